@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Bytes out: a buffer in front of a descriptor, with a sticky error, so that an exporter can
+ * put and put and ask once. A regular file is written beside its final place and renamed.
+ */
+#ifndef NYTP_OUT_H
+#define NYTP_OUT_H
+
+#include "../../formats/core/error.h"
+
+#include <stddef.h>
+
+struct nytp_out {
+    uint8_t *at, *end; /* free space of the buffer */
+    bool is_pipe;      /* stdout or anything that a reader reads through a pipe */
+    uint64_t n_bytes;  /* given to nytp_out so far, before compression */
+    struct nytp_error error; /* sticky; puts after an error do nothing */
+    uint64_t n_negative;     /* values that a format could not express and were written as 0 */
+    struct nytp_out_impl *impl;
+};
+
+/* path "-" is standard output. Nothing exists under `path` before nytp_out_close() succeeds
+ * (devices, FIFOs and symlinked targets are written in place). NULL with *error set. */
+struct nytp_out *nytp_out_open(const char *path, struct nytp_error *error);
+
+/* Collects in memory, for tests and fuzzing; bytes are dropped when `keep` is false. */
+struct nytp_out *nytp_out_memory(bool keep);
+
+/* From here on everything is gzip-compressed (level 1, no time stamp, no name). Call before
+ * the first put. */
+void nytp_out_gzip(struct nytp_out *out);
+
+void nytp_put(struct nytp_out *out, const void *bytes, size_t len);
+void nytp_puts(struct nytp_out *out, const char *text);
+void nytp_putc(struct nytp_out *out, char c);
+void nytp_put_u64(struct nytp_out *out, uint64_t value); /* decimal */
+void nytp_put_i64(struct nytp_out *out, int64_t value);
+void nytp_printf(struct nytp_out *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Flush, finish compression, rename into place, free. False with *error set when anything
+ * failed since open; the final path is then untouched and the temporary file is gone. */
+bool nytp_out_close(struct nytp_out *out, struct nytp_error *error);
+
+/* Throw everything away and free; accepts NULL. */
+void nytp_out_discard(struct nytp_out *out);
+
+/* Memory outputs only: what was put so far. */
+const uint8_t *nytp_out_bytes(const struct nytp_out *out, size_t *len);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Errors as values; see error.h.
+ */
+#include "error.h"
+
+#include <stdio.h>
+
+static void put_message(struct nytp_error *error, enum nytp_status status, const char *format,
+                        va_list args)
+{
+    error->status = status;
+    vsnprintf(error->message, sizeof error->message, format, args);
+    for (char *c = error->message; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+}
+
+bool nytp_error_set(struct nytp_error *error, enum nytp_status status, const char *format, ...)
+{
+    if (error->status != NYTP_OK)
+        return false;
+    va_list args;
+    va_start(args, format);
+    put_message(error, status, format, args);
+    va_end(args);
+    return false;
+}
+
+bool nytp_error_at(struct nytp_error *error, enum nytp_status status, uint64_t offset,
+                   bool inflated, const char *format, ...)
+{
+    if (error->status != NYTP_OK)
+        return false;
+    error->has_offset = true;
+    error->offset = offset;
+    error->inflated = inflated;
+    va_list args;
+    va_start(args, format);
+    put_message(error, status, format, args);
+    va_end(args);
+    return false;
+}

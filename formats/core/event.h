@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The one vocabulary between input formats and everything behind them: a reader turns bytes
+ * into struct nytp_event and hands each to a sink.
+ */
+#ifndef NYTP_EVENT_H
+#define NYTP_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum nytp_tag {
+#define NYTP_TAG(name, byte) NYTP_TAG_##name,
+#include "tags.def"
+#undef NYTP_TAG
+    NYTP_TAG_COUNT
+};
+
+/* "TIME_LINE" and so on; valid for every enum value. */
+const char *nytp_tag_name(enum nytp_tag tag);
+
+/* Counted bytes as the input holds them; may contain NUL. `utf8` is the input's own claim
+ * (string tag `"`), not verified. Borrowed: valid until the sink returns. */
+struct nytp_str {
+    const char *ptr;
+    uint32_t len;
+    bool utf8;
+};
+
+/* Field meanings and units: nytprof-v5.md, section "Records". Times in SUB_RETURN are ticks,
+ * in SUB_CALLERS seconds, as on disk; ticks may be negative. */
+struct nytp_event {
+    enum nytp_tag tag;
+    uint64_t offset; /* of the record's tag byte, in the inflated stream once that has begun */
+    union {
+        struct {
+            uint32_t major, minor;
+        } version;
+        struct { /* ATTRIBUTE and OPTION */
+            struct nytp_str key, value;
+        } pair;
+        struct { /* text includes its newline */
+            struct nytp_str text;
+        } comment;
+        struct {
+            uint32_t pid, ppid;
+            double time_s; /* epoch; 0 where the format version has none */
+        } pid_start;
+        struct {
+            uint32_t pid;
+            double time_s;
+        } pid_end;
+        struct {
+            uint32_t fid, eval_fid, eval_line, flags, size, mtime_s;
+            struct nytp_str name;
+        } new_fid;
+        struct { /* TIME_LINE and TIME_BLOCK; block_line and sub_line are 0 for TIME_LINE */
+            int32_t ticks;
+            uint32_t fid, line, block_line, sub_line;
+        } time;
+        struct {
+            uint32_t caller_fid, caller_line;
+        } sub_entry;
+        struct {
+            uint32_t depth; /* 1 = outermost */
+            double incl_ticks, excl_ticks;
+            struct nytp_str name;
+        } sub_return;
+        struct {
+            uint32_t fid, line;
+            struct nytp_str text;
+        } src_line;
+        struct {
+            uint32_t fid, first_line, last_line;
+            struct nytp_str name;
+        } sub_info;
+        struct {
+            uint32_t fid, line, count, rec_depth;
+            double incl_s, excl_s, reci_s;
+            struct nytp_str caller, callee;
+        } sub_callers;
+    } u;
+};
+
+/* Receives events in stream order. `event` returns false to stop the reader, which then
+ * fails with NYTP_ERR_STOPPED unless the sink keeps a better error of its own. */
+struct nytp_sink {
+    bool (*event)(struct nytp_sink *sink, const struct nytp_event *event);
+};
+
+#endif
