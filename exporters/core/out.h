@@ -12,15 +12,18 @@
 
 struct nytp_out {
     uint8_t *at, *end; /* free space of the buffer */
-    bool is_pipe;      /* stdout or anything that a reader reads through a pipe */
-    uint64_t n_bytes;  /* given to nytp_out so far, before compression */
-    struct nytp_error error; /* sticky; puts after an error do nothing */
+    bool is_pipe;      /* not a regular file: its reader sees a pipe, socket or terminal */
+    uint64_t n_bytes;  /* put so far, before compression */
+    struct nytp_error error; /* sticky; puts after an error do nothing. NYTP_ERR_STOPPED:
+                                the reader of a pipe went away */
     uint64_t n_negative;     /* values that a format could not express and were written as 0 */
     struct nytp_out_impl *impl;
 };
 
-/* path "-" is standard output. Nothing exists under `path` before nytp_out_close() succeeds
- * (devices, FIFOs and symlinked targets are written in place). NULL with *error set. */
+/* path "-", /dev/stdout and /dev/fd/N mean the open descriptor. Nothing is changed under any
+ * other `path` before nytp_out_close() succeeds, a symbolic link's target is what gets
+ * replaced, and an existing file's mode is kept; devices and FIFOs are written in place.
+ * NULL with *error set (without the path, which the caller knows). */
 struct nytp_out *nytp_out_open(const char *path, struct nytp_error *error);
 
 /* Collects in memory, for tests and fuzzing; bytes are dropped when `keep` is false. */
@@ -45,7 +48,12 @@ bool nytp_out_close(struct nytp_out *out, struct nytp_error *error);
 /* Throw everything away and free; accepts NULL. */
 void nytp_out_discard(struct nytp_out *out);
 
-/* Memory outputs only: what was put so far. */
-const uint8_t *nytp_out_bytes(const struct nytp_out *out, size_t *len);
+/* Memory outputs only: what was put so far, owned by `out`. Ends a compressed stream: put
+ * nothing afterwards then. Never NULL. */
+const uint8_t *nytp_out_bytes(struct nytp_out *out, size_t *len);
+
+/* The temporary file of an output that is still open, or NULL; for a signal handler that
+ * removes it. */
+const char *nytp_out_temp_path(const struct nytp_out *out);
 
 #endif

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Bytes out; see out.h. A put copies into a buffer; a full buffer is drained through the
+ * optional compressor to where the bytes go: a descriptor or memory.
+ *
+ * The temporary file is opened with O_EXCL and mode 0666 rather than by mkstemp(), so that
+ * umask and a folder's default ACL decide as they would for the final file.
+ */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifdef NYTP_HAVE_ISAL
+#include <isa-l/igzip_lib.h>
+#else
+#include <zlib.h>
+#endif
+
+#define BUFFER_SIZE   (256 * 1024)
+#define PACKED_SIZE   (64 * 1024)
+#define MAX_TEMP_TRYS 100
+
+struct packer {
+#ifdef NYTP_HAVE_ISAL
+    struct isal_zstream stream;
+    uint8_t level_buf[ISAL_DEF_LVL1_DEFAULT];
+#else
+    z_stream stream;
+#endif
+    uint8_t packed[PACKED_SIZE];
+};
+
+struct nytp_out_impl {
+    int fd;               /* -1: memory */
+    char *path;           /* as given, for messages */
+    char *final_path;     /* rename the temporary file to this; NULL = written in place */
+    char *temp_path;      /* NULL = none */
+    struct packer *packer; /* NULL = plain */
+    bool finished;        /* the compressor has written its end */
+    bool keep;            /* memory: keep the bytes */
+    uint8_t *memory;
+    size_t memory_len, memory_size;
+    uint8_t buffer[BUFFER_SIZE];
+};
+
+static void fail_errno(struct nytp_out *out, const char *verb)
+{
+    const int saved = errno;
+    const enum nytp_status status = saved == EPIPE ? NYTP_ERR_STOPPED : NYTP_ERR_IO;
+    nytp_error_set(&out->error, status, "cannot %s: %s", verb, strerror(saved));
+}
+
+static bool out_ok(const struct nytp_out *out)
+{
+    return out->error.status == NYTP_OK;
+}
+
+static void emit_to_memory(struct nytp_out *out, const uint8_t *bytes, size_t len)
+{
+    struct nytp_out_impl *impl = out->impl;
+    if (!impl->keep)
+        return;
+    if (len > impl->memory_size - impl->memory_len) {
+        size_t size = impl->memory_size > 0 ? impl->memory_size : 4096;
+        while (len > size - impl->memory_len)
+            size *= 2;
+        uint8_t *memory = realloc(impl->memory, size);
+        if (memory == NULL) {
+            nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory: output of %zu bytes",
+                           impl->memory_len + len);
+            return;
+        }
+        impl->memory = memory;
+        impl->memory_size = size;
+    }
+    if (len > 0)
+        memcpy(impl->memory + impl->memory_len, bytes, len);
+    impl->memory_len += len;
+}
+
+static void emit(struct nytp_out *out, const uint8_t *bytes, size_t len)
+{
+    if (out->impl->fd < 0) {
+        emit_to_memory(out, bytes, len);
+        return;
+    }
+    while (len > 0 && out_ok(out)) {
+        const ssize_t n = write(out->impl->fd, bytes, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            fail_errno(out, "write");
+            return;
+        }
+        bytes += n;
+        len -= (size_t)n;
+    }
+}
+
+#ifdef NYTP_HAVE_ISAL
+
+static struct packer *packer_new(void)
+{
+    struct packer *packer = malloc(sizeof *packer);
+    if (packer == NULL)
+        return NULL;
+    isal_deflate_init(&packer->stream);
+    packer->stream.level = 1;
+    packer->stream.level_buf = packer->level_buf;
+    packer->stream.level_buf_size = sizeof packer->level_buf;
+    packer->stream.gzip_flag = IGZIP_GZIP;
+    return packer;
+}
+
+static void packer_free(struct packer *packer)
+{
+    free(packer);
+}
+
+static void pack(struct nytp_out *out, const uint8_t *bytes, size_t len, bool last)
+{
+    struct packer *packer = out->impl->packer;
+    struct isal_zstream *stream = &packer->stream;
+    stream->next_in = (uint8_t *)(uintptr_t)bytes;
+    stream->avail_in = (uint32_t)len;
+    stream->end_of_stream = last;
+    stream->flush = NO_FLUSH;
+    do {
+        stream->next_out = packer->packed;
+        stream->avail_out = sizeof packer->packed;
+        if (isal_deflate(stream) != COMP_OK) {
+            nytp_error_set(&out->error, NYTP_ERR_IO, "compression failed");
+            return;
+        }
+        emit(out, packer->packed, sizeof packer->packed - stream->avail_out);
+    } while (out_ok(out) && stream->avail_out == 0);
+}
+
+#else
+
+static struct packer *packer_new(void)
+{
+    struct packer *packer = malloc(sizeof *packer);
+    if (packer == NULL)
+        return NULL;
+    memset(&packer->stream, 0, sizeof packer->stream);
+    const int gzip_window = 15 + 16;
+    if (deflateInit2(&packer->stream, 1, Z_DEFLATED, gzip_window, 8, Z_DEFAULT_STRATEGY) !=
+        Z_OK) {
+        free(packer);
+        return NULL;
+    }
+    return packer;
+}
+
+static void packer_free(struct packer *packer)
+{
+    if (packer == NULL)
+        return;
+    deflateEnd(&packer->stream);
+    free(packer);
+}
+
+static void pack(struct nytp_out *out, const uint8_t *bytes, size_t len, bool last)
+{
+    struct packer *packer = out->impl->packer;
+    z_stream *stream = &packer->stream;
+    stream->next_in = (uint8_t *)(uintptr_t)bytes;
+    stream->avail_in = (uInt)len;
+    do {
+        stream->next_out = packer->packed;
+        stream->avail_out = sizeof packer->packed;
+        if (deflate(stream, last ? Z_FINISH : Z_NO_FLUSH) == Z_STREAM_ERROR) {
+            nytp_error_set(&out->error, NYTP_ERR_IO, "compression failed");
+            return;
+        }
+        emit(out, packer->packed, sizeof packer->packed - stream->avail_out);
+    } while (out_ok(out) && stream->avail_out == 0);
+}
+
+#endif
+
+static void pass_on(struct nytp_out *out, const uint8_t *bytes, size_t len)
+{
+    if (len == 0 || !out_ok(out))
+        return;
+    if (out->impl->packer != NULL)
+        pack(out, bytes, len, false);
+    else
+        emit(out, bytes, len);
+}
+
+static void drain(struct nytp_out *out)
+{
+    struct nytp_out_impl *impl = out->impl;
+    pass_on(out, impl->buffer, (size_t)(out->at - impl->buffer));
+    out->at = impl->buffer;
+}
+
+static void finish(struct nytp_out *out)
+{
+    drain(out);
+    if (out->impl->packer == NULL || out->impl->finished || !out_ok(out))
+        return;
+    out->impl->finished = true;
+    pack(out, out->impl->buffer, 0, true);
+}
+
+/* ---- puts ---- */
+
+/* Make room for `need` <= BUFFER_SIZE bytes. False after an error. */
+static bool room(struct nytp_out *out, size_t need)
+{
+    if (!out_ok(out))
+        return false;
+    if ((size_t)(out->end - out->at) < need)
+        drain(out);
+    return out_ok(out);
+}
+
+void nytp_put(struct nytp_out *out, const void *bytes, size_t len)
+{
+    if (len > (size_t)(out->end - out->at)) {
+        if (!out_ok(out))
+            return;
+        drain(out);
+        if (len >= BUFFER_SIZE) {
+            for (const uint8_t *at = bytes; len > 0 && out_ok(out);) {
+                const size_t piece = len < BUFFER_SIZE ? len : BUFFER_SIZE;
+                pass_on(out, at, piece);
+                out->n_bytes += piece;
+                at += piece;
+                len -= piece;
+            }
+            return;
+        }
+    }
+    if (!out_ok(out) || len == 0)
+        return;
+    memcpy(out->at, bytes, len);
+    out->at += len;
+    out->n_bytes += len;
+}
+
+void nytp_puts(struct nytp_out *out, const char *text)
+{
+    nytp_put(out, text, strlen(text));
+}
+
+void nytp_putc(struct nytp_out *out, char c)
+{
+    if (!room(out, 1))
+        return;
+    *out->at++ = (uint8_t)c;
+    out->n_bytes++;
+}
+
+void nytp_put_u64(struct nytp_out *out, uint64_t value)
+{
+    char digits[20];
+    char *at = digits + sizeof digits;
+    do {
+        *--at = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    nytp_put(out, at, (size_t)(digits + sizeof digits - at));
+}
+
+void nytp_put_i64(struct nytp_out *out, int64_t value)
+{
+    if (value < 0)
+        nytp_putc(out, '-');
+    nytp_put_u64(out, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
+
+void nytp_printf(struct nytp_out *out, const char *format, ...)
+{
+    char text[1024];
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const int len = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (len >= 0 && (size_t)len < sizeof text) {
+        nytp_put(out, text, (size_t)len);
+    } else if (len > 0) {
+        char *longer = malloc((size_t)len + 1);
+        if (longer == NULL) {
+            nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory: text of %d bytes", len);
+        } else {
+            vsnprintf(longer, (size_t)len + 1, format, again);
+            nytp_put(out, longer, (size_t)len);
+            free(longer);
+        }
+    }
+    va_end(again);
+}
+
+/* ---- opening ---- */
+
+static struct nytp_out *out_new(const char *path)
+{
+    struct nytp_out *out = calloc(1, sizeof *out);
+    /* not calloc: the buffer need not be touched before it is used */
+    struct nytp_out_impl *impl = malloc(sizeof *impl);
+    char *copy = strdup(path);
+    if (out == NULL || impl == NULL || copy == NULL) {
+        free(out);
+        free(impl);
+        free(copy);
+        return NULL;
+    }
+    memset(impl, 0, offsetof(struct nytp_out_impl, buffer));
+    impl->fd = -1;
+    impl->path = copy;
+    out->impl = impl;
+    out->at = impl->buffer;
+    out->end = impl->buffer + BUFFER_SIZE;
+    return out;
+}
+
+/* "-", /dev/stdout and /dev/fd/N are an open descriptor: opening them anew would begin at the
+ * start of a redirected file and overwrite what others wrote before us. -1 if it is none. */
+static int open_descriptor(const char *path)
+{
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    static const char *const prefixes[] = {"/dev/fd/", "/proc/self/fd/"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        const size_t len = strlen(prefixes[i]);
+        if (strncmp(path, prefixes[i], len) != 0 || path[len] < '0' || path[len] > '9')
+            continue;
+        char *end;
+        const long fd = strtol(path + len, &end, 10);
+        if (*end == '\0' && fd <= INT_MAX)
+            return (int)fd;
+    }
+    return -1;
+}
+
+/* The temporary file's name is short and hidden, never the target's plus something:
+ * KCachegrind would take that for a part of the same profile. */
+static bool open_temp(struct nytp_out *out, char *final_path)
+{
+    struct nytp_out_impl *impl = out->impl;
+    impl->final_path = final_path;
+    const char *slash = strrchr(final_path, '/');
+    const int folder_len = slash != NULL ? (int)(slash - final_path + 1) : 0;
+    const size_t size = (size_t)folder_len + 64;
+    impl->temp_path = malloc(size);
+    if (impl->temp_path == NULL)
+        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    for (int i = 0; i < MAX_TEMP_TRYS; i++) {
+        snprintf(impl->temp_path, size, "%.*s.nytp-export.%ld.%d.tmp", folder_len, final_path,
+                 (long)getpid(), i);
+        impl->fd = open(impl->temp_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (impl->fd >= 0)
+            return true;
+        if (errno != EEXIST)
+            break;
+    }
+    fail_errno(out, "create a file beside it");
+    free(impl->temp_path);
+    impl->temp_path = NULL;
+    return false;
+}
+
+static bool open_in_place(struct nytp_out *out, int flags)
+{
+    out->impl->fd = open(out->impl->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags, 0666);
+    if (out->impl->fd < 0)
+        fail_errno(out, "open");
+    return out->impl->fd >= 0;
+}
+
+static bool open_path(struct nytp_out *out)
+{
+    struct nytp_out_impl *impl = out->impl;
+    const int fd = open_descriptor(impl->path);
+    if (fd >= 0) {
+        impl->fd = dup(fd);
+        if (impl->fd < 0)
+            fail_errno(out, "open");
+        return impl->fd >= 0;
+    }
+    struct stat st;
+    if (stat(impl->path, &st) == 0) {
+        if (!S_ISREG(st.st_mode))
+            return open_in_place(out, 0);
+        if (access(impl->path, W_OK) != 0) {
+            fail_errno(out, "write");
+            return false;
+        }
+        char *real = realpath(impl->path, NULL);
+        if (real == NULL) {
+            fail_errno(out, "open");
+            return false;
+        }
+        if (!open_temp(out, real))
+            return false;
+        if (fchmod(impl->fd, st.st_mode & 07777) != 0)
+            fail_errno(out, "set the mode");
+        return out_ok(out);
+    }
+    if (errno != ENOENT) {
+        fail_errno(out, "open");
+        return false;
+    }
+    if (lstat(impl->path, &st) == 0) /* a symbolic link to what does not exist yet */
+        return open_in_place(out, O_CREAT | O_TRUNC);
+    const size_t len = strlen(impl->path);
+    if (len == 0 || impl->path[len - 1] == '/')
+        return nytp_error_set(&out->error, NYTP_ERR_IO, "cannot open: no file name");
+    char *copy = strdup(impl->path);
+    if (copy == NULL)
+        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    return open_temp(out, copy);
+}
+
+struct nytp_out *nytp_out_open(const char *path, struct nytp_error *error)
+{
+    struct nytp_out *out = out_new(path);
+    if (out == NULL) {
+        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    struct stat st;
+    if (open_path(out) && fstat(out->impl->fd, &st) == 0) {
+        out->is_pipe = !S_ISREG(st.st_mode);
+        return out;
+    }
+    nytp_error_set(error, out->error.status, "%s", out->error.message);
+    nytp_out_discard(out);
+    return NULL;
+}
+
+struct nytp_out *nytp_out_memory(bool keep)
+{
+    struct nytp_out *out = out_new("(memory)");
+    if (out != NULL)
+        out->impl->keep = keep;
+    return out;
+}
+
+void nytp_out_gzip(struct nytp_out *out)
+{
+    if (!out_ok(out) || out->impl->packer != NULL)
+        return;
+    out->impl->packer = packer_new();
+    if (out->impl->packer == NULL)
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for compression");
+}
+
+const char *nytp_out_temp_path(const struct nytp_out *out)
+{
+    return out->impl->temp_path;
+}
+
+/* ---- closing ---- */
+
+bool nytp_out_close(struct nytp_out *out, struct nytp_error *error)
+{
+    struct nytp_out_impl *impl = out->impl;
+    finish(out);
+    if (impl->fd >= 0) {
+        const int status = close(impl->fd);
+        impl->fd = -1;
+        if (status != 0 && out_ok(out))
+            fail_errno(out, "write");
+    }
+    if (out_ok(out) && impl->temp_path != NULL) {
+        if (rename(impl->temp_path, impl->final_path) == 0) {
+            free(impl->temp_path);
+            impl->temp_path = NULL;
+        } else {
+            fail_errno(out, "rename the finished file into place");
+        }
+    }
+    const bool ok = out_ok(out);
+    if (!ok)
+        nytp_error_set(error, out->error.status, "%s", out->error.message);
+    nytp_out_discard(out);
+    return ok;
+}
+
+void nytp_out_discard(struct nytp_out *out)
+{
+    if (out == NULL)
+        return;
+    struct nytp_out_impl *impl = out->impl;
+    if (impl->fd >= 0)
+        close(impl->fd);
+    if (impl->temp_path != NULL)
+        unlink(impl->temp_path);
+    packer_free(impl->packer);
+    free(impl->memory);
+    free(impl->temp_path);
+    free(impl->final_path);
+    free(impl->path);
+    free(impl);
+    free(out);
+}
+
+const uint8_t *nytp_out_bytes(struct nytp_out *out, size_t *len)
+{
+    static const uint8_t nothing[1] = {0};
+    finish(out);
+    *len = out->impl->memory_len;
+    return out->impl->memory != NULL ? out->impl->memory : nothing;
+}
