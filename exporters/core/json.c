@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * JSON strings and numbers; see json.h. Valid UTF-8 is what RFC 3629 allows: no overlong
+ * forms, no surrogates, nothing above U+10FFFF.
+ */
+#include "json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_continuation(uint8_t byte)
+{
+    return (byte & 0xc0) == 0x80;
+}
+
+/* Length of the valid UTF-8 sequence at `at` (of `left` bytes), 0 when there is none. */
+static size_t utf8_len(const uint8_t *at, size_t left)
+{
+    const uint8_t first = at[0];
+    if (first < 0x80)
+        return 1;
+    if (first < 0xc2 || left < 2 || !is_continuation(at[1]))
+        return 0;
+    if (first < 0xe0)
+        return 2;
+    if (left < 3 || !is_continuation(at[2]))
+        return 0;
+    if (first < 0xf0) {
+        const bool overlong = first == 0xe0 && at[1] < 0xa0;
+        const bool surrogate = first == 0xed && at[1] >= 0xa0;
+        return overlong || surrogate ? 0 : 3;
+    }
+    if (left < 4 || !is_continuation(at[3]))
+        return 0;
+    const bool overlong = first == 0xf0 && at[1] < 0x90;
+    const bool too_large = first > 0xf4 || (first == 0xf4 && at[1] >= 0x90);
+    return overlong || too_large ? 0 : 4;
+}
+
+static void put_escaped(struct nytp_out *out, uint8_t byte)
+{
+    static const char hex[] = "0123456789abcdef";
+    switch (byte) {
+    case '"':
+        nytp_put(out, "\\\"", 2);
+        break;
+    case '\\':
+        nytp_put(out, "\\\\", 2);
+        break;
+    case '\n':
+        nytp_put(out, "\\n", 2);
+        break;
+    case '\t':
+        nytp_put(out, "\\t", 2);
+        break;
+    case '\r':
+        nytp_put(out, "\\r", 2);
+        break;
+    default: {
+        const char escape[6] = {'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]};
+        nytp_put(out, escape, sizeof escape);
+    }
+    }
+}
+
+void nytp_json_string(struct nytp_out *out, const char *text, size_t len)
+{
+    const uint8_t *at = (const uint8_t *)text;
+    const uint8_t *const end = at + len;
+    const uint8_t *plain = at; /* first byte not written yet */
+    nytp_putc(out, '"');
+    while (at < end) {
+        const bool special = *at < 0x20 || *at == '"' || *at == '\\' || *at == 0x7f;
+        const size_t step = special ? 0 : utf8_len(at, (size_t)(end - at));
+        if (step > 0) {
+            at += step;
+            continue;
+        }
+        nytp_put(out, plain, (size_t)(at - plain));
+        put_escaped(out, *at);
+        plain = ++at;
+    }
+    nytp_put(out, plain, (size_t)(at - plain));
+    nytp_putc(out, '"');
+}
+
+void nytp_json_text(struct nytp_out *out, const char *text)
+{
+    nytp_json_string(out, text, strlen(text));
+}
+
+void nytp_json_key(struct nytp_out *out, const char *key)
+{
+    nytp_putc(out, '"');
+    nytp_puts(out, key);
+    nytp_put(out, "\":", 2);
+}
+
+void nytp_json_fixed(struct nytp_out *out, int64_t value, unsigned decimals)
+{
+    uint64_t scale = 1;
+    for (unsigned i = 0; i < decimals; i++)
+        scale *= 10;
+    const uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    if (value < 0)
+        nytp_putc(out, '-');
+    nytp_put_u64(out, magnitude / scale);
+    uint64_t fraction = magnitude % scale;
+    if (fraction == 0)
+        return;
+    nytp_putc(out, '.');
+    while (fraction > 0) {
+        scale /= 10;
+        nytp_putc(out, (char)('0' + fraction / scale));
+        fraction %= scale;
+    }
+}
+
+void nytp_json_double(struct nytp_out *out, double value)
+{
+    if (!isfinite(value)) {
+        nytp_puts(out, "null");
+        return;
+    }
+    char text[40];
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    nytp_puts(out, text);
+}

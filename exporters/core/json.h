@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The pieces of JSON that are easy to get wrong: strings and numbers.
+ */
+#ifndef NYTP_JSON_H
+#define NYTP_JSON_H
+
+#include "out.h"
+
+/* A quoted string. Control characters, quote and backslash are escaped; a byte that is no
+ * part of valid UTF-8 is taken for Latin-1 and written as \u00XX, so the output is valid
+ * whatever the input. Everything else passes as it is. */
+void nytp_json_string(struct nytp_out *out, const char *text, size_t len);
+
+/* The same for a NUL-terminated text. */
+void nytp_json_text(struct nytp_out *out, const char *text);
+
+/* "key": with quotes and colon; the key is written as it is. */
+void nytp_json_key(struct nytp_out *out, const char *key);
+
+/* `value` in units of 10^-decimals (0 to 18) as a decimal fraction without trailing zeros:
+ * (1234500, 6) is 1.2345. Exact, independent of locale. */
+void nytp_json_fixed(struct nytp_out *out, int64_t value, unsigned decimals);
+
+/* The shortest decimal that reads back as the same double; null for infinity and NaN. */
+void nytp_json_double(struct nytp_out *out, double value);
+
+#endif
