@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""What the Python tests share: where things are, and recorded profiles by name."""
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import profiles  # noqa: E402
+import totals as totals_module  # noqa: E402
+
+_totals = {}
+
+
+@pytest.fixture(scope="session")
+def export_command():
+    """bin/nytp-export, which must have been built: without it there is nothing to test."""
+    command = profiles.TESTS.parent / "bin" / "nytp-export"
+    if not os.access(command, os.X_OK):
+        pytest.fail("bin/nytp-export is not built")
+    return command
+
+
+@pytest.fixture(scope="session")
+def recorder():
+    if not profiles.have_recorder():
+        pytest.skip("no profiles to read: libdevel-nytprof-perl is not installed")
+
+
+@pytest.fixture(scope="session")
+def profile(recorder):
+    return profiles.profile
+
+
+@pytest.fixture(scope="session")
+def totals(recorder):
+    """The totals of a profile by name, worked out once per run."""
+    def by_name(name):
+        if name not in _totals:
+            _totals[name] = totals_module.Totals(profiles.profile(name))
+        return _totals[name]
+    return by_name

@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# Installs what the tests need and is missing: Debian packages when run as root, and the npm
+# packages into t/.cache/node. Otherwise says what to install. Ends with 0 when all is there.
+set -u
+cd "$(dirname "$0")/.."
+
+# what must exist (a command, a file, "py:MODULE", "pm:MODULE") and the package that has it
+mkdir -p t/.cache
+
+needs='
+cc                                    build-essential
+make                                  build-essential
+/usr/include/zlib.h                   zlib1g-dev
+/usr/include/isa-l/igzip_lib.h        libisal-dev
+/usr/include/valgrind/callgrind.h     valgrind
+valgrind                              valgrind
+callgrind_annotate                    valgrind
+perl                                  perl
+pm:ExtUtils::MakeMaker                perl
+/usr/lib/x86_64-linux-gnu/perl/5.36/CORE/perl.h  libperl-dev
+pm:Devel::NYTProf::Core               libdevel-nytprof-perl
+pm:Devel::DProf                       libdevel-dprof-perl
+pm:Perl::Tidy                         perltidy
+pm:Perl::Critic                       libperl-critic-perl
+py:pytest                             python3-pytest
+py:google.protobuf                    python3-protobuf
+py:gi                                 python3-gi
+/usr/lib/x86_64-linux-gnu/girepository-1.0/Atspi-2.0.typelib  gir1.2-atspi-2.0
+/usr/libexec/at-spi-bus-launcher      at-spi2-core
+protoc                                protobuf-compiler
+go                                    golang-go
+kcachegrind                           kcachegrind
+Xvfb                                  xvfb
+xdotool                               xdotool
+import                                imagemagick
+dbus-run-session                      dbus
+dot                                   graphviz
+chromium                              chromium
+curl                                  curl
+node                                  nodejs
+npm                                   npm
+clang                                 clang
+xz                                    xz-utils
+'
+npm_packages='speedscope@1.25.0 pprof-format@2.3.2'
+node=t/.cache/node
+
+have() {
+    case $1 in
+    py:*) /usr/bin/python3 -c "import ${1#py:}" 2>/dev/null ;;
+    pm:Devel::*) perl -MConfig -e '(my $f = shift) =~ s{::}{/}g; for (@INC) { exit 0 if -e "$_/$f.pm" }
+                     exit 1' "${1#pm:}" ;;
+    pm:*) perl -e 'eval "require $ARGV[0]" or exit 1' "${1#pm:}" 2>/dev/null ;;
+    */perl.h) perl -MConfig -e 'exit !-e "$Config{archlibexp}/CORE/perl.h"' ;;
+    *typelib) /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null ;;
+    /*) [ -e "$1" ] || [ -e "${1/x86_64/$(uname -m)}" ] ;;
+    *) command -v "$1" >/dev/null ;;
+    esac
+}
+
+missing_packages() {
+    while read -r what package; do
+        [ -z "$what" ] || have "$what" || echo "$package"
+    done <<<"$needs" | sort -u | tr '\n' ' '
+}
+
+missing=$(missing_packages)
+if [ -n "$missing" ]; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        echo "t/deps.sh: installing $missing"
+        apt-get update -q >/dev/null
+        # shellcheck disable=SC2086
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing \
+            >t/.cache/apt.log 2>&1 || tail -5 t/.cache/apt.log >&2
+        missing=$(missing_packages)
+    else
+        echo "t/deps.sh: not root, so please run: sudo apt-get install --no-install-recommends $missing" >&2
+    fi
+fi
+
+npm_missing() {
+    for package in $npm_packages; do
+        [ -e "$node/node_modules/${package%@*}/package.json" ] || echo "$package"
+    done
+}
+
+if [ -n "$(npm_missing)" ] && have npm; then
+    mkdir -p "$node"
+    # shellcheck disable=SC2086
+    npm install --silent --no-audit --no-fund --prefix "$node" $npm_packages >"$node/npm.log" 2>&1 ||
+        tail -5 "$node/npm.log" >&2
+fi
+
+[ -z "$missing" ] || echo "t/deps.sh: still missing: $missing" >&2
+[ -z "$(npm_missing)" ] || echo "t/deps.sh: still missing from npm: $(npm_missing)" >&2
+[ -z "$missing$(npm_missing)" ]

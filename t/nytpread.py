@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""A small reader of NYTProf streams for the tests, written from the format's description only.
+
+It shares no code with the C reader, so that the two can be compared. It is simple on purpose:
+the whole stream is inflated into memory and decoded record by record.
+
+    reader = Reader(path)
+    for record in reader:          # tuples, the tag character first, fields in file order
+        ...
+    reader.damage                  # None, or (offset in the inflated stream, what was wrong)
+
+Ticks of '+' and '*' are signed. Names are bytes; decode_name() gives the text to show.
+"""
+
+import gzip
+import struct
+import zlib
+
+RECORD_NAMES = {
+    ":": "attribute", "!": "option", "#": "comment", "z": "start-deflate", "P": "pid-start",
+    "p": "pid-end", "@": "new-fid", "+": "time-line", "*": "time-block", "-": "discount",
+    ">": "sub-entry", "<": "sub-return", "S": "src-line", "s": "sub-info", "c": "sub-callers",
+}
+
+
+class Damage(Exception):
+    """The stream ends early or holds something that is no record."""
+
+    def __init__(self, offset, reason):
+        super().__init__(f"byte {offset}: {reason}")
+        self.offset = offset
+        self.reason = reason
+
+
+def decode_part(raw):
+    """UTF-8 where it is valid, Latin-1 otherwise."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def decode_name(raw):
+    """The text of a sub name. Recorders encode the package and the sub's own name apart from
+    each other, so that one string can hold both encodings."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        package, colons, own = raw.rpartition(b"::")
+        return decode_part(package) + colons.decode() + decode_part(own)
+
+
+def inflate(data):
+    """What a zlib stream holds as far as it can be read, and the damage or None."""
+    engine = zlib.decompressobj()
+    chunks = []
+    step = 1 << 20
+    for start in range(0, len(data), step):
+        try:
+            chunks.append(engine.decompress(data[start:start + step]))
+        except zlib.error:
+            # Feed the bad block byte by byte: everything before the bad byte is kept.
+            # (A bad checksum at the end is found here too.)
+            engine = zlib.decompressobj()
+            out = bytearray()
+            for byte in range(0, len(data)):
+                try:
+                    out += engine.decompress(data[byte:byte + 1])
+                except zlib.error as error:
+                    return bytes(out), f"inflate: {error}"
+            return bytes(out), "inflate: failed"
+        if engine.eof:
+            return b"".join(chunks), None
+    chunks.append(engine.flush())
+    return b"".join(chunks), None if engine.eof else "inflate: stream ends early"
+
+
+class Reader:
+    def __init__(self, source):
+        if isinstance(source, (bytes, bytearray)):
+            data = bytes(source)
+        else:
+            with open(source, "rb") as file:
+                data = file.read()
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+        self.damage = None
+        self.deflated = False
+        self.version = None
+        self.big_endian = False
+        self.nv_size = 8
+        self._data = data
+
+    def __iter__(self):
+        try:
+            yield from self._records()
+        except Damage as damage:
+            self.damage = (damage.offset, damage.reason)
+
+    def _header(self):
+        end = self._data.find(b"\n")
+        if end < 0 or not self._data.startswith(b"NYTProf"):
+            raise Damage(0, "no header")
+        numbers = self._data[len(b"NYTProf"):end].split()
+        self.version = (int(numbers[0]), int(numbers[1]))
+        return end + 1
+
+    def _nv(self, raw):
+        order = ">" if self.big_endian else "<"
+        if self.nv_size == 8:
+            return struct.unpack(order + "d", raw)[0]
+        return long_double(raw if not self.big_endian else raw[::-1])
+
+    def _records(self):
+        pos = self._header()
+        if self.version[0] not in (4, 5):
+            raise Damage(0, f"version {self.version[0]} is not read by this reader")
+        data = self._data
+        size = len(data)
+        broken = None
+
+        def u32(pos):
+            if pos >= size:
+                raise Damage(pos, "ends inside an integer")
+            first = data[pos]
+            if first < 0x80:
+                return first, pos + 1
+            if first < 0xC0:
+                extra, value = 1, first & 0x3F
+            elif first < 0xE0:
+                extra, value = 2, first & 0x1F
+            elif first < 0xFF:
+                extra, value = 3, first & 0x0F
+            else:
+                extra, value = 4, 0
+            if pos + 1 + extra > size:
+                raise Damage(pos, "ends inside an integer")
+            value = value << (8 * extra) | int.from_bytes(data[pos + 1:pos + 1 + extra], "big")
+            return value, pos + 1 + extra
+
+        def nv(pos):
+            end = pos + self.nv_size
+            if end > size:
+                raise Damage(pos, "ends inside a number")
+            return self._nv(data[pos:end]), end
+
+        def string(pos):
+            if pos >= size:
+                raise Damage(pos, "ends before a string")
+            if data[pos] not in b"'\"":
+                raise Damage(pos, f"string expected, found {data[pos]:#04x}")
+            length, pos = u32(pos + 1)
+            if pos + length > size:
+                raise Damage(pos, "ends inside a string")
+            return data[pos:pos + length], pos + length
+
+        def text(pos):
+            end = data.find(b"\n", pos)
+            if end < 0:
+                raise Damage(pos, "ends inside a text line")
+            return data[pos:end], end + 1
+
+        while pos < size:
+            start = pos
+            tag = data[pos]
+            pos += 1
+            try:
+                if tag == 0x2B:                                     # +
+                    ticks, pos = u32(pos)
+                    fid, pos = u32(pos)
+                    line, pos = u32(pos)
+                    yield "+", ticks - 0x100000000 if ticks & 0x80000000 else ticks, fid, line
+                elif tag == 0x2D:                                   # -
+                    yield ("-",)
+                elif tag == 0x3C:                                   # <
+                    depth, pos = u32(pos)
+                    incl, pos = nv(pos)
+                    excl, pos = nv(pos)
+                    name, pos = string(pos)
+                    yield "<", depth, incl, excl, name
+                elif tag == 0x3E:                                   # >
+                    fid, pos = u32(pos)
+                    line, pos = u32(pos)
+                    yield ">", fid, line
+                elif tag == 0x2A:                                   # *
+                    ticks, pos = u32(pos)
+                    fid, pos = u32(pos)
+                    line, pos = u32(pos)
+                    block, pos = u32(pos)
+                    sub, pos = u32(pos)
+                    ticks = ticks - 0x100000000 if ticks & 0x80000000 else ticks
+                    yield "*", ticks, fid, line, block, sub
+                elif tag == 0x53:                                   # S
+                    fid, pos = u32(pos)
+                    line, pos = u32(pos)
+                    source, pos = string(pos)
+                    yield "S", fid, line, source
+                elif tag == 0x73:                                   # s
+                    fid, pos = u32(pos)
+                    name, pos = string(pos)
+                    first, pos = u32(pos)
+                    last, pos = u32(pos)
+                    yield "s", fid, name, first, last
+                elif tag == 0x63:                                   # c
+                    fid, pos = u32(pos)
+                    line, pos = u32(pos)
+                    caller, pos = string(pos)
+                    count, pos = u32(pos)
+                    incl, pos = nv(pos)
+                    excl, pos = nv(pos)
+                    reci, pos = nv(pos)
+                    depth, pos = u32(pos)
+                    callee, pos = string(pos)
+                    yield "c", fid, line, caller, count, incl, excl, reci, depth, callee
+                elif tag == 0x40:                                   # @
+                    numbers = []
+                    for _ in range(6):
+                        value, pos = u32(pos)
+                        numbers.append(value)
+                    name, pos = string(pos)
+                    yield ("@", *numbers, name)
+                elif tag == 0x50:                                   # P
+                    pid, pos = u32(pos)
+                    ppid, pos = u32(pos)
+                    self._guess_byte_order(data[pos:pos + self.nv_size])
+                    time, pos = nv(pos)
+                    yield "P", pid, ppid, time
+                elif tag == 0x70:                                   # p
+                    pid, pos = u32(pos)
+                    time, pos = nv(pos)
+                    yield "p", pid, time
+                elif tag in (0x3A, 0x21):                           # : !
+                    line, pos = text(pos)
+                    key, equals, value = line.partition(b"=")
+                    if equals:
+                        if tag == 0x3A and key == b"nv_size":
+                            self.nv_size = int(value)
+                        yield chr(tag), key, value
+                elif tag == 0x23:                                   # #
+                    line, pos = text(pos)
+                    yield "#", line
+                elif tag == 0x7A:                                   # z
+                    if self.deflated:
+                        raise Damage(start, "a second start of deflate")
+                    self.deflated = True
+                    yield ("z",)
+                    data, broken = inflate(data[pos:])
+                    pos, size = 0, len(data)
+                else:
+                    raise Damage(start, f"unknown tag {tag:#04x}")
+            except Damage as damage:
+                if broken:
+                    raise Damage(damage.offset, broken) from None
+                raise
+        if broken:
+            raise Damage(size, broken)
+
+    def _guess_byte_order(self, raw):
+        """The header says nothing of the byte order; the time of day in the first process record
+        does: it lies between 1980 and 2200 in one of the two."""
+        if len(raw) < self.nv_size:
+            return
+        if not 3e8 < self._nv(raw) < 7.3e9:
+            self.big_endian = not self.big_endian
+            if not 3e8 < self._nv(raw) < 7.3e9:
+                self.big_endian = not self.big_endian
+
+
+def long_double(raw):
+    """A little-endian 16-byte NV: x87 extended with padding, or IEEE quad. The x87 form always has
+    its integer bit set and zero padding in the files seen."""
+    if not any(raw[10:16]) and (raw[7] & 0x80 or not any(raw[:10])):
+        mantissa = int.from_bytes(raw[:8], "little")
+        sign_exponent = int.from_bytes(raw[8:10], "little")
+        if not mantissa:
+            return 0.0
+        value = mantissa * 2.0 ** ((sign_exponent & 0x7FFF) - 16383 - 63)
+        return -value if sign_exponent & 0x8000 else value
+    number = int.from_bytes(raw, "little")
+    exponent = number >> 112 & 0x7FFF
+    if not exponent:
+        return 0.0
+    mantissa = number & (1 << 112) - 1 | 1 << 112
+    value = (mantissa >> 60) * 2.0 ** (exponent - 16383 - 52)
+    return -value if number >> 127 else value
+
+
+def read_all(source):
+    """All records of a file as a list, and the damage or None."""
+    reader = Reader(source)
+    return list(reader), reader.damage
+
+
+if __name__ == "__main__":
+    import sys
+
+    reader = Reader(sys.argv[1])
+    for record in reader:
+        print(*[RECORD_NAMES[record[0]], *record[1:]])
+    if reader.damage:
+        sys.exit(f"{sys.argv[1]}: byte {reader.damage[0]}: {reader.damage[1]}")
