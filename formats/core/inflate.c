@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Decompression; see inflate.h.
+ */
+#include "inflate.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#ifdef NYTP_HAVE_ISAL
+#include <isa-l/igzip_lib.h>
+#else
+#include <string.h>
+#include <zlib.h>
+#endif
+
+static uint32_t span(const uint8_t *from, const uint8_t *to)
+{
+    const size_t len = (size_t)(to - from);
+    return len > INT_MAX ? INT_MAX : (uint32_t)len;
+}
+
+#ifdef NYTP_HAVE_ISAL
+
+struct nytp_inflate {
+    struct inflate_state state;
+    int error;
+};
+
+struct nytp_inflate *nytp_inflate_new(enum nytp_inflate_wrapper wrapper)
+{
+    struct nytp_inflate *self = malloc(sizeof *self);
+    if (self == NULL)
+        return NULL;
+    isal_inflate_init(&self->state);
+    self->state.crc_flag = wrapper == NYTP_INFLATE_GZIP ? ISAL_GZIP : ISAL_ZLIB;
+    self->error = 0;
+    return self;
+}
+
+void nytp_inflate_free(struct nytp_inflate *self)
+{
+    free(self);
+}
+
+enum nytp_inflate_result nytp_inflate_step(struct nytp_inflate *self, const uint8_t **in,
+                                           const uint8_t *in_end, uint8_t **out,
+                                           const uint8_t *out_end)
+{
+    struct inflate_state *state = &self->state;
+    state->next_in = (uint8_t *)(uintptr_t)*in;
+    state->avail_in = span(*in, in_end);
+    state->next_out = *out;
+    state->avail_out = span(*out, out_end);
+    const int code = isal_inflate(state);
+    *in = state->next_in;
+    *out = state->next_out;
+    if (code != ISAL_DECOMP_OK) {
+        self->error = code;
+        return NYTP_INFLATE_DAMAGED;
+    }
+    return state->block_state == ISAL_BLOCK_FINISH ? NYTP_INFLATE_END : NYTP_INFLATE_MORE;
+}
+
+const char *nytp_inflate_reason(const struct nytp_inflate *self)
+{
+    switch (self->error) {
+    case ISAL_INVALID_WRAPPER:
+    case ISAL_UNSUPPORTED_METHOD:
+        return "incorrect header";
+    case ISAL_NEED_DICT:
+        return "needs a dictionary";
+    case ISAL_INCORRECT_CHECKSUM:
+        return "incorrect checksum";
+    default:
+        return "invalid deflate data";
+    }
+}
+
+#else
+
+struct nytp_inflate {
+    z_stream stream;
+    int error;
+};
+
+struct nytp_inflate *nytp_inflate_new(enum nytp_inflate_wrapper wrapper)
+{
+    struct nytp_inflate *self = malloc(sizeof *self);
+    if (self == NULL)
+        return NULL;
+    memset(self, 0, sizeof *self);
+    const int gzip_only = 16;
+    if (inflateInit2(&self->stream,
+                     MAX_WBITS + (wrapper == NYTP_INFLATE_GZIP ? gzip_only : 0)) != Z_OK) {
+        free(self);
+        return NULL;
+    }
+    return self;
+}
+
+void nytp_inflate_free(struct nytp_inflate *self)
+{
+    if (self == NULL)
+        return;
+    inflateEnd(&self->stream);
+    free(self);
+}
+
+enum nytp_inflate_result nytp_inflate_step(struct nytp_inflate *self, const uint8_t **in,
+                                           const uint8_t *in_end, uint8_t **out,
+                                           const uint8_t *out_end)
+{
+    z_stream *stream = &self->stream;
+    stream->next_in = (uint8_t *)(uintptr_t)*in;
+    stream->avail_in = span(*in, in_end);
+    stream->next_out = *out;
+    stream->avail_out = span(*out, out_end);
+    const int code = inflate(stream, Z_NO_FLUSH);
+    *in = stream->next_in;
+    *out = stream->next_out;
+    if (code == Z_STREAM_END)
+        return NYTP_INFLATE_END;
+    if (code == Z_OK || code == Z_BUF_ERROR)
+        return NYTP_INFLATE_MORE;
+    self->error = code;
+    return NYTP_INFLATE_DAMAGED;
+}
+
+const char *nytp_inflate_reason(const struct nytp_inflate *self)
+{
+    switch (self->error) {
+    case Z_NEED_DICT:
+        return "needs a dictionary";
+    case Z_MEM_ERROR:
+        return "out of memory";
+    default:
+        return self->stream.msg != NULL ? self->stream.msg : "invalid deflate data";
+    }
+}
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Finds the input format by the first bytes; see format.h.
+ */
+#include "format.h"
+
+#define HEAD_SIZE 64
+
+static bool fail_undetected(struct nytp_source *source, size_t len, struct nytp_error *error)
+{
+    const struct nytp_error *source_error = nytp_source_error(source);
+    if (source_error->status != NYTP_OK) {
+        *error = *source_error;
+        return false;
+    }
+    if (len == 0)
+        return nytp_error_set(error, NYTP_ERR_FORMAT, "the input is empty");
+    return nytp_error_at(error, NYTP_ERR_FORMAT, nytp_source_offset(source), false,
+                         "this is not a profile in any known format");
+}
+
+bool nytp_read(struct nytp_source *source, const struct nytp_read_options *options,
+               struct nytp_sink *sink, struct nytp_error *error)
+{
+    const size_t len = nytp_source_fill(source, HEAD_SIZE);
+    for (const struct nytp_format *const *format = nytp_formats; *format != NULL; format++)
+        if ((*format)->detect(source->at, len))
+            return (*format)->read(source, options, sink, error);
+    return fail_undetected(source, len, error);
+}
