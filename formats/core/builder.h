@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What has been folded from the events of one input, before it is settled into a profile.
+ * Private to builder.c (fills it) and settle.c (turns it into the model).
+ */
+#ifndef NYTP_BUILDER_H
+#define NYTP_BUILDER_H
+
+#include "arena.h"
+#include "calltree.h"
+#include "model.h"
+#include "strings.h"
+#include "table.h"
+
+#define NYTP_LINES_PER_PAGE 64u
+
+struct nytp_built_file {
+    uint32_t name; /* string id, as are all names here */
+    uint32_t fid, eval_fid, eval_line, flags, size, mtime_s;
+    uint32_t from_file, from_line; /* the statement left before the file's first began */
+    bool executed;
+};
+
+struct nytp_built_process {
+    uint32_t pid, ppid, root;
+    double start_s, end_s;
+    int64_t clock; /* sum of statement ticks */
+    uint64_t statements;
+    bool has_entries; /* statements are in the tree, not in pages */
+    bool complete;
+};
+
+/* Statement costs of lines whose context is not known. */
+struct nytp_line_page {
+    uint32_t process, file, number;
+    int64_t ticks[NYTP_LINES_PER_PAGE];
+    uint64_t statements[NYTP_LINES_PER_PAGE];
+    uint64_t seen; /* bit per line: it was executed or timed at all */
+};
+
+struct nytp_built_range {
+    uint32_t name, file, first_line, last_line;
+};
+
+struct nytp_built_arc {
+    uint32_t caller, callee, file, line; /* caller 0: format without caller names */
+    uint64_t calls;
+    int64_t incl_ticks, excl_ticks, reci_ticks;
+    uint32_t rec_depth;
+};
+
+struct nytp_built_span {
+    uint32_t process, sub, file, line, depth;
+    int64_t start_ticks, ticks;
+};
+
+struct nytp_built_source {
+    uint32_t file, line, len;
+    const char *text;
+};
+
+struct nytp_builder {
+    struct nytp_sink sink;
+    struct nytp_build_options options;
+    struct nytp_error error;
+    uint32_t path;
+    int64_t ticks_per_sec;
+    unsigned has;
+    uint64_t negative_times, wrapped_statements;
+    uint32_t name_runtime, name_null;
+
+    struct nytp_strings *strings;
+    struct nytp_arena *arena;
+    struct nytp_calltree tree;
+
+    struct nytp_pair_ids {
+        uint32_t key, value;
+    } *attributes, *options_seen;
+    uint32_t n_attributes, attributes_capacity, n_options, options_capacity;
+
+    struct nytp_built_process *processes;
+    uint32_t n_processes, processes_capacity;
+    bool in_process;
+    bool option_calls_2;
+
+    struct nytp_built_file *files; /* [0] unused */
+    uint32_t n_files, files_capacity;
+    struct nytp_table file_by_fid; /* (fid) -> index */
+    struct {
+        uint32_t fid, file;
+    } last_fid;
+
+    struct nytp_line_page *pages;
+    uint32_t n_pages, pages_capacity;
+    struct nytp_table page_by_place; /* (process, file, number) -> index */
+    uint32_t last_page; /* index + 1, 0 = none */
+
+    struct nytp_built_range *ranges;
+    uint32_t n_ranges, ranges_capacity;
+    struct nytp_built_arc *arcs;
+    uint32_t n_arcs, arcs_capacity;
+    struct nytp_table arc_by_key; /* (caller, callee, file, line) -> index */
+    struct nytp_table xsubs;      /* (name) -> 1 */
+
+    struct nytp_built_source *sources;
+    uint32_t n_sources, sources_capacity;
+
+    struct nytp_built_span *spans; /* in the order in which the calls ended */
+    uint32_t n_spans, spans_capacity;
+    int64_t span_min_ticks;
+    uint64_t spans_folded;
+    int64_t time_position; /* the latest instant that is taken on the current time axis */
+
+    uint32_t left_file, left_line; /* the statement that was left last */
+    bool discount;
+};
+
+/* End the current process, closing its open frames. False with the builder's error set. */
+bool nytp_builder_end_process(struct nytp_builder *builder);
+
+/* Frees everything, also after a failure. */
+void nytp_builder_free(struct nytp_builder *builder);
+
+/* spans.c: make p->spans. `node_of_raw` maps nodes of the growing tree to the model's. */
+bool nytp_lay_out_spans(const struct nytp_builder *builder, struct nytp_profile *p,
+                        const uint32_t *node_of_raw);
+
+/* settle.c: the built parts become the model. The builder stays with the caller. */
+struct nytp_profile *nytp_settle(struct nytp_builder *builder, struct nytp_error *error);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Interned strings: bytes in an arena, ids in an open-addressing table.
+ */
+#include "strings.h"
+
+#include "arena.h"
+#include "model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+    struct nytp_name name;
+    uint32_t hash;
+};
+
+struct nytp_strings {
+    struct nytp_arena *arena;
+    struct entry *entries;
+    uint32_t n, capacity;
+    uint32_t *slots; /* id + 1, 0 = free */
+    uint32_t n_slots;
+    char *scratch; /* for re-encoded names */
+    size_t scratch_size;
+};
+
+/* Eight bytes a step (a name is hashed for every call event). */
+static uint32_t hash_bytes(const char *bytes, size_t len)
+{
+    uint64_t h = len * 0x9E3779B97F4A7C15u;
+    while (len >= 8) {
+        uint64_t word;
+        memcpy(&word, bytes, 8);
+        h = (h ^ word) * 0xBF58476D1CE4E5B9u;
+        h ^= h >> 31;
+        bytes += 8;
+        len -= 8;
+    }
+    uint64_t tail = 0;
+    memcpy(&tail, bytes, len);
+    h = (h ^ tail) * 0x94D049BB133111EBu;
+    return (uint32_t)(h >> 32);
+}
+
+static bool resize_slots(struct nytp_strings *strings, uint32_t n_slots)
+{
+    uint32_t *slots = calloc(n_slots, sizeof *slots);
+    if (slots == NULL)
+        return false;
+    for (uint32_t id = 0; id < strings->n; id++) {
+        uint32_t i = strings->entries[id].hash & (n_slots - 1);
+        while (slots[i] != 0)
+            i = (i + 1) & (n_slots - 1);
+        slots[i] = id + 1;
+    }
+    free(strings->slots);
+    strings->slots = slots;
+    strings->n_slots = n_slots;
+    return true;
+}
+
+struct nytp_strings *nytp_strings_new(void)
+{
+    struct nytp_strings *strings = calloc(1, sizeof *strings);
+    if (strings == NULL)
+        return NULL;
+    strings->arena = nytp_arena_new();
+    if (strings->arena == NULL || !resize_slots(strings, 256) ||
+        nytp_strings_intern(strings, "", 0) != 0) {
+        nytp_strings_free(strings);
+        return NULL;
+    }
+    return strings;
+}
+
+void nytp_strings_free(struct nytp_strings *strings)
+{
+    if (strings == NULL)
+        return;
+    nytp_arena_free(strings->arena);
+    free(strings->entries);
+    free(strings->slots);
+    free(strings->scratch);
+    free(strings);
+}
+
+uint32_t nytp_strings_intern(struct nytp_strings *strings, const char *bytes, size_t len)
+{
+    const uint32_t hash = hash_bytes(bytes, len);
+    uint32_t i = hash & (strings->n_slots - 1);
+    for (; strings->slots[i] != 0; i = (i + 1) & (strings->n_slots - 1)) {
+        const struct entry *e = &strings->entries[strings->slots[i] - 1];
+        if (e->hash == hash && e->name.len == len && memcmp(e->name.ptr, bytes, len) == 0)
+            return strings->slots[i] - 1;
+    }
+    if (len > UINT32_MAX - 1 ||
+        !nytp_grow(&strings->entries, &strings->capacity, strings->n, sizeof(struct entry)))
+        return UINT32_MAX;
+    char *copy = nytp_arena_alloc(strings->arena, len + 1);
+    if (copy == NULL)
+        return UINT32_MAX;
+    memcpy(copy, bytes, len);
+    copy[len] = '\0';
+    const uint32_t id = strings->n++;
+    strings->entries[id] = (struct entry){{copy, (uint32_t)len}, hash};
+    strings->slots[i] = id + 1;
+    if (strings->n > strings->n_slots / 2 &&
+        (strings->n_slots >= UINT32_C(1) << 31 || !resize_slots(strings, strings->n_slots * 2)))
+        return UINT32_MAX;
+    return id;
+}
+
+bool nytp_utf8_valid(const char *bytes, size_t len)
+{
+    const unsigned char *at = (const unsigned char *)bytes, *const end = at + len;
+    while (at < end) {
+        if (*at < 0x80) { /* mostly all ASCII: eight at a time */
+            uint64_t word;
+            at++;
+            while (end - at >= 8 &&
+                   (memcpy(&word, at, 8), (word & UINT64_C(0x8080808080808080)) == 0))
+                at += 8;
+            continue;
+        }
+        const unsigned lead = *at;
+        const int more = lead >= 0xC2 && lead <= 0xDF   ? 1
+                         : lead >= 0xE0 && lead <= 0xEF ? 2
+                         : lead >= 0xF0 && lead <= 0xF4 ? 3
+                                                        : 0;
+        if (more == 0 || end - at <= more)
+            return false;
+        if ((lead == 0xE0 && at[1] < 0xA0) || (lead == 0xED && at[1] > 0x9F) ||
+            (lead == 0xF0 && at[1] < 0x90) || (lead == 0xF4 && at[1] > 0x8F))
+            return false;
+        for (int i = 1; i <= more; i++)
+            if ((at[i] & 0xC0) != 0x80)
+                return false;
+        at += more + 1;
+    }
+    return true;
+}
+
+/* Append a part, re-encoded from Latin-1 if it is not UTF-8; returns the new end. */
+static char *put_part(char *to, const char *part, size_t len)
+{
+    if (nytp_utf8_valid(part, len)) {
+        memcpy(to, part, len);
+        return to + len;
+    }
+    for (size_t i = 0; i < len; i++) {
+        const unsigned char c = (unsigned char)part[i];
+        if (c < 0x80) {
+            *to++ = (char)c;
+        } else {
+            *to++ = (char)(0xC0 | c >> 6);
+            *to++ = (char)(0x80 | (c & 0x3F));
+        }
+    }
+    return to;
+}
+
+static const char *find_colons(const char *at, const char *end)
+{
+    for (; end - at >= 2; at++)
+        if (at[0] == ':' && at[1] == ':')
+            return at;
+    return end;
+}
+
+uint32_t nytp_strings_intern_mixed(struct nytp_strings *strings, const char *bytes, size_t len)
+{
+    if (nytp_utf8_valid(bytes, len))
+        return nytp_strings_intern(strings, bytes, len);
+    if (strings->scratch_size < 2 * len) {
+        char *grown = realloc(strings->scratch, 2 * len);
+        if (grown == NULL)
+            return UINT32_MAX;
+        strings->scratch = grown;
+        strings->scratch_size = 2 * len;
+    }
+    char *to = strings->scratch;
+    const char *const end = bytes + len;
+    for (const char *at = bytes; at < end;) {
+        const char *colons = find_colons(at, end);
+        to = put_part(to, at, (size_t)(colons - at));
+        for (at = colons; at < end && *at == ':'; at++)
+            *to++ = ':';
+    }
+    return nytp_strings_intern(strings, strings->scratch, (size_t)(to - strings->scratch));
+}
+
+struct nytp_name nytp_strings_get(const struct nytp_strings *strings, uint32_t id)
+{
+    return strings->entries[id].name;
+}
+
+uint32_t nytp_strings_count(const struct nytp_strings *strings)
+{
+    return strings->n;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What follows from the calling-context tree: arcs, line costs and the totals of subs. Used
+ * when a profile is made, folded, or its tree was changed (selection).
+ */
+#ifndef NYTP_TOTALS_H
+#define NYTP_TOTALS_H
+
+#include "model.h"
+
+/* Make p->arcs and the subs' call totals from the tree (nodes, processes and parts must be
+ * set; old arcs are freed). `recorded` are the arcs that the recording itself holds (part 0;
+ * n_recorded 0 if none or no longer true): where they agree with the tree on the number of
+ * calls and the exclusive time of a callee they are taken instead, since they know call
+ * sites and recursion better. A sub that calls but was never called gets an arc from the
+ * root, so that there is one root. False when memory is out. */
+bool nytp_profile_make_arcs(struct nytp_profile *p, const struct nytp_arc *recorded,
+                            uint32_t n_recorded);
+
+/* Sort p->arcs and set the subs' calls, times, first_arc and n_arcs from them; the root's
+ * from the tree. */
+void nytp_profile_sum_arcs(struct nytp_profile *p);
+
+/* Make p->line_costs and the subs' statements from the node lines (old ones are freed). */
+bool nytp_profile_make_line_costs(struct nytp_profile *p);
+
+/* Everything after a change to nodes: inclusive ticks, totals, arcs, line costs. Children and
+ * node lines must be sorted as model.h says. */
+bool nytp_profile_rebuild(struct nytp_profile *p);
+
+/* The end of a process's nodes. */
+uint32_t nytp_process_nodes_end(const struct nytp_profile *p, uint32_t process);
+
+#endif
