@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Names that viewers load and keep apart; the rules are in labels.h.
+ */
+#include "labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ESCAPE_LEN 4 /* \xHH */
+
+struct nytp_label_text {
+    struct nytp_label_text *next;
+    char bytes[];
+};
+
+static bool is_hex(unsigned char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+static bool looks_escaped(const unsigned char *at, size_t left)
+{
+    return left >= ESCAPE_LEN && at[0] == '\\' && at[1] == 'x' && is_hex(at[2]) && is_hex(at[3]);
+}
+
+/* Whether the byte at `i` must be written as \xHH. */
+static bool must_escape(const unsigned char *text, size_t len, size_t i)
+{
+    const unsigned char c = text[i];
+    if (c > ' ' && c < 0x7f && c != '\\' && i > 0)
+        return false;
+    if (c < ' ' || c == 0x7f)
+        return true;
+    if (c == ' ')
+        return i == 0 || i == len - 1;
+    if (c == '\\')
+        return looks_escaped(text + i, len - i);
+    if (c == '(' && i == 0)
+        return len > 1 && text[1] >= '0' && text[1] <= '9';
+    return c == '?' && i == 0 && len == 3 && memcmp(text, "???", 3) == 0;
+}
+
+static size_t count_escapes(const unsigned char *text, size_t len)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++)
+        n += must_escape(text, len, i);
+    return n;
+}
+
+static char *put_escaped(char *to, const unsigned char *text, size_t len)
+{
+    static const char hex[] = "0123456789abcdef";
+    for (size_t i = 0; i < len; i++) {
+        if (!must_escape(text, len, i)) {
+            *to++ = (char)text[i];
+            continue;
+        }
+        *to++ = '\\';
+        *to++ = 'x';
+        *to++ = hex[text[i] >> 4];
+        *to++ = hex[text[i] & 15];
+    }
+    return to;
+}
+
+static char *new_text(struct nytp_labels *labels, size_t len)
+{
+    struct nytp_label_text *text = malloc(sizeof *text + len + 1);
+    if (text == NULL)
+        return NULL;
+    text->next = labels->texts;
+    labels->texts = text;
+    text->bytes[len] = '\0';
+    return text->bytes;
+}
+
+bool nytp_labels_escape(struct nytp_labels *labels, struct nytp_name name,
+                        struct nytp_name *escaped)
+{
+    const unsigned char *text = (const unsigned char *)name.ptr;
+    const size_t n_escapes = count_escapes(text, name.len);
+    if (n_escapes == 0) {
+        *escaped = name;
+        return true;
+    }
+    const size_t len = name.len + n_escapes * (ESCAPE_LEN - 1);
+    char *to = new_text(labels, len);
+    if (to == NULL)
+        return false;
+    put_escaped(to, text, name.len);
+    *escaped = (struct nytp_name){.ptr = to, .len = (uint32_t)len};
+    return true;
+}
+
+/* "name [file]", both already escaped. */
+static bool append_file(struct nytp_labels *labels, struct nytp_name *name,
+                        struct nytp_name file)
+{
+    const size_t len = (size_t)name->len + file.len + 3;
+    char *text = new_text(labels, len);
+    if (text == NULL)
+        return false;
+    char *to = text;
+    memcpy(to, name->ptr, name->len);
+    to += name->len;
+    memcpy(to, " [", 2);
+    to += 2;
+    memcpy(to, file.ptr, file.len);
+    to += file.len;
+    *to = ']';
+    *name = (struct nytp_name){.ptr = text, .len = (uint32_t)len};
+    return true;
+}
+
+static bool label_files(struct nytp_labels *labels, const struct nytp_profile *profile)
+{
+    labels->files[0] = (struct nytp_name){.ptr = "", .len = 0};
+    for (uint32_t i = 1; i < profile->n_files; i++)
+        if (!nytp_labels_escape(labels, profile->files[i].name, &labels->files[i]))
+            return false;
+    return true;
+}
+
+/* Subs [first, end) have one name: set it apart by file unless the files' names are equal too. */
+static bool label_run(struct nytp_labels *labels, const struct nytp_profile *profile,
+                      uint32_t first, uint32_t end)
+{
+    struct nytp_name label = {.ptr = "???", .len = 3};
+    if (profile->subs[first].name.len > 0 &&
+        !nytp_labels_escape(labels, profile->subs[first].name, &label))
+        return false;
+    bool differ = false;
+    for (uint32_t i = first; i < end; i++) {
+        labels->subs[i] = label;
+        differ |= profile->files[profile->subs[i].file].name.ptr !=
+                  profile->files[profile->subs[first].file].name.ptr;
+    }
+    for (uint32_t i = first; differ && i < end; i++)
+        if (profile->subs[i].file != 0 &&
+            !append_file(labels, &labels->subs[i], labels->files[profile->subs[i].file]))
+            return false;
+    return true;
+}
+
+/* Subs are sorted by name from 1 on; sub 0 is alone. */
+static bool label_subs(struct nytp_labels *labels, const struct nytp_profile *profile)
+{
+    uint32_t first = 0;
+    while (first < profile->n_subs) {
+        uint32_t end = first + 1;
+        while (first > 0 && end < profile->n_subs &&
+               profile->subs[end].name.ptr == profile->subs[first].name.ptr)
+            end++;
+        if (!label_run(labels, profile, first, end))
+            return false;
+        first = end;
+    }
+    return true;
+}
+
+struct nytp_labels *nytp_labels_new(const struct nytp_profile *profile)
+{
+    struct nytp_labels *labels = calloc(1, sizeof *labels);
+    if (labels == NULL)
+        return NULL;
+    labels->subs = calloc(profile->n_subs, sizeof *labels->subs);
+    labels->files = calloc(profile->n_files, sizeof *labels->files);
+    if (labels->subs == NULL || labels->files == NULL || !label_files(labels, profile) ||
+        !label_subs(labels, profile)) {
+        nytp_labels_free(labels);
+        return NULL;
+    }
+    return labels;
+}
+
+void nytp_labels_free(struct nytp_labels *labels)
+{
+    if (labels == NULL)
+        return;
+    while (labels->texts != NULL) {
+        struct nytp_label_text *next = labels->texts->next;
+        free(labels->texts);
+        labels->texts = next;
+    }
+    free(labels->subs);
+    free(labels->files);
+    free(labels);
+}
