@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * callgrind.out for KCachegrind and callgrind_annotate. The format as the valgrind manual
+ * describes it; what the viewers do beyond it was found by running them (exporters/README.md,
+ * t/viewers/).
+ *
+ * - The file begins with comments up to byte 2047: KCachegrind swallows that much of a pipe
+ *   when it sniffs the format.
+ * - Both viewers take the incoming edges of a function for its inclusive cost, so edges carry
+ *   the time of outermost calls only. KCachegrind hides edges of no cost; see make_visible().
+ * - Lines of another file than the sub's own (a required file, an eval) go under fi=, so that
+ *   a sub stays one function.
+ * - Each part of a folded profile is a part of the file.
+ */
+#include "core/exporter.h"
+#include "core/inclusive.h"
+#include "core/labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SNIFFED_LEN 2047 /* bytes that KCachegrind reads ahead and loses on a pipe */
+
+struct writer {
+    const struct nytp_profile *profile;
+    const struct nytp_export_options *options;
+    struct nytp_out *out;
+    const struct nytp_unit *unit;
+    struct nytp_scale scale;
+    struct nytp_labels *labels;
+    uint64_t *arc_costs, *arc_statements; /* by arc */
+    bool statements; /* there is a second event */
+
+    /* indices sorted by part, in the model's order within */
+    uint32_t *arcs, *line_costs;
+
+    /* name ids of the part being written; 0 = not yet used. The last one of each is the
+     * program's own: see put_program(). */
+    uint32_t *sub_ids, *file_ids;
+    uint32_t n_sub_ids, n_file_ids;
+    struct nytp_name script;
+};
+
+/* Costs are unsigned: what is below zero is written as zero and counted. */
+static uint64_t unsigned_ticks(struct writer *w, int64_t ticks)
+{
+    if (ticks >= 0)
+        return (uint64_t)ticks;
+    w->out->n_negative++;
+    return 0;
+}
+
+/* Self costs carry their rounding on, so that they add up to the total. */
+static uint64_t self_cost(struct writer *w, struct nytp_scale *scale, int64_t ticks)
+{
+    return (uint64_t)nytp_scale_next(scale, (int64_t)unsigned_ticks(w, ticks));
+}
+
+static uint64_t edge_cost(struct writer *w, int64_t ticks)
+{
+    return (uint64_t)nytp_scale_once(&w->scale, (int64_t)unsigned_ticks(w, ticks));
+}
+
+static void put_name(struct writer *w, const char *key, uint32_t *id, uint32_t *n_ids,
+                     struct nytp_name name)
+{
+    struct nytp_out *out = w->out;
+    nytp_puts(out, key);
+    if (!w->options->plain_names) {
+        const bool known = *id != 0;
+        if (!known)
+            *id = ++*n_ids;
+        nytp_putc(out, '(');
+        nytp_put_u64(out, *id);
+        nytp_putc(out, ')');
+        if (known) {
+            nytp_putc(out, '\n');
+            return;
+        }
+        nytp_putc(out, ' ');
+    }
+    nytp_put(out, name.ptr, name.len);
+    nytp_putc(out, '\n');
+}
+
+/* `file` may be n_files: the script as the program itself was called. */
+static void put_file(struct writer *w, const char *key, uint32_t file)
+{
+    static const struct nytp_name unknown = {.ptr = "???", .len = 3};
+    const struct nytp_name name = file == w->profile->n_files ? w->script
+                                  : file == 0                 ? unknown
+                                                              : w->labels->files[file];
+    put_name(w, key, &w->file_ids[file], &w->n_file_ids, name);
+}
+
+static void put_sub(struct writer *w, const char *key, uint32_t sub)
+{
+    static const struct nytp_name program = {.ptr = "main", .len = 4};
+    const struct nytp_name name = sub == w->profile->n_subs ? program : w->labels->subs[sub];
+    put_name(w, key, &w->sub_ids[sub], &w->n_sub_ids, name);
+}
+
+static void put_costs(struct writer *w, uint32_t line, uint64_t time, uint64_t statements)
+{
+    struct nytp_out *out = w->out;
+    nytp_put_u64(out, line);
+    nytp_putc(out, ' ');
+    nytp_put_u64(out, time);
+    if (w->statements) {
+        nytp_putc(out, ' ');
+        nytp_put_u64(out, statements);
+    }
+    nytp_putc(out, '\n');
+}
+
+static void put_call(struct writer *w, uint64_t calls, uint32_t callee)
+{
+    struct nytp_out *out = w->out;
+    const struct nytp_sub *sub = &w->profile->subs[callee];
+    put_file(w, "cfi=", sub->file);
+    put_sub(w, "cfn=", callee);
+    nytp_puts(out, "calls=");
+    nytp_put_u64(out, calls > 0 ? calls : 1);
+    nytp_putc(out, ' ');
+    nytp_put_u64(out, sub->first_line);
+    nytp_putc(out, '\n');
+}
+
+/* The lines that follow are in `file`; `current` is what they are in so far. */
+static void change_file(struct writer *w, const struct nytp_sub *sub, uint32_t *current,
+                        uint32_t file)
+{
+    if (file == 0)
+        file = sub->file;
+    if (file == *current)
+        return;
+    put_file(w, file == sub->file ? "fe=" : "fi=", file);
+    *current = file;
+}
+
+static void put_arc(struct writer *w, uint32_t *current, uint32_t index)
+{
+    const struct nytp_arc *arc = &w->profile->arcs[index];
+    change_file(w, &w->profile->subs[arc->caller], current, arc->file);
+    put_call(w, arc->calls, arc->callee);
+    put_costs(w, arc->line, w->arc_costs[index], w->arc_statements[index]);
+}
+
+static void put_line_cost(struct writer *w, uint32_t *current, const struct nytp_line_cost *cost)
+{
+    change_file(w, &w->profile->subs[cost->sub], current, cost->file);
+    put_costs(w, cost->line, self_cost(w, &w->scale, cost->excl_ticks), cost->statements);
+}
+
+/* KCachegrind shows no caller, callee or arrow for an edge of no cost: those of nested calls,
+ * or of calls shorter than a tick. Such an edge is given one unit, which the callee's most
+ * costly edge gives away, so that the callee's inclusive cost stays what it is; not where that
+ * would be seen. An edge from a sub to itself counts nowhere in KCachegrind and is just given. */
+static void make_visible(const struct writer *w, uint32_t *n_hidden, uint32_t *most_costly)
+{
+    const uint64_t hardly_seen = 1000;
+    const uint32_t n_arcs = w->profile->n_arcs;
+    const struct nytp_arc *arcs = w->profile->arcs;
+    for (uint32_t i = 0; i < n_arcs; i++) {
+        uint32_t *most = &most_costly[arcs[i].callee];
+        if (w->arc_costs[i] == 0)
+            n_hidden[arcs[i].callee] += arcs[i].caller != arcs[i].callee;
+        else if (w->arc_costs[i] > w->arc_costs[*most] || arcs[*most].callee != arcs[i].callee)
+            *most = i;
+    }
+    for (uint32_t i = 0; i < n_arcs; i++) {
+        const uint32_t callee = arcs[i].callee, most = most_costly[callee];
+        const uint64_t needed = (uint64_t)n_hidden[callee] * hardly_seen;
+        if (w->arc_costs[i] == 0 && arcs[most].callee == callee && w->arc_costs[most] > needed)
+            w->arc_costs[i] = 1;
+    }
+    for (uint32_t i = 0; i < n_arcs; i++)
+        if (most_costly[arcs[i].callee] == i &&
+            w->arc_costs[i] > n_hidden[arcs[i].callee] * hardly_seen)
+            w->arc_costs[i] -= n_hidden[arcs[i].callee];
+}
+
+static bool cost_arcs(struct writer *w)
+{
+    const struct nytp_profile *profile = w->profile;
+    w->arc_costs = calloc((size_t)profile->n_arcs + 1, sizeof *w->arc_costs);
+    uint32_t *n_hidden = calloc(profile->n_subs, sizeof *n_hidden);
+    uint32_t *most_costly = calloc(profile->n_subs, sizeof *most_costly);
+    const bool ok = w->arc_costs != NULL && n_hidden != NULL && most_costly != NULL;
+    for (uint32_t i = 0; ok && i < profile->n_arcs; i++)
+        w->arc_costs[i] = edge_cost(w, profile->arcs[i].incl_ticks);
+    if (ok && profile->n_arcs > 0)
+        make_visible(w, n_hidden, most_costly);
+    free(n_hidden);
+    free(most_costly);
+    return ok;
+}
+
+/* One run of indices into arcs or line costs. */
+struct range {
+    const uint32_t *at, *end;
+};
+
+static void put_function(struct writer *w, uint32_t sub, struct range *lines, struct range *arcs)
+{
+    const struct nytp_profile *profile = w->profile;
+    uint32_t current = profile->subs[sub].file;
+    nytp_putc(w->out, '\n');
+    put_file(w, "fl=", current);
+    put_sub(w, "fn=", sub);
+    for (; lines->at < lines->end && profile->line_costs[*lines->at].sub == sub; lines->at++)
+        put_line_cost(w, &current, &profile->line_costs[*lines->at]);
+    for (; arcs->at < arcs->end && profile->arcs[*arcs->at].caller == sub; arcs->at++)
+        put_arc(w, &current, *arcs->at);
+}
+
+static void put_functions(struct writer *w, struct range lines, struct range arcs)
+{
+    const struct nytp_profile *profile = w->profile;
+    while (lines.at < lines.end || arcs.at < arcs.end) {
+        uint32_t sub = UINT32_MAX;
+        if (lines.at < lines.end)
+            sub = profile->line_costs[*lines.at].sub;
+        if (arcs.at < arcs.end && profile->arcs[*arcs.at].caller < sub)
+            sub = profile->arcs[*arcs.at].caller;
+        put_function(w, sub, &lines, &arcs);
+    }
+}
+
+static uint64_t statements_of(const struct nytp_profile *profile, struct range lines)
+{
+    uint64_t sum = 0;
+    for (; lines.at < lines.end; lines.at++)
+        sum += profile->line_costs[*lines.at].statements;
+    return sum;
+}
+
+/* KCachegrind selects a function that is called exactly "main" when it opens a file. There is
+ * one, without any cost of its own, that calls the main::RUNTIME of each process. */
+static void put_program(struct writer *w, const struct nytp_part *part, uint64_t statements)
+{
+    const struct nytp_profile *profile = w->profile;
+    uint32_t file = profile->subs[0].file;
+    if (file == 0)
+        file = profile->n_files;
+    int64_t ticks = 0;
+    for (uint32_t i = 0; i < part->n_processes; i++)
+        ticks += profile->nodes[profile->processes[part->first_process + i].root].incl_ticks;
+    nytp_putc(w->out, '\n');
+    put_file(w, "fl=", file);
+    put_sub(w, "fn=", profile->n_subs);
+    put_call(w, part->n_processes, 0);
+    put_costs(w, 0, edge_cost(w, ticks), statements);
+}
+
+/* What the part's self costs will add up to. */
+static uint64_t time_of(struct writer *w, struct range lines)
+{
+    struct nytp_scale scale = w->scale;
+    const uint64_t n_negative = w->out->n_negative;
+    uint64_t sum = 0;
+    for (; lines.at < lines.end; lines.at++)
+        sum += self_cost(w, &scale, w->profile->line_costs[*lines.at].excl_ticks);
+    w->out->n_negative = n_negative;
+    return sum;
+}
+
+static void put_text_line(struct writer *w, const char *key, struct nytp_name value)
+{
+    struct nytp_name text;
+    if (value.len == 0)
+        return;
+    if (!nytp_labels_escape(w->labels, value, &text)) {
+        nytp_error_set(&w->out->error, NYTP_ERR_MEMORY, "out of memory");
+        return;
+    }
+    nytp_puts(w->out, key);
+    nytp_put(w->out, text.ptr, text.len);
+    nytp_putc(w->out, '\n');
+}
+
+static void put_preamble(struct nytp_out *out)
+{
+    static const char text[] =
+        "# callgrind format\n"
+        "# A profile of a Perl program, for KCachegrind and callgrind_annotate.\n"
+        "# The lines of # make it readable from a pipe: kcachegrind /dev/stdin\n";
+    static const char filler[] =
+        "###############################################################################\n";
+    size_t left = SNIFFED_LEN - (sizeof text - 1);
+    nytp_puts(out, text);
+    while (left > 2 * sizeof filler) {
+        nytp_puts(out, filler);
+        left -= sizeof filler - 1;
+    }
+    while (left-- > 1)
+        nytp_putc(out, '#');
+    nytp_putc(out, '\n');
+}
+
+static void put_events(struct writer *w, uint64_t time, uint64_t statements)
+{
+    struct nytp_out *out = w->out;
+    nytp_printf(out, "positions: line\nevent: %s : Time [%s]\n", w->unit->name,
+                w->unit->long_name);
+    if (w->statements)
+        nytp_puts(out, "event: stmts : Statements\n");
+    nytp_printf(out, "events: %s%s\n", w->unit->name, w->statements ? " stmts" : "");
+    nytp_puts(out, "summary: ");
+    nytp_put_u64(out, time);
+    if (w->statements) {
+        nytp_putc(out, ' ');
+        nytp_put_u64(out, statements);
+    }
+    nytp_putc(out, '\n');
+}
+
+static void put_descriptions(struct writer *w, const struct nytp_part *part)
+{
+    struct nytp_out *out = w->out;
+    const struct nytp_profile *profile = w->profile;
+    put_text_line(w, "desc: Perl: ", part->perl_version);
+    put_text_line(w, "desc: Recorder: ", part->xs_version);
+    nytp_puts(out, "desc: Processes:");
+    for (uint32_t i = 0; i < part->n_processes; i++)
+        nytp_printf(out, " %lu", (unsigned long)profile->processes[part->first_process + i].pid);
+    nytp_putc(out, '\n');
+    if (part->partial)
+        put_text_line(w, "desc: Partial: ",
+                      (struct nytp_name){.ptr = part->error.message,
+                                         .len = (uint32_t)strlen(part->error.message)});
+    if (profile->estimated_tree)
+        nytp_puts(out, "desc: Estimated: inclusive statement counts (no call events)\n");
+}
+
+static void put_part(struct writer *w, uint32_t index, struct range lines, struct range arcs)
+{
+    const struct nytp_profile *profile = w->profile;
+    const struct nytp_part *part = &profile->parts[index];
+    struct nytp_out *out = w->out;
+    memset(w->sub_ids, 0, (profile->n_subs + 1) * sizeof *w->sub_ids);
+    memset(w->file_ids, 0, (profile->n_files + 1) * sizeof *w->file_ids);
+    w->n_sub_ids = w->n_file_ids = 0;
+    w->script = (struct nytp_name){.ptr = "???", .len = 3};
+    if (part->application.len > 0 &&
+        !nytp_labels_escape(w->labels, part->application, &w->script)) {
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        return;
+    }
+
+    if (index > 0)
+        nytp_putc(out, '\n');
+    nytp_puts(out, "version: 1\ncreator: nytp-export\n");
+    if (part->n_processes > 0)
+        nytp_printf(out, "pid: %lu\n",
+                    (unsigned long)profile->processes[part->first_process].pid);
+    put_text_line(w, "cmd: ", part->application);
+    if (profile->n_parts > 1)
+        nytp_printf(out, "part: %lu\n", (unsigned long)index + 1);
+    put_descriptions(w, part);
+    const uint64_t time = time_of(w, lines), statements = statements_of(profile, lines);
+    put_events(w, time, statements);
+    if (part->n_processes > 0)
+        put_program(w, part, statements);
+    put_functions(w, lines, arcs);
+    nytp_puts(out, "\ntotals: ");
+    nytp_put_u64(out, time);
+    if (w->statements) {
+        nytp_putc(out, ' ');
+        nytp_put_u64(out, statements);
+    }
+    nytp_putc(out, '\n');
+}
+
+/* Indices of n things by part, keeping their order: first[part] is where a part begins, first
+ * has n_parts + 1 zeroed places. `part` is the first thing's part, `stride` bytes from one
+ * to the next. */
+static void sort_by_part(uint32_t *sorted, uint32_t n, const uint32_t *part, size_t stride,
+                         uint32_t *first, uint32_t n_parts)
+{
+    const char *const base = (const char *)part;
+    for (uint32_t i = 0; i < n; i++)
+        first[*(const uint32_t *)(const void *)(base + i * stride)]++;
+    uint32_t begin = 0;
+    for (uint32_t p = 0; p <= n_parts; p++) {
+        const uint32_t count = first[p];
+        first[p] = begin;
+        begin += count;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        sorted[first[*(const uint32_t *)(const void *)(base + i * stride)]++] = i;
+    memmove(first + 1, first, n_parts * sizeof *first);
+    first[0] = 0;
+}
+
+static void put_parts(struct writer *w, uint32_t *first_line, uint32_t *first_arc)
+{
+    const struct nytp_profile *profile = w->profile;
+    if (profile->n_line_costs > 0)
+        sort_by_part(w->line_costs, profile->n_line_costs, &profile->line_costs[0].part,
+                     sizeof *profile->line_costs, first_line, profile->n_parts);
+    if (profile->n_arcs > 0)
+        sort_by_part(w->arcs, profile->n_arcs, &profile->arcs[0].part, sizeof *profile->arcs,
+                     first_arc, profile->n_parts);
+    put_preamble(w->out);
+    for (uint32_t p = 0; p < profile->n_parts; p++)
+        put_part(w, p,
+                 (struct range){w->line_costs + first_line[p], w->line_costs + first_line[p + 1]},
+                 (struct range){w->arcs + first_arc[p], w->arcs + first_arc[p + 1]});
+}
+
+static bool write_callgrind(const struct nytp_profile *profile,
+                            const struct nytp_export_options *options, struct nytp_out *out)
+{
+    struct writer w = {
+        .profile = profile,
+        .options = options,
+        .out = out,
+        .unit = options->unit != NULL ? options->unit : nytp_unit_find("ns"),
+        .labels = nytp_labels_new(profile),
+        .arc_statements = nytp_inclusive_statements(profile),
+        .statements = (profile->has & NYTP_HAS_STATEMENTS) != 0,
+        .arcs = calloc((size_t)profile->n_arcs + 1, sizeof *w.arcs),
+        .line_costs = calloc((size_t)profile->n_line_costs + 1, sizeof *w.line_costs),
+        .sub_ids = calloc((size_t)profile->n_subs + 1, sizeof *w.sub_ids),
+        .file_ids = calloc((size_t)profile->n_files + 1, sizeof *w.file_ids),
+    };
+    nytp_scale_init(&w.scale, w.unit, profile->ticks_per_sec);
+    uint32_t *first_line = calloc((size_t)profile->n_parts + 2, sizeof *first_line);
+    uint32_t *first_arc = calloc((size_t)profile->n_parts + 2, sizeof *first_arc);
+    if (w.labels != NULL && w.arc_statements != NULL && w.arcs != NULL &&
+        w.line_costs != NULL && w.sub_ids != NULL && w.file_ids != NULL && first_line != NULL &&
+        first_arc != NULL && cost_arcs(&w))
+        put_parts(&w, first_line, first_arc);
+    else
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    free(first_line);
+    free(first_arc);
+    free(w.file_ids);
+    free(w.sub_ids);
+    free(w.line_costs);
+    free(w.arcs);
+    free(w.arc_costs);
+    free(w.arc_statements);
+    nytp_labels_free(w.labels);
+    return out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_callgrind = {
+    .name = "callgrind",
+    .title = "callgrind.out for KCachegrind and callgrind_annotate",
+    .suffixes = ".callgrind callgrind.out*",
+    .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS,
+    .viewer = "kcachegrind",
+    .write = write_callgrind,
+};
