@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Stacks of bounded depth; see stacks.h.
+ *
+ * One pass in index order, so that a node's parent is folded before the node. What a folded
+ * context leads to is remembered by (kept parent, sub, call site): the search for a frame of
+ * the same sub runs once per distinct case, not once per level of a recursion.
+ */
+#include "stacks.h"
+
+#include "../../formats/core/table.h"
+
+#include <stdlib.h>
+
+struct folding {
+    struct nytp_stacks *stacks;
+    uint32_t *depths; /* by node, of kept ones: frames below the root */
+    struct nytp_table children;
+    uint32_t max_depth; /* 0 = only bound */
+    bool collapse_recursion;
+};
+
+static bool needs_folding(const struct nytp_profile *profile,
+                          const struct nytp_export_options *options)
+{
+    if (options->collapse_recursion)
+        return true;
+    const uint32_t most = options->max_depth > 0 ? options->max_depth : NYTP_STACKS_BOUND;
+    for (uint32_t n = 0; n < profile->n_nodes; n++)
+        if (profile->nodes[n].depth >= most)
+            return true;
+    return false;
+}
+
+/* The nearest frame of the sub, from `node` outwards; NYTP_TABLE_NONE if there is none. */
+static uint32_t same_sub_outside(const struct nytp_stacks *stacks, uint32_t node, uint32_t sub)
+{
+    for (;;) {
+        if (stacks->profile->nodes[node].sub == sub)
+            return node;
+        const uint32_t outer = stacks->outer[node];
+        if (outer == node)
+            return NYTP_TABLE_NONE;
+        node = outer;
+    }
+}
+
+/* Where a node goes whose parent is kept as `outer`, when nobody like it was there before. */
+static uint32_t place(const struct folding *folding, uint32_t n, uint32_t outer)
+{
+    const struct nytp_stacks *stacks = folding->stacks;
+    const struct nytp_node *node = &stacks->profile->nodes[n];
+    if (folding->collapse_recursion && stacks->profile->nodes[outer].sub == node->sub)
+        return outer;
+    const uint32_t depth = folding->depths[outer] + 1;
+    if (folding->max_depth > 0)
+        return depth < folding->max_depth ? n : outer;
+    if (depth < NYTP_STACKS_BOUND)
+        return n;
+    const uint32_t same = same_sub_outside(stacks, outer, node->sub);
+    return same != NYTP_TABLE_NONE ? same : n;
+}
+
+static bool fold_node(struct folding *folding, uint32_t n)
+{
+    struct nytp_stacks *stacks = folding->stacks;
+    const struct nytp_node *node = &stacks->profile->nodes[n];
+    if (node->parent == n) {
+        stacks->kept[n] = stacks->outer[n] = n;
+        return true;
+    }
+    const uint32_t outer = stacks->kept[node->parent];
+    const struct nytp_key key = {outer, node->sub, node->file, node->line};
+    uint32_t kept = nytp_table_get(&folding->children, key);
+    if (kept == NYTP_TABLE_NONE) {
+        kept = place(folding, n, outer);
+        if (!nytp_table_put(&folding->children, key, kept))
+            return false;
+    }
+    stacks->kept[n] = kept;
+    if (kept == n) {
+        stacks->outer[n] = outer;
+        folding->depths[n] = folding->depths[outer] + 1;
+    } else {
+        stacks->n_folded++;
+    }
+    return true;
+}
+
+bool nytp_stacks_init(struct nytp_stacks *stacks, const struct nytp_profile *profile,
+                      const struct nytp_export_options *options)
+{
+    *stacks = (struct nytp_stacks){.profile = profile};
+    if (!needs_folding(profile, options))
+        return true;
+    struct folding folding = {
+        .stacks = stacks,
+        .depths = calloc((size_t)profile->n_nodes + 1, sizeof *folding.depths),
+        .max_depth = options->max_depth,
+        .collapse_recursion = options->collapse_recursion,
+    };
+    stacks->kept = calloc((size_t)profile->n_nodes + 1, sizeof *stacks->kept);
+    stacks->outer = calloc((size_t)profile->n_nodes + 1, sizeof *stacks->outer);
+    bool ok = folding.depths != NULL && stacks->kept != NULL && stacks->outer != NULL;
+    for (uint32_t n = 0; ok && n < profile->n_nodes; n++)
+        ok = fold_node(&folding, n);
+    nytp_table_free(&folding.children);
+    free(folding.depths);
+    if (!ok)
+        nytp_stacks_free(stacks);
+    return ok;
+}
+
+void nytp_stacks_free(struct nytp_stacks *stacks)
+{
+    free(stacks->kept);
+    free(stacks->outer);
+    *stacks = (struct nytp_stacks){.profile = stacks->profile};
+}

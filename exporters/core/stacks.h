@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Stacks of bounded depth. A context n frames deep costs n frames to write; twenty thousand
+ * levels of recursion would be 200 million. So contexts beyond a bound are folded:
+ *
+ * - default bound: a frame beyond it is put on the nearest frame of the same sub further out,
+ *   which is there in any recursion, together with what it calls. A sub that is not on the
+ *   stack yet is still added. Each sub keeps its own time exactly, and all the callers in the
+ *   recursion keep its inclusive time.
+ * - max_depth (asked for by the user): frames beyond it are cut, their time is the last kept
+ *   frame's.
+ * - collapse_recursion: a run of one sub calling itself is one frame.
+ */
+#ifndef NYTP_STACKS_H
+#define NYTP_STACKS_H
+
+#include "exporter.h"
+
+#define NYTP_STACKS_BOUND 256 /* the default */
+
+struct nytp_stacks {
+    const struct nytp_profile *profile;
+    /* By node, both NULL when nothing is folded. kept[n]: the node on whose stack n is
+     * counted, n itself or a lower index. outer[n], for n == kept[n]: the next frame out,
+     * n itself for a root. */
+    uint32_t *kept, *outer;
+    uint64_t n_folded; /* nodes for which kept[n] != n */
+};
+
+/* False when there is no memory. */
+bool nytp_stacks_init(struct nytp_stacks *stacks, const struct nytp_profile *profile,
+                      const struct nytp_export_options *options);
+void nytp_stacks_free(struct nytp_stacks *stacks);
+
+static inline uint32_t nytp_stacks_kept(const struct nytp_stacks *stacks, uint32_t node)
+{
+    return stacks->kept != NULL ? stacks->kept[node] : node;
+}
+
+static inline uint32_t nytp_stacks_outer(const struct nytp_stacks *stacks, uint32_t node)
+{
+    return stacks->outer != NULL ? stacks->outer[node] : stacks->profile->nodes[node].parent;
+}
+
+#endif
