@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * pprof: profile.proto in its binary form; the message is core/pprof_message.c.
+ *
+ * A file is gzip-compressed as pprof writes them. A pipe gets the plain message after eight
+ * bytes for pprof to lose: it reads ahead that many to look for another format, and goes on
+ * behind them where it cannot seek. Readers that lose nothing see a field they do not know.
+ */
+#include "core/exporter.h"
+#include "core/pprof_message.h"
+#include "core/protobuf.h"
+
+#define MAX_NESTED 4
+
+struct binary {
+    struct nytp_pprof_encoder encoder;
+    struct nytp_out *out;
+    struct nytp_pb pb;
+    size_t marks[MAX_NESTED]; /* of the open messages, outermost first */
+    int nested;
+};
+
+/* A field of the profile itself is complete. */
+static void field_done(struct binary *b)
+{
+    if (b->nested == 0)
+        nytp_pb_flush(&b->pb, b->out);
+}
+
+static void binary_open(struct nytp_pprof_encoder *encoder, enum nytp_pprof_field field)
+{
+    struct binary *b = (struct binary *)encoder;
+    b->marks[b->nested++] = nytp_pb_begin(&b->pb, nytp_pprof_numbers[field]);
+}
+
+static void binary_close(struct nytp_pprof_encoder *encoder)
+{
+    struct binary *b = (struct binary *)encoder;
+    nytp_pb_end(&b->pb, b->marks[--b->nested]);
+    field_done(b);
+}
+
+static void binary_integer(struct nytp_pprof_encoder *encoder, enum nytp_pprof_field field,
+                           int64_t value)
+{
+    struct binary *b = (struct binary *)encoder;
+    nytp_pb_int64(&b->pb, nytp_pprof_numbers[field], value);
+    field_done(b);
+}
+
+static void binary_flag(struct nytp_pprof_encoder *encoder, enum nytp_pprof_field field)
+{
+    struct binary *b = (struct binary *)encoder;
+    nytp_pb_bool(&b->pb, nytp_pprof_numbers[field], true);
+    field_done(b);
+}
+
+static void binary_integers(struct nytp_pprof_encoder *encoder, enum nytp_pprof_field field,
+                            const int64_t *values, size_t n)
+{
+    struct binary *b = (struct binary *)encoder;
+    const size_t mark = nytp_pb_begin(&b->pb, nytp_pprof_numbers[field]);
+    for (size_t i = 0; i < n; i++)
+        nytp_pb_varint(&b->pb, (uint64_t)values[i]);
+    nytp_pb_end(&b->pb, mark);
+    field_done(b);
+}
+
+static void binary_text(struct nytp_pprof_encoder *encoder, enum nytp_pprof_field field,
+                        struct nytp_name text)
+{
+    struct binary *b = (struct binary *)encoder;
+    nytp_pb_bytes(&b->pb, nytp_pprof_numbers[field], text.ptr, text.len);
+    field_done(b);
+}
+
+static bool write_pprof(const struct nytp_profile *profile,
+                        const struct nytp_export_options *options, struct nytp_out *out)
+{
+    /* field 2000, a string of 5 bytes, which are NUL */
+    static const uint8_t to_lose[8] = {0x82, 0x7d, 0x05};
+    struct binary b = {
+        .encoder = {.open = binary_open,
+                    .close = binary_close,
+                    .integer = binary_integer,
+                    .flag = binary_flag,
+                    .integers = binary_integers,
+                    .text = binary_text},
+        .out = out,
+    };
+    if (out->is_pipe)
+        nytp_put(out, to_lose, sizeof to_lose);
+    else
+        nytp_out_gzip(out);
+    const bool ok = nytp_pprof_message(profile, options, out, &b.encoder);
+    nytp_pb_free(&b.pb);
+    return ok && out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_pprof = {
+    .name = "pprof",
+    .title = "pprof (profile.proto), for go tool pprof, Pyroscope, Parca",
+    .suffixes = ".pb.gz .pprof .pprof.gz .pb",
+    .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS | NYTP_HAS_CALLS | NYTP_HAS_ENTRIES,
+    .binary = true,
+    .viewer = "go tool pprof -http=localhost:",
+    .write = write_pprof,
+};
