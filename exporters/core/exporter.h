@@ -31,6 +31,10 @@ struct nytp_export_options {
     bool lines;               /* collapsed: frames carry call lines */
     uint32_t top;             /* top: how many rows; 0 = default */
     const char *sort;         /* top, tree: order, NULL = default */
+    double min_percent;       /* tree: no rows below it, if has_min_percent */
+    bool has_min_percent;
+    uint32_t columns;         /* width of the terminal that is written to, 0 = none */
+    bool color;               /* that terminal takes colours */
     const char *source_dir;   /* where sources were unpacked, or NULL */
 };
 

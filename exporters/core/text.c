@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Tables for people; see text.h. Names come from files: a control character in them must not
+ * reach the terminal, neither as C0 nor as the UTF-8 form of C1 (C2 80 to C2 9F).
+ */
+#include "text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_continuation(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+uint32_t nytp_text_width(struct nytp_name text)
+{
+    uint32_t width = 0;
+    for (uint32_t i = 0; i < text.len; i++)
+        width += !is_continuation(text.ptr[i]);
+    return width;
+}
+
+static bool is_c1(struct nytp_name text, uint32_t at)
+{
+    return (unsigned char)text.ptr[at] == 0xc2 && at + 1 < text.len &&
+           (unsigned char)text.ptr[at + 1] < 0xa0;
+}
+
+static void put_safe(struct nytp_out *out, struct nytp_name text)
+{
+    for (uint32_t i = 0; i < text.len; i++) {
+        const unsigned char c = (unsigned char)text.ptr[i];
+        if (c < 0x20 || c == 0x7f) {
+            nytp_putc(out, '?');
+        } else if (is_c1(text, i)) {
+            nytp_putc(out, '?');
+            i++;
+        } else {
+            nytp_putc(out, (char)c);
+        }
+    }
+}
+
+/* Bytes of the first `columns` characters. */
+static uint32_t bytes_of(struct nytp_name text, uint32_t columns)
+{
+    uint32_t at = 0;
+    while (at < text.len && (columns > 0 || is_continuation(text.ptr[at]))) {
+        columns -= !is_continuation(text.ptr[at]);
+        at++;
+    }
+    return at;
+}
+
+#define DOTS 3u
+
+uint32_t nytp_text_put(struct nytp_out *out, struct nytp_name text, uint32_t width)
+{
+    const uint32_t whole = nytp_text_width(text);
+    if (width == 0 || whole <= width) {
+        put_safe(out, text);
+        return whole;
+    }
+    const uint32_t kept = width > DOTS ? width - DOTS : 0;
+    put_safe(out, (struct nytp_name){text.ptr, bytes_of(text, kept)});
+    nytp_put(out, "...", width - kept);
+    return width;
+}
+
+uint32_t nytp_text_put_tail(struct nytp_out *out, struct nytp_name text, uint32_t width)
+{
+    const uint32_t whole = nytp_text_width(text);
+    if (width == 0 || whole <= width) {
+        put_safe(out, text);
+        return whole;
+    }
+    const uint32_t kept = width > DOTS ? width - DOTS : 0;
+    const uint32_t skip = bytes_of(text, whole - kept);
+    nytp_put(out, "...", width - kept);
+    put_safe(out, (struct nytp_name){text.ptr + skip, text.len - skip});
+    return width;
+}
+
+void nytp_text_pad(struct nytp_out *out, uint32_t columns)
+{
+    while (columns-- > 0)
+        nytp_putc(out, ' ');
+}
+
+/* ---- numbers ---- */
+
+static void put_in_unit(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
+                        const struct nytp_unit *unit, int width)
+{
+    if (unit->per_sec == 0) {
+        nytp_printf(out, "%*lld", width, (long long)ticks);
+        return;
+    }
+    const int decimals = unit->per_sec >= 1000000000 ? 0
+                         : unit->per_sec >= 1000000  ? 1
+                         : unit->per_sec >= 1000     ? 3
+                                                     : 6;
+    const double value = (double)ticks / (double)ticks_per_sec * (double)unit->per_sec;
+    nytp_printf(out, "%*.*f", width, decimals, value);
+}
+
+void nytp_text_time(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
+                    const struct nytp_unit *unit, int width)
+{
+    if (ticks_per_sec <= 0)
+        ticks_per_sec = 1;
+    if (unit != NULL) {
+        put_in_unit(out, ticks, ticks_per_sec, unit, width);
+        return;
+    }
+    static const char *const units[] = {"s ", "ms", "us", "ns"};
+    double value = (double)ticks / (double)ticks_per_sec;
+    size_t i = 0;
+    /* 999.5 of the smaller unit would be written as 1000 */
+    while (i < 3 && value < 0.9995 && value > -0.9995) {
+        value *= 1000;
+        i++;
+    }
+    if (ticks == 0) {
+        value = 0;
+        i = 0;
+    }
+    const double size = value < 0 ? -value : value;
+    const int decimals = size >= 99.95 || value == 0 ? 0 : size >= 9.995 ? 1 : 2;
+    char text[40];
+    snprintf(text, sizeof text, "%.*f %s", decimals, value, units[i]);
+    nytp_printf(out, "%*s", width, text);
+}
+
+void nytp_text_percent(struct nytp_out *out, int64_t part, int64_t whole)
+{
+    if (whole == 0)
+        nytp_puts(out, "     -");
+    else
+        nytp_printf(out, "%5.1f%%", (double)part / (double)whole * 100);
+}
+
+/* ---- the rest ---- */
+
+void nytp_text_style(struct nytp_out *out, bool color, enum nytp_style style)
+{
+    static const char *const codes[] = {
+        [NYTP_STYLE_PLAIN] = "\033[0m",
+        [NYTP_STYLE_BOLD] = "\033[1m",
+        [NYTP_STYLE_HOT] = "\033[1;31m",
+        [NYTP_STYLE_DIM] = "\033[2m",
+    };
+    if (color)
+        nytp_puts(out, codes[style]);
+}
+
+struct nytp_name nytp_text_place(const struct nytp_profile *profile, uint32_t file,
+                                 uint32_t line, char *buffer, size_t size)
+{
+    if (file == 0)
+        return (struct nytp_name){"", 0};
+    const struct nytp_name name = profile->files[file].name;
+    char number[16] = "";
+    if (line > 0)
+        snprintf(number, sizeof number, ":%lu", (unsigned long)line);
+    const size_t number_len = strlen(number);
+    const size_t most = size - number_len - 1;
+    size_t skip = name.len > most ? name.len - most : 0;
+    while (skip < name.len && skip > 0 && is_continuation(name.ptr[skip]))
+        skip++;
+    memcpy(buffer, name.ptr + skip, name.len - skip);
+    memcpy(buffer + name.len - skip, number, number_len + 1);
+    return (struct nytp_name){buffer, (uint32_t)(name.len - skip + number_len)};
+}
+
+void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile,
+                        const struct nytp_export_options *options)
+{
+    nytp_text_put(out, profile->parts[0].application, 0);
+    if (profile->n_parts > 1)
+        nytp_printf(out, " and %lu more", (unsigned long)profile->n_parts - 1);
+    nytp_puts(out, ": ");
+    nytp_text_time(out, profile->total_ticks, profile->ticks_per_sec, options->unit, 0);
+    nytp_printf(out, "%s%s, %llu statements, %llu calls", options->unit != NULL ? " " : "",
+                options->unit != NULL ? options->unit->name : "",
+                (unsigned long long)profile->total_statements,
+                (unsigned long long)profile->total_calls);
+    if (profile->n_processes > 1)
+        nytp_printf(out, ", %lu processes", (unsigned long)profile->n_processes);
+    if (profile->partial)
+        nytp_puts(out, "; partial: the recording ends early");
+    nytp_puts(out, "\n\n");
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Tables for people: names that cannot harm a terminal, times in units that fit.
+ */
+#ifndef NYTP_TEXT_H
+#define NYTP_TEXT_H
+
+#include "exporter.h"
+
+/* Columns that `text` takes: one per character of UTF-8. */
+uint32_t nytp_text_width(struct nytp_name text);
+
+/* The text with control characters as '?', cut at the end ("name...") or, for paths, at the
+ * start ("...name") to `width` columns; 0 = whole. Returns the columns written. */
+uint32_t nytp_text_put(struct nytp_out *out, struct nytp_name text, uint32_t width);
+uint32_t nytp_text_put_tail(struct nytp_out *out, struct nytp_name text, uint32_t width);
+
+void nytp_text_pad(struct nytp_out *out, uint32_t columns);
+
+/* Right-aligned in `width` columns: three digits and a unit ("12.3 ms") or, when `unit` is
+ * given, a plain number of it. */
+void nytp_text_time(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
+                    const struct nytp_unit *unit, int width);
+
+/* part of whole in percent, one decimal, right-aligned: " 12.3%" */
+void nytp_text_percent(struct nytp_out *out, int64_t part, int64_t whole);
+
+enum nytp_style { NYTP_STYLE_PLAIN, NYTP_STYLE_BOLD, NYTP_STYLE_HOT, NYTP_STYLE_DIM };
+
+/* Escape sequence that begins (or, with PLAIN, ends) a style; nothing without `color`. */
+void nytp_text_style(struct nytp_out *out, bool color, enum nytp_style style);
+
+/* "/path/file.pl:12" of the place; "" without a file. At most `size` bytes with the NUL; a
+ * longer one loses its start. */
+struct nytp_name nytp_text_place(const struct nytp_profile *profile, uint32_t file,
+                                 uint32_t line, char *buffer, size_t size);
+
+/* First line of --top and --tree: total, counts, whether the recording is partial. */
+void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile,
+                        const struct nytp_export_options *options);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The subs with the most time, as a table for the terminal. What is left out is summed up in
+ * the last line, so that the self column always adds up to the total.
+ */
+#include "core/exporter.h"
+#include "core/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_ROWS  20
+#define FIXED_COLUMNS 55 /* the numbers and the gaps between them */
+#define MIN_NAME      16
+#define HOT_PERCENT   10
+
+enum order { BY_SELF, BY_INCL, BY_CALLS, BY_PERCALL, BY_NAME };
+
+struct row {
+    const struct nytp_sub *sub;
+    double key; /* descending */
+};
+
+static enum order order_of(const char *sort)
+{
+    static const char *const names[] = {"self", "incl", "calls", "percall", "name"};
+    for (size_t i = 0; sort != NULL && i < sizeof names / sizeof *names; i++)
+        if (strcmp(sort, names[i]) == 0)
+            return (enum order)i;
+    return BY_SELF;
+}
+
+static double key_of(const struct nytp_sub *sub, enum order order)
+{
+    switch (order) {
+    case BY_SELF:
+        return (double)sub->excl_ticks;
+    case BY_INCL:
+        return (double)sub->incl_ticks;
+    case BY_CALLS:
+        return (double)sub->calls;
+    case BY_PERCALL:
+        return sub->calls > 0 ? (double)sub->incl_ticks / (double)sub->calls : 0;
+    case BY_NAME:
+        break;
+    }
+    return 0;
+}
+
+/* Subs are sorted by name: their address breaks ties. */
+static int by_key(const void *x, const void *y)
+{
+    const struct row *a = x, *b = y;
+    if (a->key != b->key)
+        return a->key < b->key ? 1 : -1;
+    return (a->sub > b->sub) - (a->sub < b->sub);
+}
+
+static uint32_t list_rows(const struct nytp_profile *profile, enum order order,
+                          struct row *rows)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < profile->n_subs; i++) {
+        const struct nytp_sub *sub = &profile->subs[i];
+        if (sub->calls == 0 && sub->excl_ticks == 0 && sub->incl_ticks == 0)
+            continue;
+        rows[n++] = (struct row){sub, key_of(sub, order)};
+    }
+    qsort(rows, n, sizeof *rows, by_key);
+    return n;
+}
+
+/* Columns for names: the longest of them, or what the terminal leaves beside some place. */
+static uint32_t name_columns(const struct row *rows, uint32_t n, uint32_t columns)
+{
+    uint32_t longest = 4;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t width = nytp_text_width(rows[i].sub->name);
+        longest = width > longest ? width : longest;
+    }
+    if (columns == 0)
+        return longest;
+    const uint32_t left = columns > FIXED_COLUMNS + MIN_NAME ? columns - FIXED_COLUMNS : MIN_NAME;
+    const uint32_t most = left > 3 * MIN_NAME ? left - left / 3 : left;
+    return longest < most ? longest : most;
+}
+
+static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
+                    const struct nytp_export_options *options, const struct row *row,
+                    uint32_t name_width)
+{
+    const struct nytp_sub *sub = row->sub;
+    const int64_t rate = profile->ticks_per_sec;
+    const bool hot = sub->excl_ticks > profile->total_ticks / 100 * HOT_PERCENT;
+    nytp_text_time(out, sub->excl_ticks, rate, options->unit, 10);
+    nytp_putc(out, ' ');
+    nytp_text_percent(out, sub->excl_ticks, profile->total_ticks);
+    nytp_text_time(out, sub->incl_ticks, rate, options->unit, 11);
+    nytp_putc(out, ' ');
+    nytp_text_percent(out, sub->incl_ticks, profile->total_ticks);
+    nytp_printf(out, " %8llu ", (unsigned long long)sub->calls);
+    if (sub->calls > 0)
+        nytp_text_time(out, sub->incl_ticks / (int64_t)sub->calls, rate, options->unit, 9);
+    else
+        nytp_printf(out, "%9s", "-");
+    nytp_putc(out, ' ');
+
+    nytp_text_style(out, options->color, hot ? NYTP_STYLE_HOT : NYTP_STYLE_PLAIN);
+    const uint32_t width = nytp_text_put(out, sub->name, options->columns > 0 ? name_width : 0);
+    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+
+    char buffer[4096];
+    const struct nytp_name place =
+        nytp_text_place(profile, sub->file, sub->first_line, buffer, sizeof buffer);
+    const uint32_t used = FIXED_COLUMNS + name_width + 2;
+    const bool fits = options->columns == 0 || options->columns >= used + MIN_NAME;
+    if (place.len > 0 && fits) {
+        nytp_text_pad(out, name_width - width + 2);
+        nytp_text_style(out, options->color, NYTP_STYLE_DIM);
+        nytp_text_put_tail(out, place, options->columns > 0 ? options->columns - used : 0);
+        nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+    }
+    nytp_putc(out, '\n');
+}
+
+static void put_rest(struct nytp_out *out, const struct nytp_profile *profile,
+                     const struct nytp_export_options *options, const struct row *rows,
+                     uint32_t n)
+{
+    int64_t ticks = 0;
+    uint64_t calls = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        ticks += rows[i].sub->excl_ticks;
+        calls += rows[i].sub->calls;
+    }
+    nytp_text_time(out, ticks, profile->ticks_per_sec, options->unit, 10);
+    nytp_putc(out, ' ');
+    nytp_text_percent(out, ticks, profile->total_ticks);
+    nytp_printf(out, "%18s %8llu %9s (%lu more subs)\n", "", (unsigned long long)calls, "",
+                (unsigned long)n);
+}
+
+static bool top_write(const struct nytp_profile *profile,
+                      const struct nytp_export_options *options, struct nytp_out *out)
+{
+    struct row *rows = malloc(((size_t)profile->n_subs + 1) * sizeof *rows);
+    if (rows == NULL)
+        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    const uint32_t n = list_rows(profile, order_of(options->sort), rows);
+    const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
+    const uint32_t shown = n < wanted ? n : wanted;
+    const uint32_t name_width = name_columns(rows, shown, options->columns);
+    nytp_text_headline(out, profile, options);
+    nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
+    nytp_puts(out, "      self   self%       incl   incl%    calls  per call sub");
+    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+    nytp_putc(out, '\n');
+    for (uint32_t i = 0; i < shown; i++)
+        put_row(out, profile, options, &rows[i], name_width);
+    if (shown < n)
+        put_rest(out, profile, options, rows + shown, n - shown);
+    free(rows);
+    return out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_top = {
+    .name = "top",
+    .title = "subs with the most time, for the terminal",
+    .suffixes = "",
+    .needs = NYTP_HAS_ARCS,
+    .write = top_write,
+};

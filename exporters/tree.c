@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The call tree with inclusive times, for the terminal. Calls of one sub from several lines
+ * of one caller are one row; branches below half a percent (--min-percent) are summed up in a
+ * row of their own, so that rows always add up to the one above them.
+ */
+#include "core/exporter.h"
+#include "core/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_MIN_PERCENT 0.5
+#define MAX_ROW_DEPTH       100 /* frames below each other that get a row of their own */
+#define FIXED_COLUMNS       38
+
+/* Nodes that are one row: children of one row, of one sub. */
+struct branch {
+    uint32_t sub;
+    const uint32_t *nodes;
+    uint32_t n_nodes;
+    int64_t incl_ticks, excl_ticks;
+    uint64_t calls;
+    double key;
+};
+
+struct tree {
+    const struct nytp_profile *profile;
+    const struct nytp_export_options *options;
+    struct nytp_out *out;
+    double min_ticks;
+};
+
+static void put_numbers(const struct tree *tree, const struct branch *branch)
+{
+    const struct nytp_profile *profile = tree->profile;
+    nytp_text_time(tree->out, branch->incl_ticks, profile->ticks_per_sec, tree->options->unit,
+                   10);
+    nytp_putc(tree->out, ' ');
+    nytp_text_percent(tree->out, branch->incl_ticks, profile->total_ticks);
+    nytp_text_time(tree->out, branch->excl_ticks, profile->ticks_per_sec, tree->options->unit,
+                   11);
+    nytp_printf(tree->out, " %8llu ", (unsigned long long)branch->calls);
+}
+
+static uint32_t put_indent(const struct tree *tree, uint32_t depth)
+{
+    nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_DIM);
+    for (uint32_t i = 0; i < depth; i++)
+        nytp_puts(tree->out, i + 1 < depth ? "| " : "+-");
+    nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_PLAIN);
+    return depth * 2;
+}
+
+static void put_branch(const struct tree *tree, const struct branch *branch, uint32_t depth)
+{
+    const struct nytp_profile *profile = tree->profile;
+    const struct nytp_sub *sub = &profile->subs[branch->sub];
+    const uint32_t columns = tree->options->columns;
+    const bool hot = branch->excl_ticks > profile->total_ticks / 10;
+    put_numbers(tree, branch);
+    uint32_t used = FIXED_COLUMNS + put_indent(tree, depth);
+    const uint32_t left = columns > used ? columns - used : columns > 0 ? 1 : 0;
+    nytp_text_style(tree->out, tree->options->color, hot ? NYTP_STYLE_HOT : NYTP_STYLE_PLAIN);
+    used += nytp_text_put(tree->out, sub->name, left);
+    nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_PLAIN);
+    char buffer[4096];
+    const struct nytp_name place =
+        nytp_text_place(profile, sub->file, sub->first_line, buffer, sizeof buffer);
+    if (place.len > 0 && (columns == 0 || columns > used + 12)) {
+        nytp_puts(tree->out, "  ");
+        nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_DIM);
+        nytp_text_put_tail(tree->out, place, columns > 0 ? columns - used - 2 : 0);
+        nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_PLAIN);
+    }
+    nytp_putc(tree->out, '\n');
+}
+
+static void put_folded(const struct tree *tree, const struct branch *folded, uint32_t n,
+                       const char *what, uint32_t depth)
+{
+    put_numbers(tree, folded);
+    put_indent(tree, depth);
+    nytp_printf(tree->out, "(%lu %s)\n", (unsigned long)n, what);
+}
+
+static void add_node(struct branch *branch, const struct nytp_node *node)
+{
+    branch->incl_ticks += node->incl_ticks;
+    branch->excl_ticks += node->excl_ticks;
+    branch->calls += node->calls;
+}
+
+static void add_branch(struct branch *sum, const struct branch *branch)
+{
+    sum->incl_ticks += branch->incl_ticks;
+    sum->excl_ticks += branch->incl_ticks;
+    sum->calls += branch->calls;
+}
+
+static double key_of(const struct branch *branch, const char *sort)
+{
+    if (sort != NULL && strcmp(sort, "self") == 0)
+        return (double)branch->excl_ticks;
+    if (sort != NULL && strcmp(sort, "calls") == 0)
+        return (double)branch->calls;
+    if (sort != NULL && strcmp(sort, "percall") == 0)
+        return branch->calls > 0 ? (double)branch->incl_ticks / (double)branch->calls : 0;
+    if (sort != NULL && strcmp(sort, "name") == 0)
+        return 0;
+    return (double)branch->incl_ticks;
+}
+
+/* Subs are sorted by name: the index breaks ties. */
+static int by_key(const void *x, const void *y)
+{
+    const struct branch *a = x, *b = y;
+    if (a->key != b->key)
+        return a->key < b->key ? 1 : -1;
+    return (a->sub > b->sub) - (a->sub < b->sub);
+}
+
+struct sub_node {
+    uint32_t sub, node;
+};
+
+static int by_sub(const void *x, const void *y)
+{
+    const struct sub_node *a = x, *b = y;
+    if (a->sub != b->sub)
+        return a->sub > b->sub ? 1 : -1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+/* The nodes below a row as rows; `nodes` and `branches` have room for all of them. */
+static uint32_t make_branches(const struct tree *tree, const struct sub_node *below, uint32_t n,
+                              uint32_t *nodes, struct branch *branches)
+{
+    uint32_t n_branches = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        nodes[i] = below[i].node;
+        if (i == 0 || below[i].sub != below[i - 1].sub)
+            branches[n_branches++] = (struct branch){.sub = below[i].sub, .nodes = &nodes[i]};
+        struct branch *branch = &branches[n_branches - 1];
+        branch->n_nodes++;
+        add_node(branch, &tree->profile->nodes[below[i].node]);
+    }
+    for (uint32_t i = 0; i < n_branches; i++)
+        branches[i].key = key_of(&branches[i], tree->options->sort);
+    qsort(branches, n_branches, sizeof *branches, by_key);
+    return n_branches;
+}
+
+static bool put_below(const struct tree *tree, const struct branch *row, uint32_t depth);
+
+/* Rows of these nodes, and what is below them. */
+static bool put_level(const struct tree *tree, struct sub_node *below, uint32_t n,
+                      uint32_t depth)
+{
+    uint32_t *nodes = malloc(((size_t)n + 1) * sizeof *nodes);
+    struct branch *branches = malloc(((size_t)n + 1) * sizeof *branches);
+    bool ok = nodes != NULL && branches != NULL;
+    struct branch folded = {0};
+    uint32_t n_folded = 0, n_branches = 0;
+    if (ok) {
+        qsort(below, n, sizeof *below, by_sub);
+        n_branches = make_branches(tree, below, n, nodes, branches);
+    }
+    for (uint32_t i = 0; ok && i < n_branches; i++) {
+        if (depth > 0 && (double)branches[i].incl_ticks < tree->min_ticks) {
+            add_branch(&folded, &branches[i]);
+            n_folded++;
+            continue;
+        }
+        put_branch(tree, &branches[i], depth);
+        ok = put_below(tree, &branches[i], depth + 1);
+    }
+    if (ok && n_folded > 0)
+        put_folded(tree, &folded, n_folded, "more", depth);
+    free(nodes);
+    free(branches);
+    return ok && tree->out->error.status == NYTP_OK;
+}
+
+static bool put_below(const struct tree *tree, const struct branch *row, uint32_t depth)
+{
+    const struct nytp_profile *profile = tree->profile;
+    size_t n = 0;
+    struct branch folded = {0};
+    for (uint32_t i = 0; i < row->n_nodes; i++)
+        n += profile->nodes[row->nodes[i]].n_children;
+    if (n == 0)
+        return true;
+    struct sub_node *below = malloc(n * sizeof *below);
+    if (below == NULL)
+        return false;
+    n = 0;
+    for (uint32_t i = 0; i < row->n_nodes; i++) {
+        const struct nytp_node *node = &profile->nodes[row->nodes[i]];
+        for (uint32_t c = 0; c < node->n_children; c++) {
+            const uint32_t child = profile->children[node->first_child + c];
+            below[n++] = (struct sub_node){profile->nodes[child].sub, child};
+            folded.incl_ticks += profile->nodes[child].incl_ticks;
+            folded.calls += profile->nodes[child].calls;
+        }
+    }
+    bool ok = true;
+    folded.excl_ticks = folded.incl_ticks;
+    if (depth > MAX_ROW_DEPTH)
+        put_folded(tree, &folded, (uint32_t)n, "and what is below", depth);
+    else
+        ok = put_level(tree, below, (uint32_t)n, depth);
+    free(below);
+    return ok;
+}
+
+static bool tree_write(const struct nytp_profile *profile,
+                       const struct nytp_export_options *options, struct nytp_out *out)
+{
+    const double percent =
+        options->has_min_percent ? options->min_percent : DEFAULT_MIN_PERCENT;
+    const struct tree tree = {
+        .profile = profile,
+        .options = options,
+        .out = out,
+        .min_ticks = (double)profile->total_ticks * percent / 100,
+    };
+    struct sub_node *roots = malloc(((size_t)profile->n_processes + 1) * sizeof *roots);
+    if (roots == NULL)
+        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        roots[i] = (struct sub_node){profile->nodes[profile->processes[i].root].sub,
+                                     profile->processes[i].root};
+    nytp_text_headline(out, profile, options);
+    nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
+    nytp_puts(out, "      incl   incl%       self    calls sub");
+    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+    nytp_putc(out, '\n');
+    const bool ok = put_level(&tree, roots, profile->n_processes, 0);
+    free(roots);
+    if (!ok)
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    return out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_tree = {
+    .name = "tree",
+    .title = "call tree with times, for the terminal",
+    .suffixes = "",
+    .needs = NYTP_HAS_ARCS | NYTP_HAS_CALLS,
+    .write = tree_write,
+};
