@@ -115,8 +115,8 @@ static bool add_file(struct nytp_builder *b, uint32_t fid, uint32_t *index)
     b->files[*index] = (struct nytp_built_file){.fid = fid};
     if (!nytp_table_put(&b->file_by_fid, (struct nytp_key){.a = fid}, *index))
         return out_of_memory(b);
-    b->last_fid.fid = fid;
-    b->last_fid.file = *index;
+    if (fid < NYTP_SMALL_FIDS)
+        b->small_fids[fid] = *index;
     return true;
 }
 
@@ -127,16 +127,12 @@ static bool file_of(struct nytp_builder *b, uint32_t fid, uint32_t *index)
         *index = 0;
         return true;
     }
-    if (b->last_fid.fid == fid) {
-        *index = b->last_fid.file;
+    if (fid < NYTP_SMALL_FIDS && b->small_fids[fid] != 0) {
+        *index = b->small_fids[fid];
         return true;
     }
     *index = nytp_table_get(&b->file_by_fid, (struct nytp_key){.a = fid});
-    if (*index == NYTP_TABLE_NONE)
-        return add_file(b, fid, index);
-    b->last_fid.fid = fid;
-    b->last_fid.file = *index;
-    return true;
+    return *index != NYTP_TABLE_NONE || add_file(b, fid, index);
 }
 
 static bool new_fid(struct nytp_builder *b, const struct nytp_event *e)
@@ -183,7 +179,6 @@ static bool begin_process(struct nytp_builder *b, uint32_t pid, uint32_t ppid, d
     b->discount = false;
     b->left_file = b->left_line = 0;
     b->time_position = 0;
-    b->last_page = 0;
     return true;
 }
 
@@ -234,10 +229,11 @@ static bool end_process(struct nytp_builder *b, uint32_t pid, double end_s)
 static struct nytp_line_page *line_page(struct nytp_builder *b, uint32_t file, uint32_t line)
 {
     const uint32_t process = b->n_processes - 1, number = line / NYTP_LINES_PER_PAGE;
-    if (b->last_page != 0) {
-        struct nytp_line_page *last = &b->pages[b->last_page - 1];
-        if (last->file == file && last->number == number && last->process == process)
-            return last;
+    uint32_t *cached = &b->page_cache[(file * 31 + number) % NYTP_PAGE_CACHE];
+    if (*cached != 0) {
+        struct nytp_line_page *page = &b->pages[*cached - 1];
+        if (page->file == file && page->number == number && page->process == process)
+            return page;
     }
     const struct nytp_key key = {process, file, number, 0};
     uint32_t index = nytp_table_get(&b->page_by_place, key);
@@ -248,7 +244,7 @@ static struct nytp_line_page *line_page(struct nytp_builder *b, uint32_t file, u
         index = b->n_pages++;
         b->pages[index] = (struct nytp_line_page){process, file, number, {0}, {0}, 0};
     }
-    b->last_page = index + 1;
+    *cached = index + 1;
     return &b->pages[index];
 }
 
@@ -269,7 +265,7 @@ static bool add_page_line(struct nytp_builder *b, uint32_t file, uint32_t line, 
 static void start_entered_frames(struct nytp_builder *b)
 {
     struct nytp_calltree *t = &b->tree;
-    for (uint32_t i = t->top; i > 0 && t->frames[i].node == NYTP_NO_NODE; i--) {
+    for (uint32_t i = t->top; i > 0 && nytp_calltree_frame_is_fresh(t, i); i--) {
         if (!t->frames[i].entered || t->frames[i].start_ticks >= b->time_position)
             break;
         t->frames[i].start_ticks = b->time_position;

@@ -13,6 +13,8 @@
 #include "table.h"
 
 #define NYTP_LINES_PER_PAGE 64u
+#define NYTP_SMALL_FIDS 1024u
+#define NYTP_PAGE_CACHE 256u
 
 struct nytp_built_file {
     uint32_t name; /* string id, as are all names here */
@@ -86,14 +88,12 @@ struct nytp_builder {
     struct nytp_built_file *files; /* [0] unused */
     uint32_t n_files, files_capacity;
     struct nytp_table file_by_fid; /* (fid) -> index */
-    struct {
-        uint32_t fid, file;
-    } last_fid;
+    uint32_t small_fids[NYTP_SMALL_FIDS]; /* the same for low fids, 0 = not known */
 
     struct nytp_line_page *pages;
     uint32_t n_pages, pages_capacity;
     struct nytp_table page_by_place; /* (process, file, number) -> index */
-    uint32_t last_page; /* index + 1, 0 = none */
+    uint32_t page_cache[NYTP_PAGE_CACHE]; /* index + 1, 0 = none */
 
     struct nytp_built_range *ranges;
     uint32_t n_ranges, ranges_capacity;

@@ -28,6 +28,7 @@ void nytp_calltree_free(struct nytp_calltree *tree)
     free(tree->lines);
     free(tree->frames);
     free(tree->work);
+    free(tree->pending);
     nytp_table_free(&tree->by_call);
     nytp_table_free(&tree->by_line);
     *tree = (struct nytp_calltree){0};
@@ -128,10 +129,15 @@ static uint32_t line_record(struct nytp_calltree *tree, uint32_t node, uint32_t 
     return nytp_table_put(&tree->by_line, key, record) ? record : 0;
 }
 
+static uint32_t line_slot(uint32_t node, uint32_t file, uint32_t line)
+{
+    return (node * 61 + file * 17 + line) % NYTP_LINE_CACHE;
+}
+
 bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t file,
                             uint32_t line, int64_t ticks, uint64_t statements)
 {
-    const uint32_t slot = (node * 31 + file * 7 + line) % 256;
+    const uint32_t slot = line_slot(node, file, line);
     uint32_t record;
     if (tree->line_cache[slot].record != 0 && tree->line_cache[slot].node == node &&
         tree->line_cache[slot].file == file && tree->line_cache[slot].line == line) {
@@ -154,7 +160,7 @@ static void drop_line(struct nytp_calltree *tree, uint32_t node, uint32_t record
 {
     struct nytp_tree_line *l = &tree->lines[record];
     nytp_table_remove(&tree->by_line, (struct nytp_key){node, l->file, l->line, 0});
-    const uint32_t slot = (node * 31 + l->file * 7 + l->line) % 256;
+    const uint32_t slot = line_slot(node, l->file, l->line);
     if (tree->line_cache[slot].record == record)
         tree->line_cache[slot].record = 0;
     l->next = tree->free_lines;
@@ -230,6 +236,7 @@ uint32_t nytp_calltree_begin(struct nytp_calltree *tree, uint32_t sub)
     tree->nodes[root].calls = 1;
     tree->top = 0;
     tree->base_depth = 0;
+    tree->n_pending = 0;
     tree->frames[0] = (struct nytp_frame){.node = root, .entered = true};
     tree->owner_frame = 0;
     tree->owner_node = root;
@@ -256,6 +263,7 @@ static bool push_frame(struct nytp_calltree *tree, uint32_t depth, struct nytp_f
         !nytp_grow(&tree->frames, &tree->frames_capacity, tree->top + 1, sizeof *tree->frames))
         return false;
     frame.depth = depth - tree->base_depth;
+    frame.first_pending = tree->n_pending;
     tree->frames[++tree->top] = frame;
     return true;
 }
@@ -282,13 +290,108 @@ void nytp_calltree_next_statement(struct nytp_calltree *tree)
     tree->owner_frame = tree->top;
 }
 
+static bool book_calls(struct nytp_calltree *tree, const struct nytp_pending *entry,
+                       uint32_t parent)
+{
+    const uint32_t node =
+        nytp_calltree_add_child(tree, parent, entry->sub, entry->file, entry->line);
+    if (node == NYTP_NO_NODE)
+        return false;
+    tree->nodes[node].calls += entry->count;
+    tree->nodes[node].excl_ticks += entry->ticks;
+    return true;
+}
+
+/* Book the pending entries from `first` on, which are the topmost, on a node. */
+static bool book_pending(struct nytp_calltree *tree, uint32_t first, uint32_t node)
+{
+    while (tree->n_pending > first) {
+        const struct nytp_pending *e = &tree->pending[--tree->n_pending];
+        if (!(e->sub == NYTP_NO_SUB
+                  ? nytp_calltree_add_line(tree, node, e->file, e->line, e->ticks, e->count)
+                  : book_calls(tree, e, node)))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t pending_end(const struct nytp_calltree *tree, uint32_t index)
+{
+    return index == tree->top ? tree->n_pending : tree->frames[index + 1].first_pending;
+}
+
+bool nytp_calltree_frame_is_fresh(const struct nytp_calltree *tree, uint32_t index)
+{
+    return tree->frames[index].node == NYTP_NO_NODE &&
+           pending_end(tree, index) == tree->frames[index].first_pending;
+}
+
+/* Book what is pending in the frames from the top down to `index` on their nodes. */
+static bool book_frames(struct nytp_calltree *tree, uint32_t index)
+{
+    for (uint32_t i = tree->top; i >= index && i > 0; i--) {
+        if (tree->n_pending == tree->frames[i].first_pending)
+            continue;
+        const uint32_t node = frame_node(tree, i);
+        if (node == NYTP_NO_NODE || !book_pending(tree, tree->frames[i].first_pending, node))
+            return false;
+    }
+    return true;
+}
+
+#define MAX_PENDING 64 /* entries of one frame */
+
+/* Add to a pending entry of the frame at `index`, whose entries must be the topmost. The hint
+ * may miss an entry that is there: a second one does no harm. */
+static bool add_pending(struct nytp_calltree *tree, uint32_t index,
+                        const struct nytp_pending *added)
+{
+    const uint32_t first = tree->frames[index].first_pending;
+    uint32_t *hint = &tree->pending_hint[(added->line * 5 + added->file + added->sub * 3) %
+                                         NYTP_PENDING_HINTS];
+    if (*hint >= first && *hint < tree->n_pending) {
+        struct nytp_pending *e = &tree->pending[*hint];
+        if (e->line == added->line && e->file == added->file && e->sub == added->sub) {
+            e->ticks += added->ticks;
+            e->count += added->count;
+            return true;
+        }
+    }
+    if (tree->n_pending - first >= MAX_PENDING) {
+        const uint32_t node = frame_node(tree, index);
+        tree->frames[index].spilled = true;
+        if (node == NYTP_NO_NODE || !book_pending(tree, first, node))
+            return false;
+    }
+    if (!nytp_grow(&tree->pending, &tree->pending_capacity, tree->n_pending,
+                   sizeof *tree->pending))
+        return false;
+    *hint = tree->n_pending;
+    tree->pending[tree->n_pending++] = *added;
+    return true;
+}
+
 bool nytp_calltree_statement(struct nytp_calltree *tree, uint32_t file, uint32_t line,
                              int64_t ticks, uint64_t statements)
 {
+    const uint32_t owner = tree->owner_frame;
     uint32_t node = tree->owner_node;
-    if (tree->owner_frame <= tree->top)
-        node = frame_node(tree, tree->owner_frame);
     tree->owner_frame = tree->top;
+    if (owner <= tree->top) {
+        if (owner > 0 && !tree->frames[owner].spilled &&
+            pending_end(tree, owner) == tree->n_pending) {
+            const bool ok = add_pending(tree, owner,
+                                        &(struct nytp_pending){.sub = NYTP_NO_SUB,
+                                                               .file = file,
+                                                               .line = line,
+                                                               .ticks = ticks,
+                                                               .count = statements});
+            for (uint32_t i = owner + 1; i <= tree->top; i++)
+                tree->frames[i].first_pending = tree->n_pending;
+            return ok;
+        }
+        node = frame_node(tree, owner);
+    }
     return node != NYTP_NO_NODE &&
            nytp_calltree_add_line(tree, node, file, line, ticks, statements);
 }
@@ -307,31 +410,39 @@ static void move_owner(struct nytp_calltree *tree, uint32_t index, uint32_t node
 static bool name_subtree(struct nytp_calltree *tree, const struct nytp_frame *frame,
                          uint32_t index, uint32_t sub, int64_t excl_ticks, bool unreturned)
 {
+    if (frame->node == NYTP_NO_NODE && tree->n_pending == frame->first_pending && !unreturned &&
+        tree->owner_frame != index && tree->top > 0 && !tree->frames[tree->top].spilled)
+        return add_pending(tree, tree->top,
+                           &(struct nytp_pending){.sub = sub,
+                                                  .file = frame->file,
+                                                  .line = frame->line,
+                                                  .ticks = excl_ticks,
+                                                  .count = 1});
     const uint32_t parent = frame_node(tree, tree->top);
     if (parent == NYTP_NO_NODE)
         return false;
-    uint32_t node = frame->node;
-    const uint32_t twin = nytp_calltree_child(tree, parent, sub, frame->file, frame->line);
+    uint32_t node = nytp_calltree_child(tree, parent, sub, frame->file, frame->line);
     if (node == NYTP_NO_NODE) {
-        node = nytp_calltree_add_child(tree, parent, sub, frame->file, frame->line);
+        node = frame->node != NYTP_NO_NODE ? frame->node : new_node(tree);
         if (node == NYTP_NO_NODE)
             return false;
-    } else if (twin == NYTP_NO_NODE) {
         tree->nodes[node].sub = sub;
         tree->nodes[node].file = frame->file;
         tree->nodes[node].line = frame->line;
         if (!link_child(tree, parent, node))
             return false;
-    } else {
-        if (!nytp_calltree_merge(tree, node, twin))
-            return false;
-        node = twin;
+    } else if (frame->node != NYTP_NO_NODE && !nytp_calltree_merge(tree, frame->node, node)) {
+        return false;
     }
     struct nytp_tree_node *n = &tree->nodes[node];
     n->calls += 1;
     n->excl_ticks += excl_ticks;
     n->unreturned |= unreturned;
     move_owner(tree, index, node);
+    if (!book_pending(tree, frame->first_pending, node))
+        return false;
+    if (tree->frames[tree->top].first_pending > tree->n_pending)
+        tree->frames[tree->top].first_pending = tree->n_pending;
     return true;
 }
 
@@ -409,7 +520,8 @@ static bool is_goto(const struct nytp_calltree *tree, uint32_t depth, int64_t in
         return false;
     const struct nytp_frame *outer = &tree->frames[tree->top - 1];
     const struct nytp_frame *current = &tree->frames[tree->top];
-    return outer->entered && current->entered && current->node == NYTP_NO_NODE &&
+    return outer->entered && current->entered &&
+           nytp_calltree_frame_is_fresh(tree, tree->top) &&
            mismatch(outer, incl_ticks, clock) < mismatch(current, incl_ticks, clock);
 }
 
@@ -431,6 +543,13 @@ static bool return_top(struct nytp_calltree *tree, uint32_t depth, uint32_t sub,
                        int64_t excl_ticks)
 {
     const uint32_t index = tree->top;
+    if (index > 1 && depth_of(tree, index - 1) >= depth) {
+        uint32_t lowest = index;
+        while (lowest > 1 && depth_of(tree, lowest - 1) >= depth)
+            lowest--;
+        if (!book_frames(tree, lowest))
+            return false;
+    }
     struct nytp_frame frame = tree->frames[index];
     uint32_t n_failed = 0;
     while (tree->top > 1 && depth_of(tree, tree->top - 1) >= depth) {
@@ -471,6 +590,8 @@ bool nytp_calltree_return(struct nytp_calltree *tree, uint32_t depth, uint32_t s
     /* implied frames deeper than this hold calls whose caller never returned */
     while (depth_of(tree, tree->top) > depth && !tree->frames[tree->top].entered) {
         const uint32_t index = tree->top;
+        if (!book_frames(tree, index))
+            return false;
         const struct nytp_frame frame = tree->frames[index];
         tree->top--;
         if (depth_of(tree, tree->top) < depth && !imply_frame(tree, depth))
@@ -487,6 +608,8 @@ bool nytp_calltree_end(struct nytp_calltree *tree)
 {
     while (tree->top > 0) {
         const uint32_t index = tree->top;
+        if (!book_frames(tree, index))
+            return false;
         const struct nytp_frame frame = tree->frames[index];
         tree->top--;
         if (!(frame.entered ? name_subtree(tree, &frame, index, NYTP_NO_SUB, 0, true)

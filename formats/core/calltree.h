@@ -27,8 +27,10 @@
 #define NYTP_NO_SUB UINT32_MAX /* a frame whose name never became known */
 
 /* Named limits. A depth beyond the first is damage, not a program. */
-#define NYTP_MAX_DEPTH 4000000u
+#define NYTP_MAX_DEPTH 1000000u
 #define NYTP_MAX_NODES 20000000u
+#define NYTP_LINE_CACHE 4096u
+#define NYTP_PENDING_HINTS 512u
 
 struct nytp_tree_node {
     uint32_t parent;
@@ -56,8 +58,21 @@ struct nytp_frame {
     uint32_t depth; /* as in return events, less the tree's base_depth; 0 = the process */
     uint32_t file, line;  /* call site */
     bool entered;         /* an entry event was seen; else implied by a deeper event */
+    bool spilled;           /* had too many pending lines: they go to its node */
+    uint32_t first_pending; /* its entries in `pending` begin here */
     int64_t entry_clock;  /* statement clock at the entry */
     int64_t start_ticks;  /* estimate on the time axis */
+};
+
+/* What happened in an open frame, not yet booked on any node: a line that ran, or calls that
+ * left nothing but their time (opcodes, xsubs). Most calls are short, and what they did is
+ * best booked once, on the node that the name leads to. The entries of open frames lie in one
+ * stack as the frames do; a frame that has too many gets a node and books there. */
+struct nytp_pending {
+    uint32_t sub; /* NYTP_NO_SUB for a line */
+    uint32_t file, line;
+    int64_t ticks;  /* statement ticks, or exclusive ticks of the calls */
+    uint64_t count; /* statements, or calls */
 };
 
 struct nytp_calltree {
@@ -78,6 +93,10 @@ struct nytp_calltree {
     uint32_t owner_frame; /* valid while <= top, else owner_node */
     uint32_t owner_node;
 
+    struct nytp_pending *pending;
+    uint32_t n_pending, pending_capacity;
+    uint32_t pending_hint[NYTP_PENDING_HINTS]; /* where an entry may be found */
+
     bool returned_before; /* a return event was seen in this process */
     uint32_t *work;       /* pairs of nodes to merge */
     uint32_t n_work, work_capacity;
@@ -85,7 +104,7 @@ struct nytp_calltree {
     /* the last lines touched: a statement usually runs where one ran before */
     struct {
         uint32_t node, file, line, record;
-    } line_cache[256];
+    } line_cache[NYTP_LINE_CACHE];
 };
 
 bool nytp_calltree_init(struct nytp_calltree *tree, uint64_t max_nodes);
@@ -103,6 +122,9 @@ bool nytp_calltree_return(struct nytp_calltree *tree, uint32_t depth, uint32_t s
 /* Time of the statement that was just left; the next one begins in the current frame. */
 bool nytp_calltree_statement(struct nytp_calltree *tree, uint32_t file, uint32_t line,
                              int64_t ticks, uint64_t statements);
+
+/* Nothing has happened yet in the frame at this index. */
+bool nytp_calltree_frame_is_fresh(const struct nytp_calltree *tree, uint32_t index);
 
 /* Nothing but: the next statement begins in the current frame. */
 void nytp_calltree_next_statement(struct nytp_calltree *tree);
