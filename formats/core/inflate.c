@@ -11,7 +11,6 @@
 #ifdef NYTP_HAVE_ISAL
 #include <isa-l/igzip_lib.h>
 #else
-#include <string.h>
 #include <zlib.h>
 #endif
 
@@ -30,12 +29,12 @@ struct nytp_inflate {
 
 struct nytp_inflate *nytp_inflate_new(enum nytp_inflate_wrapper wrapper)
 {
-    struct nytp_inflate *self = malloc(sizeof *self);
+    /* Zeroed: a damaged stream can make ISA-L 2.30 copy from history that there is not yet. */
+    struct nytp_inflate *self = calloc(1, sizeof *self);
     if (self == NULL)
         return NULL;
     isal_inflate_init(&self->state);
     self->state.crc_flag = wrapper == NYTP_INFLATE_GZIP ? ISAL_GZIP : ISAL_ZLIB;
-    self->error = 0;
     return self;
 }
 
@@ -87,10 +86,9 @@ struct nytp_inflate {
 
 struct nytp_inflate *nytp_inflate_new(enum nytp_inflate_wrapper wrapper)
 {
-    struct nytp_inflate *self = malloc(sizeof *self);
+    struct nytp_inflate *self = calloc(1, sizeof *self);
     if (self == NULL)
         return NULL;
-    memset(self, 0, sizeof *self);
     const int gzip_only = 16;
     if (inflateInit2(&self->stream,
                      MAX_WBITS + (wrapper == NYTP_INFLATE_GZIP ? gzip_only : 0)) != Z_OK) {

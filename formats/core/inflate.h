@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * A decompressor as a step function: compressed bytes in, plain bytes out, checksum verified.
- * ISA-L does the work where it is installed, else zlib; the results are the same.
+ * ISA-L does the work where it is installed, else zlib. A whole stream gives the same with
+ * either. Of one that is cut short ISA-L may give the last few bytes less, since it decodes
+ * literals in pairs; in a damaged one the two may notice the damage at different places.
  */
 #ifndef NYTP_INFLATE_H
 #define NYTP_INFLATE_H

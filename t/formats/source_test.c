@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Bytes come whole from files, pipes and memory, plain, gzipped and deflated.
+ */
+#include "bytes.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SIZE 700001 /* more than two windows */
+
+static struct bytes pattern(size_t len)
+{
+    struct bytes b = {0};
+    uint32_t state = 1;
+    for (size_t i = 0; i < len; i++) {
+        state = state * 1664525 + 1013904223;
+        put_byte(&b, (int)(state >> 28) + 'A');
+    }
+    return b;
+}
+
+/* A pipe into which a child writes the bytes, `chunk` at a time. */
+static int pipe_of(const struct bytes *b, size_t chunk, pid_t *pid)
+{
+    int fds[2];
+    const int made = pipe(fds);
+    assert(made == 0);
+    (void)made;
+    fflush(stdout);
+    *pid = fork();
+    assert(*pid >= 0);
+    if (*pid > 0) {
+        close(fds[1]);
+        return fds[0];
+    }
+    close(fds[0]);
+    for (size_t at = 0; at < b->len;) {
+        const size_t n = b->len - at < chunk ? b->len - at : chunk;
+        const ssize_t written = write(fds[1], b->data + at, n);
+        if (written < 0)
+            _exit(1);
+        at += (size_t)written;
+    }
+    _exit(0);
+}
+
+/* Everything that is left, read with changing needs. */
+static struct bytes drain(struct nytp_source *source)
+{
+    struct bytes b = {0};
+    size_t need = 1;
+    while (nytp_source_fill(source, need) > 0) {
+        const size_t have = (size_t)(source->end - source->at);
+        const size_t n = have < need ? have : need;
+        put(&b, source->at, n);
+        source->at += n;
+        need = need * 7 % NYTP_SOURCE_MAX_NEED + 1;
+    }
+    return b;
+}
+
+static bool same(struct bytes got, const struct bytes *expected)
+{
+    const bool equal =
+        got.len == expected->len &&
+        (got.len == 0 || memcmp(got.data, expected->data, got.len) == 0);
+    free(got.data);
+    return equal;
+}
+
+static bool arrives(struct nytp_source *source, const struct bytes *expected)
+{
+    const bool equal = same(drain(source), expected);
+    const bool clean = nytp_source_error(source)->status == NYTP_OK;
+    const bool counted = nytp_source_offset(source) == expected->len;
+    nytp_source_free(source);
+    return equal && clean && counted;
+}
+
+static struct nytp_source *memory(const struct bytes *b)
+{
+    struct nytp_error error = {0};
+    struct nytp_source *source = nytp_source_memory(b->data, b->len, &error);
+    assert(source != NULL);
+    return source;
+}
+
+static void test_plain(const struct bytes *data)
+{
+    ok(arrives(memory(data), data), "memory arrives whole");
+    pid_t pid;
+    struct nytp_error error = {0};
+    int fd = pipe_of(data, 997, &pid);
+    ok(arrives(nytp_source_fd(fd, &error), data), "a pipe with short reads arrives whole");
+    close(fd);
+    waitpid(pid, NULL, 0);
+
+    char path[] = "/tmp/nytp-source-test-XXXXXX";
+    fd = mkstemp(path);
+    assert(fd >= 0);
+    const ssize_t written = write(fd, data->data, data->len);
+    close(fd);
+    struct nytp_source *source = nytp_source_open(path, &error);
+    ok(written == SIZE && nytp_source_raw_size(source) == SIZE, "a file has a size");
+    ok(arrives(source, data), "a file arrives whole");
+    unlink(path);
+}
+
+static void test_window(const struct bytes *data)
+{
+    struct nytp_source *source = memory(data);
+    ok(nytp_source_fill(source, 10) >= 10 && nytp_source_offset(source) == 0,
+       "filling moves nothing");
+    source->at += 7;
+    ok(nytp_source_offset(source) == 7, "the offset is that of the next byte");
+    nytp_source_free(source);
+
+    pid_t pid;
+    struct nytp_error error = {0};
+    const int fd = pipe_of(data, 4096, &pid);
+    source = nytp_source_fd(fd, &error);
+    nytp_source_fill(source, 5000);
+    source->at += 4999;
+    const size_t have = nytp_source_fill(source, NYTP_SOURCE_MAX_NEED);
+    ok(have >= NYTP_SOURCE_MAX_NEED &&
+           memcmp(source->at, data->data + 4999, NYTP_SOURCE_MAX_NEED) == 0,
+       "unread bytes stay in front of new ones");
+    ok(nytp_source_raw_bytes(source) >= 4999 + NYTP_SOURCE_MAX_NEED, "raw bytes are counted");
+    nytp_source_free(source);
+    close(fd);
+    waitpid(pid, NULL, 0);
+}
+
+static void test_gzip(const struct bytes *data)
+{
+    struct bytes gz = {0};
+    put_gzip(&gz, data->data, data->len);
+    ok(arrives(memory(&gz), data), "gzip is unwrapped");
+    pid_t pid;
+    struct nytp_error error = {0};
+    const int fd = pipe_of(&gz, 1000, &pid);
+    ok(arrives(nytp_source_fd(fd, &error), data), "gzip in a pipe is unwrapped");
+    close(fd);
+    waitpid(pid, NULL, 0);
+
+    const size_t half = data->len / 2;
+    struct bytes two = {0};
+    put_gzip(&two, data->data, half);
+    put_gzip(&two, data->data + half, data->len - half);
+    ok(arrives(memory(&two), data), "two gzip members are one input");
+    put_text(&two, "garbage");
+    ok(arrives(memory(&two), data), "garbage after gzip is ignored");
+
+    gz.len -= 9;
+    struct nytp_source *source = memory(&gz);
+    ok(same(drain(source), data), "a gzip without its end gives all its bytes");
+    const struct nytp_error *source_error = nytp_source_error(source);
+    ok(source_error->status == NYTP_ERR_TRUNCATED && source_error->has_offset &&
+           source_error->offset == SIZE && !source_error->inflated,
+       "and then an error with offset");
+    nytp_source_free(source);
+    free(gz.data);
+    free(two.data);
+}
+
+static struct nytp_source *inflating(const struct bytes *b, size_t skip)
+{
+    struct nytp_source *source = memory(b);
+    nytp_source_fill(source, skip);
+    source->at += skip;
+    ok(!nytp_source_inflating(source) && nytp_source_start_inflate(source) &&
+           nytp_source_inflating(source) && nytp_source_offset(source) == 0,
+       "the rest is inflated on request");
+    return source;
+}
+
+static void test_inflate(const struct bytes *data)
+{
+    struct bytes b = {0};
+    put_text(&b, "head");
+    put_zlib(&b, data->data, data->len);
+    const size_t end = b.len;
+    ok(arrives(inflating(&b, 4), data), "inflated bytes arrive whole");
+
+    put_text(&b, "trailer, then another stream");
+    put_zlib(&b, "other", 5);
+    ok(arrives(inflating(&b, 4), data), "what follows the stream is ignored");
+
+    struct nytp_source *source = inflating(&b, 4);
+    nytp_source_fill(source, 100);
+    source->at += 100;
+    ok(!nytp_source_start_inflate(source) &&
+           nytp_source_error(source)->status == NYTP_ERR_FORMAT &&
+           nytp_source_error(source)->inflated && nytp_source_error(source)->offset == 100,
+       "deflated data inside deflated data is refused");
+    nytp_source_free(source);
+
+    struct bytes gz = {0};
+    put_gzip(&gz, b.data, b.len);
+    ok(arrives(inflating(&gz, 4), data), "gzip around a deflated stream");
+    free(gz.data);
+
+    b.len = end - 1; /* the checksum is one byte short */
+    source = inflating(&b, 4);
+    ok(same(drain(source), data), "a cut stream gives all its bytes");
+    ok(nytp_source_error(source)->status == NYTP_ERR_TRUNCATED &&
+           nytp_source_error(source)->inflated && nytp_source_error(source)->offset == SIZE,
+       "and then says that it is cut");
+    nytp_source_free(source);
+
+    b.len = end;
+    b.data[end - 1] ^= 1;
+    source = inflating(&b, 4);
+    ok(same(drain(source), data), "a wrong checksum comes after all bytes");
+    ok(nytp_source_error(source)->status == NYTP_ERR_FORMAT, "and is an error");
+    nytp_source_free(source);
+
+    struct bytes none = {0};
+    put_text(&none, "head not zlib at all");
+    source = inflating(&none, 4);
+    ok(nytp_source_fill(source, 1) == 0 && nytp_source_error(source)->status == NYTP_ERR_FORMAT &&
+           nytp_source_error(source)->offset == 0,
+       "what is no zlib stream is an error");
+    nytp_source_free(source);
+    free(none.data);
+    free(b.data);
+}
+
+/* Every prefix of a stream gives a prefix of the data, nearly all that is in it. */
+static void test_cuts(void)
+{
+    struct bytes data = pattern(3000), b = {0};
+    put_zlib(&b, data.data, data.len);
+    bool prefix = true, said = true;
+    size_t previous = 0;
+    for (size_t len = 0; len < b.len; len++) {
+        struct bytes cut = {.data = b.data, .len = len};
+        struct nytp_source *source = memory(&cut);
+        nytp_source_start_inflate(source);
+        struct bytes got = drain(source);
+        prefix = prefix && got.len >= previous && got.len <= data.len &&
+                 (got.len == 0 || memcmp(got.data, data.data, got.len) == 0);
+        said = said && nytp_source_error(source)->status == NYTP_ERR_TRUNCATED &&
+               nytp_source_error(source)->offset == got.len;
+        previous = got.len;
+        free(got.data);
+        nytp_source_free(source);
+    }
+    ok(prefix && previous == data.len, "a stream cut anywhere gives what is in it");
+    ok(said, "and is an error at the place where it ends");
+    free(data.data);
+    free(b.data);
+}
+
+static void test_failures(void)
+{
+    struct nytp_error error = {0};
+    ok(nytp_source_open("/nonexistent/file", &error) == NULL && error.status == NYTP_ERR_IO &&
+           strstr(error.message, "cannot open: ") == error.message,
+       "a missing file is an error");
+    error = (struct nytp_error){0};
+    ok(nytp_source_open("/", &error) == NULL && error.status == NYTP_ERR_IO &&
+           strstr(error.message, "cannot read: ") == error.message,
+       "a directory is an error");
+    error = (struct nytp_error){0};
+    struct nytp_source *source = nytp_source_memory("", 0, &error);
+    ok(source != NULL && nytp_source_fill(source, 1) == 0 &&
+           nytp_source_error(source)->status == NYTP_OK,
+       "an empty input just ends");
+    nytp_source_free(source);
+    nytp_source_free(NULL);
+}
+
+int main(void)
+{
+    struct bytes data = pattern(SIZE);
+    test_plain(&data);
+    test_window(&data);
+    test_gzip(&data);
+    test_inflate(&data);
+    test_cuts();
+    test_failures();
+    free(data.data);
+    printf("1..%d\n", n_tests);
+    return 0;
+}
