@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The time axis of a profile; see clock.h.
+ *
+ * A rate from two readings is off by the jitter of reading both clocks, some 50 ns, over the
+ * time between them: 2e-4 after the short spin at the start, 1e-6 after 50 ms. Each
+ * recalibration moves the base to "now", so what was measured before is not touched.
+ */
+#include "clock.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    NS_PER_TICK = 100,
+    SPIN_NS = 200000,
+    PAIR_TRIES = 5,
+};
+
+static const uint64_t one = (uint64_t)1 << 48;
+
+static uint64_t monotonic_ns(clockid_t id)
+{
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+#if defined(__x86_64__)
+
+/* The kernel has checked what CPUID cannot tell: that the counters of all processors agree. */
+static bool kernel_trusts_tsc(void)
+{
+    const int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                        O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    char text[8] = "";
+    const ssize_t len = read(fd, text, sizeof text - 1);
+    close(fd);
+    return len >= 4 && memcmp(text, "tsc\n", 4) == 0;
+}
+
+/* Both clocks at one moment: the pair whose two counter readings lie closest together. */
+static void read_pair(const struct nytp_clock *clock, uint64_t *raw, uint64_t *ns)
+{
+    uint64_t narrowest = UINT64_MAX;
+    for (int i = 0; i < PAIR_TRIES; i++) {
+        const uint64_t before = __rdtsc();
+        const uint64_t between_ns = monotonic_ns(clock->id);
+        const uint64_t width = __rdtsc() - before;
+        if (width >= narrowest)
+            continue;
+        narrowest = width;
+        *raw = before + width / 2;
+        *ns = between_ns;
+    }
+}
+
+static uint64_t measured_rate(const struct nytp_clock *clock)
+{
+    uint64_t raw = 0, ns = 0;
+    read_pair(clock, &raw, &ns);
+    if (raw <= clock->first_raw || ns <= clock->first_ns)
+        return clock->rate;
+    const unsigned __int128 ticks = (unsigned __int128)(ns - clock->first_ns) * one;
+    return (uint64_t)(ticks / NS_PER_TICK / (raw - clock->first_raw));
+}
+
+static void start_tsc(struct nytp_clock *clock)
+{
+    clock->is_tsc = true;
+    read_pair(clock, &clock->first_raw, &clock->first_ns);
+    while (monotonic_ns(clock->id) - clock->first_ns < SPIN_NS)
+        ;
+    clock->rate = measured_rate(clock);
+}
+
+#endif
+
+void nytp_clock_init(struct nytp_clock *clock, int id)
+{
+    struct timespec probe;
+    memset(clock, 0, sizeof *clock);
+    clock->id = id < 0 ? CLOCK_MONOTONIC : (clockid_t)id;
+    if (clock_gettime(clock->id, &probe) != 0)
+        clock->id = CLOCK_REALTIME;
+    clock->rate = one / NS_PER_TICK + 1; /* rounded up: 100 ns are a whole tick, not 0.99… */
+#if defined(__x86_64__)
+    if (id < 0 && kernel_trusts_tsc())
+        start_tsc(clock);
+#endif
+    clock->base_raw = nytp_clock_raw(clock);
+}
+
+void nytp_clock_recalibrate(struct nytp_clock *clock, uint64_t raw)
+{
+    if (!clock->is_tsc || raw < clock->base_raw)
+        return;
+#if defined(__x86_64__)
+    const unsigned __int128 fixed =
+        (unsigned __int128)(raw - clock->base_raw) * clock->rate + clock->base_fraction;
+    clock->base_ticks += (int64_t)(fixed >> 48);
+    clock->base_fraction = (uint64_t)fixed & (one - 1);
+    clock->base_raw = raw;
+    clock->rate = measured_rate(clock);
+#endif
+}
+
+void nytp_clock_cut(struct nytp_clock *clock, uint64_t from, uint64_t to)
+{
+    if (to <= from)
+        return;
+    clock->base_raw += to - from;
+    clock->overhead_ticks += (int64_t)(((unsigned __int128)(to - from) * clock->rate) >> 48);
+}
+
+void nytp_clock_pause(struct nytp_clock *clock)
+{
+    if (clock->pauses++ == 0)
+        clock->paused_raw = nytp_clock_raw(clock);
+}
+
+void nytp_clock_resume(struct nytp_clock *clock)
+{
+    if (--clock->pauses == 0)
+        nytp_clock_cut(clock, clock->paused_raw, nytp_clock_raw(clock));
+}
+
+uint64_t nytp_clock_raw_of_ns(const struct nytp_clock *clock, uint64_t ns)
+{
+    return (uint64_t)((unsigned __int128)ns * one / NS_PER_TICK / clock->rate);
+}

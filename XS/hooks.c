@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Op handlers saved, redirected, restored. Ops copy their handler from PL_ppaddr when they are
+ * made, so only code compiled after the redirection is seen, and what was compiled between it
+ * and the restoration keeps coming here; every handler therefore asks first whether it is
+ * wanted, and otherwise is perl's own.
+ *
+ * The table belongs to the process, the recorder to one interpreter: other interpreters'
+ * ops (threads) pass through.
+ */
+#include "recorder.h"
+
+static Perl_ppaddr_t real_ops[MAXO]; /* perl's handlers, or another profiler's before us */
+static Perl_check_t real_check_leavesub, real_check_leavesublv;
+
+OP *nytp_real_op(pTHX_ int type)
+{
+    return real_ops[type](aTHX);
+}
+
+/* The recorder if it is to see this event. */
+static inline struct nytp_recorder *listening(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    if (UNLIKELY(!nytp_is_ours(aTHX_ rec)))
+        return NULL;
+    if (UNLIKELY(rec->state == NYTP_ARMED))
+        nytp_start_armed(aTHX_ rec);
+    return rec;
+}
+
+/* Our statement comes first: what FREETMPS and signal handlers in perl's own handler run
+ * belongs to the new statement, PL_curcop says so too. */
+static OP *on_nextstate(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (LIKELY(rec != NULL && rec->stmts_on))
+        nytp_stmt_begin(aTHX_ rec, cCOPx(PL_op));
+    return real_ops[OP_NEXTSTATE](aTHX);
+}
+
+static OP *on_dbstate(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (LIKELY(rec != NULL && rec->stmts_on))
+        nytp_stmt_begin(aTHX_ rec, cCOPx(PL_op));
+    return real_ops[OP_DBSTATE](aTHX);
+}
+
+static OP *on_leave(pTHX)
+{
+    const int type = PL_op->op_type;
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (rec != NULL)
+        rec->left_fresh = false;
+    OP *const next = real_ops[type](aTHX);
+    if (LIKELY(rec != NULL && rec->stmts_on)) {
+        dSAVE_ERRNO;
+        nytp_stmt_return(aTHX_ rec);
+        RESTORE_ERRNO;
+    }
+    return next;
+}
+
+static OP *on_entersub(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (LIKELY(rec != NULL && rec->subs_on))
+        return nytp_call_sub(aTHX_ rec);
+    return real_ops[OP_ENTERSUB](aTHX);
+}
+
+static OP *on_goto(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (rec != NULL && rec->subs_on)
+        return nytp_call_goto(aTHX_ rec);
+    return real_ops[OP_GOTO](aTHX);
+}
+
+static OP *on_slowop(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (LIKELY(rec != NULL && rec->subs_on))
+        return nytp_call_slowop(aTHX_ rec);
+    return real_ops[PL_op->op_type](aTHX);
+}
+
+/* leavewrite is a builtin and ends a scope. */
+static OP *on_leavewrite(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    OP *const next = on_slowop(aTHX);
+    if (rec != NULL && rec->stmts_on && rec->leave_on)
+        nytp_stmt_return(aTHX_ rec);
+    return next;
+}
+
+static OP *on_entereval(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (rec != NULL && rec->state != NYTP_OFF)
+        return nytp_eval_string(aTHX_ rec);
+    return real_ops[OP_ENTEREVAL](aTHX);
+}
+
+static OP *on_exec(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (rec != NULL)
+        return nytp_exec(aTHX_ rec);
+    return real_ops[OP_EXEC](aTHX);
+}
+
+static void note_compiled(pTHX_ const OP *root)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    if (nytp_is_ours(aTHX_ rec) && rec->state != NYTP_OFF && PL_compcv != NULL)
+        nytp_sub_compiled(aTHX_ rec, root);
+}
+
+static OP *check_leavesub(pTHX_ OP *op)
+{
+    OP *const checked = real_check_leavesub(aTHX_ op);
+    note_compiled(aTHX_ checked);
+    return checked;
+}
+
+static OP *check_leavesublv(pTHX_ OP *op)
+{
+    OP *const checked = real_check_leavesublv(aTHX_ op);
+    note_compiled(aTHX_ checked);
+    return checked;
+}
+
+static void redirect(int type, Perl_ppaddr_t handler)
+{
+    if (real_ops[type] == NULL)
+        real_ops[type] = PL_ppaddr[type];
+    PL_ppaddr[type] = handler;
+}
+
+static const int leave_ops[] = {OP_LEAVESUB,  OP_LEAVESUBLV, OP_LEAVE,  OP_LEAVELOOP,
+                                OP_LEAVEEVAL, OP_LEAVETRY,   OP_RETURN, OP_UNSTACK};
+
+static const int slow_ops[] = {
+#define NYTP_SLOWOP(type) type,
+#include "slowops.def"
+#undef NYTP_SLOWOP
+};
+
+static void restore_all(void)
+{
+    for (int type = 0; type < MAXO; type++)
+        if (real_ops[type] != NULL)
+            PL_ppaddr[type] = real_ops[type];
+}
+
+void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
+{
+    PERL_UNUSED_CONTEXT;
+    restore_all();
+    if (rec->options.stmts && !rec->options.use_db_sub) {
+        redirect(OP_NEXTSTATE, on_nextstate);
+        redirect(OP_DBSTATE, on_dbstate);
+        for (size_t i = 0; rec->leave_on && i < C_ARRAY_LENGTH(leave_ops); i++)
+            redirect(leave_ops[i], on_leave);
+    }
+    if (rec->options.subs) {
+        redirect(OP_ENTERSUB, on_entersub);
+        redirect(OP_GOTO, on_goto);
+        if (rec->options.slowops > 0)
+            redirect(OP_LEAVEWRITE, on_leavewrite);
+        for (size_t i = 0; rec->options.slowops > 0 && i < C_ARRAY_LENGTH(slow_ops); i++)
+            redirect(slow_ops[i], on_slowop);
+    }
+    if (rec->options.stmts && rec->leave_on)
+        redirect(OP_LEAVEWRITE, on_leave);
+    redirect(OP_ENTEREVAL, on_entereval);
+    redirect(OP_EXEC, on_exec);
+    if (real_check_leavesub == NULL) {
+        wrap_op_checker(OP_LEAVESUB, check_leavesub, &real_check_leavesub);
+        wrap_op_checker(OP_LEAVESUBLV, check_leavesublv, &real_check_leavesublv);
+    }
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The profile on disk. Written so that nothing else is harmed: another process's profile, a
+ * file that is no profile, a file of the program that got our descriptor's number.
+ */
+#ifndef NYTP_OUTFILE_H
+#define NYTP_OUTFILE_H
+
+#include "../formats/core/error.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct nytp_outfile {
+    int fd;          /* -1: not open */
+    char *path;      /* absolute; owned */
+    bool is_regular; /* else a FIFO, device or the like, opened in place */
+    dev_t dev;
+    ino_t ino;
+    uint64_t size;           /* bytes written so far */
+    struct nytp_error error; /* sticky: after an error nothing is written any more */
+    char note[240];          /* what a person should be told about the name, or "" */
+};
+
+/* Open for writing and lock. An existing regular file is emptied if it is empty or a profile
+ * that nobody writes; otherwise the process id is appended to the name and `note` says so,
+ * unless it is merely the profile of a parent process that is being written. Devices and
+ * FIFOs are opened as they are. False with file->error set. */
+bool nytp_outfile_open(struct nytp_outfile *file, const char *path);
+
+/* nytp_bytes_fn: append. Makes sure first that the descriptor is still ours, opening the file
+ * again if the program closed it. Raises no signal. */
+bool nytp_outfile_write(void *file, const uint8_t *bytes, size_t len);
+
+/* Cut a regular file back to `size` bytes. */
+bool nytp_outfile_truncate(struct nytp_outfile *file, uint64_t size);
+
+/* Whether the path still leads to what was written; true for anything but regular files. */
+bool nytp_outfile_in_place(const struct nytp_outfile *file);
+
+/* Close, without touching a descriptor that is no longer ours, and forget the path. */
+void nytp_outfile_close(struct nytp_outfile *file);
+
+#endif

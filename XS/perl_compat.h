@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * perl's headers, and what differs between the perls we build on (5.20 and up). Every entry
+ * says since when and why.
+ */
+#ifndef NYTP_PERL_COMPAT_H
+#define NYTP_PERL_COMPAT_H
+
+#define PERL_NO_GET_CONTEXT
+#include "EXTERN.h"
+#include "perl.h"
+#include "XSUB.h"
+
+/* The interpreter that a hook runs in; without MULTIPLICITY there is only one. */
+#ifdef MULTIPLICITY
+#define NYTP_THX aTHX
+#else
+#define NYTP_THX ((void *)&PL_op)
+#endif
+
+/* 5.22: a CV's GV and its name HEK share a union. */
+#if PERL_VERSION_GE(5, 21, 4)
+#define NYTP_CV_RAW_GV(cv) (((XPVCV *)SvANY(cv))->xcv_gv_u.xcv_gv)
+#else
+#define NYTP_CV_RAW_GV(cv) (((XPVCV *)SvANY(cv))->xcv_gv)
+#endif
+
+/* 5.22: siblings are not always op_sibling. */
+#ifndef OpSIBLING
+#define OpSIBLING(op) ((op)->op_sibling)
+#endif
+
+/* 5.26: the context on top. */
+#define NYTP_CX_TOP (&cxstack[cxstack_ix])
+
+#endif

@@ -1,0 +1,625 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The recorder's life: options, start, pause, finish, fork, exec.
+ *
+ * Nothing here may stop or change the program: what goes wrong is said once, in one line, and
+ * the program runs on. What has to happen from time to time (flush, calibration, noticing a
+ * fork) hangs on the clock reading that every event makes anyway; see nytp_now().
+ */
+#include "recorder.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+struct nytp_recorder *nytp_recorder;
+
+enum {
+    NS_PER_MS = 1000000,
+    FIRST_CALIBRATION_NS = NS_PER_MS,
+};
+
+static const char default_path[] = "nytprof.out";
+
+/* ---- messages ---- */
+
+void nytp_say(struct nytp_recorder *rec, const char *format, ...)
+{
+    char line[512];
+    const int saved = errno;
+    va_list args;
+    va_start(args, format);
+    int len = snprintf(line, sizeof line, "Devel::NYTProf: ");
+    len += vsnprintf(line + len, sizeof line - (size_t)len, format, args);
+    va_end(args);
+    if (len > (int)sizeof line - 2)
+        len = (int)sizeof line - 2;
+    line[len++] = '\n';
+    int fd = STDERR_FILENO;
+    if (rec->options.log != NULL)
+        fd = open(rec->options.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd >= 0 && write(fd, line, (size_t)len) < 0)
+        len = 0; /* there is nobody left to tell */
+    if (fd >= 0 && fd != STDERR_FILENO)
+        close(fd);
+    errno = saved;
+}
+
+/* ---- state ---- */
+
+static bool file_is_open(const struct nytp_recorder *rec)
+{
+    return rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED;
+}
+
+static void set_state(struct nytp_recorder *rec, enum nytp_state state)
+{
+    const bool on = state == NYTP_RECORDING;
+    rec->state = state;
+    rec->stmts_on = on && rec->options.stmts;
+    rec->subs_on = on && rec->options.subs;
+    rec->counting = file_is_open(rec) && rec->options.subs;
+    rec->entries_on = rec->options.calls > 1;
+    rec->returns_on = rec->options.calls > 0;
+    rec->blocks_on = rec->options.blocks;
+    rec->leave_on = rec->options.leave && !rec->options.use_db_sub;
+    if (!on)
+        rec->wake_raw = UINT64_MAX;
+}
+
+/* The profile cannot be written any more. Bytes that are still put are dropped. */
+static void give_up(struct nytp_recorder *rec)
+{
+    if (!rec->said_failure)
+        nytp_say(rec, "%s; profiling stops here, the program goes on",
+                 rec->file.error.status != NYTP_OK ? rec->file.error.message
+                                                   : "cannot compress the profile");
+    rec->said_failure = true;
+    set_state(rec, NYTP_OFF);
+}
+
+/* ---- flushing ---- */
+
+static void flush(struct nytp_recorder *rec, enum nytp_flush how)
+{
+    dSAVE_ERRNO;
+    rec->in_flush = true;
+    nytp_clock_pause(&rec->clock);
+    const bool ok = nytp_writer_flush(rec->writer, how);
+    nytp_clock_resume(&rec->clock);
+    rec->in_flush = false;
+    if (!ok && rec->state != NYTP_OFF)
+        give_up(rec);
+    RESTORE_ERRNO;
+}
+
+/* Each full block goes to disk so that a reader can use it whatever becomes of us. */
+static void on_full(struct nytp_writer *writer)
+{
+    PERL_UNUSED_ARG(writer);
+    flush(nytp_recorder, NYTP_FLUSH_SYNC);
+}
+
+static void plan_wake_up(struct nytp_recorder *rec, uint64_t raw)
+{
+    const uint64_t flush_ns = (uint64_t)(rec->options.flush_s * 1e9);
+    uint64_t ns = rec->calibrate_ns;
+    if (flush_ns > 0 && flush_ns < ns)
+        ns = flush_ns;
+    rec->wake_raw = raw + nytp_clock_raw_of_ns(&rec->clock, ns);
+}
+
+static void flush_if_due(pTHX_ struct nytp_recorder *rec, uint64_t raw)
+{
+    const uint64_t flush_ns = (uint64_t)(rec->options.flush_s * 1e9);
+    if (flush_ns == 0 || raw - rec->flush_raw < nytp_clock_raw_of_ns(&rec->clock, flush_ns))
+        return;
+    rec->flush_raw = raw;
+    nytp_infos_write(aTHX_ rec, false);
+    flush(rec, NYTP_FLUSH_SYNC);
+}
+
+static void become_child(pTHX_ struct nytp_recorder *rec);
+
+void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
+{
+    dSAVE_ERRNO;
+    if (rec->in_flush)
+        return;
+    if (rec->forked)
+        become_child(aTHX_ rec);
+    if (rec->state != NYTP_RECORDING) {
+        rec->wake_raw = UINT64_MAX;
+        return;
+    }
+    nytp_clock_pause(&rec->clock);
+    flush_if_due(aTHX_ rec, *raw);
+    nytp_clock_resume(&rec->clock);
+    *raw = nytp_clock_raw(&rec->clock);
+    nytp_clock_recalibrate(&rec->clock, *raw);
+    rec->calibrate_ns *= 4;
+    if (rec->state == NYTP_RECORDING)
+        plan_wake_up(rec, *raw);
+    RESTORE_ERRNO;
+}
+
+/* ---- a profile file ---- */
+
+static double time_of_day(void)
+{
+    struct timeval now;
+    gettimeofday(&now, NULL);
+    return (double)now.tv_sec + (double)now.tv_usec / 1e6;
+}
+
+static void write_number(struct nytp_recorder *rec, const char *key, long value)
+{
+    char text[24];
+    const int len = snprintf(text, sizeof text, "%ld", value);
+    nytp_write_attribute(rec->writer, key, text, (size_t)len);
+}
+
+static void write_text(struct nytp_recorder *rec, const char *key, const char *value)
+{
+    nytp_write_attribute(rec->writer, key, value, strlen(value));
+}
+
+static void write_application(pTHX_ struct nytp_recorder *rec)
+{
+    SV *const name = get_sv("0", 0);
+    STRLEN len;
+    const char *const text = name != NULL && SvPOK(name) ? SvPV_nomg(name, len) : NULL;
+    if (text != NULL)
+        nytp_write_attribute(rec->writer, "application", text, len);
+    else
+        write_text(rec, "application", PL_origfilename == NULL ? "" : PL_origfilename);
+}
+
+static long shown_clock_id(const struct nytp_recorder *rec)
+{
+    return (long)rec->clock.id;
+}
+
+static void write_header(pTHX_ struct nytp_recorder *rec)
+{
+    char text[120];
+    const time_t now = time(NULL);
+    struct tm parts;
+    nytp_write_version(rec->writer, 5, 0);
+    strftime(text, sizeof text,
+             "Perl profile database. Generated by Devel::NYTProf on %a %b %e %H:%M:%S %Y",
+             localtime_r(&now, &parts));
+    nytp_write_comment(rec->writer, text);
+    write_number(rec, "basetime", (long)PL_basetime);
+    write_application(aTHX_ rec);
+    snprintf(text, sizeof text, "%d.%d.%d", PERL_REVISION, PERL_VERSION, PERL_SUBVERSION);
+    write_text(rec, "perl_version", text);
+    write_number(rec, "nv_size", (long)sizeof(double));
+    write_text(rec, "xs_version", XS_VERSION);
+    write_number(rec, "PL_perldb", (long)PL_perldb);
+    write_number(rec, "clock_id", shown_clock_id(rec));
+    write_number(rec, "ticks_per_sec", NYTP_TICKS_PER_SEC);
+    nytp_options_write(&rec->options, shown_clock_id(rec), rec->writer);
+    if (rec->options.compress > 0)
+        nytp_write_start_deflate(rec->writer, (int)rec->options.compress);
+    nytp_write_pid_start(rec->writer, (uint32_t)rec->pid, (uint32_t)getppid(), time_of_day());
+}
+
+static char *path_for(struct nytp_recorder *rec, bool is_child)
+{
+    nytp_text_clear(&rec->scratch);
+    nytp_text_puts(&rec->scratch, rec->base_path);
+    if (rec->options.addpid || is_child)
+        nytp_text_printf(&rec->scratch, ".%ld", (long)rec->pid);
+    if (rec->options.addtimestamp)
+        nytp_text_printf(&rec->scratch, ".%ld", (long)time(NULL));
+    return nytp_copy(rec->scratch.ptr, rec->scratch.len);
+}
+
+/* The name as given, absolute, so that a child finds the place after a chdir. */
+static void set_base_path(struct nytp_recorder *rec, const char *path)
+{
+    char *const cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    Safefree(rec->base_path);
+    if (cwd == NULL) {
+        rec->base_path = nytp_copy(path, strlen(path));
+        return;
+    }
+    nytp_text_clear(&rec->scratch);
+    nytp_text_printf(&rec->scratch, "%s/%s", strEQ(cwd, "/") ? "" : cwd,
+                     strnEQ(path, "./", 2) ? path + 2 : path);
+    rec->base_path = nytp_copy(rec->scratch.ptr, rec->scratch.len);
+    free(cwd);
+}
+
+/* Everything that the old profile file knew has to be said again in a new one. */
+static void forget_written(struct nytp_recorder *rec)
+{
+    rec->generation++;
+    Zero(rec->slots, NYTP_SLOTS, struct nytp_slot);
+    nytp_arcs_clear(rec);
+    for (uint32_t id = 1; id <= rec->n_subs; id++)
+        nytp_sub_needs_info(rec, rec->subs[id]);
+}
+
+static bool open_profile(pTHX_ struct nytp_recorder *rec, bool is_child)
+{
+    char *const path = path_for(rec, is_child);
+    const bool ok = nytp_outfile_open(&rec->file, path);
+    Safefree(path);
+    if (!ok) {
+        nytp_say(rec, "%s; the program runs unprofiled", rec->file.error.message);
+        rec->said_failure = true;
+        set_state(rec, NYTP_OFF);
+        return false;
+    }
+    if (rec->file.note[0] != '\0')
+        nytp_say(rec, "%s", rec->file.note);
+    if (rec->writer == NULL)
+        rec->writer = nytp_writer_new(nytp_outfile_write, &rec->file);
+    if (rec->writer == NULL) {
+        nytp_say(rec, "out of memory; the program runs unprofiled");
+        set_state(rec, NYTP_OFF);
+        return false;
+    }
+    nytp_writer_reset(rec->writer);
+    rec->writer->on_full = on_full;
+    forget_written(rec);
+    write_header(aTHX_ rec);
+    return true;
+}
+
+/* Recording begins, in a new file or after a pause. */
+static void begin_recording(struct nytp_recorder *rec)
+{
+    nytp_stmt_drop(rec);
+    rec->discount_pending = false;
+    set_state(rec, NYTP_RECORDING);
+    rec->flush_raw = nytp_clock_raw(&rec->clock);
+    plan_wake_up(rec, rec->flush_raw);
+}
+
+static int64_t axis_now(const struct nytp_recorder *rec)
+{
+    return nytp_clock_ticks(&rec->clock, nytp_clock_raw(&rec->clock));
+}
+
+static void start(pTHX_ struct nytp_recorder *rec)
+{
+    dSAVE_ERRNO;
+    if (rec->slots == NULL)
+        Newxz(rec->slots, NYTP_SLOTS, struct nytp_slot);
+    rec->pid = getpid();
+    nytp_program_text_keep(aTHX_ rec);
+    if (rec->clock.rate == 0)
+        nytp_clock_init(&rec->clock, (int)rec->options.clock);
+    if (open_profile(aTHX_ rec, false)) {
+        rec->overhead_base = rec->clock.overhead_ticks;
+        rec->calibrate_ns = FIRST_CALIBRATION_NS;
+        nytp_frames_restart(rec, axis_now(rec));
+        begin_recording(rec);
+        flush(rec, NYTP_FLUSH_SYNC);
+    }
+    RESTORE_ERRNO;
+}
+
+/* The part of the stream that only the end can tell. */
+static void write_closing(pTHX_ struct nytp_recorder *rec)
+{
+    char text[32];
+    const int len = snprintf(text, sizeof text, "%.15g",
+                             (double)(rec->clock.overhead_ticks - rec->overhead_base));
+    nytp_write_attribute(rec->writer, "cumulative_overhead_ticks", text, (size_t)len);
+    if (rec->options.subs)
+        nytp_frames_report(aTHX_ rec, axis_now(rec));
+    nytp_infos_write(aTHX_ rec, true);
+    if (rec->options.subs)
+        nytp_arcs_write(aTHX_ rec);
+    nytp_write_pid_end(rec->writer, (uint32_t)rec->pid, time_of_day());
+}
+
+static void check_in_place(struct nytp_recorder *rec)
+{
+    if (rec->file.error.status == NYTP_OK && !nytp_outfile_in_place(&rec->file))
+        nytp_say(rec, "%s was removed or replaced while the program ran; the profile is lost",
+                 rec->file.path);
+}
+
+static void close_profile(pTHX_ struct nytp_recorder *rec)
+{
+    if (!file_is_open(rec))
+        return;
+    write_closing(aTHX_ rec);
+    flush(rec, NYTP_FLUSH_FINISH);
+    check_in_place(rec);
+    nytp_outfile_close(&rec->file);
+    nytp_arcs_clear(rec);
+    rec->overhead_base = rec->clock.overhead_ticks;
+    nytp_stmt_drop(rec);
+    if (rec->state != NYTP_OFF)
+        set_state(rec, NYTP_CLOSED);
+}
+
+/* ---- fork and exec ---- */
+
+static void on_fork_in_child(void)
+{
+    if (nytp_recorder == NULL)
+        return;
+    nytp_recorder->forked = true;
+    nytp_recorder->wake_raw = 0;
+}
+
+/* What is buffered belongs to the parent. The child's profile begins now: calls that are open
+ * begin anew, counts and overhead are its own. */
+static void become_child(pTHX_ struct nytp_recorder *rec)
+{
+    rec->forked = false;
+    const bool was_open = file_is_open(rec), was_recording = rec->state == NYTP_RECORDING;
+    rec->pid = getpid();
+    if (!was_open)
+        return;
+    nytp_outfile_close(&rec->file);
+    nytp_writer_reset(rec->writer);
+    if (rec->options.forkdepth >= 0 && rec->options.forkdepth-- == 0) {
+        rec->options.forkdepth = 0;
+        set_state(rec, NYTP_OFF);
+        return;
+    }
+    if (!open_profile(aTHX_ rec, true))
+        return;
+    rec->overhead_base = rec->clock.overhead_ticks;
+    nytp_frames_restart(rec, axis_now(rec));
+    begin_recording(rec);
+    if (!was_recording)
+        set_state(rec, NYTP_PAUSED);
+    flush(rec, NYTP_FLUSH_SYNC);
+}
+
+static void become_child_if_forked(pTHX_ struct nytp_recorder *rec)
+{
+    if (rec->forked)
+        become_child(aTHX_ rec);
+}
+
+/* Finish before perl's exec handler. When exec fails the program lives on and so does the
+ * profile: what the end added is cut off again and compression goes on from before. */
+OP *nytp_exec(pTHX_ struct nytp_recorder *rec)
+{
+    become_child_if_forked(aTHX_ rec);
+    if (!file_is_open(rec))
+        return nytp_real_op(aTHX_ OP_EXEC);
+    dSAVE_ERRNO;
+    nytp_clock_pause(&rec->clock);
+    nytp_infos_write(aTHX_ rec, true);
+    flush(rec, NYTP_FLUSH_SYNC);
+    const uint64_t size = rec->file.size;
+    struct nytp_deflate *const before =
+        rec->writer->deflate == NULL ? NULL : nytp_deflate_copy(rec->writer->deflate);
+    write_closing(aTHX_ rec);
+    flush(rec, NYTP_FLUSH_FINISH);
+    RESTORE_ERRNO;
+    OP *const next = nytp_real_op(aTHX_ OP_EXEC);
+    SAVE_ERRNO;
+    nytp_frames_retract(rec);
+    if (rec->state != NYTP_OFF && nytp_outfile_truncate(&rec->file, size)) {
+        nytp_deflate_free(rec->writer->deflate);
+        rec->writer->deflate = before;
+    } else if (rec->state != NYTP_OFF) {
+        nytp_deflate_free(before);
+        give_up(rec);
+    }
+    nytp_clock_resume(&rec->clock);
+    RESTORE_ERRNO;
+    return next;
+}
+
+/* ---- loading ---- */
+
+struct nytp_recorder *nytp_recorder_get(pTHX)
+{
+    if (nytp_recorder == NULL) {
+        struct nytp_recorder *rec;
+        Newxz(rec, 1, struct nytp_recorder);
+        rec->interpreter = NYTP_THX;
+        rec->wake_raw = UINT64_MAX;
+        nytp_options_init(&rec->options);
+        nytp_names_init(aTHX_ rec);
+        nytp_recorder = rec;
+    }
+    return nytp_is_ours(aTHX_ nytp_recorder) ? nytp_recorder : NULL;
+}
+
+void nytp_set_option(pTHX_ const char *name, const char *value)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    struct nytp_error error = {0};
+    if (rec != NULL && !nytp_options_set(&rec->options, name, value, &error))
+        nytp_say(rec, "%s", error.message);
+}
+
+static void xs_finish(pTHX_ CV *cv)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(cv);
+    PERL_UNUSED_VAR(items);
+    nytp_finish(aTHX);
+    XSRETURN_EMPTY;
+}
+
+static void xs_enable(pTHX_ CV *cv)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(cv);
+    PERL_UNUSED_VAR(items);
+    nytp_enable(aTHX_ NULL);
+    XSRETURN_EMPTY;
+}
+
+static void xs_enable_at_end(pTHX_ CV *cv)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(cv);
+    PERL_UNUSED_VAR(items);
+    Perl_av_create_and_unshift_one(aTHX_ &PL_endav, (SV *)newXS(NULL, xs_enable, __FILE__));
+    XSRETURN_EMPTY;
+}
+
+bool nytp_is_own_xsub(const CV *cv)
+{
+    const XSUBADDR_t code = CvXSUB(cv);
+    return code == xs_finish || code == xs_enable || code == xs_enable_at_end;
+}
+
+static void push_block(pTHX_ AV **blocks, XSUBADDR_t code)
+{
+    if (*blocks == NULL)
+        *blocks = newAV();
+    av_push(*blocks, (SV *)newXS(NULL, code, __FILE__));
+}
+
+/* Blocks without names, so that the program can neither see nor undefine them. The last END
+ * block is ours: they run in the order of the array. */
+static void plan_phases(pTHX_ struct nytp_recorder *rec)
+{
+    const char *const phase = rec->options.start == NULL ? "begin" : rec->options.start;
+    const bool running = PL_main_start != NULL;
+    push_block(aTHX_ &PL_endav, xs_finish);
+    if (PL_minus_c)
+        push_block(aTHX_ &PL_checkav, xs_finish);
+    if (rec->options.endatexit)
+        PL_exit_flags |= PERL_EXIT_DESTRUCT_END;
+    if (strEQ(phase, "begin") || (strEQ(phase, "init") && running))
+        set_state(rec, NYTP_ARMED);
+    else if (strEQ(phase, "init"))
+        Perl_av_create_and_unshift_one(aTHX_ &PL_initav, (SV *)newXS(NULL, xs_enable, __FILE__));
+    else if (strEQ(phase, "end") && running)
+        Perl_av_create_and_unshift_one(aTHX_ &PL_endav, (SV *)newXS(NULL, xs_enable, __FILE__));
+    else if (strEQ(phase, "end"))
+        push_block(aTHX_ &PL_initav, xs_enable_at_end);
+}
+
+/* As few bits as the options need: others change what the program can see. */
+static void set_debug_bits(pTHX_ struct nytp_recorder *rec)
+{
+    U32 bits = (U32)rec->options.perldb;
+    if (!rec->options.optimize)
+        bits |= PERLDBf_NOOPT;
+    if (rec->options.use_db_sub)
+        bits |= PERLDBf_LINE | PERLDBf_SINGLE;
+    if (PL_origfilename != NULL && strEQ(PL_origfilename, "-"))
+        bits |= PERLDBf_SAVESRC; /* a script that comes through a pipe is seen only once */
+    SV *const variable = get_sv("\x10", GV_ADD);
+    if (bits != 0 && PL_DBsub == NULL)
+        sv_setiv_mg(variable, (IV)bits); /* prepares the DB package */
+    PL_perldb = rec->perldb = bits;
+    if (rec->options.use_db_sub && PL_DBsingle != NULL)
+        sv_setiv_mg(PL_DBsingle, 1);
+}
+
+static bool may_profile(struct nytp_recorder *rec)
+{
+    if (!rec->options.usecputime)
+        return true;
+    nytp_say(rec, "option usecputime has been removed, use clock=2 for CPU time; the program "
+                  "runs unprofiled");
+    set_state(rec, NYTP_OFF);
+    return false;
+}
+
+void nytp_load(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec == NULL || rec->state == NYTP_OFF)
+        return;
+    if (rec->state != NYTP_LOADED && rec->state != NYTP_ARMED)
+        return;
+    set_debug_bits(aTHX_ rec);
+    if (!may_profile(rec))
+        return;
+    if (!rec->is_planned) {
+        pthread_atfork(NULL, NULL, on_fork_in_child);
+        set_base_path(rec, rec->options.file == NULL ? default_path : rec->options.file);
+        nytp_program_text_keep(aTHX_ rec);
+        plan_phases(aTHX_ rec);
+    } else {
+        set_base_path(rec, rec->options.file == NULL ? default_path : rec->options.file);
+    }
+    rec->is_planned = true;
+    set_state(rec, rec->state);
+    nytp_hooks_install(aTHX_ rec);
+}
+
+void nytp_start_armed(pTHX_ struct nytp_recorder *rec)
+{
+    set_state(rec, NYTP_CLOSED);
+    start(aTHX_ rec);
+}
+
+/* ---- DB:: ---- */
+
+bool nytp_enable(pTHX_ const char *path)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec == NULL || rec->state == NYTP_OFF)
+        return false;
+    become_child_if_forked(aTHX_ rec);
+    const bool was_on = rec->state == NYTP_RECORDING;
+    if (path != NULL) {
+        close_profile(aTHX_ rec);
+        set_base_path(rec, path);
+    }
+    if (rec->state == NYTP_PAUSED)
+        begin_recording(rec);
+    else if (rec->state != NYTP_RECORDING && rec->state != NYTP_OFF)
+        start(aTHX_ rec);
+    return was_on;
+}
+
+bool nytp_disable(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec == NULL)
+        return false;
+    become_child_if_forked(aTHX_ rec);
+    if (rec->state != NYTP_RECORDING)
+        return false;
+    nytp_stmt_drop(rec);
+    set_state(rec, NYTP_PAUSED);
+    flush(rec, NYTP_FLUSH_SYNC);
+    return true;
+}
+
+void nytp_finish(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec == NULL)
+        return;
+    dSAVE_ERRNO;
+    become_child_if_forked(aTHX_ rec);
+    if (rec->state == NYTP_ARMED)
+        nytp_start_armed(aTHX_ rec);
+    close_profile(aTHX_ rec);
+    RESTORE_ERRNO;
+}
+
+void nytp_statement_by_db(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    if (rec == NULL || !nytp_is_ours(aTHX_ rec))
+        return;
+    if (rec->state == NYTP_ARMED)
+        nytp_start_armed(aTHX_ rec);
+    if (rec->stmts_on)
+        nytp_stmt_begin(aTHX_ rec, PL_curcop);
+}
+
+/* All options have been given. */
+void nytp_start(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    nytp_load(aTHX);
+    if (rec != NULL && rec->state == NYTP_ARMED)
+        nytp_start_armed(aTHX_ rec);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The recorder: everything that it knows about the running program, in one struct. Who does
+ * what with it:
+ *
+ *   recorder.c  its life: options, start, pause, finish, fork
+ *   hooks.c     op handlers saved, redirected, restored; nothing else touches the op table
+ *   stmts.c     the statement profiler
+ *   subs.c      the subroutine profiler: open calls, arcs
+ *   names.c     which sub a CV is, and its lines
+ *   files.c     file ids, string evals, source text
+ *
+ * One interpreter is recorded, the first that starts profiling; hooks that run in another
+ * (a thread) go straight on to perl's own code.
+ */
+#ifndef NYTP_RECORDER_H
+#define NYTP_RECORDER_H
+
+#include "perl_compat.h"
+
+#include "../formats/core/writer.h"
+#include "clock.h"
+#include "options.h"
+#include "outfile.h"
+#include "table.h"
+
+/* A NUL-terminated copy; give it to Safefree(). */
+char *nytp_copy(const char *bytes, size_t len);
+
+/* Bytes being put together; always NUL-terminated once something was appended. */
+struct nytp_text {
+    char *ptr;
+    size_t len, size;
+};
+
+void nytp_text_clear(struct nytp_text *text);
+void nytp_text_append(struct nytp_text *text, const char *bytes, size_t len);
+void nytp_text_puts(struct nytp_text *text, const char *string);
+void nytp_text_printf(struct nytp_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A source file or string eval, as the COPs name it. Never freed: others point to it. */
+struct nytp_file {
+    char *perl_name;             /* CopFILE: relative, "(eval 7)", "-e" */
+    char *shown_name;            /* with an eval's place: "(eval 7)[x.pl:3]"; may be perl_name */
+    uint32_t fid;                /* 0: not in the stream yet */
+    uint32_t generation;         /* of the profile file that knows the fid */
+    uint32_t flags;              /* NYTP_FID_… */
+    struct nytp_file *parent;    /* string evals: the file of the statement that ran it */
+    uint32_t parent_line;
+    bool is_eval;
+    SV *text;                    /* string evals: source not written yet, or NULL; owned */
+};
+
+enum {
+    NYTP_FID_IS_PMC = 0x001,
+    NYTP_FID_VIA_STMT = 0x002,
+    NYTP_FID_VIA_SUB = 0x004,
+    NYTP_FID_IS_AUTOSPLIT = 0x008,
+    NYTP_FID_HAS_SRC = 0x010,
+    NYTP_FID_SAVE_SRC = 0x020,
+    NYTP_FID_IS_FAKE = 0x080,
+    NYTP_FID_IS_EVAL = 0x100,
+};
+
+enum nytp_sub_kind {
+    NYTP_SUB_PERL,
+    NYTP_SUB_XSUB,
+    NYTP_SUB_OPCODE,
+    NYTP_SUB_PSEUDO, /* main::RUNTIME and its like */
+};
+
+enum nytp_sub_special {
+    NYTP_SUB_ORDINARY,
+    NYTP_SUB_EXITS,   /* POSIX::_exit: finish the profile first */
+    NYTP_SUB_CONTROL, /* DB::enable_profile and its like: not recorded */
+};
+
+struct nytp_arc;
+
+/* A sub by its full name. Never freed. */
+struct nytp_sub {
+    uint32_t id;
+    enum nytp_sub_kind kind;
+    enum nytp_sub_special special;
+    uint32_t depth;             /* calls of it in progress */
+    struct nytp_arc *last_arc;  /* the one that its last call took, or NULL */
+    uint8_t *encoded;           /* the name as a string of the stream */
+    uint32_t encoded_len;
+    uint32_t name_len;
+    char *name;                 /* UTF-8, inside `encoded` */
+    uint32_t package_len;       /* of `name`, before the last "::" */
+    struct nytp_file *file;     /* where it was compiled, or NULL */
+    uint32_t first_line, last_line;
+    uint32_t info_generation;   /* of the profile file that has its SUB_INFO; 0 = none */
+    bool is_queued;             /* in recorder->unwritten */
+    bool returned_normally;     /* at least once */
+    bool called;
+};
+
+/* Calls of one sub from one place. */
+struct nytp_arc {
+    uint32_t caller, fid, line, callee; /* sub ids */
+    struct nytp_sub *caller_sub, *callee_sub;
+    uint64_t count;
+    int64_t incl_ticks, excl_ticks, reci_ticks;
+    uint32_t rec_depth;
+};
+
+/* A call in progress. */
+struct nytp_frame {
+    struct nytp_sub *sub, *caller;
+    uint32_t fid, line;     /* of the calling statement */
+    uint32_t serial;        /* tells it from later frames at the same depth */
+    uint32_t depth;         /* of recursion: 1 for the outermost call of this sub */
+    int64_t enter_ticks;
+    int64_t callee_ticks;   /* inclusive time of the calls that it made */
+    int64_t reported_incl, reported_excl; /* as if it had returned at the last report */
+};
+
+/* What is known about a compiled body, by the address of its root op. An address that is
+ * used again gets a new row when the new body is compiled. */
+struct nytp_body {
+    const void *key;         /* CvROOT; for xsubs the CV itself */
+    struct nytp_file *file;  /* NULL: compiled before we looked */
+    uint32_t first_line, last_line;
+    struct nytp_sub *sub;    /* NULL: not resolved */
+    const void *gv;          /* what `sub` was resolved from */
+    const void *stash;
+    U32 name_hash;
+};
+
+/* The statement that a COP is, and its place. */
+struct nytp_slot {
+    const COP *cop;
+    U32 seq; /* cop_seq: a later COP at this address has another */
+    uint32_t fid, line;
+};
+
+/* A string eval that is being compiled. */
+struct nytp_eval {
+    UV seq;
+    SV *text; /* owned */
+};
+
+/* Where string eval number `seq` was run. */
+struct nytp_eval_origin {
+    UV seq;
+    struct nytp_file *file;
+    uint32_t line;
+};
+
+/* The body compiled last, until it has its name; root NULL: none. */
+struct nytp_compiled {
+    const OP *root;
+    CV *cv;   /* that was being compiled; borrowed, may be gone */
+    SV *name; /* as the tokenizer saw it, or NULL; owned */
+};
+
+enum nytp_state {
+    NYTP_LOADED,    /* options may still come */
+    NYTP_ARMED,     /* hooks are in place, the first event starts profiling */
+    NYTP_RECORDING,
+    NYTP_PAUSED,    /* after DB::disable_profile, or before the phase that start= names */
+    NYTP_CLOSED,    /* finished; DB::enable_profile may start again */
+    NYTP_OFF,       /* for good: refused, failed, or a child beyond forkdepth */
+};
+
+#define NYTP_SLOTS 16384
+
+struct nytp_recorder {
+    /* What every event looks at. */
+    bool stmts_on, subs_on; /* recording, and this half is wanted */
+    bool counting;          /* a profile is open: calls that end are accounted */
+    bool entries_on;        /* calls=2 */
+    bool returns_on;        /* calls=1 or 2 */
+    bool blocks_on;
+    bool leave_on;
+    bool discount_pending;  /* the last DISCOUNT has not met its time record yet */
+    const void *interpreter;
+    struct nytp_clock clock;
+    uint64_t wake_raw;      /* clock reading at which nytp_wake() wants to be called */
+    struct nytp_writer *writer;
+    struct { /* the statement in progress; fid 0: none */
+        uint32_t fid, line, block_line, sub_line;
+        int64_t since_ticks;
+    } stmt;
+    struct nytp_slot *slots; /* NYTP_SLOTS, by COP address */
+    struct nytp_slot compiling_slot;
+
+    struct nytp_frame *frames;
+    uint32_t n_frames, size_frames;
+    uint32_t last_serial;
+    int64_t left_ticks;     /* axis at the last call's return, for the leave op around it */
+    bool left_fresh;
+    uint32_t jump_serial;   /* goto &xsub: the frame that runs it, 0 if none */
+    CV *jump_xsub;
+    uint32_t jump_fid, jump_line;
+
+    struct nytp_table subs_by_name, bodies, arcs, files_by_name, opcodes;
+    struct nytp_sub **subs;      /* by id; 0 is not used */
+    uint32_t n_subs, size_subs;
+    struct nytp_sub *runtime, *null_caller;
+    struct nytp_sub **unwritten; /* subs whose SUB_INFO is not in the stream yet */
+    size_t n_unwritten, size_unwritten;
+    struct nytp_compiled compiled;
+    uint32_t begin_seq;          /* last N of BEGIN@LINE.N */
+
+    struct nytp_file **files;    /* by fid; 0 is not used */
+    uint32_t n_fids, size_fids;
+    struct nytp_file *unknown_invoker;
+    struct nytp_eval *evals;     /* being compiled, innermost last */
+    uint32_t n_evals, size_evals;
+    struct nytp_eval last_eval;  /* just compiled */
+    struct nytp_eval_origin *origins; /* ring by seq, of fixed length */
+    SV *e_text;                  /* program text of -e, or NULL */
+
+    /* Life. */
+    enum nytp_state state;
+    struct nytp_options options;
+    struct nytp_outfile file;
+    uint32_t generation;         /* counts profile files, from 1 */
+    volatile bool forked;        /* set in the child by the atfork handler */
+    pid_t pid;
+    U32 perldb;                  /* $^P as we set it */
+    int64_t overhead_base;       /* clock.overhead_ticks when this profile file began */
+    uint64_t flush_raw;          /* when the last flush was */
+    uint64_t calibrate_ns;       /* until the next calibration; grows */
+    int64_t forks_left;          /* generations of children still to profile; -1: all */
+    bool in_flush;
+    bool said_failure;
+    bool is_planned;             /* phases, fork handler: once */
+    char *base_path;             /* absolute, without pid and time */
+    unsigned n_threads;          /* other interpreters that were seen */
+    struct nytp_text scratch;
+};
+
+/* The one recorder, or NULL before the first use. */
+extern struct nytp_recorder *nytp_recorder;
+
+static inline bool nytp_is_ours(pTHX_ const struct nytp_recorder *rec)
+{
+    return rec->interpreter == NYTP_THX;
+}
+
+/* One line on standard error or in the log, with the program's $! untouched. */
+void nytp_say(struct nytp_recorder *rec, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- recorder.c ---- */
+
+struct nytp_recorder *nytp_recorder_get(pTHX);
+void nytp_set_option(pTHX_ const char *name, const char *value);
+/* Options are known: arrange that profiling starts in time. Again when more have come. */
+void nytp_load(pTHX);
+void nytp_start(pTHX); /* all options have come */
+void nytp_start_armed(pTHX_ struct nytp_recorder *rec);
+bool nytp_enable(pTHX_ const char *path); /* whether it was on before; path may be NULL */
+bool nytp_disable(pTHX);
+void nytp_finish(pTHX);
+bool nytp_is_own_xsub(const CV *cv); /* one of the nameless blocks that start and finish */
+void nytp_statement_by_db(pTHX); /* use_db_sub=1: DB::DB was called */
+void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw);
+OP *nytp_exec(pTHX_ struct nytp_recorder *rec); /* exec: finish first, take it back if it fails */
+
+/* Now, on the raw clock. Does first what is due: a flush, a fork's consequences. */
+static inline uint64_t nytp_now(pTHX_ struct nytp_recorder *rec)
+{
+    uint64_t raw = nytp_clock_raw(&rec->clock);
+    if (UNLIKELY(raw >= rec->wake_raw))
+        nytp_wake_up(aTHX_ rec, &raw);
+    return raw;
+}
+
+/* ---- hooks.c ---- */
+
+void nytp_hooks_install(pTHX_ struct nytp_recorder *rec);
+OP *nytp_real_op(pTHX_ int type); /* run perl's own handler */
+
+/* ---- stmts.c ---- */
+
+void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop);
+void nytp_stmt_return(pTHX_ struct nytp_recorder *rec); /* control came back into PL_curcop */
+void nytp_stmt_drop(struct nytp_recorder *rec);         /* forget the one in progress */
+const struct nytp_slot *nytp_slot_fill(pTHX_ struct nytp_recorder *rec, const COP *cop,
+                                       uint32_t via);
+
+/* fid and line of a COP. */
+static inline const struct nytp_slot *nytp_slot_of(pTHX_ struct nytp_recorder *rec,
+                                                   const COP *cop, uint32_t via)
+{
+    const UV address = PTR2UV(cop);
+    struct nytp_slot *const slot =
+        &rec->slots[(address >> 4 ^ address >> 18) & (NYTP_SLOTS - 1)];
+    if (LIKELY(slot->cop == cop && slot->seq == cop->cop_seq && slot->line == CopLINE(cop)))
+        return slot;
+    return nytp_slot_fill(aTHX_ rec, cop, via);
+}
+
+/* ---- subs.c ---- */
+
+OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec);    /* entersub */
+OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec);   /* goto */
+OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec); /* a builtin */
+void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks); /* open calls begin anew */
+void nytp_frames_report(pTHX_ struct nytp_recorder *rec, int64_t ticks); /* as if all returned */
+void nytp_frames_retract(struct nytp_recorder *rec); /* take the last report's counts back */
+void nytp_arcs_clear(struct nytp_recorder *rec);
+void nytp_arcs_write(pTHX_ struct nytp_recorder *rec);
+
+/* ---- names.c ---- */
+
+void nytp_names_init(pTHX_ struct nytp_recorder *rec);
+struct nytp_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv);
+struct nytp_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop, int type);
+struct nytp_sub *nytp_sub_named(struct nytp_recorder *rec, const char *name, size_t len,
+                                enum nytp_sub_kind kind);
+struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec);
+void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);
+void nytp_name_compiled(pTHX_ struct nytp_recorder *rec);
+void nytp_sub_needs_info(struct nytp_recorder *rec, struct nytp_sub *sub);
+void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing);
+
+/* ---- files.c ---- */
+
+struct nytp_file *nytp_file_named(pTHX_ struct nytp_recorder *rec, const char *perl_name);
+uint32_t nytp_file_fid(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, uint32_t via);
+bool nytp_file_is_known(const struct nytp_recorder *rec, const struct nytp_file *file);
+OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec); /* entereval */
+void nytp_program_text_keep(pTHX_ struct nytp_recorder *rec);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The statement profiler: time goes to the statement that was running when it passed.
+ *
+ * A time record is written when a statement is left, for another statement or, seen by the
+ * ops that end scopes, back into an outer one. The DISCOUNT behind the latter says that the
+ * outer statement's next time record is the rest of an execution that was counted before.
+ */
+#include "recorder.h"
+
+/* Beyond this a time record's 32 bits would overflow. */
+static const int64_t longest = INT32_MAX;
+
+static void write_time(struct nytp_recorder *rec, int32_t ticks)
+{
+    if (rec->blocks_on)
+        nytp_write_time_block(rec->writer, ticks, rec->stmt.fid, rec->stmt.line,
+                              rec->stmt.block_line, rec->stmt.sub_line);
+    else
+        nytp_write_time_line(rec->writer, ticks, rec->stmt.fid, rec->stmt.line);
+}
+
+static void write_long_time(struct nytp_recorder *rec, int64_t ticks)
+{
+    const int64_t step = ticks < 0 ? -longest : longest;
+    while (ticks > longest || ticks < -longest) {
+        write_time(rec, (int32_t)step);
+        nytp_write_discount(rec->writer);
+        ticks -= step;
+    }
+    write_time(rec, (int32_t)ticks);
+}
+
+/* Charge the statement in progress with the time up to axis point `now`. */
+static inline void charge(struct nytp_recorder *rec, int64_t now)
+{
+    if (LIKELY(rec->stmt.fid != 0)) {
+        const int64_t ticks = now - rec->stmt.since_ticks;
+        if (LIKELY(ticks >= 0 && ticks <= longest))
+            write_time(rec, (int32_t)ticks);
+        else
+            write_long_time(rec, ticks);
+        rec->discount_pending = false;
+    }
+    rec->stmt.since_ticks = now;
+}
+
+/* ---- blocks=1 ---- */
+
+/* The first statement in a tree of ops, in order of execution within the tree. */
+static const COP *first_cop_in(const OP *op)
+{
+    for (; op != NULL; op = OpSIBLING(op)) {
+        if (op->op_type == OP_NEXTSTATE || op->op_type == OP_DBSTATE)
+            return (const COP *)op;
+        if (op->op_flags & OPf_KIDS) {
+            const COP *const found = first_cop_in(cUNOPx(op)->op_first);
+            if (found != NULL)
+                return found;
+        }
+    }
+    return NULL;
+}
+
+static const COP *first_cop_of_context(pTHX_ const PERL_CONTEXT *cx)
+{
+    switch (CxTYPE(cx)) {
+    case CXt_SUB:
+    case CXt_FORMAT:
+        return CvROOT(cx->blk_sub.cv) == NULL ? NULL
+                                              : first_cop_in(CvROOT(cx->blk_sub.cv));
+    case CXt_EVAL:
+    case CXt_BLOCK:
+        return cx->blk_oldcop == NULL || cx->blk_oldcop == &PL_compiling
+                   ? NULL
+                   : first_cop_in(OpSIBLING((const OP *)cx->blk_oldcop));
+    default:
+        return CxTYPE_is_LOOP(cx) ? first_cop_in(cx->blk_loop.my_op->op_redoop) : NULL;
+    }
+}
+
+static void find_block(pTHX_ struct nytp_recorder *rec, const COP *cop)
+{
+    bool block_found = false;
+    rec->stmt.block_line = rec->stmt.sub_line = rec->stmt.line;
+    for (I32 i = cxstack_ix; i >= 0; i--) {
+        const PERL_CONTEXT *const cx = &cxstack[i];
+        const bool is_sub = CxTYPE(cx) == CXt_SUB || CxTYPE(cx) == CXt_FORMAT;
+        const bool is_string_eval = CxTYPE(cx) == CXt_EVAL && CxREALEVAL(cx);
+        if (is_string_eval)
+            return;
+        const COP *const first = first_cop_of_context(aTHX_ cx);
+        if (first == NULL || strNE(CopFILE(first), CopFILE(cop)))
+            continue;
+        if (!block_found)
+            rec->stmt.block_line = CopLINE(first);
+        block_found = true;
+        if (is_sub) {
+            rec->stmt.sub_line = CopLINE(first);
+            return;
+        }
+    }
+}
+
+/* ---- hooks ---- */
+
+static void set_stmt(pTHX_ struct nytp_recorder *rec, const COP *cop)
+{
+    const struct nytp_slot *const slot = nytp_slot_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT);
+    rec->stmt.fid = slot->fid;
+    rec->stmt.line = slot->line == 0 ? 1 : slot->line;
+    if (UNLIKELY(rec->blocks_on))
+        find_block(aTHX_ rec, cop);
+}
+
+void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
+{
+    charge(rec, nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)));
+    set_stmt(aTHX_ rec, cop);
+    rec->left_fresh = false;
+}
+
+void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
+{
+    /* A sub that has just returned through this op has read the clock already. */
+    const int64_t now = rec->left_fresh
+                            ? rec->left_ticks
+                            : nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    charge(rec, now);
+    if (!rec->discount_pending)
+        nytp_write_discount(rec->writer);
+    rec->discount_pending = true;
+    rec->left_fresh = false;
+    set_stmt(aTHX_ rec, PL_curcop);
+}
+
+void nytp_stmt_drop(struct nytp_recorder *rec)
+{
+    rec->stmt.fid = 0;
+    rec->left_fresh = false;
+}
+
+const struct nytp_slot *nytp_slot_fill(pTHX_ struct nytp_recorder *rec, const COP *cop,
+                                       uint32_t via)
+{
+    const UV address = PTR2UV(cop);
+    /* While compiling PL_curcop is one COP whose file and line change. */
+    struct nytp_slot *const slot =
+        cop == &PL_compiling ? &rec->compiling_slot
+                             : &rec->slots[(address >> 4 ^ address >> 18) & (NYTP_SLOTS - 1)];
+    dSAVE_ERRNO;
+    slot->fid = nytp_file_fid(aTHX_ rec, nytp_file_named(aTHX_ rec, CopFILE(cop)), via);
+    slot->line = CopLINE(cop);
+    slot->seq = cop->cop_seq;
+    slot->cop = cop == &PL_compiling ? NULL : cop;
+    RESTORE_ERRNO;
+    return slot;
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The subroutine profiler: which calls are open, and what each arc (caller, place, callee)
+ * cost so far.
+ *
+ * A perl sub's frame is closed by a destructor on perl's save stack, pushed as the first thing
+ * in the sub's scope, so that it runs last when the scope is left by any means. An xsub or
+ * builtin runs inside perl's own handler; its destructor lies below whatever the handler
+ * saves, and is taken off again when the handler returns, so that it runs only if the call
+ * dies. A destructor names its frame by serial number and does nothing if that frame is gone.
+ *
+ * All times are points of the clock's axis in whole ticks: for every call
+ * inclusive = exclusive + sum(inclusive of the calls it made), exactly.
+ */
+#include "recorder.h"
+
+/* What SAVEDESTRUCTOR_X puts on the save stack (scope.c: function, argument, type). */
+enum {
+    DESTRUCTOR_SIZE = 3,
+};
+
+/* ---- arcs ---- */
+
+static struct nytp_arc *arc_find(struct nytp_recorder *rec, const struct nytp_frame *frame,
+                                 uint32_t hash)
+{
+    size_t at = hash;
+    struct nytp_arc *arc;
+    while ((arc = nytp_table_next(&rec->arcs, hash, &at)) != NULL)
+        if (arc->callee_sub == frame->sub && arc->caller_sub == frame->caller &&
+            arc->line == frame->line && arc->fid == frame->fid)
+            return arc;
+    return NULL;
+}
+
+static struct nytp_arc *arc_of(struct nytp_recorder *rec, const struct nytp_frame *frame)
+{
+    struct nytp_arc *arc = frame->sub->last_arc;
+    if (LIKELY(arc != NULL && arc->caller_sub == frame->caller && arc->line == frame->line &&
+               arc->fid == frame->fid))
+        return arc;
+    const uint32_t hash = nytp_hash_u64(((uint64_t)frame->fid << 32 | frame->line) ^
+                                        (uint64_t)frame->caller->id * 0x9E3779B1u ^
+                                        (uint64_t)frame->sub->id << 20);
+    arc = arc_find(rec, frame, hash);
+    if (arc == NULL) {
+        Newxz(arc, 1, struct nytp_arc);
+        arc->fid = frame->fid;
+        arc->line = frame->line;
+        arc->caller_sub = frame->caller;
+        arc->callee_sub = frame->sub;
+        frame->caller->called = true;
+        nytp_table_add(&rec->arcs, hash, arc);
+    }
+    frame->sub->last_arc = arc;
+    return arc;
+}
+
+void nytp_arcs_clear(struct nytp_recorder *rec)
+{
+    for (size_t i = 0; i < rec->arcs.size; i++)
+        Safefree(rec->arcs.items[i]);
+    nytp_table_clear(&rec->arcs);
+    for (uint32_t id = 1; id <= rec->n_subs; id++) {
+        rec->subs[id]->last_arc = NULL;
+        rec->subs[id]->returned_normally = rec->subs[id]->called = false;
+    }
+}
+
+/* Callee, caller, place: the order in the file. */
+static int compare_arcs(const void *left, const void *right)
+{
+    const struct nytp_arc *const a = *(struct nytp_arc *const *)left;
+    const struct nytp_arc *const b = *(struct nytp_arc *const *)right;
+    if (a->callee_sub != b->callee_sub)
+        return a->callee_sub->id < b->callee_sub->id ? -1 : 1;
+    if (a->caller_sub != b->caller_sub)
+        return a->caller_sub->id < b->caller_sub->id ? -1 : 1;
+    if (a->fid != b->fid)
+        return a->fid < b->fid ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static double seconds(int64_t ticks)
+{
+    return (double)ticks / NYTP_TICKS_PER_SEC;
+}
+
+/* "This sub is an xsub or builtin", as readers expect to be told. */
+static void write_marker(struct nytp_recorder *rec, const struct nytp_sub *sub)
+{
+    const struct nytp_call_totals none = {0};
+    nytp_write_sub_callers(rec->writer, 0, 0, "", 0, &none, sub->name, sub->name_len);
+}
+
+static void write_arc(struct nytp_recorder *rec, const struct nytp_arc *arc)
+{
+    const struct nytp_call_totals totals = {
+        .count = arc->count > UINT32_MAX ? UINT32_MAX : (uint32_t)arc->count,
+        .rec_depth = arc->rec_depth,
+        .incl_s = seconds(arc->incl_ticks),
+        .excl_s = seconds(arc->excl_ticks),
+        .reci_s = seconds(arc->reci_ticks),
+    };
+    nytp_write_sub_callers(rec->writer, arc->fid, arc->line, arc->caller_sub->name,
+                           arc->caller_sub->name_len, &totals, arc->callee_sub->name,
+                           arc->callee_sub->name_len);
+}
+
+void nytp_arcs_write(pTHX_ struct nytp_recorder *rec)
+{
+    PERL_UNUSED_CONTEXT;
+    struct nytp_arc **sorted;
+    size_t n = 0;
+    Newx(sorted, rec->arcs.used + 1, struct nytp_arc *);
+    for (size_t i = 0; i < rec->arcs.size; i++)
+        if (rec->arcs.items[i] != NULL && ((struct nytp_arc *)rec->arcs.items[i])->count > 0)
+            sorted[n++] = rec->arcs.items[i];
+    qsort(sorted, n, sizeof *sorted, compare_arcs);
+    for (size_t i = 0; i < n; i++) {
+        const struct nytp_sub *const sub = sorted[i]->callee_sub;
+        const bool first_of_sub = i == 0 || sorted[i - 1]->callee_sub != sub;
+        if (first_of_sub && sub->kind != NYTP_SUB_PERL && sub->returned_normally)
+            write_marker(rec, sub);
+        write_arc(rec, sorted[i]);
+    }
+    Safefree(sorted);
+}
+
+/* ---- frames ---- */
+
+static struct nytp_sub *caller_now(pTHX_ struct nytp_recorder *rec)
+{
+    if (UNLIKELY(rec->options.findcaller))
+        return nytp_running_sub(aTHX_ rec);
+    if (LIKELY(rec->n_frames > 0))
+        return rec->frames[rec->n_frames - 1].sub;
+    return PL_main_start != NULL ? rec->runtime : rec->null_caller;
+}
+
+static struct nytp_frame *push(struct nytp_recorder *rec, struct nytp_sub *sub,
+                               struct nytp_sub *caller, uint32_t fid, uint32_t line,
+                               int64_t now)
+{
+    if (UNLIKELY(rec->n_frames >= rec->size_frames)) {
+        rec->size_frames = rec->size_frames == 0 ? 256 : rec->size_frames * 2;
+        Renew(rec->frames, rec->size_frames, struct nytp_frame);
+    }
+    struct nytp_frame *const frame = &rec->frames[rec->n_frames++];
+    frame->sub = sub;
+    frame->caller = caller;
+    frame->fid = fid;
+    frame->line = line;
+    frame->serial = ++rec->last_serial;
+    frame->depth = ++sub->depth;
+    frame->enter_ticks = now;
+    frame->callee_ticks = 0;
+    sub->called = true;
+    return frame;
+}
+
+/* Count a call and put its return into the stream. */
+static void account(struct nytp_recorder *rec, const struct nytp_frame *frame, uint32_t depth,
+                    int64_t incl, int64_t excl)
+{
+    struct nytp_arc *const arc = arc_of(rec, frame);
+    arc->count++;
+    arc->excl_ticks += excl;
+    if (LIKELY(frame->depth <= 1)) {
+        arc->incl_ticks += incl;
+    } else {
+        arc->reci_ticks += incl;
+        if (frame->depth - 1 > arc->rec_depth)
+            arc->rec_depth = frame->depth - 1;
+    }
+    if (LIKELY(rec->returns_on))
+        nytp_write_sub_return(rec->writer, depth, incl, excl, frame->sub->encoded,
+                              frame->sub->encoded_len);
+}
+
+static void pop(struct nytp_recorder *rec, int64_t now)
+{
+    struct nytp_frame *const frame = &rec->frames[rec->n_frames - 1];
+    const int64_t incl = now - frame->enter_ticks;
+    if (LIKELY(rec->counting))
+        account(rec, frame, rec->n_frames, incl, incl - frame->callee_ticks);
+    frame->sub->depth--;
+    rec->n_frames--;
+    if (rec->n_frames > 0)
+        rec->frames[rec->n_frames - 1].callee_ticks += incl;
+}
+
+/* Close the frame with this serial and what is still open above it. */
+static void close_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
+{
+    uint32_t i = rec->n_frames;
+    while (i > 0 && rec->frames[i - 1].serial != serial)
+        i--;
+    if (i == 0)
+        return;
+    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    while (rec->n_frames >= i)
+        pop(rec, now);
+    rec->left_ticks = now;
+    rec->left_fresh = true;
+}
+
+static void enter_jumped_xsub(pTHX_ struct nytp_recorder *rec);
+
+static void on_scope_exit(pTHX_ void *serial)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    if (rec == NULL || !nytp_is_ours(aTHX_ rec))
+        return;
+    dSAVE_ERRNO;
+    close_frame(aTHX_ rec, (uint32_t)PTR2UV(serial));
+    if (UNLIKELY(rec->jump_xsub != NULL))
+        enter_jumped_xsub(aTHX_ rec);
+    RESTORE_ERRNO;
+}
+
+void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks)
+{
+    for (uint32_t i = 0; i < rec->n_frames; i++) {
+        rec->frames[i].enter_ticks = ticks;
+        rec->frames[i].callee_ticks = 0;
+    }
+}
+
+/* The calling places may belong to an earlier profile file: say again where they are. */
+static void place_frames(pTHX_ struct nytp_recorder *rec)
+{
+    for (uint32_t i = 0; i < rec->n_frames; i++)
+        if (rec->frames[i].fid != 0)
+            nytp_file_fid(aTHX_ rec, rec->files[rec->frames[i].fid], NYTP_FID_VIA_SUB);
+}
+
+void nytp_frames_report(pTHX_ struct nytp_recorder *rec, int64_t ticks)
+{
+    int64_t above = 0;
+    place_frames(aTHX_ rec);
+    for (uint32_t i = rec->n_frames; i > 0; i--) {
+        struct nytp_frame *const frame = &rec->frames[i - 1];
+        const int64_t incl = ticks - frame->enter_ticks;
+        frame->reported_incl = incl;
+        frame->reported_excl = incl - frame->callee_ticks - above;
+        account(rec, frame, i, incl, frame->reported_excl);
+        above = incl;
+    }
+}
+
+void nytp_frames_retract(struct nytp_recorder *rec)
+{
+    for (uint32_t i = 0; i < rec->n_frames; i++) {
+        const struct nytp_frame *const frame = &rec->frames[i];
+        struct nytp_arc *const arc = arc_of(rec, frame);
+        arc->count--;
+        arc->excl_ticks -= frame->reported_excl;
+        if (frame->depth <= 1)
+            arc->incl_ticks -= frame->reported_incl;
+        else
+            arc->reci_ticks -= frame->reported_incl;
+    }
+}
+
+/* ---- calls ---- */
+
+static void enter(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub, uint32_t fid,
+                  uint32_t line, int64_t now)
+{
+    struct nytp_sub *const caller = caller_now(aTHX_ rec);
+    push(rec, sub, caller, fid, line, now);
+    if (rec->entries_on)
+        nytp_write_sub_entry(rec->writer, fid, line);
+}
+
+static void watch_scope(pTHX_ uint32_t serial)
+{
+    SAVEDESTRUCTOR_X(on_scope_exit, INT2PTR(void *, (UV)serial));
+}
+
+/* Take the destructor off again unless the handler left something above it, or a context
+ * that remembers the height of the save stack. */
+static void unwatch(pTHX_ I32 height, I32 context)
+{
+    if (PL_savestack_ix == height && cxstack_ix == context)
+        PL_savestack_ix -= DESTRUCTOR_SIZE;
+}
+
+/* Run perl's handler for op `type`, which is all that the call is. */
+static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub, int type,
+                      uint32_t fid, uint32_t line, int64_t now)
+{
+    enter(aTHX_ rec, sub, fid, line, now);
+    const uint32_t serial = rec->last_serial;
+    watch_scope(aTHX_ serial);
+    const I32 height = PL_savestack_ix, context = cxstack_ix;
+    OP *const next = nytp_real_op(aTHX_ type);
+    unwatch(aTHX_ height, context);
+    sub->returned_normally = true;
+    if (LIKELY(rec->n_frames > 0 && rec->frames[rec->n_frames - 1].serial == serial)) {
+        dSAVE_ERRNO;
+        pop(rec, nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)));
+        RESTORE_ERRNO;
+    } else {
+        close_frame(aTHX_ rec, serial);
+    }
+    return next;
+}
+
+/* The CV that entersub will call, as far as can be told without side effects; else NULL. */
+static CV *callee_cv(SV *sv)
+{
+    if (SvTYPE(sv) == SVt_PVCV)
+        return (CV *)sv;
+    if (isGV_with_GP(sv))
+        return GvCVu((GV *)sv);
+    if (SvROK(sv) && !SvGMAGICAL(sv) && SvTYPE(SvRV(sv)) == SVt_PVCV && !SvAMAGIC(sv))
+        return (CV *)SvRV(sv);
+    return NULL;
+}
+
+/* The sub that is being entered, after perl's handler has made its context; NULL if none. */
+static CV *entered_cv(pTHX_ const OP *next)
+{
+    if (cxstack_ix < 0)
+        return NULL;
+    const PERL_CONTEXT *const cx = NYTP_CX_TOP;
+    return CxTYPE(cx) == CXt_SUB && CvSTART(cx->blk_sub.cv) == next ? cx->blk_sub.cv : NULL;
+}
+
+static void enter_perl_sub(pTHX_ struct nytp_recorder *rec, CV *cv, uint32_t fid, uint32_t line,
+                           int64_t now)
+{
+    dSAVE_ERRNO;
+    enter(aTHX_ rec, nytp_sub_of_cv(aTHX_ rec, cv), fid, line, now);
+    watch_scope(aTHX_ rec->last_serial);
+    RESTORE_ERRNO;
+}
+
+/* A call that perl has to look up first: AUTOLOAD, overloaded or symbolic code references,
+ * undefined subs. If it dies, or turns out to be an xsub, it is the call of `sub`. */
+static OP *call_unclear(pTHX_ struct nytp_recorder *rec, SV *sv, CV *cv, uint32_t fid,
+                        uint32_t line, int64_t now)
+{
+    struct nytp_sub *const sub =
+        cv != NULL ? nytp_sub_of_cv(aTHX_ rec, cv)
+                   : nytp_sub_named(rec, "main::", 6, NYTP_SUB_PERL);
+    PERL_UNUSED_VAR(sv);
+    struct nytp_sub *const caller = caller_now(aTHX_ rec);
+    const uint32_t serial = push(rec, sub, caller, fid, line, now)->serial;
+    watch_scope(aTHX_ serial);
+    const I32 height = PL_savestack_ix, context = cxstack_ix;
+    OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
+    CV *const entered = cxstack_ix > context ? entered_cv(aTHX_ next) : NULL;
+    unwatch(aTHX_ height, context);
+    if (rec->n_frames == 0 || rec->frames[rec->n_frames - 1].serial != serial)
+        return next;
+    if (entered == NULL) {
+        close_frame(aTHX_ rec, serial);
+        return next;
+    }
+    rec->frames[--rec->n_frames].sub->depth--;
+    enter_perl_sub(aTHX_ rec, entered, fid, line, now);
+    return next;
+}
+
+OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec)
+{
+    SV *const sv = *PL_stack_sp;
+    CV *const cv = callee_cv(sv);
+    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    const struct nytp_slot *const slot = nytp_slot_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_SUB);
+    const uint32_t fid = slot->fid, line = slot->line;
+    if (LIKELY(cv != NULL && CvROOT(cv) != NULL && !CvISXSUB(cv))) {
+        OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
+        CV *const entered = entered_cv(aTHX_ next);
+        if (LIKELY(entered != NULL && rec->subs_on))
+            enter_perl_sub(aTHX_ rec, entered, fid, line, now);
+        return next;
+    }
+    if (cv == NULL || !CvISXSUB(cv))
+        return call_unclear(aTHX_ rec, sv, cv, fid, line, now);
+    dSAVE_ERRNO;
+    struct nytp_sub *const sub = nytp_sub_of_cv(aTHX_ rec, cv);
+    RESTORE_ERRNO;
+    if (UNLIKELY(sub->special == NYTP_SUB_CONTROL))
+        return nytp_real_op(aTHX_ OP_ENTERSUB);
+    if (UNLIKELY(sub->special == NYTP_SUB_EXITS)) {
+        nytp_finish(aTHX);
+        return nytp_real_op(aTHX_ OP_ENTERSUB);
+    }
+    return run_inside(aTHX_ rec, sub, OP_ENTERSUB, fid, line, now);
+}
+
+/* ---- goto &sub ---- */
+
+/* pp_goto leaves the jumping sub's scope, so its destructor has just run, and goes on to call
+ * the xsub itself. There is no scope to watch: should the xsub die, the frame is closed
+ * together with its caller's. */
+static void enter_jumped_xsub(pTHX_ struct nytp_recorder *rec)
+{
+    CV *const cv = rec->jump_xsub;
+    rec->jump_xsub = NULL;
+    enter(aTHX_ rec, nytp_sub_of_cv(aTHX_ rec, cv), rec->jump_fid, rec->jump_line,
+          rec->left_ticks);
+    rec->jump_serial = rec->last_serial;
+}
+
+OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec)
+{
+    SV *const sv = PL_op->op_flags & OPf_STACKED ? *PL_stack_sp : NULL;
+    if (sv == NULL || !SvROK(sv) || SvTYPE(SvRV(sv)) != SVt_PVCV)
+        return nytp_real_op(aTHX_ OP_GOTO);
+    CV *const cv = (CV *)SvRV(sv);
+    const struct nytp_slot *const slot = nytp_slot_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_SUB);
+    const uint32_t fid = slot->fid, line = slot->line;
+    rec->jump_serial = 0;
+    rec->jump_xsub = CvISXSUB(cv) ? cv : NULL;
+    rec->jump_fid = fid;
+    rec->jump_line = line;
+    OP *const next = nytp_real_op(aTHX_ OP_GOTO);
+    rec->jump_xsub = NULL;
+    if (rec->jump_serial != 0) {
+        const uint32_t serial = rec->jump_serial;
+        rec->jump_serial = 0;
+        rec->frames[rec->n_frames - 1].sub->returned_normally = true;
+        close_frame(aTHX_ rec, serial);
+        return next;
+    }
+    CV *const entered = entered_cv(aTHX_ next);
+    if (entered != NULL && rec->subs_on)
+        enter_perl_sub(aTHX_ rec, entered, fid, line, rec->left_ticks);
+    return next;
+}
+
+/* ---- builtins ---- */
+
+/* Waiting in accept() is nobody's cost: as if the clock had stood still, but for the
+ * statement. */
+static OP *call_accept(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub, uint32_t fid,
+                       uint32_t line, int64_t now)
+{
+    OP *const next = nytp_real_op(aTHX_ OP_ACCEPT);
+    dSAVE_ERRNO;
+    const int64_t waited = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)) - now;
+    for (uint32_t i = 0; i < rec->n_frames; i++)
+        rec->frames[i].enter_ticks += waited;
+    rec->clock.overhead_ticks += waited;
+    enter(aTHX_ rec, sub, fid, line, now + waited);
+    sub->returned_normally = true;
+    pop(rec, now + waited);
+    RESTORE_ERRNO;
+    return next;
+}
+
+OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec)
+{
+    dSAVE_ERRNO;
+    const int type = PL_op->op_type;
+    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    const struct nytp_slot *const slot = nytp_slot_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_SUB);
+    struct nytp_sub *const sub = nytp_sub_of_op(aTHX_ rec, PL_curcop, type);
+    RESTORE_ERRNO;
+    if (UNLIKELY(type == OP_ACCEPT))
+        return call_accept(aTHX_ rec, sub, slot->fid, slot->line, now);
+    return run_inside(aTHX_ rec, sub, type, slot->fid, slot->line, now);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * One zlib stream (RFC 1950), compressed piece by piece: by ISA-L where it is installed and
+ * the level is one of its own, by zlib otherwise. Any inflater reads either.
+ */
+#ifndef NYTP_DEFLATE_H
+#define NYTP_DEFLATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Takes compressed bytes; false stops the compression. The bytes are borrowed. */
+typedef bool nytp_bytes_fn(void *context, const uint8_t *bytes, size_t len);
+
+enum nytp_flush {
+    NYTP_FLUSH_NONE,   /* bytes may stay inside the compressor */
+    NYTP_FLUSH_SYNC,   /* everything put so far can be inflated from what came out */
+    NYTP_FLUSH_FINISH, /* the same, and the stream ends */
+};
+
+struct nytp_deflate;
+
+/* Level 1 (fast) to 9 (small). NULL when out of memory or the level is out of range. */
+struct nytp_deflate *nytp_deflate_new(int level);
+
+/* A second compressor in the same state, so that a stream can be ended and, when that turns
+ * out to be premature, continued from before. Only right after NYTP_FLUSH_SYNC. NULL when
+ * out of memory. */
+struct nytp_deflate *nytp_deflate_copy(const struct nytp_deflate *deflate);
+
+void nytp_deflate_free(struct nytp_deflate *deflate);
+
+/* Compress `len` bytes and hand what comes out to `put`. False when `put` said so or the
+ * compressor failed; the stream is then unusable. */
+bool nytp_deflate_run(struct nytp_deflate *deflate, const uint8_t *bytes, size_t len,
+                      enum nytp_flush flush, nytp_bytes_fn *put, void *context);
+
+/* "zlib 1.2.13" or "ISA-L 2.30.0". Static. */
+const char *nytp_deflate_title(const struct nytp_deflate *deflate);
+
+#endif

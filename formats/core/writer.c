@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The native stream, written; see writer.h. Byte order and fields: nytprof-v5.md.
+ */
+#include "writer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct nytp_writer *nytp_writer_new(nytp_bytes_fn *put, void *context)
+{
+    struct nytp_writer *const writer = calloc(1, sizeof *writer);
+    if (writer == NULL)
+        return NULL;
+    writer->block = malloc(NYTP_WRITER_BLOCK);
+    if (writer->block == NULL) {
+        free(writer);
+        return NULL;
+    }
+    writer->put = put;
+    writer->context = context;
+    nytp_writer_reset(writer);
+    return writer;
+}
+
+void nytp_writer_free(struct nytp_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    nytp_deflate_free(writer->deflate);
+    free(writer->block);
+    free(writer);
+}
+
+void nytp_writer_reset(struct nytp_writer *writer)
+{
+    nytp_deflate_free(writer->deflate);
+    writer->deflate = NULL;
+    writer->at = writer->block;
+    writer->end = writer->block + NYTP_WRITER_BLOCK;
+    writer->failed = false;
+    writer->n_raw = writer->n_written = 0;
+    writer->n_inflated = writer->n_deflated = 0;
+}
+
+static bool put_counted(void *context, const uint8_t *bytes, size_t len)
+{
+    struct nytp_writer *const writer = context;
+    writer->n_written += len;
+    if (writer->deflate != NULL)
+        writer->n_deflated += len;
+    return writer->put(writer->context, bytes, len);
+}
+
+static bool hand_on(struct nytp_writer *writer, enum nytp_flush flush)
+{
+    const size_t len = (size_t)(writer->at - writer->block);
+    writer->at = writer->block;
+    writer->n_raw += len;
+    if (writer->failed)
+        return false;
+    if (writer->deflate == NULL) {
+        writer->failed = len > 0 && !put_counted(writer, writer->block, len);
+        return !writer->failed;
+    }
+    writer->n_inflated += len;
+    writer->failed =
+        !nytp_deflate_run(writer->deflate, writer->block, len, flush, put_counted, writer);
+    return !writer->failed;
+}
+
+/* What an inflater leaves unread behind the stream tells a person what it was. */
+static bool put_trailer(struct nytp_writer *writer)
+{
+    nytp_deflate_free(writer->deflate);
+    writer->deflate = NULL;
+    if (writer->n_inflated == 0 || writer->n_deflated == 0)
+        return true;
+    char text[160];
+    const double ratio = (double)writer->n_inflated / (double)writer->n_deflated;
+    snprintf(text, sizeof text,
+             "#\n# Compressed %" PRIu64 " bytes to %" PRIu64 ", ratio %f:1, data shrunk by %.2f%%\n",
+             writer->n_inflated, writer->n_deflated, ratio, 100 - 100 / ratio);
+    nytp_writer_put_bytes(writer, text, strlen(text));
+    return hand_on(writer, NYTP_FLUSH_NONE);
+}
+
+bool nytp_writer_flush(struct nytp_writer *writer, enum nytp_flush flush)
+{
+    if (!hand_on(writer, flush))
+        return false;
+    if (flush == NYTP_FLUSH_FINISH && writer->deflate != NULL)
+        return put_trailer(writer);
+    return true;
+}
+
+void nytp_writer_make_room(struct nytp_writer *writer)
+{
+    if (writer->on_full != NULL)
+        writer->on_full(writer);
+    else
+        hand_on(writer, NYTP_FLUSH_NONE);
+}
+
+void nytp_writer_put_bytes(struct nytp_writer *writer, const void *bytes, size_t len)
+{
+    const uint8_t *from = bytes;
+    while (len > 0) {
+        if (writer->at == writer->end)
+            nytp_writer_make_room(writer);
+        const size_t room = (size_t)(writer->end - writer->at);
+        const size_t n = len < room ? len : room;
+        memcpy(writer->at, from, n);
+        writer->at += n;
+        from += n;
+        len -= n;
+    }
+}
+
+/* The continuation bytes of a sequence, or -1 when `first` cannot begin one. */
+static int continuation_count(uint8_t first)
+{
+    if (first < 0x80)
+        return 0;
+    if (first >= 0xC2 && first < 0xE0)
+        return 1;
+    if (first >= 0xE0 && first < 0xF0)
+        return 2;
+    if (first >= 0xF0 && first < 0xF5)
+        return 3;
+    return -1;
+}
+
+bool nytp_utf8_valid(const char *bytes, size_t len, bool *ascii)
+{
+    const uint8_t *at = (const uint8_t *)bytes, *const end = at + len;
+    bool all_ascii = true;
+    while (at < end) {
+        const int n = continuation_count(*at);
+        if (n < 0 || end - at <= n)
+            return false;
+        const uint8_t first = *at++;
+        all_ascii = all_ascii && n == 0;
+        if ((first == 0xE0 && *at < 0xA0) || (first == 0xED && *at > 0x9F) ||
+            (first == 0xF0 && *at < 0x90) || (first == 0xF4 && *at > 0x8F))
+            return false;
+        for (int i = 0; i < n; i++)
+            if ((*at++ & 0xC0) != 0x80)
+                return false;
+    }
+    *ascii = all_ascii;
+    return true;
+}
+
+size_t nytp_encode_str(uint8_t *to, const char *bytes, size_t len)
+{
+    bool ascii = true;
+    const bool flagged = nytp_utf8_valid(bytes, len, &ascii) && !ascii;
+    to[0] = flagged ? '"' : '\'';
+    uint8_t *const at = nytp_encode_u32(to + 1, (uint32_t)len);
+    memcpy(at, bytes, len);
+    return (size_t)(at - to) + len;
+}
+
+static void put_str(struct nytp_writer *writer, const char *bytes, size_t len)
+{
+    bool ascii = true;
+    const bool flagged = nytp_utf8_valid(bytes, len, &ascii) && !ascii;
+    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    *writer->at++ = flagged ? '"' : '\'';
+    writer->at = nytp_encode_u32(writer->at, (uint32_t)len);
+    nytp_writer_put_bytes(writer, bytes, len);
+}
+
+static void put_u32s(struct nytp_writer *writer, char tag, size_t n, const uint32_t *values)
+{
+    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    if (tag != '\0')
+        *writer->at++ = (uint8_t)tag;
+    for (size_t i = 0; i < n; i++)
+        writer->at = nytp_encode_u32(writer->at, values[i]);
+}
+
+static void put_nv(struct nytp_writer *writer, double value)
+{
+    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    writer->at = nytp_encode_nv(writer->at, value);
+}
+
+static void put_line_text(struct nytp_writer *writer, const char *text, size_t len)
+{
+    const char *newline;
+    while ((newline = memchr(text, '\n', len)) != NULL) {
+        const size_t n = (size_t)(newline - text);
+        nytp_writer_put_bytes(writer, text, n);
+        nytp_writer_put_bytes(writer, "\\n", 2);
+        text += n + 1;
+        len -= n + 1;
+    }
+    nytp_writer_put_bytes(writer, text, len);
+}
+
+static void put_text_line(struct nytp_writer *writer, const char *opening, const char *key,
+                          const char *value, size_t value_len)
+{
+    nytp_writer_put_bytes(writer, opening, 1);
+    put_line_text(writer, key, strlen(key));
+    if (opening[0] != '#')
+        nytp_writer_put_bytes(writer, "=", 1);
+    put_line_text(writer, value, value_len);
+    nytp_writer_put_bytes(writer, "\n", 1);
+}
+
+void nytp_write_version(struct nytp_writer *writer, uint32_t major, uint32_t minor)
+{
+    char text[40];
+    snprintf(text, sizeof text, "NYTProf %" PRIu32 " %" PRIu32 "\n", major, minor);
+    nytp_writer_put_bytes(writer, text, strlen(text));
+}
+
+void nytp_write_comment(struct nytp_writer *writer, const char *text)
+{
+    put_text_line(writer, "#", "", text, strlen(text));
+}
+
+void nytp_write_attribute(struct nytp_writer *writer, const char *key, const char *value,
+                          size_t value_len)
+{
+    put_text_line(writer, ":", key, value, value_len);
+}
+
+void nytp_write_option(struct nytp_writer *writer, const char *key, int64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    put_text_line(writer, "!", key, text, strlen(text));
+}
+
+bool nytp_write_start_deflate(struct nytp_writer *writer, int level)
+{
+    struct nytp_deflate *const deflate = nytp_deflate_new(level);
+    if (deflate == NULL)
+        return false;
+    char text[80];
+    snprintf(text, sizeof text, "Compressed at level %d with %s", level,
+             nytp_deflate_title(deflate));
+    nytp_write_comment(writer, text);
+    nytp_writer_put_bytes(writer, "z", 1);
+    hand_on(writer, NYTP_FLUSH_NONE);
+    writer->deflate = deflate;
+    return true;
+}
+
+void nytp_write_pid_start(struct nytp_writer *writer, uint32_t pid, uint32_t ppid,
+                          double time_s)
+{
+    put_u32s(writer, 'P', 2, (const uint32_t[]){pid, ppid});
+    put_nv(writer, time_s);
+}
+
+void nytp_write_pid_end(struct nytp_writer *writer, uint32_t pid, double time_s)
+{
+    put_u32s(writer, 'p', 1, &pid);
+    put_nv(writer, time_s);
+}
+
+void nytp_write_new_fid(struct nytp_writer *writer, uint32_t fid, uint32_t eval_fid,
+                        uint32_t eval_line, uint32_t flags, uint32_t size, uint32_t mtime_s,
+                        const char *name, size_t name_len)
+{
+    put_u32s(writer, '@', 6, (const uint32_t[]){fid, eval_fid, eval_line, flags, size, mtime_s});
+    put_str(writer, name, name_len);
+}
+
+void nytp_write_src_line(struct nytp_writer *writer, uint32_t fid, uint32_t line,
+                         const char *text, size_t len)
+{
+    put_u32s(writer, 'S', 2, (const uint32_t[]){fid, line});
+    put_str(writer, text, len);
+}
+
+void nytp_write_sub_info(struct nytp_writer *writer, uint32_t fid, const char *name,
+                         size_t name_len, uint32_t first_line, uint32_t last_line)
+{
+    put_u32s(writer, 's', 1, &fid);
+    put_str(writer, name, name_len);
+    put_u32s(writer, '\0', 2, (const uint32_t[]){first_line, last_line});
+}
+
+void nytp_write_sub_callers(struct nytp_writer *writer, uint32_t fid, uint32_t line,
+                            const char *caller, size_t caller_len,
+                            const struct nytp_call_totals *totals, const char *callee,
+                            size_t callee_len)
+{
+    put_u32s(writer, 'c', 2, (const uint32_t[]){fid, line});
+    put_str(writer, caller, caller_len);
+    put_u32s(writer, '\0', 1, &totals->count);
+    put_nv(writer, totals->incl_s);
+    put_nv(writer, totals->excl_s);
+    put_nv(writer, totals->reci_s);
+    put_u32s(writer, '\0', 1, &totals->rec_depth);
+    put_str(writer, callee, callee_len);
+}
