@@ -261,11 +261,12 @@ static bool add_page_line(struct nytp_builder *b, uint32_t file, uint32_t line, 
     return true;
 }
 
-/* Calls that were entered by the statement just left begin now, not before it. */
+/* Calls that were entered by the statement that is being left begin now, not before it. */
 static void start_entered_frames(struct nytp_builder *b)
 {
     struct nytp_calltree *t = &b->tree;
-    for (uint32_t i = t->top; i > 0 && nytp_calltree_frame_is_fresh(t, i); i--) {
+    for (uint32_t i = t->top;
+         i > 0 && i != t->owner_frame && nytp_calltree_frame_is_fresh(t, i); i--) {
         if (!t->frames[i].entered || t->frames[i].start_ticks >= b->time_position)
             break;
         t->frames[i].start_ticks = b->time_position;
@@ -305,16 +306,32 @@ static bool time_event(struct nytp_builder *b, const struct nytp_event *e)
     return nytp_calltree_statement(&b->tree, file, line, ticks, statements) || tree_failed(b);
 }
 
+/* The first entry event of a process: what ran before it ran outside any call. */
+static bool begin_entries(struct nytp_builder *b, struct nytp_built_process *p)
+{
+    for (uint32_t i = b->n_pages; i-- > 0 && b->pages[i].process == b->n_processes - 1;) {
+        struct nytp_line_page *page = &b->pages[i];
+        for (uint32_t at = 0; at < NYTP_LINES_PER_PAGE; at++)
+            if ((page->seen >> at & 1) != 0 &&
+                !nytp_calltree_add_line(&b->tree, p->root, page->file,
+                                        page->number * NYTP_LINES_PER_PAGE + at,
+                                        page->ticks[at], page->statements[at]))
+                return false;
+        page->seen = 0;
+    }
+    p->has_entries = true;
+    nytp_calltree_next_statement(&b->tree);
+    return true;
+}
+
 static bool entry_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     uint32_t file;
     if (!need_process(b) || !file_of(b, e->u.sub_entry.caller_fid, &file))
         return false;
     struct nytp_built_process *p = current(b);
-    if (!p->has_entries) {
-        p->has_entries = true;
-        nytp_calltree_next_statement(&b->tree);
-    }
+    if (!p->has_entries && !begin_entries(b, p))
+        return tree_failed(b);
     b->has |= NYTP_HAS_ENTRIES;
     if (!nytp_calltree_entry(&b->tree, file, e->u.sub_entry.caller_line, p->clock))
         return tree_failed(b);
