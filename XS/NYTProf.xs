@@ -4,6 +4,9 @@
  */
 #include "recorder.h"
 
+#include "data_glue.h"
+#include "stream_glue.h"
+
 MODULE = Devel::NYTProf    PACKAGE = DB
 
 PROTOTYPES: DISABLE
@@ -49,3 +52,19 @@ void
 _start()
   CODE:
     nytp_start(aTHX);
+
+MODULE = Devel::NYTProf    PACKAGE = Devel::NYTProf::ReadStream
+
+void
+_stream(const char *path, SV *callback)
+  CODE:
+    nytp_glue_stream(aTHX_ path, callback);
+
+MODULE = Devel::NYTProf    PACKAGE = Devel::NYTProf::Data
+
+SV *
+_load(const char *path, bool merge, U32 max_siblings, bool partial)
+  CODE:
+    RETVAL = nytp_glue_load(aTHX_ path, merge, max_siblings, partial);
+  OUTPUT:
+    RETVAL

@@ -1,0 +1,463 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+package Devel::NYTProf::Data;
+
+use strict;
+use warnings;
+
+our $VERSION = '6.14';
+
+use Devel::NYTProf::Core ();
+use Devel::NYTProf::FileInfo ();
+use Devel::NYTProf::SubInfo ();
+use Devel::NYTProf::Util qw(strip_prefix_from_paths);
+
+=head1 NAME
+
+Devel::NYTProf::Data - load a profile
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::Data;
+
+    my $profile = Devel::NYTProf::Data->new({filename => 'nytprof.out', quiet => 1});
+    printf "%s ran %.3f s\n", @{$profile->attributes}{qw(application profiler_duration)};
+
+    my $subs = $profile->subname_subinfo_map;
+    my @slowest = sort { $b->excl_time <=> $a->excl_time || $a->subname cmp $b->subname }
+        values %$subs;
+    printf "%9.6f s %s\n", $_->excl_time, $_->subname for @slowest[0 .. ($#slowest < 9 ? $#slowest : 9)];
+
+=head1 CONSTRUCTOR
+
+=head2 new({option => value, …})
+
+Load a profile. The profiler is not started by it.
+
+=over
+
+=item filename
+
+Default F<nytprof.out>; C<-> is standard input. A profile of any process or of many
+(F<nytprofmerge>).
+
+=item quiet
+
+Without it, C<Reading FILE> and C<Processing FILE data> go to standard output.
+
+=item skip_collapse_evals
+
+Load every string eval by itself. Otherwise siblings, that is evals that one line ran, are
+merged into the first of them: those of the same source that did not run string evals
+themselves; where a line has more than 200 siblings of different source, all that did not run
+string evals themselves. The environment variable C<NYTPROF_MAX_EVAL_SIBLINGS> is another limit
+than 200. Anonymous subs defined by the same line of merged evals become one.
+
+=item partial
+
+Load what there is of a profile that ends early or is damaged, where C<new> would otherwise
+croak. C<< $profile->load_error >> then says what is wrong, and the attribute C<complete> is
+false.
+
+=item callback
+
+Do not load but stream: a reference to code that is called for every chunk, or to a hash from
+tags to code, see L<Devel::NYTProf::ReadStream>. With a hash, code under C<all_loaded> is
+called last. C<new> then returns undef.
+
+=back
+
+The environment variable C<NYTPROF_ONLOAD>, C<name=value> pairs with C<:> between them, can ask
+for C<dump=1>, a warning with all data, and C<exit=N> once a profile is loaded.
+
+=cut
+
+sub new {
+    my ($class, $options) = @_;
+    $options ||= {};
+    my $file = defined $options->{filename} ? $options->{filename} : 'nytprof.out';
+    if ($file ne '-' && (!-e $file || -d _)) {
+        _croak("Devel::NYTProf::new() could not locate file for processing: $file");
+    }
+    print "Reading $file\n" if !$options->{quiet};
+    if ($options->{callback}) {
+        _in_callers_name(\&Devel::NYTProf::ReadStream::_stream, $file, $options->{callback});
+        return undef;
+    }
+    my $self = bless _in_callers_name(\&_load, $file, !$options->{skip_collapse_evals},
+        $ENV{NYTPROF_MAX_EVAL_SIBLINGS} || 200, $options->{partial} ? 1 : 0), $class;
+    print "Processing $file data\n" if !$options->{quiet};
+    $self->_on_load;
+    return $self;
+}
+
+sub _croak {
+    require Carp;
+    local $Carp::CarpLevel = $Carp::CarpLevel;
+    Carp::croak(@_);
+}
+
+sub _carp {
+    require Carp;
+    Carp::carp(@_);
+    return;
+}
+
+# The C code's own errors name no line; those of a callback are passed on as they are.
+sub _in_callers_name {
+    my ($code, @args) = @_;
+    return $code->(@args);
+}
+
+sub _on_load {
+    my ($self) = @_;
+    my %ask = map { split /=/, $_, 2 } grep {/=/} split /:/, $ENV{NYTPROF_ONLOAD} || '';
+    if ($ask{dump}) {
+        require Data::Dumper;
+        local $Data::Dumper::Sortkeys = 1;
+        local $Data::Dumper::Indent = 1;
+        warn Data::Dumper->Dump([$self]);
+    }
+    exit $ask{exit} if defined $ask{exit};
+    return;
+}
+
+=head1 METHODS
+
+=head2 attributes, options
+
+Hashes of what the file says about the run, and of the profiler's options. The attributes
+include these, which are derived: profiler_start_time and profiler_end_time (epoch seconds, of
+the last process of a merged profile), profiler_duration (of all processes), profiler_active
+(the same less the profiler's own time), complete (whether the end of every process was seen),
+total_stmts_measured, total_stmts_discounted, total_stmts_duration, total_sub_calls.
+
+=head2 load_error
+
+Why the profile is partial, or undef.
+
+=cut
+
+sub attributes { return shift->{attribute} || {} }
+sub options { return shift->{option} || {} }
+sub load_error { return shift->{load_error} }
+
+=head2 inc
+
+Directories that file names are shown without: C<@INC> of the reading program.
+
+=cut
+
+sub inc { return grep { !ref } @INC }
+
+=head2 all_fileinfos, eval_fileinfos, noneval_fileinfos
+
+Lists of L<Devel::NYTProf::FileInfo>, by id: all that were not merged into another, those that
+are string evals, those that are not.
+
+=cut
+
+sub all_fileinfos {
+    my ($self) = @_;
+    my @files = grep { $_ && @$_ } @{$self->{fid_fileinfo}};
+    return @files;
+}
+
+sub eval_fileinfos {
+    my @files = grep { $_->eval_line } shift->all_fileinfos;
+    return @files;
+}
+
+sub noneval_fileinfos {
+    my @files = grep { !$_->eval_line } shift->all_fileinfos;
+    return @files;
+}
+
+=head2 fileinfo_of(id or name or object [, silent])
+
+The L<Devel::NYTProf::FileInfo>; undef and, unless C<silent>, a warning if there is none.
+
+=cut
+
+sub fileinfo_of {
+    my ($self, $what, $silent) = @_;
+    return $what if ref $what && eval { $what->isa('Devel::NYTProf::FileInfo') };
+    if (!defined $what) {
+        _carp("Can't resolve fid of undef value") if !$silent;
+        return undef;
+    }
+    my $fid = $self->resolve_fid($what);
+    my $file = $fid ? $self->{fid_fileinfo}[$fid] : undef;
+    return $file if $file && @$file;
+    _carp("Can't resolve fid of '$what'") if !$silent;
+    return undef;
+}
+
+=head2 resolve_fid(name or id)
+
+The id of a file, from its name as recorded or the end of it (whole path components, if only
+one file has it). An integer is returned as it is.
+
+=cut
+
+sub resolve_fid {
+    my ($self, $what) = @_;
+    _croak('No file specified') if !defined $what;
+    return $what->fid if ref $what;
+    return $what + 0 if $what =~ /\A[0-9]+\z/;
+    my $by_name = $self->{caches}{fid_of_name}
+        ||= {map { $_->filename => $_->fid } reverse $self->all_fileinfos};
+    return $by_name->{$what} if exists $by_name->{$what};
+    return undef if $what eq '' || $what =~ m{^/};
+    my @names = grep {m{/\Q$what\E\z}} keys %$by_name;
+    if (@names > 1) {
+        _carp("Can't resolve '$what' to one file: " . join ', ', sort @names);
+        return undef;
+    }
+    return @names ? $by_name->{$names[0]} : undef;
+}
+
+=head2 subinfo_of(name)
+
+The L<Devel::NYTProf::SubInfo>; undef and a warning if there is none.
+
+=cut
+
+sub subinfo_of {
+    my ($self, $name) = @_;
+    if (!defined $name) {
+        _carp("Can't resolve subinfo of undef value");
+        return undef;
+    }
+    my $sub = $self->{sub_subinfo}{$name};
+    _carp("Can't resolve subinfo of '$name'") if !$sub;
+    return $sub;
+}
+
+=head2 subname_subinfo_map
+
+A new hash from names to L<Devel::NYTProf::SubInfo>.
+
+=cut
+
+sub subname_subinfo_map { return {%{shift->{sub_subinfo}}} }
+
+=head2 package_subinfo_map(merge, nested)
+
+Subs by package: C<< {"Foo::Bar::" => [SubInfo, …]} >>, or nested,
+C<< {Foo => {Bar => {"" => [SubInfo, …]}}} >>, sorted by name. With C<merge> there is one
+SubInfo for each package, the sum of all.
+
+=cut
+
+sub package_subinfo_map {
+    my ($self, $merge, $nested) = @_;
+    my %by_package;
+    for my $name (sort keys %{$self->{sub_subinfo}}) {
+        my $sub = $self->{sub_subinfo}{$name};
+        push @{$by_package{$sub->package}}, $sub;
+    }
+    if ($merge) {
+        for my $subs (values %by_package) {
+            my ($first, @others) = @$subs;
+            my $sum = $first->clone;
+            $sum->merge_in($_) for @others;
+            $subs = [$sum];
+        }
+    }
+    return {map { ("${_}::" => $by_package{$_}) } keys %by_package} if !$nested;
+    my %tree;
+    for my $package (keys %by_package) {
+        my $node = \%tree;
+        $node = $node->{$_} ||= {} for split /::/, $package;
+        $node->{''} = $by_package{$package};
+    }
+    return \%tree;
+}
+
+=head2 subs_defined_in_file(name or id)
+
+A hash from names to L<Devel::NYTProf::SubInfo>; nothing for an unknown file.
+
+=head2 subs_defined_in_file_by_line(name or id)
+
+A hash from first lines to references to arrays of them (0 where the line is not known).
+
+=cut
+
+sub subs_defined_in_file {
+    my ($self, $what, $with_lines) = @_;
+    _croak('incl_lines is deprecated in subs_defined_in_file,'
+            . ' use subs_defined_in_file_by_line instead')
+        if $with_lines;
+    my $file = $self->fileinfo_of($what) or return;
+    return {map { $_->subname => $_ } $file->subs_defined};
+}
+
+sub subs_defined_in_file_by_line {
+    my ($self, $what) = @_;
+    my $subs = $self->subs_defined_in_file($what) || {};
+    my %by_line;
+    push @{$by_line{$subs->{$_}->first_line || 0}}, $subs->{$_} for sort keys %$subs;
+    return \%by_line;
+}
+
+=head2 file_line_range_of_sub(name)
+
+File name, id, first line, last line, and L<Devel::NYTProf::FileInfo>; nothing for an unknown
+sub.
+
+=cut
+
+sub file_line_range_of_sub {
+    my ($self, $name) = @_;
+    my $sub = $self->subinfo_of($name) or return;
+    my $file = $sub->fileinfo or return;
+    return ($file->filename, $sub->fid, $sub->first_line, $sub->last_line, $file);
+}
+
+=head2 get_profile_levels
+
+A hash from members of the object to the level that they hold:
+C<< {fid_line_time => 'line', fid_block_time => 'block', fid_sub_time => 'sub'} >>, the last
+two only with the option C<blocks>.
+
+=head2 get_fid_line_data([level])
+
+Array by file id, of arrays by line, of C<[seconds, count]>; undef without such data. Entries
+of string evals that were merged into another are still there: go by C<all_fileinfos>.
+
+=cut
+
+sub get_profile_levels { return shift->{profile_modes} }
+
+sub get_fid_line_data {
+    my ($self, $level) = @_;
+    $level = 'line' if !defined $level;
+    return $self->{"fid_${level}_time"};
+}
+
+=head2 normalize_variables([options too])
+
+Set times and everything else that differs between two runs of a program to 0 (or remove it),
+so that dumps can be compared. True.
+
+=cut
+
+sub normalize_variables {
+    my ($self, $options_too) = @_;
+    my $attributes = $self->attributes;
+    delete @$attributes{qw(PL_perldb cumulative_overhead_ticks)};
+    for my $name (keys %$attributes) {
+        $attributes->{$name} = 0 if $name !~ /\A(?:application|complete)\z/;
+    }
+    %{$self->options} = () if $options_too;
+    for my $member (keys %{$self->get_profile_levels}) {
+        $_ && ($_->[0] = 0) for map { $_ ? @$_ : () } @{$self->{$member} || []};
+    }
+    $_->normalize_for_test for $self->all_fileinfos, values %{$self->{sub_subinfo}};
+    Devel::NYTProf::FileInfo::_rename_evals($self->{sub_subinfo});
+    delete $self->{caches};
+    return 1;
+}
+
+=head2 dump_profile_data({filehandle, separator, skip_fileinfo_hook})
+
+Print everything. With a separator, one line for each fact: the member, then keys, then the
+value, sorted; without, an indented tree. Files for which the hook returns true are left out.
+True.
+
+=cut
+
+sub dump_profile_data {
+    my ($self, $options) = @_;
+    $options ||= {};
+    my $fh = $options->{filehandle} || \*STDOUT;
+    my $separator = $options->{separator};
+    $separator = '' if !defined $separator;
+    my %to = (fh => $fh, separator => $separator, hook => $options->{skip_fileinfo_hook});
+    my @members = grep { !/\A(?:fid_srclines|caches|load_error)\z/ } sort keys %$self;
+    print $fh "{\n" if $separator eq '';
+    for my $member (@members) {
+        $self->_dump_value(\%to, [$member], $self->{$member});
+    }
+    print $fh "}\n" if $separator eq '';
+    return 1;
+}
+
+# One line "path value"; in a tree, the end of the path at its depth.
+sub _dump_line {
+    my ($to, $path, @value) = @_;
+    my $fh = $to->{fh};
+    if ($to->{separator} ne '') {
+        print $fh join($to->{separator}, @$path, @value), "\n";
+    } else {
+        print $fh '    ' x @$path, join(' ', "$path->[-1]:", @value), "\n";
+    }
+    return;
+}
+
+sub _dump_object {
+    my ($to, $path, $object) = @_;
+    my ($sep, @parents) = ($to->{separator}, @$path);
+    pop @parents; # the object prints its own key
+    return $object->dump($sep, $to->{fh}, join($sep, @parents), '') if $sep ne '';
+    return $object->dump(' ', $to->{fh}, '', '    ' x @$path);
+}
+
+sub _dump_value {
+    my ($self, $to, $path, $value) = @_;
+    return if !defined $value;
+    my $type = ref $value;
+    return _dump_line($to, $path, $value) if $type eq '';
+    if ($type =~ /Info\z/) {
+        return if !@$value;
+        my $is_file = $type eq 'Devel::NYTProf::FileInfo';
+        return if $is_file && $to->{hook} && $to->{hook}->($value);
+        return _dump_object($to, $path, $value);
+    }
+    return _dump_line($to, $path, "[ @$value[0, 1] ]") if $type eq 'ARRAY' && _is_time($path);
+    _dump_line($to, $path) if $to->{separator} eq '';
+    my @keys = $type eq 'ARRAY' ? 0 .. $#$value : sort keys %$value;
+    for my $key (@keys) {
+        $self->_dump_value($to, [@$path, $key],
+            $type eq 'ARRAY' ? $value->[$key] : $value->{$key});
+    }
+    return;
+}
+
+sub _is_time {
+    my ($path) = @_;
+    return @$path == 3 && $path->[0] =~ /\Afid_\w+_time\z/;
+}
+
+1;
+
+__END__
+
+=head1 MEMBERS
+
+Published code reads some members of the object directly: C<attribute>, C<option> (hashes),
+C<fid_fileinfo>, C<fid_line_time>, C<fid_block_time>, C<fid_sub_time>, C<fid_srclines> (arrays by
+file id), C<sub_subinfo> (by name), C<profile_modes>.
+
+=head1 DIAGNOSTICS
+
+=over
+
+=item Devel::NYTProf::new() could not locate file for processing: %s
+
+=item %s: byte %d: Profile data incomplete, %s
+
+The process did not end properly, is still running, or the file was cut. C<< partial => 1 >>
+loads what there is.
+
+=item %s: byte %d: Profile format error: %s
+
+=back
+
+=head1 SEE ALSO
+
+L<Devel::NYTProf::FileInfo>, L<Devel::NYTProf::SubInfo>, L<Devel::NYTProf::SubCallInfo>,
+L<Devel::NYTProf::ReadStream>, L<Devel::NYTProf::Constants>, L<Devel::NYTProf::Reader>
+
+=cut

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+package Devel::NYTProf::FileInfo;
+
+use strict;
+use warnings;
+
+our $VERSION = '6.14';
+
+use Devel::NYTProf::Constants qw(
+    NYTP_FIDi_FILENAME NYTP_FIDi_EVAL_FID NYTP_FIDi_EVAL_LINE NYTP_FIDi_FID NYTP_FIDi_FLAGS
+    NYTP_FIDi_FILESIZE NYTP_FIDi_FILEMTIME NYTP_FIDi_PROFILE NYTP_FIDi_EVAL_FI
+    NYTP_FIDi_HAS_EVALS NYTP_FIDi_SUBS_DEFINED NYTP_FIDi_SUBS_CALLED
+    NYTP_FIDf_IS_PMC NYTP_FIDf_IS_FAKE NYTP_FIDf_HAS_SRC NYTP_FIDf_SAVE_SRC
+    NYTP_SCi_INCL_RTIME NYTP_SCi_EXCL_RTIME NYTP_SCi_RECI_RTIME NYTP_SCi_CALLING_SUB
+);
+use Devel::NYTProf::Util qw(strip_prefix_from_paths);
+
+# Behind the published positions, filled on demand.
+use constant {META => 13, CACHE => 14};
+
+=head1 NAME
+
+Devel::NYTProf::FileInfo - one file, or string eval, of a loaded profile
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::Data;
+
+    my $profile = Devel::NYTProf::Data->new({filename => 'nytprof.out', quiet => 1});
+    for my $file ($profile->all_fileinfos) {
+        printf "%2d %s: %.6f s\n", $file->fid, $file->filename, $file->sum_of_stmts_time;
+    }
+
+=head1 METHODS
+
+=head2 filename, filename_without_inc, abs_filename
+
+The name as recorded: an absolute path, C<-e>, C<->, or C<(eval N)[FILE:LINE]>; the same
+without the part that is a directory of C<@INC>; the name as recorded.
+
+=cut
+
+sub filename { return shift->[NYTP_FIDi_FILENAME] }
+
+sub filename_without_inc {
+    my ($self) = @_;
+    my @names = ($self->filename);
+    strip_prefix_from_paths([$self->profile->inc], \@names, qr/(?:^|\[)/);
+    return $names[0];
+}
+
+# Recorded names of files are absolute already; others are not those of files.
+sub abs_filename { return shift->filename }
+
+=head2 fid, flags, size, mtime, profile
+
+The id of the file; bits named in L<Devel::NYTProf::Constants>; bytes and epoch seconds where
+recorded, else 0; the L<Devel::NYTProf::Data>.
+
+=cut
+
+sub fid { return shift->[NYTP_FIDi_FID] }
+sub flags { return shift->[NYTP_FIDi_FLAGS] }
+sub size { return shift->[NYTP_FIDi_FILESIZE] }
+sub mtime { return shift->[NYTP_FIDi_FILEMTIME] }
+sub profile { return shift->[NYTP_FIDi_PROFILE] }
+
+=head2 is_eval, is_fake, is_file, is_pmc
+
+Whether it is a string eval; stands for code whose file is not known; is a file on disk; was
+loaded from its F<.pmc>.
+
+=cut
+
+sub is_eval { return shift->[NYTP_FIDi_EVAL_FID] ? 1 : 0 }
+sub is_fake { return shift->flags & NYTP_FIDf_IS_FAKE ? 1 : 0 }
+sub is_pmc { return shift->flags & NYTP_FIDf_IS_PMC ? 1 : 0 }
+
+sub is_file {
+    my ($self) = @_;
+    return '' if $self->is_fake || $self->is_eval || $self->filename =~ /\A-e?\z/;
+    return 1;
+}
+
+=head2 eval_fid, eval_line, eval_fi
+
+The id of the file whose line ran the string eval, the line, and the file; '', '' and undef
+for a plain file.
+
+=cut
+
+sub eval_fid { return shift->[NYTP_FIDi_EVAL_FID] }
+sub eval_line { return shift->[NYTP_FIDi_EVAL_LINE] }
+sub eval_fi { return shift->[NYTP_FIDi_EVAL_FI] }
+
+=head2 has_evals([nested])
+
+The string evals that lines of this file ran, and after them, when C<nested> is true, those
+that these ran, and so on.
+
+=cut
+
+sub has_evals {
+    my ($self, $nested) = @_;
+    my $own = $self->[NYTP_FIDi_HAS_EVALS] or return;
+    my @evals = @$own;
+    return @evals if !$nested;
+    for (my $i = 0; $i < @evals; $i++) {
+        push @evals, @{$evals[$i][NYTP_FIDi_HAS_EVALS] || []};
+    }
+    return @evals;
+}
+
+=head2 evals_by_line
+
+    { line => { fid => FileInfo } }
+
+=cut
+
+sub evals_by_line {
+    my ($self) = @_;
+    my %by_line;
+    $by_line{$_->eval_line}{$_->fid} = $_ for $self->has_evals;
+    return \%by_line;
+}
+
+=head2 sibling_evals
+
+All string evals that the same line of the same file ran, this one included; nothing for a
+file.
+
+=cut
+
+sub sibling_evals {
+    my ($self) = @_;
+    my $parent = $self->eval_fi or return;
+    return grep { $_->eval_line == $self->eval_line } $parent->has_evals;
+}
+
+=head2 outer([outermost])
+
+The file and line that ran a string eval, or those of the outermost eval around it. Nothing
+for a file. In scalar context only the file.
+
+=cut
+
+sub outer {
+    my ($self, $outermost) = @_;
+    my ($file, $line) = ($self->eval_fi, $self->eval_line);
+    return if !$file;
+    while ($outermost && $file->eval_fi) {
+        ($file, $line) = ($file->eval_fi, $file->eval_line);
+    }
+    return wantarray ? ($file, $line) : $file;
+}
+
+=head2 line_time_data([levels])
+
+C<[ [time, count], … ]> by line, with C<[]> for lines that were not run, of the first of the
+levels ('line', 'block', 'sub'; default 'line') that the profile has; undef if none.
+
+=cut
+
+sub line_time_data {
+    my ($self, $levels) = @_;
+    for my $level (@{$levels || ['line']}) {
+        my $by_fid = $self->profile->get_fid_line_data($level) or next;
+        my $by_line = $by_fid->[$self->fid] or next;
+        return [map { $_ || [] } @$by_line];
+    }
+    return undef;
+}
+
+=head2 excl_time, sum_of_stmts_time, sum_of_stmts_count
+
+Seconds spent in statements of the file (excl_time is undef when there are none), and how many
+were executed.
+
+=cut
+
+sub _sum_of_lines {
+    my ($self, $index) = @_;
+    my $by_fid = $self->profile->get_fid_line_data('line') || [];
+    my $by_line = $by_fid->[$self->fid] or return undef;
+    my $sum = 0;
+    $_ && ($sum += $_->[$index]) for @$by_line;
+    return $sum;
+}
+
+sub excl_time { return shift->_sum_of_lines(0) }
+sub sum_of_stmts_time { return shift->_sum_of_lines(0) || 0 }
+sub sum_of_stmts_count { return shift->_sum_of_lines(1) || 0 }
+
+=head2 sub_call_lines
+
+The calls that lines of the file made:
+
+    { line => { sub name => [ count, incl, excl, 0, 0, recursive incl, depth, {callers} ] } }
+
+=cut
+
+sub sub_call_lines { return shift->[NYTP_FIDi_SUBS_CALLED] }
+
+=head2 subs_defined([with evals]), subs_defined_sorted([with evals])
+
+The subs that the file defines, and with a true argument those that its string evals define.
+
+=cut
+
+sub subs_defined {
+    my ($self, $with_evals) = @_;
+    return map { values %{$_->[NYTP_FIDi_SUBS_DEFINED]} } $self,
+        $with_evals ? $self->has_evals(1) : ();
+}
+
+sub subs_defined_sorted {
+    my ($self, $with_evals) = @_;
+    my @subs = sort { $a->subname cmp $b->subname } $self->subs_defined($with_evals);
+    return @subs;
+}
+
+=head2 srclines_array
+
+Source lines, from index 0, with their newlines: as saved in the profile, else from the file on
+disk; undef where neither is to be had. has_savesrc returns the saved ones alone, from index 1.
+
+=cut
+
+sub has_savesrc {
+    my ($self) = @_;
+    return $self->profile->{fid_srclines}[$self->fid];
+}
+
+sub srclines_array {
+    my ($self) = @_;
+    if (my $saved = $self->has_savesrc) {
+        return [@$saved[1 .. $#$saved]];
+    }
+    return undef if !$self->is_file;
+    # a .pmc was loaded in place of the file, but line numbers in it are those of the .pmc
+    my $name = $self->filename . ($self->is_pmc ? 'c' : '');
+    open my $fh, '<', $name or return undef;
+    my @lines = <$fh>;
+    close $fh;
+    return \@lines;
+}
+
+=head2 summary
+
+One line of text: id and filename_without_inc.
+
+=cut
+
+sub summary {
+    my ($self) = @_;
+    return sprintf 'fid%d: %s', $self->fid, $self->filename_without_inc;
+}
+
+=head2 meta, cache
+
+Hashes: what is known otherwise (C<merged_fids>: string evals that this one stands for;
+C<merged_fids_src_varied>: their number when they differed from this one), and room for the
+user's own purposes.
+
+=cut
+
+sub meta { return shift->[META] ||= {} }
+sub cache { return shift->[CACHE] ||= {} }
+
+=head2 normalize_for_test
+
+Set times, size and mtime to 0 and replace what differs from run to run in names.
+
+=cut
+
+sub normalize_for_test {
+    my ($self) = @_;
+    $self->[NYTP_FIDi_FILENAME] =~ s/\(eval \d+\)/(eval 0)/g;
+    $self->[NYTP_FIDi_FLAGS] &= ~(NYTP_FIDf_HAS_SRC | NYTP_FIDf_SAVE_SRC);
+    $self->[NYTP_FIDi_FILESIZE] = $self->[NYTP_FIDi_FILEMTIME] = 0;
+    _rename_evals($self->[NYTP_FIDi_SUBS_DEFINED]);
+    for my $calls (values %{$self->[NYTP_FIDi_SUBS_CALLED]}) {
+        _rename_evals($calls);
+        for my $call (values %$calls) {
+            $call->[$_] = 0 for NYTP_SCi_INCL_RTIME, NYTP_SCi_EXCL_RTIME, NYTP_SCi_RECI_RTIME;
+            _rename_evals($call->[NYTP_SCi_CALLING_SUB]);
+        }
+    }
+    return;
+}
+
+# Keys with the number of an eval lose it; where two become one, the first in order stays.
+sub _rename_evals {
+    my ($hash) = @_;
+    for my $name (grep {/\(eval [1-9]\d*\)/} sort keys %$hash) {
+        (my $plain = $name) =~ s/\(eval \d+\)/(eval 0)/g;
+        my $value = delete $hash->{$name};
+        $hash->{$plain} = $value if !exists $hash->{$plain};
+    }
+    return;
+}
+
+=head2 dump(separator, filehandle, path, prefix)
+
+Print the file as C<dump_profile_data> in L<Devel::NYTProf::Data> does.
+
+=cut
+
+sub _nested_count {
+    my ($evals) = @_;
+    my ($nested, $merged) = (0, 0);
+    for my $eval (@$evals) {
+        $nested += scalar @{[$eval->has_evals(1)]};
+        $merged += scalar @{$eval->meta->{merged_fids} || []};
+    }
+    return ($nested, $merged);
+}
+
+sub dump {
+    my ($self, $separator, $fh, $path, $prefix) = @_;
+    my @path = grep { defined && length } $path, $self->fid;
+    my $line = sub {
+        print {$fh} defined $prefix ? $prefix : '', join($separator, @path, @_), "\n";
+    };
+    my @fields = map { defined $_ ? $_ : '' } $self->filename_without_inc,
+        @$self[NYTP_FIDi_EVAL_FID .. NYTP_FIDi_FILEMTIME];
+    $line->("[ @fields ]");
+    for my $sub ($self->subs_defined_sorted) {
+        my @range = map { defined $_ ? $_ : 'undef' } $sub->first_line, $sub->last_line;
+        $line->('sub', $sub->subname, join '-', @range);
+    }
+    my $calls = $self->sub_call_lines;
+    for my $at (sort { $a <=> $b } keys %$calls) {
+        $line->('call', $at, $_, Devel::NYTProf::SubInfo::_format_call($calls->{$at}{$_}))
+            for sort keys %{$calls->{$at}};
+    }
+    my $evals = $self->evals_by_line;
+    for my $at (sort { $a <=> $b } keys %$evals) {
+        my @evals = values %{$evals->{$at}};
+        $line->('eval', $at, sprintf '[ count %d nested %d merged %d ]', scalar @evals,
+            _nested_count(\@evals));
+    }
+    return;
+}
+
+1;

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+package Devel::NYTProf::SubInfo;
+
+use strict;
+use warnings;
+
+our $VERSION = '6.14';
+
+use Devel::NYTProf::Constants qw(
+    NYTP_SIi_FID NYTP_SIi_FIRST_LINE NYTP_SIi_LAST_LINE NYTP_SIi_CALL_COUNT
+    NYTP_SIi_INCL_RTIME NYTP_SIi_EXCL_RTIME NYTP_SIi_SUB_NAME NYTP_SIi_PROFILE
+    NYTP_SIi_REC_DEPTH NYTP_SIi_RECI_RTIME NYTP_SIi_CALLED_BY
+    NYTP_SCi_CALL_COUNT NYTP_SCi_INCL_RTIME NYTP_SCi_EXCL_RTIME
+    NYTP_SCi_RECI_RTIME NYTP_SCi_REC_DEPTH NYTP_SCi_CALLING_SUB
+);
+
+# Behind the published positions, filled on demand.
+use constant {META => 12, CACHE => 13};
+
+=head1 NAME
+
+Devel::NYTProf::SubInfo - one sub of a loaded profile
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::Data;
+
+    my $profile = Devel::NYTProf::Data->new({filename => 'nytprof.out', quiet => 1});
+    my $subs = $profile->subname_subinfo_map;
+    for my $name (sort keys %$subs) {
+        my $sub = $subs->{$name};
+        printf "%s (%s): %d calls, %.6f s\n", $sub->subname, $sub->kind, $sub->calls,
+            $sub->incl_time;
+    }
+
+=head1 METHODS
+
+Times are seconds.
+
+=head2 subname, package, subname_without_package
+
+"Foo::Bar::baz", "Foo::Bar" and "baz".
+
+=cut
+
+sub subname { return shift->[NYTP_SIi_SUB_NAME] }
+
+# Names of anonymous subs hold a file name, in which "::" means nothing.
+sub _split_name {
+    my ($name) = @_;
+    my $end = index $name, '[';
+    my $at = rindex $end < 0 ? $name : substr($name, 0, $end), '::';
+    return $at < 0 ? ('main', $name) : (substr($name, 0, $at), substr($name, $at + 2));
+}
+
+sub package { return (_split_name(shift->[NYTP_SIi_SUB_NAME]))[0] }
+
+sub subname_without_package { return (_split_name(shift->[NYTP_SIi_SUB_NAME]))[1] }
+
+=head2 fid, fileinfo, first_line, last_line
+
+The file that defines the sub and the lines of its definition: 0 for xsubs and opcodes, undef
+where the recording does not tell. A sub whose file is not known is listed under file 1.
+
+=cut
+
+sub fid { return shift->[NYTP_SIi_FID] || 0 }
+sub fileinfo { my ($self) = @_; return $self->profile->fileinfo_of($self->fid) }
+sub first_line { return shift->[NYTP_SIi_FIRST_LINE] }
+sub last_line { return shift->[NYTP_SIi_LAST_LINE] }
+
+=head2 calls, incl_time, excl_time, recur_incl_time, recur_max_depth
+
+Number of calls; inclusive time, of the outermost calls only; exclusive time; inclusive time
+of calls made while another call of the sub was in progress; how deep those were nested.
+
+=cut
+
+sub calls { return shift->[NYTP_SIi_CALL_COUNT] }
+sub incl_time { return shift->[NYTP_SIi_INCL_RTIME] }
+sub excl_time { return shift->[NYTP_SIi_EXCL_RTIME] }
+sub recur_max_depth { return shift->[NYTP_SIi_REC_DEPTH] }
+sub recur_incl_time { return shift->[NYTP_SIi_RECI_RTIME] }
+
+=head2 is_xsub, is_opcode, is_anon, kind
+
+Whether the sub is written in C, is a perl builtin that was timed like a sub, has no name;
+"perl", "xsub" or "opcode". An opcode is an xsub, too.
+
+=cut
+
+sub is_xsub {
+    my ($self) = @_;
+    my $first = $self->first_line;
+    return undef if !defined $first;
+    return $first == 0 && ($self->last_line || 0) == 0 ? 1 : 0;
+}
+
+sub is_opcode {
+    my ($self) = @_;
+    return $self->is_xsub && $self->subname =~ /(?:\bCORE::|::CORE:)\w+\z/ ? 1 : 0;
+}
+
+sub is_anon { return shift->subname =~ /::__ANON__\b/ ? 1 : '' }
+
+sub kind {
+    my ($self) = @_;
+    return 'opcode' if $self->is_opcode;
+    return $self->is_xsub ? 'xsub' : 'perl';
+}
+
+=head2 caller_fid_line_places
+
+    { fid => { line => [ count, incl, excl, 0, 0, recursive incl, depth, {callers} ] } }
+
+=cut
+
+sub caller_fid_line_places {
+    my ($self, $merge_evals) = @_;
+    if ($merge_evals) {
+        require Carp;
+        Carp::carp("caller_fid_line_places doesn't merge evals yet");
+    }
+    my $called_by = $self->[NYTP_SIi_CALLED_BY] || {};
+    # the empty entry under 0 only tells that this is an xsub or opcode
+    return {map { $_ => $called_by->{$_} } grep { $_ || %{$called_by->{$_}} } keys %$called_by};
+}
+
+=head2 called_by_subnames
+
+A hash whose keys are the names of the calling subs.
+
+=cut
+
+sub called_by_subnames {
+    my ($self) = @_;
+    my %names;
+    my $places = $self->caller_fid_line_places;
+    for my $by_line (values %$places) {
+        $names{$_} = undef for map { keys %{$_->[NYTP_SCi_CALLING_SUB] || {}} } values %$by_line;
+    }
+    return \%names;
+}
+
+=head2 caller_fids, caller_count
+
+The ids of the files with calls, ascending (how many, in scalar context); the number of
+places, that is lines, with calls.
+
+=cut
+
+sub caller_fids {
+    my ($self) = @_;
+    my @fids = sort { $a <=> $b } keys %{$self->caller_fid_line_places};
+    return @fids;
+}
+
+sub caller_count { return scalar @{[shift->caller_places]} }
+
+=head2 caller_places
+
+A list of C<[fid, line, call array]>, by file and line; see L<Devel::NYTProf::SubCallInfo> for
+the call array.
+
+=cut
+
+sub caller_places {
+    my ($self) = @_;
+    my $places = $self->caller_fid_line_places;
+    my @list;
+    for my $fid (sort { $a <=> $b } keys %$places) {
+        my $by_line = $places->{$fid};
+        push @list, map { [$fid, $_, $by_line->{$_}] } sort { $a <=> $b } keys %$by_line;
+    }
+    return wantarray ? @list : \@list;
+}
+
+=head2 meta, cache, profile
+
+A hash of what is known otherwise (C<merged_sub_names>: anonymous subs of merged evals that
+this one stands for); a hash for the user's own purposes; the L<Devel::NYTProf::Data>.
+
+=cut
+
+sub meta { return shift->[META] ||= {} }
+sub cache { return shift->[CACHE] ||= {} }
+sub profile { return shift->[NYTP_SIi_PROFILE] }
+
+=head2 clone, merge_in
+
+A copy that can be changed on its own; and to add the calls and times of another sub to one.
+
+=cut
+
+sub _copy_call {
+    my ($call) = @_;
+    my @copy = @$call;
+    $copy[NYTP_SCi_CALLING_SUB] = {%{$copy[NYTP_SCi_CALLING_SUB] || {}}};
+    return \@copy;
+}
+
+sub clone {
+    my ($self) = @_;
+    my @copy = @$self;
+    my $called_by = $self->[NYTP_SIi_CALLED_BY] || {};
+    my %copy;
+    for my $fid (keys %$called_by) {
+        my $by_line = $called_by->{$fid};
+        $copy{$fid} = {map { $_ => _copy_call($by_line->{$_}) } keys %$by_line};
+    }
+    $copy[NYTP_SIi_CALLED_BY] = \%copy;
+    $copy[META] = {%{$self->[META] || {}}};
+    $copy[CACHE] = undef;
+    return bless \@copy, ref $self;
+}
+
+sub _max { return $_[0] > $_[1] ? $_[0] : $_[1] }
+
+sub _merge_call {
+    my ($into, $from) = @_;
+    $into->[$_] += $from->[$_]
+        for NYTP_SCi_CALL_COUNT, NYTP_SCi_INCL_RTIME, NYTP_SCi_EXCL_RTIME, NYTP_SCi_RECI_RTIME;
+    $into->[NYTP_SCi_REC_DEPTH] = _max($into->[NYTP_SCi_REC_DEPTH], $from->[NYTP_SCi_REC_DEPTH]);
+    $into->[NYTP_SCi_CALLING_SUB]{$_} = undef for keys %{$from->[NYTP_SCi_CALLING_SUB] || {}};
+    return;
+}
+
+sub merge_in {
+    my ($self, $other) = @_;
+    $self->[$_] += $other->[$_]
+        for NYTP_SIi_CALL_COUNT, NYTP_SIi_INCL_RTIME, NYTP_SIi_EXCL_RTIME, NYTP_SIi_RECI_RTIME;
+    $self->[NYTP_SIi_REC_DEPTH] = _max($self->[NYTP_SIi_REC_DEPTH], $other->[NYTP_SIi_REC_DEPTH]);
+    my $into = $self->[NYTP_SIi_CALLED_BY] ||= {};
+    my $from = $other->[NYTP_SIi_CALLED_BY] || {};
+    for my $fid (keys %$from) {
+        $into->{$fid} ||= {};
+        for my $line (keys %{$from->{$fid}}) {
+            my $call = $from->{$fid}{$line};
+            if ($into->{$fid}{$line}) {
+                _merge_call($into->{$fid}{$line}, $call);
+            } else {
+                $into->{$fid}{$line} = _copy_call($call);
+            }
+        }
+    }
+    push @{$self->meta->{merged_sub_names}}, $other->subname;
+    return;
+}
+
+=head2 normalize_for_test
+
+Set times to 0 and replace what differs from run to run in names.
+
+=cut
+
+sub normalize_for_test {
+    my ($self) = @_;
+    $self->[$_] = 0 for NYTP_SIi_INCL_RTIME, NYTP_SIi_EXCL_RTIME, NYTP_SIi_RECI_RTIME;
+    $self->[NYTP_SIi_SUB_NAME] =~ s/\(eval \d+\)/(eval 0)/g;
+    my $called_by = $self->[NYTP_SIi_CALLED_BY] || {};
+    for my $call (map { values %$_ } values %$called_by) {
+        $call->[$_] = 0 for NYTP_SCi_INCL_RTIME, NYTP_SCi_EXCL_RTIME, NYTP_SCi_RECI_RTIME;
+        my $callers = $call->[NYTP_SCi_CALLING_SUB] || {};
+        for my $name (grep {/\(eval \d+\)/} keys %$callers) {
+            delete $callers->{$name};
+            (my $plain = $name) =~ s/\(eval \d+\)/(eval 0)/g;
+            $callers->{$plain} = undef;
+        }
+    }
+    return;
+}
+
+=head2 dump(separator, filehandle, indent)
+
+Print the sub as C<dump_profile_data> in L<Devel::NYTProf::Data> does.
+
+=cut
+
+sub _format_call {
+    my ($call) = @_;
+    my @fields = @$call;
+    my $callers = pop @fields;
+    return join ' ', '[', @fields, sort(keys %{$callers || {}}), ']';
+}
+
+sub dump {
+    my ($self, $separator, $fh, $path, $prefix) = @_;
+    my @path = grep { defined && length } $path;
+    my $line = sub {
+        print {$fh} defined $prefix ? $prefix : '', join($separator, @path, $self->subname, @_),
+            "\n";
+    };
+    my $range = join '-', map { defined $_ ? $_ : 'undef' } $self->first_line, $self->last_line;
+    $line->(sprintf '[ %s:%s calls %s times %s ]', $self->fid, $range, $self->calls,
+        join ' ', $self->incl_time, $self->excl_time, $self->recur_max_depth,
+        $self->recur_incl_time);
+    for my $place ($self->caller_places) {
+        my ($fid, $at, $call) = @$place;
+        $line->('called_by', "$fid:$at", _format_call($call));
+    }
+    $line->('merge_donor', $_) for @{$self->meta->{merged_sub_names} || []};
+    return;
+}
+
+1;

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+package Devel::NYTProf::Util;
+
+use strict;
+use warnings;
+
+our $VERSION = '6.14';
+
+our @EXPORT_OK = qw(
+    fmt_float fmt_time fmt_incl_excl_time
+    make_path_strip_editor strip_prefix_from_paths
+    calculate_median_absolute_deviation
+    get_alternation_regex get_abs_paths_alternation_regex
+    html_safe_filename trace_level _dumper
+);
+
+sub import {
+    my ($class, @names) = @_;
+    my $caller = caller;
+    my %known = map { $_ => 1 } @EXPORT_OK;
+    for my $name (@names) {
+        $name =~ s/^&//;
+        if (!$known{$name}) {
+            require Carp;
+            Carp::croak(qq{"$name" is not exported by the $class module});
+        }
+        no strict 'refs';
+        *{"${caller}::$name"} = \&{$name};
+    }
+    return;
+}
+
+=head1 NAME
+
+Devel::NYTProf::Util - helpers for reports
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::Util qw(fmt_time html_safe_filename);
+
+    print fmt_time(0.0000123), "\n";                   # 12µs
+    print html_safe_filename('/usr/lib/Foo.pm'), "\n"; # usr-lib-Foo-pm
+
+=head1 FUNCTIONS
+
+All are exported on request.
+
+=head2 fmt_time(seconds [, width])
+
+"0s", "12ns", "12µs" (with the UTF-8 bytes of µ), "1.23ms", "12.3s": three digits and a unit.
+The number is padded to the width. The environment variable C<NYTPROF_FMT_TIME> is a format for
+the seconds to be used instead, for instance C<%f>. undef gives undef.
+
+=cut
+
+sub fmt_time {
+    my ($seconds, $width) = @_;
+    return undef if !defined $seconds;
+    return sprintf $ENV{NYTPROF_FMT_TIME}, $seconds
+        if defined $ENV{NYTPROF_FMT_TIME} && $ENV{NYTPROF_FMT_TIME} =~ /%/;
+    my $sign = $seconds < 0 ? '-' : '';
+    my $abs = abs $seconds;
+    $width = '' if !defined $width || $width !~ /\A[0-9]+\z/;
+    $width -= 1 if $width && $sign;
+    return $sign . sprintf "%${width}s%s", 0, 's' if $abs == 0;
+    return $sign . sprintf "%${width}.0f%s", $abs * 1e9, 'ns' if $abs < 1e-6;
+    return $sign . sprintf "%${width}.0f%s", $abs * 1e6, "\xc2\xb5s" if $abs < 1e-3;
+    my ($value, $unit) = $abs < 1 ? ($abs * 1e3, 'ms') : ($abs, 's');
+    my $digits = $value < 10 ? 2 : $value < 100 ? 1 : 0;
+    return $sign . sprintf "%${width}.${digits}f%s", $value, $unit;
+}
+
+=head2 fmt_float(number [, precision])
+
+Integers as they are, tiny numbers with an exponent, others with so many decimals (default 5).
+
+=cut
+
+sub fmt_float {
+    my ($number, $precision) = @_;
+    return 0 if !defined $number;
+    $precision = 5 if !defined $precision;
+    return $number if $number == int $number;
+    return sprintf "%.${precision}f", $number if $number <= 0 || $number >= 0.0001;
+    my $digits = $precision > 4 ? $precision - 4 : 0;
+    my $text = sprintf "%.${digits}e", $number;
+    $text =~ s/e([-+])0+(\d)/e$1$2/;
+    return $text;
+}
+
+=head2 fmt_incl_excl_time(inclusive, exclusive)
+
+"1.00s (400ms+600ms)": inclusive time, and in parentheses exclusive time and what is left.
+
+=cut
+
+sub fmt_incl_excl_time {
+    my ($incl, $excl) = @_;
+    my $text = fmt_time($incl);
+    return $text if $incl == $excl;
+    my ($own, $others) = (fmt_time($excl), fmt_time($incl - $excl));
+    # "1.23s+4.56s" reads better with the unit once
+    $own =~ s/s\z// if $own =~ /\d s?\z/x && $others =~ /\ds\z/;
+    $others =~ s/s\z// if $others =~ /\ds\z/;
+    return "$text ($own+$others)";
+}
+
+=head2 get_alternation_regex(strings [, suffix regex])
+
+A regex that matches any of the strings, the longest first.
+
+=head2 get_abs_paths_alternation_regex(directories)
+
+The same for directories, made absolute, with a slash after them or not.
+
+=cut
+
+sub get_alternation_regex {
+    my ($strings, $suffix) = @_;
+    $suffix = '' if !defined $suffix;
+    my @sorted = sort { length $b <=> length $a || $a cmp $b } @$strings;
+    my $any = join '|', map { quotemeta($_) . $suffix } @sorted;
+    return qr/(?:$any)/;
+}
+
+sub get_abs_paths_alternation_regex {
+    my ($directories) = @_;
+    require Cwd;
+    my $cwd = Cwd::getcwd();
+    my %seen;
+    my @absolute;
+    for my $directory (@$directories) {
+        my $path = $directory =~ m{^/} ? $directory : "$cwd/$directory";
+        $path =~ s{/\.(?=/|\z)}{}g;
+        $path =~ s{/+\z}{} if $path ne '/';
+        push @absolute, $path if !$seen{$path}++;
+    }
+    return get_alternation_regex(\@absolute, '/?');
+}
+
+=head2 make_path_strip_editor(directories [, anchor [, replacement]])
+
+Code that removes the directories, or replaces them, from the start of its first argument (or
+where the regex C<anchor> matches), in place, and returns whether it did.
+
+=head2 strip_prefix_from_paths(directories, \@paths [, anchor [, replacement]])
+
+The same for each element of the array (which may hold arrays and hashes, whose values are
+treated likewise).
+
+=cut
+
+my %directory_regex; # the same directories come again and again
+
+sub _directory_regex {
+    my ($directories) = @_;
+    my $key = join "\0", @$directories;
+    return $directory_regex{$key} ||= get_abs_paths_alternation_regex($directories);
+}
+
+sub make_path_strip_editor {
+    my ($directories, $anchor, $replacement) = @_;
+    my @directories = grep { defined && length } @$directories;
+    return sub {''}
+        if !@directories;
+    $anchor = '^' if !defined $anchor;
+    $replacement = '' if !defined $replacement;
+    my $regex = _directory_regex(\@directories);
+    return sub { return $_[0] =~ s{($anchor)$regex}{$1$replacement} };
+}
+
+sub strip_prefix_from_paths {
+    my ($directories, $paths, $anchor, $replacement) = @_;
+    if (ref $paths ne 'ARRAY') {
+        require Carp;
+        Carp::croak('strip_prefix_from_paths() second argument must be array ref');
+    }
+    my $edit = make_path_strip_editor($directories, $anchor, $replacement);
+    _edit_all($edit, $paths);
+    return;
+}
+
+sub _edit_all {
+    my ($edit, $where) = @_;
+    for my $value (ref $where eq 'HASH' ? values %$where : @$where) {
+        next if !defined $value;
+        if (ref $value eq 'HASH' || ref $value eq 'ARRAY') {
+            _edit_all($edit, $value);
+        } elsif (!ref $value) {
+            $edit->($value);
+        }
+    }
+    return;
+}
+
+=head2 calculate_median_absolute_deviation(numbers [, without zeros])
+
+C<[deviation, median]>: the median of the distances from the median, and the median; of an even
+number of values the upper one of the middle.
+
+=cut
+
+sub _upper_median {
+    my @sorted = sort { $a <=> $b } @_;
+    return @sorted ? $sorted[@sorted / 2] : 0;
+}
+
+sub calculate_median_absolute_deviation {
+    my ($numbers, $without_zeros) = @_;
+    my @values = grep { defined && (!$without_zeros || $_) } @$numbers;
+    my $median = _upper_median(@values);
+    return [_upper_median(map { abs $_ - $median } @values), $median];
+}
+
+=head2 html_safe_filename(name)
+
+The name with everything that is awkward in a file name or URL replaced by C<->.
+
+=cut
+
+sub html_safe_filename {
+    my ($name) = @_;
+    $name =~ s{[-./\\:|<>"'*?]+}{-}g;
+    $name =~ s/\A-//;
+    $name =~ s/-\z//;
+    return $name;
+}
+
+=head2 trace_level
+
+The value of the C<trace> option in the environment variable C<NYTPROF>.
+
+=cut
+
+sub trace_level {
+    my ($level) = (defined $ENV{NYTPROF} ? $ENV{NYTPROF} : '') =~ /(?:\A|:)trace=(\d+)/;
+    return $level || 0;
+}
+
+sub _dumper {
+    require Data::Dumper;
+    return Data::Dumper->new([@_])->Sortkeys(1)->Indent(1)->Terse(1)->Dump;
+}
+
+1;
