@@ -87,7 +87,7 @@ static void append_hek(struct nytp_text *text, const HEK *hek)
 static void append_file_name(struct nytp_text *text, const char *name)
 {
     bool ascii;
-    if (nytp_utf8_valid(name, strlen(name), &ascii))
+    if (nytp_utf8_kind(name, strlen(name), &ascii))
         nytp_text_puts(text, name);
     else
         append_latin1(text, name, strlen(name));

@@ -132,7 +132,7 @@ static int continuation_count(uint8_t first)
     return -1;
 }
 
-bool nytp_utf8_valid(const char *bytes, size_t len, bool *ascii)
+bool nytp_utf8_kind(const char *bytes, size_t len, bool *ascii)
 {
     const uint8_t *at = (const uint8_t *)bytes, *const end = at + len;
     bool all_ascii = true;
@@ -156,7 +156,7 @@ bool nytp_utf8_valid(const char *bytes, size_t len, bool *ascii)
 size_t nytp_encode_str(uint8_t *to, const char *bytes, size_t len)
 {
     bool ascii = true;
-    const bool flagged = nytp_utf8_valid(bytes, len, &ascii) && !ascii;
+    const bool flagged = nytp_utf8_kind(bytes, len, &ascii) && !ascii;
     to[0] = flagged ? '"' : '\'';
     uint8_t *const at = nytp_encode_u32(to + 1, (uint32_t)len);
     memcpy(at, bytes, len);
@@ -166,7 +166,7 @@ size_t nytp_encode_str(uint8_t *to, const char *bytes, size_t len)
 static void put_str(struct nytp_writer *writer, const char *bytes, size_t len)
 {
     bool ascii = true;
-    const bool flagged = nytp_utf8_valid(bytes, len, &ascii) && !ascii;
+    const bool flagged = nytp_utf8_kind(bytes, len, &ascii) && !ascii;
     nytp_writer_room(writer, NYTP_WRITER_RECORD);
     *writer->at++ = flagged ? '"' : '\'';
     writer->at = nytp_encode_u32(writer->at, (uint32_t)len);
