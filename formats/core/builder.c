@@ -120,19 +120,23 @@ static bool add_file(struct nytp_builder *b, uint32_t fid, uint32_t *index)
     return true;
 }
 
-/* The file of a fid; one that was never defined gets an entry without name. */
-static bool file_of(struct nytp_builder *b, uint32_t fid, uint32_t *index)
+static bool find_file(struct nytp_builder *b, uint32_t fid, uint32_t *index)
 {
-    if (fid == 0) {
-        *index = 0;
+    *index = 0;
+    if (fid == 0)
         return true;
-    }
+    *index = nytp_table_get(&b->file_by_fid, (struct nytp_key){.a = fid});
+    return *index != NYTP_TABLE_NONE || add_file(b, fid, index);
+}
+
+/* The file of a fid; one that was never defined gets an entry without name. */
+static inline bool file_of(struct nytp_builder *b, uint32_t fid, uint32_t *index)
+{
     if (fid < NYTP_SMALL_FIDS && b->small_fids[fid] != 0) {
         *index = b->small_fids[fid];
         return true;
     }
-    *index = nytp_table_get(&b->file_by_fid, (struct nytp_key){.a = fid});
-    return *index != NYTP_TABLE_NONE || add_file(b, fid, index);
+    return find_file(b, fid, index);
 }
 
 static bool new_fid(struct nytp_builder *b, const struct nytp_event *e)

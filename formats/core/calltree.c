@@ -107,13 +107,48 @@ uint32_t nytp_calltree_add_child(struct nytp_calltree *tree, uint32_t parent, ui
     return link_child(tree, parent, node) ? node : NYTP_NO_NODE;
 }
 
+static struct nytp_key line_key(const struct nytp_calltree *tree, uint32_t node,
+                                uint32_t record)
+{
+    return (struct nytp_key){node, tree->lines[record].file, tree->lines[record].line, 0};
+}
+
+/* The record of a line of a node, or 0. */
+static uint32_t find_line(const struct nytp_calltree *tree, uint32_t node, uint32_t file,
+                          uint32_t line)
+{
+    const struct nytp_tree_node *n = &tree->nodes[node];
+    if (n->n_lines > NYTP_UNINDEXED_LINES) {
+        const uint32_t record =
+            nytp_table_get(&tree->by_line, (struct nytp_key){node, file, line, 0});
+        return record == NYTP_TABLE_NONE ? 0 : record;
+    }
+    uint32_t record = n->first_line;
+    while (record != 0 && (tree->lines[record].line != line || tree->lines[record].file != file))
+        record = tree->lines[record].next;
+    return record;
+}
+
+/* A node's lines are in by_line from the one on that makes them too many to walk. */
+static bool index_lines(struct nytp_calltree *tree, uint32_t node)
+{
+    const struct nytp_tree_node *n = &tree->nodes[node];
+    if (n->n_lines <= NYTP_UNINDEXED_LINES)
+        return true;
+    uint32_t record = n->first_line; /* the newest */
+    const uint32_t last = n->n_lines == NYTP_UNINDEXED_LINES + 1 ? 0 : tree->lines[record].next;
+    for (; record != last; record = tree->lines[record].next)
+        if (!nytp_table_put(&tree->by_line, line_key(tree, node, record), record))
+            return false;
+    return true;
+}
+
 /* The record of a line of a node, made if need be; 0 when memory is out. */
 static uint32_t line_record(struct nytp_calltree *tree, uint32_t node, uint32_t file,
                             uint32_t line)
 {
-    const struct nytp_key key = {node, file, line, 0};
-    uint32_t record = nytp_table_get(&tree->by_line, key);
-    if (record != NYTP_TABLE_NONE)
+    uint32_t record = find_line(tree, node, file, line);
+    if (record != 0)
         return record;
     record = tree->free_lines;
     if (record != 0) {
@@ -123,10 +158,12 @@ static uint32_t line_record(struct nytp_calltree *tree, uint32_t node, uint32_t 
             return 0;
         record = tree->n_lines++;
     }
-    tree->lines[record] = (struct nytp_tree_line){
-        .file = file, .line = line, .next = tree->nodes[node].first_line};
-    tree->nodes[node].first_line = record;
-    return nytp_table_put(&tree->by_line, key, record) ? record : 0;
+    struct nytp_tree_node *n = &tree->nodes[node];
+    tree->lines[record] =
+        (struct nytp_tree_line){.file = file, .line = line, .next = n->first_line};
+    n->first_line = record;
+    n->n_lines++;
+    return index_lines(tree, node) ? record : 0;
 }
 
 static uint32_t line_slot(uint32_t node, uint32_t file, uint32_t line)
@@ -156,10 +193,12 @@ bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t 
     return true;
 }
 
+/* Free a line record of a node that is about to go. */
 static void drop_line(struct nytp_calltree *tree, uint32_t node, uint32_t record)
 {
     struct nytp_tree_line *l = &tree->lines[record];
-    nytp_table_remove(&tree->by_line, (struct nytp_key){node, l->file, l->line, 0});
+    if (tree->nodes[node].n_lines > NYTP_UNINDEXED_LINES)
+        nytp_table_remove(&tree->by_line, line_key(tree, node, record));
     const uint32_t slot = line_slot(node, l->file, l->line);
     if (tree->line_cache[slot].record == record)
         tree->line_cache[slot].record = 0;
@@ -177,6 +216,7 @@ static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
             return false;
     }
     tree->nodes[from].first_line = 0;
+    tree->nodes[from].n_lines = 0;
     return true;
 }
 

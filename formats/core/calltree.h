@@ -31,6 +31,7 @@
 #define NYTP_MAX_NODES 20000000u
 #define NYTP_LINE_CACHE 4096u
 #define NYTP_PENDING_HINTS 512u
+#define NYTP_UNINDEXED_LINES 16u
 
 struct nytp_tree_node {
     uint32_t parent;
@@ -38,6 +39,7 @@ struct nytp_tree_node {
     uint32_t file, line; /* call site; builder's file index */
     uint32_t first_child, next_sibling;
     uint32_t first_line; /* into lines, 0 = none */
+    uint32_t n_lines;    /* beyond NYTP_UNINDEXED_LINES they are in by_line */
     bool unreturned;
     uint64_t calls;
     int64_t excl_ticks;
@@ -87,7 +89,7 @@ struct nytp_calltree {
     uint32_t live_nodes;
 
     struct nytp_table by_call; /* (parent, sub, file, line) -> node, named nodes only */
-    struct nytp_table by_line; /* (node, file, line, 0) -> line record */
+    struct nytp_table by_line; /* (node, file, line, 0) -> line record, of large nodes */
 
     /* whose statement is running */
     uint32_t owner_frame; /* valid while <= top, else owner_node */
