@@ -98,7 +98,7 @@ static struct nytp_file *file_add(pTHX_ struct nytp_recorder *rec, const char *p
     UV seq;
     Newxz(file, 1, struct nytp_file);
     file->perl_name = file->shown_name = nytp_copy(perl_name, strlen(perl_name));
-    nytp_table_add(&rec->files_by_name, hash, file);
+    nytp_index_add(&rec->files_by_name, hash, file);
     if (parse_eval_name(perl_name, &seq))
         name_eval(aTHX_ rec, file, seq);
     return file;
@@ -111,7 +111,7 @@ struct nytp_file *nytp_file_named(pTHX_ struct nytp_recorder *rec, const char *p
     const uint32_t hash = nytp_hash_bytes(perl_name, strlen(perl_name));
     size_t at = hash;
     struct nytp_file *file;
-    while ((file = nytp_table_next(&rec->files_by_name, hash, &at)) != NULL)
+    while ((file = nytp_index_next(&rec->files_by_name, hash, &at)) != NULL)
         if (strEQ(file->perl_name, perl_name))
             return file;
     return file_add(aTHX_ rec, perl_name, hash);
@@ -390,7 +390,7 @@ static void compiled(pTHX_ struct nytp_recorder *rec, UV seq, uint32_t level)
     const uint32_t hash = nytp_hash_bytes(name, strlen(name));
     size_t at = hash;
     struct nytp_file *file;
-    while ((file = nytp_table_next(&rec->files_by_name, hash, &at)) != NULL)
+    while ((file = nytp_index_next(&rec->files_by_name, hash, &at)) != NULL)
         if (strEQ(file->perl_name, name) && file->fid == 0 && file->text == NULL)
             file->text = SvREFCNT_inc(rec->last_eval.text);
 }

@@ -13,6 +13,8 @@
  */
 #include "recorder.h"
 
+#include "../formats/core/strings.h"
+
 /* ---- text ---- */
 
 char *nytp_copy(const char *bytes, size_t len)
@@ -86,8 +88,7 @@ static void append_hek(struct nytp_text *text, const HEK *hek)
 /* File names are bytes; names that hold them are UTF-8. */
 static void append_file_name(struct nytp_text *text, const char *name)
 {
-    bool ascii;
-    if (nytp_utf8_kind(name, strlen(name), &ascii))
+    if (nytp_utf8_valid(name, strlen(name)))
         nytp_text_puts(text, name);
     else
         append_latin1(text, name, strlen(name));
@@ -134,7 +135,7 @@ static struct nytp_sub *sub_add(struct nytp_recorder *rec, const char *name, siz
     }
     sub->id = ++rec->n_subs;
     rec->subs[sub->id] = sub;
-    nytp_table_add(&rec->subs_by_name, hash, sub);
+    nytp_index_add(&rec->subs_by_name, hash, sub);
     nytp_sub_needs_info(rec, sub);
     return sub;
 }
@@ -144,7 +145,7 @@ static struct nytp_sub *sub_find(const struct nytp_recorder *rec, const char *na
 {
     size_t at = hash;
     struct nytp_sub *sub;
-    while ((sub = nytp_table_next(&rec->subs_by_name, hash, &at)) != NULL)
+    while ((sub = nytp_index_next(&rec->subs_by_name, hash, &at)) != NULL)
         if (sub->name_len == len && memEQ(sub->name, name, len))
             return sub;
     return NULL;
@@ -165,12 +166,12 @@ static struct nytp_body *body_of(struct nytp_recorder *rec, const void *key)
     const uint32_t hash = nytp_hash_u64(PTR2UV(key));
     size_t at = hash;
     struct nytp_body *body;
-    while ((body = nytp_table_next(&rec->bodies, hash, &at)) != NULL)
+    while ((body = nytp_index_next(&rec->bodies, hash, &at)) != NULL)
         if (body->key == key)
             return body;
     Newxz(body, 1, struct nytp_body);
     body->key = key;
-    nytp_table_add(&rec->bodies, hash, body);
+    nytp_index_add(&rec->bodies, hash, body);
     return body;
 }
 
@@ -386,7 +387,7 @@ struct nytp_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop,
     const uint32_t hash = nytp_hash_u64(PTR2UV(stash) ^ (uint64_t)type << 48);
     size_t at = hash;
     struct op_name *known;
-    while ((known = nytp_table_next(&rec->opcodes, hash, &at)) != NULL)
+    while ((known = nytp_index_next(&rec->opcodes, hash, &at)) != NULL)
         if (known->stash == stash && known->type == type)
             break;
     if (LIKELY(known != NULL && known->package == package &&
@@ -394,7 +395,7 @@ struct nytp_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop,
         return known->sub;
     if (known == NULL) {
         Newxz(known, 1, struct op_name);
-        nytp_table_add(&rec->opcodes, hash, known);
+        nytp_index_add(&rec->opcodes, hash, known);
     }
     *known = (struct op_name){stash, package, package_hash, type, NULL};
     known->sub = resolve_op(rec, is_stash ? stash : NULL, type);

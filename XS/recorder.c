@@ -237,7 +237,7 @@ static void set_base_path(struct nytp_recorder *rec, const char *path)
 static void forget_written(struct nytp_recorder *rec)
 {
     rec->generation++;
-    Zero(rec->slots, NYTP_SLOTS, struct nytp_slot);
+    Zero(rec->places, NYTP_PLACES, struct nytp_place);
     nytp_arcs_clear(rec);
     for (uint32_t id = 1; id <= rec->n_subs; id++)
         nytp_sub_needs_info(rec, rec->subs[id]);
@@ -288,8 +288,8 @@ static int64_t axis_now(const struct nytp_recorder *rec)
 static void start(pTHX_ struct nytp_recorder *rec)
 {
     dSAVE_ERRNO;
-    if (rec->slots == NULL)
-        Newxz(rec->slots, NYTP_SLOTS, struct nytp_slot);
+    if (rec->places == NULL)
+        Newxz(rec->places, NYTP_PLACES, struct nytp_place);
     rec->pid = getpid();
     nytp_program_text_keep(aTHX_ rec);
     if (rec->clock.rate == 0)

@@ -22,7 +22,7 @@
 #include "clock.h"
 #include "options.h"
 #include "outfile.h"
-#include "table.h"
+#include "index.h"
 
 /* A NUL-terminated copy; give it to Safefree(). */
 char *nytp_copy(const char *bytes, size_t len);
@@ -131,7 +131,7 @@ struct nytp_body {
 };
 
 /* The statement that a COP is, and its place. */
-struct nytp_slot {
+struct nytp_place {
     const COP *cop;
     U32 seq; /* cop_seq: a later COP at this address has another */
     uint32_t fid, line;
@@ -166,7 +166,7 @@ enum nytp_state {
     NYTP_OFF,       /* for good: refused, failed, or a child beyond forkdepth */
 };
 
-#define NYTP_SLOTS 16384
+#define NYTP_PLACES 16384
 
 struct nytp_recorder {
     /* What every event looks at. */
@@ -185,8 +185,8 @@ struct nytp_recorder {
         uint32_t fid, line, block_line, sub_line;
         int64_t since_ticks;
     } stmt;
-    struct nytp_slot *slots; /* NYTP_SLOTS, by COP address */
-    struct nytp_slot compiling_slot;
+    struct nytp_place *places; /* NYTP_PLACES, by COP address */
+    struct nytp_place compiling_place;
 
     struct nytp_frame *frames;
     uint32_t n_frames, size_frames;
@@ -197,7 +197,7 @@ struct nytp_recorder {
     CV *jump_xsub;
     uint32_t jump_fid, jump_line;
 
-    struct nytp_table subs_by_name, bodies, arcs, files_by_name, opcodes;
+    struct nytp_index subs_by_name, bodies, arcs, files_by_name, opcodes;
     struct nytp_sub **subs;      /* by id; 0 is not used */
     uint32_t n_subs, size_subs;
     struct nytp_sub *runtime, *null_caller;
@@ -282,19 +282,19 @@ OP *nytp_real_op(pTHX_ int type); /* run perl's own handler */
 void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop);
 void nytp_stmt_return(pTHX_ struct nytp_recorder *rec); /* control came back into PL_curcop */
 void nytp_stmt_drop(struct nytp_recorder *rec);         /* forget the one in progress */
-const struct nytp_slot *nytp_slot_fill(pTHX_ struct nytp_recorder *rec, const COP *cop,
+const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, const COP *cop,
                                        uint32_t via);
 
 /* fid and line of a COP. */
-static inline const struct nytp_slot *nytp_slot_of(pTHX_ struct nytp_recorder *rec,
+static inline const struct nytp_place *nytp_place_of(pTHX_ struct nytp_recorder *rec,
                                                    const COP *cop, uint32_t via)
 {
     const UV address = PTR2UV(cop);
-    struct nytp_slot *const slot =
-        &rec->slots[(address >> 4 ^ address >> 18) & (NYTP_SLOTS - 1)];
+    struct nytp_place *const slot =
+        &rec->places[(address >> 4 ^ address >> 18) & (NYTP_PLACES - 1)];
     if (LIKELY(slot->cop == cop && slot->seq == cop->cop_seq && slot->line == CopLINE(cop)))
         return slot;
-    return nytp_slot_fill(aTHX_ rec, cop, via);
+    return nytp_place_fill(aTHX_ rec, cop, via);
 }
 
 /* ---- subs.c ---- */

@@ -106,7 +106,7 @@ static void find_block(pTHX_ struct nytp_recorder *rec, const COP *cop)
 
 static void set_stmt(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
-    const struct nytp_slot *const slot = nytp_slot_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT);
+    const struct nytp_place *const slot = nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT);
     rec->stmt.fid = slot->fid;
     rec->stmt.line = slot->line == 0 ? 1 : slot->line;
     if (UNLIKELY(rec->blocks_on))
@@ -140,14 +140,14 @@ void nytp_stmt_drop(struct nytp_recorder *rec)
     rec->left_fresh = false;
 }
 
-const struct nytp_slot *nytp_slot_fill(pTHX_ struct nytp_recorder *rec, const COP *cop,
+const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, const COP *cop,
                                        uint32_t via)
 {
     const UV address = PTR2UV(cop);
     /* While compiling PL_curcop is one COP whose file and line change. */
-    struct nytp_slot *const slot =
-        cop == &PL_compiling ? &rec->compiling_slot
-                             : &rec->slots[(address >> 4 ^ address >> 18) & (NYTP_SLOTS - 1)];
+    struct nytp_place *const slot =
+        cop == &PL_compiling ? &rec->compiling_place
+                             : &rec->places[(address >> 4 ^ address >> 18) & (NYTP_PLACES - 1)];
     dSAVE_ERRNO;
     slot->fid = nytp_file_fid(aTHX_ rec, nytp_file_named(aTHX_ rec, CopFILE(cop)), via);
     slot->line = CopLINE(cop);

@@ -26,7 +26,7 @@ static struct nytp_arc *arc_find(struct nytp_recorder *rec, const struct nytp_fr
 {
     size_t at = hash;
     struct nytp_arc *arc;
-    while ((arc = nytp_table_next(&rec->arcs, hash, &at)) != NULL)
+    while ((arc = nytp_index_next(&rec->arcs, hash, &at)) != NULL)
         if (arc->callee_sub == frame->sub && arc->caller_sub == frame->caller &&
             arc->line == frame->line && arc->fid == frame->fid)
             return arc;
@@ -50,7 +50,7 @@ static struct nytp_arc *arc_of(struct nytp_recorder *rec, const struct nytp_fram
         arc->caller_sub = frame->caller;
         arc->callee_sub = frame->sub;
         frame->caller->called = true;
-        nytp_table_add(&rec->arcs, hash, arc);
+        nytp_index_add(&rec->arcs, hash, arc);
     }
     frame->sub->last_arc = arc;
     return arc;
@@ -60,7 +60,7 @@ void nytp_arcs_clear(struct nytp_recorder *rec)
 {
     for (size_t i = 0; i < rec->arcs.size; i++)
         Safefree(rec->arcs.items[i]);
-    nytp_table_clear(&rec->arcs);
+    nytp_index_clear(&rec->arcs);
     for (uint32_t id = 1; id <= rec->n_subs; id++) {
         rec->subs[id]->last_arc = NULL;
         rec->subs[id]->returned_normally = rec->subs[id]->called = false;
@@ -370,7 +370,7 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec)
     SV *const sv = *PL_stack_sp;
     CV *const cv = callee_cv(sv);
     const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
-    const struct nytp_slot *const slot = nytp_slot_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_SUB);
+    const struct nytp_place *const slot = nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_SUB);
     const uint32_t fid = slot->fid, line = slot->line;
     if (LIKELY(cv != NULL && CvROOT(cv) != NULL && !CvISXSUB(cv))) {
         OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
@@ -413,7 +413,7 @@ OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec)
     if (sv == NULL || !SvROK(sv) || SvTYPE(SvRV(sv)) != SVt_PVCV)
         return nytp_real_op(aTHX_ OP_GOTO);
     CV *const cv = (CV *)SvRV(sv);
-    const struct nytp_slot *const slot = nytp_slot_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_SUB);
+    const struct nytp_place *const slot = nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_SUB);
     const uint32_t fid = slot->fid, line = slot->line;
     rec->jump_serial = 0;
     rec->jump_xsub = CvISXSUB(cv) ? cv : NULL;
@@ -459,7 +459,7 @@ OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec)
     dSAVE_ERRNO;
     const int type = PL_op->op_type;
     const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
-    const struct nytp_slot *const slot = nytp_slot_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_SUB);
+    const struct nytp_place *const slot = nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_SUB);
     struct nytp_sub *const sub = nytp_sub_of_op(aTHX_ rec, PL_curcop, type);
     RESTORE_ERRNO;
     if (UNLIKELY(type == OP_ACCEPT))

@@ -4,6 +4,8 @@
  */
 #include "writer.h"
 
+#include "strings.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,46 +120,23 @@ void nytp_writer_put_bytes(struct nytp_writer *writer, const void *bytes, size_t
     }
 }
 
-/* The continuation bytes of a sequence, or -1 when `first` cannot begin one. */
-static int continuation_count(uint8_t first)
+static bool is_ascii(const char *bytes, size_t len)
 {
-    if (first < 0x80)
-        return 0;
-    if (first >= 0xC2 && first < 0xE0)
-        return 1;
-    if (first >= 0xE0 && first < 0xF0)
-        return 2;
-    if (first >= 0xF0 && first < 0xF5)
-        return 3;
-    return -1;
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)bytes[i] >= 0x80)
+            return false;
+    return true;
 }
 
-bool nytp_utf8_kind(const char *bytes, size_t len, bool *ascii)
+/* The tag says UTF-8 only where it makes a difference and is true. */
+static uint8_t str_tag(const char *bytes, size_t len)
 {
-    const uint8_t *at = (const uint8_t *)bytes, *const end = at + len;
-    bool all_ascii = true;
-    while (at < end) {
-        const int n = continuation_count(*at);
-        if (n < 0 || end - at <= n)
-            return false;
-        const uint8_t first = *at++;
-        all_ascii = all_ascii && n == 0;
-        if ((first == 0xE0 && *at < 0xA0) || (first == 0xED && *at > 0x9F) ||
-            (first == 0xF0 && *at < 0x90) || (first == 0xF4 && *at > 0x8F))
-            return false;
-        for (int i = 0; i < n; i++)
-            if ((*at++ & 0xC0) != 0x80)
-                return false;
-    }
-    *ascii = all_ascii;
-    return true;
+    return !is_ascii(bytes, len) && nytp_utf8_valid(bytes, len) ? '"' : '\'';
 }
 
 size_t nytp_encode_str(uint8_t *to, const char *bytes, size_t len)
 {
-    bool ascii = true;
-    const bool flagged = nytp_utf8_kind(bytes, len, &ascii) && !ascii;
-    to[0] = flagged ? '"' : '\'';
+    to[0] = str_tag(bytes, len);
     uint8_t *const at = nytp_encode_u32(to + 1, (uint32_t)len);
     memcpy(at, bytes, len);
     return (size_t)(at - to) + len;
@@ -165,10 +144,8 @@ size_t nytp_encode_str(uint8_t *to, const char *bytes, size_t len)
 
 static void put_str(struct nytp_writer *writer, const char *bytes, size_t len)
 {
-    bool ascii = true;
-    const bool flagged = nytp_utf8_kind(bytes, len, &ascii) && !ascii;
     nytp_writer_room(writer, NYTP_WRITER_RECORD);
-    *writer->at++ = flagged ? '"' : '\'';
+    *writer->at++ = str_tag(bytes, len);
     writer->at = nytp_encode_u32(writer->at, (uint32_t)len);
     nytp_writer_put_bytes(writer, bytes, len);
 }

@@ -160,9 +160,6 @@ static inline void nytp_write_sub_return(struct nytp_writer *writer, uint32_t de
  * length. */
 size_t nytp_encode_str(uint8_t *to, const char *bytes, size_t len);
 
-/* Whether the bytes are valid UTF-8; *ascii tells, if so, whether they are all ASCII. */
-bool nytp_utf8_kind(const char *bytes, size_t len, bool *ascii);
-
 /* The other records. A newline in text lines, which have no escape of their own, becomes the
  * two characters `\n`. Strings are encoded as by nytp_encode_str(). */
 

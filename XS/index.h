@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A hash table of pointers. The caller hashes and compares; the table only finds and grows.
+ * A hash index of pointers. The caller hashes and compares; the index only finds and grows.
  * Nothing is ever removed but all at once.
  */
-#ifndef NYTP_TABLE_H
-#define NYTP_TABLE_H
+#ifndef NYTP_INDEX_H
+#define NYTP_INDEX_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct nytp_table {
+struct nytp_index {
     void **items;     /* NULL: free place */
     uint32_t *hashes;
     size_t size, used; /* size is 0 or a power of two */
 };
 
 /* Walk the items of one hash: set *at to the hash, then call until NULL. */
-static inline void *nytp_table_next(const struct nytp_table *table, uint32_t hash, size_t *at)
+static inline void *nytp_index_next(const struct nytp_index *index, uint32_t hash, size_t *at)
 {
-    while (table->size > 0) {
-        const size_t place = *at & (table->size - 1);
-        if (table->items[place] == NULL)
+    while (index->size > 0) {
+        const size_t place = *at & (index->size - 1);
+        if (index->items[place] == NULL)
             return NULL;
         ++*at;
-        if (table->hashes[place] == hash)
-            return table->items[place];
+        if (index->hashes[place] == hash)
+            return index->items[place];
     }
     return NULL;
 }
 
 /* Add an item that is not there yet. False when out of memory. */
-bool nytp_table_add(struct nytp_table *table, uint32_t hash, void *item);
+bool nytp_index_add(struct nytp_index *index, uint32_t hash, void *item);
 
 /* Forget all items; the memory is kept. */
-void nytp_table_clear(struct nytp_table *table);
+void nytp_index_clear(struct nytp_index *index);
 
 uint32_t nytp_hash_bytes(const void *bytes, size_t len);
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * A hash index of pointers; see index.h. Linear probing, at most half full.
+ */
+#include "index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void place(struct nytp_index *index, uint32_t hash, void *item)
+{
+    size_t at = hash & (index->size - 1);
+    while (index->items[at] != NULL)
+        at = (at + 1) & (index->size - 1);
+    index->items[at] = item;
+    index->hashes[at] = hash;
+}
+
+static bool grow(struct nytp_index *index)
+{
+    struct nytp_index larger = {.size = index->size == 0 ? 256 : index->size * 2};
+    larger.items = calloc(larger.size, sizeof *larger.items);
+    larger.hashes = malloc(larger.size * sizeof *larger.hashes);
+    if (larger.items == NULL || larger.hashes == NULL) {
+        free(larger.items);
+        free(larger.hashes);
+        return false;
+    }
+    for (size_t i = 0; i < index->size; i++)
+        if (index->items[i] != NULL)
+            place(&larger, index->hashes[i], index->items[i]);
+    larger.used = index->used;
+    free(index->items);
+    free(index->hashes);
+    *index = larger;
+    return true;
+}
+
+bool nytp_index_add(struct nytp_index *index, uint32_t hash, void *item)
+{
+    if (index->used * 2 >= index->size && !grow(index))
+        return false;
+    place(index, hash, item);
+    index->used++;
+    return true;
+}
+
+void nytp_index_clear(struct nytp_index *index)
+{
+    if (index->size > 0)
+        memset(index->items, 0, index->size * sizeof *index->items);
+    index->used = 0;
+}
+
+uint32_t nytp_hash_bytes(const void *bytes, size_t len)
+{
+    const uint8_t *at = bytes;
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ at[i]) * 0x100000001B3u;
+    return (uint32_t)(hash >> 32 ^ hash);
+}
