@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Collapsed (folded) stacks: one line per distinct stack, outermost frame first, as
+ * flamegraph.pl, inferno, speedscope, the Firefox Profiler and Perfetto read them:
+ *
+ *     main::RUNTIME;Foo::run;Foo::parse 1234
+ *
+ * Those readers split at `;` and at the last blank, some at every blank; a second number at
+ * the end makes a differential profile of it. So names are escaped: `;` becomes `:`, blanks
+ * and control characters `_`. A name that thereby becomes equal to another gets `~2`, `~3` …
+ * Lines are sorted bytewise (LC_ALL=C sort), stacks of weight 0 left out.
+ */
+#include "core/frames.h"
+#include "core/stacktree.h"
+
+#include "../formats/core/arena.h"
+#include "../formats/core/strings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct text {
+    char *bytes;
+    uint32_t len, capacity;
+    bool no_memory;
+};
+
+struct collapsed {
+    const struct nytp_profile *profile;
+    const struct nytp_export_options *options;
+    struct nytp_stacktree *tree;
+    struct nytp_strings *strings; /* of the escaped names and frames */
+    uint32_t *sub_texts;          /* per sub its string id, UINT32_MAX = not yet */
+    struct nytp_name *frame_texts;
+};
+
+static void text_add(struct text *text, const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len && !text->no_memory; i++) {
+        if (!nytp_grow(&text->bytes, &text->capacity, text->len, 1))
+            text->no_memory = true;
+        else
+            text->bytes[text->len++] = bytes[i];
+    }
+}
+
+/* Length of the C1 control or line separator (U+2028, U+2029) here, else 0. */
+static size_t wide_control(const unsigned char *bytes, size_t left)
+{
+    if (left >= 2 && bytes[0] == 0xc2 && bytes[1] < 0xa0)
+        return 2;
+    return left >= 3 && bytes[0] == 0xe2 && bytes[1] == 0x80 && (bytes[2] & 0xfe) == 0xa8 ? 3
+                                                                                          : 0;
+}
+
+static void text_add_escaped(struct text *text, const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        const unsigned char *at = (const unsigned char *)bytes + i;
+        size_t n = 1;
+        if (*at == ';')
+            text_add(text, ":", 1);
+        else if (*at <= ' ' || *at == 0x7f)
+            text_add(text, "_", 1);
+        else if ((n = wide_control(at, len - i)) > 0)
+            text_add(text, "_", 1);
+        else
+            text_add(text, bytes + i, n = 1);
+        i += n;
+    }
+    if (len == 0)
+        text_add(text, "_", 1);
+}
+
+static uint32_t intern_text(struct collapsed *c, struct text *text)
+{
+    const uint32_t id =
+        text->no_memory ? UINT32_MAX : nytp_strings_intern(c->strings, text->bytes, text->len);
+    text->len = 0;
+    return id;
+}
+
+/* The escaped name, made different from every text that is taken already. */
+static uint32_t unique_text(struct collapsed *c, const struct nytp_name *name,
+                            struct text *text)
+{
+    for (unsigned n = 1;; n++) {
+        const uint32_t before = nytp_strings_count(c->strings);
+        text_add_escaped(text, name->ptr, name->len);
+        if (n > 1) {
+            char suffix[16];
+            const int len = snprintf(suffix, sizeof suffix, "~%u", n);
+            text_add(text, suffix, (size_t)len);
+        }
+        const uint32_t id = intern_text(c, text);
+        if (id == UINT32_MAX || id >= before)
+            return id;
+    }
+}
+
+static bool needs_escape(const struct nytp_name *name, struct text *text)
+{
+    text->len = 0;
+    text_add_escaped(text, name->ptr, name->len);
+    const bool same = text->len == name->len && memcmp(text->bytes, name->ptr, name->len) == 0;
+    text->len = 0;
+    return !same;
+}
+
+/* Names that stay as they are come first, so that no other can take theirs. */
+static bool name_subs(struct collapsed *c, struct text *text)
+{
+    const struct nytp_stacktree *tree = c->tree;
+    for (uint32_t i = 0; i < c->profile->n_subs; i++)
+        c->sub_texts[i] = UINT32_MAX;
+    for (int escaped = 0; escaped <= 1; escaped++) {
+        for (uint32_t i = 0; i < tree->n_frames; i++) {
+            const uint32_t sub = tree->frames[i].sub;
+            if (c->sub_texts[sub] != UINT32_MAX)
+                continue;
+            const struct nytp_name *name = &c->profile->subs[sub].name;
+            if (needs_escape(name, text) != (escaped == 1))
+                continue;
+            c->sub_texts[sub] = unique_text(c, name, text);
+            if (c->sub_texts[sub] == UINT32_MAX)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* ":12", or ":Other.pm:12" where the line is not in the sub's own file. */
+static void text_add_line(const struct collapsed *c, struct text *text,
+                          const struct nytp_stack_frame *frame)
+{
+    if (frame->line == 0)
+        return;
+    if (frame->file != c->profile->subs[frame->sub].file) {
+        const struct nytp_name *file = &c->profile->files[frame->file].name;
+        const char *base = file->ptr + file->len;
+        while (base > file->ptr && base[-1] != '/')
+            base--;
+        text_add(text, ":", 1);
+        text_add_escaped(text, base, (size_t)(file->ptr + file->len - base));
+    }
+    char line[16];
+    text_add(text, line, (size_t)snprintf(line, sizeof line, ":%u", frame->line));
+}
+
+static struct nytp_name frame_text(struct collapsed *c, const struct nytp_stack_frame *frame,
+                                   struct text *text)
+{
+    const struct nytp_name name = nytp_strings_get(c->strings, c->sub_texts[frame->sub]);
+    text_add(text, name.ptr, name.len);
+    text_add_line(c, text, frame);
+    if (frame->unreturned)
+        text_add(text, "_" NYTP_UNRETURNED_MARK, sizeof NYTP_UNRETURNED_MARK);
+    const uint32_t id = intern_text(c, text);
+    return id == UINT32_MAX ? (struct nytp_name){0} : nytp_strings_get(c->strings, id);
+}
+
+/* A frame as it appears in lines: followed by the blank that ends the stack, or the `;`. */
+struct ranked {
+    struct nytp_name text;
+    char end;
+    uint32_t index;
+};
+
+static int compare_ranked(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+    const uint32_t common = a->text.len < b->text.len ? a->text.len : b->text.len;
+    const int order = memcmp(a->text.ptr, b->text.ptr, common);
+    if (order != 0)
+        return order;
+    const unsigned char next_a = common < a->text.len ? a->text.ptr[common] : a->end;
+    const unsigned char next_b = common < b->text.len ? b->text.ptr[common] : b->end;
+    return (int)next_a - (int)next_b;
+}
+
+static bool sort_bytewise(struct collapsed *c)
+{
+    const uint32_t n = 2 * c->tree->n_frames;
+    struct ranked *order = malloc(((size_t)n + 1) * sizeof *order);
+    uint32_t *ranks = malloc(((size_t)n + 1) * sizeof *ranks);
+    bool ok = order != NULL && ranks != NULL;
+    if (ok) {
+        for (uint32_t i = 0; i < n; i++)
+            order[i] = (struct ranked){c->frame_texts[i / 2], i % 2 == 0 ? ' ' : ';', i};
+        qsort(order, n, sizeof *order, compare_ranked);
+        for (uint32_t i = 0; i < n; i++)
+            ranks[order[i].index] = i;
+        ok = nytp_stacktree_sort(c->tree, ranks);
+    }
+    free(order);
+    free(ranks);
+    return ok;
+}
+
+/* The weight of a stack in the output's unit; 0 = the stack is left out. */
+static int64_t line_weight(const struct collapsed *c, struct nytp_scale *scale, int64_t value,
+                           struct nytp_out *out)
+{
+    if (value < 0) {
+        out->n_negative++;
+        return 0;
+    }
+    return c->options->weight == NYTP_WEIGHT_TIME ? nytp_scale_next(scale, value) : value;
+}
+
+static bool write_lines(const struct collapsed *c, struct nytp_out *out)
+{
+    struct nytp_scale scale;
+    const struct nytp_unit *unit = c->options->unit;
+    nytp_scale_init(&scale, unit != NULL ? unit : nytp_unit_find("us"),
+                    c->profile->ticks_per_sec);
+    struct nytp_stack_walk walk;
+    if (!nytp_stack_walk_begin(&walk, c->tree))
+        return false;
+    while (nytp_stack_walk_next(&walk)) {
+        const int64_t weight = line_weight(c, &scale, walk.stack->value, out);
+        if (weight == 0)
+            continue;
+        for (uint32_t i = 0; i < walk.stack->depth; i++) {
+            const struct nytp_name *text = &c->frame_texts[walk.path[i]];
+            if (i > 0)
+                nytp_putc(out, ';');
+            nytp_put(out, text->ptr, text->len);
+        }
+        nytp_putc(out, ' ');
+        nytp_put_i64(out, weight);
+        nytp_putc(out, '\n');
+    }
+    nytp_stack_walk_end(&walk);
+    return true;
+}
+
+static bool make_texts(struct collapsed *c)
+{
+    const uint32_t n_frames = c->tree->n_frames;
+    c->strings = nytp_strings_new();
+    c->sub_texts = malloc(((size_t)c->profile->n_subs + 1) * sizeof *c->sub_texts);
+    c->frame_texts = calloc((size_t)n_frames + 1, sizeof *c->frame_texts);
+    if (c->strings == NULL || c->sub_texts == NULL || c->frame_texts == NULL)
+        return false;
+    struct text text = {0};
+    bool ok = name_subs(c, &text);
+    for (uint32_t i = 0; i < n_frames && ok; i++) {
+        c->frame_texts[i] = frame_text(c, &c->tree->frames[i], &text);
+        ok = c->frame_texts[i].ptr != NULL;
+    }
+    free(text.bytes);
+    return ok;
+}
+
+static bool write_collapsed(const struct nytp_profile *profile,
+                            const struct nytp_export_options *options, struct nytp_out *out)
+{
+    struct collapsed c = {.profile = profile, .options = options};
+    c.tree = nytp_stacktree_new(profile, options, NYTP_ALL_PROCESSES, true);
+    const bool ok =
+        c.tree != NULL && make_texts(&c) && sort_bytewise(&c) && write_lines(&c, out);
+    if (!ok)
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for collapsed stacks");
+    nytp_stacktree_free(c.tree);
+    nytp_strings_free(c.strings);
+    free(c.sub_texts);
+    free(c.frame_texts);
+    return out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_collapsed = {
+    .name = "collapsed",
+    .title = "collapsed stacks: flamegraph.pl, inferno, speedscope, Firefox Profiler",
+    .suffixes = ".folded .collapsed",
+    .needs = NYTP_HAS_CALLS,
+    .write = write_collapsed,
+};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The frames of the JSON formats, numbered: one per sub and, apart from it, one per sub with
+ * calls that never returned (exec, _exit, a killed program), which viewers show with a mark.
+ */
+#ifndef NYTP_FRAMES_H
+#define NYTP_FRAMES_H
+
+#include "exporter.h"
+
+#define NYTP_UNRETURNED_MARK "[unreturned]" /* set off by a blank; by '_' in collapsed */
+
+struct nytp_named_frame {
+    uint32_t sub;
+    bool unreturned;
+};
+
+struct nytp_frames {
+    struct nytp_named_frame *frames; /* those that occur in the tree, in order of subs */
+    uint32_t n_frames;
+    uint32_t *ids; /* private: [2 * sub + unreturned] */
+};
+
+/* False when memory is out. */
+bool nytp_frames_init(struct nytp_frames *frames, const struct nytp_profile *profile);
+void nytp_frames_free(struct nytp_frames *frames);
+
+static inline uint32_t nytp_frames_id(const struct nytp_frames *frames, uint32_t sub,
+                                      bool unreturned)
+{
+    return frames->ids[2 * sub + (unreturned ? 1 : 0)];
+}
+
+static inline uint32_t nytp_frames_of_node(const struct nytp_frames *frames,
+                                           const struct nytp_node *node)
+{
+    return nytp_frames_id(frames, node->sub, (node->flags & NYTP_NODE_UNRETURNED) != 0);
+}
+
+/* The frame's name as a JSON string. */
+void nytp_frames_json_name(const struct nytp_profile *profile, struct nytp_named_frame frame,
+                           struct nytp_out *out);
+
+/* What to call a process: its script's name without folders, or the input's. */
+void nytp_process_json_label(const struct nytp_profile *profile, uint32_t process,
+                             const char *remark, struct nytp_out *out);
+
+#endif
