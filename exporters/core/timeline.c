@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Opening and closing events from spans; see timeline.h.
+ */
+#include "timeline.h"
+
+#include "stacktree.h"
+
+#include "../../formats/core/arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* First span of which the node is `node` or a later one; spans are sorted by process. */
+static uint32_t span_from(const struct nytp_profile *profile, uint32_t first_node)
+{
+    uint32_t low = 0, high = profile->n_spans;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (profile->spans[middle].node < first_node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void nytp_timeline_begin(struct nytp_timeline *timeline, const struct nytp_profile *profile,
+                         uint32_t process)
+{
+    uint32_t first_node, end_node;
+    nytp_process_nodes(profile, process, &first_node, &end_node);
+    *timeline = (struct nytp_timeline){
+        .profile = profile,
+        .root = first_node,
+        .next = span_from(profile, first_node),
+        .end = span_from(profile, end_node),
+        .end_ticks = profile->processes[process].stmt_ticks,
+    };
+    for (uint32_t i = timeline->next; i < timeline->end; i++)
+        if (profile->spans[i].end_ticks > timeline->end_ticks)
+            timeline->end_ticks = profile->spans[i].end_ticks;
+    if (timeline->end_ticks < 0)
+        timeline->end_ticks = 0;
+}
+
+static bool found(struct nytp_timeline *t, bool opens, uint32_t node, int64_t at_ticks)
+{
+    t->opens = opens;
+    t->node = node;
+    if (at_ticks > t->at_ticks)
+        t->at_ticks = at_ticks;
+    t->n_open = opens ? t->n_open + 1 : t->n_open - 1;
+    t->innermost = t->n_open < 2 ? t->root : t->profile->spans[t->open[t->n_open - 2]].node;
+    return true;
+}
+
+static bool open_span(struct nytp_timeline *t, uint32_t index)
+{
+    /* open[0] is the first span inside of the root's */
+    if (!nytp_grow(&t->open, &t->capacity, t->n_open - 1, sizeof *t->open)) {
+        t->no_memory = true;
+        return false;
+    }
+    t->open[t->n_open - 1] = index;
+    t->next = index + 1;
+    const struct nytp_span *span = &t->profile->spans[index];
+    return found(t, true, span->node, span->start_ticks);
+}
+
+bool nytp_timeline_next(struct nytp_timeline *t)
+{
+    const struct nytp_profile *profile = t->profile;
+    if (!t->begun) {
+        t->begun = true;
+        return found(t, true, t->root, 0);
+    }
+    if (t->n_open == 0)
+        return false;
+
+    while (t->next < t->end && profile->spans[t->next].node == t->root)
+        t->next++;
+    const uint32_t next_depth =
+        t->next < t->end ? profile->nodes[profile->spans[t->next].node].depth : 0;
+    if (t->n_open > 1) {
+        const struct nytp_span *last = &profile->spans[t->open[t->n_open - 2]];
+        if (profile->nodes[last->node].depth >= next_depth)
+            return found(t, false, last->node, last->end_ticks);
+    }
+    if (t->next < t->end)
+        return open_span(t, t->next);
+    return found(t, false, t->root, t->end_ticks);
+}
+
+void nytp_timeline_end(struct nytp_timeline *timeline)
+{
+    free(timeline->open);
+    *timeline = (struct nytp_timeline){0};
+}
+
+const char *nytp_timeline_remark(const struct nytp_profile *profile, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (profile->spans_folded > 0)
+        snprintf(text, size, ", calls shorter than %.3g \xc2\xb5s are in their callers",
+                 (double)profile->span_min_ticks * 1e6 / (double)profile->ticks_per_sec);
+    return text;
+}
+
+int64_t nytp_process_offset_ns(const struct nytp_profile *profile, uint32_t process)
+{
+    const double start_s = profile->processes[process].start_s;
+    double first_s = start_s;
+    for (uint32_t i = 0; i < profile->n_processes; i++) {
+        const double other_s = profile->processes[i].start_s;
+        if (other_s > 0 && other_s < first_s)
+            first_s = other_s;
+    }
+    const double offset_us = (start_s - first_s) * 1e6 + 0.5;
+    return offset_us > 0 && offset_us < 8e12 ? (int64_t)offset_us * 1000 : 0;
+}

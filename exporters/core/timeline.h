@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * A process's calls as opening and closing events in order of time, from the profile's spans.
+ * Properly nested, never going back, everything closed at the end; the process itself is the
+ * outermost frame.
+ */
+#ifndef NYTP_TIMELINE_H
+#define NYTP_TIMELINE_H
+
+#include "exporter.h"
+
+struct nytp_timeline {
+    /* the event that nytp_timeline_next() found */
+    bool opens;
+    uint32_t node;
+    int64_t at_ticks;   /* from the process's start */
+    uint32_t n_open;    /* frames open after it; what opens is number n_open - 1 */
+    uint32_t innermost; /* node of the innermost of them; the root when none is */
+
+    /* private */
+    const struct nytp_profile *profile;
+    uint32_t root, next, end; /* spans */
+    int64_t end_ticks;
+    uint32_t *open; /* spans that are open inside of the root's */
+    uint32_t capacity;
+    bool begun, no_memory;
+};
+
+/* Of the process with this index. */
+void nytp_timeline_begin(struct nytp_timeline *timeline, const struct nytp_profile *profile,
+                         uint32_t process);
+
+/* False after the last event, and when memory is out (no_memory). */
+bool nytp_timeline_next(struct nytp_timeline *timeline);
+void nytp_timeline_end(struct nytp_timeline *timeline);
+
+/* ", calls shorter than 12 µs are in their callers", or "" when the timeline is whole.
+ * Returns `text`. */
+const char *nytp_timeline_remark(const struct nytp_profile *profile, char *text, size_t size);
+
+/* How long after the first process this one began, by the clock of the day: whole
+ * microseconds, as nanoseconds. */
+int64_t nytp_process_offset_ns(const struct nytp_profile *profile, uint32_t process);
+
+#endif

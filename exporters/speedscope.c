@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * speedscope's own JSON: https://www.speedscope.app/file-format-schema.json,
+ * file-format-spec.ts.
+ *
+ * Two kinds of profile in one file, to be chosen in its title bar:
+ *   - evented, one per process: every call at its place in time. Where a recording has more
+ *     calls than the timeline keeps, the shortest are counted in their callers, and the
+ *     profile's name says so.
+ *   - sampled: all processes, one weighted sample per distinct stack; exact in any case.
+ *
+ * What speedscope insists on: frames are told apart by index, so each sub is one; events must
+ * not go back in time and must nest; a closing event precedes an opening one of the same time.
+ */
+#include "core/frames.h"
+#include "core/json.h"
+#include "core/stacktree.h"
+#include "core/timeline.h"
+
+#define SCHEMA "https://www.speedscope.app/file-format-schema.json"
+
+struct speedscope {
+    const struct nytp_profile *profile;
+    const struct nytp_export_options *options;
+    const struct nytp_unit *unit;
+    struct nytp_out *out;
+    struct nytp_frames frames;
+};
+
+static void write_frames(const struct speedscope *s)
+{
+    const struct nytp_profile *profile = s->profile;
+    struct nytp_out *out = s->out;
+    for (uint32_t i = 0; i < s->frames.n_frames; i++) {
+        const struct nytp_sub *sub = &profile->subs[s->frames.frames[i].sub];
+        nytp_puts(out, i == 0 ? "\n{\"name\":" : ",\n{\"name\":");
+        nytp_frames_json_name(profile, s->frames.frames[i], out);
+        if (sub->file != 0) {
+            const struct nytp_name *file = &profile->files[sub->file].name;
+            nytp_puts(out, ",\"file\":");
+            nytp_json_string(out, file->ptr, file->len);
+        }
+        if (sub->first_line > 0)
+            nytp_printf(out, ",\"line\":%u", sub->first_line);
+        nytp_putc(out, '}');
+    }
+}
+
+static void begin_profile(const struct speedscope *s, bool first, const char *type)
+{
+    nytp_printf(s->out, "%s\n{\"type\":\"%s\",\"unit\":\"%s\",\"name\":", first ? "" : ",",
+                type, s->unit->long_name);
+}
+
+static void put_event(const struct speedscope *s, const struct nytp_timeline *t, int64_t at)
+{
+    struct nytp_out *out = s->out;
+    const bool first = t->opens && t->n_open == 1;
+    nytp_puts(out, first ? "\n{\"type\":" : ",\n{\"type\":");
+    nytp_puts(out, t->opens ? "\"O\",\"frame\":" : "\"C\",\"frame\":");
+    nytp_put_u64(out, nytp_frames_of_node(&s->frames, &s->profile->nodes[t->node]));
+    nytp_puts(out, ",\"at\":");
+    nytp_put_i64(out, at);
+    nytp_putc(out, '}');
+}
+
+/* Rounding to the unit keeps order: what nests in ticks still nests in the file. */
+static bool write_evented(const struct speedscope *s, uint32_t process, bool first)
+{
+    struct nytp_scale scale;
+    nytp_scale_init(&scale, s->unit, s->profile->ticks_per_sec);
+    char remark[120];
+    begin_profile(s, first, "evented");
+    nytp_timeline_remark(s->profile, remark, sizeof remark);
+    nytp_process_json_label(s->profile, process, remark, s->out);
+    struct nytp_timeline t;
+    nytp_timeline_begin(&t, s->profile, process);
+    nytp_puts(s->out, ",\"startValue\":0,\"endValue\":");
+    nytp_put_i64(s->out, nytp_scale_once(&scale, t.end_ticks));
+    nytp_puts(s->out, ",\"events\":[");
+    while (nytp_timeline_next(&t))
+        put_event(s, &t, nytp_scale_once(&scale, t.at_ticks));
+    const bool ok = !t.no_memory;
+    nytp_timeline_end(&t);
+    nytp_puts(s->out, "]}");
+    return ok;
+}
+
+/* One list of a sampled profile: the stacks, or (`stacks` false) their weights. */
+static bool write_samples(const struct speedscope *s, const struct nytp_stacktree *tree,
+                          bool stacks)
+{
+    struct nytp_scale scale;
+    nytp_scale_init(&scale, s->unit, s->profile->ticks_per_sec);
+    struct nytp_stack_walk walk;
+    if (!nytp_stack_walk_begin(&walk, tree))
+        return false;
+    const char *separator = "\n";
+    while (nytp_stack_walk_next(&walk)) {
+        if (walk.stack->value < 0) {
+            s->out->n_negative += stacks;
+            continue;
+        }
+        nytp_puts(s->out, separator);
+        separator = ",\n";
+        if (!stacks) {
+            nytp_put_i64(s->out, nytp_scale_next(&scale, walk.stack->value));
+            continue;
+        }
+        for (uint32_t i = 0; i < walk.stack->depth; i++) {
+            const struct nytp_stack_frame *frame = &tree->frames[walk.path[i]];
+            nytp_putc(s->out, i == 0 ? '[' : ',');
+            nytp_put_u64(s->out, nytp_frames_id(&s->frames, frame->sub, frame->unreturned));
+        }
+        nytp_putc(s->out, ']');
+    }
+    nytp_stack_walk_end(&walk);
+    return true;
+}
+
+static int64_t positive_ticks(const struct nytp_stacktree *tree)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < tree->n_stacks; i++)
+        if (tree->stacks[i].value > 0)
+            sum += tree->stacks[i].value;
+    return sum;
+}
+
+static bool write_sampled(const struct speedscope *s, bool first)
+{
+    struct nytp_export_options options = *s->options;
+    options.weight = NYTP_WEIGHT_TIME;
+    options.lines = false;
+    struct nytp_stacktree *tree =
+        nytp_stacktree_new(s->profile, &options, NYTP_ALL_PROCESSES, false);
+    if (tree == NULL || !nytp_stacktree_sort(tree, NULL)) {
+        nytp_stacktree_free(tree);
+        return false;
+    }
+    struct nytp_scale scale;
+    nytp_scale_init(&scale, s->unit, s->profile->ticks_per_sec);
+
+    begin_profile(s, first, "sampled");
+    nytp_process_json_label(s->profile, 0,
+                            s->profile->n_processes > 1 ? " and others, totals" : ", totals",
+                            s->out);
+    nytp_printf(s->out, ",\"startValue\":0,\"endValue\":%lld,\"samples\":[",
+                (long long)nytp_scale_once(&scale, positive_ticks(tree)));
+    bool ok = write_samples(s, tree, true);
+    nytp_puts(s->out, "],\"weights\":[");
+    ok = ok && write_samples(s, tree, false);
+    nytp_puts(s->out, "]}");
+    nytp_stacktree_free(tree);
+    return ok;
+}
+
+static bool write_profiles(const struct speedscope *s)
+{
+    const bool timeline = s->profile->n_spans > 0 && !s->options->aggregate;
+    for (uint32_t i = 0; timeline && i < s->profile->n_processes; i++)
+        if (!write_evented(s, i, i == 0))
+            return false;
+    return write_sampled(s, !timeline);
+}
+
+static bool write_speedscope(const struct nytp_profile *profile,
+                             const struct nytp_export_options *options, struct nytp_out *out)
+{
+    struct speedscope s = {
+        .profile = profile,
+        .options = options,
+        .unit = options->unit != NULL ? options->unit : nytp_unit_find("ns"),
+        .out = out,
+    };
+    bool ok = nytp_frames_init(&s.frames, profile);
+    if (ok) {
+        nytp_puts(out, "{\"$schema\":\"" SCHEMA "\",\n\"exporter\":\"nytp-export\",\"name\":");
+        nytp_process_json_label(profile, 0, "", out);
+        nytp_puts(out, ",\n\"activeProfileIndex\":0,\"shared\":{\"frames\":[");
+        write_frames(&s);
+        nytp_puts(out, "]},\n\"profiles\":[");
+        ok = write_profiles(&s);
+        nytp_puts(out, "]}\n");
+    }
+    if (!ok)
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for speedscope");
+    nytp_frames_free(&s.frames);
+    return out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_speedscope = {
+    .name = "speedscope",
+    .title = "speedscope JSON: timeline, left heavy and sandwich views",
+    .suffixes = ".speedscope.json",
+    .needs = NYTP_HAS_CALLS,
+    .wants_spans = true,
+    .viewer = "speedscope",
+    .write = write_speedscope,
+};
