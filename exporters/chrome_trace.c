@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Chrome's Trace Event Format, JSON object form, as the Perfetto UI, chrome://tracing,
+ * speedscope and the Firefox Profiler read it ("Trace Event Format", sections 1.1 and "X").
+ *
+ * Every call is a complete event: name, start and length in microseconds with three decimals.
+ * There are no `args`, since speedscope makes them part of a function's name. Without call
+ * events in the recording, or with --aggregate, the calling-context tree is laid out instead:
+ * the callees of a context one after the other, which the track's name says.
+ */
+#include "core/frames.h"
+#include "core/json.h"
+#include "core/stacktree.h"
+#include "core/timeline.h"
+
+#include <stdlib.h>
+
+struct trace {
+    const struct nytp_profile *profile;
+    struct nytp_out *out;
+    struct nytp_frames frames;
+    struct nytp_scale scale; /* to nanoseconds */
+    uint32_t process;
+    int64_t offset_ns; /* of the process's start, from that of the first */
+};
+
+static const char *category(enum nytp_sub_kind kind)
+{
+    switch (kind) {
+    case NYTP_SUB_XSUB:
+        return "xsub";
+    case NYTP_SUB_OPCODE:
+        return "builtin";
+    default:
+        return "perl";
+    }
+}
+
+/* Two processes of one pid (recordings of several machines) differ by their thread. */
+static void put_ids(const struct trace *t)
+{
+    nytp_printf(t->out, ",\"pid\":%u,\"tid\":%u", t->profile->processes[t->process].pid,
+                t->process + 1);
+}
+
+static void put_call(const struct trace *t, uint32_t node, int64_t start_ticks,
+                     int64_t end_ticks)
+{
+    const struct nytp_profile *profile = t->profile;
+    const uint32_t frame = nytp_frames_of_node(&t->frames, &profile->nodes[node]);
+    const int64_t start_ns = nytp_scale_once(&t->scale, start_ticks);
+    const int64_t end_ns = nytp_scale_once(&t->scale, end_ticks);
+    nytp_puts(t->out, ",\n{\"ph\":\"X\",\"name\":");
+    nytp_frames_json_name(profile, t->frames.frames[frame], t->out);
+    nytp_puts(t->out, ",\"cat\":\"");
+    nytp_puts(t->out, category(profile->subs[profile->nodes[node].sub].kind));
+    nytp_puts(t->out, "\",\"ts\":");
+    nytp_json_fixed(t->out, t->offset_ns + start_ns, 3);
+    nytp_puts(t->out, ",\"dur\":");
+    nytp_json_fixed(t->out, end_ns - start_ns, 3);
+    put_ids(t);
+    nytp_putc(t->out, '}');
+}
+
+static void put_process_name(const struct trace *t, const char *remark)
+{
+    nytp_puts(t->out, t->process == 0 ? "\n" : ",\n");
+    nytp_puts(t->out, "{\"ph\":\"M\",\"name\":\"process_name\"");
+    put_ids(t);
+    nytp_puts(t->out, ",\"args\":{\"name\":");
+    nytp_process_json_label(t->profile, t->process, remark, t->out);
+    nytp_puts(t->out, "}}");
+}
+
+static void put_timeline(const struct trace *t)
+{
+    const struct nytp_profile *profile = t->profile;
+    char remark[120];
+    put_process_name(t, nytp_timeline_remark(profile, remark, sizeof remark));
+    struct nytp_timeline line;
+    nytp_timeline_begin(&line, profile, t->process);
+    put_call(t, line.root, 0, line.end_ticks);
+    for (uint32_t i = line.next; i < line.end; i++) {
+        const struct nytp_span *span = &profile->spans[i];
+        if (span->node != line.root)
+            put_call(t, span->node, span->start_ticks, span->end_ticks);
+    }
+    nytp_timeline_end(&line);
+}
+
+static int64_t positive(int64_t ticks)
+{
+    return ticks > 0 ? ticks : 0;
+}
+
+/* Callees fill their caller's time from its start on; its own time is what is left. */
+static bool put_layout(const struct trace *t)
+{
+    const struct nytp_node *nodes = t->profile->nodes;
+    put_process_name(t, ", totals: positions are not times");
+    uint32_t first, end;
+    nytp_process_nodes(t->profile, t->process, &first, &end);
+    int64_t *starts = calloc((size_t)(end - first) + 1, sizeof *starts);
+    if (starts == NULL)
+        return false;
+    for (uint32_t i = first; i < end; i++) {
+        const int64_t start = starts[i - first];
+        put_call(t, i, start, start + positive(nodes[i].incl_ticks));
+        int64_t next = start;
+        for (uint32_t c = 0; c < nodes[i].n_children; c++) {
+            const uint32_t child = t->profile->children[nodes[i].first_child + c];
+            starts[child - first] = next;
+            next += positive(nodes[child].incl_ticks);
+        }
+    }
+    free(starts);
+    return true;
+}
+
+static bool write_processes(struct trace *t, bool timeline)
+{
+    for (t->process = 0; t->process < t->profile->n_processes; t->process++) {
+        t->offset_ns = nytp_process_offset_ns(t->profile, t->process);
+        if (timeline)
+            put_timeline(t);
+        else if (!put_layout(t))
+            return false;
+    }
+    return true;
+}
+
+static bool write_chrome_trace(const struct nytp_profile *profile,
+                               const struct nytp_export_options *options, struct nytp_out *out)
+{
+    struct trace t = {.profile = profile, .out = out};
+    nytp_scale_init(&t.scale, nytp_unit_find("ns"), profile->ticks_per_sec);
+    bool ok = nytp_frames_init(&t.frames, profile);
+    if (ok) {
+        nytp_puts(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+        ok = write_processes(&t, profile->n_spans > 0 && !options->aggregate);
+        nytp_puts(out, "]}\n");
+    }
+    if (!ok)
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for the trace");
+    nytp_frames_free(&t.frames);
+    return out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_chrome_trace = {
+    .name = "chrome-trace",
+    .title = "Chrome trace events: Perfetto UI, chrome://tracing, speedscope",
+    .suffixes = ".trace.json",
+    .needs = NYTP_HAS_CALLS,
+    .wants_spans = true,
+    .write = write_chrome_trace,
+};
