@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The Firefox Profiler's processed profile format, version 47 (its viewer converts it to
+ * newer ones): https://github.com/firefox-devtools/profiler, docs-developer and
+ * src/types/profile.ts.
+ *
+ * Per process there are up to two threads: the timeline, one weighted sample for each stretch
+ * of time in which the stack is the same; and the totals, exact to the line, one sample per
+ * distinct stack, where positions on the time axis mean nothing. Tables are columns, so
+ * everything is walked once per column and nothing is kept but the tables.
+ */
+#include "core/frames.h"
+#include "core/json.h"
+#include "core/stacktree.h"
+#include "core/timeline.h"
+
+#include "../formats/core/table.h"
+
+#include <stdlib.h>
+
+#define FORMAT_VERSION 47
+#define NONE           UINT32_MAX
+
+struct func {
+    struct nytp_named_frame name;
+    uint32_t file;
+};
+
+struct frame {
+    uint32_t func, line;
+};
+
+struct stack {
+    uint32_t prefix; /* NONE = outermost */
+    uint32_t frame;
+};
+
+struct sample {
+    uint32_t stack;
+    int64_t start_ns, length_ns;
+};
+
+/* One thread's tables, and what its samples come from: `tree`, or else the timeline. */
+struct thread {
+    const struct nytp_profile *profile;
+    struct nytp_out *out;
+    uint32_t process;
+    int64_t offset_ns; /* of the process's start, from that of the first */
+    struct func *funcs;
+    struct frame *frames;
+    struct stack *stacks;
+    uint32_t n_funcs, n_frames, n_stacks;
+    const struct nytp_stacktree *tree;
+    struct nytp_stack_walk walk;
+    struct nytp_timeline line;
+    uint32_t first_node, innermost;
+    struct nytp_scale scale; /* to nanoseconds */
+    int64_t position_ns;
+    bool no_memory;
+};
+
+static bool alloc_tables(struct thread *t, size_t n_funcs, size_t n_frames, size_t n_stacks)
+{
+    t->funcs = malloc((n_funcs + 1) * sizeof *t->funcs);
+    t->frames = malloc((n_frames + 1) * sizeof *t->frames);
+    t->stacks = malloc((n_stacks + 1) * sizeof *t->stacks);
+    return t->funcs != NULL && t->frames != NULL && t->stacks != NULL;
+}
+
+static void free_tables(struct thread *t)
+{
+    free(t->funcs);
+    free(t->frames);
+    free(t->stacks);
+}
+
+/* Frames with lines. A viewer knows a file per function only: where a sub ran lines of another
+ * file (a required one, at its file scope), it is another function there. */
+static bool tables_from_tree(struct thread *t)
+{
+    const struct nytp_stacktree *tree = t->tree;
+    if (!alloc_tables(t, tree->n_frames, tree->n_frames, tree->n_stacks))
+        return false;
+    struct nytp_table func_ids = {0};
+    bool ok = true;
+    for (uint32_t i = 0; i < tree->n_frames && ok; i++) {
+        const struct nytp_stack_frame *frame = &tree->frames[i];
+        const uint32_t file = frame->line > 0 ? frame->file : t->profile->subs[frame->sub].file;
+        const struct nytp_key key = {frame->sub, frame->unreturned, file, 0};
+        uint32_t func = nytp_table_get(&func_ids, key);
+        if (func == NYTP_TABLE_NONE) {
+            func = t->n_funcs++;
+            t->funcs[func] = (struct func){{frame->sub, frame->unreturned}, file};
+            ok = nytp_table_put(&func_ids, key, func);
+        }
+        t->frames[t->n_frames++] = (struct frame){func, frame->line};
+    }
+    nytp_table_free(&func_ids);
+    for (uint32_t i = 1; i < tree->n_stacks; i++)
+        t->stacks[t->n_stacks++] =
+            (struct stack){tree->stacks[i].parent - 1, tree->stacks[i].frame};
+    return ok;
+}
+
+/* A frame per sub; a stack per node, since spans refer to nodes. */
+static bool tables_from_nodes(struct thread *t)
+{
+    const struct nytp_profile *profile = t->profile;
+    struct nytp_frames named;
+    uint32_t end_node;
+    nytp_process_nodes(profile, t->process, &t->first_node, &end_node);
+    if (!nytp_frames_init(&named, profile))
+        return false;
+    const bool ok = alloc_tables(t, named.n_frames, named.n_frames, end_node - t->first_node);
+    for (uint32_t i = 0; i < named.n_frames && ok; i++) {
+        t->funcs[t->n_funcs++] =
+            (struct func){named.frames[i], profile->subs[named.frames[i].sub].file};
+        t->frames[t->n_frames++] = (struct frame){i, 0};
+    }
+    for (uint32_t i = t->first_node; i < end_node && ok; i++) {
+        const struct nytp_node *node = &profile->nodes[i];
+        t->stacks[t->n_stacks++] =
+            (struct stack){node->parent == i ? NONE : node->parent - t->first_node,
+                           nytp_frames_of_node(&named, node)};
+    }
+    nytp_frames_free(&named);
+    return ok;
+}
+
+static void begin_samples(struct thread *t)
+{
+    nytp_scale_init(&t->scale, nytp_unit_find("ns"), t->profile->ticks_per_sec);
+    t->position_ns = 0;
+    t->innermost = t->first_node;
+    if (t->tree == NULL)
+        nytp_timeline_begin(&t->line, t->profile, t->process);
+    else if (!nytp_stack_walk_begin(&t->walk, t->tree))
+        t->no_memory = true;
+}
+
+static bool next_total(struct thread *t, struct sample *sample)
+{
+    while (nytp_stack_walk_next(&t->walk)) {
+        const struct nytp_stack *stack = t->walk.stack;
+        if (stack->value < 0)
+            continue; /* counted in write_samples */
+        sample->stack = (uint32_t)(stack - t->tree->stacks) - 1;
+        sample->start_ns = t->position_ns;
+        sample->length_ns = nytp_scale_next(&t->scale, stack->value);
+        t->position_ns += sample->length_ns;
+        return true;
+    }
+    return false;
+}
+
+/* The stretch from one event to the next belongs to the frame that is innermost between. */
+static bool next_stretch(struct thread *t, struct sample *sample)
+{
+    while (nytp_timeline_next(&t->line)) {
+        const uint32_t innermost = t->innermost;
+        t->innermost = t->line.innermost;
+        const int64_t now_ns = nytp_scale_once(&t->scale, t->line.at_ticks);
+        if (now_ns == t->position_ns)
+            continue;
+        *sample =
+            (struct sample){innermost - t->first_node, t->position_ns, now_ns - t->position_ns};
+        t->position_ns = now_ns;
+        return true;
+    }
+    t->no_memory |= t->line.no_memory;
+    return false;
+}
+
+static bool next_sample(struct thread *t, struct sample *sample)
+{
+    return t->tree != NULL ? next_total(t, sample) : next_stretch(t, sample);
+}
+
+static void end_samples(struct thread *t)
+{
+    nytp_timeline_end(&t->line);
+    nytp_stack_walk_end(&t->walk);
+}
+
+enum sample_column {
+    SAMPLE_STACK,
+    SAMPLE_TIME,
+    SAMPLE_WEIGHT
+};
+
+static uint32_t put_samples_column(struct thread *t, const char *key, enum sample_column what)
+{
+    nytp_json_key(t->out, key);
+    nytp_putc(t->out, '[');
+    begin_samples(t);
+    struct sample sample;
+    uint32_t n = 0;
+    while (!t->no_memory && next_sample(t, &sample)) {
+        if (n++ > 0)
+            nytp_putc(t->out, ',');
+        if (what == SAMPLE_STACK)
+            nytp_put_u64(t->out, sample.stack);
+        else
+            nytp_json_fixed(
+                t->out, what == SAMPLE_TIME ? t->offset_ns + sample.start_ns : sample.length_ns,
+                6);
+    }
+    end_samples(t);
+    nytp_puts(t->out, "],\n");
+    return n;
+}
+
+static void put_samples(struct thread *t)
+{
+    nytp_puts(t->out, "\"samples\":{");
+    put_samples_column(t, "stack", SAMPLE_STACK);
+    put_samples_column(t, "time", SAMPLE_TIME);
+    const uint32_t n = put_samples_column(t, "weight", SAMPLE_WEIGHT);
+    nytp_printf(t->out, "\"weightType\":\"tracing-ms\",\"length\":%u},\n", n);
+}
+
+/* Categories are listed in write_meta(). */
+static uint32_t func_category(const struct thread *t, uint32_t func)
+{
+    switch (t->profile->subs[t->funcs[func].name.sub].kind) {
+    case NYTP_SUB_PERL:
+        return 1;
+    case NYTP_SUB_XSUB:
+        return 2;
+    case NYTP_SUB_OPCODE:
+        return 3;
+    default:
+        return 0;
+    }
+}
+
+static void put_column(const struct thread *t, const char *key, uint32_t n,
+                       void (*put)(const struct thread *t, uint32_t i))
+{
+    nytp_json_key(t->out, key);
+    nytp_putc(t->out, '[');
+    for (uint32_t i = 0; i < n; i++) {
+        if (i > 0)
+            nytp_putc(t->out, ',');
+        put(t, i);
+    }
+    nytp_puts(t->out, "],");
+}
+
+static void put_zero(const struct thread *t, uint32_t i)
+{
+    (void)i;
+    nytp_putc(t->out, '0');
+}
+
+static void put_minus_one(const struct thread *t, uint32_t i)
+{
+    (void)i;
+    nytp_puts(t->out, "-1");
+}
+
+static void put_null(const struct thread *t, uint32_t i)
+{
+    (void)i;
+    nytp_puts(t->out, "null");
+}
+
+static void put_false(const struct thread *t, uint32_t i)
+{
+    (void)i;
+    nytp_puts(t->out, "false");
+}
+
+static void put_or_null(const struct thread *t, uint32_t value, uint32_t null)
+{
+    if (value == null)
+        nytp_puts(t->out, "null");
+    else
+        nytp_put_u64(t->out, value);
+}
+
+static void put_stack_prefix(const struct thread *t, uint32_t i)
+{
+    put_or_null(t, t->stacks[i].prefix, NONE);
+}
+
+static void put_stack_frame(const struct thread *t, uint32_t i)
+{
+    nytp_put_u64(t->out, t->stacks[i].frame);
+}
+
+static void put_stack_category(const struct thread *t, uint32_t i)
+{
+    nytp_put_u64(t->out, func_category(t, t->frames[t->stacks[i].frame].func));
+}
+
+static void put_frame_func(const struct thread *t, uint32_t i)
+{
+    nytp_put_u64(t->out, t->frames[i].func);
+}
+
+static void put_frame_line(const struct thread *t, uint32_t i)
+{
+    put_or_null(t, t->frames[i].line, 0);
+}
+
+static void put_frame_category(const struct thread *t, uint32_t i)
+{
+    nytp_put_u64(t->out, func_category(t, t->frames[i].func));
+}
+
+static void put_func_name(const struct thread *t, uint32_t i)
+{
+    nytp_put_u64(t->out, i); /* the first strings are the functions' names */
+}
+
+static void put_func_file(const struct thread *t, uint32_t i)
+{
+    put_or_null(t, t->funcs[i].file == 0 ? NONE : t->n_funcs + t->funcs[i].file, NONE);
+}
+
+static void put_func_line(const struct thread *t, uint32_t i)
+{
+    const struct nytp_sub *sub = &t->profile->subs[t->funcs[i].name.sub];
+    put_or_null(t, sub->file == t->funcs[i].file ? sub->first_line : 0, 0);
+}
+
+static void put_tables(const struct thread *t)
+{
+    struct nytp_out *out = t->out;
+    nytp_puts(out, "\"stackTable\":{");
+    put_column(t, "prefix", t->n_stacks, put_stack_prefix);
+    put_column(t, "frame", t->n_stacks, put_stack_frame);
+    put_column(t, "category", t->n_stacks, put_stack_category);
+    put_column(t, "subcategory", t->n_stacks, put_zero);
+    nytp_printf(out, "\"length\":%u},\n\"frameTable\":{", t->n_stacks);
+    put_column(t, "address", t->n_frames, put_minus_one);
+    put_column(t, "inlineDepth", t->n_frames, put_zero);
+    put_column(t, "category", t->n_frames, put_frame_category);
+    put_column(t, "subcategory", t->n_frames, put_zero);
+    put_column(t, "func", t->n_frames, put_frame_func);
+    put_column(t, "nativeSymbol", t->n_frames, put_null);
+    put_column(t, "innerWindowID", t->n_frames, put_zero);
+    put_column(t, "implementation", t->n_frames, put_null);
+    put_column(t, "line", t->n_frames, put_frame_line);
+    put_column(t, "column", t->n_frames, put_null);
+    nytp_printf(out, "\"length\":%u},\n\"funcTable\":{", t->n_frames);
+    put_column(t, "isJS", t->n_funcs, put_false);
+    put_column(t, "relevantForJS", t->n_funcs, put_false);
+    put_column(t, "name", t->n_funcs, put_func_name);
+    put_column(t, "resource", t->n_funcs, put_minus_one);
+    put_column(t, "fileName", t->n_funcs, put_func_file);
+    put_column(t, "lineNumber", t->n_funcs, put_func_line);
+    put_column(t, "columnNumber", t->n_funcs, put_null);
+    nytp_printf(out,
+                "\"length\":%u},\n\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],"
+                "\"type\":[],\"length\":0},\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],"
+                "\"name\":[],\"functionSize\":[],\"length\":0},\n\"markers\":{\"data\":[],"
+                "\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],\"category\":[],"
+                "\"length\":0},\n",
+                t->n_funcs);
+}
+
+static void put_strings(const struct thread *t)
+{
+    nytp_puts(t->out, "\"stringArray\":[");
+    for (uint32_t i = 0; i < t->n_funcs; i++) {
+        if (i > 0)
+            nytp_putc(t->out, ',');
+        nytp_frames_json_name(t->profile, t->funcs[i].name, t->out);
+    }
+    for (uint32_t i = 0; i < t->profile->n_files; i++) {
+        const struct nytp_name *name = &t->profile->files[i].name;
+        nytp_putc(t->out, ',');
+        nytp_json_string(t->out, name->ptr, name->len);
+    }
+    nytp_puts(t->out, "]}");
+}
+
+static void put_thread(struct thread *t, bool first, bool main_thread, const char *remark)
+{
+    const struct nytp_process *process = &t->profile->processes[t->process];
+    nytp_puts(t->out, first ? "\n{\"name\":" : ",\n{\"name\":");
+    nytp_process_json_label(t->profile, t->process, remark, t->out);
+    nytp_puts(t->out, ",\"processName\":");
+    nytp_process_json_label(t->profile, t->process, "", t->out);
+    nytp_printf(t->out,
+                ",\"processType\":\"default\",\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,"
+                "\"processStartupTime\":",
+                main_thread ? "true" : "false", process->pid,
+                2 * t->process + (main_thread ? 0 : 1));
+    nytp_json_fixed(t->out, t->offset_ns, 6);
+    nytp_puts(t->out, ",\"processShutdownTime\":null,\"registerTime\":");
+    nytp_json_fixed(t->out, t->offset_ns, 6);
+    nytp_puts(t->out, ",\"unregisterTime\":null,\"pausedRanges\":[],\n");
+    put_samples(t);
+    put_tables(t);
+    put_strings(t);
+}
+
+static bool write_timeline(struct thread t, bool first)
+{
+    char remark[120];
+    const bool ok = tables_from_nodes(&t);
+    if (ok)
+        put_thread(&t, first, true, nytp_timeline_remark(t.profile, remark, sizeof remark));
+    free_tables(&t);
+    return ok && !t.no_memory;
+}
+
+static bool write_totals(struct thread t, const struct nytp_export_options *user, bool first,
+                         bool main_thread)
+{
+    struct nytp_export_options options = *user;
+    options.weight = NYTP_WEIGHT_TIME;
+    options.lines = true;
+    struct nytp_stacktree *tree = nytp_stacktree_new(t.profile, &options, t.process, false);
+    t.tree = tree;
+    const bool ok = tree != NULL && nytp_stacktree_sort(tree, NULL) && tables_from_tree(&t);
+    if (ok) {
+        for (uint32_t i = 0; i < tree->n_stacks; i++)
+            t.out->n_negative += tree->stacks[i].value < 0;
+        put_thread(&t, first, main_thread, ", totals: positions are not times");
+    }
+    free_tables(&t);
+    nytp_stacktree_free(tree);
+    return ok && !t.no_memory;
+}
+
+static bool write_threads(const struct nytp_profile *profile,
+                          const struct nytp_export_options *options, struct nytp_out *out)
+{
+    const bool timeline = profile->n_spans > 0 && !options->aggregate;
+    for (uint32_t i = 0; i < profile->n_processes; i++) {
+        const struct thread t = {
+            .profile = profile,
+            .out = out,
+            .process = i,
+            .offset_ns = nytp_process_offset_ns(profile, i),
+        };
+        if (timeline && !write_timeline(t, i == 0))
+            return false;
+        if (!write_totals(t, options, i == 0 && !timeline, !timeline))
+            return false;
+    }
+    return true;
+}
+
+static void write_meta(const struct nytp_profile *profile, struct nytp_out *out)
+{
+    nytp_printf(out, "{\"meta\":{\"version\":27,\"preprocessedProfileVersion\":%d,\"product\":",
+                FORMAT_VERSION);
+    nytp_process_json_label(profile, 0, "", out);
+    nytp_puts(out, ",\"importedFrom\":\"nytp-export\",\"startTime\":");
+    nytp_json_double(out, profile->processes[0].start_s * 1e3 -
+                              (double)nytp_process_offset_ns(profile, 0) / 1e6);
+    nytp_puts(out,
+              ",\"interval\":1,\"processType\":0,\"stackwalk\":1,\"debug\":false,\n"
+              "\"usesOnlyOneStackType\":true,\"doesNotUseFrameImplementation\":true,"
+              "\"symbolicationNotSupported\":true,\"sourceCodeIsNotOnSearchfox\":true,\n"
+              "\"markerSchema\":[],\"categories\":["
+              "{\"name\":\"Program\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
+              "{\"name\":\"Perl\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
+              "{\"name\":\"XS\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
+              "{\"name\":\"Builtin\",\"color\":\"blue\",\"subcategories\":[\"Other\"]}]},\n"
+              "\"libs\":[],\"pages\":[],\"counters\":[],\"threads\":[");
+}
+
+static bool write_firefox(const struct nytp_profile *profile,
+                          const struct nytp_export_options *options, struct nytp_out *out)
+{
+    write_meta(profile, out);
+    if (!write_threads(profile, options, out))
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for the Firefox profile");
+    nytp_puts(out, "]}\n");
+    return out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_firefox = {
+    .name = "firefox",
+    .title = "Firefox Profiler: profiler.firefox.com, call tree, flame graph, lines",
+    .suffixes = ".firefox.json",
+    .needs = NYTP_HAS_CALLS,
+    .wants_spans = true,
+    .write = write_firefox,
+};
