@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * All totals as JSON, for scripts: inputs, processes, files, subs, the lines that each sub ran
+ * and who called whom from where. Entries refer to each other by position in their list, from
+ * 0; `files[0]` stands for "no file", `subs[0]` for the program outside of any sub:
+ *
+ *     jq -r '.subs as $s | .calls | max_by(.inclusive) | $s[.caller].name' profile.json
+ *
+ * Times are whole numbers of `unit`. A sub's lines add up to its `exclusive` exactly when the
+ * unit is a multiple of the tick, as nanoseconds of 100 ns ticks are.
+ */
+#include "core/exporter.h"
+#include "core/json.h"
+
+#define VERSION 1 /* of this layout; grows when a field changes its meaning or goes */
+
+struct json {
+    const struct nytp_profile *profile;
+    struct nytp_out *out;
+    struct nytp_scale scale;
+};
+
+static void put_key(const struct json *j, const char *key)
+{
+    nytp_putc(j->out, ',');
+    nytp_json_key(j->out, key);
+}
+
+static void put_count(const struct json *j, const char *key, uint64_t value)
+{
+    put_key(j, key);
+    nytp_put_u64(j->out, value);
+}
+
+static void put_time(const struct json *j, const char *key, int64_t ticks)
+{
+    put_key(j, key);
+    nytp_put_i64(j->out, nytp_scale_once(&j->scale, ticks));
+}
+
+static void put_seconds(const struct json *j, const char *key, double value)
+{
+    put_key(j, key);
+    nytp_json_double(j->out, value);
+}
+
+static void put_name(const struct json *j, const char *key, struct nytp_name name)
+{
+    put_key(j, key);
+    nytp_json_string(j->out, name.ptr, name.len);
+}
+
+static void put_bool(const struct json *j, const char *key, bool value)
+{
+    put_key(j, key);
+    nytp_puts(j->out, value ? "true" : "false");
+}
+
+/* Begin entry i of a list with its first field, a name. */
+static void begin_named(const struct json *j, uint32_t i, const char *key,
+                        struct nytp_name name)
+{
+    nytp_puts(j->out, i == 0 ? "\n{" : ",\n{");
+    nytp_json_key(j->out, key);
+    nytp_json_string(j->out, name.ptr, name.len);
+}
+
+/* Begin entry i of a list with its first field, a number. */
+static void begin_numbered(const struct json *j, uint32_t i, const char *key, uint64_t number)
+{
+    nytp_puts(j->out, i == 0 ? "\n{" : ",\n{");
+    nytp_json_key(j->out, key);
+    nytp_put_u64(j->out, number);
+}
+
+static void put_pairs(const struct json *j, const char *key, const struct nytp_pair *pairs,
+                      uint32_t n_pairs)
+{
+    nytp_puts(j->out, ",\n");
+    nytp_json_key(j->out, key);
+    for (uint32_t i = 0; i < n_pairs; i++) {
+        nytp_puts(j->out, i == 0 ? "[[" : ",[");
+        nytp_json_string(j->out, pairs[i].key.ptr, pairs[i].key.len);
+        nytp_putc(j->out, ',');
+        nytp_json_string(j->out, pairs[i].value.ptr, pairs[i].value.len);
+        nytp_putc(j->out, ']');
+    }
+    nytp_puts(j->out, n_pairs == 0 ? "[]" : "]");
+}
+
+static void begin_list(const struct json *j, const char *key)
+{
+    nytp_puts(j->out, ",\n");
+    nytp_json_key(j->out, key);
+    nytp_putc(j->out, '[');
+}
+
+static void put_inputs(const struct json *j)
+{
+    begin_list(j, "inputs");
+    for (uint32_t i = 0; i < j->profile->n_parts; i++) {
+        const struct nytp_part *part = &j->profile->parts[i];
+        begin_named(j, i, "path", part->path);
+        put_name(j, "application", part->application);
+        put_name(j, "perl_version", part->perl_version);
+        put_name(j, "xs_version", part->xs_version);
+        put_bool(j, "partial", part->partial);
+        if (part->error.status != NYTP_OK) {
+            put_key(j, "error");
+            nytp_json_text(j->out, part->error.message);
+            put_count(j, "error_offset", part->error.offset);
+        }
+        nytp_putc(j->out, '}');
+    }
+    nytp_putc(j->out, ']');
+}
+
+static void put_processes(const struct json *j)
+{
+    begin_list(j, "processes");
+    for (uint32_t i = 0; i < j->profile->n_processes; i++) {
+        const struct nytp_process *process = &j->profile->processes[i];
+        begin_numbered(j, i, "pid", process->pid);
+        put_count(j, "ppid", process->ppid);
+        put_count(j, "input", process->part);
+        put_seconds(j, "start", process->start_s);
+        put_seconds(j, "end", process->end_s);
+        put_bool(j, "complete", process->complete);
+        put_time(j, "statement_time", process->stmt_ticks);
+        put_time(j, "total", j->profile->nodes[process->root].incl_ticks);
+        nytp_putc(j->out, '}');
+    }
+    nytp_putc(j->out, ']');
+}
+
+static void put_files(const struct json *j)
+{
+    begin_list(j, "files");
+    for (uint32_t i = 0; i < j->profile->n_files; i++) {
+        const struct nytp_file *file = &j->profile->files[i];
+        begin_named(j, i, "name", file->name);
+        put_count(j, "fid", file->fid);
+        put_count(j, "eval_file", file->eval_file);
+        put_count(j, "eval_line", file->eval_line);
+        put_count(j, "flags", file->flags);
+        put_count(j, "size", file->size);
+        put_count(j, "mtime", file->mtime_s);
+        nytp_putc(j->out, '}');
+    }
+    nytp_putc(j->out, ']');
+}
+
+static const char *kind_name(enum nytp_sub_kind kind)
+{
+    switch (kind) {
+    case NYTP_SUB_PERL:
+        return "perl";
+    case NYTP_SUB_XSUB:
+        return "xsub";
+    case NYTP_SUB_OPCODE:
+        return "opcode";
+    case NYTP_SUB_RUNTIME:
+        return "runtime";
+    case NYTP_SUB_UNRETURNED:
+        return "unreturned";
+    }
+    return "unknown";
+}
+
+static void put_subs(const struct json *j)
+{
+    begin_list(j, "subs");
+    for (uint32_t i = 0; i < j->profile->n_subs; i++) {
+        const struct nytp_sub *sub = &j->profile->subs[i];
+        begin_named(j, i, "name", sub->name);
+        put_count(j, "file", sub->file);
+        put_count(j, "first_line", sub->first_line);
+        put_count(j, "last_line", sub->last_line);
+        put_key(j, "kind");
+        nytp_json_text(j->out, kind_name(sub->kind));
+        put_count(j, "calls", sub->calls);
+        put_time(j, "inclusive", sub->incl_ticks);
+        put_time(j, "exclusive", sub->excl_ticks);
+        put_time(j, "recursive", sub->reci_ticks);
+        put_count(j, "recursion_depth", sub->rec_depth);
+        put_count(j, "statements", sub->statements);
+        nytp_putc(j->out, '}');
+    }
+    nytp_putc(j->out, ']');
+}
+
+static void put_lines(const struct json *j)
+{
+    begin_list(j, "lines");
+    for (uint32_t i = 0; i < j->profile->n_line_costs; i++) {
+        const struct nytp_line_cost *cost = &j->profile->line_costs[i];
+        begin_numbered(j, i, "sub", cost->sub);
+        put_count(j, "input", cost->part);
+        put_count(j, "file", cost->file);
+        put_count(j, "line", cost->line);
+        put_time(j, "exclusive", cost->excl_ticks);
+        put_count(j, "statements", cost->statements);
+        nytp_putc(j->out, '}');
+    }
+    nytp_putc(j->out, ']');
+}
+
+static void put_calls(const struct json *j)
+{
+    begin_list(j, "calls");
+    for (uint32_t i = 0; i < j->profile->n_arcs; i++) {
+        const struct nytp_arc *arc = &j->profile->arcs[i];
+        begin_numbered(j, i, "caller", arc->caller);
+        put_count(j, "callee", arc->callee);
+        put_count(j, "input", arc->part);
+        put_count(j, "file", arc->file);
+        put_count(j, "line", arc->line);
+        put_count(j, "count", arc->calls);
+        put_time(j, "inclusive", arc->incl_ticks);
+        put_time(j, "exclusive", arc->excl_ticks);
+        put_time(j, "recursive", arc->reci_ticks);
+        put_count(j, "recursion_depth", arc->rec_depth);
+        nytp_putc(j->out, '}');
+    }
+    nytp_putc(j->out, ']');
+}
+
+static bool write_json(const struct nytp_profile *profile,
+                       const struct nytp_export_options *options, struct nytp_out *out)
+{
+    struct json j = {.profile = profile, .out = out};
+    const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
+    nytp_scale_init(&j.scale, unit, profile->ticks_per_sec);
+    nytp_printf(out, "{\"nytp_totals\":%d", VERSION);
+    put_key(&j, "unit");
+    nytp_json_text(out, unit->long_name);
+    put_count(&j, "ticks_per_sec", (uint64_t)profile->ticks_per_sec);
+    put_bool(&j, "partial", profile->partial);
+    put_time(&j, "total", profile->total_ticks);
+    put_count(&j, "statements", profile->total_statements);
+    put_count(&j, "calls_made", profile->total_calls);
+    put_count(&j, "negative_times", profile->negative_times);
+    put_count(&j, "unreturned_frames", profile->unreturned_frames);
+    put_pairs(&j, "attributes", profile->attributes, profile->n_attributes);
+    put_pairs(&j, "options", profile->options, profile->n_options);
+    put_inputs(&j);
+    put_processes(&j);
+    put_files(&j);
+    put_subs(&j);
+    put_lines(&j);
+    put_calls(&j);
+    nytp_puts(out, "}\n");
+    return out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_json = {
+    .name = "json",
+    .title = "totals of subs, lines, calls and files as JSON, for scripts",
+    .suffixes = ".json",
+    .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS,
+    .write = write_json,
+};
