@@ -29,22 +29,26 @@ static inline struct nytp_recorder *listening(pTHX)
     return rec;
 }
 
-/* Our statement comes first: what FREETMPS and signal handlers in perl's own handler run
- * belongs to the new statement, PL_curcop says so too. */
+/* perl's handler comes first: it frees the temporaries of the statement before, which may take
+ * long and belongs there. */
 static OP *on_nextstate(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
+    const COP *const cop = cCOPx(PL_op);
+    OP *const next = real_ops[OP_NEXTSTATE](aTHX);
     if (LIKELY(rec != NULL && rec->stmts_on))
-        nytp_stmt_begin(aTHX_ rec, cCOPx(PL_op));
-    return real_ops[OP_NEXTSTATE](aTHX);
+        nytp_stmt_begin(aTHX_ rec, cop);
+    return next;
 }
 
 static OP *on_dbstate(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
-    if (LIKELY(rec != NULL && rec->stmts_on))
-        nytp_stmt_begin(aTHX_ rec, cCOPx(PL_op));
-    return real_ops[OP_DBSTATE](aTHX);
+    const COP *const cop = cCOPx(PL_op);
+    OP *const next = real_ops[OP_DBSTATE](aTHX);
+    if (rec != NULL && rec->stmts_on)
+        nytp_stmt_begin(aTHX_ rec, cop);
+    return next;
 }
 
 static OP *on_leave(pTHX)
@@ -91,8 +95,10 @@ static OP *on_leavewrite(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
     OP *const next = on_slowop(aTHX);
-    if (rec != NULL && rec->stmts_on && rec->leave_on)
+    if (rec != NULL && rec->stmts_on && rec->leave_on) {
+        rec->left_fresh = false;
         nytp_stmt_return(aTHX_ rec);
+    }
     return next;
 }
 
@@ -102,6 +108,17 @@ static OP *on_entereval(pTHX)
     if (rec != NULL && rec->state != NYTP_OFF)
         return nytp_eval_string(aTHX_ rec);
     return real_ops[OP_ENTEREVAL](aTHX);
+}
+
+/* The statement that ends the program is over before perl unwinds; END blocks follow. */
+static OP *on_program_exit(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (rec != NULL && rec->stmts_on && rec->leave_on) {
+        rec->left_fresh = false;
+        nytp_stmt_return(aTHX_ rec);
+    }
+    return real_ops[OP_EXIT](aTHX);
 }
 
 static OP *on_exec(pTHX)
@@ -166,18 +183,20 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
         for (size_t i = 0; rec->leave_on && i < C_ARRAY_LENGTH(leave_ops); i++)
             redirect(leave_ops[i], on_leave);
     }
+    if (rec->options.stmts && rec->leave_on)
+        redirect(OP_LEAVEWRITE, on_leave);
     if (rec->options.subs) {
         redirect(OP_ENTERSUB, on_entersub);
         redirect(OP_GOTO, on_goto);
-        if (rec->options.slowops > 0)
-            redirect(OP_LEAVEWRITE, on_leavewrite);
-        for (size_t i = 0; rec->options.slowops > 0 && i < C_ARRAY_LENGTH(slow_ops); i++)
-            redirect(slow_ops[i], on_slowop);
     }
-    if (rec->options.stmts && rec->leave_on)
-        redirect(OP_LEAVEWRITE, on_leave);
+    if (rec->options.subs && rec->options.slowops > 0) {
+        for (size_t i = 0; i < C_ARRAY_LENGTH(slow_ops); i++)
+            redirect(slow_ops[i], on_slowop);
+        redirect(OP_LEAVEWRITE, on_leavewrite);
+    }
     redirect(OP_ENTEREVAL, on_entereval);
     redirect(OP_EXEC, on_exec);
+    redirect(OP_EXIT, on_program_exit);
     if (real_check_leavesub == NULL) {
         wrap_op_checker(OP_LEAVESUB, check_leavesub, &real_check_leavesub);
         wrap_op_checker(OP_LEAVESUBLV, check_leavesublv, &real_check_leavesublv);

@@ -409,7 +409,25 @@ struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec)
         for (I32 i = si->si_cxix; i >= 0; i--)
             if (CxTYPE(&si->si_cxstack[i]) == CXt_SUB)
                 return nytp_sub_of_cv(aTHX_ rec, si->si_cxstack[i].blk_sub.cv);
-    return PL_main_cv != NULL ? rec->runtime : rec->null_caller;
+    return nytp_outermost_sub(aTHX_ rec);
+}
+
+struct nytp_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv)
+{
+    struct nytp_text *const text = &rec->scratch;
+    nytp_text_clear(text);
+    append_package(text, GvSTASH(gv));
+    append_hek(text, GvNAME_HEK(gv));
+    return nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
+}
+
+/* The main program, unless a format of it is running or it is not even compiled. */
+struct nytp_sub *nytp_outermost_sub(pTHX_ struct nytp_recorder *rec)
+{
+    for (I32 i = cxstack_ix; i >= 0; i--)
+        if (CxTYPE(&cxstack[i]) == CXt_FORMAT && cxstack[i].blk_format.gv != NULL)
+            return nytp_sub_of_gv(rec, cxstack[i].blk_format.gv);
+    return PL_main_start != NULL ? rec->runtime : rec->null_caller;
 }
 
 /* ---- SUB_INFO ---- */

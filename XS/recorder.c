@@ -391,6 +391,8 @@ OP *nytp_exec(pTHX_ struct nytp_recorder *rec)
     if (!file_is_open(rec))
         return nytp_real_op(aTHX_ OP_EXEC);
     dSAVE_ERRNO;
+    if (rec->stmts_on)
+        nytp_stmt_return(aTHX_ rec);
     nytp_clock_pause(&rec->clock);
     nytp_infos_write(aTHX_ rec, true);
     flush(rec, NYTP_FLUSH_SYNC);
@@ -574,6 +576,8 @@ bool nytp_enable(pTHX_ const char *path)
         begin_recording(rec);
     else if (rec->state != NYTP_RECORDING && rec->state != NYTP_OFF)
         start(aTHX_ rec);
+    if (!was_on && rec->stmts_on)
+        nytp_stmt_begin(aTHX_ rec, PL_curcop);
     return was_on;
 }
 
@@ -585,6 +589,8 @@ bool nytp_disable(pTHX)
     become_child_if_forked(aTHX_ rec);
     if (rec->state != NYTP_RECORDING)
         return false;
+    if (rec->stmts_on)
+        nytp_stmt_begin(aTHX_ rec, PL_curcop); /* writes the time of the one in progress */
     nytp_stmt_drop(rec);
     set_state(rec, NYTP_PAUSED);
     flush(rec, NYTP_FLUSH_SYNC);

@@ -315,6 +315,8 @@ struct nytp_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv);
 struct nytp_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop, int type);
 struct nytp_sub *nytp_sub_named(struct nytp_recorder *rec, const char *name, size_t len,
                                 enum nytp_sub_kind kind);
+struct nytp_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv);
+struct nytp_sub *nytp_outermost_sub(pTHX_ struct nytp_recorder *rec); /* outside all subs */
 struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec);
 void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);
 void nytp_name_compiled(pTHX_ struct nytp_recorder *rec);

@@ -135,7 +135,7 @@ static struct nytp_sub *caller_now(pTHX_ struct nytp_recorder *rec)
         return nytp_running_sub(aTHX_ rec);
     if (LIKELY(rec->n_frames > 0))
         return rec->frames[rec->n_frames - 1].sub;
-    return PL_main_start != NULL ? rec->runtime : rec->null_caller;
+    return nytp_outermost_sub(aTHX_ rec);
 }
 
 static struct nytp_frame *push(struct nytp_recorder *rec, struct nytp_sub *sub,
@@ -338,30 +338,49 @@ static void enter_perl_sub(pTHX_ struct nytp_recorder *rec, CV *cv, uint32_t fid
     RESTORE_ERRNO;
 }
 
+/* Not a call: perl will say so and die. */
+static bool is_hopeless(const SV *sv)
+{
+    return SvROK(sv) && !SvGMAGICAL(sv) && !SvAMAGIC(sv) && SvTYPE(SvRV(sv)) != SVt_PVCV;
+}
+
+static struct nytp_sub *unclear_sub(pTHX_ struct nytp_recorder *rec, const SV *sv, CV *cv)
+{
+    if (cv != NULL)
+        return nytp_sub_of_cv(aTHX_ rec, cv);
+    if (isGV_with_GP(sv))
+        return nytp_sub_of_gv(rec, (const GV *)sv);
+    return nytp_sub_named(rec, "main::", 6, NYTP_SUB_PERL);
+}
+
 /* A call that perl has to look up first: AUTOLOAD, overloaded or symbolic code references,
- * undefined subs. If it dies, or turns out to be an xsub, it is the call of `sub`. */
+ * undefined subs. If it dies, or turns out to be an xsub, it is the call of what we took it
+ * for; what was called to find out becomes part of it. */
 static OP *call_unclear(pTHX_ struct nytp_recorder *rec, SV *sv, CV *cv, uint32_t fid,
                         uint32_t line, int64_t now)
 {
-    struct nytp_sub *const sub =
-        cv != NULL ? nytp_sub_of_cv(aTHX_ rec, cv)
-                   : nytp_sub_named(rec, "main::", 6, NYTP_SUB_PERL);
-    PERL_UNUSED_VAR(sv);
-    struct nytp_sub *const caller = caller_now(aTHX_ rec);
-    const uint32_t serial = push(rec, sub, caller, fid, line, now)->serial;
+    dSAVE_ERRNO;
+    enter(aTHX_ rec, unclear_sub(aTHX_ rec, sv, cv), fid, line, now);
+    const uint32_t serial = rec->last_serial;
     watch_scope(aTHX_ serial);
     const I32 height = PL_savestack_ix, context = cxstack_ix;
+    RESTORE_ERRNO;
     OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
     CV *const entered = cxstack_ix > context ? entered_cv(aTHX_ next) : NULL;
-    unwatch(aTHX_ height, context);
     if (rec->n_frames == 0 || rec->frames[rec->n_frames - 1].serial != serial)
         return next;
     if (entered == NULL) {
+        unwatch(aTHX_ height, context);
         close_frame(aTHX_ rec, serial);
         return next;
     }
-    rec->frames[--rec->n_frames].sub->depth--;
-    enter_perl_sub(aTHX_ rec, entered, fid, line, now);
+    struct nytp_frame *const frame = &rec->frames[rec->n_frames - 1];
+    frame->sub->depth--;
+    frame->sub = nytp_sub_of_cv(aTHX_ rec, entered);
+    frame->depth = ++frame->sub->depth;
+    frame->sub->called = true;
+    frame->serial = ++rec->last_serial; /* the scope to watch is the sub's own */
+    watch_scope(aTHX_ rec->last_serial);
     return next;
 }
 
@@ -379,6 +398,8 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec)
             enter_perl_sub(aTHX_ rec, entered, fid, line, now);
         return next;
     }
+    if (cv == NULL && is_hopeless(sv))
+        return nytp_real_op(aTHX_ OP_ENTERSUB);
     if (cv == NULL || !CvISXSUB(cv))
         return call_unclear(aTHX_ rec, sv, cv, fid, line, now);
     dSAVE_ERRNO;

@@ -7,7 +7,27 @@ use strict;
 our $VERSION = '6.14';
 
 require XSLoader;
-XSLoader::load('Devel::NYTProf', $VERSION);
+load_object();
+
+# XSLoader looks beside the calling file only, and where the object is elsewhere (an unpacked
+# build has lib/ and arch/) falls back on DynaLoader.pm, which loads half a dozen modules that
+# would then be missing from the profile. So what XSLoader does, over all of @INC.
+sub load_object {
+    for my $dir (grep { !ref } @INC) {
+        my $file = "$dir/auto/Devel/NYTProf/NYTProf.so";
+        next unless -f $file;
+        my $library = DynaLoader::dl_load_file($file, 0)
+            or die "Devel::NYTProf: cannot load $file: " . DynaLoader::dl_error() . "\n";
+        my $symbol = DynaLoader::dl_find_symbol($library, 'boot_Devel__NYTProf')
+            or die "Devel::NYTProf: $file is no Devel::NYTProf\n";
+        push @DynaLoader::dl_librefs, $library;
+        push @DynaLoader::dl_modules, 'Devel::NYTProf';
+        push @DynaLoader::dl_shared_objects, $file;
+        my $boot = DynaLoader::dl_install_xsub('Devel::NYTProf::bootstrap', $symbol, $file);
+        return &$boot('Devel::NYTProf', $VERSION);
+    }
+    return XSLoader::load('Devel::NYTProf', $VERSION);
+}
 
 # "a=b:c=d"; a backslash makes the next character part of a name or value.
 sub parse_options {
