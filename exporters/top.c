@@ -152,7 +152,7 @@ static bool top_write(const struct nytp_profile *profile,
     const uint32_t name_width = name_columns(rows, shown, options->columns);
     nytp_text_headline(out, profile, options);
     nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_puts(out, "      self   self%       incl   incl%    calls  per call sub");
+    nytp_puts(out, "      self  self%       incl  incl%    calls  per call sub");
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
     for (uint32_t i = 0; i < shown; i++)

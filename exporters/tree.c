@@ -233,7 +233,7 @@ static bool tree_write(const struct nytp_profile *profile,
                                      profile->processes[i].root};
     nytp_text_headline(out, profile, options);
     nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_puts(out, "      incl   incl%       self    calls sub");
+    nytp_puts(out, "      incl  incl%       self    calls sub");
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
     const bool ok = put_level(&tree, roots, profile->n_processes, 0);

@@ -42,6 +42,7 @@ node                                  nodejs
 npm                                   npm
 clang                                 clang
 xz                                    xz-utils
+zsh                                   zsh
 '
 npm_packages='speedscope@1.25.0 pprof-format@2.3.2'
 node=t/.cache/node

@@ -487,7 +487,8 @@ static void check_of(struct run *run, const char *path, struct nytp_out *out)
     if (profile == NULL)
         return;
     struct nytp_error error = {0};
-    if (nytp_profile_check(profile, &error))
+    if (nytp_select(profile, &run->cli.selection, &error) &&
+        nytp_profile_check(profile, &error))
         nytp_printf(out, "%s: %s\n", path, profile->partial ? "adds up, but partial" : "ok");
     else
         say_unusable(run, path, &error);

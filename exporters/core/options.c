@@ -100,9 +100,12 @@ struct nearest {
 static void nearest_consider(struct nearest *nearest, const char *name)
 {
     unsigned d = distance(nearest->text, nearest->len, name);
-    const bool is_start = nearest->len >= 2 && strlen(name) > nearest->len &&
-                          strncmp(name, nearest->text, nearest->len) == 0;
-    if (is_start)
+    const size_t name_len = strlen(name);
+    const size_t shorter = name_len < nearest->len ? name_len : nearest->len;
+    const bool one_begins_the_other =
+        shorter >= 2 && strncmp(name, nearest->text, shorter) == 0 &&
+        (name_len > nearest->len || nearest->text[name_len] == '-');
+    if (one_begins_the_other)
         d = 1;
     if (d > nearest->distance || (d == nearest->distance && nearest->name != NULL))
         return;

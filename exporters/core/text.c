@@ -130,6 +130,8 @@ void nytp_text_time(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
     const int decimals = size >= 99.95 || value == 0 ? 0 : size >= 9.995 ? 1 : 2;
     char text[40];
     snprintf(text, sizeof text, "%.*f %s", decimals, value, units[i]);
+    if (width == 0 && i == 0) /* nothing to align with */
+        text[strlen(text) - 1] = '\0';
     nytp_printf(out, "%*s", width, text);
 }
 

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+#
+# Completion of nytp-export for bash. Options and formats are asked from the command itself,
+# so there is no list here that could fall behind.
+
+_nytp_export() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words
+    # bash splits at "=": --unit=ns arrives as three words
+    if [[ $cur == "=" ]]; then
+        cur=
+    elif [[ $prev == "=" && $COMP_CWORD -gt 1 ]]; then
+        prev=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    COMPREPLY=()
+    case $prev in
+    --format)
+        words=$("$1" --list-formats 2>/dev/null | sed -n '/^Output:/,/^Input:/s/^  \([a-z][^ ]*\).*/\1/p') ;;
+    --unit)
+        words="ns us ms s ticks" ;;
+    --weight)
+        words="time calls statements" ;;
+    --clock)
+        words="user system real" ;;
+    --sort)
+        words="self incl calls percall name" ;;
+    --source-dir)
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+        return ;;
+    --focus | --ignore | --hide | --show | --show-from | --min-percent | --max-depth | --max-calls)
+        return ;;
+    *)
+        if [[ $cur != -* ]]; then
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+            return
+        fi
+        words=$("$1" --help 2>/dev/null | sed -n 's/^ \{2,\}\(-[a-zA-Z], \)\{0,1\} *\(--[a-z][a-z-]*\).*/\2/p') ;;
+    esac
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+}
+complete -F _nytp_export nytp-export

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""What may be read, and what is said about what may not."""
+
+import gzip
+import os
+import pathlib
+import pty
+import re
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from command import COMMAND, good, messages, run
+from nytpread import RECORD_NAMES, Reader
+from profiles import processes
+
+
+@pytest.fixture
+def mixed(profile):
+    return profile("mixed-calls2")
+
+
+def test_default_input(mixed, tmp_path):
+    shutil.copy(mixed, tmp_path / "nytprof.out")
+    assert good("--callgrind", cwd=tmp_path).count(b"mixed.pl")
+
+
+def test_no_default_input(tmp_path):
+    done = run("--top", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert messages(done) == ["nytp-export: nytprof.out: cannot open: No such file or directory "
+                              "(no FILE was given, this is the default)"]
+
+
+def test_standard_input(mixed):
+    wanted = good("--top", mixed)
+    with open(mixed, "rb") as file:
+        assert good("--top", "-", stdin=file) == wanted
+    data = mixed.read_bytes()
+    done = subprocess.run([COMMAND, "--top", "-"], input=data, stdout=subprocess.PIPE,
+                          check=True)
+    assert done.stdout == wanted
+    done = subprocess.run([COMMAND, "--top", "/dev/stdin"], input=gzip.compress(data),
+                          stdout=subprocess.PIPE, check=True)
+    assert done.stdout == wanted
+
+
+def test_a_process_substitution(mixed):
+    done = subprocess.run(["bash", "-c", '"$0" --top <(cat "$1")', COMMAND, mixed],
+                          stdout=subprocess.PIPE, check=True)
+    assert done.stdout == good("--top", mixed)
+
+
+# ---- unusable ----
+
+@pytest.mark.parametrize("content", [b"", b"N", b"hello\n" * 100, b"NYTProf 99 0\n",
+                                     b"\0" * 5000])
+def test_what_is_no_profile(tmp_path, content):
+    (tmp_path / "bad").write_bytes(content)
+    for mode in ("--top", "--stats", "--check"):
+        done = run(mode, tmp_path / "bad")
+        assert (done.returncode, done.stdout) == (1, b"")
+        assert len(messages(done)) == 1
+        assert messages(done)[0].startswith(f"nytp-export: {tmp_path}/bad: ")
+
+
+def test_a_folder_is_no_profile(tmp_path):
+    done = run("--top", tmp_path)
+    assert done.returncode == 1
+    assert "Is a directory" in messages(done)[0]
+
+
+def test_a_missing_file(tmp_path):
+    done = run("--top", tmp_path / "gone")
+    assert done.returncode == 1
+    assert messages(done) == [f"nytp-export: {tmp_path}/gone: cannot open: "
+                              "No such file or directory"]
+
+
+# ---- partial ----
+
+@pytest.mark.parametrize("name", ["cut-plain", "cut-deflated", "killed-plain"])
+@pytest.mark.parametrize("format_", ["top", "callgrind", "pprof-text"])
+def test_a_cut_file_is_exported_and_told(profile, name, format_):
+    done = run(f"--{format_}", profile(name))
+    assert done.returncode == 3
+    assert b"main::" in done.stdout
+    assert re.match(r"nytp-export: .*/%s\.out: byte \d+( \(inflated\))?: .*; going on with what "
+                    r"came before$" % name, messages(done)[0])
+    offset = int(re.search(r"byte (\d+)", messages(done)[0])[1])
+    assert offset > 1000
+
+
+def test_quiet_keeps_the_status(profile):
+    done = run("--top", "-q", profile("cut-plain"))
+    assert (done.returncode, done.stderr) == (3, b"")
+
+
+@pytest.mark.parametrize("mode", ["--top", "--check"])
+def test_strict_refuses_it(profile, tmp_path, mode):
+    done = run(mode, "--strict", "-o", tmp_path / "out", profile("cut-plain"))
+    assert done.returncode == 1
+    assert len(messages(done)) == 1
+    assert not (tmp_path / "out").exists() or mode == "--check"
+
+
+def test_inspections_of_a_cut_file(profile):
+    done = run("--stats", profile("cut-plain"))
+    assert done.returncode == 3
+    assert re.search(rb"^state +partial: byte \d+", done.stdout, re.MULTILINE)
+    assert run("--check", profile("cut-plain")).returncode == 3
+    done = run("--dump", profile("cut-plain"))
+    assert done.returncode == 3
+    assert done.stdout.endswith(b"\n")
+
+
+# ---- several ----
+
+def test_files_are_folded(profile):
+    files = processes("forks")
+    text = good("--top=0", *files).decode()
+    calls = 0
+    for file in files:
+        calls += int(re.search(r"(\d+) calls", good("--top", file).decode())[1])
+    assert int(re.search(r"(\d+) calls, %d processes" % len(files), text)[1]) == calls
+
+
+def test_one_unusable_of_several_is_left_out(mixed, tmp_path):
+    (tmp_path / "bad").write_bytes(b"nonsense")
+    done = run("--top", tmp_path / "bad", mixed)
+    assert done.returncode == 3
+    assert done.stdout == good("--top", mixed)
+    assert len(messages(done)) == 1
+    assert run("--top", "--strict", tmp_path / "bad", mixed).returncode == 1
+    assert run("--top", tmp_path / "bad", tmp_path / "bad").returncode == 1
+    done = run("--check", tmp_path / "bad", mixed)
+    assert done.returncode == 1
+    assert done.stdout == f"{mixed}: ok\n".encode()
+
+
+# ---- what the recording lacks ----
+
+@pytest.mark.parametrize("name, format_, told", [
+    ("mixed-calls0", "tree", "calls=0"),
+    ("mixed-calls0", "pprof", "calls=0"),
+    ("mixed-subs0", "top", "subs=0"),
+    ("mixed-stmts0", "callgrind", "stmts=0"),
+    ("mixed-calls0", "top", None),
+    ("mixed-calls2", "pprof", None),
+    ("mixed-calls2", "callgrind", None),
+])
+def test_the_option_that_was_off_is_named(profile, name, format_, told):
+    done = run(f"--{format_}", profile(name))
+    assert done.returncode == 0
+    assert done.stdout
+    if told is None:
+        assert messages(done) == []
+    else:
+        assert [message for message in messages(done)
+                if f"recorded with NYTPROF option {told}, " in message]
+    assert run("-q", f"--{format_}", profile(name)).stderr == b""
+
+
+# ---- progress ----
+
+def watch(arguments, stdin):
+    """Standard error of a run whose standard error is a terminal."""
+    primary, secondary = pty.openpty()
+    process = subprocess.Popen([COMMAND, *map(str, arguments)], stdin=stdin, stderr=secondary,
+                               stdout=subprocess.DEVNULL)
+    os.close(secondary)
+    return process, primary
+
+
+def read_all(primary):
+    text = b""
+    while True:
+        try:
+            piece = os.read(primary, 65536)
+        except OSError:
+            return text
+        if not piece:
+            return text
+        text += piece
+
+
+def test_a_slow_input_shows_progress_on_a_terminal(profile):
+    data = profile("perltidy").read_bytes()
+    process, primary = watch(["--top", "-"], subprocess.PIPE)
+    for piece in range(8):
+        process.stdin.write(data[len(data) * piece // 8:len(data) * (piece + 1) // 8])
+        process.stdin.flush()
+        time.sleep(0.25)
+    process.stdin.close()
+    text = read_all(primary)
+    assert process.wait(30) == 0
+    assert re.search(rb"\rreading -: [\d.]+ MB", text)
+    assert text.endswith(b"\r\x1b[K")
+
+
+def test_a_fast_one_or_a_quiet_run_does_not(profile):
+    for arguments in (["--top", profile("mixed-calls2")], ["-q", "--top", profile("perltidy")]):
+        process, primary = watch(arguments, subprocess.DEVNULL)
+        assert read_all(primary) == b""
+        assert process.wait(30) == 0
+
+
+# ---- inspections ----
+
+def test_stats_tells_what_is_in_it(mixed):
+    stats = dict(re.match(r"(\S.{13})(.*)$", line).groups()
+                 for line in good("--stats", mixed).decode().splitlines())
+    stats = {key.strip(): value for key, value in stats.items()}
+    assert stats["file"] == str(mixed)
+    assert stats["state"] == "complete"
+    assert stats["format"] == "5.0"
+    assert stats["application"] == "mixed.pl"
+    assert stats["clock"] == "10000000 ticks per second"
+    assert "calls=2" in stats["options"].split()
+    assert "TIME_LINE=" in stats["records"]
+
+
+def test_stats_of_two_files(mixed):
+    one = good("--stats", mixed)
+    assert good("--stats", mixed, mixed) == one + b"\n" + one
+
+
+@pytest.mark.parametrize("name", ["mixed-calls2", "mixed-plain", "evals", "mixed-blocks",
+                                  "made-hostile-names", "made-big-values"])
+def test_dump_prints_every_record(profile, name):
+    """Compared with the tests' own reader of the format."""
+    lines = [line.split() for line in good("--dump", profile(name)).decode().splitlines()]
+    records = [("V",), *Reader(profile(name))]
+    tags = {"V": "VERSION", **{tag: words.upper().replace("-", "_")
+                               for tag, words in RECORD_NAMES.items()}}
+    assert [line[1] for line in lines] == [tags[record[0]] for record in records]
+    compared = 0
+    for line, record in zip(lines, records):
+        if record[0] in "+>@*":
+            numbers = [int(word.split("=")[1]) for word in line[2:]
+                       if re.match(r"[a-z_]+=-?\d+$", word)]
+            assert numbers == [field for field in record[1:] if isinstance(field, int)]
+            compared += 1
+    assert compared > 5
+    offsets = [int(line[0]) for line in lines]
+    inflated_from = next((i for i, line in enumerate(lines) if line[1] == "START_DEFLATE"), -1)
+    assert offsets[:inflated_from + 1] == sorted(set(offsets[:inflated_from + 1]))
+    assert offsets[inflated_from + 1:] == sorted(set(offsets[inflated_from + 1:]))
+
+
+def test_check_says_ok(mixed):
+    assert good("--check", mixed) == f"{mixed}: ok\n".encode()
+
+
+def test_inspections_write_files_too(mixed, tmp_path):
+    good("--stats", "-o", tmp_path / "stats", mixed)
+    assert pathlib.Path(tmp_path / "stats").read_bytes() == good("--stats", mixed)

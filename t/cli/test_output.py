@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Where the output goes: whole or not at all, never mixed with messages."""
+
+import gzip
+import os
+import pty
+import shutil
+import signal
+import stat
+import subprocess
+import time
+
+import pytest
+
+from command import COMMAND, formats, good, messages, run
+from profiles import processes
+
+
+@pytest.fixture
+def mixed(profile):
+    return profile("mixed-calls2")
+
+
+def leftovers(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+# ---- files ----
+
+@pytest.mark.parametrize("name, format_", [
+    ("callgrind.out.app", "callgrind"), ("app.callgrind", "callgrind"), ("app.pb.gz", "pprof"),
+    ("app.pprof", "pprof"), ("app.pprof.txt", "pprof-text"), ("app.txt", None),
+])
+def test_the_name_tells_the_format(mixed, tmp_path, name, format_):
+    done = run("-o", tmp_path / name, mixed)
+    if format_ is None:
+        assert done.returncode == 2
+        return
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    good(f"--{format_}", "-o", tmp_path / "asked", mixed)
+    assert (tmp_path / name).read_bytes() == (tmp_path / "asked").read_bytes()
+
+
+@pytest.mark.parametrize("format_", formats())
+def test_same_input_same_bytes(mixed, format_):
+    first = good("-q", f"--{format_}", mixed)
+    assert first
+    assert good("-q", f"--{format_}", mixed) == first
+
+
+def test_a_file_is_replaced_when_complete(mixed, tmp_path):
+    out = tmp_path / "out.callgrind"
+    out.write_text("old")
+    out.chmod(0o640)
+    os.link(out, tmp_path / "other-name")
+    good("-o", out, mixed)
+    assert out.read_bytes() == good("--callgrind", mixed)
+    assert stat.S_IMODE(out.stat().st_mode) == 0o640
+    assert (tmp_path / "other-name").read_text() == "old"
+    assert leftovers(tmp_path) == ["other-name", "out.callgrind"]
+
+
+def test_a_new_file_follows_the_umask(mixed, tmp_path):
+    subprocess.run(["sh", "-c", 'umask 027; exec "$0" --top -o "$1" "$2"', COMMAND,
+                    tmp_path / "out", mixed], check=True)
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o640
+
+
+def test_a_link_stays_a_link(mixed, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "target").write_text("old")
+    (tmp_path / "link").symlink_to("folder/target")
+    good("--top", "-o", tmp_path / "link", mixed)
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "folder" / "target").read_bytes() == good("--top", mixed)
+
+
+def test_unusable_input_leaves_the_old_output(tmp_path):
+    out = tmp_path / "out.callgrind"
+    out.write_text("old")
+    (tmp_path / "bad").write_bytes(b"no profile at all")
+    assert run("-o", out, tmp_path / "bad").returncode == 1
+    assert out.read_text() == "old"
+    assert leftovers(tmp_path) == ["bad", "out.callgrind"]
+
+
+def test_a_redirected_file_is_appended_to(mixed, tmp_path):
+    out = tmp_path / "out"
+    subprocess.run(["sh", "-c", '{ echo first; "$0" --top -o /dev/stdout "$1"; } > "$2"',
+                    COMMAND, mixed, out], check=True)
+    assert out.read_bytes() == b"first\n" + good("--top", mixed)
+
+
+def test_a_fifo_is_written_in_place(mixed, tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with subprocess.Popen([COMMAND, "--callgrind", "-o", fifo, mixed]) as process:
+        data = fifo.read_bytes()
+    assert process.returncode == 0
+    assert data == good("--callgrind", mixed)
+    assert stat.S_ISFIFO(fifo.stat().st_mode)
+
+
+def test_pprof_is_compressed_in_a_file_only(mixed, tmp_path):
+    good("--pprof", "-o", tmp_path / "x.pb.gz", mixed)
+    with open(tmp_path / "redirected", "wb") as out:
+        assert run("--pprof", mixed, stdout=out).returncode == 0
+    piped = good("--pprof", mixed)
+    assert gzip.decompress((tmp_path / "x.pb.gz").read_bytes()) in piped
+    assert piped[:2] != b"\x1f\x8b"
+    assert (tmp_path / "redirected").read_bytes() == (tmp_path / "x.pb.gz").read_bytes()
+
+
+# ---- failures ----
+
+@pytest.mark.parametrize("format_", formats())
+def test_a_full_device_is_told(mixed, format_):
+    done = run(f"--{format_}", "-o", "/dev/full", mixed)
+    assert done.returncode == 4
+    assert messages(done)[-1] == \
+        "nytp-export: /dev/full: cannot write: No space left on device"
+
+
+@pytest.mark.parametrize("arguments", [["--top"], ["--pprof"], ["--stats"], ["--check"],
+                                       ["--dump"], ["--help"], ["--list-formats"], ["-V"]])
+def test_full_standard_output_is_told(mixed, arguments):
+    with open("/dev/full", "wb") as full:
+        done = run(*arguments, mixed, stdout=full)
+    assert done.returncode == 4
+    assert messages(done) == \
+        ["nytp-export: standard output: cannot write: No space left on device"]
+
+
+@pytest.mark.parametrize("arguments", [["--top"], ["--callgrind"], ["--stats"], ["--help"]])
+def test_closed_standard_output_is_told(mixed, arguments):
+    done = subprocess.run(["sh", "-c", 'exec "$0" "$@" >&-', COMMAND, *arguments, mixed],
+                          stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 4
+    assert messages(done) == ["nytp-export: standard output: cannot open: Bad file descriptor"]
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+@pytest.mark.parametrize("arguments", [["--callgrind"], ["--pprof"], ["--dump"]])
+def test_a_reader_that_goes_away_ends_it_quietly(profile, arguments, ignored):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run(*arguments, profile("mixed-calls2"), stdout=writer, restore_signals=not ignored)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (4, b"")
+
+
+def test_head_gets_its_lines(profile):
+    done = subprocess.run(["bash", "-c", '"$0" --dump "$1" | head -n 2; echo ${PIPESTATUS[0]}',
+                           COMMAND, profile("perltidy")], capture_output=True, check=True)
+    assert done.stdout.decode().splitlines()[2] == "4"
+    assert done.stdout.startswith(b"0 VERSION major=5 minor=0\n")
+    assert done.stderr == b""
+
+
+@pytest.mark.parametrize("path", ["no/such/folder/out", "", "folder/", "folder"])
+def test_an_output_that_cannot_be_opened(mixed, tmp_path, path):
+    (tmp_path / "folder").mkdir()
+    done = run("--top", "-o", path, mixed, cwd=tmp_path)
+    assert done.returncode == 4
+    assert messages(done)[0].startswith(f"nytp-export: {path}: cannot ")
+    assert leftovers(tmp_path) == ["folder"]
+
+
+def test_a_file_too_large_is_told_and_removed(mixed, tmp_path):
+    # SIGXFSZ is ignored, as cron jobs and service managers may have it
+    done = subprocess.run(["sh", "-c", 'trap "" XFSZ; ulimit -f 8; exec "$0" "$@"', COMMAND,
+                           "--dump", "-o", tmp_path / "out", mixed],
+                          stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 4
+    assert messages(done) == [f"nytp-export: {tmp_path}/out: cannot write: File too large"]
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_no_unfinished_file(profile, tmp_path, number):
+    data = profile("mixed-calls2").read_bytes()
+    with subprocess.Popen([COMMAND, "--dump", "-o", tmp_path / "out", "-"],
+                          stdin=subprocess.PIPE) as process:
+        process.stdin.write(data[:4000])
+        process.stdin.flush()
+        for _ in range(500):
+            if leftovers(tmp_path):
+                break
+            time.sleep(0.01)
+        assert len(leftovers(tmp_path)) == 1
+        assert leftovers(tmp_path) != ["out"]
+        process.send_signal(number)
+        assert process.wait(10) == -number
+    assert leftovers(tmp_path) == []
+
+
+# ---- terminals ----
+
+def on_terminal(*arguments, **options):
+    """Run with standard output on a terminal: (exit status, what the terminal got, stderr)."""
+    primary, secondary = pty.openpty()
+    with subprocess.Popen([COMMAND, *map(str, arguments)], stdout=secondary,
+                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          **options) as process:
+        os.close(secondary)
+        text = b""
+        while True:
+            try:
+                piece = os.read(primary, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            text += piece
+        said = process.stderr.read()
+    os.close(primary)
+    return process.returncode, text.replace(b"\r\n", b"\n"), said
+
+
+@pytest.mark.parametrize("arguments", [["--pprof"], ["--pprof", "-o", "-"]])
+def test_binary_is_not_written_to_a_terminal(mixed, arguments):
+    status, text, said = on_terminal(*arguments, mixed)
+    assert (status, text) == (2, b"")
+    assert said == (b"nytp-export: pprof is binary and standard output a terminal: "
+                    b"use -o FILE or a pipe\n")
+
+
+@pytest.mark.parametrize("format_", ["callgrind", "pprof-text"])
+def test_text_is(mixed, format_):
+    status, text, said = on_terminal(f"--{format_}", mixed)
+    assert (status, said) == (0, b"")
+    assert text.replace(b"\t", b" ") == good(f"--{format_}", mixed).replace(b"\t", b" ")
+
+
+# ---- one file for each process ----
+
+def test_per_process_names(profile, tmp_path):
+    file = profile("forks-merged")
+    for name in ("a.%p.callgrind", "b.callgrind", "callgrind.out.c", "d.pb.gz", "e"):
+        good("--per-process", *([] if name != "e" else ["--top"]), "-o", tmp_path / name, file)
+    stats = good("--stats", file).decode()
+    pids = sorted(line.split("pid ")[1].split(",")[0] for line in stats.splitlines()
+                  if "pid " in line)
+    assert len(pids) == 5
+    wanted = [name.replace("%p", pid) for pid in pids for name in
+              ("a.%p.callgrind", "b.%p.callgrind", "callgrind.out.c.%p", "d.%p.pb.gz", "e.%p")]
+    assert leftovers(tmp_path) == sorted(wanted)
+
+
+def test_per_process_of_files(profile, tmp_path):
+    files = processes("forks")
+    good("--per-process", "--callgrind", "-o", tmp_path / "%p", *files)
+    assert len(leftovers(tmp_path)) == len(files) > 1
+
+
+def test_two_processes_of_one_pid(mixed, tmp_path):
+    good("--per-process", "--top", "-o", tmp_path / "x.%p", mixed, mixed)
+    names = leftovers(tmp_path)
+    assert len(names) == 2
+    assert names[1] == names[0] + "-2"
+
+
+# ---- source files ----
+
+def test_sources_are_unpacked(profile, tmp_path):
+    folder = tmp_path / "src"
+    text = good("--callgrind", "--source-dir", folder, profile("evals")).decode()
+    named = {line.split(" ", 1)[1] for line in text.splitlines()
+             if line.startswith("fl=(") and " " in line}
+    inside = [name for name in named if name.startswith(str(folder))]
+    assert any("eval" in name for name in inside)
+    for name in inside:
+        assert os.path.getsize(name) > 0
+
+
+def test_a_source_folder_that_cannot_be_made(mixed, tmp_path):
+    done = run("--top", "--source-dir", tmp_path / "no" / "such", mixed)
+    assert (done.returncode, done.stdout) == (4, b"")
+    assert messages(done)[0].startswith(f"nytp-export: {tmp_path}/no/such: ")
+
+
+# ---- --open ----
+
+@pytest.fixture
+def viewer(tmp_path):
+    """A kcachegrind that keeps what it is given; only how it is started is tested here."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    script = folder / "kcachegrind"
+    script.write_text('#!/bin/sh\ncp "$1" "$VIEWED"\nprintf "%s" "$1" > "$VIEWED.path"\n'
+                      'ls -a "${1%/*}" > "$VIEWED.folder"\nexit "${VIEWER_STATUS:-0}"\n')
+    script.chmod(0o755)
+    (tmp_path / "tmp").mkdir()
+    return {"PATH": f"{folder}:{os.environ['PATH']}", "VIEWED": str(tmp_path / "viewed"),
+            "TMPDIR": str(tmp_path / "tmp")}
+
+
+def test_open_starts_the_viewer_and_cleans_up(mixed, tmp_path, viewer):
+    done = run("--callgrind", "--open", mixed, env=viewer)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (tmp_path / "viewed").read_bytes() == good("--callgrind", mixed)
+    name = (tmp_path / "viewed.path").read_text()
+    assert os.path.basename(name) == f"{mixed.name}.callgrind"
+    # KCachegrind would load every other file of that name too
+    assert (tmp_path / "viewed.folder").read_text().split() == \
+        [".", "..", os.path.basename(name)]
+    assert leftovers(tmp_path / "tmp") == []
+
+
+def test_open_shows_the_file_that_was_asked_for(mixed, tmp_path, viewer):
+    done = run("--open", "-o", tmp_path / "kept.callgrind", mixed, env=viewer)
+    assert done.returncode == 0
+    assert (tmp_path / "viewed.path").read_text() == str(tmp_path / "kept.callgrind")
+    assert (tmp_path / "kept.callgrind").exists()
+
+
+def test_a_viewer_that_is_not_there(mixed, tmp_path):
+    (tmp_path / "tmp").mkdir()
+    done = run("--callgrind", "--open", mixed,
+               env={"PATH": str(tmp_path), "TMPDIR": str(tmp_path / "tmp")})
+    assert done.returncode == 4
+    assert "not installed: kcachegrind" in messages(done)[0]
+    assert leftovers(tmp_path / "tmp") == []
+
+
+# ---- the binary ----
+
+def test_it_needs_no_perl():
+    assert shutil.which("ldd")
+    libraries = subprocess.run(["ldd", COMMAND], capture_output=True, text=True,
+                               check=True).stdout
+    assert "libc." in libraries
+    assert "perl" not in libraries

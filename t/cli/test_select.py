@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Selections: those that pprof has too are compared with what pprof makes of the whole profile,
+the others by what they promise."""
+
+import re
+
+import pytest
+
+from command import good, pprof_stacks, pprof_top, run
+
+PROFILES = ["mixed-calls2", "mixed-calls1", "mixed-calls0", "evals", "recurse", "names",
+            "requires", "forks-merged"]
+
+# option, expression; each must hit something in some profile, see test_each_selects_something
+PPROF_SELECTIONS = [
+    ("focus", "busy"),
+    ("focus", "::BEGIN@[0-9]+$"),
+    ("ignore", "caller_(one|two)"),
+    ("ignore", "BEGIN"),
+    ("hide", "busy"),
+    ("hide", "main::(lines|caller_one|fib)"),
+    ("hide", "RUNTIME"),
+    ("show", "main::"),
+    ("show", "busy|fib"),
+    ("show-from", "lines|fib|ping"),
+    ("show-from", "BEGIN"),
+]
+
+
+@pytest.fixture(scope="module")
+def whole(profile, tmp_path_factory):
+    """pprof file of an unselected profile."""
+    folder = tmp_path_factory.mktemp("whole")
+
+    def export(name):
+        file = folder / f"{name}.pb.gz"
+        if not file.exists():
+            run("--pprof", "-q", "-o", file, profile(name))
+        return file
+    return export
+
+
+def selected(profile, name, tmp_path, *options):
+    file = tmp_path / "selected.pb.gz"
+    assert run("--pprof", "-q", "-o", file, *options, profile(name)).returncode == 0
+    return file
+
+
+@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize("option, regex", PPROF_SELECTIONS)
+def test_selects_as_pprof_does(whole, profile, tmp_path, name, option, regex):
+    file = selected(profile, name, tmp_path, f"--{option}={regex}")
+    wanted = pprof_top(whole(name), f"-{option.replace('-', '_')}={regex}", scratch=tmp_path)
+    assert pprof_top(file, scratch=tmp_path) == wanted
+
+
+@pytest.mark.parametrize("option, regex", PPROF_SELECTIONS)
+def test_each_selects_something(whole, profile, tmp_path, option, regex):
+    changed = 0
+    for name in PROFILES:
+        file = selected(profile, name, tmp_path, f"--{option}={regex}")
+        got = pprof_top(file, scratch=tmp_path)
+        changed += bool(got) and got != pprof_top(whole(name), scratch=tmp_path)
+    assert changed > 0
+
+
+@pytest.mark.parametrize("regex", ["busy", "caller_one"])
+def test_hidden_time_is_on_the_call_line(whole, profile, tmp_path, regex):
+    file = selected(profile, "mixed-calls2", tmp_path, "--hide", regex)
+    wanted = pprof_top(whole("mixed-calls2"), "-lines", f"-hide={regex}", scratch=tmp_path)
+    assert pprof_top(file, "-lines", scratch=tmp_path) == wanted
+
+
+def test_selections_combine_as_in_pprof(whole, profile, tmp_path):
+    options = ["focus=busy", "ignore=caller_two", "hide=caller_one", "show=main::"]
+    file = selected(profile, "mixed-calls2", tmp_path, *("--" + o for o in options))
+    wanted = pprof_top(whole("mixed-calls2"), *("-" + o for o in options), scratch=tmp_path)
+    assert wanted
+    assert pprof_top(file, scratch=tmp_path) == wanted
+
+
+def test_file_names_match_too(whole, profile, tmp_path):
+    wanted = {stack: value for stack, value in pprof_stacks(whole("mixed-calls2"),
+                                                            tmp_path).items()
+              if any(frame.startswith("List::Util::") for frame in stack)}
+    file = selected(profile, "mixed-calls2", tmp_path, "--focus=/List/Util")
+    assert wanted
+    assert pprof_stacks(file, tmp_path) == wanted
+
+
+def test_a_repeated_option_takes_each_expression(profile, tmp_path):
+    one = pprof_top(selected(profile, "mixed-calls2", tmp_path, "--focus=caller_(one|two)"),
+                    scratch=tmp_path)
+    two = pprof_top(selected(profile, "mixed-calls2", tmp_path, "--focus=caller_one",
+                             "--focus=caller_two"), scratch=tmp_path)
+    assert one == two
+    assert "main::caller_two" in two
+
+
+# ---- selections that pprof does not have ----
+
+def total(stacks):
+    return sum(stacks.values())
+
+
+@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize("percent", [1, 10])
+def test_pruning_keeps_the_total_and_shows_the_rest(whole, profile, tmp_path, name, percent):
+    before = pprof_stacks(whole(name), tmp_path)
+    after = pprof_stacks(selected(profile, name, tmp_path, f"--min-percent={percent}"), tmp_path)
+    assert total(after) == total(before)
+    assert not any("(pruned)" in stack[:-1] for stack in after)
+    kept = {frame for stack in after for frame in stack} - {"(pruned)"}
+    assert kept <= {frame for stack in before for frame in stack}
+    assert any(stack[-1] == "(pruned)" for stack in after)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_depth_is_limited_and_time_goes_to_the_caller(whole, profile, tmp_path, name, depth):
+    wanted = {}
+    for stack, value in pprof_stacks(whole(name), tmp_path).items():
+        wanted[stack[:depth]] = wanted.get(stack[:depth], 0) + value
+    after = pprof_stacks(selected(profile, name, tmp_path, f"--max-depth={depth}"), tmp_path)
+    assert after == wanted
+
+
+@pytest.mark.parametrize("name", ["recurse", "recurse-calls1", "mixed-calls2"])
+def test_direct_recursion_is_one_frame(whole, profile, tmp_path, name):
+    wanted = {}
+    for stack, value in pprof_stacks(whole(name), tmp_path).items():
+        once = tuple(frame for i, frame in enumerate(stack) if i == 0 or frame != stack[i - 1])
+        wanted[once] = wanted.get(once, 0) + value
+    after = pprof_stacks(selected(profile, name, tmp_path, "--collapse-recursion"), tmp_path)
+    assert after == wanted
+
+
+def test_builtins_are_hidden(whole, profile, tmp_path):
+    builtin = r"(^|::)CORE::?[a-z]+$"
+    file = selected(profile, "mixed-calls2", tmp_path, "--no-builtins")
+    before = pprof_top(whole("mixed-calls2"), scratch=tmp_path)
+    after = pprof_top(file, scratch=tmp_path)
+    assert any("CORE:" in name for name in before)
+    assert not any("CORE:" in name for name in after)
+    assert after == pprof_top(whole("mixed-calls2"), f"-hide={builtin}", scratch=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["evals", "evals-calls1", "evals-calls0"])
+def test_evals_of_one_place_are_one(whole, profile, tmp_path, name):
+    wanted = {}
+    for sub, (flat, cumulated) in pprof_top(whole(name), scratch=tmp_path).items():
+        sub = re.sub(r"\(eval \d+\)", "(eval 0)", sub)
+        was = wanted.get(sub, (0, 0))
+        wanted[sub] = (was[0] + flat, was[1] + cumulated)
+    after = pprof_top(selected(profile, name, tmp_path, "--merge-evals"), scratch=tmp_path)
+    assert any("(eval 0)" in sub for sub in after)
+    assert {sub: flat for sub, (flat, _) in after.items()} == \
+           {sub: flat for sub, (flat, _) in wanted.items()}
+
+
+@pytest.mark.parametrize("name", PROFILES + ["deep-calls1", "made-hostile-names", "unreturned",
+                                             "cut-plain", "mixed-stmts0", "mixed-subs0"])
+@pytest.mark.parametrize("options", [
+    ["--focus=main"], ["--ignore=e"], ["--hide=a"], ["--show=b"], ["--show-from=[a-m]$"],
+    ["--min-percent=3"], ["--max-depth=2"], ["--collapse-recursion"], ["--merge-evals"],
+    ["--no-builtins"], ["--merge-evals", "--hide=BEGIN", "--no-builtins", "--min-percent=2"],
+], ids=" ".join)
+def test_what_is_left_adds_up(profile, name, options):
+    done = run("--check", "-q", *options, profile(name))
+    assert done.returncode in (0, 3), done.stderr
+    assert b": ok\n" in done.stdout or b"adds up" in done.stdout
+
+
+def test_nothing_left_is_no_error(profile):
+    text = good("--top", "--focus=no such sub anywhere", profile("mixed-calls2")).decode()
+    assert ": 0 s, 0 statements" in text
+
+
+def test_every_process_alone_adds_up_to_all(profile, tmp_path):
+    file = profile("forks-merged")
+    good("--per-process", "-o", tmp_path / "out.%p.pb.gz", file)
+    files = sorted(tmp_path.glob("out.*.pb.gz"))
+    assert len(files) == 5
+    parts = {}
+    for one in files:
+        for stack, value in pprof_stacks(one, tmp_path).items():
+            parts[stack] = parts.get(stack, 0) + value
+    good("-o", tmp_path / "all.pb.gz", file)
+    assert parts == pprof_stacks(tmp_path / "all.pb.gz", tmp_path)

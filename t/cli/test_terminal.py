@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""--top and --tree: the numbers are right and the lines fit."""
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+
+import pytest
+
+from command import COMMAND, PROGRAM, good, run
+
+TICKS_PER_SEC = 10_000_000
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+PROFILES = ["mixed-calls2", "mixed-calls1", "evals", "recurse", "names"]
+
+ROW = re.compile(r"^ *(?P<self>-?[\d.]+) +(?P<self_percent>-?[\d.]+)% +(?P<incl>-?[\d.]+) +"
+                 r"(?P<incl_percent>-?[\d.]+)% +(?P<calls>\d+) +(?P<percall>[-\d.]+) "
+                 r"(?P<name>\S+)")
+
+
+def top_rows(*arguments):
+    """Rows of a --top in ticks, by name, in order."""
+    text = good("-q", "--top=0", "--unit=ticks", *arguments).decode()
+    rows = [ROW.match(line).groupdict() for line in text.splitlines()[3:]]
+    assert rows
+    return rows
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_top_shows_the_recorded_numbers(profile, totals, name):
+    subs = totals(name).subs
+    rows = top_rows(profile(name))
+    compared = 0
+    for row in rows:
+        sub = subs.get(row["name"])
+        if sub is None or row["name"] == PROGRAM or sub.from_statements:
+            continue
+        assert int(row["calls"]) == sub.calls, row
+        assert int(row["self"]) == sub.self, row
+        assert int(row["incl"]) == sub.inclusive, row
+        compared += 1
+    assert compared >= 5
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_top_adds_up(profile, name):
+    rows = top_rows(profile(name))
+    root = next(row for row in rows if row["name"] == PROGRAM)
+    assert sum(int(row["self"]) for row in rows) == int(root["incl"])
+    assert root["incl_percent"] == "100.0"
+
+
+@pytest.mark.parametrize("key, of", [
+    ("self", lambda row: -int(row["self"])),
+    ("incl", lambda row: -int(row["incl"])),
+    ("calls", lambda row: -int(row["calls"])),
+    ("percall", lambda row: -int(row["percall"]) if row["percall"] != "-" else 0),
+    ("name", lambda row: row["name"]),
+])
+def test_top_is_sorted(profile, key, of):
+    rows = top_rows(f"--sort={key}", profile("mixed-calls2"))
+    if key == "name":       # the program itself comes first
+        assert rows[0]["name"] == PROGRAM
+        rows = rows[1:]
+    assert [of(row) for row in rows] == sorted(of(row) for row in rows)
+
+
+def test_top_sums_up_what_it_leaves_out(profile):
+    file = profile("mixed-calls2")
+    text = good("--top=5", "--unit=ticks", file).decode().splitlines()[3:]
+    assert len(text) == 6
+    rest = re.match(r" *(\d+) +([\d.]+)% +(\d+) +\((\d+) more subs\)$", text[5])
+    rows = top_rows(file)
+    assert int(rest[1]) == sum(int(row["self"]) for row in rows[5:])
+    assert int(rest[3]) == sum(int(row["calls"]) for row in rows[5:])
+    assert int(rest[4]) == len(rows) - 5
+
+
+def test_times_are_in_units_that_fit(profile):
+    file = profile("mixed-calls2")
+    exact = {row["name"]: int(row["self"]) for row in top_rows(file)}
+    text = good("--top=0", file).decode().splitlines()[3:]
+    assert len(text) == len(exact)
+    for line in text:
+        number, unit = re.match(r" *([\d.]+) (s|ms|us|ns) ", line).groups()
+        name = re.search(r"(?:[\d.]+ (?:s |ms|us|ns)|-) (\S*::\S+)", line[40:])[1]
+        seconds = exact[name] / TICKS_PER_SEC
+        assert abs(float(number) * UNITS[unit] - seconds) <= 0.0051 * seconds
+        assert float(number) < 1000
+
+
+def test_columns_are_aligned(profile):
+    lines = good("--top=0", profile("mixed-calls2")).decode().splitlines()[2:]
+    header = lines[0]
+    for title in ("self%", "incl%"):
+        end = header.index(title) + len(title)
+        assert all(line[end - 1] in "%-" and line[end] == " " for line in lines)
+
+
+# ---- tree ----
+
+def tree_rows(*arguments):
+    """(depth, inclusive, self, calls, name) of each row."""
+    text = good("-q", "--tree", "--unit=ticks", *arguments).decode()
+    rows = []
+    for line in text.splitlines()[3:]:
+        match = re.match(r" *(-?\d+) +(?:[-\d.]+%|-) +(-?\d+) +(\d+) ((?:\| |\+-)*)(.*)$", line)
+        rows.append((len(match[4]) // 2, int(match[1]), int(match[2]), int(match[3]), match[5]))
+    return rows
+
+
+@pytest.mark.parametrize("name", PROFILES + ["deep-calls1"])
+def test_rows_add_up_to_the_one_above(profile, name):
+    rows = tree_rows(profile(name))
+    for i, (depth, incl, own, _, text) in enumerate(rows):
+        below = 0
+        for other in rows[i + 1:]:
+            if other[0] <= depth:
+                break
+            if other[0] == depth + 1:
+                below += other[1]
+        if not text.startswith("("):
+            assert own + below == incl, text
+    assert rows[0][4].startswith(PROGRAM)
+
+
+def test_a_tree_prunes_small_branches(profile):
+    file = profile("mixed-calls2")
+    total = tree_rows(file)[0][1]
+    for depth, incl, _, _, text in tree_rows(file):
+        assert incl >= total * 0.005 or text.startswith("(")
+    assert any("more)" in row[4] for row in tree_rows(file))
+    assert not any("more)" in row[4] for row in tree_rows("--min-percent=0", file))
+    assert len(tree_rows("--min-percent=20", file)) < len(tree_rows(file))
+
+
+def test_a_deep_tree_ends(profile):
+    rows = tree_rows("--min-percent=0", profile("deep-calls1"))
+    assert max(row[0] for row in rows) <= 101
+    assert any("and what is below" in row[4] for row in rows)
+
+
+# ---- the terminal itself ----
+
+def on_terminal(columns, *arguments, **environment):
+    primary, secondary = pty.openpty()
+    fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with subprocess.Popen([COMMAND, *map(str, arguments)], stdout=secondary,
+                          stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                          env=dict(os.environ, TERM="xterm", **environment)) as process:
+        os.close(secondary)
+        text = b""
+        while True:
+            try:
+                piece = os.read(primary, 65536)
+            except OSError:
+                break
+            text += piece
+    os.close(primary)
+    assert process.returncode == 0
+    return text.decode().replace("\r\n", "\n")
+
+
+def without_styles(text):
+    return re.sub(r"\033\[[\d;]*m", "", text)
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 137, 300])
+@pytest.mark.parametrize("format_", ["--top=0", "--tree"])
+@pytest.mark.parametrize("name", ["mixed-calls2", "names", "evals", "made-hostile-names"])
+def test_lines_fit_the_terminal(profile, columns, format_, name):
+    lines = without_styles(on_terminal(columns, "-q", format_, profile(name))).splitlines()
+    limit = max(columns, 55 + 16)      # the numbers and a bit of the name are never cut
+    assert [line for line in lines[2:] if len(line) > limit] == []
+
+
+def test_a_wide_terminal_shows_everything(profile):
+    file = profile("mixed-calls2")
+    wide = without_styles(on_terminal(1000, "--top=0", file))
+    assert wide == good("--top=0", file).decode()
+
+
+def test_colours_only_where_they_are_wanted(profile):
+    file = profile("mixed-calls2")
+    assert "\033[1m" in on_terminal(100, "--top", file)
+    assert "\033" not in on_terminal(100, "--top", file, NO_COLOR="1")
+    assert "\033[1m" in on_terminal(100, "--top", file, NO_COLOR="")
+    assert b"\033" not in good("--top", file)
+    assert b"\033" not in good("--tree", file)
+
+
+@pytest.mark.parametrize("format_", ["--top=0", "--tree", "--stats"])
+@pytest.mark.parametrize("name", ["made-hostile-names", "made-hostile-files"])
+def test_names_cannot_reach_the_terminal(profile, format_, name):
+    done = run("-q", format_, "--min-percent=0", profile(name))
+    assert done.returncode == 0
+    text = done.stdout.decode()
+    assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f]", text)
