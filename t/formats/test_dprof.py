@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Profiles that Devel::DProf records here and now: our numbers are those of its own dprofpp."""
+
+import re
+import shutil
+import subprocess
+from collections import Counter
+
+import pytest
+
+PROGRAM = r"""
+package Foo;
+sub new { bless {}, shift }
+sub work { my ($self, $n) = @_; my $x = 0; $x += $_ for 1 .. $n * 8000; $x }
+our $AUTOLOAD;
+sub AUTOLOAD { return if $AUTOLOAD =~ /DESTROY/; my $y = 0; $y += $_ for 1 .. 60000; $y }
+package main;
+sub fact { my $n = shift; $n <= 1 ? 1 : $n * fact($n - 1) }
+sub tiny { 1 }
+sub dier { die "x\n" }
+my $o = Foo->new;
+for (1 .. 40) {
+    $o->work(5); $o->unknown_method; fact(20); eval { dier() }; tiny() for 1 .. 300;
+    my $anon = sub { fact(3) }; $anon->();
+    open my $in, '<', '/dev/zero'; read $in, my $data, 4_000_000;
+}
+select undef, undef, undef, 0.1;
+"""
+GOTO = r"""
+sub burn { my $x = 0; $x += $_ for 1 .. 400000; $x }
+sub jump { burn() if $_[0]; goto &landing }
+sub landing { burn() }
+jump($_) for 0 .. 5;
+"""
+CLOCKS = {"": [], "user": ["-u"], "system": ["-s"], "real": ["-r"]}
+
+
+def record(folder, program, **environment):
+    if not shutil.which("dprofpp"):
+        pytest.skip("libdevel-dprof-perl is not installed")
+    (folder / "program.pl").write_text(program)
+    subprocess.run(["perl", "-d:DProf", "program.pl"], cwd=folder, check=True, timeout=60)
+    return folder / "tmon.out"
+
+
+@pytest.fixture(scope="module")
+def tmon(tmp_path_factory):
+    return record(tmp_path_factory.mktemp("dprof"), PROGRAM)
+
+
+def dprofpp(path, *options):
+    """Exclusive seconds and calls by sub."""
+    out = subprocess.run(["dprofpp", "-q", "-O", "1000", *options, str(path)], check=True,
+                         capture_output=True, text=True, timeout=60).stdout
+    rows = {}
+    for line in out.splitlines():
+        fields = line.split()
+        rows[fields[6]] = (0 if fields[1] == "-" else float(fields[1]), int(fields[3]))
+    return rows
+
+
+def elapsed(path, *options):
+    out = subprocess.run(["dprofpp", *options, str(path)], check=True, capture_output=True,
+                         text=True, timeout=60).stdout
+    return float(re.search(r"(?:System|User|Real) Time = *(-?[\d.e-]+)", out).group(1))
+
+
+def ours(command, path, *options):
+    """The same from the records, and the whole time."""
+    out = subprocess.run([str(command), "--dump", *options, str(path)], check=True,
+                         capture_output=True, text=True, timeout=60).stdout
+    rate = int(re.search(r'ticks_per_sec" value="(\d+)', out).group(1))
+    seconds, calls, total = Counter(), Counter(), 0
+    for line in out.splitlines():
+        found = re.search(r'SUB_RETURN .*excl_ticks=(\S+) name="(.*)"', line)
+        if found:
+            seconds[found.group(2)] += float(found.group(1)) / rate
+            calls[found.group(2)] += 1
+        found = re.search(r"TIME_LINE ticks=(\S+)", line)
+        if found:
+            total += int(found.group(1)) / rate
+    return {name: (seconds[name], calls[name]) for name in calls}, total
+
+
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_times_and_calls_are_those_of_dprofpp(export_command, tmon, clock):
+    expected = dprofpp(tmon, *CLOCKS[clock])
+    got, total = ours(export_command, tmon, *(["--clock", clock] if clock else []))
+    assert set(got) == set(expected) and len(got) > 5
+    for name, (seconds, calls) in expected.items():
+        assert got[name][1] == calls, name
+        if seconds > 0:  # dprofpp shows no negative numbers
+            assert got[name][0] == pytest.approx(seconds, abs=0.00051), name
+        else:
+            assert got[name][0] < 0.00051, name
+    # The header's whole time and the sum of all stretches differ by a tick of the clock or so.
+    assert total == pytest.approx(elapsed(tmon, *CLOCKS[clock]), abs=0.0201)
+
+
+def test_goto_charges_both_subs(export_command, tmp_path):
+    """dprofpp loses what a sub spent before it jumps; here nothing is lost."""
+    path = record(tmp_path, GOTO)
+    got, total = ours(export_command, path)
+    assert got["main::jump"][1] == got["main::landing"][1] == 6
+    assert got["main::burn"][1] == 11
+    assert sum(seconds for seconds, _ in got.values()) == pytest.approx(total, abs=0.021)
+
+
+def test_a_cut_profile_is_exported_as_partial(export_command, tmon, tmp_path):
+    data = tmon.read_bytes()
+    cut = tmp_path / "tmon.out"
+    cut.write_bytes(data[: len(data) * 2 // 3])
+    result = subprocess.run([str(export_command), "--top", str(cut)], capture_output=True,
+                            text=True, timeout=60)
+    assert result.returncode == 3
+    assert re.search(r"tmon\.out: byte \d+: the input ends ", result.stderr)
+    assert "Foo::work" in result.stdout
+
+
+def test_every_exporter_takes_it(export_command, tmon, tmp_path):
+    subprocess.run([str(export_command), "--check", str(tmon)], check=True, timeout=60)
+    listed = subprocess.run([str(export_command), "--list-formats"], check=True,
+                            capture_output=True, text=True).stdout
+    names = re.findall(r"^  (\S+)", listed.split("Input:")[0], re.M)
+    assert {"callgrind", "pprof", "tree"} <= set(names)
+    for name in names:
+        out = tmp_path / f"out-{name}"
+        subprocess.run([str(export_command), f"--format={name}", "-o", str(out), str(tmon)],
+                       check=True, timeout=60)
+        data = out.read_bytes()
+        assert data.startswith(b"\x1f\x8b") or b"Foo::work" in data, name
