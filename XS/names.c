@@ -402,16 +402,6 @@ struct nytp_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop,
     return known->sub;
 }
 
-/* perl's own idea of the running sub (findcaller=1). */
-struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec)
-{
-    for (const PERL_SI *si = PL_curstackinfo; si != NULL; si = si->si_prev)
-        for (I32 i = si->si_cxix; i >= 0; i--)
-            if (CxTYPE(&si->si_cxstack[i]) == CXt_SUB)
-                return nytp_sub_of_cv(aTHX_ rec, si->si_cxstack[i].blk_sub.cv);
-    return nytp_outermost_sub(aTHX_ rec);
-}
-
 struct nytp_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv)
 {
     struct nytp_text *const text = &rec->scratch;
@@ -421,12 +411,18 @@ struct nytp_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv)
     return nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
 }
 
-/* The main program, unless a format of it is running or it is not even compiled. */
-struct nytp_sub *nytp_outermost_sub(pTHX_ struct nytp_recorder *rec)
+/* perl's own idea of the running sub: for findcaller=1, and outside all recorded calls, where
+ * it may be a sub that was entered unrecorded. */
+struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec)
 {
-    for (I32 i = cxstack_ix; i >= 0; i--)
-        if (CxTYPE(&cxstack[i]) == CXt_FORMAT && cxstack[i].blk_format.gv != NULL)
-            return nytp_sub_of_gv(rec, cxstack[i].blk_format.gv);
+    for (const PERL_SI *si = PL_curstackinfo; si != NULL; si = si->si_prev)
+        for (I32 i = si->si_cxix; i >= 0; i--) {
+            const PERL_CONTEXT *const cx = &si->si_cxstack[i];
+            if (CxTYPE(cx) == CXt_FORMAT && cx->blk_format.gv != NULL)
+                return nytp_sub_of_gv(rec, cx->blk_format.gv);
+            if (CxTYPE(cx) == CXt_SUB && name_of_cv(cx->blk_sub.cv).name != NULL)
+                return nytp_sub_of_cv(aTHX_ rec, cx->blk_sub.cv);
+        }
     return PL_main_start != NULL ? rec->runtime : rec->null_caller;
 }
 
@@ -478,18 +474,22 @@ static void add_debugger_subs(pTHX_ struct nytp_recorder *rec)
     }
 }
 
-/* The file that an xsub or builtin is shown in: that of some perl sub of its package. */
-static uint32_t fid_of_package(const struct nytp_recorder *rec, const struct nytp_sub *sub)
+/* The file that an xsub or builtin is shown in: that of some perl sub of its package, one that
+ * is in the stream already if there is any. */
+static uint32_t fid_of_package(pTHX_ struct nytp_recorder *rec, const struct nytp_sub *sub)
 {
+    struct nytp_file *unknown = NULL;
     for (uint32_t id = 1; id <= rec->n_subs; id++) {
         const struct nytp_sub *const other = rec->subs[id];
-        if (other->kind == NYTP_SUB_PERL && other->file != NULL &&
-            other->package_len == sub->package_len &&
-            memEQ(other->name, sub->name, sub->package_len) &&
-            nytp_file_is_known(rec, other->file))
+        if (other->kind != NYTP_SUB_PERL || other->file == NULL ||
+            other->package_len != sub->package_len ||
+            memNE(other->name, sub->name, sub->package_len))
+            continue;
+        if (nytp_file_is_known(rec, other->file))
             return other->file->fid;
+        unknown = other->file;
     }
-    return 0;
+    return unknown == NULL ? 0 : nytp_file_fid(aTHX_ rec, unknown, NYTP_FID_VIA_SUB);
 }
 
 static void write_closing_info(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub)
@@ -502,7 +502,7 @@ static void write_closing_info(pTHX_ struct nytp_recorder *rec, struct nytp_sub 
             write_info(rec, sub, program->fid, 1, 1);
         return;
     }
-    uint32_t fid = fid_of_package(rec, sub);
+    uint32_t fid = fid_of_package(aTHX_ rec, sub);
     if (fid == 0 && sub->package_len == 4 && strnEQ(sub->name, "main", 4)) {
         const struct nytp_file *const program = nytp_file_named(aTHX_ rec, PL_origfilename);
         fid = nytp_file_is_known(rec, program) ? program->fid : 0;
@@ -519,7 +519,11 @@ void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing)
     size_t kept = 0;
     for (size_t i = 0; i < rec->n_unwritten; i++) {
         struct nytp_sub *const sub = rec->unwritten[i];
-        if (closing && sub->called && sub->kind == NYTP_SUB_PERL && sub->file != NULL)
+        if (!closing || !sub->called || sub->kind == NYTP_SUB_PSEUDO)
+            continue;
+        if (sub->kind != NYTP_SUB_PERL)
+            fid_of_package(aTHX_ rec, sub);
+        else if (sub->file != NULL)
             nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
     }
     for (size_t i = 0; i < rec->n_unwritten; i++) {

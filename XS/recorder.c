@@ -446,6 +446,9 @@ static void xs_finish(pTHX_ CV *cv)
     dXSARGS;
     PERL_UNUSED_VAR(cv);
     PERL_UNUSED_VAR(items);
+    struct nytp_recorder *const rec = nytp_recorder;
+    if (rec->stmts_on && !rec->leave_on)
+        nytp_stmt_begin(aTHX_ rec, PL_curcop); /* no leave op has closed the last one */
     nytp_finish(aTHX);
     XSRETURN_EMPTY;
 }
@@ -576,7 +579,7 @@ bool nytp_enable(pTHX_ const char *path)
         begin_recording(rec);
     else if (rec->state != NYTP_RECORDING && rec->state != NYTP_OFF)
         start(aTHX_ rec);
-    if (!was_on && rec->stmts_on)
+    if (!was_on && rec->stmts_on && PL_curcop != &PL_compiling)
         nytp_stmt_begin(aTHX_ rec, PL_curcop);
     return was_on;
 }

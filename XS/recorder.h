@@ -195,7 +195,7 @@ struct nytp_recorder {
     bool left_fresh;
     uint32_t jump_serial;   /* goto &xsub: the frame that runs it, 0 if none */
     CV *jump_xsub;
-    uint32_t jump_fid, jump_line;
+    const struct call_site *jump_site; /* of the goto; valid while jump_xsub is */
 
     struct nytp_index subs_by_name, bodies, arcs, files_by_name, opcodes;
     struct nytp_sub **subs;      /* by id; 0 is not used */
@@ -316,7 +316,6 @@ struct nytp_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop,
 struct nytp_sub *nytp_sub_named(struct nytp_recorder *rec, const char *name, size_t len,
                                 enum nytp_sub_kind kind);
 struct nytp_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv);
-struct nytp_sub *nytp_outermost_sub(pTHX_ struct nytp_recorder *rec); /* outside all subs */
 struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec);
 void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);
 void nytp_name_compiled(pTHX_ struct nytp_recorder *rec);

@@ -62,18 +62,17 @@ static const COP *first_cop_in(const OP *op)
     return NULL;
 }
 
-static const COP *first_cop_of_context(pTHX_ const PERL_CONTEXT *cx)
+/* The COP whose line stands for a context: a sub's or loop's first statement; for other blocks
+ * the statement that they are part of. */
+static const COP *cop_of_context(const PERL_CONTEXT *cx)
 {
     switch (CxTYPE(cx)) {
     case CXt_SUB:
     case CXt_FORMAT:
-        return CvROOT(cx->blk_sub.cv) == NULL ? NULL
-                                              : first_cop_in(CvROOT(cx->blk_sub.cv));
+        return CvROOT(cx->blk_sub.cv) == NULL ? NULL : first_cop_in(CvROOT(cx->blk_sub.cv));
     case CXt_EVAL:
     case CXt_BLOCK:
-        return cx->blk_oldcop == NULL || cx->blk_oldcop == &PL_compiling
-                   ? NULL
-                   : first_cop_in(OpSIBLING((const OP *)cx->blk_oldcop));
+        return cx->blk_oldcop;
     default:
         return CxTYPE_is_LOOP(cx) ? first_cop_in(cx->blk_loop.my_op->op_redoop) : NULL;
     }
@@ -83,14 +82,14 @@ static void find_block(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     bool block_found = false;
     rec->stmt.block_line = rec->stmt.sub_line = rec->stmt.line;
-    for (I32 i = cxstack_ix; i >= 0; i--) {
+    for (I32 i = cxstack_ix; i > 0; i--) {
         const PERL_CONTEXT *const cx = &cxstack[i];
         const bool is_sub = CxTYPE(cx) == CXt_SUB || CxTYPE(cx) == CXt_FORMAT;
         const bool is_string_eval = CxTYPE(cx) == CXt_EVAL && CxREALEVAL(cx);
         if (is_string_eval)
             return;
-        const COP *const first = first_cop_of_context(aTHX_ cx);
-        if (first == NULL || strNE(CopFILE(first), CopFILE(cop)))
+        const COP *const first = cop_of_context(cx);
+        if (first == NULL || first == &PL_compiling || strNE(CopFILE(first), CopFILE(cop)))
             continue;
         if (!block_found)
             rec->stmt.block_line = CopLINE(first);

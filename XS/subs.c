@@ -129,18 +129,22 @@ void nytp_arcs_write(pTHX_ struct nytp_recorder *rec)
 
 /* ---- frames ---- */
 
+/* Where a call comes from, taken before perl's handler changes what is current. */
+struct call_site {
+    struct nytp_sub *caller;
+    uint32_t fid, line;
+    int64_t now;
+};
+
 static struct nytp_sub *caller_now(pTHX_ struct nytp_recorder *rec)
 {
-    if (UNLIKELY(rec->options.findcaller))
-        return nytp_running_sub(aTHX_ rec);
-    if (LIKELY(rec->n_frames > 0))
+    if (LIKELY(rec->n_frames > 0 && !rec->options.findcaller))
         return rec->frames[rec->n_frames - 1].sub;
-    return nytp_outermost_sub(aTHX_ rec);
+    return nytp_running_sub(aTHX_ rec);
 }
 
 static struct nytp_frame *push(struct nytp_recorder *rec, struct nytp_sub *sub,
-                               struct nytp_sub *caller, uint32_t fid, uint32_t line,
-                               int64_t now)
+                               const struct call_site *site)
 {
     if (UNLIKELY(rec->n_frames >= rec->size_frames)) {
         rec->size_frames = rec->size_frames == 0 ? 256 : rec->size_frames * 2;
@@ -148,12 +152,12 @@ static struct nytp_frame *push(struct nytp_recorder *rec, struct nytp_sub *sub,
     }
     struct nytp_frame *const frame = &rec->frames[rec->n_frames++];
     frame->sub = sub;
-    frame->caller = caller;
-    frame->fid = fid;
-    frame->line = line;
+    frame->caller = site->caller;
+    frame->fid = site->fid;
+    frame->line = site->line;
     frame->serial = ++rec->last_serial;
     frame->depth = ++sub->depth;
-    frame->enter_ticks = now;
+    frame->enter_ticks = site->now;
     frame->callee_ticks = 0;
     sub->called = true;
     return frame;
@@ -212,11 +216,9 @@ static void on_scope_exit(pTHX_ void *serial)
     struct nytp_recorder *const rec = nytp_recorder;
     if (rec == NULL || !nytp_is_ours(aTHX_ rec))
         return;
-    dSAVE_ERRNO;
     close_frame(aTHX_ rec, (uint32_t)PTR2UV(serial));
     if (UNLIKELY(rec->jump_xsub != NULL))
         enter_jumped_xsub(aTHX_ rec);
-    RESTORE_ERRNO;
 }
 
 void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks)
@@ -265,13 +267,23 @@ void nytp_frames_retract(struct nytp_recorder *rec)
 
 /* ---- calls ---- */
 
-static void enter(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub, uint32_t fid,
-                  uint32_t line, int64_t now)
+static struct call_site call_site(pTHX_ struct nytp_recorder *rec)
 {
-    struct nytp_sub *const caller = caller_now(aTHX_ rec);
-    push(rec, sub, caller, fid, line, now);
+    struct call_site site;
+    site.now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    const struct nytp_place *const place =
+        nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_SUB);
+    site.fid = place->fid;
+    site.line = place->line;
+    site.caller = caller_now(aTHX_ rec);
+    return site;
+}
+
+static void enter(struct nytp_recorder *rec, struct nytp_sub *sub, const struct call_site *site)
+{
+    push(rec, sub, site);
     if (rec->entries_on)
-        nytp_write_sub_entry(rec->writer, fid, line);
+        nytp_write_sub_entry(rec->writer, site->fid, site->line);
 }
 
 static void watch_scope(pTHX_ uint32_t serial)
@@ -289,22 +301,19 @@ static void unwatch(pTHX_ I32 height, I32 context)
 
 /* Run perl's handler for op `type`, which is all that the call is. */
 static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub, int type,
-                      uint32_t fid, uint32_t line, int64_t now)
+                      const struct call_site *site)
 {
-    enter(aTHX_ rec, sub, fid, line, now);
+    enter(rec, sub, site);
     const uint32_t serial = rec->last_serial;
     watch_scope(aTHX_ serial);
     const I32 height = PL_savestack_ix, context = cxstack_ix;
     OP *const next = nytp_real_op(aTHX_ type);
     unwatch(aTHX_ height, context);
     sub->returned_normally = true;
-    if (LIKELY(rec->n_frames > 0 && rec->frames[rec->n_frames - 1].serial == serial)) {
-        dSAVE_ERRNO;
+    if (LIKELY(rec->n_frames > 0 && rec->frames[rec->n_frames - 1].serial == serial))
         pop(rec, nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)));
-        RESTORE_ERRNO;
-    } else {
+    else
         close_frame(aTHX_ rec, serial);
-    }
     return next;
 }
 
@@ -329,13 +338,11 @@ static CV *entered_cv(pTHX_ const OP *next)
     return CxTYPE(cx) == CXt_SUB && CvSTART(cx->blk_sub.cv) == next ? cx->blk_sub.cv : NULL;
 }
 
-static void enter_perl_sub(pTHX_ struct nytp_recorder *rec, CV *cv, uint32_t fid, uint32_t line,
-                           int64_t now)
+static void enter_perl_sub(pTHX_ struct nytp_recorder *rec, CV *cv,
+                           const struct call_site *site)
 {
-    dSAVE_ERRNO;
-    enter(aTHX_ rec, nytp_sub_of_cv(aTHX_ rec, cv), fid, line, now);
+    enter(rec, nytp_sub_of_cv(aTHX_ rec, cv), site);
     watch_scope(aTHX_ rec->last_serial);
-    RESTORE_ERRNO;
 }
 
 /* Not a call: perl will say so and die. */
@@ -356,15 +363,13 @@ static struct nytp_sub *unclear_sub(pTHX_ struct nytp_recorder *rec, const SV *s
 /* A call that perl has to look up first: AUTOLOAD, overloaded or symbolic code references,
  * undefined subs. If it dies, or turns out to be an xsub, it is the call of what we took it
  * for; what was called to find out becomes part of it. */
-static OP *call_unclear(pTHX_ struct nytp_recorder *rec, SV *sv, CV *cv, uint32_t fid,
-                        uint32_t line, int64_t now)
+static OP *call_unclear(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub,
+                        const struct call_site *site)
 {
-    dSAVE_ERRNO;
-    enter(aTHX_ rec, unclear_sub(aTHX_ rec, sv, cv), fid, line, now);
+    enter(rec, sub, site);
     const uint32_t serial = rec->last_serial;
     watch_scope(aTHX_ serial);
     const I32 height = PL_savestack_ix, context = cxstack_ix;
-    RESTORE_ERRNO;
     OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
     CV *const entered = cxstack_ix > context ? entered_cv(aTHX_ next) : NULL;
     if (rec->n_frames == 0 || rec->frames[rec->n_frames - 1].serial != serial)
@@ -388,30 +393,24 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec)
 {
     SV *const sv = *PL_stack_sp;
     CV *const cv = callee_cv(sv);
-    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
-    const struct nytp_place *const slot = nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_SUB);
-    const uint32_t fid = slot->fid, line = slot->line;
+    const struct call_site site = call_site(aTHX_ rec);
     if (LIKELY(cv != NULL && CvROOT(cv) != NULL && !CvISXSUB(cv))) {
         OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
         CV *const entered = entered_cv(aTHX_ next);
         if (LIKELY(entered != NULL && rec->subs_on))
-            enter_perl_sub(aTHX_ rec, entered, fid, line, now);
+            enter_perl_sub(aTHX_ rec, entered, &site);
         return next;
     }
     if (cv == NULL && is_hopeless(sv))
         return nytp_real_op(aTHX_ OP_ENTERSUB);
+    struct nytp_sub *const sub = unclear_sub(aTHX_ rec, sv, cv);
     if (cv == NULL || !CvISXSUB(cv))
-        return call_unclear(aTHX_ rec, sv, cv, fid, line, now);
-    dSAVE_ERRNO;
-    struct nytp_sub *const sub = nytp_sub_of_cv(aTHX_ rec, cv);
-    RESTORE_ERRNO;
-    if (UNLIKELY(sub->special == NYTP_SUB_CONTROL))
-        return nytp_real_op(aTHX_ OP_ENTERSUB);
-    if (UNLIKELY(sub->special == NYTP_SUB_EXITS)) {
+        return call_unclear(aTHX_ rec, sub, &site);
+    if (UNLIKELY(sub->special == NYTP_SUB_EXITS))
         nytp_finish(aTHX);
+    if (UNLIKELY(sub->special != NYTP_SUB_ORDINARY))
         return nytp_real_op(aTHX_ OP_ENTERSUB);
-    }
-    return run_inside(aTHX_ rec, sub, OP_ENTERSUB, fid, line, now);
+    return run_inside(aTHX_ rec, sub, OP_ENTERSUB, &site);
 }
 
 /* ---- goto &sub ---- */
@@ -421,10 +420,11 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec)
  * together with its caller's. */
 static void enter_jumped_xsub(pTHX_ struct nytp_recorder *rec)
 {
+    struct call_site site = *rec->jump_site;
     CV *const cv = rec->jump_xsub;
     rec->jump_xsub = NULL;
-    enter(aTHX_ rec, nytp_sub_of_cv(aTHX_ rec, cv), rec->jump_fid, rec->jump_line,
-          rec->left_ticks);
+    site.now = rec->left_ticks;
+    enter(rec, nytp_sub_of_cv(aTHX_ rec, cv), &site);
     rec->jump_serial = rec->last_serial;
 }
 
@@ -434,24 +434,24 @@ OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec)
     if (sv == NULL || !SvROK(sv) || SvTYPE(SvRV(sv)) != SVt_PVCV)
         return nytp_real_op(aTHX_ OP_GOTO);
     CV *const cv = (CV *)SvRV(sv);
-    const struct nytp_place *const slot = nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_SUB);
-    const uint32_t fid = slot->fid, line = slot->line;
+    struct call_site site = call_site(aTHX_ rec);
+    if (rec->n_frames > 0)
+        site.caller = rec->frames[rec->n_frames - 1].caller; /* who called the one that jumps */
     rec->jump_serial = 0;
     rec->jump_xsub = CvISXSUB(cv) ? cv : NULL;
-    rec->jump_fid = fid;
-    rec->jump_line = line;
+    rec->jump_site = &site;
     OP *const next = nytp_real_op(aTHX_ OP_GOTO);
     rec->jump_xsub = NULL;
     if (rec->jump_serial != 0) {
-        const uint32_t serial = rec->jump_serial;
-        rec->jump_serial = 0;
         rec->frames[rec->n_frames - 1].sub->returned_normally = true;
-        close_frame(aTHX_ rec, serial);
+        close_frame(aTHX_ rec, rec->jump_serial);
         return next;
     }
     CV *const entered = entered_cv(aTHX_ next);
-    if (entered != NULL && rec->subs_on)
-        enter_perl_sub(aTHX_ rec, entered, fid, line, rec->left_ticks);
+    if (entered != NULL && rec->subs_on) {
+        site.now = rec->left_ticks;
+        enter_perl_sub(aTHX_ rec, entered, &site);
+    }
     return next;
 }
 
@@ -459,31 +459,27 @@ OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec)
 
 /* Waiting in accept() is nobody's cost: as if the clock had stood still, but for the
  * statement. */
-static OP *call_accept(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub, uint32_t fid,
-                       uint32_t line, int64_t now)
+static OP *call_accept(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub,
+                       const struct call_site *site)
 {
     OP *const next = nytp_real_op(aTHX_ OP_ACCEPT);
-    dSAVE_ERRNO;
-    const int64_t waited = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)) - now;
+    struct call_site after = *site;
+    after.now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
     for (uint32_t i = 0; i < rec->n_frames; i++)
-        rec->frames[i].enter_ticks += waited;
-    rec->clock.overhead_ticks += waited;
-    enter(aTHX_ rec, sub, fid, line, now + waited);
+        rec->frames[i].enter_ticks += after.now - site->now;
+    rec->clock.overhead_ticks += after.now - site->now;
+    enter(rec, sub, &after);
     sub->returned_normally = true;
-    pop(rec, now + waited);
-    RESTORE_ERRNO;
+    pop(rec, after.now);
     return next;
 }
 
 OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec)
 {
-    dSAVE_ERRNO;
     const int type = PL_op->op_type;
-    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
-    const struct nytp_place *const slot = nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_SUB);
+    const struct call_site site = call_site(aTHX_ rec);
     struct nytp_sub *const sub = nytp_sub_of_op(aTHX_ rec, PL_curcop, type);
-    RESTORE_ERRNO;
     if (UNLIKELY(type == OP_ACCEPT))
-        return call_accept(aTHX_ rec, sub, slot->fid, slot->line, now);
-    return run_inside(aTHX_ rec, sub, type, slot->fid, slot->line, now);
+        return call_accept(aTHX_ rec, sub, &site);
+    return run_inside(aTHX_ rec, sub, type, &site);
 }
