@@ -117,7 +117,7 @@ static void put_call(struct writer *w, uint64_t calls, uint32_t callee)
 {
     struct nytp_out *out = w->out;
     const struct nytp_sub *sub = &w->profile->subs[callee];
-    put_file(w, "cfi=", sub->file);
+    put_file(w, "cfi=", nytp_sub_file(w->profile, callee));
     put_sub(w, "cfn=", callee);
     nytp_puts(out, "calls=");
     nytp_put_u64(out, calls > 0 ? calls : 1);
@@ -126,29 +126,28 @@ static void put_call(struct writer *w, uint64_t calls, uint32_t callee)
     nytp_putc(out, '\n');
 }
 
-/* The lines that follow are in `file`; `current` is what they are in so far. */
-static void change_file(struct writer *w, const struct nytp_sub *sub, uint32_t *current,
-                        uint32_t file)
+/* The next cost is on a line of `file`; `current` is what the lines are in so far. */
+static void change_file(struct writer *w, uint32_t sub, uint32_t *current, uint32_t file,
+                        uint32_t line)
 {
-    if (file == 0)
-        file = sub->file;
+    file = nytp_line_file(w->profile, sub, file, line);
     if (file == *current)
         return;
-    put_file(w, file == sub->file ? "fe=" : "fi=", file);
+    put_file(w, file == nytp_sub_file(w->profile, sub) ? "fe=" : "fi=", file);
     *current = file;
 }
 
 static void put_arc(struct writer *w, uint32_t *current, uint32_t index)
 {
     const struct nytp_arc *arc = &w->profile->arcs[index];
-    change_file(w, &w->profile->subs[arc->caller], current, arc->file);
+    change_file(w, arc->caller, current, arc->file, arc->line);
     put_call(w, arc->calls, arc->callee);
     put_costs(w, arc->line, w->arc_costs[index], w->arc_statements[index]);
 }
 
 static void put_line_cost(struct writer *w, uint32_t *current, const struct nytp_line_cost *cost)
 {
-    change_file(w, &w->profile->subs[cost->sub], current, cost->file);
+    change_file(w, cost->sub, current, cost->file, cost->line);
     put_costs(w, cost->line, self_cost(w, &w->scale, cost->excl_ticks), cost->statements);
 }
 
@@ -204,7 +203,7 @@ struct range {
 static void put_function(struct writer *w, uint32_t sub, struct range *lines, struct range *arcs)
 {
     const struct nytp_profile *profile = w->profile;
-    uint32_t current = profile->subs[sub].file;
+    uint32_t current = nytp_sub_file(profile, sub);
     nytp_putc(w->out, '\n');
     put_file(w, "fl=", current);
     put_sub(w, "fn=", sub);

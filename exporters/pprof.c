@@ -103,6 +103,7 @@ const struct nytp_exporter nytp_exporter_pprof = {
     .suffixes = ".pb.gz .pprof .pprof.gz .pb",
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS | NYTP_HAS_CALLS | NYTP_HAS_ENTRIES,
     .binary = true,
-    .viewer = "go tool pprof -http=localhost:",
+    /* the graph would have a box of pid and script under every node */
+    .viewer = "pprof -http=localhost: -taghide=.|go tool pprof -http=localhost: -taghide=.",
     .write = write_pprof,
 };

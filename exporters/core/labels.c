@@ -33,7 +33,7 @@ static bool must_escape(const unsigned char *text, size_t len, size_t i)
     if (c < ' ' || c == 0x7f)
         return true;
     if (c == ' ')
-        return i == 0 || i == len - 1;
+        return i == 0;
     if (c == '\\')
         return looks_escaped(text + i, len - i);
     if (c == '(' && i == 0)
@@ -134,12 +134,12 @@ static bool label_run(struct nytp_labels *labels, const struct nytp_profile *pro
     bool differ = false;
     for (uint32_t i = first; i < end; i++) {
         labels->subs[i] = label;
-        differ |= profile->files[profile->subs[i].file].name.ptr !=
-                  profile->files[profile->subs[first].file].name.ptr;
+        differ |= profile->files[nytp_sub_file(profile, i)].name.ptr !=
+                  profile->files[nytp_sub_file(profile, first)].name.ptr;
     }
     for (uint32_t i = first; differ && i < end; i++)
-        if (profile->subs[i].file != 0 &&
-            !append_file(labels, &labels->subs[i], labels->files[profile->subs[i].file]))
+        if (nytp_sub_file(profile, i) != 0 &&
+            !append_file(labels, &labels->subs[i], labels->files[nytp_sub_file(profile, i)]))
             return false;
     return true;
 }

@@ -143,11 +143,11 @@ static uint32_t function_id(struct message *m, uint32_t sub, uint32_t file)
     const uint32_t known = nytp_table_get(&m->function_ids, key);
     if (known != NYTP_TABLE_NONE)
         return known;
-    const struct nytp_sub *s = &m->profile->subs[sub];
     const struct function function = {
         .name = name_id(m, m->labels->subs[sub]),
         .filename = name_id(m, m->labels->files[file]),
-        .start_line = file == s->file ? s->first_line : 0,
+        .start_line =
+            file == m->profile->subs[sub].file ? m->profile->subs[sub].first_line : 0,
     };
     if (!nytp_grow(&m->functions, &m->functions_size, m->n_functions, sizeof *m->functions) ||
         !nytp_table_put(&m->function_ids, key, m->n_functions + 1)) {
@@ -160,12 +160,13 @@ static uint32_t function_id(struct message *m, uint32_t sub, uint32_t file)
 
 static uint32_t location_id(struct message *m, uint32_t sub, uint32_t file, uint32_t line)
 {
+    file = nytp_line_file(m->profile, sub, file, line);
     const struct nytp_key key = {sub, file, line, 0};
     const uint32_t known = nytp_table_get(&m->location_ids, key);
     if (known != NYTP_TABLE_NONE)
         return known;
     const struct location location = {
-        .function = function_id(m, sub, file != 0 ? file : m->profile->subs[sub].file),
+        .function = function_id(m, sub, file),
         .line = line,
     };
     if (!nytp_grow(&m->locations, &m->locations_size, m->n_locations, sizeof *m->locations) ||

@@ -66,7 +66,7 @@ static void test_escapes(struct nytp_labels *labels)
     ESCAPES(labels, "a b\xc3\xa4;\"<&>' c", "a b\xc3\xa4;\"<&>' c", "punctuation and UTF-8 stay");
     ESCAPES(labels, "a\0b", "a\\x00b", "NUL");
     ESCAPES(labels, "a\nb\rc\td\x7f", "a\\x0ab\\x0dc\\x09d\\x7f", "control characters");
-    ESCAPES(labels, " a ", "\\x20a\\x20", "blanks at the ends");
+    ESCAPES(labels, " a ", "\\x20a ", "a leading blank, not a trailing one");
     ESCAPES(labels, " ", "\\x20", "a blank alone");
     ESCAPES(labels, "(1", "\\x281", "what callgrind would take for a name id");
     ESCAPES(labels, "(12) x", "\\x2812) x", "what callgrind would take for an id and a name");
