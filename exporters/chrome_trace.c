@@ -19,6 +19,8 @@ struct trace {
     const struct nytp_profile *profile;
     struct nytp_out *out;
     struct nytp_frames frames;
+    struct nytp_out *heads;  /* in memory: see make_heads() */
+    size_t *head_ends;       /* per frame */
     struct nytp_scale scale; /* to nanoseconds */
     uint32_t process;
     int64_t offset_ns; /* of the process's start, from that of the first */
@@ -39,22 +41,44 @@ static const char *category(enum nytp_sub_kind kind)
 /* Two processes of one pid (recordings of several machines) differ by their thread. */
 static void put_ids(const struct trace *t)
 {
-    nytp_printf(t->out, ",\"pid\":%u,\"tid\":%u", t->profile->processes[t->process].pid,
-                t->process + 1);
+    nytp_puts(t->out, ",\"pid\":");
+    nytp_put_u64(t->out, t->profile->processes[t->process].pid);
+    nytp_puts(t->out, ",\"tid\":");
+    nytp_put_u64(t->out, t->process + 1);
+}
+
+/* What all calls of a frame begin with, kept ready: names are escaped once, not per call. */
+static bool make_heads(struct trace *t)
+{
+    const struct nytp_profile *profile = t->profile;
+    t->head_ends = malloc(((size_t)t->frames.n_frames + 1) * sizeof *t->head_ends);
+    t->heads = nytp_out_memory(true);
+    if (t->head_ends == NULL || t->heads == NULL)
+        return false;
+    for (uint32_t i = 0; i < t->frames.n_frames; i++) {
+        nytp_puts(t->heads, ",\n{\"ph\":\"X\",\"name\":");
+        nytp_frames_json_name(profile, t->frames.frames[i], t->heads);
+        nytp_printf(t->heads, ",\"cat\":\"%s\",\"ts\":",
+                    category(profile->subs[t->frames.frames[i].sub].kind));
+        nytp_out_bytes(t->heads, &t->head_ends[i]);
+    }
+    return t->heads->error.status == NYTP_OK;
+}
+
+static void put_head(const struct trace *t, uint32_t frame)
+{
+    size_t len;
+    const uint8_t *heads = nytp_out_bytes(t->heads, &len);
+    const size_t start = frame == 0 ? 0 : t->head_ends[frame - 1];
+    nytp_put(t->out, heads + start, t->head_ends[frame] - start);
 }
 
 static void put_call(const struct trace *t, uint32_t node, int64_t start_ticks,
                      int64_t end_ticks)
 {
-    const struct nytp_profile *profile = t->profile;
-    const uint32_t frame = nytp_frames_of_node(&t->frames, &profile->nodes[node]);
     const int64_t start_ns = nytp_scale_once(&t->scale, start_ticks);
     const int64_t end_ns = nytp_scale_once(&t->scale, end_ticks);
-    nytp_puts(t->out, ",\n{\"ph\":\"X\",\"name\":");
-    nytp_frames_json_name(profile, t->frames.frames[frame], t->out);
-    nytp_puts(t->out, ",\"cat\":\"");
-    nytp_puts(t->out, category(profile->subs[profile->nodes[node].sub].kind));
-    nytp_puts(t->out, "\",\"ts\":");
+    put_head(t, nytp_frames_of_node(&t->frames, &t->profile->nodes[node]));
     nytp_json_fixed(t->out, t->offset_ns + start_ns, 3);
     nytp_puts(t->out, ",\"dur\":");
     nytp_json_fixed(t->out, end_ns - start_ns, 3);
@@ -134,7 +158,7 @@ static bool write_chrome_trace(const struct nytp_profile *profile,
 {
     struct trace t = {.profile = profile, .out = out};
     nytp_scale_init(&t.scale, nytp_unit_find("ns"), profile->ticks_per_sec);
-    bool ok = nytp_frames_init(&t.frames, profile);
+    bool ok = nytp_frames_init(&t.frames, profile) && make_heads(&t);
     if (ok) {
         nytp_puts(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
         ok = write_processes(&t, profile->n_spans > 0 && !options->aggregate);
@@ -142,6 +166,8 @@ static bool write_chrome_trace(const struct nytp_profile *profile,
     }
     if (!ok)
         nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for the trace");
+    nytp_out_discard(t.heads);
+    free(t.head_ends);
     nytp_frames_free(&t.frames);
     return out->error.status == NYTP_OK;
 }

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""chrome-trace: complete events that nest, whose lengths are the sub profiler's times."""
+
+import collections
+import decimal
+import json
+import subprocess
+
+import pytest
+
+
+@pytest.fixture
+def events(export_command, profile):
+    def read(name, *arguments):
+        done = subprocess.run([export_command, "--chrome-trace", *arguments, profile(name)],
+                              check=False, capture_output=True)
+        assert done.returncode in (0, 3), done.stderr
+        document = json.loads(done.stdout.decode("utf-8"), parse_float=decimal.Decimal)
+        return document["traceEvents"]
+    return read
+
+
+def nested(events):
+    """Own nanoseconds and calls by name; every event must lie within the one around it."""
+    own, calls = collections.Counter(), collections.Counter()
+    threads = collections.defaultdict(list)
+    for event in events:
+        if event["ph"] != "X":
+            assert event["ph"] == "M"
+            continue
+        start = event["ts"] * 1000
+        end = start + event["dur"] * 1000
+        assert start == int(start) and end == int(end) and end >= start
+        stack = threads[event["pid"], event["tid"]]
+        while stack and stack[-1][1] <= start and not (start == end == stack[-1][1]):
+            stack.pop()
+        if stack:
+            assert stack[-1][0] <= start and end <= stack[-1][1], event
+            own[stack[-1][2]] -= int(end - start)
+        stack.append((start, end, event["name"]))
+        own[event["name"]] += int(end - start)
+        calls[event["name"]] += 1
+    return own, calls
+
+
+@pytest.mark.parametrize("name", ["mixed-calls2", "mixed-calls1", "recurse", "evals", "requires",
+                                  "forks-merged"])
+def test_calls_and_total_time(events, totals, name):
+    want = totals(name)
+    own, calls = nested(events(name))
+    if name != "forks-merged":      # a child's calls began before it did: subs claim more time
+        assert sum(own.values()) == want.stmt_ticks * 1000000000 // want.ticks_per_sec
+    for sub, value in want.subs.items():
+        if sub != "main::RUNTIME" and not value.from_statements:
+            assert calls[sub] == value.calls, sub
+
+
+def test_order_of_time(events):
+    names = [event["name"] for event in events("mixed-calls2") if event["ph"] == "X"]
+    order = ["main::RUNTIME", "main::BEGIN@4", "main::BEGIN@5", "main::caller_one",
+             "main::caller_three", "List::Util::first", "main::CORE:sort"]
+    positions = [names.index(name) for name in order]
+    assert positions == sorted(positions)
+    starts = [event["ts"] for event in events("mixed-calls2") if event["ph"] == "X"]
+    assert starts == sorted(starts)
+
+
+def test_without_call_events_the_tree_is_laid_out_and_says_so(events, totals):
+    shown = events("mixed-calls0")
+    want = totals("mixed-calls0")
+    own, _ = nested(shown)
+    assert sum(own.values()) == want.stmt_ticks * 1000000000 // want.ticks_per_sec
+    track, = [event["args"]["name"] for event in shown if event["ph"] == "M"]
+    assert "positions are not times" in track
+
+
+def test_tracks_carry_pid_and_script(events, totals):
+    tracks = {event["pid"]: event["args"]["name"] for event in events("forks-merged")
+              if event["ph"] == "M"}
+    pids = [pid for pid, *_ in totals("forks-merged").processes]
+    assert sorted(tracks) == sorted(pids)
+    assert all("forks.pl" in name and str(pid) in name for pid, name in tracks.items())
+
+
+def test_a_child_starts_when_it_was_forked(events, totals):
+    want = totals("forks-merged")
+    first = min(start for _, _, start in want.processes)
+    begin = {event["pid"]: event["ts"] for event in reversed(events("forks-merged"))
+             if event["ph"] == "X"}
+    for pid, _, start in want.processes:
+        assert abs(float(begin[pid]) / 1e6 - (start - first)) < 2e-6, pid
+
+
+def test_a_timeline_that_leaves_calls_out_says_so(events):
+    shown = events("mixed-calls2", "--max-calls=20")
+    track, = [event["args"]["name"] for event in shown if event["ph"] == "M"]
+    assert "calls shorter than" in track and "are in their callers" in track
+    assert 2 <= sum(event["ph"] == "X" for event in shown) <= 21

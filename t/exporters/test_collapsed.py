@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""collapsed: options and names. That the numbers are right is in test_totals.py."""
+
+import collections
+import subprocess
+
+import pytest
+
+
+@pytest.fixture
+def stacks(export_command, profile):
+    """stacks(profile name, options…) -> [(frames, weight)], in order."""
+    def read(name, *arguments):
+        done = subprocess.run([export_command, "--collapsed", *arguments, profile(name)],
+                              check=False, capture_output=True)
+        assert done.returncode in (0, 3), done.stderr
+        lines = [line.rpartition(" ") for line in done.stdout.decode("utf-8").split("\n")[:-1]]
+        return [(stack.split(";"), int(weight)) for stack, _, weight in lines]
+    return read
+
+
+def total(stacks):
+    return sum(weight for _, weight in stacks)
+
+
+def own(stacks):
+    sums = collections.Counter()
+    for frames, weight in stacks:
+        sums[frames[-1]] += weight
+    return sums
+
+
+def test_lines_are_sorted_bytewise(export_command, profile):
+    for name in ("evals", "made-hostile-names", "perltidy"):
+        done = subprocess.run([export_command, "--collapsed", "--unit=ns", profile(name)],
+                              check=True, capture_output=True)
+        lines = done.stdout.split(b"\n")[:-1]
+        assert len(lines) > 10 and lines == sorted(lines)
+
+
+@pytest.mark.parametrize("unit, per_sec", [("ns", 10**9), ("us", 10**6), ("ms", 10**3)])
+def test_every_unit_keeps_the_total(stacks, totals, unit, per_sec):
+    want = totals("perltidy")
+    exact = want.stmt_ticks * per_sec / want.ticks_per_sec
+    assert abs(total(stacks("perltidy", f"--unit={unit}")) - exact) <= 0.5
+    if unit == "us":
+        assert stacks("perltidy") == stacks("perltidy", "--unit=us")
+
+
+def test_hostile_names_stay_apart(stacks):
+    subs = {frames[-1] for frames, _ in stacks("made-hostile-names", "--unit=ns")}
+    subs -= {"main::RUNTIME"}
+    import hostile
+    assert len(subs) == len(hostile.NAMES)
+    assert "main::digits_12" in subs and "main::semi:colon" in subs
+
+
+def test_max_depth_counts_what_is_deeper_in_the_last_frame(stacks):
+    whole, cut = stacks("recurse"), stacks("recurse", "--max-depth=3")
+    assert max(len(frames) for frames, _ in cut) == 3 < max(len(frames) for frames, _ in whole)
+    assert total(whole) == total(cut)
+    shortened = collections.Counter()
+    for frames, weight in stacks("recurse", "--unit=ns"):
+        shortened[tuple(frames[:3])] += weight
+    assert {tuple(frames): weight for frames, weight
+            in stacks("recurse", "--max-depth=3", "--unit=ns")} == shortened
+
+
+def test_a_recursion_is_one_frame_when_collapsed(stacks):
+    whole = stacks("recurse", "--unit=ns")
+    folded = stacks("recurse", "--collapse-recursion", "--unit=ns")
+    assert any(a == b for frames, _ in whole for a, b in zip(frames, frames[1:]))
+    assert not any(a == b for frames, _ in folded for a, b in zip(frames, frames[1:]))
+    assert own(whole) == own(folded)
+
+
+def test_a_deep_recursion_stays_small_and_exact(stacks, totals):
+    want = totals("deep-calls1")
+    shown = stacks("deep-calls1", "--unit=ns")
+    assert max(len(frames) for frames, _ in shown) <= 300
+    scale = 1000000000 // want.ticks_per_sec
+    deepest = max(want.subs, key=lambda name: want.subs[name].calls)
+    assert own(shown)[deepest] == want.subs[deepest].self * scale
+
+
+def test_frames_with_lines(stacks, totals):
+    """Every frame but the last has the line of the call, the last that of its statements."""
+    plain, shown = stacks("mixed-calls2", "--unit=ns"), stacks("mixed-calls2", "--lines",
+                                                               "--unit=ns")
+    assert total(plain) == total(shown)
+    assert any(frames == ["main::RUNTIME:36", "main::caller_three:10", "main::busy:7"]
+               for frames, _ in shown)
+
+
+@pytest.mark.parametrize("name", ["exec", "unreturned"])
+def test_frames_that_never_returned_are_kept_and_marked(stacks, name):
+    assert any(frame.endswith("_[unreturned]") for frames, _ in stacks(name, "--unit=ns")
+               for frame in frames)
+
+
+def test_processes_are_folded_under_one_root(stacks, totals):
+    assert {frames[0] for frames, _ in stacks("forks-merged")} == {"main::RUNTIME"}

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""The Firefox Profiler's own code reads our firefox, chrome-trace and collapsed files and finds
+the sub profiler's numbers in them."""
+
+import collections
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import firefox  # noqa: E402
+
+MARK = " [unreturned]"
+
+
+@pytest.fixture(autouse=True)
+def installed(export_command, recorder):
+    lacking = firefox.missing()
+    if lacking:
+        pytest.skip("not installed: " + ", ".join(lacking))
+
+
+@pytest.fixture
+def session(export_command, profile, tmp_path):
+    """session(name, *arguments) -> an open Session of that export."""
+    def opened(name, *arguments, suffix=".json"):
+        out = tmp_path / f"{name}{suffix}"
+        subprocess.run([export_command, *arguments, "-o", out, profile(name)], check=True,
+                       capture_output=True)
+        return firefox.Session(out)
+    return opened
+
+
+def own_times(functions, per_unit):
+    """Whole ticks by sub, marks taken off."""
+    sums = collections.Counter()
+    for name, (own, _) in functions.items():
+        sums[name.removesuffix(MARK)] += own * per_unit
+    return {name: round(ticks) for name, ticks in sums.items() if round(ticks)}
+
+
+@pytest.mark.parametrize("name", ["mixed-calls2", "mixed-calls1", "mixed-calls0", "recurse",
+                                  "evals", "names"])
+def test_self_times_of_the_totals(session, totals, name):
+    want = totals(name)
+    with session(name, "--firefox", "--aggregate") as opened:
+        (handle, _), = opened.threads()
+        shown = own_times(opened.functions(handle), want.ticks_per_sec / 1000)
+    assert shown == {sub: value.self for sub, value in want.subs.items() if value.self}
+
+
+def test_self_times_of_the_timeline(session, totals):
+    want = totals("mixed-calls2")
+    with session("mixed-calls2", "--firefox") as opened:
+        threads = opened.threads()
+        assert len(threads) == 2 and "totals" in threads[1][1]
+        assert str(want.processes[0][0]) in threads[0][1] and "mixed.pl" in threads[0][1]
+        shown = own_times(opened.functions(threads[0][0]), want.ticks_per_sec / 1000)
+    assert shown == {sub: value.self for sub, value in want.subs.items() if value.self}
+
+
+def test_inclusive_times(session, totals):
+    want = totals("mixed-calls2")
+    with session("mixed-calls2", "--firefox") as opened:
+        functions = opened.functions("t-0")
+    for sub in ("main::RUNTIME", "main::caller_three", "main::busy", "main::lines"):
+        assert round(functions[sub][1] * want.ticks_per_sec / 1000) == want.subs[sub].inclusive
+
+
+def test_lines_of_a_file_show_their_time(session, totals):
+    """main::busy runs on one line, where all its time is."""
+    want = totals("mixed-calls2")
+    with session("mixed-calls2", "--firefox", "--aggregate") as opened:
+        lines = opened.lines("t-0", "main::busy")
+    ticks = round(lines[7] * want.ticks_per_sec / 1000)
+    assert ticks == want.subs["main::busy"].self
+
+
+def test_every_process_has_its_threads(session, totals):
+    with session("forks-merged", "--firefox") as opened:
+        names = [name for _, name in opened.threads()]
+    for pid, _, _ in totals("forks-merged").processes:
+        assert sum(f"(pid {pid})" in name for name in names) == 2, names
+
+
+def test_hostile_names_are_read(session):
+    with session("made-hostile-names", "--firefox", "--aggregate") as opened:
+        functions = opened.functions("t-0")
+    assert "main::new\nline" in functions and 'main::quote"d' in functions
+
+
+def test_chrome_trace_has_every_call(session, totals):
+    want = totals("mixed-calls2")
+    with session("mixed-calls2", "--chrome-trace") as opened:
+        counts = opened.marker_counts()
+    assert {name: n for name, n in counts.items() if name in want.subs and "::" in name} == \
+        {name: sub.calls for name, sub in want.subs.items() if sub.calls}
+
+
+def test_collapsed_stacks_are_read(session, totals):
+    """It makes a sample of every unit, so the unit is a microsecond."""
+    want = totals("mixed-calls2")
+    with session("mixed-calls2", "--collapsed", suffix=".folded") as opened:
+        functions = opened.functions("t-0")
+    total = functions["main::RUNTIME"][1]
+    assert total == round(want.total * 1e6 / want.ticks_per_sec)
+    busy = want.subs["main::busy"].self * 1e6 / want.ticks_per_sec
+    assert abs(functions["main::busy"][0] - busy) <= 2 + len(functions)
