@@ -6,6 +6,7 @@
 
 #include "data_glue.h"
 #include "stream_glue.h"
+#include "writer_glue.h"
 
 MODULE = Devel::NYTProf    PACKAGE = DB
 
@@ -66,5 +67,12 @@ SV *
 _load(const char *path, bool merge, U32 max_siblings, bool partial)
   CODE:
     RETVAL = nytp_glue_load(aTHX_ path, merge, max_siblings, partial);
+  OUTPUT:
+    RETVAL
+
+int
+_merge(int fd, int level, bool partial, AV *paths, AV *notes)
+  CODE:
+    RETVAL = nytp_glue_merge(aTHX_ fd, level, partial, paths, notes);
   OUTPUT:
     RETVAL
