@@ -56,10 +56,14 @@ _start()
 
 MODULE = Devel::NYTProf    PACKAGE = Devel::NYTProf::ReadStream
 
-void
+SV *
 _stream(const char *path, SV *callback)
   CODE:
-    nytp_glue_stream(aTHX_ path, callback);
+    RETVAL = nytp_glue_stream(aTHX_ path, callback);
+    if (RETVAL == NULL)
+        XSRETURN_UNDEF;
+  OUTPUT:
+    RETVAL
 
 MODULE = Devel::NYTProf    PACKAGE = Devel::NYTProf::Data
 

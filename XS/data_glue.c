@@ -423,7 +423,7 @@ SV *nytp_glue_load(pTHX_ const char *path, bool merge, U32 max_siblings, bool pa
         (merge && !nytp_tally_merge_evals(tally, max_siblings))) {
         SV *text = nytp_glue_error_text(aTHX_ path, whole ? &tally->error : &error);
         nytp_tally_free(tally);
-        croak_sv(text);
+        return newSVsv(text);
     }
     SV *profile = build_profile(aTHX_ tally, whole);
     if (!whole)

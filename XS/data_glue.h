@@ -10,8 +10,9 @@
  * Sibling evals are merged where a line has at most max_siblings distinct ones, all of them
  * where it has more; UINT32_MAX with merge false leaves them alone.
  *
- * A damaged file croaks with path, offset and reason; with `partial` what was read before the
- * damage is returned, and the reason is the member "load_error". */
+ * Where the file cannot be read or is damaged the result is a string instead, with path, offset
+ * and reason; with `partial` what was read before the damage is returned, and the reason is the
+ * member "load_error". */
 SV *nytp_glue_load(pTHX_ const char *path, bool merge, U32 max_siblings, bool partial);
 
 #endif

@@ -257,7 +257,7 @@ static GV *new_counter(pTHX)
     return gv;
 }
 
-void nytp_glue_stream(pTHX_ const char *path, SV *callback)
+SV *nytp_glue_stream(pTHX_ const char *path, SV *callback)
 {
     struct nytp_error error = {0};
     struct stream *s;
@@ -275,13 +275,17 @@ void nytp_glue_stream(pTHX_ const char *path, SV *callback)
     CV *const last = choose_code(aTHX_ s, callback);
     const struct nytp_read_options options = {0};
     s->source = nytp_source_open(path, &error);
-    if (s->source == NULL || !nytp_read(s->source, &options, &s->sink, &error))
-        croak_sv(s->died != NULL ? sv_2mortal(newSVsv(s->died))
-                                 : nytp_glue_error_text(aTHX_ path, &error));
-    if (last != NULL) {
+    SV *failure = NULL;
+    const bool ok = s->source != NULL && nytp_read(s->source, &options, &s->sink, &error);
+    if (s->died != NULL)
+        croak_sv(sv_2mortal(newSVsv(s->died)));
+    if (!ok)
+        failure = newSVsv(nytp_glue_error_text(aTHX_ path, &error));
+    if (failure == NULL && last != NULL) {
         s->n_fields = 0;
         call_perl(aTHX_ s, last, sv_2mortal(newSVpvs("all_loaded")), false);
     }
     FREETMPS;
     LEAVE;
+    return failure;
 }

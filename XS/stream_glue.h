@@ -10,8 +10,9 @@
  * reference to code, or to a hash from tag names to code: other tags are then skipped, and
  * the code under "all_loaded" is called last, without arguments but its name.
  *
- * Croaks with path, offset and reason where the file is damaged, after the chunks before it.
- * The callback may die: everything held is released by perl's save stack. */
-void nytp_glue_stream(pTHX_ const char *path, SV *callback);
+ * Returns NULL, or where the file cannot be read or is damaged a new string with path, offset
+ * and reason, after the chunks before it. Croaks when `callback` is something else. The code
+ * may die: everything held is released by perl's save stack. */
+SV *nytp_glue_stream(pTHX_ const char *path, SV *callback);
 
 #endif

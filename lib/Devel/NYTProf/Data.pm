@@ -29,7 +29,7 @@ Devel::NYTProf::Data - load a profile
 
 =head1 CONSTRUCTOR
 
-=head2 new({option => value, …})
+=head2 new({option => value, ...})
 
 Load a profile. The profiler is not started by it.
 
@@ -80,19 +80,24 @@ sub new {
     }
     print "Reading $file\n" if !$options->{quiet};
     if ($options->{callback}) {
-        _in_callers_name(\&Devel::NYTProf::ReadStream::_stream, $file, $options->{callback});
+        my $error = Devel::NYTProf::ReadStream::_stream($file, $options->{callback});
+        _croak($error) if defined $error;
         return undef;
     }
-    my $self = bless _in_callers_name(\&_load, $file, !$options->{skip_collapse_evals},
-        $ENV{NYTPROF_MAX_EVAL_SIBLINGS} || 200, $options->{partial} ? 1 : 0), $class;
+    my $self = _load($file, !$options->{skip_collapse_evals},
+        $ENV{NYTPROF_MAX_EVAL_SIBLINGS} || 200, $options->{partial} ? 1 : 0);
+    _croak($self) if !ref $self;
+    bless $self, $class;
     print "Processing $file data\n" if !$options->{quiet};
     $self->_on_load;
     return $self;
 }
 
+# Errors are those of whoever called these modules.
+our @CARP_NOT = map {"Devel::NYTProf::$_"} qw(ReadStream Reader Run FileInfo SubInfo);
+
 sub _croak {
     require Carp;
-    local $Carp::CarpLevel = $Carp::CarpLevel;
     Carp::croak(@_);
 }
 
@@ -100,12 +105,6 @@ sub _carp {
     require Carp;
     Carp::carp(@_);
     return;
-}
-
-# The C code's own errors name no line; those of a callback are passed on as they are.
-sub _in_callers_name {
-    my ($code, @args) = @_;
-    return $code->(@args);
 }
 
 sub _on_load {
@@ -243,8 +242,8 @@ sub subname_subinfo_map { return {%{shift->{sub_subinfo}}} }
 
 =head2 package_subinfo_map(merge, nested)
 
-Subs by package: C<< {"Foo::Bar::" => [SubInfo, …]} >>, or nested,
-C<< {Foo => {Bar => {"" => [SubInfo, …]}}} >>, sorted by name. With C<merge> there is one
+Subs by package: C<< {"Foo::Bar::" => [SubInfo, ...]} >>, or nested,
+C<< {Foo => {Bar => {"" => [SubInfo, ...]}}} >>, sorted by name. With C<merge> there is one
 SubInfo for each package, the sum of all.
 
 =cut

@@ -156,7 +156,7 @@ sub outer {
 
 =head2 line_time_data([levels])
 
-C<[ [time, count], … ]> by line, with C<[]> for lines that were not run, of the first of the
+C<[ [time, count], ... ]> by line, with C<[]> for lines that were not run, of the first of the
 levels ('line', 'block', 'sub'; default 'line') that the profile has; undef if none.
 
 =cut

@@ -5,6 +5,7 @@ use strict;
 use warnings;
 
 our $VERSION = '6.14';
+our @CARP_NOT = ('Devel::NYTProf::Data');
 
 use Devel::NYTProf::Data ();
 

@@ -30,6 +30,8 @@ sub import {
     return;
 }
 
+=encoding utf8
+
 =head1 NAME
 
 Devel::NYTProf::Util - helpers for reports

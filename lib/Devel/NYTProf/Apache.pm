@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+package Devel::NYTProf::Apache;
+
+use strict;
+use warnings;
+
+our $VERSION = '6.14';
+
+# Settings must be there before the profiler looks at them, which it does when it is loaded.
+BEGIN {
+    if (!defined $ENV{NYTPROF} || $ENV{NYTPROF} eq '') {
+        $ENV{NYTPROF} = "file=/tmp/nytprof.$$.out";
+        warn "NYTPROF is not set, so it defaults to $ENV{NYTPROF}\n";
+    }
+    # mod_perl runs END blocks late, and the server leaves without them
+    $ENV{NYTPROF} .= ':endatexit=1' if $ENV{NYTPROF} !~ /(?:\A|:)endatexit=/;
+}
+
+use Devel::NYTProf;
+
+=head1 NAME
+
+Devel::NYTProf::Apache - profile what runs in mod_perl
+
+=head1 SYNOPSIS
+
+    # in httpd.conf, before every other PerlModule:
+    PerlPassEnv NYTPROF
+    PerlModule Devel::NYTProf::Apache
+
+=head1 DESCRIPTION
+
+Loads the profiler into an Apache server with mod_perl 1 or 2, and ends the profile of each
+process when the server ends the process. Without the environment variable C<NYTPROF> profiles
+go to F</tmp/nytprof.PID.out>, those of child processes to F</tmp/nytprof.PID.out.PID>; merge
+them with L<nytprofmerge>, or give them all to L<nytp-export(1)>.
+
+Use C<MaxRequestsPerChild> or stop the server (C<apachectl graceful-stop>) so that children
+end. Virtual hosts with a perl of their own (C<PerlOptions +Parent>) and threaded MPMs are not
+supported.
+
+=cut
+
+sub child_init { return 0 }
+
+# Ends the profile of a process; the profiler's own END block may never come.
+sub child_exit {
+    DB::finish_profile() if defined &DB::finish_profile;
+    return 0;
+}
+
+# Both generations of mod_perl return 0 for "go on".
+sub register {
+    if (exists $ENV{MOD_PERL_API_VERSION} && $ENV{MOD_PERL_API_VERSION} >= 2) {
+        require Apache2::ServerUtil;
+        my $server = Apache2::ServerUtil->server;
+        $server->push_handlers(PerlChildInitHandler => \&child_init);
+        $server->push_handlers(PerlChildExitHandler => \&child_exit);
+        return 2;
+    }
+    if ($ENV{MOD_PERL} || $INC{'Apache.pm'}) {
+        require Apache;
+        Apache->push_handlers(PerlChildInitHandler => \&child_init);
+        Apache->push_handlers(PerlChildExitHandler => \&child_exit);
+        return 1;
+    }
+    return 0;
+}
+
+warn "Devel::NYTProf::Apache: this is no mod_perl; only the profiler is loaded\n"
+    if !register();
+
+1;

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+package Devel::NYTProf::Export;
+
+use strict;
+use warnings;
+
+our $VERSION = '6.14';
+
+=head1 NAME
+
+Devel::NYTProf::Export - find and run nytp-export
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::Export;
+
+    my $fh = Devel::NYTProf::Export::open_output('--collapsed', 'nytprof.out');
+    print while <$fh>;
+    Devel::NYTProf::Export::close_output($fh);
+
+=head1 DESCRIPTION
+
+The classic commands are programs around L<nytp-export(1)>, which is installed beside them.
+
+=head1 FUNCTIONS
+
+=head2 command()
+
+The path of nytp-export: beside the running program, in a F<bin> folder next to it or above it
+(a source tree), or in C<PATH>; else just its name. The environment variable C<NYTP_EXPORT> is
+taken instead.
+
+=cut
+
+sub command {
+    return $ENV{NYTP_EXPORT} if defined $ENV{NYTP_EXPORT} && length $ENV{NYTP_EXPORT};
+    my ($folder) = $0 =~ m{\A(.*)/}s;
+    $folder = '.' if !defined $folder;
+    for my $path (map {"$folder/$_"} 'nytp-export', '../bin/nytp-export', '../../bin/nytp-export') {
+        return $path if -f $path && -x _;
+    }
+    return 'nytp-export';
+}
+
+=head2 run(arguments)
+
+Become nytp-export. Does not return.
+
+=cut
+
+sub run {
+    my (@arguments) = @_;
+    my $command = command();
+    { no warnings 'exec'; exec {$command} 'nytp-export', @arguments; }
+    print STDERR "cannot run $command: $!\n";
+    exit 127;
+}
+
+=head2 open_output(arguments), close_output(handle)
+
+A handle that nytp-export's standard output is read from; and to close it, which returns
+nytp-export's exit status.
+
+=cut
+
+sub open_output {
+    my (@arguments) = @_;
+    my $command = command();
+    my $pid = open my $fh, '-|';
+    die "cannot fork: $!\n" if !defined $pid;
+    return $fh if $pid;
+    { no warnings 'exec'; exec {$command} 'nytp-export', @arguments; }
+    print STDERR "cannot run $command: $!\n";
+    require POSIX;
+    POSIX::_exit(127);
+}
+
+sub close_output {
+    my ($fh) = @_;
+    close $fh;
+    return $? & 127 ? 128 + ($? & 127) : $? >> 8;
+}
+
+1;

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+package Recorded;
+
+# Profiles for the Perl tests: recorded by the profiler of this tree, or the shared ones of
+# t/profiles.py, or written byte by byte.
+
+use strict;
+use warnings;
+
+use Cwd qw(getcwd);
+use Exporter qw(import);
+use File::Temp qw(tempdir);
+
+our @EXPORT_OK = qw(record shared write_profile folder run_script slurp in_folder);
+
+my $top = getcwd();
+my $folder;
+
+# A folder for the test's files, removed at its end.
+sub folder { return $folder ||= tempdir(CLEANUP => 1) }
+
+sub in_folder {
+    my ($code) = @_;
+    chdir folder() or die "chdir: $!";
+    my @result = eval { $code->() };
+    my $error = $@;
+    chdir $top or die "chdir: $!";
+    die $error if $error;
+    return wantarray ? @result : $result[0];
+}
+
+# The profile of a program text, made by this tree's recorder.
+sub record {
+    my ($name, $code, $options) = @_;
+    my $program = folder() . "/$name.pl";
+    open my $fh, '>', $program or die "$program: $!";
+    print $fh $code;
+    close $fh or die "$program: $!";
+    my $out = folder() . "/$name.out";
+    local $ENV{NYTPROF} = join ':', "file=$out", $options || ();
+    local $ENV{PERL5LIB} = join ':', map {"$top/blib/$_"} qw(lib arch);
+    in_folder(sub { system $^X, '-d:NYTProf', "$name.pl" });
+    die "$name.pl ended with status $?" if $?;
+    return $out;
+}
+
+# The path of a profile of t/profiles.py, recorded with the stock profiler when it is missing.
+# undef when it cannot be had (the stock profiler is not installed).
+sub shared {
+    my ($name) = @_;
+    my $path = qx{/usr/bin/python3 t/profiles.py \Q$name\E 2>t/.cache/profiles.err};
+    chomp $path;
+    return $? == 0 && -s $path ? $path : undef;
+}
+
+# A profile of exactly these records (bytes); the header is added.
+sub write_profile {
+    my ($name, @records) = @_;
+    my $out = folder() . "/$name.out";
+    open my $fh, '>:raw', $out or die "$out: $!";
+    print $fh "NYTProf 5 0\n:ticks_per_sec=10000000\n:nv_size=8\n:application=$name\n", @records;
+    close $fh or die "$out: $!";
+    return $out;
+}
+
+# (status, standard output, standard error) of a command of bin/, run with this tree's modules.
+sub run_script {
+    my ($script, @arguments) = @_;
+    my ($out, $err) = map { folder() . "/script.$_" } qw(stdout stderr);
+    local $ENV{PERL5LIB} = join ':', map {"$top/blib/$_"} qw(lib arch);
+    my $pid = fork;
+    die "fork: $!" if !defined $pid;
+    if (!$pid) {
+        open STDOUT, '>', $out or die;
+        open STDERR, '>', $err or die;
+        exec $^X, "bin/$script", @arguments;
+        die;
+    }
+    waitpid $pid, 0;
+    return ($? & 127 ? "signal $?" : $? >> 8, slurp($out), slurp($err));
+}
+
+sub slurp {
+    my ($path) = @_;
+    open my $fh, '<:raw', $path or die "$path: $!";
+    local $/;
+    my $text = <$fh>;
+    return defined $text ? $text : '';
+}
+
+1;

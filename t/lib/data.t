@@ -1,0 +1,217 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# Devel::NYTProf::Data, ::FileInfo, ::SubInfo: profiles of this tree's own recorder, and
+# hostile ones. That they say what the stock modules say is for t/interop/api.t.
+use strict;
+use warnings;
+
+use Cwd qw(getcwd);
+use FindBin ();
+use lib $FindBin::Bin;
+use Recorded qw(record write_profile shared slurp folder in_folder);
+use Test::More;
+
+use Devel::NYTProf::Data;
+
+my $double = sub { pack 'd', @_ };
+my $start = 'P' . chr(7) . chr(1) . $double->(1700000000.5);
+my $file = '@' . join('', map {chr} 1, 0, 0, 2, 0, 0) . "'\x04/x.p";
+
+sub profile { return Devel::NYTProf::Data->new({quiet => 1, @_}) }
+
+# -- an ordinary program
+
+my $program = <<'PERL';
+package Counter;
+sub new { my $class = shift; return bless {n => 0}, $class }
+sub add {
+    my ($self, $by) = @_;
+    return $self->{n} += $by;
+}
+package main;
+sub fib { my $n = shift; return $n < 2 ? $n : fib($n - 1) + fib($n - 2) }
+my $counter = Counter->new;
+$counter->add(fib(5)) for 1 .. 3;
+my $anon = sub { return uc shift };
+$anon->("x") for 1 .. 2;
+eval "fib(1); 1" or die for 1 .. 4;
+eval "fib(1); $_" or die for 1 .. 2;
+PERL
+my $p = profile(filename => record('plain', $program));
+
+my ($main) = grep { $_->filename =~ m{/plain\.pl\z} } $p->all_fileinfos;
+ok($main, 'the program is a file of the profile');
+is($p->attributes->{complete}, 1, 'the profile is complete');
+is($p->attributes->{application}, 'plain.pl', 'attributes are there');
+is($p->options->{stmts}, 1, 'and options');
+my $add = $p->subinfo_of('Counter::add');
+is($add->calls, 3, 'calls of a sub');
+is($add->first_line . '-' . $add->last_line, '3-6', 'lines of a sub');
+is($add->fileinfo, $main, 'file of a sub');
+is($add->package . '|' . $add->subname_without_package, 'Counter|add', 'parts of its name');
+my @places = $add->caller_places;
+is_deeply([map { [@$_[0, 1], $_->[2][0]] } @places], [[$main->fid, 10, 3]], 'where it was called');
+is_deeply($add->called_by_subnames, {'main::RUNTIME' => undef}, 'by whom');
+my $fib = $p->subinfo_of('main::fib');
+is($fib->recur_max_depth, 4, 'depth of recursion');
+cmp_ok($fib->recur_incl_time, '>', 0, 'time of recursive calls');
+is($main->line_time_data->[9][1], 1, 'statements of a line');
+my ($anon) = grep { $_->is_anon } $main->subs_defined;
+is($anon->subname, 'main::__ANON__[plain.pl:11]', 'an anonymous sub');
+is($anon->package, 'main', 'and its package');
+my $evals = $main->evals_by_line;
+is_deeply([map { scalar keys %{$evals->{$_}} } 13, 14], [1, 2],
+    'siblings of the same source are one, others are not');
+my ($merged) = values %{$evals->{13}};
+is(scalar @{$merged->meta->{merged_fids}}, 3, 'the survivor knows what it stands for');
+is($merged->line_time_data->[1][1], 8, 'and has their statements');
+is_deeply([$merged->outer], [$main, 13], 'an eval knows where it ran');
+is($merged->srclines_array->[0], "fib(1); 1\n", 'source of an eval');
+my $apart = profile(filename => folder() . '/plain.out', skip_collapse_evals => 1);
+is(scalar(keys %{$apart->fileinfo_of($main->filename)->evals_by_line->{13}}), 4,
+    'skip_collapse_evals keeps all evals');
+{
+    local $ENV{NYTPROF_MAX_EVAL_SIBLINGS} = 1;
+    my $all = profile(filename => folder() . '/plain.out');
+    my ($one) = my @evals = values %{$all->fileinfo_of($main->filename)->evals_by_line->{14}};
+    is(scalar @evals, 1, 'above the limit all siblings are one');
+    is($one->meta->{merged_fids_src_varied}, 1, 'and it is said that they differed');
+}
+is($p->resolve_fid('plain.pl'), $main->fid, 'the end of a path is enough to find a file');
+
+my $sum = 0;
+$sum += $_->sum_of_stmts_time for $p->all_fileinfos;
+cmp_ok(abs($sum - $p->attributes->{total_stmts_duration}), '<', 1e-9,
+    'times of all files add up to the total');
+my $calls = 0;
+$calls += $_->calls for values %{$p->subname_subinfo_map};
+is($calls, $p->attributes->{total_sub_calls}, 'so do calls of all subs');
+
+# -- dumps
+
+sub dump_of {
+    my ($profile, %option) = @_;
+    my $text = '';
+    open my $fh, '>', \$text or die;
+    ok($profile->dump_profile_data({filehandle => $fh, %option}), 'dump_profile_data is true');
+    return $text;
+}
+my $dump = dump_of($p, separator => "\t");
+like($dump, qr/^attribute\tapplication\tplain\.pl$/m, 'a dump has attributes');
+like($dump, qr/^fid_fileinfo\t\d+\tsub\tCounter::add\t3-6$/m, 'subs by file');
+like($dump, qr/^sub_subinfo\tCounter::add\tcalled_by\t\d+:10\t\[ 3 /m, 'and callers');
+like($dump, qr/^fid_fileinfo\t\d+\teval\t13\t\[ count 1 nested 0 merged 3 \]$/m, 'and evals');
+is($dump, dump_of(profile(filename => folder() . '/plain.out'), separator => "\t"),
+    'dumps of the same profile are the same');
+unlike(dump_of($p, separator => "\t", skip_fileinfo_hook => sub { $_[0] == $main }),
+    qr/^fid_fileinfo\t@{[$main->fid]}\t/m, 'files can be left out');
+like(dump_of($p), qr/^ +Counter::add called_by \d+:10 \[ 3 /m, 'without a separator a dump is a tree');
+
+my $again = profile(filename => record('plain', $program));
+my $one = profile(filename => folder() . '/plain.out');
+ok($_->normalize_variables, 'normalize_variables is true') for $again, $one;
+is(dump_of($one, separator => '|'), dump_of($again, separator => '|'),
+    'two runs of a program are the same without what differs from run to run');
+unlike(dump_of($one, separator => '|'), qr/\(eval [1-9]/, 'evals have lost their numbers');
+
+# -- other processes and programs
+
+my $one_liner = do {
+    local $ENV{NYTPROF} = 'file=' . folder() . '/e.out';
+    system $^X, '-Mblib', '-d:NYTProf', '-e', 'sub x { 1 } x() for 1..3; eval "x()"';
+    profile(filename => folder() . '/e.out');
+};
+is($one_liner->subinfo_of('main::x')->calls, 4, 'a profile of -e');
+is($one_liner->fileinfo_of('-e')->is_file, '', '-e is no file');
+
+my $parent = record('forks', 'sub w { 1 } w(); my $pid = fork; if (!$pid) { w() for 1..5; exit } '
+        . 'waitpid $pid, 0;');
+my ($child) = grep { !/\.out\z/ } glob "$parent.*";
+ok($child, 'a child has a profile of its own');
+is(profile(filename => $child)->subinfo_of('main::w')->calls, 5, 'that has the calls of the child');
+
+is(profile(filename => record('none', '1;', 'stmts=0'))->get_fid_line_data('block'), undef,
+    'a level that was not recorded is undef');
+
+{
+    my $many = record('many', 'sub f { 1 } for my $i (1 .. 10_000) { eval "f($i)" }');
+    my $before = (times)[0];
+    my $evals = profile(filename => $many);
+    is($evals->subinfo_of('main::f')->calls, 10_000, '10,000 string evals load');
+    cmp_ok((times)[0] - $before, '<', 5, 'in no time');
+    is(scalar $evals->eval_fileinfos, 1, 'and are one');
+    is(scalar @{[profile(filename => $many, skip_collapse_evals => 1)->eval_fileinfos]}, 10_000,
+        'unless that is not wanted');
+}
+
+# -- damaged and strange files
+
+my $whole = slurp(folder() . '/plain.out');
+my $cut = folder() . '/cut.out';
+open my $fh, '>:raw', $cut or die;
+print $fh substr $whole, 0, length($whole) * 0.7;
+close $fh;
+ok(!eval { profile(filename => $cut); 1 }, 'a file that was cut croaks');
+like($@, qr/^\Q$cut\E: byte \d+.*Profile data incomplete, /, 'with path, offset and reason');
+my $part = profile(filename => $cut, partial => 1);
+ok(scalar($part->all_fileinfos) > 0, 'partial => 1 loads what there is');
+is($part->load_error, ($@ =~ /^(.*) at \S+ line/s)[0], 'and says what is missing');
+ok(!$part->attributes->{complete}, 'which is not complete');
+is($p->load_error, undef, 'a sound profile has no error');
+
+for my $case (
+    ['a huge file id', qr/file id 4026531840/, $start, '@' . "\xff\xf0\0\0\0" . "\0\0\0\0\0'\x01x"],
+    ['a huge line', qr/line 4294967295/, $start, $file, "+\x01\x01\xff\xff\xff\xff\xff"],
+    ['a huge string', qr/string of 4026531824 bytes/, $start, "s\x01'\xff\xef\xff\xff\xf0abc"],
+    ['an undefined file', qr/TIME_LINE names file id 9/, $start, "+\x01\x09\x01"],
+    ['a sub in an undefined file', qr/SUB_INFO names file id 9/, $start, "s\x09'\x01x\x01\x01"],
+) {
+    my ($what, $reason, @records) = @$case;
+    my $path = write_profile('odd', @records);
+    ok(!eval { profile(filename => $path); 1 }, "$what is an error");
+    like($@, qr/^\Q$path\E: byte \d+: Profile .*$reason.* at \Q$0\E line/, 'that says where and why');
+    ok(eval { profile(filename => $path, partial => 1); 1 }, 'and what came before can be had');
+}
+my $ring = profile(filename => write_profile('ring', $start,
+    "\@\x01\x02\x01\x00\x00\x00'\x01a\@\x02\x01\x01\x00\x00\x00'\x01b"));
+is(scalar(grep { $_->outer(1) } $ring->all_fileinfos), 1, 'files that ran each other are no loop');
+my $unended = profile(filename => write_profile('unended', $start, $file, "+\x01\x01\x01"));
+is($unended->attributes->{complete}, '', 'a process without an end is not complete');
+
+SKIP: {
+    for my $name (qw(made-long-double made-quad-double made-big-endian)) {
+        my $path = shared($name) or skip "$name cannot be made here", 1;
+        is(profile(filename => $path)->attributes->{profiler_duration}, 1,
+            "$name: numbers of another perl");
+    }
+}
+
+# -- around loading
+
+{
+    local $ENV{PERL5LIB} = join ':', map { getcwd() . "/blib/$_" } qw(lib arch);
+    in_folder(sub { system $^X, '-MDevel::NYTProf::Data', '-e', 'sub f { 1 } f()' });
+    ok(!-e folder() . '/nytprof.out', 'loading the reading modules records nothing');
+}
+my $out = folder() . '/plain.out';
+is(qx{$^X -Mblib -MDevel::NYTProf::Data -e 'Devel::NYTProf::Data->new({filename => shift})' $out 2>/dev/null},
+    "Reading $out\nProcessing $out data\n", 'without quiet two lines are said');
+{
+    local $ENV{NYTPROF_ONLOAD} = 'dump=1:exit=7';
+    my $said = qx{$^X -Mblib -MDevel::NYTProf::Data -e 'Devel::NYTProf::Data->new({filename => shift, quiet => 1}); print "not reached"' $out 2>&1};
+    is($? >> 8, 7, 'NYTPROF_ONLOAD=exit=7 exits');
+    like($said, qr/^\$VAR1 = bless.*'application' => 'plain\.pl'/ms, 'dump=1 warns all data');
+    unlike($said, qr/not reached/, 'before anything else');
+}
+{
+    my @warnings;
+    local $SIG{__WARN__} = sub { push @warnings, @_ };
+    is($p->fileinfo_of('nosuch'), undef, 'no file of that name');
+    is($p->subinfo_of('no::such'), undef, 'no sub of that name');
+    is($p->fileinfo_of('nosuch', 1), undef, 'silently, if so wanted');
+    is(scalar @warnings, 2, 'each with a warning');
+    like($warnings[0], qr/^Can't resolve fid of 'nosuch' at \Q$0\E/, 'in the name of the caller');
+}
+ok(!eval { $p->resolve_fid(undef); 1 } && $@ =~ /^No file specified/, 'no file at all croaks');
+
+done_testing();
