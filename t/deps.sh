@@ -44,7 +44,7 @@ clang                                 clang
 xz                                    xz-utils
 zsh                                   zsh
 '
-npm_packages='speedscope@1.25.0 pprof-format@2.3.2'
+npm_packages='speedscope@1.25.0 pprof-format@2.3.2 @firefox-devtools/profiler-cli@0.10.0'
 node=t/.cache/node
 
 have() {
