@@ -66,7 +66,8 @@ static uint32_t list_rows(const struct nytp_profile *profile, enum order order,
             continue;
         rows[n++] = (struct row){sub, key_of(sub, order)};
     }
-    qsort(rows, n, sizeof *rows, by_key);
+    if (n > 0)
+        qsort(rows, n, sizeof *rows, by_key);
     return n;
 }
 

@@ -147,7 +147,8 @@ static uint32_t make_branches(const struct tree *tree, const struct sub_node *be
     }
     for (uint32_t i = 0; i < n_branches; i++)
         branches[i].key = key_of(&branches[i], tree->options->sort);
-    qsort(branches, n_branches, sizeof *branches, by_key);
+    if (n_branches > 0)
+        qsort(branches, n_branches, sizeof *branches, by_key);
     return n_branches;
 }
 

@@ -246,7 +246,8 @@ static int compare_entries(const void *left, const void *right)
 /* Entries of several contexts on one stack: one entry per line. */
 static void merge_entries(struct message *m)
 {
-    qsort(m->entries, m->n_entries, sizeof *m->entries, compare_entries);
+    if (m->n_entries > 0)
+        qsort(m->entries, m->n_entries, sizeof *m->entries, compare_entries);
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->n_entries; i++) {
         struct entry *last = n > 0 ? &m->entries[n - 1] : NULL;

@@ -319,7 +319,8 @@ static bool settle_lines(struct growing *g)
         return false;
     for (uint32_t i = 0; i < g->n_lines; i++)
         g->lines[i].node = g->number[g->lines[i].node];
-    qsort(g->lines, g->n_lines, sizeof *g->lines, by_node_place);
+    if (g->n_lines > 0)
+        qsort(g->lines, g->n_lines, sizeof *g->lines, by_node_place);
     uint32_t n = 0;
     for (uint32_t i = 0; i < g->n_lines; i++) {
         const struct grown_line *from = &g->lines[i];

@@ -249,7 +249,8 @@ static uint32_t *default_ranks(const struct nytp_stacktree *tree)
     }
     for (uint32_t i = 0; i < tree->n_frames; i++)
         order[i] = (struct ranked_frame){.frame = tree->frames[i], .id = i};
-    qsort(order, tree->n_frames, sizeof *order, compare_frames);
+    if (tree->n_frames > 0)
+        qsort(order, tree->n_frames, sizeof *order, compare_frames);
     for (uint32_t i = 0; i < tree->n_frames; i++) {
         ranks[2 * order[i].id] = 2 * i;
         ranks[2 * order[i].id + 1] = 2 * i + 1;
@@ -289,7 +290,8 @@ bool nytp_stacktree_sort(struct nytp_stacktree *tree, const uint32_t *ranks)
         tree->stacks[tree->stacks[i].parent].n_entries = 1;
     tree->n_entries = collect_entries(tree, ranks == NULL ? own_ranks : ranks);
     free(own_ranks);
-    qsort(tree->entries, tree->n_entries, sizeof *tree->entries, compare_entries);
+    if (tree->n_entries > 0)
+        qsort(tree->entries, tree->n_entries, sizeof *tree->entries, compare_entries);
 
     for (uint32_t i = 0; i < tree->n_stacks; i++)
         tree->stacks[i].n_entries = 0;

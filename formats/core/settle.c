@@ -221,7 +221,8 @@ static bool make_subs(struct settling *s)
     for (uint32_t i = 0; i < n_names; i++)
         if (s->sub_of_name[i] == 0 && i != b->name_runtime)
             list[n++] = (struct named_sub){name(s, i), i};
-    qsort(list, n, sizeof *list, by_name);
+    if (n > 0)
+        qsort(list, n, sizeof *list, by_name);
     s->p->subs[0].name = name(s, b->name_runtime);
     s->sub_of_name[b->name_runtime] = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -289,7 +290,8 @@ static void number_subs(struct settling *s)
     }
     for (uint32_t i = 0; i < s->n_loose; i++)
         s->loose[i].sub = s->sub_of_name[s->loose[i].sub];
-    qsort(s->loose, s->n_loose, sizeof *s->loose, by_process_sub_place);
+    if (s->n_loose > 0)
+        qsort(s->loose, s->n_loose, sizeof *s->loose, by_process_sub_place);
 }
 
 static bool is_leaf_kind(const struct settling *s, uint32_t sub)
@@ -571,7 +573,8 @@ static uint32_t sort_children(const struct settling *s, uint32_t raw, struct sib
     for (uint32_t c = t->nodes[raw].first_child; c != NYTP_NO_NODE; c = t->nodes[c].next_sibling)
         siblings[n++] = (struct sibling){s->sub_of_name[t->nodes[c].sub], t->nodes[c].file,
                                          t->nodes[c].line, c, t->nodes[c].unreturned};
-    qsort(siblings, n, sizeof *siblings, by_call);
+    if (n > 0)
+        qsort(siblings, n, sizeof *siblings, by_call);
     return n;
 }
 
@@ -793,7 +796,8 @@ static bool spread_measured(struct settling *s, uint32_t node, struct weighted *
         lines[n_lines++] = (struct weighted){t->lines[l].file, t->lines[l].line,
                                              t->lines[l].ticks, t->lines[l].ticks,
                                              t->lines[l].statements};
-    qsort(lines, n_lines, sizeof *lines, by_line);
+    if (n_lines > 0)
+        qsort(lines, n_lines, sizeof *lines, by_line);
     for (uint32_t c = 0; c < n->n_children; c++) {
         const uint32_t child = p->children[n->first_child + c];
         const struct weighted key = {.file = p->nodes[child].file, .line = p->nodes[child].line};
@@ -1243,7 +1247,8 @@ static bool make_sources(struct settling *s)
             (struct nytp_source_line){from->file, from->line, from->text, from->len};
     }
     nytp_table_free(&latest);
-    qsort(p->sources, p->n_sources, sizeof *p->sources, by_source_place);
+    if (p->n_sources > 0)
+        qsort(p->sources, p->n_sources, sizeof *p->sources, by_source_place);
     for (uint32_t i = p->n_sources; i-- > 0;) {
         struct nytp_file *f = &p->files[p->sources[i].file];
         f->first_source = i;

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Fuzz target: any bytes through the readers into the model, through every selection and every
+ * exporter. Whatever the bytes are, the model's invariants hold and nothing crashes.
+ *
+ * One source for libFuzzer and AFL++, which bring a main of their own, and for replaying files
+ * without either: cc -DNYTP_FUZZ_MAIN, then give it file names.
+ */
+#include "exporters/core/exporter.h"
+#include "exporters/core/select.h"
+#include "formats/core/format.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX_NODES 50000 /* more contexts than a short run needs */
+#define MAX_SPANS 1000
+
+static void must_hold(const struct nytp_profile *profile, const char *when)
+{
+    struct nytp_error error = {0};
+    if (nytp_profile_check(profile, &error))
+        return;
+    fprintf(stderr, "profile check %s: %s\n", when, error.message);
+    abort();
+}
+
+static struct nytp_profile *load(const uint8_t *data, size_t size, char clock)
+{
+    struct nytp_error error = {0}, read_error = {0};
+    const struct nytp_build_options options = {
+        .sources = true, .max_spans = MAX_SPANS, .max_nodes = MAX_NODES};
+    const struct nytp_read_options read_options = {.clock = clock};
+    struct nytp_source *source = nytp_source_memory(data, size, &error);
+    if (source == NULL)
+        return NULL;
+    struct nytp_builder *builder = nytp_builder_new(&options, "fuzz", &error);
+    if (builder == NULL)
+        abort();
+    const bool whole =
+        nytp_read(source, &read_options, nytp_builder_sink(builder), &read_error);
+    if (whole != (read_error.status == NYTP_OK))
+        abort();
+    nytp_source_free(source);
+    struct nytp_profile *profile =
+        nytp_builder_finish(builder, whole ? NULL : &read_error, &error);
+    if (profile == NULL && error.status == NYTP_OK)
+        abort();
+    return profile;
+}
+
+static void export_all(const struct nytp_profile *profile,
+                       const struct nytp_export_options *options)
+{
+    for (const struct nytp_exporter *const *e = nytp_exporters; *e != NULL; e++) {
+        struct nytp_error error = {0};
+        struct nytp_out *out = nytp_out_memory(false);
+        if (out == NULL)
+            abort();
+        const bool written = (*e)->write(profile, options, out);
+        const bool closed = nytp_out_close(out, &error);
+        if (written != closed)
+            abort();
+    }
+}
+
+static void select_and_export(struct nytp_profile *profile, struct nytp_selection selection,
+                              const char *when)
+{
+    struct nytp_error error = {0};
+    if (nytp_select(profile, &selection, &error)) {
+        must_hold(profile, when);
+        export_all(profile, &(struct nytp_export_options){.aggregate = true, .lines = true,
+                                                          .plain_names = true, .max_depth = 4,
+                                                          .collapse_recursion = true});
+    }
+    nytp_profile_free(profile);
+}
+
+static void fold_with_itself(const uint8_t *data, size_t size, struct nytp_profile *profile)
+{
+    struct nytp_profile *other = load(data, size, 'r');
+    if (other == NULL) {
+        nytp_profile_free(profile);
+        return;
+    }
+    struct nytp_error error = {0};
+    struct nytp_profile *both[] = {profile, other};
+    struct nytp_profile *folded = nytp_profile_fold(both, 2, &error);
+    if (folded == NULL)
+        return;
+    must_hold(folded, "after folding");
+    for (uint32_t i = 0; i < folded->n_processes && i < 3; i++) {
+        struct nytp_profile *one = nytp_select_process(folded, i, &error);
+        if (one == NULL)
+            continue;
+        must_hold(one, "of one process");
+        nytp_profile_free(one);
+    }
+    const struct nytp_selection selection = {.merge_evals = true, .min_percent = 1};
+    select_and_export(folded, selection, "after merging evals");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What is done beyond loading depends on the size, so that each run is short. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct nytp_profile *profile = load(data, size, 0);
+    if (profile == NULL)
+        return 0;
+    must_hold(profile, "after loading");
+    const struct nytp_selection selection = {
+        .no_builtins = true, .collapse_recursion = true, .max_depth = 3};
+    switch (size % 4) {
+    case 0:
+        fold_with_itself(data, size, profile);
+        break;
+    case 1:
+        select_and_export(profile, selection, "after selecting");
+        break;
+    case 2:
+        export_all(profile, &(struct nytp_export_options){0});
+        nytp_profile_free(profile);
+        break;
+    default:
+        nytp_profile_free(profile);
+    }
+    return 0;
+}
+
+#ifdef NYTP_FUZZ_MAIN
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        FILE *file = fopen(argv[i], "rb");
+        if (file == NULL) {
+            perror(argv[i]);
+            return 1;
+        }
+        static uint8_t data[1 << 24];
+        const size_t size = fread(data, 1, sizeof data, file);
+        fclose(file);
+        fprintf(stderr, "%s\n", argv[i]);
+        /* A copy of just that size, so that a byte read beyond it is found. */
+        uint8_t *copy = malloc(size > 0 ? size : 1);
+        if (copy == NULL)
+            return 1;
+        for (size_t at = 0; at < size; at++)
+            copy[at] = data[at];
+        LLVMFuzzerTestOneInput(copy, size);
+        free(copy);
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,59 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Writes the seed corpus of the fuzz target: t/fuzz/seeds.py FOLDER
+
+Small streams made by hand (t/hostile.py), in every version and layout of numbers, whole and
+cut, and tmon.out files in both forms.
+"""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+import hostile  # noqa: E402
+
+MAX_SIZE = 3000
+DPROF = {
+    "dprof-new": b"#fOrTyTwO\n$hz=1000;\n$XS_VERSION='DProf 1';\n# All values are given in HZ\n"
+    b"$over_utime=20; $over_stime=0; $over_rtime=7;\n$over_tests=1000;\n"
+    b"$rrun_utime=900; $rrun_stime=100; $rrun_rtime=2000;\n$total_marks=8   \n\nPART2\n"
+    b"@ 100 0 200\n& 2 main a\n+ 2\n@ 200 10 400\n& b main b c\n+ b\n@ 300 20 600\n- b\n"
+    b"* b\n@ 9 0 9\n+ 2\n/ 2\n+ & Devel::DProf::write\n- & Devel::DProf::write\n- 2\n",
+    "dprof-old": b"#fOrTyTwO\n$hz=100;\n$XS_VERSION='DProf 19970606';\n"
+    b"$rrun_utime=1000; $rrun_stime=28; $rrun_rtime=7\nPART2\n"
+    b"+ 26 20 566822884 DynaLoader::import\n- 126 28 566822884 DynaLoader::import\n"
+    b"+ 227 28 566822885 main::bar\n+ 327 28 566822886 main::baz\n"
+    b"- 427 28 566822886 main::baz\n",
+}
+
+
+def old_versions():
+    for version in ("1 0", "1 1", "1 2", "2 0", "2 1", "3 0", "4 0", "5 1"):
+        yield (f"version-{version.replace(' ', '.')}",
+               hostile.simple(["main::a", "main::b"], version=version).data())
+
+
+def seeds():
+    streams = {name: function() for name, function in hostile.STREAMS.items()}
+    streams.update(old_versions())
+    streams.update(DPROF)
+    for name, data in streams.items():
+        if len(data) <= MAX_SIZE:
+            # what the target does depends on the size
+            for more in range(4):
+                yield f"{name}-{more}", data + b"-" * more
+        yield f"{name}-cut", data[: min(len(data) * 3 // 4, MAX_SIZE)]
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    count = 0
+    for name, data in seeds():
+        (folder / name).write_bytes(data)
+        count += 1
+    print(f"{count} seeds in {folder}")
+
+
+main()
