@@ -206,17 +206,45 @@ static void drop_line(struct nytp_calltree *tree, uint32_t node, uint32_t record
     tree->free_lines = record;
 }
 
+/* Book on a line of a node where many lines are booked in a row: mostly in the same order as
+ * the last time, so each line remembers which came next. `*previous` is the line booked
+ * before, 0 at first. */
+static bool book_line(struct nytp_calltree *tree, uint32_t node, uint32_t *previous,
+                      const struct nytp_pending *e)
+{
+    const uint32_t expected =
+        *previous == 0 ? tree->nodes[node].follow : tree->lines[*previous].follow;
+    uint32_t record = expected;
+    if (expected == 0 || tree->lines[expected].line != e->line ||
+        tree->lines[expected].file != e->file) {
+        record = line_record(tree, node, e->file, e->line);
+        if (record == 0)
+            return false;
+        *(*previous == 0 ? &tree->nodes[node].follow : &tree->lines[*previous].follow) = record;
+    }
+    tree->lines[record].ticks += e->ticks;
+    tree->lines[record].statements += e->count;
+    *previous = record;
+    return true;
+}
+
 static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
 {
+    uint32_t previous = 0;
     for (uint32_t r = tree->nodes[from].first_line, next; r != 0; r = next) {
         const struct nytp_tree_line l = tree->lines[r];
         next = l.next;
         drop_line(tree, from, r);
-        if (!nytp_calltree_add_line(tree, to, l.file, l.line, l.ticks, l.statements))
+        if (!book_line(tree, to, &previous,
+                       &(struct nytp_pending){.file = l.file,
+                                              .line = l.line,
+                                              .ticks = l.ticks,
+                                              .count = l.statements}))
             return false;
     }
     tree->nodes[from].first_line = 0;
     tree->nodes[from].n_lines = 0;
+    tree->nodes[from].follow = 0;
     return true;
 }
 
@@ -345,13 +373,15 @@ static bool book_calls(struct nytp_calltree *tree, const struct nytp_pending *en
 /* Book the pending entries from `first` on, which are the topmost, on a node. */
 static bool book_pending(struct nytp_calltree *tree, uint32_t first, uint32_t node)
 {
-    while (tree->n_pending > first) {
-        const struct nytp_pending *e = &tree->pending[--tree->n_pending];
-        if (!(e->sub == NYTP_NO_SUB
-                  ? nytp_calltree_add_line(tree, node, e->file, e->line, e->ticks, e->count)
-                  : book_calls(tree, e, node)))
+    uint32_t previous = 0;
+    for (uint32_t i = first; i < tree->n_pending; i++) {
+        const struct nytp_pending *e = &tree->pending[i];
+        if (!(e->sub == NYTP_NO_SUB ? book_line(tree, node, &previous, e)
+                                    : book_calls(tree, e, node)))
             return false;
     }
+    if (tree->n_pending > first)
+        tree->n_pending = first;
     return true;
 }
 
@@ -370,7 +400,7 @@ bool nytp_calltree_frame_is_fresh(const struct nytp_calltree *tree, uint32_t ind
 static bool book_frames(struct nytp_calltree *tree, uint32_t index)
 {
     for (uint32_t i = tree->top; i >= index && i > 0; i--) {
-        if (tree->n_pending == tree->frames[i].first_pending)
+        if (tree->n_pending <= tree->frames[i].first_pending)
             continue;
         const uint32_t node = frame_node(tree, i);
         if (node == NYTP_NO_NODE || !book_pending(tree, tree->frames[i].first_pending, node))
@@ -379,7 +409,7 @@ static bool book_frames(struct nytp_calltree *tree, uint32_t index)
     return true;
 }
 
-#define MAX_PENDING 64 /* entries of one frame */
+#define MAX_PENDING 256 /* entries of one frame */
 
 /* Add to a pending entry of the frame at `index`, whose entries must be the topmost. The hint
  * may miss an entry that is there: a second one does no harm. */
@@ -602,6 +632,7 @@ static bool return_top(struct nytp_calltree *tree, uint32_t depth, uint32_t sub,
                name_subtree(tree, &frame, index, sub, excl_ticks, false);
     if (depth_of(tree, tree->top) != depth - 1) { /* keep the failed ones clear of the push */
         tree->frames[tree->top + 1].entered = false;
+        tree->frames[tree->top + 1].first_pending = tree->n_pending;
         tree->frames[++tree->top].depth = depth - 1 - tree->base_depth;
         n_failed--;
     }

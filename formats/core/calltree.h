@@ -30,7 +30,7 @@
 #define NYTP_MAX_DEPTH 1000000u
 #define NYTP_MAX_NODES 20000000u
 #define NYTP_LINE_CACHE 4096u
-#define NYTP_PENDING_HINTS 512u
+#define NYTP_PENDING_HINTS 2048u
 #define NYTP_UNINDEXED_LINES 16u
 
 struct nytp_tree_node {
@@ -40,6 +40,7 @@ struct nytp_tree_node {
     uint32_t first_child, next_sibling;
     uint32_t first_line; /* into lines, 0 = none */
     uint32_t n_lines;    /* beyond NYTP_UNINDEXED_LINES they are in by_line */
+    uint32_t follow;     /* the line that was booked first the last time */
     bool unreturned;
     uint64_t calls;
     int64_t excl_ticks;
@@ -48,7 +49,8 @@ struct nytp_tree_node {
 /* What the statement profiler measured on a line in a context. */
 struct nytp_tree_line {
     uint32_t file, line;
-    uint32_t next; /* of the same node, 0 = last */
+    uint32_t next;   /* of the same node, 0 = last */
+    uint32_t follow; /* of the same node: booked after this one the last time, or 0 */
     int64_t ticks;
     uint64_t statements;
 };
