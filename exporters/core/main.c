@@ -29,7 +29,7 @@ enum exit_status {
     EXIT_OUTPUT = 4,
 };
 
-#define DEFAULT_MAX_CALLS 400000
+#define DEFAULT_MAX_CALLS 200000
 
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
