@@ -67,11 +67,12 @@ static enum exit_status output_failed(const char *path, const struct nytp_error 
 
 /* ---- a signal removes the unfinished output ---- */
 
-static const char *volatile unfinished_path;
+/* A copy, which outlives the output; "" = none. */
+static char unfinished_path[4096];
 
 static void remove_unfinished(int signal_number)
 {
-    if (unfinished_path != NULL)
+    if (unfinished_path[0] != '\0')
         unlink(unfinished_path);
     signal(signal_number, SIG_DFL);
     raise(signal_number);
@@ -88,6 +89,30 @@ static void set_signals(void)
     }
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &ignore, NULL);
+}
+
+/* Open an output so that no signal finds a temporary file whose name is not known yet. */
+static struct nytp_out *open_output(const char *path, struct nytp_error *error)
+{
+    sigset_t fatal, old;
+    sigemptyset(&fatal);
+    sigaddset(&fatal, SIGINT);
+    sigaddset(&fatal, SIGTERM);
+    sigaddset(&fatal, SIGHUP);
+    sigprocmask(SIG_BLOCK, &fatal, &old);
+    struct nytp_out *out = nytp_out_open(path, error);
+    const char *temp = out != NULL ? nytp_out_temp_path(out) : NULL;
+    if (temp != NULL && strlen(temp) < sizeof unfinished_path)
+        strcpy(unfinished_path, temp);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    return out;
+}
+
+static bool close_output(struct nytp_out *out, struct nytp_error *error)
+{
+    const bool ok = nytp_out_close(out, error);
+    unfinished_path[0] = '\0';
+    return ok;
 }
 
 /* ---- progress ---- */
@@ -301,14 +326,12 @@ static enum exit_status write_profile(const struct run *run,
                                       const struct nytp_profile *profile, const char *path)
 {
     struct nytp_error error = {0};
-    struct nytp_out *out = nytp_out_open(path, &error);
+    struct nytp_out *out = open_output(path, &error);
     if (out == NULL)
         return output_failed(path, &error);
-    unfinished_path = nytp_out_temp_path(out);
     run->cli.exporter->write(profile, &run->cli.export, out);
     const uint64_t n_negative = out->n_negative;
-    const bool ok = nytp_out_close(out, &error);
-    unfinished_path = NULL;
+    const bool ok = close_output(out, &error);
     if (!ok)
         return output_failed(path, &error);
     if (n_negative > 0 && !run->cli.quiet)
@@ -459,12 +482,11 @@ static enum exit_status run_export(struct run *run)
     return status != EXIT_DONE ? status : done(run);
 }
 
-static enum exit_status close_output(const struct run *run, struct nytp_out *out,
-                                     const char *path)
+static enum exit_status finish_output(const struct run *run, struct nytp_out *out,
+                                      const char *path)
 {
     struct nytp_error error = {0};
-    unfinished_path = NULL;
-    if (!nytp_out_close(out, &error))
+    if (!close_output(out, &error))
         return output_failed(path, &error);
     return done(run);
 }
@@ -515,10 +537,9 @@ static enum exit_status run_inspection(struct run *run)
     const struct nytp_cli *cli = &run->cli;
     const char *output = cli->output != NULL ? cli->output : "-";
     struct nytp_error error = {0};
-    struct nytp_out *out = nytp_out_open(output, &error);
+    struct nytp_out *out = open_output(output, &error);
     if (out == NULL)
         return output_failed(output, &error);
-    unfinished_path = nytp_out_temp_path(out);
     for (int i = 0; i < cli->n_files && out->error.status == NYTP_OK; i++) {
         if (cli->mode == NYTP_MODE_STATS)
             stats_of(run, cli->files[i], out, i == 0);
@@ -527,7 +548,7 @@ static enum exit_status run_inspection(struct run *run)
         else
             dump_of(run, cli->files[i], out);
     }
-    const enum exit_status status = close_output(run, out, output);
+    const enum exit_status status = finish_output(run, out, output);
     return status == EXIT_PARTIAL && run->failed ? EXIT_INPUT : status;
 }
 
@@ -553,7 +574,7 @@ static enum exit_status run_about(const struct run *run)
         put_version(out);
     else
         nytp_cli_put_formats(out);
-    return close_output(run, out, "-");
+    return finish_output(run, out, "-");
 }
 
 int main(int argc, char **argv)
