@@ -20,6 +20,7 @@ struct nytp_owners {
     uint32_t n_segments, capacity;
     struct nytp_table caller_by_line; /* (file, line) -> arc with the most calls */
     struct nytp_table caller_by_file; /* (file) -> arc … of lines outside any sub */
+    struct nytp_table begin_by_line;  /* (file, line) -> name of a BEGIN block there */
     uint32_t *runner_by_file;         /* memo, NYTP_NO_SUB = not yet known */
     uint32_t script;
 };
@@ -176,11 +177,27 @@ static bool index_callers(struct nytp_owners *o)
     for (uint32_t i = 0; i < b->n_arcs; i++) {
         const struct nytp_built_arc *a = &b->arcs[i];
         if (a->file == 0 || a->line == 0 || a->caller == 0 ||
-            nytp_owners_sub(o, a->file, a->line) != NYTP_NO_SUB)
-            continue;
+            nytp_owners_sub(o, a->file, a->line) != NYTP_NO_SUB ||
+            nytp_table_get(&b->xsubs, (struct nytp_key){.a = a->caller}) != NYTP_TABLE_NONE)
+            continue; /* a callback's caller is an xsub, which runs no lines */
         if (!keep_busier(&o->caller_by_line, (struct nytp_key){a->file, a->line, 0, 0}, b->arcs,
                          i) ||
             !keep_busier(&o->caller_by_file, (struct nytp_key){a->file, 0, 0, 0}, b->arcs, i))
+            return false;
+    }
+    return true;
+}
+
+/* `use` lines: what they load is run by the BEGIN block, whatever else is on the line. */
+static bool index_begins(struct nytp_owners *o)
+{
+    const struct nytp_builder *b = o->builder;
+    for (uint32_t i = 0; i < b->n_ranges; i++) {
+        const struct nytp_built_range *r = &b->ranges[i];
+        const char *at = strstr(nytp_strings_get(b->strings, r->name).ptr, "::BEGIN@");
+        if (at != NULL && r->last_line > 0 &&
+            !nytp_table_put(&o->begin_by_line, (struct nytp_key){r->file, r->last_line, 0, 0},
+                            r->name))
             return false;
     }
     return true;
@@ -224,7 +241,8 @@ struct nytp_owners *nytp_owners_new(const struct nytp_builder *builder)
     o->builder = builder;
     o->script = find_script(builder);
     o->runner_by_file = malloc(builder->n_files * sizeof *o->runner_by_file);
-    if (o->runner_by_file == NULL || !cut_segments(o) || !index_callers(o)) {
+    if (o->runner_by_file == NULL || !cut_segments(o) || !index_callers(o) ||
+        !index_begins(o)) {
         nytp_owners_free(o);
         return NULL;
     }
@@ -241,6 +259,7 @@ void nytp_owners_free(struct nytp_owners *o)
     free(o->runner_by_file);
     nytp_table_free(&o->caller_by_line);
     nytp_table_free(&o->caller_by_file);
+    nytp_table_free(&o->begin_by_line);
     free(o);
 }
 
@@ -276,7 +295,8 @@ static uint32_t step(struct nytp_owners *o, uint32_t *file, uint32_t *line)
         return b->arcs[found].caller;
     *line = f->from_line;
     *file = f->from_file;
-    return NYTP_NO_SUB;
+    found = nytp_table_get(&o->begin_by_line, (struct nytp_key){*file, *line, 0, 0});
+    return found != NYTP_TABLE_NONE ? found : NYTP_NO_SUB;
 }
 
 uint32_t nytp_owners_runner(struct nytp_owners *o, uint32_t file, uint32_t line)
