@@ -287,6 +287,15 @@ static uint64_t gather(struct message *m, uint32_t n)
     return calls;
 }
 
+/* pprof takes values below zero for a difference between profiles, and their size for time. */
+static int64_t wall_value(struct message *m, int64_t ticks)
+{
+    if (ticks >= 0)
+        return nytp_scale_next(&m->scale, ticks);
+    m->out->n_negative++;
+    return 0;
+}
+
 /* A context's calls are counted on the first of its lines. */
 static void put_context(struct message *m, const struct process_labels *labels, uint32_t n)
 {
@@ -298,7 +307,7 @@ static void put_context(struct message *m, const struct process_labels *labels, 
         const int64_t values[N_VALUES] = {
             [VALUE_CALLS] = (int64_t)calls,
             [VALUE_STATEMENTS] = (int64_t)entry->statements,
-            [VALUE_WALL] = nytp_scale_next(&m->scale, entry->ticks),
+            [VALUE_WALL] = wall_value(m, entry->ticks),
         };
         calls = 0;
         if (values[VALUE_CALLS] == 0 && values[VALUE_STATEMENTS] == 0 && values[VALUE_WALL] == 0)

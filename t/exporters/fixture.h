@@ -206,6 +206,8 @@ static inline const struct nytp_profile *fixture_finish(struct fixture *f)
             fixture_add_arc(f, n);
     }
     p->total_ticks = f->subs[0].incl_ticks = f->nodes[0].incl_ticks;
+    for (uint32_t i = 0; i < p->n_node_lines; i++)
+        p->total_statements += f->node_lines[i].statements;
     fixture_add_children(f);
     qsort(f->arcs, p->n_arcs, sizeof *f->arcs, fixture_compare_arcs);
     qsort(f->line_costs, p->n_line_costs, sizeof *f->line_costs, fixture_compare_costs);
