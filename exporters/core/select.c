@@ -513,7 +513,7 @@ static void take_nodes(struct nytp_profile *one, uint32_t first_node, uint32_t f
     for (uint32_t i = 0; i < one->n_nodes; i++) {
         struct nytp_node *node = &one->nodes[i];
         node->parent -= first_node;
-        node->first_child -= first_child;
+        node->first_child = node->n_children > 0 ? node->first_child - first_child : 0;
         node->first_node_line = node->n_node_lines > 0 ? node->first_node_line - first_line : 0;
     }
     for (uint32_t i = 0; i < one->n_children; i++)
