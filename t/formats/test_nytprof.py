@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""The reader of NYTProf streams, seen through `nytp-export --dump`: record by record what the
+tests' own reader sees, from any kind of input, in little memory, with either inflate."""
+
+import gzip
+import itertools
+import json
+import re
+import resource
+import subprocess
+import zlib
+
+import nytpread
+import nytpwrite
+import profiles
+import pytest
+
+ROOT = profiles.TESTS.parent
+FIELDS = {  # in the order of nytpread's tuples
+    ":": "key value", "!": "key value", "#": "text", "P": "pid ppid time_s", "p": "pid time_s",
+    "@": "fid eval_fid eval_line flags size mtime_s name", "+": "ticks fid line",
+    "*": "ticks fid line block_line sub_line", ">": "caller_fid caller_line",
+    "<": "depth incl_ticks excl_ticks name", "S": "fid line text",
+    "s": "fid name first_line last_line",
+    "c": "fid line caller count incl_s excl_s reci_s rec_depth callee", "z": "", "-": "",
+}
+NAMES = {tag: name.upper().replace("-", "_") for tag, name in nytpread.RECORD_NAMES.items()}
+FIELD = re.compile(r' (\w+)=(?:u?("(?:[^"\\]|\\.)*")|(\S+))')
+COMPARED = ["mixed-calls2", "mixed-calls1", "mixed-blocks", "mixed-plain", "evals", "names",
+            "unreturned", "forks-merged", "cut-plain", "cut-deflated", "killed-plain", "dash-e",
+            "made-big-endian", "made-long-double", "made-quad-double", "made-big-values",
+            "made-hostile-names", "made-negative-ticks", "made-gzipped", "made-trailer"]
+
+
+def dump(command, path, **how):
+    return subprocess.run([str(command), "--dump", str(path)], capture_output=True,
+                          timeout=120, **how)
+
+
+def parse(line):
+    """The record's name and its fields; numbers are floats, texts str."""
+    name = line.split(" ", 2)[1]
+    fields = {key: json.loads(text) if text else float(number)
+              for key, text, number in FIELD.findall(line[line.index(name):])}
+    return name, fields
+
+
+def same(ours, theirs):
+    if not isinstance(theirs, bytes):
+        return ours == theirs
+    try:
+        return ours.rstrip("\n") == theirs.decode().rstrip("\n")
+    except UnicodeDecodeError:  # the dump is text: bytes that are no UTF-8 look different
+        return len(ours) > 0
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_every_record_is_what_another_reader_sees(export_command, profile, name):
+    path = profile(name)
+    expected = nytpread.Reader(path)
+    result = dump(export_command, path)
+    lines = iter(result.stdout.decode().splitlines())
+    assert next(lines).startswith("0 VERSION ")
+    count = 0
+    for line, record in itertools.zip_longest(lines, expected):
+        # A cut zlib stream may give a few bytes less than to the other reader.
+        if line is None and expected.damage is None and result.returncode == 3:
+            break
+        assert line is not None and record is not None, (line, record)
+        kind, fields = parse(line)
+        assert kind == NAMES[record[0]]
+        for key, value in zip(FIELDS[record[0]].split(), record[1:], strict=True):
+            assert same(fields[key], value), (line, record)
+        count += 1
+    assert count > 20
+    assert result.returncode == (3 if expected.damage else 0)
+
+
+def test_all_kinds_of_input_give_the_same(export_command, profile, tmp_path):
+    path = profile("mixed-calls2")
+    expected = dump(export_command, path)
+    assert expected.returncode == 0
+    data = path.read_bytes()
+    assert dump(export_command, "-", input=data).stdout == expected.stdout
+    zipped = tmp_path / "x.gz"
+    zipped.write_bytes(gzip.compress(data))
+    assert dump(export_command, zipped).stdout == expected.stdout
+    assert dump(export_command, "-", input=zipped.read_bytes()).stdout == expected.stdout
+    fifo = tmp_path / "fifo"
+    slow = subprocess.Popen(
+        ["sh", "-c", 'mkfifo "$1"; (dd bs=777 2>/dev/null; sleep 0.1) <"$0" >"$1"', str(path),
+         str(fifo)])
+    while not fifo.exists():
+        pass
+    assert dump(export_command, fifo).stdout == expected.stdout
+    assert slow.wait() == 0
+
+
+def in_memory(megabytes):
+    limit = megabytes * 1024 * 1024
+    return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))}
+
+
+def test_a_claimed_string_is_not_allocated(export_command, tmp_path):
+    head = nytpwrite.Writer(plain_head=False).pid_start(1).fid(1, "/x").data()
+    claim = head + b"S\x01\x01'" + nytpwrite.u32(4026531840)
+    path = tmp_path / "claim"
+    path.write_bytes(claim + b"abc")
+    result = dump(export_command, path, **in_memory(40))
+    assert b"SRC_LINE: string of 4026531840 bytes, only 3 left" in result.stderr
+    assert result.returncode == 3
+    path.write_bytes(claim + b"x" * 1_000_000)
+    result = dump(export_command, path, **in_memory(40))
+    assert b"the limit of a record is 67108864" in result.stderr
+    path.write_bytes(head + b"S\x01\x01'" + nytpwrite.u32(60_000_000) + b"x" * 1_000_000)
+    result = dump(export_command, path, **in_memory(40))
+    assert b"string of 60000000 bytes, only 1000000 left" in result.stderr
+    assert f"byte {len(head)}: ".encode() in result.stderr
+
+
+def test_memory_does_not_grow_with_the_stream(export_command, tmp_path):
+    """2,000,000 statements and 300,000 calls deflate to little and are read in 40 MB."""
+    packer = zlib.compressobj(1)
+    part = nytpwrite.Writer(plain_head=False)
+    for line in range(1, 2001):
+        part.time(line, 1, line)
+        if line % 7 == 0:
+            part.entry(1, line).leave(1, 5, 5, "main::f")
+    records = part.data()[len(nytpwrite.Writer(plain_head=False).data()):]
+    head = nytpwrite.Writer().pid_start(1).fid(1, "/x").data()
+    path = tmp_path / "long"
+    with path.open("wb") as file:
+        file.write(head + b"z")
+        for _ in range(1000):
+            file.write(packer.compress(records))
+        end = nytpwrite.Writer(plain_head=False).pid_end(1).data()
+        file.write(packer.compress(end[len(nytpwrite.Writer(plain_head=False).data()):]))
+        file.write(packer.flush())
+    for mode in ("--check", "--top"):
+        result = subprocess.run([str(export_command), mode, str(path)], timeout=120,
+                                capture_output=True, **in_memory(40))
+        assert result.returncode == 0, result.stderr
+
+
+@pytest.fixture(scope="module")
+def zlib_command():
+    """The same program without ISA-L; two builds are alike where that is not installed."""
+    build = profiles.TESTS / ".cache" / "build-zlib"
+    made = subprocess.run(["make", "-s", "-j2", "-C", str(ROOT / "exporters"), "ISAL=0",
+                           f"BUILD={build}"], capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    return build / "nytp-export"
+
+
+def test_isal_and_zlib_give_the_same(export_command, zlib_command, profile, tmp_path):
+    for name in ("mixed-calls2", "forks-merged", "made-deep", "made-gzipped", "evals"):
+        path = profile(name)
+        ours, other = dump(export_command, path), dump(zlib_command, path)
+        assert ours.stdout == other.stdout and ours.returncode == other.returncode == 0
+
+    data = profile("mixed-calls2").read_bytes()
+    path = tmp_path / "cut"
+    for share in range(1, 20):
+        path.write_bytes(data[: len(data) * share // 20])
+        ours, other = dump(export_command, path), dump(zlib_command, path)
+        assert ours.returncode == other.returncode
+        short, long = sorted([ours.stdout, other.stdout], key=len)
+        assert long.startswith(short) and long[len(short):].count(b"\n") <= 3
+
+    path.write_bytes(data[:-200] + bytes([data[-200] ^ 1]) + data[-199:])
+    ours, other = dump(export_command, path), dump(zlib_command, path)
+    assert ours.returncode == other.returncode == 3
+    assert b"zlib stream is damaged" in ours.stderr and b"zlib stream is damaged" in other.stderr
