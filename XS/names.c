@@ -121,7 +121,7 @@ static struct nytp_sub *sub_add(struct nytp_recorder *rec, const char *name, siz
 {
     struct nytp_sub *sub;
     Newxz(sub, 1, struct nytp_sub);
-    Newx(sub->encoded, len + NYTP_ENCODED_STR_EXTRA + 1, uint8_t);
+    Newx(sub->encoded, len + NYTP_ENCODED_STR_EXTRA + NYTP_COPY_STEP, uint8_t);
     sub->encoded_len = (uint32_t)nytp_encode_str(sub->encoded, name, len);
     sub->encoded[sub->encoded_len] = '\0';
     sub->name = (char *)sub->encoded + sub->encoded_len - len;
@@ -292,27 +292,54 @@ static struct nytp_sub *resolve(pTHX_ struct nytp_recorder *rec, CV *cv,
                           CvISXSUB(cv) ? NYTP_SUB_XSUB : NYTP_SUB_PERL);
 }
 
-struct nytp_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv)
+/* The row's sub, if it is still the one that the CV has its name from. */
+static struct nytp_sub *sub_of_body(const struct nytp_body *body, const struct cv_name *found,
+                                    U32 name_hash)
 {
-    const bool is_perl = CvROOT(cv) != NULL && !CvISXSUB(cv);
-    struct nytp_body *const body = body_of(rec, is_perl ? (const void *)CvROOT(cv) : cv);
+    return body->gv == found->raw && body->stash == found->stash &&
+                   body->name_hash == name_hash
+               ? body->sub
+               : NULL;
+}
+
+static struct nytp_sub *sub_of_key(pTHX_ struct nytp_recorder *rec, CV *cv, const void *key)
+{
+    struct nytp_body *const body = body_of(rec, key);
     const struct cv_name found = name_of_cv(cv);
     const U32 name_hash = found.name == NULL ? 0 : HEK_HASH(found.name);
-    if (LIKELY(body->sub != NULL && body->gv == found.raw && body->stash == found.stash &&
-               body->name_hash == name_hash && (is_perl || body->first_line == 0)))
-        return body->sub;
-    struct nytp_sub *const sub = resolve(aTHX_ rec, cv, body, &found);
+    struct nytp_sub *sub = sub_of_body(body, &found, name_hash);
+    if (LIKELY(sub != NULL))
+        return sub;
+    sub = resolve(aTHX_ rec, cv, body, &found);
     body->sub = sub;
     body->gv = found.raw;
     body->stash = found.stash;
     body->name_hash = name_hash;
-    if (is_perl && sub->kind == NYTP_SUB_PERL) {
+    if (key != cv && sub->kind == NYTP_SUB_PERL) {
         sub->file = body->file;
         sub->first_line = body->first_line;
         sub->last_line = body->last_line;
-    } else if (CvISXSUB(cv) && sub->kind == NYTP_SUB_PERL) {
+    } else if (key == cv && sub->kind == NYTP_SUB_PERL && CvISXSUB(cv)) {
         sub->kind = NYTP_SUB_XSUB; /* replaced by an xsub of the same name */
     }
+    return sub;
+}
+
+/* A GV that holds its CV gives it its name for good, and the pointer is enough to know it by;
+ * a GV that the CV holds (anonymous and renamed subs) may have been made for it alone. */
+struct nytp_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv)
+{
+    const bool is_perl = CvROOT(cv) != NULL && !CvISXSUB(cv);
+    if (UNLIKELY(!is_perl))
+        return sub_of_key(aTHX_ rec, cv, cv);
+    const OP *const root = CvROOT(cv);
+    struct nytp_called *const last =
+        &rec->called[nytp_hash_u64(PTR2UV(root)) & (NYTP_CALLED - 1)];
+    const void *const gv = NYTP_CV_RAW_GV(cv);
+    if (LIKELY(last->root == root && last->gv == gv && !CvCVGV_RC(cv)))
+        return last->sub;
+    struct nytp_sub *const sub = sub_of_key(aTHX_ rec, cv, root);
+    *last = (struct nytp_called){root, gv, sub};
     return sub;
 }
 
@@ -324,6 +351,7 @@ void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
     body->first_line = (uint32_t)PL_subline;
     body->last_line = CopLINE(PL_curcop);
     body->sub = NULL;
+    rec->called[nytp_hash_u64(PTR2UV(root)) & (NYTP_CALLED - 1)].root = NULL;
     rec->compiled.root = root;
     rec->compiled.cv = PL_compcv;
     if (!CvANON(PL_compcv) && PL_subname != NULL && SvPOK(PL_subname))
@@ -548,6 +576,7 @@ void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing)
 void nytp_names_init(pTHX_ struct nytp_recorder *rec)
 {
     PERL_UNUSED_CONTEXT;
+    Newxz(rec->called, NYTP_CALLED, struct nytp_called);
     rec->runtime = nytp_sub_named(rec, "main::RUNTIME", 13, NYTP_SUB_PSEUDO);
     rec->null_caller = nytp_sub_named(rec, "main::NULL", 10, NYTP_SUB_PSEUDO);
 }

@@ -18,6 +18,7 @@ struct nytp_recorder *nytp_recorder;
 enum {
     NS_PER_MS = 1000000,
     FIRST_CALIBRATION_NS = NS_PER_MS,
+    LAST_CALIBRATION_NS = 1000 * NS_PER_MS,
 };
 
 static const char default_path[] = "nytprof.out";
@@ -138,7 +139,8 @@ void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
     nytp_clock_resume(&rec->clock);
     *raw = nytp_clock_raw(&rec->clock);
     nytp_clock_recalibrate(&rec->clock, *raw);
-    rec->calibrate_ns *= 4;
+    if (rec->calibrate_ns < LAST_CALIBRATION_NS)
+        rec->calibrate_ns *= 4; /* the longer the base, the less there is to correct */
     if (rec->state == NYTP_RECORDING)
         plan_wake_up(rec, *raw);
     RESTORE_ERRNO;

@@ -130,6 +130,15 @@ struct nytp_body {
     U32 name_hash;
 };
 
+/* A body that was called lately. */
+struct nytp_called {
+    const OP *root;
+    const void *gv;
+    struct nytp_sub *sub;
+};
+
+#define NYTP_CALLED 1024
+
 /* The statement that a COP is, and its place. */
 struct nytp_place {
     const COP *cop;
@@ -198,6 +207,7 @@ struct nytp_recorder {
     const struct call_site *jump_site; /* of the goto; valid while jump_xsub is */
 
     struct nytp_index subs_by_name, bodies, arcs, files_by_name, opcodes;
+    struct nytp_called *called;  /* NYTP_CALLED, by hash of the root's address */
     struct nytp_sub **subs;      /* by id; 0 is not used */
     uint32_t n_subs, size_subs;
     struct nytp_sub *runtime, *null_caller;

@@ -11,7 +11,7 @@
 /* Beyond this a time record's 32 bits would overflow. */
 static const int64_t longest = INT32_MAX;
 
-static void write_time(struct nytp_recorder *rec, int32_t ticks)
+static inline void write_time(struct nytp_recorder *rec, int32_t ticks)
 {
     if (rec->blocks_on)
         nytp_write_time_block(rec->writer, ticks, rec->stmt.fid, rec->stmt.line,
@@ -103,7 +103,7 @@ static void find_block(pTHX_ struct nytp_recorder *rec, const COP *cop)
 
 /* ---- hooks ---- */
 
-static void set_stmt(pTHX_ struct nytp_recorder *rec, const COP *cop)
+static inline void set_stmt(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     const struct nytp_place *const slot = nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT);
     rec->stmt.fid = slot->fid;

@@ -21,7 +21,8 @@ enum nytp_flush {
 
 struct nytp_deflate;
 
-/* Level 1 (fast) to 9 (small). NULL when out of memory or the level is out of range. */
+/* Level 1 (fast) to 9 (small), a scale of our own: up to 6 is ISA-L where it is installed,
+ * 9 is zlib's 9. NULL when out of memory or the level is out of range. */
 struct nytp_deflate *nytp_deflate_new(int level);
 
 /* A second compressor in the same state, so that a stream can be ended and, when that turns

@@ -133,19 +133,30 @@ static inline void nytp_write_sub_entry(struct nytp_writer *writer, uint32_t cal
     writer->at = nytp_encode_u32(at, caller_line);
 }
 
-/* `name` is a whole encoded string, tag and length included; see nytp_encode_str(). */
+/* Copy in whole steps of NYTP_COPY_STEP, which is faster than a call for names; both sides
+ * have room for the last step. */
+#define NYTP_COPY_STEP 32
+
+static inline void nytp_copy_padded(uint8_t *to, const uint8_t *from, size_t len)
+{
+    for (size_t i = 0; i < len; i += NYTP_COPY_STEP)
+        memcpy(to + i, from + i, NYTP_COPY_STEP);
+}
+
+/* `name` is a whole encoded string, tag and length included, see nytp_encode_str(), in memory
+ * that is readable up to the next multiple of NYTP_COPY_STEP. */
 static inline void nytp_write_sub_return(struct nytp_writer *writer, uint32_t depth,
                                          int64_t incl_ticks, int64_t excl_ticks,
                                          const uint8_t *name, size_t name_len)
 {
-    nytp_writer_room(writer, NYTP_WRITER_RECORD + name_len);
+    nytp_writer_room(writer, NYTP_WRITER_RECORD + NYTP_COPY_STEP + name_len);
     uint8_t *at = writer->at;
     *at++ = '<';
     at = nytp_encode_u32(at, depth);
     at = nytp_encode_nv(at, (double)incl_ticks);
     writer->at = nytp_encode_nv(at, (double)excl_ticks);
-    if (name_len <= (size_t)(writer->end - writer->at)) {
-        memcpy(writer->at, name, name_len);
+    if (name_len + NYTP_COPY_STEP <= (size_t)(writer->end - writer->at)) {
+        nytp_copy_padded(writer->at, name, name_len);
         writer->at += name_len;
     } else {
         nytp_writer_put_bytes(writer, name, name_len);
