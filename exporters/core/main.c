@@ -224,13 +224,16 @@ static void note_partial(struct run *run, const char *path, const struct nytp_er
 
 static struct nytp_build_options build_options(const struct nytp_cli *cli)
 {
-    struct nytp_build_options options = {.sources = cli->export.source_dir != NULL};
-    if (cli->mode != NYTP_MODE_EXPORT)
-        return options;
-    options.sources |= cli->exporter->wants_sources;
-    if (cli->exporter->wants_spans && !cli->export.aggregate)
-        options.max_spans = cli->max_calls > 0 ? cli->max_calls : DEFAULT_MAX_CALLS;
-    return options;
+    const struct nytp_exporter *exporter = cli->exporter;
+    const bool everything = cli->mode == NYTP_MODE_CHECK;
+    const bool export = cli->mode == NYTP_MODE_EXPORT;
+    const bool spans = export && exporter->wants_spans && !cli->export.aggregate;
+    const uint32_t max_calls = cli->max_calls > 0 ? cli->max_calls : DEFAULT_MAX_CALLS;
+    return (struct nytp_build_options){
+        .sources = everything || cli->export.source_dir != NULL ||
+                   (export && exporter->wants_sources),
+        .max_spans = everything || spans ? max_calls : 0,
+    };
 }
 
 /* The profile of one input, or NULL after a message. `count` may be NULL. */
@@ -503,14 +506,26 @@ static void stats_of(struct run *run, const char *path, struct nytp_out *out, bo
     nytp_profile_free(profile);
 }
 
+/* With --per-process each process by itself. */
+static bool check_profile(const struct nytp_cli *cli, struct nytp_profile *profile,
+                          struct nytp_error *error)
+{
+    bool ok = nytp_select(profile, &cli->selection, error) && nytp_profile_check(profile, error);
+    for (uint32_t i = 0; ok && cli->per_process && i < profile->n_processes; i++) {
+        struct nytp_profile *one = nytp_select_process(profile, i, error);
+        ok = one != NULL && nytp_profile_check(one, error);
+        nytp_profile_free(one);
+    }
+    return ok;
+}
+
 static void check_of(struct run *run, const char *path, struct nytp_out *out)
 {
     struct nytp_profile *profile = load(run, path, NULL);
     if (profile == NULL)
         return;
     struct nytp_error error = {0};
-    if (nytp_select(profile, &run->cli.selection, &error) &&
-        nytp_profile_check(profile, &error))
+    if (check_profile(&run->cli, profile, &error))
         nytp_printf(out, "%s: %s\n", path, profile->partial ? "adds up, but partial" : "ok");
     else
         say_unusable(run, path, &error);

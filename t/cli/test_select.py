@@ -2,6 +2,7 @@
 """Selections: those that pprof has too are compared with what pprof makes of the whole profile,
 the others by what they promise."""
 
+import json
 import re
 
 import pytest
@@ -163,7 +164,7 @@ def test_evals_of_one_place_are_one(whole, profile, tmp_path, name):
 @pytest.mark.parametrize("options", [
     ["--focus=main"], ["--ignore=e"], ["--hide=a"], ["--show=b"], ["--show-from=[a-m]$"],
     ["--min-percent=3"], ["--max-depth=2"], ["--collapse-recursion"], ["--merge-evals"],
-    ["--no-builtins"], ["--merge-evals", "--hide=BEGIN", "--no-builtins", "--min-percent=2"],
+    ["--no-builtins"], ["--per-process"], ["--per-process", "--hide=b"], ["--merge-evals", "--hide=BEGIN", "--no-builtins", "--min-percent=2"],
 ], ids=" ".join)
 def test_what_is_left_adds_up(profile, name, options):
     done = run("--check", "-q", *options, profile(name))
@@ -187,3 +188,55 @@ def test_every_process_alone_adds_up_to_all(profile, tmp_path):
             parts[stack] = parts.get(stack, 0) + value
     good("-o", tmp_path / "all.pb.gz", file)
     assert parts == pprof_stacks(tmp_path / "all.pb.gz", tmp_path)
+
+
+# ---- the time line ----
+
+def timelines(text):
+    """(name, [(frame, start, end, depth)]) of each evented profile of a speedscope file, which
+    must be properly nested."""
+    document = json.loads(text)
+    frames = [frame["name"] for frame in document["shared"]["frames"]]
+    for one in document["profiles"]:
+        if one["type"] != "evented":
+            continue
+        stack, calls, now = [], [], one["startValue"]
+        for event in one["events"]:
+            assert now <= event["at"] <= one["endValue"]
+            now = event["at"]
+            if event["type"] == "O":
+                stack.append((event["frame"], now))
+            else:
+                frame, start = stack.pop()
+                assert frame == event["frame"]
+                calls.append((frames[frame], start, now, len(stack)))
+        assert not stack
+        yield one["name"], calls
+
+
+@pytest.mark.parametrize("name", ["mixed-calls2", "mixed-calls1", "recurse", "evals",
+                                  "forks-merged", "unreturned"])
+@pytest.mark.parametrize("options, gone", [
+    (["--hide=busy|fib"], "busy|fib$"), (["--max-depth=2"], None), (["--no-builtins"], "CORE:"),
+    (["--merge-evals"], r"\(eval [1-9]"), (["--min-percent=2"], None),
+    (["--collapse-recursion"], None),
+], ids=str)
+def test_the_time_line_follows(profile, name, options, gone):
+    whole = list(timelines(good("-q", "--speedscope", profile(name))))
+    kept = list(timelines(good("-q", "--speedscope", *options, profile(name))))
+    assert [name for name, _ in kept] == [name for name, _ in whole]
+    for (_, before), (_, after) in zip(whole, kept):
+        assert not [call for call in after if gone and re.search(gone, call[0])]
+        if options == ["--max-depth=2"]:
+            assert max(call[3] for call in after) <= 1
+        # what stays has its place in time still
+        places = {call[1:3] for call in before}
+        assert {call[1:3] for call in after} <= places
+        assert max(call[2] for call in after) == max(call[2] for call in before)
+
+
+def test_no_time_line_when_time_was_dropped(profile):
+    file = profile("mixed-calls2")
+    assert list(timelines(good("-q", "--speedscope", file)))
+    for option in ("--focus=busy", "--ignore=busy", "--show=busy", "--show-from=lines"):
+        assert not list(timelines(good("-q", "--speedscope", option, file)))
