@@ -43,11 +43,7 @@ def decode_part(raw):
 def decode_name(raw):
     """The text of a sub name. Recorders encode the package and the sub's own name apart from
     each other, so that one string can hold both encodings."""
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        package, colons, own = raw.rpartition(b"::")
-        return decode_part(package) + colons.decode() + decode_part(own)
+    return "::".join(decode_part(part) for part in raw.split(b"::"))
 
 
 def inflate(data):

@@ -16,9 +16,13 @@ The rules (those of the documentation, written here a second time on purpose):
   right after the record before it. With call entries in the stream frames are replayed; without,
   the innermost sub around the line owns it, and code at the file scope of a required file or an
   eval belongs to whoever ran that file.
-* The root, and a perl sub that the sub profiler knows nothing of because it never returned or
-  because subs=0, have as self time their statements' ticks, less what xsubs and opcodes called
-  from the same line took, since those run inside the statement; never below zero.
+* A sub that ran statements but that the sub profiler does not know, because it never returned or
+  because subs=0, has as self time its statements' ticks, less what xsubs and opcodes called from
+  it took, since those run inside its statements; never below zero. Blocks that an xsub or opcode
+  calls by itself (sort, List::Util::first) are no calls: their time is in the caller's already.
+* The root's self time is what the statement profiler measured in all and no sub claims; so the
+  total is the sum of all statement ticks. Where subs claim more than that (`overclaimed`), the
+  statements outside any sub set the bounds of the root's time.
 """
 
 import collections
@@ -35,6 +39,7 @@ class Sub:
         self.calls = 0
         self.self = 0
         self.inclusive = 0
+        self.tree_inclusive = 0    # the exclusive times of its calls and all below them
         self.statements = 0
         self.is_builtin = False    # xsub or opcode
         self.from_statements = False
@@ -49,11 +54,12 @@ class Line:
 
 
 class Frame:
-    __slots__ = ("lines", "site")
+    __slots__ = ("lines", "site", "name")
 
     def __init__(self, site):
         self.lines = None
         self.site = site
+        self.name = None           # once it has returned
 
 
 def whole(ticks):
@@ -68,28 +74,55 @@ class Replay:
         self.stack = [Frame(None)]
         self.owner = self.stack[0]
         self.pending = collections.defaultdict(dict)    # depth -> {name: outermost inclusive}
+        self.below = collections.defaultdict(dict)      # the same, from exclusive times only
+        self.subtree = collections.Counter()            # depth -> sum of what waits there
+        self.returned = False
 
     def entry(self, fid, line):
         self.stack.append(Frame((fid, line)))
 
     def leave(self, depth, incl, excl, name):
         totals = self.totals
-        if len(self.stack) > 1:
-            frame = self.stack.pop()
-            del self.stack[max(1, depth):]              # entries that nothing returned from
-            if frame.lines:
-                totals.add_frame(name, frame.lines)
-        below = self.pending.pop(depth + 1, {})
-        for gap in [d for d in self.pending if d > depth + 1]:
-            for other, ticks in self.pending.pop(gap).items():
-                below[other] = below.get(other, 0) + ticks
-        below[name] = incl
-        here = self.pending[depth]
-        for other, ticks in below.items():
-            here[other] = here.get(other, 0) + ticks
+        if totals.n_entries:
+            self._pop(depth, name)
+        for waiting, value in ((self.pending, incl),
+                               (self.below, excl + self._children(depth, excl))):
+            below = waiting.pop(depth + 1, {})
+            for gap in [d for d in waiting if d > depth + 1]:
+                for other, ticks in waiting.pop(gap).items():
+                    below[other] = below.get(other, 0) + ticks
+            below[name] = value
+            here = waiting[depth]
+            for other, ticks in below.items():
+                here[other] = here.get(other, 0) + ticks
         seen = totals.returned[name]
         seen[0] += 1
         seen[1] += excl
+
+    def _children(self, depth, excl):
+        """What the calls below the one that returns add up to; they wait no longer."""
+        sum_below = sum(self.subtree.pop(d) for d in list(self.subtree) if d > depth)
+        self.subtree[depth] += excl + sum_below
+        return sum_below
+
+    def _pop(self, depth, name):
+        missing = depth - (len(self.stack) - 1)
+        if missing > 0:
+            # Frames that were open before the recording began lie below all others. Until the
+            # first return what was taken for the root's ran in the deepest of them.
+            frames = [Frame(None) for _ in range(missing)]
+            self.stack[1:1] = frames
+            if not self.returned:
+                root = self.stack[0]
+                frames[-1].lines, root.lines = root.lines, None
+                if self.owner is root:
+                    self.owner = frames[-1]
+        self.returned = True
+        frame = self.stack.pop()
+        del self.stack[max(1, depth):]                  # entries that nothing returned from
+        frame.name = name
+        if frame is not self.owner:                     # else its last statement is to come
+            self._close(frame)
 
     def statement(self, ticks, fid, line, counts):
         owner = self.owner
@@ -100,17 +133,29 @@ class Replay:
             cell = owner.lines[fid, line] = [0, 0]
         cell[0] += ticks
         cell[1] += counts
+        if owner.name is not None:
+            self._close(owner)
         self.owner = self.stack[-1]
+
+    def _close(self, frame):
+        if frame.lines:
+            self.totals.add_frame(frame.name, frame.lines)
+            frame.lines = None
 
     def finish(self):
         totals = self.totals
+        if self.owner.name is not None:
+            self._close(self.owner)
         if self.stack[0].lines:
             totals.add_frame(ROOT, self.stack[0].lines)
         for frame in self.stack[1:]:
             totals.open_frames.append(frame.lines or {})
-        for level in self.pending.values():
-            for name, ticks in level.items():
-                totals.returned_inclusive[name] += ticks
+        totals.depth_gaps |= any(depth > 1 and level for depth, level in self.pending.items())
+        for waiting, sums in ((self.pending, totals.returned_inclusive),
+                              (self.below, totals.tree_inclusive)):
+            for level in waiting.values():
+                for name, ticks in level.items():
+                    sums[name] += ticks
 
 
 class Totals:
@@ -128,22 +173,33 @@ class Totals:
         self.processes = []
         self.returned = collections.defaultdict(lambda: [0, 0])
         self.returned_inclusive = collections.defaultdict(float)
+        self.tree_inclusive = collections.defaultdict(float)
         self.frame_lines = collections.defaultdict(dict)    # sub -> {(fid, line): [ticks, n]}
         self.open_frames = []
+        self.open_calls = collections.Counter()
+        self.depth_gaps = False
         self.before_file = {}                 # fid -> (fid, line) of the statement left before it
         self.n_entries = self.n_returns = self.n_statements = 0
         self.stmt_ticks = 0
         self.negative = 0
+        self.unended = 0                      # processes without an end record
         self.source_lines = {}
         reader = Reader(source)
         self._read(reader)
         self.damage = reader.damage
+        self.complete = self.damage is None and not self.unended
         self.ticks_per_sec = int(self.attributes.get(b"ticks_per_sec", 0))
+        self.called = {callee for _, callee, _, _ in self.arcs} | set(self.returned)
+        self.unfinished = bool(not self.arcs or not self.complete or self.open_frames
+                               or self.depth_gaps)
         self._own_statements()
         self._sub_totals()
         self._statement_subs()
         self.total = sum(sub.self for sub in self.subs.values())
         self.subs[ROOT].inclusive = self.total
+        for name, sub in self.subs.items():
+            sub.tree_inclusive = whole(self.tree_inclusive.get(name, 0))
+        self.subs[ROOT].tree_inclusive = self.total
 
     def _read(self, reader):
         replay = None
@@ -209,11 +265,13 @@ class Totals:
                     replay.finish()
                 replay = Replay(self)
                 discount = False
+                self.unended += 1
                 self.processes.append((record[1], record[2], record[3]))
             elif tag == "p":
                 if replay:
                     replay.finish()
                 replay = None
+                self.unended -= 1
             elif tag == "S":
                 self.source_lines[record[1], record[2]] = record[3]
         if replay:
@@ -248,8 +306,21 @@ class Totals:
 
     def innermost(self, fid, line):
         around = [(last - first, name) for first, last, name in self.file_ranges.get(fid, ())
-                  if first <= line <= last]
+                  if first <= line <= last and self._may_own(name, first, last)]
         return min(around)[1] if around else None
+
+    def _may_own(self, name, first, last):
+        """A sub that was made but never called owns no line, where that can be known."""
+        if self.n_entries or name in self.called:
+            return True
+        one_line = "__ANON__" in name and first == last
+        return self.unfinished and not (one_line and self.arcs)
+
+    def twins(self, name):
+        """The subs on exactly the same lines: without call entries statements cannot tell them
+        apart. With the sub itself."""
+        place = self.ranges.get(name)
+        return {other for other, range_ in self.ranges.items() if range_ == place} | {name}
 
     def line_owner(self, fid, line, seen=()):
         name = self.innermost(fid, line)
@@ -276,7 +347,6 @@ class Totals:
                     names[self.innermost(fid, line) or UNKNOWN] += count
                 name = min(names, key=lambda n: (n == UNKNOWN, -names[n], n)) if names else UNKNOWN
                 self.add_frame(name, lines)
-                self.open_calls = getattr(self, "open_calls", collections.Counter())
                 self.open_calls[name] += 1
             return
         # Frames cannot be replayed: everything was put on the root's frame.
@@ -318,17 +388,28 @@ class Totals:
     def _statement_subs(self):
         """The root and the subs that only the statement profiler knows."""
         inside = collections.Counter()
-        for (caller, callee, fid, line), (_, _, excl, _) in self.arcs.items():
+        for (caller, callee, _, _), (_, _, excl, _) in self.arcs.items():
             if self.subs[callee].is_builtin:
-                inside[caller, fid, line] += whole(excl * self.ticks_per_sec)
-        self.subs[ROOT].calls = max(1, len(self.processes))
+                inside[caller] += whole(excl * self.ticks_per_sec)
+        callers = {caller for caller, _, _, _ in self.arcs}
         for name, lines in self.frame_lines.items():
             sub = self.subs[name]
-            if name != ROOT and (name in self.returned or sub.calls):
+            if name == ROOT or name in self.returned or sub.calls:
                 continue
             sub.from_statements = True
-            sub.self = sum(max(0, ticks - inside[name, fid, line])
-                           for (fid, line), (ticks, _) in lines.items())
+            if self.unfinished or name in callers:
+                ticks = sum(ticks for ticks, _ in lines.values())
+                sub.self = max(0, ticks - inside[name])
+            sub.calls = self.open_calls[name]
+        root = self.subs[ROOT]
+        root.calls = max(1, len(self.processes))
+        claimed = sum(sub.self for name, sub in self.subs.items() if name != ROOT)
+        root.self = self.stmt_ticks - claimed
+        self.overclaimed = root.self < 0
+        own = sum(ticks for ticks, _ in self.frame_lines.get(ROOT, {}).values())
+        self.root_bounds = (max(0, own - inside[ROOT]), max(0, own))
+        if self.overclaimed:
+            root.self = self.root_bounds[0]
 
 
 if __name__ == "__main__":

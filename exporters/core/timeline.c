@@ -35,7 +35,7 @@ void nytp_timeline_begin(struct nytp_timeline *timeline, const struct nytp_profi
         .root = first_node,
         .next = span_from(profile, first_node),
         .end = span_from(profile, end_node),
-        .end_ticks = profile->processes[process].stmt_ticks,
+        .end_ticks = profile->nodes[profile->processes[process].root].incl_ticks,
     };
     for (uint32_t i = timeline->next; i < timeline->end; i++)
         if (profile->spans[i].end_ticks > timeline->end_ticks)

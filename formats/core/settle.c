@@ -665,24 +665,29 @@ static bool balance_nodes(struct settling *s)
     return true;
 }
 
-/* Statement time outside any sub less the time of calls that lies in it, from totals. */
-static int64_t outer_ticks(const struct settling *s, const struct sub_sums *sums)
+/* Time of a process's statements outside any sub, less that of the xsubs and opcodes called
+ * from there, which run inside these statements. What a Perl sub took beyond its own statements
+ * is not taken off: where this is asked for, that is profiler overhead more than anything. */
+static int64_t outer_ticks(const struct settling *s, const struct sub_sums *sums,
+                           uint32_t process)
 {
-    int64_t ticks = sums->loose_ticks[0];
-    for (uint32_t i = 0; i < s->b->n_arcs; i++) {
-        const struct nytp_built_arc *a = &s->b->arcs[i];
-        const uint32_t c = a->callee;
-        if (a->caller != 0 || sums->arc_excl[c] <= 0)
-            continue;
-        if (is_leaf_kind(s, c)) {
-            ticks -= a->excl_ticks;
-            continue;
-        }
-        const int64_t deficit =
-            at_least_0(sums->arc_excl[c] + sums->ops_excl[c] - sums->loose_ticks[c]);
-        ticks -= (int64_t)((__int128)deficit * a->excl_ticks / sums->arc_excl[c]);
+    const uint32_t root = s->p->processes[process].root;
+    const struct nytp_node *n = &s->p->nodes[root];
+    int64_t ticks = 0;
+    if (s->b->processes[process].has_entries) {
+        ticks = s->stmt_ticks[root];
+        for (uint32_t c = n->first_child; c < n->first_child + n->n_children; c++)
+            if (is_leaf_kind(s, s->p->nodes[s->p->children[c]].sub))
+                ticks -= s->deficit[s->p->children[c]];
+        return at_least_0(ticks);
     }
-    return at_least_0(ticks);
+    for (uint32_t i = 0; i < s->n_loose; i++)
+        if (s->loose[i].process == process && s->loose[i].sub == 0)
+            ticks += s->loose[i].ticks;
+    if (ticks <= 0 || sums->ops_excl[0] >= sums->loose_ticks[0])
+        return 0;
+    /* arcs are not known by process: each has its share */
+    return ticks - (int64_t)((__int128)sums->ops_excl[0] * ticks / sums->loose_ticks[0]);
 }
 
 static bool has_accept(const struct nytp_profile *p)
@@ -709,16 +714,9 @@ static bool time_roots(struct settling *s, const struct sub_sums *sums)
         for (uint32_t n = root + 1; n < end; n++)
             rest -= p->nodes[n].excl_ticks;
         if (rest < 0 || accepts) {
-            int64_t outer;
-            if (s->b->processes[i].has_entries) {
-                outer = s->stmt_ticks[root];
-                for (uint32_t c = 0; c < p->nodes[root].n_children; c++)
-                    outer -= s->deficit[p->children[p->nodes[root].first_child + c]];
-            } else {
-                outer = p->n_processes == 1 ? outer_ticks(s, sums) : 0;
-            }
+            const int64_t outer = outer_ticks(s, sums, i);
             if (rest < 0 || outer < rest)
-                rest = at_least_0(outer);
+                rest = outer;
         }
         p->nodes[root].excl_ticks = rest;
     }

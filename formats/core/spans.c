@@ -18,6 +18,7 @@ struct layout {
     uint32_t first, next; /* children in order of time */
     uint32_t raw;         /* node of the growing tree, NYTP_NO_NODE = cannot be placed */
     uint32_t depth;
+    int64_t ticks; /* how long it took */
     int64_t start, end;
     int64_t earlier; /* ticks of its children that are not placed yet */
     int64_t limit;   /* the next child placed ends here at the latest */
@@ -34,8 +35,18 @@ static uint32_t find_node(const struct nytp_calltree *t, uint32_t raw_parent, ui
     return nytp_calltree_child(t, raw_parent, span->sub, span->file, span->line);
 }
 
+/* A call that never returned ends with the recording; what it took of that, the tree says. */
+static int64_t span_ticks(const struct nytp_built_span *span, const struct nytp_node *node)
+{
+    const bool open = (node->flags & NYTP_NODE_UNRETURNED) != 0 && span->sub == NYTP_NO_SUB;
+    if (open && node->calls == 1 && node->incl_ticks < span->ticks)
+        return node->incl_ticks > 0 ? node->incl_ticks : 0;
+    return span->ticks;
+}
+
 /* Link spans [from, to) of one process to their callers. */
-static void link_spans(const struct nytp_builder *b, struct layout *all, uint32_t from,
+static void link_spans(const struct nytp_builder *b, const struct nytp_profile *p,
+                       const uint32_t *node_of_raw, struct layout *all, uint32_t from,
                        uint32_t to, uint32_t *stack, struct layout *process)
 {
     uint32_t top = 0;
@@ -53,9 +64,10 @@ static void link_spans(const struct nytp_builder *b, struct layout *all, uint32_
                                                   span->depth - above->depth, span)};
         if (all[i].raw == NYTP_NO_NODE)
             continue;
+        all[i].ticks = span_ticks(span, &p->nodes[node_of_raw[all[i].raw]]);
         all[i].next = above->first;
         above->first = i;
-        above->earlier += span->ticks;
+        above->earlier += all[i].ticks;
         stack[top++] = i;
     }
 }
@@ -69,7 +81,7 @@ static void place_spans(const struct nytp_builder *b, struct layout *all, uint32
         if (l->raw == NYTP_NO_NODE)
             continue;
         struct layout *above = l->parent == NO_SPAN ? process : &all[l->parent];
-        const int64_t ticks = b->spans[i].ticks;
+        const int64_t ticks = l->ticks;
         above->earlier -= ticks;
         l->start = b->spans[i].start_ticks;
         if (l->start > above->limit - ticks)
@@ -120,7 +132,7 @@ bool nytp_lay_out_spans(const struct nytp_builder *b, struct nytp_profile *p,
                               .raw = b->processes[process].root,
                               .end = total,
                               .limit = total > 0 ? total : 0};
-        link_spans(b, all, from, to, stack, &root);
+        link_spans(b, p, node_of_raw, all, from, to, stack, &root);
         place_spans(b, all, from, to, &root);
         emit_spans(p, all, root.first, node_of_raw);
     }

@@ -46,7 +46,7 @@ static void frames_from_before_the_recording(void)
     ok(tree_is(START "+ 10 1 21\n> 1 22\n+ 10 1 22\n+ 5 1 31\n< 3 9 9 main::leaf\n+ 4 1 32\n-\n"
                      "+ 10 1 22\n-\n< 2 50 30 main::inner\n+ 10 1 23\n-\n< 1 90 30 main::outer\n"
                      "+ 5 1 12\n-\n+ 5 1 3\np 7\n",
-               "main::RUNTIME@0 x1 0:\n"
+               "main::RUNTIME@0 x1 5: 3=5/0\n"
                " main::outer@0 x1 30: 12=30/0\n"
                "  main::inner@0 x1 30: 21=7/1 22=15/1 23=8/0\n"
                "   main::leaf@22 x1 9: 31=5/1 32=4/1\n"),

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Every export of every profile shows the numbers that t/totals.py works out from the raw stream:
+calls, self and inclusive time of each sub, statements of each line, the program's total.
+
+All comparisons are exact where a tick is a whole number of nanoseconds, which it is in every
+recorded profile. Where it is not (made-odd-ticks: 3 MHz), each value may be off by less than one
+nanosecond per value that was added up, and the total must be the rounded total.
+"""
+
+import collections
+
+import pytest
+
+import exports
+import profiles
+from totals import ROOT, UNKNOWN
+
+FORMATS = ["callgrind", "pprof", "collapsed", "speedscope", "speedscope-aggregate"]
+EXACT = [name for name in profiles.RECORDED] + [
+    "made-callers-on-one-line", "made-basenames", "made-long-double", "made-quad-double",
+    "made-big-endian", "made-version-4", "made-no-options", "made-no-processes",
+    "made-microseconds", "made-gzipped", "made-trailer", "made-utf8-strings",
+    "made-joined-encodings", "made-deep",
+]
+# One process each and all frames returned: the tree is then exact, inclusive times too.
+STACKS_CUT = {"deep-calls1", "made-deep"}       # deeper than a stack may be in some formats
+
+
+@pytest.fixture(autouse=True)
+def built(export_command, recorder):
+    pass
+
+
+def shown_name(form, name):
+    """How a sub's name looks in a format, for names without hostile characters."""
+    if form.startswith("collapsed"):
+        return name.replace(" ", "_").replace(";", ":")
+    return name
+
+
+def expected(form, subs, what):
+    out = collections.Counter()
+    for name, sub in subs.items():
+        value = getattr(sub, what)
+        if value:
+            out[shown_name(form, name)] += value
+    return out
+
+
+def read(name, form):
+    """Of a timeline that leaves out short calls, which its title says, the exact part is the
+    aggregated profile that goes with it."""
+    shown = exports.read(name, form)
+    if form == "speedscope" and any("calls shorter than" in profile["name"]
+                                    for profile in shown.document["profiles"]):
+        assert shown.total == shown.kinds["sampled"].total
+        return shown.kinds["sampled"]
+    return shown
+
+
+def without_zeros(counter):
+    return {name: value for name, value in counter.items() if value}
+
+
+def ns_per_tick(totals):
+    assert 1000000000 % totals.ticks_per_sec == 0
+    return 1000000000 // totals.ticks_per_sec
+
+
+def unmarked(counter):
+    """Frames that never returned carry a mark behind their name in some formats."""
+    out = collections.Counter()
+    for name, value in counter.items():
+        for mark in (" [unreturned]", "_[unreturned]", " (unreturned)", "_(unreturned)"):
+            if name.endswith(mark) and name != UNKNOWN:
+                name = name[:-len(mark)]
+        out[name] += value
+    return out
+
+
+def differences(shown, wanted):
+    """{name: (shown, wanted)} where they differ; empty when all agree."""
+    return {name: (shown.get(name, 0), wanted.get(name, 0))
+            for name in set(shown) | set(wanted) if shown.get(name, 0) != wanted.get(name, 0)}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", EXACT)
+def test_self_time_of_every_sub(totals, name, form):
+    want = totals(name)
+    shown = unmarked(read(name, form).self)
+    wanted = expected(form, want.subs, "self")
+    scale = ns_per_tick(want)
+    wanted = {sub: ticks * scale for sub, ticks in wanted.items()}
+    wrong = differences(without_zeros(shown), wanted)
+    if not want.arcs:
+        drop_swapped_twins(wrong, want)
+        bound_by_statements(wrong, want, scale)
+    if form == "speedscope" and not want.n_entries:
+        leave_out_of_the_timeline(wrong, want, shown)
+    if want.overclaimed and ROOT in wrong:
+        # The sub profiler claims more than all statements took: the root's own time is then
+        # only known to lie between these.
+        low, high = want.root_bounds
+        assert low * scale <= wrong.pop(ROOT)[0] <= high * scale
+    assert wrong == {}
+
+
+def leave_out_of_the_timeline(wrong, want, shown):
+    """A sub without a call on record has no place in time: on the timeline its time is the
+    root's. The aggregated profile beside it has it."""
+    moved = 0
+    for name in [name for name in wrong if name != ROOT and want.subs[name].from_statements]:
+        if not shown.get(name):
+            moved += wrong.pop(name)[1]
+    if ROOT in wrong and wrong[ROOT][0] == wrong[ROOT][1] + moved:
+        del wrong[ROOT]
+
+
+def drop_swapped_twins(wrong, want):
+    """Two subs on one line: which of them ran, nothing tells. What all of them have must agree."""
+    for name in list(wrong):
+        twins = want.twins(name)
+        if len(twins) > 1 and sum(wrong.get(twin, (0, 0))[0] for twin in twins) == \
+                sum(wrong.get(twin, (0, 0))[1] for twin in twins):
+            for twin in twins:
+                wrong.pop(twin, None)
+
+
+def bound_by_statements(wrong, want, scale):
+    """Without a summary nothing tells an xsub from a sub of perl, so how much of an unreturned
+    frame's statements was spent in its calls is known to the whole tree only. It lies between
+    nothing and all of it, and the root has the rest."""
+    spread = 0
+    for name, (shown, wanted) in list(wrong.items()):
+        sub = want.subs.get(name)
+        if sub and name != ROOT and (sub.from_statements or name == UNKNOWN):
+            ticks = sum(ticks for ticks, _ in want.frame_lines[name].values())
+            assert 0 <= shown <= ticks * scale, name
+            spread += shown - wanted
+            del wrong[name]
+    if ROOT in wrong and wrong[ROOT][0] + spread == wrong[ROOT][1]:
+        del wrong[ROOT]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", EXACT)
+def test_the_total_is_the_sum_of_all_statements(totals, name, form):
+    want = totals(name)
+    shown = exports.read(name, form)
+    assert shown.total == sum(shown.self.values())
+    if not want.overclaimed:
+        assert shown.total == want.stmt_ticks * ns_per_tick(want)
+
+
+@pytest.mark.parametrize("form", ["callgrind", "pprof", "speedscope"])
+@pytest.mark.parametrize("name", EXACT)
+def test_calls_of_every_sub(totals, name, form):
+    want = totals(name)
+    if form == "speedscope" and not read(name, form).calls:
+        return                                  # no timeline, and samples have no calls
+    shown = unmarked(read(name, form).calls)
+    wanted = expected(form, want.subs, "calls")
+    for counter in (shown, wanted):
+        counter.pop(ROOT, None)                 # nobody calls the root
+        counter.pop(UNKNOWN, None)              # stands for any number of calls
+    wrong = differences(without_zeros(shown), wanted)
+    for sub in list(wrong):
+        if is_uncounted(want, sub, form):
+            assert wrong.pop(sub)[0] in (0, 1), sub
+    assert wrong == {}
+
+
+def is_uncounted(want, name, form="callgrind"):
+    """Nothing counted the calls of this sub: it is only known as a caller, or by its lines.
+    Formats in which a sub must be called to be shown have one call."""
+    name = next((sub for sub in want.subs if shown_name(form, sub) == name), name)
+    known_by_lines = any(want.subs[twin].from_statements for twin in want.twins(name)
+                         if twin in want.subs)
+    return known_by_lines or not want.subs[name].calls and \
+        name in {caller for caller, _, _, _ in want.arcs}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", EXACT)
+def test_inclusive_time_of_every_sub(totals, name, form):
+    want = totals(name)
+    if not want.n_returns and form != "callgrind":
+        return                                  # stacks are estimates without call events
+    shown = unmarked(read(name, form).inclusive)
+    shown.pop("main", None)                     # the program as a whole, in callgrind
+    scale = ns_per_tick(want)
+    # Edges carry the sub profiler's inclusive time; on stacks it is what lies on them. These
+    # differ only for frames that were open when the process was forked.
+    what = "inclusive" if form == "callgrind" else "tree_inclusive"
+    wanted = {sub: ticks * scale for sub, ticks in expected(form, want.subs, what).items()}
+    wrong = differences(without_zeros(shown), wanted)
+    if want.overclaimed:
+        wrong.pop(ROOT, None)
+    for sub in list(wrong):
+        if is_uncounted(want, sub, form) or sub == UNKNOWN:
+            wrong.pop(sub)                      # nothing measured it
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("form", ["callgrind", "pprof"])
+@pytest.mark.parametrize("name", EXACT)
+def test_statements_of_every_line(totals, name, form):
+    want = totals(name)
+    shown = exports.read(name, form)
+    wanted = {}
+    for place, line in want.lines.items():
+        if line.count:
+            wanted[place] = line.count
+    if not wanted:
+        assert not without_zeros(shown.line_statements or {})
+        return
+    assert differences(without_zeros(shown.line_statements), wanted) == {}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_line_costs_add_up_and_agree_between_formats(totals, name):
+    callgrind = exports.read(name, "callgrind")
+    pprof = exports.read(name, "pprof")
+    assert without_zeros(callgrind.line_self) == without_zeros(pprof.line_self)
+    assert without_zeros(callgrind.sub_lines) == without_zeros(pprof.sub_lines)
+    assert sum(callgrind.line_self.values()) == callgrind.total
+    assert without_zeros(callgrind.statements) == without_zeros(pprof.statements)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_calls_stand_on_their_call_site_lines(totals, name):
+    """Every arc of the recording: caller, callee, file and line of the call, count and time."""
+    want = totals(name)
+    if not want.arcs:
+        return
+    scale = ns_per_tick(want)
+    wanted = collections.defaultdict(lambda: [0, 0])
+    for (caller, callee, fid, line), (count, incl, _, _) in want.arcs.items():
+        cell = wanted[shown_name("callgrind", caller), shown_name("callgrind", callee),
+                      want.files.get(fid, ""), line]
+        cell[0] += count
+        cell[1] += max(0, round(incl * want.ticks_per_sec)) * scale
+    shown = {key: list(value) for key, value in exports.read(name, "callgrind").arcs.items()
+             if key[0] != "main"}                # the program itself, which calls main::RUNTIME
+    give_back_hidden(shown, wanted)
+    wrong = {key: (shown.get(key), value) for key, value in wanted.items()
+             if shown.get(key) != value}
+    assert wrong == {}
+    extra = {key for key in shown if key not in wanted and key[1] != UNKNOWN
+             and not is_uncounted(want, key[1]) and key[1] not in want.open_calls}
+    assert extra == set()
+
+
+def give_back_hidden(shown, wanted):
+    """KCachegrind hides an edge of no time, so such an edge is shown with 1 ns, which the most
+    costly edge to the same sub gives. Undo that, and nothing else."""
+    for callee in {key[1] for key in wanted}:
+        arcs = [key for key in wanted if key[1] == callee and key in shown]
+        lent = 0
+        for key in arcs:
+            if wanted[key][1] == 0 and shown[key][1] == 1:
+                shown[key][1] = 0
+                lent += key[0] != callee        # a sub's edge to itself counts nowhere
+        costly = [key for key in arcs if wanted[key][1] - shown[key][1] == lent]
+        if lent and costly:
+            shown[max(costly, key=lambda key: wanted[key][1])][1] += lent
+
+
+@pytest.mark.parametrize("weight", ["calls", "statements"])
+@pytest.mark.parametrize("name", EXACT)
+def test_collapsed_weights(totals, name, weight):
+    want = totals(name)
+    shown = unmarked(exports.read(name, "collapsed-" + weight).self)
+    wanted = expected("collapsed", want.subs, weight)
+    if weight == "calls":
+        shown.pop(ROOT, None)
+        wanted.pop(ROOT, None)
+        wrong = differences(shown, wanted)
+        for sub in list(wrong):
+            if sub == UNKNOWN or is_uncounted(want, sub, "collapsed"):
+                shown[sub] = wanted[sub] = wrong.pop(sub)[1]
+        assert wrong == {}
+    elif want.n_entries:
+        assert differences(shown, wanted) == {}
+    assert sum(shown.values()) == sum(wanted.values())
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_ticks_that_are_no_whole_nanoseconds(totals, form):
+    want = totals("made-odd-ticks")
+    shown = exports.read("made-odd-ticks", form)
+    exact = {sub: value.self * 1e9 / want.ticks_per_sec for sub, value in want.subs.items()}
+    for sub, value in exact.items():
+        assert abs(shown.self[sub] - value) < 1 + 1e-6, sub
+    assert abs(shown.total - want.total * 1e9 / want.ticks_per_sec) < 1

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""flamegraph.pl draws our collapsed stacks: every frame, no line ignored, the right numbers."""
+
+import collections
+import html
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+import exports
+import profiles
+
+FLAMEGRAPH = pathlib.Path("/usr/share/perl5/Devel/NYTProf/flamegraph.pl")
+
+
+@pytest.fixture(autouse=True)
+def installed(export_command, recorder):
+    if not FLAMEGRAPH.exists():
+        pytest.skip("not installed: flamegraph.pl of libdevel-nytprof-perl")
+
+
+def draw(data):
+    done = subprocess.run(["perl", str(FLAMEGRAPH), "--minwidth=0", "--countname=ns"],
+                          input=data, capture_output=True, check=False, timeout=120)
+    errors = done.stderr.decode("utf-8", "replace")
+    assert done.returncode == 0 and errors == "", errors[:500]
+    svg = done.stdout.decode("utf-8")
+    boxes = collections.Counter()
+    for name, value in re.findall(r"<title>(.*?) \(([\d,]+) ns", svg):
+        boxes[html.unescape(name)] += int(value.replace(",", ""))
+    return boxes, svg
+
+
+@pytest.mark.parametrize("name", ["mixed-calls2", "mixed-calls0", "recurse", "evals", "names",
+                                  "forks-merged", "unreturned", "requires", "jumps",
+                                  "made-hostile-names", "made-hostile-files", "killed-deflated"])
+def test_every_frame_is_drawn_with_its_time(name):
+    shown = exports.read(name, "collapsed")
+    boxes, _ = draw(exports.export(name, "collapsed").read_bytes())
+    assert boxes.pop("all") == shown.total
+    wanted = collections.Counter()
+    for line in exports.export(name, "collapsed").read_text().splitlines():
+        stack, _, weight = line.rpartition(" ")
+        for frame in stack.split(";"):
+            # flamegraph.pl draws angle brackets as parentheses
+            wanted[frame.replace("<", "(").replace(">", ")")] += int(weight)
+    assert boxes == wanted
+
+
+def test_a_deep_recursion_stays_small():
+    path = exports.export("deep-calls1", "collapsed")
+    assert path.stat().st_size < 20_000_000
+    code, data, errors = exports.nytp_export("--collapsed", "--unit=ns", "--collapse-recursion",
+                                             profiles.profile("deep-calls1"))
+    assert code == 0, errors
+    assert len(data) < 20000
+    assert sum(int(line.rpartition(b" ")[2]) for line in data.splitlines()) == \
+        exports.read("deep-calls1", "collapsed").total
+    draw(data)

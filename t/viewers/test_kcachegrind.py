@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""KCachegrind itself, on a virtual display: what its window shows, as exact numbers."""
+
+import collections
+import gzip
+import re
+import shlex
+
+import pytest
+
+import exports
+import hostile
+import kcachegrind
+import profiles
+from totals import ROOT
+
+PROFILES = ["mixed-calls2", "mixed-calls0", "recurse", "evals", "requires", "names",
+            "forks-merged", "unreturned", "perltidy", "made-callers-on-one-line"]
+
+
+@pytest.fixture(autouse=True)
+def installed(export_command, recorder):
+    lacking = kcachegrind.missing()
+    if lacking:
+        pytest.skip("not installed: " + ", ".join(lacking))
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    """A profile's export alone in a folder: KCachegrind loads everything that begins alike."""
+    def copy(name):
+        target = tmp_path / f"callgrind.out.{name}"
+        target.write_bytes(exports.export(name, "callgrind").read_bytes())
+        return target
+    return copy
+
+
+def in_cycle(name):
+    return re.search(r" <cycle \d+>\Z", name)
+
+
+def check_window(seen, totals):
+    """The whole function table and the total against the totals of the stream."""
+    assert seen["errors"] == [] and seen["dialogs"] == []
+    scale = 1000000000 // totals.ticks_per_sec
+    table = collections.defaultdict(lambda: [0, 0, 0, 0])
+    for row in seen["functions"]:
+        if re.fullmatch(r"<cycle \d+>", row["name"]):
+            continue
+        cell = table[re.sub(r" <cycle \d+>\Z", "", row["name"])]
+        cell[0] += row["self"] or 0
+        cell[1] += row["called"] or 0
+        cell[2] = None if in_cycle(row["name"]) else row["incl"]
+        cell[3] += 1
+    assert {name: cell[3] for name, cell in table.items() if cell[3] > 1} == {}, "shown twice"
+    if totals.overclaimed:
+        low, high = totals.root_bounds
+        others = sum(sub.self for name, sub in totals.subs.items() if name != ROOT)
+        assert low * scale <= seen["total"] - others * scale <= high * scale
+    else:
+        assert seen["total"] == totals.stmt_ticks * scale
+    for name, sub in totals.subs.items():
+        if not sub.calls and not sub.self and not sub.statements:
+            continue
+        shown = table[name]
+        if name == ROOT:
+            assert shown[2] == seen["total"]
+            continue
+        assert shown[0] == sub.self * scale, name
+        assert shown[1] == sub.calls, name
+        if shown[2] is not None and not sub.from_statements:
+            assert shown[2] == sub.inclusive * scale, name
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_number_of_the_function_table(totals, fresh, name):
+    check_window(kcachegrind.look(fresh(name)), totals(name))
+
+
+@pytest.mark.parametrize("how", [
+    "--callgrind {}", "--callgrind -o - {}",
+    "--callgrind < {}",                # is not read: the default input is a file
+])
+def test_through_a_pipe(totals, tmp_path, how):
+    if "<" in how:
+        how = "--callgrind - < {}"
+    command = f"{exports.COMMAND} " + how.format(shlex.quote(str(profiles.profile("evals"))))
+    seen = kcachegrind.look("/dev/stdin", command=command)
+    check_window(seen, totals("evals"))
+
+
+def test_through_a_slow_pipe(totals):
+    profile = shlex.quote(str(profiles.profile("evals")))
+    command = f"(sleep 1; {exports.COMMAND} --callgrind {profile}) | (sleep 0.5; cat)"
+    check_window(kcachegrind.look("/dev/stdin", command=command), totals("evals"))
+
+
+def test_through_process_substitution(totals):
+    profile = shlex.quote(str(profiles.profile("recurse")))
+    command = f"$VIEW <({exports.COMMAND} --callgrind {profile})"
+    check_window(kcachegrind.look("", command=command), totals("recurse"))
+
+
+def test_a_gzipped_export(totals, tmp_path):
+    packed = tmp_path / "callgrind.out.mixed.gz"
+    packed.write_bytes(gzip.compress(exports.export("mixed-calls2", "callgrind").read_bytes()))
+    check_window(kcachegrind.look(packed), totals("mixed-calls2"))
+
+
+def test_plain_names_show_the_same(totals, tmp_path):
+    out = tmp_path / "callgrind.out.plain"
+    code, _, errors = exports.nytp_export("--callgrind", "--plain-names", "-o", out,
+                                          profiles.profile("evals"))
+    assert code == 0, errors
+    assert b"fn=(" not in out.read_bytes()
+    check_window(kcachegrind.look(out), totals("evals"))
+
+
+def test_lines_callers_and_callees_of_a_sub(totals, fresh):
+    name = "mixed-calls2"
+    seen = kcachegrind.look(fresh(name), subs=["main::busy", "main::lines"])
+    shown = exports.read(name, "callgrind")
+    want = totals(name)
+    busy = seen["subs"]["main::busy"]
+    callers = {re.sub(r" \(.*", "", row["name"]): row for row in busy["callers"]}
+    arcs = collections.Counter()
+    for (caller, callee, _, _), (count, *_) in want.arcs.items():
+        if callee == "main::busy":
+            arcs[caller] += count
+    assert {caller: row["count"] for caller, row in callers.items()} == arcs
+    assert sum(row["cost"] for row in busy["callers"]) == want.subs["main::busy"].inclusive * 100
+    callees = {re.sub(r" \(.*", "", row["name"]): row["count"]
+               for row in seen["subs"]["main::lines"]["callees"]}
+    arcs = collections.Counter()
+    for (caller, callee, _, _), (count, *_) in want.arcs.items():
+        if caller == "main::lines":
+            arcs[callee] += count
+    assert callees == arcs
+    source = {row["line"]: row for row in seen["subs"]["main::lines"]["source"] if row["cost"]}
+    text = (profiles.PROGRAMS / "mixed.pl").read_text().split("\n")
+    lines = {line: cost for (sub, file, line), cost in shown.sub_lines.items()
+             if sub == "main::lines" and cost}
+    assert lines and lines.keys() <= source.keys()
+    for line, cost in lines.items():
+        own = [row for row in seen["subs"]["main::lines"]["source"]
+               if row["line"] == line and row["text"] == text[line - 1]]
+        assert [row["cost"] for row in own] == [cost], line
+
+
+def test_both_events_have_their_long_names(fresh):
+    seen = kcachegrind.look(fresh("mixed-calls2"), subs=["main::busy"])
+    types = {row[0]: row[2] for row in seen["subs"]["main::busy"]["types"]}
+    assert len(types) == 2, types
+    assert all(re.search(r"[a-z]{4}", name) for name in types), types
+
+
+def test_names_that_break_line_formats_stay_apart(fresh):
+    seen = kcachegrind.look(fresh("made-hostile-names"))
+    assert seen["errors"] == [] and seen["dialogs"] == []
+    called = [row for row in seen["functions"] if row["called"] == 1 and row["name"] != ROOT]
+    assert len({row["name"] for row in called}) == len(hostile.NAMES)
+    assert all(row["self"] == row["incl"] == 1000 for row in called)
+
+
+def test_files_whose_names_break_line_formats(fresh):
+    seen = kcachegrind.look(fresh("made-hostile-files"))
+    assert seen["errors"] == [] and seen["dialogs"] == []
+    names = [row["name"] for row in seen["functions"]
+             if row["called"] == 1 and row["name"] != ROOT]
+    assert sorted(names) == sorted(f"F{number}::sub" for number in range(1, 15))
+
+
+def test_source_of_an_eval_is_shown_from_the_source_folder(totals, tmp_path):
+    out, sources = tmp_path / "callgrind.out.src", tmp_path / "src"
+    code, _, errors = exports.nytp_export("--callgrind", "--source-dir", sources, "-o", out,
+                                          profiles.profile("evals"))
+    assert code == 0, errors
+    seen = kcachegrind.look(out, subs=["main::named_in_eval"])
+    check_window(seen, totals("evals"))
+    shown = {row["line"]: row for row in seen["subs"]["main::named_in_eval"]["source"]
+             if row["cost"]}
+    assert "$t += $i" in shown[6]["text"], shown
+
+
+def test_deep_recursion_and_cut_recordings_open(fresh, totals):
+    for name in ("made-deep", "cut-deflated"):
+        seen = kcachegrind.look(fresh(name))
+        assert seen["errors"] == [] and seen["dialogs"] == []
+        assert seen["total"] == totals(name).stmt_ticks * 100

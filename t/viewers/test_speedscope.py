@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""speedscope itself in headless Chromium: it opens every format that we write and that it knows,
+and what it writes again is what we wrote."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+import exports
+import hostile
+import profiles
+import readers
+import speedscope
+
+PROFILES = ["mixed-calls2", "mixed-calls1", "mixed-calls0", "recurse", "evals", "names",
+            "forks-merged", "unreturned", "cut-deflated", "made-hostile-names",
+            "made-hostile-files", "made-odd-ticks", "made-depth-gaps"]
+
+
+@pytest.fixture(autouse=True)
+def installed(export_command, recorder):
+    lacking = speedscope.missing()
+    if lacking:
+        pytest.skip("not installed: " + ", ".join(lacking))
+
+
+def opened(path, **how):
+    seen = speedscope.look(path, **how)
+    assert seen["title"].endswith(" - speedscope"), seen
+    assert seen["alerts"] == []
+    assert [line for line in seen["errors"] if "Failed" in line or "rror" in line] == []
+    return seen
+
+
+def exported(seen):
+    return readers.read_speedscope(json.dumps(seen["exported"]).encode(), ours=False)
+
+
+def numbers(export):
+    """self and total of every frame. speedscope takes a name that begins with _Z for C++."""
+    return {{"evil::sub()": "_ZN4evil3subEv"}.get(name, name): (export.self[name], export.inclusive[name])
+            for name in set(export.self) | set(export.inclusive)
+            if export.self[name] or export.inclusive[name]}
+
+
+@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize("form", ["speedscope", "speedscope-aggregate"])
+def test_it_writes_again_what_we_wrote(name, form):
+    ours = exports.read(name, form)
+    theirs = exported(opened(exports.export(name, form)))
+    assert len(theirs.document["profiles"]) == len(ours.document["profiles"])
+    # It turns every kind into the evented one, so each of our profiles is compared with its own.
+    for mine, again in zip(ours.document["profiles"], theirs.document["profiles"]):
+        one, two = readers.Export(), readers.Export()
+        add = {"evented": readers.add_evented, "sampled": readers.add_sampled}
+        add[mine["type"]](one, mine, ours.frames)
+        add[again["type"]](two, again, theirs.frames)
+        assert numbers(one) == numbers(two)
+        assert mine["unit"] == again["unit"] and mine["name"] == again["name"]
+
+
+def test_frames_have_files_and_lines():
+    seen = opened(exports.export("mixed-calls2", "speedscope"))
+    frames = {frame["name"]: frame for frame in seen["exported"]["shared"]["frames"]}
+    assert frames["main::busy"]["file"] == str(profiles.PROGRAMS / "mixed.pl")
+    text = (profiles.PROGRAMS / "mixed.pl").read_text().split("\n")
+    assert text[frames["main::busy"]["line"] - 1].startswith("sub busy")
+
+
+@pytest.mark.parametrize("name", ["mixed-calls2", "recurse"])
+def test_the_sandwich_view_shows_our_numbers(totals, name):
+    seen = opened(exports.export(name, "speedscope"), view="sandwich")
+    want = totals(name)
+    rows = {row[2]: row for row in seen["rows"] if len(row) == 3 and "%" in row[0]}
+    assert len(rows) > 5
+    for sub, row in rows.items():
+        total, own = (re.match(r"([\d.,]+)(ns|µs|ms|s)", cell) for cell in row[:2])
+        for cell, ticks in ((total, want.subs[sub].inclusive), (own, want.subs[sub].self)):
+            unit = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}[cell[2]]
+            # two digits behind the point are shown
+            assert abs(float(cell[1].replace(",", "")) * unit - ticks * 100) <= 0.0051 * unit, sub
+
+
+@pytest.mark.parametrize("view", ["time-ordered", "left-heavy", "sandwich"])
+def test_every_view_draws(tmp_path, view):
+    shot = tmp_path / "shot.png"
+    speedscope.look(exports.export("mixed-calls2", "speedscope"), view=view, shot=shot)
+    colours = subprocess.run(["identify", "-format", "%k", str(shot)], capture_output=True,
+                             check=True, text=True).stdout
+    assert int(colours) > 20, "the page is blank"
+
+
+def test_hostile_names_stay_apart():
+    seen = opened(exports.export("made-hostile-names", "speedscope"))
+    names = [frame["name"] for frame in seen["exported"]["shared"]["frames"]]
+    # it repeats them for each of the two profiles
+    assert len(set(names)) == len(hostile.NAMES) + 1
+
+
+def test_the_timeline_is_in_true_order(totals):
+    """First come the compile phase's calls, then the main program's, in the order of the lines."""
+    seen = opened(exports.export("mixed-calls2", "speedscope"))
+    frames = seen["exported"]["shared"]["frames"]
+    profile = next(p for p in seen["exported"]["profiles"] if p["type"] == "evented")
+    first = {}
+    for position, event in enumerate(profile["events"]):
+        first.setdefault(frames[event["frame"]]["name"], position)
+    order = ["main::BEGIN@4", "main::BEGIN@5", "main::caller_one", "main::caller_two",
+             "main::caller_three", "main::__ANON__[mixed.pl:32]", "List::Util::first",
+             "main::lines", "main::CORE:open", "main::CORE:print", "main::CORE:close",
+             "main::CORE:sort"]
+    positions = [first[name] for name in order]
+    assert positions == sorted(positions)
+
+
+def test_processes_are_named_by_pid_and_script(totals):
+    seen = opened(exports.export("forks-merged", "speedscope"))
+    names = [profile["name"] for profile in seen["exported"]["profiles"]
+             if profile["type"] == "evented"]
+    pids = [pid for pid, _, _ in totals("forks-merged").processes]
+    for pid in pids:
+        assert any(str(pid) in name and "forks.pl" in name for name in names), names
+
+
+@pytest.mark.parametrize("form", ["pprof", "collapsed"])
+@pytest.mark.parametrize("name", ["mixed-calls2", "recurse", "names", "made-hostile-names"])
+def test_it_reads_our_other_formats_too(name, form):
+    ours = exports.read(name, form)
+    theirs = exported(opened(exports.export(name, form)))
+    assert numbers(theirs) == numbers(ours)
+
+
+@pytest.mark.parametrize("name", ["mixed-calls2", "recurse", "evals", "made-hostile-names"])
+def test_it_reads_our_callgrind_files(name):
+    """Its importer rebuilds a tree by proportion, so only that it loads and what has no caller
+    in common is exact: the names of all subs with a share worth showing."""
+    ours = exports.read(name, "callgrind")
+    theirs = exported(opened(exports.export(name, "callgrind")))
+    big = {sub for sub, cost in ours.self.items() if cost > ours.total / 500}
+    assert big <= set(numbers(theirs))
+
+
+def test_standard_input_through_the_command(tmp_path):
+    """`nytp-export --speedscope | speedscope -`: the command hands a page to the browser."""
+    recorder = tmp_path / "browser"
+    recorder.write_text(f"#!/bin/sh\necho \"$1\" > {tmp_path}/url\n")
+    recorder.chmod(0o755)
+    code, data, errors = exports.nytp_export("--speedscope", "--unit=ns",
+                                             profiles.profile("recurse"))
+    assert code == 0, errors
+    environment = {key: value for key, value in os.environ.items()
+                   if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    environment.update(BROWSER=str(recorder), TMPDIR=str(tmp_path))
+    done = subprocess.run(["node", str(speedscope.NODE / "speedscope/bin/cli.mjs"), "-"],
+                          input=data, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    scripts = list(tmp_path.glob("speedscope-*.js"))
+    assert len(scripts) == 1
+    # The name speedscope gives it is "-": the format must be known from the content.
+    again = tmp_path / "again"
+    again.write_bytes(data)
+    theirs = opened(again, name="-")["exported"]
+    timeline, frames = readers.Export(), theirs["shared"]["frames"]
+    readers.add_evented(timeline, theirs["profiles"][0], frames)
+    assert numbers(timeline) == numbers(readers.read_speedscope(data))
+
+
+def test_schema(totals):
+    """Against the JSON schema that speedscope ships."""
+    schema = json.loads((speedscope.PAGE.parent / "file-format-schema.json").read_text())
+    for name in PROFILES:
+        document = json.loads(exports.export(name, "speedscope").read_text())
+        assert violations(document, schema, schema) == [], name
+
+
+def violations(value, schema, root, where="$"):
+    """The few keywords of JSON schema that this one uses."""
+    if "$ref" in schema:
+        target = root
+        for key in schema["$ref"].lstrip("#/").split("/"):
+            target = target[key]
+        return violations(value, target, root, where)
+    if "anyOf" in schema:
+        tries = [violations(value, option, root, where) for option in schema["anyOf"]]
+        return [] if [] in tries else min(tries, key=len)
+    kinds = {"object": dict, "array": list, "string": str, "number": (int, float),
+             "integer": int, "boolean": bool}
+    if "type" in schema and not isinstance(value, kinds[schema["type"]]):
+        return [f"{where}: not {schema['type']}"]
+    if "enum" in schema and value not in schema["enum"]:
+        return [f"{where}: {value!r} is none of {schema['enum']}"]
+    if "const" in schema and value != schema["const"]:
+        return [f"{where}: {value!r} is not {schema['const']!r}"]
+    wrong = []
+    if isinstance(value, dict):
+        wrong += [f"{where}: no {key}" for key in schema.get("required", []) if key not in value]
+        known = schema.get("properties", {})
+        for key, part in value.items():
+            if key in known:
+                wrong += violations(part, known[key], root, f"{where}.{key}")
+            elif schema.get("additionalProperties") is False:
+                wrong.append(f"{where}: unknown {key}")
+    if isinstance(value, list) and isinstance(schema.get("items"), dict):
+        for index, part in enumerate(value):
+            wrong += violations(part, schema["items"], root, f"{where}[{index}]")
+    return wrong
