@@ -172,6 +172,29 @@ static size_t code_length(const char *text, size_t len)
     return len;
 }
 
+/* A script that comes through standard input cannot be read again: perl has kept its lines. */
+static AV *kept_lines(pTHX_ const struct nytp_file *file)
+{
+    if (strNE(file->perl_name, "-"))
+        return NULL;
+    GV *const gv = gv_fetchfile("-");
+    return gv == NULL ? NULL : GvAV(gv);
+}
+
+void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec)
+{
+    const struct nytp_file *const file = nytp_file_named(aTHX_ rec, "-");
+    AV *const lines = kept_lines(aTHX_ file);
+    if (lines == NULL || !nytp_file_is_known(rec, file))
+        return;
+    for (SSize_t i = 1; i <= av_top_index(lines); i++) {
+        SV *const *const line = av_fetch(lines, i, 0);
+        STRLEN len = 0;
+        const char *const text = line != NULL && SvPOK(*line) ? SvPV_nomg(*line, len) : "";
+        nytp_write_src_line(rec->writer, file->fid, (uint32_t)i, text, len);
+    }
+}
+
 static SV *eval_text(struct nytp_recorder *rec, UV seq)
 {
     for (uint32_t i = rec->n_evals; i-- > 0;)
@@ -235,18 +258,26 @@ static bool is_relative(const struct nytp_file *file)
            !(file->flags & NYTP_FID_IS_FAKE);
 }
 
-static void write_new_fid(struct nytp_recorder *rec, struct nytp_file *file)
+/* Relative names are relative to where the program was when it first ran the file. */
+static const char *absolute_name(struct nytp_recorder *rec, struct nytp_file *file)
 {
-    const uint32_t parent_fid = file->parent == NULL ? 0 : file->parent->fid;
-    const char *name = file->shown_name;
-    char *const cwd = is_relative(file) ? getcwd(NULL, 0) : NULL;
+    char *const cwd =
+        file->absolute_name == NULL && is_relative(file) ? getcwd(NULL, 0) : NULL;
     if (cwd != NULL) {
+        const char *const name = file->shown_name;
         nytp_text_clear(&rec->scratch);
         nytp_text_printf(&rec->scratch, "%s/%s", strEQ(cwd, "/") ? "" : cwd,
                          strnEQ(name, "./", 2) ? name + 2 : name);
-        name = rec->scratch.ptr;
+        file->absolute_name = nytp_copy(rec->scratch.ptr, rec->scratch.len);
         free(cwd);
     }
+    return file->absolute_name != NULL ? file->absolute_name : file->shown_name;
+}
+
+static void write_new_fid(struct nytp_recorder *rec, struct nytp_file *file)
+{
+    const uint32_t parent_fid = file->parent == NULL ? 0 : file->parent->fid;
+    const char *const name = absolute_name(rec, file);
     nytp_write_new_fid(rec->writer, file->fid, parent_fid,
                        parent_fid == 0 ? 0 : file->parent_line, file->flags, 0, 0, name,
                        strlen(name));
@@ -310,9 +341,9 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, u
     if (wants_source(rec, file)) {
         file->flags |= NYTP_FID_SAVE_SRC;
         if (sv == NULL && !file->is_eval && !is_program_text(file->perl_name))
-            source = read_whole(file->perl_name, &len);
+            source = read_whole(absolute_name(rec, file), &len);
     }
-    if (sv != NULL || source != NULL)
+    if (sv != NULL || source != NULL || kept_lines(aTHX_ file) != NULL)
         file->flags |= NYTP_FID_HAS_SRC;
     if (is_program_text(file->perl_name))
         file->flags |= NYTP_FID_IS_EVAL;

@@ -111,13 +111,12 @@ static void plan_wake_up(struct nytp_recorder *rec, uint64_t raw)
     rec->wake_raw = raw + nytp_clock_raw_of_ns(&rec->clock, ns);
 }
 
-static void flush_if_due(pTHX_ struct nytp_recorder *rec, uint64_t raw)
+static void flush_if_due(struct nytp_recorder *rec, uint64_t raw)
 {
     const uint64_t flush_ns = (uint64_t)(rec->options.flush_s * 1e9);
     if (flush_ns == 0 || raw - rec->flush_raw < nytp_clock_raw_of_ns(&rec->clock, flush_ns))
         return;
     rec->flush_raw = raw;
-    nytp_infos_write(aTHX_ rec, false);
     flush(rec, NYTP_FLUSH_SYNC);
 }
 
@@ -135,7 +134,8 @@ void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
         return;
     }
     nytp_clock_pause(&rec->clock);
-    flush_if_due(aTHX_ rec, *raw);
+    nytp_infos_write(aTHX_ rec, false);
+    flush_if_due(rec, *raw);
     nytp_clock_resume(&rec->clock);
     *raw = nytp_clock_raw(&rec->clock);
     nytp_clock_recalibrate(&rec->clock, *raw);
@@ -284,7 +284,9 @@ static void begin_recording(struct nytp_recorder *rec)
 
 static int64_t axis_now(const struct nytp_recorder *rec)
 {
-    return nytp_clock_ticks(&rec->clock, nytp_clock_raw(&rec->clock));
+    const uint64_t raw =
+        rec->clock.pauses > 0 ? rec->clock.paused_raw : nytp_clock_raw(&rec->clock);
+    return nytp_clock_ticks(&rec->clock, raw);
 }
 
 static void start(pTHX_ struct nytp_recorder *rec)
@@ -315,6 +317,7 @@ static void write_closing(pTHX_ struct nytp_recorder *rec)
     nytp_write_attribute(rec->writer, "cumulative_overhead_ticks", text, (size_t)len);
     if (rec->options.subs)
         nytp_frames_report(aTHX_ rec, axis_now(rec));
+    nytp_program_lines_write(aTHX_ rec);
     nytp_infos_write(aTHX_ rec, true);
     if (rec->options.subs)
         nytp_arcs_write(aTHX_ rec);
@@ -473,10 +476,26 @@ static void xs_enable_at_end(pTHX_ CV *cv)
     XSRETURN_EMPTY;
 }
 
+/* Standard input has been read: no reason any more for perl to keep what it compiles. */
+static void xs_compiled(pTHX_ CV *cv)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(cv);
+    PERL_UNUSED_VAR(items);
+    PL_perldb &= ~(U32)PERLDBf_SAVESRC;
+    XSRETURN_EMPTY;
+}
+
 bool nytp_is_own_xsub(const CV *cv)
 {
     const XSUBADDR_t code = CvXSUB(cv);
-    return code == xs_finish || code == xs_enable || code == xs_enable_at_end;
+    return code == xs_finish || code == xs_enable || code == xs_enable_at_end ||
+           code == xs_compiled;
+}
+
+static bool reads_standard_input(pTHX)
+{
+    return PL_origfilename != NULL && strEQ(PL_origfilename, "-");
 }
 
 static void push_block(pTHX_ AV **blocks, XSUBADDR_t code)
@@ -495,6 +514,8 @@ static void plan_phases(pTHX_ struct nytp_recorder *rec)
     push_block(aTHX_ &PL_endav, xs_finish);
     if (PL_minus_c)
         push_block(aTHX_ &PL_checkav, xs_finish);
+    if (reads_standard_input(aTHX) && !running && !(rec->options.perldb & PERLDBf_SAVESRC))
+        push_block(aTHX_ &PL_initav, xs_compiled);
     if (rec->options.endatexit)
         PL_exit_flags |= PERL_EXIT_DESTRUCT_END;
     if (strEQ(phase, "begin") || (strEQ(phase, "init") && running))
@@ -515,7 +536,7 @@ static void set_debug_bits(pTHX_ struct nytp_recorder *rec)
         bits |= PERLDBf_NOOPT;
     if (rec->options.use_db_sub)
         bits |= PERLDBf_LINE | PERLDBf_SINGLE;
-    if (PL_origfilename != NULL && strEQ(PL_origfilename, "-"))
+    if (reads_standard_input(aTHX) && PL_main_start == NULL)
         bits |= PERLDBf_SAVESRC; /* a script that comes through a pipe is seen only once */
     SV *const variable = get_sv("\x10", GV_ADD);
     if (bits != 0 && PL_DBsub == NULL)

@@ -43,6 +43,7 @@ void nytp_text_printf(struct nytp_text *text, const char *format, ...)
 struct nytp_file {
     char *perl_name;             /* CopFILE: relative, "(eval 7)", "-e" */
     char *shown_name;            /* with an eval's place: "(eval 7)[x.pl:3]"; may be perl_name */
+    char *absolute_name;         /* or NULL */
     uint32_t fid;                /* 0: not in the stream yet */
     uint32_t generation;         /* of the profile file that knows the fid */
     uint32_t flags;              /* NYTP_FID_… */
@@ -338,6 +339,7 @@ struct nytp_file *nytp_file_named(pTHX_ struct nytp_recorder *rec, const char *p
 uint32_t nytp_file_fid(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, uint32_t via);
 bool nytp_file_is_known(const struct nytp_recorder *rec, const struct nytp_file *file);
 OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec); /* entereval */
+void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec);
 void nytp_program_text_keep(pTHX_ struct nytp_recorder *rec);
 
 #endif
