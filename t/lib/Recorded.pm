@@ -13,6 +13,10 @@ use File::Temp qw(tempdir);
 
 our @EXPORT_OK = qw(record shared write_profile folder run_script slurp in_folder);
 
+# Where the stock modules are installed, a blib that is not complete would test those.
+require Devel::NYTProf::Data;
+die "the modules of this tree are not built\n" if $INC{'Devel/NYTProf/Data.pm'} !~ m{\bblib\b};
+
 my $top = getcwd();
 my $folder;
 

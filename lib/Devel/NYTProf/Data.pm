@@ -415,6 +415,7 @@ sub _dump_value {
         return _dump_object($to, $path, $value);
     }
     return _dump_line($to, $path, "[ @$value[0, 1] ]") if $type eq 'ARRAY' && _is_time($path);
+    return _dump_line($to, $path, '[  ]') if $type eq 'ARRAY' && !@$value;
     _dump_line($to, $path) if $to->{separator} eq '';
     my @keys = $type eq 'ARRAY' ? 0 .. $#$value : sort keys %$value;
     for my $key (@keys) {

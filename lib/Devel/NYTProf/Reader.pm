@@ -231,6 +231,9 @@ sub _line_stats {
         $at->{evalcall_count} = keys %{$evals->{$line}};
         $at->{evalcall_count_nested} = @all;
         $at->{evalcall_stmts_time_nested} += $_->sum_of_stmts_time for @all;
+        # what a string eval spends is spent by the line that runs it
+        $at->{time} += $at->{evalcall_stmts_time_nested};
+        $at->{'time/call'} = $at->{time} / ($at->{calls} || 1);
     }
     for my $sub ($file->subs_defined_sorted) {
         my $line = $sub->first_line or next;

@@ -101,9 +101,8 @@ sub fmt_incl_excl_time {
     my $text = fmt_time($incl);
     return $text if $incl == $excl;
     my ($own, $others) = (fmt_time($excl), fmt_time($incl - $excl));
-    # "1.23s+4.56s" reads better with the unit once
-    $own =~ s/s\z// if $own =~ /\d s?\z/x && $others =~ /\ds\z/;
-    $others =~ s/s\z// if $others =~ /\ds\z/;
+    # seconds need no unit in the parentheses
+    s/(?<=\d)s\z// for $own, $others;
     return "$text ($own+$others)";
 }
 

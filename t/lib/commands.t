@@ -1,0 +1,214 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# The classic commands: options, pipes, exit status, and nothing but data on standard output.
+# That they give what the stock commands give is for t/interop/api.t.
+use strict;
+use warnings;
+
+use FindBin ();
+use lib $FindBin::Bin;
+use Recorded qw(record write_profile run_script slurp folder);
+use Test::More;
+
+use Devel::NYTProf::Data;
+use Devel::NYTProf::Reader;
+
+my $folder = folder();
+my $double = sub { pack 'd', @_ };
+my $start = 'P' . chr(7) . chr(1) . $double->(1700000000.5);
+my $end = 'p' . chr(7) . $double->(1700000001.5);
+my $file = '@' . join('', map {chr} 1, 0, 0, 2, 0, 0) . "'\x04/x.p";
+my $cut = write_profile('cut', $start, $file, "+\x05\x01\x03", '+');
+
+sub profile { return Devel::NYTProf::Data->new({quiet => 1, filename => shift}) }
+
+for my $script (map {s{.*/}{}r} glob 'bin/nytprof{cg,calls,csv,merge}') {
+    my ($status, $out, $err) = run_script($script, '--help');
+    is("$status$err", 0, "$script --help succeeds");
+    like($out, qr/^\s*$script /m, 'and prints its usage');
+    is(slurp("bin/$script") =~ /^=head1 NAME\n\n$script - /m, 1, 'it has a man page');
+    ($status, $out, $err) = run_script($script, '--nosuch');
+    is("$status$out", 2, "$script with an unknown option is wrong usage");
+    like($err, qr/nosuch/, 'which is said on standard error');
+    ($status, $out) = run_script($script, '--version');
+    is($out, "$script 6.14\n", "$script --version");
+}
+
+# -- nytprofmerge
+
+my $program = 'sub w { 1 } w(); for my $n (1 .. 3) { my $pid = fork; '
+    . 'if (!$pid) { w() for 1 .. $n; eval "w()"; exit } waitpid $pid, 0 }';
+my $parent = record('fork', $program);
+my @all = ($parent, sort grep { !/\.out\z/ } glob "$parent.*");
+is(scalar @all, 4, 'a run that forked three times has four profiles');
+my ($status, $out, $err) = run_script('nytprofmerge', '-o', "$folder/merged.out", @all);
+is("$status$out$err", 0, 'they are merged without a word');
+my $merged = profile("$folder/merged.out");
+is($merged->subinfo_of('main::w')->calls, 1 + 1 + 2 + 3 + 3, 'calls are added up');
+is($merged->attributes->{complete}, 1, 'all processes are complete');
+like($merged->attributes->{application}, qr/\Afork\.pl \(4 runs\)\z/, 'the title tells the runs');
+my ($statements, $time) = (0, 0);
+for my $one (map { profile($_) } @all) {
+    $statements += $_->sum_of_stmts_count for $one->all_fileinfos;
+    $time += $one->attributes->{total_stmts_duration};
+}
+my $of_merged = 0;
+$of_merged += $_->sum_of_stmts_count for $merged->all_fileinfos;
+is($of_merged, $statements, 'no statement is lost');
+cmp_ok(abs($merged->attributes->{total_stmts_duration} - $time), '<', 1e-9, 'nor time');
+is(scalar(grep { $_->filename =~ /fork\.pl\z/ } $merged->noneval_fileinfos), 1,
+    'files are unified by name');
+($status) = run_script('nytprofmerge', '-o', "$folder/again.out", "$folder/merged.out", $parent);
+is($status, 0, 'what was merged can be merged');
+is(profile("$folder/again.out")->subinfo_of('main::w')->calls, 11, 'and calls are added up');
+run_script('nytprofmerge', '-o', "$folder/$_.out", @all) for 'm1', 'm2';
+is(slurp("$folder/m1.out"), slurp("$folder/m2.out"), 'the same inputs give the same bytes');
+($status, $out) = run_script('nytprofmerge', '-o', '-', '--compress=0', $parent);
+like($out, qr/\ANYTProf 5 0\n.*p/s, '-o - is standard output');
+{
+    open my $old, '<&', \*STDIN or die;
+    open STDIN, '<', $parent or die;
+    ($status) = run_script('nytprofmerge', '-o', "$folder/stdin.out", '-');
+    open STDIN, '<&', $old or die;
+    is(profile("$folder/stdin.out")->subinfo_of('main::w')->calls, 1, '- is standard input');
+}
+
+my $others = write_profile('others', $start, $file, "+\x05\x01\x03", $end);
+my $usec = "$folder/usec.out";
+open my $fh, '>:raw', $usec or die;
+print $fh slurp($others) =~ s/ticks_per_sec=\d+/ticks_per_sec=1000000/r;
+close $fh;
+($status, $out, $err) = run_script('nytprofmerge', '-o', "$folder/ticks.out", $others, $usec);
+is("$status$out$err", 0, 'profiles of other clocks can be merged');
+is(profile("$folder/ticks.out")->attributes->{total_stmts_duration}, 0.5e-6 + 5e-6,
+    'ticks are converted');
+my $plain = record('plain', '1;', 'stmts=0');
+($status, $out, $err) = run_script('nytprofmerge', '-o', "$folder/mixed.out", $parent, $plain);
+is("$status$out", 0, 'profiles of other options can be merged');
+is($err, "nytprofmerge: option stmts is 0 in $plain and was 1 before\n", 'what that means is said');
+
+my $before = slurp("$folder/merged.out");
+($status, $out, $err) = run_script('nytprofmerge', '-o', "$folder/merged.out", $parent, $cut);
+is("$status$out", 1, 'a damaged input is an error');
+like($err, qr/^nytprofmerge: \Q$cut\E: byte \d+: Profile data incomplete/, 'that says where');
+is(slurp("$folder/merged.out"), $before, 'and the output is left alone');
+($status, $out, $err) =
+    run_script('nytprofmerge', '--partial', '-o', "$folder/part.out", $cut, $parent);
+is($status, 3, '--partial takes what there is, and the status tells');
+my $part = profile("$folder/part.out");
+is($part->attributes->{complete}, '', 'the result is not complete');
+is($part->fileinfo_of('/x.p')->line_time_data->[3][1], 1, 'the sound part is in it');
+is($part->subinfo_of('main::w')->calls, 1, 'so are the other inputs');
+($status, $out, $err) = run_script('nytprofmerge', '-o', "$folder/no/such", $parent);
+is("$status$out", 1, 'an output that cannot be written is an error');
+($status, $out, $err) = run_script('nytprofmerge', "$folder/nosuch");
+like("$status$err", qr/^1nytprofmerge: \S+nosuch: cannot open: No such file/, 'so is no input');
+is((run_script('nytprofmerge'))[0], 2, 'nothing to merge is wrong usage');
+is_deeply([grep {/\.tmp\z/} glob "$folder/*"], [], 'no temporary file is left');
+
+# An eval that comes before the file that ran it, and one whose file never comes.
+my $early = write_profile('early', $start, "\@\x02\x01\x03\x02\x00\x00'\x10(eval 1)[/x.p:3]",
+    "\@\x04\x09\x03\x02\x00\x00'\x10(eval 2)[/y.p:3]", $file, "+\x01\x02\x01+\x02\x04\x01+\x03\x01\x03",
+    $end);
+($status, $out, $err) = run_script('nytprofmerge', '-o', "$folder/early-merged.out", $early);
+is("$status$out$err", 0, 'evals may come before what ran them');
+my $evals = profile("$folder/early-merged.out");
+is($evals->fileinfo_of('(eval 1)[/x.p:3]')->eval_fi->filename, '/x.p', 'and find it');
+is($evals->attributes->{total_stmts_measured}, 3, 'no event is lost');
+my $ring = write_profile('ring', $start, "\@\x01\x02\x01\x00\x00\x00'\x01a",
+    "\@\x02\x01\x01\x00\x00\x00'\x01b", "+\x01\x01\x01+\x01\x02\x01", $end);
+is((run_script('nytprofmerge', '-o', "$folder/ring-merged.out", $ring))[0], 0,
+    'files that ran each other are no loop');
+
+# -- nytprofcsv
+
+my $source = "sub f {\n\n\n    return 1;\n}\nf() for 1 .. 3;\n";
+my $csv = record('csv', $source);
+($status, $out, $err) = run_script('nytprofcsv', '-f', $csv, '-o', "$folder/csv");
+is("$status$out$err", 0, 'nytprofcsv is silent');
+my ($report) = glob "$folder/csv/*csv-pl-1-line.csv";
+my @rows = grep { !/^#/ } split /\n/, slurp($report);
+is(scalar @rows, 6, 'one row for each line');
+like($rows[3], qr/\A0\.\d{6},3,0\.\d{6},return 1;\z/, 'row N is line N');
+is($rows[1], '0.000000,0,0.000000,', 'also where nothing is');
+open $fh, '>', "$folder/csv/mine" or die;
+close $fh;
+rename $report, "$folder/csv/old-7-line.csv";
+run_script('nytprofcsv', '--delete', '-f', $csv, '-o', "$folder/csv");
+ok(-e "$folder/csv/mine" && !-e "$folder/csv/old-7-line.csv",
+    '--delete deletes reports and nothing else');
+my $blocks = record('blocks', $source, 'blocks=1');
+run_script('nytprofcsv', '-f', $blocks, '-o', "$folder/blocks");
+is_deeply([map {/-1-(\w+)\.csv\z/} sort glob "$folder/blocks/*blocks-pl-1-*"],
+    [qw(block line sub)], 'a profile with blocks has reports by block and sub');
+($status, $out, $err) = run_script('nytprofcsv', '-f', $cut, '-o', "$folder/csv");
+like("$status$out$err", qr/\A1nytprofcsv: \Q$cut\E: byte \d+: Profile data incomplete/,
+    'a damaged profile is an error');
+($status, $out, $err) = run_script('nytprofcsv', '-f', "$folder/nosuch");
+like("$status$out$err", qr/\A1nytprofcsv: cannot read \S+nosuch: No such file/, 'so is none');
+
+# -- Reader
+
+my $reader = Devel::NYTProf::Reader->new($csv, {quiet => 1});
+is($reader->output_dir, '.', 'the default folder');
+$reader->output_dir("$folder/csv");
+my $main = $reader->{profile}->fileinfo_of(1);
+like($reader->fname_for_fileinfo($main), qr/csv-pl-1-line\z/, 'name of a report');
+like($reader->href_for_file($main, 4, 'sub'), qr/\Ahref="\S+csv-pl-1-sub\.html#4"\z/, 'its address');
+like($reader->url_for_sub('main::f'), qr/-line\.html#1\z/, 'address of a sub');
+ok(!eval { $reader->set_param(nosuch => 1); 1 }, 'an unknown parameter dies');
+like($@, qr/^Attempt to set nosuch to 1 failed: nosuch is not a valid parameter/, 'so that one sees');
+is($reader->file_has_been_modified("$folder/nosuch"), undef, 'no file was not modified');
+my @seen;
+$reader->{mk_report_source_line} = sub {
+    my ($number, $text, $stats, $of_file, $profile, $file) = @_;
+    push @seen, [$number, $text, $stats->{calls}, $stats->{subcall_count}, ref $profile, ref $file]
+        if $file->fid == 1;
+    return "$number: $text\n";
+};
+$reader->{mk_report_xsub_line} = sub { return "xsub $_[0]\n" };
+$reader->set_param(suffix => '.txt');
+$reader->set_param(header => sub { return 'H ' . $_[1]->fid . " $_[3]\n" });
+$reader->set_param(footer => "F\n");
+$reader->report({quiet => 1});
+is_deeply($seen[5],
+    [6, 'f() for 1 .. 3;', 1, 3, 'Devel::NYTProf::Data', 'Devel::NYTProf::FileInfo'],
+    'a line is reported with all that is known of it');
+my ($text) = glob "$folder/csv/*csv-pl-1-line.txt";
+like(slurp($text), qr/\AH 1 line\n1: sub f \{\n2: \n.*6: f\(\) for 1 \.\. 3;\n.*F\n\z/s,
+    'a report is header, lines, footer');
+$reader->output_dir("$folder/no/such");
+ok(!eval { $reader->report({quiet => 1}); 1 } && $@ =~ /^Unable to open \S+ for writing: No such/,
+    'a report that cannot be written dies');
+
+# -- nytprofcalls, nytprofcg
+
+SKIP: {
+    skip 'bin/nytp-export is not built', 10 if !-x 'bin/nytp-export';
+    my $calls = record('calls', 'sub a { b() } sub b { 1 } a() for 1 .. 3; eval "sub { b() }->()" for 1, 2;');
+    ($status, $out, $err) = run_script('nytprofcalls', '--calls', $calls);
+    is("$status$err", 0, 'nytprofcalls succeeds');
+    is($out, "main::__ANON__[(eval 0)[calls.pl:1]:1] 2\nmain::__ANON__[(eval 0)[calls.pl:1]:1];main::b 2\n"
+            . "main::a 3\nmain::a;main::b 3\n",
+        'it prints sorted stacks; evals differ not by their number');
+    my ($all) = (run_script('nytprofcalls', $calls))[1];
+    my $ticks = 0;
+    $ticks += /(\d+)$/ ? $1 : 0 for split /\n/, $all;
+    my $excl = 0;
+    $excl += $_->excl_time for values %{profile($calls)->subname_subinfo_map};
+    is($ticks, sprintf('%.0f', $excl * 1e7), 'without --calls it is exclusive time in ticks');
+    ($status, $out) = run_script('nytprofcalls', '--calls', $calls, $calls);
+    like($out, qr/^main::a 6$/m, 'several files are added up');
+    ($status, $out, $err) = run_script('nytprofcalls', "$folder/nosuch");
+    is("$status$out", 1, 'no file is an error');
+    like($err, qr/nosuch/, 'that names it');
+    is((run_script('nytprofcalls'))[0], 2, 'no argument is wrong usage');
+
+    ($status, $out, $err) = run_script('nytprofcg', '-f', $calls, '-o', "$folder/calls.cg");
+    is("$status$out$err", 0, 'nytprofcg is silent');
+    like(slurp("$folder/calls.cg"), qr/^c?fn=.*main::a$/m, 'and writes a callgrind file');
+    ($status, $out) = run_script('nytprofcg', '-f', $calls, '-o', '-');
+    is($out, slurp("$folder/calls.cg"), '-o - is standard output');
+}
+
+done_testing();
