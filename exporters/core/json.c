@@ -74,13 +74,15 @@ void nytp_json_string(struct nytp_out *out, const char *text, size_t len)
     while (at < end) {
         const bool special = *at < 0x20 || *at == '"' || *at == '\\' || *at == 0x7f;
         const size_t step = special ? 0 : utf8_len(at, (size_t)(end - at));
-        if (step > 0) {
+        const bool c1 = step == 2 && at[0] == 0xc2 && at[1] < 0xa0;
+        if (step > 0 && !c1) {
             at += step;
             continue;
         }
         nytp_put(out, plain, (size_t)(at - plain));
-        put_escaped(out, *at);
-        plain = ++at;
+        put_escaped(out, c1 ? at[1] : *at);
+        at += c1 ? 2 : 1;
+        plain = at;
     }
     nytp_put(out, plain, (size_t)(at - plain));
     nytp_putc(out, '"');

@@ -7,7 +7,8 @@
 
 #include "out.h"
 
-/* A quoted string. Control characters, quote and backslash are escaped; a byte that is no
+/* A quoted string. Control characters (those of Latin-1 and DEL too, since such text also ends
+ * up in terminals), quote and backslash are escaped; a byte that is no
  * part of valid UTF-8 is taken for Latin-1 and written as \u00XX, so the output is valid
  * whatever the input. Everything else passes as it is. */
 void nytp_json_string(struct nytp_out *out, const char *text, size_t len);

@@ -4,7 +4,8 @@
  *
  * Exit status: 0 done, 1 unusable input, 2 usage, 3 partial input exported, 4 output failed.
  * SIGPIPE is ignored: a reader that goes away is seen as EPIPE and ends the program without
- * a word, with status 4 and without leaving a temporary file behind.
+ * a word, with status 4 and without leaving a temporary file behind. So is SIGXFSZ: a file
+ * beyond the size limit is an error of write() like any other.
  */
 #include "dump.h"
 #include "options.h"
@@ -89,6 +90,7 @@ static void set_signals(void)
     }
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
 }
 
 /* Open an output so that no signal finds a temporary file whose name is not known yet. */

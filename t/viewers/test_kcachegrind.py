@@ -101,6 +101,12 @@ def test_through_process_substitution(totals):
     check_window(kcachegrind.look("", command=command), totals("recurse"))
 
 
+def test_open_starts_it_in_one_step(totals):
+    profile = shlex.quote(str(profiles.profile("recurse")))
+    command = f"{exports.COMMAND} --callgrind --open {profile}    # instead of $VIEW"
+    check_window(kcachegrind.look("", command=command), totals("recurse"))
+
+
 def test_a_gzipped_export(totals, tmp_path):
     packed = tmp_path / "callgrind.out.mixed.gz"
     packed.write_bytes(gzip.compress(exports.export("mixed-calls2", "callgrind").read_bytes()))
