@@ -45,6 +45,12 @@ DB(...)
 MODULE = Devel::NYTProf    PACKAGE = Devel::NYTProf::Core
 
 void
+CLONE(...)
+  CODE:
+    PERL_UNUSED_VAR(items);
+    nytp_thread_seen(aTHX);
+
+void
 _load()
   CODE:
     nytp_load(aTHX);

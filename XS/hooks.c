@@ -71,6 +71,8 @@ static OP *on_entersub(pTHX)
     struct nytp_recorder *const rec = listening(aTHX);
     if (LIKELY(rec != NULL && rec->subs_on))
         return nytp_call_sub(aTHX_ rec);
+    if (rec != NULL && rec->options.posix_exit && rec->state == NYTP_RECORDING)
+        nytp_exits_before_call(aTHX_ rec);
     return real_ops[OP_ENTERSUB](aTHX);
 }
 
@@ -185,8 +187,9 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
     }
     if (rec->options.stmts && rec->leave_on)
         redirect(OP_LEAVEWRITE, on_leave);
-    if (rec->options.subs) {
+    if (rec->options.subs || rec->options.posix_exit)
         redirect(OP_ENTERSUB, on_entersub);
+    if (rec->options.subs) {
         redirect(OP_GOTO, on_goto);
     }
     if (rec->options.subs && rec->options.slowops > 0) {

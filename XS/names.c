@@ -539,12 +539,32 @@ static void write_closing_info(pTHX_ struct nytp_recorder *rec, struct nytp_sub 
         write_info(rec, sub, fid, 0, 0);
 }
 
+static bool has_known_place(const struct nytp_recorder *rec, const struct nytp_sub *sub)
+{
+    return sub->kind == NYTP_SUB_PERL && sub->file != NULL && nytp_file_is_known(rec, sub->file);
+}
+
+void nytp_infos_write_known(struct nytp_recorder *rec)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < rec->n_unwritten; i++) {
+        struct nytp_sub *const sub = rec->unwritten[i];
+        const bool is_written = sub->info_generation == rec->generation;
+        if (!is_written && has_known_place(rec, sub))
+            write_info(rec, sub, sub->file->fid, sub->first_line, sub->last_line);
+        if (sub->info_generation == rec->generation)
+            sub->is_queued = false;
+        else
+            rec->unwritten[kept++] = sub;
+    }
+    rec->n_unwritten = kept;
+}
+
 void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing)
 {
     nytp_name_compiled(aTHX_ rec);
     if (closing)
         add_debugger_subs(aTHX_ rec);
-    size_t kept = 0;
     for (size_t i = 0; i < rec->n_unwritten; i++) {
         struct nytp_sub *const sub = rec->unwritten[i];
         if (!closing || !sub->called || sub->kind == NYTP_SUB_PSEUDO)
@@ -554,23 +574,10 @@ void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing)
         else if (sub->file != NULL)
             nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
     }
-    for (size_t i = 0; i < rec->n_unwritten; i++) {
-        struct nytp_sub *const sub = rec->unwritten[i];
-        if (sub->info_generation == rec->generation) {
-            sub->is_queued = false;
-            continue;
-        }
-        if (sub->kind == NYTP_SUB_PERL && sub->file != NULL &&
-            nytp_file_is_known(rec, sub->file)) {
-            write_info(rec, sub, sub->file->fid, sub->first_line, sub->last_line);
-            sub->is_queued = false;
-            continue;
-        }
-        if (closing && sub->kind != NYTP_SUB_PERL)
-            write_closing_info(aTHX_ rec, sub);
-        rec->unwritten[kept++] = sub;
-    }
-    rec->n_unwritten = kept;
+    nytp_infos_write_known(rec);
+    for (size_t i = 0; closing && i < rec->n_unwritten; i++)
+        if (rec->unwritten[i]->kind != NYTP_SUB_PERL)
+            write_closing_info(aTHX_ rec, rec->unwritten[i]);
 }
 
 void nytp_names_init(pTHX_ struct nytp_recorder *rec)

@@ -92,6 +92,8 @@ static void flush(struct nytp_recorder *rec, enum nytp_flush how)
     rec->in_flush = false;
     if (!ok && rec->state != NYTP_OFF)
         give_up(rec);
+    if (rec->pending_signal != 0)
+        nytp_signal_now(rec);
     RESTORE_ERRNO;
 }
 
@@ -304,24 +306,48 @@ static void start(pTHX_ struct nytp_recorder *rec)
         nytp_frames_restart(rec, axis_now(rec));
         begin_recording(rec);
         flush(rec, NYTP_FLUSH_SYNC);
+        if (rec->generation == 1)
+            nytp_exits_watch(rec);
     }
     RESTORE_ERRNO;
 }
 
-/* The part of the stream that only the end can tell. */
-static void write_closing(pTHX_ struct nytp_recorder *rec)
+static void write_overhead(struct nytp_recorder *rec)
 {
     char text[32];
     const int len = snprintf(text, sizeof text, "%.15g",
                              (double)(rec->clock.overhead_ticks - rec->overhead_base));
     nytp_write_attribute(rec->writer, "cumulative_overhead_ticks", text, (size_t)len);
-    if (rec->options.subs)
-        nytp_frames_report(aTHX_ rec, axis_now(rec));
+}
+
+/* The part of the stream that only the end can tell. */
+static void write_closing(pTHX_ struct nytp_recorder *rec)
+{
+    write_overhead(rec);
+    if (rec->options.subs) {
+        nytp_frames_place(aTHX_ rec);
+        nytp_frames_report(rec, axis_now(rec));
+    }
     nytp_program_lines_write(aTHX_ rec);
     nytp_infos_write(aTHX_ rec, true);
     if (rec->options.subs)
-        nytp_arcs_write(aTHX_ rec);
+        nytp_arcs_write(rec);
     nytp_write_pid_end(rec->writer, (uint32_t)rec->pid, time_of_day());
+}
+
+void nytp_finish_without_perl(struct nytp_recorder *rec)
+{
+    if (!file_is_open(rec) || rec->forked)
+        return;
+    write_overhead(rec);
+    if (rec->options.subs)
+        nytp_frames_report(rec, axis_now(rec));
+    nytp_infos_write_known(rec);
+    if (rec->options.subs)
+        nytp_arcs_write_unsorted(rec);
+    nytp_write_pid_end(rec->writer, (uint32_t)rec->pid, time_of_day());
+    flush(rec, NYTP_FLUSH_FINISH);
+    set_state(rec, NYTP_OFF);
 }
 
 static void check_in_place(struct nytp_recorder *rec)
@@ -337,8 +363,12 @@ static void close_profile(pTHX_ struct nytp_recorder *rec)
         return;
     write_closing(aTHX_ rec);
     flush(rec, NYTP_FLUSH_FINISH);
+    nytp_writer_put_trailer(rec->writer);
     check_in_place(rec);
     nytp_outfile_close(&rec->file);
+    if (rec->n_threads > 0)
+        nytp_say(rec, "%u threads were not profiled", rec->n_threads);
+    rec->n_threads = 0;
     nytp_arcs_clear(rec);
     rec->overhead_base = rec->clock.overhead_ticks;
     nytp_stmt_drop(rec);
@@ -634,6 +664,14 @@ void nytp_finish(pTHX)
         nytp_start_armed(aTHX_ rec);
     close_profile(aTHX_ rec);
     RESTORE_ERRNO;
+}
+
+/* In the new interpreter, while the one that made it waits. */
+void nytp_thread_seen(pTHX)
+{
+    PERL_UNUSED_CONTEXT;
+    if (nytp_recorder != NULL && file_is_open(nytp_recorder))
+        nytp_recorder->n_threads++;
 }
 
 void nytp_statement_by_db(pTHX)

@@ -9,6 +9,7 @@
  *   subs.c      the subroutine profiler: open calls, arcs
  *   names.c     which sub a CV is, and its lines
  *   files.c     file ids, string evals, source text
+ *   exits.c     signals and other ends that perl does not see
  *
  * One interpreter is recorded, the first that starts profiling; hooks that run in another
  * (a thread) go straight on to perl's own code.
@@ -238,11 +239,12 @@ struct nytp_recorder {
     uint64_t flush_raw;          /* when the last flush was */
     uint64_t calibrate_ns;       /* until the next calibration; grows */
     int64_t forks_left;          /* generations of children still to profile; -1: all */
-    bool in_flush;
+    volatile bool in_flush;
+    volatile int pending_signal; /* came during a flush; 0: none */
     bool said_failure;
     bool is_planned;             /* phases, fork handler: once */
     char *base_path;             /* absolute, without pid and time */
-    unsigned n_threads;          /* other interpreters that were seen */
+    unsigned n_threads;          /* other interpreters that were made of ours */
     struct nytp_text scratch;
 };
 
@@ -269,6 +271,8 @@ void nytp_start_armed(pTHX_ struct nytp_recorder *rec);
 bool nytp_enable(pTHX_ const char *path); /* whether it was on before; path may be NULL */
 bool nytp_disable(pTHX);
 void nytp_finish(pTHX);
+void nytp_finish_without_perl(struct nytp_recorder *rec); /* from a signal or atexit() */
+void nytp_thread_seen(pTHX);
 bool nytp_is_own_xsub(const CV *cv); /* one of the nameless blocks that start and finish */
 void nytp_statement_by_db(pTHX); /* use_db_sub=1: DB::DB was called */
 void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw);
@@ -287,6 +291,12 @@ static inline uint64_t nytp_now(pTHX_ struct nytp_recorder *rec)
 
 void nytp_hooks_install(pTHX_ struct nytp_recorder *rec);
 OP *nytp_real_op(pTHX_ int type); /* run perl's own handler */
+
+/* ---- exits.c ---- */
+
+void nytp_exits_watch(struct nytp_recorder *rec);  /* the signals and exits that options name */
+void nytp_exits_before_call(pTHX_ struct nytp_recorder *rec); /* entersub with subs=0 */
+void nytp_signal_now(struct nytp_recorder *rec);   /* the one that was put off */
 
 /* ---- stmts.c ---- */
 
@@ -314,10 +324,12 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec);    /* entersub */
 OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec);   /* goto */
 OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec); /* a builtin */
 void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks); /* open calls begin anew */
-void nytp_frames_report(pTHX_ struct nytp_recorder *rec, int64_t ticks); /* as if all returned */
+void nytp_frames_place(pTHX_ struct nytp_recorder *rec); /* their call sites are in the stream */
+void nytp_frames_report(struct nytp_recorder *rec, int64_t ticks); /* as if all returned */
 void nytp_frames_retract(struct nytp_recorder *rec); /* take the last report's counts back */
 void nytp_arcs_clear(struct nytp_recorder *rec);
-void nytp_arcs_write(pTHX_ struct nytp_recorder *rec);
+void nytp_arcs_write(struct nytp_recorder *rec);
+void nytp_arcs_write_unsorted(struct nytp_recorder *rec); /* allocates nothing */
 
 /* ---- names.c ---- */
 
@@ -332,6 +344,7 @@ void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);
 void nytp_name_compiled(pTHX_ struct nytp_recorder *rec);
 void nytp_sub_needs_info(struct nytp_recorder *rec, struct nytp_sub *sub);
 void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing);
+void nytp_infos_write_known(struct nytp_recorder *rec); /* what needs no look at perl */
 
 /* ---- files.c ---- */
 

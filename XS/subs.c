@@ -107,9 +107,18 @@ static void write_arc(struct nytp_recorder *rec, const struct nytp_arc *arc)
                            arc->callee_sub->name_len);
 }
 
-void nytp_arcs_write(pTHX_ struct nytp_recorder *rec)
+void nytp_arcs_write_unsorted(struct nytp_recorder *rec)
 {
-    PERL_UNUSED_CONTEXT;
+    for (uint32_t id = 1; id <= rec->n_subs; id++)
+        if (rec->subs[id]->kind != NYTP_SUB_PERL && rec->subs[id]->returned_normally)
+            write_marker(rec, rec->subs[id]);
+    for (size_t i = 0; i < rec->arcs.size; i++)
+        if (rec->arcs.items[i] != NULL && ((struct nytp_arc *)rec->arcs.items[i])->count > 0)
+            write_arc(rec, rec->arcs.items[i]);
+}
+
+void nytp_arcs_write(struct nytp_recorder *rec)
+{
     struct nytp_arc **sorted;
     size_t n = 0;
     Newx(sorted, rec->arcs.used + 1, struct nytp_arc *);
@@ -230,17 +239,16 @@ void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks)
 }
 
 /* The calling places may belong to an earlier profile file: say again where they are. */
-static void place_frames(pTHX_ struct nytp_recorder *rec)
+void nytp_frames_place(pTHX_ struct nytp_recorder *rec)
 {
     for (uint32_t i = 0; i < rec->n_frames; i++)
         if (rec->frames[i].fid != 0)
             nytp_file_fid(aTHX_ rec, rec->files[rec->frames[i].fid], NYTP_FID_VIA_SUB);
 }
 
-void nytp_frames_report(pTHX_ struct nytp_recorder *rec, int64_t ticks)
+void nytp_frames_report(struct nytp_recorder *rec, int64_t ticks)
 {
     int64_t above = 0;
-    place_frames(aTHX_ rec);
     for (uint32_t i = rec->n_frames; i > 0; i--) {
         struct nytp_frame *const frame = &rec->frames[i - 1];
         const int64_t incl = ticks - frame->enter_ticks;

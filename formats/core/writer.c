@@ -72,13 +72,17 @@ static bool hand_on(struct nytp_writer *writer, enum nytp_flush flush)
     return !writer->failed;
 }
 
-/* What an inflater leaves unread behind the stream tells a person what it was. */
-static bool put_trailer(struct nytp_writer *writer)
+bool nytp_writer_flush(struct nytp_writer *writer, enum nytp_flush flush)
 {
+    return hand_on(writer, flush);
+}
+
+bool nytp_writer_put_trailer(struct nytp_writer *writer)
+{
+    if (writer->deflate == NULL || writer->n_deflated == 0)
+        return !writer->failed;
     nytp_deflate_free(writer->deflate);
     writer->deflate = NULL;
-    if (writer->n_inflated == 0 || writer->n_deflated == 0)
-        return true;
     char text[160];
     const double ratio = (double)writer->n_inflated / (double)writer->n_deflated;
     snprintf(text, sizeof text,
@@ -86,15 +90,6 @@ static bool put_trailer(struct nytp_writer *writer)
              writer->n_inflated, writer->n_deflated, ratio, 100 - 100 / ratio);
     nytp_writer_put_bytes(writer, text, strlen(text));
     return hand_on(writer, NYTP_FLUSH_NONE);
-}
-
-bool nytp_writer_flush(struct nytp_writer *writer, enum nytp_flush flush)
-{
-    if (!hand_on(writer, flush))
-        return false;
-    if (flush == NYTP_FLUSH_FINISH && writer->deflate != NULL)
-        return put_trailer(writer);
-    return true;
 }
 
 void nytp_writer_make_room(struct nytp_writer *writer)

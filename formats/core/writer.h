@@ -43,9 +43,13 @@ struct nytp_writer *nytp_writer_new(nytp_bytes_fn *put, void *context);
 void nytp_writer_free(struct nytp_writer *writer);
 
 /* Hand on what the block holds. With NYTP_FLUSH_SYNC a reader of what came out so far sees
- * every record put before; NYTP_FLUSH_FINISH ends the stream, with the closing comment when
- * it is compressed. False when the writer has failed. */
+ * every record put before; NYTP_FLUSH_FINISH ends the stream. Allocates nothing. False when
+ * the writer has failed. */
 bool nytp_writer_flush(struct nytp_writer *writer, enum nytp_flush flush);
+
+/* After NYTP_FLUSH_FINISH: the line of text behind a compressed stream, which readers of the
+ * format leave unread, on how much it was compressed. */
+bool nytp_writer_put_trailer(struct nytp_writer *writer);
 
 /* Forget what the block holds and the compressor: the next record starts a new stream. */
 void nytp_writer_reset(struct nytp_writer *writer);
