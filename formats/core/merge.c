@@ -766,7 +766,8 @@ bool nytp_merge_finish(struct nytp_merge *m, struct nytp_error *error)
             write_number(m, "basetime", m->basetime_s);
         write_number(m, "cumulative_overhead_ticks", m->overhead_ticks);
     }
-    if (ok && !nytp_writer_flush(m->writer, NYTP_FLUSH_FINISH))
+    if (ok && (!nytp_writer_flush(m->writer, NYTP_FLUSH_FINISH) ||
+               !nytp_writer_put_trailer(m->writer)))
         ok = nytp_error_set(&m->error, NYTP_ERR_IO, "the output cannot be written");
     if (!ok)
         *error = m->error;
