@@ -353,7 +353,9 @@ static void put_part(struct writer *w, uint32_t index, struct range lines, struc
     if (part->n_processes > 0)
         nytp_printf(out, "pid: %lu\n",
                     (unsigned long)profile->processes[part->first_process].pid);
-    put_text_line(w, "cmd: ", part->application);
+    /* KCachegrind complains of a second command */
+    const bool same = part->application.ptr == profile->parts[0].application.ptr;
+    put_text_line(w, same ? "cmd: " : "desc: Command: ", part->application);
     if (profile->n_parts > 1)
         nytp_printf(out, "part: %lu\n", (unsigned long)index + 1);
     put_descriptions(w, part);

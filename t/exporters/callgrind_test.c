@@ -238,7 +238,7 @@ static void test_parts(void)
     folded.n_line_costs = 2 * n_costs;
     folded.n_arcs = 2 * n_arcs;
     export(&folded);
-    const char *second = strstr(text, "pid: 78\ncmd: other\\x0aprog.pl\npart: 2\n");
+    const char *second = strstr(text, "pid: 78\ndesc: Command: other\\x0aprog.pl\npart: 2\n");
     ok(contains("pid: 77\ncmd: prog.pl\npart: 1\n") && second != NULL, "each recording is a part");
     ok(contains("desc: Partial: the file ends inside a record\n"), "one that is partial says so");
     ok(second != NULL && strstr(second, "fl=(1) /x/prog.pl\nfn=(1) main\n") != NULL &&
