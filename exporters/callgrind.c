@@ -29,7 +29,7 @@ struct writer {
     struct nytp_scale scale;
     struct nytp_labels *labels;
     uint64_t *arc_costs, *arc_statements; /* by arc */
-    bool statements; /* there is a second event */
+    bool statements;                      /* there is a second event */
 
     /* indices sorted by part, in the model's order within */
     uint32_t *arcs, *line_costs;
@@ -145,7 +145,8 @@ static void put_arc(struct writer *w, uint32_t *current, uint32_t index)
     put_costs(w, arc->line, w->arc_costs[index], w->arc_statements[index]);
 }
 
-static void put_line_cost(struct writer *w, uint32_t *current, const struct nytp_line_cost *cost)
+static void put_line_cost(struct writer *w, uint32_t *current,
+                          const struct nytp_line_cost *cost)
 {
     change_file(w, cost->sub, current, cost->file, cost->line);
     put_costs(w, cost->line, self_cost(w, &w->scale, cost->excl_ticks), cost->statements);
@@ -154,7 +155,8 @@ static void put_line_cost(struct writer *w, uint32_t *current, const struct nytp
 /* KCachegrind shows no caller, callee or arrow for an edge of no cost: those of nested calls,
  * or of calls shorter than a tick. Such an edge is given one unit, which the callee's most
  * costly edge gives away, so that the callee's inclusive cost stays what it is; not where that
- * would be seen. An edge from a sub to itself counts nowhere in KCachegrind and is just given. */
+ * would be seen. An edge from a sub to itself counts nowhere in KCachegrind and is just given.
+ */
 static void make_visible(const struct writer *w, uint32_t *n_hidden, uint32_t *most_costly)
 {
     const uint64_t hardly_seen = 1000;
@@ -200,7 +202,8 @@ struct range {
     const uint32_t *at, *end;
 };
 
-static void put_function(struct writer *w, uint32_t sub, struct range *lines, struct range *arcs)
+static void put_function(struct writer *w, uint32_t sub, struct range *lines,
+                         struct range *arcs)
 {
     const struct nytp_profile *profile = w->profile;
     uint32_t current = nytp_sub_file(profile, sub);
@@ -322,7 +325,8 @@ static void put_descriptions(struct writer *w, const struct nytp_part *part)
     put_text_line(w, "desc: Recorder: ", part->xs_version);
     nytp_puts(out, "desc: Processes:");
     for (uint32_t i = 0; i < part->n_processes; i++)
-        nytp_printf(out, " %lu", (unsigned long)profile->processes[part->first_process + i].pid);
+        nytp_printf(out, " %lu",
+                    (unsigned long)profile->processes[part->first_process + i].pid);
     nytp_putc(out, '\n');
     if (part->partial)
         put_text_line(w, "desc: Partial: ",
@@ -373,41 +377,42 @@ static void put_part(struct writer *w, uint32_t index, struct range lines, struc
     nytp_putc(out, '\n');
 }
 
-/* Indices of n things by part, keeping their order: first[part] is where a part begins, first
- * has n_parts + 1 zeroed places. `part` is the first thing's part, `stride` bytes from one
- * to the next. */
-static void sort_by_part(uint32_t *sorted, uint32_t n, const uint32_t *part, size_t stride,
-                         uint32_t *first, uint32_t n_parts)
+static uint32_t part_of_arc(const struct nytp_profile *profile, uint32_t i)
 {
-    const char *const base = (const char *)part;
+    return profile->arcs[i].part;
+}
+
+static uint32_t part_of_line_cost(const struct nytp_profile *profile, uint32_t i)
+{
+    return profile->line_costs[i].part;
+}
+
+/* Indices of n things by part, keeping their order: first[part] is where a part begins, first
+ * has n_parts + 2 zeroed places. */
+static void sort_by_part(const struct nytp_profile *profile, uint32_t *sorted, uint32_t n,
+                         uint32_t (*part_of)(const struct nytp_profile *, uint32_t),
+                         uint32_t *first)
+{
+    uint32_t *const next = first + 1;
     for (uint32_t i = 0; i < n; i++)
-        first[*(const uint32_t *)(const void *)(base + i * stride)]++;
-    uint32_t begin = 0;
-    for (uint32_t p = 0; p <= n_parts; p++) {
-        const uint32_t count = first[p];
-        first[p] = begin;
-        begin += count;
-    }
+        next[part_of(profile, i) + 1]++;
+    for (uint32_t p = 0; p < profile->n_parts; p++)
+        next[p + 1] += next[p];
     for (uint32_t i = 0; i < n; i++)
-        sorted[first[*(const uint32_t *)(const void *)(base + i * stride)]++] = i;
-    memmove(first + 1, first, n_parts * sizeof *first);
-    first[0] = 0;
+        sorted[next[part_of(profile, i)]++] = i;
 }
 
 static void put_parts(struct writer *w, uint32_t *first_line, uint32_t *first_arc)
 {
     const struct nytp_profile *profile = w->profile;
-    if (profile->n_line_costs > 0)
-        sort_by_part(w->line_costs, profile->n_line_costs, &profile->line_costs[0].part,
-                     sizeof *profile->line_costs, first_line, profile->n_parts);
-    if (profile->n_arcs > 0)
-        sort_by_part(w->arcs, profile->n_arcs, &profile->arcs[0].part, sizeof *profile->arcs,
-                     first_arc, profile->n_parts);
+    sort_by_part(profile, w->line_costs, profile->n_line_costs, part_of_line_cost, first_line);
+    sort_by_part(profile, w->arcs, profile->n_arcs, part_of_arc, first_arc);
     put_preamble(w->out);
     for (uint32_t p = 0; p < profile->n_parts; p++)
-        put_part(w, p,
-                 (struct range){w->line_costs + first_line[p], w->line_costs + first_line[p + 1]},
-                 (struct range){w->arcs + first_arc[p], w->arcs + first_arc[p + 1]});
+        put_part(
+            w, p,
+            (struct range){w->line_costs + first_line[p], w->line_costs + first_line[p + 1]},
+            (struct range){w->arcs + first_arc[p], w->arcs + first_arc[p + 1]});
 }
 
 static bool write_callgrind(const struct nytp_profile *profile,

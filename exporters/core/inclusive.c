@@ -67,7 +67,8 @@ static void credit(const struct walk *walk, const struct nytp_node *node, uint32
     const struct nytp_sub *caller = &profile->subs[profile->nodes[node->parent].sub];
     const uint32_t end = caller->first_arc + caller->n_arcs;
     uint32_t arc = lower_bound(profile, caller, node, part, node->file, node->line);
-    if (arc < end && compare_arc(&profile->arcs[arc], node, part, node->file, node->line) == 0) {
+    if (arc < end &&
+        compare_arc(&profile->arcs[arc], node, part, node->file, node->line) == 0) {
         walk->exact[arc] += statements;
         return;
     }

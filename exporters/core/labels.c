@@ -21,7 +21,8 @@ static bool is_hex(unsigned char c)
 
 static bool looks_escaped(const unsigned char *at, size_t left)
 {
-    return left >= ESCAPE_LEN && at[0] == '\\' && at[1] == 'x' && is_hex(at[2]) && is_hex(at[3]);
+    return left >= ESCAPE_LEN && at[0] == '\\' && at[1] == 'x' && is_hex(at[2]) &&
+           is_hex(at[3]);
 }
 
 /* Whether the byte at `i` must be written as \xHH. */
@@ -123,7 +124,7 @@ static bool label_files(struct nytp_labels *labels, const struct nytp_profile *p
     return true;
 }
 
-/* Subs [first, end) have one name: set it apart by file unless the files' names are equal too. */
+/* Subs [first, end) have one name: add the file unless the files' names are equal, too. */
 static bool label_run(struct nytp_labels *labels, const struct nytp_profile *profile,
                       uint32_t first, uint32_t end)
 {

@@ -4,11 +4,11 @@
  * syntax, and different for different subs. Shared by the formats whose viewers tell functions
  * apart by their name.
  *
- * Escaping: a control character, a leading blank (viewers skip it), a leading "(" before a digit
- * (callgrind's name ids), the first character of a whole name "???" (callgrind's "unknown"),
- * and a backslash that could be taken for one of these escapes, become \xHH. Undoing every
- * \xHH gives the recorded name back, so two names never become one. All else stays as it is,
- * a trailing blank too: Try::Tiny's names have one.
+ * Escaping: a control character, a leading blank (viewers skip it), a leading "(" before a
+ * digit (callgrind's name ids), the first character of a whole name "???" (callgrind's
+ * "unknown"), and a backslash that could be taken for one of these escapes, become \xHH.
+ * Undoing every \xHH gives the recorded name back, so two names never become one. All else
+ * stays as it is, a trailing blank too: Try::Tiny's names have one.
  *
  * Two subs of one name in files of different names (folded recordings, string evals) get
  * their file appended, "main::work [/x/a.pl]".
@@ -19,8 +19,8 @@
 #include "../../formats/core/model.h"
 
 struct nytp_labels {
-    struct nytp_name *subs;  /* by sub index; never empty */
-    struct nytp_name *files; /* by file index; [0] is empty */
+    struct nytp_name *subs;        /* by sub index; never empty */
+    struct nytp_name *files;       /* by file index; [0] is empty */
     struct nytp_label_text *texts; /* owns what is not borrowed from the profile */
 };
 

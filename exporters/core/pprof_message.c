@@ -39,7 +39,12 @@ const uint8_t nytp_pprof_numbers[NYTP_PPROF_FIELD_COUNT] = {
 
 #define MAX_COMMENTS 32
 
-enum value { VALUE_CALLS, VALUE_STATEMENTS, VALUE_WALL, N_VALUES };
+enum value {
+    VALUE_CALLS,
+    VALUE_STATEMENTS,
+    VALUE_WALL,
+    N_VALUES
+};
 
 struct location {
     uint32_t function, line;
@@ -69,7 +74,7 @@ struct message {
     struct nytp_scale scale;
     struct nytp_labels *labels;
     struct nytp_stacks stacks;
-    uint32_t *next_member; /* by node: the next that is kept as the same; NULL = nothing folded */
+    uint32_t *next_member; /* by node: the next one that is kept as the same; NULL = none is */
 
     struct nytp_strings *strings;
     struct nytp_table location_ids; /* (sub, file, line, 0) */
@@ -100,17 +105,22 @@ static bool no_memory(struct message *m)
 /* ---- tables ---- */
 
 /* Strings whose index is known beforehand. */
-enum fixed_string { S_EMPTY, S_CALLS, S_COUNT, S_STATEMENTS, S_WALL, S_NANOSECONDS, S_PID, S_SCRIPT };
+enum fixed_string {
+    S_EMPTY,
+    S_CALLS,
+    S_COUNT,
+    S_STATEMENTS,
+    S_WALL,
+    S_NANOSECONDS,
+    S_PID,
+    S_SCRIPT
+};
 
 static const char *const fixed_strings[] = {
-    [S_EMPTY] = "",
-    [S_CALLS] = "calls",
-    [S_COUNT] = "count",
-    [S_STATEMENTS] = "statements",
-    [S_WALL] = "wall",
-    [S_NANOSECONDS] = "nanoseconds",
-    [S_PID] = "pid",
-    [S_SCRIPT] = "script",
+    [S_EMPTY] = "",      [S_CALLS] = "calls",
+    [S_COUNT] = "count", [S_STATEMENTS] = "statements",
+    [S_WALL] = "wall",   [S_NANOSECONDS] = "nanoseconds",
+    [S_PID] = "pid",     [S_SCRIPT] = "script",
 };
 
 static uint32_t string_id(struct message *m, const char *text, size_t len)
@@ -146,8 +156,7 @@ static uint32_t function_id(struct message *m, uint32_t sub, uint32_t file)
     const struct function function = {
         .name = name_id(m, m->labels->subs[sub]),
         .filename = name_id(m, m->labels->files[file]),
-        .start_line =
-            file == m->profile->subs[sub].file ? m->profile->subs[sub].first_line : 0,
+        .start_line = file == m->profile->subs[sub].file ? m->profile->subs[sub].first_line : 0,
     };
     if (!nytp_grow(&m->functions, &m->functions_size, m->n_functions, sizeof *m->functions) ||
         !nytp_table_put(&m->function_ids, key, m->n_functions + 1)) {
@@ -310,7 +319,8 @@ static void put_context(struct message *m, const struct process_labels *labels, 
             [VALUE_WALL] = wall_value(m, entry->ticks),
         };
         calls = 0;
-        if (values[VALUE_CALLS] == 0 && values[VALUE_STATEMENTS] == 0 && values[VALUE_WALL] == 0)
+        if (values[VALUE_CALLS] == 0 && values[VALUE_STATEMENTS] == 0 &&
+            values[VALUE_WALL] == 0)
             continue;
         if (m->n_stack == 0)
             build_stack(m, n);
@@ -343,8 +353,7 @@ static void put_process(struct message *m, uint32_t index)
 {
     const struct nytp_profile *profile = m->profile;
     const struct nytp_process *process = &profile->processes[index];
-    const uint32_t end =
-        index + 1 < profile->n_processes ? process[1].root : profile->n_nodes;
+    const uint32_t end = index + 1 < profile->n_processes ? process[1].root : profile->n_nodes;
     char pid[16];
     const int len = snprintf(pid, sizeof pid, "%lu", (unsigned long)process->pid);
     const struct process_labels labels = {
@@ -381,7 +390,8 @@ static void put_mapping(struct message *m)
     e->open(e, FIELD(PROFILE, mapping));
     e->integer(e, FIELD(MAPPING, id), 1);
     if (m->profile->n_parts > 0)
-        put_integer(m, FIELD(MAPPING, filename), escaped_id(m, m->profile->parts[0].application));
+        put_integer(m, FIELD(MAPPING, filename),
+                    escaped_id(m, m->profile->parts[0].application));
     e->flag(e, FIELD(MAPPING, has_functions));
     e->flag(e, FIELD(MAPPING, has_filenames));
     e->flag(e, FIELD(MAPPING, has_line_numbers));

@@ -195,7 +195,8 @@ static void add_line(struct content *content, const struct nytp_source_line *lin
 }
 
 /* Lines after a gap that is beyond the budget are left out. */
-static bool make_content(struct unpack *u, const struct nytp_file *file, struct content *content)
+static bool make_content(struct unpack *u, const struct nytp_file *file,
+                         struct content *content)
 {
     const struct nytp_source_line *lines = &u->profile->sources[file->first_source];
     size_t size = 1;
@@ -279,7 +280,12 @@ static int open_folder(const struct unpack *u, const char *path, const char **le
     return folder;
 }
 
-enum outcome { WRITTEN, OCCUPIED, FOLDER_OCCUPIED, FAILED };
+enum outcome {
+    WRITTEN,
+    OCCUPIED,
+    FOLDER_OCCUPIED,
+    FAILED
+};
 
 /* Create the file, or find it there with the same content. */
 static enum outcome put_file(struct unpack *u, const char *path, const struct content *content)
@@ -289,7 +295,8 @@ static enum outcome put_file(struct unpack *u, const char *path, const struct co
     if (folder < 0)
         return errno == ENOTDIR || errno == ELOOP ? FOLDER_OCCUPIED : FAILED;
     enum outcome outcome = WRITTEN;
-    const int fd = openat(folder, leaf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    const int fd =
+        openat(folder, leaf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd >= 0) {
         bool ok = write_all(fd, content);
         int saved = errno;

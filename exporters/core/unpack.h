@@ -20,7 +20,7 @@
  * suffix. Nothing is written outside DIR, whatever the names in the profile are and whatever
  * symbolic links are in DIR. Line N of the file is the program's line N.
  *
- * False with *error set when a file cannot be written; names changed until then stay changed. */
+ * False with *error set when a file cannot be written; names changed so far stay changed. */
 bool nytp_unpack_sources(struct nytp_profile *profile, const char *dir,
                          struct nytp_error *error);
 

@@ -163,7 +163,8 @@ static void test_options(void)
     const struct nytp_profile *profile = make(&f);
     export_with(profile, &(struct nytp_export_options){.plain_names = true});
     ok(contains("fl=/x/prog.pl\nfn=main::RUNTIME\n") &&
-           contains("cfi=???\ncfn=main::CORE:print\ncalls=4 0\n") && strstr(text, "(1)") == NULL,
+           contains("cfi=???\ncfn=main::CORE:print\ncalls=4 0\n") &&
+           strstr(text, "(1)") == NULL,
        "plain names");
     export_with(profile, &(struct nytp_export_options){.unit = nytp_unit_find("us")});
     ok(contains("event: us : Time [microseconds]\n") && contains("summary: 194 24\n") &&
@@ -185,7 +186,8 @@ static void test_rounding(void)
     fixture_node(&f, 0, 0, 0, 0, 1);
     fixture_line(&f, file, 1, 6, 1);
     fixture_line(&f, file, 2, 6, 1);
-    export_with(fixture_finish(&f), &(struct nytp_export_options){.unit = nytp_unit_find("us")});
+    export_with(fixture_finish(&f),
+                &(struct nytp_export_options){.unit = nytp_unit_find("us")});
     ok(contains("summary: 1 2\n") && contains("\n1 1 1\n2 0 1\n"), "rounded lines add up");
     fixture_free(&f);
 }
@@ -239,8 +241,10 @@ static void test_parts(void)
     folded.n_arcs = 2 * n_arcs;
     export(&folded);
     const char *second = strstr(text, "pid: 78\ndesc: Command: other\\x0aprog.pl\npart: 2\n");
-    ok(contains("pid: 77\ncmd: prog.pl\npart: 1\n") && second != NULL, "each recording is a part");
-    ok(contains("desc: Partial: the file ends inside a record\n"), "one that is partial says so");
+    ok(contains("pid: 77\ncmd: prog.pl\npart: 1\n") && second != NULL,
+       "each recording is a part");
+    ok(contains("desc: Partial: the file ends inside a record\n"),
+       "one that is partial says so");
     ok(second != NULL && strstr(second, "fl=(1) /x/prog.pl\nfn=(1) main\n") != NULL &&
            strstr(second, "totals: 194000 24\n") != NULL,
        "with names and totals of its own");

@@ -45,7 +45,8 @@ static inline void fixture_begin(struct fixture *f, uint32_t max_nodes)
     f->part.perl_version = fixture_name("5.36.0");
     f->part.path = fixture_name("nytprof.out");
     f->part.n_processes = 1;
-    f->process = (struct nytp_process){.pid = 77, .start_s = 1000, .end_s = 1001, .complete = true};
+    f->process =
+        (struct nytp_process){.pid = 77, .start_s = 1000, .end_s = 1001, .complete = true};
     f->profile.parts = &f->part;
     f->profile.processes = &f->process;
     f->profile.n_parts = f->profile.n_processes = 1;
@@ -116,8 +117,11 @@ static inline bool fixture_is_nested(const struct fixture *f, uint32_t n)
 static inline int fixture_compare_arcs(const void *left, const void *right)
 {
     const struct nytp_arc *a = left, *b = right;
-    const uint32_t keys[][2] = {{a->caller, b->caller}, {a->callee, b->callee},
-                                {a->part, b->part}, {a->file, b->file}, {a->line, b->line}};
+    const uint32_t keys[][2] = {{a->caller, b->caller},
+                                {a->callee, b->callee},
+                                {a->part, b->part},
+                                {a->file, b->file},
+                                {a->line, b->line}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i][0] != keys[i][1])
             return keys[i][0] < keys[i][1] ? -1 : 1;
@@ -166,7 +170,8 @@ static inline void fixture_add_costs(struct fixture *f, uint32_t n)
         const struct nytp_line_cost key = {
             .sub = node->sub, .file = line->file, .line = line->line};
         uint32_t i = 0;
-        while (i < f->profile.n_line_costs && fixture_compare_costs(&f->line_costs[i], &key) != 0)
+        while (i < f->profile.n_line_costs &&
+               fixture_compare_costs(&f->line_costs[i], &key) != 0)
             i++;
         if (i == f->profile.n_line_costs) {
             f->line_costs[i] = key;

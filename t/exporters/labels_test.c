@@ -55,7 +55,8 @@ static void escapes(struct nytp_labels *labels, const char *bytes, size_t len, c
     ok(right, what);
 }
 
-#define ESCAPES(labels, literal, want, what) escapes(labels, literal, sizeof literal - 1, want, what)
+#define ESCAPES(labels, literal, want, what)                                                   \
+    escapes(labels, literal, sizeof literal - 1, want, what)
 
 static void test_escapes(struct nytp_labels *labels)
 {
@@ -63,7 +64,8 @@ static void test_escapes(struct nytp_labels *labels)
     ESCAPES(labels, "main::__ANON__[(eval 5)[/x/a.pl:24]:1]",
             "main::__ANON__[(eval 5)[/x/a.pl:24]:1]", "a sub of an eval stays");
     ESCAPES(labels, "(eval 5)[/x/a.pl:24]", "(eval 5)[/x/a.pl:24]", "an eval's file stays");
-    ESCAPES(labels, "a b\xc3\xa4;\"<&>' c", "a b\xc3\xa4;\"<&>' c", "punctuation and UTF-8 stay");
+    ESCAPES(labels, "a b\xc3\xa4;\"<&>' c", "a b\xc3\xa4;\"<&>' c",
+            "punctuation and UTF-8 stay");
     ESCAPES(labels, "a\0b", "a\\x00b", "NUL");
     ESCAPES(labels, "a\nb\rc\td\x7f", "a\\x0ab\\x0dc\\x09d\\x7f", "control characters");
     ESCAPES(labels, " a ", "\\x20a ", "a leading blank, not a trailing one");

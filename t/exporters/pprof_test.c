@@ -20,7 +20,8 @@ static char text[8 << 20];
 static size_t text_len;
 static uint64_t n_negative;
 
-static void export_with(const struct nytp_exporter *exporter, const struct nytp_profile *profile,
+static void export_with(const struct nytp_exporter *exporter,
+                        const struct nytp_profile *profile,
                         const struct nytp_export_options *options, bool is_pipe)
 {
     struct nytp_out *out = nytp_out_memory(true);
@@ -104,12 +105,15 @@ static void test_message(void)
     ok(contains("function {\n  id: 3\n  name: 14\n  filename: 15\n}\n") &&
            contains("\nstring_table: \"/x/Mod.pm\"\n"),
        "a line of another file than the sub's names that file");
-    ok(contains("string_table: \"main::w\\303\\266rk\"\n"), "UTF-8 in octal, as protoc prints it");
+    ok(contains("string_table: \"main::w\\303\\266rk\"\n"),
+       "UTF-8 in octal, as protoc prints it");
     ok(count("string_table: \"main::BEGIN@4\"\n") == 1, "a string is there once");
-    ok(contains("mapping {\n  id: 1\n  filename: 11\n  has_functions: true\n"
-                "  has_filenames: true\n  has_line_numbers: true\n  has_inline_frames: true\n}\n"),
+    ok(contains(
+           "mapping {\n  id: 1\n  filename: 11\n  has_functions: true\n"
+           "  has_filenames: true\n  has_line_numbers: true\n  has_inline_frames: true\n}\n"),
        "the mapping says that nothing is to be looked up");
-    ok(contains("\ntime_nanos: 1000000000000\nduration_nanos: 1000000000\n"), "start and length");
+    ok(contains("\ntime_nanos: 1000000000000\nduration_nanos: 1000000000\n"),
+       "start and length");
     fixture_free(&f);
 }
 
@@ -147,7 +151,9 @@ static void test_negative(void)
 
 static void test_deep(void)
 {
-    enum { LEVELS = 2000 };
+    enum {
+        LEVELS = 2000
+    };
     struct fixture f;
     fixture_begin(&f, LEVELS + 1);
     const uint32_t file = fixture_file(&f, "/x/a.pl");
@@ -159,9 +165,10 @@ static void test_deep(void)
         fixture_line(&f, file, 4, 10, 1);
     }
     export(fixture_finish(&f));
-printf("# %zu %zu\n", text_len, count("sample {"));
+    printf("# %zu %zu\n", text_len, count("sample {"));
     ok(count("sample {") == 256, "levels beyond the bound are one sample");
-    ok(contains("  value: 1746\n  value: 1746\n  value: 1746000\n"), "that has all their values");
+    ok(contains("  value: 1746\n  value: 1746\n  value: 1746000\n"),
+       "that has all their values");
     ok(contains("string_table: \"folded: 1745 deeper contexts\"\n"), "and a comment tells");
     fixture_free(&f);
 }

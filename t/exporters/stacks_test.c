@@ -8,7 +8,9 @@
 
 #include <stdio.h>
 
-enum { LEVELS = 3000 };
+enum {
+    LEVELS = 3000
+};
 
 static int n_tests;
 
@@ -85,7 +87,8 @@ int main(void)
 
     stacks = fold(profile, &(struct nytp_export_options){.max_depth = 5});
     ok(deepest(&stacks) == 5, "a depth asked for is kept");
-    ok(nytp_stacks_kept(&stacks, profile->n_nodes - 1) < 10, "what is deeper is on the last frame");
+    ok(nytp_stacks_kept(&stacks, profile->n_nodes - 1) < 10,
+       "what is deeper is on the last frame");
     nytp_stacks_free(&stacks);
 
     stacks = fold(profile, &(struct nytp_export_options){.collapse_recursion = true});
@@ -103,7 +106,8 @@ int main(void)
     fixture_sub(&f, fixture_name("main::RUNTIME"), 0, 0, 0);
     fixture_node(&f, 0, 0, 0, 0, 1);
     stacks = fold(fixture_finish(&f), &(struct nytp_export_options){0});
-    ok(stacks.kept == NULL && nytp_stacks_kept(&stacks, 0) == 0, "a usual profile is left alone");
+    ok(stacks.kept == NULL && nytp_stacks_kept(&stacks, 0) == 0,
+       "a usual profile is left alone");
     nytp_stacks_free(&stacks);
     fixture_free(&f);
     printf("1..%d\n", n_tests);

@@ -167,8 +167,8 @@ static void test_same_names(void)
 
 static void test_links(void)
 {
-    static const struct named names[] = {{"/link/a.pl", "one\n"}, {"/leaf.pl", "two\n"},
-                                         {"/file/b.pl", "three\n"}};
+    static const struct named names[] = {
+        {"/link/a.pl", "one\n"}, {"/leaf.pl", "two\n"}, {"/file/b.pl", "three\n"}};
     struct fixture f;
     struct nytp_profile *p = make(&f, names, 3);
     mkdir(under_top("outside"), 0777);
