@@ -24,3 +24,219 @@ sub import {
 Devel::NYTProf::Core::_load();
 
 1;
+
+__END__
+
+=encoding utf8
+
+=head1 NAME
+
+Devel::NYTProf - record what a Perl program does, line by line and call by call
+
+=head1 SYNOPSIS
+
+    perl -d:NYTProf app.pl                       # writes nytprof.out
+    perl -d:NYTProf=file=app.prof,calls=1 app.pl # options on the switch
+    NYTPROF=file=app.prof:calls=1 perl -d:NYTProf app.pl
+
+    nytp-export --callgrind -o callgrind.out.app # open it in kcachegrind, …
+    nytprofhtml --open                           # … or read a report
+
+=head1 DESCRIPTION
+
+Two profilers in one. The B<statement profiler> charges time to the line of the statement that
+was running when it passed; when control returns into the middle of a statement (a sub returns,
+a loop condition is evaluated again) the rest of that statement is charged to its own line. The
+B<subroutine profiler> records every call of a Perl sub, XS sub or slow builtin: where it was
+made, how long it took with and without the calls that it made itself.
+
+The profile is in NYTProf format 5, which every reader of Devel::NYTProf profiles reads.
+
+=head2 Loading
+
+C<perl -d:NYTProf>, C<PERL5OPT=-d:NYTProf>, C<PERL5DB='use Devel::NYTProf'> with C<perl -d>, or
+C<use Devel::NYTProf> / C<-MDevel::NYTProf>. Code that was compiled before the module was loaded
+is not seen.
+
+=head2 What the program notices
+
+Nothing but the time. Output, exit status, C<$!>, C<$@>, C<caller>, the names of evals and
+anonymous subs, open descriptors, signals: all are as without the profiler. C<$^P> is 0 unless an
+option needs a bit of it, or the script comes through standard input (0x400 while it compiles).
+A problem with the profile is said in one line on standard error, and the program goes on.
+
+=head1 OPTIONS
+
+In the environment variable C<NYTPROF> as C<name=value:name=value>; a backslash makes the next
+character part of the value. Or on the switch, separated by commas, where they come last and win.
+A name or value that is none is said and left out.
+
+=head2 What is recorded
+
+=over 4
+
+=item stmts=0
+
+No statement profiler.
+
+=item leave=0
+
+The rest of a statement, after a call returned into it, is charged to the statement executed last.
+
+=item blocks=1
+
+Also record the first line of each statement's block and sub.
+
+=item use_db_sub=1
+
+See statements through perl's C<DB::DB> instead of redirected ops. Slower; implies leave=0.
+
+=item subs=0
+
+No subroutine profiler.
+
+=item slowops=N
+
+Builtins that make system calls, run regexps, sort or format are recorded like subs:
+0 not at all, 1 as C<CORE::print>, 2 (default) as C<Package::CORE:print> of the calling package.
+
+=item calls=N
+
+0: only totals for each caller and callee; 1: each return; 2 (default): each entry and return.
+
+=item findcaller=1
+
+Name callers by perl's current sub instead of by the innermost recorded call, which may be a
+builtin or XS sub.
+
+=item savesrc=0
+
+Do not copy source files into the profile. Programs given with C<-e> or through standard input and
+the texts of string evals are kept in any case.
+
+=item nameevals=0, nameanonsubs=0
+
+Show C<(eval 7)> instead of C<(eval 7)[file:line]>, C<__ANON__> instead of C<__ANON__[file:line]>.
+The long names exist only in the profile; the program never sees them.
+
+=item optimize=0
+
+Compile without perl's optimizer, so that statement counts follow the source.
+
+=item perldb=N
+
+Force bits in C<$^P>.
+
+=back
+
+=head2 When
+
+=over 4
+
+=item start=begin, start=init, start=end, start=no
+
+Start at once (default), when the program has been compiled, when it ends, or not before
+C<DB::enable_profile()>.
+
+=item forkdepth=N
+
+How many generations of forked children to profile; -1 (default) is all. Each child writes its
+own file, with its process id appended, beside that of its parent.
+
+=item sigexit=1, sigexit=int,term,…
+
+Finish the profile when one of INT, HUP, PIPE, BUS, SEGV, or of the signals named, kills the
+program. It then dies of the signal as it would have. Signals that are ignored or that the
+program handles are left alone. Without this option, too, a killed program leaves all but the
+last part of a second of its profile.
+
+=item posix_exit=1
+
+With subs=0, finish before C<POSIX::_exit>, too. The subroutine profiler does so by itself.
+
+=item libcexit=1
+
+Finish in the C library's C<exit()>, if perl's END blocks have not been run.
+
+=item endatexit=1
+
+Run END blocks in C<perl_destruct()>, for embedded perls.
+
+=back
+
+=head2 Where to
+
+=over 4
+
+=item file=NAME
+
+Default F<nytprof.out>. An existing profile is replaced. When the file is another program's
+profile that is being written, or no profile at all, the process id is appended. A FIFO or device
+is opened as it is.
+
+=item addpid=1, addtimestamp=1
+
+Append the process id, or the epoch second, to the name.
+
+=item compress=N
+
+0: not at all; 1 to 9: from fast to small. Default 6.
+
+=item flush=SECONDS
+
+The profile is on disk after that many seconds at the latest (default 0.25), and after every 16 kB
+of it; a program that is killed loses no more. It may be a fraction; 0 leaves it to the size.
+
+=item log=FILE, trace=N
+
+Messages go to a file instead of standard error. C<trace> is accepted.
+
+=item clock=N
+
+Measure with clock_gettime() clock N: 2 is the process's CPU time on Linux. Default is the monotonic
+clock, read from the processor's time stamp counter where the kernel itself relies on it. A clock
+that is not there becomes the realtime clock.
+
+=item usecputime=1
+
+Has been removed; the program runs unprofiled.
+
+=back
+
+=head1 FUNCTIONS
+
+=over 4
+
+=item DB::disable_profile()
+
+Stop recording. Calls that are open still report their return.
+
+=item DB::enable_profile(), DB::enable_profile($file)
+
+Go on, or start. With a file name the current profile is finished first. Returns whether
+recording was on.
+
+=item DB::finish_profile()
+
+Finish and close the profile. Called by itself when the program ends, after its END blocks; what
+runs in global destruction is not recorded.
+
+=back
+
+=head1 LIMITS
+
+One interpreter is recorded, the first; threads that it starts run unprofiled, and their number is
+said at the end. Source that comes from a code reference in C<@INC> is not in the profile. Calls
+made by code that was compiled before the module was loaded are not seen.
+
+=head1 SEE ALSO
+
+L<nytprofhtml>, L<nytprofcsv>, L<nytprofcalls>, L<nytprofmerge>, nytp-export(1),
+L<Devel::NYTProf::Data>, L<Devel::NYTProf::ReadStream>
+
+=head1 LICENSE
+
+This library is free software; you can redistribute it and/or modify it under the same terms as
+Perl itself.
+
+=cut

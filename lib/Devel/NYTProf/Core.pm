@@ -58,3 +58,47 @@ sub set_options {
 set_options(parse_options($ENV{NYTPROF})) if defined $ENV{NYTPROF};
 
 1;
+
+__END__
+
+=head1 NAME
+
+Devel::NYTProf::Core - load the shared object and hand it its options
+
+=head1 DESCRIPTION
+
+Not for direct use: see L<Devel::NYTProf>, and L<Devel::NYTProf::Data> or
+L<Devel::NYTProf::ReadStream> for reading profiles. Loading this module loads the shared object and
+sets the options of C<$ENV{NYTPROF}>; it does not start profiling.
+
+=head2 How a call is measured
+
+When perl is about to call a sub, the clock is read once. For a Perl sub a destructor is then put
+on perl's save stack as the first thing in the sub's scope, so that it runs last when the scope is
+left by whatever means: return, die, last, exit, goto. It reads the clock again. An XS sub or
+builtin runs inside perl's own handler; its destructor lies below what the handler saves and runs
+only if the call dies, so that its time stays its own then, too.
+
+Times are points on one axis of whole 100 ns ticks, from which the profiler's own writing has been
+cut out. For every call
+
+    inclusive = exclusive + sum of the inclusive times of the calls that it made
+
+holds exactly. The inclusive time of a recursive call is accounted apart from that of the outermost
+one. Waiting in C<accept> counts for nobody.
+
+=head1 FUNCTIONS
+
+=head2 parse_options
+
+    my @pairs = Devel::NYTProf::Core::parse_options('file=a\:b:calls=1');   # ['file', 'a:b'], ...
+
+=head2 set_options
+
+    Devel::NYTProf::Core::set_options(@pairs);
+
+=head1 LICENSE
+
+Same terms as Perl itself.
+
+=cut
