@@ -70,8 +70,10 @@ def top(path, *arguments, pipe=None):
 class Server:
     """pprof's web interface on a free port, as a context."""
 
-    def __init__(self, path, *arguments):
-        self.path, self.arguments = path, arguments
+    def __init__(self, path, *arguments, everything=True):
+        """Unless `everything`, what is small is left out as pprof does by itself."""
+        self.path = path
+        self.arguments = [*(ALL if everything else []), *arguments]
 
     def __enter__(self):
         self.home = tempfile.mkdtemp(prefix="nytp-pprof.")
@@ -80,7 +82,7 @@ class Server:
             port = probe.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}/ui/"
         self.process = subprocess.Popen(
-            [tool(), f"-http=127.0.0.1:{port}", "-no_browser", *ALL, *self.arguments,
+            [tool(), f"-http=127.0.0.1:{port}", "-no_browser", *self.arguments,
              str(self.path)],
             env=environment(self.home), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL, cwd="/")

@@ -12,9 +12,11 @@ again: "exported" is that, exact numbers, for every format that it imports.
 import base64
 import html
 import json
+import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -81,10 +83,16 @@ def missing():
 def chromium(arguments, timeout=180):
     home = tempfile.mkdtemp(prefix="nytp-chromium.")
     try:
-        done = subprocess.run(["chromium", *FLAGS, f"--user-data-dir={home}/profile", *arguments],
-                              capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL,
-                              check=False)
-        return done.stdout.decode("utf-8", "replace")
+        browser = subprocess.Popen(
+            ["chromium", *FLAGS, f"--user-data-dir={home}/profile", *arguments],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+            start_new_session=True)
+        try:
+            return browser.communicate(timeout=timeout)[0].decode("utf-8", "replace")
+        except subprocess.TimeoutExpired:
+            os.killpg(browser.pid, signal.SIGKILL)         # it is many processes
+            browser.communicate()
+            raise
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
