@@ -237,12 +237,36 @@ def deep():
     return stream.pid_end(77).data(compress=True)
 
 
+def line_shares(calls=2):
+    """A sub that the statement profiler saw 100 ticks in, 30 on one line and 70 on another of
+    which a print took 20; the sub profiler says 40 for the sub and 20 for the print."""
+    stream = Writer(options={"calls": calls}).pid_start(77).fid(1, FILE)
+
+    def entry(line):
+        if calls == 2:
+            stream.entry(1, line)
+    entry(5)
+    stream.time(3, 1, 5).time(30, 1, 11)
+    entry(12)
+    stream.leave(2, 20, 20, "main::CORE:print")
+    stream.leave(1, 60, 40, "main::work").time(70, 1, 12).discount().time(4, 1, 5)
+    stream.sub(1, "main::work", 10, 13).sub(1, "main::CORE:print", 0, 0)
+    stream.callers(1, 5, "main::RUNTIME", "main::work", 1, 60, 40)
+    stream.callers(1, 12, "main::work", "main::CORE:print", 1, 20, 20)
+    stream.callers(0, 0, "", "main::CORE:print", 0, 0, 0)
+    return stream.pid_end(77).data()
+
+
+def line_shares_calls1():
+    return line_shares(calls=1)
+
+
 STREAMS = {
     "made-" + function.__name__.replace("_", "-"): function
     for function in (
         hostile_names, hostile_files, long_double, quad_double, big_endian, negative_ticks,
         wrapped, depth_gaps, version_4, no_options, no_processes, microseconds, odd_ticks,
         gzipped, trailer, utf8_strings, joined_encodings, callers_on_one_line, basenames,
-        big_values, deep,
+        big_values, deep, line_shares, line_shares_calls1,
     )
 }

@@ -13,6 +13,7 @@ import pytest
 
 import exports
 import profiles
+import readers
 from totals import ROOT, UNKNOWN
 
 FORMATS = ["callgrind", "pprof", "collapsed", "speedscope", "speedscope-aggregate"]
@@ -294,3 +295,90 @@ def test_ticks_that_are_no_whole_nanoseconds(totals, form):
     for sub, value in exact.items():
         assert abs(shown.self[sub] - value) < 1 + 1e-6, sub
     assert abs(shown.total - want.total * 1e9 / want.ticks_per_sec) < 1
+
+
+@pytest.mark.parametrize("form", FORMATS + ["collapsed-calls", "collapsed-statements"])
+@pytest.mark.parametrize("name", list(profiles.MADE))
+def test_streams_that_no_recorder_writes_are_exported_whole(name, form):
+    """Whatever is in the stream, what is written is well formed (the readers are strict) and its
+    parts add up."""
+    shown = exports.read(name, form)
+    assert shown.total == sum(shown.self.values()) and min(shown.self.values()) >= 0
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_hostile_names_stay_apart(form):
+    """36 subs of 1,000 ns each, whose names hold what formats use themselves."""
+    import hostile
+    shown = exports.read("made-hostile-names", form)
+    subs = {name: value for name, value in shown.self.items() if name != ROOT and value}
+    assert len(subs) == len(hostile.NAMES) == len(set(hostile.NAMES))
+    assert set(subs.values()) == {1000}
+
+
+@pytest.mark.parametrize("form", ["callgrind", "pprof"])
+def test_hostile_file_names_stay_apart(form):
+    shown = exports.read("made-hostile-files", form)
+    files = {file for (name, file, _), value in shown.sub_lines.items() if name != ROOT and value}
+    assert len(files) == 14
+
+
+@pytest.mark.parametrize("form", ["callgrind", "pprof", "speedscope"])
+def test_waits_longer_than_32_bits_of_ticks(form):
+    """Statements of 300 s and 500 s wrap; the sub profiler's 800 s do not."""
+    shown = exports.read("made-wrapped", form)
+    assert shown.self["main::wait"] == 800 * 10 ** 9
+    assert shown.calls["main::wait"] == 2
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_ticks_below_zero_do_not_spread(form):
+    """A clock that stepped back: the sub has no time, the others what they had."""
+    shown = exports.read("made-negative-ticks", form)
+    assert shown.self["main::back"] == 0
+    assert 0 <= shown.total <= (500 + 9 + 6) * 100
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_several_files_are_folded(form, tmp_path):
+    """A parent and its four children, each with its own file, in one export: the sums."""
+    from totals import Totals
+    files = profiles.processes("forks")
+    each = [Totals(file) for file in files]
+    out = tmp_path / ("all." + exports.SUFFIX[form.partition("-")[0]])
+    code, _, errors = exports.nytp_export(*exports.ARGUMENTS[form], "-o", out, *files)
+    assert code == 0, errors
+    shown = readers.READERS[form.partition("-")[0]](out.read_bytes())
+    names = {name for totals in each for name in totals.subs} - {ROOT}
+    wanted = {name: sum(totals.subs[name].self for totals in each if name in totals.subs) * 100
+              for name in names}
+    found = unmarked(shown.self)
+    root = found.pop(ROOT, 0)
+    assert differences(without_zeros(found), without_zeros(wanted)) == {}
+    low = sum(totals.root_bounds[0] if totals.overclaimed else totals.subs[ROOT].self
+              for totals in each)
+    high = sum(totals.root_bounds[1] if totals.overclaimed else totals.subs[ROOT].self
+               for totals in each)
+    assert low * 100 <= root <= high * 100
+    if form == "callgrind":
+        assert shown.reader.parts == len(files)
+    if form in ("callgrind", "pprof", "speedscope"):
+        calls = unmarked(shown.calls)
+        assert {name: calls[name] for name in names} == {
+            name: sum(totals.subs[name].calls for totals in each if name in totals.subs)
+            for name in names}
+    if form == "pprof":
+        pids = {labels.get("pid") for _, _, labels in shown.reader.samples}
+        assert {str(pid) for pid in pids} == {str(totals.processes[0][0]) for totals in each}
+
+
+@pytest.mark.parametrize("form", ["callgrind", "pprof"])
+@pytest.mark.parametrize("name", ["made-line-shares", "made-line-shares-calls1"])
+def test_a_subs_time_lies_on_its_lines_in_measured_proportion(name, form):
+    """40 ticks over lines of 30 and of 70 less 20: 15 and 25. The root has the other 107 - 60."""
+    shown = exports.read(name, form)
+    lines = {line: cost for (sub, _, line), cost in shown.sub_lines.items() if sub == "main::work"}
+    assert without_zeros(lines) == {11: 1500, 12: 2500}
+    assert shown.self[ROOT] == 4700 and shown.self["main::CORE:print"] == 2000
+    assert {line: count for (_, line), count in shown.line_statements.items() if count} == \
+        {5: 1, 11: 1, 12: 1}
