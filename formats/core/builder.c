@@ -15,6 +15,7 @@
 
 #define DEFAULT_TICKS_PER_SEC 1000000 /* of formats that do not say */
 #define MAX_TICKS 9e15                /* 28 years of 100 ns; exact in a double */
+#define MAX_TOTAL_TICKS 50000000000000000 /* of all calls of an input: sums in ns still fit */
 
 static bool out_of_memory(struct nytp_builder *b)
 {
@@ -100,11 +101,13 @@ static bool caller_of(struct nytp_builder *b, const struct nytp_str *s, uint32_t
 /* Doubles of the stream as ticks; what is no number, or absurd, is 0. */
 static int64_t to_ticks(struct nytp_builder *b, double ticks)
 {
-    if (!(fabs(ticks) < MAX_TICKS)) {
+    if (!(fabs(ticks) < MAX_TICKS) || b->ticks_seen > MAX_TOTAL_TICKS) {
         b->negative_times++;
         return 0;
     }
-    return llround(ticks);
+    const int64_t whole = llround(ticks);
+    b->ticks_seen += whole < 0 ? -whole : whole;
+    return whole;
 }
 
 static bool add_file(struct nytp_builder *b, uint32_t fid, uint32_t *index)

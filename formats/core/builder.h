@@ -69,6 +69,7 @@ struct nytp_builder {
     int64_t ticks_per_sec;
     unsigned has;
     uint64_t negative_times, wrapped_statements;
+    int64_t ticks_seen; /* of all calls, without their signs */
     uint32_t name_runtime, name_null;
 
     struct nytp_strings *strings;
