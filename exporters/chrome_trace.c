@@ -14,6 +14,7 @@
 #include "core/timeline.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct trace {
     const struct nytp_profile *profile;
@@ -73,15 +74,44 @@ static void put_head(const struct trace *t, uint32_t frame)
     nytp_put(t->out, heads + start, t->head_ends[frame] - start);
 }
 
+/* The next larger or smaller double; `value` is positive. */
+static double neighbour(double value, int step)
+{
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits += step;
+    memcpy(&value, &bits, sizeof bits);
+    return value;
+}
+
+/* Readers add start and length as binary fractions of a microsecond. Where the sum would not be
+ * the end exactly, a call would seem to outlast its caller by 1e-12 s, which speedscope takes
+ * for a broken nesting: then the length gets the digits that make it so. */
+static void put_length(const struct trace *t, int64_t start_ns, int64_t end_ns)
+{
+    const double start_us = (double)start_ns / 1000, end_us = (double)end_ns / 1000;
+    const double length_us = (double)(end_ns - start_ns) / 1000;
+    if (start_us + length_us == end_us) {
+        nytp_json_fixed(t->out, end_ns - start_ns, 3);
+        return;
+    }
+    double fitting_us = end_us - start_us;
+    while (start_us + fitting_us < end_us)
+        fitting_us = neighbour(fitting_us, 1);
+    while (start_us + fitting_us > end_us)
+        fitting_us = neighbour(fitting_us, -1);
+    nytp_json_double(t->out, fitting_us);
+}
+
 static void put_call(const struct trace *t, uint32_t node, int64_t start_ticks,
                      int64_t end_ticks)
 {
-    const int64_t start_ns = nytp_scale_once(&t->scale, start_ticks);
-    const int64_t end_ns = nytp_scale_once(&t->scale, end_ticks);
+    const int64_t start_ns = t->offset_ns + nytp_scale_once(&t->scale, start_ticks);
+    const int64_t end_ns = t->offset_ns + nytp_scale_once(&t->scale, end_ticks);
     put_head(t, nytp_frames_of_node(&t->frames, &t->profile->nodes[node]));
-    nytp_json_fixed(t->out, t->offset_ns + start_ns, 3);
+    nytp_json_fixed(t->out, start_ns, 3);
     nytp_puts(t->out, ",\"dur\":");
-    nytp_json_fixed(t->out, end_ns - start_ns, 3);
+    put_length(t, start_ns, end_ns);
     put_ids(t);
     nytp_putc(t->out, '}');
 }

@@ -2,7 +2,6 @@
 """chrome-trace: complete events that nest, whose lengths are the sub profiler's times."""
 
 import collections
-import decimal
 import json
 import subprocess
 
@@ -15,7 +14,7 @@ def events(export_command, profile):
         done = subprocess.run([export_command, "--chrome-trace", *arguments, profile(name)],
                               check=False, capture_output=True)
         assert done.returncode in (0, 3), done.stderr
-        document = json.loads(done.stdout.decode("utf-8"), parse_float=decimal.Decimal)
+        document = json.loads(done.stdout.decode("utf-8"))
         return document["traceEvents"]
     return read
 
@@ -28,17 +27,18 @@ def nested(events):
         if event["ph"] != "X":
             assert event["ph"] == "M"
             continue
-        start = event["ts"] * 1000
-        end = start + event["dur"] * 1000
-        assert start == int(start) and end == int(end) and end >= start
+        # as binary fractions, which is how viewers add
+        end = float(event["ts"]) + float(event["dur"])
+        start, end = float(event["ts"]) * 1000, end * 1000
+        assert abs(start - round(start)) < 0.01 > abs(end - round(end)) and end >= start
         stack = threads[event["pid"], event["tid"]]
         while stack and stack[-1][1] <= start and not (start == end == stack[-1][1]):
             stack.pop()
         if stack:
             assert stack[-1][0] <= start and end <= stack[-1][1], event
-            own[stack[-1][2]] -= int(end - start)
+            own[stack[-1][2]] -= round(end) - round(start)
         stack.append((start, end, event["name"]))
-        own[event["name"]] += int(end - start)
+        own[event["name"]] += round(end) - round(start)
         calls[event["name"]] += 1
     return own, calls
 

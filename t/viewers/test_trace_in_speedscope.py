@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""speedscope itself reads our chrome-trace files and finds every sub's time."""
+
+import collections
+import json
+import subprocess
+
+import pytest
+
+import readers
+import speedscope
+
+
+@pytest.fixture(autouse=True)
+def installed(export_command, recorder):
+    lacking = speedscope.missing()
+    if lacking:
+        pytest.skip("not installed: " + ", ".join(lacking))
+
+
+@pytest.mark.parametrize("name", ["mixed-calls2", "recurse", "made-hostile-names"])
+def test_speedscope_finds_the_times(export_command, profile, totals, tmp_path, name):
+    out = tmp_path / "profile.trace.json"
+    subprocess.run([export_command, "--chrome-trace", "-o", out, profile(name)], check=True,
+                   capture_output=True)
+    seen = speedscope.look(out)
+    assert seen["title"].endswith(" - speedscope") and seen["alerts"] == [], seen
+    shown = readers.read_speedscope(json.dumps(seen["exported"]).encode())
+    want = totals(name)
+    per_tick = 1e6 / want.ticks_per_sec            # speedscope keeps the file's microseconds
+    own = collections.Counter({sub: round(time / per_tick)
+                               for sub, time in shown.self.items()})
+    subs = {sub: value for sub, value in want.subs.items()
+            if not sub.startswith("_Z")}          # which it takes for C++ and renames
+    assert {sub: own[sub] for sub in subs if own[sub]} == \
+        {sub: value.self for sub, value in subs.items() if value.self}
+    for sub, value in subs.items():
+        if sub != "main::RUNTIME":
+            # calls that touch each other become one there
+            assert 1 <= shown.calls[sub] <= value.calls, sub
