@@ -59,10 +59,20 @@ static void say_error(const char *path, const struct nytp_error *error, const ch
     say("%s: %s%s%s", path, place, error->message, outcome);
 }
 
+static const char *output_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard output" : path;
+}
+
+static const char *input_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 static enum exit_status output_failed(const char *path, const struct nytp_error *error)
 {
     if (error->status != NYTP_ERR_STOPPED)
-        say_error(strcmp(path, "-") == 0 ? "standard output" : path, error, "");
+        say_error(output_name(path), error, "");
     return EXIT_OUTPUT;
 }
 
@@ -206,7 +216,7 @@ static bool read_input(const struct run *run, const char *path, struct nytp_sink
 static void say_unusable(struct run *run, const char *path, const struct nytp_error *error)
 {
     run->failed = true;
-    say_error(strcmp(path, "-") == 0 ? "standard input" : path, error,
+    say_error(input_name(path), error,
               run->cli.default_file && error->status == NYTP_ERR_IO
                   ? " (no FILE was given, this is the default)"
                   : "");
@@ -220,7 +230,7 @@ static void note_partial(struct run *run, const char *path, const struct nytp_er
     }
     run->partial = true;
     if (!run->cli.quiet)
-        say_error(strcmp(path, "-") == 0 ? "standard input" : path, error,
+        say_error(input_name(path), error,
                   "; going on with what came before");
 }
 
@@ -321,7 +331,8 @@ static void say_what_lacks(const struct run *run, const struct nytp_profile *pro
         const bool said = lacks[i].bit == NYTP_HAS_ENTRIES && (missing & NYTP_HAS_CALLS) != 0;
         const bool implied = lacks[i].bit == NYTP_HAS_CALLS && (missing & NYTP_HAS_ARCS) != 0;
         if ((missing & lacks[i].bit) != 0 && !said && !implied)
-            say("%s: recorded with NYTPROF option %s", run->cli.files[0], lacks[i].text);
+            say("%s: recorded with NYTPROF option %s", input_name(run->cli.files[0]),
+                lacks[i].text);
     }
 }
 
@@ -340,7 +351,8 @@ static enum exit_status write_profile(const struct run *run,
     if (!ok)
         return output_failed(path, &error);
     if (n_negative > 0 && !run->cli.quiet)
-        say("%s: %llu negative values written as 0", path, (unsigned long long)n_negative);
+        say("%s: %llu negative values written as 0", output_name(path),
+            (unsigned long long)n_negative);
     return EXIT_DONE;
 }
 

@@ -48,6 +48,15 @@ static void put_name(struct nytp_out *out, struct nytp_name name)
                                                                                  : name.ptr[i]);
 }
 
+static void put_if_known(struct nytp_out *out, const char *label, struct nytp_name value)
+{
+    if (value.len == 0)
+        return;
+    put_label(out, label);
+    put_name(out, value);
+    nytp_putc(out, '\n');
+}
+
 static void put_part(struct nytp_out *out, const struct nytp_profile *profile,
                      const struct nytp_part *part)
 {
@@ -64,14 +73,9 @@ static void put_part(struct nytp_out *out, const struct nytp_profile *profile,
                         part->error.inflated ? " (inflated)" : "");
         nytp_printf(out, "%s\n", part->error.message);
     }
-    put_label(out, "application");
-    put_name(out, part->application);
-    nytp_putc(out, '\n');
-    put_label(out, "perl");
-    put_name(out, part->perl_version);
-    nytp_puts(out, ", recorder ");
-    put_name(out, part->xs_version);
-    nytp_putc(out, '\n');
+    put_if_known(out, "application", part->application);
+    put_if_known(out, "perl", part->perl_version);
+    put_if_known(out, "recorder", part->xs_version);
     for (uint32_t i = 0; i < part->n_processes; i++) {
         const struct nytp_process *process = &profile->processes[part->first_process + i];
         put_label(out, i == 0 ? "processes" : "");
@@ -107,8 +111,10 @@ void nytp_put_stats(struct nytp_out *out, const struct nytp_profile *profile,
 {
     for (uint32_t i = 0; i < profile->n_parts; i++)
         put_part(out, profile, &profile->parts[i]);
-    put_label(out, "format");
-    nytp_printf(out, "%lu.%lu\n", (unsigned long)count->major, (unsigned long)count->minor);
+    if (count->n[NYTP_TAG_VERSION] > 0) {
+        put_label(out, "format");
+        nytp_printf(out, "%lu.%lu\n", (unsigned long)count->major, (unsigned long)count->minor);
+    }
     put_label(out, "clock");
     nytp_printf(out, "%lld ticks per second\n", (long long)profile->ticks_per_sec);
     put_pairs(out, "attributes", profile->attributes, profile->n_attributes);

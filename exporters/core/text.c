@@ -140,7 +140,7 @@ void nytp_text_percent(struct nytp_out *out, int64_t part, int64_t whole)
     if (whole == 0)
         nytp_puts(out, "     -");
     else
-        nytp_printf(out, "%5.1f%%", (double)part / (double)whole * 100);
+        nytp_printf(out, "%5.1f%%", part == 0 ? 0.0 : (double)part / (double)whole * 100);
 }
 
 /* ---- the rest ---- */
@@ -179,7 +179,8 @@ struct nytp_name nytp_text_place(const struct nytp_profile *profile, uint32_t fi
 void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile,
                         const struct nytp_export_options *options)
 {
-    nytp_text_put(out, profile->parts[0].application, 0);
+    const struct nytp_part *part = &profile->parts[0];
+    nytp_text_put(out, part->application.len > 0 ? part->application : part->path, 0);
     if (profile->n_parts > 1)
         nytp_printf(out, " and %lu more", (unsigned long)profile->n_parts - 1);
     nytp_puts(out, ": ");

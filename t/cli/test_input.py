@@ -222,6 +222,23 @@ def test_stats_tells_what_is_in_it(mixed):
     assert "TIME_LINE=" in stats["records"]
 
 
+def test_stats_and_top_of_a_tmon_out(tmp_path):
+    """A recording of Devel::DProf names neither its program nor a perl."""
+    program = "sub a { my $x; $x += $_ for 1 .. 200000 } a() for 1 .. 5"
+    done = subprocess.run(["perl", "-d:DProf", "-e", program], cwd=tmp_path, check=False,
+                          capture_output=True)
+    if not (tmp_path / "tmon.out").exists():
+        pytest.skip(f"Devel::DProf is not installed: {done.stderr.decode()[:80]}")
+    stats = good("--stats", "tmon.out", cwd=tmp_path).decode()
+    assert re.search(r"^recorder +DProf \d+", stats, re.MULTILINE)
+    assert re.search(r"^calls +5$", stats, re.MULTILINE)
+    assert not re.search(r"^(application|perl|format) ", stats, re.MULTILINE)
+    top = run("--top", "--clock=real", "tmon.out", cwd=tmp_path)
+    assert top.returncode == 0
+    assert top.stdout.startswith(b"tmon.out: ")
+    assert b" main::a\n" in top.stdout
+
+
 def test_stats_of_two_files(mixed):
     one = good("--stats", mixed)
     assert good("--stats", mixed, mixed) == one + b"\n" + one
