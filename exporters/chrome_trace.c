@@ -86,7 +86,7 @@ static double neighbour(double value, int step)
 
 /* Readers add start and length as binary fractions of a microsecond. Where the sum would not be
  * the end exactly, a call would seem to outlast its caller by 1e-12 s, which speedscope takes
- * for a broken nesting: then the length gets the digits that make it so. */
+ * for a broken nesting: then the length gets the digits that make it so, 17 at most. */
 static void put_length(const struct trace *t, int64_t start_ns, int64_t end_ns)
 {
     const double start_us = (double)start_ns / 1000, end_us = (double)end_ns / 1000;
@@ -100,7 +100,7 @@ static void put_length(const struct trace *t, int64_t start_ns, int64_t end_ns)
         fitting_us = neighbour(fitting_us, 1);
     while (start_us + fitting_us > end_us)
         fitting_us = neighbour(fitting_us, -1);
-    nytp_json_double(t->out, fitting_us);
+    nytp_printf(t->out, "%.17g", fitting_us);
 }
 
 static void put_call(const struct trace *t, uint32_t node, int64_t start_ticks,
