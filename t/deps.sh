@@ -41,6 +41,8 @@ curl                                  curl
 node                                  nodejs
 npm                                   npm
 clang                                 clang
+afl-clang-fast                        afl++
+valgrind                              valgrind
 xz                                    xz-utils
 zsh                                   zsh
 '

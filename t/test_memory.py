@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""No access to memory that is not ours, nothing leaked, nothing undefined: everything in C under
+AddressSanitizer, UndefinedBehaviorSanitizer and valgrind."""
+
+import re
+import shutil
+import subprocess
+
+import profiles
+import pytest
+
+ROOT = profiles.TESTS.parent
+FINDING = re.compile(rb"runtime error|Sanitizer|^==\d+==", re.M)
+MODES = ["--check", "--stats", "--dump"]
+SMALL = 400_000
+SANITIZED = ["mixed-calls2", "mixed-calls1", "mixed-calls0", "mixed-blocks", "mixed-stmts0",
+             "evals", "forks-merged", "names", "unreturned", "recurse-calls1", "switching",
+             "cut-deflated", "killed-plain"]
+SANITIZED += [name for name in profiles.MADE if name != "made-deep"]
+CHECKED = ["cut-deflated", "made-hostile-names"]
+
+
+def make(*arguments):
+    return subprocess.run(["make", "-s", "-j2", "-C", str(ROOT / "exporters"), *arguments],
+                          capture_output=True, text=True, timeout=600)
+
+
+def formats(command):
+    listed = subprocess.run([str(command), "--list-formats"], check=True, capture_output=True,
+                            text=True).stdout
+    return re.findall(r"^  (\S+)", listed.split("Input:")[0], re.M)
+
+
+def findings(command, path, out):
+    """What a checked run of every format and mode on one profile reports."""
+    found = []
+    for how in MODES + [f"--format={name}" for name in formats(command[-1])]:
+        output = ["-o", str(out)] if how.startswith("--format") else []
+        result = subprocess.run([*command, how, *output, str(path)], capture_output=True,
+                                timeout=300)
+        if result.returncode not in (0, 3) or FINDING.search(result.stderr):
+            found.append((how, result.returncode, result.stderr[-2000:]))
+    return found
+
+
+@pytest.fixture(scope="module")
+def sanitized_command():
+    made = make("SAN=1")
+    assert made.returncode == 0, made.stderr
+    return ROOT / "exporters" / "build-san" / "nytp-export"
+
+
+def test_the_c_tests_pass_sanitized(sanitized_command):
+    made = make("check", "SAN=1")
+    assert made.returncode == 0 and not FINDING.search(made.stdout.encode()), made.stdout
+
+
+@pytest.mark.parametrize("name", SANITIZED)
+def test_every_format_is_clean_sanitized(sanitized_command, profile, tmp_path, name):
+    path = profile(name)
+    assert path.stat().st_size < SMALL
+    assert findings([str(sanitized_command)], path, tmp_path / "out") == []
+
+
+@pytest.fixture(scope="module")
+def valgrind():
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed")
+    return ["valgrind", "-q", "--error-exitcode=99", "--leak-check=full"]
+
+
+def test_the_c_tests_are_clean_in_valgrind(valgrind):
+    made = make("check")
+    assert made.returncode == 0, made.stdout
+    tests = sorted((ROOT / "exporters" / "build" / "t").glob("*/*_test"))
+    assert len(tests) > 5
+    for test in tests:
+        result = subprocess.run([*valgrind, str(test)], capture_output=True, timeout=300)
+        assert result.returncode == 0 and not FINDING.search(result.stderr), (
+            test, result.stderr[-3000:])
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_every_format_is_clean_in_valgrind(valgrind, export_command, profile, tmp_path, name):
+    assert findings([*valgrind, str(export_command)], profile(name), tmp_path / "out") == []
+
+
+def test_afl_builds_the_fuzz_target_and_replays_its_corpus():
+    result = subprocess.run([str(profiles.TESTS / "fuzz" / "run"), "--afl", "0"],
+                            capture_output=True, text=True, timeout=600)
+    if result.returncode == 77:
+        pytest.skip("AFL++ is not installed")
+    assert result.returncode == 0, result.stdout + result.stderr
