@@ -431,12 +431,14 @@ static bool add_file(struct nytp_merge *m, const struct nytp_event *e)
            write_waiting(m, fid);
 }
 
-/* The id in the output, 0 for 0; NONE with the error set when it is not defined. */
+/* The id in the output; 0 for 0, but in statements, which are always in a file. NONE with the
+ * error set when it is not defined. */
 static uint32_t out_fid(struct nytp_merge *m, const struct nytp_event *e, uint32_t fid)
 {
-    if (fid == 0)
+    const bool is_time = e->tag == NYTP_TAG_TIME_LINE || e->tag == NYTP_TAG_TIME_BLOCK;
+    if (fid == 0 && !is_time)
         return 0;
-    if (fid < m->n_in_files) {
+    if (fid != 0 && fid < m->n_in_files) {
         const uint32_t pending = m->in_files[fid].pending;
         if (pending != 0 && !write_pending(m, pending, 0)) /* what ran it did not come in time */
             return NONE;
