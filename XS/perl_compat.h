@@ -18,6 +18,13 @@
 #define NYTP_THX ((void *)&PL_op)
 #endif
 
+/* 5.34: comparing versions by name. */
+#ifndef PERL_VERSION_GE
+#define PERL_VERSION_GE(revision, version, subversion)                                          \
+    (PERL_REVISION * 1000000 + PERL_VERSION * 1000 + PERL_SUBVERSION >=                         \
+     (revision) * 1000000 + (version) * 1000 + (subversion))
+#endif
+
 /* 5.22: a CV's GV and its name HEK share a union. */
 #if PERL_VERSION_GE(5, 21, 4)
 #define NYTP_CV_RAW_GV(cv) (((XPVCV *)SvANY(cv))->xcv_gv_u.xcv_gv)
