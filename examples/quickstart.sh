@@ -110,6 +110,7 @@ how_to_open() {
     chrome-trace) echo "open it in https://ui.perfetto.dev (nothing is uploaded)" ;;
     firefox) echo "load it in https://profiler.firefox.com (nothing is uploaded)" ;;
     json) echo "jq -r '.subs | sort_by(-.exclusive)[:10][] | [.exclusive, .name] | @tsv' $2" ;;
+    csv) echo "any spreadsheet" ;;
     *) echo "less -S $2" ;;
     esac
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * One row per sub as comma-separated values, for spreadsheets and databases: RFC 4180, but
+ * lines end in LF, as Unix tools want. The program itself comes first, then subs by name, file.
+ */
+#include "core/exporter.h"
+
+#include <string.h>
+
+static void put_field(struct nytp_out *out, struct nytp_name text)
+{
+    bool quote = false;
+    for (uint32_t i = 0; i < text.len && !quote; i++)
+        quote = text.ptr[i] == '\0' || strchr(",\"\r\n ", text.ptr[i]) != NULL;
+    if (!quote) {
+        nytp_put(out, text.ptr, text.len);
+        return;
+    }
+    nytp_putc(out, '"');
+    for (uint32_t i = 0; i < text.len; i++) {
+        const char c = text.ptr[i];
+        if (c == '"')
+            nytp_putc(out, '"');
+        nytp_putc(out, c == '\0' ? ' ' : c); /* spreadsheets end the file at a NUL */
+    }
+    nytp_putc(out, '"');
+}
+
+static void put_number(struct nytp_out *out, int64_t value)
+{
+    nytp_putc(out, ',');
+    nytp_put_i64(out, value);
+}
+
+static void put_row(const struct nytp_profile *profile, const struct nytp_sub *sub,
+                    const struct nytp_scale *scale, struct nytp_out *out)
+{
+    put_field(out, sub->name);
+    nytp_putc(out, ',');
+    put_field(out, profile->files[sub->file].name);
+    put_number(out, sub->first_line);
+    put_number(out, (int64_t)sub->calls);
+    put_number(out, (int64_t)sub->statements);
+    put_number(out, nytp_scale_once(scale, sub->excl_ticks));
+    put_number(out, nytp_scale_once(scale, sub->incl_ticks));
+    nytp_puts(out, "\n");
+}
+
+static bool write_csv(const struct nytp_profile *profile,
+                      const struct nytp_export_options *options, struct nytp_out *out)
+{
+    const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
+    struct nytp_scale scale;
+    nytp_scale_init(&scale, unit, profile->ticks_per_sec);
+    nytp_printf(out, "sub,file,line,calls,statements,exclusive_%s,inclusive_%s\n", unit->name,
+                unit->name);
+    for (uint32_t i = 0; i < profile->n_subs; i++)
+        put_row(profile, &profile->subs[i], &scale, out);
+    return out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_csv = {
+    .name = "csv",
+    .title = "one row per sub, for spreadsheets and databases",
+    .suffixes = ".csv",
+    .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS,
+    .write = write_csv,
+};
