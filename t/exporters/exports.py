@@ -53,10 +53,11 @@ def nytp_export(*arguments, input=None, timeout=120):
 def export(name, form):
     CACHE.mkdir(parents=True, exist_ok=True)
     out = CACHE / f"{name}.{form}.{SUFFIX[form.partition('-')[0] if form != 'pprof-text' else form]}"
-    out.unlink(missing_ok=True)
-    code, stdout, errors = nytp_export(*ARGUMENTS[form], "-o", out, profiles.profile(name))
-    if code not in (0, 3) or stdout or not out.exists():
+    made = CACHE / f"{os.getpid()}.{out.name}"          # other test processes do the same
+    code, stdout, errors = nytp_export(*ARGUMENTS[form], "-o", made, profiles.profile(name))
+    if code not in (0, 3) or stdout or not made.exists():
         raise ExportFailed(f"{form} of {name}: exit code {code}: {errors.strip()[-500:]}")
+    made.rename(out)
     return out
 
 
