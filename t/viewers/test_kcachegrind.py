@@ -193,3 +193,19 @@ def test_deep_recursion_and_cut_recordings_open(fresh, totals):
         seen = kcachegrind.look(fresh(name))
         assert seen["errors"] == [] and seen["dialogs"] == []
         assert seen["total"] == totals(name).stmt_ticks * 100
+
+
+def test_several_files_are_parts_of_one_profile(tmp_path):
+    import readers
+    out = tmp_path / "callgrind.out.forks"
+    files = profiles.processes("forks")
+    code, _, errors = exports.nytp_export("--callgrind", "-o", out, *files)
+    assert code == 0, errors
+    ours = readers.read_callgrind(out.read_bytes())
+    seen = kcachegrind.look(out)
+    assert seen["errors"] == [] and seen["dialogs"] == []
+    assert seen["total"] == ours.total
+    table = {row["name"]: row for row in seen["functions"]}
+    assert table["main::work"]["self"] == ours.self["main::work"]
+    assert table["main::work"]["called"] == ours.calls["main::work"]
+    assert table["main"]["called"] in (0, None) and table["main"]["incl"] == ours.total
