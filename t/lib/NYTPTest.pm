@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+package NYTPTest;
+
+# Runs a program under a profiler in a folder of its own and tells what came out: output, exit
+# status, and the facts of each profile that it left.
+#
+# Which profiler: environment NYTP_IMPL, "ours" (default: the build tree's blib) or "peer" (the
+# Devel::NYTProf that the system perl finds by itself). loaded_from() proves the choice.
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use Exporter qw(import);
+use File::Basename qw(dirname);
+use File::Temp qw(tempdir);
+use POSIX qw(:sys_wait_h);
+use Test::More ();
+use Time::HiRes qw(sleep time);
+
+use NYTPStream;
+
+our @EXPORT = qw(
+  impl run_prog run_plain run_perl profile_in read_profile arc_lines stmt_lines stmt_counts
+  sub_lines script_fid fid_named return_names check_sums matrix long_tests loaded_from root
+  stmt_total scenario
+);
+
+my $ROOT = abs_path(dirname(__FILE__) . '/../..');
+
+sub root { return $ROOT }
+sub impl { return $ENV{NYTP_IMPL} || 'ours' }
+
+# A subtest whose death is its failure, so that those after it still run.
+sub scenario {
+    my ($name, $code) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    return Test::More::subtest($name => sub {
+        return if eval { $code->(); 1 };
+        die $@ if ref $@;
+        Test::More::fail("died: $@");
+    });
+}
+
+# Slow variants run only when asked for.
+sub long_tests { return $ENV{NYTP_LONG} }
+
+sub lib_dirs {
+    my ($impl) = @_;
+    return () if $impl ne 'ours';
+    my $blib = $ENV{NYTP_BLIB} || "$ROOT/blib";
+    die "no build tree in $blib: run perl Makefile.PL && make first\n" if !-d "$blib/arch";
+    return ("$blib/lib", "$blib/arch");
+}
+
+# The option matrix: every value of every option that changes how events are gathered or
+# written appears, and most pairs, in few runs.
+my @MATRIX = (
+    '',
+    'leave=0:calls=1',
+    'use_db_sub=1:calls=0',
+    'savesrc=0:compress=0:slowops=0:calls=2',
+    'blocks=1:slowops=1:calls=2',
+    'blocks=1:leave=0:compress=0:calls=0',
+    'use_db_sub=1:slowops=0:savesrc=0:compress=9',
+    'use_db_sub=1:blocks=1:slowops=1:calls=2:compress=1',
+    'stmts=0:slowops=2:savesrc=0',
+);
+sub matrix { return @MATRIX }
+
+# run_prog(code => TEXT, ...) writes TEXT to prog.pl in a new folder and runs it there.
+#   opts     value of NYTPROF (without file=); undef: not set at all
+#   impl     "ours", "peer", "plain"
+#   how      "-d" (default), "opt" (PERL5OPT), "use" (-MDevel::NYTProf), "db" (PERL5DB)
+#   files    {name => text} to lay beside it; dir: reuse the folder of an earlier run
+#   switches, args, env, stdin (text), timeout (s), shell (text before "exec perl ...")
+# Returns {out, err, status, signal, timeout, dir, seconds}.
+sub run_prog {
+    my (%o) = @_;
+    my $dir = $o{dir} || tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my %files = %{ $o{files} || {} };
+    my $script = $o{script} || 'prog.pl';
+    $files{$script} = $o{code} if defined $o{code};
+    for my $name (sort keys %files) {
+        open my $fh, '>:raw', "$dir/$name" or die "$dir/$name: $!";
+        print {$fh} $files{$name};
+        close $fh or die "$dir/$name: $!";
+    }
+    my @script = defined $o{code} || defined $o{script} ? ($script) : ();
+    return run_perl(%o, dir => $dir, args => [@script, @{ $o{args} || [] }]);
+}
+
+sub run_plain { return run_prog(@_, impl => 'plain') }
+
+sub run_perl {
+    my (%o) = @_;
+    my $dir  = $o{dir} || tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $impl = $o{impl} || impl();
+    my $how  = $impl eq 'plain' ? 'plain' : $o{how} || '-d';
+    my %env  = %ENV;
+    delete @env{qw(PERL5LIB PERL5OPT PERL5DB NYTPROF NYTP_IMPL HARNESS_ACTIVE)};
+    my @lib = lib_dirs($impl);
+    $env{PERL5LIB} = join ':', @lib if @lib;
+    $env{NYTPROF}  = $o{opts}       if defined $o{opts} && $how ne 'plain';
+    my @switch;
+    @switch = ($o{d} || '-d:NYTProf') if $how eq '-d';
+    @switch = ('-MDevel::NYTProf')    if $how eq 'use';
+    $env{PERL5OPT} = '-d:NYTProf' if $how eq 'opt';
+    if ($how eq 'db') {
+        $env{PERL5DB} = 'use Devel::NYTProf';
+        @switch = '-d';
+    }
+    %env = (%env, %{ $o{env} || {} });
+    my @cmd = ($^X, @switch, @{ $o{switches} || [] }, @{ $o{args} || [] });
+    my $r = run_command(\@cmd, %o, dir => $dir, env => \%env);
+    $r->{dir} = $dir;
+    return $r;
+}
+
+sub run_command {
+    my ($cmd, %o) = @_;
+    my $tmp = tempdir('nytpio-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    if (defined $o{stdin}) {
+        open my $fh, '>:raw', "$tmp/in" or die $!;
+        print {$fh} $o{stdin};
+        close $fh or die $!;
+    }
+    my $start = time;
+    my $pid   = fork;
+    die "fork: $!" if !defined $pid;
+    if (!$pid) {
+        setpgrp;
+        chdir $o{dir} or POSIX::_exit(126);
+        %ENV = %{ $o{env} };
+        open STDIN, '<', defined $o{stdin} ? "$tmp/in" : '/dev/null' or POSIX::_exit(126);
+        open STDOUT, '>', "$tmp/out" or POSIX::_exit(126);
+        open STDERR, '>', "$tmp/err" or POSIX::_exit(126);
+        my @c = defined $o{shell} ? ('sh', '-c', "$o{shell}\nexec \"\$@\"", 'sh', @$cmd) : @$cmd;
+        no warnings 'exec';
+        exec { $c[0] } @c;
+        POSIX::_exit(127);
+    }
+    $o{on_start}->($pid) if $o{on_start};
+    my ($timeout, $timed_out) = ($o{timeout} || 60, 0);
+    my $nap = 0.002;
+    while (waitpid($pid, WNOHANG) == 0) {
+        if (time - $start > $timeout) {
+            kill KILL => -$pid;
+            $timed_out = 1;
+            waitpid $pid, 0;
+            last;
+        }
+        sleep $nap;
+        $nap *= 1.3 if $nap < 0.02;
+    }
+    my $status = $?;
+    kill KILL => -$pid if $timed_out;
+    return {
+        out => slurp("$tmp/out"), err => slurp("$tmp/err"), status => $status >> 8,
+        signal => $status & 127, timeout => $timed_out, seconds => time - $start,
+        pid => $pid,
+    };
+}
+
+sub slurp {
+    my ($path) = @_;
+    open my $fh, '<:raw', $path or return '';
+    local $/;
+    my $text = <$fh>;
+    return defined $text ? $text : '';
+}
+
+# The facts of a profile that a run left (default nytprof.out), or undef where there is none.
+sub profile_in {
+    my ($run, $name) = @_;
+    my $path = "$run->{dir}/" . (defined $name ? $name : 'nytprof.out');
+    return -f $path ? read_profile($path) : undef;
+}
+
+# The path of the Devel::NYTProf that a run of impl() really loads.
+sub loaded_from {
+    my ($impl) = @_;
+    my $run = run_perl(
+        impl => $impl || impl(),
+        opts => 'start=no',
+        args => ['-e', 'print $INC{"Devel/NYTProf.pm"}'],
+    );
+    return $run->{out};
+}
+
+sub fid_named {
+    my ($p, $want) = @_;
+    for my $fid (sort { $a <=> $b } keys %{ $p->{fid} }) {
+        my $name = $p->{fid}{$fid}{name};
+        return $fid if ref $want ? $name =~ $want : $name eq $want || $name =~ m{/\Q$want\E\z};
+    }
+    return;
+}
+
+sub script_fid { return fid_named($_[0], $_[1] || 'prog.pl') }
+
+# A file as the tests name it: the last part of a path, an eval's whole name.
+sub short_file {
+    my ($p, $fid) = @_;
+    my $f = $p->{fid}{$fid} or return "?$fid";
+    my $name = $f->{name};
+    $name =~ s{\A/(?:.*/)?}{}s if $name !~ /\A\(eval/;
+    return $name;
+}
+
+# Arcs as sorted lines "CALLER FILE:LINE CALLEE xCOUNT[ rDEPTH]". "prog.pl:" is left out.
+# want: a regex that the callee must match; slowops are left out unless ops => 1.
+sub arc_lines {
+    my ($p, %o) = @_;
+    my @lines;
+    for my $arc (@{ $p->{arc} }) {
+        next if !$o{ops} && $arc->{callee} =~ /(?:::CORE:|\ACORE::)/;
+        next if $o{want} && $arc->{callee} !~ $o{want};
+        my $place = short_file($p, $arc->{fid}) . ":$arc->{line}";
+        $place =~ s/\Aprog\.pl://;
+        my $depth = $arc->{depth} ? " r$arc->{depth}" : '';
+        push @lines, "$arc->{caller} $place $arc->{callee} x$arc->{count}$depth";
+    }
+    return sort @lines;
+}
+
+# Statement counts of one file (default the script) as "LINE:COUNT ..." in line order.
+sub stmt_lines {
+    my ($p, $fid) = @_;
+    my $counts = stmt_counts($p, $fid);
+    return join ' ', map { "$_:$counts->{$_}" } sort { $a <=> $b } keys %$counts;
+}
+
+sub stmt_counts {
+    my ($p, $fid) = @_;
+    $fid = script_fid($p) if !defined $fid;
+    my $lines = defined $fid && $p->{stmt}{$fid} || {};
+    return { map { $_ => $lines->{$_}[0] } grep { $lines->{$_}[0] } keys %$lines };
+}
+
+sub stmt_total {
+    my ($p) = @_;
+    my $n = 0;
+    for my $lines (values %{ $p->{stmt} }) {
+        $n += $_->[0] for values %$lines;
+    }
+    return $n;
+}
+
+# Subs as sorted lines "NAME FILE:FIRST-LAST".
+sub sub_lines {
+    my ($p, $want) = @_;
+    my @lines;
+    for my $name (keys %{ $p->{sub} }) {
+        next if $want && $name !~ $want;
+        push @lines, map { "$name " . short_file($p, $_->[0]) . ":$_->[1]-$_->[2]" }
+          @{ $p->{sub}{$name} };
+    }
+    s/ prog\.pl:/ / for @lines;
+    return sort @lines;
+}
+
+# The names of the returns in order, each with its depth in front: "2 main::bar".
+sub return_names {
+    my ($p, $want) = @_;
+    return map { "$_->[0] $_->[3]" } grep { !$want || $_->[3] =~ $want } @{ $p->{ret} };
+}
+
+# What must hold in every finished profile, whatever the program. Returns a list of complaints.
+sub check_sums {
+    my ($p) = @_;
+    my @bad;
+    push @bad, "not complete: " . ($p->{error} || 'no PID_END') if !$p->{complete};
+    push @bad, 'two discounts in a row' if $p->{double_discounts};
+    my $tps = $p->{attr}{ticks_per_sec} or return (@bad, 'no ticks_per_sec');
+    my %used;
+    $used{$_}++ for keys %{ $p->{stmt} }, map { $_->{fid} } @{ $p->{arc} };
+    for my $list (values %{ $p->{sub} }) { $used{ $_->[0] }++ for @$list }
+    push @bad, map { "fid $_ used but not defined" } grep { !$p->{fid}{$_} } sort keys %used;
+    for my $f (values %{ $p->{fid} }) {
+        push @bad, "fid $f->{fid}: parent $f->{eval_fid} not defined"
+          if $f->{eval_fid} && !$p->{fid}{ $f->{eval_fid} };
+    }
+    if ($p->{opt}{calls} && $p->{opt}{subs}) {
+        my (%ret, %arc);
+        for my $r (@{ $p->{ret} }) {
+            $ret{ $r->[3] }[0]++;
+            $ret{ $r->[3] }[1] += $r->[1];
+            $ret{ $r->[3] }[2] += $r->[2];
+        }
+        for my $a (@{ $p->{arc} }) {
+            $arc{ $a->{callee} }[0] += $a->{count};
+            $arc{ $a->{callee} }[1] += ($a->{incl} + $a->{reci}) * $tps;
+            $arc{ $a->{callee} }[2] += $a->{excl} * $tps;
+        }
+        for my $name (sort keys %{ { %ret, %arc } }) {
+            my ($r, $a) = ($ret{$name} || [0, 0, 0], $arc{$name} || [0, 0, 0]);
+            push @bad, "$name: $r->[0] returns, $a->[0] calls in arcs" if $r->[0] != $a->[0];
+            for my $i (1, 2) {
+                my $slack = 0.01 * (1 + $a->[0]);
+                push @bad, sprintf '%s: %s ticks of returns %.1f, of arcs %.1f', $name,
+                  (undef, 'inclusive', 'exclusive')[$i], $r->[$i], $a->[$i]
+                  if abs($r->[$i] - $a->[$i]) > $slack;
+            }
+        }
+    }
+    return @bad;
+}
+
+1;

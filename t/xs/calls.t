@@ -1,0 +1,531 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# Who called whom, from where and how often: one program per situation, each run over the option
+# matrix. Arcs are "CALLER LINE CALLEE xCOUNT [rDEPTH]" (see NYTPTest::arc_lines).
+#
+# A caller written {CALLER|OP} is the slowop frame of OP where slowops are on, else CALLER.
+
+use strict;
+use warnings;
+use utf8;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+binmode $_, ':utf8' for Test::More->builder->output, Test::More->builder->failure_output;
+
+my @ROWS;
+
+# Pragmas call subs of their own while they load, differently from perl to perl.
+my $NOT_CORE = qr{^(?!(?:warnings|strict|utf8|feature|overload|vars|Carp|Exporter)::)};
+
+# row NAME, {what it needs}, PROGRAM, ARCS [, STATEMENT COUNTS]
+sub row {
+    my ($name, $o, $code, $arcs, $stmts) = @_;
+    utf8::encode($code);
+    push @ROWS, { name => $name, %$o, code => $code, arcs => $arcs, stmts => $stmts };
+}
+
+row 'nested subs, with the main program as main::RUNTIME whatever the package', {}, <<'P', <<'A', '1:1 2:1 3:1 5:1';
+sub one { two() }
+sub two { three() }
+sub three { 1 }
+package Other;
+main::one();
+P
+main::RUNTIME 5 main::one x1
+main::one 1 main::two x1
+main::two 2 main::three x1
+A
+
+row 'a call in a statement of many lines is on its first line', {}, <<'P', <<'A', '1:4 2:1';
+sub f { $_[0] }
+my $x = f(1) +
+    f(2) +
+    join '',
+    f(3), f(4);
+P
+main::RUNTIME 2 main::f x4
+A
+
+row 'direct recursion', {}, <<'P', <<'A';
+sub fib { my $n = shift; $n < 2 ? $n : fib($n - 1) + fib($n - 2) }
+fib(10);
+P
+main::RUNTIME 2 main::fib x1
+main::fib 1 main::fib x176 r9
+A
+
+row 'mutual recursion counts depth for each sub', {}, <<'P', <<'A';
+sub even { my $n = shift; return 1 if !$n; odd($n - 1) }
+sub odd { my $n = shift; return 0 if !$n; even($n - 1) }
+even(4);
+P
+main::RUNTIME 3 main::even x1
+main::even 1 main::odd x2 r1
+main::odd 2 main::even x2 r2
+A
+
+row 'a sort block is no call; what it calls hangs under the sort', {}, <<'P', <<'A';
+sub key { $_[0] }
+my @s = sort {
+    key($a) <=> key($b)
+} 2, 1;
+P
+{main::RUNTIME|main|sort} 3 main::key x2
+A
+
+row 'a named comparator is no call either', {}, <<'P', <<'A';
+sub key { $_[0] }
+sub bycmp { key($a) <=> key($b) }
+my @s = sort bycmp 2, 1;
+P
+{main::bycmp|main|sort} 2 main::key x2
+A
+
+row 'map and grep blocks have no frames', {}, <<'P', <<'A';
+sub f { $_[0] }
+my @x = map { f($_) } grep { f($_) } 1 .. 3;
+P
+main::RUNTIME 2 main::f x6
+A
+
+row 'List::Util multicall blocks have no frames, first has one', { want => qr/^(?:main::|List::Util::(?:first|reduce))/ }, <<'P', <<'A';
+use List::Util ();
+sub f { $_[0] }
+my $s = List::Util::reduce { f($a) + f($b) } 1 .. 3;
+my $x = List::Util::first { f($_) } 3, 4;
+P
+List::Util::first 4 main::f x1
+List::Util::reduce 3 main::f x4
+main::RUNTIME 3 List::Util::reduce x1
+main::RUNTIME 4 List::Util::first x1
+main::NULL 1 main::BEGIN@1 x1
+A
+
+row 'an xsub is called like a sub', { want => qr/reftype|main::f/ }, <<'P', <<'A';
+use Scalar::Util ();
+sub f { Scalar::Util::reftype($_[0]) }
+f([]);
+P
+main::RUNTIME 3 main::f x1
+main::f 2 Scalar::Util::reftype x1
+A
+
+row 'an xsub that dies was called', { want => qr/Hash|utf8|main::f/ }, <<'P', <<'A';
+sub f { eval { utf8::upgrade() }; 1 }
+f(); f();
+P
+main::RUNTIME 2 main::f x2
+main::f 1 utf8::upgrade x2
+A
+
+row 'an undefined sub is counted under its name', {}, <<'P', <<'A';
+eval { nosuch(1) };
+print "ok\n";
+P
+main::RUNTIME 1 main::nosuch x1
+A
+
+row 'a missing method leaves nothing', {}, <<'P', '';
+eval { main->nosuch };
+P
+
+row 'methods, also by name and code ref', {}, <<'P', <<'A';
+package Base; sub new { bless [], shift } sub m { 1 }
+package Kid; our @ISA = 'Base'; sub m { my $s = shift; $s->SUPER::m }
+package main;
+my $o = Kid->new;
+$o->m;
+my $n = 'm';
+$o->$n;
+my $c = $o->can('m');
+$o->$c;
+P
+Kid::m 2 Base::m x3
+main::RUNTIME 4 Base::new x1
+main::RUNTIME 5 Kid::m x1
+main::RUNTIME 7 Kid::m x1
+main::RUNTIME 8 UNIVERSAL::can x1
+main::RUNTIME 9 Kid::m x1
+A
+
+row 'anonymous subs are named for file and last line', {}, <<'P', <<'A';
+my $f = sub {
+    1;
+};
+my ($g, $h) = (sub { 2 }, sub { 3 });
+$f->(); $g->(); $h->();
+P
+main::RUNTIME 5 main::__ANON__[prog.pl:3] x1
+main::RUNTIME 5 main::__ANON__[prog.pl:4] x2
+A
+
+row 'an anonymous sub made by an eval', {}, <<'P', <<'A';
+my $f = eval 'sub { g() }';
+sub g { 1 }
+$f->();
+P
+main::RUNTIME 3 main::__ANON__[(eval 1)[prog.pl:1]:1] x1
+main::__ANON__[(eval 1)[prog.pl:1]:1] (eval 1)[prog.pl:1]:1 main::g x1
+A
+
+row 'BEGIN blocks are named for their line, a second one there gets a number', {}, <<'P', <<'A';
+sub f { 1 }
+BEGIN { f() }
+BEGIN { f() } BEGIN { f() }
+BEGIN {
+    f();
+}
+P
+main::BEGIN@2 2 main::f x1
+main::BEGIN@3 3 main::f x1
+main::BEGIN@3.1 3 main::f x1
+main::BEGIN@4 5 main::f x1
+main::NULL 2 main::BEGIN@2 x1
+main::NULL 3 main::BEGIN@3 x1
+main::NULL 3 main::BEGIN@3.1 x1
+main::NULL 6 main::BEGIN@4 x1
+A
+
+row 'BEGIN in a run-time eval is called from main::RUNTIME', {}, <<'P', <<'A';
+sub f { 1 }
+eval 'BEGIN { f() } 1' or die;
+P
+main::BEGIN@1 (eval 1)[prog.pl:2]:1 main::f x1
+main::RUNTIME (eval 1)[prog.pl:2]:1 main::BEGIN@1 x1
+A
+
+row 'phase blocks are called from main::RUNTIME on line 0', { notypes => 1 }, <<'P', <<'A';
+sub f { 1 }
+UNITCHECK { f() }
+CHECK { f() }
+INIT { f() }
+END { f() }
+END { f() }
+P
+main::CHECK 3 main::f x1
+main::END 5 main::f x1
+main::END 6 main::f x1
+main::INIT 4 main::f x1
+main::RUNTIME 0 main::CHECK x1
+main::RUNTIME 0 main::END x2
+main::RUNTIME 0 main::INIT x1
+main::RUNTIME 0 main::UNITCHECK x1
+main::UNITCHECK 2 main::f x1
+A
+
+row 'goto &sub is a return and a call from the goto statement', {}, <<'P', <<'A';
+sub target { 1 }
+sub jump {
+    goto &target;
+}
+jump();
+P
+main::RUNTIME 3 main::target x1
+main::RUNTIME 5 main::jump x1
+A
+
+row 'goto &xsub', { want => qr/^main::|reftype/ }, <<'P', <<'A';
+use Scalar::Util ();
+sub jump {
+    goto &Scalar::Util::reftype;
+}
+sub f { jump([]) }
+f();
+P
+main::NULL 1 main::BEGIN@1 x1
+main::RUNTIME 6 main::f x1
+main::f 3 Scalar::Util::reftype x1
+main::f 5 main::jump x1
+A
+
+row 'AUTOLOAD, plain and as a jump', {}, <<'P', <<'A';
+package Lazy;
+our $AUTOLOAD;
+sub real { 1 }
+sub AUTOLOAD {
+    return if $AUTOLOAD =~ /plain/;
+    goto &real;
+}
+package main;
+Lazy::plain();
+Lazy->jump;
+undef *Lazy::AUTOLOAD;
+P
+main::RUNTIME 10 Lazy::AUTOLOAD x1
+main::RUNTIME 6 Lazy::real x1
+main::RUNTIME 9 Lazy::AUTOLOAD x1
+A
+
+row 'DESTROY is a child of the frame that lets go', {}, <<'P', <<'A';
+package D; sub new { bless {}, shift } sub DESTROY { 1 }
+package main;
+sub scope { my $d = D->new; 1 }
+scope();
+my $o = D->new;
+undef $o;
+P
+main::RUNTIME 4 main::scope x1
+main::RUNTIME 5 D::new x1
+main::RUNTIME 6 D::DESTROY x1
+main::scope 3 D::DESTROY x1
+main::scope 3 D::new x1
+A
+
+row 'tied variables', {}, <<'P', <<'A';
+package T; sub TIESCALAR { bless [], shift } sub FETCH { 1 } sub STORE { 1 }
+package main;
+tie my $t, 'T';
+sub f { $t = $t + 1; 1 }
+f();
+P
+main::RUNTIME 3 T::TIESCALAR x1
+main::RUNTIME 5 main::f x1
+main::f 4 T::FETCH x1
+main::f 4 T::STORE x1
+A
+
+row 'a slowop that calls a tie is its parent', {}, <<'P', <<'A';
+package H; sub TIEHANDLE { bless [], shift } sub PRINT { 1 }
+package main;
+tie *FH, 'H';
+print FH 1;
+P
+main::RUNTIME 3 H::TIEHANDLE x1
+{main::RUNTIME|main|print} 4 H::PRINT x1
+A
+
+row 'overloaded operators', { want => qr/Ov|main::f/ }, <<'P', <<'A';
+package Ov; use overload '+' => \&add, '<=>' => \&cmp3;
+sub add { 5 } sub cmp3 { 0 }
+package main;
+my ($x, $y) = map { bless [], 'Ov' } 1 .. 2;
+sub f { $x + $y }
+f();
+my @s = sort { $a <=> $b } $x, $y;
+P
+main::NULL 1 Ov::BEGIN@1 x1
+main::RUNTIME 6 main::f x1
+main::f 5 Ov::add x1
+{main::RUNTIME|main|sort} 7 Ov::cmp3 x1
+A
+
+row 'die through frames: each returns, the handler is a child of the one that died', {}, <<'P', <<'A';
+$SIG{__DIE__} = \&handler;
+sub handler { 1 }
+sub outer { inner() }
+sub inner { die "x\n" }
+eval { outer() };
+after();
+sub after { 1 }
+P
+main::RUNTIME 5 main::outer x1
+main::RUNTIME 6 main::after x1
+main::inner 4 main::handler x1
+main::outer 3 main::inner x1
+A
+
+row 'next and last out of a sub', {}, <<'P', <<'A';
+no warnings;
+sub skip { next }
+sub stop { last }
+for my $i (1 .. 3) { skip() }
+for my $i (1 .. 3) { stop() }
+after();
+sub after { 1 }
+P
+main::NULL 1 main::BEGIN@1 x1
+main::RUNTIME 4 main::skip x3
+main::RUNTIME 5 main::stop x1
+main::RUNTIME 6 main::after x1
+A
+
+row 'signal and warn handlers are children of what they interrupt', { want => qr/main::/ }, <<'P', <<'A';
+$SIG{USR1} = \&on_usr;
+$SIG{__WARN__} = \&on_warn;
+sub on_usr { 1 }
+sub on_warn { 1 }
+sub f {
+    kill USR1 => $$;
+    1;
+}
+sub g { warn "x\n" }
+f();
+g();
+P
+main::RUNTIME 10 main::f x1
+main::RUNTIME 11 main::g x1
+main::f 6 main::on_usr x1
+main::g 9 main::on_warn x1
+A
+
+row 'regex code blocks and s///e', {}, <<'P', <<'A';
+sub f { 1 }
+"aa" =~ /(?:a(?{ f() }))+/;
+my $s = 'abc';
+$s =~ s/([ab])/f($1)/ge;
+P
+main::RUNTIME 4 main::f x2
+{main::RUNTIME|main|match} 2 main::f x2
+A
+
+row 'string eval, do and require have no frames', { files => { 'inc.pl' => "g();\n1;\n", 'Mod.pm' => "package Mod;\nmain::g();\nsub import { main::g() }\n1;\n" } }, <<'P', <<'A';
+sub g { 1 }
+sub f { eval "g();\ng()"; do './inc.pl'; 1 }
+f();
+require './Mod.pm';
+Mod->import;
+P
+Mod::import Mod.pm:3 main::g x1
+main::RUNTIME 3 main::f x1
+main::RUNTIME 5 Mod::import x1
+main::RUNTIME Mod.pm:2 main::g x1
+main::f (eval 1)[prog.pl:2]:1 main::g x1
+main::f (eval 1)[prog.pl:2]:2 main::g x1
+main::f inc.pl:1 main::g x1
+A
+
+row 'exit deep inside: open frames return, END runs', {}, <<'P', <<'A';
+sub a1 { b1() }
+sub b1 { exit 3 }
+END { fin() }
+sub fin { 1 }
+a1();
+P
+main::END 3 main::fin x1
+main::RUNTIME 0 main::END x1
+main::RUNTIME 5 main::a1 x1
+main::a1 1 main::b1 x1
+A
+
+row 'lvalue subs', { not => qr/use_db_sub/ }, <<'P', <<'A';
+my $v;
+sub lv :lvalue { $v }
+lv() = 3;
+sub f { lv() = 4; $v }
+f();
+P
+main::RUNTIME 3 main::lv x1
+main::RUNTIME 5 main::f x1
+main::f 4 main::lv x1
+A
+
+row 'a sub that is defined anew keeps one name', {}, <<'P', <<'A';
+no warnings;
+sub f { 1 }
+f();
+eval 'sub f { 2 }';
+f();
+undef &f;
+eval 'sub f { 3 }';
+f();
+P
+main::NULL 1 main::BEGIN@1 x1
+main::RUNTIME 3 main::f x1
+main::RUNTIME 5 main::f x1
+main::RUNTIME 8 main::f x1
+A
+
+row 'a freed sub\'s address that is reused does not inherit its name', { want => qr/^main::(?!BEGIN)/ }, <<'P', <<'A';
+for my $i (1 .. 40) {
+    my $f = eval "sub n$i { 1 } \\&n$i";
+    $f->();
+    undef $f;
+    undef *{"n$i"};
+    delete $main::{"n$i"};
+}
+P
+@{[ map { "main::RUNTIME 3 main::n$_ x1\n" } 1 .. 40 ]}
+A
+
+row 'an anonymous sub that gets a name later', { want => qr/^(?:main|Given)::(?!BEGIN)/ }, <<'P', <<'A';
+use Sub::Util ();
+my $f = Sub::Util::set_subname('Given::name', sub { 1 });
+$f->();
+P
+main::RUNTIME 3 Given::name x1
+A
+
+row 'subs in other packages, called with &', {}, <<'P', <<'A';
+sub P::Q::r { 1 }
+sub pass { &P::Q::r }
+&pass;
+&{"pass"}();
+P
+main::RUNTIME 3 main::pass x1
+main::RUNTIME 4 main::pass x1
+main::pass 2 P::Q::r x2
+A
+
+row 'names beyond ASCII are whole', {}, <<'P', <<'A';
+no warnings; use utf8;
+sub été { 1 }
+package Ünï; sub 日本 { main::été() }
+package main;
+Ünï::日本();
+été();
+P
+main::NULL 1 main::BEGIN@1 x1
+main::NULL 1 main::BEGIN@1.1 x1
+main::RUNTIME 5 Ünï::日本 x1
+main::RUNTIME 6 main::été x1
+Ünï::日本 3 main::été x1
+A
+
+row 'calls with wantarray, caller and @_ shared', {}, <<'P', <<'A';
+sub ctx { my @c = caller(0); $_[0] = wantarray; "$c[3]:$c[2]" }
+my $x; my $s = ctx($x);
+my @l = ctx($x);
+ctx($x);
+print defined $x ? 'bad' : 'void', "$s @l\n";
+P
+main::RUNTIME 2 main::ctx x1
+main::RUNTIME 3 main::ctx x1
+main::RUNTIME 4 main::ctx x1
+A
+
+row 'local, closures, recursion through a code ref', {}, <<'P', <<'A';
+our $g = 1;
+my $down;
+$down = sub { my $n = shift; local $g = $n; $n ? $down->($n - 1) : leaf() };
+sub leaf { $g }
+$down->(3);
+P
+main::RUNTIME 5 main::__ANON__[prog.pl:3] x1
+main::__ANON__[prog.pl:3] 3 main::__ANON__[prog.pl:3] x3 r3
+main::__ANON__[prog.pl:3] 3 main::leaf x1
+A
+
+sub expand {
+    my ($row, $opts) = @_;
+    my ($slowops) = $opts =~ /slowops=(\d)/;
+    $slowops = 2 if !defined $slowops;
+    my $arcs = $row->{arcs};
+    $arcs =~ s/\@\{\[ (.*) \]\}\n/join '', eval $1/e;
+    $arcs =~ s/\{(.+?)\|(.+?)\|(.+?)\}/(($1, "CORE::$3", "$2::CORE:$3"))[$slowops]/ge;
+    return join '', map { "$_\n" } sort split /\n/, $arcs;
+}
+
+for my $row (@ROWS) {
+    scenario $row->{name} => sub {
+        my $plain = run_plain(code => $row->{code}, files => $row->{files});
+        for my $opts (grep { !$row->{not} || $_ !~ $row->{not} } matrix()) {
+            my $label = $opts || 'default';
+            my $run = run_prog(code => $row->{code}, files => $row->{files}, opts => $opts);
+            is $run->{status} << 8 | $run->{signal}, $plain->{status} << 8 | $plain->{signal},
+              "$label: status";
+            is $run->{out}, $plain->{out}, "$label: output";
+            my $p = profile_in($run) or do { fail "$label: a profile"; next };
+            is join('', map { "$_\n" } arc_lines($p, want => $row->{want} || $NOT_CORE)),
+              expand($row, $opts), "$label: arcs";
+            is join('; ', check_sums($p)), '', "$label: sums";
+            is stmt_lines($p), $row->{stmts}, "$label: statements"
+              if defined $row->{stmts} && $opts !~ /stmts=0/;
+        }
+    };
+}
+
+done_testing;

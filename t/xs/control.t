@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# Turning the profiler on and off, and every way in which a process ends or becomes two.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+sub arcs { return join '; ', arc_lines(@_, want => qr/^(?:main|DB|P)::/) }
+
+sub good {
+    my ($p, $label) = @_;
+    is join('; ', check_sums($p)), '', "$label: whole, sums right";
+}
+
+my $F = "sub f { g() } sub g { 1 }\n";
+
+scenario 'disable and enable: calls in between do not exist, open frames report their return' => sub {
+    for my $opts (matrix()) {
+        my $run = run_prog(opts => $opts, code => $F . <<'P');
+sub outer { DB::disable_profile(); f(); 1 }
+outer();
+f();
+DB::enable_profile();
+f();
+print "done\n";
+P
+        is $run->{out}, "done\n", "$opts: output";
+        my $p = profile_in($run);
+        good($p, $opts);
+        is arcs($p), 'main::RUNTIME 3 main::outer x1; main::RUNTIME 6 main::f x1; '
+          . 'main::f 1 main::g x1; main::outer 2 DB::disable_profile x1', "$opts: arcs";
+    }
+};
+
+scenario 'statements are not counted while off' => sub {
+    my $run = run_prog(code => <<'P');
+my $x = 0;
+$x++ for 1 .. 3;
+DB::disable_profile();
+for (1 .. 50) {
+    $x++;
+}
+DB::enable_profile();
+for (1 .. 7) {
+    $x++;
+}
+P
+    my $p = profile_in($run);
+    good($p, 'off and on');
+    my $n = stmt_counts($p);
+    is $n->{5}, undef, 'the loop while off has no counts';
+    is $n->{9}, 7, 'the loop afterwards has all';
+};
+
+scenario 'enable_profile tells whether it was on; disable twice, enable twice' => sub {
+    my $run = run_prog(code => $F . <<'P');
+print DB::enable_profile() ? 1 : 0;
+print DB::disable_profile() ? 1 : 0;
+print DB::disable_profile() ? 1 : 0;
+print DB::enable_profile() ? 1 : 0;
+print DB::enable_profile() ? 1 : 0;
+f();
+P
+    is $run->{out}, '11001', 'what was on before';
+    good(profile_in($run), 'after it all');
+};
+
+scenario 'enable_profile(FILE) closes the old file and starts its own counts' => sub {
+    for my $opts (matrix()) {
+        my $run = run_prog(opts => $opts, code => $F . <<'P');
+f(); f();
+DB::enable_profile("second.out");
+f();
+P
+        my ($one, $two) = map { profile_in($run, $_) } 'nytprof.out', 'second.out';
+        good($one, "$opts: first");
+        good($two, "$opts: second");
+        is arcs($one), 'main::RUNTIME 2 main::f x2; main::f 1 main::g x2', "$opts: first arcs";
+        is arcs($two), 'main::RUNTIME 4 main::f x1; main::f 1 main::g x1', "$opts: second arcs";
+        is $two->{opt}{forkdepth}, -1, "$opts: options again";
+    }
+};
+
+scenario 'a frame open while the file changes returns in both' => sub {
+    my $run = run_prog(code => $F . <<'P');
+sub sw { f(); DB::enable_profile("second.out"); f(); 1 }
+sw();
+f();
+P
+    my ($one, $two) = map { profile_in($run, $_) } 'nytprof.out', 'second.out';
+    good($one, 'first');
+    good($two, 'second');
+    like arcs($one), qr/main::RUNTIME 3 main::sw x1/, 'closed in the first';
+    like arcs($two), qr/main::RUNTIME 4 main::f x1.*main::f 1 main::g x2.*main::sw 2 main::f x1/,
+      'its calls afterwards are in the second';
+    for my $p ($one, $two) {
+        is scalar(grep { $_->[1] < 0 || $_->[2] < 0 || $_->[2] > $_->[1] } @{ $p->{ret} }), 0,
+          'no exclusive time beyond the inclusive';
+    }
+};
+
+scenario 'finish_profile completes the file; profiling can start again elsewhere' => sub {
+    for my $opts (matrix()) {
+        my $run = run_prog(opts => $opts, code => $F . <<'P');
+f();
+DB::finish_profile();
+print -s "nytprof.out" ? "there\n" : "missing\n";
+f();
+DB::enable_profile("again.out");
+f(); f(); f();
+DB::finish_profile();
+f();
+P
+        is $run->{out}, "there\n", "$opts: output";
+        my ($one, $two) = map { profile_in($run, $_) } 'nytprof.out', 'again.out';
+        good($one, "$opts: first");
+        good($two, "$opts: second");
+        is arcs($one), 'main::RUNTIME 2 main::f x1; main::f 1 main::g x1', "$opts: first arcs";
+        is arcs($two), 'main::RUNTIME 7 main::f x3; main::f 1 main::g x3', "$opts: second arcs";
+    }
+};
+
+scenario 'finish_profile in an open frame closes the frame' => sub {
+    my $run = run_prog(code => $F . <<'P');
+sub deep { f(); DB::finish_profile(); f(); 1 }
+deep();
+P
+    my $p = profile_in($run);
+    good($p, 'file');
+    is arcs($p), 'main::RUNTIME 3 main::deep x1; main::deep 2 main::f x1; main::f 1 main::g x1', 'arcs';
+};
+
+scenario 'finish, then enable without a name: the first profile is not lost' => sub {
+    my $run = run_prog(code => $F . <<'P');
+f(); f();
+DB::finish_profile();
+DB::enable_profile();
+f();
+P
+    is $run->{status}, 0, 'status';
+    my @files = grep { -f } glob "$run->{dir}/nytprof.out*";
+    my $calls = 0;
+    for my $file (@files) {
+        my $p = read_profile($file);
+        good($p, $file);
+        $calls += $_->{count} for grep { $_->{callee} eq 'main::f' } @{ $p->{arc} };
+    }
+    is $calls, 3, 'all calls are in some file';
+};
+
+scenario 'start=' => sub {
+    my $code = $F . <<'P';
+BEGIN { f() }
+INIT { f() }
+END { f() }
+f();
+P
+    my %want = (
+        begin => '2:1 3:1 4:1 5:1',
+        init  => '3:1 4:1 5:1',
+        end   => '4:1',
+    );
+    for my $start (sort keys %want) {
+        my $p = profile_in(run_prog(code => $code, opts => "start=$start"));
+        good($p, $start);
+        my %calls = map { $_->{line} => $_->{count} } grep { $_->{callee} eq 'main::f' } @{ $p->{arc} };
+        is join(' ', map { "$_:$calls{$_}" } sort keys %calls), $want{$start}, "start=$start";
+    }
+    my $run = run_prog(code => $code, opts => 'start=no');
+    is join(',', glob "$run->{dir}/nytprof.out*"), '', 'start=no, never enabled: no file';
+    my $p = profile_in(run_prog(code => $code . "DB::enable_profile(); f(); f();\n", opts => 'start=no'));
+    good($p, 'start=no');
+    is arcs($p, ops => 0), 'main::END 4 main::f x1; main::RUNTIME 0 main::END x1; '
+      . 'main::RUNTIME 6 main::f x2; main::f 1 main::g x3', 'start=no, then enabled';
+};
+
+scenario 'perl -c, a compile error, a die at top: whole files' => sub {
+    for my $opts (matrix()) {
+        my $run = run_prog(code => $F . "f();\n", switches => ['-c'], opts => $opts);
+        is $run->{status}, 0, "$opts: -c";
+        good(profile_in($run), "$opts: -c");
+        for my $code ("my \$x = ;\n", "die \"x\\n\";\n", "exit 7;\n", "BEGIN { exit 3 }\n") {
+            my $plain = run_plain(code => $code);
+            $run = run_prog(code => $code, opts => $opts);
+            is "$run->{status} $run->{err}", "$plain->{status} $plain->{err}", "$opts: $code as plain";
+            good(profile_in($run), "$opts: $code");
+        }
+    }
+};
+
+scenario 'exec finishes the file in every mode' => sub {
+    for my $opts (matrix()) {
+        my $run = run_prog(opts => $opts, code => $F . <<'P');
+sub run { f(); exec $^X, '-e', 'print "execed\n"; exit 5' }
+f();
+run();
+P
+        is "$run->{status} $run->{out}", "5 execed\n", "$opts: the program that was execed ran";
+        my $p = profile_in($run);
+        good($p, $opts);
+        is arcs($p), 'main::RUNTIME 3 main::f x1; main::RUNTIME 4 main::run x1; '
+          . 'main::f 1 main::g x2; main::run 2 main::f x1', "$opts: open frames too";
+    }
+};
+
+scenario 'an exec that fails goes on being profiled' => sub {
+    for my $opts (matrix()) {
+        my $run = run_prog(opts => $opts, code => $F . <<'P');
+no warnings;
+f();
+{ exec './does-not-exist' }
+print $!+0, "\n";
+f() for 1 .. 20;
+P
+        is $run->{out}, "2\n", "$opts: errno is exec's";
+        my $p = profile_in($run);
+        good($p, $opts);
+        is arcs($p), 'main::NULL 2 main::BEGIN@2 x1; main::RUNTIME 3 main::f x1; '
+          . 'main::RUNTIME 6 main::f x20; main::f 1 main::g x21', "$opts: all calls";
+    }
+};
+
+scenario 'POSIX::_exit at any depth' => sub {
+    for my $opts (matrix()) {
+        my $run = run_prog(opts => $opts, code => "use POSIX ();\n$F" . <<'P');
+sub leave { f(); POSIX::_exit(9) }
+f();
+leave();
+P
+        is $run->{status}, 9, "$opts: status";
+        my $p = profile_in($run);
+        good($p, $opts);
+        like arcs($p), qr/main::RUNTIME 5 main::leave x1.*main::leave 3 main::f x1/, "$opts: open frames";
+    }
+};
+
+scenario 'POSIX::_exit with subs=0 and posix_exit=1' => sub {
+    my $run = run_prog(opts => 'subs=0:posix_exit=1', code => "use POSIX ();\n\$x++ for 1..5;\nPOSIX::_exit(9);\n");
+    is $run->{status}, 9, 'status';
+    my $p = profile_in($run);
+    ok $p->{complete}, 'whole';
+    ok stmt_counts($p)->{2}, 'statements';
+};
+
+scenario 'fork: a file for each process, neither holds the other\'s calls' => sub {
+    for my $opts (matrix()) {
+        my $run = run_prog(opts => $opts, code => $F . <<'P');
+f();
+sub work { f(); 1 }
+my $pid = fork;
+if (!$pid) { work(); work(); exit 4 }
+waitpid $pid, 0;
+print $? >> 8, "\n", "$pid\n";
+work();
+P
+        my ($status, $pid) = split /\n/, $run->{out};
+        is $status, 4, "$opts: the child's exit status";
+        my ($parent, $child) = map { profile_in($run, $_) } 'nytprof.out', "nytprof.out.$pid";
+        ok $child, "$opts: child file" or next;
+        good($parent, "$opts: parent");
+        good($child, "$opts: child");
+        is arcs($parent), 'main::RUNTIME 2 main::f x1; main::RUNTIME 8 main::work x1; '
+          . 'main::f 1 main::g x2; main::work 3 main::f x1', "$opts: parent arcs";
+        is arcs($child), 'main::RUNTIME 5 main::work x2; main::f 1 main::g x2; main::work 3 main::f x2',
+          "$opts: child arcs";
+        is $child->{pid}[0][0], $pid, "$opts: child pid";
+        is $child->{pid}[0][1], $parent->{pid}[0][0], "$opts: child's parent pid";
+        is $child->{opt}{forkdepth}, -1, "$opts: forkdepth stays -1";
+    }
+};
+
+scenario 'fork: frames open in the child begin anew, the overhead counter too' => sub {
+    my $run = run_prog(code => $F . <<'P');
+f() for 1 .. 2000;
+sub slow { select undef, undef, undef, 0.3; my $pid = fork; exit 0 if !$pid; waitpid $pid, 0; print $pid }
+slow();
+P
+    my ($parent, $child) = map { profile_in($run, $_) } 'nytprof.out', "nytprof.out.$run->{out}";
+    good($parent, 'parent');
+    good($child, 'child');
+    my ($arc) = grep { $_->{callee} eq 'main::slow' } @{ $child->{arc} };
+    ok !$arc || $arc->{incl} < 0.15, "the parent's wait is not in the child";
+    cmp_ok $child->{attr}{cumulative_overhead_ticks}, '<', $parent->{attr}{cumulative_overhead_ticks},
+      'overhead is the child\'s own';
+};
+
+scenario 'forkdepth' => sub {
+    my $code = $F . <<'P';
+sub spawn {
+    my $n = shift;
+    my $pid = fork;
+    if (!$pid) { f(); spawn($n - 1) if $n > 1; exit 0 }
+    waitpid $pid, 0;
+}
+spawn(3);
+P
+    my %files = (-1 => 4, 0 => 1, 1 => 2, 2 => 3);
+    for my $depth (sort keys %files) {
+        my $run = run_prog(code => $code, opts => "forkdepth=$depth");
+        my @f = grep { -f } glob "$run->{dir}/nytprof.out*";
+        is scalar @f, $files{$depth}, "forkdepth=$depth: files";
+        good(read_profile($_), "forkdepth=$depth") for @f;
+    }
+};
+
+scenario 'fork in an eval, in a sort, in a signal handler; child that execs; grandchild names' => sub {
+    my $run = run_prog(code => $F . <<'P');
+my @pids;
+push @pids, eval 'my $p = fork; if (!$p) { f(); exit } $p';
+$SIG{USR1} = sub { my $p = fork; if (!$p) { f(); exit } push @pids, $p };
+kill USR1 => $$;
+my @s = sort { if (!@{[@pids]}[2]) { my $p = fork; if (!$p) { f(); exit } push @pids, $p } $a <=> $b } 2, 1;
+waitpid $_, 0 for @pids;
+print "@pids";
+P
+    my @pids = split ' ', $run->{out};
+    is scalar @pids, 3, 'three children';
+    good(profile_in($run), 'parent');
+    for my $pid (@pids) {
+        my $child = profile_in($run, "nytprof.out.$pid") or do { fail "file of $pid"; next };
+        good($child, 'child');
+        like arcs($child), qr/main::f 1 main::g x1/, 'child\'s call';
+    }
+    my $exec = run_prog(code => $F . <<'P');
+my $pid = fork;
+if (!$pid) { f(); exec $^X, '-e', '1' }
+waitpid $pid, 0;
+print $pid;
+P
+    good(profile_in($exec, "nytprof.out.$exec->{out}"), 'child that execs');
+};
+
+scenario 'system, backticks and pipes leave no file of their own' => sub {
+    my $run = run_prog(code => $F . <<'P');
+system 'true';
+my $x = `echo a`;
+open my $fh, '-|', 'echo', 'b' or die;
+my @l = <$fh>;
+close $fh;
+f();
+P
+    is join(',', map { s{.*/}{}r } glob "$run->{dir}/nytprof.out*"), 'nytprof.out', 'one file';
+    good(profile_in($run), 'parent');
+};
+
+scenario 'open "-|" without a command forks' => sub {
+    my $run = run_prog(code => $F . <<'P');
+my $pid = open my $fh, '-|';
+if (!$pid) { f(); print "child\n"; exit 0 }
+my @l = <$fh>;
+print "$pid @l";
+P
+    my ($pid) = $run->{out} =~ /^(\d+) child$/ or fail "output: $run->{out}";
+    good(profile_in($run), 'parent');
+    my $child = profile_in($run, "nytprof.out.$pid");
+    ok $child, 'child file' and like arcs($child), qr/main::f 1 main::g x1/, 'child\'s calls';
+};
+
+scenario 'many short children' => sub {
+    my $run = run_prog(code => $F . <<'P');
+for (1 .. 20) {
+    my $pid = fork;
+    if (!$pid) { f(); exit 0 }
+}
+1 while wait > 0;
+P
+    my @f = grep { -f } glob "$run->{dir}/nytprof.out.*";
+    is scalar @f, 20, '20 files';
+    is scalar(grep { read_profile($_)->{complete} } @f), 20, 'all whole';
+};
+
+scenario 'accept() waits for nobody' => sub {
+    my $run = run_prog(code => <<'P');
+use IO::Socket::INET;
+my $l = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1') or die;
+my $port = $l->sockport;
+my $pid = fork;
+if (!$pid) {
+    DB::disable_profile();
+    select undef, undef, undef, 0.5;
+    IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port);
+    exit 0;
+}
+sub serve {
+    accept my $c, $l;
+}
+serve();
+waitpid $pid, 0;
+P
+    my $p = profile_in($run);
+    good($p, 'file');
+    my ($acc)   = grep { $_->{callee} eq 'main::CORE:accept' } @{ $p->{arc} };
+    my ($serve) = grep { $_->{callee} eq 'main::serve' } @{ $p->{arc} };
+    ok $acc, 'accept is there';
+    cmp_ok $acc->{incl}, '<', 0.1, 'its wait is not';
+    cmp_ok $serve->{incl}, '<', 0.1, 'nor is it in the caller';
+    cmp_ok $p->{stmt}{ script_fid($p) }{12}[1], '>', 4_000_000 / 1e7 * $p->{attr}{ticks_per_sec},
+      'the statement keeps it';
+};
+
+done_testing;

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# Processes that are killed: what the file still holds, and that the way of dying is unchanged.
+
+use strict;
+use warnings;
+
+use Config;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+my %NUMBER;
+@NUMBER{ split ' ', $Config{sig_name} } = split ' ', $Config{sig_num};
+
+# A loop that knows how many statements and calls it has behind it, and dies by its own hand.
+sub program {
+    my ($rounds, $signal) = @_;
+    return <<"P";
+sub inner { my \$n = shift; return \$n + 1 }
+sub outer { my \$n = shift; \$n = inner(\$n); return \$n }
+my \$t = 0;
+for my \$i (1 .. $rounds) {
+    \$t = outer(\$t);
+    \$t -= 1;
+}
+kill $signal => \$\$;
+sleep 5;
+P
+}
+
+sub cut_facts {
+    my ($p) = @_;
+    my %names = map { $_ => 1 } keys %{ $p->{sub} }, map { $_->[3] } @{ $p->{ret} };
+    $names{ $_->{callee} } = 1 for @{ $p->{arc} };
+    return (stmt_total($p), \%names);
+}
+
+scenario 'killed after a long run: at least 99 % of the statements' => sub {
+    my $rounds = 40_000;
+    my $expected = $rounds * 6;
+    for my $signal (qw(KILL TERM INT PIPE SEGV ABRT)) {
+        my $run = run_prog(code => program($rounds, $signal));
+        is $run->{signal}, $NUMBER{$signal}, "$signal: dies by that signal";
+        is $run->{err}, '', "$signal: silently";
+        my $p = profile_in($run) or do { fail "$signal: file"; next };
+        my ($n, $names) = cut_facts($p);
+        cmp_ok $n, '>=', 0.99 * $expected, sprintf '%s: %d of %d statements', $signal, $n, $expected;
+        ok $names->{$_}, "$signal: $_" for 'main::inner', 'main::outer';
+        ok !$names->{'main::'} && !$names->{''}, "$signal: no nameless sub";
+    }
+};
+
+scenario 'killed at random points' => sub {
+    my $points = long_tests() ? 50 : 8;
+    srand 42;
+    my $dir_code = <<'P';
+sub inner { my $n = shift; return $n + 1 }
+sub outer { my $n = shift; $n = inner($n); return $n }
+my $t = 0;
+$| = 1;
+$SIG{ALRM} = sub { kill KILL => $$ };
+require Time::HiRes;
+Time::HiRes::ualarm($ARGV[0]);
+while (1) {
+    outer($t);
+    $t++;
+    syswrite STDOUT, pack 'N', $t if $t % 500 == 0;
+}
+P
+    my $worst = 1;
+    for my $i (1 .. $points) {
+        my $run = run_prog(code => $dir_code, args => [20_000 + int rand 900_000], timeout => 20);
+        is $run->{signal}, 9, "point $i: killed";
+        my $rounds = length $run->{out} ? unpack 'N', substr $run->{out}, -4 : 0;
+        my $p = profile_in($run) or do { fail "point $i: file"; next };
+        my ($n, $names) = cut_facts($p);
+        my $expected = $rounds * 7;
+        my $kept = $expected ? $n / $expected : 1;
+        $worst = $kept if $kept < $worst;
+        ok $names->{'main::inner'} && $names->{'main::outer'}, "point $i: names";
+        my ($sub) = @{ $p->{sub}{'main::inner'} || [] };
+        is "@{$sub || []}[1,2]", '1 1', "point $i: line range" if $sub && impl() eq 'ours';
+        # An interval that is open when the kill comes may be lost: 1 % or a tenth of a second.
+        cmp_ok $kept, '>=', 0.85, sprintf 'point %d: %.3f of %d statements', $i, $kept, $expected;
+    }
+    note sprintf 'worst point kept %.4f', $worst;
+};
+
+scenario 'a slow program that is killed has what happened before' => sub {
+    my $run = run_prog(code => <<'P');
+sub f { 1 }
+f() for 1 .. 10;
+select undef, undef, undef, 1.5;
+my $x = 1;
+f();
+kill KILL => $$;
+P
+    my $p = profile_in($run);
+    my ($n, $names) = cut_facts($p);
+    cmp_ok $n, '>=', 11, 'statements before the wait';
+    ok $names->{'main::f'}, 'the sub';
+};
+
+scenario 'sigexit finishes and dies by the same signal' => sub {
+    my %case = (
+        'sigexit=1'        => [qw(INT HUP PIPE BUS SEGV)],
+        'sigexit=term,usr1' => [qw(TERM USR1)],
+        'sigexit=TERM'     => ['TERM'],
+    );
+    for my $opts (sort keys %case) {
+        for my $signal (@{ $case{$opts} }) {
+            my $run = run_prog(code => program(200, $signal), opts => $opts);
+            is $run->{signal}, $NUMBER{$signal}, "$opts: $signal: dies by it"
+              or diag "status $run->{status} $run->{err}";
+            my $p = profile_in($run);
+            is join('; ', check_sums($p)), '', "$opts: $signal: whole";
+            my ($arc) = grep { $_->{callee} eq 'main::inner' } @{ $p->{arc} };
+            is $arc && $arc->{count}, 200, "$opts: $signal: arcs";
+        }
+    }
+};
+
+scenario 'sigexit leaves alone what the program or its parent decided' => sub {
+    my $run = run_prog(code => "kill INT => \$\$; print 'alive';", opts => 'sigexit=1', shell => q{trap '' INT});
+    is "$run->{signal} $run->{out}", '0 alive', 'an inherited ignored signal stays ignored';
+    $run = run_prog(code => "\$SIG{INT} = sub { print 'mine ' }; kill INT => \$\$; print 'alive';", opts => 'sigexit=1');
+    is "$run->{signal} $run->{out}", '0 mine alive', 'the program\'s own handler rules';
+    $run = run_prog(code => "\$SIG{TERM} = 'DEFAULT'; kill TERM => \$\$; sleep 1;", opts => 'sigexit=int');
+    is $run->{signal}, 15, 'an unlisted signal kills as ever';
+    $run = run_prog(code => 'print defined $SIG{INT} ? "set" : "unset"', opts => '');
+    is $run->{out}, 'unset', 'without sigexit nothing is caught';
+};
+
+scenario 'a parent that is killed leaves its children\'s files whole' => sub {
+    my $run = run_prog(code => <<'P', timeout => 20);
+sub f { 1 }
+my $pid = fork;
+if (!$pid) { setpgrp; f() for 1 .. 50; select undef, undef, undef, 0.3; exit 0 }
+print $pid;
+$| = 1; print '';
+kill KILL => $$;
+P
+    select undef, undef, undef, 0.8;
+    my $p = profile_in($run, "nytprof.out.$run->{out}");
+    is join('; ', $p ? check_sums($p) : 'no file'), '', 'child';
+};
+
+scenario 'every byte at which a finished file can be cut' => sub {
+    my $run = run_prog(code => program(300, 'CONT') =~ s/sleep 5/1/r);
+    my $path = "$run->{dir}/nytprof.out";
+    my $whole = read_profile($path);
+    ok $whole->{complete}, 'whole at first' or return;
+    open my $fh, '<:raw', $path or die;
+    my $bytes = do { local $/; <$fh> };
+    my $more = 1;
+    for my $i (1 .. 40) {
+        my $p = NYTPStream::read_profile_bytes(substr $bytes, 0, int length($bytes) * $i / 41);
+        $more = 0 if stmt_total($p) > stmt_total($whole);
+    }
+    ok $more, 'a cut file never tells more than the whole';
+};
+
+done_testing;

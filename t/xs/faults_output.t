@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# The output cannot be written, or is something else than a profile: the program runs on as it
+# would, one line says what happened, nothing foreign is harmed.
+#
+# Never run the peer here: it unlinks what it is pointed at, device nodes included.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use POSIX ();
+use Test::More;
+
+use NYTPTest;
+
+plan skip_all => 'the peer would delete device nodes' if impl() eq 'peer';
+
+my $CODE = "sub f { my \$x = shift; return \$x }\nmy \$t = 0;\nfor my \$i (1 .. 60_000) {\n    \$t = f(\$i);\n}\nprint \"ran \$t\\n\";\nexit 3;\n";
+
+sub ran {
+    my ($run, $label, $lines) = @_;
+    is "$run->{status} $run->{signal} $run->{out}", "3 0 ran 60000\n", "$label: the program runs";
+    my @lines = split /\n/, $run->{err};
+    is scalar @lines, $lines, "$label: lines on stderr" or diag $run->{err};
+    like $run->{err}, qr/nytprof|NYTProf/i, "$label: which say who speaks" if $lines;
+}
+
+scenario 'disk full: /dev/full' => sub {
+    my @before = stat '/dev/full';
+    for my $opts ('file=/dev/full', 'file=/dev/full:compress=0') {
+        ran(run_prog(code => $CODE, opts => $opts), $opts, 1);
+    }
+    my @after = stat '/dev/full';
+    is "@after[1,2,6]", "@before[1,2,6]", 'the device is as before';
+    ok -c _, 'and a device';
+};
+
+scenario '/dev/null swallows it in silence' => sub {
+    ran(run_prog(code => $CODE, opts => 'file=/dev/null'), '/dev/null', 0);
+    ok -c '/dev/null', 'still a device';
+};
+
+scenario 'size limit' => sub {
+    for my $opts ('compress=0', 'compress=1', '') {
+        my $run = run_prog(code => $CODE, opts => $opts, shell => 'ulimit -f 40');
+        my $full = $opts eq 'compress=0' || -s "$run->{dir}/nytprof.out" >= 40 * 512;
+        ran($run, "ulimit -f, $opts", $full ? 1 : 0);
+        my $p = profile_in($run);
+        cmp_ok stmt_total($p), '>', 100, "$opts: what was written can be read";
+    }
+};
+
+scenario 'no such folder, no right to write, a folder, a path too long' => sub {
+    for my $file ('/nosuch/dir/x.out', '.', 'prog.pl/x', 'x' x 300, ('long/' x 900) . 'x') {
+        my $run = run_prog(code => $CODE, opts => "file=$file");
+        ran($run, 'file=' . substr($file, 0, 20), 1);
+    }
+    if ($> == 0) {
+        my $run = run_prog(code => "\$) = '65534 65534'; \$> = 65534; DB::enable_profile('/root/x.out'); print 'ran';", opts => 'start=no');
+        is "$run->{status} $run->{out}", '0 ran', 'enable_profile where nothing may be written';
+    }
+    my $run = run_prog(code => "print DB::enable_profile('/nosuch/x') ? 1 : 0, 'ran'; sub f { 1 } f();");
+    is "$run->{status} " . ($run->{out} =~ /ran/ ? 'ran' : ''), '0 ran', 'enable_profile(bad) goes on';
+};
+
+scenario 'a symbolic link is followed or kept, its target not replaced by surprise' => sub {
+    my $run = run_prog(code => $CODE, opts => 'file=link', shell => 'ln -s real.out link');
+    ran($run, 'link to nothing', 0);
+    ok -l "$run->{dir}/link", 'the link is kept';
+    ok profile_in($run, 'real.out'), 'its target is written';
+    $run = run_prog(code => $CODE, opts => 'file=link', shell => 'echo precious > other; ln -s other link');
+    open my $fh, '<', "$run->{dir}/other" or die;
+    is scalar(<$fh>), "precious\n", 'a foreign target is kept';
+    is $run->{status}, 3, 'and the program runs';
+};
+
+scenario 'a FIFO is opened in place' => sub {
+    my $run = run_prog(code => $CODE, opts => 'file=pipe', timeout => 30,
+        shell => 'mkfifo pipe; cat pipe > copy.out & sleep 0.1');
+    ran($run, 'FIFO', 0);
+    ok -p "$run->{dir}/pipe", 'still a FIFO';
+    select undef, undef, undef, 0.3;
+    my $p = profile_in($run, 'copy.out');
+    is join('; ', $p ? check_sums($p) : 'nothing'), '', 'the reader has a whole profile';
+};
+
+scenario 'a FIFO that nobody reads, and one whose reader leaves' => sub {
+    my $run = run_prog(code => $CODE, opts => 'file=pipe', timeout => 20, shell => 'mkfifo pipe');
+    ok !$run->{timeout}, 'the program does not wait for a reader';
+    ran($run, 'no reader', 1) if !$run->{timeout};
+    ok -p "$run->{dir}/pipe", 'still a FIFO';
+    $run = run_prog(code => $CODE, opts => 'file=pipe:compress=0', timeout => 20,
+        shell => 'mkfifo pipe; head -c 100 pipe > /dev/null & sleep 0.1');
+    ran($run, 'reader left', 1);
+};
+
+scenario 'a foreign file is kept, the profile gets another name, said' => sub {
+    my $run = run_prog(code => $CODE, files => { 'nytprof.out' => "my notes\n" });
+    ran($run, 'foreign', 1);
+    open my $fh, '<', "$run->{dir}/nytprof.out" or die;
+    is do { local $/; <$fh> }, "my notes\n", 'kept';
+    my @others = glob "$run->{dir}/nytprof.out.*";
+    is scalar @others, 1, 'one other file';
+    is $others[0], "$run->{dir}/nytprof.out.$run->{pid}", 'with the pid';
+    is join('; ', check_sums(read_profile($others[0]))), '', 'whole';
+    $run = run_prog(code => $CODE, files => { 'nytprof.out' => '' });
+    ran($run, 'empty file', 0);
+    ok profile_in($run)->{complete}, 'an empty file is simply used';
+};
+
+scenario 'the file is removed or replaced while the program runs' => sub {
+    my $run = run_prog(code => "unlink 'nytprof.out' or die;\n$CODE");
+    ran($run, 'removed', 1);
+    $run = run_prog(code => "rename 'nytprof.out', 'moved' or die;\nopen my \$f, '>', 'nytprof.out'; print \$f 'mine'; close \$f;\n$CODE");
+    is $run->{status}, 3, 'renamed: runs';
+    open my $fh, '<', "$run->{dir}/nytprof.out" or die;
+    is scalar(<$fh>), 'mine', 'the program\'s new file is its own';
+    ok profile_in($run, 'moved')->{complete}, 'the profile is whole under its new name';
+};
+
+scenario 'errors while finishing leave exit status and $! alone' => sub {
+    my $run = run_prog(code => "open my \$f, '<', '/nosuch'; END { print \$! + 0, qq{\\n}; \$? = 5 }\n", opts => 'file=/dev/full');
+    is "$run->{status} $run->{out}", "5 2\n", 'as plain';
+};
+
+done_testing;

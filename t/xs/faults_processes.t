@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# Several processes, descriptors and signals: no profile lost, nothing written where it does not
+# belong, no program changed.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+my $F = "sub f { g() } sub g { 1 }\n";
+
+sub profiles { return sort grep { -f && !-l } glob "$_[0]{dir}/*nytprof.out*" }
+sub whole { return grep { read_profile($_)->{complete} } @_ }
+
+scenario 'a child perl through PERL5OPT writes its own file' => sub {
+    my $run = run_prog(how => 'opt', code => $F . <<'P', files => { 'kid.pl' => "sub k { 1 }\nk() for 1 .. 3;\nprint \"kid\\n\";\n" });
+$| = 1;
+f();
+system $^X, 'kid.pl';
+print `$^X kid.pl`;
+f();
+P
+    is $run->{out}, "kid\nkid\n", 'output';
+    is $run->{status}, 0, 'status';
+    my @files = profiles($run);
+    is scalar(@files), 3, 'three files' or diag "@files";
+    is scalar(whole(@files)), scalar @files, 'all whole';
+    my %app;
+    $app{ read_profile($_)->{attr}{application} }++ for @files;
+    is_deeply \%app, { 'prog.pl' => 1, 'kid.pl' => 2 }, 'one of the parent, two of the children';
+    like join(' ', arc_lines(profile_in($run), want => qr/main::f/)), qr/x1.*x1/, 'the parent has the plain name';
+    my @lines = split /\n/, $run->{err};
+    cmp_ok scalar @lines, '<=', 2, 'said once a child' or diag $run->{err};
+};
+
+scenario 'two programs at once with one file name' => sub {
+    my $run = run_prog(how => 'opt', code => <<'P', files => { 'kid.pl' => "sub k { 1 }\nk() for 1 .. 300;\nselect undef, undef, undef, 0.3;\nk();\nprint \"kid\\n\";\n" });
+my @pid = map { my $p = fork; if (!$p) { DB::disable_profile(); exec $^X, 'kid.pl' } $p } 1 .. 2;
+waitpid $_, 0 for @pid;
+print "status $?\n";
+P
+    is $run->{out}, "kid\nkid\nstatus 0\n", 'both run';
+    my @kids = grep { read_profile($_)->{attr}{application} eq 'kid.pl' } profiles($run);
+    is scalar(whole(@kids)), 2, 'both have a whole profile' or diag join "\n", profiles($run);
+};
+
+scenario 'a second run replaces the first one\'s profile' => sub {
+    my $first = run_prog(code => $F . "f();\n");
+    my $second = run_prog(code => $F . "f(); f();\n", dir => $first->{dir});
+    is $second->{err}, '', 'silently';
+    is join(' ', map { s{.*/}{}r } profiles($second)), 'nytprof.out', 'one file';
+    like join(' ', arc_lines(profile_in($second), want => qr/main::f/)), qr/ x2/, 'the new one';
+};
+
+scenario 'chdir, then fork: the child\'s file is beside the parent\'s' => sub {
+    my $run = run_prog(code => $F . <<'P');
+mkdir 'else'; chdir 'else' or die;
+my $pid = fork;
+if (!$pid) { f(); exit 0 }
+waitpid $pid, 0;
+print $pid;
+f();
+P
+    ok profile_in($run, "nytprof.out.$run->{out}"), 'child';
+    ok profile_in($run)->{complete}, 'parent';
+    is join(' ', glob "$run->{dir}/else/*"), '', 'nothing in the other folder';
+};
+
+scenario 'privileges dropped, then fork' => sub {
+    plan skip_all => 'needs root' if $> != 0;
+    my $run = run_prog(code => $F . <<'P');
+$| = 1;
+f();
+$) = "65534 65534"; $> = 65534;
+my $pid = fork;
+if (!$pid) { f(); print "child\n"; exit 6 }
+waitpid $pid, 0;
+print $? >> 8, "\n";
+f();
+P
+    is $run->{out}, "child\n6\n", 'the child runs';
+    is $run->{status}, 0, 'so does the parent';
+    my @lines = split /\n/, $run->{err};
+    is scalar @lines, 1, 'one line' or diag $run->{err};
+    ok profile_in($run)->{complete}, 'the parent\'s profile is whole';
+};
+
+scenario 'a daemon closes all descriptors and opens its own files' => sub {
+    for my $opts ('', 'compress=0') {
+        my $run = run_prog(opts => $opts, code => $F . <<'P');
+use POSIX ();
+f() for 1 .. 100;
+POSIX::close($_) for 3 .. 1023;
+my @h;
+for my $n (1 .. 20) { open $h[$n], '>', "data$n" or die; syswrite $h[$n], "mine$n\n" }
+f() for 1 .. 200_000;
+close $_ for grep { $_ } @h;
+print "ok\n";
+P
+        is "$run->{status} $run->{out}", "0 ok\n", "$opts: the program runs";
+        my @bad = grep {
+            open my $fh, '<', "$run->{dir}/data$_" or die;
+            local $/;
+            <$fh> ne "mine$_\n";
+        } 1 .. 20;
+        is "@bad", '', "$opts: not a byte in its files";
+        cmp_ok scalar(split /\n/, $run->{err}), '<=', 1, "$opts: at most one line" or diag $run->{err};
+        my $p = profile_in($run);
+        ok $p && stmt_total($p) >= 0, "$opts: what was written can be read";
+    }
+    my $run = run_prog(code => $F . <<'P');
+use POSIX ();
+f();
+my $child = fork; exit 0 if $child;
+POSIX::setsid(); my $again = fork; POSIX::_exit(0) if $again;
+chdir '/'; close STDIN; close STDOUT; close STDERR;
+open STDIN, '<', '/dev/null'; open STDOUT, '>', '/dev/null'; open STDERR, '>', '/dev/null';
+f() for 1 .. 5;
+P
+    select undef, undef, undef, 0.5;
+    my @f = profiles($run);
+    is scalar(whole(@f)), 3, 'a real daemon: three whole files' or diag "@f";
+};
+
+scenario 'the profile\'s descriptor is high and not inherited' => sub {
+    my $run = run_prog(code => 'print `ls -l /proc/self/fd`; opendir my $d, "/proc/self/fd"; print "low ", join " ", grep { /^\d$/ } sort readdir $d;');
+    unlike $run->{out}, qr/nytprof\.out/, 'a child program does not see it';
+    like $run->{out}, qr/^low 0 1 2 3$/m, 'no low descriptor is taken (3 is the folder)';
+};
+
+scenario 'unsafe signals with handlers' => sub {
+    my $run = run_prog(env => { PERL_SIGNALS => 'unsafe' }, timeout => 60, code => <<'P');
+use Time::HiRes ();
+my $n = 0;
+sub handler { my @x = map { $_ * 2 } 1 .. 3; $n++; other(scalar @x) }
+sub other { my $y = shift; return $y }
+$SIG{ALRM} = \&handler;
+Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), 0.0007, 0.0007);
+sub work { my $i = shift; my $x = $i * 2; return $x + 1 }
+my $t = 0;
+my $end = Time::HiRes::time() + 1;
+while (Time::HiRes::time() < $end) { $t = work($t) % 1000 }
+Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), 0);
+print $n > 10 ? "ok\n" : "few\n";
+P
+    my $plain_rate = 0;
+    is "$run->{status} $run->{signal} $run->{out}", "0 0 ok\n", 'runs' or diag $run->{err};
+    my $p = profile_in($run);
+    ok $p && $p->{complete}, 'whole' or diag $p && $p->{error};
+};
+
+scenario 'safe signals in a storm' => sub {
+    my $run = run_prog(timeout => 60, code => <<'P');
+use Time::HiRes ();
+my $n = 0;
+$SIG{ALRM} = sub { $n++; die "out\n" if $n % 3 == 0 };
+Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), 0.001, 0.001);
+sub work { my $i = shift; return rec(3) } sub rec { my $n = shift; $n ? rec($n - 1) : 1 }
+my $end = Time::HiRes::time() + 0.7;
+while (Time::HiRes::time() < $end) { eval { work() for 1 .. 1000 } }
+Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), 0);
+print "ok\n";
+P
+    is "$run->{status} $run->{signal} $run->{out}", "0 0 ok\n", 'runs';
+    is join('; ', check_sums(profile_in($run))), '', 'whole, sums right';
+};
+
+scenario 'closed standard descriptors' => sub {
+    for my $shell ('exec 2>&-', 'exec 0<&- 1>&- 2>&-', 'exec 0<&-') {
+        my $run = run_prog(shell => $shell, code => $F . "f(); open my \$x, '>', 'result'; print \$x fileno(\$x) < 3 ? 'low' : 'high'; close \$x; exit 7;\n");
+        my $plain = run_plain(shell => $shell, code => $F . "f(); open my \$x, '>', 'result'; print \$x fileno(\$x) < 3 ? 'low' : 'high'; close \$x; exit 7;\n");
+        is $run->{status}, 7, "$shell: status";
+        my @got = map { open my $fh, '<', "$_->{dir}/result" or die; <$fh> } $run, $plain;
+        is $got[0], $got[1], "$shell: same descriptors";
+        is join('; ', check_sums(profile_in($run))), '', "$shell: whole";
+    }
+};
+
+scenario 'threads: the first interpreter is recorded, nothing breaks' => sub {
+    require Config;
+    plan skip_all => 'this perl has no threads' if !$Config::Config{useithreads};
+    my $run = run_prog(timeout => 60, code => $F . <<'P');
+use threads;
+f();
+sub body { f() for 1 .. 200; my $x = eval 'f(); 3'; return $x }
+my @t = map { threads->create('body') } 1 .. 4;
+f() for 1 .. 500;
+my $s = 0;
+$s += $_->join for @t;
+f();
+print "$s\n";
+P
+    is "$run->{status} $run->{signal} $run->{out}", "0 0 12\n", 'runs';
+    my $p = profile_in($run);
+    is join('; ', check_sums($p)), '', 'whole';
+    my ($main) = grep { /main::RUNTIME 6 main::f/ } arc_lines($p);
+    is $main, 'main::RUNTIME 6 main::f x500', 'calls of the first interpreter beside running threads';
+    like join('; ', arc_lines($p)), qr/main::RUNTIME 9 main::f x1/, 'and after they ended';
+};
+
+done_testing;

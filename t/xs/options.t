@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# Options: where they come from, what they do to the file, and what bad ones do.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+my $CODE = "sub f { 1 }\nf();\nf();\nprint \"ran\\n\";\n";
+
+sub files_of { return join ' ', sort map { s{.*/}{}r } grep { !/prog\.pl$/ } glob "$_[0]{dir}/*" }
+
+sub ran {
+    my ($run, $label) = @_;
+    is "$run->{status} $run->{signal} $run->{out}", "0 0 ran\n", "$label: the program runs";
+}
+
+scenario 'every way to load it' => sub {
+    for my $how (qw(-d opt db use)) {
+        my $run = run_prog(code => $CODE, how => $how);
+        ran($run, $how);
+        is $run->{err}, '', "$how: silent";
+        my $p = profile_in($run);
+        is join('; ', check_sums($p)), '', "$how: whole";
+        is join('; ', arc_lines($p, want => qr/^main::f/)), 'main::RUNTIME 2 main::f x1; main::RUNTIME 3 main::f x1', "$how: calls";
+    }
+};
+
+scenario 'file=, addpid, addtimestamp' => sub {
+    my %want = (
+        'file=my.out'            => qr/^my\.out$/,
+        'addpid=1'               => qr/^nytprof\.out\.PID$/,
+        'addtimestamp=1'         => qr/^nytprof\.out\.\d{10}$/,
+        'addpid=1:addtimestamp=1:file=z' => qr/^z\.PID\.\d{10}$/,
+        'file=with\\:colon'      => qr/^with:colon$/,
+        'file=with\\=sign'       => qr/^with=sign$/,
+        'file=with\\\\back'      => qr/^with\\back$/,
+        'file=a b'               => qr/^a b$/,
+        "file=caf\xc3\xa9"       => qr/^caf\xc3\xa9$/,
+    );
+    for my $opts (sort keys %want) {
+        my $run = run_prog(code => $CODE, opts => $opts);
+        ran($run, $opts);
+        opendir my $dh, $run->{dir} or die;
+        my ($name) = grep { !/^\.|^prog\.pl$/ } readdir $dh;
+        (my $got = defined $name ? $name : '') =~ s/\b$run->{pid}\b/PID/;
+        like $got, $want{$opts}, "$opts: name";
+        ok defined $name && profile_in($run, $name)->{complete}, "$opts: whole";
+    }
+    my $run = run_prog(code => $CODE, opts => 'file=./deep/er/x.out', shell => 'mkdir -p deep/er');
+    ok -s "$run->{dir}/deep/er/x.out", 'a path';
+};
+
+scenario 'file exists and is not empty from the start' => sub {
+    my $run = run_prog(code => "print -s 'nytprof.out' ? 'yes' : 'no';\n");
+    is $run->{out}, 'yes', 'at the first statement';
+};
+
+scenario 'unknown names and values that cannot be: one line, the program runs' => sub {
+    for my $opts ('foo=1', 'start=sometime', 'stmts=abc', 'calls', 'leave=', 'compress=abc', 'clock=xyz',
+        'file=', ':', '=', 'a=b=c', 'foo=1:calls=2', 'subs=-', 'forkdepth=many', 'slowops=9', 'calls=7')
+    {
+        my $run = run_prog(code => $CODE, opts => $opts);
+        ran($run, $opts);
+        my @lines = split /\n/, $run->{err};
+        cmp_ok scalar @lines, '<=', 1, "$opts: at most one line" or diag $run->{err};
+    }
+    for my $pair (['foo=1', 'foo'], ['stmts=abc', 'stmts'], ['start=sometime', 'start'], ['calls', 'calls']) {
+        my $run = run_prog(code => $CODE, opts => $pair->[0]);
+        like $run->{err}, qr/\b$pair->[1]\b/, "$pair->[0]: the line names the option";
+    }
+    my $run = run_prog(code => $CODE, opts => 'foo=1:calls=1');
+    ok profile_in($run)->{complete}, 'an unknown option: still profiled';
+    is profile_in($run)->{opt}{calls}, 1, 'and the others hold';
+};
+
+scenario 'usecputime=1 is refused: a line, no profile, the program runs' => sub {
+    my $run = run_prog(code => $CODE, opts => 'usecputime=1');
+    ran($run, 'usecputime');
+    like $run->{err}, qr/usecputime/, 'line';
+    ok !-s "$run->{dir}/nytprof.out", 'no profile';
+};
+
+scenario 'numbers in other bases' => sub {
+    my $p = profile_in(run_prog(code => $CODE, opts => 'compress=0x3:trace=00'));
+    is $p->{opt}{compress}, 3, 'hexadecimal';
+};
+
+scenario 'subs=0, stmts=0, both' => sub {
+    my $p = profile_in(run_prog(code => $CODE, opts => 'subs=0'));
+    is scalar(@{ $p->{arc} }) + @{ $p->{ret} } + @{ $p->{entry} }, 0, 'subs=0: no calls';
+    ok $p->{sub}{'main::f'}, 'subs=0: ranges are there';
+    ok !$p->{sub}{'main::RUNTIME'}, 'subs=0: no main::RUNTIME';
+    is stmt_lines($p), '1:2 2:1 3:1 4:1', 'subs=0: statements';
+    $p = profile_in(run_prog(code => $CODE, opts => 'stmts=0'));
+    is stmt_total($p), 0, 'stmts=0: no statements';
+    is $p->{opt}{stmts}, 0, 'stmts=0: says so';
+    is join('; ', check_sums($p)), '', 'stmts=0: sums';
+    my $run = run_prog(code => $CODE, opts => 'stmts=0:subs=0');
+    ran($run, 'neither');
+    ok profile_in($run)->{complete}, 'neither: whole';
+};
+
+scenario 'clock=' => sub {
+    for my $clock (-1, 0, 1, 2, 3, 4, 99) {
+        my $run = run_prog(code => $CODE . "select undef, undef, undef, 0.1;\nf();\n", opts => "clock=$clock");
+        ran($run, "clock=$clock");
+        my $p = profile_in($run);
+        is join('; ', check_sums($p)), '', "clock=$clock: whole";
+        is $p->{attr}{clock_id}, { -1 => 1, 99 => 0 }->{$clock} // $clock, "clock=$clock: id";
+        my $ticks = $p->{stmt}{ script_fid($p) }{5}[1] / $p->{attr}{ticks_per_sec};
+        if ($clock == 2 || $clock == 3) {
+            cmp_ok $ticks, '<', 0.08, "clock=$clock: a wait takes no CPU";
+        } else {
+            cmp_ok $ticks, '>', 0.09, "clock=$clock: a wait takes time";
+        }
+    }
+};
+
+scenario 'optimize=0' => sub {
+    my $code = "sub f {\n    if (\$_[0]) {\n        return 1;\n    }\n    2;\n}\nf(1);\nprint 'ran', \"\\n\";\n";
+    my $run = run_prog(code => $code, opts => 'optimize=0');
+    ran($run, 'optimize=0');
+    ok stmt_counts(profile_in($run))->{3}, 'the merged statement is counted';
+};
+
+scenario 'perldb=N sets the debugger\'s bits, by default as few as can be' => sub {
+    my $run = run_prog(code => 'print $^P;');
+    is $run->{out} & 0x300, 0, 'no renaming of evals and anonymous subs'
+      or diag "\$^P is $run->{out}";
+    $run = run_prog(code => 'print $^P;', opts => 'perldb=0x310');
+    is $run->{out}, 0x310, 'forced';
+    is profile_in($run)->{attr}{PL_perldb}, 0x310, 'in the attributes';
+};
+
+scenario 'trace and log' => sub {
+    my $run = run_prog(code => $CODE, opts => 'trace=3');
+    ran($run, 'trace');
+    ok length $run->{err}, 'trace goes to stderr';
+    $run = run_prog(code => $CODE, opts => 'trace=3:log=trace.log');
+    is $run->{err}, '', 'or to log=';
+    ok -s "$run->{dir}/trace.log", 'which is written';
+    $run = run_prog(code => $CODE, opts => 'trace=3:log=/nosuch/dir/x');
+    ran($run, 'log that cannot be opened');
+};
+
+scenario 'options on the switch' => sub {
+    plan skip_all => 'the peer ignores them' if impl() eq 'peer';
+    my $run = run_prog(code => $CODE, d => '-d:NYTProf=file=sw.out,calls=1,compress=0');
+    ran($run, 'switch');
+    my $p = profile_in($run, 'sw.out');
+    ok $p, 'file' or return;
+    is "$p->{opt}{calls} $p->{opt}{compress}", '1 0', 'options';
+    $run = run_prog(code => $CODE, d => '-d:NYTProf=calls=1', opts => 'compress=0');
+    $p = profile_in($run);
+    is "$p->{opt}{calls} $p->{opt}{compress}", '1 0', 'with those of the environment';
+};
+
+scenario 'endatexit, libcexit' => sub {
+    my $code = $CODE . "require POSIX;\n";
+    for my $opts ('endatexit=1', 'libcexit=1', 'endatexit=1:libcexit=1') {
+        my $run = run_prog(code => $code, opts => $opts);
+        ran($run, $opts);
+        is join('; ', check_sums(profile_in($run))), '', "$opts: whole";
+    }
+};
+
+scenario 'loading brings in no module that would be missing from the profile' => sub {
+    my $run = run_perl(opts => 'start=no', args => ['-e', 'print join " ", sort keys %INC']);
+    is join(' ', grep { /^(?:Exporter|AutoLoader|AutoSplit|DynaLoader|Carp|POSIX|Config|List)/ } split ' ', $run->{out}),
+      '', "\%INC: $run->{out}";
+};
+
+scenario 'escapes in values; DB::set_option is there for frameworks' => sub {
+    my $run = run_prog(code => $CODE, opts => 'calls=1:file=x\:y\=z:compress=0');
+    ran($run, 'escapes');
+    my $p = profile_in($run, 'x:y=z');
+    is "$p->{opt}{calls} $p->{opt}{compress}", '1 0', 'what follows an escaped value';
+    $run = run_prog(code => 'print defined &DB::set_option ? 1 : 0');
+    is $run->{out}, 1, 'DB::set_option';
+};
+
+done_testing;

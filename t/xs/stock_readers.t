@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# The stock commands of Devel::NYTProf, where installed, read our files without a complaint and
+# tell the numbers that the stream holds.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+my ($BIN) = grep { -x "$_/nytprofcalls" } split /:/, $ENV{NYTP_STOCK_BIN} || '/usr/bin:/usr/local/bin';
+plan skip_all => 'no stock nytprofcalls installed' if !defined $BIN;
+
+my $CODE = <<'P';
+use strict;
+package Animal;
+sub new { my ($class, %o) = @_; return bless {%o}, $class }
+sub name { return $_[0]{name} }
+sub speak {
+    my $self = shift;
+    my $text = sprintf '%s says %s', $self->name, $self->sound;
+    return $text;
+}
+package Dog;
+our @ISA = 'Animal';
+sub sound { 'woof' }
+package main;
+sub fib { my $n = shift; return $n < 2 ? $n : fib($n - 1) + fib($n - 2) }
+my @dogs = map { Dog->new(name => $_) } qw(b a c);
+for my $dog (sort { $a->name cmp $b->name } @dogs) {
+    my $s = $dog->speak;
+    $s =~ s/(o+)/length $1/e;
+}
+fib(8);
+for my $i (1 .. 3) {
+    eval "my \$x = $i;\n\$x++;\nfib(2);\n" or die;
+}
+my $f = sub {
+    return fib(3);
+};
+$f->();
+eval { die "out\n" };
+P
+
+sub stock {
+    my ($run, $command, @args) = @_;
+    my $r = NYTPTest::run_command(
+        ['/usr/bin/perl', "$BIN/$command", @args],
+        dir => $run->{dir}, timeout => 120,
+        env => { map { $_ => $ENV{$_} } grep { !/^(?:PERL5|NYTP)/ } keys %ENV },
+    );
+    is $r->{status}, 0, "$command: exit status";
+    is $r->{err}, '', "$command: nothing on stderr";
+    return $r;
+}
+
+my $stock_lib = NYTPTest::run_command(
+    ['/usr/bin/perl', '-MDevel::NYTProf::Data', '-e', 'print $INC{"Devel/NYTProf/Data.pm"}'],
+    dir => '/', env => { PATH => $ENV{PATH} },
+)->{out};
+ok length $stock_lib && index($stock_lib, root()) != 0, 'the stock modules are not ours'
+  or diag $stock_lib;
+
+# The sum over all paths that the return events give, as "path => exclusive ticks".
+sub calls_of {
+    my ($p) = @_;
+    my %names;
+    $names{ $_->[3] =~ s/\(eval \d+\)/(eval 0)/gr } += $_->[2] for @{ $p->{ret} };
+    return \%names;
+}
+
+for my $opts ('', 'compress=0', 'calls=1:leave=0', 'blocks=1:slowops=0', 'use_db_sub=1', 'savesrc=0:slowops=1', 'compress=1:calls=2') {
+    scenario "options '$opts'" => sub {
+        my $run = run_prog(code => $CODE, opts => $opts);
+        my $p = profile_in($run);
+        is join('; ', check_sums($p)), '', 'whole';
+
+        my $calls = stock($run, 'nytprofcalls', 'nytprof.out');
+        my %leaf;
+        for my $line (split /\n/, $calls->{out}) {
+            my ($path, $n) = $line =~ /^(.*) (-?\d+)$/ or do { fail "line: $line"; next };
+            $leaf{ (split /;/, $path)[-1] } += $n;
+        }
+        my $want = calls_of($p);
+        is join(' ', sort keys %leaf), join(' ', sort grep { $want->{$_} } keys %$want), 'nytprofcalls: same subs'
+          or note $calls->{out};
+        is_deeply { map { $_ => int $leaf{$_} } keys %leaf },
+          { map { $_ => int $want->{$_} } grep { $want->{$_} } keys %$want }, 'nytprofcalls: same ticks';
+
+        stock($run, 'nytprofcsv', '--file', 'nytprof.out', '--out', 'csv');
+        my ($csv) = grep { /prog/ && /line/ && !/eval/ } glob "$run->{dir}/csv/*.csv";
+        if (ok defined $csv, 'nytprofcsv: file of the script') {
+            my %count;
+            my $line = 0;
+            open my $fh, '<', $csv or die;
+            while (<$fh>) {
+                next if /^#/ || /^time,/;
+                $line++;
+                $count{$line} = $1 if /^[\d.e-]+,(\d+),/;
+            }
+            my $own = stmt_counts($p);
+            is join(' ', map { "$_:" . ($count{$_} || 0) } sort { $a <=> $b } keys %$own), stmt_lines($p),
+              'nytprofcsv: same counts' if $opts !~ /savesrc=0/;
+        }
+
+        my $merge = stock($run, 'nytprofmerge', '--out', 'merged.out', 'nytprof.out');
+        my $m = profile_in($run, 'merged.out');
+        ok $m && $m->{complete}, 'nytprofmerge: whole' or return;
+        is stmt_total($m), stmt_total($p), 'nytprofmerge: statements';
+        is join("\n", arc_lines($m, ops => 1)), join("\n", arc_lines($p, ops => 1)), 'nytprofmerge: arcs';
+        is join("\n", sub_lines($m)), join("\n", sub_lines($p)), 'nytprofmerge: ranges'
+          if $opts !~ /nosuch/;
+
+        my $data = NYTPTest::run_command(
+            ['/usr/bin/perl', '-MDevel::NYTProf::Data', '-e', <<'P'], dir => $run->{dir}, env => { PATH => $ENV{PATH} });
+my $p = Devel::NYTProf::Data->new({ filename => 'nytprof.out', quiet => 1 });
+my $at = $p->attributes;
+print join ' ', map { defined $at->{$_} ? $at->{$_} + 0 : 'undef' } qw(complete total_stmts_measured total_stmts_discounted total_sub_calls);
+print "\n";
+for my $s (sort { $a->subname cmp $b->subname } values %{ $p->subname_subinfo_map }) {
+    next if $s->subname =~ /__ANON__|BEGIN/;
+    print join(' ', $s->subname, $s->calls, $s->first_line, $s->last_line), "\n";
+}
+P
+        is "$data->{status} $data->{err}", '0 ', 'Data: loads in silence';
+        my ($head, @subs) = split /\n/, $data->{out};
+        # The stock loader counts time records; those behind a DISCOUNT only add time.
+        my ($complete, $measured, $discounted, $calls_total) = split ' ', $head;
+        is $complete, 1, 'Data: complete';
+        is $measured - $discounted, stmt_total($p), 'Data: statements';
+        my %calls;
+        $calls{ $_->{callee} } += $_->{count} for @{ $p->{arc} };
+        my %got = map { (split ' ')[0, 1] } @subs;
+        my @differ = grep { $got{$_} != ($calls{$_} || 0) } sort keys %got;
+        is "@differ", '', 'Data: calls of each sub';
+        ok scalar(@subs) > 8, 'Data: subs are there';
+    };
+}
+
+scenario 'a tree of forked processes, merged' => sub {
+    my $run = run_prog(code => <<'P');
+sub f { my $n = shift; return $n + 1 }
+f(1) for 1 .. 10;
+for my $k (1 .. 2) {
+    my $pid = fork;
+    if (!$pid) { f($_) for 1 .. 20; exit 0 }
+    waitpid $pid, 0;
+}
+f(2);
+P
+    my @files = map { s{.*/}{}r } glob "$run->{dir}/nytprof.out*";
+    is scalar @files, 3, 'three files';
+    my $merge = stock($run, 'nytprofmerge', '--out', 'all.out', @files);
+    my $m = profile_in($run, 'all.out');
+    my $n = 0;
+    $n += $_->{count} for grep { $_->{callee} eq 'main::f' } @{ $m->{arc} };
+    is $n, 51, 'calls of all processes';
+};
+
+scenario 'nytprofhtml' => sub {
+    my $run = run_prog(code => $CODE);
+    my $html = stock($run, 'nytprofhtml', '--file', 'nytprof.out', '--out', 'html', '--no-flame');
+    my $index = NYTPTest::slurp("$run->{dir}/html/index.html");
+    ok $index =~ /main::fib|>fib</, 'the index names the subs';
+    my ($page) = grep { /prog.*line/ && !/eval/ } glob "$run->{dir}/html/*.html";
+    ok defined $page, 'a page of the script' or return;
+    my $text = NYTPTest::slurp($page);
+    ok $text =~ /sub fib/, 'with its source';
+};
+
+scenario 'finished files of programs that die, exec and _exit' => sub {
+    for my $end ('die "x\n"', 'exec "true"', 'POSIX::_exit(0)', 'exit 1', 'DB::finish_profile(); f()') {
+        my $run = run_prog(code => "use POSIX ();\nsub f { 1 }\nsub g { f(); $end; }\ng();\n");
+        stock($run, 'nytprofcalls', 'nytprof.out');
+    }
+};
+
+done_testing;

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# A program behaves under the profiler as it does without: output, stderr, exit status, and all
+# that it can see of itself. Each program prints what it sees; plain and profiled must agree.
+# A third element names the options under which perl itself behaves otherwise: with any bit in $^P,
+# as use_db_sub=1 needs, perl clones every anonymous sub.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+my @PROGRAMS = (
+    [ 'caller at every depth and from evals', <<'P' ],
+sub show { my $i = 0; while (my @c = caller $i++) { print join('|', map { defined $_ ? $_ : 'u' } @c[0 .. 7]), "\n" } }
+sub outer { eval { show() }; eval 'show(); 1'; [map { show() } 1]; my @s = sort { show(); $a <=> $b } 2, 1 }
+outer();
+my $f = sub { show() }; $f->();
+eval "sub { show() }->()";
+eval "eval q{show()}; die 'x'"; print $@;
+package DB; sub args { my @c = caller 1; print "@DB::args\n" } sub main::args { args() }
+main::args(1, 2, 3);
+P
+    [ 'names that the program sees: __FILE__, __SUB__, B, %DB::, $^P consumers', <<'P' ],
+use feature 'current_sub';
+print eval('__FILE__'), ' ', eval("\n\n__LINE__"), "\n";
+eval 'die'; print $@;
+eval 'warn "w"';
+my $f = sub { (caller 0)[3] }; print $f->(), "\n";
+my $g = eval 'sub { (caller 0)[3] }'; print $g->(), "\n";
+require B; print B::svref_2object($g)->GV->NAME, ' ', B::svref_2object($g)->FILE, "\n";
+print join(',', grep { /^_</ } sort keys %main::) =~ /eval/ ? "evals kept\n" : "none kept\n";
+printf "%s\n", join ',', grep { defined &{"DB::$_"} && !/profile|option/ } qw(sub postponed goto lsub);
+P
+    [ 'wantarray, lvalues, @_ aliasing, prototypes', <<'P' ],
+sub ctx { print defined wantarray ? wantarray ? 'list' : 'scalar' : 'void', "\n"; return (1, 2) }
+ctx(); my $x = ctx(); my @x = ctx(); my ($y) = ctx(); if (ctx()) { } print scalar(ctx()), "\n"; ctx() for 1;
+sub lv :lvalue { $v } lv() = 5; (lv()) = (6); lv()++; print "$v\n"; for (lv()) { $_ = 9 } print "$v\n";
+sub inc { $_[0]++ } my $n = 1; inc($n); &inc($n); sub pass { &inc } pass($n); print "$n\n";
+sub proto(&@) { my $c = shift; join ',', map { $c->($_) } @_ } print proto { $_[0] * 2 } 1, 2; print "\n";
+sub last_value { my @a = (1, 2, 3); @a } print scalar(last_value()), ' ', (last_value())[-1], "\n";
+sub tmp { my $s = "a" . shift; $s } my $r = \tmp(1); my $q = \tmp(2); print "$$r $$q\n";
+P
+    [ '$!, $@, $?, $^E and $1 across everything', <<'P' ],
+sub f { 1 } sub g { eval { 1 }; f() }
+$! = 2; f(); g(); print $! + 0, "\n";
+open my $fh, '<', '/nosuch'; print $! + 0, "\n"; f() for 1 .. 3; print $! + 0, "\n";
+eval { die "x\n" }; f(); print $@; eval { die { a => 1 } }; print ref $@, "\n";
+"abc" =~ /(b)/; f(); print "$1 $& $`\n"; { "xyz" =~ /(y)/; print "$1\n" } print "$1\n";
+system 'exit 3'; print $? >> 8, "\n"; `true`; print "$?\n";
+my $bad = unlink '/nosuch/x'; print $! + 0, "\n"; -e '/nosuch'; print $! + 0, "\n";
+print 'x' if !eval { require No::Such; 1 }; print $@ =~ /^Can't locate No\/Such.pm in \@INC/ ? "ok\n" : $@;
+P
+    [ 'order of destruction', <<'P' ],
+package D; sub new { my ($c, $n) = @_; bless \$n, $c } sub DESTROY { print "gone ${$_[0]} $@|" } package main;
+sub f { my ($x, $y) = map { D->new($_) } 'a', 'b'; print "in|"; return $x } my $k = f(); print "out|"; undef $k;
+eval { my $z = D->new('z'); die "dead\n" }; print $@;
+D->new('temp'); print "after temp|"; { local $g = D->new('local'); } print "after local\n";
+my $self; $self = D->new('cycle'); { my $c = $self; } our $global = D->new('global');
+sub with { my $d = D->new($_[0]); goto &next_one } sub next_one { print "jumped|" } with('goto');
+my @objs = map { D->new("arr$_") } 1 .. 3; splice @objs, 1, 1; sub exits { my $d = D->new('at exit'); exit 3 } exits();
+END { print "END|" }
+P
+    [ 'die, warn, __DIE__, __WARN__, nested evals, $SIG{ALRM}', <<'P' ],
+$SIG{__WARN__} = sub { print "W:$_[0]" }; $SIG{__DIE__} = sub { print "D:$_[0]" };
+warn "one\n"; warn "two"; eval { die "three\n" }; eval { eval { die "in\n" }; print $@; die }; print $@;
+sub a1 { die { code => 5 } } eval { a1() }; print $@->{code}, "\n"; undef $SIG{__DIE__};
+local $SIG{ALRM} = sub { die "alarm\n" }; eval { alarm 1; select undef, undef, undef, 5; }; print $@;
+OUTER: for my $i (1 .. 3) { for my $j (1 .. 3) { next OUTER if $j == 2; print "$i$j " } } print "\n";
+sub looper { no warnings; last } for (1 .. 3) { print "l$_"; looper() } print "\n";
+my @r = eval { (1, 2, die("r\n")) }; print scalar(@r), $@; $x = do { local $@; eval { die 'inner' }; 7 }; print "$x\n";
+warn; $! = 0; die "end of it\n";
+P
+    [ 'local in every form, closures, state, string increments', <<'P' ],
+use feature 'state'; our ($x, @a, %h) = (1); sub see { print defined $x ? $x : 'u', "@a", join(',', %h), $_ // 'u', "\n" }
+sub t { local $x = 2; local @a = (1, 2); local $h{k} = 3; local $_ = 'us'; see() } t(); see();
+for (1 .. 2) { see() } for my $i (1) { local $_ = $i; see() } { local $/ = undef; local $, = '-'; print 1, 2, "\n" }
+sub counter { state $n = 10; return $n++ } print counter(), counter(), "\n"; my @c = map { my $n = $_; sub { $n++ } } 1, 5;
+print $c[0]->(), $c[0]->(), $c[1]->(), "\n"; my $s = 'az'; $s++; print "$s\n"; local $SIG{USR1} = sub { print "usr\n" };
+kill USR1 => $$; print "done\n"; sub deep { my $n = shift; $n ? deep($n - 1) : (caller 5)[3] } print deep(9), "\n";
+P
+    [ 'sort in all forms, recursion in sort, returning from sort', <<'P' ],
+sub num { $a <=> $b } sub proto($$) { my ($l, $r) = @_; $l <=> $r } my $c = sub { $b <=> $a };
+print join(',', sort num 3, 1, 2), join(',', sort proto 3, 1, 2), join(',', sort $c 3, 1, 2), join(',', sort { $a cmp $b } 3, 1), "\n";
+sub nested { my @x = sort { my @y = sort { $b <=> $a } 1, 2; $y[0] <=> $y[1] or $a <=> $b } @_; "@x" } print nested(2, 1, 3), "\n";
+print join(',', reverse sort { return $a <=> $b } 2, 3, 1), "\n"; my @e = eval { sort { die "in sort\n" } 1, 2 }; print $@;
+@in = (3, 1, 2); @in = sort @in; print "@in\n"; package P; sub by { $a <=> $b } print join ',', sort by 2, 1; print "\n";
+P
+    [ 'tie, overload, AUTOLOAD, can, goto, DESTROY with AUTOLOAD', <<'P' ],
+package T; sub TIEHASH { bless {}, shift } sub FETCH { "f$_[1]" } sub STORE { print "S$_[1]=$_[2]\n" } sub EXISTS { 1 } sub DELETE { 'd' }
+package O; use overload '""' => sub { 'str' }, '0+' => sub { 42 }, '&{}' => sub { print "deref "; sub { "code@_\n" } }, '@{}' => sub { [7, 8] }, 'bool' => sub { 1 }, fallback => 1;
+package A; our $AUTOLOAD; sub AUTOLOAD { my $n = $AUTOLOAD; $n =~ s/.*:://; return if $n eq 'DESTROY'; print "A:$n(@_[1..$#_])\n"; *$AUTOLOAD = sub { print "made:$n\n" }; goto &$AUTOLOAD }
+package main; tie my %t, 'T'; $t{a} = 1; print $t{b}, delete $t{x}, "\n"; my $o = bless {}, 'O';
+print "$o ", $o + 1, " @$o ", $o->(1); my $obj = bless [], 'A'; $obj->hello(1); $obj->hello(2); print A->can('hello') ? 1 : 0, A->can('none') ? 1 : 0, "\n";
+sub g1 { @_ = ('x', @_); goto &g2 } sub g2 { print "@_ ", (caller(0))[3], "\n" } g1(1); my $code = \&g2; sub g3 { goto $code } g3(5);
+P
+    [ 'a tied code value and &{} overload are used once a call', <<'P' ],
+package T; sub TIESCALAR { bless [], shift } sub FETCH { $n++; sub { 1 } }
+package O; use overload '&{}' => sub { $m++; sub { 2 } };
+package main; tie my $t, 'T'; $t->(); &$t; my $o = bless [], 'O'; $o->(); &$o(); print "$T::n $O::m\n";
+P
+    [ 'formats, select, $|, printf to closed handles', <<'P' ],
+our ($n, $t) = (1, 'text'); format STDOUT_TOP =
+Top
+.
+format STDOUT =
+@<<< @>>>>>
+$n, val($t)
+.
+sub val { "<$_[0]>" } write; $n = 2; write; print $-, $=, "\n"; $| = 1; my $old = select STDERR; select $old; print "$old\n";
+close STDIN; print defined(fileno STDIN) ? 'open' : 'closed', "\n"; open my $dup, '>&', \*STDOUT or die; print $dup "dup\n";
+P
+    [ 'phases: BEGIN UNITCHECK CHECK INIT END and ${^GLOBAL_PHASE}', <<'P' ],
+BEGIN { print "B${^GLOBAL_PHASE} " } UNITCHECK { print "U" } CHECK { print "C${^GLOBAL_PHASE} " } INIT { print "I${^GLOBAL_PHASE} " } print "R${^GLOBAL_PHASE} ";
+END { print "E${^GLOBAL_PHASE} $?\n"; $? = 9 } package D; sub DESTROY { print "D${^GLOBAL_PHASE}\n" } our $x = bless []; exit 4;
+P
+    [ 'descriptors, environment, @INC, %INC keys of its own, $0, @ARGV, $$', <<'P' ],
+open my $f, '<', $0 or die; print fileno $f, "\n"; print "$0 @ARGV ", -t STDIN ? 1 : 0, "\n"; pipe my $r, my $w; print fileno $r, fileno $w, "\n";
+opendir my $d, '/proc/self/fd'; my @low = sort { $a <=> $b } grep { /^\d+$/ && $_ < 10 } readdir $d; print "@low\n"; print "$ENV{HOME}\n";
+$0 = 'renamed'; print "$0\n"; print join(',', grep { !/NYTProf|XSLoader|strict|warnings/ } sort keys %INC), "\n"; print __LINE__, "\n"; print +(times)[0] < 30 ? "ok\n" : "slow\n";
+P
+    [ 'signals: ignored, default, handlers by name, sigtrap by kill, blocked', <<'P' ],
+print join(',', map { "$_=" . (defined $SIG{$_} ? $SIG{$_} : 'u') } grep { defined $SIG{$_} } sort keys %SIG), "\n";
+sub h { print "got $_[0]\n" } $SIG{HUP} = 'h'; kill HUP => $$; $SIG{HUP} = 'IGNORE'; kill HUP => $$; $SIG{HUP} = 'DEFAULT'; $SIG{CHLD} = sub { print "chld\n" };
+my $p = fork; exit 0 if !$p; waitpid $p, 0; select undef, undef, undef, 0.05; print "end\n"; $SIG{TERM} = 'DEFAULT'; kill TERM => $$; sleep 1;
+P
+    [ 'string eval: lexicals, return, syntax errors, line numbers, here-docs, use inside', <<'P' ],
+my $x = 1; print eval '$x + 1', "\n"; print eval('return 5; 6'), "\n"; eval "1;\n\n}"; print $@; eval "1;\n die"; print $@; print eval "<<E;\nhere\nE\n"; eval 'use strict; $zz = 1;'; print $@;
+sub lex { my $l = shift; eval 'sub { $l++ }' } my $c = lex(3); $c->(); print $c->(), "\n"; for my $i (1 .. 3) { eval "sub gen$i { $i }" } print gen2(), "\n"; eval { eval "die 'nested'"; print $@; die 'outer' }; print $@;
+eval "#line 50 \"foo\"\ndie"; print $@; print eval "__PACKAGE__", eval 'package Q; __PACKAGE__', "\n"; my @l = eval '(1,2,3)'; print scalar(@l), "\n"; eval 'BEGIN { $main::b = 1 }'; print "$main::b\n"; print eval '(caller(0))[3]', "\n";
+P
+    [ 'stashes deleted and undefined while their subs live', <<'P' ],
+package Gone; sub f { open my $x, '<', $0; 'abc' =~ /b/; 1 } sub g { delete $main::{'Gone::'}; my @s = sort 2, 1; print "still\n"; 'x' =~ /x/; stat $0; }
+package main; my $f = \&Gone::f; my $g = \&Gone::g; print $f->(), "\n"; $g->(); print $f->(), "\n"; undef %Gone::; undef *Gone::f; print $f->(), "\n";
+eval 'package Tmp; sub t { sort { $a <=> $b } 1, 2 } 1'; my $t = \&Tmp::t; undef %Tmp::; $t->(); undef &$t; eval { $t->() }; print $@ ? "undefined\n" : "ok\n"; *Named::x = sub { 1 }; my $nx = \&Named::x; undef *Named::x; delete $Named::{x}; print $nx->(), "\n";
+P
+    [ 'weak refs, refcounts and B seen from inside', <<'P', qr/use_db_sub/ ],
+use Scalar::Util 'weaken'; use B; my $s = sub { 1 }; my $w = $s; weaken $w; $s->(); print B::svref_2object($s)->REFCNT, "\n"; undef $s; print defined $w ? 'leak' : 'freed', "\n";
+my $o = {}; sub f { my $p = shift; 1 } f($o); print B::svref_2object($o)->REFCNT, "\n"; my $c = do { my $x = 1; sub { $x } }; $c->(); my $cw = $c; weaken $cw; undef $c; print defined $cw ? 'leak' : 'freed', "\n"; print B::svref_2object(\&f)->REFCNT, "\n";
+P
+    [ 'threads' . (eval { require Config; $Config::Config{useithreads} } ? '' : ' (none here)'), <<'P' ],
+use Config; if (!$Config{useithreads}) { print "none\n"; exit } require threads; sub work { my $x = 0; $x += $_ for 1 .. 1000; $x } my @t = map { threads->create(\&work) } 1 .. 3; print join(',', map { $_->join } @t), "\n"; print work(), "\n";
+P
+    [ 'undef *DB::finish_profile and other vandalism', <<'P' ],
+undef *DB::finish_profile; undef &DB::disable_profile; undef *DB::enable_profile; sub f { 1 } f() for 1 .. 10; print "ok\n"; exit 5;
+P
+    [ 'a program that is its own debugger user: $^P, %DB::sub, @{"_<file"}', <<'P' ],
+print "alive\n"; $^P = 0; sub f { 1 } f(); eval 'f()'; print "zero\n"; { no strict 'refs'; my @s = @{"main::_<$0"}; } print "done\n";
+P
+);
+
+for my $case (@PROGRAMS) {
+    my ($name, $code, $not) = @$case;
+    scenario $name => sub {
+        my %o = (code => $code, args => [1, 'two'], env => { HOME => '/' });
+        my $plain = run_plain(%o);
+        ok length $plain->{out}, 'it prints something' or diag $plain->{err};
+        for my $how ('-d', 'opt') {
+            for my $opts ($how eq '-d' ? grep { !$not || $_ !~ $not } matrix() : '') {
+                my $run = run_prog(%o, how => $how, opts => $opts);
+                my $label = "$how $opts";
+                s/\b0x[0-9a-f]+/0xADDR/g for $run->{out}, $plain->{out};
+                is $run->{out}, $plain->{out}, "$label: output";
+                is $run->{err}, $plain->{err}, "$label: stderr";
+                is "$run->{status} $run->{signal}", "$plain->{status} $plain->{signal}", "$label: status";
+                next if $run->{signal} || $plain->{signal};
+                my $p = profile_in($run);
+                is join('; ', $p ? check_sums($p) : 'no file'), '', "$label: profile";
+            }
+        }
+    };
+}
+
+done_testing;
