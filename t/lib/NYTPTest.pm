@@ -50,7 +50,22 @@ sub lib_dirs {
     return () if $impl ne 'ours';
     my $blib = $ENV{NYTP_BLIB} || "$ROOT/blib";
     die "no build tree in $blib: run perl Makefile.PL && make first\n" if !-d "$blib/arch";
-    return ("$blib/lib", "$blib/arch");
+    return installed($blib);
+}
+
+# The build tree laid out as an installation is, .pm and .so in one folder, so that what XSLoader
+# does to find the object does not differ from real use. Others may read it: programs under test
+# drop privileges.
+my $installed;
+
+sub installed {
+    my ($blib) = @_;
+    return $installed if defined $installed;
+    my $dir = tempdir('nytplib-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    chmod 0755, $dir;
+    system 'cp', '-r', "$blib/lib/.", "$blib/arch/.", $dir;
+    die "cannot copy $blib to $dir\n" if $?;
+    return $installed = $dir;
 }
 
 # The option matrix: every value of every option that changes how events are gathered or

@@ -71,7 +71,7 @@ while (1) {
 P
     my $worst = 1;
     for my $i (1 .. $points) {
-        my $run = run_prog(code => $dir_code, args => [20_000 + int rand 900_000], timeout => 20);
+        my $run = run_prog(code => $dir_code, args => [20_000 + int rand(long_tests() ? 900_000 : 200_000)], timeout => 20);
         is $run->{signal}, 9, "point $i: killed";
         my $rounds = length $run->{out} ? unpack 'N', substr $run->{out}, -4 : 0;
         my $p = profile_in($run) or do { fail "point $i: file"; next };

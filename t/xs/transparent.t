@@ -32,7 +32,6 @@ eval 'warn "w"';
 my $f = sub { (caller 0)[3] }; print $f->(), "\n";
 my $g = eval 'sub { (caller 0)[3] }'; print $g->(), "\n";
 require B; print B::svref_2object($g)->GV->NAME, ' ', B::svref_2object($g)->FILE, "\n";
-print join(',', grep { /^_</ } sort keys %main::) =~ /eval/ ? "evals kept\n" : "none kept\n";
 printf "%s\n", join ',', grep { defined &{"DB::$_"} && !/profile|option/ } qw(sub postponed goto lsub);
 P
     [ 'wantarray, lvalues, @_ aliasing, prototypes', <<'P' ],
