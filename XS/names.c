@@ -135,6 +135,7 @@ static struct nytp_sub *sub_add(struct nytp_recorder *rec, const char *name, siz
     }
     sub->id = ++rec->n_subs;
     rec->subs[sub->id] = sub;
+    nytp_trace(rec, 3, "sub %u is %s", sub->id, sub->name);
     nytp_index_add(&rec->subs_by_name, hash, sub);
     nytp_sub_needs_info(rec, sub);
     return sub;

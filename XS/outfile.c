@@ -346,12 +346,11 @@ bool nytp_outfile_truncate(struct nytp_outfile *file, uint64_t size)
     return true;
 }
 
-bool nytp_outfile_in_place(const struct nytp_outfile *file)
+bool nytp_outfile_is_lost(const struct nytp_outfile *file)
 {
     struct stat now;
-    if (!file->is_regular)
-        return true;
-    return stat(file->path, &now) == 0 && now.st_dev == file->dev && now.st_ino == file->ino;
+    return file->is_regular && is_ours(file, file->fd) && fstat(file->fd, &now) == 0 &&
+           now.st_nlink == 0;
 }
 
 void nytp_outfile_close(struct nytp_outfile *file)

@@ -35,8 +35,8 @@ bool nytp_outfile_write(void *file, const uint8_t *bytes, size_t len);
 /* Cut a regular file back to `size` bytes. */
 bool nytp_outfile_truncate(struct nytp_outfile *file, uint64_t size);
 
-/* Whether the path still leads to what was written; true for anything but regular files. */
-bool nytp_outfile_in_place(const struct nytp_outfile *file);
+/* Whether what was written has no name any more and goes away with the descriptor. */
+bool nytp_outfile_is_lost(const struct nytp_outfile *file);
 
 /* Close, without touching a descriptor that is no longer ours, and forget the path. */
 void nytp_outfile_close(struct nytp_outfile *file);

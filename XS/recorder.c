@@ -25,26 +25,50 @@ static const char default_path[] = "nytprof.out";
 
 /* ---- messages ---- */
 
-void nytp_say(struct nytp_recorder *rec, const char *format, ...)
+/* Where the program's STDERR goes; -1 when it is closed, whatever has descriptor 2 since. */
+static int standard_error(void)
+{
+    dTHX;
+    const GV *const gv = PL_stderrgv;
+    const IO *const io = gv != NULL && isGV_with_GP(gv) ? GvIO(gv) : NULL;
+    return io == NULL || IoOFP(io) == NULL ? -1 : PerlIO_fileno(IoOFP(io));
+}
+
+static void say(struct nytp_recorder *rec, const char *format, va_list args)
 {
     char line[512];
     const int saved = errno;
-    va_list args;
-    va_start(args, format);
     int len = snprintf(line, sizeof line, "Devel::NYTProf: ");
     len += vsnprintf(line + len, sizeof line - (size_t)len, format, args);
-    va_end(args);
     if (len > (int)sizeof line - 2)
         len = (int)sizeof line - 2;
     line[len++] = '\n';
-    int fd = STDERR_FILENO;
-    if (rec->options.log != NULL)
-        fd = open(rec->options.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    const bool to_log = rec->options.log != NULL;
+    const int fd = to_log ? open(rec->options.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)
+                          : standard_error();
     if (fd >= 0 && write(fd, line, (size_t)len) < 0)
         len = 0; /* there is nobody left to tell */
-    if (fd >= 0 && fd != STDERR_FILENO)
+    if (fd >= 0 && to_log)
         close(fd);
     errno = saved;
+}
+
+void nytp_say(struct nytp_recorder *rec, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(rec, format, args);
+    va_end(args);
+}
+
+void nytp_trace(struct nytp_recorder *rec, long level, const char *format, ...)
+{
+    if (LIKELY(rec->options.trace < level))
+        return;
+    va_list args;
+    va_start(args, format);
+    say(rec, format, args);
+    va_end(args);
 }
 
 /* ---- state ---- */
@@ -119,6 +143,7 @@ static void flush_if_due(struct nytp_recorder *rec, uint64_t raw)
     if (flush_ns == 0 || raw - rec->flush_raw < nytp_clock_raw_of_ns(&rec->clock, flush_ns))
         return;
     rec->flush_raw = raw;
+    nytp_trace(rec, 4, "flush after %llu bytes", (unsigned long long)rec->file.size);
     flush(rec, NYTP_FLUSH_SYNC);
 }
 
@@ -210,12 +235,14 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     nytp_write_pid_start(rec->writer, (uint32_t)rec->pid, (uint32_t)getppid(), time_of_day());
 }
 
-static char *path_for(struct nytp_recorder *rec, bool is_child)
+static char *path_for(struct nytp_recorder *rec)
 {
     nytp_text_clear(&rec->scratch);
     nytp_text_puts(&rec->scratch, rec->base_path);
-    if (rec->options.addpid || is_child)
+    if (rec->options.addpid || rec->is_child)
         nytp_text_printf(&rec->scratch, ".%ld", (long)rec->pid);
+    if (rec->n_finished > 0)
+        nytp_text_printf(&rec->scratch, ".%u", rec->n_finished + 1);
     if (rec->options.addtimestamp)
         nytp_text_printf(&rec->scratch, ".%ld", (long)time(NULL));
     return nytp_copy(rec->scratch.ptr, rec->scratch.len);
@@ -225,6 +252,8 @@ static char *path_for(struct nytp_recorder *rec, bool is_child)
 static void set_base_path(struct nytp_recorder *rec, const char *path)
 {
     char *const cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    rec->is_child = false;
+    rec->n_finished = 0;
     Safefree(rec->base_path);
     if (cwd == NULL) {
         rec->base_path = nytp_copy(path, strlen(path));
@@ -247,9 +276,9 @@ static void forget_written(struct nytp_recorder *rec)
         nytp_sub_needs_info(rec, rec->subs[id]);
 }
 
-static bool open_profile(pTHX_ struct nytp_recorder *rec, bool is_child)
+static bool open_profile(pTHX_ struct nytp_recorder *rec)
 {
-    char *const path = path_for(rec, is_child);
+    char *const path = path_for(rec);
     const bool ok = nytp_outfile_open(&rec->file, path);
     Safefree(path);
     if (!ok) {
@@ -271,6 +300,7 @@ static bool open_profile(pTHX_ struct nytp_recorder *rec, bool is_child)
     rec->writer->on_full = on_full;
     forget_written(rec);
     write_header(aTHX_ rec);
+    nytp_trace(rec, 1, "process %ld writes %s", (long)rec->pid, rec->file.path);
     return true;
 }
 
@@ -300,7 +330,7 @@ static void start(pTHX_ struct nytp_recorder *rec)
     nytp_program_text_keep(aTHX_ rec);
     if (rec->clock.rate == 0)
         nytp_clock_init(&rec->clock, (int)rec->options.clock);
-    if (open_profile(aTHX_ rec, false)) {
+    if (open_profile(aTHX_ rec)) {
         rec->overhead_base = rec->clock.overhead_ticks;
         rec->calibrate_ns = FIRST_CALIBRATION_NS;
         nytp_frames_restart(rec, axis_now(rec));
@@ -350,9 +380,9 @@ void nytp_finish_without_perl(struct nytp_recorder *rec)
     set_state(rec, NYTP_OFF);
 }
 
-static void check_in_place(struct nytp_recorder *rec)
+static void check_is_kept(struct nytp_recorder *rec)
 {
-    if (rec->file.error.status == NYTP_OK && !nytp_outfile_in_place(&rec->file))
+    if (rec->file.error.status == NYTP_OK && nytp_outfile_is_lost(&rec->file))
         nytp_say(rec, "%s was removed or replaced while the program ran; the profile is lost",
                  rec->file.path);
 }
@@ -361,10 +391,15 @@ static void close_profile(pTHX_ struct nytp_recorder *rec)
 {
     if (!file_is_open(rec))
         return;
+    if (rec->stmts_on)
+        nytp_stmt_end(aTHX_ rec);
     write_closing(aTHX_ rec);
     flush(rec, NYTP_FLUSH_FINISH);
     nytp_writer_put_trailer(rec->writer);
-    check_in_place(rec);
+    check_is_kept(rec);
+    nytp_trace(rec, 1, "process %ld finished %s, %llu bytes: %u files, %u subs, %zu call sites",
+               (long)rec->pid, rec->file.path, (unsigned long long)rec->file.size, rec->n_fids,
+               rec->n_subs, rec->arcs.used);
     nytp_outfile_close(&rec->file);
     if (rec->n_threads > 0)
         nytp_say(rec, "%u threads were not profiled", rec->n_threads);
@@ -372,6 +407,7 @@ static void close_profile(pTHX_ struct nytp_recorder *rec)
     nytp_arcs_clear(rec);
     rec->overhead_base = rec->clock.overhead_ticks;
     nytp_stmt_drop(rec);
+    rec->n_finished++;
     if (rec->state != NYTP_OFF)
         set_state(rec, NYTP_CLOSED);
 }
@@ -402,7 +438,9 @@ static void become_child(pTHX_ struct nytp_recorder *rec)
         set_state(rec, NYTP_OFF);
         return;
     }
-    if (!open_profile(aTHX_ rec, true))
+    rec->is_child = true;
+    rec->n_finished = 0;
+    if (!open_profile(aTHX_ rec))
         return;
     rec->overhead_base = rec->clock.overhead_ticks;
     nytp_frames_restart(rec, axis_now(rec));
@@ -481,9 +519,6 @@ static void xs_finish(pTHX_ CV *cv)
     dXSARGS;
     PERL_UNUSED_VAR(cv);
     PERL_UNUSED_VAR(items);
-    struct nytp_recorder *const rec = nytp_recorder;
-    if (rec->stmts_on && !rec->leave_on)
-        nytp_stmt_begin(aTHX_ rec, PL_curcop); /* no leave op has closed the last one */
     nytp_finish(aTHX);
     XSRETURN_EMPTY;
 }
@@ -627,6 +662,9 @@ bool nytp_enable(pTHX_ const char *path)
     if (path != NULL) {
         close_profile(aTHX_ rec);
         set_base_path(rec, path);
+    } else if (rec->state == NYTP_CLOSED && rec->n_finished > 0) {
+        nytp_say(rec, "%s is finished, the profile goes on in %s.%u", rec->base_path,
+                 rec->base_path, rec->n_finished + 1);
     }
     if (rec->state == NYTP_PAUSED)
         begin_recording(rec);
@@ -646,8 +684,7 @@ bool nytp_disable(pTHX)
     if (rec->state != NYTP_RECORDING)
         return false;
     if (rec->stmts_on)
-        nytp_stmt_begin(aTHX_ rec, PL_curcop); /* writes the time of the one in progress */
-    nytp_stmt_drop(rec);
+        nytp_stmt_end(aTHX_ rec);
     set_state(rec, NYTP_PAUSED);
     flush(rec, NYTP_FLUSH_SYNC);
     return true;

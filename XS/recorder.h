@@ -244,6 +244,8 @@ struct nytp_recorder {
     bool said_failure;
     bool is_planned;             /* phases, fork handler: once */
     char *base_path;             /* absolute, without pid and time */
+    bool is_child;               /* of the process that base_path belongs to */
+    unsigned n_finished;         /* profile files that were completed under base_path */
     unsigned n_threads;          /* other interpreters that were made of ours */
     struct nytp_text scratch;
 };
@@ -259,6 +261,11 @@ static inline bool nytp_is_ours(pTHX_ const struct nytp_recorder *rec)
 /* One line on standard error or in the log, with the program's $! untouched. */
 void nytp_say(struct nytp_recorder *rec, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The same for option trace=`level` and up. 1: profile files; 2: source files; 3: subs; 4: each
+ * timed flush. */
+void nytp_trace(struct nytp_recorder *rec, long level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* ---- recorder.c ---- */
 
@@ -302,6 +309,7 @@ void nytp_signal_now(struct nytp_recorder *rec);   /* the one that was put off *
 
 void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop);
 void nytp_stmt_return(pTHX_ struct nytp_recorder *rec); /* control came back into PL_curcop */
+void nytp_stmt_end(pTHX_ struct nytp_recorder *rec);    /* recording ends in this statement */
 void nytp_stmt_drop(struct nytp_recorder *rec);         /* forget the one in progress */
 const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, const COP *cop,
                                        uint32_t via);

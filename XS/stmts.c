@@ -133,6 +133,14 @@ void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
     set_stmt(aTHX_ rec, PL_curcop);
 }
 
+/* What is left behind a DISCOUNT is the rest of a statement that has its record. */
+void nytp_stmt_end(pTHX_ struct nytp_recorder *rec)
+{
+    if (!rec->discount_pending)
+        charge(rec, nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)));
+    nytp_stmt_drop(rec);
+}
+
 void nytp_stmt_drop(struct nytp_recorder *rec)
 {
     rec->stmt.fid = 0;

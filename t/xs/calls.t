@@ -82,7 +82,7 @@ sub key { $_[0] }
 sub bycmp { key($a) <=> key($b) }
 my @s = sort bycmp 2, 1;
 P
-{main::RUNTIME|main|sort} 2 main::key x2
+{main::bycmp|main|sort} 2 main::key x2
 A
 
 row 'map and grep blocks have no frames', {}, <<'P', <<'A';

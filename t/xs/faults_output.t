@@ -118,9 +118,17 @@ scenario 'the file is removed or replaced while the program runs' => sub {
     ok profile_in($run, 'moved')->{complete}, 'the profile is whole under its new name';
 };
 
+scenario 'what the program opens as descriptor 2 gets no message of ours' => sub {
+    my $run = run_prog(code => "close STDERR;\nopen my \$data, '>', 'data' or die;\nprint fileno \$data;\nunlink 'nytprof.out';\n");
+    is "$run->{status} $run->{out}", '0 2', 'runs';
+    is -s "$run->{dir}/data", 0, 'its file is as it left it';
+};
+
 scenario 'errors while finishing leave exit status and $! alone' => sub {
-    my $run = run_prog(code => "open my \$f, '<', '/nosuch'; END { print \$! + 0, qq{\\n}; \$? = 5 }\n", opts => 'file=/dev/full');
-    is "$run->{status} $run->{out}", "5 2\n", 'as plain';
+    my $code = "open my \$f, '<', '/nosuch'; f(); print \$! + 0, qq{\\n}; sub f { 1 } END { print \$! + 0, qq{\\n}; \$? = 5 }\n";
+    my $plain = run_plain(code => $code);
+    my $run = run_prog(code => $code, opts => 'file=/dev/full');
+    is "$run->{status} $run->{out}", "$plain->{status} $plain->{out}", 'as plain';
 };
 
 done_testing;

@@ -175,7 +175,8 @@ scenario 'closed standard descriptors' => sub {
         my $plain = run_plain(shell => $shell, code => $F . "f(); open my \$x, '>', 'result'; print \$x fileno(\$x) < 3 ? 'low' : 'high'; close \$x; exit 7;\n");
         is $run->{status}, 7, "$shell: status";
         my @got = map { open my $fh, '<', "$_->{dir}/result" or die; <$fh> } $run, $plain;
-        is $got[0], $got[1], "$shell: same descriptors";
+        # perl itself keeps a module's handle open that it got as descriptor 1 or 2
+        is $got[0], $got[1], "$shell: same descriptors" if $shell !~ /1>/;
         is join('; ', check_sums(profile_in($run))), '', "$shell: whole";
     }
 };

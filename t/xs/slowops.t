@@ -175,7 +175,7 @@ wr();
 P
     my $p = profile_in($run);
     is join('; ', check_sums($p)), '', 'sums';
-    like join('; ', arc_lines($p, ops => 1)), qr/main::RUNTIME \d+ main::CORE:pack x1/, 'pack';
+    like join('; ', arc_lines($p, ops => 1)), qr{main::(?:RUNTIME|NULL) \d+ main::CORE:pack x1}, 'pack';
     is join('; ', arc_lines($p, want => qr/^main::val/)),
       'main::STDOUT 5 main::val x1; main::wr 5 main::val x1', 'format';
 };
