@@ -344,7 +344,7 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, u
         if (sv == NULL && !file->is_eval && !is_program_text(file->perl_name))
             source = read_whole(absolute_name(rec, file), &len);
     }
-    if (sv != NULL || source != NULL)
+    if (sv != NULL || source != NULL || kept_lines(aTHX_ file) != NULL)
         file->flags |= NYTP_FID_HAS_SRC;
     if (is_program_text(file->perl_name))
         file->flags |= NYTP_FID_IS_EVAL;

@@ -711,6 +711,14 @@ void nytp_thread_seen(pTHX)
         nytp_recorder->n_threads++;
 }
 
+/* Two in a row: perl's optimizer drops the first (op.c, OP_NEXTSTATE) unless it is for the
+ * debugger; every `use` has one. */
+static bool is_empty_statement(const OP *op)
+{
+    const OP *const next = op->op_type == OP_DBSTATE ? op->op_next : NULL;
+    return next != NULL && (next->op_type == OP_DBSTATE || next->op_type == OP_NEXTSTATE);
+}
+
 void nytp_statement_by_db(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder;
@@ -718,7 +726,7 @@ void nytp_statement_by_db(pTHX)
         return;
     if (rec->state == NYTP_ARMED)
         nytp_start_armed(aTHX_ rec);
-    if (rec->stmts_on)
+    if (rec->stmts_on && !is_empty_statement(PL_op))
         nytp_stmt_begin(aTHX_ rec, PL_curcop);
 }
 

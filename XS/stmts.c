@@ -81,8 +81,11 @@ static const COP *cop_of_context(const PERL_CONTEXT *cx)
 static void find_block(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     bool block_found = false;
+    /* The lowest context of the main stack is the program; tie, overload, sort and DESTROY have
+     * stacks of their own that begin with a sub. */
+    const I32 lowest = PL_curstackinfo->si_type == PERLSI_MAIN ? 1 : 0;
     rec->stmt.block_line = rec->stmt.sub_line = rec->stmt.line;
-    for (I32 i = cxstack_ix; i > 0; i--) {
+    for (I32 i = cxstack_ix; i >= lowest; i--) {
         const PERL_CONTEXT *const cx = &cxstack[i];
         const bool is_sub = CxTYPE(cx) == CXt_SUB || CxTYPE(cx) == CXt_FORMAT;
         const bool is_string_eval = CxTYPE(cx) == CXt_EVAL && CxREALEVAL(cx);
@@ -91,6 +94,8 @@ static void find_block(pTHX_ struct nytp_recorder *rec, const COP *cop)
         const COP *const first = cop_of_context(cx);
         if (first == NULL || first == &PL_compiling || strNE(CopFILE(first), CopFILE(cop)))
             continue;
+        if (!is_sub && cx->blk_oldcop == cop)
+            continue; /* a loop's own statement, its condition, is not in the loop */
         if (!block_found)
             rec->stmt.block_line = CopLINE(first);
         block_found = true;
