@@ -431,6 +431,23 @@ struct nytp_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop,
     return known->sub;
 }
 
+struct nytp_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *sv)
+{
+    struct nytp_text *const text = &rec->scratch;
+    const char *const name = SvPVX_const(sv);
+    const size_t len = SvCUR(sv);
+    nytp_text_clear(text);
+    if (len > 2 && strnEQ(name, "::", 2))
+        nytp_text_puts(text, "main");
+    else if (package_length(name, len) == 0)
+        append_package(text, CopSTASH(PL_curcop));
+    if (SvUTF8(sv))
+        nytp_text_append(text, name, len);
+    else
+        append_latin1(text, name, len);
+    return nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
+}
+
 struct nytp_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv)
 {
     struct nytp_text *const text = &rec->scratch;

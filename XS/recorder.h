@@ -346,6 +346,8 @@ struct nytp_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv);
 struct nytp_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop, int type);
 struct nytp_sub *nytp_sub_named(struct nytp_recorder *rec, const char *name, size_t len,
                                 enum nytp_sub_kind kind);
+/* The sub that a string names, from the running package. */
+struct nytp_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *sv);
 struct nytp_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv);
 struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec);
 void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);

@@ -325,8 +325,14 @@ static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub, int
     return next;
 }
 
+/* The name of a sub, as in &{"name"}. */
+static bool is_symbol(const SV *sv)
+{
+    return SvPOK(sv) && !SvROK(sv) && !SvGMAGICAL(sv);
+}
+
 /* The CV that entersub will call, as far as can be told without side effects; else NULL. */
-static CV *callee_cv(SV *sv)
+static CV *callee_cv(pTHX_ SV *sv)
 {
     if (SvTYPE(sv) == SVt_PVCV)
         return (CV *)sv;
@@ -334,6 +340,8 @@ static CV *callee_cv(SV *sv)
         return GvCVu((GV *)sv);
     if (SvROK(sv) && !SvGMAGICAL(sv) && SvTYPE(SvRV(sv)) == SVt_PVCV && !SvAMAGIC(sv))
         return (CV *)SvRV(sv);
+    if (is_symbol(sv))
+        return get_cvn_flags(SvPVX(sv), SvCUR(sv), (I32)SvUTF8(sv));
     return NULL;
 }
 
@@ -365,6 +373,8 @@ static struct nytp_sub *unclear_sub(pTHX_ struct nytp_recorder *rec, const SV *s
         return nytp_sub_of_cv(aTHX_ rec, cv);
     if (isGV_with_GP(sv))
         return nytp_sub_of_gv(rec, (const GV *)sv);
+    if (is_symbol(sv))
+        return nytp_sub_of_symbol(aTHX_ rec, sv);
     return nytp_sub_named(rec, "main::", 6, NYTP_SUB_PERL);
 }
 
@@ -400,7 +410,7 @@ static OP *call_unclear(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub,
 OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec)
 {
     SV *const sv = *PL_stack_sp;
-    CV *const cv = callee_cv(sv);
+    CV *const cv = callee_cv(aTHX_ sv);
     const struct call_site site = call_site(aTHX_ rec);
     if (LIKELY(cv != NULL && CvROOT(cv) != NULL && !CvISXSUB(cv))) {
         OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
