@@ -322,6 +322,10 @@ static void place_eval(pTHX_ struct nytp_recorder *rec, struct nytp_file *file)
 {
     if (!file->is_eval)
         return;
+    file->placing = true;
+    /* an eval that C code ran may seem to have run itself, or what ran it */
+    if (file->parent != NULL && file->parent->placing)
+        file->parent = NULL;
     if (file->parent == NULL) {
         file->parent = unknown_invoker(aTHX_ rec);
         file->parent_line = 1;
@@ -331,6 +335,7 @@ static void place_eval(pTHX_ struct nytp_recorder *rec, struct nytp_file *file)
             file->parent->flags |= NYTP_FID_IS_EVAL;
         nytp_file_fid(aTHX_ rec, file->parent, 0);
     }
+    file->placing = false;
 }
 
 static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, uint32_t via)

@@ -51,6 +51,7 @@ struct nytp_file {
     struct nytp_file *parent;    /* string evals: the file of the statement that ran it */
     uint32_t parent_line;
     bool is_eval;
+    bool placing;                /* its parent is being introduced */
     SV *text;                    /* string evals: source not written yet, or NULL; owned */
 };
 

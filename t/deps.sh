@@ -38,6 +38,7 @@ dbus-run-session                      dbus
 dot                                   graphviz
 chromium                              chromium
 curl                                  curl
+/usr/lib/apache2/modules/mod_perl.so  libapache2-mod-perl2
 node                                  nodejs
 npm                                   npm
 clang                                 clang
