@@ -620,9 +620,9 @@ static bool finish(struct reader *r)
         return nytp_error_at(r->error, NYTP_ERR_TRUNCATED, line.offset, false,
                              "the input ends after %" PRId64 " of %" PRId64 " marks", r->marks,
                              r->total_marks);
-    const int64_t rest = r->has_run ? chosen(r, r->run) - r->raw : 0;
-    if (rest > r->pending)
-        r->pending = rest;
+    const int64_t run = r->has_run ? chosen(r, r->run) : 0;
+    if (run > 0)
+        r->pending = run > r->raw ? run - r->raw : 0;
     if (!pass_time(r, &line, 0) || !deliver_time(r, &line, r->now - r->axis))
         return false;
     const struct nytp_event end = {.tag = NYTP_TAG_PID_END, .offset = line.offset};

@@ -156,8 +156,9 @@ static void test_goto(void)
     are_calls(HEAD("0", "3") "& 1 main z\n& 2 main a\n+ 1\n@ 10 0 0\n+ 2\n@ 20 0 0\n- 1\n",
               ">\n+0\n>\n+10\n< main::a 2 20 20\n< main::z 1 30 10\n+20\n+970\nend\n",
               "leaving an outer call leaves the inner ones");
-    are_calls(HEAD("0", "2") "& 1 main z\n& 2 main a\n+ 1\n@ 10 0 0\n+ 2\n@ 20 0 0\n",
-              ">\n+0\n>\n+10\n+990\nend\n", "what is open at the end stays open");
+    are_calls(HEAD("0", "2") "& 1 main z\n& 2 main a\n+ 1\n@ 10 0 0\n+ 2\n@ 2000 0 0\n",
+              ">\n+0\n>\n+10\n+990\nend\n",
+              "what is open at the end stays open, for as long as the header tells");
 }
 
 static void test_old_form(void)
