@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_TICKS_PER_SEC 1000000 /* of formats that do not say */
-#define MAX_TICKS 9e15                /* 28 years of 100 ns; exact in a double */
-#define MAX_TOTAL_TICKS 50000000000000000 /* of all calls of an input: sums in ns still fit */
+#define DEFAULT_TICKS_PER_SEC 1000000           /* of formats that do not say */
+#define MAX_TICKS             9e15              /* 28 years of 100 ns; exact in a double */
+#define MAX_TOTAL_TICKS       50000000000000000 /* of all calls of an input: sums in ns still fit */
 
 static bool out_of_memory(struct nytp_builder *b)
 {
@@ -27,8 +27,8 @@ static bool tree_failed(struct nytp_builder *b)
     if (b->tree.live_nodes >= b->tree.max_nodes)
         return nytp_error_set(&b->error, NYTP_ERR_LIMIT,
                               "more than %u distinct calling contexts", b->tree.max_nodes);
-    return nytp_error_set(&b->error, NYTP_ERR_LIMIT, "calls nested deeper than %u, or no memory",
-                          NYTP_MAX_DEPTH);
+    return nytp_error_set(&b->error, NYTP_ERR_LIMIT,
+                          "calls nested deeper than %u, or no memory", NYTP_MAX_DEPTH);
 }
 
 struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
@@ -170,22 +170,22 @@ static bool begin_process(struct nytp_builder *b, uint32_t pid, uint32_t ppid, d
 {
     if (!nytp_builder_end_process(b))
         return false;
-    if (!nytp_grow(&b->processes, &b->processes_capacity, b->n_processes,
-                   sizeof *b->processes))
+    if (!nytp_grow(&b->processes, &b->processes_capacity, b->n_processes, sizeof *b->processes))
         return out_of_memory(b);
     const uint32_t root = nytp_calltree_begin(&b->tree, b->name_runtime);
     if (root == NYTP_NO_NODE)
         return tree_failed(b);
-    b->processes[b->n_processes++] = (struct nytp_built_process){.pid = pid,
-                                                                 .ppid = ppid,
-                                                                 .root = root,
-                                                                 .start_s = start_s,
-                                                                 .has_entries =
-                                                                     b->option_calls_2};
+    b->processes[b->n_processes++] =
+        (struct nytp_built_process){.pid = pid,
+                                    .ppid = ppid,
+                                    .root = root,
+                                    .start_s = start_s,
+                                    .has_entries = b->option_calls_2};
     b->in_process = true;
     b->discount = false;
     b->left_file = b->left_line = 0;
     b->time_position = 0;
+    memset(b->page_cache, 0, sizeof b->page_cache);
     return true;
 }
 
@@ -196,8 +196,8 @@ bool nytp_builder_end_process(struct nytp_builder *b)
     if (!b->in_process)
         return true;
     b->in_process = false;
-    const int64_t end = current(b)->clock > b->time_position ? current(b)->clock
-                                                             : b->time_position;
+    const int64_t end =
+        current(b)->clock > b->time_position ? current(b)->clock : b->time_position;
     for (uint32_t i = b->tree.top; i > 0 && b->options.max_spans > 0; i--) {
         const struct nytp_frame *f = &b->tree.frames[i];
         if (f->entered &&
@@ -232,39 +232,45 @@ static bool end_process(struct nytp_builder *b, uint32_t pid, double end_s)
     return true; /* the end of a process that never began: nothing to close */
 }
 
-/* The page that holds a line of a file in the current process. */
-static struct nytp_line_page *line_page(struct nytp_builder *b, uint32_t file, uint32_t line)
+/* The page that holds a line of a file in the current process, as index + 1; 0 when memory is
+ * out. */
+static uint32_t find_page(struct nytp_builder *b, uint32_t file, uint32_t number)
 {
-    const uint32_t process = b->n_processes - 1, number = line / NYTP_LINES_PER_PAGE;
-    uint32_t *cached = &b->page_cache[(file * 31 + number) % NYTP_PAGE_CACHE];
-    if (*cached != 0) {
-        struct nytp_line_page *page = &b->pages[*cached - 1];
-        if (page->file == file && page->number == number && page->process == process)
-            return page;
-    }
+    const uint32_t process = b->n_processes - 1;
     const struct nytp_key key = {process, file, number, 0};
     uint32_t index = nytp_table_get(&b->page_by_place, key);
     if (index == NYTP_TABLE_NONE) {
         if (!nytp_grow(&b->pages, &b->pages_capacity, b->n_pages, sizeof *b->pages) ||
             !nytp_table_put(&b->page_by_place, key, b->n_pages))
-            return NULL;
+            return 0;
         index = b->n_pages++;
-        b->pages[index] = (struct nytp_line_page){process, file, number, {0}, {0}, 0};
+        memset(&b->pages[index], 0, sizeof *b->pages);
+        b->pages[index].process = process;
+        b->pages[index].file = file;
+        b->pages[index].number = number;
     }
-    *cached = index + 1;
-    return &b->pages[index];
+    return index + 1;
 }
 
 static bool add_page_line(struct nytp_builder *b, uint32_t file, uint32_t line, int64_t ticks,
                           uint64_t statements)
 {
-    struct nytp_line_page *page = line_page(b, file, line);
-    if (page == NULL)
-        return out_of_memory(b);
-    const uint32_t at = line % NYTP_LINES_PER_PAGE;
-    page->ticks[at] += ticks;
-    page->statements[at] += statements;
-    page->seen |= UINT64_C(1) << at;
+    const uint32_t number = line / NYTP_LINES_PER_PAGE, at = line % NYTP_LINES_PER_PAGE;
+    const uint32_t slot = (file * 31 + number) % NYTP_PAGE_CACHE;
+    uint32_t page = b->page_cache[slot].page;
+    if (b->page_cache[slot].number != number || b->page_cache[slot].file != file || page == 0) {
+        page = find_page(b, file, number);
+        if (page == 0)
+            return out_of_memory(b);
+        b->page_cache[slot].file = file;
+        b->page_cache[slot].number = number;
+        b->page_cache[slot].page = page;
+    }
+    struct nytp_line_page *p = &b->pages[page - 1];
+    struct nytp_page_line *l = &p->lines[at];
+    l->ticks += ticks;
+    l->statements += statements;
+    p->seen |= UINT64_C(1) << at;
     return true;
 }
 
@@ -322,7 +328,7 @@ static bool begin_entries(struct nytp_builder *b, struct nytp_built_process *p)
             if ((page->seen >> at & 1) != 0 &&
                 !nytp_calltree_add_line(&b->tree, p->root, page->file,
                                         page->number * NYTP_LINES_PER_PAGE + at,
-                                        page->ticks[at], page->statements[at]))
+                                        page->lines[at].ticks, page->lines[at].statements))
                 return false;
         page->seen = 0;
     }
@@ -422,8 +428,8 @@ static bool sub_info_event(struct nytp_builder *b, const struct nytp_event *e)
         return false;
     if (!nytp_grow(&b->ranges, &b->ranges_capacity, b->n_ranges, sizeof *b->ranges))
         return out_of_memory(b);
-    b->ranges[b->n_ranges++] = (struct nytp_built_range){
-        name, file, e->u.sub_info.first_line, e->u.sub_info.last_line};
+    b->ranges[b->n_ranges++] = (struct nytp_built_range){name, file, e->u.sub_info.first_line,
+                                                         e->u.sub_info.last_line};
     return true;
 }
 
@@ -445,9 +451,8 @@ static bool sub_callers_event(struct nytp_builder *b, const struct nytp_event *e
             !nytp_table_put(&b->arc_by_key, key, b->n_arcs))
             return out_of_memory(b);
         index = b->n_arcs++;
-        b->arcs[index] =
-            (struct nytp_built_arc){.caller = caller, .callee = callee, .file = file,
-                                    .line = e->u.sub_callers.line};
+        b->arcs[index] = (struct nytp_built_arc){
+            .caller = caller, .callee = callee, .file = file, .line = e->u.sub_callers.line};
     }
     struct nytp_built_arc *a = &b->arcs[index];
     const double scale = (double)b->ticks_per_sec;
@@ -562,8 +567,7 @@ static bool builder_event(struct nytp_sink *sink, const struct nytp_event *e)
     case NYTP_TAG_OPTION:
         return option_event(b, e);
     case NYTP_TAG_PID_START:
-        return begin_process(b, e->u.pid_start.pid, e->u.pid_start.ppid,
-                             e->u.pid_start.time_s);
+        return begin_process(b, e->u.pid_start.pid, e->u.pid_start.ppid, e->u.pid_start.time_s);
     case NYTP_TAG_PID_END:
         return end_process(b, e->u.pid_end.pid, e->u.pid_end.time_s);
     case NYTP_TAG_VERSION:

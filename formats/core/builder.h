@@ -35,9 +35,11 @@ struct nytp_built_process {
 /* Statement costs of lines whose context is not known. */
 struct nytp_line_page {
     uint32_t process, file, number;
-    int64_t ticks[NYTP_LINES_PER_PAGE];
-    uint64_t statements[NYTP_LINES_PER_PAGE];
     uint64_t seen; /* bit per line: it was executed or timed at all */
+    struct nytp_page_line {
+        int64_t ticks;
+        uint64_t statements;
+    } lines[NYTP_LINES_PER_PAGE];
 };
 
 struct nytp_built_range {
@@ -94,7 +96,9 @@ struct nytp_builder {
     struct nytp_line_page *pages;
     uint32_t n_pages, pages_capacity;
     struct nytp_table page_by_place; /* (process, file, number) -> index */
-    uint32_t page_cache[NYTP_PAGE_CACHE]; /* index + 1, 0 = none */
+    struct {
+        uint32_t file, number, page; /* index + 1, 0 = none */
+    } page_cache[NYTP_PAGE_CACHE];   /* of the current process */
 
     struct nytp_built_range *ranges;
     uint32_t n_ranges, ranges_capacity;

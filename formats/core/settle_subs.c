@@ -109,10 +109,13 @@ static bool collect_loose_lines(struct nytp_settling *s)
             if (!nytp_grow(&s->loose, &s->loose_capacity, s->n_loose, sizeof *s->loose))
                 return false;
             const uint32_t line = page->number * NYTP_LINES_PER_PAGE + at;
-            s->loose[s->n_loose++] = (struct nytp_loose_line){
-                page->process,   nytp_owners_runner(s->owners, page->file, line),
-                page->file,      line,
-                page->ticks[at], page->statements[at]};
+            s->loose[s->n_loose++] =
+                (struct nytp_loose_line){page->process,
+                                         nytp_owners_runner(s->owners, page->file, line),
+                                         page->file,
+                                         line,
+                                         page->lines[at].ticks,
+                                         page->lines[at].statements};
         }
     }
     return true;
