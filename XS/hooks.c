@@ -11,6 +11,7 @@
 #include "recorder.h"
 
 static Perl_ppaddr_t real_ops[MAXO]; /* perl's handlers, or another profiler's before us */
+static Perl_ppaddr_t own_ops[MAXO];  /* what we put in their place */
 static Perl_check_t real_check_leavesub, real_check_leavesublv;
 
 OP *nytp_real_op(pTHX_ int type)
@@ -156,7 +157,9 @@ static void redirect(int type, Perl_ppaddr_t handler)
 {
     if (real_ops[type] == NULL)
         real_ops[type] = PL_ppaddr[type];
-    PL_ppaddr[type] = handler;
+    if (PL_ppaddr[type] != real_ops[type])
+        return; /* somebody came after us, and leads here */
+    PL_ppaddr[type] = own_ops[type] = handler;
 }
 
 static const int leave_ops[] = {OP_LEAVESUB,  OP_LEAVESUBLV, OP_LEAVE,  OP_LEAVELOOP,
@@ -168,17 +171,19 @@ static const int slow_ops[] = {
 #undef NYTP_SLOWOP
 };
 
-static void restore_all(void)
+/* Code compiled from now on is not looked at. Where somebody has redirected an op after us,
+ * the chain must stay. */
+void nytp_hooks_remove(void)
 {
     for (int type = 0; type < MAXO; type++)
-        if (real_ops[type] != NULL)
+        if (own_ops[type] != NULL && PL_ppaddr[type] == own_ops[type])
             PL_ppaddr[type] = real_ops[type];
 }
 
 void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
 {
     PERL_UNUSED_CONTEXT;
-    restore_all();
+    nytp_hooks_remove();
     if (rec->options.stmts && !rec->options.use_db_sub) {
         redirect(OP_NEXTSTATE, on_nextstate);
         redirect(OP_DBSTATE, on_dbstate);

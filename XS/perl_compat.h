@@ -11,13 +11,6 @@
 #include "perl.h"
 #include "XSUB.h"
 
-/* 5.34 and Devel::PPPort have it. */
-#ifndef PERL_VERSION_GE
-#define PERL_VERSION_GE(revision, version, subversion)                                         \
-    (PERL_REVISION * 1000000 + PERL_VERSION * 1000 + PERL_SUBVERSION >=                        \
-     (revision) * 1000000 + (version) * 1000 + (subversion))
-#endif
-
 /* The interpreter that a hook runs in; without MULTIPLICITY there is only one. */
 #ifdef MULTIPLICITY
 #define NYTP_THX aTHX

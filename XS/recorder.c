@@ -91,6 +91,8 @@ static void set_state(struct nytp_recorder *rec, enum nytp_state state)
     rec->leave_on = rec->options.leave && !rec->options.use_db_sub;
     if (!on)
         rec->wake_raw = UINT64_MAX;
+    if (state == NYTP_OFF)
+        nytp_hooks_remove();
 }
 
 /* The profile cannot be written any more. Bytes that are still put are dropped. */

@@ -298,6 +298,7 @@ static inline uint64_t nytp_now(pTHX_ struct nytp_recorder *rec)
 /* ---- hooks.c ---- */
 
 void nytp_hooks_install(pTHX_ struct nytp_recorder *rec);
+void nytp_hooks_remove(void);
 OP *nytp_real_op(pTHX_ int type); /* run perl's own handler */
 
 /* ---- exits.c ---- */
