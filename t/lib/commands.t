@@ -181,6 +181,13 @@ $reader->output_dir("$folder/no/such");
 ok(!eval { $reader->report({quiet => 1}); 1 } && $@ =~ /^Unable to open \S+ for writing: No such/,
     'a report that cannot be written dies');
 
+# -- what is installed
+
+is_deeply([grep { !-x "blib/script/$_" } qw(nytp-export nytprofcalls nytprofcg nytprofcsv nytprofmerge)],
+    [], 'nytp-export is installed beside the classic commands');
+is(qx{blib/script/nytp-export --version} ? $? : 'silent', 0, 'and runs from there');
+ok(-s 'blib/man1/nytp-export.1', 'with its man page');
+
 # -- nytprofcalls, nytprofcg
 
 SKIP: {
