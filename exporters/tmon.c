@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * tmon.out, the profile of Devel::DProf, in its new form, for dprofpp and what else reads it
+ * (formats/dprof.md). User and real time are the recording's time, system time is 0.
+ *
+ * The format is a log of calls. It is written from the calling-context tree: all time of a
+ * context is in its first call, the others follow it empty, so that the totals and numbers of
+ * calls are exact while the order of calls is the tree's.
+ */
+#include "core/exporter.h"
+
+#include "core/labels.h"
+#include "core/version.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* The main program is no sub in this format: its time is what passes outside every call. */
+static bool is_root(const struct nytp_profile *profile, uint32_t node)
+{
+    return profile->nodes[node].parent == node;
+}
+
+static uint64_t calls_of(const struct nytp_node *node)
+{
+    return node->calls > 0 ? node->calls : 1;
+}
+
+static uint64_t count_marks(const struct nytp_profile *profile)
+{
+    uint64_t marks = 0;
+    for (uint32_t i = 0; i < profile->n_nodes; i++)
+        if (!is_root(profile, i))
+            marks += 2 * calls_of(&profile->nodes[i]);
+    return marks;
+}
+
+static int64_t count_ticks(const struct nytp_profile *profile)
+{
+    int64_t ticks = 0;
+    for (uint32_t i = 0; i < profile->n_nodes; i++)
+        if (profile->nodes[i].excl_ticks > 0)
+            ticks += profile->nodes[i].excl_ticks;
+    return ticks;
+}
+
+static void put_header(const struct nytp_profile *profile, struct nytp_out *out)
+{
+    const int64_t ticks = count_ticks(profile);
+    nytp_puts(out, "#fOrTyTwO\n");
+    nytp_printf(out, "$hz=%" PRId64 ";\n", profile->ticks_per_sec);
+    nytp_puts(out, "$XS_VERSION='nytp-export " NYTP_VERSION "';\n# All values are given in HZ\n");
+    nytp_puts(out, "$over_utime=0; $over_stime=0; $over_rtime=0;\n$over_tests=10000;\n");
+    nytp_printf(out, "$rrun_utime=%" PRId64 "; $rrun_stime=0; $rrun_rtime=%" PRId64 ";\n\n", ticks,
+                ticks);
+    nytp_printf(out, "$total_marks=%" PRIu64 "\n\nPART2\n", count_marks(profile));
+}
+
+/* Where the package ends: at the last "::" before what could be a file name. */
+static uint32_t package_len(struct nytp_name name)
+{
+    uint32_t len = 0;
+    for (uint32_t i = 0; i + 1 < name.len && name.ptr[i] != '[' && name.ptr[i] != '('; i++)
+        if (name.ptr[i] == ':' && name.ptr[i + 1] == ':')
+            len = i;
+    return len;
+}
+
+/* dprofpp cuts names at a blank. */
+static void put_word(struct nytp_out *out, const char *text, uint32_t len)
+{
+    for (uint32_t i = 0; i < len; i++)
+        nytp_putc(out, text[i] == ' ' ? '_' : text[i]);
+}
+
+/* Introduce a sub before its first mark. */
+static void put_sub(struct nytp_out *out, uint32_t sub, struct nytp_name name)
+{
+    const uint32_t len = package_len(name);
+    nytp_printf(out, "& %" PRIx32 " ", sub);
+    if (len == 0)
+        nytp_puts(out, "main");
+    else
+        put_word(out, name.ptr, len);
+    nytp_putc(out, ' ');
+    const uint32_t at = len == 0 ? 0 : len + 2;
+    put_word(out, name.ptr + at, name.len - at);
+    nytp_putc(out, '\n');
+}
+
+static void put_time(struct nytp_out *out, int64_t ticks)
+{
+    if (ticks > 0)
+        nytp_printf(out, "@ %" PRId64 " 0 %" PRId64 "\n", ticks, ticks);
+    else if (ticks < 0)
+        out->n_negative++;
+}
+
+static void put_mark(struct nytp_out *out, char mark, uint32_t sub)
+{
+    nytp_printf(out, "%c %" PRIx32 "\n", mark, sub);
+}
+
+/* End the first call of a context, and make the others. */
+static void leave(struct nytp_out *out, const struct nytp_node *node)
+{
+    put_mark(out, '-', node->sub);
+    for (uint64_t i = 1; i < calls_of(node) && out->error.status == NYTP_OK; i++) {
+        put_mark(out, '+', node->sub);
+        put_mark(out, '-', node->sub);
+    }
+}
+
+/* Nodes stand in the order of entries: a caller, then what it called. */
+static void put_calls(const struct nytp_profile *profile, const struct nytp_labels *labels,
+                      bool *introduced, struct nytp_out *out)
+{
+    uint32_t open = 0; /* the node whose call is open, or a root */
+    for (uint32_t i = 0; i < profile->n_nodes && out->error.status == NYTP_OK; i++) {
+        const struct nytp_node *node = &profile->nodes[i];
+        while (!is_root(profile, open) && open != node->parent) {
+            leave(out, &profile->nodes[open]);
+            open = profile->nodes[open].parent;
+        }
+        if (!is_root(profile, i)) {
+            if (!introduced[node->sub])
+                put_sub(out, node->sub, labels->subs[node->sub]);
+            introduced[node->sub] = true;
+            put_mark(out, '+', node->sub);
+        }
+        put_time(out, node->excl_ticks);
+        open = i;
+    }
+    while (!is_root(profile, open)) {
+        leave(out, &profile->nodes[open]);
+        open = profile->nodes[open].parent;
+    }
+}
+
+static bool write_tmon(const struct nytp_profile *profile,
+                       const struct nytp_export_options *options, struct nytp_out *out)
+{
+    (void)options;
+    struct nytp_labels *labels = nytp_labels_new(profile);
+    bool *introduced = calloc(profile->n_subs, sizeof *introduced);
+    if (labels != NULL && introduced != NULL) {
+        put_header(profile, out);
+        put_calls(profile, labels, introduced, out);
+    } else {
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for names");
+    }
+    nytp_labels_free(labels);
+    free(introduced);
+    return out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_tmon = {
+    .name = "tmon",
+    .title = "tmon.out of Devel::DProf, for dprofpp",
+    .suffixes = ".tmon tmon.out*",
+    .needs = NYTP_HAS_CALLS,
+    .write = write_tmon,
+};

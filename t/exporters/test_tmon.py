@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""tmon: Devel::DProf's file, read by a few lines here, by the real dprofpp and by nytp-export."""
+
+import collections
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+PROFILES = ["mixed-calls2", "mixed-calls1", "recurse", "evals", "names", "jumps", "forks-merged",
+            "unreturned", "deep-calls1"]
+
+
+def export(command, form, path):
+    done = subprocess.run([command, "-q", "--" + form, path], check=False, capture_output=True)
+    assert done.returncode in (0, 3), done.stderr
+    return done.stdout.decode("utf-8")
+
+
+def read_log(text):
+    """Calls and own ticks per sub, from the format's own words."""
+    header, log = text.split("PART2\n")
+    names, stack, calls, own = {}, ["(main)"], collections.Counter(), collections.Counter()
+    marks = 0
+    for line in log.splitlines():
+        what, *rest = line.split(" ")
+        if what == "&":
+            names[rest[0]] = "%s::%s" % (rest[1], " ".join(rest[2:]))
+        elif what == "@":
+            own[stack[-1]] += int(rest[0])
+        elif what == "+":
+            stack.append(names[rest[0]])
+            calls[stack[-1]] += 1
+            marks += 1
+        else:
+            assert what == "-" and stack.pop() == names[rest[0]]
+            marks += 1
+    assert stack == ["(main)"] and "$total_marks=%d\n" % marks in header
+    assert "$rrun_utime=%d;" % sum(own.values()) in header
+    return calls, own
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_call_and_tick_is_there(export_command, profile, name):
+    calls, own = read_log(export(export_command, "tmon", profile(name)))
+    totals = json.loads(export(export_command, "json", profile(name)))
+    tick = 1000000000 // totals["ticks_per_sec"]
+    for sub in totals["subs"]:
+        word = sub["name"].replace(" ", "_")
+        if sub["kind"] == "runtime":
+            word = "(main)"
+            assert own[word] * tick == sub["exclusive"]
+        elif "::" in word and sub["kind"] != "unreturned":
+            assert (calls[word], own[word] * tick) == (sub["calls"], sub["exclusive"]), word
+
+
+@pytest.mark.parametrize("name", ["mixed-calls2", "recurse", "jumps"])
+def test_dprofpp_counts_the_same_calls(export_command, profile, name, tmp_path):
+    if shutil.which("dprofpp") is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("dprofpp is not installed")
+        pytest.skip("dprofpp is not installed")
+    text = export(export_command, "tmon", profile(name))
+    (tmp_path / "tmon.out").write_text(text)
+    done = subprocess.run(["dprofpp", "-l", "-O", "10000", "tmon.out"], cwd=tmp_path, check=True,
+                          capture_output=True, text=True)
+    assert done.stderr == ""
+    shown = {}
+    for line in done.stdout.splitlines():
+        columns = line.split()
+        if len(columns) == 7 and columns[3].isdigit():
+            shown[columns[6]] = int(columns[3])
+    calls, _ = read_log(text)
+    assert shown and shown == dict(calls)
+
+
+@pytest.mark.parametrize("name", ["mixed-calls2", "recurse", "forks-merged"])
+def test_what_we_write_we_read(export_command, profile, name, tmp_path):
+    (tmp_path / "tmon.out").write_text(export(export_command, "tmon", profile(name)))
+    before = json.loads(export(export_command, "json", profile(name)))
+    after = json.loads(export(export_command, "json", str(tmp_path / "tmon.out")))
+    assert after["total"] == before["total"]
+    kept = {(sub["name"], sub["calls"], sub["exclusive"]) for sub in before["subs"]
+            if sub["calls"] and sub["kind"] != "runtime"}
+    assert kept <= {(sub["name"], sub["calls"], sub["exclusive"]) for sub in after["subs"]}
