@@ -6,6 +6,9 @@
  * A signal may come in the middle of malloc() or of perl's own structures, so what runs here
  * allocates nothing and asks perl nothing: it writes what the recorder already knows. When
  * the signal interrupted the writing of a block, it is put off until the block is out.
+ *
+ * With PERL_SIGNALS=unsafe perl runs the program's handlers inside signals; then the
+ * recorder's own work is done with signals blocked.
  */
 #include "recorder.h"
 
@@ -93,6 +96,23 @@ static void catch_signals(struct nytp_recorder *rec, const char *names)
         if (len > 0 && !catch_named(names, len))
             nytp_say(rec, "option sigexit: '%.*s' is no signal", (int)len, names);
         names += len + (names[len] == ',');
+    }
+}
+
+void nytp_block_signals(struct nytp_recorder *rec)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (rec->guards++ == 0)
+        rec->unguarded = before;
+}
+
+void nytp_unblock_signals(struct nytp_recorder *rec)
+{
+    if (--rec->guards == 0) {
+        const sigset_t before = rec->unguarded;
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
 }
 

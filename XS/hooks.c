@@ -157,7 +157,7 @@ static void redirect(int type, Perl_ppaddr_t handler)
 {
     if (real_ops[type] == NULL)
         real_ops[type] = PL_ppaddr[type];
-    if (PL_ppaddr[type] != real_ops[type])
+    if (PL_ppaddr[type] != real_ops[type] && PL_ppaddr[type] != own_ops[type])
         return; /* somebody came after us, and leads here */
     PL_ppaddr[type] = own_ops[type] = handler;
 }

@@ -303,7 +303,7 @@ static struct nytp_sub *sub_of_body(const struct nytp_body *body, const struct c
                : NULL;
 }
 
-static struct nytp_sub *sub_of_key(pTHX_ struct nytp_recorder *rec, CV *cv, const void *key)
+static struct nytp_sub *find_by_key(pTHX_ struct nytp_recorder *rec, CV *cv, const void *key)
 {
     struct nytp_body *const body = body_of(rec, key);
     const struct cv_name found = name_of_cv(cv);
@@ -323,6 +323,14 @@ static struct nytp_sub *sub_of_key(pTHX_ struct nytp_recorder *rec, CV *cv, cons
     } else if (key == cv && sub->kind == NYTP_SUB_PERL && CvISXSUB(cv)) {
         sub->kind = NYTP_SUB_XSUB; /* replaced by an xsub of the same name */
     }
+    return sub;
+}
+
+static struct nytp_sub *sub_of_key(pTHX_ struct nytp_recorder *rec, CV *cv, const void *key)
+{
+    nytp_guard(rec);
+    struct nytp_sub *const sub = find_by_key(aTHX_ rec, cv, key);
+    nytp_unguard(rec);
     return sub;
 }
 

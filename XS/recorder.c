@@ -329,6 +329,7 @@ static void start(pTHX_ struct nytp_recorder *rec)
     if (rec->places == NULL)
         Newxz(rec->places, NYTP_PLACES, struct nytp_place);
     rec->pid = getpid();
+    rec->unsafe_signals = (PL_signals & PERL_SIGNALS_UNSAFE_FLAG) != 0;
     nytp_program_text_keep(aTHX_ rec);
     if (rec->clock.rate == 0)
         nytp_clock_init(&rec->clock, (int)rec->options.clock);
@@ -352,6 +353,17 @@ static void write_overhead(struct nytp_recorder *rec)
     nytp_write_attribute(rec->writer, "cumulative_overhead_ticks", text, (size_t)len);
 }
 
+/* Said in the profile, not to the program's user: threads are nothing out of the ordinary. */
+static void write_thread_count(struct nytp_recorder *rec)
+{
+    char text[60];
+    if (rec->n_threads == 0)
+        return;
+    snprintf(text, sizeof text, "%u threads were not profiled", rec->n_threads);
+    nytp_write_comment(rec->writer, text);
+    nytp_trace(rec, 1, "%s", text);
+}
+
 /* The part of the stream that only the end can tell. */
 static void write_closing(pTHX_ struct nytp_recorder *rec)
 {
@@ -364,6 +376,7 @@ static void write_closing(pTHX_ struct nytp_recorder *rec)
     nytp_infos_write(aTHX_ rec, true);
     if (rec->options.subs)
         nytp_arcs_write(rec);
+    write_thread_count(rec);
     nytp_write_pid_end(rec->writer, (uint32_t)rec->pid, time_of_day());
 }
 
@@ -403,8 +416,6 @@ static void close_profile(pTHX_ struct nytp_recorder *rec)
                (long)rec->pid, rec->file.path, (unsigned long long)rec->file.size, rec->n_fids,
                rec->n_subs, rec->arcs.used);
     nytp_outfile_close(&rec->file);
-    if (rec->n_threads > 0)
-        nytp_say(rec, "%u threads were not profiled", rec->n_threads);
     rec->n_threads = 0;
     nytp_arcs_clear(rec);
     rec->overhead_base = rec->clock.overhead_ticks;

@@ -19,6 +19,8 @@
 
 #include "perl_compat.h"
 
+#include <signal.h>
+
 #include "../formats/core/writer.h"
 #include "clock.h"
 #include "options.h"
@@ -240,6 +242,9 @@ struct nytp_recorder {
     uint64_t flush_raw;          /* when the last flush was */
     uint64_t calibrate_ns;       /* until the next calibration; grows */
     int64_t forks_left;          /* generations of children still to profile; -1: all */
+    bool unsafe_signals;         /* PERL_SIGNALS=unsafe: handlers run at any point of ours, too */
+    unsigned guards;             /* nested nytp_guard() calls */
+    sigset_t unguarded;          /* the signal mask outside them */
     volatile bool in_flush;
     volatile int pending_signal; /* came during a flush; 0: none */
     bool said_failure;
@@ -293,6 +298,23 @@ static inline uint64_t nytp_now(pTHX_ struct nytp_recorder *rec)
     if (UNLIKELY(raw >= rec->wake_raw))
         nytp_wake_up(aTHX_ rec, &raw);
     return raw;
+}
+
+void nytp_block_signals(struct nytp_recorder *rec);
+void nytp_unblock_signals(struct nytp_recorder *rec);
+
+/* Between these two no signal handler runs. Pairs may nest; no perl code may run in between.
+ * Costs nothing with perl's safe signals, which never come inside a handler of an op. */
+static inline void nytp_guard(struct nytp_recorder *rec)
+{
+    if (UNLIKELY(rec->unsafe_signals))
+        nytp_block_signals(rec);
+}
+
+static inline void nytp_unguard(struct nytp_recorder *rec)
+{
+    if (UNLIKELY(rec->unsafe_signals))
+        nytp_unblock_signals(rec);
 }
 
 /* ---- hooks.c ---- */

@@ -119,13 +119,16 @@ static inline void set_stmt(pTHX_ struct nytp_recorder *rec, const COP *cop)
 
 void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
+    nytp_guard(rec);
     charge(rec, nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)));
     set_stmt(aTHX_ rec, cop);
     rec->left_fresh = false;
+    nytp_unguard(rec);
 }
 
 void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
 {
+    nytp_guard(rec);
     /* A sub that has just returned through this op has read the clock already. */
     const int64_t now = rec->left_fresh
                             ? rec->left_ticks
@@ -136,6 +139,7 @@ void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
     rec->discount_pending = true;
     rec->left_fresh = false;
     set_stmt(aTHX_ rec, PL_curcop);
+    nytp_unguard(rec);
 }
 
 /* What is left behind a DISCOUNT is the rest of a statement that has its record. */

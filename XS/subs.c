@@ -211,11 +211,13 @@ static void close_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
         i--;
     if (i == 0)
         return;
+    nytp_guard(rec);
     const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
     while (rec->n_frames >= i)
         pop(rec, now);
     rec->left_ticks = now;
     rec->left_fresh = true;
+    nytp_unguard(rec);
 }
 
 static void enter_jumped_xsub(pTHX_ struct nytp_recorder *rec);
@@ -278,20 +280,24 @@ void nytp_frames_retract(struct nytp_recorder *rec)
 static struct call_site call_site(pTHX_ struct nytp_recorder *rec)
 {
     struct call_site site;
+    nytp_guard(rec);
     site.now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
     const struct nytp_place *const place =
         nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_SUB);
     site.fid = place->fid;
     site.line = place->line;
     site.caller = caller_now(aTHX_ rec);
+    nytp_unguard(rec);
     return site;
 }
 
 static void enter(struct nytp_recorder *rec, struct nytp_sub *sub, const struct call_site *site)
 {
+    nytp_guard(rec);
     push(rec, sub, site);
     if (rec->entries_on)
         nytp_write_sub_entry(rec->writer, site->fid, site->line);
+    nytp_unguard(rec);
 }
 
 static void watch_scope(pTHX_ uint32_t serial)
@@ -318,10 +324,12 @@ static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub, int
     OP *const next = nytp_real_op(aTHX_ type);
     unwatch(aTHX_ height, context);
     sub->returned_normally = true;
+    nytp_guard(rec);
     if (LIKELY(rec->n_frames > 0 && rec->frames[rec->n_frames - 1].serial == serial))
         pop(rec, nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)));
     else
         close_frame(aTHX_ rec, serial);
+    nytp_unguard(rec);
     return next;
 }
 
@@ -496,7 +504,9 @@ OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec)
 {
     const int type = PL_op->op_type;
     const struct call_site site = call_site(aTHX_ rec);
+    nytp_guard(rec);
     struct nytp_sub *const sub = nytp_sub_of_op(aTHX_ rec, PL_curcop, type);
+    nytp_unguard(rec);
     if (UNLIKELY(type == OP_ACCEPT))
         return call_accept(aTHX_ rec, sub, &site);
     return run_inside(aTHX_ rec, sub, type, &site);
