@@ -6,6 +6,9 @@
  * open file, so it needs no pid, survives our moving the descriptor, and ends with the
  * process. Whoever finds the file locked takes another name.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* asprintf; perl asks for it only when it has threads */
+#endif
 #include "outfile.h"
 
 #include <errno.h>
