@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""The map names every source file, and nothing that is gone."""
+
+import os
+import re
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def tracked(*folders):
+    names = subprocess.run(["git", "-C", ROOT, "ls-files", *folders], check=True,
+                           capture_output=True, text=True).stdout.split()
+    assert names
+    return names
+
+
+def mapped():
+    """File names of the map, `name.{h,c}` taken apart."""
+    with open(os.path.join(ROOT, "CODE-MAP.md"), encoding="utf-8") as file:
+        words = re.findall(r"`([^`]+)`", file.read())
+    names = set()
+    for word in " ".join(words).split():
+        stem, braces, rest = word.partition("{")
+        ends = rest.rstrip("}").split(",") if braces else [""]
+        names.update(os.path.basename(stem + end) for end in ends)
+    return names
+
+
+def test_the_map_names_every_source_file():
+    sources = [name for name in tracked("XS", "exporters", "formats")
+               if name.endswith((".c", ".h", ".def", ".xs", ".md", ".proto"))]
+    missing = [name for name in sources if os.path.basename(name) not in mapped()]
+    assert not missing
+
+
+def test_the_map_names_no_file_that_is_gone():
+    there = {os.path.basename(name) for name in tracked()} | {"nytp-export"}
+    gone = [name for name in mapped() if re.search(r"\.(c|h|def|xs|py|sh|md)$", name)
+            and name not in there and name != "NAME.c"]
+    assert not gone
