@@ -540,6 +540,7 @@ static bool option_event(struct nytp_builder *b, const struct nytp_event *e)
 static bool builder_event(struct nytp_sink *sink, const struct nytp_event *e)
 {
     struct nytp_builder *b = (struct nytp_builder *)sink;
+    b->last_offset = e->offset;
     switch (e->tag) {
     case NYTP_TAG_TIME_BLOCK:
         b->has |= NYTP_HAS_STATEMENTS | NYTP_HAS_BLOCKS;
@@ -570,9 +571,11 @@ static bool builder_event(struct nytp_sink *sink, const struct nytp_event *e)
         return begin_process(b, e->u.pid_start.pid, e->u.pid_start.ppid, e->u.pid_start.time_s);
     case NYTP_TAG_PID_END:
         return end_process(b, e->u.pid_end.pid, e->u.pid_end.time_s);
+    case NYTP_TAG_START_DEFLATE:
+        b->inflated = true;
+        return true;
     case NYTP_TAG_VERSION:
     case NYTP_TAG_COMMENT:
-    case NYTP_TAG_START_DEFLATE:
     case NYTP_TAG_COUNT:
         break;
     }

@@ -71,6 +71,8 @@ struct nytp_builder {
     int64_t ticks_per_sec;
     unsigned has;
     uint64_t negative_times, wrapped_statements;
+    uint64_t last_offset; /* of the latest event, in the inflated stream if `inflated` */
+    bool inflated;
     int64_t ticks_seen; /* of all calls, without their signs */
     uint32_t name_runtime, name_null;
 

@@ -390,8 +390,8 @@ static bool make_part(struct nytp_settling *s)
         const bool announced = from->pid != 0 || from->start_s != 0;
         if (announced && !from->complete && !p->partial) {
             p->partial = p->parts[0].partial = true;
-            nytp_error_set(&p->parts[0].error, NYTP_ERR_TRUNCATED,
-                           "the recording has no end for process %u", from->pid);
+            nytp_error_at(&p->parts[0].error, NYTP_ERR_TRUNCATED, b->last_offset, b->inflated,
+                          "no end of process %u after this", from->pid);
         }
     }
     return true;

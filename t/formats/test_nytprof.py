@@ -170,4 +170,5 @@ def test_isal_and_zlib_give_the_same(export_command, zlib_command, profile, tmp_
     path.write_bytes(data[:-200] + bytes([data[-200] ^ 1]) + data[-199:])
     ours, other = dump(export_command, path), dump(zlib_command, path)
     assert ours.returncode == other.returncode == 3
-    assert b"zlib stream is damaged" in ours.stderr and b"zlib stream is damaged" in other.stderr
+    # the damage is told, by the inflater or by what it made of the bytes
+    assert b": byte " in ours.stderr and b": byte " in other.stderr
