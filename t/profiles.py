@@ -88,13 +88,18 @@ class CannotRecord(Exception):
 
 
 def have_recorder():
-    return subprocess.run(["perl", "-MDevel::NYTProf::Core", "-e", "1"],
+    return subprocess.run(["perl", "-MDevel::NYTProf::Core", "-e", "1"], env=stock_environment(),
                           capture_output=True, check=False).returncode == 0
 
 
+def stock_environment(**more):
+    """Without what would make perl load another Devel::NYTProf than the installed one."""
+    unwanted = {"PERL5LIB", "PERL5OPT", "PERLLIB", "PERL5DB", "NYTPROF"}
+    return {name: value for name, value in os.environ.items() if name not in unwanted} | more
+
+
 def run_recorder(arguments, options, out, cwd=PROGRAMS, may_die=False):
-    environment = dict(os.environ, NYTPROF=f"file={out}:{options}", LC_ALL="C.UTF-8")
-    environment.pop("PERL5OPT", None)
+    environment = stock_environment(NYTPROF=f"file={out}:{options}", LC_ALL="C.UTF-8")
     done = subprocess.run(["perl", "-d:NYTProf", *arguments], cwd=cwd, env=environment,
                           stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if done.returncode and not may_die:
@@ -131,7 +136,7 @@ def cut_copy(source, share, out):
 
 def merge_forks(out):
     done = subprocess.run(["nytprofmerge", "-o", str(out), *map(str, processes("forks"))],
-                          capture_output=True, check=False)
+                          env=stock_environment(), capture_output=True, check=False)
     if not out.exists():
         raise CannotRecord(f"nytprofmerge: {done.stderr.decode(errors='replace')}")
 
