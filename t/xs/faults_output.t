@@ -56,7 +56,7 @@ scenario 'no such folder, no right to write, a folder, a path too long' => sub {
         ran($run, 'file=' . substr($file, 0, 20), 1);
     }
     if ($> == 0) {
-        my $run = run_prog(code => "\$) = '65534 65534'; \$> = 65534; DB::enable_profile('/root/x.out'); print 'ran';", opts => 'start=no');
+        my $run = run_prog(code => "\$) = '65534 65534'; \$> = 65534; DB::enable_profile('/proc/x.out'); print 'ran';", opts => 'start=no');
         is "$run->{status} $run->{out}", '0 ran', 'enable_profile where nothing may be written';
     }
     my $run = run_prog(code => "print DB::enable_profile('/nosuch/x') ? 1 : 0, 'ran'; sub f { 1 } f();");
