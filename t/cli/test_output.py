@@ -176,11 +176,18 @@ def test_a_file_too_large_is_told_and_removed(mixed, tmp_path):
     assert leftovers(tmp_path) == []
 
 
+def default_signals():
+    """nohup and job runners leave signals ignored, and that is inherited."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_leaves_no_unfinished_file(profile, tmp_path, number):
     data = profile("mixed-calls2").read_bytes()
     with subprocess.Popen([COMMAND, "--dump", "-o", tmp_path / "out", "-"],
-                          stdin=subprocess.PIPE) as process:
+                          stdin=subprocess.PIPE, preexec_fn=default_signals) as process:
         process.stdin.write(data[:4000])
         process.stdin.flush()
         for _ in range(500):

@@ -132,6 +132,13 @@ sub run_perl {
     return $r;
 }
 
+# What nohup or a job runner ignores, programs would go on ignoring; they are to start afresh.
+sub default_signals {
+    $SIG{$_} = 'DEFAULT' for grep { ($SIG{$_} || '') eq 'IGNORE' } keys %SIG;
+    POSIX::sigprocmask(POSIX::SIG_SETMASK(), POSIX::SigSet->new);
+    return;
+}
+
 sub run_command {
     my ($cmd, %o) = @_;
     my $tmp = tempdir('nytpio-XXXXXX', TMPDIR => 1, CLEANUP => 1);
@@ -147,6 +154,7 @@ sub run_command {
         setpgrp;
         chdir $o{dir} or POSIX::_exit(126);
         %ENV = %{ $o{env} };
+        default_signals();
         open STDIN, '<', defined $o{stdin} ? "$tmp/in" : '/dev/null' or POSIX::_exit(126);
         open STDOUT, '>', "$tmp/out" or POSIX::_exit(126);
         open STDERR, '>', "$tmp/err" or POSIX::_exit(126);
