@@ -4,11 +4,14 @@
  * (libcexit=1), POSIX::_exit without the subroutine profiler (posix_exit=1).
  *
  * A signal may come in the middle of malloc() or of perl's own structures, so what runs here
- * allocates nothing and asks perl nothing: it writes what the recorder already knows. When
- * the signal interrupted the writing of a block, it is put off until the block is out.
+ * allocates nothing and asks perl nothing: it writes what the recorder already knows. perl
+ * may be busy or asleep in C for long, so this cannot wait for the next op; but when the
+ * signal interrupts the recorder itself, inside a guard, it is put off until the guard is
+ * left, a moment later. A second signal is not put off: should the recorder be stuck in
+ * writing, the program can still be stopped.
  *
- * With PERL_SIGNALS=unsafe perl runs the program's handlers inside signals; then the
- * recorder's own work is done with signals blocked.
+ * With PERL_SIGNALS=unsafe perl runs the program's handlers inside signals; then a guard
+ * blocks all signals.
  */
 #include "recorder.h"
 
@@ -39,23 +42,20 @@ static bool is_a_fault(int number)
     return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE;
 }
 
-static void on_signal(int number)
+/* On another thread there is no telling what the recorder's thread is doing just now. A fault
+ * that nobody sent cannot be put off: the instruction would be run again. */
+static void on_signal(int number, siginfo_t *info, void *context)
 {
     struct nytp_recorder *const rec = nytp_recorder;
-    if (rec->in_flush && !is_a_fault(number)) {
+    const bool is_ours = pthread_equal(pthread_self(), rec->thread);
+    const bool can_wait = !is_a_fault(number) || info->si_code <= 0;
+    PERL_UNUSED_VAR(context);
+    if (is_ours && can_wait && rec->guards > 0 && rec->pending_signal == 0) {
         rec->pending_signal = number;
         return;
     }
-    if (!rec->in_flush)
+    if (is_ours && rec->guards == 0)
         nytp_finish_without_perl(rec);
-    die_of(number);
-}
-
-void nytp_signal_now(struct nytp_recorder *rec)
-{
-    const int number = rec->pending_signal;
-    rec->pending_signal = 0;
-    nytp_finish_without_perl(rec);
     die_of(number);
 }
 
@@ -65,9 +65,9 @@ static void catch_signal(int number)
     struct sigaction now;
     if (sigaction(number, NULL, &now) != 0 || now.sa_handler != SIG_DFL)
         return;
-    now.sa_handler = on_signal;
-    now.sa_flags = 0;
-    sigemptyset(&now.sa_mask);
+    now.sa_sigaction = on_signal;
+    now.sa_flags = SA_SIGINFO;
+    sigfillset(&now.sa_mask);
     sigaction(number, &now, NULL);
 }
 
@@ -99,27 +99,45 @@ static void catch_signals(struct nytp_recorder *rec, const char *names)
     }
 }
 
-void nytp_block_signals(struct nytp_recorder *rec)
+void nytp_guards_choose(pTHX_ struct nytp_recorder *rec)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (rec->guards++ == 0)
-        rec->unguarded = before;
+    rec->unsafe_signals = (PL_signals & PERL_SIGNALS_UNSAFE_FLAG) != 0;
+    rec->guarded = rec->unsafe_signals || rec->options.sigexit != NULL;
+    rec->thread = pthread_self();
 }
 
-void nytp_unblock_signals(struct nytp_recorder *rec)
+void nytp_guard_enter(struct nytp_recorder *rec)
 {
-    if (--rec->guards == 0) {
+    if (rec->guards == 0)
+        rec->thread = pthread_self();
+    if (rec->guards == 0 && rec->unsafe_signals) {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &rec->unguarded);
+    }
+    rec->guards++;
+}
+
+void nytp_guard_leave(struct nytp_recorder *rec)
+{
+    if (--rec->guards > 0)
+        return;
+    if (rec->unsafe_signals) {
         const sigset_t before = rec->unguarded;
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
+    if (rec->pending_signal != 0)
+        raise(rec->pending_signal);
 }
 
 static void on_libc_exit(void)
 {
-    if (nytp_recorder != NULL)
-        nytp_finish_without_perl(nytp_recorder);
+    struct nytp_recorder *const rec = nytp_recorder;
+    if (rec == NULL)
+        return;
+    nytp_guard(rec);
+    nytp_finish_without_perl(rec);
+    nytp_unguard(rec);
 }
 
 void nytp_exits_watch(struct nytp_recorder *rec)

@@ -432,25 +432,34 @@ static void compiled(pTHX_ struct nytp_recorder *rec, UV seq, uint32_t level)
             file->text = SvREFCNT_inc(rec->last_eval.text);
 }
 
+static void push_eval(pTHX_ struct nytp_recorder *rec, UV seq, SV *text)
+{
+    if (rec->n_evals >= rec->size_evals) {
+        rec->size_evals = rec->size_evals == 0 ? 16 : rec->size_evals * 2;
+        Renew(rec->evals, rec->size_evals, struct nytp_eval);
+    }
+    rec->evals[rec->n_evals++] = (struct nytp_eval){seq, newSVsv(text)};
+}
+
 OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
 {
     SV *const text = eval_argument(aTHX);
     const UV seq = (UV)PL_evalseq + 1;
+    nytp_guard(rec);
     if (PL_parser == NULL)
         drop_evals(aTHX_ rec, 0); /* what died in the middle of a compilation */
     const uint32_t level = rec->n_evals;
+    const bool keeps_text = text != NULL && level < MAX_EVALS;
     note_origin(aTHX_ rec, seq);
-    if (text == NULL || level >= MAX_EVALS)
-        return nytp_real_op(aTHX_ OP_ENTEREVAL);
-    if (level >= rec->size_evals) {
-        rec->size_evals = rec->size_evals == 0 ? 16 : rec->size_evals * 2;
-        Renew(rec->evals, rec->size_evals, struct nytp_eval);
-    }
-    rec->evals[level].seq = seq;
-    rec->evals[level].text = newSVsv(text);
-    rec->n_evals = level + 1;
+    if (keeps_text)
+        push_eval(aTHX_ rec, seq, text);
+    nytp_unguard(rec);
     OP *const next = nytp_real_op(aTHX_ OP_ENTEREVAL);
+    if (!keeps_text)
+        return next;
+    nytp_guard(rec);
     compiled(aTHX_ rec, seq, level);
+    nytp_unguard(rec);
     return next;
 }
 

@@ -135,8 +135,11 @@ static OP *on_exec(pTHX)
 static void note_compiled(pTHX_ const OP *root)
 {
     struct nytp_recorder *const rec = nytp_recorder;
-    if (nytp_is_ours(aTHX_ rec) && rec->state != NYTP_OFF && PL_compcv != NULL)
-        nytp_sub_compiled(aTHX_ rec, root);
+    if (!nytp_is_ours(aTHX_ rec) || rec->state == NYTP_OFF || PL_compcv == NULL)
+        return;
+    nytp_guard(rec);
+    nytp_sub_compiled(aTHX_ rec, root);
+    nytp_unguard(rec);
 }
 
 static OP *check_leavesub(pTHX_ OP *op)

@@ -111,15 +111,11 @@ static void give_up(struct nytp_recorder *rec)
 static void flush(struct nytp_recorder *rec, enum nytp_flush how)
 {
     dSAVE_ERRNO;
-    rec->in_flush = true;
     nytp_clock_pause(&rec->clock);
     const bool ok = nytp_writer_flush(rec->writer, how);
     nytp_clock_resume(&rec->clock);
-    rec->in_flush = false;
     if (!ok && rec->state != NYTP_OFF)
         give_up(rec);
-    if (rec->pending_signal != 0)
-        nytp_signal_now(rec);
     RESTORE_ERRNO;
 }
 
@@ -154,8 +150,6 @@ static void become_child(pTHX_ struct nytp_recorder *rec);
 void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
 {
     dSAVE_ERRNO;
-    if (rec->in_flush)
-        return;
     if (rec->forked)
         become_child(aTHX_ rec);
     if (rec->state != NYTP_RECORDING) {
@@ -323,25 +317,35 @@ static int64_t axis_now(const struct nytp_recorder *rec)
     return nytp_clock_ticks(&rec->clock, raw);
 }
 
+/* The first records of a new file, after its header. */
+static void begin_file(pTHX_ struct nytp_recorder *rec)
+{
+    rec->overhead_base = rec->clock.overhead_ticks;
+    nytp_frames_place(aTHX_ rec);
+    nytp_frames_restart(rec, axis_now(rec));
+    begin_recording(rec);
+}
+
 static void start(pTHX_ struct nytp_recorder *rec)
 {
     dSAVE_ERRNO;
+    if (rec->generation == 0)
+        nytp_guards_choose(aTHX_ rec);
+    nytp_guard(rec);
     if (rec->places == NULL)
         Newxz(rec->places, NYTP_PLACES, struct nytp_place);
     rec->pid = getpid();
-    rec->unsafe_signals = (PL_signals & PERL_SIGNALS_UNSAFE_FLAG) != 0;
     nytp_program_text_keep(aTHX_ rec);
     if (rec->clock.rate == 0)
         nytp_clock_init(&rec->clock, (int)rec->options.clock);
     if (open_profile(aTHX_ rec)) {
-        rec->overhead_base = rec->clock.overhead_ticks;
         rec->calibrate_ns = FIRST_CALIBRATION_NS;
-        nytp_frames_restart(rec, axis_now(rec));
-        begin_recording(rec);
+        begin_file(aTHX_ rec);
         flush(rec, NYTP_FLUSH_SYNC);
         if (rec->generation == 1)
             nytp_exits_watch(rec);
     }
+    nytp_unguard(rec);
     RESTORE_ERRNO;
 }
 
@@ -368,10 +372,8 @@ static void write_thread_count(struct nytp_recorder *rec)
 static void write_closing(pTHX_ struct nytp_recorder *rec)
 {
     write_overhead(rec);
-    if (rec->options.subs) {
-        nytp_frames_place(aTHX_ rec);
+    if (rec->options.subs)
         nytp_frames_report(rec, axis_now(rec));
-    }
     nytp_program_lines_write(aTHX_ rec);
     nytp_infos_write(aTHX_ rec, true);
     if (rec->options.subs)
@@ -382,7 +384,7 @@ static void write_closing(pTHX_ struct nytp_recorder *rec)
 
 void nytp_finish_without_perl(struct nytp_recorder *rec)
 {
-    if (!file_is_open(rec) || rec->forked)
+    if (!file_is_open(rec) || rec->is_ended || getpid() != rec->pid)
         return;
     write_overhead(rec);
     if (rec->options.subs)
@@ -406,6 +408,7 @@ static void close_profile(pTHX_ struct nytp_recorder *rec)
 {
     if (!file_is_open(rec))
         return;
+    nytp_guard(rec);
     if (rec->stmts_on)
         nytp_stmt_end(aTHX_ rec);
     write_closing(aTHX_ rec);
@@ -423,6 +426,7 @@ static void close_profile(pTHX_ struct nytp_recorder *rec)
     rec->n_finished++;
     if (rec->state != NYTP_OFF)
         set_state(rec, NYTP_CLOSED);
+    nytp_unguard(rec);
 }
 
 /* ---- fork and exec ---- */
@@ -455,9 +459,7 @@ static void become_child(pTHX_ struct nytp_recorder *rec)
     rec->n_finished = 0;
     if (!open_profile(aTHX_ rec))
         return;
-    rec->overhead_base = rec->clock.overhead_ticks;
-    nytp_frames_restart(rec, axis_now(rec));
-    begin_recording(rec);
+    begin_file(aTHX_ rec);
     if (!was_recording)
         set_state(rec, NYTP_PAUSED);
     flush(rec, NYTP_FLUSH_SYNC);
@@ -465,8 +467,11 @@ static void become_child(pTHX_ struct nytp_recorder *rec)
 
 static void become_child_if_forked(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->forked)
-        become_child(aTHX_ rec);
+    if (!rec->forked)
+        return;
+    nytp_guard(rec);
+    become_child(aTHX_ rec);
+    nytp_unguard(rec);
 }
 
 /* Finish before perl's exec handler. When exec fails the program lives on and so does the
@@ -477,6 +482,7 @@ OP *nytp_exec(pTHX_ struct nytp_recorder *rec)
     if (!file_is_open(rec))
         return nytp_real_op(aTHX_ OP_EXEC);
     dSAVE_ERRNO;
+    nytp_guard(rec);
     if (rec->stmts_on)
         nytp_stmt_return(aTHX_ rec);
     nytp_clock_pause(&rec->clock);
@@ -487,9 +493,13 @@ OP *nytp_exec(pTHX_ struct nytp_recorder *rec)
         rec->writer->deflate == NULL ? NULL : nytp_deflate_copy(rec->writer->deflate);
     write_closing(aTHX_ rec);
     flush(rec, NYTP_FLUSH_FINISH);
+    rec->is_ended = true;
+    nytp_unguard(rec);
     RESTORE_ERRNO;
     OP *const next = nytp_real_op(aTHX_ OP_EXEC);
     SAVE_ERRNO;
+    nytp_guard(rec);
+    rec->is_ended = false;
     nytp_frames_retract(rec);
     if (rec->state != NYTP_OFF && nytp_outfile_truncate(&rec->file, size)) {
         nytp_deflate_free(rec->writer->deflate);
@@ -499,6 +509,7 @@ OP *nytp_exec(pTHX_ struct nytp_recorder *rec)
         give_up(rec);
     }
     nytp_clock_resume(&rec->clock);
+    nytp_unguard(rec);
     RESTORE_ERRNO;
     return next;
 }
@@ -696,10 +707,12 @@ bool nytp_disable(pTHX)
     become_child_if_forked(aTHX_ rec);
     if (rec->state != NYTP_RECORDING)
         return false;
+    nytp_guard(rec);
     if (rec->stmts_on)
         nytp_stmt_end(aTHX_ rec);
     set_state(rec, NYTP_PAUSED);
     flush(rec, NYTP_FLUSH_SYNC);
+    nytp_unguard(rec);
     return true;
 }
 

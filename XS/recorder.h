@@ -19,6 +19,7 @@
 
 #include "perl_compat.h"
 
+#include <pthread.h>
 #include <signal.h>
 
 #include "../formats/core/writer.h"
@@ -243,10 +244,12 @@ struct nytp_recorder {
     uint64_t calibrate_ns;       /* until the next calibration; grows */
     int64_t forks_left;          /* generations of children still to profile; -1: all */
     bool unsafe_signals;         /* PERL_SIGNALS=unsafe: handlers run at any point of ours, too */
-    unsigned guards;             /* nested nytp_guard() calls */
+    bool guarded;                /* some signal may come between nytp_guard() and _unguard() */
+    volatile unsigned guards;    /* nested nytp_guard() calls */
     sigset_t unguarded;          /* the signal mask outside them */
-    volatile bool in_flush;
-    volatile int pending_signal; /* came during a flush; 0: none */
+    pthread_t thread;            /* that was last inside them */
+    volatile int pending_signal; /* came inside; 0: none */
+    bool is_ended;               /* the stream has its end, which exec may yet take back */
     bool said_failure;
     bool is_planned;             /* phases, fork handler: once */
     char *base_path;             /* absolute, without pid and time */
@@ -300,21 +303,25 @@ static inline uint64_t nytp_now(pTHX_ struct nytp_recorder *rec)
     return raw;
 }
 
-void nytp_block_signals(struct nytp_recorder *rec);
-void nytp_unblock_signals(struct nytp_recorder *rec);
+void nytp_guards_choose(pTHX_ struct nytp_recorder *rec); /* once, outside all guards */
+void nytp_guard_enter(struct nytp_recorder *rec);
+void nytp_guard_leave(struct nytp_recorder *rec);
 
-/* Between these two no signal handler runs. Pairs may nest; no perl code may run in between.
- * Costs nothing with perl's safe signals, which never come inside a handler of an op. */
+/* Between these two the recorder is being changed: with PERL_SIGNALS=unsafe no handler of the
+ * program runs, and a signal of sigexit= waits for the end. Everything that changes what
+ * nytp_finish_without_perl() reads is in between. Pairs may nest; no perl code may run inside.
+ * Costs a test of one byte where neither is the case: perl's own handlers never come inside
+ * an op. */
 static inline void nytp_guard(struct nytp_recorder *rec)
 {
-    if (UNLIKELY(rec->unsafe_signals))
-        nytp_block_signals(rec);
+    if (UNLIKELY(rec->guarded))
+        nytp_guard_enter(rec);
 }
 
 static inline void nytp_unguard(struct nytp_recorder *rec)
 {
-    if (UNLIKELY(rec->unsafe_signals))
-        nytp_unblock_signals(rec);
+    if (UNLIKELY(rec->guarded))
+        nytp_guard_leave(rec);
 }
 
 /* ---- hooks.c ---- */
@@ -327,7 +334,6 @@ OP *nytp_real_op(pTHX_ int type); /* run perl's own handler */
 
 void nytp_exits_watch(struct nytp_recorder *rec);  /* the signals and exits that options name */
 void nytp_exits_before_call(pTHX_ struct nytp_recorder *rec); /* entersub with subs=0 */
-void nytp_signal_now(struct nytp_recorder *rec);   /* the one that was put off */
 
 /* ---- stmts.c ---- */
 

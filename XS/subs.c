@@ -191,6 +191,13 @@ static void account(struct nytp_recorder *rec, const struct nytp_frame *frame, u
                               frame->sub->encoded_len);
 }
 
+/* A signal may have to report the frame, when it is too late to allocate its arc. */
+static inline void prepare_report(struct nytp_recorder *rec, const struct nytp_frame *frame)
+{
+    if (UNLIKELY(rec->guarded))
+        arc_of(rec, frame);
+}
+
 static void pop(struct nytp_recorder *rec, int64_t now)
 {
     struct nytp_frame *const frame = &rec->frames[rec->n_frames - 1];
@@ -237,6 +244,7 @@ void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks)
     for (uint32_t i = 0; i < rec->n_frames; i++) {
         rec->frames[i].enter_ticks = ticks;
         rec->frames[i].callee_ticks = 0;
+        prepare_report(rec, &rec->frames[i]);
     }
 }
 
@@ -294,9 +302,10 @@ static struct call_site call_site(pTHX_ struct nytp_recorder *rec)
 static void enter(struct nytp_recorder *rec, struct nytp_sub *sub, const struct call_site *site)
 {
     nytp_guard(rec);
-    push(rec, sub, site);
+    const struct nytp_frame *const frame = push(rec, sub, site);
     if (rec->entries_on)
         nytp_write_sub_entry(rec->writer, site->fid, site->line);
+    prepare_report(rec, frame);
     nytp_unguard(rec);
 }
 
@@ -406,11 +415,14 @@ static OP *call_unclear(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub,
         return next;
     }
     struct nytp_frame *const frame = &rec->frames[rec->n_frames - 1];
+    nytp_guard(rec);
     frame->sub->depth--;
     frame->sub = nytp_sub_of_cv(aTHX_ rec, entered);
     frame->depth = ++frame->sub->depth;
     frame->sub->called = true;
     frame->serial = ++rec->last_serial; /* the scope to watch is the sub's own */
+    prepare_report(rec, frame);
+    nytp_unguard(rec);
     watch_scope(aTHX_ rec->last_serial);
     return next;
 }
@@ -429,7 +441,9 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec)
     }
     if (cv == NULL && is_hopeless(sv))
         return nytp_real_op(aTHX_ OP_ENTERSUB);
+    nytp_guard(rec);
     struct nytp_sub *const sub = unclear_sub(aTHX_ rec, sv, cv);
+    nytp_unguard(rec);
     if (cv == NULL || !CvISXSUB(cv))
         return call_unclear(aTHX_ rec, sub, &site);
     if (UNLIKELY(sub->special == NYTP_SUB_EXITS))
@@ -490,6 +504,7 @@ static OP *call_accept(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub,
 {
     OP *const next = nytp_real_op(aTHX_ OP_ACCEPT);
     struct call_site after = *site;
+    nytp_guard(rec);
     after.now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
     for (uint32_t i = 0; i < rec->n_frames; i++)
         rec->frames[i].enter_ticks += after.now - site->now;
@@ -497,6 +512,7 @@ static OP *call_accept(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub,
     enter(rec, sub, &after);
     sub->returned_normally = true;
     pop(rec, after.now);
+    nytp_unguard(rec);
     return next;
 }
 

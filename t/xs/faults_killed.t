@@ -5,6 +5,7 @@ use strict;
 use warnings;
 
 use Config;
+use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Test::More;
@@ -121,6 +122,101 @@ scenario 'sigexit finishes and dies by the same signal' => sub {
             is $arc && $arc->{count}, 200, "$opts: $signal: arcs";
         }
     }
+};
+
+# Forked children that do all that the recorder has to keep books about, killed at any instant.
+my $HAMMER = <<'P';
+use Time::HiRes qw(sleep);
+sub leaf { my $n = shift; return $n + 1 }
+sub nest { my $n = shift; return $n > 0 ? nest($n - 1) + 1 : leaf($n) }
+sub AUTOLOAD { our $AUTOLOAD; return length $AUTOLOAD }
+sub fresh {
+    my $n = shift;
+    my $name = 'made_' . 'x' x (7 * $n % 90) . $n;
+    return eval "sub $name { my \$x = shift;\n return leaf(\$x) }\n $name($n) + unknown_$n()";
+}
+sub work {
+    my $n = shift;
+    leaf($_) for 1 .. 5;
+    nest($n % 40);
+    my @s = sort { leaf($a) <=> leaf($b) } 3, 1, 2;
+    (my $text = "a,b,c-$n") =~ s/([a-c])/leaf(1)/ge;
+    eval { leaf(1); die "out\n" };
+    fresh($n);
+    stat '/';
+    sleep 0.0005 if $n % 16 == 0;
+}
+sub child { my $out = shift; my $n = 0; syswrite $out, 'x'; work(++$n) while 1 }
+my ($signal, $rounds, $longest) = @ARGV;
+srand 42;
+for (1 .. $rounds) {
+    pipe my $in, my $out;
+    my @pids = map { fork || child($out) } 1 .. 2;
+    sysread $in, my $started, 1 for @pids;
+    for my $pid (@pids) {
+        sleep rand $longest;
+        kill $signal => $pid;
+    }
+    waitpid($_, 0), print "$_ $?\n" for @pids;
+}
+P
+
+scenario 'sigexit at any instant leaves a whole file' => sub {
+    plan skip_all => 'bin/nytp-export is not built' if !-x root() . '/bin/nytp-export';
+    my $rounds = long_tests() ? 1500 : 150;
+    for my $opts ('sigexit=term', 'sigexit=term:compress=0:blocks=1') {
+        my $run = run_prog(code => $HAMMER, opts => $opts, args => ['TERM', $rounds, 0.004], timeout => 600);
+        my %status = map { split } split /\n/, $run->{out};
+        is scalar(keys %status), 2 * $rounds, "$opts: children" or diag $run->{err};
+        is join(' ', grep { $status{$_} != $NUMBER{TERM} } sort keys %status), '', "$opts: all died of the signal";
+        is $run->{err}, '', "$opts: silently";
+        my @files = map { "$run->{dir}/nytprof.out.$_" } sort keys %status;
+        my $said = run_perl(impl => 'plain', args => ['-e', 'exec @ARGV', root() . '/bin/nytp-export', '--check', @files]);
+        is $said->{status}, 0, "$opts: all files are whole" or diag "$said->{err}\n", grep { !/: ok$/ } map { "$_\n" } split /\n/, $said->{out};
+        is join('; ', check_sums(read_profile($_))), '', "$opts: sums of $_" for @files[map { $_ * 20 } 0 .. 9];
+    }
+};
+
+scenario 'sigexit while perl is busy or asleep in one op' => sub {
+    my %op = (
+        asleep => 'sleep 30',
+        reading => 'pipe my $in, my $out; sysread $in, my $x, 1',
+        matching => '("a" x 9999) =~ /a*a*a*a*[bc]/',
+    );
+    for my $name (sort keys %op) {
+        my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+        my $run = run_prog(
+            dir => $dir, opts => 'sigexit=term', timeout => 20,
+            code => "sub f { $op{$name} } open my \$ready, '>', 'ready'; f();\n",
+            on_start => sub {
+                select undef, undef, undef, 0.02 until -e "$dir/ready";
+                select undef, undef, undef, 0.1;
+                kill TERM => shift;
+            },
+        );
+        is "$run->{signal} $run->{timeout}", "$NUMBER{TERM} 0", "$name: dies of it at once" or diag $run->{err};
+        my $p = profile_in($run);
+        is join('; ', check_sums($p)), '', "$name: whole";
+        like join('; ', arc_lines($p)), qr/main::RUNTIME 1 main::f x1/, "$name: the call is in it";
+    }
+};
+
+scenario 'sigexit when the program faults' => sub {
+    my $run = run_prog(opts => 'sigexit=1', code => "sub f { unpack 'p', pack 'J', 16 }\nf();\n");
+    is $run->{signal}, $NUMBER{SEGV}, 'dies of it';
+    is join('; ', check_sums(profile_in($run))), '', 'whole';
+};
+
+scenario 'sigexit in a file that began inside a call' => sub {
+    my $run = run_prog(
+        opts => 'sigexit=term',
+        code => "use lib '.'; use M;\nM::f();\n",
+        files => { 'M.pm' => "package M; sub f { DB::enable_profile('new'); kill TERM => \$\$; sleep 1 }\n1;\n" },
+    );
+    is $run->{signal}, $NUMBER{TERM}, 'dies of it';
+    my $p = profile_in($run, 'new');
+    is join('; ', check_sums($p)), '', 'whole, the calling place is in a file of its own';
+    like join('; ', arc_lines($p)), qr/main::RUNTIME 2 M::f x1/, 'the call';
 };
 
 scenario 'sigexit leaves alone what the program or its parent decided' => sub {
