@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# Statements that last longer than the 32 bits of ticks that a record holds: 429 s, or 214 s
+# signed. Nobody waits: sleep() and the clock are those of clock_ahead.c.
+
+use strict;
+use warnings;
+
+use Config;
+use File::Temp qw(tempdir);
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+my $AHEAD = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1) . '/clock_ahead.so';
+system $Config{cc}, '-shared', '-fPIC', '-o', $AHEAD, "$FindBin::Bin/clock_ahead.c";
+is $?, 0, 'clock_ahead.c compiles' or BAIL_OUT('no clock to test with');
+
+my $CODE = <<'P';
+sub f {
+    sleep 1000;
+    return 1;
+}
+sleep 500;
+my $x = f() + sleep 700;
+f();
+sleep 200;
+P
+
+# line => [executions, seconds]
+my %WANT = (2 => [2, 2000], 3 => [2, 0], 5 => [1, 500], 6 => [1, 700], 7 => [1, 0], 8 => [1, 200]);
+
+sub line_facts {
+    my ($lines) = @_;
+    return { map { $_ => [$lines->{$_}[0], sprintf '%.0f', $lines->{$_}[1]] } keys %$lines };
+}
+
+# Lines of the script as nytprofcsv shows them.
+sub csv_facts {
+    my ($run, @command) = @_;
+    my $r = NYTPTest::run_command([@command, '--out', "csv$$"], dir => $run->{dir}, env => { PATH => $ENV{PATH} });
+    is $r->{status}, 0, "$command[-1]: exit status" or diag $r->{err};
+    my ($path) = glob "$run->{dir}/csv$$/*prog-pl-*-line.csv";
+    open my $fh, '<', $path or return {};
+    my @rows = grep { /^[\d.]+,\d+,/ } <$fh>;
+    system 'rm', '-r', "$run->{dir}/csv$$";
+    my %found;
+    for my $line (1 .. @rows) {
+        my ($seconds, $count) = split /,/, $rows[$line - 1];
+        $found{$line} = [$count, $seconds] if $count;
+    }
+    return line_facts(\%found);
+}
+
+my @blib = map { "-I$_" } NYTPTest::lib_dirs('ours');
+my ($stock) = grep { -x } map { "$_/nytprofcsv" } split /:/, $ENV{NYTP_STOCK_BIN} || '/usr/bin:/usr/local/bin';
+
+for my $opts ('', 'slowops=0:calls=1', 'leave=0', 'blocks=1:compress=0') {
+    scenario "clock=1:$opts" => sub {
+        my $run = run_prog(code => $CODE, opts => "clock=1:$opts", env => { LD_PRELOAD => $AHEAD });
+        is $run->{status}, 0, 'runs' or diag $run->{err};
+        my $p = profile_in($run);
+        is join('; ', check_sums($p)), '', 'whole';
+        my $tps = $p->{attr}{ticks_per_sec};
+        my %lines = map { $_ => [$p->{stmt}{ script_fid($p) }{$_}[0], $p->{stmt}{ script_fid($p) }{$_}[1] / $tps] }
+          keys %{ $p->{stmt}{ script_fid($p) } };
+        # without leave the rest of line 6 is charged to the statement executed last
+        my %want = $opts =~ /leave=0/ ? (%WANT, 3 => [2, 700], 6 => [1, 0]) : %WANT;
+        is_deeply line_facts(\%lines), \%want, 'each line: executions, seconds';
+        my %incl;
+        $incl{ $_->{callee} } += $_->{incl} for @{ $p->{arc} };
+        is sprintf('%.0f', $incl{'main::f'}), 2000, 'the sub';
+        is_deeply csv_facts($run, $^X, @blib, root() . '/blib/script/nytprofcsv'), \%want, 'our nytprofcsv';
+        SKIP: {
+            skip 'no stock nytprofcsv installed', 1 if !defined $stock;
+            is_deeply csv_facts($run, '/usr/bin/perl', $stock), \%want, 'the stock nytprofcsv';
+        }
+    };
+}
+
+done_testing;
