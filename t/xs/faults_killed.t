@@ -48,46 +48,105 @@ scenario 'killed after a long run: at least 99 % of the statements' => sub {
         is $run->{err}, '', "$signal: silently";
         my $p = profile_in($run) or do { fail "$signal: file"; next };
         my ($n, $names) = cut_facts($p);
-        cmp_ok $n, '>=', ($long ? 0.99 : 0.5) * $expected, sprintf '%s: %d of %d statements', $signal, $n, $expected;
+        # 16 kB may be missing: a statement and its share of the calls take 15 bytes or more
+        my $least = $long ? 0.99 * $expected : $expected - 16_384 / 15;
+        cmp_ok $n, '>=', $least, sprintf '%s: %d of %d statements', $signal, $n, $expected;
         ok $names->{$_}, "$signal: $_" for 'main::inner', 'main::outer';
         ok !$names->{'main::'} && !$names->{''}, "$signal: no nameless sub";
     }
 };
 
-scenario 'killed at random points' => sub {
-    my $points = long_tests() ? 50 : 8;
-    srand 42;
-    my $dir_code = <<'P';
+# Calls $code for each item, two at a time in processes of their own; returns their results,
+# which are hashes of plain values.
+sub in_parallel {
+    my ($code, @items) = @_;
+    my (@results, @workers);
+    for my $worker (0, 1) {
+        my $pid = open my $from, '-|';
+        die "fork: $!" if !defined $pid;
+        if (!$pid) {
+            for my $i (grep { $_ % 2 == $worker } 0 .. $#items) {
+                my %result = (%{ $code->($items[$i]) }, item => $i);
+                print map({ "$_\t$result{$_}\n" } sort keys %result), "\n";
+            }
+            exit 0;
+        }
+        push @workers, $from;
+    }
+    for my $from (@workers) {
+        local $/ = '';
+        push @results, map { chomp; +{ map { split /\t/, $_, 2 } split /\n/ } } <$from>;
+        close $from;
+    }
+    return @results;
+}
+
+# Says each round that is behind it with a byte.
+my $ROUNDS = <<'P';
 sub inner { my $n = shift; return $n + 1 }
 sub outer { my $n = shift; $n = inner($n); return $n }
-my $t = 0;
-$| = 1;
-$SIG{ALRM} = sub { kill KILL => $$ };
-require Time::HiRes;
-Time::HiRes::ualarm($ARGV[0]);
+open my $rounds, '>', 'rounds' or die;
 while (1) {
-    outer($t);
-    $t++;
-    syswrite STDOUT, pack 'N', $t if $t % 500 == 0;
+    outer(7);
+    syswrite $rounds, 'x';
 }
 P
-    my $worst = 1;
-    for my $i (1 .. $points) {
-        my $run = run_prog(code => $dir_code, args => [20_000 + int rand(long_tests() ? 900_000 : 120_000)], timeout => 20);
-        is $run->{signal}, 9, "point $i: killed";
-        my $rounds = length $run->{out} ? unpack 'N', substr $run->{out}, -4 : 0;
-        my $p = profile_in($run) or do { fail "point $i: file"; next };
-        my ($n, $names) = cut_facts($p);
-        my $expected = $rounds * 7;
-        my $kept = $expected ? $n / $expected : 1;
-        $worst = $kept if $kept < $worst;
-        ok $names->{'main::inner'} && $names->{'main::outer'}, "point $i: names";
-        my ($sub) = @{ $p->{sub}{'main::inner'} || [] };
-        is "@{$sub || []}[1,2]", '1 1', "point $i: line range" if $sub && impl() eq 'ours';
-        # An interval that is open when the kill comes may be lost: 1 % or a tenth of a second.
-        cmp_ok $kept, '>=', 0.85, sprintf 'point %d: %.3f of %d statements', $i, $kept, $expected;
+
+sub export {
+    my ($run, $what) = @_;
+    return run_perl(impl => 'plain', dir => $run->{dir}, args => ['-e', 'exec @ARGV', root() . '/bin/nytp-export', $what]);
+}
+
+sub kill_at {
+    my ($point) = @_;
+    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $run = run_prog(
+        code => $ROUNDS, opts => $point->{opts}, dir => $dir,
+        on_start => sub {
+            select undef, undef, undef, 0.002 until (-s "$dir/rounds" || 0) > 500 || kill(0 => $_[0]) == 0;
+            select undef, undef, undef, $point->{after};
+            kill KILL => $_[0];
+        },
+    );
+    my ($stats, $csv) = map { export($run, $_) } '--stats', '--csv';
+    my ($bytes) = $stats->{err} =~ /: byte (\d+)\D.*\n\z/;
+    my ($statements) = $stats->{out} =~ /^statements +(\d+)/m;
+    return {
+        signal => $run->{signal}, said => $run->{err} =~ tr/\n/|/r, rounds => -s "$dir/rounds",
+        bytes => $bytes || 0, statements => $statements || 0,
+        status => "$stats->{status} $csv->{status}", lines => ($stats->{err} =~ tr/\n//),
+        subs => join(' ', sort map { /^([^,]+),.*?,(\d+)/ ? "$1:$2" : () } grep { /^main::/ } split /\n/, $csv->{out}),
+    };
+}
+
+scenario 'killed at 50 random points' => sub {
+    plan skip_all => 'bin/nytp-export is not built' if !-x root() . '/bin/nytp-export';
+    my $longest = long_tests() ? 3 : 0.3;
+    my @opts = ('', 'compress=0', 'calls=1', 'compress=1:blocks=1', 'slowops=0');
+    srand 42;
+    my @points = map { { opts => $opts[$_ % @opts], after => rand $longest } } 0 .. 49;
+    my @results = in_parallel(\&kill_at, @points);
+    is scalar @results, 50, 'all points';
+    my $most = 0;
+    for my $r (@results) {
+        my $opts = $points[ $r->{item} ]{opts};
+        my $name = "$opts, killed after $r->{rounds} rounds";
+        is "$r->{signal} $r->{said}", '9 ', "$name: by the signal, silently";
+        is "$r->{status}, $r->{lines} line", '3 3, 1 line', "$name: exports, one warning";
+        my $slow = $opts =~ /slowops=0/ ? '' : 'main::CORE:open:0 main::CORE:syswrite:0 ';
+        is $r->{subs}, "${slow}main::RUNTIME:1 main::inner:1 main::outer:2", "$name: sub names and lines";
+        # What is not on disk yet is at most 16 kB of the stream, or 1/128 of it. A round has 7
+        # statements, and the first lines have 2.
+        my $kept = ($r->{statements} - 2) / 7;
+        my $per_round = $r->{bytes} / ($kept || 1);
+        my $total = $r->{rounds} * $per_round;
+        my $allowed = ($total / 128 > 16384 ? $total / 128 : 16384) / $per_round + 1;
+        my $lost = $r->{rounds} - $kept;
+        cmp_ok $lost, '<=', $allowed, sprintf '%s: %.1f lost, %.1f may be', $name, $lost, $allowed;
+        cmp_ok $kept, '>=', 0.99 * $r->{rounds}, "$name: 99 %" if $r->{rounds} * 7 >= 300_000;
+        $most = $lost / $allowed if $lost / $allowed > $most;
     }
-    note sprintf 'worst point kept %.4f', $worst;
+    note sprintf 'at most %.2f of what may be lost was lost', $most;
 };
 
 scenario 'a slow program that is killed has what happened before' => sub {
