@@ -310,29 +310,57 @@ static struct nytp_profile *load_all(struct run *run)
 
 /* ---- what the recording lacks ---- */
 
+/* Recordings of some age do not tell their options; then what is missing was not wanted. */
+static bool may_have_been(const struct nytp_profile *profile, const char *option,
+                          const char *value)
+{
+    const struct nytp_name *const recorded = nytp_profile_option(profile, option);
+    return recorded == NULL ||
+           (recorded->len == strlen(value) && memcmp(recorded->ptr, value, recorded->len) == 0);
+}
+
+/* What the exporter would use and the recording does not hold; each reason but once. */
+static unsigned what_lacks(const struct nytp_exporter *exporter,
+                           const struct nytp_profile *profile)
+{
+    unsigned lacks = exporter->needs & ~profile->has;
+    if ((profile->has & NYTP_HAS_CALLS) == 0)
+        lacks &= ~(unsigned)NYTP_HAS_ENTRIES;
+    if ((profile->has & NYTP_HAS_ARCS) == 0 && (lacks & NYTP_HAS_CALLS) != 0) {
+        lacks &= ~(unsigned)NYTP_HAS_CALLS;
+        lacks |= NYTP_HAS_ARCS;
+    }
+    return lacks;
+}
+
 static void say_what_lacks(const struct run *run, const struct nytp_profile *profile)
 {
     static const struct {
         enum nytp_has bit;
-        const char *text;
-    } lacks[] = {
-        {NYTP_HAS_STATEMENTS, "stmts=0, so there are no statement counts and a sub's time "
-                              "stands on its first line"},
-        {NYTP_HAS_ARCS, "subs=0, so no calls are known"},
-        {NYTP_HAS_CALLS, "calls=0, so stacks and their times are estimated from call sites"},
-        {NYTP_HAS_ENTRIES, "calls=1, so call sites on stacks come from totals"},
-        {NYTP_HAS_SOURCE, "savesrc=0, so it holds no source text"},
-        {NYTP_HAS_BLOCKS, "blocks=0, so times of blocks are missing"},
+        const char *option, *value, *text;
+        bool only_partial;
+    } reasons[] = {
+        {NYTP_HAS_STATEMENTS, "stmts", "0",
+         ", so there are no statement counts and a sub's time stands on its first line", false},
+        {NYTP_HAS_ARCS, "subs", "0", ", so no calls are known", false},
+        {NYTP_HAS_ARCS, "calls", "0",
+         " and without its end, where the calls are summed up, so no calls are known", true},
+        {NYTP_HAS_CALLS, "calls", "0",
+         ", so stacks and their times are estimated from call sites", false},
+        {NYTP_HAS_ENTRIES, "calls", "1", ", so call sites on stacks come from totals", false},
+        {NYTP_HAS_SOURCE, "savesrc", "0", ", so it holds no source text", false},
+        {NYTP_HAS_BLOCKS, "blocks", "0", ", so times of blocks are missing", false},
     };
     if (run->cli.quiet)
         return;
-    const unsigned missing = run->cli.exporter->needs & ~profile->has;
-    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++) {
-        const bool said = lacks[i].bit == NYTP_HAS_ENTRIES && (missing & NYTP_HAS_CALLS) != 0;
-        const bool implied = lacks[i].bit == NYTP_HAS_CALLS && (missing & NYTP_HAS_ARCS) != 0;
-        if ((missing & lacks[i].bit) != 0 && !said && !implied)
-            say("%s: recorded with NYTPROF option %s", input_name(run->cli.files[0]),
-                lacks[i].text);
+    unsigned lacks = what_lacks(run->cli.exporter, profile);
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        if ((lacks & reasons[i].bit) == 0 || (reasons[i].only_partial && !profile->partial) ||
+            !may_have_been(profile, reasons[i].option, reasons[i].value))
+            continue;
+        lacks &= ~(unsigned)reasons[i].bit;
+        say("%s: recorded with NYTPROF option %s=%s%s", input_name(run->cli.files[0]),
+            reasons[i].option, reasons[i].value, reasons[i].text);
     }
 }
 

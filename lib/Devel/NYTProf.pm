@@ -102,7 +102,8 @@ Builtins that make system calls, run regexps, sort or format are recorded like s
 
 =item calls=N
 
-0: only totals for each caller and callee; 1: each return; 2 (default): each entry and return.
+0: only totals for each caller and callee, which a program that is killed does not come to write;
+1: each return; 2 (default): each entry and return.
 
 =item findcaller=1
 

@@ -12,8 +12,9 @@ import time
 
 import pytest
 
-from command import COMMAND, good, messages, run
+from command import COMMAND, formats, good, messages, run
 from nytpread import RECORD_NAMES, Reader
+from nytpwrite import Writer
 from profiles import processes
 
 
@@ -161,6 +162,27 @@ def test_the_option_that_was_off_is_named(profile, name, format_, told):
         assert [message for message in messages(done)
                 if f"recorded with NYTPROF option {told}, " in message]
     assert run("-q", f"--{format_}", profile(name)).stderr == b""
+
+
+@pytest.mark.parametrize("format_", ["top", "tree", "callgrind", "collapsed"])
+def test_totals_of_calls_that_were_cut_off_are_told(profile, tmp_path, format_):
+    data = profile("mixed-calls0").read_bytes()
+    (tmp_path / "cut").write_bytes(data[:len(data) // 2])
+    done = run(f"--{format_}", tmp_path / "cut")
+    assert done.returncode == 3
+    assert done.stdout
+    assert messages(done)[1:] == [
+        f"nytp-export: {tmp_path}/cut: recorded with NYTPROF option calls=0 and without its end, "
+        "where the calls are summed up, so no calls are known"]
+
+
+def test_a_program_without_calls_is_not_told_of_options(tmp_path):
+    stream = Writer().pid_start(7, 1).fid(1, "/x/a.pl").source(1, 3, "1;\n")
+    stream.time(10, 1, 3).pid_end(7)
+    (tmp_path / "profile").write_bytes(stream.data())
+    for format_ in formats():
+        done = run("--format", format_, tmp_path / "profile")
+        assert (done.returncode, done.stderr) == (0, b""), format_
 
 
 # ---- progress ----

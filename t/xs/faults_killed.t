@@ -42,7 +42,7 @@ scenario 'killed after a long run: at least 99 % of the statements' => sub {
     for my $signal (qw(KILL TERM INT PIPE SEGV ABRT)) {
         my $long = long_tests() || $signal eq 'KILL';
         my $rounds = $long ? 50_000 : 3_000;
-        my $expected = $rounds * 6;
+        my $expected = $rounds * 7;
         my $run = run_prog(code => program($rounds, $signal));
         is $run->{signal}, $NUMBER{$signal}, "$signal: dies by that signal";
         is $run->{err}, '', "$signal: silently";
