@@ -11,6 +11,7 @@
 #endif
 #include "outfile.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -210,14 +211,14 @@ static bool open_regular(struct nytp_outfile *file)
 {
     enum claim claim = claim_regular(file, file->path);
     if (claim == IN_USE || claim == FOREIGN) {
-        const bool quiet = claim == IN_USE && held_by_ancestor(file->dev, file->ino);
+        file->is_beside_ancestor = claim == IN_USE && held_by_ancestor(file->dev, file->ino);
         if (!append_pid(file))
             return false;
-        if (!quiet)
-            snprintf(file->note, sizeof file->note, "%s, writing %s",
-                     claim == IN_USE ? "another process is writing the profile"
-                                     : "the file is there and is no profile",
-                     file->path);
+        snprintf(file->note, sizeof file->note, "%s, writing %s",
+                 file->is_beside_ancestor ? "a process above is writing the profile"
+                 : claim == IN_USE        ? "another process is writing the profile"
+                                          : "the file is there and is no profile",
+                 file->path);
         claim = claim_regular(file, file->path);
     }
     if (claim == IN_USE || claim == FOREIGN)
@@ -245,6 +246,7 @@ bool nytp_outfile_open(struct nytp_outfile *file, const char *path)
     struct stat now;
     memset(file, 0, sizeof *file);
     file->fd = -1;
+    clock_gettime(CLOCK_REALTIME_COARSE, &file->opened);
     if (!replace_path(file, absolute_path(path)))
         return nytp_error_set(&file->error, NYTP_ERR_MEMORY, "out of memory");
     if (stat(file->path, &now) != 0 || S_ISREG(now.st_mode))
@@ -354,6 +356,39 @@ bool nytp_outfile_is_lost(const struct nytp_outfile *file)
     struct stat now;
     return file->is_regular && is_ours(file, file->fd) && fstat(file->fd, &now) == 0 &&
            now.st_nlink == 0;
+}
+
+static bool is_numbered(const char *name, const char *base)
+{
+    const size_t len = strlen(base);
+    return strncmp(name, base, len) == 0 && name[len] == '.' && name[len + 1] != '\0' &&
+           name[len + 1 + strspn(name + len + 1, "0123456789")] == '\0';
+}
+
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+unsigned nytp_outfile_count_numbered(const struct nytp_outfile *file)
+{
+    const char *const slash = strrchr(file->path, '/');
+    char *const folder_name =
+        slash == NULL ? NULL : strndup(file->path, (size_t)(slash + 1 - file->path));
+    DIR *const folder = folder_name == NULL ? NULL : opendir(folder_name);
+    const struct dirent *entry;
+    struct stat now;
+    unsigned n = 0;
+    free(folder_name);
+    if (folder == NULL)
+        return 0;
+    while ((entry = readdir(folder)) != NULL)
+        if (is_numbered(entry->d_name, slash + 1) &&
+            fstatat(dirfd(folder), entry->d_name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(now.st_mode) && !is_before(&now.st_mtim, &file->opened))
+            n++;
+    closedir(folder);
+    return n;
 }
 
 void nytp_outfile_close(struct nytp_outfile *file)

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <sys/types.h>
+#include <time.h>
 
 struct nytp_outfile {
     int fd;          /* -1: not open */
@@ -20,12 +21,13 @@ struct nytp_outfile {
     uint64_t size;           /* bytes written so far */
     struct nytp_error error; /* sticky: after an error nothing is written any more */
     char note[240];          /* what a person should be told about the name, or "" */
+    bool is_beside_ancestor; /* the note is but that a process above writes the plain name */
+    struct timespec opened;  /* by the clock of file times */
 };
 
 /* Open for writing and lock. An existing regular file is emptied if it is empty or a profile
- * that nobody writes; otherwise the process id is appended to the name and `note` says so,
- * unless it is merely the profile of a parent process that is being written. Devices and
- * FIFOs are opened as they are. False with file->error set. */
+ * that nobody writes; otherwise the process id is appended to the name and `note` says so.
+ * Devices and FIFOs are opened as they are. False with file->error set. */
 bool nytp_outfile_open(struct nytp_outfile *file, const char *path);
 
 /* nytp_bytes_fn: append. Makes sure first that the descriptor is still ours, opening the file
@@ -37,6 +39,10 @@ bool nytp_outfile_truncate(struct nytp_outfile *file, uint64_t size);
 
 /* Whether what was written has no name any more and goes away with the descriptor. */
 bool nytp_outfile_is_lost(const struct nytp_outfile *file);
+
+/* How many files beside it have its name and a number appended, and were written to since it
+ * was opened: the profiles of child processes. */
+unsigned nytp_outfile_count_numbered(const struct nytp_outfile *file);
 
 /* Close, without touching a descriptor that is no longer ours, and forget the path. */
 void nytp_outfile_close(struct nytp_outfile *file);

@@ -283,7 +283,7 @@ static bool open_profile(pTHX_ struct nytp_recorder *rec)
         set_state(rec, NYTP_OFF);
         return false;
     }
-    if (rec->file.note[0] != '\0')
+    if (rec->file.note[0] != '\0' && (!rec->file.is_beside_ancestor || rec->options.log != NULL))
         nytp_say(rec, "%s", rec->file.note);
     if (rec->writer == NULL)
         rec->writer = nytp_writer_new(nytp_outfile_write, &rec->file);
@@ -404,6 +404,21 @@ static void check_is_kept(struct nytp_recorder *rec)
                  rec->file.path);
 }
 
+/* A child says nothing itself: what it writes to its standard error may be looked at by the
+ * program. The first process says it at its end, where no program is reading. */
+static void say_children(struct nytp_recorder *rec)
+{
+    dSAVE_ERRNO;
+    const bool is_first = !rec->is_child && !rec->file.is_beside_ancestor;
+    if (is_first && rec->file.is_regular &&
+        (rec->options.log != NULL || isatty(standard_error()))) {
+        const unsigned n = nytp_outfile_count_numbered(&rec->file);
+        if (n > 0)
+            nytp_say(rec, "profiles of child processes beside %s: %u", rec->file.path, n);
+    }
+    RESTORE_ERRNO;
+}
+
 static void close_profile(pTHX_ struct nytp_recorder *rec)
 {
     if (!file_is_open(rec))
@@ -415,6 +430,7 @@ static void close_profile(pTHX_ struct nytp_recorder *rec)
     flush(rec, NYTP_FLUSH_FINISH);
     nytp_writer_put_trailer(rec->writer);
     check_is_kept(rec);
+    say_children(rec);
     nytp_trace(rec, 1, "process %ld finished %s, %llu bytes: %u files, %u subs, %zu call sites",
                (long)rec->pid, rec->file.path, (unsigned long long)rec->file.size, rec->n_fids,
                rec->n_subs, rec->arcs.used);

@@ -173,8 +173,13 @@ Run END blocks in C<perl_destruct()>, for embedded perls.
 =item file=NAME
 
 Default F<nytprof.out>. An existing profile is replaced. When the file is another program's
-profile that is being written, or no profile at all, the process id is appended. A FIFO or device
-is opened as it is.
+profile that is being written, or no profile at all, the process id is appended, and this is said.
+A FIFO or device is opened as it is.
+
+A perl that the program starts with the profiler in C<PERL5OPT> finds the file in use and appends
+its process id, too, but without a word, since programs look at what comes from there. How many
+profiles of child processes there are is said once, when the first process ends, if its standard
+error is a terminal or C<log=> is given.
 
 =item addpid=1, addtimestamp=1
 

@@ -13,6 +13,17 @@ use NYTPTest;
 
 my $F = "sub f { g() } sub g { 1 }\n";
 
+sub run_on_terminal {
+    my (%o) = @_;
+    my $first = run_prog(%o, impl => 'plain');
+    unlink "$first->{dir}/nytprof.out.7";
+    return NYTPTest::run_command(
+        ['/usr/bin/python3', '-c', 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)', $^X, 'prog.pl'],
+        dir => $first->{dir},
+        env => { PATH => $ENV{PATH}, PERL5OPT => '-d:NYTProf', PERL5LIB => join ':', NYTPTest::lib_dirs('ours') },
+    );
+}
+
 sub profiles { return sort grep { -f && !-l } glob "$_[0]{dir}/*nytprof.out*" }
 sub whole { return grep { read_profile($_)->{complete} } @_ }
 
@@ -33,8 +44,28 @@ P
     $app{ read_profile($_)->{attr}{application} }++ for @files;
     is_deeply \%app, { 'prog.pl' => 1, 'kid.pl' => 2 }, 'one of the parent, two of the children';
     like join(' ', arc_lines(profile_in($run), want => qr/main::f/)), qr/x1.*x1/, 'the parent has the plain name';
-    my @lines = split /\n/, $run->{err};
-    cmp_ok scalar @lines, '<=', 2, 'said once a child' or diag $run->{err};
+    is $run->{err}, '', 'nothing on a standard error that some program may read';
+};
+
+scenario 'child processes\' profiles are said by the first process, once' => sub {
+    my %program = (
+        code => $F . 'f(); system $^X, "kid.pl" for 1 .. 2; my $p = fork; if (!$p) { f(); exit 0 } waitpid $p, 0; f();',
+        files => { 'kid.pl' => "sub k { 1 }\nk(); system \$^X, '-e', '1';\n", 'nytprof.out.7' => 'an old one' },
+    );
+    my $run = run_prog(%program, how => 'opt', opts => 'log=log');
+    my @files = profiles($run);
+    is scalar @files, 7, 'six profiles and an old file' or diag "@files";
+    is $run->{err}, '', 'nothing on standard error';
+    my @lines = split /\n/, NYTPTest::slurp("$run->{dir}/log");
+    is scalar(grep { /a process above is writing the profile, writing \S+nytprof\.out\.\d+$/ } @lines), 4, 'the log: each perl that was started'
+      or diag "@lines";
+    like $lines[-1], qr{profiles of child processes beside \S+/nytprof\.out: 5$}, 'and in the end how many';
+    is scalar @lines, 5, 'and no more';
+
+    my $terminal = run_on_terminal(%program);
+    my @said = grep { /NYTProf/ } split /\r?\n/, $terminal->{out};
+    is scalar @said, 1, 'a terminal: one line' or diag "@said";
+    like $said[0], qr{^Devel::NYTProf: profiles of child processes beside \S+/nytprof\.out: 5$}, 'that says how many';
 };
 
 scenario 'two programs at once with one file name' => sub {
