@@ -75,9 +75,9 @@ static void hash_put(pTHX_ HV *hash, struct nytp_str key, SV *value)
         SvREFCNT_dec(value);
 }
 
-static SV *new_count(pTHX_ U64 count)
+static SV *new_count(pTHX_ uint64_t count)
 {
-    return count <= (U64)UV_MAX ? newSVuv((UV)count) : newSVnv((NV)count);
+    return count <= UV_MAX ? newSVuv((UV)count) : newSVnv((NV)count);
 }
 
 static SV *weak_ref(pTHX_ SV *target)

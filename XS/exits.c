@@ -150,7 +150,7 @@ void nytp_exits_watch(struct nytp_recorder *rec)
 
 void nytp_exits_before_call(pTHX_ struct nytp_recorder *rec)
 {
-    const SV *const sv = *PL_stack_sp;
+    SV *const sv = *PL_stack_sp;
     CV *const cv = SvTYPE(sv) == SVt_PVCV       ? (CV *)sv
                    : isGV_with_GP(sv)           ? GvCV((const GV *)sv)
                    : SvROK(sv) && !SvAMAGIC(sv) ? (CV *)SvRV(sv)

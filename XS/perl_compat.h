@@ -18,26 +18,15 @@
 #define NYTP_THX ((void *)&PL_op)
 #endif
 
-/* 5.34: comparing versions by name. */
-#ifndef PERL_VERSION_GE
-#define PERL_VERSION_GE(revision, version, subversion)                                          \
-    (PERL_REVISION * 1000000 + PERL_VERSION * 1000 + PERL_SUBVERSION >=                         \
-     (revision) * 1000000 + (version) * 1000 + (subversion))
-#endif
-
-/* 5.22: a CV's GV and its name HEK share a union. */
-#if PERL_VERSION_GE(5, 21, 4)
+/* In a union with the name's HEK. CvGV() makes a GV where there is only the HEK (5.22). */
 #define NYTP_CV_RAW_GV(cv) (((XPVCV *)SvANY(cv))->xcv_gv_u.xcv_gv)
-#else
-#define NYTP_CV_RAW_GV(cv) (((XPVCV *)SvANY(cv))->xcv_gv)
-#endif
 
 /* 5.22: siblings are not always op_sibling. */
 #ifndef OpSIBLING
 #define OpSIBLING(op) ((op)->op_sibling)
 #endif
 
-/* 5.26: the context on top. */
+/* 5.24: CX_CUR(), the context on top. */
 #define NYTP_CX_TOP (&cxstack[cxstack_ix])
 
 #endif

@@ -78,6 +78,13 @@ static const COP *cop_of_context(const PERL_CONTEXT *cx)
     }
 }
 
+/* Without threads a COP has its file's GV, which may be NULL. */
+static bool is_in_same_file(const COP *left, const COP *right)
+{
+    const char *const one = CopFILE(left), *const other = CopFILE(right);
+    return one == other || (one != NULL && other != NULL && strEQ(one, other));
+}
+
 static void find_block(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     bool block_found = false;
@@ -92,7 +99,7 @@ static void find_block(pTHX_ struct nytp_recorder *rec, const COP *cop)
         if (is_string_eval)
             return;
         const COP *const first = cop_of_context(cx);
-        if (first == NULL || first == &PL_compiling || strNE(CopFILE(first), CopFILE(cop)))
+        if (first == NULL || first == &PL_compiling || !is_in_same_file(first, cop))
             continue;
         if (!is_sub && cx->blk_oldcop == cop)
             continue; /* a loop's own statement, its condition, is not in the loop */

@@ -379,7 +379,7 @@ static void enter_perl_sub(pTHX_ struct nytp_recorder *rec, CV *cv,
 }
 
 /* Not a call: perl will say so and die. */
-static bool is_hopeless(const SV *sv)
+static bool is_hopeless(SV *sv)
 {
     return SvROK(sv) && !SvGMAGICAL(sv) && !SvAMAGIC(sv) && SvTYPE(SvRV(sv)) != SVt_PVCV;
 }
