@@ -359,6 +359,10 @@ void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
     body->file = nytp_file_named(aTHX_ rec, CopFILE(PL_curcop));
     body->first_line = (uint32_t)PL_subline;
     body->last_line = CopLINE(PL_curcop);
+    if (body->first_line == 0)
+        widen_lines(root, body); /* 5.38: what sets a class's fields; there is no `sub` */
+    if (body->first_line == 0)
+        body->first_line = body->last_line;
     body->sub = NULL;
     rec->called[nytp_hash_u64(PTR2UV(root)) & (NYTP_CALLED - 1)].root = NULL;
     rec->compiled.root = root;

@@ -127,6 +127,20 @@ P
       or diag join "\n", sub_lines($p);
 };
 
+scenario 'ranges: what sets the fields of a class begins at the first value' => sub {
+    my $p = profile_in(run_prog(switches => ['-Mfeature=class'], code => <<'P'));
+class Point {
+    field $x = 1;
+    field $y = 2;
+    ADJUST { $x++ }
+}
+class Empty { field $z; }
+Point->new; Empty->new;
+P
+    is join('; ', sub_lines($p, qr/::__ANON__/)), 'Empty::__ANON__[prog.pl:6] 6-6; '
+      . 'Point::__ANON__[prog.pl:4] 4-4; Point::__ANON__[prog.pl:5] 2-5', 'ranges';
+} if $] >= 5.038;
+
 scenario 'ranges: packages, BEGIN, never called, evals, xsubs' => sub {
     my $p = profile_in(run_prog(code => <<'P'));
 package A; sub one {
