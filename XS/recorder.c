@@ -490,13 +490,8 @@ static void become_child_if_forked(pTHX_ struct nytp_recorder *rec)
     nytp_unguard(rec);
 }
 
-/* Finish before perl's exec handler. When exec fails the program lives on and so does the
- * profile: what the end added is cut off again and compression goes on from before. */
-OP *nytp_exec(pTHX_ struct nytp_recorder *rec)
+static void end_for_exec(pTHX_ struct nytp_recorder *rec)
 {
-    become_child_if_forked(aTHX_ rec);
-    if (!file_is_open(rec))
-        return nytp_real_op(aTHX_ OP_EXEC);
     dSAVE_ERRNO;
     nytp_guard(rec);
     if (rec->stmts_on)
@@ -504,29 +499,69 @@ OP *nytp_exec(pTHX_ struct nytp_recorder *rec)
     nytp_clock_pause(&rec->clock);
     nytp_infos_write(aTHX_ rec, true);
     flush(rec, NYTP_FLUSH_SYNC);
-    const uint64_t size = rec->file.size;
-    struct nytp_deflate *const before =
-        rec->writer->deflate == NULL ? NULL : nytp_deflate_copy(rec->writer->deflate);
+    rec->before_exec = (struct nytp_before_exec){
+        .state = rec->state,
+        .pid = rec->pid,
+        .wake_raw = rec->wake_raw,
+        .size = rec->file.size,
+        .deflate =
+            rec->writer->deflate == NULL ? NULL : nytp_deflate_copy(rec->writer->deflate),
+    };
     write_closing(aTHX_ rec);
     flush(rec, NYTP_FLUSH_FINISH);
     rec->is_ended = true;
+    if (rec->state != NYTP_OFF)
+        set_state(rec, NYTP_CLOSED); /* perl code may run before: a warning's handler */
     nytp_unguard(rec);
     RESTORE_ERRNO;
-    OP *const next = nytp_real_op(aTHX_ OP_EXEC);
-    SAVE_ERRNO;
+}
+
+/* What the end added is cut off again, and compression goes on from before. */
+static bool take_back_end(struct nytp_recorder *rec)
+{
+    struct nytp_deflate *const before = rec->before_exec.deflate;
+    const bool is_whole = before != NULL || rec->writer->deflate == NULL;
+    nytp_deflate_free(rec->writer->deflate);
+    rec->writer->deflate = before;
+    return is_whole && nytp_outfile_truncate(&rec->file, rec->before_exec.size);
+}
+
+/* The program lives on, in the next statement or in a handler of its exception, and so does the
+ * profile. */
+static void on_exec_failed(pTHX_ void *unused)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    PERL_UNUSED_ARG(unused);
+    dSAVE_ERRNO;
     nytp_guard(rec);
     rec->is_ended = false;
+    nytp_clock_resume(&rec->clock);
+    if (rec->state != NYTP_OFF)
+        set_state(rec, rec->before_exec.state);
     nytp_frames_retract(rec);
-    if (rec->state != NYTP_OFF && nytp_outfile_truncate(&rec->file, size)) {
-        nytp_deflate_free(rec->writer->deflate);
-        rec->writer->deflate = before;
-    } else if (rec->state != NYTP_OFF) {
-        nytp_deflate_free(before);
+    if (getpid() != rec->before_exec.pid) {
+        rec->forked = true; /* the handler of a warning did: the file is the parent's */
+        nytp_deflate_free(rec->before_exec.deflate);
+    } else if (!take_back_end(rec) && rec->state != NYTP_OFF) {
         give_up(rec);
     }
-    nytp_clock_resume(&rec->clock);
+    if (rec->state == NYTP_RECORDING)
+        rec->wake_raw = rec->forked ? 0 : rec->before_exec.wake_raw;
     nytp_unguard(rec);
     RESTORE_ERRNO;
+}
+
+/* Finish before perl's exec handler, which may return, or die of a warning that is fatal. */
+OP *nytp_exec(pTHX_ struct nytp_recorder *rec)
+{
+    become_child_if_forked(aTHX_ rec);
+    if (!file_is_open(rec))
+        return nytp_real_op(aTHX_ OP_EXEC);
+    end_for_exec(aTHX_ rec);
+    ENTER;
+    SAVEDESTRUCTOR_X(on_exec_failed, NULL);
+    OP *const next = nytp_real_op(aTHX_ OP_EXEC);
+    LEAVE;
     return next;
 }
 
@@ -695,7 +730,7 @@ void nytp_start_armed(pTHX_ struct nytp_recorder *rec)
 bool nytp_enable(pTHX_ const char *path)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
-    if (rec == NULL || rec->state == NYTP_OFF)
+    if (rec == NULL || rec->state == NYTP_OFF || rec->is_ended)
         return false;
     become_child_if_forked(aTHX_ rec);
     const bool was_on = rec->state == NYTP_RECORDING;

@@ -181,6 +181,15 @@ enum nytp_state {
     NYTP_OFF,       /* for good: refused, failed, or a child beyond forkdepth */
 };
 
+/* To go on from when exec fails. */
+struct nytp_before_exec {
+    enum nytp_state state;
+    pid_t pid;
+    uint64_t wake_raw;
+    uint64_t size;                /* of the file */
+    struct nytp_deflate *deflate; /* owned; NULL: a plain file */
+};
+
 #define NYTP_PLACES 16384
 
 struct nytp_recorder {
@@ -250,6 +259,7 @@ struct nytp_recorder {
     pthread_t thread;            /* that was last inside them */
     volatile int pending_signal; /* came inside; 0: none */
     bool is_ended;               /* the stream has its end, which exec may yet take back */
+    struct nytp_before_exec before_exec; /* valid while is_ended */
     bool said_failure;
     bool is_planned;             /* phases, fork handler: once */
     char *base_path;             /* absolute, without pid and time */

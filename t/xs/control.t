@@ -225,6 +225,40 @@ P
     }
 };
 
+scenario 'an exec that dies goes on being profiled' => sub {
+    for my $opts (matrix()) {
+        my $run = run_prog(opts => $opts, timeout => 60, code => $F . <<'P');
+use warnings FATAL => 'exec';
+sub try_it { eval { exec './does-not-exist' }; print $@ ? 'died ' : 'returned ', $! + 0, "\n" }
+try_it() for 1 .. 3;
+f() for 1 .. 20000;
+P
+        is $run->{out}, "died 2\n" x 3, "$opts: it dies of exec's warning";
+        my $p = profile_in($run);
+        good($p, $opts);
+        like arcs($p), qr/main::RUNTIME 4 main::try_it x3; main::RUNTIME 5 main::f x20000/, "$opts: all calls";
+    }
+};
+
+scenario 'a warning of exec may run any code, on and off the profile' => sub {
+    for my $handler ('f() for 1 .. 9', 'DB::finish_profile()', 'DB::disable_profile()', 'DB::enable_profile()',
+        'if (!fork) { f() for 1 .. 9; exit } wait', 'exec "./nor-this"', 'sleep 1; f() for 1 .. 9', 'die "x\n"') {
+        my $run = run_prog(opts => 'flush=0.2', timeout => 60, code => $F . <<"P");
+use warnings;
+my \$n = 0;
+\$SIG{__WARN__} = sub { print "warned\\n"; return if \$n++; $handler };
+eval { exec './does-not-exist' };
+f() for 1 .. 20000;
+print "end\\n";
+P
+        like $run->{out}, qr/\A(?:warned\n)+end\n\z/, "$handler: runs on" or diag explain $run;
+        unlike $run->{err}, qr/NYTProf/, "$handler: nothing said";
+        my $p = profile_in($run);
+        good($p, $handler);
+        like arcs($p), qr/main::RUNTIME 6 main::f x20000/, "$handler: all calls after it";
+    }
+};
+
 scenario 'POSIX::_exit at any depth' => sub {
     for my $opts (matrix()) {
         my $run = run_prog(opts => $opts, code => "use POSIX ();\n$F" . <<'P');
