@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 enum {
-    ORIGINS = 65536,                /* string evals whose place is remembered */
     LARGEST_SOURCE = 64 * 1024 * 1024,
     MAX_EVALS = 1024,               /* nested compilations; beyond, texts are not kept */
 };
@@ -24,7 +23,7 @@ static const char autosplit_mark[] = " (autosplit into ";
 
 /* ---- names ---- */
 
-static bool parse_eval_name(const char *name, UV *seq)
+bool nytp_parse_eval_name(const char *name, UV *seq)
 {
     static const char opening[] = "(eval ";
     if (strncmp(name, opening, sizeof opening - 1) != 0)
@@ -71,13 +70,20 @@ static void parent_from_contexts(pTHX_ struct nytp_recorder *rec, struct nytp_fi
 static void name_eval(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, UV seq)
 {
     const struct nytp_eval_origin *const origin =
-        rec->origins == NULL ? NULL : &rec->origins[seq % ORIGINS];
+        rec->origins == NULL ? NULL : &rec->origins[seq % NYTP_ORIGINS];
+    const struct nytp_past_eval *const past = nytp_past_eval(rec, file->perl_name);
     file->is_eval = TRUE;
     if (strchr(file->perl_name, '[') != NULL) {
         parent_from_name(aTHX_ rec, file);
         return;
     }
-    if (origin != NULL && origin->seq == seq && origin->file != NULL) {
+    if (past != NULL) {
+        file->fid = past->fid;
+        file->generation = past->generation;
+        file->parent = nytp_file_numbered(aTHX_ rec, past->parent_fid);
+        file->parent_line = past->parent_line;
+        rec->files[file->fid] = file;
+    } else if (origin != NULL && origin->seq == seq && origin->file != NULL) {
         file->parent = origin->file;
         file->parent_line = origin->line;
     } else {
@@ -99,7 +105,7 @@ static struct nytp_file *file_add(pTHX_ struct nytp_recorder *rec, const char *p
     Newxz(file, 1, struct nytp_file);
     file->perl_name = file->shown_name = nytp_copy(perl_name, strlen(perl_name));
     nytp_index_add(&rec->files_by_name, hash, file);
-    if (parse_eval_name(perl_name, &seq))
+    if (nytp_parse_eval_name(perl_name, &seq))
         name_eval(aTHX_ rec, file, seq);
     return file;
 }
@@ -208,7 +214,7 @@ static SV *program_text(pTHX_ struct nytp_recorder *rec, const struct nytp_file 
     UV seq;
     if (file->text != NULL)
         return file->text;
-    if (file->is_eval && parse_eval_name(file->perl_name, &seq))
+    if (file->is_eval && nytp_parse_eval_name(file->perl_name, &seq))
         return eval_text(rec, seq);
     PERL_UNUSED_CONTEXT;
     return strEQ(file->perl_name, "-e") ? rec->e_text : NULL;
@@ -399,8 +405,8 @@ static SV *eval_argument(pTHX)
 static void note_origin(pTHX_ struct nytp_recorder *rec, UV seq)
 {
     if (rec->origins == NULL)
-        Newxz(rec->origins, ORIGINS, struct nytp_eval_origin);
-    struct nytp_eval_origin *const origin = &rec->origins[seq % ORIGINS];
+        Newxz(rec->origins, NYTP_ORIGINS, struct nytp_eval_origin);
+    struct nytp_eval_origin *const origin = &rec->origins[seq % NYTP_ORIGINS];
     origin->seq = seq;
     origin->file = nytp_file_named(aTHX_ rec, CopFILE(PL_curcop));
     origin->line = CopLINE(PL_curcop);
@@ -450,6 +456,8 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
         drop_evals(aTHX_ rec, 0); /* what died in the middle of a compilation */
     const uint32_t level = rec->n_evals;
     const bool keeps_text = text != NULL && level < MAX_EVALS;
+    if (level == 0)
+        nytp_release_if_due(aTHX_ rec);
     note_origin(aTHX_ rec, seq);
     if (keeps_text)
         push_eval(aTHX_ rec, seq, text);

@@ -12,7 +12,8 @@
 
 static Perl_ppaddr_t real_ops[MAXO]; /* perl's handlers, or another profiler's before us */
 static Perl_ppaddr_t own_ops[MAXO];  /* what we put in their place */
-static Perl_check_t real_check_leavesub, real_check_leavesublv;
+static Perl_check_t real_check_leavesub, real_check_leavesublv, real_check_leavewrite;
+static Perl_ophook_t real_op_free; /* NULL: nobody but us listens */
 
 OP *nytp_real_op(pTHX_ int type)
 {
@@ -156,6 +157,33 @@ static OP *check_leavesublv(pTHX_ OP *op)
     return checked;
 }
 
+static OP *check_leavewrite(pTHX_ OP *op)
+{
+    OP *const checked = real_check_leavewrite(aTHX_ op);
+    struct nytp_recorder *const rec = nytp_recorder;
+    if (!nytp_is_ours(aTHX_ rec) || rec->state == NYTP_OFF)
+        return checked;
+    nytp_guard(rec);
+    nytp_format_compiled(aTHX_ rec, checked);
+    nytp_unguard(rec);
+    return checked;
+}
+
+/* Called for the root of a body when its last owner is gone (op.c, op_free). */
+static void on_op_free(pTHX_ OP *op)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    const int type = op->op_type;
+    if ((type == OP_LEAVESUB || type == OP_LEAVESUBLV || type == OP_LEAVEWRITE) &&
+        nytp_is_ours(aTHX_ rec)) {
+        nytp_guard(rec);
+        nytp_body_freed(rec, op);
+        nytp_unguard(rec);
+    }
+    if (real_op_free != NULL)
+        real_op_free(aTHX_ op);
+}
+
 static void redirect(int type, Perl_ppaddr_t handler)
 {
     if (real_ops[type] == NULL)
@@ -178,6 +206,9 @@ static const int slow_ops[] = {
  * the chain must stay. */
 void nytp_hooks_remove(void)
 {
+    dTHX;
+    if (PL_opfreehook == on_op_free)
+        PL_opfreehook = real_op_free;
     for (int type = 0; type < MAXO; type++)
         if (own_ops[type] != NULL && PL_ppaddr[type] == own_ops[type])
             PL_ppaddr[type] = real_ops[type];
@@ -185,8 +216,11 @@ void nytp_hooks_remove(void)
 
 void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
 {
-    PERL_UNUSED_CONTEXT;
     nytp_hooks_remove();
+    if (real_op_free == NULL)
+        real_op_free = PL_opfreehook;
+    if (PL_opfreehook == real_op_free)
+        PL_opfreehook = on_op_free;
     if (rec->options.stmts && !rec->options.use_db_sub) {
         redirect(OP_NEXTSTATE, on_nextstate);
         redirect(OP_DBSTATE, on_dbstate);
@@ -211,5 +245,6 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
     if (real_check_leavesub == NULL) {
         wrap_op_checker(OP_LEAVESUB, check_leavesub, &real_check_leavesub);
         wrap_op_checker(OP_LEAVESUBLV, check_leavesublv, &real_check_leavesublv);
+        wrap_op_checker(OP_LEAVEWRITE, check_leavewrite, &real_check_leavewrite);
     }
 }

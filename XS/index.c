@@ -16,33 +16,49 @@ static void place(struct nytp_index *index, uint32_t hash, void *item)
     index->hashes[at] = hash;
 }
 
-static bool grow(struct nytp_index *index)
+static bool every_item_stays(void *context, void *item)
 {
-    struct nytp_index larger = {.size = index->size == 0 ? 256 : index->size * 2};
-    larger.items = calloc(larger.size, sizeof *larger.items);
-    larger.hashes = malloc(larger.size * sizeof *larger.hashes);
-    if (larger.items == NULL || larger.hashes == NULL) {
-        free(larger.items);
-        free(larger.hashes);
+    (void)context;
+    (void)item;
+    return true;
+}
+
+static bool move(struct nytp_index *index, size_t size,
+                 bool (*stays)(void *context, void *item), void *context)
+{
+    struct nytp_index next = {.size = size};
+    next.items = calloc(next.size, sizeof *next.items);
+    next.hashes = malloc(next.size * sizeof *next.hashes);
+    if (next.items == NULL || next.hashes == NULL) {
+        free(next.items);
+        free(next.hashes);
         return false;
     }
     for (size_t i = 0; i < index->size; i++)
-        if (index->items[i] != NULL)
-            place(&larger, index->hashes[i], index->items[i]);
-    larger.used = index->used;
+        if (index->items[i] != NULL && stays(context, index->items[i])) {
+            place(&next, index->hashes[i], index->items[i]);
+            next.used++;
+        }
     free(index->items);
     free(index->hashes);
-    *index = larger;
+    *index = next;
     return true;
 }
 
 bool nytp_index_add(struct nytp_index *index, uint32_t hash, void *item)
 {
-    if (index->used * 2 >= index->size && !grow(index))
+    if (index->used * 2 >= index->size &&
+        !move(index, index->size == 0 ? 256 : index->size * 2, every_item_stays, NULL))
         return false;
     place(index, hash, item);
     index->used++;
     return true;
+}
+
+bool nytp_index_filter(struct nytp_index *index, bool (*stays)(void *context, void *item),
+                       void *context)
+{
+    return index->used == 0 || move(index, index->size, stays, context);
 }
 
 void nytp_index_clear(struct nytp_index *index)

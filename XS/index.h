@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * A hash index of pointers. The caller hashes and compares; the index only finds and grows.
- * Nothing is ever removed but all at once.
+ * Nothing is ever removed but in one sweep.
  */
 #ifndef NYTP_INDEX_H
 #define NYTP_INDEX_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct nytp_index {
-    void **items;     /* NULL: free place */
+    void **items; /* NULL: free place */
     uint32_t *hashes;
     size_t size, used; /* size is 0 or a power of two */
 };
@@ -32,6 +32,11 @@ static inline void *nytp_index_next(const struct nytp_index *index, uint32_t has
 
 /* Add an item that is not there yet. False when out of memory. */
 bool nytp_index_add(struct nytp_index *index, uint32_t hash, void *item);
+
+/* Forget the items for which stays() says no; it may free them. False, and nothing was asked,
+ * when out of memory. */
+bool nytp_index_filter(struct nytp_index *index, bool (*stays)(void *context, void *item),
+                       void *context);
 
 /* Forget all items; the memory is kept. */
 void nytp_index_clear(struct nytp_index *index);

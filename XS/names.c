@@ -3,9 +3,9 @@
  * Which sub a CV is, and its lines.
  *
  * A name is resolved once per compiled body and kept with the address of its root op (xsubs:
- * of the CV). That address may be used again, but not without the new body passing our op
- * checker, which starts a new row; and the row is only believed while the CV's GV, stash and
- * name hash are those that it was resolved from. So a freed CV lends its name to nobody.
+ * of the CV). The row is emptied when perl frees the body, and started anew by our op checker
+ * when the address is used again; it is only believed while the CV's GV, stash and name hash are
+ * those that it was resolved from. So a freed CV lends its name to nobody.
  *
  * The checker of leavesub is also where line ranges come from: newATTRSUB (op.c) makes that op
  * when the sub's closing brace has been read, so the tokenizer stands on the last line and
@@ -133,8 +133,8 @@ static struct nytp_sub *sub_add(struct nytp_recorder *rec, const char *name, siz
         rec->size_subs = rec->size_subs == 0 ? 256 : rec->size_subs * 2;
         Renew(rec->subs, rec->size_subs, struct nytp_sub *);
     }
-    sub->id = ++rec->n_subs;
-    rec->subs[sub->id] = sub;
+    sub->id = ++rec->last_sub_id;
+    rec->subs[++rec->n_subs] = sub;
     nytp_trace(rec, 3, "sub %u is %s", sub->id, sub->name);
     nytp_index_add(&rec->subs_by_name, hash, sub);
     nytp_sub_needs_info(rec, sub);
@@ -162,18 +162,37 @@ struct nytp_sub *nytp_sub_named(struct nytp_recorder *rec, const char *name, siz
 
 /* ---- bodies ---- */
 
-static struct nytp_body *body_of(struct nytp_recorder *rec, const void *key)
+static struct nytp_body *body_find(const struct nytp_recorder *rec, const void *key,
+                                   uint32_t hash)
 {
-    const uint32_t hash = nytp_hash_u64(PTR2UV(key));
     size_t at = hash;
     struct nytp_body *body;
     while ((body = nytp_index_next(&rec->bodies, hash, &at)) != NULL)
         if (body->key == key)
             return body;
+    return NULL;
+}
+
+static struct nytp_body *body_of(struct nytp_recorder *rec, const void *key)
+{
+    const uint32_t hash = nytp_hash_u64(PTR2UV(key));
+    struct nytp_body *body = body_find(rec, key, hash);
+    if (body != NULL)
+        return body;
     Newxz(body, 1, struct nytp_body);
     body->key = key;
     nytp_index_add(&rec->bodies, hash, body);
     return body;
+}
+
+void nytp_body_freed(struct nytp_recorder *rec, const OP *root)
+{
+    const uint32_t hash = nytp_hash_u64(PTR2UV(root));
+    struct nytp_body *const body = body_find(rec, root, hash);
+    if (body == NULL)
+        return;
+    *body = (struct nytp_body){.key = root};
+    rec->called[hash & (NYTP_CALLED - 1)].root = NULL;
 }
 
 static void widen_lines(const OP *op, struct nytp_body *body)
@@ -259,9 +278,13 @@ static struct nytp_sub *sub_of_begin(struct nytp_recorder *rec, const struct nyt
 {
     struct nytp_text *const text = &rec->scratch;
     nytp_text_printf(text, "@%lu", (unsigned long)body->first_line);
-    if (sub_find(rec, text->ptr, text->len, nytp_hash_bytes(text->ptr, text->len)) != NULL)
+    const bool is_taken =
+        sub_find(rec, text->ptr, text->len, nytp_hash_bytes(text->ptr, text->len)) != NULL;
+    if (is_taken)
         nytp_text_printf(text, ".%lu", (unsigned long)++rec->begin_seq);
-    return nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
+    struct nytp_sub *const sub = nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
+    sub->is_unique = is_taken && body->file != NULL && body->file->is_eval;
+    return sub;
 }
 
 static struct nytp_sub *resolve(pTHX_ struct nytp_recorder *rec, CV *cv,
@@ -288,6 +311,9 @@ static struct nytp_sub *resolve(pTHX_ struct nytp_recorder *rec, CV *cv,
         nytp_text_puts(text, "[");
         append_file_name(text, body->file->shown_name);
         nytp_text_printf(text, ":%lu]", (unsigned long)body->last_line);
+        struct nytp_sub *const sub = nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
+        sub->is_unique = body->file->is_eval;
+        return sub;
     }
     return nytp_sub_named(rec, text->ptr, text->len,
                           CvISXSUB(cv) ? NYTP_SUB_XSUB : NYTP_SUB_PERL);
@@ -369,6 +395,14 @@ void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
     rec->compiled.cv = PL_compcv;
     if (!CvANON(PL_compcv) && PL_subname != NULL && SvPOK(PL_subname))
         rec->compiled.name = newSVsv(PL_subname);
+}
+
+/* Formats have no name here, but their statements may run long after the eval that made them. */
+void nytp_format_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
+{
+    struct nytp_body *const body = body_of(rec, root);
+    body->file = nytp_file_named(aTHX_ rec, CopFILE(PL_curcop));
+    body->sub = NULL;
 }
 
 /* The CV that got the body: the one that was being compiled, or, if the sub had been declared
@@ -537,8 +571,8 @@ static void add_debugger_subs(pTHX_ struct nytp_recorder *rec)
 static uint32_t fid_of_package(pTHX_ struct nytp_recorder *rec, const struct nytp_sub *sub)
 {
     struct nytp_file *unknown = NULL;
-    for (uint32_t id = 1; id <= rec->n_subs; id++) {
-        const struct nytp_sub *const other = rec->subs[id];
+    for (uint32_t i = 1; i <= rec->n_subs; i++) {
+        const struct nytp_sub *const other = rec->subs[i];
         if (other->kind != NYTP_SUB_PERL || other->file == NULL ||
             other->package_len != sub->package_len ||
             memNE(other->name, sub->name, sub->package_len))

@@ -268,8 +268,8 @@ static void forget_written(struct nytp_recorder *rec)
     rec->generation++;
     Zero(rec->places, NYTP_PLACES, struct nytp_place);
     nytp_arcs_clear(rec);
-    for (uint32_t id = 1; id <= rec->n_subs; id++)
-        nytp_sub_needs_info(rec, rec->subs[id]);
+    for (uint32_t i = 1; i <= rec->n_subs; i++)
+        nytp_sub_needs_info(rec, rec->subs[i]);
 }
 
 static bool open_profile(pTHX_ struct nytp_recorder *rec)
@@ -433,7 +433,7 @@ static void close_profile(pTHX_ struct nytp_recorder *rec)
     say_children(rec);
     nytp_trace(rec, 1, "process %ld finished %s, %llu bytes: %u files, %u subs, %zu call sites",
                (long)rec->pid, rec->file.path, (unsigned long long)rec->file.size, rec->n_fids,
-               rec->n_subs, rec->arcs.used);
+               rec->last_sub_id, rec->arcs.used);
     nytp_outfile_close(&rec->file);
     rec->n_threads = 0;
     nytp_arcs_clear(rec);

@@ -9,6 +9,7 @@
  *   subs.c      the subroutine profiler: open calls, arcs
  *   names.c     which sub a CV is, and its lines
  *   files.c     file ids, string evals, source text
+ *   release.c   lets go of string evals that are over
  *   exits.c     signals and other ends that perl does not see
  *
  * One interpreter is recorded, the first that starts profiling; hooks that run in another
@@ -43,7 +44,7 @@ void nytp_text_puts(struct nytp_text *text, const char *string);
 void nytp_text_printf(struct nytp_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A source file or string eval, as the COPs name it. Never freed: others point to it. */
+/* A source file or string eval, as the COPs name it. Only release.c frees any, of evals. */
 struct nytp_file {
     char *perl_name;             /* CopFILE: relative, "(eval 7)", "-e" */
     char *shown_name;            /* with an eval's place: "(eval 7)[x.pl:3]"; may be perl_name */
@@ -55,6 +56,7 @@ struct nytp_file {
     uint32_t parent_line;
     bool is_eval;
     bool placing;                /* its parent is being introduced */
+    bool in_use;                 /* something points to it; of release.c */
     SV *text;                    /* string evals: source not written yet, or NULL; owned */
 };
 
@@ -84,7 +86,7 @@ enum nytp_sub_special {
 
 struct nytp_arc;
 
-/* A sub by its full name. Never freed. */
+/* A sub by its full name. Only release.c frees any, of those that are unique. */
 struct nytp_sub {
     uint32_t id;
     enum nytp_sub_kind kind;
@@ -102,6 +104,8 @@ struct nytp_sub {
     bool is_queued;             /* in recorder->unwritten */
     bool returned_normally;     /* at least once */
     bool called;
+    bool is_unique;             /* no other body will get the same name */
+    bool in_use;                /* it can still be called; of release.c */
 };
 
 /* Calls of one sub from one place. */
@@ -128,7 +132,7 @@ struct nytp_frame {
  * used again gets a new row when the new body is compiled. */
 struct nytp_body {
     const void *key;         /* CvROOT; for xsubs the CV itself */
-    struct nytp_file *file;  /* NULL: compiled before we looked */
+    struct nytp_file *file;  /* NULL: compiled before we looked, or freed since */
     uint32_t first_line, last_line;
     struct nytp_sub *sub;    /* NULL: not resolved */
     const void *gv;          /* what `sub` was resolved from */
@@ -165,6 +169,13 @@ struct nytp_eval_origin {
     uint32_t line;
 };
 
+/* What is left of a string eval's nytp_file when release.c has freed it. */
+struct nytp_past_eval {
+    uint32_t fid;        /* 0: nothing is remembered */
+    uint32_t generation; /* as in nytp_file */
+    uint32_t parent_fid, parent_line;
+};
+
 /* The body compiled last, until it has its name; root NULL: none. */
 struct nytp_compiled {
     const OP *root;
@@ -191,6 +202,7 @@ struct nytp_before_exec {
 };
 
 #define NYTP_PLACES 16384
+#define NYTP_ORIGINS 1024 /* string evals whose place is remembered */
 
 struct nytp_recorder {
     /* What every event looks at. */
@@ -223,21 +235,26 @@ struct nytp_recorder {
 
     struct nytp_index subs_by_name, bodies, arcs, files_by_name, opcodes;
     struct nytp_called *called;  /* NYTP_CALLED, by hash of the root's address */
-    struct nytp_sub **subs;      /* by id; 0 is not used */
-    uint32_t n_subs, size_subs;
+    struct nytp_sub **subs;      /* in the order of their ids; 0 is not used */
+    uint32_t n_subs, size_subs, last_sub_id;
     struct nytp_sub *runtime, *null_caller;
     struct nytp_sub **unwritten; /* subs whose SUB_INFO is not in the stream yet */
     size_t n_unwritten, size_unwritten;
     struct nytp_compiled compiled;
     uint32_t begin_seq;          /* last N of BEGIN@LINE.N */
 
-    struct nytp_file **files;    /* by fid; 0 is not used */
+    struct nytp_file **files;    /* by fid; 0 is not used; NULL: freed */
     uint32_t n_fids, size_fids;
     struct nytp_file *unknown_invoker;
     struct nytp_eval *evals;     /* being compiled, innermost last */
     uint32_t n_evals, size_evals;
     struct nytp_eval last_eval;  /* just compiled */
-    struct nytp_eval_origin *origins; /* ring by seq, of fixed length */
+    struct nytp_eval_origin *origins; /* NYTP_ORIGINS, a ring by seq */
+    struct nytp_past_eval *past_evals; /* by seq from `first_past` */
+    size_t size_past;
+    UV first_past;
+    struct nytp_index kept_packages; /* of freed subs: one sub of each */
+    size_t release_at;           /* that many files, subs and arcs: see what can be freed */
     SV *e_text;                  /* program text of -e, or NULL */
 
     /* Life. */
@@ -378,6 +395,8 @@ void nytp_frames_retract(struct nytp_recorder *rec); /* take the last report's c
 void nytp_arcs_clear(struct nytp_recorder *rec);
 void nytp_arcs_write(struct nytp_recorder *rec);
 void nytp_arcs_write_unsorted(struct nytp_recorder *rec); /* allocates nothing */
+/* Write and free the arcs of subs that are not in use. False when out of memory. */
+bool nytp_arcs_release(struct nytp_recorder *rec);
 
 /* ---- names.c ---- */
 
@@ -391,6 +410,8 @@ struct nytp_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *s
 struct nytp_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv);
 struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec);
 void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);
+void nytp_format_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);
+void nytp_body_freed(struct nytp_recorder *rec, const OP *root);
 void nytp_name_compiled(pTHX_ struct nytp_recorder *rec);
 void nytp_sub_needs_info(struct nytp_recorder *rec, struct nytp_sub *sub);
 void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing);
@@ -401,8 +422,25 @@ void nytp_infos_write_known(struct nytp_recorder *rec); /* what needs no look at
 struct nytp_file *nytp_file_named(pTHX_ struct nytp_recorder *rec, const char *perl_name);
 uint32_t nytp_file_fid(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, uint32_t via);
 bool nytp_file_is_known(const struct nytp_recorder *rec, const struct nytp_file *file);
+/* The number in "(eval N)"; false for other names. */
+bool nytp_parse_eval_name(const char *name, UV *seq);
 OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec); /* entereval */
 void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec);
 void nytp_program_text_keep(pTHX_ struct nytp_recorder *rec);
+
+/* ---- release.c ---- */
+
+void nytp_release(pTHX_ struct nytp_recorder *rec);
+
+/* Before a string eval: see now and then what of earlier ones can be freed. */
+static inline void nytp_release_if_due(pTHX_ struct nytp_recorder *rec)
+{
+    if (UNLIKELY(rec->files_by_name.used + rec->n_subs + rec->arcs.used >= rec->release_at))
+        nytp_release(aTHX_ rec);
+}
+/* What release.c remembers of the eval with this name; NULL: nothing. */
+const struct nytp_past_eval *nytp_past_eval(const struct nytp_recorder *rec, const char *name);
+/* The file with this number, made again if it was freed; NULL: there is none. */
+struct nytp_file *nytp_file_numbered(pTHX_ struct nytp_recorder *rec, uint32_t fid);
 
 #endif

@@ -61,9 +61,9 @@ void nytp_arcs_clear(struct nytp_recorder *rec)
     for (size_t i = 0; i < rec->arcs.size; i++)
         Safefree(rec->arcs.items[i]);
     nytp_index_clear(&rec->arcs);
-    for (uint32_t id = 1; id <= rec->n_subs; id++) {
-        rec->subs[id]->last_arc = NULL;
-        rec->subs[id]->returned_normally = rec->subs[id]->called = false;
+    for (uint32_t i = 1; i <= rec->n_subs; i++) {
+        rec->subs[i]->last_arc = NULL;
+        rec->subs[i]->returned_normally = rec->subs[i]->called = false;
     }
 }
 
@@ -107,11 +107,38 @@ static void write_arc(struct nytp_recorder *rec, const struct nytp_arc *arc)
                            arc->callee_sub->name_len);
 }
 
+static void write_markers(struct nytp_recorder *rec)
+{
+    for (uint32_t i = 1; i <= rec->n_subs; i++) {
+        const struct nytp_sub *const sub = rec->subs[i];
+        if (sub->kind != NYTP_SUB_PERL && sub->returned_normally && sub->called)
+            write_marker(rec, sub);
+    }
+}
+
+/* Of the profile's end, whose readers add up what they find about an arc. */
+static bool arc_stays(void *recorder, void *item)
+{
+    struct nytp_recorder *const rec = recorder;
+    struct nytp_arc *const arc = item;
+    if (arc->caller_sub->in_use && arc->callee_sub->in_use)
+        return true;
+    if (arc->count > 0)
+        write_arc(rec, arc);
+    if (arc->callee_sub->last_arc == arc)
+        arc->callee_sub->last_arc = NULL;
+    Safefree(arc);
+    return false;
+}
+
+bool nytp_arcs_release(struct nytp_recorder *rec)
+{
+    return nytp_index_filter(&rec->arcs, arc_stays, rec);
+}
+
 void nytp_arcs_write_unsorted(struct nytp_recorder *rec)
 {
-    for (uint32_t id = 1; id <= rec->n_subs; id++)
-        if (rec->subs[id]->kind != NYTP_SUB_PERL && rec->subs[id]->returned_normally)
-            write_marker(rec, rec->subs[id]);
+    write_markers(rec);
     for (size_t i = 0; i < rec->arcs.size; i++)
         if (rec->arcs.items[i] != NULL && ((struct nytp_arc *)rec->arcs.items[i])->count > 0)
             write_arc(rec, rec->arcs.items[i]);
@@ -126,13 +153,9 @@ void nytp_arcs_write(struct nytp_recorder *rec)
         if (rec->arcs.items[i] != NULL && ((struct nytp_arc *)rec->arcs.items[i])->count > 0)
             sorted[n++] = rec->arcs.items[i];
     qsort(sorted, n, sizeof *sorted, compare_arcs);
-    for (size_t i = 0; i < n; i++) {
-        const struct nytp_sub *const sub = sorted[i]->callee_sub;
-        const bool first_of_sub = i == 0 || sorted[i - 1]->callee_sub != sub;
-        if (first_of_sub && sub->kind != NYTP_SUB_PERL && sub->returned_normally)
-            write_marker(rec, sub);
+    write_markers(rec);
+    for (size_t i = 0; i < n; i++)
         write_arc(rec, sorted[i]);
-    }
     Safefree(sorted);
 }
 

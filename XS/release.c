@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Lets go of string evals that are over. A program that evals without end would otherwise let
+ * their files, anonymous subs and arcs pile up here, where perl itself frees each.
+ *
+ * The rows of bodies (names.c) are what is alive. An anonymous sub of an eval to which no row
+ * leads, and no open call, is over: its arcs are final and go into the stream at once. A named
+ * sub may get a new body any time. Files: an eval to whose nytp_file nothing leads is freed,
+ * but its number is remembered, in 16 bytes, because statements of it may yet run; the
+ * nytp_file is then made again.
+ *
+ * The sweep looks at everything, so it comes when half as much again has been added.
+ */
+#include "recorder.h"
+
+enum {
+    FIRST_RELEASE = 4096, /* as many new files, subs and arcs come before a sweep is worth it */
+};
+
+/* ---- what is in use ---- */
+
+/* Xsubs and builtins are shown in the file of a perl sub of their package: one has to stay. */
+static bool is_kept_for_package(struct nytp_recorder *rec, struct nytp_sub *sub)
+{
+    const uint32_t hash = nytp_hash_bytes(sub->name, sub->package_len);
+    size_t at = hash;
+    const struct nytp_sub *kept;
+    while ((kept = nytp_index_next(&rec->kept_packages, hash, &at)) != NULL)
+        if (kept->package_len == sub->package_len &&
+            memEQ(kept->name, sub->name, sub->package_len))
+            return kept == sub;
+    return nytp_index_add(&rec->kept_packages, hash, sub);
+}
+
+static bool body_stays(void *context, void *item)
+{
+    PERL_UNUSED_ARG(context);
+    struct nytp_body *const body = item;
+    if (body->file != NULL || body->sub != NULL)
+        return true;
+    Safefree(body);
+    return false;
+}
+
+static void mark_subs(struct nytp_recorder *rec)
+{
+    for (uint32_t i = 1; i <= rec->n_subs; i++)
+        rec->subs[i]->in_use = !rec->subs[i]->is_unique;
+    for (size_t i = 0; i < rec->bodies.size; i++) {
+        const struct nytp_body *const body = rec->bodies.items[i];
+        if (body != NULL && body->sub != NULL)
+            body->sub->in_use = true;
+    }
+    for (uint32_t i = 0; i < rec->n_frames; i++)
+        rec->frames[i].sub->in_use = rec->frames[i].caller->in_use = true;
+    for (uint32_t i = 1; i <= rec->n_subs; i++)
+        if (!rec->subs[i]->in_use)
+            rec->subs[i]->in_use = is_kept_for_package(rec, rec->subs[i]);
+}
+
+static void use_file(struct nytp_file *file)
+{
+    for (; file != NULL && !file->in_use; file = file->parent)
+        file->in_use = true;
+}
+
+static void mark_files(struct nytp_recorder *rec)
+{
+    for (size_t i = 0; i < rec->files_by_name.size; i++) {
+        struct nytp_file *const file = rec->files_by_name.items[i];
+        if (file != NULL)
+            file->in_use = false;
+    }
+    for (uint32_t i = 1; i <= rec->n_subs; i++)
+        use_file(rec->subs[i]->file);
+    for (size_t i = 0; i < rec->bodies.size; i++)
+        if (rec->bodies.items[i] != NULL)
+            use_file(((const struct nytp_body *)rec->bodies.items[i])->file);
+    for (uint32_t i = 0; i < rec->n_frames; i++)
+        if (rec->frames[i].fid != 0)
+            use_file(rec->files[rec->frames[i].fid]);
+    for (size_t i = 0; rec->origins != NULL && i < NYTP_ORIGINS; i++)
+        use_file(rec->origins[i].file);
+}
+
+/* ---- subs ---- */
+
+/* Where a sub that was called is, is told before its arcs are. */
+static void tell_places(pTHX_ struct nytp_recorder *rec)
+{
+    for (uint32_t i = 1; i <= rec->n_subs; i++) {
+        const struct nytp_sub *const sub = rec->subs[i];
+        if (!sub->in_use && sub->called && sub->file != NULL)
+            nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
+    }
+    nytp_infos_write_known(rec);
+}
+
+static bool sub_stays(void *context, void *item)
+{
+    PERL_UNUSED_ARG(context);
+    return ((const struct nytp_sub *)item)->in_use;
+}
+
+static void free_subs(struct nytp_recorder *rec)
+{
+    size_t n_unwritten = 0;
+    for (size_t i = 0; i < rec->n_unwritten; i++)
+        if (rec->unwritten[i]->in_use)
+            rec->unwritten[n_unwritten++] = rec->unwritten[i];
+    rec->n_unwritten = n_unwritten;
+    uint32_t n_subs = 0;
+    for (uint32_t i = 1; i <= rec->n_subs; i++) {
+        struct nytp_sub *const sub = rec->subs[i];
+        if (sub->in_use) {
+            rec->subs[++n_subs] = sub;
+            continue;
+        }
+        Safefree(sub->encoded);
+        Safefree(sub);
+    }
+    rec->n_subs = n_subs;
+    Zero(rec->called, NYTP_CALLED, struct nytp_called);
+}
+
+/* ---- files ---- */
+
+/* Not one that perl was told to name with its place. */
+static bool is_bare_eval(const char *name, UV *seq)
+{
+    return nytp_parse_eval_name(name, seq) && strchr(name, '[') == NULL;
+}
+
+/* NULL for evals from before we looked. */
+static struct nytp_past_eval *room_for(pTHX_ struct nytp_recorder *rec, UV seq)
+{
+    const UV last = (UV)PL_evalseq, seen = rec->files_by_name.used;
+    if (rec->size_past == 0)
+        rec->first_past = last > seen ? last - seen : 0;
+    if (seq < rec->first_past)
+        return NULL;
+    const size_t at = (size_t)(seq - rec->first_past);
+    if (at >= rec->size_past) {
+        const size_t size = (at + 1) * 3 / 2 + FIRST_RELEASE;
+        Renew(rec->past_evals, size, struct nytp_past_eval);
+        Zero(rec->past_evals + rec->size_past, size - rec->size_past, struct nytp_past_eval);
+        rec->size_past = size;
+    }
+    return &rec->past_evals[at];
+}
+
+/* A file that calls itself "(eval 4000000000)" by a #line stays. */
+static bool remember(pTHX_ struct nytp_recorder *rec, const struct nytp_file *file)
+{
+    UV seq;
+    if (!is_bare_eval(file->perl_name, &seq) || seq > (UV)PL_evalseq)
+        return false;
+    struct nytp_past_eval *const past = room_for(aTHX_ rec, seq);
+    if (past != NULL)
+        *past = (struct nytp_past_eval){
+            .fid = file->fid,
+            .generation = file->generation,
+            .parent_fid = file->parent == NULL ? 0 : file->parent->fid,
+            .parent_line = file->parent_line,
+        };
+    return past != NULL;
+}
+
+static void remember_files(pTHX_ struct nytp_recorder *rec)
+{
+    for (size_t i = 0; i < rec->files_by_name.size; i++) {
+        struct nytp_file *const file = rec->files_by_name.items[i];
+        if (file == NULL || file->in_use)
+            continue;
+        if (!file->is_eval || (file->fid != 0 && !remember(aTHX_ rec, file)))
+            use_file(file);
+    }
+}
+
+static bool file_stays(void *context, void *item)
+{
+    dTHX;
+    struct nytp_recorder *const rec = context;
+    struct nytp_file *const file = item;
+    if (file->in_use)
+        return true;
+    if (file->fid != 0)
+        rec->files[file->fid] = NULL;
+    if (file->shown_name != file->perl_name)
+        Safefree(file->shown_name);
+    Safefree(file->perl_name);
+    Safefree(file->absolute_name);
+    SvREFCNT_dec(file->text);
+    Safefree(file);
+    return false;
+}
+
+const struct nytp_past_eval *nytp_past_eval(const struct nytp_recorder *rec, const char *name)
+{
+    UV seq;
+    if (!is_bare_eval(name, &seq) || seq < rec->first_past ||
+        seq - rec->first_past >= rec->size_past)
+        return NULL;
+    const struct nytp_past_eval *const past = &rec->past_evals[seq - rec->first_past];
+    return past->fid == 0 ? NULL : past;
+}
+
+struct nytp_file *nytp_file_numbered(pTHX_ struct nytp_recorder *rec, uint32_t fid)
+{
+    char name[40];
+    if (fid == 0 || rec->files[fid] != NULL)
+        return fid == 0 ? NULL : rec->files[fid];
+    for (size_t i = 0; i < rec->size_past; i++)
+        if (rec->past_evals[i].fid == fid) {
+            my_snprintf(name, sizeof name, "(eval %" UVuf ")", rec->first_past + i);
+            return nytp_file_named(aTHX_ rec, name);
+        }
+    return NULL;
+}
+
+void nytp_release(pTHX_ struct nytp_recorder *rec)
+{
+    const bool is_open = rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED;
+    if (rec->forked)
+        return; /* the profile is the parent's yet */
+    nytp_guard(rec);
+    nytp_clock_pause(&rec->clock);
+    nytp_name_compiled(aTHX_ rec);
+    nytp_index_filter(&rec->bodies, body_stays, NULL);
+    mark_subs(rec);
+    if (is_open)
+        tell_places(aTHX_ rec);
+    if (nytp_arcs_release(rec) && nytp_index_filter(&rec->subs_by_name, sub_stays, NULL))
+        free_subs(rec);
+    mark_files(rec);
+    remember_files(aTHX_ rec);
+    nytp_index_filter(&rec->files_by_name, file_stays, rec);
+    const size_t kept = rec->files_by_name.used + rec->n_subs + rec->arcs.used;
+    rec->release_at = kept + FIRST_RELEASE + (kept + rec->bodies.used + rec->n_frames) / 2;
+    nytp_clock_resume(&rec->clock);
+    nytp_unguard(rec);
+}

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# What the recorder needs grows with what is distinct and alive, not with what has been; and what
+# it lets go of is in the profile all the same.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+plan skip_all => 'needs /proc' if !-r '/proc/self/status';
+
+my $REPORT = <<'PERL';
+sub status { open my $fh, '<', '/proc/self/status'; my ($kb) = map { /VmHWM:\s*(\d+)/ } <$fh>; $kb }
+PERL
+
+# Bytes of memory that one more round of a loop body costs at most, beyond what it costs plain.
+sub bytes_per_round {
+    my ($few, $many, $body, %o) = @_;
+    my %kb;
+    for my $impl ('plain', impl()) {
+        for my $n ($few, $many) {
+            my $r = run_prog(
+                code => "$REPORT\nmy \@kept; no warnings; for my \$i (1 .. $n) { $body }\n" . ($o{after} || '')
+                  . 'print status();',
+                impl => $impl, opts => $o{opts} || 'calls=2',
+            );
+            like $r->{out}, qr/\A\d+\z/, "$impl, $n rounds" or diag $r->{err};
+            $kb{$impl}{$n} = $r->{out} || 0;
+        }
+    }
+    my ($plain, $own) = map { $kb{$_}{$many} - $kb{$_}{$few} } 'plain', impl();
+    return 1024 * ($own - $plain) / ($many - $few);
+}
+
+# Kept for good of a string eval: its number. Of what is called: nothing once it is gone.
+my %EVALS = (
+    'that make anonymous subs'               => q{my $s = eval 'sub { $_[0] }'},
+    'whose anonymous subs are called'        => q{my $s = eval 'sub { $_[0] }'; $s->(1)},
+    'whose anonymous subs call others'       => q{my $s = eval 'sub { status2() }'; $s->(1); sub status2 { 1 }},
+    'that define a sub again and again'      => q{eval 'sub again { $_[0] }'; again(1)},
+    'with BEGIN blocks'                      => q{eval 'use strict; my $x'},
+    'that die, and such as do not compile'   => q{eval 'sub { 1 }->(); die'; eval '1 +'},
+    'within evals'                           => q{eval q{eval 'sub { 1 }->()'}},
+    'that make anonymous subs, stmts=0'      => [q{my $s = eval 'sub { $_[0] }'; $s->(1)}, 'stmts=0'],
+    'that make anonymous subs, while paused' => [q{DB::disable_profile() if $i == 1 && defined &DB::disable_profile; my $s = eval 'sub { $_[0] }'; $s->(1)}],
+);
+for my $name (sort keys %EVALS) {
+    scenario "string evals $name" => sub {
+        my ($body, $opts) = ref $EVALS{$name} ? @{ $EVALS{$name} } : $EVALS{$name};
+        my $bytes = bytes_per_round(20_000, 50_000, $body, opts => $opts);
+        cmp_ok $bytes, '<', $name =~ /within|compile/ ? 100 : 50, sprintf '%.0f bytes each', $bytes;
+    };
+}
+
+scenario 'what stays grows with its number' => sub {
+    my $closures = bytes_per_round(5_000, 30_000, 'push @kept, sub { $i };', after => '$_->() for @kept;');
+    cmp_ok $closures, '<', 20, sprintf '%.0f bytes for each closure of one body', $closures;
+    my $subs = bytes_per_round(2_000, 12_000, q{push @kept, eval 'sub { $i }';}, after => '$_->() for @kept;');
+    cmp_ok $subs, '<', 1200, sprintf '%.0f bytes for each body in an eval of its own', $subs;
+};
+
+scenario 'deep recursion' => sub {
+    my $bytes = bytes_per_round(20_000, 120_000, '$_[0] = $i',
+        after => 'sub deep { my $n = shift; $n ? deep($n - 1) : 0 } deep($_[0]);');
+    cmp_ok $bytes, '<', 200, sprintf '%.0f bytes for each open call', $bytes;
+};
+
+# More evals than are kept in memory, of every kind: all must be in the profile, once.
+my $MANY = <<'PERL';
+my @kept;
+sub lib { $_[0] ? $_[0]->(1) : 0 }
+eval "format LATE =\n@<\n\$_\n.\n";
+for my $i (1 .. 8000) {
+    my $s = eval 'sub { $_[0] + 1 }';
+    lib($s) if $i % 2;
+    push @kept, $s if $i % 1000 == 0;
+}
+$_->(2) for @kept;
+open my $fh, '>', \my $text;
+select $fh; $~ = 'LATE'; write;
+PERL
+
+sub check_many {
+    my ($p, %want) = @_;
+    is join("\n", check_sums($p)), '', 'sums';
+    my %calls;
+    for my $arc (@{ $p->{arc} }) {
+        my $caller = $arc->{callee} =~ /__ANON__/ ? $arc->{caller} : next;
+        $calls{$caller} += $arc->{count};
+    }
+    is_deeply \%calls, $want{calls}, 'calls of anonymous subs';
+    is scalar(grep { @{ $p->{sub}{$_} } != 1 } keys %{ $p->{sub} }), 0, 'no sub is told twice';
+    my %fids;
+    $fids{ $_->{name} }++ for values %{ $p->{fid} };
+    is scalar(grep { $_ > 1 } values %fids), 0, 'no eval has two numbers';
+    is scalar(grep { $_->{name} =~ /\A\(eval \d+\)\z/ } values %{ $p->{fid} }), 0, 'each has its place';
+}
+
+scenario 'evals that are over are in the profile' => sub {
+    for my $opts (matrix()) {
+        my $p = profile_in(run_prog(code => $MANY, opts => $opts)) or die 'no profile';
+        note $opts;
+        check_many($p, calls => { 'main::lib' => 4000, 'main::RUNTIME' => 8 });
+        cmp_ok scalar(keys %{ $p->{fid} }), '>', $opts =~ /stmts=0/ ? 4000 : 8000, 'files';
+        my $late = fid_named($p, qr/\A\(eval 1\)\[/);
+        is $p->{fid}{$late}{eval_line}, 3, 'the format came from an eval' if defined $late;
+        ok defined $late, 'the format has a file' if $opts !~ /stmts=0/;
+    }
+};
+
+scenario 'evals from before a fork, and from before a new profile' => sub {
+    my $r = run_prog(
+        code => $MANY . <<'PERL', opts => 'calls=2');
+if (!fork) { $_->(3) for @kept; eval('sub { 1 }')->() for 1 .. 6000; $_->(4) for @kept; exit }
+wait;
+DB::enable_profile('second.out');
+$_->(5) for @kept;
+PERL
+    my ($child) = map { m{([^/]+)\z} } grep { !/second/ } glob "$r->{dir}/*.out.[0-9]*";
+    check_many(profile_in($r), calls => { 'main::lib' => 4000, 'main::RUNTIME' => 8 });
+    check_many(profile_in($r, $child), calls => { 'main::RUNTIME' => 6016 });
+    check_many(profile_in($r, 'second.out'), calls => { 'main::RUNTIME' => 8 });
+};
+
+scenario 'a profile after another' => sub {
+    my $r = run_prog(
+        code => $REPORT . <<'PERL', opts => 'start=no');
+sub inner { eval 'sub { 1 }' } sub outer { inner()->() }
+sub fds { opendir my $dh, '/proc/self/fd'; scalar readdir $dh for 1 .. 2; my @n = readdir $dh; scalar @n }
+sub cycle { DB::enable_profile("cycle.out"); outer(); DB::disable_profile(); outer(); DB::finish_profile() }
+cycle() for 1 .. 2500;
+my ($kb, $fds) = (status(), fds());
+cycle() for 1 .. 2500;
+print status() - $kb, ' kB, ', fds() - $fds, ' descriptors';
+PERL
+    like $r->{out}, qr/\A\d+ kB, 0 descriptors\z/, 'descriptors' or diag $r->{err};
+    cmp_ok $r->{out} =~ /(\d+)/ ? $1 : 1e9, '<', 400, 'memory: ' . $r->{out};
+    is $r->{err}, '', 'nothing to say';
+};
+
+done_testing;
