@@ -507,7 +507,7 @@ static bool write_time(struct nytp_merge *m, const struct nytp_event *e)
 static bool write_return(struct nytp_merge *m, const struct nytp_event *e)
 {
     const struct nytp_str name = e->u.sub_return.name;
-    const size_t need = (size_t)name.len + NYTP_ENCODED_STR_EXTRA;
+    const size_t need = (size_t)name.len + NYTP_ENCODED_STR_EXTRA + NYTP_COPY_STEP;
     if (need > m->encoded_size) {
         uint8_t *grown = realloc(m->encoded, need * 2);
         if (grown == NULL)
