@@ -300,14 +300,19 @@ static bool open_profile(pTHX_ struct nytp_recorder *rec)
     return true;
 }
 
+static void go_on_recording(struct nytp_recorder *rec)
+{
+    set_state(rec, NYTP_RECORDING);
+    rec->flush_raw = nytp_clock_raw(&rec->clock);
+    plan_wake_up(rec, rec->flush_raw);
+}
+
 /* Recording begins, in a new file or after a pause. */
 static void begin_recording(struct nytp_recorder *rec)
 {
     nytp_stmt_drop(rec);
     rec->discount_pending = false;
-    set_state(rec, NYTP_RECORDING);
-    rec->flush_raw = nytp_clock_raw(&rec->clock);
-    plan_wake_up(rec, rec->flush_raw);
+    go_on_recording(rec);
 }
 
 static int64_t axis_now(const struct nytp_recorder *rec)
@@ -419,6 +424,17 @@ static void say_children(struct nytp_recorder *rec)
     RESTORE_ERRNO;
 }
 
+static void say_end(struct nytp_recorder *rec)
+{
+    if (rec->said_end)
+        return;
+    check_is_kept(rec);
+    say_children(rec);
+    nytp_trace(rec, 1, "process %ld finished %s, %llu bytes: %u files, %u subs, %zu call sites",
+               (long)rec->pid, rec->file.path, (unsigned long long)rec->file.size, rec->n_fids,
+               rec->last_sub_id, rec->arcs.used);
+}
+
 static void close_profile(pTHX_ struct nytp_recorder *rec)
 {
     if (!file_is_open(rec))
@@ -429,20 +445,45 @@ static void close_profile(pTHX_ struct nytp_recorder *rec)
     write_closing(aTHX_ rec);
     flush(rec, NYTP_FLUSH_FINISH);
     nytp_writer_put_trailer(rec->writer);
-    check_is_kept(rec);
-    say_children(rec);
-    nytp_trace(rec, 1, "process %ld finished %s, %llu bytes: %u files, %u subs, %zu call sites",
-               (long)rec->pid, rec->file.path, (unsigned long long)rec->file.size, rec->n_fids,
-               rec->last_sub_id, rec->arcs.used);
+    say_end(rec);
     nytp_outfile_close(&rec->file);
     rec->n_threads = 0;
     nytp_arcs_clear(rec);
     rec->overhead_base = rec->clock.overhead_ticks;
     nytp_stmt_drop(rec);
     rec->n_finished++;
+    rec->said_end = false;
     if (rec->state != NYTP_OFF)
         set_state(rec, NYTP_CLOSED);
     nytp_unguard(rec);
+}
+
+/* The profile gets its end, but that can be taken back. */
+static void end_for_now(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_infos_write(aTHX_ rec, true);
+    flush(rec, NYTP_FLUSH_SYNC);
+    rec->before_end = (struct nytp_before_end){
+        .state = rec->state,
+        .pid = rec->pid,
+        .wake_raw = rec->wake_raw,
+        .size = rec->file.size,
+        .deflate =
+            rec->writer->deflate == NULL ? NULL : nytp_deflate_copy(rec->writer->deflate),
+    };
+    write_closing(aTHX_ rec);
+    flush(rec, NYTP_FLUSH_FINISH);
+    rec->is_ended = true;
+}
+
+/* What the end added is cut off again, and compression goes on from before. */
+static bool take_back_end(struct nytp_recorder *rec)
+{
+    struct nytp_deflate *const before = rec->before_end.deflate;
+    const bool is_whole = before != NULL || rec->options.compress == 0;
+    nytp_deflate_free(rec->writer->deflate);
+    rec->writer->deflate = before;
+    return is_whole && nytp_outfile_truncate(&rec->file, rec->before_end.size);
 }
 
 /* ---- fork and exec ---- */
@@ -497,33 +538,11 @@ static void end_for_exec(pTHX_ struct nytp_recorder *rec)
     if (rec->stmts_on)
         nytp_stmt_return(aTHX_ rec);
     nytp_clock_pause(&rec->clock);
-    nytp_infos_write(aTHX_ rec, true);
-    flush(rec, NYTP_FLUSH_SYNC);
-    rec->before_exec = (struct nytp_before_exec){
-        .state = rec->state,
-        .pid = rec->pid,
-        .wake_raw = rec->wake_raw,
-        .size = rec->file.size,
-        .deflate =
-            rec->writer->deflate == NULL ? NULL : nytp_deflate_copy(rec->writer->deflate),
-    };
-    write_closing(aTHX_ rec);
-    flush(rec, NYTP_FLUSH_FINISH);
-    rec->is_ended = true;
+    end_for_now(aTHX_ rec);
     if (rec->state != NYTP_OFF)
         set_state(rec, NYTP_CLOSED); /* perl code may run before: a warning's handler */
     nytp_unguard(rec);
     RESTORE_ERRNO;
-}
-
-/* What the end added is cut off again, and compression goes on from before. */
-static bool take_back_end(struct nytp_recorder *rec)
-{
-    struct nytp_deflate *const before = rec->before_exec.deflate;
-    const bool is_whole = before != NULL || rec->writer->deflate == NULL;
-    nytp_deflate_free(rec->writer->deflate);
-    rec->writer->deflate = before;
-    return is_whole && nytp_outfile_truncate(&rec->file, rec->before_exec.size);
 }
 
 /* The program lives on, in the next statement or in a handler of its exception, and so does the
@@ -537,16 +556,16 @@ static void on_exec_failed(pTHX_ void *unused)
     rec->is_ended = false;
     nytp_clock_resume(&rec->clock);
     if (rec->state != NYTP_OFF)
-        set_state(rec, rec->before_exec.state);
+        set_state(rec, rec->before_end.state);
     nytp_frames_retract(rec);
-    if (getpid() != rec->before_exec.pid) {
+    if (getpid() != rec->before_end.pid) {
         rec->forked = true; /* the handler of a warning did: the file is the parent's */
-        nytp_deflate_free(rec->before_exec.deflate);
+        nytp_deflate_free(rec->before_end.deflate);
     } else if (!take_back_end(rec) && rec->state != NYTP_OFF) {
         give_up(rec);
     }
     if (rec->state == NYTP_RECORDING)
-        rec->wake_raw = rec->forked ? 0 : rec->before_exec.wake_raw;
+        rec->wake_raw = rec->forked ? 0 : rec->before_end.wake_raw;
     nytp_unguard(rec);
     RESTORE_ERRNO;
 }
@@ -563,6 +582,81 @@ OP *nytp_exec(pTHX_ struct nytp_recorder *rec)
     OP *const next = nytp_real_op(aTHX_ OP_EXEC);
     LEAVE;
     return next;
+}
+
+/* ---- the program's end ---- */
+
+/* perl code runs after our END block: destructors of what is global. What it adds is recorded,
+ * but the file is whole before, for destruction may end in any way, or never come. */
+static void end_program(pTHX_ struct nytp_recorder *rec)
+{
+    if (rec->state != NYTP_RECORDING || !rec->file.is_regular) {
+        close_profile(aTHX_ rec);
+        return;
+    }
+    nytp_guard(rec);
+    if (rec->stmts_on && !rec->discount_pending)
+        nytp_stmt_end(aTHX_ rec);
+    end_for_now(aTHX_ rec);
+    nytp_writer_put_trailer(rec->writer);
+    say_end(rec);
+    rec->said_end = true;
+    if (rec->state != NYTP_OFF)
+        set_state(rec, NYTP_ARMED);
+    nytp_unguard(rec);
+}
+
+static void drop_end(struct nytp_recorder *rec)
+{
+    rec->is_ended = false;
+    nytp_deflate_free(rec->before_end.deflate);
+    rec->before_end.deflate = NULL;
+}
+
+static void go_on(pTHX_ struct nytp_recorder *rec)
+{
+    dSAVE_ERRNO;
+    nytp_guard(rec);
+    set_state(rec, NYTP_RECORDING);
+    if (rec->forked) {
+        drop_end(rec); /* it is the parent's */
+        become_child(aTHX_ rec);
+    } else {
+        rec->is_ended = false;
+        nytp_frames_retract(rec);
+        if (!take_back_end(rec))
+            give_up(rec);
+        rec->stmt.since_ticks = axis_now(rec);
+        if (rec->state == NYTP_RECORDING)
+            go_on_recording(rec);
+    }
+    nytp_unguard(rec);
+    RESTORE_ERRNO;
+}
+
+void nytp_start_armed(pTHX_ struct nytp_recorder *rec)
+{
+    if (rec->is_ended) {
+        go_on(aTHX_ rec);
+        return;
+    }
+    set_state(rec, NYTP_CLOSED);
+    start(aTHX_ rec);
+}
+
+/* perl_destruct() calls it when it has destroyed all objects. */
+static void on_destruction(pTHX_ void *unused)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    PERL_UNUSED_VAR(unused);
+    if (rec == NULL || !nytp_is_ours(aTHX_ rec))
+        return;
+    if (rec->is_ended) {
+        drop_end(rec);
+        nytp_outfile_close(&rec->file);
+        set_state(rec, NYTP_CLOSED);
+    }
+    nytp_finish(aTHX);
 }
 
 /* ---- loading ---- */
@@ -594,7 +688,15 @@ static void xs_finish(pTHX_ CV *cv)
     dXSARGS;
     PERL_UNUSED_VAR(cv);
     PERL_UNUSED_VAR(items);
-    nytp_finish(aTHX);
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    dSAVE_ERRNO;
+    if (rec != NULL) {
+        become_child_if_forked(aTHX_ rec);
+        if (rec->state == NYTP_ARMED && !rec->is_ended)
+            nytp_start_armed(aTHX_ rec);
+        end_program(aTHX_ rec);
+    }
+    RESTORE_ERRNO;
     XSRETURN_EMPTY;
 }
 
@@ -652,6 +754,7 @@ static void plan_phases(pTHX_ struct nytp_recorder *rec)
     const char *const phase = rec->options.start == NULL ? "begin" : rec->options.start;
     const bool running = PL_main_start != NULL;
     push_block(aTHX_ &PL_endav, xs_finish);
+    call_atexit(on_destruction, NULL);
     if (PL_minus_c)
         push_block(aTHX_ &PL_checkav, xs_finish);
     if (reads_standard_input(aTHX) && !running && !(rec->options.perldb & PERLDBf_SAVESRC))
@@ -717,12 +820,6 @@ void nytp_load(pTHX)
     rec->is_planned = true;
     set_state(rec, rec->state);
     nytp_hooks_install(aTHX_ rec);
-}
-
-void nytp_start_armed(pTHX_ struct nytp_recorder *rec)
-{
-    set_state(rec, NYTP_CLOSED);
-    start(aTHX_ rec);
 }
 
 /* ---- DB:: ---- */

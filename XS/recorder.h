@@ -193,7 +193,7 @@ enum nytp_state {
 };
 
 /* To go on from when exec fails. */
-struct nytp_before_exec {
+struct nytp_before_end {
     enum nytp_state state;
     pid_t pid;
     uint64_t wake_raw;
@@ -275,8 +275,9 @@ struct nytp_recorder {
     sigset_t unguarded;          /* the signal mask outside them */
     pthread_t thread;            /* that was last inside them */
     volatile int pending_signal; /* came inside; 0: none */
-    bool is_ended;               /* the stream has its end, which exec may yet take back */
-    struct nytp_before_exec before_exec; /* valid while is_ended */
+    bool is_ended;               /* the stream has its end, which may yet be taken back */
+    struct nytp_before_end before_end; /* valid while is_ended */
+    bool said_end;               /* what is said at a program's end has been said */
     bool said_failure;
     bool is_planned;             /* phases, fork handler: once */
     char *base_path;             /* absolute, without pid and time */

@@ -225,8 +225,8 @@ recording was on.
 
 =item DB::finish_profile()
 
-Finish and close the profile. Called by itself when the program ends, after its END blocks; what
-runs in global destruction is not recorded.
+Finish and close the profile. Called by itself when the program ends, after its END blocks and the
+destructors that run in global destruction. (Into a FIFO or device these are not recorded.)
 
 =back
 

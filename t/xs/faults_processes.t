@@ -233,4 +233,49 @@ P
     like join('; ', arc_lines($p)), qr/main::RUNTIME 9 main::f x1/, 'and after they ended';
 };
 
+my $LATE = <<'P';
+package Late;
+sub new { return bless { at_end => $_[1] } }
+sub DESTROY { main::g(); $_[0]{at_end}->() if $_[0]{at_end} && ${^GLOBAL_PHASE} eq 'DESTRUCT' }
+package main;
+our @objects = map { Late->new } 1 .. 3;
+$objects[0]{loop} = \@objects;
+P
+
+scenario 'destructors that run in global destruction are recorded' => sub {
+    for my $opts (matrix()) {
+        my $run = run_prog(code => "$F$LATE\nf();\n", opts => $opts);
+        is "$run->{status} $run->{err}", '0 ', "$opts: runs";
+        my $p = profile_in($run);
+        is join('; ', check_sums($p)), '', "$opts: whole, sums right";
+        is stmt_counts($p)->{4}, 6, "$opts: statements of three destructors" if $opts !~ /stmts=0/;
+        my ($arc) = grep { $_->{callee} eq 'Late::DESTROY' } @{ $p->{arc} };
+        is "$arc->{count} $arc->{caller} $arc->{line}", '3 main::NULL 0', "$opts: their calls";
+    }
+};
+
+scenario 'global destruction that does not come to its end' => sub {
+    my %end = (
+        'a signal' => ['kill KILL => $$', '0 9'],
+        '_exit' => ['POSIX::_exit(5)', '5 0'],
+        'a fork' => ['fork or main::f(); wait', '0 0'],
+        'an exec' => ['exec $^X, "-e", "exit 3"', '3 0'],
+        'an exec that fails' => ['no warnings; exec "/nowhere/nothing"', '0 0'],
+        'a finished profile' => ['DB::finish_profile()', '0 0'],
+        'another profile' => ['DB::enable_profile("other"); main::f()', '0 0'],
+        'a death' => ['$SIG{__WARN__} = sub { }; die "late"', '0 0'],
+    );
+    for my $name (sort keys %end) {
+        my ($code, $want) = @{ $end{$name} };
+        my $run = run_prog(code => "use POSIX ();\n$F$LATE\nf();\n\$objects[1]{at_end} = sub { $code };\n");
+        is "$run->{status} $run->{signal} $run->{err}", "$want ", "$name: as without us";
+        my @files = sort map { glob "$run->{dir}/$_" } 'nytprof.out*', 'othe[r]';
+        is scalar @files, $name =~ /fork|another/ ? 2 : 1, "$name: files";
+        for my $p (map { read_profile($_) } @files) {
+            is join('; ', check_sums($p)), '', "$name: whole" if $name ne 'a signal';
+            cmp_ok stmt_total($p), '>', 0, "$name: statements";
+        }
+    }
+};
+
 done_testing;
