@@ -718,6 +718,31 @@ static void xs_enable_at_end(pTHX_ CV *cv)
     XSRETURN_EMPTY;
 }
 
+/* Whether perl -d has listed a sub that can still be called: BEGIN blocks are over. */
+static bool debugger_knows_subs(pTHX)
+{
+    HE *entry;
+    hv_iterinit(GvHV(PL_DBsub));
+    while ((entry = hv_iternext(GvHV(PL_DBsub))) != NULL) {
+        STRLEN len;
+        const char *const name = HePV(entry, len);
+        if (len < 7 || memNE(name + len - 7, "::BEGIN", 7))
+            return true;
+    }
+    return false;
+}
+
+/* What perl -d prepared is undone, as far as C code looks whether it is there: DBI, for one,
+ * takes eval frames for calls of DB::sub then. perl prepares again when $^P gets a bit. Subs
+ * that were compiled before us call others through PL_DBsub unasked. */
+static void hide_debugger(pTHX)
+{
+    if (PL_perldb != 0 || PL_DBsub == NULL || GvCV(PL_DBsub) != NULL || debugger_knows_subs(aTHX))
+        return;
+    PL_DBsub = NULL;
+    PL_DBsingle = NULL;
+}
+
 /* Standard input has been read: no reason any more for perl to keep what it compiles. */
 static void xs_compiled(pTHX_ CV *cv)
 {
@@ -725,6 +750,7 @@ static void xs_compiled(pTHX_ CV *cv)
     PERL_UNUSED_VAR(cv);
     PERL_UNUSED_VAR(items);
     PL_perldb &= ~(U32)PERLDBf_SAVESRC;
+    hide_debugger(aTHX);
     XSRETURN_EMPTY;
 }
 
@@ -909,6 +935,7 @@ void nytp_start(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
     nytp_load(aTHX);
+    hide_debugger(aTHX); /* not before: import() itself is called through PL_DBsub */
     if (rec != NULL && rec->state == NYTP_ARMED)
         nytp_start_armed(aTHX_ rec);
 }

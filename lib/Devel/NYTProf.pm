@@ -3,8 +3,8 @@ package Devel::NYTProf;
 
 our $VERSION = '6.14';
 
-# Under -d perl would compile the statements below for DB::DB to look at.
-BEGIN { $^P &= ~0x02 if $^P }
+# Under -d perl would compile what follows for DB::DB and DB::sub to look at.
+BEGIN { $^P = 0 if $^P }
 
 # A debugger has to live here; perl would otherwise go looking for perl5db.pl.
 package DB;

@@ -7,6 +7,8 @@
 use strict;
 use warnings;
 
+use Config;
+use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Test::More;
@@ -172,5 +174,41 @@ for my $case (@PROGRAMS) {
         }
     };
 }
+
+# C code that walks the contexts asks for PL_DBsub, as perl's caller() does.
+sub build_probe {
+    my $dir = tempdir(CLEANUP => 1);
+    open my $fh, '>', "$dir/probe.c" or die "$dir: $!";
+    print $fh <<'C';
+#include "EXTERN.h"
+#include "perl.h"
+#include "XSUB.h"
+XS(has_debugger) { dXSARGS; PERL_UNUSED_VAR(items); EXTEND(SP, 1); ST(0) = boolSV(PL_DBsub != NULL); XSRETURN(1); }
+XS(boot_Probe) { dXSARGS; PERL_UNUSED_VAR(items); newXS("Probe::has_debugger", has_debugger, __FILE__); XSRETURN_EMPTY; }
+C
+    close $fh or die "$dir: $!";
+    my $cc = "$Config{cc} $Config{ccflags} $Config{cccdlflags} -I$Config{archlibexp}/CORE $Config{lddlflags}";
+    system("$cc -w -o $dir/probe.so $dir/probe.c") == 0 or die "no compiler: $cc";
+    return "$dir/probe.so";
+}
+
+scenario 'C code finds no debugger, but where the program asks for one' => sub {
+    my $code = <<'P';
+require DynaLoader;
+DynaLoader::dl_install_xsub('Probe::boot', DynaLoader::dl_find_symbol(DynaLoader::dl_load_file($ENV{PROBE}), 'boot_Probe'))->();
+print 'before: ', Probe::has_debugger() ? 1 : 0, "\n";
+{ package DB; sub DB { } sub sub { print "called $DB::sub\n"; &$DB::sub } }
+$^P = 1; eval 'sub f { print "f @_\n" } f(1)'; print $@; $^P = 0;
+print 'after: ', Probe::has_debugger() ? 1 : 0, "\n";
+P
+    my %o = (code => $code, env => { PROBE => build_probe() });
+    my $plain = run_plain(%o);
+    is $plain->{out}, "before: 0\ncalled main::f\nf 1\nafter: 1\n", 'plain';
+    for my $how (qw(-d opt use db)) {
+        my $run = run_prog(%o, how => $how);
+        is $run->{out}, $plain->{out}, "$how: output";
+        is $run->{err}, $plain->{err}, "$how: stderr";
+    }
+};
 
 done_testing;
