@@ -647,7 +647,6 @@ void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing)
 void nytp_names_init(pTHX_ struct nytp_recorder *rec)
 {
     PERL_UNUSED_CONTEXT;
-    Newxz(rec->called, NYTP_CALLED, struct nytp_called);
     rec->runtime = nytp_sub_named(rec, "main::RUNTIME", 13, NYTP_SUB_PSEUDO);
     rec->null_caller = nytp_sub_named(rec, "main::NULL", 10, NYTP_SUB_PSEUDO);
 }

@@ -331,14 +331,28 @@ static void begin_file(pTHX_ struct nytp_recorder *rec)
     begin_recording(rec);
 }
 
+/* The largest of what is needed, asked for before anything is recorded. */
+static bool has_tables(struct nytp_recorder *rec)
+{
+    if (rec->places == NULL)
+        rec->places = calloc(NYTP_PLACES, sizeof *rec->places);
+    if (rec->called == NULL)
+        rec->called = calloc(NYTP_CALLED, sizeof *rec->called);
+    if (rec->places != NULL && rec->called != NULL)
+        return true;
+    nytp_say(rec, "out of memory; the program runs unprofiled");
+    set_state(rec, NYTP_OFF);
+    return false;
+}
+
 static void start(pTHX_ struct nytp_recorder *rec)
 {
     dSAVE_ERRNO;
+    if (!has_tables(rec))
+        return;
     if (rec->generation == 0)
         nytp_guards_choose(aTHX_ rec);
     nytp_guard(rec);
-    if (rec->places == NULL)
-        Newxz(rec->places, NYTP_PLACES, struct nytp_place);
     rec->pid = getpid();
     nytp_program_text_keep(aTHX_ rec);
     if (rec->clock.rate == 0)
@@ -833,7 +847,7 @@ void nytp_load(pTHX)
     if (rec->state != NYTP_LOADED && rec->state != NYTP_ARMED)
         return;
     set_debug_bits(aTHX_ rec);
-    if (!may_profile(rec))
+    if (!may_profile(rec) || !has_tables(rec))
         return;
     if (!rec->is_planned) {
         pthread_atfork(NULL, NULL, on_fork_in_child);

@@ -12,6 +12,7 @@ use Test::More;
 use NYTPTest;
 
 plan skip_all => 'needs /proc' if !-r '/proc/self/status';
+plan skip_all => 'the sanitizer has memory of its own' if ($ENV{LD_PRELOAD} || '') =~ /asan/;
 
 my $REPORT = <<'PERL';
 sub status { open my $fh, '<', '/proc/self/status'; my ($kb) = map { /VmHWM:\s*(\d+)/ } <$fh>; $kb }
@@ -124,6 +125,23 @@ PERL
     check_many(profile_in($r), calls => { 'main::lib' => 4000, 'main::RUNTIME' => 8 });
     check_many(profile_in($r, $child), calls => { 'main::RUNTIME' => 6016 });
     check_many(profile_in($r, 'second.out'), calls => { 'main::RUNTIME' => 8 });
+};
+
+scenario 'no memory for the recorder' => sub {
+    my $r = run_prog(
+        code => <<'PERL', opts => undef, env => { NYTPROF => 'start=no' }, how => 'late');
+require Devel::NYTProf::Core;
+open my $fh, '<', '/proc/self/status';
+my ($kb) = map { /VmSize:\s*(\d+)/ } <$fh>;
+system(prlimit => '--pid', $$, '--as=' . 1024 * ($kb + 64) . ':') and print 'no prlimit';
+my $was = DB::enable_profile('small.out');
+sub f { $_[0] + 1 }
+print f(1), eval('sub { 3 }')->(), -e 'small.out' ? ' profiled' : '';
+PERL
+    plan skip_all => 'no prlimit' if $r->{out} =~ /no prlimit/;
+    is $r->{out}, '23', 'the program runs';
+    is $r->{err}, "Devel::NYTProf: out of memory; the program runs unprofiled\n", 'one line';
+    is $r->{status}, 0, 'status';
 };
 
 scenario 'a profile after another' => sub {
