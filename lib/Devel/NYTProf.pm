@@ -113,7 +113,8 @@ builtin or XS sub.
 =item savesrc=0
 
 Do not copy source files into the profile. Programs given with C<-e> or through standard input and
-the texts of string evals are kept in any case.
+the texts of string evals are kept in any case. Not kept is what a hook in C<@INC> hands to perl
+as a handle or line by line (F</loader/0x.../Foo.pm>): the text passes once, through perl alone.
 
 =item nameevals=0, nameanonsubs=0
 
