@@ -2,6 +2,7 @@
 """No access to memory that is not ours, nothing leaked, nothing undefined: everything in C under
 AddressSanitizer, UndefinedBehaviorSanitizer and valgrind."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -18,6 +19,17 @@ SANITIZED = ["mixed-calls2", "mixed-calls1", "mixed-calls0", "mixed-blocks", "mi
              "cut-deflated", "killed-plain"]
 SANITIZED += [name for name in profiles.MADE if name != "made-deep"]
 CHECKED = ["cut-deflated", "made-hostile-names"]
+PROGRAMS = ROOT / "t" / "interop" / "programs"
+CHECKED_PROGRAMS = ["evals", "exceptions", "goto_autoload", "sorting"]
+PROFILED_AND_PLAIN = """
+cd "$1"; shift
+for program; do
+    perl "$program" >plain.out 2>&1; plain=$?
+    perl -d:NYTProf "$program" >profiled.out 2>&1; profiled=$?
+    [ $plain = $profiled ] && [ -s nytprof.out ] || { echo "$program: $profiled"; exit 1; }
+    rm -f nytprof.out
+done
+"""
 
 
 def make(*arguments):
@@ -83,6 +95,29 @@ def test_the_c_tests_are_clean_in_valgrind(valgrind):
 @pytest.mark.parametrize("name", CHECKED)
 def test_every_format_is_clean_in_valgrind(valgrind, export_command, profile, tmp_path, name):
     assert findings([*valgrind, str(export_command)], profile(name), tmp_path / "out") == []
+
+
+def test_the_recorder_is_clean_sanitized(tmp_path):
+    programs = sorted(map(str, PROGRAMS.glob("*.pl")))
+    assert len(programs) >= 20
+    result = subprocess.run(
+        [str(ROOT / "t" / "sanitized"), "sh", "-c", PROFILED_AND_PLAIN, "sh",
+         str(tmp_path), *programs], capture_output=True, text=True, timeout=600)
+    if result.returncode == 77:
+        pytest.skip("no libasan.so")
+    assert result.returncode == 0, result.stdout + result.stderr[-3000:]
+
+
+@pytest.mark.parametrize("name", CHECKED_PROGRAMS)
+def test_the_recorder_is_clean_in_valgrind(valgrind, tmp_path, name):
+    blib = ROOT / "blib"
+    environment = {**os.environ, "PERL5LIB": f"{blib}/lib:{blib}/arch", "PERL_DESTRUCT_LEVEL": "2",
+                   "NYTPROF": f"file={tmp_path}/nytprof.out"}
+    result = subprocess.run(
+        [*valgrind, "perl", "-d:NYTProf", str(PROGRAMS / f"{name}.pl")], env=environment,
+        cwd=tmp_path, capture_output=True, timeout=300)
+    assert result.returncode != 99 and not FINDING.search(result.stderr), result.stderr[-3000:]
+    assert (tmp_path / "nytprof.out").stat().st_size > 0
 
 
 def test_afl_builds_the_fuzz_target_and_replays_its_corpus():

@@ -23,7 +23,7 @@ use NYTPStream;
 our @EXPORT = qw(
   impl run_prog run_plain run_perl profile_in read_profile arc_lines stmt_lines stmt_counts
   sub_lines script_fid fid_named return_names check_sums matrix long_tests loaded_from root
-  stmt_total scenario
+  stmt_total scenario sanitized
 );
 
 my $ROOT = abs_path(dirname(__FILE__) . '/../..');
@@ -41,6 +41,9 @@ sub scenario {
         Test::More::fail("died: $@");
     });
 }
+
+# Whether programs run with AddressSanitizer, by t/sanitized.
+sub sanitized { return ($ENV{LD_PRELOAD} || '') =~ /libasan/ }
 
 # Slow variants run only when asked for.
 sub long_tests { return $ENV{NYTP_LONG} }
