@@ -48,7 +48,7 @@ scenario 'blanks, semicolons, newlines, NUL in names' => sub {
     my $code = "no strict 'refs'; require Sub::Util;\n"
       . join '', map { sprintf "{ my \$s = Sub::Util::set_subname(\"main::\" . pack('H*', '%s'), sub { 1 }); \$s->(); }\n", unpack 'H*', $name{$_} } sort keys %name;
     my $run = run_prog(code => $code);
-    is $run->{status}, 0, 'runs' or diag $run->{err};
+    is "$run->{status} $run->{signal}", '0 0', 'runs' or diag $run->{err};
     my $p = profile_in($run);
     is join('; ', check_sums($p)), '', 'whole';
     my %have = map { $_->{callee} => $_->{count} } @{ $p->{arc} };
@@ -60,7 +60,7 @@ scenario 'blanks, semicolons, newlines, NUL in names' => sub {
     $p = profile_in($glob);
     my @u = sort grep { /^main::u/ } map { $_->{callee} } @{ $p->{arc} };
     is_deeply \@u, ["main::u\0v", "main::u\0w"], 'undefined subs with NUL do not fall together';
-} if $] >= 5.022;
+} if $] >= 5.028; # earlier Sub::Util cuts a name at NUL and, under any debugger, crashes at a quote
 
 scenario 'UTF-8 in names, packages, files, sources; Latin-1 source' => sub {
     my $run = run_prog(script => "caf\xc3\xa9.pl", code => "use utf8; package \xc3\x9cn\xc3\xaf; sub \xc3\xa9t\xc3\xa9 { 1 } sub \xe6\x97\xa5 { \xc3\xa9t\xc3\xa9() } package main; \xc3\x9cn\xc3\xaf::\xe6\x97\xa5(); my \$f = sub { 1 }; \$f->();\n");
