@@ -136,7 +136,7 @@ P
         my %got = map { (split ' ')[0, 1] } @subs;
         my @differ = grep { $got{$_} != ($calls{$_} || 0) } sort keys %got;
         is "@differ", '', 'Data: calls of each sub';
-        ok scalar(@subs) > 8, 'Data: subs are there';
+        cmp_ok scalar(grep { /^(?:Animal|Dog|main)::/ } @subs), '>=', 5, 'Data: subs are there';
     };
 }
 
