@@ -18,6 +18,7 @@ struct nytp_recorder *nytp_recorder;
 enum {
     NS_PER_MS = 1000000,
     FIRST_CALIBRATION_NS = NS_PER_MS,
+    SHARE_AT_RISK = 256, /* of a profile, that is not on disk: one in so many bytes */
     LAST_CALIBRATION_NS = 1000 * NS_PER_MS,
 };
 
@@ -113,17 +114,21 @@ static void flush(struct nytp_recorder *rec, enum nytp_flush how)
     dSAVE_ERRNO;
     nytp_clock_pause(&rec->clock);
     const bool ok = nytp_writer_flush(rec->writer, how);
+    if (how != NYTP_FLUSH_NONE)
+        rec->synced_raw = rec->writer->n_raw;
     nytp_clock_resume(&rec->clock);
     if (!ok && rec->state != NYTP_OFF)
         give_up(rec);
     RESTORE_ERRNO;
 }
 
-/* Each full block goes to disk so that a reader can use it whatever becomes of us. */
+/* What is not on disk is lost if we are killed: never more than a block or a small share. */
 static void on_full(struct nytp_writer *writer)
 {
-    PERL_UNUSED_ARG(writer);
-    flush(nytp_recorder, NYTP_FLUSH_SYNC);
+    struct nytp_recorder *const rec = nytp_recorder;
+    const uint64_t total = writer->n_raw + NYTP_WRITER_BLOCK;
+    const bool is_due = total - rec->synced_raw >= total / SHARE_AT_RISK;
+    flush(rec, is_due ? NYTP_FLUSH_SYNC : NYTP_FLUSH_NONE);
 }
 
 static void plan_wake_up(struct nytp_recorder *rec, uint64_t raw)

@@ -266,7 +266,8 @@ struct nytp_recorder {
     pid_t pid;
     U32 perldb;                  /* $^P as we set it */
     int64_t overhead_base;       /* clock.overhead_ticks when this profile file began */
-    uint64_t flush_raw;          /* when the last flush was */
+    uint64_t flush_raw;          /* when the last timed flush was */
+    uint64_t synced_raw;         /* bytes of the stream that are on disk */
     uint64_t calibrate_ns;       /* until the next calibration; grows */
     int64_t forks_left;          /* generations of children still to profile; -1: all */
     bool unsafe_signals;         /* PERL_SIGNALS=unsafe: handlers run at any point of ours, too */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * One zlib stream (RFC 1950), compressed piece by piece: by ISA-L where it is installed and
- * the level is one of its own, by zlib otherwise. Any inflater reads either.
+ * One zlib stream (RFC 1950, RFC 1951), compressed piece by piece. Any inflater reads it.
  */
 #ifndef NYTP_DEFLATE_H
 #define NYTP_DEFLATE_H
@@ -21,23 +20,18 @@ enum nytp_flush {
 
 struct nytp_deflate;
 
-/* Level 1 (fast) to 9 (small), a scale of our own: up to 6 is ISA-L where it is installed,
- * 9 is zlib's 9. NULL when out of memory or the level is out of range. */
+/* Level 1 (fast) to 9 (small). NULL when out of memory or the level is out of range. */
 struct nytp_deflate *nytp_deflate_new(int level);
 
 /* A second compressor in the same state, so that a stream can be ended and, when that turns
- * out to be premature, continued from before. Only right after NYTP_FLUSH_SYNC. NULL when
- * out of memory. */
+ * out to be premature, continued from before. NULL when out of memory. */
 struct nytp_deflate *nytp_deflate_copy(const struct nytp_deflate *deflate);
 
 void nytp_deflate_free(struct nytp_deflate *deflate);
 
-/* Compress `len` bytes and hand what comes out to `put`. False when `put` said so or the
- * compressor failed; the stream is then unusable. */
+/* Compress `len` bytes and hand what comes out to `put`. Allocates nothing. False when `put`
+ * said so; the stream is then unusable. */
 bool nytp_deflate_run(struct nytp_deflate *deflate, const uint8_t *bytes, size_t len,
                       enum nytp_flush flush, nytp_bytes_fn *put, void *context);
-
-/* "zlib 1.2.13" or "ISA-L 2.30.0". Static. */
-const char *nytp_deflate_title(const struct nytp_deflate *deflate);
 
 #endif

@@ -215,8 +215,7 @@ bool nytp_write_start_deflate(struct nytp_writer *writer, int level)
     if (deflate == NULL)
         return false;
     char text[80];
-    snprintf(text, sizeof text, "Compressed at level %d with %s", level,
-             nytp_deflate_title(deflate));
+    snprintf(text, sizeof text, "Compressed at level %d with nytp", level);
     nytp_write_comment(writer, text);
     nytp_writer_put_bytes(writer, "z", 1);
     hand_on(writer, NYTP_FLUSH_NONE);

@@ -192,8 +192,9 @@ Append the process id, or the epoch second, to the name.
 
 =item flush=SECONDS
 
-The profile is on disk after that many seconds at the latest (default 0.25), and after every 16 kB
-of it; a program that is killed loses no more. It may be a fraction; 0 leaves it to the size.
+The profile is on disk after that many seconds at the latest (default 0.25), and whenever 1/128 of
+it, or 16 kB, are not; a program that is killed loses no more. It may be a fraction; 0 leaves it to
+the size.
 
 =item log=FILE, trace=N
 

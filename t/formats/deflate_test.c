@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What the compressor makes is a zlib stream that zlib inflates to the same bytes, at every
+ * level, however the bytes come and wherever they are flushed.
+ */
+#include "formats/core/deflate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+static int n_tests;
+
+static void ok(bool passed, const char *name)
+{
+    printf("%sok %d - %s\n", passed ? "" : "not ", ++n_tests, name);
+}
+
+enum {
+    LEN = 700000,
+    ROOM = 2 * LEN,
+};
+
+struct bytes {
+    uint8_t *ptr;
+    size_t len;
+    bool refuses;
+};
+
+static bool put(void *context, const uint8_t *bytes, size_t len)
+{
+    struct bytes *const to = context;
+    if (to->refuses || to->len + len > ROOM)
+        return false;
+    memcpy(to->ptr + to->len, bytes, len);
+    to->len += len;
+    return true;
+}
+
+static uint32_t random_state = 1;
+
+static uint32_t random_below(uint32_t n)
+{
+    random_state = random_state * 1664525 + 1013904223;
+    return (uint32_t)((uint64_t)(random_state >> 8) * n >> 24);
+}
+
+typedef void fill_fn(uint8_t *bytes);
+
+static void fill_zeros(uint8_t *bytes)
+{
+    memset(bytes, 0, LEN);
+}
+
+static void fill_noise(uint8_t *bytes)
+{
+    for (size_t i = 0; i < LEN; i++)
+        bytes[i] = (uint8_t)random_below(256);
+}
+
+/* One symbol as good as always: the longest codes there are. */
+static void fill_skewed(uint8_t *bytes)
+{
+    for (size_t i = 0; i < LEN; i++) {
+        uint8_t byte = 0;
+        while (byte < 255 && random_below(2) == 0)
+            byte++;
+        bytes[i] = byte;
+    }
+}
+
+/* Records as a profile has them: a tag, a time, a place that comes again. */
+static void fill_records(uint8_t *bytes)
+{
+    for (size_t i = 0; i + 8 <= LEN; i += 8) {
+        const uint8_t line = (uint8_t)(i / 8 % 23);
+        const uint8_t record[8] = {'+', (uint8_t)random_below(12), 1, line, '+', 3, 2, 7};
+        memcpy(bytes + i, record, sizeof record);
+    }
+    memset(bytes + LEN - 8, 'x', 8);
+}
+
+/* A block of noise that comes again as far back as a reference reaches, and one byte more. */
+static void fill_far(uint8_t *bytes)
+{
+    fill_noise(bytes);
+    for (size_t i = 32768; i < LEN; i++)
+        bytes[i] = bytes[i - 32768 - (i >= LEN / 2)];
+}
+
+static const struct {
+    const char *name;
+    fill_fn *fill;
+} kinds[] = {
+    {"zeros", fill_zeros},     {"noise", fill_noise},    {"skewed bytes", fill_skewed},
+    {"records", fill_records}, {"far copies", fill_far},
+};
+
+/* How much `stream` inflates to, all of it right, or 0; `is_whole`: its end and checksum, too.
+ */
+static size_t inflated(const struct bytes *stream, const uint8_t *expected, bool *is_whole)
+{
+    static uint8_t out[LEN + 1];
+    z_stream zlib = {.next_in = stream->ptr,
+                     .avail_in = (uInt)stream->len,
+                     .next_out = out,
+                     .avail_out = sizeof out};
+    if (inflateInit(&zlib) != Z_OK)
+        return 0;
+    const int status = inflate(&zlib, Z_SYNC_FLUSH);
+    const size_t len = sizeof out - zlib.avail_out;
+    inflateEnd(&zlib);
+    *is_whole = status == Z_STREAM_END && zlib.avail_in == 0;
+    return (status == Z_OK || *is_whole) && memcmp(out, expected, len) == 0 ? len : 0;
+}
+
+/* In pieces of up to `longest` bytes; a flush after one in `flush_in` of them, which must make
+ * everything so far readable. */
+static bool survives(int level, const uint8_t *bytes, uint32_t longest, uint32_t flush_in)
+{
+    static uint8_t room[ROOM];
+    struct bytes stream = {.ptr = room};
+    struct nytp_deflate *const deflate = nytp_deflate_new(level);
+    bool is_right = deflate != NULL, is_whole = false;
+    for (size_t at = 0; is_right && at < LEN;) {
+        const uint32_t most = 1 + random_below(longest);
+        const size_t len = most < LEN - at ? most : LEN - at;
+        const bool flushes = random_below(flush_in) == 0;
+        is_right = nytp_deflate_run(deflate, bytes + at, len,
+                                    flushes ? NYTP_FLUSH_SYNC : NYTP_FLUSH_NONE, put, &stream);
+        at += len;
+        if (is_right && flushes && random_below(8) == 0)
+            is_right = inflated(&stream, bytes, &is_whole) == at && !is_whole;
+    }
+    is_right = is_right &&
+               nytp_deflate_run(deflate, NULL, 0, NYTP_FLUSH_FINISH, put, &stream) &&
+               inflated(&stream, bytes, &is_whole) == LEN && is_whole;
+    nytp_deflate_free(deflate);
+    return is_right;
+}
+
+static bool survives_at_all_levels(const uint8_t *bytes)
+{
+    for (int level = 1; level <= 9; level++)
+        if (!survives(level, bytes, 16384, 1000) || !survives(level, bytes, 200000, 2) ||
+            (level % 3 == 0 && !survives(level, bytes, 3000, 2)))
+            return false;
+    return true;
+}
+
+static size_t compressed_len(int level, const uint8_t *bytes)
+{
+    static uint8_t room[ROOM];
+    struct bytes stream = {.ptr = room};
+    struct nytp_deflate *const deflate = nytp_deflate_new(level);
+    const bool is_right =
+        nytp_deflate_run(deflate, bytes, LEN, NYTP_FLUSH_FINISH, put, &stream);
+    nytp_deflate_free(deflate);
+    return is_right ? stream.len : SIZE_MAX;
+}
+
+/* A stream that was ended, and goes on from a copy made before. */
+static bool copy_goes_on(const uint8_t *bytes)
+{
+    static uint8_t room[ROOM];
+    struct bytes stream = {.ptr = room};
+    bool is_whole = false;
+    struct nytp_deflate *const ended = nytp_deflate_new(6);
+    nytp_deflate_run(ended, bytes, LEN / 3, NYTP_FLUSH_SYNC, put, &stream);
+    struct nytp_deflate *const copy = nytp_deflate_copy(ended);
+    const size_t before = stream.len;
+    nytp_deflate_run(ended, bytes, 1000, NYTP_FLUSH_FINISH, put, &stream);
+    nytp_deflate_free(ended);
+    stream.len = before;
+    nytp_deflate_run(copy, bytes + LEN / 3, LEN - LEN / 3, NYTP_FLUSH_FINISH, put, &stream);
+    nytp_deflate_free(copy);
+    return inflated(&stream, bytes, &is_whole) == LEN && is_whole;
+}
+
+static bool is_empty_stream(void)
+{
+    uint8_t room[64];
+    struct bytes stream = {.ptr = room};
+    bool is_whole = false;
+    struct nytp_deflate *const deflate = nytp_deflate_new(1);
+    nytp_deflate_run(deflate, NULL, 0, NYTP_FLUSH_SYNC, put, &stream);
+    nytp_deflate_run(deflate, NULL, 0, NYTP_FLUSH_FINISH, put, &stream);
+    nytp_deflate_free(deflate);
+    return inflated(&stream, room, &is_whole) == 0 && is_whole;
+}
+
+static bool stops_when_refused(const uint8_t *bytes)
+{
+    struct bytes stream = {.refuses = true};
+    struct nytp_deflate *const deflate = nytp_deflate_new(6);
+    const bool went_on = nytp_deflate_run(deflate, bytes, LEN, NYTP_FLUSH_NONE, put, &stream);
+    nytp_deflate_free(deflate);
+    return !went_on;
+}
+
+int main(void)
+{
+    static uint8_t bytes[LEN];
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        kinds[i].fill(bytes);
+        ok(survives_at_all_levels(bytes), kinds[i].name);
+    }
+    ok(is_empty_stream(), "an empty stream is one");
+
+    fill_zeros(bytes);
+    ok(compressed_len(6, bytes) < LEN / 500, "zeros become next to nothing");
+    fill_noise(bytes);
+    ok(compressed_len(9, bytes) < LEN + LEN / 50, "noise grows by less than 2 %");
+    fill_far(bytes);
+    ok(compressed_len(9, bytes) < LEN / 5 * 3, "what comes again 32768 bytes later is found");
+    fill_records(bytes);
+    ok(compressed_len(9, bytes) < compressed_len(6, bytes) &&
+           compressed_len(6, bytes) < compressed_len(1, bytes),
+       "higher levels make less of records");
+    ok(copy_goes_on(bytes), "a copy goes on from where it was made");
+    ok(stops_when_refused(bytes), "a put that fails stops the compression");
+    ok(nytp_deflate_new(0) == NULL && nytp_deflate_new(10) == NULL, "there are nine levels");
+    printf("1..%d\n", n_tests);
+    return 0;
+}
