@@ -621,7 +621,7 @@ void nytp_infos_write_known(struct nytp_recorder *rec)
         else
             rec->unwritten[kept++] = sub;
     }
-    rec->n_unwritten = kept;
+    rec->n_unwritten = rec->n_waiting = kept;
 }
 
 void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing)

@@ -129,6 +129,8 @@ static void on_full(struct nytp_writer *writer)
     const uint64_t total = writer->n_raw + NYTP_WRITER_BLOCK;
     const bool is_due = total - rec->synced_raw >= total / SHARE_AT_RISK;
     flush(rec, is_due ? NYTP_FLUSH_SYNC : NYTP_FLUSH_NONE);
+    if (rec->n_unwritten != rec->n_waiting)
+        rec->wake_raw = 0; /* new subs' lines come soon after */
 }
 
 static void plan_wake_up(struct nytp_recorder *rec, uint64_t raw)
@@ -150,6 +152,16 @@ static void flush_if_due(struct nytp_recorder *rec, uint64_t raw)
     flush(rec, NYTP_FLUSH_SYNC);
 }
 
+static void recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw)
+{
+    if (raw - rec->calibrated_raw < nytp_clock_raw_of_ns(&rec->clock, rec->calibrate_ns))
+        return;
+    rec->calibrated_raw = raw;
+    nytp_clock_recalibrate(&rec->clock, raw);
+    if (rec->calibrate_ns < LAST_CALIBRATION_NS)
+        rec->calibrate_ns *= 4; /* the longer the base, the less there is to correct */
+}
+
 static void become_child(pTHX_ struct nytp_recorder *rec);
 
 void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
@@ -166,9 +178,7 @@ void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
     flush_if_due(rec, *raw);
     nytp_clock_resume(&rec->clock);
     *raw = nytp_clock_raw(&rec->clock);
-    nytp_clock_recalibrate(&rec->clock, *raw);
-    if (rec->calibrate_ns < LAST_CALIBRATION_NS)
-        rec->calibrate_ns *= 4; /* the longer the base, the less there is to correct */
+    recalibrate_if_due(rec, *raw);
     if (rec->state == NYTP_RECORDING)
         plan_wake_up(rec, *raw);
     RESTORE_ERRNO;
@@ -308,7 +318,7 @@ static bool open_profile(pTHX_ struct nytp_recorder *rec)
 static void go_on_recording(struct nytp_recorder *rec)
 {
     set_state(rec, NYTP_RECORDING);
-    rec->flush_raw = nytp_clock_raw(&rec->clock);
+    rec->flush_raw = rec->calibrated_raw = nytp_clock_raw(&rec->clock);
     plan_wake_up(rec, rec->flush_raw);
 }
 

@@ -240,6 +240,7 @@ struct nytp_recorder {
     struct nytp_sub *runtime, *null_caller;
     struct nytp_sub **unwritten; /* subs whose SUB_INFO is not in the stream yet */
     size_t n_unwritten, size_unwritten;
+    size_t n_waiting;            /* of those, for the end or until their file is known */
     struct nytp_compiled compiled;
     uint32_t begin_seq;          /* last N of BEGIN@LINE.N */
 
@@ -268,7 +269,8 @@ struct nytp_recorder {
     int64_t overhead_base;       /* clock.overhead_ticks when this profile file began */
     uint64_t flush_raw;          /* when the last timed flush was */
     uint64_t synced_raw;         /* bytes of the stream that are on disk */
-    uint64_t calibrate_ns;       /* until the next calibration; grows */
+    uint64_t calibrated_raw;     /* when the last calibration was */
+    uint64_t calibrate_ns;       /* from one to the next; grows */
     int64_t forks_left;          /* generations of children still to profile; -1: all */
     bool unsafe_signals;         /* PERL_SIGNALS=unsafe: handlers run at any point of ours, too */
     bool guarded;                /* some signal may come between nytp_guard() and _unguard() */
