@@ -3,15 +3,14 @@
  * LZ77 for streams of events; see matcher.h.
  *
  * A profile repeats itself for long stretches, broken by single bytes of time, so a search
- * begins where the last match ended, which is where it began the last time round. Two tables
- * use that. Places are remembered where a search begins, and only seldom inside a match, so
- * that a long match costs next to nothing. What is looked for first is a place with the same
- * LONG bytes: all those in reach, newest first, as they are few and each a good one. Only
- * where there is none the last place with the same SHORT bytes is tried.
+ * begins where the last match ended, which is where it began the last time round. Places are
+ * therefore remembered where a search begins, and only seldom inside a match, so that a long
+ * match costs next to nothing. The last place with the same SHORT bytes is tried first: where
+ * even that differs there is no match. Then come, newest first, those with the same LONG bytes,
+ * which are few and each a good one.
  *
- * Places are stored as the low 16 bits of their position in the stream. An entry may be stale
- * or never written: then it stands for some other place in the window, or for one out of
- * reach, and the comparison of bytes finds out.
+ * An entry of the tables may be stale or was never written: then it is out of reach, or stands
+ * for some other place in the window, and the comparison of bytes finds out.
  */
 #include "matcher.h"
 
@@ -47,10 +46,9 @@ static uint32_t hash_long(const uint8_t *bytes)
     return (uint32_t)((first ^ second) >> (64 - NYTP_MATCHER_HASH_BITS));
 }
 
-/* How many bytes are the same, from `len` on, of which that is known. */
-static inline uint32_t common_len(const uint8_t *left, const uint8_t *right, uint32_t len,
-                                  uint32_t max)
+static inline uint32_t common_len(const uint8_t *left, const uint8_t *right, uint32_t max)
 {
+    uint32_t len = 0;
     for (; len + 8 <= max; len += 8) {
         const uint64_t difference = read_u64(left + len) ^ read_u64(right + len);
         if (difference != 0)
@@ -94,7 +92,7 @@ static struct match search(struct nytp_matcher *matcher, uint32_t at)
 
     const uint32_t left = matcher->fill - at;
     const uint32_t max = left < NYTP_MATCH_LONGEST ? left : NYTP_MATCH_LONGEST;
-    struct match best = {common_len(here - distance, here, 0, max), distance};
+    struct match best = {common_len(here - distance, here, max), distance};
     const uint32_t enough = max < matcher->effort.enough ? max : matcher->effort.enough;
     uint32_t step = remember_long(matcher, here, now);
     distance = 0;
@@ -103,8 +101,10 @@ static struct match search(struct nytp_matcher *matcher, uint32_t at)
         if (distance > reach)
             break;
         const uint8_t *const there = here - distance;
-        if (read_u64(there + best.len - 7) == read_u64(here + best.len - 7)) {
-            const uint32_t len = common_len(there, here, 0, max);
+        /* Eight bytes without which it is no longer than the best. */
+        const uint32_t last = best.len < 8 ? 0 : best.len - 7;
+        if (read_u64(there + last) == read_u64(here + last)) {
+            const uint32_t len = common_len(there, here, max);
             if (len > best.len)
                 best = (struct match){len, distance};
         }
