@@ -215,7 +215,7 @@ static void widen_lines(const OP *op, struct nytp_body *body)
 static void find_lines(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_body *body,
                        const char *name, size_t len)
 {
-    HV *const known = PL_DBsub == NULL ? NULL : GvHV(PL_DBsub);
+    HV *const known = get_hv("DB::sub", 0);
     SV **const place = known == NULL ? NULL : hv_fetch(known, name, (I32)len, 0);
     if (CvFILE(cv) != NULL)
         body->file = nytp_file_named(aTHX_ rec, CvFILE(cv));
@@ -542,7 +542,7 @@ static void write_info(struct nytp_recorder *rec, struct nytp_sub *sub, uint32_t
 /* perl's list for the debugger has subs that were compiled before we looked. */
 static void add_debugger_subs(pTHX_ struct nytp_recorder *rec)
 {
-    HV *const known = PL_DBsub == NULL ? NULL : GvHV(PL_DBsub);
+    HV *const known = get_hv("DB::sub", 0);
     HE *entry;
     if (known == NULL)
         return;

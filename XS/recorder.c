@@ -747,26 +747,14 @@ static void xs_enable_at_end(pTHX_ CV *cv)
     XSRETURN_EMPTY;
 }
 
-/* Whether perl -d has listed a sub that can still be called: BEGIN blocks are over. */
-static bool debugger_knows_subs(pTHX)
-{
-    HE *entry;
-    hv_iterinit(GvHV(PL_DBsub));
-    while ((entry = hv_iternext(GvHV(PL_DBsub))) != NULL) {
-        STRLEN len;
-        const char *const name = HePV(entry, len);
-        if (len < 7 || memNE(name + len - 7, "::BEGIN", 7))
-            return true;
-    }
-    return false;
-}
-
 /* What perl -d prepared is undone, as far as C code looks whether it is there: DBI, for one,
  * takes eval frames for calls of DB::sub then. perl prepares again when $^P gets a bit. Subs
  * that were compiled before us call others through PL_DBsub unasked. */
 static void hide_debugger(pTHX)
 {
-    if (PL_perldb != 0 || PL_DBsub == NULL || GvCV(PL_DBsub) != NULL || debugger_knows_subs(aTHX))
+    SV *const comes_late = get_sv("Devel::NYTProf::comes_late", 0);
+    if (PL_perldb != 0 || PL_DBsub == NULL || GvCV(PL_DBsub) != NULL ||
+        (comes_late != NULL && SvTRUE(comes_late)))
         return;
     PL_DBsub = NULL;
     PL_DBsingle = NULL;

@@ -3,8 +3,14 @@ package Devel::NYTProf;
 
 our $VERSION = '6.14';
 
-# Under -d perl would compile what follows for DB::DB and DB::sub to look at.
-BEGIN { $^P = 0 if $^P }
+# Under -d perl would compile what follows for DB::DB and DB::sub to look at; it is only to list
+# where subs are (0x10) and to name those without a name (0x200).
+our $comes_late;
+
+BEGIN {
+    $comes_late = grep { !/::BEGIN\z/ } keys %DB::sub;
+    $^P = 0x210 if $^P;
+}
 
 # A debugger has to live here; perl would otherwise go looking for perl5db.pl.
 package DB;
