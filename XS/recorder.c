@@ -18,7 +18,7 @@ struct nytp_recorder *nytp_recorder;
 enum {
     NS_PER_MS = 1000000,
     FIRST_CALIBRATION_NS = NS_PER_MS,
-    SHARE_AT_RISK = 256, /* of a profile, that is not on disk: one in so many bytes */
+    SHARE_AT_RISK = 128, /* of a profile, that is not on disk: one in so many bytes */
     LAST_CALIBRATION_NS = 1000 * NS_PER_MS,
 };
 
@@ -127,7 +127,8 @@ static void on_full(struct nytp_writer *writer)
 {
     struct nytp_recorder *const rec = nytp_recorder;
     const uint64_t total = writer->n_raw + NYTP_WRITER_BLOCK;
-    const bool is_due = total - rec->synced_raw >= total / SHARE_AT_RISK;
+    const uint64_t at_risk = total - rec->synced_raw + NYTP_WRITER_BLOCK; /* in the next block */
+    const bool is_due = at_risk > total / SHARE_AT_RISK;
     flush(rec, is_due ? NYTP_FLUSH_SYNC : NYTP_FLUSH_NONE);
     if (rec->n_unwritten != rec->n_waiting)
         rec->wake_raw = 0; /* new subs' lines come soon after */
