@@ -566,22 +566,60 @@ static void add_debugger_subs(pTHX_ struct nytp_recorder *rec)
     }
 }
 
-/* The file that an xsub or builtin is shown in: that of some perl sub of its package, one that
- * is in the stream already if there is any. */
+/* A package and the file that its xsubs and builtins are shown in: that of some perl sub, one
+ * that is in the stream already if there is any. */
+struct package {
+    const char *name;
+    size_t len;
+    struct nytp_file *file;
+};
+
+static struct package *package_of(struct nytp_recorder *rec, const struct nytp_sub *sub,
+                                  uint32_t *hash)
+{
+    *hash = nytp_hash_bytes(sub->name, sub->package_len);
+    size_t at = *hash;
+    struct package *package;
+    while ((package = nytp_index_next(&rec->packages, *hash, &at)) != NULL)
+        if (package->len == sub->package_len && memEQ(package->name, sub->name, package->len))
+            break;
+    return package;
+}
+
+static void collect_packages(struct nytp_recorder *rec)
+{
+    for (uint32_t i = 1; i <= rec->n_subs; i++) {
+        const struct nytp_sub *const sub = rec->subs[i];
+        uint32_t hash;
+        if (sub->kind != NYTP_SUB_PERL || sub->file == NULL)
+            continue;
+        struct package *const known = package_of(rec, sub, &hash);
+        if (known != NULL) {
+            if (!nytp_file_is_known(rec, known->file))
+                known->file = sub->file;
+            continue;
+        }
+        struct package *const package = malloc(sizeof *package);
+        if (package == NULL)
+            return;
+        *package = (struct package){sub->name, sub->package_len, sub->file};
+        if (!nytp_index_add(&rec->packages, hash, package))
+            free(package);
+    }
+}
+
+static void forget_packages(struct nytp_recorder *rec)
+{
+    for (size_t i = 0; i < rec->packages.size; i++)
+        free(rec->packages.items[i]);
+    nytp_index_clear(&rec->packages);
+}
+
 static uint32_t fid_of_package(pTHX_ struct nytp_recorder *rec, const struct nytp_sub *sub)
 {
-    struct nytp_file *unknown = NULL;
-    for (uint32_t i = 1; i <= rec->n_subs; i++) {
-        const struct nytp_sub *const other = rec->subs[i];
-        if (other->kind != NYTP_SUB_PERL || other->file == NULL ||
-            other->package_len != sub->package_len ||
-            memNE(other->name, sub->name, sub->package_len))
-            continue;
-        if (nytp_file_is_known(rec, other->file))
-            return other->file->fid;
-        unknown = other->file;
-    }
-    return unknown == NULL ? 0 : nytp_file_fid(aTHX_ rec, unknown, NYTP_FID_VIA_SUB);
+    uint32_t hash;
+    const struct package *const package = package_of(rec, sub, &hash);
+    return package == NULL ? 0 : nytp_file_fid(aTHX_ rec, package->file, NYTP_FID_VIA_SUB);
 }
 
 static void write_closing_info(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub)
@@ -624,24 +662,34 @@ void nytp_infos_write_known(struct nytp_recorder *rec)
     rec->n_unwritten = rec->n_waiting = kept;
 }
 
+/* Subs that were called have their files in the stream, builtins and xsubs their package's. */
+static void tell_files(pTHX_ struct nytp_recorder *rec)
+{
+    for (size_t i = 0; i < rec->n_unwritten; i++) {
+        const struct nytp_sub *const sub = rec->unwritten[i];
+        if (sub->called && sub->kind == NYTP_SUB_PERL && sub->file != NULL)
+            nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
+    }
+    collect_packages(rec);
+    for (size_t i = 0; i < rec->n_unwritten; i++) {
+        const struct nytp_sub *const sub = rec->unwritten[i];
+        if (sub->called && sub->kind != NYTP_SUB_PERL && sub->kind != NYTP_SUB_PSEUDO)
+            fid_of_package(aTHX_ rec, sub);
+    }
+}
+
 void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing)
 {
     nytp_name_compiled(aTHX_ rec);
-    if (closing)
+    if (closing) {
         add_debugger_subs(aTHX_ rec);
-    for (size_t i = 0; i < rec->n_unwritten; i++) {
-        struct nytp_sub *const sub = rec->unwritten[i];
-        if (!closing || !sub->called || sub->kind == NYTP_SUB_PSEUDO)
-            continue;
-        if (sub->kind != NYTP_SUB_PERL)
-            fid_of_package(aTHX_ rec, sub);
-        else if (sub->file != NULL)
-            nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
+        tell_files(aTHX_ rec);
     }
     nytp_infos_write_known(rec);
     for (size_t i = 0; closing && i < rec->n_unwritten; i++)
         if (rec->unwritten[i]->kind != NYTP_SUB_PERL)
             write_closing_info(aTHX_ rec, rec->unwritten[i]);
+    forget_packages(rec);
 }
 
 void nytp_names_init(pTHX_ struct nytp_recorder *rec)

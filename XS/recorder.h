@@ -254,6 +254,7 @@ struct nytp_recorder {
     struct nytp_past_eval *past_evals; /* by seq from `first_past` */
     size_t size_past;
     UV first_past;
+    struct nytp_index packages;      /* while what only the end tells is written */
     struct nytp_index kept_packages; /* of freed subs: one sub of each */
     size_t release_at;           /* that many files, subs and arcs: see what can be freed */
     SV *e_text;                  /* program text of -e, or NULL */
