@@ -6,8 +6,8 @@
  * begins where the last match ended, which is where it began the last time round. Places are
  * therefore remembered where a search begins, and only seldom inside a match, so that a long
  * match costs next to nothing. The last place with the same SHORT bytes is tried first: where
- * even that differs there is no match. Then come, newest first, those with the same LONG bytes,
- * which are few and each a good one.
+ * even that differs there is no match. Then come, newest first, those with as many bytes the
+ * same as the effort says, which are few and each a good one.
  *
  * An entry of the tables may be stale or was never written: then it is out of reach, or stands
  * for some other place in the window, and the comparison of bytes finds out.
@@ -18,8 +18,7 @@
 
 enum {
     SHORT = 5,
-    LONG = 16,
-    LOOKAHEAD = NYTP_MATCH_LONGEST + 1 + LONG,
+    LOOKAHEAD = NYTP_MATCH_LONGEST + 1 + NYTP_MATCHER_MOST_ALIKE,
 };
 
 struct match {
@@ -39,11 +38,12 @@ static uint32_t hash_short(const uint8_t *bytes)
     return (uint32_t)(value * 0x9E3779B97F4A7C15u >> (64 - NYTP_MATCHER_HASH_BITS));
 }
 
-static uint32_t hash_long(const uint8_t *bytes)
+static uint32_t hash_long(const uint8_t *bytes, uint32_t len)
 {
-    const uint64_t first = read_u64(bytes) * 0x9E3779B97F4A7C15u;
-    const uint64_t second = (read_u64(bytes + LONG - 8) ^ first >> 29) * 0xC2B2AE3D27D4EB4Fu;
-    return (uint32_t)((first ^ second) >> (64 - NYTP_MATCHER_HASH_BITS));
+    uint64_t hash = read_u64(bytes) * 0x9E3779B97F4A7C15u;
+    for (uint32_t i = 8; i < len; i += 8)
+        hash = (hash ^ hash >> 29 ^ read_u64(bytes + i)) * 0xC2B2AE3D27D4EB4Fu;
+    return (uint32_t)(hash >> (64 - NYTP_MATCHER_HASH_BITS));
 }
 
 static inline uint32_t common_len(const uint8_t *left, const uint8_t *right, uint32_t max)
@@ -66,12 +66,12 @@ static uint32_t distance_to(uint32_t now, uint32_t position, uint32_t reach)
     return distance <= reach ? distance : 0;
 }
 
-/* Make the place known to later searches for its LONG bytes. Returns the distance to the one
+/* Make the place known to later searches. Returns the distance to the one
  * before it in its chain. */
 static inline uint32_t remember_long(struct nytp_matcher *matcher, const uint8_t *here,
                                      uint32_t now)
 {
-    uint32_t *const newest = &matcher->by_long[hash_long(here)];
+    uint32_t *const newest = &matcher->by_long[hash_long(here, matcher->effort.alike)];
     const uint32_t distance = distance_to(now, *newest, NYTP_MATCH_FARTHEST - 1);
     matcher->previous[now % NYTP_MATCH_FARTHEST] = (uint16_t)distance;
     *newest = now;

@@ -13,13 +13,15 @@
 
 enum {
     NYTP_MATCHER_FRESH = 65536,
-    NYTP_MATCHER_PADDING = 32,
+    NYTP_MATCHER_MOST_ALIKE = 32,
+    NYTP_MATCHER_PADDING = 2 * NYTP_MATCHER_MOST_ALIKE,
     NYTP_MATCHER_HASH_BITS = 14,
 };
 
 /* How hard to search. */
 struct nytp_matcher_effort {
     uint32_t depth;  /* candidates that are compared */
+    uint32_t alike;  /* bytes that they have in common: a multiple of 8 up to MOST_ALIKE */
     uint32_t enough; /* a match this long ends the search */
     uint32_t lazy; /* a match shorter than this is dropped for a longer one a byte further on */
     uint32_t step; /* inside a match each so many bytes are remembered; 0: none */
