@@ -136,6 +136,7 @@ for my $name (qw(mixed-calls1 recurse-calls1 jumps-calls1 evals-calls1 requires-
         for my $option ([], ['--calls']) {
             my (undef, $stock) = run_in(\%stock, command(\%stock, 'nytprofcalls'), @$option, $path);
             my ($status, $ours) = run_in(\%ours, command(\%ours, 'nytprofcalls'), @$option, $path);
+            s/^.* 0\n//mg for $stock, $ours; # ours leaves out stacks without a tick
             is("$status\n" . sorted($ours), "0\n" . sorted($stock), "nytprofcalls @$option $name");
         }
     }
