@@ -46,7 +46,7 @@ Devel::NYTProf - record what a Perl program does, line by line and call by call
     NYTPROF=file=app.prof:calls=1 perl -d:NYTProf app.pl
 
     nytp-export --callgrind -o callgrind.out.app # open it in kcachegrind, …
-    nytprofhtml --open                           # … or read a report
+    nytp-export --top                            # … or read it in the terminal
 
 =head1 DESCRIPTION
 
@@ -204,7 +204,8 @@ the size.
 
 =item log=FILE, trace=N
 
-Messages go to a file instead of standard error. C<trace> is accepted.
+Messages go to a file instead of standard error. C<trace> adds what the profiler does itself: 1
+profile files, 2 source files, 3 subs, 4 each timed flush.
 
 =item clock=N
 
@@ -246,7 +247,7 @@ made by code that was compiled before the module was loaded are not seen.
 
 =head1 SEE ALSO
 
-L<nytprofhtml>, L<nytprofcsv>, L<nytprofcalls>, L<nytprofmerge>, nytp-export(1),
+L<nytprofcg>, L<nytprofcsv>, L<nytprofcalls>, L<nytprofmerge>, nytp-export(1),
 L<Devel::NYTProf::Data>, L<Devel::NYTProf::ReadStream>
 
 =head1 LICENSE
