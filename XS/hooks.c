@@ -60,11 +60,8 @@ static OP *on_leave(pTHX)
     if (rec != NULL)
         rec->left_fresh = false;
     OP *const next = real_ops[type](aTHX);
-    if (LIKELY(rec != NULL && rec->stmts_on)) {
-        dSAVE_ERRNO;
+    if (LIKELY(rec != NULL && rec->stmts_on))
         nytp_stmt_return(aTHX_ rec);
-        RESTORE_ERRNO;
-    }
     return next;
 }
 

@@ -71,8 +71,13 @@ void nytp_index_clear(struct nytp_index *index)
 uint32_t nytp_hash_bytes(const void *bytes, size_t len)
 {
     const uint8_t *at = bytes;
-    uint64_t hash = 0xCBF29CE484222325u;
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ at[i]) * 0x100000001B3u;
+    uint64_t hash = len, part;
+    for (; len >= sizeof part; at += sizeof part, len -= sizeof part) {
+        memcpy(&part, at, sizeof part);
+        hash = (hash ^ hash >> 32 ^ part) * 0x9E3779B97F4A7C15u;
+    }
+    part = 0;
+    memcpy(&part, at, len);
+    hash = (hash ^ hash >> 32 ^ part) * 0x9E3779B97F4A7C15u;
     return (uint32_t)(hash >> 32 ^ hash);
 }

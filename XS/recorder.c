@@ -122,14 +122,19 @@ static void flush(struct nytp_recorder *rec, enum nytp_flush how)
     RESTORE_ERRNO;
 }
 
-/* What is not on disk is lost if we are killed: never more than a block or a small share. */
+/* What is not on disk is lost if we are killed: never more than the shortest block or a small
+ * share. */
 static void on_full(struct nytp_writer *writer)
 {
     struct nytp_recorder *const rec = nytp_recorder;
-    const uint64_t total = writer->n_raw + NYTP_WRITER_BLOCK;
-    const uint64_t at_risk = total - rec->synced_raw + NYTP_WRITER_BLOCK; /* in the next block */
-    const bool is_due = at_risk > total / SHARE_AT_RISK;
+    const uint64_t total = writer->n_raw + (uint64_t)(writer->at - writer->block);
+    const uint64_t share = total / SHARE_AT_RISK;
+    const size_t next = share < NYTP_WRITER_BLOCK  ? NYTP_WRITER_BLOCK
+                        : share > NYTP_WRITER_MOST ? NYTP_WRITER_MOST
+                                                   : (size_t)share;
+    const bool is_due = total - rec->synced_raw + next > share;
     flush(rec, is_due ? NYTP_FLUSH_SYNC : NYTP_FLUSH_NONE);
+    nytp_writer_set_block(writer, next);
     if (rec->n_unwritten != rec->n_waiting)
         rec->wake_raw = 0; /* new subs' lines come soon after */
 }

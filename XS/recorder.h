@@ -88,13 +88,17 @@ struct nytp_arc;
 
 /* A sub by its full name. Only release.c frees any, of those that are unique. */
 struct nytp_sub {
-    uint32_t id;
-    enum nytp_sub_kind kind;
-    enum nytp_sub_special special;
-    uint32_t depth;             /* calls of it in progress */
+    /* What every call looks at. */
     struct nytp_arc *last_arc;  /* the one that its last call took, or NULL */
     uint8_t *encoded;           /* the name as a string of the stream */
     uint32_t encoded_len;
+    uint32_t depth;             /* calls of it in progress */
+    enum nytp_sub_special special;
+    bool returned_normally;     /* at least once */
+    bool called;
+
+    uint32_t id;
+    enum nytp_sub_kind kind;
     uint32_t name_len;
     char *name;                 /* UTF-8, inside `encoded` */
     uint32_t package_len;       /* of `name`, before the last "::" */
@@ -102,15 +106,13 @@ struct nytp_sub {
     uint32_t first_line, last_line;
     uint32_t info_generation;   /* of the profile file that has its SUB_INFO; 0 = none */
     bool is_queued;             /* in recorder->unwritten */
-    bool returned_normally;     /* at least once */
-    bool called;
     bool is_unique;             /* no other body will get the same name */
     bool in_use;                /* it can still be called; of release.c */
 };
 
 /* Calls of one sub from one place. */
 struct nytp_arc {
-    uint32_t caller, fid, line, callee; /* sub ids */
+    uint32_t fid, line;
     struct nytp_sub *caller_sub, *callee_sub;
     uint64_t count;
     int64_t incl_ticks, excl_ticks, reci_ticks;
@@ -154,6 +156,7 @@ struct nytp_place {
     const COP *cop;
     U32 seq; /* cop_seq: a later COP at this address has another */
     uint32_t fid, line;
+    struct nytp_encoded_place encoded; /* of the statement's time records */
 };
 
 /* A string eval that is being compiled. */
@@ -218,7 +221,8 @@ struct nytp_recorder {
     uint64_t wake_raw;      /* clock reading at which nytp_wake() wants to be called */
     struct nytp_writer *writer;
     struct { /* the statement in progress; fid 0: none */
-        uint32_t fid, line, block_line, sub_line;
+        uint32_t fid, line, block_line, sub_line; /* the lines only with blocks=1 */
+        struct nytp_encoded_place encoded;
         int64_t since_ticks;
     } stmt;
     struct nytp_place *places; /* NYTP_PLACES, by COP address */

@@ -17,7 +17,7 @@ static inline void write_time(struct nytp_recorder *rec, int32_t ticks)
         nytp_write_time_block(rec->writer, ticks, rec->stmt.fid, rec->stmt.line,
                               rec->stmt.block_line, rec->stmt.sub_line);
     else
-        nytp_write_time_line(rec->writer, ticks, rec->stmt.fid, rec->stmt.line);
+        nytp_write_time_at(rec->writer, ticks, &rec->stmt.encoded);
 }
 
 static void write_long_time(struct nytp_recorder *rec, int64_t ticks)
@@ -115,13 +115,21 @@ static void find_block(pTHX_ struct nytp_recorder *rec, const COP *cop)
 
 /* ---- hooks ---- */
 
+/* The line of a time record is one of the file's. */
+static uint32_t line_of_stmt(uint32_t line)
+{
+    return line == 0 ? 1 : line;
+}
+
 static inline void set_stmt(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     const struct nytp_place *const slot = nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT);
     rec->stmt.fid = slot->fid;
-    rec->stmt.line = slot->line == 0 ? 1 : slot->line;
-    if (UNLIKELY(rec->blocks_on))
+    rec->stmt.encoded = slot->encoded;
+    if (UNLIKELY(rec->blocks_on)) {
+        rec->stmt.line = line_of_stmt(slot->line);
         find_block(aTHX_ rec, cop);
+    }
 }
 
 void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
@@ -174,6 +182,7 @@ const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, const 
     dSAVE_ERRNO;
     slot->fid = nytp_file_fid(aTHX_ rec, nytp_file_named(aTHX_ rec, CopFILE(cop)), via);
     slot->line = CopLINE(cop);
+    slot->encoded = nytp_encode_place(slot->fid, line_of_stmt(slot->line));
     slot->seq = cop->cop_seq;
     slot->cop = cop == &PL_compiling ? NULL : cop;
     RESTORE_ERRNO;

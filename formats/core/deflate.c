@@ -22,7 +22,7 @@
 enum {
     MOST_TOKENS = 16384, /* of a block */
     NOISE_BYTES = 32,    /* tokens that stand for less, on average, are noise */
-    NOISE_LEVEL = 4,
+    NOISE_LEVEL = 2,
     HIGHEST_SPARING_LEVEL = 6,
     N_LEVELS = 19, /* the alphabet that code lengths are told in (3.2.7) */
     LONGEST_LEVEL = 7,
@@ -32,7 +32,7 @@ enum {
 
 static const struct nytp_matcher_effort efforts[] = {
     [1] = {.depth = 1, .alike = 16, .enough = 32},
-    [2] = {.depth = 1, .alike = 16, .enough = 32, .step = 32},
+    [2] = {.depth = 1, .alike = 16, .enough = 48, .step = 24},
     [3] = {.depth = 2, .alike = 16, .enough = 64, .step = 16},
     [4] = {.depth = 4, .alike = 16, .enough = 48, .step = 24},
     [5] = {.depth = 8, .alike = 32, .enough = 128, .lazy = 16, .step = 32},

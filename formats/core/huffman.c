@@ -84,6 +84,15 @@ static unsigned depths(const leaf *leaves, size_t n, uint8_t *depth)
     return depth[0]; /* the rarest is the deepest */
 }
 
+/* Of 16 bits, the first becomes the last. */
+static uint32_t reversed(uint32_t bits)
+{
+    bits = (bits & 0x5555) << 1 | (bits >> 1 & 0x5555);
+    bits = (bits & 0x3333) << 2 | (bits >> 2 & 0x3333);
+    bits = (bits & 0x0F0F) << 4 | (bits >> 4 & 0x0F0F);
+    return (bits & 0x00FF) << 8 | bits >> 8;
+}
+
 void nytp_huffman_number(struct nytp_code *codes, size_t n)
 {
     uint16_t of_len[NYTP_HUFFMAN_LONGEST + 1] = {0}, next[NYTP_HUFFMAN_LONGEST + 1] = {0};
@@ -96,11 +105,7 @@ void nytp_huffman_number(struct nytp_code *codes, size_t n)
         const unsigned len = codes[i].len;
         if (len == 0)
             continue;
-        const unsigned code = next[len]++;
-        unsigned reversed = 0;
-        for (unsigned bit = 0; bit < len; bit++)
-            reversed |= (code >> bit & 1u) << (len - 1 - bit);
-        codes[i].bits = (uint16_t)reversed;
+        codes[i].bits = (uint16_t)(reversed(next[len]++) >> (16 - len));
     }
 }
 

@@ -9,12 +9,21 @@
  * even that differs there is no match. Then come, newest first, those with as many bytes the
  * same as the effort says, which are few and each a good one.
  *
+ * Searches that find little are the costly ones, as the processor foresees nothing of what they
+ * do: where times are noise a single candidate of each kind is looked at.
+ *
  * An entry of the tables may be stale or was never written: then it is out of reach, or stands
  * for some other place in the window, and the comparison of bytes finds out.
  */
 #include "matcher.h"
 
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+/* Compiled anew for each effort that is a constant. */
+#define ALWAYS_INLINE __attribute__((always_inline)) static inline
 
 enum {
     SHORT = 5,
@@ -59,6 +68,26 @@ static inline uint32_t common_len(const uint8_t *left, const uint8_t *right, uin
     return len;
 }
 
+/* The same where most lengths are short and each is another: with fewer branches to guess. */
+static inline uint32_t common_len_of_noise(const uint8_t *left, const uint8_t *right, uint32_t max)
+{
+#if defined(__SSE2__)
+    uint32_t len = 0, part;
+    do {
+        const __m128i *const a = (const __m128i *)(left + len), *const b = (const __m128i *)(right + len);
+        const __m128i low = _mm_cmpeq_epi8(_mm_loadu_si128(a), _mm_loadu_si128(b));
+        const __m128i high = _mm_cmpeq_epi8(_mm_loadu_si128(a + 1), _mm_loadu_si128(b + 1));
+        const uint32_t equal =
+            (uint32_t)_mm_movemask_epi8(low) | (uint32_t)_mm_movemask_epi8(high) << 16;
+        part = (uint32_t)__builtin_ctzll(~(uint64_t)equal);
+        len += part;
+    } while (part == 32 && len < max);
+    return len < max ? len : max;
+#else
+    return common_len(left, right, max);
+#endif
+}
+
 /* How far back the byte at `position` is, seen from `now`; 0: out of reach. */
 static uint32_t distance_to(uint32_t now, uint32_t position, uint32_t reach)
 {
@@ -68,20 +97,20 @@ static uint32_t distance_to(uint32_t now, uint32_t position, uint32_t reach)
 
 /* Make the place known to later searches. Returns the distance to the one
  * before it in its chain. */
-static inline uint32_t remember_long(struct nytp_matcher *matcher, const uint8_t *here,
-                                     uint32_t now)
+ALWAYS_INLINE uint32_t remember_long(struct nytp_matcher *matcher, const uint8_t *here,
+                                     uint32_t now, const struct nytp_matcher_effort effort)
 {
-    uint32_t *const newest = &matcher->by_long[hash_long(here, matcher->effort.alike)];
+    uint32_t *const newest = &matcher->by_long[hash_long(here, effort.alike)];
     const uint32_t distance = distance_to(now, *newest, NYTP_MATCH_FARTHEST - 1);
-    matcher->previous[now % NYTP_MATCH_FARTHEST] = (uint16_t)distance;
+    if (effort.depth > 1)
+        matcher->previous[now % NYTP_MATCH_FARTHEST] = (uint16_t)distance;
     *newest = now;
     return distance;
 }
 
-/* The longest match for the bytes at `at`, which become known to later searches. Inlined by
- * force: half of the compressor's time is spent here. */
-__attribute__((always_inline)) static inline struct match search(struct nytp_matcher *matcher,
-                                                                 uint32_t at)
+/* The longest match for the bytes at `at`, which become known to later searches. */
+ALWAYS_INLINE struct match search(struct nytp_matcher *matcher, uint32_t at,
+                                  const struct nytp_matcher_effort effort)
 {
     const uint8_t *const here = matcher->window + at;
     const uint32_t now = matcher->start + at;
@@ -95,11 +124,11 @@ __attribute__((always_inline)) static inline struct match search(struct nytp_mat
 
     const uint32_t left = matcher->fill - at;
     const uint32_t max = left < NYTP_MATCH_LONGEST ? left : NYTP_MATCH_LONGEST;
-    struct match best = {common_len(here - distance, here, max), distance};
-    const uint32_t enough = max < matcher->effort.enough ? max : matcher->effort.enough;
-    uint32_t step = remember_long(matcher, here, now);
+    struct match best = {common_len_of_noise(here - distance, here, max), distance};
+    const uint32_t enough = max < effort.enough ? max : effort.enough;
+    uint32_t step = remember_long(matcher, here, now, effort);
     distance = 0;
-    for (uint32_t n = matcher->effort.depth; n > 0 && step > 0 && best.len < enough; n--) {
+    for (uint32_t n = effort.depth; n > 0 && step > 0 && best.len < enough; n--) {
         distance += step;
         if (distance > reach)
             break;
@@ -111,20 +140,22 @@ __attribute__((always_inline)) static inline struct match search(struct nytp_mat
             if (len > best.len)
                 best = (struct match){len, distance};
         }
-        step = matcher->previous[(now - distance) % NYTP_MATCH_FARTHEST];
+        if (effort.depth > 1)
+            step = matcher->previous[(now - distance) % NYTP_MATCH_FARTHEST];
     }
     return best.len < SHORT ? (struct match){0} : best;
 }
 
-static void remember_inside(struct nytp_matcher *matcher, uint32_t len)
+ALWAYS_INLINE void remember_inside(struct nytp_matcher *matcher, uint32_t len,
+                                   const struct nytp_matcher_effort effort)
 {
-    const uint32_t step = matcher->effort.step;
+    const uint32_t step = effort.step;
     if (step == 0)
         return;
     for (uint32_t at = matcher->at + 1; at < matcher->at + len; at += step) {
         const uint8_t *const here = matcher->window + at;
         const uint32_t now = matcher->start + at;
-        remember_long(matcher, here, now);
+        remember_long(matcher, here, now, effort);
         matcher->by_short[hash_short(here)] = now;
     }
 }
@@ -151,14 +182,15 @@ size_t nytp_matcher_feed(struct nytp_matcher *matcher, const uint8_t *bytes, siz
     return n;
 }
 
-size_t nytp_matcher_run(struct nytp_matcher *matcher, bool all, nytp_token *tokens, size_t max)
+ALWAYS_INLINE size_t run(struct nytp_matcher *matcher, bool all, nytp_token *tokens, size_t max,
+                         const struct nytp_matcher_effort effort)
 {
     const uint32_t kept = all ? 0 : LOOKAHEAD;
     size_t n = 0;
     while (n < max && matcher->fill - matcher->at > kept) {
-        struct match match = search(matcher, matcher->at);
-        if (match.len > 0 && match.len < matcher->effort.lazy) {
-            const struct match next = search(matcher, matcher->at + 1);
+        struct match match = search(matcher, matcher->at, effort);
+        if (match.len > 0 && match.len < effort.lazy) {
+            const struct match next = search(matcher, matcher->at + 1, effort);
             if (next.len > match.len) {
                 tokens[n++] = nytp_token_literal(matcher->window[matcher->at++]);
                 match = next;
@@ -169,8 +201,20 @@ size_t nytp_matcher_run(struct nytp_matcher *matcher, bool all, nytp_token *toke
             continue;
         }
         tokens[n++] = nytp_token_match(match.len, match.distance);
-        remember_inside(matcher, match.len);
+        remember_inside(matcher, match.len, effort);
         matcher->at += match.len;
     }
     return n;
+}
+
+size_t nytp_matcher_run(struct nytp_matcher *matcher, bool all, nytp_token *tokens, size_t max)
+{
+    const struct nytp_matcher_effort effort = matcher->effort;
+    if (effort.depth == 1 && effort.alike == 16 && effort.lazy == 0)
+        return run(matcher, all, tokens, max,
+                   (struct nytp_matcher_effort){.depth = 1,
+                                                .alike = 16,
+                                                .enough = effort.enough,
+                                                .step = effort.step});
+    return run(matcher, all, tokens, max, effort);
 }

@@ -55,8 +55,7 @@ static inline nytp_token nytp_token_literal(uint8_t byte)
  * value has to be shifted to leave its highest bits, and these bits. */
 static inline uint32_t nytp_n_extra(uint32_t value, unsigned n_highest)
 {
-    const uint32_t top = 31 - (uint32_t)__builtin_clz(value | 1);
-    return top <= n_highest ? 0 : top - n_highest;
+    return 31 - (uint32_t)__builtin_clz(value | 1u << n_highest) - n_highest;
 }
 
 static inline nytp_token nytp_token_match(uint32_t len, uint32_t distance)

@@ -15,7 +15,7 @@ struct nytp_writer *nytp_writer_new(nytp_bytes_fn *put, void *context)
     struct nytp_writer *const writer = calloc(1, sizeof *writer);
     if (writer == NULL)
         return NULL;
-    writer->block = malloc(NYTP_WRITER_BLOCK);
+    writer->block = malloc(NYTP_WRITER_MOST);
     if (writer->block == NULL) {
         free(writer);
         return NULL;
@@ -35,12 +35,17 @@ void nytp_writer_free(struct nytp_writer *writer)
     free(writer);
 }
 
+void nytp_writer_set_block(struct nytp_writer *writer, size_t len)
+{
+    writer->end = writer->block + len;
+}
+
 void nytp_writer_reset(struct nytp_writer *writer)
 {
     nytp_deflate_free(writer->deflate);
     writer->deflate = NULL;
     writer->at = writer->block;
-    writer->end = writer->block + NYTP_WRITER_BLOCK;
+    nytp_writer_set_block(writer, NYTP_WRITER_BLOCK);
     writer->failed = false;
     writer->n_raw = writer->n_written = 0;
     writer->n_inflated = writer->n_deflated = 0;
@@ -117,10 +122,15 @@ void nytp_writer_put_bytes(struct nytp_writer *writer, const void *bytes, size_t
 
 static bool is_ascii(const char *bytes, size_t len)
 {
+    uint64_t all = 0;
+    for (; len >= sizeof all; bytes += sizeof all, len -= sizeof all) {
+        uint64_t part;
+        memcpy(&part, bytes, sizeof part);
+        all |= part;
+    }
     for (size_t i = 0; i < len; i++)
-        if ((unsigned char)bytes[i] >= 0x80)
-            return false;
-    return true;
+        all |= (unsigned char)bytes[i];
+    return (all & 0x8080808080808080u) == 0;
 }
 
 /* The tag says UTF-8 only where it makes a difference and is true. */

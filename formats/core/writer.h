@@ -17,7 +17,7 @@
 
 struct nytp_writer {
     uint8_t *at, *end;  /* free space of the block */
-    uint8_t *block;
+    uint8_t *block;     /* NYTP_WRITER_MOST bytes */
     bool failed;        /* sticky: `put` or the compressor refused; further bytes are dropped */
     /* Called when the block is full, to flush it; NULL: flush without sync. */
     void (*on_full)(struct nytp_writer *writer);
@@ -30,8 +30,10 @@ struct nytp_writer {
     uint64_t n_deflated;          /* and came out of it */
 };
 
-/* A block this long; records are shorter but for their strings, which may be of any length. */
+/* A block is this long at first; records are shorter but for their strings, which may be of any
+ * length. */
 #define NYTP_WRITER_BLOCK 16384
+#define NYTP_WRITER_MOST 262144
 
 /* Room that one record needs without its strings. */
 #define NYTP_WRITER_RECORD 64
@@ -46,6 +48,11 @@ void nytp_writer_free(struct nytp_writer *writer);
  * every record put before; NYTP_FLUSH_FINISH ends the stream. Allocates nothing. False when
  * the writer has failed. */
 bool nytp_writer_flush(struct nytp_writer *writer, enum nytp_flush flush);
+
+/* From now on blocks have `len` bytes, NYTP_WRITER_BLOCK to NYTP_WRITER_MOST. The present one
+ * must be empty: on_full may say it after a flush. Long ones spare the processor's caches, from
+ * which the compressor and the program drive each other. */
+void nytp_writer_set_block(struct nytp_writer *writer, size_t len);
 
 /* After NYTP_FLUSH_FINISH: the line of text behind a compressed stream, which readers of the
  * format leave unread, on how much it was compressed. */
@@ -106,6 +113,31 @@ static inline void nytp_write_time_line(struct nytp_writer *writer, int32_t tick
     at = nytp_encode_u32(at, (uint32_t)ticks);
     at = nytp_encode_u32(at, fid);
     writer->at = nytp_encode_u32(at, line);
+}
+
+/* A fid and a line as they stand in records. */
+struct nytp_encoded_place {
+    uint8_t bytes[11], len;
+};
+
+static inline struct nytp_encoded_place nytp_encode_place(uint32_t fid, uint32_t line)
+{
+    struct nytp_encoded_place place = {.len = 0};
+    const uint8_t *const end = nytp_encode_u32(nytp_encode_u32(place.bytes, fid), line);
+    place.len = (uint8_t)(end - place.bytes);
+    return place;
+}
+
+/* nytp_write_time_line() for a place that comes again and again. */
+static inline void nytp_write_time_at(struct nytp_writer *writer, int32_t ticks,
+                                      const struct nytp_encoded_place *place)
+{
+    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    uint8_t *at = writer->at;
+    *at++ = '+';
+    at = nytp_encode_u32(at, (uint32_t)ticks);
+    memcpy(at, place->bytes, sizeof place->bytes);
+    writer->at = at + place->len;
 }
 
 static inline void nytp_write_time_block(struct nytp_writer *writer, int32_t ticks, uint32_t fid,
