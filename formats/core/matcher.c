@@ -34,10 +34,14 @@ struct match {
     uint32_t len, distance; /* len 0: none */
 };
 
+/* The first byte is the lowest. */
 static uint64_t read_u64(const uint8_t *bytes)
 {
     uint64_t value;
     memcpy(&value, bytes, sizeof value);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
     return value;
 }
 
@@ -68,25 +72,40 @@ static inline uint32_t common_len(const uint8_t *left, const uint8_t *right, uin
     return len;
 }
 
-/* The same where most lengths are short and each is another: with fewer branches to guess. */
-static inline uint32_t common_len_of_noise(const uint8_t *left, const uint8_t *right, uint32_t max)
-{
 #if defined(__SSE2__)
+
+/* How many of the next 32 bytes are equal before the first that is not. */
+static inline uint32_t common_of_32(const uint8_t *left, const uint8_t *right)
+{
+    const __m128i *const a = (const __m128i *)left;
+    const __m128i *const b = (const __m128i *)right;
+    const __m128i low = _mm_cmpeq_epi8(_mm_loadu_si128(a), _mm_loadu_si128(b));
+    const __m128i high = _mm_cmpeq_epi8(_mm_loadu_si128(a + 1), _mm_loadu_si128(b + 1));
+    const uint64_t equal =
+        (uint32_t)_mm_movemask_epi8(low) | (uint64_t)(uint32_t)_mm_movemask_epi8(high) << 16;
+    return (uint32_t)__builtin_ctzll(~equal);
+}
+
+/* common_len() where most lengths are short and each is another: there are fewer branches to
+ * guess. Looks at up to 31 bytes behind `max`. */
+static inline uint32_t common_len_short(const uint8_t *left, const uint8_t *right, uint32_t max)
+{
     uint32_t len = 0, part;
     do {
-        const __m128i *const a = (const __m128i *)(left + len), *const b = (const __m128i *)(right + len);
-        const __m128i low = _mm_cmpeq_epi8(_mm_loadu_si128(a), _mm_loadu_si128(b));
-        const __m128i high = _mm_cmpeq_epi8(_mm_loadu_si128(a + 1), _mm_loadu_si128(b + 1));
-        const uint32_t equal =
-            (uint32_t)_mm_movemask_epi8(low) | (uint32_t)_mm_movemask_epi8(high) << 16;
-        part = (uint32_t)__builtin_ctzll(~(uint64_t)equal);
+        part = common_of_32(left + len, right + len);
         len += part;
     } while (part == 32 && len < max);
     return len < max ? len : max;
-#else
-    return common_len(left, right, max);
-#endif
 }
+
+#else
+
+static inline uint32_t common_len_short(const uint8_t *left, const uint8_t *right, uint32_t max)
+{
+    return common_len(left, right, max);
+}
+
+#endif
 
 /* How far back the byte at `position` is, seen from `now`; 0: out of reach. */
 static uint32_t distance_to(uint32_t now, uint32_t position, uint32_t reach)
@@ -124,7 +143,7 @@ ALWAYS_INLINE struct match search(struct nytp_matcher *matcher, uint32_t at,
 
     const uint32_t left = matcher->fill - at;
     const uint32_t max = left < NYTP_MATCH_LONGEST ? left : NYTP_MATCH_LONGEST;
-    struct match best = {common_len_of_noise(here - distance, here, max), distance};
+    struct match best = {common_len_short(here - distance, here, max), distance};
     const uint32_t enough = max < effort.enough ? max : effort.enough;
     uint32_t step = remember_long(matcher, here, now, effort);
     distance = 0;
@@ -212,9 +231,7 @@ size_t nytp_matcher_run(struct nytp_matcher *matcher, bool all, nytp_token *toke
     const struct nytp_matcher_effort effort = matcher->effort;
     if (effort.depth == 1 && effort.alike == 16 && effort.lazy == 0)
         return run(matcher, all, tokens, max,
-                   (struct nytp_matcher_effort){.depth = 1,
-                                                .alike = 16,
-                                                .enough = effort.enough,
-                                                .step = effort.step});
+                   (struct nytp_matcher_effort){
+                       .depth = 1, .alike = 16, .enough = effort.enough, .step = effort.step});
     return run(matcher, all, tokens, max, effort);
 }
