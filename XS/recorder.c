@@ -286,8 +286,8 @@ static void set_base_path(struct nytp_recorder *rec, const char *path)
 /* Everything that the old profile file knew has to be said again in a new one. */
 static void forget_written(struct nytp_recorder *rec)
 {
-    rec->generation++;
-    Zero(rec->places, NYTP_PLACES, struct nytp_place);
+    if (rec->generation++ > 0) /* they begin as zero pages, few of which most programs need */
+        Zero(rec->places, NYTP_PLACES, struct nytp_place);
     nytp_arcs_clear(rec);
     for (uint32_t i = 1; i <= rec->n_subs; i++)
         nytp_sub_needs_info(rec, rec->subs[i]);

@@ -380,13 +380,18 @@ void nytp_stmt_drop(struct nytp_recorder *rec);         /* forget the one in pro
 const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, const COP *cop,
                                        uint32_t via);
 
+/* Where the place of the COP at this address is kept. COPs are longer than 64 bytes. */
+static inline struct nytp_place *nytp_place_slot(const struct nytp_recorder *rec, const COP *cop)
+{
+    const UV address = PTR2UV(cop);
+    return &rec->places[(address >> 6 ^ address >> 20) & (NYTP_PLACES - 1)];
+}
+
 /* fid and line of a COP. */
 static inline const struct nytp_place *nytp_place_of(pTHX_ struct nytp_recorder *rec,
                                                    const COP *cop, uint32_t via)
 {
-    const UV address = PTR2UV(cop);
-    struct nytp_place *const slot =
-        &rec->places[(address >> 4 ^ address >> 18) & (NYTP_PLACES - 1)];
+    const struct nytp_place *const slot = nytp_place_slot(rec, cop);
     if (LIKELY(slot->cop == cop && slot->seq == cop->cop_seq && slot->line == CopLINE(cop)))
         return slot;
     return nytp_place_fill(aTHX_ rec, cop, via);

@@ -174,11 +174,9 @@ void nytp_stmt_drop(struct nytp_recorder *rec)
 const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, const COP *cop,
                                        uint32_t via)
 {
-    const UV address = PTR2UV(cop);
     /* While compiling PL_curcop is one COP whose file and line change. */
     struct nytp_place *const slot =
-        cop == &PL_compiling ? &rec->compiling_place
-                             : &rec->places[(address >> 4 ^ address >> 18) & (NYTP_PLACES - 1)];
+        cop == &PL_compiling ? &rec->compiling_place : nytp_place_slot(rec, cop);
     dSAVE_ERRNO;
     slot->fid = nytp_file_fid(aTHX_ rec, nytp_file_named(aTHX_ rec, CopFILE(cop)), via);
     slot->line = CopLINE(cop);

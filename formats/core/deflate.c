@@ -21,7 +21,7 @@
 
 enum {
     MOST_TOKENS = 16384, /* of a block */
-    NOISE_BYTES = 32,    /* tokens that stand for less, on average, are noise */
+    NOISE_BYTES = 24,    /* tokens that stand for less, on average, are noise */
     NOISE_LEVEL = 2,
     HIGHEST_SPARING_LEVEL = 6,
     N_LEVELS = 19, /* the alphabet that code lengths are told in (3.2.7) */
@@ -32,11 +32,11 @@ enum {
 
 static const struct nytp_matcher_effort efforts[] = {
     [1] = {.depth = 1, .alike = 16, .enough = 32},
-    [2] = {.depth = 1, .alike = 16, .enough = 48, .step = 24},
+    [2] = {.depth = 1, .alike = 16, .enough = 48, .step = 12},
     [3] = {.depth = 2, .alike = 16, .enough = 64, .step = 16},
     [4] = {.depth = 4, .alike = 16, .enough = 48, .step = 24},
-    [5] = {.depth = 8, .alike = 32, .enough = 128, .lazy = 16, .step = 32},
-    [6] = {.depth = 12, .alike = 32, .enough = 128, .lazy = 32, .step = 24},
+    [5] = {.depth = 4, .alike = 32, .enough = 128, .lazy = 16, .step = 32},
+    [6] = {.depth = 6, .alike = 32, .enough = 128, .lazy = 32, .step = 24},
     [7] = {.depth = 32, .alike = 16, .enough = 258, .lazy = 32, .step = 4},
     [8] = {.depth = 128, .alike = 16, .enough = 258, .lazy = 128, .step = 1},
     [9] = {.depth = 1024, .alike = 16, .enough = 258, .lazy = 258, .step = 1},
@@ -337,8 +337,11 @@ struct nytp_deflate *nytp_deflate_copy(const struct nytp_deflate *deflate)
     struct nytp_deflate *const copy = malloc(sizeof *copy);
     if (copy == NULL)
         return NULL;
-    memcpy(copy, deflate, sizeof *copy);
-    copy->bits.at = copy->out + (deflate->bits.at - deflate->out);
+    const size_t n_out = (size_t)(deflate->bits.at - deflate->out);
+    memcpy(copy, deflate, offsetof(struct nytp_deflate, tokens));
+    memcpy(copy->tokens, deflate->tokens, deflate->n_tokens * sizeof *deflate->tokens);
+    memcpy(copy->out, deflate->out, n_out);
+    copy->bits.at = copy->out + n_out;
     return copy;
 }
 
