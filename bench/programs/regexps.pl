@@ -4,7 +4,7 @@ use warnings;
 
 my @lines = map { "$_ alpha=$_; beta=" . $_ * 7 . "; gamma=x" . 'y' x ($_ % 9) } 1 .. 2000;
 my %seen;
-for my $round (1 .. 25) {
+for my $round (1 .. 100) {
     for my $line (@lines) {
         my %field;
         while ($line =~ /(\w+)=(\w+)/g) {
