@@ -159,3 +159,36 @@ void nytp_exits_before_call(pTHX_ struct nytp_recorder *rec)
         nytp_sub_of_cv(aTHX_ rec, cv)->special == NYTP_SUB_EXITS)
         nytp_finish(aTHX);
 }
+
+static const int timer_signals[] = {SIGALRM, SIGVTALRM, SIGPROF};
+
+void nytp_timers_hold(struct nytp_timers *timers)
+{
+    sigset_t held;
+    sigemptyset(&held);
+    for (size_t i = 0; i < C_ARRAY_LENGTH(timer_signals); i++)
+        sigaddset(&held, timer_signals[i]);
+    sigpending(&timers->pending);
+    pthread_sigmask(SIG_BLOCK, &held, &timers->mask);
+}
+
+static void drop_pending(int signal)
+{
+    const struct timespec now = {0};
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    sigtimedwait(&one, NULL, &now);
+}
+
+void nytp_timers_release(const struct nytp_timers *timers)
+{
+    for (size_t i = 0; i < C_ARRAY_LENGTH(timer_signals); i++) {
+        const int signal = timer_signals[i];
+        struct sigaction action;
+        if (sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_DFL &&
+            !sigismember(&timers->mask, signal) && !sigismember(&timers->pending, signal))
+            drop_pending(signal);
+    }
+    pthread_sigmask(SIG_SETMASK, &timers->mask, NULL);
+}

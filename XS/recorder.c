@@ -686,12 +686,15 @@ static void on_destruction(pTHX_ void *unused)
     PERL_UNUSED_VAR(unused);
     if (rec == NULL || !nytp_is_ours(aTHX_ rec))
         return;
+    struct nytp_timers timers;
+    nytp_timers_hold(&timers);
     if (rec->is_ended) {
         drop_end(rec);
         nytp_outfile_close(&rec->file);
         set_state(rec, NYTP_CLOSED);
     }
     nytp_finish(aTHX);
+    nytp_timers_release(&timers);
 }
 
 /* ---- loading ---- */
@@ -726,10 +729,13 @@ static void xs_finish(pTHX_ CV *cv)
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
     dSAVE_ERRNO;
     if (rec != NULL) {
+        struct nytp_timers timers;
+        nytp_timers_hold(&timers);
         become_child_if_forked(aTHX_ rec);
         if (rec->state == NYTP_ARMED && !rec->is_ended)
             nytp_start_armed(aTHX_ rec);
         end_program(aTHX_ rec);
+        nytp_timers_release(&timers);
     }
     RESTORE_ERRNO;
     XSRETURN_EMPTY;

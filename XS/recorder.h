@@ -371,6 +371,16 @@ OP *nytp_real_op(pTHX_ int type); /* run perl's own handler */
 void nytp_exits_watch(struct nytp_recorder *rec);  /* the signals and exits that options name */
 void nytp_exits_before_call(pTHX_ struct nytp_recorder *rec); /* entersub with subs=0 */
 
+/* What timers were before nytp_timers_hold(). */
+struct nytp_timers {
+    sigset_t mask, pending;
+};
+
+/* Between these two no signal of a timer comes; what would have killed the program is dropped.
+ * For the end: before END blocks perl gives up its handlers, and the time is ours. */
+void nytp_timers_hold(struct nytp_timers *timers);
+void nytp_timers_release(const struct nytp_timers *timers);
+
 /* ---- stmts.c ---- */
 
 void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop);
