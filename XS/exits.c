@@ -172,15 +172,6 @@ void nytp_timers_hold(struct nytp_timers *timers)
     pthread_sigmask(SIG_BLOCK, &held, &timers->mask);
 }
 
-static void drop_pending(int signal)
-{
-    const struct timespec now = {0};
-    sigset_t one;
-    sigemptyset(&one);
-    sigaddset(&one, signal);
-    sigtimedwait(&one, NULL, &now);
-}
-
 void nytp_timers_release(const struct nytp_timers *timers)
 {
     for (size_t i = 0; i < C_ARRAY_LENGTH(timer_signals); i++) {
@@ -188,7 +179,7 @@ void nytp_timers_release(const struct nytp_timers *timers)
         struct sigaction action;
         if (sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_DFL &&
             !sigismember(&timers->mask, signal) && !sigismember(&timers->pending, signal))
-            drop_pending(signal);
+            nytp_drop_pending(signal);
     }
     pthread_sigmask(SIG_SETMASK, &timers->mask, NULL);
 }

@@ -310,6 +310,15 @@ static bool write_all(struct nytp_outfile *file, const uint8_t *bytes, size_t le
     return true;
 }
 
+void nytp_drop_pending(int signal)
+{
+    const struct timespec now = {0};
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    sigtimedwait(&one, NULL, &now);
+}
+
 /* A reader of a FIFO that has gone must not kill the program with SIGPIPE. */
 static bool write_without_sigpipe(struct nytp_outfile *file, const uint8_t *bytes, size_t len)
 {
@@ -320,10 +329,8 @@ static bool write_without_sigpipe(struct nytp_outfile *file, const uint8_t *byte
     pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
     const bool ok = write_all(file, bytes, len);
     const int why = errno;
-    if (!ok && why == EPIPE && !sigismember(&pending, SIGPIPE)) {
-        const struct timespec now = {0};
-        sigtimedwait(&pipe_only, NULL, &now);
-    }
+    if (!ok && why == EPIPE && !sigismember(&pending, SIGPIPE))
+        nytp_drop_pending(SIGPIPE);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = why;
     return ok;

@@ -26,6 +26,7 @@ The rules (those of the documentation, written here a second time on purpose):
 """
 
 import collections
+import math
 import sys
 
 from nytpread import Reader, decode_name
@@ -63,7 +64,8 @@ class Frame:
 
 
 def whole(ticks):
-    return int(round(ticks))
+    """The nearest integer; halves go away from zero (Python's round() would make them even)."""
+    return int(math.copysign(math.floor(abs(ticks) + 0.5), ticks))
 
 
 class Replay:

@@ -114,8 +114,8 @@ static uint32_t distance_to(uint32_t now, uint32_t position, uint32_t reach)
     return distance <= reach ? distance : 0;
 }
 
-/* Make the place known to later searches. Returns the distance to the one
- * before it in its chain. */
+/* Make the place known to later searches. Returns the distance to the one before it in its
+ * chain. */
 ALWAYS_INLINE uint32_t remember_long(struct nytp_matcher *matcher, const uint8_t *here,
                                      uint32_t now, const struct nytp_matcher_effort effort)
 {
