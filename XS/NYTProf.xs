@@ -8,6 +8,9 @@
 #include "stream_glue.h"
 #include "writer_glue.h"
 
+/* What DynaLoader looks for; nothing else leaves the object. */
+XS_EXTERNAL(boot_Devel__NYTProf) __attribute__((visibility("default")));
+
 MODULE = Devel::NYTProf    PACKAGE = DB
 
 PROTOTYPES: DISABLE

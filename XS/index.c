@@ -10,10 +10,9 @@
 static void place(struct nytp_index *index, uint32_t hash, void *item)
 {
     size_t at = hash & (index->size - 1);
-    while (index->items[at] != NULL)
+    while (index->entries[at].item != NULL)
         at = (at + 1) & (index->size - 1);
-    index->items[at] = item;
-    index->hashes[at] = hash;
+    index->entries[at] = (struct nytp_index_entry){item, hash};
 }
 
 static bool every_item_stays(void *context, void *item)
@@ -27,20 +26,17 @@ static bool move(struct nytp_index *index, size_t size,
                  bool (*stays)(void *context, void *item), void *context)
 {
     struct nytp_index next = {.size = size};
-    next.items = calloc(next.size, sizeof *next.items);
-    next.hashes = malloc(next.size * sizeof *next.hashes);
-    if (next.items == NULL || next.hashes == NULL) {
-        free(next.items);
-        free(next.hashes);
+    next.entries = calloc(next.size, sizeof *next.entries);
+    if (next.entries == NULL)
         return false;
-    }
-    for (size_t i = 0; i < index->size; i++)
-        if (index->items[i] != NULL && stays(context, index->items[i])) {
-            place(&next, index->hashes[i], index->items[i]);
+    for (size_t i = 0; i < index->size; i++) {
+        const struct nytp_index_entry *const entry = &index->entries[i];
+        if (entry->item != NULL && stays(context, entry->item)) {
+            place(&next, entry->hash, entry->item);
             next.used++;
         }
-    free(index->items);
-    free(index->hashes);
+    }
+    free(index->entries);
     *index = next;
     return true;
 }
@@ -64,7 +60,7 @@ bool nytp_index_filter(struct nytp_index *index, bool (*stays)(void *context, vo
 void nytp_index_clear(struct nytp_index *index)
 {
     if (index->size > 0)
-        memset(index->items, 0, index->size * sizeof *index->items);
+        memset(index->entries, 0, index->size * sizeof *index->entries);
     index->used = 0;
 }
 

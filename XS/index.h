@@ -10,9 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct nytp_index_entry {
+    void *item; /* NULL: free place */
+    uint32_t hash;
+};
+
 struct nytp_index {
-    void **items; /* NULL: free place */
-    uint32_t *hashes;
+    struct nytp_index_entry *entries;
     size_t size, used; /* size is 0 or a power of two */
 };
 
@@ -20,12 +24,12 @@ struct nytp_index {
 static inline void *nytp_index_next(const struct nytp_index *index, uint32_t hash, size_t *at)
 {
     while (index->size > 0) {
-        const size_t place = *at & (index->size - 1);
-        if (index->items[place] == NULL)
+        const struct nytp_index_entry *const entry = &index->entries[*at & (index->size - 1)];
+        if (entry->item == NULL)
             return NULL;
         ++*at;
-        if (index->hashes[place] == hash)
-            return index->items[place];
+        if (entry->hash == hash)
+            return entry->item;
     }
     return NULL;
 }

@@ -611,7 +611,7 @@ static void collect_packages(struct nytp_recorder *rec)
 static void forget_packages(struct nytp_recorder *rec)
 {
     for (size_t i = 0; i < rec->packages.size; i++)
-        free(rec->packages.items[i]);
+        free(rec->packages.entries[i].item);
     nytp_index_clear(&rec->packages);
 }
 

@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -352,11 +353,19 @@ static void begin_file(pTHX_ struct nytp_recorder *rec)
     begin_recording(rec);
 }
 
+/* So that no entry of a table lies across two lines of the processor's cache. */
+static void *zero_pages(size_t len)
+{
+    void *const pages =
+        mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
 /* The largest of what is needed, asked for before anything is recorded. */
 static bool has_tables(struct nytp_recorder *rec)
 {
     if (rec->places == NULL)
-        rec->places = calloc(NYTP_PLACES, sizeof *rec->places);
+        rec->places = zero_pages(NYTP_PLACES * sizeof *rec->places);
     if (rec->called == NULL)
         rec->called = calloc(NYTP_CALLED, sizeof *rec->called);
     if (rec->places != NULL && rec->called != NULL)
@@ -516,8 +525,7 @@ static bool take_back_end(struct nytp_recorder *rec)
 {
     struct nytp_deflate *const before = rec->before_end.deflate;
     const bool is_whole = before != NULL || rec->options.compress == 0;
-    nytp_deflate_free(rec->writer->deflate);
-    rec->writer->deflate = before;
+    nytp_writer_set_deflate(rec->writer, before);
     return is_whole && nytp_outfile_truncate(&rec->file, rec->before_end.size);
 }
 

@@ -47,7 +47,7 @@ static void mark_subs(struct nytp_recorder *rec)
     for (uint32_t i = 1; i <= rec->n_subs; i++)
         rec->subs[i]->in_use = !rec->subs[i]->is_unique;
     for (size_t i = 0; i < rec->bodies.size; i++) {
-        const struct nytp_body *const body = rec->bodies.items[i];
+        const struct nytp_body *const body = rec->bodies.entries[i].item;
         if (body != NULL && body->sub != NULL)
             body->sub->in_use = true;
     }
@@ -67,15 +67,15 @@ static void use_file(struct nytp_file *file)
 static void mark_files(struct nytp_recorder *rec)
 {
     for (size_t i = 0; i < rec->files_by_name.size; i++) {
-        struct nytp_file *const file = rec->files_by_name.items[i];
+        struct nytp_file *const file = rec->files_by_name.entries[i].item;
         if (file != NULL)
             file->in_use = false;
     }
     for (uint32_t i = 1; i <= rec->n_subs; i++)
         use_file(rec->subs[i]->file);
     for (size_t i = 0; i < rec->bodies.size; i++)
-        if (rec->bodies.items[i] != NULL)
-            use_file(((const struct nytp_body *)rec->bodies.items[i])->file);
+        if (rec->bodies.entries[i].item != NULL)
+            use_file(((const struct nytp_body *)rec->bodies.entries[i].item)->file);
     for (uint32_t i = 0; i < rec->n_frames; i++)
         if (rec->frames[i].fid != 0)
             use_file(rec->files[rec->frames[i].fid]);
@@ -169,7 +169,7 @@ static bool remember(pTHX_ struct nytp_recorder *rec, const struct nytp_file *fi
 static void remember_files(pTHX_ struct nytp_recorder *rec)
 {
     for (size_t i = 0; i < rec->files_by_name.size; i++) {
-        struct nytp_file *const file = rec->files_by_name.items[i];
+        struct nytp_file *const file = rec->files_by_name.entries[i].item;
         if (file == NULL || file->in_use)
             continue;
         if (!file->is_eval || (file->fid != 0 && !remember(aTHX_ rec, file)))

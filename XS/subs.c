@@ -59,7 +59,7 @@ static struct nytp_arc *arc_of(struct nytp_recorder *rec, const struct nytp_fram
 void nytp_arcs_clear(struct nytp_recorder *rec)
 {
     for (size_t i = 0; i < rec->arcs.size; i++)
-        Safefree(rec->arcs.items[i]);
+        Safefree(rec->arcs.entries[i].item);
     nytp_index_clear(&rec->arcs);
     for (uint32_t i = 1; i <= rec->n_subs; i++) {
         rec->subs[i]->last_arc = NULL;
@@ -136,22 +136,33 @@ bool nytp_arcs_release(struct nytp_recorder *rec)
     return nytp_index_filter(&rec->arcs, arc_stays, rec);
 }
 
+/* What place `i` of the index holds, if there is anything to tell of it; else NULL. */
+static const struct nytp_arc *arc_to_write(const struct nytp_recorder *rec, size_t i)
+{
+    const struct nytp_arc *const arc = rec->arcs.entries[i].item;
+    return arc != NULL && arc->count > 0 ? arc : NULL;
+}
+
 void nytp_arcs_write_unsorted(struct nytp_recorder *rec)
 {
     write_markers(rec);
-    for (size_t i = 0; i < rec->arcs.size; i++)
-        if (rec->arcs.items[i] != NULL && ((struct nytp_arc *)rec->arcs.items[i])->count > 0)
-            write_arc(rec, rec->arcs.items[i]);
+    for (size_t i = 0; i < rec->arcs.size; i++) {
+        const struct nytp_arc *const arc = arc_to_write(rec, i);
+        if (arc != NULL)
+            write_arc(rec, arc);
+    }
 }
 
 void nytp_arcs_write(struct nytp_recorder *rec)
 {
-    struct nytp_arc **sorted;
+    const struct nytp_arc **sorted;
     size_t n = 0;
-    Newx(sorted, rec->arcs.used + 1, struct nytp_arc *);
-    for (size_t i = 0; i < rec->arcs.size; i++)
-        if (rec->arcs.items[i] != NULL && ((struct nytp_arc *)rec->arcs.items[i])->count > 0)
-            sorted[n++] = rec->arcs.items[i];
+    Newx(sorted, rec->arcs.used + 1, const struct nytp_arc *);
+    for (size_t i = 0; i < rec->arcs.size; i++) {
+        const struct nytp_arc *const arc = arc_to_write(rec, i);
+        if (arc != NULL)
+            sorted[n++] = arc;
+    }
     qsort(sorted, n, sizeof *sorted, compare_arcs);
     write_markers(rec);
     for (size_t i = 0; i < n; i++)

@@ -4,11 +4,12 @@
  * Section numbers are those of RFC 1951.
  *
  * Why not a library: a stream of events is long repetitions broken by single bytes, and a
- * search that counts on that finds most of what zlib's level 6 finds in an eighth of the time
- * (calls, 32 MB: 0.73 MB at 0.9 ns a byte; zlib 0.56 MB at 7 ns, ISA-L 1.9 MB at 1 ns).
+ * search that counts on that finds most of what zlib's level 6 finds in a tenth of the time
+ * (calls, 32 MB: 0.75 MB at 0.7 ns a byte; zlib 0.56 MB at 7 ns, ISA-L 1.9 MB at 1 ns).
  */
 #include "deflate.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -28,18 +29,19 @@ enum {
     LONGEST_LEVEL = 7,
     TOKEN_BYTES = 6, /* at most, a reference in a block: 15 + 5 + 15 + 13 bits */
     HEAD_BYTES = 1024,
+    SLICE = 16384,
 };
 
 static const struct nytp_matcher_effort efforts[] = {
     [1] = {.depth = 1, .alike = 16, .enough = 32},
-    [2] = {.depth = 1, .alike = 16, .enough = 48, .step = 12},
+    [2] = {.depth = 1, .alike = 16, .enough = 48, .step = 16},
     [3] = {.depth = 2, .alike = 16, .enough = 64, .step = 16},
     [4] = {.depth = 4, .alike = 16, .enough = 48, .step = 24},
     [5] = {.depth = 4, .alike = 32, .enough = 128, .lazy = 16, .step = 32},
-    [6] = {.depth = 6, .alike = 32, .enough = 128, .lazy = 32, .step = 24},
-    [7] = {.depth = 32, .alike = 16, .enough = 258, .lazy = 32, .step = 4},
-    [8] = {.depth = 128, .alike = 16, .enough = 258, .lazy = 128, .step = 1},
-    [9] = {.depth = 1024, .alike = 16, .enough = 258, .lazy = 258, .step = 1},
+    [6] = {.depth = 6, .alike = 32, .enough = 128, .lazy = 32, .step = 16},
+    [7] = {.depth = 32, .alike = 16, .enough = 258, .lazy = 32, .step = 4, .by_long = true},
+    [8] = {.depth = 128, .alike = 16, .enough = 258, .lazy = 128, .step = 1, .by_long = true},
+    [9] = {.depth = 1024, .alike = 16, .enough = 258, .lazy = 258, .step = 1, .by_long = true},
 };
 
 struct codes {
@@ -53,7 +55,6 @@ struct bits {
 };
 
 struct nytp_deflate {
-    struct nytp_matcher matcher;
     int level;
     bool is_started;
     uint32_t adler;
@@ -63,7 +64,10 @@ struct nytp_deflate {
     size_t n_tokens;
     nytp_token tokens[MOST_TOKENS + 1];
     uint8_t out[MOST_TOKENS * TOKEN_BYTES + HEAD_BYTES];
+    struct nytp_matcher matcher;
 };
+
+static_assert(NYTP_DEFLATE_ROOM == NYTP_MATCHER_ROOM, "the matcher's room is that of the stream");
 
 /* ---- bits ---- */
 
@@ -324,7 +328,8 @@ struct nytp_deflate *nytp_deflate_new(int level)
     if (deflate == NULL)
         return NULL;
     deflate->level = level;
-    deflate->matcher.effort = efforts[level];
+    nytp_matcher_init(&deflate->matcher, efforts[level]);
+    deflate->block_start = nytp_matcher_position(&deflate->matcher);
     deflate->adler = (uint32_t)adler32(0, NULL, 0);
     deflate->bits.at = deflate->out;
     init_codes(&deflate->fixed);
@@ -334,7 +339,7 @@ struct nytp_deflate *nytp_deflate_new(int level)
 
 struct nytp_deflate *nytp_deflate_copy(const struct nytp_deflate *deflate)
 {
-    struct nytp_deflate *const copy = malloc(sizeof *copy);
+    struct nytp_deflate *const copy = calloc(1, sizeof *copy);
     if (copy == NULL)
         return NULL;
     const size_t n_out = (size_t)(deflate->bits.at - deflate->out);
@@ -342,12 +347,19 @@ struct nytp_deflate *nytp_deflate_copy(const struct nytp_deflate *deflate)
     memcpy(copy->tokens, deflate->tokens, deflate->n_tokens * sizeof *deflate->tokens);
     memcpy(copy->out, deflate->out, n_out);
     copy->bits.at = copy->out + n_out;
+    memcpy(&copy->matcher, &deflate->matcher,
+           offsetof(struct nytp_matcher, window) + NYTP_MATCHER_HISTORY);
     return copy;
 }
 
 void nytp_deflate_free(struct nytp_deflate *deflate)
 {
     free(deflate);
+}
+
+uint8_t *nytp_deflate_room(struct nytp_deflate *deflate)
+{
+    return nytp_matcher_room(&deflate->matcher);
 }
 
 static uint32_t checksum(uint32_t adler, const uint8_t *bytes, size_t len)
@@ -402,21 +414,26 @@ static bool run_matcher(struct nytp_deflate *deflate, bool all, nytp_bytes_fn *p
     }
 }
 
-bool nytp_deflate_run(struct nytp_deflate *deflate, const uint8_t *bytes, size_t len,
-                      enum nytp_flush flush, nytp_bytes_fn *put, void *context)
+/* In slices, so that what the checksum has read is still in the processor's cache. */
+static bool run_slices(struct nytp_deflate *deflate, size_t len, nytp_bytes_fn *put,
+                       void *context)
 {
-    if (!deflate->is_started)
-        put_start(deflate);
-    deflate->adler = checksum(deflate->adler, bytes, len);
+    const uint8_t *bytes = nytp_deflate_room(deflate);
     while (len > 0) {
-        const size_t n = nytp_matcher_feed(&deflate->matcher, bytes, len);
+        const size_t n = least(len, SLICE);
+        deflate->adler = checksum(deflate->adler, bytes, n);
+        nytp_matcher_take(&deflate->matcher, n);
         bytes += n;
         len -= n;
         if (!run_matcher(deflate, false, put, context))
             return false;
     }
-    if (flush == NYTP_FLUSH_NONE)
-        return true;
+    return true;
+}
+
+static bool run_flush(struct nytp_deflate *deflate, enum nytp_flush flush, nytp_bytes_fn *put,
+                      void *context)
+{
     if (!run_matcher(deflate, true, put, context))
         return false;
     put_block(deflate, flush == NYTP_FLUSH_FINISH);
@@ -425,4 +442,17 @@ bool nytp_deflate_run(struct nytp_deflate *deflate, const uint8_t *bytes, size_t
     else
         put_sync(deflate);
     return hand_on(deflate, put, context);
+}
+
+bool nytp_deflate_run(struct nytp_deflate *deflate, size_t len, enum nytp_flush flush,
+                      nytp_bytes_fn *put, void *context)
+{
+    if (!deflate->is_started)
+        put_start(deflate);
+    if (!run_slices(deflate, len, put, context))
+        return false;
+    if (flush != NYTP_FLUSH_NONE && !run_flush(deflate, flush, put, context))
+        return false;
+    nytp_matcher_slide(&deflate->matcher);
+    return true;
 }

@@ -29,9 +29,16 @@ struct nytp_deflate *nytp_deflate_copy(const struct nytp_deflate *deflate);
 
 void nytp_deflate_free(struct nytp_deflate *deflate);
 
-/* Compress `len` bytes and hand what comes out to `put`. Allocates nothing. False when `put`
- * said so; the stream is then unusable. */
-bool nytp_deflate_run(struct nytp_deflate *deflate, const uint8_t *bytes, size_t len,
-                      enum nytp_flush flush, nytp_bytes_fn *put, void *context);
+#define NYTP_DEFLATE_ROOM 262144
+
+/* Where bytes are stored for nytp_deflate_run(), NYTP_DEFLATE_ROOM of them: always the same
+ * place, inside the compressor. */
+uint8_t *nytp_deflate_room(struct nytp_deflate *deflate);
+
+/* Compress the first `len` bytes of the room, which is free for others then, and hand what
+ * comes out to `put`. Allocates nothing. False when `put` said so; the stream is then
+ * unusable. */
+bool nytp_deflate_run(struct nytp_deflate *deflate, size_t len, enum nytp_flush flush,
+                      nytp_bytes_fn *put, void *context);
 
 #endif

@@ -4,8 +4,8 @@
  *
  * A profile repeats itself for long stretches, broken by single bytes of time, so a search
  * begins where the last match ended, which is where it began the last time round. Places are
- * therefore remembered where a search begins, and only seldom inside a match, so that a long
- * match costs next to nothing. The last place with the same SHORT bytes is tried first: where
+ * therefore remembered where a search begins, and only seldom inside a match, mostly by their
+ * first bytes alone, so that a long match costs next to nothing. The last place with the same SHORT bytes is tried first: where
  * even that differs there is no match. Then come, newest first, those with as many bytes the
  * same as the effort says, which are few and each a good one.
  *
@@ -27,7 +27,6 @@
 
 enum {
     SHORT = 5,
-    LOOKAHEAD = NYTP_MATCH_LONGEST + 1 + NYTP_MATCHER_MOST_ALIKE,
 };
 
 struct match {
@@ -133,7 +132,8 @@ ALWAYS_INLINE struct match search(struct nytp_matcher *matcher, uint32_t at,
 {
     const uint8_t *const here = matcher->window + at;
     const uint32_t now = matcher->start + at;
-    const uint32_t reach = at < NYTP_MATCH_FARTHEST ? at : NYTP_MATCH_FARTHEST;
+    const uint32_t before = at - matcher->oldest;
+    const uint32_t reach = before < NYTP_MATCH_FARTHEST ? before : NYTP_MATCH_FARTHEST;
     uint32_t *const newest_short = &matcher->by_short[hash_short(here)];
     uint32_t distance = distance_to(now, *newest_short, reach);
     *newest_short = now;
@@ -174,37 +174,16 @@ ALWAYS_INLINE void remember_inside(struct nytp_matcher *matcher, uint32_t len,
     for (uint32_t at = matcher->at + 1; at < matcher->at + len; at += step) {
         const uint8_t *const here = matcher->window + at;
         const uint32_t now = matcher->start + at;
-        remember_long(matcher, here, now, effort);
         matcher->by_short[hash_short(here)] = now;
+        if (effort.by_long)
+            remember_long(matcher, here, now, effort);
     }
-}
-
-/* Keep what references can reach, make room behind it. */
-static void slide(struct nytp_matcher *matcher)
-{
-    const uint32_t gone = matcher->at - NYTP_MATCH_FARTHEST;
-    memmove(matcher->window, matcher->window + gone, matcher->fill - gone);
-    matcher->start += gone;
-    matcher->at -= gone;
-    matcher->fill -= gone;
-}
-
-size_t nytp_matcher_feed(struct nytp_matcher *matcher, const uint8_t *bytes, size_t len)
-{
-    const size_t size = sizeof matcher->window - NYTP_MATCHER_PADDING;
-    if (len > size - matcher->fill && matcher->at > NYTP_MATCH_FARTHEST)
-        slide(matcher);
-    const size_t room = size - matcher->fill;
-    const size_t n = len < room ? len : room;
-    memcpy(matcher->window + matcher->fill, bytes, n);
-    matcher->fill += (uint32_t)n;
-    return n;
 }
 
 ALWAYS_INLINE size_t run(struct nytp_matcher *matcher, bool all, nytp_token *tokens, size_t max,
                          const struct nytp_matcher_effort effort)
 {
-    const uint32_t kept = all ? 0 : LOOKAHEAD;
+    const uint32_t kept = all ? 0 : NYTP_MATCHER_LOOKAHEAD;
     size_t n = 0;
     while (n < max && matcher->fill - matcher->at > kept) {
         struct match match = search(matcher, matcher->at, effort);
@@ -226,9 +205,27 @@ ALWAYS_INLINE size_t run(struct nytp_matcher *matcher, bool all, nytp_token *tok
     return n;
 }
 
+void nytp_matcher_init(struct nytp_matcher *matcher, struct nytp_matcher_effort effort)
+{
+    matcher->effort = effort;
+    matcher->oldest = matcher->at = matcher->fill = NYTP_MATCHER_HISTORY;
+}
+
+void nytp_matcher_slide(struct nytp_matcher *matcher)
+{
+    const uint32_t gone = matcher->fill - NYTP_MATCHER_HISTORY;
+    memmove(matcher->window, matcher->window + gone, NYTP_MATCHER_HISTORY);
+    matcher->start += gone;
+    matcher->oldest -= gone < matcher->oldest ? gone : matcher->oldest;
+    matcher->at -= gone;
+    matcher->fill -= gone;
+}
+
 size_t nytp_matcher_run(struct nytp_matcher *matcher, bool all, nytp_token *tokens, size_t max)
 {
     const struct nytp_matcher_effort effort = matcher->effort;
+    if (all) /* what lies behind the end is looked at, too */
+        memset(matcher->window + matcher->fill, 0, NYTP_MATCHER_PADDING);
     if (effort.depth == 1 && effort.alike == 16 && effort.lazy == 0)
         return run(matcher, all, tokens, max,
                    (struct nytp_matcher_effort){

@@ -15,8 +15,8 @@ struct nytp_writer *nytp_writer_new(nytp_bytes_fn *put, void *context)
     struct nytp_writer *const writer = calloc(1, sizeof *writer);
     if (writer == NULL)
         return NULL;
-    writer->block = malloc(NYTP_WRITER_MOST);
-    if (writer->block == NULL) {
+    writer->plain = malloc(NYTP_WRITER_MOST);
+    if (writer->plain == NULL) {
         free(writer);
         return NULL;
     }
@@ -31,7 +31,7 @@ void nytp_writer_free(struct nytp_writer *writer)
     if (writer == NULL)
         return;
     nytp_deflate_free(writer->deflate);
-    free(writer->block);
+    free(writer->plain);
     free(writer);
 }
 
@@ -40,12 +40,18 @@ void nytp_writer_set_block(struct nytp_writer *writer, size_t len)
     writer->end = writer->block + len;
 }
 
-void nytp_writer_reset(struct nytp_writer *writer)
+void nytp_writer_set_deflate(struct nytp_writer *writer, struct nytp_deflate *deflate)
 {
     nytp_deflate_free(writer->deflate);
-    writer->deflate = NULL;
+    writer->deflate = deflate;
+    writer->block = deflate != NULL ? nytp_deflate_room(deflate) : writer->plain;
     writer->at = writer->block;
     nytp_writer_set_block(writer, NYTP_WRITER_BLOCK);
+}
+
+void nytp_writer_reset(struct nytp_writer *writer)
+{
+    nytp_writer_set_deflate(writer, NULL);
     writer->failed = false;
     writer->n_raw = writer->n_written = 0;
     writer->n_inflated = writer->n_deflated = 0;
@@ -72,8 +78,7 @@ static bool hand_on(struct nytp_writer *writer, enum nytp_flush flush)
         return !writer->failed;
     }
     writer->n_inflated += len;
-    writer->failed =
-        !nytp_deflate_run(writer->deflate, writer->block, len, flush, put_counted, writer);
+    writer->failed = !nytp_deflate_run(writer->deflate, len, flush, put_counted, writer);
     return !writer->failed;
 }
 
@@ -86,8 +91,7 @@ bool nytp_writer_put_trailer(struct nytp_writer *writer)
 {
     if (writer->deflate == NULL || writer->n_deflated == 0)
         return !writer->failed;
-    nytp_deflate_free(writer->deflate);
-    writer->deflate = NULL;
+    nytp_writer_set_deflate(writer, NULL);
     char text[160];
     const double ratio = (double)writer->n_inflated / (double)writer->n_deflated;
     snprintf(text, sizeof text,
@@ -229,7 +233,7 @@ bool nytp_write_start_deflate(struct nytp_writer *writer, int level)
     nytp_write_comment(writer, text);
     nytp_writer_put_bytes(writer, "z", 1);
     hand_on(writer, NYTP_FLUSH_NONE);
-    writer->deflate = deflate;
+    nytp_writer_set_deflate(writer, deflate);
     return true;
 }
 

@@ -17,7 +17,8 @@
 
 struct nytp_writer {
     uint8_t *at, *end;  /* free space of the block */
-    uint8_t *block;     /* NYTP_WRITER_MOST bytes */
+    uint8_t *block;     /* NYTP_WRITER_MOST bytes: `plain`, or the compressor's room */
+    uint8_t *plain;     /* owned */
     bool failed;        /* sticky: `put` or the compressor refused; further bytes are dropped */
     /* Called when the block is full, to flush it; NULL: flush without sync. */
     void (*on_full)(struct nytp_writer *writer);
@@ -25,7 +26,7 @@ struct nytp_writer {
     uint64_t n_written; /* bytes given to `put` so far */
     nytp_bytes_fn *put;
     void *context;
-    struct nytp_deflate *deflate; /* NULL until nytp_write_start_deflate() */
+    struct nytp_deflate *deflate; /* owned; NULL until nytp_write_start_deflate() */
     uint64_t n_inflated;          /* bytes that went through the compressor */
     uint64_t n_deflated;          /* and came out of it */
 };
@@ -33,7 +34,7 @@ struct nytp_writer {
 /* A block is this long at first; records are shorter but for their strings, which may be of any
  * length. */
 #define NYTP_WRITER_BLOCK 16384
-#define NYTP_WRITER_MOST 262144
+#define NYTP_WRITER_MOST NYTP_DEFLATE_ROOM
 
 /* Room that one record needs without its strings. */
 #define NYTP_WRITER_RECORD 64
@@ -53,6 +54,10 @@ bool nytp_writer_flush(struct nytp_writer *writer, enum nytp_flush flush);
  * must be empty: on_full may say it after a flush. Long ones spare the processor's caches, from
  * which the compressor and the program drive each other. */
 void nytp_writer_set_block(struct nytp_writer *writer, size_t len);
+
+/* Go on with another compressor, NULL: with none, in a block of the shortest length. The old one
+ * is freed, and what its block held is forgotten. */
+void nytp_writer_set_deflate(struct nytp_writer *writer, struct nytp_deflate *deflate);
 
 /* After NYTP_FLUSH_FINISH: the line of text behind a compressed stream, which readers of the
  * format leave unread, on how much it was compressed. */

@@ -115,6 +115,19 @@ static size_t inflated(const struct bytes *stream, const uint8_t *expected, bool
     return (status == Z_OK || *is_whole) && memcmp(out, expected, len) == 0 ? len : 0;
 }
 
+/* All of it, through the compressor's room. */
+static bool run(struct nytp_deflate *deflate, const uint8_t *bytes, size_t len,
+                enum nytp_flush flush, struct bytes *stream)
+{
+    for (; len > NYTP_DEFLATE_ROOM; len -= NYTP_DEFLATE_ROOM, bytes += NYTP_DEFLATE_ROOM) {
+        memcpy(nytp_deflate_room(deflate), bytes, NYTP_DEFLATE_ROOM);
+        if (!nytp_deflate_run(deflate, NYTP_DEFLATE_ROOM, NYTP_FLUSH_NONE, put, stream))
+            return false;
+    }
+    memcpy(nytp_deflate_room(deflate), bytes, len);
+    return nytp_deflate_run(deflate, len, flush, put, stream);
+}
+
 /* In pieces of up to `longest` bytes; a flush after one in `flush_in` of them, which must make
  * everything so far readable. */
 static bool survives(int level, const uint8_t *bytes, uint32_t longest, uint32_t flush_in)
@@ -127,14 +140,13 @@ static bool survives(int level, const uint8_t *bytes, uint32_t longest, uint32_t
         const uint32_t most = 1 + random_below(longest);
         const size_t len = most < LEN - at ? most : LEN - at;
         const bool flushes = random_below(flush_in) == 0;
-        is_right = nytp_deflate_run(deflate, bytes + at, len,
-                                    flushes ? NYTP_FLUSH_SYNC : NYTP_FLUSH_NONE, put, &stream);
+        is_right = run(deflate, bytes + at, len, flushes ? NYTP_FLUSH_SYNC : NYTP_FLUSH_NONE,
+                       &stream);
         at += len;
         if (is_right && flushes && random_below(8) == 0)
             is_right = inflated(&stream, bytes, &is_whole) == at && !is_whole;
     }
-    is_right = is_right &&
-               nytp_deflate_run(deflate, NULL, 0, NYTP_FLUSH_FINISH, put, &stream) &&
+    is_right = is_right && nytp_deflate_run(deflate, 0, NYTP_FLUSH_FINISH, put, &stream) &&
                inflated(&stream, bytes, &is_whole) == LEN && is_whole;
     nytp_deflate_free(deflate);
     return is_right;
@@ -154,8 +166,7 @@ static size_t compressed_len(int level, const uint8_t *bytes)
     static uint8_t room[ROOM];
     struct bytes stream = {.ptr = room};
     struct nytp_deflate *const deflate = nytp_deflate_new(level);
-    const bool is_right =
-        nytp_deflate_run(deflate, bytes, LEN, NYTP_FLUSH_FINISH, put, &stream);
+    const bool is_right = run(deflate, bytes, LEN, NYTP_FLUSH_FINISH, &stream);
     nytp_deflate_free(deflate);
     return is_right ? stream.len : SIZE_MAX;
 }
@@ -167,13 +178,13 @@ static bool copy_goes_on(const uint8_t *bytes)
     struct bytes stream = {.ptr = room};
     bool is_whole = false;
     struct nytp_deflate *const ended = nytp_deflate_new(6);
-    nytp_deflate_run(ended, bytes, LEN / 3, NYTP_FLUSH_SYNC, put, &stream);
+    run(ended, bytes, LEN / 3, NYTP_FLUSH_SYNC, &stream);
     struct nytp_deflate *const copy = nytp_deflate_copy(ended);
     const size_t before = stream.len;
-    nytp_deflate_run(ended, bytes, 1000, NYTP_FLUSH_FINISH, put, &stream);
+    run(ended, bytes, 1000, NYTP_FLUSH_FINISH, &stream);
     nytp_deflate_free(ended);
     stream.len = before;
-    nytp_deflate_run(copy, bytes + LEN / 3, LEN - LEN / 3, NYTP_FLUSH_FINISH, put, &stream);
+    run(copy, bytes + LEN / 3, LEN - LEN / 3, NYTP_FLUSH_FINISH, &stream);
     nytp_deflate_free(copy);
     return inflated(&stream, bytes, &is_whole) == LEN && is_whole;
 }
@@ -184,8 +195,8 @@ static bool is_empty_stream(void)
     struct bytes stream = {.ptr = room};
     bool is_whole = false;
     struct nytp_deflate *const deflate = nytp_deflate_new(1);
-    nytp_deflate_run(deflate, NULL, 0, NYTP_FLUSH_SYNC, put, &stream);
-    nytp_deflate_run(deflate, NULL, 0, NYTP_FLUSH_FINISH, put, &stream);
+    nytp_deflate_run(deflate, 0, NYTP_FLUSH_SYNC, put, &stream);
+    nytp_deflate_run(deflate, 0, NYTP_FLUSH_FINISH, put, &stream);
     nytp_deflate_free(deflate);
     return inflated(&stream, room, &is_whole) == 0 && is_whole;
 }
@@ -194,7 +205,7 @@ static bool stops_when_refused(const uint8_t *bytes)
 {
     struct bytes stream = {.refuses = true};
     struct nytp_deflate *const deflate = nytp_deflate_new(6);
-    const bool went_on = nytp_deflate_run(deflate, bytes, LEN, NYTP_FLUSH_NONE, put, &stream);
+    const bool went_on = run(deflate, bytes, LEN, NYTP_FLUSH_NONE, &stream);
     nytp_deflate_free(deflate);
     return !went_on;
 }
