@@ -108,16 +108,24 @@ def test_the_recorder_is_clean_sanitized(tmp_path):
     assert result.returncode == 0, result.stdout + result.stderr[-3000:]
 
 
-@pytest.mark.parametrize("name", CHECKED_PROGRAMS)
-def test_the_recorder_is_clean_in_valgrind(valgrind, tmp_path, name):
+def profile_in_valgrind(valgrind, folder, *arguments):
     blib = ROOT / "blib"
     environment = {**os.environ, "PERL5LIB": f"{blib}/lib:{blib}/arch", "PERL_DESTRUCT_LEVEL": "2",
-                   "NYTPROF": f"file={tmp_path}/nytprof.out"}
-    result = subprocess.run(
-        [*valgrind, "perl", "-d:NYTProf", str(PROGRAMS / f"{name}.pl")], env=environment,
-        cwd=tmp_path, capture_output=True, timeout=300)
+                   "NYTPROF": f"file={folder}/nytprof.out"}
+    result = subprocess.run([*valgrind, "perl", "-d:NYTProf", *arguments], env=environment,
+                            cwd=folder, capture_output=True, timeout=300)
     assert result.returncode != 99 and not FINDING.search(result.stderr), result.stderr[-3000:]
-    assert (tmp_path / "nytprof.out").stat().st_size > 0
+    return (folder / "nytprof.out").stat().st_size
+
+
+@pytest.mark.parametrize("name", CHECKED_PROGRAMS)
+def test_the_recorder_is_clean_in_valgrind(valgrind, tmp_path, name):
+    assert profile_in_valgrind(valgrind, tmp_path, str(PROGRAMS / f"{name}.pl")) > 0
+
+
+def test_a_stream_of_many_blocks_is_clean_in_valgrind(valgrind, tmp_path):
+    many_calls = 'sub f { "x$_[0]" =~ /x/ } f($_) for 1 .. 20000'
+    assert profile_in_valgrind(valgrind, tmp_path, "-e", many_calls) > 16384
 
 
 def test_afl_builds_the_fuzz_target_and_replays_its_corpus():

@@ -90,7 +90,7 @@ sub matrix { return @MATRIX }
 #   opts     value of NYTPROF (without file=); undef: not set at all
 #   impl     "ours", "peer", "plain"
 #   how      "-d" (default), "opt" (PERL5OPT), "use" (-MDevel::NYTProf), "db" (PERL5DB)
-#   files    {name => text} to lay beside it; dir: reuse the folder of an earlier run
+#   files    {name => text} to lay beside it, a minute old; dir: reuse the folder of an earlier run
 #   switches, args, env, stdin (text), timeout (s), shell (text before "exec perl ...")
 # Returns {out, err, status, signal, timeout, dir, seconds}.
 sub run_prog {
@@ -103,6 +103,7 @@ sub run_prog {
         open my $fh, '>:raw', "$dir/$name" or die "$dir/$name: $!";
         print {$fh} $files{$name};
         close $fh or die "$dir/$name: $!";
+        utime time - 60, time - 60, "$dir/$name"; # clearly older than what the run writes
     }
     my @script = defined $o{code} || defined $o{script} ? ($script) : ();
     return run_perl(%o, dir => $dir, args => [@script, @{ $o{args} || [] }]);
