@@ -6,6 +6,8 @@
 
 #include "json.h"
 
+#include <inttypes.h>
+
 static void put_number(struct nytp_out *out, const char *key, int64_t value)
 {
     nytp_putc(out, ' ');
@@ -115,17 +117,32 @@ static void put_fields(struct nytp_out *out, const struct nytp_event *event)
 
 static bool dump_event(struct nytp_sink *sink, const struct nytp_event *event)
 {
-    struct nytp_out *out = ((struct nytp_dump *)sink)->out;
+    struct nytp_dump *const dump = (struct nytp_dump *)sink;
+    struct nytp_out *const out = dump->out;
     nytp_put_u64(out, event->offset);
     nytp_putc(out, ' ');
     nytp_puts(out, nytp_tag_name(event->tag));
     put_fields(out, event);
     nytp_putc(out, '\n');
+    dump->last_offset = event->offset;
+    if (event->tag == NYTP_TAG_START_DEFLATE)
+        dump->inflated = true;
+    else if (event->tag == NYTP_TAG_PID_START)
+        dump->n_running++;
+    else if (event->tag == NYTP_TAG_PID_END && dump->n_running > 0)
+        dump->n_running--;
     return out->error.status == NYTP_OK;
 }
 
 void nytp_dump_init(struct nytp_dump *dump, struct nytp_out *out)
 {
-    dump->sink.event = dump_event;
-    dump->out = out;
+    *dump = (struct nytp_dump){.sink = {dump_event}, .out = out};
+}
+
+bool nytp_dump_is_whole(const struct nytp_dump *dump, struct nytp_error *error)
+{
+    return dump->n_running == 0 ||
+           nytp_error_at(error, NYTP_ERR_TRUNCATED, dump->last_offset, dump->inflated,
+                         "no end of %" PRIu32 " process%s after this", dump->n_running,
+                         dump->n_running == 1 ? "" : "es");
 }

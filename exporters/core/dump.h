@@ -15,9 +15,15 @@
 struct nytp_dump {
     struct nytp_sink sink; /* first: give &dump.sink to nytp_read() */
     struct nytp_out *out;
+    uint32_t n_running;   /* processes that have begun and not ended */
+    uint64_t last_offset; /* of a record */
+    bool inflated;        /* it counts bytes of the inflated stream */
 };
 
 void nytp_dump_init(struct nytp_dump *dump, struct nytp_out *out);
+
+/* False with *error set when a process has no end. */
+bool nytp_dump_is_whole(const struct nytp_dump *dump, struct nytp_error *error);
 
 /* Counts records and hands them on. */
 struct nytp_count {

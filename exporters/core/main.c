@@ -580,7 +580,8 @@ static void dump_of(struct run *run, const char *path, struct nytp_out *out)
     struct nytp_error error = {0};
     nytp_dump_init(&dump, out);
     const uint64_t n_before = out->n_bytes;
-    if (read_input(run, path, &dump.sink, &error) || out->error.status != NYTP_OK)
+    const bool is_read = read_input(run, path, &dump.sink, &error);
+    if (out->error.status != NYTP_OK || (is_read && nytp_dump_is_whole(&dump, &error)))
         return;
     if (out->n_bytes == n_before)
         say_unusable(run, path, &error);

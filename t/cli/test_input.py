@@ -117,6 +117,18 @@ def test_inspections_of_a_cut_file(profile):
     assert done.stdout.endswith(b"\n")
 
 
+def test_inspections_of_a_file_cut_between_records(profile, tmp_path):
+    whole = profile("mixed-plain").read_bytes()
+    records = run("--dump", profile("mixed-plain")).stdout.splitlines()
+    end = int(records[len(records) // 2].split()[0])
+    cut = tmp_path / "cut.out"
+    cut.write_bytes(whole[:end])
+    for mode in ("--dump", "--check", "--stats"):
+        done = run(mode, cut)
+        assert done.returncode == 3, mode
+        assert re.search(rb"byte \d+: no end of .*process", done.stderr), mode
+
+
 # ---- several ----
 
 def test_files_are_folded(profile):
