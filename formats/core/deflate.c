@@ -38,7 +38,7 @@ static const struct nytp_matcher_effort efforts[] = {
     [3] = {.depth = 2, .alike = 16, .enough = 64, .step = 16},
     [4] = {.depth = 4, .alike = 16, .enough = 48, .step = 24},
     [5] = {.depth = 4, .alike = 32, .enough = 128, .lazy = 16, .step = 32},
-    [6] = {.depth = 6, .alike = 32, .enough = 128, .lazy = 32, .step = 16},
+    [6] = {.depth = 6, .alike = 32, .enough = 128, .lazy = 48, .step = 16},
     [7] = {.depth = 32, .alike = 16, .enough = 258, .lazy = 32, .step = 4, .by_long = true},
     [8] = {.depth = 128, .alike = 16, .enough = 258, .lazy = 128, .step = 1, .by_long = true},
     [9] = {.depth = 1024, .alike = 16, .enough = 258, .lazy = 258, .step = 1, .by_long = true},
