@@ -160,26 +160,19 @@ void nytp_exits_before_call(pTHX_ struct nytp_recorder *rec)
         nytp_finish(aTHX);
 }
 
-static const int timer_signals[] = {SIGALRM, SIGVTALRM, SIGPROF};
+static const int timer_kinds[NYTP_TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
 
-void nytp_timers_hold(struct nytp_timers *timers)
+void nytp_timers_stop(struct nytp_timers *timers)
 {
-    sigset_t held;
-    sigemptyset(&held);
-    for (size_t i = 0; i < C_ARRAY_LENGTH(timer_signals); i++)
-        sigaddset(&held, timer_signals[i]);
-    sigpending(&timers->pending);
-    pthread_sigmask(SIG_BLOCK, &held, &timers->mask);
+    const struct itimerval never = {.it_value = {0}};
+    Zero(timers, 1, struct nytp_timers);
+    for (size_t i = 0; i < NYTP_TIMERS; i++)
+        setitimer(timer_kinds[i], &never, &timers->left[i]);
 }
 
-void nytp_timers_release(const struct nytp_timers *timers)
+void nytp_timers_go_on(const struct nytp_timers *timers)
 {
-    for (size_t i = 0; i < C_ARRAY_LENGTH(timer_signals); i++) {
-        const int signal = timer_signals[i];
-        struct sigaction action;
-        if (sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_DFL &&
-            !sigismember(&timers->mask, signal) && !sigismember(&timers->pending, signal))
-            nytp_drop_pending(signal);
-    }
-    pthread_sigmask(SIG_SETMASK, &timers->mask, NULL);
+    for (size_t i = 0; i < NYTP_TIMERS; i++)
+        if (timerisset(&timers->left[i].it_value))
+            setitimer(timer_kinds[i], &timers->left[i], NULL);
 }

@@ -310,7 +310,7 @@ static bool write_all(struct nytp_outfile *file, const uint8_t *bytes, size_t le
     return true;
 }
 
-void nytp_drop_pending(int signal)
+static void drop_pending(int signal)
 {
     const struct timespec now = {0};
     sigset_t one;
@@ -330,7 +330,7 @@ static bool write_without_sigpipe(struct nytp_outfile *file, const uint8_t *byte
     const bool ok = write_all(file, bytes, len);
     const int why = errno;
     if (!ok && why == EPIPE && !sigismember(&pending, SIGPIPE))
-        nytp_drop_pending(SIGPIPE);
+        drop_pending(SIGPIPE);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = why;
     return ok;

@@ -47,7 +47,4 @@ unsigned nytp_outfile_count_numbered(const struct nytp_outfile *file);
 /* Close, without touching a descriptor that is no longer ours, and forget the path. */
 void nytp_outfile_close(struct nytp_outfile *file);
 
-/* Take back a blocked signal that has been raised. */
-void nytp_drop_pending(int signal);
-
 #endif

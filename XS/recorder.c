@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 struct nytp_recorder *nytp_recorder;
@@ -695,14 +694,14 @@ static void on_destruction(pTHX_ void *unused)
     if (rec == NULL || !nytp_is_ours(aTHX_ rec))
         return;
     struct nytp_timers timers;
-    nytp_timers_hold(&timers);
+    nytp_timers_stop(&timers);
     if (rec->is_ended) {
         drop_end(rec);
         nytp_outfile_close(&rec->file);
         set_state(rec, NYTP_CLOSED);
     }
     nytp_finish(aTHX);
-    nytp_timers_release(&timers);
+    nytp_timers_go_on(&timers);
 }
 
 /* ---- loading ---- */
@@ -738,12 +737,12 @@ static void xs_finish(pTHX_ CV *cv)
     dSAVE_ERRNO;
     if (rec != NULL) {
         struct nytp_timers timers;
-        nytp_timers_hold(&timers);
+        nytp_timers_stop(&timers);
         become_child_if_forked(aTHX_ rec);
         if (rec->state == NYTP_ARMED && !rec->is_ended)
             nytp_start_armed(aTHX_ rec);
         end_program(aTHX_ rec);
-        nytp_timers_release(&timers);
+        nytp_timers_go_on(&timers);
     }
     RESTORE_ERRNO;
     XSRETURN_EMPTY;

@@ -22,6 +22,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/time.h>
 
 #include "../formats/core/writer.h"
 #include "clock.h"
@@ -371,15 +372,16 @@ OP *nytp_real_op(pTHX_ int type); /* run perl's own handler */
 void nytp_exits_watch(struct nytp_recorder *rec);  /* the signals and exits that options name */
 void nytp_exits_before_call(pTHX_ struct nytp_recorder *rec); /* entersub with subs=0 */
 
-/* What timers were before nytp_timers_hold(). */
+/* What was left of the program's timers at nytp_timers_stop(). */
+enum { NYTP_TIMERS = 3 };
 struct nytp_timers {
-    sigset_t mask, pending;
+    struct itimerval left[NYTP_TIMERS];
 };
 
-/* Between these two no signal of a timer comes; what would have killed the program is dropped.
- * For the end: before END blocks perl gives up its handlers, and the time is ours. */
-void nytp_timers_hold(struct nytp_timers *timers);
-void nytp_timers_release(const struct nytp_timers *timers);
+/* Between these two the program's timers stand still. For the end: before END blocks perl gives
+ * up its handlers, so that a timer's next signal kills, and the time is ours. */
+void nytp_timers_stop(struct nytp_timers *timers);
+void nytp_timers_go_on(const struct nytp_timers *timers);
 
 /* ---- stmts.c ---- */
 

@@ -44,6 +44,7 @@ void nytp_writer_set_deflate(struct nytp_writer *writer, struct nytp_deflate *de
 {
     nytp_deflate_free(writer->deflate);
     writer->deflate = deflate;
+    writer->n_plain = 0;
     writer->block = deflate != NULL ? nytp_deflate_room(deflate) : writer->plain;
     writer->at = writer->block;
     nytp_writer_set_block(writer, NYTP_WRITER_BLOCK);
@@ -57,13 +58,21 @@ void nytp_writer_reset(struct nytp_writer *writer)
     writer->n_inflated = writer->n_deflated = 0;
 }
 
+/* The header goes out with the first bytes that are compressed: a process that is killed at its
+ * beginning leaves both or neither. */
 static bool put_counted(void *context, const uint8_t *bytes, size_t len)
 {
     struct nytp_writer *const writer = context;
-    writer->n_written += len;
+    const size_t n_plain = writer->n_plain, room = NYTP_WRITER_MOST - n_plain;
+    const size_t n = n_plain == 0 ? 0 : len < room ? len : room;
+    writer->n_written += n_plain + len;
     if (writer->deflate != NULL)
         writer->n_deflated += len;
-    return writer->put(writer->context, bytes, len);
+    if (n > 0)
+        memcpy(writer->plain + n_plain, bytes, n);
+    writer->n_plain = 0;
+    return (n_plain == 0 || writer->put(writer->context, writer->plain, n_plain + n)) &&
+           (n == len || writer->put(writer->context, bytes + n, len - n));
 }
 
 static bool hand_on(struct nytp_writer *writer, enum nytp_flush flush)
@@ -232,8 +241,10 @@ bool nytp_write_start_deflate(struct nytp_writer *writer, int level)
     snprintf(text, sizeof text, "Compressed at level %d with nytp", level);
     nytp_write_comment(writer, text);
     nytp_writer_put_bytes(writer, "z", 1);
-    hand_on(writer, NYTP_FLUSH_NONE);
+    const size_t n_plain = (size_t)(writer->at - writer->plain);
+    writer->n_raw += n_plain;
     nytp_writer_set_deflate(writer, deflate);
+    writer->n_plain = n_plain;
     return true;
 }
 

@@ -19,6 +19,7 @@ struct nytp_writer {
     uint8_t *at, *end;  /* free space of the block */
     uint8_t *block;     /* NYTP_WRITER_MOST bytes: `plain`, or the compressor's room */
     uint8_t *plain;     /* owned */
+    size_t n_plain;     /* bytes of it that go out with the first that are compressed */
     bool failed;        /* sticky: `put` or the compressor refused; further bytes are dropped */
     /* Called when the block is full, to flush it; NULL: flush without sync. */
     void (*on_full)(struct nytp_writer *writer);
