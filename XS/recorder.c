@@ -889,6 +889,8 @@ void nytp_load(pTHX)
 bool nytp_enable(pTHX_ const char *path)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec != NULL && !rec->is_planned)
+        nytp_load(aTHX); /* with Devel::NYTProf::Core alone */
     if (rec == NULL || rec->state == NYTP_OFF || rec->is_ended)
         return false;
     become_child_if_forked(aTHX_ rec);

@@ -57,6 +57,19 @@ P
     is $n->{9}, 7, 'the loop afterwards has all';
 };
 
+scenario 'enable_profile where only Devel::NYTProf::Core is loaded' => sub {
+    my $run = run_prog(opts => undef, how => 'late', code => <<'P');
+require Devel::NYTProf::Core;
+DB::enable_profile('core.out');
+print eval 'sub f { 3 } f() + f()';
+P
+    is "$run->{out}$run->{err}", '6', 'output';
+    my $p = profile_in($run, 'core.out');
+    good($p, 'core');
+    my ($f) = grep { $_->{callee} eq 'main::f' } @{ $p->{arc} };
+    is $f && $f->{count}, 2, 'what is compiled from then on is recorded';
+};
+
 scenario 'enable_profile tells whether it was on; disable twice, enable twice' => sub {
     my $run = run_prog(code => $F . <<'P');
 print DB::enable_profile() ? 1 : 0;
