@@ -6,7 +6,8 @@
  * the program. That `(eval 7)` was run at FILE:LINE is noted when entereval is about to run
  * it (PL_evalseq tells which number it will get, pp_ctl.c); its text is written the moment its
  * first statement runs, when it has just been compiled. Files are read from disk when their
- * first statement runs.
+ * first statement runs. Only what comes from nowhere else is perl asked to keep, while it
+ * compiles it: a script on standard input, and what a hook in @INC hands out.
  */
 #include "recorder.h"
 
@@ -178,18 +179,17 @@ static size_t code_length(const char *text, size_t len)
     return len;
 }
 
-/* A script that comes through standard input cannot be read again: perl has kept its lines. */
+/* The lines of a source that cannot be read again, as perl has kept them: element 1 is line 1. */
 static AV *kept_lines(pTHX_ const struct nytp_file *file)
 {
-    if (strNE(file->perl_name, "-"))
-        return NULL;
+    if (file->lines != NULL || strNE(file->perl_name, "-"))
+        return file->lines;
     GV *const gv = gv_fetchfile("-");
     return gv == NULL ? NULL : GvAV(gv);
 }
 
-void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec)
+static void write_kept_lines(pTHX_ struct nytp_recorder *rec, const struct nytp_file *file)
 {
-    const struct nytp_file *const file = nytp_file_named(aTHX_ rec, "-");
     AV *const lines = kept_lines(aTHX_ file);
     if (lines == NULL || !nytp_file_is_known(rec, file))
         return;
@@ -199,6 +199,11 @@ void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec)
         const char *const text = line != NULL && SvPOK(*line) ? SvPV_nomg(*line, len) : "";
         nytp_write_src_line(rec->writer, file->fid, (uint32_t)i, text, len);
     }
+}
+
+void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec)
+{
+    write_kept_lines(aTHX_ rec, nytp_file_named(aTHX_ rec, "-"));
 }
 
 static SV *eval_text(struct nytp_recorder *rec, UV seq)
@@ -352,10 +357,11 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, u
     place_eval(aTHX_ rec, file);
     if (wants_source(rec, file)) {
         file->flags |= NYTP_FID_SAVE_SRC;
-        if (sv == NULL && !file->is_eval && !is_program_text(file->perl_name))
+        if (sv == NULL && file->lines == NULL && !file->awaits_lines && !file->is_eval &&
+            !is_program_text(file->perl_name))
             source = read_whole(absolute_name(rec, file), &len);
     }
-    if (sv != NULL || source != NULL || kept_lines(aTHX_ file) != NULL)
+    if (sv != NULL || source != NULL || file->awaits_lines || kept_lines(aTHX_ file) != NULL)
         file->flags |= NYTP_FID_HAS_SRC;
     if (is_program_text(file->perl_name))
         file->flags |= NYTP_FID_IS_EVAL;
@@ -369,6 +375,8 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, u
         write_eval_text(aTHX_ rec, file, sv);
     if (source != NULL)
         write_lines(rec, file->fid, source, code_length(source, len));
+    if (file->lines != NULL)
+        write_kept_lines(aTHX_ rec, file);
     free(source);
     SvREFCNT_dec(file->text);
     file->text = NULL;
@@ -390,6 +398,111 @@ uint32_t nytp_file_fid(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, 
     introduce(aTHX_ rec, file, via);
     nytp_clock_resume(&rec->clock);
     return file->fid;
+}
+
+/* ---- source from a hook in @INC ---- */
+
+/* A compilation for which $^P differs from the one around it. */
+struct compilation {
+    struct nytp_file *file; /* whose lines are kept, or NULL */
+    bool had_glob, had_lines;
+    bool outer_keeps;
+};
+
+/* Whether perl is reading something else than the file of that name. */
+static bool reads_elsewhere(pTHX_ const char *name)
+{
+    struct stat now_read, named;
+    dSAVE_ERRNO;
+    const int fd = PL_parser->rsfp == NULL ? -1 : PerlIO_fileno(PL_parser->rsfp);
+    const bool elsewhere = fd < 0 || fstat(fd, &now_read) != 0 || stat(name, &named) != 0 ||
+                           now_read.st_dev != named.st_dev || now_read.st_ino != named.st_ino;
+    RESTORE_ERRNO;
+    return elsewhere;
+}
+
+/* perl's name for a file's glob: "_<x.pl". */
+static const char *glob_name(struct nytp_recorder *rec, const struct nytp_file *file)
+{
+    nytp_text_clear(&rec->scratch);
+    nytp_text_printf(&rec->scratch, "_<%s", file->perl_name);
+    return rec->scratch.ptr;
+}
+
+/* perl puts lines into the array of the file's glob, which the program need not see. */
+static void take_lines(pTHX_ struct nytp_recorder *rec, const struct compilation *this)
+{
+    struct nytp_file *const file = this->file;
+    GV *const gv = gv_fetchfile(file->perl_name);
+    file->awaits_lines = false;
+    file->lines = (AV *)SvREFCNT_inc((SV *)GvAV(gv));
+    if (!this->had_lines) {
+        SvREFCNT_dec((SV *)GvHV(gv));
+        GvHV(gv) = NULL;
+        SvREFCNT_dec((SV *)GvAV(gv));
+        GvAV(gv) = NULL;
+    }
+    if (!this->had_glob) {
+        const char *const name = glob_name(rec, file);
+        (void)hv_delete(PL_defstash, name, (I32)strlen(name), G_DISCARD);
+    }
+    if (rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED)
+        write_kept_lines(aTHX_ rec, file);
+}
+
+static void keep_source(pTHX_ struct nytp_recorder *rec, bool keep)
+{
+    rec->keeps_source = keep;
+    PL_perldb = keep ? PL_perldb | PERLDBf_SAVESRC : PL_perldb & ~(U32)PERLDBf_SAVESRC;
+}
+
+static void on_compiled(pTHX_ void *ptr)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    struct compilation *const this = ptr;
+    nytp_guard(rec);
+    nytp_clock_pause(&rec->clock);
+    if (this->file != NULL)
+        take_lines(aTHX_ rec, this);
+    if (rec->keeps_source != this->outer_keeps)
+        keep_source(aTHX_ rec, this->outer_keeps);
+    Safefree(this);
+    nytp_clock_resume(&rec->clock);
+    nytp_unguard(rec);
+}
+
+/* perl keeps lines of what has an array for them when the file is named. */
+static void begin_keeping(pTHX_ struct nytp_recorder *rec, struct compilation *this)
+{
+    const char *const name = glob_name(rec, this->file);
+    GV *const *const found = (GV **)hv_fetch(PL_defstash, name, (I32)strlen(name), FALSE);
+    this->had_glob = found != NULL;
+    this->had_lines = found != NULL && isGV_with_GP(*found) && GvAV(*found) != NULL;
+    this->file->awaits_lines = true;
+    gv_fetchfile(this->file->perl_name);
+}
+
+void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op)
+{
+    const bool is_file = op != NULL && (op->op_type == OP_REQUIRE || op->op_type == OP_DOFILE);
+    struct nytp_file *file = NULL;
+    if (is_file && rec->options.savesrc && reads_elsewhere(aTHX_ CopFILE(&PL_compiling)))
+        file = nytp_file_named(aTHX_ rec, CopFILE(&PL_compiling));
+    if (file != NULL && (file->lines != NULL || file->awaits_lines))
+        file = NULL;
+    const bool others_keep = !rec->keeps_source && (PL_perldb & PERLDBf_SAVESRC);
+    const bool keep = file != NULL && !others_keep;
+    if (file == NULL && keep == rec->keeps_source)
+        return;
+    struct compilation *this;
+    Newxz(this, 1, struct compilation);
+    this->file = file;
+    this->outer_keeps = rec->keeps_source;
+    if (keep != rec->keeps_source)
+        keep_source(aTHX_ rec, keep);
+    if (file != NULL)
+        begin_keeping(aTHX_ rec, this);
+    SAVEDESTRUCTOR_X(on_compiled, this);
 }
 
 /* ---- string evals ---- */
@@ -461,8 +574,13 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
     note_origin(aTHX_ rec, seq);
     if (keeps_text)
         push_eval(aTHX_ rec, seq, text);
+    const bool keeps_source = rec->keeps_source; /* a BEGIN block runs the eval */
+    if (keeps_source)
+        keep_source(aTHX_ rec, false);
     nytp_unguard(rec);
     OP *const next = nytp_real_op(aTHX_ OP_ENTEREVAL);
+    if (keeps_source)
+        keep_source(aTHX_ rec, true);
     if (!keeps_text)
         return next;
     nytp_guard(rec);

@@ -166,6 +166,17 @@ static OP *check_leavewrite(pTHX_ OP *op)
     return checked;
 }
 
+/* A file or string is about to be compiled for the op that asks for it. */
+static void on_compile(pTHX_ OP *op)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    if (!nytp_is_ours(aTHX_ rec) || rec->state == NYTP_OFF)
+        return;
+    nytp_guard(rec);
+    nytp_compile(aTHX_ rec, op);
+    nytp_unguard(rec);
+}
+
 /* Called for the root of a body when its last owner is gone (op.c, op_free). */
 static void on_op_free(pTHX_ OP *op)
 {
@@ -243,5 +254,8 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
         wrap_op_checker(OP_LEAVESUB, check_leavesub, &real_check_leavesub);
         wrap_op_checker(OP_LEAVESUBLV, check_leavesublv, &real_check_leavesublv);
         wrap_op_checker(OP_LEAVEWRITE, check_leavewrite, &real_check_leavewrite);
+        static BHK block_hooks;
+        BhkENTRY_set(&block_hooks, bhk_eval, on_compile);
+        Perl_blockhook_register(aTHX_ &block_hooks);
     }
 }

@@ -58,7 +58,9 @@ struct nytp_file {
     bool is_eval;
     bool placing;                /* its parent is being introduced */
     bool in_use;                 /* something points to it; of release.c */
+    bool awaits_lines;           /* it is being compiled, and perl keeps its lines */
     SV *text;                    /* string evals: source not written yet, or NULL; owned */
+    AV *lines;                   /* from a hook in @INC: its source, or NULL; owned */
 };
 
 enum {
@@ -254,6 +256,7 @@ struct nytp_recorder {
     struct nytp_file *unknown_invoker;
     struct nytp_eval *evals;     /* being compiled, innermost last */
     uint32_t n_evals, size_evals;
+    bool keeps_source;           /* the bit for it in $^P is ours */
     struct nytp_eval last_eval;  /* just compiled */
     struct nytp_eval_origin *origins; /* NYTP_ORIGINS, a ring by seq */
     struct nytp_past_eval *past_evals; /* by seq from `first_past` */
@@ -451,6 +454,7 @@ bool nytp_file_is_known(const struct nytp_recorder *rec, const struct nytp_file 
 /* The number in "(eval N)"; false for other names. */
 bool nytp_parse_eval_name(const char *name, UV *seq);
 OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec); /* entereval */
+void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op); /* require, do, eval */
 void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec);
 void nytp_program_text_keep(pTHX_ struct nytp_recorder *rec);
 

@@ -68,7 +68,8 @@ is not seen.
 
 Nothing but the time. Output, exit status, C<$!>, C<$@>, C<caller>, the names of evals and
 anonymous subs, open descriptors, signals: all are as without the profiler. C<$^P> is 0 unless an
-option needs a bit of it, or the script comes through standard input (0x400 while it compiles).
+option needs a bit of it, but for source that cannot be read again, a script on standard input or a
+module that a hook in C<@INC> hands out: it is 0x400 while perl compiles that.
 A problem with the profile is said in one line on standard error, and the program goes on.
 
 =head1 OPTIONS
@@ -119,8 +120,7 @@ builtin or XS sub.
 =item savesrc=0
 
 Do not copy source files into the profile. Programs given with C<-e> or through standard input and
-the texts of string evals are kept in any case. Not kept is what a hook in C<@INC> hands to perl
-as a handle or line by line (F</loader/0x.../Foo.pm>): the text passes once, through perl alone.
+the texts of string evals are kept in any case.
 
 =item nameevals=0, nameanonsubs=0
 
@@ -242,8 +242,7 @@ destructors that run in global destruction. (Into a FIFO or device these are not
 =head1 LIMITS
 
 One interpreter is recorded, the first; threads that it starts run unprofiled, and their number is
-said at the end. Source that comes from a code reference in C<@INC> is not in the profile. Calls
-made by code that was compiled before the module was loaded are not seen.
+said at the end. Calls made by code that was compiled before the module was loaded are not seen.
 
 =head1 SEE ALSO
 

@@ -259,4 +259,65 @@ P
     like join(' ', map { $_->{name} } values %{ $p->{fid} }), qr{/loader/0x[0-9a-f]+/Virtual\.pm}, 'its file';
 };
 
+# Modules that exist nowhere but in the program: as a handle, line by line, as a text in parts.
+my $HOOK = <<'P';
+BEGIN {
+    my %module = (
+        'Handle.pm' => "package Handle;\nBEGIN { \$main::at_begin = \$^P; eval 'sub named { 1 }' }\nsub f {\n    return 2;\n}\nf();\n1;\n",
+        'Lines.pm'  => "package Lines;\nuse strict;\nuse Handle;\nsub f { Handle::f() }\n1;\n__END__\nmore\n",
+        'Text.pm'   => "package Text;\n\n\nsub f { 3 }\n1;",
+        'Wrong.pm'  => "package Wrong;\nsub f {\n1;\n",
+    );
+    unshift @INC, sub {
+        my $text = $module{ $_[1] } or return;
+        my @lines = split /^/, $text;
+        return \$text if $_[1] eq 'Text.pm';
+        return sub { $_ = shift @lines; defined $_ ? 1 : 0 } if $_[1] ne 'Handle.pm';
+        open my $fh, '<', \$text or die;
+        return $fh;
+    };
+}
+use Lines;
+eval { require Wrong };
+print $@ =~ /Missing right/ ? 'wrong ' : "right? $@";
+P
+
+scenario 'source that a hook in @INC hands out is kept, and the program does not see it' => sub {
+    my $code = $HOOK . <<'P';
+require Text;
+print Lines::f() + Text::f(), " $^P ", join(' ', sort grep { /^_<\/loader|^_<\(eval/ && *{$main::{$_}}{ARRAY} } keys %main::),
+  scalar(grep { /^_<\/loader/ } keys %main::);
+P
+    my $plain = run_plain(code => $code);
+    for my $opts ('', 'compress=0:calls=0:slowops=0', 'blocks=1', 'leave=0', 'use_db_sub=1', 'perldb=1024', 'savesrc=0') {
+        my $run = run_prog(code => $code, opts => $opts);
+        is $run->{out}, $plain->{out}, "$opts: the program's output" if $opts !~ /perldb|use_db/;
+        my $p = profile_in($run);
+        is join('; ', check_sums($p)), '', "$opts: whole";
+        my %text = map { m{/loader/0x[0-9a-f]+/(\w+)} ? ($1 => text_of($p, $_)) : () } map { $_->{name} } values %{ $p->{fid} };
+        if ($opts eq 'savesrc=0') {
+            is join('', values %text), '', "$opts: none";
+            next;
+        }
+        is $text{Handle}, "package Handle;\nBEGIN { \$main::at_begin = \$^P; eval 'sub named { 1 }' }\nsub f {\n    return 2;\n}\nf();\n1;\n", "$opts: a handle";
+        like $text{Lines}, qr/\Apackage Lines;\nuse strict;\nuse Handle;\nsub f \{ Handle::f\(\) \}\n1;\n/, "$opts: lines";
+        is $text{Text}, "package Text;\n\n\nsub f { 3 }\n1;", "$opts: a text";
+    }
+};
+
+scenario 'such source is in every profile that runs it' => sub {
+    my $run = run_prog(code => $HOOK . <<'P');
+Lines::f();
+DB::enable_profile('second.out');
+Lines::f();
+if (!fork) { Lines::f(); exit }
+wait;
+P
+    my ($child) = glob "$run->{dir}/second.out.*";
+    for my $p (profile_in($run), profile_in($run, 'second.out'), read_profile($child)) {
+        my ($name) = grep { m{/Handle\.pm$} } map { $_->{name} } values %{ $p->{fid} };
+        like text_of($p, $name), qr/^    return 2;$/m, $name;
+    }
+};
+
 done_testing;
