@@ -421,31 +421,50 @@ static bool reads_elsewhere(pTHX_ const char *name)
     return elsewhere;
 }
 
-/* perl's name for a file's glob: "_<x.pl". */
-static const char *glob_name(struct nytp_recorder *rec, const struct nytp_file *file)
+/* The glob of a file, where perl puts lines; NULL where there is none. */
+static GV *glob_of(pTHX_ struct nytp_recorder *rec, const char *name)
 {
     nytp_text_clear(&rec->scratch);
-    nytp_text_printf(&rec->scratch, "_<%s", file->perl_name);
-    return rec->scratch.ptr;
+    nytp_text_printf(&rec->scratch, "_<%s", name);
+    GV *const *const gv =
+        (GV **)hv_fetch(PL_defstash, rec->scratch.ptr, (I32)rec->scratch.len, FALSE);
+    return gv != NULL && isGV_with_GP(*gv) ? *gv : NULL;
 }
 
-/* perl puts lines into the array of the file's glob, which the program need not see. */
+/* Lines that perl kept because of us are not for the program to see, nor is a glob that only
+ * they needed. */
+static void hide_lines(pTHX_ struct nytp_recorder *rec, const char *name, bool with_glob)
+{
+    GV *const gv = glob_of(aTHX_ rec, name);
+    if (gv == NULL)
+        return;
+    SvREFCNT_dec((SV *)GvHV(gv));
+    GvHV(gv) = NULL;
+    SvREFCNT_dec((SV *)GvAV(gv));
+    GvAV(gv) = NULL;
+    if (with_glob)
+        (void)hv_delete(PL_defstash, rec->scratch.ptr, (I32)rec->scratch.len, G_DISCARD);
+}
+
+void nytp_debugger_lines_hide(pTHX_ struct nytp_recorder *rec)
+{
+    const char *const names[] = {PL_origfilename, CopFILE(PL_curcop)};
+    for (size_t i = 0; i < C_ARRAY_LENGTH(names); i++)
+        if (names[i] != NULL && strNE(names[i], "-"))
+            hide_lines(aTHX_ rec, names[i], !NYTP_FILES_HAVE_GLOBS);
+}
+
 static void take_lines(pTHX_ struct nytp_recorder *rec, const struct compilation *this)
 {
     struct nytp_file *const file = this->file;
-    GV *const gv = gv_fetchfile(file->perl_name);
+    const GV *const gv = glob_of(aTHX_ rec, file->perl_name);
+    const char *const last_name = CopFILE(&PL_compiling);
     file->awaits_lines = false;
-    file->lines = (AV *)SvREFCNT_inc((SV *)GvAV(gv));
-    if (!this->had_lines) {
-        SvREFCNT_dec((SV *)GvHV(gv));
-        GvHV(gv) = NULL;
-        SvREFCNT_dec((SV *)GvAV(gv));
-        GvAV(gv) = NULL;
-    }
-    if (!this->had_glob) {
-        const char *const name = glob_name(rec, file);
-        (void)hv_delete(PL_defstash, name, (I32)strlen(name), G_DISCARD);
-    }
+    file->lines = gv == NULL ? NULL : (AV *)SvREFCNT_inc((SV *)GvAV(gv));
+    if (!this->had_lines)
+        hide_lines(aTHX_ rec, file->perl_name, !this->had_glob);
+    if (rec->keeps_source && last_name != NULL && strNE(last_name, file->perl_name))
+        hide_lines(aTHX_ rec, last_name, !NYTP_FILES_HAVE_GLOBS); /* #line */
     if (rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED)
         write_kept_lines(aTHX_ rec, file);
 }
@@ -474,10 +493,9 @@ static void on_compiled(pTHX_ void *ptr)
 /* perl keeps lines of what has an array for them when the file is named. */
 static void begin_keeping(pTHX_ struct nytp_recorder *rec, struct compilation *this)
 {
-    const char *const name = glob_name(rec, this->file);
-    GV *const *const found = (GV **)hv_fetch(PL_defstash, name, (I32)strlen(name), FALSE);
-    this->had_glob = found != NULL;
-    this->had_lines = found != NULL && isGV_with_GP(*found) && GvAV(*found) != NULL;
+    const GV *const gv = glob_of(aTHX_ rec, this->file->perl_name);
+    this->had_glob = gv != NULL;
+    this->had_lines = gv != NULL && GvAV(gv) != NULL;
     this->file->awaits_lines = true;
     gv_fetchfile(this->file->perl_name);
 }
@@ -485,9 +503,10 @@ static void begin_keeping(pTHX_ struct nytp_recorder *rec, struct compilation *t
 void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op)
 {
     const bool is_file = op != NULL && (op->op_type == OP_REQUIRE || op->op_type == OP_DOFILE);
+    const char *const name = CopFILE(&PL_compiling);
     struct nytp_file *file = NULL;
-    if (is_file && rec->options.savesrc && reads_elsewhere(aTHX_ CopFILE(&PL_compiling)))
-        file = nytp_file_named(aTHX_ rec, CopFILE(&PL_compiling));
+    if (is_file && rec->options.savesrc && name != NULL && reads_elsewhere(aTHX_ name))
+        file = nytp_file_named(aTHX_ rec, name);
     if (file != NULL && (file->lines != NULL || file->awaits_lines))
         file = NULL;
     const bool others_keep = !rec->keeps_source && (PL_perldb & PERLDBf_SAVESRC);

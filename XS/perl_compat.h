@@ -18,6 +18,13 @@
 #define NYTP_THX ((void *)&PL_op)
 #endif
 
+/* A COP names its file by a glob; with threads by a string, and the debugger makes globs. */
+#ifdef USE_ITHREADS
+#define NYTP_FILES_HAVE_GLOBS false
+#else
+#define NYTP_FILES_HAVE_GLOBS true
+#endif
+
 /* In a union with the name's HEK. CvGV() makes a GV where there is only the HEK (5.22). */
 #define NYTP_CV_RAW_GV(cv) (((XPVCV *)SvANY(cv))->xcv_gv_u.xcv_gv)
 

@@ -777,6 +777,7 @@ static void hide_debugger(pTHX)
         return;
     PL_DBsub = NULL;
     PL_DBsingle = NULL;
+    nytp_debugger_lines_hide(aTHX_ nytp_recorder);
 }
 
 /* Standard input has been read: no reason any more for perl to keep what it compiles. */

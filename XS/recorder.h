@@ -455,6 +455,8 @@ bool nytp_file_is_known(const struct nytp_recorder *rec, const struct nytp_file 
 bool nytp_parse_eval_name(const char *name, UV *seq);
 OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec); /* entereval */
 void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op); /* require, do, eval */
+/* What perl -d kept of the line before the script, and of the module that calls this. */
+void nytp_debugger_lines_hide(pTHX_ struct nytp_recorder *rec);
 void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec);
 void nytp_program_text_keep(pTHX_ struct nytp_recorder *rec);
 

@@ -266,6 +266,7 @@ BEGIN {
         'Handle.pm' => "package Handle;\nBEGIN { \$main::at_begin = \$^P; eval 'sub named { 1 }' }\nsub f {\n    return 2;\n}\nf();\n1;\n",
         'Lines.pm'  => "package Lines;\nuse strict;\nuse Handle;\nsub f { Handle::f() }\n1;\n__END__\nmore\n",
         'Text.pm'   => "package Text;\n\n\nsub f { 3 }\n1;",
+        'Packed.pm' => "#line " . (__LINE__ + 1) . " \"prog.pl\"\npackage Packed;\nsub f { 4 }\n1;\n",
         'Wrong.pm'  => "package Wrong;\nsub f {\n1;\n",
     );
     unshift @INC, sub {
@@ -285,8 +286,9 @@ P
 scenario 'source that a hook in @INC hands out is kept, and the program does not see it' => sub {
     my $code = $HOOK . <<'P';
 require Text;
-print Lines::f() + Text::f(), " $^P ", join(' ', sort grep { /^_<\/loader|^_<\(eval/ && *{$main::{$_}}{ARRAY} } keys %main::),
-  scalar(grep { /^_<\/loader/ } keys %main::);
+require Packed;
+print Lines::f() + Text::f() + Packed::f(), " $^P";
+printf " %s %s", scalar @{*{$main::{$_}}{ARRAY} || []}, s{0x.*/}{}r for sort grep { /^_<(?:.loader|.eval|prog)/ } keys %main::;
 P
     my $plain = run_plain(code => $code);
     for my $opts ('', 'compress=0:calls=0:slowops=0', 'blocks=1', 'leave=0', 'use_db_sub=1', 'perldb=1024', 'savesrc=0') {
