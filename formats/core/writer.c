@@ -160,12 +160,17 @@ size_t nytp_encode_str(uint8_t *to, const char *bytes, size_t len)
     return (size_t)(at - to) + len;
 }
 
-static void put_str(struct nytp_writer *writer, const char *bytes, size_t len)
+static void put_tagged(struct nytp_writer *writer, uint8_t tag, const char *bytes, size_t len)
 {
     nytp_writer_room(writer, NYTP_WRITER_RECORD);
-    *writer->at++ = str_tag(bytes, len);
+    *writer->at++ = tag;
     writer->at = nytp_encode_u32(writer->at, (uint32_t)len);
     nytp_writer_put_bytes(writer, bytes, len);
+}
+
+static void put_str(struct nytp_writer *writer, const char *bytes, size_t len)
+{
+    put_tagged(writer, str_tag(bytes, len), bytes, len);
 }
 
 static void put_u32s(struct nytp_writer *writer, char tag, size_t n, const uint32_t *values)
@@ -273,7 +278,7 @@ void nytp_write_src_line(struct nytp_writer *writer, uint32_t fid, uint32_t line
                          const char *text, size_t len)
 {
     put_u32s(writer, 'S', 2, (const uint32_t[]){fid, line});
-    put_str(writer, text, len);
+    put_tagged(writer, '\'', text, len);
 }
 
 void nytp_write_sub_info(struct nytp_writer *writer, uint32_t fid, const char *name,

@@ -214,7 +214,8 @@ static inline void nytp_write_sub_return(struct nytp_writer *writer, uint32_t de
 size_t nytp_encode_str(uint8_t *to, const char *bytes, size_t len);
 
 /* The other records. A newline in text lines, which have no escape of their own, becomes the
- * two characters `\n`. Strings are encoded as by nytp_encode_str(). */
+ * two characters `\n`. Strings are encoded as by nytp_encode_str(), but for source lines: these
+ * are bytes, which no reader decodes. */
 
 void nytp_write_version(struct nytp_writer *writer, uint32_t major, uint32_t minor);
 void nytp_write_comment(struct nytp_writer *writer, const char *text); /* without newline */

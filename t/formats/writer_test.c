@@ -48,8 +48,25 @@ static void header(bool compress, size_t n_name, unsigned most_puts, const char 
     free(to.bytes.data);
 }
 
+/* Readers show source lines as they come; names they decode. */
+static void source_line(void)
+{
+    static const uint8_t expected[] = "S\x01\x02'\x03\xc3\xa9\n@\x01\0\0\0\0\0\"\x02\xc3\xa9";
+    struct handed to = {.n_puts = 0};
+    struct nytp_writer *const writer = nytp_writer_new(take, &to);
+    nytp_write_src_line(writer, 1, 2, "\xc3\xa9\n", 3);
+    nytp_write_new_fid(writer, 1, 0, 0, 0, 0, 0, "\xc3\xa9", 2);
+    nytp_writer_flush(writer, NYTP_FLUSH_NONE);
+    ok(to.bytes.len == sizeof expected - 1 &&
+           memcmp(to.bytes.data, expected, sizeof expected - 1) == 0,
+       "a source line makes no claim to be UTF-8, a name does");
+    nytp_writer_free(writer);
+    free(to.bytes.data);
+}
+
 int main(void)
 {
+    source_line();
     header(false, 10, 1, "plain: a header and the first records are handed on at once");
     header(true, 10, 1, "deflated: they are, too");
     header(true, 3 * NYTP_WRITER_MOST, 1000, "a header that is longer than a block");

@@ -178,4 +178,15 @@ scenario 'finished files of programs that die, exec and _exit' => sub {
     }
 };
 
+scenario 'source beyond ASCII is shown as it is in the file' => sub {
+    my $line = "my \$drink = 'caf\xc3\xa9 \xe2\x82\xac 3';";
+    my $run = run_prog(code => "use utf8;\n$line\neval q{$line 1} or die;\n");
+    stock($run, 'nytprofhtml', '--file', 'nytprof.out', '--out', 'html', '--no-flame');
+    for my $page (glob "$run->{dir}/html/*prog-pl-*-line.html") {
+        open my $fh, '<', $page or die;
+        my $html = do { local $/; <$fh> };
+        like $html, qr/caf\xc3\xa9 \xe2\x82\xac 3/, $page =~ s{.*/}{}r;
+    }
+};
+
 done_testing;
