@@ -495,7 +495,7 @@ static void begin_keeping(pTHX_ struct nytp_recorder *rec, struct compilation *t
 {
     const GV *const gv = glob_of(aTHX_ rec, this->file->perl_name);
     this->had_glob = gv != NULL;
-    this->had_lines = gv != NULL && GvAV(gv) != NULL;
+    this->had_lines = gv != NULL && GvAV(gv) != NULL && !this->outer_keeps;
     this->file->awaits_lines = true;
     gv_fetchfile(this->file->perl_name);
 }
@@ -507,7 +507,8 @@ void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op)
     struct nytp_file *file = NULL;
     if (is_file && rec->options.savesrc && name != NULL && reads_elsewhere(aTHX_ name))
         file = nytp_file_named(aTHX_ rec, name);
-    if (file != NULL && (file->lines != NULL || file->awaits_lines))
+    const bool is_again = file != NULL && (file->lines != NULL || file->awaits_lines);
+    if (is_again)
         file = NULL;
     const bool others_keep = !rec->keeps_source && (PL_perldb & PERLDBf_SAVESRC);
     const bool keep = file != NULL && !others_keep;
@@ -521,6 +522,8 @@ void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op)
         keep_source(aTHX_ rec, keep);
     if (file != NULL)
         begin_keeping(aTHX_ rec, this);
+    else if (name != NULL && !is_again)
+        hide_lines(aTHX_ rec, name, false); /* it was named with the bit still set */
     SAVEDESTRUCTOR_X(on_compiled, this);
 }
 
