@@ -36,6 +36,13 @@ my $g = eval 'sub { (caller 0)[3] }'; print $g->(), "\n";
 require B; print B::svref_2object($g)->GV->NAME, ' ', B::svref_2object($g)->FILE, "\n";
 printf "%s\n", join ',', grep { defined &{"DB::$_"} && !/profile|option/ } qw(sub postponed goto lsub);
 P
+    [ 'the list of loaded objects, from which programs unload them', <<'P' ],
+require Fcntl; require Time::HiRes;
+print "@DynaLoader::dl_modules ", scalar @DynaLoader::dl_librefs, ' ', scalar @DynaLoader::dl_shared_objects, "\n";
+sub f { Fcntl::S_IFMT() } print f(), "\n";
+print DynaLoader::dl_unload_file(pop @DynaLoader::dl_librefs), "\n" for 1, 2;
+print eval 'sub g { 7 } g()', "\n";
+P
     [ 'wantarray, lvalues, @_ aliasing, prototypes', <<'P' ],
 sub ctx { print defined wantarray ? wantarray ? 'list' : 'scalar' : 'void', "\n"; return (1, 2) }
 ctx(); my $x = ctx(); my @x = ctx(); my ($y) = ctx(); if (ctx()) { } print scalar(ctx()), "\n"; ctx() for 1;

@@ -11,7 +11,8 @@ load_object();
 
 # XSLoader looks beside the calling file only, and where the object is elsewhere (an unpacked
 # build has lib/ and arch/) falls back on DynaLoader.pm, which loads half a dozen modules that
-# would then be missing from the profile. So what XSLoader does, over all of @INC.
+# would then be missing from the profile. So what XSLoader does, over all of @INC, but for entering
+# the object into DynaLoader's lists: programs unload what is in there, and perl still runs our ops.
 sub load_object {
     for my $dir (grep { !ref } @INC) {
         my $file = "$dir/auto/Devel/NYTProf/NYTProf.so";
@@ -20,9 +21,6 @@ sub load_object {
             or die "Devel::NYTProf: cannot load $file: " . DynaLoader::dl_error() . "\n";
         my $symbol = DynaLoader::dl_find_symbol($library, 'boot_Devel__NYTProf')
             or die "Devel::NYTProf: $file is no Devel::NYTProf\n";
-        push @DynaLoader::dl_librefs, $library;
-        push @DynaLoader::dl_modules, 'Devel::NYTProf';
-        push @DynaLoader::dl_shared_objects, $file;
         my $boot = DynaLoader::dl_install_xsub('Devel::NYTProf::bootstrap', $symbol, $file);
         return &$boot('Devel::NYTProf', $VERSION);
     }
