@@ -28,6 +28,8 @@ static const struct {
     {"USR2", SIGUSR2}, {"XCPU", SIGXCPU}, {"VTALRM", SIGVTALRM},
 };
 
+enum { SIGNAL_STACK = 256 * 1024 };
+
 static const char usual_signals[] = "INT,HUP,PIPE,BUS,SEGV";
 
 /* The program dies of the signal as it would have without us. */
@@ -59,6 +61,19 @@ static void on_signal(int number, siginfo_t *info, void *context)
     die_of(number);
 }
 
+/* A stack that has overflown has no room for a handler. */
+static void use_own_stack(void)
+{
+    static char *room;
+    stack_t stack;
+    if (room != NULL || sigaltstack(NULL, &stack) != 0 || !(stack.ss_flags & SS_DISABLE))
+        return;
+    room = malloc(SIGNAL_STACK);
+    stack = (stack_t){.ss_sp = room, .ss_size = SIGNAL_STACK};
+    if (room != NULL)
+        sigaltstack(&stack, NULL);
+}
+
 /* A signal that is ignored stays so; one that the program handles later is its own. */
 static void catch_signal(int number)
 {
@@ -66,7 +81,7 @@ static void catch_signal(int number)
     if (sigaction(number, NULL, &now) != 0 || now.sa_handler != SIG_DFL)
         return;
     now.sa_sigaction = on_signal;
-    now.sa_flags = SA_SIGINFO;
+    now.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigfillset(&now.sa_mask);
     sigaction(number, &now, NULL);
 }
@@ -91,6 +106,7 @@ static void catch_signals(struct nytp_recorder *rec, const char *names)
         return;
     if (strEQ(names, "1"))
         names = usual_signals;
+    use_own_stack();
     while (*names != '\0') {
         const size_t len = strcspn(names, ",");
         if (len > 0 && !catch_named(names, len))

@@ -154,7 +154,8 @@ own file, with its process id appended, beside that of its parent.
 =item sigexit=1, sigexit=int,term,…
 
 Finish the profile when one of INT, HUP, PIPE, BUS, SEGV, or of the signals named, kills the
-program, whatever it is doing at that instant. It then dies of the signal as it would have.
+program, whatever it is doing at that instant, even when it is out of stack. It then dies of the
+signal as it would have.
 Signals that are ignored or that the program handles are left alone; one that comes to another
 thread kills without finishing. Without this option, too, a killed program leaves all but the
 last part of a second of its profile.

@@ -183,6 +183,24 @@ scenario 'sigexit finishes and dies by the same signal' => sub {
     }
 };
 
+scenario 'a stack that overflows in C is finished, too' => sub {
+    plan skip_all => 'the sanitizer handles it' if sanitized();
+    my $code = <<'P';
+package O;
+use overload '""' => sub { $n++; "$_[0]" };
+sub f { 1 }
+f() for 1 .. 10;
+print bless([]) . '';
+P
+    my $run = run_prog(code => $code, opts => 'sigexit=1', shell => 'ulimit -s 2048');
+    is $run->{signal}, $NUMBER{SEGV}, 'dies as without us';
+    is $run->{signal}, run_plain(code => $code, shell => 'ulimit -s 2048')->{signal}, 'indeed';
+    my $p = profile_in($run);
+    is join('; ', check_sums($p)), '', 'whole';
+    my ($deep) = grep { $_->{callee} =~ /^O::__ANON__/ && $_->{depth} } @{ $p->{arc} };
+    cmp_ok $deep && $deep->{depth}, '>', 100, 'how deep it went';
+};
+
 # Forked children that do all that the recorder has to keep books about, killed at any instant.
 my $HAMMER = <<'P';
 use Time::HiRes qw(sleep);
