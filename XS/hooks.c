@@ -13,6 +13,7 @@
 static Perl_ppaddr_t real_ops[MAXO]; /* perl's handlers, or another profiler's before us */
 static Perl_ppaddr_t own_ops[MAXO];  /* what we put in their place */
 static Perl_check_t real_check_leavesub, real_check_leavesublv, real_check_leavewrite;
+static BHK block_hooks;
 static Perl_ophook_t real_op_free; /* NULL: nobody but us listens */
 
 OP *nytp_real_op(pTHX_ int type)
@@ -130,10 +131,18 @@ static OP *on_exec(pTHX)
     return real_ops[OP_EXEC](aTHX);
 }
 
-static void note_compiled(pTHX_ const OP *root)
+/* The recorder if it is to see what is compiled; checkers outlive the interpreter that they were
+ * set for. */
+static struct nytp_recorder *watching(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder;
-    if (!nytp_is_ours(aTHX_ rec) || rec->state == NYTP_OFF || PL_compcv == NULL)
+    return nytp_is_ours(aTHX_ rec) && rec->called != NULL && rec->state != NYTP_OFF ? rec : NULL;
+}
+
+static void note_compiled(pTHX_ const OP *root)
+{
+    struct nytp_recorder *const rec = watching(aTHX);
+    if (rec == NULL || PL_compcv == NULL)
         return;
     nytp_guard(rec);
     nytp_sub_compiled(aTHX_ rec, root);
@@ -157,8 +166,8 @@ static OP *check_leavesublv(pTHX_ OP *op)
 static OP *check_leavewrite(pTHX_ OP *op)
 {
     OP *const checked = real_check_leavewrite(aTHX_ op);
-    struct nytp_recorder *const rec = nytp_recorder;
-    if (!nytp_is_ours(aTHX_ rec) || rec->state == NYTP_OFF)
+    struct nytp_recorder *const rec = watching(aTHX);
+    if (rec == NULL)
         return checked;
     nytp_guard(rec);
     nytp_format_compiled(aTHX_ rec, checked);
@@ -169,8 +178,8 @@ static OP *check_leavewrite(pTHX_ OP *op)
 /* A file or string is about to be compiled for the op that asks for it. */
 static void on_compile(pTHX_ OP *op)
 {
-    struct nytp_recorder *const rec = nytp_recorder;
-    if (!nytp_is_ours(aTHX_ rec) || rec->state == NYTP_OFF)
+    struct nytp_recorder *const rec = watching(aTHX);
+    if (rec == NULL)
         return;
     nytp_guard(rec);
     nytp_compile(aTHX_ rec, op);
@@ -254,8 +263,10 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
         wrap_op_checker(OP_LEAVESUB, check_leavesub, &real_check_leavesub);
         wrap_op_checker(OP_LEAVESUBLV, check_leavesublv, &real_check_leavesublv);
         wrap_op_checker(OP_LEAVEWRITE, check_leavewrite, &real_check_leavewrite);
-        static BHK block_hooks;
+    }
+    if (!rec->sees_compilation) {
         BhkENTRY_set(&block_hooks, bhk_eval, on_compile);
         Perl_blockhook_register(aTHX_ &block_hooks);
     }
+    rec->sees_compilation = true;
 }

@@ -210,12 +210,18 @@ static void widen_lines(const OP *op, struct nytp_body *body)
     }
 }
 
+/* perl's list for the debugger, name => "file:first-last". */
+static HV *listed_subs(pTHX_ const struct nytp_recorder *rec)
+{
+    return rec->debugger_subs != NULL ? rec->debugger_subs : get_hv("DB::sub", 0);
+}
+
 /* Compiled before we looked: perl may have noted it for the debugger, as "file:first-last";
  * otherwise the statements tell. */
 static void find_lines(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_body *body,
                        const char *name, size_t len)
 {
-    HV *const known = get_hv("DB::sub", 0);
+    HV *const known = listed_subs(aTHX_ rec);
     SV **const place = known == NULL ? NULL : hv_fetch(known, name, (I32)len, 0);
     if (CvFILE(cv) != NULL)
         body->file = nytp_file_named(aTHX_ rec, CvFILE(cv));
@@ -542,7 +548,7 @@ static void write_info(struct nytp_recorder *rec, struct nytp_sub *sub, uint32_t
 /* perl's list for the debugger has subs that were compiled before we looked. */
 static void add_debugger_subs(pTHX_ struct nytp_recorder *rec)
 {
-    HV *const known = get_hv("DB::sub", 0);
+    HV *const known = listed_subs(aTHX_ rec);
     HE *entry;
     if (known == NULL)
         return;

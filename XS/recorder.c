@@ -686,6 +686,21 @@ void nytp_start_armed(pTHX_ struct nytp_recorder *rec)
     start(aTHX_ rec);
 }
 
+/* Where perl is embedded (mod_perl), the process may make another interpreter, and the object
+ * stays loaded: perl code that is still to run comes to our op handlers. */
+static void let_go(struct nytp_recorder *rec)
+{
+    nytp_hooks_remove();
+    rec->interpreter = NULL;
+    nytp_writer_free(rec->writer);
+    rec->writer = NULL;
+    if (rec->places != NULL)
+        munmap(rec->places, NYTP_PLACES * sizeof *rec->places);
+    rec->places = NULL;
+    free(rec->called);
+    rec->called = NULL;
+}
+
 /* perl_destruct() calls it when it has destroyed all objects. */
 static void on_destruction(pTHX_ void *unused)
 {
@@ -701,6 +716,7 @@ static void on_destruction(pTHX_ void *unused)
         set_state(rec, NYTP_CLOSED);
     }
     nytp_finish(aTHX);
+    let_go(rec);
     nytp_timers_go_on(&timers);
 }
 
@@ -708,7 +724,8 @@ static void on_destruction(pTHX_ void *unused)
 
 struct nytp_recorder *nytp_recorder_get(pTHX)
 {
-    if (nytp_recorder == NULL) {
+    if (nytp_recorder == NULL ||
+        (nytp_recorder->interpreter == NULL && PL_phase != PERL_PHASE_DESTRUCT)) {
         struct nytp_recorder *rec;
         Newxz(rec, 1, struct nytp_recorder);
         rec->interpreter = NYTP_THX;
@@ -775,6 +792,8 @@ static void hide_debugger(pTHX)
     if (PL_perldb != 0 || PL_DBsub == NULL || GvCV(PL_DBsub) != NULL ||
         (comes_late != NULL && SvTRUE(comes_late)))
         return;
+    nytp_recorder->debugger_subs = GvHV(PL_DBsub);
+    GvHV(PL_DBsub) = NULL;
     PL_DBsub = NULL;
     PL_DBsingle = NULL;
     nytp_debugger_lines_hide(aTHX_ nytp_recorder);

@@ -256,6 +256,8 @@ struct nytp_recorder {
     struct nytp_file *unknown_invoker;
     struct nytp_eval *evals;     /* being compiled, innermost last */
     uint32_t n_evals, size_evals;
+    HV *debugger_subs;           /* %DB::sub, taken from the program; or NULL */
+    bool sees_compilation;       /* hooks.c has told the interpreter */
     bool keeps_source;           /* the bit for it in $^P is ours */
     struct nytp_eval last_eval;  /* just compiled */
     struct nytp_eval_origin *origins; /* NYTP_ORIGINS, a ring by seq */

@@ -133,7 +133,7 @@ scenario 'no memory for the recorder' => sub {
 require Devel::NYTProf::Core;
 open my $fh, '<', '/proc/self/status';
 my ($kb) = map { /VmSize:\s*(\d+)/ } <$fh>;
-system(prlimit => '--pid', "$$", '--as=' . 1024 * ($kb + 64) . ':') and print 'no prlimit';
+system(prlimit => '--pid', "$$", '--as=' . 1024 * ($kb + 256) . ':') and print 'no prlimit';
 my $was = DB::enable_profile('small.out');
 sub f { $_[0] + 1 }
 print f(1), eval('sub { 3 }')->(), -e 'small.out' ? ' profiled' : '';

@@ -36,6 +36,9 @@ my $g = eval 'sub { (caller 0)[3] }'; print $g->(), "\n";
 require B; print B::svref_2object($g)->GV->NAME, ' ', B::svref_2object($g)->FILE, "\n";
 printf "%s\n", join ',', grep { defined &{"DB::$_"} && !/profile|option/ } qw(sub postponed goto lsub);
 P
+    [ 'the debugger\'s list of subs', <<'P', qr/use_db_sub/ ],
+sub f { 1 } eval 'sub g { 1 }'; print f(), g(), "@{[ %DB::sub ]}\n";
+P
     [ 'the list of loaded objects, from which programs unload them', <<'P' ],
 require Fcntl; require Time::HiRes;
 print "@DynaLoader::dl_modules ", scalar @DynaLoader::dl_librefs, ' ', scalar @DynaLoader::dl_shared_objects, "\n";

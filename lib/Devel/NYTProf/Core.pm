@@ -11,14 +11,16 @@ load_object();
 
 # XSLoader looks beside the calling file only, and where the object is elsewhere (an unpacked
 # build has lib/ and arch/) falls back on DynaLoader.pm, which loads half a dozen modules that
-# would then be missing from the profile. So what XSLoader does, over all of @INC, but for entering
-# the object into DynaLoader's lists: programs unload what is in there, and perl still runs our ops.
+# would then be missing from the profile. So what XSLoader does, over all of @INC. But only mod_perl,
+# which unloads libperl before a restart, finds the object in DynaLoader's list of what to unload:
+# where a program does that, perl still runs our ops.
 sub load_object {
     for my $dir (grep { !ref } @INC) {
         my $file = "$dir/auto/Devel/NYTProf/NYTProf.so";
         next unless -f $file;
         my $library = DynaLoader::dl_load_file($file, 0)
             or die "Devel::NYTProf: cannot load $file: " . DynaLoader::dl_error() . "\n";
+        push @DynaLoader::dl_librefs, $library if $ENV{MOD_PERL};
         my $symbol = DynaLoader::dl_find_symbol($library, 'boot_Devel__NYTProf')
             or die "Devel::NYTProf: $file is no Devel::NYTProf\n";
         my $boot = DynaLoader::dl_install_xsub('Devel::NYTProf::bootstrap', $symbol, $file);
