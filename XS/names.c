@@ -513,7 +513,7 @@ struct nytp_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv)
  * it may be a sub that was entered unrecorded. */
 struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec)
 {
-    for (const PERL_SI *si = PL_curstackinfo; si != NULL; si = si->si_prev)
+    for (const PERL_SI *si = PL_curstackinfo; si != NULL; si = si->si_prev) {
         for (I32 i = si->si_cxix; i >= 0; i--) {
             const PERL_CONTEXT *const cx = &si->si_cxstack[i];
             if (CxTYPE(cx) == CXt_FORMAT && cx->blk_format.gv != NULL)
@@ -521,6 +521,9 @@ struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec)
             if (CxTYPE(cx) == CXt_SUB && name_of_cv(cx->blk_sub.cv).name != NULL)
                 return nytp_sub_of_cv(aTHX_ rec, cx->blk_sub.cv);
         }
+        if (si->si_type == PERLSI_SIGNAL && rec->unsafe_signals)
+            break; /* the context that the signal interrupted may be half made */
+    }
     return PL_main_start != NULL ? rec->runtime : rec->null_caller;
 }
 
