@@ -13,7 +13,7 @@
  *   exits.c     signals and other ends that perl does not see
  *
  * One interpreter is recorded, the first that starts profiling; hooks that run in another
- * (a thread) go straight on to perl's own code.
+ * (a thread) go straight on to perl's own code. When it has been destroyed, the next may be.
  */
 #ifndef NYTP_RECORDER_H
 #define NYTP_RECORDER_H

@@ -242,8 +242,8 @@ destructors that run in global destruction. (Into a FIFO or device these are not
 
 =head1 LIMITS
 
-One interpreter is recorded, the first; threads that it starts run unprofiled, and their number is
-said at the end. Calls made by code that was compiled before the module was loaded are not seen.
+One interpreter at a time is recorded; threads that it starts run unprofiled, and their number is
+said at the end. Where perl is embedded, an interpreter made after it was destroyed is the next. Calls made by code that was compiled before the module was loaded are not seen.
 
 =head1 SEE ALSO
 
