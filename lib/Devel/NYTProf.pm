@@ -155,10 +155,9 @@ own file, with its process id appended, beside that of its parent.
 
 Finish the profile when one of INT, HUP, PIPE, BUS, SEGV, or of the signals named, kills the
 program, whatever it is doing at that instant, even when it is out of stack. It then dies of the
-signal as it would have.
-Signals that are ignored or that the program handles are left alone; one that comes to another
-thread kills without finishing. Without this option, too, a killed program leaves all but the
-last part of a second of its profile.
+signal as it would have. Signals that are ignored or that the program handles are left alone; one
+that comes to another thread kills without finishing. Without this option, too, a killed program
+leaves all but the last part of a second of its profile.
 
 =item posix_exit=1
 
@@ -243,7 +242,8 @@ destructors that run in global destruction. (Into a FIFO or device these are not
 =head1 LIMITS
 
 One interpreter at a time is recorded; threads that it starts run unprofiled, and their number is
-said at the end. Where perl is embedded, an interpreter made after it was destroyed is the next. Calls made by code that was compiled before the module was loaded are not seen.
+said at the end. Where perl is embedded, an interpreter made after it was destroyed is the next.
+Calls made by code that was compiled before the module was loaded are not seen.
 
 =head1 SEE ALSO
 

@@ -11,9 +11,9 @@ load_object();
 
 # XSLoader looks beside the calling file only, and where the object is elsewhere (an unpacked
 # build has lib/ and arch/) falls back on DynaLoader.pm, which loads half a dozen modules that
-# would then be missing from the profile. So what XSLoader does, over all of @INC. But only mod_perl,
-# which unloads libperl before a restart, finds the object in DynaLoader's list of what to unload:
-# where a program does that, perl still runs our ops.
+# would then be missing from the profile. So what XSLoader does, over all of @INC. But only
+# mod_perl, which unloads libperl before a restart, finds the object in DynaLoader's list of what
+# to unload: where a program does that, perl still runs our ops.
 sub load_object {
     for my $dir (grep { !ref } @INC) {
         my $file = "$dir/auto/Devel/NYTProf/NYTProf.so";
