@@ -30,6 +30,10 @@
 #include "outfile.h"
 #include "index.h"
 
+/* Seldom called: neither the function nor the way to it is to take up cache lines between what
+ * runs at each event, which share the cache with the program. */
+#define NYTP_COLD __attribute__((cold))
+
 /* A NUL-terminated copy; give it to Safefree(). */
 char *nytp_copy(const char *bytes, size_t len);
 
@@ -325,7 +329,7 @@ void nytp_set_option(pTHX_ const char *name, const char *value);
 /* Options are known: arrange that profiling starts in time. Again when more have come. */
 void nytp_load(pTHX);
 void nytp_start(pTHX); /* all options have come */
-void nytp_start_armed(pTHX_ struct nytp_recorder *rec);
+void nytp_start_armed(pTHX_ struct nytp_recorder *rec) NYTP_COLD;
 bool nytp_enable(pTHX_ const char *path); /* whether it was on before; path may be NULL */
 bool nytp_disable(pTHX);
 void nytp_finish(pTHX);
@@ -333,7 +337,7 @@ void nytp_finish_without_perl(struct nytp_recorder *rec); /* from a signal or at
 void nytp_thread_seen(pTHX);
 bool nytp_is_own_xsub(const CV *cv); /* one of the nameless blocks that start and finish */
 void nytp_statement_by_db(pTHX); /* use_db_sub=1: DB::DB was called */
-void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw);
+void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw) NYTP_COLD;
 OP *nytp_exec(pTHX_ struct nytp_recorder *rec); /* exec: finish first, take it back if it fails */
 
 /* Now, on the raw clock. Does first what is due: a flush, a fork's consequences. */
@@ -346,8 +350,8 @@ static inline uint64_t nytp_now(pTHX_ struct nytp_recorder *rec)
 }
 
 void nytp_guards_choose(pTHX_ struct nytp_recorder *rec); /* once, outside all guards */
-void nytp_guard_enter(struct nytp_recorder *rec);
-void nytp_guard_leave(struct nytp_recorder *rec);
+void nytp_guard_enter(struct nytp_recorder *rec) NYTP_COLD;
+void nytp_guard_leave(struct nytp_recorder *rec) NYTP_COLD;
 
 /* Between these two the recorder is being changed: with PERL_SIGNALS=unsafe no handler of the
  * program runs, and a signal of sigexit= waits for the end. Everything that changes what
@@ -395,7 +399,7 @@ void nytp_stmt_return(pTHX_ struct nytp_recorder *rec); /* control came back int
 void nytp_stmt_end(pTHX_ struct nytp_recorder *rec);    /* recording ends in this statement */
 void nytp_stmt_drop(struct nytp_recorder *rec);         /* forget the one in progress */
 const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, const COP *cop,
-                                       uint32_t via);
+                                         uint32_t via) NYTP_COLD;
 
 /* Where the place of the COP at this address is kept. COPs are longer than 64 bytes. */
 static inline struct nytp_place *nytp_place_slot(const struct nytp_recorder *rec, const COP *cop)

@@ -13,14 +13,14 @@ static const int64_t longest = INT32_MAX;
 
 static inline void write_time(struct nytp_recorder *rec, int32_t ticks)
 {
-    if (rec->blocks_on)
+    if (UNLIKELY(rec->blocks_on))
         nytp_write_time_block(rec->writer, ticks, rec->stmt.fid, rec->stmt.line,
                               rec->stmt.block_line, rec->stmt.sub_line);
     else
         nytp_write_time_at(rec->writer, ticks, &rec->stmt.encoded);
 }
 
-static void write_long_time(struct nytp_recorder *rec, int64_t ticks)
+static NYTP_COLD void write_long_time(struct nytp_recorder *rec, int64_t ticks)
 {
     const int64_t step = ticks < 0 ? -longest : longest;
     while (ticks > longest || ticks < -longest) {
@@ -85,7 +85,7 @@ static bool is_in_same_file(const COP *left, const COP *right)
     return one == other || (one != NULL && other != NULL && strEQ(one, other));
 }
 
-static void find_block(pTHX_ struct nytp_recorder *rec, const COP *cop)
+static NYTP_COLD void find_block(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     bool block_found = false;
     /* The lowest context of the main stack is the program; tie, overload, sort and DESTROY have

@@ -33,8 +33,8 @@ enum {
 };
 
 static const struct nytp_matcher_effort efforts[] = {
-    [1] = {.depth = 1, .alike = 16, .enough = 32},
-    [2] = {.depth = 1, .alike = 16, .enough = 48, .step = 16},
+    [1] = {.depth = 1},
+    [2] = {.depth = 1, .step = 1},
     [3] = {.depth = 2, .alike = 16, .enough = 64, .step = 16},
     [4] = {.depth = 4, .alike = 16, .enough = 48, .step = 24},
     [5] = {.depth = 4, .alike = 32, .enough = 128, .lazy = 16, .step = 32},
@@ -110,16 +110,32 @@ static bool hand_on(struct nytp_deflate *deflate, nytp_bytes_fn *put, void *cont
 /* ---- a block ---- */
 
 struct counts {
-    uint32_t lengths[NYTP_N_LENGTHS], distances[NYTP_N_DISTANCES + 1];
+    uint32_t lengths[NYTP_N_LENGTHS], distances[NYTP_N_DISTANCES + 1]; /* the last: literals */
 };
 
+static inline void count_token(struct counts *counts, nytp_token token)
+{
+    counts->lengths[nytp_token_length(token)]++;
+    counts->distances[nytp_token_distance(token)]++;
+}
+
+/* In two halves, so that the same symbol twice in a row need not wait for itself. */
 static void count(const struct nytp_deflate *deflate, struct counts *counts)
 {
-    memset(counts, 0, sizeof *counts);
-    for (size_t i = 0; i < deflate->n_tokens; i++) {
-        counts->lengths[nytp_token_length(deflate->tokens[i])]++;
-        counts->distances[nytp_token_distance(deflate->tokens[i])]++;
+    const nytp_token *const tokens = deflate->tokens;
+    struct counts odd = {0};
+    *counts = (struct counts){0};
+    size_t i = 0;
+    for (; i + 1 < deflate->n_tokens; i += 2) {
+        count_token(counts, tokens[i]);
+        count_token(&odd, tokens[i + 1]);
     }
+    if (i < deflate->n_tokens)
+        count_token(counts, tokens[i]);
+    for (i = 0; i < NYTP_N_LENGTHS; i++)
+        counts->lengths[i] += odd.lengths[i];
+    for (i = 0; i < NYTP_N_DISTANCES; i++)
+        counts->distances[i] += odd.distances[i];
     counts->lengths[NYTP_END_OF_BLOCK] = 1;
 }
 

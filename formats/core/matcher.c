@@ -11,24 +11,27 @@
  * one.
  *
  * Searches that find little are the costly ones, as the processor foresees nothing of what they
- * do: where times are noise a single candidate of each kind is looked at.
+ * do: where times are noise a single candidate of each kind is looked at, and the better one is
+ * taken without a branch.
  *
  * An entry of the tables may be stale or was never written: then it is out of reach, or stands
  * for some other place in the window, and the comparison of bytes finds out.
  */
 #include "matcher.h"
 
+#include <assert.h>
 #include <string.h>
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
-/* Compiled anew for each effort that is a constant. */
-#define ALWAYS_INLINE __attribute__((always_inline)) static inline
-
 enum {
     SHORT = 5,
+    QUICK_ALIKE = 16,
+    PART = 32, /* bytes that are compared at once */
 };
+
+static_assert(NYTP_MATCHER_HISTORY > NYTP_MATCH_FARTHEST, "0 is no place in a new stream");
 
 struct match {
     uint32_t len, distance; /* len 0: none */
@@ -51,7 +54,7 @@ static uint32_t hash_short(const uint8_t *bytes)
     return (uint32_t)(value * 0x9E3779B97F4A7C15u >> (64 - NYTP_MATCHER_HASH_BITS));
 }
 
-static uint32_t hash_long(const uint8_t *bytes, uint32_t len)
+static inline uint32_t hash_long(const uint8_t *bytes, uint32_t len)
 {
     uint64_t hash = read_u64(bytes) * 0x9E3779B97F4A7C15u;
     for (uint32_t i = 8; i < len; i += 8)
@@ -72,10 +75,9 @@ static inline uint32_t common_len(const uint8_t *left, const uint8_t *right, uin
     return len;
 }
 
+/* How many of the next PART bytes are equal before the first that is not. */
 #if defined(__SSE2__)
-
-/* How many of the next 32 bytes are equal before the first that is not. */
-static inline uint32_t common_of_32(const uint8_t *left, const uint8_t *right)
+static inline uint32_t common_of_part(const uint8_t *left, const uint8_t *right)
 {
     const __m128i *const a = (const __m128i *)left;
     const __m128i *const b = (const __m128i *)right;
@@ -85,72 +87,137 @@ static inline uint32_t common_of_32(const uint8_t *left, const uint8_t *right)
         (uint32_t)_mm_movemask_epi8(low) | (uint64_t)(uint32_t)_mm_movemask_epi8(high) << 16;
     return (uint32_t)__builtin_ctzll(~equal);
 }
+#else
+static inline uint32_t common_of_part(const uint8_t *left, const uint8_t *right)
+{
+    return common_len(left, right, PART);
+}
+#endif
 
 /* common_len() where most lengths are short and each is another: there are fewer branches to
- * guess. Looks at up to 31 bytes behind `max`. */
-static inline uint32_t common_len_short(const uint8_t *left, const uint8_t *right, uint32_t max)
+ * guess. The first `len` bytes are known to be equal; looks at up to PART bytes behind `max`. */
+static inline uint32_t common_len_short(const uint8_t *left, const uint8_t *right, uint32_t len,
+                                        uint32_t max)
 {
-    uint32_t len = 0, part;
+    uint32_t part;
     do {
-        part = common_of_32(left + len, right + len);
+        part = common_of_part(left + len, right + len);
         len += part;
-    } while (part == 32 && len < max);
+    } while (part == PART && len < max);
     return len < max ? len : max;
 }
 
-#else
-
-static inline uint32_t common_len_short(const uint8_t *left, const uint8_t *right, uint32_t max)
+/* Without a branch: the compiler must not know where the value came from. */
+static inline uint64_t choose(bool condition, uint64_t yes, uint64_t no)
 {
-    return common_len(left, right, max);
+    uint64_t chosen = condition ? yes : no;
+    __asm__("" : "+r"(chosen));
+    return chosen;
 }
 
-#endif
-
-/* How far back the byte at `position` is, seen from `now`; 0: out of reach. */
-static uint32_t distance_to(uint32_t now, uint32_t position, uint32_t reach)
+/* The distance from `now` back to `position`; `otherwise` if that is out of reach. What was
+ * never written is: positions begin behind NYTP_MATCHER_HISTORY. */
+static inline uint64_t distance_to(uint32_t now, uint32_t position, uint64_t otherwise)
 {
     const uint32_t distance = now - position;
-    return distance <= reach ? distance : 0;
+    return choose(distance - 1 < NYTP_MATCH_FARTHEST, distance, otherwise);
 }
 
-/* Make the place known to later searches. Returns the distance to the one before it in its
- * chain. */
-ALWAYS_INLINE uint32_t remember_long(struct nytp_matcher *matcher, const uint8_t *here,
-                                     uint32_t now, const struct nytp_matcher_effort effort)
+static inline uint32_t longest_at(const struct nytp_matcher *matcher, uint32_t at)
 {
-    uint32_t *const newest = &matcher->by_long[hash_long(here, effort.alike)];
-    const uint32_t distance = distance_to(now, *newest, NYTP_MATCH_FARTHEST - 1);
-    if (effort.depth > 1)
-        matcher->previous[now % NYTP_MATCH_FARTHEST] = (uint16_t)distance;
+    const uint32_t left = matcher->fill - at;
+    return left < NYTP_MATCH_LONGEST ? left : NYTP_MATCH_LONGEST;
+}
+
+/* The distance to the last place with the same SHORT bytes as the one at `at`, which takes its
+ * place; 0: none. */
+static inline uint64_t exchange_short(struct nytp_matcher *matcher, uint32_t at)
+{
+    const uint8_t *const here = matcher->window + at;
+    const uint32_t now = matcher->start + at;
+    uint32_t *const newest = &matcher->by_short[hash_short(here)];
+    const uint64_t distance = distance_to(now, *newest, 0);
+    *newest = now;
+    const uint64_t difference = read_u64(here) ^ read_u64(here - distance);
+    const bool is_none = ((difference << (64 - 8 * SHORT)) | (distance == 0)) != 0;
+    return is_none ? 0 : distance;
+}
+
+/* ---- one candidate of each kind ---- */
+
+static inline struct match search_quick(struct nytp_matcher *matcher, uint32_t at)
+{
+    const uint64_t by_short = exchange_short(matcher, at);
+    const uint32_t max = longest_at(matcher, at);
+    if (by_short == 0 || max < SHORT)
+        return (struct match){0};
+    const uint8_t *const here = matcher->window + at;
+    const uint32_t now = matcher->start + at;
+    uint32_t *const newest = &matcher->by_long[hash_long(here, QUICK_ALIKE)];
+    const uint64_t by_long = distance_to(now, *newest, by_short);
+    *newest = now;
+    const uint32_t len_short = common_of_part(here - by_short, here);
+    const uint32_t len_long = common_of_part(here - by_long, here);
+    const uint64_t distance = choose(len_long > len_short, by_long, by_short);
+    uint32_t len = (uint32_t)choose(len_long > len_short, len_long, len_short);
+    if (len == PART)
+        len = common_len_short(here - distance, here, PART, max);
+    return (struct match){len < max ? len : max, (uint32_t)distance};
+}
+
+static size_t run_quick(struct nytp_matcher *matcher, uint32_t end, nytp_token *tokens,
+                        size_t max)
+{
+    const bool remembers = matcher->effort.step > 0;
+    uint32_t at = matcher->at;
+    size_t n = 0;
+    while (n < max && at < end) {
+        const struct match match = search_quick(matcher, at);
+        if (match.len == 0) {
+            tokens[n++] = nytp_token_literal(matcher->window[at++]);
+            continue;
+        }
+        tokens[n++] = nytp_token_match(match.len, match.distance);
+        if (remembers)
+            exchange_short(matcher, at + match.len / 2);
+        at += match.len;
+    }
+    matcher->at = at;
+    return n;
+}
+
+/* ---- chains of candidates ---- */
+
+/* Make the place known to later searches. Returns the distance to the one before it in its
+ * chain; 0: none. */
+static inline uint32_t remember_long(struct nytp_matcher *matcher, uint32_t at,
+                                     const struct nytp_matcher_effort effort)
+{
+    const uint32_t now = matcher->start + at;
+    uint32_t *const newest = &matcher->by_long[hash_long(matcher->window + at, effort.alike)];
+    const uint32_t distance = distance_to(now, *newest, 0) % NYTP_MATCH_FARTHEST;
+    matcher->previous[now % NYTP_MATCH_FARTHEST] = (uint16_t)distance;
     *newest = now;
     return distance;
 }
 
-/* The longest match for the bytes at `at`, which become known to later searches. */
-ALWAYS_INLINE struct match search(struct nytp_matcher *matcher, uint32_t at,
-                                  const struct nytp_matcher_effort effort)
+/* The longest match for the bytes at `at`, which become known to later searches. Part of its
+ * two callers, so that the effort stays in registers. */
+__attribute__((always_inline)) static inline struct match
+search(struct nytp_matcher *matcher, uint32_t at, const struct nytp_matcher_effort effort)
 {
+    const uint32_t by_short = exchange_short(matcher, at);
+    if (by_short == 0)
+        return (struct match){0};
     const uint8_t *const here = matcher->window + at;
     const uint32_t now = matcher->start + at;
-    const uint32_t before = at - matcher->oldest;
-    const uint32_t reach = before < NYTP_MATCH_FARTHEST ? before : NYTP_MATCH_FARTHEST;
-    uint32_t *const newest_short = &matcher->by_short[hash_short(here)];
-    uint32_t distance = distance_to(now, *newest_short, reach);
-    *newest_short = now;
-    const uint64_t difference = read_u64(here) ^ read_u64(here - distance);
-    if (distance == 0 || difference << (64 - 8 * SHORT) != 0)
-        return (struct match){0};
-
-    const uint32_t left = matcher->fill - at;
-    const uint32_t max = left < NYTP_MATCH_LONGEST ? left : NYTP_MATCH_LONGEST;
-    struct match best = {common_len_short(here - distance, here, max), distance};
+    const uint32_t max = longest_at(matcher, at);
     const uint32_t enough = max < effort.enough ? max : effort.enough;
-    uint32_t step = remember_long(matcher, here, now, effort);
-    distance = 0;
+    struct match best = {common_len_short(here - by_short, here, 0, max), by_short};
+    uint32_t distance = 0, step = remember_long(matcher, at, effort);
     for (uint32_t n = effort.depth; n > 0 && step > 0 && best.len < enough; n--) {
         distance += step;
-        if (distance > reach)
+        if (distance > NYTP_MATCH_FARTHEST)
             break;
         const uint8_t *const there = here - distance;
         /* Eight bytes without which it is no longer than the best. */
@@ -160,33 +227,26 @@ ALWAYS_INLINE struct match search(struct nytp_matcher *matcher, uint32_t at,
             if (len > best.len)
                 best = (struct match){len, distance};
         }
-        if (effort.depth > 1)
-            step = matcher->previous[(now - distance) % NYTP_MATCH_FARTHEST];
+        step = matcher->previous[(now - distance) % NYTP_MATCH_FARTHEST];
     }
     return best.len < SHORT ? (struct match){0} : best;
 }
 
-ALWAYS_INLINE void remember_inside(struct nytp_matcher *matcher, uint32_t len,
+static inline void remember_inside(struct nytp_matcher *matcher, uint32_t len,
                                    const struct nytp_matcher_effort effort)
 {
-    const uint32_t step = effort.step;
-    if (step == 0)
-        return;
-    for (uint32_t at = matcher->at + 1; at < matcher->at + len; at += step) {
-        const uint8_t *const here = matcher->window + at;
-        const uint32_t now = matcher->start + at;
-        matcher->by_short[hash_short(here)] = now;
+    for (uint32_t at = matcher->at + 1; at < matcher->at + len; at += effort.step) {
+        exchange_short(matcher, at);
         if (effort.by_long)
-            remember_long(matcher, here, now, effort);
+            remember_long(matcher, at, effort);
     }
 }
 
-ALWAYS_INLINE size_t run(struct nytp_matcher *matcher, bool all, nytp_token *tokens, size_t max,
-                         const struct nytp_matcher_effort effort)
+static size_t run(struct nytp_matcher *matcher, uint32_t end, nytp_token *tokens, size_t max)
 {
-    const uint32_t kept = all ? 0 : NYTP_MATCHER_LOOKAHEAD;
+    const struct nytp_matcher_effort effort = matcher->effort;
     size_t n = 0;
-    while (n < max && matcher->fill - matcher->at > kept) {
+    while (n < max && matcher->at < end) {
         struct match match = search(matcher, matcher->at, effort);
         if (match.len > 0 && match.len < effort.lazy) {
             const struct match next = search(matcher, matcher->at + 1, effort);
@@ -206,10 +266,12 @@ ALWAYS_INLINE size_t run(struct nytp_matcher *matcher, bool all, nytp_token *tok
     return n;
 }
 
+/* ---- both ---- */
+
 void nytp_matcher_init(struct nytp_matcher *matcher, struct nytp_matcher_effort effort)
 {
     matcher->effort = effort;
-    matcher->oldest = matcher->at = matcher->fill = NYTP_MATCHER_HISTORY;
+    matcher->at = matcher->fill = NYTP_MATCHER_HISTORY;
 }
 
 void nytp_matcher_slide(struct nytp_matcher *matcher)
@@ -217,19 +279,18 @@ void nytp_matcher_slide(struct nytp_matcher *matcher)
     const uint32_t gone = matcher->fill - NYTP_MATCHER_HISTORY;
     memmove(matcher->window, matcher->window + gone, NYTP_MATCHER_HISTORY);
     matcher->start += gone;
-    matcher->oldest -= gone < matcher->oldest ? gone : matcher->oldest;
     matcher->at -= gone;
     matcher->fill -= gone;
 }
 
 size_t nytp_matcher_run(struct nytp_matcher *matcher, bool all, nytp_token *tokens, size_t max)
 {
-    const struct nytp_matcher_effort effort = matcher->effort;
+    const uint32_t kept = all ? 0 : NYTP_MATCHER_LOOKAHEAD;
     if (all) /* what lies behind the end is looked at, too */
         memset(matcher->window + matcher->fill, 0, NYTP_MATCHER_PADDING);
-    if (effort.depth == 1 && effort.alike == 16 && effort.lazy == 0)
-        return run(matcher, all, tokens, max,
-                   (struct nytp_matcher_effort){
-                       .depth = 1, .alike = 16, .enough = effort.enough, .step = effort.step});
-    return run(matcher, all, tokens, max, effort);
+    if (matcher->fill - matcher->at <= kept)
+        return 0;
+    const uint32_t end = matcher->fill - kept;
+    return matcher->effort.depth == 1 ? run_quick(matcher, end, tokens, max)
+                                      : run(matcher, end, tokens, max);
 }

@@ -21,13 +21,14 @@ enum {
     NYTP_MATCHER_PADDING = 2 * NYTP_MATCHER_MOST_ALIKE,
 };
 
-/* How hard to search. */
+/* How hard to search. With depth 1 only `step` says something: whether one place inside a match
+ * is remembered. */
 struct nytp_matcher_effort {
     uint32_t depth;  /* candidates that are compared */
     uint32_t alike;  /* bytes that they have in common: a multiple of 8 up to MOST_ALIKE */
     uint32_t enough; /* a match this long ends the search */
     uint32_t lazy; /* a match shorter than this is dropped for a longer one a byte further on */
-    uint32_t step; /* inside a match each so many bytes a place is remembered; 0: none */
+    uint32_t step; /* inside a match each so many bytes a place is remembered */
     bool by_long;  /* those, too, by as many bytes as are alike */
 };
 
@@ -35,8 +36,7 @@ struct nytp_matcher_effort {
 struct nytp_matcher {
     struct nytp_matcher_effort effort;
     uint32_t start; /* position in the stream of window[0], modulo 2^32 */
-    uint32_t oldest, at, fill; /* in window: the first byte of the stream that is there, the
-                                * first that is in no token, the end */
+    uint32_t at, fill; /* in window: the first byte that is in no token, the end */
     uint32_t by_long[1 << NYTP_MATCHER_HASH_BITS], by_short[1 << NYTP_MATCHER_HASH_BITS];
     uint16_t previous[NYTP_MATCH_FARTHEST];
     /* What came before, up to NYTP_MATCHER_HISTORY bytes, then what comes next. */

@@ -68,7 +68,7 @@ bool nytp_writer_put_trailer(struct nytp_writer *writer);
 void nytp_writer_reset(struct nytp_writer *writer);
 
 /* Out-of-line parts of the puts below. */
-void nytp_writer_make_room(struct nytp_writer *writer);
+void nytp_writer_make_room(struct nytp_writer *writer) __attribute__((cold));
 void nytp_writer_put_bytes(struct nytp_writer *writer, const void *bytes, size_t len);
 
 static inline void nytp_writer_room(struct nytp_writer *writer, size_t len)
