@@ -89,6 +89,7 @@ static void set_state(struct nytp_recorder *rec, enum nytp_state state)
     rec->entries_on = rec->options.calls > 1;
     rec->returns_on = rec->options.calls > 0;
     rec->blocks_on = rec->options.blocks;
+    rec->finds_caller = rec->options.findcaller;
     rec->leave_on = rec->options.leave && !rec->options.use_db_sub;
     if (!on)
         rec->wake_raw = UINT64_MAX;
@@ -786,17 +787,17 @@ static void xs_enable_at_end(pTHX_ CV *cv)
 /* What perl -d prepared is undone, as far as C code looks whether it is there: DBI, for one,
  * takes eval frames for calls of DB::sub then. perl prepares again when $^P gets a bit. Subs
  * that were compiled before us call others through PL_DBsub unasked. */
-static void hide_debugger(pTHX)
+static void hide_debugger(pTHX_ struct nytp_recorder *rec)
 {
     SV *const comes_late = get_sv("Devel::NYTProf::comes_late", 0);
     if (PL_perldb != 0 || PL_DBsub == NULL || GvCV(PL_DBsub) != NULL ||
         (comes_late != NULL && SvTRUE(comes_late)))
         return;
-    nytp_recorder->debugger_subs = GvHV(PL_DBsub);
+    rec->debugger_subs = GvHV(PL_DBsub);
     GvHV(PL_DBsub) = NULL;
     PL_DBsub = NULL;
     PL_DBsingle = NULL;
-    nytp_debugger_lines_hide(aTHX_ nytp_recorder);
+    nytp_debugger_lines_hide(aTHX_ rec);
 }
 
 /* Standard input has been read: no reason any more for perl to keep what it compiles. */
@@ -805,8 +806,10 @@ static void xs_compiled(pTHX_ CV *cv)
     dXSARGS;
     PERL_UNUSED_VAR(cv);
     PERL_UNUSED_VAR(items);
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
     PL_perldb &= ~(U32)PERLDBf_SAVESRC;
-    hide_debugger(aTHX);
+    if (rec != NULL)
+        hide_debugger(aTHX_ rec);
     XSRETURN_EMPTY;
 }
 
@@ -993,7 +996,9 @@ void nytp_start(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
     nytp_load(aTHX);
-    hide_debugger(aTHX); /* not before: import() itself is called through PL_DBsub */
-    if (rec != NULL && rec->state == NYTP_ARMED)
+    if (rec == NULL)
+        return;
+    hide_debugger(aTHX_ rec); /* not before: import() itself is called through PL_DBsub */
+    if (rec->state == NYTP_ARMED)
         nytp_start_armed(aTHX_ rec);
 }

@@ -222,24 +222,26 @@ struct nytp_recorder {
     bool returns_on;        /* calls=1 or 2 */
     bool blocks_on;
     bool leave_on;
+    bool finds_caller;      /* findcaller=1 */
     bool discount_pending;  /* the last DISCOUNT has not met its time record yet */
+    bool guarded;           /* some signal may come between nytp_guard() and _unguard() */
+    bool left_fresh;        /* left_ticks is of the op that is running */
     const void *interpreter;
-    struct nytp_clock clock;
     uint64_t wake_raw;      /* clock reading at which nytp_wake() wants to be called */
     struct nytp_writer *writer;
+    struct nytp_place *places; /* NYTP_PLACES, by COP address */
+    struct nytp_frame *frames;
+    uint32_t n_frames, size_frames;
+    uint32_t last_serial;
+    int64_t left_ticks;     /* axis at the last call's return, for the leave op around it */
     struct { /* the statement in progress; fid 0: none */
         uint32_t fid, line, block_line, sub_line; /* the lines only with blocks=1 */
         struct nytp_encoded_place encoded;
         int64_t since_ticks;
     } stmt;
-    struct nytp_place *places; /* NYTP_PLACES, by COP address */
-    struct nytp_place compiling_place;
+    struct nytp_clock clock;
 
-    struct nytp_frame *frames;
-    uint32_t n_frames, size_frames;
-    uint32_t last_serial;
-    int64_t left_ticks;     /* axis at the last call's return, for the leave op around it */
-    bool left_fresh;
+    struct nytp_place compiling_place;
     uint32_t jump_serial;   /* goto &xsub: the frame that runs it, 0 if none */
     CV *jump_xsub;
     const struct call_site *jump_site; /* of the goto; valid while jump_xsub is */
@@ -288,7 +290,6 @@ struct nytp_recorder {
     uint64_t calibrate_ns;       /* from one to the next; grows */
     int64_t forks_left;          /* generations of children still to profile; -1: all */
     bool unsafe_signals;         /* PERL_SIGNALS=unsafe: handlers run at any point of ours, too */
-    bool guarded;                /* some signal may come between nytp_guard() and _unguard() */
     volatile unsigned guards;    /* nested nytp_guard() calls */
     sigset_t unguarded;          /* the signal mask outside them */
     pthread_t thread;            /* that was last inside them */

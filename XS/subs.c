@@ -181,7 +181,7 @@ struct call_site {
 
 static struct nytp_sub *caller_now(pTHX_ struct nytp_recorder *rec)
 {
-    if (LIKELY(rec->n_frames > 0 && !rec->options.findcaller))
+    if (LIKELY(rec->n_frames > 0 && !rec->finds_caller))
         return rec->frames[rec->n_frames - 1].sub;
     return nytp_running_sub(aTHX_ rec);
 }

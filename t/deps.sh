@@ -19,6 +19,7 @@ callgrind_annotate                    valgrind
 perl                                  perl
 pm:ExtUtils::MakeMaker                perl
 /usr/lib/x86_64-linux-gnu/perl/5.36/CORE/perl.h  libperl-dev
+/usr/lib/x86_64-linux-gnu/libperl.so  libperl-dev
 pm:Devel::NYTProf::Core               libdevel-nytprof-perl
 pm:Devel::DProf                       libdevel-dprof-perl
 pm:Perl::Tidy                         perltidy

@@ -1,0 +1,79 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# A process that makes one interpreter after another leaves a whole profile of each. (With -M: the
+# switch -d:NYTProf opens perl's own debugger in a process that embeds perl.)
+use strict;
+use warnings;
+
+use Config;
+use Cwd qw(getcwd);
+use ExtUtils::Embed qw(ccopts ldopts);
+use FindBin ();
+use lib "$FindBin::Bin/../lib";
+use Recorded qw(folder slurp);
+use Test::More;
+
+use Devel::NYTProf::Data;
+
+my $embedded = folder() . '/embedded';
+my $log = folder() . '/cc.log';
+system join ' ', $Config{cc}, ccopts(1), '-o', $embedded, "$FindBin::Bin/embedded.c", ldopts(1),
+    "2>$log";
+plan skip_all => 'no libperl to embed: ' . slurp($log) if $?;
+
+my $top = getcwd();
+local $ENV{PERL5LIB} = join ':', map {"$top/blib/$_"} qw(lib arch);
+local $ENV{LD_LIBRARY_PATH} = join ':', "$Config{archlibexp}/CORE", $ENV{LD_LIBRARY_PATH} || ();
+
+sub put {
+    my ($name, $text) = @_;
+    my $path = folder() . "/$name";
+    open my $fh, '>', $path or die "$path: $!";
+    print $fh $text;
+    close $fh or die "$path: $!";
+    return $path;
+}
+
+my $program = put('program.pl', <<'PERL');
+package Guard { sub DESTROY { print "gone\n" } }
+our $guard = bless [], 'Guard';
+sub work { return shift }
+sub other { return work(@_) }
+work($_) for 1 .. $ARGV[0];
+print eval 'other(7)', "\n";
+END { print "end $ARGV[0]\n" }
+PERL
+
+# Interpreters that call work() so many times each; what the process printed.
+sub run {
+    my ($switch, @counts) = @_;
+    my @arguments = map { ($switch->($_), $program, $_, '--') } @counts;
+    my $pid = open my $out, '-|', $embedded, @arguments or die "$embedded: $!";
+    my $printed = do { local $/; <$out> };
+    close $out;
+    return "$printed status $?";
+}
+
+sub calls {
+    my ($path, $sub) = @_;
+    my $profile = Devel::NYTProf::Data->new({filename => $path, quiet => 1});
+    my $info = $profile->subname_subinfo_map->{$sub};
+    return $info ? $info->calls : 'none';
+}
+
+my @counts = (11, 12, 13);
+my $plain = run(sub { () }, @counts);
+like $plain, qr/\A(7\nend \d+\ngone\n){3} status 0\z/, 'three interpreters run';
+is run(sub { '-MDevel::NYTProf=file=' . folder() . "/out.$_[0]" }, @counts), $plain,
+    'and do the same under the profiler';
+for my $n (@counts) {
+    my $path = folder() . "/out.$n";
+    is calls($path, 'main::work'), $n + 1, "$n: its calls";
+    is calls($path, 'Guard::DESTROY'), 1, "$n: up to its destruction";
+}
+
+my @switches = ([], ['-MDevel::NYTProf=file=' . folder() . '/later.out']);
+like run(sub { @{shift @switches} }, 3, 4), qr/ status 0\z/, 'one that is not profiled, then one that is';
+is calls(folder() . '/later.out', 'main::work'), 5, 'the second has its profile';
+
+done_testing;
