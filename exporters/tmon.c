@@ -15,6 +15,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* Some 10 to 20 GB. A damaged profile may speak of any number. */
+#define MOST_CALLS 1000000000u
+
 /* The main program is no sub in this format: its time is what passes outside every call. */
 static bool is_root(const struct nytp_profile *profile, uint32_t node)
 {
@@ -26,13 +29,13 @@ static uint64_t calls_of(const struct nytp_node *node)
     return node->calls > 0 ? node->calls : 1;
 }
 
-static uint64_t count_marks(const struct nytp_profile *profile)
+static uint64_t count_calls(const struct nytp_profile *profile)
 {
-    uint64_t marks = 0;
+    uint64_t calls = 0;
     for (uint32_t i = 0; i < profile->n_nodes; i++)
         if (!is_root(profile, i))
-            marks += 2 * calls_of(&profile->nodes[i]);
-    return marks;
+            calls += calls_of(&profile->nodes[i]);
+    return calls;
 }
 
 static int64_t count_ticks(const struct nytp_profile *profile)
@@ -53,7 +56,7 @@ static void put_header(const struct nytp_profile *profile, struct nytp_out *out)
     nytp_puts(out, "$over_utime=0; $over_stime=0; $over_rtime=0;\n$over_tests=10000;\n");
     nytp_printf(out, "$rrun_utime=%" PRId64 "; $rrun_stime=0; $rrun_rtime=%" PRId64 ";\n\n", ticks,
                 ticks);
-    nytp_printf(out, "$total_marks=%" PRIu64 "\n\nPART2\n", count_marks(profile));
+    nytp_printf(out, "$total_marks=%" PRIu64 "\n\nPART2\n", 2 * count_calls(profile));
 }
 
 /* Where the package ends: at the last "::" before what could be a file name. */
@@ -141,6 +144,12 @@ static bool write_tmon(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_out *out)
 {
     (void)options;
+    const uint64_t calls = count_calls(profile);
+    if (calls > MOST_CALLS)
+        return nytp_error_set(&out->error, NYTP_ERR_LIMIT,
+                              "%" PRIu64 " calls: tmon.out lists each, and no more than %u "
+                              "are written",
+                              calls, MOST_CALLS);
     struct nytp_labels *labels = nytp_labels_new(profile);
     bool *introduced = calloc(profile->n_subs, sizeof *introduced);
     if (labels != NULL && introduced != NULL) {

@@ -31,7 +31,8 @@ enum {
     PART = 32, /* bytes that are compared at once */
 };
 
-static_assert(NYTP_MATCHER_HISTORY > NYTP_MATCH_FARTHEST, "0 is no place in a new stream");
+static_assert((int)NYTP_MATCHER_HISTORY > (int)NYTP_MATCH_FARTHEST,
+              "0 is no place in a new stream");
 
 struct match {
     uint32_t len, distance; /* len 0: none */

@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+from nytpwrite import Writer
+
 PROFILES = ["mixed-calls2", "mixed-calls1", "recurse", "evals", "names", "jumps", "forks-merged",
             "unreturned", "deep-calls1"]
 
@@ -85,3 +87,16 @@ def test_what_we_write_we_read(export_command, profile, name, tmp_path):
     kept = {(sub["name"], sub["calls"], sub["exclusive"]) for sub in before["subs"]
             if sub["calls"] and sub["kind"] != "runtime"}
     assert kept <= {(sub["name"], sub["calls"], sub["exclusive"]) for sub in after["subs"]}
+
+
+def test_more_calls_than_a_log_can_hold(export_command, tmp_path):
+    writer = Writer(options={"calls": 0})
+    writer.pid_start(1).fid(1, "x.pl").time(70, 1, 1).sub(1, "main::f", 1, 2)
+    writer.callers(1, 1, "main::RUNTIME", "main::f", 1000000001, 60, 60).pid_end(1)
+    path = writer.save(tmp_path / "many.out")
+    done = subprocess.run([export_command, "-q", "--tmon", "-o", tmp_path / "tmon.out", path],
+                          check=False, capture_output=True, text=True)
+    assert done.returncode == 4 and done.stdout == ""
+    assert done.stderr.endswith(": 1000000001 calls: tmon.out lists each, and no more than "
+                                "1000000000 are written\n")
+    assert not (tmp_path / "tmon.out").exists()
