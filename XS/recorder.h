@@ -227,7 +227,7 @@ struct nytp_recorder {
     bool guarded;           /* some signal may come between nytp_guard() and _unguard() */
     bool left_fresh;        /* left_ticks is of the op that is running */
     const void *interpreter;
-    uint64_t wake_raw;      /* clock reading at which nytp_wake() wants to be called */
+    uint64_t wake_raw;      /* clock reading at which nytp_wake_up() wants to be called */
     struct nytp_writer *writer;
     struct nytp_place *places; /* NYTP_PLACES, by COP address */
     struct nytp_frame *frames;

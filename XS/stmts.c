@@ -85,7 +85,7 @@ static bool is_in_same_file(const COP *left, const COP *right)
     return one == other || (one != NULL && other != NULL && strEQ(one, other));
 }
 
-static NYTP_COLD void find_block(pTHX_ struct nytp_recorder *rec, const COP *cop)
+__attribute__((noinline)) static void find_block(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     bool block_found = false;
     /* The lowest context of the main stack is the program; tie, overload, sort and DESTROY have
