@@ -98,7 +98,7 @@ def test_it_installs_by_itself(tree, tmp_path):
 
 
 def test_both_inflaters_give_the_same(tree, profile):
-    """The other one than the command was built with."""
+    """The other one than the command was built with. Of cut files: formats/test_nytprof.py."""
     isal = int(b"zlib" in good("--version"))
     build = tree / "build-other"
     make(tree, f"ISAL={isal}", f"BUILD={build}")
@@ -108,7 +108,7 @@ def test_both_inflaters_give_the_same(tree, profile):
     libraries = subprocess.run(["ldd", command], capture_output=True, check=True).stdout
     assert (b"libisal" in libraries) == bool(isal)
     compared = 0
-    for recording in ("mixed-calls2", "cut-deflated", "perltidy", "made-gzipped"):
+    for recording in ("mixed-calls2", "forks-merged", "perltidy", "made-gzipped"):
         for format_ in formats():
             ours = subprocess.run([command, "-q", f"--{format_}", profile(recording)],
                                   capture_output=True, check=False)
