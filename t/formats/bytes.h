@@ -79,9 +79,18 @@ static inline void put_record(struct bytes *b, int tag, int n, ...)
     va_end(args);
 }
 
+/* Little-endian, whatever machine the test runs on. */
+static inline void put_le(struct bytes *b, uint64_t bits, int n_bytes)
+{
+    for (int i = 0; i < n_bytes; i++)
+        put_byte(b, (int)(bits >> 8 * i & 0xff));
+}
+
 static inline void put_double(struct bytes *b, double value)
 {
-    put(b, &value, sizeof value); /* the tests run on little-endian machines */
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    put_le(b, bits, sizeof bits);
 }
 
 static inline void put_counted(struct bytes *b, int tag, const void *data, size_t len)

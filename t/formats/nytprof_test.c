@@ -435,21 +435,28 @@ static void test_headers(void)
 
 /* Numbers */
 
-static void put_reversed(struct bytes *b, const void *data, size_t len)
+/* As on a machine of the other byte order. */
+static void put_reversed(struct bytes *b, void (*put_number)(struct bytes *b, double value),
+                         double value)
 {
-    for (size_t i = len; i-- > 0;)
-        put_byte(b, ((const uint8_t *)data)[i]);
+    struct bytes le = {0};
+    put_number(&le, value);
+    for (size_t i = le.len; i-- > 0;)
+        put_byte(b, le.data[i]);
+    free(le.data);
 }
 
 static void put_number_big_endian(struct bytes *b, double value)
 {
-    put_reversed(b, &value, sizeof value);
+    put_reversed(b, put_double, value);
 }
 
 static void put_number_float(struct bytes *b, double value)
 {
     const float narrow = (float)value;
-    put(b, &narrow, sizeof narrow);
+    uint32_t bits;
+    memcpy(&bits, &narrow, sizeof bits);
+    put_le(b, bits, sizeof bits);
 }
 
 static void put_wide(struct bytes *b, double value, bool quad)
@@ -460,14 +467,13 @@ static void put_wide(struct bytes *b, double value, bool quad)
     uint64_t exponent = (bits >> 52 & 0x7ff) + 16383 - 1023;
     exponent = value == 0 ? 0 : (bits >> 52 & 0x7ff) == 0x7ff ? 0x7fff : exponent;
     const uint64_t top = sign << 15 | exponent;
-    uint64_t words[2] = {fraction << 11 | (exponent != 0 ? UINT64_C(1) << 63 : 0), top};
     if (quad) {
-        words[0] = fraction << 60;
-        words[1] = top << 48 | fraction >> 4;
+        put_le(b, fraction << 60, 8);
+        put_le(b, top << 48 | fraction >> 4, 8);
     } else {
-        words[1] |= UINT64_C(0xdeadbeef) << 32; /* padding holds anything */
+        put_le(b, fraction << 11 | (exponent != 0 ? UINT64_C(1) << 63 : 0), 8);
+        put_le(b, top | UINT64_C(0xdeadbeef) << 32, 8); /* padding holds anything */
     }
-    put(b, words, sizeof words);
 }
 
 static void put_number_x87(struct bytes *b, double value)
@@ -482,10 +488,7 @@ static void put_number_quad(struct bytes *b, double value)
 
 static void put_number_quad_big_endian(struct bytes *b, double value)
 {
-    struct bytes le = {0};
-    put_wide(&le, value, true);
-    put_reversed(b, le.data, le.len);
-    free(le.data);
+    put_reversed(b, put_number_quad, value);
 }
 
 static void put_number_two_doubles(struct bytes *b, double value)
