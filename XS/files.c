@@ -426,9 +426,8 @@ static GV *glob_of(pTHX_ struct nytp_recorder *rec, const char *name)
 {
     nytp_text_clear(&rec->scratch);
     nytp_text_printf(&rec->scratch, "_<%s", name);
-    GV *const *const gv =
-        (GV **)hv_fetch(PL_defstash, rec->scratch.ptr, (I32)rec->scratch.len, FALSE);
-    return gv != NULL && isGV_with_GP(*gv) ? *gv : NULL;
+    SV *const sv = nytp_peek(aTHX_ PL_defstash, rec->scratch.ptr, rec->scratch.len, false);
+    return sv != NULL && isGV_with_GP(sv) ? (GV *)sv : NULL;
 }
 
 /* Lines that perl kept because of us are not for the program to see, nor is a glob that only
@@ -442,8 +441,11 @@ static void hide_lines(pTHX_ struct nytp_recorder *rec, const char *name, bool w
     GvHV(gv) = NULL;
     SvREFCNT_dec((SV *)GvAV(gv));
     GvAV(gv) = NULL;
-    if (with_glob)
+    if (with_glob) {
+        const U32 magic = nytp_magic_off(PL_defstash);
         (void)hv_delete(PL_defstash, rec->scratch.ptr, (I32)rec->scratch.len, G_DISCARD);
+        nytp_magic_on(PL_defstash, magic);
+    }
 }
 
 void nytp_debugger_lines_hide(pTHX_ struct nytp_recorder *rec)
@@ -497,7 +499,9 @@ static void begin_keeping(pTHX_ struct nytp_recorder *rec, struct compilation *t
     this->had_glob = gv != NULL;
     this->had_lines = gv != NULL && GvAV(gv) != NULL && !this->outer_keeps;
     this->file->awaits_lines = true;
+    const U32 magic = nytp_magic_off(PL_defstash);
     gv_fetchfile(this->file->perl_name);
+    nytp_magic_on(PL_defstash, magic);
 }
 
 void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op)

@@ -54,9 +54,10 @@ static OP *on_dbstate(pTHX)
     return next;
 }
 
-static OP *on_leave(pTHX)
+/* Which handler was called says which op it is: XS modules call one out of PL_ppaddr while an
+ * op of their own is current. */
+static OP *leave(pTHX_ int type)
 {
-    const int type = PL_op->op_type;
     struct nytp_recorder *const rec = listening(aTHX);
     if (rec != NULL)
         rec->left_fresh = false;
@@ -65,6 +66,23 @@ static OP *on_leave(pTHX)
         nytp_stmt_return(aTHX_ rec);
     return next;
 }
+
+#define LEAVE_OPS(EACH)                                                                          \
+    EACH(OP_LEAVESUB)                                                                            \
+    EACH(OP_LEAVESUBLV)                                                                          \
+    EACH(OP_LEAVE)                                                                               \
+    EACH(OP_LEAVELOOP)                                                                           \
+    EACH(OP_LEAVEEVAL)                                                                           \
+    EACH(OP_LEAVETRY)                                                                            \
+    EACH(OP_RETURN)                                                                              \
+    EACH(OP_UNSTACK)
+
+#define ON_LEAVE(type)                                                                           \
+    static OP *on_##type(pTHX)                                                                   \
+    {                                                                                            \
+        return leave(aTHX_ type);                                                                \
+    }
+LEAVE_OPS(ON_LEAVE)
 
 static OP *on_entersub(pTHX)
 {
@@ -84,19 +102,29 @@ static OP *on_goto(pTHX)
     return real_ops[OP_GOTO](aTHX);
 }
 
-static OP *on_slowop(pTHX)
+/* Not to be copied into a hundred handlers. */
+__attribute__((noinline)) static OP *slowop(pTHX_ int type)
 {
     struct nytp_recorder *const rec = listening(aTHX);
     if (LIKELY(rec != NULL && rec->subs_on))
-        return nytp_call_slowop(aTHX_ rec);
-    return real_ops[PL_op->op_type](aTHX);
+        return nytp_call_slowop(aTHX_ rec, type);
+    return real_ops[type](aTHX);
 }
 
-/* leavewrite is a builtin and ends a scope. */
+#define NYTP_SLOWOP(type)                                                                        \
+    static OP *on_##type(pTHX)                                                                   \
+    {                                                                                            \
+        return slowop(aTHX_ type);                                                               \
+    }
+#include "slowops.def"
+#undef NYTP_SLOWOP
+
+/* leavewrite ends a scope, and is a builtin unless these are not wanted. */
 static OP *on_leavewrite(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
-    OP *const next = on_slowop(aTHX);
+    OP *const next = rec != NULL && rec->options.slowops > 0 ? slowop(aTHX_ OP_LEAVEWRITE)
+                                                             : real_ops[OP_LEAVEWRITE](aTHX);
     if (rec != NULL && rec->stmts_on && rec->leave_on) {
         rec->left_fresh = false;
         nytp_stmt_return(aTHX_ rec);
@@ -210,11 +238,18 @@ static void redirect(int type, Perl_ppaddr_t handler)
     PL_ppaddr[type] = own_ops[type] = handler;
 }
 
-static const int leave_ops[] = {OP_LEAVESUB,  OP_LEAVESUBLV, OP_LEAVE,  OP_LEAVELOOP,
-                                OP_LEAVEEVAL, OP_LEAVETRY,   OP_RETURN, OP_UNSTACK};
+struct op_handler {
+    int type;
+    Perl_ppaddr_t handler;
+};
 
-static const int slow_ops[] = {
-#define NYTP_SLOWOP(type) type,
+static const struct op_handler leave_ops[] = {
+#define LEAVE_OP(type) {type, on_##type},
+    LEAVE_OPS(LEAVE_OP)
+};
+
+static const struct op_handler slow_ops[] = {
+#define NYTP_SLOWOP(type) {type, on_##type},
 #include "slowops.def"
 #undef NYTP_SLOWOP
 };
@@ -231,6 +266,23 @@ void nytp_hooks_remove(void)
             PL_ppaddr[type] = real_ops[type];
 }
 
+/* perl frees its list of block hooks with an interpreter, but without MULTIPLICITY the next
+ * one finds it in the same variable. */
+void nytp_hooks_forget(pTHX)
+{
+    AV *const hooks = PL_blockhooks;
+    nytp_hooks_remove();
+    if (hooks == NULL)
+        return;
+    SV **const newest = av_fetch(hooks, av_len(hooks), FALSE);
+    if (newest != NULL && SvIV(*newest) == PTR2IV(&block_hooks))
+        SvREFCNT_dec(av_pop(hooks));
+    if (av_len(hooks) >= 0)
+        return; /* other modules' */
+    PL_blockhooks = NULL;
+    SvREFCNT_dec((SV *)hooks);
+}
+
 void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
 {
     nytp_hooks_remove();
@@ -242,10 +294,8 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
         redirect(OP_NEXTSTATE, on_nextstate);
         redirect(OP_DBSTATE, on_dbstate);
         for (size_t i = 0; rec->leave_on && i < C_ARRAY_LENGTH(leave_ops); i++)
-            redirect(leave_ops[i], on_leave);
+            redirect(leave_ops[i].type, leave_ops[i].handler);
     }
-    if (rec->options.stmts && rec->leave_on)
-        redirect(OP_LEAVEWRITE, on_leave);
     if (rec->options.subs || rec->options.posix_exit)
         redirect(OP_ENTERSUB, on_entersub);
     if (rec->options.subs) {
@@ -253,9 +303,9 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
     }
     if (rec->options.subs && rec->options.slowops > 0) {
         for (size_t i = 0; i < C_ARRAY_LENGTH(slow_ops); i++)
-            redirect(slow_ops[i], on_slowop);
-        redirect(OP_LEAVEWRITE, on_leavewrite);
+            redirect(slow_ops[i].type, slow_ops[i].handler);
     }
+    redirect(OP_LEAVEWRITE, on_leavewrite);
     redirect(OP_ENTEREVAL, on_entereval);
     redirect(OP_EXEC, on_exec);
     redirect(OP_EXIT, on_program_exit);

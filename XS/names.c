@@ -222,11 +222,11 @@ static void find_lines(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_body
                        const char *name, size_t len)
 {
     HV *const known = listed_subs(aTHX_ rec);
-    SV **const place = known == NULL ? NULL : hv_fetch(known, name, (I32)len, 0);
+    const SV *const place = nytp_peek(aTHX_ known, name, len, false);
     if (CvFILE(cv) != NULL)
         body->file = nytp_file_named(aTHX_ rec, CvFILE(cv));
-    if (place != NULL && SvPOK(*place)) {
-        const char *const colon = strrchr(SvPVX(*place), ':');
+    if (place != NULL && SvPOK(place)) {
+        const char *const colon = strrchr(SvPVX(place), ':');
         unsigned long first, last;
         if (colon != NULL && sscanf(colon, ":%lu-%lu", &first, &last) == 2) {
             body->first_line = (uint32_t)first;
@@ -411,6 +411,40 @@ void nytp_format_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
     body->sub = NULL;
 }
 
+SV *nytp_peek(pTHX_ HV *hash, const char *key, size_t len, bool is_utf8)
+{
+    if (hash == NULL || SvTYPE((const SV *)hash) != SVt_PVHV) /* freed */
+        return NULL;
+    const I32 key_len = is_utf8 ? -(I32)len : (I32)len;
+    const U32 magic = nytp_magic_off(hash);
+    SV *const *const place =
+        hv_exists(hash, key, key_len) ? hv_fetch(hash, key, key_len, FALSE) : NULL;
+    nytp_magic_on(hash, magic);
+    return place == NULL ? NULL : *place;
+}
+
+static HV *inner_stash(pTHX_ HV *stash, const char *name, size_t len, bool is_utf8)
+{
+    const SV *const sv = nytp_peek(aTHX_ stash, name, len, is_utf8);
+    return sv != NULL && isGV_with_GP(sv) ? GvHV((const GV *)sv) : NULL;
+}
+
+CV *nytp_cv_of_name(pTHX_ const char *name, size_t len, bool is_utf8, HV *stash)
+{
+    const char *const end = name + len, *sep;
+    if (memmem(name, len, "::", 2) != NULL)
+        stash = PL_defstash;
+    while ((sep = memmem(name, (size_t)(end - name), "::", 2)) != NULL) {
+        if (sep > name)
+            stash = inner_stash(aTHX_ stash, name, (size_t)(sep + 2 - name), is_utf8);
+        name = sep + 2;
+    }
+    SV *const sv = nytp_peek(aTHX_ stash, name, (size_t)(end - name), is_utf8);
+    if (sv != NULL && SvROK(sv) && SvTYPE(SvRV(sv)) == SVt_PVCV)
+        return (CV *)SvRV(sv);
+    return sv != NULL && isGV_with_GP(sv) ? GvCVu((GV *)sv) : NULL;
+}
+
 /* The CV that got the body: the one that was being compiled, or, if the sub had been declared
  * before, the one that its name leads to. A CV may have been freed meanwhile, and its address
  * used again, but then it has another root. */
@@ -418,8 +452,9 @@ static CV *owner_of(pTHX_ const OP *root, CV *cv, SV *name)
 {
     if (SvTYPE((SV *)cv) == SVt_PVCV && !CvISXSUB(cv) && CvROOT(cv) == root)
         return cv;
-    const GV *const gv = name == NULL ? NULL : gv_fetchsv(name, GV_NOADD_NOINIT, SVt_PVCV);
-    CV *const named = gv != NULL && isGV_with_GP(gv) ? GvCV(gv) : NULL;
+    CV *const named =
+        name == NULL ? NULL
+                     : nytp_cv_of_name(aTHX_ SvPVX(name), SvCUR(name), SvUTF8(name), PL_curstash);
     return named != NULL && !CvISXSUB(named) && CvROOT(named) == root ? named : NULL;
 }
 

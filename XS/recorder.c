@@ -689,9 +689,9 @@ void nytp_start_armed(pTHX_ struct nytp_recorder *rec)
 
 /* Where perl is embedded (mod_perl), the process may make another interpreter, and the object
  * stays loaded: perl code that is still to run comes to our op handlers. */
-static void let_go(struct nytp_recorder *rec)
+static void let_go(pTHX_ struct nytp_recorder *rec)
 {
-    nytp_hooks_remove();
+    nytp_hooks_forget(aTHX);
     rec->interpreter = NULL;
     nytp_writer_free(rec->writer);
     rec->writer = NULL;
@@ -717,7 +717,7 @@ static void on_destruction(pTHX_ void *unused)
         set_state(rec, NYTP_CLOSED);
     }
     nytp_finish(aTHX);
-    let_go(rec);
+    let_go(aTHX_ rec);
     nytp_timers_go_on(&timers);
 }
 

@@ -371,10 +371,28 @@ static inline void nytp_unguard(struct nytp_recorder *rec)
         nytp_guard_leave(rec);
 }
 
+/* The magic of a hash (Variable::Magic's, of a stash) is the program's code: it neither runs in
+ * the middle of ours nor sees what we look up. */
+static inline U32 nytp_magic_off(HV *hash)
+{
+    const U32 magic = SvMAGICAL(hash);
+    SvFLAGS(hash) &= ~magic;
+    return magic;
+}
+
+static inline void nytp_magic_on(HV *hash, U32 magic)
+{
+    SvFLAGS(hash) |= magic;
+}
+
+/* What the hash holds, past its magic; NULL: nothing, or there is no hash. */
+SV *nytp_peek(pTHX_ HV *hash, const char *key, size_t len, bool is_utf8);
+
 /* ---- hooks.c ---- */
 
 void nytp_hooks_install(pTHX_ struct nytp_recorder *rec);
 void nytp_hooks_remove(void);
+void nytp_hooks_forget(pTHX); /* the interpreter is going */
 OP *nytp_real_op(pTHX_ int type); /* run perl's own handler */
 
 /* ---- exits.c ---- */
@@ -423,7 +441,7 @@ static inline const struct nytp_place *nytp_place_of(pTHX_ struct nytp_recorder 
 
 OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec);    /* entersub */
 OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec);   /* goto */
-OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec); /* a builtin */
+OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec, int type); /* a builtin */
 void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks); /* open calls begin anew */
 void nytp_frames_place(pTHX_ struct nytp_recorder *rec); /* their call sites are in the stream */
 void nytp_frames_report(struct nytp_recorder *rec, int64_t ticks); /* as if all returned */
@@ -444,6 +462,9 @@ struct nytp_sub *nytp_sub_named(struct nytp_recorder *rec, const char *name, siz
 /* The sub that a string names, from the running package. */
 struct nytp_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *sv);
 struct nytp_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv);
+/* The CV that a name leads to, without a side effect; NULL: none, or perl has to look for it.
+ * `stash` is the package of names that tell none. */
+CV *nytp_cv_of_name(pTHX_ const char *name, size_t len, bool is_utf8, HV *stash);
 struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec);
 void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);
 void nytp_format_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);

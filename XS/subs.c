@@ -392,7 +392,7 @@ static CV *callee_cv(pTHX_ SV *sv)
     if (SvROK(sv) && !SvGMAGICAL(sv) && SvTYPE(SvRV(sv)) == SVt_PVCV && !SvAMAGIC(sv))
         return (CV *)SvRV(sv);
     if (is_symbol(sv))
-        return get_cvn_flags(SvPVX(sv), SvCUR(sv), (I32)SvUTF8(sv));
+        return nytp_cv_of_name(aTHX_ SvPVX(sv), SvCUR(sv), SvUTF8(sv), CopSTASH(PL_curcop));
     return NULL;
 }
 
@@ -550,9 +550,8 @@ static OP *call_accept(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub,
     return next;
 }
 
-OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec)
+OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec, int type)
 {
-    const int type = PL_op->op_type;
     const struct call_site site = call_site(aTHX_ rec);
     nytp_guard(rec);
     struct nytp_sub *const sub = nytp_sub_of_op(aTHX_ rec, PL_curcop, type);

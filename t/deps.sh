@@ -24,6 +24,13 @@ pm:Devel::NYTProf::Core               libdevel-nytprof-perl
 pm:Devel::DProf                       libdevel-dprof-perl
 pm:Perl::Tidy                         perltidy
 pm:Perl::Critic                       libperl-critic-perl
+pm:Coro                               libcoro-perl
+pm:Future::AsyncAwait                 libfuture-asyncawait-perl
+pm:Object::Pad                        libobject-pad-perl
+pm:Scope::Upper                       libscope-upper-perl
+pm:Syntax::Keyword::Dynamically       libsyntax-keyword-dynamically-perl
+pm:Syntax::Keyword::Try               libsyntax-keyword-try-perl
+pm:Variable::Magic                    libvariable-magic-perl
 py:pytest                             python3-pytest
 py:google.protobuf                    python3-protobuf
 py:gi                                 python3-gi

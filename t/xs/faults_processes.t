@@ -266,6 +266,26 @@ P
     like join('; ', arc_lines($p)), qr/main::RUNTIME 9 main::f x1/, 'and after they ended';
 };
 
+scenario 'a thread that loads the profiler once more leaves the first interpreter alone' => sub {
+    require Config;
+    plan skip_all => 'this perl has no threads' if !$Config::Config{useithreads};
+    for my $how (qw(-d use)) {
+        my $run = run_prog(timeout => 60, how => $how, code => $F . <<'P');
+use threads;
+sub again { delete @INC{ grep { /NYTProf/ } keys %INC }; $^P = 0; require Devel::NYTProf; Devel::NYTProf->import; f() for 1 .. 5; return 'again' }
+print threads->create('again')->join, "\n";
+f() for 1 .. 10;
+print eval 'sub h { f() } h()', "\n";
+P
+        is "$run->{status} $run->{signal} $run->{out}", "0 0 again\n1\n", "$how: runs";
+        my $p = profile_in($run) || {};
+        is join('; ', check_sums($p)), '', "$how: whole";
+        my %calls;
+        $calls{ $_->{callee} } += $_->{count} for @{ $p->{arc} };
+        is_deeply [@calls{qw(main::f main::h)}], [11, 1], "$how: calls of the first interpreter";
+    }
+};
+
 my $LATE = <<'P';
 package Late;
 sub new { return bless { at_end => $_[1] } }

@@ -185,7 +185,8 @@ for my $case (@PROGRAMS) {
     };
 }
 
-# C code that walks the contexts asks for PL_DBsub, as perl's caller() does.
+# What XS modules do: C code that walks the contexts asks for PL_DBsub, as perl's caller() does;
+# ops of their own call perl's handlers out of PL_ppaddr.
 sub build_probe {
     my $dir = tempdir(CLEANUP => 1);
     open my $fh, '>', "$dir/probe.c" or die "$dir: $!";
@@ -194,7 +195,31 @@ sub build_probe {
 #include "perl.h"
 #include "XSUB.h"
 XS(has_debugger) { dXSARGS; PERL_UNUSED_VAR(items); EXTEND(SP, 1); ST(0) = boolSV(PL_DBsub != NULL); XSRETURN(1); }
-XS(boot_Probe) { dXSARGS; PERL_UNUSED_VAR(items); newXS("Probe::has_debugger", has_debugger, __FILE__); XSRETURN_EMPTY; }
+XS(run_handlers)
+{
+    dXSARGS;
+    OP own, *const saved = PL_op;
+    PERL_UNUSED_VAR(items);
+    Zero(&own, 1, OP);
+    own.op_type = OP_CUSTOM;
+    own.op_flags = OPf_WANT_VOID;
+    PL_op = &own;
+    PL_ppaddr[OP_ENTER](aTHX);
+    PL_ppaddr[OP_LEAVE](aTHX);
+    PL_ppaddr[OP_EPWENT](aTHX);
+    PL_op = saved;
+    EXTEND(SP, 1);
+    ST(0) = &PL_sv_yes;
+    XSRETURN(1);
+}
+XS(boot_Probe)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(items);
+    newXS("Probe::has_debugger", has_debugger, __FILE__);
+    newXS("Probe::run_handlers", run_handlers, __FILE__);
+    XSRETURN_EMPTY;
+}
 C
     close $fh or die "$dir: $!";
     my $cc = "$Config{cc} $Config{ccflags} $Config{cccdlflags} -I$Config{archlibexp}/CORE $Config{lddlflags}";
@@ -202,22 +227,40 @@ C
     return "$dir/probe.so";
 }
 
-scenario 'C code finds no debugger, but where the program asks for one' => sub {
-    my $code = <<'P';
+my $probe = build_probe();
+my $boot_probe = <<'P';
 require DynaLoader;
 DynaLoader::dl_install_xsub('Probe::boot', DynaLoader::dl_find_symbol(DynaLoader::dl_load_file($ENV{PROBE}), 'boot_Probe'))->();
+P
+
+scenario 'C code finds no debugger, but where the program asks for one' => sub {
+    my $code = $boot_probe . <<'P';
 print 'before: ', Probe::has_debugger() ? 1 : 0, "\n";
 { package DB; sub DB { } sub sub { print "called $DB::sub\n"; &$DB::sub } }
 $^P = 1; eval 'sub f { print "f @_\n" } f(1)'; print $@; $^P = 0;
 print 'after: ', Probe::has_debugger() ? 1 : 0, "\n";
 P
-    my %o = (code => $code, env => { PROBE => build_probe() });
+    my %o = (code => $code, env => { PROBE => $probe });
     my $plain = run_plain(%o);
     is $plain->{out}, "before: 0\ncalled main::f\nf 1\nafter: 1\n", 'plain';
     for my $how (qw(-d opt use db)) {
         my $run = run_prog(%o, how => $how);
         is $run->{out}, $plain->{out}, "$how: output";
         is $run->{err}, $plain->{err}, "$how: stderr";
+    }
+};
+
+scenario "C code runs perl's handlers for an op of its own" => sub {
+    my $code = $boot_probe . <<'P';
+print Probe::run_handlers() for 1 .. 3;
+sub f { return Probe::run_handlers() }
+print f(), "\n";
+P
+    for my $opts (matrix()) {
+        my $run = run_prog(code => $code, env => { PROBE => $probe }, opts => $opts);
+        is "$run->{out}, status $run->{status}, signal $run->{signal}",
+          "1111\n, status 0, signal 0", "'$opts': the program runs";
+        is_deeply [check_sums(profile_in($run) || {})], [], "'$opts': times add up";
     }
 };
 
