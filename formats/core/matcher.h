@@ -25,7 +25,7 @@ enum {
  * is remembered. */
 struct nytp_matcher_effort {
     uint32_t depth;  /* candidates that are compared */
-    uint32_t alike;  /* bytes that they have in common: a multiple of 8 up to MOST_ALIKE */
+    uint32_t alike;  /* bytes that they have in common: 16 or MOST_ALIKE */
     uint32_t enough; /* a match this long ends the search */
     uint32_t lazy; /* a match shorter than this is dropped for a longer one a byte further on */
     uint32_t step; /* inside a match each so many bytes a place is remembered */
