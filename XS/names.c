@@ -417,6 +417,7 @@ SV *nytp_peek(pTHX_ HV *hash, const char *key, size_t len, bool is_utf8)
         return NULL;
     const I32 key_len = is_utf8 ? -(I32)len : (I32)len;
     const U32 magic = nytp_magic_off(hash);
+    /* hv_fetch() alone dies of a key that is not in a locked hash. */
     SV *const *const place =
         hv_exists(hash, key, key_len) ? hv_fetch(hash, key, key_len, FALSE) : NULL;
     nytp_magic_on(hash, magic);

@@ -4,11 +4,10 @@
  *
  * A profile repeats itself for long stretches, broken by single bytes of time, so a search
  * begins where the last match ended, which is where it began the last time round. Places are
- * therefore remembered where a search begins, and only seldom inside a match, mostly by their
- * first bytes alone, so that a long match costs next to nothing. The last place with the same
- * SHORT bytes is tried first: where even that differs there is no match. Then come, newest
- * first, those with as many bytes the same as the effort says, which are few and each a good
- * one.
+ * therefore remembered where a search begins, and only seldom inside a match, so that a long
+ * match costs little. The last place with the same SHORT bytes is tried first: where even that
+ * differs there is no match. Then come, newest first, those with as many bytes the same as the
+ * effort says, which are few and each a good one.
  *
  * Searches that find little are the costly ones, as the processor foresees nothing of what they
  * do: where times are noise a single candidate of each kind is looked at, and the better one is
