@@ -2,11 +2,11 @@
  *
  * What perl code can call. Signatures only: the work is in the C files beside.
  */
-#include "recorder.h"
+#include "recorder/recorder.h"
 
-#include "data_glue.h"
-#include "stream_glue.h"
-#include "writer_glue.h"
+#include "glue/data.h"
+#include "glue/stream.h"
+#include "glue/writer.h"
 
 /* What DynaLoader looks for; nothing else leaves the object. */
 XS_EXTERNAL(boot_Devel__NYTProf) __attribute__((visibility("default")));

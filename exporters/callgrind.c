@@ -10,7 +10,7 @@
  *   the time of outermost calls only. KCachegrind hides edges of no cost; see make_visible().
  * - Lines of another file than the sub's own (a required file, an eval) go under fi=, so that
  *   a sub stays one function.
- * - Each part of a folded profile is a part of the file.
+ * - Each part of a merged profile is a part of the file.
  */
 #include "core/exporter.h"
 #include "core/inclusive.h"

@@ -52,10 +52,11 @@ static void put_header(const struct nytp_profile *profile, uint64_t calls, struc
     const int64_t ticks = count_ticks(profile);
     nytp_puts(out, "#fOrTyTwO\n");
     nytp_printf(out, "$hz=%" PRId64 ";\n", profile->ticks_per_sec);
-    nytp_puts(out, "$XS_VERSION='nytp-export " NYTP_VERSION "';\n# All values are given in HZ\n");
+    nytp_puts(out,
+              "$XS_VERSION='nytp-export " NYTP_VERSION "';\n# All values are given in HZ\n");
     nytp_puts(out, "$over_utime=0; $over_stime=0; $over_rtime=0;\n$over_tests=10000;\n");
-    nytp_printf(out, "$rrun_utime=%" PRId64 "; $rrun_stime=0; $rrun_rtime=%" PRId64 ";\n\n", ticks,
-                ticks);
+    nytp_printf(out, "$rrun_utime=%" PRId64 "; $rrun_stime=0; $rrun_rtime=%" PRId64 ";\n\n",
+                ticks, ticks);
     nytp_printf(out, "$total_marks=%" PRIu64 "\n\nPART2\n", 2 * calls);
 }
 

@@ -14,7 +14,13 @@
 #define MIN_NAME      16
 #define HOT_PERCENT   10
 
-enum order { BY_SELF, BY_INCL, BY_CALLS, BY_PERCALL, BY_NAME };
+enum order {
+    BY_SELF,
+    BY_INCL,
+    BY_CALLS,
+    BY_PERCALL,
+    BY_NAME
+};
 
 struct row {
     const struct nytp_sub *sub;
@@ -81,7 +87,8 @@ static uint32_t name_columns(const struct row *rows, uint32_t n, uint32_t column
     }
     if (columns == 0)
         return longest;
-    const uint32_t left = columns > FIXED_COLUMNS + MIN_NAME ? columns - FIXED_COLUMNS : MIN_NAME;
+    const uint32_t left =
+        columns > FIXED_COLUMNS + MIN_NAME ? columns - FIXED_COLUMNS : MIN_NAME;
     const uint32_t most = left > 3 * MIN_NAME ? left - left / 3 : left;
     return longest < most ? longest : most;
 }

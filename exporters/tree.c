@@ -76,10 +76,10 @@ static void put_branch(const struct tree *tree, const struct branch *branch, uin
     nytp_putc(tree->out, '\n');
 }
 
-static void put_folded(const struct tree *tree, const struct branch *folded, uint32_t n,
+static void put_pruned(const struct tree *tree, const struct branch *pruned, uint32_t n,
                        const char *what, uint32_t depth)
 {
-    put_numbers(tree, folded);
+    put_numbers(tree, pruned);
     put_indent(tree, depth);
     nytp_printf(tree->out, "(%lu %s)\n", (unsigned long)n, what);
 }
@@ -161,23 +161,23 @@ static bool put_level(const struct tree *tree, struct sub_node *below, uint32_t 
     uint32_t *nodes = malloc(((size_t)n + 1) * sizeof *nodes);
     struct branch *branches = malloc(((size_t)n + 1) * sizeof *branches);
     bool ok = nodes != NULL && branches != NULL;
-    struct branch folded = {0};
-    uint32_t n_folded = 0, n_branches = 0;
+    struct branch pruned = {0};
+    uint32_t n_pruned = 0, n_branches = 0;
     if (ok) {
         qsort(below, n, sizeof *below, by_sub);
         n_branches = make_branches(tree, below, n, nodes, branches);
     }
     for (uint32_t i = 0; ok && i < n_branches; i++) {
         if (depth > 0 && (double)branches[i].incl_ticks < tree->min_ticks) {
-            add_branch(&folded, &branches[i]);
-            n_folded++;
+            add_branch(&pruned, &branches[i]);
+            n_pruned++;
             continue;
         }
         put_branch(tree, &branches[i], depth);
         ok = put_below(tree, &branches[i], depth + 1);
     }
-    if (ok && n_folded > 0)
-        put_folded(tree, &folded, n_folded, "more", depth);
+    if (ok && n_pruned > 0)
+        put_pruned(tree, &pruned, n_pruned, "more", depth);
     free(nodes);
     free(branches);
     return ok && tree->out->error.status == NYTP_OK;
@@ -187,7 +187,7 @@ static bool put_below(const struct tree *tree, const struct branch *row, uint32_
 {
     const struct nytp_profile *profile = tree->profile;
     size_t n = 0;
-    struct branch folded = {0};
+    struct branch pruned = {0};
     for (uint32_t i = 0; i < row->n_nodes; i++)
         n += profile->nodes[row->nodes[i]].n_children;
     if (n == 0)
@@ -201,14 +201,14 @@ static bool put_below(const struct tree *tree, const struct branch *row, uint32_
         for (uint32_t c = 0; c < node->n_children; c++) {
             const uint32_t child = profile->children[node->first_child + c];
             below[n++] = (struct sub_node){profile->nodes[child].sub, child};
-            folded.incl_ticks += profile->nodes[child].incl_ticks;
-            folded.calls += profile->nodes[child].calls;
+            pruned.incl_ticks += profile->nodes[child].incl_ticks;
+            pruned.calls += profile->nodes[child].calls;
         }
     }
     bool ok = true;
-    folded.excl_ticks = folded.incl_ticks;
+    pruned.excl_ticks = pruned.incl_ticks;
     if (depth > MAX_ROW_DEPTH)
-        put_folded(tree, &folded, (uint32_t)n, "and what is below", depth);
+        put_pruned(tree, &pruned, (uint32_t)n, "and what is below", depth);
     else
         ok = put_level(tree, below, (uint32_t)n, depth);
     free(below);

@@ -16,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC     "#fOrTyTwO"
-#define MAX_DEPTH 1000000u
-#define MAX_NAMES (256u * 1024 * 1024) /* bytes of all names together */
-#define MAX_VALUE INT64_C(1000000000000000)
-#define MAX_TICKS 9e15 /* exact in a double */
+#define MAGIC              "#fOrTyTwO"
+#define MAX_DEPTH          1000000u
+#define MAX_NAMES          (256u * 1024 * 1024) /* bytes of all names together */
+#define MAX_VALUE          INT64_C(1000000000000000)
+#define MAX_TICKS          9e15     /* exact in a double */
 #define FINE_TICKS_PER_SEC 10000000 /* when the overhead is a fraction of a clock tick */
-#define PROFILER_SUB "Devel::DProf::write" /* flushes the profiler's buffer */
+#define PROFILER_SUB       "Devel::DProf::write" /* flushes the profiler's buffer */
 
 struct line {
     const char *at, *end; /* without the newline */
@@ -41,7 +41,12 @@ struct frame {
 };
 
 /* Clock readings of the header and of marks: user, system, real. */
-enum { USER, SYSTEM, REAL, N_CLOCKS };
+enum {
+    USER,
+    SYSTEM,
+    REAL,
+    N_CLOCKS
+};
 
 struct reader {
     struct nytp_source *source;
@@ -50,7 +55,7 @@ struct reader {
     char clock;
     bool keep_overhead;
 
-    int64_t hz;                      /* clock ticks per second */
+    int64_t hz; /* clock ticks per second */
     int64_t over[N_CLOCKS], over_tests, run[N_CLOCKS], total_marks;
     bool has_run, has_total_marks;
 
@@ -111,7 +116,11 @@ static void *grow(struct reader *r, void *items, uint32_t *capacity, uint64_t n,
 
 /* Lines */
 
-enum line_result { LINE, LINES_END, LINES_FAILED };
+enum line_result {
+    LINE,
+    LINES_END,
+    LINES_FAILED
+};
 
 static enum line_result fail_line(struct reader *r, uint64_t offset, size_t have)
 {
@@ -472,8 +481,8 @@ static bool push(struct reader *r, const struct line *line, uint32_t sub, uint32
 {
     if (r->depth == MAX_DEPTH)
         return fail(r, line, NYTP_ERR_LIMIT, "calls nested too deep");
-    r->frames = grow(r, r->frames, &r->frames_capacity, (uint64_t)r->depth + 1,
-                     sizeof *r->frames);
+    r->frames =
+        grow(r, r->frames, &r->frames_capacity, (uint64_t)r->depth + 1, sizeof *r->frames);
     if (r->frames_capacity == r->depth)
         return false;
     const bool hidden = !r->keep_overhead && is_profiler(r, sub);

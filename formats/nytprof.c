@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC        "NYTProf"
-#define MAX_LINE     60000u              /* bytes of a text line; less than the window */
-#define MAX_RECORD   (64u * 1024 * 1024) /* bytes of any record */
-#define MAX_EXTRA    1000u               /* spare numbers in a SUB_INFO of version 3 */
-#define QUICK_BYTES  32                  /* more than a TIME_BLOCK of largest numbers */
-#define VERSION(major, minor) ((major) * 100u + (minor))
+#define MAGIC                 "NYTProf"
+#define MAX_LINE              60000u /* bytes of a text line; less than the window */
+#define MAX_RECORD            (64u * 1024 * 1024) /* bytes of any record */
+#define MAX_EXTRA             1000u               /* spare numbers in a SUB_INFO of version 3 */
+#define QUICK_BYTES           32 /* more than a TIME_BLOCK of largest numbers */
+#define VERSION(major, minor) ((major)*100u + (minor))
 
 enum outcome {
     DECODED,
@@ -116,8 +116,8 @@ static bool get_u32(struct cursor *c, uint32_t *value)
     return true;
 }
 
-/* The layout of numbers is settled by the first one: a time of day, if the version has it. */
-static const struct nytp_nv_layout *settle_nv(struct reader *r, const uint8_t *bytes,
+/* The layout of numbers is decided by the first one: a time of day, if the version has it. */
+static const struct nytp_nv_layout *decide_nv(struct reader *r, const uint8_t *bytes,
                                               bool is_time)
 {
     if (r->nv == NULL)
@@ -130,7 +130,7 @@ static bool get_number(struct reader *r, struct cursor *c, double *value)
     const uint8_t *bytes = take(c, r->nv_size);
     if (bytes == NULL)
         return false;
-    *value = settle_nv(r, bytes, false)->decode(bytes);
+    *value = decide_nv(r, bytes, false)->decode(bytes);
     return true;
 }
 
@@ -142,7 +142,7 @@ static bool get_time(struct reader *r, struct cursor *c, double *value)
     const uint8_t *bytes = take(c, r->nv_size);
     if (bytes == NULL)
         return false;
-    *value = settle_nv(r, bytes, true)->decode(bytes);
+    *value = decide_nv(r, bytes, true)->decode(bytes);
     return true;
 }
 
@@ -155,7 +155,8 @@ static enum outcome get_line(struct reader *r, struct cursor *c, const struct ny
     const uint8_t *newline = most > 0 ? memchr(c->at, '\n', most) : NULL;
     if (newline == NULL) {
         if (left >= MAX_LINE)
-            return fail(r, event, NYTP_ERR_LIMIT, "text line is longer than %u bytes", MAX_LINE);
+            return fail(r, event, NYTP_ERR_LIMIT, "text line is longer than %u bytes",
+                        MAX_LINE);
         c->need = (size_t)(c->end - c->start) + 1;
         return SHORT;
     }
@@ -166,8 +167,8 @@ static enum outcome get_line(struct reader *r, struct cursor *c, const struct ny
     return DECODED;
 }
 
-static enum outcome get_string(struct reader *r, struct cursor *c, const struct nytp_event *event,
-                               struct nytp_str *string)
+static enum outcome get_string(struct reader *r, struct cursor *c,
+                               const struct nytp_event *event, struct nytp_str *string)
 {
     if (r->version < VERSION(2, 0)) {
         const enum outcome outcome = get_line(r, c, event, string);

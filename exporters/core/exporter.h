@@ -24,35 +24,37 @@ enum nytp_weight {
 struct nytp_export_options {
     const struct nytp_unit *unit; /* NULL = the format's own */
     enum nytp_weight weight;
-    uint32_t max_depth;       /* frames per stack; 0 = the format's default bound */
-    bool collapse_recursion;  /* a run of the same sub calling itself is one frame */
-    bool plain_names;         /* callgrind: no name compression */
-    bool aggregate;           /* speedscope: no timeline */
-    bool lines;               /* collapsed: frames carry call lines */
-    uint32_t top;             /* top: how many rows; 0 = default */
-    const char *sort;         /* top, tree: order, NULL = default */
-    double min_percent;       /* tree: no rows below it, if has_min_percent */
+    uint32_t max_depth;      /* frames per stack; 0 = the format's default bound */
+    bool collapse_recursion; /* a run of the same sub calling itself is one frame */
+    bool plain_names;        /* callgrind: no name compression */
+    bool aggregate;          /* speedscope: no timeline */
+    bool lines;              /* collapsed: frames carry call lines */
+    uint32_t top;            /* top: how many rows; 0 = default */
+    const char *sort;        /* top, tree: order, NULL = default */
+    double min_percent;      /* tree: no rows below it, if has_min_percent */
     bool has_min_percent;
-    uint32_t columns;         /* width of the terminal that is written to, 0 = none */
-    bool color;               /* that terminal takes colours */
-    const char *source_dir;   /* where sources were unpacked, or NULL */
+    uint32_t columns;       /* width of the terminal that is written to, 0 = none */
+    bool color;             /* that terminal takes colours */
+    const char *source_dir; /* where sources were unpacked, or NULL */
 };
 
 struct nytp_exporter {
-    const char *name;     /* "callgrind"; '-' for '_' */
-    const char *title;    /* one line for --list-formats: what opens it */
-    const char *suffixes; /* blank-separated, each with its dot or "prefix*": ".folded .collapsed" */
-    unsigned needs;       /* enum nytp_has: what it is poorer without */
-    bool binary;          /* refuse a terminal */
-    bool wants_spans;     /* build a timeline */
-    bool wants_sources;   /* keep source lines */
-    const char *viewer;   /* for --open: command to run with the file appended, or NULL */
+    const char *name;  /* "callgrind"; '-' for '_' */
+    const char *title; /* one line for --list-formats: what opens it */
+    const char
+        *suffixes;  /* blank-separated, each with its dot or "prefix*": ".folded .collapsed" */
+    unsigned needs; /* enum nytp_has: what it is poorer without */
+    bool binary;    /* refuse a terminal */
+    bool wants_spans;   /* build a timeline */
+    bool wants_sources; /* keep source lines */
+    const char *viewer; /* for --open: command to run with the file appended, or NULL */
     /* Write the whole profile. False with out's sticky error set when writing failed; every
      * byte goes through `out`. Names must be escaped so that the format's viewers load them. */
     bool (*write)(const struct nytp_profile *profile, const struct nytp_export_options *options,
                   struct nytp_out *out);
 };
 
-extern const struct nytp_exporter *const nytp_exporters[]; /* NULL-terminated, generated, by name */
+extern const struct nytp_exporter
+    *const nytp_exporters[]; /* NULL-terminated, generated, by name */
 
 #endif

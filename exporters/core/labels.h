@@ -10,7 +10,7 @@
  * Undoing every \xHH gives the recorded name back, so two names never become one. All else
  * stays as it is, a trailing blank too: Try::Tiny's names have one.
  *
- * Two subs of one name in files of different names (folded recordings, string evals) get
+ * Two subs of one name in files of different names (merged recordings, string evals) get
  * their file appended, "main::work [/x/a.pl]".
  */
 #ifndef NYTP_LABELS_H

@@ -39,13 +39,13 @@ struct packer {
 };
 
 struct nytp_out_impl {
-    int fd;               /* -1: memory */
-    char *path;           /* as given, for messages */
-    char *final_path;     /* rename the temporary file to this; NULL = written in place */
-    char *temp_path;      /* NULL = none */
+    int fd;                /* -1: memory */
+    char *path;            /* as given, for messages */
+    char *final_path;      /* rename the temporary file to this; NULL = written in place */
+    char *temp_path;       /* NULL = none */
     struct packer *packer; /* NULL = plain */
-    bool finished;        /* the compressor has written its end */
-    bool keep;            /* memory: keep the bytes */
+    bool finished;         /* the compressor has written its end */
+    bool keep;             /* memory: keep the bytes */
     uint8_t *memory;
     size_t memory_len, memory_size;
     uint8_t buffer[BUFFER_SIZE];
@@ -294,7 +294,8 @@ void nytp_printf(struct nytp_out *out, const char *format, ...)
     } else if (len > 0) {
         char *longer = malloc((size_t)len + 1);
         if (longer == NULL) {
-            nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory: text of %d bytes", len);
+            nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory: text of %d bytes",
+                           len);
         } else {
             vsnprintf(longer, (size_t)len + 1, format, again);
             nytp_put(out, longer, (size_t)len);

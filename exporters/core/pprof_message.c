@@ -270,7 +270,7 @@ static void merge_entries(struct message *m)
     m->n_entries = n;
 }
 
-/* Gather what was spent in a context, and in those folded into it. Returns its calls. */
+/* Gather what was spent in a context, and in those pruned into it. Returns its calls. */
 static uint64_t gather(struct message *m, uint32_t n)
 {
     const struct nytp_profile *profile = m->profile;
@@ -330,10 +330,10 @@ static void put_context(struct message *m, const struct process_labels *labels, 
     }
 }
 
-/* Chain the folded contexts to those they are counted on, in index order. */
+/* Chain the pruned contexts to those they are counted on, in index order. */
 static bool link_members(struct message *m)
 {
-    if (m->stacks.n_folded == 0)
+    if (m->stacks.n_pruned == 0)
         return true;
     const uint32_t n_nodes = m->profile->n_nodes;
     m->next_member = calloc((size_t)n_nodes + 1, sizeof *m->next_member);
@@ -514,7 +514,7 @@ static void add_comments(struct message *m)
     if (profile->n_parts == 1) {
         add_part_comments(m, &profile->parts[0]);
     } else {
-        add_comment(m, "folded from %lu recordings", (unsigned long)profile->n_parts);
+        add_comment(m, "merged from %lu recordings", (unsigned long)profile->n_parts);
         for (uint32_t i = 0; i < profile->n_parts; i++)
             if (profile->parts[i].partial)
                 add_comment(m, "partial: %s: %s", profile->parts[i].path.ptr,
@@ -524,8 +524,8 @@ static void add_comments(struct message *m)
         add_comment(m, "estimated: stacks, from call counts (no call events)");
     else if (!(profile->has & NYTP_HAS_ENTRIES))
         add_comment(m, "estimated: lines within stacks (no call entry events)");
-    if (m->stacks.n_folded > 0)
-        add_comment(m, "folded: %llu deeper contexts", (unsigned long long)m->stacks.n_folded);
+    if (m->stacks.n_pruned > 0)
+        add_comment(m, "pruned: %llu deeper contexts", (unsigned long long)m->stacks.n_pruned);
 }
 
 static int64_t tick_nanoseconds(const struct nytp_profile *profile)

@@ -11,7 +11,10 @@
 
 #define MAX_VARINT 10
 
-enum wire_type { WIRE_VARINT = 0, WIRE_LEN = 2 };
+enum wire_type {
+    WIRE_VARINT = 0,
+    WIRE_LEN = 2
+};
 
 void nytp_pb_free(struct nytp_pb *pb)
 {

@@ -2,7 +2,7 @@
  *
  * Stacks of bounded depth; see stacks.h.
  *
- * One pass in index order, so that a node's parent is folded before the node. What a folded
+ * One pass in index order, so that a node's parent is pruned before the node. What a pruned
  * context leads to is remembered by (kept parent, sub, call site): the search for a frame of
  * the same sub runs once per distinct case, not once per level of a recursion.
  */
@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-struct folding {
+struct bounding {
     struct nytp_stacks *stacks;
     uint32_t *depths; /* by node, of kept ones: frames below the root */
     struct nytp_table children;
@@ -20,8 +20,8 @@ struct folding {
     bool collapse_recursion;
 };
 
-static bool needs_folding(const struct nytp_profile *profile,
-                          const struct nytp_export_options *options)
+static bool needs_bounding(const struct nytp_profile *profile,
+                           const struct nytp_export_options *options)
 {
     if (options->collapse_recursion)
         return true;
@@ -46,24 +46,24 @@ static uint32_t same_sub_outside(const struct nytp_stacks *stacks, uint32_t node
 }
 
 /* Where a node goes whose parent is kept as `outer`, when nobody like it was there before. */
-static uint32_t place(const struct folding *folding, uint32_t n, uint32_t outer)
+static uint32_t place(const struct bounding *bounding, uint32_t n, uint32_t outer)
 {
-    const struct nytp_stacks *stacks = folding->stacks;
+    const struct nytp_stacks *stacks = bounding->stacks;
     const struct nytp_node *node = &stacks->profile->nodes[n];
-    if (folding->collapse_recursion && stacks->profile->nodes[outer].sub == node->sub)
+    if (bounding->collapse_recursion && stacks->profile->nodes[outer].sub == node->sub)
         return outer;
-    const uint32_t depth = folding->depths[outer] + 1;
-    if (folding->max_depth > 0)
-        return depth < folding->max_depth ? n : outer;
+    const uint32_t depth = bounding->depths[outer] + 1;
+    if (bounding->max_depth > 0)
+        return depth < bounding->max_depth ? n : outer;
     if (depth < NYTP_STACKS_BOUND)
         return n;
     const uint32_t same = same_sub_outside(stacks, outer, node->sub);
     return same != NYTP_TABLE_NONE ? same : n;
 }
 
-static bool fold_node(struct folding *folding, uint32_t n)
+static bool bound_node(struct bounding *bounding, uint32_t n)
 {
-    struct nytp_stacks *stacks = folding->stacks;
+    struct nytp_stacks *stacks = bounding->stacks;
     const struct nytp_node *node = &stacks->profile->nodes[n];
     if (node->parent == n) {
         stacks->kept[n] = stacks->outer[n] = n;
@@ -71,18 +71,18 @@ static bool fold_node(struct folding *folding, uint32_t n)
     }
     const uint32_t outer = stacks->kept[node->parent];
     const struct nytp_key key = {outer, node->sub, node->file, node->line};
-    uint32_t kept = nytp_table_get(&folding->children, key);
+    uint32_t kept = nytp_table_get(&bounding->children, key);
     if (kept == NYTP_TABLE_NONE) {
-        kept = place(folding, n, outer);
-        if (!nytp_table_put(&folding->children, key, kept))
+        kept = place(bounding, n, outer);
+        if (!nytp_table_put(&bounding->children, key, kept))
             return false;
     }
     stacks->kept[n] = kept;
     if (kept == n) {
         stacks->outer[n] = outer;
-        folding->depths[n] = folding->depths[outer] + 1;
+        bounding->depths[n] = bounding->depths[outer] + 1;
     } else {
-        stacks->n_folded++;
+        stacks->n_pruned++;
     }
     return true;
 }
@@ -91,21 +91,21 @@ bool nytp_stacks_init(struct nytp_stacks *stacks, const struct nytp_profile *pro
                       const struct nytp_export_options *options)
 {
     *stacks = (struct nytp_stacks){.profile = profile};
-    if (!needs_folding(profile, options))
+    if (!needs_bounding(profile, options))
         return true;
-    struct folding folding = {
+    struct bounding bounding = {
         .stacks = stacks,
-        .depths = calloc((size_t)profile->n_nodes + 1, sizeof *folding.depths),
+        .depths = calloc((size_t)profile->n_nodes + 1, sizeof *bounding.depths),
         .max_depth = options->max_depth,
         .collapse_recursion = options->collapse_recursion,
     };
     stacks->kept = calloc((size_t)profile->n_nodes + 1, sizeof *stacks->kept);
     stacks->outer = calloc((size_t)profile->n_nodes + 1, sizeof *stacks->outer);
-    bool ok = folding.depths != NULL && stacks->kept != NULL && stacks->outer != NULL;
+    bool ok = bounding.depths != NULL && stacks->kept != NULL && stacks->outer != NULL;
     for (uint32_t n = 0; ok && n < profile->n_nodes; n++)
-        ok = fold_node(&folding, n);
-    nytp_table_free(&folding.children);
-    free(folding.depths);
+        ok = bound_node(&bounding, n);
+    nytp_table_free(&bounding.children);
+    free(bounding.depths);
     if (!ok)
         nytp_stacks_free(stacks);
     return ok;

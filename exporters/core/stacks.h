@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Stacks of bounded depth. A context n frames deep costs n frames to write; twenty thousand
- * levels of recursion would be 200 million. So contexts beyond a bound are folded:
+ * levels of recursion would be 200 million. So contexts beyond a bound are pruned:
  *
  * - default bound: a frame beyond it is put on the nearest frame of the same sub further out,
  *   which is there in any recursion, together with what it calls. A sub that is not on the
@@ -20,11 +20,11 @@
 
 struct nytp_stacks {
     const struct nytp_profile *profile;
-    /* By node, both NULL when nothing is folded. kept[n]: the node on whose stack n is
+    /* By node, both NULL when nothing is pruned. kept[n]: the node on whose stack n is
      * counted, n itself or a lower index. outer[n], for n == kept[n]: the next frame out,
      * n itself for a root. */
     uint32_t *kept, *outer;
-    uint64_t n_folded; /* nodes for which kept[n] != n */
+    uint64_t n_pruned; /* nodes for which kept[n] != n */
 };
 
 /* False when there is no memory. */

@@ -38,7 +38,7 @@ struct nytp_stacktree {
     uint32_t max_depth; /* of all stacks */
 };
 
-/* Of one process, or of NYTP_ALL_PROCESSES folded together. `weight`, `max_depth`,
+/* Of one process, or of NYTP_ALL_PROCESSES merged. `weight`, `max_depth`,
  * `collapse_recursion` and `lines` are the user's; with `lines` a frame carries the line of
  * the call, the last one the line of the statement. `by_name`: subs of the same name in
  * different files are one frame. NULL when memory is out. */

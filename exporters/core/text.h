@@ -25,7 +25,12 @@ void nytp_text_time(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
 /* part of whole in percent, one decimal, right-aligned: " 12.3%" */
 void nytp_text_percent(struct nytp_out *out, int64_t part, int64_t whole);
 
-enum nytp_style { NYTP_STYLE_PLAIN, NYTP_STYLE_BOLD, NYTP_STYLE_HOT, NYTP_STYLE_DIM };
+enum nytp_style {
+    NYTP_STYLE_PLAIN,
+    NYTP_STYLE_BOLD,
+    NYTP_STYLE_HOT,
+    NYTP_STYLE_DIM
+};
 
 /* Escape sequence that begins (or, with PLAIN, ends) a style; nothing without `color`. */
 void nytp_text_style(struct nytp_out *out, bool color, enum nytp_style style);

@@ -101,7 +101,7 @@ void nytp_timeline_end(struct nytp_timeline *timeline)
 const char *nytp_timeline_remark(const struct nytp_profile *profile, char *text, size_t size)
 {
     text[0] = '\0';
-    if (profile->spans_folded > 0)
+    if (profile->spans_pruned > 0)
         snprintf(text, size, ", calls shorter than %.3g \xc2\xb5s are in their callers",
                  (double)profile->span_min_ticks * 1e6 / (double)profile->ticks_per_sec);
     return text;

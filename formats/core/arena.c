@@ -11,7 +11,7 @@
 #ifdef NYTP_HAVE_VALGRIND
 #include <valgrind/memcheck.h>
 #else
-#define VALGRIND_MAKE_MEM_NOACCESS(at, size) ((void)0)
+#define VALGRIND_MAKE_MEM_NOACCESS(at, size)  ((void)0)
 #define VALGRIND_MAKE_MEM_UNDEFINED(at, size) ((void)0)
 #endif
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Folds the events of one input, in one pass. Memory grows with what is distinct: files, subs,
- * lines, arcs, contexts.
+ * Sums up the events of one input, in one pass. Memory grows with what is distinct: files,
+ * subs, lines, arcs, contexts.
  *
  * Two ways for a statement: where calls have entry events it goes to the frame in which it
- * began (calltree.h); elsewhere only its file and line are known, and settle.c finds the sub
- * by line ranges.
+ * began (calltree.h); elsewhere only its file and line are known, and attribution.c finds the
+ * sub by line ranges.
  */
 #include "builder.h"
 
@@ -353,7 +353,7 @@ static bool entry_event(struct nytp_builder *b, const struct nytp_event *e)
 }
 
 /* Keep the timeline within its budget: when it is full, the shortest calls go. */
-static void fold_short_spans(struct nytp_builder *b)
+static void prune_short_spans(struct nytp_builder *b)
 {
     while (b->n_spans > b->options.max_spans / 2) {
         b->span_min_ticks = b->span_min_ticks == 0 ? 1 : b->span_min_ticks * 2;
@@ -361,7 +361,7 @@ static void fold_short_spans(struct nytp_builder *b)
         for (uint32_t i = 0; i < b->n_spans; i++)
             if (b->spans[i].ticks >= b->span_min_ticks)
                 b->spans[kept++] = b->spans[i];
-        b->spans_folded += b->n_spans - kept;
+        b->spans_pruned += b->n_spans - kept;
         b->n_spans = kept;
         if (b->span_min_ticks > INT64_MAX / 4)
             return;
@@ -371,11 +371,11 @@ static void fold_short_spans(struct nytp_builder *b)
 static bool keep_span(struct nytp_builder *b, const struct nytp_built_span *span)
 {
     if (span->ticks < b->span_min_ticks) {
-        b->spans_folded++;
+        b->spans_pruned++;
         return true;
     }
     if (b->n_spans >= b->options.max_spans)
-        fold_short_spans(b);
+        prune_short_spans(b);
     if (!nytp_grow(&b->spans, &b->spans_capacity, b->n_spans, sizeof *b->spans))
         return out_of_memory(b);
     b->spans[b->n_spans++] = *span;
@@ -612,7 +612,7 @@ struct nytp_profile *nytp_builder_finish(struct nytp_builder *b,
         if ((b->n_processes == 0 && !need_process(b)) || !nytp_builder_end_process(b))
             *error = b->error;
         else
-            profile = nytp_settle(b, error);
+            profile = nytp_attribute(b, error);
         if (profile != NULL && reason.status != NYTP_OK) {
             profile->partial = profile->parts[0].partial = true;
             profile->parts[0].error = reason;

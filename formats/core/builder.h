@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What has been folded from the events of one input, before it is settled into a profile.
- * Private to builder.c (fills it) and settle.c (turns it into the model).
+ * What the events of one input have been summed up to, before attribution makes a profile of
+ * it. Private to builder.c (fills it) and attribution.c (turns it into the model).
  */
 #ifndef NYTP_BUILDER_H
 #define NYTP_BUILDER_H
@@ -13,8 +13,8 @@
 #include "table.h"
 
 #define NYTP_LINES_PER_PAGE 64u
-#define NYTP_SMALL_FIDS 1024u
-#define NYTP_PAGE_CACHE 256u
+#define NYTP_SMALL_FIDS     1024u
+#define NYTP_PAGE_CACHE     256u
 
 struct nytp_built_file {
     uint32_t name; /* string id, as are all names here */
@@ -82,7 +82,7 @@ struct nytp_builder {
 
     struct nytp_pair_ids {
         uint32_t key, value;
-    } *attributes, *options_seen;
+    } * attributes, *options_seen;
     uint32_t n_attributes, attributes_capacity, n_options, options_capacity;
 
     struct nytp_built_process *processes;
@@ -92,7 +92,7 @@ struct nytp_builder {
 
     struct nytp_built_file *files; /* [0] unused */
     uint32_t n_files, files_capacity;
-    struct nytp_table file_by_fid; /* (fid) -> index */
+    struct nytp_table file_by_fid;        /* (fid) -> index */
     uint32_t small_fids[NYTP_SMALL_FIDS]; /* the same for low fids, 0 = not known */
 
     struct nytp_line_page *pages;
@@ -115,7 +115,7 @@ struct nytp_builder {
     struct nytp_built_span *spans; /* in the order in which the calls ended */
     uint32_t n_spans, spans_capacity;
     int64_t span_min_ticks;
-    uint64_t spans_folded;
+    uint64_t spans_pruned;
     int64_t time_position; /* the latest instant that is taken on the current time axis */
 
     uint32_t left_file, left_line; /* the statement that was left last */
@@ -132,7 +132,7 @@ void nytp_builder_free(struct nytp_builder *builder);
 bool nytp_lay_out_spans(const struct nytp_builder *builder, struct nytp_profile *p,
                         const uint32_t *node_of_raw);
 
-/* settle.c: the built parts become the model. The builder stays with the caller. */
-struct nytp_profile *nytp_settle(struct nytp_builder *builder, struct nytp_error *error);
+/* attribution.c: the built parts become the model. The builder stays with the caller. */
+struct nytp_profile *nytp_attribute(struct nytp_builder *builder, struct nytp_error *error);
 
 #endif

@@ -12,8 +12,8 @@
 bool nytp_calltree_init(struct nytp_calltree *tree, uint64_t max_nodes)
 {
     *tree = (struct nytp_calltree){
-        .max_nodes = max_nodes == 0 || max_nodes > NYTP_MAX_NODES ? NYTP_MAX_NODES
-                                                                  : (uint32_t)max_nodes,
+        .max_nodes =
+            max_nodes == 0 || max_nodes > NYTP_MAX_NODES ? NYTP_MAX_NODES : (uint32_t)max_nodes,
         .n_nodes = 1, /* index 0 means none */
         .n_lines = 1,
     };
@@ -124,7 +124,8 @@ static uint32_t find_line(const struct nytp_calltree *tree, uint32_t node, uint3
         return record == NYTP_TABLE_NONE ? 0 : record;
     }
     uint32_t record = n->first_line;
-    while (record != 0 && (tree->lines[record].line != line || tree->lines[record].file != file))
+    while (record != 0 &&
+           (tree->lines[record].line != line || tree->lines[record].file != file))
         record = tree->lines[record].next;
     return record;
 }
@@ -235,11 +236,10 @@ static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
         const struct nytp_tree_line l = tree->lines[r];
         next = l.next;
         drop_line(tree, from, r);
-        if (!book_line(tree, to, &previous,
-                       &(struct nytp_pending){.file = l.file,
-                                              .line = l.line,
-                                              .ticks = l.ticks,
-                                              .count = l.statements}))
+        if (!book_line(
+                tree, to, &previous,
+                &(struct nytp_pending){
+                    .file = l.file, .line = l.line, .ticks = l.ticks, .count = l.statements}))
             return false;
     }
     tree->nodes[from].first_line = 0;
@@ -343,7 +343,8 @@ static bool imply_frame(struct nytp_calltree *tree, uint32_t depth)
            push_frame(tree, depth, (struct nytp_frame){0});
 }
 
-bool nytp_calltree_entry(struct nytp_calltree *tree, uint32_t file, uint32_t line, int64_t clock)
+bool nytp_calltree_entry(struct nytp_calltree *tree, uint32_t file, uint32_t line,
+                         int64_t clock)
 {
     return push_frame(tree, depth_of(tree, tree->top) + 1,
                       (struct nytp_frame){.file = file,
@@ -538,7 +539,8 @@ static bool close_implied(struct nytp_calltree *tree, const struct nytp_frame *f
     const struct nytp_tree_node *n = &tree->nodes[frame->node];
     const uint32_t child = n->first_child;
     if (n->first_line == 0 && child != NYTP_NO_NODE &&
-        tree->nodes[child].next_sibling == NYTP_NO_NODE && tree->nodes[child].sub == NYTP_NO_SUB)
+        tree->nodes[child].next_sibling == NYTP_NO_NODE &&
+        tree->nodes[child].sub == NYTP_NO_SUB)
         return dissolve_frame(tree, frame, index);
     return name_subtree(tree, frame, index, NYTP_NO_SUB, 0, true);
 }
@@ -670,8 +672,8 @@ bool nytp_calltree_return(struct nytp_calltree *tree, uint32_t depth, uint32_t s
         if (!close_implied(tree, &frame, index))
             return false;
     }
-    return imply_frame(tree, depth_of(tree, tree->top) > depth ? depth_of(tree, tree->top)
-                                                               : depth) &&
+    return imply_frame(tree,
+                       depth_of(tree, tree->top) > depth ? depth_of(tree, tree->top) : depth) &&
            return_top(tree, depth, sub, excl_ticks);
 }
 

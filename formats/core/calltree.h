@@ -23,14 +23,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NYTP_NO_NODE 0u       /* node index 0 is never used */
-#define NYTP_NO_SUB UINT32_MAX /* a frame whose name never became known */
+#define NYTP_NO_NODE 0u         /* node index 0 is never used */
+#define NYTP_NO_SUB  UINT32_MAX /* a frame whose name never became known */
 
 /* Named limits. A depth beyond the first is damage, not a program. */
-#define NYTP_MAX_DEPTH 1000000u
-#define NYTP_MAX_NODES 20000000u
-#define NYTP_LINE_CACHE 4096u
-#define NYTP_PENDING_HINTS 2048u
+#define NYTP_MAX_DEPTH       1000000u
+#define NYTP_MAX_NODES       20000000u
+#define NYTP_LINE_CACHE      4096u
+#define NYTP_PENDING_HINTS   2048u
 #define NYTP_UNINDEXED_LINES 16u
 
 struct nytp_tree_node {
@@ -58,14 +58,14 @@ struct nytp_tree_line {
 /* Open frames. Implied frames in which nothing happened are not kept: two neighbours on the
  * stack can differ by more than one in depth. */
 struct nytp_frame {
-    uint32_t node;  /* its nameless subtree, NYTP_NO_NODE until something happens in it */
-    uint32_t depth; /* as in return events, less the tree's base_depth; 0 = the process */
-    uint32_t file, line;  /* call site */
-    bool entered;         /* an entry event was seen; else implied by a deeper event */
-    bool spilled;           /* had too many pending lines: they go to its node */
+    uint32_t node;       /* its nameless subtree, NYTP_NO_NODE until something happens in it */
+    uint32_t depth;      /* as in return events, less the tree's base_depth; 0 = the process */
+    uint32_t file, line; /* call site */
+    bool entered;        /* an entry event was seen; else implied by a deeper event */
+    bool spilled;        /* had too many pending lines: they go to its node */
     uint32_t first_pending; /* its entries in `pending` begin here */
-    int64_t entry_clock;  /* statement clock at the entry */
-    int64_t start_ticks;  /* estimate on the time axis */
+    int64_t entry_clock;    /* statement clock at the entry */
+    int64_t start_ticks;    /* estimate on the time axis */
 };
 
 /* What happened in an open frame, not yet booked on any node: a line that ran, or calls that
@@ -117,7 +117,8 @@ void nytp_calltree_free(struct nytp_calltree *tree);
 /* Begin a process: a new root named `sub`. Its node index, or NYTP_NO_NODE (memory, limit). */
 uint32_t nytp_calltree_begin(struct nytp_calltree *tree, uint32_t sub);
 
-/* All of these return false when memory or a limit is out. Ticks and clocks are the builder's. */
+/* All of these return false when memory or a limit is out. Ticks and clocks are the builder's.
+ */
 bool nytp_calltree_entry(struct nytp_calltree *tree, uint32_t file, uint32_t line,
                          int64_t clock);
 bool nytp_calltree_return(struct nytp_calltree *tree, uint32_t depth, uint32_t sub,

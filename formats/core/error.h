@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Errors as values: what failed, where in the input, in one line of text. Nothing below
- * exporters/core/main.c and XS/ prints, exits or croaks.
+ * exporters/command/main.c and XS/ prints, exits or croaks.
  */
 #ifndef NYTP_ERROR_H
 #define NYTP_ERROR_H
@@ -25,9 +25,9 @@ enum nytp_status {
 struct nytp_error {
     enum nytp_status status;
     bool has_offset;
-    bool inflated;       /* offset counts bytes of the inflated stream, not of the file */
-    uint64_t offset;     /* byte in the input at which the failing item begins */
-    char message[240];   /* what failed, with field=value; no trailing period or newline */
+    bool inflated;     /* offset counts bytes of the inflated stream, not of the file */
+    uint64_t offset;   /* byte in the input at which the failing item begins */
+    char message[240]; /* what failed, with field=value; no trailing period or newline */
 };
 
 /* Set status and message (printf style, cut at the buffer's end, control characters are

@@ -4,7 +4,7 @@
  * on its share in proportion. What is too small to place, or only reachable through
  * recursion, becomes a child of the root, so that every sub's total is exact.
  */
-#include "settle.h"
+#include "attribution.h"
 
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 #define ESTIMATE_MAX_DEPTH 200u
 
 struct estimate {
-    struct nytp_settling *s;
+    struct nytp_attribution *s;
     const struct nytp_sub_sums *sums;
     uint32_t *first_arc; /* per caller, arcs sorted by caller */
     uint32_t *arc_order;
@@ -61,7 +61,7 @@ static bool estimate_below(struct estimate *e, uint32_t raw_parent, uint32_t cal
     return true;
 }
 
-bool nytp_estimate_tree(struct nytp_settling *s, const struct nytp_sub_sums *sums)
+bool nytp_estimate_tree(struct nytp_attribution *s, const struct nytp_sub_sums *sums)
 {
     struct nytp_builder *b = s->b;
     const uint32_t n = s->p->n_subs, root = b->processes[0].root;

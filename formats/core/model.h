@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The model: what exporters see of one or several profiles. Events are folded into it in one
+ * The model: what exporters see of one or several profiles. Events are summed up in it in one
  * pass (struct nytp_builder); when done it is a handful of flat, sorted arrays that refer to
  * each other by index.
  *
@@ -38,9 +38,9 @@ struct nytp_process {
     uint32_t pid, ppid;
     double start_s, end_s; /* epoch; end_s 0 when the end was not seen */
     uint32_t part;
-    uint32_t root;        /* node index: the root of its tree, sub main::RUNTIME */
-    int64_t stmt_ticks;   /* sum of all its statement records */
-    bool complete;        /* its end was seen */
+    uint32_t root;      /* node index: the root of its tree, sub main::RUNTIME */
+    int64_t stmt_ticks; /* sum of all its statement records */
+    bool complete;      /* its end was seen */
 };
 
 /* One input file. Arcs and sub lines are kept apart by part, all else is unified. */
@@ -116,7 +116,7 @@ struct nytp_arc {
     uint64_t calls;      /* at least 1 */
     int64_t incl_ticks;  /* calls at recursion depth 1 of the callee */
     int64_t excl_ticks;
-    int64_t reci_ticks;  /* calls nested in another call of the callee */
+    int64_t reci_ticks; /* calls nested in another call of the callee */
     uint32_t rec_depth;
 };
 
@@ -131,10 +131,10 @@ struct nytp_node {
     uint32_t sub;
     uint32_t file, line; /* call site in the parent; 0,0 when unknown */
     uint32_t flags;
-    uint32_t depth;      /* 0 for a root */
+    uint32_t depth; /* 0 for a root */
     uint64_t calls;
     int64_t excl_ticks;
-    int64_t incl_ticks;  /* excl_ticks plus the incl_ticks of all children */
+    int64_t incl_ticks;                     /* excl_ticks plus the incl_ticks of all children */
     uint32_t first_child, n_children;       /* into children[] */
     uint32_t first_node_line, n_node_lines; /* into node_lines[] */
 };
@@ -157,16 +157,16 @@ struct nytp_span {
 
 struct nytp_profile {
     int64_t ticks_per_sec;
-    unsigned has;       /* enum nytp_has, of all parts together */
-    bool partial;       /* any part is */
+    unsigned has;        /* enum nytp_has, of all parts together */
+    bool partial;        /* any part is */
     bool estimated_tree; /* no call events: the tree is derived from arcs in proportion */
     int64_t total_ticks; /* sum of the roots' incl_ticks */
     uint64_t total_statements, total_calls;
-    uint64_t negative_times; /* records that carried negative ticks */
+    uint64_t negative_times;     /* records that carried negative ticks */
     uint64_t wrapped_statements; /* negative statement ticks below -1 s: a 32 bit wrap */
     uint64_t unreturned_frames;
     int64_t span_min_ticks; /* calls shorter than this are not in spans; 0 = all are */
-    uint64_t spans_folded;  /* how many were left out for it */
+    uint64_t spans_pruned;  /* how many were left out for it */
 
     struct nytp_part *parts;
     struct nytp_process *processes;
@@ -193,7 +193,7 @@ struct nytp_build_options {
     uint64_t max_nodes; /* limit on distinct contexts; 0 = the default limit */
 };
 
-/* Folds one input. The sink is the first member: pass &builder->sink to nytp_read(). */
+/* Takes in one input. The sink is the first member: pass &builder->sink to nytp_read(). */
 struct nytp_builder;
 struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
                                       const char *path, struct nytp_error *error);
@@ -206,11 +206,11 @@ struct nytp_profile *nytp_builder_finish(struct nytp_builder *builder,
                                          const struct nytp_error *read_error,
                                          struct nytp_error *error);
 
-/* Fold several profiles into one: subs unified by name and file, non-eval files by name, one
+/* Merge several profiles into one: subs unified by name and file, non-eval files by name, one
  * part and its processes kept apart per input. Consumes the inputs. NULL with *error set
  * on failure. */
-struct nytp_profile *nytp_profile_fold(struct nytp_profile **profiles, uint32_t n_profiles,
-                                       struct nytp_error *error);
+struct nytp_profile *nytp_profiles_merge(struct nytp_profile **profiles, uint32_t n_profiles,
+                                         struct nytp_error *error);
 
 void nytp_profile_free(struct nytp_profile *profile);
 

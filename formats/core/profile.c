@@ -136,8 +136,8 @@ static bool check_node(const struct nytp_profile *p, uint32_t i, bool is_root, i
             const struct nytp_node *a = &p->nodes[p->children[n->first_child + c - 1]];
             const struct nytp_node *b = &p->nodes[child];
             REQUIRE(a->sub < b->sub ||
-                        (a->sub == b->sub && (a->file < b->file ||
-                                              (a->file == b->file && a->line <= b->line))),
+                        (a->sub == b->sub &&
+                         (a->file < b->file || (a->file == b->file && a->line <= b->line))),
                     "node=%u children are not sorted", i);
         }
     }

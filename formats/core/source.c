@@ -125,8 +125,8 @@ static size_t produce_inflated(struct nytp_source_impl *impl, struct stage *stag
             continue;
         const uint64_t offset = stage->produced + (uint64_t)(out - start);
         if (result == NYTP_INFLATE_DAMAGED)
-            fail_inflate(impl, stage, offset, NYTP_ERR_FORMAT, "is damaged: ",
-                         nytp_inflate_reason(stage->inflate));
+            fail_inflate(impl, stage, offset, NYTP_ERR_FORMAT,
+                         "is damaged: ", nytp_inflate_reason(stage->inflate));
         else if (result == NYTP_INFLATE_MORE)
             fail_inflate(impl, stage, offset, NYTP_ERR_TRUNCATED, "ends early", "");
         stage->ended = true;

@@ -56,12 +56,12 @@ static void link_spans(const struct nytp_builder *b, const struct nytp_profile *
             top--;
         const uint32_t parent = top > 0 ? stack[top - 1] : NO_SPAN;
         struct layout *above = parent == NO_SPAN ? process : &all[parent];
-        all[i] = (struct layout){.parent = parent,
-                                 .first = NO_SPAN,
-                                 .next = NO_SPAN,
-                                 .depth = span->depth,
-                                 .raw = find_node(&b->tree, above->raw,
-                                                  span->depth - above->depth, span)};
+        all[i] = (struct layout){
+            .parent = parent,
+            .first = NO_SPAN,
+            .next = NO_SPAN,
+            .depth = span->depth,
+            .raw = find_node(&b->tree, above->raw, span->depth - above->depth, span)};
         if (all[i].raw == NYTP_NO_NODE)
             continue;
         all[i].ticks = span_ticks(span, &p->nodes[node_of_raw[all[i].raw]]);
@@ -137,7 +137,7 @@ bool nytp_lay_out_spans(const struct nytp_builder *b, struct nytp_profile *p,
         emit_spans(p, all, root.first, node_of_raw);
     }
     p->span_min_ticks = b->span_min_ticks;
-    p->spans_folded = b->spans_folded + b->n_spans - p->n_spans;
+    p->spans_pruned = b->spans_pruned + b->n_spans - p->n_spans;
     free(all);
     free(stack);
     return ok;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * What follows from the calling-context tree: arcs, line costs and the totals of subs. Used
- * when a profile is made, folded, or its tree was changed (selection).
+ * when a profile is made, merged, or its tree was changed (selection).
  */
 #ifndef NYTP_TOTALS_H
 #define NYTP_TOTALS_H

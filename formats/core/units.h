@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 struct nytp_unit {
-    const char *name;     /* "ns", "us", "ms", "s", "ticks" */
+    const char *name;      /* "ns", "us", "ms", "s", "ticks" */
     const char *long_name; /* "nanoseconds", …, "ticks" */
-    int64_t per_sec;      /* 0 for ticks */
+    int64_t per_sec;       /* 0 for ticks */
 };
 
 /* By short or long name; NULL if unknown. */

@@ -104,7 +104,8 @@ bool nytp_writer_put_trailer(struct nytp_writer *writer)
     char text[160];
     const double ratio = (double)writer->n_inflated / (double)writer->n_deflated;
     snprintf(text, sizeof text,
-             "#\n# Compressed %" PRIu64 " bytes to %" PRIu64 ", ratio %f:1, data shrunk by %.2f%%\n",
+             "#\n# Compressed %" PRIu64 " bytes to %" PRIu64
+             ", ratio %f:1, data shrunk by %.2f%%\n",
              writer->n_inflated, writer->n_deflated, ratio, 100 - 100 / ratio);
     nytp_writer_put_bytes(writer, text, strlen(text));
     return hand_on(writer, NYTP_FLUSH_NONE);
@@ -270,7 +271,8 @@ void nytp_write_new_fid(struct nytp_writer *writer, uint32_t fid, uint32_t eval_
                         uint32_t eval_line, uint32_t flags, uint32_t size, uint32_t mtime_s,
                         const char *name, size_t name_len)
 {
-    put_u32s(writer, '@', 6, (const uint32_t[]){fid, eval_fid, eval_line, flags, size, mtime_s});
+    put_u32s(writer, '@', 6,
+             (const uint32_t[]){fid, eval_fid, eval_line, flags, size, mtime_s});
     put_str(writer, name, name_len);
 }
 

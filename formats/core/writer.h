@@ -10,17 +10,17 @@
 #ifndef NYTP_WRITER_H
 #define NYTP_WRITER_H
 
-#include "deflate.h"
+#include "../deflate/deflate.h"
 #include "event.h"
 
 #include <string.h>
 
 struct nytp_writer {
-    uint8_t *at, *end;  /* free space of the block */
-    uint8_t *block;     /* NYTP_WRITER_MOST bytes: `plain`, or the compressor's room */
-    uint8_t *plain;     /* owned */
-    size_t n_plain;     /* bytes of it that go out with the first that are compressed */
-    bool failed;        /* sticky: `put` or the compressor refused; further bytes are dropped */
+    uint8_t *at, *end; /* free space of the block */
+    uint8_t *block;    /* NYTP_WRITER_MOST bytes: `plain`, or the compressor's room */
+    uint8_t *plain;    /* owned */
+    size_t n_plain;    /* bytes of it that go out with the first that are compressed */
+    bool failed;       /* sticky: `put` or the compressor refused; further bytes are dropped */
     /* Called when the block is full, to flush it; NULL: flush without sync. */
     void (*on_full)(struct nytp_writer *writer);
     uint64_t n_raw;     /* bytes handed on so far before compression */
@@ -35,7 +35,7 @@ struct nytp_writer {
 /* A block is this long at first; records are shorter but for their strings, which may be of any
  * length. */
 #define NYTP_WRITER_BLOCK 16384
-#define NYTP_WRITER_MOST NYTP_DEFLATE_ROOM
+#define NYTP_WRITER_MOST  NYTP_DEFLATE_ROOM
 
 /* Room that one record needs without its strings. */
 #define NYTP_WRITER_RECORD 64
@@ -56,8 +56,8 @@ bool nytp_writer_flush(struct nytp_writer *writer, enum nytp_flush flush);
  * which the compressor and the program drive each other. */
 void nytp_writer_set_block(struct nytp_writer *writer, size_t len);
 
-/* Go on with another compressor, NULL: with none, in a block of the shortest length. The old one
- * is freed, and what its block held is forgotten. */
+/* Go on with another compressor, NULL: with none, in a block of the shortest length. The old
+ * one is freed, and what its block held is forgotten. */
 void nytp_writer_set_deflate(struct nytp_writer *writer, struct nytp_deflate *deflate);
 
 /* After NYTP_FLUSH_FINISH: the line of text behind a compressed stream, which readers of the
@@ -146,8 +146,9 @@ static inline void nytp_write_time_at(struct nytp_writer *writer, int32_t ticks,
     writer->at = at + place->len;
 }
 
-static inline void nytp_write_time_block(struct nytp_writer *writer, int32_t ticks, uint32_t fid,
-                                         uint32_t line, uint32_t block_line, uint32_t sub_line)
+static inline void nytp_write_time_block(struct nytp_writer *writer, int32_t ticks,
+                                         uint32_t fid, uint32_t line, uint32_t block_line,
+                                         uint32_t sub_line)
 {
     nytp_writer_room(writer, NYTP_WRITER_RECORD);
     uint8_t *at = writer->at;

@@ -131,7 +131,7 @@ def test_inspections_of_a_file_cut_between_records(profile, tmp_path):
 
 # ---- several ----
 
-def test_files_are_folded(profile):
+def test_files_are_merged(profile):
     files = processes("forks")
     text = good("--top=0", *files).decode()
     calls = 0

@@ -49,11 +49,13 @@ int main(void)
 {
     is(STRING("plain"), "\"plain\"", "plain text passes");
     is(STRING(""), "\"\"", "an empty string is one");
-    is(STRING("a\"b\\c\n\t\r\x01\0z\x7f"),
-       "\"a\\\"b\\\\c\\n\\t\\r\\u0001\\u0000z\\u007f\"", "control characters are escaped");
+    is(STRING("a\"b\\c\n\t\r\x01\0z\x7f"), "\"a\\\"b\\\\c\\n\\t\\r\\u0001\\u0000z\\u007f\"",
+       "control characters are escaped");
     is(STRING("na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80"),
        "\"na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80\"", "UTF-8 passes");
-    is(STRING("\xc2\x9b" "1m\xc2\xa0"), "\"\\u009b1m\xc2\xa0\"", "so are those of Latin-1");
+    is(STRING("\xc2\x9b"
+              "1m\xc2\xa0"),
+       "\"\\u009b1m\xc2\xa0\"", "so are those of Latin-1");
     is(STRING("na\xefve"), "\"na\\u00efve\"", "a lone byte is Latin-1");
     is(STRING("\xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x82"),
        "\"\\u00c0\\u00af \\u00ed\\u00a0\\u0080 \\u00f4\\u0090\\u0080\\u0080 "

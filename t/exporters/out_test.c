@@ -68,7 +68,9 @@ static void numbers_are_decimal(void)
 /* Pieces of every size, around and above the buffer, with and without compression. */
 static void every_byte_arrives(bool gzip)
 {
-    enum { TOTAL = 3000000 };
+    enum {
+        TOTAL = 3000000
+    };
     uint8_t *want = malloc(TOTAL);
     for (size_t i = 0; i < TOTAL; i++)
         want[i] = (uint8_t)(i * 2654435761u >> 13);

@@ -169,7 +169,7 @@ static void test_deep(void)
     ok(count("sample {") == 256, "levels beyond the bound are one sample");
     ok(contains("  value: 1746\n  value: 1746\n  value: 1746000\n"),
        "that has all their values");
-    ok(contains("string_table: \"folded: 1745 deeper contexts\"\n"), "and a comment tells");
+    ok(contains("string_table: \"pruned: 1745 deeper contexts\"\n"), "and a comment tells");
     fixture_free(&f);
 }
 

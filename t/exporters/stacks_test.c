@@ -80,7 +80,7 @@ int main(void)
     const struct nytp_profile *profile = make(&f);
 
     struct nytp_stacks stacks = fold(profile, &(struct nytp_export_options){0});
-    ok(stacks.n_folded > LEVELS, "a deep recursion is folded");
+    ok(stacks.n_pruned > LEVELS, "a deep recursion is folded");
     ok(deepest(&stacks) <= NYTP_STACKS_BOUND + 2, "down to the bound and what is called there");
     ok(same_subs(&stacks), "each context on a frame of its own sub");
     nytp_stacks_free(&stacks);

@@ -340,7 +340,7 @@ def test_ticks_below_zero_do_not_spread(form):
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_several_files_are_folded(form, tmp_path):
+def test_several_files_are_merged(form, tmp_path):
     """A parent and its four children, each with its own file, in one export: the sums."""
     from totals import Totals
     files = profiles.processes("forks")

@@ -4,7 +4,7 @@
  * written over.
  */
 #define _XOPEN_SOURCE 700
-#include "exporters/core/unpack.h"
+#include "exporters/command/unpack.h"
 #include "formats/core/strings.h"
 #include "t/exporters/fixture.h"
 

@@ -3,7 +3,7 @@
  * What the compressor makes is a zlib stream that zlib inflates to the same bytes, at every
  * level, however the bytes come and wherever they are flushed.
  */
-#include "formats/core/deflate.h"
+#include "formats/deflate/deflate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,8 +140,8 @@ static bool survives(int level, const uint8_t *bytes, uint32_t longest, uint32_t
         const uint32_t most = 1 + random_below(longest);
         const size_t len = most < LEN - at ? most : LEN - at;
         const bool flushes = random_below(flush_in) == 0;
-        is_right = run(deflate, bytes + at, len, flushes ? NYTP_FLUSH_SYNC : NYTP_FLUSH_NONE,
-                       &stream);
+        is_right =
+            run(deflate, bytes + at, len, flushes ? NYTP_FLUSH_SYNC : NYTP_FLUSH_NONE, &stream);
         at += len;
         if (is_right && flushes && random_below(8) == 0)
             is_right = inflated(&stream, bytes, &is_whole) == at && !is_whole;

@@ -72,7 +72,8 @@ static void is_refused(const char *text, enum nytp_status status, uint64_t offse
 #define HEAD(over, marks)                                                                      \
     "#fOrTyTwO\n$hz=1000;\n$XS_VERSION='DProf 1';\n# All values are given in HZ\n"             \
     "$over_utime=" over "; $over_stime=0; $over_rtime=7;\n$over_tests=1000;\n"                 \
-    "$rrun_utime=900; $rrun_stime=100; $rrun_rtime=2000;\n$total_marks=" marks "   \n\nPART2\n"
+    "$rrun_utime=900; $rrun_stime=100; $rrun_rtime=2000;\n$total_marks=" marks                 \
+    "   \n\nPART2\n"
 
 static const char two_calls[] = HEAD("0", "4") "@ 100 0 200\n& 2 main a\n+ 2\n@ 200 10 400\n"
                                                "& b main b c\n+ b\n@ 300 20 600\n- b\n"
@@ -124,8 +125,9 @@ static void test_clocks(void)
 /* 20 ticks a call: each mark takes 10 off what was before it, and the clock is refined. */
 static void test_overhead(void)
 {
-    static const char text[] = HEAD("20000", "4") "@ 100 0 0\n& 2 main a\n+ 2\n@ 200 0 0\n"
-                                                  "& 3 main b\n+ 3\n@ 4 0 0\n- 3\n@ 50 0 0\n- 2\n";
+    static const char text[] =
+        HEAD("20000", "4") "@ 100 0 0\n& 2 main a\n+ 2\n@ 200 0 0\n"
+                           "& 3 main b\n+ 3\n@ 4 0 0\n- 3\n@ 50 0 0\n- 2\n";
     are_calls(text,
               ">\n+900000\n>\n+1900000\n< main::b 2 -60000 -60000\n+0\n"
               "< main::a 1 2.24e+06 2.3e+06\n+340000\n+6460000\nend\n",
@@ -144,11 +146,12 @@ static void test_overhead(void)
 
 static void test_goto(void)
 {
-    are_calls(HEAD("0", "5") "& 1 main z\n& 2 main a\n& 3 main b\n+ 1\n@ 10 0 0\n+ 2\n@ 20 0 0\n"
-                             "* 3\n@ 30 0 0\n- 2\n@ 40 0 0\n- 1\n",
-              ">\n+0\n>\n+10\n< main::a 2 20 20\n>\n+20\n< main::b 2 30 30\n+30\n"
-              "< main::z 1 100 50\n+40\n+900\nend\n",
-              "goto ends one call and begins another, which is left by the first one's name");
+    are_calls(
+        HEAD("0", "5") "& 1 main z\n& 2 main a\n& 3 main b\n+ 1\n@ 10 0 0\n+ 2\n@ 20 0 0\n"
+                       "* 3\n@ 30 0 0\n- 2\n@ 40 0 0\n- 1\n",
+        ">\n+0\n>\n+10\n< main::a 2 20 20\n>\n+20\n< main::b 2 30 30\n+30\n"
+        "< main::z 1 100 50\n+40\n+900\nend\n",
+        "goto ends one call and begins another, which is left by the first one's name");
     are_calls(HEAD("0", "4") "& 1 main z\n& 2 main a\n+ 1\n@ 10 0 0\n+ 2\n@ 20 0 0\n/ 2\n"
                              "@ 40 0 0\n/ 1\n",
               ">\n+0\n>\n+10\n< main::a 2 20 20\n+20\n< main::z 1 70 50\n+40\n+930\nend\n",
@@ -184,7 +187,8 @@ static void test_damage(void)
 {
     is_refused("#fOrTyTwO\n$hz=100;\n", NYTP_ERR_TRUNCATED, 19,
                "the input ends inside the header");
-    is_refused("#fOrTyTwO\n$hz=0;\nPART2\n", NYTP_ERR_FORMAT, 17, "no usable $hz before: PART2");
+    is_refused("#fOrTyTwO\n$hz=0;\nPART2\n", NYTP_ERR_FORMAT, 17,
+               "no usable $hz before: PART2");
     is_refused("#fOrTyTwO\n$hz=x;\nPART2\n", NYTP_ERR_FORMAT, 10,
                "header value is no number: $hz=x;");
     is_refused("#fOrTyTwO\n$hz=9;\nPART2\nfoo\n", NYTP_ERR_FORMAT, 23, "unknown line: foo");
@@ -196,10 +200,12 @@ static void test_damage(void)
                "malformed sub: & g main a");
     is_refused("#fOrTyTwO\n$hz=9;\nPART2\n& 2 main\n", NYTP_ERR_FORMAT, 23,
                "malformed sub: & 2 main");
-    is_refused("#fOrTyTwO\n$hz=9;\nPART2\n@ 1 2\n", NYTP_ERR_FORMAT, 23, "malformed time: @ 1 2");
+    is_refused("#fOrTyTwO\n$hz=9;\nPART2\n@ 1 2\n", NYTP_ERR_FORMAT, 23,
+               "malformed time: @ 1 2");
     is_refused("#fOrTyTwO\n$hz=9;\nPART2\n@ 1 2 9999999999999999\n", NYTP_ERR_FORMAT, 23,
                "malformed time: @ 1 2 9999999999999999");
-    is_refused("#fOrTyTwO\n$hz=9;\nPART2\n+ 1 2\n", NYTP_ERR_FORMAT, 23, "malformed mark: + 1 2");
+    is_refused("#fOrTyTwO\n$hz=9;\nPART2\n+ 1 2\n", NYTP_ERR_FORMAT, 23,
+               "malformed mark: + 1 2");
     is_refused("#fOrTyTwO\n$hz=9;\n$total_marks=0\nPART2\n& 2 main a\n+ 2\n",
                NYTP_ERR_TRUNCATED, 53, "the recording was not finished");
     is_refused("#fOrTyTwO\n$hz=9;\n$total_marks=2\nPART2\n& 2 main a\n+ 2\n",
@@ -211,8 +217,9 @@ static void test_cuts(void)
     struct log whole_log;
     struct nytp_error error;
     read_text(two_calls, strlen(two_calls), &whole_log, &error);
-    const char *end = strstr(log_text(&whole_log), "DISCOUNT\nTIME_LINE ticks=320 at=0:0 block=0"
-                                                   " sub=0\nPID_END");
+    const char *end =
+        strstr(log_text(&whole_log), "DISCOUNT\nTIME_LINE ticks=320 at=0:0 block=0"
+                                     " sub=0\nPID_END");
     bool prefix = true, said = true;
     for (size_t len = 9; len < strlen(two_calls); len++) {
         struct log log;

@@ -161,14 +161,13 @@ static const char records_text[] =
     " caller=\"main::RUNTIME\" callee=\"main::bar\"\n"
     "PID_END pid=1050 time=1700000000.250000\n";
 
-static const char head_text[] =
-    "VERSION 5.0\n"
-    "COMMENT text=\" comment = 1\\x0a\"\n"
-    "ATTRIBUTE key=\"basetime\" value=\"1\"\n"
-    "ATTRIBUTE key=\"application\" value=\"a=b c\"\n"
-    "ATTRIBUTE key=\"nv_size\" value=\"8\"\n"
-    "OPTION key=\"calls\" value=\"2\"\n"
-    "OPTION key=\"x\" value=\"\"\n";
+static const char head_text[] = "VERSION 5.0\n"
+                                "COMMENT text=\" comment = 1\\x0a\"\n"
+                                "ATTRIBUTE key=\"basetime\" value=\"1\"\n"
+                                "ATTRIBUTE key=\"application\" value=\"a=b c\"\n"
+                                "ATTRIBUTE key=\"nv_size\" value=\"8\"\n"
+                                "OPTION key=\"calls\" value=\"2\"\n"
+                                "OPTION key=\"x\" value=\"\"\n";
 
 static char *joined(const char *a, const char *b, const char *c)
 {
@@ -228,7 +227,8 @@ static void test_trickle(void)
         struct log log;
         struct nytp_error error;
         read_trickle(&b, deflated ? 1 : 3, &log, &error);
-        is_text(log_text(&log), joined(head_text, deflated ? "START_DEFLATE\n" : "", records_text),
+        is_text(log_text(&log),
+                joined(head_text, deflated ? "START_DEFLATE\n" : "", records_text),
                 deflated ? "byte by byte through a pipe, deflated" : "through a slow pipe");
         free(log.text.data);
         free(b.data);
@@ -262,12 +262,12 @@ static void test_offsets(void)
 static void test_integers(void)
 {
     struct bytes b = stream("NYTProf 5 0\n");
-    static const uint8_t odd[] = {'>', 0xff, 0, 0, 0, 5,       0xf3, 0x01, 0x02, 0x03,
-                                  '>', 0xc0, 0, 1, 0xe0, 0,    0,    2};
+    static const uint8_t odd[] = {'>',  0xff, 0,    0, 0, 5,    0xf3, 0x01, 0x02,
+                                  0x03, '>',  0xc0, 0, 1, 0xe0, 0,    0,    2};
     put(&b, odd, sizeof odd);
-    static const uint32_t edges[] = {0,        0x7f,      0x80,       0x3fff,     0x4000,
-                                     0x1fffff, 0x200000,  0xfffffff,  0x10000000, 0x7fffffff,
-                                     0x80000000, 0xffffffff};
+    static const uint32_t edges[] = {0,          0x7f,       0x80,       0x3fff,
+                                     0x4000,     0x1fffff,   0x200000,   0xfffffff,
+                                     0x10000000, 0x7fffffff, 0x80000000, 0xffffffff};
     char expected[2048] = "VERSION 5.0\nSUB_ENTRY from=5:50397699\nSUB_ENTRY from=1:2\n";
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
         put_record(&b, '+', 3, edges[i], edges[i], edges[i]);
@@ -334,7 +334,8 @@ static void test_large(void)
              "SUB_CALLERS at=1:1 count=268435456 incl=0 excl=1 reci=2 depth=300"
              " caller=\"%s\" callee=u\"%s\"\nDISCOUNT\n",
              caller, caller);
-    is_text(callers != NULL ? callers : "", expected, "a record larger than the window is whole");
+    is_text(callers != NULL ? callers : "", expected,
+            "a record larger than the window is whole");
     ok(read, "and is no error");
     free(log.text.data);
     free(deflated.data);
@@ -364,18 +365,19 @@ static void test_claims(void)
     put_u32(&b, 60000000);
     for (int i = 0; i < 20000; i++)
         put_text(&b, "0123456789");
-    is_refused(&b, NYTP_ERR_TRUNCATED, 12, "SRC_LINE: string of 60000000 bytes, only 200000 left",
-               NULL);
+    is_refused(&b, NYTP_ERR_TRUNCATED, 12,
+               "SRC_LINE: string of 60000000 bytes, only 200000 left", NULL);
     free(b.data);
 }
 
 static void test_lines(void)
 {
     struct bytes b = stream("NYTProf 5 0\n:no equals sign\n!\n#\n:=v\n");
-    is_read(&b,
-            "VERSION 5.0\nATTRIBUTE key=\"no equals sign\" value=\"\"\n"
-            "OPTION key=\"\" value=\"\"\nCOMMENT text=\"\\x0a\"\nATTRIBUTE key=\"\" value=\"v\"\n",
-            "malformed attributes are no error");
+    is_read(
+        &b,
+        "VERSION 5.0\nATTRIBUTE key=\"no equals sign\" value=\"\"\n"
+        "OPTION key=\"\" value=\"\"\nCOMMENT text=\"\\x0a\"\nATTRIBUTE key=\"\" value=\"v\"\n",
+        "malformed attributes are no error");
     put_text(&b, "#");
     const size_t offset = b.len - 1;
     for (int i = 0; i < 5999; i++)
@@ -386,7 +388,8 @@ static void test_lines(void)
     ok(read_bytes(b.data, b.len, &log, &error), "a text line may have 59,991 bytes");
     free(log.text.data);
     b.len--;
-    is_refused(&b, NYTP_ERR_TRUNCATED, offset, "COMMENT: the input ends inside the record", NULL);
+    is_refused(&b, NYTP_ERR_TRUNCATED, offset, "COMMENT: the input ends inside the record",
+               NULL);
     put_text(&b, "01234567890");
     is_refused(&b, NYTP_ERR_LIMIT, offset, "text line is longer than 60000 bytes", NULL);
     free(b.data);
@@ -673,7 +676,8 @@ static void test_version_3(void)
     put_u32(&b, 0xfffffff0);
     for (uint32_t i = 0; i < 100000; i++)
         put_u32(&b, i);
-    is_refused(&b, NYTP_ERR_LIMIT, 12, "SUB_INFO with 4294967280 extra numbers", "VERSION 3.0\n");
+    is_refused(&b, NYTP_ERR_LIMIT, 12, "SUB_INFO with 4294967280 extra numbers",
+               "VERSION 3.0\n");
     free(b.data);
 }
 
@@ -728,8 +732,8 @@ static void test_cuts(void)
 {
     for (int deflated = 0; deflated < 2; deflated++) {
         struct bytes b = whole(deflated);
-        char *expected = strdup(joined(head_text, deflated ? "START_DEFLATE\n" : "",
-                                       records_text));
+        char *expected =
+            strdup(joined(head_text, deflated ? "START_DEFLATE\n" : "", records_text));
         const size_t body = strlen(HEAD), trailer = deflated ? 28 : 0;
         bool prefix = true, said = true;
         int clean = 0;

@@ -62,9 +62,8 @@ static struct bytes drain(struct nytp_source *source)
 
 static bool same(struct bytes got, const struct bytes *expected)
 {
-    const bool equal =
-        got.len == expected->len &&
-        (got.len == 0 || memcmp(got.data, expected->data, got.len) == 0);
+    const bool equal = got.len == expected->len &&
+                       (got.len == 0 || memcmp(got.data, expected->data, got.len) == 0);
     free(got.data);
     return equal;
 }
@@ -219,7 +218,8 @@ static void test_inflate(const struct bytes *data)
     struct bytes none = {0};
     put_text(&none, "head not zlib at all");
     source = inflating(&none, 4);
-    ok(nytp_source_fill(source, 1) == 0 && nytp_source_error(source)->status == NYTP_ERR_FORMAT &&
+    ok(nytp_source_fill(source, 1) == 0 &&
+           nytp_source_error(source)->status == NYTP_ERR_FORMAT &&
            nytp_source_error(source)->offset == 0,
        "what is no zlib stream is an error");
     nytp_source_free(source);

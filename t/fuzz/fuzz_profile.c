@@ -7,7 +7,7 @@
  * without either: cc -DNYTP_FUZZ_MAIN, then give it file names.
  */
 #include "exporters/core/exporter.h"
-#include "exporters/core/select.h"
+#include "exporters/selection/select.h"
 #include "formats/core/format.h"
 
 #include <stdio.h>
@@ -79,14 +79,16 @@ static void select_and_export(struct nytp_profile *profile, struct nytp_selectio
     struct nytp_error error = {0};
     if (nytp_select(profile, &selection, &error)) {
         must_hold(profile, when);
-        export_all(profile, &(struct nytp_export_options){.aggregate = true, .lines = true,
-                                                          .plain_names = true, .max_depth = 4,
+        export_all(profile, &(struct nytp_export_options){.aggregate = true,
+                                                          .lines = true,
+                                                          .plain_names = true,
+                                                          .max_depth = 4,
                                                           .collapse_recursion = true});
     }
     nytp_profile_free(profile);
 }
 
-static void fold_with_itself(const uint8_t *data, size_t size, struct nytp_profile *profile)
+static void merge_with_itself(const uint8_t *data, size_t size, struct nytp_profile *profile)
 {
     struct nytp_profile *other = load(data, size, 'r');
     if (other == NULL) {
@@ -95,19 +97,19 @@ static void fold_with_itself(const uint8_t *data, size_t size, struct nytp_profi
     }
     struct nytp_error error = {0};
     struct nytp_profile *both[] = {profile, other};
-    struct nytp_profile *folded = nytp_profile_fold(both, 2, &error);
-    if (folded == NULL)
+    struct nytp_profile *merged = nytp_profiles_merge(both, 2, &error);
+    if (merged == NULL)
         return;
-    must_hold(folded, "after folding");
-    for (uint32_t i = 0; i < folded->n_processes && i < 3; i++) {
-        struct nytp_profile *one = nytp_select_process(folded, i, &error);
+    must_hold(merged, "after merging");
+    for (uint32_t i = 0; i < merged->n_processes && i < 3; i++) {
+        struct nytp_profile *one = nytp_select_process(merged, i, &error);
         if (one == NULL)
             continue;
         must_hold(one, "of one process");
         nytp_profile_free(one);
     }
     const struct nytp_selection selection = {.merge_evals = true, .min_percent = 1};
-    select_and_export(folded, selection, "after merging evals");
+    select_and_export(merged, selection, "after merging evals");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -123,7 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .no_builtins = true, .collapse_recursion = true, .max_depth = 3};
     switch (size % 4) {
     case 0:
-        fold_with_itself(data, size, profile);
+        merge_with_itself(data, size, profile);
         break;
     case 1:
         select_and_export(profile, selection, "after selecting");

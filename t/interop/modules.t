@@ -23,16 +23,16 @@ print $x->join + $y->join, "\n";
 my $dies = async { eval { cede; die "inside\n" }; print "caught $@"; $@ };
 print $dies->join;
 P
-    [ 'async subs that are suspended and go on later', ['Future::AsyncAwait'], <<'P', { tally => 9 }, { 5 => 12, 8 => 5 } ],
+    [ 'async subs that are suspended and go on later', ['Future::AsyncAwait'], <<'P', { summary => 9 }, { 5 => 12, 8 => 5 } ],
 use Future; use Future::AsyncAwait;
 my @slow = map { Future->new } 1 .. 3;
-sub tally { my $x = shift; return $x + 1 }
+sub summary { my $x = shift; return $x + 1 }
 async sub inner {
-    my $n = shift; my $x = tally($n); await $slow[$n]; return tally($x);
+    my $n = shift; my $x = summary($n); await $slow[$n]; return summary($x);
 }
 async sub outer {
     my $sum = 0; foreach my $i (0 .. 2) { my $got = await inner($i);
-        $sum += tally($got) } return $sum;
+        $sum += summary($got) } return $sum;
 }
 my $result = outer();
 $_->done for @slow;

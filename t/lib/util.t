@@ -82,7 +82,7 @@ ok(NYTP_ZLIB_VERSION, 'compression is there');
 ok(!eval { Devel::NYTProf::Constants->import('NYTP_nosuch'); 1 }, 'an unknown name croaks');
 
 # The positions are written down once more in C, where the arrays are made.
-my $c = Recorded::slurp('XS/data_glue.c');
+my $c = Recorded::slurp('XS/glue/data.c');
 my %position;
 for my $enum ($c =~ /enum (?:file|sub)_index \{(.*?)\}/gs) {
     my $n = -1;

@@ -4,7 +4,7 @@
  */
 #include "script.h"
 
-#define START "@ 1 /a.pl\n! calls 2\nP 7 1\n"
+#define START  "@ 1 /a.pl\n! calls 2\nP 7 1\n"
 #define START1 "@ 1 /a.pl\n! calls 1\nP 7 1\n"
 
 static void statements_belong_to_the_frame_they_began_in(void)
@@ -43,9 +43,10 @@ static void calls_that_fail_or_jump(void)
 
 static void frames_from_before_the_recording(void)
 {
-    ok(tree_is(START "+ 10 1 21\n> 1 22\n+ 10 1 22\n+ 5 1 31\n< 3 9 9 main::leaf\n+ 4 1 32\n-\n"
-                     "+ 10 1 22\n-\n< 2 50 30 main::inner\n+ 10 1 23\n-\n< 1 90 30 main::outer\n"
-                     "+ 5 1 12\n-\n+ 5 1 3\np 7\n",
+    ok(tree_is(START
+               "+ 10 1 21\n> 1 22\n+ 10 1 22\n+ 5 1 31\n< 3 9 9 main::leaf\n+ 4 1 32\n-\n"
+               "+ 10 1 22\n-\n< 2 50 30 main::inner\n+ 10 1 23\n-\n< 1 90 30 main::outer\n"
+               "+ 5 1 12\n-\n+ 5 1 3\np 7\n",
                "main::RUNTIME@0 x1 5: 3=5/0\n"
                " main::outer@0 x1 30: 12=30/0\n"
                "  main::inner@0 x1 30: 21=7/1 22=15/1 23=8/0\n"
@@ -55,14 +56,16 @@ static void frames_from_before_the_recording(void)
 
 static void frames_that_never_return(void)
 {
-    ok(tree_is(START "s 1 main::f 10 19\ns 1 main::g 20 29\n+ 10 1 1\n> 1 2\n+ 10 1 2\n+ 7 1 11\n"
-                     "> 1 12\n+ 3 1 12\n+ 4 1 21\np 7\n",
+    ok(tree_is(START
+               "s 1 main::f 10 19\ns 1 main::g 20 29\n+ 10 1 1\n> 1 2\n+ 10 1 2\n+ 7 1 11\n"
+               "> 1 12\n+ 3 1 12\n+ 4 1 21\np 7\n",
                "main::RUNTIME@0 x1 20: 1=10/1 2=10/1\n"
                " main::f@2 x1 10 open: 11=7/1 12=3/1\n  main::g@12 x1 4 open: 21=4/1\n"),
        "open frames are named by their lines and have their statements' time");
-    ok(tree_is(START1 "+ 10 1 1\n< 3 5 5 main::a\n< 1 4 4 main::b\n+ 1 1 2\np 7\n",
-               "main::RUNTIME@0 x1 2: 1=1/1 2=1/1\n"
-               " main::b@0 x1 4: 0=4/0\n  [unreturned]@0 x1 0 open:\n   main::a@0 x1 5: 0=5/0\n"),
+    ok(tree_is(
+           START1 "+ 10 1 1\n< 3 5 5 main::a\n< 1 4 4 main::b\n+ 1 1 2\np 7\n",
+           "main::RUNTIME@0 x1 2: 1=1/1 2=1/1\n"
+           " main::b@0 x1 4: 0=4/0\n  [unreturned]@0 x1 0 open:\n   main::a@0 x1 5: 0=5/0\n"),
        "a missing level between returns is one frame");
     ok(tree_is(START1 "< 1 5 5 main::uno\n< 3 7 7 main::one\n+ 20 1 1\np 7\n",
                "main::RUNTIME@0 x1 8: 1=8/1\n [unreturned]@0 x1 0 open:\n"
@@ -86,22 +89,25 @@ static void recordings_without_entries(void)
                "main::RUNTIME@0 x1 20: 1=10/1 2=10/1\n"
                " main::f@2 x2 12: 11=12/1\n  main::g@12 x3 8: 21=8/1\n"),
        "without call events the tree is estimated from arcs");
-    ok(tree_is("@ 1 /a.pl\n! subs 0\nP 7 1\n+ 10 1 1\n+ 5 1 11\n+ 6 1 2\ns 1 main::f 10 19\np 7\n",
-               "main::RUNTIME@0 x1 16: 1=10/1 2=6/1\n main::f@0 x0 5: 11=5/1\n"),
+    ok(tree_is(
+           "@ 1 /a.pl\n! subs 0\nP 7 1\n+ 10 1 1\n+ 5 1 11\n+ 6 1 2\ns 1 main::f 10 19\np 7\n",
+           "main::RUNTIME@0 x1 16: 1=10/1 2=6/1\n main::f@0 x0 5: 11=5/1\n"),
        "without the subroutine profiler subs have their statements' time");
-    ok(tree_is(START1 "@ 2 /m.pm\ns 1 main::BEGIN@3 3 3\n+ 5 1 3\n+ 7 2 1\n< 1 12 12 main::BEGIN@3\n"
-                      "+ 1 1 3\n-\n+ 4 1 9\nc 1 3 main::NULL 1 12 12 0 0 main::BEGIN@3\np 7\n",
+    ok(tree_is(START1
+               "@ 2 /m.pm\ns 1 main::BEGIN@3 3 3\n+ 5 1 3\n+ 7 2 1\n< 1 12 12 main::BEGIN@3\n"
+               "+ 1 1 3\n-\n+ 4 1 9\nc 1 3 main::NULL 1 12 12 0 0 main::BEGIN@3\np 7\n",
                "main::RUNTIME@0 x1 5: 9=5/0\n main::BEGIN@3@3 x1 12: 3=5/2 1=7/1\n"),
        "file scope of a required file belongs to the BEGIN block that ran it");
 }
 
 static void recursion_counts_once(void)
 {
-    struct nytp_profile *p = build(START "> 1 1\n+ 1 1 1\n> 1 11\n+ 1 1 11\n> 1 11\n+ 1 1 11\n"
-                                         "< 3 10 10 main::f\n+ 9 1 12\n-\n< 2 20 10 main::f\n"
-                                         "+ 9 1 12\n-\n< 1 30 10 main::f\n+ 9 1 12\n-\n+ 1 1 1\n"
-                                         "p 7\n",
-                                   0);
+    struct nytp_profile *p =
+        build(START "> 1 1\n+ 1 1 1\n> 1 11\n+ 1 1 11\n> 1 11\n+ 1 1 11\n"
+                    "< 3 10 10 main::f\n+ 9 1 12\n-\n< 2 20 10 main::f\n"
+                    "+ 9 1 12\n-\n< 1 30 10 main::f\n+ 9 1 12\n-\n+ 1 1 1\n"
+                    "p 7\n",
+              0);
     const struct nytp_sub *f = p != NULL ? &p->subs[1] : NULL;
     ok(f != NULL && f->calls == 3 && f->excl_ticks == 30 && f->incl_ticks == 30 &&
            f->reci_ticks == 30 && f->rec_depth == 2,
@@ -153,7 +159,8 @@ static void invariants_hold_for_noise(void)
                 break;
             case 2:
             case 3:
-                at += sprintf(at, "< %u %u %d m::s%u\n", r % 5 + 1, q, (int)(q % 50) - 2, q % 3);
+                at +=
+                    sprintf(at, "< %u %u %d m::s%u\n", r % 5 + 1, q, (int)(q % 50) - 2, q % 3);
                 break;
             case 4:
                 at += sprintf(at, "-\n");
@@ -170,7 +177,8 @@ static void invariants_hold_for_noise(void)
             }
         }
         if (round % 2)
-            at += sprintf(at, "s 1 m::s0 1 9\ns 1 m::s1 3 5\nc 1 2 main::RUNTIME 2 9 5 1 1 m::s1\n");
+            at += sprintf(
+                at, "s 1 m::s0 1 9\ns 1 m::s1 3 5\nc 1 2 main::RUNTIME 2 9 5 1 1 m::s1\n");
         struct nytp_profile *p = build(script, round % 3 == 0 ? 8 : 0);
         all = p != NULL && p->total_statements == statements;
         if (!all)

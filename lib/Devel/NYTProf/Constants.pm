@@ -6,7 +6,7 @@ use warnings;
 
 our $VERSION = '6.14';
 
-# One row per name: what it is worth. Positions are those of XS/data_glue.c, which builds the
+# One row per name: what it is worth. Positions are those of XS/glue/data.c, which builds the
 # arrays; a test compares the two.
 my %value;
 

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The time axis of a profile: whole ticks of 100 ns, from a counter that is cheap to read.
+ * Time that the profiler spent on itself is cut out of the axis, and fractions of a tick are
+ * kept, so that differences between any two readings add up exactly.
+ *
+ * The counter is the processor's time stamp counter where the kernel itself keeps its time by
+ * it, calibrated against CLOCK_MONOTONIC again and again; otherwise clock_gettime().
+ */
+#ifndef NYTP_CLOCK_H
+#define NYTP_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#define NYTP_TICKS_PER_SEC 10000000
+
+struct nytp_clock {
+    bool is_tsc;
+    clockid_t id;      /* of clock_gettime(), also what a TSC is calibrated against */
+    uint64_t rate;     /* ticks per raw unit, in 2^-48 */
+    uint64_t base_raw; /* raw reading of the axis point base_ticks + base_fraction */
+    int64_t base_ticks;
+    uint64_t base_fraction;       /* in 2^-48 tick */
+    uint64_t first_raw, first_ns; /* where the calibration began */
+    int64_t overhead_ticks;       /* cut out so far */
+    unsigned pauses;              /* nested nytp_clock_pause() calls */
+    uint64_t paused_raw;          /* when the outermost of them was */
+};
+
+/* Raw units are TSC cycles or nanoseconds. */
+static inline uint64_t nytp_clock_raw(const struct nytp_clock *clock)
+{
+#if defined(__x86_64__)
+    if (clock->is_tsc)
+        return __rdtsc();
+#endif
+    struct timespec now;
+    clock_gettime(clock->id, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The axis point of a raw reading. */
+static inline int64_t nytp_clock_ticks(const struct nytp_clock *clock, uint64_t raw)
+{
+    const int64_t since = (int64_t)(raw - clock->base_raw);
+    const __int128 fixed = (__int128)since * (int64_t)clock->rate + clock->base_fraction;
+    return clock->base_ticks + (int64_t)(fixed >> 48);
+}
+
+/* Begin at tick 0 now. `id` is a clockid_t as a number, -1 for the default, which alone may
+ * use the TSC; an id that the system does not have becomes CLOCK_REALTIME. */
+void nytp_clock_init(struct nytp_clock *clock, int id);
+
+/* Continue the axis at raw reading `raw` with a better rate, from all the time since init. */
+void nytp_clock_recalibrate(struct nytp_clock *clock, uint64_t raw);
+
+/* The time between these two is the profiler's own and is cut out. Pairs may nest. */
+void nytp_clock_pause(struct nytp_clock *clock);
+void nytp_clock_resume(struct nytp_clock *clock);
+
+/* The time from raw reading `from` to `to` is cut out. */
+void nytp_clock_cut(struct nytp_clock *clock, uint64_t from, uint64_t to);
+
+/* Raw units in this many nanoseconds. */
+uint64_t nytp_clock_raw_of_ns(const struct nytp_clock *clock, uint64_t ns);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Endings that perl's END blocks do not see: signals (sigexit=), the C library's exit()
+ * (libcexit=1), POSIX::_exit without the subroutine profiler (posix_exit=1).
+ *
+ * A signal may come in the middle of malloc() or of perl's own structures, so what runs here
+ * allocates nothing and asks perl nothing: it writes what the recorder already knows. perl
+ * may be busy or asleep in C for long, so this cannot wait for the next op; but when the
+ * signal interrupts the recorder itself, inside a guard, it is put off until the guard is
+ * left, a moment later. A second signal is not put off: should the recorder be stuck in
+ * writing, the program can still be stopped.
+ *
+ * With PERL_SIGNALS=unsafe perl runs the program's handlers inside signals; then a guard
+ * blocks all signals.
+ */
+#include "recorder.h"
+
+#include <signal.h>
+#include <strings.h>
+
+static const struct {
+    const char *name;
+    int number;
+} signals[] = {
+    {"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT},     {"ILL", SIGILL},
+    {"ABRT", SIGABRT}, {"FPE", SIGFPE},   {"SEGV", SIGSEGV},     {"BUS", SIGBUS},
+    {"PIPE", SIGPIPE}, {"ALRM", SIGALRM}, {"TERM", SIGTERM},     {"USR1", SIGUSR1},
+    {"USR2", SIGUSR2}, {"XCPU", SIGXCPU}, {"VTALRM", SIGVTALRM},
+};
+
+enum {
+    SIGNAL_STACK = 256 * 1024
+};
+
+static const char usual_signals[] = "INT,HUP,PIPE,BUS,SEGV";
+
+/* The program dies of the signal as it would have without us. */
+static void die_of(int number)
+{
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static bool is_a_fault(int number)
+{
+    return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE;
+}
+
+/* On another thread there is no telling what the recorder's thread is doing just now. A fault
+ * that nobody sent cannot be put off: the instruction would be run again. */
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    const bool is_ours = pthread_equal(pthread_self(), rec->thread);
+    const bool can_wait = !is_a_fault(number) || info->si_code <= 0;
+    PERL_UNUSED_VAR(context);
+    if (is_ours && can_wait && rec->guards > 0 && rec->pending_signal == 0) {
+        rec->pending_signal = number;
+        return;
+    }
+    if (is_ours && rec->guards == 0)
+        nytp_finish_without_perl(rec);
+    die_of(number);
+}
+
+/* A stack that has overflown has no room for a handler. */
+static void use_own_stack(void)
+{
+    static char *room;
+    stack_t stack;
+    if (room != NULL || sigaltstack(NULL, &stack) != 0 || !(stack.ss_flags & SS_DISABLE))
+        return;
+    room = malloc(SIGNAL_STACK);
+    stack = (stack_t){.ss_sp = room, .ss_size = SIGNAL_STACK};
+    if (room != NULL)
+        sigaltstack(&stack, NULL);
+}
+
+/* A signal that is ignored stays so; one that the program handles later is its own. */
+static void catch_signal(int number)
+{
+    struct sigaction now;
+    if (sigaction(number, NULL, &now) != 0 || now.sa_handler != SIG_DFL)
+        return;
+    now.sa_sigaction = on_signal;
+    now.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigfillset(&now.sa_mask);
+    sigaction(number, &now, NULL);
+}
+
+static bool catch_named(const char *name, size_t len)
+{
+    if (len > 3 && strncasecmp(name, "SIG", 3) == 0) {
+        name += 3;
+        len -= 3;
+    }
+    for (size_t i = 0; i < C_ARRAY_LENGTH(signals); i++)
+        if (strlen(signals[i].name) == len && strncasecmp(name, signals[i].name, len) == 0) {
+            catch_signal(signals[i].number);
+            return true;
+        }
+    return false;
+}
+
+static void catch_signals(struct nytp_recorder *rec, const char *names)
+{
+    if (strEQ(names, "0") || *names == '\0')
+        return;
+    if (strEQ(names, "1"))
+        names = usual_signals;
+    use_own_stack();
+    while (*names != '\0') {
+        const size_t len = strcspn(names, ",");
+        if (len > 0 && !catch_named(names, len))
+            nytp_say(rec, "option sigexit: '%.*s' is no signal", (int)len, names);
+        names += len + (names[len] == ',');
+    }
+}
+
+void nytp_guards_choose(pTHX_ struct nytp_recorder *rec)
+{
+    rec->unsafe_signals = (PL_signals & PERL_SIGNALS_UNSAFE_FLAG) != 0;
+    rec->guarded = rec->unsafe_signals || rec->options.sigexit != NULL;
+    rec->thread = pthread_self();
+}
+
+void nytp_guard_enter(struct nytp_recorder *rec)
+{
+    if (rec->guards == 0)
+        rec->thread = pthread_self();
+    if (rec->guards == 0 && rec->unsafe_signals) {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &rec->unguarded);
+    }
+    rec->guards++;
+}
+
+void nytp_guard_leave(struct nytp_recorder *rec)
+{
+    if (--rec->guards > 0)
+        return;
+    if (rec->unsafe_signals) {
+        const sigset_t before = rec->unguarded;
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    if (rec->pending_signal != 0)
+        raise(rec->pending_signal);
+}
+
+static void on_libc_exit(void)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    if (rec == NULL)
+        return;
+    nytp_guard(rec);
+    nytp_finish_without_perl(rec);
+    nytp_unguard(rec);
+}
+
+void nytp_exits_watch(struct nytp_recorder *rec)
+{
+    if (rec->options.sigexit != NULL)
+        catch_signals(rec, rec->options.sigexit);
+    if (rec->options.libcexit)
+        atexit(on_libc_exit);
+}
+
+void nytp_exits_before_call(pTHX_ struct nytp_recorder *rec)
+{
+    SV *const sv = *PL_stack_sp;
+    CV *const cv = SvTYPE(sv) == SVt_PVCV       ? (CV *)sv
+                   : isGV_with_GP(sv)           ? GvCV((const GV *)sv)
+                   : SvROK(sv) && !SvAMAGIC(sv) ? (CV *)SvRV(sv)
+                                                : NULL;
+    if (cv != NULL && SvTYPE((SV *)cv) == SVt_PVCV && CvISXSUB(cv) &&
+        nytp_sub_of_cv(aTHX_ rec, cv)->special == NYTP_SUB_EXITS)
+        nytp_finish(aTHX);
+}
+
+static const int timer_kinds[NYTP_TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+
+void nytp_timers_stop(struct nytp_timers *timers)
+{
+    const struct itimerval never = {.it_value = {0}};
+    Zero(timers, 1, struct nytp_timers);
+    for (size_t i = 0; i < NYTP_TIMERS; i++)
+        setitimer(timer_kinds[i], &never, &timers->left[i]);
+}
+
+void nytp_timers_go_on(const struct nytp_timers *timers)
+{
+    for (size_t i = 0; i < NYTP_TIMERS; i++)
+        if (timerisset(&timers->left[i].it_value))
+            setitimer(timer_kinds[i], &timers->left[i], NULL);
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Op handlers saved, redirected, restored. Ops copy their handler from PL_ppaddr when they are
+ * made, so only code compiled after the redirection is seen, and what was compiled between it
+ * and the restoration keeps coming here; every handler therefore asks first whether it is
+ * wanted, and otherwise is perl's own.
+ *
+ * The table belongs to the process, the recorder to one interpreter: other interpreters'
+ * ops (threads) pass through.
+ */
+#include "recorder.h"
+
+static Perl_ppaddr_t real_ops[MAXO]; /* perl's handlers, or another profiler's before us */
+static Perl_ppaddr_t own_ops[MAXO];  /* what we put in their place */
+static Perl_check_t real_check_leavesub, real_check_leavesublv, real_check_leavewrite;
+static BHK block_hooks;
+static Perl_ophook_t real_op_free; /* NULL: nobody but us listens */
+
+OP *nytp_real_op(pTHX_ int type)
+{
+    return real_ops[type](aTHX);
+}
+
+/* The recorder if it is to see this event. */
+static inline struct nytp_recorder *listening(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    if (UNLIKELY(!nytp_is_ours(aTHX_ rec)))
+        return NULL;
+    if (UNLIKELY(rec->state == NYTP_ARMED))
+        nytp_start_armed(aTHX_ rec);
+    return rec;
+}
+
+/* perl's handler comes first: it frees the temporaries of the statement before, which may take
+ * long and belongs there. */
+static OP *on_nextstate(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    const COP *const cop = cCOPx(PL_op);
+    OP *const next = real_ops[OP_NEXTSTATE](aTHX);
+    if (LIKELY(rec != NULL && rec->stmts_on))
+        nytp_stmt_begin(aTHX_ rec, cop);
+    return next;
+}
+
+static OP *on_dbstate(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    const COP *const cop = cCOPx(PL_op);
+    OP *const next = real_ops[OP_DBSTATE](aTHX);
+    if (rec != NULL && rec->stmts_on)
+        nytp_stmt_begin(aTHX_ rec, cop);
+    return next;
+}
+
+/* Which handler was called says which op it is: XS modules call one out of PL_ppaddr while an
+ * op of their own is current. */
+static OP *leave(pTHX_ int type)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (rec != NULL)
+        rec->left_fresh = false;
+    OP *const next = real_ops[type](aTHX);
+    if (LIKELY(rec != NULL && rec->stmts_on))
+        nytp_stmt_return(aTHX_ rec);
+    return next;
+}
+
+#define LEAVE_OPS(EACH)                                                                        \
+    EACH(OP_LEAVESUB)                                                                          \
+    EACH(OP_LEAVESUBLV)                                                                        \
+    EACH(OP_LEAVE)                                                                             \
+    EACH(OP_LEAVELOOP)                                                                         \
+    EACH(OP_LEAVEEVAL)                                                                         \
+    EACH(OP_LEAVETRY)                                                                          \
+    EACH(OP_RETURN)                                                                            \
+    EACH(OP_UNSTACK)
+
+#define ON_LEAVE(type)                                                                         \
+    static OP *on_##type(pTHX)                                                                 \
+    {                                                                                          \
+        return leave(aTHX_ type);                                                              \
+    }
+LEAVE_OPS(ON_LEAVE)
+
+static OP *on_entersub(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (LIKELY(rec != NULL && rec->subs_on))
+        return nytp_call_sub(aTHX_ rec);
+    if (rec != NULL && rec->options.posix_exit && rec->state == NYTP_RECORDING)
+        nytp_exits_before_call(aTHX_ rec);
+    return real_ops[OP_ENTERSUB](aTHX);
+}
+
+static OP *on_goto(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (rec != NULL && rec->subs_on)
+        return nytp_call_goto(aTHX_ rec);
+    return real_ops[OP_GOTO](aTHX);
+}
+
+/* Not to be copied into a hundred handlers. */
+__attribute__((noinline)) static OP *slowop(pTHX_ int type)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (LIKELY(rec != NULL && rec->subs_on))
+        return nytp_call_slowop(aTHX_ rec, type);
+    return real_ops[type](aTHX);
+}
+
+#define NYTP_SLOWOP(type)                                                                      \
+    static OP *on_##type(pTHX)                                                                 \
+    {                                                                                          \
+        return slowop(aTHX_ type);                                                             \
+    }
+#include "slowops.def"
+#undef NYTP_SLOWOP
+
+/* leavewrite ends a scope, and is a builtin unless these are not wanted. */
+static OP *on_leavewrite(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    OP *const next = rec != NULL && rec->options.slowops > 0 ? slowop(aTHX_ OP_LEAVEWRITE)
+                                                             : real_ops[OP_LEAVEWRITE](aTHX);
+    if (rec != NULL && rec->stmts_on && rec->leave_on) {
+        rec->left_fresh = false;
+        nytp_stmt_return(aTHX_ rec);
+    }
+    return next;
+}
+
+static OP *on_entereval(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (rec != NULL && rec->state != NYTP_OFF)
+        return nytp_eval_string(aTHX_ rec);
+    return real_ops[OP_ENTEREVAL](aTHX);
+}
+
+/* The statement that ends the program is over before perl unwinds; END blocks follow. */
+static OP *on_program_exit(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (rec != NULL && rec->stmts_on && rec->leave_on) {
+        rec->left_fresh = false;
+        nytp_stmt_return(aTHX_ rec);
+    }
+    return real_ops[OP_EXIT](aTHX);
+}
+
+static OP *on_exec(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (rec != NULL)
+        return nytp_exec(aTHX_ rec);
+    return real_ops[OP_EXEC](aTHX);
+}
+
+/* The recorder if it is to see what is compiled; checkers outlive the interpreter that they
+ * were set for. */
+static struct nytp_recorder *watching(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    return nytp_is_ours(aTHX_ rec) && rec->called != NULL && rec->state != NYTP_OFF ? rec
+                                                                                    : NULL;
+}
+
+static void note_compiled(pTHX_ const OP *root)
+{
+    struct nytp_recorder *const rec = watching(aTHX);
+    if (rec == NULL || PL_compcv == NULL)
+        return;
+    nytp_guard(rec);
+    nytp_sub_compiled(aTHX_ rec, root);
+    nytp_unguard(rec);
+}
+
+static OP *check_leavesub(pTHX_ OP *op)
+{
+    OP *const checked = real_check_leavesub(aTHX_ op);
+    note_compiled(aTHX_ checked);
+    return checked;
+}
+
+static OP *check_leavesublv(pTHX_ OP *op)
+{
+    OP *const checked = real_check_leavesublv(aTHX_ op);
+    note_compiled(aTHX_ checked);
+    return checked;
+}
+
+static OP *check_leavewrite(pTHX_ OP *op)
+{
+    OP *const checked = real_check_leavewrite(aTHX_ op);
+    struct nytp_recorder *const rec = watching(aTHX);
+    if (rec == NULL)
+        return checked;
+    nytp_guard(rec);
+    nytp_format_compiled(aTHX_ rec, checked);
+    nytp_unguard(rec);
+    return checked;
+}
+
+/* A file or string is about to be compiled for the op that asks for it. */
+static void on_compile(pTHX_ OP *op)
+{
+    struct nytp_recorder *const rec = watching(aTHX);
+    if (rec == NULL)
+        return;
+    nytp_guard(rec);
+    nytp_compile(aTHX_ rec, op);
+    nytp_unguard(rec);
+}
+
+/* Called for the root of a body when its last owner is gone (op.c, op_free). */
+static void on_op_free(pTHX_ OP *op)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    const int type = op->op_type;
+    if ((type == OP_LEAVESUB || type == OP_LEAVESUBLV || type == OP_LEAVEWRITE) &&
+        nytp_is_ours(aTHX_ rec)) {
+        nytp_guard(rec);
+        nytp_body_freed(rec, op);
+        nytp_unguard(rec);
+    }
+    if (real_op_free != NULL)
+        real_op_free(aTHX_ op);
+}
+
+static void redirect(int type, Perl_ppaddr_t handler)
+{
+    if (real_ops[type] == NULL)
+        real_ops[type] = PL_ppaddr[type];
+    if (PL_ppaddr[type] != real_ops[type] && PL_ppaddr[type] != own_ops[type])
+        return; /* somebody came after us, and leads here */
+    PL_ppaddr[type] = own_ops[type] = handler;
+}
+
+struct op_handler {
+    int type;
+    Perl_ppaddr_t handler;
+};
+
+static const struct op_handler leave_ops[] = {
+#define LEAVE_OP(type) {type, on_##type},
+    LEAVE_OPS(LEAVE_OP)};
+
+static const struct op_handler slow_ops[] = {
+#define NYTP_SLOWOP(type) {type, on_##type},
+#include "slowops.def"
+#undef NYTP_SLOWOP
+};
+
+/* Code compiled from now on is not looked at. Where somebody has redirected an op after us,
+ * the chain must stay. */
+void nytp_hooks_remove(void)
+{
+    dTHX;
+    if (PL_opfreehook == on_op_free)
+        PL_opfreehook = real_op_free;
+    for (int type = 0; type < MAXO; type++)
+        if (own_ops[type] != NULL && PL_ppaddr[type] == own_ops[type])
+            PL_ppaddr[type] = real_ops[type];
+}
+
+/* perl frees its list of block hooks with an interpreter, but without MULTIPLICITY the next
+ * one finds it in the same variable. */
+void nytp_hooks_forget(pTHX)
+{
+    AV *const hooks = PL_blockhooks;
+    nytp_hooks_remove();
+    if (hooks == NULL)
+        return;
+    SV **const newest = av_fetch(hooks, av_len(hooks), FALSE);
+    if (newest != NULL && SvIV(*newest) == PTR2IV(&block_hooks))
+        SvREFCNT_dec(av_pop(hooks));
+    if (av_len(hooks) >= 0)
+        return; /* other modules' */
+    PL_blockhooks = NULL;
+    SvREFCNT_dec((SV *)hooks);
+}
+
+void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_hooks_remove();
+    if (real_op_free == NULL)
+        real_op_free = PL_opfreehook;
+    if (PL_opfreehook == real_op_free)
+        PL_opfreehook = on_op_free;
+    if (rec->options.stmts && !rec->options.use_db_sub) {
+        redirect(OP_NEXTSTATE, on_nextstate);
+        redirect(OP_DBSTATE, on_dbstate);
+        for (size_t i = 0; rec->leave_on && i < C_ARRAY_LENGTH(leave_ops); i++)
+            redirect(leave_ops[i].type, leave_ops[i].handler);
+    }
+    if (rec->options.subs || rec->options.posix_exit)
+        redirect(OP_ENTERSUB, on_entersub);
+    if (rec->options.subs) {
+        redirect(OP_GOTO, on_goto);
+    }
+    if (rec->options.subs && rec->options.slowops > 0) {
+        for (size_t i = 0; i < C_ARRAY_LENGTH(slow_ops); i++)
+            redirect(slow_ops[i].type, slow_ops[i].handler);
+    }
+    redirect(OP_LEAVEWRITE, on_leavewrite);
+    redirect(OP_ENTEREVAL, on_entereval);
+    redirect(OP_EXEC, on_exec);
+    redirect(OP_EXIT, on_program_exit);
+    if (real_check_leavesub == NULL) {
+        wrap_op_checker(OP_LEAVESUB, check_leavesub, &real_check_leavesub);
+        wrap_op_checker(OP_LEAVESUBLV, check_leavesublv, &real_check_leavesublv);
+        wrap_op_checker(OP_LEAVEWRITE, check_leavewrite, &real_check_leavewrite);
+    }
+    if (!rec->sees_compilation) {
+        BhkENTRY_set(&block_hooks, bhk_eval, on_compile);
+        Perl_blockhook_register(aTHX_ & block_hooks);
+    }
+    rec->sees_compilation = true;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What the user asked for; see options.h.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct option_row {
+    const char *name;
+    size_t offset;
+    bool is_text, is_streamed;
+    int64_t default_value, lowest, highest;
+};
+
+#define ROW(name) #name, offsetof(struct nytp_options, name)
+static const struct option_row rows[] = {
+#define NYTP_STREAMED(name, default_value, lowest, highest, doc)                               \
+    {ROW(name), false, true, default_value, lowest, highest},
+#define NYTP_NUMBER(name, default_value, lowest, highest, doc)                                 \
+    {ROW(name), false, false, default_value, lowest, highest},
+#define NYTP_TEXT(name, doc) {ROW(name), true, false, 0, 0, 0},
+#include "options.def"
+#undef NYTP_STREAMED
+#undef NYTP_NUMBER
+#undef NYTP_TEXT
+};
+#undef ROW
+
+enum {
+    N_ROWS = sizeof rows / sizeof rows[0],
+};
+
+static int64_t *number_of(const struct nytp_options *options, const struct option_row *row)
+{
+    return (int64_t *)((char *)options + row->offset);
+}
+
+static char **text_of(const struct nytp_options *options, const struct option_row *row)
+{
+    return (char **)((char *)options + row->offset);
+}
+
+void nytp_options_init(struct nytp_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->flush_s = NYTP_DEFAULT_FLUSH_S;
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (!rows[i].is_text)
+            *number_of(options, &rows[i]) = rows[i].default_value;
+}
+
+void nytp_options_free(struct nytp_options *options)
+{
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (rows[i].is_text)
+            free(*text_of(options, &rows[i]));
+    memset(options, 0, sizeof *options);
+}
+
+static bool set_number(struct nytp_options *options, const struct option_row *row,
+                       const char *value, struct nytp_error *error)
+{
+    char *end;
+    errno = 0;
+    const long long number = strtoll(value, &end, 0);
+    if (end == value || *end != '\0' || errno != 0)
+        return nytp_error_set(error, NYTP_ERR_FORMAT, "option %s: '%s' is not a number",
+                              row->name, value);
+    if (number < row->lowest || number > row->highest)
+        return nytp_error_set(error, NYTP_ERR_FORMAT,
+                              "option %s: %lld is not between %" PRId64 " and %" PRId64,
+                              row->name, number, row->lowest, row->highest);
+    *number_of(options, row) = number;
+    return true;
+}
+
+static bool set_flush(struct nytp_options *options, const char *value, struct nytp_error *error)
+{
+    char *end;
+    const double seconds = strtod(value, &end);
+    if (end == value || *end != '\0' || !isfinite(seconds) || seconds < 0 || seconds > 86400)
+        return nytp_error_set(error, NYTP_ERR_FORMAT,
+                              "option flush: '%s' is not a number of seconds", value);
+    options->flush_s = seconds;
+    return true;
+}
+
+static bool is_one_of(const char *value, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (strcmp(value, *words) == 0)
+            return true;
+    return false;
+}
+
+static bool check_text(struct nytp_options *options, const struct option_row *row,
+                       const char *value, struct nytp_error *error)
+{
+    static const char *const phases[] = {"begin", "init", "end", "no", NULL};
+    if (strcmp(row->name, "flush") == 0)
+        return set_flush(options, value, error);
+    if (strcmp(row->name, "start") == 0 && !is_one_of(value, phases))
+        return nytp_error_set(error, NYTP_ERR_FORMAT,
+                              "option start: '%s' is not begin, init, end or no", value);
+    if (strcmp(row->name, "file") == 0 && value[0] == '\0')
+        return nytp_error_set(error, NYTP_ERR_FORMAT, "option file: the name is empty");
+    return true;
+}
+
+static bool set_text(struct nytp_options *options, const struct option_row *row,
+                     const char *value, struct nytp_error *error)
+{
+    if (!check_text(options, row, value, error))
+        return false;
+    char *const copy = strdup(value);
+    if (copy == NULL)
+        return nytp_error_set(error, NYTP_ERR_MEMORY, "option %s: out of memory", row->name);
+    free(*text_of(options, row));
+    *text_of(options, row) = copy;
+    return true;
+}
+
+bool nytp_options_set(struct nytp_options *options, const char *name, const char *value,
+                      struct nytp_error *error)
+{
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (strcmp(name, rows[i].name) != 0)
+            continue;
+        return rows[i].is_text ? set_text(options, &rows[i], value, error)
+                               : set_number(options, &rows[i], value, error);
+    }
+    return nytp_error_set(error, NYTP_ERR_FORMAT, "unknown option '%s'", name);
+}
+
+void nytp_options_write(const struct nytp_options *options, int64_t clock_id,
+                        struct nytp_writer *writer)
+{
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (rows[i].is_streamed)
+            nytp_write_option(
+                writer, rows[i].name,
+                strcmp(rows[i].name, "clock") == 0 ? clock_id : *number_of(options, &rows[i]));
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The profile on disk; see outfile.h.
+ *
+ * Two processes that are given one name are told apart by flock(): the lock belongs to the
+ * open file, so it needs no pid, survives our moving the descriptor, and ends with the
+ * process. Whoever finds the file locked takes another name.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* asprintf; perl asks for it only when it has threads */
+#endif
+#include "outfile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    FIFO_PATIENCE_MS = 1000, /* how long a FIFO may have no reader yet */
+    FIFO_STEP_MS = 10,
+    HIGHEST_FD = 4096,
+    FD_RESERVE = 16, /* keep below the limit by this many, they may be counted on */
+    MAX_ANCESTORS = 64,
+};
+
+static const char profile_magic[] = "NYTProf ";
+
+static bool fail(struct nytp_outfile *file, const char *what, const char *path)
+{
+    return nytp_error_set(&file->error, NYTP_ERR_IO, "%s %s: %s", what, path, strerror(errno));
+}
+
+static bool is_ours(const struct nytp_outfile *file, int fd)
+{
+    struct stat now;
+    return fd >= 0 && fstat(fd, &now) == 0 && now.st_dev == file->dev &&
+           now.st_ino == file->ino;
+}
+
+/* The pid that holds the flock on a file, from the kernel's list; 0 if it does not tell. */
+static long lock_holder(dev_t dev, ino_t ino)
+{
+    FILE *const list = fopen("/proc/locks", "re");
+    if (list == NULL)
+        return 0;
+    char line[256];
+    long holder = 0;
+    while (holder == 0 && fgets(line, sizeof line, list) != NULL) {
+        long pid;
+        unsigned major_number, minor_number;
+        uintmax_t inode;
+        if (sscanf(line, "%*d: FLOCK %*s %*s %ld %x:%x:%" SCNuMAX, &pid, &major_number,
+                   &minor_number, &inode) == 4 &&
+            major_number == major(dev) && minor_number == minor(dev) && inode == ino)
+            holder = pid;
+    }
+    fclose(list);
+    return holder;
+}
+
+static long parent_of(long pid)
+{
+    char path[40], text[512];
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    FILE *const stat_file = fopen(path, "re");
+    if (stat_file == NULL)
+        return 0;
+    const size_t len = fread(text, 1, sizeof text - 1, stat_file);
+    fclose(stat_file);
+    text[len] = '\0';
+    const char *const after_name = strrchr(text, ')'); /* the name may hold anything */
+    long parent = 0;
+    if (after_name == NULL || sscanf(after_name + 1, " %*c %ld", &parent) != 1)
+        return 0;
+    return parent;
+}
+
+static bool held_by_ancestor(dev_t dev, ino_t ino)
+{
+    const long holder = lock_holder(dev, ino);
+    long pid = (long)getppid();
+    for (int i = 0; holder > 0 && pid > 0 && i < MAX_ANCESTORS; i++, pid = parent_of(pid))
+        if (pid == holder)
+            return true;
+    return false;
+}
+
+/* Out of the way of programs that expect their next descriptor to be 3. */
+static int move_high(int fd)
+{
+    struct rlimit limit;
+    rlim_t top = HIGHEST_FD;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < top)
+        top = limit.rlim_cur;
+    if (top < 4 * FD_RESERVE)
+        return fd;
+    const int high = fcntl(fd, F_DUPFD_CLOEXEC, (int)(top - FD_RESERVE));
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
+static void keep(struct nytp_outfile *file, int fd, const struct stat *now)
+{
+    file->fd = move_high(fd);
+    file->dev = now->st_dev;
+    file->ino = now->st_ino;
+    file->is_regular = S_ISREG(now->st_mode);
+    file->size = 0;
+}
+
+static bool open_fifo(struct nytp_outfile *file, const char *path, const struct stat *now)
+{
+    int fd = -1;
+    for (int waited = 0; waited <= FIFO_PATIENCE_MS; waited += FIFO_STEP_MS) {
+        fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        if (fd >= 0 || errno != ENXIO)
+            break;
+        const struct timespec step = {.tv_nsec = FIFO_STEP_MS * 1000000L};
+        nanosleep(&step, NULL);
+    }
+    if (fd < 0)
+        return fail(file, "cannot open", path);
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    keep(file, fd, now);
+    return true;
+}
+
+static bool open_device(struct nytp_outfile *file, const char *path, const struct stat *now)
+{
+    const int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return fail(file, "cannot open", path);
+    keep(file, fd, now);
+    return true;
+}
+
+static bool looks_like_profile(int fd, const struct stat *now)
+{
+    char head[sizeof profile_magic - 1];
+    if (now->st_size == 0)
+        return true;
+    return pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
+           memcmp(head, profile_magic, sizeof head) == 0;
+}
+
+enum claim {
+    CLAIMED,
+    IN_USE,
+    FOREIGN,
+    FAILED
+};
+
+/* Nothing is changed in the file before it is locked and known to be replaceable. */
+static enum claim claim_regular(struct nytp_outfile *file, const char *path)
+{
+    struct stat now;
+    const int fd = open(path, O_RDWR | O_CREAT | O_NOCTTY | O_CLOEXEC, 0666);
+    if (fd < 0 || fstat(fd, &now) != 0) {
+        fail(file, "cannot open", path);
+        if (fd >= 0)
+            close(fd);
+        return FAILED;
+    }
+    file->dev = now.st_dev;
+    file->ino = now.st_ino;
+    enum claim claim = CLAIMED;
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        claim = IN_USE;
+    else if (!looks_like_profile(fd, &now))
+        claim = FOREIGN;
+    if (claim != CLAIMED) {
+        close(fd);
+        return claim;
+    }
+    if (ftruncate(fd, 0) != 0 || fstat(fd, &now) != 0) {
+        fail(file, "cannot empty", path);
+        close(fd);
+        return FAILED;
+    }
+    keep(file, fd, &now);
+    return CLAIMED;
+}
+
+static bool replace_path(struct nytp_outfile *file, char *path)
+{
+    free(file->path);
+    file->path = path;
+    return path != NULL;
+}
+
+static bool append_pid(struct nytp_outfile *file)
+{
+    char *longer = NULL;
+    if (asprintf(&longer, "%s.%ld", file->path, (long)getpid()) < 0)
+        longer = NULL;
+    if (!replace_path(file, longer))
+        return nytp_error_set(&file->error, NYTP_ERR_MEMORY, "out of memory");
+    return true;
+}
+
+static bool open_regular(struct nytp_outfile *file)
+{
+    enum claim claim = claim_regular(file, file->path);
+    if (claim == IN_USE || claim == FOREIGN) {
+        file->is_beside_ancestor = claim == IN_USE && held_by_ancestor(file->dev, file->ino);
+        if (!append_pid(file))
+            return false;
+        snprintf(file->note, sizeof file->note, "%s, writing %s",
+                 file->is_beside_ancestor ? "a process above is writing the profile"
+                 : claim == IN_USE        ? "another process is writing the profile"
+                                          : "the file is there and is no profile",
+                 file->path);
+        claim = claim_regular(file, file->path);
+    }
+    if (claim == IN_USE || claim == FOREIGN)
+        nytp_error_set(&file->error, NYTP_ERR_IO, "cannot open %s: it is in use or no profile",
+                       file->path);
+    return claim == CLAIMED;
+}
+
+static char *absolute_path(const char *path)
+{
+    if (path[0] == '/')
+        return strdup(path);
+    char *const cwd = getcwd(NULL, 0);
+    char *absolute = NULL;
+    if (cwd == NULL)
+        return strdup(path);
+    if (asprintf(&absolute, "%s/%s", cwd, path[0] == '.' && path[1] == '/' ? path + 2 : path) <
+        0)
+        absolute = NULL;
+    free(cwd);
+    return absolute;
+}
+
+bool nytp_outfile_open(struct nytp_outfile *file, const char *path)
+{
+    struct stat now;
+    memset(file, 0, sizeof *file);
+    file->fd = -1;
+    clock_gettime(CLOCK_REALTIME_COARSE, &file->opened);
+    if (!replace_path(file, absolute_path(path)))
+        return nytp_error_set(&file->error, NYTP_ERR_MEMORY, "out of memory");
+    if (stat(file->path, &now) != 0 || S_ISREG(now.st_mode))
+        return open_regular(file);
+    if (S_ISFIFO(now.st_mode))
+        return open_fifo(file, file->path, &now);
+    if (S_ISCHR(now.st_mode) || S_ISBLK(now.st_mode))
+        return open_device(file, file->path, &now);
+    errno = S_ISDIR(now.st_mode) ? EISDIR : EINVAL;
+    return fail(file, "cannot open", file->path);
+}
+
+/* The program may have closed all descriptors (a daemon does) and opened others since. */
+static bool reopen(struct nytp_outfile *file)
+{
+    const int fd = file->is_regular ? open(file->path, O_RDWR | O_CLOEXEC) : -1;
+    if (!is_ours(file, fd)) {
+        if (fd >= 0)
+            close(fd);
+        file->fd = -1;
+        return nytp_error_set(&file->error, NYTP_ERR_IO,
+                              "cannot write %s: the program closed its descriptor", file->path);
+    }
+    flock(fd, LOCK_EX | LOCK_NB);
+    file->fd = move_high(fd);
+    return true;
+}
+
+/* Beyond the limit on file sizes write() would raise SIGXFSZ in the program. */
+static bool fits_limit(struct nytp_outfile *file, size_t len)
+{
+    struct rlimit limit;
+    if (!file->is_regular || getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+        limit.rlim_cur == RLIM_INFINITY || file->size + len <= limit.rlim_cur)
+        return true;
+    errno = EFBIG;
+    return false;
+}
+
+static bool wait_writable(int fd)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
+    return poll(&poll_fd, 1, -1) > 0 || errno == EINTR;
+}
+
+static bool write_all(struct nytp_outfile *file, const uint8_t *bytes, size_t len)
+{
+    while (len > 0) {
+        const ssize_t n = file->is_regular ? pwrite(file->fd, bytes, len, (off_t)file->size)
+                                           : write(file->fd, bytes, len);
+        if (n < 0 && errno == EAGAIN && wait_writable(file->fd))
+            continue;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        file->size += (uint64_t)n;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+static void drop_pending(int signal)
+{
+    const struct timespec now = {0};
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    sigtimedwait(&one, NULL, &now);
+}
+
+/* A reader of a FIFO that has gone must not kill the program with SIGPIPE. */
+static bool write_without_sigpipe(struct nytp_outfile *file, const uint8_t *bytes, size_t len)
+{
+    sigset_t pipe_only, before, pending;
+    sigemptyset(&pipe_only);
+    sigaddset(&pipe_only, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+    const bool ok = write_all(file, bytes, len);
+    const int why = errno;
+    if (!ok && why == EPIPE && !sigismember(&pending, SIGPIPE))
+        drop_pending(SIGPIPE);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return ok;
+}
+
+bool nytp_outfile_write(void *context, const uint8_t *bytes, size_t len)
+{
+    struct nytp_outfile *const file = context;
+    if (file->error.status != NYTP_OK)
+        return false;
+    if (!is_ours(file, file->fd) && !reopen(file))
+        return false;
+    const bool ok =
+        fits_limit(file, len) && (file->is_regular ? write_all(file, bytes, len)
+                                                   : write_without_sigpipe(file, bytes, len));
+    return ok || fail(file, "cannot write", file->path);
+}
+
+bool nytp_outfile_truncate(struct nytp_outfile *file, uint64_t size)
+{
+    if (!file->is_regular || !is_ours(file, file->fd) || ftruncate(file->fd, (off_t)size) != 0)
+        return fail(file, "cannot cut", file->path);
+    file->size = size;
+    return true;
+}
+
+bool nytp_outfile_is_lost(const struct nytp_outfile *file)
+{
+    struct stat now;
+    return file->is_regular && is_ours(file, file->fd) && fstat(file->fd, &now) == 0 &&
+           now.st_nlink == 0;
+}
+
+static bool is_numbered(const char *name, const char *base)
+{
+    const size_t len = strlen(base);
+    return strncmp(name, base, len) == 0 && name[len] == '.' && name[len + 1] != '\0' &&
+           name[len + 1 + strspn(name + len + 1, "0123456789")] == '\0';
+}
+
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+unsigned nytp_outfile_count_numbered(const struct nytp_outfile *file)
+{
+    const char *const slash = strrchr(file->path, '/');
+    char *const folder_name =
+        slash == NULL ? NULL : strndup(file->path, (size_t)(slash + 1 - file->path));
+    DIR *const folder = folder_name == NULL ? NULL : opendir(folder_name);
+    const struct dirent *entry;
+    struct stat now;
+    unsigned n = 0;
+    free(folder_name);
+    if (folder == NULL)
+        return 0;
+    while ((entry = readdir(folder)) != NULL)
+        if (is_numbered(entry->d_name, slash + 1) &&
+            fstatat(dirfd(folder), entry->d_name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(now.st_mode) && !is_before(&now.st_mtim, &file->opened))
+            n++;
+    closedir(folder);
+    return n;
+}
+
+void nytp_outfile_close(struct nytp_outfile *file)
+{
+    if (is_ours(file, file->fd) && close(file->fd) != 0)
+        fail(file, "cannot close", file->path);
+    file->fd = -1;
+    free(file->path);
+    file->path = NULL;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The statement profiler: time goes to the statement that was running when it passed.
+ *
+ * A time record is written when a statement is left, for another statement or, seen by the
+ * ops that end scopes, back into an outer one. The DISCOUNT behind the latter says that the
+ * outer statement's next time record is the rest of an execution that was counted before.
+ */
+#include "recorder.h"
+
+/* Beyond this a time record's 32 bits would overflow. */
+static const int64_t longest = INT32_MAX;
+
+static inline void write_time(struct nytp_recorder *rec, int32_t ticks)
+{
+    if (UNLIKELY(rec->blocks_on))
+        nytp_write_time_block(rec->writer, ticks, rec->stmt.fid, rec->stmt.line,
+                              rec->stmt.block_line, rec->stmt.sub_line);
+    else
+        nytp_write_time_at(rec->writer, ticks, &rec->stmt.encoded);
+}
+
+static NYTP_COLD void write_long_time(struct nytp_recorder *rec, int64_t ticks)
+{
+    const int64_t step = ticks < 0 ? -longest : longest;
+    while (ticks > longest || ticks < -longest) {
+        write_time(rec, (int32_t)step);
+        nytp_write_discount(rec->writer);
+        ticks -= step;
+    }
+    write_time(rec, (int32_t)ticks);
+}
+
+/* Charge the statement in progress with the time up to axis point `now`. */
+static inline void charge(struct nytp_recorder *rec, int64_t now)
+{
+    if (LIKELY(rec->stmt.fid != 0)) {
+        const int64_t ticks = now - rec->stmt.since_ticks;
+        if (LIKELY(ticks >= 0 && ticks <= longest))
+            write_time(rec, (int32_t)ticks);
+        else
+            write_long_time(rec, ticks);
+        rec->discount_pending = false;
+    }
+    rec->stmt.since_ticks = now;
+}
+
+/* ---- blocks=1 ---- */
+
+/* The first statement in a tree of ops, in order of execution within the tree. */
+static const COP *first_cop_in(const OP *op)
+{
+    for (; op != NULL; op = OpSIBLING(op)) {
+        if (op->op_type == OP_NEXTSTATE || op->op_type == OP_DBSTATE)
+            return (const COP *)op;
+        if (op->op_flags & OPf_KIDS) {
+            const COP *const found = first_cop_in(cUNOPx(op)->op_first);
+            if (found != NULL)
+                return found;
+        }
+    }
+    return NULL;
+}
+
+/* The COP whose line stands for a context: a sub's or loop's first statement; for other blocks
+ * the statement that they are part of. */
+static const COP *cop_of_context(const PERL_CONTEXT *cx)
+{
+    switch (CxTYPE(cx)) {
+    case CXt_SUB:
+    case CXt_FORMAT:
+        return CvROOT(cx->blk_sub.cv) == NULL ? NULL : first_cop_in(CvROOT(cx->blk_sub.cv));
+    case CXt_EVAL:
+    case CXt_BLOCK:
+        return cx->blk_oldcop;
+    default:
+        return CxTYPE_is_LOOP(cx) ? first_cop_in(cx->blk_loop.my_op->op_redoop) : NULL;
+    }
+}
+
+/* Without threads a COP has its file's GV, which may be NULL. */
+static bool is_in_same_file(const COP *left, const COP *right)
+{
+    const char *const one = CopFILE(left), *const other = CopFILE(right);
+    return one == other || (one != NULL && other != NULL && strEQ(one, other));
+}
+
+__attribute__((noinline)) static void find_block(pTHX_ struct nytp_recorder *rec,
+                                                 const COP *cop)
+{
+    bool block_found = false;
+    /* The lowest context of the main stack is the program; tie, overload, sort and DESTROY have
+     * stacks of their own that begin with a sub. */
+    const I32 lowest = PL_curstackinfo->si_type == PERLSI_MAIN ? 1 : 0;
+    rec->stmt.block_line = rec->stmt.sub_line = rec->stmt.line;
+    for (I32 i = cxstack_ix; i >= lowest; i--) {
+        const PERL_CONTEXT *const cx = &cxstack[i];
+        const bool is_sub = CxTYPE(cx) == CXt_SUB || CxTYPE(cx) == CXt_FORMAT;
+        const bool is_string_eval = CxTYPE(cx) == CXt_EVAL && CxREALEVAL(cx);
+        if (is_string_eval)
+            return;
+        const COP *const first = cop_of_context(cx);
+        if (first == NULL || first == &PL_compiling || !is_in_same_file(first, cop))
+            continue;
+        if (!is_sub && cx->blk_oldcop == cop)
+            continue; /* a loop's own statement, its condition, is not in the loop */
+        if (!block_found)
+            rec->stmt.block_line = CopLINE(first);
+        block_found = true;
+        if (is_sub) {
+            rec->stmt.sub_line = CopLINE(first);
+            return;
+        }
+    }
+}
+
+/* ---- hooks ---- */
+
+/* The line of a time record is one of the file's. */
+static uint32_t line_of_stmt(uint32_t line)
+{
+    return line == 0 ? 1 : line;
+}
+
+static inline void set_stmt(pTHX_ struct nytp_recorder *rec, const COP *cop)
+{
+    const struct nytp_place *const slot = nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT);
+    rec->stmt.fid = slot->fid;
+    rec->stmt.encoded = slot->encoded;
+    if (UNLIKELY(rec->blocks_on)) {
+        rec->stmt.line = line_of_stmt(slot->line);
+        find_block(aTHX_ rec, cop);
+    }
+}
+
+void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
+{
+    nytp_guard(rec);
+    charge(rec, nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)));
+    set_stmt(aTHX_ rec, cop);
+    rec->left_fresh = false;
+    nytp_unguard(rec);
+}
+
+void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_guard(rec);
+    /* A sub that has just returned through this op has read the clock already. */
+    const int64_t now =
+        rec->left_fresh ? rec->left_ticks : nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    charge(rec, now);
+    if (!rec->discount_pending)
+        nytp_write_discount(rec->writer);
+    rec->discount_pending = true;
+    rec->left_fresh = false;
+    set_stmt(aTHX_ rec, PL_curcop);
+    nytp_unguard(rec);
+}
+
+/* What is left behind a DISCOUNT is the rest of a statement that has its record. */
+void nytp_stmt_end(pTHX_ struct nytp_recorder *rec)
+{
+    if (!rec->discount_pending)
+        charge(rec, nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)));
+    nytp_stmt_drop(rec);
+}
+
+void nytp_stmt_drop(struct nytp_recorder *rec)
+{
+    rec->stmt.fid = 0;
+    rec->left_fresh = false;
+}
+
+const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, const COP *cop,
+                                         uint32_t via)
+{
+    /* While compiling PL_curcop is one COP whose file and line change. */
+    struct nytp_place *const slot =
+        cop == &PL_compiling ? &rec->compiling_place : nytp_place_slot(rec, cop);
+    dSAVE_ERRNO;
+    slot->fid = nytp_file_fid(aTHX_ rec, nytp_file_named(aTHX_ rec, CopFILE(cop)), via);
+    slot->line = CopLINE(cop);
+    slot->encoded = nytp_encode_place(slot->fid, line_of_stmt(slot->line));
+    slot->seq = cop->cop_seq;
+    slot->cop = cop == &PL_compiling ? NULL : cop;
+    RESTORE_ERRNO;
+    return slot;
+}

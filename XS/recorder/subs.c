@@ -1,0 +1,745 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Which sub a CV is, and its lines.
+ *
+ * A name is resolved once per compiled body and kept with the address of its root op (xsubs:
+ * of the CV). The row is emptied when perl frees the body, and started anew by our op checker
+ * when the address is used again; it is only believed while the CV's GV, stash and name hash
+ * are those that it was resolved from. So a freed CV lends its name to nobody.
+ *
+ * The checker of leavesub is also where line ranges come from: newATTRSUB (op.c) makes that op
+ * when the sub's closing brace has been read, so the tokenizer stands on the last line and
+ * PL_subline still holds the line of `sub`. Nothing in $^P is needed for it.
+ */
+#include "recorder.h"
+
+#include "../../formats/core/strings.h"
+
+/* ---- text ---- */
+
+char *nytp_copy(const char *bytes, size_t len)
+{
+    char *copy;
+    Newx(copy, len + 1, char);
+    Copy(bytes, copy, len, char);
+    copy[len] = '\0';
+    return copy;
+}
+
+void nytp_text_clear(struct nytp_text *text)
+{
+    text->len = 0;
+}
+
+void nytp_text_append(struct nytp_text *text, const char *bytes, size_t len)
+{
+    if (text->len + len + 1 > text->size) {
+        text->size = (text->len + len + 1) * 2;
+        Renew(text->ptr, text->size, char);
+    }
+    Copy(bytes, text->ptr + text->len, len, char);
+    text->len += len;
+    text->ptr[text->len] = '\0';
+}
+
+void nytp_text_puts(struct nytp_text *text, const char *string)
+{
+    nytp_text_append(text, string, strlen(string));
+}
+
+void nytp_text_printf(struct nytp_text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (len < 0)
+        return;
+    char *piece;
+    Newx(piece, len + 1, char);
+    va_start(args, format);
+    vsnprintf(piece, (size_t)len + 1, format, args);
+    va_end(args);
+    nytp_text_append(text, piece, (size_t)len);
+    Safefree(piece);
+}
+
+/* Each byte is a character up to U+00FF. */
+static void append_latin1(struct nytp_text *text, const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        const U8 c = (U8)bytes[i];
+        const char two[] = {(char)(0xC0 | c >> 6), (char)(0x80 | (c & 0x3F))};
+        if (c < 0x80)
+            nytp_text_append(text, bytes + i, 1);
+        else
+            nytp_text_append(text, two, 2);
+    }
+}
+
+static void append_hek(struct nytp_text *text, const HEK *hek)
+{
+    if (HEK_UTF8(hek))
+        nytp_text_append(text, HEK_KEY(hek), (size_t)HEK_LEN(hek));
+    else
+        append_latin1(text, HEK_KEY(hek), (size_t)HEK_LEN(hek));
+}
+
+/* File names are bytes; names that hold them are UTF-8. */
+static void append_file_name(struct nytp_text *text, const char *name)
+{
+    if (nytp_utf8_valid(name, strlen(name)))
+        nytp_text_puts(text, name);
+    else
+        append_latin1(text, name, strlen(name));
+}
+
+/* ---- subs by name ---- */
+
+static uint32_t package_length(const char *name, size_t len)
+{
+    const char *const bracket = memchr(name, '[', len); /* a file name may hold "::" */
+    size_t at = bracket == NULL ? len : (size_t)(bracket - name);
+    for (; at >= 2; at--)
+        if (name[at - 1] == ':' && name[at - 2] == ':')
+            return (uint32_t)(at - 2);
+    return 0;
+}
+
+static enum nytp_sub_special special_of(const char *name)
+{
+    static const char *const controls[] = {"DB::enable_profile", "DB::finish_profile",
+                                           "DB::set_option", "DB::DB"};
+    for (size_t i = 0; i < C_ARRAY_LENGTH(controls); i++)
+        if (strEQ(name, controls[i]))
+            return NYTP_SUB_CONTROL;
+    return strEQ(name, "POSIX::_exit") ? NYTP_SUB_EXITS : NYTP_SUB_ORDINARY;
+}
+
+static struct nytp_sub *sub_add(struct nytp_recorder *rec, const char *name, size_t len,
+                                enum nytp_sub_kind kind, uint32_t hash)
+{
+    struct nytp_sub *sub;
+    Newxz(sub, 1, struct nytp_sub);
+    Newx(sub->encoded, len + NYTP_ENCODED_STR_EXTRA + NYTP_COPY_STEP, uint8_t);
+    sub->encoded_len = (uint32_t)nytp_encode_str(sub->encoded, name, len);
+    sub->encoded[sub->encoded_len] = '\0';
+    sub->name = (char *)sub->encoded + sub->encoded_len - len;
+    sub->name_len = (uint32_t)len;
+    sub->package_len = package_length(name, len);
+    sub->kind = kind;
+    sub->special = kind == NYTP_SUB_XSUB ? special_of(sub->name) : NYTP_SUB_ORDINARY;
+    if (rec->n_subs + 1 >= rec->size_subs) {
+        rec->size_subs = rec->size_subs == 0 ? 256 : rec->size_subs * 2;
+        Renew(rec->subs, rec->size_subs, struct nytp_sub *);
+    }
+    sub->id = ++rec->last_sub_id;
+    rec->subs[++rec->n_subs] = sub;
+    nytp_trace(rec, 3, "sub %u is %s", sub->id, sub->name);
+    nytp_index_add(&rec->subs_by_name, hash, sub);
+    nytp_sub_needs_info(rec, sub);
+    return sub;
+}
+
+static struct nytp_sub *sub_find(const struct nytp_recorder *rec, const char *name, size_t len,
+                                 uint32_t hash)
+{
+    size_t at = hash;
+    struct nytp_sub *sub;
+    while ((sub = nytp_index_next(&rec->subs_by_name, hash, &at)) != NULL)
+        if (sub->name_len == len && memEQ(sub->name, name, len))
+            return sub;
+    return NULL;
+}
+
+struct nytp_sub *nytp_sub_named(struct nytp_recorder *rec, const char *name, size_t len,
+                                enum nytp_sub_kind kind)
+{
+    const uint32_t hash = nytp_hash_bytes(name, len);
+    struct nytp_sub *const sub = sub_find(rec, name, len, hash);
+    return sub != NULL ? sub : sub_add(rec, name, len, kind, hash);
+}
+
+/* ---- bodies ---- */
+
+static struct nytp_body *body_find(const struct nytp_recorder *rec, const void *key,
+                                   uint32_t hash)
+{
+    size_t at = hash;
+    struct nytp_body *body;
+    while ((body = nytp_index_next(&rec->bodies, hash, &at)) != NULL)
+        if (body->key == key)
+            return body;
+    return NULL;
+}
+
+static struct nytp_body *body_of(struct nytp_recorder *rec, const void *key)
+{
+    const uint32_t hash = nytp_hash_u64(PTR2UV(key));
+    struct nytp_body *body = body_find(rec, key, hash);
+    if (body != NULL)
+        return body;
+    Newxz(body, 1, struct nytp_body);
+    body->key = key;
+    nytp_index_add(&rec->bodies, hash, body);
+    return body;
+}
+
+void nytp_body_freed(struct nytp_recorder *rec, const OP *root)
+{
+    const uint32_t hash = nytp_hash_u64(PTR2UV(root));
+    struct nytp_body *const body = body_find(rec, root, hash);
+    if (body == NULL)
+        return;
+    *body = (struct nytp_body){.key = root};
+    rec->called[hash & (NYTP_CALLED - 1)].root = NULL;
+}
+
+static void widen_lines(const OP *op, struct nytp_body *body)
+{
+    for (; op != NULL; op = OpSIBLING(op)) {
+        if (op->op_type == OP_NEXTSTATE || op->op_type == OP_DBSTATE) {
+            const uint32_t line = CopLINE((const COP *)op);
+            if (body->first_line == 0 || line < body->first_line)
+                body->first_line = line;
+            if (line > body->last_line)
+                body->last_line = line;
+        }
+        if (op->op_flags & OPf_KIDS)
+            widen_lines(cUNOPx(op)->op_first, body);
+    }
+}
+
+/* perl's list for the debugger, name => "file:first-last". */
+static HV *listed_subs(pTHX_ const struct nytp_recorder *rec)
+{
+    return rec->debugger_subs != NULL ? rec->debugger_subs : get_hv("DB::sub", 0);
+}
+
+/* Compiled before we looked: perl may have noted it for the debugger, as "file:first-last";
+ * otherwise the statements tell. */
+static void find_lines(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_body *body,
+                       const char *name, size_t len)
+{
+    HV *const known = listed_subs(aTHX_ rec);
+    const SV *const place = nytp_peek(aTHX_ known, name, len, false);
+    if (CvFILE(cv) != NULL)
+        body->file = nytp_file_named(aTHX_ rec, CvFILE(cv));
+    if (place != NULL && SvPOK(place)) {
+        const char *const colon = strrchr(SvPVX(place), ':');
+        unsigned long first, last;
+        if (colon != NULL && sscanf(colon, ":%lu-%lu", &first, &last) == 2) {
+            body->first_line = (uint32_t)first;
+            body->last_line = (uint32_t)last;
+            return;
+        }
+    }
+    widen_lines(CvROOT(cv), body);
+}
+
+struct cv_name {
+    const void *raw; /* the GV, or the HEK of a sub that has no GV yet */
+    const HV *stash;
+    const HEK *name; /* NULL: none */
+};
+
+static struct cv_name name_of_cv(CV *cv)
+{
+    struct cv_name found = {0};
+    if (CvNAMED(cv)) {
+        found.name = CvNAME_HEK(cv);
+        found.raw = found.name;
+        found.stash = CvSTASH(cv);
+        return found;
+    }
+    const GV *const gv = NYTP_CV_RAW_GV(cv);
+    found.raw = gv;
+    if (gv == NULL || !isGV_with_GP(gv))
+        return found;
+    found.stash = GvSTASH(gv);
+    found.name = GvNAME_HEK(gv);
+    return found;
+}
+
+static void append_package(struct nytp_text *text, const HV *stash)
+{
+    const HEK *const hek =
+        stash != NULL && SvTYPE((const SV *)stash) == SVt_PVHV ? HvNAME_HEK((HV *)stash) : NULL;
+    if (hek != NULL)
+        append_hek(text, hek);
+    else
+        nytp_text_puts(text, "__ANON__");
+    nytp_text_puts(text, "::");
+}
+
+static bool hek_is(const HEK *hek, const char *word)
+{
+    return hek != NULL && (size_t)HEK_LEN(hek) == strlen(word) && strEQ(HEK_KEY(hek), word);
+}
+
+/* A BEGIN block runs once: each is a sub of its own, told by its line, and by a number when
+ * the line is taken. */
+static struct nytp_sub *sub_of_begin(struct nytp_recorder *rec, const struct nytp_body *body)
+{
+    struct nytp_text *const text = &rec->scratch;
+    nytp_text_printf(text, "@%lu", (unsigned long)body->first_line);
+    const bool is_taken =
+        sub_find(rec, text->ptr, text->len, nytp_hash_bytes(text->ptr, text->len)) != NULL;
+    if (is_taken)
+        nytp_text_printf(text, ".%lu", (unsigned long)++rec->begin_seq);
+    struct nytp_sub *const sub = nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
+    sub->is_unique = is_taken && body->file != NULL && body->file->is_eval;
+    return sub;
+}
+
+static struct nytp_sub *resolve(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_body *body,
+                                const struct cv_name *found)
+{
+    struct nytp_text *const text = &rec->scratch;
+    const bool is_perl = CvROOT(cv) != NULL && !CvISXSUB(cv);
+    nytp_text_clear(text);
+    if (CvISXSUB(cv) && nytp_is_own_xsub(cv))
+        return nytp_sub_named(rec, "DB::finish_profile", 18, NYTP_SUB_XSUB);
+    if (found->name == NULL && found->stash == NULL) {
+        nytp_text_puts(text, "main::");
+    } else {
+        append_package(text, found->stash);
+        if (found->name != NULL)
+            append_hek(text, found->name);
+    }
+    if (is_perl && body->file == NULL)
+        find_lines(aTHX_ rec, cv, body, text->ptr, text->len);
+    if (is_perl && hek_is(found->name, "BEGIN"))
+        return sub_of_begin(rec, body);
+    if (is_perl && hek_is(found->name, "__ANON__") && rec->options.nameanonsubs &&
+        body->file != NULL) {
+        nytp_text_puts(text, "[");
+        append_file_name(text, body->file->shown_name);
+        nytp_text_printf(text, ":%lu]", (unsigned long)body->last_line);
+        struct nytp_sub *const sub = nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
+        sub->is_unique = body->file->is_eval;
+        return sub;
+    }
+    return nytp_sub_named(rec, text->ptr, text->len,
+                          CvISXSUB(cv) ? NYTP_SUB_XSUB : NYTP_SUB_PERL);
+}
+
+/* The row's sub, if it is still the one that the CV has its name from. */
+static struct nytp_sub *sub_of_body(const struct nytp_body *body, const struct cv_name *found,
+                                    U32 name_hash)
+{
+    return body->gv == found->raw && body->stash == found->stash && body->name_hash == name_hash
+               ? body->sub
+               : NULL;
+}
+
+static struct nytp_sub *find_by_key(pTHX_ struct nytp_recorder *rec, CV *cv, const void *key)
+{
+    struct nytp_body *const body = body_of(rec, key);
+    const struct cv_name found = name_of_cv(cv);
+    const U32 name_hash = found.name == NULL ? 0 : HEK_HASH(found.name);
+    struct nytp_sub *sub = sub_of_body(body, &found, name_hash);
+    if (LIKELY(sub != NULL))
+        return sub;
+    sub = resolve(aTHX_ rec, cv, body, &found);
+    body->sub = sub;
+    body->gv = found.raw;
+    body->stash = found.stash;
+    body->name_hash = name_hash;
+    if (key != cv && sub->kind == NYTP_SUB_PERL) {
+        sub->file = body->file;
+        sub->first_line = body->first_line;
+        sub->last_line = body->last_line;
+    } else if (key == cv && sub->kind == NYTP_SUB_PERL && CvISXSUB(cv)) {
+        sub->kind = NYTP_SUB_XSUB; /* replaced by an xsub of the same name */
+    }
+    return sub;
+}
+
+static struct nytp_sub *sub_of_key(pTHX_ struct nytp_recorder *rec, CV *cv, const void *key)
+{
+    nytp_guard(rec);
+    struct nytp_sub *const sub = find_by_key(aTHX_ rec, cv, key);
+    nytp_unguard(rec);
+    return sub;
+}
+
+/* A GV that holds its CV gives it its name for good, and the pointer is enough to know it by;
+ * a GV that the CV holds (anonymous and renamed subs) may have been made for it alone. */
+struct nytp_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv)
+{
+    const bool is_perl = CvROOT(cv) != NULL && !CvISXSUB(cv);
+    if (UNLIKELY(!is_perl))
+        return sub_of_key(aTHX_ rec, cv, cv);
+    const OP *const root = CvROOT(cv);
+    struct nytp_called *const last =
+        &rec->called[nytp_hash_u64(PTR2UV(root)) & (NYTP_CALLED - 1)];
+    const void *const gv = NYTP_CV_RAW_GV(cv);
+    if (LIKELY(last->root == root && last->gv == gv && !CvCVGV_RC(cv)))
+        return last->sub;
+    struct nytp_sub *const sub = sub_of_key(aTHX_ rec, cv, root);
+    *last = (struct nytp_called){root, gv, sub};
+    return sub;
+}
+
+void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
+{
+    nytp_name_compiled(aTHX_ rec);
+    struct nytp_body *const body = body_of(rec, root);
+    body->file = nytp_file_named(aTHX_ rec, CopFILE(PL_curcop));
+    body->first_line = (uint32_t)PL_subline;
+    body->last_line = CopLINE(PL_curcop);
+    if (body->first_line == 0)
+        widen_lines(root, body); /* 5.38: what sets a class's fields; there is no `sub` */
+    if (body->first_line == 0)
+        body->first_line = body->last_line;
+    body->sub = NULL;
+    rec->called[nytp_hash_u64(PTR2UV(root)) & (NYTP_CALLED - 1)].root = NULL;
+    rec->compiled.root = root;
+    rec->compiled.cv = PL_compcv;
+    if (!CvANON(PL_compcv) && PL_subname != NULL && SvPOK(PL_subname))
+        rec->compiled.name = newSVsv(PL_subname);
+}
+
+/* Formats have no name here, but their statements may run long after the eval that made them.
+ */
+void nytp_format_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
+{
+    struct nytp_body *const body = body_of(rec, root);
+    body->file = nytp_file_named(aTHX_ rec, CopFILE(PL_curcop));
+    body->sub = NULL;
+}
+
+SV *nytp_peek(pTHX_ HV *hash, const char *key, size_t len, bool is_utf8)
+{
+    if (hash == NULL || SvTYPE((const SV *)hash) != SVt_PVHV) /* freed */
+        return NULL;
+    const I32 key_len = is_utf8 ? -(I32)len : (I32)len;
+    const U32 magic = nytp_magic_off(hash);
+    /* hv_fetch() alone dies of a key that is not in a locked hash. */
+    SV *const *const place =
+        hv_exists(hash, key, key_len) ? hv_fetch(hash, key, key_len, FALSE) : NULL;
+    nytp_magic_on(hash, magic);
+    return place == NULL ? NULL : *place;
+}
+
+static HV *inner_stash(pTHX_ HV *stash, const char *name, size_t len, bool is_utf8)
+{
+    const SV *const sv = nytp_peek(aTHX_ stash, name, len, is_utf8);
+    return sv != NULL && isGV_with_GP(sv) ? GvHV((const GV *)sv) : NULL;
+}
+
+CV *nytp_cv_of_name(pTHX_ const char *name, size_t len, bool is_utf8, HV *stash)
+{
+    const char *const end = name + len, *sep;
+    if (memmem(name, len, "::", 2) != NULL)
+        stash = PL_defstash;
+    while ((sep = memmem(name, (size_t)(end - name), "::", 2)) != NULL) {
+        if (sep > name)
+            stash = inner_stash(aTHX_ stash, name, (size_t)(sep + 2 - name), is_utf8);
+        name = sep + 2;
+    }
+    SV *const sv = nytp_peek(aTHX_ stash, name, (size_t)(end - name), is_utf8);
+    if (sv != NULL && SvROK(sv) && SvTYPE(SvRV(sv)) == SVt_PVCV)
+        return (CV *)SvRV(sv);
+    return sv != NULL && isGV_with_GP(sv) ? GvCVu((GV *)sv) : NULL;
+}
+
+/* The CV that got the body: the one that was being compiled, or, if the sub had been declared
+ * before, the one that its name leads to. A CV may have been freed meanwhile, and its address
+ * used again, but then it has another root. */
+static CV *owner_of(pTHX_ const OP *root, CV *cv, SV *name)
+{
+    if (SvTYPE((SV *)cv) == SVt_PVCV && !CvISXSUB(cv) && CvROOT(cv) == root)
+        return cv;
+    CV *const named = name == NULL ? NULL
+                                   : nytp_cv_of_name(aTHX_ SvPVX(name), SvCUR(name),
+                                                     SvUTF8(name), PL_curstash);
+    return named != NULL && !CvISXSUB(named) && CvROOT(named) == root ? named : NULL;
+}
+
+void nytp_name_compiled(pTHX_ struct nytp_recorder *rec)
+{
+    const OP *const root = rec->compiled.root;
+    if (root == NULL)
+        return;
+    CV *const cv = owner_of(aTHX_ root, rec->compiled.cv, rec->compiled.name);
+    if (cv != NULL && body_of(rec, root)->sub == NULL && !hek_is(name_of_cv(cv).name, "BEGIN"))
+        nytp_sub_of_cv(aTHX_ rec, cv);
+    SvREFCNT_dec(rec->compiled.name);
+    Zero(&rec->compiled, 1, struct nytp_compiled);
+}
+
+/* ---- builtins ---- */
+
+struct op_name {
+    const HV *stash;
+    const HEK *package;
+    U32 package_hash;
+    int type;
+    struct nytp_sub *sub;
+};
+
+static struct nytp_sub *resolve_op(struct nytp_recorder *rec, const HV *stash, int type)
+{
+    struct nytp_text *const text = &rec->scratch;
+    nytp_text_clear(text);
+    if (rec->options.slowops > 1) {
+        append_package(text, stash);
+        nytp_text_printf(text, "CORE:%s", PL_op_name[type]);
+    } else {
+        nytp_text_printf(text, "CORE::%s", PL_op_name[type]);
+    }
+    return nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_OPCODE);
+}
+
+struct nytp_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop, int type)
+{
+    PERL_UNUSED_CONTEXT;
+    const HV *const stash = CopSTASH(cop);
+    const bool is_stash = stash != NULL && SvTYPE((const SV *)stash) == SVt_PVHV;
+    const HEK *const package = is_stash ? HvNAME_HEK((HV *)stash) : NULL;
+    const U32 package_hash = package == NULL ? 0 : HEK_HASH(package);
+    const uint32_t hash = nytp_hash_u64(PTR2UV(stash) ^ (uint64_t)type << 48);
+    size_t at = hash;
+    struct op_name *known;
+    while ((known = nytp_index_next(&rec->opcodes, hash, &at)) != NULL)
+        if (known->stash == stash && known->type == type)
+            break;
+    if (LIKELY(known != NULL && known->package == package &&
+               known->package_hash == package_hash))
+        return known->sub;
+    if (known == NULL) {
+        Newxz(known, 1, struct op_name);
+        nytp_index_add(&rec->opcodes, hash, known);
+    }
+    *known = (struct op_name){stash, package, package_hash, type, NULL};
+    known->sub = resolve_op(rec, is_stash ? stash : NULL, type);
+    return known->sub;
+}
+
+struct nytp_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *sv)
+{
+    struct nytp_text *const text = &rec->scratch;
+    const char *const name = SvPVX_const(sv);
+    const size_t len = SvCUR(sv);
+    nytp_text_clear(text);
+    if (len > 2 && strnEQ(name, "::", 2))
+        nytp_text_puts(text, "main");
+    else if (package_length(name, len) == 0)
+        append_package(text, CopSTASH(PL_curcop));
+    if (SvUTF8(sv))
+        nytp_text_append(text, name, len);
+    else
+        append_latin1(text, name, len);
+    return nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
+}
+
+struct nytp_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv)
+{
+    struct nytp_text *const text = &rec->scratch;
+    nytp_text_clear(text);
+    append_package(text, GvSTASH(gv));
+    append_hek(text, GvNAME_HEK(gv));
+    return nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
+}
+
+/* perl's own idea of the running sub: for findcaller=1, and outside all recorded calls, where
+ * it may be a sub that was entered unrecorded. */
+struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec)
+{
+    for (const PERL_SI *si = PL_curstackinfo; si != NULL; si = si->si_prev) {
+        for (I32 i = si->si_cxix; i >= 0; i--) {
+            const PERL_CONTEXT *const cx = &si->si_cxstack[i];
+            if (CxTYPE(cx) == CXt_FORMAT && cx->blk_format.gv != NULL)
+                return nytp_sub_of_gv(rec, cx->blk_format.gv);
+            if (CxTYPE(cx) == CXt_SUB && name_of_cv(cx->blk_sub.cv).name != NULL)
+                return nytp_sub_of_cv(aTHX_ rec, cx->blk_sub.cv);
+        }
+        if (si->si_type == PERLSI_SIGNAL && rec->unsafe_signals)
+            break; /* the context that the signal interrupted may be half made */
+    }
+    return PL_main_start != NULL ? rec->runtime : rec->null_caller;
+}
+
+/* ---- SUB_INFO ---- */
+
+void nytp_sub_needs_info(struct nytp_recorder *rec, struct nytp_sub *sub)
+{
+    if (sub->is_queued)
+        return;
+    if (rec->n_unwritten >= rec->size_unwritten) {
+        rec->size_unwritten = rec->size_unwritten == 0 ? 256 : rec->size_unwritten * 2;
+        Renew(rec->unwritten, rec->size_unwritten, struct nytp_sub *);
+    }
+    rec->unwritten[rec->n_unwritten++] = sub;
+    sub->is_queued = true;
+}
+
+static void write_info(struct nytp_recorder *rec, struct nytp_sub *sub, uint32_t fid,
+                       uint32_t first_line, uint32_t last_line)
+{
+    nytp_write_sub_info(rec->writer, fid, sub->name, sub->name_len, first_line, last_line);
+    sub->info_generation = rec->generation;
+}
+
+/* perl's list for the debugger has subs that were compiled before we looked. */
+static void add_debugger_subs(pTHX_ struct nytp_recorder *rec)
+{
+    HV *const known = listed_subs(aTHX_ rec);
+    HE *entry;
+    if (known == NULL)
+        return;
+    hv_iterinit(known);
+    while ((entry = hv_iternext(known)) != NULL) {
+        STRLEN len;
+        const char *const name = HePV(entry, len);
+        SV *const place = HeVAL(entry);
+        const char *const colon = SvPOK(place) ? strrchr(SvPVX(place), ':') : NULL;
+        unsigned long first, last;
+        if (colon == NULL || sscanf(colon, ":%lu-%lu", &first, &last) != 2 || first == 0)
+            continue;
+        struct nytp_sub *const sub = nytp_sub_named(rec, name, len, NYTP_SUB_PERL);
+        if (sub->file != NULL || sub->kind != NYTP_SUB_PERL)
+            continue;
+        char *const file = nytp_copy(SvPVX(place), (size_t)(colon - SvPVX(place)));
+        sub->file = nytp_file_named(aTHX_ rec, file);
+        sub->first_line = (uint32_t)first;
+        sub->last_line = (uint32_t)last;
+        Safefree(file);
+    }
+}
+
+/* A package and the file that its xsubs and builtins are shown in: that of some perl sub, one
+ * that is in the stream already if there is any. */
+struct package {
+    const char *name;
+    size_t len;
+    struct nytp_file *file;
+};
+
+static struct package *package_of(struct nytp_recorder *rec, const struct nytp_sub *sub,
+                                  uint32_t *hash)
+{
+    *hash = nytp_hash_bytes(sub->name, sub->package_len);
+    size_t at = *hash;
+    struct package *package;
+    while ((package = nytp_index_next(&rec->packages, *hash, &at)) != NULL)
+        if (package->len == sub->package_len && memEQ(package->name, sub->name, package->len))
+            break;
+    return package;
+}
+
+static void collect_packages(struct nytp_recorder *rec)
+{
+    for (uint32_t i = 1; i <= rec->n_subs; i++) {
+        const struct nytp_sub *const sub = rec->subs[i];
+        uint32_t hash;
+        if (sub->kind != NYTP_SUB_PERL || sub->file == NULL)
+            continue;
+        struct package *const known = package_of(rec, sub, &hash);
+        if (known != NULL) {
+            if (!nytp_file_is_known(rec, known->file))
+                known->file = sub->file;
+            continue;
+        }
+        struct package *const package = malloc(sizeof *package);
+        if (package == NULL)
+            return;
+        *package = (struct package){sub->name, sub->package_len, sub->file};
+        if (!nytp_index_add(&rec->packages, hash, package))
+            free(package);
+    }
+}
+
+static void forget_packages(struct nytp_recorder *rec)
+{
+    for (size_t i = 0; i < rec->packages.size; i++)
+        free(rec->packages.entries[i].item);
+    nytp_index_clear(&rec->packages);
+}
+
+static uint32_t fid_of_package(pTHX_ struct nytp_recorder *rec, const struct nytp_sub *sub)
+{
+    uint32_t hash;
+    const struct package *const package = package_of(rec, sub, &hash);
+    return package == NULL ? 0 : nytp_file_fid(aTHX_ rec, package->file, NYTP_FID_VIA_SUB);
+}
+
+static void write_closing_info(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub)
+{
+    if (!sub->called)
+        return;
+    if (sub == rec->runtime || sub == rec->null_caller) {
+        struct nytp_file *const program = nytp_file_named(aTHX_ rec, PL_origfilename);
+        if (sub == rec->runtime && nytp_file_is_known(rec, program))
+            write_info(rec, sub, program->fid, 1, 1);
+        return;
+    }
+    uint32_t fid = fid_of_package(aTHX_ rec, sub);
+    if (fid == 0 && sub->package_len == 4 && strnEQ(sub->name, "main", 4)) {
+        const struct nytp_file *const program = nytp_file_named(aTHX_ rec, PL_origfilename);
+        fid = nytp_file_is_known(rec, program) ? program->fid : 0;
+    }
+    if (fid != 0 && sub->returned_normally)
+        write_info(rec, sub, fid, 0, 0);
+}
+
+static bool has_known_place(const struct nytp_recorder *rec, const struct nytp_sub *sub)
+{
+    return sub->kind == NYTP_SUB_PERL && sub->file != NULL &&
+           nytp_file_is_known(rec, sub->file);
+}
+
+void nytp_infos_write_known(struct nytp_recorder *rec)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < rec->n_unwritten; i++) {
+        struct nytp_sub *const sub = rec->unwritten[i];
+        const bool is_written = sub->info_generation == rec->generation;
+        if (!is_written && has_known_place(rec, sub))
+            write_info(rec, sub, sub->file->fid, sub->first_line, sub->last_line);
+        if (sub->info_generation == rec->generation)
+            sub->is_queued = false;
+        else
+            rec->unwritten[kept++] = sub;
+    }
+    rec->n_unwritten = rec->n_waiting = kept;
+}
+
+/* Subs that were called have their files in the stream, builtins and xsubs their package's. */
+static void tell_files(pTHX_ struct nytp_recorder *rec)
+{
+    for (size_t i = 0; i < rec->n_unwritten; i++) {
+        const struct nytp_sub *const sub = rec->unwritten[i];
+        if (sub->called && sub->kind == NYTP_SUB_PERL && sub->file != NULL)
+            nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
+    }
+    collect_packages(rec);
+    for (size_t i = 0; i < rec->n_unwritten; i++) {
+        const struct nytp_sub *const sub = rec->unwritten[i];
+        if (sub->called && sub->kind != NYTP_SUB_PERL && sub->kind != NYTP_SUB_PSEUDO)
+            fid_of_package(aTHX_ rec, sub);
+    }
+}
+
+void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing)
+{
+    nytp_name_compiled(aTHX_ rec);
+    if (closing) {
+        add_debugger_subs(aTHX_ rec);
+        tell_files(aTHX_ rec);
+    }
+    nytp_infos_write_known(rec);
+    for (size_t i = 0; closing && i < rec->n_unwritten; i++)
+        if (rec->unwritten[i]->kind != NYTP_SUB_PERL)
+            write_closing_info(aTHX_ rec, rec->unwritten[i]);
+    forget_packages(rec);
+}
+
+void nytp_names_init(pTHX_ struct nytp_recorder *rec)
+{
+    PERL_UNUSED_CONTEXT;
+    rec->runtime = nytp_sub_named(rec, "main::RUNTIME", 13, NYTP_SUB_PSEUDO);
+    rec->null_caller = nytp_sub_named(rec, "main::NULL", 10, NYTP_SUB_PSEUDO);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The command line of nytp-export as a struct; options.def is the list.
+ */
+#ifndef NYTP_OPTIONS_H
+#define NYTP_OPTIONS_H
+
+#include "../../formats/core/format.h"
+#include "../core/exporter.h"
+#include "../selection/select.h"
+
+enum nytp_mode {
+    NYTP_MODE_EXPORT = 0,
+    NYTP_MODE_STATS,
+    NYTP_MODE_CHECK,
+    NYTP_MODE_DUMP,
+    NYTP_MODE_LIST_FORMATS,
+    NYTP_MODE_VERSION,
+    NYTP_MODE_HELP,
+};
+
+/* Zeroed before parsing. Texts point into argv. */
+struct nytp_cli {
+    enum nytp_mode mode;
+    const struct nytp_exporter *exporter; /* NYTP_MODE_EXPORT: never NULL */
+    const char *output;                   /* NULL = not given */
+    bool per_process, open, strict, quiet;
+    uint32_t max_calls; /* 0 = not given */
+    struct nytp_export_options export;
+    struct nytp_read_options read;
+    struct nytp_selection selection;
+    char **files; /* n_files >= 1 */
+    int n_files;
+    bool default_file; /* no file was named: files[0] is nytprof.out */
+};
+
+/* Fill `cli`; argv is reordered. False with a message about what is wrong with the command
+ * line. nytp_cli_free() in either case. */
+bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_error *error);
+void nytp_cli_free(struct nytp_cli *cli);
+
+/* Length of the part of `path` that names the format ("*.speedscope.json"), 0 when its
+ * suffix or prefix is not one of the exporter's. */
+size_t nytp_cli_suffix_len(const struct nytp_exporter *exporter, const char *path);
+
+void nytp_cli_put_help(struct nytp_out *out);
+void nytp_cli_put_formats(struct nytp_out *out);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Starting a viewer; see viewer.h. No shell is involved, so file names need no quoting.
+ */
+#include "viewer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_WORDS 16
+
+static bool is_program(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+static bool in_path(const char *program, size_t len)
+{
+    char path[4096];
+    if (memchr(program, '/', len) != NULL) {
+        snprintf(path, sizeof path, "%.*s", (int)len, program);
+        return is_program(path);
+    }
+    const char *at = getenv("PATH");
+    while (at != NULL && *at != '\0') {
+        const size_t folder_len = strcspn(at, ":");
+        const int n =
+            snprintf(path, sizeof path, "%.*s/%.*s", (int)folder_len, at, (int)len, program);
+        if (folder_len > 0 && n > 0 && (size_t)n < sizeof path && is_program(path))
+            return true;
+        at += folder_len;
+        at += *at == ':';
+    }
+    return false;
+}
+
+const char *nytp_viewer_find(const char *viewer, size_t *len)
+{
+    while (*viewer != '\0') {
+        viewer += strspn(viewer, " ");
+        *len = strcspn(viewer, "|");
+        if (in_path(viewer, strcspn(viewer, " |")))
+            return viewer;
+        viewer += *len;
+        viewer += *viewer == '|';
+    }
+    return NULL;
+}
+
+char *nytp_viewer_temp_path(const struct nytp_exporter *exporter, const char *input,
+                            struct nytp_error *error)
+{
+    const char *tmp = getenv("TMPDIR");
+    const char *slash = strrchr(input, '/');
+    const char *stem = strcmp(input, "-") == 0 ? "stdin" : slash != NULL ? slash + 1 : input;
+    const char *suffix = exporter->suffixes;
+    const size_t suffix_len = strcspn(suffix, " ");
+    const bool is_prefix = suffix_len > 0 && suffix[suffix_len - 1] == '*';
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s/nytp-export.XXXXXX",
+             tmp != NULL && *tmp != '\0' ? tmp : "/tmp");
+    if (mkdtemp(folder) == NULL) {
+        nytp_error_set(error, NYTP_ERR_IO, "cannot make a folder %s: %s", folder,
+                       strerror(errno));
+        return NULL;
+    }
+    const size_t size = strlen(folder) + strlen(stem) + suffix_len + 2;
+    char *path = malloc(size);
+    if (path == NULL) {
+        rmdir(folder);
+        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    if (is_prefix)
+        snprintf(path, size, "%s/%.*s%s", folder, (int)suffix_len - 1, suffix, stem);
+    else
+        snprintf(path, size, "%s/%s%.*s", folder, stem, (int)suffix_len, suffix);
+    return path;
+}
+
+void nytp_viewer_remove(char *path)
+{
+    if (path == NULL)
+        return;
+    unlink(path);
+    char *slash = strrchr(path, '/');
+    *slash = '\0';
+    rmdir(path);
+    free(path);
+}
+
+static void exec_words(char *words, const char *path)
+{
+    char *argv[MAX_WORDS + 2];
+    int n = 0;
+    char *rest = words;
+    for (char *word; n < MAX_WORDS && (word = strtok_r(rest, " ", &rest)) != NULL;)
+        argv[n++] = word;
+    char *last = strdup(path);
+    if (n == 0 || last == NULL)
+        return;
+    argv[n] = last;
+    argv[n + 1] = NULL;
+    execvp(argv[0], argv);
+}
+
+bool nytp_viewer_run(const char *command, size_t len, const char *path,
+                     struct nytp_error *error)
+{
+    char *words = strndup(command, len);
+    if (words == NULL)
+        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction old_int, old_quit;
+    sigaction(SIGINT, &ignore, &old_int);
+    sigaction(SIGQUIT, &ignore, &old_quit);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        sigaction(SIGINT, &old_int, NULL);
+        sigaction(SIGQUIT, &old_quit, NULL);
+        signal(SIGPIPE, SIG_DFL);
+        exec_words(words, path);
+        _exit(127);
+    }
+    int status = 0;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    sigaction(SIGINT, &old_int, NULL);
+    sigaction(SIGQUIT, &old_quit, NULL);
+    free(words);
+    if (pid < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
+        return nytp_error_set(error, NYTP_ERR_IO, "cannot start %.*s", (int)len, command);
+    return true;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Selections: a profile becomes a smaller profile before an exporter sees it, so that each
+ * option means the same in every format. They work on the calling-context tree; everything
+ * else (arcs, line costs, sub totals) is computed from the tree again.
+ */
+#ifndef NYTP_SELECT_H
+#define NYTP_SELECT_H
+
+#include "../../formats/core/model.h"
+
+#include <regex.h>
+
+/* POSIX extended regular expressions, any of which may match. Zeroed = none. */
+struct nytp_patterns {
+    regex_t *regexes;
+    uint32_t n;
+};
+
+/* False with the expression and the reason in *error. */
+bool nytp_patterns_add(struct nytp_patterns *patterns, const char *text,
+                       struct nytp_error *error);
+void nytp_patterns_free(struct nytp_patterns *patterns);
+
+/* A frame matches when its sub's name or that sub's file name does. The root frame of a
+ * process always stays, as what joins the rest, but loses its own time where pprof would
+ * drop the sample. Applied in the order of the members. Zeroed = everything stays. */
+struct nytp_selection {
+    bool merge_evals; /* string evals run by one line become one file "(eval 0)[...]" */
+    struct nytp_patterns focus, ignore; /* whole stacks: some frame must / none may match */
+    bool no_builtins;                   /* opcode subs are hidden */
+    struct nytp_patterns hide;      /* frames go, their cost to the call site in the caller */
+    struct nytp_patterns show;      /* frames that do not match are hidden */
+    struct nytp_patterns show_from; /* frames above the outermost match go; without match the
+                                       stack is dropped */
+    bool collapse_recursion;        /* a frame whose caller is the same sub is merged into it */
+    uint32_t max_depth;             /* frames per stack, root included; 0 = any */
+    double min_percent; /* of the total; less inclusive time is pruned into "(pruned)".
+                           0 and below: none */
+};
+
+/* Apply to the profile in place. The time line is kept unless time was dropped (focus,
+ * ignore, show, show_from). False with *error set (memory); the profile is then only good
+ * for nytp_profile_free(). */
+bool nytp_select(struct nytp_profile *profile, const struct nytp_selection *selection,
+                 struct nytp_error *error);
+
+/* One process of the profile as a profile of its own. Borrows names and source text: free it
+ * (nytp_profile_free) before `profile`. NULL with *error set. */
+struct nytp_profile *nytp_select_process(const struct nytp_profile *profile, uint32_t process,
+                                         struct nytp_error *error);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Attribution: from what the builder holds (builder.h) to the model (model.h). Private to the
+ * files that do it, in this order:
+ *
+ *     attribution_subs.c   names become subs; lines of which only the sub is known
+ *     estimate.c      contexts of a recording without call events
+ *     attribution.c        the sorted tree, and the time of what the subroutine profiler did
+ * not time line_costs.c        every node's time on lines
+ */
+#ifndef NYTP_ATTRIBUTION_H
+#define NYTP_ATTRIBUTION_H
+
+#include "builder.h"
+#include "line_owners.h"
+
+/* A line's statement cost of which only the sub is known, not the context. */
+struct nytp_loose_line {
+    uint32_t process, sub, file, line;
+    int64_t ticks;
+    uint64_t statements;
+};
+
+/* A node's share of a line, before entries are sorted into node_lines. */
+struct nytp_line_entry {
+    uint32_t node, file, line;
+    uint32_t next; /* other entry of the same loose line, index + 1 */
+    int64_t ticks;
+    uint64_t statements;
+};
+
+/* What the steps share. */
+struct nytp_attribution {
+    struct nytp_builder *b;
+    struct nytp_profile *p;
+    struct nytp_line_owners *owners;
+    uint32_t *sub_of_name; /* name id -> sub index */
+    uint32_t unreturned_name;
+    struct nytp_loose_line *loose; /* sorted by process, sub, file, line */
+    uint32_t n_loose, loose_capacity;
+    uint32_t *node_of_raw;
+    uint32_t *raw_of_node;
+    int64_t *stmt_ticks; /* per node */
+    int64_t *deficit;    /* per node: its time that lies in statements of its ancestors */
+    struct nytp_line_entry *entries;
+    uint32_t n_entries, entries_capacity;
+};
+
+/* Sums per sub that several steps need. */
+struct nytp_sub_sums {
+    int64_t *loose_ticks; /* statement ticks of its loose lines */
+    int64_t *arc_excl;    /* exclusive ticks of arcs into it */
+    int64_t *arc_incl;
+    uint64_t *arc_calls;
+    int64_t *ops_excl; /* of xsubs and opcodes that it calls */
+    bool *calls_out;   /* it is a caller */
+};
+
+/* Name what never returned, callers and subs; collect loose lines. Afterwards arcs and loose
+ * lines name subs by index. False when memory is out, as all below. */
+bool nytp_attribute_subs(struct nytp_attribution *s);
+
+/* Grow the tree of a recording without call events from its arcs. */
+bool nytp_estimate_tree(struct nytp_attribution *s, const struct nytp_sub_sums *sums);
+
+/* Put every node's exclusive ticks, and all statements, on lines: p->node_lines. */
+bool nytp_apportion_lines(struct nytp_attribution *s);
+
+/* An xsub or opcode, which runs no lines of its own. */
+static inline bool nytp_is_leaf_kind(const struct nytp_attribution *s, uint32_t sub)
+{
+    return s->p->subs[sub].kind == NYTP_SUB_OPCODE || s->p->subs[sub].kind == NYTP_SUB_XSUB;
+}
+
+/* The name id of a sub. */
+static inline uint32_t nytp_id_of_sub(const struct nytp_attribution *s, uint32_t sub)
+{
+    return nytp_strings_intern(s->b->strings, s->p->subs[sub].name.ptr,
+                               s->p->subs[sub].name.len);
+}
+
+static inline int64_t nytp_at_least_0(int64_t ticks)
+{
+    return ticks > 0 ? ticks : 0;
+}
+
+#endif

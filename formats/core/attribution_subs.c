@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Attribution, first step: which subs there are, and what is theirs; see attribution.h.
+ */
+#include "attribution.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct nytp_name name(const struct nytp_attribution *s, uint32_t id)
+{
+    return nytp_strings_get(s->b->strings, id);
+}
+
+static int compare_names(struct nytp_name x, struct nytp_name y)
+{
+    const uint32_t len = x.len < y.len ? x.len : y.len;
+    const int order = memcmp(x.ptr, y.ptr, len);
+    return order != 0 ? order : x.len < y.len ? -1 : x.len > y.len;
+}
+
+static bool name_ends(struct nytp_name n, const char *tail)
+{
+    const size_t len = strlen(tail);
+    return n.len >= len && memcmp(n.ptr + n.len - len, tail, len) == 0;
+}
+
+/* "Pkg::CORE:print" and "CORE::print": no sub of perl can contain a lone colon, and CORE is
+ * perl's own. */
+static bool is_opcode(struct nytp_name n)
+{
+    if (n.len > 6 && memcmp(n.ptr, "CORE::", 6) == 0)
+        return true;
+    for (const char *at = n.ptr + n.len; at - n.ptr > 5; at--)
+        if (at[-1] == ':')
+            return memcmp(at - 5, "CORE", 4) == 0 && (at - 5 == n.ptr || at[-6] == ':');
+    return false;
+}
+
+/* Frames that never returned have no name in the recording. The lines that ran in them tell
+ * it, or the places from which they called, or the caller that their calls name. */
+static uint32_t guess_name(const struct nytp_attribution *s, const struct nytp_tree_node *n,
+                           const struct nytp_table *caller_of)
+{
+    const struct nytp_calltree *t = &s->b->tree;
+    for (uint32_t l = n->first_line; l != 0; l = t->lines[l].next) {
+        const uint32_t sub =
+            nytp_line_owners_sub(s->owners, t->lines[l].file, t->lines[l].line);
+        if (sub != NYTP_NO_SUB)
+            return sub;
+    }
+    for (uint32_t c = n->first_child; c != NYTP_NO_NODE; c = t->nodes[c].next_sibling) {
+        uint32_t sub = nytp_line_owners_sub(s->owners, t->nodes[c].file, t->nodes[c].line);
+        if (sub == NYTP_NO_SUB)
+            sub = nytp_table_get(caller_of, (struct nytp_key){.a = t->nodes[c].sub});
+        if (sub != NYTP_NO_SUB && sub != 0 && sub != s->b->name_runtime)
+            return sub;
+    }
+    return s->unreturned_name;
+}
+
+static bool name_unreturned(struct nytp_attribution *s)
+{
+    struct nytp_table caller_of = {0}; /* callee -> its only caller, or 0 */
+    struct nytp_calltree *t = &s->b->tree;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < s->b->n_arcs; i++) {
+        const struct nytp_key key = {.a = s->b->arcs[i].callee};
+        const uint32_t known = nytp_table_get(&caller_of, key);
+        const uint32_t caller = s->b->arcs[i].caller;
+        if (known == NYTP_TABLE_NONE || known != caller)
+            ok = nytp_table_put(&caller_of, key, known == NYTP_TABLE_NONE ? caller : 0);
+    }
+    for (uint32_t i = 1; ok && i < t->n_nodes; i++)
+        if (t->nodes[i].sub == NYTP_NO_SUB && t->nodes[i].unreturned)
+            t->nodes[i].sub = guess_name(s, &t->nodes[i], &caller_of);
+    nytp_table_free(&caller_of);
+    return ok;
+}
+
+/* Formats without caller names: whoever owns the line of the call. */
+static void name_callers(struct nytp_attribution *s)
+{
+    for (uint32_t i = 0; i < s->b->n_arcs; i++) {
+        struct nytp_built_arc *a = &s->b->arcs[i];
+        if (a->caller == 0)
+            a->caller = nytp_line_owners_runner(s->owners, a->file, a->line);
+    }
+}
+
+static int by_process_sub_place(const void *x, const void *y)
+{
+    const struct nytp_loose_line *a = x, *b = y;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->sub != b->sub)
+        return a->sub < b->sub ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static bool collect_loose_lines(struct nytp_attribution *s)
+{
+    for (uint32_t i = 0; i < s->b->n_pages; i++) {
+        const struct nytp_line_page *page = &s->b->pages[i];
+        for (uint32_t at = 0; at < NYTP_LINES_PER_PAGE; at++) {
+            if ((page->seen >> at & 1) == 0)
+                continue;
+            if (!nytp_grow(&s->loose, &s->loose_capacity, s->n_loose, sizeof *s->loose))
+                return false;
+            const uint32_t line = page->number * NYTP_LINES_PER_PAGE + at;
+            s->loose[s->n_loose++] =
+                (struct nytp_loose_line){page->process,
+                                         nytp_line_owners_runner(s->owners, page->file, line),
+                                         page->file,
+                                         line,
+                                         page->lines[at].ticks,
+                                         page->lines[at].statements};
+        }
+    }
+    return true;
+}
+
+struct named_sub {
+    struct nytp_name name;
+    uint32_t id;
+};
+
+static int by_name(const void *x, const void *y)
+{
+    const struct named_sub *a = x, *b = y;
+    return compare_names(a->name, b->name);
+}
+
+static void mark(struct nytp_attribution *s, uint32_t id)
+{
+    s->sub_of_name[id] = 0;
+}
+
+/* Everything that is named as a sub anywhere, sorted; main::RUNTIME comes first. */
+static bool make_subs(struct nytp_attribution *s)
+{
+    const struct nytp_builder *b = s->b;
+    const uint32_t n_names = nytp_strings_count(b->strings);
+    s->sub_of_name = malloc(n_names * sizeof *s->sub_of_name);
+    if (s->sub_of_name == NULL)
+        return false;
+    for (uint32_t i = 0; i < n_names; i++)
+        s->sub_of_name[i] = NYTP_NO_SUB;
+    for (uint32_t i = 0; i < b->n_arcs; i++) {
+        mark(s, b->arcs[i].caller);
+        mark(s, b->arcs[i].callee);
+    }
+    for (uint32_t i = 0; i < b->n_ranges; i++)
+        mark(s, b->ranges[i].name);
+    for (uint32_t i = 0; i < s->n_loose; i++)
+        mark(s, s->loose[i].sub);
+    for (uint32_t i = 0; i < b->n_processes; i++)
+        mark(s, b->name_runtime);
+    for (uint32_t i = 1; i < b->tree.n_nodes; i++)
+        if (b->tree.nodes[i].sub != NYTP_NO_SUB)
+            mark(s, b->tree.nodes[i].sub);
+
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < n_names; i++)
+        n += s->sub_of_name[i] == 0 && i != b->name_runtime;
+    struct named_sub *list = malloc((n + 1) * sizeof *list);
+    s->p->subs = calloc(n + 1, sizeof *s->p->subs);
+    if (list == NULL || s->p->subs == NULL) {
+        free(list);
+        return false;
+    }
+    n = 0;
+    for (uint32_t i = 0; i < n_names; i++)
+        if (s->sub_of_name[i] == 0 && i != b->name_runtime)
+            list[n++] = (struct named_sub){name(s, i), i};
+    if (n > 0)
+        qsort(list, n, sizeof *list, by_name);
+    s->p->subs[0].name = name(s, b->name_runtime);
+    s->sub_of_name[b->name_runtime] = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        s->p->subs[i + 1].name = list[i].name;
+        s->sub_of_name[list[i].id] = i + 1;
+    }
+    s->p->n_subs = n + 1;
+    free(list);
+    return true;
+}
+
+static enum nytp_sub_kind kind_of(const struct nytp_attribution *s, const struct nytp_sub *sub,
+                                  uint32_t id, bool has_range)
+{
+    if (id == s->unreturned_name)
+        return NYTP_SUB_UNRETURNED;
+    if (name_ends(sub->name, "::RUNTIME"))
+        return NYTP_SUB_RUNTIME;
+    if (is_opcode(sub->name))
+        return NYTP_SUB_OPCODE;
+    if (nytp_table_get(&s->b->xsubs, (struct nytp_key){.a = id}) != NYTP_TABLE_NONE)
+        return NYTP_SUB_XSUB;
+    if (has_range && sub->last_line == 0 && !name_ends(sub->name, "::BEGIN"))
+        return NYTP_SUB_XSUB;
+    return NYTP_SUB_PERL;
+}
+
+static void describe_subs(struct nytp_attribution *s)
+{
+    const struct nytp_builder *b = s->b;
+    for (uint32_t i = 0; i < b->n_ranges; i++) {
+        const struct nytp_built_range *r = &b->ranges[i];
+        struct nytp_sub *sub = &s->p->subs[s->sub_of_name[r->name]];
+        const bool better = sub->file == 0 || (sub->last_line == 0 && r->last_line > 0) ||
+                            (b->files[r->file].fid < b->files[sub->file].fid &&
+                             (r->last_line > 0 || sub->last_line == 0));
+        if (!better)
+            continue;
+        sub->file = r->file;
+        sub->first_line = r->first_line;
+        sub->last_line = r->last_line;
+    }
+    const uint32_t n_names = nytp_strings_count(b->strings);
+    for (uint32_t i = 0; i < n_names; i++) {
+        if (s->sub_of_name[i] == NYTP_NO_SUB)
+            continue;
+        struct nytp_sub *sub = &s->p->subs[s->sub_of_name[i]];
+        sub->kind = kind_of(s, sub, i, sub->file != 0);
+        if (sub->kind ==
+            NYTP_SUB_XSUB) /* an accessor replaced by an xsub keeps a stale range */
+            sub->first_line = sub->last_line = 0;
+    }
+    struct nytp_sub *root = &s->p->subs[0];
+    root->kind = NYTP_SUB_RUNTIME;
+    root->file = nytp_line_owners_script(s->owners);
+    root->first_line = root->last_line = root->file != 0 ? 1 : 0;
+}
+
+/* From here on arcs, loose lines and raw nodes name subs by index. */
+static void number_subs(struct nytp_attribution *s)
+{
+    struct nytp_builder *b = s->b;
+    for (uint32_t i = 0; i < b->n_arcs; i++) {
+        b->arcs[i].caller = s->sub_of_name[b->arcs[i].caller];
+        b->arcs[i].callee = s->sub_of_name[b->arcs[i].callee];
+    }
+    for (uint32_t i = 0; i < s->n_loose; i++)
+        s->loose[i].sub = s->sub_of_name[s->loose[i].sub];
+    if (s->n_loose > 0)
+        qsort(s->loose, s->n_loose, sizeof *s->loose, by_process_sub_place);
+}
+
+bool nytp_attribute_subs(struct nytp_attribution *s)
+{
+    s->unreturned_name = nytp_strings_intern(s->b->strings, "[unreturned]", 12);
+    if (s->unreturned_name == UINT32_MAX || !name_unreturned(s))
+        return false;
+    name_callers(s);
+    if (!collect_loose_lines(s) || !make_subs(s))
+        return false;
+    describe_subs(s);
+    number_subs(s);
+    return true;
+}

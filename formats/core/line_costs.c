@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Attribution, last step: every node's time on lines. Proportions are cut into whole ticks by
+ * differences of running sums, so that nothing is lost.
+ */
+#include "attribution.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool add_entry(struct nytp_attribution *s, struct nytp_line_entry e)
+{
+    if (!nytp_grow(&s->entries, &s->entries_capacity, s->n_entries, sizeof *s->entries))
+        return false;
+    s->entries[s->n_entries++] = e;
+    return true;
+}
+
+/* The part of `total` that falls to weights up to `cumulated` of `sum`: differences of
+ * successive values apportion a total over weights without losing a tick. */
+static int64_t share_up_to(int64_t total, int64_t cumulated, int64_t sum)
+{
+    return (int64_t)((__int128)total * cumulated / sum);
+}
+
+struct weighted {
+    uint32_t file, line;
+    int64_t ticks, weight;
+    uint64_t statements;
+};
+
+static int by_line(const void *x, const void *y)
+{
+    const struct weighted *a = x, *b = y;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* Make the weights sum to more than 0, in the order in which measurements say most: time less
+ * calls, time, executions, anything. Returns the sum. */
+static int64_t attribution_weights(struct weighted *lines, uint32_t n)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += lines[i].weight = nytp_at_least_0(lines[i].weight);
+    for (uint32_t i = 0; sum == 0 && i < n; i++)
+        sum += lines[i].weight = nytp_at_least_0(lines[i].ticks);
+    if (sum == 0)
+        for (uint32_t i = 0; i < n; i++)
+            sum += lines[i].weight = (int64_t)(lines[i].statements & INT32_MAX);
+    if (sum == 0 && n > 0)
+        sum = lines[0].weight = 1;
+    return sum;
+}
+
+/* A node whose lines were measured in its own context. */
+static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
+                               struct weighted *lines)
+{
+    const struct nytp_profile *p = s->p;
+    const struct nytp_calltree *t = &s->b->tree;
+    const struct nytp_node *n = &p->nodes[node];
+    uint32_t n_lines = 0;
+    for (uint32_t l = t->nodes[s->raw_of_node[node]].first_line; l != 0; l = t->lines[l].next)
+        lines[n_lines++] =
+            (struct weighted){t->lines[l].file, t->lines[l].line, t->lines[l].ticks,
+                              t->lines[l].ticks, t->lines[l].statements};
+    if (n_lines > 0)
+        qsort(lines, n_lines, sizeof *lines, by_line);
+    for (uint32_t c = 0; c < n->n_children; c++) {
+        const uint32_t child = p->children[n->first_child + c];
+        const struct weighted key = {.file = p->nodes[child].file,
+                                     .line = p->nodes[child].line};
+        struct weighted *at = bsearch(&key, lines, n_lines, sizeof *lines, by_line);
+        if (at != NULL)
+            at->weight -= s->deficit[child];
+    }
+    const int64_t sum = attribution_weights(lines, n_lines);
+    int64_t cumulated = 0, given = 0;
+    for (uint32_t i = 0; i < n_lines; i++) {
+        cumulated += lines[i].weight;
+        const int64_t upto = share_up_to(n->excl_ticks, cumulated, sum);
+        if (!add_entry(s, (struct nytp_line_entry){.node = node,
+                                                   .file = lines[i].file,
+                                                   .line = lines[i].line,
+                                                   .ticks = upto - given,
+                                                   .statements = lines[i].statements}))
+            return false;
+        given = upto;
+    }
+    return true;
+}
+
+/* Nodes of one sub in one process whose lines are known only in total: budgets per line, dealt
+ * out to the nodes. Big nodes get every line in proportion; small ones take what comes, so
+ * that there are not more entries than nodes and lines. Both the totals per line and those
+ * per node are exact. */
+struct dealing {
+    struct weighted *lines;
+    int64_t *budget;
+    uint32_t *first_entry; /* per line: index + 1 */
+    uint32_t n_lines, at;
+    int64_t left;
+};
+
+static bool deal_line(struct nytp_attribution *s, struct dealing *d, uint32_t node,
+                      uint32_t line, int64_t ticks)
+{
+    if (ticks == 0)
+        return true;
+    d->budget[line] -= ticks;
+    d->left -= ticks;
+    if (!add_entry(s, (struct nytp_line_entry){.node = node,
+                                               .file = d->lines[line].file,
+                                               .line = d->lines[line].line,
+                                               .next = d->first_entry[line],
+                                               .ticks = ticks}))
+        return false;
+    d->first_entry[line] = s->n_entries;
+    return true;
+}
+
+static bool deal_in_proportion(struct nytp_attribution *s, struct dealing *d, uint32_t node,
+                               int64_t ticks)
+{
+    const int64_t sum = d->left;
+    int64_t cumulated = 0, given = 0;
+    for (uint32_t i = 0; i < d->n_lines; i++) {
+        cumulated += d->budget[i];
+        const int64_t upto = share_up_to(ticks, cumulated, sum);
+        if (!deal_line(s, d, node, i, upto - given))
+            return false;
+        given = upto;
+    }
+    return true;
+}
+
+static bool deal_what_comes(struct nytp_attribution *s, struct dealing *d, uint32_t node,
+                            int64_t ticks)
+{
+    while (ticks > 0) {
+        while (d->budget[d->at] == 0)
+            d->at = (d->at + 1) % d->n_lines;
+        const int64_t part = ticks < d->budget[d->at] ? ticks : d->budget[d->at];
+        if (!deal_line(s, d, node, d->at, part))
+            return false;
+        ticks -= part;
+    }
+    return true;
+}
+
+/* Executions of each line go where its time went; without time to the busiest node. */
+static bool deal_statements(struct nytp_attribution *s, struct dealing *d, uint32_t busiest)
+{
+    for (uint32_t i = 0; i < d->n_lines; i++) {
+        const struct weighted *l = &d->lines[i];
+        if (l->statements == 0)
+            continue;
+        if (d->first_entry[i] == 0) {
+            if (!add_entry(s, (struct nytp_line_entry){.node = busiest,
+                                                       .file = l->file,
+                                                       .line = l->line,
+                                                       .statements = l->statements}))
+                return false;
+            continue;
+        }
+        int64_t sum = 0, cumulated = 0;
+        uint64_t given = 0;
+        for (uint32_t e = d->first_entry[i]; e != 0; e = s->entries[e - 1].next)
+            sum += s->entries[e - 1].ticks;
+        for (uint32_t e = d->first_entry[i]; e != 0; e = s->entries[e - 1].next) {
+            cumulated += s->entries[e - 1].ticks;
+            const uint64_t upto = (uint64_t)((unsigned __int128)l->statements *
+                                             (uint64_t)cumulated / (uint64_t)sum);
+            s->entries[e - 1].statements = upto - given;
+            given = upto;
+        }
+    }
+    return true;
+}
+
+/* A node of which no line is known: its sub's first line. */
+static bool apportion_on_first_line(struct nytp_attribution *s, uint32_t node)
+{
+    const struct nytp_sub *sub = &s->p->subs[s->p->nodes[node].sub];
+    return s->p->nodes[node].excl_ticks == 0 ||
+           add_entry(s, (struct nytp_line_entry){.node = node,
+                                                 .file = sub->file,
+                                                 .line = sub->first_line,
+                                                 .ticks = s->p->nodes[node].excl_ticks});
+}
+
+#define PROPORTIONAL_SHARE 64 /* nodes with at least 1/64 of their sub's time are "big" */
+
+/* `nodes` are sorted by exclusive ticks, largest first. */
+static bool deal_lines(struct nytp_attribution *s, struct dealing *d, const uint32_t *nodes,
+                       uint32_t n_nodes)
+{
+    const struct nytp_profile *p = s->p;
+    int64_t total = 0;
+    for (uint32_t i = 0; i < n_nodes; i++)
+        total += nytp_at_least_0(p->nodes[nodes[i]].excl_ticks);
+    const int64_t sum = attribution_weights(d->lines, d->n_lines);
+    int64_t cumulated = 0, given = 0;
+    for (uint32_t i = 0; i < d->n_lines; i++) {
+        cumulated += d->lines[i].weight;
+        const int64_t upto = share_up_to(total, cumulated, sum);
+        d->budget[i] = upto - given;
+        d->first_entry[i] = 0;
+        given = upto;
+    }
+    d->left = total;
+    d->at = 0;
+    for (uint32_t i = 0; i < n_nodes; i++) {
+        const int64_t ticks = p->nodes[nodes[i]].excl_ticks;
+        bool ok;
+        if (ticks < 0)
+            ok = apportion_on_first_line(s, nodes[i]);
+        else if (ticks >= total / PROPORTIONAL_SHARE && ticks > 0)
+            ok = deal_in_proportion(s, d, nodes[i], ticks);
+        else
+            ok = deal_what_comes(s, d, nodes[i], ticks);
+        if (!ok)
+            return false;
+    }
+    return deal_statements(s, d, nodes[0]);
+}
+
+struct group {
+    uint32_t process, sub, node;
+    int64_t excl_ticks;
+};
+
+static int by_group(const void *x, const void *y)
+{
+    const struct group *a = x, *b = y;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->sub != b->sub)
+        return a->sub < b->sub ? -1 : 1;
+    if (a->excl_ticks != b->excl_ticks)
+        return a->excl_ticks > b->excl_ticks ? -1 : 1;
+    return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* Time of xsubs and opcodes called from each line of a sub, to be taken off its weight. */
+static bool index_leaf_calls(const struct nytp_attribution *s, struct nytp_table *leaf_ticks,
+                             int64_t **ticks)
+{
+    *ticks = calloc(s->b->n_arcs + 1, sizeof **ticks);
+    if (*ticks == NULL)
+        return false;
+    for (uint32_t i = 0; i < s->b->n_arcs; i++) {
+        const struct nytp_built_arc *a = &s->b->arcs[i];
+        if (!nytp_is_leaf_kind(s, a->callee))
+            continue;
+        const struct nytp_key key = {a->caller, a->file, a->line, 0};
+        uint32_t at = nytp_table_get(leaf_ticks, key);
+        if (at == NYTP_TABLE_NONE) {
+            at = i;
+            if (!nytp_table_put(leaf_ticks, key, at))
+                return false;
+        }
+        (*ticks)[at] += a->excl_ticks;
+    }
+    return true;
+}
+
+static bool apportion_groups(struct nytp_attribution *s, const struct group *groups,
+                             uint32_t n_groups)
+{
+    struct nytp_table leaf_index = {0};
+    int64_t *leaf_ticks = NULL;
+    struct dealing d = {
+        .lines = malloc((s->n_loose + 1) * sizeof *d.lines),
+        .budget = malloc((s->n_loose + 1) * sizeof *d.budget),
+        .first_entry = malloc((s->n_loose + 1) * sizeof *d.first_entry),
+    };
+    uint32_t *nodes = malloc((n_groups + 1) * sizeof *nodes);
+    bool ok = d.lines != NULL && d.budget != NULL && d.first_entry != NULL && nodes != NULL &&
+              index_leaf_calls(s, &leaf_index, &leaf_ticks);
+    uint32_t loose = 0;
+    for (uint32_t i = 0, end; ok && i < n_groups; i = end) {
+        const uint32_t process = groups[i].process, sub = groups[i].sub;
+        uint32_t n_nodes = 0;
+        for (end = i;
+             end < n_groups && groups[end].process == process && groups[end].sub == sub; end++)
+            nodes[n_nodes++] = groups[end].node;
+        while (loose < s->n_loose &&
+               (s->loose[loose].process < process ||
+                (s->loose[loose].process == process && s->loose[loose].sub < sub)))
+            loose++;
+        d.n_lines = 0;
+        for (; loose < s->n_loose && s->loose[loose].process == process &&
+               s->loose[loose].sub == sub;
+             loose++) {
+            const struct nytp_loose_line *l = &s->loose[loose];
+            const uint32_t leaf =
+                nytp_table_get(&leaf_index, (struct nytp_key){sub, l->file, l->line, 0});
+            d.lines[d.n_lines++] = (struct weighted){
+                l->file, l->line, l->ticks,
+                l->ticks - (leaf == NYTP_TABLE_NONE ? 0 : leaf_ticks[leaf]), l->statements};
+        }
+        if (d.n_lines > 0)
+            ok = deal_lines(s, &d, nodes, n_nodes);
+        else
+            for (uint32_t n = 0; ok && n < n_nodes; n++)
+                ok = apportion_on_first_line(s, nodes[n]);
+    }
+    free(d.lines);
+    free(d.budget);
+    free(d.first_entry);
+    free(nodes);
+    free(leaf_ticks);
+    nytp_table_free(&leaf_index);
+    return ok;
+}
+
+static bool apportion_all(struct nytp_attribution *s)
+{
+    const struct nytp_profile *p = s->p;
+    const struct nytp_calltree *t = &s->b->tree;
+    struct group *groups = malloc((p->n_nodes + 1) * sizeof *groups);
+    struct weighted *lines = malloc((t->n_lines + 1) * sizeof *lines);
+    bool ok = groups != NULL && lines != NULL;
+    uint32_t n_groups = 0;
+    for (uint32_t i = 0; ok && i < p->n_processes; i++) {
+        const uint32_t end = i + 1 < p->n_processes ? p->processes[i + 1].root : p->n_nodes;
+        for (uint32_t n = p->processes[i].root; ok && n < end; n++) {
+            if (t->nodes[s->raw_of_node[n]].first_line != 0)
+                ok = apportion_measured(s, n, lines);
+            else
+                groups[n_groups++] =
+                    (struct group){i, p->nodes[n].sub, n, p->nodes[n].excl_ticks};
+        }
+    }
+    if (ok) {
+        qsort(groups, n_groups, sizeof *groups, by_group);
+        ok = apportion_groups(s, groups, n_groups);
+    }
+    free(groups);
+    free(lines);
+    return ok;
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const struct nytp_node_line *a = x, *b = y;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* Entries into node_lines: bucketed by node, sorted and merged within. */
+static bool make_node_lines(struct nytp_attribution *s)
+{
+    struct nytp_profile *p = s->p;
+    uint32_t *first = calloc(p->n_nodes + 2, sizeof *first);
+    p->node_lines = malloc((s->n_entries + 1) * sizeof *p->node_lines);
+    if (first == NULL || p->node_lines == NULL) {
+        free(first);
+        return false;
+    }
+    for (uint32_t i = 0; i < s->n_entries; i++)
+        first[s->entries[i].node + 2]++;
+    for (uint32_t i = 2; i < p->n_nodes + 2; i++)
+        first[i] += first[i - 1];
+    for (uint32_t i = 0; i < s->n_entries; i++) {
+        const struct nytp_line_entry *e = &s->entries[i];
+        p->node_lines[first[e->node + 1]++] =
+            (struct nytp_node_line){e->file, e->line, e->ticks, e->statements};
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->n_nodes; i++) {
+        struct nytp_node_line *lines = p->node_lines + first[i];
+        const uint32_t n = first[i + 1] - first[i];
+        qsort(lines, n, sizeof *lines, by_place);
+        p->nodes[i].first_node_line = kept;
+        for (uint32_t l = 0; l < n; l++) {
+            if (lines[l].ticks == 0 && lines[l].statements == 0)
+                continue;
+            if (kept > p->nodes[i].first_node_line &&
+                by_place(&p->node_lines[kept - 1], &lines[l]) == 0) {
+                p->node_lines[kept - 1].ticks += lines[l].ticks;
+                p->node_lines[kept - 1].statements += lines[l].statements;
+            } else {
+                p->node_lines[kept++] = lines[l];
+            }
+        }
+        p->nodes[i].n_node_lines = kept - p->nodes[i].first_node_line;
+    }
+    p->n_node_lines = kept;
+    free(first);
+    return true;
+}
+
+bool nytp_apportion_lines(struct nytp_attribution *s)
+{
+    return apportion_all(s) && make_node_lines(s);
+}

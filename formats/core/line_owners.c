@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Line to sub. The ranges of a file are cut into segments, each with its innermost sub, so
+ * that a look-up is a binary search however deeply subs nest.
+ */
+#include "line_owners.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_RUNNER_CHAIN 1000 /* files run by files run by files … */
+
+struct segment {
+    uint32_t file, first_line, last_line, name;
+};
+
+struct nytp_line_owners {
+    const struct nytp_builder *builder;
+    struct segment *segments; /* sorted by file, first_line; disjoint */
+    uint32_t n_segments, capacity;
+    struct nytp_table caller_by_line; /* (file, line) -> arc with the most calls */
+    struct nytp_table caller_by_file; /* (file) -> arc … of lines outside any sub */
+    struct nytp_table begin_by_line;  /* (file, line) -> name of a BEGIN block there */
+    uint32_t *runner_by_file;         /* memo, NYTP_NO_SUB = not yet known */
+    uint32_t script;
+};
+
+uint32_t nytp_built_file_of_fid(const struct nytp_builder *b, uint32_t fid)
+{
+    const uint32_t index = nytp_table_get(&b->file_by_fid, (struct nytp_key){.a = fid});
+    return index == NYTP_TABLE_NONE ? 0 : index;
+}
+
+bool nytp_built_is_finished(const struct nytp_builder *b)
+{
+    if ((b->has & NYTP_HAS_ARCS) == 0)
+        return false;
+    for (uint32_t i = 0; i < b->n_processes; i++)
+        if (!b->processes[i].complete)
+            return false;
+    for (uint32_t i = 1; i < b->tree.n_nodes; i++)
+        if (b->tree.nodes[i].unreturned)
+            return false;
+    return true;
+}
+
+/* An anonymous sub on one line: that line ran when the sub was made. */
+static bool is_one_line_anon(const struct nytp_builder *b, const struct nytp_built_range *r)
+{
+    return r->first_line == r->last_line && (b->has & NYTP_HAS_ARCS) != 0 &&
+           strstr(nytp_strings_get(b->strings, r->name).ptr, "__ANON__") != NULL;
+}
+
+/* The set of subs that ran, as far as the recording tells. */
+static bool collect_called(const struct nytp_builder *b, struct nytp_table *called)
+{
+    for (uint32_t i = 0; i < b->n_arcs; i++)
+        if (!nytp_table_put(called, (struct nytp_key){.a = b->arcs[i].callee}, 1))
+            return false;
+    for (uint32_t i = 1; i < b->tree.n_nodes; i++)
+        if (b->tree.nodes[i].calls > 0 &&
+            !nytp_table_put(called, (struct nytp_key){.a = b->tree.nodes[i].sub}, 1))
+            return false;
+    return true;
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const struct nytp_built_range *a = x, *b = y;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->first_line != b->first_line)
+        return a->first_line < b->first_line ? -1 : 1;
+    if (a->last_line != b->last_line)
+        return a->last_line > b->last_line ? -1 : 1;
+    return a->name < b->name ? -1 : a->name > b->name;
+}
+
+static bool put_segment(struct nytp_line_owners *o, const struct nytp_built_range *range,
+                        uint64_t first, uint64_t last)
+{
+    if (first > last)
+        return true;
+    if (!nytp_grow(&o->segments, &o->capacity, o->n_segments, sizeof *o->segments))
+        return false;
+    o->segments[o->n_segments++] =
+        (struct segment){range->file, (uint32_t)first, (uint32_t)last, range->name};
+    return true;
+}
+
+/* Sweep the sorted ranges of one file with a stack of those that are open. */
+static bool cut_file(struct nytp_line_owners *o, const struct nytp_built_range *ranges,
+                     uint32_t n, uint32_t *stack)
+{
+    uint32_t top = 0;
+    uint64_t at = 0; /* lines below are done */
+    for (uint32_t i = 0; i <= n; i++) {
+        const uint64_t next = i < n ? ranges[i].first_line : UINT64_MAX;
+        while (top > 0 && at < next) {
+            const struct nytp_built_range *r = &ranges[stack[top - 1]];
+            const uint64_t last = r->last_line < next ? r->last_line : next - 1;
+            if (!put_segment(o, r, at, last))
+                return false;
+            if (last + 1 > at)
+                at = last + 1;
+            if (r->last_line < next)
+                top--;
+        }
+        if (i < n) {
+            stack[top++] = i;
+            if (at < next)
+                at = next;
+        }
+    }
+    return true;
+}
+
+static bool cut_segments(struct nytp_line_owners *o)
+{
+    const struct nytp_builder *b = o->builder;
+    struct nytp_built_range *ranges = malloc((b->n_ranges + 1) * sizeof *ranges);
+    uint32_t *stack = malloc((b->n_ranges + 1) * sizeof *stack);
+    struct nytp_table called = {0};
+    const bool finished = nytp_built_is_finished(b);
+    bool ok = ranges != NULL && stack != NULL && collect_called(b, &called);
+    uint32_t n = 0;
+    for (uint32_t i = 0; ok && i < b->n_ranges; i++) {
+        const struct nytp_built_range *r = &b->ranges[i];
+        const bool ran =
+            (!finished && !is_one_line_anon(b, r)) ||
+            nytp_table_get(&called, (struct nytp_key){.a = r->name}) != NYTP_TABLE_NONE;
+        if (r->first_line > 0 && r->last_line >= r->first_line && ran)
+            ranges[n++] = *r;
+    }
+    if (ok)
+        qsort(ranges, n, sizeof *ranges, by_place);
+    for (uint32_t i = 0, end; ok && i < n; i = end) {
+        for (end = i; end < n && ranges[end].file == ranges[i].file; end++)
+            ;
+        ok = cut_file(o, ranges + i, end - i, stack);
+    }
+    free(ranges);
+    free(stack);
+    nytp_table_free(&called);
+    return ok;
+}
+
+uint32_t nytp_line_owners_sub(const struct nytp_line_owners *o, uint32_t file, uint32_t line)
+{
+    uint32_t low = 0, high = o->n_segments;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const struct segment *s = &o->segments[middle];
+        if (s->file < file || (s->file == file && s->last_line < line))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < o->n_segments && o->segments[low].file == file &&
+        o->segments[low].first_line <= line)
+        return o->segments[low].name;
+    return NYTP_NO_SUB;
+}
+
+/* Keep the arc with more calls under this key; at a tie the one that came first. */
+static bool keep_busier(struct nytp_table *table, struct nytp_key key,
+                        const struct nytp_built_arc *arcs, uint32_t arc)
+{
+    const uint32_t old = nytp_table_get(table, key);
+    return (old != NYTP_TABLE_NONE && arcs[old].calls >= arcs[arc].calls) ||
+           nytp_table_put(table, key, arc);
+}
+
+static bool index_callers(struct nytp_line_owners *o)
+{
+    const struct nytp_builder *b = o->builder;
+    for (uint32_t i = 0; i < b->n_arcs; i++) {
+        const struct nytp_built_arc *a = &b->arcs[i];
+        if (a->file == 0 || a->line == 0 || a->caller == 0 ||
+            nytp_line_owners_sub(o, a->file, a->line) != NYTP_NO_SUB ||
+            nytp_table_get(&b->xsubs, (struct nytp_key){.a = a->caller}) != NYTP_TABLE_NONE)
+            continue; /* a callback's caller is an xsub, which runs no lines */
+        if (!keep_busier(&o->caller_by_line, (struct nytp_key){a->file, a->line, 0, 0}, b->arcs,
+                         i) ||
+            !keep_busier(&o->caller_by_file, (struct nytp_key){a->file, 0, 0, 0}, b->arcs, i))
+            return false;
+    }
+    return true;
+}
+
+/* `use` lines: what they load is run by the BEGIN block, whatever else is on the line. */
+static bool index_begins(struct nytp_line_owners *o)
+{
+    const struct nytp_builder *b = o->builder;
+    for (uint32_t i = 0; i < b->n_ranges; i++) {
+        const struct nytp_built_range *r = &b->ranges[i];
+        const char *at = strstr(nytp_strings_get(b->strings, r->name).ptr, "::BEGIN@");
+        if (at != NULL && r->last_line > 0 &&
+            !nytp_table_put(&o->begin_by_line, (struct nytp_key){r->file, r->last_line, 0, 0},
+                            r->name))
+            return false;
+    }
+    return true;
+}
+
+static bool ends_with(struct nytp_name name, struct nytp_name tail)
+{
+    if (tail.len == 0 || name.len < tail.len)
+        return false;
+    const char *at = name.ptr + (name.len - tail.len);
+    return memcmp(at, tail.ptr, tail.len) == 0 && (at == name.ptr || at[-1] == '/');
+}
+
+static uint32_t find_script(const struct nytp_builder *b)
+{
+    struct nytp_name application = {"", 0};
+    for (uint32_t i = 0; i < b->n_attributes; i++) {
+        const struct nytp_name key = nytp_strings_get(b->strings, b->attributes[i].key);
+        if (key.len == 11 && memcmp(key.ptr, "application", 11) == 0)
+            application = nytp_strings_get(b->strings, b->attributes[i].value);
+    }
+    if (application.len >= 2 && memcmp(application.ptr, "./", 2) == 0) {
+        application.ptr += 2;
+        application.len -= 2;
+    }
+    for (uint32_t i = 1; i < b->n_files; i++)
+        if (b->files[i].eval_fid == 0 &&
+            ends_with(nytp_strings_get(b->strings, b->files[i].name), application))
+            return i;
+    for (uint32_t i = 1; i < b->n_files; i++)
+        if (b->files[i].executed && b->files[i].from_file == 0)
+            return i;
+    return b->n_files > 1 ? 1 : 0;
+}
+
+struct nytp_line_owners *nytp_line_owners_new(const struct nytp_builder *builder)
+{
+    struct nytp_line_owners *o = calloc(1, sizeof *o);
+    if (o == NULL)
+        return NULL;
+    o->builder = builder;
+    o->script = find_script(builder);
+    o->runner_by_file = malloc(builder->n_files * sizeof *o->runner_by_file);
+    if (o->runner_by_file == NULL || !cut_segments(o) || !index_callers(o) ||
+        !index_begins(o)) {
+        nytp_line_owners_free(o);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < builder->n_files; i++)
+        o->runner_by_file[i] = NYTP_NO_SUB;
+    return o;
+}
+
+void nytp_line_owners_free(struct nytp_line_owners *o)
+{
+    if (o == NULL)
+        return;
+    free(o->segments);
+    free(o->runner_by_file);
+    nytp_table_free(&o->caller_by_line);
+    nytp_table_free(&o->caller_by_file);
+    nytp_table_free(&o->begin_by_line);
+    free(o);
+}
+
+uint32_t nytp_line_owners_script(const struct nytp_line_owners *o)
+{
+    return o->script;
+}
+
+/* One step: the sub, or NYTP_NO_SUB and the place whose owner decides; the root's place is
+ * file 0. */
+static uint32_t step(struct nytp_line_owners *o, uint32_t *file, uint32_t *line)
+{
+    const struct nytp_builder *b = o->builder;
+    const uint32_t root = b->name_runtime;
+    uint32_t found = nytp_line_owners_sub(o, *file, *line);
+    if (found != NYTP_NO_SUB)
+        return found;
+    found = nytp_table_get(&o->caller_by_line, (struct nytp_key){*file, *line, 0, 0});
+    if (found != NYTP_TABLE_NONE)
+        return b->arcs[found].caller;
+    if (*file == 0 || *file == o->script)
+        return root;
+    if (o->runner_by_file[*file] != NYTP_NO_SUB)
+        return o->runner_by_file[*file];
+    const struct nytp_built_file *f = &b->files[*file];
+    if (f->eval_fid != 0) {
+        *line = f->eval_line;
+        *file = nytp_built_file_of_fid(b, f->eval_fid);
+        return NYTP_NO_SUB;
+    }
+    found = nytp_table_get(&o->caller_by_file, (struct nytp_key){*file, 0, 0, 0});
+    if (found != NYTP_TABLE_NONE)
+        return b->arcs[found].caller;
+    *line = f->from_line;
+    *file = f->from_file;
+    found = nytp_table_get(&o->begin_by_line, (struct nytp_key){*file, *line, 0, 0});
+    return found != NYTP_TABLE_NONE ? found : NYTP_NO_SUB;
+}
+
+uint32_t nytp_line_owners_runner(struct nytp_line_owners *o, uint32_t file, uint32_t line)
+{
+    const uint32_t asked = file;
+    bool by_file = false;
+    uint32_t found = step(o, &file, &line);
+    for (int i = 0; found == NYTP_NO_SUB && i < MAX_RUNNER_CHAIN; i++) {
+        by_file = true;
+        found = step(o, &file, &line);
+    }
+    if (found == NYTP_NO_SUB)
+        found = o->builder->name_runtime;
+    if (by_file && asked < o->builder->n_files)
+        o->runner_by_file[asked] = found;
+    return found;
+}

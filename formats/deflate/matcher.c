@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * LZ77 for streams of events; see matcher.h.
+ *
+ * A profile repeats itself for long stretches, broken by single bytes of time, so a search
+ * begins where the last match ended, which is where it began the last time round. Places are
+ * therefore remembered where a search begins, and only seldom inside a match, so that a long
+ * match costs little. The last place with the same SHORT bytes is tried first: where even that
+ * differs there is no match. Then come, newest first, those with as many bytes the same as the
+ * effort says, which are few and each a good one.
+ *
+ * Searches that find little are the costly ones, as the processor foresees nothing of what they
+ * do: where times are noise a single candidate of each kind is looked at, and the better one is
+ * taken without a branch.
+ *
+ * An entry of the tables may be stale or was never written: then it is out of reach, or stands
+ * for some other place in the window, and the comparison of bytes finds out.
+ */
+#include "matcher.h"
+
+#include <assert.h>
+#include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+enum {
+    SHORT = 5,
+    QUICK_ALIKE = 16,
+    PART = 32, /* bytes that are compared at once */
+};
+
+static_assert((int)NYTP_MATCHER_HISTORY > (int)NYTP_MATCH_FARTHEST,
+              "0 is no place in a new stream");
+
+struct match {
+    uint32_t len, distance; /* len 0: none */
+};
+
+/* The first byte is the lowest. */
+static uint64_t read_u64(const uint8_t *bytes)
+{
+    uint64_t value;
+    memcpy(&value, bytes, sizeof value);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
+    return value;
+}
+
+static uint32_t hash_short(const uint8_t *bytes)
+{
+    const uint64_t value = read_u64(bytes) << (64 - 8 * SHORT);
+    return (uint32_t)(value * 0x9E3779B97F4A7C15u >> (64 - NYTP_MATCHER_HASH_BITS));
+}
+
+/* Of 16 bytes, or of NYTP_MATCHER_MOST_ALIKE; its products need not wait for one another. */
+static inline uint32_t hash_long(const uint8_t *bytes, uint32_t len)
+{
+    uint64_t hash = read_u64(bytes) * 0x9E3779B97F4A7C15u;
+    hash += read_u64(bytes + 8) * 0xC2B2AE3D27D4EB4Fu;
+    if (len > QUICK_ALIKE) {
+        hash += read_u64(bytes + 16) * 0xD6E8FEB86659FD93u;
+        hash += read_u64(bytes + 24) * 0xA0761D6478BD642Fu;
+    }
+    return (uint32_t)(hash >> (64 - NYTP_MATCHER_HASH_BITS));
+}
+
+static inline uint32_t common_len(const uint8_t *left, const uint8_t *right, uint32_t max)
+{
+    uint32_t len = 0;
+    for (; len + 8 <= max; len += 8) {
+        const uint64_t difference = read_u64(left + len) ^ read_u64(right + len);
+        if (difference != 0)
+            return len + (uint32_t)(__builtin_ctzll(difference) >> 3);
+    }
+    while (len < max && left[len] == right[len])
+        len++;
+    return len;
+}
+
+/* How many of the next PART bytes are equal before the first that is not. */
+#if defined(__SSE2__)
+static inline uint32_t common_of_part(const uint8_t *left, const uint8_t *right)
+{
+    const __m128i *const a = (const __m128i *)left;
+    const __m128i *const b = (const __m128i *)right;
+    const __m128i low = _mm_cmpeq_epi8(_mm_loadu_si128(a), _mm_loadu_si128(b));
+    const __m128i high = _mm_cmpeq_epi8(_mm_loadu_si128(a + 1), _mm_loadu_si128(b + 1));
+    const uint64_t equal =
+        (uint32_t)_mm_movemask_epi8(low) | (uint64_t)(uint32_t)_mm_movemask_epi8(high) << 16;
+    return (uint32_t)__builtin_ctzll(~equal);
+}
+#else
+static inline uint32_t common_of_part(const uint8_t *left, const uint8_t *right)
+{
+    return common_len(left, right, PART);
+}
+#endif
+
+/* common_len() where most lengths are short and each is another: there are fewer branches to
+ * guess. The first `len` bytes are known to be equal; looks at up to PART bytes behind `max`.
+ */
+static inline uint32_t common_len_short(const uint8_t *left, const uint8_t *right, uint32_t len,
+                                        uint32_t max)
+{
+    uint32_t part;
+    do {
+        part = common_of_part(left + len, right + len);
+        len += part;
+    } while (part == PART && len < max);
+    return len < max ? len : max;
+}
+
+/* Without a branch: the compiler must not know where the value came from. */
+static inline uint64_t choose(bool condition, uint64_t yes, uint64_t no)
+{
+    uint64_t chosen = condition ? yes : no;
+    __asm__("" : "+r"(chosen));
+    return chosen;
+}
+
+/* The distance from `now` back to `position`; `otherwise` if that is out of reach. What was
+ * never written is: positions begin behind NYTP_MATCHER_HISTORY. */
+static inline uint64_t distance_to(uint32_t now, uint32_t position, uint64_t otherwise)
+{
+    const uint32_t distance = now - position;
+    return choose(distance - 1 < NYTP_MATCH_FARTHEST, distance, otherwise);
+}
+
+static inline uint32_t longest_at(const struct nytp_matcher *matcher, uint32_t at)
+{
+    const uint32_t left = matcher->fill - at;
+    return left < NYTP_MATCH_LONGEST ? left : NYTP_MATCH_LONGEST;
+}
+
+/* The distance to the last place with the same SHORT bytes as the one at `at`, which takes its
+ * place; 0: none. */
+static inline uint64_t exchange_short(struct nytp_matcher *matcher, uint32_t at)
+{
+    const uint8_t *const here = matcher->window + at;
+    const uint32_t now = matcher->start + at;
+    uint32_t *const newest = &matcher->by_short[hash_short(here)];
+    const uint64_t distance = distance_to(now, *newest, 0);
+    *newest = now;
+    const uint64_t difference = read_u64(here) ^ read_u64(here - distance);
+    const bool is_none = ((difference << (64 - 8 * SHORT)) | (distance == 0)) != 0;
+    return is_none ? 0 : distance;
+}
+
+/* ---- one candidate of each kind ---- */
+
+static inline struct match search_quick(struct nytp_matcher *matcher, uint32_t at)
+{
+    const uint64_t by_short = exchange_short(matcher, at);
+    const uint32_t max = longest_at(matcher, at);
+    if (by_short == 0 || max < SHORT)
+        return (struct match){0};
+    const uint8_t *const here = matcher->window + at;
+    const uint32_t now = matcher->start + at;
+    uint32_t *const newest = &matcher->by_long[hash_long(here, QUICK_ALIKE)];
+    const uint64_t by_long = distance_to(now, *newest, by_short);
+    *newest = now;
+    const uint32_t len_short = common_of_part(here - by_short, here);
+    const uint32_t len_long = common_of_part(here - by_long, here);
+    const uint64_t distance = choose(len_long > len_short, by_long, by_short);
+    uint32_t len = (uint32_t)choose(len_long > len_short, len_long, len_short);
+    if (len == PART)
+        len = common_len_short(here - distance, here, PART, max);
+    return (struct match){len < max ? len : max, (uint32_t)distance};
+}
+
+static size_t run_quick(struct nytp_matcher *matcher, uint32_t end, nytp_token *tokens,
+                        size_t max)
+{
+    const bool remembers = matcher->effort.step > 0;
+    uint32_t at = matcher->at;
+    size_t n = 0;
+    while (n < max && at < end) {
+        const struct match match = search_quick(matcher, at);
+        if (match.len == 0) {
+            tokens[n++] = nytp_token_literal(matcher->window[at++]);
+            continue;
+        }
+        tokens[n++] = nytp_token_match(match.len, match.distance);
+        if (remembers)
+            exchange_short(matcher, at + match.len / 2);
+        at += match.len;
+    }
+    matcher->at = at;
+    return n;
+}
+
+/* ---- chains of candidates ---- */
+
+/* Make the place known to later searches. Returns the distance to the one before it in its
+ * chain; 0: none. */
+static inline uint32_t remember_long(struct nytp_matcher *matcher, uint32_t at,
+                                     const struct nytp_matcher_effort effort)
+{
+    const uint32_t now = matcher->start + at;
+    uint32_t *const newest = &matcher->by_long[hash_long(matcher->window + at, effort.alike)];
+    const uint32_t distance = distance_to(now, *newest, 0) % NYTP_MATCH_FARTHEST;
+    matcher->previous[now % NYTP_MATCH_FARTHEST] = (uint16_t)distance;
+    *newest = now;
+    return distance;
+}
+
+/* The longest match for the bytes at `at`, which become known to later searches. Part of its
+ * two callers, so that the effort stays in registers. */
+__attribute__((always_inline)) static inline struct match
+search(struct nytp_matcher *matcher, uint32_t at, const struct nytp_matcher_effort effort)
+{
+    const uint32_t by_short = exchange_short(matcher, at);
+    if (by_short == 0)
+        return (struct match){0};
+    const uint8_t *const here = matcher->window + at;
+    const uint32_t now = matcher->start + at;
+    const uint32_t max = longest_at(matcher, at);
+    const uint32_t enough = max < effort.enough ? max : effort.enough;
+    struct match best = {common_len_short(here - by_short, here, 0, max), by_short};
+    uint32_t distance = 0, step = remember_long(matcher, at, effort);
+    for (uint32_t n = effort.depth; n > 0 && step > 0 && best.len < enough; n--) {
+        distance += step;
+        if (distance > NYTP_MATCH_FARTHEST)
+            break;
+        const uint8_t *const there = here - distance;
+        /* Eight bytes without which it is no longer than the best. */
+        const uint32_t last = best.len < 8 ? 0 : best.len - 7;
+        if (read_u64(there + last) == read_u64(here + last)) {
+            const uint32_t len = common_len(there, here, max);
+            if (len > best.len)
+                best = (struct match){len, distance};
+        }
+        step = matcher->previous[(now - distance) % NYTP_MATCH_FARTHEST];
+    }
+    return best.len < SHORT ? (struct match){0} : best;
+}
+
+static inline void remember_inside(struct nytp_matcher *matcher, uint32_t len,
+                                   const struct nytp_matcher_effort effort)
+{
+    for (uint32_t at = matcher->at + 1; at < matcher->at + len; at += effort.step) {
+        exchange_short(matcher, at);
+        if (effort.by_long)
+            remember_long(matcher, at, effort);
+    }
+}
+
+static size_t run(struct nytp_matcher *matcher, uint32_t end, nytp_token *tokens, size_t max)
+{
+    const struct nytp_matcher_effort effort = matcher->effort;
+    size_t n = 0;
+    while (n < max && matcher->at < end) {
+        struct match match = search(matcher, matcher->at, effort);
+        if (match.len > 0 && match.len < effort.lazy) {
+            const struct match next = search(matcher, matcher->at + 1, effort);
+            if (next.len > match.len) {
+                tokens[n++] = nytp_token_literal(matcher->window[matcher->at++]);
+                match = next;
+            }
+        }
+        if (match.len == 0) {
+            tokens[n++] = nytp_token_literal(matcher->window[matcher->at++]);
+            continue;
+        }
+        tokens[n++] = nytp_token_match(match.len, match.distance);
+        remember_inside(matcher, match.len, effort);
+        matcher->at += match.len;
+    }
+    return n;
+}
+
+/* ---- both ---- */
+
+void nytp_matcher_init(struct nytp_matcher *matcher, struct nytp_matcher_effort effort)
+{
+    matcher->effort = effort;
+    matcher->at = matcher->fill = NYTP_MATCHER_HISTORY;
+}
+
+void nytp_matcher_slide(struct nytp_matcher *matcher)
+{
+    const uint32_t gone = matcher->fill - NYTP_MATCHER_HISTORY;
+    memmove(matcher->window, matcher->window + gone, NYTP_MATCHER_HISTORY);
+    matcher->start += gone;
+    matcher->at -= gone;
+    matcher->fill -= gone;
+}
+
+size_t nytp_matcher_run(struct nytp_matcher *matcher, bool all, nytp_token *tokens, size_t max)
+{
+    const uint32_t kept = all ? 0 : NYTP_MATCHER_LOOKAHEAD;
+    if (all) /* what lies behind the end is looked at, too */
+        memset(matcher->window + matcher->fill, 0, NYTP_MATCHER_PADDING);
+    if (matcher->fill - matcher->at <= kept)
+        return 0;
+    const uint32_t end = matcher->fill - kept;
+    return matcher->effort.depth == 1 ? run_quick(matcher, end, tokens, max)
+                                      : run(matcher, end, tokens, max);
+}

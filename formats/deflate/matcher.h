@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * LZ77: bytes in, literals and references to earlier bytes out, within the limits of deflate.
+ */
+#ifndef NYTP_MATCHER_H
+#define NYTP_MATCHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "token.h"
+
+enum {
+    NYTP_MATCHER_MOST_ALIKE = 32,
+    NYTP_MATCHER_HASH_BITS = 14,
+    /* Bytes that may be waiting for those behind them, before their token is chosen. */
+    NYTP_MATCHER_LOOKAHEAD = NYTP_MATCH_LONGEST + 1 + NYTP_MATCHER_MOST_ALIKE,
+    NYTP_MATCHER_HISTORY = (NYTP_MATCH_FARTHEST + NYTP_MATCHER_LOOKAHEAD + 63) / 64 * 64,
+    NYTP_MATCHER_ROOM = 262144,
+    NYTP_MATCHER_PADDING = 2 * NYTP_MATCHER_MOST_ALIKE,
+};
+
+/* How hard to search. With depth 1 only `step` says something: whether one place inside a match
+ * is remembered. */
+struct nytp_matcher_effort {
+    uint32_t depth;  /* candidates that are compared */
+    uint32_t alike;  /* bytes that they have in common: 16 or MOST_ALIKE */
+    uint32_t enough; /* a match this long ends the search */
+    uint32_t lazy; /* a match shorter than this is dropped for a longer one a byte further on */
+    uint32_t step; /* inside a match each so many bytes a place is remembered */
+    bool by_long;  /* those, too, by as many bytes as are alike */
+};
+
+/* Holds no pointers: a copy of it is a second matcher in the same state. */
+struct nytp_matcher {
+    struct nytp_matcher_effort effort;
+    uint32_t start;    /* position in the stream of window[0], modulo 2^32 */
+    uint32_t at, fill; /* in window: the first byte that is in no token, the end */
+    uint32_t by_long[1 << NYTP_MATCHER_HASH_BITS], by_short[1 << NYTP_MATCHER_HASH_BITS];
+    uint16_t previous[NYTP_MATCH_FARTHEST];
+    /* What came before, up to NYTP_MATCHER_HISTORY bytes, then what comes next. */
+    uint8_t window[NYTP_MATCHER_HISTORY + NYTP_MATCHER_ROOM + NYTP_MATCHER_PADDING];
+};
+
+/* `matcher` is all zero. */
+void nytp_matcher_init(struct nytp_matcher *matcher, struct nytp_matcher_effort effort);
+
+/* Where the bytes to come are stored, NYTP_MATCHER_ROOM of them; it is always the same place.
+ */
+static inline uint8_t *nytp_matcher_room(struct nytp_matcher *matcher)
+{
+    return matcher->window + NYTP_MATCHER_HISTORY;
+}
+
+/* `len` more of the bytes that have been stored there may be made into tokens. */
+static inline void nytp_matcher_take(struct nytp_matcher *matcher, size_t len)
+{
+    matcher->fill += (uint32_t)len;
+}
+
+/* Store tokens, until there are `max` (or one more: there must be room for it) or what was
+ * taken is used up, but for some last bytes, kept for a better choice unless `all` is set.
+ * Returns how many. */
+size_t nytp_matcher_run(struct nytp_matcher *matcher, bool all, nytp_token *tokens, size_t max);
+
+/* What was taken becomes history, and there is all the room again. */
+void nytp_matcher_slide(struct nytp_matcher *matcher);
+
+/* How many bytes are in the tokens so far, modulo 2^32. */
+static inline uint32_t nytp_matcher_position(const struct nytp_matcher *matcher)
+{
+    return matcher->start + matcher->at;
+}
+
+#endif
