@@ -62,22 +62,21 @@ static bool same_place(const struct sibling *a, const struct sibling *b)
     return a->eval_file == b->eval_file && a->eval_line == b->eval_line;
 }
 
+/* Lines only. What blocks and subs cost stays with each eval, so that a sum over all file ids is
+ * right at those levels. */
 static bool take_over_times(struct nytp_summary *summary, uint32_t into, uint32_t from)
 {
-    for (int level = 0; level < NYTP_LEVELS; level++) {
-        const struct nytp_summary_lines lines = summary->files[from].times[level];
-        for (uint32_t line = 0; line < lines.n; line++) {
-            const struct nytp_summary_time time = lines.at[line];
-            if (!time.seen)
-                continue;
-            struct nytp_summary_time *sum =
-                nytp_summary_time_at(summary, into, (enum nytp_level)level, line);
-            if (sum == NULL)
-                return false;
-            sum->ticks += time.ticks;
-            sum->count += time.count;
-            sum->seen = true;
-        }
+    const struct nytp_summary_lines lines = summary->files[from].times[NYTP_LEVEL_LINE];
+    for (uint32_t line = 0; line < lines.n; line++) {
+        const struct nytp_summary_time time = lines.at[line];
+        if (!time.seen)
+            continue;
+        struct nytp_summary_time *sum = nytp_summary_time_at(summary, into, NYTP_LEVEL_LINE, line);
+        if (sum == NULL)
+            return false;
+        sum->ticks += time.ticks;
+        sum->count += time.count;
+        sum->seen = true;
     }
     return true;
 }

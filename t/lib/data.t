@@ -51,6 +51,7 @@ is($add->fileinfo, $main, 'file of a sub');
 is($add->package . '|' . $add->subname_without_package, 'Counter|add', 'parts of its name');
 my @places = $add->caller_places;
 is_deeply([map { [@$_[0, 1], $_->[2][0]] } @places], [[$main->fid, 10, 3]], 'where it was called');
+is(scalar $p->subinfo_of('main::fib')->caller_places, 5, 'in scalar context, in how many places');
 is_deeply($add->called_by_subnames, {'main::RUNTIME' => undef}, 'by whom');
 my $fib = $p->subinfo_of('main::fib');
 is($fib->recur_max_depth, 4, 'depth of recursion');
@@ -103,9 +104,52 @@ like($dump, qr/^sub_subinfo\tCounter::add\tcalled_by\t\d+:10\t\[ 3 /m, 'and call
 like($dump, qr/^fid_fileinfo\t\d+\teval\t13\t\[ count 1 nested 0 merged 3 \]$/m, 'and evals');
 is($dump, dump_of(profile(filename => folder() . '/plain.out'), separator => "\t"),
     'dumps of the same profile are the same');
-unlike(dump_of($p, separator => "\t", skip_fileinfo_hook => sub { $_[0] == $main }),
-    qr/^fid_fileinfo\t@{[$main->fid]}\t/m, 'files can be left out');
+{
+    my $skipped = dump_of($p, separator => "\t", skip_fileinfo_hook => sub { $_[0] == $main });
+    my $fid = $main->fid;
+    is(join('', $skipped =~ /^(fid_\w+\t$fid\t.*\n)/mg),
+        join('', $dump =~ /^(fid_fileinfo\t$fid\t\[.*\n)/mg), 'of a file that is left out its name stays');
+    unlike($skipped, qr/^sub_subinfo\tCounter::add\t/m, 'and nothing of its subs');
+    like($skipped, qr/^attribute\tapplication/m, 'but all that is in no file');
+}
 like(dump_of($p), qr/^ +Counter::add called_by \d+:10 \[ 3 /m, 'without a separator a dump is a tree');
+
+# A file that the hook does not want, and evals that were merged.
+{
+    my $module = folder() . '/Other.pm';
+    open my $to, '>', $module or die "$module: $!";
+    print $to "package Other;\nsub one { 1 }\n1;\n";
+    close $to or die "$module: $!";
+    my $three = q{for my $i (1 .. 3) { my $c = eval "my \$q = 1;\n\$q++;\nsub { Other::one() }"; $c->() }};
+    my $path = record('other', "use lib '.'; use Other;\n$three\nOther::one();\n",
+        'start=init:slowops=0:blocks=1');
+    my $other = profile(filename => $path);
+    my @asked;
+    my $left = dump_of($other, separator => ' ',
+        skip_fileinfo_hook => sub { push @asked, $_[0]->filename; $_[0]->filename =~ /Other/ });
+    ok(!(grep { !defined } @asked) && @asked == 3, 'the hook is asked for files that are there');
+    my %fid = map { (/(\w+)\.pm/ ? $1 : /^\(eval/ ? 'eval' : 'main') => $other->fileinfo_of($_)->fid } @asked;
+    my @lines = sort map { s/(?<=Other::one \[ \d) .*//r } $left =~ /^(.*\bOther.*)$/mg;
+    my ($name) = grep {/Other\.pm \d* *\d* $fid{Other} /} @lines;
+    ok(defined $name, 'the name of the file stays') or diag $left;
+    is_deeply([grep { $_ ne $name } @lines], [sort
+        "fid_fileinfo $fid{main} call 3 Other::one [ 1",
+        "fid_fileinfo $fid{eval} call 3 Other::one [ 3"],
+        'and so do the calls of others');
+    my ($survivor) = $other->eval_fileinfos;
+    my @merged = @{$survivor->meta->{merged_fids}};
+    is(scalar @merged, 2, 'two evals were merged into one');
+    for my $text ($left, dump_of($other, separator => ' ')) {
+        unlike($text, qr/^fid_\w+ (?:$merged[0]|$merged[1]) /m, 'no dump has lines of them');
+    }
+    my %counts = map {
+        my $level = $_;
+        my $lines = $other->get_fid_line_data($level);
+        ($level => join ' ', map { my $fid = $_; join ',', map { $lines->[$fid][$_][1] } 1 .. 3 } $survivor->fid, @merged)
+    } qw(line block sub);
+    is_deeply(\%counts, {line => '3,3,6 1,1,2 1,1,2', (map { ($_ => '1,1,2 1,1,2 1,1,2') } 'block', 'sub')},
+        'lines of merged evals are summed, blocks and subs are not');
+}
 
 my $again = profile(filename => record('plain', $program));
 my $one = profile(filename => folder() . '/plain.out');
@@ -113,6 +157,26 @@ ok($_->normalize_variables, 'normalize_variables is true') for $again, $one;
 is(dump_of($one, separator => '|'), dump_of($again, separator => '|'),
     'two runs of a program are the same without what differs from run to run');
 unlike(dump_of($one, separator => '|'), qr/\(eval [1-9]/, 'evals have lost their numbers');
+{
+    my $path = record('numbers', <<'PERL', 'start=init:slowops=0');
+sub f { 1 }
+for my $n (1, 2) { my $c = eval "sub { f() }"; $c->() }
+PERL
+    local $ENV{NYTPROF_TEST_SKIP_EVAL_NORM} = 1;
+    my $kept = profile(filename => $path);
+    $kept->normalize_variables;
+    my $text = dump_of($kept, separator => '|');
+    like($text, qr/^fid_fileinfo\|\d+\|\[ \(eval [1-9]\d*\)\[numbers/m,
+        'NYTPROF_TEST_SKIP_EVAL_NORM keeps the numbers of evals');
+    like($text, qr/ main::__ANON__\[\(eval \d+\)\[\S+:2\]:1\]\|main::__ANON__\[\(eval \d+\)\[\S+:2\]:1\] \]$/m,
+        'and the names of all callers');
+    local $ENV{NYTPROF_TEST_SKIP_EVAL_NORM} = 0;
+    my $lost = profile(filename => $path);
+    $lost->normalize_variables;
+    $text = dump_of($lost, separator => '|');
+    like($text, qr/^sub_subinfo\|main::f\|called_by\|.* main::__ANON__\[\(eval 0\)\[\S+:2\]:1\] \]$/m,
+        'else callers that differ in it alone are one');
+}
 
 # -- other processes and programs
 
@@ -193,6 +257,23 @@ SKIP: {
     in_folder(sub { system $^X, '-MDevel::NYTProf::Data', '-e', 'sub f { 1 } f()' });
     ok(!-e folder() . '/nytprof.out', 'loading the reading modules records nothing');
 }
+my $lib = join ':', map { getcwd() . "/blib/$_" } qw(lib arch);
+
+# A framework that wants to see the options, and Devel::NYTProf::Core loaded anew.
+for my $case (['before', ''], ['after', 'use Devel::NYTProf::Core; delete $INC{"Devel/NYTProf/Core.pm"};']) {
+    my ($when, $first) = @$case;
+    my $code = <<'PERL';
+no warnings;
+*XSLoader::load = sub { die "the object is loaded" };
+*DB::set_option = sub { $got{$_[0]} = $_[1] };
+$ENV{NYTPROF} = 'start=no:file=a\:b';
+require Devel::NYTProf::Core;
+print join ' ', map {"$_=$got{$_}"} sort keys %got;
+PERL
+    is(in_folder(sub { local $ENV{PERL5LIB} = $lib;
+        open my $perl, '-|', $^X, '-e', "$first\n$code" or die; join '', <$perl> }),
+        'file=a:b start=no', "a function in place of DB::set_option, put there $when the object was loaded");
+}
 my $out = folder() . '/plain.out';
 is(qx{$^X -Mblib -MDevel::NYTProf::Data -e 'Devel::NYTProf::Data->new({filename => shift})' $out 2>/dev/null},
     "Reading $out\nProcessing $out data\n", 'without quiet two lines are said');
@@ -211,6 +292,13 @@ is(qx{$^X -Mblib -MDevel::NYTProf::Data -e 'Devel::NYTProf::Data->new({filename 
     is($p->fileinfo_of('nosuch', 1), undef, 'silently, if so wanted');
     is(scalar @warnings, 2, 'each with a warning');
     like($warnings[0], qr/^Can't resolve fid of 'nosuch' at \Q$0\E/, 'in the name of the caller');
+    for my $no_file ({}, [], $p, $add) {
+        @warnings = ();
+        is($p->fileinfo_of($no_file), undef, ref($no_file) . ' is no file');
+        is($p->fileinfo_of($no_file, 1), undef, 'nor silently');
+        is(scalar(grep {/^Can't resolve fid of '\Q$no_file\E' at \Q$0\E/} @warnings), 1, 'said once');
+        is($p->resolve_fid($no_file), undef, 'nor has it an id');
+    }
 }
 ok(!eval { $p->resolve_fid(undef); 1 } && $@ =~ /^No file specified/, 'no file at all croaks');
 

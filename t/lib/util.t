@@ -33,7 +33,14 @@ is(fmt_time(-1.5, 7), '-  1.50s', 'and keeps its sign in front');
 is(fmt_incl_excl_time(1, 1), '1.00s', 'inclusive and exclusive time are the same');
 is(fmt_incl_excl_time(1, 0.5), '1.00s (500ms+500ms)', 'or not');
 is(fmt_incl_excl_time(1e-3, 5e-4), "1.00ms (500\xc2\xb5s+500\xc2\xb5s)", 'in other units');
-is(fmt_incl_excl_time(10, 4), '10.0s (4.00+6.00)', 'seconds are said once');
+my $micro = "\xc2\xb5s";
+for my $case (
+    [10, 4, '10.0s (4.00+6.00)'], [0.25, 0.2, '250ms (200+50.0)'], [0.25, 0.2499, "250ms (250+100$micro)"],
+    [6e-5, 2e-5, "60$micro (20+40)"], [8e-7, 3e-7, '800ns (300+500)'], [5, 4.5, '5.00s (4.50+500ms)'],
+    [0.25, 0, '250ms (0s+250)'],
+) {
+    is(fmt_incl_excl_time(@$case[0, 1]), $case->[2], "the unit of the total is said once: $case->[2]");
+}
 
 is(fmt_float(3), 3, 'an integer stays one');
 is(fmt_float(1.23456789), '1.23457', 'five decimals');
@@ -42,7 +49,7 @@ is(fmt_float(3e-7), '3.0e-7', 'tiny numbers have an exponent');
 
 my %safe = (
     '/a/b/c.pm' => 'a-b-c-pm', '(eval 3)[/x/y.pl:7]' => '(eval 3)[-x-y-pl-7]', '../x' => 'x',
-    'a b' => 'a b', '-' => '', 'a//b' => 'a-b', 'lib/Foo-Bar_1.pm' => 'lib-Foo-Bar_1-pm',
+    'a b' => 'a b', "a\0b.pl" => 'a-b-pl', '-' => '', 'a//b' => 'a-b', 'lib/Foo-Bar_1.pm' => 'lib-Foo-Bar_1-pm',
 );
 is(html_safe_filename($_), $safe{$_}, "html_safe_filename($_)") for sort keys %safe;
 
@@ -50,6 +57,10 @@ is_deeply(calculate_median_absolute_deviation([1, 2, 3, 4, 100]), [1, 3], 'sprea
 is_deeply(calculate_median_absolute_deviation([1, 2, 3, 4]), [1, 3], 'of an even number');
 is_deeply(calculate_median_absolute_deviation([]), [0, 0], 'of nothing');
 is_deeply(calculate_median_absolute_deviation([0, 0, 1, 2, 3], 1), [1, 2], 'without zeros');
+for my $none ([7], []) {
+    ok(!eval { calculate_median_absolute_deviation(@$none); 1 }, 'no array of numbers is an error');
+    like($@, qr/^No array ref given at \Q$0\E/, 'which is said');
+}
 
 my $any = get_alternation_regex(['a', 'ab', 'd.e']);
 is(('xabd.e' =~ /($any)/)[0], 'ab', 'an alternation prefers the longest');
@@ -58,12 +69,26 @@ unlike('dxe', qr/\A$any\z/, 'dots, too');
 my $folder = get_abs_paths_alternation_regex(['/usr/lib']);
 like($_, qr/\A$folder\z/, 'a folder with or without a slash') for '/usr/lib', '/usr/lib/';
 
+$folder = get_abs_paths_alternation_regex(['lib', '/opt/p', './t'], '/base');
+like($_, qr/\A$folder\z/, "$_ is a folder, relative ones are in the second argument")
+    for '/base/lib', '/base/t', '/opt/p';
+ok(!eval { get_abs_paths_alternation_regex([]); 1 } && $@ =~ /^No paths at \Q$0\E/, 'no folders are an error');
+
 my @paths = ('/usr/lib/perl/A.pm', '/usr/lib/B.pm', 'C.pm', '(eval 1)[/usr/lib/B.pm:3]');
 strip_prefix_from_paths(['/usr/lib', '/usr/lib/perl'], \@paths);
 is("@paths", 'A.pm B.pm C.pm (eval 1)[/usr/lib/B.pm:3]', 'prefixes are stripped');
 strip_prefix_from_paths(['/usr/lib'], \@paths, qr/^|\[/);
 is($paths[3], '(eval 1)[B.pm:3]', 'also inside, if so wanted');
-ok(!eval { strip_prefix_from_paths(['/x'], 'y'); 1 }, 'paths come as an array');
+for my $case (
+    [[{}, []], 'first'], [[undef, []], 'first'], [['x', []], 'first'],
+    [[['/x'], '/x/y'], 'second'], [[['/x'], {}], 'second'],
+) {
+    my ($arguments, $which) = @$case;
+    ok(!eval { strip_prefix_from_paths(@$arguments); 1 }, "the $which argument must be an array");
+    like($@, qr/^strip_prefix_from_paths\(\) $which argument must be array ref at \Q$0\E/, 'which is said');
+}
+is(scalar strip_prefix_from_paths(@$_), undef, 'without folders or paths there is nothing to do')
+    for [['/x'], undef], [[], 'y'], [[], {}];
 my $path = '/opt/x/y';
 ok(make_path_strip_editor(['/opt/x'], '^', 'X:')->($path), 'an editor tells that it edited');
 is($path, 'X:y', 'and replaces');
@@ -73,6 +98,8 @@ is($path, 'X:y', 'and replaces');
     is(trace_level(), 3, 'trace_level is that of NYTPROF');
 }
 like(_dumper({b => 1, a => 2}), qr/'a' => 2.*'b' => 1/s, '_dumper sorts');
+is_deeply([_dumper([1], {k => 2})], ["\$VAR1 = [\n  1\n];\n", "\$VAR2 = {\n  'k' => 2\n};\n"],
+    'and makes a text of each argument');
 
 is_deeply([const_bits2names('NYTP_FIDf', 0x12)], ['VIA_STMT', 'HAS_SRC'], 'names of bits');
 is(NYTP_FIDf_HAS_SRC, 16, 'a constant');

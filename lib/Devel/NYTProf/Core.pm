@@ -6,8 +6,12 @@ use strict;
 
 our $VERSION = '6.14';
 
-require XSLoader;
-load_object();
+# The object is there already when this file is loaded anew, and a program that puts its own
+# function in the place of this one wants to see the options, not to record.
+if (!defined &DB::set_option) {
+    require XSLoader;
+    load_object();
+}
 
 # XSLoader looks beside the calling file only, and where the object is elsewhere (an unpacked
 # build has lib/ and arch/) falls back on DynaLoader.pm, which loads half a dozen modules that
@@ -68,8 +72,9 @@ Devel::NYTProf::Core - load the shared object and hand it its options
 =head1 DESCRIPTION
 
 Not for direct use: see L<Devel::NYTProf>, and L<Devel::NYTProf::Data> or
-L<Devel::NYTProf::ReadStream> for reading profiles. Loading this module loads the shared object and
-sets the options of C<$ENV{NYTPROF}>; it does not start profiling.
+L<Devel::NYTProf::ReadStream> for reading profiles. Loading this module loads the shared object,
+unless C<DB::set_option> is defined already, and hands the options of C<$ENV{NYTPROF}> to
+C<DB::set_option(name, value)>; it does not start profiling.
 
 =head2 How a call is measured
 

@@ -50,7 +50,9 @@ Load every string eval by itself. Otherwise siblings, that is evals that one lin
 merged into the first of them: those of the same source that did not run string evals
 themselves; where a line has more than 200 siblings of different source, all that did not run
 string evals themselves. The environment variable C<NYTPROF_MAX_EVAL_SIBLINGS> is another limit
-than 200. Anonymous subs defined by the same line of merged evals become one.
+than 200. Anonymous subs defined by the same line of merged evals become one. Times and counts are
+summed at the level of lines; at those of blocks and subs (C<get_fid_line_data>) each eval keeps its
+own, under its own id.
 
 =item partial
 
@@ -184,7 +186,7 @@ sub fileinfo_of {
         _carp("Can't resolve fid of undef value") if !$silent;
         return undef;
     }
-    my $fid = $self->resolve_fid($what);
+    my $fid = ref $what ? undef : $self->resolve_fid($what);
     my $file = $fid ? $self->{fid_fileinfo}[$fid] : undef;
     return $file if $file && @$file;
     _carp("Can't resolve fid of '$what'") if !$silent;
@@ -201,7 +203,7 @@ one file has it). An integer is returned as it is.
 sub resolve_fid {
     my ($self, $what) = @_;
     _croak('No file specified') if !defined $what;
-    return $what->fid if ref $what;
+    return eval { $what->isa('Devel::NYTProf::FileInfo') } ? $what->fid : undef if ref $what;
     return $what + 0 if $what =~ /\A[0-9]+\z/;
     my $by_name = $self->{caches}{fid_of_name}
         ||= {map { $_->filename => $_->fid } reverse $self->all_fileinfos};
@@ -362,8 +364,9 @@ sub normalize_variables {
 =head2 dump_profile_data({filehandle, separator, skip_fileinfo_hook})
 
 Print everything. With a separator, one line for each fact: the member, then keys, then the
-value, sorted; without, an indented tree. Files for which the hook returns true are left out.
-True.
+value, sorted; without, an indented tree. Of a file for which the hook, called with its
+L<Devel::NYTProf::FileInfo>, returns true, one line stays, that of its name; its lines, calls and
+subs are left out. So is all of a string eval that was merged into another. True.
 
 =cut
 
@@ -373,7 +376,8 @@ sub dump_profile_data {
     my $fh = $options->{filehandle} || \*STDOUT;
     my $separator = $options->{separator};
     $separator = '' if !defined $separator;
-    my %to = (fh => $fh, separator => $separator, hook => $options->{skip_fileinfo_hook});
+    my %to = (fh => $fh, separator => $separator,
+        skip => $self->_files_to_skip($options->{skip_fileinfo_hook}));
     my @members = grep { !/\A(?:fid_srclines|caches|load_error)\z/ } sort keys %$self;
     print $fh "{\n" if $separator eq '';
     for my $member (@members) {
@@ -381,6 +385,14 @@ sub dump_profile_data {
     }
     print $fh "}\n" if $separator eq '';
     return 1;
+}
+
+# File ids that a dump leaves out: those of merged evals, and those that the hook does not want.
+sub _files_to_skip {
+    my ($self, $hook) = @_;
+    my $files = $self->{fid_fileinfo};
+    my @known = grep { $files->[$_] } 0 .. $#$files;
+    return {map { $_ => 1 } grep { !@{$files->[$_]} || $hook && $hook->($files->[$_]) } @known};
 }
 
 # One line "path value"; in a tree, the end of the path at its depth.
@@ -399,8 +411,9 @@ sub _dump_object {
     my ($to, $path, $object) = @_;
     my ($sep, @parents) = ($to->{separator}, @$path);
     pop @parents; # the object prints its own key
-    return $object->dump($sep, $to->{fh}, join($sep, @parents), '') if $sep ne '';
-    return $object->dump(' ', $to->{fh}, '', '    ' x @$path);
+    my $method = $to->{skip}{$object->fid} ? '_dump_itself' : 'dump';
+    return $object->$method($sep, $to->{fh}, join($sep, @parents), '') if $sep ne '';
+    return $object->$method(' ', $to->{fh}, '', '    ' x @$path);
 }
 
 sub _dump_value {
@@ -408,10 +421,9 @@ sub _dump_value {
     return if !defined $value;
     my $type = ref $value;
     return _dump_line($to, $path, $value) if $type eq '';
+    return if @$path == 2 && $path->[0] =~ /\Afid_\w+_time\z/ && $to->{skip}{$path->[1]};
     if ($type =~ /Info\z/) {
-        return if !@$value;
-        my $is_file = $type eq 'Devel::NYTProf::FileInfo';
-        return if $is_file && $to->{hook} && $to->{hook}->($value);
+        return if !@$value || $type eq 'Devel::NYTProf::SubInfo' && $to->{skip}{$value->fid};
         return _dump_object($to, $path, $value);
     }
     return _dump_line($to, $path, "[ @$value[0, 1] ]") if $type eq 'ARRAY' && _is_time($path);

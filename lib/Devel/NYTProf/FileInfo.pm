@@ -239,6 +239,7 @@ sub srclines_array {
     return undef if !$self->is_file;
     # a .pmc was loaded in place of the file, but line numbers in it are those of the .pmc
     my $name = $self->filename . ($self->is_pmc ? 'c' : '');
+    return undef if $name =~ /\0/; # no file can have such a name
     open my $fh, '<', $name or return undef;
     my @lines = <$fh>;
     close $fh;
@@ -269,13 +270,14 @@ sub cache { return shift->[CACHE] ||= {} }
 
 =head2 normalize_for_test
 
-Set times, size and mtime to 0 and replace what differs from run to run in names.
+Set times, size and mtime to 0 and replace what differs from run to run in names: the numbers of
+string evals, unless the environment variable C<NYTPROF_TEST_SKIP_EVAL_NORM> is true.
 
 =cut
 
 sub normalize_for_test {
     my ($self) = @_;
-    $self->[NYTP_FIDi_FILENAME] =~ s/\(eval \d+\)/(eval 0)/g;
+    $self->[NYTP_FIDi_FILENAME] = _without_numbers($self->[NYTP_FIDi_FILENAME]);
     $self->[NYTP_FIDi_FLAGS] &= ~(NYTP_FIDf_HAS_SRC | NYTP_FIDf_SAVE_SRC);
     $self->[NYTP_FIDi_FILESIZE] = $self->[NYTP_FIDi_FILEMTIME] = 0;
     _rename_evals($self->[NYTP_FIDi_SUBS_DEFINED]);
@@ -289,11 +291,19 @@ sub normalize_for_test {
     return;
 }
 
+# A name in which the numbers of string evals are 0.
+sub _without_numbers {
+    my ($name) = @_;
+    $name =~ s/\(eval \d+\)/(eval 0)/g if !$ENV{NYTPROF_TEST_SKIP_EVAL_NORM};
+    return $name;
+}
+
 # Keys with the number of an eval lose it; where two become one, the first in order stays.
 sub _rename_evals {
     my ($hash) = @_;
-    for my $name (grep {/\(eval [1-9]\d*\)/} sort keys %$hash) {
-        (my $plain = $name) =~ s/\(eval \d+\)/(eval 0)/g;
+    for my $name (sort keys %$hash) {
+        my $plain = _without_numbers($name);
+        next if $plain eq $name;
         my $value = delete $hash->{$name};
         $hash->{$plain} = $value if !exists $hash->{$plain};
     }
@@ -316,7 +326,7 @@ sub _nested_count {
     return ($nested, $merged);
 }
 
-sub dump {
+sub _dump_itself {
     my ($self, $separator, $fh, $path, $prefix) = @_;
     my @path = grep { defined && length } $path, $self->fid;
     my $line = sub {
@@ -325,6 +335,12 @@ sub dump {
     my @fields = map { defined $_ ? $_ : '' } $self->filename_without_inc,
         @$self[NYTP_FIDi_EVAL_FID .. NYTP_FIDi_FILEMTIME];
     $line->("[ @fields ]");
+    return $line;
+}
+
+sub dump {
+    my ($self, @to) = @_;
+    my $line = $self->_dump_itself(@to);
     for my $sub ($self->subs_defined_sorted) {
         my @range = map { defined $_ ? $_ : 'undef' } $sub->first_line, $sub->last_line;
         $line->('sub', $sub->subname, join '-', @range);

@@ -155,12 +155,12 @@ sub caller_fids {
     return @fids;
 }
 
-sub caller_count { return scalar @{[shift->caller_places]} }
+sub caller_count { return scalar shift->caller_places }
 
 =head2 caller_places
 
-A list of C<[fid, line, call array]>, by file and line; see L<Devel::NYTProf::SubCallInfo> for
-the call array.
+A list of C<[fid, line, call array]>, by file and line (how many, in scalar context); see
+L<Devel::NYTProf::SubCallInfo> for the call array.
 
 =cut
 
@@ -172,7 +172,7 @@ sub caller_places {
         my $by_line = $places->{$fid};
         push @list, map { [$fid, $_, $by_line->{$_}] } sort { $a <=> $b } keys %$by_line;
     }
-    return wantarray ? @list : \@list;
+    return @list;
 }
 
 =head2 meta, cache, profile
@@ -249,24 +249,22 @@ sub merge_in {
 
 =head2 normalize_for_test
 
-Set times to 0 and replace what differs from run to run in names.
+Set times to 0 and replace what differs from run to run in names, as L<Devel::NYTProf::FileInfo>
+does.
 
 =cut
 
 sub normalize_for_test {
     my ($self) = @_;
     $self->[$_] = 0 for NYTP_SIi_INCL_RTIME, NYTP_SIi_EXCL_RTIME, NYTP_SIi_RECI_RTIME;
-    $self->[NYTP_SIi_SUB_NAME] =~ s/\(eval \d+\)/(eval 0)/g;
+    my $plain = \&Devel::NYTProf::FileInfo::_without_numbers;
+    $self->[NYTP_SIi_SUB_NAME] = $plain->($self->[NYTP_SIi_SUB_NAME]);
     my $called_by = $self->[NYTP_SIi_CALLED_BY] || {};
     $self->_forget_lines($_) for keys %$called_by;
     for my $call (map { values %$_ } values %$called_by) {
         $call->[$_] = 0 for NYTP_SCi_INCL_RTIME, NYTP_SCi_EXCL_RTIME, NYTP_SCi_RECI_RTIME;
-        my $callers = $call->[NYTP_SCi_CALLING_SUB] || {};
-        for my $name (grep {/\(eval \d+\)/} keys %$callers) {
-            delete $callers->{$name};
-            (my $plain = $name) =~ s/\(eval \d+\)/(eval 0)/g;
-            $callers->{$plain} = undef;
-        }
+        my $callers = $call->[NYTP_SCi_CALLING_SUB] or next;
+        %$callers = map { $plain->($_) => undef } keys %$callers;
     }
     return;
 }

@@ -14,16 +14,18 @@ our @EXPORT_OK = qw(
     html_safe_filename trace_level _dumper
 );
 
+sub _croak {
+    require Carp;
+    Carp::croak(@_);
+}
+
 sub import {
     my ($class, @names) = @_;
     my $caller = caller;
     my %known = map { $_ => 1 } @EXPORT_OK;
     for my $name (@names) {
         $name =~ s/^&//;
-        if (!$known{$name}) {
-            require Carp;
-            Carp::croak(qq{"$name" is not exported by the $class module});
-        }
+        _croak(qq{"$name" is not exported by the $class module}) if !$known{$name};
         no strict 'refs';
         *{"${caller}::$name"} = \&{$name};
     }
@@ -92,7 +94,8 @@ sub fmt_float {
 
 =head2 fmt_incl_excl_time(inclusive, exclusive)
 
-"1.00s (400ms+600ms)": inclusive time, and in parentheses exclusive time and what is left.
+"250ms (200+50.0)": inclusive time, and in parentheses exclusive time and what is left, each with
+its unit where that is another one: "1.00s (400ms+600ms)".
 
 =cut
 
@@ -100,19 +103,20 @@ sub fmt_incl_excl_time {
     my ($incl, $excl) = @_;
     my $text = fmt_time($incl);
     return $text if $incl == $excl;
-    my ($own, $others) = (fmt_time($excl), fmt_time($incl - $excl));
-    # seconds need no unit in the parentheses
-    s/(?<=\d)s\z// for $own, $others;
-    return "$text ($own+$others)";
+    my ($unit) = $text =~ /(\D*)\z/;
+    my @parts = map { fmt_time($_) } $excl, $incl - $excl;
+    s/(?<=\d)\Q$unit\E\z// for @parts;
+    return "$text ($parts[0]+$parts[1])";
 }
 
 =head2 get_alternation_regex(strings [, suffix regex])
 
 A regex that matches any of the strings, the longest first.
 
-=head2 get_abs_paths_alternation_regex(directories)
+=head2 get_abs_paths_alternation_regex(directories [, base])
 
-The same for directories, made absolute, with a slash after them or not.
+The same for directories, with a slash after them or not. Relative ones are in the directory
+C<base>, by default the current one. Dies without any directory.
 
 =cut
 
@@ -125,13 +129,17 @@ sub get_alternation_regex {
 }
 
 sub get_abs_paths_alternation_regex {
-    my ($directories) = @_;
-    require Cwd;
-    my $cwd = Cwd::getcwd();
+    my ($directories, $base) = @_;
+    _croak('No paths') if !@$directories;
+    if (!defined $base || $base eq '') {
+        require Cwd;
+        $base = Cwd::getcwd();
+    }
     my %seen;
     my @absolute;
     for my $directory (@$directories) {
-        my $path = $directory =~ m{^/} ? $directory : "$cwd/$directory";
+        my $path = $directory =~ m{^/} ? $directory : "$base/$directory";
+        $path =~ s{//+}{/}g;
         $path =~ s{/\.(?=/|\z)}{}g;
         $path =~ s{/+\z}{} if $path ne '/';
         push @absolute, $path if !$seen{$path}++;
@@ -147,7 +155,7 @@ where the regex C<anchor> matches), in place, and returns whether it did.
 =head2 strip_prefix_from_paths(directories, \@paths [, anchor [, replacement]])
 
 The same for each element of the array (which may hold arrays and hashes, whose values are
-treated likewise).
+treated likewise). Does nothing without directories or paths.
 
 =cut
 
@@ -172,10 +180,11 @@ sub make_path_strip_editor {
 
 sub strip_prefix_from_paths {
     my ($directories, $paths, $anchor, $replacement) = @_;
-    if (ref $paths ne 'ARRAY') {
-        require Carp;
-        Carp::croak('strip_prefix_from_paths() second argument must be array ref');
-    }
+    _croak('strip_prefix_from_paths() first argument must be array ref')
+        if ref $directories ne 'ARRAY';
+    return if !@$directories || !defined $paths;
+    _croak('strip_prefix_from_paths() second argument must be array ref')
+        if ref $paths ne 'ARRAY';
     my $edit = make_path_strip_editor($directories, $anchor, $replacement);
     _edit_all($edit, $paths);
     return;
@@ -208,6 +217,7 @@ sub _upper_median {
 
 sub calculate_median_absolute_deviation {
     my ($numbers, $without_zeros) = @_;
+    _croak('No array ref given') if ref $numbers ne 'ARRAY';
     my @values = grep { defined && (!$without_zeros || $_) } @$numbers;
     my $median = _upper_median(@values);
     return [_upper_median(map { abs $_ - $median } @values), $median];
@@ -221,7 +231,7 @@ The name with everything that is awkward in a file name or URL replaced by C<->.
 
 sub html_safe_filename {
     my ($name) = @_;
-    $name =~ s{[-./\\:|<>"'*?]+}{-}g;
+    $name =~ s{[-./\\:|<>"'*?\0]+}{-}g;
     $name =~ s/\A-//;
     $name =~ s/-\z//;
     return $name;
@@ -240,7 +250,7 @@ sub trace_level {
 
 sub _dumper {
     require Data::Dumper;
-    return Data::Dumper->new([@_])->Sortkeys(1)->Indent(1)->Terse(1)->Dump;
+    return Data::Dumper->new([@_])->Sortkeys(1)->Indent(1)->Dump;
 }
 
 1;
