@@ -25,6 +25,7 @@ needs() {
 cc                        build-essential
 make                      build-essential
 /usr/include/zlib.h       zlib1g-dev
+/usr/include/pcre2.h      libpcre2-dev
 /usr/include/isa-l.h      libisal-dev
 perl                      perl
 perl.h                    libperl-dev

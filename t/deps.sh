@@ -12,6 +12,7 @@ needs='
 cc                                    build-essential
 make                                  build-essential
 /usr/include/zlib.h                   zlib1g-dev
+/usr/include/pcre2.h                  libpcre2-dev
 /usr/include/isa-l/igzip_lib.h        libisal-dev
 /usr/include/valgrind/callgrind.h     valgrind
 valgrind                              valgrind

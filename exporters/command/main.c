@@ -495,6 +495,11 @@ static void fit_terminal(struct nytp_export_options *options)
                      (no_color == NULL || *no_color == '\0');
 }
 
+static void say_miss(const char *text)
+{
+    say("%s", text);
+}
+
 static enum exit_status run_export(struct run *run)
 {
     struct nytp_cli *cli = &run->cli;
@@ -512,10 +517,12 @@ static enum exit_status run_export(struct run *run)
         return EXIT_INPUT;
     struct nytp_error error = {0};
     say_what_lacks(run, profile);
+    if (!cli->quiet)
+        cli->selection.on_miss = say_miss;
     enum exit_status status;
     if (!nytp_select(profile, &cli->selection, &error)) {
         say("selection: %s", error.message);
-        status = EXIT_INPUT;
+        status = error.status == NYTP_ERR_LIMIT ? EXIT_USAGE : EXIT_INPUT;
     } else if (cli->export.source_dir != NULL &&
                !nytp_unpack_sources(profile, cli->export.source_dir, &error)) {
         status = output_failed(cli->export.source_dir, &error);

@@ -4,6 +4,7 @@
  * getopt_long(): that is no POSIX, and the formats' flags are known only at run time.
  */
 #include "options.h"
+#include "../core/near.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -62,34 +63,6 @@ static const struct option options[] = {
 
 /* ---- suggestions ---- */
 
-#define MAX_NAME 40
-
-/* Edits (insert, delete, replace, swap neighbours) that make b of a. */
-static unsigned distance(const char *a, size_t a_len, const char *b)
-{
-    const size_t b_len = strlen(b);
-    if (a_len > MAX_NAME || b_len > MAX_NAME)
-        return MAX_NAME;
-    unsigned rows[MAX_NAME + 1][MAX_NAME + 1];
-    for (size_t i = 0; i <= a_len; i++)
-        for (size_t j = 0; j <= b_len; j++) {
-            if (i == 0 || j == 0) {
-                rows[i][j] = (unsigned)(i + j);
-                continue;
-            }
-            unsigned best = rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            if (rows[i - 1][j] + 1 < best)
-                best = rows[i - 1][j] + 1;
-            if (rows[i][j - 1] + 1 < best)
-                best = rows[i][j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                rows[i - 2][j - 2] + 1 < best)
-                best = rows[i - 2][j - 2] + 1;
-            rows[i][j] = best;
-        }
-    return rows[a_len][b_len];
-}
-
 struct nearest {
     const char *text; /* what was typed */
     size_t len;
@@ -99,8 +72,8 @@ struct nearest {
 
 static void nearest_consider(struct nearest *nearest, const char *name)
 {
-    unsigned d = distance(nearest->text, nearest->len, name);
     const size_t name_len = strlen(name);
+    unsigned d = nytp_edit_distance(nearest->text, nearest->len, name, name_len);
     const size_t shorter = name_len < nearest->len ? name_len : nearest->len;
     const bool one_begins_the_other =
         shorter >= 2 && strncmp(name, nearest->text, shorter) == 0 &&
@@ -286,7 +259,7 @@ static bool set_value(struct nytp_cli *cli, const struct option *option, const c
     case NYTP_OPTION_CLOCK:
         return set_clock(target, value, error);
     case NYTP_OPTION_PATTERN:
-        return nytp_patterns_add(target, value, error);
+        return nytp_patterns_add(target, option->name, value, error);
     case NYTP_OPTION_FORMAT:
         return set_format(cli, value, error);
     case NYTP_OPTION_ROWS:

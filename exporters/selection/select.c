@@ -14,56 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- patterns ---- */
-
-bool nytp_patterns_add(struct nytp_patterns *patterns, const char *text,
-                       struct nytp_error *error)
-{
-    regex_t *regexes =
-        realloc(patterns->regexes, ((size_t)patterns->n + 1) * sizeof *patterns->regexes);
-    if (regexes == NULL)
-        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
-    patterns->regexes = regexes;
-    const int status = regcomp(&regexes[patterns->n], text, REG_EXTENDED | REG_NOSUB);
-    if (status != 0) {
-        char reason[100];
-        regerror(status, &regexes[patterns->n], reason, sizeof reason);
-        return nytp_error_set(error, NYTP_ERR_FORMAT, "bad regular expression \"%.80s\": %s",
-                              text, reason);
-    }
-    patterns->n++;
-    return true;
-}
-
-void nytp_patterns_free(struct nytp_patterns *patterns)
-{
-    for (uint32_t i = 0; i < patterns->n; i++)
-        regfree(&patterns->regexes[i]);
-    free(patterns->regexes);
-    *patterns = (struct nytp_patterns){0};
-}
-
-static bool any_matches(const struct nytp_patterns *patterns, struct nytp_name name)
-{
-    for (uint32_t i = 0; i < patterns->n; i++)
-        if (regexec(&patterns->regexes[i], name.ptr, 0, NULL, 0) == 0)
-            return true;
-    return false;
-}
-
-/* Per sub whether it matches; NULL when memory is out. */
-static bool *matching_subs(const struct nytp_profile *profile,
-                           const struct nytp_patterns *patterns)
-{
-    bool *matches = calloc((size_t)profile->n_subs + 1, sizeof *matches);
-    for (uint32_t i = 0; matches != NULL && i < profile->n_subs; i++) {
-        const struct nytp_sub *sub = &profile->subs[i];
-        matches[i] = any_matches(patterns, sub->name) ||
-                     (sub->file != 0 && any_matches(patterns, profile->files[sub->file].name));
-    }
-    return matches;
-}
-
 /* ---- one rewrite ---- */
 
 struct plan {
@@ -101,7 +51,8 @@ static void plan_free(struct plan *plan)
     free(plan->drop);
 }
 
-/* Carry the plan out if it says anything. `planned` false: memory was out while planning. */
+/* Carry the plan out if it says anything. `planned` false: planning failed, for want of memory
+ * unless *error is set already. */
 static bool plan_end(struct plan *plan, bool planned, struct nytp_error *error)
 {
     bool ok = planned;
@@ -159,10 +110,10 @@ static bool filter_names(struct nytp_profile *profile, const struct nytp_selecti
         return true;
     struct plan plan;
     const struct filters filters = {
-        .focus = matching_subs(profile, &selection->focus),
-        .ignore = matching_subs(profile, &selection->ignore),
-        .hide = matching_subs(profile, &selection->hide),
-        .show = matching_subs(profile, &selection->show),
+        .focus = nytp_patterns_match_subs(&selection->focus, profile, error),
+        .ignore = nytp_patterns_match_subs(&selection->ignore, profile, error),
+        .hide = nytp_patterns_match_subs(&selection->hide, profile, error),
+        .show = nytp_patterns_match_subs(&selection->show, profile, error),
         .seen = calloc((size_t)profile->n_nodes + 1, sizeof *filters.seen),
     };
     const bool planned = plan_begin(&plan, profile) && filters.focus != NULL &&
@@ -186,7 +137,7 @@ static bool show_from(struct nytp_profile *profile, const struct nytp_patterns *
     if (patterns->n == 0)
         return true;
     struct plan plan;
-    bool *matches = matching_subs(profile, patterns);
+    bool *matches = nytp_patterns_match_subs(patterns, profile, error);
     bool *below = calloc((size_t)profile->n_nodes + 1, sizeof *below);
     const bool planned = plan_begin(&plan, profile) && matches != NULL && below != NULL;
     for (uint32_t i = 0; planned && i < profile->n_nodes; i++) {
@@ -453,11 +404,25 @@ static bool merge_evals(struct nytp_profile *profile, struct nytp_error *error)
 
 /* ---- all of them ---- */
 
+static void tell_misses(const struct nytp_profile *profile,
+                        const struct nytp_selection *selection)
+{
+    const struct nytp_patterns *const all[] = {&selection->focus, &selection->ignore,
+                                               &selection->hide, &selection->show,
+                                               &selection->show_from};
+    char text[512];
+    for (size_t k = 0; selection->on_miss != NULL && k < sizeof all / sizeof *all; k++)
+        for (uint32_t i = 0; i < all[k]->n; i++)
+            if (nytp_patterns_describe_miss(all[k], i, profile, text, sizeof text))
+                selection->on_miss(text);
+}
+
 bool nytp_select(struct nytp_profile *profile, const struct nytp_selection *selection,
                  struct nytp_error *error)
 {
     if (selection->merge_evals && !merge_evals(profile, error))
         return false;
+    tell_misses(profile, selection);
     if (selection->no_builtins && !hide_builtins(profile, error))
         return false;
     if (!filter_names(profile, selection, error) ||

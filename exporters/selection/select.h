@@ -8,19 +8,7 @@
 #define NYTP_SELECT_H
 
 #include "../../formats/core/model.h"
-
-#include <regex.h>
-
-/* POSIX extended regular expressions, any of which may match. Zeroed = none. */
-struct nytp_patterns {
-    regex_t *regexes;
-    uint32_t n;
-};
-
-/* False with the expression and the reason in *error. */
-bool nytp_patterns_add(struct nytp_patterns *patterns, const char *text,
-                       struct nytp_error *error);
-void nytp_patterns_free(struct nytp_patterns *patterns);
+#include "../core/patterns.h"
 
 /* A frame matches when its sub's name or that sub's file name does. The root frame of a
  * process always stays, as what joins the rest, but loses its own time where pprof would
@@ -37,11 +25,13 @@ struct nytp_selection {
     uint32_t max_depth;             /* frames per stack, root included; 0 = any */
     double min_percent; /* of the total; less inclusive time is pruned into "(pruned)".
                            0 and below: none */
+    void (*on_miss)(const char *text); /* gets one line for each expression that matches no
+                                          sub and no file; NULL = nobody is told */
 };
 
 /* Apply to the profile in place. The time line is kept unless time was dropped (focus,
- * ignore, show, show_from). False with *error set (memory); the profile is then only good
- * for nytp_profile_free(). */
+ * ignore, show, show_from). False with *error set (memory; an expression that backtracks too
+ * much, NYTP_ERR_LIMIT); the profile is then only good for nytp_profile_free(). */
 bool nytp_select(struct nytp_profile *profile, const struct nytp_selection *selection,
                  struct nytp_error *error);
 

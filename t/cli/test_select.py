@@ -173,7 +173,7 @@ def test_what_is_left_adds_up(profile, name, options):
 
 
 def test_nothing_left_is_no_error(profile):
-    text = good("--top", "--focus=no such sub anywhere", profile("mixed-calls2")).decode()
+    text = good("-q", "--top", "--focus=no such sub anywhere", profile("mixed-calls2")).decode()
     assert ": 0 s, 0 statements" in text
 
 
@@ -240,3 +240,53 @@ def test_no_time_line_when_time_was_dropped(profile):
     assert list(timelines(good("-q", "--speedscope", file)))
     for option in ("--focus=busy", "--ignore=busy", "--show=busy", "--show-from=lines"):
         assert not list(timelines(good("-q", "--speedscope", option, file)))
+
+
+# ---- expressions are Perl's ----
+
+
+
+
+def shown(profile, *options):
+    """Names of a --top of mixed-calls2, and the messages."""
+    done = run("--top=0", "--unit=ticks", *options, profile("mixed-calls2"))
+    rows = done.stdout.decode().splitlines()[3:]
+    return {row.split()[6] for row in rows}, done.stderr.decode().splitlines(), done.returncode
+
+
+@pytest.mark.parametrize("regex", [
+    r"(?i)BUSY", r"bus\w$", r"\Afoo\b|(?<=main::)busy\z", r"^\S+::bu(?!x)"])
+def test_perls_own_syntax_is_understood(profile, regex):
+    names, said, code = shown(profile, f"--show={regex}")
+    assert names == {"main::RUNTIME", "main::busy"} and not said and code == 0
+
+
+@pytest.mark.parametrize("option", ["focus", "ignore", "hide", "show", "show-from"])
+def test_an_expression_that_matches_nothing_is_told_with_near_names(profile, option):
+    _, said, code = shown(profile, f"--{option}=main::bsuy")
+    assert len(said) == 1 and code == 0
+    assert said[0].startswith(
+        f'nytp-export: --{option}: no sub and no file matches "main::bsuy"; near it: main::busy')
+    assert not shown(profile, f"--{option}=main::bsuy", "-q")[1]
+    assert not shown(profile, f"--{option}=mixed")[1], "the file's name matches"
+    assert "near it" not in shown(profile, f"--{option}=Xyzzy::Plugh")[1][0]
+
+
+def test_an_expression_that_backtracks_without_end_is_an_error(tmp_path, profile):
+    import hostile
+    out = tmp_path / "long.out"
+    out.write_bytes(hostile.simple([b"main::" + b"a" * 200]).data())
+    done = run("--focus", r"(a+)+\d", out)
+    assert done.returncode == 2 and done.stdout == b""
+    assert b"--focus: the regular expression \"(a+)+\\d\" backtracks too much on \"main::aaa" \
+        in done.stderr
+    assert run("--focus", r"a+\z", out).returncode == 0
+
+
+@pytest.mark.parametrize("regex, reason", [
+    ("(", "missing closing parenthesis"), ("(?:(?:(?:a{1000}){1000}){1000}){1000}", "too large"),
+    ("\udcff", "UTF-8"), ("[z-a]", "range out of order"), (r"\C", "disabled"),
+])
+def test_what_is_no_expression_is_refused(profile, regex, reason):
+    done = run("--focus", regex, profile("mixed-calls2"))
+    assert done.returncode == 2 and reason in done.stderr.decode("utf-8", "replace")

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Names near one that was typed; see near.h.
+ */
+#include "near.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define MAX_NAME 40
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+unsigned nytp_edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    if (a_len > MAX_NAME || b_len > MAX_NAME)
+        return MAX_NAME;
+    unsigned rows[MAX_NAME + 1][MAX_NAME + 1];
+    for (size_t i = 0; i <= a_len; i++)
+        for (size_t j = 0; j <= b_len; j++) {
+            if (i == 0 || j == 0) {
+                rows[i][j] = (unsigned)(i + j);
+                continue;
+            }
+            unsigned best = rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            best = least(best, rows[i - 1][j] + 1);
+            best = least(best, rows[i][j - 1] + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                best = least(best, rows[i - 2][j - 2] + 1);
+            rows[i][j] = best;
+        }
+    return rows[a_len][b_len];
+}
+
+/* ---- names of subs ---- */
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_name_char(char c)
+{
+    const char l = lower(c);
+    return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == ':' ||
+           ((unsigned char)c & 0x80) != 0;
+}
+
+/* In lower case, its first MAX_NAME bytes; returns how many these are. */
+static size_t copy_lower(char *to, const char *from, size_t len)
+{
+    len = len < MAX_NAME ? len : MAX_NAME;
+    for (size_t i = 0; i < len; i++)
+        to[i] = lower(from[i]);
+    to[len] = '\0';
+    return len;
+}
+
+void nytp_near_begin(struct nytp_near *near, const char *text)
+{
+    *near = (struct nytp_near){0};
+    const char *longest = text;
+    size_t longest_len = 0;
+    for (const char *at = text; *at != '\0';) {
+        size_t len = 0;
+        while (is_name_char(at[len]))
+            len++;
+        if (len > longest_len) {
+            longest = at;
+            longest_len = len;
+        }
+        at += len > 0 ? len : 1;
+    }
+    near->word_len = copy_lower(near->word, longest, longest_len);
+    near->limit = near->word_len >= 3 ? 1 + (unsigned)near->word_len / 4 : 0;
+}
+
+/* How far a name is from the word; what holds the word, whatever its case, is very near. */
+static unsigned distance_to(const struct nytp_near *near, struct nytp_name name)
+{
+    char text[MAX_NAME + 1], base[MAX_NAME + 1];
+    const size_t len = copy_lower(text, name.ptr, name.len);
+    uint32_t start = name.len;
+    while (start > 0 && name.ptr[start - 1] != ':')
+        start--;
+    const size_t base_len = copy_lower(base, name.ptr + start, name.len - start);
+    if (strstr(text, near->word) != NULL || strstr(base, near->word) != NULL)
+        return 1;
+    return least(nytp_edit_distance(near->word, near->word_len, text, len),
+                 nytp_edit_distance(near->word, near->word_len, base, base_len));
+}
+
+void nytp_near_consider(struct nytp_near *near, struct nytp_name name)
+{
+    if (near->limit == 0)
+        return;
+    const unsigned distance = distance_to(near, name);
+    if (distance > near->limit)
+        return;
+    const uint32_t most = sizeof near->best / sizeof *near->best;
+    uint32_t at = near->n;
+    while (at > 0 && near->best[at - 1].distance > distance)
+        at--;
+    if (at == most)
+        return;
+    const uint32_t moved = (near->n < most ? near->n : most - 1) - at;
+    memmove(&near->best[at + 1], &near->best[at], moved * sizeof *near->best);
+    near->best[at] = (struct nytp_near_name){name, distance};
+    near->n += near->n < most;
+}

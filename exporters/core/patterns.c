@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Regular expressions that select subs; see patterns.h.
+ *
+ * Names are UTF-8 in the model, so expressions are compiled for UTF-8 and the subject is not
+ * checked again. The budget is PCRE2's match limit (backtracking steps), its depth limit and
+ * its heap limit; the machine code that PCRE2 makes counts its steps too. Without such a limit
+ * (a+)+$ on a long name would run for years.
+ */
+#include "patterns.h"
+#include "near.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MATCH_LIMIT 100000 /* steps of one match: about a millisecond */
+#define DEPTH_LIMIT 10000
+#define HEAP_KIB    65536
+#define JIT_STACK   (1 << 20)
+
+struct nytp_pattern {
+    const char *option, *text;
+    pcre2_code *code;
+    pcre2_match_data *match;
+    pcre2_match_context *context;
+    pcre2_jit_stack *stack; /* NULL: the machine code does with 32 KiB */
+};
+
+static void free_pattern(struct nytp_pattern *pattern)
+{
+    pcre2_jit_stack_free(pattern->stack);
+    pcre2_match_context_free(pattern->context);
+    pcre2_match_data_free(pattern->match);
+    pcre2_code_free(pattern->code);
+}
+
+/* Everything that a match needs; false when memory is out. */
+static bool prepare_match(struct nytp_pattern *pattern)
+{
+    pattern->match = pcre2_match_data_create(1, NULL);
+    pattern->context = pcre2_match_context_create(NULL);
+    if (pattern->match == NULL || pattern->context == NULL)
+        return false;
+    pcre2_set_match_limit(pattern->context, MATCH_LIMIT);
+    pcre2_set_depth_limit(pattern->context, DEPTH_LIMIT);
+    pcre2_set_heap_limit(pattern->context, HEAP_KIB);
+    /* What cannot be compiled to machine code is interpreted. */
+    if (pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE) == 0)
+        pattern->stack = pcre2_jit_stack_create(JIT_STACK / 32, JIT_STACK, NULL);
+    if (pattern->stack != NULL)
+        pcre2_jit_stack_assign(pattern->context, NULL, pattern->stack);
+    return true;
+}
+
+static bool say_bad(const char *text, int code, size_t offset, struct nytp_error *error)
+{
+    PCRE2_UCHAR reason[120] = "";
+    pcre2_get_error_message(code, reason, sizeof reason);
+    return nytp_error_set(error, NYTP_ERR_FORMAT,
+                          "bad regular expression \"%.80s\": %s, at character %lu", text,
+                          (const char *)reason, (unsigned long)offset + 1);
+}
+
+bool nytp_patterns_add(struct nytp_patterns *patterns, const char *option, const char *text,
+                       struct nytp_error *error)
+{
+    struct nytp_pattern *list =
+        realloc(patterns->list, ((size_t)patterns->n + 1) * sizeof *patterns->list);
+    if (list == NULL)
+        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    patterns->list = list;
+    struct nytp_pattern pattern = {.option = option, .text = text};
+    int code = 0;
+    PCRE2_SIZE offset = 0;
+    pattern.code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
+                                 PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &code, &offset, NULL);
+    if (pattern.code == NULL)
+        return say_bad(text, code, offset, error);
+    if (!prepare_match(&pattern)) {
+        free_pattern(&pattern);
+        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    }
+    patterns->list[patterns->n++] = pattern;
+    return true;
+}
+
+void nytp_patterns_free(struct nytp_patterns *patterns)
+{
+    for (uint32_t i = 0; i < patterns->n; i++)
+        free_pattern(&patterns->list[i]);
+    free(patterns->list);
+    *patterns = (struct nytp_patterns){0};
+}
+
+/* After a failure nothing is tried any more: each trial might take as long. */
+static bool match_one(const struct nytp_pattern *pattern, struct nytp_name name,
+                      struct nytp_error *error)
+{
+    if (error->status != NYTP_OK)
+        return false;
+    const int found = pcre2_match(pattern->code, (PCRE2_SPTR)name.ptr, name.len, 0,
+                                  PCRE2_NO_UTF_CHECK, pattern->match, pattern->context);
+    if (found >= 0)
+        return true;
+    if (found != PCRE2_ERROR_NOMATCH)
+        nytp_error_set(
+            error, NYTP_ERR_LIMIT,
+            "--%s: the regular expression \"%.80s\" backtracks too much on \"%.80s\"",
+            pattern->option, pattern->text, name.ptr);
+    return false;
+}
+
+bool nytp_patterns_match(const struct nytp_patterns *patterns, struct nytp_name name,
+                         struct nytp_error *error)
+{
+    for (uint32_t i = 0; i < patterns->n; i++)
+        if (match_one(&patterns->list[i], name, error))
+            return true;
+    return false;
+}
+
+/* ---- subs ---- */
+
+/* Per file whether its name matches, so that a file of many subs is looked at once. */
+static bool *match_files(const struct nytp_patterns *patterns,
+                         const struct nytp_profile *profile, struct nytp_error *error)
+{
+    bool *matches = calloc((size_t)profile->n_files + 1, sizeof *matches);
+    for (uint32_t i = 1; matches != NULL && i < profile->n_files; i++)
+        matches[i] = nytp_patterns_match(patterns, profile->files[i].name, error);
+    return matches;
+}
+
+bool *nytp_patterns_match_subs(const struct nytp_patterns *patterns,
+                               const struct nytp_profile *profile, struct nytp_error *error)
+{
+    struct nytp_error failed = {0};
+    bool *matches = calloc((size_t)profile->n_subs + 1, sizeof *matches);
+    bool *files = match_files(patterns, profile, &failed);
+    for (uint32_t i = 0; matches != NULL && files != NULL && i < profile->n_subs; i++) {
+        const struct nytp_sub *sub = &profile->subs[i];
+        matches[i] = files[sub->file] || nytp_patterns_match(patterns, sub->name, &failed);
+    }
+    if (matches == NULL || files == NULL)
+        nytp_error_set(&failed, NYTP_ERR_MEMORY, "out of memory");
+    free(files);
+    if (failed.status == NYTP_OK)
+        return matches;
+    *error = failed;
+    free(matches);
+    return NULL;
+}
+
+/* True, too, when a match used up its budget: who applies the expression says so. */
+static bool matches_some_sub(const struct nytp_pattern *pattern,
+                             const struct nytp_profile *profile)
+{
+    struct nytp_error failed = {0};
+    for (uint32_t i = 1; i < profile->n_files; i++)
+        if (match_one(pattern, profile->files[i].name, &failed))
+            return true;
+    for (uint32_t i = 0; i < profile->n_subs; i++)
+        if (match_one(pattern, profile->subs[i].name, &failed))
+            return true;
+    return failed.status != NYTP_OK;
+}
+
+/* Names come from the recording: no control character of theirs goes to a terminal. */
+static void make_printable(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c != '\0'; c++)
+        if (*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0))
+            *c = '?';
+}
+
+bool nytp_patterns_describe_miss(const struct nytp_patterns *patterns, uint32_t i,
+                                 const struct nytp_profile *profile, char *text, size_t size)
+{
+    const struct nytp_pattern *pattern = &patterns->list[i];
+    if (matches_some_sub(pattern, profile))
+        return false;
+    struct nytp_near near;
+    nytp_near_begin(&near, pattern->text);
+    for (uint32_t s = 0; s < profile->n_subs; s++)
+        nytp_near_consider(&near, profile->subs[s].name);
+    int len = snprintf(text, size, "--%s: no sub and no file matches \"%.80s\"",
+                       pattern->option, pattern->text);
+    for (uint32_t n = 0; n < near.n && len > 0 && (size_t)len < size; n++)
+        len += snprintf(text + len, size - (size_t)len, "%s%.80s",
+                        n == 0 ? "; near it: " : ", ", near.best[n].name.ptr);
+    make_printable(text);
+    return true;
+}
