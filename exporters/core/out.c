@@ -9,6 +9,7 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "out.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,34 +19,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifdef NYTP_HAVE_ISAL
-#include <isa-l/igzip_lib.h>
-#else
-#include <zlib.h>
-#endif
+#include "../../formats/deflate/deflate.h"
 
 #define BUFFER_SIZE   (256 * 1024)
-#define PACKED_SIZE   (64 * 1024)
+#define GZIP_LEVEL    2
 #define MAX_TEMP_TRYS 100
 
-struct packer {
-#ifdef NYTP_HAVE_ISAL
-    struct isal_zstream stream;
-    uint8_t level_buf[ISAL_DEF_LVL1_DEFAULT];
-#else
-    z_stream stream;
-#endif
-    uint8_t packed[PACKED_SIZE];
-};
-
 struct nytp_out_impl {
-    int fd;                /* -1: memory */
-    char *path;            /* as given, for messages */
-    char *final_path;      /* rename the temporary file to this; NULL = written in place */
-    char *temp_path;       /* NULL = none */
-    struct packer *packer; /* NULL = plain */
-    bool finished;         /* the compressor has written its end */
-    bool keep;             /* memory: keep the bytes */
+    int fd;           /* -1: memory */
+    char *path;       /* as given, for messages */
+    char *final_path; /* rename the temporary file to this; NULL = written in place */
+    char *temp_path;  /* NULL = none */
+    struct nytp_deflate *deflate; /* NULL = plain */
+    bool finished;                /* the compressor has written its end */
+    bool keep;                    /* memory: keep the bytes */
     uint8_t *memory;
     size_t memory_len, memory_size;
     uint8_t buffer[BUFFER_SIZE];
@@ -105,95 +92,27 @@ static void emit(struct nytp_out *out, const uint8_t *bytes, size_t len)
     }
 }
 
-#ifdef NYTP_HAVE_ISAL
-
-static struct packer *packer_new(void)
+static bool emit_packed(void *context, const uint8_t *bytes, size_t len)
 {
-    struct packer *packer = malloc(sizeof *packer);
-    if (packer == NULL)
-        return NULL;
-    isal_deflate_init(&packer->stream);
-    packer->stream.level = 1;
-    packer->stream.level_buf = packer->level_buf;
-    packer->stream.level_buf_size = sizeof packer->level_buf;
-    packer->stream.gzip_flag = IGZIP_GZIP;
-    return packer;
+    struct nytp_out *out = context;
+    emit(out, bytes, len);
+    return out_ok(out);
 }
 
-static void packer_free(struct packer *packer)
+static void pack(struct nytp_out *out, const uint8_t *bytes, size_t len, enum nytp_flush flush)
 {
-    free(packer);
+    struct nytp_deflate *deflate = out->impl->deflate;
+    static_assert(BUFFER_SIZE <= NYTP_DEFLATE_ROOM, "a buffer fits into the compressor's room");
+    memcpy(nytp_deflate_room(deflate), bytes, len);
+    nytp_deflate_run(deflate, len, flush, emit_packed, out);
 }
-
-static void pack(struct nytp_out *out, const uint8_t *bytes, size_t len, bool last)
-{
-    struct packer *packer = out->impl->packer;
-    struct isal_zstream *stream = &packer->stream;
-    stream->next_in = (uint8_t *)(uintptr_t)bytes;
-    stream->avail_in = (uint32_t)len;
-    stream->end_of_stream = last;
-    stream->flush = NO_FLUSH;
-    do {
-        stream->next_out = packer->packed;
-        stream->avail_out = sizeof packer->packed;
-        if (isal_deflate(stream) != COMP_OK) {
-            nytp_error_set(&out->error, NYTP_ERR_IO, "compression failed");
-            return;
-        }
-        emit(out, packer->packed, sizeof packer->packed - stream->avail_out);
-    } while (out_ok(out) && stream->avail_out == 0);
-}
-
-#else
-
-static struct packer *packer_new(void)
-{
-    struct packer *packer = malloc(sizeof *packer);
-    if (packer == NULL)
-        return NULL;
-    memset(&packer->stream, 0, sizeof packer->stream);
-    const int gzip_window = 15 + 16;
-    if (deflateInit2(&packer->stream, 1, Z_DEFLATED, gzip_window, 8, Z_DEFAULT_STRATEGY) !=
-        Z_OK) {
-        free(packer);
-        return NULL;
-    }
-    return packer;
-}
-
-static void packer_free(struct packer *packer)
-{
-    if (packer == NULL)
-        return;
-    deflateEnd(&packer->stream);
-    free(packer);
-}
-
-static void pack(struct nytp_out *out, const uint8_t *bytes, size_t len, bool last)
-{
-    struct packer *packer = out->impl->packer;
-    z_stream *stream = &packer->stream;
-    stream->next_in = (uint8_t *)(uintptr_t)bytes;
-    stream->avail_in = (uInt)len;
-    do {
-        stream->next_out = packer->packed;
-        stream->avail_out = sizeof packer->packed;
-        if (deflate(stream, last ? Z_FINISH : Z_NO_FLUSH) == Z_STREAM_ERROR) {
-            nytp_error_set(&out->error, NYTP_ERR_IO, "compression failed");
-            return;
-        }
-        emit(out, packer->packed, sizeof packer->packed - stream->avail_out);
-    } while (out_ok(out) && stream->avail_out == 0);
-}
-
-#endif
 
 static void pass_on(struct nytp_out *out, const uint8_t *bytes, size_t len)
 {
     if (len == 0 || !out_ok(out))
         return;
-    if (out->impl->packer != NULL)
-        pack(out, bytes, len, false);
+    if (out->impl->deflate != NULL)
+        pack(out, bytes, len, NYTP_FLUSH_NONE);
     else
         emit(out, bytes, len);
 }
@@ -208,10 +127,10 @@ static void drain(struct nytp_out *out)
 static void finish(struct nytp_out *out)
 {
     drain(out);
-    if (out->impl->packer == NULL || out->impl->finished || !out_ok(out))
+    if (out->impl->deflate == NULL || out->impl->finished || !out_ok(out))
         return;
     out->impl->finished = true;
-    pack(out, out->impl->buffer, 0, true);
+    pack(out, out->impl->buffer, 0, NYTP_FLUSH_FINISH);
 }
 
 /* ---- puts ---- */
@@ -453,10 +372,10 @@ struct nytp_out *nytp_out_memory(bool keep)
 
 void nytp_out_gzip(struct nytp_out *out)
 {
-    if (!out_ok(out) || out->impl->packer != NULL)
+    if (!out_ok(out) || out->impl->deflate != NULL)
         return;
-    out->impl->packer = packer_new();
-    if (out->impl->packer == NULL)
+    out->impl->deflate = nytp_deflate_new(GZIP_LEVEL, NYTP_GZIP);
+    if (out->impl->deflate == NULL)
         nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for compression");
 }
 
@@ -501,7 +420,7 @@ void nytp_out_discard(struct nytp_out *out)
         close(impl->fd);
     if (impl->temp_path != NULL)
         unlink(impl->temp_path);
-    packer_free(impl->packer);
+    nytp_deflate_free(impl->deflate);
     free(impl->memory);
     free(impl->temp_path);
     free(impl->final_path);

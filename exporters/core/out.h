@@ -29,7 +29,7 @@ struct nytp_out *nytp_out_open(const char *path, struct nytp_error *error);
 /* Collects in memory, for tests and fuzzing; bytes are dropped when `keep` is false. */
 struct nytp_out *nytp_out_memory(bool keep);
 
-/* From here on everything is gzip-compressed (level 1, no time stamp, no name). Call before
+/* From here on everything is gzip-compressed (level 2, no time stamp, no name). Call before
  * the first put. */
 void nytp_out_gzip(struct nytp_out *out);
 

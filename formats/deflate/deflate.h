@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * One zlib stream (RFC 1950, RFC 1951), compressed piece by piece. Any inflater reads it.
+ * One deflate stream (RFC 1951), compressed piece by piece and framed as zlib (RFC 1950) or
+ * gzip (RFC 1952). Any inflater reads it. The same bytes put at the same level give the same
+ * stream only if they are put and flushed in the same pieces.
  */
 #ifndef NYTP_DEFLATE_H
 #define NYTP_DEFLATE_H
@@ -18,15 +20,23 @@ enum nytp_flush {
     NYTP_FLUSH_FINISH, /* the same, and the stream ends */
 };
 
+/* What stands around the stream. A gzip header has no time stamp and no file name. */
+enum nytp_framing {
+    NYTP_ZLIB,
+    NYTP_GZIP,
+};
+
 struct nytp_deflate;
 
-/* Level 1 (fast) to 9 (small). NULL when out of memory or the level is out of range. */
-struct nytp_deflate *nytp_deflate_new(int level);
+/* Level 1 (fast) to 9 (small). NULL when out of memory or the level is out of range. About 0.8
+ * MB of memory at any level. */
+struct nytp_deflate *nytp_deflate_new(int level, enum nytp_framing framing);
 
 /* A second compressor in the same state, so that a stream can be ended and, when that turns
  * out to be premature, continued from before. NULL when out of memory. */
 struct nytp_deflate *nytp_deflate_copy(const struct nytp_deflate *deflate);
 
+/* Accepts NULL. */
 void nytp_deflate_free(struct nytp_deflate *deflate);
 
 #define NYTP_DEFLATE_ROOM 262144

@@ -30,6 +30,8 @@ struct nytp_matcher_effort {
     uint32_t lazy; /* a match shorter than this is dropped for a longer one a byte further on */
     uint32_t step; /* inside a match each so many bytes a place is remembered */
     bool by_long;  /* those, too, by as many bytes as are alike */
+    bool every;    /* every place is remembered, and matches begin with 3 bytes: of the members
+                      above, depth, enough and lazy count */
 };
 
 /* Holds no pointers: a copy of it is a second matcher in the same state. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What the compressor makes is a zlib stream that zlib inflates to the same bytes, at every
- * level, however the bytes come and wherever they are flushed.
+ * What the compressor makes is a zlib or gzip stream that zlib inflates to the same bytes, at
+ * every level, however the bytes come and wherever they are flushed.
  */
 #include "formats/deflate/deflate.h"
 
@@ -106,7 +106,8 @@ static size_t inflated(const struct bytes *stream, const uint8_t *expected, bool
                      .avail_in = (uInt)stream->len,
                      .next_out = out,
                      .avail_out = sizeof out};
-    if (inflateInit(&zlib) != Z_OK)
+    const int either_framing = 15 + 32;
+    if (inflateInit2(&zlib, either_framing) != Z_OK)
         return 0;
     const int status = inflate(&zlib, Z_SYNC_FLUSH);
     const size_t len = sizeof out - zlib.avail_out;
@@ -130,11 +131,12 @@ static bool run(struct nytp_deflate *deflate, const uint8_t *bytes, size_t len,
 
 /* In pieces of up to `longest` bytes; a flush after one in `flush_in` of them, which must make
  * everything so far readable. */
-static bool survives(int level, const uint8_t *bytes, uint32_t longest, uint32_t flush_in)
+static bool survives(int level, enum nytp_framing framing, const uint8_t *bytes,
+                     uint32_t longest, uint32_t flush_in)
 {
     static uint8_t room[ROOM];
     struct bytes stream = {.ptr = room};
-    struct nytp_deflate *const deflate = nytp_deflate_new(level);
+    struct nytp_deflate *const deflate = nytp_deflate_new(level, framing);
     bool is_right = deflate != NULL, is_whole = false;
     for (size_t at = 0; is_right && at < LEN;) {
         const uint32_t most = 1 + random_below(longest);
@@ -155,8 +157,9 @@ static bool survives(int level, const uint8_t *bytes, uint32_t longest, uint32_t
 static bool survives_at_all_levels(const uint8_t *bytes)
 {
     for (int level = 1; level <= 9; level++)
-        if (!survives(level, bytes, 16384, 1000) || !survives(level, bytes, 200000, 2) ||
-            (level % 3 == 0 && !survives(level, bytes, 3000, 2)))
+        if (!survives(level, NYTP_ZLIB, bytes, 16384, 1000) ||
+            !survives(level, NYTP_GZIP, bytes, 200000, 2) ||
+            (level % 3 == 0 && !survives(level, NYTP_ZLIB, bytes, 3000, 2)))
             return false;
     return true;
 }
@@ -165,10 +168,18 @@ static size_t compressed_len(int level, const uint8_t *bytes)
 {
     static uint8_t room[ROOM];
     struct bytes stream = {.ptr = room};
-    struct nytp_deflate *const deflate = nytp_deflate_new(level);
+    struct nytp_deflate *const deflate = nytp_deflate_new(level, NYTP_ZLIB);
     const bool is_right = run(deflate, bytes, LEN, NYTP_FLUSH_FINISH, &stream);
     nytp_deflate_free(deflate);
     return is_right ? stream.len : SIZE_MAX;
+}
+
+/* What zlib makes of it at its level 6, as one stream. */
+static size_t zlib_len(const uint8_t *bytes)
+{
+    static uint8_t room[ROOM];
+    uLongf len = sizeof room;
+    return compress2(room, &len, bytes, LEN, 6) == Z_OK ? len : 0;
 }
 
 /* A stream that was ended, and goes on from a copy made before. */
@@ -177,7 +188,7 @@ static bool copy_goes_on(const uint8_t *bytes)
     static uint8_t room[ROOM];
     struct bytes stream = {.ptr = room};
     bool is_whole = false;
-    struct nytp_deflate *const ended = nytp_deflate_new(6);
+    struct nytp_deflate *const ended = nytp_deflate_new(6, NYTP_ZLIB);
     run(ended, bytes, LEN / 3, NYTP_FLUSH_SYNC, &stream);
     struct nytp_deflate *const copy = nytp_deflate_copy(ended);
     const size_t before = stream.len;
@@ -189,12 +200,12 @@ static bool copy_goes_on(const uint8_t *bytes)
     return inflated(&stream, bytes, &is_whole) == LEN && is_whole;
 }
 
-static bool is_empty_stream(void)
+static bool is_empty_stream(enum nytp_framing framing)
 {
     uint8_t room[64];
     struct bytes stream = {.ptr = room};
     bool is_whole = false;
-    struct nytp_deflate *const deflate = nytp_deflate_new(1);
+    struct nytp_deflate *const deflate = nytp_deflate_new(1, framing);
     nytp_deflate_run(deflate, 0, NYTP_FLUSH_SYNC, put, &stream);
     nytp_deflate_run(deflate, 0, NYTP_FLUSH_FINISH, put, &stream);
     nytp_deflate_free(deflate);
@@ -204,7 +215,7 @@ static bool is_empty_stream(void)
 static bool stops_when_refused(const uint8_t *bytes)
 {
     struct bytes stream = {.refuses = true};
-    struct nytp_deflate *const deflate = nytp_deflate_new(6);
+    struct nytp_deflate *const deflate = nytp_deflate_new(6, NYTP_ZLIB);
     const bool went_on = run(deflate, bytes, LEN, NYTP_FLUSH_NONE, &stream);
     nytp_deflate_free(deflate);
     return !went_on;
@@ -217,7 +228,7 @@ int main(void)
         kinds[i].fill(bytes);
         ok(survives_at_all_levels(bytes), kinds[i].name);
     }
-    ok(is_empty_stream(), "an empty stream is one");
+    ok(is_empty_stream(NYTP_ZLIB) && is_empty_stream(NYTP_GZIP), "an empty stream is one");
 
     fill_zeros(bytes);
     ok(compressed_len(6, bytes) < LEN / 300, "zeros become next to nothing");
@@ -229,9 +240,12 @@ int main(void)
     ok(compressed_len(9, bytes) < compressed_len(6, bytes) &&
            compressed_len(9, bytes) < compressed_len(1, bytes),
        "the highest level makes least of records");
+    ok(compressed_len(7, bytes) <= zlib_len(bytes) / 100 * 101,
+       "level 7 makes no more of records than zlib's level 6");
     ok(copy_goes_on(bytes), "a copy goes on from where it was made");
     ok(stops_when_refused(bytes), "a put that fails stops the compression");
-    ok(nytp_deflate_new(0) == NULL && nytp_deflate_new(10) == NULL, "there are nine levels");
+    ok(nytp_deflate_new(0, NYTP_ZLIB) == NULL && nytp_deflate_new(10, NYTP_ZLIB) == NULL,
+       "there are nine levels");
     printf("1..%d\n", n_tests);
     return 0;
 }

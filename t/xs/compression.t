@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# How small a real program's recording becomes, and that zlib reads each level's stream.
+
+use strict;
+use warnings;
+
+use Compress::Zlib ();
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+# Formats the POD of a module that comes with perl: some 200,000 statements.
+my $CODE = <<'P';
+use Pod::Text;
+my $text = '';
+my $parser = Pod::Text->new;
+$parser->output_string(\$text);
+$parser->parse_file($INC{'Pod/Text.pm'}) for 1 .. 60;
+print length($text) > 1000 ? "done\n" : "nothing\n";
+P
+
+sub slurp {
+    my ($file) = @_;
+    open my $in, '<:raw', $file or die "$file: $!";
+    local $/ = undef;
+    return scalar readline $in;
+}
+
+# The event stream of a profile, compressed and not: it begins behind the record "z".
+sub stream_of {
+    my ($bytes) = @_;
+    my $start = index $bytes, "\nz";
+    my ($inflater) = Compress::Zlib::inflateInit();
+    my $rest = substr $bytes, $start + 2;
+    my $packed = length $rest;
+    my ($raw, $status) = $inflater->inflate(\$rest);
+    return ($status, $packed - length $rest, $raw);
+}
+
+my %size;
+for my $level (1, 6, 7, 9) {
+    my $run = run_prog(code => $CODE, opts => "compress=$level:savesrc=0");
+    is $run->{out}, "done\n", "level $level: the program ran" or diag $run->{err};
+    my ($status, $packed, $raw) = stream_of(slurp("$run->{dir}/nytprof.out"));
+    ok $status == Compress::Zlib::Z_STREAM_END(), "level $level: zlib reads the stream to its end";
+    cmp_ok length $raw, '>', 1_000_000, "level $level: it is a long one";
+    $size{$level} = {
+        ratio => length($raw) / $packed,
+        zlib  => length($raw) / length Compress::Zlib::compress($raw, 6),
+    };
+    note sprintf "level %d: %.2f : 1, zlib's level 6 %.2f : 1", $level, @{$size{$level}}{qw(ratio zlib)};
+}
+cmp_ok $size{6}{ratio}, '>', 0.6 * $size{6}{zlib}, 'the default level keeps more than three fifths of what zlib finds';
+cmp_ok $size{7}{ratio}, '>', 0.98 * $size{7}{zlib}, "level 7 finds what zlib's level 6 finds";
+cmp_ok $size{9}{ratio}, '>', $size{7}{ratio}, 'level 9 finds more than level 7';
+
+done_testing;
