@@ -98,8 +98,9 @@ static uint32_t child_of(struct growing *g, uint32_t parent, uint32_t sub, uint3
 static bool place_root(struct growing *g, uint32_t old)
 {
     const struct nytp_node *from = &g->profile->nodes[old];
-    struct nytp_node root = {
-        .sub = new_sub(g, from->sub), .flags = from->flags, .calls = from->calls};
+    struct nytp_node root = {.sub = new_sub(g, from->sub),
+                             .flags = from->flags,
+                             .calls = is_dropped(g, old) ? 0 : from->calls};
     root.parent = g->n_nodes;
     g->places[old] = (struct place){.node = add_node(g, &root)};
     return true;
@@ -121,8 +122,9 @@ static bool place_child(struct growing *g, uint32_t old)
     const struct place parent = g->places[from->parent];
     struct place *place = &g->places[old];
     *place = parent;
+    const uint64_t calls = is_dropped(g, old) ? 0 : from->calls;
     if (action == NYTP_PRUNE_BELOW || action == NYTP_MERGE_INTO_CALLER) {
-        g->nodes[place->node].calls += action == NYTP_MERGE_INTO_CALLER ? from->calls : 0;
+        g->nodes[place->node].calls += action == NYTP_MERGE_INTO_CALLER ? calls : 0;
         return true;
     }
     call_site(g, old, &place->file, &place->line);
@@ -139,7 +141,7 @@ static bool place_child(struct growing *g, uint32_t old)
     place->node = child_of(g, parent.node, sub, place->file, place->line, from->flags);
     if (place->node == NOWHERE)
         return false;
-    g->nodes[place->node].calls += from->calls;
+    g->nodes[place->node].calls += calls;
     return true;
 }
 
@@ -365,8 +367,10 @@ static bool regrow(struct growing *g)
         !number_nodes(g))
         return false;
     attribute_spans(g);
+    nytp_arcs_before_renumber(g->rewriting->before, g->rewriting->sub_of,
+                              g->rewriting->file_of);
     return attribute_nodes(g) && attribute_children(g->profile) && attribute_lines(g) &&
-           nytp_profile_rebuild(g->profile);
+           nytp_profile_rebuild(g->profile, g->rewriting->before);
 }
 
 bool nytp_rewrite(struct nytp_profile *profile, const struct nytp_rewriting *rewriting,

@@ -8,7 +8,6 @@
 #include "select.h"
 
 #include "../../formats/core/strings.h"
-#include "../../formats/core/totals.h"
 #include "rewrite.h"
 
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 struct plan {
     struct nytp_profile *profile;
     struct nytp_rewriting rewriting;
+    struct nytp_arcs_before before;
     bool *drop;
     bool changes;
 };
@@ -30,7 +30,9 @@ static bool plan_begin(struct plan *plan, struct nytp_profile *profile)
         calloc((size_t)profile->n_nodes + 1, sizeof *plan->rewriting.action);
     plan->drop = calloc((size_t)profile->n_nodes + 1, sizeof *plan->drop);
     plan->rewriting.drop = plan->drop;
-    return plan->rewriting.action != NULL && plan->drop != NULL;
+    plan->rewriting.before = &plan->before;
+    return plan->rewriting.action != NULL && plan->drop != NULL &&
+           nytp_arcs_before_init(&plan->before, profile);
 }
 
 static void plan_action(struct plan *plan, uint32_t node, enum nytp_rewrite_action action)
@@ -47,6 +49,7 @@ static void plan_drop(struct plan *plan, uint32_t node)
 
 static void plan_free(struct plan *plan)
 {
+    nytp_arcs_before_free(&plan->before);
     free(plan->rewriting.action);
     free(plan->drop);
 }
@@ -69,7 +72,7 @@ static bool is_root(const struct nytp_profile *profile, uint32_t node)
     return profile->nodes[node].parent == node;
 }
 
-/* ---- focus, ignore, hide, show ---- */
+/* ---- focus, ignore, no_builtins, hide, show ---- */
 
 enum stack_seen {
     SEEN_FOCUS = 1,
@@ -89,7 +92,9 @@ static void plan_filters(struct plan *plan, const struct nytp_selection *selecti
     for (uint32_t i = 0; i < profile->n_nodes; i++) {
         const struct nytp_node *node = &profile->nodes[i];
         const bool hidden =
-            filters->hide[node->sub] || (selection->show.n > 0 && !filters->show[node->sub]);
+            filters->hide[node->sub] ||
+            (selection->no_builtins && profile->subs[node->sub].kind == NYTP_SUB_OPCODE) ||
+            (selection->show.n > 0 && !filters->show[node->sub]);
         uint8_t seen = is_root(profile, i) ? 0 : filters->seen[node->parent];
         seen |= filters->focus[node->sub] ? SEEN_FOCUS : 0;
         seen |= filters->ignore[node->sub] ? SEEN_IGNORE : 0;
@@ -106,7 +111,8 @@ static void plan_filters(struct plan *plan, const struct nytp_selection *selecti
 static bool filter_names(struct nytp_profile *profile, const struct nytp_selection *selection,
                          struct nytp_error *error)
 {
-    if (selection->focus.n + selection->ignore.n + selection->hide.n + selection->show.n == 0)
+    if (selection->focus.n + selection->ignore.n + selection->hide.n + selection->show.n == 0 &&
+        !selection->no_builtins)
         return true;
     struct plan plan;
     const struct filters filters = {
@@ -153,18 +159,7 @@ static bool show_from(struct nytp_profile *profile, const struct nytp_patterns *
     return plan_end(&plan, planned, error);
 }
 
-/* ---- builtins, recursion, depth ---- */
-
-static bool hide_builtins(struct nytp_profile *profile, struct nytp_error *error)
-{
-    struct plan plan;
-    const bool planned = plan_begin(&plan, profile);
-    for (uint32_t i = 0; planned && i < profile->n_nodes; i++)
-        if (profile->subs[profile->nodes[i].sub].kind == NYTP_SUB_OPCODE &&
-            !is_root(profile, i))
-            plan_action(&plan, i, NYTP_HIDE);
-    return plan_end(&plan, planned, error);
-}
+/* ---- recursion, depth ---- */
 
 static bool collapse_recursion(struct nytp_profile *profile, struct nytp_error *error)
 {
@@ -360,8 +355,10 @@ static bool merge_files(struct nytp_profile *profile, uint32_t *file_of)
         file_of[list[i].file] = list[first].file;
         profile->files[list[i].file].name = list[i].name;
     }
-    for (uint32_t i = 0; ok && i < profile->n_files; i++)
-        profile->files[i].eval_file = file_of[profile->files[i].eval_file];
+    for (uint32_t i = 0; ok && i < profile->n_files; i++) {
+        const uint32_t ran_by = file_of[profile->files[i].eval_file];
+        profile->files[i].eval_file = ran_by != i ? ran_by : 0; /* two that ran each other */
+    }
     free(list);
     return ok;
 }
@@ -386,8 +383,18 @@ static bool merge_subs(struct nytp_profile *profile, const uint32_t *file_of, ui
     return ok;
 }
 
+/* Some of n things became another one. */
+static bool any_moved(const uint32_t *new_of, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (new_of[i] != i)
+            return true;
+    return false;
+}
+
 static bool merge_evals(struct nytp_profile *profile, struct nytp_error *error)
 {
+    const uint32_t n_subs = profile->n_subs;
     struct plan plan;
     uint32_t *file_of = calloc((size_t)profile->n_files + 1, sizeof *file_of);
     uint32_t *sub_of = calloc((size_t)profile->n_subs + 1, sizeof *sub_of);
@@ -395,7 +402,8 @@ static bool merge_evals(struct nytp_profile *profile, struct nytp_error *error)
                          merge_files(profile, file_of) && merge_subs(profile, file_of, sub_of);
     plan.rewriting.file_of = file_of;
     plan.rewriting.sub_of = sub_of;
-    plan.changes = true;
+    plan.changes =
+        planned && (any_moved(file_of, profile->n_files) || any_moved(sub_of, n_subs));
     const bool ok = plan_end(&plan, planned, error);
     free(file_of);
     free(sub_of);
@@ -423,8 +431,6 @@ bool nytp_select(struct nytp_profile *profile, const struct nytp_selection *sele
     if (selection->merge_evals && !merge_evals(profile, error))
         return false;
     tell_misses(profile, selection);
-    if (selection->no_builtins && !hide_builtins(profile, error))
-        return false;
     if (!filter_names(profile, selection, error) ||
         !show_from(profile, &selection->show_from, error))
         return false;
@@ -523,6 +529,19 @@ static struct slice slice_children(const struct nytp_profile *profile, struct sl
     return children;
 }
 
+/* The part's calls, as far as this process made all of them or its tree tells. */
+static bool take_arcs(struct nytp_profile *one, const struct nytp_profile *profile,
+                      uint32_t part)
+{
+    struct nytp_arcs_before before;
+    if (!nytp_arcs_before_init(&before, profile))
+        return false;
+    nytp_arcs_before_take_part(&before, part);
+    const bool ok = nytp_profile_rebuild(one, &before);
+    nytp_arcs_before_free(&before);
+    return ok;
+}
+
 static bool copy_process(struct nytp_profile *one, const struct nytp_profile *profile,
                          uint32_t process)
 {
@@ -558,7 +577,7 @@ static bool copy_process(struct nytp_profile *one, const struct nytp_profile *pr
     take_part(one, profile, &profile->processes[process]);
     take_nodes(one, nodes.first, lines.first, children.first);
     take_spans(one, nodes.first, nodes.first + nodes.n);
-    return nytp_profile_rebuild(one);
+    return take_arcs(one, profile, profile->processes[process].part);
 }
 
 struct nytp_profile *nytp_select_process(const struct nytp_profile *profile, uint32_t process,

@@ -11,8 +11,8 @@
 #include "../core/patterns.h"
 
 /* A frame matches when its sub's name or that sub's file name does. The root frame of a
- * process always stays, as what joins the rest, but loses its own time where pprof would
- * drop the sample. Applied in the order of the members. Zeroed = everything stays. */
+ * process always stays, as what joins the rest, but loses its own time and call where pprof
+ * would drop the sample. Applied in the order of the members. Zeroed = everything stays. */
 struct nytp_selection {
     bool merge_evals; /* string evals run by one line become one file "(eval 0)[...]" */
     struct nytp_patterns focus, ignore; /* whole stacks: some frame must / none may match */

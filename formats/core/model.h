@@ -113,7 +113,8 @@ struct nytp_line_cost {
 struct nytp_arc {
     uint32_t caller, callee, part;
     uint32_t file, line; /* call site: first line of the calling statement; may be 0 */
-    uint64_t calls;      /* at least 1 */
+    uint64_t calls;      /* 0: none of its own is left, only what happened in calls below it
+                            (a selection), or a share of less than one (calls=0) */
     int64_t incl_ticks;  /* calls at recursion depth 1 of the callee */
     int64_t excl_ticks;
     int64_t reci_ticks; /* calls nested in another call of the callee */
@@ -217,6 +218,15 @@ void nytp_profile_free(struct nytp_profile *profile);
 /* Every invariant stated above. True when all hold, else *error tells the first that does
  * not. Cost: one pass over the arrays. */
 bool nytp_profile_check(const struct nytp_profile *profile, struct nytp_error *error);
+
+/* Times of calls that lie within each other, added up: what does not fit is the largest or
+ * smallest number. All other sums of ticks fit, since a builder accepts no more than
+ * NYTP_MAX_TOTAL_TICKS of an input and a merge checks its products. */
+static inline int64_t nytp_ticks_sum(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return !__builtin_add_overflow(a, b, &sum) ? sum : b < 0 ? INT64_MIN : INT64_MAX;
+}
 
 /* Value of an attribute or option, or NULL. */
 const struct nytp_name *nytp_profile_attribute(const struct nytp_profile *profile,

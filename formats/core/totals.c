@@ -5,6 +5,7 @@
 #include "totals.h"
 
 #include "arena.h"
+#include "kept_arcs.h"
 #include "table.h"
 
 #include <stdlib.h>
@@ -49,7 +50,10 @@ static bool add_node(const struct nytp_profile *p, uint32_t node, struct arc_lis
         return false;
     a->calls += n->calls;
     a->excl_ticks += n->excl_ticks;
-    *(above > 0 ? &a->reci_ticks : &a->incl_ticks) += n->incl_ticks;
+    if (above > 0)
+        a->reci_ticks = nytp_ticks_sum(a->reci_ticks, n->incl_ticks);
+    else
+        a->incl_ticks += n->incl_ticks;
     if (a->rec_depth < above)
         a->rec_depth = above;
     return true;
@@ -93,6 +97,15 @@ static bool tree_arcs(const struct nytp_profile *p, struct arc_list *list)
     nytp_table_free(&list->by_key);
     free(on_path);
     free(path);
+    return ok;
+}
+
+bool nytp_profile_tree_arcs(const struct nytp_profile *p, struct nytp_arc **arcs, uint32_t *n)
+{
+    struct arc_list list = {0};
+    const bool ok = tree_arcs(p, &list);
+    *arcs = list.arcs;
+    *n = list.n;
     return ok;
 }
 
@@ -164,22 +177,37 @@ static bool root_orphans(struct nytp_profile *p, struct arc_list *list)
     return ok;
 }
 
+/* The list becomes the profile's arcs, if all went well so far. */
+static bool install_arcs(struct nytp_profile *p, struct arc_list *list, bool ok)
+{
+    ok = ok && root_orphans(p, list);
+    free(p->arcs);
+    p->arcs = list->arcs;
+    p->n_arcs = list->n;
+    if (ok)
+        nytp_profile_sum_arcs(p);
+    return ok;
+}
+
 bool nytp_profile_make_arcs(struct nytp_profile *p, const struct nytp_arc *recorded,
                             uint32_t n_recorded)
 {
     struct arc_list list = {0};
-    bool ok = tree_arcs(p, &list) &&
-              (n_recorded == 0 || choose_arcs(p, &list, recorded, n_recorded)) &&
-              root_orphans(p, &list);
-    free(p->arcs);
-    p->arcs = list.arcs;
-    p->n_arcs = list.n;
-    for (uint32_t i = 0; i < p->n_arcs; i++)
-        if (p->arcs[i].calls == 0)
-            p->arcs[i].calls = 1;
-    if (ok)
-        nytp_profile_sum_arcs(p);
-    return ok;
+    const bool ok =
+        tree_arcs(p, &list) && (n_recorded == 0 || choose_arcs(p, &list, recorded, n_recorded));
+    return install_arcs(p, &list, ok);
+}
+
+bool nytp_profile_keep_arcs(struct nytp_profile *p, const struct nytp_arcs_before *before)
+{
+    struct nytp_arc *now = NULL;
+    uint32_t n_now = 0;
+    struct arc_list list = {0};
+    const bool ok = nytp_profile_tree_arcs(p, &now, &n_now) &&
+                    nytp_choose_kept_arcs(p, before, now, n_now, &list.arcs, &list.n);
+    list.capacity = list.n;
+    free(now);
+    return install_arcs(p, &list, ok);
 }
 
 static int by_caller_callee_place(const void *x, const void *y)
@@ -213,16 +241,17 @@ void nytp_profile_sum_arcs(struct nytp_profile *p)
         callee->calls += a->calls;
         callee->excl_ticks += a->excl_ticks;
         callee->incl_ticks += a->incl_ticks;
-        callee->reci_ticks += a->reci_ticks;
+        callee->reci_ticks = nytp_ticks_sum(callee->reci_ticks, a->reci_ticks);
         if (callee->rec_depth < a->rec_depth)
             callee->rec_depth = a->rec_depth;
         caller->first_arc = i;
         caller->n_arcs++;
         p->total_calls += a->calls;
     }
-    for (uint32_t i = 0; i < p->n_processes; i++)
+    for (uint32_t i = 0; i < p->n_processes; i++) {
         p->subs[0].excl_ticks += p->nodes[p->processes[i].root].excl_ticks;
-    p->subs[0].calls += p->n_processes;
+        p->subs[0].calls += p->nodes[p->processes[i].root].calls;
+    }
     p->subs[0].incl_ticks = p->total_ticks;
 }
 
@@ -289,7 +318,7 @@ bool nytp_profile_make_line_costs(struct nytp_profile *p)
     return true;
 }
 
-bool nytp_profile_rebuild(struct nytp_profile *p)
+bool nytp_profile_rebuild(struct nytp_profile *p, const struct nytp_arcs_before *before)
 {
     p->total_ticks = 0;
     for (uint32_t i = 0; i < p->n_nodes; i++)
@@ -302,5 +331,5 @@ bool nytp_profile_rebuild(struct nytp_profile *p)
     p->total_statements = 0;
     for (uint32_t i = 0; i < p->n_node_lines; i++)
         p->total_statements += p->node_lines[i].statements;
-    return nytp_profile_make_arcs(p, NULL, 0) && nytp_profile_make_line_costs(p);
+    return nytp_profile_keep_arcs(p, before) && nytp_profile_make_line_costs(p);
 }

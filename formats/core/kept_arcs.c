@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Which arcs stay when a profile's tree changes; see nytp_profile_keep_arcs() in totals.h.
+ *
+ * Three lists are compared callee by callee: the arcs that were known, those that the tree told
+ * before the change, and those that it tells now. Arcs of one callee, caller and part are a
+ * group. A group whose sums are the same before and now was not touched.
+ */
+#include "kept_arcs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A run of a sorted list of arcs. */
+struct run {
+    const struct nytp_arc *arcs;
+    uint32_t n;
+};
+
+static int compare_u32(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_group(const struct nytp_arc *a, const struct nytp_arc *b)
+{
+    int order = compare_u32(a->callee, b->callee);
+    order = order != 0 ? order : compare_u32(a->caller, b->caller);
+    return order != 0 ? order : compare_u32(a->part, b->part);
+}
+
+static int by_callee(const void *x, const void *y)
+{
+    const struct nytp_arc *a = x, *b = y;
+    int order = compare_group(a, b);
+    order = order != 0 ? order : compare_u32(a->file, b->file);
+    return order != 0 ? order : compare_u32(a->line, b->line);
+}
+
+static void add_arc(struct nytp_arc *to, const struct nytp_arc *from)
+{
+    to->calls += from->calls;
+    to->incl_ticks += from->incl_ticks;
+    to->excl_ticks += from->excl_ticks;
+    to->reci_ticks = nytp_ticks_sum(to->reci_ticks, from->reci_ticks);
+    if (to->rec_depth < from->rec_depth)
+        to->rec_depth = from->rec_depth;
+}
+
+/* Sort; arcs that have become one are added up. */
+static void sort_arcs(struct nytp_arc *arcs, uint32_t *n)
+{
+    uint32_t kept = 0;
+    if (*n > 0)
+        qsort(arcs, *n, sizeof *arcs, by_callee);
+    for (uint32_t i = 0; i < *n; i++) {
+        if (kept > 0 && by_callee(&arcs[kept - 1], &arcs[i]) == 0)
+            add_arc(&arcs[kept - 1], &arcs[i]);
+        else
+            arcs[kept++] = arcs[i];
+    }
+    *n = kept;
+}
+
+/* ---- what was known ---- */
+
+bool nytp_arcs_before_init(struct nytp_arcs_before *before, const struct nytp_profile *p)
+{
+    *before = (struct nytp_arcs_before){
+        .known = malloc(((size_t)p->n_arcs + 1) * sizeof *before->known), .n_known = p->n_arcs};
+    if (before->known == NULL ||
+        !nytp_profile_tree_arcs(p, &before->of_tree, &before->n_of_tree)) {
+        nytp_arcs_before_free(before);
+        return false;
+    }
+    if (p->n_arcs > 0)
+        memcpy(before->known, p->arcs, p->n_arcs * sizeof *p->arcs);
+    sort_arcs(before->known, &before->n_known);
+    sort_arcs(before->of_tree, &before->n_of_tree);
+    return true;
+}
+
+void nytp_arcs_before_free(struct nytp_arcs_before *before)
+{
+    free(before->known);
+    free(before->of_tree);
+    *before = (struct nytp_arcs_before){0};
+}
+
+static void renumber(struct nytp_arc *arcs, uint32_t *n, const uint32_t *sub_of,
+                     const uint32_t *file_of)
+{
+    for (uint32_t i = 0; i < *n; i++) {
+        if (sub_of != NULL) {
+            arcs[i].caller = sub_of[arcs[i].caller];
+            arcs[i].callee = sub_of[arcs[i].callee];
+        }
+        if (file_of != NULL)
+            arcs[i].file = file_of[arcs[i].file];
+    }
+    sort_arcs(arcs, n);
+}
+
+void nytp_arcs_before_renumber(struct nytp_arcs_before *before, const uint32_t *sub_of,
+                               const uint32_t *file_of)
+{
+    if (sub_of == NULL && file_of == NULL)
+        return;
+    renumber(before->known, &before->n_known, sub_of, file_of);
+    renumber(before->of_tree, &before->n_of_tree, sub_of, file_of);
+}
+
+static uint32_t take_part(struct nytp_arc *arcs, uint32_t n, uint32_t part)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (arcs[i].part != part)
+            continue;
+        arcs[kept] = arcs[i];
+        arcs[kept++].part = 0;
+    }
+    return kept;
+}
+
+void nytp_arcs_before_take_part(struct nytp_arcs_before *before, uint32_t part)
+{
+    before->n_known = take_part(before->known, before->n_known, part);
+    before->n_of_tree = take_part(before->of_tree, before->n_of_tree, part);
+}
+
+/* ---- comparing ---- */
+
+/* The arcs at the head of a list that `like` is grouped with: the same callee, or also the same
+ * caller and part. */
+static struct run head(struct run list, const struct nytp_arc *like, bool whole_callee)
+{
+    uint32_t n = 0;
+    while (n < list.n && (whole_callee ? list.arcs[n].callee == like->callee
+                                       : compare_group(&list.arcs[n], like) == 0))
+        n++;
+    return (struct run){list.arcs, n};
+}
+
+static struct run behind(struct run list, struct run its_head)
+{
+    return (struct run){list.arcs + its_head.n, list.n - its_head.n};
+}
+
+/* The smallest group at the heads of lists that may be empty; NULL when all are. */
+static const struct nytp_arc *first_of(struct run x, struct run y)
+{
+    if (x.n == 0 || y.n == 0)
+        return x.n > 0 ? x.arcs : y.n > 0 ? y.arcs : NULL;
+    return compare_group(x.arcs, y.arcs) <= 0 ? x.arcs : y.arcs;
+}
+
+static struct nytp_arc sum_of(struct run run)
+{
+    struct nytp_arc sum = {0};
+    for (uint32_t i = 0; i < run.n; i++)
+        add_arc(&sum, &run.arcs[i]);
+    return sum;
+}
+
+static bool same_calls(struct run x, struct run y)
+{
+    const struct nytp_arc a = sum_of(x), b = sum_of(y);
+    return a.calls == b.calls && a.excl_ticks == b.excl_ticks;
+}
+
+static bool is_untouched(struct run was, struct run is)
+{
+    const struct nytp_arc a = sum_of(was), b = sum_of(is);
+    return a.calls == b.calls && a.excl_ticks == b.excl_ticks && a.incl_ticks == b.incl_ticks &&
+           a.reci_ticks == b.reci_ticks;
+}
+
+static bool is_callee_untouched(struct run was, struct run is)
+{
+    while (was.n > 0 || is.n > 0) {
+        const struct nytp_arc *like = first_of(was, is);
+        const struct run was_group = head(was, like, false), is_group = head(is, like, false);
+        if (!is_untouched(was_group, is_group))
+            return false;
+        was = behind(was, was_group);
+        is = behind(is, is_group);
+    }
+    return true;
+}
+
+static bool have_callers(struct run known, const bool *present)
+{
+    for (uint32_t i = 0; i < known.n; i++)
+        if (!present[known.arcs[i].caller])
+            return false;
+    return true;
+}
+
+static void append(struct nytp_arc *list, uint32_t *n, struct run run)
+{
+    if (run.n > 0)
+        memcpy(list + *n, run.arcs, run.n * sizeof *list);
+    *n += run.n;
+}
+
+/* One callee, some of whose calls changed: group by group. */
+static void choose_groups(struct run known, struct run was, struct run is,
+                          struct nytp_arc *list, uint32_t *n)
+{
+    while (is.n > 0) {
+        const struct nytp_arc *like = is.arcs;
+        while (was.n > 0 && compare_group(was.arcs, like) < 0)
+            was = behind(was, head(was, was.arcs, false));
+        while (known.n > 0 && compare_group(known.arcs, like) < 0)
+            known = behind(known, head(known, known.arcs, false));
+        const struct run known_group = head(known, like, false);
+        const struct run is_group = head(is, like, false);
+        const bool keep =
+            is_untouched(head(was, like, false), is_group) && same_calls(known_group, is_group);
+        append(list, n, keep ? known_group : is_group);
+        is = behind(is, is_group);
+    }
+}
+
+/* Subs that are in the tree. */
+static bool *present_subs(const struct nytp_profile *p)
+{
+    bool *present = calloc((size_t)p->n_subs + 1, sizeof *present);
+    for (uint32_t i = 0; present != NULL && i < p->n_nodes; i++)
+        present[p->nodes[i].sub] = true;
+    return present;
+}
+
+bool nytp_choose_kept_arcs(const struct nytp_profile *p, const struct nytp_arcs_before *before,
+                           struct nytp_arc *of_tree, uint32_t n_of_tree, struct nytp_arc **arcs,
+                           uint32_t *n)
+{
+    bool *present = present_subs(p);
+    sort_arcs(of_tree, &n_of_tree);
+    *n = 0;
+    *arcs = malloc(((size_t)before->n_known + n_of_tree + 1) * sizeof **arcs);
+    const bool ok = present != NULL && *arcs != NULL;
+    struct run known = {before->known, before->n_known};
+    struct run was = {before->of_tree, before->n_of_tree}, is = {of_tree, n_of_tree};
+    while (ok && is.n > 0) {
+        const struct nytp_arc *like = is.arcs;
+        while (was.n > 0 && was.arcs->callee < like->callee)
+            was = behind(was, head(was, was.arcs, true));
+        while (known.n > 0 && known.arcs->callee < like->callee)
+            known = behind(known, head(known, known.arcs, true));
+        const struct run known_arcs = head(known, like, true), was_arcs = head(was, like, true);
+        const struct run is_arcs = head(is, like, true);
+        if (known_arcs.n > 0 && same_calls(known_arcs, is_arcs) &&
+            is_callee_untouched(was_arcs, is_arcs) && have_callers(known_arcs, present))
+            append(*arcs, n, known_arcs);
+        else
+            choose_groups(known_arcs, was_arcs, is_arcs, *arcs, n);
+        is = behind(is, is_arcs);
+    }
+    free(present);
+    return ok;
+}
