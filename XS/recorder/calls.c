@@ -172,13 +172,6 @@ void nytp_arcs_write(struct nytp_recorder *rec)
 
 /* ---- frames ---- */
 
-/* Where a call comes from, taken before perl's handler changes what is current. */
-struct call_site {
-    struct nytp_sub *caller;
-    uint32_t fid, line;
-    int64_t now;
-};
-
 static struct nytp_sub *caller_now(pTHX_ struct nytp_recorder *rec)
 {
     if (LIKELY(rec->n_frames > 0 && !rec->finds_caller))
@@ -187,7 +180,7 @@ static struct nytp_sub *caller_now(pTHX_ struct nytp_recorder *rec)
 }
 
 static struct nytp_frame *push(struct nytp_recorder *rec, struct nytp_sub *sub,
-                               const struct call_site *site)
+                               const struct nytp_call_site *site)
 {
     if (UNLIKELY(rec->n_frames >= rec->size_frames)) {
         rec->size_frames = rec->size_frames == 0 ? 256 : rec->size_frames * 2;
@@ -261,16 +254,17 @@ static void close_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
     nytp_unguard(rec);
 }
 
-static void enter_jumped_xsub(pTHX_ struct nytp_recorder *rec);
+static NYTP_COLD void close_jumping_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial);
 
-static void on_scope_exit(pTHX_ void *serial)
+static void on_scope_exit(pTHX_ void *ptr)
 {
     struct nytp_recorder *const rec = nytp_recorder;
     if (rec == NULL || !nytp_is_ours(aTHX_ rec))
         return;
-    close_frame(aTHX_ rec, (uint32_t)PTR2UV(serial));
-    if (UNLIKELY(rec->jump_xsub != NULL))
-        enter_jumped_xsub(aTHX_ rec);
+    if (UNLIKELY(rec->jump.xsub != NULL))
+        close_jumping_frame(aTHX_ rec, (uint32_t)PTR2UV(ptr));
+    else
+        close_frame(aTHX_ rec, (uint32_t)PTR2UV(ptr));
 }
 
 void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks)
@@ -319,9 +313,9 @@ void nytp_frames_retract(struct nytp_recorder *rec)
 
 /* ---- calls ---- */
 
-static struct call_site call_site(pTHX_ struct nytp_recorder *rec)
+static struct nytp_call_site call_site(pTHX_ struct nytp_recorder *rec)
 {
-    struct call_site site;
+    struct nytp_call_site site;
     nytp_guard(rec);
     site.now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
     const struct nytp_place *const place =
@@ -333,7 +327,8 @@ static struct call_site call_site(pTHX_ struct nytp_recorder *rec)
     return site;
 }
 
-static void enter(struct nytp_recorder *rec, struct nytp_sub *sub, const struct call_site *site)
+static void enter(struct nytp_recorder *rec, struct nytp_sub *sub,
+                  const struct nytp_call_site *site)
 {
     nytp_guard(rec);
     const struct nytp_frame *const frame = push(rec, sub, site);
@@ -358,7 +353,7 @@ static void unwatch(pTHX_ I32 height, I32 context)
 
 /* Run perl's handler for op `type`, which is all that the call is. */
 static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub, int type,
-                      const struct call_site *site)
+                      const struct nytp_call_site *site)
 {
     enter(rec, sub, site);
     const uint32_t serial = rec->last_serial;
@@ -382,13 +377,8 @@ static bool is_symbol(const SV *sv)
     return SvPOK(sv) && !SvROK(sv) && !SvGMAGICAL(sv);
 }
 
-/* The CV that entersub will call, as far as can be told without side effects; else NULL. */
-static CV *callee_cv(pTHX_ SV *sv)
+CV *nytp_callee_cv_of_value(pTHX_ SV *sv)
 {
-    if (SvTYPE(sv) == SVt_PVCV)
-        return (CV *)sv;
-    if (isGV_with_GP(sv))
-        return GvCVu((GV *)sv);
     if (SvROK(sv) && !SvGMAGICAL(sv) && SvTYPE(SvRV(sv)) == SVt_PVCV && !SvAMAGIC(sv))
         return (CV *)SvRV(sv);
     if (is_symbol(sv))
@@ -406,7 +396,7 @@ static CV *entered_cv(pTHX_ const OP *next)
 }
 
 static void enter_perl_sub(pTHX_ struct nytp_recorder *rec, CV *cv,
-                           const struct call_site *site)
+                           const struct nytp_call_site *site)
 {
     enter(rec, nytp_sub_of_cv(aTHX_ rec, cv), site);
     watch_scope(aTHX_ rec->last_serial);
@@ -433,7 +423,7 @@ static struct nytp_sub *unclear_sub(pTHX_ struct nytp_recorder *rec, const SV *s
  * undefined subs. If it dies, or turns out to be an xsub, it is the call of what we took it
  * for; what was called to find out becomes part of it. */
 static OP *call_unclear(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub,
-                        const struct call_site *site)
+                        const struct nytp_call_site *site)
 {
     enter(rec, sub, site);
     const uint32_t serial = rec->last_serial;
@@ -461,12 +451,11 @@ static OP *call_unclear(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub,
     return next;
 }
 
-OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec)
+OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     SV *const sv = *PL_stack_sp;
-    CV *const cv = callee_cv(aTHX_ sv);
-    const struct call_site site = call_site(aTHX_ rec);
-    if (LIKELY(cv != NULL && CvROOT(cv) != NULL && !CvISXSUB(cv))) {
+    const struct nytp_call_site site = call_site(aTHX_ rec);
+    if (LIKELY(cv != NULL && CvROOT(cv) != NULL)) {
         OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
         CV *const entered = entered_cv(aTHX_ next);
         if (LIKELY(entered != NULL && rec->subs_on))
@@ -478,12 +467,12 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec)
     nytp_guard(rec);
     struct nytp_sub *const sub = unclear_sub(aTHX_ rec, sv, cv);
     nytp_unguard(rec);
-    if (cv == NULL || !CvISXSUB(cv))
-        return call_unclear(aTHX_ rec, sub, &site);
-    if (UNLIKELY(sub->special == NYTP_SUB_EXITS))
-        nytp_finish(aTHX);
-    if (UNLIKELY(sub->special != NYTP_SUB_ORDINARY))
-        return nytp_real_op(aTHX_ OP_ENTERSUB);
+    return call_unclear(aTHX_ rec, sub, &site);
+}
+
+OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub)
+{
+    const struct nytp_call_site site = call_site(aTHX_ rec);
     return run_inside(aTHX_ rec, sub, OP_ENTERSUB, &site);
 }
 
@@ -494,33 +483,66 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec)
  * together with its caller's. */
 static void enter_jumped_xsub(pTHX_ struct nytp_recorder *rec)
 {
-    struct call_site site = *rec->jump_site;
-    CV *const cv = rec->jump_xsub;
-    rec->jump_xsub = NULL;
+    struct nytp_call_site site = rec->jump.site;
+    CV *const cv = rec->jump.xsub;
+    rec->jump.xsub = NULL;
+    if (!rec->subs_on)
+        return;
     site.now = rec->left_ticks;
     enter(rec, nytp_sub_of_cv(aTHX_ rec, cv), &site);
-    rec->jump_serial = rec->last_serial;
 }
 
-OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec)
+static void close_jumping_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
-    SV *const sv = PL_op->op_flags & OPf_STACKED ? *PL_stack_sp : NULL;
-    if (sv == NULL || !SvROK(sv) || SvTYPE(SvRV(sv)) != SVt_PVCV)
+    close_frame(aTHX_ rec, serial);
+    if (rec->jump.xsub != NULL && rec->jump.from == serial)
+        enter_jumped_xsub(aTHX_ rec);
+}
+
+/* Whether perl is going to leave the running sub. `goto &sub` dies, before it has left
+ * anything, in an eval, in the block of a sort and outside all subs (pp_ctl.c, pp_goto). */
+static bool leaves_sub(pTHX)
+{
+    for (I32 i = cxstack_ix; i >= 0; i--) {
+        const PERL_CONTEXT *const cx = &cxstack[i];
+        if (CxTYPE(cx) == CXt_SUB && !(cx->cx_type & CXp_SUB_RE_FAKE))
+            return !CxMULTICALL(cx);
+        if (CxTYPE(cx) == CXt_FORMAT || (CxTYPE(cx) == CXt_EVAL && !NYTP_CX_IS_TRY(cx)))
+            return false;
+    }
+    return false;
+}
+
+static OP *jump_to_xsub(pTHX_ struct nytp_recorder *rec, CV *cv,
+                        const struct nytp_call_site *site)
+{
+    const struct nytp_jump outer = rec->jump; /* of the sub whose end runs us as a destructor */
+    const uint32_t n_frames = rec->n_frames;
+    const uint32_t from = n_frames == 0 ? 0 : rec->frames[n_frames - 1].serial;
+    rec->jump = (struct nytp_jump){.xsub = cv, .from = from, .site = *site};
+    OP *const next = nytp_real_op(aTHX_ OP_GOTO);
+    rec->jump = outer;
+    if (n_frames == 0 || rec->n_frames < n_frames)
+        return next;
+    const struct nytp_frame *const frame =
+        &rec->frames[n_frames - 1]; /* in the place of `from` */
+    if (frame->serial != from) {
+        frame->sub->returned_normally = true;
+        close_frame(aTHX_ rec, frame->serial);
+    }
+    return next;
+}
+
+OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
+{
+    if (!leaves_sub(aTHX))
         return nytp_real_op(aTHX_ OP_GOTO);
-    CV *const cv = (CV *)SvRV(sv);
-    struct call_site site = call_site(aTHX_ rec);
+    struct nytp_call_site site = call_site(aTHX_ rec);
     if (rec->n_frames > 0)
         site.caller = rec->frames[rec->n_frames - 1].caller; /* who called the one that jumps */
-    rec->jump_serial = 0;
-    rec->jump_xsub = CvISXSUB(cv) ? cv : NULL;
-    rec->jump_site = &site;
+    if (CvISXSUB(cv))
+        return jump_to_xsub(aTHX_ rec, cv, &site);
     OP *const next = nytp_real_op(aTHX_ OP_GOTO);
-    rec->jump_xsub = NULL;
-    if (rec->jump_serial != 0) {
-        rec->frames[rec->n_frames - 1].sub->returned_normally = true;
-        close_frame(aTHX_ rec, rec->jump_serial);
-        return next;
-    }
     CV *const entered = entered_cv(aTHX_ next);
     if (entered != NULL && rec->subs_on) {
         site.now = rec->left_ticks;
@@ -534,10 +556,10 @@ OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec)
 /* Waiting in accept() is nobody's cost: as if the clock had stood still, but for the
  * statement. */
 static OP *call_accept(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub,
-                       const struct call_site *site)
+                       const struct nytp_call_site *site)
 {
     OP *const next = nytp_real_op(aTHX_ OP_ACCEPT);
-    struct call_site after = *site;
+    struct nytp_call_site after = *site;
     nytp_guard(rec);
     after.now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
     for (uint32_t i = 0; i < rec->n_frames; i++)
@@ -552,7 +574,7 @@ static OP *call_accept(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub,
 
 OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec, int type)
 {
-    const struct call_site site = call_site(aTHX_ rec);
+    const struct nytp_call_site site = call_site(aTHX_ rec);
     nytp_guard(rec);
     struct nytp_sub *const sub = nytp_sub_of_op(aTHX_ rec, PL_curcop, type);
     nytp_unguard(rec);

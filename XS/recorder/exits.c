@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Endings that perl's END blocks do not see: signals (sigexit=), the C library's exit()
- * (libcexit=1), POSIX::_exit without the subroutine profiler (posix_exit=1).
+ * (libcexit=1).
  *
  * A signal may come in the middle of malloc() or of perl's own structures, so what runs here
  * allocates nothing and asks perl nothing: it writes what the recorder already knows. perl
@@ -164,18 +164,6 @@ void nytp_exits_watch(struct nytp_recorder *rec)
         catch_signals(rec, rec->options.sigexit);
     if (rec->options.libcexit)
         atexit(on_libc_exit);
-}
-
-void nytp_exits_before_call(pTHX_ struct nytp_recorder *rec)
-{
-    SV *const sv = *PL_stack_sp;
-    CV *const cv = SvTYPE(sv) == SVt_PVCV       ? (CV *)sv
-                   : isGV_with_GP(sv)           ? GvCV((const GV *)sv)
-                   : SvROK(sv) && !SvAMAGIC(sv) ? (CV *)SvRV(sv)
-                                                : NULL;
-    if (cv != NULL && SvTYPE((SV *)cv) == SVt_PVCV && CvISXSUB(cv) &&
-        nytp_sub_of_cv(aTHX_ rec, cv)->special == NYTP_SUB_EXITS)
-        nytp_finish(aTHX);
 }
 
 static const int timer_kinds[NYTP_TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};

@@ -84,22 +84,55 @@ static OP *leave(pTHX_ int type)
     }
 LEAVE_OPS(ON_LEAVE)
 
+/* Some xsubs are no part of what is measured, whether they are called or jumped to: those that
+ * switch the recorder, and POSIX::_exit, which ends the process behind perl's back, so that the
+ * profile is finished first. Decided here and nowhere else. NULL for them, and where no profile
+ * is open; else the sub to record. */
+static struct nytp_sub *ordinary_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
+{
+    if (!nytp_file_is_open(rec))
+        return NULL;
+    struct nytp_sub *const sub = nytp_sub_of_cv(aTHX_ rec, cv);
+    if (LIKELY(sub->special == NYTP_SUB_ORDINARY))
+        return sub;
+    if (sub->special == NYTP_SUB_EXITS)
+        nytp_finish(aTHX);
+    return NULL;
+}
+
+/* Not to make room on the stack for calls of perl subs, too. */
+__attribute__((noinline)) static OP *call_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
+{
+    struct nytp_sub *const sub = ordinary_xsub(aTHX_ rec, cv);
+    return sub != NULL && rec->subs_on ? nytp_call_xsub(aTHX_ rec, sub)
+                                       : real_ops[OP_ENTERSUB](aTHX);
+}
+
 static OP *on_entersub(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
-    if (LIKELY(rec != NULL && rec->subs_on))
-        return nytp_call_sub(aTHX_ rec);
-    if (rec != NULL && rec->options.posix_exit && rec->state == NYTP_RECORDING)
-        nytp_exits_before_call(aTHX_ rec);
-    return real_ops[OP_ENTERSUB](aTHX);
+    if (UNLIKELY(rec == NULL))
+        return real_ops[OP_ENTERSUB](aTHX);
+    CV *const cv = nytp_callee_cv(aTHX_ * PL_stack_sp);
+    if (cv != NULL && CvISXSUB(cv))
+        return call_xsub(aTHX_ rec, cv);
+    return LIKELY(rec->subs_on) ? nytp_call_sub(aTHX_ rec, cv) : real_ops[OP_ENTERSUB](aTHX);
+}
+
+/* What `goto &sub` jumps to; NULL for a goto to a label. */
+static CV *jump_target(pTHX)
+{
+    SV *const sv = PL_op->op_flags & OPf_STACKED ? *PL_stack_sp : NULL;
+    return sv != NULL && SvROK(sv) && SvTYPE(SvRV(sv)) == SVt_PVCV ? (CV *)SvRV(sv) : NULL;
 }
 
 static OP *on_goto(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
-    if (rec != NULL && rec->subs_on)
-        return nytp_call_goto(aTHX_ rec);
-    return real_ops[OP_GOTO](aTHX);
+    CV *const cv = rec == NULL ? NULL : jump_target(aTHX);
+    const bool is_recorded =
+        cv != NULL && (!CvISXSUB(cv) || ordinary_xsub(aTHX_ rec, cv) != NULL) && rec->subs_on;
+    return is_recorded ? nytp_call_goto(aTHX_ rec, cv) : real_ops[OP_GOTO](aTHX);
 }
 
 /* Not to be copied into a hundred handlers. */
@@ -296,9 +329,8 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
         for (size_t i = 0; rec->leave_on && i < C_ARRAY_LENGTH(leave_ops); i++)
             redirect(leave_ops[i].type, leave_ops[i].handler);
     }
-    if (rec->options.subs || rec->options.posix_exit)
+    if (rec->options.subs || rec->options.posix_exit) {
         redirect(OP_ENTERSUB, on_entersub);
-    if (rec->options.subs) {
         redirect(OP_GOTO, on_goto);
     }
     if (rec->options.subs && rec->options.slowops > 0) {

@@ -33,6 +33,13 @@
 #define OpSIBLING(op) ((op)->op_sibling)
 #endif
 
+/* 5.34: the context of `try` is an eval's that goto &sub may leave. */
+#ifdef CxTRY
+#define NYTP_CX_IS_TRY(cx) CxTRY(cx)
+#else
+#define NYTP_CX_IS_TRY(cx) false
+#endif
+
 /* 5.24: CX_CUR(), the context on top. */
 #define NYTP_CX_TOP (&cxstack[cxstack_ix])
 

@@ -75,18 +75,13 @@ void nytp_trace(struct nytp_recorder *rec, long level, const char *format, ...)
 
 /* ---- state ---- */
 
-static bool file_is_open(const struct nytp_recorder *rec)
-{
-    return rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED;
-}
-
 static void set_state(struct nytp_recorder *rec, enum nytp_state state)
 {
     const bool on = state == NYTP_RECORDING;
     rec->state = state;
     rec->stmts_on = on && rec->options.stmts;
     rec->subs_on = on && rec->options.subs;
-    rec->counting = file_is_open(rec) && rec->options.subs;
+    rec->counting = nytp_file_is_open(rec) && rec->options.subs;
     rec->entries_on = rec->options.calls > 1;
     rec->returns_on = rec->options.calls > 0;
     rec->blocks_on = rec->options.blocks;
@@ -174,13 +169,13 @@ static void become_child(pTHX_ struct nytp_recorder *rec);
 
 void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
 {
-    dSAVE_ERRNO;
     if (rec->forked)
         become_child(aTHX_ rec);
     if (rec->state != NYTP_RECORDING) {
         rec->wake_raw = UINT64_MAX;
         return;
     }
+    dSAVE_ERRNO;
     nytp_clock_pause(&rec->clock);
     nytp_infos_write(aTHX_ rec, false);
     flush_if_due(rec, *raw);
@@ -379,9 +374,9 @@ static bool has_tables(struct nytp_recorder *rec)
 
 static void start(pTHX_ struct nytp_recorder *rec)
 {
-    dSAVE_ERRNO;
     if (!has_tables(rec))
         return;
+    dSAVE_ERRNO;
     if (rec->generation == 0)
         nytp_guards_choose(aTHX_ rec);
     nytp_guard(rec);
@@ -435,7 +430,7 @@ static void write_closing(pTHX_ struct nytp_recorder *rec)
 
 void nytp_finish_without_perl(struct nytp_recorder *rec)
 {
-    if (!file_is_open(rec) || rec->is_ended || getpid() != rec->pid)
+    if (!nytp_file_is_open(rec) || rec->is_ended || getpid() != rec->pid)
         return;
     write_overhead(rec);
     if (rec->options.subs)
@@ -483,7 +478,7 @@ static void say_end(struct nytp_recorder *rec)
 
 static void close_profile(pTHX_ struct nytp_recorder *rec)
 {
-    if (!file_is_open(rec))
+    if (!nytp_file_is_open(rec))
         return;
     nytp_guard(rec);
     if (rec->stmts_on)
@@ -543,10 +538,10 @@ static void on_fork_in_child(void)
 
 /* What is buffered belongs to the parent. The child's profile begins now: calls that are open
  * begin anew, counts and overhead are its own. */
-static void become_child(pTHX_ struct nytp_recorder *rec)
+static void begin_child(pTHX_ struct nytp_recorder *rec)
 {
     rec->forked = false;
-    const bool was_open = file_is_open(rec), was_recording = rec->state == NYTP_RECORDING;
+    const bool was_open = nytp_file_is_open(rec), was_recording = rec->state == NYTP_RECORDING;
     rec->pid = getpid();
     if (!was_open)
         return;
@@ -565,6 +560,13 @@ static void become_child(pTHX_ struct nytp_recorder *rec)
     if (!was_recording)
         set_state(rec, NYTP_PAUSED);
     flush(rec, NYTP_FLUSH_SYNC);
+}
+
+static void become_child(pTHX_ struct nytp_recorder *rec)
+{
+    dSAVE_ERRNO;
+    begin_child(aTHX_ rec);
+    RESTORE_ERRNO;
 }
 
 static void become_child_if_forked(pTHX_ struct nytp_recorder *rec)
@@ -619,7 +621,7 @@ static void on_exec_failed(pTHX_ void *unused)
 OP *nytp_exec(pTHX_ struct nytp_recorder *rec)
 {
     become_child_if_forked(aTHX_ rec);
-    if (!file_is_open(rec))
+    if (!nytp_file_is_open(rec))
         return nytp_real_op(aTHX_ OP_EXEC);
     end_for_exec(aTHX_ rec);
     ENTER;
@@ -972,7 +974,7 @@ void nytp_finish(pTHX)
 void nytp_thread_seen(pTHX)
 {
     PERL_UNUSED_CONTEXT;
-    if (nytp_recorder != NULL && file_is_open(nytp_recorder))
+    if (nytp_recorder != NULL && nytp_file_is_open(nytp_recorder))
         nytp_recorder->n_threads++;
 }
 

@@ -137,6 +137,21 @@ struct nytp_frame {
     int64_t reported_incl, reported_excl; /* as if it had returned at the last report */
 };
 
+/* Where a call comes from, taken before perl's handler changes what is current. */
+struct nytp_call_site {
+    struct nytp_sub *caller;
+    uint32_t fid, line;
+    int64_t now;
+};
+
+/* A `goto &xsub` that perl is carrying out: the xsub is entered when the sub that jumps has
+ * been left. Kept by value, since the goto may die and never come back to us. */
+struct nytp_jump {
+    CV *xsub;      /* NULL: none */
+    uint32_t from; /* serial of the frame that jumps */
+    struct nytp_call_site site;
+};
+
 /* What is known about a compiled body, by the address of its root op. An address that is
  * used again gets a new row when the new body is compiled. */
 struct nytp_body {
@@ -242,9 +257,7 @@ struct nytp_recorder {
     struct nytp_clock clock;
 
     struct nytp_place compiling_place;
-    uint32_t jump_serial; /* goto &xsub: the frame that runs it, 0 if none */
-    CV *jump_xsub;
-    const struct call_site *jump_site; /* of the goto; valid while jump_xsub is */
+    struct nytp_jump jump;
 
     struct nytp_index subs_by_name, bodies, arcs, files_by_name, opcodes;
     struct nytp_called *called; /* NYTP_CALLED, by hash of the root's address */
@@ -323,6 +336,12 @@ void nytp_say(struct nytp_recorder *rec, const char *format, ...)
 void nytp_trace(struct nytp_recorder *rec, long level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A profile is being written; recording may be paused. */
+static inline bool nytp_file_is_open(const struct nytp_recorder *rec)
+{
+    return rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED;
+}
+
 /* ---- recorder.c ---- */
 
 struct nytp_recorder *nytp_recorder_get(pTHX);
@@ -399,7 +418,6 @@ OP *nytp_real_op(pTHX_ int type); /* run perl's own handler */
 /* ---- exits.c ---- */
 
 void nytp_exits_watch(struct nytp_recorder *rec); /* the signals and exits that options name */
-void nytp_exits_before_call(pTHX_ struct nytp_recorder *rec); /* entersub with subs=0 */
 
 /* What was left of the program's timers at nytp_timers_stop(). */
 enum {
@@ -443,8 +461,21 @@ static inline const struct nytp_place *nytp_place_of(pTHX_ struct nytp_recorder 
 
 /* ---- subs.c ---- */
 
-OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec);                 /* entersub */
-OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec);                /* goto */
+/* entersub. `cv` is nytp_callee_cv() of what it calls: no xsub, and NULL where perl has to
+ * look. */
+OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv);
+OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub); /* entersub, too */
+OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv);               /* goto &sub */
+CV *nytp_callee_cv_of_value(pTHX_ SV *sv); /* of what is neither a CV nor a glob */
+
+/* The CV that entersub will call for `sv`, as far as can be told without side effects. */
+static inline CV *nytp_callee_cv(pTHX_ SV *sv)
+{
+    if (LIKELY(isGV_with_GP(sv)))
+        return GvCVu((GV *)sv);
+    return SvTYPE(sv) == SVt_PVCV ? (CV *)sv : nytp_callee_cv_of_value(aTHX_ sv);
+}
+
 OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec, int type);    /* a builtin */
 void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks); /* open calls begin anew */
 void nytp_frames_place(

@@ -184,6 +184,19 @@ P
     ok $p && $p->{complete}, 'whole';
 };
 
+scenario 'a child whose profile cannot be opened keeps the value of $!' => sub {
+    my $run = run_prog(timeout => 60, opts => 'file=gone/nytprof.out', shell => 'mkdir gone', code => <<'P');
+unlink 'gone/nytprof.out';
+rmdir 'gone' or die;
+$! = 7;
+my $pid = fork;
+my $errno = $! + 0;
+if (!$pid) { print "$errno\n"; exit 0 }
+waitpid $pid, 0;
+P
+    is $run->{out}, "7\n", 'as before the fork';
+};
+
 scenario 'safe signals in a storm' => sub {
     my $run = run_prog(timeout => 60, code => <<'P');
 use Time::HiRes ();

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# goto &xsub: jumps that die, jumps inside jumps, and xsubs that are not to be recorded.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+sub calls_of {
+    my ($p, $name) = @_;
+    my $n = 0;
+    $n += $_->{count} for grep { $_->{callee} eq $name } @{ $p->{arc} };
+    return $n;
+}
+
+sub good {
+    my ($p, $label) = @_;
+    is join('; ', check_sums($p)), '', "$label: whole, sums right";
+}
+
+scenario 'a goto that dies has called nothing' => sub {
+    my %dies = (
+        'in an eval'        => 'sub f { eval { goto &POSIX::floor }; 1 }',
+        'in a string eval'  => 'sub f { eval "goto &POSIX::floor"; 1 }',
+        'in a sort block'   => 'sub f { eval { my @s = sort { goto &POSIX::floor } 2, 1 }; 1 }',
+        'in a sort sub'     => 'sub order { goto &POSIX::floor } sub f { eval { my @s = sort order 2, 1 }; 1 }',
+        'in a sub that dies' => 'sub h { my @s = sort { goto &POSIX::floor } 2, 1 } sub f { eval { h() }; 1 }',
+    );
+    for my $name (sort keys %dies) {
+        for my $opts ('', 'slowops=0') {
+            my $run = run_prog(opts => $opts, code => <<"P");
+use POSIX ();
+$dies{$name}
+sub g { 1 }
+for (1 .. 100) { f(1.5); g() }
+P
+            is "$run->{status} $run->{err}", '0 ', "$name: runs";
+            my $p = profile_in($run);
+            good($p, $name);
+            is calls_of($p, 'POSIX::floor'), 0, "$name: no call of the xsub";
+            my ($g) = grep { $_->{callee} eq 'main::g' } @{ $p->{arc} };
+            is "$g->{caller} $g->{count}", 'main::RUNTIME 100', "$name: calls after it are where they belong";
+        }
+    }
+    my $run = run_prog(code => "use POSIX ();\nsub g { 1 }\neval { goto &POSIX::floor };\ng() for 1 .. 5;\ngoto &POSIX::floor;\n");
+    like $run->{err}, qr/^Can't goto subroutine outside a subroutine/, 'at top level: dies as ever';
+    my $p = profile_in($run);
+    good($p, 'at top level');
+    is calls_of($p, 'POSIX::floor'), 0, 'at top level: no call of the xsub';
+};
+
+scenario 'a jump waits for the sub that jumps, not for a destructor in its scope' => sub {
+    my $run = run_prog(code => <<'P');
+use POSIX ();
+sub inner { goto &POSIX::ceil }
+sub Obj::DESTROY { inner(1.5); main::g() }
+sub g { 1 }
+sub f { my $obj = bless [], 'Obj'; @_ = (2.5); goto &POSIX::floor }
+f() for 1 .. 10;
+g();
+P
+    is "$run->{status} $run->{err}", '0 ', 'runs';
+    my $p = profile_in($run);
+    good($p, 'file');
+    is join('; ', arc_lines($p, want => qr/^(?:POSIX|main)::(?:floor|ceil|g)$/)),
+      'Obj::DESTROY 2 POSIX::ceil x10; Obj::DESTROY 3 main::g x10; main::RUNTIME 5 POSIX::floor x10; '
+      . 'main::RUNTIME 7 main::g x1', 'each call has its own caller';
+};
+
+scenario 'a jump in what the target of a jump calls' => sub {
+    my $run = run_prog(code => <<'P');
+use POSIX ();
+use List::Util ();
+sub inner { goto &POSIX::ceil }
+sub g { 1 }
+sub f { goto &List::Util::first }
+f(sub { inner(1.5); eval { goto &POSIX::floor }; 0 }, 1 .. 3) for 1 .. 5;
+g();
+P
+    is "$run->{status} $run->{err}", '0 ', 'runs';
+    my $p = profile_in($run);
+    good($p, 'file');
+    is calls_of($p, 'POSIX::ceil'), 15, 'inner jumps';
+    is calls_of($p, 'POSIX::floor'), 0, 'not the one that dies';
+    my ($g) = grep { $_->{callee} eq 'main::g' } @{ $p->{arc} };
+    is $g->{caller}, 'main::RUNTIME', 'the outer jump has ended';
+};
+
+scenario 'what is not recorded when it is called is not when it is jumped to' => sub {
+    my @quits = (['', 'POSIX::_exit(7)'], ['', 'goto &POSIX::_exit']);
+    push @quits, map { ["$_:subs=0:posix_exit=1", $quits[1][1]] } 'stmts=1';
+    for my $case (@quits) {
+        my ($opts, $quit) = @$case;
+        my $run = run_prog(opts => $opts, code => "use POSIX ();\nsub f { 1 }\nsub quit { $quit }\nf();\nquit(7);\n");
+        is $run->{status}, 7, "$quit $opts: status";
+        my $p = profile_in($run);
+        ok $p->{complete}, "$quit $opts: whole";
+        is calls_of($p, 'POSIX::_exit'), 0, "$quit $opts: the call itself is not there";
+    }
+    my $paused = run_prog(code => "use POSIX ();\nsub f { 1 }\nf();\nDB::disable_profile();\nPOSIX::_exit(7);\n");
+    is $paused->{status}, 7, 'while recording is paused: status';
+    good(profile_in($paused), 'while recording is paused');
+    my $run = run_prog(code => "sub end { goto &DB::finish_profile }\nsub g { 1 }\ng();\nend();\ng();\n");
+    my $p = profile_in($run);
+    good($p, 'goto &DB::finish_profile');
+    is calls_of($p, 'DB::finish_profile'), 0, 'goto &DB::finish_profile is no call';
+    is calls_of($p, 'main::g'), 1, 'and finishes';
+};
+
+done_testing;
