@@ -111,7 +111,7 @@ static void write_markers(struct nytp_recorder *rec)
 {
     for (uint32_t i = 1; i <= rec->n_subs; i++) {
         const struct nytp_sub *const sub = rec->subs[i];
-        if (sub->kind != NYTP_SUB_PERL && sub->returned_normally && sub->called)
+        if (sub->called && nytp_sub_is_foreign(sub))
             write_marker(rec, sub);
     }
 }

@@ -330,7 +330,6 @@ static void go_on_recording(struct nytp_recorder *rec)
 static void begin_recording(struct nytp_recorder *rec)
 {
     nytp_stmt_drop(rec);
-    rec->discount_pending = false;
     go_on_recording(rec);
 }
 
@@ -345,6 +344,7 @@ static int64_t axis_now(const struct nytp_recorder *rec)
 static void begin_file(pTHX_ struct nytp_recorder *rec)
 {
     rec->overhead_base = rec->clock.overhead_ticks;
+    rec->discount_pending = false;
     nytp_frames_place(aTHX_ rec);
     nytp_frames_restart(rec, axis_now(rec));
     begin_recording(rec);
@@ -554,6 +554,7 @@ static void begin_child(pTHX_ struct nytp_recorder *rec)
     }
     rec->is_child = true;
     rec->n_finished = 0;
+    rec->paused_stmt.fid = 0; /* it is the parent's */
     if (!open_profile(aTHX_ rec))
         return;
     begin_file(aTHX_ rec);
@@ -935,6 +936,8 @@ bool nytp_enable(pTHX_ const char *path)
         begin_recording(rec);
     else if (rec->state != NYTP_RECORDING && rec->state != NYTP_OFF)
         start(aTHX_ rec);
+    if (!was_on && rec->stmts_on)
+        nytp_stmt_resume(aTHX_ rec);
     if (!was_on && rec->stmts_on && PL_curcop != &PL_compiling)
         nytp_stmt_begin(aTHX_ rec, PL_curcop);
     return was_on;
@@ -950,7 +953,7 @@ bool nytp_disable(pTHX)
         return false;
     nytp_guard(rec);
     if (rec->stmts_on)
-        nytp_stmt_end(aTHX_ rec);
+        nytp_stmt_pause(aTHX_ rec);
     set_state(rec, NYTP_PAUSED);
     flush(rec, NYTP_FLUSH_SYNC);
     nytp_unguard(rec);
@@ -979,10 +982,12 @@ void nytp_thread_seen(pTHX)
 }
 
 /* Two in a row: perl's optimizer drops the first (op.c, OP_NEXTSTATE) unless it is for the
- * debugger; every `use` has one. */
-static bool is_empty_statement(const OP *op)
+ * debugger or has a label; every `use` has one. */
+static bool is_empty_statement(pTHX_ const OP *op)
 {
-    const OP *const next = op->op_type == OP_DBSTATE ? op->op_next : NULL;
+    const bool may_go = op->op_type == OP_DBSTATE && CopLABEL(cCOPx(op)) == NULL;
+    const OP *const next = may_go ? op->op_next : NULL;
+    PERL_UNUSED_CONTEXT;
     return next != NULL && (next->op_type == OP_DBSTATE || next->op_type == OP_NEXTSTATE);
 }
 
@@ -993,7 +998,7 @@ void nytp_statement_by_db(pTHX)
         return;
     if (rec->state == NYTP_ARMED)
         nytp_start_armed(aTHX_ rec);
-    if (rec->stmts_on && !is_empty_statement(PL_op))
+    if (rec->stmts_on && !is_empty_statement(aTHX_ PL_op))
         nytp_stmt_begin(aTHX_ rec, PL_curcop);
 }
 

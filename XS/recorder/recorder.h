@@ -117,6 +117,14 @@ struct nytp_sub {
     bool in_use;              /* it can still be called; of release.c */
 };
 
+/* Whether readers are to be told that it is no Perl sub. A builtin is one however it ends; that
+ * an xsub was run is certain once it has returned. */
+static inline bool nytp_sub_is_foreign(const struct nytp_sub *sub)
+{
+    return sub->kind == NYTP_SUB_OPCODE ||
+           (sub->kind != NYTP_SUB_PERL && sub->returned_normally);
+}
+
 /* Calls of one sub from one place. */
 struct nytp_arc {
     uint32_t fid, line;
@@ -179,6 +187,13 @@ struct nytp_place {
     U32 seq; /* cop_seq: a later COP at this address has another */
     uint32_t fid, line;
     struct nytp_encoded_place encoded; /* of the statement's time records */
+};
+
+/* The statement in progress. */
+struct nytp_stmt {
+    uint32_t fid, line, block_line, sub_line; /* fid 0: none; the lines only with blocks=1 */
+    struct nytp_encoded_place encoded;
+    int64_t since_ticks;
 };
 
 /* A string eval that is being compiled. */
@@ -249,14 +264,12 @@ struct nytp_recorder {
     uint32_t n_frames, size_frames;
     uint32_t last_serial;
     int64_t left_ticks; /* axis at the last call's return, for the leave op around it */
-    struct {            /* the statement in progress; fid 0: none */
-        uint32_t fid, line, block_line, sub_line; /* the lines only with blocks=1 */
-        struct nytp_encoded_place encoded;
-        int64_t since_ticks;
-    } stmt;
+    struct nytp_stmt stmt;
     struct nytp_clock clock;
 
     struct nytp_place compiling_place;
+    struct nytp_stmt
+        paused_stmt; /* had called DB::disable_profile(); since_ticks: how long it ran */
     struct nytp_jump jump;
 
     struct nytp_index subs_by_name, bodies, arcs, files_by_name, opcodes;
@@ -438,6 +451,9 @@ void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop);
 void nytp_stmt_return(pTHX_ struct nytp_recorder *rec); /* control came back into PL_curcop */
 void nytp_stmt_end(pTHX_ struct nytp_recorder *rec);    /* recording ends in this statement */
 void nytp_stmt_drop(struct nytp_recorder *rec);         /* forget the one in progress */
+/* Recording stops in this statement, and goes on: its record comes when it goes on. */
+void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec);
+void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec);
 const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, const COP *cop,
                                          uint32_t via) NYTP_COLD;
 

@@ -171,6 +171,35 @@ void nytp_stmt_drop(struct nytp_recorder *rec)
     rec->left_fresh = false;
 }
 
+/* A statement that only stops the recording is no part of what was to be measured: it has no
+ * record if recording never goes on. */
+void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
+{
+    rec->paused_stmt = rec->stmt;
+    rec->paused_stmt.since_ticks =
+        nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)) - rec->stmt.since_ticks;
+    nytp_stmt_drop(rec);
+}
+
+/* In the same file a DISCOUNT may wait for this record: it is the rest of an execution then. In
+ * a new file the place has to be said again. */
+void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec)
+{
+    const int64_t ticks = rec->paused_stmt.since_ticks;
+    struct nytp_file *const file = nytp_file_numbered(aTHX_ rec, rec->paused_stmt.fid);
+    if (file == NULL)
+        return;
+    nytp_guard(rec);
+    nytp_file_fid(aTHX_ rec, file, NYTP_FID_VIA_STMT);
+    rec->stmt = rec->paused_stmt;
+    rec->paused_stmt.fid = 0;
+    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    rec->stmt.since_ticks = now - ticks;
+    charge(rec, now);
+    nytp_stmt_drop(rec);
+    nytp_unguard(rec);
+}
+
 const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, const COP *cop,
                                          uint32_t via)
 {

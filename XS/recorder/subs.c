@@ -681,7 +681,7 @@ static void write_closing_info(pTHX_ struct nytp_recorder *rec, struct nytp_sub 
         const struct nytp_file *const program = nytp_file_named(aTHX_ rec, PL_origfilename);
         fid = nytp_file_is_known(rec, program) ? program->fid : 0;
     }
-    if (fid != 0 && sub->returned_normally)
+    if (fid != 0 && nytp_sub_is_foreign(sub))
         write_info(rec, sub, fid, 0, 0);
 }
 

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# What users of Devel::NYTProf find in its profiles beyond the obvious: one program per fact, and
+# the records that tell it. With NYTP_IMPL=peer the same table is held against the installed
+# Devel::NYTProf.
+#
+# Facts are lines:
+#   file FID PARENT PARENT_LINE FLAGS NAME      sub FID FIRST-LAST NAME      mark NAME
+#   arc FID:LINE CALLER -> CALLEE xCOUNT        stmt FID LINE:COUNT ...
+# A row compares those that its `want` matches.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+my $USUAL = 'savesrc=0:slowops=0:start=init';
+
+# The lines that tell everything in a profile that does not depend on time. HAS_SRC is about
+# where perl keeps sources.
+sub facts {
+    my ($p) = @_;
+    my @lines;
+    for my $file (map { $p->{fid}{$_} } @{ $p->{fid_order} }) {
+        my $name = $file->{name};
+        $name =~ s{\A/.*/}{}s;
+        my $flags = $file->{flags} & ~0x10;
+        push @lines, "file $file->{fid} $file->{eval_fid} $file->{eval_line} $flags $name";
+    }
+    for my $name (sort keys %{ $p->{sub} }) {
+        push @lines, sort map {"sub $_->[0] $_->[1]-$_->[2] $name"} @{ $p->{sub}{$name} };
+    }
+    push @lines, map {"mark $_"} sort keys %{ $p->{marker} };
+    push @lines, sort map {"arc $_->{fid}:$_->{line} $_->{caller} -> $_->{callee} x$_->{count}"}
+      @{ $p->{arc} };
+    for my $fid (sort { $a <=> $b } keys %{ $p->{stmt} }) {
+        my $lines = $p->{stmt}{$fid};
+        push @lines, "stmt $fid " . join ' ', map {"$_:$lines->{$_}[0]"} sort { $a <=> $b } keys %$lines;
+    }
+    return @lines;
+}
+
+# row NAME, {opts (a list: each run), want, files, profile, switches, how}, PROGRAM, FACTS
+my @ROWS;
+
+sub row {
+    my ($name, $o, $code, $facts) = @_;
+    push @ROWS, { name => $name, %$o, code => $code, facts => $facts };
+}
+
+# ---- the statement that stops the recording
+
+my $SWITCHING = <<'P';
+sub w { return 1 }
+w();
+w() + DB::disable_profile();
+w();
+DB::enable_profile();
+DB::disable_profile();
+w();
+DB::enable_profile();
+w();
+DB::disable_profile();
+w();
+P
+row 'the statement that calls DB::disable_profile() has its record when recording goes on',
+  { opts => [map { ("$USUAL:leave=$_", "$USUAL:leave=$_:use_db_sub=1") } 0, 1], want => qr/^stmt/ },
+  $SWITCHING, "stmt 1 1:3 2:1 3:1 5:1 6:1 8:1 9:1\n";
+my $NEW_FILE = <<'P';
+sub w { return 1 }
+w() + DB::disable_profile();
+w();
+DB::enable_profile('new.out');
+w();
+P
+row 'it is the first record of the file that recording goes on in',
+  { opts => ["$USUAL:leave=1"], want => qr/^(?:file|stmt)/, profile => 'new.out' },
+  $NEW_FILE, "file 1 0 0 2 prog.pl\nstmt 1 1:1 2:1 4:1 5:1\n";
+row 'and not in the file before', { opts => ["$USUAL:leave=0"], want => qr/^stmt/ },
+  $NEW_FILE, "stmt 1 2:1\n";
+
+# ---- empty statements
+
+row 'an empty statement with a label counts',
+  { opts => [map { ("$USUAL:leave=$_", "$USUAL:leave=$_:use_db_sub=1") } 0, 1], want => qr/^stmt/ },
+  <<'P', "stmt 1 1:4 2:1 3:1 4:1 5:1\n";
+sub f { 1 }  f();
+first:;
+f();
+second:;
+f();
+P
+
+# ---- builtins that never return
+
+row 'a builtin is one, however it ends', { opts => ["$USUAL:slowops=2"], want => qr/CORE:unpack/ },
+  <<'P', <<'F';
+eval { my $x = unpack 'w', "\xff" x 20; };
+sub f { 1 }
+f();
+P
+sub 1 0-0 main::CORE:unpack
+mark main::CORE:unpack
+arc 1:1 main::RUNTIME -> main::CORE:unpack x1
+F
+row 'also where perl code ends it', { opts => ["$USUAL:slowops=2"], want => qr/^(?:sub|mark).*CORE:/ },
+  <<'P', join '', map { my $kind = $_; map {"$kind main::CORE:$_\n"} qw(open print sort) } 'sub 1 0-0', 'mark';
+package H; sub TIEHANDLE { bless [] } sub OPEN { die } sub PRINT { die }
+package main;
+tie *FH, 'H';
+eval { open FH, '<', 'x' };
+eval { print FH 'x' };
+eval { my @x = sort { die } 2, 1 };
+sub f { 1 }
+f();
+P
+
+for my $row (@ROWS) {
+    scenario $row->{name} => sub {
+        for my $opts (@{ $row->{opts} }) {
+            my $run = run_prog(%$row, opts => $opts);
+            is "$run->{status}$run->{err}", 0, "$opts: runs";
+            my $p = profile_in($run, $row->{profile});
+            ok $p && $p->{complete}, "$opts: has a whole profile" or return;
+            my @facts = grep { $_ =~ $row->{want} } facts($p);
+            is join("\n", @facts, ''), $row->{facts}, "$opts: its records";
+            is join("\n", check_sums($p)), '', "$opts: its sums" if impl() eq 'ours';
+        }
+    };
+}
+
+done_testing;
