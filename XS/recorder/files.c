@@ -189,10 +189,15 @@ static AV *kept_lines(pTHX_ const struct nytp_file *file)
     return gv == NULL ? NULL : GvAV(gv);
 }
 
+static bool is_written(const struct nytp_recorder *rec, const struct nytp_file *file)
+{
+    return file->fid != 0 && file->generation == rec->generation;
+}
+
 static void write_kept_lines(pTHX_ struct nytp_recorder *rec, const struct nytp_file *file)
 {
     AV *const lines = kept_lines(aTHX_ file);
-    if (lines == NULL || !nytp_file_is_known(rec, file))
+    if (lines == NULL || !is_written(rec, file))
         return;
     for (SSize_t i = 1; i <= av_top_index(lines); i++) {
         SV *const *const line = av_fetch(lines, i, 0);
@@ -288,7 +293,8 @@ static const char *absolute_name(struct nytp_recorder *rec, struct nytp_file *fi
 
 static void write_new_fid(struct nytp_recorder *rec, struct nytp_file *file)
 {
-    const uint32_t parent_fid = file->parent == NULL ? 0 : file->parent->fid;
+    const uint32_t parent_fid =
+        file->parent == NULL ? 0 : nytp_file_known_fid(rec, file->parent);
     const char *const name = absolute_name(rec, file);
     nytp_write_new_fid(rec->writer, file->fid, parent_fid,
                        parent_fid == 0 ? 0 : file->parent_line, file->flags, 0, 0, name,
@@ -316,21 +322,45 @@ static void number(struct nytp_recorder *rec, struct nytp_file *file)
     nytp_trace(rec, 2, "file %u is %s", file->fid, file->shown_name);
 }
 
-/* `Foo.pm (autosplit into …)` is Foo.pm. */
-static struct nytp_file *split_from(pTHX_ struct nytp_recorder *rec, struct nytp_file *file)
+static bool ends_in_path(const char *name, const char *path, size_t len)
 {
-    const char *const mark = strstr(file->perl_name, autosplit_mark);
-    if (mark == NULL)
-        return file;
-    file->flags |= NYTP_FID_IS_AUTOSPLIT;
-    char *const whole = nytp_copy(file->perl_name, (size_t)(mark - file->perl_name));
-    struct nytp_file *const original = nytp_file_named(aTHX_ rec, whole);
-    Safefree(whole);
-    return original->fid != 0 ? original : file;
+    const size_t name_len = name == NULL ? 0 : strlen(name);
+    return name_len > len && name[name_len - len - 1] == '/' &&
+           memEQ(name + name_len - len, path, len);
+}
+
+/* The file with an id that has exactly this name, or else the first that ends in it. */
+static struct nytp_file *numbered_file_of(const struct nytp_recorder *rec, const char *path,
+                                          size_t len)
+{
+    struct nytp_file *found = NULL;
+    for (uint32_t fid = 1; fid <= rec->n_fids; fid++) {
+        struct nytp_file *const file = rec->files[fid];
+        if (file == NULL)
+            continue;
+        if (strlen(file->perl_name) == len && memEQ(file->perl_name, path, len))
+            return file;
+        if (found == NULL && (ends_in_path(file->perl_name, path, len) ||
+                              ends_in_path(file->absolute_name, path, len)))
+            found = file;
+    }
+    return found;
+}
+
+/* AutoSplit writes each sub to a file of its own that calls itself "Foo.pm (autosplit into …)",
+ * with the lines of Foo.pm. Such a piece is Foo.pm, if that has an id. */
+static struct nytp_file *module_of(const struct nytp_recorder *rec, struct nytp_file *file)
+{
+    const char *const mark = file->fid != 0 || file->is_eval || file->module != NULL
+                                 ? NULL
+                                 : strstr(file->perl_name, autosplit_mark);
+    if (mark != NULL)
+        file->module = numbered_file_of(rec, file->perl_name, (size_t)(mark - file->perl_name));
+    return file->module != NULL ? file->module : file;
 }
 
 /* Evals without a known place hang below an invented file, which readers expect. */
-static void place_eval(pTHX_ struct nytp_recorder *rec, struct nytp_file *file)
+static void place_eval(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, uint32_t via)
 {
     if (!file->is_eval)
         return;
@@ -342,20 +372,24 @@ static void place_eval(pTHX_ struct nytp_recorder *rec, struct nytp_file *file)
         file->parent = unknown_invoker(aTHX_ rec);
         file->parent_line = 1;
     }
-    if (!nytp_file_is_known(rec, file->parent)) {
-        if (file->parent->fid == 0 && !file->parent->is_eval)
-            file->parent->flags |= NYTP_FID_IS_EVAL;
-        nytp_file_fid(aTHX_ rec, file->parent, 0);
+    struct nytp_file *const parent = module_of(rec, file->parent);
+    if (!is_written(rec, parent)) {
+        if (parent->fid == 0 && !parent->is_eval)
+            parent->flags |= NYTP_FID_IS_EVAL;
+        nytp_file_fid(aTHX_ rec, parent, parent == rec->unknown_invoker ? via : 0);
     }
     file->placing = false;
 }
 
+/* The number comes first: an eval has a lower one than its parent, if that has none yet. */
 static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, uint32_t via)
 {
     SV *const sv = program_text(aTHX_ rec, file);
     size_t len = 0;
     char *source = NULL;
-    place_eval(aTHX_ rec, file);
+    if (file->fid == 0)
+        number(rec, file);
+    place_eval(aTHX_ rec, file, via);
     if (wants_source(rec, file)) {
         file->flags |= NYTP_FID_SAVE_SRC;
         if (sv == NULL && file->lines == NULL && !file->awaits_lines && !file->is_eval &&
@@ -368,9 +402,9 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, u
         file->flags |= NYTP_FID_IS_EVAL;
     if (is_pmc(file->perl_name))
         file->flags |= NYTP_FID_IS_PMC;
+    if (!file->is_eval && strstr(file->perl_name, autosplit_mark) != NULL)
+        file->flags |= NYTP_FID_IS_AUTOSPLIT;
     file->flags |= via;
-    if (file->fid == 0)
-        number(rec, file);
     write_new_fid(rec, file);
     if (sv != NULL)
         write_eval_text(aTHX_ rec, file, sv);
@@ -383,18 +417,17 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, u
     file->text = NULL;
 }
 
-bool nytp_file_is_known(const struct nytp_recorder *rec, const struct nytp_file *file)
+uint32_t nytp_file_known_fid(const struct nytp_recorder *rec, struct nytp_file *file)
 {
-    return file->fid != 0 && file->generation == rec->generation;
+    const struct nytp_file *const module = module_of(rec, file);
+    return is_written(rec, module) ? module->fid : 0;
 }
 
 uint32_t nytp_file_fid(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, uint32_t via)
 {
-    if (nytp_file_is_known(rec, file))
+    file = module_of(rec, file);
+    if (is_written(rec, file))
         return file->fid;
-    struct nytp_file *const original = split_from(aTHX_ rec, file);
-    if (original != file)
-        return nytp_file_fid(aTHX_ rec, original, via);
     nytp_clock_pause(&rec->clock);
     introduce(aTHX_ rec, file, via);
     nytp_clock_resume(&rec->clock);

@@ -58,6 +58,7 @@ struct nytp_file {
     uint32_t generation;      /* of the profile file that knows the fid */
     uint32_t flags;           /* NYTP_FID_… */
     struct nytp_file *parent; /* string evals: the file of the statement that ran it */
+    struct nytp_file *module; /* a piece that AutoSplit cut out: what has its id; or NULL */
     uint32_t parent_line;
     bool is_eval;
     bool placing;      /* its parent is being introduced */
@@ -530,7 +531,8 @@ void nytp_infos_write_known(struct nytp_recorder *rec); /* what needs no look at
 
 struct nytp_file *nytp_file_named(pTHX_ struct nytp_recorder *rec, const char *perl_name);
 uint32_t nytp_file_fid(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, uint32_t via);
-bool nytp_file_is_known(const struct nytp_recorder *rec, const struct nytp_file *file);
+/* The id that the stream knows the file by; 0: none yet. */
+uint32_t nytp_file_known_fid(const struct nytp_recorder *rec, struct nytp_file *file);
 /* The number in "(eval N)"; false for other names. */
 bool nytp_parse_eval_name(const char *name, UV *seq);
 OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec);            /* entereval */

@@ -160,7 +160,9 @@ static bool remember(pTHX_ struct nytp_recorder *rec, const struct nytp_file *fi
         *past = (struct nytp_past_eval){
             .fid = file->fid,
             .generation = file->generation,
-            .parent_fid = file->parent == NULL ? 0 : file->parent->fid,
+            .parent_fid = file->parent == NULL           ? 0
+                          : file->parent->module == NULL ? file->parent->fid
+                                                         : file->parent->module->fid,
             .parent_line = file->parent_line,
         };
     return past != NULL;

@@ -639,7 +639,7 @@ static void collect_packages(struct nytp_recorder *rec)
             continue;
         struct package *const known = package_of(rec, sub, &hash);
         if (known != NULL) {
-            if (!nytp_file_is_known(rec, known->file))
+            if (nytp_file_known_fid(rec, known->file) == 0)
                 known->file = sub->file;
             continue;
         }
@@ -672,23 +672,23 @@ static void write_closing_info(pTHX_ struct nytp_recorder *rec, struct nytp_sub 
         return;
     if (sub == rec->runtime || sub == rec->null_caller) {
         struct nytp_file *const program = nytp_file_named(aTHX_ rec, PL_origfilename);
-        if (sub == rec->runtime && nytp_file_is_known(rec, program))
+        if (sub == rec->runtime && nytp_file_known_fid(rec, program) != 0)
             write_info(rec, sub, program->fid, 1, 1);
         return;
     }
     uint32_t fid = fid_of_package(aTHX_ rec, sub);
     if (fid == 0 && sub->package_len == 4 && strnEQ(sub->name, "main", 4)) {
-        const struct nytp_file *const program = nytp_file_named(aTHX_ rec, PL_origfilename);
-        fid = nytp_file_is_known(rec, program) ? program->fid : 0;
+        fid = nytp_file_known_fid(rec, nytp_file_named(aTHX_ rec, PL_origfilename));
     }
     if (fid != 0 && nytp_sub_is_foreign(sub))
         write_info(rec, sub, fid, 0, 0);
 }
 
-static bool has_known_place(const struct nytp_recorder *rec, const struct nytp_sub *sub)
+/* The id of the file that the sub is in, if the stream has it; else 0. */
+static uint32_t known_fid(const struct nytp_recorder *rec, const struct nytp_sub *sub)
 {
-    return sub->kind == NYTP_SUB_PERL && sub->file != NULL &&
-           nytp_file_is_known(rec, sub->file);
+    return sub->kind == NYTP_SUB_PERL && sub->file != NULL ? nytp_file_known_fid(rec, sub->file)
+                                                           : 0;
 }
 
 void nytp_infos_write_known(struct nytp_recorder *rec)
@@ -697,8 +697,9 @@ void nytp_infos_write_known(struct nytp_recorder *rec)
     for (size_t i = 0; i < rec->n_unwritten; i++) {
         struct nytp_sub *const sub = rec->unwritten[i];
         const bool is_written = sub->info_generation == rec->generation;
-        if (!is_written && has_known_place(rec, sub))
-            write_info(rec, sub, sub->file->fid, sub->first_line, sub->last_line);
+        const uint32_t fid = is_written ? 0 : known_fid(rec, sub);
+        if (fid != 0)
+            write_info(rec, sub, fid, sub->first_line, sub->last_line);
         if (sub->info_generation == rec->generation)
             sub->is_queued = false;
         else

@@ -11,6 +11,7 @@
 use strict;
 use warnings;
 
+use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Test::More;
@@ -43,7 +44,8 @@ sub facts {
     return @lines;
 }
 
-# row NAME, {opts (a list: each run), want, files, profile, switches, how}, PROGRAM, FACTS
+# row NAME, {opts (a list: each run), want, prepare (called with the folder), profile, and what
+# run_prog() takes}, PROGRAM, FACTS
 my @ROWS;
 
 sub row {
@@ -118,10 +120,94 @@ sub f { 1 }
 f();
 P
 
+# ---- ids
+
+row 'a string eval without a known place has a lower id than the parent that is invented for it',
+  { opts => [$USUAL], want => qr/^file/ }, <<'P', <<'F';
+my $x = 1;
+#line 7 "(eval 99)"
+$x++;
+P
+file 1 0 0 2 prog.pl
+file 3 0 0 418 /unknown-eval-invoker
+file 2 3 1 34 (eval 99)
+F
+row 'with flags that tell how it was seen', { opts => ["$USUAL:stmts=0"], want => qr/^file/ },
+  <<'P', <<'F';
+sub f { 1 }
+f();
+#line 7 "(eval 99)"
+f();
+P
+file 1 0 0 4 prog.pl
+file 3 0 0 420 /unknown-eval-invoker
+file 2 3 1 36 (eval 99)
+F
+
+# ---- AutoSplit
+
+my $SPLIT = <<'P';
+package Spl;
+use AutoLoader 'AUTOLOAD';
+sub pre { 1 }
+1;
+__END__
+
+sub foo {
+  my $x = shift;
+  return $x + 1;
+}
+
+sub bar {
+  eval '2 + 2';
+}
+P
+
+# Lay the module and the pieces that AutoSplit makes of it into the folder.
+sub autosplit {
+    my ($dir) = @_;
+    open my $fh, '>', "$dir/Spl.pm" or die "$dir/Spl.pm: $!";
+    print $fh $SPLIT;
+    close $fh or die "$dir/Spl.pm: $!";
+    mkdir "$dir/auto" or die "$dir/auto: $!";
+    system "cd '$dir' && $^X -MAutoSplit -e 'AutoSplit::autosplit(q(Spl.pm), q(auto), 0, 0, 0)' >/dev/null";
+    die 'AutoSplit failed' if $?;
+    return;
+}
+
+for my $lib ("'.'", 'do { require Cwd; Cwd::getcwd() }') {
+    row "subs that AutoSplit cut out of a module are in its file, use lib $lib",
+      { opts => [$USUAL], want => qr/Spl(?!::BEGIN)|^stmt 2/, prepare => \&autosplit },
+      "use lib $lib; use Spl; Spl::pre(); Spl::foo(1); Spl::bar();\n", <<'F';
+file 2 0 0 2 Spl.pm
+file 4 2 13 34 (eval 1)[Spl.pm (autosplit into auto/Spl/bar.al):13]
+sub 2 12-14 Spl::bar
+sub 2 7-10 Spl::foo
+sub 2 3-3 Spl::pre
+arc 1:1 main::RUNTIME -> Spl::pre x1
+arc 3:24 main::RUNTIME -> Spl::bar x1
+arc 3:24 main::RUNTIME -> Spl::foo x1
+stmt 2 3:1 8:1 9:1 13:2 16:1
+F
+}
+row 'without the module in the profile, a piece is a file of its own',
+  { opts => [$USUAL], want => qr/^(?:file|stmt)/ }, <<'P', <<'F';
+sub f { 1 }
+#line 1 "No.pm (autosplit into auto/No/x.al)"
+f();
+P
+file 1 0 0 10 x.al)
+file 2 0 0 2 prog.pl
+stmt 1 1:1
+stmt 2 1:1
+F
+
 for my $row (@ROWS) {
     scenario $row->{name} => sub {
         for my $opts (@{ $row->{opts} }) {
-            my $run = run_prog(%$row, opts => $opts);
+            my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+            $row->{prepare}->($dir) if $row->{prepare};
+            my $run = run_prog(%$row, opts => $opts, dir => $dir);
             is "$run->{status}$run->{err}", 0, "$opts: runs";
             my $p = profile_in($run, $row->{profile});
             ok $p && $p->{complete}, "$opts: has a whole profile" or return;
