@@ -332,7 +332,7 @@ static void put_descriptions(struct writer *w, const struct nytp_part *part)
         put_text_line(w, "desc: Partial: ",
                       (struct nytp_name){.ptr = part->error.message,
                                          .len = (uint32_t)strlen(part->error.message)});
-    if (profile->estimated_tree)
+    if (part->estimated_tree)
         nytp_puts(out, "desc: Estimated: inclusive statement counts (no call events)\n");
 }
 

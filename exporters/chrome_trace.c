@@ -130,7 +130,7 @@ static void put_timeline(const struct trace *t)
 {
     const struct nytp_profile *profile = t->profile;
     char remark[120];
-    put_process_name(t, nytp_timeline_remark(profile, remark, sizeof remark));
+    put_process_name(t, nytp_timeline_remark(profile, t->process, remark, sizeof remark));
     struct nytp_timeline line;
     nytp_timeline_begin(&line, profile, t->process);
     put_call(t, line.root, 0, line.end_ticks);
@@ -171,11 +171,11 @@ static bool put_layout(const struct trace *t)
     return true;
 }
 
-static bool write_processes(struct trace *t, bool timeline)
+static bool write_processes(struct trace *t, bool aggregate)
 {
     for (t->process = 0; t->process < t->profile->n_processes; t->process++) {
         t->offset_ns = nytp_process_offset_ns(t->profile, t->process);
-        if (timeline)
+        if (!aggregate && nytp_process_has_timeline(t->profile, t->process))
             put_timeline(t);
         else if (!put_layout(t))
             return false;
@@ -191,7 +191,7 @@ static bool write_chrome_trace(const struct nytp_profile *profile,
     bool ok = nytp_frames_init(&t.frames, profile) && make_heads(&t);
     if (ok) {
         nytp_puts(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-        ok = write_processes(&t, profile->n_spans > 0 && !options->aggregate);
+        ok = write_processes(&t, options->aggregate);
         nytp_puts(out, "]}\n");
     }
     if (!ok)

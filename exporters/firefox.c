@@ -403,7 +403,8 @@ static bool write_timeline(struct thread t, bool first)
     char remark[120];
     const bool ok = tables_from_nodes(&t);
     if (ok)
-        put_thread(&t, first, true, nytp_timeline_remark(t.profile, remark, sizeof remark));
+        put_thread(&t, first, true,
+                   nytp_timeline_remark(t.profile, t.process, remark, sizeof remark));
     free_tables(&t);
     return ok && !t.no_memory;
 }
@@ -430,8 +431,8 @@ static bool write_totals(struct thread t, const struct nytp_export_options *user
 static bool write_threads(const struct nytp_profile *profile,
                           const struct nytp_export_options *options, struct nytp_out *out)
 {
-    const bool timeline = profile->n_spans > 0 && !options->aggregate;
     for (uint32_t i = 0; i < profile->n_processes; i++) {
+        const bool timeline = !options->aggregate && nytp_process_has_timeline(profile, i);
         const struct thread t = {
             .profile = profile,
             .out = out,

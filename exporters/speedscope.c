@@ -71,7 +71,7 @@ static bool write_evented(const struct speedscope *s, uint32_t process, bool fir
     nytp_scale_init(&scale, s->unit, s->profile->ticks_per_sec);
     char remark[120];
     begin_profile(s, first, "evented");
-    nytp_timeline_remark(s->profile, remark, sizeof remark);
+    nytp_timeline_remark(s->profile, process, remark, sizeof remark);
     nytp_process_json_label(s->profile, process, remark, s->out);
     struct nytp_timeline t;
     nytp_timeline_begin(&t, s->profile, process);
@@ -155,13 +155,36 @@ static bool write_sampled(const struct speedscope *s, bool first)
     return ok;
 }
 
+static bool has_timeline(const struct speedscope *s, uint32_t process)
+{
+    return !s->options->aggregate && nytp_process_has_timeline(s->profile, process);
+}
+
+/* What opens: the first time line, which comes first; but the totals, which come last, where a
+ * time line is not whole. The sandwich view of such a one ranks what many short calls took
+ * under their callers. */
+static uint32_t first_view(const struct speedscope *s)
+{
+    uint32_t n_timelines = 0;
+    uint64_t n_pruned = 0;
+    for (uint32_t i = 0; i < s->profile->n_processes; i++)
+        n_timelines += has_timeline(s, i);
+    for (uint32_t i = 0; i < s->profile->n_parts; i++)
+        n_pruned += s->profile->parts[i].spans_pruned;
+    return n_pruned > 0 ? n_timelines : 0;
+}
+
 static bool write_profiles(const struct speedscope *s)
 {
-    const bool timeline = s->profile->n_spans > 0 && !s->options->aggregate;
-    for (uint32_t i = 0; timeline && i < s->profile->n_processes; i++)
-        if (!write_evented(s, i, i == 0))
+    bool first = true;
+    for (uint32_t i = 0; i < s->profile->n_processes; i++) {
+        if (!has_timeline(s, i))
+            continue;
+        if (!write_evented(s, i, first))
             return false;
-    return write_sampled(s, !timeline);
+        first = false;
+    }
+    return write_sampled(s, first);
 }
 
 static bool write_speedscope(const struct nytp_profile *profile,
@@ -177,7 +200,8 @@ static bool write_speedscope(const struct nytp_profile *profile,
     if (ok) {
         nytp_puts(out, "{\"$schema\":\"" SCHEMA "\",\n\"exporter\":\"nytp-export\",\"name\":");
         nytp_process_json_label(profile, 0, "", out);
-        nytp_puts(out, ",\n\"activeProfileIndex\":0,\"shared\":{\"frames\":[");
+        nytp_printf(out, ",\n\"activeProfileIndex\":%lu,\"shared\":{\"frames\":[",
+                    (unsigned long)first_view(&s));
         write_frames(&s);
         nytp_puts(out, "]},\n\"profiles\":[");
         ok = write_profiles(&s);

@@ -8,10 +8,13 @@
  * beyond the size limit is an error of write() like any other.
  */
 #include "dump.h"
+#include "lacks.h"
 #include "options.h"
 #include "unpack.h"
 #include "../core/version.h"
 #include "viewer.h"
+
+#include "../../formats/core/span_budget.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -274,6 +277,23 @@ static struct nytp_profile *load(struct run *run, const char *path, struct nytp_
     return profile;
 }
 
+/* What the inputs lack of what the exporter would use. */
+static void say_what_lacks(const struct run *run, const struct nytp_lacks *lacks)
+{
+    char text[4096];
+    for (size_t i = 0; i < NYTP_LACK_REASONS && !run->cli.quiet; i++)
+        if (nytp_lacks_message(lacks, i, text, sizeof text))
+            say("%s", text);
+}
+
+/* The time lines of all inputs together keep within the budget of one, already while more are
+ * read. */
+static bool limit_spans(const struct run *run, struct nytp_profile **profiles, uint32_t n)
+{
+    const uint32_t most = build_options(&run->cli).max_spans;
+    return most == 0 || n < 2 || nytp_profiles_limit_spans(profiles, n, most);
+}
+
 /* All inputs as one profile. One that is unusable does not keep the others from being
  * exported, unless --strict. NULL after a message. */
 static struct nytp_profile *load_all(struct run *run)
@@ -286,13 +306,20 @@ static struct nytp_profile *load_all(struct run *run)
         return NULL;
     }
     uint32_t n = 0;
-    for (int i = 0; i < cli->n_files; i++) {
+    struct nytp_lacks lacks = {0};
+    bool fits = true;
+    for (int i = 0; i < cli->n_files && fits; i++) {
         profiles[n] = load(run, cli->files[i], NULL);
-        n += profiles[n] != NULL;
+        if (profiles[n] == NULL)
+            continue;
+        nytp_lacks_add(&lacks, cli->exporter, profiles[n], input_name(cli->files[i]));
+        fits = limit_spans(run, profiles, ++n);
     }
     struct nytp_profile *profile = NULL;
     struct nytp_error error = {0};
-    if (n == 0 || (cli->strict && run->failed)) {
+    if (!fits)
+        say("out of memory");
+    if (n == 0 || !fits || (cli->strict && run->failed)) {
         for (uint32_t i = 0; i < n; i++)
             nytp_profile_free(profiles[i]);
     } else if (n == 1) {
@@ -303,65 +330,11 @@ static struct nytp_profile *load_all(struct run *run)
             say("merging %lu inputs: %s", (unsigned long)n, error.message);
     }
     free(profiles);
+    if (profile != NULL)
+        say_what_lacks(run, &lacks);
     if (profile != NULL && run->failed)
         run->partial = true;
     return profile;
-}
-
-/* ---- what the recording lacks ---- */
-
-/* Recordings of some age do not tell their options; then what is missing was not wanted. */
-static bool may_have_been(const struct nytp_profile *profile, const char *option,
-                          const char *value)
-{
-    const struct nytp_name *const recorded = nytp_profile_option(profile, option);
-    return recorded == NULL ||
-           (recorded->len == strlen(value) && memcmp(recorded->ptr, value, recorded->len) == 0);
-}
-
-/* What the exporter would use and the recording does not hold; each reason but once. */
-static unsigned what_lacks(const struct nytp_exporter *exporter,
-                           const struct nytp_profile *profile)
-{
-    unsigned lacks = exporter->needs & ~profile->has;
-    if ((profile->has & NYTP_HAS_CALLS) == 0)
-        lacks &= ~(unsigned)NYTP_HAS_ENTRIES;
-    if ((profile->has & NYTP_HAS_ARCS) == 0 && (lacks & NYTP_HAS_CALLS) != 0) {
-        lacks &= ~(unsigned)NYTP_HAS_CALLS;
-        lacks |= NYTP_HAS_ARCS;
-    }
-    return lacks;
-}
-
-static void say_what_lacks(const struct run *run, const struct nytp_profile *profile)
-{
-    static const struct {
-        enum nytp_has bit;
-        const char *option, *value, *text;
-        bool only_partial;
-    } reasons[] = {
-        {NYTP_HAS_STATEMENTS, "stmts", "0",
-         ", so there are no statement counts and a sub's time stands on its first line", false},
-        {NYTP_HAS_ARCS, "subs", "0", ", so no calls are known", false},
-        {NYTP_HAS_ARCS, "calls", "0",
-         " and without its end, where the calls are summed up, so no calls are known", true},
-        {NYTP_HAS_CALLS, "calls", "0",
-         ", so stacks and their times are estimated from call sites", false},
-        {NYTP_HAS_ENTRIES, "calls", "1", ", so call sites on stacks come from totals", false},
-        {NYTP_HAS_SOURCE, "savesrc", "0", ", so it holds no source text", false},
-        {NYTP_HAS_BLOCKS, "blocks", "0", ", so times of blocks are missing", false},
-    };
-    if (run->cli.quiet)
-        return;
-    unsigned lacks = what_lacks(run->cli.exporter, profile);
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
-        if ((lacks & reasons[i].bit) == 0 || (reasons[i].only_partial && !profile->partial) ||
-            !may_have_been(profile, reasons[i].option, reasons[i].value))
-            continue;
-        lacks &= ~(unsigned)reasons[i].bit;
-        say("%s: recorded with NYTPROF option %s=%s%s", input_name(run->cli.files[0]),
-            reasons[i].option, reasons[i].value, reasons[i].text);
-    }
 }
 
 /* ---- writing ---- */
@@ -516,7 +489,6 @@ static enum exit_status run_export(struct run *run)
     if (profile == NULL)
         return EXIT_INPUT;
     struct nytp_error error = {0};
-    say_what_lacks(run, profile);
     if (!cli->quiet)
         cli->selection.on_miss = say_miss;
     enum exit_status status;

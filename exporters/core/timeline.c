@@ -68,6 +68,17 @@ static bool open_span(struct nytp_timeline *t, uint32_t index)
     return found(t, true, span->node, span->start_ticks);
 }
 
+/* A call of `node` can lie within one of `outer`. */
+static bool is_inside(const struct nytp_profile *profile, uint32_t node, uint32_t outer)
+{
+    const uint32_t depth = profile->nodes[outer].depth;
+    if (profile->nodes[node].depth <= depth)
+        return false;
+    while (profile->nodes[node].depth > depth)
+        node = profile->nodes[node].parent;
+    return node == outer;
+}
+
 bool nytp_timeline_next(struct nytp_timeline *t)
 {
     const struct nytp_profile *profile = t->profile;
@@ -80,11 +91,9 @@ bool nytp_timeline_next(struct nytp_timeline *t)
 
     while (t->next < t->end && profile->spans[t->next].node == t->root)
         t->next++;
-    const uint32_t next_depth =
-        t->next < t->end ? profile->nodes[profile->spans[t->next].node].depth : 0;
     if (t->n_open > 1) {
         const struct nytp_span *last = &profile->spans[t->open[t->n_open - 2]];
-        if (profile->nodes[last->node].depth >= next_depth)
+        if (t->next == t->end || !is_inside(profile, profile->spans[t->next].node, last->node))
             return found(t, false, last->node, last->end_ticks);
     }
     if (t->next < t->end)
@@ -98,12 +107,20 @@ void nytp_timeline_end(struct nytp_timeline *timeline)
     *timeline = (struct nytp_timeline){0};
 }
 
-const char *nytp_timeline_remark(const struct nytp_profile *profile, char *text, size_t size)
+bool nytp_process_has_timeline(const struct nytp_profile *profile, uint32_t process)
 {
+    const struct nytp_part *part = &profile->parts[profile->processes[process].part];
+    return profile->n_spans > 0 && (part->has & NYTP_HAS_CALLS) != 0;
+}
+
+const char *nytp_timeline_remark(const struct nytp_profile *profile, uint32_t process,
+                                 char *text, size_t size)
+{
+    const struct nytp_part *part = &profile->parts[profile->processes[process].part];
     text[0] = '\0';
-    if (profile->spans_pruned > 0)
-        snprintf(text, size, ", calls shorter than %.3g \xc2\xb5s are in their callers",
-                 (double)profile->span_min_ticks * 1e6 / (double)profile->ticks_per_sec);
+    if (part->spans_pruned > 0)
+        snprintf(text, size, ", short calls (up to %.3g \xc2\xb5s) are in their callers",
+                 (double)part->pruned_span_ticks * 1e6 / (double)profile->ticks_per_sec);
     return text;
 }
 

@@ -34,9 +34,14 @@ void nytp_timeline_begin(struct nytp_timeline *timeline, const struct nytp_profi
 bool nytp_timeline_next(struct nytp_timeline *timeline);
 void nytp_timeline_end(struct nytp_timeline *timeline);
 
-/* ", calls shorter than 12 µs are in their callers", or "" when the timeline is whole.
- * Returns `text`. */
-const char *nytp_timeline_remark(const struct nytp_profile *profile, char *text, size_t size);
+/* Whether a process's calls are there as spans. Of several inputs some may have been recorded
+ * without call events (calls=0), and a selection may have taken the spans of all. */
+bool nytp_process_has_timeline(const struct nytp_profile *profile, uint32_t process);
+
+/* ", short calls (up to 12 µs) are in their callers", or "" when all calls of the process's
+ * input are in the time line. Returns `text`. */
+const char *nytp_timeline_remark(const struct nytp_profile *profile, uint32_t process,
+                                 char *text, size_t size);
 
 /* How long after the first process this one began, by the clock of the day: whole
  * microseconds, as nanoseconds. */

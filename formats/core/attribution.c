@@ -376,6 +376,8 @@ static bool make_part(struct nytp_attribution *s)
         .xs_version = attribute_or_empty(p, "xs_version"),
         .basetime_s = strtod(attribute_or_empty(p, "basetime").ptr, NULL),
         .n_processes = b->n_processes,
+        .has = p->has,
+        .estimated_tree = p->estimated_tree,
     };
     p->n_processes = b->n_processes;
     for (uint32_t i = 0; i < b->n_processes; i++) {

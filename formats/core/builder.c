@@ -352,30 +352,14 @@ static bool entry_event(struct nytp_builder *b, const struct nytp_event *e)
     return true;
 }
 
-/* Keep the timeline within its budget: when it is full, the shortest calls go. */
-static void prune_short_spans(struct nytp_builder *b)
-{
-    while (b->n_spans > b->options.max_spans / 2) {
-        b->span_min_ticks = b->span_min_ticks == 0 ? 1 : b->span_min_ticks * 2;
-        uint32_t kept = 0;
-        for (uint32_t i = 0; i < b->n_spans; i++)
-            if (b->spans[i].ticks >= b->span_min_ticks)
-                b->spans[kept++] = b->spans[i];
-        b->spans_pruned += b->n_spans - kept;
-        b->n_spans = kept;
-        if (b->span_min_ticks > INT64_MAX / 4)
-            return;
-    }
-}
-
 static bool keep_span(struct nytp_builder *b, const struct nytp_built_span *span)
 {
     if (span->ticks < b->span_min_ticks) {
-        b->spans_pruned++;
+        nytp_built_span_pruned(b, span);
         return true;
     }
-    if (b->n_spans >= b->options.max_spans)
-        prune_short_spans(b);
+    if (b->n_spans / 2 >= b->options.max_spans && !nytp_built_spans_limit(b))
+        return out_of_memory(b);
     if (!nytp_grow(&b->spans, &b->spans_capacity, b->n_spans, sizeof *b->spans))
         return out_of_memory(b);
     b->spans[b->n_spans++] = *span;
@@ -609,7 +593,8 @@ struct nytp_profile *nytp_builder_finish(struct nytp_builder *b,
         const struct nytp_error reason = why != NULL ? *why : (struct nytp_error){0};
         b->error = (struct nytp_error){0};
         b->tree.max_nodes = UINT32_MAX; /* closing must not fail for a limit */
-        if ((b->n_processes == 0 && !need_process(b)) || !nytp_builder_end_process(b))
+        if ((b->n_processes == 0 && !need_process(b)) || !nytp_builder_end_process(b) ||
+            (!nytp_built_spans_limit(b) && !out_of_memory(b)))
             *error = b->error;
         else
             profile = nytp_attribute(b, error);

@@ -114,7 +114,8 @@ struct nytp_builder {
 
     struct nytp_built_span *spans; /* in the order in which the calls ended */
     uint32_t n_spans, spans_capacity;
-    int64_t span_min_ticks;
+    int64_t span_min_ticks;    /* the time line has no room for shorter calls any more */
+    int64_t pruned_span_ticks; /* the longest call that was left out of it */
     uint64_t spans_pruned;
     int64_t time_position; /* the latest instant that is taken on the current time axis */
 
@@ -127,6 +128,18 @@ bool nytp_builder_end_process(struct nytp_builder *builder);
 
 /* Frees everything, also after a failure. */
 void nytp_builder_free(struct nytp_builder *builder);
+
+/* spans.c: leave as many spans as the options allow. False when memory is out. */
+bool nytp_built_spans_limit(struct nytp_builder *builder);
+
+/* Note that a call is left out of the time line. */
+static inline void nytp_built_span_pruned(struct nytp_builder *builder,
+                                          const struct nytp_built_span *span)
+{
+    builder->spans_pruned++;
+    if (builder->pruned_span_ticks < span->ticks)
+        builder->pruned_span_ticks = span->ticks;
+}
 
 /* spans.c: make p->spans. `node_of_raw` maps nodes of the growing tree to the model's. */
 bool nytp_lay_out_spans(const struct nytp_builder *builder, struct nytp_profile *p,

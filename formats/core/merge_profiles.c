@@ -342,6 +342,7 @@ static void add_nodes(struct merging *f, uint32_t input, int64_t scale)
         part.perl_version = keep_name(f, part.perl_version);
         part.xs_version = keep_name(f, part.xs_version);
         part.first_process += to->n_processes - from->n_processes;
+        part.pruned_span_ticks *= scale;
         to->parts[to->n_parts++] = part;
     }
 }
@@ -356,9 +357,6 @@ static void add_totals(struct nytp_profile *to, const struct nytp_profile *from,
     to->negative_times += from->negative_times;
     to->wrapped_statements += from->wrapped_statements;
     to->unreturned_frames += from->unreturned_frames;
-    to->spans_pruned += from->spans_pruned;
-    if (to->span_min_ticks < from->span_min_ticks * scale)
-        to->span_min_ticks = from->span_min_ticks * scale;
 }
 
 static bool merge_tree(struct merging *f)

@@ -52,6 +52,10 @@ struct nytp_part {
     uint32_t first_process, n_processes;
     bool partial; /* the input ended early or was damaged; `error` says where */
     struct nytp_error error;
+    unsigned has;              /* enum nytp_has, of this input */
+    bool estimated_tree;       /* no call events: its contexts are derived from arcs */
+    uint64_t spans_pruned;     /* calls that are not in spans: the shortest, for want of room */
+    int64_t pruned_span_ticks; /* the longest of them */
 };
 
 struct nytp_pair { /* attribute or option of the first part, in stream order */
@@ -160,14 +164,12 @@ struct nytp_profile {
     int64_t ticks_per_sec;
     unsigned has;        /* enum nytp_has, of all parts together */
     bool partial;        /* any part is */
-    bool estimated_tree; /* no call events: the tree is derived from arcs in proportion */
+    bool estimated_tree; /* of any part */
     int64_t total_ticks; /* sum of the roots' incl_ticks */
     uint64_t total_statements, total_calls;
     uint64_t negative_times;     /* records that carried negative ticks */
     uint64_t wrapped_statements; /* negative statement ticks below -1 s: a 32 bit wrap */
     uint64_t unreturned_frames;
-    int64_t span_min_ticks; /* calls shorter than this are not in spans; 0 = all are */
-    uint64_t spans_pruned;  /* how many were left out for it */
 
     struct nytp_part *parts;
     struct nytp_process *processes;

@@ -8,31 +8,98 @@
  * called, and its calls come last first.
  */
 #include "builder.h"
+#include "span_budget.h"
 
 #include <stdlib.h>
 
 #define NO_SPAN UINT32_MAX
 
+bool nytp_built_spans_limit(struct nytp_builder *b)
+{
+    if (b->n_spans <= b->options.max_spans)
+        return true;
+    struct nytp_span_size *sizes = malloc(b->n_spans * sizeof *sizes);
+    struct nytp_span_cut cut;
+    for (uint32_t i = 0; sizes != NULL && i < b->n_spans; i++)
+        sizes[i] = (struct nytp_span_size){(uint64_t)b->spans[i].ticks, b->spans[i].depth};
+    const bool ok =
+        sizes != NULL && nytp_span_cut_find(&cut, sizes, b->n_spans, b->options.max_spans);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; ok && i < b->n_spans; i++) {
+        if (nytp_span_cut_keeps(&cut, sizes[i]))
+            b->spans[kept++] = b->spans[i];
+        else
+            nytp_built_span_pruned(b, &b->spans[i]);
+    }
+    if (ok) {
+        b->n_spans = kept;
+        b->span_min_ticks = (int64_t)cut.size.length;
+    }
+    free(sizes);
+    return ok;
+}
+
+/* A frame that never returned left no span unless its entry was recorded. Where calls of such a
+ * frame are on the time line, it gets a box around them: without it they would seem to be calls
+ * of whatever stands beside them. */
 struct layout {
-    uint32_t parent;      /* span, or NO_SPAN for the process */
+    uint32_t parent;      /* layout, or NO_SPAN for the process */
     uint32_t first, next; /* children in order of time */
-    uint32_t raw;         /* node of the growing tree, NYTP_NO_NODE = cannot be placed */
+    uint32_t raw;         /* node of the growing tree */
     uint32_t depth;
+    bool is_box;
     int64_t ticks; /* how long it took */
     int64_t start, end;
     int64_t earlier; /* ticks of its children that are not placed yet */
     int64_t limit;   /* the next child placed ends here at the latest */
 };
 
-/* The raw node of a call below a frame. Levels that never returned stand between as one. */
-static uint32_t find_node(const struct nytp_calltree *t, uint32_t raw_parent, uint32_t levels,
-                          const struct nytp_built_span *span)
+/* One process's spans on the way to the model: callers before what they call, later calls
+ * before earlier ones. */
+struct laying {
+    const struct nytp_builder *b;
+    const struct nytp_profile *p;
+    const uint32_t *node_of_raw;
+    struct layout process;
+    struct layout *all;
+    uint32_t n, capacity;
+    uint32_t *open; /* layouts that a span may lie in */
+    uint32_t n_open, open_capacity;
+    bool *has_box;       /* by raw node; NULL until there is a box */
+    uint64_t steps_left; /* of the search for nameless levels */
+    uint64_t unplaced;
+    int64_t longest_unplaced_ticks;
+    bool no_memory;
+};
+
+static struct layout *at(struct laying *l, uint32_t index)
 {
-    if (levels > 1)
-        raw_parent = nytp_calltree_child(t, raw_parent, NYTP_NO_SUB, 0, 0);
-    if (raw_parent == NYTP_NO_NODE)
-        return NYTP_NO_NODE;
-    return nytp_calltree_child(t, raw_parent, span->sub, span->file, span->line);
+    return index == NO_SPAN ? &l->process : &l->all[index];
+}
+
+static uint32_t innermost(const struct laying *l)
+{
+    return l->n_open > 0 ? l->open[l->n_open - 1] : NO_SPAN;
+}
+
+/* The raw node of a call below a frame, of which up to `most` levels never returned: nodes
+ * without a name, one below the other. `*levels` becomes how many there are. */
+static uint32_t find_node(struct laying *l, uint32_t raw_parent, uint32_t most,
+                          const struct nytp_built_span *span, uint32_t *levels)
+{
+    const struct nytp_calltree *t = &l->b->tree;
+    uint32_t raw = raw_parent;
+    for (*levels = 0;; ++*levels) {
+        const uint32_t node = nytp_calltree_child(t, raw, span->sub, span->file, span->line);
+        if (node != NYTP_NO_NODE)
+            return node;
+        if (*levels == most || l->steps_left == 0)
+            return NYTP_NO_NODE;
+        l->steps_left--;
+        raw = nytp_calltree_child(t, raw, NYTP_NO_SUB, 0, 0);
+        if (raw == NYTP_NO_NODE)
+            return NYTP_NO_NODE;
+    }
 }
 
 /* A call that never returned ends with the recording; what it took of that, the tree says. */
@@ -44,101 +111,177 @@ static int64_t span_ticks(const struct nytp_built_span *span, const struct nytp_
     return span->ticks;
 }
 
-/* Link spans [from, to) of one process to their callers. */
-static void link_spans(const struct nytp_builder *b, const struct nytp_profile *p,
-                       const uint32_t *node_of_raw, struct layout *all, uint32_t from,
-                       uint32_t to, uint32_t *stack, struct layout *process)
+/* Append a layout inside the innermost that is open, and open it. */
+static void open_layout(struct laying *l, struct layout layout)
 {
-    uint32_t top = 0;
-    for (uint32_t i = to; i-- > from;) {
-        const struct nytp_built_span *span = &b->spans[i];
-        while (top > 0 && all[stack[top - 1]].depth >= span->depth)
-            top--;
-        const uint32_t parent = top > 0 ? stack[top - 1] : NO_SPAN;
-        struct layout *above = parent == NO_SPAN ? process : &all[parent];
-        all[i] = (struct layout){
-            .parent = parent,
-            .first = NO_SPAN,
-            .next = NO_SPAN,
-            .depth = span->depth,
-            .raw = find_node(&b->tree, above->raw, span->depth - above->depth, span)};
-        if (all[i].raw == NYTP_NO_NODE)
-            continue;
-        all[i].ticks = span_ticks(span, &p->nodes[node_of_raw[all[i].raw]]);
-        all[i].next = above->first;
-        above->first = i;
-        above->earlier += all[i].ticks;
-        stack[top++] = i;
+    const uint32_t parent = innermost(l);
+    if (!nytp_grow(&l->all, &l->capacity, l->n, sizeof *l->all) ||
+        !nytp_grow(&l->open, &l->open_capacity, l->n_open, sizeof *l->open)) {
+        l->no_memory = true;
+        return;
+    }
+    layout.parent = parent;
+    layout.first = NO_SPAN;
+    layout.next = at(l, parent)->first;
+    at(l, parent)->first = l->n;
+    l->all[l->n] = layout;
+    l->open[l->n_open++] = l->n++;
+}
+
+/* Open boxes for the nameless levels below the innermost frame. The lowest of them is right
+ * above the call, the others as near to the frame as can be. */
+static void open_boxes(struct laying *l, uint32_t levels, uint32_t depth)
+{
+    for (uint32_t i = 1; i <= levels && !l->no_memory; i++) {
+        const struct layout *above = at(l, innermost(l));
+        const uint32_t raw = nytp_calltree_child(&l->b->tree, above->raw, NYTP_NO_SUB, 0, 0);
+        open_layout(l, (struct layout){.raw = raw,
+                                       .depth = i == levels ? depth - 1 : above->depth + 1,
+                                       .is_box = true,
+                                       .start = INT64_MAX});
     }
 }
 
-/* Place spans [from, to): callers before callees, later calls before earlier ones. */
-static void place_spans(const struct nytp_builder *b, struct layout *all, uint32_t from,
-                        uint32_t to, struct layout *process)
+/* Put a span below the frame that it was called from. */
+static void link_span(struct laying *l, const struct nytp_built_span *span)
 {
-    for (uint32_t i = to; i-- > from;) {
-        struct layout *l = &all[i];
-        if (l->raw == NYTP_NO_NODE)
-            continue;
-        struct layout *above = l->parent == NO_SPAN ? process : &all[l->parent];
-        const int64_t ticks = l->ticks;
-        above->earlier -= ticks;
-        l->start = b->spans[i].start_ticks;
-        if (l->start > above->limit - ticks)
-            l->start = above->limit - ticks;
-        if (l->start < above->start + above->earlier)
-            l->start = above->start + above->earlier;
-        if (l->start > above->limit)
-            l->start = above->limit;
-        l->end = l->start + ticks < above->limit ? l->start + ticks : above->limit;
-        above->limit = l->start;
-        l->limit = l->end;
+    while (l->n_open > 0 && l->all[innermost(l)].depth >= span->depth)
+        l->n_open--;
+    uint32_t raw, levels;
+    for (;; l->n_open--) {
+        const struct layout *above = at(l, innermost(l));
+        const uint32_t between =
+            span->depth > above->depth ? span->depth - above->depth - 1 : 0;
+        raw = find_node(l, above->raw, between, span, &levels);
+        if (raw != NYTP_NO_NODE || l->n_open == 0 || !above->is_box)
+            break;
+    }
+    if (raw == NYTP_NO_NODE) { /* of a caller that was too short, or damage */
+        l->unplaced++;
+        if (l->longest_unplaced_ticks < span->ticks)
+            l->longest_unplaced_ticks = span->ticks;
+        return;
+    }
+    open_boxes(l, levels, span->depth);
+    if (!l->no_memory)
+        open_layout(
+            l, (struct layout){.raw = raw,
+                               .depth = span->depth,
+                               .start = span->start_ticks,
+                               .ticks = span_ticks(span, &l->p->nodes[l->node_of_raw[raw]])});
+}
+
+/* A box holds its calls and, the first time, what its frame took besides. */
+static void measure_box(struct laying *l, struct layout *box)
+{
+    const struct nytp_node *node = &l->p->nodes[l->node_of_raw[box->raw]];
+    if (l->has_box == NULL)
+        l->has_box = calloc((size_t)l->b->tree.n_nodes + 1, sizeof *l->has_box);
+    if (l->has_box == NULL) {
+        l->no_memory = true;
+        return;
+    }
+    box->ticks = box->earlier;
+    if (node->calls == 1 && !l->has_box[box->raw] && node->incl_ticks > box->ticks)
+        box->ticks = node->incl_ticks;
+    l->has_box[box->raw] = true;
+}
+
+/* From the innermost out: what lies in each frame, and where a box begins at the latest. */
+static void measure(struct laying *l)
+{
+    for (uint32_t i = l->n; i-- > 0 && !l->no_memory;) {
+        struct layout *here = &l->all[i], *above = at(l, here->parent);
+        if (here->is_box)
+            measure_box(l, here);
+        if (above->is_box && here->start < above->start)
+            above->start = here->start;
+        above->earlier += here->ticks;
+    }
+}
+
+/* Callers before callees, later calls before earlier ones. */
+static void place(struct laying *l)
+{
+    for (uint32_t i = 0; i < l->n; i++) {
+        struct layout *here = &l->all[i], *above = at(l, here->parent);
+        above->earlier -= here->ticks;
+        if (here->start > above->limit - here->ticks)
+            here->start = above->limit - here->ticks;
+        if (here->start < above->start + above->earlier)
+            here->start = above->start + above->earlier;
+        if (here->start > above->limit)
+            here->start = above->limit;
+        here->end =
+            here->start + here->ticks < above->limit ? here->start + here->ticks : above->limit;
+        above->limit = here->start;
+        here->limit = here->end;
     }
 }
 
 /* Append spans in order: a caller, then what it called. */
-static void emit_spans(struct nytp_profile *p, const struct layout *all, uint32_t first,
-                       const uint32_t *node_of_raw)
+static bool emit(const struct laying *l, struct nytp_profile *p, uint32_t *capacity)
 {
-    for (uint32_t i = first; i != NO_SPAN;) {
+    for (uint32_t i = l->process.first; i != NO_SPAN;) {
+        const struct layout *here = &l->all[i];
+        if (!nytp_grow(&p->spans, capacity, p->n_spans, sizeof *p->spans))
+            return false;
         p->spans[p->n_spans++] =
-            (struct nytp_span){node_of_raw[all[i].raw], all[i].start, all[i].end};
-        if (all[i].first != NO_SPAN) {
-            i = all[i].first;
+            (struct nytp_span){l->node_of_raw[here->raw], here->start, here->end};
+        if (here->first != NO_SPAN) {
+            i = here->first;
             continue;
         }
-        while (i != NO_SPAN && all[i].next == NO_SPAN)
-            i = all[i].parent;
+        while (i != NO_SPAN && l->all[i].next == NO_SPAN)
+            i = l->all[i].parent;
         if (i != NO_SPAN)
-            i = all[i].next;
+            i = l->all[i].next;
     }
+    return true;
+}
+
+#define STEPS_PER_SPAN 16 /* a real program has a few levels that never returned */
+
+/* The spans [from, to) of one process. */
+static bool lay_out_process(struct laying *l, struct nytp_profile *p, uint32_t from,
+                            uint32_t to, uint32_t *capacity)
+{
+    const uint32_t process = l->b->spans[from].process;
+    const int64_t total = p->nodes[p->processes[process].root].incl_ticks;
+    l->process = (struct layout){.first = NO_SPAN,
+                                 .raw = l->b->processes[process].root,
+                                 .end = total,
+                                 .limit = total > 0 ? total : 0};
+    l->n = l->n_open = 0;
+    l->steps_left = 1000 + (uint64_t)(to - from) * STEPS_PER_SPAN;
+    for (uint32_t i = to; i-- > from && !l->no_memory;)
+        link_span(l, &l->b->spans[i]);
+    if (!l->no_memory)
+        measure(l);
+    if (l->no_memory)
+        return false;
+    place(l);
+    return emit(l, p, capacity);
 }
 
 bool nytp_lay_out_spans(const struct nytp_builder *b, struct nytp_profile *p,
                         const uint32_t *node_of_raw)
 {
-    if (b->n_spans == 0)
-        return true;
-    struct layout *all = malloc(b->n_spans * sizeof *all);
-    uint32_t *stack = malloc(b->n_spans * sizeof *stack);
-    p->spans = malloc(b->n_spans * sizeof *p->spans);
-    const bool ok = all != NULL && stack != NULL && p->spans != NULL;
+    struct laying l = {.b = b, .p = p, .node_of_raw = node_of_raw};
+    uint32_t capacity = 0;
+    bool ok = true;
     for (uint32_t from = 0, to; ok && from < b->n_spans; from = to) {
-        const uint32_t process = b->spans[from].process;
-        for (to = from; to < b->n_spans && b->spans[to].process == process; to++)
+        for (to = from; to < b->n_spans && b->spans[to].process == b->spans[from].process; to++)
             ;
-        const int64_t total = p->nodes[p->processes[process].root].incl_ticks;
-        struct layout root = {.first = NO_SPAN,
-                              .raw = b->processes[process].root,
-                              .end = total,
-                              .limit = total > 0 ? total : 0};
-        link_spans(b, p, node_of_raw, all, from, to, stack, &root);
-        place_spans(b, all, from, to, &root);
-        emit_spans(p, all, root.first, node_of_raw);
+        ok = lay_out_process(&l, p, from, to, &capacity);
     }
-    p->span_min_ticks = b->span_min_ticks;
-    p->spans_pruned = b->spans_pruned + b->n_spans - p->n_spans;
-    free(all);
-    free(stack);
+    p->parts[0].spans_pruned = b->spans_pruned + l.unplaced;
+    p->parts[0].pruned_span_ticks = b->pruned_span_ticks > l.longest_unplaced_ticks
+                                        ? b->pruned_span_ticks
+                                        : l.longest_unplaced_ticks;
+    ok = ok && nytp_profiles_limit_spans(&p, 1, b->options.max_spans); /* boxes count, too */
+    free(l.all);
+    free(l.open);
+    free(l.has_box);
     return ok;
 }

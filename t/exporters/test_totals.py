@@ -52,7 +52,7 @@ def read(name, form):
     """Of a timeline that leaves out short calls, which its title says, the exact part is the
     aggregated profile that goes with it."""
     shown = exports.read(name, form)
-    if form == "speedscope" and any("calls shorter than" in profile["name"]
+    if form == "speedscope" and any("short calls" in profile["name"]
                                     for profile in shown.document["profiles"]):
         assert shown.total == shown.kinds["sampled"].total
         return shown.kinds["sampled"]

@@ -93,13 +93,14 @@ static void timeline(void)
     ok(spans_are("@ 1 /a.pl\n! calls 2\nP 1 0\n> 1 1\n+ 1 1 1\n> 1 2\n< 2 1 1 m::a\n> 1 2\n< 2 "
                  "1 1 m::a\n"
                  "> 1 2\n< 2 50 50 m::b\n< 1 60 8 m::f\n+ 60 1 2\n-\n+ 1 1 1\np 1\n",
-                 "m::f 1-61\nm::b 3-53\n", 3),
+                 "m::f 1-61\nm::b 3-53\n", 2),
        "a full timeline drops the shortest calls, not the callers of long ones");
     struct nytp_profile *p = build("@ 1 /a.pl\n! calls 2\nP 1 0\n> 1 1\n< 1 1 1 m::a\n> 1 1\n"
                                    "< 1 1 1 m::a\n> 1 1\n< 1 9 9 m::b\n+ 20 1 1\np 1\n",
                                    2);
-    ok(p != NULL && p->spans_pruned == 2 && p->span_min_ticks > 1 && p->n_spans == 1,
-       "and says how many, and below which length");
+    ok(p != NULL && p->parts[0].spans_pruned == 1 && p->parts[0].pruned_span_ticks == 1 &&
+           p->n_spans == 2,
+       "and says how many, and how long they were at most");
     nytp_profile_free(p);
 }
 

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Time lines of recordings with frames that never returned, of several inputs of different kinds,
+and of more calls than a time line holds: read back as the viewers do, and compared with the
+totals of the same profile."""
+
+import collections
+import json
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+
+from command import good, run  # noqa: E402
+from nytpwrite import Writer  # noqa: E402
+
+TIMELINES = ["--speedscope", "--chrome-trace", "--firefox"]
+
+
+@pytest.fixture(autouse=True)
+def built(export_command):
+    pass
+
+
+def time_lines(data):
+    """(title, self ticks by name, calls by name) of each evented profile of a speedscope file, by
+    its events alone."""
+    document = json.loads(data)
+    frames = [frame["name"] for frame in document["shared"]["frames"]]
+    for profile in document["profiles"]:
+        if profile["type"] != "evented":
+            continue
+        own, calls, stack, last = collections.Counter(), collections.Counter(), [], 0
+        for event in profile["events"]:
+            if stack:
+                own[stack[-1]] += event["at"] - last
+            last = event["at"]
+            name = frames[event["frame"]]
+            if event["type"] == "O":
+                calls[name] += 1
+                stack.append(name)
+            else:
+                assert stack.pop() == name
+        assert not stack
+        yield profile["name"], +own, calls
+
+
+def self_ticks(data):
+    """name -> exclusive ticks, by collapsed stacks, with unreturned frames as speedscope names
+    them."""
+    out = collections.Counter()
+    for line in data.decode().splitlines():
+        stack, value = line.rsplit(" ", 1)
+        out[stack.split(";")[-1].replace("_[unreturned]", " [unreturned]")] += int(value)
+    return out
+
+
+def open_at_the_end():
+    """calls=1: top() returned after three calls of work(); then a frame that never did called work()
+    once more."""
+    w = Writer(options={"calls": 1}).pid_start(7, 1).fid(1, "/x/a.pl")
+    for _ in range(3):
+        w.time(10, 1, 3).leave(2, 10, 10, "main::work").time(5, 1, 5)
+    w.leave(1, 45, 15, "main::top").time(10, 1, 9)
+    return w.time(10, 1, 3).leave(2, 10, 10, "main::work").time(5, 1, 5)
+
+
+def two_open_levels():
+    """calls=1: calls of work() below two frames that never returned, of which the outer one also
+    called middle()."""
+    w = Writer(options={"calls": 1}).pid_start(7, 1).fid(1, "/x/a.pl")
+    w.time(10, 1, 3).leave(3, 10, 10, "main::work").time(5, 1, 5).leave(2, 20, 10, "main::middle")
+    w.time(10, 1, 3).leave(3, 10, 10, "main::work")
+    for name, first, last in (("top", 20, 26), ("middle", 5, 6), ("work", 3, 3)):
+        w.sub(1, "main::" + name, first, last)
+    w.callers(1, 22, "main::top", "main::middle", 1, 20, 10)
+    w.callers(1, 5, "main::middle", "main::work", 2, 20, 20)
+    return w.time(7, 1, 22)
+
+
+@pytest.mark.parametrize("stream", [open_at_the_end, two_open_levels])
+def test_calls_of_frames_that_never_returned_are_theirs(tmp_path, stream):
+    file = stream().save(tmp_path / "open.out")
+    file_run = run("--speedscope", "--unit=ticks", "-q", file)
+    assert file_run.returncode == 3  # it ends early, by intention
+    (name, own, calls), = time_lines(file_run.stdout)
+    assert "short calls" not in name
+    wanted = self_ticks(run("--collapsed", "--unit=ticks", "-q", file).stdout)
+    assert own == wanted
+    assert calls["main::work"] == (4 if stream is open_at_the_end else 2)
+
+
+def calls_of(lengths, calls=2, pid=7, **more):
+    """One call each of main::f, of that many ticks."""
+    w = Writer(options={"calls": calls}, **more).pid_start(pid, 1).fid(1, "/x/a.pl").time(1, 1, 9)
+    for ticks in lengths:
+        if calls == 2:
+            w.entry(1, 9)
+        w.time(ticks, 1, 9)
+        if calls:
+            w.leave(1, ticks, ticks, "main::f")
+        w.time(0, 1, 1).time(2, 1, 9)
+    w.callers(1, 9, "main::NULL", "main::f", len(lengths), sum(lengths), sum(lengths))
+    return w.time(3, 1, 9).pid_end(pid).sub(1, "main::f", 1, 1)
+
+
+@pytest.mark.parametrize("lengths, most, remark", [
+    ([100] * 250, 249, "short calls (up to 10 \u00b5s)"),
+    ([100] * 250, 250, None),
+    (list(range(1, 251)), 10, "short calls (up to 24 \u00b5s)"),
+    (list(range(250, 0, -1)), 249, "short calls (up to 0.1 \u00b5s)"),
+    ([0] * 200 + [7] + [0] * 200, 3, "short calls (up to 0 \u00b5s)"),
+])
+def test_a_time_line_is_filled_with_the_longest_calls(tmp_path, lengths, most, remark):
+    file = calls_of(lengths).save(tmp_path / "many.out")
+    (name, own, calls), = time_lines(good("--speedscope", "--unit=ticks", f"--max-calls={most}",
+                                          file))
+    assert calls["main::f"] == min(most, len(lengths))
+    assert own["main::f"] == sum(sorted(lengths)[-most:])
+    assert (remark in name) if remark else ("short" not in name)
+
+
+def test_the_budget_is_that_of_all_inputs(tmp_path):
+    files = [calls_of(range(1 + n, 200, 5), pid=7 + n).save(tmp_path / f"{n}.out")
+             for n in range(5)]
+    lines = list(time_lines(good("--speedscope", "--unit=ticks", "--max-calls=100", *files)))
+    assert len(lines) == 5
+    assert sum(calls["main::f"] for _, _, calls in lines) == 100
+    assert sum(own["main::f"] for _, own, _ in lines) == sum(range(100, 200))
+
+
+def test_speedscope_opens_on_what_ranks_right(tmp_path):
+    """The totals, where a time line leaves calls out; else the first time line."""
+    file = calls_of([5, 6, 7]).save(tmp_path / "a.out")
+    whole = json.loads(good("--speedscope", file))
+    assert whole["profiles"][whole["activeProfileIndex"]]["type"] == "evented"
+    cut = json.loads(good("--speedscope", "--max-calls=2", file))
+    assert cut["profiles"][cut["activeProfileIndex"]]["type"] == "sampled"
+    two = json.loads(good("--speedscope", "--max-calls=2", file, file))
+    assert len(two["profiles"]) == 3
+    assert two["profiles"][two["activeProfileIndex"]]["type"] == "sampled"
+
+
+def test_each_input_is_shown_as_what_it_is(tmp_path):
+    """One recording without call events beside one that has them."""
+    without = calls_of([5, 6], calls=0, pid=6).save(tmp_path / "a0.out")
+    entries = calls_of([5, 6], calls=2, pid=7).save(tmp_path / "a2.out")
+    done = run("--chrome-trace", without, entries)
+    events = json.loads(done.stdout)["traceEvents"]
+    tracks = {event["pid"]: event["args"]["name"] for event in events if event["ph"] == "M"}
+    assert "positions are not times" in tracks[6] and "positions" not in tracks[7]
+    assert {event["pid"] for event in events if event["name"] == "main::f"} == {6, 7}
+    message, = done.stderr.decode().splitlines()
+    assert "a0.out: recorded with NYTPROF option calls=0" in message
+    document = json.loads(run("--speedscope", without, entries).stdout)
+    assert [p["type"] for p in document["profiles"]] == ["evented", "sampled"]
+    assert "(pid 7)" in document["profiles"][0]["name"]
+    threads = json.loads(run("--firefox", without, entries).stdout)["threads"]
+    assert [(t["pid"], "totals" in t["name"]) for t in threads] == [
+        ("6", True), ("7", False), ("7", True)]
+    parts = run("--callgrind", without, entries).stdout.decode().split("version: 1\n")[1:]
+    assert ["desc: Estimated" in part for part in parts] == [True, False]
+
+
+def test_a_lack_of_several_inputs_is_said_once(tmp_path):
+    files = [calls_of([5], calls=0, pid=n).save(tmp_path / f"{n}.out") for n in (4, 5, 6)]
+    message, = run("--collapsed", *files).stderr.decode().splitlines()
+    assert "4.out and 2 more: recorded with NYTPROF option calls=0" in message
