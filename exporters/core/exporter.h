@@ -11,12 +11,20 @@
 
 #include "../../formats/core/model.h"
 #include "../../formats/core/units.h"
+#include "../../formats/core/summary.h"
 #include "out.h"
+#include "outset.h"
 
 enum nytp_weight {
     NYTP_WEIGHT_TIME = 0,
     NYTP_WEIGHT_CALLS,
     NYTP_WEIGHT_STATEMENTS,
+};
+
+/* Texts of an option that may be given several times. */
+struct nytp_texts {
+    const char **at;
+    uint32_t n;
 };
 
 /* What the user asked for; zeroed = defaults. One struct for all exporters, so that an option
@@ -36,6 +44,15 @@ struct nytp_export_options {
     uint32_t columns;       /* width of the terminal that is written to, 0 = none */
     bool color;             /* that terminal takes colours */
     const char *source_dir; /* where sources were unpacked, or NULL */
+    struct nytp_texts libs;   /* html: folders that file names are shown without */
+    const char *title;        /* html: what was profiled, or NULL */
+    bool minimal;             /* html: no call graphs, no pages by block and by sub */
+    bool no_flame;            /* html: no flame graph */
+    bool no_merge_evals;      /* html: a page for each string eval */
+    bool replace;             /* html: remove what an earlier report left in the folder */
+    uint32_t flame_width;     /* html: of the still picture, in pixels; 0 = default */
+    const char *selected;     /* the selection options as given, or NULL */
+    bool partial;             /* something of the input is missing */
 };
 
 struct nytp_exporter {
@@ -52,6 +69,11 @@ struct nytp_exporter {
      * byte goes through `out`. Names must be escaped so that the format's viewers load them. */
     bool (*write)(const struct nytp_profile *profile, const struct nytp_export_options *options,
                   struct nytp_out *out);
+    /* Instead of `write`, for formats of several files: the profile as the recording numbers it,
+     * and the model, which is NULL with the option no_flame. Error of writing: see the set. False
+     * when memory is out. */
+    bool (*write_set)(const struct nytp_profile *profile, const struct nytp_summary *summary,
+                      const struct nytp_export_options *options, struct nytp_outset *set);
 };
 
 extern const struct nytp_exporter

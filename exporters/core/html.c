@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Escaping; see html.h. Each function walks over the text once: runs of plain bytes go out as
+ * they are, whatever else is decoded to a character and put by what it is.
+ */
+#include "html.h"
+
+#include <string.h>
+
+/* How a kind of output writes one character that must not stand there as it is. */
+typedef void put_special_fn(struct nytp_out *out, uint32_t character);
+
+static const char *const hex_digits = "0123456789ABCDEF";
+
+/* One character of UTF-8 at `at`, or a single byte taken for Latin-1. Returns its bytes. */
+static size_t decode(const unsigned char *at, size_t left, uint32_t *character)
+{
+    *character = at[0];
+    if (at[0] < 0xc2 || at[0] > 0xf4)
+        return 1;
+    const size_t len = at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    if (len > left)
+        return 1;
+    uint32_t value = at[0] & (0x7fu >> len);
+    for (size_t i = 1; i < len; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 1;
+        value = value << 6 | (at[i] & 0x3fu);
+    }
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (value < least[len] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
+        return 1;
+    *character = value;
+    return len;
+}
+
+static size_t encode(uint32_t character, char *to)
+{
+    if (character < 0x80) {
+        to[0] = (char)character;
+        return 1;
+    }
+    if (character < 0x800) {
+        to[0] = (char)(0xc0 | character >> 6);
+        to[1] = (char)(0x80 | (character & 0x3f));
+        return 2;
+    }
+    if (character < 0x10000) {
+        to[0] = (char)(0xe0 | character >> 12);
+        to[1] = (char)(0x80 | (character >> 6 & 0x3f));
+        to[2] = (char)(0x80 | (character & 0x3f));
+        return 3;
+    }
+    to[0] = (char)(0xf0 | character >> 18);
+    to[1] = (char)(0x80 | (character >> 12 & 0x3f));
+    to[2] = (char)(0x80 | (character >> 6 & 0x3f));
+    to[3] = (char)(0x80 | (character & 0x3f));
+    return 4;
+}
+
+static void put_character(struct nytp_out *out, uint32_t character)
+{
+    char bytes[4];
+    nytp_put(out, bytes, encode(character, bytes));
+}
+
+/* Characters above ASCII that would deceive or break what stands around them. */
+static bool is_treacherous(uint32_t c)
+{
+    return (c >= 0x80 && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff ||
+           (c >= 0xfdd0 && c <= 0xfdef) || (c & 0xfffe) == 0xfffe;
+}
+
+/* What makes a control character visible; the character itself when it is none. */
+static void put_visible(struct nytp_out *out, uint32_t c)
+{
+    if (c < ' ' && c != '\t')
+        put_character(out, 0x2400 + c);
+    else if (c == 0x7f)
+        put_character(out, 0x2421);
+    else if (is_treacherous(c))
+        nytp_printf(out, "\xe2\x9f\xa8U+%04X\xe2\x9f\xa9", (unsigned)c);
+    else
+        put_character(out, c);
+}
+
+/* Bytes that are plain by `plain` pass in runs, all others go through `put_special`, decoded. */
+static void put_escaped(struct nytp_out *out, const char *text, size_t len,
+                        const unsigned char plain[128], put_special_fn *put_special)
+{
+    const unsigned char *at = (const unsigned char *)text, *end = at + len;
+    while (at < end) {
+        const unsigned char *run = at;
+        while (at < end && *at < 0x80 && plain[*at])
+            at++;
+        if (at > run)
+            nytp_put(out, run, (size_t)(at - run));
+        if (at == end)
+            return;
+        uint32_t character;
+        at += decode(at, (size_t)(end - at), &character);
+        put_special(out, character);
+    }
+}
+
+/* ---- text ---- */
+
+static void put_text_special(struct nytp_out *out, uint32_t c)
+{
+    switch (c) {
+    case '&':
+        nytp_puts(out, "&amp;");
+        return;
+    case '<':
+        nytp_puts(out, "&lt;");
+        return;
+    case '>':
+        nytp_puts(out, "&gt;");
+        return;
+    case '"':
+        nytp_puts(out, "&quot;");
+        return;
+    case '\'':
+        nytp_puts(out, "&#39;");
+        return;
+    default:
+        put_visible(out, c);
+    }
+}
+
+/* 1 for every ASCII character that needs no escape in text. */
+static const unsigned char plain_text[128] = {
+    ['\t'] = 1, [' '] = 1, ['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['('] = 1, [')'] = 1,
+    ['*'] = 1,  ['+'] = 1, [','] = 1, ['-'] = 1, ['.'] = 1, ['/'] = 1, ['0'] = 1, ['1'] = 1,
+    ['2'] = 1,  ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1, ['7'] = 1, ['8'] = 1, ['9'] = 1,
+    [':'] = 1,  [';'] = 1, ['='] = 1, ['?'] = 1, ['@'] = 1, ['A'] = 1, ['B'] = 1, ['C'] = 1,
+    ['D'] = 1,  ['E'] = 1, ['F'] = 1, ['G'] = 1, ['H'] = 1, ['I'] = 1, ['J'] = 1, ['K'] = 1,
+    ['L'] = 1,  ['M'] = 1, ['N'] = 1, ['O'] = 1, ['P'] = 1, ['Q'] = 1, ['R'] = 1, ['S'] = 1,
+    ['T'] = 1,  ['U'] = 1, ['V'] = 1, ['W'] = 1, ['X'] = 1, ['Y'] = 1, ['Z'] = 1, ['['] = 1,
+    ['\\'] = 1, [']'] = 1, ['^'] = 1, ['_'] = 1, ['`'] = 1, ['a'] = 1, ['b'] = 1, ['c'] = 1,
+    ['d'] = 1,  ['e'] = 1, ['f'] = 1, ['g'] = 1, ['h'] = 1, ['i'] = 1, ['j'] = 1, ['k'] = 1,
+    ['l'] = 1,  ['m'] = 1, ['n'] = 1, ['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1, ['s'] = 1,
+    ['t'] = 1,  ['u'] = 1, ['v'] = 1, ['w'] = 1, ['x'] = 1, ['y'] = 1, ['z'] = 1, ['{'] = 1,
+    ['|'] = 1,  ['}'] = 1, ['~'] = 1,
+};
+
+void nytp_html_text(struct nytp_out *out, const char *text, size_t len)
+{
+    put_escaped(out, text, len, plain_text, put_text_special);
+}
+
+void nytp_html_puts(struct nytp_out *out, const char *text)
+{
+    nytp_html_text(out, text, strlen(text));
+}
+
+/* ---- URLs ---- */
+
+static void put_url(struct nytp_out *out, const char *text, size_t len, const char *also)
+{
+    for (size_t i = 0; i < len; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        const bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
+                           (c != '\0' && strchr(also, c) != NULL);
+        if (plain && c < 0x80) {
+            nytp_putc(out, (char)c);
+        } else {
+            nytp_putc(out, '%');
+            nytp_putc(out, hex_digits[c >> 4]);
+            nytp_putc(out, hex_digits[c & 15]);
+        }
+    }
+}
+
+void nytp_html_url(struct nytp_out *out, const char *text, size_t len)
+{
+    put_url(out, text, len, "-._~()[]@!,;");
+}
+
+void nytp_html_url_path(struct nytp_out *out, const char *text, size_t len)
+{
+    put_url(out, text, len, "-._~()[]@!,;/");
+}
+
+/* ---- JSON and dot ---- */
+
+static void put_json_special(struct nytp_out *out, uint32_t c)
+{
+    if (c == '"' || c == '\\') {
+        nytp_putc(out, '\\');
+        nytp_putc(out, (char)c);
+    } else if (c == '<' || c == '>' || c == '&' || c == '\'' || c == '\t') {
+        nytp_printf(out, "\\u%04X", (unsigned)c);
+    } else {
+        put_visible(out, c);
+    }
+}
+
+static void put_quoted(struct nytp_out *out, const char *text, size_t len,
+                       put_special_fn *put_special)
+{
+    /* the plain characters of text less the one that begins an escape */
+    unsigned char plain[128];
+    memcpy(plain, plain_text, sizeof plain);
+    plain['\\'] = plain['\t'] = 0;
+    nytp_putc(out, '"');
+    put_escaped(out, text, len, plain, put_special);
+    nytp_putc(out, '"');
+}
+
+void nytp_html_json(struct nytp_out *out, const char *text, size_t len)
+{
+    put_quoted(out, text, len, put_json_special);
+}
+
+static void put_dot_special(struct nytp_out *out, uint32_t c)
+{
+    if (c == '"' || c == '\\')
+        nytp_putc(out, '\\');
+    put_visible(out, c == '\t' ? ' ' : c);
+}
+
+void nytp_html_dot(struct nytp_out *out, const char *text, size_t len)
+{
+    put_quoted(out, text, len, put_dot_special);
+}

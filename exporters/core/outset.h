@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Several outputs that belong together: the members of a folder, or parts of one file.
+ *
+ * A folder's members are written into a hidden folder inside it and moved into place when all of
+ * them are whole, in the order in which they were begun. So whatever happens before that (no
+ * room on the disk, a signal), what was in the folder before is still there and whole.
+ */
+#ifndef NYTP_OUTSET_H
+#define NYTP_OUTSET_H
+
+#include "out.h"
+
+struct nytp_outset;
+
+/* The folder is made if it is not there; its parent must be. NULL with *error set. */
+struct nytp_outset *nytp_outset_folder(const char *path, struct nytp_error *error);
+
+/* All parts go to this one output, which stays the caller's. NULL when memory is out. */
+struct nytp_outset *nytp_outset_single(struct nytp_out *out);
+
+/* Members are written to memory and dropped, for fuzzing. NULL when memory is out. */
+struct nytp_outset *nytp_outset_nowhere(void);
+
+/* Whether all parts are in one file: then links go to parts of it, and there are no members
+ * beside the pages. */
+bool nytp_outset_is_single(const struct nytp_outset *set);
+
+/* Begin a member; the one before it is closed. `name` is a file name without slash. An output is
+ * returned in any case: after an error it takes no more. It belongs to the set. */
+struct nytp_out *nytp_outset_member(struct nytp_outset *set, const char *name);
+
+/* Remove the files of an earlier report that the folder's manifest lists, before the new ones are
+ * moved into place. Without a manifest, what looks like a page or side file of a report. */
+void nytp_outset_replace(struct nytp_outset *set);
+
+/* Write the manifest, move all members into place. False with *error set; in a
+ * folder nothing is changed then unless moving itself failed. `n_left` may be NULL: with
+ * nytp_outset_replace(), how many things in the folder are no report's and stay. */
+bool nytp_outset_finish(struct nytp_outset *set, struct nytp_error *error, uint32_t *n_left);
+
+/* Gives up what is not finished; accepts NULL. */
+void nytp_outset_free(struct nytp_outset *set);
+
+/* For a signal handler: remove the unfinished members of the folder that is being written, if
+ * any. Only async-signal-safe calls. */
+void nytp_outset_remove_unfinished(void);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The HTML report: pages to read in a browser, as nytprofhtml makes them, in a folder or in one file.
+ * The parts are in html/; html/report.h says which is which.
+ */
+#include "html/report.h"
+
+const struct nytp_exporter nytp_exporter_html = {
+    .name = "html",
+    .title = "HTML report: source with times, flame graph; DIR/ or one file",
+    .suffixes = ".html .htm",
+    .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS,
+    .viewer = "xdg-open|sensible-browser|open|firefox|chromium|google-chrome",
+    .write_set = nytp_report_write,
+};

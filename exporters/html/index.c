@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The pages that speak of the whole program: index.html, index-subs-excl.html and
+ * subs-treemap-excl.html. See report.h and CONTRACT.md.
+ */
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE NYTP_REPORT_NONE
+
+#define N_TOP 15
+
+/* "Profile of X for 9.16ms (of 9.85ms), executing …" */
+static void put_sentence(struct nytp_report *report)
+{
+    const struct nytp_summary *summary = report->summary;
+    struct nytp_out *out = report->out;
+    uint32_t n_files = 0, n_evals = 0;
+    for (uint32_t f = 0; f < summary->n_files; f++) {
+        n_evals += summary->files[f].eval_file != NYTP_SUMMARY_NONE;
+        n_files += summary->files[f].eval_file == NYTP_SUMMARY_NONE;
+    }
+    nytp_puts(out, "<p class=\"sentence\">Profiled for <b>");
+    nytp_report_put_time(out, report->total_s);
+    nytp_puts(out, "</b> (of ");
+    nytp_report_put_time(out, summary->duration_s);
+    nytp_puts(out, "), executing <b>");
+    nytp_report_plural(out, summary->n_times - summary->n_discounts, "statement", "statements");
+    nytp_puts(out, "</b> and <b>");
+    nytp_report_plural(out, summary->n_sub_calls, "subroutine call", "subroutine calls");
+    nytp_puts(out, "</b> in ");
+    nytp_report_plural(out, n_files, "source file", "source files");
+    if (n_evals > 0) {
+        nytp_puts(out, " and ");
+        nytp_report_plural(out, n_evals, "string eval", "string evals");
+    }
+    nytp_puts(out, ".</p>\n");
+}
+
+static void put_link(struct nytp_report *report, const char *page, const char *text)
+{
+    nytp_puts(report->out, "<a href=");
+    nytp_report_put_url(report, page, "");
+    nytp_printf(report->out, ">%s</a>", text);
+}
+
+static void put_more_links(struct nytp_report *report)
+{
+    struct nytp_out *out = report->out;
+    nytp_puts(out, "<p>See ");
+    put_link(report, "index-subs-excl.html", "all subroutines");
+    nytp_printf(out, " (%u that were called), a ", (unsigned)report->n_called);
+    put_link(report, "subs-treemap-excl.html", "treemap of their exclusive time by package");
+    if (!report->single && !report->options->minimal) {
+        nytp_puts(out, ", call graphs for Graphviz: ");
+        put_link(report, "packages-callgraph.dot", "between packages");
+        nytp_puts(out, ", ");
+        put_link(report, "subs-callgraph.dot", "between subs");
+    }
+    nytp_puts(out, ".</p>\n");
+}
+
+void nytp_report_index(struct nytp_report *report)
+{
+    const struct nytp_report_page page = {
+        .kind = "index", .name = "index.html", .title = "Profile index", .file = NONE};
+    nytp_report_page_begin(report, &page);
+    put_sentence(report);
+    if (report->flame)
+        nytp_report_flame_section(report, NONE);
+    nytp_report_sub_table(report, "top", "Top 15 subroutines", report->subs_by_time,
+                          report->n_called < N_TOP ? report->n_called : N_TOP);
+    put_more_links(report);
+    nytp_report_file_table(report);
+    nytp_report_folder_tree(report);
+    nytp_report_package_table(report);
+    nytp_report_page_end(report);
+}
+
+void nytp_report_all_subs(struct nytp_report *report)
+{
+    const struct nytp_report_page page = {
+        .kind = "subs", .name = "index-subs-excl.html", .title = "All subroutines", .file = NONE};
+    nytp_report_page_begin(report, &page);
+    nytp_report_sub_table(report, "subs", "Subroutines by exclusive time", report->subs_by_time,
+                          report->n_called);
+    nytp_report_never_table(report);
+    nytp_report_page_end(report);
+}
+
+/* ---- treemap ---- */
+
+static struct nytp_str package_of(const struct nytp_report *report, uint32_t sub)
+{
+    const struct nytp_str name = nytp_report_sub_name(report, sub);
+    const uint32_t len = nytp_report_package_len(name);
+    return (struct nytp_str){name.ptr, len >= 2 ? len - 2 : 0, name.utf8};
+}
+
+struct tile {
+    struct nytp_str package;
+    double excl_s;
+    uint32_t sub;
+};
+
+static int compare_text(struct nytp_str a, struct nytp_str b)
+{
+    const uint32_t len = a.len < b.len ? a.len : b.len;
+    const int order = len > 0 ? memcmp(a.ptr, b.ptr, len) : 0;
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/* By package, time falling, index. */
+static int compare_tiles(const void *left, const void *right)
+{
+    const struct tile *a = left, *b = right;
+    const int order = compare_text(a->package, b->package);
+    if (order != 0)
+        return order;
+    if (a->excl_s != b->excl_s)
+        return a->excl_s > b->excl_s ? -1 : 1;
+    return (a->sub > b->sub) - (a->sub < b->sub);
+}
+
+static void put_tile(struct nytp_report *report, uint32_t sub)
+{
+    const struct nytp_summary_sub *s = &report->summary->subs[sub];
+    struct nytp_out *out = report->out;
+    nytp_printf(out, "<li data-n=%lld data-i=%lld data-c=%llu data-p=%u data-f=%u>",
+                (long long)nytp_report_ns(s->excl_s), (long long)nytp_report_ns(s->incl_s),
+                (unsigned long long)s->count, (unsigned)report->subs[sub].places,
+                (unsigned)report->subs[sub].files);
+    const bool linked = nytp_report_put_sub_anchor(report, sub);
+    nytp_report_put_sub(report, sub);
+    nytp_puts(out, linked ? "</a> " : " ");
+    nytp_report_put_time(out, s->excl_s);
+    nytp_putc(out, '\n');
+}
+
+static void put_tiles(struct nytp_report *report, const struct tile *tiles, uint32_t n)
+{
+    struct nytp_out *out = report->out;
+    for (uint32_t first = 0, end; first < n; first = end) {
+        double excl_s = 0;
+        for (end = first; end < n && compare_text(tiles[end].package, tiles[first].package) == 0;
+             end++)
+            excl_s += tiles[end].excl_s;
+        nytp_printf(out, "<li data-n=%lld><details><summary><b>",
+                    (long long)nytp_report_ns(excl_s));
+        nytp_html_text(out, tiles[first].package.ptr, tiles[first].package.len);
+        nytp_puts(out, "</b> ");
+        nytp_report_put_time(out, excl_s);
+        nytp_puts(out, " in ");
+        nytp_report_plural(out, end - first, "sub", "subs");
+        nytp_puts(out, "</summary><ul>\n");
+        for (uint32_t i = first; i < end; i++)
+            put_tile(report, tiles[i].sub);
+        nytp_puts(out, "</ul></details>\n");
+    }
+}
+
+void nytp_report_treemap(struct nytp_report *report)
+{
+    const struct nytp_report_page page = {.kind = "treemap",
+                                          .name = "subs-treemap-excl.html",
+                                          .title = "Treemap of exclusive time",
+                                          .file = NONE};
+    nytp_report_page_begin(report, &page);
+    nytp_puts(report->out, "<section class=\"map\" aria-label=\"Treemap\"><div class=\"view\"></div>\n"
+                           "<p>Exclusive time of subroutines, by package.</p>\n"
+                           "<ul class=\"treemap\">\n");
+    struct tile *tiles = malloc(((size_t)report->n_called + 1) * sizeof *tiles);
+    if (tiles != NULL) {
+        for (uint32_t i = 0; i < report->n_called; i++) {
+            const uint32_t sub = report->subs_by_time[i];
+            tiles[i] = (struct tile){package_of(report, sub),
+                                     report->summary->subs[sub].excl_s, sub};
+        }
+        qsort(tiles, report->n_called, sizeof *tiles, compare_tiles);
+        put_tiles(report, tiles, report->n_called);
+    } else {
+        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+    }
+    free(tiles);
+    nytp_puts(report->out, "</ul></section>\n");
+    nytp_report_page_end(report);
+}

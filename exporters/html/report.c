@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The HTML report: what is worked out before the first page is written, and the order of the
+ * pages. See report.h.
+ *
+ * The sorted indices are arrays of 32 bit numbers into the summary's arrays. qsort() passes no
+ * context, so what it compares is copied beside each index first.
+ */
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE NYTP_REPORT_NONE
+
+struct nytp_str nytp_report_file_name(const struct nytp_report *report, uint32_t file)
+{
+    return nytp_summary_str(report->summary, report->summary->files[file].name);
+}
+
+struct nytp_str nytp_report_sub_name(const struct nytp_report *report, uint32_t sub)
+{
+    return nytp_summary_str(report->summary, report->summary->subs[sub].name);
+}
+
+bool nytp_report_is_opcode(const struct nytp_report *report, uint32_t sub)
+{
+    const struct nytp_str name = nytp_report_sub_name(report, sub);
+    const uint32_t at = nytp_report_package_len(name);
+    return name.len - at > 5 && memcmp(name.ptr + at, "CORE:", 5) == 0;
+}
+
+bool nytp_report_is_foreign(const struct nytp_report *report, uint32_t sub)
+{
+    const struct nytp_summary_sub *s = &report->summary->subs[sub];
+    return s->first_line == 0 && (s->has_range || s->is_foreign);
+}
+
+bool nytp_report_has_sub(const struct nytp_report *report, uint32_t sub)
+{
+    return report->summary->subs[sub].merged_into == NYTP_SUMMARY_NONE;
+}
+
+double nytp_report_seconds(const struct nytp_report *report, int64_t ticks)
+{
+    return (double)ticks * report->tick_s;
+}
+
+/* ---- sorted indices ---- */
+
+struct sort_entry {
+    uint32_t file, line;
+    double time;
+    struct nytp_str name;
+    uint32_t index;
+};
+
+static int compare_names(struct nytp_str a, struct nytp_str b)
+{
+    const uint32_t len = a.len < b.len ? a.len : b.len;
+    const int order = len > 0 ? memcmp(a.ptr, b.ptr, len) : 0;
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/* By file, line, time falling, name, index. */
+static int compare_entries(const void *left, const void *right)
+{
+    const struct sort_entry *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    if (a->time != b->time)
+        return a->time > b->time ? -1 : 1;
+    const int order = compare_names(a->name, b->name);
+    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+}
+
+/* The index in that order, in new memory; takes `entries`. NULL when memory is out. */
+static uint32_t *sorted_index(struct sort_entry *entries, uint32_t n)
+{
+    uint32_t *index = entries != NULL ? malloc((n + 1) * sizeof *index) : NULL;
+    if (index != NULL) {
+        qsort(entries, n, sizeof *entries, compare_entries);
+        for (uint32_t i = 0; i < n; i++)
+            index[i] = entries[i].index;
+    }
+    free(entries);
+    return index;
+}
+
+static struct sort_entry *entries_for(uint32_t n)
+{
+    return malloc(((size_t)n + 1) * sizeof(struct sort_entry));
+}
+
+static bool index_subs_by_time(struct nytp_report *report)
+{
+    const struct nytp_summary *summary = report->summary;
+    struct sort_entry *entries = entries_for(summary->n_subs);
+    uint32_t n = 0;
+    for (uint32_t s = 0; entries != NULL && s < summary->n_subs; s++)
+        if (nytp_report_has_sub(report, s) && summary->subs[s].count > 0)
+            entries[n++] = (struct sort_entry){
+                .time = summary->subs[s].excl_s,
+                .name = nytp_report_sub_name(report, s),
+                .index = s,
+            };
+    report->n_called = n;
+    report->subs_by_time = sorted_index(entries, n);
+    return report->subs_by_time != NULL;
+}
+
+static bool index_subs_by_name(struct nytp_report *report)
+{
+    struct sort_entry *entries = entries_for(report->summary->n_subs);
+    uint32_t n = 0;
+    for (uint32_t s = 0; entries != NULL && s < report->summary->n_subs; s++)
+        if (nytp_report_has_sub(report, s))
+            entries[n++] =
+                (struct sort_entry){.name = nytp_report_sub_name(report, s), .index = s};
+    report->n_subs_by_name = n;
+    report->subs_by_name = sorted_index(entries, n);
+    return report->subs_by_name != NULL;
+}
+
+uint32_t nytp_report_sub_named(const struct nytp_report *report, struct nytp_str name)
+{
+    uint32_t low = 0, high = report->n_subs_by_name;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const uint32_t sub = report->subs_by_name[middle];
+        const int order = compare_names(nytp_report_sub_name(report, sub), name);
+        if (order == 0)
+            return sub;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NONE;
+}
+
+static bool index_subs_by_file(struct nytp_report *report)
+{
+    const struct nytp_summary *summary = report->summary;
+    struct sort_entry *entries = entries_for(summary->n_subs);
+    uint32_t n = 0;
+    for (uint32_t s = 0; entries != NULL && s < summary->n_subs; s++)
+        if (nytp_report_has_sub(report, s) && report->subs[s].file != NONE)
+            entries[n++] = (struct sort_entry){
+                .file = report->subs[s].file,
+                .line = nytp_report_is_foreign(report, s) ? NONE
+                                                          : summary->subs[s].first_line,
+                .name = nytp_report_sub_name(report, s),
+                .index = s,
+            };
+    report->n_subs = n;
+    report->subs_by_file = sorted_index(entries, n);
+    return report->subs_by_file != NULL;
+}
+
+static bool index_calls(struct nytp_report *report)
+{
+    const struct nytp_summary *summary = report->summary;
+    struct sort_entry *entries = entries_for(summary->n_calls);
+    uint32_t n = 0;
+    for (uint32_t c = 0; entries != NULL && c < summary->n_calls; c++) {
+        const struct nytp_summary_call *call = &summary->calls[c];
+        const uint32_t file = nytp_summary_file_of(summary, call->fid);
+        if (file == NYTP_SUMMARY_NONE || call->count == 0)
+            continue;
+        entries[n++] = (struct sort_entry){
+            .file = file,
+            .line = call->line,
+            .time = call->incl_s + call->reci_s,
+            .name = nytp_report_sub_name(report, call->sub),
+            .index = c,
+        };
+    }
+    report->n_calls = n;
+    report->calls_by_place = sorted_index(entries, n);
+    return report->calls_by_place != NULL;
+}
+
+static bool index_evals(struct nytp_report *report)
+{
+    const struct nytp_summary *summary = report->summary;
+    struct sort_entry *entries = entries_for(summary->n_files);
+    uint32_t n = 0;
+    for (uint32_t f = 0; entries != NULL && f < summary->n_files; f++) {
+        const struct nytp_summary_file *file = &summary->files[f];
+        if (file->eval_file == NYTP_SUMMARY_NONE || file->merged_into != NYTP_SUMMARY_NONE)
+            continue;
+        uint32_t into = file->eval_file;
+        if (summary->files[into].merged_into != NYTP_SUMMARY_NONE)
+            into = summary->files[into].merged_into;
+        entries[n++] = (struct sort_entry){
+            .file = into,
+            .line = file->eval_line,
+            .time = (double)report->files[f].all_ticks,
+            .name = {.ptr = NULL},
+            .index = f,
+        };
+    }
+    report->n_evals = n;
+    report->evals_by_place = sorted_index(entries, n);
+    return report->evals_by_place != NULL;
+}
+
+static bool index_files(struct nytp_report *report)
+{
+    struct sort_entry *entries = entries_for(report->summary->n_files);
+    uint32_t n = 0;
+    for (uint32_t f = 0; entries != NULL && f < report->summary->n_files; f++) {
+        report->files[f].place = NONE;
+        if (report->summary->files[f].eval_file == NYTP_SUMMARY_NONE && report->files[f].stem != NULL)
+            entries[n++] = (struct sort_entry){
+                .time = (double)report->files[f].all_ticks,
+                .name = nytp_report_file_name(report, f),
+                .index = f,
+            };
+    }
+    report->n_ranked = n;
+    report->files_by_time = sorted_index(entries, n);
+    for (uint32_t i = 0; report->files_by_time != NULL && i < n; i++)
+        report->files[report->files_by_time[i]].place = i;
+    return report->files_by_time != NULL;
+}
+
+/* Where each file's stretch of an index begins and how long it is. */
+static void note_stretches(struct nytp_report *report)
+{
+    const struct nytp_summary *summary = report->summary;
+    for (uint32_t i = report->n_subs; i-- > 0;) {
+        struct nytp_report_file *file = &report->files[report->subs[report->subs_by_file[i]].file];
+        file->first_sub = i;
+        file->n_subs++;
+    }
+    for (uint32_t i = report->n_calls; i-- > 0;) {
+        const uint32_t fid = summary->calls[report->calls_by_place[i]].fid;
+        struct nytp_report_file *file = &report->files[nytp_summary_file_of(summary, fid)];
+        file->first_call = i;
+        file->n_calls++;
+    }
+    for (uint32_t i = report->n_evals; i-- > 0;) {
+        uint32_t into = summary->files[report->evals_by_place[i]].eval_file;
+        if (summary->files[into].merged_into != NYTP_SUMMARY_NONE)
+            into = summary->files[into].merged_into;
+        report->files[into].first_eval = i;
+        report->files[into].n_evals++;
+    }
+}
+
+/* ---- sums ---- */
+
+static void sum_lines(struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_summary_lines *lines = &report->summary->files[f].times[NYTP_LEVEL_LINE];
+    struct nytp_report_file *file = &report->files[f];
+    for (uint32_t line = 0; line < lines->n; line++) {
+        const struct nytp_summary_time *time = &lines->at[line];
+        if (!time->seen)
+            continue;
+        file->stmts += time->count;
+        file->ticks += time->ticks;
+        const double seconds = nytp_report_seconds(report, time->ticks);
+        if (seconds > report->hottest_s)
+            report->hottest_s = seconds;
+    }
+    file->all_stmts = file->stmts;
+    file->all_ticks = file->ticks;
+}
+
+/* What evals took counts for the files that ran them, and the files that ran those. A merged
+ * eval's time is its survivor's already, but it is counted as an eval. */
+static void sum_evals(struct nytp_report *report)
+{
+    const struct nytp_summary *summary = report->summary;
+    for (uint32_t f = 0; f < summary->n_files; f++) {
+        const struct nytp_summary_file *file = &summary->files[f];
+        const bool merged = file->merged_into != NYTP_SUMMARY_NONE;
+        bool direct = true;
+        for (uint32_t up = file->eval_file; up != NYTP_SUMMARY_NONE;
+             up = summary->files[up].eval_file) {
+            struct nytp_report_file *outer = &report->files[up];
+            if (!merged) {
+                outer->all_stmts += report->files[f].stmts;
+                outer->all_ticks += report->files[f].ticks;
+            }
+            outer->n_direct += direct;
+            outer->n_nested += !direct;
+            direct = false;
+        }
+    }
+}
+
+static uint32_t first_call_line(const struct nytp_report *report,
+                                const struct nytp_report_file *file)
+{
+    return report->summary->calls[report->calls_by_place[file->first_call]].line;
+}
+
+static uint32_t first_eval_line(const struct nytp_report *report,
+                                const struct nytp_report_file *file)
+{
+    return report->summary->files[report->evals_by_place[file->first_eval]].eval_line;
+}
+
+/* How many lines a page has: source, statements and what is called or defined there. */
+static void count_lines(struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_summary_file *file = &report->summary->files[f];
+    struct nytp_report_file *mine = &report->files[f];
+    uint32_t n = file->n_source;
+    while (n > 0 && file->source[n - 1].ptr == NULL)
+        n--;
+    for (int level = 0; level < NYTP_LEVELS; level++) {
+        uint32_t last = file->times[level].n;
+        while (last > n && !file->times[level].at[last - 1].seen)
+            last--;
+        n = last > n ? last : n;
+        mine->has_line_0 |= file->times[level].n > 0 && file->times[level].at[0].seen;
+    }
+    mine->has_line_0 |= mine->n_calls > 0 && first_call_line(report, mine) == 0;
+    mine->has_line_0 |= mine->n_evals > 0 && first_eval_line(report, mine) == 0;
+    for (uint32_t i = 0; i < mine->n_calls; i++) {
+        const uint32_t line =
+            report->summary->calls[report->calls_by_place[mine->first_call + i]].line;
+        n = line + 1 > n && line < NYTP_SUMMARY_MAX_LINE ? line + 1 : n;
+    }
+    for (uint32_t i = 0; i < mine->n_evals; i++) {
+        const uint32_t line =
+            report->summary->files[report->evals_by_place[mine->first_eval + i]].eval_line;
+        n = line + 1 > n && line < NYTP_SUMMARY_MAX_LINE ? line + 1 : n;
+    }
+    for (uint32_t i = 0; i < mine->n_subs; i++) {
+        const uint32_t sub = report->subs_by_file[mine->first_sub + i];
+        const uint32_t line = report->summary->subs[sub].first_line;
+        n = line + 1 > n && line < NYTP_SUMMARY_MAX_LINE ? line + 1 : n;
+    }
+    mine->n_lines = n;
+}
+
+/* The places and files that a sub is called from: calls of a sub are one for each place. */
+static bool count_places(struct nytp_report *report)
+{
+    const struct nytp_summary *summary = report->summary;
+    uint32_t *seen = calloc((size_t)summary->n_files + 1, sizeof *seen);
+    if (seen == NULL)
+        return false;
+    for (uint32_t s = 0; s < summary->n_subs; s++) {
+        const struct nytp_summary_sub *sub = &summary->subs[s];
+        struct nytp_report_sub *mine = &report->subs[s];
+        const uint32_t file = nytp_summary_file_of(summary, sub->fid);
+        mine->file = sub->fid == 0 || file == NYTP_SUMMARY_NONE ? NONE : file;
+        for (uint32_t c = sub->first_call; c != NYTP_SUMMARY_NONE; c = summary->calls[c].next) {
+            if (summary->calls[c].count == 0)
+                continue;
+            const uint32_t from = nytp_summary_file_of(summary, summary->calls[c].fid);
+            const uint32_t slot = from == NYTP_SUMMARY_NONE ? summary->n_files : from;
+            mine->places++;
+            mine->files += seen[slot] != s + 1;
+            seen[slot] = s + 1;
+        }
+    }
+    free(seen);
+    return true;
+}
+
+static double attribute(const struct nytp_summary *summary, const char *key)
+{
+    for (uint32_t i = 0; i < summary->attributes.n; i++) {
+        const struct nytp_str name = nytp_summary_str(summary, summary->attributes.at[i].key);
+        if (name.len != strlen(key) || memcmp(name.ptr, key, name.len) != 0)
+            continue;
+        const struct nytp_str value = nytp_summary_str(summary, summary->attributes.at[i].value);
+        return strtod(value.ptr, NULL); /* interned strings end in NUL */
+    }
+    return 0;
+}
+
+static void find_total(struct nytp_report *report)
+{
+    const struct nytp_summary *summary = report->summary;
+    report->tick_s = summary->ticks_per_sec > 0 ? 1 / summary->ticks_per_sec : 1e-6;
+    report->total_s = summary->duration_s -
+                      attribute(summary, "cumulative_overhead_ticks") * report->tick_s;
+    if (!(report->total_s > 0))
+        report->total_s = (double)summary->total_ticks * report->tick_s;
+}
+
+static bool prepare(struct nytp_report *report)
+{
+    const struct nytp_summary *summary = report->summary;
+    report->files = calloc((size_t)summary->n_files + 1, sizeof *report->files);
+    report->subs = calloc((size_t)summary->n_subs + 1, sizeof *report->subs);
+    if (report->files == NULL || report->subs == NULL || !count_places(report))
+        return false;
+    find_total(report);
+    report->levels = summary->has_blocks && !report->options->minimal;
+    for (uint32_t f = 0; f < summary->n_files; f++)
+        if (summary->files[f].merged_into == NYTP_SUMMARY_NONE)
+            sum_lines(report, f);
+    sum_evals(report);
+    if (!index_subs_by_time(report) || !index_subs_by_name(report) || !index_subs_by_file(report) || !index_calls(report) ||
+        !index_evals(report))
+        return false;
+    note_stretches(report);
+    for (uint32_t f = 0; f < summary->n_files; f++)
+        count_lines(report, f);
+    return nytp_report_name_files(report) && nytp_report_name_dots(report) && index_files(report);
+}
+
+static void release(struct nytp_report *report)
+{
+    for (uint32_t f = 0; report->files != NULL && f < report->summary->n_files; f++) {
+        free(report->files[f].stem);
+        free(report->files[f].shown);
+        free(report->files[f].dot);
+    }
+    free(report->files);
+    free(report->subs);
+    free(report->files_by_time);
+    free(report->subs_by_time);
+    free(report->subs_by_name);
+    free(report->subs_by_file);
+    free(report->calls_by_place);
+    free(report->evals_by_place);
+}
+
+/* ---- the report ---- */
+
+static void put_asset(struct nytp_report *report, const struct nytp_asset *asset)
+{
+    nytp_put(nytp_outset_member(report->set, asset->name), asset->bytes, asset->len);
+}
+
+static void put_sources(struct nytp_report *report)
+{
+    for (uint32_t f = 0; f < report->summary->n_files; f++) {
+        if (report->files[f].stem == NULL)
+            continue;
+        nytp_report_source(report, f, NYTP_LEVEL_LINE);
+        if (!report->levels || report->summary->files[f].eval_file != NYTP_SUMMARY_NONE)
+            continue;
+        nytp_report_source(report, f, NYTP_LEVEL_BLOCK);
+        nytp_report_source(report, f, NYTP_LEVEL_SUB);
+    }
+}
+
+bool nytp_report_write(const struct nytp_profile *profile, const struct nytp_summary *summary,
+                       const struct nytp_export_options *options, struct nytp_outset *set)
+{
+    struct nytp_report report = {
+        .profile = profile,
+        .summary = summary,
+        .options = options,
+        .set = set,
+        .single = nytp_outset_is_single(set),
+        .flame = profile != NULL && profile->total_ticks > 0,
+    };
+    bool ok = prepare(&report);
+    if (ok) {
+        if (report.single) {
+            nytp_report_single_begin(&report);
+        } else {
+            put_asset(&report, &nytp_report_css);
+            put_asset(&report, &nytp_report_js);
+            ok = !report.flame || nytp_report_flame_files(&report);
+            if (!options->minimal)
+                nytp_report_dots(&report);
+        }
+        nytp_report_index(&report);
+        nytp_report_all_subs(&report);
+        nytp_report_treemap(&report);
+        put_sources(&report);
+        if (report.single)
+            nytp_report_single_end(&report);
+    }
+    release(&report);
+    return ok;
+}

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The page of a source file or string eval: its subs, then line after line with figures. See
+ * report.h and CONTRACT.md.
+ *
+ * The three levels differ in the figures only: what was measured on a line, summed up where its block
+ * or its sub begins.
+ */
+#include "report.h"
+
+#include "../../formats/core/strings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define NONE NYTP_REPORT_NONE
+
+#define LINES_IN_BODY     150 /* a body of the table ends after so many, or before a sub … */
+#define MAX_EMPTY_LINES   50  /* without text, one after another, that are told */
+#define MIN_LINES_IN_BODY 100 /* … once it has that many */
+
+/* ---- head of the page ---- */
+
+static void put_level_links(struct nytp_report *report, uint32_t file, enum nytp_level level)
+{
+    static const char *const words[] = {"line", "block", "sub"};
+    struct nytp_out *out = report->out;
+    if (!report->levels || report->summary->files[file].eval_file != NYTP_SUMMARY_NONE)
+        return;
+    nytp_puts(out, "<nav class=\"levels\" aria-label=\"Level\">");
+    for (int i = 0; i < NYTP_LEVELS; i++) {
+        char name[NYTP_REPORT_NAME];
+        nytp_report_page_name(report, file, (enum nytp_level)i, name);
+        if (i == (int)level) {
+            nytp_printf(out, " <b aria-current=\"page\">%s</b>", words[i]);
+            continue;
+        }
+        nytp_puts(out, " <a href=");
+        nytp_report_put_url(report, name, "");
+        nytp_printf(out, ">%s</a>", words[i]);
+    }
+    nytp_puts(out, "</nav>\n");
+}
+
+static void put_file_fact(struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_str name = nytp_report_file_name(report, f);
+    struct nytp_out *out = report->out;
+    nytp_puts(out, "<dt>File<dd>");
+    const bool is_path = name.len > 0 && name.ptr[0] == '/';
+    if (is_path) {
+        nytp_puts(out, "<a href=\"file://");
+        nytp_html_url_path(out, name.ptr, name.len);
+        nytp_puts(out, "\">");
+    }
+    nytp_html_text(out, name.ptr, name.len);
+    nytp_puts(out, is_path ? "</a>\n" : "\n");
+}
+
+/* Where an eval ran, how many are shown as one, and its siblings' pages. */
+static void put_eval_facts(struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_summary_file *file = &report->summary->files[f];
+    struct nytp_out *out = report->out;
+    if (file->eval_file == NYTP_SUMMARY_NONE)
+        return;
+    nytp_puts(out, "<dt>Eval invoked at<dd><a href=");
+    nytp_report_put_line_url(report, file->eval_file, file->eval_line);
+    nytp_putc(out, '>');
+    nytp_report_put_file(report, file->eval_file);
+    nytp_printf(out, " line %u</a>\n", (unsigned)file->eval_line);
+    if (file->n_merged == 0)
+        return;
+    nytp_printf(out, "<dt>Merged<dd>%u string evals of this place are shown as one%s\n",
+                (unsigned)file->n_merged + 1,
+                file->src_varied ? "; their source differs, this is that of the first" : "");
+}
+
+static void put_facts(struct nytp_report *report, uint32_t f)
+{
+    struct nytp_out *out = report->out;
+    nytp_puts(out, "<dl class=\"about\">\n");
+    put_file_fact(report, f);
+    nytp_puts(out, "<dt>Statements<dd>executed ");
+    nytp_report_plural(out, report->files[f].stmts, "statement", "statements");
+    nytp_puts(out, " in ");
+    nytp_report_put_time(out, nytp_report_seconds(report, report->files[f].ticks));
+    nytp_putc(out, '\n');
+    put_eval_facts(report, f);
+    if (report->files[f].dot != NULL) {
+        nytp_puts(out, "<dt>Call graph<dd><a href=");
+        nytp_report_put_url(report, report->files[f].dot, "");
+        nytp_puts(out, ">for Graphviz</a>\n");
+    }
+    nytp_puts(out, "</dl>\n");
+}
+
+struct ranked_sub {
+    double time;
+    uint32_t sub;
+};
+
+static int compare_ranked(const void *left, const void *right)
+{
+    const struct ranked_sub *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time > b->time ? -1 : 1;
+    return (a->sub > b->sub) - (a->sub < b->sub);
+}
+
+static void put_subs(struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_report_file *file = &report->files[f];
+    if (file->n_subs == 0)
+        return;
+    struct ranked_sub *ranked = malloc(file->n_subs * sizeof *ranked);
+    uint32_t *subs = malloc(file->n_subs * sizeof *subs);
+    if (ranked != NULL && subs != NULL) {
+        for (uint32_t i = 0; i < file->n_subs; i++) {
+            const uint32_t sub = report->subs_by_file[file->first_sub + i];
+            ranked[i] = (struct ranked_sub){report->summary->subs[sub].excl_s, sub};
+        }
+        qsort(ranked, file->n_subs, sizeof *ranked, compare_ranked);
+        for (uint32_t i = 0; i < file->n_subs; i++)
+            subs[i] = ranked[i].sub;
+        nytp_report_sub_table(report, "subs", "Subroutines of this file", subs, file->n_subs);
+    } else {
+        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+    }
+    free(ranked);
+    free(subs);
+}
+
+/* ---- source text ---- */
+
+/* The file on disk, where the recording kept no source and this is the machine. */
+struct disk {
+    FILE *stream;
+    char *line;
+    size_t size;
+    uint32_t at; /* number of the line in `line` */
+    ssize_t len;
+};
+
+static bool has_source(const struct nytp_summary_file *file)
+{
+    for (uint32_t line = 1; line < file->n_source; line++)
+        if (file->source[line].ptr != NULL)
+            return true;
+    return false;
+}
+
+static void open_disk(const struct nytp_report *report, uint32_t f, struct disk *disk)
+{
+    const struct nytp_str name = nytp_report_file_name(report, f);
+    struct stat st;
+    *disk = (struct disk){.stream = NULL};
+    if (has_source(&report->summary->files[f]) || name.len == 0 || name.ptr[0] != '/' ||
+        memchr(name.ptr, '\0', name.len) != NULL)
+        return;
+    if (stat(name.ptr, &st) == 0 && S_ISREG(st.st_mode))
+        disk->stream = fopen(name.ptr, "re");
+}
+
+static void close_disk(struct disk *disk)
+{
+    if (disk->stream != NULL)
+        fclose(disk->stream);
+    free(disk->line);
+}
+
+/* The next line; false at the end. Lines are asked for in order, from 1 on. */
+static bool next_disk_line(struct disk *disk)
+{
+    if (disk->stream == NULL)
+        return false;
+    disk->len = getline(&disk->line, &disk->size, disk->stream);
+    if (disk->len >= 0)
+        return true;
+    fclose(disk->stream);
+    disk->stream = NULL;
+    return false;
+}
+
+static struct nytp_str text_of(const struct nytp_report *report, uint32_t f, uint32_t line,
+                               const struct disk *disk)
+{
+    const struct nytp_summary_file *file = &report->summary->files[f];
+    struct nytp_str text = {.ptr = NULL};
+    if (line > 0 && line < file->n_source && file->source[line].ptr != NULL)
+        text = (struct nytp_str){.ptr = file->source[line].ptr, .len = file->source[line].len};
+    else if (disk->stream != NULL && disk->len >= 0)
+        text = (struct nytp_str){.ptr = disk->line, .len = (uint32_t)disk->len};
+    while (text.len > 0 &&
+           (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r'))
+        text.len--;
+    return text;
+}
+
+static bool begins_with_word(struct nytp_str text, const char *word)
+{
+    const size_t len = strlen(word);
+    return text.len >= len && memcmp(text.ptr, word, len) == 0;
+}
+
+/* POD, and lines that are nothing but a comment: what can be told line by line. */
+static bool is_comment(struct nytp_str text, bool *in_pod)
+{
+    if (text.len > 1 && text.ptr[0] == '=' && ((text.ptr[1] | 32) >= 'a' && (text.ptr[1] | 32) <= 'z')) {
+        *in_pod = !begins_with_word(text, "=cut");
+        return true;
+    }
+    if (*in_pod)
+        return true;
+    uint32_t i = 0;
+    while (i < text.len && (text.ptr[i] == ' ' || text.ptr[i] == '\t'))
+        i++;
+    return i < text.len && text.ptr[i] == '#';
+}
+
+/* ---- lines ---- */
+
+struct cursor { /* how far a page has come */
+    uint32_t file;
+    enum nytp_level level;
+    uint32_t next_sub, sub_end;   /* into subs_by_file */
+    uint32_t next_call, call_end; /* into calls_by_place */
+    uint32_t next_eval, eval_end; /* into evals_by_place */
+    uint32_t in_body;
+    bool in_pod;
+    struct disk disk;
+};
+
+static uint32_t subs_until(const struct nytp_report *report, const struct cursor *cursor,
+                           uint32_t line)
+{
+    uint32_t i = cursor->next_sub;
+    while (i < cursor->sub_end) {
+        const uint32_t sub = report->subs_by_file[i];
+        if (nytp_report_is_foreign(report, sub) || report->summary->subs[sub].first_line > line)
+            break;
+        i++;
+    }
+    return i;
+}
+
+static uint32_t calls_until(const struct nytp_report *report, const struct cursor *cursor,
+                            uint32_t line)
+{
+    uint32_t i = cursor->next_call;
+    while (i < cursor->call_end &&
+           report->summary->calls[report->calls_by_place[i]].line <= line)
+        i++;
+    return i;
+}
+
+static uint32_t evals_until(const struct nytp_report *report, const struct cursor *cursor,
+                            uint32_t line)
+{
+    uint32_t i = cursor->next_eval;
+    while (i < cursor->eval_end &&
+           report->summary->files[report->evals_by_place[i]].eval_line <= line)
+        i++;
+    return i;
+}
+
+static void begin_body(struct nytp_report *report, struct cursor *cursor, bool at_sub)
+{
+    if (cursor->in_body > 0 && cursor->in_body < LINES_IN_BODY &&
+        !(at_sub && cursor->in_body >= MIN_LINES_IN_BODY)) {
+        cursor->in_body++;
+        return;
+    }
+    nytp_puts(report->out, "<tbody>\n");
+    cursor->in_body = 1;
+}
+
+static void put_line_number(struct nytp_report *report, uint32_t line)
+{
+    char digits[16];
+    snprintf(digits, sizeof digits, "%u", (unsigned)line);
+    nytp_puts(report->out, "<tr");
+    nytp_report_put_id(report, digits);
+}
+
+/* Cells for statements and time on the line. */
+static void put_statement_cells(struct nytp_report *report, const struct nytp_summary_time *time)
+{
+    struct nytp_out *out = report->out;
+    if (time == NULL || !time->seen) {
+        nytp_puts(out, "<td><td>");
+        return;
+    }
+    const double seconds = nytp_report_seconds(report, time->ticks);
+    nytp_puts(out, "<td>");
+    nytp_put_u64(out, time->count);
+    nytp_printf(out, "<td data-n=%lld", (long long)nytp_report_ns(seconds));
+    if (time->count > 1) {
+        nytp_puts(out, " title=\"avg ");
+        nytp_report_put_time(out, seconds / time->count);
+        nytp_putc(out, '"');
+    }
+    nytp_putc(out, '>');
+    nytp_report_put_time(out, seconds);
+}
+
+/* Cells for calls and time in the subs called. */
+static void put_call_cells(struct nytp_report *report, uint32_t first, uint32_t end)
+{
+    struct nytp_out *out = report->out;
+    if (first == end) {
+        nytp_puts(out, "<td><td>");
+        return;
+    }
+    uint64_t count = 0;
+    double incl_s = 0;
+    for (uint32_t i = first; i < end; i++) {
+        const struct nytp_summary_call *call = &report->summary->calls[report->calls_by_place[i]];
+        count += call->count;
+        incl_s += call->incl_s;
+    }
+    nytp_puts(out, "<td>");
+    nytp_put_u64(out, count);
+    const int heat = nytp_report_line_heat(report, incl_s);
+    nytp_puts(out, "<td");
+    if (heat > 0)
+        nytp_printf(out, " class=h%d", heat);
+    nytp_printf(out, " data-n=%lld>", (long long)nytp_report_ns(incl_s));
+    nytp_report_put_time(out, incl_s);
+}
+
+static const struct nytp_summary_time *time_at(const struct nytp_report *report,
+                                               const struct cursor *cursor, uint32_t line)
+{
+    const struct nytp_summary_lines *lines =
+        &report->summary->files[cursor->file].times[cursor->level];
+    return line < lines->n && lines->at[line].seen ? &lines->at[line] : NULL;
+}
+
+static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t line)
+{
+    struct nytp_out *out = report->out;
+    const struct nytp_summary_time *time = time_at(report, cursor, line);
+    const uint32_t subs = subs_until(report, cursor, line);
+    const uint32_t calls = calls_until(report, cursor, line);
+    const uint32_t evals = evals_until(report, cursor, line);
+    const struct nytp_str text = text_of(report, cursor->file, line, &cursor->disk);
+    const bool ran = time != NULL || calls > cursor->next_call;
+    begin_body(report, cursor, subs > cursor->next_sub);
+    put_line_number(report, line);
+    if (ran)
+        nytp_printf(out, " class=h%d",
+                    time != NULL ? nytp_report_line_heat(report,
+                                                    nytp_report_seconds(report, time->ticks))
+                                 : 0);
+    nytp_puts(out, "><th>");
+    nytp_put_u64(out, line);
+    const bool comment = is_comment(text, &cursor->in_pod);
+    if (ran) {
+        put_statement_cells(report, time);
+        put_call_cells(report, cursor->next_call, calls);
+        nytp_puts(out, "<td>");
+    } else {
+        nytp_puts(out, comment ? "<td colspan=5 class=c>" : "<td colspan=5>");
+    }
+    nytp_html_text(out, text.ptr != NULL ? text.ptr : "", text.len);
+    for (uint32_t i = cursor->next_sub; i < subs; i++)
+        nytp_report_put_callers(report, report->subs_by_file[i], cursor->file);
+    nytp_report_put_callees(report, cursor->next_call, calls);
+    nytp_report_put_evals(report, cursor->next_eval, evals);
+    const bool noted = subs > cursor->next_sub || calls > cursor->next_call ||
+                       evals > cursor->next_eval;
+    nytp_puts(out, noted ? "</td>\n" : "\n");
+    cursor->next_sub = subs;
+    cursor->next_call = calls;
+    cursor->next_eval = evals;
+}
+
+/* Whether no sub before had the same id on the page: names differ in what an id cannot say. */
+static bool is_new_id(const struct nytp_report *report, struct nytp_strings *ids, uint32_t sub)
+{
+    const struct nytp_str name = nytp_report_sub_name(report, sub);
+    char *id = malloc((size_t)name.len + 1);
+    bool is_new = false;
+    if (id != NULL && ids != NULL && nytp_report_foreign_id(name, id)) {
+        const uint32_t before = nytp_strings_count(ids);
+        is_new = nytp_strings_intern(ids, id, name.len) >= before;
+    }
+    free(id);
+    return is_new;
+}
+
+/* Subs that have no line: xsubs and opcodes of the file's packages. */
+static void put_foreign_subs(struct nytp_report *report, struct cursor *cursor)
+{
+    struct nytp_out *out = report->out;
+    struct nytp_strings *ids = nytp_strings_new();
+    bool any = false;
+    for (; cursor->next_sub < cursor->sub_end; cursor->next_sub++) {
+        const uint32_t sub = report->subs_by_file[cursor->next_sub];
+        if (report->summary->subs[sub].count == 0)
+            continue;
+        nytp_puts(out, any ? "<tr" : "<tbody class=foreign>\n<tr");
+        any = true;
+        if (is_new_id(report, ids, sub)) {
+            nytp_report_put_id(report, "");
+            nytp_report_put_foreign_id(report, sub);
+        }
+        nytp_puts(out, "><th><td colspan=5>sub ");
+        nytp_report_put_sub(report, sub);
+        nytp_puts(out, nytp_report_is_opcode(report, sub) ? "; # opcode" : "; # xsub");
+        nytp_report_put_callers(report, sub, cursor->file);
+        nytp_puts(out, "</td>\n");
+    }
+    nytp_strings_free(ids);
+}
+
+/* Whether a line is told: all are that have text, and all that something is known of. Few empty
+ * lines between two of them are, too, so that links into files without source lead somewhere;
+ * many are not, as a damaged profile may claim millions. */
+static uint32_t next_line(const struct nytp_report *report, const struct cursor *cursor,
+                          uint32_t line)
+{
+    const struct nytp_summary_file *file = &report->summary->files[cursor->file];
+    uint32_t next = report->files[cursor->file].n_lines;
+    if (line < file->n_source || cursor->disk.stream != NULL)
+        return line;
+    for (uint32_t at = line; at < file->times[cursor->level].n && at < next; at++)
+        if (file->times[cursor->level].at[at].seen)
+            next = at;
+    if (cursor->next_call < cursor->call_end) {
+        const uint32_t at = report->summary->calls[report->calls_by_place[cursor->next_call]].line;
+        next = at < next ? at : next;
+    }
+    if (cursor->next_eval < cursor->eval_end) {
+        const uint32_t at =
+            report->summary->files[report->evals_by_place[cursor->next_eval]].eval_line;
+        next = at < next ? at : next;
+    }
+    if (cursor->next_sub < cursor->sub_end) {
+        const uint32_t sub = report->subs_by_file[cursor->next_sub];
+        const uint32_t at = report->summary->subs[sub].first_line;
+        next = !nytp_report_is_foreign(report, sub) && at < next ? at : next;
+    }
+    return next > line + MAX_EMPTY_LINES ? next : line;
+}
+
+static void put_lines(struct nytp_report *report, struct cursor *cursor)
+{
+    const uint32_t n = report->files[cursor->file].n_lines;
+    if (report->files[cursor->file].has_line_0)
+        put_line(report, cursor, 0);
+    for (uint32_t line = 1; line < n || cursor->disk.stream != NULL; line++) {
+        next_disk_line(&cursor->disk);
+        line = next_line(report, cursor, line);
+        if (line < n || cursor->disk.stream != NULL)
+            put_line(report, cursor, line);
+    }
+}
+
+static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level level)
+{
+    const struct nytp_report_file *file = &report->files[f];
+    struct cursor cursor = {
+        .file = f,
+        .level = level,
+        .next_sub = file->first_sub,
+        .sub_end = file->first_sub + file->n_subs,
+        .next_call = file->first_call,
+        .call_end = file->first_call + file->n_calls,
+        .next_eval = file->first_eval,
+        .eval_end = file->first_eval + file->n_evals,
+    };
+    nytp_puts(report->out,
+              "<div class=\"source\">\n<table class=\"src\">\n<thead><tr><th scope=col>Line"
+              "<th scope=col title=\"Number of statements executed\">Statements"
+              "<th scope=col title=\"Time of the statements of the line, without what the subs "
+              "took that they called\">Time on line"
+              "<th scope=col title=\"Number of calls made\">Calls"
+              "<th scope=col title=\"Time in the subs called\">Time in subs"
+              "<th scope=col>Code\n");
+    open_disk(report, f, &cursor.disk);
+    put_lines(report, &cursor);
+    close_disk(&cursor.disk);
+    put_foreign_subs(report, &cursor);
+    nytp_puts(report->out, "</table></div>\n");
+}
+
+void nytp_report_source(struct nytp_report *report, uint32_t file, enum nytp_level level)
+{
+    char name[NYTP_REPORT_NAME];
+    nytp_report_page_name(report, file, level, name);
+    const struct nytp_report_page page = {
+        .kind = "source", .name = name, .title = "", .file = file, .level = level};
+    nytp_report_page_begin(report, &page);
+    put_level_links(report, file, level);
+    put_facts(report, file);
+    put_subs(report, file);
+    if (report->flame)
+        nytp_report_flame_section(report, file);
+    put_table(report, file, level);
+    nytp_report_page_end(report);
+}
