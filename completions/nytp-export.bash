@@ -23,11 +23,11 @@ _nytp_export() {
         words="user system real" ;;
     --sort)
         words="self incl calls percall name" ;;
-    --source-dir)
+    --source-dir | --lib)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -d -- "$cur")
         return ;;
-    --focus | --ignore | --hide | --show | --show-from | --min-percent | --max-depth | --max-calls)
+    --focus | --ignore | --hide | --show | --show-from | --min-percent | --max-depth | --max-calls | --title | --flame-width)
         return ;;
     *)
         if [[ $cur != -* ]]; then

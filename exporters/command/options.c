@@ -20,6 +20,7 @@ enum nytp_option_kind {
     NYTP_OPTION_WEIGHT,
     NYTP_OPTION_CLOCK,
     NYTP_OPTION_PATTERN,
+    NYTP_OPTION_LIST,
     NYTP_OPTION_FORMAT,
     NYTP_OPTION_ROWS, /* chooses the format of the same name; the value is optional */
     NYTP_OPTION_MODE,
@@ -44,6 +45,7 @@ struct option {
 #define TARGET_WEIGHT(target)  MEMBER(target)
 #define TARGET_CLOCK(target)   MEMBER(target)
 #define TARGET_PATTERN(target) MEMBER(target)
+#define TARGET_LIST(target)    MEMBER(target)
 #define TARGET_FORMAT(target)  MEMBER(target)
 #define TARGET_ROWS(target)    MEMBER(target)
 #define TARGET_MODE(target)    (size_t)(target)
@@ -237,9 +239,49 @@ static bool set_rows(struct nytp_cli *cli, uint32_t *target, const struct option
     return set_format(cli, option->name, error);
 }
 
+static bool add_text(struct nytp_texts *texts, const char *value, struct nytp_error *error)
+{
+    const char **grown = realloc(texts->at, (texts->n + 1) * sizeof *grown);
+    if (grown == NULL)
+        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    texts->at = grown;
+    texts->at[texts->n++] = value;
+    return true;
+}
+
+/* Whether an option chooses what of the profile is shown. */
+static bool selects(const struct option *option)
+{
+    const size_t first = offsetof(struct nytp_cli, selection);
+    return option->kind != NYTP_OPTION_MODE &&
+           ((option->target >= first && option->target < first + sizeof(struct nytp_selection)) ||
+            option->target == offsetof(struct nytp_cli, export.max_depth) ||
+            option->target == offsetof(struct nytp_cli, export.collapse_recursion));
+}
+
+/* Adds "--focus=Foo" to what a report says of itself. */
+static bool note_selection(struct nytp_cli *cli, const struct option *option, const char *value,
+                           struct nytp_error *error)
+{
+    const char *before = cli->selected != NULL ? cli->selected : "";
+    const size_t size = strlen(before) + strlen(option->name) + 8 +
+                        (value != NULL ? strlen(value) : 0);
+    char *text = malloc(size);
+    if (text == NULL)
+        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    snprintf(text, size, "%s%s--%s%s%s", before, *before != '\0' ? " " : "", option->name,
+             value != NULL ? "=" : "", value != NULL ? value : "");
+    free(cli->selected);
+    cli->selected = text;
+    cli->export.selected = text;
+    return true;
+}
+
 static bool set_value(struct nytp_cli *cli, const struct option *option, const char *value,
                       struct nytp_error *error)
 {
+    if (selects(option) && !note_selection(cli, option, value, error))
+        return false;
     void *target = (char *)cli + (option->kind == NYTP_OPTION_MODE ? 0 : option->target);
     switch (option->kind) {
     case NYTP_OPTION_FLAG:
@@ -260,6 +302,8 @@ static bool set_value(struct nytp_cli *cli, const struct option *option, const c
         return set_clock(target, value, error);
     case NYTP_OPTION_PATTERN:
         return nytp_patterns_add(target, option->name, value, error);
+    case NYTP_OPTION_LIST:
+        return add_text(target, value, error);
     case NYTP_OPTION_FORMAT:
         return set_format(cli, value, error);
     case NYTP_OPTION_ROWS:
@@ -427,6 +471,11 @@ static bool check_combination(struct nytp_cli *cli, struct nytp_error *error)
         if (cli->per_process || (cli->output != NULL && strcmp(cli->output, "-") == 0))
             return usage_error(error, "--open shows one file");
     }
+    const bool report = cli->mode == NYTP_MODE_EXPORT && cli->exporter->write_set != NULL;
+    if (report && (cli->per_process || cli->export.source_dir != NULL))
+        return usage_error(error, "--%s does not go with %s",
+                           cli->per_process ? "per-process" : "source-dir",
+                           cli->exporter->name);
     int n_stdin = 0;
     for (int i = 0; i < cli->n_files; i++)
         n_stdin += strcmp(cli->files[i], "-") == 0;
@@ -461,6 +510,8 @@ bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_err
 void nytp_cli_free(struct nytp_cli *cli)
 {
     free(cli->files);
+    free(cli->export.libs.at);
+    free(cli->selected);
     nytp_patterns_free(&cli->selection.focus);
     nytp_patterns_free(&cli->selection.ignore);
     nytp_patterns_free(&cli->selection.hide);

@@ -29,6 +29,7 @@ struct nytp_cli {
     struct nytp_export_options export;
     struct nytp_read_options read;
     struct nytp_selection selection;
+    char *selected; /* owns export.selected */
     char **files; /* n_files >= 1 */
     int n_files;
     bool default_file; /* no file was named: files[0] is nytprof.out */

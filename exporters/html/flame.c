@@ -435,7 +435,7 @@ static void put_folded(struct nytp_out *out, const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         const unsigned char c = (unsigned char)text[i];
-        nytp_putc(out, c == ';' ? ':' : c <= ' ' || c == 0x7f ? '_' : (char)c);
+        nytp_putc(out, c == ';' ? ':' : c < ' ' || c == 0x7f ? '_' : (char)c);
     }
 }
 
@@ -475,7 +475,7 @@ static void put_links(struct flame *flame)
         const struct nytp_sub *sub = &report->profile->subs[s];
         uint32_t line = 0;
         const uint32_t file = file_of(report, s);
-        if (sub->calls == 0 || first_of_name(report->profile, s) != s ||
+        if (sub->calls == 0 || sub->kind >= NYTP_SUB_RUNTIME || first_of_name(report->profile, s) != s ||
             file == NYTP_SUMMARY_NONE ||
             nytp_report_page_of(report, file, &line) == NYTP_SUMMARY_NONE)
             continue;

@@ -33,7 +33,7 @@ bool nytp_report_is_opcode(const struct nytp_report *report, uint32_t sub)
 bool nytp_report_is_foreign(const struct nytp_report *report, uint32_t sub)
 {
     const struct nytp_summary_sub *s = &report->summary->subs[sub];
-    return s->first_line == 0 && (s->has_range || s->is_foreign);
+    return s->first_line == 0;
 }
 
 bool nytp_report_has_sub(const struct nytp_report *report, uint32_t sub)
@@ -353,7 +353,10 @@ static bool count_places(struct nytp_report *report)
         const struct nytp_summary_sub *sub = &summary->subs[s];
         struct nytp_report_sub *mine = &report->subs[s];
         const uint32_t file = nytp_summary_file_of(summary, sub->fid);
-        mine->file = sub->fid == 0 || file == NYTP_SUMMARY_NONE ? NONE : file;
+        /* a sub that no file is known to define is told with the first file, as in nytprofhtml */
+        mine->file = sub->fid == 0 || file == NYTP_SUMMARY_NONE ? 0 : file;
+        if (summary->n_files == 0)
+            mine->file = NONE;
         for (uint32_t c = sub->first_call; c != NYTP_SUMMARY_NONE; c = summary->calls[c].next) {
             if (summary->calls[c].count == 0)
                 continue;

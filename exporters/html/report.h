@@ -104,7 +104,7 @@ bool nytp_report_write(const struct nytp_profile *profile, const struct nytp_sum
 struct nytp_str nytp_report_file_name(const struct nytp_report *report, uint32_t file);
 struct nytp_str nytp_report_sub_name(const struct nytp_report *report, uint32_t sub);
 
-/* Defined by C code or built into perl: it has no line. */
+/* Defined by C code or built into perl, as far as is known: it has no line. */
 bool nytp_report_is_foreign(const struct nytp_report *report, uint32_t sub);
 bool nytp_report_is_opcode(const struct nytp_report *report, uint32_t sub);
 

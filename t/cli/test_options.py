@@ -10,7 +10,7 @@ import pytest
 from command import COMMAND, ROOT, formats, good, messages, options_table, run
 
 VALUES = {"COUNT": "3", "PERCENT": "1", "UNIT": "us", "WEIGHT": "calls", "CLOCK": "real",
-          "PATTERN": "x", "FORMAT": "top"}
+          "PATTERN": "x", "LIST": "/x", "FORMAT": "top"}
 
 
 def refused(*arguments):

@@ -60,7 +60,7 @@ static void export_all(const struct nytp_profile *profile,
                        const struct nytp_export_options *options)
 {
     for (const struct nytp_exporter *const *e = nytp_exporters; *e != NULL; e++) {
-        if (is_endless(*e, profile))
+        if (is_endless(*e, profile) || (*e)->write == NULL)
             continue;
         struct nytp_error error = {0};
         struct nytp_out *out = nytp_out_memory(false);
