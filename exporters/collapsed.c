@@ -15,6 +15,7 @@
 
 #include "../formats/core/arena.h"
 #include "../formats/core/strings.h"
+#include "../formats/core/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,6 +131,23 @@ static bool name_subs(struct collapsed *c, struct text *text)
     return true;
 }
 
+/* A file's name without folders. That of a string eval keeps its number, and the folders of the
+ * file that ran it go: "(eval 3)[/x/a.pl:7]" is "(eval 3)[a.pl:7]". */
+static void text_add_base(struct text *text, struct nytp_name file)
+{
+    const char *const end = file.ptr + file.len;
+    const char *inner = end;
+    while (inner > file.ptr && inner[-1] != '[')
+        inner--;
+    const bool is_eval = inner > file.ptr && memcmp(file.ptr, "(", 1) == 0;
+    const char *base = end;
+    while (base > (is_eval ? inner : file.ptr) && base[-1] != '/')
+        base--;
+    if (is_eval)
+        text_add_escaped(text, file.ptr, (size_t)(inner - file.ptr));
+    text_add_escaped(text, base, (size_t)(end - base));
+}
+
 /* ":12", or ":Other.pm:12" where the line is not in the sub's own file. */
 static void text_add_line(const struct collapsed *c, struct text *text,
                           const struct nytp_stack_frame *frame)
@@ -137,27 +155,23 @@ static void text_add_line(const struct collapsed *c, struct text *text,
     if (frame->line == 0)
         return;
     if (frame->file != c->profile->subs[frame->sub].file) {
-        const struct nytp_name *file = &c->profile->files[frame->file].name;
-        const char *base = file->ptr + file->len;
-        while (base > file->ptr && base[-1] != '/')
-            base--;
         text_add(text, ":", 1);
-        text_add_escaped(text, base, (size_t)(file->ptr + file->len - base));
+        text_add_base(text, c->profile->files[frame->file].name);
     }
     char line[16];
     text_add(text, line, (size_t)snprintf(line, sizeof line, ":%u", frame->line));
 }
 
-static struct nytp_name frame_text(struct collapsed *c, const struct nytp_stack_frame *frame,
-                                   struct text *text)
+/* The string id of a frame's text; UINT32_MAX when memory is out. */
+static uint32_t frame_text(struct collapsed *c, const struct nytp_stack_frame *frame,
+                           struct text *text)
 {
     const struct nytp_name name = nytp_strings_get(c->strings, c->sub_texts[frame->sub]);
     text_add(text, name.ptr, name.len);
     text_add_line(c, text, frame);
     if (frame->unreturned)
         text_add(text, "_" NYTP_UNRETURNED_MARK, sizeof NYTP_UNRETURNED_MARK);
-    const uint32_t id = intern_text(c, text);
-    return id == UINT32_MAX ? (struct nytp_name){0} : nytp_strings_get(c->strings, id);
+    return intern_text(c, text);
 }
 
 /* A frame as it appears in lines: followed by the blank that ends the stack, or the `;`. */
@@ -236,21 +250,40 @@ static bool write_lines(const struct collapsed *c, struct nytp_out *out)
     return true;
 }
 
+/* Names, and frames that read the same (lines of files of one name) as one frame: a line per
+ * distinct text is what readers count on. */
+static bool make_frames(struct collapsed *c, struct text *text, uint32_t *same)
+{
+    struct nytp_table frame_of = {0}; /* text -> frame */
+    bool ok = name_subs(c, text);
+    for (uint32_t i = 0; i < c->tree->n_frames && ok; i++) {
+        const struct nytp_key key = {.a = frame_text(c, &c->tree->frames[i], text)};
+        ok = key.a != UINT32_MAX;
+        if (!ok)
+            break;
+        c->frame_texts[i] = nytp_strings_get(c->strings, key.a);
+        same[i] = nytp_table_get(&frame_of, key);
+        if (same[i] == NYTP_TABLE_NONE) {
+            same[i] = i;
+            ok = nytp_table_put(&frame_of, key, i);
+        }
+    }
+    nytp_table_free(&frame_of);
+    return ok && nytp_stacktree_merge_frames(c->tree, same);
+}
+
 static bool make_texts(struct collapsed *c)
 {
     const uint32_t n_frames = c->tree->n_frames;
+    uint32_t *same = calloc((size_t)n_frames + 1, sizeof *same);
     c->strings = nytp_strings_new();
     c->sub_texts = malloc(((size_t)c->profile->n_subs + 1) * sizeof *c->sub_texts);
     c->frame_texts = calloc((size_t)n_frames + 1, sizeof *c->frame_texts);
-    if (c->strings == NULL || c->sub_texts == NULL || c->frame_texts == NULL)
-        return false;
     struct text text = {0};
-    bool ok = name_subs(c, &text);
-    for (uint32_t i = 0; i < n_frames && ok; i++) {
-        c->frame_texts[i] = frame_text(c, &c->tree->frames[i], &text);
-        ok = c->frame_texts[i].ptr != NULL;
-    }
+    const bool ok = same != NULL && c->strings != NULL && c->sub_texts != NULL &&
+                    c->frame_texts != NULL && make_frames(c, &text, same);
     free(text.bytes);
+    free(same);
     return ok;
 }
 

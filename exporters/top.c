@@ -107,10 +107,7 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
     nytp_putc(out, ' ');
     nytp_text_percent(out, sub->incl_ticks, profile->total_ticks);
     nytp_printf(out, " %8llu ", (unsigned long long)sub->calls);
-    if (sub->calls > 0)
-        nytp_text_time(out, sub->incl_ticks / (int64_t)sub->calls, rate, options->unit, 9);
-    else
-        nytp_printf(out, "%9s", "-");
+    nytp_text_per_call(out, sub->incl_ticks, sub->calls, rate, options->unit, 9);
     nytp_putc(out, ' ');
 
     nytp_text_style(out, options->color, hot ? NYTP_STYLE_HOT : NYTP_STYLE_PLAIN);

@@ -197,6 +197,33 @@ struct nytp_stacktree *nytp_stacktree_new(const struct nytp_profile *profile,
     return NULL;
 }
 
+bool nytp_stacktree_merge_frames(struct nytp_stacktree *tree, const uint32_t *same)
+{
+    struct nytp_table stack_ids = {0}; /* parent, frame -> stack */
+    uint32_t *stack_of = malloc(tree->n_stacks * sizeof *stack_of);
+    bool ok = stack_of != NULL;
+    uint32_t n = 1; /* a parent's index is lower: it has its new place already */
+    for (uint32_t i = 1; ok && i < tree->n_stacks; i++) {
+        struct nytp_stack stack = tree->stacks[i];
+        stack.parent = stack.parent == 0 ? 0 : stack_of[stack.parent];
+        stack.frame = same[stack.frame];
+        const struct nytp_key key = {stack.parent, stack.frame, 0, 0};
+        stack_of[i] = nytp_table_get(&stack_ids, key);
+        if (stack_of[i] != NYTP_TABLE_NONE) {
+            tree->stacks[stack_of[i]].value += stack.value;
+            continue;
+        }
+        ok = nytp_table_put(&stack_ids, key, n);
+        tree->stacks[n] = stack;
+        stack_of[i] = n++;
+    }
+    if (ok)
+        tree->n_stacks = n;
+    nytp_table_free(&stack_ids);
+    free(stack_of);
+    return ok;
+}
+
 void nytp_stacktree_free(struct nytp_stacktree *tree)
 {
     if (tree == NULL)

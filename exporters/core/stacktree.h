@@ -45,6 +45,11 @@ struct nytp_stacktree {
 struct nytp_stacktree *nytp_stacktree_new(const struct nytp_profile *profile,
                                           const struct nytp_export_options *options,
                                           uint32_t process, bool by_name);
+/* Frames become one: same[frame] is the frame that stands for it, itself or another. Stacks
+ * that become equal are added up. To be called before nytp_stacktree_sort(). False when memory
+ * is out. */
+bool nytp_stacktree_merge_frames(struct nytp_stacktree *tree, const uint32_t *same);
+
 void nytp_stacktree_free(struct nytp_stacktree *tree);
 
 /* Fix the order of walks. ranks[2 * frame] places the stack that ends in `frame`,

@@ -90,32 +90,26 @@ void nytp_text_pad(struct nytp_out *out, uint32_t columns)
 
 /* ---- numbers ---- */
 
-static void put_in_unit(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
-                        const struct nytp_unit *unit, int width)
+/* `ticks` of a sum are whole, those of an average are not; `more` decimals for the latter. */
+static void put_in_unit(struct nytp_out *out, double ticks, int64_t ticks_per_sec,
+                        const struct nytp_unit *unit, int width, int more)
 {
     if (unit->per_sec == 0) {
-        nytp_printf(out, "%*lld", width, (long long)ticks);
+        nytp_printf(out, "%*.*f", width, more, ticks);
         return;
     }
     const int decimals = unit->per_sec >= 1000000000 ? 0
                          : unit->per_sec >= 1000000  ? 1
                          : unit->per_sec >= 1000     ? 3
                                                      : 6;
-    const double value = (double)ticks / (double)ticks_per_sec * (double)unit->per_sec;
-    nytp_printf(out, "%*.*f", width, decimals, value);
+    const double value = ticks / (double)ticks_per_sec * (double)unit->per_sec;
+    nytp_printf(out, "%*.*f", width, decimals > more ? decimals : more, value);
 }
 
-void nytp_text_time(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
-                    const struct nytp_unit *unit, int width)
+static void put_scaled(struct nytp_out *out, double ticks, int64_t ticks_per_sec, int width)
 {
-    if (ticks_per_sec <= 0)
-        ticks_per_sec = 1;
-    if (unit != NULL) {
-        put_in_unit(out, ticks, ticks_per_sec, unit, width);
-        return;
-    }
     static const char *const units[] = {"s ", "ms", "us", "ns"};
-    double value = (double)ticks / (double)ticks_per_sec;
+    double value = ticks / (double)ticks_per_sec;
     size_t i = 0;
     /* 999.5 of the smaller unit would be written as 1000 */
     while (i < 3 && value < 0.9995 && value > -0.9995) {
@@ -133,6 +127,30 @@ void nytp_text_time(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
     if (width == 0 && i == 0) /* nothing to align with */
         text[strlen(text) - 1] = '\0';
     nytp_printf(out, "%*s", width, text);
+}
+
+void nytp_text_time(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
+                    const struct nytp_unit *unit, int width)
+{
+    const int64_t rate = ticks_per_sec > 0 ? ticks_per_sec : 1;
+    if (unit == NULL)
+        put_scaled(out, (double)ticks, rate, width);
+    else if (unit->per_sec == 0)
+        nytp_printf(out, "%*lld", width, (long long)ticks);
+    else
+        put_in_unit(out, (double)ticks, rate, unit, width, 0);
+}
+
+void nytp_text_per_call(struct nytp_out *out, int64_t ticks, uint64_t calls,
+                        int64_t ticks_per_sec, const struct nytp_unit *unit, int width)
+{
+    const int64_t rate = ticks_per_sec > 0 ? ticks_per_sec : 1;
+    if (calls == 0)
+        nytp_printf(out, "%*s", width, "-");
+    else if (unit != NULL)
+        put_in_unit(out, (double)ticks / (double)calls, rate, unit, width, 1);
+    else
+        put_scaled(out, (double)ticks / (double)calls, rate, width);
 }
 
 void nytp_text_percent(struct nytp_out *out, int64_t part, int64_t whole)

@@ -22,6 +22,12 @@ void nytp_text_pad(struct nytp_out *out, uint32_t columns);
 void nytp_text_time(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
                     const struct nytp_unit *unit, int width);
 
+/* The time of one of `calls` calls that took `ticks` together, which may be a part of a tick;
+ * "-" without calls. Otherwise as nytp_text_time(), but with at least one decimal in a given
+ * unit. */
+void nytp_text_per_call(struct nytp_out *out, int64_t ticks, uint64_t calls,
+                        int64_t ticks_per_sec, const struct nytp_unit *unit, int width);
+
 /* part of whole in percent, one decimal, right-aligned: " 12.3%" */
 void nytp_text_percent(struct nytp_out *out, int64_t part, int64_t whole);
 

@@ -12,6 +12,7 @@ import termios
 import pytest
 
 from command import COMMAND, PROGRAM, good, run
+from nytpwrite import Writer
 
 TICKS_PER_SEC = 10_000_000
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
@@ -58,7 +59,7 @@ def test_top_adds_up(profile, name):
     ("self", lambda row: -int(row["self"])),
     ("incl", lambda row: -int(row["incl"])),
     ("calls", lambda row: -int(row["calls"])),
-    ("percall", lambda row: -int(row["percall"]) if row["percall"] != "-" else 0),
+    ("percall", lambda row: -float(row["percall"]) if row["percall"] != "-" else 0),
     ("name", lambda row: row["name"]),
 ])
 def test_top_is_sorted(profile, key, of):
@@ -200,3 +201,20 @@ def test_names_cannot_reach_the_terminal(profile, format_, name):
     assert done.returncode == 0
     text = done.stdout.decode()
     assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f]", text)
+
+
+@pytest.mark.parametrize("ticks_per_sec, ticks, calls, options, percall", [
+    (10_000_000, 156_000, 201_000, [], "77.6 ns"),
+    (10_000_000, 156_000, 201_000, ["--unit=ns"], "77.6"),
+    (10_000_000, 156_000, 201_000, ["--unit=ticks"], "0.8"),
+    (100, 50, 100, [], "5.00 ms"),
+    (10_000_000, 30_000_000, 1, [], "3.00 s"),
+])
+def test_the_time_per_call_is_not_cut_to_ticks(tmp_path, ticks_per_sec, ticks, calls, options,
+                                               percall):
+    w = Writer(attributes={"ticks_per_sec": ticks_per_sec}, options={"calls": 0})
+    w.pid_start(7, 1).fid(1, "/x/a.pl").time(ticks, 1, 2).time(ticks, 1, 9).pid_end(7)
+    w.sub(1, "main::add", 2, 2).callers(1, 9, "main::RUNTIME", "main::add", calls, ticks, ticks)
+    text = good("--top", "-q", *options, w.save(tmp_path / "add.out")).decode()
+    row, = [line for line in text.splitlines() if "main::add" in line]
+    assert re.search(rf" {calls} +{re.escape(percall)} +main::add", row), row

@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+from nytpwrite import Writer
+
 
 @pytest.fixture
 def stacks(export_command, profile):
@@ -100,3 +102,37 @@ def test_frames_that_never_returned_are_kept_and_marked(stacks, name):
 
 def test_processes_are_folded_under_one_root(stacks, totals):
     assert {frames[0] for frames, _ in stacks("forks-merged")} == {"main::RUNTIME"}
+
+
+def hand_written_lines(export_command, tmp_path, stream):
+    file = stream.save(tmp_path / "hand.out")
+    done = subprocess.run([export_command, "--collapsed", "--lines", "--unit=ticks", "-q", file],
+                          capture_output=True, check=True)
+    return done.stdout.decode().splitlines()
+
+
+def test_lines_of_string_evals_keep_the_eval_and_lose_the_folders(export_command, tmp_path):
+    w = Writer().pid_start(7, 1).fid(1, "/d/a.pl").time(1, 1, 1)
+    w.fid(2, "(eval 1)[/d/a.pl:17]", 1, 17).fid(3, "(eval 2)[/d/a.pl:17]", 1, 17)
+    w.fid(4, "(eval 3)[(eval 2)[/d/a.pl:17]:1]", 3, 1)
+    for fid in (2, 3, 4):
+        w.time(fid, fid, 1)
+    assert hand_written_lines(export_command, tmp_path, w.time(1, 1, 18).pid_end(7)) == [
+        "main::RUNTIME:(eval_1)[a.pl:17]:1 2", "main::RUNTIME:(eval_2)[a.pl:17]:1 3",
+        "main::RUNTIME:(eval_3)[(eval_2)[a.pl:17]:1]:1 4", "main::RUNTIME:1 1",
+        "main::RUNTIME:18 1"]
+
+
+def test_lines_that_read_the_same_are_one(export_command, tmp_path):
+    """Two files of one name in different folders."""
+    w = Writer({"application": "/d/a.pl"}).pid_start(7, 1).fid(1, "/d/a.pl")
+    w.fid(2, "/d1/X.pm").fid(3, "/d2/X.pm").time(5, 1, 1)
+    for fid in (2, 3):
+        w.time(fid, fid, 1).time(10 * fid, fid, 2).entry(fid, 2).time(1, fid, 2).time(7, 1, 5)
+        w.leave(1, 7, 7, "main::f").time(1, 1, 3)
+    lines = hand_written_lines(export_command, tmp_path, w.pid_end(7).sub(1, "main::f", 5, 5))
+    stacks = [line.rpartition(" ")[0] for line in lines]
+    assert len(set(stacks)) == len(stacks)
+    assert "main::RUNTIME:X.pm:2;main::f:5" in stacks
+    assert [line for line in lines if line.startswith("main::RUNTIME:X.pm:1 ")] == [
+        "main::RUNTIME:X.pm:1 5"]
