@@ -55,6 +55,11 @@ afl-clang-fast                        afl++
 valgrind                              valgrind
 xz                                    xz-utils
 zsh                                   zsh
+cpanm                                 cpanminus
+carton                                carton
+dpkg-buildpackage                     dpkg-dev
+dh                                    debhelper
+lintian                               lintian
 '
 npm_packages='speedscope@1.25.0 pprof-format@2.3.2 @firefox-devtools/profiler-cli@0.10.0'
 node=t/.cache/node

@@ -796,7 +796,8 @@ static void put_version(struct nytp_out *out)
 #else
     const char *inflate = "zlib";
 #endif
-    nytp_printf(out, "nytp-export %s (inflate by %s)\n", NYTP_VERSION, inflate);
+    nytp_printf(out, "nytp-export %s (compatible with Devel::NYTProf %s, inflate by %s)\n",
+                NYTP_VERSION, NYTP_COMPATIBLE_VERSION, inflate);
 }
 
 static enum exit_status run_about(const struct run *run)

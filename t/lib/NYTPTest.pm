@@ -23,7 +23,7 @@ use NYTPStream;
 our @EXPORT = qw(
   impl run_prog run_plain run_perl profile_in read_profile arc_lines stmt_lines stmt_counts
   sub_lines script_fid fid_named return_names check_sums matrix long_tests loaded_from root
-  stmt_total scenario sanitized
+  stmt_total scenario slow_scenario sanitized
 );
 
 my $ROOT = abs_path(dirname(__FILE__) . '/../..');
@@ -40,6 +40,17 @@ sub scenario {
         die $@ if ref $@;
         Test::More::fail("died: $@");
     });
+}
+
+# One that takes seconds: people who install the profiler need not wait for it.
+sub slow_scenario {
+    my ($name) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    return scenario(@_) if $ENV{EXTENDED_TESTING} || $ENV{CI};
+  SKIP: {
+        Test::More::skip("$name: slow, runs with EXTENDED_TESTING=1", 1);
+    }
+    return;
 }
 
 # Whether programs run with AddressSanitizer, by t/sanitized.

@@ -119,7 +119,7 @@ sub kill_at {
     };
 }
 
-scenario 'killed at 50 random points' => sub {
+slow_scenario 'killed at 50 random points' => sub {
     plan skip_all => 'bin/nytp-export is not built' if !-x root() . '/bin/nytp-export';
     my $longest = long_tests() ? 3 : 0.3;
     my @opts = ('', 'compress=0', 'calls=1', 'compress=1:blocks=1', 'slowops=0');
@@ -238,7 +238,7 @@ for (1 .. $rounds) {
 }
 P
 
-scenario 'sigexit at any instant leaves a whole file' => sub {
+slow_scenario 'sigexit at any instant leaves a whole file' => sub {
     plan skip_all => 'bin/nytp-export is not built' if !-x root() . '/bin/nytp-export';
     my $rounds = long_tests() ? 1500 : 150;
     for my $opts ('sigexit=term', 'sigexit=term:compress=0:blocks=1') {

@@ -94,7 +94,7 @@ scenario 'a FIFO that nobody reads, and one whose reader leaves' => sub {
     ran($run, 'reader left', 1);
 };
 
-scenario 'a foreign file is kept, the profile gets another name, said' => sub {
+slow_scenario 'a foreign file is kept, the profile gets another name, said' => sub {
     my $run = run_prog(code => $CODE, files => { 'nytprof.out' => "my notes\n" });
     ran($run, 'foreign', 1);
     open my $fh, '<', "$run->{dir}/nytprof.out" or die;

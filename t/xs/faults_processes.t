@@ -121,7 +121,7 @@ P
     ok profile_in($run)->{complete}, 'the parent\'s profile is whole';
 };
 
-scenario 'a daemon closes all descriptors and opens its own files' => sub {
+slow_scenario 'a daemon closes all descriptors and opens its own files' => sub {
     for my $opts ('', 'compress=0') {
         my $run = run_prog(opts => $opts, code => $F . <<'P');
 use POSIX ();
@@ -197,7 +197,7 @@ P
     is $run->{out}, "7\n", 'as before the fork';
 };
 
-scenario 'safe signals in a storm' => sub {
+slow_scenario 'safe signals in a storm' => sub {
     my $run = run_prog(timeout => 60, code => <<'P');
 use Time::HiRes ();
 my $n = 0;
@@ -214,7 +214,7 @@ P
     is join('; ', check_sums(profile_in($run))), '', 'whole, sums right';
 };
 
-scenario 'a timer that runs on at the end' => sub {
+slow_scenario 'a timer that runs on at the end' => sub {
     # perl gives up its handlers before END blocks, and the next signal kills, with no profiler, too;
     # when finishing the profile was exposed to it, none of 60 runs survived
     my @runs = map { run_prog(timeout => 60, code => <<'P') } 1 .. 10;

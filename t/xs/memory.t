@@ -101,7 +101,7 @@ sub check_many {
     is scalar(grep { $_->{name} =~ /\A\(eval \d+\)\z/ } values %{ $p->{fid} }), 0, 'each has its place';
 }
 
-scenario 'evals that are over are in the profile' => sub {
+slow_scenario 'evals that are over are in the profile' => sub {
     for my $opts (matrix()) {
         my $p = profile_in(run_prog(code => $MANY, opts => $opts)) or die 'no profile';
         note $opts;

@@ -1,0 +1,153 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# What a release says of itself: its list of files, its versions, what it needs, and where it
+# cannot be built. Nothing is built here.
+
+use strict;
+use warnings;
+
+use CPAN::Meta;
+use ExtUtils::Manifest;
+use FindBin;
+use lib $FindBin::Bin;
+use Test::More;
+
+use Release;
+
+my $dir  = make_tree();
+my $tree = "$dir/tree";
+
+subtest 'MANIFEST is what stands in the tree' => sub {
+    chdir root() or die $!;
+    local $ExtUtils::Manifest::Quiet = 1;
+    my ($missing, $extra) = ExtUtils::Manifest::fullcheck();
+    is("@$missing", '', 'nothing is listed that is not there');
+    is("@$extra",   '', 'nothing is there that is not listed (else: make manifest)');
+    my @listed = map { (split)[0] } split /\n/, text_of('MANIFEST');
+    cmp_ok(scalar @listed, '>', 300, 'a whole list');
+    ok((grep { $_ eq 'exporters/Makefile' } @listed), 'with the Makefile of the plain C');
+    is_deeply([grep {m{^(?:\.|blib/|exporters/build|bin/nytp-export$)}} @listed], [], 'nothing built');
+    my @known = split /\0/, -e '.git' ? qx{git ls-files -z} : '';
+SKIP: {
+        skip 'no clone', 1 if !@known;
+        my %listed = map { $_ => 1 } @listed;
+        is_deeply([grep { !$listed{$_} && !/^\./ && -e } @known], [], 'all that git knows of');
+    }
+};
+
+subtest 'versions agree' => sub {
+    my $version = version_of('NYTP_VERSION');
+    my ($changes) = text_of(root() . '/Changes') =~ /^(\d\S*)/m;
+    is($changes, $version, 'Changes');
+    my ($debian) = text_of(root() . '/debian/changelog') =~ /^nytp \(([^)]+)\)/;
+    is($debian, $version, 'the Debian package');
+    my $compatible = version_of('NYTP_COMPATIBLE_VERSION');
+    my @modules    = grep {/\.pm\z/} found_in(root() . '/lib/Devel/NYTProf');
+    cmp_ok(scalar @modules, '>', 10, 'modules');
+    for my $module ('../NYTProf.pm', @modules) {
+        my ($is) = text_of(root() . "/lib/Devel/NYTProf/$module") =~ /^our \$VERSION = '([^']+)'/m;
+        is($is, $compatible, $module);
+    }
+    like(
+        text_of(root() . '/debian/control'),
+        qr/^Provides:.*libdevel-nytprof-perl \(= \Q$compatible\E\)/m,
+        'what the Debian package provides'
+    );
+};
+
+# MYMETA is what Makefile.PL says of this very tree.
+sub meta_of {
+    my ($status, $text) = run_in($tree, 'perl Makefile.PL');
+    is($status, 0, 'Makefile.PL') or diag $text;
+    unlike($text, qr/warning/i, 'has nothing to complain of');
+    return CPAN::Meta->load_file("$tree/MYMETA.json");
+}
+
+my $meta = meta_of();
+
+subtest 'metadata' => sub {
+    is($meta->name,           'nytp',                     'the distribution has its own name');
+    is($meta->version,        version_of('NYTP_VERSION'), 'and version');
+    is(($meta->licenses)[0], 'perl_5',                   'licence');
+    my %hidden = map { $_ => 1 } @{ $meta->no_index->{directory} };
+    my @hidden = grep { -d && $_ ne 'lib' && $_ ne 'bin' && $_ ne 'completions' } map { s{.*/}{}r }
+        grep {-d} glob "$tree/*";
+    is_deeply([grep { !$hidden{$_} } @hidden], [], 'no_index: every folder without modules for users');
+    is($meta->provides->{'Devel::NYTProf'}{version}, version_of('NYTP_COMPATIBLE_VERSION'),
+        'modules keep the version they are compatible with');
+    is($meta->resources->{repository}, undef, 'no clone, no repository');
+};
+
+# The commands and modules use nothing but what is asked for, and what belongs to the project.
+subtest 'prerequisites' => sub {
+    my %asked;
+    for my $phase (qw(configure build test runtime)) {
+        $asked{$phase} = $meta->effective_prereqs->requirements_for($phase, 'requires');
+    }
+    is($asked{runtime}->requirements_for_module('perl'), '5.020', 'perl');
+    my %uses = (
+        runtime => [map {"lib/$_"} grep {/\.pm\z/} found_in("$tree/lib")],
+        test    => [map {"t/$_"} grep {m{^(?:lib|xs)/[^/]*\.(?:t|pm)\z}} found_in("$tree/t")],
+    );
+    push @{ $uses{runtime} }, grep { text_of("$tree/$_") =~ /^#!.*perl/ } map {"bin/$_"} found_in("$tree/bin");
+    my $own = join '|', map { s{.*/|\.pm\z}{}gr } glob("$tree/t/lib/*.pm");
+    for my $phase (qw(runtime test)) {
+        my %missing;
+        for my $file (@{ $uses{$phase} }) {
+            my $code = text_of("$tree/$file") =~ s/^__(?:END|DATA)__.*//msr =~ s/^=\w.*?^=cut$//msgr;
+            for my $module ($code =~ /^use\s+([A-Z][\w:]*)/mg) {
+                next if $module =~ /^(?:Devel::NYTProf|Devel::DProf|(?:$own)\z)/;
+                my $path = $module =~ s{::}{/}gr . '.pm';
+                next if !grep { -e "$_/$path" } @INC; # a module that a test makes
+                $missing{$module} = $file
+                    if !grep { defined $asked{$_}->requirements_for_module($module) } $phase, 'runtime';
+            }
+        }
+        is_deeply(\%missing, {}, "every module that $phase uses is asked for");
+    }
+};
+
+sub repository_with {
+    my ($url) = @_;
+    run_in($tree, "git init -q . && git config remote.origin.url '$url'");
+    my $found = meta_of()->resources->{repository};
+    run_in($tree, 'rm -rf .git');
+    return $found ? $found->{url} : undef;
+}
+
+subtest 'the repository is where the clone was made from' => sub {
+    is(repository_with('https://example.org/nytp.git'), 'https://example.org/nytp.git', 'https');
+    is(repository_with('git@example.org:team/nytp.git'), 'https://example.org/team/nytp.git', 'ssh');
+    is(repository_with('/srv/nytp'), undef, 'a folder of this machine is nobody else\'s business');
+    is(repository_with('https://me:secret@example.org/nytp'), undef, 'nor is a password');
+};
+
+# Exit status 0 without a Makefile is what installers and CPAN testers take for "not here".
+sub refuses {
+    my ($name, $want, $command) = @_;
+    unlink "$tree/Makefile";
+    my ($status, $text) = run_in($tree, $command);
+    is($status, 0, "$name: no failure");
+    like($text, qr/^OS unsupported: nytp .*$want/m, "$name: says why");
+    ok(!-e "$tree/Makefile", "$name: no Makefile");
+    return;
+}
+
+subtest 'systems that cannot build it' => sub {
+    my $as = sub { return "perl -MConfig -e 'tied(%Config)->{$_[0]} = $_[1]; do q(./Makefile.PL) or die \$\@'" };
+    refuses('a 32-bit perl',             '64-bit',  $as->('ptrsize', 4));
+    refuses('a perl with 32-bit numbers', '64-bit', $as->('ivsize',  4));
+    refuses('no zlib.h',    'zlib\.h',  q{perl Makefile.PL CC='cc -nostdinc'});
+    refuses('no compiler',  'compiler', q{perl Makefile.PL CC=/nonexistent/cc});
+    mkdir "$tree/without" or die $!;
+    open my $fh, '>', "$tree/without/pcre2.h" or die $!;
+    print {$fh} "#error none\n";
+    close $fh or die $!;
+    refuses('no PCRE2', 'PCRE2', 'perl Makefile.PL INC=-Iwithout');
+    refuses('another make', 'GNU make', q{perl Makefile.PL MAKE='echo'});
+    refuses('another system', 'POSIX',  q{perl -e '$^O = "MSWin32"; do q(./Makefile.PL) or die $@'});
+    my ($status) = run_in($tree, 'perl Makefile.PL');
+    ok($status == 0 && -e "$tree/Makefile", 'and here it has one');
+};
+
+done_testing;
