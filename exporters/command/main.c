@@ -655,7 +655,9 @@ static enum exit_status run_report(struct run *run)
         if (!cli->quiet)
             cli->selection.on_miss = say_miss;
         if (report.profile != NULL) {
-            say_what_lacks(run, report.profile);
+            struct nytp_lacks lacks = {0};
+            nytp_lacks_add(&lacks, cli->exporter, report.profile, input_name(cli->files[0]));
+            say_what_lacks(run, &lacks);
             if (!nytp_select(report.profile, &cli->selection, &error)) {
                 say("selection: %s", error.message);
                 free_report(&report);
