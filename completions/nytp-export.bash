@@ -23,11 +23,14 @@ _nytp_export() {
         words="user system real" ;;
     --sort)
         words="self incl calls percall name" ;;
+    --annotations)
+        words="github" ;;
     --source-dir | --lib)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -d -- "$cur")
         return ;;
-    --focus | --ignore | --hide | --show | --show-from | --min-percent | --max-depth | --max-calls | --title | --flame-width)
+    --focus | --ignore | --hide | --show | --show-from | --min-percent | --max-depth | --max-calls | --title | --flame-width | \
+        --fail-over | --fail-least)
         return ;;
     *)
         if [[ $cur != -* ]]; then

@@ -458,5 +458,6 @@ const struct nytp_exporter nytp_exporter_callgrind = {
     .suffixes = ".callgrind callgrind.out*",
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS,
     .viewer = "kcachegrind",
+    .no_diff = "its costs have no sign; use --pprof",
     .write = write_callgrind,
 };

@@ -208,5 +208,6 @@ const struct nytp_exporter nytp_exporter_chrome_trace = {
     .suffixes = ".trace.json",
     .needs = NYTP_HAS_CALLS,
     .wants_spans = true,
+    .no_diff = "two runs have no common time axis; use --speedscope",
     .write = write_chrome_trace,
 };

@@ -3,7 +3,9 @@
  * One row per sub as comma-separated values, for spreadsheets and databases: RFC 4180, but
  * lines end in LF, as Unix tools want. The program itself comes first, then subs by name, file.
  */
+#include "compare/diff.h"
 #include "core/exporter.h"
+#include "core/json.h"
 
 #include <string.h>
 
@@ -59,10 +61,65 @@ static bool write_csv(const struct nytp_profile *profile,
     return out->error.status == NYTP_OK;
 }
 
+/* ---- what two sides differ in ---- */
+
+static void put_pair(struct nytp_out *out, int64_t base, int64_t now)
+{
+    put_number(out, base);
+    put_number(out, now);
+}
+
+static void put_time_pair(struct nytp_out *out, const struct nytp_diff *diff,
+                          const struct nytp_scale *scale, int64_t base, int64_t now)
+{
+    if (diff->base_has_times)
+        put_number(out, nytp_scale_once(scale, base));
+    else
+        nytp_putc(out, ',');
+    put_number(out, nytp_scale_once(scale, now));
+}
+
+static void put_diff_row(const struct nytp_diff *diff, const struct nytp_diff_row *row,
+                         const struct nytp_scale *scale, struct nytp_out *out)
+{
+    const struct nytp_diff_cell *base = &row->median[NYTP_DIFF_BASE];
+    const struct nytp_diff_cell *now = &row->median[NYTP_DIFF_NEW];
+    put_field(out, row->name);
+    nytp_putc(out, ',');
+    put_field(out, row->file);
+    put_number(out, row->line);
+    nytp_printf(out, ",%s", nytp_diff_status_names[row->status]);
+    put_pair(out, base->calls, now->calls);
+    put_pair(out, base->statements, now->statements);
+    put_time_pair(out, diff, scale, base->ticks, now->ticks);
+    put_time_pair(out, diff, scale, base->incl_ticks, now->incl_ticks);
+    nytp_putc(out, ',');
+    if (row->p >= 0)
+        nytp_json_double(out, row->p);
+    nytp_printf(out, ",%d\n", row->significant);
+}
+
+static bool write_csv_diff(const struct nytp_diff *diff,
+                           const struct nytp_export_options *options, struct nytp_out *out)
+{
+    const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
+    struct nytp_scale scale;
+    nytp_scale_init(&scale, unit, diff->ticks_per_sec);
+    nytp_printf(out,
+                "sub,file,line,status,base_calls,new_calls,base_statements,new_statements,"
+                "base_exclusive_%s,new_exclusive_%s,base_inclusive_%s,new_inclusive_%s,p,"
+                "significant\n",
+                unit->name, unit->name, unit->name, unit->name);
+    for (uint32_t i = 0; i < diff->n_rows; i++)
+        put_diff_row(diff, &diff->rows[i], &scale, out);
+    return out->error.status == NYTP_OK;
+}
+
 const struct nytp_exporter nytp_exporter_csv = {
     .name = "csv",
     .title = "one row per sub, for spreadsheets and databases",
     .suffixes = ".csv",
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS,
     .write = write_csv,
+    .write_diff = write_csv_diff,
 };

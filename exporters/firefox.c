@@ -483,5 +483,6 @@ const struct nytp_exporter nytp_exporter_firefox = {
     .suffixes = ".firefox.json",
     .needs = NYTP_HAS_CALLS,
     .wants_spans = true,
+    .no_diff = "two runs have no common time axis; use --speedscope",
     .write = write_firefox,
 };

@@ -9,6 +9,7 @@
  * Times are whole numbers of `unit`. A sub's lines add up to its `exclusive` exactly when the
  * unit is a multiple of the tick, as nanoseconds of 100 ns ticks are.
  */
+#include "compare/diff_formats.h"
 #include "core/exporter.h"
 #include "core/json.h"
 
@@ -258,5 +259,6 @@ const struct nytp_exporter nytp_exporter_json = {
     .title = "totals of subs, lines, calls and files as JSON, for scripts",
     .suffixes = ".json",
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS,
+    .write_diff = nytp_diff_write_json,
     .write = write_json,
 };

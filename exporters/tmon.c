@@ -169,5 +169,6 @@ const struct nytp_exporter nytp_exporter_tmon = {
     .title = "tmon.out of Devel::DProf, for dprofpp",
     .suffixes = ".tmon tmon.out*",
     .needs = NYTP_HAS_CALLS,
+    .no_diff = "a log of calls has no difference; use --pprof",
     .write = write_tmon,
 };

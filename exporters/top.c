@@ -3,6 +3,7 @@
  * The subs with the most time, as a table for the terminal. What is left out is summed up in
  * the last line, so that the self column always adds up to the total.
  */
+#include "compare/diff_formats.h"
 #include "core/exporter.h"
 #include "core/text.h"
 
@@ -173,5 +174,6 @@ const struct nytp_exporter nytp_exporter_top = {
     .title = "subs with the most time, for the terminal",
     .suffixes = "",
     .needs = NYTP_HAS_ARCS,
+    .write_diff = nytp_diff_write_table,
     .write = top_write,
 };

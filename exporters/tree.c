@@ -249,5 +249,6 @@ const struct nytp_exporter nytp_exporter_tree = {
     .title = "call tree with times, for the terminal",
     .suffixes = "",
     .needs = NYTP_HAS_ARCS | NYTP_HAS_CALLS,
+    .no_diff = "use --top",
     .write = tree_write,
 };

@@ -2,16 +2,17 @@
  *
  * nytp-export: the only place with a main, an exit status and standard error.
  *
- * Exit status: 0 done, 1 unusable input, 2 usage, 3 partial input exported, 4 output failed.
+ * Exit status: 0 done, 1 unusable input, 2 usage, 3 partial input exported, 4 output failed,
+ * 10 a limit exceeded.
  * SIGPIPE is ignored: a reader that goes away is seen as EPIPE and ends the program without
  * a word, with status 4 and without leaving a temporary file behind. So is SIGXFSZ: a file
  * beyond the size limit is an error of write() like any other.
  */
-#include "dump.h"
 #include "lacks.h"
-#include "options.h"
 #include "report_input.h"
+#include "run.h"
 #include "unpack.h"
+#include "../selection/rename.h"
 #include "../core/version.h"
 #include "viewer.h"
 
@@ -27,20 +28,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum exit_status {
-    EXIT_DONE = 0,
-    EXIT_INPUT = 1,
-    EXIT_USAGE = 2,
-    EXIT_PARTIAL = 3,
-    EXIT_OUTPUT = 4,
-};
-
 #define DEFAULT_MAX_CALLS 200000
 
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /* One line in one write, whatever else goes to the same terminal. */
-static void say(const char *format, ...)
+void say(const char *format, ...)
 {
     char line[4096 + 512];
     va_list args;
@@ -54,8 +45,7 @@ static void say(const char *format, ...)
     fprintf(stderr, "nytp-export: %.*s", (int)len + 1, line);
 }
 
-/* "FILE: byte N (inflated): MESSAGE", with what became of it. */
-static void say_error(const char *path, const struct nytp_error *error, const char *outcome)
+void say_error(const char *path, const struct nytp_error *error, const char *outcome)
 {
     char place[64] = "";
     if (error->has_offset)
@@ -69,12 +59,12 @@ static const char *output_name(const char *path)
     return strcmp(path, "-") == 0 ? "standard output" : path;
 }
 
-static const char *input_name(const char *path)
+const char *input_name(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
-static enum exit_status output_failed(const char *path, const struct nytp_error *error)
+enum exit_status output_failed(const char *path, const struct nytp_error *error)
 {
     if (error->status != NYTP_ERR_STOPPED)
         say_error(output_name(path), error, "");
@@ -109,8 +99,8 @@ static void set_signals(void)
     sigaction(SIGXFSZ, &ignore, NULL);
 }
 
-/* Open an output so that no signal finds a temporary file whose name is not known yet. */
-static struct nytp_out *open_output(const char *path, struct nytp_error *error)
+/* No signal may find a temporary file whose name is not known yet. */
+struct nytp_out *open_output(const char *path, struct nytp_error *error)
 {
     sigset_t fatal, old;
     sigemptyset(&fatal);
@@ -126,7 +116,7 @@ static struct nytp_out *open_output(const char *path, struct nytp_error *error)
     return out;
 }
 
-static bool close_output(struct nytp_out *out, struct nytp_error *error)
+bool close_output(struct nytp_out *out, struct nytp_error *error)
 {
     const bool ok = nytp_out_close(out, error);
     unfinished_path[0] = '\0';
@@ -190,12 +180,6 @@ static void end_progress(const struct progress *progress)
 
 /* ---- reading ---- */
 
-struct run {
-    struct nytp_cli cli;
-    bool partial; /* something of the input is missing from the output */
-    bool failed;  /* an input is unusable, or --strict forbids to use it */
-};
-
 /* Read one input into a sink. False with *error set; what came before it was delivered. */
 static bool read_input(const struct run *run, const char *path, struct nytp_sink *sink,
                        struct nytp_error *error)
@@ -252,8 +236,7 @@ static struct nytp_build_options build_options(const struct nytp_cli *cli)
     };
 }
 
-/* The profile of one input, or NULL after a message. `count` may be NULL. */
-static struct nytp_profile *load(struct run *run, const char *path, struct nytp_count *count)
+struct nytp_profile *load(struct run *run, const char *path, struct nytp_count *count)
 {
     const struct nytp_build_options options = build_options(&run->cli);
     struct nytp_error read_error = {0}, error = {0};
@@ -453,7 +436,7 @@ static enum exit_status write_all(const struct run *run, const struct nytp_profi
 
 /* ---- the modes ---- */
 
-static enum exit_status done(const struct run *run)
+enum exit_status done(const struct run *run)
 {
     return run->failed && !run->partial ? EXIT_INPUT : run->partial ? EXIT_PARTIAL : EXIT_DONE;
 }
@@ -471,7 +454,7 @@ static void fit_terminal(struct nytp_export_options *options)
                      (no_color == NULL || *no_color == '\0');
 }
 
-static void say_miss(const char *text)
+void say_miss(const char *text)
 {
     say("%s", text);
 }
@@ -687,6 +670,8 @@ static enum exit_status run_export(struct run *run)
             cli->exporter->name);
         return EXIT_USAGE;
     }
+    if (cli->bases.n > 0 || cli->gate_files.n > 0)
+        return run_comparison(run);
     struct nytp_profile *profile = load_all(run);
     if (profile == NULL)
         return EXIT_INPUT;
@@ -694,7 +679,8 @@ static enum exit_status run_export(struct run *run)
     if (!cli->quiet)
         cli->selection.on_miss = say_miss;
     enum exit_status status;
-    if (!nytp_select(profile, &cli->selection, &error)) {
+    if (!nytp_select(profile, &cli->selection, &error) ||
+        (cli->exporter->stable_names && !nytp_rename_stably(profile, &error))) {
         say("selection: %s", error.message);
         status = error.status == NYTP_ERR_LIMIT ? EXIT_USAGE : EXIT_INPUT;
     } else if (cli->export.source_dir != NULL &&

@@ -20,7 +20,7 @@ enum nytp_option_kind {
     NYTP_OPTION_WEIGHT,
     NYTP_OPTION_CLOCK,
     NYTP_OPTION_PATTERN,
-    NYTP_OPTION_LIST,
+    NYTP_OPTION_LIST, /* a text each time it is given */
     NYTP_OPTION_FORMAT,
     NYTP_OPTION_ROWS, /* chooses the format of the same name; the value is optional */
     NYTP_OPTION_MODE,
@@ -290,6 +290,8 @@ static bool set_value(struct nytp_cli *cli, const struct option *option, const c
     case NYTP_OPTION_TEXT:
         *(const char **)target = value;
         return true;
+    case NYTP_OPTION_LIST:
+        return add_text(target, value, error);
     case NYTP_OPTION_COUNT:
         return set_count(target, option, value, error);
     case NYTP_OPTION_PERCENT:
@@ -297,13 +299,12 @@ static bool set_value(struct nytp_cli *cli, const struct option *option, const c
     case NYTP_OPTION_UNIT:
         return set_unit(target, value, error);
     case NYTP_OPTION_WEIGHT:
+        cli->export.weight_given = true;
         return set_weight(target, value, error);
     case NYTP_OPTION_CLOCK:
         return set_clock(target, value, error);
     case NYTP_OPTION_PATTERN:
         return nytp_patterns_add(target, option->name, value, error);
-    case NYTP_OPTION_LIST:
-        return add_text(target, value, error);
     case NYTP_OPTION_FORMAT:
         return set_format(cli, value, error);
     case NYTP_OPTION_ROWS:
@@ -435,6 +436,7 @@ static const struct nytp_exporter *exporter_for_path(const char *path)
 
 static bool choose_exporter(struct nytp_cli *cli, struct nytp_error *error)
 {
+    cli->format_given = cli->exporter != NULL;
     if (cli->exporter != NULL)
         return true;
     const bool to_file = cli->output != NULL && strcmp(cli->output, "-") != 0;
@@ -456,8 +458,38 @@ static bool is_sort_key(const char *key)
     return false;
 }
 
+/* Comparing and limits. */
+static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *error)
+{
+    const bool gate = cli->limits.n + cli->gate_files.n > 0;
+    const bool answers = cli->gate_tap || cli->annotations != NULL;
+    if (cli->bases.n > 0 && cli->exporter->write_diff == NULL)
+        return usage_error(error, "--diff: %s cannot show a difference: %s", cli->exporter->name,
+                           cli->exporter->no_diff != NULL ? cli->exporter->no_diff
+                                                          : "use --json or --pprof");
+    if (cli->bases.n > 0 && (cli->per_process || cli->export.source_dir != NULL))
+        return usage_error(error, "--diff does not go with --per-process and --source-dir");
+    if (gate && cli->exporter->write == NULL)
+        return usage_error(error, "limits do not go with --%s", cli->exporter->name);
+    if (cli->limits.n > 0 && cli->bases.n == 0)
+        return usage_error(error, "--fail-over needs a base: --diff BASE");
+    if ((answers || cli->accept_files.n > 0 || cli->fail_least != NULL) && !gate)
+        return usage_error(error, "there is no limit: --fail-over LIMIT or --gate FILE");
+    if (cli->annotations != NULL && strcmp(cli->annotations, "github") != 0)
+        return usage_error(error, "unknown --annotations kind \"%s\": github", cli->annotations);
+    const bool to_stdout = cli->output == NULL || strcmp(cli->output, "-") == 0;
+    if (answers && (cli->format_given || cli->output != NULL) && to_stdout)
+        return usage_error(error, "--gate-tap and --annotations write to standard output: use -o "
+                                  "FILE for %s", cli->exporter->name);
+    if (cli->gate_tap && cli->annotations != NULL)
+        return usage_error(error, "--gate-tap and --annotations: one of them");
+    return true;
+}
+
 static bool check_combination(struct nytp_cli *cli, struct nytp_error *error)
 {
+    if (cli->mode == NYTP_MODE_EXPORT && !check_comparison(cli, error))
+        return false;
     if (cli->export.sort != NULL && !is_sort_key(cli->export.sort))
         return usage_error(error,
                            "unknown --sort key \"%s\": self, incl, calls, percall or name",
@@ -479,6 +511,8 @@ static bool check_combination(struct nytp_cli *cli, struct nytp_error *error)
     int n_stdin = 0;
     for (int i = 0; i < cli->n_files; i++)
         n_stdin += strcmp(cli->files[i], "-") == 0;
+    for (uint32_t i = 0; i < cli->bases.n; i++)
+        n_stdin += strcmp(cli->bases.at[i], "-") == 0;
     if (n_stdin > 1)
         return usage_error(error, "standard input (-) can be read only once");
     return true;
@@ -500,6 +534,8 @@ bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_err
     }
     if (cli->mode == NYTP_MODE_EXPORT && !choose_exporter(cli, error))
         return false;
+    if (cli->bases.n > 0 || (cli->exporter != NULL && cli->exporter->stable_names))
+        cli->selection.merge_evals = true;
     cli->export.has_min_percent = cli->selection.min_percent >= 0;
     cli->export.min_percent = cli->selection.min_percent;
     cli->selection.max_depth = cli->export.max_depth;
@@ -512,6 +548,10 @@ void nytp_cli_free(struct nytp_cli *cli)
     free(cli->files);
     free(cli->export.libs.at);
     free(cli->selected);
+    free(cli->bases.at);
+    free(cli->limits.at);
+    free(cli->gate_files.at);
+    free(cli->accept_files.at);
     nytp_patterns_free(&cli->selection.focus);
     nytp_patterns_free(&cli->selection.ignore);
     nytp_patterns_free(&cli->selection.hide);
@@ -562,7 +602,7 @@ void nytp_cli_put_help(struct nytp_out *out)
     }
     nytp_puts(out,
               "\nExit status: 0 done, 1 unusable input, 2 usage, 3 partial input exported,\n"
-              "4 output failed.\n");
+              "4 output failed, 10 a limit exceeded.\n");
 }
 
 void nytp_cli_put_formats(struct nytp_out *out)

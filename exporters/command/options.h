@@ -30,6 +30,11 @@ struct nytp_cli {
     struct nytp_read_options read;
     struct nytp_selection selection;
     char *selected; /* owns export.selected */
+    struct nytp_texts bases;                          /* --diff */
+    struct nytp_texts limits, gate_files, accept_files; /* as given; compare/gate.h reads them */
+    const char *fail_least, *annotations;
+    bool gate_tap;
+    bool format_given; /* the user named a format, or a file whose name tells it */
     char **files; /* n_files >= 1 */
     int n_files;
     bool default_file; /* no file was named: files[0] is nytprof.out */

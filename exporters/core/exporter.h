@@ -32,6 +32,8 @@ struct nytp_texts {
 struct nytp_export_options {
     const struct nytp_unit *unit; /* NULL = the format's own */
     enum nytp_weight weight;
+    bool weight_given;        /* the user chose it */
+    bool merge_runs;          /* several inputs are one run, not as many runs */
     uint32_t max_depth;      /* frames per stack; 0 = the format's default bound */
     bool collapse_recursion; /* a run of the same sub calling itself is one frame */
     bool plain_names;        /* callgrind: no name compression */
@@ -55,6 +57,8 @@ struct nytp_export_options {
     bool partial;             /* something of the input is missing */
 };
 
+struct nytp_diff;
+
 struct nytp_exporter {
     const char *name;  /* "callgrind"; '-' for '_' */
     const char *title; /* one line for --list-formats: what opens it */
@@ -74,6 +78,12 @@ struct nytp_exporter {
      * when memory is out. */
     bool (*write_set)(const struct nytp_profile *profile, const struct nytp_summary *summary,
                       const struct nytp_export_options *options, struct nytp_outset *set);
+    /* Write what two sides differ in (--diff; compare/diff.h), or NULL: then no_diff says why
+     * not, and may say what to do instead. */
+    bool (*write_diff)(const struct nytp_diff *diff, const struct nytp_export_options *options,
+                       struct nytp_out *out);
+    const char *no_diff;
+    bool stable_names; /* wants names that do not change when code moves, and evals merged */
 };
 
 extern const struct nytp_exporter

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """The command line: options.def is the one list, and everything else agrees with it."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -52,11 +53,21 @@ def test_short_options_are_unique():
 def test_each_option_is_taken(profile, tmp_path, name):
     _, kind, value = options_table()[name]
     arguments = ["--" + name]
-    if kind == "TEXT":
+    file = profile("mixed-calls2")
+    rules = tmp_path / "rules"
+    rules.write_text("calls total <= 1000000000\n")
+    gate = ["--gate", rules]
+    special = {"diff": [file], "fail-over": ["900%", "--diff", file], "gate": [rules],
+               "fail-least": ["1%", *gate], "accept": [os.devnull, *gate], "gate-tap": gate,
+               "annotations": ["github", *gate]}
+    if name in special:
+        arguments += special[name]
+    elif kind == "TEXT":
         arguments.append({"sort": "incl", "output": tmp_path / "out"}.get(name, tmp_path / "d"))
     elif kind in VALUES:
         arguments.append(VALUES[kind])
-    if kind not in ("MODE", "FORMAT", "ROWS") and name not in ("per-process", "open"):
+    if kind not in ("MODE", "FORMAT", "ROWS") and name not in ("per-process", "open", "gate-tap",
+                                                                 "annotations"):
         arguments.append("--top")
     if name in ("per-process", "open"):
         arguments += ["--callgrind", "-o", tmp_path / "no" / "out"]

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * A table of counts as a file; see counts.h.
+ */
+#include "counts.h"
+
+#include "../../formats/core/arena.h"
+#include "../../formats/core/source.h"
+#include "../core/json.h"
+#include "json_scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_BYTES ((size_t)256 << 20) /* of a file: some million subs */
+
+bool nytp_counts_is_one(const char *path)
+{
+    struct stat info;
+    if (strcmp(path, "-") == 0 || stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    struct nytp_error error = {0};
+    struct nytp_source *source = nytp_source_open(path, &error);
+    const bool is_one = source != NULL && nytp_source_fill(source, 1) >= 1 && *source->at == '{';
+    nytp_source_free(source);
+    return is_one;
+}
+
+/* ---- reading ---- */
+
+static bool read_field(struct nytp_json_scan *scan, const char *key, struct nytp_counts_sub *sub)
+{
+    size_t len;
+    const bool is_sub = strcmp(key, "sub") == 0;
+    if ((is_sub && sub->name == NULL) || (strcmp(key, "file") == 0 && sub->file == NULL)) {
+        if (!nytp_json_scan_string(scan, is_sub ? &sub->name : &sub->file, &len))
+            return false;
+        *(is_sub ? &sub->name_len : &sub->file_len) = (uint32_t)len;
+        return true;
+    }
+    if (strcmp(key, "statements") == 0)
+        return nytp_json_scan_count(scan, &sub->statements);
+    if (strcmp(key, "calls") == 0)
+        return nytp_json_scan_count(scan, &sub->calls);
+    return nytp_json_scan_skip(scan);
+}
+
+static bool read_sub(struct nytp_json_scan *scan, struct nytp_counts_sub *sub)
+{
+    if (!nytp_json_scan_expect(scan, '{'))
+        return false;
+    bool ok = true;
+    do {
+        char *key = NULL;
+        size_t len;
+        ok = nytp_json_scan_string(scan, &key, &len) && nytp_json_scan_expect(scan, ':') &&
+             read_field(scan, key, sub);
+        free(key);
+    } while (ok && nytp_json_scan_take(scan, ','));
+    if (!ok || !nytp_json_scan_expect(scan, '}'))
+        return false;
+    if (sub->name == NULL)
+        return nytp_error_at(&scan->error, NYTP_ERR_FORMAT, (uint64_t)(scan->at - scan->start),
+                             false, "an entry without \"sub\"");
+    if (sub->file == NULL)
+        sub->file = calloc(1, 1);
+    return sub->file != NULL || nytp_error_set(&scan->error, NYTP_ERR_MEMORY, "out of memory");
+}
+
+static bool read_subs(struct nytp_json_scan *scan, struct nytp_counts *counts)
+{
+    uint32_t capacity = counts->n_subs;
+    if (!nytp_json_scan_expect(scan, '['))
+        return false;
+    if (nytp_json_scan_take(scan, ']'))
+        return true;
+    do {
+        if (!nytp_grow(&counts->subs, &capacity, counts->n_subs, sizeof *counts->subs))
+            return nytp_error_set(&scan->error, NYTP_ERR_MEMORY, "out of memory");
+        struct nytp_counts_sub *sub = &counts->subs[counts->n_subs++];
+        *sub = (struct nytp_counts_sub){0};
+        if (!read_sub(scan, sub))
+            return false;
+    } while (nytp_json_scan_take(scan, ','));
+    return nytp_json_scan_expect(scan, ']');
+}
+
+static bool read_member(struct nytp_json_scan *scan, const char *key, struct nytp_counts *counts,
+                        int64_t *version)
+{
+    size_t len;
+    if (strcmp(key, "nytp_counts") == 0)
+        return nytp_json_scan_count(scan, version);
+    if (strcmp(key, "application") == 0 && counts->application == NULL)
+        return nytp_json_scan_string(scan, &counts->application, &len);
+    if (strcmp(key, "statements") == 0)
+        return nytp_json_scan_count(scan, &counts->statements);
+    if (strcmp(key, "calls") == 0)
+        return nytp_json_scan_count(scan, &counts->calls);
+    if (strcmp(key, "subs") == 0 && counts->subs == NULL)
+        return read_subs(scan, counts);
+    return nytp_json_scan_skip(scan);
+}
+
+static bool scan_counts(struct nytp_json_scan *scan, struct nytp_counts *counts)
+{
+    int64_t version = 0;
+    bool ok = nytp_json_scan_expect(scan, '{');
+    const bool empty = ok && nytp_json_scan_take(scan, '}');
+    while (ok && !empty) {
+        char *key = NULL;
+        size_t len;
+        ok = nytp_json_scan_string(scan, &key, &len) && nytp_json_scan_expect(scan, ':') &&
+             read_member(scan, key, counts, &version);
+        free(key);
+        if (!nytp_json_scan_take(scan, ','))
+            break;
+    }
+    if (!ok || (!empty && !nytp_json_scan_expect(scan, '}')))
+        return false;
+    if (version != NYTP_COUNTS_VERSION)
+        return nytp_error_set(&scan->error, NYTP_ERR_FORMAT,
+                              "no table of counts of version %d (nytp_counts=%lld); "
+                              "nytp-export --save-base writes one",
+                              NYTP_COUNTS_VERSION, (long long)version);
+    return true;
+}
+
+/* The whole file; NULL with *error set. */
+static char *read_text(const char *path, size_t *len, struct nytp_error *error)
+{
+    struct nytp_source *source = nytp_source_open(path, error);
+    char *text = NULL;
+    size_t capacity = 0;
+    *len = 0;
+    while (source != NULL) {
+        const size_t n = nytp_source_fill(source, 1);
+        if (n == 0)
+            break;
+        if (*len + n > MAX_BYTES) {
+            nytp_error_set(error, NYTP_ERR_LIMIT, "more than %lu MB", (unsigned long)MAX_BYTES >> 20);
+            break;
+        }
+        if (*len + n > capacity) {
+            capacity = (*len + n) * 2;
+            char *grown = realloc(text, capacity);
+            if (grown == NULL) {
+                nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+                break;
+            }
+            text = grown;
+        }
+        memcpy(text + *len, source->at, n);
+        source->at += n;
+        *len += n;
+    }
+    if (source != NULL && nytp_source_error(source)->status != NYTP_OK && error->status == NYTP_OK)
+        *error = *nytp_source_error(source);
+    nytp_source_free(source);
+    if (error->status == NYTP_OK && text == NULL)
+        nytp_error_set(error, NYTP_ERR_TRUNCATED, "empty file");
+    if (error->status == NYTP_OK)
+        return text;
+    free(text);
+    return NULL;
+}
+
+struct nytp_counts *nytp_counts_read(const char *path, struct nytp_error *error)
+{
+    size_t len;
+    char *text = read_text(path, &len, error);
+    if (text == NULL)
+        return NULL;
+    struct nytp_json_scan scan;
+    nytp_json_scan_begin(&scan, text, len);
+    struct nytp_counts *counts = calloc(1, sizeof *counts);
+    const bool ok = counts != NULL && scan_counts(&scan, counts);
+    free(text);
+    if (ok)
+        return counts;
+    if (counts == NULL)
+        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    else
+        *error = scan.error;
+    nytp_counts_free(counts);
+    return NULL;
+}
+
+void nytp_counts_free(struct nytp_counts *counts)
+{
+    if (counts == NULL)
+        return;
+    for (uint32_t i = 0; i < counts->n_subs; i++) {
+        free(counts->subs[i].name);
+        free(counts->subs[i].file);
+    }
+    free(counts->subs);
+    free(counts->application);
+    free(counts);
+}
+
+/* ---- writing ---- */
+
+static void put_counts(struct nytp_out *out, const struct nytp_diff_cell *cell)
+{
+    nytp_puts(out, ",\"statements\":");
+    nytp_put_i64(out, cell->statements);
+    nytp_puts(out, ",\"calls\":");
+    nytp_put_i64(out, cell->calls);
+}
+
+void nytp_counts_write(const struct nytp_diff *diff, struct nytp_out *out)
+{
+    struct nytp_name application = {"", 0};
+    for (uint32_t i = 0; i < diff->profile->n_parts && application.len == 0; i++)
+        if (diff->side_of_part[i] == NYTP_DIFF_NEW)
+            application = nytp_base_name(diff->profile->parts[i].application);
+    nytp_printf(out, "{\"nytp_counts\":%d,\"application\":", NYTP_COUNTS_VERSION);
+    nytp_json_string(out, application.ptr, application.len);
+    put_counts(out, &diff->total.median[NYTP_DIFF_NEW]);
+    nytp_puts(out, ",\"subs\":[");
+    const char *separator = "\n";
+    for (uint32_t i = 0; i < diff->n_rows; i++) {
+        const struct nytp_diff_row *row = &diff->rows[i];
+        const struct nytp_diff_cell *cell = &row->median[NYTP_DIFF_NEW];
+        if (cell->statements == 0 && cell->calls == 0)
+            continue;
+        const struct nytp_name file = nytp_base_name(row->file);
+        nytp_printf(out, "%s{\"sub\":", separator);
+        nytp_json_string(out, row->name.ptr, row->name.len);
+        nytp_puts(out, ",\"file\":");
+        nytp_json_string(out, file.ptr, file.len);
+        put_counts(out, cell);
+        nytp_putc(out, '}');
+        separator = ",\n";
+    }
+    nytp_puts(out, "\n]}\n");
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * A table of counts as a file: what a base is when it is kept in a repository. Calls and
+ * statements only, since those are the same on every machine; sorted, a line for each sub, no
+ * dates and no folders, so that a version control system shows what changed.
+ *
+ *     {"nytp_counts":1,"application":"app.pl","statements":931525,"calls":310320,"subs":[
+ *     {"sub":"main::add","file":"app.pl","statements":42000,"calls":20000},
+ *     ...
+ *     ]}
+ */
+#ifndef NYTP_COUNTS_H
+#define NYTP_COUNTS_H
+
+#include "../core/out.h"
+#include "diff.h"
+
+#define NYTP_COUNTS_VERSION 1 /* grows when a field changes its meaning or goes */
+
+struct nytp_counts_sub {
+    char *name, *file; /* file: without folders, may be "" */
+    uint32_t name_len, file_len;
+    int64_t statements, calls;
+};
+
+struct nytp_counts {
+    char *application;
+    int64_t statements, calls;
+    struct nytp_counts_sub *subs;
+    uint32_t n_subs;
+};
+
+/* Whether a file begins like one. Only regular files do: nothing is taken from a pipe. */
+bool nytp_counts_is_one(const char *path);
+
+/* Fields that are not known are skipped. NULL with *error set. */
+struct nytp_counts *nytp_counts_read(const char *path, struct nytp_error *error);
+void nytp_counts_free(struct nytp_counts *counts);
+
+/* Write the new side of `diff`, which needs no base. */
+void nytp_counts_write(const struct nytp_diff *diff, struct nytp_out *out);
+
+#endif

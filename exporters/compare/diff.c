@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The comparison; see diff.h. Line costs and arcs know the part they belong to, so a sub's
+ * numbers in each run are sums over them; a row may gather several subs of one name.
+ */
+#include "diff.h"
+
+#include "../../formats/core/arena.h"
+#include "counts.h"
+#include "rank_test.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE               UINT32_MAX
+#define SIGNIFICANT_P      0.05
+#define LEAST_TESTED_SHARE 1000 /* rows below a thousandth of the time are not tested */
+
+const char *const nytp_diff_status_names[NYTP_DIFF_STATUSES] = {
+    [NYTP_DIFF_EQUAL] = "equal",
+    [NYTP_DIFF_CHANGED] = "changed",
+    [NYTP_DIFF_ADDED] = "new",
+    [NYTP_DIFF_GONE] = "gone",
+};
+
+struct comparing {
+    struct nytp_diff *diff;
+    const struct nytp_profile *profile;
+    const struct nytp_counts *counts;
+    uint32_t *run_of_part; /* index into a row's runs */
+    uint32_t n_runs;       /* of both sides */
+    uint32_t *row_of_sub;
+    uint32_t rows_capacity;
+};
+
+static int compare_names(struct nytp_name x, struct nytp_name y)
+{
+    const uint32_t len = x.len < y.len ? x.len : y.len;
+    const int order = memcmp(x.ptr, y.ptr, len);
+    return order != 0 ? order : (x.len > y.len) - (x.len < y.len);
+}
+
+static int compare_u32(uint32_t x, uint32_t y)
+{
+    return (x > y) - (x < y);
+}
+
+struct nytp_name nytp_base_name(struct nytp_name path)
+{
+    uint32_t end = path.len;
+    if (end > 0 && path.ptr[end - 1] == ']') {
+        uint32_t digits = end - 1;
+        while (digits > 0 && path.ptr[digits - 1] >= '0' && path.ptr[digits - 1] <= '9')
+            digits--;
+        if (digits > 0 && digits < end - 1 && path.ptr[digits - 1] == ':')
+            end = digits - 1;
+    }
+    uint32_t start = end;
+    while (start > 0 && path.ptr[start - 1] != '/')
+        start--;
+    if (end < path.len) { /* "(eval 0)[a.pl": an eval of a file without folders */
+        const char *bracket = memchr(path.ptr + start, '[', end - start);
+        if (bracket != NULL)
+            start = (uint32_t)(bracket + 1 - path.ptr);
+    }
+    return (struct nytp_name){path.ptr + start, end - start};
+}
+
+void nytp_diff_note(struct nytp_diff *diff, const char *format, ...)
+{
+    if (diff->n_notes == NYTP_DIFF_MAX_NOTES)
+        return;
+    char *text = diff->notes[diff->n_notes];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof diff->notes[0], format, args);
+    va_end(args);
+    for (uint32_t i = 0; i < diff->n_notes; i++)
+        if (strcmp(diff->notes[i], text) == 0)
+            return;
+    diff->n_notes++;
+}
+
+/* ---- runs ---- */
+
+/* Base runs come first in a row. */
+static bool number_runs(struct comparing *c, const struct nytp_diff_sides *sides)
+{
+    const uint32_t n_parts = c->profile->n_parts;
+    uint32_t *n = c->diff->n_runs;
+    c->run_of_part = malloc(((size_t)n_parts + 1) * sizeof *c->run_of_part);
+    if (c->run_of_part == NULL)
+        return false;
+    for (uint32_t i = 0; i < n_parts; i++) {
+        const uint8_t side = sides->side_of_part[i];
+        c->run_of_part[i] = sides->merge_runs ? 0 : n[side];
+        n[side] = sides->merge_runs ? 1 : n[side] + 1;
+    }
+    if (c->counts != NULL)
+        n[NYTP_DIFF_BASE] = 1;
+    for (uint32_t i = 0; i < n_parts; i++)
+        if (sides->side_of_part[i] == NYTP_DIFF_NEW)
+            c->run_of_part[i] += n[NYTP_DIFF_BASE];
+    c->n_runs = n[NYTP_DIFF_BASE] + n[NYTP_DIFF_NEW];
+    return true;
+}
+
+/* ---- rows ---- */
+
+static struct nytp_diff_row *add_row(struct comparing *c)
+{
+    struct nytp_diff *diff = c->diff;
+    if (!nytp_grow(&diff->rows, &c->rows_capacity, diff->n_rows, sizeof *diff->rows))
+        return NULL;
+    struct nytp_diff_row *row = &diff->rows[diff->n_rows++];
+    *row = (struct nytp_diff_row){.p = -1};
+    return row;
+}
+
+/* A sub that runs somewhere. */
+struct seen_sub {
+    struct nytp_name name, base_name;
+    uint32_t sub;
+    uint8_t sides; /* bit set of 1 << enum nytp_diff_side */
+};
+
+static int by_name(const void *x, const void *y)
+{
+    const struct seen_sub *a = x, *b = y;
+    int order = compare_names(a->name, b->name);
+    order = order != 0 ? order : compare_names(a->base_name, b->base_name);
+    return order != 0 ? order : compare_u32(a->sub, b->sub);
+}
+
+static void see(uint8_t *sides, const struct comparing *c, uint32_t sub, uint32_t part)
+{
+    sides[sub] |= (uint8_t)(1u << c->diff->side_of_part[part]);
+}
+
+static uint32_t list_seen(const struct comparing *c, uint8_t *sides, struct seen_sub *list)
+{
+    const struct nytp_profile *profile = c->profile;
+    for (uint32_t i = 0; i < profile->n_line_costs; i++)
+        see(sides, c, profile->line_costs[i].sub, profile->line_costs[i].part);
+    for (uint32_t i = 0; i < profile->n_arcs; i++)
+        see(sides, c, profile->arcs[i].callee, profile->arcs[i].part);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < profile->n_subs; i++)
+        if (sides[i] != 0)
+            list[n++] = (struct seen_sub){
+                .name = profile->subs[i].name,
+                .base_name = nytp_base_name(profile->files[profile->subs[i].file].name),
+                .sub = i,
+                .sides = sides[i],
+            };
+    if (n > 0)
+        qsort(list, n, sizeof *list, by_name);
+    return n;
+}
+
+/* Whether one side has several of these subs, which all have one name. */
+static bool is_ambiguous(const struct seen_sub *list, uint32_t n)
+{
+    uint32_t count[NYTP_DIFF_SIDES] = {0, 0};
+    for (uint32_t i = 0; i < n; i++)
+        for (int side = 0; side < NYTP_DIFF_SIDES; side++)
+            count[side] += (list[i].sides >> side) & 1;
+    return count[NYTP_DIFF_BASE] > 1 || count[NYTP_DIFF_NEW] > 1;
+}
+
+/* Where the row's sub is: the place in the new side is what a reader can open. */
+static void place_row(struct nytp_diff_row *row, const struct comparing *c,
+                      const struct seen_sub *seen)
+{
+    const struct nytp_sub *sub = &c->profile->subs[seen->sub];
+    row->name = seen->name;
+    row->file = c->profile->files[sub->file].name;
+    row->line = sub->first_line;
+}
+
+static bool rows_of_name(struct comparing *c, const struct seen_sub *list, uint32_t n)
+{
+    const bool by_file = is_ambiguous(list, n);
+    struct nytp_diff_row *row = NULL;
+    bool placed_by_new = false;
+    for (uint32_t i = 0; i < n; i++) {
+        const bool is_new = (list[i].sides & (1u << NYTP_DIFF_NEW)) != 0;
+        if (i == 0 || (by_file && compare_names(list[i - 1].base_name, list[i].base_name) != 0)) {
+            row = add_row(c);
+            if (row == NULL)
+                return false;
+            place_row(row, c, &list[i]);
+            placed_by_new = is_new;
+        } else if (is_new && !placed_by_new) {
+            place_row(row, c, &list[i]);
+            placed_by_new = true;
+        }
+        c->row_of_sub[list[i].sub] = c->diff->n_rows - 1;
+    }
+    return true;
+}
+
+static bool make_rows(struct comparing *c)
+{
+    const size_t n_subs = c->profile->n_subs;
+    struct seen_sub *list = malloc((n_subs + 1) * sizeof *list);
+    uint8_t *sides = calloc(n_subs + 1, sizeof *sides);
+    c->row_of_sub = malloc((n_subs + 1) * sizeof *c->row_of_sub);
+    bool ok = list != NULL && sides != NULL && c->row_of_sub != NULL;
+    if (ok)
+        memset(c->row_of_sub, 0xff, (n_subs + 1) * sizeof *c->row_of_sub); /* NONE */
+    const uint32_t n = ok ? list_seen(c, sides, list) : 0;
+    for (uint32_t first = 0, end; ok && first < n; first = end) {
+        for (end = first + 1; end < n && compare_names(list[end].name, list[first].name) == 0;)
+            end++;
+        ok = rows_of_name(c, list + first, end - first);
+    }
+    free(list);
+    free(sides);
+    return ok;
+}
+
+/* ---- a table of counts as the base ---- */
+
+static struct nytp_name counts_name(const struct nytp_counts_sub *sub)
+{
+    return (struct nytp_name){sub->name, sub->name_len};
+}
+
+static struct nytp_name counts_file(const struct nytp_counts_sub *sub)
+{
+    return (struct nytp_name){sub->file, sub->file_len};
+}
+
+/* The row of the sub; rows are sorted by name. The only one of the name, or that of its file. */
+static uint32_t row_of_counts(const struct comparing *c, const struct nytp_counts_sub *sub,
+                              uint32_t n_rows, bool only_one)
+{
+    uint32_t low = 0, high = n_rows;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (compare_names(c->diff->rows[middle].name, counts_name(sub)) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t n = 0, found = NONE;
+    for (; low + n < n_rows &&
+           compare_names(c->diff->rows[low + n].name, counts_name(sub)) == 0;
+         n++)
+        if (compare_names(nytp_base_name(c->diff->rows[low + n].file), counts_file(sub)) == 0)
+            found = low + n;
+    return n == 1 && only_one ? low : found;
+}
+
+static bool same_name(const struct nytp_counts *counts, uint32_t i, uint32_t k)
+{
+    return k < counts->n_subs &&
+           compare_names(counts_name(&counts->subs[i]), counts_name(&counts->subs[k])) == 0;
+}
+
+/* Rows for what only the table has; rows[i] tells where its entry i belongs. */
+static bool rows_of_counts(struct comparing *c, uint32_t *rows)
+{
+    const struct nytp_counts *counts = c->counts;
+    const uint32_t n_rows = c->diff->n_rows;
+    for (uint32_t i = 0; i < counts->n_subs; i++) {
+        const bool only_one = !same_name(counts, i, i + 1) && (i == 0 || !same_name(counts, i, i - 1));
+        rows[i] = row_of_counts(c, &counts->subs[i], n_rows, only_one);
+        if (rows[i] != NONE)
+            continue;
+        struct nytp_diff_row *row = add_row(c);
+        if (row == NULL)
+            return false;
+        row->name = counts_name(&counts->subs[i]);
+        row->file = counts_file(&counts->subs[i]);
+        rows[i] = c->diff->n_rows - 1;
+    }
+    return true;
+}
+
+/* ---- the numbers of each run ---- */
+
+static bool give_cells(struct comparing *c)
+{
+    struct nytp_diff *diff = c->diff;
+    const size_t n = ((size_t)diff->n_rows + 1) * c->n_runs;
+    diff->cells = calloc(n + 1, sizeof *diff->cells);
+    if (diff->cells == NULL)
+        return false;
+    for (uint32_t i = 0; i < diff->n_rows; i++)
+        diff->rows[i].runs = diff->cells + (size_t)i * c->n_runs;
+    diff->total.runs = diff->cells + (size_t)diff->n_rows * c->n_runs;
+    return true;
+}
+
+static void add_recorded(struct comparing *c)
+{
+    const struct nytp_profile *p = c->profile;
+    struct nytp_diff_row *rows = c->diff->rows;
+    struct nytp_diff_cell *total = c->diff->total.runs;
+    for (uint32_t i = 0; i < p->n_line_costs; i++) {
+        const struct nytp_line_cost *cost = &p->line_costs[i];
+        const uint32_t run = c->run_of_part[cost->part];
+        struct nytp_diff_cell *cell = &rows[c->row_of_sub[cost->sub]].runs[run];
+        cell->statements += (int64_t)cost->statements;
+        cell->ticks += cost->excl_ticks;
+        total[run].statements += (int64_t)cost->statements;
+    }
+    for (uint32_t i = 0; i < p->n_arcs; i++) {
+        const struct nytp_arc *arc = &p->arcs[i];
+        const uint32_t run = c->run_of_part[arc->part];
+        struct nytp_diff_cell *cell = &rows[c->row_of_sub[arc->callee]].runs[run];
+        cell->calls += (int64_t)arc->calls;
+        cell->incl_ticks += arc->incl_ticks;
+        total[run].calls += (int64_t)arc->calls;
+    }
+    for (uint32_t i = 0; i < p->n_processes; i++) {
+        const struct nytp_node *root = &p->nodes[p->processes[i].root];
+        const uint32_t run = c->run_of_part[p->processes[i].part];
+        total[run].ticks += root->incl_ticks;
+        total[run].incl_ticks += root->incl_ticks;
+        if (c->row_of_sub[root->sub] != NONE && root->sub == 0)
+            rows[c->row_of_sub[0]].runs[run].incl_ticks += root->incl_ticks;
+    }
+}
+
+static void add_counts(struct comparing *c, const uint32_t *rows)
+{
+    for (uint32_t i = 0; i < c->counts->n_subs; i++) {
+        struct nytp_diff_cell *cell = &c->diff->rows[rows[i]].runs[0];
+        cell->statements += c->counts->subs[i].statements;
+        cell->calls += c->counts->subs[i].calls;
+    }
+    c->diff->total.runs[0] = (struct nytp_diff_cell){
+        .statements = c->counts->statements, .calls = c->counts->calls};
+}
+
+/* ---- medians and verdicts ---- */
+
+enum value { VALUE_STATEMENTS, VALUE_CALLS, VALUE_TICKS, VALUE_INCL, N_VALUES };
+
+static int64_t *value_of(struct nytp_diff_cell *cell, enum value value)
+{
+    switch (value) {
+    case VALUE_STATEMENTS:
+        return &cell->statements;
+    case VALUE_CALLS:
+        return &cell->calls;
+    case VALUE_TICKS:
+        return &cell->ticks;
+    default:
+        return &cell->incl_ticks;
+    }
+}
+
+static void copy_values(const struct nytp_diff_row *row, enum value value, uint32_t first,
+                        uint32_t n, int64_t *values)
+{
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = *value_of(&row->runs[first + i], value);
+}
+
+static void set_medians(const struct comparing *c, struct nytp_diff_row *row, int64_t *values)
+{
+    uint32_t first = 0;
+    for (int side = 0; side < NYTP_DIFF_SIDES; side++) {
+        const uint32_t n = c->diff->n_runs[side];
+        for (int value = 0; value < N_VALUES; value++) {
+            copy_values(row, (enum value)value, first, n, values);
+            *value_of(&row->median[side], (enum value)value) = nytp_median(values, n);
+            row->varies |= value <= VALUE_CALLS && n > 0 && values[0] != values[n - 1];
+        }
+        copy_values(row, VALUE_TICKS, first, n, values);
+        const int64_t noise = nytp_median_deviation(values, n);
+        row->noise_ticks = noise > row->noise_ticks ? noise : row->noise_ticks;
+        first += n;
+    }
+}
+
+static bool is_there(const struct nytp_diff_row *row, uint32_t first, uint32_t n)
+{
+    for (uint32_t i = first; i < first + n; i++)
+        if (row->runs[i].statements != 0 || row->runs[i].calls != 0 || row->runs[i].ticks != 0)
+            return true;
+    return false;
+}
+
+static void set_status(const struct comparing *c, struct nytp_diff_row *row)
+{
+    const uint32_t *n = c->diff->n_runs;
+    const struct nytp_diff_cell *base = &row->median[NYTP_DIFF_BASE];
+    const struct nytp_diff_cell *now = &row->median[NYTP_DIFF_NEW];
+    const bool was = is_there(row, 0, n[NYTP_DIFF_BASE]);
+    const bool is = is_there(row, n[NYTP_DIFF_BASE], n[NYTP_DIFF_NEW]);
+    if (was != is)
+        row->status = is ? NYTP_DIFF_ADDED : NYTP_DIFF_GONE;
+    else if (base->statements != now->statements || base->calls != now->calls)
+        row->status = NYTP_DIFF_CHANGED;
+    c->diff->n_of_status[row->status]++;
+}
+
+static double probability(const struct comparing *c, const struct nytp_diff_row *row,
+                          int64_t *values)
+{
+    const uint32_t n_base = c->diff->n_runs[NYTP_DIFF_BASE];
+    copy_values(row, VALUE_TICKS, 0, c->n_runs, values);
+    return nytp_rank_test(values, n_base, values + n_base, c->n_runs - n_base);
+}
+
+static int64_t size_of(int64_t difference)
+{
+    return difference < 0 ? -difference : difference;
+}
+
+static void set_verdict(struct nytp_diff_row *row)
+{
+    const int64_t change =
+        row->median[NYTP_DIFF_NEW].ticks - row->median[NYTP_DIFF_BASE].ticks;
+    row->significant =
+        row->p >= 0 && row->p < SIGNIFICANT_P && size_of(change) > row->noise_ticks;
+}
+
+static bool is_worth_a_test(const struct nytp_diff *diff, const struct nytp_diff_row *row)
+{
+    for (int side = 0; side < NYTP_DIFF_SIDES; side++)
+        if (row->median[side].ticks > diff->total.median[side].ticks / LEAST_TESTED_SHARE)
+            return true;
+    return false;
+}
+
+/* What takes next to nothing is left out, since each question asked makes all answers weaker. */
+static bool test_rows(struct comparing *c, int64_t *values)
+{
+    struct nytp_diff *diff = c->diff;
+    double *p = malloc(((size_t)diff->n_rows + 1) * sizeof *p);
+    bool ok = p != NULL;
+    uint32_t n = 0;
+    for (uint32_t i = 0; ok && i < diff->n_rows; i++)
+        if (is_worth_a_test(diff, &diff->rows[i])) {
+            p[n] = probability(c, &diff->rows[i], values);
+            ok = p[n++] >= 0;
+        }
+    ok = ok && nytp_false_discovery_rates(p, n);
+    n = 0;
+    for (uint32_t i = 0; ok && i < diff->n_rows; i++)
+        if (is_worth_a_test(diff, &diff->rows[i])) {
+            diff->rows[i].p = p[n++];
+            set_verdict(&diff->rows[i]);
+        }
+    free(p);
+    if (!ok)
+        return false;
+    diff->total.p = probability(c, &diff->total, values);
+    set_verdict(&diff->total);
+    return diff->total.p >= 0;
+}
+
+static bool judge(struct comparing *c)
+{
+    struct nytp_diff *diff = c->diff;
+    int64_t *values = malloc(((size_t)c->n_runs + 1) * sizeof *values);
+    if (values == NULL)
+        return false;
+    set_medians(c, &diff->total, values);
+    for (uint32_t i = 0; i < diff->n_rows; i++) {
+        set_medians(c, &diff->rows[i], values);
+        set_status(c, &diff->rows[i]);
+    }
+    diff->tested = diff->base_has_times && diff->n_runs[NYTP_DIFF_BASE] >= NYTP_RANK_TEST_LEAST &&
+                   diff->n_runs[NYTP_DIFF_NEW] >= NYTP_RANK_TEST_LEAST;
+    const bool ok = !diff->tested || test_rows(c, values);
+    free(values);
+    return ok;
+}
+
+/* ---- all of it ---- */
+
+static int by_row_name(const void *x, const void *y)
+{
+    const struct nytp_diff_row *a = x, *b = y;
+    const int order = compare_names(a->name, b->name);
+    return order != 0 ? order : compare_names(a->file, b->file);
+}
+
+static bool compare(struct comparing *c, const struct nytp_diff_sides *sides)
+{
+    uint32_t *rows = NULL;
+    bool ok = number_runs(c, sides) && make_rows(c);
+    if (ok && c->counts != NULL) {
+        rows = malloc(((size_t)c->counts->n_subs + 1) * sizeof *rows);
+        ok = rows != NULL && rows_of_counts(c, rows);
+    }
+    ok = ok && give_cells(c);
+    if (ok) {
+        add_recorded(c);
+        if (c->counts != NULL)
+            add_counts(c, rows);
+        ok = judge(c);
+    }
+    if (ok && c->diff->n_rows > 0)
+        qsort(c->diff->rows, c->diff->n_rows, sizeof *c->diff->rows, by_row_name);
+    free(rows);
+    return ok;
+}
+
+struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
+                                const struct nytp_diff_sides *sides, struct nytp_error *error)
+{
+    struct comparing c = {.profile = profile, .counts = sides->counts};
+    c.diff = calloc(1, sizeof *c.diff);
+    bool ok = c.diff != NULL;
+    if (ok) {
+        c.diff->profile = profile;
+        c.diff->side_of_part = sides->side_of_part;
+        c.diff->ticks_per_sec = profile->ticks_per_sec;
+        c.diff->base_has_times = sides->counts == NULL;
+        c.diff->total.p = -1;
+        ok = compare(&c, sides);
+    }
+    free(c.run_of_part);
+    free(c.row_of_sub);
+    if (ok)
+        return c.diff;
+    nytp_diff_free(c.diff);
+    nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    return NULL;
+}
+
+void nytp_diff_free(struct nytp_diff *diff)
+{
+    if (diff == NULL)
+        return;
+    free(diff->rows);
+    free(diff->cells);
+    free(diff);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Two sides compared: what each sub counted and took in the base and now. A side is one or
+ * several runs of a program; values of several runs are compared by their medians, and times
+ * get a verdict where there are enough runs for one.
+ *
+ * Both sides are one merged profile, so that everything that takes a profile apart (stacks, names,
+ * units) works on a difference, too; which side a process belongs to is known by its part. The
+ * base may instead be a table of counts (counts.h), which has no stacks and no times.
+ *
+ * What is matched: subs by name. Where one side has several subs of a name, by name and the
+ * file's name without folders. Names of anonymous subs should be made stable beforehand
+ * (selection/rename.h).
+ */
+#ifndef NYTP_DIFF_H
+#define NYTP_DIFF_H
+
+#include "../../formats/core/model.h"
+
+struct nytp_counts;
+
+enum nytp_diff_side { NYTP_DIFF_BASE = 0, NYTP_DIFF_NEW, NYTP_DIFF_SIDES };
+
+enum nytp_diff_status {
+    NYTP_DIFF_EQUAL = 0, /* in every count; times may differ */
+    NYTP_DIFF_CHANGED,
+    NYTP_DIFF_ADDED, /* only in the new side */
+    NYTP_DIFF_GONE,  /* only in the base */
+    NYTP_DIFF_STATUSES
+};
+
+extern const char *const nytp_diff_status_names[NYTP_DIFF_STATUSES];
+
+/* One run, or the median of several. */
+struct nytp_diff_cell {
+    int64_t statements, calls;
+    int64_t ticks;      /* the sub's own */
+    int64_t incl_ticks; /* outermost calls */
+};
+
+struct nytp_diff_row {
+    struct nytp_name name, file; /* file: as the new side has it, else the base; may be "" */
+    uint32_t line;               /* its first one, 0 = unknown */
+    enum nytp_diff_status status;
+    bool varies;                 /* runs of one side disagree in a count */
+    struct nytp_diff_cell median[NYTP_DIFF_SIDES];
+    int64_t noise_ticks;         /* the larger of both sides' median absolute deviations */
+    double p;                    /* of `ticks`, corrected for the number of rows; below 0: not tested */
+    bool significant;            /* p < 0.05 and the difference exceeds the noise */
+    struct nytp_diff_cell *runs; /* of base, then new: n_runs[0] + n_runs[1] */
+};
+
+#define NYTP_DIFF_MAX_NOTES 24
+
+struct nytp_diff {
+    const struct nytp_profile *profile; /* borrowed; the new side's parts come first */
+    const uint8_t *side_of_part;        /* enum nytp_diff_side; borrowed */
+    uint32_t n_runs[NYTP_DIFF_SIDES];
+    bool base_has_times;   /* false: the base is a table of counts */
+    bool tested;           /* enough runs for verdicts on times */
+    int64_t ticks_per_sec;
+    struct nytp_diff_row total; /* its p is not corrected: it is one question */
+    struct nytp_diff_row *rows; /* by name, then file */
+    uint32_t n_rows;
+    uint32_t n_of_status[NYTP_DIFF_STATUSES];
+    char notes[NYTP_DIFF_MAX_NOTES][160]; /* why the sides are not well comparable */
+    uint32_t n_notes;
+    struct nytp_diff_cell *cells; /* private */
+};
+
+/* How the parts of a profile are distributed. */
+struct nytp_diff_sides {
+    const uint8_t *side_of_part;      /* one for each part of the profile */
+    bool merge_runs;                  /* the parts of a side are one run: their sums */
+    const struct nytp_counts *counts; /* the base, when it is no recording; or NULL */
+};
+
+/* Compare. NULL with *error set (memory). What `sides` points to and the profile must outlive
+ * the result. */
+struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
+                                const struct nytp_diff_sides *sides, struct nytp_error *error);
+void nytp_diff_free(struct nytp_diff *diff);
+
+/* Remark that the sides are not well comparable; the same text but once. */
+void nytp_diff_note(struct nytp_diff *diff, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A path without its folders; of a string eval, "(eval 0)[/x/a.pl:7]", the name of the file it
+ * is in, "a.pl". */
+struct nytp_name nytp_base_name(struct nytp_name path);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What the text forms of a comparison share; see diff_formats.h.
+ */
+#include "diff_formats.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum nytp_weight nytp_diff_weight(const struct nytp_export_options *options)
+{
+    return options->weight_given ? options->weight : NYTP_WEIGHT_STATEMENTS;
+}
+
+int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weight)
+{
+    switch (weight) {
+    case NYTP_WEIGHT_TIME:
+        return cell->ticks;
+    case NYTP_WEIGHT_CALLS:
+        return cell->calls;
+    case NYTP_WEIGHT_STATEMENTS:
+        break;
+    }
+    return cell->statements;
+}
+
+/* ---- the list ---- */
+
+struct keyed_row {
+    const struct nytp_diff_row *row;
+    int64_t key;
+};
+
+/* Rows are sorted by name: their address breaks ties. */
+static int by_key(const void *x, const void *y)
+{
+    const struct keyed_row *a = x, *b = y;
+    if (a->key != b->key)
+        return a->key < b->key ? 1 : -1;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+static int64_t change_of(const struct nytp_diff_row *row, enum nytp_weight weight)
+{
+    const int64_t change = nytp_diff_value(&row->median[NYTP_DIFF_NEW], weight) -
+                           nytp_diff_value(&row->median[NYTP_DIFF_BASE], weight);
+    return change < 0 ? -change : change;
+}
+
+static bool is_listed(const struct nytp_diff *diff, const struct nytp_diff_row *row,
+                      enum nytp_weight weight)
+{
+    const bool times = weight == NYTP_WEIGHT_TIME && diff->base_has_times && !diff->tested;
+    return row->status != NYTP_DIFF_EQUAL || row->significant ||
+           (times && change_of(row, weight) != 0);
+}
+
+bool nytp_diff_list_init(struct nytp_diff_list *list, const struct nytp_diff *diff,
+                         const struct nytp_export_options *options)
+{
+    const enum nytp_weight weight = nytp_diff_weight(options);
+    struct keyed_row *keyed = malloc(((size_t)diff->n_rows + 1) * sizeof *keyed);
+    *list = (struct nytp_diff_list){
+        .rows = malloc(((size_t)diff->n_rows + 1) * sizeof(struct nytp_diff_row *))};
+    const bool ok = keyed != NULL && list->rows != NULL;
+    for (uint32_t i = 0; ok && i < diff->n_rows; i++)
+        if (is_listed(diff, &diff->rows[i], weight))
+            keyed[list->n++] = (struct keyed_row){&diff->rows[i], change_of(&diff->rows[i], weight)};
+    if (ok && list->n > 0)
+        qsort(keyed, list->n, sizeof *keyed, by_key);
+    for (uint32_t i = 0; i < list->n; i++)
+        list->rows[i] = keyed[i].row;
+    free(keyed);
+    if (!ok)
+        nytp_diff_list_free(list);
+    return ok;
+}
+
+void nytp_diff_list_free(struct nytp_diff_list *list)
+{
+    free(list->rows);
+    *list = (struct nytp_diff_list){0};
+}
+
+/* ---- texts ---- */
+
+void nytp_diff_title(const struct nytp_diff *diff, char *text, size_t size)
+{
+    const struct nytp_part *part = &diff->profile->parts[0];
+    const struct nytp_name name =
+        nytp_base_name(part->application.len > 0 ? part->application : part->path);
+    const uint32_t n_base = diff->n_runs[NYTP_DIFF_BASE], n_new = diff->n_runs[NYTP_DIFF_NEW];
+    const int len = (int)(name.len < 60 ? name.len : 60);
+    if (n_base == 1 && n_new == 1)
+        snprintf(text, size, "%.*s: 1 run against 1", len, name.ptr);
+    else
+        snprintf(text, size, "%.*s: %lu run%s against %lu", len, name.ptr, (unsigned long)n_new,
+                 n_new == 1 ? "" : "s", (unsigned long)n_base);
+}
+
+void nytp_diff_percent(int64_t base, int64_t now, char *text, size_t size)
+{
+    if (base == now)
+        snprintf(text, size, "0");
+    else if (base == 0)
+        snprintf(text, size, "new");
+    else
+        snprintf(text, size, "%+.1f %%", ((double)now - (double)base) / (double)base * 100);
+}
+
+void nytp_diff_time(const struct nytp_diff *diff, int64_t ticks, bool sign, char *text,
+                    size_t size)
+{
+    static const char *const units[] = {"s", "ms", "us", "ns"};
+    double value = (double)ticks / (double)diff->ticks_per_sec;
+    size_t i = 0;
+    while (ticks != 0 && i < 3 && value < 0.9995 && value > -0.9995) {
+        value *= 1000;
+        i++;
+    }
+    const double absolute = value < 0 ? -value : value;
+    const int decimals = absolute >= 99.95 || ticks == 0 ? 0 : absolute >= 9.995 ? 1 : 2;
+    snprintf(text, size, sign && ticks != 0 ? "%+.*f %s" : "%.*f %s", decimals, value, units[i]);
+}
+
+void nytp_diff_time_change(const struct nytp_diff *diff, const struct nytp_diff_row *row,
+                           char *text, size_t size)
+{
+    char change[40], noise[40];
+    const int64_t ticks =
+        row->median[NYTP_DIFF_NEW].ticks - row->median[NYTP_DIFF_BASE].ticks;
+    nytp_diff_time(diff, ticks, true, change, sizeof change);
+    nytp_diff_time(diff, row->noise_ticks, false, noise, sizeof noise);
+    if (!diff->base_has_times)
+        snprintf(text, size, "-");
+    else if (!diff->tested)
+        snprintf(text, size, "%s", change);
+    else if (row->significant)
+        snprintf(text, size, "%s ±%s", change, noise);
+    else
+        snprintf(text, size, "~");
+}
+
+void nytp_diff_time_remark(const struct nytp_diff *diff, char *text, size_t size)
+{
+    const int64_t base = diff->total.median[NYTP_DIFF_BASE].ticks;
+    const double noise =
+        base > 0 ? (double)diff->total.noise_ticks / (double)base * 100 : 0;
+    if (!diff->base_has_times)
+        snprintf(text, size, "the base holds counts only");
+    else if (!diff->tested)
+        snprintf(text, size, "too few runs to tell (4 each needed)");
+    else
+        snprintf(text, size, "p=%.2g, noise ±%.1f %%", diff->total.p, noise);
+}
+
+void nytp_diff_summary(const struct nytp_diff *diff, char *text, size_t size)
+{
+    const uint32_t changed = diff->n_of_status[NYTP_DIFF_CHANGED];
+    const uint32_t equal = diff->n_of_status[NYTP_DIFF_EQUAL];
+    snprintf(text, size, "%lu sub%s changed, %lu new, %lu gone; %lu sub%s equal in every count",
+             (unsigned long)changed, changed == 1 ? "" : "s",
+             (unsigned long)diff->n_of_status[NYTP_DIFF_ADDED],
+             (unsigned long)diff->n_of_status[NYTP_DIFF_GONE], (unsigned long)equal,
+             equal == 1 ? "" : "s");
+}
+
+void nytp_diff_place(const struct nytp_diff_row *row, char *text, size_t size)
+{
+    char line[16] = "";
+    if (row->file.len > 0 && row->line > 0)
+        snprintf(line, sizeof line, ":%lu", (unsigned long)row->line);
+    const size_t most = size - strlen(line) - 1;
+    size_t skip = row->file.len > most ? row->file.len - most : 0;
+    while (skip > 0 && skip < row->file.len && ((unsigned char)row->file.ptr[skip] & 0xc0) == 0x80)
+        skip++;
+    snprintf(text, size, "%.*s%s", (int)(row->file.len - skip), row->file.ptr + skip, line);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * A comparison as text: what exporters' write_diff() call.
+ */
+#ifndef NYTP_DIFF_FORMATS_H
+#define NYTP_DIFF_FORMATS_H
+
+#include "../core/exporter.h"
+#include "diff.h"
+
+bool nytp_diff_write_table(const struct nytp_diff *diff,
+                           const struct nytp_export_options *options, struct nytp_out *out);
+bool nytp_diff_write_markdown(const struct nytp_diff *diff,
+                              const struct nytp_export_options *options, struct nytp_out *out);
+bool nytp_diff_write_json(const struct nytp_diff *diff,
+                          const struct nytp_export_options *options, struct nytp_out *out);
+
+/* ---- what they share ---- */
+
+/* The rows worth showing, the largest change first. */
+struct nytp_diff_list {
+    const struct nytp_diff_row **rows;
+    uint32_t n;
+};
+
+/* Rows of which a count changed or whose time changed significantly; by the size of the change of
+ * the chosen value, statements if the user chose none. Where times get no verdict and the user
+ * wants to see time, all whose time differs. False when memory is out. */
+bool nytp_diff_list_init(struct nytp_diff_list *list, const struct nytp_diff *diff,
+                         const struct nytp_export_options *options);
+void nytp_diff_list_free(struct nytp_diff_list *list);
+
+/* The value that rows are sorted by. */
+enum nytp_weight nytp_diff_weight(const struct nytp_export_options *options);
+int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weight);
+
+/* "app.pl: 3 runs against 3" */
+void nytp_diff_title(const struct nytp_diff *diff, char *text, size_t size);
+
+/* "+3.3 %"; "new" where the base is 0 */
+void nytp_diff_percent(int64_t base, int64_t now, char *text, size_t size);
+
+/* A time with its unit, "12.3 ms", with its sign if `sign`. */
+void nytp_diff_time(const struct nytp_diff *diff, int64_t ticks, bool sign, char *text,
+                    size_t size);
+
+/* The change of a row's time as far as anything can be said of it: "+9.1 ms ±0.6 ms", "~" when
+ * that is noise, and plainly "+9.1 ms" where there is no verdict. */
+void nytp_diff_time_change(const struct nytp_diff *diff, const struct nytp_diff_row *row,
+                           char *text, size_t size);
+
+/* What can be said of all times: "p=0.40, noise ±4.1 %" or why nothing can. */
+void nytp_diff_time_remark(const struct nytp_diff *diff, char *text, size_t size);
+
+/* "3 subs changed, 1 new, 0 gone; 371 subs equal in every count" */
+void nytp_diff_summary(const struct nytp_diff *diff, char *text, size_t size);
+
+/* "lib/Foo.pm:40", the end of it when it is longer than `size`. */
+void nytp_diff_place(const struct nytp_diff_row *row, char *text, size_t size);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * A comparison as JSON: totals, and each sub of which anything differs. Times are whole numbers
+ * of `unit`, null where the base has none; p is null where times were not tested.
+ */
+#include "../core/json.h"
+#include "diff_formats.h"
+
+#define VERSION 1 /* of this layout; grows when a field changes its meaning or goes */
+
+struct json {
+    const struct nytp_diff *diff;
+    struct nytp_out *out;
+    struct nytp_scale scale;
+};
+
+static void put_time(const struct json *j, const char *key, int64_t ticks, bool known)
+{
+    nytp_putc(j->out, ',');
+    nytp_json_key(j->out, key);
+    if (known)
+        nytp_put_i64(j->out, nytp_scale_once(&j->scale, ticks));
+    else
+        nytp_puts(j->out, "null");
+}
+
+static void put_cell(const struct json *j, enum nytp_diff_side side, const struct nytp_diff_cell *cell)
+{
+    const bool times = side == NYTP_DIFF_NEW || j->diff->base_has_times;
+    nytp_puts(j->out, side == NYTP_DIFF_NEW ? ",\"new\":" : ",\"base\":");
+    nytp_puts(j->out, "{\"statements\":");
+    nytp_put_i64(j->out, cell->statements);
+    nytp_puts(j->out, ",\"calls\":");
+    nytp_put_i64(j->out, cell->calls);
+    put_time(j, "exclusive", cell->ticks, times);
+    put_time(j, "inclusive", cell->incl_ticks, times);
+    nytp_putc(j->out, '}');
+}
+
+static void put_values(const struct json *j, const struct nytp_diff_row *row)
+{
+    put_cell(j, NYTP_DIFF_BASE, &row->median[NYTP_DIFF_BASE]);
+    put_cell(j, NYTP_DIFF_NEW, &row->median[NYTP_DIFF_NEW]);
+    nytp_puts(j->out, ",\"p\":");
+    if (row->p < 0)
+        nytp_puts(j->out, "null");
+    else
+        nytp_json_double(j->out, row->p);
+    nytp_printf(j->out, ",\"significant\":%s,\"runs_differ\":%s",
+                row->significant ? "true" : "false", row->varies ? "true" : "false");
+}
+
+static bool differs(const struct nytp_diff *diff, const struct nytp_diff_row *row)
+{
+    const struct nytp_diff_cell *base = &row->median[NYTP_DIFF_BASE];
+    const struct nytp_diff_cell *now = &row->median[NYTP_DIFF_NEW];
+    return row->status != NYTP_DIFF_EQUAL ||
+           (diff->base_has_times &&
+            (base->ticks != now->ticks || base->incl_ticks != now->incl_ticks));
+}
+
+static void put_row(const struct json *j, const struct nytp_diff_row *row, const char *separator)
+{
+    nytp_printf(j->out, "%s{\"sub\":", separator);
+    nytp_json_string(j->out, row->name.ptr, row->name.len);
+    nytp_puts(j->out, ",\"file\":");
+    nytp_json_string(j->out, row->file.ptr, row->file.len);
+    nytp_printf(j->out, ",\"line\":%lu,\"status\":\"%s\"", (unsigned long)row->line,
+                nytp_diff_status_names[row->status]);
+    put_values(j, row);
+    nytp_putc(j->out, '}');
+}
+
+static void put_inputs(const struct json *j, enum nytp_diff_side side)
+{
+    const struct nytp_profile *profile = j->diff->profile;
+    nytp_printf(j->out, ",\n\"%s_inputs\":[", side == NYTP_DIFF_NEW ? "new" : "base");
+    const char *separator = "";
+    for (uint32_t i = 0; i < profile->n_parts; i++) {
+        if (j->diff->side_of_part[i] != side)
+            continue;
+        nytp_puts(j->out, separator);
+        nytp_json_string(j->out, profile->parts[i].path.ptr, profile->parts[i].path.len);
+        separator = ",";
+    }
+    nytp_putc(j->out, ']');
+}
+
+bool nytp_diff_write_json(const struct nytp_diff *diff,
+                          const struct nytp_export_options *options, struct nytp_out *out)
+{
+    const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
+    struct json j = {.diff = diff, .out = out};
+    nytp_scale_init(&j.scale, unit, diff->ticks_per_sec);
+    nytp_printf(out, "{\"nytp_diff\":%d,\"unit\":\"%s\",\"base_runs\":%lu,\"new_runs\":%lu", VERSION,
+                unit->long_name, (unsigned long)diff->n_runs[NYTP_DIFF_BASE],
+                (unsigned long)diff->n_runs[NYTP_DIFF_NEW]);
+    put_inputs(&j, NYTP_DIFF_BASE);
+    put_inputs(&j, NYTP_DIFF_NEW);
+    nytp_puts(out, ",\n\"notes\":[");
+    for (uint32_t i = 0; i < diff->n_notes; i++) {
+        nytp_puts(out, i > 0 ? "," : "");
+        nytp_json_text(out, diff->notes[i]);
+    }
+    nytp_puts(out, "],\n\"total\":{\"subs\":");
+    nytp_put_u64(out, diff->n_rows);
+    put_values(&j, &diff->total);
+    nytp_puts(out, "},\n\"diff\":[");
+    const char *separator = "\n";
+    for (uint32_t i = 0; i < diff->n_rows; i++) {
+        if (!differs(diff, &diff->rows[i]))
+            continue;
+        put_row(&j, &diff->rows[i], separator);
+        separator = ",\n";
+    }
+    nytp_puts(out, "]}\n");
+    return out->error.status == NYTP_OK;
+}

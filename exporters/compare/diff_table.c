@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * A comparison in the terminal.
+ */
+#include "../core/text.h"
+#include "diff_formats.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_ROWS 20
+#define TIME_COLUMNS 20
+#define FIXED_COLUMNS 72 /* the numbers and the gaps between them */
+#define MIN_NAME      16
+
+static struct nytp_name as_name(const char *text)
+{
+    return (struct nytp_name){text, (uint32_t)strlen(text)};
+}
+
+/* Right-aligned by characters, not bytes: "±" has two of these. */
+static void put_right(struct nytp_out *out, const char *text, uint32_t columns)
+{
+    const uint32_t width = nytp_text_width(as_name(text));
+    nytp_text_pad(out, width < columns ? columns - width : 0);
+    nytp_puts(out, text);
+}
+
+static void put_total(struct nytp_out *out, const char *label, const char *base, const char *now,
+                      const char *change, const char *remark)
+{
+    nytp_text_put(out, as_name(label), 0);
+    const uint32_t width = nytp_text_width(as_name(label));
+    nytp_text_pad(out, width < 28 ? 28 - width : 0);
+    put_right(out, base, 12);
+    put_right(out, now, 12);
+    put_right(out, change, 13);
+    if (*remark != '\0')
+        nytp_printf(out, "   %s", remark);
+    nytp_putc(out, '\n');
+}
+
+static void put_count_total(struct nytp_out *out, const struct nytp_diff *diff, const char *label,
+                            enum nytp_weight weight)
+{
+    const int64_t base = nytp_diff_value(&diff->total.median[NYTP_DIFF_BASE], weight);
+    const int64_t now = nytp_diff_value(&diff->total.median[NYTP_DIFF_NEW], weight);
+    char base_text[24], new_text[24], change[24];
+    snprintf(base_text, sizeof base_text, "%lld", (long long)base);
+    snprintf(new_text, sizeof new_text, "%lld", (long long)now);
+    nytp_diff_percent(base, now, change, sizeof change);
+    put_total(out, label, base_text, new_text, change,
+              diff->total.varies ? "median, the runs differ" : "exact");
+}
+
+static void put_time_total(struct nytp_out *out, const struct nytp_diff *diff)
+{
+    const struct nytp_diff_row *total = &diff->total;
+    char base[40], now[40], change[40], remark[100];
+    nytp_diff_time(diff, total->median[NYTP_DIFF_BASE].ticks, false, base, sizeof base);
+    nytp_diff_time(diff, total->median[NYTP_DIFF_NEW].ticks, false, now, sizeof now);
+    nytp_diff_percent(total->median[NYTP_DIFF_BASE].ticks, total->median[NYTP_DIFF_NEW].ticks,
+                      change, sizeof change);
+    nytp_diff_time_remark(diff, remark, sizeof remark);
+    const bool noise = diff->tested && !total->significant;
+    put_total(out, diff->tested ? "time (median)" : "time", diff->base_has_times ? base : "-", now,
+              noise || !diff->base_has_times ? "~" : change, remark);
+}
+
+static void put_head(struct nytp_out *out, const struct nytp_diff *diff, bool color)
+{
+    char title[120];
+    nytp_diff_title(diff, title, sizeof title);
+    nytp_text_style(out, color, NYTP_STYLE_BOLD);
+    put_total(out, title, "base", "new", "change", "");
+    nytp_text_style(out, color, NYTP_STYLE_PLAIN);
+    put_count_total(out, diff, "statements", NYTP_WEIGHT_STATEMENTS);
+    put_count_total(out, diff, "calls", NYTP_WEIGHT_CALLS);
+    put_time_total(out, diff);
+    for (uint32_t i = 0; i < diff->n_notes; i++) {
+        nytp_puts(out, "note: ");
+        nytp_text_put(out, as_name(diff->notes[i]), 0);
+        nytp_putc(out, '\n');
+    }
+}
+
+static void put_change(struct nytp_out *out, const struct nytp_diff_row *row,
+                       enum nytp_weight weight, int columns)
+{
+    const int64_t base = nytp_diff_value(&row->median[NYTP_DIFF_BASE], weight);
+    const int64_t now = nytp_diff_value(&row->median[NYTP_DIFF_NEW], weight);
+    if (base == now)
+        nytp_printf(out, "%*d", columns, 0);
+    else
+        nytp_printf(out, "%+*lld", columns, (long long)(now - base));
+}
+
+static void put_value(struct nytp_out *out, const struct nytp_diff *diff,
+                      const struct nytp_diff_cell *cell, enum nytp_weight weight)
+{
+    char text[40];
+    const int64_t value = nytp_diff_value(cell, weight);
+    if (weight == NYTP_WEIGHT_TIME)
+        nytp_diff_time(diff, value, false, text, sizeof text);
+    else
+        snprintf(text, sizeof text, "%lld", (long long)value);
+    put_right(out, text, 11);
+}
+
+static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
+                    const struct nytp_export_options *options, const struct nytp_diff_row *row,
+                    uint32_t name_width)
+{
+    const enum nytp_weight weight = nytp_diff_weight(options);
+    char time[100], place[1024];
+    put_change(out, row, NYTP_WEIGHT_STATEMENTS, 13);
+    put_change(out, row, NYTP_WEIGHT_CALLS, 11);
+    nytp_diff_time_change(diff, row, time, sizeof time);
+    const bool claim = diff->tested && row->significant;
+    nytp_text_style(out, options->color, claim ? NYTP_STYLE_PLAIN : NYTP_STYLE_DIM);
+    put_right(out, time, TIME_COLUMNS);
+    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+    put_value(out, diff, &row->median[NYTP_DIFF_BASE], weight);
+    put_value(out, diff, &row->median[NYTP_DIFF_NEW], weight);
+    nytp_puts(out, "  ");
+    const uint32_t width = nytp_text_put(out, row->name, options->columns > 0 ? name_width : 0);
+    nytp_text_pad(out, name_width - width + 2);
+    nytp_diff_place(row, place, sizeof place);
+    const char *mark = row->status == NYTP_DIFF_ADDED  ? "new "
+                       : row->status == NYTP_DIFF_GONE ? "gone "
+                                                       : "";
+    const uint32_t used = FIXED_COLUMNS + name_width + 2 + (uint32_t)strlen(mark);
+    const bool fits = options->columns == 0 || options->columns >= used + MIN_NAME;
+    nytp_puts(out, mark);
+    nytp_text_style(out, options->color, NYTP_STYLE_DIM);
+    if (fits)
+        nytp_text_put_tail(out, as_name(place), options->columns > 0 ? options->columns - used : 0);
+    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+    nytp_putc(out, '\n');
+}
+
+static uint32_t widest_name(const struct nytp_diff_list *list, uint32_t n, uint32_t columns)
+{
+    uint32_t widest = 4;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t width = nytp_text_width(list->rows[i]->name);
+        widest = width > widest ? width : widest;
+    }
+    const uint32_t left =
+        columns > FIXED_COLUMNS + MIN_NAME ? columns - FIXED_COLUMNS : MIN_NAME;
+    return columns > 0 && widest > left ? left : widest;
+}
+
+bool nytp_diff_write_table(const struct nytp_diff *diff,
+                           const struct nytp_export_options *options, struct nytp_out *out)
+{
+    struct nytp_diff_list list;
+    if (!nytp_diff_list_init(&list, diff, options))
+        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
+    const uint32_t n = list.n < wanted ? list.n : wanted;
+    const uint32_t name_width = widest_name(&list, n, options->columns);
+    char summary[160];
+    put_head(out, diff, options->color);
+    if (n > 0) {
+        nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
+        nytp_printf(out, "\n%13s %11s%20s%11s%11s  sub", "Δ statements", "Δ calls",
+                    "Δ self time", "base", "new");
+        nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+        nytp_putc(out, '\n');
+    }
+    for (uint32_t i = 0; i < n; i++)
+        put_row(out, diff, options, list.rows[i], name_width);
+    if (n < list.n)
+        nytp_printf(out, "%68s  (%lu more subs)\n", "", (unsigned long)(list.n - n));
+    nytp_diff_summary(diff, summary, sizeof summary);
+    nytp_printf(out, "%s%s\n", n > 0 ? "" : "\n", summary);
+    nytp_diff_list_free(&list);
+    return out->error.status == NYTP_OK;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Ranks and their probabilities; see rank_test.h.
+ *
+ * Under the hypothesis that both lists come from one source, each choice of n_x of all values
+ * is equally likely to be the first list. So the number of choices is counted for every sum of
+ * ranks, one value after the other: ways[k][s] is in how many ways k of the values seen so far
+ * have the sum s. Values that are equal share the mean of their ranks, hence all ranks are
+ * doubled to stay whole numbers.
+ */
+#include "rank_test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ranked {
+    int64_t value;
+    bool of_x;
+    uint32_t double_rank;
+};
+
+static int by_value(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+    return (a->value > b->value) - (a->value < b->value);
+}
+
+/* Returns the sum of size^3 - size over all groups of equal values. */
+static double assign_ranks(struct ranked *all, uint32_t n)
+{
+    double ties = 0;
+    qsort(all, n, sizeof *all, by_value);
+    for (uint32_t first = 0, end; first < n; first = end) {
+        for (end = first + 1; end < n && all[end].value == all[first].value;)
+            end++;
+        for (uint32_t i = first; i < end; i++)
+            all[i].double_rank = first + 1 + end;
+        const double size = end - first;
+        ties += size * size * size - size;
+    }
+    return ties;
+}
+
+/* The share of all choices whose sum is at least as far from the mean as `sum`. */
+static double exact_probability(const struct ranked *all, uint32_t n, uint32_t n_x, uint32_t sum)
+{
+    const size_t n_sums = (size_t)n_x * 2 * n + 1;
+    double *ways = calloc((n_x + 1) * n_sums, sizeof *ways);
+    if (ways == NULL)
+        return -1;
+    ways[0] = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t rank = all[i].double_rank;
+        for (uint32_t k = i + 1 < n_x ? i + 1 : n_x; k >= 1; k--)
+            for (size_t s = rank; s < n_sums; s++)
+                ways[k * n_sums + s] += ways[(k - 1) * n_sums + s - rank];
+    }
+    const double mean = (double)n_x * (n + 1);
+    const double distance = fabs(sum - mean);
+    double far = 0, total = 0;
+    for (size_t s = 0; s < n_sums; s++) {
+        const double count = ways[n_x * n_sums + s];
+        total += count;
+        if (fabs((double)s - mean) >= distance)
+            far += count;
+    }
+    free(ways);
+    return far / total;
+}
+
+/* The same by the normal distribution, with the corrections for continuity and for ties. */
+static double normal_probability(uint32_t n, uint32_t n_x, uint32_t sum, double ties)
+{
+    const double n_y = n - n_x;
+    const double mean = (double)n_x * (n + 1);
+    const double variance = n_x * n_y / 12 * (n + 1 - ties / ((double)n * (n - 1)));
+    if (variance <= 0)
+        return 1;
+    double distance = fabs(sum - mean) / 2 - 0.5;
+    if (distance < 0)
+        distance = 0;
+    return erfc(distance / sqrt(variance) / sqrt(2));
+}
+
+double nytp_rank_test(const int64_t *x, uint32_t n_x, const int64_t *y, uint32_t n_y)
+{
+    const uint32_t n = n_x + n_y;
+    struct ranked *all = malloc(((size_t)n + 1) * sizeof *all);
+    if (all == NULL)
+        return -1;
+    for (uint32_t i = 0; i < n; i++)
+        all[i] = (struct ranked){.value = i < n_x ? x[i] : y[i - n_x], .of_x = i < n_x};
+    const double ties = assign_ranks(all, n);
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += all[i].of_x ? all[i].double_rank : 0;
+    const bool exact = n_x <= NYTP_RANK_TEST_EXACT && n_y <= NYTP_RANK_TEST_EXACT;
+    const double p = exact ? exact_probability(all, n, n_x, sum)
+                           : normal_probability(n, n_x, sum, ties);
+    free(all);
+    return p;
+}
+
+struct discovery {
+    double p;
+    uint32_t index;
+};
+
+static int by_p(const void *left, const void *right)
+{
+    const struct discovery *a = left, *b = right;
+    if (a->p != b->p)
+        return a->p < b->p ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+bool nytp_false_discovery_rates(double *p, uint32_t n)
+{
+    struct discovery *order = malloc(((size_t)n + 1) * sizeof *order);
+    if (order == NULL)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = (struct discovery){p[i], i};
+    if (n > 0)
+        qsort(order, n, sizeof *order, by_p);
+    double least = 1;
+    for (uint32_t i = n; i-- > 0;) {
+        const double rate = order[i].p * n / (i + 1);
+        least = rate < least ? rate : least;
+        p[order[i].index] = least;
+    }
+    free(order);
+    return true;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+int64_t nytp_median(int64_t *values, uint32_t n)
+{
+    if (n == 0)
+        return 0;
+    qsort(values, n, sizeof *values, by_number);
+    return values[(n - 1) / 2];
+}
+
+int64_t nytp_median_deviation(int64_t *values, uint32_t n)
+{
+    const int64_t median = nytp_median(values, n);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = values[i] < median ? median - values[i] : values[i] - median;
+    return nytp_median(values, n);
+}

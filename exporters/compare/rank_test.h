@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Whether two lists of times differ by more than chance: the test of Mann and Whitney, which
+ * looks at the order of the values alone and needs no assumption on how times are spread; and
+ * the correction of Benjamini and Hochberg for asking the same question of many subs.
+ */
+#ifndef NYTP_RANK_TEST_H
+#define NYTP_RANK_TEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Below four values on each side no outcome can reach p < 0.05 (three and three: 0.1). */
+#define NYTP_RANK_TEST_LEAST 4u
+/* Up to this many values a side the probability is exact, beyond it is the normal
+ * approximation, which is good by then. */
+#define NYTP_RANK_TEST_EXACT 20u
+
+/* How likely values that come from one source are to fall apart at least as far as these do,
+ * in either direction: the two-sided p. Equal values share their ranks, and the probability
+ * takes account of that. -1 when memory is out. */
+double nytp_rank_test(const int64_t *x, uint32_t n_x, const int64_t *y, uint32_t n_y);
+
+/* Replace each p by the least rate of false discoveries at which it would still be one. False
+ * when memory is out. */
+bool nytp_false_discovery_rates(double *p, uint32_t n);
+
+/* The middle value; of an even number of values the lower one of the two in the middle, so that
+ * it is a value that was measured. Sorts `values`; 0 when there is none. */
+int64_t nytp_median(int64_t *values, uint32_t n);
+
+/* The median distance of the values from their median; `values` is overwritten. */
+int64_t nytp_median_deviation(int64_t *values, uint32_t n);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The subs with the most time as a table in Markdown: for the summary of a CI job, a comment, a
+ * chat. With --diff, what changed.
+ */
+#include "compare/diff_formats.h"
+#include "core/markdown.h"
+#include "core/text.h"
+
+#include <stdlib.h>
+
+#define DEFAULT_ROWS 20
+
+struct row {
+    const struct nytp_sub *sub;
+};
+
+/* Subs are sorted by name: their address breaks ties. */
+static int by_self(const void *x, const void *y)
+{
+    const struct row *a = x, *b = y;
+    if (a->sub->excl_ticks != b->sub->excl_ticks)
+        return a->sub->excl_ticks < b->sub->excl_ticks ? 1 : -1;
+    return (a->sub > b->sub) - (a->sub < b->sub);
+}
+
+static uint32_t list_rows(const struct nytp_profile *profile, struct row *rows)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < profile->n_subs; i++) {
+        const struct nytp_sub *sub = &profile->subs[i];
+        if (sub->calls != 0 || sub->excl_ticks != 0 || sub->incl_ticks != 0)
+            rows[n++] = (struct row){sub};
+    }
+    if (n > 0)
+        qsort(rows, n, sizeof *rows, by_self);
+    return n;
+}
+
+static void put_time(struct nytp_out *out, const struct nytp_profile *profile,
+                     const struct nytp_export_options *options, int64_t ticks)
+{
+    nytp_text_time(out, ticks, profile->ticks_per_sec, options->unit, 0);
+    nytp_puts(out, " | ");
+}
+
+static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
+                    const struct nytp_export_options *options, const struct nytp_sub *sub)
+{
+    char buffer[300];
+    nytp_puts(out, "| ");
+    put_time(out, profile, options, sub->excl_ticks);
+    nytp_text_percent(out, sub->excl_ticks, profile->total_ticks);
+    nytp_puts(out, " | ");
+    put_time(out, profile, options, sub->incl_ticks);
+    nytp_printf(out, "%llu | %llu | ", (unsigned long long)sub->statements,
+                (unsigned long long)sub->calls);
+    nytp_markdown_code(out, sub->name);
+    const struct nytp_name place =
+        nytp_text_place(profile, sub->file, sub->first_line, buffer, sizeof buffer);
+    if (place.len > 0) {
+        nytp_putc(out, ' ');
+        nytp_markdown_code(out, place);
+    }
+    nytp_puts(out, " |\n");
+}
+
+static void put_head(struct nytp_out *out, const struct nytp_profile *profile,
+                     const struct nytp_export_options *options)
+{
+    const struct nytp_part *part = &profile->parts[0];
+    nytp_puts(out, "### ");
+    nytp_markdown_code(out, nytp_base_name(part->application.len > 0 ? part->application
+                                                                     : part->path));
+    if (profile->n_parts > 1)
+        nytp_printf(out, " and %lu more", (unsigned long)profile->n_parts - 1);
+    nytp_puts(out, ": ");
+    nytp_text_time(out, profile->total_ticks, profile->ticks_per_sec, options->unit, 0);
+    nytp_printf(out, "%s%s, %llu statements, %llu calls%s\n\n", options->unit != NULL ? " " : "",
+                options->unit != NULL ? options->unit->name : "",
+                (unsigned long long)profile->total_statements,
+                (unsigned long long)profile->total_calls,
+                profile->partial ? "; partial: the recording ends early" : "");
+    nytp_puts(out, "| self | self % | incl | statements | calls | sub |\n"
+                   "|---:|---:|---:|---:|---:|---|\n");
+}
+
+static bool write_markdown(const struct nytp_profile *profile,
+                           const struct nytp_export_options *options, struct nytp_out *out)
+{
+    struct row *rows = malloc(((size_t)profile->n_subs + 1) * sizeof *rows);
+    if (rows == NULL)
+        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    const uint32_t n = list_rows(profile, rows);
+    const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
+    uint32_t i = 0;
+    put_head(out, profile, options);
+    for (; i < n && i < wanted && out->n_bytes < NYTP_MARKDOWN_ROOM; i++)
+        put_row(out, profile, options, rows[i].sub);
+    if (i < n)
+        nytp_printf(out, "\n%lu more subs\n", (unsigned long)(n - i));
+    free(rows);
+    return out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_markdown = {
+    .name = "markdown",
+    .title = "table for job summaries, pull requests and chats",
+    .suffixes = ".md .markdown",
+    .needs = NYTP_HAS_ARCS,
+    .write = write_markdown,
+    .write_diff = nytp_diff_write_markdown,
+};

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Recordings of small programs, made by this tree's own recorder."""
+
+import os
+import subprocess
+
+from command import ROOT
+
+
+def record(folder, program, name="a.pl", out=None, options="", seed="0", **environment):
+    """Run the program (its text) under the profiler in the folder; the recording's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if not file.exists() or file.read_text() != program:
+        file.write_text(program)
+    out = folder / (out or f"{file.name}.out")
+    nytprof = f"file={out}:calls=2" + (f":{options}" if options else "")
+    done = subprocess.run(
+        ["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", "-d:NYTProf", name], cwd=folder,
+        env=dict(os.environ, NYTPROF=nytprof, PERL_HASH_SEED=seed, PERL_PERTURB_KEYS="0",
+                 **environment),
+        capture_output=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert out.exists()
+    return out

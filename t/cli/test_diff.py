@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""--diff: two sides compared, by counts and by times."""
+
+import csv
+import io
+import itertools
+import json
+import re
+import statistics
+
+import pytest
+
+from command import good, messages, run
+from recordings import record
+
+PROGRAM = """use strict; use warnings;
+package Foo;
+sub parse { my $sum = 0; $sum += $_ for 1 .. $_[0]; return $sum }
+package main;
+my $twice = sub { Foo::parse(3) };
+my $once = sub { return 7 };
+sub add { my ($x, $y) = @_; my $z = $x + $y; return $z }
+for my $i (1 .. 200) { add($i, 1); $twice->() if $i % 2; $once->() unless $i % 10 }
+my %seen; $seen{$_ % 17}++ for 1 .. 100;
+my @order = sort { $seen{$a} <=> $seen{$b} || $a <=> $b } keys %seen;
+eval "sub evaluated { return $_ } evaluated()" for 1 .. 3;
+"""
+MORE = PROGRAM.replace("1 .. 200", "1 .. 300").replace("my %seen;", "sub retry { 1 } retry(); my %seen;")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Five runs of the program, five of one that does more."""
+    folder = tmp_path_factory.mktemp("runs")
+    return ([record(folder / "old", PROGRAM, out=f"{i}.out") for i in range(5)],
+            [record(folder / "new", MORE, out=f"{i}.out") for i in range(5)])
+
+
+def bases(files):
+    return list(itertools.chain.from_iterable(("--diff", file) for file in files))
+
+
+def diff(base, new, *options):
+    base, new = ([side] if not isinstance(side, list) else side for side in (base, new))
+    return json.loads(good("--json", *bases(base), *options, *new))
+
+
+def totals(file, *options):
+    return json.loads(good("--json", *options, file))
+
+
+def rows(document):
+    return {row["sub"]: row for row in document["diff"]}
+
+
+# ---- counts ----
+
+@pytest.mark.parametrize("value", ["statements", "calls", "exclusive"])
+def test_the_difference_is_that_of_the_two_totals(runs, value):
+    old, new = runs[0][0], runs[1][0]
+    document = diff(old, new)
+    change = sum(row["new"][value] - row["base"][value] for row in document["diff"])
+    key = {"statements": "statements", "calls": "calls_made", "exclusive": "total"}[value]
+    wanted = [totals(file)[key] for file in (old, new)]
+    assert change == wanted[1] - wanted[0]
+    assert [document["total"][side][value] for side in ("base", "new")] == wanted
+
+
+@pytest.mark.parametrize("names", [("mixed-calls2", "mixed-calls1"), ("mixed-calls1", "mixed-calls0"),
+                                   ("forks-merged", "recurse"), ("evals", "names")], ids="-".join)
+def test_totals_hold_for_any_recordings(profile, names):
+    files = [profile(name) for name in names]
+    document = json.loads(run("--json", "--diff", files[0], files[1]).stdout)
+    read = [totals(file) for file in files]
+    for value, key in (("statements", "statements"), ("calls", "calls_made"),
+                       ("exclusive", "total")):
+        assert [document["total"][side][value] for side in ("base", "new")] == \
+            [one[key] for one in read]
+        assert sum(row["new"][value] - row["base"][value] for row in document["diff"]) == \
+            read[1][key] - read[0][key]
+
+
+@pytest.mark.parametrize("name", ["mixed-calls2", "forks-merged", "evals", "recurse-calls0", "names"])
+def test_nothing_differs_from_itself(profile, name):
+    file = profile(name)
+    assert diff(file, file)["diff"] == []
+    text = good("--diff", file, file).decode()
+    assert re.search(r"\n0 subs changed, 0 new, 0 gone; \d+ subs equal in every count\n$", text)
+
+
+def test_the_other_way_round_is_the_opposite(runs):
+    there = rows(diff(runs[0][0], runs[1][0]))
+    back = rows(diff(runs[1][0], runs[0][0]))
+    opposite = {"new": "gone", "gone": "new", "changed": "changed", "equal": "equal"}
+    assert there.keys() == back.keys() and len(there) > 5
+    for sub, row in there.items():
+        assert (row["base"], row["new"]) == (back[sub]["new"], back[sub]["base"])
+        assert back[sub]["status"] == opposite[row["status"]]
+
+
+def test_what_changed_is_named(runs):
+    changed = {sub: row for sub, row in rows(diff(runs[0][0], runs[1][0])).items()
+               if row["status"] != "equal"}
+    assert {sub: row["status"] for sub, row in changed.items()} == {
+        "main::add": "changed", "main::RUNTIME": "changed", "Foo::parse": "changed",
+        "main::__ANON__#1": "changed", "main::__ANON__#2": "changed", "main::retry": "new"}
+    assert changed["main::add"]["base"]["calls"] == 200
+    assert changed["main::add"]["new"]["calls"] == 300
+    assert changed["main::add"]["new"]["statements"] == 900
+
+
+def test_fifty_pairs_with_a_fixed_hash_seed_are_equal(tmp_path):
+    """Counts gate builds: not one false alarm may come."""
+    files = [record(tmp_path, PROGRAM, out=f"{i}.out") for i in range(51)]
+    for old, new in zip(files, files[1:]):
+        done = run("-q", "--json", "--diff", old, "--fail-over=0%", "--fail-over=0%:calls:sub",
+                   "--fail-over=0%:statements:sub", "--fail-least=0", new)
+        assert (done.returncode, done.stderr) == (0, b"")
+
+
+# ---- matching ----
+
+def statuses(tmp_path, old, new, names=("a.pl", "a.pl")):
+    return {sub: row["status"] for sub, row in rows(diff(
+        record(tmp_path / "old", old, names[0], out="p.out"),
+        record(tmp_path / "new", new, names[1], out="p.out"))).items() if row["status"] != "equal"}
+
+
+def test_code_that_moves_is_no_change(tmp_path):
+    moved = PROGRAM.replace("package main;\n", "package main;\n# a comment\n\n\n")
+    assert statuses(tmp_path, PROGRAM, moved) == {}
+
+
+def test_a_renamed_file_is_no_change(tmp_path):
+    assert statuses(tmp_path, PROGRAM, PROGRAM, ("a.pl", "b.pl")) == {}
+
+
+def test_an_anonymous_sub_is_known_by_its_order(tmp_path):
+    more = PROGRAM.replace("return 7", "my $x = 7; return $x")
+    assert statuses(tmp_path, PROGRAM, "\n\n" + more) == {"main::__ANON__#2": "changed"}
+
+
+def test_string_evals_are_merged(tmp_path):
+    more = PROGRAM.replace('evaluated()" for 1 .. 3', 'evaluated()" for 1 .. 5')
+    assert statuses(tmp_path, PROGRAM, more) == {"main::evaluated": "changed",
+                                                 "main::RUNTIME": "changed"}
+
+
+def test_equal_names_in_several_files_are_matched_by_file(tmp_path):
+    def side(folder, **calls):
+        return [record(folder, f"sub same {{ my $x = 1; $x }}\nsame() for 1 .. {n};", f"{name}.pl")
+                for name, n in calls.items()]
+    old = side(tmp_path / "old", one=3, two=5)
+    new = side(tmp_path / "new", one=3, two=9)
+    found = [(row["file"].rsplit("/", 1)[-1], row["base"]["calls"], row["new"]["calls"])
+             for row in diff(old, new, "--merge-runs")["diff"] if row["sub"] == "main::same"]
+    assert ("two.pl", 5, 9) in found
+    assert not [row for row in found if row[0] == "one.pl" and row[1:] != (3, 3)]
+
+
+# ---- times ----
+
+def exact_p(xs, ys):
+    """Mann and Whitney's p by going through each choice of which values are the first side's."""
+    values = xs + ys
+    order = sorted(values)
+    rank = {value: (2 * order.index(value) + order.count(value) + 1) / 2 for value in order}
+    ranks = [rank[value] for value in values]
+    middle = len(xs) * (len(values) + 1) / 2
+    sums = [abs(sum(choice) - middle) for choice in itertools.combinations(ranks, len(xs))]
+    seen = abs(sum(ranks[:len(xs)]) - middle)
+    return sum(one >= seen - 1e-9 for one in sums) / len(sums)
+
+
+def rates(ps):
+    """Benjamini and Hochberg's corrected p."""
+    n = len(ps)
+    order = sorted(range(n), key=ps.__getitem__)
+    result = [1.0] * n
+    least = 1.0
+    for place in range(n - 1, -1, -1):
+        least = min(least, ps[order[place]] * n / (place + 1))
+        result[order[place]] = least
+    return result
+
+
+def exclusive(files):
+    return [{sub: own for sub, own in self_times(file).items()} for file in files]
+
+
+def self_times(file):
+    """By sub name as --diff matches them: anonymous subs and BEGIN blocks left out."""
+    found = {}
+    for sub in totals(file, "--merge-evals")["subs"]:
+        found[sub["name"]] = found.get(sub["name"], 0) + sub["exclusive"]
+    return found
+
+
+@pytest.mark.parametrize("n_old, n_new", [(4, 4), (5, 5), (4, 5)])
+def test_verdicts_are_those_of_the_rank_test(runs, n_old, n_new):
+    old, new = runs[0][:n_old], runs[1][:n_new]
+    document = diff(old, new)
+    total = [[totals(file)["total"] for file in side] for side in (old, new)]
+    assert document["total"]["p"] == pytest.approx(exact_p(*total))
+    times = [exclusive(side) for side in (old, new)]
+    tested = {sub: row for sub, row in rows(document).items() if row["p"] is not None}
+    assert "main::RUNTIME" in tested and len(tested) > 5
+    # the correction needs all raw p; a lone question has none, so undo it by asking for each
+    known = [sub for sub in tested if "#" not in sub]
+    raw = {sub: exact_p(*[[run_.get(sub, 0) for run_ in side] for side in times]) for sub in known}
+    for sub in known:
+        assert tested[sub]["p"] >= raw[sub] - 1e-12
+        assert tested[sub]["p"] <= min(1, raw[sub] * len(tested)) + 1e-12
+    order = sorted(known, key=raw.get)
+    assert [tested[sub]["p"] for sub in order] == sorted(tested[sub]["p"] for sub in known)
+    if len(known) == len(tested):
+        assert [tested[sub]["p"] for sub in known] == \
+            pytest.approx(rates([raw[sub] for sub in known]))
+
+
+def test_medians_are_shown(runs):
+    old, new = runs
+    document = diff(old, new)
+    assert document["total"]["base"]["exclusive"] == \
+        statistics.median_low(totals(file)["total"] for file in old)
+    add = rows(document)["main::add"]
+    assert add["new"]["exclusive"] == \
+        statistics.median_low(self_times(file)["main::add"] for file in new)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_too_few_runs_make_no_claim(runs, n):
+    old, new = runs[0][:n], runs[1][:n]
+    document = diff(old, new)
+    assert document["total"]["p"] is None
+    assert not any(row["significant"] or row["p"] is not None for row in document["diff"])
+    text = good(*bases(old), *new).decode()
+    assert "too few runs to tell (4 each needed)" in text
+    assert "±" not in text
+
+
+def test_runs_of_one_program_are_noise(runs):
+    files = runs[0]
+    text = good(*bases(files[:2] + files[:2]), *files[2:4], *files[2:4]).decode()
+    assert re.search(r"time \(median\) .* ~ +p=", text) or "±" in text
+    document = diff(files[:4], files[:4])
+    assert not any(row["significant"] for row in document["diff"])
+    assert document["total"]["p"] == 1
+
+
+def test_merged_runs_are_added_up(runs):
+    document = diff(runs[0][:2], runs[1][:3], "--merge-runs")
+    assert (document["base_runs"], document["new_runs"]) == (1, 1)
+    assert document["total"]["base"]["calls"] == sum(totals(file)["calls_made"]
+                                                     for file in runs[0][:2])
+    assert rows(document)["main::add"]["new"]["calls"] == 900
+
+
+# ---- forms ----
+
+def test_the_table_is_sorted_by_the_chosen_value(runs):
+    old, new = runs[0][0], runs[1][0]
+    for weight, column in (("statements", 0), ("calls", 1)):
+        text = good("--diff", old, f"--weight={weight}", new).decode()
+        shown = [line.split()[column] for line in text.splitlines() if re.match(r" +[+-]\d+ +\S+ +[+-]", line)]
+        sizes = [abs(int(one)) for one in shown]
+        assert len(sizes) >= 5 and sizes == sorted(sizes, reverse=True)
+    assert "(5 more subs)" in good("--diff", old, "--top=1", new).decode()
+
+
+def test_csv_has_a_row_for_each_sub(runs):
+    table = list(csv.DictReader(io.StringIO(good("--csv", "--diff", runs[0][0], runs[1][0]).decode())))
+    document = diff(runs[0][0], runs[1][0])
+    assert len(table) == document["total"]["subs"]
+    change = {row["sub"]: int(row["new_calls"]) - int(row["base_calls"]) for row in table}
+    assert change["main::add"] == 100
+    assert sum(change.values()) == document["total"]["new"]["calls"] - \
+        document["total"]["base"]["calls"]
+
+
+def markdown_tables(text):
+    """Rows of cells of each table, checked to be rectangular."""
+    found, current = [], []
+    for line in text.splitlines() + [""]:
+        if line.startswith("|"):
+            current.append(re.split(r"(?<!\\)\|", line)[1:-1])
+        elif current:
+            assert len({len(row) for row in current}) == 1, current
+            found.append(current)
+            current = []
+    return found
+
+
+def test_markdown_of_a_difference(runs):
+    text = good("--markdown", "--diff", runs[0][0], runs[1][0]).decode()
+    sums, changes = markdown_tables(text)
+    assert [row[0].strip() for row in sums[2:]] == ["statements", "calls", "time"]
+    assert "`main::add`" in [row[5].split()[0] for row in changes[2:4]]
+    assert "(new)" in text
+
+
+def test_markdown_of_one_profile(profile):
+    text = good("--markdown", profile("mixed-calls2")).decode()
+    table, = markdown_tables(text)
+    top = good("--top", profile("mixed-calls2")).decode().splitlines()
+    assert table[2][5].split()[0].strip("`") == top[3].split()[-2]
+    assert len(table) == 22
+
+
+def test_markdown_holds_any_name_and_stays_small(tmp_path):
+    subs = "".join(f"*{{'main::a|b`{'x' * 200}{i}'}} = sub {{ 1 }}; &{{'main::a|b`{'x' * 200}{i}'}}();\n"
+                   f"sub n{i} {{ 1 }} n{i}();\n" for i in range(900))
+    new = record(tmp_path, "no strict;\n" + subs)
+    old = record(tmp_path, "1;", "b.pl")
+    text = good("--markdown", "--diff", old, new)
+    assert len(text) < 60000
+    assert b"are left out" in text
+    assert len(markdown_tables(text.decode())) == 3
+
+
+def test_formats_without_a_difference_say_why(runs):
+    for form, hint in (("callgrind", "use --pprof"), ("tmon", "use --pprof"),
+                       ("chrome-trace", "use --"), ("save-base", "what --diff takes")):
+        done = run("--" + form, "--diff", runs[0][0], runs[1][0])
+        assert done.returncode == 2 and hint.encode() in done.stderr
+
+
+# ---- comparability ----
+
+def test_other_options_are_noted(tmp_path):
+    old = record(tmp_path, PROGRAM, out="old.out", options="slowops=0")
+    new = record(tmp_path, PROGRAM, out="new.out")
+    note, = diff(old, new)["notes"]
+    assert note == "option slowops differs: 0 in the base, now 2"
+    assert b"\nnote: option slowops differs" in good("--diff", old, new)
+    assert diff(new, new)["notes"] == []
+
+
+def test_an_input_that_ends_early_is_noted(profile, runs):
+    done = run("--diff", runs[0][0], profile("cut-plain"))
+    assert done.returncode == 3
+    assert b"ends early or is damaged" in done.stdout
+
+
+# ---- errors ----
+
+def test_a_base_that_cannot_be_read_is_an_error(runs, tmp_path):
+    new = runs[1][0]
+    broken = tmp_path / "broken.json"
+    for text, message in (("{", "JSON"), ("{}", "no table of counts"), ('{"nytp_counts":2}', "no table"),
+                          ('{"nytp_counts":1,"subs":[{"calls":1}]}', 'without "sub"'),
+                          ('{"nytp_counts":1,"calls":1e99}', "whole number"), ("{\"a\":[[[", "JSON")):
+        broken.write_text(text)
+        done = run("--diff", broken, "--fail-over=1%", new)
+        assert done.returncode == 1 and message in done.stderr.decode(), text
+        assert len(messages(done)) == 1
+    assert run("--diff", tmp_path / "none", new).returncode == 1
+    assert run("--diff", new, "--diff", tmp_path / "none", new).returncode == 1
+    assert run("--diff", new, tmp_path / "none", new).returncode == 1
