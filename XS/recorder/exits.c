@@ -32,7 +32,7 @@ enum {
     SIGNAL_STACK = 256 * 1024
 };
 
-static const char usual_signals[] = "INT,HUP,PIPE,BUS,SEGV";
+static const char usual_signals[] = "INT,HUP,TERM,PIPE,BUS,SEGV";
 
 /* The program dies of the signal as it would have without us. */
 static void die_of(int number)

@@ -4,6 +4,8 @@
  */
 #include "options.h"
 
+#include "file_name.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -99,6 +101,21 @@ static bool is_one_of(const char *value, const char *const *words)
     return false;
 }
 
+/* Where a name cannot be known, the program runs unprofiled, lest it overwrite another. */
+static bool check_file(struct nytp_options *options, const char *name, struct nytp_error *error)
+{
+    const int unknown = nytp_file_name_unknown(name);
+    options->has_bad_file = unknown >= 0;
+    if (unknown < 0)
+        return true;
+    const char letter[] = {(char)unknown, '\0'};
+    return nytp_error_set(
+        error, NYTP_ERR_FORMAT,
+        "option file: '%%%s' in '%s' is none of %%p, %%h, %%t, %%s and %%%%; the "
+        "program runs unprofiled",
+        letter, name);
+}
+
 static bool check_text(struct nytp_options *options, const struct option_row *row,
                        const char *value, struct nytp_error *error)
 {
@@ -110,7 +127,7 @@ static bool check_text(struct nytp_options *options, const struct option_row *ro
                               "option start: '%s' is not begin, init, end or no", value);
     if (strcmp(row->name, "file") == 0 && value[0] == '\0')
         return nytp_error_set(error, NYTP_ERR_FORMAT, "option file: the name is empty");
-    return true;
+    return strcmp(row->name, "file") != 0 || check_file(options, value, error);
 }
 
 static bool set_text(struct nytp_options *options, const struct option_row *row,

@@ -16,7 +16,8 @@ struct nytp_options {
 #undef NYTP_STREAMED
 #undef NYTP_NUMBER
 #undef NYTP_TEXT
-    double flush_s; /* from `flush` */
+    bool has_bad_file; /* option file= has an unknown placeholder */
+    double flush_s;    /* from `flush` */
 };
 
 /* How often the profile reaches the disk unless `flush` says otherwise. */

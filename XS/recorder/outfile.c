@@ -11,6 +11,8 @@
 #endif
 #include "outfile.h"
 
+#include "run.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +34,8 @@ enum {
     FIFO_STEP_MS = 10,
     HIGHEST_FD = 4096,
     FD_RESERVE = 16, /* keep below the limit by this many, they may be counted on */
-    MAX_ANCESTORS = 64,
+    MAX_TRIES = 100, /* while other processes move the file away */
+    LARGE = 65536,
 };
 
 static const char profile_magic[] = "NYTProf ";
@@ -70,31 +73,9 @@ static long lock_holder(dev_t dev, ino_t ino)
     return holder;
 }
 
-static long parent_of(long pid)
-{
-    char path[40], text[512];
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    FILE *const stat_file = fopen(path, "re");
-    if (stat_file == NULL)
-        return 0;
-    const size_t len = fread(text, 1, sizeof text - 1, stat_file);
-    fclose(stat_file);
-    text[len] = '\0';
-    const char *const after_name = strrchr(text, ')'); /* the name may hold anything */
-    long parent = 0;
-    if (after_name == NULL || sscanf(after_name + 1, " %*c %ld", &parent) != 1)
-        return 0;
-    return parent;
-}
-
 static bool held_by_ancestor(dev_t dev, ino_t ino)
 {
-    const long holder = lock_holder(dev, ino);
-    long pid = (long)getppid();
-    for (int i = 0; holder > 0 && pid > 0 && i < MAX_ANCESTORS; i++, pid = parent_of(pid))
-        if (pid == holder)
-            return true;
-    return false;
+    return nytp_run_is_ancestor(lock_holder(dev, ino));
 }
 
 /* Out of the way of programs that expect their next descriptor to be 3. */
@@ -157,18 +138,76 @@ static bool looks_like_profile(int fd, const struct stat *now)
            memcmp(head, profile_magic, sizeof head) == 0;
 }
 
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+/* In a folder that everybody may write to, as /tmp, somebody else may have laid a file there to
+ * read what we write, or a link to one that we may write and he may not. */
+static bool is_in_shared_folder(const char *path)
+{
+    struct stat folder;
+    const char *const slash = strrchr(path, '/');
+    char *const name = slash == NULL ? NULL : strndup(path, (size_t)(slash + 1 - path));
+    const bool is_shared =
+        name != NULL && stat(name, &folder) == 0 && (folder.st_mode & S_IWOTH) != 0;
+    free(name);
+    return is_shared;
+}
+
 enum claim {
     CLAIMED,
     IN_USE,
     FOREIGN,
+    KEPT,  /* a profile that is not to be replaced */
+    MOVED, /* what was opened is not what the path leads to any more: try again */
     FAILED
 };
 
+/* Give the profile that an earlier process of this run finished another name, NAME.1 or the
+ * next that is free. We hold its lock, and nobody else renames what is at the path meanwhile.
+ */
+static enum claim move_away(const char *path)
+{
+    for (unsigned n = 1; n != 0; n++) {
+        struct stat there;
+        char *longer = NULL;
+        if (asprintf(&longer, "%s.%u", path, n) < 0)
+            return KEPT;
+        const bool is_free = lstat(longer, &there) != 0 && errno == ENOENT;
+        const bool ok = is_free && rename(path, longer) == 0;
+        free(longer);
+        if (is_free)
+            return ok ? MOVED : KEPT;
+    }
+    return KEPT;
+}
+
+/* What is to be done about a locked file. */
+static enum claim judge(const struct nytp_outfile *file, int fd, const char *path,
+                        const struct stat *now)
+{
+    struct stat named;
+    if (stat(path, &named) != 0 || named.st_dev != now->st_dev || named.st_ino != now->st_ino)
+        return MOVED;
+    if (!looks_like_profile(fd, now) || (file->is_shared && now->st_uid != geteuid()))
+        return FOREIGN;
+    if (now->st_size > LARGE && file->spares_large)
+        return KEPT;
+    if (now->st_size > 0 && !is_before(&now->st_mtim, &file->run_began))
+        return move_away(path);
+    return CLAIMED;
+}
+
 /* Nothing is changed in the file before it is locked and known to be replaceable. */
-static enum claim claim_regular(struct nytp_outfile *file, const char *path)
+static enum claim try_regular(struct nytp_outfile *file, const char *path)
 {
     struct stat now;
-    const int fd = open(path, O_RDWR | O_CREAT | O_NOCTTY | O_CLOEXEC, 0666);
+    const int links = file->is_shared ? O_NOFOLLOW : 0;
+    const int fd = open(path, O_RDWR | O_CREAT | O_NOCTTY | O_CLOEXEC | links, 0666);
+    if (fd < 0 && errno == ELOOP)
+        return FOREIGN;
     if (fd < 0 || fstat(fd, &now) != 0) {
         fail(file, "cannot open", path);
         if (fd >= 0)
@@ -177,11 +216,8 @@ static enum claim claim_regular(struct nytp_outfile *file, const char *path)
     }
     file->dev = now.st_dev;
     file->ino = now.st_ino;
-    enum claim claim = CLAIMED;
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        claim = IN_USE;
-    else if (!looks_like_profile(fd, &now))
-        claim = FOREIGN;
+    const bool is_locked = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    const enum claim claim = is_locked ? judge(file, fd, path, &now) : IN_USE;
     if (claim != CLAIMED) {
         close(fd);
         return claim;
@@ -193,6 +229,14 @@ static enum claim claim_regular(struct nytp_outfile *file, const char *path)
     }
     keep(file, fd, &now);
     return CLAIMED;
+}
+
+static enum claim claim_regular(struct nytp_outfile *file, const char *path)
+{
+    enum claim claim = MOVED;
+    for (int i = 0; i < MAX_TRIES && claim == MOVED; i++)
+        claim = try_regular(file, path);
+    return claim == MOVED ? IN_USE : claim;
 }
 
 static bool replace_path(struct nytp_outfile *file, char *path)
@@ -212,21 +256,34 @@ static bool append_pid(struct nytp_outfile *file)
     return true;
 }
 
+static const char *why_not(const struct nytp_outfile *file, enum claim claim)
+{
+    struct stat now;
+    if (claim == KEPT)
+        return file->spares_large
+                   ? "a one-line program does not replace the profile that is there"
+                   : "the profile that is there cannot be moved away";
+    if (claim == IN_USE)
+        return file->is_beside_ancestor ? "a process above is writing the profile"
+                                        : "another process is writing the profile";
+    return file->is_shared && lstat(file->path, &now) == 0 && S_ISLNK(now.st_mode)
+               ? "the file is a symbolic link, which is not followed"
+               : "the file is there and is no profile";
+}
+
 static bool open_regular(struct nytp_outfile *file)
 {
     enum claim claim = claim_regular(file, file->path);
-    if (claim == IN_USE || claim == FOREIGN) {
+    if (claim != CLAIMED && claim != FAILED) {
         file->is_beside_ancestor = claim == IN_USE && held_by_ancestor(file->dev, file->ino);
+        const char *const why = why_not(file, claim);
         if (!append_pid(file))
             return false;
-        snprintf(file->note, sizeof file->note, "%s, writing %s",
-                 file->is_beside_ancestor ? "a process above is writing the profile"
-                 : claim == IN_USE        ? "another process is writing the profile"
-                                          : "the file is there and is no profile",
-                 file->path);
+        snprintf(file->note, sizeof file->note, "%s, writing %s", why, file->path);
+        file->spares_large = false;
         claim = claim_regular(file, file->path);
     }
-    if (claim == IN_USE || claim == FOREIGN)
+    if (claim != CLAIMED && claim != FAILED)
         nytp_error_set(&file->error, NYTP_ERR_IO, "cannot open %s: it is in use or no profile",
                        file->path);
     return claim == CLAIMED;
@@ -247,14 +304,16 @@ static char *absolute_path(const char *path)
     return absolute;
 }
 
-bool nytp_outfile_open(struct nytp_outfile *file, const char *path)
+bool nytp_outfile_open(struct nytp_outfile *file, const char *path, bool spares_large)
 {
     struct stat now;
     memset(file, 0, sizeof *file);
     file->fd = -1;
-    clock_gettime(CLOCK_REALTIME_COARSE, &file->opened);
+    file->spares_large = spares_large;
+    file->run_began = nytp_run_began();
     if (!replace_path(file, absolute_path(path)))
         return nytp_error_set(&file->error, NYTP_ERR_MEMORY, "out of memory");
+    file->is_shared = is_in_shared_folder(file->path);
     if (stat(file->path, &now) != 0 || S_ISREG(now.st_mode))
         return open_regular(file);
     if (S_ISFIFO(now.st_mode))
@@ -377,29 +436,46 @@ static bool is_numbered(const char *name, const char *base)
            name[len + 1 + strspn(name + len + 1, "0123456789")] == '\0';
 }
 
-static bool is_before(const struct timespec *a, const struct timespec *b)
+/* Remember the first few names. */
+static void note_name(char *names, size_t size, const char *name)
 {
-    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+    const size_t len = strlen(names);
+    const size_t room = size - len;
+    if (strlen(name) + 6 < room)
+        snprintf(names + len, room, "%s%s", len == 0 ? "" : " ", name);
+    else if (len < 3 || strcmp(names + len - 3, "...") != 0)
+        snprintf(names + len, room, " ...");
 }
 
-unsigned nytp_outfile_count_numbered(const struct nytp_outfile *file)
+static bool is_of_run(const struct nytp_outfile *file, const char *path)
+{
+    struct stat now;
+    return lstat(path, &now) == 0 && S_ISREG(now.st_mode) &&
+           !is_before(&now.st_mtim, &file->run_began);
+}
+
+unsigned nytp_outfile_list_numbered(const struct nytp_outfile *file, char *names, size_t size)
 {
     const char *const slash = strrchr(file->path, '/');
-    char *const folder_name =
+    char *const folder =
         slash == NULL ? NULL : strndup(file->path, (size_t)(slash + 1 - file->path));
-    DIR *const folder = folder_name == NULL ? NULL : opendir(folder_name);
-    const struct dirent *entry;
-    struct stat now;
+    struct dirent **entries = NULL;
+    const int n_entries = folder == NULL ? -1 : scandir(folder, &entries, NULL, alphasort);
     unsigned n = 0;
-    free(folder_name);
-    if (folder == NULL)
-        return 0;
-    while ((entry = readdir(folder)) != NULL)
-        if (is_numbered(entry->d_name, slash + 1) &&
-            fstatat(dirfd(folder), entry->d_name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISREG(now.st_mode) && !is_before(&now.st_mtim, &file->opened))
+    names[0] = '\0';
+    for (int i = 0; i < n_entries; i++) {
+        const char *const name = entries[i]->d_name;
+        char *path = NULL;
+        if (is_numbered(name, slash + 1) && asprintf(&path, "%s%s", folder, name) > 0 &&
+            is_of_run(file, path)) {
+            note_name(names, size, name);
             n++;
-    closedir(folder);
+        }
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    free(folder);
     return n;
 }
 

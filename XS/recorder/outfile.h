@@ -18,17 +18,23 @@ struct nytp_outfile {
     bool is_regular; /* else a FIFO, device or the like, opened in place */
     dev_t dev;
     ino_t ino;
-    uint64_t size;           /* bytes written so far */
-    struct nytp_error error; /* sticky: after an error nothing is written any more */
-    char note[240];          /* what a person should be told about the name, or "" */
-    bool is_beside_ancestor; /* the note is but that a process above writes the plain name */
-    struct timespec opened;  /* by the clock of file times */
+    uint64_t size;             /* bytes written so far */
+    struct nytp_error error;   /* sticky: after an error nothing is written any more */
+    char note[240];            /* what a person should be told about the name, or "" */
+    bool is_beside_ancestor;   /* the note is but that a process above writes the plain name */
+    bool is_shared;            /* others can write to its folder */
+    bool spares_large;         /* a large profile that is there is not replaced */
+    struct timespec run_began; /* by the clock of file times */
 };
 
 /* Open for writing and lock. An existing regular file is emptied if it is empty or a profile
- * that nobody writes; otherwise the process id is appended to the name and `note` says so.
- * Devices and FIFOs are opened as they are. False with file->error set. */
-bool nytp_outfile_open(struct nytp_outfile *file, const char *path);
+ * that nobody writes. One that was written in this run (run.h) is first given the name with the
+ * next free number, from 1, appended. Otherwise
+ * the process id is appended to the name and `note` says so; in a folder that everybody may
+ * write to also for symbolic links to files or to nothing, and for other users' files; with
+ * `spares_large`, too, where a profile of 64 kB or more would be replaced. Devices and FIFOs
+ * are opened as they are. False with file->error set. */
+bool nytp_outfile_open(struct nytp_outfile *file, const char *path, bool spares_large);
 
 /* nytp_bytes_fn: append. Makes sure first that the descriptor is still ours, opening the file
  * again if the program closed it. Raises no signal. */
@@ -40,9 +46,10 @@ bool nytp_outfile_truncate(struct nytp_outfile *file, uint64_t size);
 /* Whether what was written has no name any more and goes away with the descriptor. */
 bool nytp_outfile_is_lost(const struct nytp_outfile *file);
 
-/* How many files beside it have its name and a number appended, and were written to since it
- * was opened: the profiles of child processes. */
-unsigned nytp_outfile_count_numbered(const struct nytp_outfile *file);
+/* How many files beside it have its name and a number appended, and were written in this run:
+ * the profiles of child processes, and of those that wrote the same name before. `names` gets
+ * the first of their names, as many as fit. */
+unsigned nytp_outfile_list_numbered(const struct nytp_outfile *file, char *names, size_t size);
 
 /* Close, without touching a descriptor that is no longer ours, and forget the path. */
 void nytp_outfile_close(struct nytp_outfile *file);

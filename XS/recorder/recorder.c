@@ -8,6 +8,8 @@
  */
 #include "recorder.h"
 
+#include "file_name.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -240,6 +242,9 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     write_text(rec, "perl_version", text);
     write_number(rec, "nv_size", (long)sizeof(double));
     write_text(rec, "xs_version", XS_VERSION);
+    write_text(rec, "hash_seed", rec->hash_seed);
+    nytp_host_name(text, sizeof text);
+    write_text(rec, "host", text);
     write_number(rec, "PL_perldb", (long)PL_perldb);
     write_number(rec, "clock_id", shown_clock_id(rec));
     write_number(rec, "ticks_per_sec", NYTP_TICKS_PER_SEC);
@@ -249,11 +254,20 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     nytp_write_pid_start(rec->writer, (uint32_t)rec->pid, (uint32_t)getppid(), time_of_day());
 }
 
-static char *path_for(struct nytp_recorder *rec)
+static char *path_for(pTHX_ struct nytp_recorder *rec)
 {
+    const struct nytp_file_name_values values = {
+        .pid = (long)rec->pid,
+        .started = (long long)rec->started,
+        .program = PL_origfilename == NULL ? "" : PL_origfilename,
+    };
+    const bool has_pid = rec->is_template && nytp_file_name_has_pid(rec->base_path);
+    char *const expanded =
+        rec->is_template ? nytp_file_name_expand(rec->base_path, &values) : NULL;
     nytp_text_clear(&rec->scratch);
-    nytp_text_puts(&rec->scratch, rec->base_path);
-    if (rec->options.addpid || rec->is_child)
+    nytp_text_puts(&rec->scratch, expanded == NULL ? rec->base_path : expanded);
+    free(expanded);
+    if (!has_pid && (rec->options.addpid || rec->is_child))
         nytp_text_printf(&rec->scratch, ".%ld", (long)rec->pid);
     if (rec->n_finished > 0)
         nytp_text_printf(&rec->scratch, ".%u", rec->n_finished + 1);
@@ -266,7 +280,7 @@ static char *path_for(struct nytp_recorder *rec)
 static void set_base_path(struct nytp_recorder *rec, const char *path)
 {
     char *const cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
-    rec->is_child = false;
+    rec->is_child = rec->is_template = rec->is_default_path = false;
     rec->n_finished = 0;
     Safefree(rec->base_path);
     if (cwd == NULL) {
@@ -278,6 +292,15 @@ static void set_base_path(struct nytp_recorder *rec, const char *path)
                      strnEQ(path, "./", 2) ? path + 2 : path);
     rec->base_path = nytp_copy(rec->scratch.ptr, rec->scratch.len);
     free(cwd);
+}
+
+/* By option file=, which may hold placeholders. */
+static void set_path_by_options(struct nytp_recorder *rec)
+{
+    const char *const name = rec->options.file;
+    set_base_path(rec, name == NULL ? default_path : name);
+    rec->is_template = name != NULL && strchr(name, '%') != NULL;
+    rec->is_default_path = name == NULL;
 }
 
 /* Everything that the old profile file knew has to be said again in a new one. */
@@ -292,8 +315,12 @@ static void forget_written(struct nytp_recorder *rec)
 
 static bool open_profile(pTHX_ struct nytp_recorder *rec)
 {
-    char *const path = path_for(rec);
-    const bool ok = nytp_outfile_open(&rec->file, path);
+    if (rec->started == 0)
+        rec->started = time(NULL);
+    /* `perl -MDevel::NYTProf -e 1` looks whether the module is there */
+    const bool is_glance = rec->is_default_path && rec->e_text != NULL && !rec->is_debugger;
+    char *const path = path_for(aTHX_ rec);
+    const bool ok = nytp_outfile_open(&rec->file, path, is_glance);
     Safefree(path);
     if (!ok) {
         nytp_say(rec, "%s; the program runs unprofiled", rec->file.error.message);
@@ -450,30 +477,58 @@ static void check_is_kept(struct nytp_recorder *rec)
                  rec->file.path);
 }
 
+/* Whether a person reads what is said, and no program does. */
+static bool has_reader(const struct nytp_recorder *rec)
+{
+    return rec->options.log != NULL || isatty(standard_error());
+}
+
 /* A child says nothing itself: what it writes to its standard error may be looked at by the
  * program. The first process says it at its end, where no program is reading. */
-static void say_children(struct nytp_recorder *rec)
+static void say_others(struct nytp_recorder *rec)
 {
-    dSAVE_ERRNO;
+    char names[300];
     const bool is_first = !rec->is_child && !rec->file.is_beside_ancestor;
-    if (is_first && rec->file.is_regular &&
-        (rec->options.log != NULL || isatty(standard_error()))) {
-        const unsigned n = nytp_outfile_count_numbered(&rec->file);
-        if (n > 0)
-            nytp_say(rec, "profiles of child processes beside %s: %u", rec->file.path, n);
-    }
-    RESTORE_ERRNO;
+    if (!is_first || !rec->file.is_regular || !has_reader(rec))
+        return;
+    const unsigned n = nytp_outfile_list_numbered(&rec->file, names, sizeof names);
+    if (n > 0)
+        nytp_say(rec, "also of this run, beside %s: %u (%s)", rec->file.path, n, names);
+}
+
+/* Who loads the profiler into a running server, say, reads the empty profile as "no time". */
+static void say_blindness(struct nytp_recorder *rec)
+{
+    if (!rec->comes_late || rec->sees_code || rec->said_blindness)
+        return;
+    rec->said_blindness = true;
+    nytp_say(rec,
+             "nothing of the program was seen: it had been compiled before the profiler was "
+             "loaded; start it with perl -d:NYTProf (NYTPROF=start=no, to begin at "
+             "DB::enable_profile())");
 }
 
 static void say_end(struct nytp_recorder *rec)
 {
     if (rec->said_end)
         return;
+    dSAVE_ERRNO;
     check_is_kept(rec);
-    say_children(rec);
+    say_others(rec);
+    say_blindness(rec);
     nytp_trace(rec, 1, "process %ld finished %s, %llu bytes: %u files, %u subs, %zu call sites",
                (long)rec->pid, rec->file.path, (unsigned long long)rec->file.size, rec->n_fids,
                rec->last_sub_id, rec->arcs.used);
+    RESTORE_ERRNO;
+}
+
+/* start=no is set where something else is to enable the profiler, which it may not do. */
+static void say_if_never_enabled(struct nytp_recorder *rec)
+{
+    const bool waits = rec->options.start != NULL && strEQ(rec->options.start, "no");
+    if (waits && rec->state == NYTP_LOADED && getpid() == rec->loader && has_reader(rec))
+        nytp_say(rec,
+                 "nothing was recorded: start=no, and DB::enable_profile() was not called");
 }
 
 static void close_profile(pTHX_ struct nytp_recorder *rec)
@@ -555,6 +610,7 @@ static void begin_child(pTHX_ struct nytp_recorder *rec)
     rec->is_child = true;
     rec->n_finished = 0;
     rec->paused_stmt.fid = 0; /* it is the parent's */
+    rec->started = 0;
     if (!open_profile(aTHX_ rec))
         return;
     begin_file(aTHX_ rec);
@@ -765,6 +821,7 @@ static void xs_finish(pTHX_ CV *cv)
         if (rec->state == NYTP_ARMED && !rec->is_ended)
             nytp_start_armed(aTHX_ rec);
         end_program(aTHX_ rec);
+        say_if_never_enabled(rec);
         nytp_timers_go_on(&timers);
     }
     RESTORE_ERRNO;
@@ -883,12 +940,25 @@ static void set_debug_bits(pTHX_ struct nytp_recorder *rec)
 
 static bool may_profile(struct nytp_recorder *rec)
 {
+    if (rec->options.has_bad_file) {
+        set_state(rec, NYTP_OFF); /* which was said */
+        return false;
+    }
     if (!rec->options.usecputime)
         return true;
     nytp_say(rec, "option usecputime has been removed, use clock=2 for CPU time; the program "
                   "runs unprofiled");
     set_state(rec, NYTP_OFF);
     return false;
+}
+
+/* As perl read it when it began; the program may change its environment. */
+static void note_hash_seed(struct nytp_recorder *rec)
+{
+    const char *const seed = getenv("PERL_HASH_SEED");
+    const bool is_number =
+        seed != NULL && isXDIGIT(*seed) && strlen(seed) < sizeof rec->hash_seed;
+    my_strlcpy(rec->hash_seed, is_number ? seed : "random", sizeof rec->hash_seed);
 }
 
 void nytp_load(pTHX)
@@ -898,17 +968,21 @@ void nytp_load(pTHX)
         return;
     if (rec->state != NYTP_LOADED && rec->state != NYTP_ARMED)
         return;
+    if (rec->loader == 0) {
+        rec->loader = getpid();
+        rec->is_debugger = PL_perldb != 0;
+        rec->comes_late = PL_main_start != NULL;
+        note_hash_seed(rec);
+    }
     set_debug_bits(aTHX_ rec);
     if (!may_profile(rec) || !has_tables(rec))
         return;
     if (!rec->is_planned) {
         pthread_atfork(NULL, NULL, on_fork_in_child);
-        set_base_path(rec, rec->options.file == NULL ? default_path : rec->options.file);
         nytp_program_text_keep(aTHX_ rec);
         plan_phases(aTHX_ rec);
-    } else {
-        set_base_path(rec, rec->options.file == NULL ? default_path : rec->options.file);
     }
+    set_path_by_options(rec);
     rec->is_planned = true;
     set_state(rec, rec->state);
     nytp_hooks_install(aTHX_ rec);
@@ -936,10 +1010,12 @@ bool nytp_enable(pTHX_ const char *path)
         begin_recording(rec);
     else if (rec->state != NYTP_RECORDING && rec->state != NYTP_OFF)
         start(aTHX_ rec);
+    const bool sees_code = rec->sees_code; /* not by the statement that calls us */
     if (!was_on && rec->stmts_on)
         nytp_stmt_resume(aTHX_ rec);
     if (!was_on && rec->stmts_on && PL_curcop != &PL_compiling)
         nytp_stmt_begin(aTHX_ rec, PL_curcop);
+    rec->sees_code = sees_code;
     return was_on;
 }
 

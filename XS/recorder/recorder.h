@@ -325,8 +325,17 @@ struct nytp_recorder {
     struct nytp_before_end before_end; /* valid while is_ended */
     bool said_end;                     /* what is said at a program's end has been said */
     bool said_failure;
-    bool is_planned;     /* phases, fork handler: once */
-    char *base_path;     /* absolute, without pid and time */
+    bool is_planned;  /* phases, fork handler: once */
+    char *base_path;  /* absolute, without pid and time */
+    bool is_template; /* it has placeholders (file_name.h) */
+    bool is_default_path;
+    time_t started;   /* when this process's first profile was opened; 0: not yet */
+    pid_t loader;     /* process that loaded us; 0: options may still come */
+    bool is_debugger; /* loaded by -d */
+    bool comes_late;  /* when the program had been compiled */
+    bool sees_code;   /* a statement or call of the program was met */
+    bool said_blindness;
+    char hash_seed[40];  /* of PERL_HASH_SEED, or "random" */
     bool is_child;       /* of the process that base_path belongs to */
     unsigned n_finished; /* profile files that were completed under base_path */
     unsigned n_threads;  /* other interpreters that were made of ours */

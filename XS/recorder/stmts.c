@@ -207,6 +207,7 @@ const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, const 
     struct nytp_place *const slot =
         cop == &PL_compiling ? &rec->compiling_place : nytp_place_slot(rec, cop);
     dSAVE_ERRNO;
+    rec->sees_code = true;
     slot->fid = nytp_file_fid(aTHX_ rec, nytp_file_named(aTHX_ rec, CopFILE(cop)), via);
     slot->line = CopLINE(cop);
     slot->encoded = nytp_encode_place(slot->fid, line_of_stmt(slot->line));

@@ -62,7 +62,7 @@ The profile is in NYTProf format 5, which every reader of Devel::NYTProf profile
 
 C<perl -d:NYTProf>, C<PERL5OPT=-d:NYTProf>, C<PERL5DB='use Devel::NYTProf'> with C<perl -d>, or
 C<use Devel::NYTProf> / C<-MDevel::NYTProf>. Code that was compiled before the module was loaded
-is not seen.
+is not seen; where that was all, it is said when the profile is finished.
 
 =head2 What the program notices
 
@@ -144,7 +144,7 @@ Force bits in C<$^P>.
 =item start=begin, start=init, start=end, start=no
 
 Start at once (default), when the program has been compiled, when it ends, or not before
-C<DB::enable_profile()>.
+C<DB::enable_profile()>. If that is never called, this is said at the end, on a terminal.
 
 =item forkdepth=N
 
@@ -153,7 +153,7 @@ own file, with its process id appended, beside that of its parent.
 
 =item sigexit=1, sigexit=int,term,…
 
-Finish the profile when one of INT, HUP, PIPE, BUS, SEGV, or of the signals named, kills the
+Finish the profile when one of INT, HUP, TERM, PIPE, BUS, SEGV, or of the signals named, kills the
 program, whatever it is doing at that instant, even when it is out of stack. It then dies of the
 signal as it would have. Signals that are ignored or that the program handles are left alone; one
 that comes to another thread kills without finishing. Without this option, too, a killed program
@@ -179,14 +179,26 @@ Run END blocks in C<perl_destruct()>, for embedded perls.
 
 =item file=NAME
 
-Default F<nytprof.out>. An existing profile is replaced. When the file is another program's
-profile that is being written, or no profile at all, the process id is appended, and this is said.
-A FIFO or device is opened as it is.
+Default F<nytprof.out>. In NAME C<%p> stands for the process id, C<%h> for the host, C<%t> for the
+epoch second at which the process was first profiled, C<%s> for the program's base name, C<%%> for a
+percent sign; with any other the program runs unprofiled. The folder has to be there.
+
+An existing profile is replaced, but for one of the same run: where the environment loads the
+profiler (C<PERL5OPT>, C<PERL5DB>, C<HARNESS_PERL_SWITCHES> for L<prove>), all programs that one
+command starts, one after another or by C<exec>, are given one name. The profile that is there then
+becomes F<NAME.1>, or the next number that is free, so that F<NAME> is always the latest.
+A program that calls C<exec> keeps its profile in the same way.
+
+When the file is another program's profile that is being written, or no profile at all, the process
+id is appended, and this is said; in a folder that everybody may write to, as F</tmp>, also for
+another user's file and for a symbolic link. A FIFO or device is opened as it is.
+A one-line program (C<-e>) that is given no name and loads the module with C<-M> does not replace a
+profile of more than 64 kB: C<perl -MDevel::NYTProf -e 1> only looks whether it is installed.
 
 A perl that the program starts with the profiler in C<PERL5OPT> finds the file in use and appends
-its process id, too, but without a word, since programs look at what comes from there. How many
-profiles of child processes there are is said once, when the first process ends, if its standard
-error is a terminal or C<log=> is given.
+its process id, too, but without a word, since programs look at what comes from there. When the
+first process ends, the profiles that the run left beside its own are named, if its standard error
+is a terminal or C<log=> is given.
 
 =item addpid=1, addtimestamp=1
 

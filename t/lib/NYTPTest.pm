@@ -120,6 +120,22 @@ sub run_prog {
     return run_perl(%o, dir => $dir, args => [@script, @{ $o{args} || [] }]);
 }
 
+# The program on a terminal of its own; PERL5OPT loads the profiler, or what `opt` says does.
+# `clean`: a file that is not there yet.
+sub run_on_terminal {
+    my (%o) = @_;
+    my $first = run_prog(%o, impl => 'plain');
+    unlink "$first->{dir}/$o{clean}" if defined $o{clean};
+    return run_command(
+        ['/usr/bin/python3', '-c', 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)', $^X, 'prog.pl'],
+        dir => $first->{dir},
+        env => {
+            PATH => $ENV{PATH}, PERL5OPT => $o{opt} || '-d:NYTProf', PERL5LIB => join(':', lib_dirs('ours')),
+            NYTPROF => $o{opts} || '',
+        },
+    );
+}
+
 sub run_plain { return run_prog(@_, impl => 'plain') }
 
 sub run_perl {

@@ -166,7 +166,7 @@ P
 
 scenario 'sigexit finishes and dies by the same signal' => sub {
     my %case = (
-        'sigexit=1'        => [qw(INT HUP PIPE BUS SEGV)],
+        'sigexit=1'        => [qw(INT HUP TERM PIPE BUS SEGV)],
         'sigexit=term,usr1' => [qw(TERM USR1)],
         'sigexit=TERM'     => ['TERM'],
     );

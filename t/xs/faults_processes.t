@@ -13,17 +13,6 @@ use NYTPTest;
 
 my $F = "sub f { g() } sub g { 1 }\n";
 
-sub run_on_terminal {
-    my (%o) = @_;
-    my $first = run_prog(%o, impl => 'plain');
-    unlink "$first->{dir}/nytprof.out.7";
-    return NYTPTest::run_command(
-        ['/usr/bin/python3', '-c', 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)', $^X, 'prog.pl'],
-        dir => $first->{dir},
-        env => { PATH => $ENV{PATH}, PERL5OPT => '-d:NYTProf', PERL5LIB => join ':', NYTPTest::lib_dirs('ours') },
-    );
-}
-
 sub profiles { return sort grep { -f && !-l } glob "$_[0]{dir}/*nytprof.out*" }
 sub whole { return grep { read_profile($_)->{complete} } @_ }
 
@@ -59,14 +48,14 @@ scenario 'child processes\' profiles are said by the first process, once' => sub
     my @lines = split /\n/, NYTPTest::slurp("$run->{dir}/log");
     is scalar(grep { /a process above is writing the profile, writing \S+nytprof\.out\.\d+$/ } @lines), 4, 'the log: each perl that was started'
       or diag "@lines";
-    like $lines[-1], qr{profiles of child processes beside \S+/nytprof\.out: 5$}, 'and in the end how many';
+    like $lines[-1], qr{also of this run, beside \S+/nytprof\.out: 5 \((?:nytprof\.out\.\d+ ?){5}\)$}, 'and in the end which';
     is scalar @lines, 5, 'and no more';
 
     return if sanitized(); # whose library the clean environment leaves out
-    my $terminal = run_on_terminal(%program);
+    my $terminal = NYTPTest::run_on_terminal(%program, clean => 'nytprof.out.7');
     my @said = grep { /NYTProf/ } split /\r?\n/, $terminal->{out};
     is scalar @said, 1, 'a terminal: one line' or diag "@said";
-    like $said[0], qr{^Devel::NYTProf: profiles of child processes beside \S+/nytprof\.out: 5$}, 'that says how many';
+    like $said[0], qr{^Devel::NYTProf: also of this run, beside \S+/nytprof\.out: 5 \((?:nytprof\.out\.\d+ ?){5}\)$}, 'that names them';
 };
 
 scenario 'two programs at once with one file name' => sub {

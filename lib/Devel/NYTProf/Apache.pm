@@ -33,7 +33,8 @@ Devel::NYTProf::Apache - profile what runs in mod_perl
 Loads the profiler into an Apache server with mod_perl 1 or 2, and ends the profile of each
 process when the server ends the process. Without the environment variable C<NYTPROF> profiles
 go to F</tmp/nytprof.PID.out>, those of child processes to F</tmp/nytprof.PID.out.PID>; merge
-them with L<nytprofmerge>, or give them all to L<nytp-export(1)>.
+them with L<nytprofmerge>, or give them all to L<nytp-export(1)>. Links and other users' files that
+lie there under these names are not written to.
 
 Use C<MaxRequestsPerChild> or stop the server (C<apachectl graceful-stop>) so that children
 end. Virtual hosts with a perl of their own (C<PerlOptions +Parent>) and threaded MPMs are not

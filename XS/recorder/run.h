@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The run that this process is part of. Where the environment loads the profiler (PERL5OPT,
+ * PERL5DB, HARNESS_PERL_SWITCHES), the run is what was started by one command of a shell,
+ * `prove`, say, and all the programs that it starts: they are told to write the same file.
+ * Where the profiler was named for this program alone, the run is the process, with all that it
+ * was before an exec.
+ */
+#ifndef NYTP_RUN_H
+#define NYTP_RUN_H
+
+#include <stdbool.h>
+#include <time.h>
+
+/* Whether the process started this one, or started one that did. */
+bool nytp_run_is_ancestor(long pid);
+
+/* When the run began, on the clock of file times. The processes of a run are one process group:
+ * a shell with a person before it makes one for each command. Where /proc does not tell, now.
+ */
+struct timespec nytp_run_began(void);
+
+#endif
