@@ -5,6 +5,7 @@
  */
 #include "compare/diff_formats.h"
 #include "core/exporter.h"
+#include "core/hot_lines.h"
 #include "core/text.h"
 
 #include <stdlib.h>
@@ -149,6 +150,11 @@ static void put_rest(struct nytp_out *out, const struct nytp_profile *profile,
 static bool top_write(const struct nytp_profile *profile,
                       const struct nytp_export_options *options, struct nytp_out *out)
 {
+    if (options->lines) {
+        nytp_text_headline(out, profile, options);
+        return nytp_put_hot_lines(profile, options,
+                                  options->top > 0 ? options->top : DEFAULT_ROWS, out);
+    }
     struct row *rows = malloc(((size_t)profile->n_subs + 1) * sizeof *rows);
     if (rows == NULL)
         return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");

@@ -230,8 +230,8 @@ static struct nytp_build_options build_options(const struct nytp_cli *cli)
     const bool spans = export && exporter->wants_spans && !cli->export.aggregate;
     const uint32_t max_calls = cli->max_calls > 0 ? cli->max_calls : DEFAULT_MAX_CALLS;
     return (struct nytp_build_options){
-        .sources =
-            everything || cli->export.source_dir != NULL || (export && exporter->wants_sources),
+        .sources = everything || cli->export.source_dir != NULL ||
+                   (export && (exporter->wants_sources || cli->export.lines)),
         .max_spans = everything || spans ? max_calls : 0,
     };
 }
@@ -457,6 +457,16 @@ static void fit_terminal(struct nytp_export_options *options)
 void say_miss(const char *text)
 {
     say("%s", text);
+}
+
+/* Which expressions of --list and --peek match no sub. */
+static void say_missing_names(const struct run *run, const struct nytp_profile *profile)
+{
+    char text[512];
+    const struct nytp_patterns *names = &run->cli.export.names;
+    for (uint32_t i = 0; !run->cli.quiet && i < names->n; i++)
+        if (nytp_patterns_describe_miss(names, i, profile, text, sizeof text))
+            say_miss(text);
 }
 
 /* ---- formats of several files ---- */
@@ -687,6 +697,7 @@ static enum exit_status run_export(struct run *run)
                !nytp_unpack_sources(profile, cli->export.source_dir, &error)) {
         status = output_failed(cli->export.source_dir, &error);
     } else {
+        say_missing_names(run, profile);
         status = write_all(run, profile);
     }
     nytp_profile_free(profile);

@@ -23,6 +23,7 @@ enum nytp_option_kind {
     NYTP_OPTION_LIST, /* a text each time it is given */
     NYTP_OPTION_FORMAT,
     NYTP_OPTION_ROWS, /* chooses the format of the same name; the value is optional */
+    NYTP_OPTION_SUBS, /* so does this, with a regular expression */
     NYTP_OPTION_MODE,
 };
 
@@ -48,6 +49,7 @@ struct option {
 #define TARGET_LIST(target)    MEMBER(target)
 #define TARGET_FORMAT(target)  MEMBER(target)
 #define TARGET_ROWS(target)    MEMBER(target)
+#define TARGET_SUBS(target)    MEMBER(target)
 #define TARGET_MODE(target)    (size_t)(target)
 
 static const struct option options[] = {
@@ -82,7 +84,8 @@ static void nearest_consider(struct nearest *nearest, const char *name)
         (name_len > nearest->len || nearest->text[name_len] == '-');
     if (one_begins_the_other)
         d = 1;
-    if (d > nearest->distance || (d == nearest->distance && nearest->name != NULL))
+    if (d > nearest->distance ||
+        (d == nearest->distance && nearest->name != NULL && name_len <= strlen(nearest->name)))
         return;
     nearest->distance = d;
     nearest->name = name;
@@ -309,6 +312,9 @@ static bool set_value(struct nytp_cli *cli, const struct option *option, const c
         return set_format(cli, value, error);
     case NYTP_OPTION_ROWS:
         return set_rows(cli, target, option, value, error);
+    case NYTP_OPTION_SUBS:
+        return (value == NULL || nytp_patterns_add(target, option->name, value, error)) &&
+               set_format(cli, option->name, error);
     case NYTP_OPTION_MODE:
         return set_mode(cli, option, error);
     }
@@ -322,9 +328,15 @@ struct words {
     int argc, next;
 };
 
+/* "[=N]": a value can only be attached, so that what follows is a FILE. */
+static bool has_optional_value(const struct option *option)
+{
+    return option->value[0] == '[';
+}
+
 static bool takes_value(const struct option *option)
 {
-    return option->value[0] != '\0' && option->kind != NYTP_OPTION_ROWS;
+    return option->value[0] != '\0' && !has_optional_value(option);
 }
 
 static bool apply(struct nytp_cli *cli, const struct option *option, const char *attached,
@@ -557,6 +569,7 @@ void nytp_cli_free(struct nytp_cli *cli)
     nytp_patterns_free(&cli->selection.hide);
     nytp_patterns_free(&cli->selection.show);
     nytp_patterns_free(&cli->selection.show_from);
+    nytp_patterns_free(&cli->export.names);
 }
 
 /* ---- help ---- */
@@ -573,10 +586,10 @@ static void put_row(struct nytp_out *out, const char *left, const char *right)
 static void put_option(struct nytp_out *out, const struct option *option)
 {
     char left[80];
-    const bool optional = option->kind == NYTP_OPTION_ROWS;
     snprintf(left, sizeof left, "%s%c%s--%s%s%s", option->letter != 0 ? "-" : "",
              option->letter != 0 ? option->letter : ' ', option->letter != 0 ? ", " : "   ",
-             option->name, optional || option->value[0] == '\0' ? "" : " ", option->value);
+             option->name, has_optional_value(option) || option->value[0] == '\0' ? "" : " ",
+             option->value);
     put_row(out, left, option->help);
 }
 

@@ -14,6 +14,7 @@
 #include "../../formats/core/summary.h"
 #include "out.h"
 #include "outset.h"
+#include "patterns.h"
 
 enum nytp_weight {
     NYTP_WEIGHT_TIME = 0,
@@ -38,23 +39,24 @@ struct nytp_export_options {
     bool collapse_recursion; /* a run of the same sub calling itself is one frame */
     bool plain_names;        /* callgrind: no name compression */
     bool aggregate;          /* speedscope: no timeline */
-    bool lines;              /* collapsed: frames carry call lines */
+    bool lines;              /* collapsed: frames carry call lines; top: lines, not subs */
     uint32_t top;            /* top: how many rows; 0 = default */
     const char *sort;        /* top, tree: order, NULL = default */
     double min_percent;      /* tree: no rows below it, if has_min_percent */
     bool has_min_percent;
-    uint32_t columns;       /* width of the terminal that is written to, 0 = none */
-    bool color;             /* that terminal takes colours */
-    const char *source_dir; /* where sources were unpacked, or NULL */
-    struct nytp_texts libs;   /* html: folders that file names are shown without */
-    const char *title;        /* html: what was profiled, or NULL */
-    bool minimal;             /* html: no call graphs, no pages by block and by sub */
-    bool no_flame;            /* html: no flame graph */
-    bool no_merge_evals;      /* html: a page for each string eval */
-    bool replace;             /* html: remove what an earlier report left in the folder */
-    uint32_t flame_width;     /* html: of the still picture, in pixels; 0 = default */
-    const char *selected;     /* the selection options as given, or NULL */
-    bool partial;             /* something of the input is missing */
+    uint32_t columns;           /* width of the terminal that is written to, 0 = none */
+    bool color;                 /* that terminal takes colours */
+    const char *source_dir;     /* where sources were unpacked, or NULL */
+    struct nytp_texts libs;     /* html: folders that file names are shown without */
+    const char *title;          /* html: what was profiled, or NULL */
+    bool minimal;               /* html: no call graphs, no pages by block and by sub */
+    bool no_flame;              /* html: no flame graph */
+    bool no_merge_evals;        /* html: a page for each string eval */
+    bool replace;               /* html: remove what an earlier report left in the folder */
+    uint32_t flame_width;       /* html: of the still picture, in pixels; 0 = default */
+    const char *selected;       /* the selection options as given, or NULL */
+    bool partial;               /* something of the input is missing */
+    struct nytp_patterns names; /* list, peek: which subs; list: none = the hottest */
 };
 
 struct nytp_diff;
@@ -73,9 +75,9 @@ struct nytp_exporter {
      * byte goes through `out`. Names must be escaped so that the format's viewers load them. */
     bool (*write)(const struct nytp_profile *profile, const struct nytp_export_options *options,
                   struct nytp_out *out);
-    /* Instead of `write`, for formats of several files: the profile as the recording numbers it,
-     * and the model, which is NULL with the option no_flame. Error of writing: see the set. False
-     * when memory is out. */
+    /* Instead of `write`, for formats of several files: the profile as the recording numbers
+     * it, and the model, which is NULL with the option no_flame. Error of writing: see the set.
+     * False when memory is out. */
     bool (*write_set)(const struct nytp_profile *profile, const struct nytp_summary *summary,
                       const struct nytp_export_options *options, struct nytp_outset *set);
     /* Write what two sides differ in (--diff; compare/diff.h), or NULL: then no_diff says why

@@ -5,6 +5,8 @@
  */
 #include "text.h"
 
+#include "../../formats/core/strings.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -80,6 +82,48 @@ uint32_t nytp_text_put_tail(struct nytp_out *out, struct nytp_name text, uint32_
     nytp_put(out, "...", width - kept);
     put_safe(out, (struct nytp_name){text.ptr + skip, text.len - skip});
     return width;
+}
+
+#define SOURCE_BYTES 4000
+#define TAB_COLUMNS  4
+
+/* One byte of a line that is not UTF-8: as Latin-1. Returns the bytes added, at most 2. */
+static uint32_t add_latin1(char *to, unsigned char c)
+{
+    if (c < 0x80) {
+        to[0] = (char)c;
+        return 1;
+    }
+    to[0] = (char)(0xc0 | c >> 6);
+    to[1] = (char)(0x80 | (c & 0x3f));
+    return 2;
+}
+
+uint32_t nytp_text_put_source(struct nytp_out *out, const struct nytp_source_line *source,
+                              bool trim, uint32_t width)
+{
+    char text[SOURCE_BYTES + TAB_COLUMNS];
+    uint32_t len = 0, at = 0, end = source->len;
+    while (end > 0 && (source->text[end - 1] == '\n' || source->text[end - 1] == '\r'))
+        end--;
+    while (trim && at < end && (source->text[at] == ' ' || source->text[at] == '\t'))
+        at++;
+    const bool utf8 = nytp_utf8_valid(source->text, source->len);
+    for (; at < end && len < SOURCE_BYTES; at++) {
+        if (source->text[at] != '\t') {
+            len += utf8 ? (text[len] = source->text[at], 1)
+                        : add_latin1(text + len, (unsigned char)source->text[at]);
+            continue;
+        }
+        do
+            text[len++] = ' ';
+        while (len % TAB_COLUMNS != 0 && len < SOURCE_BYTES);
+    }
+    while (utf8 && at < end && len > 0 && is_continuation(source->text[at])) {
+        at--; /* not half a character */
+        len--;
+    }
+    return nytp_text_put(out, (struct nytp_name){text, len}, width);
 }
 
 void nytp_text_pad(struct nytp_out *out, uint32_t columns)
@@ -166,9 +210,8 @@ void nytp_text_percent(struct nytp_out *out, int64_t part, int64_t whole)
 void nytp_text_style(struct nytp_out *out, bool color, enum nytp_style style)
 {
     static const char *const codes[] = {
-        [NYTP_STYLE_PLAIN] = "\033[0m",
-        [NYTP_STYLE_BOLD] = "\033[1m",
-        [NYTP_STYLE_HOT] = "\033[1;31m",
+        [NYTP_STYLE_PLAIN] = "\033[0m", [NYTP_STYLE_BOLD] = "\033[1m",
+        [NYTP_STYLE_WARM] = "\033[33m", [NYTP_STYLE_HOT] = "\033[1;31m",
         [NYTP_STYLE_DIM] = "\033[2m",
     };
     if (color)

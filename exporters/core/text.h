@@ -15,6 +15,12 @@ uint32_t nytp_text_width(struct nytp_name text);
 uint32_t nytp_text_put(struct nytp_out *out, struct nytp_name text, uint32_t width);
 uint32_t nytp_text_put_tail(struct nytp_out *out, struct nytp_name text, uint32_t width);
 
+/* A line of source, without its newline, tabs as blanks, bytes that are no UTF-8 as Latin-1;
+ * `trim`: without the blanks that it begins with. Cut to `width` columns, 0 = whole (but not
+ * more than some thousand bytes). Returns the columns written. */
+uint32_t nytp_text_put_source(struct nytp_out *out, const struct nytp_source_line *source,
+                              bool trim, uint32_t width);
+
 void nytp_text_pad(struct nytp_out *out, uint32_t columns);
 
 /* Right-aligned in `width` columns: three digits and a unit ("12.3 ms") or, when `unit` is
@@ -35,6 +41,7 @@ enum nytp_style {
     NYTP_STYLE_PLAIN,
     NYTP_STYLE_BOLD,
     NYTP_STYLE_HOT,
+    NYTP_STYLE_WARM,
     NYTP_STYLE_DIM
 };
 

@@ -66,7 +66,9 @@ def test_each_option_is_taken(profile, tmp_path, name):
         arguments.append({"sort": "incl", "output": tmp_path / "out"}.get(name, tmp_path / "d"))
     elif kind in VALUES:
         arguments.append(VALUES[kind])
-    if kind not in ("MODE", "FORMAT", "ROWS") and name not in ("per-process", "open", "gate-tap",
+    elif kind == "SUBS" and not value.startswith("["):
+        arguments.append("x")
+    if kind not in ("MODE", "FORMAT", "ROWS", "SUBS") and name not in ("per-process", "open", "gate-tap",
                                                                  "annotations"):
         arguments.append("--top")
     if name in ("per-process", "open"):

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Rows of callers, callees and lines; see calls.h.
+ */
+#include "calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool nytp_callers_init(struct nytp_callers *callers, const struct nytp_profile *profile)
+{
+    callers->first = calloc((size_t)profile->n_subs + 2, sizeof *callers->first);
+    callers->arcs = calloc((size_t)profile->n_arcs + 1, sizeof *callers->arcs);
+    if (callers->first == NULL || callers->arcs == NULL)
+        return false;
+    /* A counting sort: first[callee + 2] counts, sums make it the end of callee + 1, and
+     * filling in moves first[callee + 1] from the callee's start to its end. */
+    for (uint32_t i = 0; i < profile->n_arcs; i++)
+        if (profile->arcs[i].callee + 2 <= profile->n_subs)
+            callers->first[profile->arcs[i].callee + 2]++;
+    for (uint32_t s = 2; s <= profile->n_subs; s++)
+        callers->first[s] += callers->first[s - 1];
+    for (uint32_t i = 0; i < profile->n_arcs; i++)
+        callers->arcs[callers->first[profile->arcs[i].callee + 1]++] = i;
+    return true;
+}
+
+void nytp_callers_free(struct nytp_callers *callers)
+{
+    free(callers->first);
+    free(callers->arcs);
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* ---- rows of calls ---- */
+
+static int by_sub_and_place(const void *x, const void *y)
+{
+    const struct nytp_call_row *a = x, *b = y;
+    int order = compare(a->sub, b->sub);
+    order = order != 0 ? order : compare(a->file, b->file);
+    return order != 0 ? order : compare(a->line, b->line);
+}
+
+static int by_place_and_sub(const void *x, const void *y)
+{
+    const struct nytp_call_row *a = x, *b = y;
+    int order = compare(a->file, b->file);
+    order = order != 0 ? order : compare(a->line, b->line);
+    return order != 0 ? order : compare(a->sub, b->sub);
+}
+
+static int by_time(const void *x, const void *y)
+{
+    const struct nytp_call_row *a = x, *b = y;
+    if (a->incl_ticks != b->incl_ticks)
+        return a->incl_ticks < b->incl_ticks ? 1 : -1;
+    if (a->calls != b->calls)
+        return a->calls < b->calls ? 1 : -1;
+    return compare(a->sub, b->sub);
+}
+
+static int by_place_and_time(const void *x, const void *y)
+{
+    const struct nytp_call_row *a = x, *b = y;
+    int order = compare(a->file, b->file);
+    order = order != 0 ? order : compare(a->line, b->line);
+    return order != 0 ? order : by_time(x, y);
+}
+
+static struct nytp_call_row row_of(const struct nytp_arc *arc, uint32_t sub)
+{
+    return (struct nytp_call_row){
+        .sub = sub,
+        .file = arc->file,
+        .line = arc->line,
+        .calls = arc->calls,
+        .incl_ticks = arc->incl_ticks,
+        .place_ticks = arc->incl_ticks,
+    };
+}
+
+static void add_row(struct nytp_call_row *sum, const struct nytp_call_row *row)
+{
+    sum->calls += row->calls;
+    sum->incl_ticks += row->incl_ticks;
+    if (sum->file == row->file && sum->line == row->line) {
+        sum->place_ticks += row->place_ticks;
+    } else if (row->place_ticks > sum->place_ticks) {
+        sum->file = row->file;
+        sum->line = row->line;
+        sum->place_ticks = row->place_ticks;
+    }
+}
+
+/* Make neighbours of one sub (and place, if wanted) one row. */
+static void sum_rows(struct nytp_call_rows *rows, bool keep_places)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < rows->n; i++) {
+        struct nytp_call_row *last = n > 0 ? &rows->rows[n - 1] : NULL;
+        const struct nytp_call_row *row = &rows->rows[i];
+        const bool same =
+            last != NULL && last->sub == row->sub &&
+            (!keep_places || (last->file == row->file && last->line == row->line));
+        if (same)
+            add_row(last, row);
+        else
+            rows->rows[n++] = *row;
+    }
+    rows->n = n;
+}
+
+static void sort(struct nytp_call_rows *rows, int (*order)(const void *, const void *))
+{
+    if (rows->n > 0)
+        qsort(rows->rows, rows->n, sizeof *rows->rows, order);
+}
+
+static struct nytp_call_rows sum_by_sub(struct nytp_call_rows rows)
+{
+    /* First the calls of one place in several inputs, so that the costliest place is known. */
+    sort(&rows, by_sub_and_place);
+    sum_rows(&rows, true);
+    sum_rows(&rows, false);
+    sort(&rows, by_time);
+    return rows;
+}
+
+struct nytp_call_rows nytp_calls_to(const struct nytp_profile *profile,
+                                    const struct nytp_callers *callers, uint32_t sub)
+{
+    const uint32_t first = callers->first[sub], end = callers->first[sub + 1];
+    struct nytp_call_rows rows = {calloc((size_t)(end - first) + 1, sizeof *rows.rows), 0};
+    if (rows.rows == NULL)
+        return rows;
+    for (uint32_t i = first; i < end; i++) {
+        const struct nytp_arc *arc = &profile->arcs[callers->arcs[i]];
+        rows.rows[rows.n++] = row_of(arc, arc->caller);
+    }
+    return sum_by_sub(rows);
+}
+
+static struct nytp_call_rows callees(const struct nytp_profile *profile, uint32_t sub)
+{
+    const struct nytp_sub *caller = &profile->subs[sub];
+    struct nytp_call_rows rows = {calloc((size_t)caller->n_arcs + 1, sizeof *rows.rows), 0};
+    for (uint32_t i = 0; rows.rows != NULL && i < caller->n_arcs; i++) {
+        const struct nytp_arc *arc = &profile->arcs[caller->first_arc + i];
+        rows.rows[rows.n++] = row_of(arc, arc->callee);
+    }
+    return rows;
+}
+
+struct nytp_call_rows nytp_calls_from(const struct nytp_profile *profile, uint32_t sub)
+{
+    return sum_by_sub(callees(profile, sub));
+}
+
+struct nytp_call_rows nytp_calls_by_line(const struct nytp_profile *profile, uint32_t sub)
+{
+    struct nytp_call_rows rows = callees(profile, sub);
+    sort(&rows, by_place_and_sub);
+    sum_rows(&rows, true);
+    sort(&rows, by_place_and_time);
+    return rows;
+}
+
+/* ---- rows of lines ---- */
+
+static int by_place(const void *x, const void *y)
+{
+    const struct nytp_line_row *a = x, *b = y;
+    const int order = compare(a->file, b->file);
+    return order != 0 ? order : compare(a->line, b->line);
+}
+
+static void sum_lines(struct nytp_line_rows *rows)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < rows->n; i++) {
+        struct nytp_line_row *last = n > 0 ? &rows->rows[n - 1] : NULL;
+        if (last != NULL && by_place(last, &rows->rows[i]) == 0) {
+            last->statements += rows->rows[i].statements;
+            last->self_ticks += rows->rows[i].self_ticks;
+        } else {
+            rows->rows[n++] = rows->rows[i];
+        }
+    }
+    rows->n = n;
+}
+
+static void sort_lines(struct nytp_line_rows *rows)
+{
+    if (rows->n > 0)
+        qsort(rows->rows, rows->n, sizeof *rows->rows, by_place);
+    sum_lines(rows);
+}
+
+static struct nytp_line_row row_of_cost(const struct nytp_line_cost *cost)
+{
+    return (struct nytp_line_row){cost->file, cost->line, cost->statements, cost->excl_ticks};
+}
+
+struct nytp_line_rows nytp_lines_of(const struct nytp_profile *profile, uint32_t sub)
+{
+    const struct nytp_sub *of = &profile->subs[sub];
+    struct nytp_line_rows rows = {calloc((size_t)of->n_line_costs + 1, sizeof *rows.rows), 0};
+    for (uint32_t i = 0; rows.rows != NULL && i < of->n_line_costs; i++)
+        rows.rows[rows.n++] = row_of_cost(&profile->line_costs[of->first_line_cost + i]);
+    sort_lines(&rows);
+    return rows;
+}
+
+static bool has_no_lines(const struct nytp_sub *sub)
+{
+    return sub->kind == NYTP_SUB_OPCODE || sub->kind == NYTP_SUB_XSUB;
+}
+
+struct nytp_line_rows nytp_lines_of_all(const struct nytp_profile *profile)
+{
+    const size_t most = (size_t)profile->n_line_costs + 2 * (size_t)profile->n_arcs;
+    struct nytp_line_rows rows = {calloc(most + 1, sizeof *rows.rows), 0};
+    if (rows.rows == NULL)
+        return rows;
+    for (uint32_t i = 0; i < profile->n_line_costs; i++)
+        rows.rows[rows.n++] = row_of_cost(&profile->line_costs[i]);
+    for (uint32_t i = 0; i < profile->n_arcs; i++) {
+        const struct nytp_arc *arc = &profile->arcs[i];
+        const struct nytp_sub *callee = &profile->subs[arc->callee];
+        if (!has_no_lines(callee) || callee->n_line_costs == 0)
+            continue;
+        const struct nytp_line_cost *cost = &profile->line_costs[callee->first_line_cost];
+        rows.rows[rows.n++] = (struct nytp_line_row){arc->file, arc->line, 0, arc->excl_ticks};
+        rows.rows[rows.n++] =
+            (struct nytp_line_row){cost->file, cost->line, 0, -arc->excl_ticks};
+    }
+    sort_lines(&rows);
+    return rows;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The neighbourhood of subs, for the terminal: who calls one, above it, and what it calls,
+ * below it, with their shares of its inclusive time.
+ */
+#include "core/calls.h"
+#include "core/exporter.h"
+#include "core/text.h"
+
+#include <stdlib.h>
+
+#define MOST_ROWS     20 /* callers, callees */
+#define FIXED_COLUMNS 31
+
+struct peek {
+    const struct nytp_profile *profile;
+    const struct nytp_export_options *options;
+    struct nytp_out *out;
+    struct nytp_callers callers;
+    int64_t whole; /* inclusive ticks of the sub that is shown */
+};
+
+static void put_numbers(const struct peek *peek, int64_t ticks, int64_t whole, uint64_t calls)
+{
+    nytp_text_time(peek->out, ticks, peek->profile->ticks_per_sec, peek->options->unit, 10);
+    nytp_putc(peek->out, ' ');
+    nytp_text_percent(peek->out, ticks, whole);
+    if (calls > 0)
+        nytp_printf(peek->out, " %10llu ", (unsigned long long)calls);
+    else
+        nytp_text_pad(peek->out, 12);
+}
+
+static void put_name(const struct peek *peek, const char *arrow, uint32_t sub, uint32_t file,
+                     uint32_t line)
+{
+    struct nytp_out *out = peek->out;
+    const uint32_t columns = peek->options->columns;
+    const bool color = peek->options->color;
+    nytp_puts(out, arrow);
+    uint32_t used = FIXED_COLUMNS + 4;
+    used += nytp_text_put(out, peek->profile->subs[sub].name,
+                          columns == 0     ? 0
+                          : columns > used ? columns - used
+                                           : 1);
+    char buffer[4096];
+    const struct nytp_name place =
+        nytp_text_place(peek->profile, file, line, buffer, sizeof buffer);
+    if (place.len > 0 && (columns == 0 || columns > used + 12)) {
+        nytp_puts(out, "  ");
+        nytp_text_style(out, color, NYTP_STYLE_DIM);
+        nytp_text_put_tail(out, place, columns > 0 ? columns - used - 2 : 0);
+        nytp_text_style(out, color, NYTP_STYLE_PLAIN);
+    }
+    nytp_putc(out, '\n');
+}
+
+static void put_rows(const struct peek *peek, const char *arrow,
+                     const struct nytp_call_rows *rows)
+{
+    int64_t ticks = 0;
+    uint64_t calls = 0;
+    const uint32_t shown = rows->n > MOST_ROWS + 1 ? MOST_ROWS : rows->n;
+    for (uint32_t i = 0; i < rows->n; i++) {
+        const struct nytp_call_row *row = &rows->rows[i];
+        if (i < shown) {
+            put_numbers(peek, row->incl_ticks, peek->whole, row->calls);
+            put_name(peek, arrow, row->sub, row->file, row->line);
+        } else {
+            ticks += row->incl_ticks;
+            calls += row->calls;
+        }
+    }
+    if (shown < rows->n) {
+        put_numbers(peek, ticks, peek->whole, calls);
+        nytp_printf(peek->out, "%s(%lu more)\n", arrow, (unsigned long)(rows->n - shown));
+    }
+}
+
+static void put_sub(const struct peek *peek, uint32_t index)
+{
+    const struct nytp_sub *sub = &peek->profile->subs[index];
+    nytp_text_style(peek->out, peek->options->color, NYTP_STYLE_BOLD);
+    put_numbers(peek, sub->incl_ticks, peek->profile->total_ticks, sub->calls);
+    nytp_text_style(peek->out, peek->options->color, NYTP_STYLE_PLAIN);
+    put_name(peek, "", index, sub->file, sub->first_line);
+}
+
+static bool put_neighbours(struct peek *peek, uint32_t index)
+{
+    const struct nytp_sub *sub = &peek->profile->subs[index];
+    struct nytp_call_rows callers = nytp_calls_to(peek->profile, &peek->callers, index);
+    struct nytp_call_rows callees = nytp_calls_from(peek->profile, index);
+    const bool ok = callers.rows != NULL && callees.rows != NULL;
+    peek->whole = sub->incl_ticks;
+    if (ok) {
+        put_rows(peek, "<-  ", &callers);
+        put_sub(peek, index);
+        put_numbers(peek, sub->excl_ticks, peek->whole, 0);
+        nytp_puts(peek->out, "    (its own time)\n");
+        put_rows(peek, "->  ", &callees);
+    }
+    free(callers.rows);
+    free(callees.rows);
+    return ok;
+}
+
+static bool put_matching(struct peek *peek, const bool *matches)
+{
+    const struct nytp_profile *profile = peek->profile;
+    bool first = true;
+    for (uint32_t i = 0; i < profile->n_subs && peek->out->error.status == NYTP_OK; i++) {
+        const struct nytp_sub *sub = &profile->subs[i];
+        if (!matches[i] || (sub->calls == 0 && sub->incl_ticks == 0 && sub->n_arcs == 0))
+            continue;
+        if (!first)
+            nytp_putc(peek->out, '\n');
+        first = false;
+        if (!put_neighbours(peek, i))
+            return false;
+    }
+    return true;
+}
+
+static bool peek_write(const struct nytp_profile *profile,
+                       const struct nytp_export_options *options, struct nytp_out *out)
+{
+    struct peek peek = {.profile = profile, .options = options, .out = out};
+    bool *matches = nytp_patterns_match_subs(&options->names, profile, &out->error);
+    const bool ok = nytp_callers_init(&peek.callers, profile);
+    if (ok && matches != NULL) {
+        nytp_text_headline(out, profile, options);
+        nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
+        nytp_puts(out,
+                  "      incl  share      calls sub: its callers above, what it calls below");
+        nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+        nytp_putc(out, '\n');
+        if (!put_matching(&peek, matches))
+            nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    } else {
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    }
+    nytp_callers_free(&peek.callers);
+    free(matches);
+    return out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_peek = {
+    .name = "peek",
+    .title = "callers and callees of subs, for the terminal",
+    .suffixes = "",
+    .needs = NYTP_HAS_ARCS,
+    .write = peek_write,
+};
