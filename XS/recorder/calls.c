@@ -419,6 +419,18 @@ static struct nytp_sub *unclear_sub(pTHX_ struct nytp_recorder *rec, const SV *s
     return nytp_sub_named(rec, "main::", 6, NYTP_SUB_PERL);
 }
 
+/* What was called by name and returned without a frame of its own was an xsub. It may have
+ * become one just now: a constant can lie in the symbol table as a mere reference to its value.
+ */
+static void note_xsub(pTHX_ struct nytp_sub *sub)
+{
+    const CV *const cv = nytp_cv_of_name(aTHX_ sub->name, sub->name_len, true, PL_defstash);
+    if (cv == NULL || !CvISXSUB(cv))
+        return;
+    sub->kind = NYTP_SUB_XSUB;
+    sub->returned_normally = true;
+}
+
 /* A call that perl has to look up first: AUTOLOAD, overloaded or symbolic code references,
  * undefined subs. If it dies, or turns out to be an xsub, it is the call of what we took it
  * for; what was called to find out becomes part of it. */
@@ -436,6 +448,8 @@ static OP *call_unclear(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub,
     if (entered == NULL) {
         unwatch(aTHX_ height, context);
         close_frame(aTHX_ rec, serial);
+        if (sub->kind == NYTP_SUB_PERL)
+            note_xsub(aTHX_ sub);
         return next;
     }
     struct nytp_frame *const frame = &rec->frames[rec->n_frames - 1];

@@ -93,19 +93,36 @@ static struct nytp_sub *ordinary_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
     if (!nytp_file_is_open(rec))
         return NULL;
     struct nytp_sub *const sub = nytp_sub_of_cv(aTHX_ rec, cv);
-    if (LIKELY(sub->special == NYTP_SUB_ORDINARY))
+    if (LIKELY(sub->special <= NYTP_SUB_NAMES))
         return sub;
     if (sub->special == NYTP_SUB_EXITS)
         nytp_finish(aTHX);
     return NULL;
 }
 
+/* A closure that got a name is a sub like any other, also if nobody ever calls it. The debugger
+ * would have it in its list, which there is none of. */
+static void note_named_closure(pTHX_ struct nytp_recorder *rec)
+{
+    SV *const result = *PL_stack_sp;
+    CV *const cv =
+        SvROK(result) && SvTYPE(SvRV(result)) == SVt_PVCV ? (CV *)SvRV(result) : NULL;
+    if (cv != NULL && CvROOT(cv) != NULL && !CvISXSUB(cv))
+        nytp_sub_of_cv(aTHX_ rec, cv);
+}
+
 /* Not to make room on the stack for calls of perl subs, too. */
 __attribute__((noinline)) static OP *call_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     struct nytp_sub *const sub = ordinary_xsub(aTHX_ rec, cv);
-    return sub != NULL && rec->subs_on ? nytp_call_xsub(aTHX_ rec, sub)
-                                       : real_ops[OP_ENTERSUB](aTHX);
+    const bool is_recorded = sub != NULL && rec->subs_on;
+    const bool names =
+        rec->state != NYTP_OFF &&
+        (sub != NULL ? sub : nytp_sub_of_cv(aTHX_ rec, cv))->special == NYTP_SUB_NAMES;
+    OP *const next = is_recorded ? nytp_call_xsub(aTHX_ rec, sub) : real_ops[OP_ENTERSUB](aTHX);
+    if (UNLIKELY(names) && rec->state != NYTP_OFF)
+        note_named_closure(aTHX_ rec);
+    return next;
 }
 
 static OP *on_entersub(pTHX)

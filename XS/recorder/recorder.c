@@ -449,6 +449,7 @@ static void write_closing(pTHX_ struct nytp_recorder *rec)
         nytp_frames_report(rec, axis_now(rec));
     nytp_program_lines_write(aTHX_ rec);
     nytp_infos_write(aTHX_ rec, true);
+    nytp_begins_write(rec);
     if (rec->options.subs)
         nytp_arcs_write(rec);
     write_thread_count(rec);
@@ -463,6 +464,7 @@ void nytp_finish_without_perl(struct nytp_recorder *rec)
     if (rec->options.subs)
         nytp_frames_report(rec, axis_now(rec));
     nytp_infos_write_known(rec);
+    nytp_begins_write(rec);
     if (rec->options.subs)
         nytp_arcs_write_unsorted(rec);
     nytp_write_pid_end(rec->writer, (uint32_t)rec->pid, time_of_day());

@@ -6,8 +6,9 @@
  *   recorder.c  its life: options, start, pause, finish, fork
  *   hooks.c     op handlers saved, redirected, restored; nothing else touches the op table
  *   stmts.c     the statement profiler
- *   subs.c      the subroutine profiler: open calls, arcs
- *   names.c     which sub a CV is, and its lines
+ *   calls.c     the subroutine profiler: open calls, arcs
+ *   subs.c      which sub a CV is, and its lines
+ *   begins.c    BEGIN blocks that ran unrecorded
  *   files.c     file ids, string evals, source text
  *   release.c   lets go of string evals that are over
  *   exits.c     signals and other ends that perl does not see
@@ -88,6 +89,7 @@ enum nytp_sub_kind {
 
 enum nytp_sub_special {
     NYTP_SUB_ORDINARY,
+    NYTP_SUB_NAMES,   /* gives a closure a name: Sub::Util::set_subname */
     NYTP_SUB_EXITS,   /* POSIX::_exit: finish the profile first */
     NYTP_SUB_CONTROL, /* DB::enable_profile and its like: not recorded */
 };
@@ -115,6 +117,7 @@ struct nytp_sub {
     uint32_t info_generation; /* of the profile file that has its SUB_INFO; 0 = none */
     bool is_queued;           /* in recorder->unwritten */
     bool is_unique;           /* no other body will get the same name */
+    bool is_begin;            /* a package's entry for its BEGIN blocks; see begins.c */
     bool in_use;              /* it can still be called; of release.c */
 };
 
@@ -220,8 +223,9 @@ struct nytp_past_eval {
 /* The body compiled last, until it has its name; root NULL: none. */
 struct nytp_compiled {
     const OP *root;
-    CV *cv;   /* that was being compiled; borrowed, may be gone */
-    SV *name; /* as the tokenizer saw it, or NULL; owned */
+    CV *cv;                 /* that was being compiled; borrowed, may be gone */
+    SV *name;               /* as the tokenizer saw it, or NULL; owned */
+    struct nytp_sub *begin; /* its package's entry, if it may be a BEGIN block; or NULL */
 };
 
 enum nytp_state {
@@ -535,6 +539,13 @@ void nytp_name_compiled(pTHX_ struct nytp_recorder *rec);
 void nytp_sub_needs_info(struct nytp_recorder *rec, struct nytp_sub *sub);
 void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing);
 void nytp_infos_write_known(struct nytp_recorder *rec); /* what needs no look at perl */
+
+/* ---- begins.c ---- */
+
+void nytp_begin_ran(struct nytp_recorder *rec, const struct nytp_body *body);
+void nytp_begin_recorded(struct nytp_recorder *rec, const char *name, size_t len);
+void nytp_begins_tell(pTHX_ struct nytp_recorder *rec); /* their files, before SUB_INFO */
+void nytp_begins_write(struct nytp_recorder *rec);      /* at the end */
 
 /* ---- files.c ---- */
 

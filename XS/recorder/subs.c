@@ -113,6 +113,8 @@ static enum nytp_sub_special special_of(const char *name)
     for (size_t i = 0; i < C_ARRAY_LENGTH(controls); i++)
         if (strEQ(name, controls[i]))
             return NYTP_SUB_CONTROL;
+    if (strEQ(name, "Sub::Util::set_subname") || strEQ(name, "Sub::Name::subname"))
+        return NYTP_SUB_NAMES;
     return strEQ(name, "POSIX::_exit") ? NYTP_SUB_EXITS : NYTP_SUB_ORDINARY;
 }
 
@@ -191,6 +193,8 @@ void nytp_body_freed(struct nytp_recorder *rec, const OP *root)
     struct nytp_body *const body = body_find(rec, root, hash);
     if (body == NULL)
         return;
+    if (root == rec->compiled.root)
+        nytp_begin_ran(rec, body);
     *body = (struct nytp_body){.key = root};
     rec->called[hash & (NYTP_CALLED - 1)].root = NULL;
 }
@@ -282,6 +286,7 @@ static bool hek_is(const HEK *hek, const char *word)
 static struct nytp_sub *sub_of_begin(struct nytp_recorder *rec, const struct nytp_body *body)
 {
     struct nytp_text *const text = &rec->scratch;
+    nytp_begin_recorded(rec, text->ptr, text->len);
     nytp_text_printf(text, "@%lu", (unsigned long)body->first_line);
     const bool is_taken =
         sub_find(rec, text->ptr, text->len, nytp_hash_bytes(text->ptr, text->len)) != NULL;
@@ -341,6 +346,8 @@ static struct nytp_sub *find_by_key(pTHX_ struct nytp_recorder *rec, CV *cv, con
     struct nytp_sub *sub = sub_of_body(body, &found, name_hash);
     if (LIKELY(sub != NULL))
         return sub;
+    if (key == rec->compiled.root)
+        nytp_name_compiled(aTHX_ rec); /* this may be another name for the body */
     sub = resolve(aTHX_ rec, cv, body, &found);
     body->sub = sub;
     body->gv = found.raw;
@@ -382,6 +389,16 @@ struct nytp_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv)
     return sub;
 }
 
+/* The entry for BEGIN blocks of the package that is being compiled. */
+static struct nytp_sub *begin_entry(pTHX_ struct nytp_recorder *rec)
+{
+    struct nytp_text *const text = &rec->scratch;
+    nytp_text_clear(text);
+    append_package(text, PL_curstash);
+    nytp_text_puts(text, "BEGIN");
+    return nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
+}
+
 void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
 {
     nytp_name_compiled(aTHX_ rec);
@@ -399,6 +416,8 @@ void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
     rec->compiled.cv = PL_compcv;
     if (!CvANON(PL_compcv) && PL_subname != NULL && SvPOK(PL_subname))
         rec->compiled.name = newSVsv(PL_subname);
+    if (CvSPECIAL(PL_compcv))
+        rec->compiled.begin = begin_entry(aTHX_ rec);
 }
 
 /* Formats have no name here, but their statements may run long after the eval that made them.
@@ -460,13 +479,17 @@ static CV *owner_of(pTHX_ const OP *root, CV *cv, SV *name)
 
 void nytp_name_compiled(pTHX_ struct nytp_recorder *rec)
 {
-    const OP *const root = rec->compiled.root;
+    const struct nytp_compiled compiled = rec->compiled;
+    const OP *const root = compiled.root;
     if (root == NULL)
         return;
-    CV *const cv = owner_of(aTHX_ root, rec->compiled.cv, rec->compiled.name);
-    if (cv != NULL && body_of(rec, root)->sub == NULL && !hek_is(name_of_cv(cv).name, "BEGIN"))
+    rec->compiled.root = NULL;
+    CV *const cv = owner_of(aTHX_ root, compiled.cv, compiled.name);
+    if (cv != NULL && hek_is(name_of_cv(cv).name, "BEGIN"))
+        nytp_begin_ran(rec, body_of(rec, root));
+    else if (cv != NULL && body_of(rec, root)->sub == NULL)
         nytp_sub_of_cv(aTHX_ rec, cv);
-    SvREFCNT_dec(rec->compiled.name);
+    SvREFCNT_dec(compiled.name);
     Zero(&rec->compiled, 1, struct nytp_compiled);
 }
 
@@ -597,11 +620,14 @@ static void add_debugger_subs(pTHX_ struct nytp_recorder *rec)
         SV *const place = HeVAL(entry);
         const char *const colon = SvPOK(place) ? strrchr(SvPVX(place), ':') : NULL;
         unsigned long first, last;
-        if (colon == NULL || sscanf(colon, ":%lu-%lu", &first, &last) != 2 || first == 0)
+        if (colon == NULL || sscanf(colon, ":%lu-%lu", &first, &last) != 2)
+            continue;
+        if (first == 0 && strNE(name, "main::BEGIN"))
             continue;
         struct nytp_sub *const sub = nytp_sub_named(rec, name, len, NYTP_SUB_PERL);
-        if (sub->file != NULL || sub->kind != NYTP_SUB_PERL)
+        if (sub->file != NULL || sub->kind != NYTP_SUB_PERL || sub->is_begin)
             continue;
+        sub->is_begin = len > 7 && strEQ(name + len - 7, "::BEGIN");
         char *const file = nytp_copy(SvPVX(place), (size_t)(colon - SvPVX(place)));
         sub->file = nytp_file_named(aTHX_ rec, file);
         sub->first_line = (uint32_t)first;
@@ -610,8 +636,9 @@ static void add_debugger_subs(pTHX_ struct nytp_recorder *rec)
     }
 }
 
-/* A package and the file that its xsubs and builtins are shown in: that of some perl sub, one
- * that is in the stream already if there is any. */
+/* A package and the file that its xsubs and builtins are shown in: that of some perl sub of it.
+ * A file is better than a string eval, one in the stream better than another; of those the
+ * first. */
 struct package {
     const char *name;
     size_t len;
@@ -630,6 +657,12 @@ static struct package *package_of(struct nytp_recorder *rec, const struct nytp_s
     return package;
 }
 
+static uint32_t rank_of_file(const struct nytp_recorder *rec, struct nytp_file *file)
+{
+    const uint32_t fid = nytp_file_known_fid(rec, file);
+    return (file->is_eval ? 1u << 31 : 0) | (fid == 0 ? INT32_MAX : fid);
+}
+
 static void collect_packages(struct nytp_recorder *rec)
 {
     for (uint32_t i = 1; i <= rec->n_subs; i++) {
@@ -639,7 +672,7 @@ static void collect_packages(struct nytp_recorder *rec)
             continue;
         struct package *const known = package_of(rec, sub, &hash);
         if (known != NULL) {
-            if (nytp_file_known_fid(rec, known->file) == 0)
+            if (rank_of_file(rec, sub->file) < rank_of_file(rec, known->file))
                 known->file = sub->file;
             continue;
         }
@@ -696,11 +729,11 @@ void nytp_infos_write_known(struct nytp_recorder *rec)
     size_t kept = 0;
     for (size_t i = 0; i < rec->n_unwritten; i++) {
         struct nytp_sub *const sub = rec->unwritten[i];
-        const bool is_written = sub->info_generation == rec->generation;
+        const bool is_written = sub->info_generation == rec->generation || sub->is_begin;
         const uint32_t fid = is_written ? 0 : known_fid(rec, sub);
         if (fid != 0)
             write_info(rec, sub, fid, sub->first_line, sub->last_line);
-        if (sub->info_generation == rec->generation)
+        if (is_written || fid != 0)
             sub->is_queued = false;
         else
             rec->unwritten[kept++] = sub;
@@ -716,6 +749,7 @@ static void tell_files(pTHX_ struct nytp_recorder *rec)
         if (sub->called && sub->kind == NYTP_SUB_PERL && sub->file != NULL)
             nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
     }
+    nytp_begins_tell(aTHX_ rec);
     collect_packages(rec);
     for (size_t i = 0; i < rec->n_unwritten; i++) {
         const struct nytp_sub *const sub = rec->unwritten[i];

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * BEGIN blocks that ran unrecorded: before INIT with start=init, during a pause, with subs=0.
+ *
+ * One that is recorded is a sub of its own, Pkg::BEGIN@LINE. The others share one entry for
+ * each package, "Pkg::BEGIN" with the lines of the last one, as in the list that perl -d keeps.
+ * The entry is a struct nytp_sub with is_begin set, and with a file while there is something to
+ * tell. It is only written when the profile is closed, because each further block changes it.
+ *
+ * A block is compiled before perl knows its name, and a `use` never has one then. But its CV is
+ * marked as special, as those of END blocks and their like are, and it runs at once: code that
+ * is special and is freed again, or turns out to be called BEGIN while it runs, was one.
+ */
+#include "recorder.h"
+
+/* The block that was compiled last has run, or runs, and no call of it was recorded. */
+void nytp_begin_ran(struct nytp_recorder *rec, const struct nytp_body *body)
+{
+    struct nytp_sub *const entry = rec->compiled.begin;
+    rec->compiled.begin = NULL;
+    if (entry == NULL || body->file == NULL)
+        return;
+    entry->is_begin = true;
+    entry->file = body->file;
+    entry->first_line = body->first_line;
+    entry->last_line = body->last_line;
+}
+
+/* `name` is Pkg::BEGIN: it is not told any more, even if perl -d had it in its list. */
+void nytp_begin_recorded(struct nytp_recorder *rec, const char *name, size_t len)
+{
+    struct nytp_sub *const entry = nytp_sub_named(rec, name, len, NYTP_SUB_PERL);
+    rec->compiled.begin = NULL;
+    entry->is_begin = true;
+    entry->file = NULL;
+}
+
+/* perl -d:NYTProf is a `use` on line 0 of the program, which is part of the profile for it even
+ * if all its code has names of other files (#line). */
+void nytp_begins_tell(pTHX_ struct nytp_recorder *rec)
+{
+    struct nytp_sub *const entry = nytp_sub_named(rec, "main::BEGIN", 11, NYTP_SUB_PERL);
+    const bool is_switch = entry->is_begin && entry->file != NULL && entry->last_line == 0;
+    if (is_switch && rec->runtime->called)
+        nytp_file_fid(aTHX_ rec, entry->file, NYTP_FID_VIA_SUB);
+}
+
+void nytp_begins_write(struct nytp_recorder *rec)
+{
+    for (uint32_t i = 1; i <= rec->n_subs; i++) {
+        const struct nytp_sub *const entry = rec->subs[i];
+        if (!entry->is_begin || entry->file == NULL)
+            continue;
+        const uint32_t fid = nytp_file_known_fid(rec, entry->file);
+        if (fid != 0)
+            nytp_write_sub_info(rec->writer, fid, entry->name, entry->name_len,
+                                entry->first_line, entry->last_line);
+    }
+}
