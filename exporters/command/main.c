@@ -8,7 +8,6 @@
  * a word, with status 4 and without leaving a temporary file behind. So is SIGXFSZ: a file
  * beyond the size limit is an error of write() like any other.
  */
-#include "lacks.h"
 #include "report_input.h"
 #include "run.h"
 #include "unpack.h"
@@ -260,15 +259,17 @@ struct nytp_profile *load(struct run *run, const char *path, struct nytp_count *
     }
     if (profile->partial)
         note_partial(run, path, whole ? &profile->parts[0].error : &read_error);
+    if (run->cli.mode == NYTP_MODE_EXPORT)
+        nytp_lacks_add(&run->lacks, run->cli.exporter, profile, input_name(path));
     return profile;
 }
 
 /* What the inputs lack of what the exporter would use. */
-static void say_what_lacks(const struct run *run, const struct nytp_lacks *lacks)
+static void say_what_lacks(const struct run *run)
 {
     char text[4096];
     for (size_t i = 0; i < NYTP_LACK_REASONS && !run->cli.quiet; i++)
-        if (nytp_lacks_message(lacks, i, text, sizeof text))
+        if (nytp_lacks_message(&run->lacks, i, text, sizeof text))
             say("%s", text);
 }
 
@@ -292,13 +293,11 @@ static struct nytp_profile *load_all(struct run *run)
         return NULL;
     }
     uint32_t n = 0;
-    struct nytp_lacks lacks = {0};
     bool fits = true;
     for (int i = 0; i < cli->n_files && fits; i++) {
         profiles[n] = load(run, cli->files[i], NULL);
         if (profiles[n] == NULL)
             continue;
-        nytp_lacks_add(&lacks, cli->exporter, profiles[n], input_name(cli->files[i]));
         fits = limit_spans(run, profiles, ++n);
     }
     struct nytp_profile *profile = NULL;
@@ -317,7 +316,7 @@ static struct nytp_profile *load_all(struct run *run)
     }
     free(profiles);
     if (profile != NULL)
-        say_what_lacks(run, &lacks);
+        say_what_lacks(run);
     if (profile != NULL && run->failed)
         run->partial = true;
     return profile;
@@ -532,6 +531,8 @@ static bool load_report(struct run *run, const char *path, const char *shown_pat
         say_unusable(run, shown_path, whole ? &error : &read_error);
         return false;
     }
+    if (report->profile != NULL)
+        nytp_lacks_add(&run->lacks, run->cli.exporter, report->profile, shown_path);
     const struct nytp_error partial = why_partial(report, whole, &read_error);
     if (partial.status != NYTP_OK)
         note_partial(run, shown_path, &partial);
@@ -648,9 +649,7 @@ static enum exit_status run_report(struct run *run)
         if (!cli->quiet)
             cli->selection.on_miss = say_miss;
         if (report.profile != NULL) {
-            struct nytp_lacks lacks = {0};
-            nytp_lacks_add(&lacks, cli->exporter, report.profile, input_name(cli->files[0]));
-            say_what_lacks(run, &lacks);
+            say_what_lacks(run);
             if (!nytp_select(report.profile, &cli->selection, &error)) {
                 say("selection: %s", error.message);
                 free_report(&report);

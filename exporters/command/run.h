@@ -7,6 +7,7 @@
 #define NYTP_RUN_H
 
 #include "dump.h"
+#include "lacks.h"
 #include "options.h"
 
 enum exit_status {
@@ -22,6 +23,7 @@ struct run {
     struct nytp_cli cli;
     bool partial; /* something of the input is missing from the output */
     bool failed;  /* an input is unusable, or --strict forbids to use it */
+    struct nytp_lacks lacks; /* what inputs read so far lack */
 };
 
 /* A line on standard error, with the program's name. */
