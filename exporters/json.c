@@ -129,6 +129,7 @@ static void put_processes(const struct json *j)
         put_bool(j, "complete", process->complete);
         put_time(j, "statement_time", process->stmt_ticks);
         put_time(j, "total", j->profile->nodes[process->root].incl_ticks);
+        put_time(j, "recording_cost", process->recording_ticks);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');

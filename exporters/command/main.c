@@ -232,6 +232,7 @@ static struct nytp_build_options build_options(const struct nytp_cli *cli)
         .sources = everything || cli->export.source_dir != NULL ||
                    (export && (exporter->wants_sources || cli->export.lines)),
         .max_spans = everything || spans ? max_calls : 0,
+        .as_recorded = cli->as_recorded,
     };
 }
 
@@ -504,7 +505,8 @@ static struct nytp_error why_partial(const struct report *report, bool whole,
     return error;
 }
 
-/* Read one stream into a summary and, unless it is not wanted, a model. False after a message. */
+/* Read one stream into a summary and, unless it is not wanted, a model. False after a message.
+ */
 static bool load_report(struct run *run, const char *path, const char *shown_path,
                         struct report *report)
 {
@@ -579,7 +581,8 @@ static enum exit_status write_folder(const struct run *run, const struct report 
         return output_failed(path, &error);
     if (run->cli.export.replace)
         nytp_outset_replace(set);
-    bool ok = run->cli.exporter->write_set(report->profile, report->summary, &run->cli.export, set);
+    bool ok =
+        run->cli.exporter->write_set(report->profile, report->summary, &run->cli.export, set);
     if (!ok)
         nytp_error_set(&error, NYTP_ERR_MEMORY, "out of memory");
     uint32_t n_left = 0;

@@ -24,7 +24,7 @@ struct nytp_cli {
     enum nytp_mode mode;
     const struct nytp_exporter *exporter; /* NYTP_MODE_EXPORT: never NULL */
     const char *output;                   /* NULL = not given */
-    bool per_process, open, strict, quiet;
+    bool per_process, open, strict, as_recorded, quiet;
     uint32_t max_calls; /* 0 = not given */
     struct nytp_export_options export;
     struct nytp_read_options read;

@@ -5,6 +5,7 @@
 #include "dump.h"
 
 #include "../core/json.h"
+#include "../core/text.h"
 
 #include <string.h>
 
@@ -121,6 +122,11 @@ void nytp_put_stats(struct nytp_out *out, const struct nytp_profile *profile,
     put_label(out, "time");
     put_seconds(out, profile, profile->total_ticks);
     nytp_putc(out, '\n');
+    if (nytp_recording_ticks(profile) != 0) {
+        put_label(out, "recording");
+        put_seconds(out, profile, nytp_recording_ticks(profile));
+        nytp_puts(out, " taken off\n");
+    }
     put_count(out, "statements", profile->total_statements);
     put_count(out, "calls", profile->total_calls);
     put_count(out, "files", profile->n_files - 1);

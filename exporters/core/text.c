@@ -237,6 +237,26 @@ struct nytp_name nytp_text_place(const struct nytp_profile *profile, uint32_t fi
     return (struct nytp_name){buffer, (uint32_t)(name.len - skip + number_len)};
 }
 
+int64_t nytp_recording_ticks(const struct nytp_profile *profile)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        sum += profile->processes[i].recording_ticks;
+    return sum;
+}
+
+static void put_recording_cost(struct nytp_out *out, const struct nytp_profile *profile,
+                               const struct nytp_unit *unit)
+{
+    const int64_t ticks = nytp_recording_ticks(profile);
+    if (ticks == 0)
+        return;
+    nytp_puts(out, "; less ");
+    nytp_text_time(out, ticks, profile->ticks_per_sec, unit, 0);
+    nytp_printf(out, "%s%s that recording cost", unit != NULL ? " " : "",
+                unit != NULL ? unit->name : "");
+}
+
 void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile,
                         const struct nytp_export_options *options)
 {
@@ -252,6 +272,7 @@ void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile
                 (unsigned long long)profile->total_calls);
     if (profile->n_processes > 1)
         nytp_printf(out, ", %lu processes", (unsigned long)profile->n_processes);
+    put_recording_cost(out, profile, options->unit);
     if (profile->partial)
         nytp_puts(out, "; partial: the recording ends early");
     nytp_puts(out, "\n\n");

@@ -48,6 +48,9 @@ enum nytp_style {
 /* Escape sequence that begins (or, with PLAIN, ends) a style; nothing without `color`. */
 void nytp_text_style(struct nytp_out *out, bool color, enum nytp_style style);
 
+/* What was taken off all processes' times for what recording them cost. */
+int64_t nytp_recording_ticks(const struct nytp_profile *profile);
+
 /* "/path/file.pl:12" of the place; "" without a file. At most `size` bytes with the NUL; a
  * longer one loses its start. */
 struct nytp_name nytp_text_place(const struct nytp_profile *profile, uint32_t file,

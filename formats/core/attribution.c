@@ -8,6 +8,7 @@
  * over lines, and how much the program spent outside any sub.
  */
 #include "attribution.h"
+#include "correction.h"
 #include "totals.h"
 
 #include <stdio.h>
@@ -387,6 +388,7 @@ static bool make_part(struct nytp_attribution *s)
                                                 .start_s = from->start_s,
                                                 .end_s = from->end_s,
                                                 .stmt_ticks = from->clock,
+                                                .costs = from->costs,
                                                 .complete = from->complete};
         p->total_statements += from->statements;
         const bool announced = from->pid != 0 || from->start_s != 0;
@@ -510,7 +512,8 @@ static bool attribute_all(struct nytp_attribution *s)
     if (ok) {
         sum_tree(p);
         ok = nytp_apportion_lines(s) && make_arcs(s) && nytp_profile_make_line_costs(p) &&
-             make_sources(s) && nytp_lay_out_spans(b, p, s->node_of_raw);
+             make_sources(s) && nytp_lay_out_spans(b, p, s->node_of_raw) &&
+             (b->options.as_recorded || nytp_take_off_recording(p));
     }
     free_sums(&sums);
     return ok;

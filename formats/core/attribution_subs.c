@@ -27,7 +27,7 @@ static bool name_ends(struct nytp_name n, const char *tail)
 
 /* "Pkg::CORE:print" and "CORE::print": no sub of perl can contain a lone colon, and CORE is
  * perl's own. */
-static bool is_opcode(struct nytp_name n)
+bool nytp_is_opcode_name(struct nytp_name n)
 {
     if (n.len > 6 && memcmp(n.ptr, "CORE::", 6) == 0)
         return true;
@@ -116,7 +116,8 @@ static bool collect_loose_lines(struct nytp_attribution *s)
                                          page->file,
                                          line,
                                          page->lines[at].ticks,
-                                         page->lines[at].statements};
+                                         page->lines[at].statements,
+                                         page->lines[at].left};
         }
     }
     return true;
@@ -195,7 +196,7 @@ static enum nytp_sub_kind kind_of(const struct nytp_attribution *s, const struct
         return NYTP_SUB_UNRETURNED;
     if (name_ends(sub->name, "::RUNTIME"))
         return NYTP_SUB_RUNTIME;
-    if (is_opcode(sub->name))
+    if (nytp_is_opcode_name(sub->name))
         return NYTP_SUB_OPCODE;
     if (nytp_table_get(&s->b->xsubs, (struct nytp_key){.a = id}) != NYTP_TABLE_NONE)
         return NYTP_SUB_XSUB;

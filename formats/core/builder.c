@@ -8,6 +8,7 @@
  * sub by line ranges.
  */
 #include "builder.h"
+#include "correction.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -161,7 +162,7 @@ static bool new_fid(struct nytp_builder *b, const struct nytp_event *e)
     return true;
 }
 
-static struct nytp_built_process *current(struct nytp_builder *b)
+static struct nytp_built_process *current(const struct nytp_builder *b)
 {
     return &b->processes[b->n_processes - 1];
 }
@@ -182,7 +183,7 @@ static bool begin_process(struct nytp_builder *b, uint32_t pid, uint32_t ppid, d
                                     .start_s = start_s,
                                     .has_entries = b->option_calls_2};
     b->in_process = true;
-    b->discount = false;
+    b->discount = b->returned = b->discount_calls = false;
     b->left_file = b->left_line = 0;
     b->time_position = 0;
     memset(b->page_cache, 0, sizeof b->page_cache);
@@ -253,7 +254,7 @@ static uint32_t find_page(struct nytp_builder *b, uint32_t file, uint32_t number
 }
 
 static bool add_page_line(struct nytp_builder *b, uint32_t file, uint32_t line, int64_t ticks,
-                          uint64_t statements)
+                          uint32_t statements, uint32_t left)
 {
     const uint32_t number = line / NYTP_LINES_PER_PAGE, at = line % NYTP_LINES_PER_PAGE;
     const uint32_t slot = (file * 31 + number) % NYTP_PAGE_CACHE;
@@ -270,6 +271,7 @@ static bool add_page_line(struct nytp_builder *b, uint32_t file, uint32_t line, 
     struct nytp_page_line *l = &p->lines[at];
     l->ticks += ticks;
     l->statements += statements;
+    l->left += left;
     p->seen |= UINT64_C(1) << at;
     return true;
 }
@@ -294,8 +296,10 @@ static bool time_event(struct nytp_builder *b, const struct nytp_event *e)
     struct nytp_built_process *p = current(b);
     const int64_t ticks = e->u.time.ticks;
     const uint32_t line = e->u.time.line;
-    const uint64_t statements = b->discount ? 0 : 1;
-    b->discount = false;
+    const uint32_t statements = b->discount ? 0 : 1;
+    const uint32_t left = b->discount && !b->discount_calls ? 1 : 0;
+    b->discount_calls = b->returned;
+    b->discount = b->returned = false;
     p->clock += ticks;
     p->statements += statements;
     if (ticks < 0) {
@@ -315,8 +319,9 @@ static bool time_event(struct nytp_builder *b, const struct nytp_event *e)
             start_entered_frames(b);
     }
     if (!p->has_entries)
-        return add_page_line(b, file, line, ticks, statements);
-    return nytp_calltree_statement(&b->tree, file, line, ticks, statements) || tree_failed(b);
+        return add_page_line(b, file, line, ticks, statements, left);
+    return nytp_calltree_statement(&b->tree, file, line, ticks, statements, left) ||
+           tree_failed(b);
 }
 
 /* The first entry event of a process: what ran before it ran outside any call. */
@@ -328,7 +333,8 @@ static bool begin_entries(struct nytp_builder *b, struct nytp_built_process *p)
             if ((page->seen >> at & 1) != 0 &&
                 !nytp_calltree_add_line(&b->tree, p->root, page->file,
                                         page->number * NYTP_LINES_PER_PAGE + at,
-                                        page->lines[at].ticks, page->lines[at].statements))
+                                        page->lines[at].ticks, page->lines[at].statements,
+                                        page->lines[at].left))
                 return false;
         page->seen = 0;
     }
@@ -388,6 +394,16 @@ static bool return_span(struct nytp_builder *b, uint32_t depth, uint32_t sub, in
     return keep_span(b, &span);
 }
 
+/* Whether the call that returns now ran statements. With entry events the statement that runs
+ * then began in its frame; else builtins are known by name, xsubs once the stream said so. */
+static bool is_perl_return(const struct nytp_builder *b, uint32_t sub)
+{
+    if (current(b)->has_entries)
+        return b->tree.top > 0 && b->tree.owner_frame == b->tree.top;
+    return !nytp_is_opcode_name(nytp_strings_get(b->strings, sub)) &&
+           nytp_table_get(&b->xsubs, (struct nytp_key){.a = sub}) == NYTP_TABLE_NONE;
+}
+
 static bool return_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     uint32_t sub;
@@ -397,6 +413,7 @@ static bool return_event(struct nytp_builder *b, const struct nytp_event *e)
     const int64_t excl = to_ticks(b, e->u.sub_return.excl_ticks);
     b->negative_times += incl < 0 || excl < 0;
     b->has |= NYTP_HAS_CALLS | NYTP_HAS_ARCS;
+    b->returned |= is_perl_return(b, sub);
     if (b->options.max_spans > 0 &&
         !return_span(b, e->u.sub_return.depth, sub, incl < 0 ? 0 : incl))
         return false;
@@ -511,6 +528,8 @@ static bool attribute_event(struct nytp_builder *b, const struct nytp_event *e)
         if (ticks > 0 && ticks <= INT32_MAX)
             b->ticks_per_sec = (int64_t)ticks;
     }
+    if (b->in_process)
+        nytp_costs_note(&current(b)->costs, &e->u.pair.key, str_number(&e->u.pair.value));
     return keep_pair(b, &b->attributes, &b->n_attributes, &b->attributes_capacity, e);
 }
 

@@ -28,6 +28,7 @@ struct nytp_built_process {
     double start_s, end_s;
     int64_t clock; /* sum of statement ticks */
     uint64_t statements;
+    struct nytp_costs costs; /* as its attributes say */
     bool has_entries; /* statements are in the tree, not in pages */
     bool complete;
 };
@@ -38,7 +39,7 @@ struct nytp_line_page {
     uint64_t seen; /* bit per line: it was executed or timed at all */
     struct nytp_page_line {
         int64_t ticks;
-        uint64_t statements;
+        uint64_t statements, left; /* as in struct nytp_tree_line */
     } lines[NYTP_LINES_PER_PAGE];
 };
 
@@ -121,6 +122,8 @@ struct nytp_builder {
 
     uint32_t left_file, left_line; /* the statement that was left last */
     bool discount;
+    bool returned;       /* a Perl sub returned since the last time record */
+    bool discount_calls; /* the discount is for such a return, not for a block that was left */
 };
 
 /* End the current process, closing its open frames. False with the builder's error set. */
@@ -144,6 +147,9 @@ static inline void nytp_built_span_pruned(struct nytp_builder *builder,
 /* spans.c: make p->spans. `node_of_raw` maps nodes of the growing tree to the model's. */
 bool nytp_lay_out_spans(const struct nytp_builder *builder, struct nytp_profile *p,
                         const uint32_t *node_of_raw);
+
+/* attribution_subs.c: whether a sub's name is that of a builtin, Pkg::CORE:print or CORE::print. */
+bool nytp_is_opcode_name(struct nytp_name name);
 
 /* attribution.c: the built parts become the model. The builder stays with the caller. */
 struct nytp_profile *nytp_attribute(struct nytp_builder *builder, struct nytp_error *error);

@@ -173,7 +173,7 @@ static uint32_t line_slot(uint32_t node, uint32_t file, uint32_t line)
 }
 
 bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t file,
-                            uint32_t line, int64_t ticks, uint64_t statements)
+                            uint32_t line, int64_t ticks, uint64_t statements, uint64_t left)
 {
     const uint32_t slot = line_slot(node, file, line);
     uint32_t record;
@@ -191,6 +191,7 @@ bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t 
     }
     tree->lines[record].ticks += ticks;
     tree->lines[record].statements += statements;
+    tree->lines[record].left += left;
     return true;
 }
 
@@ -225,6 +226,7 @@ static bool book_line(struct nytp_calltree *tree, uint32_t node, uint32_t *previ
     }
     tree->lines[record].ticks += e->ticks;
     tree->lines[record].statements += e->count;
+    tree->lines[record].left += e->left;
     *previous = record;
     return true;
 }
@@ -241,6 +243,7 @@ static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
                 &(struct nytp_pending){
                     .file = l.file, .line = l.line, .ticks = l.ticks, .count = l.statements}))
             return false;
+        tree->lines[previous].left += l.left;
     }
     tree->nodes[from].first_line = 0;
     tree->nodes[from].n_lines = 0;
@@ -422,8 +425,10 @@ static bool add_pending(struct nytp_calltree *tree, uint32_t index,
                                          NYTP_PENDING_HINTS];
     if (*hint >= first && *hint < tree->n_pending) {
         struct nytp_pending *e = &tree->pending[*hint];
-        if (e->line == added->line && e->file == added->file && e->sub == added->sub) {
+        if (e->line == added->line && e->file == added->file && e->sub == added->sub &&
+            e->left <= UINT32_MAX - added->left) {
             e->ticks += added->ticks;
+            e->left += added->left;
             e->count += added->count;
             return true;
         }
@@ -443,7 +448,7 @@ static bool add_pending(struct nytp_calltree *tree, uint32_t index,
 }
 
 bool nytp_calltree_statement(struct nytp_calltree *tree, uint32_t file, uint32_t line,
-                             int64_t ticks, uint64_t statements)
+                             int64_t ticks, uint32_t statements, uint32_t left)
 {
     const uint32_t owner = tree->owner_frame;
     uint32_t node = tree->owner_node;
@@ -455,6 +460,7 @@ bool nytp_calltree_statement(struct nytp_calltree *tree, uint32_t file, uint32_t
                                         &(struct nytp_pending){.sub = NYTP_NO_SUB,
                                                                .file = file,
                                                                .line = line,
+                                                               .left = left,
                                                                .ticks = ticks,
                                                                .count = statements});
             for (uint32_t i = owner + 1; i <= tree->top; i++)
@@ -464,7 +470,7 @@ bool nytp_calltree_statement(struct nytp_calltree *tree, uint32_t file, uint32_t
         node = frame_node(tree, owner);
     }
     return node != NYTP_NO_NODE &&
-           nytp_calltree_add_line(tree, node, file, line, ticks, statements);
+           nytp_calltree_add_line(tree, node, file, line, ticks, statements, left);
 }
 
 /* The statement that runs was begun in frame `index`, which now becomes `node`. */

@@ -46,13 +46,15 @@ struct nytp_tree_node {
     int64_t excl_ticks;
 };
 
-/* What the statement profiler measured on a line in a context. */
+/* What the statement profiler measured on a line in a context. A statement that goes on after a
+ * block in it was left (a loop's next round, eval, if) counts in `left`, one that goes on after
+ * a call of a Perl sub in neither. */
 struct nytp_tree_line {
     uint32_t file, line;
     uint32_t next;   /* of the same node, 0 = last */
     uint32_t follow; /* of the same node: booked after this one the last time, or 0 */
     int64_t ticks;
-    uint64_t statements;
+    uint64_t statements, left;
 };
 
 /* Open frames. Implied frames in which nothing happened are not kept: two neighbours on the
@@ -75,6 +77,7 @@ struct nytp_frame {
 struct nytp_pending {
     uint32_t sub; /* NYTP_NO_SUB for a line */
     uint32_t file, line;
+    uint32_t left;  /* of a line: blocks that were left to go on with it */
     int64_t ticks;  /* statement ticks, or exclusive ticks of the calls */
     uint64_t count; /* statements, or calls */
 };
@@ -126,7 +129,7 @@ bool nytp_calltree_return(struct nytp_calltree *tree, uint32_t depth, uint32_t s
 
 /* Time of the statement that was just left; the next one begins in the current frame. */
 bool nytp_calltree_statement(struct nytp_calltree *tree, uint32_t file, uint32_t line,
-                             int64_t ticks, uint64_t statements);
+                             int64_t ticks, uint32_t statements, uint32_t left);
 
 /* Nothing has happened yet in the frame at this index. */
 bool nytp_calltree_frame_is_fresh(const struct nytp_calltree *tree, uint32_t index);
@@ -147,7 +150,7 @@ uint32_t nytp_calltree_add_child(struct nytp_calltree *tree, uint32_t parent, ui
 
 /* Add to a node's line record, made if need be. */
 bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t file,
-                            uint32_t line, int64_t ticks, uint64_t statements);
+                            uint32_t line, int64_t ticks, uint64_t statements, uint64_t left);
 
 /* Merge everything of `from` (times, calls, lines, children) into `to`; `from` must not be
  * linked anywhere and is freed. */

@@ -26,7 +26,7 @@ static int64_t share_up_to(int64_t total, int64_t cumulated, int64_t sum)
 struct weighted {
     uint32_t file, line;
     int64_t ticks, weight;
-    uint64_t statements;
+    uint64_t statements, left;
 };
 
 static int by_line(const void *x, const void *y)
@@ -65,7 +65,7 @@ static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
     for (uint32_t l = t->nodes[s->raw_of_node[node]].first_line; l != 0; l = t->lines[l].next)
         lines[n_lines++] =
             (struct weighted){t->lines[l].file, t->lines[l].line, t->lines[l].ticks,
-                              t->lines[l].ticks, t->lines[l].statements};
+                              t->lines[l].ticks, t->lines[l].statements, t->lines[l].left};
     if (n_lines > 0)
         qsort(lines, n_lines, sizeof *lines, by_line);
     for (uint32_t c = 0; c < n->n_children; c++) {
@@ -85,7 +85,8 @@ static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
                                                    .file = lines[i].file,
                                                    .line = lines[i].line,
                                                    .ticks = upto - given,
-                                                   .statements = lines[i].statements}))
+                                                   .statements = lines[i].statements,
+                                                   .left = lines[i].left}))
             return false;
         given = upto;
     }
@@ -161,7 +162,8 @@ static bool deal_statements(struct nytp_attribution *s, struct dealing *d, uint3
             if (!add_entry(s, (struct nytp_line_entry){.node = busiest,
                                                        .file = l->file,
                                                        .line = l->line,
-                                                       .statements = l->statements}))
+                                                       .statements = l->statements,
+                                                       .left = l->left}))
                 return false;
             continue;
         }
@@ -174,6 +176,8 @@ static bool deal_statements(struct nytp_attribution *s, struct dealing *d, uint3
             const uint64_t upto = (uint64_t)((unsigned __int128)l->statements *
                                              (uint64_t)cumulated / (uint64_t)sum);
             s->entries[e - 1].statements = upto - given;
+            s->entries[e - 1].left = (uint64_t)((unsigned __int128)l->left * (upto - given) /
+                                                l->statements);
             given = upto;
         }
     }
@@ -300,7 +304,8 @@ static bool apportion_groups(struct nytp_attribution *s, const struct group *gro
                 nytp_table_get(&leaf_index, (struct nytp_key){sub, l->file, l->line, 0});
             d.lines[d.n_lines++] = (struct weighted){
                 l->file, l->line, l->ticks,
-                l->ticks - (leaf == NYTP_TABLE_NONE ? 0 : leaf_ticks[leaf]), l->statements};
+                l->ticks - (leaf == NYTP_TABLE_NONE ? 0 : leaf_ticks[leaf]), l->statements,
+                l->left};
         }
         if (d.n_lines > 0)
             ok = deal_lines(s, &d, nodes, n_nodes);
@@ -369,7 +374,7 @@ static bool make_node_lines(struct nytp_attribution *s)
     for (uint32_t i = 0; i < s->n_entries; i++) {
         const struct nytp_line_entry *e = &s->entries[i];
         p->node_lines[first[e->node + 1]++] =
-            (struct nytp_node_line){e->file, e->line, e->ticks, e->statements};
+            (struct nytp_node_line){e->file, e->line, e->ticks, e->statements, e->left};
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < p->n_nodes; i++) {
@@ -384,6 +389,7 @@ static bool make_node_lines(struct nytp_attribution *s)
                 by_place(&p->node_lines[kept - 1], &lines[l]) == 0) {
                 p->node_lines[kept - 1].ticks += lines[l].ticks;
                 p->node_lines[kept - 1].statements += lines[l].statements;
+                p->node_lines[kept - 1].left += lines[l].left;
             } else {
                 p->node_lines[kept++] = lines[l];
             }

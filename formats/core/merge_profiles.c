@@ -333,6 +333,7 @@ static void add_nodes(struct merging *f, uint32_t input, int64_t scale)
         p.part += to->n_parts;
         p.root += node_base;
         p.stmt_ticks *= scale;
+        p.recording_ticks *= scale;
         to->processes[to->n_processes++] = p;
     }
     for (uint32_t i = 0; i < from->n_parts; i++) {

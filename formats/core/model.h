@@ -33,13 +33,21 @@ enum nytp_has {
     NYTP_HAS_BLOCKS = 1 << 5,     /* TIME_BLOCK: blocks=1 */
 };
 
+/* What recording added to one event of each kind, in picoseconds; 0 = not known. A call costs
+ * its callee (in) and its caller (out). */
+struct nytp_costs {
+    int64_t stmt, leave, call_in, call_out, xsub_in, xsub_out, op_in, op_out;
+};
+
 /* One process of the recording. */
 struct nytp_process {
     uint32_t pid, ppid;
     double start_s, end_s; /* epoch; end_s 0 when the end was not seen */
     uint32_t part;
     uint32_t root;      /* node index: the root of its tree, sub main::RUNTIME */
-    int64_t stmt_ticks; /* sum of all its statement records */
+    int64_t stmt_ticks; /* sum of all its statement records, as recorded */
+    struct nytp_costs costs;
+    int64_t recording_ticks; /* what recording cost, as far as it was taken off the times */
     bool complete;      /* its end was seen */
 };
 
@@ -151,6 +159,8 @@ struct nytp_node_line {
     uint32_t file, line;
     int64_t ticks;
     uint64_t statements;
+    uint64_t left; /* how often a statement there went on after a block in it was left; 0 once a
+                      selection or a merge made the node anew */
 };
 
 /* One call on the time axis; only with build option `spans`. Sorted by process, start,
@@ -192,6 +202,7 @@ struct nytp_profile {
 
 struct nytp_build_options {
     bool sources;       /* keep source lines */
+    bool as_recorded;   /* take nothing off for what recording cost */
     uint32_t max_spans; /* keep a timeline of at most this many calls; 0 = none */
     uint64_t max_nodes; /* limit on distinct contexts; 0 = the default limit */
 };

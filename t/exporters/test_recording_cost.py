@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""What recording cost is taken off: counts times costs per context, worked out here from the raw
+stream, and every format shows the same corrected times."""
+
+import collections
+import json
+import math
+import subprocess
+
+import pytest
+
+import profiles
+from nytpread import Reader
+from nytpwrite import Writer
+from readers import read_callgrind, read_pprof
+
+# Picoseconds an event; a tick is 100 ns, so that rounding and zero are met all the time.
+COSTS = {"stmt": 10_300, "leave": 13_100, "call_in": 22_700, "call_out": 24_100,
+         "xsub_in": 19_500, "xsub_out": 19_700, "op_in": 21_000, "op_out": 23_000}
+TICKS = {kind: value * 1e7 / 1e12 for kind, value in COSTS.items()}
+
+
+def u32_size(first):
+    return 1 if first < 0x80 else 2 if first < 0xC0 else 3 if first < 0xE0 else 4 if first < 0xFF else 5
+
+
+def with_costs(path, out, costs=None):
+    """The same recording, with what each event cost behind every process's start."""
+    data = profiles.inflated(path)
+    start = data.index(b"\nP" if b"\nzP" not in data else b"\nzP") + 1
+    start += data[start:start + 1] == b"z"
+    at = start + 1
+    at += u32_size(data[at])
+    at += u32_size(data[at]) + 8
+    lines = "".join(f":cost_{kind}={value}\n" for kind, value in (costs or COSTS).items())
+    plain = data[:start].removesuffix(b"z")
+    out.write_bytes(plain + data[start:at] + lines.encode() + data[at:])
+    return str(out)
+
+
+@pytest.fixture
+def export(export_command):
+    def run(*arguments, code=0):
+        done = subprocess.run([export_command, *arguments], check=False, capture_output=True)
+        assert done.returncode == code, done.stderr
+        return done.stdout
+    return run
+
+
+class Context:
+    """A chain of calls, by sub and place of the call."""
+
+    def __init__(self, name, place):
+        self.name, self.place = name, place
+        self.calls = self.begun = self.left = 0
+        self.children = {}
+
+    def child(self, name, place):
+        return self.children.setdefault((name, place), Context(name, place))
+
+    def take_in(self, other):
+        self.calls += other.calls
+        self.begun += other.begun
+        self.left += other.left
+        for (name, place), below in other.children.items():
+            self.child(name, place).take_in(below)
+
+
+def contexts(path):
+    """The tree of one process of a recording with entry events, in which each call returned."""
+    root = Context(b"main::RUNTIME", None)
+    stack, owner = [root], root
+    returned = of_call = discount = False
+    xsubs, names = set(), {}
+    for tag, *fields in Reader(path):
+        if tag == ">":
+            stack.append(Context(None, tuple(fields)))
+        elif tag == "<":
+            frame = stack.pop()
+            while len(stack) > fields[0]:                 # entries that came to nothing
+                stack.pop()
+            returned |= owner is frame
+            frame.name = fields[3]
+            frame.calls = 1
+            caller = stack[-1]
+            known = caller.child(frame.name, frame.place)
+            known.take_in(frame)
+            if owner is frame:
+                owner = known
+        elif tag in "+*":
+            owner.begun += not discount
+            owner.left += discount and not of_call
+            of_call, returned, discount = returned, False, False
+            owner = stack[-1]
+        elif tag == "-":
+            discount = True
+        elif tag == "c" and fields[0] == 0 and fields[3] == 0:
+            xsubs.add(fields[-1])
+    assert len(stack) == 1
+    return root, xsubs
+
+
+def kind_of(name, xsubs):
+    return "op" if b"CORE:" in name else "xsub" if name in xsubs else "call"
+
+
+def cost_of(context, xsubs):
+    cost = context.begun * TICKS["stmt"] + context.left * TICKS["leave"]
+    if context.place is not None:
+        cost += context.calls * TICKS[kind_of(context.name, xsubs) + "_in"]
+    return cost + sum(child.calls * TICKS[kind_of(name, xsubs) + "_out"]
+                      for (name, _), child in context.children.items())
+
+
+def stacks(text):
+    return {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in text.decode().splitlines()}
+
+
+def test_counts_times_costs_come_off_each_context(export, profile, tmp_path):
+    """In this program each chain of names has one chain of places, so the two trees compare."""
+    program = tmp_path / "p.pl"
+    program.write_text("""
+sub leaf { my $n = shift; for my $i (1 .. $n) { $n += $i } return $n }
+sub middle { my $n = 0; while ($n < 40) { $n += length sprintf('%d', leaf(3)) + 4 } eval { $n++ }; $n }
+middle() for 1 .. 200;
+sub deep { my $n = shift; return $n ? deep($n - 1) : leaf(50) }
+deep(20) for 1 .. 20;
+my @sorted = sort { $a <=> $b } map { lc } 1 .. 300;
+""")
+    recorded = tmp_path / "p.out"
+    profiles.run_recorder([str(program)], "calls=2", recorded)
+    file = with_costs(recorded, tmp_path / "costs.out")
+    before = stacks(export("--collapsed", "--unit=ticks", "--as-recorded", "--no-merge-evals", file))
+    after = stacks(export("--collapsed", "--unit=ticks", "--no-merge-evals", file))
+    root, xsubs = contexts(str(recorded))
+    compared = changed = 0
+    work = [("main::RUNTIME", root)]
+    seen = collections.Counter()
+    while work:
+        path, context = work.pop()
+        seen[path] += 1
+        names = collections.Counter(name for name, _ in context.children)
+        for (name, _), child in context.children.items():
+            if names[name] == 1:
+                work.append((f"{path};{name.decode()}", child))
+        # What stands below several places of one name is summed in the export; left out here.
+        if path not in before or before[path] < 0:
+            continue
+        rest = max(0, before[path] - cost_of(context, xsubs))
+        assert abs(after.get(path, 0) - rest) <= 0.5 + 1e-6, path
+        compared += 1
+        changed += after.get(path, 0) != before[path]
+    assert set(seen.values()) == {1}
+    assert compared > 20 and changed > 10
+
+
+NAMES = ["mixed-calls2", "mixed-calls1", "mixed-calls0", "mixed-blocks", "mixed-subs0", "recurse",
+         "recurse-calls1", "evals", "jumps", "unreturned", "exec", "requires", "killed-plain", "perltidy",
+         "perltidy-calls1"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sums_hold_in_every_format(export, profile, tmp_path, name):
+    file = with_costs(profile(name), tmp_path / "costs.out")
+    code = 3 if name.startswith("killed") else 0
+    assert export("--check", file, code=code).rstrip().endswith((b"ok", b"partial"))
+    data = json.loads(export("--json", "--unit=ticks", file, code=code))
+    raw = json.loads(export("--json", "--unit=ticks", "--as-recorded", file, code=code))
+    taken_off = sum(process["recording_cost"] for process in data["processes"])
+    assert taken_off > 0 and data["total"] == raw["total"] - taken_off
+    assert sum(sub["exclusive"] for sub in data["subs"]) == data["total"]
+    was = {(sub["name"], sub["file"]): sub for sub in raw["subs"]}
+    for sub in data["subs"]:
+        old = was[sub["name"], sub["file"]]
+        assert old["exclusive"] < 0 or 0 <= sub["exclusive"] <= old["exclusive"]
+        assert (sub["calls"], sub["statements"]) == (old["calls"], old["statements"])
+    assert sum(stacks(export("--collapsed", "--unit=ticks", file, code=code)).values()) == data["total"]
+    costs = collections.Counter()
+    for cost in data["lines"]:
+        assert cost["exclusive"] >= 0 or any(s["exclusive"] < 0 for s in raw["subs"])
+        costs[cost["sub"]] += cost["exclusive"]
+    assert sum(costs.values()) == data["total"]
+    in_ns = data["total"] * 100
+    assert read_callgrind(export("--callgrind", "--unit=ns", file, code=code)).total == in_ns
+    assert read_pprof(export("--pprof", file, code=code)).total == in_ns
+
+
+@pytest.mark.parametrize("name", ["mixed-calls2", "recurse", "evals", "perltidy"])
+def test_the_time_line_shrinks_and_stays_nested(export, profile, tmp_path, name):
+    file = with_costs(profile(name), tmp_path / "costs.out")
+    trace = json.loads(export("--speedscope", "--unit=ns", file))
+    timeline = next(p for p in trace["profiles"] if p["type"] == "evented")
+    stack, last, own = [], timeline["startValue"], collections.Counter()
+    for event in timeline["events"]:
+        assert event["at"] >= last
+        own[stack[-1] if stack else None] += event["at"] - last
+        last = event["at"]
+        if event["type"] == "O":
+            stack.append(event["frame"])
+        else:
+            assert stack.pop() == event["frame"]
+    assert not stack
+    data = json.loads(export("--json", "--unit=ns", file))
+    assert abs(sum(own.values()) - data["total"]) <= 200
+    exclusive = collections.Counter()
+    for sub in data["subs"]:
+        exclusive[sub["name"]] += sub["exclusive"]
+    shown = collections.Counter()
+    assert own.pop(None, 0) == 0
+    for frame, ticks in own.items():
+        shown[trace["shared"]["frames"][frame]["name"]] += ticks
+    for name, ticks in exclusive.most_common(5):
+        assert math.isclose(shown[name], ticks, rel_tol=0.01, abs_tol=2000), name
+
+
+def test_without_costs_nothing_changes(export, profile, tmp_path):
+    file = profile("perltidy")
+    for form in ("--json", "--speedscope", "--callgrind", "--top"):
+        assert export(form, file) == export(form, "--as-recorded", file)
+
+
+def test_the_terminal_says_how_much_was_taken_off(export, profile, tmp_path):
+    file = with_costs(profile("mixed-calls2"), tmp_path / "costs.out")
+    assert b" that recording cost" in export("--top", file).splitlines()[0]
+    assert b" that recording cost" not in export("--top", "--as-recorded", file)
+    assert b" taken off\n" in export("--stats", file)
+
+
+def two_processes():
+    stream = Writer()
+    for pid in 7, 8:
+        stream.pid_start(pid)
+        for value in (30_000_000, 20_000_000, 25_000_000) if pid == 7 else ():
+            stream.attribute("cost_stmt", value)          # the lowest counts: 200 ticks
+        stream.fid(1, "/x/a.pl")
+        for _ in range(4):
+            stream.time(1000, 1, 3)
+        stream.pid_end(pid)
+    return stream
+
+
+def test_costs_are_a_processs_own(export, tmp_path):
+    file = str(two_processes().save(tmp_path / "two.out"))
+    found = json.loads(export("--json", "--unit=ticks", file))["processes"]
+    assert [(p["total"], p["recording_cost"]) for p in found] == [(3200, 800), (4000, 0)]
+
+
+def test_no_time_goes_below_zero(export, tmp_path):
+    stream = Writer().pid_start(7).attribute("cost_stmt", 100_000_000).fid(1, "/x/a.pl")
+    for _ in range(10):
+        stream.time(5, 1, 3)
+    file = str(stream.pid_end(7).save(tmp_path / "much.out"))
+    data = json.loads(export("--json", "--unit=ticks", file))
+    assert data["total"] == 0 and data["processes"][0]["recording_cost"] == 50
+
+
+@pytest.mark.parametrize("value", ["0", "-5", "x", "100000001", "99999999999999999999999", ""])
+def test_costs_that_cannot_be_are_passed_over(export, tmp_path, value):
+    stream = Writer().pid_start(7).attribute("cost_stmt", value).fid(1, "/x/a.pl").time(500, 1, 3)
+    file = str(stream.pid_end(7).save(tmp_path / "odd.out"))
+    assert json.loads(export("--json", "--unit=ticks", file))["total"] == 500
