@@ -239,17 +239,78 @@ Has been removed; the program runs unprofiled.
 
 =item DB::disable_profile()
 
-Stop recording. Calls that are open still report their return.
+Stop recording. Calls that are open still report their return. The statement that calls it has its
+record, with the time up to the call, when recording goes on; if it never does, none.
 
 =item DB::enable_profile(), DB::enable_profile($file)
 
 Go on, or start. With a file name the current profile is finished first. Returns whether
-recording was on.
+recording was on. Each file has the calls of its own time only. After C<DB::finish_profile()> the
+profile goes on in F<FILE.2>, which is said: what is finished is not overwritten.
 
 =item DB::finish_profile()
 
-Finish and close the profile. Called by itself when the program ends, after its END blocks and the
-destructors that run in global destruction. (Into a FIFO or device these are not recorded.)
+Finish and close the profile. The call itself is in no profile, its statement is. Called by itself
+when the program ends, after its END blocks and the destructors that run in global destruction.
+(Into a FIFO or device these are not recorded.)
+
+=back
+
+=head1 WHAT IS LISTED
+
+Every sub that perl compiled while the module was loaded is in the profile with its lines, called or
+not, if anything else in its file was recorded; so are closures that C<Sub::Util::set_subname> or
+C<Sub::Name::subname> named (not with subs=0).
+
+A BEGIN block, or C<use>, that was recorded is C<Pkg::BEGIN@LINE>. Of those that ran while nothing
+was recorded (before INIT with start=init, during a pause, with subs=0) the last of each package is
+C<Pkg::BEGIN>. C<perl -d:NYTProf> is itself a C<use> on line 0 of the program: C<main::BEGIN>, lines
+0 to 0, is in most profiles for it.
+
+Builtins and xsubs have lines 0 to 0. They are shown in the file with the lowest id that has a sub
+of their package, in a string eval only if there is no file. A builtin is one also if each call of
+it dies; an xsub once a call of it has returned, whatever became of the calls before.
+
+Subs that AutoSplit cut out of a module are in the module's file.
+
+=head1 COMING FROM Devel::NYTProf 6
+
+The facts are the same, with these exceptions:
+
+=over 4
+
+=item *
+
+With C<DB::enable_profile($file)> the call totals of the file before are not repeated in the new
+one: merged, calls would count twice.
+
+=item *
+
+C<DB::enable_profile()> after C<DB::finish_profile()> goes on in another file instead of
+overwriting the finished one. The call of C<DB::finish_profile()> is in neither, its statement is
+in the first with leave=1, too.
+
+=item *
+
+The statement that calls C<DB::disable_profile()> keeps its time, so that sums stay whole.
+
+=item *
+
+An xsub whose first call died is an xsub all the same. Of several files that a builtin or xsub could
+be shown in, the one with the lowest id is taken, not one by hash order: the same program gives the
+same profile.
+
+=item *
+
+For an id that no file has C<fileinfo_of> in L<Devel::NYTProf::Data> gives undef and a warning, as
+for a name, and profiles with merged string evals can be dumped without a hook. In
+L<Devel::NYTProf::Util> C<fmt_float> formats tiny numbers with any precision, and
+C<strip_prefix_from_paths> edits arrays in arrays.
+
+=item *
+
+Devel::NYTProf::Test and Devel::NYTProf::FileHandle, which only Devel::NYTProf itself uses, are not
+installed.
 
 =back
 

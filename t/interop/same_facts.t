@@ -13,7 +13,7 @@ use Test::More;
 use NYTPTest;
 
 # Ours with use_db_sub=1 is held against the other's normal mode: it is to tell the same.
-my @OPTIONS = ('calls=2', 'calls=1:slowops=0:blocks=1', 'use_db_sub=1:savesrc=0:calls=1');
+my @OPTIONS = ('calls=2', 'start=init:calls=1', 'calls=1:slowops=0:blocks=1', 'use_db_sub=1:savesrc=0:calls=1');
 sub peer_options { return $_[0] =~ s/use_db_sub=1:?//r }
 
 my $peer = loaded_from('peer');

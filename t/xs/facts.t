@@ -44,8 +44,9 @@ sub facts {
     return @lines;
 }
 
-# row NAME, {opts (a list: each run), want, prepare (called with the folder), profile, and what
-# run_prog() takes}, PROGRAM, FACTS
+# row NAME, {opts (a list: each run), want, prepare (called with the folder), profile, says (what may
+# be said on standard error), only (whose fact it is), match (in place of FACTS), and what run_prog()
+# takes}, PROGRAM, FACTS
 my @ROWS;
 
 sub row {
@@ -253,6 +254,57 @@ sub 1 4-4 Acc::a
 sub 1 4-4 Acc::b
 F
 
+# ---- where we differ, and stay (see the manual)
+
+my $FILES = <<'P';
+sub w { return 1 }
+w();
+DB::enable_profile('new.out');
+w();
+DB::finish_profile();
+w();
+DB::enable_profile();
+w();
+P
+my $W = 'main::RUNTIME -> main::w x1';
+my %ONLY = (only => 'ours', want => qr/^(?:arc|stmt|mark)/, says => qr/goes on in \S+new\.out\.2$/);
+row 'each file has the calls of its own time', { %ONLY, opts => ["$USUAL:leave=0", $USUAL], profile => 'new.out' },
+  $FILES, "arc 1:4 $W\nstmt 1 1:1 4:1 5:1\n";
+row 'and so has the first', { %ONLY, opts => ["$USUAL:leave=0", $USUAL] },
+  $FILES, "arc 1:2 $W\nstmt 1 1:1 2:1 3:1\n";
+row 'what is finished is not overwritten', { %ONLY, opts => [$USUAL], profile => 'new.out.2' },
+  $FILES, "arc 1:8 $W\nstmt 1 1:1 7:1 8:1\n";
+row 'an xsub is one, whatever became of its first call',
+  { %ONLY, opts => [$USUAL], want => qr/upgrade/ }, <<'P', <<'F';
+my $s = 'x';
+sub f { eval { utf8::upgrade(@_) } }
+eval { &utf8::upgrade() };
+utf8::upgrade($s);
+package utf8;
+sub g { 1 }
+g();
+P
+sub 1 0-0 utf8::upgrade
+mark utf8::upgrade
+arc 1:3 main::RUNTIME -> utf8::upgrade x1
+arc 1:4 main::RUNTIME -> utf8::upgrade x1
+F
+
+# ---- a pause elsewhere
+
+row 'with blocks, the record of the paused statement has its block',
+  { opts => ["$USUAL:blocks=1"], want => qr/^stmt/ }, $SWITCHING, "stmt 1 1:3 2:1 3:1 5:1 6:1 8:1 9:1\n";
+row 'a child has no record of the statement that paused its parent',
+  { opts => [$USUAL], want => qr/^stmt/, profile => 'child.out', only => 'ours' }, <<'P', "stmt 1 5:1 6:1 7:1\n";
+DB::disable_profile();
+if (my $pid = fork) {
+    waitpid $pid, 0; exit;
+}
+DB::enable_profile();
+$x++;
+rename glob('nytprof.out.*'), 'child.out';
+P
+
 # ---- ids
 
 row 'a string eval without a known place has a lower id than the parent that is invented for it',
@@ -343,6 +395,7 @@ for my $row (grep { !$_->{only} || $_->{only} eq impl() } @ROWS) {
             my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
             $row->{prepare}->($dir) if $row->{prepare};
             my $run = run_prog(%$row, opts => $opts, dir => $dir);
+            $run->{err} = '' if $row->{says} && $run->{err} =~ $row->{says};
             is "$run->{status}$run->{err}", 0, "$opts: runs";
             my $p = profile_in($run, $row->{profile});
             ok $p && $p->{complete}, "$opts: has a whole profile" or return;
