@@ -63,6 +63,13 @@ _start()
   CODE:
     nytp_start(aTHX);
 
+void
+_write_marks()
+  CODE:
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec != NULL)
+        nytp_dprof_choose(aTHX_ rec);
+
 MODULE = Devel::NYTProf    PACKAGE = Devel::NYTProf::ReadStream
 
 SV *

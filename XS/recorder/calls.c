@@ -216,6 +216,8 @@ static void account(struct nytp_recorder *rec, const struct nytp_frame *frame, u
     if (LIKELY(rec->returns_on))
         nytp_write_sub_return(rec->writer, depth, incl, excl, frame->sub->encoded,
                               frame->sub->encoded_len);
+    else if (rec->marks_on)
+        nytp_dprof_leave(rec, frame->sub, frame->enter_ticks + incl);
 }
 
 /* A signal may have to report the frame, when it is too late to allocate its arc. */
@@ -273,6 +275,8 @@ void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks)
         rec->frames[i].enter_ticks = ticks;
         rec->frames[i].callee_ticks = 0;
         prepare_report(rec, &rec->frames[i]);
+        if (rec->dprof != NULL)
+            nytp_dprof_enter(rec, rec->frames[i].sub, ticks);
     }
 }
 
@@ -334,6 +338,8 @@ static void enter(struct nytp_recorder *rec, struct nytp_sub *sub,
     const struct nytp_frame *const frame = push(rec, sub, site);
     if (rec->entries_on)
         nytp_write_sub_entry(rec->writer, site->fid, site->line);
+    else if (rec->marks_on)
+        nytp_dprof_enter(rec, sub, site->now);
     prepare_report(rec, frame);
     nytp_unguard(rec);
 }
@@ -455,7 +461,10 @@ static OP *call_unclear(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub,
     struct nytp_frame *const frame = &rec->frames[rec->n_frames - 1];
     nytp_guard(rec);
     frame->sub->depth--;
+    struct nytp_sub *const was = frame->sub;
     frame->sub = nytp_sub_of_cv(aTHX_ rec, entered);
+    if (rec->marks_on && frame->sub != was)
+        nytp_dprof_correct(rec, was, frame->sub, frame->enter_ticks);
     frame->depth = ++frame->sub->depth;
     frame->sub->called = true;
     frame->serial = ++rec->last_serial; /* the scope to watch is the sub's own */

@@ -38,7 +38,8 @@ enum {
     LARGE = 65536,
 };
 
-static const char profile_magic[] = "NYTProf ";
+/* Ours, and Devel::DProf's. */
+static const char profile_magic[] = "NYTProf ", marks_magic[] = "#fOrTyTw";
 
 static bool fail(struct nytp_outfile *file, const char *what, const char *path)
 {
@@ -135,7 +136,8 @@ static bool looks_like_profile(int fd, const struct stat *now)
     if (now->st_size == 0)
         return true;
     return pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
-           memcmp(head, profile_magic, sizeof head) == 0;
+           (memcmp(head, profile_magic, sizeof head) == 0 ||
+            memcmp(head, marks_magic, sizeof head) == 0);
 }
 
 static bool is_before(const struct timespec *a, const struct timespec *b)
@@ -412,6 +414,15 @@ bool nytp_outfile_write(void *context, const uint8_t *bytes, size_t len)
         fits_limit(file, len) && (file->is_regular ? write_all(file, bytes, len)
                                                    : write_without_sigpipe(file, bytes, len));
     return ok || fail(file, "cannot write", file->path);
+}
+
+bool nytp_outfile_overwrite(struct nytp_outfile *file, uint64_t offset, const uint8_t *bytes,
+                            size_t len)
+{
+    if (!file->is_regular || file->error.status != NYTP_OK || !is_ours(file, file->fd))
+        return false;
+    return pwrite(file->fd, bytes, len, (off_t)offset) == (ssize_t)len ||
+           fail(file, "cannot write", file->path);
 }
 
 bool nytp_outfile_truncate(struct nytp_outfile *file, uint64_t size)

@@ -40,6 +40,10 @@ bool nytp_outfile_open(struct nytp_outfile *file, const char *path, bool spares_
  * again if the program closed it. Raises no signal. */
 bool nytp_outfile_write(void *file, const uint8_t *bytes, size_t len);
 
+/* Write over what a regular file has at `offset`. */
+bool nytp_outfile_overwrite(struct nytp_outfile *file, uint64_t offset, const uint8_t *bytes,
+                            size_t len);
+
 /* Cut a regular file back to `size` bytes. */
 bool nytp_outfile_truncate(struct nytp_outfile *file, uint64_t size);
 

@@ -86,6 +86,7 @@ static void set_state(struct nytp_recorder *rec, enum nytp_state state)
     rec->counting = nytp_file_is_open(rec) && rec->options.subs;
     rec->entries_on = rec->options.calls > 1;
     rec->returns_on = rec->options.calls > 0;
+    rec->marks_on = rec->dprof != NULL;
     rec->blocks_on = rec->options.blocks;
     rec->finds_caller = rec->options.findcaller;
     rec->leave_on = rec->options.leave && !rec->options.use_db_sub;
@@ -112,7 +113,8 @@ static void flush(struct nytp_recorder *rec, enum nytp_flush how)
 {
     dSAVE_ERRNO;
     nytp_clock_pause(&rec->clock);
-    const bool ok = nytp_writer_flush(rec->writer, how);
+    const bool ok = nytp_writer_flush(rec->writer, how) &&
+                    (rec->dprof == NULL || nytp_dprof_flush(rec));
     if (how != NYTP_FLUSH_NONE)
         rec->synced_raw = rec->writer->n_raw;
     nytp_clock_resume(&rec->clock);
@@ -313,6 +315,13 @@ static void forget_written(struct nytp_recorder *rec)
         nytp_sub_needs_info(rec, rec->subs[i]);
 }
 
+static int64_t axis_now(const struct nytp_recorder *rec)
+{
+    const uint64_t raw =
+        rec->clock.pauses > 0 ? rec->clock.paused_raw : nytp_clock_raw(&rec->clock);
+    return nytp_clock_ticks(&rec->clock, raw);
+}
+
 static bool open_profile(pTHX_ struct nytp_recorder *rec)
 {
     if (rec->started == 0)
@@ -332,8 +341,10 @@ static bool open_profile(pTHX_ struct nytp_recorder *rec)
         (!rec->file.is_beside_ancestor || rec->options.log != NULL))
         nytp_say(rec, "%s", rec->file.note);
     if (rec->writer == NULL)
-        rec->writer = nytp_writer_new(nytp_outfile_write, &rec->file);
-    if (rec->writer == NULL) {
+        rec->writer = nytp_writer_new(
+            rec->dprof != NULL ? nytp_dprof_discard : nytp_outfile_write, &rec->file);
+    if (rec->writer == NULL ||
+        (rec->dprof != NULL && !nytp_dprof_begin(rec, axis_now(rec)))) {
         nytp_say(rec, "out of memory; the program runs unprofiled");
         set_state(rec, NYTP_OFF);
         return false;
@@ -358,13 +369,6 @@ static void begin_recording(struct nytp_recorder *rec)
 {
     nytp_stmt_drop(rec);
     go_on_recording(rec);
-}
-
-static int64_t axis_now(const struct nytp_recorder *rec)
-{
-    const uint64_t raw =
-        rec->clock.pauses > 0 ? rec->clock.paused_raw : nytp_clock_raw(&rec->clock);
-    return nytp_clock_ticks(&rec->clock, raw);
 }
 
 /* The first records of a new file, after its header. */
@@ -452,6 +456,8 @@ static void write_closing(pTHX_ struct nytp_recorder *rec)
     nytp_begins_write(rec);
     if (rec->options.subs)
         nytp_arcs_write(rec);
+    if (rec->dprof != NULL)
+        nytp_dprof_end(rec, axis_now(rec));
     write_thread_count(rec);
     nytp_write_pid_end(rec->writer, (uint32_t)rec->pid, time_of_day());
 }
@@ -467,6 +473,8 @@ void nytp_finish_without_perl(struct nytp_recorder *rec)
     nytp_begins_write(rec);
     if (rec->options.subs)
         nytp_arcs_write_unsorted(rec);
+    if (rec->dprof != NULL)
+        nytp_dprof_end(rec, axis_now(rec));
     nytp_write_pid_end(rec->writer, (uint32_t)rec->pid, time_of_day());
     flush(rec, NYTP_FLUSH_FINISH);
     set_state(rec, NYTP_OFF);
@@ -569,6 +577,8 @@ static void end_for_now(pTHX_ struct nytp_recorder *rec)
         .deflate =
             rec->writer->deflate == NULL ? NULL : nytp_deflate_copy(rec->writer->deflate),
     };
+    if (rec->dprof != NULL)
+        nytp_dprof_keep(rec);
     write_closing(aTHX_ rec);
     flush(rec, NYTP_FLUSH_FINISH);
     rec->is_ended = true;
@@ -580,6 +590,8 @@ static bool take_back_end(struct nytp_recorder *rec)
     struct nytp_deflate *const before = rec->before_end.deflate;
     const bool is_whole = before != NULL || rec->options.compress == 0;
     nytp_writer_set_deflate(rec->writer, before);
+    if (rec->dprof != NULL)
+        nytp_dprof_take_back(rec);
     return is_whole && nytp_outfile_truncate(&rec->file, rec->before_end.size);
 }
 
@@ -758,6 +770,7 @@ static void let_go(pTHX_ struct nytp_recorder *rec)
     rec->interpreter = NULL;
     nytp_writer_free(rec->writer);
     rec->writer = NULL;
+    nytp_dprof_free(rec);
     if (rec->places != NULL)
         munmap(rec->places, NYTP_PLACES * sizeof *rec->places);
     rec->places = NULL;

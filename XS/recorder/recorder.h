@@ -27,6 +27,7 @@
 
 #include "../../formats/core/writer.h"
 #include "clock.h"
+#include "dprof.h"
 #include "options.h"
 #include "outfile.h"
 #include "index.h"
@@ -114,6 +115,7 @@ struct nytp_sub {
     uint32_t package_len;   /* of `name`, before the last "::" */
     struct nytp_file *file; /* where it was compiled, or NULL */
     uint32_t first_line, last_line;
+    uint32_t mark_id;         /* in the tmon.out being written; 0: not there yet */
     uint32_t info_generation; /* of the profile file that has its SUB_INFO; 0 = none */
     bool is_queued;           /* in recorder->unwritten */
     bool is_unique;           /* no other body will get the same name */
@@ -255,6 +257,7 @@ struct nytp_recorder {
     bool counting;          /* a profile is open: calls that end are accounted */
     bool entries_on;        /* calls=2 */
     bool returns_on;        /* calls=1 or 2 */
+    bool marks_on;          /* neither: dprof writes both */
     bool blocks_on;
     bool leave_on;
     bool finds_caller;     /* findcaller=1 */
@@ -310,6 +313,7 @@ struct nytp_recorder {
     enum nytp_state state;
     struct nytp_options options;
     struct nytp_outfile file;
+    struct nytp_dprof *dprof; /* owned; NULL: the native stream is written */
     uint32_t generation;  /* counts profile files, from 1 */
     volatile bool forked; /* set in the child by the atfork handler */
     pid_t pid;

@@ -33,9 +33,9 @@ subtest 'takes the place of the other package' => sub {
     my $compatible = version_of('NYTP_COMPATIBLE_VERSION');
     my ($status, $text) = run_in($dir, "dpkg-deb -f $deb");
     like($text, qr/^Version: \Q$version\E$/m,                                   'version');
-    like($text, qr/^Provides: libdevel-nytprof-perl \(= \Q$compatible\E\)/m,    'Provides');
-    like($text, qr/^Conflicts: libdevel-nytprof-perl\b/m,                       'Conflicts');
-    like($text, qr/^Replaces: libdevel-nytprof-perl\b/m,                        'Replaces');
+    like($text, qr/^Provides:.*\blibdevel-nytprof-perl \(= \Q$compatible\E\)/m,    'Provides');
+    like($text, qr/^Conflicts: libdevel-dprof-perl, libdevel-nytprof-perl\b/m,                       'Conflicts');
+    like($text, qr/^Replaces: libdevel-dprof-perl, libdevel-nytprof-perl\b/m,                        'Replaces');
     like($text, qr/^Depends:.*\bperlapi-/m,  'depends on the perl that it was built for');
     like($text, qr/^Depends:.*\b(?:zlib1g|libisal2)\b/m, 'and on what inflates');
 };

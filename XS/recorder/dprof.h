@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * perl -d:DProf: the recorder writes Devel::DProf's tmon.out instead of its own stream. Calls
+ * that are entered and left become marks (formats/core/marks.h) with readings of the user, the
+ * system and the real clock; all other records go nowhere.
+ *
+ * The real clock is the recorder's axis. Processor time costs a system call, so it is read when
+ * more than a little real time has passed since it was read last; shorter stretches are taken
+ * for user time, and the next reading sets that right.
+ */
+#ifndef NYTP_DPROF_H
+#define NYTP_DPROF_H
+
+#include "perl_compat.h"
+
+#include "../../formats/core/marks.h"
+
+struct nytp_recorder;
+struct nytp_sub;
+struct nytp_dprof;
+
+/* From now on; the environment tells the clock ticks per second (PERL_DPROF_TICKS) and the
+ * buffer's size (PERL_DPROF_BUFFER). Before anything is recorded. */
+void nytp_dprof_choose(pTHX_ struct nytp_recorder *rec);
+
+/* nytp_bytes_fn, for the stream's records. */
+bool nytp_dprof_discard(void *context, const uint8_t *bytes, size_t len);
+
+/* A new file; `now` is the axis in ticks. False when out of memory. */
+bool nytp_dprof_begin(struct nytp_recorder *rec, int64_t now);
+
+/* Marks; `now` is the axis in ticks. */
+void nytp_dprof_enter(struct nytp_recorder *rec, struct nytp_sub *sub, int64_t now);
+void nytp_dprof_leave(struct nytp_recorder *rec, struct nytp_sub *sub, int64_t now);
+/* The call that was entered last is of another sub than was thought. */
+void nytp_dprof_correct(struct nytp_recorder *rec, struct nytp_sub *was, struct nytp_sub *sub,
+                        int64_t now);
+
+/* Bytes to the file; the time that this takes is not the program's. */
+bool nytp_dprof_flush(struct nytp_recorder *rec);
+
+/* The header with the totals, in place of the first one. What follows may be taken back. */
+void nytp_dprof_end(struct nytp_recorder *rec, int64_t now);
+void nytp_dprof_keep(struct nytp_recorder *rec); /* to go back here */
+void nytp_dprof_take_back(struct nytp_recorder *rec);
+
+void nytp_dprof_free(struct nytp_recorder *rec);
+
+#endif

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# perl -d:DProf: what is in its tmon.out, read by the description of the format alone.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+# {header => {name => value}, tree => "a(b(c))a()", open => depth at the end, times => [u, s, r]}
+sub tmon_in {
+    my ($run, $name) = @_;
+    open my $fh, '<:raw', "$run->{dir}/" . ($name // 'tmon.out') or return;
+    my %p = (tree => '', marks => 0, times => [0, 0, 0], bad => '');
+    my (%name, @open);
+    while (my $line = <$fh>) {
+        last if $line eq "PART2\n";
+        $p{header}{$1} = $2 while $line =~ /\$(\w+)=([^;\s]+)/g;
+        $p{magic} = $line eq "#fOrTyTwO\n" if $. == 1;
+    }
+    while (my $line = <$fh>) {
+        if ($line =~ /^@ (\d+) (\d+) (\d+)$/) {
+            my @passed = ($1, $2, $3);
+            $p{times}[$_] += $passed[$_] for 0 .. 2;
+        } elsif ($line =~ /^& ([0-9a-f]+) (\S+) (.+)$/) {
+            $p{bad} .= "$1 twice;" if $name{$1};
+            $name{$1} = "$2\::$3";
+        } elsif ($line =~ /^([-+]) ([0-9a-f]+)$/) {
+            my ($mark, $sub) = ($1, $name{$2} // "?$2");
+            $p{marks}++;
+            $p{tree} .= $mark eq '+' ? $sub =~ s/^main:://r . '(' : ')';
+            push @open, $sub if $mark eq '+';
+            $p{bad} .= "$sub left;" if $mark eq '-' && (pop(@open) // '') ne $sub;
+        } else {
+            $p{bad} .= "line $.: $line;";
+        }
+    }
+    $p{open} = @open;
+    return \%p;
+}
+
+sub dprof { return run_prog(d => '-d:DProf', @_) }
+
+scenario 'calls, in their order' => sub {
+    my $run = dprof(code => <<'P');
+sub c { 1 } sub b { c(); c() } sub a { goto &b if $_[0]; b() }
+a(0); a(1); my $f = sub { c() }; $f->(); eval { sub { die }->() };
+sub rec { my $n = shift; rec($n - 1) if $n } rec(2); exit 5;
+BEGIN { c() } END { c() }
+P
+    is "$run->{status} $run->{out}$run->{err}", '5 ', 'the program runs as ever';
+    my $p = tmon_in($run);
+    is $p->{bad}, '', 'every mark makes sense';
+    is $p->{tree}, 'BEGIN(c())a(b(c()c()))a()b(c()c())__ANON__(c())__ANON__()rec(rec(rec()))END(c())', 'calls';
+    is $p->{header}{total_marks}, $p->{marks}, 'the number of marks is told';
+    ok $p->{magic}, 'the first line';
+};
+
+scenario 'AUTOLOAD, methods, xsubs, closures' => sub {
+    my $run = dprof(code => <<'P');
+package P; our $AUTOLOAD; sub AUTOLOAD { main::c() } sub new { bless {} }
+package main; sub c { 1 }
+P->new->any; P::other(); my $o = P->new; UNIVERSAL::can($o, 'new'); my @s = sort { c() } 2, 1;
+P
+    my $p = tmon_in($run);
+    is $p->{bad}, '', 'every mark makes sense';
+    is $p->{tree} =~ s/P:://gr,
+        'new()AUTOLOAD(c())AUTOLOAD(c())AUTOLOAD(c())new()UNIVERSAL::can()c()AUTOLOAD(c())', 'calls';
+};
+
+scenario 'times: processor time where it works, real time where it waits' => sub {
+    my $run = dprof(code => <<'P');
+sub busy { my $x = 0; $x += $_ for 1 .. 3e6 } sub waits { select undef, undef, undef, 0.3 }
+busy(); waits(); my @t = times; print "@t[0,1]";
+P
+    my $p  = tmon_in($run);
+    my $hz = $p->{header}{hz};
+    is $hz, 1000000, 'microseconds';
+    my ($user, $system, $real) = map { $_ / $hz } @{ $p->{times} };
+    my ($all_user, $all_system) = split ' ', $run->{out};
+    cmp_ok $real - $user - $system, '>=', 0.28, 'waiting is real time only';
+    cmp_ok abs($user + $system - $all_user - $all_system), '<', 0.05 + 0.2 * ($all_user + $all_system),
+        'processor time is that of the process';
+    cmp_ok abs($p->{header}{rrun_rtime} / $hz - $real), '<', 0.05, 'the run is what its parts add up to';
+};
+
+scenario 'the environment' => sub {
+    my $code = "sub f { 1 } f() for 1 .. 100000; print -s 'my.tmon';";
+    my $run  = dprof(code => $code,
+        env => { PERL_DPROF_OUT_FILE_NAME => 'my.tmon', PERL_DPROF_TICKS => 1000, PERL_DPROF_BUFFER => 1 },
+        opts => 'flush=0');
+    my $p = tmon_in($run, 'my.tmon');
+    is "$p->{header}{hz} $p->{marks}", '1000 200000', 'name and clock ticks';
+    cmp_ok $run->{out}, '>', 500000, 'a small buffer is soon on disk';
+    $run = dprof(code => $code =~ s/my\.tmon/tmon.out/r, env => { PERL_DPROF_BUFFER => 1000000 }, opts => 'flush=0');
+    cmp_ok $run->{out}, '<', 1000, 'a large one is not';
+    is tmon_in($run)->{marks}, 200000, 'but in the end';
+};
+
+scenario 'a child writes nothing' => sub {
+    my $run = dprof(code => <<'P');
+sub f { 1 } f(); my $pid = fork; if (!$pid) { f() for 1 .. 9; exit 0 } waitpid $pid, 0; f();
+P
+    is tmon_in($run)->{tree}, 'f()f()', 'the calls are the parent\'s';
+    is join(' ', map { s{.*/}{}r } glob "$run->{dir}/*"), 'prog.pl tmon.out', 'one file';
+};
+
+scenario 'killed, ended without perl, overwritten' => sub {
+    my $run = dprof(code => 'sub g { 1 } sub f { g() for 1 .. 50000; kill KILL => $$ } f();');
+    is $run->{signal}, 9, 'killed';
+    my $p = tmon_in($run);
+    is $p->{header}{total_marks}, 0, 'the header says that it is not the whole';
+    cmp_ok $p->{marks}, '>', 50000, 'most calls are there';
+    $run = dprof(dir => $run->{dir}, code => 'use POSIX (); sub f { POSIX::_exit(4) } f();');
+    is $run->{status}, 4, 'POSIX::_exit';
+    $p = tmon_in($run);
+    is "$p->{bad} $p->{open} $p->{header}{total_marks}", " 0 $p->{marks}", 'a whole file in place of the other';
+    like $p->{tree}, qr/\)f\(\)$/, 'with the call that is open';
+    $run = dprof(files => { 'tmon.out' => "mine\n" }, code => 'sub f { 1 } f();');
+    is NYTPTest::slurp("$run->{dir}/tmon.out"), "mine\n", 'a file that is no profile is kept';
+    like $run->{err}, qr/tmon\.out/, 'which is said';
+};
+
+scenario 'what destructors of the end call' => sub {
+    my $p = tmon_in(dprof(code => 'sub late { 1 } sub O::DESTROY { late() } our $o = bless [], "O";'));
+    is "$p->{bad} $p->{tree} $p->{header}{total_marks}", ' O::DESTROY(late()) 4', 'is there, too';
+};
+
+scenario 'recording begins and ends within the run' => sub {
+    my $p = tmon_in(dprof(opts => 'start=no', code => <<'P'));
+sub f { g(); DB::enable_profile(); g() } sub g { 1 } f(); g(); DB::disable_profile(); g();
+P
+    is "$p->{bad} $p->{tree}", ' g()g()DB::disable_profile()', 'what is entered while it is on';
+};
+
+done_testing;
