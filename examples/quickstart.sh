@@ -112,6 +112,7 @@ how_to_open() {
     firefox) echo "load it in https://profiler.firefox.com (nothing is uploaded)" ;;
     json) echo "jq -r '.subs | sort_by(-.exclusive)[:10][] | [.exclusive, .name] | @tsv' $2" ;;
     csv) echo "any spreadsheet" ;;
+    html) echo "any browser: source with times, flame graph, who calls whom (xdg-open $2)" ;;
     *) echo "less -S $2" ;;
     esac
 }
@@ -136,7 +137,12 @@ say "every format"
 opening=
 while read -r format suffix; do
     file=$(file_for "$format" "$suffix")
-    "$nytp_export" "--format=$format" --source-dir="$out/sources" -o "$out/$file" "$out/nytprof.out"
+    if [ "$format" = html ]; then
+        file=report/index.html
+        perl -I"$root/blib/lib" "$root/bin/nytprofhtml" -f "$out/nytprof.out" -o "$out/report" --delete >/dev/null
+    else
+        "$nytp_export" "--format=$format" --source-dir="$out/sources" -o "$out/$file" "$out/nytprof.out"
+    fi
     opening+=$(printf '%-28s %s' "$file" "$(how_to_open "$format" "$file")")$'\n'
 done < <(formats)
 if command -v flamegraph.pl >/dev/null; then

@@ -118,18 +118,22 @@ static void put_text_special(struct nytp_out *out, uint32_t c)
     case '>':
         nytp_puts(out, "&gt;");
         return;
-    case '"':
-        nytp_puts(out, "&quot;");
-        return;
-    case '\'':
-        nytp_puts(out, "&#39;");
-        return;
     default:
         put_visible(out, c);
     }
 }
 
-/* 1 for every ASCII character that needs no escape in text. */
+static void put_attribute_special(struct nytp_out *out, uint32_t c)
+{
+    if (c == '"')
+        nytp_puts(out, "&quot;");
+    else if (c == '\'')
+        nytp_puts(out, "&#39;");
+    else
+        put_text_special(out, c);
+}
+
+/* 1 for every ASCII character that needs no escape, quotes not among them. */
 static const unsigned char plain_text[128] = {
     ['\t'] = 1, [' '] = 1, ['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['('] = 1, [')'] = 1,
     ['*'] = 1,  ['+'] = 1, [','] = 1, ['-'] = 1, ['.'] = 1, ['/'] = 1, ['0'] = 1, ['1'] = 1,
@@ -147,7 +151,15 @@ static const unsigned char plain_text[128] = {
 
 void nytp_html_text(struct nytp_out *out, const char *text, size_t len)
 {
-    put_escaped(out, text, len, plain_text, put_text_special);
+    unsigned char plain[128];
+    memcpy(plain, plain_text, sizeof plain);
+    plain['"'] = plain['\''] = 1;
+    put_escaped(out, text, len, plain, put_text_special);
+}
+
+void nytp_html_attribute(struct nytp_out *out, const char *text, size_t len)
+{
+    put_escaped(out, text, len, plain_text, put_attribute_special);
 }
 
 void nytp_html_puts(struct nytp_out *out, const char *text)
@@ -176,6 +188,11 @@ static void put_url(struct nytp_out *out, const char *text, size_t len, const ch
 void nytp_html_url(struct nytp_out *out, const char *text, size_t len)
 {
     put_url(out, text, len, "-._~()[]@!,;");
+}
+
+void nytp_html_id(struct nytp_out *out, const char *text, size_t len)
+{
+    put_url(out, text, len, "-._~()[]@!,;:");
 }
 
 void nytp_html_url_path(struct nytp_out *out, const char *text, size_t len)

@@ -15,10 +15,13 @@
 
 #include "out.h"
 
-/* As text of an element and as the value of an attribute in double quotes, in HTML and XML. */
+/* As text of an element, in HTML and XML. Quotes stay as they are, source is full of them. */
 void nytp_html_text(struct nytp_out *out, const char *text, size_t len);
 
-/* The same for a NUL-terminated text. */
+/* As the value of an attribute in quotes of either kind. */
+void nytp_html_attribute(struct nytp_out *out, const char *text, size_t len);
+
+/* nytp_html_text() of a NUL-terminated text. */
 void nytp_html_puts(struct nytp_out *out, const char *text);
 
 /* Percent-encoded, as one segment of a relative URL or as a fragment, and so as an id without
@@ -27,7 +30,10 @@ void nytp_html_puts(struct nytp_out *out, const char *text);
  * bytes are the file's name. */
 void nytp_html_url(struct nytp_out *out, const char *text, size_t len);
 
-/* The path of a file: URL: as above, but "/" stays. */
+/* As an id, and as a fragment that leads to it: ":" stays, too. */
+void nytp_html_id(struct nytp_out *out, const char *text, size_t len);
+
+/* The path of a file: URL: as nytp_html_url(), but "/" stays. */
 void nytp_html_url_path(struct nytp_out *out, const char *text, size_t len);
 
 /* A quoted string of JSON that may also stand inside <script>. */

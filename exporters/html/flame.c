@@ -637,6 +637,7 @@ bool nytp_report_flame_files(struct nytp_report *report)
 {
     struct flame flame;
     bool ok = make_flame(report, &flame);
+    report->page = ""; /* its links are followed from any page */
     if (ok) {
         report->out = nytp_outset_member(report->set, "flame.js");
         nytp_puts(report->out, "nytp.flame(");

@@ -66,6 +66,7 @@ void nytp_report_index(struct nytp_report *report)
 {
     const struct nytp_report_page page = {
         .kind = "index", .name = "index.html", .title = "Profile index", .file = NONE};
+    report->explained = true;
     nytp_report_page_begin(report, &page);
     put_sentence(report);
     if (report->flame)
@@ -83,6 +84,7 @@ void nytp_report_all_subs(struct nytp_report *report)
 {
     const struct nytp_report_page page = {
         .kind = "subs", .name = "index-subs-excl.html", .title = "All subroutines", .file = NONE};
+    report->explained = true;
     nytp_report_page_begin(report, &page);
     nytp_report_sub_table(report, "subs", "Subroutines by exclusive time", report->subs_by_time,
                           report->n_called);

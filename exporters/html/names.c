@@ -290,6 +290,8 @@ void nytp_report_put_url(struct nytp_report *report, const char *page, const cha
         nytp_html_url(report->out, page, strlen(page));
         if (fragment[0] != '\0')
             nytp_putc(report->out, ':');
+    } else if (fragment[0] != '\0' && strcmp(page, report->page) == 0) {
+        nytp_putc(report->out, '#');
     } else {
         nytp_html_url(report->out, page, strlen(page));
         if (fragment[0] != '\0')
@@ -350,9 +352,10 @@ bool nytp_report_put_sub_url(struct nytp_report *report, uint32_t sub)
         return nytp_report_put_line_url(report, on, line);
     char name[NYTP_REPORT_NAME];
     nytp_report_page_name(report, on, nytp_report_link_level(report, on), name);
-    nytp_report_put_url(report, name, "");
     const bool has_id = report->summary->subs[sub].count > 0 &&
                         nytp_report_package_len(nytp_report_sub_name(report, sub)) > 0;
+    if (!has_id || report->single || strcmp(name, report->page) != 0)
+        nytp_report_put_url(report, name, "");
     if (has_id) {
         nytp_putc(report->out, report->single ? ':' : '#');
         nytp_report_put_foreign_id(report, sub);

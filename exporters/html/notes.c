@@ -24,7 +24,9 @@ static void put_time_attributes(struct nytp_out *out, double incl_s, double excl
     nytp_printf(out, "<li data-n=%lld", (long long)nytp_report_ns(incl_s));
     if (excl_s >= 0)
         nytp_printf(out, " data-x=%lld", (long long)nytp_report_ns(excl_s));
-    nytp_printf(out, " data-c=%llu>", (unsigned long long)count);
+    if (count != 1)
+        nytp_printf(out, " data-c=%llu", (unsigned long long)count);
+    nytp_putc(out, '>');
 }
 
 /* "12µs (10µs + 2µs)": inclusive, of it own and of what was called. A nested call of a
@@ -168,7 +170,7 @@ void nytp_report_put_callers(struct nytp_report *report, uint32_t sub, uint32_t 
     }
     nytp_puts(report->out, "<details class=in");
     nytp_report_put_id(report, "sub-");
-    nytp_html_url(report->out, name.ptr, name.len);
+    nytp_html_id(report->out, name.ptr, name.len);
     nytp_puts(report->out, n <= MAX_OPEN_CALLERS ? " open><summary>" : "><summary>");
     put_sub_summary(report, sub);
     nytp_puts(report->out, "</summary><ul>");

@@ -58,12 +58,17 @@ int nytp_report_line_heat(const struct nytp_report *report, double seconds)
 void nytp_report_time_cell(struct nytp_report *report, double seconds, bool heat, double whole)
 {
     struct nytp_out *out = report->out;
+    if (seconds == 0) {
+        nytp_puts(out, "<td>0s");
+        return;
+    }
+    const int degree = heat ? heat_of(seconds, report->total_s, 8) : 0;
     nytp_puts(out, "<td");
-    if (heat)
-        nytp_printf(out, " class=h%d", heat_of(seconds, report->total_s, 8));
+    if (degree > 0)
+        nytp_printf(out, " class=h%d", degree);
     nytp_puts(out, " data-n=");
     nytp_put_i64(out, nytp_report_ns(seconds));
-    if (whole > 0)
+    if (whole > 0 && fabs(seconds) >= whole / 2000)
         nytp_printf(out, " title=\"%.1f%%\"", 100 * seconds / whole);
     nytp_putc(out, '>');
     nytp_report_put_time(out, seconds);
@@ -197,7 +202,7 @@ static void put_page_data(struct nytp_report *report, const struct nytp_report_p
     static const char *const levels[] = {"line", "block", "sub"};
     struct nytp_out *out = report->out;
     nytp_printf(out, " data-page=\"%s\" data-file=\"", page->kind);
-    nytp_html_puts(out, page->name);
+    nytp_html_attribute(out, page->name, strlen(page->name));
     nytp_printf(out, "\" data-total=\"%lld\" data-hottest=\"%lld\"",
                 (long long)nytp_report_ns(report->total_s),
                 (long long)nytp_report_ns(report->hottest_s));

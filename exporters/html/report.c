@@ -460,6 +460,7 @@ bool nytp_report_write(const struct nytp_profile *profile, const struct nytp_sum
         .summary = summary,
         .options = options,
         .set = set,
+        .page = "",
         .single = nytp_outset_is_single(set),
         .flame = profile != NULL && profile->total_ticks > 0,
     };

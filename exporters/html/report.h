@@ -66,6 +66,7 @@ struct nytp_report {
     const char *page;     /* its file name */
     bool single;          /* all pages are in one file */
     bool flame;           /* there is a flame graph */
+    bool explained;       /* column heads of lists tell what they mean: where most people look */
     bool levels;          /* files have pages by block and by sub, too */
 
     double tick_s;        /* a tick in seconds */

@@ -296,8 +296,12 @@ static void put_statement_cells(struct nytp_report *report, const struct nytp_su
     const double seconds = nytp_report_seconds(report, time->ticks);
     nytp_puts(out, "<td>");
     nytp_put_u64(out, time->count);
+    if (seconds == 0) {
+        nytp_puts(out, "<td>0s");
+        return;
+    }
     nytp_printf(out, "<td data-n=%lld", (long long)nytp_report_ns(seconds));
-    if (time->count > 1) {
+    if (time->count > 1 && nytp_report_line_heat(report, seconds) > 0) {
         nytp_puts(out, " title=\"avg ");
         nytp_report_put_time(out, seconds / time->count);
         nytp_putc(out, '"');
@@ -347,6 +351,8 @@ static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t
     const uint32_t calls = calls_until(report, cursor, line);
     const uint32_t evals = evals_until(report, cursor, line);
     const struct nytp_str text = text_of(report, cursor->file, line, &cursor->disk);
+    const bool noted = subs > cursor->next_sub || calls > cursor->next_call ||
+                       evals > cursor->next_eval;
     const bool ran = time != NULL || calls > cursor->next_call;
     begin_body(report, cursor, subs > cursor->next_sub);
     put_line_number(report, line);
@@ -362,7 +368,7 @@ static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t
         put_statement_cells(report, time);
         put_call_cells(report, cursor->next_call, calls);
         nytp_puts(out, "<td>");
-    } else {
+    } else if (text.len > 0 || noted) {
         nytp_puts(out, comment ? "<td colspan=5 class=c>" : "<td colspan=5>");
     }
     nytp_html_text(out, text.ptr != NULL ? text.ptr : "", text.len);
@@ -370,8 +376,6 @@ static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t
         nytp_report_put_callers(report, report->subs_by_file[i], cursor->file);
     nytp_report_put_callees(report, cursor->next_call, calls);
     nytp_report_put_evals(report, cursor->next_eval, evals);
-    const bool noted = subs > cursor->next_sub || calls > cursor->next_call ||
-                       evals > cursor->next_eval;
     nytp_puts(out, noted ? "</td>\n" : "\n");
     cursor->next_sub = subs;
     cursor->next_call = calls;
@@ -494,6 +498,7 @@ void nytp_report_source(struct nytp_report *report, uint32_t file, enum nytp_lev
     nytp_report_page_name(report, file, level, name);
     const struct nytp_report_page page = {
         .kind = "source", .name = name, .title = "", .file = file, .level = level};
+    report->explained = false;
     nytp_report_page_begin(report, &page);
     put_level_links(report, file, level);
     put_facts(report, file);

@@ -41,7 +41,7 @@ static void put_head(struct nytp_report *report, const char *id, const char *cap
             nytp_printf(out, " data-key=%s", columns[i].key);
         if (columns[i].is_text)
             nytp_puts(out, " data-kind=text");
-        if (columns[i].title != NULL)
+        if (columns[i].title != NULL && report->explained)
             nytp_printf(out, " title=\"%s\"", columns[i].title);
         nytp_printf(out, ">%s", columns[i].text);
     }
@@ -220,7 +220,7 @@ static void put_file_row(struct nytp_report *report, uint32_t f, double all_s, u
     put_levels(report, f);
     const struct nytp_str name = nytp_report_file_name(report, f);
     nytp_puts(out, "<td title=\"");
-    nytp_html_text(out, name.ptr, name.len);
+    nytp_html_attribute(out, name.ptr, name.len);
     nytp_puts(out, "\">");
     if (file->stem != NULL) {
         nytp_puts(out, "<a href=");

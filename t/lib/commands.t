@@ -22,7 +22,7 @@ my $cut = write_profile('cut', $start, $file, "+\x05\x01\x03", '+');
 
 sub profile { return Devel::NYTProf::Data->new({quiet => 1, filename => shift}) }
 
-for my $script (map {s{.*/}{}r} glob 'bin/nytprof{cg,calls,csv,merge}') {
+for my $script (map {s{.*/}{}r} glob 'bin/nytprof{cg,calls,csv,html,merge}') {
     my ($status, $out, $err) = run_script($script, '--help');
     is("$status$err", 0, "$script --help succeeds");
     like($out, qr/^\s*$script /m, 'and prints its usage');
@@ -252,7 +252,7 @@ ok(!eval { $reader->report({quiet => 1}); 1 } && $@ =~ /^Unable to open \S+ for 
 
 # -- what is installed
 
-is_deeply([grep { !-x "blib/script/$_" } qw(nytp-export nytprofcalls nytprofcg nytprofcsv nytprofmerge)],
+is_deeply([grep { !-x "blib/script/$_" } qw(nytp-export nytprofcalls nytprofcg nytprofcsv nytprofhtml nytprofmerge)],
     [], 'nytp-export is installed beside the classic commands');
 is(qx{blib/script/nytp-export --version} ? $? : 'silent', 0, 'and runs from there');
 ok(-s 'blib/man1/nytp-export.1', 'with its man page');

@@ -56,6 +56,23 @@ sub run {
     exit 127;
 }
 
+=head2 call(arguments)
+
+Run nytp-export and wait for it. Returns its exit status.
+
+=cut
+
+sub call {
+    my (@arguments) = @_;
+    my $command = command();
+    my $result = do { no warnings 'exec'; system {$command} 'nytp-export', @arguments };
+    if ($result == -1) {
+        print STDERR "cannot run $command: $!\n";
+        return 127;
+    }
+    return $result & 127 ? 128 + ($result & 127) : $result >> 8;
+}
+
 =head2 open_output(arguments), close_output(handle)
 
 A handle that nytp-export's standard output is read from; and to close it, which returns
