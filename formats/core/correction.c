@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PICOSECONDS 100000000 /* of one event: 100 us, a hundred times what clocks cost   \
-                                    */
+#define MOST_PICOSECONDS                                                                       \
+    100000000 /* of one event: 100 us, a hundred times what clocks cost                        \
+               */
 
 static const struct {
     const char *name;
@@ -26,18 +27,31 @@ static const struct {
 #undef NYTP_COST
 };
 
+#define N_KINDS (sizeof cost_kinds / sizeof *cost_kinds)
+
+/* The index of the kind that an attribute is about, or N_KINDS. */
+static size_t kind_named(const struct nytp_str *key)
+{
+    size_t i = 0;
+    while (i < N_KINDS && (key->len != strlen(cost_kinds[i].name) ||
+                           memcmp(key->ptr, cost_kinds[i].name, key->len) != 0))
+        i++;
+    return i;
+}
+
+bool nytp_is_cost(const struct nytp_str *key)
+{
+    return kind_named(key) < N_KINDS;
+}
+
 void nytp_costs_note(struct nytp_costs *costs, const struct nytp_str *key, uint64_t picoseconds)
 {
-    if (picoseconds == 0 || picoseconds > MOST_PICOSECONDS)
+    const size_t kind = kind_named(key);
+    if (kind == N_KINDS || picoseconds == 0 || picoseconds > MOST_PICOSECONDS)
         return;
-    for (size_t i = 0; i < sizeof cost_kinds / sizeof *cost_kinds; i++) {
-        if (key->len != strlen(cost_kinds[i].name) ||
-            memcmp(key->ptr, cost_kinds[i].name, key->len) != 0)
-            continue;
-        int64_t *const cost = (int64_t *)((char *)costs + cost_kinds[i].offset);
-        if (*cost == 0 || (int64_t)picoseconds < *cost)
-            *cost = (int64_t)picoseconds;
-    }
+    int64_t *const cost = (int64_t *)((char *)costs + cost_kinds[kind].offset);
+    if (*cost == 0 || (int64_t)picoseconds < *cost)
+        *cost = (int64_t)picoseconds;
 }
 
 /* The same in ticks. */

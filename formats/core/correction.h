@@ -17,6 +17,9 @@
 void nytp_costs_note(struct nytp_costs *costs, const struct nytp_str *key,
                      uint64_t picoseconds);
 
+/* Whether an attribute is one of them: it belongs to the process in which it stands. */
+bool nytp_is_cost(const struct nytp_str *key);
+
 /* Correct a profile of one part that is complete in all else: exclusive and inclusive times,
  * lines, arcs, subs, the time line and the total. No time goes below zero, and all sums hold as
  * before. Numbers of statements and calls stay, and so do the processes' stmt_ticks. Without

@@ -5,6 +5,7 @@
 #include "merge_streams.h"
 
 #include "arena.h"
+#include "correction.h"
 #include "format.h"
 #include "model.h"
 #include "strings.h"
@@ -270,6 +271,12 @@ static bool add_attribute(struct nytp_merge *m, struct nytp_str key, struct nytp
     }
     if (is(key, "nv_size"))
         return true;
+    if (nytp_is_cost(&key)) { /* of the process in which it stands */
+        char name[32];        /* longer than any of them */
+        snprintf(name, sizeof name, "%.*s", (int)key.len, key.ptr);
+        nytp_write_attribute(m->writer, name, value.ptr, value.len);
+        return true;
+    }
     bool first;
     struct setting *setting = setting_of(m, key, value, &first);
     if (setting == NULL)

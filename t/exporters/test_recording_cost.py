@@ -245,6 +245,16 @@ def test_costs_are_a_processs_own(export, tmp_path):
     assert [(p["total"], p["recording_cost"]) for p in found] == [(3200, 800), (4000, 0)]
 
 
+def test_merging_keeps_costs_with_their_process(export, tmp_path):
+    file = str(two_processes().save(tmp_path / "two.out"))
+    merged = str(tmp_path / "merged.out")
+    subprocess.run(["perl", "-Mblib", "bin/nytprofmerge", "--out", merged, file, file], check=True,
+                   cwd=profiles.TESTS.parent, capture_output=True)
+    found = json.loads(export("--json", "--unit=ticks", merged))["processes"]
+    assert [(p["total"], p["recording_cost"]) for p in found] == [(3200, 800), (4000, 0)] * 2
+    assert json.loads(export("--json", "--unit=ticks", file, file))["total"] == 14400
+
+
 def test_no_time_goes_below_zero(export, tmp_path):
     stream = Writer().pid_start(7).attribute("cost_stmt", 100_000_000).fid(1, "/x/a.pl")
     for _ in range(10):
