@@ -10,6 +10,7 @@
  * and control characters `_`. A name that thereby becomes equal to another gets `~2`, `~3` …
  * Lines are sorted bytewise (LC_ALL=C sort), stacks of weight 0 left out.
  */
+#include "compare/diff.h"
 #include "core/frames.h"
 #include "core/stacktree.h"
 
@@ -31,6 +32,7 @@ struct collapsed {
     const struct nytp_profile *profile;
     const struct nytp_export_options *options;
     struct nytp_stacktree *tree;
+    const struct nytp_diff *diff; /* two sides, or NULL */
     struct nytp_strings *strings; /* of the escaped names and frames */
     uint32_t *sub_texts;          /* per sub its string id, UINT32_MAX = not yet */
     struct nytp_name *frame_texts;
@@ -223,28 +225,37 @@ static int64_t line_weight(const struct collapsed *c, struct nytp_scale *scale, 
     return c->options->weight == NYTP_WEIGHT_TIME ? nytp_scale_next(scale, value) : value;
 }
 
+static void put_stack(const struct collapsed *c, const struct nytp_stack_walk *walk,
+                      struct nytp_out *out)
+{
+    for (uint32_t i = 0; i < walk->stack->depth; i++) {
+        const struct nytp_name *text = &c->frame_texts[walk->path[i]];
+        if (i > 0)
+            nytp_putc(out, ';');
+        nytp_put(out, text->ptr, text->len);
+    }
+}
+
+/* "STACK NEW" or, of two sides, "STACK BASE NEW", as difffolded.pl has it. */
 static bool write_lines(const struct collapsed *c, struct nytp_out *out)
 {
-    struct nytp_scale scale;
+    struct nytp_scale scale, base_scale;
     const struct nytp_unit *unit = c->options->unit;
     nytp_scale_init(&scale, unit != NULL ? unit : nytp_unit_find("us"),
                     c->profile->ticks_per_sec);
+    base_scale = scale;
     struct nytp_stack_walk walk;
     if (!nytp_stack_walk_begin(&walk, c->tree))
         return false;
     while (nytp_stack_walk_next(&walk)) {
         const int64_t weight = line_weight(c, &scale, walk.stack->value, out);
-        if (weight == 0)
+        const int64_t base = line_weight(c, &base_scale, walk.stack->base, out);
+        if (weight == 0 && base == 0)
             continue;
-        for (uint32_t i = 0; i < walk.stack->depth; i++) {
-            const struct nytp_name *text = &c->frame_texts[walk.path[i]];
-            if (i > 0)
-                nytp_putc(out, ';');
-            nytp_put(out, text->ptr, text->len);
-        }
-        nytp_putc(out, ' ');
-        nytp_put_i64(out, weight);
-        nytp_putc(out, '\n');
+        put_stack(c, &walk, out);
+        if (c->diff != NULL)
+            nytp_printf(out, " %lld", (long long)base);
+        nytp_printf(out, " %lld\n", (long long)weight);
     }
     nytp_stack_walk_end(&walk);
     return true;
@@ -287,20 +298,33 @@ static bool make_texts(struct collapsed *c)
     return ok;
 }
 
+static bool write_tree(struct collapsed *c, struct nytp_out *out)
+{
+    const bool ok = c->tree != NULL && make_texts(c) && sort_bytewise(c) && write_lines(c, out);
+    if (!ok)
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for collapsed stacks");
+    nytp_stacktree_free(c->tree);
+    nytp_strings_free(c->strings);
+    free(c->sub_texts);
+    free(c->frame_texts);
+    return out->error.status == NYTP_OK;
+}
+
 static bool write_collapsed(const struct nytp_profile *profile,
                             const struct nytp_export_options *options, struct nytp_out *out)
 {
     struct collapsed c = {.profile = profile, .options = options};
     c.tree = nytp_stacktree_new(profile, options, NYTP_ALL_PROCESSES, true);
-    const bool ok =
-        c.tree != NULL && make_texts(&c) && sort_bytewise(&c) && write_lines(&c, out);
-    if (!ok)
-        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for collapsed stacks");
-    nytp_stacktree_free(c.tree);
-    nytp_strings_free(c.strings);
-    free(c.sub_texts);
-    free(c.frame_texts);
-    return out->error.status == NYTP_OK;
+    return write_tree(&c, out);
+}
+
+static bool write_collapsed_diff(const struct nytp_diff *diff,
+                                 const struct nytp_export_options *options,
+                                 struct nytp_out *out)
+{
+    struct collapsed c = {.profile = diff->profile, .options = options, .diff = diff};
+    c.tree = nytp_stacktree_of_sides(diff->profile, options, diff->side_of_part, true);
+    return write_tree(&c, out);
 }
 
 const struct nytp_exporter nytp_exporter_collapsed = {
@@ -309,4 +333,6 @@ const struct nytp_exporter nytp_exporter_collapsed = {
     .suffixes = ".folded .collapsed",
     .needs = NYTP_HAS_CALLS,
     .write = write_collapsed,
+    .write_diff = write_collapsed_diff,
+    .sums_runs = true,
 };

@@ -6,6 +6,7 @@
  * bytes for pprof to lose: it reads ahead that many to look for another format, and goes on
  * behind them where it cannot seek. Readers that lose nothing see a field they do not know.
  */
+#include "compare/diff.h"
 #include "core/exporter.h"
 #include "core/pprof_message.h"
 #include "core/protobuf.h"
@@ -74,8 +75,8 @@ static void binary_text(struct nytp_pprof_encoder *encoder, enum nytp_pprof_fiel
     field_done(b);
 }
 
-static bool write_pprof(const struct nytp_profile *profile,
-                        const struct nytp_export_options *options, struct nytp_out *out)
+static bool write_message(const struct nytp_profile *profile, const uint8_t *side_of_part,
+                          const struct nytp_export_options *options, struct nytp_out *out)
 {
     /* field 2000, a string of 5 bytes, which are NUL */
     static const uint8_t to_lose[8] = {0x82, 0x7d, 0x05};
@@ -92,9 +93,21 @@ static bool write_pprof(const struct nytp_profile *profile,
         nytp_put(out, to_lose, sizeof to_lose);
     else
         nytp_out_gzip(out);
-    const bool ok = nytp_pprof_message(profile, options, out, &b.encoder);
+    const bool ok = nytp_pprof_message(profile, side_of_part, options, out, &b.encoder);
     nytp_pb_free(&b.pb);
     return ok && out->error.status == NYTP_OK;
+}
+
+static bool write_pprof(const struct nytp_profile *profile,
+                        const struct nytp_export_options *options, struct nytp_out *out)
+{
+    return write_message(profile, NULL, options, out);
+}
+
+static bool write_pprof_diff(const struct nytp_diff *diff,
+                             const struct nytp_export_options *options, struct nytp_out *out)
+{
+    return write_message(diff->profile, diff->side_of_part, options, out);
 }
 
 const struct nytp_exporter nytp_exporter_pprof = {
@@ -106,4 +119,6 @@ const struct nytp_exporter nytp_exporter_pprof = {
     /* the graph would have a box of pid and script under every node */
     .viewer = "pprof -http=localhost: -taghide=.|go tool pprof -http=localhost: -taghide=.",
     .write = write_pprof,
+    .write_diff = write_pprof_diff,
+    .sums_runs = true,
 };

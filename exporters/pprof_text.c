@@ -104,7 +104,7 @@ static bool write_pprof_text(const struct nytp_profile *profile,
                     .text = text_text},
         .out = out,
     };
-    return nytp_pprof_message(profile, options, out, &t.encoder) &&
+    return nytp_pprof_message(profile, NULL, options, out, &t.encoder) &&
            out->error.status == NYTP_OK;
 }
 

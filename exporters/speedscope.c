@@ -12,10 +12,13 @@
  * What speedscope insists on: frames are told apart by index, so each sub is one; events must
  * not go back in time and must nest; a closing event precedes an opening one of the same time.
  */
+#include "compare/diff.h"
 #include "core/frames.h"
 #include "core/json.h"
 #include "core/stacktree.h"
 #include "core/timeline.h"
+
+#include <stdlib.h>
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
@@ -26,6 +29,25 @@ struct speedscope {
     struct nytp_out *out;
     struct nytp_frames frames;
 };
+
+/* What of a stack a sampled profile shows: its time or, of two sides, that of one of them or what
+ * one has more than the other. */
+enum shown { SHOWN_VALUE, SHOWN_BASE, SHOWN_MORE, SHOWN_LESS };
+
+static int64_t shown_ticks(const struct nytp_stack *stack, enum shown shown)
+{
+    switch (shown) {
+    case SHOWN_VALUE:
+        return stack->value;
+    case SHOWN_BASE:
+        return stack->base;
+    case SHOWN_MORE:
+        return stack->value > stack->base ? stack->value - stack->base : 0;
+    case SHOWN_LESS:
+        break;
+    }
+    return stack->base > stack->value ? stack->base - stack->value : 0;
+}
 
 static void write_frames(const struct speedscope *s)
 {
@@ -88,7 +110,7 @@ static bool write_evented(const struct speedscope *s, uint32_t process, bool fir
 
 /* One list of a sampled profile: the stacks, or (`stacks` false) their weights. */
 static bool write_samples(const struct speedscope *s, const struct nytp_stacktree *tree,
-                          bool stacks)
+                          enum shown shown, bool stacks)
 {
     struct nytp_scale scale;
     nytp_scale_init(&scale, s->unit, s->profile->ticks_per_sec);
@@ -97,14 +119,15 @@ static bool write_samples(const struct speedscope *s, const struct nytp_stacktre
         return false;
     const char *separator = "\n";
     while (nytp_stack_walk_next(&walk)) {
-        if (walk.stack->value < 0) {
-            s->out->n_negative += stacks;
+        const int64_t ticks = shown_ticks(walk.stack, shown);
+        if (ticks <= 0) {
+            s->out->n_negative += stacks && ticks < 0;
             continue;
         }
         nytp_puts(s->out, separator);
         separator = ",\n";
         if (!stacks) {
-            nytp_put_i64(s->out, nytp_scale_next(&scale, walk.stack->value));
+            nytp_put_i64(s->out, nytp_scale_next(&scale, ticks));
             continue;
         }
         for (uint32_t i = 0; i < walk.stack->depth; i++) {
@@ -118,13 +141,29 @@ static bool write_samples(const struct speedscope *s, const struct nytp_stacktre
     return true;
 }
 
-static int64_t positive_ticks(const struct nytp_stacktree *tree)
+static int64_t positive_ticks(const struct nytp_stacktree *tree, enum shown shown)
 {
     int64_t sum = 0;
-    for (uint32_t i = 0; i < tree->n_stacks; i++)
-        if (tree->stacks[i].value > 0)
-            sum += tree->stacks[i].value;
+    for (uint32_t i = 0; i < tree->n_stacks; i++) {
+        const int64_t ticks = shown_ticks(&tree->stacks[i], shown);
+        sum += ticks > 0 ? ticks : 0;
+    }
     return sum;
+}
+
+/* The rest of a sampled profile, behind its name. */
+static bool write_stacks(const struct speedscope *s, const struct nytp_stacktree *tree,
+                         enum shown shown)
+{
+    struct nytp_scale scale;
+    nytp_scale_init(&scale, s->unit, s->profile->ticks_per_sec);
+    nytp_printf(s->out, ",\"startValue\":0,\"endValue\":%lld,\"samples\":[",
+                (long long)nytp_scale_once(&scale, positive_ticks(tree, shown)));
+    bool ok = write_samples(s, tree, shown, true);
+    nytp_puts(s->out, "],\"weights\":[");
+    ok = ok && write_samples(s, tree, shown, false);
+    nytp_puts(s->out, "]}");
+    return ok;
 }
 
 static bool write_sampled(const struct speedscope *s, bool first)
@@ -134,23 +173,13 @@ static bool write_sampled(const struct speedscope *s, bool first)
     options.lines = false;
     struct nytp_stacktree *tree =
         nytp_stacktree_new(s->profile, &options, NYTP_ALL_PROCESSES, false);
-    if (tree == NULL || !nytp_stacktree_sort(tree, NULL)) {
-        nytp_stacktree_free(tree);
-        return false;
+    bool ok = tree != NULL && nytp_stacktree_sort(tree, NULL);
+    if (ok) {
+        begin_profile(s, first, "sampled");
+        nytp_process_json_label(
+            s->profile, 0, s->profile->n_processes > 1 ? " and others, totals" : ", totals", s->out);
+        ok = write_stacks(s, tree, SHOWN_VALUE);
     }
-    struct nytp_scale scale;
-    nytp_scale_init(&scale, s->unit, s->profile->ticks_per_sec);
-
-    begin_profile(s, first, "sampled");
-    nytp_process_json_label(s->profile, 0,
-                            s->profile->n_processes > 1 ? " and others, totals" : ", totals",
-                            s->out);
-    nytp_printf(s->out, ",\"startValue\":0,\"endValue\":%lld,\"samples\":[",
-                (long long)nytp_scale_once(&scale, positive_ticks(tree)));
-    bool ok = write_samples(s, tree, true);
-    nytp_puts(s->out, "],\"weights\":[");
-    ok = ok && write_samples(s, tree, false);
-    nytp_puts(s->out, "]}");
     nytp_stacktree_free(tree);
     return ok;
 }
@@ -187,8 +216,63 @@ static bool write_profiles(const struct speedscope *s)
     return write_sampled(s, first);
 }
 
-static bool write_speedscope(const struct nytp_profile *profile,
-                             const struct nytp_export_options *options, struct nytp_out *out)
+/* speedscope has no view of a difference, but a list of profiles: both sides, and what each has
+ * more than the other. */
+static bool write_sides(const struct speedscope *s, const struct nytp_stacktree *tree)
+{
+    static const struct {
+        const char *name;
+        enum shown shown;
+    } views[] = {{"new", SHOWN_VALUE}, {"base", SHOWN_BASE}, {"more", SHOWN_MORE}, {"less", SHOWN_LESS}};
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof views / sizeof *views; i++) {
+        begin_profile(s, i == 0, "sampled");
+        nytp_json_text(s->out, views[i].name);
+        ok = write_stacks(s, tree, views[i].shown);
+    }
+    return ok;
+}
+
+/* Subs of one name are one frame there, which a tree of two sides knows and the model does not. */
+static bool frames_of_tree(struct nytp_frames *frames, const struct nytp_profile *profile,
+                           const struct nytp_stacktree *tree)
+{
+    const size_t n = (size_t)profile->n_subs * 2;
+    *frames = (struct nytp_frames){
+        .frames = malloc((n + 1) * sizeof *frames->frames),
+        .ids = calloc(n + 1, sizeof *frames->ids),
+    };
+    if (frames->frames == NULL || frames->ids == NULL)
+        return false;
+    for (uint32_t i = 0; i < tree->n_frames; i++)
+        frames->ids[2 * tree->frames[i].sub + tree->frames[i].unreturned] = 1;
+    for (size_t i = 0; i < n; i++) {
+        if (frames->ids[i] == 0)
+            continue;
+        frames->ids[i] = frames->n_frames;
+        frames->frames[frames->n_frames++] =
+            (struct nytp_named_frame){.sub = (uint32_t)(i / 2), .unreturned = i % 2 == 1};
+    }
+    return true;
+}
+
+static struct nytp_stacktree *tree_of_sides(const struct nytp_diff *diff,
+                                            const struct nytp_export_options *given)
+{
+    struct nytp_export_options options = *given;
+    options.weight = NYTP_WEIGHT_TIME;
+    options.lines = false;
+    struct nytp_stacktree *tree =
+        nytp_stacktree_of_sides(diff->profile, &options, diff->side_of_part, true);
+    if (tree != NULL && nytp_stacktree_sort(tree, NULL))
+        return tree;
+    nytp_stacktree_free(tree);
+    return NULL;
+}
+
+/* `diff` NULL: one profile. */
+static bool write_file(const struct nytp_profile *profile, const struct nytp_diff *diff,
+                       const struct nytp_export_options *options, struct nytp_out *out)
 {
     struct speedscope s = {
         .profile = profile,
@@ -196,21 +280,37 @@ static bool write_speedscope(const struct nytp_profile *profile,
         .unit = options->unit != NULL ? options->unit : nytp_unit_find("ns"),
         .out = out,
     };
-    bool ok = nytp_frames_init(&s.frames, profile);
+    struct nytp_stacktree *tree = diff != NULL ? tree_of_sides(diff, options) : NULL;
+    bool ok = diff == NULL ? nytp_frames_init(&s.frames, profile)
+                           : tree != NULL && frames_of_tree(&s.frames, profile, tree);
     if (ok) {
         nytp_puts(out, "{\"$schema\":\"" SCHEMA "\",\n\"exporter\":\"nytp-export\",\"name\":");
         nytp_process_json_label(profile, 0, "", out);
         nytp_printf(out, ",\n\"activeProfileIndex\":%lu,\"shared\":{\"frames\":[",
-                    (unsigned long)first_view(&s));
+                    (unsigned long)(diff != NULL ? 0 : first_view(&s)));
         write_frames(&s);
         nytp_puts(out, "]},\n\"profiles\":[");
-        ok = write_profiles(&s);
+        ok = diff != NULL ? write_sides(&s, tree) : write_profiles(&s);
         nytp_puts(out, "]}\n");
     }
     if (!ok)
         nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for speedscope");
+    nytp_stacktree_free(tree);
     nytp_frames_free(&s.frames);
     return out->error.status == NYTP_OK;
+}
+
+static bool write_speedscope(const struct nytp_profile *profile,
+                             const struct nytp_export_options *options, struct nytp_out *out)
+{
+    return write_file(profile, NULL, options, out);
+}
+
+static bool write_speedscope_diff(const struct nytp_diff *diff,
+                                  const struct nytp_export_options *options,
+                                  struct nytp_out *out)
+{
+    return write_file(diff->profile, diff, options, out);
 }
 
 const struct nytp_exporter nytp_exporter_speedscope = {
@@ -221,4 +321,6 @@ const struct nytp_exporter nytp_exporter_speedscope = {
     .wants_spans = true,
     .viewer = "speedscope",
     .write = write_speedscope,
+    .write_diff = write_speedscope_diff,
+    .sums_runs = true,
 };

@@ -9,6 +9,7 @@
 
 #include "../compare/counts.h"
 #include "../compare/gate.h"
+#include "../compare/match.h"
 #include "../compare/rank_test.h"
 #include "../selection/rename.h"
 
@@ -125,8 +126,11 @@ static bool add_profile(struct sides *sides, const char *path, enum nytp_diff_si
         return false;
     sides->side_of_part[sides->n] = (uint8_t)side;
     sides->profiles[sides->n++] = profile;
+    if (run->failed) /* --strict */
+        return false;
     if (nytp_select(profile, &run->cli.selection, &error) &&
-        (run->cli.bases.n == 0 || nytp_rename_stably(profile, &error)))
+        (run->cli.bases.n == 0 || nytp_rename_stably(profile, &error)) &&
+        (side == NYTP_DIFF_NEW || nytp_adopt_file_names(profile, sides->profiles[0], &error)))
         return true;
     say("%s: selection: %s", input_name(path), error.message);
     return false;
@@ -292,6 +296,16 @@ static enum exit_status write_document(const struct run *run, const struct nytp_
     return close_output(out, &error) ? EXIT_DONE : output_failed(path, &error);
 }
 
+/* Stacks of all runs of a side are added up. */
+static void note_uneven_runs(const struct run *run, const struct nytp_diff *diff)
+{
+    const uint32_t *n = diff->n_runs;
+    if (run->cli.bases.n > 0 && run->cli.exporter->sums_runs && !run->cli.quiet &&
+        n[NYTP_DIFF_BASE] != n[NYTP_DIFF_NEW])
+        say("%s holds the sums of %lu runs of the base and %lu now", run->cli.exporter->name,
+            (unsigned long)n[NYTP_DIFF_BASE], (unsigned long)n[NYTP_DIFF_NEW]);
+}
+
 static enum exit_status compare_sides(struct sides *sides, struct nytp_gate *gate)
 {
     const struct nytp_cli *cli = &sides->run->cli;
@@ -310,11 +324,15 @@ static enum exit_status compare_sides(struct sides *sides, struct nytp_gate *gat
     enum exit_status status = EXIT_INPUT;
     if (diff == NULL) {
         say("comparing: %s", error.message);
+    } else if (!diff->base_has_times && cli->exporter->sums_runs) {
+        say("--diff: %s needs recordings, and the base is a table of counts", cli->exporter->name);
+        status = EXIT_USAGE;
     } else if (!may_judge_times(gate, diff)) {
         status = EXIT_USAGE;
     } else {
         for (uint32_t i = 0; i < sides->n_notes; i++)
             nytp_diff_note(diff, "%s", sides->notes[i]);
+        note_uneven_runs(sides->run, diff);
         status = write_document(sides->run, diff);
         const enum exit_status verdict =
             status == EXIT_DONE ? apply_limits(sides->run, gate, diff) : status;

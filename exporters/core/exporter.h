@@ -85,6 +85,7 @@ struct nytp_exporter {
     bool (*write_diff)(const struct nytp_diff *diff, const struct nytp_export_options *options,
                        struct nytp_out *out);
     const char *no_diff;
+    bool sums_runs; /* write_diff() shows stacks, those of all runs of a side added up */
     bool stable_names; /* wants names that do not change when code moves, and evals merged */
 };
 

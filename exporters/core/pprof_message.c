@@ -11,6 +11,7 @@
  *   and samples come in the order of the model's contexts and lines.
  */
 #include "pprof_message.h"
+#include "../compare/diff.h"
 #include "labels.h"
 #include "stacks.h"
 
@@ -64,10 +65,12 @@ struct entry {
 
 struct process_labels {
     uint32_t pid, script; /* strings; script 0 = unknown */
+    bool of_base;         /* of a difference: counts negatively */
 };
 
 struct message {
     const struct nytp_profile *profile;
+    const uint8_t *side_of_part; /* of a difference, or NULL */
     struct nytp_out *out;
     struct nytp_pprof_encoder *encoder;
     const struct nytp_unit *unit;
@@ -113,7 +116,10 @@ enum fixed_string {
     S_WALL,
     S_NANOSECONDS,
     S_PID,
-    S_SCRIPT
+    S_SCRIPT,
+    N_FIXED_STRINGS,
+    S_BASE = N_FIXED_STRINGS, /* these two only in a difference */
+    S_TRUE
 };
 
 static const char *const fixed_strings[] = {
@@ -121,6 +127,7 @@ static const char *const fixed_strings[] = {
     [S_COUNT] = "count", [S_STATEMENTS] = "statements",
     [S_WALL] = "wall",   [S_NANOSECONDS] = "nanoseconds",
     [S_PID] = "pid",     [S_SCRIPT] = "script",
+    [S_BASE] = "pprof::base", [S_TRUE] = "true",
 };
 
 static uint32_t string_id(struct message *m, const char *text, size_t len)
@@ -230,6 +237,8 @@ static void put_sample(struct message *m, const struct process_labels *labels, u
     e->integers(e, FIELD(SAMPLE, value), values, N_VALUES);
     put_label(m, S_PID, labels->pid);
     put_label(m, S_SCRIPT, labels->script);
+    if (labels->of_base)
+        put_label(m, S_BASE, S_TRUE);
     e->close(e);
 }
 
@@ -313,10 +322,11 @@ static void put_context(struct message *m, const struct process_labels *labels, 
     m->n_stack = 0;
     for (uint32_t i = 0; i < m->n_entries && ok(m); i++) {
         const struct entry *entry = &m->entries[i];
+        const int64_t sign = labels->of_base ? -1 : 1;
         const int64_t values[N_VALUES] = {
-            [VALUE_CALLS] = (int64_t)calls,
-            [VALUE_STATEMENTS] = (int64_t)entry->statements,
-            [VALUE_WALL] = wall_value(m, entry->ticks),
+            [VALUE_CALLS] = sign * (int64_t)calls,
+            [VALUE_STATEMENTS] = sign * (int64_t)entry->statements,
+            [VALUE_WALL] = sign * wall_value(m, entry->ticks),
         };
         calls = 0;
         if (values[VALUE_CALLS] == 0 && values[VALUE_STATEMENTS] == 0 &&
@@ -359,6 +369,7 @@ static void put_process(struct message *m, uint32_t index)
     const struct process_labels labels = {
         .pid = string_id(m, pid, (size_t)len),
         .script = escaped_id(m, profile->parts[process->part].application),
+        .of_base = m->side_of_part != NULL && m->side_of_part[process->part] == NYTP_DIFF_BASE,
     };
     for (uint32_t n = process->root; n < end && ok(m); n++)
         if (nytp_stacks_kept(&m->stacks, n) == n)
@@ -538,7 +549,9 @@ static void put_message(struct message *m)
 {
     struct nytp_pprof_encoder *e = m->encoder;
     const struct nytp_profile *profile = m->profile;
-    for (size_t i = 0; i < sizeof fixed_strings / sizeof *fixed_strings; i++)
+    const size_t n_fixed = m->side_of_part != NULL ? sizeof fixed_strings / sizeof *fixed_strings
+                                                   : N_FIXED_STRINGS;
+    for (size_t i = 0; i < n_fixed; i++)
         string_id(m, fixed_strings[i], strlen(fixed_strings[i]));
     add_comments(m); /* their strings come before the fields that refer to them */
 
@@ -562,12 +575,13 @@ static void put_message(struct message *m)
     put_integer(m, FIELD(PROFILE, default_sample_type), S_WALL);
 }
 
-bool nytp_pprof_message(const struct nytp_profile *profile,
+bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_of_part,
                         const struct nytp_export_options *options, struct nytp_out *out,
                         struct nytp_pprof_encoder *encoder)
 {
     struct message m = {
         .profile = profile,
+        .side_of_part = side_of_part,
         .out = out,
         .encoder = encoder,
         .unit = options->unit != NULL ? options->unit : nytp_unit_find("ns"),

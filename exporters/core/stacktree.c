@@ -7,6 +7,7 @@
  */
 #include "stacktree.h"
 
+#include "../compare/diff.h"
 #include "stacks.h"
 
 #include "../../formats/core/arena.h"
@@ -24,6 +25,7 @@ struct builder {
     uint32_t frame_capacity, stack_capacity;
     struct nytp_table frame_ids; /* sub, unreturned, file, line -> frame */
     struct nytp_table stack_ids; /* parent, frame -> stack */
+    bool of_base;                /* the nodes at hand are of the base's side */
     uint32_t *name_sub;          /* of each sub, the first with its name; NULL = itself */
 };
 
@@ -94,7 +96,8 @@ static bool add(struct builder *b, uint32_t below, const struct nytp_node *node,
     const uint32_t stack = intern_stack(b, below, node_frame(b, node, file, line));
     if (stack == NONE)
         return false;
-    b->tree->stacks[stack].value += value;
+    struct nytp_stack *target = &b->tree->stacks[stack];
+    *(b->of_base ? &target->base : &target->value) += value;
     return true;
 }
 
@@ -157,28 +160,48 @@ static bool find_name_subs(struct builder *b)
     return true;
 }
 
-static bool build(struct builder *b, uint32_t process, bool by_name)
+/* The nodes of each process, which knows its side. */
+static bool add_sides(struct builder *b, const uint8_t *side_of_part)
 {
     const struct nytp_profile *profile = b->profile;
-    uint32_t first = 0, end = profile->n_nodes;
-    if (process != NYTP_ALL_PROCESSES)
-        nytp_process_nodes(profile, process, &first, &end);
-    if (!nytp_grow(&b->tree->stacks, &b->stack_capacity, 0, sizeof *b->tree->stacks))
-        return false;
-    b->tree->stacks[0] = (struct nytp_stack){.frame = NONE};
-    b->tree->n_stacks = 1;
-    if (by_name && !find_name_subs(b))
-        return false;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < profile->n_processes; i++) {
+        uint32_t first, end;
+        nytp_process_nodes(profile, i, &first, &end);
+        uint32_t *below = malloc(((size_t)(end - first) + 1) * sizeof *below);
+        b->of_base = side_of_part[profile->processes[i].part] == NYTP_DIFF_BASE;
+        ok = below != NULL && add_nodes(b, first, end, below);
+        free(below);
+    }
+    return ok;
+}
 
+static bool add_process(struct builder *b, uint32_t process)
+{
+    uint32_t first = 0, end = b->profile->n_nodes;
+    if (process != NYTP_ALL_PROCESSES)
+        nytp_process_nodes(b->profile, process, &first, &end);
     uint32_t *below = malloc(((size_t)(end - first) + 1) * sizeof *below);
     const bool ok = below != NULL && add_nodes(b, first, end, below);
     free(below);
     return ok;
 }
 
-struct nytp_stacktree *nytp_stacktree_new(const struct nytp_profile *profile,
-                                          const struct nytp_export_options *options,
-                                          uint32_t process, bool by_name)
+static bool build(struct builder *b, uint32_t process, const uint8_t *side_of_part, bool by_name)
+{
+    if (!nytp_grow(&b->tree->stacks, &b->stack_capacity, 0, sizeof *b->tree->stacks))
+        return false;
+    b->tree->stacks[0] = (struct nytp_stack){.frame = NONE};
+    b->tree->n_stacks = 1;
+    if (by_name && !find_name_subs(b))
+        return false;
+    return side_of_part != NULL ? add_sides(b, side_of_part) : add_process(b, process);
+}
+
+static struct nytp_stacktree *new_tree(const struct nytp_profile *profile,
+                                       const struct nytp_export_options *options,
+                                       uint32_t process, const uint8_t *side_of_part,
+                                       bool by_name)
 {
     struct builder b = {.profile = profile, .options = options};
     b.tree = calloc(1, sizeof *b.tree);
@@ -186,7 +209,7 @@ struct nytp_stacktree *nytp_stacktree_new(const struct nytp_profile *profile,
         return NULL;
 
     const bool ok =
-        nytp_stacks_init(&b.bounds, profile, options) && build(&b, process, by_name);
+        nytp_stacks_init(&b.bounds, profile, options) && build(&b, process, side_of_part, by_name);
     nytp_stacks_free(&b.bounds);
     nytp_table_free(&b.frame_ids);
     nytp_table_free(&b.stack_ids);
@@ -211,6 +234,7 @@ bool nytp_stacktree_merge_frames(struct nytp_stacktree *tree, const uint32_t *sa
         stack_of[i] = nytp_table_get(&stack_ids, key);
         if (stack_of[i] != NYTP_TABLE_NONE) {
             tree->stacks[stack_of[i]].value += stack.value;
+            tree->stacks[stack_of[i]].base += stack.base;
             continue;
         }
         ok = nytp_table_put(&stack_ids, key, n);
@@ -222,6 +246,20 @@ bool nytp_stacktree_merge_frames(struct nytp_stacktree *tree, const uint32_t *sa
     nytp_table_free(&stack_ids);
     free(stack_of);
     return ok;
+}
+
+struct nytp_stacktree *nytp_stacktree_new(const struct nytp_profile *profile,
+                                          const struct nytp_export_options *options,
+                                          uint32_t process, bool by_name)
+{
+    return new_tree(profile, options, process, NULL, by_name);
+}
+
+struct nytp_stacktree *nytp_stacktree_of_sides(const struct nytp_profile *profile,
+                                               const struct nytp_export_options *options,
+                                               const uint8_t *side_of_part, bool by_name)
+{
+    return new_tree(profile, options, NYTP_ALL_PROCESSES, side_of_part, by_name);
 }
 
 void nytp_stacktree_free(struct nytp_stacktree *tree)
@@ -292,7 +330,7 @@ static uint32_t collect_entries(struct nytp_stacktree *tree, const uint32_t *ran
     for (uint32_t i = 1; i < tree->n_stacks; i++) {
         const struct nytp_stack *stack = &tree->stacks[i];
         const uint32_t *rank = &ranks[2 * stack->frame];
-        if (stack->value != 0)
+        if (stack->value != 0 || stack->base != 0)
             tree->entries[n++] = (struct nytp_stack_entry){
                 .parent = stack->parent, .rank = rank[0], .stack = i, .own = true};
         if (stack->n_entries > 0) /* marked below: some other stack goes on from it */

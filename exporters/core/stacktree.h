@@ -23,6 +23,7 @@ struct nytp_stack {
     uint32_t depth;                  /* frames in it */
     uint32_t first_entry, n_entries; /* private, of its list in `entries` */
     int64_t value; /* its own, by the chosen weight: ticks, calls or statements */
+    int64_t base;  /* the same of the base's side; 0 unless two sides were given */
 };
 
 struct nytp_stack_entry { /* private */
@@ -50,6 +51,11 @@ struct nytp_stacktree *nytp_stacktree_new(const struct nytp_profile *profile,
  * is out. */
 bool nytp_stacktree_merge_frames(struct nytp_stacktree *tree, const uint32_t *same);
 
+/* Of two sides (compare/diff.h): all processes, those whose part is of the base's side counted by
+ * themselves. */
+struct nytp_stacktree *nytp_stacktree_of_sides(const struct nytp_profile *profile,
+                                               const struct nytp_export_options *options,
+                                               const uint8_t *side_of_part, bool by_name);
 void nytp_stacktree_free(struct nytp_stacktree *tree);
 
 /* Fix the order of walks. ranks[2 * frame] places the stack that ends in `frame`,
@@ -57,7 +63,7 @@ void nytp_stacktree_free(struct nytp_stacktree *tree);
  * NULL = in order of sub, line, the shorter stack first. False when memory is out. */
 bool nytp_stacktree_sort(struct nytp_stacktree *tree, const uint32_t *ranks);
 
-/* Visits every stack whose value is not 0, depth first, in sorted order. */
+/* Visits every stack whose value, or that of the base, is not 0, depth first, in sorted order. */
 struct nytp_stack_walk {
     const struct nytp_stacktree *tree;
     const struct nytp_stack *stack; /* the one visited */

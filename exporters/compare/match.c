@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * File names of two checkouts; see match.h.
+ */
+#include "match.h"
+
+#include "../../formats/core/strings.h"
+#include "../selection/rename.h"
+#include "diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct based {
+    struct nytp_name base, name;
+};
+
+static int compare_names(struct nytp_name x, struct nytp_name y)
+{
+    const uint32_t len = x.len < y.len ? x.len : y.len;
+    const int order = memcmp(x.ptr, y.ptr, len);
+    return order != 0 ? order : (x.len > y.len) - (x.len < y.len);
+}
+
+static int by_base(const void *x, const void *y)
+{
+    const struct based *a = x, *b = y;
+    const int order = compare_names(a->base, b->base);
+    return order != 0 ? order : compare_names(a->name, b->name);
+}
+
+/* The profile's files but evals, by base name. */
+static struct based *list_files(const struct nytp_profile *profile, uint32_t *n)
+{
+    struct based *list = malloc(((size_t)profile->n_files + 1) * sizeof *list);
+    *n = 0;
+    for (uint32_t i = 1; list != NULL && i < profile->n_files; i++)
+        if (profile->files[i].eval_file == 0)
+            list[(*n)++] = (struct based){nytp_base_name(profile->files[i].name),
+                                          profile->files[i].name};
+    if (list != NULL && *n > 0)
+        qsort(list, *n, sizeof *list, by_base);
+    return list;
+}
+
+/* The name that the file should have: its own where the list has it, or has no single one. */
+static struct nytp_name adopted(const struct based *list, uint32_t n, struct nytp_name name)
+{
+    const struct nytp_name base = nytp_base_name(name);
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (compare_names(list[middle].base, base) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t count = 0;
+    for (; low + count < n && compare_names(list[low + count].base, base) == 0; count++)
+        if (compare_names(list[low + count].name, name) == 0)
+            return name;
+    return count == 1 ? list[low].name : name;
+}
+
+bool nytp_adopt_file_names(struct nytp_profile *base, const struct nytp_profile *now,
+                           struct nytp_error *error)
+{
+    uint32_t n;
+    bool changed = false;
+    struct based *list = list_files(now, &n);
+    struct nytp_name *names = malloc(((size_t)base->n_files + 1) * sizeof *names);
+    bool ok = list != NULL && names != NULL;
+    for (uint32_t i = 0; ok && i < base->n_files; i++) {
+        names[i] = base->files[i].name;
+        if (i == 0 || base->files[i].eval_file != 0)
+            continue;
+        const struct nytp_name name = adopted(list, n, names[i]);
+        const uint32_t id = nytp_strings_intern(base->strings, name.ptr, name.len);
+        ok = id != UINT32_MAX;
+        if (ok)
+            names[i] = nytp_strings_get(base->strings, id);
+        changed |= names[i].ptr != base->files[i].name.ptr;
+    }
+    if (!ok)
+        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    else if (changed)
+        ok = nytp_rename(base, NULL, names, error);
+    free(list);
+    free(names);
+    return ok;
+}

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Differences in the viewers that know them."""
+
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+
+import pprof  # noqa: E402
+from command import good  # noqa: E402
+from recordings import record  # noqa: E402
+
+OLD = """use strict;
+sub add { my ($x, $y) = @_; my $z = $x + $y; return $z }
+sub gone { 1 }
+sub both { add(1, $_) for 1 .. $_[0] }
+both(200); gone();
+"""
+NEW = OLD.replace("both(200); gone();", "sub more { add(3, 4) } both(300); more();").replace(
+    "sub gone { 1 }", "")
+
+
+@pytest.fixture(scope="module")
+def sides(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sides")
+    return record(folder / "old", OLD), record(folder / "new", NEW)
+
+
+def test_pprof_shows_what_its_own_difference_shows(sides, tmp_path):
+    if pprof.missing():
+        pytest.skip("go is not installed")
+    files = []
+    for side in sides:
+        files.append(tmp_path / f"{side.parent.name}.pb.gz")
+        good("--pprof", "-o", files[-1], side)
+    ours = tmp_path / "diff.pb.gz"
+    good("--pprof", "--diff", sides[0], "-o", ours, sides[1])
+    for value in ("wall", "statements", "calls"):
+        index = f"-sample_index={value}"
+        shown, _ = pprof.run("-top", *pprof.ALL, "-unit=ns", index, ours)
+        wanted, _ = pprof.run("-top", *pprof.ALL, "-unit=ns", index, f"-diff_base={files[0]}", files[1])
+
+        def rows(text):
+            text = re.sub(r"BEGIN(@\d+|#\d+)", "BEGIN", text)
+            table = text.split("flat  flat%")[1].splitlines()[1:]
+            return sorted(re.sub(r"\s+", " ", re.sub(r"\s\S+%\s+(-?[\d.]+\S*\s+\S+%)", r" \1", line)).strip()
+                          for line in table)
+        # the running sum% depends on the order of equal rows
+        assert rows(shown) == rows(wanted) and len(rows(shown)) > 4
+        assert re.findall(r"of .* total", shown) == re.findall(r"of .* total", wanted)
+
+
+def folded(*arguments):
+    lines = {}
+    for line in good("--collapsed", "--unit=ns", *arguments).decode().splitlines():
+        stack, _, values = re.match(r"(\S+)( )(.*)$", line).groups()
+        assert stack not in lines
+        lines[stack] = tuple(map(int, values.split()))
+    return lines
+
+
+def test_collapsed_has_both_sides_of_each_stack(sides):
+    both = folded("--diff", sides[0], sides[1])
+    old, new = folded(sides[0]), folded(sides[1])
+    assert both.keys() - old.keys() and both.keys() - new.keys()
+
+    def plain(name):
+        """Names as --diff has them; BEGIN blocks and anonymous subs are numbered there."""
+        return re.sub(r"BEGIN(@\d+(\.\d+)?|#\d+)", "BEGIN", re.sub(r"__ANON__(\[[^;]*\]|#\d+)", "__ANON__", name))
+
+    def summed(lines, which):
+        sums = collections.Counter()
+        for stack, values in lines.items():
+            sums[plain(stack)] += values[which]
+        return {stack: value for stack, value in sums.items() if value}
+    assert summed(both, 0) == summed(old, 0)
+    assert summed(both, 1) == summed(new, 0)
+
+
+def test_flamegraph_takes_both_columns(sides):
+    tool = pathlib.Path("/usr/share/perl5/Devel/NYTProf/flamegraph.pl")
+    if not tool.exists():
+        pytest.skip("not installed: flamegraph.pl of libdevel-nytprof-perl")
+    text = good("--collapsed", "--diff", sides[0], sides[1])
+    done = subprocess.run(["perl", str(tool), "--minwidth=0"], input=text, capture_output=True, check=True)
+    assert b"Ignored" not in done.stderr
+    assert b"main::more" in done.stdout
+
+
+def test_speedscope_has_four_profiles(sides):
+    document = json.loads(good("--speedscope", "--unit=ns", "--diff", sides[0], sides[1]))
+    names = [frame["name"] for frame in document["shared"]["frames"]]
+    profiles = {one["name"]: one for one in document["profiles"]}
+    assert list(profiles) == ["new", "base", "more", "less"]
+
+    def stacks(name):
+        one = profiles[name]
+        assert one["endValue"] == sum(one["weights"])
+        return {tuple(names[i] for i in stack): weight
+                for stack, weight in zip(one["samples"], one["weights"])}
+    new, base, more, less = map(stacks, profiles)
+    for stack in new.keys() | base.keys():
+        assert new.get(stack, 0) - base.get(stack, 0) == more.get(stack, 0) - less.get(stack, 0)
+        assert not (stack in more and stack in less)
+    assert ("main::RUNTIME", "main::more") in more
+    assert ("main::RUNTIME", "main::gone") in less
+    totals = [json.loads(good("--json", side))["total"] for side in sides]
+    assert [sum(base.values()), sum(new.values())] == totals
