@@ -7,9 +7,10 @@
  * The entry is a struct nytp_sub with is_begin set, and with a file while there is something to
  * tell. It is only written when the profile is closed, because each further block changes it.
  *
- * A block is compiled before perl knows its name, and a `use` never has one then. But its CV is
- * marked as special, as those of END blocks and their like are, and it runs at once: code that
- * is special and is freed again, or turns out to be called BEGIN while it runs, was one.
+ * A block is compiled before it has its name, and a `use` has none then. But its CV is marked
+ * as special, as those of END blocks and their like are, and has its name while it runs and is
+ * freed: at the next compilation or when it is freed (nytp_name_compiled()), whichever comes
+ * first, it tells what it was.
  */
 #include "recorder.h"
 

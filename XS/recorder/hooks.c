@@ -273,7 +273,7 @@ static void on_op_free(pTHX_ OP *op)
     if ((type == OP_LEAVESUB || type == OP_LEAVESUBLV || type == OP_LEAVEWRITE) &&
         nytp_is_ours(aTHX_ rec)) {
         nytp_guard(rec);
-        nytp_body_freed(rec, op);
+        nytp_body_freed(aTHX_ rec, op);
         nytp_unguard(rec);
     }
     if (real_op_free != NULL)

@@ -314,8 +314,8 @@ struct nytp_recorder {
     struct nytp_options options;
     struct nytp_outfile file;
     struct nytp_dprof *dprof; /* owned; NULL: the native stream is written */
-    uint32_t generation;  /* counts profile files, from 1 */
-    volatile bool forked; /* set in the child by the atfork handler */
+    uint32_t generation;      /* counts profile files, from 1 */
+    volatile bool forked;     /* set in the child by the atfork handler */
     pid_t pid;
     U32 perldb;               /* $^P as we set it */
     int64_t overhead_base;    /* clock.overhead_ticks when this profile file began */
@@ -538,7 +538,7 @@ CV *nytp_cv_of_name(pTHX_ const char *name, size_t len, bool is_utf8, HV *stash)
 struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec);
 void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);
 void nytp_format_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);
-void nytp_body_freed(struct nytp_recorder *rec, const OP *root);
+void nytp_body_freed(pTHX_ struct nytp_recorder *rec, const OP *root);
 void nytp_name_compiled(pTHX_ struct nytp_recorder *rec);
 void nytp_sub_needs_info(struct nytp_recorder *rec, struct nytp_sub *sub);
 void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing);

@@ -187,14 +187,14 @@ static struct nytp_body *body_of(struct nytp_recorder *rec, const void *key)
     return body;
 }
 
-void nytp_body_freed(struct nytp_recorder *rec, const OP *root)
+void nytp_body_freed(pTHX_ struct nytp_recorder *rec, const OP *root)
 {
     const uint32_t hash = nytp_hash_u64(PTR2UV(root));
     struct nytp_body *const body = body_find(rec, root, hash);
     if (body == NULL)
         return;
-    if (root == rec->compiled.root)
-        nytp_begin_ran(rec, body);
+    if (root == rec->compiled.root && rec->compiled.begin != NULL)
+        nytp_name_compiled(aTHX_ rec); /* a block that has run: this is the last chance */
     *body = (struct nytp_body){.key = root};
     rec->called[hash & (NYTP_CALLED - 1)].root = NULL;
 }

@@ -178,7 +178,11 @@ eval "sub z { 1 }\nBEGIN { 1 }";
 DB::enable_profile();
 z();
 P
-row 'code that all has names of other files', { opts => [$USUAL], want => qr/^(?:file|sub)/ },
+for my $kind (qw(CHECK UNITCHECK INIT END)) {
+    row "$kind blocks are none", { opts => ["$USUAL:subs=0"], want => qr/^sub.*main::[A-Z]/ },
+      "sub f { 1 }\nf();\n$kind { 1 }\n", "${SWITCH}sub 1 3-3 main::$kind\n";
+}
+row 'code that all has names of other files', { opts => [$USUAL], only => 'ours', want => qr/^(?:file|sub)/ },
   <<'P', <<'F';
 #line 1 "other.pl"
 sub f { 1 }
