@@ -29,7 +29,7 @@ _nytp_export() {
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -d -- "$cur")
         return ;;
-    --focus | --ignore | --hide | --show | --show-from | --list | --peek | --min-percent | --max-depth | --max-calls | --title | --flame-width | \
+    --focus | --ignore | --hide | --show | --show-from | --list | --peek | --wait | --min-percent | --max-depth | --max-calls | --title | --flame-width | \
         --fail-over | --fail-least)
         return ;;
     *)

@@ -7,6 +7,7 @@
 #include "core/exporter.h"
 #include "core/hot_lines.h"
 #include "core/text.h"
+#include "core/waits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 #define DEFAULT_ROWS  20
 #define FIXED_COLUMNS 55 /* the numbers and the gaps between them */
 #define MIN_NAME      16
+#define WAIT_COLUMNS  10
+#define WAIT_TERMINAL 100 /* columns of a terminal that has room for waiting */
 #define HOT_PERCENT   10
 
 enum order {
@@ -80,7 +83,8 @@ static uint32_t list_rows(const struct nytp_profile *profile, enum order order,
 }
 
 /* Columns for names: the longest of them, or what the terminal leaves beside some place. */
-static uint32_t name_columns(const struct row *rows, uint32_t n, uint32_t columns)
+static uint32_t name_columns(const struct row *rows, uint32_t n, uint32_t columns,
+                             uint32_t fixed)
 {
     uint32_t longest = 4;
     for (uint32_t i = 0; i < n; i++) {
@@ -89,15 +93,25 @@ static uint32_t name_columns(const struct row *rows, uint32_t n, uint32_t column
     }
     if (columns == 0)
         return longest;
-    const uint32_t left =
-        columns > FIXED_COLUMNS + MIN_NAME ? columns - FIXED_COLUMNS : MIN_NAME;
+    const uint32_t left = columns > fixed + MIN_NAME ? columns - fixed : MIN_NAME;
     const uint32_t most = left > 3 * MIN_NAME ? left - left / 3 : left;
     return longest < most ? longest : most;
 }
 
+static void put_wait(struct nytp_out *out, const struct nytp_profile *profile,
+                     const struct nytp_export_options *options, int64_t ticks)
+{
+    if (ticks == 0)
+        nytp_printf(out, "%*s", WAIT_COLUMNS - 1, "-");
+    else
+        nytp_text_time(out, ticks, profile->ticks_per_sec, options->unit, WAIT_COLUMNS - 1);
+    nytp_putc(out, ' ');
+}
+
+/* `waits`: by sub, or NULL for no such column. */
 static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
                     const struct nytp_export_options *options, const struct row *row,
-                    uint32_t name_width)
+                    uint32_t name_width, const int64_t *waits)
 {
     const struct nytp_sub *sub = row->sub;
     const int64_t rate = profile->ticks_per_sec;
@@ -111,6 +125,8 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
     nytp_printf(out, " %8llu ", (unsigned long long)sub->calls);
     nytp_text_per_call(out, sub->incl_ticks, sub->calls, rate, options->unit, 9);
     nytp_putc(out, ' ');
+    if (waits != NULL)
+        put_wait(out, profile, options, waits[sub - profile->subs]);
 
     nytp_text_style(out, options->color, hot ? NYTP_STYLE_HOT : NYTP_STYLE_PLAIN);
     const uint32_t width = nytp_text_put(out, sub->name, options->columns > 0 ? name_width : 0);
@@ -119,7 +135,7 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
     char buffer[4096];
     const struct nytp_name place =
         nytp_text_place(profile, sub->file, sub->first_line, buffer, sizeof buffer);
-    const uint32_t used = FIXED_COLUMNS + name_width + 2;
+    const uint32_t used = FIXED_COLUMNS + (waits != NULL ? WAIT_COLUMNS : 0) + name_width + 2;
     const bool fits = options->columns == 0 || options->columns >= used + MIN_NAME;
     if (place.len > 0 && fits) {
         nytp_text_pad(out, name_width - width + 2);
@@ -147,6 +163,24 @@ static void put_rest(struct nytp_out *out, const struct nytp_profile *profile,
                 (unsigned long)n);
 }
 
+/* Per sub what was waited in it or below; NULL when that is less than a percent of the whole,
+ * when a terminal has no room for it, or on failure, which is out's. */
+static int64_t *waits_to_show(const struct nytp_profile *profile,
+                              const struct nytp_export_options *options, struct nytp_out *out)
+{
+    struct nytp_waits waits;
+    int64_t *by_sub = NULL;
+    const bool room = options->columns == 0 || options->columns >= WAIT_TERMINAL;
+    const bool known = nytp_waits_init(&waits, profile, options->waits, &out->error);
+    if (known && room && waits.ticks > 0 && waits.ticks >= profile->total_ticks / 100) {
+        by_sub = nytp_waits_by_sub(&waits, profile);
+        if (by_sub == NULL)
+            nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    }
+    nytp_waits_free(&waits);
+    return by_sub;
+}
+
 static bool top_write(const struct nytp_profile *profile,
                       const struct nytp_export_options *options, struct nytp_out *out)
 {
@@ -161,16 +195,20 @@ static bool top_write(const struct nytp_profile *profile,
     const uint32_t n = list_rows(profile, order_of(options->sort), rows);
     const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
     const uint32_t shown = n < wanted ? n : wanted;
-    const uint32_t name_width = name_columns(rows, shown, options->columns);
+    int64_t *waits = waits_to_show(profile, options, out);
+    const uint32_t name_width = name_columns(
+        rows, shown, options->columns, FIXED_COLUMNS + (waits != NULL ? WAIT_COLUMNS : 0));
     nytp_text_headline(out, profile, options);
     nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_puts(out, "      self  self%       incl  incl%    calls  per call sub");
+    nytp_printf(out, "      self  self%%       incl  incl%%    calls  per call %ssub",
+                waits != NULL ? "     wait " : "");
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
     for (uint32_t i = 0; i < shown; i++)
-        put_row(out, profile, options, &rows[i], name_width);
+        put_row(out, profile, options, &rows[i], name_width, waits);
     if (shown < n)
         put_rest(out, profile, options, rows + shown, n - shown);
+    free(waits);
     free(rows);
     return out->error.status == NYTP_OK;
 }

@@ -257,7 +257,8 @@ static bool selects(const struct option *option)
 {
     const size_t first = offsetof(struct nytp_cli, selection);
     return option->kind != NYTP_OPTION_MODE &&
-           ((option->target >= first && option->target < first + sizeof(struct nytp_selection)) ||
+           ((option->target >= first &&
+             option->target < first + sizeof(struct nytp_selection)) ||
             option->target == offsetof(struct nytp_cli, export.max_depth) ||
             option->target == offsetof(struct nytp_cli, export.collapse_recursion));
 }
@@ -267,8 +268,8 @@ static bool note_selection(struct nytp_cli *cli, const struct option *option, co
                            struct nytp_error *error)
 {
     const char *before = cli->selected != NULL ? cli->selected : "";
-    const size_t size = strlen(before) + strlen(option->name) + 8 +
-                        (value != NULL ? strlen(value) : 0);
+    const size_t size =
+        strlen(before) + strlen(option->name) + 8 + (value != NULL ? strlen(value) : 0);
     char *text = malloc(size);
     if (text == NULL)
         return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
@@ -476,9 +477,9 @@ static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *erro
     const bool gate = cli->limits.n + cli->gate_files.n > 0;
     const bool answers = cli->gate_tap || cli->annotations != NULL;
     if (cli->bases.n > 0 && cli->exporter->write_diff == NULL)
-        return usage_error(error, "--diff: %s cannot show a difference: %s", cli->exporter->name,
-                           cli->exporter->no_diff != NULL ? cli->exporter->no_diff
-                                                          : "use --json or --pprof");
+        return usage_error(
+            error, "--diff: %s cannot show a difference: %s", cli->exporter->name,
+            cli->exporter->no_diff != NULL ? cli->exporter->no_diff : "use --json or --pprof");
     if (cli->bases.n > 0 && (cli->per_process || cli->export.source_dir != NULL))
         return usage_error(error, "--diff does not go with --per-process and --source-dir");
     if (gate && cli->exporter->write == NULL)
@@ -488,11 +489,14 @@ static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *erro
     if ((answers || cli->accept_files.n > 0 || cli->fail_least != NULL) && !gate)
         return usage_error(error, "there is no limit: --fail-over LIMIT or --gate FILE");
     if (cli->annotations != NULL && strcmp(cli->annotations, "github") != 0)
-        return usage_error(error, "unknown --annotations kind \"%s\": github", cli->annotations);
+        return usage_error(error, "unknown --annotations kind \"%s\": github",
+                           cli->annotations);
     const bool to_stdout = cli->output == NULL || strcmp(cli->output, "-") == 0;
     if (answers && (cli->format_given || cli->output != NULL) && to_stdout)
-        return usage_error(error, "--gate-tap and --annotations write to standard output: use -o "
-                                  "FILE for %s", cli->exporter->name);
+        return usage_error(error,
+                           "--gate-tap and --annotations write to standard output: use -o "
+                           "FILE for %s",
+                           cli->exporter->name);
     if (cli->gate_tap && cli->annotations != NULL)
         return usage_error(error, "--gate-tap and --annotations: one of them");
     return true;
@@ -550,6 +554,7 @@ bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_err
         cli->selection.merge_evals = true;
     cli->export.has_min_percent = cli->selection.min_percent >= 0;
     cli->export.min_percent = cli->selection.min_percent;
+    cli->export.waits = &cli->selection.waits;
     cli->selection.max_depth = cli->export.max_depth;
     cli->selection.collapse_recursion = cli->export.collapse_recursion;
     return check_combination(cli, error);
@@ -570,6 +575,7 @@ void nytp_cli_free(struct nytp_cli *cli)
     nytp_patterns_free(&cli->selection.show);
     nytp_patterns_free(&cli->selection.show_from);
     nytp_patterns_free(&cli->export.names);
+    nytp_patterns_free(&cli->selection.waits);
 }
 
 /* ---- help ---- */

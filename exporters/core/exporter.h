@@ -33,8 +33,8 @@ struct nytp_texts {
 struct nytp_export_options {
     const struct nytp_unit *unit; /* NULL = the format's own */
     enum nytp_weight weight;
-    bool weight_given;        /* the user chose it */
-    bool merge_runs;          /* several inputs are one run, not as many runs */
+    bool weight_given;       /* the user chose it */
+    bool merge_runs;         /* several inputs are one run, not as many runs */
     uint32_t max_depth;      /* frames per stack; 0 = the format's default bound */
     bool collapse_recursion; /* a run of the same sub calling itself is one frame */
     bool plain_names;        /* callgrind: no name compression */
@@ -44,19 +44,20 @@ struct nytp_export_options {
     const char *sort;        /* top, tree: order, NULL = default */
     double min_percent;      /* tree: no rows below it, if has_min_percent */
     bool has_min_percent;
-    uint32_t columns;           /* width of the terminal that is written to, 0 = none */
-    bool color;                 /* that terminal takes colours */
-    const char *source_dir;     /* where sources were unpacked, or NULL */
-    struct nytp_texts libs;     /* html: folders that file names are shown without */
-    const char *title;          /* html: what was profiled, or NULL */
-    bool minimal;               /* html: no call graphs, no pages by block and by sub */
-    bool no_flame;              /* html: no flame graph */
-    bool no_merge_evals;        /* html: a page for each string eval */
-    bool replace;               /* html: remove what an earlier report left in the folder */
-    uint32_t flame_width;       /* html: of the still picture, in pixels; 0 = default */
-    const char *selected;       /* the selection options as given, or NULL */
-    bool partial;               /* something of the input is missing */
-    struct nytp_patterns names; /* list, peek: which subs; list: none = the hottest */
+    uint32_t columns;       /* width of the terminal that is written to, 0 = none */
+    bool color;             /* that terminal takes colours */
+    const char *source_dir; /* where sources were unpacked, or NULL */
+    struct nytp_texts libs; /* html: folders that file names are shown without */
+    const char *title;      /* html: what was profiled, or NULL */
+    bool minimal;           /* html: no call graphs, no pages by block and by sub */
+    bool no_flame;          /* html: no flame graph */
+    bool no_merge_evals;    /* html: a page for each string eval */
+    bool replace;           /* html: remove what an earlier report left in the folder */
+    uint32_t flame_width;   /* html: of the still picture, in pixels; 0 = default */
+    const char *selected;   /* the selection options as given, or NULL */
+    bool partial;           /* something of the input is missing */
+    const struct nytp_patterns *waits; /* subs that wait besides those of waits.def, or NULL */
+    struct nytp_patterns names;        /* list, peek: which subs; list: none = the hottest */
 };
 
 struct nytp_diff;

@@ -14,6 +14,7 @@
 #include "../compare/diff.h"
 #include "labels.h"
 #include "stacks.h"
+#include "waits.h"
 
 #include "../../formats/core/arena.h"
 #include "../../formats/core/strings.h"
@@ -64,6 +65,7 @@ struct entry {
 };
 
 struct process_labels {
+    uint32_t state;       /* S_WAITING or 0 */
     uint32_t pid, script; /* strings; script 0 = unknown */
     bool of_base;         /* of a difference: counts negatively */
 };
@@ -76,6 +78,7 @@ struct message {
     const struct nytp_unit *unit;
     struct nytp_scale scale;
     struct nytp_labels *labels;
+    struct nytp_waits waits;
     struct nytp_stacks stacks;
     uint32_t *next_member; /* by node: the next one that is kept as the same; NULL = none is */
 
@@ -117,6 +120,8 @@ enum fixed_string {
     S_NANOSECONDS,
     S_PID,
     S_SCRIPT,
+    S_STATE,
+    S_WAITING,
     N_FIXED_STRINGS,
     S_BASE = N_FIXED_STRINGS, /* these two only in a difference */
     S_TRUE
@@ -127,6 +132,7 @@ static const char *const fixed_strings[] = {
     [S_COUNT] = "count", [S_STATEMENTS] = "statements",
     [S_WALL] = "wall",   [S_NANOSECONDS] = "nanoseconds",
     [S_PID] = "pid",     [S_SCRIPT] = "script",
+    [S_STATE] = "state", [S_WAITING] = "waiting",
     [S_BASE] = "pprof::base", [S_TRUE] = "true",
 };
 
@@ -237,6 +243,7 @@ static void put_sample(struct message *m, const struct process_labels *labels, u
     e->integers(e, FIELD(SAMPLE, value), values, N_VALUES);
     put_label(m, S_PID, labels->pid);
     put_label(m, S_SCRIPT, labels->script);
+    put_label(m, S_STATE, labels->state);
     if (labels->of_base)
         put_label(m, S_BASE, S_TRUE);
     e->close(e);
@@ -366,14 +373,16 @@ static void put_process(struct message *m, uint32_t index)
     const uint32_t end = index + 1 < profile->n_processes ? process[1].root : profile->n_nodes;
     char pid[16];
     const int len = snprintf(pid, sizeof pid, "%lu", (unsigned long)process->pid);
-    const struct process_labels labels = {
+    struct process_labels labels = {
         .pid = string_id(m, pid, (size_t)len),
         .script = escaped_id(m, profile->parts[process->part].application),
         .of_base = m->side_of_part != NULL && m->side_of_part[process->part] == NYTP_DIFF_BASE,
     };
     for (uint32_t n = process->root; n < end && ok(m); n++)
-        if (nytp_stacks_kept(&m->stacks, n) == n)
+        if (nytp_stacks_kept(&m->stacks, n) == n) {
+            labels.state = m->waits.kinds[n] != NYTP_WAIT_NONE ? S_WAITING : 0;
             put_context(m, &labels, n);
+        }
 }
 
 /* ---- the rest of the message ---- */
@@ -590,7 +599,8 @@ bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_
     };
     nytp_scale_init(&m.scale, m.unit, profile->ticks_per_sec);
     if (m.labels != NULL && m.strings != NULL &&
-        nytp_stacks_init(&m.stacks, profile, options) && link_members(&m))
+        nytp_stacks_init(&m.stacks, profile, options) && link_members(&m) &&
+        nytp_waits_init(&m.waits, profile, options->waits, &out->error))
         put_message(&m);
     else
         no_memory(&m);
@@ -602,6 +612,7 @@ bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_
     nytp_table_free(&m.location_ids);
     nytp_table_free(&m.function_ids);
     nytp_stacks_free(&m.stacks);
+    nytp_waits_free(&m.waits);
     nytp_strings_free(m.strings);
     nytp_labels_free(m.labels);
     return ok(&m);

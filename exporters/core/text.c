@@ -6,6 +6,7 @@
 #include "text.h"
 
 #include "../../formats/core/strings.h"
+#include "waits.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -257,6 +258,20 @@ static void put_recording_cost(struct nytp_out *out, const struct nytp_profile *
                 unit != NULL ? unit->name : "");
 }
 
+/* ", 3.97 s of it waiting", from one percent on. */
+static void put_waiting(struct nytp_out *out, const struct nytp_profile *profile,
+                        const struct nytp_export_options *options)
+{
+    struct nytp_waits waits;
+    const bool known = nytp_waits_init(&waits, profile, options->waits, &out->error);
+    nytp_waits_free(&waits);
+    if (!known || waits.ticks * 100 < profile->total_ticks || waits.ticks == 0)
+        return;
+    nytp_puts(out, ", ");
+    nytp_text_time(out, waits.ticks, profile->ticks_per_sec, options->unit, 0);
+    nytp_puts(out, " of it waiting");
+}
+
 void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile,
                         const struct nytp_export_options *options)
 {
@@ -266,8 +281,10 @@ void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile
         nytp_printf(out, " and %lu more", (unsigned long)profile->n_parts - 1);
     nytp_puts(out, ": ");
     nytp_text_time(out, profile->total_ticks, profile->ticks_per_sec, options->unit, 0);
-    nytp_printf(out, "%s%s, %llu statements, %llu calls", options->unit != NULL ? " " : "",
-                options->unit != NULL ? options->unit->name : "",
+    nytp_printf(out, "%s%s", options->unit != NULL ? " " : "",
+                options->unit != NULL ? options->unit->name : "");
+    put_waiting(out, profile, options);
+    nytp_printf(out, ", %llu statements, %llu calls",
                 (unsigned long long)profile->total_statements,
                 (unsigned long long)profile->total_calls);
     if (profile->n_processes > 1)

@@ -8,6 +8,7 @@
 #include "select.h"
 
 #include "../../formats/core/strings.h"
+#include "../core/waits.h"
 #include "rewrite.h"
 
 #include <stdlib.h>
@@ -156,6 +157,22 @@ static bool show_from(struct nytp_profile *profile, const struct nytp_patterns *
     }
     free(matches);
     free(below);
+    return plan_end(&plan, planned, error);
+}
+
+/* ---- waiting ---- */
+
+static bool drop_waits(struct nytp_profile *profile, const struct nytp_patterns *more,
+                       struct nytp_error *error)
+{
+    struct plan plan;
+    struct nytp_waits waits;
+    bool planned = plan_begin(&plan, profile);
+    planned = nytp_waits_init(&waits, profile, more, error) && planned;
+    for (uint32_t i = 0; planned && i < profile->n_nodes; i++)
+        if (waits.kinds[i] != NYTP_WAIT_NONE)
+            plan_drop(&plan, i);
+    nytp_waits_free(&waits);
     return plan_end(&plan, planned, error);
 }
 
@@ -415,9 +432,9 @@ static bool merge_evals(struct nytp_profile *profile, struct nytp_error *error)
 static void tell_misses(const struct nytp_profile *profile,
                         const struct nytp_selection *selection)
 {
-    const struct nytp_patterns *const all[] = {&selection->focus, &selection->ignore,
-                                               &selection->hide, &selection->show,
-                                               &selection->show_from};
+    const struct nytp_patterns *const all[] = {&selection->focus,     &selection->ignore,
+                                               &selection->hide,      &selection->show,
+                                               &selection->show_from, &selection->waits};
     char text[512];
     for (size_t k = 0; selection->on_miss != NULL && k < sizeof all / sizeof *all; k++)
         for (uint32_t i = 0; i < all[k]->n; i++)
@@ -431,6 +448,8 @@ bool nytp_select(struct nytp_profile *profile, const struct nytp_selection *sele
     if (selection->merge_evals && !merge_evals(profile, error))
         return false;
     tell_misses(profile, selection);
+    if (selection->no_wait && !drop_waits(profile, &selection->waits, error))
+        return false;
     if (!filter_names(profile, selection, error) ||
         !show_from(profile, &selection->show_from, error))
         return false;

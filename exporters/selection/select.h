@@ -16,9 +16,11 @@
 struct nytp_selection {
     bool merge_evals; /* string evals run by one line become one file "(eval 0)[...]" */
     struct nytp_patterns focus, ignore; /* whole stacks: some frame must / none may match */
-    bool no_builtins;                   /* opcode subs are hidden */
-    struct nytp_patterns hide;      /* frames go, their cost to the call site in the caller */
-    struct nytp_patterns show;      /* frames that do not match are hidden */
+    struct nytp_patterns waits;         /* subs that wait besides those of waits.def */
+    bool no_wait;              /* own time of what waits is dropped, what is below it stays */
+    bool no_builtins;          /* opcode subs are hidden */
+    struct nytp_patterns hide; /* frames go, their cost to the call site in the caller */
+    struct nytp_patterns show; /* frames that do not match are hidden */
     struct nytp_patterns show_from; /* frames above the outermost match go; without match the
                                        stack is dropped */
     bool collapse_recursion;        /* a frame whose caller is the same sub is merged into it */

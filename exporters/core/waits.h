@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Waiting apart from work: which contexts of a profile spend their own time waiting. waits.def
+ * is the list of builtins and subs that wait; expressions may add to it.
+ */
+#ifndef NYTP_WAITS_H
+#define NYTP_WAITS_H
+
+#include "patterns.h"
+
+enum nytp_wait_kind {
+    NYTP_WAIT_NONE = 0,
+    NYTP_WAIT_BLOCK, /* for input, a lock, a time */
+    NYTP_WAIT_CHILD, /* for a child process */
+};
+
+struct nytp_waits {
+    uint8_t *kinds; /* per node: enum nytp_wait_kind, of its own time */
+    int64_t ticks;  /* the own time of all nodes that wait */
+};
+
+/* `more`: expressions for names of further subs that wait; NULL = none. False when memory is
+ * out or an expression fails, with *error set. nytp_waits_free() in either case. */
+bool nytp_waits_init(struct nytp_waits *waits, const struct nytp_profile *profile,
+                     const struct nytp_patterns *more, struct nytp_error *error);
+void nytp_waits_free(struct nytp_waits *waits);
+
+/* Per sub the time that was waited during its outermost calls, in itself or in what it calls.
+ * The caller frees it; NULL when memory is out. */
+int64_t *nytp_waits_by_sub(const struct nytp_waits *waits, const struct nytp_profile *profile);
+
+#endif

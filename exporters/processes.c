@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The processes of a recording for the terminal, one row each, children below their parents:
+ * when they began, how long they ran, and how much of that they only waited for children.
+ */
+#include "core/exporter.h"
+#include "core/text.h"
+#include "core/waits.h"
+
+#include <stdlib.h>
+
+#define NONE UINT32_MAX
+
+struct row {
+    uint32_t parent; /* index of a process, NONE = not in the recording */
+    uint32_t first_child, last_child, next; /* by start; next: of the same parent */
+    int64_t child_wait, other_wait;
+};
+
+struct by_pid {
+    uint32_t pid, process;
+    double start_s;
+};
+
+struct table {
+    const struct nytp_profile *profile;
+    const struct nytp_export_options *options;
+    struct nytp_out *out;
+    struct row *rows;    /* by process, and one more for those without a parent */
+    struct by_pid *pids; /* sorted by pid, start */
+    uint32_t *order;     /* processes by start */
+    double first_s;
+};
+
+static const struct nytp_process *process_of(const struct table *table, uint32_t index)
+{
+    return &table->profile->processes[index];
+}
+
+/* ---- the tree ---- */
+
+static int compare_starts(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_pid_and_start(const void *x, const void *y)
+{
+    const struct by_pid *a = x, *b = y;
+    if (a->pid != b->pid)
+        return a->pid > b->pid ? 1 : -1;
+    const int order = compare_starts(a->start_s, b->start_s);
+    return order != 0 ? order : (a->process > b->process) - (a->process < b->process);
+}
+
+static int by_start(const void *x, const void *y)
+{
+    const struct by_pid *a = x, *b = y;
+    const int order = compare_starts(a->start_s, b->start_s);
+    return order != 0 ? order : (a->process > b->process) - (a->process < b->process);
+}
+
+/* The last process with the parent's pid that began before the child did, for pids return.
+ * Being earlier is a strict order, so there are no circles. */
+static uint32_t find_parent(const struct table *table, uint32_t child)
+{
+    const struct nytp_process *process = process_of(table, child);
+    const struct by_pid wanted = {process->ppid, child, process->start_s};
+    uint32_t low = 0, high = table->profile->n_processes;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (by_pid_and_start(&table->pids[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const bool found = low > 0 && table->pids[low - 1].pid == process->ppid;
+    return found ? table->pids[low - 1].process : NONE;
+}
+
+static void add_child(const struct table *table, uint32_t parent, uint32_t child)
+{
+    struct row *above = &table->rows[parent != NONE ? parent : table->profile->n_processes];
+    if (above->last_child == NONE)
+        above->first_child = child;
+    else
+        table->rows[above->last_child].next = child;
+    above->last_child = child;
+}
+
+static void make_tree(struct table *table)
+{
+    const uint32_t n = table->profile->n_processes;
+    for (uint32_t i = 0; i < n; i++)
+        table->pids[i] =
+            (struct by_pid){process_of(table, i)->pid, i, process_of(table, i)->start_s};
+    qsort(table->pids, n, sizeof *table->pids, by_start);
+    for (uint32_t i = 0; i < n; i++)
+        table->order[i] = table->pids[i].process;
+    table->first_s = table->pids[0].start_s;
+    qsort(table->pids, n, sizeof *table->pids, by_pid_and_start);
+    for (uint32_t i = 0; i <= n; i++) {
+        struct row *row = &table->rows[i];
+        row->first_child = row->last_child = row->next = NONE;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t process = table->order[i];
+        table->rows[process].parent = find_parent(table, process);
+        add_child(table, table->rows[process].parent, process);
+    }
+}
+
+/* ---- rows ---- */
+
+static void put_seconds(const struct table *table, double seconds)
+{
+    const double ticks = seconds * (double)table->profile->ticks_per_sec;
+    nytp_putc(table->out, ' ');
+    nytp_text_time(table->out, (int64_t)(ticks + (ticks < 0 ? -0.5 : 0.5)),
+                   table->profile->ticks_per_sec, table->options->unit, 10);
+}
+
+static void put_ticks(const struct table *table, int64_t ticks)
+{
+    if (ticks == 0)
+        nytp_printf(table->out, "%11s", "-");
+    else {
+        nytp_putc(table->out, ' ');
+        nytp_text_time(table->out, ticks, table->profile->ticks_per_sec, table->options->unit,
+                       10);
+    }
+}
+
+static const char *state_of(const struct nytp_process *process)
+{
+    return process->complete ? "complete" : "partial";
+}
+
+static void put_row(const struct table *table, uint32_t index, uint32_t depth)
+{
+    const struct nytp_process *process = process_of(table, index);
+    const struct row *row = &table->rows[index];
+    const struct nytp_part *part = &table->profile->parts[process->part];
+    const int64_t measured = table->profile->nodes[process->root].incl_ticks;
+    struct nytp_out *out = table->out;
+    nytp_printf(out, "%8lu", (unsigned long)process->pid);
+    if (row->parent != NONE)
+        nytp_printf(out, " %8lu", (unsigned long)process->ppid);
+    else
+        nytp_printf(out, " %8s", "-");
+    put_seconds(table, process->start_s - table->first_s);
+    if (process->end_s > 0)
+        put_seconds(table, process->end_s - process->start_s);
+    else
+        nytp_printf(out, "%11s", "-");
+    put_ticks(table, measured - row->child_wait - row->other_wait);
+    put_ticks(table, row->child_wait);
+    put_ticks(table, row->other_wait);
+    nytp_printf(out, "  %-9s", state_of(process));
+    const uint32_t indent = 2 * (depth < 20 ? depth : 20);
+    nytp_text_pad(out, indent);
+    const uint32_t used = 83 + indent, columns = table->options->columns;
+    nytp_text_put_tail(out, part->application.len > 0 ? part->application : part->path,
+                       columns == 0          ? 0
+                       : columns > used + 12 ? columns - used
+                                             : 12);
+    nytp_putc(out, '\n');
+}
+
+/* Parents before their children; no recursion. */
+static void put_rows(const struct table *table)
+{
+    uint32_t at = table->rows[table->profile->n_processes].first_child, depth = 0;
+    while (at != NONE) {
+        const struct row *row = &table->rows[at];
+        put_row(table, at, depth);
+        if (row->first_child != NONE) {
+            at = row->first_child;
+            depth++;
+            continue;
+        }
+        while (row->next == NONE && row->parent != NONE) {
+            row = &table->rows[row->parent];
+            depth--;
+        }
+        at = row->next;
+    }
+}
+
+static void sum_waits(const struct table *table, const struct nytp_waits *waits)
+{
+    const struct nytp_profile *profile = table->profile;
+    for (uint32_t p = 0; p < profile->n_processes; p++) {
+        const uint32_t end =
+            p + 1 < profile->n_processes ? profile->processes[p + 1].root : profile->n_nodes;
+        for (uint32_t n = profile->processes[p].root; n < end; n++) {
+            if (waits->kinds[n] == NYTP_WAIT_CHILD)
+                table->rows[p].child_wait += profile->nodes[n].excl_ticks;
+            else if (waits->kinds[n] == NYTP_WAIT_BLOCK)
+                table->rows[p].other_wait += profile->nodes[n].excl_ticks;
+        }
+    }
+}
+
+static void put_table(struct table *table)
+{
+    make_tree(table);
+    nytp_text_headline(table->out, table->profile, table->options);
+    nytp_text_style(table->out, table->options->color, NYTP_STYLE_BOLD);
+    nytp_puts(table->out, "     pid   parent      start       wall        own child-wait"
+                          " other-wait  state    command");
+    nytp_text_style(table->out, table->options->color, NYTP_STYLE_PLAIN);
+    nytp_putc(table->out, '\n');
+    put_rows(table);
+}
+
+static bool processes_write(const struct nytp_profile *profile,
+                            const struct nytp_export_options *options, struct nytp_out *out)
+{
+    struct table table = {.profile = profile, .options = options, .out = out};
+    struct nytp_waits waits;
+    table.rows = calloc((size_t)profile->n_processes + 1, sizeof *table.rows);
+    table.order = calloc((size_t)profile->n_processes + 1, sizeof *table.order);
+    table.pids = calloc((size_t)profile->n_processes + 1, sizeof *table.pids);
+    const bool ok = nytp_waits_init(&waits, profile, options->waits, &out->error) &&
+                    table.rows != NULL && table.order != NULL && table.pids != NULL;
+    if (ok) {
+        sum_waits(&table, &waits);
+        put_table(&table);
+    } else {
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    }
+    nytp_waits_free(&waits);
+    free(table.rows);
+    free(table.order);
+    free(table.pids);
+    return out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_processes = {
+    .name = "processes",
+    .title = "processes as a tree, with what they waited, for the terminal",
+    .suffixes = "",
+    .needs = NYTP_HAS_ARCS,
+    .write = processes_write,
+};

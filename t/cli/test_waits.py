@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Waiting apart from work, and processes: --no-wait, --wait, --processes."""
+
+import re
+import sys
+
+import pytest
+
+from command import ROOT, good, pprof_top, run
+
+sys.path.insert(0, str(ROOT / "t"))
+from nytpwrite import Writer  # noqa: E402
+
+MS = 10000                                      # ticks
+
+
+def waiting(path, pid=77, ppid=1, start=1000.0, end=True, calls=()):
+    """A process that works 30 ms and calls each of the builtins or subs for `ticks` altogether:
+    (name, calls, ticks)."""
+    stream = Writer().pid_start(pid, ppid, start).fid(1, "/x/app.pl")
+    for name, count, ticks in calls:
+        for _ in range(count):
+            stream.entry(1, 5).time(1, 1, 5).leave(1, ticks // count, ticks // count, name)
+            stream.time(ticks // count, 1, 5).discount()
+    stream.time(30 * MS, 1, 6)
+    for name, count, ticks in calls:
+        stream.callers(1, 5, "main::RUNTIME", name, count, ticks, ticks)
+        stream.callers(0, 0, "", name, 0, 0, 0)
+    path.write_bytes((stream.pid_end(pid, start + 1) if end else stream).data())
+    return path
+
+
+def rows_of(word):
+    table = (ROOT / "exporters" / "core" / "waits.def").read_text()
+    rows = re.findall(rf'^{word}\("([^"]+)", (BLOCK|CHILD), (\d+)\)$', table, re.M)
+    assert len(rows) >= 10
+    return rows
+
+
+def headline(*arguments):
+    return run("-q", "--top=0", *arguments).stdout.decode().splitlines()[0]
+
+
+@pytest.mark.parametrize("word, spelled", [("NYTP_WAIT_BUILTIN", "Pkg::CORE:{}"),
+                                           ("NYTP_WAIT_SUB", "{}")])
+def test_each_row_of_the_table_waits(tmp_path, word, spelled):
+    for name, _, least in rows_of(word):
+        long = max(int(least) * 10, 5 * MS)
+        file = waiting(tmp_path / "wait.out", calls=[(spelled.format(name), 1, long),
+                                                     ("main::CORE:match", 1, 5 * MS)])
+        assert ", " + f"{long / MS:.2f} ms of it waiting" in headline(file), name
+        if int(least):
+            quick = waiting(tmp_path / "quick.out", calls=[(spelled.format(name), 100, 5 * MS)])
+            assert "waiting" not in headline(quick), name
+
+
+def test_time_of_waiting_is_left_out_and_what_is_below_stays(profile, tmp_path):
+    calls = [("Time::HiRes::sleep", 2, 40 * MS), ("main::CORE:match", 3, 6 * MS),
+             ("main::query", 1, 20 * MS)]
+    file = waiting(tmp_path / "wait.out", calls=calls)
+    assert "96.0 ms, 40.0 ms of it waiting" in headline(file)
+    assert ": 56.0 ms," in headline("--no-wait", file)
+    assert "96.0 ms, 60.0 ms of it waiting" in headline("--wait=^main::query$", file)
+    assert ": 36.0 ms," in headline("--wait=^main::query$", "--no-wait", file)
+    assert "Time::HiRes::sleep" not in run("-q", "--no-wait", "--top=0", file).stdout.decode()
+    for name in ("mixed-calls2", "perltidy", "forks-merged"):
+        for option in ("--no-wait", "--wait=."):
+            assert run("--check", option, profile(name)).returncode == 0
+
+
+def test_the_column_is_what_was_waited_below(tmp_path):
+    file = waiting(tmp_path / "wait.out", calls=[("Time::HiRes::sleep", 2, 40 * MS)])
+    lines = run("-q", "--top=0", "--unit=ticks", file).stdout.decode().splitlines()
+    assert lines[2].split()[7] == "wait"
+    rows = {line.split()[7]: line.split()[6] for line in lines[3:]}
+    assert rows == {"Time::HiRes::sleep": "400000", "main::RUNTIME": "400000"}
+    quick = waiting(tmp_path / "quick.out", calls=[("main::CORE:match", 1, MS)])
+    assert "wait" not in run("-q", "--top=0", quick).stdout.decode().splitlines()[2]
+
+
+def test_pprof_knows_them_by_a_label(tmp_path):
+    file = waiting(tmp_path / "wait.out", calls=[("Time::HiRes::sleep", 2, 40 * MS),
+                                                 ("main::CORE:match", 3, 6 * MS)])
+    good("-q", "--pprof", "-o", tmp_path / "w.pb.gz", file)
+    rows = pprof_top(tmp_path / "w.pb.gz", "-tagfocus=state=waiting", scratch=tmp_path)
+    assert set(rows) == {"Time::HiRes::sleep"}
+    rows = pprof_top(tmp_path / "w.pb.gz", "-tagignore=state=waiting", scratch=tmp_path)
+    assert "main::CORE:match" in rows and "Time::HiRes::sleep" not in rows
+
+
+# ---- processes ----
+
+ROW = re.compile(r" *(\d+) +(\d+|-) +(\d+) +(\d+|-) +(-?\d+|-) +(\d+|-) +(\d+|-)  (complete |partial  )"
+                 r"(.*)$")
+
+
+def processes(*arguments):
+    text = run("-q", "--processes", "--unit=ticks", *arguments).stdout.decode().splitlines()
+    assert text[2].split() == ["pid", "parent", "start", "wall", "own", "child-wait",
+                               "other-wait", "state", "command"]
+    rows = []
+    for line in text[3:]:
+        match = ROW.match(line)
+        assert match, line
+        rows.append([None if value == "-" else int(value) for value in match.groups()[:7]]
+                    + [match[8].strip(), match[9]])
+    return rows
+
+
+def test_processes_are_a_tree(tmp_path):
+    """Pids return: the second 20 is another process, and its child is its own."""
+    given = [(20, 10, 3.0), (10, 1, 1.0), (30, 20, 4.0), (20, 1, 5.0), (30, 20, 6.0), (40, 99, 2.0)]
+    files = [waiting(tmp_path / f"{i}.out", pid, ppid, start, end=pid != 40)
+             for i, (pid, ppid, start) in enumerate(given)]
+    rows = processes(*files)
+    depth = {(row[0], row[2]): re.match(" *", row[8])[0] for row in rows}
+    assert [(row[0], row[1], row[2] // 10000000) for row in rows] == [
+        (10, None, 0), (20, 10, 2), (30, 20, 3), (40, None, 1), (20, None, 4), (30, 20, 5)]
+    assert [row[7] for row in rows] == ["complete"] * 3 + ["partial"] + ["complete"] * 2
+    assert rows[3][3] is None
+    assert sorted(set(depth.values())) == ["", "  ", "    "]
+    assert processes(*reversed(files[:3]))[0][0] == 10
+
+
+@pytest.mark.parametrize("name", ["forks-merged", "mixed-calls2", "exec", "killed-plain",
+                                  "cut-calls1", "made-no-processes"])
+def test_processes_have_the_recorded_numbers(profile, totals, name):
+    want = totals(name)
+    rows = processes(profile(name))
+    if want.processes:
+        assert sorted(row[0] for row in rows) == sorted(pid for pid, _, _ in want.processes)
+        first = min(start for _, _, start in want.processes)
+        wanted = sorted((pid, round((start - first) * want.ticks_per_sec))
+                        for pid, _, start in want.processes)
+        for row, (pid, start) in zip(sorted(rows, key=lambda row: (row[0], row[2])), wanted):
+            assert row[0] == pid and abs(row[2] - start) <= 1
+        pids = {pid for pid, _, _ in want.processes}
+        parents = {pid: ppid for pid, ppid, _ in want.processes}
+        assert all(row[1] == (parents[row[0]] if parents[row[0]] in pids else None)
+                   for row in rows)
+    if not want.overclaimed:
+        assert sum(value or 0 for row in rows for value in row[4:7]) == want.stmt_ticks
+    child = sum(sub.self for sub_name, sub in want.subs.items()
+                if re.search(r"CORE:(wait|waitpid|system|backtick)$", sub_name))
+    shown = sum(row[5] or 0 for row in rows)
+    closing = sum(sub.self for sub_name, sub in want.subs.items() if sub_name.endswith("CORE:close"))
+    assert child <= shown <= child + closing
+    assert not want.processes or (sum(row[7] == "partial" for row in rows) > 0) == (not want.complete)
+
+
+def test_many_processes_do_not_take_long(tmp_path):
+    stream = Writer().fid(1, "/x/app.pl")
+    for pid in range(1, 20001):
+        stream.pid_start(pid, max(1, pid - 1), 1000.0 + pid / 1e4)
+        stream.time(10, 1, 5)
+        stream.pid_end(pid, 1000.0 + pid / 1e4)
+    (tmp_path / "many.out").write_bytes(stream.data())
+    rows = processes(tmp_path / "many.out")
+    assert len(rows) == 20000
