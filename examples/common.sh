@@ -2,8 +2,9 @@
 # What the stories share; they source it. Needs the built project, see quickstart.sh.
 #
 #     $examples, $nytp_export, $out    folders and the command; $out is a fresh folder for files
-#     recording FILE OPTIONS PROGRAM…  run a Perl program under the profiler; in the background
-#                                      its process is $!
+#     recording FILE OPTIONS PROGRAM…  run a Perl program under the profiler
+#     become_recording …               the same, in place of this shell: in the background its
+#                                      process is $!
 
 examples=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$examples")
@@ -21,10 +22,12 @@ else
     trap 'rm -rf "$out"' EXIT
 fi
 
-recording() (
+become_recording() {
     export NYTPROF="file=$1${2:+:$2}"
     shift 2
     exec perl -I"$root/blib/lib" -I"$root/blib/arch" -d:NYTProf "$@"
-)
+}
+
+recording() { (become_recording "$@"); }
 
 tell() { printf '\n# %s\n' "$*"; }

@@ -8,11 +8,18 @@ set -eu
 . "$(dirname "$0")/common.sh"
 
 tell "A long run, killed after two seconds"
-recording "$out/killed.out" "" "$examples/logreport.pl" 100000 >/dev/null &
+become_recording "$out/killed.out" "" "$examples/logreport.pl" 100000 >/dev/null &
 program=$!
 sleep 2
 kill -9 $program
 wait $program 2>/dev/null || true
+if kill -0 $program 2>/dev/null; then
+    echo "process $program is still there" >&2
+    exit 1
+fi
+
+tell "The recording has no end"
+("$nytp_export" --quiet --stats "$out/killed.out" || [ $? = 3 ]) | grep '^state  *partial'
 
 tell "Exit status 3 says: exported, but not all was there"
 status=0

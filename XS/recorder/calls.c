@@ -67,6 +67,17 @@ void nytp_arcs_clear(struct nytp_recorder *rec)
     }
 }
 
+static void free_arc(void *arc)
+{
+    Safefree(arc);
+}
+
+void nytp_calls_free(struct nytp_recorder *rec)
+{
+    nytp_index_free(&rec->arcs, free_arc);
+    Safefree(rec->frames);
+}
+
 /* Callee, caller, place: the order in the file. */
 static int compare_arcs(const void *left, const void *right)
 {

@@ -160,10 +160,11 @@ static void on_libc_exit(void)
 
 void nytp_exits_watch(struct nytp_recorder *rec)
 {
+    static bool is_watching; /* once for the process */
     if (rec->options.sigexit != NULL)
         catch_signals(rec, rec->options.sigexit);
-    if (rec->options.libcexit)
-        atexit(on_libc_exit);
+    if (rec->options.libcexit && !is_watching)
+        is_watching = atexit(on_libc_exit) == 0;
 }
 
 static const int timer_kinds[NYTP_TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};

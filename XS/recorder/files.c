@@ -567,12 +567,24 @@ void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op)
 
 /* ---- string evals ---- */
 
+/* Under -T and -t a value that was tainted once has magic for it, which does nothing to the
+ * text. */
+static bool has_only_taint_magic(const SV *sv)
+{
+    for (const MAGIC *magic = SvMAGIC(sv); magic != NULL; magic = magic->mg_moremagic)
+        if (magic->mg_type != PERL_MAGIC_taint)
+            return false;
+    return true;
+}
+
 /* The text that entereval is about to compile, if looking at it has no effect. */
 static SV *eval_argument(pTHX)
 {
     SV *const *const top = PL_stack_sp;
     SV *const sv = PL_op->op_private & OPpEVAL_HAS_HH ? top[-1] : top[0];
-    return SvPOK(sv) && !SvGMAGICAL(sv) ? sv : NULL;
+    if (SvGMAGICAL(sv))
+        return SvPOKp(sv) && has_only_taint_magic(sv) ? sv : NULL;
+    return SvPOK(sv) ? sv : NULL;
 }
 
 static void note_origin(pTHX_ struct nytp_recorder *rec, UV seq)
@@ -617,7 +629,15 @@ static void push_eval(pTHX_ struct nytp_recorder *rec, UV seq, SV *text)
         rec->size_evals = rec->size_evals == 0 ? 16 : rec->size_evals * 2;
         Renew(rec->evals, rec->size_evals, struct nytp_eval);
     }
-    rec->evals[rec->n_evals++] = (struct nytp_eval){seq, newSVsv(text)};
+    rec->evals[rec->n_evals++] =
+        (struct nytp_eval){seq, newSVpvn_flags(SvPVX_const(text), SvCUR(text), SvUTF8(text))};
+}
+
+/* entereval itself may die: of tainted text, of an op that Safe does not let through. */
+static void on_eval_died(pTHX_ void *unused)
+{
+    PERL_UNUSED_ARG(unused);
+    keep_source(aTHX_ nytp_recorder, true);
 }
 
 OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
@@ -635,8 +655,10 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
     if (keeps_text)
         push_eval(aTHX_ rec, seq, text);
     const bool keeps_source = rec->keeps_source; /* a BEGIN block runs the eval */
-    if (keeps_source)
+    if (keeps_source) {
         keep_source(aTHX_ rec, false);
+        SAVEDESTRUCTOR_X(on_eval_died, NULL);
+    }
     nytp_unguard(rec);
     OP *const next = nytp_real_op(aTHX_ OP_ENTEREVAL);
     if (keeps_source)
@@ -653,4 +675,29 @@ void nytp_program_text_keep(pTHX_ struct nytp_recorder *rec)
 {
     if (rec->e_text == NULL && PL_e_script != NULL && SvPOK(PL_e_script))
         rec->e_text = newSVsv(PL_e_script);
+}
+
+static void free_file(void *item)
+{
+    dTHX;
+    struct nytp_file *const file = item;
+    if (file->shown_name != file->perl_name)
+        Safefree(file->shown_name);
+    Safefree(file->perl_name);
+    Safefree(file->absolute_name);
+    SvREFCNT_dec(file->text);
+    SvREFCNT_dec((SV *)file->lines);
+    Safefree(file);
+}
+
+void nytp_files_free(pTHX_ struct nytp_recorder *rec)
+{
+    drop_evals(aTHX_ rec, 0);
+    SvREFCNT_dec(rec->last_eval.text);
+    SvREFCNT_dec(rec->e_text);
+    nytp_index_free(&rec->files_by_name, free_file);
+    Safefree(rec->files);
+    Safefree(rec->evals);
+    Safefree(rec->origins);
+    Safefree(rec->past_evals);
 }

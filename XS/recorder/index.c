@@ -77,3 +77,12 @@ uint32_t nytp_hash_bytes(const void *bytes, size_t len)
     hash = (hash ^ hash >> 32 ^ part) * 0x9E3779B97F4A7C15u;
     return (uint32_t)(hash >> 32 ^ hash);
 }
+
+void nytp_index_free(struct nytp_index *index, void (*free_item)(void *item))
+{
+    for (size_t i = 0; free_item != NULL && i < index->size; i++)
+        if (index->entries[i].item != NULL)
+            free_item(index->entries[i].item);
+    free(index->entries);
+    *index = (struct nytp_index){0};
+}

@@ -42,6 +42,9 @@ bool nytp_index_add(struct nytp_index *index, uint32_t hash, void *item);
 bool nytp_index_filter(struct nytp_index *index, bool (*stays)(void *context, void *item),
                        void *context);
 
+/* Free the memory, and each item with `free_item` unless that is NULL. */
+void nytp_index_free(struct nytp_index *index, void (*free_item)(void *item));
+
 /* Forget all items; the memory is kept. */
 void nytp_index_clear(struct nytp_index *index);
 

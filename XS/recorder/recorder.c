@@ -607,6 +607,15 @@ static void on_fork_in_child(void)
 
 /* What is buffered belongs to the parent. The child's profile begins now: calls that are open
  * begin anew, counts and overhead are its own. */
+/* Once for the process: there is no way to take the handler back. */
+static void watch_forks(void)
+{
+    static bool is_watching;
+    if (!is_watching)
+        pthread_atfork(NULL, NULL, on_fork_in_child);
+    is_watching = true;
+}
+
 static void begin_child(pTHX_ struct nytp_recorder *rec)
 {
     rec->forked = false;
@@ -616,8 +625,8 @@ static void begin_child(pTHX_ struct nytp_recorder *rec)
         return;
     nytp_outfile_close(&rec->file);
     nytp_writer_reset(rec->writer);
-    if (rec->options.forkdepth >= 0 && rec->options.forkdepth-- == 0) {
-        rec->options.forkdepth = 0;
+    rec->generations++;
+    if (rec->options.forkdepth >= 0 && (int64_t)rec->generations > rec->options.forkdepth) {
         set_state(rec, NYTP_OFF);
         return;
     }
@@ -763,19 +772,24 @@ void nytp_start_armed(pTHX_ struct nytp_recorder *rec)
 }
 
 /* Where perl is embedded (mod_perl), the process may make another interpreter, and the object
- * stays loaded: perl code that is still to run comes to our op handlers. */
+ * stays loaded: perl code that is still to run comes to our op handlers. What is left is a
+ * recorder of no interpreter, which the next one takes over. */
 static void let_go(pTHX_ struct nytp_recorder *rec)
 {
     nytp_hooks_forget(aTHX);
-    rec->interpreter = NULL;
     nytp_writer_free(rec->writer);
-    rec->writer = NULL;
     nytp_dprof_free(rec);
     if (rec->places != NULL)
         munmap(rec->places, NYTP_PLACES * sizeof *rec->places);
-    rec->places = NULL;
     free(rec->called);
-    rec->called = NULL;
+    nytp_calls_free(rec);
+    nytp_subs_free(aTHX_ rec);
+    nytp_files_free(aTHX_ rec);
+    nytp_options_free(&rec->options);
+    Safefree(rec->base_path);
+    Safefree(rec->scratch.ptr);
+    Zero(rec, 1, struct nytp_recorder);
+    rec->wake_raw = UINT64_MAX;
 }
 
 /* perl_destruct() calls it when it has destroyed all objects. */
@@ -803,8 +817,9 @@ struct nytp_recorder *nytp_recorder_get(pTHX)
 {
     if (nytp_recorder == NULL ||
         (nytp_recorder->interpreter == NULL && PL_phase != PERL_PHASE_DESTRUCT)) {
-        struct nytp_recorder *rec;
-        Newxz(rec, 1, struct nytp_recorder);
+        struct nytp_recorder *rec = nytp_recorder;
+        if (rec == NULL)
+            Newxz(rec, 1, struct nytp_recorder);
         rec->interpreter = NYTP_THX;
         rec->wake_raw = UINT64_MAX;
         nytp_options_init(&rec->options);
@@ -993,7 +1008,7 @@ void nytp_load(pTHX)
     if (!may_profile(rec) || !has_tables(rec))
         return;
     if (!rec->is_planned) {
-        pthread_atfork(NULL, NULL, on_fork_in_child);
+        watch_forks();
         nytp_program_text_keep(aTHX_ rec);
         plan_phases(aTHX_ rec);
     }

@@ -323,7 +323,7 @@ struct nytp_recorder {
     uint64_t synced_raw;      /* bytes of the stream that are on disk */
     uint64_t calibrated_raw;  /* when the last calibration was */
     uint64_t calibrate_ns;    /* from one to the next; grows */
-    int64_t forks_left;       /* generations of children still to profile; -1: all */
+    unsigned generations;     /* of processes since the one that began, by fork */
     bool unsafe_signals;      /* PERL_SIGNALS=unsafe: handlers run at any point of ours, too */
     volatile unsigned guards; /* nested nytp_guard() calls */
     sigset_t unguarded;       /* the signal mask outside them */
@@ -517,6 +517,7 @@ void nytp_frames_place(
 void nytp_frames_report(struct nytp_recorder *rec, int64_t ticks); /* as if all returned */
 void nytp_frames_retract(struct nytp_recorder *rec); /* take the last report's counts back */
 void nytp_arcs_clear(struct nytp_recorder *rec);
+void nytp_calls_free(struct nytp_recorder *rec);
 void nytp_arcs_write(struct nytp_recorder *rec);
 void nytp_arcs_write_unsorted(struct nytp_recorder *rec); /* allocates nothing */
 /* Write and free the arcs of subs that are not in use. False when out of memory. */
@@ -525,6 +526,7 @@ bool nytp_arcs_release(struct nytp_recorder *rec);
 /* ---- names.c ---- */
 
 void nytp_names_init(pTHX_ struct nytp_recorder *rec);
+void nytp_subs_free(pTHX_ struct nytp_recorder *rec);
 struct nytp_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv);
 struct nytp_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop, int type);
 struct nytp_sub *nytp_sub_named(struct nytp_recorder *rec, const char *name, size_t len,
@@ -555,6 +557,7 @@ void nytp_begins_write(struct nytp_recorder *rec);      /* at the end */
 
 struct nytp_file *nytp_file_named(pTHX_ struct nytp_recorder *rec, const char *perl_name);
 uint32_t nytp_file_fid(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, uint32_t via);
+void nytp_files_free(pTHX_ struct nytp_recorder *rec);
 /* The id that the stream knows the file by; 0: none yet. */
 uint32_t nytp_file_known_fid(const struct nytp_recorder *rec, struct nytp_file *file);
 /* The number in "(eval N)"; false for other names. */

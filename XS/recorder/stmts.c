@@ -8,6 +8,8 @@
  */
 #include "recorder.h"
 
+#include "optree.h"
+
 /* Beyond this a time record's 32 bits would overflow. */
 static const int64_t longest = INT32_MAX;
 
@@ -50,16 +52,13 @@ static inline void charge(struct nytp_recorder *rec, int64_t now)
 /* The first statement in a tree of ops, in order of execution within the tree. */
 static const COP *first_cop_in(const OP *op)
 {
-    for (; op != NULL; op = OpSIBLING(op)) {
-        if (op->op_type == OP_NEXTSTATE || op->op_type == OP_DBSTATE)
-            return (const COP *)op;
-        if (op->op_flags & OPf_KIDS) {
-            const COP *const found = first_cop_in(cUNOPx(op)->op_first);
-            if (found != NULL)
-                return found;
-        }
-    }
-    return NULL;
+    struct nytp_optree walk;
+    nytp_optree_begin(&walk, op);
+    do
+        op = nytp_optree_next(&walk);
+    while (op != NULL && op->op_type != OP_NEXTSTATE && op->op_type != OP_DBSTATE);
+    nytp_optree_end(&walk);
+    return (const COP *)op;
 }
 
 /* The COP whose line stands for a context: a sub's or loop's first statement; for other blocks

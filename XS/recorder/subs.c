@@ -13,6 +13,8 @@
  */
 #include "recorder.h"
 
+#include "optree.h"
+
 #include "../../formats/core/strings.h"
 
 /* ---- text ---- */
@@ -199,19 +201,21 @@ void nytp_body_freed(pTHX_ struct nytp_recorder *rec, const OP *root)
     rec->called[hash & (NYTP_CALLED - 1)].root = NULL;
 }
 
-static void widen_lines(const OP *op, struct nytp_body *body)
+static void widen_lines(const OP *root, struct nytp_body *body)
 {
-    for (; op != NULL; op = OpSIBLING(op)) {
-        if (op->op_type == OP_NEXTSTATE || op->op_type == OP_DBSTATE) {
-            const uint32_t line = CopLINE((const COP *)op);
-            if (body->first_line == 0 || line < body->first_line)
-                body->first_line = line;
-            if (line > body->last_line)
-                body->last_line = line;
-        }
-        if (op->op_flags & OPf_KIDS)
-            widen_lines(cUNOPx(op)->op_first, body);
+    struct nytp_optree walk;
+    const OP *op;
+    nytp_optree_begin(&walk, root);
+    while ((op = nytp_optree_next(&walk)) != NULL) {
+        if (op->op_type != OP_NEXTSTATE && op->op_type != OP_DBSTATE)
+            continue;
+        const uint32_t line = CopLINE((const COP *)op);
+        if (body->first_line == 0 || line < body->first_line)
+            body->first_line = line;
+        if (line > body->last_line)
+            body->last_line = line;
     }
+    nytp_optree_end(&walk);
 }
 
 /* perl's list for the debugger, name => "file:first-last". */
@@ -606,34 +610,38 @@ static void write_info(struct nytp_recorder *rec, struct nytp_sub *sub, uint32_t
     sub->info_generation = rec->generation;
 }
 
-/* perl's list for the debugger has subs that were compiled before we looked. */
+static void add_debugger_sub(pTHX_ struct nytp_recorder *rec, HE *entry)
+{
+    STRLEN len;
+    const char *const name = HePV(entry, len);
+    SV *const place = HeVAL(entry);
+    const char *const colon = SvPOK(place) ? strrchr(SvPVX(place), ':') : NULL;
+    unsigned long first, last;
+    if (colon == NULL || sscanf(colon, ":%lu-%lu", &first, &last) != 2)
+        return;
+    if (first == 0 && strNE(name, "main::BEGIN"))
+        return;
+    struct nytp_sub *const sub = nytp_sub_named(rec, name, len, NYTP_SUB_PERL);
+    if (sub->file != NULL || sub->kind != NYTP_SUB_PERL || sub->is_begin)
+        return;
+    sub->is_begin = len > 7 && strEQ(name + len - 7, "::BEGIN");
+    char *const file = nytp_copy(SvPVX(place), (size_t)(colon - SvPVX(place)));
+    sub->file = nytp_file_named(aTHX_ rec, file);
+    sub->first_line = (uint32_t)first;
+    sub->last_line = (uint32_t)last;
+    Safefree(file);
+}
+
+/* perl's list for the debugger has subs that were compiled before we looked. It may be the
+ * program's, which may be in the middle of an each(), or have tied it: we look at the buckets.
+ */
 static void add_debugger_subs(pTHX_ struct nytp_recorder *rec)
 {
     HV *const known = listed_subs(aTHX_ rec);
-    HE *entry;
-    if (known == NULL)
-        return;
-    hv_iterinit(known);
-    while ((entry = hv_iternext(known)) != NULL) {
-        STRLEN len;
-        const char *const name = HePV(entry, len);
-        SV *const place = HeVAL(entry);
-        const char *const colon = SvPOK(place) ? strrchr(SvPVX(place), ':') : NULL;
-        unsigned long first, last;
-        if (colon == NULL || sscanf(colon, ":%lu-%lu", &first, &last) != 2)
-            continue;
-        if (first == 0 && strNE(name, "main::BEGIN"))
-            continue;
-        struct nytp_sub *const sub = nytp_sub_named(rec, name, len, NYTP_SUB_PERL);
-        if (sub->file != NULL || sub->kind != NYTP_SUB_PERL || sub->is_begin)
-            continue;
-        sub->is_begin = len > 7 && strEQ(name + len - 7, "::BEGIN");
-        char *const file = nytp_copy(SvPVX(place), (size_t)(colon - SvPVX(place)));
-        sub->file = nytp_file_named(aTHX_ rec, file);
-        sub->first_line = (uint32_t)first;
-        sub->last_line = (uint32_t)last;
-        Safefree(file);
-    }
+    HE *const *const buckets = known == NULL ? NULL : HvARRAY(known);
+    for (STRLEN i = 0; buckets != NULL && i <= HvMAX(known); i++)
+        for (HE *entry = buckets[i]; entry != NULL; entry = HeNEXT(entry))
+            add_debugger_sub(aTHX_ rec, entry);
 }
 
 /* A package and the file that its xsubs and builtins are shown in: that of some perl sub of it.
@@ -777,4 +785,26 @@ void nytp_names_init(pTHX_ struct nytp_recorder *rec)
     PERL_UNUSED_CONTEXT;
     rec->runtime = nytp_sub_named(rec, "main::RUNTIME", 13, NYTP_SUB_PSEUDO);
     rec->null_caller = nytp_sub_named(rec, "main::NULL", 10, NYTP_SUB_PSEUDO);
+}
+
+static void free_item(void *item)
+{
+    Safefree(item);
+}
+
+void nytp_subs_free(pTHX_ struct nytp_recorder *rec)
+{
+    PERL_UNUSED_CONTEXT;
+    for (uint32_t i = 1; i <= rec->n_subs; i++) {
+        Safefree(rec->subs[i]->encoded);
+        Safefree(rec->subs[i]);
+    }
+    nytp_index_free(&rec->bodies, free_item);
+    nytp_index_free(&rec->opcodes, free_item);
+    nytp_index_free(&rec->subs_by_name, NULL);
+    nytp_index_free(&rec->packages, NULL);
+    nytp_index_free(&rec->kept_packages, NULL);
+    SvREFCNT_dec(rec->compiled.name);
+    Safefree(rec->subs);
+    Safefree(rec->unwritten);
 }

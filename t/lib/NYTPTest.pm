@@ -136,6 +136,14 @@ sub run_on_terminal {
     );
 }
 
+# Whether a process has ended: it may be a zombie still, to which kill 0 gets through.
+sub has_ended {
+    my ($pid) = @_;
+    return 1 if !kill 0 => $pid;
+    open my $fh, '<', "/proc/$pid/stat" or return !kill 0 => $pid;
+    return (<$fh> // ') Z') =~ /\) [ZX]/;
+}
+
 sub run_plain { return run_prog(@_, impl => 'plain') }
 
 sub run_perl {

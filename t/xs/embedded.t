@@ -84,4 +84,23 @@ my @switches = ([], ['-MDevel::NYTProf=file=' . folder() . '/later.out']);
 like run(sub { @{shift @switches} }, 3, 4), qr/ status 0\z/, 'one that is not profiled, then one that is';
 is calls(folder() . '/later.out', 'main::work'), 5, 'the second has its profile';
 
+# What the interpreters before the last one left behind in memory.
+my $status = put('memory.pl', <<'PERL');
+sub work { return shift }
+work($_) for 1 .. 10;
+if ($ARGV[0]) { open my $fh, '<', '/proc/self/status' or exit; print grep { /^VmHWM/ } <$fh> }
+PERL
+
+sub peak_kb {
+    my ($n) = @_;
+    my $printed = run_each(map { ('-MDevel::NYTProf=file=' . folder() . "/memory.$_.out", $status, $_ == $n ? 1 : 0, '--') } 1 .. $n);
+    return $printed =~ /^VmHWM:\s+(\d+) kB/m ? $1 : undef;
+}
+
+my ($few, $many) = map { peak_kb($_) } 5, 45;
+SKIP: {
+    skip 'no /proc/self/status', 1 if !defined $few || !defined $many;
+    cmp_ok(($many - $few) / 40, '<', 15, "kB that an interpreter leaves behind ($few for 5, $many for 45)");
+}
+
 done_testing;

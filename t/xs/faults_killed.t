@@ -103,7 +103,7 @@ sub kill_at {
     my $run = run_prog(
         code => $ROUNDS, opts => $point->{opts}, dir => $dir,
         on_start => sub {
-            select undef, undef, undef, 0.002 until (-s "$dir/rounds" || 0) > 500 || kill(0 => $_[0]) == 0;
+            select undef, undef, undef, 0.002 until (-s "$dir/rounds" || 0) > 500 || NYTPTest::has_ended($_[0]);
             select undef, undef, undef, $point->{after};
             kill KILL => $_[0];
         },
@@ -266,7 +266,7 @@ scenario 'sigexit while perl is busy or asleep in one op' => sub {
             dir => $dir, opts => 'sigexit=term', timeout => 20,
             code => "sub f { $op{$name} } open my \$ready, '>', 'ready'; f();\n",
             on_start => sub {
-                select undef, undef, undef, 0.02 until -e "$dir/ready";
+                select undef, undef, undef, 0.02 until -e "$dir/ready" || NYTPTest::has_ended($_[0]);
                 select undef, undef, undef, 0.1;
                 kill TERM => shift;
             },

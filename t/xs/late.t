@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# Code that was compiled before the profiler was loaded, deep trees of ops, and what the recorder
+# must not touch while it looks at perl's own tables.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+my $DEEP = "sub { return 0 " . '+ $x' x 300_000 . ' }';
+
+scenario 'loading late over a sub whose ops are nested deeply' => sub {
+    plan skip_all => 'takes more stack and memory' if sanitized();
+    my $run = run_prog(how => 'late', opts => undef, timeout => 120, code => <<"P");
+our \$x = 1;
+our \$deep = eval '$DEEP' or die \$@;
+require Devel::NYTProf;
+Devel::NYTProf->import;
+print eval '\$deep->()', "\\n";
+P
+    is "$run->{status} $run->{signal} $run->{out}", "0 0 300000\n", 'runs as without us' or diag substr $run->{err}, 0, 300;
+    my $p = profile_in($run);
+    ok $p && $p->{complete}, 'whole';
+};
+
+scenario 'blocks=1 over a loop whose ops are nested deeply' => sub {
+    plan skip_all => 'takes more stack and memory' if sanitized();
+    my $run = run_prog(opts => 'blocks=1', timeout => 120, code => "our \$x = 1; my \$n = 0;\nfor (1 .. 2) { \$n = 0 " . '+ $x' x 300_000 . " }\nprint \$n;\n");
+    is "$run->{status} $run->{signal} $run->{out}", '0 0 300000', 'runs as without us';
+};
+
+scenario 'the debugger\'s list of subs is looked at in passing' => sub {
+    my $run = run_prog(opts => 'perldb=0x10', code => <<'P');
+sub one { 1 }
+sub two { 2 }
+sub three { 3 }
+%seen = ();
+while (my ($name) = each %DB::sub) {
+    $seen{$name}++;
+    DB::finish_profile() if keys(%seen) == 2;
+    last if $seen{$name} > 1;
+}
+print join ',', grep { $_ > 1 } values %seen;
+P
+    is "$run->{status} $run->{out}", '0 ', 'each() goes on where it was';
+};
+
+scenario 'the text of string evals under taint mode' => sub {
+    my $run = run_prog(switches => ['-T', map { "-I$_" } NYTPTest::lib_dirs('ours')], how => 'use', code => <<'P', env => { SOME => 'sub made { 41 + 1 } 1' });
+my $text = $ENV{SOME};
+($text) = $ENV{SOME} =~ /(.*)/;
+eval $text or die $@;
+print made();
+P
+    is "$run->{status} $run->{out}", '0 42', 'runs' or diag $run->{err};
+    my $p = profile_in($run);
+    my ($fid) = grep { $p->{fid}{$_}{name} =~ /^\(eval 1\)/ } keys %{ $p->{fid} };
+    like join("", values %{ $p->{src}{ $fid // 0 } || {} }), qr/sub made/, 'is in the profile' or diag explain [ keys %$p ];
+};
+
+scenario 'an eval that dies before it compiles leaves the way sources are kept as it was' => sub {
+    my %files = ('Hook.pm' => <<'P');
+package Hook;
+my $text = "package Hooked;\nBEGIN { eval { my \$no = Hook::tainted(); eval \$no; }; }\nsub later { 'seen' }\n1;\n";
+push @INC, sub { return if $_[1] ne 'Hooked.pm'; open my $fh, '<', \$text or die; return $fh };
+sub tainted { return substr($ENV{PATH}, 0, 0) . '1' }
+1;
+P
+    my $run = run_prog(switches => ['-T', '-I.', map { "-I$_" } NYTPTest::lib_dirs('ours')], how => 'use', files => \%files, code => "use Hook;\nrequire Hooked;\nprint Hooked::later();\n");
+    is "$run->{status} $run->{out}", '0 seen', 'runs' or diag $run->{err};
+    my $p = profile_in($run);
+    my ($fid) = grep { $p->{fid}{$_}{name} =~ /Hooked/ } keys %{ $p->{fid} };
+    like join("", values %{ $p->{src}{ $fid // 0 } || {} }), qr/sub later/, 'the lines after it are in the profile';
+};
+
+scenario 'a child keeps the option as it was given' => sub {
+    my $run = run_prog(opts => 'forkdepth=1', code => 'my $p = fork; if (!$p) { my $q = fork; exit if !$q; wait; exit } wait; print $p');
+    is profile_in($run, "nytprof.out.$run->{out}")->{opt}{forkdepth}, 1, 'forkdepth=1';
+    is scalar(my @all = glob "$run->{dir}/nytprof.out*"), 2, 'and means what it meant';
+};
+
+done_testing;
