@@ -46,6 +46,8 @@ import                                imagemagick
 dbus-run-session                      dbus
 dot                                   graphviz
 chromium                              chromium
+pdftotext                             poppler-utils
+tidy                                  tidy
 curl                                  curl
 /usr/lib/apache2/modules/mod_perl.so  libapache2-mod-perl2
 node                                  nodejs
@@ -61,7 +63,7 @@ dpkg-buildpackage                     dpkg-dev
 dh                                    debhelper
 lintian                               lintian
 '
-npm_packages='speedscope@1.25.0 pprof-format@2.3.2 @firefox-devtools/profiler-cli@0.10.0'
+npm_packages='speedscope@1.25.0 axe-core@4.14.1 pprof-format@2.3.2 @firefox-devtools/profiler-cli@0.10.0'
 node=t/.cache/node
 
 have() {

@@ -2,8 +2,8 @@
  *
  * A program of the build: turns report.css and report.js into C arrays, with the SHA-256 that a
  * content policy names them by (FIPS 180-4; base64 of RFC 4648). Comments that have lines of
- * their own and the blanks that lines begin with are left out: so no text in the two files may
- * span lines.
+ * their own, the blanks that lines begin with and those beside marks that need none are left
+ * out: so no text in the two files may span lines, and no regular expression hold quotes.
  *
  *     embed report.css report.js > assets.c
  */
@@ -18,8 +18,8 @@ static uint32_t rotated(uint32_t x, unsigned n)
     return x >> n | x << (32 - n);
 }
 
-/* The first 64 primes' cube roots, their fractions' first 32 bits; worked out with integers: the
- * largest r with r^3 <= p * 2^96 has them as its low 32 bits. Square roots likewise. */
+/* The first 64 primes' cube roots, their fractions' first 32 bits; worked out with integers:
+ * the largest r with r^3 <= p * 2^96 has them as its low 32 bits. Square roots likewise. */
 static uint32_t root_bits(unsigned prime, int power)
 {
     uint64_t low = 0, high = (uint64_t)1 << 38;
@@ -126,8 +126,8 @@ static void put_base64(const unsigned char *bytes, size_t len)
     }
 }
 
-/* The line without its first blanks, or nothing where it belongs to a comment. Returns the bytes
- * put to `to`. */
+/* The line without its first blanks, or nothing where it belongs to a comment. Returns the
+ * bytes put to `to`. */
 static size_t shorten_line(const unsigned char *line, size_t len, bool *in_comment,
                            unsigned char *to)
 {
@@ -154,7 +154,44 @@ static size_t shorten_line(const unsigned char *line, size_t len, bool *in_comme
     return len - from;
 }
 
-static size_t shorten(unsigned char *bytes, size_t len)
+/* Marks with no need of a blank behind or before them. In a style sheet one before ( or : can
+ * matter, and beside + or - or * it does. */
+struct marks {
+    const char *behind, *before;
+};
+static const struct marks style_marks = {"{};,:(=<>&|?", "{}=<>&|?"};
+static const struct marks script_marks = {"{};,:(=<>&|?+*/)]", "{}=<>&|?:+*/([!"};
+
+/* Takes out blanks that mean nothing, but not inside quotes; and the end of a line behind a
+ * mark that no statement of a script ends with but for its own semicolon. Returns the new
+ * length. */
+static size_t drop_blanks(unsigned char *line, size_t len, const struct marks *marks)
+{
+    size_t to = 0;
+    unsigned char quote = 0;
+    for (size_t at = 0; at < len; at++) {
+        const unsigned char c = line[at];
+        if (quote != 0 && c == '\\' && at + 1 < len) {
+            line[to++] = c;
+            line[to++] = line[++at];
+            continue;
+        }
+        if (c == quote)
+            quote = 0;
+        else if (quote == 0 && (c == '"' || c == '\'' || c == '`'))
+            quote = c;
+        const bool is_needless = quote == 0 && c == ' ' && to > 0 && at + 1 < len &&
+                                 (strchr(marks->behind, line[to - 1]) != NULL ||
+                                  strchr(marks->before, line[at + 1]) != NULL);
+        if (!is_needless)
+            line[to++] = c;
+    }
+    if (to > 1 && line[to - 1] == '\n' && strchr("{;,(", line[to - 2]) != NULL)
+        to--;
+    return to;
+}
+
+static size_t shorten(unsigned char *bytes, size_t len, const struct marks *marks)
 {
     size_t to = 0;
     bool in_comment = false;
@@ -164,7 +201,12 @@ static size_t shorten(unsigned char *bytes, size_t len)
         static unsigned char line[1 << 16];
         const size_t line_len = next - at < sizeof line ? next - at : sizeof line;
         memcpy(line, bytes + at, line_len);
-        to += shorten_line(line, line_len, &in_comment, bytes + to);
+        const size_t n = shorten_line(line, line_len, &in_comment, bytes + to);
+        if (n > 0 && to > 0 && bytes[to] == '}' && bytes[to - 1] == '\n') {
+            to--;
+            memmove(bytes + to, bytes + to + 1, n);
+        }
+        to += drop_blanks(bytes + to, n, marks);
     }
     return to;
 }
@@ -179,10 +221,10 @@ static int embed(const char *path)
         return 1;
     }
     fclose(file);
-    len = shorten(bytes, len);
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     const char *suffix = strrchr(name, '.') != NULL ? strrchr(name, '.') + 1 : name;
+    len = shorten(bytes, len, strcmp(suffix, "js") == 0 ? &script_marks : &style_marks);
     unsigned char digest[32];
     sha256(bytes, len, digest);
     printf("\nstatic const unsigned char %s_bytes[] = {", suffix);

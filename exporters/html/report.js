@@ -1,2 +1,1105 @@
-/* The script of the HTML report; CONTRACT.md tells what the pages hold. */
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What the HTML report does beyond being read: sorting, filtering, heat, keys, theme, flame graph,
+ * treemap. CONTRACT.md says what the pages hold. The pages' policy allows no inline script or style
+ * and `file:` no fetch, so elements are made one by one and data comes as a script. What a reader
+ * chose stands in the fragment (#sort=excl&q=Foo), so that an address can be handed on. */
+(function () {
 "use strict";
+
+const nytp = window.nytp = {};
+const html = document.documentElement;
+const find = (selector, where) => (where || document).querySelector(selector);
+const all = (selector, where) => [...(where || document).querySelectorAll(selector)];
+const HEATS = 8;
+
+/* ---------------------------------------------------------------- elements, numbers, storage */
+
+/* An element with properties (or, where it has no such property, attributes) and children. */
+function make(tag, properties, ...children) {
+    const element = document.createElement(tag);
+    for (const [key, value] of Object.entries(properties || {})) {
+        if (key in element && !key.includes("-"))
+            element[key] = value;
+        else
+            element.setAttribute(key, value);
+    }
+    element.append(...children);
+    return element;
+}
+
+function button(text, title, onclick) {
+    return make("button", {type: "button", title, onclick}, text);
+}
+
+function press(element, on) {
+    element.setAttribute("aria-pressed", String(on));
+}
+
+const span = text => make("span", {}, text);
+const count = n => n.toLocaleString("en");
+const percent = (part, whole) => (whole ? 100 * part / whole : 0).toFixed(part > whole / 10 ? 1 : 2) + "%";
+
+/* Three digits and a unit, as the pages print times. */
+function time(ns) {
+    const units = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+    const [size, unit] = units.find(([least]) => Math.abs(ns) >= least * 0.9995) || units[3];
+    const value = ns / size;
+    const digits = unit === "ns" || Math.abs(value) >= 99.95 ? 0 : Math.abs(value) >= 9.995 ? 1 : 2;
+    return value.toFixed(digits) + unit;
+}
+
+/* Some browsers refuse storage to a page from a file; then nothing is remembered. */
+function stored(where, key, value) {
+    try {
+        if (value !== undefined)
+            window[where].setItem("nytp." + key, value);
+        return window[where].getItem("nytp." + key) || "";
+    } catch {
+        return "";
+    }
+}
+const kept = (key, value) => stored("localStorage", key, value);
+const keptHere = value => stored("sessionStorage", page.dataset.file, value);
+
+/* Text that a reader looks for: without capitals in any case, "re:" begins a regular expression.
+ * Null when that expression is none. */
+function matcher(query) {
+    const source = query.startsWith("re:") ? query.slice(3) : query.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+    try {
+        const expression = new RegExp(source, /[A-Z]/.test(query) ? "u" : "iu");
+        return text => expression.test(text);
+    } catch {
+        return null;
+    }
+}
+
+const invalid = (element, isSo) => element.setAttribute("aria-invalid", String(!!isSo));
+
+/* ---------------------------------------------------------------- theme (before the first paint) */
+
+const THEMES = ["auto", "light", "dark"];
+let theme = kept("theme") || "auto";
+const redraws = [];
+
+function showTheme() {
+    html.classList.toggle("light", theme === "light");
+    html.classList.toggle("dark", theme === "dark");
+    colours.clear();
+    redraws.forEach(draw => draw());
+}
+
+/* A colour of the style sheet, as the theme has it now. A canvas does not know light-dark(). */
+const probe = make("i"), colours = new Map();
+function colour(name) {
+    if (!colours.has(name)) {
+        html.append(probe);
+        probe.style.color = `var(--${name})`;
+        colours.set(name, getComputedStyle(probe).color);
+        probe.remove();
+    }
+    return colours.get(name);
+}
+showTheme();
+const isDark = () => theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+
+function onKeys(event, keys) {
+    const work = !event.ctrlKey && !event.metaKey && !event.altKey && keys[event.key];
+    if (work) {
+        event.preventDefault();
+        event.stopPropagation();
+        work();
+    }
+}
+
+/* ---------------------------------------------------------------- pages and their fragments */
+
+/* In a folder a document is one page; in a single file it holds all, one of which is shown. */
+let pages = [], page = null;
+const prefix = () => page.dataset.idPrefix || "";
+
+function fragment() {
+    let text = location.hash.slice(1);
+    try {
+        text = decodeURIComponent(text);
+    } catch {
+        /* as it stands */
+    }
+    return text.startsWith(prefix()) ? text.slice(prefix().length) : text;
+}
+
+function settings() {
+    const text = location.hash.slice(1).replace(encodeURI(prefix()), "").replace(prefix(), "");
+    if (/^[\w.]+=/.test(text))
+        return new URLSearchParams(text);
+    return new URLSearchParams(text && text !== page.id ? "" : keptHere());
+}
+
+function address(text) {
+    const home = prefix() ? page.id : "";
+    try {
+        history.replaceState(null, "", text || home ? "#" + (text ? prefix() + text : home) : location.pathname);
+    } catch {
+        /* the address stays as it was */
+    }
+}
+
+function setting(key, value) {
+    const now = settings();
+    if ((now.get(key) || "") === value)
+        return;
+    now.set(key, value);
+    if (!value)
+        now.delete(key);
+    keptHere(now.toString());
+    address(now.toString());
+}
+
+/* Settings are shown again when the fragment changes: by the back button, or by hand. */
+const followers = [];
+
+/* ---------------------------------------------------------------- tables: sort and filter */
+
+function cellValue(row, column, isText) {
+    const cell = row.cells[column];
+    if (isText)
+        return (find("a", cell) || cell).textContent;
+    return Number(cell.dataset.n !== undefined ? cell.dataset.n : cell.textContent.replace(/[^\d.-]/g, ""));
+}
+
+function setUpTable(box, main) {
+    const table = find("table", box), heads = [...table.tHead.rows[0].cells];
+    const name = table.id.slice(prefix().length), key = name === main ? "" : name + ".";
+    const written = [...table.tBodies].flatMap(body => [...body.rows]);
+    const last = heads.length - 1;
+    const sumColumn = heads.findIndex(head => head.dataset.key === box.dataset.sum);
+    let texts = null, order = "";
+
+    function place(rows) {
+        const perBody = Math.ceil(rows.length / table.tBodies.length);
+        [...table.tBodies].forEach((body, i) =>
+            body.replaceChildren(...rows.slice(i * perBody, (i + 1) * perBody)));
+    }
+
+    function sort(wanted) {
+        if (wanted === order)
+            return;
+        order = wanted;
+        const column = heads.findIndex(head => head.dataset.key === wanted.replace("-", ""));
+        if (column < 0)
+            return;
+        const isText = heads[column].dataset.kind === "text";
+        const upward = isText !== wanted.startsWith("-");
+        const keyed = written.map(row => ({row, value: cellValue(row, column, isText)}));
+        const sign = upward ? 1 : -1;
+        keyed.sort((a, b) => sign * (a.value < b.value ? -1 : a.value > b.value ? 1 : 0));
+        place(keyed.map(entry => entry.row));
+        heads.forEach((head, i) => i === column
+            ? head.setAttribute("aria-sort", upward ? "ascending" : "descending") : head.removeAttribute("aria-sort"));
+    }
+
+    const input = make("input", {type: "search", autocomplete: "off", spellcheck: false,
+        placeholder: "filter, or re:expression", "aria-label": "Filter " + name});
+    const said = make("output", {});
+
+    function filter(query) {
+        const matches = matcher(query);
+        invalid(input, !matches);
+        if (!matches) {
+            said.textContent = "no regular expression";
+            return;
+        }
+        texts = texts || written.map(row => row.cells[last].textContent + " " + row.cells[last].title);
+        let shown = 0, sum = 0;
+        written.forEach((row, i) => {
+            row.hidden = !matches(texts[i]);
+            if (!row.hidden) {
+                shown++;
+                sum += sumColumn < 0 ? 0 : cellValue(row, sumColumn, false);
+            }
+        });
+        said.textContent = query ? `${count(shown)} of ${count(written.length)}`
+            + (sumColumn < 0 ? "" : ", " + time(sum)) : "";
+    }
+
+    function follow() {
+        const now = settings();
+        sort(now.get(key + "sort") || box.dataset.sort || "");
+        if (input.value !== (now.get(key + "q") || "") || texts) {
+            input.value = now.get(key + "q") || "";
+            filter(input.value);
+        }
+    }
+
+    heads.filter(head => head.dataset.key).forEach(head => {
+        const label = make("button", {type: "button", title: head.title});
+        label.append(...head.childNodes);
+        head.append(label);
+        if (head.dataset.key === box.dataset.sort)
+            head.setAttribute("aria-sort", head.dataset.kind === "text" ? "ascending" : "descending");
+        label.onclick = () => {
+            const next = order === head.dataset.key ? "-" + order : head.dataset.key;
+            setting(key + "sort", next === box.dataset.sort ? "" : next);
+            sort(next);
+        };
+    });
+    order = box.dataset.sort || "";
+    if (written.length > 20) {
+        input.oninput = () => {
+            filter(input.value);
+            setting(key + "q", input.value);
+        };
+        table.before(make("div", {className: "bar"}, input, said));
+    }
+    followers.push(follow);
+    follow();
+}
+
+/* ---------------------------------------------------------------- source pages */
+
+const heatOf = element => Number((/\bh(\d)/.exec(element.className) || [0, 0])[1]);
+
+/* The step of a time beside the hottest: two steps are a factor of ten. */
+function heatStep(ns, hottest) {
+    const step = ns > 0 && hottest > 0 ? Math.ceil(HEATS + 2 * Math.log10(ns / hottest)) : 0;
+    return Math.max(0, Math.min(HEATS - 1, step));
+}
+
+function markHere(row) {
+    all(".here").forEach(old => old.classList.remove("here"));
+    row.classList.add("here");
+}
+
+function goToRow(row) {
+    row.scrollIntoView({block: "center"});
+    address(row.id.slice(prefix().length));
+    markHere(row);
+}
+
+/* Lines without a heat class did not run; a class that marks the place is taken off for the test. */
+function setUpSource(box, tools) {
+    const rows = all("tbody > tr", box), ran = rows.filter(row => row.className);
+    let isRelative = false;
+    const heats = ran.map(row => [row, ...row.cells].map(element => element.className));
+
+    const onlyRan = button("Only lines that ran", "c", () => {
+        press(onlyRan, box.classList.toggle("only-ran"));
+        map.draw();
+    });
+    press(onlyRan, false);
+    const relative = button("Heat of this page", "beside the hottest line of this page", () => {
+        isRelative = !isRelative;
+        press(relative, isRelative);
+        showHeat();
+        map.draw();
+    });
+    press(relative, false);
+
+    function showHeat() {
+        const timeOf = cell => Number(cell && cell.dataset.n || 0);
+        const hottest = Math.max(0, ...ran.map(row => timeOf(row.cells[2])));
+        ran.forEach((row, i) => [row, ...row.cells].forEach((element, k) => {
+            const was = heats[i][k], cell = k === 0 ? row.cells[2] : element;
+            element.className = isRelative && /\bh\d/.test(was)
+                ? was.replace(/\bh\d/, "h" + heatStep(timeOf(cell), hottest)) : was;
+        }));
+    }
+
+    /* To the next hot line from the one that is marked, or from the first in view. */
+    function step(by) {
+        const least = Math.max(1, ...ran.map(row => heatOf(row) - 2));
+        const here = find(".here", box) || firstVisible() || box;
+        const hot = ran.filter(row => heatOf(row) >= least && row !== here
+            && here.compareDocumentPosition(row) & (by > 0 ? 4 : 2));
+        if (hot.length)
+            goToRow(hot[by > 0 ? 0 : hot.length - 1]);
+    }
+
+    const firstVisible = () => {
+        const edge = box.getBoundingClientRect();
+        const under = document.elementFromPoint(edge.left + 30, Math.max(edge.top, 80) + 4);
+        return under && under.closest("tbody tr");
+    };
+
+    box.addEventListener("click", event => {
+        const head = event.target.closest("tbody th"), row = head && head.parentElement;
+        if (row && row.id) {
+            address(row.id.slice(prefix().length));
+            markHere(row);
+        }
+    });
+    const map = minimap(box, rows, firstVisible);
+    tools.append(onlyRan, relative, button("▴", "k: the hot line before", () => step(-1)),
+        button("▾", "j: the next hot line", () => step(1)));
+    page.keys = {j: () => step(1), k: () => step(-1), c: () => onlyRan.click()};
+}
+
+/* All of the source on one strip: where its hot lines are and what of it is in view. */
+function minimap(box, rows, firstVisible) {
+    const canvas = make("canvas", {className: "minimap", title: "hot lines: click to go", "aria-hidden": "true"});
+    box.append(canvas);
+
+    function draw() {
+        const height = innerHeight - canvas.getBoundingClientRect().top - 6, width = canvas.clientWidth;
+        if (!width)
+            return;
+        const pen = penFor(canvas, width, height), lines = shownRows(), at = lines.indexOf(firstVisible());
+        if (at >= 0) {
+            pen.fillStyle = colour("rule");
+            pen.fillRect(0, at / lines.length * height, width, Math.max(6, innerHeight / 20 / lines.length * height));
+        }
+        const strokes = lines.map((row, i) => [heatOf(row), i]).filter(([heat]) => heat > 0).sort((a, b) => a[0] - b[0]);
+        for (const [heat, i] of strokes) {
+            pen.fillStyle = colour("c" + heat);
+            const long = width * (heat + 1) / HEATS;
+            pen.fillRect(width - long, i / lines.length * height, long, Math.max(2, height / lines.length));
+        }
+    }
+    const shownRows = () => box.classList.contains("only-ran") ? rows.filter(row => row.className) : rows;
+    canvas.onclick = event => {
+        const lines = shownRows();
+        lines[Math.min(lines.length - 1, Math.floor(event.offsetY / canvas.clientHeight * lines.length))]
+            .scrollIntoView({block: "center"});
+    };
+    const soon = later(draw);
+    addEventListener("scroll", soon, {passive: true});
+    addEventListener("resize", soon);
+    redraws.push(soon);
+    soon();
+    return {draw: soon};
+}
+
+/* The function, once before the next frame however often it is asked for. */
+function later(work) {
+    let asked = false;
+    return () => {
+        if (asked)
+            return;
+        asked = true;
+        requestAnimationFrame(() => {
+            asked = false;
+            work();
+        });
+    };
+}
+
+/* ---------------------------------------------------------------- flame graph: trees */
+
+/* A tree is arrays by node; node 0 is the root, parents come before their children. */
+function newTree(total) {
+    const tree = {name: [-2], parent: [-1], width: [total], calls: [0], children: new Map()};
+    tree.child = (parent, name) => {
+        const key = parent * 4194304 + name + 2;
+        let node = tree.children.get(key);
+        if (node === undefined) {
+            node = tree.name.length;
+            tree.children.set(key, node);
+            tree.name.push(name);
+            tree.parent.push(parent);
+            tree.width.push(0);
+            tree.calls.push(0);
+        }
+        return node;
+    };
+    tree.add = (node, width, calls) => {
+        tree.width[node] += width;
+        tree.calls[node] += calls;
+    };
+    return tree;
+}
+
+/* flame.js holds the frames in preorder, as levels to go up, name, width, calls. */
+function readTree(data) {
+    const tree = newTree(data.total), path = [0];
+    for (let i = 0; i < data.frames.length; i += 4) {
+        const [up, name, width, calls] = data.frames.slice(i, i + 4);
+        path.length -= i ? up : 0;
+        tree.name.push(name);
+        tree.parent.push(path[path.length - 1]);
+        tree.width.push(width);
+        tree.calls.push(calls);
+        path.push(tree.name.length - 1);
+    }
+    return tree;
+}
+
+/* The same stacks without what is folded: a frame of such a name becomes part of its caller; and with
+ * `collapse` a sub that calls itself is one frame. With `isMine` only stacks through such names. */
+function rewrite(tree, isFolded, collapse, isMine) {
+    const n = tree.name.length, within = new Uint8Array(n), width = new Float64Array(n);
+    for (let i = 1; i < n; i++)
+        within[i] = within[tree.parent[i]] || isMine(tree.name[i]) ? 1 : 0;
+    for (let i = n - 1; i > 0; i--) {
+        if (within[i])
+            width[i] = tree.width[i];
+        if (!within[tree.parent[i]])
+            width[tree.parent[i]] += width[i];
+    }
+    const all = isMine(-2), result = newTree(all ? tree.width[0] : width[0]), to = new Int32Array(n);
+    for (let i = 1; i < n; i++) {
+        const name = tree.name[i], up = to[tree.parent[i]], value = all ? tree.width[i] : width[i];
+        if (value === 0 || isFolded(name) || (collapse && up && result.name[up] === name)) {
+            to[i] = up;
+        } else {
+            to[i] = result.child(up, name);
+            result.add(to[i], value, tree.calls[i]);
+        }
+    }
+    return result;
+}
+
+function ownTimes(tree) {
+    const own = Float64Array.from(tree.width);
+    for (let i = 1; i < own.length; i++)
+        own[tree.parent[i]] -= tree.width[i];
+    return own;
+}
+
+/* Adds the frames above `node` as a stack that begins with the innermost of them. */
+function addCallers(result, tree, node, width, calls) {
+    let at = 0;
+    for (let i = node; i > 0; i = tree.parent[i]) {
+        at = result.child(at, tree.name[i]);
+        result.add(at, width, calls);
+    }
+}
+
+/* Who spent the time, and under each who called it. */
+function invert(tree) {
+    const result = newTree(tree.width[0]), own = ownTimes(tree);
+    for (let i = 1; i < own.length; i++) {
+        if (own[i] > 0)
+            addCallers(result, tree, i, own[i], tree.calls[i]);
+    }
+    return result;
+}
+
+/* What one sub calls, and who calls it, as two trees of the sub's own width. */
+function pivot(tree, name) {
+    const n = tree.name.length, to = new Int32Array(n), below = newTree(0), above = newTree(0);
+    for (let i = 1; i < n; i++) {
+        const up = to[tree.parent[i]];
+        if (up || tree.name[i] === name) {
+            to[i] = below.child(up, tree.name[i]);
+            below.add(to[i], tree.width[i], tree.calls[i]);
+        }
+        if (!up && tree.name[i] === name) {
+            below.width[0] = above.width[0] += tree.width[i];
+            addCallers(above, tree, tree.parent[i], tree.width[i], tree.calls[i]);
+        }
+    }
+    return {above, below};
+}
+
+/* ---------------------------------------------------------------- flame graph: places */
+
+/* Gives each node its place: children from their parent's left edge on, the widest first, what is too
+ * small to be listed last. `rows` are the nodes of each depth from left to right. */
+function layOut(tree) {
+    const n = tree.name.length, start = new Float64Array(n), end = new Float64Array(n), depth = new Int32Array(n);
+    const order = Array.from({length: n - 1}, (_, i) => i + 1);
+    const isRest = i => tree.name[i] < 0 ? 1 : 0;
+    order.sort((a, b) => depth[a] - depth[b] || isRest(a) - isRest(b) || tree.width[b] - tree.width[a] || a - b);
+    for (let i = 1; i < n; i++)
+        depth[i] = depth[tree.parent[i]] + 1;
+    const byParent = [];
+    for (const i of order)
+        (byParent[tree.parent[i]] = byParent[tree.parent[i]] || []).push(i);
+    for (let i = 0; i < n; i++) {
+        let x = start[i];
+        for (const child of byParent[i] || []) {
+            start[child] = x;
+            end[child] = x += tree.width[child];
+        }
+    }
+    end[0] = tree.width[0];
+    const rows = [];
+    for (let i = 0; i < n; i++)
+        (rows[depth[i]] = rows[depth[i]] || []).push(i);
+    rows.forEach(row => row.sort((a, b) => start[a] - start[b] || a - b));
+    return {tree, own: ownTimes(tree), start, end, rows: rows.map(nodes => ({nodes}))};
+}
+
+/* A picture is rows from top to bottom, each {place, nodes}; a frame in it is {row, node}. */
+function picture(tree, view) {
+    if (view.pivot < 0) {
+        const place = layOut(view.inverted ? invert(tree) : tree);
+        return {total: tree.width[0], middle: 0, rows: place.rows.map(row => ({place, nodes: row.nodes}))};
+    }
+    const {above, below} = pivot(tree, view.pivot), up = layOut(above), down = layOut(below);
+    const rows = up.rows.slice(1).reverse().map(row => ({place: up, nodes: row.nodes}));
+    return {total: below.width[0], middle: rows.length,
+        rows: rows.concat(down.rows.slice(1).map(row => ({place: down, nodes: row.nodes})))};
+}
+
+/* ---------------------------------------------------------------- flame graph: the view */
+
+const ROW = 19, MOST_HEIGHT = 8000;
+let flameData = null;
+const waiting = [];
+
+nytp.flame = data => {
+    flameData = data;
+    waiting.splice(0).forEach(work => work());
+};
+
+function withFlameData(section, work) {
+    const inPage = find("#flame-data");
+    if (!flameData && inPage)
+        flameData = JSON.parse(inPage.textContent);
+    if (flameData)
+        work();
+    else if (waiting.push(work) === 1)
+        document.head.append(make("script", {src: section.dataset.src}));
+}
+
+/* A hue for a package, the same on every page and in every report; pale under dark text, or dark. */
+function packageColour(text, isNative) {
+    let hash = 7;
+    for (const letter of text)
+        hash = (hash * 31 + letter.codePointAt(0)) % 100003;
+    return `oklch(${isDark() ? 0.4 : 0.87} ${isNative ? 0.02 : 0.075} ${hash * 137 % 360})`;
+}
+
+const packageOf = name => name.slice(0, Math.max(0, name.lastIndexOf("::")));
+
+/* The name, or its last part, or the beginning of that: what fits into the width. */
+function fitting(pen, name, width) {
+    const long = text => pen.measureText(text).width;
+    if (width < 20)
+        return "";
+    if (long(name) <= width)
+        return name;
+    let text = name.split("::").pop();
+    if (long(text) > width) {
+        text = text.slice(0, Math.ceil(text.length * width / long(text)));
+        while (text && long(text + "…") > width)
+            text = text.slice(0, -1);
+        text += "…";
+    }
+    return text.length > 2 ? text : "";
+}
+
+/* A canvas in the sizes of the screen's own pixels, ready to draw on. */
+function penFor(canvas, width, height) {
+    const scale = devicePixelRatio || 1, pen = canvas.getContext("2d");
+    canvas.width = width * scale;
+    canvas.height = height * scale;
+    canvas.style.height = height + "px";
+    pen.scale(scale, scale);
+    pen.font = "12px " + getComputedStyle(html).fontFamily;
+    pen.textBaseline = "middle";
+    return pen;
+}
+
+function setUpFlame(section) {
+    const draw = () => withFlameData(section, () => drawFlame(section, flameData));
+    if (!section.dataset.fid || settings().get("zoom")) {
+        draw();
+        return;
+    }
+    const open = button("Show the stacks through this file", "f", () => {
+        open.remove();
+        draw();
+    });
+    find(".view", section).append(open);
+}
+
+/* In a row of nodes from left to right, the first that ends behind x. */
+function firstEndingAfter(row, x) {
+    let low = 0, high = row.nodes.length;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (row.place.end[row.nodes[middle]] <= x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Everything of one flame graph: `scene` is what there is to see, `from` and `to` the part of it that is
+ * zoomed to, `chosen` and `over` the frames of the keyboard and of the mouse. */
+function drawFlame(section, data) {
+    const home = page, box = find(".view", section), fid = Number(section.dataset.fid || 0);
+    const read = readTree(data), now = settings();
+    const view = {pivot: data.names.indexOf(now.get("pivot"))};
+    let tree, scene, from, to, over = null, chosen = null, found = null, hottest = 1;
+    all(".still", section).forEach(still => still.hidden = true);
+
+    const ns = width => time(width * data.unit_ns);
+    const frameOf = (row, node) => {
+        const {place} = scene.rows[row], {tree} = place;
+        return {row, node, start: place.start[node], end: place.end[node], own: place.own[node],
+            name: tree.name[node], width: tree.width[node], calls: tree.calls[node]};
+    };
+    const same = (a, b) => a && b && a.row === b.row && a.node === b.node;
+    const label = frame => frame.name >= 0 ? data.names[frame.name]
+        : frame.name === -1 ? `${count(frame.calls)} small frames` : "all";
+    const lineOf = row => view.upward ? scene.rows.length - 1 - row : row;
+    const isZoomed = () => from > 0 || to < scene.total;
+
+    /* controls */
+    const canvas = make("canvas", {tabIndex: 0, role: "application", "aria-label":
+        "Flame graph: arrows go from frame to frame, Enter zooms, Escape goes back, p shows callers and callees, i inverts"});
+    const space = make("div"), graph = make("div", {className: "graph"}, canvas, space);
+    const detail = make("div", {className: "detail", role: "status"}), said = make("output");
+    const field = (text, title, properties) => make("input", {type: "search", placeholder: text, "aria-label": title, title, ...properties});
+    const search = field("find subs, or re:expression", "Find in the flame graph", {value: now.get("find") || "", oninput: () => {
+        setting("find", search.value);
+        look();
+    }});
+    const fold = field("fold: expression", "Subs or files by regular expression: their frames become part of their callers",
+        {value: kept("fold"), onchange: () => {
+            kept("fold", fold.value);
+            rebuild();
+        }});
+    const toggles = [["inverted", setting, "Inverted", "i: each sub that took time, under it its callers"],
+        ["collapse", setting, "Recursion as one", "a sub that calls itself is one frame"],
+        ["upward", kept, "Root below", "flames, not icicles"], ["heat", kept, "Colour by own time", "instead of by package"]
+    ].map(([key, keep, text, title]) => {
+        view[key] = !!(keep === kept ? kept(key) : now.get(key));
+        const element = button(text, title, () => {
+            view[key] = !view[key];
+            if (view.inverted)
+                view.pivot = -1;
+            keep(key, view[key] ? "1" : "");
+            rebuild();
+        });
+        return {key, element};
+    });
+    const whole = button("Whole graph", "Escape", () => {
+        view.pivot = -1;
+        rebuild();
+    });
+    box.append(make("div", {className: "bar"}, search, said, ...toggles.map(toggle => toggle.element), fold, whole), graph, detail);
+
+    /* building */
+    function rebuild() {
+        const folds = fold.value && matcher("re:" + fold.value);
+        invalid(fold, folds === null);
+        const isFolded = name => folds && name >= 0 && (folds(data.names[name]) || folds(data.hrefs[name]));
+        tree = fid || folds || view.collapse
+            ? rewrite(read, isFolded, view.collapse, name => !fid || (name >= 0 && data.fids[name] === fid)) : read;
+        scene = picture(tree, view);
+        toggles.forEach(({key, element}) => press(element, view[key]));
+        over = chosen = null;
+        hottest = Math.max(1, ...scene.rows.map(({place, nodes}) => nodes.reduce((most, node) => node ? Math.max(most, place.own[node]) : most, 0)));
+        setting("pivot", data.names[view.pivot] || "");
+        zoom(null);
+        look();
+    }
+
+    /* Frames shown that match, and the time of all stacks with such a frame, each stack once. */
+    function look() {
+        const matches = search.value ? matcher(search.value) : null, inside = new Uint8Array(tree.name.length);
+        invalid(search, search.value && !matches);
+        found = matches && data.names.map(matches);
+        let sum = 0, frames = 0;
+        for (let i = 1; found && i < inside.length; i++) {
+            const isIn = inside[tree.parent[i]], isHit = found[tree.name[i]];
+            inside[i] = isIn || isHit ? 1 : 0;
+            sum += isHit && !isIn ? tree.width[i] : 0;
+        }
+        scene.rows.forEach(row => row.nodes.forEach(node => frames += found && found[row.place.tree.name[node]] ? 1 : 0));
+        said.textContent = found ? `${count(frames)} frames, ${ns(sum)}, ${percent(sum, tree.width[0])}` : "";
+        draw();
+    }
+
+    /* drawing */
+    function fill(frame, colours) {
+        if (frame.name < 0)
+            return colour("raised");
+        if (view.heat)
+            return colour("c" + Math.max(1, heatStep(frame.own, hottest)));
+        return colours[frame.name] = colours[frame.name]
+            || packageColour(packageOf(data.names[frame.name]), data.kinds[frame.name] > 0);
+    }
+
+    function paint() {
+        const tall = scene.rows.length * ROW, most = Math.round(innerHeight * 0.68), width = graph.clientWidth;
+        const height = Math.min(tall, Math.max(most, graph.clientHeight), MOST_HEIGHT);
+        if (!width)
+            return;
+        const pen = penFor(canvas, width, height), colours = [], top = graph.scrollTop, perTick = width / (to - from);
+        space.style.height = tall - height + "px";
+        whole.hidden = !isZoomed() && view.pivot < 0;
+        scene.rows.forEach((row, r) => {
+            const y = lineOf(r) * ROW - top;
+            let drawn = -1;
+            for (let i = firstEndingAfter(row, from); y > -ROW && y < height && i < row.nodes.length; i++) {
+                const frame = frameOf(r, row.nodes[i]);
+                const left = Math.max(0, (frame.start - from) * perTick), right = Math.min(width, (frame.end - from) * perTick);
+                if (frame.start >= to)
+                    break;
+                if (right - drawn >= 0.6) {
+                    drawn = right;
+                    paintFrame(pen, frame, {left, y, wide: right - left}, colours);
+                }
+            }
+        });
+    }
+
+    function paintFrame(pen, frame, {left, y, wide}, colours) {
+        const isHit = found && found[frame.name], isChosen = same(frame, chosen);
+        pen.fillStyle = isHit ? colour("hit") : found ? colour("raised") : fill(frame, colours);
+        pen.fillRect(left, y, Math.max(0.6, wide - 0.6), ROW - 1);
+        pen.fillStyle = pen.strokeStyle = colour("ink");
+        if (isChosen || same(frame, over)) {
+            pen.lineWidth = isChosen ? 2 : 1;
+            pen.strokeRect(left + 1, y + 1, Math.max(1, wide - 2.6), ROW - 3);
+        }
+        pen.fillText(fitting(pen, label(frame), wide - 8), left + 4, y + ROW / 2);
+    }
+    const draw = later(paint);
+
+    function describe() {
+        const frame = over || chosen, parts = [];
+        const say = text => parts.push(span(text));
+        if (!frame) {
+            say(`${ns(scene.total)} in all. Click or Enter zooms, Escape goes back, arrows go from frame to frame.`);
+        } else {
+            parts.push(make("b", {}, label(frame)));
+            say(`${ns(frame.width)}, ${percent(frame.width, read.width[0])}`);
+            if (!view.inverted && frame.row >= scene.middle)
+                say(`own ${ns(frame.own)}`);
+        }
+        if (frame && frame.name >= 0) {
+            const href = data.hrefs[frame.name], kind = ["", "xsub", "builtin", "main program", "did not return"][data.kinds[frame.name]];
+            say(`${count(frame.calls)} call${frame.calls === 1 ? "" : "s"}`);
+            if (kind)
+                say(kind);
+            if (href)
+                parts.push(make("a", {href}, "source line"));
+            parts.push(button("Callers and callees", "p", () => turn(frame.name)));
+        }
+        detail.replaceChildren(...parts);
+    }
+
+    /* moving */
+    function zoom(frame) {
+        [from, to] = frame ? [frame.start, frame.end] : [0, scene.total || 1];
+        setting("zoom", isZoomed() ? frame.row + "." + frame.start : "");
+        describe();
+        draw();
+    }
+
+    function choose(frame) {
+        const y = lineOf(frame.row) * ROW;
+        chosen = frame;
+        over = null;
+        if (y < graph.scrollTop || y + ROW > graph.scrollTop + canvas.clientHeight)
+            graph.scrollTop = y - canvas.clientHeight / 2;
+        describe();
+        draw();
+    }
+
+    /* One sub in the middle: above it who calls it, below it what it calls. */
+    function turn(name) {
+        Object.assign(view, {pivot: name, inverted: false});
+        setting("inverted", "");
+        rebuild();
+        choose(frameOf(scene.middle, scene.rows[scene.middle].nodes[0]));
+        canvas.focus();
+    }
+
+    /* One step out: of the search, of the zoom, of the pivot. */
+    function back() {
+        if (isZoomed())
+            zoom(null);
+        else if (view.pivot >= 0)
+            whole.click();
+        else if (search.value) {
+            search.value = "";
+            search.oninput();
+        }
+    }
+
+    function nearest(row, x) {
+        const line = scene.rows[row];
+        return line && frameOf(row, line.nodes[Math.min(line.nodes.length - 1, firstEndingAfter(line, x))]);
+    }
+
+    function frameAt(event) {
+        const line = Math.floor((event.offsetY + graph.scrollTop) / ROW), x = from + event.offsetX / canvas.clientWidth * (to - from);
+        const frame = nearest(lineOf(line), x);
+        return frame && frame.start <= x && x < frame.end ? frame : null;
+    }
+
+    function move(rows, steps) {
+        const here = chosen, nodes = here && scene.rows[here.row].nodes;
+        if (!here)
+            return choose(nearest(scene.middle, from));
+        const next = rows ? nearest(here.row + (view.upward ? -rows : rows), here.start)
+            : frameOf(here.row, nodes[nodes.indexOf(here.node) + steps] || here.node);
+        if (next && (steps || (next.start < here.end && next.end > here.start)))
+            choose(next);
+    }
+    const keys = {ArrowUp: () => move(-1, 0), ArrowDown: () => move(1, 0), ArrowLeft: () => move(0, -1), ArrowRight: () => move(0, 1),
+        Enter: () => chosen && zoom(chosen), Escape: back, i: () => toggles[0].element.click(),
+        p: () => chosen && chosen.name >= 0 && turn(chosen.name)};
+    canvas.onkeydown = event => onKeys(event, keys);
+    canvas.onmousemove = canvas.onmouseleave = event => {
+        const frame = event.type === "mouseleave" ? null : frameAt(event);
+        if (frame !== over && !same(frame, over)) {
+            over = frame;
+            describe();
+            draw();
+        }
+    };
+    canvas.onclick = event => {
+        const frame = frameAt(event);
+        if (frame) {
+            choose(frame);
+            zoom(frame);
+        }
+    };
+    graph.onscroll = draw;
+    new ResizeObserver(draw).observe(graph);
+    redraws.push(draw);
+    rebuild();
+    const [row, start] = (now.get("zoom") || "-1.0").split(".").map(Number);
+    if (scene.rows[row]) {
+        choose(nearest(row, start));
+        zoom(chosen);
+    }
+    home.graph = canvas;
+}
+
+/* ---------------------------------------------------------------- treemap */
+
+/* Squarified: a row of boxes along the shorter side is closed before its worst box gets longer. */
+function squarify(items, box, put) {
+    let {x, y, w, h} = box, left = items.reduce((sum, item) => sum + item.size, 0), i = 0;
+    while (i < items.length && w > 0.5 && h > 0.5) {
+        const side = Math.min(w, h), scale = w * h / left;
+        let sum = 0, worst = Infinity, n = i;
+        for (; n < items.length; n++) {
+            const area = (sum + items[n].size) * scale, least = items[n].size * scale, most = items[i].size * scale;
+            const next = Math.max(side * side * most / (area * area), area * area / (side * side * least));
+            if (next > worst)
+                break;
+            worst = next;
+            sum += items[n].size;
+        }
+        const thick = sum * scale / side;
+        let along = 0;
+        for (; i < n; i++) {
+            const long = items[i].size * scale / thick;
+            put(items[i], w < h ? {x: x + along, y, w: long, h: thick} : {x, y: y + along, w: thick, h: long});
+            along += long;
+        }
+        if (w < h) {
+            y += thick;
+            h -= thick;
+        } else {
+            x += thick;
+            w -= thick;
+        }
+        left -= sum;
+    }
+}
+
+function setUpTreemap(section) {
+    const bySize = (a, b) => b.size - a.size;
+    const size = li => Math.max(0, Number(li.dataset.n));
+    const packages = all("ul.treemap > li", section).map(li => ({name: find("b", li).textContent, size: size(li),
+        subs: all("li", li).map(sub => ({name: find("a", sub).textContent.split("::").pop(), link: find("a", sub).href, size: size(sub), facts: sub.dataset}))
+            .filter(sub => sub.size > 0).sort(bySize)})).filter(one => one.size > 0).sort(bySize);
+    const total = packages.reduce((sum, one) => sum + one.size, 0);
+    const canvas = make("canvas", {"aria-hidden": "true"}), detail = make("div", {className: "detail", role: "status"});
+    const back = button("All packages", "Escape", () => show(null));
+    let only = null, boxes = [], over = null;
+    find(".view", section).append(make("div", {className: "graph"}, canvas), detail);
+
+    function put(pen, words, box, y) {
+        if (box.h >= 15)
+            pen.fillText(fitting(pen, words, box.w - 8), box.x + 4, y);
+    }
+
+    function paintSub(pen, one, sub, inner) {
+        const {x, y, w, h} = inner;
+        boxes.push({one, sub, inner});
+        pen.strokeStyle = colour("page");
+        pen.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
+        pen.fillStyle = colour("mark");
+        if (over && over.sub === sub)
+            pen.fillRect(x + 1, y + 1, w - 2, h - 2);
+        pen.fillStyle = colour("ink");
+        put(pen, sub.name, inner, y + 10);
+    }
+
+    function paint() {
+        const width = canvas.parentElement.clientWidth, height = Math.round(Math.min(innerHeight * 0.66, width * 0.6));
+        const pen = penFor(canvas, width, height);
+        boxes = [];
+        squarify(only ? [only] : packages, {x: 0, y: 0, w: width, h: height}, (one, box) => {
+            const head = box.h > 34 && box.w > 40 ? 17 : 0;
+            pen.fillStyle = packageColour(one.name, false);
+            pen.fillRect(box.x, box.y, box.w - 1.5, box.h - 1.5);
+            squarify(one.subs, {x: box.x + 1.5, y: box.y + head, w: box.w - 4.5, h: box.h - head - 3}, (sub, inner) => paintSub(pen, one, sub, inner));
+            pen.font = pen.font.replace("12px", "600 12px");
+            if (head)
+                put(pen, `${one.name} ${time(one.size)}`, box, box.y + 9);
+            pen.font = pen.font.replace("600 ", "");
+        });
+    }
+    const draw = later(paint);
+
+    function describe() {
+        if (!over) {
+            detail.replaceChildren(only ? back : span("Click: one package, then its sub's source. The same is in the list below."));
+            return;
+        }
+        const {one, sub} = over, facts = sub.facts;
+        detail.replaceChildren(make("b", {}, one.name + "::" + sub.name), span(`${time(sub.size)} own (${percent(sub.size, total)})`),
+            span(`${time(Number(facts.i))} with callees`), span(`${count(Number(facts.c || 1))} calls from ${facts.p} places in ${facts.f} files`));
+        if (only)
+            detail.append(back);
+    }
+
+    function show(one) {
+        only = one;
+        over = null;
+        describe();
+        draw();
+    }
+
+    canvas.onmousemove = event => {
+        over = boxes.find(({inner: b}) => event.offsetX >= b.x && event.offsetX < b.x + b.w && event.offsetY >= b.y && event.offsetY < b.y + b.h) || null;
+        describe();
+        draw();
+    };
+    canvas.onclick = () => {
+        if (over && only)
+            location.href = over.sub.link;
+        else if (over)
+            show(over.one);
+    };
+    new ResizeObserver(draw).observe(canvas.parentElement);
+    redraws.push(draw);
+    page.keys = {Escape: () => show(null)};
+    describe();
+}
+
+/* ---------------------------------------------------------------- keys, help, start */
+
+const HELP = [["/", "filter or find"], ["f", "flame graph"], ["j k", "next, previous hot line"], ["c", "only lines that ran"],
+    ["u", "index"], ["[ ]", "previous, next file"], ["t", "theme"], ["Enter Esc", "zoom, back"],
+    ["p i", "flame graph: callers and callees; inverted"]];
+
+function help() {
+    const list = make("dl");
+    HELP.forEach(([keys, text]) => list.append(make("dt", {}, ...keys.split(" ").map(key => make("kbd", {}, key))), make("dd", {}, text)));
+    const box = make("dialog", {"aria-labelledby": "help-h"}, make("h2", {id: "help-h"}, "Keys"), list,
+        button("Close", "Escape", () => box.close()));
+    box.onclose = () => box.remove();
+    document.body.append(box);
+    box.showModal();
+}
+
+function filterFirst() {
+    const fields = all("input", page).filter(field => field.offsetParent);
+    const field = fields.find(one => one.getBoundingClientRect().top > 0) || fields[0];
+    if (field)
+        field.select();
+}
+
+function showFlame() {
+    const section = find(".flame", page);
+    if (!section)
+        return;
+    const open = find(".view > button", section);
+    if (open)
+        open.click();
+    section.scrollIntoView();
+    withFlameData(section, () => page.graph && page.graph.focus({preventScroll: true}));
+}
+
+const follow = selector => (find(selector, page) || find(selector) || html).click();
+
+let themeButton = null;
+function nextTheme() {
+    theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+    kept("theme", theme);
+    themeButton.textContent = "Theme: " + theme;
+    showTheme();
+}
+
+const KEYS = {"/": filterFirst, "?": help, f: showFlame, t: nextTheme, u: () => follow("nav a"),
+    "[": () => follow("a[rel=prev]"), "]": () => follow("a[rel=next]")};
+
+function onKey(event) {
+    const field = event.target.closest("input, select, textarea, dialog");
+    if (field) {
+        if (event.key === "Escape" && field.tagName === "INPUT")
+            field.blur();
+        return;
+    }
+    onKeys(event, {...KEYS, ...page.keys});
+}
+
+/* What a page needs is made when it is first shown. */
+function setUpPage(tools) {
+    if (page.isSetUp)
+        return;
+    page.isSetUp = true;
+    page.tools = make("span", {className: "bar"});
+    const kind = page.dataset.page, main = {index: "files", subs: "subs", source: "subs"}[kind];
+    all(".rows", page).forEach(box => find("table", box) && setUpTable(box, main));
+    all(".source", page).forEach(box => setUpSource(box, page.tools));
+    all(".flame", page).forEach(setUpFlame);
+    all(".map", page).forEach(setUpTreemap);
+    page.tools.className = "";
+    tools.append(page.tools);
+}
+
+/* The page that the fragment names: PAGE, PAGE:ID or, in a folder, the only one. */
+function choosePage(tools) {
+    const text = decodeURI(location.hash.slice(1));
+    page = pages.find(one => one.id && (text === one.id || text.startsWith(one.dataset.idPrefix))) || page || pages[0];
+    if (pages.length > 1) {
+        pages.forEach(one => one === page ? one.removeAttribute("hidden") : one.setAttribute("hidden", "until-found"));
+        pages.forEach(one => one.tools && (one.tools.hidden = one !== page));
+    }
+    setUpPage(tools);
+}
+
+/* Opens what hides the element that the fragment names and brings it into view. */
+function showTarget() {
+    all(".here").forEach(old => old.classList.remove("here"));
+    const target = document.getElementById(prefix() + fragment()) || document.getElementById(location.hash.slice(1));
+    if (!target || target === page)
+        return;
+    for (let at = target; at; at = at.parentElement)
+        if (at.tagName === "DETAILS")
+            at.open = true;
+    const row = target.closest("tr");
+    if (row && row.closest(".src"))
+        markHere(row);
+    target.scrollIntoView({block: "center"});
+}
+
+function start() {
+    const sections = all("section.page"), tools = find("#tools");
+    pages = sections.length ? sections : all("main");
+    if (!pages.length || !tools)
+        return;
+    choosePage(tools);
+    themeButton = button("Theme: " + theme, "t", nextTheme);
+    tools.append(themeButton, button("?", "keys", help));
+    document.addEventListener("keydown", onKey);
+    addEventListener("hashchange", () => {
+        const before = page;
+        choosePage(tools);
+        if (page !== before)
+            scrollTo(0, 0);
+        followers.forEach(work => work());
+        showTarget();
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
+    showTarget();
+}
+
+document.addEventListener("DOMContentLoaded", start);
+})();

@@ -412,7 +412,7 @@ static void put_foreign_subs(struct nytp_report *report, struct cursor *cursor)
             nytp_report_put_id(report, "");
             nytp_report_put_foreign_id(report, sub);
         }
-        nytp_puts(out, "><th><td colspan=5>sub ");
+        nytp_puts(out, "><td><td colspan=5>sub ");
         nytp_report_put_sub(report, sub);
         nytp_puts(out, nytp_report_is_opcode(report, sub) ? "; # opcode" : "; # xsub");
         nytp_report_put_callers(report, sub, cursor->file);

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""The HTML report as a reader without our script sees it: tables and flame graph data, read with
+Python's own parsers, so that what a browser shows can be held against them.
+
+    table(path, "subs")      -> [{"calls": 3, "excl": 1200, "sub": "main::f", ...}, ...]
+    Flame(path)              -> frames, own times, and what each view of them must show
+"""
+
+import collections
+import html.parser
+import json
+
+
+class TableReader(html.parser.HTMLParser):
+    """The rows of the table of that id: a cell is its data-n, or its text."""
+
+    def __init__(self, wanted):
+        super().__init__()
+        self.wanted, self.is_within, self.keys, self.rows = wanted, False, [], []
+        self.section, self.cell, self.number = "", None, None
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if tag == "table":
+            self.is_within = attributes.get("id") == self.wanted
+        if not self.is_within:
+            return
+        if tag in ("thead", "tbody", "tfoot", "tr", "td", "th"):
+            self.end_cell()
+        if tag in ("thead", "tbody", "tfoot"):
+            self.section = tag
+        elif tag == "tr" and self.section == "tbody":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.cell, self.number = [], attributes.get("data-n")
+            if self.section == "thead":
+                self.keys.append(attributes.get("data-key"))
+        elif tag in ("small", "details"):
+            self.end_cell()
+
+    def handle_endtag(self, tag):
+        if self.is_within and tag in ("td", "th", "tr", "table"):
+            self.end_cell()
+        self.is_within = self.is_within and tag != "table"
+
+    def handle_data(self, text):
+        if self.cell is not None:
+            self.cell.append(text)
+
+    def end_cell(self):
+        if self.cell is not None and self.section == "tbody":
+            text = "".join(self.cell).strip()
+            self.rows[-1].append(int(self.number or text) if self.number or text.isdigit() else text)
+        self.cell = None
+
+
+def table(path, wanted):
+    reader = TableReader(wanted)
+    reader.feed(path.read_text())
+    return [dict(zip(reader.keys, row)) for row in reader.rows]
+
+
+Frame = collections.namedtuple("Frame", "name width calls path")
+
+
+class Flame:
+    def __init__(self, path):
+        text = path.read_text()
+        self.data = json.loads(text[text.index("(") + 1:text.rindex(")")])
+        self.names, self.unit, self.total = (self.data[key] for key in ("names", "unit_ns", "total"))
+        self.frames, self.own, path = [], [], []
+        numbers = self.data["frames"]
+        for up, name, width, calls in zip(*(numbers[i::4] for i in range(4))):
+            if self.frames:
+                del path[len(path) - up:]
+            if path:
+                self.own[path[-1]] -= width
+            self.frames.append(Frame(name, width, calls, tuple(self.frames[i].name for i in path)))
+            self.own.append(width)
+            path.append(len(self.frames) - 1)
+
+    def found(self, text):
+        """Frames whose name holds the text, and the time of the stacks with such a frame."""
+        hit = [name >= 0 and text in self.names[name].lower() for name in range(len(self.names))]
+        shown = [f for f in self.frames if f.name >= 0 and hit[f.name]]
+        return len(shown), sum(f.width for f in shown if not any(hit[n] for n in f.path)) * self.unit
+
+    def own_by_sub(self):
+        sums = collections.Counter()
+        for frame, own in zip(self.frames, self.own):
+            if frame.name >= 0:
+                sums[self.names[frame.name]] += own * self.unit
+        return sums
+
+    def inclusive(self, name):
+        """The time of all stacks through a sub."""
+        wanted = self.names.index(name)
+        return sum(f.width for f in self.frames if f.name == wanted and wanted not in f.path) * self.unit
+
+    def callers(self, name):
+        wanted = self.names.index(name)
+        sums = collections.Counter()
+        for f in self.frames:
+            if f.name == wanted and wanted not in f.path and f.path:
+                sums[self.names[f.path[-1]]] += f.width * self.unit
+        return sums
+
+    def through_file(self, fid):
+        """The time of the stacks through a file."""
+        mine = [f == fid for f in self.data["fids"]]
+        return sum(f.width for f in self.frames if f.name >= 0 and mine[f.name]
+                   and not any(mine[n] for n in f.path if n >= 0)) * self.unit
+
+
+def time_text(nanoseconds):
+    """As the pages print it: three digits and a unit."""
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns")):
+        if abs(nanoseconds) >= size * 0.9995:
+            break
+    value = nanoseconds / size
+    digits = 0 if unit == "ns" or abs(value) >= 99.95 else 1 if abs(value) >= 9.995 else 2
+    return f"{value:.{digits}f}{unit}"
