@@ -306,7 +306,7 @@ static struct nytp_file *unknown_invoker(pTHX_ struct nytp_recorder *rec)
 {
     if (rec->unknown_invoker == NULL) {
         rec->unknown_invoker = nytp_file_named(aTHX_ rec, "/unknown-eval-invoker");
-        rec->unknown_invoker->flags = NYTP_FID_IS_FAKE | NYTP_FID_IS_EVAL | NYTP_FID_SAVE_SRC;
+        rec->unknown_invoker->flags = NYTP_FID_IS_FAKE;
     }
     return rec->unknown_invoker;
 }
@@ -374,9 +374,10 @@ static void place_eval(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, 
     }
     struct nytp_file *const parent = module_of(rec, file->parent);
     if (!is_written(rec, parent)) {
-        if (parent->fid == 0 && !parent->is_eval)
-            parent->flags |= NYTP_FID_IS_EVAL;
-        nytp_file_fid(aTHX_ rec, parent, parent == rec->unknown_invoker ? via : 0);
+        const bool is_new = parent->fid == 0;
+        if (is_new)
+            parent->flags |= NYTP_FID_IS_EVAL | NYTP_FID_SAVE_SRC;
+        nytp_file_fid(aTHX_ rec, parent, is_new ? via : 0);
     }
     file->placing = false;
 }

@@ -332,6 +332,17 @@ file 1 0 0 4 prog.pl
 file 3 0 0 420 /unknown-eval-invoker
 file 2 3 1 36 (eval 99)
 F
+row 'so has one that is seen before what runs it', { opts => ['savesrc=0:start=no'], want => qr/^(?:file|stmt)/ },
+  <<'P', <<'F';
+sub f { 1 }
+eval 'eval "BEGIN { DB::enable_profile() }\n1;\nf();\nDB::disable_profile(); 1"; 2';
+P
+file 3 0 0 290 prog.pl
+file 2 3 2 290 (eval 1)[prog.pl:2]
+file 1 2 1 34 (eval 2)[(eval 1)[prog.pl:2]:1]
+stmt 1 1:1 3:1
+stmt 3 1:1
+F
 
 # ---- AutoSplit
 
