@@ -106,8 +106,9 @@ static void put_length(const struct trace *t, int64_t start_ns, int64_t end_ns)
 static void put_call(const struct trace *t, uint32_t node, int64_t start_ticks,
                      int64_t end_ticks)
 {
-    const int64_t start_ns = t->offset_ns + nytp_scale_once(&t->scale, start_ticks);
-    const int64_t end_ns = t->offset_ns + nytp_scale_once(&t->scale, end_ticks);
+    const int64_t start_ns =
+        nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, start_ticks));
+    const int64_t end_ns = nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, end_ticks));
     put_head(t, nytp_frames_of_node(&t->frames, &t->profile->nodes[node]));
     nytp_json_fixed(t->out, start_ns, 3);
     nytp_puts(t->out, ",\"dur\":");

@@ -147,7 +147,7 @@ static bool next_total(struct thread *t, struct sample *sample)
         sample->stack = (uint32_t)(stack - t->tree->stacks) - 1;
         sample->start_ns = t->position_ns;
         sample->length_ns = nytp_scale_next(&t->scale, stack->value);
-        t->position_ns += sample->length_ns;
+        t->position_ns = nytp_ticks_sum(t->position_ns, sample->length_ns);
         return true;
     }
     return false;
@@ -201,9 +201,10 @@ static uint32_t put_samples_column(struct thread *t, const char *key, enum sampl
         if (what == SAMPLE_STACK)
             nytp_put_u64(t->out, sample.stack);
         else
-            nytp_json_fixed(
-                t->out, what == SAMPLE_TIME ? t->offset_ns + sample.start_ns : sample.length_ns,
-                6);
+            nytp_json_fixed(t->out,
+                            what == SAMPLE_TIME ? nytp_ticks_sum(t->offset_ns, sample.start_ns)
+                                                : sample.length_ns,
+                            6);
     }
     end_samples(t);
     nytp_puts(t->out, "],\n");

@@ -10,12 +10,14 @@
  */
 #include "report_input.h"
 #include "run.h"
+#include "outputs.h"
 #include "unpack.h"
 #include "../selection/rename.h"
 #include "../core/version.h"
 #include "viewer.h"
 
 #include "../../formats/core/span_budget.h"
+#include "../../formats/core/table.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -343,53 +345,52 @@ static enum exit_status write_profile(const struct run *run, const struct nytp_p
     return EXIT_DONE;
 }
 
-/* `path` with the pid in it; `twin` > 0 tells processes of the same pid apart. */
-static char *process_path(const struct nytp_cli *cli, uint32_t pid, uint32_t twin)
+/* Said, and true, if writing there would replace an input. */
+static bool replaces_input(const struct run *run, const char *path)
 {
-    const char *path = cli->output;
-    char id[32];
-    if (twin > 0)
-        snprintf(id, sizeof id, "%lu-%lu", (unsigned long)pid, (unsigned long)twin + 1);
-    else
-        snprintf(id, sizeof id, "%lu", (unsigned long)pid);
-    const size_t size = strlen(path) + sizeof id + 2;
-    char *result = malloc(size);
-    if (result == NULL)
-        return NULL;
-    const char *place = strstr(path, "%p");
-    if (place != NULL) {
-        snprintf(result, size, "%.*s%s%s", (int)(place - path), path, id, place + 2);
-        return result;
-    }
-    const size_t suffix_len = nytp_cli_suffix_len(cli->exporter, path);
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
-    const char *suffix = path + strlen(path);
-    if (suffix_len > 0 && strncmp(name, suffix - suffix_len, suffix_len) != 0 &&
-        *(suffix - suffix_len) == '.')
-        suffix -= suffix_len;
-    else if (suffix_len == 0 && strrchr(name, '.') > name)
-        suffix = strrchr(name, '.');
-    snprintf(result, size, "%.*s.%s%s", (int)(suffix - path), path, id, suffix);
-    return result;
+    const char *input = nytp_input_replaced(&run->cli, path);
+    if (input != NULL)
+        say("%s is the input %s: it is not replaced", path, input);
+    return input != NULL;
 }
 
+/* `twin`: how many processes of this pid came before. */
 static enum exit_status write_process(const struct run *run, const struct nytp_profile *profile,
-                                      uint32_t process)
+                                      uint32_t process, uint32_t twin)
 {
-    uint32_t twin = 0;
-    for (uint32_t i = 0; i < process; i++)
-        twin += profile->processes[i].pid == profile->processes[process].pid;
     struct nytp_error error = {0};
-    char *path = process_path(&run->cli, profile->processes[process].pid, twin);
+    char *path = nytp_process_path(&run->cli, profile->processes[process].pid, twin);
     struct nytp_profile *one = nytp_select_process(profile, process, &error);
     enum exit_status status = EXIT_OUTPUT;
-    if (path != NULL && one != NULL)
-        status = write_profile(run, one, path);
-    else
+    if (path == NULL || one == NULL)
         say("%s: %s", run->cli.output, one == NULL ? error.message : "out of memory");
+    else if (replaces_input(run, path))
+        status = EXIT_USAGE;
+    else
+        status = write_profile(run, one, path);
     nytp_profile_free(one);
     free(path);
+    return status;
+}
+
+static enum exit_status write_processes(const struct run *run,
+                                        const struct nytp_profile *profile)
+{
+    struct nytp_table seen = {0}; /* pid -> how many there were */
+    enum exit_status status = EXIT_DONE;
+    for (uint32_t i = 0; i < profile->n_processes && status == EXIT_DONE; i++) {
+        const struct nytp_key pid = {.a = profile->processes[i].pid};
+        uint32_t twin = nytp_table_get(&seen, pid);
+        if (twin == NYTP_TABLE_NONE)
+            twin = 0;
+        if (nytp_table_put(&seen, pid, twin + 1)) {
+            status = write_process(run, profile, i, twin);
+        } else {
+            say("out of memory");
+            status = EXIT_OUTPUT;
+        }
+    }
+    nytp_table_free(&seen);
     return status;
 }
 
@@ -426,12 +427,7 @@ static enum exit_status write_all(const struct run *run, const struct nytp_profi
         return write_and_open(run, profile);
     if (!run->cli.per_process)
         return write_profile(run, profile, run->cli.output != NULL ? run->cli.output : "-");
-    for (uint32_t i = 0; i < profile->n_processes; i++) {
-        const enum exit_status status = write_process(run, profile, i);
-        if (status != EXIT_DONE)
-            return status;
-    }
-    return EXIT_DONE;
+    return write_processes(run, profile);
 }
 
 /* ---- the modes ---- */
@@ -824,6 +820,8 @@ int main(int argc, char **argv)
     set_signals();
     if (!nytp_cli_parse(&run.cli, argc, argv, &error))
         say("%s (--help lists the options)", error.message);
+    else if (run.cli.output != NULL && replaces_input(&run, run.cli.output))
+        status = EXIT_USAGE;
     else if (run.cli.mode == NYTP_MODE_EXPORT)
         status = run_export(&run);
     else if (run.cli.mode == NYTP_MODE_STATS || run.cli.mode == NYTP_MODE_CHECK ||

@@ -489,19 +489,6 @@ static void take_part(struct nytp_profile *one, const struct nytp_profile *profi
         one->files[i].part = 0;
 }
 
-static void take_spans(struct nytp_profile *one, uint32_t first_node, uint32_t end_node)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < one->n_spans; i++) {
-        const uint32_t node = one->spans[i].node;
-        if (node < first_node || node >= end_node)
-            continue;
-        one->spans[n] = one->spans[i];
-        one->spans[n++].node = node - first_node;
-    }
-    one->n_spans = n;
-}
-
 static void take_nodes(struct nytp_profile *one, uint32_t first_node, uint32_t first_line,
                        uint32_t first_child)
 {
@@ -561,6 +548,24 @@ static bool take_arcs(struct nytp_profile *one, const struct nytp_profile *profi
     return ok;
 }
 
+/* Spans are sorted by process. */
+static struct slice slice_spans(const struct nytp_profile *profile, struct slice nodes)
+{
+    uint32_t low = 0, high = profile->n_spans;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (profile->spans[middle].node < nodes.first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct slice spans = {low, 0};
+    while (low + spans.n < profile->n_spans &&
+           profile->spans[low + spans.n].node < nodes.first + nodes.n)
+        spans.n++;
+    return spans;
+}
+
 static bool copy_process(struct nytp_profile *one, const struct nytp_profile *profile,
                          uint32_t process)
 {
@@ -587,7 +592,9 @@ static bool copy_process(struct nytp_profile *one, const struct nytp_profile *pr
     one->nodes = COPY(profile->nodes, nodes.first, nodes.n);
     one->node_lines = COPY(profile->node_lines, lines.first, lines.n);
     one->children = COPY(profile->children, children.first, children.n);
-    one->spans = COPY(profile->spans, 0, profile->n_spans);
+    const struct slice spans = slice_spans(profile, nodes);
+    one->spans = COPY(profile->spans, spans.first, spans.n);
+    one->n_spans = spans.n;
     if (one->parts == NULL || one->processes == NULL || one->attributes == NULL ||
         one->options == NULL || one->files == NULL || one->sources == NULL ||
         one->subs == NULL || one->nodes == NULL || one->node_lines == NULL ||
@@ -595,7 +602,8 @@ static bool copy_process(struct nytp_profile *one, const struct nytp_profile *pr
         return false;
     take_part(one, profile, &profile->processes[process]);
     take_nodes(one, nodes.first, lines.first, children.first);
-    take_spans(one, nodes.first, nodes.first + nodes.n);
+    for (uint32_t i = 0; i < spans.n; i++)
+        one->spans[i].node -= nodes.first;
     return take_arcs(one, profile, profile->processes[process].part);
 }
 

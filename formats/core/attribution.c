@@ -292,8 +292,9 @@ static int64_t outer_ticks(const struct nytp_attribution *s, const struct nytp_s
             ticks += s->loose[i].ticks;
     if (ticks <= 0 || sums->ops_excl[0] >= sums->loose_ticks[0])
         return 0;
-    /* arcs are not known by process: each has its share */
-    return ticks - (int64_t)((__int128)sums->ops_excl[0] * ticks / sums->loose_ticks[0]);
+    /* arcs are not known by process: each has its share, at most all */
+    const __int128 share = (__int128)sums->ops_excl[0] * ticks / sums->loose_ticks[0];
+    return share <= 0 ? ticks : share >= ticks ? 0 : ticks - (int64_t)share;
 }
 
 static bool has_accept(const struct nytp_profile *p)

@@ -14,9 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_TICKS_PER_SEC 1000000           /* of formats that do not say */
-#define MAX_TICKS             9e15              /* 28 years of 100 ns; exact in a double */
-#define MAX_TOTAL_TICKS       50000000000000000 /* of all calls of an input: sums in ns still fit */
+#define DEFAULT_TICKS_PER_SEC 1000000 /* of formats that do not say */
+#define MAX_TICKS             9e15    /* 28 years of 100 ns; exact in a double */
 
 static bool out_of_memory(struct nytp_builder *b)
 {
@@ -102,7 +101,7 @@ static bool caller_of(struct nytp_builder *b, const struct nytp_str *s, uint32_t
 /* Doubles of the stream as ticks; what is no number, or absurd, is 0. */
 static int64_t to_ticks(struct nytp_builder *b, double ticks)
 {
-    if (!(fabs(ticks) < MAX_TICKS) || b->ticks_seen > MAX_TOTAL_TICKS) {
+    if (!(fabs(ticks) < MAX_TICKS) || b->ticks_seen > NYTP_MAX_TOTAL_TICKS) {
         b->negative_times++;
         return 0;
     }
@@ -288,13 +287,26 @@ static void start_entered_frames(struct nytp_builder *b)
     }
 }
 
+/* What a statement took; 0 from where the statements of the input have taken more than sums
+ * hold. */
+static inline int64_t statement_ticks(struct nytp_builder *b, int64_t ticks)
+{
+    const int64_t size = ticks < 0 ? -(ticks + 1) : ticks;
+    if (size > NYTP_MAX_TOTAL_TICKS || b->statement_ticks_seen > NYTP_MAX_TOTAL_TICKS) {
+        b->negative_times++;
+        return 0;
+    }
+    b->statement_ticks_seen += size;
+    return ticks;
+}
+
 static bool time_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     uint32_t file;
     if (!need_process(b) || !file_of(b, e->u.time.fid, &file))
         return false;
     struct nytp_built_process *p = current(b);
-    const int64_t ticks = e->u.time.ticks;
+    const int64_t ticks = statement_ticks(b, e->u.time.ticks);
     const uint32_t line = e->u.time.line;
     const uint32_t statements = b->discount ? 0 : 1;
     const uint32_t left = b->discount && !b->discount_calls ? 1 : 0;

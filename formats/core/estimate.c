@@ -23,6 +23,25 @@ struct estimate {
     double min_ticks;
 };
 
+/* Whole ticks of a share: between none and all that is left, whatever a damaged file makes of
+ * it. */
+static int64_t share_of_ticks(double share, int64_t left)
+{
+    const double low = left < 0 ? (double)left : 0, high = left > 0 ? (double)left : 0;
+    if (!(share > low))
+        return left < 0 ? left : 0;
+    if (share >= high)
+        return left > 0 ? left : 0;
+    return (int64_t)share;
+}
+
+static uint64_t share_of_calls(double share, uint64_t left)
+{
+    if (!(share > 0))
+        return 0;
+    return share < (double)left ? (uint64_t)share : left;
+}
+
 static bool estimate_below(struct estimate *e, uint32_t raw_parent, uint32_t caller,
                            double share, uint32_t depth)
 {
@@ -38,13 +57,11 @@ static bool estimate_below(struct estimate *e, uint32_t raw_parent, uint32_t cal
             e->n_nodes >= ESTIMATE_MAX_NODES)
             continue;
         const double child_share = incl / (double)e->sums->arc_incl[callee];
-        int64_t excl = (int64_t)(child_share * (double)e->sums->arc_excl[callee]);
-        const int64_t left = e->sums->arc_excl[callee] - e->placed_ticks[callee];
-        if (excl > left)
-            excl = left;
-        uint64_t calls = (uint64_t)(share * (double)a->calls);
-        if (calls > e->sums->arc_calls[callee] - e->placed_calls[callee])
-            calls = e->sums->arc_calls[callee] - e->placed_calls[callee];
+        const int64_t excl =
+            share_of_ticks(child_share * (double)e->sums->arc_excl[callee],
+                           e->sums->arc_excl[callee] - e->placed_ticks[callee]);
+        const uint64_t calls = share_of_calls(
+            share * (double)a->calls, e->sums->arc_calls[callee] - e->placed_calls[callee]);
         const uint32_t node = nytp_calltree_add_child(
             &b->tree, raw_parent, nytp_id_of_sub(e->s, callee), a->file, a->line);
         if (node == NYTP_NO_NODE)

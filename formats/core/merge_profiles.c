@@ -32,20 +32,68 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
+static int64_t size_of(int64_t ticks)
+{
+    return ticks < 0 ? -(ticks + 1) : ticks;
+}
+
+/* What the times of a profile add up to, without their signs: the largest of the sums that are
+ * ever made of them. */
+static __int128 largest_sum(const struct nytp_profile *p)
+{
+    __int128 nodes = 0, lines = 0, arcs = 0, statements = 0, largest;
+    for (uint32_t i = 0; i < p->n_nodes; i++)
+        nodes += size_of(p->nodes[i].excl_ticks);
+    for (uint32_t i = 0; i < p->n_node_lines; i++)
+        lines += size_of(p->node_lines[i].ticks);
+    for (uint32_t i = 0; i < p->n_arcs; i++)
+        arcs += (__int128)size_of(p->arcs[i].incl_ticks) + size_of(p->arcs[i].excl_ticks);
+    for (uint32_t i = 0; i < p->n_subs; i++)
+        statements += size_of(p->subs[i].stmt_ticks);
+    largest = nodes > lines ? nodes : lines;
+    largest = largest > arcs ? largest : arcs;
+    largest = largest > statements ? largest : statements;
+    for (uint32_t i = 0; i < p->n_spans; i++)
+        largest = largest > p->spans[i].end_ticks ? largest : p->spans[i].end_ticks;
+    return largest;
+}
+
+/* Whether the times of all inputs, in common ticks, still fit. */
+static bool times_fit(const struct merging *f, int64_t ticks_per_sec)
+{
+    __int128 sum = 0;
+    for (uint32_t i = 0; i < f->n_from; i++)
+        sum += largest_sum(f->from[i]) * (ticks_per_sec / f->from[i]->ticks_per_sec);
+    return sum < INT64_MAX;
+}
+
 /* One tick for all: the least common multiple, so that nothing is rounded. */
 static bool common_ticks(struct merging *f, struct nytp_error *error)
 {
     int64_t ticks = 1;
     for (uint32_t i = 0; i < f->n_from; i++) {
         const int64_t other = f->from[i]->ticks_per_sec;
-        ticks = ticks / common_divisor(ticks, other) * other;
-        if (ticks > MAX_TICKS_PER_SEC)
+        if (__builtin_mul_overflow(ticks / common_divisor(ticks, other), other, &ticks) ||
+            ticks > MAX_TICKS_PER_SEC)
             return nytp_error_set(error, NYTP_ERR_LIMIT,
                                   "profiles with ticks_per_sec=%lld and %lld do not merge",
                                   (long long)f->from[0]->ticks_per_sec, (long long)other);
     }
     f->to->ticks_per_sec = ticks;
-    return true;
+    return times_fit(f, ticks) ||
+           nytp_error_set(error, NYTP_ERR_LIMIT,
+                          "profiles do not merge: their times are too long for the common "
+                          "ticks_per_sec=%lld",
+                          (long long)ticks);
+}
+
+/* Times of nested calls need not fit: see nytp_ticks_sum(). */
+static int64_t scaled_or_largest(int64_t ticks, int64_t scale)
+{
+    int64_t scaled;
+    if (!__builtin_mul_overflow(ticks, scale, &scaled))
+        return scaled;
+    return ticks < 0 ? INT64_MIN : INT64_MAX;
 }
 
 static struct nytp_name keep_name(struct merging *f, struct nytp_name name)
@@ -323,7 +371,7 @@ static void add_nodes(struct merging *f, uint32_t input, int64_t scale)
         a.part += to->n_parts;
         a.incl_ticks *= scale;
         a.excl_ticks *= scale;
-        a.reci_ticks *= scale;
+        a.reci_ticks = scaled_or_largest(a.reci_ticks, scale);
         to->arcs[to->n_arcs++] = a;
     }
     for (uint32_t i = 0; i < from->n_subs; i++)
@@ -343,7 +391,7 @@ static void add_nodes(struct merging *f, uint32_t input, int64_t scale)
         part.perl_version = keep_name(f, part.perl_version);
         part.xs_version = keep_name(f, part.xs_version);
         part.first_process += to->n_processes - from->n_processes;
-        part.pruned_span_ticks *= scale;
+        part.pruned_span_ticks = scaled_or_largest(part.pruned_span_ticks, scale);
         to->parts[to->n_parts++] = part;
     }
 }

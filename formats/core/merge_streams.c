@@ -159,6 +159,14 @@ static bool differs(const struct nytp_merge *m, uint32_t id, struct nytp_str tex
     return name.len != text.len || memcmp(name.ptr, text.ptr, text.len) != 0;
 }
 
+/* The nearest integer; what is no number, or absurd, is 0. */
+static int64_t whole(double value)
+{
+    if (!(value > -9e18 && value < 9e18))
+        return 0;
+    return (int64_t)llround(value);
+}
+
 static double number_of(struct nytp_str text)
 {
     char digits[40] = "";
@@ -309,7 +317,7 @@ static bool add_option(struct nytp_merge *m, struct nytp_str key, struct nytp_st
     if (setting == NULL)
         return false;
     if (first)
-        nytp_write_option(m->writer, text_of(m, setting->key).ptr, (int64_t)number_of(value));
+        nytp_write_option(m->writer, text_of(m, setting->key).ptr, whole(number_of(value)));
     else if (shapes_the_data(key) && differs(m, setting->value, value))
         note_difference(m, "option", setting, key, value);
     return true;
@@ -461,13 +469,6 @@ static uint32_t out_fid(struct nytp_merge *m, const struct nytp_event *e, uint32
 }
 
 /* --- events --- */
-
-static int64_t whole(double value)
-{
-    if (!(value > -9e18 && value < 9e18))
-        return 0;
-    return (int64_t)llround(value);
-}
 
 static bool same_ticks(const struct nytp_merge *m)
 {

@@ -23,6 +23,11 @@ struct nytp_name {
     uint32_t len;
 };
 
+/* All calls of an input together take no more than this, and so do all statements; what a damaged
+ * file claims beyond it counts 0. So sums of ticks need no look: there are a few of such terms in
+ * each. At 100 ns a tick it is 158 years. */
+#define NYTP_MAX_TOTAL_TICKS INT64_C(50000000000000000)
+
 /* What a recording holds, as a bit set; an exporter's `needs` is one too. */
 enum nytp_has {
     NYTP_HAS_STATEMENTS = 1 << 0, /* TIME records: option stmts=1 */

@@ -4,7 +4,7 @@
  * exporter. Whatever the bytes are, the model's invariants hold and nothing crashes.
  *
  * One source for libFuzzer and AFL++, which bring a main of their own, and for replaying files
- * without either: cc -DNYTP_FUZZ_MAIN, then give it file names.
+ * without either: see replay.h.
  */
 #include "exporters/core/exporter.h"
 #include "exporters/selection/select.h"
@@ -140,30 +140,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-#ifdef NYTP_FUZZ_MAIN
-
-int main(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        FILE *file = fopen(argv[i], "rb");
-        if (file == NULL) {
-            perror(argv[i]);
-            return 1;
-        }
-        static uint8_t data[1 << 24];
-        const size_t size = fread(data, 1, sizeof data, file);
-        fclose(file);
-        fprintf(stderr, "%s\n", argv[i]);
-        /* A copy of just that size, so that a byte read beyond it is found. */
-        uint8_t *copy = malloc(size > 0 ? size : 1);
-        if (copy == NULL)
-            return 1;
-        for (size_t at = 0; at < size; at++)
-            copy[at] = data[at];
-        LLVMFuzzerTestOneInput(copy, size);
-        free(copy);
-    }
-    return 0;
-}
-
-#endif
+#include "replay.h"

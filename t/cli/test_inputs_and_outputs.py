@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Inputs stay as they are, processes get a file each, and inputs whose times do not go together
+are refused."""
+
+import os
+
+import pytest
+
+from command import good, messages, run
+from nytpwrite import START, Writer
+
+
+def stream(pid=7, ticks=100, **attributes):
+    return (Writer(attributes=attributes).pid_start(pid, 1).fid(1, "/x/a.pl").time(ticks, 1, 3)
+            .pid_end(pid))
+
+
+@pytest.mark.parametrize("arguments", [["--json"], ["--callgrind"], ["--check"], ["--stats"],
+                                       ["--dump"], ["--speedscope"]])
+@pytest.mark.parametrize("name", ["in.out", "./in.out", "hard.out", "symbolic.out"])
+def test_an_input_is_not_replaced(tmp_path, arguments, name):
+    file = stream().save(tmp_path / "in.out")
+    os.link(file, tmp_path / "hard.out")
+    os.symlink("in.out", tmp_path / "symbolic.out")
+    before = file.read_bytes()
+    done = run(*arguments, "-o", name, "in.out", cwd=tmp_path)
+    assert done.returncode == 2
+    assert messages(done) == [f"nytp-export: {name} is the input in.out: it is not replaced"]
+    assert file.read_bytes() == before
+    assert (tmp_path / "symbolic.out").is_symlink()
+
+
+def test_an_input_is_not_replaced_by_that_of_a_process(tmp_path):
+    file = stream().save(tmp_path / "p.7.json")
+    before = file.read_bytes()
+    done = run("--json", "--per-process", "-o", "p.json", "p.7.json", cwd=tmp_path)
+    assert done.returncode == 2 and b"is not replaced" in done.stderr
+    assert file.read_bytes() == before
+
+
+def test_every_percent_p_is_the_pid(tmp_path):
+    file = stream().save(tmp_path / "in.out")
+    again = stream().save(tmp_path / "again.out")
+    run("--json", "--per-process", "-o", tmp_path / "x.%p.%p.json", file, again)
+    assert {path.name for path in tmp_path.glob("*.json")} == {"x.7.7.json", "x.7-2.7-2.json"}
+
+
+def long_calls(pid, n, ticks, per_sec):
+    w = Writer(attributes={"ticks_per_sec": per_sec}, options={"calls": 1}).pid_start(pid, 1)
+    w.fid(1, "/x/a.pl")
+    for _ in range(n):
+        w.time(1, 1, 3).leave(1, ticks, ticks, "main::f")
+    return w.pid_end(pid)
+
+
+@pytest.mark.parametrize("streams", [
+    [stream(1, ticks_per_sec=999983), stream(2, ticks_per_sec=1000003),
+     stream(3, ticks_per_sec=2139483623)],
+    [long_calls(1, 5, 8e15, 1), stream(2, ticks_per_sec=1000000000)],
+    [long_calls(1, 5, 8e15, 10000000), stream(2, ticks_per_sec=99991)],
+])
+def test_times_that_do_not_go_together_are_refused(tmp_path, streams):
+    files = [s.save(tmp_path / f"{n}.out") for n, s in enumerate(streams)]
+    for file in files:
+        assert run("--top", "-q", file).returncode == 0
+    done = run("--top", "-q", *files)
+    assert done.returncode == 1 and done.stdout == b""
+    assert b"do not merge" in done.stderr
+
+
+def test_sums_of_what_a_file_claims_are_kept_in_range(tmp_path):
+    """Nested calls of the longest time there is, a thousand deep; every format writes it."""
+    w = Writer(options={"calls": 1}).pid_start(7, 1).fid(1, "/x/a.pl").time(1, 1, 3)
+    for depth in range(1000, 0, -1):
+        w.leave(depth, 8e15, 8e15 if depth % 200 == 0 else 0, "main::f")
+    file = w.pid_end(7).save(tmp_path / "deep.out")
+    assert b": ok" in run("--check", file).stdout
+    for form in ("--json", "--callgrind", "--firefox", "--chrome-trace", "--top"):
+        assert run(form, "-q", file).returncode == 0
+
+
+def test_an_option_that_is_no_number_does_not_stop_the_merger(tmp_path):
+    """nytprofmerge writes options as integers: 1e300 is none."""
+    import pathlib
+    import subprocess
+    root = pathlib.Path(__file__).resolve().parents[2]
+    file = Writer(options={"calls": "1e300"}).pid_start(7, 1, START).fid(1, "/x/a.pl")
+    path = file.time(5, 1, 3).pid_end(7).save(tmp_path / "in.out")
+    merged = tmp_path / "merged.out"
+    done = subprocess.run(["perl", "-Mblib=" + str(root), str(root / "bin" / "nytprofmerge"), "-o",
+                           str(merged), str(path)], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"calls" in good("--dump", merged) and b"-9223372036854775808" not in good(
+        "--dump", merged)

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Fuzz target: any bytes into the summary of the loading API (Devel::NYTProf::Data) and of the
+ * report. Whatever the bytes are, nothing crashes, and what refers to a list lies within it.
+ */
+#include "formats/core/format.h"
+#include "formats/core/summary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "summary: %s\n", what);
+    abort();
+}
+
+static void check(const struct nytp_summary *s)
+{
+    for (uint32_t i = 0; i < s->n_calls; i++)
+        must(s->calls[i].sub < s->n_subs, "a call's sub");
+    for (uint32_t i = 0; i < s->n_subs; i++)
+        must(nytp_summary_str(s, s->subs[i].name).ptr != NULL, "a sub's name");
+    for (uint32_t i = 0; i < s->n_files; i++) {
+        must(i == 0 || s->files[i - 1].fid < s->files[i].fid, "the order of files");
+        must(s->files[i].eval_file < s->n_files || s->files[i].eval_file == UINT32_MAX,
+             "who ran a file");
+        must(s->files[i].merged_into < s->n_files || s->files[i].merged_into == UINT32_MAX,
+             "what took a file over");
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct nytp_error error = {0};
+    struct nytp_source *source = nytp_source_memory(data, size, &error);
+    struct nytp_summary *summary = nytp_summary_new();
+    if (source == NULL || summary == NULL)
+        abort();
+    nytp_read(source, &(struct nytp_read_options){0}, &summary->sink, &error);
+    nytp_source_free(source);
+    summary->error = (struct nytp_error){0};
+    if (nytp_summary_finish(summary)) {
+        check(summary);
+        if (size % 2 == 0 && nytp_summary_merge_evals(summary, (uint32_t)(size % 7)))
+            check(summary);
+    }
+    nytp_summary_free(summary);
+    return 0;
+}
+
+#include "replay.h"
