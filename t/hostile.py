@@ -70,6 +70,30 @@ def hostile_files():
     return stream.attribute("cumulative_overhead_ticks", 1).pid_end(77).data()
 
 
+def names_everywhere(texts):
+    """Each text as sub, caller, file, eval, attribute, option, application and source line. Bytes; not
+    one of STREAMS, as what is in the texts is for the caller to say."""
+    stream = Writer(attributes={"application": texts[0]}).pid_start(77).fid(1, FILE)
+    stream.option("hostile", texts[0])
+    for number, text in enumerate(texts):
+        stream.attribute(b"x" + str(number).encode(), text)
+        stream.fid(2 + 2 * number, b"/x/" + text)
+        stream.fid(3 + 2 * number, b"(eval " + text + b")[/x/a.pl:5]", eval_fid=1, eval_line=5)
+    for number, text in enumerate(texts):
+        for fid in (2 + 2 * number, 3 + 2 * number):
+            stream.entry(1, 5).time(3, 1, 5)
+            stream.leave(1, 10, 10, b"F%d::" % fid + text).time(10, fid, 2).discount()
+    stream.time(4, 1, 5)
+    for number, text in enumerate(texts):
+        for fid in (2 + 2 * number, 3 + 2 * number):
+            stream.sub(fid, b"F%d::" % fid + text, 1, 3)
+            stream.callers(1, 5, b"main::" + text, b"F%d::" % fid + text, 1, 10, 10)
+            stream.source(fid, 1, text + b"\n").source(fid, 2, b"  # " + text + b"\n")
+        stream.sub(2 + 2 * number, b"X%d::CORE:" % number + text, 0, 0)
+        stream.callers(1, 5, b"main::RUNTIME", b"X%d::CORE:" % number + text, 1, 1, 1)
+    return stream.attribute("cumulative_overhead_ticks", 1).pid_end(77).data()
+
+
 def long_double():
     return simple(["main::a", "main::b"], attributes={"nv_size": 16}, nv="x87").data()
 

@@ -422,6 +422,21 @@ static bool move_member(struct nytp_outset *set, uint32_t number)
     return ok;
 }
 
+/* A folder in the place of a member cannot be replaced; found before anything is moved. */
+static void check_places(struct nytp_outset *set)
+{
+    for (uint32_t i = 0; i < set->n_names && set->error.status == NYTP_OK; i++) {
+        struct stat st;
+        char *path = joined(set->path, set->names[i]);
+        if (path == NULL)
+            no_memory(set);
+        else if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+            nytp_error_set(&set->error, NYTP_ERR_IO, "cannot write %s: it is a folder",
+                           set->names[i]);
+        free(path);
+    }
+}
+
 /* The index comes last: who has it has the rest. */
 static void move_all(struct nytp_outset *set)
 {
@@ -435,6 +450,7 @@ bool nytp_outset_finish(struct nytp_outset *set, struct nytp_error *error, uint3
 {
     if (set->kind == FOLDER) {
         put_manifest(set);
+        check_places(set);
         if (set->error.status == NYTP_OK && set->replace)
             remove_earlier(set);
         if (set->error.status == NYTP_OK)

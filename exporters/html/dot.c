@@ -12,7 +12,7 @@
 
 struct edge {
     struct nytp_str from, to;
-    uint32_t from_file, to_file; /* of the call, of the callee; NONE = unknown */
+    uint32_t from_file, to_file; /* NONE = unknown */
 };
 
 static int compare_text(struct nytp_str a, struct nytp_str b)
@@ -41,6 +41,12 @@ static struct nytp_str package_of(struct nytp_str name)
     return name;
 }
 
+static uint32_t file_of_name(const struct nytp_report *report, struct nytp_summary_name name)
+{
+    const uint32_t sub = nytp_report_sub_named(report, nytp_summary_str(report->summary, name));
+    return sub == NONE ? NONE : report->subs[sub].file;
+}
+
 /* Every pair of a caller and what it calls, sorted; a pair may be there more than once, with
  * other files. NULL when memory is out. */
 static struct edge *all_edges(const struct nytp_report *report, uint32_t *n)
@@ -57,7 +63,7 @@ static struct edge *all_edges(const struct nytp_report *report, uint32_t *n)
             edges[(*n)++] = (struct edge){
                 .from = nytp_summary_str(summary, summary->callers[i].name),
                 .to = nytp_report_sub_name(report, call->sub),
-                .from_file = nytp_summary_file_of(summary, call->fid),
+                .from_file = file_of_name(report, summary->callers[i].name),
                 .to_file = report->subs[call->sub].file,
             };
     }

@@ -261,14 +261,6 @@ static uint32_t file_of(const struct nytp_report *report, uint32_t sub)
     return fid == 0 ? NYTP_SUMMARY_NONE : nytp_summary_file_of(report->summary, fid);
 }
 
-static bool is_ascii(struct nytp_name name)
-{
-    for (uint32_t i = 0; i < name.len; i++)
-        if ((unsigned char)name.ptr[i] >= 0x80)
-            return false;
-    return true;
-}
-
 /* URL of where a sub of the model is defined; false, and nothing put, if that is nowhere. */
 static bool put_url(struct nytp_report *report, uint32_t sub)
 {
@@ -280,10 +272,9 @@ static bool put_url(struct nytp_report *report, uint32_t sub)
         nytp_report_page_of(report, file, &line) == NYTP_SUMMARY_NONE)
         return false;
     const struct nytp_str name = {s->name.ptr, s->name.len, true};
-    const uint32_t known = is_ascii(s->name) ? nytp_report_sub_named(report, name) : NONE;
-    if (known != NONE)
-        return nytp_report_put_sub_url(report, known);
-    return nytp_report_put_line_url(report, file, s->first_line);
+    const uint32_t known = nytp_report_sub_named(report, name);
+    return known != NONE ? nytp_report_put_sub_url(report, known)
+                         : nytp_report_put_line_url(report, file, NONE);
 }
 
 static void put_frame_name(const struct flame *flame, const struct frame *frame,

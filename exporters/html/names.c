@@ -236,7 +236,8 @@ static bool dot_is_taken(const struct nytp_report *report, uint32_t f, const cha
  * the whole path's, and says the file id only where it must. */
 bool nytp_report_name_dots(struct nytp_report *report)
 {
-    for (uint32_t f = 0; report->levels && f < report->summary->n_files; f++) {
+    const bool wanted = report->levels && !report->single;
+    for (uint32_t f = 0; wanted && f < report->summary->n_files; f++) {
         const struct nytp_str name = nytp_report_file_name(report, f);
         if (report->summary->files[f].eval_file != NYTP_SUMMARY_NONE ||
             report->files[f].stem == NULL)

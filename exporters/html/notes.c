@@ -232,25 +232,6 @@ void nytp_report_put_callees(struct nytp_report *report, uint32_t first, uint32_
 
 /* ---- string evals of a line ---- */
 
-double nytp_report_defined_calls(const struct nytp_report *report, uint32_t file, uint64_t *calls,
-                                 uint32_t *subs)
-{
-    double seconds = 0;
-    *calls = 0;
-    *subs = 0;
-    const struct nytp_report_file *mine = &report->files[file];
-    for (uint32_t i = 0; i < mine->n_subs; i++) {
-        const uint32_t s = report->subs_by_file[mine->first_sub + i];
-        const struct nytp_summary_sub *sub = &report->summary->subs[s];
-        if (sub->count == 0 || nytp_report_is_foreign(report, s))
-            continue;
-        *calls += sub->count;
-        *subs += 1;
-        seconds += sub->incl_s;
-    }
-    return seconds;
-}
-
 static void put_eval(struct nytp_report *report, uint32_t eval)
 {
     const struct nytp_report_file *file = &report->files[eval];
@@ -279,16 +260,13 @@ static void put_eval(struct nytp_report *report, uint32_t eval)
         nytp_printf(out, " in %u nested evals",
                     (unsigned)(file->n_direct + file->n_nested));
     }
-    uint64_t calls;
-    uint32_t subs;
-    const double defined_s = nytp_report_defined_calls(report, eval, &calls, &subs);
-    if (subs > 0) {
+    if (file->defined_calls > 0) {
         nytp_puts(out, "; includes ");
-        nytp_report_put_time(out, defined_s);
+        nytp_report_put_time(out, file->defined_s);
         nytp_puts(out, " in ");
-        nytp_report_plural(out, calls, "call", "calls");
+        nytp_report_plural(out, file->defined_calls, "call", "calls");
         nytp_puts(out, " to ");
-        nytp_report_plural(out, subs, "sub", "subs");
+        nytp_report_plural(out, file->n_defined, "sub", "subs");
         nytp_puts(out, " defined therein");
     }
     nytp_putc(out, '\n');

@@ -272,27 +272,58 @@ static void sum_lines(struct nytp_report *report, uint32_t f)
     file->all_ticks = file->ticks;
 }
 
-/* What evals took counts for the files that ran them, and the files that ran those. A merged
- * eval's time is its survivor's already, but it is counted as an eval. */
-static void sum_evals(struct nytp_report *report)
+/* What an eval took counts for the file that ran it, and so on outwards. A merged eval's time is
+ * its survivor's already, but it is counted as an eval. */
+static void add_to_outer(struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_summary_file *file = &report->summary->files[f];
+    struct nytp_report_file *mine = &report->files[f];
+    if (file->eval_file == NYTP_SUMMARY_NONE)
+        return;
+    struct nytp_report_file *outer = &report->files[file->eval_file];
+    outer->n_direct++;
+    outer->n_nested += mine->n_direct + mine->n_nested;
+    outer->n_defined += mine->n_defined;
+    outer->defined_calls += mine->defined_calls;
+    outer->defined_s += mine->defined_s;
+    outer->all_stmts += mine->all_stmts;
+    outer->all_ticks += mine->all_ticks;
+}
+
+static void sum_defined_subs(struct nytp_report *report)
+{
+    for (uint32_t s = 0; s < report->summary->n_subs; s++) {
+        const struct nytp_summary_sub *sub = &report->summary->subs[s];
+        if (report->subs[s].file == NONE || !nytp_report_has_sub(report, s) ||
+            nytp_report_is_foreign(report, s))
+            continue;
+        struct nytp_report_file *file = &report->files[report->subs[s].file];
+        file->n_defined++;
+        file->defined_calls += sub->count;
+        file->defined_s += sub->excl_s;
+    }
+}
+
+/* Evals from the innermost outwards: each is added when all inside it are. */
+static bool sum_evals(struct nytp_report *report)
 {
     const struct nytp_summary *summary = report->summary;
-    for (uint32_t f = 0; f < summary->n_files; f++) {
-        const struct nytp_summary_file *file = &summary->files[f];
-        const bool merged = file->merged_into != NYTP_SUMMARY_NONE;
-        bool direct = true;
-        for (uint32_t up = file->eval_file; up != NYTP_SUMMARY_NONE;
-             up = summary->files[up].eval_file) {
-            struct nytp_report_file *outer = &report->files[up];
-            if (!merged) {
-                outer->all_stmts += report->files[f].stmts;
-                outer->all_ticks += report->files[f].ticks;
-            }
-            outer->n_direct += direct;
-            outer->n_nested += !direct;
-            direct = false;
+    uint32_t *inside = calloc((size_t)summary->n_files + 1, sizeof *inside); /* not added yet */
+    if (inside == NULL)
+        return false;
+    for (uint32_t f = 0; f < summary->n_files; f++)
+        if (summary->files[f].eval_file != NYTP_SUMMARY_NONE)
+            inside[summary->files[f].eval_file]++;
+    for (uint32_t f = 0; f < summary->n_files; f++)
+        for (uint32_t at = f; at != NYTP_SUMMARY_NONE && inside[at] == 0;
+             at = summary->files[at].eval_file) {
+            add_to_outer(report, at);
+            inside[at] = NONE; /* done */
+            if (summary->files[at].eval_file != NYTP_SUMMARY_NONE)
+                inside[summary->files[at].eval_file]--;
         }
-    }
+    free(inside);
+    return true;
 }
 
 static uint32_t first_call_line(const struct nytp_report *report,
@@ -405,7 +436,9 @@ static bool prepare(struct nytp_report *report)
     for (uint32_t f = 0; f < summary->n_files; f++)
         if (summary->files[f].merged_into == NYTP_SUMMARY_NONE)
             sum_lines(report, f);
-    sum_evals(report);
+    sum_defined_subs(report);
+    if (!sum_evals(report))
+        return false;
     if (!index_subs_by_time(report) || !index_subs_by_name(report) || !index_subs_by_file(report) || !index_calls(report) ||
         !index_evals(report))
         return false;

@@ -43,6 +43,9 @@ struct nytp_report_file { /* by index of the summary's files */
     uint64_t all_stmts;   /* with all string evals that it ran, and those that these ran */
     int64_t all_ticks;
     uint32_t n_direct, n_nested; /* those evals, merged ones counted too */
+    uint32_t n_defined;     /* Perl subs that it and these evals define, … */
+    uint64_t defined_calls; /* … how often they were called … */
+    double defined_s;       /* … and their exclusive time */
     uint32_t n_lines;     /* last line that anything is known of, plus 1 */
     bool has_line_0;      /* there is something that perl knows no line of */
     uint32_t first_sub, n_subs;   /* into subs_by_file */
@@ -206,9 +209,6 @@ void nytp_report_source(struct nytp_report *report, uint32_t file, enum nytp_lev
 void nytp_report_put_callers(struct nytp_report *report, uint32_t sub, uint32_t file);
 void nytp_report_put_callees(struct nytp_report *report, uint32_t first, uint32_t end);
 void nytp_report_put_evals(struct nytp_report *report, uint32_t first, uint32_t end);
-/* Time in calls to the subs that a file defines, and how many calls to how many subs. */
-double nytp_report_defined_calls(const struct nytp_report *report, uint32_t file, uint64_t *calls,
-                                 uint32_t *subs);
 
 /* ---- flame.c, dot.c ---- */
 void nytp_report_flame_section(struct nytp_report *report, uint32_t file);

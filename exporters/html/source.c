@@ -18,7 +18,6 @@
 #define NONE NYTP_REPORT_NONE
 
 #define LINES_IN_BODY     150 /* a body of the table ends after so many, or before a sub … */
-#define MAX_EMPTY_LINES   50  /* without text, one after another, that are told */
 #define MIN_LINES_IN_BODY 100 /* … once it has that many */
 
 /* ---- head of the page ---- */
@@ -421,16 +420,18 @@ static void put_foreign_subs(struct nytp_report *report, struct cursor *cursor)
     nytp_strings_free(ids);
 }
 
-/* Whether a line is told: all are that have text, and all that something is known of. Few empty
- * lines between two of them are, too, so that links into files without source lead somewhere;
- * many are not, as a damaged profile may claim millions. */
+/* The next line that is told, from `line` on: all are that have text, and all that something is known
+ * of. Without source there may be millions between two of them. */
 static uint32_t next_line(const struct nytp_report *report, const struct cursor *cursor,
                           uint32_t line)
 {
     const struct nytp_summary_file *file = &report->summary->files[cursor->file];
     uint32_t next = report->files[cursor->file].n_lines;
-    if (line < file->n_source || cursor->disk.stream != NULL)
+    if (cursor->disk.stream != NULL)
         return line;
+    for (uint32_t at = line; at < file->n_source && at < next; at++)
+        if (file->source[at].ptr != NULL)
+            next = at;
     for (uint32_t at = line; at < file->times[cursor->level].n && at < next; at++)
         if (file->times[cursor->level].at[at].seen)
             next = at;
@@ -448,7 +449,7 @@ static uint32_t next_line(const struct nytp_report *report, const struct cursor 
         const uint32_t at = report->summary->subs[sub].first_line;
         next = !nytp_report_is_foreign(report, sub) && at < next ? at : next;
     }
-    return next > line + MAX_EMPTY_LINES ? next : line;
+    return next > line ? next : line;
 }
 
 static void put_lines(struct nytp_report *report, struct cursor *cursor)

@@ -116,10 +116,10 @@ class Page(html.parser.HTMLParser):
 
 
 class Report:
-    def __init__(self, folder):
+    def __init__(self, folder, errors="strict"):
         self.folder = pathlib.Path(folder)
         self.names = sorted(p.name for p in self.folder.iterdir())
-        self.pages = {n: Page((self.folder / n).read_text(encoding="utf-8"), n)
+        self.pages = {n: Page((self.folder / n).read_text("utf-8", errors), n)
                       for n in self.names if n.endswith(".html")}
 
     def main(self, name):

@@ -1,0 +1,531 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""html: the pages' numbers beside the raw stream and beside the installed nytprofhtml's own pages; links and
+anchors; hostile names; the same bytes again; what becomes of an earlier report when writing fails.
+
+What the pages look like and do in a browser is for t/viewers.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import hostile  # noqa: E402
+import htmlpages  # noqa: E402
+import nytpread  # noqa: E402
+import peerpages  # noqa: E402
+import profiles  # noqa: E402
+from totals import Totals  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LIBS = subprocess.run(["perl", "-e", 'print join "\\n", grep { $_ ne "." } @INC'], check=True,
+                      env=profiles.stock_environment(), capture_output=True,
+                      text=True).stdout.split("\n")
+
+
+@pytest.fixture(scope="module")
+def command():
+    return os.environ.get("NYTP_EXPORT", str(ROOT / "bin" / "nytp-export"))
+
+
+def run(command, *arguments, **options):
+    return subprocess.run([command, *map(str, arguments)], capture_output=True, timeout=120,
+                          check=False, **options)
+
+
+@pytest.fixture(scope="module")
+def report(command, tmp_path_factory):
+    made = {}
+
+    def make(name, *arguments):
+        if (name, arguments) not in made:
+            folder = tmp_path_factory.mktemp("report") / "r"
+            done = run(command, "--html", "-q", "-o", f"{folder}/", *(f"--lib={x}" for x in LIBS),
+                       *arguments, profiles.profile(name))
+            assert done.returncode in (0, 3), done.stderr
+            made[name, arguments] = htmlpages.Report(folder)
+        return made[name, arguments]
+    return make
+
+
+@pytest.fixture(scope="module")
+def peer(tmp_path_factory):
+    made = {}
+
+    def make(name):
+        if not shutil.which("nytprofhtml"):
+            pytest.skip("nytprofhtml is not installed")
+        if name not in made:
+            folder = tmp_path_factory.mktemp("peer") / "r"
+            subprocess.run(["nytprofhtml", "-f", profiles.profile(name), "-o", folder],
+                           check=True, capture_output=True, env=profiles.stock_environment())
+            made[name] = htmlpages.Report(folder, errors="replace")
+        return made[name]
+    return make
+
+
+# ---- numbers, beside the stream ----
+
+@pytest.mark.parametrize("name", ["mixed-calls2", "evals", "recurse", "requires", "names", "made-odd-ticks"])
+def test_lines_and_subs_are_those_of_the_stream(report, name):
+    """Every line's statements and time, every sub's calls and times, exact to the nanosecond."""
+    pages = report(name, "--no-merge-evals").pages
+    lines, subs = collections.defaultdict(lambda: [0, 0]), collections.defaultdict(lambda: [0, 0, 0])
+    per_second, discounted = None, False
+    for record in nytpread.Reader(profiles.profile(name)):
+        tag = record[0]
+        if tag == ":" and record[1] == b"ticks_per_sec":
+            per_second = float(record[2])
+        elif tag == "-":
+            discounted = True
+        elif tag in "+*":
+            _, ticks, fid, line = record[:4]
+            entry = lines[fid, line]
+            entry[0] += not discounted
+            entry[1] += ticks
+            discounted = False
+        elif tag == "c" and record[4]:
+            entry = subs[nytpread.decode_name(record[9])]
+            entry[0] += record[4]
+            entry[1] += record[6]
+            entry[2] += record[5]
+    shown = {}
+    for page_name, page in pages.items():
+        match = re.search(r"-(\d+)-line\.html$", page_name)
+        for line, cells in page.lines().items() if match else ():
+            if len(cells) == 6 and cells[1].text():
+                time = cells[2].get("data-n")
+                shown[int(match[1]), line] = [int(cells[1].text()), int(time or 0)]
+    want = {place: [count, round(ticks * 1e9 / per_second)] for place, (count, ticks) in lines.items()}
+    assert len(want) > 5 and shown == want
+    rows = {}
+    for cells in pages["index-subs-excl.html"].table("subs"):
+        name_text = "".join(c if isinstance(c, str) else c.text() for c in cells[5].children
+                            if isinstance(c, str) or c.tag != "small").strip()
+        rows[name_text] = [cells[0].number(), cells[3].get("data-n", "0"), cells[4].get("data-n", "0")]
+    for sub, (calls, excl, incl) in subs.items():
+        sub = shown_name(sub)
+        assert rows[sub][0] == calls, sub
+        assert abs(int(rows[sub][1]) - excl * 1e9) <= 1 and abs(int(rows[sub][2]) - incl * 1e9) <= 1, sub
+    assert len(rows) == len(subs) > 0
+
+
+def shown_name(name):
+    for lib in sorted(LIBS, key=len, reverse=True):
+        name = name.replace(f"[{lib}/", "[")
+    return name
+
+
+@pytest.mark.parametrize("name", ["mixed-calls2", "recurse", "unreturned", "mixed-calls0"])
+def test_flame_graph_adds_up_to_the_program(report, name):
+    """Widths of the script's data, and the folded stacks, against the totals of the stream."""
+    folder = report(name).folder
+    want = Totals(profiles.profile(name))
+    data = json.loads((folder / "flame.js").read_text()[len("nytp.flame("):-3])
+    frames, stack, own = data["frames"], [], collections.Counter()
+    for i in range(0, len(frames), 4):
+        up, sub, width, _ = frames[i:i + 4]
+        del stack[len(stack) - up:]
+        if stack:
+            stack[-1][1] -= width
+            assert stack[-1][1] >= 0, "children are wider than their parent"
+        stack.append([sub, width])
+        own[sub] += width
+        if len(stack) > 1:
+            own[stack[-2][0]] -= width
+    assert data["total"] == want.total == sum(own.values())
+    assert len(data["names"]) == len(data["hrefs"]) == len(data["fids"]) == len(data["kinds"])
+    folded = dict(line.rsplit(" ", 1) for line in
+                  (folder / "all_stacks_by_time.calls").read_text().splitlines())
+    assert sum(map(int, folded.values())) == want.total
+
+
+# ---- numbers, beside the peer's pages ----
+
+# What their pages print and ours do not, or otherwise; each with its reason.
+def half(ours, theirs):
+    """A time that lies just between two printed ones: they add up seconds, we add up ticks."""
+    a, b = htmlpages.seconds(ours), htmlpages.seconds(theirs)
+    if a is None or b is None or ours == theirs:
+        return ours == theirs
+    step = 10 ** -(len(theirs.partition(".")[2].rstrip("mµns"))) * htmlpages.seconds("1" + re.sub(r"[-\d.]", "", theirs))
+    return abs(a - b) <= step * 1.01
+
+
+def same_line(ours, theirs):
+    """Statements, time, calls, time in subs."""
+    # 0 statements: a line of which only discounted records are known; they print 1
+    counts = ours[0] == theirs[0] or (ours[0], theirs[0]) == ("0", "1")
+    return counts and half(ours[1], theirs[1]) and ours[2] == theirs[2] and half(ours[3], theirs[3])
+
+
+def same_sub(ours, theirs):
+    times = all(half(a, b) for a, b in zip(ours[3:5], theirs[3:5]))
+    recursion = (ours[5] is None) == (theirs[5] is None) and \
+        (ours[5] is None or (ours[5][0] == theirs[5][0] and half(ours[5][1], theirs[5][1])))
+    return ours[:3] == theirs[:3] and times and recursion
+
+
+def match_up(ours, theirs, where):
+    """Two lists of notes as sets, of which times may differ by a rounded half."""
+    ours, theirs = sorted(map(normal, ours), key=str), sorted(map(normal, theirs), key=str)
+    assert len(ours) == len(theirs), where
+    for a in list(theirs):
+        like = next((b for b in ours if len(a) == len(b) and all(
+            x == y or (isinstance(x, str) and isinstance(y, str) and half(x, y)) for x, y in zip(a, b))), None)
+        assert like is not None, (where, a, ours)
+        ours.remove(like)
+
+
+def normal(note):
+    """Callers of one place come in the order of a hash there."""
+    return tuple(tuple(sorted(f.split(" or "))) if isinstance(f, str) and " or " in f else f
+                 for f in note)
+
+
+def own_name(names, name):
+    """On a file's own page they leave the file out of the name of an anonymous sub."""
+    return name if name in names else re.sub(r"\[.*:(\d+)\]$", r"[:\1]", name)
+
+
+@pytest.mark.parametrize("name", ["mixed-calls1", "mixed-blocks", "evals", "recurse", "requires"])
+def test_pages_print_what_the_peers_pages_print(report, peer, name):
+    ours, theirs = report(name), peer(name)
+    compared = collections.Counter()
+    for page_name, page in theirs.pages.items():
+        mine = ours.pages[page_name]
+        want, got = peerpages.their_subs(page), peerpages.our_subs(mine)
+        if "-line" in page_name or "-block" in page_name or "-sub." in page_name:
+            got = {own_name(want, k): v for k, v in got.items()}
+        assert got.keys() == want.keys(), page_name
+        for sub, values in want.items():
+            assert same_sub(got[sub], values), (page_name, sub, got[sub], values)
+        compared["subs"] += len(want)
+        if page_name.startswith(("index", "subs-")):
+            continue
+        want, got = peerpages.their_lines(page), peerpages.our_lines(mine)
+        want.pop("- -", None)               # a gap of blank lines is marked by a row there
+        assert not want.keys() - got.keys(), page_name
+        for line, (values, _) in want.items():
+            assert same_line(got[line][0], values), (page_name, line, got[line][0], values)
+        for line in got.keys() - want.keys():       # blank lines that they leave out
+            assert got[line][0] == ("", "", "", ""), (page_name, line)
+        compared["lines"] += len(want)
+        for kind, pattern in peerpages.NOTES.items():
+            a = peerpages.notes(want, peerpages.their_notes, pattern)
+            match_up(peerpages.notes(got, peerpages.our_notes, pattern), a, (page_name, kind))
+            compared[kind] += len(a)
+    assert compared["subs"] > 30 and compared["lines"] > 100
+    assert compared["callers"] > 15 and compared["callees"] > 15
+    assert name != "evals" or compared["evals"] > 5
+
+
+@pytest.mark.parametrize("name", ["mixed-calls1", "evals", "mixed-blocks"])
+def test_files_and_totals_of_the_index_are_the_peers(report, peer, name):
+    def rows(page, table):
+        found = next(t for t in page.root.elements("table") if t.get("id") == table)
+        for row in found.elements("tr"):
+            cells = peerpages.cells_of(row)
+            if len(cells) == 4 and cells[0].tag == "td":
+                yield cells
+
+    def files(page, table):
+        return {next(n.get("title") or cells[3].get("title") for n in (cells[3].elements("a") or [cells[3]])):
+                (cells[0].text(), cells[1].text()) for cells in rows(page, table)}
+    ours, theirs = report(name).pages["index.html"], peer(name).pages["index.html"]
+    got = {cells[3].get("title"): (cells[0].text(), cells[1].text()) for cells in rows(ours, "files")}
+    want = files(theirs, "filestable")
+    assert got.keys() == want.keys() and len(want) >= 3
+    for file in want:
+        assert got[file][0] == want[file][0] and half(got[file][1], want[file][1]), file
+    sentence = ours.root.elements("p", "sentence")[0].text()
+    numbers = re.search(r"for (\S+) \(of (\S+)\), executing (\d+) statements? and (\d+) subroutine calls? "
+                        r"in (\d+) source files?(?: and (\d+) string evals?)?", theirs.root.text()).groups()
+    mine = re.search(r"for (\S+) \(of (\S+)\), executing (\d+) statements? and (\d+) subroutine calls? "
+                     r"in (\d+) source files?(?: and (\d+) string evals?)?", sentence).groups()
+    assert mine[:5] == numbers[:5]
+    # those that are merged are one there
+    assert (mine[5] is None) == (numbers[5] is None) and int(mine[5] or 0) >= int(numbers[5] or 0)
+
+
+# ---- links ----
+
+SOUND = ["mixed-blocks", "mixed-nosource", "mixed-stmts0", "mixed-subs0", "evals", "names", "requires",
+         "unreturned", "cut-deflated", "forks-merged", "switching", "exec"] + \
+        [n for n in profiles.MADE if not n.startswith("made-big-v")]
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_every_link_leads_somewhere_and_no_name_becomes_markup(report, name):
+    pages = report(name)
+    assert list(htmlpages.problems(pages)) == []
+    assert sum(len(p.root.elements("a")) for p in pages.pages.values()) > 10
+
+
+def test_the_checker_sees_what_is_wrong(tmp_path, report):
+    for file in report("evals").folder.iterdir():
+        shutil.copy(file, tmp_path)
+    page = tmp_path / "index.html"
+    page.write_text(page.read_text().replace("</main>", "<a href=nosuch.html>x</a><a href=#nosuch>x</a>"
+                                             "<p id=main onclick=x><iframe></iframe>\x07<a href='javascript:x'>"))
+    found = "\n".join(htmlpages.problems(htmlpages.Report(tmp_path)))
+    for text in ("no file", "no anchor", "id twice", "onclick", "iframe", "U+0007", "javascript"):
+        assert text in found, text
+
+
+@pytest.mark.parametrize("name", ["mixed-blocks", "evals", "names"])
+def test_the_peers_files_and_anchors_are_there(report, peer, name):
+    ours, theirs = report(name), peer(name)
+    assert set(theirs.names) - set(ours.names) == {"js", "style.css"}
+    for page_name, page in theirs.pages.items():
+        names = {n.get("name") for n in page.root.elements("a")} - {None, "", "- -"}
+        ids = set(ours.pages[page_name].ids())
+        ascii_names = {n for n in names if n.isascii()}
+        # an xsub's or opcode's name in another encoding has other bytes in its anchor there
+        assert not ascii_names - ids - {n for n in ascii_names if "___" in n and name == "names"}, page_name
+        assert not {n for n in names if n.isdigit()} - ids, page_name
+
+
+def test_side_files_are_the_peers(report, peer):
+    ours, theirs = report("mixed-blocks").folder, peer("mixed-blocks").folder
+
+    def lines(folder, name):
+        return set((folder / name).read_text(encoding="utf-8", errors="replace").splitlines())
+    assert {x for x in lines(ours, "all_stacks_by_time.calls") if not x.startswith("main::RUNTIME ")} == \
+        lines(theirs, "all_stacks_by_time.calls")
+    assert lines(ours, "flamegraph_subattr.txt") == lines(theirs, "flamegraph_subattr.txt")
+    edge = re.compile(r'^".*" -> ".*";$')
+    for dot in [n for n in os.listdir(theirs) if n.endswith(".dot")]:
+        assert {x for x in lines(ours, dot) if edge.match(x)} == \
+            {x for x in lines(theirs, dot) if edge.match(x)}, dot
+        if shutil.which("dot"):
+            subprocess.run(["dot", "-Tcanon", ours / dot], check=True, capture_output=True)
+
+
+# ---- hostile names and source ----
+
+NASTY = ["</script><script>xss()</script>", '"><img src=x onerror=xss()>', "' onmouseover='xss()", "]]>", "-->",
+         "javascript:xss()", "`${xss()}`", "\u2028\u2029", "\u202eevil\u202c", "a\x00b", "\x1b[31m", "&lt;b&gt;",
+         "../../etc/passwd", "\\..\\x", "=cmd|' /C calc'!A0", "%3Cscript%3E", "x" * 10000, "\ufeff", "a;b c\td"]
+
+
+@pytest.fixture(scope="module")
+def nasty_profile(tmp_path_factory):
+    """Every nasty text as sub, caller, file, eval, attribute, option, application and source."""
+    path = tmp_path_factory.mktemp("nasty") / "nasty.out"
+    path.write_bytes(hostile.names_everywhere([t.encode("utf-8", "surrogatepass") for t in NASTY] +
+                                              [b"\xff\xfe\x80", b"caf\xe9::\xe9", b"\xed\xa0\x80"]))
+    return path
+
+
+def test_hostile_texts_stay_texts(command, nasty_profile, tmp_path):
+    folder = tmp_path / "deep" / "r"
+    folder.parent.mkdir()
+    done = run(command, "--html", "-q", "-o", f"{folder}/", "--title", NASTY[0], "--focus", "<b>|x", nasty_profile)
+    assert done.returncode == 0, done.stderr
+    pages = htmlpages.Report(folder)
+    assert list(htmlpages.problems(pages)) == []
+    assert sorted(p.name for p in tmp_path.rglob("*") if p.is_file()) == pages.names
+    assert max(len(n.encode()) for n in pages.names) <= 255
+    for page in pages.pages.values():
+        scripts = page.root.elements("script")
+        assert [s.get("src") for s in scripts] == ["report.js"] and scripts[0].text() == ""
+    shown = "".join(p.root.text() for p in pages.pages.values())
+    for text in ("</script><script>xss()</script>", '"><img src=x onerror=xss()>', "a␀b", "⟨U+202E⟩evil"):
+        assert text in shown, text
+    for svg in ("all_stacks_by_time.svg",):
+        import xml.etree.ElementTree as tree
+        root = tree.parse(folder / svg).getroot()
+        assert {e.tag.rpartition("}")[2] for e in root.iter()} <= {"svg", "g", "a", "rect", "title", "text"}
+        assert not [a for e in root.iter() for a in e.attrib if a.startswith("on")]
+    data = (folder / "flame.js").read_text()
+    assert "<" not in data and json.loads(data[len("nytp.flame("):-3])["names"]
+
+
+def test_one_file_holds_hostile_texts_safely(command, nasty_profile):
+    done = run(command, "--html", "-q", nasty_profile)
+    page = htmlpages.Page(done.stdout.decode("utf-8"))
+    assert done.returncode == 0
+    scripts = page.root.elements("script")
+    assert [s.get("type") for s in scripts] == [None, "application/json"]
+    assert json.loads(scripts[1].text())["names"]
+    assert len(page.root.elements("style")) == 1
+
+
+# ---- one file ----
+
+@pytest.mark.parametrize("name", ["mixed-blocks", "evals", "names"])
+def test_one_file_needs_no_other(command, report, tmp_path, name):
+    path = tmp_path / "report.html"
+    arguments = ["--html", *(f"--lib={x}" for x in LIBS), profiles.profile(name)]
+    assert run(command, *arguments, "-o", path).returncode == 0
+    piped = run(command, *arguments)
+    assert piped.stdout == path.read_bytes()
+    page = htmlpages.Page(path.read_text(encoding="utf-8"))
+    ids = page.ids()
+    assert len(ids) == len(set(ids))
+    for node in page.root.elements():
+        link = node.get("href", "")
+        assert link == "" or link.startswith("file:///") or (link[0] == "#" and link[1:] in ids), link
+        assert node.get("src") is None
+    assert {s.get("id") for s in page.root.elements("section", "page")} == \
+        {htmlpages.urllib.parse.quote(n, safe="-._~()[]@!,;") for n in report(name).pages}
+    policy = next(m.get("content") for m in page.root.elements("meta") if "http-equiv" in m.attributes)
+    import base64
+    import hashlib
+    for tag in ("style", "script"):
+        text = page.root.elements(tag)[0].text().encode()
+        digest = base64.b64encode(hashlib.sha256(text).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+
+
+# ---- the same again; options ----
+
+def test_the_same_profile_gives_the_same_bytes(command, tmp_path):
+    for name in ("a", "b"):
+        assert run(command, "--html", "-o", tmp_path / name / "", "-o", f"{tmp_path}/{name}/",
+                   profiles.profile("evals")).returncode == 0
+    for file in sorted(os.listdir(tmp_path / "a")):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes(), file
+
+
+def test_minimal_and_no_flame_leave_out_what_they_say(report):
+    names = set(report("mixed-blocks", "--minimal", "--no-flame").names)
+    assert not {n for n in names if n.endswith((".dot", ".svg", ".calls", "-sub.html", "-block.html"))}
+    assert "flame.js" not in names
+    assert list(htmlpages.problems(report("mixed-blocks", "--minimal", "--no-flame"))) == []
+
+
+def test_evals_of_one_line_are_merged_unless_not_wanted(report):
+    merged = {n for n in report("evals").names if n.startswith("(eval")}
+    apart = {n for n in report("evals", "--no-merge-evals").names if n.startswith("(eval")}
+    assert merged < apart
+
+
+def test_a_selection_is_told_and_selects_the_flame_graph_only(report):
+    focused, whole = report("mixed-calls2", "--focus=inner|sum"), report("mixed-calls2")
+    note = focused.pages["index.html"].root.elements("p", "selected")[0].text()
+    assert "--focus=inner|sum" in note
+    assert focused.pages["index.html"].table("top")[0][0].text() == \
+        whole.pages["index.html"].table("top")[0][0].text()
+    assert (focused.folder / "flame.js").read_bytes() != (whole.folder / "flame.js").read_bytes()
+
+
+def test_a_partial_profile_says_so(command, tmp_path):
+    done = run(command, "--html", "-o", f"{tmp_path}/r/", profiles.profile("cut-deflated"))
+    assert done.returncode == 3
+    page = htmlpages.Report(tmp_path / "r").pages["index.html"]
+    assert "partial" in page.root.elements("p", "partial")[0].text()
+
+
+def test_several_profiles_are_one_report(command, tmp_path):
+    one = profiles.profile("mixed-calls2")
+    assert run(command, "--html", "-o", f"{tmp_path}/r/", one, one).returncode == 0
+    assert run(command, "--html", "-o", f"{tmp_path}/s/", one).returncode == 0
+    twice, once = htmlpages.Report(tmp_path / "r"), htmlpages.Report(tmp_path / "s")
+    assert list(htmlpages.problems(twice)) == []
+
+    def calls(pages):
+        return {"".join(c if isinstance(c, str) else c.text() for c in row[5].children if isinstance(c, str) or
+                        c.tag != "small").strip(): row[0].number() for row in pages.pages["index-subs-excl.html"].table("subs")}
+    assert calls(twice) == {name: 2 * n for name, n in calls(once).items()}
+
+
+# ---- faults ----
+
+@pytest.fixture
+def old_report(command, tmp_path):
+    folder = tmp_path / "r"
+    assert run(command, "--html", "-o", f"{folder}/", profiles.profile("recurse")).returncode == 0
+    return folder
+
+
+def content(folder):
+    return {p.name: p.read_bytes() for p in folder.iterdir() if p.is_file()}
+
+
+def test_a_full_disk_leaves_the_earlier_report(command, old_report):
+    before = content(old_report)
+
+    def limit():
+        import resource
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))
+    done = run(command, "--html", "-o", f"{old_report}/", profiles.profile("mixed-blocks"), preexec_fn=limit)
+    assert done.returncode == 4 and b"File too large" in done.stderr
+    assert content(old_report) == before
+    assert not [p for p in old_report.iterdir() if p.is_dir()]
+
+
+def test_an_interrupted_run_leaves_the_earlier_report(command, old_report, tmp_path):
+    before = content(old_report)
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    running = subprocess.Popen([command, "--html", "-q", "-o", f"{old_report}/", fifo])
+    data = pathlib.Path(profiles.profile("mixed-calls2")).read_bytes()
+    with open(fifo, "wb") as pipe:
+        pipe.write(data[:len(data) // 2])
+        pipe.flush()
+        running.send_signal(signal.SIGTERM)
+    assert running.wait(timeout=60) == -signal.SIGTERM
+    assert content(old_report) == before
+    assert not [p for p in old_report.iterdir() if p.is_dir()]
+
+
+def test_replace_removes_what_a_report_wrote_and_nothing_else(command, old_report):
+    (old_report / "mine.txt").write_text("mine")
+    (old_report / "Mine-pm-1-line.htm").write_text("mine")
+    (old_report / "folder").mkdir()
+    listed = (old_report / "nytprof-report.txt").read_text().splitlines()[1:]
+    assert set(listed) == {p.name for p in old_report.iterdir()} - {"mine.txt", "Mine-pm-1-line.htm", "folder"}
+    done = run(command, "--html", "--replace", "-o", f"{old_report}/", profiles.profile("mixed-calls2"))
+    assert done.returncode == 0 and b"left 3" in done.stderr
+    new = {p.name for p in old_report.iterdir()}
+    assert {"mine.txt", "Mine-pm-1-line.htm", "folder", "index.html"} <= new
+    assert not {n for n in new if "recurse" in n}
+
+
+def test_replace_knows_the_peers_files(command, peer, tmp_path):
+    folder = tmp_path / "r"
+    shutil.copytree(peer("mixed-calls1").folder, folder)
+    (folder / "mine.dot").write_text("mine")
+    assert run(command, "--html", "--replace", "-o", f"{folder}/", profiles.profile("recurse")).returncode == 0
+    assert (folder / "mine.dot").exists()
+    assert not [p for p in folder.iterdir() if p.name.endswith("-line.html") and "mixed" in p.name]
+
+
+def test_links_are_replaced_not_followed(command, old_report, tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    (old_report / "index.html").unlink()
+    (old_report / "index.html").symlink_to(precious)
+    assert run(command, "--html", "-o", f"{old_report}/", profiles.profile("recurse")).returncode == 0
+    assert precious.read_text() == "mine" and not (old_report / "index.html").is_symlink()
+
+
+def test_what_cannot_be_a_folder_is_told(command, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    done = run(command, "--html", "-o", f"{tmp_path}/file/", profiles.profile("recurse"))
+    assert done.returncode == 4 and done.stderr.count(b"\n") == 1
+    assert (tmp_path / "file").read_text() == "mine"
+    done = run(command, "--html", "-o", f"{tmp_path}/no/such/", profiles.profile("recurse"))
+    assert done.returncode == 4 and b"cannot make the folder" in done.stderr
+
+
+def test_a_page_that_is_a_folder_is_told_before_anything_is_moved(command, old_report):
+    before = content(old_report)
+    (old_report / "flame.js").unlink()
+    (old_report / "flame.js").mkdir()
+    done = run(command, "--html", "-o", f"{old_report}/", profiles.profile("mixed-calls2"))
+    assert done.returncode == 4 and b"flame.js" in done.stderr
+    del before["flame.js"]
+    assert content(old_report) == before
