@@ -120,7 +120,9 @@ builtin or XS sub.
 =item savesrc=0
 
 Do not copy source files into the profile. Programs given with C<-e> or through standard input and
-the texts of string evals are kept in any case.
+the texts of string evals are kept in any case. Without this option a profile holds the whole source
+of the program and of every module that ran: whoever gets the profile gets that, too, with the
+passwords that may stand in it.
 
 =item nameevals=0, nameanonsubs=0
 
@@ -212,9 +214,11 @@ that; levels below 6 save little.
 
 =item flush=SECONDS
 
-The profile is on disk after that many seconds at the latest (default 0.25), and whenever 1/128 of
-it, or 16 kB, are not; a program that is killed loses no more. It may be a fraction; 0 leaves it to
-the size.
+What was recorded is put on disk at the first event that comes this many seconds after the last time
+(default 0.25), and whenever 1/128 of the profile, or 16 kB, are not; a program that is killed loses no
+more. It may be a fraction; 0 leaves it to the size. While the program blocks there are no events: the
+call in which it hangs, and what came just before it, is lost when it is killed then, unless
+C<sigexit> names the signal.
 
 =item log=FILE, trace=N
 
@@ -314,7 +318,38 @@ installed.
 
 =back
 
+=head1 WEB SERVERS
+
+Load the profiler when the server starts, and record what you want to see:
+
+    NYTPROF=start=no:addpid=1 perl -d:NYTProf -S starman app.psgi
+
+and around a request, in a middleware, say:
+
+    DB::enable_profile("/var/tmp/request.$$." . ++$n . ".out");
+    my $response = $app->($env);
+    DB::finish_profile();
+
+Plug-ins for Plack, Mojolicious and Dancer call these functions, too; but those that load the profiler
+themselves, in the running server, come too late: what was compiled before is not seen, which is said
+when the first profile is finished. A response that is streamed runs after the application has returned:
+there, record the whole worker. A worker that the server kills leaves all but the end of its profile;
+with C<sigexit=1> one that is sent TERM leaves a whole one. With mod_perl see L<Devel::NYTProf::Apache>.
+
+=head1 SIZE
+
+Before compression a statement takes 5 to 10 bytes and a call with its own statements 30 to 50, of which
+on real programs a fifth to a sixth is left: some 10 MB for a million calls, besides the program's
+source. C<calls=1> leaves out the entries, C<calls=0> all single calls; C<slowops=0> leaves out
+builtins.
+
 =head1 LIMITS
+
+Coroutines (L<Coro>) have a stack each, which a profile cannot say: a call that is open while another
+coroutine runs is the caller of what runs there. Times of statements and exclusive times are right,
+inclusive times and callers across coroutines are not. A sub that was suspended (C<async sub> of
+L<Future::AsyncAwait>) is listed as called once more each time it is resumed.
+
 
 One interpreter at a time is recorded; threads that it starts run unprofiled, and their number is
 said at the end. Where perl is embedded, an interpreter made after it was destroyed is the next.
