@@ -2,17 +2,23 @@
  *
  * The call tree with inclusive times, for the terminal. Calls of one sub from several lines
  * of one caller are one row; branches below half a percent (--min-percent) are summed up in a
- * row of their own, so that rows always add up to the one above them.
+ * row of their own, so that rows always add up to the one above them. A chain of subs that each
+ * call but one is one row; what its members and their small callees take, together less than
+ * that half percent, is in its own time.
  */
 #include "core/exporter.h"
 #include "core/text.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_MIN_PERCENT 0.5
 #define MAX_ROW_DEPTH       100 /* frames below each other that get a row of their own */
 #define FIXED_COLUMNS       38
+#define MIN_NAME            24 /* columns of a terminal that indentation does not take */
+#define MIN_CHAIN           3  /* subs from which on a chain is one row */
 
 /* Nodes that are one row: children of one row, of one sub. */
 struct branch {
@@ -22,6 +28,8 @@ struct branch {
     int64_t incl_ticks, excl_ticks;
     uint64_t calls;
     double key;
+    uint32_t n_above; /* members of the chain before this one, the first of which is `first` */
+    uint32_t first;
 };
 
 struct tree {
@@ -45,11 +53,33 @@ static void put_numbers(const struct tree *tree, const struct branch *branch)
 
 static uint32_t put_indent(const struct tree *tree, uint32_t depth)
 {
+    const uint32_t columns = tree->options->columns;
+    const uint32_t room =
+        columns > FIXED_COLUMNS + MIN_NAME ? columns - FIXED_COLUMNS - MIN_NAME : 0;
     nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_DIM);
-    for (uint32_t i = 0; i < depth; i++)
-        nytp_puts(tree->out, i + 1 < depth ? "| " : "+-");
+    const uint64_t styled = tree->out->n_bytes;
+    if (columns > 0 && depth * 2 > room)
+        nytp_printf(tree->out, "[%lu]-", (unsigned long)depth);
+    else
+        for (uint32_t i = 0; i < depth; i++)
+            nytp_puts(tree->out, i + 1 < depth ? "| " : "+-");
+    const uint32_t width = (uint32_t)(tree->out->n_bytes - styled);
     nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_PLAIN);
-    return depth * 2;
+    return width;
+}
+
+/* "first > (3 more) > last" */
+static uint32_t put_chain(const struct tree *tree, const struct branch *branch, uint32_t left)
+{
+    const struct nytp_name first = tree->profile->subs[branch->first].name;
+    char middle[40] = " > ";
+    if (branch->n_above > 1)
+        snprintf(middle, sizeof middle, " > (%lu more) > ", (unsigned long)branch->n_above - 1);
+    const uint32_t len = (uint32_t)strlen(middle);
+    const uint32_t most = left == 0 ? 0 : left > len + 2 ? (left - len) / 2 : 1;
+    const uint32_t width = nytp_text_put(tree->out, first, most);
+    nytp_puts(tree->out, middle);
+    return width + len;
 }
 
 static void put_branch(const struct tree *tree, const struct branch *branch, uint32_t depth)
@@ -61,8 +91,14 @@ static void put_branch(const struct tree *tree, const struct branch *branch, uin
     put_numbers(tree, branch);
     uint32_t used = FIXED_COLUMNS + put_indent(tree, depth);
     const uint32_t left = columns > used ? columns - used : columns > 0 ? 1 : 0;
+    uint32_t room = left;
+    if (branch->n_above > 0) {
+        const uint32_t width = put_chain(tree, branch, left);
+        used += width;
+        room = left == 0 ? 0 : left > width ? left - width : 1;
+    }
     nytp_text_style(tree->out, tree->options->color, hot ? NYTP_STYLE_HOT : NYTP_STYLE_PLAIN);
-    used += nytp_text_put(tree->out, sub->name, left);
+    used += nytp_text_put(tree->out, sub->name, room);
     nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_PLAIN);
     char buffer[4096];
     const struct nytp_name place =
@@ -96,6 +132,12 @@ static void add_branch(struct branch *sum, const struct branch *branch)
     sum->incl_ticks += branch->incl_ticks;
     sum->excl_ticks += branch->incl_ticks;
     sum->calls += branch->calls;
+}
+
+/* What was asked to be small does not stand on top. */
+static bool is_pruned(const struct tree *tree, const struct branch *branch)
+{
+    return strcmp(tree->profile->subs[branch->sub].name.ptr, "(pruned)") == 0;
 }
 
 static double key_of(const struct branch *branch, const char *sort)
@@ -146,13 +188,15 @@ static uint32_t make_branches(const struct tree *tree, const struct sub_node *be
         add_node(branch, &tree->profile->nodes[below[i].node]);
     }
     for (uint32_t i = 0; i < n_branches; i++)
-        branches[i].key = key_of(&branches[i], tree->options->sort);
+        branches[i].key = is_pruned(tree, &branches[i])
+                              ? -HUGE_VAL
+                              : key_of(&branches[i], tree->options->sort);
     if (n_branches > 0)
         qsort(branches, n_branches, sizeof *branches, by_key);
     return n_branches;
 }
 
-static bool put_below(const struct tree *tree, const struct branch *row, uint32_t depth);
+static bool put_rows(const struct tree *tree, const struct branch *row, uint32_t depth);
 
 /* Rows of these nodes, and what is below them. */
 static bool put_level(const struct tree *tree, struct sub_node *below, uint32_t n,
@@ -173,8 +217,7 @@ static bool put_level(const struct tree *tree, struct sub_node *below, uint32_t 
             n_pruned++;
             continue;
         }
-        put_branch(tree, &branches[i], depth);
-        ok = put_below(tree, &branches[i], depth + 1);
+        ok = put_rows(tree, &branches[i], depth);
     }
     if (ok && n_pruned > 0)
         put_pruned(tree, &pruned, n_pruned, "more", depth);
@@ -183,35 +226,110 @@ static bool put_level(const struct tree *tree, struct sub_node *below, uint32_t 
     return ok && tree->out->error.status == NYTP_OK;
 }
 
-static bool put_below(const struct tree *tree, const struct branch *row, uint32_t depth)
+/* The nodes called from a row; NULL when memory is out. *n is how many, 0 with a result of one
+ * element that means nothing. */
+static struct sub_node *nodes_below(const struct tree *tree, const struct branch *row,
+                                    uint32_t *n)
 {
     const struct nytp_profile *profile = tree->profile;
-    size_t n = 0;
-    struct branch pruned = {0};
+    size_t count = 0;
     for (uint32_t i = 0; i < row->n_nodes; i++)
-        n += profile->nodes[row->nodes[i]].n_children;
-    if (n == 0)
-        return true;
-    struct sub_node *below = malloc(n * sizeof *below);
-    if (below == NULL)
-        return false;
-    n = 0;
-    for (uint32_t i = 0; i < row->n_nodes; i++) {
+        count += profile->nodes[row->nodes[i]].n_children;
+    struct sub_node *below = malloc((count + 1) * sizeof *below);
+    *n = 0;
+    for (uint32_t i = 0; below != NULL && i < row->n_nodes; i++) {
         const struct nytp_node *node = &profile->nodes[row->nodes[i]];
         for (uint32_t c = 0; c < node->n_children; c++) {
             const uint32_t child = profile->children[node->first_child + c];
-            below[n++] = (struct sub_node){profile->nodes[child].sub, child};
-            pruned.incl_ticks += profile->nodes[child].incl_ticks;
-            pruned.calls += profile->nodes[child].calls;
+            below[(*n)++] = (struct sub_node){profile->nodes[child].sub, child};
         }
     }
-    bool ok = true;
-    pruned.excl_ticks = pruned.incl_ticks;
-    if (depth > MAX_ROW_DEPTH)
-        put_pruned(tree, &pruned, (uint32_t)n, "and what is below", depth);
-    else
-        ok = put_level(tree, below, (uint32_t)n, depth);
+    return below;
+}
+
+static bool put_below(const struct tree *tree, const struct branch *row, uint32_t depth)
+{
+    uint32_t n;
+    struct sub_node *below = nodes_below(tree, row, &n);
+    struct branch sum = {0};
+    bool ok = below != NULL;
+    for (uint32_t i = 0; ok && i < n; i++) {
+        sum.incl_ticks += tree->profile->nodes[below[i].node].incl_ticks;
+        sum.calls += tree->profile->nodes[below[i].node].calls;
+    }
+    sum.excl_ticks = sum.incl_ticks;
+    if (ok && n > 0 && depth > MAX_ROW_DEPTH)
+        put_pruned(tree, &sum, n, "and what is below", depth);
+    else if (ok && n > 0)
+        ok = put_level(tree, below, n, depth);
     free(below);
+    return ok;
+}
+
+/* ---- chains ---- */
+
+/* The one branch below a row that has more than a small share; false if there are more, or
+ * none, or memory is out. Its nodes are moved to the front of `nodes`, which it refers to. */
+static bool only_branch(const struct tree *tree, const struct branch *row, struct branch *only,
+                        uint32_t **nodes)
+{
+    uint32_t n, n_large = 0;
+    struct sub_node *below = nodes_below(tree, row, &n);
+    struct branch *branches = malloc(((size_t)n + 1) * sizeof *branches);
+    *nodes = malloc(((size_t)n + 1) * sizeof **nodes);
+    if (below != NULL && branches != NULL && *nodes != NULL && n > 0) {
+        qsort(below, n, sizeof *below, by_sub);
+        const uint32_t n_branches = make_branches(tree, below, n, *nodes, branches);
+        for (uint32_t i = 0; i < n_branches; i++)
+            if ((double)branches[i].incl_ticks >= tree->min_ticks) {
+                *only = branches[i];
+                n_large++;
+            }
+    }
+    free(below);
+    free(branches);
+    if (n_large == 1 && !is_pruned(tree, only))
+        return true;
+    free(*nodes);
+    *nodes = NULL;
+    return false;
+}
+
+/* Follow a row down as long as there is one way; *nodes are those of the last member then. What
+ * is left behind, own time and small callees, must stay small. */
+static struct branch follow_chain(const struct tree *tree, const struct branch *row,
+                                  uint32_t **nodes)
+{
+    struct branch end = *row, next;
+    uint32_t *below;
+    end.first = row->sub;
+    end.n_above = 0;
+    while (only_branch(tree, &end, &next, &below)) {
+        if (!((double)(row->incl_ticks - next.incl_ticks) < tree->min_ticks)) {
+            free(below);
+            break;
+        }
+        next.first = row->sub;
+        next.n_above = end.n_above + 1;
+        free(*nodes);
+        *nodes = below;
+        end = next;
+    }
+    end.excl_ticks += row->incl_ticks - end.incl_ticks;
+    end.incl_ticks = row->incl_ticks;
+    return end;
+}
+
+/* A row, alone or as the head of a chain, and what is below it. */
+static bool put_rows(const struct tree *tree, const struct branch *row, uint32_t depth)
+{
+    uint32_t *nodes = NULL;
+    struct branch end = follow_chain(tree, row, &nodes);
+    if (end.n_above + 1 < MIN_CHAIN)
+        end = *row;
+    put_branch(tree, &end, depth);
+    const bool ok = put_below(tree, &end, depth + 1);
+    free(nodes);
     return ok;
 }
 
