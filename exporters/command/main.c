@@ -10,6 +10,7 @@
  */
 #include "report_input.h"
 #include "run.h"
+#include "inputs.h"
 #include "outputs.h"
 #include "unpack.h"
 #include "../selection/rename.h"
@@ -20,6 +21,7 @@
 #include "../../formats/core/table.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +183,8 @@ static void end_progress(const struct progress *progress)
 
 /* ---- reading ---- */
 
+#define PARTIAL_OUTCOME "; going on with what came before"
+
 /* Read one input into a sink. False with *error set; what came before it was delivered. */
 static bool read_input(const struct run *run, const char *path, struct nytp_sink *sink,
                        struct nytp_error *error)
@@ -205,11 +209,15 @@ static bool read_input(const struct run *run, const char *path, struct nytp_sink
 
 static void say_unusable(struct run *run, const char *path, const struct nytp_error *error)
 {
+    const struct nytp_cli *cli = &run->cli;
+    char hint[120] = "";
+    const bool unopened = error->status == NYTP_ERR_IO;
+    if (unopened && cli->default_file)
+        snprintf(hint, sizeof hint, " (no FILE was given, this is the default)");
+    else if (unopened && cli->value_file != NULL && strcmp(path, cli->value_file) == 0)
+        snprintf(hint, sizeof hint, " (did you mean --%s=%.60s?)", cli->value_option, path);
     run->failed = true;
-    say_error(input_name(path), error,
-              run->cli.default_file && error->status == NYTP_ERR_IO
-                  ? " (no FILE was given, this is the default)"
-                  : "");
+    say_error(input_name(path), error, hint);
 }
 
 static void note_partial(struct run *run, const char *path, const struct nytp_error *error)
@@ -219,8 +227,27 @@ static void note_partial(struct run *run, const char *path, const struct nytp_er
         return;
     }
     run->partial = true;
-    if (!run->cli.quiet)
-        say_error(input_name(path), error, "; going on with what came before");
+    if (run->cli.quiet)
+        return;
+    const bool one_by_one = run->cli.mode != NYTP_MODE_EXPORT;
+    if (one_by_one)
+        say_error(input_name(path), error, PARTIAL_OUTCOME);
+    else if (run->n_partial++ == 0) {
+        run->first_partial_path = path;
+        run->first_partial = *error;
+    }
+}
+
+/* One line about all inputs that end early, when they are read. */
+static void say_partial(struct run *run)
+{
+    char outcome[120] = PARTIAL_OUTCOME;
+    if (run->n_partial > 1)
+        snprintf(outcome, sizeof outcome, " (%u of %d inputs end early, this is the first)%s",
+                 run->n_partial, run->cli.n_files, PARTIAL_OUTCOME);
+    if (run->n_partial > 0)
+        say_error(input_name(run->first_partial_path), &run->first_partial, outcome);
+    run->n_partial = 0;
 }
 
 static struct nytp_build_options build_options(const struct nytp_cli *cli)
@@ -284,6 +311,17 @@ static bool limit_spans(const struct run *run, struct nytp_profile **profiles, u
     return most == 0 || n < 2 || nytp_profiles_limit_spans(profiles, n, most);
 }
 
+/* Somebody writes into standard input, and nothing reads it. */
+static void say_unread_input(const struct run *run)
+{
+    struct stat status;
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (!run->cli.default_file || run->cli.quiet || fstat(STDIN_FILENO, &status) != 0 ||
+        !S_ISFIFO(status.st_mode) || poll(&input, 1, 0) != 1 || (input.revents & POLLIN) == 0)
+        return;
+    say("standard input is not read: nytprof.out is; for standard input say -");
+}
+
 /* All inputs as one profile. One that is unusable does not keep the others from being
  * exported, unless --strict. NULL after a message. */
 static struct nytp_profile *load_all(struct run *run)
@@ -318,6 +356,8 @@ static struct nytp_profile *load_all(struct run *run)
             say("merging %lu inputs: %s", (unsigned long)n, error.message);
     }
     free(profiles);
+    say_partial(run);
+    say_unread_input(run);
     if (profile != NULL)
         say_what_lacks(run);
     if (profile != NULL && run->failed)
@@ -546,8 +586,11 @@ static bool load_report(struct run *run, const char *path, const char *shown_pat
 static bool load_reports(struct run *run, struct report *report)
 {
     const struct nytp_cli *cli = &run->cli;
-    if (cli->n_files == 1)
-        return load_report(run, cli->files[0], cli->files[0], report);
+    if (cli->n_files == 1) {
+        const bool ok = load_report(run, cli->files[0], cli->files[0], report);
+        say_partial(run);
+        return ok;
+    }
     struct nytp_error error = {0};
     char *merged = nytp_merge_inputs(cli->files, cli->n_files, note_bad_input, run, &error);
     if (merged == NULL) {
@@ -555,6 +598,7 @@ static bool load_reports(struct run *run, struct report *report)
         return false;
     }
     const bool ok = load_report(run, merged, cli->files[0], report);
+    say_partial(run);
     unlink(merged);
     free(merged);
     return ok;
@@ -816,11 +860,15 @@ int main(int argc, char **argv)
 {
     struct run run = {0};
     struct nytp_error error = {0};
+    const char *folder = NULL;
     enum exit_status status = EXIT_USAGE;
     set_signals();
     if (!nytp_cli_parse(&run.cli, argc, argv, &error))
         say("%s (--help lists the options)", error.message);
-    else if (run.cli.output != NULL && replaces_input(&run, run.cli.output))
+    else if (!nytp_expand_inputs(&run.cli, &folder, &error)) {
+        say_error(folder, &error, "");
+        status = EXIT_INPUT;
+    } else if (run.cli.output != NULL && replaces_input(&run, run.cli.output))
         status = EXIT_USAGE;
     else if (run.cli.mode == NYTP_MODE_EXPORT)
         status = run_export(&run);
@@ -829,6 +877,7 @@ int main(int argc, char **argv)
         status = run_inspection(&run);
     else
         status = run_about(&run);
+    say_partial(&run);
     nytp_cli_free(&run.cli);
     return status;
 }

@@ -327,6 +327,8 @@ static bool set_value(struct nytp_cli *cli, const struct option *option, const c
 struct words {
     char **argv;
     int argc, next;
+    int after_value_option; /* index of the word after the last option of cli->value_option */
+    enum nytp_option_kind value_kind; /* of that option */
 };
 
 /* "[=N]": a value can only be attached, so that what follows is a FILE. */
@@ -345,6 +347,11 @@ static bool apply(struct nytp_cli *cli, const struct option *option, const char 
 {
     if (option->value[0] == '\0' && attached != NULL)
         return usage_error(error, "--%s takes no value", option->name);
+    if (has_optional_value(option) && attached == NULL) {
+        cli->value_option = option->name;
+        words->value_kind = option->kind;
+        words->after_value_option = words->next;
+    }
     if (!takes_value(option) || attached != NULL)
         return set_value(cli, option, attached, error);
     if (words->next == words->argc)
@@ -393,13 +400,26 @@ static bool parse_letters(struct nytp_cli *cli, const char *argument, struct wor
     return true;
 }
 
+/* A FILE right after an option with an optional value may be meant as that value: a number, or
+ * a name without folders. */
+static void add_file(struct nytp_cli *cli, const struct words *words, char *file)
+{
+    uint32_t ignored;
+    const bool numbers = words->value_kind == NYTP_OPTION_ROWS;
+    const bool may_be_value = numbers ? read_count(file, &ignored) : strchr(file, '/') == NULL;
+    if (cli->value_option != NULL && words->next - 1 == words->after_value_option &&
+        may_be_value)
+        cli->value_file = file;
+    cli->files[cli->n_files++] = file;
+}
+
 static bool parse_words(struct nytp_cli *cli, struct words *words, struct nytp_error *error)
 {
     bool options_end = false;
     while (words->next < words->argc) {
         char *argument = words->argv[words->next++];
         if (options_end || argument[0] != '-' || argument[1] == '\0') {
-            cli->files[cli->n_files++] = argument;
+            add_file(cli, words, argument);
         } else if (strcmp(argument, "--") == 0) {
             options_end = true;
         } else if (argument[1] == '-') {
@@ -562,6 +582,8 @@ bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_err
 
 void nytp_cli_free(struct nytp_cli *cli)
 {
+    for (int i = 0; cli->owns_files && i < cli->n_files; i++)
+        free(cli->files[i]);
     free(cli->files);
     free(cli->export.libs.at);
     free(cli->selected);

@@ -29,15 +29,20 @@ struct nytp_cli {
     struct nytp_export_options export;
     struct nytp_read_options read;
     struct nytp_selection selection;
-    char *selected; /* owns export.selected */
-    struct nytp_texts bases;                          /* --diff */
-    struct nytp_texts limits, gate_files, accept_files; /* as given; compare/gate.h reads them */
+    char *selected;          /* owns export.selected */
+    struct nytp_texts bases; /* --diff */
+    struct nytp_texts limits, gate_files,
+        accept_files; /* as given; compare/gate.h reads them */
     const char *fail_least, *annotations;
     bool gate_tap;
     bool format_given; /* the user named a format, or a file whose name tells it */
-    char **files; /* n_files >= 1 */
+    char **files;      /* n_files >= 1 */
     int n_files;
-    bool default_file; /* no file was named: files[0] is nytprof.out */
+    bool owns_files; /* the names in `files` are cli's own */
+    const char
+        *value_option;      /* an option whose value can only be attached (--top=5), or NULL */
+    const char *value_file; /* the FILE that follows it (--top 5), or NULL */
+    bool default_file;      /* no file was named: files[0] is nytprof.out */
 };
 
 /* Fill `cli`; argv is reordered. False with a message about what is wrong with the command

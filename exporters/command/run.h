@@ -21,8 +21,11 @@ enum exit_status {
 
 struct run {
     struct nytp_cli cli;
-    bool partial; /* something of the input is missing from the output */
-    bool failed;  /* an input is unusable, or --strict forbids to use it */
+    bool partial;       /* something of the input is missing from the output */
+    unsigned n_partial; /* inputs that end early, of which nothing was said yet */
+    const char *first_partial_path;
+    struct nytp_error first_partial;
+    bool failed;             /* an input is unusable, or --strict forbids to use it */
     struct nytp_lacks lacks; /* what inputs read so far lack */
 };
 

@@ -67,12 +67,6 @@ def test_what_is_no_profile(tmp_path, content):
         assert messages(done)[0].startswith(f"nytp-export: {tmp_path}/bad: ")
 
 
-def test_a_folder_is_no_profile(tmp_path):
-    done = run("--top", tmp_path)
-    assert done.returncode == 1
-    assert "Is a directory" in messages(done)[0]
-
-
 def test_a_missing_file(tmp_path):
     done = run("--top", tmp_path / "gone")
     assert done.returncode == 1
@@ -308,3 +302,66 @@ def test_check_says_ok(mixed):
 def test_inspections_write_files_too(mixed, tmp_path):
     good("--stats", "-o", tmp_path / "stats", mixed)
     assert pathlib.Path(tmp_path / "stats").read_bytes() == good("--stats", mixed)
+
+
+# ---- what is named by mistake ----
+
+@pytest.mark.parametrize("option, word", [("--top", "5"), ("--list", "main::busy")])
+def test_a_value_that_is_not_attached_is_pointed_out(profile, option, word):
+    done = run(option, word, profile("mixed-calls2"))
+    assert done.returncode == 3
+    assert messages(done)[0].endswith(f"(did you mean {option}={word}?)")
+    done = run(option, "-q", word, profile("mixed-calls2"))
+    assert "did you mean" not in messages(done)[0]
+
+
+def test_a_folder_is_the_profiles_in_it(profile, tmp_path):
+    folder = tmp_path / "prof"
+    folder.mkdir()
+    for name in ("mixed-calls2", "forks-merged", "made-gzipped"):
+        (folder / f"{name}.out").write_bytes(profile(name).read_bytes())
+    (folder / "notes.txt").write_text("no profile")
+    (folder / ".hidden").write_bytes(profile("evals").read_bytes())
+    (folder / "below").mkdir()
+    os.mkfifo(folder / "fifo")
+    each = sorted(str(path) for path in folder.glob("*.out"))
+    for name in (folder, f"{folder}/"):
+        assert good("-q", "--csv", name) == good("-q", "--csv", *each)
+    assert good("--check", folder).count(b": ok\n") == 3
+    done = run(folder / "below")
+    assert done.returncode == 1
+    assert messages(done) == [f"nytp-export: {folder}/below: no profile is in this folder"]
+
+
+@pytest.mark.parametrize("magic, name", [(b"\xfd7zXZ\0", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"),
+                                         (b"BZh9", "bzip2")])
+def test_what_cannot_be_unpacked_is_named(tmp_path, magic, name):
+    (tmp_path / "file").write_bytes(magic + bytes(100))
+    done = run(tmp_path / "file")
+    assert done.returncode == 1
+    assert f"this is compressed with {name}; unpack it on the way: {name} -dc" in messages(done)[0]
+
+
+def test_many_inputs_that_end_early_are_one_line(profile, tmp_path):
+    cut = profile("mixed-calls2").read_bytes()[:4000]
+    for number in range(3):
+        (tmp_path / f"{number}.out").write_bytes(cut)
+    done = run("--top", tmp_path, profile("mixed-calls2"))
+    assert done.returncode == 3 and len(messages(done)) == 1
+    assert f"{tmp_path}/0.out: byte " in messages(done)[0]
+    assert messages(done)[0].endswith(
+        " (3 of 4 inputs end early, this is the first); going on with what came before")
+
+
+def test_a_pipe_that_nobody_reads_is_noticed(profile, tmp_path):
+    (tmp_path / "nytprof.out").write_bytes(profile("mixed-calls2").read_bytes())
+    reader, writer = os.pipe()
+    os.write(writer, b"a profile")
+    said = "standard input is not read: nytprof.out is; for standard input say -"
+    done = run("--top", cwd=tmp_path, stdin=reader)
+    assert [line for line in messages(done) if said in line]
+    assert not messages(run("--top", "nytprof.out", cwd=tmp_path, stdin=reader))
+    os.read(reader, 100)
+    assert not messages(run("--top", cwd=tmp_path, stdin=reader))
+    os.close(reader)
+    os.close(writer)

@@ -223,7 +223,8 @@ def test_without_format_it_is_top(profile):
 
 def test_help_and_version_win():
     assert good("--stats", "--help") == good("--help") == good("-h")
-    assert re.match(rb"nytp-export \d+\.\d+\.\d+ \(inflate by (ISA-L|zlib)\)\n$", good("-V"))
+    assert re.match(rb"nytp-export \d+\.\d+ \(compatible with Devel::NYTProf \d+\.\d+, "
+                    rb"inflate by (ISA-L|zlib)\)\n$", good("-V"))
     assert b"usage: nytp-export" in good("--help")
 
 

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Folders as inputs; see inputs.h.
+ */
+#include "inputs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEAD_SIZE 64
+
+struct paths {
+    char **list;
+    int n, size;
+};
+
+static bool add_path(struct paths *paths, const char *folder, const char *name)
+{
+    if (paths->n == paths->size) {
+        const int size = paths->size * 2 + 16;
+        char **list = realloc(paths->list, (size_t)size * sizeof *list);
+        if (list == NULL)
+            return false;
+        paths->list = list;
+        paths->size = size;
+    }
+    const size_t len = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(len);
+    if (path == NULL)
+        return false;
+    if (*folder == '\0')
+        snprintf(path, len, "%s", name);
+    else
+        snprintf(path, len, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/",
+                 name);
+    paths->list[paths->n++] = path;
+    return true;
+}
+
+static void free_paths(struct paths *paths)
+{
+    for (int i = 0; i < paths->n; i++)
+        free(paths->list[i]);
+    free(paths->list);
+}
+
+static bool begins_as_profile(const char *path)
+{
+    uint8_t head[HEAD_SIZE];
+    struct stat status;
+    const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0)
+        return false;
+    ssize_t len = 0;
+    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
+        len = read(descriptor, head, sizeof head);
+    close(descriptor);
+    if (len >= 2 && head[0] == 0x1f && head[1] == 0x8b)
+        return true;
+    for (size_t i = 0; len > 0 && nytp_formats[i] != NULL; i++)
+        if (nytp_formats[i]->detect(head, (size_t)len))
+            return true;
+    return false;
+}
+
+static int by_name(const void *x, const void *y)
+{
+    return strcmp(*(char *const *)x, *(char *const *)y);
+}
+
+static bool no_memory(struct nytp_error *error)
+{
+    return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+}
+
+static bool add_folder(struct paths *paths, const char *folder, struct nytp_error *error)
+{
+    const int before = paths->n;
+    bool ok = true;
+    DIR *entries = opendir(folder);
+    if (entries == NULL)
+        return nytp_error_set(error, NYTP_ERR_IO, "cannot read the folder: %s",
+                              strerror(errno));
+    for (const struct dirent *entry; ok && (entry = readdir(entries)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        ok = add_path(paths, folder, entry->d_name);
+        if (ok && !begins_as_profile(paths->list[paths->n - 1]))
+            free(paths->list[--paths->n]);
+    }
+    closedir(entries);
+    if (!ok)
+        return no_memory(error);
+    if (paths->n == before)
+        return nytp_error_set(error, NYTP_ERR_FORMAT, "no profile is in this folder");
+    qsort(paths->list + before, (size_t)(paths->n - before), sizeof *paths->list, by_name);
+    return true;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool nytp_expand_inputs(struct nytp_cli *cli, const char **failed, struct nytp_error *error)
+{
+    struct paths paths = {0};
+    bool any = false;
+    for (int i = 0; i < cli->n_files; i++)
+        any |= is_folder(cli->files[i]);
+    for (int i = 0; any && i < cli->n_files && error->status == NYTP_OK; i++) {
+        *failed = cli->files[i];
+        if (is_folder(cli->files[i]))
+            add_folder(&paths, cli->files[i], error);
+        else if (!add_path(&paths, "", cli->files[i]))
+            no_memory(error);
+    }
+    if (!any)
+        return true;
+    if (error->status != NYTP_OK) {
+        free_paths(&paths);
+        return false;
+    }
+    free(cli->files);
+    cli->files = paths.list;
+    cli->n_files = paths.n;
+    cli->owns_files = true;
+    return true;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The inputs of the command line: a folder stands for the profiles in it.
+ */
+#ifndef NYTP_INPUTS_H
+#define NYTP_INPUTS_H
+
+#include "options.h"
+
+/* Replace each folder among cli->files by the profiles in it, by name: the regular files that
+ * begin as a profile or as gzip does, without hidden ones and what is in folders below. False
+ * with *error set: a folder that cannot be read or holds no profile, whose name is *failed. */
+bool nytp_expand_inputs(struct nytp_cli *cli, const char **failed, struct nytp_error *error);
+
+#endif
