@@ -727,6 +727,8 @@ static enum exit_status run_export(struct run *run)
     struct nytp_profile *profile = load_all(run);
     if (profile == NULL)
         return EXIT_INPUT;
+    /* the same eval has another number in each process */
+    cli->selection.merge_evals |= profile->n_processes > 1 && !cli->export.no_merge_evals;
     struct nytp_error error = {0};
     if (!cli->quiet)
         cli->selection.on_miss = say_miss;

@@ -81,24 +81,83 @@ enum stack_seen {
     SEEN_SHOWN = 4
 };
 
+/* What a list of expressions matches. The root frame of a process is one sub in all processes,
+ * but its file is the script of the process's own input. */
+struct matches {
+    bool *subs;  /* per sub; not asked of sub 0 */
+    bool *roots; /* per part: the roots of its processes */
+};
+
+/* `alone`: in an input of several processes, whose scripts are not told apart, a root does not
+ * match by its file. */
+static bool find_matches(const struct nytp_profile *profile,
+                         const struct nytp_patterns *patterns, bool alone,
+                         struct matches *matches, struct nytp_error *error)
+{
+    struct nytp_error failed = {0};
+    *matches = (struct matches){
+        .subs = nytp_patterns_match_subs(patterns, profile, error),
+        .roots = calloc((size_t)profile->n_parts + 1, sizeof *matches->roots),
+    };
+    if (matches->subs == NULL || matches->roots == NULL)
+        return false;
+    for (uint32_t i = 0; i < profile->n_parts && patterns->n > 0; i++) {
+        const struct nytp_part *part = &profile->parts[i];
+        const bool by_file = part->script != 0 && (!alone || part->n_processes == 1);
+        matches->roots[i] =
+            nytp_patterns_match(patterns, profile->subs[0].name, &failed) ||
+            (by_file &&
+             nytp_patterns_match(patterns, profile->files[part->script].name, &failed));
+    }
+    if (failed.status != NYTP_OK)
+        *error = failed;
+    return failed.status == NYTP_OK;
+}
+
+static void free_matches(struct matches *matches)
+{
+    free(matches->subs);
+    free(matches->roots);
+}
+
+/* Whether a node matches; `part` is that of its process. */
+static bool is_match(const struct nytp_profile *profile, const struct matches *matches,
+                     uint32_t node, uint32_t part)
+{
+    return is_root(profile, node) ? matches->roots[part]
+                                  : matches->subs[profile->nodes[node].sub];
+}
+
+/* The process that a node belongs to, for nodes asked in order. */
+static uint32_t next_process(const struct nytp_profile *profile, uint32_t process,
+                             uint32_t node)
+{
+    return process + 1 < profile->n_processes && profile->processes[process + 1].root == node
+               ? process + 1
+               : process;
+}
+
 struct filters {
-    bool *focus, *ignore, *hide, *show; /* per sub */
-    uint8_t *seen;                      /* per node: enum stack_seen of it and its callers */
+    struct matches focus, ignore, hide, show;
+    uint8_t *seen; /* per node: enum stack_seen of it and its callers */
 };
 
 static void plan_filters(struct plan *plan, const struct nytp_selection *selection,
                          const struct filters *filters)
 {
     const struct nytp_profile *profile = plan->profile;
+    uint32_t process = 0;
     for (uint32_t i = 0; i < profile->n_nodes; i++) {
-        const struct nytp_node *node = &profile->nodes[i];
+        process = next_process(profile, process, i);
+        const uint32_t part = profile->processes[process].part;
+        const bool builtin = profile->subs[profile->nodes[i].sub].kind == NYTP_SUB_OPCODE &&
+                             !is_root(profile, i);
         const bool hidden =
-            filters->hide[node->sub] ||
-            (selection->no_builtins && profile->subs[node->sub].kind == NYTP_SUB_OPCODE) ||
-            (selection->show.n > 0 && !filters->show[node->sub]);
-        uint8_t seen = is_root(profile, i) ? 0 : filters->seen[node->parent];
-        seen |= filters->focus[node->sub] ? SEEN_FOCUS : 0;
-        seen |= filters->ignore[node->sub] ? SEEN_IGNORE : 0;
+            is_match(profile, &filters->hide, i, part) || (selection->no_builtins && builtin) ||
+            (selection->show.n > 0 && !is_match(profile, &filters->show, i, part));
+        uint8_t seen = is_root(profile, i) ? 0 : filters->seen[profile->nodes[i].parent];
+        seen |= is_match(profile, &filters->focus, i, part) ? SEEN_FOCUS : 0;
+        seen |= is_match(profile, &filters->ignore, i, part) ? SEEN_IGNORE : 0;
         seen |= hidden ? 0 : SEEN_SHOWN;
         filters->seen[i] = seen;
         if (hidden && !is_root(profile, i))
@@ -116,22 +175,21 @@ static bool filter_names(struct nytp_profile *profile, const struct nytp_selecti
         !selection->no_builtins)
         return true;
     struct plan plan;
-    const struct filters filters = {
-        .focus = nytp_patterns_match_subs(&selection->focus, profile, error),
-        .ignore = nytp_patterns_match_subs(&selection->ignore, profile, error),
-        .hide = nytp_patterns_match_subs(&selection->hide, profile, error),
-        .show = nytp_patterns_match_subs(&selection->show, profile, error),
+    struct filters filters = {
         .seen = calloc((size_t)profile->n_nodes + 1, sizeof *filters.seen),
     };
-    const bool planned = plan_begin(&plan, profile) && filters.focus != NULL &&
-                         filters.ignore != NULL && filters.hide != NULL &&
-                         filters.show != NULL && filters.seen != NULL;
+    const bool planned =
+        plan_begin(&plan, profile) && filters.seen != NULL &&
+        find_matches(profile, &selection->focus, false, &filters.focus, error) &&
+        find_matches(profile, &selection->ignore, true, &filters.ignore, error) &&
+        find_matches(profile, &selection->hide, false, &filters.hide, error) &&
+        find_matches(profile, &selection->show, false, &filters.show, error);
     if (planned)
         plan_filters(&plan, selection, &filters);
-    free(filters.focus);
-    free(filters.ignore);
-    free(filters.hide);
-    free(filters.show);
+    free_matches(&filters.focus);
+    free_matches(&filters.ignore);
+    free_matches(&filters.hide);
+    free_matches(&filters.show);
     free(filters.seen);
     return plan_end(&plan, planned, error);
 }
@@ -144,18 +202,22 @@ static bool show_from(struct nytp_profile *profile, const struct nytp_patterns *
     if (patterns->n == 0)
         return true;
     struct plan plan;
-    bool *matches = nytp_patterns_match_subs(patterns, profile, error);
+    struct matches matches = {0};
     bool *below = calloc((size_t)profile->n_nodes + 1, sizeof *below);
-    const bool planned = plan_begin(&plan, profile) && matches != NULL && below != NULL;
+    const bool planned = plan_begin(&plan, profile) && below != NULL &&
+                         find_matches(profile, patterns, false, &matches, error);
+    uint32_t process = 0;
     for (uint32_t i = 0; planned && i < profile->n_nodes; i++) {
         const struct nytp_node *node = &profile->nodes[i];
-        below[i] = matches[node->sub] || (!is_root(profile, i) && below[node->parent]);
+        process = next_process(profile, process, i);
+        below[i] = is_match(profile, &matches, i, profile->processes[process].part) ||
+                   (!is_root(profile, i) && below[node->parent]);
         if (!below[i] && is_root(profile, i))
             plan_drop(&plan, i);
         else if (!below[i])
             plan_action(&plan, i, NYTP_DROP);
     }
-    free(matches);
+    free_matches(&matches);
     free(below);
     return plan_end(&plan, planned, error);
 }

@@ -10,7 +10,9 @@
 #include "../../formats/core/model.h"
 #include "../core/patterns.h"
 
-/* A frame matches when its sub's name or that sub's file name does. The root frame of a
+/* A frame matches when its sub's name or that sub's file name does; the root frame of a process
+ * by the script of its own input, and not at all by that for `ignore` if the input holds
+ * several processes, whose scripts cannot be told apart (nytprofmerge). The root frame of a
  * process always stays, as what joins the rest, but loses its own time and call where pprof
  * would drop the sample. Applied in the order of the members. Zeroed = everything stays. */
 struct nytp_selection {

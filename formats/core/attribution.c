@@ -378,6 +378,7 @@ static bool make_part(struct nytp_attribution *s)
         .xs_version = attribute_or_empty(p, "xs_version"),
         .basetime_s = strtod(attribute_or_empty(p, "basetime").ptr, NULL),
         .n_processes = b->n_processes,
+        .script = p->subs[0].file,
         .has = p->has,
         .estimated_tree = p->estimated_tree,
     };

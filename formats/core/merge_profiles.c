@@ -207,6 +207,7 @@ static bool merge_sources(struct merging *f)
 struct candidate {
     struct nytp_name name;
     uint32_t file, input, index;
+    bool leaf; /* an xsub or opcode: known by its name alone */
 };
 
 static int by_name_file(const void *x, const void *y)
@@ -218,6 +219,8 @@ static int by_name_file(const void *x, const void *y)
         return order;
     if (a->name.len != b->name.len)
         return a->name.len < b->name.len ? -1 : 1;
+    if (a->leaf != b->leaf)
+        return a->leaf ? -1 : 1;
     if (a->file != b->file)
         return a->file < b->file ? -1 : 1;
     if (a->input != b->input)
@@ -225,10 +228,23 @@ static int by_name_file(const void *x, const void *y)
     return 0;
 }
 
-/* File 0 sorts first among equal names: such a sub joins the next of its name. */
-static bool same_sub(const struct candidate *a, const struct candidate *b)
+/* Whether the i-th of the sorted candidates (i > 0) is the same sub as the one before it. An
+ * xsub or opcode is the same in every file, as in a stream that nytprofmerge makes: the file is
+ * just that of whichever script uses its package. Another sub whose file is not known, which
+ * sorts first, is the one in a file where there is but one. */
+static bool joins_previous(const struct candidate *list, uint32_t i, uint32_t n)
 {
-    return a->name.ptr == b->name.ptr && (a->file == b->file || a->file == 0);
+    const struct candidate *a = &list[i - 1], *b = &list[i];
+    if (a->name.ptr != b->name.ptr || a->leaf != b->leaf)
+        return false;
+    if (a->leaf || a->file == b->file)
+        return true;
+    if (a->file != 0)
+        return false;
+    for (uint32_t k = i; k < n && list[k].name.ptr == b->name.ptr; k++)
+        if (list[k].file != b->file)
+            return false;
+    return true;
 }
 
 static bool merge_subs(struct merging *f)
@@ -246,7 +262,9 @@ static bool merge_subs(struct merging *f)
         ok = f->sub_map[i] != NULL;
         for (uint32_t k = 1; ok && k < f->from[i]->n_subs; k++)
             list[n++] = (struct candidate){keep_name(f, f->from[i]->subs[k].name),
-                                           f->file_map[i][f->from[i]->subs[k].file], i, k};
+                                           f->file_map[i][f->from[i]->subs[k].file], i, k,
+                                           f->from[i]->subs[k].kind == NYTP_SUB_XSUB ||
+                                               f->from[i]->subs[k].kind == NYTP_SUB_OPCODE};
     }
     if (ok) {
         qsort(list, n, sizeof *list, by_name_file);
@@ -257,11 +275,14 @@ static bool merge_subs(struct merging *f)
     }
     for (uint32_t i = 0; ok && i < n; i++) {
         const struct nytp_sub *sub = &f->from[list[i].input]->subs[list[i].index];
-        const bool joins = i > 0 && same_sub(&list[i - 1], &list[i]);
+        const bool joins = i > 0 && joins_previous(list, i, n);
         if (!joins)
             to->n_subs++;
         struct nytp_sub *target = &to->subs[to->n_subs - 1];
-        if (!joins || target->file == 0) {
+        const bool leaf = list[i].leaf;
+        if (joins && leaf && target->file != list[i].file) {
+            target->file = 0;
+        } else if (!joins || (target->file == 0 && !leaf)) {
             *target = *sub;
             target->name = list[i].name;
             target->file = list[i].file;
@@ -391,6 +412,7 @@ static void add_nodes(struct merging *f, uint32_t input, int64_t scale)
         part.perl_version = keep_name(f, part.perl_version);
         part.xs_version = keep_name(f, part.xs_version);
         part.first_process += to->n_processes - from->n_processes;
+        part.script = files[part.script];
         part.pruned_span_ticks = scaled_or_largest(part.pruned_span_ticks, scale);
         to->parts[to->n_parts++] = part;
     }

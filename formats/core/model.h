@@ -23,9 +23,9 @@ struct nytp_name {
     uint32_t len;
 };
 
-/* All calls of an input together take no more than this, and so do all statements; what a damaged
- * file claims beyond it counts 0. So sums of ticks need no look: there are a few of such terms in
- * each. At 100 ns a tick it is 158 years. */
+/* All calls of an input together take no more than this, and so do all statements; what a
+ * damaged file claims beyond it counts 0. So sums of ticks need no look: there are a few of
+ * such terms in each. At 100 ns a tick it is 158 years. */
 #define NYTP_MAX_TOTAL_TICKS INT64_C(50000000000000000)
 
 /* What a recording holds, as a bit set; an exporter's `needs` is one too. */
@@ -53,7 +53,7 @@ struct nytp_process {
     int64_t stmt_ticks; /* sum of all its statement records, as recorded */
     struct nytp_costs costs;
     int64_t recording_ticks; /* what recording cost, as far as it was taken off the times */
-    bool complete;      /* its end was seen */
+    bool complete;           /* its end was seen */
 };
 
 /* One input file. Arcs and sub lines are kept apart by part, all else is unified. */
@@ -63,7 +63,8 @@ struct nytp_part {
     struct nytp_name perl_version, xs_version;
     double basetime_s;
     uint32_t first_process, n_processes;
-    bool partial; /* the input ended early or was damaged; `error` says where */
+    uint32_t script; /* file of its main::RUNTIME, or 0 */
+    bool partial;    /* the input ended early or was damaged; `error` says where */
     struct nytp_error error;
     unsigned has;              /* enum nytp_has, of this input */
     bool estimated_tree;       /* no call events: its contexts are derived from arcs */

@@ -92,3 +92,70 @@ def test_an_option_that_is_no_number_does_not_stop_the_merger(tmp_path):
     assert done.returncode == 0, done.stderr
     assert b"calls" in good("--dump", merged) and b"-9223372036854775808" not in good(
         "--dump", merged)
+
+
+def script(pid, name, evals=0):
+    """A recording of a script of that name: an opcode, an xsub, a sub and some string evals."""
+    w = Writer(attributes={"application": name}).pid_start(pid, 1).fid(1, name).time(5, 1, 9)
+    w.fid(2, "/lib/X.pm")
+    for sub in ("main::CORE:backtick", "List::Util::max", "main::work", "X::run"):
+        w.entry(1, 9).time(10, 1, 9)
+        if sub in ("main::work", "X::run"):
+            w.time(1, 1 if sub == "main::work" else 2, 3)
+        w.leave(1, 10, 10, sub).time(1, 1, 9)
+    for fid in range(3, 3 + evals):
+        w.fid(fid, f"(eval {pid + fid})[/lib/X.pm:9]", 2, 9).entry(1, 9).time(1, fid, 1)
+        w.leave(1, 1, 1, f"X::__ANON__[(eval {pid + fid})[/lib/X.pm:9]:1]").time(1, 1, 9)
+    w.pid_end(pid).sub(1, "main::CORE:backtick", 0, 0).sub(1, "List::Util::max", 0, 0)
+    return w.sub(1, "main::work", 3, 3).sub(2, "X::run", 3, 3)
+
+
+def names(data):
+    return [line.split(",")[0].strip('"') for line in data.decode().splitlines()[1:]]
+
+
+def test_builtins_and_xsubs_of_several_scripts_are_one_row(tmp_path):
+    """As they are after nytprofmerge; a script's own subs are its own."""
+    files = [script(pid, f"/x/{pid}.t").save(tmp_path / f"{pid}.out") for pid in (5, 6, 7)]
+    rows = names(good("--csv", "-q", *files))
+    assert rows == ["main::RUNTIME", "List::Util::max", "X::run", "main::CORE:backtick",
+                    "main::work", "main::work", "main::work"]
+    assert b": ok" in good("--check", *files)
+
+
+def test_string_evals_of_several_processes_are_one(tmp_path):
+    files = [script(pid, "/x/a.pl", evals=2).save(tmp_path / f"{pid}.out") for pid in (5, 16)]
+    assert sum("eval" in name for name in names(good("--csv", "-q", files[0]))) == 2
+    assert [name for name in names(good("--csv", "-q", *files)) if "eval" in name] == [
+        "X::__ANON__[(eval 0)[/lib/X.pm:9]:1]"]
+    apart = names(good("--csv", "-q", "--no-merge-evals", *files))
+    assert sum("eval" in name for name in apart) == 4
+
+
+def test_ignore_drops_the_process_of_a_script_and_not_all(tmp_path):
+    """All processes have the root main::RUNTIME, each with the script of its own input."""
+    files = [script(pid, name).save(tmp_path / f"{pid}.out")
+             for pid, name in ((5, "/usr/bin/prove"), (6, "/x/a.t"), (7, "/x/b.t"))]
+
+    def total(*options):
+        return int(good("--csv", "-q", "--unit=ticks", *options).decode().splitlines()[1]
+                   .rsplit(",", 1)[1])
+    assert total("--ignore=/prove$", *files) == total(*files[1:])
+    assert total("--ignore=/x/[ab]", *files) == total(files[0])
+    assert total("--focus=/x/a", *files) == total(files[1])
+    merged = script(5, "/usr/bin/prove")
+    for pid in (6, 7):  # as nytprofmerge has them: one script is known
+        merged.pid_start(pid, 5).time(100, 2, 5).pid_end(pid)
+    merged = merged.save(tmp_path / "merged.out")
+    assert total("--ignore=/prove$", merged) >= 200
+
+
+def test_a_sub_without_a_file_joins_no_file_by_chance(tmp_path):
+    def one(pid, fid):
+        w = Writer(options={"calls": 1}).pid_start(pid, 1).fid(1, f"/x/{pid}.pl").time(9, 1, 1)
+        w.leave(1, 5, 5, "main::f").time(1, 1, 1).pid_end(pid)
+        return (w.sub(1, "main::f", 3, 3) if fid else w).save(tmp_path / f"{pid}.out")
+    apart = names(good("--csv", "-q", one(5, 1), one(6, 1), one(7, 0)))
+    assert apart.count("main::f") == 3
+    together = names(good("--csv", "-q", one(5, 1), one(7, 0)))
+    assert together.count("main::f") == 1
