@@ -53,7 +53,9 @@ sub stock {
         env => { map { $_ => $ENV{$_} } grep { !/^(?:PERL5|NYTP)/ } keys %ENV },
     );
     is $r->{status}, 0, "$command: exit status";
-    is $r->{err}, '', "$command: nothing on stderr";
+    # which Devel::NYTProf's merger says of attributes that it does not know
+    (my $said = $r->{err}) =~ s/^Attribute (?:hash_seed|host) has \d+ distinct values passed through unmerged\n//gm;
+    is $said, '', "$command: nothing on stderr";
     return $r;
 }
 
