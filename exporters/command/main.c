@@ -564,6 +564,15 @@ static bool load_report(struct run *run, const char *path, const char *shown_pat
     const bool whole = read_input(run, path, &tee.sink, &read_error);
     if (builder != NULL)
         report->profile = nytp_builder_finish(builder, whole ? NULL : &read_error, &error);
+    if (report->profile != NULL && report->summary->n_files == 0 && report->profile->n_arcs > 0) {
+        nytp_summary_free(report->summary);
+        report->summary = nytp_summary_of_profile(report->profile);
+        if (report->summary == NULL) {
+            nytp_error_set(&error, NYTP_ERR_MEMORY, "out of memory");
+            say_unusable(run, shown_path, &error);
+            return false;
+        }
+    }
     const bool is_empty = report->summary->n_files == 0 && report->summary->n_subs == 0;
     if ((builder != NULL && report->profile == NULL) || (!whole && is_empty)) {
         say_unusable(run, shown_path, whole ? &error : &read_error);

@@ -15,7 +15,8 @@
 static bool tee_event(struct nytp_sink *sink, const struct nytp_event *event)
 {
     struct nytp_tee *tee = (struct nytp_tee *)sink;
-    return tee->first->event(tee->first, event) &&
+    const bool has_no_file = event->tag == NYTP_TAG_TIME_LINE && event->u.time.fid == 0;
+    return (has_no_file || tee->first->event(tee->first, event)) &&
            (tee->second == NULL || tee->second->event(tee->second, event));
 }
 
@@ -23,6 +24,64 @@ void nytp_tee_init(struct nytp_tee *tee, struct nytp_sink *first, struct nytp_si
 {
     *tee = (struct nytp_tee){.sink = {tee_event}, .first = first, .second = second};
 }
+
+/* ---- a summary made from a model ---- */
+
+static struct nytp_str text_of(struct nytp_name name)
+{
+    return (struct nytp_str){.ptr = name.ptr, .len = name.len, .utf8 = true};
+}
+
+static bool add_sub(struct nytp_summary *summary, const struct nytp_profile *profile, uint32_t s)
+{
+    const struct nytp_sub *sub = &profile->subs[s];
+    const struct nytp_event event = {
+        .tag = NYTP_TAG_SUB_INFO,
+        .u.sub_info = {.fid = 0,
+                       .first_line = sub->first_line,
+                       .last_line = sub->last_line,
+                       .name = text_of(sub->name)},
+    };
+    return summary->sink.event(&summary->sink, &event);
+}
+
+static bool add_arc(struct nytp_summary *summary, const struct nytp_profile *profile, uint32_t a)
+{
+    const struct nytp_arc *arc = &profile->arcs[a];
+    const double tick_s = 1 / (double)profile->ticks_per_sec;
+    const struct nytp_event event = {
+        .tag = NYTP_TAG_SUB_CALLERS,
+        .u.sub_callers = {.fid = 0,
+                          .line = arc->line,
+                          .count = arc->calls < UINT32_MAX ? (uint32_t)arc->calls : UINT32_MAX,
+                          .rec_depth = arc->rec_depth,
+                          .incl_s = (double)arc->incl_ticks * tick_s,
+                          .excl_s = (double)arc->excl_ticks * tick_s,
+                          .reci_s = (double)arc->reci_ticks * tick_s,
+                          .caller = text_of(profile->subs[arc->caller].name),
+                          .callee = text_of(profile->subs[arc->callee].name)},
+    };
+    return summary->sink.event(&summary->sink, &event);
+}
+
+struct nytp_summary *nytp_summary_of_profile(const struct nytp_profile *profile)
+{
+    struct nytp_summary *summary = nytp_summary_new();
+    bool ok = summary != NULL;
+    for (uint32_t s = 1; ok && s < profile->n_subs; s++)
+        ok = profile->subs[s].first_line == 0 || add_sub(summary, profile, s);
+    for (uint32_t a = 0; ok && a < profile->n_arcs; a++)
+        ok = add_arc(summary, profile, a);
+    if (!ok) {
+        nytp_summary_free(summary);
+        return NULL;
+    }
+    summary->ticks_per_sec = (double)profile->ticks_per_sec;
+    summary->duration_s = (double)profile->total_ticks / (double)profile->ticks_per_sec;
+    return summary;
+}
+
+/* ---- several inputs ---- */
 
 struct temp_file {
     FILE *stream;

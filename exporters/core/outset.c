@@ -367,18 +367,29 @@ static void remove_old(struct nytp_outset *set, const char *name)
     free(path);
 }
 
+/* NULL when memory is out. */
+static char **sorted_names(struct nytp_outset *set)
+{
+    char **names = malloc((set->n_names + 1) * sizeof *names);
+    if (names == NULL) {
+        no_memory(set);
+    } else {
+        memcpy(names, set->names, set->n_names * sizeof *names);
+        qsort(names, set->n_names, sizeof *names, by_text);
+    }
+    return names;
+}
+
 /* Remove what an earlier report wrote and this one does not write again. */
 static void remove_earlier(struct nytp_outset *set)
 {
     struct listing old = {0};
     read_manifest(set, &old);
-    char **new_names = malloc((set->n_names + 1) * sizeof *new_names);
+    char **new_names = sorted_names(set);
     DIR *folder = opendir(set->path);
     if (new_names == NULL || folder == NULL) {
         no_memory(set);
     } else {
-        memcpy(new_names, set->names, set->n_names * sizeof *new_names);
-        qsort(new_names, set->n_names, sizeof *new_names, by_text);
         for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
             const char *name = entry->d_name;
             if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
@@ -399,12 +410,33 @@ static void remove_earlier(struct nytp_outset *set)
 
 /* ---- finishing ---- */
 
+/* Files of earlier reports that stay are listed on, so that a later one can still remove them. */
+static void put_earlier(struct nytp_outset *set, struct nytp_out *out)
+{
+    struct listing old = {0};
+    char **new_names = sorted_names(set);
+    read_manifest(set, &old);
+    for (uint32_t i = 0; new_names != NULL && i < old.n; i++) {
+        char *path = joined(set->path, old.names[i]);
+        struct stat st;
+        if (path != NULL && strchr(old.names[i], '/') == NULL && lstat(path, &st) == 0 &&
+            !is_listed(new_names, set->n_names, old.names[i]))
+            nytp_printf(out, "%s\n", old.names[i]);
+        free(path);
+    }
+    free(new_names);
+    free(old.names);
+    free(old.text);
+}
+
 static void put_manifest(struct nytp_outset *set)
 {
     struct nytp_out *out = nytp_outset_member(set, MANIFEST);
     nytp_puts(out, MANIFEST_TITLE);
     for (uint32_t i = 0; i < set->n_names; i++)
         nytp_printf(out, "%s\n", set->names[i]);
+    if (!set->replace)
+        put_earlier(set, out);
     close_member(set);
 }
 

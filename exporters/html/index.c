@@ -65,7 +65,7 @@ static void put_more_links(struct nytp_report *report)
 void nytp_report_index(struct nytp_report *report)
 {
     const struct nytp_report_page page = {
-        .kind = "index", .name = "index.html", .title = "Profile index", .file = NONE};
+        .kind = "index", .name = "index.html", .title = "Profile", .of_program = true, .file = NONE};
     report->explained = true;
     nytp_report_page_begin(report, &page);
     put_sentence(report);
@@ -103,6 +103,7 @@ static struct nytp_str package_of(const struct nytp_report *report, uint32_t sub
 
 struct tile {
     struct nytp_str package;
+    double package_s; /* of all its subs */
     double excl_s;
     uint32_t sub;
 };
@@ -114,16 +115,31 @@ static int compare_text(struct nytp_str a, struct nytp_str b)
     return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-/* By package, time falling, index. */
+/* By time of the package falling, package, time falling, index. */
 static int compare_tiles(const void *left, const void *right)
 {
     const struct tile *a = left, *b = right;
     const int order = compare_text(a->package, b->package);
+    if (order != 0 && a->package_s != b->package_s)
+        return a->package_s > b->package_s ? -1 : 1;
     if (order != 0)
         return order;
     if (a->excl_s != b->excl_s)
         return a->excl_s > b->excl_s ? -1 : 1;
     return (a->sub > b->sub) - (a->sub < b->sub);
+}
+
+/* Needs the tiles by package. */
+static void sum_packages(struct tile *tiles, uint32_t n)
+{
+    for (uint32_t first = 0, end; first < n; first = end) {
+        double sum = 0;
+        for (end = first; end < n && compare_text(tiles[end].package, tiles[first].package) == 0;
+             end++)
+            sum += tiles[end].excl_s;
+        for (uint32_t i = first; i < end; i++)
+            tiles[i].package_s = sum;
+    }
 }
 
 static void put_tile(struct nytp_report *report, uint32_t sub)
@@ -177,9 +193,12 @@ void nytp_report_treemap(struct nytp_report *report)
     if (tiles != NULL) {
         for (uint32_t i = 0; i < report->n_called; i++) {
             const uint32_t sub = report->subs_by_time[i];
-            tiles[i] = (struct tile){package_of(report, sub),
-                                     report->summary->subs[sub].excl_s, sub};
+            tiles[i] = (struct tile){.package = package_of(report, sub),
+                                     .excl_s = report->summary->subs[sub].excl_s,
+                                     .sub = sub};
         }
+        qsort(tiles, report->n_called, sizeof *tiles, compare_tiles); /* by package */
+        sum_packages(tiles, report->n_called);
         qsort(tiles, report->n_called, sizeof *tiles, compare_tiles);
         put_tiles(report, tiles, report->n_called);
     } else {

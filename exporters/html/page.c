@@ -261,8 +261,12 @@ void nytp_report_page_begin(struct nytp_report *report, const struct nytp_report
         nytp_report_put_file(report, page->file);
     else
         nytp_puts(report->out, page->title);
+    if (page->of_program) {
+        nytp_puts(report->out, " of ");
+        put_program(report);
+    }
     nytp_printf(report->out, "</h%d>\n", report->single ? 2 : 1);
-    if (page->file == NONE && !report->single) {
+    if (page->file == NONE && !page->of_program && !report->single) {
         nytp_puts(report->out, "<p class=\"program\">");
         put_program(report);
         nytp_puts(report->out, "</p>\n");

@@ -166,6 +166,7 @@ struct nytp_report_page {
     const char *kind; /* index, subs, treemap, source */
     const char *name; /* file name */
     const char *title;          /* of the document, before the program's name */
+    bool of_program;            /* the program's name belongs into the heading */
     uint32_t file;              /* source: index; else NONE */
     enum nytp_level level;
 };

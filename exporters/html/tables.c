@@ -87,7 +87,7 @@ static void put_sub_remarks(struct nytp_report *report, uint32_t sub)
     const struct nytp_summary_sub *s = &report->summary->subs[sub];
     if (nytp_report_is_opcode(report, sub))
         nytp_puts(report->out, " <small>opcode</small>");
-    else if (nytp_report_is_foreign(report, sub))
+    else if (nytp_report_is_foreign(report, sub) && (s->has_range || s->is_foreign))
         nytp_puts(report->out, " <small>xsub</small>");
     if (s->rec_depth > 0) {
         nytp_printf(report->out, " <small>recurses: max depth %u, inclusive time ",

@@ -70,7 +70,7 @@ def our_lines(page):
     rows = {}
     for row in page.root.elements("tr"):
         cells = cells_of(row)
-        if cells and cells[0].tag == "th" and row.get("id"):
+        if cells and "list" not in row.parent.parent.classes and row.get("id"):
             key = int(row.get("id")) if row.get("id").isdigit() else row.get("id")
             four = [c.text().strip() for c in cells[1:5]] if len(cells) == 6 else [""] * 4
             rows[key] = (tuple(four), cells[-1])

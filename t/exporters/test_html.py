@@ -411,6 +411,19 @@ def test_evals_of_one_line_are_merged_unless_not_wanted(report):
     assert merged < apart
 
 
+def test_a_log_of_devel_dprof_has_subs_and_a_flame_graph(command, tmp_path):
+    tmon = tmp_path / "tmon.out"
+    assert run(command, "--tmon", "-o", tmon, profiles.profile("recurse")).returncode == 0
+    done = run(command, "--html", "-o", f"{tmp_path}/r/", tmon)
+    assert done.returncode == 0, done.stderr
+    report = htmlpages.Report(tmp_path / "r")
+    assert list(htmlpages.problems(report)) == []
+    want = Totals(profiles.profile("recurse"))
+    calls = {row[5].own_text().split()[0]: row[0].number() for row in report.pages["index-subs-excl.html"].table("subs")}
+    assert calls["main::fib"] == want.subs["main::fib"].calls
+    assert "main::fib" in (report.folder / "flame.js").read_text()
+
+
 def test_a_selection_is_told_and_selects_the_flame_graph_only(report):
     focused, whole = report("mixed-calls2", "--focus=inner|sum"), report("mixed-calls2")
     note = focused.pages["index.html"].root.elements("p", "selected")[0].text()
@@ -529,3 +542,15 @@ def test_a_page_that_is_a_folder_is_told_before_anything_is_moved(command, old_r
     assert done.returncode == 4 and b"flame.js" in done.stderr
     del before["flame.js"]
     assert content(old_report) == before
+
+
+def test_what_is_written_over_can_still_be_removed(command, old_report):
+    """A report without the pages of an earlier one lists them on, for a later --replace."""
+    earlier = {p.name for p in old_report.iterdir()}
+    profile = profiles.profile("recurse")
+    assert run(command, "--html", "--no-flame", "--minimal", "-o", f"{old_report}/", profile).returncode == 0
+    assert {p.name for p in old_report.iterdir()} == earlier
+    done = run(command, "--html", "--no-flame", "--minimal", "--replace", "-o", f"{old_report}/", profile)
+    assert done.returncode == 0 and done.stderr == b""
+    assert not {"flame.js", "packages-callgraph.dot"} & {p.name for p in old_report.iterdir()}
+

@@ -1,0 +1,127 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# nytprofhtml: its options, and programs that run it the way plug-ins of web frameworks do. What is on the pages
+# is for t/exporters/test_html.py.
+use strict;
+use warnings;
+
+use Cwd qw(getcwd);
+use File::Path qw(remove_tree);
+use FindBin ();
+use lib $FindBin::Bin;
+use Recorded qw(record run_script slurp folder);
+use Test::More;
+
+my $top = getcwd();
+my $folder = folder();
+my $profile = record('page', "use lib 'sub';\nuse List::Util 'sum';\nsub work { sum(1 .. 9) }\nwork() for 1 .. 3;\n"
+        . "eval \"\\\$_ + 1\" for 1 .. 3;\n", 'blocks=1');
+
+sub files { my ($where) = @_; opendir my $dir, $where or return; return sort grep { !/\A\./ } readdir $dir }
+sub html { return run_script('nytprofhtml', @_) }
+
+# -- options
+
+my ($status, $out, $err) = html('-f', $profile, '-o', "$folder/r");
+is("$status$err", 0, 'a report is written');
+is($out, "Report written: $folder/r/index.html\n", 'which is all that is said');
+(my $page = "$folder/page-pl") =~ s{[./]+}{-}g;
+$page =~ s/\A-//;
+my %is_there = map { $_ => 1 } files("$folder/r");
+ok($is_there{$_}, $_) for qw(index.html index-subs-excl.html subs-treemap-excl.html all_stacks_by_time.calls all_stacks_by_time.svg flamegraph_subattr.txt packages-callgraph.dot
+    subs-callgraph.dot), "$page.dot", map {"$page-1-$_.html"} qw(line block sub);
+ok(scalar(grep {/\AList-Util-pm-\d+-sub\.html\z/} keys %is_there), 'library files are named without their folder');
+
+(undef, undef, $err) = html('-f', $profile, '-o', "$folder/nolib", '--no-lib');
+ok(scalar(grep {/-List-Util-pm-\d+-line\.html\z/} files("$folder/nolib")), '--no-lib: with it');
+
+for my $case (['--minimal', qr/-(?:sub|block)\.html\z|\.dot\z/], ['--min', qr/\.dot\z/], ['--no-flame', qr/\.svg\z|\.calls\z|flame/],
+    ['--noflame', qr/\.svg\z/]) {
+    my ($option, $absent) = @$case;
+    remove_tree("$folder/m");
+    ($status, undef, $err) = html($option, '-f', $profile, '-o', "$folder/m");
+    is("$status$err", 0, "$option is taken");
+    is_deeply([grep {/$absent/} files("$folder/m")], [], 'and leaves out what it says');
+}
+my @merged = grep {/\A\(eval/} files("$folder/r");
+for my $option ('--no-mergeevals', '--no-merge-evals') {
+    ($status) = html($option, '-f', $profile, '-o', "$folder/apart");
+    is($status, 0, "$option is taken");
+    cmp_ok(scalar(grep {/\A\(eval/} files("$folder/apart")), '>', scalar @merged, 'and gives more pages');
+}
+for my $options (['--flamewidth', 800], ['--debug'], ['--no-debug'], ['--mergeevals'], ['--merge-evals'], ['--flame'], ['--lib', '/x'],
+    ['-l', '/x'], ['--title', '<b>']) {
+    ($status, undef, $err) = html(@$options, '-f', $profile, '-o', "$folder/o");
+    is("$status$err", 0, "@$options");
+}
+like(slurp("$folder/o/index.html"), qr/<h1>Profile of &lt;b&gt;<\/h1>/, '--title is in the heading');
+html('--flamewidth=800', '-f', $profile, '-o', "$folder/o");
+like(slurp("$folder/o/all_stacks_by_time.svg"), qr/ width="800"/, '--flamewidth is the width of the picture');
+
+open my $mine, '>', "$folder/r/mine.txt" or die;
+close $mine;
+html('-f', $profile, '-o', "$folder/r", '--minimal');
+ok(-e "$folder/r/$page.dot", 'without --delete what was there stays');
+($status, undef, $err) = html('--del', '-f', $profile, '-o', "$folder/r", '--minimal');
+is($status, 0, '--del');
+like($err, qr/left 1 file/, 'it is said what stays');
+ok(!-e "$folder/r/$page.dot" && -e "$folder/r/mine.txt", '--delete: what a report wrote goes, nothing else');
+
+($status, $out, $err) = html('--single', '-f', $profile, '-o', '-');
+is("$status$err", 0, 'one file to standard output');
+like($out, qr/\A<!DOCTYPE html>.*<\/html>\n\z/s, 'and nothing else');
+($status) = html('-f', $profile, '-f', $profile, '-o', "$folder/two");
+is($status, 0, 'two profiles');
+like(slurp("$folder/two/index-subs-excl.html"), qr/<tr><td>6<td>1.*work/, 'are one report');
+
+($status, $out, $err) = html('-f', "$folder/nosuch", '-o', "$folder/no");
+is("$status$out", 1, 'no such profile');
+ok(!-d "$folder/no", 'no folder is made');
+($status, $out, $err) = html('-f', $profile, '-o', "$folder/no/such");
+is("$status$out", 4, 'no such folder');
+(undef, undef, $err) = html('-f', $profile, '-o', "$folder/o", 'extra.out');
+like($err, qr/ignored: extra\.out/, 'other arguments are ignored, and that is said');
+
+# -- callers: as Plack's middleware does it, by name in PATH and by -f, -o; as Mojolicious' plug-in does it, beside perl
+
+sub write_caller {
+    my ($name, $text) = @_;
+    open my $fh, '>', "$folder/$name" or die;
+    print $fh $text;
+    close $fh or die;
+    return "$folder/$name";
+}
+
+my $middleware = write_caller('middleware.pl', <<'END');
+use strict;
+use warnings;
+my ($profile, $root) = @ARGV;
+my ($html) = grep { -x } map {"$_/nytprofhtml"} split /:/, $ENV{PATH};
+die "Cannot find nytprofhtml\n" if !$html;
+system($html, '-f', $profile, '-o', "$root/report") == 0 or die "nytprofhtml failed\n";
+open my $fh, '<', "$root/report/index.html" or die "no report: $!\n";
+my $page = do { local $/; <$fh> };
+print "200\nContent-Type: text/html; charset=utf-8\n\n", $page;
+END
+my $plugin = write_caller('plugin.pl', <<'END');
+use strict;
+use warnings;
+my ($profile, $root) = @ARGV;
+chomp(my $found = `sh -c 'command -v nytprofhtml'`);
+die "nytprofhtml is not there\n" if !-x $found;
+mkdir "$root/html";
+my $said = qx{"$found" --file="$profile" --out="$root/html" --delete 2>&1};
+die "it failed: $said\n" if $?;
+opendir my $dir, "$root/html" or die;
+print "$_\n" for sort grep {/index\.html/} readdir $dir;
+END
+{
+    local $ENV{PATH} = "$top/blib/script:$ENV{PATH}";
+    local $ENV{PERL5LIB} = join ':', map {"$top/blib/$_"} qw(lib arch);
+    my $said = qx{$^X $middleware $profile $folder};
+    is($?, 0, 'a middleware finds and runs it');
+    like($said, qr{<h1>Profile of page\.pl}, q{and serves the page});
+    is(qx{$^X $plugin $profile $folder}, "index.html\n", 'a plug-in finds and runs it');
+}
+
+done_testing();
