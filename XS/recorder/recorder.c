@@ -7,6 +7,7 @@
  * fork) hangs on the clock reading that every event makes anyway; see nytp_now().
  */
 #include "recorder.h"
+#include "costs.h"
 
 #include "file_name.h"
 
@@ -254,6 +255,8 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     if (rec->options.compress > 0)
         nytp_write_start_deflate(rec->writer, (int)rec->options.compress);
     nytp_write_pid_start(rec->writer, (uint32_t)rec->pid, (uint32_t)getppid(), time_of_day());
+    if (rec->dprof == NULL)
+        nytp_costs_write(aTHX_ rec);
 }
 
 static char *path_for(pTHX_ struct nytp_recorder *rec)
@@ -459,6 +462,8 @@ static void write_closing(pTHX_ struct nytp_recorder *rec)
     if (rec->dprof != NULL)
         nytp_dprof_end(rec, axis_now(rec));
     write_thread_count(rec);
+    if (rec->dprof == NULL && !rec->options.blocks) /* blocks look at a stack that may be gone */
+        nytp_costs_write(aTHX_ rec);
     nytp_write_pid_end(rec->writer, (uint32_t)rec->pid, time_of_day());
 }
 

@@ -11,6 +11,7 @@
  *   begins.c    BEGIN blocks that ran unrecorded
  *   files.c     file ids, string evals, source text
  *   release.c   lets go of string evals that are over
+ *   costs.c     what recording costs, measured
  *   exits.c     signals and other ends that perl does not see
  *
  * One interpreter is recorded, the first that starts profiling; hooks that run in another

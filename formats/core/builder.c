@@ -540,8 +540,6 @@ static bool attribute_event(struct nytp_builder *b, const struct nytp_event *e)
         if (ticks > 0 && ticks <= INT32_MAX)
             b->ticks_per_sec = (int64_t)ticks;
     }
-    if (b->in_process)
-        nytp_costs_note(&current(b)->costs, &e->u.pair.key, str_number(&e->u.pair.value));
     return keep_pair(b, &b->attributes, &b->n_attributes, &b->attributes_capacity, e);
 }
 
@@ -589,8 +587,11 @@ static bool builder_event(struct nytp_sink *sink, const struct nytp_event *e)
     case NYTP_TAG_START_DEFLATE:
         b->inflated = true;
         return true;
-    case NYTP_TAG_VERSION:
     case NYTP_TAG_COMMENT:
+        if (b->in_process)
+            nytp_costs_note(&current(b)->costs, &e->u.comment.text);
+        return true;
+    case NYTP_TAG_VERSION:
     case NYTP_TAG_COUNT:
         break;
     }

@@ -22,36 +22,54 @@ static const struct {
     const char *name;
     size_t offset;
 } cost_kinds[] = {
-#define NYTP_COST(kind) {"cost_" #kind, offsetof(struct nytp_costs, kind)},
+#define NYTP_COST(kind) {#kind, offsetof(struct nytp_costs, kind)},
 #include "cost_kinds.def"
 #undef NYTP_COST
 };
 
-#define N_KINDS (sizeof cost_kinds / sizeof *cost_kinds)
+static const char head[] = "nytp-costs";
 
-/* The index of the kind that an attribute is about, or N_KINDS. */
-static size_t kind_named(const struct nytp_str *key)
+bool nytp_is_costs(const struct nytp_str *comment)
 {
-    size_t i = 0;
-    while (i < N_KINDS && (key->len != strlen(cost_kinds[i].name) ||
-                           memcmp(key->ptr, cost_kinds[i].name, key->len) != 0))
-        i++;
-    return i;
+    const size_t len = sizeof head - 1;
+    return comment->len > len && memcmp(comment->ptr, head, len) == 0 &&
+           comment->ptr[len] == ' ';
 }
 
-bool nytp_is_cost(const struct nytp_str *key)
+/* One word, "stmt=10641", as far as it makes sense. */
+static void note_word(struct nytp_costs *costs, const char *word, size_t len)
 {
-    return kind_named(key) < N_KINDS;
-}
-
-void nytp_costs_note(struct nytp_costs *costs, const struct nytp_str *key, uint64_t picoseconds)
-{
-    const size_t kind = kind_named(key);
-    if (kind == N_KINDS || picoseconds == 0 || picoseconds > MOST_PICOSECONDS)
+    const char *const equals = memchr(word, '=', len);
+    if (equals == NULL || equals + 1 == word + len)
         return;
-    int64_t *const cost = (int64_t *)((char *)costs + cost_kinds[kind].offset);
-    if (*cost == 0 || (int64_t)picoseconds < *cost)
-        *cost = (int64_t)picoseconds;
+    int64_t value = 0;
+    for (const char *at = equals + 1; at < word + len; at++) {
+        if (*at < '0' || *at > '9' || value > MOST_PICOSECONDS)
+            return;
+        value = value * 10 + (*at - '0');
+    }
+    const size_t name_len = (size_t)(equals - word);
+    for (size_t i = 0; i < sizeof cost_kinds / sizeof *cost_kinds; i++) {
+        int64_t *const cost = (int64_t *)((char *)costs + cost_kinds[i].offset);
+        if (strlen(cost_kinds[i].name) == name_len &&
+            memcmp(cost_kinds[i].name, word, name_len) == 0 && value > 0 &&
+            value <= MOST_PICOSECONDS && (*cost == 0 || value < *cost))
+            *cost = value;
+    }
+}
+
+void nytp_costs_note(struct nytp_costs *costs, const struct nytp_str *comment)
+{
+    if (!nytp_is_costs(comment))
+        return;
+    const char *const end = comment->ptr + comment->len;
+    for (const char *at = comment->ptr + sizeof head; at < end;) {
+        const char *stop = at;
+        while (stop < end && *stop != ' ' && *stop != '\n')
+            stop++;
+        note_word(costs, at, (size_t)(stop - at));
+        at = stop + 1;
+    }
 }
 
 /* The same in ticks. */

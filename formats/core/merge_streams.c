@@ -279,12 +279,6 @@ static bool add_attribute(struct nytp_merge *m, struct nytp_str key, struct nytp
     }
     if (is(key, "nv_size"))
         return true;
-    if (nytp_is_cost(&key)) { /* of the process in which it stands */
-        char name[32];        /* longer than any of them */
-        snprintf(name, sizeof name, "%.*s", (int)key.len, key.ptr);
-        nytp_write_attribute(m->writer, name, value.ptr, value.len);
-        return true;
-    }
     bool first;
     struct setting *setting = setting_of(m, key, value, &first);
     if (setting == NULL)
@@ -635,12 +629,28 @@ static bool write_record(struct nytp_merge *m, const struct nytp_event *e)
     }
 }
 
+/* What recording cost, of the process in which it stands. */
+static bool write_costs(struct nytp_merge *m, const struct nytp_event *e)
+{
+    struct nytp_str text = e->u.comment.text;
+    char line[400];
+    if (text.len > 0 && text.ptr[text.len - 1] == '\n')
+        text.len--;
+    if (text.len >= sizeof line)
+        return true;
+    memcpy(line, text.ptr, text.len);
+    line[text.len] = '\0';
+    nytp_write_comment(m->writer, line);
+    return true;
+}
+
 static bool take(struct nytp_merge *m, const struct nytp_event *e)
 {
     switch (e->tag) {
     case NYTP_TAG_VERSION:
-    case NYTP_TAG_COMMENT:
         return true;
+    case NYTP_TAG_COMMENT:
+        return !nytp_is_costs(&e->u.comment.text) || (begin_records(m) && write_costs(m, e));
     case NYTP_TAG_START_DEFLATE:
         m->inflated = true;
         return true;

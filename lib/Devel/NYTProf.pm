@@ -229,13 +229,25 @@ profile files, 2 source files, 3 subs, 4 each timed flush.
 
 Measure with clock_gettime() clock N: 2 is the process's CPU time on Linux. Default is the monotonic
 clock, read from the processor's time stamp counter where the kernel itself relies on it. A clock
-that is not there becomes the realtime clock.
+that is not there becomes the realtime clock. Any but the default is read by a system call, which takes
+ten times as long as all else that recording does; it is measured and taken off like the rest
+(L</WHAT RECORDING COSTS>), so C<clock=2> shows processor time without waits, but what remains of subs of
+less than some microseconds a call is rough.
 
 =item usecputime=1
 
 Has been removed; the program runs unprofiled.
 
 =back
+
+=head1 WHAT RECORDING COSTS
+
+Each statement and call takes a little longer while it is recorded: some 10 ns a statement, 50 a call. What has
+many small ones would look dearer than it is. So each process measures what that cost is, at its start and
+its end (some 50 microseconds each), and writes it into the profile, and L<nytp-export> takes counts times
+costs off: shares are then those of the program that nobody looks at. C<--as-recorded> shows the
+times as they were measured, as do this distribution's reading modules and any other reader of the
+format.
 
 =head1 FUNCTIONS
 

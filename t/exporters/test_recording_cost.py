@@ -32,9 +32,9 @@ def with_costs(path, out, costs=None):
     at = start + 1
     at += u32_size(data[at])
     at += u32_size(data[at]) + 8
-    lines = "".join(f":cost_{kind}={value}\n" for kind, value in (costs or COSTS).items())
+    words = " ".join(f"{kind}={value}" for kind, value in (costs or COSTS).items())
     plain = data[:start].removesuffix(b"z")
-    out.write_bytes(plain + data[start:at] + lines.encode() + data[at:])
+    out.write_bytes(plain + data[start:at] + f"#nytp-costs {words}\n".encode() + data[at:])
     return str(out)
 
 
@@ -231,7 +231,7 @@ def two_processes():
     for pid in 7, 8:
         stream.pid_start(pid)
         for value in (30_000_000, 20_000_000, 25_000_000) if pid == 7 else ():
-            stream.attribute("cost_stmt", value)          # the lowest counts: 200 ticks
+            stream.comment(f"nytp-costs stmt={value}")          # the lowest counts: 200 ticks
         stream.fid(1, "/x/a.pl")
         for _ in range(4):
             stream.time(1000, 1, 3)
@@ -256,7 +256,7 @@ def test_merging_keeps_costs_with_their_process(export, tmp_path):
 
 
 def test_no_time_goes_below_zero(export, tmp_path):
-    stream = Writer().pid_start(7).attribute("cost_stmt", 100_000_000).fid(1, "/x/a.pl")
+    stream = Writer().pid_start(7).comment("nytp-costs stmt=100000000").fid(1, "/x/a.pl")
     for _ in range(10):
         stream.time(5, 1, 3)
     file = str(stream.pid_end(7).save(tmp_path / "much.out"))
@@ -266,6 +266,6 @@ def test_no_time_goes_below_zero(export, tmp_path):
 
 @pytest.mark.parametrize("value", ["0", "-5", "x", "100000001", "99999999999999999999999", ""])
 def test_costs_that_cannot_be_are_passed_over(export, tmp_path, value):
-    stream = Writer().pid_start(7).attribute("cost_stmt", value).fid(1, "/x/a.pl").time(500, 1, 3)
+    stream = Writer().pid_start(7).comment(f"nytp-costs x=1 stmt={value} =7 leave").fid(1, "/x/a.pl").time(500, 1, 3)
     file = str(stream.pid_end(7).save(tmp_path / "odd.out"))
     assert json.loads(export("--json", "--unit=ticks", file))["total"] == 500

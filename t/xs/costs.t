@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# What recording costs stands in the profile: behind each process's start and before its end.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use Devel::NYTProf::ReadStream qw(for_chunks);
+use NYTPTest;
+
+my @KINDS = qw(stmt leave call_in call_out xsub_in xsub_out op_in op_out);
+my $CODE = "sub f { my \$n = shift; return \$n + 1 }\nmy \$x = 0;\n\$x = f(\$x) for 1 .. 50;\nprint \"\$x\\n\";\n";
+
+# [tag, arguments] of what matters here, in order.
+sub records_of {
+    my ($file) = @_;
+    my @found;
+    for_chunks {
+        my ($tag, @arguments) = @_;
+        push @found, [$tag] if $tag =~ /^PID_/;
+        push @found, map { [split /=/] } $1 =~ /\S+/g if $tag eq 'COMMENT' && $arguments[0] =~ /^nytp-costs (.*)/;
+    } filename => $file;
+    return @found;
+}
+
+sub shape { return join ' ', map { $_->[0] } @_ }
+
+my $COSTS = join ' ', @KINDS;
+
+for my $opts ('', 'compress=0', 'blocks=1', 'calls=0:stmts=0', 'clock=0', 'clock=2') {
+    my $run = run_prog(code => $CODE, opts => $opts);
+    is $run->{out} . $run->{err}, "50\n", "$opts: the program is as ever";
+    my @records = records_of("$run->{dir}/nytprof.out");
+    my $again = $opts eq 'blocks=1' ? '' : " $COSTS";
+    is shape(@records), "PID_START $COSTS$again PID_END", "$opts: behind the start and before the end";
+    my @odd = grep { @$_ > 1 && !($_->[1] =~ /^[0-9]+\z/ && $_->[1] >= 500 && $_->[1] < 20e6) } @records;
+    is "@{[map {join '=', @$_} @odd]}", '', "$opts: picoseconds, half a nanosecond to 20 microseconds";
+}
+
+scenario 'a child has its own' => sub {
+    my $run = run_prog(code => "my \$p = fork; $CODE exit if !\$p; waitpid \$p, 0;");
+    my @files = glob "$run->{dir}/nytprof.out*";
+    is scalar @files, 2, 'two profiles';
+    is shape(records_of($_)), "PID_START $COSTS $COSTS PID_END", 'each with its costs' for @files;
+};
+
+scenario 'nothing of the measurement is in the profile' => sub {
+    my $run = run_prog(code => $CODE, opts => 'savesrc=0');
+    my $p = profile_in($run);
+    is join('; ', check_sums($p)), '', 'sums';
+    is_deeply stmt_counts($p, script_fid($p)), {1 => 100, 2 => 1, 3 => 1, 4 => 1}, 'statements of the program only'
+      or diag explain stmt_counts($p, script_fid($p));
+};
+
+scenario 'a clock that is a system call: what it costs is taken off' => sub {
+    my $root = root();
+    plan skip_all => 'nytp-export is not built' if !-x "$root/bin/nytp-export";
+    my $run = run_prog(code => 'my $x = 0; for my $i (1 .. 200_000) { $x += $i; $x ^= 1; $x++ }', opts => 'clock=2');
+    my %total;
+    for my $how ('', '--as-recorded') {
+        my $json = `'$root/bin/nytp-export' --json --unit=ns $how '$run->{dir}/nytprof.out'`;
+        ($total{$how}) = $json =~ /"total":([0-9]+)/ or die $json;
+    }
+    note "recorded $total{'--as-recorded'} ns, corrected $total{''} ns";
+    cmp_ok $total{''}, '<', 0.6 * $total{'--as-recorded'}, 'most of what was recorded was the clock';
+    cmp_ok $total{''}, '>', 0, 'and something is left';
+};
+
+done_testing;
