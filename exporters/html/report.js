@@ -78,8 +78,9 @@ const invalid = (element, isSo) => element.setAttribute("aria-invalid", String(!
 
 /* ---------------------------------------------------------------- theme (before the first paint) */
 
-const THEMES = ["auto", "light", "dark"];
-let theme = kept("theme") || "auto";
+const NEXT_THEME = {auto: "light", light: "dark", dark: "auto"};
+let theme = NEXT_THEME[kept("theme")] ? kept("theme") : "auto";
+/* What is to be shown again when theme or fragment have changed. */
 const redraws = [];
 
 function showTheme() {
@@ -119,20 +120,17 @@ let pages = [], page = null;
 const prefix = () => page.dataset.idPrefix || "";
 
 function fragment() {
-    let text = location.hash.slice(1);
+    const text = location.hash.slice(1);
     try {
-        text = decodeURIComponent(text);
+        return decodeURIComponent(text);
     } catch {
-        /* as it stands */
+        return text;
     }
-    return text.startsWith(prefix()) ? text.slice(prefix().length) : text;
 }
 
 function settings() {
-    const text = location.hash.slice(1).replace(encodeURI(prefix()), "").replace(prefix(), "");
-    if (/^[\w.]+=/.test(text))
-        return new URLSearchParams(text);
-    return new URLSearchParams(text && text !== page.id ? "" : keptHere());
+    const text = location.hash.slice(1).replace(/^[^=]*[.]html(:|%3A)/, "");
+    return new URLSearchParams(/^[\w.]+=/.test(text) ? text : text && text !== page.id ? "" : keptHere());
 }
 
 function address(text) {
@@ -154,9 +152,6 @@ function setting(key, value) {
     keptHere(now.toString());
     address(now.toString());
 }
-
-/* Settings are shown again when the fragment changes: by the back button, or by hand. */
-const followers = [];
 
 /* ---------------------------------------------------------------- tables: sort and filter */
 
@@ -251,7 +246,7 @@ function setUpTable(box, main) {
         };
         table.before(make("div", {className: "bar"}, input, said));
     }
-    followers.push(follow);
+    redraws.push(follow);
     follow();
 }
 
@@ -948,7 +943,7 @@ function setUpTreemap(section) {
 
     function describe() {
         if (!over) {
-            detail.replaceChildren(only ? back : span("Click: one package, then its sub's source. The same is in the list below."));
+            detail.replaceChildren(only ? back : span("Click: one package, then a sub's source. All is in the list below."));
             return;
         }
         const {one, sub} = over, facts = sub.facts;
@@ -1020,7 +1015,7 @@ const follow = selector => (find(selector, page) || find(selector) || html).clic
 
 let themeButton = null;
 function nextTheme() {
-    theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+    theme = NEXT_THEME[theme];
     kept("theme", theme);
     themeButton.textContent = "Theme: " + theme;
     showTheme();
@@ -1044,20 +1039,24 @@ function setUpPage(tools) {
     if (page.isSetUp)
         return;
     page.isSetUp = true;
-    page.tools = make("span", {className: "bar"});
+    page.tools = make("span");
     const kind = page.dataset.page, main = {index: "files", subs: "subs", source: "subs"}[kind];
     all(".rows", page).forEach(box => find("table", box) && setUpTable(box, main));
     all(".source", page).forEach(box => setUpSource(box, page.tools));
     all(".flame", page).forEach(setUpFlame);
     all(".map", page).forEach(setUpTreemap);
-    page.tools.className = "";
-    tools.append(page.tools);
+    tools.prepend(page.tools);
 }
 
-/* The page that the fragment names: PAGE, PAGE:ID or, in a folder, the only one. */
+/* The page that the fragment names: PAGE or PAGE:ID. */
+function namedPage() {
+    const text = fragment();
+    return pages.find(one => text === one.id || text.startsWith(one.dataset.idPrefix));
+}
+
+/* Shows that page, or, in a folder, the only one. */
 function choosePage(tools) {
-    const text = decodeURI(location.hash.slice(1));
-    page = pages.find(one => one.id && (text === one.id || text.startsWith(one.dataset.idPrefix))) || page || pages[0];
+    page = namedPage() || page || pages[0];
     if (pages.length > 1) {
         pages.forEach(one => one === page ? one.removeAttribute("hidden") : one.setAttribute("hidden", "until-found"));
         pages.forEach(one => one.tools && (one.tools.hidden = one !== page));
@@ -1068,7 +1067,7 @@ function choosePage(tools) {
 /* Opens what hides the element that the fragment names and brings it into view. */
 function showTarget() {
     all(".here").forEach(old => old.classList.remove("here"));
-    const target = document.getElementById(prefix() + fragment()) || document.getElementById(location.hash.slice(1));
+    const target = document.getElementById(location.hash.slice(1)) || document.getElementById(fragment());
     if (!target || target === page)
         return;
     for (let at = target; at; at = at.parentElement)
@@ -1086,6 +1085,7 @@ function start() {
     if (!pages.length || !tools)
         return;
     choosePage(tools);
+    pages.forEach(one => one.onbeforematch = () => namedPage() === one || (location.hash = one.id));
     themeButton = button("Theme: " + theme, "t", nextTheme);
     tools.append(themeButton, button("?", "keys", help));
     document.addEventListener("keydown", onKey);
@@ -1094,7 +1094,7 @@ function start() {
         choosePage(tools);
         if (page !== before)
             scrollTo(0, 0);
-        followers.forEach(work => work());
+        redraws.forEach(work => work());
         showTarget();
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);

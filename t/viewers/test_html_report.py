@@ -95,7 +95,7 @@ def column(one, box, number):
 
 # -------------------------------------------------------------------- every page
 
-@pytest.mark.parametrize("name", ["mixed-blocks", "evals", "names", "recurse"])
+@pytest.mark.parametrize("name", ["mixed-blocks", "evals"])
 def test_no_page_complains(browser, report, name):
     folder = report(name)
     pages = sorted(folder.glob("*.html"))
@@ -532,6 +532,8 @@ def test_one_file_holds_all_pages(page, report):
     assert one.eval("document.querySelector('.here').id") == f"{source}:12"
     one.eval("location.hash = '#index-subs-excl.html'")
     one.until(f"{shown} == 'index-subs-excl.html'")
+    one.eval("location.hash = '#%zz'")
+    one.until("location.hash == '#%zz'")
     one.key("/")
     one.type("main::c")
     assert "q=main" in one.eval("location.hash")
