@@ -23,6 +23,8 @@ _nytp_export() {
         words="user system real" ;;
     --sort)
         words="self incl calls percall name" ;;
+    --labels)
+        words="pid,script pid script none" ;;
     --annotations)
         words="github" ;;
     --source-dir | --lib)
@@ -30,7 +32,7 @@ _nytp_export() {
         mapfile -t COMPREPLY < <(compgen -d -- "$cur")
         return ;;
     --focus | --ignore | --hide | --show | --show-from | --list | --peek | --wait | --min-percent | --max-depth | --max-calls | --title | --flame-width | \
-        --fail-over | --fail-least)
+        --fail-over | --fail-least | --label | --trim-path)
         return ;;
     *)
         if [[ $cur != -* ]]; then

@@ -49,6 +49,8 @@ chromium                              chromium
 pdftotext                             poppler-utils
 tidy                                  tidy
 curl                                  curl
+clickhouse-server                     clickhouse-server
+clickhouse-client                     clickhouse-client
 /usr/lib/apache2/modules/mod_perl.so  libapache2-mod-perl2
 node                                  nodejs
 npm                                   npm

@@ -14,6 +14,7 @@
 #include "outputs.h"
 #include "unpack.h"
 #include "../selection/rename.h"
+#include "../selection/trim.h"
 #include "../core/version.h"
 #include "viewer.h"
 
@@ -265,6 +266,16 @@ static struct nytp_build_options build_options(const struct nytp_cli *cli)
     };
 }
 
+static bool trim_paths(struct run *run, const char *path, struct nytp_profile *profile)
+{
+    const struct nytp_texts *prefixes = &run->cli.trim_paths;
+    struct nytp_error error = {0};
+    if (prefixes->n == 0 || nytp_trim_paths(profile, prefixes->at, prefixes->n, &error))
+        return true;
+    say_unusable(run, path, &error);
+    return false;
+}
+
 struct nytp_profile *load(struct run *run, const char *path, struct nytp_count *count)
 {
     const struct nytp_build_options options = build_options(&run->cli);
@@ -285,6 +296,10 @@ struct nytp_profile *load(struct run *run, const char *path, struct nytp_count *
     if (profile == NULL) {
         say_unusable(run, path,
                      whole || error.status == NYTP_ERR_MEMORY ? &error : &read_error);
+        return NULL;
+    }
+    if (!trim_paths(run, path, profile)) {
+        nytp_profile_free(profile);
         return NULL;
     }
     if (profile->partial)
@@ -374,6 +389,9 @@ static enum exit_status write_profile(const struct run *run, const struct nytp_p
     struct nytp_out *out = open_output(path, &error);
     if (out == NULL)
         return output_failed(path, &error);
+    const size_t len = strlen(path);
+    if (run->cli.exporter->gzips && len > 3 && strcmp(path + len - 3, ".gz") == 0)
+        nytp_out_gzip(out);
     run->cli.exporter->write(profile, &run->cli.export, out);
     const uint64_t n_negative = out->n_negative;
     const bool ok = close_output(out, &error);

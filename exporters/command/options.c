@@ -522,8 +522,26 @@ static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *erro
     return true;
 }
 
+static bool check_labels(const struct nytp_cli *cli, struct nytp_error *error)
+{
+    for (uint32_t i = 0; i < cli->export.labels.n; i++) {
+        const char *text = cli->export.labels.at[i];
+        if (strchr(text, '=') == NULL || text[0] == '=')
+            return usage_error(error, "--label takes KEY=VALUE, not \"%s\"", text);
+    }
+    const char *list = cli->export.auto_labels;
+    static const char *const known[] = {"pid", "script", "pid,script", "script,pid", "none"};
+    for (size_t i = 0; list != NULL && i < sizeof known / sizeof *known; i++)
+        if (strcmp(list, known[i]) == 0)
+            list = NULL;
+    return list == NULL ||
+           usage_error(error, "--labels takes pid, script, pid,script or none, not \"%s\"", list);
+}
+
 static bool check_combination(struct nytp_cli *cli, struct nytp_error *error)
 {
+    if (!check_labels(cli, error))
+        return false;
     if (cli->mode == NYTP_MODE_EXPORT && !check_comparison(cli, error))
         return false;
     if (cli->export.sort != NULL && !is_sort_key(cli->export.sort))
@@ -570,7 +588,7 @@ bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_err
     }
     if (cli->mode == NYTP_MODE_EXPORT && !choose_exporter(cli, error))
         return false;
-    if (cli->bases.n > 0 || (cli->exporter != NULL && cli->exporter->stable_names))
+    if (cli->bases.n > 0 || (cli->exporter != NULL && (cli->exporter->stable_names || cli->exporter->merges_evals)))
         cli->selection.merge_evals = true;
     cli->export.has_min_percent = cli->selection.min_percent >= 0;
     cli->export.min_percent = cli->selection.min_percent;
@@ -587,6 +605,8 @@ void nytp_cli_free(struct nytp_cli *cli)
     free(cli->files);
     free(cli->export.libs.at);
     free(cli->selected);
+    free(cli->trim_paths.at);
+    free(cli->export.labels.at);
     free(cli->bases.at);
     free(cli->limits.at);
     free(cli->gate_files.at);

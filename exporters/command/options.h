@@ -30,6 +30,7 @@ struct nytp_cli {
     struct nytp_read_options read;
     struct nytp_selection selection;
     char *selected;          /* owns export.selected */
+    struct nytp_texts trim_paths;
     struct nytp_texts bases; /* --diff */
     struct nytp_texts limits, gate_files,
         accept_files; /* as given; compare/gate.h reads them */

@@ -86,6 +86,23 @@ static void put_part(struct nytp_out *out, const struct nytp_profile *profile,
     }
 }
 
+/* Seconds since 1970, of what is known: the first start and the last end of all processes. */
+static void put_when(struct nytp_out *out, const struct nytp_profile *profile)
+{
+    double start = 0, end = 0;
+    for (uint32_t i = 0; i < profile->n_processes; i++) {
+        const struct nytp_process *process = &profile->processes[i];
+        if (process->start_s > 0 && (start == 0 || process->start_s < start))
+            start = process->start_s;
+        if (process->end_s > end)
+            end = process->end_s;
+    }
+    if (start > 0)
+        nytp_printf(out, "%-14s%.6f\n", "start", start);
+    if (end > 0)
+        nytp_printf(out, "%-14s%.6f\n", "end", end);
+}
+
 static void put_pairs(struct nytp_out *out, const char *label, const struct nytp_pair *pairs,
                       uint32_t n)
 {
@@ -111,6 +128,7 @@ void nytp_put_stats(struct nytp_out *out, const struct nytp_profile *profile,
 {
     for (uint32_t i = 0; i < profile->n_parts; i++)
         put_part(out, profile, &profile->parts[i]);
+    put_when(out, profile);
     if (count->n[NYTP_TAG_VERSION] > 0) {
         put_label(out, "format");
         nytp_printf(out, "%lu.%lu\n", (unsigned long)count->major, (unsigned long)count->minor);

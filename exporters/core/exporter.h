@@ -33,8 +33,10 @@ struct nytp_texts {
 struct nytp_export_options {
     const struct nytp_unit *unit; /* NULL = the format's own */
     enum nytp_weight weight;
-    bool weight_given;       /* the user chose it */
-    bool merge_runs;         /* several inputs are one run, not as many runs */
+    bool weight_given;        /* the user chose it */
+    struct nytp_texts labels; /* pprof, rows: "KEY=VALUE" of everything in the output */
+    const char *auto_labels;  /* pprof: of "pid,script", or "none"; NULL = both */
+    bool merge_runs;          /* several inputs are one run, not as many runs */
     uint32_t max_depth;      /* frames per stack; 0 = the format's default bound */
     bool collapse_recursion; /* a run of the same sub calling itself is one frame */
     bool plain_names;        /* callgrind: no name compression */
@@ -87,6 +89,8 @@ struct nytp_exporter {
                        struct nytp_out *out);
     const char *no_diff;
     bool sums_runs; /* write_diff() shows stacks, those of all runs of a side added up */
+    bool merges_evals; /* string evals are merged unless the user says otherwise */
+    bool gzips;        /* compressed when the output's name ends in .gz */
     bool stable_names; /* wants names that do not change when code moves, and evals merged */
 };
 

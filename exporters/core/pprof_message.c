@@ -64,6 +64,15 @@ struct entry {
     uint64_t statements;
 };
 
+/* A stack of samples that are added up, over processes: the stack of its caller and one more
+ * location. Roots hold what the samples of a process are labelled with. */
+struct merged_stack {
+    uint32_t parent, location; /* parent: itself for a root, whose location is a string */
+    int64_t values[N_VALUES];
+    uint32_t state; /* of the last frame: S_WAITING or 0 */
+    bool of_base;
+};
+
 struct process_labels {
     uint32_t state;       /* S_WAITING or 0 */
     uint32_t pid, script; /* strings; script 0 = unknown */
@@ -93,6 +102,14 @@ struct message {
     int64_t *stack; /* location ids of one sample, leaf first */
     struct entry *entries;
     uint32_t n_stack, n_entries, stack_size, entries_size;
+
+    const struct nytp_export_options *options;
+    uint32_t *label_ids; /* strings: key, value of each label that the user gave */
+    /* Only where processes are merged: */
+    struct nytp_table merged_ids; /* (parent, location) */
+    struct merged_stack *merged;
+    uint32_t *caller_stacks; /* by node of the process at hand: its callers, index of `merged` */
+    uint32_t n_merged, merged_size, n_caller_stacks, first_node;
 
     int64_t comments[MAX_COMMENTS]; /* strings */
     size_t n_comments;
@@ -244,9 +261,100 @@ static void put_sample(struct message *m, const struct process_labels *labels, u
     put_label(m, S_PID, labels->pid);
     put_label(m, S_SCRIPT, labels->script);
     put_label(m, S_STATE, labels->state);
+    for (uint32_t i = 0; i < m->options->labels.n; i++)
+        put_label(m, m->label_ids[2 * i], m->label_ids[2 * i + 1]);
     if (labels->of_base)
         put_label(m, S_BASE, S_TRUE);
     e->close(e);
+}
+
+/* ---- samples of several processes added up ---- */
+
+static bool wants_label(const struct message *m, const char *name)
+{
+    return m->options->auto_labels == NULL || strstr(m->options->auto_labels, name) != NULL;
+}
+
+static uint32_t merged_stack(struct message *m, uint32_t parent, uint32_t location,
+                             const struct process_labels *labels, uint32_t state)
+{
+    const struct nytp_key key = {parent, location, labels->of_base, state};
+    const uint32_t known = nytp_table_get(&m->merged_ids, key);
+    if (known != NYTP_TABLE_NONE)
+        return known;
+    const uint32_t id = m->n_merged;
+    if (!nytp_grow(&m->merged, &m->merged_size, id, sizeof *m->merged) ||
+        !nytp_table_put(&m->merged_ids, key, id)) {
+        no_memory(m);
+        return 0;
+    }
+    m->merged[m->n_merged++] = (struct merged_stack){
+        .parent = parent == UINT32_MAX ? id : parent,
+        .location = location,
+        .state = state,
+        .of_base = labels->of_base};
+    return id;
+}
+
+/* The stack of what calls a node; that of the caller of a root is the root of the merged tree. */
+static uint32_t caller_stack(struct message *m, const struct process_labels *labels, uint32_t n)
+{
+    const struct nytp_node *nodes = m->profile->nodes;
+    const uint32_t outer = nytp_stacks_outer(&m->stacks, n);
+    uint32_t *known = &m->caller_stacks[n - m->first_node];
+    if (*known != 0)
+        return *known - 1;
+    uint32_t stack;
+    if (outer == n)
+        stack = merged_stack(m, UINT32_MAX, labels->script, labels, 0);
+    else /* the outer one was seen before: its index is lower */
+        stack = merged_stack(m, m->caller_stacks[outer - m->first_node] - 1,
+                             location_id(m, nodes[outer].sub, nodes[n].file, nodes[n].line),
+                             labels, 0);
+    *known = stack + 1;
+    return stack;
+}
+
+static void add_merged(struct message *m, const struct process_labels *labels, uint32_t n,
+                       uint32_t leaf, const int64_t *values)
+{
+    const uint32_t stack =
+        merged_stack(m, caller_stack(m, labels, n), leaf, labels, labels->state);
+    for (int i = 0; ok(m) && i < N_VALUES; i++)
+        m->merged[stack].values[i] += values[i];
+}
+
+static bool begin_merged(struct message *m, uint32_t first, uint32_t end)
+{
+    if (end - first > m->n_caller_stacks) {
+        free(m->caller_stacks);
+        m->n_caller_stacks = end - first;
+        m->caller_stacks = malloc((size_t)m->n_caller_stacks * sizeof *m->caller_stacks);
+        if (m->caller_stacks == NULL)
+            return no_memory(m);
+    }
+    m->first_node = first;
+    memset(m->caller_stacks, 0, (size_t)(end - first) * sizeof *m->caller_stacks);
+    return true;
+}
+
+static void put_merged(struct message *m)
+{
+    for (uint32_t i = 0; i < m->n_merged && ok(m); i++) {
+        const struct merged_stack *merged = &m->merged[i];
+        if (merged->parent == i || (merged->values[VALUE_CALLS] == 0 &&
+                                    merged->values[VALUE_STATEMENTS] == 0 &&
+                                    merged->values[VALUE_WALL] == 0))
+            continue;
+        struct process_labels labels = {.state = merged->state, .of_base = merged->of_base};
+        m->n_stack = 0;
+        uint32_t at = i;
+        for (; m->merged[at].parent != at && ok(m); at = m->merged[at].parent)
+            push_location(m, m->merged[at].location);
+        labels.script = m->merged[at].location;
+        if (ok(m))
+            put_sample(m, &labels, (uint32_t)m->stack[0], merged->values);
+    }
 }
 
 static void add_entry(struct message *m, uint32_t file, uint32_t line, int64_t ticks,
@@ -339,6 +447,10 @@ static void put_context(struct message *m, const struct process_labels *labels, 
         if (values[VALUE_CALLS] == 0 && values[VALUE_STATEMENTS] == 0 &&
             values[VALUE_WALL] == 0)
             continue;
+        if (m->caller_stacks != NULL) {
+            add_merged(m, labels, n, location_id(m, sub, entry->file, entry->line), values);
+            continue;
+        }
         if (m->n_stack == 0)
             build_stack(m, n);
         const uint32_t leaf = location_id(m, sub, entry->file, entry->line);
@@ -371,18 +483,26 @@ static void put_process(struct message *m, uint32_t index)
     const struct nytp_profile *profile = m->profile;
     const struct nytp_process *process = &profile->processes[index];
     const uint32_t end = index + 1 < profile->n_processes ? process[1].root : profile->n_nodes;
+    const bool merges = !wants_label(m, "pid");
+    if (merges && !begin_merged(m, process->root, end))
+        return;
     char pid[16];
     const int len = snprintf(pid, sizeof pid, "%lu", (unsigned long)process->pid);
     struct process_labels labels = {
-        .pid = string_id(m, pid, (size_t)len),
-        .script = escaped_id(m, profile->parts[process->part].application),
+        .pid = merges ? 0 : string_id(m, pid, (size_t)len),
+        .script = wants_label(m, "script")
+                      ? escaped_id(m, profile->parts[process->part].application)
+                      : 0,
         .of_base = m->side_of_part != NULL && m->side_of_part[process->part] == NYTP_DIFF_BASE,
     };
-    for (uint32_t n = process->root; n < end && ok(m); n++)
-        if (nytp_stacks_kept(&m->stacks, n) == n) {
-            labels.state = m->waits.kinds[n] != NYTP_WAIT_NONE ? S_WAITING : 0;
-            put_context(m, &labels, n);
-        }
+    for (uint32_t n = process->root; n < end && ok(m); n++) {
+        if (nytp_stacks_kept(&m->stacks, n) != n)
+            continue;
+        if (merges)
+            caller_stack(m, &labels, n);
+        labels.state = m->waits.kinds[n] != NYTP_WAIT_NONE ? S_WAITING : 0;
+        put_context(m, &labels, n);
+    }
 }
 
 /* ---- the rest of the message ---- */
@@ -548,6 +668,23 @@ static void add_comments(struct message *m)
         add_comment(m, "pruned: %llu deeper contexts", (unsigned long long)m->stacks.n_pruned);
 }
 
+/* The user's labels: strings, and a comment for each. */
+static void add_labels(struct message *m)
+{
+    const struct nytp_texts *labels = &m->options->labels;
+    m->label_ids = calloc(2 * (size_t)labels->n + 1, sizeof *m->label_ids);
+    for (uint32_t i = 0; m->label_ids != NULL && i < labels->n; i++) {
+        const char *text = labels->at[i];
+        const size_t key_len = strcspn(text, "=");
+        const char *value = text + key_len + (text[key_len] == '=');
+        m->label_ids[2 * i] = escaped_id(m, (struct nytp_name){text, (uint32_t)key_len});
+        m->label_ids[2 * i + 1] = escaped_id(m, (struct nytp_name){value, (uint32_t)strlen(value)});
+        add_comment(m, "label: %s", text);
+    }
+    if (m->label_ids == NULL)
+        no_memory(m);
+}
+
 static int64_t tick_nanoseconds(const struct nytp_profile *profile)
 {
     const int64_t ns = profile->ticks_per_sec > 0 ? 1000000000 / profile->ticks_per_sec : 0;
@@ -562,6 +699,7 @@ static void put_message(struct message *m)
                                                    : N_FIXED_STRINGS;
     for (size_t i = 0; i < n_fixed; i++)
         string_id(m, fixed_strings[i], strlen(fixed_strings[i]));
+    add_labels(m);
     add_comments(m); /* their strings come before the fields that refer to them */
 
     put_value_type(m, FIELD(PROFILE, sample_type), S_CALLS, S_COUNT);
@@ -570,6 +708,7 @@ static void put_message(struct message *m)
                    string_id(m, m->unit->long_name, strlen(m->unit->long_name)));
     for (uint32_t i = 0; i < profile->n_processes && ok(m); i++)
         put_process(m, i);
+    put_merged(m);
     put_mapping(m);
     put_locations(m);
     put_functions(m);
@@ -591,6 +730,7 @@ bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_
     struct message m = {
         .profile = profile,
         .side_of_part = side_of_part,
+        .options = options,
         .out = out,
         .encoder = encoder,
         .unit = options->unit != NULL ? options->unit : nytp_unit_find("ns"),
@@ -609,6 +749,10 @@ bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_
     free(m.locations);
     free(m.functions);
     free(m.next_member);
+    free(m.label_ids);
+    free(m.merged);
+    free(m.caller_stacks);
+    nytp_table_free(&m.merged_ids);
     nytp_table_free(&m.location_ids);
     nytp_table_free(&m.function_ids);
     nytp_stacks_free(&m.stacks);

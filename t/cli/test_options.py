@@ -59,7 +59,7 @@ def test_each_option_is_taken(profile, tmp_path, name):
     gate = ["--gate", rules]
     special = {"diff": [file], "fail-over": ["900%", "--diff", file], "gate": [rules],
                "fail-least": ["1%", *gate], "accept": [os.devnull, *gate], "gate-tap": gate,
-               "annotations": ["github", *gate]}
+               "annotations": ["github", *gate], "label": ["a=b"], "labels": ["none"]}
     if name in special:
         arguments += special[name]
     elif kind == "TEXT":

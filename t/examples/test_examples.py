@@ -138,3 +138,16 @@ def test_quickstart_without_root_says_what_to_install(public_folder):
     _, errors = run(script, public_folder / "out", expect=1, before=drop, env={"PATH": str(bare)})
     assert "sudo apt-get install --no-install-recommends" in errors
     assert "build-essential" in errors
+
+
+def test_fleet(story, tmp_path):
+    if not (shutil.which("clickhouse-server") and shutil.which("clickhouse-client")):
+        pytest.skip("clickhouse-server and clickhouse-client are not installed")
+    text = story("fleet.sh")
+    assert "listening: 3 shards" in text
+    assert re.search(r"hosts: +12\n", text) and re.search(r"processes: +12\n", text)
+    assert "main::price" in text.split("Which sub?")[1].split("Which release?")[0]
+    assert re.search(r"Which release\?.*\nmain::price\t-?\d{4,}", text)
+    assert re.search(r"Which host\?.*\n(.*\n)*?main::price\th7\n", text)
+    assert "The sums are equal to the nanosecond." in text
+    assert "main::cart;main::price" in (tmp_path / "fleet.folded").read_text()

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Paths cut; see trim.h.
+ */
+#include "trim.h"
+
+#include "../../formats/core/strings.h"
+#include "rename.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct prefixes {
+    const char *const *list;
+    uint32_t n;
+};
+
+/* How much of the text is one of the prefixes, of which the longest counts. */
+static size_t prefix_len(const struct prefixes *prefixes, const char *text, size_t len)
+{
+    size_t longest = 0;
+    for (uint32_t i = 0; i < prefixes->n; i++) {
+        const size_t n = strlen(prefixes->list[i]);
+        if (n > longest && n <= len && memcmp(text, prefixes->list[i], n) == 0)
+            longest = n;
+    }
+    return longest;
+}
+
+/* A path begins the name, or stands in brackets. False when memory is out. */
+static bool trim_name(const struct nytp_profile *profile, const struct prefixes *prefixes,
+                      struct nytp_name *name, bool at_start)
+{
+    char *text = malloc((size_t)name->len + 1);
+    if (text == NULL)
+        return false;
+    size_t len = 0;
+    for (uint32_t i = 0; i < name->len;) {
+        const bool begins = i == 0 ? at_start : name->ptr[i - 1] == '[';
+        const size_t cut = begins ? prefix_len(prefixes, name->ptr + i, name->len - i) : 0;
+        i += (uint32_t)cut;
+        if (i < name->len)
+            text[len++] = name->ptr[i++];
+    }
+    bool ok = true;
+    if (len != name->len && len > 0) {
+        const uint32_t id = nytp_strings_intern(profile->strings, text, len);
+        ok = id != UINT32_MAX;
+        if (ok)
+            *name = nytp_strings_get(profile->strings, id);
+    }
+    free(text);
+    return ok;
+}
+
+bool nytp_trim_paths(struct nytp_profile *profile, const char *const *list, uint32_t n,
+                     struct nytp_error *error)
+{
+    const struct prefixes prefixes = {list, n};
+    struct nytp_name *subs = malloc(((size_t)profile->n_subs + 1) * sizeof *subs);
+    struct nytp_name *files = malloc(((size_t)profile->n_files + 1) * sizeof *files);
+    bool ok = subs != NULL && files != NULL;
+    for (uint32_t i = 0; ok && i < profile->n_subs; i++) {
+        subs[i] = profile->subs[i].name;
+        ok = trim_name(profile, &prefixes, &subs[i], false);
+    }
+    for (uint32_t i = 0; ok && i < profile->n_files; i++) {
+        files[i] = profile->files[i].name;
+        ok = trim_name(profile, &prefixes, &files[i], true);
+    }
+    for (uint32_t i = 0; ok && i < profile->n_parts; i++)
+        ok = trim_name(profile, &prefixes, &profile->parts[i].application, true);
+    if (ok)
+        ok = nytp_rename(profile, subs, files, error);
+    else
+        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    free(subs);
+    free(files);
+    return ok;
+}

@@ -1,0 +1,54 @@
+-- Questions about a fleet. Each is introduced by a line "-- name: NAME"; times are ns.
+
+-- name: total
+SELECT sum(wall_ns) AS wall_ns, sum(calls) AS calls, sum(statements) AS statements,
+       uniqExact(host) AS hosts, uniqExact(profile) AS processes
+FROM nytp.stacks;
+
+-- name: self
+-- The subs with the most time of their own.
+SELECT sub, sum(wall_ns) AS self_ns, sum(calls) AS calls, sum(statements) AS statements
+FROM nytp.stacks
+GROUP BY sub ORDER BY self_ns DESC, sub LIMIT 20;
+
+-- name: inclusive
+-- With what they call; a sub that is on a stack several times counts once.
+SELECT name, sum(wall_ns) AS incl_ns
+FROM (SELECT arrayJoin(arrayDistinct(stack)) AS name, wall_ns FROM nytp.stacks)
+GROUP BY name ORDER BY incl_ns DESC, name LIMIT 20;
+
+-- name: releases
+-- Two releases, by the label "release"; per process, since there may be more of one than of the other.
+SELECT sub,
+       sumIf(wall_ns, release = 'old') / old_processes AS old_ns,
+       sumIf(wall_ns, release = 'new') / new_processes AS new_ns,
+       sumIf(statements, release = 'new') / new_processes - sumIf(statements, release = 'old') / old_processes AS more_statements
+FROM (SELECT sub, wall_ns, statements, label_values[indexOf(label_keys, 'release')] AS release, 1 AS one FROM nytp.stacks)
+ANY LEFT JOIN
+(
+    SELECT 1 AS one, uniqExactIf(profile, label_values[indexOf(label_keys, 'release')] = 'old') AS old_processes,
+           uniqExactIf(profile, label_values[indexOf(label_keys, 'release')] = 'new') AS new_processes
+    FROM nytp.stacks
+) USING one
+GROUP BY sub, old_processes, new_processes
+ORDER BY abs(more_statements) DESC, sub LIMIT 20;
+
+-- name: hosts
+-- How a sub's time spreads over hosts: the middle, the slowest twentieth, and the worst host.
+SELECT sub, quantileExact(0.5)(ns) AS p50_ns, quantileExact(0.95)(ns) AS p95_ns, max(ns) AS max_ns,
+       argMax(host, ns) AS worst_host
+FROM (SELECT sub, host, sum(wall_ns) AS ns FROM nytp.stacks GROUP BY sub, host)
+GROUP BY sub ORDER BY p95_ns DESC, sub LIMIT 20;
+
+-- name: flame
+-- For flamegraph.pl and speedscope: clickhouse-client --format TSVRaw, tab becomes a blank.
+SELECT arrayStringConcat(arrayMap(f -> replaceAll(replaceAll(f, ';', ':'), ' ', '_'), stack), ';') AS folded,
+       sum(wall_ns) AS ns
+FROM nytp.stacks
+GROUP BY folded HAVING ns > 0 ORDER BY folded;
+
+-- name: lately
+-- What came in during the last day, by host.
+SELECT host, uniqExact(profile) AS processes, sum(wall_ns) AS wall_ns
+FROM nytp.stacks WHERE start > now() - 86400
+GROUP BY host ORDER BY host;

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""--rows: each stack once, with all numbers; labels; paths that differ by host."""
+
+import collections
+import gzip
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from command import good, pprof, run
+from recordings import record
+
+PROFILES = ["mixed-calls2", "mixed-calls1", "mixed-calls0", "recurse", "evals", "names", "forks-merged",
+            "unreturned", "made-hostile-names", "cut-plain", "deep-calls1"]
+
+
+def rows(*arguments):
+    done = run("--rows", "-q", *arguments)
+    assert done.returncode in (0, 3), done.stderr
+    return [json.loads(line) for line in done.stdout.decode("utf-8").splitlines()]
+
+
+def totals(*arguments):
+    return json.loads(run("--json", "-q", *arguments).stdout)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_sums_are_the_totals(profile, name):
+    found, want = rows(profile(name)), totals("--merge-evals", profile(name))
+    assert sum(row["statements"] for row in found) == want["statements"]
+    if not any(sub["exclusive"] < 0 for sub in want["subs"]):
+        assert sum(row["wall_ns"] for row in found) == want["total"]
+    by_sub = collections.Counter()
+    for row in found:
+        by_sub[row["sub"].partition(" [")[0]] += row["calls"]
+    wanted = collections.Counter()
+    for sub in want["subs"]:
+        wanted[sub["name"].partition(" [")[0]] += sub["calls"]
+    if name not in ("made-hostile-names", "mixed-calls0", "mixed-calls1", "deep-calls1"):
+        assert {sub: n for sub, n in by_sub.items() if n} == {sub: n for sub, n in wanted.items() if n}
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_each_stack_of_a_process_is_one_row(profile, name):
+    found = rows(profile(name))
+    keys = [(row["profile"], row["pid"], tuple(row["stack"]), row["flags"]) for row in found]
+    assert len(set(keys)) == len(keys) > 3
+    assert all(row["stack"][-1] == row["sub"] for row in found)
+    assert len({row["profile"] for row in found}) == len({row["pid"] for row in found})
+    partial = totals(profile(name))["partial"]
+    assert all(bool(row["flags"] & 4) == partial for row in found)
+
+
+def test_flags_tell_what_is_uncertain(profile):
+    assert any(row["flags"] & 1 for row in rows(profile("unreturned")))
+    assert all(row["flags"] & 2 for row in rows(profile("mixed-calls0")))
+    assert not any(row["flags"] for row in rows(profile("mixed-calls2")))
+
+
+def test_labels_and_header(profile):
+    row = rows("--label=host=h1", "--label=service=shop", "--label=x=a=b\"c", profile("mixed-calls2"))[0]
+    assert (row["host"], row["service"]) == ("h1", "shop")
+    assert dict(zip(row["label_keys"], row["label_values"])) == \
+        {"host": "h1", "service": "shop", "x": 'a=b"c'}
+    assert row["script"] == "mixed.pl" and row["start"] > 1500000000 and row["stack"] == ["main::RUNTIME"]
+    again = rows("--label=host=h1", profile("mixed-calls2"))[0]
+    other = rows("--label=host=h2", profile("mixed-calls2"))[0]
+    assert again["profile"] == row["profile"] != other["profile"]
+    assert run("--rows", "--label=nothing", profile("mixed-calls2")).returncode == 2
+
+
+def test_gzip_by_suffix(profile, tmp_path):
+    plain = good("--rows", profile("mixed-calls2"))
+    out = tmp_path / "rows.jsonl.gz"
+    assert good("-o", out, profile("mixed-calls2")) == b""
+    assert gzip.decompress(out.read_bytes()) == plain
+    good("-o", tmp_path / "rows.jsonl", profile("mixed-calls2"))
+    assert (tmp_path / "rows.jsonl").read_bytes() == plain
+
+
+# ---- paths ----
+
+def test_paths_are_cut(tmp_path):
+    program = "my $f = sub { 1 }; $f->() for 1..3; eval 'sub e { 2 } e()'; sub g { 1 } g();"
+    one, two = (record(tmp_path / host / "app", program, out="p.out") for host in ("h1", "h2"))
+    cut = [f"--trim-path={tmp_path}/{host}/app/" for host in ("h1", "h2")]
+
+    def shape(file, *options):
+        return [(row["stack"], row["file"], row["calls"]) for row in rows(*options, file)]
+    assert shape(one) != shape(two)
+    assert shape(one, *cut) == shape(two, *cut)
+    assert {"a.pl"} <= {file for _, file, _ in shape(one, *cut)}
+    text = good("--csv", *cut, one).decode() + good("--collapsed", "--lines", *cut, one).decode() + \
+        good("--top", "--top=0", *cut, two).decode()
+    assert str(tmp_path) not in text
+    assert totals(one)["total"] == totals(*cut, one)["total"]
+    assert run("--check", *cut, one).returncode == 0
+
+
+# ---- pprof's labels ----
+
+def sample_count(file):
+    text = subprocess.run(["go", "tool", "pprof", "-raw", str(file)], capture_output=True, check=True,
+                          env=dict(os.environ, HOME=str(file.parent))).stdout.decode()
+    return len(re.findall(r"^ +-?\d+ +-?\d+ +-?\d+: ", text, re.MULTILINE))
+
+
+def test_without_pids_equal_stacks_of_processes_are_one(tmp_path):
+    program = "sub a { 1 } sub b { a() for 1..5 } b() for 1..3;"
+    files = [record(tmp_path, program, out=f"{i}.out") for i in range(6)]
+    tables, counts = {}, {}
+    for labels in ("pid,script", "script", "none"):
+        out = tmp_path / f"{labels}.pb.gz"
+        good("--pprof", "--labels", labels, "--label", "env=prod", "-o", out, *files)
+        tables[labels] = sorted(pprof(out, "-top", "-nodefraction=0", "-nodecount=100000", "-sample_index=calls",
+                                      scratch=tmp_path).split("flat  flat%")[1].split("\n", 1)[1].split("\n"))
+        counts[labels] = sample_count(out)
+        tags = pprof(out, "-tags", scratch=tmp_path)
+        assert "env: Total" in tags and "prod" in tags
+        assert ("pid: Total" in tags) == (labels == "pid,script")
+        assert ("script: Total" in tags) == (labels != "none")
+    assert tables["none"] == tables["script"]
+    assert sorted(row.split()[-1] for row in tables["none"] if row) == \
+        sorted(row.split()[-1] for row in tables["pid,script"] if row)
+    assert counts["pid,script"] == 6 * counts["none"] >= 18
+    assert run("--pprof", "--labels", "gold", files[0]).returncode == 2
