@@ -28,7 +28,7 @@ def blocks():
 
 
 @pytest.fixture
-def recorder():
+def listener():
     """A server that keeps what it is sent."""
     requests = []
 
@@ -57,10 +57,10 @@ def test_start_and_end_are_seconds(profile):
     assert times["end"] == pytest.approx(max(one["end"] for one in processes), abs=1e-5)
 
 
-def test_the_lines_for_pyroscope_send_the_file(recorder, tmp_path):
+def test_the_lines_for_pyroscope_send_the_file(listener, tmp_path):
     if not shutil.which("curl"):
         pytest.skip("curl is not installed")
-    port, requests = recorder
+    port, requests = listener
     record(tmp_path, "sub f { 1 } f() for 1..9;", out="nytprof.out")
     tools = tmp_path / "tools"
     tools.mkdir()
