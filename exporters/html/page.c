@@ -280,7 +280,8 @@ void nytp_report_page_begin(struct nytp_report *report, const struct nytp_report
 static void put_foot(struct nytp_report *report)
 {
     nytp_puts(report->out, "<footer class=\"foot\">");
-    const time_t start = (time_t)report->summary->start_s;
+    const double start_s = report->summary->start_s;
+    const time_t start = start_s > 0 && start_s < 1e11 ? (time_t)start_s : 0;
     struct tm tm;
     char text[64];
     if (start > 0 && gmtime_r(&start, &tm) != NULL &&
