@@ -15,6 +15,7 @@ struct row {
     uint32_t parent; /* index of a process, NONE = not in the recording */
     uint32_t first_child, last_child, next; /* by start; next: of the same parent */
     int64_t child_wait, other_wait;
+    uint64_t statements;
 };
 
 struct by_pid {
@@ -156,10 +157,10 @@ static void put_row(const struct table *table, uint32_t index, uint32_t depth)
     put_ticks(table, measured - row->child_wait - row->other_wait);
     put_ticks(table, row->child_wait);
     put_ticks(table, row->other_wait);
-    nytp_printf(out, "  %-9s", state_of(process));
+    nytp_printf(out, " %10llu  %-9s", (unsigned long long)row->statements, state_of(process));
     const uint32_t indent = 2 * (depth < 20 ? depth : 20);
     nytp_text_pad(out, indent);
-    const uint32_t used = 83 + indent, columns = table->options->columns;
+    const uint32_t used = 94 + indent, columns = table->options->columns;
     nytp_text_put_tail(out, part->application.len > 0 ? part->application : part->path,
                        columns == 0          ? 0
                        : columns > used + 12 ? columns - used
@@ -194,6 +195,10 @@ static void sum_waits(const struct table *table, const struct nytp_waits *waits)
         const uint32_t end =
             p + 1 < profile->n_processes ? profile->processes[p + 1].root : profile->n_nodes;
         for (uint32_t n = profile->processes[p].root; n < end; n++) {
+            const struct nytp_node *node = &profile->nodes[n];
+            for (uint32_t l = 0; l < node->n_node_lines; l++)
+                table->rows[p].statements +=
+                    profile->node_lines[node->first_node_line + l].statements;
             if (waits->kinds[n] == NYTP_WAIT_CHILD)
                 table->rows[p].child_wait += profile->nodes[n].excl_ticks;
             else if (waits->kinds[n] == NYTP_WAIT_BLOCK)
@@ -208,7 +213,7 @@ static void put_table(struct table *table)
     nytp_text_headline(table->out, table->profile, table->options);
     nytp_text_style(table->out, table->options->color, NYTP_STYLE_BOLD);
     nytp_puts(table->out, "     pid   parent      start       wall        own child-wait"
-                          " other-wait  state    command");
+                          " other-wait      stmts  state    command");
     nytp_text_style(table->out, table->options->color, NYTP_STYLE_PLAIN);
     nytp_putc(table->out, '\n');
     put_rows(table);

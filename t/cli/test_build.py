@@ -29,7 +29,7 @@ const struct nytp_exporter nytp_exporter_hello = {
 def tree(tmp_path_factory):
     """A copy of what the plain-C half consists of, built once without optimising."""
     copy = tmp_path_factory.mktemp("tree")
-    for name in ("formats", "exporters", "doc", "completions", "share"):
+    for name in ("formats", "exporters", "doc", "completions", "share", "bin"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("build", "build-*"))
     make(copy)
     return copy
@@ -90,11 +90,15 @@ def test_it_installs_by_itself(tree, tmp_path):
     make(tree, "install", f"DESTDIR={tmp_path}", "PREFIX=/usr")
     files = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")
                    if path.is_file())
-    assert files == ["usr/bin/nytp-export",
+    assert files == ["usr/bin/nytp",
+                     "usr/bin/nytp-export",
+                     "usr/share/bash-completion/completions/nytp",
                      "usr/share/bash-completion/completions/nytp-export",
                      "usr/share/man/man1/nytp-export.1",
+                     "usr/share/man/man1/nytp.1",
                      *(f"usr/share/nytp/clickhouse/{name}" for name in
                        ("cluster.xml", "queries.sql", "schema.sql")),
+                     "usr/share/zsh/site-functions/_nytp",
                      "usr/share/zsh/site-functions/_nytp-export"]
     assert os.access(tmp_path / "usr/bin/nytp-export", os.X_OK)
 

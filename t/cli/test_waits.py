@@ -90,20 +90,20 @@ def test_pprof_knows_them_by_a_label(tmp_path):
 
 # ---- processes ----
 
-ROW = re.compile(r" *(\d+) +(\d+|-) +(\d+) +(\d+|-) +(-?\d+|-) +(\d+|-) +(\d+|-)  (complete |partial  )"
+ROW = re.compile(r" *(\d+) +(\d+|-) +(\d+) +(\d+|-) +(-?\d+|-) +(\d+|-) +(\d+|-) +(\d+)  (complete |partial  )"
                  r"(.*)$")
 
 
 def processes(*arguments):
     text = run("-q", "--processes", "--unit=ticks", *arguments).stdout.decode().splitlines()
     assert text[2].split() == ["pid", "parent", "start", "wall", "own", "child-wait",
-                               "other-wait", "state", "command"]
+                               "other-wait", "stmts", "state", "command"]
     rows = []
     for line in text[3:]:
         match = ROW.match(line)
         assert match, line
-        rows.append([None if value == "-" else int(value) for value in match.groups()[:7]]
-                    + [match[8].strip(), match[9]])
+        rows.append([None if value == "-" else int(value) for value in match.groups()[:8]]
+                    + [match[9].strip(), match[10]])
     return rows
 
 
@@ -113,10 +113,10 @@ def test_processes_are_a_tree(tmp_path):
     files = [waiting(tmp_path / f"{i}.out", pid, ppid, start, end=pid != 40)
              for i, (pid, ppid, start) in enumerate(given)]
     rows = processes(*files)
-    depth = {(row[0], row[2]): re.match(" *", row[8])[0] for row in rows}
+    depth = {(row[0], row[2]): re.match(" *", row[9])[0] for row in rows}
     assert [(row[0], row[1], row[2] // 10000000) for row in rows] == [
         (10, None, 0), (20, 10, 2), (30, 20, 3), (40, None, 1), (20, None, 4), (30, 20, 5)]
-    assert [row[7] for row in rows] == ["complete"] * 3 + ["partial"] + ["complete"] * 2
+    assert [row[8] for row in rows] == ["complete"] * 3 + ["partial"] + ["complete"] * 2
     assert rows[3][3] is None
     assert sorted(set(depth.values())) == ["", "  ", "    "]
     assert processes(*reversed(files[:3]))[0][0] == 10
@@ -140,12 +140,13 @@ def test_processes_have_the_recorded_numbers(profile, totals, name):
                    for row in rows)
     if not want.overclaimed:
         assert sum(value or 0 for row in rows for value in row[4:7]) == want.stmt_ticks
+    assert sum(row[7] for row in rows) == sum(line.count for line in want.lines.values())
     child = sum(sub.self for sub_name, sub in want.subs.items()
                 if re.search(r"CORE:(wait|waitpid|system|backtick)$", sub_name))
     shown = sum(row[5] or 0 for row in rows)
     closing = sum(sub.self for sub_name, sub in want.subs.items() if sub_name.endswith("CORE:close"))
     assert child <= shown <= child + closing
-    assert not want.processes or (sum(row[7] == "partial" for row in rows) > 0) == (not want.complete)
+    assert not want.processes or (sum(row[8] == "partial" for row in rows) > 0) == (not want.complete)
 
 
 def test_many_processes_do_not_take_long(tmp_path):

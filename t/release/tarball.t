@@ -52,10 +52,12 @@ subtest 'make install' => sub {
     is_deeply(
         \@plain,
         [
-            qw(p/bin/nytp-export p/share/bash-completion/completions/nytp-export
-                p/share/man/man1/nytp-export.1 p/share/zsh/site-functions/_nytp-export)
+            qw(p/bin/nytp p/bin/nytp-export
+                p/share/bash-completion/completions/nytp p/share/bash-completion/completions/nytp-export
+                p/share/man/man1/nytp-export.1 p/share/man/man1/nytp.1
+                p/share/zsh/site-functions/_nytp p/share/zsh/site-functions/_nytp-export)
         ],
-        'the command, its completions, its manual page'
+        'the commands, their completions, their manual pages'
     );
     for my $file (map { s{.*/}{}r } @plain) {
         ok((grep {m{/\Q$file\E\z}} @files), "$file: with the whole, too");

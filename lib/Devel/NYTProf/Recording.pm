@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+package Devel::NYTProf::Recording;
+
+use strict;
+use warnings;
+
+use Config ();
+use Cwd ();
+use Devel::NYTProf::Export ();
+use File::Path ();
+use POSIX ();
+
+our $VERSION = '6.14';
+
+=head1 NAME
+
+Devel::NYTProf::Recording - record a program and all it starts, for nytp-run and nytp-prove
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::Recording;
+
+    my $recording = Devel::NYTProf::Recording->new(out => 'hello.out', options => 'calls=1');
+    my $status = $recording->run(sub { exec $^X, '-e', 'print "hello\n"' });
+    my @files = $recording->files;
+    my $profile = $recording->keep;
+    print "$profile holds ", scalar @files, " processes\n";
+
+=head1 DESCRIPTION
+
+Each process writes a file of its own into a folder made for the occasion, beside the profile that
+is to come; then these become one profile.
+
+=head1 METHODS
+
+=head2 new(out => FILE, options => TEXT)
+
+Makes the folder F<FILE.PID.d>. Dies when that cannot be done, or when FILE is there and is no
+profile. TEXT are more options as in the environment variable NYTPROF.
+
+=cut
+
+sub new {
+    my ($class, %self) = @_;
+    $self{out} = Cwd::getcwd() . "/$self{out}" if $self{out} !~ m{\A/};
+    die "$self{out} is there and is no profile; choose another name with -o\n" if is_foreign($self{out});
+    $self{folder} = "$self{out}.$$.d";
+    mkdir $self{folder} or die "$self{folder}: cannot make this folder: $!\n";
+    return bless \%self, $class;
+}
+
+sub is_foreign {
+    my ($path) = @_;
+    return 0 if !-e $path || -z _;
+    open my $fh, '<:raw', $path or return 1;
+    my $n = read $fh, my $head, 8;
+    return !$n || $head ne 'NYTProf ';
+}
+
+# What makes every perl that is started write into the folder. Ours may not be in perl's own @INC.
+sub environment {
+    my ($self) = @_;
+    my $name = "$self->{folder}/%s.%p.out";
+    $name =~ s/([:\\])/\\$1/g;
+    $name =~ s/%(?![sp]\b)/%%/g;
+    my $options = join ':', grep { defined && length } $self->{options}, "file=$name";
+    my @ours = grep { !ref && -e "$_/Devel/NYTProf.pm" || -d "$_/auto/Devel/NYTProf" } @INC;
+    my @libs = map { Cwd::abs_path($_) } @ours;
+    return (
+        NYTPROF  => $options,
+        PERL5OPT => join(' ', grep { defined && length } $ENV{PERL5OPT}, '-d:NYTProf'),
+        PERL5LIB => join($Config::Config{path_sep}, @libs, grep { defined && length } $ENV{PERL5LIB}),
+    );
+}
+
+=head2 run(CODE)
+
+Calls CODE in a child process whose perls are recorded; CODE runs a program and need not return.
+Waits for it, whatever the terminal's keys send; a TERM or HUP is passed on. Returns its wait status.
+
+=cut
+
+sub run {
+    my ($self, $code) = @_;
+    local $SIG{INT}  = 'IGNORE';
+    local $SIG{QUIT} = 'IGNORE';
+    my $pid = fork;
+    die "cannot fork: $!\n" if !defined $pid;
+    if (!$pid) {
+        $SIG{INT} = $SIG{QUIT} = 'DEFAULT';
+        my %environment = $self->environment;
+        @ENV{ keys %environment } = values %environment;
+        POSIX::_exit($code->() // 1);
+    }
+    local @SIG{qw(TERM HUP)} = (sub { kill $_[0], $pid }) x 2;
+    while (waitpid($pid, 0) < 0) {
+        last if !$!{EINTR};
+    }
+    return $?;
+}
+
+=head2 files
+
+The profiles that were written, by name.
+
+=cut
+
+sub files {
+    my ($self) = @_;
+    opendir my $dir, $self->{folder} or return;
+    return map {"$self->{folder}/$_"} sort grep { !/\A\./ && -s "$self->{folder}/$_" } readdir $dir;
+}
+
+=head2 keep
+
+Makes one profile of them, under the name that was given, and removes the folder. Returns what now
+holds the recording: that name, or the folder when they cannot be merged; undef when there is none.
+
+=cut
+
+sub keep {
+    my ($self) = @_;
+    my @files = $self->files;
+    if (@files == 1) {
+        rename $files[0], $self->{out} or return $self->{folder};
+    }
+    elsif (@files) {
+        $self->merge(@files) or return $self->{folder};
+    }
+    File::Path::remove_tree($self->{folder});
+    return @files ? $self->{out} : undef;
+}
+
+sub merge {
+    my ($self, @files) = @_;
+    my ($bin) = Devel::NYTProf::Export::command() =~ m{\A(.*/)}s;
+    my $command = ($bin // '') . 'nytprofmerge';
+    return 0 if !-e $command;
+    my @libs = map {"-I$_"} grep { !ref } @INC;
+    return system($^X, @libs, $command, '-o', $self->{out}, @files) == 0;
+}
+
+=head1 FUNCTIONS
+
+=head2 report(arguments)
+
+Runs nytp-export with its standard output on our standard error: standard output is the program's.
+
+=cut
+
+sub report {
+    my (@arguments) = @_;
+    my $pid = fork;
+    die "cannot fork: $!\n" if !defined $pid;
+    if (!$pid) {
+        open STDOUT, '>&', \*STDERR or POSIX::_exit(4);
+        Devel::NYTProf::Export::run('-q', @arguments);
+    }
+    waitpid $pid, 0;
+    return;
+}
+
+=head2 end_like(STATUS)
+
+Ends as the program did whose wait status this is: with its exit status, or of its signal.
+
+=cut
+
+sub end_like {
+    my ($status) = @_;
+    if (my $signal = $status & 127) {
+        my @names = split ' ', $Config::Config{sig_name};
+        $SIG{ $names[$signal] } = 'DEFAULT';
+        kill $signal, $$;
+        exit 128 + $signal;
+    }
+    exit $status >> 8;
+}
+
+1;
+
+__END__
+
+=head1 SEE ALSO
+
+L<nytp-run(1)>, L<nytp-prove(1)>
+
+=cut

@@ -1,0 +1,147 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# nytp, nytp run, nytp prove: the program is left as it is, and nothing of the recording is lost.
+use strict;
+use warnings;
+
+use Cwd ();
+use File::Temp ();
+use Test::More;
+
+my $root = Cwd::abs_path(__FILE__ =~ s{/?[^/]*\z}{/../..}r);
+my $bin  = "$root/bin";
+plan skip_all => 'not built' if !-x "$bin/nytp-export" || !-d "$root/blib/arch/auto/Devel/NYTProf";
+$ENV{PERL5LIB} = "$root/blib/lib:$root/blib/arch";
+delete @ENV{qw(PERL5OPT NYTPROF NYTP_EXPORT)};
+my $folder = File::Temp->newdir;
+chdir $folder or die "$folder: $!";
+
+sub put {
+    my ($name, $text) = @_;
+    open my $fh, '>', $name or die "$name: $!";
+    print $fh $text;
+    close $fh or die $!;
+}
+
+sub slurp {
+    open my $fh, '<', shift or return '';
+    local $/ = undef;
+    return <$fh> // '';
+}
+
+# standard output, standard error and the wait status of a shell command
+sub shell {
+    my ($command) = @_;
+    my $status = system "( $command ) >out 2>err </dev/null";
+    return (slurp('out'), slurp('err'), $status);
+}
+
+put('app.pl', <<'P');
+use strict;
+use warnings;
+sub busy { my $x = 0; $x += $_ for 1 .. 20000; return $x }
+busy() for 1 .. 5;
+print "out: @ARGV\n";
+print STDERR "err\n";
+if (my $pid = fork) { waitpid $pid, 0 } else { busy(); exit 0 }
+system $^X, 'child.pl';
+exit 7;
+P
+put('child.pl', "sub in_child { 1 } in_child() for 1 .. 10;\n");
+
+subtest 'run: output, arguments and exit status are the program\'s' => sub {
+    my ($out, $err, $status) = shell("$bin/nytp run app.pl a 'b c'");
+    is $out, "out: a b c\n", 'standard output has nothing of ours';
+    like $err, qr/^err$/m, 'standard error';
+    is $status >> 8, 7, 'exit status';
+    like $err, qr/ 6 +\S+ \S+ +.*main::busy/, 'the top, with all calls of parent and child';
+    like $err, qr/app\.pl:3 +sub busy/,   'the hottest line with its source';
+    like $err, qr/nytp export --list=/,   'how to see more';
+    ok -s 'nytprof.out', 'one profile';
+    is join(' ', glob '*.d'), '', 'no folder is left';
+    my ($rows) = shell("$bin/nytp export -q --processes");
+    is scalar(() = $rows =~ /complete/g), 3, 'all three processes are in it';
+};
+
+subtest 'run: options' => sub {
+    my ($out, $err) = shell("$bin/nytp run -q -o other.out --with calls=1 app.pl");
+    is $err, "err\n", '-q shows nothing';
+    ok -s 'other.out', '-o';
+    like +(shell("$bin/nytp-export --stats other.out"))[0], qr/calls[= ]+1/, '--with';
+    put('mine', "not a profile\n");
+    (my $said, $err, my $status) = shell("$bin/nytp run -o mine app.pl");
+    is "$said$status", 2 << 8, 'a file that is no profile is not replaced';
+    is slurp('mine'), "not a profile\n", 'and is as it was';
+    is +(shell("$bin/nytp run --nonsense app.pl"))[2] >> 8, 2, 'wrong usage';
+    is +(shell("$bin/nytp run"))[2] >> 8, 2, 'no program';
+    ($out) = shell("$bin/nytp run -q -- -e 'print 42'");
+    is $out, 42, 'switches of perl after --';
+    put('tainted.pl', "#!/usr/bin/perl -T\nsub f { print \${^TAINT} } f();\n");
+    ($out) = shell("$bin/nytp run -q -o t.out tainted.pl");
+    is $out, 1, 'a program with -T';
+    like +(shell("$bin/nytp-export -q t.out"))[0], qr/main::f/, 'is recorded';
+};
+
+subtest 'run: signals' => sub {
+    my (undef, undef, $status) = shell("exec $bin/nytp run -q -- -e 'kill TERM => \$\$; sleep 9'");
+    is $status & 127 || $status >> 8, 143, 'a program that a signal ended';
+    my (undef, $err, $code) = shell("$bin/nytp run -q gone.pl");
+    is $code >> 8, 2, 'a program that is not there';
+};
+
+subtest 'a recording that cannot be merged stays in its folder' => sub {
+    local $ENV{NYTP_EXPORT} = 'nytp-export-that-is-not-there';
+    my (undef, undef, $status) = shell("$bin/nytp-run -q -o kept.out app.pl");
+    is $status >> 8, 7, 'exit status';
+    my ($kept) = glob 'kept.out.*.d';
+    ok $kept && !-e 'kept.out', 'the folder';
+    delete local $ENV{NYTP_EXPORT};
+    like +(shell("$bin/nytp-export -q $kept"))[0], qr/ 6 .*main::busy/, 'is an input';
+};
+
+subtest 'prove' => sub {
+    mkdir 't';
+    put('t/a.t', 'use Test::More; sub work { 1 } ok work() for 1 .. 3; system $^X, "child.pl"; done_testing;');
+    put('t/b.t', 'use Test::More; ok 1; ok $ENV{GOOD}; done_testing;');
+    put('t/c.t', "#!/usr/bin/perl -T\nuse Test::More; sub tainted { 1 } ok tainted(); done_testing;");
+    my ($plain, undef, $was) = shell('prove -v t');
+    my ($out, $err, $status) = shell("$bin/nytp prove -v t");
+    is $status, $was, 'prove\'s exit status of a failure';
+    s/^Files=.*$//m for $plain, $out;
+    is $out, $plain, 'prove\'s output';
+    like $err, qr{complete +t/$_\.t$}m, "a row for t/$_.t" for qw(a b c);
+    like $err, qr/complete +child\.pl$/m, 'and for what a test starts';
+    my ($top) = $err =~ /calls  per call(.*?more subs\))/s;
+    unlike $top, qr/Test::Builder|Test2/, 'no subs of the harness';
+    my ($rows) = shell("$bin/nytp export -q --top=0");
+    like $rows, qr/ 3 .*main::work/, 'calls of one test';
+    like $rows, qr/ 10 .*main::in_child/, 'calls of what it started';
+    like $rows, qr/main::tainted/, 'a test with -T';
+    unlike $rows, qr/App::Prove|TAP::Harness/, 'prove is not in it';
+    local $ENV{GOOD} = 1;
+    ($out, $err, $status) = shell("$bin/nytp prove --nytp-quiet --nytp-out=p.out -j3 t");
+    is $status, 0, 'success';
+    ok -s 'p.out', '--nytp-out';
+    like +(shell("$bin/nytp-export -q --top=0 p.out"))[0], qr/ 10 .*main::in_child/, 'side by side';
+    unlike $err, qr/self%/, '--nytp-quiet';
+};
+
+subtest 'nytp finds commands' => sub {
+    put('nytp-hello', "#!/bin/sh\necho \"hello \$*\"\nexit 5\n");
+    chmod 0755, 'nytp-hello';
+    local $ENV{PATH} = "$folder:$ENV{PATH}";
+    my ($out, $err, $status) = shell("$bin/nytp hello 'a  b'");
+    is $out, "hello a  b\n", 'in PATH';
+    is $status >> 8, 5, 'its exit status';
+    ($out) = shell("$bin/nytp --help");
+    like $out, qr/^Commands here: export hello prove run$/m, 'and lists them';
+    ($out, $err, $status) = shell("$bin/nytp nothing");
+    is $status >> 8, 2, 'none of that name';
+    like $err, qr/no command nothing; here are: export hello/, 'is said';
+    is +(shell("$bin/nytp"))[2] >> 8, 2, 'no name';
+    like +(shell("$bin/nytp --version"))[0], qr/^nytp-export /, '--version';
+    like +(shell("$bin/nytp $_ --" . ($_ eq 'prove' ? 'nytp-help' : 'help')))[0], qr/nytp $_/i, "$_ --help" for qw(run prove);
+};
+
+chdir "/";
+done_testing;
