@@ -219,5 +219,6 @@ const struct nytp_exporter nytp_exporter_top = {
     .suffixes = "",
     .needs = NYTP_HAS_ARCS,
     .write_diff = nytp_diff_write_table,
+    .adds_processes = true,
     .write = top_write,
 };

@@ -18,6 +18,8 @@
 #include "../core/version.h"
 #include "viewer.h"
 
+#include "../selection/child_waits.h"
+
 #include "../../formats/core/span_budget.h"
 #include "../../formats/core/table.h"
 
@@ -582,7 +584,8 @@ static bool load_report(struct run *run, const char *path, const char *shown_pat
     const bool whole = read_input(run, path, &tee.sink, &read_error);
     if (builder != NULL)
         report->profile = nytp_builder_finish(builder, whole ? NULL : &read_error, &error);
-    if (report->profile != NULL && report->summary->n_files == 0 && report->profile->n_arcs > 0) {
+    if (report->profile != NULL && report->summary->n_files == 0 &&
+        report->profile->n_arcs > 0) {
         nytp_summary_free(report->summary);
         report->summary = nytp_summary_of_profile(report->profile);
         if (report->summary == NULL) {
@@ -760,7 +763,10 @@ static enum exit_status run_export(struct run *run)
     if (!cli->quiet)
         cli->selection.on_miss = say_miss;
     enum exit_status status;
-    if (!nytp_select(profile, &cli->selection, &error) ||
+    const bool once = cli->exporter->adds_processes && !cli->per_process;
+    if ((once &&
+         !nytp_count_child_waits_once(profile, &cli->export.child_wait_ticks, &error)) ||
+        !nytp_select(profile, &cli->selection, &error) ||
         (cli->exporter->stable_names && !nytp_rename_stably(profile, &error))) {
         say("selection: %s", error.message);
         status = error.status == NYTP_ERR_LIMIT ? EXIT_USAGE : EXIT_INPUT;

@@ -46,18 +46,19 @@ struct nytp_export_options {
     const char *sort;        /* top, tree: order, NULL = default */
     double min_percent;      /* tree: no rows below it, if has_min_percent */
     bool has_min_percent;
-    uint32_t columns;       /* width of the terminal that is written to, 0 = none */
-    bool color;             /* that terminal takes colours */
-    const char *source_dir; /* where sources were unpacked, or NULL */
-    struct nytp_texts libs; /* html: folders that file names are shown without */
-    const char *title;      /* html: what was profiled, or NULL */
-    bool minimal;           /* html: no call graphs, no pages by block and by sub */
-    bool no_flame;          /* html: no flame graph */
-    bool no_merge_evals;    /* html: a page for each string eval */
-    bool replace;           /* html: remove what an earlier report left in the folder */
-    uint32_t flame_width;   /* html: of the still picture, in pixels; 0 = default */
-    const char *selected;   /* the selection options as given, or NULL */
-    bool partial;           /* something of the input is missing */
+    uint32_t columns;         /* width of the terminal that is written to, 0 = none */
+    bool color;               /* that terminal takes colours */
+    int64_t child_wait_ticks; /* taken out of the profile: see adds_processes */
+    const char *source_dir;   /* where sources were unpacked, or NULL */
+    struct nytp_texts libs;   /* html: folders that file names are shown without */
+    const char *title;        /* html: what was profiled, or NULL */
+    bool minimal;             /* html: no call graphs, no pages by block and by sub */
+    bool no_flame;            /* html: no flame graph */
+    bool no_merge_evals;      /* html: a page for each string eval */
+    bool replace;             /* html: remove what an earlier report left in the folder */
+    uint32_t flame_width;     /* html: of the still picture, in pixels; 0 = default */
+    const char *selected;     /* the selection options as given, or NULL */
+    bool partial;             /* something of the input is missing */
     const struct nytp_patterns *waits; /* subs that wait besides those of waits.def, or NULL */
     struct nytp_patterns names;        /* list, peek: which subs; list: none = the hottest */
 };
@@ -71,9 +72,11 @@ struct nytp_exporter {
         *suffixes;  /* blank-separated, each with its dot or "prefix*": ".folded .collapsed" */
     unsigned needs; /* enum nytp_has: what it is poorer without */
     bool binary;    /* refuse a terminal */
-    bool wants_spans;   /* build a timeline */
-    bool wants_sources; /* keep source lines */
-    const char *viewer; /* for --open: command to run with the file appended, or NULL */
+    bool wants_spans;    /* build a timeline */
+    bool wants_sources;  /* keep source lines */
+    bool adds_processes; /* shows sums over processes: what they wait for each other counts once
+                          */
+    const char *viewer;  /* for --open: command to run with the file appended, or NULL */
     /* Write the whole profile. False with out's sticky error set when writing failed; every
      * byte goes through `out`. Names must be escaped so that the format's viewers load them. */
     bool (*write)(const struct nytp_profile *profile, const struct nytp_export_options *options,

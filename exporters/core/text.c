@@ -289,6 +289,12 @@ void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile
                 (unsigned long long)profile->total_calls);
     if (profile->n_processes > 1)
         nytp_printf(out, ", %lu processes", (unsigned long)profile->n_processes);
+    if (options->child_wait_ticks > 0) {
+        nytp_puts(out, ", their ");
+        nytp_text_time(out, options->child_wait_ticks, profile->ticks_per_sec, options->unit,
+                       0);
+        nytp_puts(out, " of waiting for each other not counted");
+    }
     put_recording_cost(out, profile, options->unit);
     if (profile->partial)
         nytp_puts(out, "; partial: the recording ends early");

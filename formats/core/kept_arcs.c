@@ -203,6 +203,29 @@ static void append(struct nytp_arc *list, uint32_t *n, struct run run)
     *n += run.n;
 }
 
+/* part * now / whole; nothing where the whole is nothing or the part is no part of it. */
+static int64_t share(int64_t part, int64_t now, int64_t whole)
+{
+    return whole <= 0 || part <= 0 || part > whole ? 0
+                                                   : (int64_t)((__int128)part * now / whole);
+}
+
+/* Calls that are as before, below which something changed: their inclusive times become what
+ * the tree has now, in the proportion that was known. */
+static void fit_inclusive(struct nytp_arc *arcs, struct run known, struct run is)
+{
+    const struct nytp_arc was_sum = sum_of(known), is_sum = sum_of(is);
+    int64_t incl = is_sum.incl_ticks, reci = is_sum.reci_ticks;
+    for (uint32_t i = known.n; i-- > 0;) {
+        arcs[i].incl_ticks =
+            i == 0 ? incl : share(arcs[i].incl_ticks, is_sum.incl_ticks, was_sum.incl_ticks);
+        arcs[i].reci_ticks =
+            i == 0 ? reci : share(arcs[i].reci_ticks, is_sum.reci_ticks, was_sum.reci_ticks);
+        incl -= arcs[i].incl_ticks;
+        reci -= arcs[i].reci_ticks;
+    }
+}
+
 /* One callee, some of whose calls changed: group by group. */
 static void choose_groups(struct run known, struct run was, struct run is,
                           struct nytp_arc *list, uint32_t *n)
@@ -215,9 +238,11 @@ static void choose_groups(struct run known, struct run was, struct run is,
             known = behind(known, head(known, known.arcs, false));
         const struct run known_group = head(known, like, false);
         const struct run is_group = head(is, like, false);
-        const bool keep =
-            is_untouched(head(was, like, false), is_group) && same_calls(known_group, is_group);
+        const struct run was_group = head(was, like, false);
+        const bool keep = same_calls(was_group, is_group) && same_calls(known_group, is_group);
         append(list, n, keep ? known_group : is_group);
+        if (keep && !is_untouched(was_group, is_group))
+            fit_inclusive(list + *n - known_group.n, known_group, is_group);
         is = behind(is, is_group);
     }
 }

@@ -218,3 +218,52 @@ def test_the_time_per_call_is_not_cut_to_ticks(tmp_path, ticks_per_sec, ticks, c
     text = good("--top", "-q", *options, w.save(tmp_path / "add.out")).decode()
     row, = [line for line in text.splitlines() if "main::add" in line]
     assert re.search(rf" {calls} +{re.escape(percall)} +main::add", row), row
+
+
+def family(tmp_path, calls, child_ticks, more=()):
+    """A parent that waits 243 ticks for a child in system(), and 20 elsewhere."""
+    parent = Writer(options={"calls": calls}).pid_start(70, 1).fid(1, "/x/job.pl").time(3, 1, 9)
+    for line, ticks in ((4, 200), (5, 43)):
+        if calls == 2:
+            parent.entry(1, 9).time(1, 1, 9).entry(1, line)
+        parent.leave(2, ticks, ticks, "main::CORE:system").time(ticks, 1, line)
+        parent.leave(1, ticks + 2, 2, "main::run")
+    parent.time(20, 1, 9).pid_end(70).sub(1, "main::run", 3, 5)
+    parent.sub(1, "main::CORE:system", 0, 0)
+    for line, ticks in ((4, 200), (5, 43)):
+        parent.callers(1, line, "main::run", "main::CORE:system", 1, ticks, ticks)
+    parent.callers(1, 9, "main::NULL", "main::run", 1, 202, 2)
+    parent.callers(1, 11, "main::NULL", "main::run", 1, 45, 2)
+    child = Writer().pid_start(71, 70).fid(1, "/x/child.pl").time(child_ticks, 1, 2).pid_end(71)
+    return [parent.save(tmp_path / "parent.out"), child.save(tmp_path / "child.out"), *more]
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+@pytest.mark.parametrize("child_ticks, left", [(1000, 0), (243, 0), (100, 143)])
+def test_a_wait_for_a_child_that_is_here_is_not_counted_twice(tmp_path, calls, child_ticks, left):
+    files = family(tmp_path, calls, child_ticks)
+
+    def times(*arguments):
+        """name -> (self, incl); there may be a column for waiting"""
+        text = good("-q", "--top=0", "--unit=ticks", *arguments).decode()
+        rows = [line.split() for line in text.splitlines()[3:]]
+        return {next(word for word in row if "::" in word): (int(row[0]), int(row[2]))
+                for row in rows}
+    rows, alone = times(*files), times(files[0])
+    assert alone["main::CORE:system"] == (243, 243)
+    assert rows["main::CORE:system"] == (left, left)
+    total = alone[PROGRAM][1] + child_ticks - (243 - left)
+    assert rows[PROGRAM][1] == total
+    assert rows["main::run"] == (4, 4 + left)
+    assert sum(own for own, _ in rows.values()) == total
+    for form in ("--top", "--tree"):
+        headline = good(form, "-q", "--unit=ticks", *files).decode().splitlines()[0]
+        assert f"their {243 - left} of waiting for each other not counted" in headline
+        assert "not counted" not in good(form, "-q", files[0]).decode()
+
+
+def test_a_wait_for_a_child_that_is_not_here_counts(tmp_path):
+    parent, _ = family(tmp_path, 2, 5)
+    other = Writer().pid_start(99, 1).fid(1, "/x/o.pl").time(500, 1, 2).pid_end(99)
+    text = good("--top", "-q", "--unit=ticks", parent, other.save(tmp_path / "o.out")).decode()
+    assert "not counted" not in text and " 243 " in text
