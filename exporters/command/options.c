@@ -562,6 +562,9 @@ static bool check_combination(struct nytp_cli *cli, struct nytp_error *error)
         return usage_error(error, "--%s does not go with %s",
                            cli->per_process ? "per-process" : "source-dir",
                            cli->exporter->name);
+    if (report && cli->trim_paths.n > 0)
+        return usage_error(error, "--trim-path does not go with %s: --lib does it there",
+                           cli->exporter->name);
     int n_stdin = 0;
     for (int i = 0; i < cli->n_files; i++)
         n_stdin += strcmp(cli->files[i], "-") == 0;

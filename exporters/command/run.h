@@ -44,6 +44,18 @@ void say_miss(const char *text);
 /* The profile of one input, or NULL after a message. `count` may be NULL. */
 struct nytp_profile *load(struct run *run, const char *path, struct nytp_count *count);
 
+/* Read one input into a sink. False with *error set; what came before it was delivered. */
+bool read_input(const struct run *run, const char *path, struct nytp_sink *sink,
+                struct nytp_error *error);
+
+/* An input cannot be used; one ends early, which is told of all inputs together by say_partial(). */
+void say_unusable(struct run *run, const char *path, const struct nytp_error *error);
+void note_partial(struct run *run, const char *path, const struct nytp_error *error);
+void say_partial(struct run *run);
+
+/* What the inputs lack of what the exporter would use. */
+void say_what_lacks(const struct run *run);
+
 /* Outputs of which a signal leaves no temporary file. */
 struct nytp_out *open_output(const char *path, struct nytp_error *error);
 bool close_output(struct nytp_out *out, struct nytp_error *error);
@@ -53,6 +65,9 @@ enum exit_status output_failed(const char *path, const struct nytp_error *error)
 
 /* The status when all went as well as the inputs allowed. */
 enum exit_status done(const struct run *run);
+
+/* report.c: formats of several files. */
+enum exit_status run_report(struct run *run);
 
 /* comparison.c: --diff and limits. */
 enum exit_status run_comparison(struct run *run);

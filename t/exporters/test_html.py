@@ -590,3 +590,16 @@ def test_what_is_written_over_can_still_be_removed(command, old_report):
     assert done.returncode == 0 and done.stderr == b""
     assert not {"flame.js", "packages-callgraph.dot"} & {p.name for p in old_report.iterdir()}
 
+
+
+def test_open_starts_a_browser_on_the_first_page(command, tmp_path):
+    browser = tmp_path / "bin" / "xdg-open"
+    browser.parent.mkdir()
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened\n')
+    browser.chmod(0o755)
+    environment = dict(os.environ, PATH=str(browser.parent))
+    for output, page in ((f"{tmp_path}/r", f"{tmp_path}/r/index.html"), (f"{tmp_path}/r/", f"{tmp_path}/r/index.html"),
+                         (f"{tmp_path}/x.html", f"{tmp_path}/x.html")):
+        (tmp_path / "r").mkdir(exist_ok=True)
+        assert run(command, "--html", "--open", "-o", output, profiles.profile("recurse"), env=environment).returncode == 0
+        assert (tmp_path / "opened").read_text() == page
