@@ -166,7 +166,6 @@ function setUpTable(box, main) {
     const table = find("table", box), heads = [...table.tHead.rows[0].cells];
     const name = table.id.slice(prefix().length), key = name === main ? "" : name + ".";
     const written = [...table.tBodies].flatMap(body => [...body.rows]);
-    const last = heads.length - 1;
     const sumColumn = heads.findIndex(head => head.dataset.key === box.dataset.sum);
     let texts = null, order = "";
 
@@ -204,7 +203,8 @@ function setUpTable(box, main) {
             said.textContent = "no regular expression";
             return;
         }
-        texts = texts || written.map(row => row.cells[last].textContent + " " + row.cells[last].title);
+        texts = texts || written.map(row => heads.map((head, i) =>
+            head.dataset.kind ? row.cells[i].textContent + " " + row.cells[i].title : "").join(" "));
         let shown = 0, sum = 0;
         written.forEach((row, i) => {
             row.hidden = !matches(texts[i]);

@@ -194,6 +194,19 @@ def test_the_filter_tells_how_many_and_their_time(page, report, query, expressio
         f"{len(rows)} of {count}, {time}"
 
 
+def test_what_was_never_called_can_be_filtered_by_sub_and_by_file(page, report):
+    path = report("perltidy-calls1") / "index-subs-excl.html"
+    one, rows = page(path), report_pages.table(path, "never")
+    one.eval("document.querySelector('details.never').open = true")
+    one.eval("document.querySelectorAll('.bar input')[1].focus()")
+    for text in ("BEGIN", "VerticalAligner"):
+        one.eval("document.activeElement.select()")
+        one.type(text)
+        wanted = [row for row in rows if text in row["sub"] or text in row["file"]]
+        assert 0 < len(wanted) < len(rows)
+        assert len(column(one, "never", 0)) == len(wanted)
+
+
 def test_a_malformed_expression_is_said(page, report):
     one = page(report("mixed-blocks") / "index-subs-excl.html")
     one.key("/")
@@ -354,6 +367,18 @@ def test_a_deep_link_is_in_view(page, report):
                            f"'{lines[-3]}').getBoundingClientRect())")
     assert 0 < top < bottom < 900
     assert one.eval("document.querySelector('.here').id") == lines[-3]
+
+
+def test_find_in_page_finds_in_what_is_not_drawn_yet(page, report):
+    """Sections out of view are left alone by the browser, but not by its search."""
+    path = max(report("perltidy-calls1").glob("*-line.html"), key=lambda p: p.stat().st_size)
+    one = page(path)
+    assert one.eval("document.querySelectorAll('.src tbody').length") > 50
+    last = one.eval("[...document.querySelectorAll('.src tbody tr')].map(r => r.lastChild.textContent.trim())"
+                    ".filter((t, i, all) => t.length > 30 && all.indexOf(t) == all.lastIndexOf(t)).pop()")
+    assert one.eval(f"window.find({json.dumps(last)}, true)")
+    top = one.eval("getSelection().getRangeAt(0).getBoundingClientRect().top")
+    assert 0 < top < 900
 
 
 def test_hot_lines_and_lines_that_ran(page, report):
