@@ -550,13 +550,15 @@ function withFlameData(section, work) {
 
 /* A hue for a package, the same on every page and in every report; pale under dark text, or dark. */
 function packageColour(text, isNative) {
-    let hash = 7;
-    for (const letter of text)
-        hash = (hash * 31 + letter.codePointAt(0)) % 100003;
-    return `oklch(${isDark() ? 0.4 : 0.87} ${isNative ? 0.02 : 0.075} ${hash * 137 % 360})`;
+    const key = isNative + text;
+    if (!colours.has(key)) {
+        let hash = 7;
+        for (const letter of text)
+            hash = (hash * 31 + letter.codePointAt(0)) % 100003;
+        colours.set(key, `oklch(${isDark() ? 0.4 : 0.87} ${isNative ? 0.02 : 0.075} ${hash * 137 % 360})`);
+    }
+    return colours.get(key);
 }
-
-const packageOf = name => name.slice(0, Math.max(0, name.lastIndexOf("::")));
 
 /* The name, or its last part, or the beginning of that: what fits into the width. */
 function fitting(pen, name, width) {
@@ -617,7 +619,7 @@ function firstEndingAfter(row, x) {
  * zoomed to, `chosen` and `over` the frames of the keyboard and of the mouse. */
 function drawFlame(section, data) {
     const home = page, box = find(".view", section), fid = Number(section.dataset.fid || 0);
-    const read = readTree(data), now = settings();
+    const read = readTree(data), now = settings(), packages = data.names.map(name => name.slice(0, Math.max(0, name.lastIndexOf("::"))));
     const view = {pivot: data.names.indexOf(now.get("pivot"))};
     let tree, scene, from, to, over = null, chosen = null, found = null, hottest = 1;
     all(".still", section).forEach(still => still.hidden = true);
@@ -702,13 +704,12 @@ function drawFlame(section, data) {
     }
 
     /* drawing */
-    function fill(frame, colours) {
+    function fill(frame) {
         if (frame.name < 0)
             return colour("raised");
         if (view.heat)
             return colour("c" + Math.max(1, heatStep(frame.own, hottest)));
-        return colours[frame.name] = colours[frame.name]
-            || packageColour(packageOf(data.names[frame.name]), data.kinds[frame.name] > 0);
+        return packageColour(packages[frame.name], data.kinds[frame.name] > 0);
     }
 
     function paint() {
@@ -716,35 +717,35 @@ function drawFlame(section, data) {
         const height = Math.min(tall, Math.max(most, graph.clientHeight), MOST_HEIGHT);
         if (!width)
             return;
-        const pen = penFor(canvas, width, height), colours = [], top = graph.scrollTop, perTick = width / (to - from);
+        const pen = penFor(canvas, width, height), top = graph.scrollTop, perTick = width / (to - from);
         space.style.height = tall - height + "px";
         whole.hidden = !isZoomed() && view.pivot < 0;
         scene.rows.forEach((row, r) => {
             const y = lineOf(r) * ROW - top;
-            let drawn = -1;
-            for (let i = firstEndingAfter(row, from); y > -ROW && y < height && i < row.nodes.length; i++) {
-                const frame = frameOf(r, row.nodes[i]);
-                const left = Math.max(0, (frame.start - from) * perTick), right = Math.min(width, (frame.end - from) * perTick);
-                if (frame.start >= to)
+            for (let x = y > -ROW && y < height ? from : to; x < to;) {
+                const node = row.nodes[firstEndingAfter(row, x)];
+                if (node === undefined || row.place.start[node] >= to)
                     break;
-                if (right - drawn >= 0.6) {
-                    drawn = right;
-                    paintFrame(pen, frame, {left, y, wide: right - left}, colours);
-                }
+                const frame = frameOf(r, node), left = Math.max(0, (frame.start - from) * perTick);
+                paintFrame(pen, frame, {left, y, wide: Math.min(width, (frame.end - from) * perTick) - left});
+                x = frame.end + 0.6 / perTick;
             }
         });
     }
 
-    function paintFrame(pen, frame, {left, y, wide}, colours) {
+    function paintFrame(pen, frame, {left, y, wide}) {
         const isHit = found && found[frame.name], isChosen = same(frame, chosen);
-        pen.fillStyle = isHit ? colour("hit") : found ? colour("raised") : fill(frame, colours);
+        pen.fillStyle = isHit ? colour("hit") : found ? colour("raised") : fill(frame);
         pen.fillRect(left, y, Math.max(0.6, wide - 0.6), ROW - 1);
-        pen.fillStyle = pen.strokeStyle = colour("ink");
         if (isChosen || same(frame, over)) {
+            pen.strokeStyle = colour("ink");
             pen.lineWidth = isChosen ? 2 : 1;
             pen.strokeRect(left + 1, y + 1, Math.max(1, wide - 2.6), ROW - 3);
         }
-        pen.fillText(fitting(pen, label(frame), wide - 8), left + 4, y + ROW / 2);
+        if (wide > 28) {
+            pen.fillStyle = colour("ink");
+            pen.fillText(fitting(pen, label(frame), wide - 8), left + 4, y + ROW / 2);
+        }
     }
     const draw = later(paint);
 
