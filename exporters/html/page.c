@@ -154,14 +154,27 @@ static void document_begin(struct nytp_report *report, const char *title, uint32
     nytp_puts(out, "</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
 }
 
+/* Where the last `n` parts of a path begin. */
+static uint32_t last_parts(const char *path, uint32_t len, unsigned n)
+{
+    for (uint32_t i = len; i > 0; i--)
+        if (path[i - 1] == '/' && --n == 0)
+            return i;
+    return 0;
+}
+
 static void put_neighbour(struct nytp_report *report, const char *rel, uint32_t file)
 {
     char name[NYTP_REPORT_NAME];
     nytp_report_page_name(report, file, nytp_report_link_level(report, file), name);
     nytp_printf(report->out, " <a rel=\"%s\" href=", rel);
     nytp_report_put_url(report, name, "");
-    nytp_putc(report->out, '>');
-    nytp_report_put_file(report, file);
+    const struct nytp_report_file *named = &report->files[file];
+    nytp_puts(report->out, " title=\"");
+    nytp_html_attribute(report->out, named->shown, named->shown_len);
+    nytp_puts(report->out, "\">");
+    const uint32_t from = last_parts(named->shown, named->shown_len, 2);
+    nytp_html_text(report->out, named->shown + from, named->shown_len - from);
     nytp_puts(report->out, "</a>");
 }
 

@@ -126,12 +126,21 @@ static const struct column never_columns[] = {
     {"file", NULL, "File", true},
 };
 
+/* The program itself is no sub that could be called. */
+static bool is_never_called(const struct nytp_report *report, uint32_t sub)
+{
+    static const char program[] = "main::RUNTIME";
+    const struct nytp_str name = nytp_report_sub_name(report, sub);
+    return report->summary->subs[sub].count == 0 && report->subs[sub].file != NONE &&
+           (name.len != sizeof program - 1 || memcmp(name.ptr, program, name.len) != 0);
+}
+
 void nytp_report_never_table(struct nytp_report *report)
 {
     struct nytp_out *out = report->out;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < report->n_subs; i++)
-        n += report->summary->subs[report->subs_by_file[i]].count == 0;
+    for (uint32_t i = 0; i < report->n_subs_by_name; i++)
+        n += is_never_called(report, report->subs_by_name[i]);
     if (n == 0)
         return;
     nytp_puts(out, "<details class=\"never\"><summary>");
@@ -139,9 +148,9 @@ void nytp_report_never_table(struct nytp_report *report)
     nytp_puts(out, "</summary>\n");
     put_head(report, "never", "Subs that were never called", NULL, never_columns, 2);
     n = 0;
-    for (uint32_t i = 0; i < report->n_subs; i++) {
-        const uint32_t sub = report->subs_by_file[i];
-        if (report->summary->subs[sub].count > 0)
+    for (uint32_t i = 0; i < report->n_subs_by_name; i++) {
+        const uint32_t sub = report->subs_by_name[i];
+        if (!is_never_called(report, sub))
             continue;
         begin_row(out, n++);
         nytp_puts(out, "><td>");
@@ -187,8 +196,10 @@ static void put_file_evals(struct nytp_report *report, uint32_t f)
         return;
     nytp_puts(out, " <details class=evals><summary>");
     nytp_report_plural(out, file->n_direct + file->n_nested, "string eval", "string evals");
-    nytp_printf(out, ": %u direct, %u nested</summary><ul>", (unsigned)file->n_direct,
-                (unsigned)file->n_nested);
+    if (file->n_nested > 0)
+        nytp_printf(out, ": %u direct, %u nested", (unsigned)file->n_direct,
+                    (unsigned)file->n_nested);
+    nytp_puts(out, "</summary><ul>");
     for (uint32_t i = 0; i < file->n_evals && i < MAX_LISTED_EVALS; i++) {
         const uint32_t eval = report->evals_by_place[file->first_eval + i];
         const double seconds = nytp_report_seconds(report, report->files[eval].all_ticks);
