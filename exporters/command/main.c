@@ -263,7 +263,8 @@ static struct nytp_build_options build_options(const struct nytp_cli *cli)
         .sources = everything || cli->export.source_dir != NULL ||
                    (export && (exporter->wants_sources || cli->export.lines)),
         .max_spans = everything || spans ? max_calls : 0,
-        .as_recorded = cli->as_recorded,
+        /* a report's tables are the recording's own sums, and its pages tell one story */
+        .as_recorded = cli->as_recorded || (export && exporter->write_set != NULL),
     };
 }
 
