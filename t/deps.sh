@@ -25,6 +25,7 @@ pm:Devel::NYTProf::Core               libdevel-nytprof-perl
 pm:Devel::DProf                       libdevel-dprof-perl
 pm:Perl::Tidy                         perltidy
 pm:Perl::Critic                       libperl-critic-perl
+pm:DBD::SQLite                        libdbd-sqlite3-perl
 pm:Coro                               libcoro-perl
 pm:Future::AsyncAwait                 libfuture-asyncawait-perl
 pm:Object::Pad                        libobject-pad-perl

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""doc/cookbook.md: every command on it runs, in the order of its story, and shows what is said."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "doc" / "cookbook.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^```(perl|sh)(?: (\S+))?\n(.*?)^```\n((?:<!-- shows: [^\n]* -->\n)*)",
+                   re.M | re.S)
+STORIES = {title: text for title, text in
+           re.findall(r"^## (\d\. [^\n]+)\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)}
+
+
+def environment():
+    unwanted = {"PERL5OPT", "NYTPROF", "NYTP_EXPORT", "PERL5DB"}
+    kept = {name: value for name, value in os.environ.items() if name not in unwanted}
+    return kept | {"PATH": f"{ROOT / 'bin'}:{os.environ['PATH']}",
+                   "PERL5LIB": f"{ROOT / 'blib' / 'lib'}:{ROOT / 'blib' / 'arch'}"}
+
+
+def test_there_are_eight_stories_and_all_their_code_is_seen():
+    assert len(STORIES) == 8
+    assert len(BLOCK.findall(PAGE)) == PAGE.count("```") // 2 > 25
+    assert PAGE.count("<!-- shows: ") == sum(block[3].count("shows") for block in BLOCK.findall(PAGE))
+    linked = re.findall(r"\(#(\d)-", PAGE)
+    assert linked == [str(n) for n in range(1, 9)]
+
+
+@pytest.mark.parametrize("title", STORIES)
+def test_each_story(export_command, tmp_path, title):
+    if "use DBI" in STORIES[title] and subprocess.run(
+            ["perl", "-MDBD::SQLite", "-e", "1"], capture_output=True, check=False).returncode:
+        pytest.skip("DBD::SQLite is not installed")
+    checked = 0
+    for kind, name, text, shows in BLOCK.findall(STORIES[title]):
+        if kind == "perl":
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(text)
+            continue
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], cwd=tmp_path,
+                              env=environment(), stdin=subprocess.DEVNULL, text=True, timeout=100,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        assert done.returncode == 0, f"{text}{done.stdout}"
+        for pattern in re.findall(r"<!-- shows: (.*) -->", shows):
+            assert re.search(pattern, done.stdout), f"{pattern}\n{text}{done.stdout}"
+            checked += 1
+    assert checked
+
+
+def test_the_options_that_are_named_exist():
+    table = (ROOT / "exporters" / "command" / "options.def").read_text()
+    known = set(re.findall(r'^NYTP_OPTION\("([^"]+)"', table, re.M))
+    formats = subprocess.run([ROOT / "bin" / "nytp-export", "--list-formats"], check=True,
+                             capture_output=True, text=True).stdout
+    known |= set(re.findall(r"^  (\S+)", formats, re.M)) | {"nytp-quiet"}
+    assert set(re.findall(r"(?<![\w-])--([a-z-]+)", PAGE)) - {"-"} <= known
