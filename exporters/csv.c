@@ -9,16 +9,26 @@
 
 #include <string.h>
 
+/* What a spreadsheet would take for a formula, as the file "-e" or a package "=1+1" would be.
+ */
+static bool looks_like_formula(struct nytp_name text)
+{
+    return text.len > 0 && text.ptr[0] != '\0' && strchr("=+-@\t\r", text.ptr[0]) != NULL;
+}
+
 static void put_field(struct nytp_out *out, struct nytp_name text)
 {
+    const char *const mark = looks_like_formula(text) ? "'" : "";
     bool quote = false;
     for (uint32_t i = 0; i < text.len && !quote; i++)
         quote = text.ptr[i] == '\0' || strchr(",\"\r\n ", text.ptr[i]) != NULL;
     if (!quote) {
+        nytp_puts(out, mark);
         nytp_put(out, text.ptr, text.len);
         return;
     }
     nytp_putc(out, '"');
+    nytp_puts(out, mark);
     for (uint32_t i = 0; i < text.len; i++) {
         const char c = text.ptr[i];
         if (c == '"')

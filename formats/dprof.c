@@ -384,13 +384,17 @@ static bool introduce_sub(struct reader *r, const struct line *line)
     if (package == NULL)
         return fail(r, line, NYTP_ERR_FORMAT, "malformed sub");
     package = skip_blanks(package, line->end);
+    if (package == line->end)
+        return fail(r, line, NYTP_ERR_FORMAT, "malformed sub");
+    /* a sub may be named "Foo::": then nothing comes behind the package */
     const char *blank = memchr(package, ' ', (size_t)(line->end - package));
     if (blank == NULL)
-        return fail(r, line, NYTP_ERR_FORMAT, "malformed sub");
+        blank = line->end;
+    const char *name = blank < line->end ? blank + 1 : blank;
     return add_sub(r, line, &sub) &&
            add_name(r, line, sub, package, (size_t)(blank - package)) &&
            add_name(r, line, sub, "::", 2) &&
-           add_name(r, line, sub, blank + 1, (size_t)(line->end - blank - 1)) &&
+           add_name(r, line, sub, name, (size_t)(line->end - name)) &&
            (nytp_table_put(&r->ids, (struct nytp_key){.a = id}, sub) || out_of_memory(r));
 }
 

@@ -46,6 +46,14 @@ void say(const char *format, ...)
     if (n < 0)
         return;
     const size_t len = (size_t)n < sizeof line - 1 ? (size_t)n : sizeof line - 2;
+    for (size_t i = 0; i < len; i++) { /* names of files can hold control characters */
+        const unsigned char c = (unsigned char)line[i];
+        const bool c1 = c == 0xc2 && i + 1 < len && (unsigned char)line[i + 1] < 0xa0;
+        if (c < 0x20 || c == 0x7f || c1)
+            line[i] = '?';
+        if (c1)
+            line[i + 1] = '?';
+    }
     line[len] = '\n';
     fprintf(stderr, "nytp-export: %.*s", (int)len + 1, line);
 }

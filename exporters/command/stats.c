@@ -40,12 +40,9 @@ static void put_seconds(struct nytp_out *out, const struct nytp_profile *profile
     nytp_puts(out, " s");
 }
 
-/* Names are printed as JSON would have them but without quotes: no control characters. */
 static void put_name(struct nytp_out *out, struct nytp_name name)
 {
-    for (uint32_t i = 0; i < name.len; i++)
-        nytp_putc(out,
-                  (unsigned char)name.ptr[i] < 0x20 || name.ptr[i] == 0x7f ? '?' : name.ptr[i]);
+    nytp_text_put(out, name, 0);
 }
 
 static void put_if_known(struct nytp_out *out, const char *label, struct nytp_name value)

@@ -103,9 +103,12 @@ static void exec_words(char *words, const char *path)
     char *rest = words;
     for (char *word; n < MAX_WORDS && (word = strtok_r(rest, " ", &rest)) != NULL;)
         argv[n++] = word;
-    char *last = strdup(path);
+    /* a name that begins with '-' would be an option */
+    char *last = malloc(strlen(path) + sizeof "./");
     if (n == 0 || last == NULL)
         return;
+    strcpy(last, *path == '-' ? "./" : "");
+    strcat(last, path);
     argv[n] = last;
     argv[n + 1] = NULL;
     execvp(argv[0], argv);

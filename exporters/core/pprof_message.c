@@ -108,7 +108,8 @@ struct message {
     /* Only where processes are merged: */
     struct nytp_table merged_ids; /* (parent, location) */
     struct merged_stack *merged;
-    uint32_t *caller_stacks; /* by node of the process at hand: its callers, index of `merged` */
+    uint32_t
+        *caller_stacks; /* by node of the process at hand: its callers, index of `merged` */
     uint32_t n_merged, merged_size, n_caller_stacks, first_node;
 
     int64_t comments[MAX_COMMENTS]; /* strings */
@@ -145,11 +146,11 @@ enum fixed_string {
 };
 
 static const char *const fixed_strings[] = {
-    [S_EMPTY] = "",      [S_CALLS] = "calls",
-    [S_COUNT] = "count", [S_STATEMENTS] = "statements",
-    [S_WALL] = "wall",   [S_NANOSECONDS] = "nanoseconds",
-    [S_PID] = "pid",     [S_SCRIPT] = "script",
-    [S_STATE] = "state", [S_WAITING] = "waiting",
+    [S_EMPTY] = "",           [S_CALLS] = "calls",
+    [S_COUNT] = "count",      [S_STATEMENTS] = "statements",
+    [S_WALL] = "wall",        [S_NANOSECONDS] = "nanoseconds",
+    [S_PID] = "pid",          [S_SCRIPT] = "script",
+    [S_STATE] = "state",      [S_WAITING] = "waiting",
     [S_BASE] = "pprof::base", [S_TRUE] = "true",
 };
 
@@ -235,8 +236,10 @@ static void build_stack(struct message *m, uint32_t n)
     m->n_stack = 0;
     push_location(m, 0);
     for (uint32_t outer = nytp_stacks_outer(&m->stacks, n); outer != n && ok(m);
-         n = outer, outer = nytp_stacks_outer(&m->stacks, n))
-        push_location(m, location_id(m, nodes[outer].sub, nodes[n].file, nodes[n].line));
+         n = outer, outer = nytp_stacks_outer(&m->stacks, n)) {
+        const struct nytp_node *site = &nodes[nytp_stacks_site(&m->stacks, n)];
+        push_location(m, location_id(m, nodes[outer].sub, site->file, site->line));
+    }
 }
 
 static void put_label(struct message *m, uint32_t key, uint32_t value)
@@ -288,19 +291,21 @@ static uint32_t merged_stack(struct message *m, uint32_t parent, uint32_t locati
         no_memory(m);
         return 0;
     }
-    m->merged[m->n_merged++] = (struct merged_stack){
-        .parent = parent == UINT32_MAX ? id : parent,
-        .location = location,
-        .state = state,
-        .of_base = labels->of_base};
+    m->merged[m->n_merged++] =
+        (struct merged_stack){.parent = parent == UINT32_MAX ? id : parent,
+                              .location = location,
+                              .state = state,
+                              .of_base = labels->of_base};
     return id;
 }
 
-/* The stack of what calls a node; that of the caller of a root is the root of the merged tree. */
+/* The stack of what calls a node; that of the caller of a root is the root of the merged tree.
+ */
 static uint32_t caller_stack(struct message *m, const struct process_labels *labels, uint32_t n)
 {
     const struct nytp_node *nodes = m->profile->nodes;
     const uint32_t outer = nytp_stacks_outer(&m->stacks, n);
+    const struct nytp_node *site = &nodes[nytp_stacks_site(&m->stacks, n)];
     uint32_t *known = &m->caller_stacks[n - m->first_node];
     if (*known != 0)
         return *known - 1;
@@ -308,9 +313,9 @@ static uint32_t caller_stack(struct message *m, const struct process_labels *lab
     if (outer == n)
         stack = merged_stack(m, UINT32_MAX, labels->script, labels, 0);
     else /* the outer one was seen before: its index is lower */
-        stack = merged_stack(m, m->caller_stacks[outer - m->first_node] - 1,
-                             location_id(m, nodes[outer].sub, nodes[n].file, nodes[n].line),
-                             labels, 0);
+        stack =
+            merged_stack(m, m->caller_stacks[outer - m->first_node] - 1,
+                         location_id(m, nodes[outer].sub, site->file, site->line), labels, 0);
     *known = stack + 1;
     return stack;
 }
@@ -342,9 +347,9 @@ static void put_merged(struct message *m)
 {
     for (uint32_t i = 0; i < m->n_merged && ok(m); i++) {
         const struct merged_stack *merged = &m->merged[i];
-        if (merged->parent == i || (merged->values[VALUE_CALLS] == 0 &&
-                                    merged->values[VALUE_STATEMENTS] == 0 &&
-                                    merged->values[VALUE_WALL] == 0))
+        if (merged->parent == i ||
+            (merged->values[VALUE_CALLS] == 0 && merged->values[VALUE_STATEMENTS] == 0 &&
+             merged->values[VALUE_WALL] == 0))
             continue;
         struct process_labels labels = {.state = merged->state, .of_base = merged->of_base};
         m->n_stack = 0;
@@ -678,7 +683,8 @@ static void add_labels(struct message *m)
         const size_t key_len = strcspn(text, "=");
         const char *value = text + key_len + (text[key_len] == '=');
         m->label_ids[2 * i] = escaped_id(m, (struct nytp_name){text, (uint32_t)key_len});
-        m->label_ids[2 * i + 1] = escaped_id(m, (struct nytp_name){value, (uint32_t)strlen(value)});
+        m->label_ids[2 * i + 1] =
+            escaped_id(m, (struct nytp_name){value, (uint32_t)strlen(value)});
         add_comment(m, "label: %s", text);
     }
     if (m->label_ids == NULL)
@@ -695,8 +701,9 @@ static void put_message(struct message *m)
 {
     struct nytp_pprof_encoder *e = m->encoder;
     const struct nytp_profile *profile = m->profile;
-    const size_t n_fixed = m->side_of_part != NULL ? sizeof fixed_strings / sizeof *fixed_strings
-                                                   : N_FIXED_STRINGS;
+    const size_t n_fixed = m->side_of_part != NULL
+                               ? sizeof fixed_strings / sizeof *fixed_strings
+                               : N_FIXED_STRINGS;
     for (size_t i = 0; i < n_fixed; i++)
         string_id(m, fixed_strings[i], strlen(fixed_strings[i]));
     add_labels(m);

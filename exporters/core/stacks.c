@@ -66,7 +66,7 @@ static bool bound_node(struct bounding *bounding, uint32_t n)
     struct nytp_stacks *stacks = bounding->stacks;
     const struct nytp_node *node = &stacks->profile->nodes[n];
     if (node->parent == n) {
-        stacks->kept[n] = stacks->outer[n] = n;
+        stacks->kept[n] = stacks->outer[n] = stacks->site[n] = n;
         return true;
     }
     const uint32_t outer = stacks->kept[node->parent];
@@ -79,8 +79,12 @@ static bool bound_node(struct bounding *bounding, uint32_t n)
     }
     stacks->kept[n] = kept;
     if (kept == n) {
-        stacks->outer[n] = outer;
-        bounding->depths[n] = bounding->depths[outer] + 1;
+        /* a sub that is not on a full stack yet takes the place of the last frame */
+        const bool full =
+            bounding->max_depth == 0 && bounding->depths[outer] + 1 >= NYTP_STACKS_BOUND;
+        stacks->site[n] = full ? stacks->site[outer] : n;
+        stacks->outer[n] = full ? stacks->outer[outer] : outer;
+        bounding->depths[n] = bounding->depths[stacks->outer[n]] + 1;
     } else {
         stacks->n_pruned++;
     }
@@ -101,7 +105,9 @@ bool nytp_stacks_init(struct nytp_stacks *stacks, const struct nytp_profile *pro
     };
     stacks->kept = calloc((size_t)profile->n_nodes + 1, sizeof *stacks->kept);
     stacks->outer = calloc((size_t)profile->n_nodes + 1, sizeof *stacks->outer);
-    bool ok = bounding.depths != NULL && stacks->kept != NULL && stacks->outer != NULL;
+    stacks->site = calloc((size_t)profile->n_nodes + 1, sizeof *stacks->site);
+    bool ok = bounding.depths != NULL && stacks->kept != NULL && stacks->outer != NULL &&
+              stacks->site != NULL;
     for (uint32_t n = 0; ok && n < profile->n_nodes; n++)
         ok = bound_node(&bounding, n);
     nytp_table_free(&bounding.children);
@@ -115,5 +121,6 @@ void nytp_stacks_free(struct nytp_stacks *stacks)
 {
     free(stacks->kept);
     free(stacks->outer);
+    free(stacks->site);
     *stacks = (struct nytp_stacks){.profile = stacks->profile};
 }

@@ -5,8 +5,8 @@
  *
  * - default bound: a frame beyond it is put on the nearest frame of the same sub further out,
  *   which is there in any recursion, together with what it calls. A sub that is not on the
- *   stack yet is still added. Each sub keeps its own time exactly, and all the callers in the
- *   recursion keep its inclusive time.
+ *   stack yet takes the place of the last frame. Each sub keeps its own time exactly, and all
+ *   callers within the bound keep its inclusive time.
  * - max_depth (asked for by the user): frames beyond it are cut, their time is the last kept
  *   frame's.
  * - collapse_recursion: a run of one sub calling itself is one frame.
@@ -24,6 +24,7 @@ struct nytp_stacks {
      * counted, n itself or a lower index. outer[n], for n == kept[n]: the next frame out,
      * n itself for a root. */
     uint32_t *kept, *outer;
+    uint32_t *site;    /* for n == kept[n]: the node whose call site is where outer[n] calls */
     uint64_t n_pruned; /* nodes for which kept[n] != n */
 };
 
@@ -40,6 +41,11 @@ static inline uint32_t nytp_stacks_kept(const struct nytp_stacks *stacks, uint32
 static inline uint32_t nytp_stacks_outer(const struct nytp_stacks *stacks, uint32_t node)
 {
     return stacks->outer != NULL ? stacks->outer[node] : stacks->profile->nodes[node].parent;
+}
+
+static inline uint32_t nytp_stacks_site(const struct nytp_stacks *stacks, uint32_t node)
+{
+    return stacks->site != NULL ? stacks->site[node] : node;
 }
 
 #endif

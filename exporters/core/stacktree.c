@@ -131,12 +131,12 @@ static bool add_nodes(struct builder *b, uint32_t first, uint32_t end, uint32_t 
     for (uint32_t i = first; i < end; i++) {
         const uint32_t kept = nytp_stacks_kept(&b->bounds, i);
         const uint32_t outer = nytp_stacks_outer(&b->bounds, kept);
+        const struct nytp_node *site = &nodes[nytp_stacks_site(&b->bounds, kept)];
         if (kept == i)
             below[i - first] =
-                outer == i
-                    ? 0
-                    : intern_stack(b, below[outer - first],
-                                   node_frame(b, &nodes[outer], nodes[i].file, nodes[i].line));
+                outer == i ? 0
+                           : intern_stack(b, below[outer - first],
+                                          node_frame(b, &nodes[outer], site->file, site->line));
         if (!add_node(b, below[kept - first], &nodes[kept], &nodes[i]))
             return false;
     }
@@ -187,7 +187,8 @@ static bool add_process(struct builder *b, uint32_t process)
     return ok;
 }
 
-static bool build(struct builder *b, uint32_t process, const uint8_t *side_of_part, bool by_name)
+static bool build(struct builder *b, uint32_t process, const uint8_t *side_of_part,
+                  bool by_name)
 {
     if (!nytp_grow(&b->tree->stacks, &b->stack_capacity, 0, sizeof *b->tree->stacks))
         return false;
@@ -208,8 +209,8 @@ static struct nytp_stacktree *new_tree(const struct nytp_profile *profile,
     if (b.tree == NULL)
         return NULL;
 
-    const bool ok =
-        nytp_stacks_init(&b.bounds, profile, options) && build(&b, process, side_of_part, by_name);
+    const bool ok = nytp_stacks_init(&b.bounds, profile, options) &&
+                    build(&b, process, side_of_part, by_name);
     nytp_stacks_free(&b.bounds);
     nytp_table_free(&b.frame_ids);
     nytp_table_free(&b.stack_ids);

@@ -51,8 +51,8 @@ struct nytp_stacktree *nytp_stacktree_new(const struct nytp_profile *profile,
  * is out. */
 bool nytp_stacktree_merge_frames(struct nytp_stacktree *tree, const uint32_t *same);
 
-/* Of two sides (compare/diff.h): all processes, those whose part is of the base's side counted by
- * themselves. */
+/* Of two sides (compare/diff.h): all processes, those whose part is of the base's side counted
+ * by themselves. */
 struct nytp_stacktree *nytp_stacktree_of_sides(const struct nytp_profile *profile,
                                                const struct nytp_export_options *options,
                                                const uint8_t *side_of_part, bool by_name);
@@ -63,7 +63,8 @@ void nytp_stacktree_free(struct nytp_stacktree *tree);
  * NULL = in order of sub, line, the shorter stack first. False when memory is out. */
 bool nytp_stacktree_sort(struct nytp_stacktree *tree, const uint32_t *ranks);
 
-/* Visits every stack whose value, or that of the base, is not 0, depth first, in sorted order. */
+/* Visits every stack whose value, or that of the base, is not 0, depth first, in sorted order.
+ */
 struct nytp_stack_walk {
     const struct nytp_stacktree *tree;
     const struct nytp_stack *stack; /* the one visited */

@@ -30,6 +30,17 @@ static bool is_c1(struct nytp_name text, uint32_t at)
            (unsigned char)text.ptr[at + 1] < 0xa0;
 }
 
+/* A mark that turns the direction of text (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069):
+ * a name could show another one's numbers. */
+static bool is_bidi(struct nytp_name text, uint32_t at)
+{
+    const unsigned char *c = (const unsigned char *)text.ptr + at;
+    if (text.len - at < 3 || c[0] != 0xe2)
+        return false;
+    return (c[1] == 0x80 && (c[2] == 0x8e || c[2] == 0x8f || (c[2] >= 0xaa && c[2] <= 0xae))) ||
+           (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9);
+}
+
 static void put_safe(struct nytp_out *out, struct nytp_name text)
 {
     for (uint32_t i = 0; i < text.len; i++) {
@@ -39,6 +50,9 @@ static void put_safe(struct nytp_out *out, struct nytp_name text)
         } else if (is_c1(text, i)) {
             nytp_putc(out, '?');
             i++;
+        } else if (is_bidi(text, i)) {
+            nytp_putc(out, '?');
+            i += 2;
         } else {
             nytp_putc(out, (char)c);
         }

@@ -198,8 +198,8 @@ static void test_damage(void)
                "a sub is left that was not entered: - 2");
     is_refused("#fOrTyTwO\n$hz=9;\nPART2\n& g main a\n", NYTP_ERR_FORMAT, 23,
                "malformed sub: & g main a");
-    is_refused("#fOrTyTwO\n$hz=9;\nPART2\n& 2 main\n", NYTP_ERR_FORMAT, 23,
-               "malformed sub: & 2 main");
+    is_refused("#fOrTyTwO\n$hz=9;\nPART2\n& 2 \n", NYTP_ERR_FORMAT, 23,
+               "malformed sub: & 2");
     is_refused("#fOrTyTwO\n$hz=9;\nPART2\n@ 1 2\n", NYTP_ERR_FORMAT, 23,
                "malformed time: @ 1 2");
     is_refused("#fOrTyTwO\n$hz=9;\nPART2\n@ 1 2 9999999999999999\n", NYTP_ERR_FORMAT, 23,

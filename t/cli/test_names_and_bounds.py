@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Names that would do something to whoever reads them, and stacks without recursion."""
+
+import collections
+
+import pytest
+
+from command import good, run
+from nytpwrite import Writer
+
+
+def one_sub(name, file="/x/a.pl", **attributes):
+    w = Writer(attributes=attributes).pid_start(7, 1).fid(1, file).time(1, 1, 1).entry(1, 1)
+    return (w.time(2, 1, 1).leave(1, 9, 9, name).time(9, 1, 2).pid_end(7)
+            .sub(1, name, 2, 2))
+
+
+@pytest.mark.parametrize("name, cell", [
+    ("=1+1::f", "'=1+1::f"), ("@SUM(1)::g", "'@SUM(1)::g"), ("+a::f", "'+a::f"),
+    ("-a::f", "'-a::f"), ("=a,b::f", "\"'=a,b::f\""), ("main::f", "main::f"),
+])
+def test_a_name_is_no_formula(tmp_path, name, cell):
+    rows = good("--csv", "-q", one_sub(name).save(tmp_path / "f.out")).decode()
+    assert f"\n{cell},/x/a.pl," in rows
+
+
+def test_the_file_of_a_one_liner_is_no_formula(tmp_path):
+    rows = good("--csv", "-q", one_sub("main::f", "-e").save(tmp_path / "e.out")).decode()
+    assert "\nmain::f,'-e," in rows
+
+
+@pytest.mark.parametrize("form", ["--stats", "--top"])
+@pytest.mark.parametrize("bad", ["\u009b31m", "\x1b[31m", "\u202e", "\u2066"])
+def test_no_control_of_a_name_reaches_the_terminal(tmp_path, form, bad):
+    file = one_sub(f"main::x{bad}", application=f"a{bad}.pl").save(tmp_path / "c.out")
+    assert bad not in good(form, "-q", file).decode()
+
+
+def test_no_control_of_a_file_name_reaches_the_terminal(tmp_path):
+    done = run("--top", tmp_path / "no\x1b[31m\u009bsuch.out")
+    assert b"\x1b" not in done.stderr and b"\xc2\x9b" not in done.stderr
+    assert b"no?[31m??such.out" in done.stderr
+
+
+def chain(n):
+    """Subs that call each other, each the next."""
+    w = Writer().pid_start(7, 1).fid(1, "/x/a.pl").time(1, 1, 1)
+    for depth in range(1, n + 1):
+        w.entry(1, depth).time(2, 1, depth)
+    for depth in range(n, 0, -1):
+        w.leave(depth, 3 * (n - depth + 1), 3, f"main::s{depth:05}").time(1, 1, depth)
+    w.pid_end(7)
+    for depth in range(1, n + 1):
+        w.sub(1, f"main::s{depth:05}", depth + 1, depth + 1)
+    return w
+
+
+def test_a_chain_of_subs_is_bounded_and_each_keeps_its_time(tmp_path):
+    sizes = collections.defaultdict(list)
+    for n in (1000, 2000):
+        file = chain(n).save(tmp_path / f"{n}.out")
+        lines = good("--collapsed", "--unit=ticks", "-q", file).decode().splitlines()
+        own = collections.Counter()
+        for line in lines:
+            stack, value = line.rsplit(" ", 1)
+            frames = stack.split(";")
+            assert len(frames) <= 256
+            own[frames[-1]] += int(value)
+        assert all(own[f"main::s{depth:05}"] == 3 for depth in range(1, n + 1))
+        for form in ("--pprof-text", "--collapsed", "--speedscope"):
+            options = ["--aggregate"] if form == "--speedscope" else []
+            sizes[form].append(len(good(form, "-q", *options, file)))
+    for form, (small, large) in sizes.items():
+        assert large < 2.6 * small, form
+
+
+def test_a_sub_named_as_a_package_goes_through_tmon(tmp_path):
+    w = one_sub("Foo::").save(tmp_path / "in.out")
+    tmon = tmp_path / "foo.tmon"
+    good("--tmon", "-q", "-o", tmon, w)
+    done = run("--csv", tmon)
+    assert done.returncode == 0, done.stderr
+    assert b"\nFoo::," in done.stdout
