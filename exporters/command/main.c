@@ -347,6 +347,37 @@ static void say_unread_input(const struct run *run)
     say("standard input is not read: nytprof.out is; for standard input say -");
 }
 
+/* Many inputs are merged in two steps: this many at a time, then the results. So the names of subs
+ * and files, which are the same in most of them, are in memory that often and not once for each. */
+#define MERGED_AT_ONCE 24
+
+/* The inputs from n_groups on become one when there are `least` of them; false after a message.
+ * String evals are merged here, where the tree that is rewritten for it is small. */
+static bool merge_group(const struct run *run, struct nytp_profile **profiles, uint32_t *n_groups,
+                        uint32_t *n, uint32_t least)
+{
+    const struct nytp_cli *cli = &run->cli;
+    struct nytp_error error = {0};
+    const bool has_spans = cli->exporter->wants_spans && !cli->export.aggregate;
+    if (*n - *n_groups < least || has_spans)
+        return true;
+    struct nytp_profile *merged =
+        nytp_profiles_merge(profiles + *n_groups, *n - *n_groups, &error);
+    const struct nytp_selection evals = {.merge_evals = !cli->export.no_merge_evals};
+    *n = *n_groups;
+    if (merged != NULL && !nytp_select(merged, &evals, &error)) {
+        nytp_profile_free(merged);
+        merged = NULL;
+    }
+    if (merged == NULL) {
+        say("merging %d inputs: %s", MERGED_AT_ONCE, error.message);
+        return false;
+    }
+    profiles[(*n)++] = merged;
+    (*n_groups)++;
+    return true;
+}
+
 /* All inputs as one profile. One that is unusable does not keep the others from being
  * exported, unless --strict. NULL after a message. */
 static struct nytp_profile *load_all(struct run *run)
@@ -358,14 +389,16 @@ static struct nytp_profile *load_all(struct run *run)
         say("out of memory");
         return NULL;
     }
-    uint32_t n = 0;
+    uint32_t n = 0, n_groups = 0;
     bool fits = true;
     for (int i = 0; i < cli->n_files && fits; i++) {
         profiles[n] = load(run, cli->files[i], NULL);
         if (profiles[n] == NULL)
             continue;
-        fits = limit_spans(run, profiles, ++n);
+        fits = limit_spans(run, profiles, ++n) && merge_group(run, profiles, &n_groups, &n, MERGED_AT_ONCE);
     }
+    if (fits && n_groups > 0)
+        fits = merge_group(run, profiles, &n_groups, &n, 1);
     struct nytp_profile *profile = NULL;
     struct nytp_error error = {0};
     if (!fits)

@@ -110,8 +110,12 @@ static uint32_t name_id(struct merging *f, struct nytp_name name)
 
 /* ---- files ------------------------------------------------------------------------------- */
 
+/* Of another process the same name is another eval, unless evals of one place were merged: those
+ * have the number 0, which perl gives to none. */
 static bool is_eval(const struct nytp_file *file)
 {
+    if (file->name.len > 9 && memcmp(file->name.ptr, "(eval 0)[", 9) == 0)
+        return false;
     return file->eval_file != 0 ||
            (file->name.len > 6 && memcmp(file->name.ptr, "(eval ", 6) == 0);
 }
@@ -148,7 +152,7 @@ static bool merge_files(struct merging *f)
             ok = is_eval(&from->files[k]) || nytp_table_put(&by_name, key, map[k]);
         }
         for (uint32_t k = 1; ok && k < from->n_files; k++)
-            if (is_eval(&from->files[k]))
+            if (from->files[k].eval_file != 0)
                 to->files[map[k]].eval_file = map[from->files[k].eval_file];
         to->n_parts += from->n_parts;
     }
@@ -430,6 +434,25 @@ static void add_totals(struct nytp_profile *to, const struct nytp_profile *from,
     to->unreturned_frames += from->unreturned_frames;
 }
 
+/* What was copied goes at once: of many inputs there is not room for all, and for their sum. */
+static void free_copied(struct nytp_profile *from)
+{
+    free(from->nodes);
+    free(from->children);
+    free(from->node_lines);
+    free(from->spans);
+    free(from->arcs);
+    free(from->line_costs);
+    from->nodes = NULL;
+    from->children = NULL;
+    from->node_lines = NULL;
+    from->spans = NULL;
+    from->arcs = NULL;
+    from->line_costs = NULL;
+    from->n_nodes = from->n_children = from->n_node_lines = from->n_spans = from->n_arcs = 0;
+    from->n_line_costs = 0;
+}
+
 static bool merge_tree(struct merging *f)
 {
     struct nytp_profile *to = f->to;
@@ -459,6 +482,7 @@ static bool merge_tree(struct merging *f)
         const int64_t scale = to->ticks_per_sec / f->from[i]->ticks_per_sec;
         add_nodes(f, i, scale);
         add_totals(to, f->from[i], scale);
+        free_copied(f->from[i]);
     }
     return sort_again(to);
 }

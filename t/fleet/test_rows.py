@@ -127,3 +127,21 @@ def test_without_pids_equal_stacks_of_processes_are_one(tmp_path):
         sorted(row.split()[-1] for row in tables["pid,script"] if row)
     assert counts["pid,script"] == 6 * counts["none"] >= 18
     assert run("--pprof", "--labels", "gold", files[0]).returncode == 2
+
+
+# ---- many inputs ----
+
+@pytest.mark.parametrize("n", [24, 25, 47, 60])
+def test_many_inputs_are_merged_in_groups_without_a_trace(profile, n):
+    """Copies of one recording: each stack has n times its calls, the parts keep their order."""
+    file = profile("evals")
+
+    def stacks(*files):
+        lines = good("--collapsed", "--weight=calls", "--merge-evals", *files).decode().splitlines()
+        return {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in lines}
+    one = stacks(file)
+    assert stacks(*[file] * n) == {stack: calls * n for stack, calls in one.items()}
+    many, single = totals(*[file] * n), totals("--merge-evals", file)
+    assert many["total"] == n * single["total"] and len(many["inputs"]) == n
+    assert [process["input"] for process in many["processes"]] == list(range(n))
+    assert {sub["name"] for sub in many["subs"]} == {sub["name"] for sub in single["subs"]}
