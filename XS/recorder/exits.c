@@ -6,12 +6,9 @@
  * A signal may come in the middle of malloc() or of perl's own structures, so what runs here
  * allocates nothing and asks perl nothing: it writes what the recorder already knows. perl
  * may be busy or asleep in C for long, so this cannot wait for the next op; but when the
- * signal interrupts the recorder itself, inside a guard, it is put off until the guard is
- * left, a moment later. A second signal is not put off: should the recorder be stuck in
- * writing, the program can still be stopped.
- *
- * With PERL_SIGNALS=unsafe perl runs the program's handlers inside signals; then a guard
- * blocks all signals.
+ * signal interrupts the recorder itself, inside a guard (guard.h), it is put off until
+ * the guard is left, a moment later. A second signal is not put off: should the recorder be
+ * stuck in writing, the program can still be stopped.
  */
 #include "recorder.h"
 
@@ -51,14 +48,14 @@ static bool is_a_fault(int number)
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     struct nytp_recorder *const rec = nytp_recorder;
-    const bool is_ours = pthread_equal(pthread_self(), rec->thread);
+    const bool is_ours = pthread_equal(pthread_self(), rec->guards.thread);
     const bool can_wait = !is_a_fault(number) || info->si_code <= 0;
     PERL_UNUSED_VAR(context);
-    if (is_ours && can_wait && rec->guards > 0 && rec->pending_signal == 0) {
-        rec->pending_signal = number;
+    if (is_ours && can_wait && rec->guards.depth > 0 && rec->guards.pending_signal == 0) {
+        rec->guards.pending_signal = number;
         return;
     }
-    if (is_ours && rec->guards == 0)
+    if (is_ours && rec->guards.depth == 0)
         nytp_finish_without_perl(rec);
     die_of(number);
 }
@@ -112,40 +109,9 @@ static void catch_signals(struct nytp_recorder *rec, const char *names)
     while (*names != '\0') {
         const size_t len = strcspn(names, ",");
         if (len > 0 && !catch_named(names, len))
-            nytp_say(rec, "option sigexit: '%.*s' is no signal", (int)len, names);
+            nytp_say(&rec->options, "option sigexit: '%.*s' is no signal", (int)len, names);
         names += len + (names[len] == ',');
     }
-}
-
-void nytp_guards_choose(pTHX_ struct nytp_recorder *rec)
-{
-    rec->unsafe_signals = (PL_signals & PERL_SIGNALS_UNSAFE_FLAG) != 0;
-    rec->guarded = rec->unsafe_signals || rec->options.sigexit != NULL;
-    rec->thread = pthread_self();
-}
-
-void nytp_guard_enter(struct nytp_recorder *rec)
-{
-    if (rec->guards == 0)
-        rec->thread = pthread_self();
-    if (rec->guards == 0 && rec->unsafe_signals) {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &rec->unguarded);
-    }
-    rec->guards++;
-}
-
-void nytp_guard_leave(struct nytp_recorder *rec)
-{
-    if (--rec->guards > 0)
-        return;
-    if (rec->unsafe_signals) {
-        const sigset_t before = rec->unguarded;
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
-    if (rec->pending_signal != 0)
-        raise(rec->pending_signal);
 }
 
 static void on_libc_exit(void)
@@ -165,21 +131,4 @@ void nytp_exits_watch(struct nytp_recorder *rec)
         catch_signals(rec, rec->options.sigexit);
     if (rec->options.libcexit && !is_watching)
         is_watching = atexit(on_libc_exit) == 0;
-}
-
-static const int timer_kinds[NYTP_TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
-
-void nytp_timers_stop(struct nytp_timers *timers)
-{
-    const struct itimerval never = {.it_value = {0}};
-    Zero(timers, 1, struct nytp_timers);
-    for (size_t i = 0; i < NYTP_TIMERS; i++)
-        setitimer(timer_kinds[i], &never, &timers->left[i]);
-}
-
-void nytp_timers_go_on(const struct nytp_timers *timers)
-{
-    for (size_t i = 0; i < NYTP_TIMERS; i++)
-        if (timerisset(&timers->left[i].it_value))
-            setitimer(timer_kinds[i], &timers->left[i], NULL);
 }

@@ -319,7 +319,7 @@ static void number(struct nytp_recorder *rec, struct nytp_file *file)
     }
     file->fid = ++rec->n_fids;
     rec->files[file->fid] = file;
-    nytp_trace(rec, 2, "file %u is %s", file->fid, file->shown_name);
+    nytp_trace(&rec->options, 2, "file %u is %s", file->fid, file->shown_name);
 }
 
 static bool ends_in_path(const char *name, const char *path, size_t len)

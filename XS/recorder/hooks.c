@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Op handlers saved, redirected, restored. Ops copy their handler from PL_ppaddr when they are
- * made, so only code compiled after the redirection is seen, and what was compiled between it
- * and the restoration keeps coming here; every handler therefore asks first whether it is
+ * Our op handlers, and what else perl calls us for. Code that was compiled before the handlers
+ * were taken back (ops.h) keeps coming here; every handler therefore asks first whether it is
  * wanted, and otherwise is perl's own.
  *
  * The table belongs to the process, the recorder to one interpreter: other interpreters'
@@ -10,16 +9,9 @@
  */
 #include "recorder.h"
 
-static Perl_ppaddr_t real_ops[MAXO]; /* perl's handlers, or another profiler's before us */
-static Perl_ppaddr_t own_ops[MAXO];  /* what we put in their place */
 static Perl_check_t real_check_leavesub, real_check_leavesublv, real_check_leavewrite;
 static BHK block_hooks;
 static Perl_ophook_t real_op_free; /* NULL: nobody but us listens */
-
-OP *nytp_real_op(pTHX_ int type)
-{
-    return real_ops[type](aTHX);
-}
 
 /* The recorder if it is to see this event. */
 static inline struct nytp_recorder *listening(pTHX)
@@ -38,7 +30,7 @@ static OP *on_nextstate(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
     const COP *const cop = cCOPx(PL_op);
-    OP *const next = real_ops[OP_NEXTSTATE](aTHX);
+    OP *const next = nytp_real_op(aTHX_ OP_NEXTSTATE);
     if (LIKELY(rec != NULL && rec->stmts_on))
         nytp_stmt_begin(aTHX_ rec, cop);
     return next;
@@ -48,7 +40,7 @@ static OP *on_dbstate(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
     const COP *const cop = cCOPx(PL_op);
-    OP *const next = real_ops[OP_DBSTATE](aTHX);
+    OP *const next = nytp_real_op(aTHX_ OP_DBSTATE);
     if (rec != NULL && rec->stmts_on)
         nytp_stmt_begin(aTHX_ rec, cop);
     return next;
@@ -61,7 +53,7 @@ static OP *leave(pTHX_ int type)
     struct nytp_recorder *const rec = listening(aTHX);
     if (rec != NULL)
         rec->left_fresh = false;
-    OP *const next = real_ops[type](aTHX);
+    OP *const next = nytp_real_op(aTHX_ type);
     if (LIKELY(rec != NULL && rec->stmts_on))
         nytp_stmt_return(aTHX_ rec);
     return next;
@@ -119,7 +111,8 @@ __attribute__((noinline)) static OP *call_xsub(pTHX_ struct nytp_recorder *rec, 
     const bool names =
         rec->state != NYTP_OFF &&
         (sub != NULL ? sub : nytp_sub_of_cv(aTHX_ rec, cv))->special == NYTP_SUB_NAMES;
-    OP *const next = is_recorded ? nytp_call_xsub(aTHX_ rec, sub) : real_ops[OP_ENTERSUB](aTHX);
+    OP *const next =
+        is_recorded ? nytp_call_xsub(aTHX_ rec, sub) : nytp_real_op(aTHX_ OP_ENTERSUB);
     if (UNLIKELY(names) && rec->state != NYTP_OFF)
         note_named_closure(aTHX_ rec);
     return next;
@@ -129,11 +122,12 @@ static OP *on_entersub(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
     if (UNLIKELY(rec == NULL))
-        return real_ops[OP_ENTERSUB](aTHX);
+        return nytp_real_op(aTHX_ OP_ENTERSUB);
     CV *const cv = nytp_callee_cv(aTHX_ * PL_stack_sp);
     if (cv != NULL && CvISXSUB(cv))
         return call_xsub(aTHX_ rec, cv);
-    return LIKELY(rec->subs_on) ? nytp_call_sub(aTHX_ rec, cv) : real_ops[OP_ENTERSUB](aTHX);
+    return LIKELY(rec->subs_on) ? nytp_call_sub(aTHX_ rec, cv)
+                                : nytp_real_op(aTHX_ OP_ENTERSUB);
 }
 
 /* What `goto &sub` jumps to; NULL for a goto to a label. */
@@ -149,7 +143,7 @@ static OP *on_goto(pTHX)
     CV *const cv = rec == NULL ? NULL : jump_target(aTHX);
     const bool is_recorded =
         cv != NULL && (!CvISXSUB(cv) || ordinary_xsub(aTHX_ rec, cv) != NULL) && rec->subs_on;
-    return is_recorded ? nytp_call_goto(aTHX_ rec, cv) : real_ops[OP_GOTO](aTHX);
+    return is_recorded ? nytp_call_goto(aTHX_ rec, cv) : nytp_real_op(aTHX_ OP_GOTO);
 }
 
 /* Not to be copied into a hundred handlers. */
@@ -158,7 +152,7 @@ __attribute__((noinline)) static OP *slowop(pTHX_ int type)
     struct nytp_recorder *const rec = listening(aTHX);
     if (LIKELY(rec != NULL && rec->subs_on))
         return nytp_call_slowop(aTHX_ rec, type);
-    return real_ops[type](aTHX);
+    return nytp_real_op(aTHX_ type);
 }
 
 #define NYTP_SLOWOP(type)                                                                      \
@@ -173,8 +167,9 @@ __attribute__((noinline)) static OP *slowop(pTHX_ int type)
 static OP *on_leavewrite(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
-    OP *const next = rec != NULL && rec->options.slowops > 0 ? slowop(aTHX_ OP_LEAVEWRITE)
-                                                             : real_ops[OP_LEAVEWRITE](aTHX);
+    OP *const next = rec != NULL && rec->options.slowops > 0
+                         ? slowop(aTHX_ OP_LEAVEWRITE)
+                         : nytp_real_op(aTHX_ OP_LEAVEWRITE);
     if (rec != NULL && rec->stmts_on && rec->leave_on) {
         rec->left_fresh = false;
         nytp_stmt_return(aTHX_ rec);
@@ -187,7 +182,7 @@ static OP *on_entereval(pTHX)
     struct nytp_recorder *const rec = listening(aTHX);
     if (rec != NULL && rec->state != NYTP_OFF)
         return nytp_eval_string(aTHX_ rec);
-    return real_ops[OP_ENTEREVAL](aTHX);
+    return nytp_real_op(aTHX_ OP_ENTEREVAL);
 }
 
 /* The statement that ends the program is over before perl unwinds; END blocks follow. */
@@ -198,7 +193,7 @@ static OP *on_program_exit(pTHX)
         rec->left_fresh = false;
         nytp_stmt_return(aTHX_ rec);
     }
-    return real_ops[OP_EXIT](aTHX);
+    return nytp_real_op(aTHX_ OP_EXIT);
 }
 
 static OP *on_exec(pTHX)
@@ -206,7 +201,7 @@ static OP *on_exec(pTHX)
     struct nytp_recorder *const rec = listening(aTHX);
     if (rec != NULL)
         return nytp_exec(aTHX_ rec);
-    return real_ops[OP_EXEC](aTHX);
+    return nytp_real_op(aTHX_ OP_EXEC);
 }
 
 /* The recorder if it is to see what is compiled; checkers outlive the interpreter that they
@@ -280,15 +275,6 @@ static void on_op_free(pTHX_ OP *op)
         real_op_free(aTHX_ op);
 }
 
-static void redirect(int type, Perl_ppaddr_t handler)
-{
-    if (real_ops[type] == NULL)
-        real_ops[type] = PL_ppaddr[type];
-    if (PL_ppaddr[type] != real_ops[type] && PL_ppaddr[type] != own_ops[type])
-        return; /* somebody came after us, and leads here */
-    PL_ppaddr[type] = own_ops[type] = handler;
-}
-
 struct op_handler {
     int type;
     Perl_ppaddr_t handler;
@@ -304,16 +290,12 @@ static const struct op_handler slow_ops[] = {
 #undef NYTP_SLOWOP
 };
 
-/* Code compiled from now on is not looked at. Where somebody has redirected an op after us,
- * the chain must stay. */
 void nytp_hooks_remove(void)
 {
     dTHX;
     if (PL_opfreehook == on_op_free)
         PL_opfreehook = real_op_free;
-    for (int type = 0; type < MAXO; type++)
-        if (own_ops[type] != NULL && PL_ppaddr[type] == own_ops[type])
-            PL_ppaddr[type] = real_ops[type];
+    nytp_ops_restore(aTHX);
 }
 
 /* perl frees its list of block hooks with an interpreter, but without MULTIPLICITY the next
@@ -341,23 +323,23 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
     if (PL_opfreehook == real_op_free)
         PL_opfreehook = on_op_free;
     if (rec->options.stmts && !rec->options.use_db_sub) {
-        redirect(OP_NEXTSTATE, on_nextstate);
-        redirect(OP_DBSTATE, on_dbstate);
+        nytp_op_redirect(OP_NEXTSTATE, on_nextstate);
+        nytp_op_redirect(OP_DBSTATE, on_dbstate);
         for (size_t i = 0; rec->leave_on && i < C_ARRAY_LENGTH(leave_ops); i++)
-            redirect(leave_ops[i].type, leave_ops[i].handler);
+            nytp_op_redirect(leave_ops[i].type, leave_ops[i].handler);
     }
     if (rec->options.subs || rec->options.posix_exit) {
-        redirect(OP_ENTERSUB, on_entersub);
-        redirect(OP_GOTO, on_goto);
+        nytp_op_redirect(OP_ENTERSUB, on_entersub);
+        nytp_op_redirect(OP_GOTO, on_goto);
     }
     if (rec->options.subs && rec->options.slowops > 0) {
         for (size_t i = 0; i < C_ARRAY_LENGTH(slow_ops); i++)
-            redirect(slow_ops[i].type, slow_ops[i].handler);
+            nytp_op_redirect(slow_ops[i].type, slow_ops[i].handler);
     }
-    redirect(OP_LEAVEWRITE, on_leavewrite);
-    redirect(OP_ENTEREVAL, on_entereval);
-    redirect(OP_EXEC, on_exec);
-    redirect(OP_EXIT, on_program_exit);
+    nytp_op_redirect(OP_LEAVEWRITE, on_leavewrite);
+    nytp_op_redirect(OP_ENTEREVAL, on_entereval);
+    nytp_op_redirect(OP_EXEC, on_exec);
+    nytp_op_redirect(OP_EXIT, on_program_exit);
     if (real_check_leavesub == NULL) {
         wrap_op_checker(OP_LEAVESUB, check_leavesub, &real_check_leavesub);
         wrap_op_checker(OP_LEAVESUBLV, check_leavesublv, &real_check_leavesublv);

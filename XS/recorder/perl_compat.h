@@ -11,6 +11,13 @@
 #include "perl.h"
 #include "XSUB.h"
 
+/* Seldom called: neither the function nor the way to it is to take up cache lines between what
+ * runs at each event, which share the cache with the program. */
+#define NYTP_COLD __attribute__((cold))
+
+/* On the declaration of a variable: it is found without a look into a table. */
+#define NYTP_HIDDEN __attribute__((visibility("hidden")))
+
 /* The interpreter that a hook runs in; without MULTIPLICITY there is only one. */
 #ifdef MULTIPLICITY
 #define NYTP_THX aTHX

@@ -11,7 +11,6 @@
 
 #include "file_name.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -26,55 +25,6 @@ enum {
 };
 
 static const char default_path[] = "nytprof.out";
-
-/* ---- messages ---- */
-
-/* Where the program's STDERR goes; -1 when it is closed, whatever has descriptor 2 since. */
-static int standard_error(void)
-{
-    dTHX;
-    const GV *const gv = PL_stderrgv;
-    const IO *const io = gv != NULL && isGV_with_GP(gv) ? GvIO(gv) : NULL;
-    return io == NULL || IoOFP(io) == NULL ? -1 : PerlIO_fileno(IoOFP(io));
-}
-
-static void say(struct nytp_recorder *rec, const char *format, va_list args)
-{
-    char line[512];
-    const int saved = errno;
-    int len = snprintf(line, sizeof line, "Devel::NYTProf: ");
-    len += vsnprintf(line + len, sizeof line - (size_t)len, format, args);
-    if (len > (int)sizeof line - 2)
-        len = (int)sizeof line - 2;
-    line[len++] = '\n';
-    const bool to_log = rec->options.log != NULL;
-    const int fd = to_log
-                       ? open(rec->options.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)
-                       : standard_error();
-    if (fd >= 0 && write(fd, line, (size_t)len) < 0)
-        len = 0; /* there is nobody left to tell */
-    if (fd >= 0 && to_log)
-        close(fd);
-    errno = saved;
-}
-
-void nytp_say(struct nytp_recorder *rec, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    say(rec, format, args);
-    va_end(args);
-}
-
-void nytp_trace(struct nytp_recorder *rec, long level, const char *format, ...)
-{
-    if (LIKELY(rec->options.trace < level))
-        return;
-    va_list args;
-    va_start(args, format);
-    say(rec, format, args);
-    va_end(args);
-}
 
 /* ---- state ---- */
 
@@ -101,7 +51,7 @@ static void set_state(struct nytp_recorder *rec, enum nytp_state state)
 static void give_up(struct nytp_recorder *rec)
 {
     if (!rec->said_failure)
-        nytp_say(rec, "%s; profiling stops here, the program goes on",
+        nytp_say(&rec->options, "%s; profiling stops here, the program goes on",
                  rec->file.error.status != NYTP_OK ? rec->file.error.message
                                                    : "cannot compress the profile");
     rec->said_failure = true;
@@ -114,8 +64,8 @@ static void flush(struct nytp_recorder *rec, enum nytp_flush how)
 {
     dSAVE_ERRNO;
     nytp_clock_pause(&rec->clock);
-    const bool ok = nytp_writer_flush(rec->writer, how) &&
-                    (rec->dprof == NULL || nytp_dprof_flush(rec));
+    const bool ok =
+        nytp_writer_flush(rec->writer, how) && (rec->dprof == NULL || nytp_dprof_flush(rec));
     if (how != NYTP_FLUSH_NONE)
         rec->synced_raw = rec->writer->n_raw;
     nytp_clock_resume(&rec->clock);
@@ -156,7 +106,7 @@ static void flush_if_due(struct nytp_recorder *rec, uint64_t raw)
     if (flush_ns == 0 || raw - rec->flush_raw < nytp_clock_raw_of_ns(&rec->clock, flush_ns))
         return;
     rec->flush_raw = raw;
-    nytp_trace(rec, 4, "flush after %llu bytes", (unsigned long long)rec->file.size);
+    nytp_trace(&rec->options, 4, "flush after %llu bytes", (unsigned long long)rec->file.size);
     flush(rec, NYTP_FLUSH_SYNC);
 }
 
@@ -335,20 +285,19 @@ static bool open_profile(pTHX_ struct nytp_recorder *rec)
     const bool ok = nytp_outfile_open(&rec->file, path, is_glance);
     Safefree(path);
     if (!ok) {
-        nytp_say(rec, "%s; the program runs unprofiled", rec->file.error.message);
+        nytp_say(&rec->options, "%s; the program runs unprofiled", rec->file.error.message);
         rec->said_failure = true;
         set_state(rec, NYTP_OFF);
         return false;
     }
     if (rec->file.note[0] != '\0' &&
         (!rec->file.is_beside_ancestor || rec->options.log != NULL))
-        nytp_say(rec, "%s", rec->file.note);
+        nytp_say(&rec->options, "%s", rec->file.note);
     if (rec->writer == NULL)
         rec->writer = nytp_writer_new(
             rec->dprof != NULL ? nytp_dprof_discard : nytp_outfile_write, &rec->file);
-    if (rec->writer == NULL ||
-        (rec->dprof != NULL && !nytp_dprof_begin(rec, axis_now(rec)))) {
-        nytp_say(rec, "out of memory; the program runs unprofiled");
+    if (rec->writer == NULL || (rec->dprof != NULL && !nytp_dprof_begin(rec, axis_now(rec)))) {
+        nytp_say(&rec->options, "out of memory; the program runs unprofiled");
         set_state(rec, NYTP_OFF);
         return false;
     }
@@ -356,7 +305,7 @@ static bool open_profile(pTHX_ struct nytp_recorder *rec)
     rec->writer->on_full = on_full;
     forget_written(rec);
     write_header(aTHX_ rec);
-    nytp_trace(rec, 1, "process %ld writes %s", (long)rec->pid, rec->file.path);
+    nytp_trace(&rec->options, 1, "process %ld writes %s", (long)rec->pid, rec->file.path);
     return true;
 }
 
@@ -401,7 +350,7 @@ static bool has_tables(struct nytp_recorder *rec)
         rec->called = calloc(NYTP_CALLED, sizeof *rec->called);
     if (rec->places != NULL && rec->called != NULL)
         return true;
-    nytp_say(rec, "out of memory; the program runs unprofiled");
+    nytp_say(&rec->options, "out of memory; the program runs unprofiled");
     set_state(rec, NYTP_OFF);
     return false;
 }
@@ -412,7 +361,7 @@ static void start(pTHX_ struct nytp_recorder *rec)
         return;
     dSAVE_ERRNO;
     if (rec->generation == 0)
-        nytp_guards_choose(aTHX_ rec);
+        rec->guarded = nytp_guards_choose(aTHX_ & rec->guards, rec->options.sigexit != NULL);
     nytp_guard(rec);
     rec->pid = getpid();
     nytp_program_text_keep(aTHX_ rec);
@@ -445,7 +394,7 @@ static void write_thread_count(struct nytp_recorder *rec)
         return;
     snprintf(text, sizeof text, "%u threads were not profiled", rec->n_threads);
     nytp_write_comment(rec->writer, text);
-    nytp_trace(rec, 1, "%s", text);
+    nytp_trace(&rec->options, 1, "%s", text);
 }
 
 /* The part of the stream that only the end can tell. */
@@ -462,7 +411,8 @@ static void write_closing(pTHX_ struct nytp_recorder *rec)
     if (rec->dprof != NULL)
         nytp_dprof_end(rec, axis_now(rec));
     write_thread_count(rec);
-    if (rec->dprof == NULL && !rec->options.blocks) /* blocks look at a stack that may be gone */
+    if (rec->dprof == NULL &&
+        !rec->options.blocks) /* blocks look at a stack that may be gone */
         nytp_costs_write(aTHX_ rec);
     nytp_write_pid_end(rec->writer, (uint32_t)rec->pid, time_of_day());
 }
@@ -488,14 +438,9 @@ void nytp_finish_without_perl(struct nytp_recorder *rec)
 static void check_is_kept(struct nytp_recorder *rec)
 {
     if (rec->file.error.status == NYTP_OK && nytp_outfile_is_lost(&rec->file))
-        nytp_say(rec, "%s was removed or replaced while the program ran; the profile is lost",
+        nytp_say(&rec->options,
+                 "%s was removed or replaced while the program ran; the profile is lost",
                  rec->file.path);
-}
-
-/* Whether a person reads what is said, and no program does. */
-static bool has_reader(const struct nytp_recorder *rec)
-{
-    return rec->options.log != NULL || isatty(standard_error());
 }
 
 /* A child says nothing itself: what it writes to its standard error may be looked at by the
@@ -504,11 +449,12 @@ static void say_others(struct nytp_recorder *rec)
 {
     char names[300];
     const bool is_first = !rec->is_child && !rec->file.is_beside_ancestor;
-    if (!is_first || !rec->file.is_regular || !has_reader(rec))
+    if (!is_first || !rec->file.is_regular || !nytp_say_has_reader(&rec->options))
         return;
     const unsigned n = nytp_outfile_list_numbered(&rec->file, names, sizeof names);
     if (n > 0)
-        nytp_say(rec, "also of this run, beside %s: %u (%s)", rec->file.path, n, names);
+        nytp_say(&rec->options, "also of this run, beside %s: %u (%s)", rec->file.path, n,
+                 names);
 }
 
 /* Who loads the profiler into a running server, say, reads the empty profile as "no time". */
@@ -517,7 +463,7 @@ static void say_blindness(struct nytp_recorder *rec)
     if (!rec->comes_late || rec->sees_code || rec->said_blindness)
         return;
     rec->said_blindness = true;
-    nytp_say(rec,
+    nytp_say(&rec->options,
              "nothing of the program was seen: it had been compiled before the profiler was "
              "loaded; start it with perl -d:NYTProf (NYTPROF=start=no, to begin at "
              "DB::enable_profile())");
@@ -531,7 +477,8 @@ static void say_end(struct nytp_recorder *rec)
     check_is_kept(rec);
     say_others(rec);
     say_blindness(rec);
-    nytp_trace(rec, 1, "process %ld finished %s, %llu bytes: %u files, %u subs, %zu call sites",
+    nytp_trace(&rec->options, 1,
+               "process %ld finished %s, %llu bytes: %u files, %u subs, %zu call sites",
                (long)rec->pid, rec->file.path, (unsigned long long)rec->file.size, rec->n_fids,
                rec->last_sub_id, rec->arcs.used);
     RESTORE_ERRNO;
@@ -541,8 +488,9 @@ static void say_end(struct nytp_recorder *rec)
 static void say_if_never_enabled(struct nytp_recorder *rec)
 {
     const bool waits = rec->options.start != NULL && strEQ(rec->options.start, "no");
-    if (waits && rec->state == NYTP_LOADED && getpid() == rec->loader && has_reader(rec))
-        nytp_say(rec,
+    if (waits && rec->state == NYTP_LOADED && getpid() == rec->loader &&
+        nytp_say_has_reader(&rec->options))
+        nytp_say(&rec->options,
                  "nothing was recorded: start=no, and DB::enable_profile() was not called");
 }
 
@@ -839,7 +787,7 @@ void nytp_set_option(pTHX_ const char *name, const char *value)
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
     struct nytp_error error = {0};
     if (rec != NULL && !nytp_options_set(&rec->options, name, value, &error))
-        nytp_say(rec, "%s", error.message);
+        nytp_say(&rec->options, "%s", error.message);
 }
 
 static void xs_finish(pTHX_ CV *cv)
@@ -981,8 +929,9 @@ static bool may_profile(struct nytp_recorder *rec)
     }
     if (!rec->options.usecputime)
         return true;
-    nytp_say(rec, "option usecputime has been removed, use clock=2 for CPU time; the program "
-                  "runs unprofiled");
+    nytp_say(&rec->options,
+             "option usecputime has been removed, use clock=2 for CPU time; the program "
+             "runs unprofiled");
     set_state(rec, NYTP_OFF);
     return false;
 }
@@ -1038,7 +987,7 @@ bool nytp_enable(pTHX_ const char *path)
         close_profile(aTHX_ rec);
         set_base_path(rec, path);
     } else if (rec->state == NYTP_CLOSED && rec->n_finished > 0) {
-        nytp_say(rec, "%s is finished, the profile goes on in %s.%u", rec->base_path,
+        nytp_say(&rec->options, "%s is finished, the profile goes on in %s.%u", rec->base_path,
                  rec->base_path, rec->n_finished + 1);
     }
     if (rec->state == NYTP_PAUSED)

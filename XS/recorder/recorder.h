@@ -4,7 +4,7 @@
  * what with it:
  *
  *   recorder.c  its life: options, start, pause, finish, fork
- *   hooks.c     op handlers saved, redirected, restored; nothing else touches the op table
+ *   hooks.c     our op handlers
  *   stmts.c     the statement profiler
  *   calls.c     the subroutine profiler: open calls, arcs
  *   subs.c      which sub a CV is, and its lines
@@ -22,35 +22,18 @@
 
 #include "perl_compat.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <sys/time.h>
-
 #include "../../formats/core/writer.h"
 #include "clock.h"
 #include "dprof.h"
+#include "guard.h"
+#include "index.h"
+#include "ops.h"
 #include "options.h"
 #include "outfile.h"
-#include "index.h"
-
-/* Seldom called: neither the function nor the way to it is to take up cache lines between what
- * runs at each event, which share the cache with the program. */
-#define NYTP_COLD __attribute__((cold))
-
-/* A NUL-terminated copy; give it to Safefree(). */
-char *nytp_copy(const char *bytes, size_t len);
-
-/* Bytes being put together; always NUL-terminated once something was appended. */
-struct nytp_text {
-    char *ptr;
-    size_t len, size;
-};
-
-void nytp_text_clear(struct nytp_text *text);
-void nytp_text_append(struct nytp_text *text, const char *bytes, size_t len);
-void nytp_text_puts(struct nytp_text *text, const char *string);
-void nytp_text_printf(struct nytp_text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+#include "say.h"
+#include "stash.h"
+#include "text.h"
+#include "timers.h"
 
 /* A source file or string eval, as the COPs name it. Only release.c frees any, of evals. */
 struct nytp_file {
@@ -318,18 +301,14 @@ struct nytp_recorder {
     uint32_t generation;      /* counts profile files, from 1 */
     volatile bool forked;     /* set in the child by the atfork handler */
     pid_t pid;
-    U32 perldb;               /* $^P as we set it */
-    int64_t overhead_base;    /* clock.overhead_ticks when this profile file began */
-    uint64_t flush_raw;       /* when the last timed flush was */
-    uint64_t synced_raw;      /* bytes of the stream that are on disk */
-    uint64_t calibrated_raw;  /* when the last calibration was */
-    uint64_t calibrate_ns;    /* from one to the next; grows */
-    unsigned generations;     /* of processes since the one that began, by fork */
-    bool unsafe_signals;      /* PERL_SIGNALS=unsafe: handlers run at any point of ours, too */
-    volatile unsigned guards; /* nested nytp_guard() calls */
-    sigset_t unguarded;       /* the signal mask outside them */
-    pthread_t thread;         /* that was last inside them */
-    volatile int pending_signal;       /* came inside; 0: none */
+    U32 perldb;              /* $^P as we set it */
+    int64_t overhead_base;   /* clock.overhead_ticks when this profile file began */
+    uint64_t flush_raw;      /* when the last timed flush was */
+    uint64_t synced_raw;     /* bytes of the stream that are on disk */
+    uint64_t calibrated_raw; /* when the last calibration was */
+    uint64_t calibrate_ns;   /* from one to the next; grows */
+    unsigned generations;    /* of processes since the one that began, by fork */
+    struct nytp_guards guards;
     bool is_ended;                     /* the stream has its end, which may yet be taken back */
     struct nytp_before_end before_end; /* valid while is_ended */
     bool said_end;                     /* what is said at a program's end has been said */
@@ -352,21 +331,12 @@ struct nytp_recorder {
 };
 
 /* The one recorder, or NULL before the first use. */
-extern struct nytp_recorder *nytp_recorder;
+extern struct nytp_recorder *nytp_recorder NYTP_HIDDEN;
 
 static inline bool nytp_is_ours(pTHX_ const struct nytp_recorder *rec)
 {
     return rec->interpreter == NYTP_THX;
 }
-
-/* One line on standard error or in the log, with the program's $! untouched. */
-void nytp_say(struct nytp_recorder *rec, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* The same for option trace=`level` and up. 1: profile files; 2: source files; 3: subs; 4: each
- * timed flush. */
-void nytp_trace(struct nytp_recorder *rec, long level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* A profile is being written; recording may be paused. */
 static inline bool nytp_file_is_open(const struct nytp_recorder *rec)
@@ -402,10 +372,6 @@ static inline uint64_t nytp_now(pTHX_ struct nytp_recorder *rec)
     return raw;
 }
 
-void nytp_guards_choose(pTHX_ struct nytp_recorder *rec); /* once, outside all guards */
-void nytp_guard_enter(struct nytp_recorder *rec) NYTP_COLD;
-void nytp_guard_leave(struct nytp_recorder *rec) NYTP_COLD;
-
 /* Between these two the recorder is being changed: with PERL_SIGNALS=unsafe no handler of the
  * program runs, and a signal of sigexit= waits for the end. Everything that changes what
  * nytp_finish_without_perl() reads is in between. Pairs may nest; no perl code may run inside.
@@ -414,55 +380,24 @@ void nytp_guard_leave(struct nytp_recorder *rec) NYTP_COLD;
 static inline void nytp_guard(struct nytp_recorder *rec)
 {
     if (UNLIKELY(rec->guarded))
-        nytp_guard_enter(rec);
+        nytp_guards_enter(&rec->guards);
 }
 
 static inline void nytp_unguard(struct nytp_recorder *rec)
 {
     if (UNLIKELY(rec->guarded))
-        nytp_guard_leave(rec);
+        nytp_guards_leave(&rec->guards);
 }
-
-/* The magic of a hash (Variable::Magic's, of a stash) is the program's code: it neither runs in
- * the middle of ours nor sees what we look up. */
-static inline U32 nytp_magic_off(HV *hash)
-{
-    const U32 magic = SvMAGICAL(hash);
-    SvFLAGS(hash) &= ~magic;
-    return magic;
-}
-
-static inline void nytp_magic_on(HV *hash, U32 magic)
-{
-    SvFLAGS(hash) |= magic;
-}
-
-/* What the hash holds, past its magic; NULL: nothing, or there is no hash. */
-SV *nytp_peek(pTHX_ HV *hash, const char *key, size_t len, bool is_utf8);
 
 /* ---- hooks.c ---- */
 
 void nytp_hooks_install(pTHX_ struct nytp_recorder *rec);
 void nytp_hooks_remove(void);
-void nytp_hooks_forget(pTHX);     /* the interpreter is going */
-OP *nytp_real_op(pTHX_ int type); /* run perl's own handler */
+void nytp_hooks_forget(pTHX); /* the interpreter is going */
 
 /* ---- exits.c ---- */
 
 void nytp_exits_watch(struct nytp_recorder *rec); /* the signals and exits that options name */
-
-/* What was left of the program's timers at nytp_timers_stop(). */
-enum {
-    NYTP_TIMERS = 3
-};
-struct nytp_timers {
-    struct itimerval left[NYTP_TIMERS];
-};
-
-/* Between these two the program's timers stand still. For the end: before END blocks perl gives
- * up its handlers, so that a timer's next signal kills, and the time is ours. */
-void nytp_timers_stop(struct nytp_timers *timers);
-void nytp_timers_go_on(const struct nytp_timers *timers);
 
 /* ---- stmts.c ---- */
 
@@ -535,9 +470,6 @@ struct nytp_sub *nytp_sub_named(struct nytp_recorder *rec, const char *name, siz
 /* The sub that a string names, from the running package. */
 struct nytp_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *sv);
 struct nytp_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv);
-/* The CV that a name leads to, without a side effect; NULL: none, or perl has to look for it.
- * `stash` is the package of names that tell none. */
-CV *nytp_cv_of_name(pTHX_ const char *name, size_t len, bool is_utf8, HV *stash);
 struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec);
 void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);
 void nytp_format_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);

@@ -17,75 +17,7 @@
 
 #include "../../formats/core/strings.h"
 
-/* ---- text ---- */
-
-char *nytp_copy(const char *bytes, size_t len)
-{
-    char *copy;
-    Newx(copy, len + 1, char);
-    Copy(bytes, copy, len, char);
-    copy[len] = '\0';
-    return copy;
-}
-
-void nytp_text_clear(struct nytp_text *text)
-{
-    text->len = 0;
-}
-
-void nytp_text_append(struct nytp_text *text, const char *bytes, size_t len)
-{
-    if (text->len + len + 1 > text->size) {
-        text->size = (text->len + len + 1) * 2;
-        Renew(text->ptr, text->size, char);
-    }
-    Copy(bytes, text->ptr + text->len, len, char);
-    text->len += len;
-    text->ptr[text->len] = '\0';
-}
-
-void nytp_text_puts(struct nytp_text *text, const char *string)
-{
-    nytp_text_append(text, string, strlen(string));
-}
-
-void nytp_text_printf(struct nytp_text *text, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    const int len = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    if (len < 0)
-        return;
-    char *piece;
-    Newx(piece, len + 1, char);
-    va_start(args, format);
-    vsnprintf(piece, (size_t)len + 1, format, args);
-    va_end(args);
-    nytp_text_append(text, piece, (size_t)len);
-    Safefree(piece);
-}
-
-/* Each byte is a character up to U+00FF. */
-static void append_latin1(struct nytp_text *text, const char *bytes, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        const U8 c = (U8)bytes[i];
-        const char two[] = {(char)(0xC0 | c >> 6), (char)(0x80 | (c & 0x3F))};
-        if (c < 0x80)
-            nytp_text_append(text, bytes + i, 1);
-        else
-            nytp_text_append(text, two, 2);
-    }
-}
-
-static void append_hek(struct nytp_text *text, const HEK *hek)
-{
-    if (HEK_UTF8(hek))
-        nytp_text_append(text, HEK_KEY(hek), (size_t)HEK_LEN(hek));
-    else
-        append_latin1(text, HEK_KEY(hek), (size_t)HEK_LEN(hek));
-}
+/* ---- subs by name ---- */
 
 /* File names are bytes; names that hold them are UTF-8. */
 static void append_file_name(struct nytp_text *text, const char *name)
@@ -93,10 +25,8 @@ static void append_file_name(struct nytp_text *text, const char *name)
     if (nytp_utf8_valid(name, strlen(name)))
         nytp_text_puts(text, name);
     else
-        append_latin1(text, name, strlen(name));
+        nytp_text_append_latin1(text, name, strlen(name));
 }
-
-/* ---- subs by name ---- */
 
 static uint32_t package_length(const char *name, size_t len)
 {
@@ -139,7 +69,7 @@ static struct nytp_sub *sub_add(struct nytp_recorder *rec, const char *name, siz
     }
     sub->id = ++rec->last_sub_id;
     rec->subs[++rec->n_subs] = sub;
-    nytp_trace(rec, 3, "sub %u is %s", sub->id, sub->name);
+    nytp_trace(&rec->options, 3, "sub %u is %s", sub->id, sub->name);
     nytp_index_add(&rec->subs_by_name, hash, sub);
     nytp_sub_needs_info(rec, sub);
     return sub;
@@ -274,7 +204,7 @@ static void append_package(struct nytp_text *text, const HV *stash)
     const HEK *const hek =
         stash != NULL && SvTYPE((const SV *)stash) == SVt_PVHV ? HvNAME_HEK((HV *)stash) : NULL;
     if (hek != NULL)
-        append_hek(text, hek);
+        nytp_text_append_hek(text, hek);
     else
         nytp_text_puts(text, "__ANON__");
     nytp_text_puts(text, "::");
@@ -314,7 +244,7 @@ static struct nytp_sub *resolve(pTHX_ struct nytp_recorder *rec, CV *cv, struct 
     } else {
         append_package(text, found->stash);
         if (found->name != NULL)
-            append_hek(text, found->name);
+            nytp_text_append_hek(text, found->name);
     }
     if (is_perl && body->file == NULL)
         find_lines(aTHX_ rec, cv, body, text->ptr, text->len);
@@ -433,41 +363,6 @@ void nytp_format_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
     body->sub = NULL;
 }
 
-SV *nytp_peek(pTHX_ HV *hash, const char *key, size_t len, bool is_utf8)
-{
-    if (hash == NULL || SvTYPE((const SV *)hash) != SVt_PVHV) /* freed */
-        return NULL;
-    const I32 key_len = is_utf8 ? -(I32)len : (I32)len;
-    const U32 magic = nytp_magic_off(hash);
-    /* hv_fetch() alone dies of a key that is not in a locked hash. */
-    SV *const *const place =
-        hv_exists(hash, key, key_len) ? hv_fetch(hash, key, key_len, FALSE) : NULL;
-    nytp_magic_on(hash, magic);
-    return place == NULL ? NULL : *place;
-}
-
-static HV *inner_stash(pTHX_ HV *stash, const char *name, size_t len, bool is_utf8)
-{
-    const SV *const sv = nytp_peek(aTHX_ stash, name, len, is_utf8);
-    return sv != NULL && isGV_with_GP(sv) ? GvHV((const GV *)sv) : NULL;
-}
-
-CV *nytp_cv_of_name(pTHX_ const char *name, size_t len, bool is_utf8, HV *stash)
-{
-    const char *const end = name + len, *sep;
-    if (memmem(name, len, "::", 2) != NULL)
-        stash = PL_defstash;
-    while ((sep = memmem(name, (size_t)(end - name), "::", 2)) != NULL) {
-        if (sep > name)
-            stash = inner_stash(aTHX_ stash, name, (size_t)(sep + 2 - name), is_utf8);
-        name = sep + 2;
-    }
-    SV *const sv = nytp_peek(aTHX_ stash, name, (size_t)(end - name), is_utf8);
-    if (sv != NULL && SvROK(sv) && SvTYPE(SvRV(sv)) == SVt_PVCV)
-        return (CV *)SvRV(sv);
-    return sv != NULL && isGV_with_GP(sv) ? GvCVu((GV *)sv) : NULL;
-}
-
 /* The CV that got the body: the one that was being compiled, or, if the sub had been declared
  * before, the one that its name leads to. A CV may have been freed meanwhile, and its address
  * used again, but then it has another root. */
@@ -558,7 +453,7 @@ struct nytp_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *s
     if (SvUTF8(sv))
         nytp_text_append(text, name, len);
     else
-        append_latin1(text, name, len);
+        nytp_text_append_latin1(text, name, len);
     return nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
 }
 
@@ -567,7 +462,7 @@ struct nytp_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv)
     struct nytp_text *const text = &rec->scratch;
     nytp_text_clear(text);
     append_package(text, GvSTASH(gv));
-    append_hek(text, GvNAME_HEK(gv));
+    nytp_text_append_hek(text, GvNAME_HEK(gv));
     return nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
 }
 
@@ -583,7 +478,7 @@ struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec)
             if (CxTYPE(cx) == CXt_SUB && name_of_cv(cx->blk_sub.cv).name != NULL)
                 return nytp_sub_of_cv(aTHX_ rec, cx->blk_sub.cv);
         }
-        if (si->si_type == PERLSI_SIGNAL && rec->unsafe_signals)
+        if (si->si_type == PERLSI_SIGNAL && rec->guards.unsafe_signals)
             break; /* the context that the signal interrupted may be half made */
     }
     return PL_main_start != NULL ? rec->runtime : rec->null_caller;

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Text; see text.h.
+ */
+#include "text.h"
+
+char *nytp_copy(const char *bytes, size_t len)
+{
+    char *copy;
+    Newx(copy, len + 1, char);
+    Copy(bytes, copy, len, char);
+    copy[len] = '\0';
+    return copy;
+}
+
+void nytp_text_clear(struct nytp_text *text)
+{
+    text->len = 0;
+}
+
+void nytp_text_append(struct nytp_text *text, const char *bytes, size_t len)
+{
+    if (text->len + len + 1 > text->size) {
+        text->size = (text->len + len + 1) * 2;
+        Renew(text->ptr, text->size, char);
+    }
+    Copy(bytes, text->ptr + text->len, len, char);
+    text->len += len;
+    text->ptr[text->len] = '\0';
+}
+
+void nytp_text_puts(struct nytp_text *text, const char *string)
+{
+    nytp_text_append(text, string, strlen(string));
+}
+
+void nytp_text_printf(struct nytp_text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (len < 0)
+        return;
+    char *piece;
+    Newx(piece, len + 1, char);
+    va_start(args, format);
+    vsnprintf(piece, (size_t)len + 1, format, args);
+    va_end(args);
+    nytp_text_append(text, piece, (size_t)len);
+    Safefree(piece);
+}
+
+void nytp_text_append_latin1(struct nytp_text *text, const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        const U8 c = (U8)bytes[i];
+        const char two[] = {(char)(0xC0 | c >> 6), (char)(0x80 | (c & 0x3F))};
+        if (c < 0x80)
+            nytp_text_append(text, bytes + i, 1);
+        else
+            nytp_text_append(text, two, 2);
+    }
+}
+
+void nytp_text_append_hek(struct nytp_text *text, const HEK *hek)
+{
+    if (HEK_UTF8(hek))
+        nytp_text_append(text, HEK_KEY(hek), (size_t)HEK_LEN(hek));
+    else
+        nytp_text_append_latin1(text, HEK_KEY(hek), (size_t)HEK_LEN(hek));
+}

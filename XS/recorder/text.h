@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Text that is put together here: copies, and a buffer that grows.
+ */
+#ifndef NYTP_TEXT_H
+#define NYTP_TEXT_H
+
+#include "perl_compat.h"
+
+/* A NUL-terminated copy; give it to Safefree(). */
+char *nytp_copy(const char *bytes, size_t len);
+
+/* Bytes being put together; always NUL-terminated once something was appended. */
+struct nytp_text {
+    char *ptr;
+    size_t len, size;
+};
+
+void nytp_text_clear(struct nytp_text *text);
+void nytp_text_append(struct nytp_text *text, const char *bytes, size_t len);
+/* Each byte is a character up to U+00FF; what is appended is UTF-8. */
+void nytp_text_append_latin1(struct nytp_text *text, const char *bytes, size_t len);
+
+/* The string of perl's, as UTF-8. */
+void nytp_text_append_hek(struct nytp_text *text, const HEK *hek);
+
+void nytp_text_puts(struct nytp_text *text, const char *string);
+void nytp_text_printf(struct nytp_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
