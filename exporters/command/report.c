@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Formats of several files: one reading for a summary and a model, a folder or one file for the output.
+ * Formats of several files: one reading for a summary and a model, a folder or one file for the
+ * output.
  */
 #include "report_input.h"
 #include "run.h"

@@ -32,7 +32,8 @@ static struct nytp_str text_of(struct nytp_name name)
     return (struct nytp_str){.ptr = name.ptr, .len = name.len, .utf8 = true};
 }
 
-static bool add_sub(struct nytp_summary *summary, const struct nytp_profile *profile, uint32_t s)
+static bool add_sub(struct nytp_summary *summary, const struct nytp_profile *profile,
+                    uint32_t s)
 {
     const struct nytp_sub *sub = &profile->subs[s];
     const struct nytp_event event = {
@@ -45,7 +46,8 @@ static bool add_sub(struct nytp_summary *summary, const struct nytp_profile *pro
     return summary->sink.event(&summary->sink, &event);
 }
 
-static bool add_arc(struct nytp_summary *summary, const struct nytp_profile *profile, uint32_t a)
+static bool add_arc(struct nytp_summary *summary, const struct nytp_profile *profile,
+                    uint32_t a)
 {
     const struct nytp_arc *arc = &profile->arcs[a];
     const double tick_s = 1 / (double)profile->ticks_per_sec;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What the formats of several files are made from: a summary and a model from one reading, of one
- * stream. Several inputs are merged into one stream first.
+ * What the formats of several files are made from: a summary and a model from one reading, of
+ * one stream. Several inputs are merged into one stream first.
  */
 #ifndef NYTP_REPORT_INPUT_H
 #define NYTP_REPORT_INPUT_H
@@ -9,23 +9,23 @@
 #include "../../formats/core/model.h"
 #include "../../formats/core/summary.h"
 
-/* Gives every event to two sinks; stops when either does. The first one gets no statements without
- * a file: tmon.out has time that no line is known of. */
+/* Gives every event to two sinks; stops when either does. The first one gets no statements
+ * without a file: tmon.out has time that no line is known of. */
 struct nytp_tee {
     struct nytp_sink sink;
     struct nytp_sink *first, *second; /* second may be NULL */
 };
 void nytp_tee_init(struct nytp_tee *tee, struct nytp_sink *first, struct nytp_sink *second);
 
-/* A summary of subs and calls made from the model, for recordings that hold no sums of their own
- * (tmon.out). NULL when memory is out. */
+/* A summary of subs and calls made from the model, for recordings that hold no sums of their
+ * own (tmon.out). NULL when memory is out. */
 struct nytp_summary *nytp_summary_of_profile(const struct nytp_profile *profile);
 
 /* Told of an input that could not be read to its end, and what came before of it was used. */
 typedef void nytp_bad_input_fn(void *context, const char *path, const struct nytp_error *error);
 
-/* Merge the inputs into a temporary file. Its path (free() it, unlink() it), or NULL with *error set
- * when it cannot be written. */
+/* Merge the inputs into a temporary file. Its path (free() it, unlink() it), or NULL with
+ * *error set when it cannot be written. */
 char *nytp_merge_inputs(char *const *paths, int n, nytp_bad_input_fn *bad, void *context,
                         struct nytp_error *error);
 

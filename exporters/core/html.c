@@ -85,7 +85,8 @@ static void put_visible(struct nytp_out *out, uint32_t c)
         put_character(out, c);
 }
 
-/* Bytes that are plain by `plain` pass in runs, all others go through `put_special`, decoded. */
+/* Bytes that are plain by `plain` pass in runs, all others go through `put_special`, decoded.
+ */
 static void put_escaped(struct nytp_out *out, const char *text, size_t len,
                         const unsigned char plain[128], put_special_fn *put_special)
 {

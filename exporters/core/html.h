@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The only place where bytes of a profile become HTML, XML, a URL or JSON inside a script: names
- * and sources are whatever a program made them, markup and script included.
+ * The only place where bytes of a profile become HTML, XML, a URL or JSON inside a script:
+ * names and sources are whatever a program made them, markup and script included.
  *
  * What every function here does to text:
  * - A byte that is no part of valid UTF-8 is taken for Latin-1.
@@ -25,8 +25,8 @@ void nytp_html_attribute(struct nytp_out *out, const char *text, size_t len);
 void nytp_html_puts(struct nytp_out *out, const char *text);
 
 /* Percent-encoded, as one segment of a relative URL or as a fragment, and so as an id without
- * blanks: all but letters, digits and "-._~()[]@!,;" is encoded byte by byte, "/" and ":" too, so
- * that no name can become a scheme or leave the folder. Nothing is made visible here: the
+ * blanks: all but letters, digits and "-._~()[]@!,;" is encoded byte by byte, "/" and ":" too,
+ * so that no name can become a scheme or leave the folder. Nothing is made visible here: the
  * bytes are the file's name. */
 void nytp_html_url(struct nytp_out *out, const char *text, size_t len);
 

@@ -24,15 +24,19 @@
 #define MAX_MANIFEST   (4 << 20) /* bytes of a manifest that are looked at */
 #define MAX_TEMP_TRYS  100
 
-enum kind { FOLDER, SINGLE, NOWHERE };
+enum kind {
+    FOLDER,
+    SINGLE,
+    NOWHERE
+};
 
 struct nytp_outset {
     enum kind kind;
     struct nytp_error error;
-    struct nytp_out *out;   /* the member being written; SINGLE: the caller's */
+    struct nytp_out *out;    /* the member being written; SINGLE: the caller's */
     struct nytp_out *nulled; /* takes puts after an error */
-    char *path, *temp;      /* FOLDER: its path, and that of the hidden folder */
-    char **names;           /* of the members, by number */
+    char *path, *temp;       /* FOLDER: its path, and that of the hidden folder */
+    char **names;            /* of the members, by number */
     uint32_t n_names, capacity;
     bool replace;
     uint32_t n_left;
@@ -40,8 +44,8 @@ struct nytp_outset {
 
 /* What a signal handler needs: set while there is a hidden folder. */
 static struct {
-    char temp[4096];       /* "" = none */
-    char current[4096];    /* the temporary file of the member being written */
+    char temp[4096];    /* "" = none */
+    char current[4096]; /* the temporary file of the member being written */
     volatile sig_atomic_t n_members;
 } unfinished;
 
@@ -302,9 +306,14 @@ static bool is_source_page(const char *name)
 static bool looks_like_ours(const char *name)
 {
     static const char *const fixed[] = {
-        "index.html",          "index-subs-excl.html",    "subs-treemap-excl.html",
-        "packages-callgraph.dot", "subs-callgraph.dot",   "all_stacks_by_time.calls",
-        "all_stacks_by_time.svg", "flamegraph_subattr.txt",
+        "index.html",
+        "index-subs-excl.html",
+        "subs-treemap-excl.html",
+        "packages-callgraph.dot",
+        "subs-callgraph.dot",
+        "all_stacks_by_time.calls",
+        "all_stacks_by_time.svg",
+        "flamegraph_subattr.txt",
     };
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (strcmp(name, fixed[i]) == 0)
@@ -410,7 +419,8 @@ static void remove_earlier(struct nytp_outset *set)
 
 /* ---- finishing ---- */
 
-/* Files of earlier reports that stay are listed on, so that a later one can still remove them. */
+/* Files of earlier reports that stay are listed on, so that a later one can still remove them.
+ */
 static void put_earlier(struct nytp_outset *set, struct nytp_out *out)
 {
     struct listing old = {0};
@@ -474,7 +484,8 @@ static void move_all(struct nytp_outset *set)
 {
     for (int last = 0; last <= 1; last++)
         for (uint32_t i = 0; i < set->n_names; i++)
-            if ((strcmp(set->names[i], "index.html") == 0) == (last == 1) && !move_member(set, i))
+            if ((strcmp(set->names[i], "index.html") == 0) == (last == 1) &&
+                !move_member(set, i))
                 return;
 }
 

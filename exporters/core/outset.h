@@ -2,8 +2,8 @@
  *
  * Several outputs that belong together: the members of a folder, or parts of one file.
  *
- * A folder's members are written into a hidden folder inside it and moved into place when all of
- * them are whole, in the order in which they were begun. So whatever happens before that (no
+ * A folder's members are written into a hidden folder inside it and moved into place when all
+ * of them are whole, in the order in which they were begun. So whatever happens before that (no
  * room on the disk, a signal), what was in the folder before is still there and whole.
  */
 #ifndef NYTP_OUTSET_H
@@ -26,12 +26,12 @@ struct nytp_outset *nytp_outset_nowhere(void);
  * beside the pages. */
 bool nytp_outset_is_single(const struct nytp_outset *set);
 
-/* Begin a member; the one before it is closed. `name` is a file name without slash. An output is
- * returned in any case: after an error it takes no more. It belongs to the set. */
+/* Begin a member; the one before it is closed. `name` is a file name without slash. An output
+ * is returned in any case: after an error it takes no more. It belongs to the set. */
 struct nytp_out *nytp_outset_member(struct nytp_outset *set, const char *name);
 
-/* Remove the files of an earlier report that the folder's manifest lists, before the new ones are
- * moved into place. Without a manifest, what looks like a page or side file of a report. */
+/* Remove the files of an earlier report that the folder's manifest lists, before the new ones
+ * are moved into place. Without a manifest, what looks like a page or side file of a report. */
 void nytp_outset_replace(struct nytp_outset *set);
 
 /* Write the manifest, move all members into place. False with *error set; in a

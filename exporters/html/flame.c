@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The flame graph: the calling-context tree of the model with call sites left out, as data for the
- * script (CONTRACT.md), as a still picture, and as folded stacks. See report.h.
+ * The flame graph: the calling-context tree of the model with call sites left out, as data for
+ * the script (README.md), as a still picture, and as folded stacks. See report.h.
  *
- * Frames that are too small to be seen are told as one number beside their siblings, so widths still add
- * up; the folded stacks hold all.
+ * Frames that are too small to be seen are told as one number beside their siblings, so widths
+ * still add up; the folded stacks hold all.
  */
-#include "report.h"
-
-#include "../../formats/core/table.h"
-#include "../core/stacks.h"
+#include "flame_tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,240 +14,9 @@
 
 #define NONE NYTP_REPORT_NONE
 
-#define SMALLEST_PART   20000  /* a frame is small below total / SMALLEST_PART */
-#define MAX_FRAMES      100000 /* that are listed for the script */
-#define ROW_HEIGHT      17     /* of the picture, in pixels */
-#define CHARACTER_WIDTH 7
+#define ROW_HEIGHT        17 /* of the picture, in pixels */
+#define CHARACTER_WIDTH   7
 #define MAX_PICTURE_DEPTH 400
-
-struct frame {
-    uint32_t parent; /* index, lower than this one; NONE for a root */
-    uint32_t sub;    /* of the model; the first one with its name */
-    uint32_t depth;
-    uint32_t first_child, n_children; /* into flame.children */
-    bool unreturned;
-    bool listed;     /* not too small; filled by choose_frames() */
-    uint64_t calls;
-    int64_t own, width; /* ticks */
-};
-
-struct flame {
-    struct nytp_report *report;
-    struct frame *frames;
-    uint32_t n, capacity;
-    uint32_t *children; /* frames in order of parent, then name */
-    uint32_t n_roots;   /* the first in `children` */
-    uint32_t *name_ids; /* by sub and unreturned: number in the script's list, NONE = not listed */
-    int64_t total;
-};
-
-/* ---- the tree ---- */
-
-/* Subs of one name in several files are one frame: names are sorted, so they are neighbours. */
-static uint32_t first_of_name(const struct nytp_profile *profile, uint32_t sub)
-{
-    while (sub > 1 && profile->subs[sub - 1].name.ptr == profile->subs[sub].name.ptr)
-        sub--;
-    return sub;
-}
-
-static uint32_t frame_below(struct flame *flame, struct nytp_table *known, uint32_t parent,
-                            uint32_t sub, bool unreturned)
-{
-    const struct nytp_key key = {.a = parent, .b = sub, .c = unreturned};
-    const uint32_t found = nytp_table_get(known, key);
-    if (found != NYTP_TABLE_NONE)
-        return found;
-    if (!nytp_grow(&flame->frames, &flame->capacity, flame->n, sizeof *flame->frames) ||
-        !nytp_table_put(known, key, flame->n))
-        return NONE;
-    flame->frames[flame->n] = (struct frame){
-        .parent = parent,
-        .sub = sub,
-        .depth = parent == NONE ? 0 : flame->frames[parent].depth + 1,
-        .unreturned = unreturned,
-    };
-    return flame->n++;
-}
-
-/* One frame for all nodes with the same frames above. Parents come before children, in the model as
- * here. */
-static bool merge_nodes(struct flame *flame, struct nytp_stacks *stacks)
-{
-    const struct nytp_profile *profile = flame->report->profile;
-    struct nytp_table known = {0};
-    uint32_t *frame_of = malloc(((size_t)profile->n_nodes + 1) * sizeof *frame_of);
-    bool ok = frame_of != NULL;
-    for (uint32_t i = 0; ok && i < profile->n_nodes; i++) {
-        const struct nytp_node *node = &profile->nodes[i];
-        const uint32_t kept = nytp_stacks_kept(stacks, i);
-        if (kept == i) {
-            const uint32_t outer = nytp_stacks_outer(stacks, i);
-            frame_of[i] = frame_below(flame, &known, outer == i ? NONE : frame_of[outer],
-                                      first_of_name(profile, node->sub),
-                                      (node->flags & NYTP_NODE_UNRETURNED) != 0);
-            ok = frame_of[i] != NONE;
-        } else {
-            frame_of[i] = frame_of[kept];
-        }
-        if (ok) {
-            struct frame *frame = &flame->frames[frame_of[i]];
-            frame->calls += kept == i ? node->calls : 0;
-            frame->own += node->excl_ticks > 0 ? node->excl_ticks : 0;
-        }
-    }
-    nytp_table_free(&known);
-    free(frame_of);
-    return ok;
-}
-
-struct sibling {
-    uint32_t parent_rank, sub; /* parent plus 1: roots come first */
-    bool unreturned;
-    uint32_t frame;
-};
-
-/* Subs are sorted by name, so order of index is order of names. */
-static int compare_siblings(const void *left, const void *right)
-{
-    const struct sibling *a = left, *b = right;
-    if (a->parent_rank != b->parent_rank)
-        return a->parent_rank < b->parent_rank ? -1 : 1;
-    if (a->sub != b->sub)
-        return a->sub < b->sub ? -1 : 1;
-    return (int)a->unreturned - (int)b->unreturned;
-}
-
-static bool order_children(struct flame *flame)
-{
-    struct sibling *siblings = malloc(((size_t)flame->n + 1) * sizeof *siblings);
-    flame->children = malloc(((size_t)flame->n + 1) * sizeof *flame->children);
-    if (siblings == NULL || flame->children == NULL) {
-        free(siblings);
-        return false;
-    }
-    for (uint32_t i = 0; i < flame->n; i++)
-        siblings[i] = (struct sibling){flame->frames[i].parent + 1, flame->frames[i].sub,
-                                       flame->frames[i].unreturned, i};
-    qsort(siblings, flame->n, sizeof *siblings, compare_siblings);
-    for (uint32_t i = 0; i < flame->n; i++)
-        flame->children[i] = siblings[i].frame;
-    for (uint32_t i = flame->n; i-- > 0;) {
-        const uint32_t parent = flame->frames[flame->children[i]].parent;
-        if (parent == NONE) {
-            flame->n_roots++;
-            continue;
-        }
-        flame->frames[parent].first_child = i;
-        flame->frames[parent].n_children++;
-    }
-    free(siblings);
-    return true;
-}
-
-static void sum_widths(struct flame *flame)
-{
-    for (uint32_t i = 0; i < flame->n; i++)
-        flame->frames[i].width = flame->frames[i].own;
-    for (uint32_t i = flame->n; i-- > 0;) {
-        const struct frame *frame = &flame->frames[i];
-        if (frame->parent != NONE)
-            flame->frames[frame->parent].width += frame->width;
-        else
-            flame->total += frame->width;
-    }
-}
-
-static int compare_widths(const void *left, const void *right)
-{
-    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a < b) - (a > b);
-}
-
-/* Frames below a width are not listed; a frame is never wider than its parent, so what is below an
- * unlisted frame is unlisted, too. */
-static bool choose_frames(struct flame *flame)
-{
-    int64_t least = flame->total / SMALLEST_PART;
-    least = least > 0 ? least : 1;
-    if (flame->n > MAX_FRAMES) {
-        int64_t *widths = malloc(flame->n * sizeof *widths);
-        if (widths == NULL)
-            return false;
-        for (uint32_t i = 0; i < flame->n; i++)
-            widths[i] = flame->frames[i].width;
-        qsort(widths, flame->n, sizeof *widths, compare_widths);
-        least = widths[MAX_FRAMES] >= least ? widths[MAX_FRAMES] + 1 : least;
-        free(widths);
-    }
-    for (uint32_t i = 0; i < flame->n; i++)
-        flame->frames[i].listed = flame->frames[i].width >= least;
-    return true;
-}
-
-static void free_flame(struct flame *flame)
-{
-    free(flame->frames);
-    free(flame->children);
-    free(flame->name_ids);
-}
-
-static bool make_flame(struct nytp_report *report, struct flame *flame)
-{
-    struct nytp_stacks stacks = {0};
-    *flame = (struct flame){.report = report};
-    bool ok = nytp_stacks_init(&stacks, report->profile, report->options) &&
-              merge_nodes(flame, &stacks) && order_children(flame);
-    if (ok) {
-        sum_widths(flame);
-        ok = choose_frames(flame);
-    }
-    nytp_stacks_free(&stacks);
-    return ok;
-}
-
-/* Walks all frames depth first, children by name. Begin with at = NONE; NONE at the end. */
-struct walk {
-    uint32_t *next; /* by depth: the next child to visit, into children */
-    uint32_t *end;
-    uint32_t depth;
-};
-
-static bool walk_begin(struct walk *walk, const struct flame *flame)
-{
-    uint32_t deepest = 0;
-    for (uint32_t i = 0; i < flame->n; i++)
-        deepest = flame->frames[i].depth > deepest ? flame->frames[i].depth : deepest;
-    walk->next = malloc(((size_t)deepest + 2) * sizeof *walk->next);
-    walk->end = malloc(((size_t)deepest + 2) * sizeof *walk->end);
-    walk->depth = 0;
-    if (walk->next == NULL || walk->end == NULL)
-        return false;
-    walk->next[0] = 0;
-    walk->end[0] = flame->n_roots;
-    return true;
-}
-
-static void walk_end(struct walk *walk)
-{
-    free(walk->next);
-    free(walk->end);
-}
-
-static uint32_t walk_next(struct walk *walk, const struct flame *flame)
-{
-    while (walk->next[walk->depth] == walk->end[walk->depth]) {
-        if (walk->depth == 0)
-            return NONE;
-        walk->depth--;
-    }
-    const uint32_t frame = flame->children[walk->next[walk->depth]++];
-    walk->depth++;
-    walk->next[walk->depth] = flame->frames[frame].first_child;
-    walk->end[walk->depth] =
-        flame->frames[frame].first_child + flame->frames[frame].n_children;
-    return frame;
-}
 
 /* ---- names and links ---- */
 
@@ -277,14 +43,14 @@ static bool put_url(struct nytp_report *report, uint32_t sub)
                          : nytp_report_put_line_url(report, file, NONE);
 }
 
-static void put_frame_name(const struct flame *flame, const struct frame *frame,
+static void put_frame_name(const struct nytp_flame *flame, const struct nytp_flame_frame *frame,
                            void (*put)(struct nytp_out *, const char *, size_t))
 {
     static const char mark[] = " [unreturned]";
     const struct nytp_name name = flame->report->profile->subs[frame->sub].name;
     uint32_t len = 0;
-    char *shown = nytp_report_shown(flame->report,
-                                    (struct nytp_str){name.ptr, name.len, true}, &len);
+    char *shown =
+        nytp_report_shown(flame->report, (struct nytp_str){name.ptr, name.len, true}, &len);
     char *text = shown != NULL ? realloc(shown, len + sizeof mark) : NULL;
     if (text == NULL) {
         free(shown);
@@ -301,13 +67,14 @@ static void put_frame_name(const struct flame *flame, const struct frame *frame,
 
 /* ---- data for the script ---- */
 
-static uint32_t *name_id(const struct flame *flame, const struct frame *frame)
+static uint32_t *name_id(const struct nytp_flame *flame, const struct nytp_flame_frame *frame)
 {
     return &flame->name_ids[2 * frame->sub + frame->unreturned];
 }
 
-/* Number the names in the order in which they first come up. `example` gets a frame for each. */
-static uint32_t number_names(struct flame *flame, uint32_t *example)
+/* Number the names in the order in which they first come up. `example` gets a frame for each.
+ */
+static uint32_t number_names(struct nytp_flame *flame, uint32_t *example)
 {
     const size_t n = 2 * (size_t)flame->report->profile->n_subs;
     uint32_t n_names = 0;
@@ -323,7 +90,7 @@ static uint32_t number_names(struct flame *flame, uint32_t *example)
     return n_names;
 }
 
-static void put_name_lists(struct flame *flame, const uint32_t *example, uint32_t n)
+static void put_name_lists(struct nytp_flame *flame, const uint32_t *example, uint32_t n)
 {
     struct nytp_report *report = flame->report;
     struct nytp_out *out = report->out;
@@ -356,7 +123,7 @@ static void put_name_lists(struct flame *flame, const uint32_t *example, uint32_
 }
 
 /* Siblings that are not listed, as one: how many frames, and how wide together. */
-static void put_small(struct flame *flame, uint32_t parent, int64_t *depth_before)
+static void put_small(struct nytp_flame *flame, uint32_t parent, int64_t *depth_before)
 {
     const uint32_t first = parent == NONE ? 0 : flame->frames[parent].first_child;
     const uint32_t n = parent == NONE ? flame->n_roots : flame->frames[parent].n_children;
@@ -364,26 +131,26 @@ static void put_small(struct flame *flame, uint32_t parent, int64_t *depth_befor
     uint32_t n_small = 0;
     int64_t width = 0;
     for (uint32_t i = first; i < first + n; i++) {
-        const struct frame *frame = &flame->frames[flame->children[i]];
+        const struct nytp_flame_frame *frame = &flame->frames[flame->children[i]];
         n_small += !frame->listed;
         width += frame->listed ? 0 : frame->width;
     }
     if (width == 0)
         return;
-    nytp_printf(flame->report->out, ",\n%lld,-1,%lld,%u", (long long)(*depth_before + 1 - depth),
-                (long long)width, (unsigned)n_small);
+    nytp_printf(flame->report->out, ",\n%lld,-1,%lld,%u",
+                (long long)(*depth_before + 1 - depth), (long long)width, (unsigned)n_small);
     *depth_before = depth;
 }
 
-static bool put_frames(struct flame *flame)
+static bool put_frames(struct nytp_flame *flame)
 {
     struct nytp_out *out = flame->report->out;
-    struct walk walk;
-    bool ok = walk_begin(&walk, flame);
+    struct nytp_flame_walk walk;
+    bool ok = nytp_flame_walk_begin(&walk, flame);
     int64_t depth_before = -1;
     bool first = true;
-    for (uint32_t at; ok && (at = walk_next(&walk, flame)) != NONE;) {
-        const struct frame *frame = &flame->frames[at];
+    for (uint32_t at; ok && (at = nytp_flame_walk_next(&walk, flame)) != NONE;) {
+        const struct nytp_flame_frame *frame = &flame->frames[at];
         if (!frame->listed)
             continue;
         nytp_printf(out, first ? "\n%lld,%u,%lld,%llu" : ",\n%lld,%u,%lld,%llu",
@@ -394,11 +161,11 @@ static bool put_frames(struct flame *flame)
         depth_before = frame->depth;
         put_small(flame, at, &depth_before);
     }
-    walk_end(&walk);
+    nytp_flame_walk_end(&walk);
     return ok;
 }
 
-static bool put_data(struct flame *flame)
+static bool put_data(struct nytp_flame *flame)
 {
     struct nytp_report *report = flame->report;
     struct nytp_out *out = report->out;
@@ -406,8 +173,7 @@ static bool put_data(struct flame *flame)
     flame->name_ids = malloc((2 * (size_t)report->profile->n_subs + 1) * sizeof(uint32_t));
     bool ok = example != NULL && flame->name_ids != NULL;
     if (ok) {
-        nytp_printf(out,
-                    "{\"version\":1,\"unit_ns\":%.17g,\"total\":%lld,\"estimated\":%s,\n",
+        nytp_printf(out, "{\"version\":1,\"unit_ns\":%.17g,\"total\":%lld,\"estimated\":%s,\n",
                     1e9 / (double)report->profile->ticks_per_sec, (long long)flame->total,
                     report->profile->estimated_tree ? "true" : "false");
         put_name_lists(flame, example, number_names(flame, example));
@@ -432,14 +198,14 @@ static void put_folded(struct nytp_out *out, const char *text, size_t len)
 
 /* As nytprofhtml writes them: without the program itself below every stack, except for its own
  * time; numbers are ticks. */
-static bool put_stacks(struct flame *flame)
+static bool put_stacks(struct nytp_flame *flame)
 {
     struct nytp_out *out = flame->report->out;
-    struct walk walk;
+    struct nytp_flame_walk walk;
     uint32_t *path = NULL, capacity = 0;
-    bool ok = walk_begin(&walk, flame);
-    for (uint32_t at; ok && (at = walk_next(&walk, flame)) != NONE;) {
-        const struct frame *frame = &flame->frames[at];
+    bool ok = nytp_flame_walk_begin(&walk, flame);
+    for (uint32_t at; ok && (at = nytp_flame_walk_next(&walk, flame)) != NONE;) {
+        const struct nytp_flame_frame *frame = &flame->frames[at];
         ok = nytp_grow(&path, &capacity, frame->depth, sizeof *path);
         if (!ok)
             break;
@@ -453,21 +219,21 @@ static bool put_stacks(struct flame *flame)
         }
         nytp_printf(out, " %lld\n", (long long)frame->own);
     }
-    walk_end(&walk);
+    nytp_flame_walk_end(&walk);
     free(path);
     return ok;
 }
 
-static void put_links(struct flame *flame)
+static void put_links(struct nytp_flame *flame)
 {
     struct nytp_report *report = flame->report;
     for (uint32_t s = 0; s < report->profile->n_subs; s++) {
-        const struct frame frame = {.sub = s};
+        const struct nytp_flame_frame frame = {.sub = s};
         const struct nytp_sub *sub = &report->profile->subs[s];
         uint32_t line = 0;
         const uint32_t file = file_of(report, s);
-        if (sub->calls == 0 || sub->kind >= NYTP_SUB_RUNTIME || first_of_name(report->profile, s) != s ||
-            file == NYTP_SUMMARY_NONE ||
+        if (sub->calls == 0 || sub->kind >= NYTP_SUB_RUNTIME ||
+            nytp_flame_first_of_name(report->profile, s) != s || file == NYTP_SUMMARY_NONE ||
             nytp_report_page_of(report, file, &line) == NYTP_SUMMARY_NONE)
             continue;
         put_frame_name(flame, &frame, put_folded);
@@ -507,8 +273,8 @@ static void put_box_text(struct nytp_out *out, struct nytp_name name, double x, 
     nytp_puts(out, len < name.len ? "\xe2\x80\xa6</text>" : "</text>");
 }
 
-static void put_box(struct flame *flame, const struct frame *frame, double x, double y,
-                    double width)
+static void put_box(struct nytp_flame *flame, const struct nytp_flame_frame *frame, double x,
+                    double y, double width)
 {
     struct nytp_report *report = flame->report;
     struct nytp_out *out = report->out;
@@ -528,16 +294,17 @@ static void put_box(struct flame *flame, const struct frame *frame, double x, do
     const double seconds = (double)frame->width / (double)report->profile->ticks_per_sec;
     nytp_puts(out, " (");
     nytp_report_put_time(out, seconds);
-    nytp_printf(out, ", %.1f%%)</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"",
-                100 * (double)frame->width / (double)flame->total, x, y, width,
-                ROW_HEIGHT - 1);
+    nytp_printf(
+        out,
+        ", %.1f%%)</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"",
+        100 * (double)frame->width / (double)flame->total, x, y, width, ROW_HEIGHT - 1);
     put_colour(out, name);
     nytp_puts(out, "\"/>");
     put_box_text(out, name, x, y, width);
     nytp_puts(out, linked ? "</g></a>\n" : "</g>\n");
 }
 
-static uint32_t picture_depth(const struct flame *flame, double pixel)
+static uint32_t picture_depth(const struct nytp_flame *flame, double pixel)
 {
     uint32_t depth = 0;
     for (uint32_t i = 0; i < flame->n; i++)
@@ -547,24 +314,24 @@ static uint32_t picture_depth(const struct flame *flame, double pixel)
 }
 
 /* Children lie in a row from their parent's left edge on. */
-static bool place_frames(const struct flame *flame, int64_t *start)
+static bool place_frames(const struct nytp_flame *flame, int64_t *start)
 {
-    struct walk walk;
+    struct nytp_flame_walk walk;
     int64_t roots = 0;
     int64_t *used = calloc((size_t)flame->n + 1, sizeof *used);
-    const bool ok = walk_begin(&walk, flame) && used != NULL;
-    for (uint32_t at; ok && (at = walk_next(&walk, flame)) != NONE;) {
+    const bool ok = nytp_flame_walk_begin(&walk, flame) && used != NULL;
+    for (uint32_t at; ok && (at = nytp_flame_walk_next(&walk, flame)) != NONE;) {
         const uint32_t parent = flame->frames[at].parent;
         int64_t *left = parent == NONE ? &roots : &used[parent];
         start[at] = (parent == NONE ? 0 : start[parent]) + *left;
         *left += flame->frames[at].width;
     }
-    walk_end(&walk);
+    nytp_flame_walk_end(&walk);
     free(used);
     return ok;
 }
 
-static bool put_picture(struct flame *flame, bool inlined)
+static bool put_picture(struct nytp_flame *flame, bool inlined)
 {
     struct nytp_out *out = flame->report->out;
     const uint32_t asked = flame->report->options->flame_width;
@@ -586,7 +353,7 @@ static bool put_picture(struct flame *flame, bool inlined)
                 inlined ? " class=\"still\"" : "", (unsigned)width, height, (unsigned)width,
                 height);
     for (uint32_t i = 0; i < flame->n; i++) {
-        const struct frame *frame = &flame->frames[i];
+        const struct nytp_flame_frame *frame = &flame->frames[i];
         const double w = (double)frame->width * pixel;
         if (w < 0.5 || frame->depth > depth)
             continue;
@@ -611,23 +378,24 @@ void nytp_report_flame_section(struct nytp_report *report, uint32_t file)
     nytp_puts(out, ">\n");
     nytp_puts(out, file == NONE ? "<h2>Flame graph</h2>\n" : "");
     nytp_puts(out, "<div class=\"view\"></div>\n");
-    struct flame flame;
+    struct nytp_flame flame;
     if (file == NONE && !report->single) {
-        nytp_puts(out, "<a class=\"still\" href=\"all_stacks_by_time.svg\"><img src=\"all_stacks_by_time.svg\" "
+        nytp_puts(out, "<a class=\"still\" href=\"all_stacks_by_time.svg\"><img "
+                       "src=\"all_stacks_by_time.svg\" "
                        "alt=\"Time of each stack of calls as boxes; the tables below have the "
                        "figures\"></a>\n");
     } else if (file == NONE) {
-        if (!make_flame(report, &flame) || !put_picture(&flame, true))
+        if (!nytp_flame_init(report, &flame) || !put_picture(&flame, true))
             nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
-        free_flame(&flame);
+        nytp_flame_free(&flame);
     }
     nytp_puts(out, "</section>\n");
 }
 
 bool nytp_report_flame_files(struct nytp_report *report)
 {
-    struct flame flame;
-    bool ok = make_flame(report, &flame);
+    struct nytp_flame flame;
+    bool ok = nytp_flame_init(report, &flame);
     report->page = ""; /* its links are followed from any page */
     if (ok) {
         report->out = nytp_outset_member(report->set, "flame.js");
@@ -641,16 +409,16 @@ bool nytp_report_flame_files(struct nytp_report *report)
         report->out = nytp_outset_member(report->set, "all_stacks_by_time.svg");
         ok = ok && put_picture(&flame, false);
     }
-    free_flame(&flame);
+    nytp_flame_free(&flame);
     return ok;
 }
 
 void nytp_report_flame_inline(struct nytp_report *report)
 {
-    struct flame flame;
+    struct nytp_flame flame;
     nytp_puts(report->out, "<script type=\"application/json\" id=\"flame-data\">");
-    if (!make_flame(report, &flame) || !put_data(&flame))
+    if (!nytp_flame_init(report, &flame) || !put_data(&flame))
         nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
-    free_flame(&flame);
+    nytp_flame_free(&flame);
     nytp_puts(report->out, "</script>\n");
 }

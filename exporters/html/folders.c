@@ -79,8 +79,7 @@ static void open_folder(struct nytp_report *report, const struct leaf *leaves, u
 static void put_leaf(struct nytp_report *report, const struct leaf *leaf, uint32_t depth)
 {
     const uint32_t from = prefix_len(leaf, depth);
-    const double seconds =
-        nytp_report_seconds(report, report->files[leaf->file].all_ticks);
+    const double seconds = nytp_report_seconds(report, report->files[leaf->file].all_ticks);
     nytp_printf(report->out, "<li data-n=%lld><a href=", (long long)nytp_report_ns(seconds));
     char page[NYTP_REPORT_NAME];
     nytp_report_page_name(report, leaf->file, nytp_report_link_level(report, leaf->file), page);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * The pages that speak of the whole program: index.html, index-subs-excl.html and
- * subs-treemap-excl.html. See report.h and CONTRACT.md.
+ * subs-treemap-excl.html. See report.h and README.md.
  */
 #include "report.h"
 
@@ -64,8 +64,11 @@ static void put_more_links(struct nytp_report *report)
 
 void nytp_report_index(struct nytp_report *report)
 {
-    const struct nytp_report_page page = {
-        .kind = "index", .name = "index.html", .title = "Profile", .of_program = true, .file = NONE};
+    const struct nytp_report_page page = {.kind = "index",
+                                          .name = "index.html",
+                                          .title = "Profile",
+                                          .of_program = true,
+                                          .file = NONE};
     report->explained = true;
     nytp_report_page_begin(report, &page);
     put_sentence(report);
@@ -82,8 +85,10 @@ void nytp_report_index(struct nytp_report *report)
 
 void nytp_report_all_subs(struct nytp_report *report)
 {
-    const struct nytp_report_page page = {
-        .kind = "subs", .name = "index-subs-excl.html", .title = "All subroutines", .file = NONE};
+    const struct nytp_report_page page = {.kind = "subs",
+                                          .name = "index-subs-excl.html",
+                                          .title = "All subroutines",
+                                          .file = NONE};
     report->explained = true;
     nytp_report_page_begin(report, &page);
     nytp_report_sub_table(report, "subs", "Subroutines by exclusive time", report->subs_by_time,
@@ -134,8 +139,8 @@ static void sum_packages(struct tile *tiles, uint32_t n)
 {
     for (uint32_t first = 0, end; first < n; first = end) {
         double sum = 0;
-        for (end = first; end < n && compare_text(tiles[end].package, tiles[first].package) == 0;
-             end++)
+        for (end = first;
+             end < n && compare_text(tiles[end].package, tiles[first].package) == 0; end++)
             sum += tiles[end].excl_s;
         for (uint32_t i = first; i < end; i++)
             tiles[i].package_s = sum;
@@ -162,8 +167,8 @@ static void put_tiles(struct nytp_report *report, const struct tile *tiles, uint
     struct nytp_out *out = report->out;
     for (uint32_t first = 0, end; first < n; first = end) {
         double excl_s = 0;
-        for (end = first; end < n && compare_text(tiles[end].package, tiles[first].package) == 0;
-             end++)
+        for (end = first;
+             end < n && compare_text(tiles[end].package, tiles[first].package) == 0; end++)
             excl_s += tiles[end].excl_s;
         nytp_printf(out, "<li data-n=%lld><details><summary><b>",
                     (long long)nytp_report_ns(excl_s));
@@ -186,9 +191,10 @@ void nytp_report_treemap(struct nytp_report *report)
                                           .title = "Treemap of exclusive time",
                                           .file = NONE};
     nytp_report_page_begin(report, &page);
-    nytp_puts(report->out, "<section class=\"map\" aria-label=\"Treemap\"><div class=\"view\"></div>\n"
-                           "<p>Exclusive time of subroutines, by package.</p>\n"
-                           "<ul class=\"treemap\">\n");
+    nytp_puts(report->out,
+              "<section class=\"map\" aria-label=\"Treemap\"><div class=\"view\"></div>\n"
+              "<p>Exclusive time of subroutines, by package.</p>\n"
+              "<ul class=\"treemap\">\n");
     struct tile *tiles = malloc(((size_t)report->n_called + 1) * sizeof *tiles);
     if (tiles != NULL) {
         for (uint32_t i = 0; i < report->n_called; i++) {

@@ -4,8 +4,8 @@
  * between them. See report.h.
  *
  * A page is named for its file as nytprofhtml does it, so that bookmarks and scripts go on
- * working: the path without the library's folder, runs of awkward characters as "-", then the file
- * id. The id makes the name unique whatever the disk thinks of upper and lower case.
+ * working: the path without the library's folder, runs of awkward characters as "-", then the
+ * file id. The id makes the name unique whatever the disk thinks of upper and lower case.
  */
 #include "report.h"
 
@@ -197,8 +197,8 @@ bool nytp_report_name_files(struct nytp_report *report)
     uint32_t n_pages = 0;
     for (uint32_t f = 0; f < report->summary->n_files; f++) {
         struct nytp_report_file *file = &report->files[f];
-        file->shown = nytp_report_shown(report, nytp_report_file_name(report, f),
-                                        &file->shown_len);
+        file->shown =
+            nytp_report_shown(report, nytp_report_file_name(report, f), &file->shown_len);
         if (file->shown == NULL)
             return false;
         if (report->summary->files[f].eval_file == NYTP_SUMMARY_NONE &&
@@ -232,8 +232,8 @@ static bool dot_is_taken(const struct nytp_report *report, uint32_t f, const cha
     return false;
 }
 
-/* Files have call graphs where they have pages of several levels, as in nytprofhtml; the name is
- * the whole path's, and says the file id only where it must. */
+/* Files have call graphs where they have pages of several levels, as in nytprofhtml; the name
+ * is the whole path's, and says the file id only where it must. */
 bool nytp_report_name_dots(struct nytp_report *report)
 {
     const bool wanted = report->levels && !report->single;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * What a source page says beside the code: who calls the sub that begins here, what a line
- * calls, which string evals it ran. See report.h and CONTRACT.md.
+ * calls, which string evals it ran. See report.h and README.md.
  *
- * Recursion: the inclusive time of calls at depth 1 is told as such. Calls nested in another call of
- * the same sub overlap with it; their time is told apart and in words, never subtracted.
+ * Recursion: the inclusive time of calls at depth 1 is told as such. Calls nested in another
+ * call of the same sub overlap with it; their time is told apart and in words, never
+ * subtracted.
  */
 #include "report.h"
 
@@ -56,7 +57,8 @@ static void put_caller_names(struct nytp_report *report, const struct nytp_summa
 {
     const struct nytp_summary *summary = report->summary;
     bool first = true;
-    for (uint32_t c = call->first_caller; c != NYTP_SUMMARY_NONE; c = summary->callers[c].next) {
+    for (uint32_t c = call->first_caller; c != NYTP_SUMMARY_NONE;
+         c = summary->callers[c].next) {
         nytp_puts(report->out, first ? " by " : " or ");
         nytp_report_put_any_name(report, nytp_summary_str(summary, summary->callers[c].name));
         first = false;
@@ -120,14 +122,13 @@ static struct ranked_call *ranked_calls(const struct nytp_report *report, uint32
                                         uint32_t *n)
 {
     const struct nytp_summary *summary = report->summary;
-    struct ranked_call *calls =
-        malloc(((size_t)report->subs[sub].places + 1) * sizeof *calls);
+    struct ranked_call *calls = malloc(((size_t)report->subs[sub].places + 1) * sizeof *calls);
     *n = 0;
     for (uint32_t c = summary->subs[sub].first_call; calls != NULL && c != NYTP_SUMMARY_NONE;
          c = summary->calls[c].next)
         if (summary->calls[c].count > 0)
-            calls[(*n)++] = (struct ranked_call){
-                summary->calls[c].incl_s + summary->calls[c].reci_s, c};
+            calls[(*n)++] =
+                (struct ranked_call){summary->calls[c].incl_s + summary->calls[c].reci_s, c};
     if (calls != NULL && *n > 0)
         qsort(calls, *n, sizeof *calls, compare_ranked);
     return calls;
@@ -208,7 +209,8 @@ void nytp_report_put_callees(struct nytp_report *report, uint32_t first, uint32_
 {
     const struct nytp_summary_call *calls = report->summary->calls;
     /* one too many is shown rather than folded away alone */
-    const uint32_t n_open = end - first <= MAX_OPEN_CALLEES + 1 ? end - first : MAX_OPEN_CALLEES;
+    const uint32_t n_open =
+        end - first <= MAX_OPEN_CALLEES + 1 ? end - first : MAX_OPEN_CALLEES;
     if (first == end)
         return;
     nytp_puts(report->out, "<ul class=out>");
@@ -219,8 +221,8 @@ void nytp_report_put_callees(struct nytp_report *report, uint32_t first, uint32_
         return;
     double rest_s = 0;
     for (uint32_t i = first + n_open; i < end; i++)
-        rest_s += calls[report->calls_by_place[i]].incl_s +
-                  calls[report->calls_by_place[i]].reci_s;
+        rest_s +=
+            calls[report->calls_by_place[i]].incl_s + calls[report->calls_by_place[i]].reci_s;
     nytp_printf(report->out, "<details class=\"out more\"><summary>%u more subs, ",
                 (unsigned)(end - first - n_open));
     nytp_report_put_time(report->out, rest_s);
@@ -255,10 +257,8 @@ static void put_eval(struct nytp_report *report, uint32_t eval)
         nytp_puts(out, ", ");
         nytp_report_put_time(out, nytp_report_seconds(report, file->ticks));
         nytp_puts(out, " here plus ");
-        nytp_report_put_time(out,
-                             nytp_report_seconds(report, file->all_ticks - file->ticks));
-        nytp_printf(out, " in %u nested evals",
-                    (unsigned)(file->n_direct + file->n_nested));
+        nytp_report_put_time(out, nytp_report_seconds(report, file->all_ticks - file->ticks));
+        nytp_printf(out, " in %u nested evals", (unsigned)(file->n_direct + file->n_nested));
     }
     if (file->defined_calls > 0) {
         nytp_puts(out, "; includes ");

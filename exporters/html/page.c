@@ -2,8 +2,8 @@
  *
  * The frame around every page of the report, and the cells that all tables have. See report.h.
  *
- * The content policy allows what the report itself brings and nothing else: even if markup of the
- * profile got onto a page, it could run no script and ask no network for anything.
+ * The content policy allows what the report itself brings and nothing else: even if markup of
+ * the profile got onto a page, it could run no script and ask no network for anything.
  */
 #include "report.h"
 
@@ -117,7 +117,8 @@ static void put_program(struct nytp_report *report)
 static void put_policy(struct nytp_report *report)
 {
     struct nytp_out *out = report->out;
-    nytp_puts(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ");
+    nytp_puts(out,
+              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ");
     if (report->single)
         nytp_printf(out, "style-src 'sha256-%s'; script-src 'sha256-%s'; img-src data:; ",
                     nytp_report_css.sha256, nytp_report_js.sha256);
@@ -151,7 +152,8 @@ static void document_begin(struct nytp_report *report, const char *title, uint32
         nytp_puts(out, "<link rel=\"stylesheet\" href=\"report.css\">\n"
                        "<script src=\"report.js\"></script>\n");
     }
-    nytp_puts(out, "</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
+    nytp_puts(out,
+              "</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
 }
 
 /* Where the last `n` parts of a path begin. */
@@ -230,17 +232,23 @@ static void put_notes(struct nytp_report *report)
     struct nytp_out *out = report->out;
     const struct nytp_export_options *options = report->options;
     if (options->partial)
-        nytp_puts(out, "<p class=\"note partial\">This profile is <b>partial</b>: the recording was cut off "
+        nytp_puts(out, "<p class=\"note partial\">This profile is <b>partial</b>: the "
+                       "recording was cut off "
                        "or is damaged. The figures are those of what could be read.</p>\n");
     if (options->selected != NULL) {
-        nytp_puts(out, "<p class=\"note selected\">The flame graph shows a <b>selection</b>: <code>");
+        nytp_puts(
+            out, "<p class=\"note selected\">The flame graph shows a <b>selection</b>: <code>");
         nytp_html_puts(out, options->selected);
-        nytp_puts(out, "</code>. The tables and source pages show everything that was recorded.</p>\n");
+        nytp_puts(
+            out,
+            "</code>. The tables and source pages show everything that was recorded.</p>\n");
     }
     if (report->flame && report->profile->estimated_tree)
-        nytp_puts(out, "<p class=\"note estimated\">The flame graph is an <b>estimate</b>: the recording has no "
-                       "single calls (option <code>calls=0</code>), so time was shared out over "
-                       "the callers of each sub by their calls.</p>\n");
+        nytp_puts(out,
+                  "<p class=\"note estimated\">The flame graph is an <b>estimate</b>: the "
+                  "recording has no "
+                  "single calls (option <code>calls=0</code>), so time was shared out over "
+                  "the callers of each sub by their calls.</p>\n");
 }
 
 void nytp_report_put_id(struct nytp_report *report, const char *id)

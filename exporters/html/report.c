@@ -150,8 +150,7 @@ static bool index_subs_by_file(struct nytp_report *report)
         if (nytp_report_has_sub(report, s) && report->subs[s].file != NONE)
             entries[n++] = (struct sort_entry){
                 .file = report->subs[s].file,
-                .line = nytp_report_is_foreign(report, s) ? NONE
-                                                          : summary->subs[s].first_line,
+                .line = nytp_report_is_foreign(report, s) ? NONE : summary->subs[s].first_line,
                 .name = nytp_report_sub_name(report, s),
                 .index = s,
             };
@@ -214,7 +213,8 @@ static bool index_files(struct nytp_report *report)
     uint32_t n = 0;
     for (uint32_t f = 0; entries != NULL && f < report->summary->n_files; f++) {
         report->files[f].place = NONE;
-        if (report->summary->files[f].eval_file == NYTP_SUMMARY_NONE && report->files[f].stem != NULL)
+        if (report->summary->files[f].eval_file == NYTP_SUMMARY_NONE &&
+            report->files[f].stem != NULL)
             entries[n++] = (struct sort_entry){
                 .time = (double)report->files[f].all_ticks,
                 .name = nytp_report_file_name(report, f),
@@ -233,7 +233,8 @@ static void note_stretches(struct nytp_report *report)
 {
     const struct nytp_summary *summary = report->summary;
     for (uint32_t i = report->n_subs; i-- > 0;) {
-        struct nytp_report_file *file = &report->files[report->subs[report->subs_by_file[i]].file];
+        struct nytp_report_file *file =
+            &report->files[report->subs[report->subs_by_file[i]].file];
         file->first_sub = i;
         file->n_subs++;
     }
@@ -272,8 +273,8 @@ static void sum_lines(struct nytp_report *report, uint32_t f)
     file->all_ticks = file->ticks;
 }
 
-/* What an eval took counts for the file that ran it, and so on outwards. A merged eval's time is
- * its survivor's already, but it is counted as an eval. */
+/* What an eval took counts for the file that ran it, and so on outwards. A merged eval's time
+ * is its survivor's already, but it is counted as an eval. */
 static void add_to_outer(struct nytp_report *report, uint32_t f)
 {
     const struct nytp_summary_file *file = &report->summary->files[f];
@@ -384,7 +385,8 @@ static bool count_places(struct nytp_report *report)
         const struct nytp_summary_sub *sub = &summary->subs[s];
         struct nytp_report_sub *mine = &report->subs[s];
         const uint32_t file = nytp_summary_file_of(summary, sub->fid);
-        /* a sub that no file is known to define is told with the first file, as in nytprofhtml */
+        /* a sub that no file is known to define is told with the first file, as in nytprofhtml
+         */
         mine->file = sub->fid == 0 || file == NYTP_SUMMARY_NONE ? 0 : file;
         if (summary->n_files == 0)
             mine->file = NONE;
@@ -408,7 +410,8 @@ static double attribute(const struct nytp_summary *summary, const char *key)
         const struct nytp_str name = nytp_summary_str(summary, summary->attributes.at[i].key);
         if (name.len != strlen(key) || memcmp(name.ptr, key, name.len) != 0)
             continue;
-        const struct nytp_str value = nytp_summary_str(summary, summary->attributes.at[i].value);
+        const struct nytp_str value =
+            nytp_summary_str(summary, summary->attributes.at[i].value);
         return strtod(value.ptr, NULL); /* interned strings end in NUL */
     }
     return 0;
@@ -418,8 +421,8 @@ static void find_total(struct nytp_report *report)
 {
     const struct nytp_summary *summary = report->summary;
     report->tick_s = summary->ticks_per_sec > 0 ? 1 / summary->ticks_per_sec : 1e-6;
-    report->total_s = summary->duration_s -
-                      attribute(summary, "cumulative_overhead_ticks") * report->tick_s;
+    report->total_s =
+        summary->duration_s - attribute(summary, "cumulative_overhead_ticks") * report->tick_s;
     if (!(report->total_s > 0))
         report->total_s = (double)summary->total_ticks * report->tick_s;
 }
@@ -439,13 +442,14 @@ static bool prepare(struct nytp_report *report)
     sum_defined_subs(report);
     if (!sum_evals(report))
         return false;
-    if (!index_subs_by_time(report) || !index_subs_by_name(report) || !index_subs_by_file(report) || !index_calls(report) ||
-        !index_evals(report))
+    if (!index_subs_by_time(report) || !index_subs_by_name(report) ||
+        !index_subs_by_file(report) || !index_calls(report) || !index_evals(report))
         return false;
     note_stretches(report);
     for (uint32_t f = 0; f < summary->n_files; f++)
         count_lines(report, f);
-    return nytp_report_name_files(report) && nytp_report_name_dots(report) && index_files(report);
+    return nytp_report_name_files(report) && nytp_report_name_dots(report) &&
+           index_files(report);
 }
 
 static void release(struct nytp_report *report)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The HTML report: what its pages share. CONTRACT.md in this folder says what the pages hold, for
- * the style sheet and the script; here is who writes it.
+ * The HTML report: what its pages share. README.md in this folder says what the pages hold,
+ * for the style sheet and the script; here is who writes it.
  *
  *   report.c    what is worked out before the first page: names of pages, sums, orders
  *   names.c     names of files and subs as the pages show them, links between pages
@@ -11,11 +11,12 @@
  *   index.c     index.html, index-subs-excl.html, subs-treemap-excl.html
  *   source.c    the pages of source files
  *   notes.c     who calls a sub, what a line calls, its string evals
+ *   flame_tree.c  the tree that flame graphs show
  *   flame.c     the flame graph's data, picture and side files
  *   dot.c       call graphs for Graphviz
  *
- * Figures are those of the summary, that is, as recorded; only the flame graph is of the model. A page
- * is put out as it is worked out, none is held in memory.
+ * Figures are those of the summary, that is, as recorded; only the flame graph is of the model.
+ * A page is put out as it is worked out, none is held in memory.
  */
 #ifndef NYTP_REPORT_H
 #define NYTP_REPORT_H
@@ -38,24 +39,24 @@ struct nytp_report_file { /* by index of the summary's files */
     char *stem;           /* of its pages, "Foo-Bar-pm-23"; NULL: it has none of its own */
     char *shown;          /* name without the folders of the library */
     uint32_t shown_len;
-    uint64_t stmts;       /* of its own lines */
+    uint64_t stmts; /* of its own lines */
     int64_t ticks;
-    uint64_t all_stmts;   /* with all string evals that it ran, and those that these ran */
+    uint64_t all_stmts; /* with all string evals that it ran, and those that these ran */
     int64_t all_ticks;
-    uint32_t n_direct, n_nested; /* those evals, merged ones counted too */
-    uint32_t n_defined;     /* Perl subs that it and these evals define, … */
-    uint64_t defined_calls; /* … how often they were called … */
-    double defined_s;       /* … and their exclusive time */
-    uint32_t n_lines;     /* last line that anything is known of, plus 1 */
-    bool has_line_0;      /* there is something that perl knows no line of */
+    uint32_t n_direct, n_nested;  /* those evals, merged ones counted too */
+    uint32_t n_defined;           /* Perl subs that it and these evals define, … */
+    uint64_t defined_calls;       /* … how often they were called … */
+    double defined_s;             /* … and their exclusive time */
+    uint32_t n_lines;             /* last line that anything is known of, plus 1 */
+    bool has_line_0;              /* there is something that perl knows no line of */
     uint32_t first_sub, n_subs;   /* into subs_by_file */
     uint32_t first_call, n_calls; /* into calls_by_place */
     uint32_t first_eval, n_evals; /* into evals_by_place: those it ran directly */
-    uint32_t place;       /* in files_by_time, or NONE */
-    char *dot;            /* name of its call graph, NULL = none */
+    uint32_t place;               /* in files_by_time, or NONE */
+    char *dot;                    /* name of its call graph, NULL = none */
 };
 
-struct nytp_report_sub { /* by index of the summary's subs */
+struct nytp_report_sub {    /* by index of the summary's subs */
     uint32_t places, files; /* that it is called from */
     uint32_t file;          /* index of its file, or NONE */
 };
@@ -69,19 +70,19 @@ struct nytp_report {
     const char *page;     /* its file name */
     bool single;          /* all pages are in one file */
     bool flame;           /* there is a flame graph */
-    bool explained;       /* column heads of lists tell what they mean: where most people look */
-    bool levels;          /* files have pages by block and by sub, too */
+    bool explained; /* column heads of lists tell what they mean: where most people look */
+    bool levels;    /* files have pages by block and by sub, too */
 
-    double tick_s;        /* a tick in seconds */
-    double total_s;       /* time of the program without the profiler's own */
-    double hottest_s;     /* time of the hottest line */
+    double tick_s;    /* a tick in seconds */
+    double total_s;   /* time of the program without the profiler's own */
+    double hottest_s; /* time of the hottest line */
     struct nytp_report_file *files;
     struct nytp_report_sub *subs;
-    uint32_t *subs_by_time;   /* called ones, exclusive time falling */
+    uint32_t *subs_by_time; /* called ones, exclusive time falling */
     uint32_t n_called;
-    uint32_t *files_by_time;  /* no evals; time with evals falling, then name */
+    uint32_t *files_by_time; /* no evals; time with evals falling, then name */
     uint32_t n_ranked;
-    uint32_t *subs_by_name;   /* n_subs_by_name of them */
+    uint32_t *subs_by_name; /* n_subs_by_name of them */
     uint32_t n_subs_by_name;
     uint32_t *subs_by_file;   /* by file, first line, name */
     uint32_t *calls_by_place; /* by file, line, inclusive time falling */
@@ -146,8 +147,8 @@ bool nytp_report_put_sub_url(struct nytp_report *report, uint32_t sub);
 /* <a href=…>: false, and nothing put, when there is nowhere to go. */
 bool nytp_report_put_sub_anchor(struct nytp_report *report, uint32_t sub);
 
-/* "Pkg__name", the id of a sub that has no line; `id` takes as many bytes as the name has. False:
- * a name without package has none, it could be that of something else on the page. */
+/* "Pkg__name", the id of a sub that has no line; `id` takes as many bytes as the name has.
+ * False: a name without package has none, it could be that of something else on the page. */
 bool nytp_report_foreign_id(struct nytp_str name, char *id);
 void nytp_report_put_foreign_id(struct nytp_report *report, uint32_t sub);
 
@@ -163,11 +164,11 @@ char *nytp_report_shown(const struct nytp_report *report, struct nytp_str name, 
 /* ---- page.c ---- */
 
 struct nytp_report_page {
-    const char *kind; /* index, subs, treemap, source */
-    const char *name; /* file name */
-    const char *title;          /* of the document, before the program's name */
-    bool of_program;            /* the program's name belongs into the heading */
-    uint32_t file;              /* source: index; else NONE */
+    const char *kind;  /* index, subs, treemap, source */
+    const char *name;  /* file name */
+    const char *title; /* of the document, before the program's name */
+    bool of_program;   /* the program's name belongs into the heading */
+    uint32_t file;     /* source: index; else NONE */
     enum nytp_level level;
 };
 void nytp_report_page_begin(struct nytp_report *report, const struct nytp_report_page *page);
@@ -184,8 +185,8 @@ void nytp_report_put_time(struct nytp_out *out, double seconds);
 int64_t nytp_report_ns(double seconds);
 /* 0 to 7 on the scale of the hottest line. */
 int nytp_report_line_heat(const struct nytp_report *report, double seconds);
-/* "<td data-n=…>1.23ms", with heat on the scale of the total when `heat`, and a title of its percentage of `whole` if that is
- * above 0. */
+/* "<td data-n=…>1.23ms", with heat on the scale of the total when `heat`, and a title of its
+ * percentage of `whole` if that is above 0. */
 void nytp_report_time_cell(struct nytp_report *report, double seconds, bool heat, double whole);
 void nytp_report_put_calls(struct nytp_out *out, uint64_t calls); /* "once", "12 times" */
 void nytp_report_plural(struct nytp_out *out, uint64_t n, const char *one, const char *many);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * What the HTML report does beyond being read: sorting, filtering, heat, keys, theme, flame graph,
- * treemap. CONTRACT.md says what the pages hold. The pages' policy allows no inline script or style
+ * treemap. README.md says what the pages hold. The pages' policy allows no inline script or style
  * and `file:` no fetch, so elements are made one by one and data comes as a script. What a reader
  * chose stands in the fragment (#sort=excl&q=Foo), so that an address can be handed on. */
 (function () {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * The page of a source file or string eval: its subs, then line after line with figures. See
- * report.h and CONTRACT.md.
+ * report.h and README.md.
  *
- * The three levels differ in the figures only: what was measured on a line, summed up where its block
- * or its sub begins.
+ * The three levels differ in the figures only: what was measured on a line, summed up where its
+ * block or its sub begins.
  */
 #include "report.h"
 
@@ -17,10 +17,19 @@
 
 #define NONE NYTP_REPORT_NONE
 
+#define MAX_DISK_SOURCE   (64 << 20) /* bytes of a file that is read for its source */
 #define LINES_IN_BODY     150 /* a body of the table ends after so many, or before a sub … */
 #define MIN_LINES_IN_BODY 100 /* … once it has that many */
 
 /* ---- head of the page ---- */
+
+static bool has_source(const struct nytp_summary_file *file)
+{
+    for (uint32_t line = 1; line < file->n_source; line++)
+        if (file->source[line].ptr != NULL)
+            return true;
+    return false;
+}
 
 static void put_level_links(struct nytp_report *report, uint32_t file, enum nytp_level level)
 {
@@ -77,6 +86,28 @@ static void put_eval_facts(struct nytp_report *report, uint32_t f)
                 file->src_varied ? "; their source differs, this is that of the first" : "");
 }
 
+/* Whether the page's source is to come from the file on this machine: the recording kept none.
+ */
+static bool is_on_disk(const struct nytp_report *report, uint32_t f, struct stat *st)
+{
+    const struct nytp_str name = nytp_report_file_name(report, f);
+    return !has_source(&report->summary->files[f]) && name.len > 0 && name.ptr[0] == '/' &&
+           memchr(name.ptr, '\0', name.len) == NULL && stat(name.ptr, st) == 0 &&
+           S_ISREG(st->st_mode) && st->st_size <= MAX_DISK_SOURCE;
+}
+
+static void put_source_fact(struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_summary_file *file = &report->summary->files[f];
+    struct stat st;
+    if (!is_on_disk(report, f, &st))
+        return;
+    const bool changed = (file->mtime_s != 0 && (time_t)file->mtime_s != st.st_mtime) ||
+                         (file->size != 0 && (off_t)file->size != st.st_size);
+    nytp_puts(report->out, "<dt>Source<dd>from this machine, as the recording kept none");
+    nytp_puts(report->out, changed ? "; <b>it was changed since</b>\n" : "\n");
+}
+
 static void put_facts(struct nytp_report *report, uint32_t f)
 {
     struct nytp_out *out = report->out;
@@ -88,6 +119,7 @@ static void put_facts(struct nytp_report *report, uint32_t f)
     nytp_report_put_time(out, nytp_report_seconds(report, report->files[f].ticks));
     nytp_putc(out, '\n');
     put_eval_facts(report, f);
+    put_source_fact(report, f);
     if (report->files[f].dot != NULL) {
         nytp_puts(out, "<dt>Call graph<dd><a href=");
         nytp_report_put_url(report, report->files[f].dot, "");
@@ -143,24 +175,12 @@ struct disk {
     ssize_t len;
 };
 
-static bool has_source(const struct nytp_summary_file *file)
-{
-    for (uint32_t line = 1; line < file->n_source; line++)
-        if (file->source[line].ptr != NULL)
-            return true;
-    return false;
-}
-
 static void open_disk(const struct nytp_report *report, uint32_t f, struct disk *disk)
 {
-    const struct nytp_str name = nytp_report_file_name(report, f);
     struct stat st;
     *disk = (struct disk){.stream = NULL};
-    if (has_source(&report->summary->files[f]) || name.len == 0 || name.ptr[0] != '/' ||
-        memchr(name.ptr, '\0', name.len) != NULL)
-        return;
-    if (stat(name.ptr, &st) == 0 && S_ISREG(st.st_mode))
-        disk->stream = fopen(name.ptr, "re");
+    if (is_on_disk(report, f, &st))
+        disk->stream = fopen(nytp_report_file_name(report, f).ptr, "re");
 }
 
 static void close_disk(struct disk *disk)
@@ -192,8 +212,7 @@ static struct nytp_str text_of(const struct nytp_report *report, uint32_t f, uin
         text = (struct nytp_str){.ptr = file->source[line].ptr, .len = file->source[line].len};
     else if (disk->stream != NULL && disk->len >= 0)
         text = (struct nytp_str){.ptr = disk->line, .len = (uint32_t)disk->len};
-    while (text.len > 0 &&
-           (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r'))
+    while (text.len > 0 && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r'))
         text.len--;
     return text;
 }
@@ -207,7 +226,8 @@ static bool begins_with_word(struct nytp_str text, const char *word)
 /* POD, and lines that are nothing but a comment: what can be told line by line. */
 static bool is_comment(struct nytp_str text, bool *in_pod)
 {
-    if (text.len > 1 && text.ptr[0] == '=' && ((text.ptr[1] | 32) >= 'a' && (text.ptr[1] | 32) <= 'z')) {
+    if (text.len > 1 && text.ptr[0] == '=' &&
+        ((text.ptr[1] | 32) >= 'a' && (text.ptr[1] | 32) <= 'z')) {
         *in_pod = !begins_with_word(text, "=cut");
         return true;
     }
@@ -285,7 +305,8 @@ static void put_line_number(struct nytp_report *report, uint32_t line)
 }
 
 /* Cells for statements and time on the line. */
-static void put_statement_cells(struct nytp_report *report, const struct nytp_summary_time *time)
+static void put_statement_cells(struct nytp_report *report,
+                                const struct nytp_summary_time *time)
 {
     struct nytp_out *out = report->out;
     if (time == NULL || !time->seen) {
@@ -320,7 +341,8 @@ static void put_call_cells(struct nytp_report *report, uint32_t first, uint32_t 
     uint64_t count = 0;
     double incl_s = 0;
     for (uint32_t i = first; i < end; i++) {
-        const struct nytp_summary_call *call = &report->summary->calls[report->calls_by_place[i]];
+        const struct nytp_summary_call *call =
+            &report->summary->calls[report->calls_by_place[i]];
         count += call->count;
         incl_s += call->incl_s;
     }
@@ -350,15 +372,15 @@ static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t
     const uint32_t calls = calls_until(report, cursor, line);
     const uint32_t evals = evals_until(report, cursor, line);
     const struct nytp_str text = text_of(report, cursor->file, line, &cursor->disk);
-    const bool noted = subs > cursor->next_sub || calls > cursor->next_call ||
-                       evals > cursor->next_eval;
+    const bool noted =
+        subs > cursor->next_sub || calls > cursor->next_call || evals > cursor->next_eval;
     const bool ran = time != NULL || calls > cursor->next_call;
     begin_body(report, cursor, subs > cursor->next_sub);
     put_line_number(report, line);
     if (ran)
         nytp_printf(out, " class=h%d",
-                    time != NULL ? nytp_report_line_heat(report,
-                                                    nytp_report_seconds(report, time->ticks))
+                    time != NULL ? nytp_report_line_heat(
+                                       report, nytp_report_seconds(report, time->ticks))
                                  : 0);
     nytp_puts(out, "><th>");
     nytp_put_u64(out, line);
@@ -420,8 +442,8 @@ static void put_foreign_subs(struct nytp_report *report, struct cursor *cursor)
     nytp_strings_free(ids);
 }
 
-/* The next line that is told, from `line` on: all are that have text, and all that something is known
- * of. Without source there may be millions between two of them. */
+/* The next line that is told, from `line` on: all are that have text, and all that something is
+ * known of. Without source there may be millions between two of them. */
 static uint32_t next_line(const struct nytp_report *report, const struct cursor *cursor,
                           uint32_t line)
 {
@@ -436,7 +458,8 @@ static uint32_t next_line(const struct nytp_report *report, const struct cursor 
         if (file->times[cursor->level].at[at].seen)
             next = at;
     if (cursor->next_call < cursor->call_end) {
-        const uint32_t at = report->summary->calls[report->calls_by_place[cursor->next_call]].line;
+        const uint32_t at =
+            report->summary->calls[report->calls_by_place[cursor->next_call]].line;
         next = at < next ? at : next;
     }
     if (cursor->next_eval < cursor->eval_end) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The report's tables of subs, files and packages. See report.h and CONTRACT.md.
+ * The report's tables of subs, files and packages. See report.h and README.md.
  *
  * A table has one head and many bodies of some rows each: browsers lay out only those bodies
  * that are in view.
@@ -75,9 +75,8 @@ static void put_sub_link(struct nytp_report *report, uint32_t sub)
         nytp_html_text(report->out, name.ptr, package_len);
         nytp_puts(report->out, "</span>");
     }
-    nytp_report_put_any_name(report,
-                             (struct nytp_str){name.ptr + package_len, name.len - package_len,
-                                               name.utf8});
+    nytp_report_put_any_name(
+        report, (struct nytp_str){name.ptr + package_len, name.len - package_len, name.utf8});
     if (linked)
         nytp_puts(report->out, "</a>");
 }
@@ -113,7 +112,8 @@ static void put_sub_row(struct nytp_report *report, uint32_t sub)
 void nytp_report_sub_table(struct nytp_report *report, const char *id, const char *caption,
                            const uint32_t *subs, uint32_t n)
 {
-    put_head(report, id, caption, "excl", sub_columns, sizeof sub_columns / sizeof *sub_columns);
+    put_head(report, id, caption, "excl", sub_columns,
+             sizeof sub_columns / sizeof *sub_columns);
     for (uint32_t i = 0; i < n; i++) {
         begin_row(report->out, i);
         put_sub_row(report, subs[i]);
@@ -166,7 +166,8 @@ void nytp_report_never_table(struct nytp_report *report)
 
 static const struct column file_columns[] = {
     {"stmts", "Number of statements executed, string evals included", "Statements", false},
-    {"excl", "Time of these statements, without what the subs took that they called", "Exclusive time", false},
+    {"excl", "Time of these statements, without what the subs took that they called",
+     "Exclusive time", false},
     {"", NULL, "Reports", false},
     {"file", NULL, "Source file", true},
 };

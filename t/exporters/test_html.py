@@ -603,3 +603,15 @@ def test_open_starts_a_browser_on_the_first_page(command, tmp_path):
         (tmp_path / "r").mkdir(exist_ok=True)
         assert run(command, "--html", "--open", "-o", output, profiles.profile("recurse"), env=environment).returncode == 0
         assert (tmp_path / "opened").read_text() == page
+
+
+def test_source_that_was_not_kept_comes_from_the_disk(report):
+    pages = report("mixed-nosource").pages
+    page = next(p for n, p in pages.items() if n.startswith("List-Util"))
+    assert "from this machine" in page.root.elements("dl", "about")[0].text()
+    module = subprocess.run(["perl", "-MList::Util", "-e", "print $INC{'List/Util.pm'}"], check=True,
+                            capture_output=True, text=True, env=profiles.stock_environment()).stdout
+    lines = pathlib.Path(module).read_text().split("\n")
+    shown = page.lines()
+    assert [shown[n][-1].own_text().rstrip("\n") for n in range(1, 30) if len(shown[n]) > 1] == \
+        [text for text in lines[:29] if text]

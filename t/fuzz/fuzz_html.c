@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Any bytes as a profile, written as an HTML report: folder and single file, evals merged or not. Whatever the
- * profile's names are, the single file holds the two scripts that are ours and no more, is valid UTF-8 and has no
- * control characters.
+ * Any bytes as a profile, written as an HTML report: folder and single file, evals merged or
+ * not. Whatever the profile's names are, the single file holds the two scripts that are ours
+ * and no more, is valid UTF-8 and has no control characters.
  */
 #include "exporters/command/report_input.h"
 #include "exporters/core/exporter.h"
@@ -23,7 +23,8 @@ static bool load(const uint8_t *data, size_t size, struct nytp_summary *summary,
     struct nytp_error error = {0}, read_error = {0};
     struct nytp_read_options read_options = {0};
     struct nytp_source *source = nytp_source_memory(data, size, &error);
-    struct nytp_builder *builder = nytp_builder_new(&(struct nytp_build_options){0}, "x", &error);
+    struct nytp_builder *builder =
+        nytp_builder_new(&(struct nytp_build_options){0}, "x", &error);
     if (source == NULL || builder == NULL)
         abort();
     struct nytp_tee tee;

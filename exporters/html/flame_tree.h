@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The calling-context tree of the model with call sites left out: what flame graphs show.
+ */
+#ifndef NYTP_FLAME_H
+#define NYTP_FLAME_H
+
+#include "report.h"
+
+struct nytp_flame_frame {
+    uint32_t parent; /* index, lower than this one; NONE for a root */
+    uint32_t sub;    /* of the model; the first one with its name */
+    uint32_t depth;
+    uint32_t first_child, n_children; /* into flame.children */
+    bool unreturned;
+    bool listed; /* not too small; filled by choose_frames() */
+    uint64_t calls;
+    int64_t own, width; /* ticks */
+};
+
+struct nytp_flame {
+    struct nytp_report *report;
+    struct nytp_flame_frame *frames;
+    uint32_t n, capacity;
+    uint32_t *children; /* frames in order of parent, then name */
+    uint32_t n_roots;   /* the first in `children` */
+    uint32_t *name_ids; /* by sub and unreturned: number in the script's list, or NONE */
+    int64_t total;
+};
+
+/* Walks all frames depth first, children by name. The next frame is NYTP_REPORT_NONE at the
+ * end. */
+struct nytp_flame_walk {
+    uint32_t *next; /* by depth: the next child to visit, into children */
+    uint32_t *end;
+    uint32_t depth;
+};
+
+/* False when memory is out; nytp_flame_free() in either case. */
+bool nytp_flame_init(struct nytp_report *report, struct nytp_flame *flame);
+void nytp_flame_free(struct nytp_flame *flame);
+
+/* False when memory is out; nytp_flame_walk_end() in either case. */
+bool nytp_flame_walk_begin(struct nytp_flame_walk *walk, const struct nytp_flame *flame);
+uint32_t nytp_flame_walk_next(struct nytp_flame_walk *walk, const struct nytp_flame *flame);
+void nytp_flame_walk_end(struct nytp_flame_walk *walk);
+
+/* Subs of one name in several files are one frame: names are sorted, so they are neighbours. */
+uint32_t nytp_flame_first_of_name(const struct nytp_profile *profile, uint32_t sub);
+
+#endif
