@@ -13,6 +13,9 @@
 #include "core/stacktree.h"
 #include "core/timeline.h"
 
+#include "../formats/core/arena.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,35 +89,45 @@ static double neighbour(double value, int step)
 
 /* Readers add start and length as binary fractions of a microsecond. Where the sum would not be
  * the end exactly, a call would seem to outlast its caller by 1e-12 s, which speedscope takes
- * for a broken nesting: then the length gets the digits that make it so, 17 at most. */
-static void put_length(const struct trace *t, int64_t start_ns, int64_t end_ns)
+ * for a broken nesting: then the length gets the digits that make it so, 17 at most. Where no
+ * length does, the call ends just before, and so does all that ends with it: `limit_us` is the
+ * sum that its caller has. Returns the call's. */
+static double put_times(const struct trace *t, int64_t start_ns, int64_t end_ns,
+                        double limit_us)
 {
     const double start_us = (double)start_ns / 1000, end_us = (double)end_ns / 1000;
     const double length_us = (double)(end_ns - start_ns) / 1000;
-    if (start_us + length_us == end_us) {
-        nytp_json_fixed(t->out, end_ns - start_ns, 3);
-        return;
+    const double most_us = end_us < limit_us ? end_us : limit_us;
+    if (start_us > most_us) { /* a call of no length at its caller's end */
+        nytp_printf(t->out, "%.17g,\"dur\":0", most_us);
+        return most_us;
     }
-    double fitting_us = end_us - start_us;
-    while (start_us + fitting_us < end_us)
+    nytp_json_fixed(t->out, start_ns, 3);
+    nytp_puts(t->out, ",\"dur\":");
+    if (start_us + length_us == most_us) {
+        nytp_json_fixed(t->out, end_ns - start_ns, 3);
+        return most_us;
+    }
+    double fitting_us = most_us - start_us;
+    while (start_us + fitting_us < most_us)
         fitting_us = neighbour(fitting_us, 1);
-    while (start_us + fitting_us > end_us)
+    while (fitting_us > 0 && start_us + fitting_us > most_us)
         fitting_us = neighbour(fitting_us, -1);
     nytp_printf(t->out, "%.17g", fitting_us);
+    return start_us + fitting_us;
 }
 
-static void put_call(const struct trace *t, uint32_t node, int64_t start_ticks,
-                     int64_t end_ticks)
+static double put_call(const struct trace *t, uint32_t node, int64_t start_ticks,
+                       int64_t end_ticks, double limit_us)
 {
     const int64_t start_ns =
         nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, start_ticks));
     const int64_t end_ns = nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, end_ticks));
     put_head(t, nytp_frames_of_node(&t->frames, &t->profile->nodes[node]));
-    nytp_json_fixed(t->out, start_ns, 3);
-    nytp_puts(t->out, ",\"dur\":");
-    put_length(t, start_ns, end_ns);
+    const double sum_us = put_times(t, start_ns, end_ns, limit_us);
     put_ids(t);
     nytp_putc(t->out, '}');
+    return sum_us;
 }
 
 static void put_process_name(const struct trace *t, const char *remark)
@@ -127,20 +140,39 @@ static void put_process_name(const struct trace *t, const char *remark)
     nytp_puts(t->out, "}}");
 }
 
-static void put_timeline(const struct trace *t)
+/* A call that is open, and where it ends for a reader. */
+struct open_call {
+    uint32_t node;
+    double sum_us;
+};
+
+static bool put_timeline(const struct trace *t)
 {
     const struct nytp_profile *profile = t->profile;
     char remark[120];
     put_process_name(t, nytp_timeline_remark(profile, t->process, remark, sizeof remark));
     struct nytp_timeline line;
     nytp_timeline_begin(&line, profile, t->process);
-    put_call(t, line.root, 0, line.end_ticks);
-    for (uint32_t i = line.next; i < line.end; i++) {
+    struct open_call *open = NULL;
+    uint32_t n_open = 0, capacity = 0;
+    const double whole_us = put_call(t, line.root, 0, line.end_ticks, HUGE_VAL);
+    bool ok = true;
+    for (uint32_t i = line.next; i < line.end && ok; i++) {
         const struct nytp_span *span = &profile->spans[i];
-        if (span->node != line.root)
-            put_call(t, span->node, span->start_ticks, span->end_ticks);
+        if (span->node == line.root)
+            continue;
+        while (n_open > 0 && !nytp_node_is_inside(profile, span->node, open[n_open - 1].node))
+            n_open--;
+        const double limit_us = n_open > 0 ? open[n_open - 1].sum_us : whole_us;
+        ok = nytp_grow(&open, &capacity, n_open, sizeof *open);
+        if (ok)
+            open[n_open++] =
+                (struct open_call){span->node, put_call(t, span->node, span->start_ticks,
+                                                        span->end_ticks, limit_us)};
     }
+    free(open);
     nytp_timeline_end(&line);
+    return ok;
 }
 
 static int64_t positive(int64_t ticks)
@@ -156,11 +188,17 @@ static bool put_layout(const struct trace *t)
     uint32_t first, end;
     nytp_process_nodes(t->profile, t->process, &first, &end);
     int64_t *starts = calloc((size_t)(end - first) + 1, sizeof *starts);
-    if (starts == NULL)
+    double *sums_us = calloc((size_t)(end - first) + 1, sizeof *sums_us);
+    if (starts == NULL || sums_us == NULL) {
+        free(starts);
+        free(sums_us);
         return false;
+    }
     for (uint32_t i = first; i < end; i++) {
         const int64_t start = starts[i - first];
-        put_call(t, i, start, start + positive(nodes[i].incl_ticks));
+        sums_us[i - first] =
+            put_call(t, i, start, start + positive(nodes[i].incl_ticks),
+                     nodes[i].parent == i ? HUGE_VAL : sums_us[nodes[i].parent - first]);
         int64_t next = start;
         for (uint32_t c = 0; c < nodes[i].n_children; c++) {
             const uint32_t child = t->profile->children[nodes[i].first_child + c];
@@ -169,6 +207,7 @@ static bool put_layout(const struct trace *t)
         }
     }
     free(starts);
+    free(sums_us);
     return true;
 }
 
@@ -176,9 +215,8 @@ static bool write_processes(struct trace *t, bool aggregate)
 {
     for (t->process = 0; t->process < t->profile->n_processes; t->process++) {
         t->offset_ns = nytp_process_offset_ns(t->profile, t->process);
-        if (!aggregate && nytp_process_has_timeline(t->profile, t->process))
-            put_timeline(t);
-        else if (!put_layout(t))
+        const bool timeline = !aggregate && nytp_process_has_timeline(t->profile, t->process);
+        if (!(timeline ? put_timeline(t) : put_layout(t)))
             return false;
     }
     return true;

@@ -368,6 +368,7 @@ const struct nytp_exporter nytp_exporter_tree = {
     .suffixes = "",
     .needs = NYTP_HAS_ARCS | NYTP_HAS_CALLS,
     .no_diff = "use --top",
+    .prunes_itself = true,
     .adds_processes = true,
     .write = tree_write,
 };

@@ -595,6 +595,8 @@ bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_err
         cli->selection.merge_evals = true;
     cli->export.has_min_percent = cli->selection.min_percent >= 0;
     cli->export.min_percent = cli->selection.min_percent;
+    if (cli->exporter != NULL && cli->exporter->prunes_itself)
+        cli->selection.min_percent = -1;
     cli->export.waits = &cli->selection.waits;
     cli->selection.max_depth = cli->export.max_depth;
     cli->selection.collapse_recursion = cli->export.collapse_recursion;

@@ -37,14 +37,14 @@ struct nytp_export_options {
     struct nytp_texts labels; /* pprof, rows: "KEY=VALUE" of everything in the output */
     const char *auto_labels;  /* pprof: of "pid,script", or "none"; NULL = both */
     bool merge_runs;          /* several inputs are one run, not as many runs */
-    uint32_t max_depth;      /* frames per stack; 0 = the format's default bound */
-    bool collapse_recursion; /* a run of the same sub calling itself is one frame */
-    bool plain_names;        /* callgrind: no name compression */
-    bool aggregate;          /* speedscope: no timeline */
-    bool lines;              /* collapsed: frames carry call lines; top: lines, not subs */
-    uint32_t top;            /* top: how many rows; 0 = default */
-    const char *sort;        /* top, tree: order, NULL = default */
-    double min_percent;      /* tree: no rows below it, if has_min_percent */
+    uint32_t max_depth;       /* frames per stack; 0 = the format's default bound */
+    bool collapse_recursion;  /* a run of the same sub calling itself is one frame */
+    bool plain_names;         /* callgrind: no name compression */
+    bool aggregate;           /* speedscope: no timeline */
+    bool lines;               /* collapsed: frames carry call lines; top: lines, not subs */
+    uint32_t top;             /* top: how many rows; 0 = default */
+    const char *sort;         /* top, tree: order, NULL = default */
+    double min_percent;       /* tree: no rows below it, if has_min_percent */
     bool has_min_percent;
     uint32_t columns;         /* width of the terminal that is written to, 0 = none */
     bool color;               /* that terminal takes colours */
@@ -74,6 +74,7 @@ struct nytp_exporter {
     bool binary;    /* refuse a terminal */
     bool wants_spans;    /* build a timeline */
     bool wants_sources;  /* keep source lines */
+    bool prunes_itself;  /* min_percent is for the exporter: the profile stays whole */
     bool adds_processes; /* shows sums over processes: what they wait for each other counts once
                           */
     const char *viewer;  /* for --open: command to run with the file appended, or NULL */
@@ -91,7 +92,7 @@ struct nytp_exporter {
     bool (*write_diff)(const struct nytp_diff *diff, const struct nytp_export_options *options,
                        struct nytp_out *out);
     const char *no_diff;
-    bool sums_runs; /* write_diff() shows stacks, those of all runs of a side added up */
+    bool sums_runs;    /* write_diff() shows stacks, those of all runs of a side added up */
     bool merges_evals; /* string evals are merged unless the user says otherwise */
     bool gzips;        /* compressed when the output's name ends in .gz */
     bool stable_names; /* wants names that do not change when code moves, and evals merged */

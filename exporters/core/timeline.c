@@ -68,8 +68,7 @@ static bool open_span(struct nytp_timeline *t, uint32_t index)
     return found(t, true, span->node, span->start_ticks);
 }
 
-/* A call of `node` can lie within one of `outer`. */
-static bool is_inside(const struct nytp_profile *profile, uint32_t node, uint32_t outer)
+bool nytp_node_is_inside(const struct nytp_profile *profile, uint32_t node, uint32_t outer)
 {
     const uint32_t depth = profile->nodes[outer].depth;
     if (profile->nodes[node].depth <= depth)
@@ -93,7 +92,8 @@ bool nytp_timeline_next(struct nytp_timeline *t)
         t->next++;
     if (t->n_open > 1) {
         const struct nytp_span *last = &profile->spans[t->open[t->n_open - 2]];
-        if (t->next == t->end || !is_inside(profile, profile->spans[t->next].node, last->node))
+        if (t->next == t->end ||
+            !nytp_node_is_inside(profile, profile->spans[t->next].node, last->node))
             return found(t, false, last->node, last->end_ticks);
     }
     if (t->next < t->end)

@@ -267,3 +267,8 @@ def test_a_wait_for_a_child_that_is_not_here_counts(tmp_path):
     other = Writer().pid_start(99, 1).fid(1, "/x/o.pl").time(500, 1, 2).pid_end(99)
     text = good("--top", "-q", "--unit=ticks", parent, other.save(tmp_path / "o.out")).decode()
     assert "not counted" not in text and " 243 " in text
+
+
+def test_the_default_of_min_percent_is_what_it_says(profile):
+    file = profile("mixed-calls2")
+    assert good("--tree", "--min-percent=0.5", file) == good("--tree", file)

@@ -6,6 +6,7 @@ totals of the same profile."""
 import collections
 import json
 import pathlib
+import random
 import sys
 
 import pytest
@@ -167,3 +168,34 @@ def test_a_lack_of_several_inputs_is_said_once(tmp_path):
     files = [calls_of([5], calls=0, pid=n).save(tmp_path / f"{n}.out") for n in (4, 5, 6)]
     message, = run("--collapsed", *files).stderr.decode().splitlines()
     assert "4.out and 2 more: recorded with NYTPROF option calls=0" in message
+
+
+def test_no_call_of_a_trace_outlasts_its_caller(tmp_path):
+    """Readers add start and length as doubles; calls that end together are where it goes wrong. For
+    the first there is no double that makes the outer one's end."""
+    rng = random.Random(1)
+    w = Writer().pid_start(7, 1).fid(1, "/x/a.pl").time(1803, 1, 3).entry(1, 4).time(5109, 1, 4)
+    w.entry(1, 5).time(144, 1, 5).leave(2, 144, 144, "main::f2").leave(1, 5253, 5109, "main::f1")
+    for _ in range(300):
+        w.time(rng.randint(0, 5000), 1, 1)
+        depth, own = rng.randint(1, 6), []
+        for _ in range(depth):
+            w.entry(1, 2)
+            own.append(rng.randint(0, 3000))
+            w.time(own[-1], 1, 2)
+        for level in range(depth, 0, -1):
+            w.leave(level, sum(own[level - 1:]), own[level - 1], f"main::f{level}")
+    file = w.time(3, 1, 1).pid_end(7).save(tmp_path / "t.out")
+    for options in ([], ["--aggregate"]):
+        calls = [event for event in json.loads(good("--chrome-trace", *options, file))[
+            "traceEvents"] if event["ph"] == "X"]
+        open_ends, exact = [], 0
+        for event in calls:
+            level = 0 if "RUNTIME" in event["name"] else int(event["name"][7:])
+            del open_ends[level:]
+            end = event["ts"] + event["dur"]
+            assert all(end <= outer for outer in open_ends), event
+            assert event["dur"] >= 0 and (not open_ends or event["ts"] <= open_ends[-1])
+            exact += abs(end * 10 - round(end * 10)) < 1e-6
+            open_ends.append(end)
+        assert len(calls) > 6 and exact == len(calls)
