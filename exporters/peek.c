@@ -132,7 +132,7 @@ static bool peek_write(const struct nytp_profile *profile,
         nytp_text_headline(out, profile, options);
         nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
         nytp_puts(out,
-                  "      incl  share      calls sub: its callers above, what it calls below");
+                  "      incl  share      calls sub: callers above, callees below");
         nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
         nytp_putc(out, '\n');
         if (!put_matching(&peek, matches))

@@ -9,7 +9,10 @@
 
 #include <stdlib.h>
 
-#define NONE UINT32_MAX
+#define NONE         UINT32_MAX
+#define NARROW       110 /* columns below which a terminal gets the most important ones */
+#define FIXED        94  /* columns of the numbers, and where there are fewer */
+#define NARROW_FIXED 63
 
 struct row {
     uint32_t parent; /* index of a process, NONE = not in the recording */
@@ -113,6 +116,11 @@ static void make_tree(struct table *table)
 
 /* ---- rows ---- */
 
+static bool is_narrow(const struct table *table)
+{
+    return table->options->columns > 0 && table->options->columns < NARROW;
+}
+
 static void put_seconds(const struct table *table, double seconds)
 {
     const double ticks = seconds * (double)table->profile->ticks_per_sec;
@@ -145,7 +153,9 @@ static void put_row(const struct table *table, uint32_t index, uint32_t depth)
     const int64_t measured = table->profile->nodes[process->root].incl_ticks;
     struct nytp_out *out = table->out;
     nytp_printf(out, "%8lu", (unsigned long)process->pid);
-    if (row->parent != NONE)
+    if (is_narrow(table))
+        ; /* the order shows it */
+    else if (row->parent != NONE)
         nytp_printf(out, " %8lu", (unsigned long)process->ppid);
     else
         nytp_printf(out, " %8s", "-");
@@ -156,11 +166,15 @@ static void put_row(const struct table *table, uint32_t index, uint32_t depth)
         nytp_printf(out, "%11s", "-");
     put_ticks(table, measured - row->child_wait - row->other_wait);
     put_ticks(table, row->child_wait);
-    put_ticks(table, row->other_wait);
-    nytp_printf(out, " %10llu  %-9s", (unsigned long long)row->statements, state_of(process));
+    if (!is_narrow(table)) {
+        put_ticks(table, row->other_wait);
+        nytp_printf(out, " %10llu", (unsigned long long)row->statements);
+    }
+    nytp_printf(out, "  %-9s", state_of(process));
     const uint32_t indent = 2 * (depth < 20 ? depth : 20);
     nytp_text_pad(out, indent);
-    const uint32_t used = 94 + indent, columns = table->options->columns;
+    const uint32_t used = (is_narrow(table) ? NARROW_FIXED : FIXED) + indent,
+                   columns = table->options->columns;
     nytp_text_put_tail(out, part->application.len > 0 ? part->application : part->path,
                        columns == 0          ? 0
                        : columns > used + 12 ? columns - used
@@ -212,8 +226,12 @@ static void put_table(struct table *table)
     make_tree(table);
     nytp_text_headline(table->out, table->profile, table->options);
     nytp_text_style(table->out, table->options->color, NYTP_STYLE_BOLD);
-    nytp_puts(table->out, "     pid   parent      start       wall        own child-wait"
-                          " other-wait      stmts  state    command");
+    nytp_puts(table->out,
+              is_narrow(table)
+                  ? "     pid      start       wall        own child-wait  state    "
+                    "command"
+                  : "     pid   parent      start       wall        own child-wait"
+                    " other-wait      stmts  state    command");
     nytp_text_style(table->out, table->options->color, NYTP_STYLE_PLAIN);
     nytp_putc(table->out, '\n');
     put_rows(table);

@@ -76,8 +76,8 @@ static uint32_t put_chain(const struct tree *tree, const struct branch *branch, 
     if (branch->n_above > 1)
         snprintf(middle, sizeof middle, " > (%lu more) > ", (unsigned long)branch->n_above - 1);
     const uint32_t len = (uint32_t)strlen(middle);
-    const uint32_t most = left == 0 ? 0 : left > len + 2 ? (left - len) / 2 : 1;
-    const uint32_t width = nytp_text_put(tree->out, first, most);
+    const uint32_t most = left == 0 ? 0 : left > len + 2 ? (left - len) / 3 : 1;
+    const uint32_t width = nytp_text_put_tail(tree->out, first, most);
     nytp_puts(tree->out, middle);
     return width + len;
 }
@@ -98,7 +98,7 @@ static void put_branch(const struct tree *tree, const struct branch *branch, uin
         room = left == 0 ? 0 : left > width ? left - width : 1;
     }
     nytp_text_style(tree->out, tree->options->color, hot ? NYTP_STYLE_HOT : NYTP_STYLE_PLAIN);
-    used += nytp_text_put(tree->out, sub->name, room);
+    used += nytp_text_put_tail(tree->out, sub->name, room);
     nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_PLAIN);
     char buffer[4096];
     const struct nytp_name place =
