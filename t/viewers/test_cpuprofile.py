@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""cpuprofile: the tree and its times, as the format's rules give them, and in speedscope."""
+
+import collections
+import json
+import subprocess
+
+import pytest
+
+import readers
+import speedscope
+
+PROFILES = ["mixed-calls2", "mixed-calls0", "recurse", "evals", "names", "forks-merged", "unreturned",
+            "made-hostile-names", "deep-calls1"]
+
+
+@pytest.fixture
+def document(export_command, profile):
+    def read(name):
+        done = subprocess.run([export_command, "--cpuprofile", "-q", profile(name)], check=False,
+                              capture_output=True)
+        assert done.returncode in (0, 3), done.stderr
+        return done.stdout, json.loads(done.stdout)
+    return read
+
+
+def self_times(read):
+    """Function name -> microseconds: a sample lasts until the next one."""
+    nodes = {node["id"]: node for node in read["nodes"]}
+    assert len(read["samples"]) == len(read["timeDeltas"])
+    times = collections.Counter()
+    for sample, until in zip(read["samples"], read["timeDeltas"][1:]):
+        times[nodes[sample]["callFrame"]["functionName"]] += until
+    return times
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_times_are_those_of_the_subs(document, export_command, profile, name):
+    _, read = document(name)
+    done = subprocess.run([export_command, "--json", "--merge-evals", "-q", profile(name)], check=False,
+                          capture_output=True)
+    want = json.loads(done.stdout)
+    times = self_times(read)
+    wanted = collections.Counter()
+    for sub in want["subs"]:
+        wanted[sub["name"]] += sub["exclusive"] / 1000
+    slack = len(read["nodes"])                       # each stack is rounded
+    assert abs(sum(times.values()) - want["total"] / 1000) <= 1 or name == "made-hostile-names"
+    assert read["endTime"] - read["startTime"] == sum(times.values())
+    if name in ("mixed-calls2", "recurse", "forks-merged"):
+        for sub, time in wanted.items():
+            assert abs(times[sub] - time) <= slack, sub
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_nodes_make_one_tree(document, name):
+    _, read = document(name)
+    ids = [node["id"] for node in read["nodes"]]
+    children = [child for node in read["nodes"] for child in node.get("children", [])]
+    assert read["nodes"][0]["callFrame"]["functionName"] == "(root)"
+    assert len(set(ids)) == len(ids) and sorted(children) == sorted(ids[1:])
+    parents = {child: node["id"] for node in read["nodes"] for child in node.get("children", [])}
+    assert all(parents[node] < node for node in parents)
+    assert set(read["samples"]) <= set(ids)
+
+
+def test_ticks_at_lines_are_those_of_the_lines(document, totals):
+    _, read = document("mixed-calls2")
+    shown = collections.Counter()
+    for node in read["nodes"]:
+        for tick in node.get("positionTicks", []):
+            shown[node["callFrame"]["url"], tick["line"]] += tick["ticks"]
+    busiest = max(shown, key=shown.get)
+    assert sum(shown.values()) <= sum(self_times(read).values()) + 1
+    assert busiest[0].endswith(".pl") or busiest[0].endswith(".pm")
+    assert totals("mixed-calls2").lines[busiest].count > 0
+
+
+@pytest.mark.parametrize("name", ["mixed-calls2"])
+def test_speedscope_opens_it(document, tmp_path, name):
+    lacking = speedscope.missing()
+    if lacking:
+        pytest.skip("not installed: " + ", ".join(lacking))
+    text, read = document(name)
+    out = tmp_path / "app.cpuprofile"
+    out.write_bytes(text)
+    seen = speedscope.look(out)
+    assert seen["title"].endswith(" - speedscope") and seen["alerts"] == [] and seen["errors"] == []
+    shown = readers.read_speedscope(json.dumps(seen["exported"]).encode())
+    got = {sub: round(time) for sub, time in shown.self.items() if round(time)}
+    assert got == {sub: time for sub, time in self_times(read).items() if time}
