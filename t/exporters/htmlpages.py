@@ -110,7 +110,7 @@ class Page(html.parser.HTMLParser):
         rows = {}
         for row in self.root.elements("tr"):
             cells = [c for c in row.children if isinstance(c, Node) and c.tag in ("td", "th")]
-            if cells and cells[0].tag == "th" and cells[0].text().isdigit():
+            if cells and cells[0].tag == "th" and cells[0].text().strip().isdigit():
                 rows[int(cells[0].text())] = cells
         return rows
 
