@@ -51,7 +51,7 @@ subtest 'holds everything' => sub {
     for my $module (grep {/\.(?:pm|pod|js|css|html)\z/} found_in(root() . '/lib')) {
         ok($holds{"$arch/$module"}, $module);
     }
-    my @commands = (glob(root() . '/bin/nytprof*'), 'bin/nytp-export', 'bin/dprofpp');
+    my @commands = (glob(root() . '/bin/nytp*'), 'bin/dprofpp');
     for my $command (map { s{.*/}{}r } @commands) {
         ok($holds{"usr/bin/$command"}, $command);
         ok((grep {m{^usr/share/man/man1/\Q$command\E\.1\w*\.gz\z}} keys %holds), "$command: its manual");

@@ -49,16 +49,11 @@ subtest 'make install' => sub {
     ($status, $text) = run_in("$tree/$name", "make -C exporters install DESTDIR=$dir/home/c PREFIX=/p");
     is($status, 0, 'of the plain C') or diag $text;
     my @plain = found_in("$dir/home/c");
-    is_deeply(
-        \@plain,
-        [
-            qw(p/bin/nytp p/bin/nytp-export
-                p/share/bash-completion/completions/nytp p/share/bash-completion/completions/nytp-export
-                p/share/man/man1/nytp-export.1 p/share/man/man1/nytp.1
-                p/share/zsh/site-functions/_nytp p/share/zsh/site-functions/_nytp-export)
-        ],
-        'the commands, their completions, their manual pages'
-    );
+    for my $file (qw(bin/nytp-export share/bash-completion/completions/nytp-export share/man/man1/nytp-export.1
+        share/zsh/site-functions/_nytp-export))
+    {
+        ok((grep { $_ eq "p/$file" } @plain), "of the plain C: $file");
+    }
     for my $file (map { s{.*/}{}r } @plain) {
         ok((grep {m{/\Q$file\E\z}} @files), "$file: with the whole, too");
     }
