@@ -14,9 +14,16 @@
  */
 #include "recorder.h"
 
+#include "../../formats/core/open_calls.h"
+
 /* What SAVEDESTRUCTOR_X puts on the save stack (scope.c: function, argument, type). */
 enum {
     DESTRUCTOR_SIZE = 3,
+};
+
+enum {
+    LONG_CALL_TICKS = NYTP_TICKS_PER_SEC / 10000, /* 100 us: the next call may block, too */
+    MOST_TOLD = 200, /* names of open calls that are written at once */
 };
 
 /* ---- arcs ---- */
@@ -368,11 +375,59 @@ static void unwatch(pTHX_ I32 height, I32 context)
         PL_savestack_ix -= DESTRUCTOR_SIZE;
 }
 
+/* ---- calls that may block ---- */
+
+static const char *kind_word(const struct nytp_sub *sub)
+{
+    return sub->kind == NYTP_SUB_OPCODE ? NYTP_OPEN_CALL_BUILTIN
+           : sub->kind == NYTP_SUB_XSUB ? NYTP_OPEN_CALL_XSUB
+                                        : NYTP_OPEN_CALL_PERL;
+}
+
+static void tell_frame(struct nytp_recorder *rec, uint32_t depth)
+{
+    char text[NYTP_OPEN_CALL_MOST];
+    const struct nytp_sub *const sub = rec->frames[depth - 1].sub;
+    if (strlen(sub->name) != sub->name_len || strchr(sub->name, '\n') != NULL)
+        return;
+    const int len = snprintf(text, sizeof text, NYTP_OPEN_CALL_HEAD " %lu %s %s",
+                             (unsigned long)depth, kind_word(sub), sub->name);
+    if (len < (int)sizeof text)
+        nytp_write_comment(rec->writer, text);
+}
+
+/* Returns name calls, so those of which no return may come are named now, once each. The
+ * innermost comes first: from its depth readers see how many calls had been open before the
+ * file began. */
+void nytp_frames_tell(struct nytp_recorder *rec)
+{
+    if (!rec->entries_on)
+        return;
+    uint32_t n = 0;
+    for (uint32_t i = rec->n_frames; i > 0 && n < MOST_TOLD; i--, n++) {
+        if ((int32_t)(rec->frames[i - 1].serial - rec->told_serial) <= 0)
+            break;
+        tell_frame(rec, i);
+    }
+    rec->told_serial = rec->last_serial;
+}
+
+/* Waiting in accept() is nobody's cost: as if the clock had stood still, but for the
+ * statement. */
+static void leave_out_wait(struct nytp_recorder *rec, int64_t ticks)
+{
+    for (uint32_t i = 0; i < rec->n_frames; i++)
+        rec->frames[i].enter_ticks += ticks;
+    rec->clock.overhead_ticks += ticks;
+}
+
 /* Run perl's handler for op `type`, which is all that the call is. */
 static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub, int type,
                       const struct nytp_call_site *site)
 {
     enter(rec, sub, site);
+    if (UNLIKELY(sub->may_block))
+        nytp_flush_before_wait(aTHX_ rec);
     const uint32_t serial = rec->last_serial;
     watch_scope(aTHX_ serial);
     const I32 height = PL_savestack_ix, context = cxstack_ix;
@@ -380,10 +435,15 @@ static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub, int
     unwatch(aTHX_ height, context);
     sub->returned_normally = true;
     nytp_guard(rec);
-    if (LIKELY(rec->n_frames > 0 && rec->frames[rec->n_frames - 1].serial == serial))
-        pop(rec, nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)));
-    else
+    if (LIKELY(rec->n_frames > 0 && rec->frames[rec->n_frames - 1].serial == serial)) {
+        const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+        if (UNLIKELY(type == OP_ACCEPT))
+            leave_out_wait(rec, now - site->now);
+        sub->may_block = sub->waits || now - site->now >= LONG_CALL_TICKS;
+        pop(rec, now);
+    } else {
         close_frame(aTHX_ rec, serial);
+    }
     nytp_unguard(rec);
     return next;
 }
@@ -587,32 +647,11 @@ OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
 
 /* ---- builtins ---- */
 
-/* Waiting in accept() is nobody's cost: as if the clock had stood still, but for the
- * statement. */
-static OP *call_accept(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub,
-                       const struct nytp_call_site *site)
-{
-    OP *const next = nytp_real_op(aTHX_ OP_ACCEPT);
-    struct nytp_call_site after = *site;
-    nytp_guard(rec);
-    after.now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
-    for (uint32_t i = 0; i < rec->n_frames; i++)
-        rec->frames[i].enter_ticks += after.now - site->now;
-    rec->clock.overhead_ticks += after.now - site->now;
-    enter(rec, sub, &after);
-    sub->returned_normally = true;
-    pop(rec, after.now);
-    nytp_unguard(rec);
-    return next;
-}
-
 OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec, int type)
 {
     const struct nytp_call_site site = call_site(aTHX_ rec);
     nytp_guard(rec);
     struct nytp_sub *const sub = nytp_sub_of_op(aTHX_ rec, PL_curcop, type);
     nytp_unguard(rec);
-    if (UNLIKELY(type == OP_ACCEPT))
-        return call_accept(aTHX_ rec, sub, &site);
     return run_inside(aTHX_ rec, sub, type, &site);
 }

@@ -22,6 +22,8 @@ enum {
     FIRST_CALIBRATION_NS = NS_PER_MS,
     SHARE_AT_RISK = 128, /* of a profile, that is not on disk: one in so many bytes */
     LAST_CALIBRATION_NS = 1000 * NS_PER_MS,
+    WAIT_SHARE = 50,
+    MOST_CREDIT_NS = 10 * NS_PER_MS,
 };
 
 static const char default_path[] = "nytprof.out";
@@ -108,6 +110,38 @@ static void flush_if_due(struct nytp_recorder *rec, uint64_t raw)
     rec->flush_raw = raw;
     nytp_trace(&rec->options, 4, "flush after %llu bytes", (unsigned long long)rec->file.size);
     flush(rec, NYTP_FLUSH_SYNC);
+}
+
+/* Flushes that calls ask for may take one part in WAIT_SHARE of the time, and MOST_CREDIT_NS at
+ * once: a program that blocks now and then flushes each time, one that reads a socket byte by
+ * byte only now and then. */
+static bool can_pay_flush(struct nytp_recorder *rec, uint64_t raw)
+{
+    const int64_t most = (int64_t)nytp_clock_raw_of_ns(&rec->clock, MOST_CREDIT_NS);
+    const uint64_t since = raw - rec->credited_raw;
+    rec->credited_raw = raw;
+    rec->credit_raw += since / WAIT_SHARE > (uint64_t)most ? most : (int64_t)(since / WAIT_SHARE);
+    if (rec->credit_raw > most)
+        rec->credit_raw = most;
+    return rec->credit_raw > 0;
+}
+
+void nytp_flush_before_wait(pTHX_ struct nytp_recorder *rec)
+{
+    const uint64_t raw = nytp_clock_raw(&rec->clock);
+    if (rec->options.flush_s <= 0 || rec->forked || !can_pay_flush(rec, raw))
+        return;
+    dSAVE_ERRNO;
+    nytp_guard(rec);
+    nytp_clock_pause(&rec->clock);
+    nytp_frames_tell(rec);
+    nytp_infos_write(aTHX_ rec, false);
+    flush(rec, NYTP_FLUSH_SYNC);
+    nytp_clock_resume(&rec->clock);
+    rec->flush_raw = nytp_clock_raw(&rec->clock);
+    rec->credit_raw -= (int64_t)(rec->flush_raw - raw);
+    nytp_unguard(rec);
+    RESTORE_ERRNO;
 }
 
 static void recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw)
@@ -327,6 +361,7 @@ static void begin_recording(struct nytp_recorder *rec)
 static void begin_file(pTHX_ struct nytp_recorder *rec)
 {
     rec->overhead_base = rec->clock.overhead_ticks;
+    rec->told_serial = 0;
     rec->discount_pending = false;
     nytp_frames_place(aTHX_ rec);
     nytp_frames_restart(rec, axis_now(rec));

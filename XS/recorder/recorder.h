@@ -91,6 +91,8 @@ struct nytp_sub {
     enum nytp_sub_special special;
     bool returned_normally; /* at least once */
     bool called;
+    bool waits;     /* a builtin that may wait for any time (slowops.def) */
+    bool may_block; /* the next call, as far as is known: it is on disk before it begins */
 
     uint32_t id;
     enum nytp_sub_kind kind;
@@ -255,6 +257,7 @@ struct nytp_recorder {
     struct nytp_frame *frames;
     uint32_t n_frames, size_frames;
     uint32_t last_serial;
+    uint32_t told_serial; /* frames up to this one have told their names; nytp_frames_tell() */
     int64_t left_ticks; /* axis at the last call's return, for the leave op around it */
     struct nytp_stmt stmt;
     struct nytp_clock clock;
@@ -304,6 +307,8 @@ struct nytp_recorder {
     U32 perldb;              /* $^P as we set it */
     int64_t overhead_base;   /* clock.overhead_ticks when this profile file began */
     uint64_t flush_raw;      /* when the last timed flush was */
+    int64_t credit_raw;      /* what flushes before calls that may block may cost yet */
+    uint64_t credited_raw;   /* when that was worked out */
     uint64_t synced_raw;     /* bytes of the stream that are on disk */
     uint64_t calibrated_raw; /* when the last calibration was */
     uint64_t calibrate_ns;   /* from one to the next; grows */
@@ -362,6 +367,10 @@ void nytp_statement_by_db(pTHX);     /* use_db_sub=1: DB::DB was called */
 void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw) NYTP_COLD;
 OP *nytp_exec(
     pTHX_ struct nytp_recorder *rec); /* exec: finish first, take it back if it fails */
+
+/* The innermost call, just entered, may block, and the program be killed then: what was recorded
+ * and the names of the calls that are open are put on disk, if that is cheap enough. */
+void nytp_flush_before_wait(pTHX_ struct nytp_recorder *rec) NYTP_COLD;
 
 /* Now, on the raw clock. Does first what is due: a flush, a fork's consequences. */
 static inline uint64_t nytp_now(pTHX_ struct nytp_recorder *rec)
@@ -450,6 +459,7 @@ OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec, int type);    /* a builtin
 void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks); /* open calls begin anew */
 void nytp_frames_place(
     pTHX_ struct nytp_recorder *rec); /* their call sites are in the stream */
+void nytp_frames_tell(struct nytp_recorder *rec); /* write the names of open calls */
 void nytp_frames_report(struct nytp_recorder *rec, int64_t ticks); /* as if all returned */
 void nytp_frames_retract(struct nytp_recorder *rec); /* take the last report's counts back */
 void nytp_arcs_clear(struct nytp_recorder *rec);

@@ -62,6 +62,7 @@ static struct nytp_sub *sub_add(struct nytp_recorder *rec, const char *name, siz
     sub->name_len = (uint32_t)len;
     sub->package_len = package_length(name, len);
     sub->kind = kind;
+    sub->may_block = true; /* the first call tells */
     sub->special = kind == NYTP_SUB_XSUB ? special_of(sub->name) : NYTP_SUB_ORDINARY;
     if (rec->n_subs + 1 >= rec->size_subs) {
         rec->size_subs = rec->size_subs == 0 ? 256 : rec->size_subs * 2;
@@ -402,6 +403,14 @@ struct op_name {
     struct nytp_sub *sub;
 };
 
+/* Builtins that may wait for any time. */
+static const bool waits[MAXO] = {
+#define NYTP_SLOWOP(type)
+#define NYTP_WAITOP(type) [type] = true,
+#include "slowops.def"
+#undef NYTP_SLOWOP
+};
+
 static struct nytp_sub *resolve_op(struct nytp_recorder *rec, const HV *stash, int type)
 {
     struct nytp_text *const text = &rec->scratch;
@@ -412,7 +421,9 @@ static struct nytp_sub *resolve_op(struct nytp_recorder *rec, const HV *stash, i
     } else {
         nytp_text_printf(text, "CORE::%s", PL_op_name[type]);
     }
-    return nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_OPCODE);
+    struct nytp_sub *const sub = nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_OPCODE);
+    sub->waits = waits[type];
+    return sub;
 }
 
 struct nytp_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop, int type)

@@ -4,8 +4,12 @@
  */
 #include "attribution.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define CALL_AT      "(call at "
+#define MOST_OF_FILE 200 /* bytes of a file's name in such a name */
 
 static struct nytp_name name(const struct nytp_attribution *s, uint32_t id)
 {
@@ -25,6 +29,12 @@ static bool name_ends(struct nytp_name n, const char *tail)
     return n.len >= len && memcmp(n.ptr + n.len - len, tail, len) == 0;
 }
 
+static bool name_begins(struct nytp_name n, const char *head)
+{
+    const size_t len = strlen(head);
+    return n.len >= len && memcmp(n.ptr, head, len) == 0;
+}
+
 /* "Pkg::CORE:print" and "CORE::print": no sub of perl can contain a lone colon, and CORE is
  * perl's own. */
 bool nytp_is_opcode_name(struct nytp_name n)
@@ -37,26 +47,57 @@ bool nytp_is_opcode_name(struct nytp_name n)
     return false;
 }
 
-/* Frames that never returned have no name in the recording. The lines that ran in them tell
- * it, or the places from which they called, or the caller that their calls name. */
+/* The name that stands for a call of which nothing but its place is known. */
+static uint32_t nameless(const struct nytp_attribution *s, const struct nytp_tree_node *n)
+{
+    if (n->file == 0)
+        return s->unreturned_name;
+    struct nytp_name file = name(s, s->b->files[n->file].name);
+    for (uint32_t i = file.len; i > 0; i--)
+        if (file.ptr[i - 1] == '/') {
+            file.ptr += i;
+            file.len -= i;
+            break;
+        }
+    char text[300];
+    const int len = snprintf(text, sizeof text, CALL_AT "%.*s:%lu)",
+                             file.len > MOST_OF_FILE ? MOST_OF_FILE : (int)file.len, file.ptr,
+                             (unsigned long)n->line);
+    const uint32_t id = nytp_strings_intern(s->b->strings, text, (uint32_t)len);
+    return id == UINT32_MAX ? s->unreturned_name : id;
+}
+
+/* A frame that never returned has no name in the recording, unless the recorder told it while
+ * the call was open. The lines that ran in it tell the name, or the places from which it
+ * called, or the caller that its calls name. Its own place tells nothing: when perl code comes
+ * back into an xsub, as an event loop is, the statement that called the xsub goes on, and what
+ * the xsub calls is called from there. A statement that began there tells: it is a recursion on
+ * one line. */
 static uint32_t guess_name(const struct nytp_attribution *s, const struct nytp_tree_node *n,
                            const struct nytp_table *caller_of)
 {
     const struct nytp_calltree *t = &s->b->tree;
+    if (n->told != 0)
+        return n->told;
     for (uint32_t l = n->first_line; l != 0; l = t->lines[l].next) {
+        if (t->lines[l].statements == 0 && t->lines[l].file == n->file &&
+            t->lines[l].line == n->line)
+            continue;
         const uint32_t sub =
             nytp_line_owners_sub(s->owners, t->lines[l].file, t->lines[l].line);
         if (sub != NYTP_NO_SUB)
             return sub;
     }
     for (uint32_t c = n->first_child; c != NYTP_NO_NODE; c = t->nodes[c].next_sibling) {
+        if (n->file != 0 && t->nodes[c].file == n->file && t->nodes[c].line == n->line)
+            continue;
         uint32_t sub = nytp_line_owners_sub(s->owners, t->nodes[c].file, t->nodes[c].line);
         if (sub == NYTP_NO_SUB)
             sub = nytp_table_get(caller_of, (struct nytp_key){.a = t->nodes[c].sub});
         if (sub != NYTP_NO_SUB && sub != 0 && sub != s->b->name_runtime)
             return sub;
     }
-    return s->unreturned_name;
+    return nameless(s, n);
 }
 
 static bool name_unreturned(struct nytp_attribution *s)
@@ -192,7 +233,7 @@ static bool make_subs(struct nytp_attribution *s)
 static enum nytp_sub_kind kind_of(const struct nytp_attribution *s, const struct nytp_sub *sub,
                                   uint32_t id, bool has_range)
 {
-    if (id == s->unreturned_name)
+    if (id == s->unreturned_name || name_begins(sub->name, CALL_AT))
         return NYTP_SUB_UNRETURNED;
     if (name_ends(sub->name, "::RUNTIME"))
         return NYTP_SUB_RUNTIME;

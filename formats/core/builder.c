@@ -9,6 +9,7 @@
  */
 #include "builder.h"
 #include "correction.h"
+#include "open_calls.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -550,6 +551,23 @@ static bool option_event(struct nytp_builder *b, const struct nytp_event *e)
     return keep_pair(b, &b->options_seen, &b->n_options, &b->options_capacity, e);
 }
 
+/* What the recorder tells in comments: its costs, and what open calls are named. */
+static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
+{
+    struct nytp_open_call call;
+    uint32_t name;
+    if (!b->in_process)
+        return true;
+    nytp_costs_note(&current(b)->costs, &e->u.comment.text);
+    if (!nytp_open_call_read(&e->u.comment.text, &call))
+        return true;
+    if (!name_of(b, &call.name, &name))
+        return false;
+    if (call.is_xsub && !nytp_table_put(&b->xsubs, (struct nytp_key){.a = name}, 1))
+        return out_of_memory(b);
+    return nytp_calltree_tell(&b->tree, call.depth, name) || tree_failed(b);
+}
+
 static bool builder_event(struct nytp_sink *sink, const struct nytp_event *e)
 {
     struct nytp_builder *b = (struct nytp_builder *)sink;
@@ -588,9 +606,7 @@ static bool builder_event(struct nytp_sink *sink, const struct nytp_event *e)
         b->inflated = true;
         return true;
     case NYTP_TAG_COMMENT:
-        if (b->in_process)
-            nytp_costs_note(&current(b)->costs, &e->u.comment.text);
-        return true;
+        return comment_event(b, e);
     case NYTP_TAG_VERSION:
     case NYTP_TAG_COUNT:
         break;

@@ -285,6 +285,8 @@ static bool drain_work(struct nytp_calltree *tree)
             return false;
         tree->nodes[to].calls += tree->nodes[from].calls;
         tree->nodes[to].excl_ticks += tree->nodes[from].excl_ticks;
+        if (tree->nodes[to].told == 0)
+            tree->nodes[to].told = tree->nodes[from].told;
         if (tree->owner_node == from)
             tree->owner_node = to;
         free_node(tree, from);
@@ -515,6 +517,8 @@ static bool name_subtree(struct nytp_calltree *tree, const struct nytp_frame *fr
     n->calls += 1;
     n->excl_ticks += excl_ticks;
     n->unreturned |= unreturned;
+    if (unreturned && frame->told != 0)
+        n->told = frame->told;
     move_owner(tree, index, node);
     if (!book_pending(tree, frame->first_pending, node))
         return false;
@@ -681,6 +685,22 @@ bool nytp_calltree_return(struct nytp_calltree *tree, uint32_t depth, uint32_t s
     return imply_frame(tree,
                        depth_of(tree, tree->top) > depth ? depth_of(tree, tree->top) : depth) &&
            return_top(tree, depth, sub, excl_ticks);
+}
+
+bool nytp_calltree_tell(struct nytp_calltree *tree, uint32_t depth, uint32_t sub)
+{
+    if (tree->top == 0 || depth == 0 || depth > NYTP_MAX_DEPTH)
+        return true;
+    const uint32_t deepest = depth_of(tree, tree->top);
+    if (deepest < depth && tree->frames[tree->top].entered &&
+        !insert_missing(tree, depth - deepest))
+        return false;
+    uint32_t i = tree->top;
+    while (i > 0 && depth_of(tree, i) > depth)
+        i--;
+    if (i > 0 && depth_of(tree, i) == depth && tree->frames[i].entered)
+        tree->frames[i].told = sub;
+    return true;
 }
 
 bool nytp_calltree_end(struct nytp_calltree *tree)

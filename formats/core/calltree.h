@@ -41,6 +41,7 @@ struct nytp_tree_node {
     uint32_t first_line; /* into lines, 0 = none */
     uint32_t n_lines;    /* beyond NYTP_UNINDEXED_LINES they are in by_line */
     uint32_t follow;     /* the line that was booked first the last time */
+    uint32_t told; /* of one that never returned: the name that a comment told, or 0 */
     bool unreturned;
     uint64_t calls;
     int64_t excl_ticks;
@@ -63,6 +64,7 @@ struct nytp_frame {
     uint32_t node;       /* its nameless subtree, NYTP_NO_NODE until something happens in it */
     uint32_t depth;      /* as in return events, less the tree's base_depth; 0 = the process */
     uint32_t file, line; /* call site */
+    uint32_t told;       /* the name that a comment told while it was open, or 0 */
     bool entered;        /* an entry event was seen; else implied by a deeper event */
     bool spilled;        /* had too many pending lines: they go to its node */
     uint32_t first_pending; /* its entries in `pending` begin here */
@@ -126,6 +128,10 @@ bool nytp_calltree_entry(struct nytp_calltree *tree, uint32_t file, uint32_t lin
                          int64_t clock);
 bool nytp_calltree_return(struct nytp_calltree *tree, uint32_t depth, uint32_t sub,
                           int64_t incl_ticks, int64_t excl_ticks, int64_t clock);
+
+/* The call that is open at `depth` is one of `sub`, should it never return. Calls are told from
+ * the innermost outwards. Nothing where no entry event opened that call. */
+bool nytp_calltree_tell(struct nytp_calltree *tree, uint32_t depth, uint32_t sub);
 
 /* Time of the statement that was just left; the next one begins in the current frame. */
 bool nytp_calltree_statement(struct nytp_calltree *tree, uint32_t file, uint32_t line,

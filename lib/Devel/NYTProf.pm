@@ -216,9 +216,12 @@ that; levels below 6 save little.
 
 What was recorded is put on disk at the first event that comes this many seconds after the last time
 (default 0.25), and whenever 1/128 of the profile, or 16 kB, are not; a program that is killed loses no
-more. It may be a fraction; 0 leaves it to the size. While the program blocks there are no events: the
-call in which it hangs, and what came just before it, is lost when it is killed then, unless
-C<sigexit> names the signal.
+more. It may be a fraction; 0 leaves it to the size. While the program blocks there are no events. So
+before a builtin that may wait (C<sleep>, C<select>, C<read>, C<flock>, C<waitpid>, C<system>, ...), before the
+first call of any other builtin or xsub, and where the last call of it took 100 microseconds or more, all
+is put on disk with the names of the calls that are open (these with C<calls=2>): a program that hangs and
+is killed shows where, but not for how long, which C<sigexit> does. This may take 2 % of the time, and
+10 ms at once: of calls that follow each other within microseconds not each is preceded by it.
 
 =item log=FILE, trace=N
 

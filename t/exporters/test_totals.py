@@ -75,7 +75,7 @@ def unmarked(counter):
         for mark in (" [unreturned]", "_[unreturned]", " (unreturned)", "_(unreturned)"):
             if name.endswith(mark) and name != UNKNOWN:
                 name = name[:-len(mark)]
-        out[name] += value
+        out[UNKNOWN if name.startswith("(call at ") else name] += value
     return out
 
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Names of open calls in comments; see open_calls.h.
+ */
+#include "open_calls.h"
+
+#include <string.h>
+
+/* The text up to the next blank, which is passed, too. False when there is none. */
+static bool next_word(struct nytp_str *rest, struct nytp_str *word)
+{
+    const char *const blank = rest->len == 0 ? NULL : memchr(rest->ptr, ' ', rest->len);
+    if (blank == NULL)
+        return false;
+    *word = (struct nytp_str){.ptr = rest->ptr, .len = (uint32_t)(blank - rest->ptr)};
+    rest->ptr = blank + 1;
+    rest->len -= word->len + 1;
+    return true;
+}
+
+static bool is_word(const struct nytp_str *word, const char *text)
+{
+    return word->len == strlen(text) && memcmp(word->ptr, text, word->len) == 0;
+}
+
+/* A number of at most nine digits; 0 for anything else. */
+static uint32_t number(const struct nytp_str *word)
+{
+    uint32_t value = 0;
+    for (uint32_t i = 0; i < word->len; i++) {
+        const char digit = word->ptr[i];
+        if (digit < '0' || digit > '9' || i >= 9)
+            return 0;
+        value = value * 10 + (uint32_t)(digit - '0');
+    }
+    return value;
+}
+
+bool nytp_open_call_read(const struct nytp_str *comment, struct nytp_open_call *call)
+{
+    struct nytp_str rest = *comment, head, depth, kind;
+    if (rest.len > 0 && rest.ptr[rest.len - 1] == '\n')
+        rest.len--;
+    if (!next_word(&rest, &head) || !is_word(&head, NYTP_OPEN_CALL_HEAD) ||
+        !next_word(&rest, &depth) || number(&depth) == 0 || !next_word(&rest, &kind) ||
+        rest.len == 0)
+        return false;
+    *call = (struct nytp_open_call){
+        .depth = number(&depth), .is_xsub = is_word(&kind, NYTP_OPEN_CALL_XSUB), .name = rest};
+    return true;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What calls are named that were open when the recorder put the stream on disk. A call's name
+ * comes with its return; of one that never returns it would stay unknown. So before a call that
+ * may block the recorder tells the names of the calls that are open, each in a comment, which
+ * other readers of the format pass over (nytprof-v5.md, "Records"):
+ *
+ *     #nytp-open DEPTH KIND NAME
+ */
+#ifndef NYTP_OPEN_CALLS_H
+#define NYTP_OPEN_CALLS_H
+
+#include "event.h"
+
+#include <stdbool.h>
+
+struct nytp_open_call {
+    uint32_t depth; /* as its SUB_RETURN would have it: 1 is outermost */
+    bool is_xsub;
+    struct nytp_str name; /* inside the comment's text */
+};
+
+/* The words for KIND, of which readers need to know xsubs only. */
+#define NYTP_OPEN_CALL_PERL    "perl"
+#define NYTP_OPEN_CALL_XSUB    "xsub"
+#define NYTP_OPEN_CALL_BUILTIN "builtin"
+#define NYTP_OPEN_CALL_HEAD    "nytp-open"
+
+/* Such a comment is shorter; what has a longer name, or one with a newline, is not told. */
+#define NYTP_OPEN_CALL_MOST 1024
+
+/* False, and `call` is as it was, when the comment tells no open call. */
+bool nytp_open_call_read(const struct nytp_str *comment, struct nytp_open_call *call);
+
+#endif
