@@ -199,3 +199,15 @@ def test_no_call_of_a_trace_outlasts_its_caller(tmp_path):
             exact += abs(end * 10 - round(end * 10)) < 1e-6
             open_ends.append(end)
         assert len(calls) > 6 and exact == len(calls)
+
+
+@pytest.mark.parametrize("before, own, below", [(1803, 5109, 144), (2427, 5869, 173),
+                                                (879, 3352, 512)])
+def test_a_call_without_a_fitting_length_ends_no_later_than_its_caller(tmp_path, before, own,
+                                                                       below):
+    w = Writer().pid_start(7, 1).fid(1, "/x/a.pl").time(before, 1, 3).entry(1, 4)
+    w.time(own, 1, 4).entry(1, 5).time(below, 1, 5).leave(2, below, below, "main::inner")
+    w.leave(1, own + below, own, "main::outer").time(10, 1, 6).pid_end(7)
+    events = json.loads(good("--chrome-trace", w.save(tmp_path / "t.out")))["traceEvents"]
+    ends = {event["name"]: event["ts"] + event["dur"] for event in events if event["ph"] == "X"}
+    assert ends["main::inner"] <= ends["main::outer"] <= ends["main::RUNTIME"]
