@@ -2,7 +2,8 @@
  *
  * What perl code can call. Signatures only: the work is in the C files beside.
  */
-#include "recorder/recorder.h"
+#include "recorder/dprof.h"
+#include "recorder/load.h"
 
 #include "glue/data.h"
 #include "glue/stream.h"
@@ -37,7 +38,7 @@ disable_profile()
 void
 finish_profile()
   CODE:
-    nytp_finish(aTHX);
+    nytp_finish_profile(aTHX);
 
 void
 DB(...)

@@ -12,7 +12,9 @@
  * freed: at the next compilation or when it is freed (nytp_name_compiled()), whichever comes
  * first, it tells what it was.
  */
-#include "recorder.h"
+#include "begins.h"
+
+#include "files.h"
 
 /* The block that was compiled last has run, or runs, and no call of it was recorded. */
 void nytp_begin_ran(struct nytp_recorder *rec, const struct nytp_body *body)
@@ -27,10 +29,9 @@ void nytp_begin_ran(struct nytp_recorder *rec, const struct nytp_body *body)
     entry->last_line = body->last_line;
 }
 
-/* `name` is Pkg::BEGIN: it is not told any more, even if perl -d had it in its list. */
-void nytp_begin_recorded(struct nytp_recorder *rec, const char *name, size_t len)
+/* It is not told any more, even if perl -d had it in its list. */
+void nytp_begin_recorded(struct nytp_recorder *rec, struct nytp_sub *entry)
 {
-    struct nytp_sub *const entry = nytp_sub_named(rec, name, len, NYTP_SUB_PERL);
     rec->compiled.begin = NULL;
     entry->is_begin = true;
     entry->file = NULL;
@@ -38,9 +39,8 @@ void nytp_begin_recorded(struct nytp_recorder *rec, const char *name, size_t len
 
 /* perl -d:NYTProf is a `use` on line 0 of the program, which is part of the profile for it even
  * if all its code has names of other files (#line). */
-void nytp_begins_tell(pTHX_ struct nytp_recorder *rec)
+void nytp_begins_tell(pTHX_ struct nytp_recorder *rec, const struct nytp_sub *entry)
 {
-    struct nytp_sub *const entry = nytp_sub_named(rec, "main::BEGIN", 11, NYTP_SUB_PERL);
     const bool is_switch = entry->is_begin && entry->file != NULL && entry->last_line == 0;
     if (is_switch && rec->runtime->called)
         nytp_file_fid(aTHX_ rec, entry->file, NYTP_FID_VIA_SUB);

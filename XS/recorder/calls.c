@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The subroutine profiler: which calls are open, and what each arc (caller, place, callee)
- * cost so far.
+ * The subroutine profiler: which calls are open.
  *
  * A perl sub's frame is closed by a destructor on perl's save stack, pushed as the first thing
  * in the sub's scope, so that it runs last when the scope is left by any means. An xsub or
@@ -12,7 +11,17 @@
  * All times are points of the clock's axis in whole ticks: for every call
  * inclusive = exclusive + sum(inclusive of the calls it made), exactly.
  */
-#include "recorder.h"
+#include "calls.h"
+
+#include "arcs.h"
+#include "dprof.h"
+#include "files.h"
+#include "infos.h"
+#include "ops.h"
+#include "stash.h"
+#include "stmts.h"
+#include "stream.h"
+#include "subs.h"
 
 #include "../../formats/core/open_calls.h"
 
@@ -26,166 +35,10 @@ enum {
     MOST_TOLD = 200, /* names of open calls that are written at once */
 };
 
-/* ---- arcs ---- */
-
-static struct nytp_arc *arc_find(struct nytp_recorder *rec, const struct nytp_frame *frame,
-                                 uint32_t hash)
-{
-    size_t at = hash;
-    struct nytp_arc *arc;
-    while ((arc = nytp_index_next(&rec->arcs, hash, &at)) != NULL)
-        if (arc->callee_sub == frame->sub && arc->caller_sub == frame->caller &&
-            arc->line == frame->line && arc->fid == frame->fid)
-            return arc;
-    return NULL;
-}
-
-static struct nytp_arc *arc_of(struct nytp_recorder *rec, const struct nytp_frame *frame)
-{
-    struct nytp_arc *arc = frame->sub->last_arc;
-    if (LIKELY(arc != NULL && arc->caller_sub == frame->caller && arc->line == frame->line &&
-               arc->fid == frame->fid))
-        return arc;
-    const uint32_t hash = nytp_hash_u64(((uint64_t)frame->fid << 32 | frame->line) ^
-                                        (uint64_t)frame->caller->id * 0x9E3779B1u ^
-                                        (uint64_t)frame->sub->id << 20);
-    arc = arc_find(rec, frame, hash);
-    if (arc == NULL) {
-        Newxz(arc, 1, struct nytp_arc);
-        arc->fid = frame->fid;
-        arc->line = frame->line;
-        arc->caller_sub = frame->caller;
-        arc->callee_sub = frame->sub;
-        frame->caller->called = true;
-        nytp_index_add(&rec->arcs, hash, arc);
-    }
-    frame->sub->last_arc = arc;
-    return arc;
-}
-
-void nytp_arcs_clear(struct nytp_recorder *rec)
-{
-    for (size_t i = 0; i < rec->arcs.size; i++)
-        Safefree(rec->arcs.entries[i].item);
-    nytp_index_clear(&rec->arcs);
-    for (uint32_t i = 1; i <= rec->n_subs; i++) {
-        rec->subs[i]->last_arc = NULL;
-        rec->subs[i]->returned_normally = rec->subs[i]->called = false;
-    }
-}
-
-static void free_arc(void *arc)
-{
-    Safefree(arc);
-}
-
 void nytp_calls_free(struct nytp_recorder *rec)
 {
-    nytp_index_free(&rec->arcs, free_arc);
+    nytp_arcs_free(rec);
     Safefree(rec->frames);
-}
-
-/* Callee, caller, place: the order in the file. */
-static int compare_arcs(const void *left, const void *right)
-{
-    const struct nytp_arc *const a = *(struct nytp_arc *const *)left;
-    const struct nytp_arc *const b = *(struct nytp_arc *const *)right;
-    if (a->callee_sub != b->callee_sub)
-        return a->callee_sub->id < b->callee_sub->id ? -1 : 1;
-    if (a->caller_sub != b->caller_sub)
-        return a->caller_sub->id < b->caller_sub->id ? -1 : 1;
-    if (a->fid != b->fid)
-        return a->fid < b->fid ? -1 : 1;
-    return a->line < b->line ? -1 : a->line > b->line;
-}
-
-static double seconds(int64_t ticks)
-{
-    return (double)ticks / NYTP_TICKS_PER_SEC;
-}
-
-/* "This sub is an xsub or builtin", as readers expect to be told. */
-static void write_marker(struct nytp_recorder *rec, const struct nytp_sub *sub)
-{
-    const struct nytp_call_totals none = {0};
-    nytp_write_sub_callers(rec->writer, 0, 0, "", 0, &none, sub->name, sub->name_len);
-}
-
-static void write_arc(struct nytp_recorder *rec, const struct nytp_arc *arc)
-{
-    const struct nytp_call_totals totals = {
-        .count = arc->count > UINT32_MAX ? UINT32_MAX : (uint32_t)arc->count,
-        .rec_depth = arc->rec_depth,
-        .incl_s = seconds(arc->incl_ticks),
-        .excl_s = seconds(arc->excl_ticks),
-        .reci_s = seconds(arc->reci_ticks),
-    };
-    nytp_write_sub_callers(rec->writer, arc->fid, arc->line, arc->caller_sub->name,
-                           arc->caller_sub->name_len, &totals, arc->callee_sub->name,
-                           arc->callee_sub->name_len);
-}
-
-static void write_markers(struct nytp_recorder *rec)
-{
-    for (uint32_t i = 1; i <= rec->n_subs; i++) {
-        const struct nytp_sub *const sub = rec->subs[i];
-        if (sub->called && nytp_sub_is_foreign(sub))
-            write_marker(rec, sub);
-    }
-}
-
-/* Of the profile's end, whose readers add up what they find about an arc. */
-static bool arc_stays(void *recorder, void *item)
-{
-    struct nytp_recorder *const rec = recorder;
-    struct nytp_arc *const arc = item;
-    if (arc->caller_sub->in_use && arc->callee_sub->in_use)
-        return true;
-    if (arc->count > 0)
-        write_arc(rec, arc);
-    if (arc->callee_sub->last_arc == arc)
-        arc->callee_sub->last_arc = NULL;
-    Safefree(arc);
-    return false;
-}
-
-bool nytp_arcs_release(struct nytp_recorder *rec)
-{
-    return nytp_index_filter(&rec->arcs, arc_stays, rec);
-}
-
-/* What place `i` of the index holds, if there is anything to tell of it; else NULL. */
-static const struct nytp_arc *arc_to_write(const struct nytp_recorder *rec, size_t i)
-{
-    const struct nytp_arc *const arc = rec->arcs.entries[i].item;
-    return arc != NULL && arc->count > 0 ? arc : NULL;
-}
-
-void nytp_arcs_write_unsorted(struct nytp_recorder *rec)
-{
-    write_markers(rec);
-    for (size_t i = 0; i < rec->arcs.size; i++) {
-        const struct nytp_arc *const arc = arc_to_write(rec, i);
-        if (arc != NULL)
-            write_arc(rec, arc);
-    }
-}
-
-void nytp_arcs_write(struct nytp_recorder *rec)
-{
-    const struct nytp_arc **sorted;
-    size_t n = 0;
-    Newx(sorted, rec->arcs.used + 1, const struct nytp_arc *);
-    for (size_t i = 0; i < rec->arcs.size; i++) {
-        const struct nytp_arc *const arc = arc_to_write(rec, i);
-        if (arc != NULL)
-            sorted[n++] = arc;
-    }
-    qsort(sorted, n, sizeof *sorted, compare_arcs);
-    write_markers(rec);
-    for (size_t i = 0; i < n; i++)
-        write_arc(rec, sorted[i]);
-    Safefree(sorted);
 }
 
 /* ---- frames ---- */
@@ -221,7 +74,7 @@ static struct nytp_frame *push(struct nytp_recorder *rec, struct nytp_sub *sub,
 static void account(struct nytp_recorder *rec, const struct nytp_frame *frame, uint32_t depth,
                     int64_t incl, int64_t excl)
 {
-    struct nytp_arc *const arc = arc_of(rec, frame);
+    struct nytp_arc *const arc = nytp_arc_of(rec, frame);
     arc->count++;
     arc->excl_ticks += excl;
     if (LIKELY(frame->depth <= 1)) {
@@ -242,7 +95,7 @@ static void account(struct nytp_recorder *rec, const struct nytp_frame *frame, u
 static inline void prepare_report(struct nytp_recorder *rec, const struct nytp_frame *frame)
 {
     if (UNLIKELY(rec->guarded))
-        arc_of(rec, frame);
+        nytp_arc_of(rec, frame);
 }
 
 static void pop(struct nytp_recorder *rec, int64_t now)
@@ -323,7 +176,7 @@ void nytp_frames_retract(struct nytp_recorder *rec)
 {
     for (uint32_t i = 0; i < rec->n_frames; i++) {
         const struct nytp_frame *const frame = &rec->frames[i];
-        struct nytp_arc *const arc = arc_of(rec, frame);
+        struct nytp_arc *const arc = nytp_arc_of(rec, frame);
         arc->count--;
         arc->excl_ticks -= frame->reported_excl;
         if (frame->depth <= 1)
@@ -399,7 +252,7 @@ static void tell_frame(struct nytp_recorder *rec, uint32_t depth)
 /* Returns name calls, so those of which no return may come are named now, once each. The
  * innermost comes first: from its depth readers see how many calls had been open before the
  * file began. */
-void nytp_frames_tell(struct nytp_recorder *rec)
+static void frames_tell(struct nytp_recorder *rec)
 {
     if (!rec->entries_on)
         return;
@@ -410,6 +263,27 @@ void nytp_frames_tell(struct nytp_recorder *rec)
         tell_frame(rec, i);
     }
     rec->told_serial = rec->last_serial;
+}
+
+/* The innermost call, just entered, may block, and the program be killed then: what was
+ * recorded and the names of the calls that are open are put on disk, if that is cheap enough.
+ */
+static NYTP_COLD void flush_before_wait(pTHX_ struct nytp_recorder *rec)
+{
+    const uint64_t raw = nytp_clock_raw(&rec->clock);
+    if (rec->options.flush_s <= 0 || rec->forked || !nytp_stream_can_pay_flush(rec, raw))
+        return;
+    dSAVE_ERRNO;
+    nytp_guard(rec);
+    nytp_clock_pause(&rec->clock);
+    frames_tell(rec);
+    nytp_infos_write(aTHX_ rec, false);
+    nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
+    nytp_clock_resume(&rec->clock);
+    rec->flush_raw = nytp_clock_raw(&rec->clock);
+    rec->credit_raw -= (int64_t)(rec->flush_raw - raw);
+    nytp_unguard(rec);
+    RESTORE_ERRNO;
 }
 
 /* Waiting in accept() is nobody's cost: as if the clock had stood still, but for the
@@ -427,7 +301,7 @@ static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub, int
 {
     enter(rec, sub, site);
     if (UNLIKELY(sub->may_block))
-        nytp_flush_before_wait(aTHX_ rec);
+        flush_before_wait(aTHX_ rec);
     const uint32_t serial = rec->last_serial;
     watch_scope(aTHX_ serial);
     const I32 height = PL_savestack_ix, context = cxstack_ix;

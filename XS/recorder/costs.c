@@ -11,6 +11,8 @@
  */
 #include "costs.h"
 
+#include "stmts.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 

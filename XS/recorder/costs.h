@@ -6,7 +6,7 @@
 #ifndef NYTP_COSTS_H
 #define NYTP_COSTS_H
 
-#include "recorder.h"
+#include "state.h"
 
 /* Measure, with the options in force, and write the comment that tells it: behind a process's
  * start, and again before its end, since the lower of two measurements is the one that met

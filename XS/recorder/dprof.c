@@ -4,7 +4,7 @@
  */
 #include "dprof.h"
 
-#include "recorder.h"
+#include "state.h"
 
 #include <sys/resource.h>
 

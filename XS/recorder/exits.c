@@ -10,7 +10,9 @@
  * the guard is left, a moment later. A second signal is not put off: should the recorder be
  * stuck in writing, the program can still be stopped.
  */
-#include "recorder.h"
+#include "exits.h"
+
+#include "say.h"
 
 #include <signal.h>
 #include <strings.h>
@@ -28,6 +30,8 @@ static const struct {
 enum {
     SIGNAL_STACK = 256 * 1024
 };
+
+static nytp_finish_fn *finish; /* NULL: nothing is watched yet */
 
 static const char usual_signals[] = "INT,HUP,TERM,PIPE,BUS,SEGV";
 
@@ -56,7 +60,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
         return;
     }
     if (is_ours && rec->guards.depth == 0)
-        nytp_finish_without_perl(rec);
+        finish(rec);
     die_of(number);
 }
 
@@ -120,12 +124,13 @@ static void on_libc_exit(void)
     if (rec == NULL)
         return;
     nytp_guard(rec);
-    nytp_finish_without_perl(rec);
+    finish(rec);
     nytp_unguard(rec);
 }
 
-void nytp_exits_watch(struct nytp_recorder *rec)
+void nytp_exits_watch(struct nytp_recorder *rec, nytp_finish_fn *finish_profile)
 {
+    finish = finish_profile;
     static bool is_watching; /* once for the process */
     if (rec->options.sigexit != NULL)
         catch_signals(rec, rec->options.sigexit);

@@ -7,11 +7,17 @@
  * The table belongs to the process, the recorder to one interpreter: other interpreters'
  * ops (threads) pass through.
  */
-#include "recorder.h"
+#include "hooks.h"
+
+#include "calls.h"
+#include "compile.h"
+#include "life.h"
+#include "ops.h"
+#include "stmts.h"
+#include "subs.h"
 
 static Perl_check_t real_check_leavesub, real_check_leavesublv, real_check_leavewrite;
 static BHK block_hooks;
-static Perl_ophook_t real_op_free; /* NULL: nobody but us listens */
 
 /* The recorder if it is to see this event. */
 static inline struct nytp_recorder *listening(pTHX)
@@ -88,7 +94,7 @@ static struct nytp_sub *ordinary_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
     if (LIKELY(sub->special <= NYTP_SUB_NAMES))
         return sub;
     if (sub->special == NYTP_SUB_EXITS)
-        nytp_finish(aTHX);
+        nytp_finish(aTHX_ rec);
     return NULL;
 }
 
@@ -271,8 +277,8 @@ static void on_op_free(pTHX_ OP *op)
         nytp_body_freed(aTHX_ rec, op);
         nytp_unguard(rec);
     }
-    if (real_op_free != NULL)
-        real_op_free(aTHX_ op);
+    if (nytp_real_op_free != NULL)
+        nytp_real_op_free(aTHX_ op);
 }
 
 struct op_handler {
@@ -290,20 +296,12 @@ static const struct op_handler slow_ops[] = {
 #undef NYTP_SLOWOP
 };
 
-void nytp_hooks_remove(void)
-{
-    dTHX;
-    if (PL_opfreehook == on_op_free)
-        PL_opfreehook = real_op_free;
-    nytp_ops_restore(aTHX);
-}
-
 /* perl frees its list of block hooks with an interpreter, but without MULTIPLICITY the next
  * one finds it in the same variable. */
 void nytp_hooks_forget(pTHX)
 {
     AV *const hooks = PL_blockhooks;
-    nytp_hooks_remove();
+    nytp_ops_restore();
     if (hooks == NULL)
         return;
     SV **const newest = av_fetch(hooks, av_len(hooks), FALSE);
@@ -317,11 +315,8 @@ void nytp_hooks_forget(pTHX)
 
 void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
 {
-    nytp_hooks_remove();
-    if (real_op_free == NULL)
-        real_op_free = PL_opfreehook;
-    if (PL_opfreehook == real_op_free)
-        PL_opfreehook = on_op_free;
+    nytp_ops_restore();
+    nytp_op_free_redirect(on_op_free);
     if (rec->options.stmts && !rec->options.use_db_sub) {
         nytp_op_redirect(OP_NEXTSTATE, on_nextstate);
         nytp_op_redirect(OP_DBSTATE, on_dbstate);

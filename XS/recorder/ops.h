@@ -25,8 +25,15 @@ static inline OP *nytp_real_op(pTHX_ int type)
  * after us: that handler leads to ours. */
 void nytp_op_redirect(int type, Perl_ppaddr_t handler);
 
+/* perl's hook for ops that are freed, or another's before us; NULL: there was none. */
+extern Perl_ophook_t nytp_real_op_free NYTP_HIDDEN;
+
+/* `hook` is called for every op that is freed, unless somebody redirected that after us. It has
+ * to call nytp_real_op_free. */
+void nytp_op_free_redirect(Perl_ophook_t hook);
+
 /* Code compiled from now on is not looked at. Where somebody has redirected an op after us, the
  * chain must stay. */
-void nytp_ops_restore(pTHX);
+void nytp_ops_restore(void);
 
 #endif

@@ -3,7 +3,7 @@
  * Lets go of string evals that are over. A program that evals without end would otherwise let
  * their files, anonymous subs and arcs pile up here, where perl itself frees each.
  *
- * The rows of bodies (names.c) are what is alive. An anonymous sub of an eval to which no row
+ * The rows of bodies (subs.c) are what is alive. An anonymous sub of an eval to which no row
  * leads, and no open call, is over: its arcs are final and go into the stream at once. A named
  * sub may get a new body any time. Files: an eval to whose nytp_file nothing leads is freed,
  * but its number is remembered, in 16 bytes, because statements of it may yet run; the
@@ -11,7 +11,13 @@
  *
  * The sweep looks at everything, so it comes when half as much again has been added.
  */
-#include "recorder.h"
+#include "release.h"
+
+#include "arcs.h"
+#include "evals.h"
+#include "files.h"
+#include "infos.h"
+#include "subs.h"
 
 enum {
     FIRST_RELEASE = 4096, /* as many new files, subs and arcs come before a sweep is worth it */
@@ -125,47 +131,17 @@ static void free_subs(struct nytp_recorder *rec)
 
 /* ---- files ---- */
 
-/* Not one that perl was told to name with its place. */
-static bool is_bare_eval(const char *name, UV *seq)
-{
-    return nytp_parse_eval_name(name, seq) && strchr(name, '[') == NULL;
-}
-
-/* NULL for evals from before we looked. */
-static struct nytp_past_eval *room_for(pTHX_ struct nytp_recorder *rec, UV seq)
-{
-    const UV last = (UV)PL_evalseq, seen = rec->files_by_name.used;
-    if (rec->size_past == 0)
-        rec->first_past = last > seen ? last - seen : 0;
-    if (seq < rec->first_past)
-        return NULL;
-    const size_t at = (size_t)(seq - rec->first_past);
-    if (at >= rec->size_past) {
-        const size_t size = (at + 1) * 3 / 2 + FIRST_RELEASE;
-        Renew(rec->past_evals, size, struct nytp_past_eval);
-        Zero(rec->past_evals + rec->size_past, size - rec->size_past, struct nytp_past_eval);
-        rec->size_past = size;
-    }
-    return &rec->past_evals[at];
-}
-
-/* A file that calls itself "(eval 4000000000)" by a #line stays. */
 static bool remember(pTHX_ struct nytp_recorder *rec, const struct nytp_file *file)
 {
-    UV seq;
-    if (!is_bare_eval(file->perl_name, &seq) || seq > (UV)PL_evalseq)
-        return false;
-    struct nytp_past_eval *const past = room_for(aTHX_ rec, seq);
-    if (past != NULL)
-        *past = (struct nytp_past_eval){
-            .fid = file->fid,
-            .generation = file->generation,
-            .parent_fid = file->parent == NULL           ? 0
-                          : file->parent->module == NULL ? file->parent->fid
-                                                         : file->parent->module->fid,
-            .parent_line = file->parent_line,
-        };
-    return past != NULL;
+    const struct nytp_past_eval past = {
+        .fid = file->fid,
+        .generation = file->generation,
+        .parent_fid = file->parent == NULL           ? 0
+                      : file->parent->module == NULL ? file->parent->fid
+                                                     : file->parent->module->fid,
+        .parent_line = file->parent_line,
+    };
+    return nytp_past_eval_keep(aTHX_ rec, file->perl_name, &past);
 }
 
 static void remember_files(pTHX_ struct nytp_recorder *rec)
@@ -181,43 +157,14 @@ static void remember_files(pTHX_ struct nytp_recorder *rec)
 
 static bool file_stays(void *context, void *item)
 {
-    dTHX;
     struct nytp_recorder *const rec = context;
     struct nytp_file *const file = item;
     if (file->in_use)
         return true;
     if (file->fid != 0)
         rec->files[file->fid] = NULL;
-    if (file->shown_name != file->perl_name)
-        Safefree(file->shown_name);
-    Safefree(file->perl_name);
-    Safefree(file->absolute_name);
-    SvREFCNT_dec(file->text);
-    Safefree(file);
+    nytp_file_free(file);
     return false;
-}
-
-const struct nytp_past_eval *nytp_past_eval(const struct nytp_recorder *rec, const char *name)
-{
-    UV seq;
-    if (!is_bare_eval(name, &seq) || seq < rec->first_past ||
-        seq - rec->first_past >= rec->size_past)
-        return NULL;
-    const struct nytp_past_eval *const past = &rec->past_evals[seq - rec->first_past];
-    return past->fid == 0 ? NULL : past;
-}
-
-struct nytp_file *nytp_file_numbered(pTHX_ struct nytp_recorder *rec, uint32_t fid)
-{
-    char name[40];
-    if (fid == 0 || rec->files[fid] != NULL)
-        return fid == 0 ? NULL : rec->files[fid];
-    for (size_t i = 0; i < rec->size_past; i++)
-        if (rec->past_evals[i].fid == fid) {
-            my_snprintf(name, sizeof name, "(eval %" UVuf ")", rec->first_past + i);
-            return nytp_file_named(aTHX_ rec, name);
-        }
-    return NULL;
 }
 
 void nytp_release(pTHX_ struct nytp_recorder *rec)

@@ -6,8 +6,9 @@
  * ops that end scopes, back into an outer one. The DISCOUNT behind the latter says that the
  * outer statement's next time record is the rest of an execution that was counted before.
  */
-#include "recorder.h"
+#include "stmts.h"
 
+#include "files.h"
 #include "optree.h"
 
 /* Beyond this a time record's 32 bits would overflow. */

@@ -11,9 +11,13 @@
  * when the sub's closing brace has been read, so the tokenizer stands on the last line and
  * PL_subline still holds the line of `sub`. Nothing in $^P is needed for it.
  */
-#include "recorder.h"
+#include "subs.h"
 
+#include "begins.h"
+#include "files.h"
 #include "optree.h"
+#include "say.h"
+#include "stash.h"
 
 #include "../../formats/core/strings.h"
 
@@ -48,6 +52,18 @@ static enum nytp_sub_special special_of(const char *name)
     if (strEQ(name, "Sub::Util::set_subname") || strEQ(name, "Sub::Name::subname"))
         return NYTP_SUB_NAMES;
     return strEQ(name, "POSIX::_exit") ? NYTP_SUB_EXITS : NYTP_SUB_ORDINARY;
+}
+
+void nytp_sub_needs_info(struct nytp_recorder *rec, struct nytp_sub *sub)
+{
+    if (sub->is_queued)
+        return;
+    if (rec->n_unwritten >= rec->size_unwritten) {
+        rec->size_unwritten = rec->size_unwritten == 0 ? 256 : rec->size_unwritten * 2;
+        Renew(rec->unwritten, rec->size_unwritten, struct nytp_sub *);
+    }
+    rec->unwritten[rec->n_unwritten++] = sub;
+    sub->is_queued = true;
 }
 
 static struct nytp_sub *sub_add(struct nytp_recorder *rec, const char *name, size_t len,
@@ -149,8 +165,7 @@ static void widen_lines(const OP *root, struct nytp_body *body)
     nytp_optree_end(&walk);
 }
 
-/* perl's list for the debugger, name => "file:first-last". */
-static HV *listed_subs(pTHX_ const struct nytp_recorder *rec)
+HV *nytp_debugger_subs(pTHX_ const struct nytp_recorder *rec)
 {
     return rec->debugger_subs != NULL ? rec->debugger_subs : get_hv("DB::sub", 0);
 }
@@ -160,7 +175,7 @@ static HV *listed_subs(pTHX_ const struct nytp_recorder *rec)
 static void find_lines(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_body *body,
                        const char *name, size_t len)
 {
-    HV *const known = listed_subs(aTHX_ rec);
+    HV *const known = nytp_debugger_subs(aTHX_ rec);
     const SV *const place = nytp_peek(aTHX_ known, name, len, false);
     if (CvFILE(cv) != NULL)
         body->file = nytp_file_named(aTHX_ rec, CvFILE(cv));
@@ -221,7 +236,7 @@ static bool hek_is(const HEK *hek, const char *word)
 static struct nytp_sub *sub_of_begin(struct nytp_recorder *rec, const struct nytp_body *body)
 {
     struct nytp_text *const text = &rec->scratch;
-    nytp_begin_recorded(rec, text->ptr, text->len);
+    nytp_begin_recorded(rec, nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL));
     nytp_text_printf(text, "@%lu", (unsigned long)body->first_line);
     const bool is_taken =
         sub_find(rec, text->ptr, text->len, nytp_hash_bytes(text->ptr, text->len)) != NULL;
@@ -232,13 +247,21 @@ static struct nytp_sub *sub_of_begin(struct nytp_recorder *rec, const struct nyt
     return sub;
 }
 
+/* Its address marks the xsubs of nytp_sub_mark_own(). */
+static char own_mark;
+
+void nytp_sub_mark_own(CV *cv)
+{
+    CvXSUBANY(cv).any_ptr = &own_mark;
+}
+
 static struct nytp_sub *resolve(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_body *body,
                                 const struct cv_name *found)
 {
     struct nytp_text *const text = &rec->scratch;
     const bool is_perl = CvROOT(cv) != NULL && !CvISXSUB(cv);
     nytp_text_clear(text);
-    if (CvISXSUB(cv) && nytp_is_own_xsub(cv))
+    if (CvISXSUB(cv) && CvXSUBANY(cv).any_ptr == &own_mark)
         return nytp_sub_named(rec, "DB::finish_profile", 18, NYTP_SUB_XSUB);
     if (found->name == NULL && found->stash == NULL) {
         nytp_text_puts(text, "main::");
@@ -493,197 +516,6 @@ struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec)
             break; /* the context that the signal interrupted may be half made */
     }
     return PL_main_start != NULL ? rec->runtime : rec->null_caller;
-}
-
-/* ---- SUB_INFO ---- */
-
-void nytp_sub_needs_info(struct nytp_recorder *rec, struct nytp_sub *sub)
-{
-    if (sub->is_queued)
-        return;
-    if (rec->n_unwritten >= rec->size_unwritten) {
-        rec->size_unwritten = rec->size_unwritten == 0 ? 256 : rec->size_unwritten * 2;
-        Renew(rec->unwritten, rec->size_unwritten, struct nytp_sub *);
-    }
-    rec->unwritten[rec->n_unwritten++] = sub;
-    sub->is_queued = true;
-}
-
-static void write_info(struct nytp_recorder *rec, struct nytp_sub *sub, uint32_t fid,
-                       uint32_t first_line, uint32_t last_line)
-{
-    nytp_write_sub_info(rec->writer, fid, sub->name, sub->name_len, first_line, last_line);
-    sub->info_generation = rec->generation;
-}
-
-static void add_debugger_sub(pTHX_ struct nytp_recorder *rec, HE *entry)
-{
-    STRLEN len;
-    const char *const name = HePV(entry, len);
-    SV *const place = HeVAL(entry);
-    const char *const colon = SvPOK(place) ? strrchr(SvPVX(place), ':') : NULL;
-    unsigned long first, last;
-    if (colon == NULL || sscanf(colon, ":%lu-%lu", &first, &last) != 2)
-        return;
-    if (first == 0 && strNE(name, "main::BEGIN"))
-        return;
-    struct nytp_sub *const sub = nytp_sub_named(rec, name, len, NYTP_SUB_PERL);
-    if (sub->file != NULL || sub->kind != NYTP_SUB_PERL || sub->is_begin)
-        return;
-    sub->is_begin = len > 7 && strEQ(name + len - 7, "::BEGIN");
-    char *const file = nytp_copy(SvPVX(place), (size_t)(colon - SvPVX(place)));
-    sub->file = nytp_file_named(aTHX_ rec, file);
-    sub->first_line = (uint32_t)first;
-    sub->last_line = (uint32_t)last;
-    Safefree(file);
-}
-
-/* perl's list for the debugger has subs that were compiled before we looked. It may be the
- * program's, which may be in the middle of an each(), or have tied it: we look at the buckets.
- */
-static void add_debugger_subs(pTHX_ struct nytp_recorder *rec)
-{
-    HV *const known = listed_subs(aTHX_ rec);
-    HE *const *const buckets = known == NULL ? NULL : HvARRAY(known);
-    for (STRLEN i = 0; buckets != NULL && i <= HvMAX(known); i++)
-        for (HE *entry = buckets[i]; entry != NULL; entry = HeNEXT(entry))
-            add_debugger_sub(aTHX_ rec, entry);
-}
-
-/* A package and the file that its xsubs and builtins are shown in: that of some perl sub of it.
- * A file is better than a string eval, one in the stream better than another; of those the
- * first. */
-struct package {
-    const char *name;
-    size_t len;
-    struct nytp_file *file;
-};
-
-static struct package *package_of(struct nytp_recorder *rec, const struct nytp_sub *sub,
-                                  uint32_t *hash)
-{
-    *hash = nytp_hash_bytes(sub->name, sub->package_len);
-    size_t at = *hash;
-    struct package *package;
-    while ((package = nytp_index_next(&rec->packages, *hash, &at)) != NULL)
-        if (package->len == sub->package_len && memEQ(package->name, sub->name, package->len))
-            break;
-    return package;
-}
-
-static uint32_t rank_of_file(const struct nytp_recorder *rec, struct nytp_file *file)
-{
-    const uint32_t fid = nytp_file_known_fid(rec, file);
-    return (file->is_eval ? 1u << 31 : 0) | (fid == 0 ? INT32_MAX : fid);
-}
-
-static void collect_packages(struct nytp_recorder *rec)
-{
-    for (uint32_t i = 1; i <= rec->n_subs; i++) {
-        const struct nytp_sub *const sub = rec->subs[i];
-        uint32_t hash;
-        if (sub->kind != NYTP_SUB_PERL || sub->file == NULL)
-            continue;
-        struct package *const known = package_of(rec, sub, &hash);
-        if (known != NULL) {
-            if (rank_of_file(rec, sub->file) < rank_of_file(rec, known->file))
-                known->file = sub->file;
-            continue;
-        }
-        struct package *const package = malloc(sizeof *package);
-        if (package == NULL)
-            return;
-        *package = (struct package){sub->name, sub->package_len, sub->file};
-        if (!nytp_index_add(&rec->packages, hash, package))
-            free(package);
-    }
-}
-
-static void forget_packages(struct nytp_recorder *rec)
-{
-    for (size_t i = 0; i < rec->packages.size; i++)
-        free(rec->packages.entries[i].item);
-    nytp_index_clear(&rec->packages);
-}
-
-static uint32_t fid_of_package(pTHX_ struct nytp_recorder *rec, const struct nytp_sub *sub)
-{
-    uint32_t hash;
-    const struct package *const package = package_of(rec, sub, &hash);
-    return package == NULL ? 0 : nytp_file_fid(aTHX_ rec, package->file, NYTP_FID_VIA_SUB);
-}
-
-static void write_closing_info(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub)
-{
-    if (!sub->called)
-        return;
-    if (sub == rec->runtime || sub == rec->null_caller) {
-        struct nytp_file *const program = nytp_file_named(aTHX_ rec, PL_origfilename);
-        if (sub == rec->runtime && nytp_file_known_fid(rec, program) != 0)
-            write_info(rec, sub, program->fid, 1, 1);
-        return;
-    }
-    uint32_t fid = fid_of_package(aTHX_ rec, sub);
-    if (fid == 0 && sub->package_len == 4 && strnEQ(sub->name, "main", 4)) {
-        fid = nytp_file_known_fid(rec, nytp_file_named(aTHX_ rec, PL_origfilename));
-    }
-    if (fid != 0 && nytp_sub_is_foreign(sub))
-        write_info(rec, sub, fid, 0, 0);
-}
-
-/* The id of the file that the sub is in, if the stream has it; else 0. */
-static uint32_t known_fid(const struct nytp_recorder *rec, const struct nytp_sub *sub)
-{
-    return sub->kind == NYTP_SUB_PERL && sub->file != NULL ? nytp_file_known_fid(rec, sub->file)
-                                                           : 0;
-}
-
-void nytp_infos_write_known(struct nytp_recorder *rec)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < rec->n_unwritten; i++) {
-        struct nytp_sub *const sub = rec->unwritten[i];
-        const bool is_written = sub->info_generation == rec->generation || sub->is_begin;
-        const uint32_t fid = is_written ? 0 : known_fid(rec, sub);
-        if (fid != 0)
-            write_info(rec, sub, fid, sub->first_line, sub->last_line);
-        if (is_written || fid != 0)
-            sub->is_queued = false;
-        else
-            rec->unwritten[kept++] = sub;
-    }
-    rec->n_unwritten = rec->n_waiting = kept;
-}
-
-/* Subs that were called have their files in the stream, builtins and xsubs their package's. */
-static void tell_files(pTHX_ struct nytp_recorder *rec)
-{
-    for (size_t i = 0; i < rec->n_unwritten; i++) {
-        const struct nytp_sub *const sub = rec->unwritten[i];
-        if (sub->called && sub->kind == NYTP_SUB_PERL && sub->file != NULL)
-            nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
-    }
-    nytp_begins_tell(aTHX_ rec);
-    collect_packages(rec);
-    for (size_t i = 0; i < rec->n_unwritten; i++) {
-        const struct nytp_sub *const sub = rec->unwritten[i];
-        if (sub->called && sub->kind != NYTP_SUB_PERL && sub->kind != NYTP_SUB_PSEUDO)
-            fid_of_package(aTHX_ rec, sub);
-    }
-}
-
-void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing)
-{
-    nytp_name_compiled(aTHX_ rec);
-    if (closing) {
-        add_debugger_subs(aTHX_ rec);
-        tell_files(aTHX_ rec);
-    }
-    nytp_infos_write_known(rec);
-    for (size_t i = 0; closing && i < rec->n_unwritten; i++)
-        if (rec->unwritten[i]->kind != NYTP_SUB_PERL)
-            write_closing_info(aTHX_ rec, rec->unwritten[i]);
-    forget_packages(rec);
 }
 
 void nytp_names_init(pTHX_ struct nytp_recorder *rec)

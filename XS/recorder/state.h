@@ -1,39 +1,24 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The recorder: everything that it knows about the running program, in one struct. Who does
- * what with it:
- *
- *   recorder.c  its life: options, start, pause, finish, fork
- *   hooks.c     our op handlers
- *   stmts.c     the statement profiler
- *   calls.c     the subroutine profiler: open calls, arcs
- *   subs.c      which sub a CV is, and its lines
- *   begins.c    BEGIN blocks that ran unrecorded
- *   files.c     file ids, string evals, source text
- *   release.c   lets go of string evals that are over
- *   costs.c     what recording costs, measured
- *   exits.c     signals and other ends that perl does not see
+ * The recorder's state: everything that it knows about the running program, in one struct.
  *
  * One interpreter is recorded, the first that starts profiling; hooks that run in another
  * (a thread) go straight on to perl's own code. When it has been destroyed, the next may be.
  */
-#ifndef NYTP_RECORDER_H
-#define NYTP_RECORDER_H
-
-#include "perl_compat.h"
+#ifndef NYTP_STATE_H
+#define NYTP_STATE_H
 
 #include "../../formats/core/writer.h"
+
 #include "clock.h"
-#include "dprof.h"
 #include "guard.h"
 #include "index.h"
-#include "ops.h"
 #include "options.h"
 #include "outfile.h"
-#include "say.h"
-#include "stash.h"
+#include "perl_compat.h"
 #include "text.h"
-#include "timers.h"
+
+struct nytp_dprof;
 
 /* A source file or string eval, as the COPs name it. Only release.c frees any, of evals. */
 struct nytp_file {
@@ -237,6 +222,11 @@ struct nytp_before_end {
 #define NYTP_PLACES  16384
 #define NYTP_ORIGINS 1024 /* string evals whose place is remembered */
 
+struct nytp_recorder;
+
+/* Does what is due at the clock reading *raw, and reads the clock again. */
+typedef void nytp_wake_up_fn(pTHX_ struct nytp_recorder *rec, uint64_t *raw);
+
 struct nytp_recorder {
     /* What every event looks at. */
     bool stmts_on, subs_on; /* recording, and this half is wanted */
@@ -251,14 +241,14 @@ struct nytp_recorder {
     bool guarded;          /* some signal may come between nytp_guard() and _unguard() */
     bool left_fresh;       /* left_ticks is of the op that is running */
     const void *interpreter;
-    uint64_t wake_raw; /* clock reading at which nytp_wake_up() wants to be called */
+    uint64_t wake_raw; /* clock reading at which wake_up() wants to be called */
     struct nytp_writer *writer;
     struct nytp_place *places; /* NYTP_PLACES, by COP address */
     struct nytp_frame *frames;
     uint32_t n_frames, size_frames;
     uint32_t last_serial;
-    uint32_t told_serial; /* frames up to this one have told their names; nytp_frames_tell() */
-    int64_t left_ticks; /* axis at the last call's return, for the leave op around it */
+    uint32_t told_serial; /* frames up to this one have told their names */
+    int64_t left_ticks;   /* axis at the last call's return, for the leave op around it */
     struct nytp_stmt stmt;
     struct nytp_clock clock;
 
@@ -295,6 +285,8 @@ struct nytp_recorder {
     struct nytp_index kept_packages; /* of freed subs: one sub of each */
     size_t release_at;               /* that many files, subs and arcs: see what can be freed */
     SV *e_text;                      /* program text of -e, or NULL */
+
+    nytp_wake_up_fn *wake_up; /* of life.c, which is above those that look at the clock */
 
     /* Life. */
     enum nytp_state state;
@@ -349,35 +341,15 @@ static inline bool nytp_file_is_open(const struct nytp_recorder *rec)
     return rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED;
 }
 
-/* ---- recorder.c ---- */
-
-struct nytp_recorder *nytp_recorder_get(pTHX);
-void nytp_set_option(pTHX_ const char *name, const char *value);
-/* Options are known: arrange that profiling starts in time. Again when more have come. */
-void nytp_load(pTHX);
-void nytp_start(pTHX); /* all options have come */
-void nytp_start_armed(pTHX_ struct nytp_recorder *rec) NYTP_COLD;
-bool nytp_enable(pTHX_ const char *path); /* whether it was on before; path may be NULL */
-bool nytp_disable(pTHX);
-void nytp_finish(pTHX);
-void nytp_finish_without_perl(struct nytp_recorder *rec); /* from a signal or atexit() */
-void nytp_thread_seen(pTHX);
-bool nytp_is_own_xsub(const CV *cv); /* one of the nameless blocks that start and finish */
-void nytp_statement_by_db(pTHX);     /* use_db_sub=1: DB::DB was called */
-void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw) NYTP_COLD;
-OP *nytp_exec(
-    pTHX_ struct nytp_recorder *rec); /* exec: finish first, take it back if it fails */
-
-/* The innermost call, just entered, may block, and the program be killed then: what was recorded
- * and the names of the calls that are open are put on disk, if that is cheap enough. */
-void nytp_flush_before_wait(pTHX_ struct nytp_recorder *rec) NYTP_COLD;
+/* Go to a state; what every event looks at follows from it. */
+void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state);
 
 /* Now, on the raw clock. Does first what is due: a flush, a fork's consequences. */
 static inline uint64_t nytp_now(pTHX_ struct nytp_recorder *rec)
 {
     uint64_t raw = nytp_clock_raw(&rec->clock);
     if (UNLIKELY(raw >= rec->wake_raw))
-        nytp_wake_up(aTHX_ rec, &raw);
+        rec->wake_up(aTHX_ rec, &raw);
     return raw;
 }
 
@@ -397,134 +369,5 @@ static inline void nytp_unguard(struct nytp_recorder *rec)
     if (UNLIKELY(rec->guarded))
         nytp_guards_leave(&rec->guards);
 }
-
-/* ---- hooks.c ---- */
-
-void nytp_hooks_install(pTHX_ struct nytp_recorder *rec);
-void nytp_hooks_remove(void);
-void nytp_hooks_forget(pTHX); /* the interpreter is going */
-
-/* ---- exits.c ---- */
-
-void nytp_exits_watch(struct nytp_recorder *rec); /* the signals and exits that options name */
-
-/* ---- stmts.c ---- */
-
-void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop);
-void nytp_stmt_return(pTHX_ struct nytp_recorder *rec); /* control came back into PL_curcop */
-void nytp_stmt_end(pTHX_ struct nytp_recorder *rec);    /* recording ends in this statement */
-void nytp_stmt_drop(struct nytp_recorder *rec);         /* forget the one in progress */
-/* Recording stops in this statement, and goes on: its record comes when it goes on. */
-void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec);
-void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec);
-const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, const COP *cop,
-                                         uint32_t via) NYTP_COLD;
-
-/* Where the place of the COP at this address is kept. COPs are longer than 64 bytes. */
-static inline struct nytp_place *nytp_place_slot(const struct nytp_recorder *rec,
-                                                 const COP *cop)
-{
-    const UV address = PTR2UV(cop);
-    return &rec->places[(address >> 6 ^ address >> 20) & (NYTP_PLACES - 1)];
-}
-
-/* fid and line of a COP. */
-static inline const struct nytp_place *nytp_place_of(pTHX_ struct nytp_recorder *rec,
-                                                     const COP *cop, uint32_t via)
-{
-    const struct nytp_place *const slot = nytp_place_slot(rec, cop);
-    if (LIKELY(slot->cop == cop && slot->seq == cop->cop_seq && slot->line == CopLINE(cop)))
-        return slot;
-    return nytp_place_fill(aTHX_ rec, cop, via);
-}
-
-/* ---- subs.c ---- */
-
-/* entersub. `cv` is nytp_callee_cv() of what it calls: no xsub, and NULL where perl has to
- * look. */
-OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv);
-OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub); /* entersub, too */
-OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv);               /* goto &sub */
-CV *nytp_callee_cv_of_value(pTHX_ SV *sv); /* of what is neither a CV nor a glob */
-
-/* The CV that entersub will call for `sv`, as far as can be told without side effects. */
-static inline CV *nytp_callee_cv(pTHX_ SV *sv)
-{
-    if (LIKELY(isGV_with_GP(sv)))
-        return GvCVu((GV *)sv);
-    return SvTYPE(sv) == SVt_PVCV ? (CV *)sv : nytp_callee_cv_of_value(aTHX_ sv);
-}
-
-OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec, int type);    /* a builtin */
-void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks); /* open calls begin anew */
-void nytp_frames_place(
-    pTHX_ struct nytp_recorder *rec); /* their call sites are in the stream */
-void nytp_frames_tell(struct nytp_recorder *rec); /* write the names of open calls */
-void nytp_frames_report(struct nytp_recorder *rec, int64_t ticks); /* as if all returned */
-void nytp_frames_retract(struct nytp_recorder *rec); /* take the last report's counts back */
-void nytp_arcs_clear(struct nytp_recorder *rec);
-void nytp_calls_free(struct nytp_recorder *rec);
-void nytp_arcs_write(struct nytp_recorder *rec);
-void nytp_arcs_write_unsorted(struct nytp_recorder *rec); /* allocates nothing */
-/* Write and free the arcs of subs that are not in use. False when out of memory. */
-bool nytp_arcs_release(struct nytp_recorder *rec);
-
-/* ---- names.c ---- */
-
-void nytp_names_init(pTHX_ struct nytp_recorder *rec);
-void nytp_subs_free(pTHX_ struct nytp_recorder *rec);
-struct nytp_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv);
-struct nytp_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop, int type);
-struct nytp_sub *nytp_sub_named(struct nytp_recorder *rec, const char *name, size_t len,
-                                enum nytp_sub_kind kind);
-/* The sub that a string names, from the running package. */
-struct nytp_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *sv);
-struct nytp_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv);
-struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec);
-void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);
-void nytp_format_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);
-void nytp_body_freed(pTHX_ struct nytp_recorder *rec, const OP *root);
-void nytp_name_compiled(pTHX_ struct nytp_recorder *rec);
-void nytp_sub_needs_info(struct nytp_recorder *rec, struct nytp_sub *sub);
-void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing);
-void nytp_infos_write_known(struct nytp_recorder *rec); /* what needs no look at perl */
-
-/* ---- begins.c ---- */
-
-void nytp_begin_ran(struct nytp_recorder *rec, const struct nytp_body *body);
-void nytp_begin_recorded(struct nytp_recorder *rec, const char *name, size_t len);
-void nytp_begins_tell(pTHX_ struct nytp_recorder *rec); /* their files, before SUB_INFO */
-void nytp_begins_write(struct nytp_recorder *rec);      /* at the end */
-
-/* ---- files.c ---- */
-
-struct nytp_file *nytp_file_named(pTHX_ struct nytp_recorder *rec, const char *perl_name);
-uint32_t nytp_file_fid(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, uint32_t via);
-void nytp_files_free(pTHX_ struct nytp_recorder *rec);
-/* The id that the stream knows the file by; 0: none yet. */
-uint32_t nytp_file_known_fid(const struct nytp_recorder *rec, struct nytp_file *file);
-/* The number in "(eval N)"; false for other names. */
-bool nytp_parse_eval_name(const char *name, UV *seq);
-OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec);            /* entereval */
-void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op); /* require, do, eval */
-/* What perl -d kept of the line before the script, and of the module that calls this. */
-void nytp_debugger_lines_hide(pTHX_ struct nytp_recorder *rec);
-void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec);
-void nytp_program_text_keep(pTHX_ struct nytp_recorder *rec);
-
-/* ---- release.c ---- */
-
-void nytp_release(pTHX_ struct nytp_recorder *rec);
-
-/* Before a string eval: see now and then what of earlier ones can be freed. */
-static inline void nytp_release_if_due(pTHX_ struct nytp_recorder *rec)
-{
-    if (UNLIKELY(rec->files_by_name.used + rec->n_subs + rec->arcs.used >= rec->release_at))
-        nytp_release(aTHX_ rec);
-}
-/* What release.c remembers of the eval with this name; NULL: nothing. */
-const struct nytp_past_eval *nytp_past_eval(const struct nytp_recorder *rec, const char *name);
-/* The file with this number, made again if it was freed; NULL: there is none. */
-struct nytp_file *nytp_file_numbered(pTHX_ struct nytp_recorder *rec, uint32_t fid);
 
 #endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * How the program loads and steers the recorder: options, the phases of perl, the functions of
+ * package DB. See load.h.
+ */
+#include "load.h"
+
+#include "compile.h"
+#include "hooks.h"
+#include "life.h"
+#include "profile.h"
+#include "say.h"
+#include "stmts.h"
+#include "stream.h"
+#include "subs.h"
+#include "timers.h"
+
+#include <unistd.h>
+
+/* ---- the interpreter comes and goes ---- */
+
+/* perl_destruct() calls it when it has destroyed all objects. */
+static void on_destruction(pTHX_ void *unused)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    PERL_UNUSED_VAR(unused);
+    if (rec == NULL || !nytp_is_ours(aTHX_ rec))
+        return;
+    struct nytp_timers timers;
+    nytp_timers_stop(&timers);
+    if (rec->is_ended) {
+        nytp_keep_end(rec);
+    }
+    nytp_finish(aTHX_ rec);
+    nytp_hooks_forget(aTHX);
+    nytp_recorder_free(aTHX_ rec);
+    nytp_timers_go_on(&timers);
+}
+
+struct nytp_recorder *nytp_recorder_get(pTHX)
+{
+    if (nytp_recorder == NULL ||
+        (nytp_recorder->interpreter == NULL && PL_phase != PERL_PHASE_DESTRUCT)) {
+        struct nytp_recorder *rec = nytp_recorder;
+        if (rec == NULL)
+            Newxz(rec, 1, struct nytp_recorder);
+        rec->interpreter = NYTP_THX;
+        rec->wake_raw = UINT64_MAX;
+        nytp_options_init(&rec->options);
+        rec->wake_up = nytp_wake_up;
+        nytp_names_init(aTHX_ rec);
+        nytp_recorder = rec;
+    }
+    return nytp_is_ours(aTHX_ nytp_recorder) ? nytp_recorder : NULL;
+}
+
+void nytp_set_option(pTHX_ const char *name, const char *value)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    struct nytp_error error = {0};
+    if (rec != NULL && !nytp_options_set(&rec->options, name, value, &error))
+        nytp_say(&rec->options, "%s", error.message);
+}
+
+/* The sub has no name, so that the program can neither see nor undefine it. */
+static SV *own_block(pTHX_ XSUBADDR_t code)
+{
+    CV *const cv = newXS(NULL, code, __FILE__);
+    nytp_sub_mark_own(cv);
+    return (SV *)cv;
+}
+
+static void xs_finish(pTHX_ CV *cv)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(cv);
+    PERL_UNUSED_VAR(items);
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    dSAVE_ERRNO;
+    if (rec != NULL) {
+        struct nytp_timers timers;
+        nytp_timers_stop(&timers);
+        nytp_become_child_if_forked(aTHX_ rec);
+        if (rec->state == NYTP_ARMED && !rec->is_ended)
+            nytp_start_armed(aTHX_ rec);
+        nytp_end_program(aTHX_ rec);
+        nytp_profile_say_if_never_enabled(rec);
+        nytp_timers_go_on(&timers);
+    }
+    RESTORE_ERRNO;
+    XSRETURN_EMPTY;
+}
+
+static void xs_enable(pTHX_ CV *cv)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(cv);
+    PERL_UNUSED_VAR(items);
+    nytp_enable(aTHX_ NULL);
+    XSRETURN_EMPTY;
+}
+
+static void xs_enable_at_end(pTHX_ CV *cv)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(cv);
+    PERL_UNUSED_VAR(items);
+    Perl_av_create_and_unshift_one(aTHX_ & PL_endav, own_block(aTHX_ xs_enable));
+    XSRETURN_EMPTY;
+}
+
+/* What perl -d prepared is undone, as far as C code looks whether it is there: DBI, for one,
+ * takes eval frames for calls of DB::sub then. perl prepares again when $^P gets a bit. Subs
+ * that were compiled before us call others through PL_DBsub unasked. */
+static void hide_debugger(pTHX_ struct nytp_recorder *rec)
+{
+    SV *const comes_late = get_sv("Devel::NYTProf::comes_late", 0);
+    if (PL_perldb != 0 || PL_DBsub == NULL || GvCV(PL_DBsub) != NULL ||
+        (comes_late != NULL && SvTRUE(comes_late)))
+        return;
+    rec->debugger_subs = GvHV(PL_DBsub);
+    GvHV(PL_DBsub) = NULL;
+    PL_DBsub = NULL;
+    PL_DBsingle = NULL;
+    nytp_debugger_lines_hide(aTHX_ rec);
+}
+
+/* Standard input has been read: no reason any more for perl to keep what it compiles. */
+static void xs_compiled(pTHX_ CV *cv)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(cv);
+    PERL_UNUSED_VAR(items);
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    PL_perldb &= ~(U32)PERLDBf_SAVESRC;
+    if (rec != NULL)
+        hide_debugger(aTHX_ rec);
+    XSRETURN_EMPTY;
+}
+
+static bool reads_standard_input(pTHX)
+{
+    return PL_origfilename != NULL && strEQ(PL_origfilename, "-");
+}
+
+static void push_block(pTHX_ AV **blocks, XSUBADDR_t code)
+{
+    if (*blocks == NULL)
+        *blocks = newAV();
+    av_push(*blocks, own_block(aTHX_ code));
+}
+
+/* The last END block is ours: they run in the order of the array. */
+static void plan_phases(pTHX_ struct nytp_recorder *rec)
+{
+    const char *const phase = rec->options.start == NULL ? "begin" : rec->options.start;
+    const bool running = PL_main_start != NULL;
+    push_block(aTHX_ & PL_endav, xs_finish);
+    call_atexit(on_destruction, NULL);
+    if (PL_minus_c)
+        push_block(aTHX_ & PL_checkav, xs_finish);
+    if (reads_standard_input(aTHX) && !running && !(rec->options.perldb & PERLDBf_SAVESRC))
+        push_block(aTHX_ & PL_initav, xs_compiled);
+    if (rec->options.endatexit)
+        PL_exit_flags |= PERL_EXIT_DESTRUCT_END;
+    if (strEQ(phase, "begin") || (strEQ(phase, "init") && running))
+        nytp_state_set(rec, NYTP_ARMED);
+    else if (strEQ(phase, "init"))
+        Perl_av_create_and_unshift_one(aTHX_ & PL_initav, own_block(aTHX_ xs_enable));
+    else if (strEQ(phase, "end") && running)
+        Perl_av_create_and_unshift_one(aTHX_ & PL_endav, own_block(aTHX_ xs_enable));
+    else if (strEQ(phase, "end"))
+        push_block(aTHX_ & PL_initav, xs_enable_at_end);
+}
+
+/* As few bits as the options need: others change what the program can see. */
+static void set_debug_bits(pTHX_ struct nytp_recorder *rec)
+{
+    U32 bits = (U32)rec->options.perldb;
+    if (!rec->options.optimize)
+        bits |= PERLDBf_NOOPT;
+    if (rec->options.use_db_sub)
+        bits |= PERLDBf_LINE | PERLDBf_SINGLE;
+    if (reads_standard_input(aTHX) && PL_main_start == NULL)
+        bits |= PERLDBf_SAVESRC; /* a script that comes through a pipe is seen only once */
+    SV *const variable = get_sv("\x10", GV_ADD);
+    if (bits != 0 && PL_DBsub == NULL)
+        sv_setiv_mg(variable, (IV)bits); /* prepares the DB package */
+    PL_perldb = rec->perldb = bits;
+    if (rec->options.use_db_sub && PL_DBsingle != NULL)
+        sv_setiv_mg(PL_DBsingle, 1);
+}
+
+static bool may_profile(struct nytp_recorder *rec)
+{
+    if (rec->options.has_bad_file) {
+        nytp_state_set(rec, NYTP_OFF); /* which was said */
+        return false;
+    }
+    if (!rec->options.usecputime)
+        return true;
+    nytp_say(&rec->options,
+             "option usecputime has been removed, use clock=2 for CPU time; the program "
+             "runs unprofiled");
+    nytp_state_set(rec, NYTP_OFF);
+    return false;
+}
+
+/* As perl read it when it began; the program may change its environment. */
+static void note_hash_seed(struct nytp_recorder *rec)
+{
+    const char *const seed = getenv("PERL_HASH_SEED");
+    const bool is_number =
+        seed != NULL && isXDIGIT(*seed) && strlen(seed) < sizeof rec->hash_seed;
+    my_strlcpy(rec->hash_seed, is_number ? seed : "random", sizeof rec->hash_seed);
+}
+
+void nytp_load(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec == NULL || rec->state == NYTP_OFF)
+        return;
+    if (rec->state != NYTP_LOADED && rec->state != NYTP_ARMED)
+        return;
+    if (rec->loader == 0) {
+        rec->loader = getpid();
+        rec->is_debugger = PL_perldb != 0;
+        rec->comes_late = PL_main_start != NULL;
+        note_hash_seed(rec);
+    }
+    set_debug_bits(aTHX_ rec);
+    if (!may_profile(rec) || !nytp_has_tables(rec))
+        return;
+    if (!rec->is_planned) {
+        nytp_watch_forks();
+        nytp_program_text_keep(aTHX_ rec);
+        plan_phases(aTHX_ rec);
+    }
+    nytp_profile_set_path_by_options(rec);
+    rec->is_planned = true;
+    nytp_state_set(rec, rec->state);
+    nytp_hooks_install(aTHX_ rec);
+}
+
+/* ---- DB:: ---- */
+
+bool nytp_enable(pTHX_ const char *path)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec != NULL && !rec->is_planned)
+        nytp_load(aTHX); /* with Devel::NYTProf::Core alone */
+    if (rec == NULL || rec->state == NYTP_OFF || rec->is_ended)
+        return false;
+    nytp_become_child_if_forked(aTHX_ rec);
+    const bool was_on = rec->state == NYTP_RECORDING;
+    if (path != NULL) {
+        nytp_close(aTHX_ rec);
+        nytp_profile_set_path(rec, path);
+    } else if (rec->state == NYTP_CLOSED && rec->n_finished > 0) {
+        nytp_say(&rec->options, "%s is finished, the profile goes on in %s.%u", rec->base_path,
+                 rec->base_path, rec->n_finished + 1);
+    }
+    if (rec->state == NYTP_PAUSED)
+        nytp_begin_recording(rec);
+    else if (rec->state != NYTP_RECORDING && rec->state != NYTP_OFF)
+        nytp_start_recording(aTHX_ rec);
+    const bool sees_code = rec->sees_code; /* not by the statement that calls us */
+    if (!was_on && rec->stmts_on)
+        nytp_stmt_resume(aTHX_ rec);
+    if (!was_on && rec->stmts_on && PL_curcop != &PL_compiling)
+        nytp_stmt_begin(aTHX_ rec, PL_curcop);
+    rec->sees_code = sees_code;
+    return was_on;
+}
+
+bool nytp_disable(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec == NULL)
+        return false;
+    nytp_become_child_if_forked(aTHX_ rec);
+    if (rec->state != NYTP_RECORDING)
+        return false;
+    nytp_guard(rec);
+    if (rec->stmts_on)
+        nytp_stmt_pause(aTHX_ rec);
+    nytp_state_set(rec, NYTP_PAUSED);
+    nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
+    nytp_unguard(rec);
+    return true;
+}
+
+void nytp_finish_profile(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec != NULL)
+        nytp_finish(aTHX_ rec);
+}
+
+/* In the new interpreter, while the one that made it waits. */
+void nytp_thread_seen(pTHX)
+{
+    PERL_UNUSED_CONTEXT;
+    if (nytp_recorder != NULL && nytp_file_is_open(nytp_recorder))
+        nytp_recorder->n_threads++;
+}
+
+/* Two in a row: perl's optimizer drops the first (op.c, OP_NEXTSTATE) unless it is for the
+ * debugger or has a label; every `use` has one. */
+static bool is_empty_statement(pTHX_ const OP *op)
+{
+    const bool may_go = op->op_type == OP_DBSTATE && CopLABEL(cCOPx(op)) == NULL;
+    const OP *const next = may_go ? op->op_next : NULL;
+    PERL_UNUSED_CONTEXT;
+    return next != NULL && (next->op_type == OP_DBSTATE || next->op_type == OP_NEXTSTATE);
+}
+
+void nytp_statement_by_db(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    if (rec == NULL || !nytp_is_ours(aTHX_ rec))
+        return;
+    if (rec->state == NYTP_ARMED)
+        nytp_start_armed(aTHX_ rec);
+    if (rec->stmts_on && !is_empty_statement(aTHX_ PL_op))
+        nytp_stmt_begin(aTHX_ rec, PL_curcop);
+}
+
+/* All options have been given. */
+void nytp_start(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    nytp_load(aTHX);
+    if (rec == NULL)
+        return;
+    hide_debugger(aTHX_ rec); /* not before: import() itself is called through PL_DBsub */
+    if (rec->state == NYTP_ARMED)
+        nytp_start_armed(aTHX_ rec);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * When the stream reaches the disk; see stream.h.
+ */
+#include "stream.h"
+
+#include "dprof.h"
+#include "say.h"
+
+enum {
+    SHARE_AT_RISK = 128, /* of a profile, that is not on disk: one in so many bytes */
+    LAST_CALIBRATION_NS = 1000000000,
+    WAIT_SHARE = 50,
+    MOST_CREDIT_NS = 10000000,
+};
+
+/* The profile cannot be written any more. Bytes that are still put are dropped. */
+void nytp_stream_give_up(struct nytp_recorder *rec)
+{
+    if (!rec->said_failure)
+        nytp_say(&rec->options, "%s; profiling stops here, the program goes on",
+                 rec->file.error.status != NYTP_OK ? rec->file.error.message
+                                                   : "cannot compress the profile");
+    rec->said_failure = true;
+    nytp_state_set(rec, NYTP_OFF);
+}
+
+void nytp_stream_flush(struct nytp_recorder *rec, enum nytp_flush how)
+{
+    dSAVE_ERRNO;
+    nytp_clock_pause(&rec->clock);
+    const bool ok =
+        nytp_writer_flush(rec->writer, how) && (rec->dprof == NULL || nytp_dprof_flush(rec));
+    if (how != NYTP_FLUSH_NONE)
+        rec->synced_raw = rec->writer->n_raw;
+    nytp_clock_resume(&rec->clock);
+    if (!ok && rec->state != NYTP_OFF)
+        nytp_stream_give_up(rec);
+    RESTORE_ERRNO;
+}
+
+/* What is not on disk is lost if we are killed: never more than the shortest block or a small
+ * share. */
+void nytp_stream_on_full(struct nytp_writer *writer)
+{
+    struct nytp_recorder *const rec = nytp_recorder;
+    const uint64_t total = writer->n_raw + (uint64_t)(writer->at - writer->block);
+    const uint64_t share = total / SHARE_AT_RISK;
+    const size_t next = share < NYTP_WRITER_BLOCK  ? NYTP_WRITER_BLOCK
+                        : share > NYTP_WRITER_MOST ? NYTP_WRITER_MOST
+                                                   : (size_t)share;
+    const bool is_due = total - rec->synced_raw + next > share;
+    nytp_stream_flush(rec, is_due ? NYTP_FLUSH_SYNC : NYTP_FLUSH_NONE);
+    nytp_writer_set_block(writer, next);
+    if (rec->n_unwritten != rec->n_waiting)
+        rec->wake_raw = 0; /* new subs' lines come soon after */
+}
+
+void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw)
+{
+    const uint64_t flush_ns = (uint64_t)(rec->options.flush_s * 1e9);
+    uint64_t ns = rec->calibrate_ns;
+    if (flush_ns > 0 && flush_ns < ns)
+        ns = flush_ns;
+    rec->wake_raw = raw + nytp_clock_raw_of_ns(&rec->clock, ns);
+}
+
+void nytp_stream_flush_if_due(struct nytp_recorder *rec, uint64_t raw)
+{
+    const uint64_t flush_ns = (uint64_t)(rec->options.flush_s * 1e9);
+    if (flush_ns == 0 || raw - rec->flush_raw < nytp_clock_raw_of_ns(&rec->clock, flush_ns))
+        return;
+    rec->flush_raw = raw;
+    nytp_trace(&rec->options, 4, "flush after %llu bytes", (unsigned long long)rec->file.size);
+    nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
+}
+
+bool nytp_stream_can_pay_flush(struct nytp_recorder *rec, uint64_t raw)
+{
+    const int64_t most = (int64_t)nytp_clock_raw_of_ns(&rec->clock, MOST_CREDIT_NS);
+    const uint64_t since = raw - rec->credited_raw;
+    rec->credited_raw = raw;
+    rec->credit_raw +=
+        since / WAIT_SHARE > (uint64_t)most ? most : (int64_t)(since / WAIT_SHARE);
+    if (rec->credit_raw > most)
+        rec->credit_raw = most;
+    return rec->credit_raw > 0;
+}
+
+void nytp_stream_recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw)
+{
+    if (raw - rec->calibrated_raw < nytp_clock_raw_of_ns(&rec->clock, rec->calibrate_ns))
+        return;
+    rec->calibrated_raw = raw;
+    nytp_clock_recalibrate(&rec->clock, raw);
+    if (rec->calibrate_ns < LAST_CALIBRATION_NS)
+        rec->calibrate_ns *= 4; /* the longer the base, the less there is to correct */
+}
+
+int64_t nytp_axis_now(const struct nytp_recorder *rec)
+{
+    const uint64_t raw =
+        rec->clock.pauses > 0 ? rec->clock.paused_raw : nytp_clock_raw(&rec->clock);
+    return nytp_clock_ticks(&rec->clock, raw);
+}
