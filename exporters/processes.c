@@ -121,9 +121,13 @@ static bool is_narrow(const struct table *table)
     return table->options->columns > 0 && table->options->columns < NARROW;
 }
 
+/* What cannot be a time of a run (a damaged file's time of day) is shown as the longest. */
 static void put_seconds(const struct table *table, double seconds)
 {
-    const double ticks = seconds * (double)table->profile->ticks_per_sec;
+    const double most = 9e18;
+    double ticks = seconds * (double)table->profile->ticks_per_sec;
+    if (!(ticks > -most && ticks < most))
+        ticks = ticks < 0 ? -most : most;
     nytp_putc(table->out, ' ');
     nytp_text_time(table->out, (int64_t)(ticks + (ticks < 0 ? -0.5 : 0.5)),
                    table->profile->ticks_per_sec, table->options->unit, 10);
