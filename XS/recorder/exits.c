@@ -59,8 +59,10 @@ static void on_signal(int number, siginfo_t *info, void *context)
         rec->guards.pending_signal = number;
         return;
     }
-    if (is_ours && rec->guards.depth == 0)
+    if (is_ours && rec->guards.depth == 0) {
+        rec->file.in_signal = true;
         finish(rec);
+    }
     die_of(number);
 }
 

@@ -41,8 +41,18 @@ enum {
 /* Ours, and Devel::DProf's. */
 static const char profile_magic[] = "NYTProf ", marks_magic[] = "#fOrTyTw";
 
+/* strerror() and printf() may be what a signal has interrupted. */
+static bool fail_in_signal(struct nytp_outfile *file)
+{
+    if (file->error.status == NYTP_OK)
+        file->error.status = NYTP_ERR_IO;
+    return false;
+}
+
 static bool fail(struct nytp_outfile *file, const char *what, const char *path)
 {
+    if (file->in_signal)
+        return fail_in_signal(file);
     return nytp_error_set(&file->error, NYTP_ERR_IO, "%s %s: %s", what, path, strerror(errno));
 }
 
@@ -334,6 +344,8 @@ static bool reopen(struct nytp_outfile *file)
         if (fd >= 0)
             close(fd);
         file->fd = -1;
+        if (file->in_signal)
+            return fail_in_signal(file);
         return nytp_error_set(&file->error, NYTP_ERR_IO,
                               "cannot write %s: the program closed its descriptor", file->path);
     }

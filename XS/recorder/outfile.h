@@ -23,6 +23,7 @@ struct nytp_outfile {
     char note[240];            /* what a person should be told about the name, or "" */
     bool is_beside_ancestor;   /* the note is but that a process above writes the plain name */
     bool is_shared;            /* others can write to its folder */
+    bool in_signal;            /* errors get their status only: messages need the C library */
     bool spares_large;         /* a large profile that is there is not replaced */
     struct timespec run_began; /* by the clock of file times */
 };

@@ -182,12 +182,19 @@ bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
     return true;
 }
 
+/* In decimal, without printf(), since it may be in a signal. */
 static void write_overhead(struct nytp_recorder *rec)
 {
-    char text[32];
-    const int len = snprintf(text, sizeof text, "%.15g",
-                             (double)(rec->clock.overhead_ticks - rec->overhead_base));
-    nytp_write_attribute(rec->writer, "cumulative_overhead_ticks", text, (size_t)len);
+    char text[24];
+    char *const end = text + sizeof text, *at = end;
+    const int64_t ticks = rec->clock.overhead_ticks - rec->overhead_base;
+    uint64_t rest = ticks < 0 ? -(uint64_t)ticks : (uint64_t)ticks;
+    do
+        *--at = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (ticks < 0)
+        *--at = '-';
+    nytp_write_attribute(rec->writer, "cumulative_overhead_ticks", at, (size_t)(end - at));
 }
 
 /* Said in the profile, not to the program's user: threads are nothing out of the ordinary. */

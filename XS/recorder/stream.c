@@ -14,10 +14,11 @@ enum {
     MOST_CREDIT_NS = 10000000,
 };
 
-/* The profile cannot be written any more. Bytes that are still put are dropped. */
+/* The profile cannot be written any more. Bytes that are still put are dropped. In a signal
+ * nothing is said: the program dies of it, and readers say that the profile ends early. */
 void nytp_stream_give_up(struct nytp_recorder *rec)
 {
-    if (!rec->said_failure)
+    if (!rec->said_failure && !rec->file.in_signal)
         nytp_say(&rec->options, "%s; profiling stops here, the program goes on",
                  rec->file.error.status != NYTP_OK ? rec->file.error.message
                                                    : "cannot compress the profile");

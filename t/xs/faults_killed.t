@@ -278,6 +278,21 @@ scenario 'sigexit while perl is busy or asleep in one op' => sub {
     }
 };
 
+scenario 'sigexit when the profile cannot be written: no message is put together inside a signal' => sub {
+    for my $opts ('sigexit=term', 'sigexit=term:compress=0') {
+        my $run = run_prog(opts => $opts, code => <<'P');
+sub f { 1 }
+f() for 1 .. 100;
+my $size = (-s 'nytprof.out') + 1;
+system('prlimit', '--pid', $$, "--fsize=$size:") and print 'no prlimit';
+f();
+kill TERM => $$;
+P
+        plan skip_all => 'no prlimit' if $run->{out} =~ /no prlimit/;
+        is "$run->{signal} $run->{err}", "$NUMBER{TERM} ", "$opts: dies of the signal, silently";
+    }
+};
+
 scenario 'sigexit when the program faults' => sub {
     my $run = run_prog(opts => 'sigexit=1', code => "sub f { unpack 'p', pack 'J', 16 }\nf();\n");
     is $run->{signal}, $NUMBER{SEGV}, 'dies of it';
