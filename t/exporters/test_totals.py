@@ -69,13 +69,15 @@ def ns_per_tick(totals):
 
 
 def unmarked(counter):
-    """Frames that never returned carry a mark behind their name in some formats."""
+    """Frames that never returned carry a mark behind their name in some formats. Of those that
+    nothing names the place is told: they are one here."""
     out = collections.Counter()
     for name, value in counter.items():
         for mark in (" [unreturned]", "_[unreturned]", " (unreturned)", "_(unreturned)"):
             if name.endswith(mark) and name != UNKNOWN:
                 name = name[:-len(mark)]
-        out[UNKNOWN if name.startswith("(call at ") else name] += value
+        is_unknown = name.replace("_", " ").startswith("(call at ")
+        out[UNKNOWN if is_unknown else name] += value
     return out
 
 
