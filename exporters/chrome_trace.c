@@ -227,7 +227,7 @@ static bool write_chrome_trace(const struct nytp_profile *profile,
 {
     struct trace t = {.profile = profile, .out = out};
     nytp_scale_init(&t.scale, nytp_unit_find("ns"), profile->ticks_per_sec);
-    bool ok = nytp_frames_init(&t.frames, profile) && make_heads(&t);
+    bool ok = nytp_frames_init(&t.frames, profile, 0, profile->n_nodes) && make_heads(&t);
     if (ok) {
         nytp_puts(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
         ok = write_processes(&t, options->aggregate);

@@ -24,6 +24,7 @@
 struct func {
     struct nytp_named_frame name;
     uint32_t file;
+    uint32_t file_string; /* in stringArray; NONE = no file */
 };
 
 struct frame {
@@ -49,7 +50,8 @@ struct thread {
     struct func *funcs;
     struct frame *frames;
     struct stack *stacks;
-    uint32_t n_funcs, n_frames, n_stacks;
+    uint32_t *files; /* whose names are strings, in order of the first function in them */
+    uint32_t n_funcs, n_frames, n_stacks, n_files;
     const struct nytp_stacktree *tree;
     struct nytp_stack_walk walk;
     struct nytp_timeline line;
@@ -72,6 +74,7 @@ static void free_tables(struct thread *t)
     free(t->funcs);
     free(t->frames);
     free(t->stacks);
+    free(t->files);
 }
 
 /* Frames with lines. A viewer knows a file per function only: where a sub ran lines of another
@@ -90,7 +93,8 @@ static bool tables_from_tree(struct thread *t)
         uint32_t func = nytp_table_get(&func_ids, key);
         if (func == NYTP_TABLE_NONE) {
             func = t->n_funcs++;
-            t->funcs[func] = (struct func){{frame->sub, frame->unreturned}, file};
+            t->funcs[func] =
+                (struct func){.name = {frame->sub, frame->unreturned}, .file = file};
             ok = nytp_table_put(&func_ids, key, func);
         }
         t->frames[t->n_frames++] = (struct frame){func, frame->line};
@@ -109,12 +113,12 @@ static bool tables_from_nodes(struct thread *t)
     struct nytp_frames named;
     uint32_t end_node;
     nytp_process_nodes(profile, t->process, &t->first_node, &end_node);
-    if (!nytp_frames_init(&named, profile))
+    if (!nytp_frames_init(&named, profile, t->first_node, end_node))
         return false;
     const bool ok = alloc_tables(t, named.n_frames, named.n_frames, end_node - t->first_node);
     for (uint32_t i = 0; i < named.n_frames && ok; i++) {
-        t->funcs[t->n_funcs++] =
-            (struct func){named.frames[i], profile->subs[named.frames[i].sub].file};
+        const uint32_t file = profile->subs[named.frames[i].sub].file;
+        t->funcs[t->n_funcs++] = (struct func){.name = named.frames[i], .file = file};
         t->frames[t->n_frames++] = (struct frame){i, 0};
     }
     for (uint32_t i = t->first_node; i < end_node && ok; i++) {
@@ -124,6 +128,30 @@ static bool tables_from_nodes(struct thread *t)
                            nytp_frames_of_node(&named, node)};
     }
     nytp_frames_free(&named);
+    return ok;
+}
+
+/* A thread has strings of its own. It gets the names of those files alone that its functions
+ * are in: a program of a thousand processes would repeat thousands of names in each. */
+static bool intern_files(struct thread *t)
+{
+    struct nytp_table strings = {0};
+    t->files = malloc((t->n_funcs + 1) * sizeof *t->files);
+    bool ok = t->files != NULL;
+    for (uint32_t i = 0; i < t->n_funcs && ok; i++) {
+        struct func *func = &t->funcs[i];
+        func->file_string = NONE;
+        if (func->file == 0)
+            continue;
+        const struct nytp_key key = {func->file, 0, 0, 0};
+        func->file_string = nytp_table_get(&strings, key);
+        if (func->file_string != NYTP_TABLE_NONE)
+            continue;
+        func->file_string = t->n_funcs + t->n_files; /* behind the functions' names */
+        t->files[t->n_files++] = func->file;
+        ok = nytp_table_put(&strings, key, func->file_string);
+    }
+    nytp_table_free(&strings);
     return ok;
 }
 
@@ -317,7 +345,7 @@ static void put_func_name(const struct thread *t, uint32_t i)
 
 static void put_func_file(const struct thread *t, uint32_t i)
 {
-    put_or_null(t, t->funcs[i].file == 0 ? NONE : t->n_funcs + t->funcs[i].file, NONE);
+    put_or_null(t, t->funcs[i].file_string, NONE);
 }
 
 static void put_func_line(const struct thread *t, uint32_t i)
@@ -370,8 +398,8 @@ static void put_strings(const struct thread *t)
             nytp_putc(t->out, ',');
         nytp_frames_json_name(t->profile, t->funcs[i].name, t->out);
     }
-    for (uint32_t i = 0; i < t->profile->n_files; i++) {
-        const struct nytp_name *name = &t->profile->files[i].name;
+    for (uint32_t i = 0; i < t->n_files; i++) {
+        const struct nytp_name *name = &t->profile->files[t->files[i]].name;
         nytp_putc(t->out, ',');
         nytp_json_string(t->out, name->ptr, name->len);
     }
@@ -402,7 +430,7 @@ static void put_thread(struct thread *t, bool first, bool main_thread, const cha
 static bool write_timeline(struct thread t, bool first)
 {
     char remark[120];
-    const bool ok = tables_from_nodes(&t);
+    const bool ok = tables_from_nodes(&t) && intern_files(&t);
     if (ok)
         put_thread(&t, first, true,
                    nytp_timeline_remark(t.profile, t.process, remark, sizeof remark));
@@ -418,7 +446,8 @@ static bool write_totals(struct thread t, const struct nytp_export_options *user
     options.lines = true;
     struct nytp_stacktree *tree = nytp_stacktree_new(t.profile, &options, t.process, false);
     t.tree = tree;
-    const bool ok = tree != NULL && nytp_stacktree_sort(tree, NULL) && tables_from_tree(&t);
+    const bool ok = tree != NULL && nytp_stacktree_sort(tree, NULL) && tables_from_tree(&t) &&
+                    intern_files(&t);
     if (ok) {
         for (uint32_t i = 0; i < tree->n_stacks; i++)
             t.out->n_negative += tree->stacks[i].value < 0;

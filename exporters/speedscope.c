@@ -30,9 +30,14 @@ struct speedscope {
     struct nytp_frames frames;
 };
 
-/* What of a stack a sampled profile shows: its time or, of two sides, that of one of them or what
- * one has more than the other. */
-enum shown { SHOWN_VALUE, SHOWN_BASE, SHOWN_MORE, SHOWN_LESS };
+/* What of a stack a sampled profile shows: its time or, of two sides, that of one of them or
+ * what one has more than the other. */
+enum shown {
+    SHOWN_VALUE,
+    SHOWN_BASE,
+    SHOWN_MORE,
+    SHOWN_LESS
+};
 
 static int64_t shown_ticks(const struct nytp_stack *stack, enum shown shown)
 {
@@ -177,7 +182,8 @@ static bool write_sampled(const struct speedscope *s, bool first)
     if (ok) {
         begin_profile(s, first, "sampled");
         nytp_process_json_label(
-            s->profile, 0, s->profile->n_processes > 1 ? " and others, totals" : ", totals", s->out);
+            s->profile, 0, s->profile->n_processes > 1 ? " and others, totals" : ", totals",
+            s->out);
         ok = write_stacks(s, tree, SHOWN_VALUE);
     }
     nytp_stacktree_free(tree);
@@ -223,7 +229,8 @@ static bool write_sides(const struct speedscope *s, const struct nytp_stacktree 
     static const struct {
         const char *name;
         enum shown shown;
-    } views[] = {{"new", SHOWN_VALUE}, {"base", SHOWN_BASE}, {"more", SHOWN_MORE}, {"less", SHOWN_LESS}};
+    } views[] = {
+        {"new", SHOWN_VALUE}, {"base", SHOWN_BASE}, {"more", SHOWN_MORE}, {"less", SHOWN_LESS}};
     bool ok = true;
     for (size_t i = 0; ok && i < sizeof views / sizeof *views; i++) {
         begin_profile(s, i == 0, "sampled");
@@ -233,7 +240,8 @@ static bool write_sides(const struct speedscope *s, const struct nytp_stacktree 
     return ok;
 }
 
-/* Subs of one name are one frame there, which a tree of two sides knows and the model does not. */
+/* Subs of one name are one frame there, which a tree of two sides knows and the model does not.
+ */
 static bool frames_of_tree(struct nytp_frames *frames, const struct nytp_profile *profile,
                            const struct nytp_stacktree *tree)
 {
@@ -281,7 +289,7 @@ static bool write_file(const struct nytp_profile *profile, const struct nytp_dif
         .out = out,
     };
     struct nytp_stacktree *tree = diff != NULL ? tree_of_sides(diff, options) : NULL;
-    bool ok = diff == NULL ? nytp_frames_init(&s.frames, profile)
+    bool ok = diff == NULL ? nytp_frames_init(&s.frames, profile, 0, profile->n_nodes)
                            : tree != NULL && frames_of_tree(&s.frames, profile, tree);
     if (ok) {
         nytp_puts(out, "{\"$schema\":\"" SCHEMA "\",\n\"exporter\":\"nytp-export\",\"name\":");

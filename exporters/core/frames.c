@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool nytp_frames_init(struct nytp_frames *frames, const struct nytp_profile *profile)
+bool nytp_frames_init(struct nytp_frames *frames, const struct nytp_profile *profile,
+                      uint32_t first_node, uint32_t end_node)
 {
     const size_t n = (size_t)profile->n_subs * 2;
     *frames = (struct nytp_frames){
@@ -23,7 +24,7 @@ bool nytp_frames_init(struct nytp_frames *frames, const struct nytp_profile *pro
     }
 
     memset(frames->ids, 0, n * sizeof *frames->ids);
-    for (uint32_t i = 0; i < profile->n_nodes; i++) {
+    for (uint32_t i = first_node; i < end_node; i++) {
         const struct nytp_node *node = &profile->nodes[i];
         frames->ids[2 * node->sub + ((node->flags & NYTP_NODE_UNRETURNED) != 0)] = 1;
     }

@@ -16,13 +16,14 @@ struct nytp_named_frame {
 };
 
 struct nytp_frames {
-    struct nytp_named_frame *frames; /* those that occur in the tree, in order of subs */
+    struct nytp_named_frame *frames; /* those that occur in the nodes, in order of subs */
     uint32_t n_frames;
     uint32_t *ids; /* private: [2 * sub + unreturned] */
 };
 
-/* False when memory is out. */
-bool nytp_frames_init(struct nytp_frames *frames, const struct nytp_profile *profile);
+/* Of the nodes from `first_node` to before `end_node`. False when memory is out. */
+bool nytp_frames_init(struct nytp_frames *frames, const struct nytp_profile *profile,
+                      uint32_t first_node, uint32_t end_node);
 void nytp_frames_free(struct nytp_frames *frames);
 
 static inline uint32_t nytp_frames_id(const struct nytp_frames *frames, uint32_t sub,

@@ -47,6 +47,11 @@ def formats():
     return [line.split()[0] for line in lines]
 
 
+def asking_for(format_):
+    """The option: --peek is nothing without a pattern."""
+    return "--peek=." if format_ == "peek" else f"--{format_}"
+
+
 def pprof(file, *arguments, scratch):
     environment = dict(os.environ, HOME=str(scratch), PPROF_TMPDIR=str(scratch))
     done = subprocess.run(["go", "tool", "pprof", *arguments, "-unit=ns", str(file)],

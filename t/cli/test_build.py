@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from command import ROOT, formats, good, run
+from command import ROOT, asking_for, formats, good, run
 
 PLUG = """
 #include "core/exporter.h"
@@ -116,9 +116,9 @@ def test_both_inflaters_give_the_same(tree, profile):
     compared = 0
     for recording in ("mixed-calls2", "forks-merged", "perltidy", "made-gzipped"):
         for format_ in formats():
-            ours = subprocess.run([command, "-q", f"--{format_}", profile(recording)],
+            ours = subprocess.run([command, "-q", asking_for(format_), profile(recording)],
                                   capture_output=True, check=False)
-            theirs = run("-q", f"--{format_}", profile(recording))
+            theirs = run("-q", asking_for(format_), profile(recording))
             assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout)
             compared += len(ours.stdout) > 100
     assert compared >= 20

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from command import COMMAND, formats, good, messages, run
+from command import COMMAND, asking_for, formats, good, messages, run
 from profiles import processes
 
 
@@ -43,9 +43,9 @@ def test_the_name_tells_the_format(mixed, tmp_path, name, format_):
 
 @pytest.mark.parametrize("format_", formats())
 def test_same_input_same_bytes(mixed, format_):
-    first = good("-q", f"--{format_}", mixed)
+    first = good("-q", asking_for(format_), mixed)
     assert first
-    assert good("-q", f"--{format_}", mixed) == first
+    assert good("-q", asking_for(format_), mixed) == first
 
 
 def test_a_file_is_replaced_when_complete(mixed, tmp_path):
@@ -116,7 +116,7 @@ def test_pprof_is_compressed_in_a_file_only(mixed, tmp_path):
 
 @pytest.mark.parametrize("format_", formats())
 def test_a_full_device_is_told(mixed, format_):
-    done = run(f"--{format_}", "-o", "/dev/full", mixed)
+    done = run(asking_for(format_), "-o", "/dev/full", mixed)
     assert done.returncode == 4
     assert messages(done)[-1] == \
         "nytp-export: /dev/full: cannot write: No space left on device"

@@ -211,3 +211,26 @@ def test_a_call_without_a_fitting_length_ends_no_later_than_its_caller(tmp_path,
     events = json.loads(good("--chrome-trace", w.save(tmp_path / "t.out")))["traceEvents"]
     ends = {event["name"]: event["ts"] + event["dur"] for event in events if event["ph"] == "X"}
     assert ends["main::inner"] <= ends["main::outer"] <= ends["main::RUNTIME"]
+
+
+def test_a_thread_of_firefox_names_its_own_files_only(tmp_path):
+    """A thousand workers of a web application would repeat the names of all its modules."""
+    stream = Writer()
+    for pid in (1, 2, 3):
+        stream.pid_start(pid).fid(1, "/x/a.pl").fid(1 + pid, f"/x/worker{pid}.pm")
+        stream.time(10, 1, 1).entry(1, 1).time(5, 1 + pid, 2).leave(1, 5, 5, f"main::work{pid}")
+        stream.time(1, 1, 1).sub(1 + pid, f"main::work{pid}", 1, 3)
+        stream.callers(1, 1, "main::RUNTIME", f"main::work{pid}", 1, 5, 5).pid_end(pid)
+        (tmp_path / f"{pid}").write_bytes(stream.data())
+        stream = Writer()
+    done = run("--firefox", *(tmp_path / str(pid) for pid in (1, 2, 3)))
+    threads = json.loads(done.stdout)["threads"]
+    assert len(threads) == 6
+    for thread in threads:
+        strings, functions = thread["stringArray"], thread["funcTable"]
+        own = f"worker{thread['pid']}"
+        files = [strings[i] for i in functions["fileName"] if i is not None]
+        assert f"/x/{own}.pm" in files
+        assert set(strings) == {strings[i] for i in functions["name"]} | set(files)
+        assert not [text for text in strings if "worker" in text and own not in text]
+        assert not [text for text in strings if "work" in text and thread["pid"] not in text]

@@ -128,8 +128,11 @@ def test_every_exporter_takes_it(export_command, tmon, tmp_path):
     longest = max(subs, key=lambda sub: subs[sub][0])  # the clock is coarse: others may have no time
     for name in names:
         out = tmp_path / f"out-{name}"
-        subprocess.run([str(export_command), f"--format={name}", "-o", str(out), str(tmon)],
+        asked = "--peek=." if name == "peek" else f"--format={name}"
+        subprocess.run([str(export_command), asked, "-o", str(out), str(tmon)],
                        check=True, timeout=60)
         data = out.read_bytes()
         word = " ".join(longest.rsplit("::", 1)) if name == "tmon" else longest
+        if name in ("list", "processes"):  # about lines, which the log does not know; about no subs
+            word = str(tmon)
         assert data.startswith(b"\x1f\x8b") or word.encode() in data, name
