@@ -7,13 +7,14 @@
 
 #include "state.h"
 
-struct nytp_arc *nytp_arc_find(struct nytp_recorder *rec, const struct nytp_frame *frame);
+struct nytp_rec_arc *nytp_arc_find(struct nytp_recorder *rec,
+                                   const struct nytp_rec_frame *frame);
 
 /* The arc that an open call belongs to; made when there is none. */
-static inline struct nytp_arc *nytp_arc_of(struct nytp_recorder *rec,
-                                           const struct nytp_frame *frame)
+static inline struct nytp_rec_arc *nytp_arc_of(struct nytp_recorder *rec,
+                                               const struct nytp_rec_frame *frame)
 {
-    struct nytp_arc *const arc = frame->sub->last_arc;
+    struct nytp_rec_arc *const arc = frame->sub->last_arc;
     if (LIKELY(arc != NULL && arc->caller_sub == frame->caller && arc->line == frame->line &&
                arc->fid == frame->fid))
         return arc;

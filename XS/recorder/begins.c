@@ -4,8 +4,9 @@
  *
  * One that is recorded is a sub of its own, Pkg::BEGIN@LINE. The others share one entry for
  * each package, "Pkg::BEGIN" with the lines of the last one, as in the list that perl -d keeps.
- * The entry is a struct nytp_sub with is_begin set, and with a file while there is something to
- * tell. It is only written when the profile is closed, because each further block changes it.
+ * The entry is a struct nytp_rec_sub with is_begin set, and with a file while there is
+ * something to tell. It is only written when the profile is closed, because each further block
+ * changes it.
  *
  * A block is compiled before it has its name, and a `use` has none then. But its CV is marked
  * as special, as those of END blocks and their like are, and has its name while it runs and is
@@ -19,8 +20,8 @@
 /* The block that was compiled last has run, or runs, and no call of it was recorded. */
 void nytp_begin_ran(struct nytp_recorder *rec, const struct nytp_body *body)
 {
-    struct nytp_sub *const entry = rec->compiled.begin;
-    rec->compiled.begin = NULL;
+    struct nytp_rec_sub *const entry = rec->subs.compiled.begin;
+    rec->subs.compiled.begin = NULL;
     if (entry == NULL || body->file == NULL)
         return;
     entry->is_begin = true;
@@ -30,26 +31,26 @@ void nytp_begin_ran(struct nytp_recorder *rec, const struct nytp_body *body)
 }
 
 /* It is not told any more, even if perl -d had it in its list. */
-void nytp_begin_recorded(struct nytp_recorder *rec, struct nytp_sub *entry)
+void nytp_begin_recorded(struct nytp_recorder *rec, struct nytp_rec_sub *entry)
 {
-    rec->compiled.begin = NULL;
+    rec->subs.compiled.begin = NULL;
     entry->is_begin = true;
     entry->file = NULL;
 }
 
 /* perl -d:NYTProf is a `use` on line 0 of the program, which is part of the profile for it even
  * if all its code has names of other files (#line). */
-void nytp_begins_tell(pTHX_ struct nytp_recorder *rec, const struct nytp_sub *entry)
+void nytp_begins_tell(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_sub *entry)
 {
     const bool is_switch = entry->is_begin && entry->file != NULL && entry->last_line == 0;
-    if (is_switch && rec->runtime->called)
+    if (is_switch && rec->subs.runtime->called)
         nytp_file_fid(aTHX_ rec, entry->file, NYTP_FID_VIA_SUB);
 }
 
 void nytp_begins_write(struct nytp_recorder *rec)
 {
-    for (uint32_t i = 1; i <= rec->n_subs; i++) {
-        const struct nytp_sub *const entry = rec->subs[i];
+    for (uint32_t i = 1; i <= rec->subs.n; i++) {
+        const struct nytp_rec_sub *const entry = rec->subs.all[i];
         if (!entry->is_begin || entry->file == NULL)
             continue;
         const uint32_t fid = nytp_file_known_fid(rec, entry->file);

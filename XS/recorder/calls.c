@@ -43,21 +43,21 @@ void nytp_calls_free(struct nytp_recorder *rec)
 
 /* ---- frames ---- */
 
-static struct nytp_sub *caller_now(pTHX_ struct nytp_recorder *rec)
+static struct nytp_rec_sub *caller_now(pTHX_ struct nytp_recorder *rec)
 {
     if (LIKELY(rec->n_frames > 0 && !rec->finds_caller))
         return rec->frames[rec->n_frames - 1].sub;
     return nytp_running_sub(aTHX_ rec);
 }
 
-static struct nytp_frame *push(struct nytp_recorder *rec, struct nytp_sub *sub,
-                               const struct nytp_call_site *site)
+static struct nytp_rec_frame *push(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
+                                   const struct nytp_call_site *site)
 {
     if (UNLIKELY(rec->n_frames >= rec->size_frames)) {
         rec->size_frames = rec->size_frames == 0 ? 256 : rec->size_frames * 2;
-        Renew(rec->frames, rec->size_frames, struct nytp_frame);
+        Renew(rec->frames, rec->size_frames, struct nytp_rec_frame);
     }
-    struct nytp_frame *const frame = &rec->frames[rec->n_frames++];
+    struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames++];
     frame->sub = sub;
     frame->caller = site->caller;
     frame->fid = site->fid;
@@ -71,10 +71,10 @@ static struct nytp_frame *push(struct nytp_recorder *rec, struct nytp_sub *sub,
 }
 
 /* Count a call and put its return into the stream. */
-static void account(struct nytp_recorder *rec, const struct nytp_frame *frame, uint32_t depth,
-                    int64_t incl, int64_t excl)
+static void account(struct nytp_recorder *rec, const struct nytp_rec_frame *frame,
+                    uint32_t depth, int64_t incl, int64_t excl)
 {
-    struct nytp_arc *const arc = nytp_arc_of(rec, frame);
+    struct nytp_rec_arc *const arc = nytp_arc_of(rec, frame);
     arc->count++;
     arc->excl_ticks += excl;
     if (LIKELY(frame->depth <= 1)) {
@@ -92,7 +92,7 @@ static void account(struct nytp_recorder *rec, const struct nytp_frame *frame, u
 }
 
 /* A signal may have to report the frame, when it is too late to allocate its arc. */
-static inline void prepare_report(struct nytp_recorder *rec, const struct nytp_frame *frame)
+static inline void prepare_report(struct nytp_recorder *rec, const struct nytp_rec_frame *frame)
 {
     if (UNLIKELY(rec->guarded))
         nytp_arc_of(rec, frame);
@@ -100,7 +100,7 @@ static inline void prepare_report(struct nytp_recorder *rec, const struct nytp_f
 
 static void pop(struct nytp_recorder *rec, int64_t now)
 {
-    struct nytp_frame *const frame = &rec->frames[rec->n_frames - 1];
+    struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames - 1];
     const int64_t incl = now - frame->enter_ticks;
     if (LIKELY(rec->counting))
         account(rec, frame, rec->n_frames, incl, incl - frame->callee_ticks);
@@ -131,8 +131,8 @@ static NYTP_COLD void close_jumping_frame(pTHX_ struct nytp_recorder *rec, uint3
 
 static void on_scope_exit(pTHX_ void *ptr)
 {
-    struct nytp_recorder *const rec = nytp_recorder;
-    if (rec == NULL || !nytp_is_ours(aTHX_ rec))
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (UNLIKELY(rec == NULL))
         return;
     if (UNLIKELY(rec->jump.xsub != NULL))
         close_jumping_frame(aTHX_ rec, (uint32_t)PTR2UV(ptr));
@@ -156,14 +156,14 @@ void nytp_frames_place(pTHX_ struct nytp_recorder *rec)
 {
     for (uint32_t i = 0; i < rec->n_frames; i++)
         if (rec->frames[i].fid != 0)
-            nytp_file_fid(aTHX_ rec, rec->files[rec->frames[i].fid], NYTP_FID_VIA_SUB);
+            nytp_file_fid(aTHX_ rec, rec->files.all[rec->frames[i].fid], NYTP_FID_VIA_SUB);
 }
 
 void nytp_frames_report(struct nytp_recorder *rec, int64_t ticks)
 {
     int64_t above = 0;
     for (uint32_t i = rec->n_frames; i > 0; i--) {
-        struct nytp_frame *const frame = &rec->frames[i - 1];
+        struct nytp_rec_frame *const frame = &rec->frames[i - 1];
         const int64_t incl = ticks - frame->enter_ticks;
         frame->reported_incl = incl;
         frame->reported_excl = incl - frame->callee_ticks - above;
@@ -175,8 +175,8 @@ void nytp_frames_report(struct nytp_recorder *rec, int64_t ticks)
 void nytp_frames_retract(struct nytp_recorder *rec)
 {
     for (uint32_t i = 0; i < rec->n_frames; i++) {
-        const struct nytp_frame *const frame = &rec->frames[i];
-        struct nytp_arc *const arc = nytp_arc_of(rec, frame);
+        const struct nytp_rec_frame *const frame = &rec->frames[i];
+        struct nytp_rec_arc *const arc = nytp_arc_of(rec, frame);
         arc->count--;
         arc->excl_ticks -= frame->reported_excl;
         if (frame->depth <= 1)
@@ -202,11 +202,11 @@ static struct nytp_call_site call_site(pTHX_ struct nytp_recorder *rec)
     return site;
 }
 
-static void enter(struct nytp_recorder *rec, struct nytp_sub *sub,
+static void enter(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
                   const struct nytp_call_site *site)
 {
     nytp_guard(rec);
-    const struct nytp_frame *const frame = push(rec, sub, site);
+    const struct nytp_rec_frame *const frame = push(rec, sub, site);
     if (rec->entries_on)
         nytp_write_sub_entry(rec->writer, site->fid, site->line);
     else if (rec->marks_on)
@@ -230,17 +230,17 @@ static void unwatch(pTHX_ I32 height, I32 context)
 
 /* ---- calls that may block ---- */
 
-static const char *kind_word(const struct nytp_sub *sub)
+static const char *kind_word(const struct nytp_rec_sub *sub)
 {
-    return sub->kind == NYTP_SUB_OPCODE ? NYTP_OPEN_CALL_BUILTIN
-           : sub->kind == NYTP_SUB_XSUB ? NYTP_OPEN_CALL_XSUB
-                                        : NYTP_OPEN_CALL_PERL;
+    return sub->kind == NYTP_REC_SUB_OPCODE ? NYTP_OPEN_CALL_BUILTIN
+           : sub->kind == NYTP_REC_SUB_XSUB ? NYTP_OPEN_CALL_XSUB
+                                            : NYTP_OPEN_CALL_PERL;
 }
 
 static void tell_frame(struct nytp_recorder *rec, uint32_t depth)
 {
     char text[NYTP_OPEN_CALL_MOST];
-    const struct nytp_sub *const sub = rec->frames[depth - 1].sub;
+    const struct nytp_rec_sub *const sub = rec->frames[depth - 1].sub;
     if (strlen(sub->name) != sub->name_len || strchr(sub->name, '\n') != NULL)
         return;
     const int len = snprintf(text, sizeof text, NYTP_OPEN_CALL_HEAD " %lu %s %s",
@@ -271,7 +271,7 @@ static void frames_tell(struct nytp_recorder *rec)
 static NYTP_COLD void flush_before_wait(pTHX_ struct nytp_recorder *rec)
 {
     const uint64_t raw = nytp_clock_raw(&rec->clock);
-    if (rec->options.flush_s <= 0 || rec->forked || !nytp_stream_can_pay_flush(rec, raw))
+    if (rec->options.flush_s <= 0 || rec->life.forked || !nytp_stream_can_pay_flush(rec, raw))
         return;
     dSAVE_ERRNO;
     nytp_guard(rec);
@@ -280,8 +280,8 @@ static NYTP_COLD void flush_before_wait(pTHX_ struct nytp_recorder *rec)
     nytp_infos_write(aTHX_ rec, false);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     nytp_clock_resume(&rec->clock);
-    rec->flush_raw = nytp_clock_raw(&rec->clock);
-    rec->credit_raw -= (int64_t)(rec->flush_raw - raw);
+    rec->stream.flush_raw = nytp_clock_raw(&rec->clock);
+    rec->stream.credit_raw -= (int64_t)(rec->stream.flush_raw - raw);
     nytp_unguard(rec);
     RESTORE_ERRNO;
 }
@@ -296,7 +296,7 @@ static void leave_out_wait(struct nytp_recorder *rec, int64_t ticks)
 }
 
 /* Run perl's handler for op `type`, which is all that the call is. */
-static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub, int type,
+static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub, int type,
                       const struct nytp_call_site *site)
 {
     enter(rec, sub, site);
@@ -359,7 +359,7 @@ static bool is_hopeless(SV *sv)
     return SvROK(sv) && !SvGMAGICAL(sv) && !SvAMAGIC(sv) && SvTYPE(SvRV(sv)) != SVt_PVCV;
 }
 
-static struct nytp_sub *unclear_sub(pTHX_ struct nytp_recorder *rec, const SV *sv, CV *cv)
+static struct nytp_rec_sub *unclear_sub(pTHX_ struct nytp_recorder *rec, const SV *sv, CV *cv)
 {
     if (cv != NULL)
         return nytp_sub_of_cv(aTHX_ rec, cv);
@@ -367,25 +367,25 @@ static struct nytp_sub *unclear_sub(pTHX_ struct nytp_recorder *rec, const SV *s
         return nytp_sub_of_gv(rec, (const GV *)sv);
     if (is_symbol(sv))
         return nytp_sub_of_symbol(aTHX_ rec, sv);
-    return nytp_sub_named(rec, "main::", 6, NYTP_SUB_PERL);
+    return nytp_sub_named(rec, "main::", 6, NYTP_REC_SUB_PERL);
 }
 
 /* What was called by name and returned without a frame of its own was an xsub. It may have
  * become one just now: a constant can lie in the symbol table as a mere reference to its value.
  */
-static void note_xsub(pTHX_ struct nytp_sub *sub)
+static void note_xsub(pTHX_ struct nytp_rec_sub *sub)
 {
     const CV *const cv = nytp_cv_of_name(aTHX_ sub->name, sub->name_len, true, PL_defstash);
     if (cv == NULL || !CvISXSUB(cv))
         return;
-    sub->kind = NYTP_SUB_XSUB;
+    sub->kind = NYTP_REC_SUB_XSUB;
     sub->returned_normally = true;
 }
 
 /* A call that perl has to look up first: AUTOLOAD, overloaded or symbolic code references,
  * undefined subs. If it dies, or turns out to be an xsub, it is the call of what we took it
  * for; what was called to find out becomes part of it. */
-static OP *call_unclear(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub,
+static OP *call_unclear(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub,
                         const struct nytp_call_site *site)
 {
     enter(rec, sub, site);
@@ -399,14 +399,14 @@ static OP *call_unclear(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub,
     if (entered == NULL) {
         unwatch(aTHX_ height, context);
         close_frame(aTHX_ rec, serial);
-        if (sub->kind == NYTP_SUB_PERL)
+        if (sub->kind == NYTP_REC_SUB_PERL)
             note_xsub(aTHX_ sub);
         return next;
     }
-    struct nytp_frame *const frame = &rec->frames[rec->n_frames - 1];
+    struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames - 1];
     nytp_guard(rec);
     frame->sub->depth--;
-    struct nytp_sub *const was = frame->sub;
+    struct nytp_rec_sub *const was = frame->sub;
     frame->sub = nytp_sub_of_cv(aTHX_ rec, entered);
     if (rec->marks_on && frame->sub != was)
         nytp_dprof_correct(rec, was, frame->sub, frame->enter_ticks);
@@ -433,12 +433,12 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
     if (cv == NULL && is_hopeless(sv))
         return nytp_real_op(aTHX_ OP_ENTERSUB);
     nytp_guard(rec);
-    struct nytp_sub *const sub = unclear_sub(aTHX_ rec, sv, cv);
+    struct nytp_rec_sub *const sub = unclear_sub(aTHX_ rec, sv, cv);
     nytp_unguard(rec);
     return call_unclear(aTHX_ rec, sub, &site);
 }
 
-OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub)
+OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub)
 {
     const struct nytp_call_site site = call_site(aTHX_ rec);
     return run_inside(aTHX_ rec, sub, OP_ENTERSUB, &site);
@@ -492,7 +492,7 @@ static OP *jump_to_xsub(pTHX_ struct nytp_recorder *rec, CV *cv,
     rec->jump = outer;
     if (n_frames == 0 || rec->n_frames < n_frames)
         return next;
-    const struct nytp_frame *const frame =
+    const struct nytp_rec_frame *const frame =
         &rec->frames[n_frames - 1]; /* in the place of `from` */
     if (frame->serial != from) {
         frame->sub->returned_normally = true;
@@ -525,7 +525,7 @@ OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec, int type)
 {
     const struct nytp_call_site site = call_site(aTHX_ rec);
     nytp_guard(rec);
-    struct nytp_sub *const sub = nytp_sub_of_op(aTHX_ rec, PL_curcop, type);
+    struct nytp_rec_sub *const sub = nytp_sub_of_op(aTHX_ rec, PL_curcop, type);
     nytp_unguard(rec);
     return run_inside(aTHX_ rec, sub, type, &site);
 }

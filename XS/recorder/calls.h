@@ -10,8 +10,9 @@
 /* entersub. `cv` is nytp_callee_cv() of what it calls: no xsub, and NULL where perl has to
  * look. */
 OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv);
-OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub); /* entersub, too */
-OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv);               /* goto &sub */
+OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec,
+                   struct nytp_rec_sub *sub);                /* entersub, too */
+OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv); /* goto &sub */
 CV *nytp_callee_cv_of_value(pTHX_ SV *sv); /* of what is neither a CV nor a glob */
 
 /* The CV that entersub will call for `sv`, as far as can be told without side effects. */

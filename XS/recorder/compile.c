@@ -29,7 +29,7 @@ enum {
 
 /* A compilation for which $^P differs from the one around it. */
 struct compilation {
-    struct nytp_file *file; /* whose lines are kept, or NULL */
+    struct nytp_rec_file *file; /* whose lines are kept, or NULL */
     bool had_glob, had_lines;
     bool outer_keeps;
 };
@@ -83,14 +83,14 @@ void nytp_debugger_lines_hide(pTHX_ struct nytp_recorder *rec)
 
 static void take_lines(pTHX_ struct nytp_recorder *rec, const struct compilation *this)
 {
-    struct nytp_file *const file = this->file;
+    struct nytp_rec_file *const file = this->file;
     const GV *const gv = glob_of(aTHX_ rec, file->perl_name);
     const char *const last_name = CopFILE(&PL_compiling);
     file->awaits_lines = false;
     file->lines = gv == NULL ? NULL : (AV *)SvREFCNT_inc((SV *)GvAV(gv));
     if (!this->had_lines)
         hide_lines(aTHX_ rec, file->perl_name, !this->had_glob);
-    if (rec->keeps_source && last_name != NULL && strNE(last_name, file->perl_name))
+    if (rec->compile.keeps_source && last_name != NULL && strNE(last_name, file->perl_name))
         hide_lines(aTHX_ rec, last_name, !NYTP_FILES_HAVE_GLOBS); /* #line */
     if (rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED)
         nytp_source_write_kept(aTHX_ rec, file);
@@ -98,19 +98,19 @@ static void take_lines(pTHX_ struct nytp_recorder *rec, const struct compilation
 
 static void keep_source(pTHX_ struct nytp_recorder *rec, bool keep)
 {
-    rec->keeps_source = keep;
+    rec->compile.keeps_source = keep;
     PL_perldb = keep ? PL_perldb | PERLDBf_SAVESRC : PL_perldb & ~(U32)PERLDBf_SAVESRC;
 }
 
 static void on_compiled(pTHX_ void *ptr)
 {
-    struct nytp_recorder *const rec = nytp_recorder;
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     struct compilation *const this = ptr;
     nytp_guard(rec);
     nytp_clock_pause(&rec->clock);
     if (this->file != NULL)
         take_lines(aTHX_ rec, this);
-    if (rec->keeps_source != this->outer_keeps)
+    if (rec->compile.keeps_source != this->outer_keeps)
         keep_source(aTHX_ rec, this->outer_keeps);
     Safefree(this);
     nytp_clock_resume(&rec->clock);
@@ -133,21 +133,21 @@ void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op)
 {
     const bool is_file = op != NULL && (op->op_type == OP_REQUIRE || op->op_type == OP_DOFILE);
     const char *const name = CopFILE(&PL_compiling);
-    struct nytp_file *file = NULL;
+    struct nytp_rec_file *file = NULL;
     if (is_file && rec->options.savesrc && name != NULL && reads_elsewhere(aTHX_ name))
         file = nytp_file_named(aTHX_ rec, name);
     const bool is_again = file != NULL && (file->lines != NULL || file->awaits_lines);
     if (is_again)
         file = NULL;
-    const bool others_keep = !rec->keeps_source && (PL_perldb & PERLDBf_SAVESRC);
+    const bool others_keep = !rec->compile.keeps_source && (PL_perldb & PERLDBf_SAVESRC);
     const bool keep = file != NULL && !others_keep;
-    if (file == NULL && keep == rec->keeps_source)
+    if (file == NULL && keep == rec->compile.keeps_source)
         return;
     struct compilation *this;
     Newxz(this, 1, struct compilation);
     this->file = file;
-    this->outer_keeps = rec->keeps_source;
-    if (keep != rec->keeps_source)
+    this->outer_keeps = rec->compile.keeps_source;
+    if (keep != rec->compile.keeps_source)
         keep_source(aTHX_ rec, keep);
     if (file != NULL)
         begin_keeping(aTHX_ rec, this);
@@ -184,23 +184,23 @@ static void compiled(pTHX_ struct nytp_recorder *rec, UV seq, uint32_t level)
     char name[40];
     nytp_name_compiled(aTHX_ rec);
     nytp_evals_drop(aTHX_ rec, level + 1);
-    if (rec->n_evals != level + 1)
+    if (rec->evals.n_open != level + 1)
         return;
     nytp_eval_pop_compiled(aTHX_ rec);
     my_snprintf(name, sizeof name, "(eval %" UVuf ")", seq);
     const uint32_t hash = nytp_hash_bytes(name, strlen(name));
     size_t at = hash;
-    struct nytp_file *file;
-    while ((file = nytp_index_next(&rec->files_by_name, hash, &at)) != NULL)
+    struct nytp_rec_file *file;
+    while ((file = nytp_index_next(&rec->files.by_name, hash, &at)) != NULL)
         if (strEQ(file->perl_name, name) && file->fid == 0 && file->text == NULL)
-            file->text = SvREFCNT_inc(rec->last_eval.text);
+            file->text = SvREFCNT_inc(rec->evals.last.text);
 }
 
 /* entereval itself may die: of tainted text, of an op that Safe does not let through. */
 static void on_eval_died(pTHX_ void *unused)
 {
     PERL_UNUSED_ARG(unused);
-    keep_source(aTHX_ nytp_recorder, true);
+    keep_source(aTHX_ nytp_recorder_of(aTHX), true);
 }
 
 OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
@@ -210,7 +210,7 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
     nytp_guard(rec);
     if (PL_parser == NULL)
         nytp_evals_drop(aTHX_ rec, 0); /* what died in the middle of a compilation */
-    const uint32_t level = rec->n_evals;
+    const uint32_t level = rec->evals.n_open;
     const bool keeps_text = text != NULL && level < MAX_EVALS;
     if (level == 0)
         nytp_release_if_due(aTHX_ rec);
@@ -218,7 +218,7 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
                           CopLINE(PL_curcop));
     if (keeps_text)
         nytp_eval_push(aTHX_ rec, seq, text);
-    const bool keeps_source = rec->keeps_source; /* a BEGIN block runs the eval */
+    const bool keeps_source = rec->compile.keeps_source; /* a BEGIN block runs the eval */
     if (keeps_source) {
         keep_source(aTHX_ rec, false);
         SAVEDESTRUCTOR_X(on_eval_died, NULL);
@@ -237,8 +237,8 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
 
 void nytp_program_text_keep(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->e_text == NULL && PL_e_script != NULL && SvPOK(PL_e_script))
-        rec->e_text = newSVsv(PL_e_script);
+    if (rec->compile.e_text == NULL && PL_e_script != NULL && SvPOK(PL_e_script))
+        rec->compile.e_text = newSVsv(PL_e_script);
 }
 
 void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec)

@@ -129,8 +129,8 @@ bool nytp_dprof_begin(struct nytp_recorder *rec, int64_t now)
     struct nytp_dprof *const dprof = rec->dprof;
     if (dprof->marks == NULL)
         return false;
-    for (uint32_t i = 1; i <= rec->n_subs; i++)
-        rec->subs[i]->mark_id = 0;
+    for (uint32_t i = 1; i <= rec->subs.n; i++)
+        rec->subs.all[i]->mark_id = 0;
     Zero(&dprof->now, 1, struct nytp_marks_times);
     dprof->real_base = dprof->read_at = now;
     read_cpu(dprof->cpu_base);
@@ -141,7 +141,7 @@ bool nytp_dprof_begin(struct nytp_recorder *rec, int64_t now)
 }
 
 /* "main::BEGIN@3" and "main::__ANON__[x.pl:3]" are names of ours. */
-static size_t shown_name_len(const struct nytp_sub *sub)
+static size_t shown_name_len(const struct nytp_rec_sub *sub)
 {
     const char *const base = sub->name + (sub->package_len > 0 ? sub->package_len + 2 : 0);
     const size_t before = (size_t)(base - sub->name);
@@ -150,21 +150,21 @@ static size_t shown_name_len(const struct nytp_sub *sub)
     return strnEQ(base, "__ANON__[", 9) ? before + 8 : sub->name_len;
 }
 
-void nytp_dprof_enter(struct nytp_recorder *rec, struct nytp_sub *sub, int64_t now)
+void nytp_dprof_enter(struct nytp_recorder *rec, struct nytp_rec_sub *sub, int64_t now)
 {
     read_clocks(rec->dprof, now);
     nytp_marks_enter(rec->dprof->marks, &rec->dprof->now, &sub->mark_id, sub->name,
                      shown_name_len(sub));
 }
 
-void nytp_dprof_leave(struct nytp_recorder *rec, struct nytp_sub *sub, int64_t now)
+void nytp_dprof_leave(struct nytp_recorder *rec, struct nytp_rec_sub *sub, int64_t now)
 {
     read_clocks(rec->dprof, now);
     nytp_marks_leave(rec->dprof->marks, &rec->dprof->now, sub->mark_id);
 }
 
-void nytp_dprof_correct(struct nytp_recorder *rec, struct nytp_sub *was, struct nytp_sub *sub,
-                        int64_t now)
+void nytp_dprof_correct(struct nytp_recorder *rec, struct nytp_rec_sub *was,
+                        struct nytp_rec_sub *sub, int64_t now)
 {
     read_clocks(rec->dprof, now);
     nytp_marks_correct(rec->dprof->marks, &rec->dprof->now, &was->mark_id, &sub->mark_id,

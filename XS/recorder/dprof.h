@@ -16,7 +16,7 @@
 #include "../../formats/core/marks.h"
 
 struct nytp_recorder;
-struct nytp_sub;
+struct nytp_rec_sub;
 struct nytp_dprof;
 
 /* From now on; the environment tells the clock ticks per second (PERL_DPROF_TICKS) and the
@@ -30,11 +30,11 @@ bool nytp_dprof_discard(void *context, const uint8_t *bytes, size_t len);
 bool nytp_dprof_begin(struct nytp_recorder *rec, int64_t now);
 
 /* Marks; `now` is the axis in ticks. */
-void nytp_dprof_enter(struct nytp_recorder *rec, struct nytp_sub *sub, int64_t now);
-void nytp_dprof_leave(struct nytp_recorder *rec, struct nytp_sub *sub, int64_t now);
+void nytp_dprof_enter(struct nytp_recorder *rec, struct nytp_rec_sub *sub, int64_t now);
+void nytp_dprof_leave(struct nytp_recorder *rec, struct nytp_rec_sub *sub, int64_t now);
 /* The call that was entered last is of another sub than was thought. */
-void nytp_dprof_correct(struct nytp_recorder *rec, struct nytp_sub *was, struct nytp_sub *sub,
-                        int64_t now);
+void nytp_dprof_correct(struct nytp_recorder *rec, struct nytp_rec_sub *was,
+                        struct nytp_rec_sub *sub, int64_t now);
 
 /* Bytes to the file; the time that this takes is not the program's. */
 bool nytp_dprof_flush(struct nytp_recorder *rec);

@@ -23,18 +23,18 @@ bool nytp_parse_eval_name(const char *name, UV *seq)
 
 /* ---- where they were run ---- */
 
-void nytp_eval_note_origin(struct nytp_recorder *rec, UV seq, struct nytp_file *file,
+void nytp_eval_note_origin(struct nytp_recorder *rec, UV seq, struct nytp_rec_file *file,
                            uint32_t line)
 {
-    if (rec->origins == NULL)
-        Newxz(rec->origins, NYTP_ORIGINS, struct nytp_eval_origin);
-    rec->origins[seq % NYTP_ORIGINS] = (struct nytp_eval_origin){seq, file, line};
+    if (rec->evals.origins == NULL)
+        Newxz(rec->evals.origins, NYTP_ORIGINS, struct nytp_eval_origin);
+    rec->evals.origins[seq % NYTP_ORIGINS] = (struct nytp_eval_origin){seq, file, line};
 }
 
 const struct nytp_eval_origin *nytp_eval_origin(const struct nytp_recorder *rec, UV seq)
 {
     const struct nytp_eval_origin *const origin =
-        rec->origins == NULL ? NULL : &rec->origins[seq % NYTP_ORIGINS];
+        rec->evals.origins == NULL ? NULL : &rec->evals.origins[seq % NYTP_ORIGINS];
     return origin != NULL && origin->seq == seq && origin->file != NULL ? origin : NULL;
 }
 
@@ -42,32 +42,32 @@ const struct nytp_eval_origin *nytp_eval_origin(const struct nytp_recorder *rec,
 
 void nytp_eval_push(pTHX_ struct nytp_recorder *rec, UV seq, SV *text)
 {
-    if (rec->n_evals >= rec->size_evals) {
-        rec->size_evals = rec->size_evals == 0 ? 16 : rec->size_evals * 2;
-        Renew(rec->evals, rec->size_evals, struct nytp_eval);
+    if (rec->evals.n_open >= rec->evals.size_open) {
+        rec->evals.size_open = rec->evals.size_open == 0 ? 16 : rec->evals.size_open * 2;
+        Renew(rec->evals.open, rec->evals.size_open, struct nytp_eval);
     }
-    rec->evals[rec->n_evals++] =
+    rec->evals.open[rec->evals.n_open++] =
         (struct nytp_eval){seq, newSVpvn_flags(SvPVX_const(text), SvCUR(text), SvUTF8(text))};
 }
 
 void nytp_evals_drop(pTHX_ struct nytp_recorder *rec, uint32_t level)
 {
-    while (rec->n_evals > level)
-        SvREFCNT_dec(rec->evals[--rec->n_evals].text);
+    while (rec->evals.n_open > level)
+        SvREFCNT_dec(rec->evals.open[--rec->evals.n_open].text);
 }
 
 void nytp_eval_pop_compiled(pTHX_ struct nytp_recorder *rec)
 {
-    SvREFCNT_dec(rec->last_eval.text);
-    rec->last_eval = rec->evals[--rec->n_evals];
+    SvREFCNT_dec(rec->evals.last.text);
+    rec->evals.last = rec->evals.open[--rec->evals.n_open];
 }
 
 SV *nytp_eval_text(const struct nytp_recorder *rec, UV seq)
 {
-    for (uint32_t i = rec->n_evals; i-- > 0;)
-        if (rec->evals[i].seq == seq)
-            return rec->evals[i].text;
-    return rec->last_eval.seq == seq ? rec->last_eval.text : NULL;
+    for (uint32_t i = rec->evals.n_open; i-- > 0;)
+        if (rec->evals.open[i].seq == seq)
+            return rec->evals.open[i].text;
+    return rec->evals.last.seq == seq ? rec->evals.last.text : NULL;
 }
 
 /* ---- those that are over ---- */
@@ -81,19 +81,20 @@ static bool is_bare_eval(const char *name, UV *seq)
 /* NULL for evals from before we looked. */
 static struct nytp_past_eval *room_for(pTHX_ struct nytp_recorder *rec, UV seq)
 {
-    const UV last = (UV)PL_evalseq, seen = rec->files_by_name.used;
-    if (rec->size_past == 0)
-        rec->first_past = last > seen ? last - seen : 0;
-    if (seq < rec->first_past)
+    const UV last = (UV)PL_evalseq, seen = rec->files.by_name.used;
+    if (rec->evals.size_past == 0)
+        rec->evals.first_past = last > seen ? last - seen : 0;
+    if (seq < rec->evals.first_past)
         return NULL;
-    const size_t at = (size_t)(seq - rec->first_past);
-    if (at >= rec->size_past) {
+    const size_t at = (size_t)(seq - rec->evals.first_past);
+    if (at >= rec->evals.size_past) {
         const size_t size = (at + 1) * 3 / 2 + MORE_PAST;
-        Renew(rec->past_evals, size, struct nytp_past_eval);
-        Zero(rec->past_evals + rec->size_past, size - rec->size_past, struct nytp_past_eval);
-        rec->size_past = size;
+        Renew(rec->evals.past, size, struct nytp_past_eval);
+        Zero(rec->evals.past + rec->evals.size_past, size - rec->evals.size_past,
+             struct nytp_past_eval);
+        rec->evals.size_past = size;
     }
-    return &rec->past_evals[at];
+    return &rec->evals.past[at];
 }
 
 bool nytp_past_eval_keep(pTHX_ struct nytp_recorder *rec, const char *name,
@@ -111,18 +112,18 @@ bool nytp_past_eval_keep(pTHX_ struct nytp_recorder *rec, const char *name,
 const struct nytp_past_eval *nytp_past_eval(const struct nytp_recorder *rec, const char *name)
 {
     UV seq;
-    if (!is_bare_eval(name, &seq) || seq < rec->first_past ||
-        seq - rec->first_past >= rec->size_past)
+    if (!is_bare_eval(name, &seq) || seq < rec->evals.first_past ||
+        seq - rec->evals.first_past >= rec->evals.size_past)
         return NULL;
-    const struct nytp_past_eval *const past = &rec->past_evals[seq - rec->first_past];
+    const struct nytp_past_eval *const past = &rec->evals.past[seq - rec->evals.first_past];
     return past->fid == 0 ? NULL : past;
 }
 
 bool nytp_past_eval_find(const struct nytp_recorder *rec, uint32_t fid, UV *seq)
 {
-    for (size_t i = 0; i < rec->size_past; i++)
-        if (rec->past_evals[i].fid == fid) {
-            *seq = rec->first_past + i;
+    for (size_t i = 0; i < rec->evals.size_past; i++)
+        if (rec->evals.past[i].fid == fid) {
+            *seq = rec->evals.first_past + i;
             return true;
         }
     return false;
@@ -131,8 +132,8 @@ bool nytp_past_eval_find(const struct nytp_recorder *rec, uint32_t fid, UV *seq)
 void nytp_evals_free(pTHX_ struct nytp_recorder *rec)
 {
     nytp_evals_drop(aTHX_ rec, 0);
-    SvREFCNT_dec(rec->last_eval.text);
-    Safefree(rec->evals);
-    Safefree(rec->origins);
-    Safefree(rec->past_evals);
+    SvREFCNT_dec(rec->evals.last.text);
+    Safefree(rec->evals.open);
+    Safefree(rec->evals.origins);
+    Safefree(rec->evals.past);
 }

@@ -13,7 +13,7 @@ bool nytp_parse_eval_name(const char *name, UV *seq);
 
 /* Eval number `seq` is about to be run at that place. The last NYTP_ORIGINS are remembered;
  * NULL: it is none of them. */
-void nytp_eval_note_origin(struct nytp_recorder *rec, UV seq, struct nytp_file *file,
+void nytp_eval_note_origin(struct nytp_recorder *rec, UV seq, struct nytp_rec_file *file,
                            uint32_t line);
 const struct nytp_eval_origin *nytp_eval_origin(const struct nytp_recorder *rec, UV seq);
 

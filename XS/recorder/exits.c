@@ -51,7 +51,7 @@ static bool is_a_fault(int number)
  * that nobody sent cannot be put off: the instruction would be run again. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-    struct nytp_recorder *const rec = nytp_recorder;
+    struct nytp_recorder *const rec = nytp_recorder_of_process();
     const bool is_ours = pthread_equal(pthread_self(), rec->guards.thread);
     const bool can_wait = !is_a_fault(number) || info->si_code <= 0;
     PERL_UNUSED_VAR(context);
@@ -122,9 +122,7 @@ static void catch_signals(struct nytp_recorder *rec, const char *names)
 
 static void on_libc_exit(void)
 {
-    struct nytp_recorder *const rec = nytp_recorder;
-    if (rec == NULL)
-        return;
+    struct nytp_recorder *const rec = nytp_recorder_of_process();
     nytp_guard(rec);
     finish(rec);
     nytp_unguard(rec);

@@ -16,7 +16,7 @@ static const char autosplit_mark[] = " (autosplit into ";
 /* ---- names ---- */
 
 /* "(eval 7)[x.pl:3]": perl was told (perldb=) to name evals itself. */
-static void parent_from_name(pTHX_ struct nytp_recorder *rec, struct nytp_file *file)
+static void parent_from_name(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
     const char *const open = strchr(file->perl_name, '[');
     const char *const colon = strrchr(file->perl_name, ':');
@@ -29,7 +29,7 @@ static void parent_from_name(pTHX_ struct nytp_recorder *rec, struct nytp_file *
 }
 
 /* A miss in the table of origins: the eval may still be running. */
-static void parent_from_contexts(pTHX_ struct nytp_recorder *rec, struct nytp_file *file)
+static void parent_from_contexts(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
     for (I32 i = cxstack_ix; i >= 0; i--) {
         const PERL_CONTEXT *const cx = &cxstack[i];
@@ -41,7 +41,7 @@ static void parent_from_contexts(pTHX_ struct nytp_recorder *rec, struct nytp_fi
     }
 }
 
-static void name_eval(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, UV seq)
+static void name_eval(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file, UV seq)
 {
     const struct nytp_eval_origin *const origin = nytp_eval_origin(rec, seq);
     const struct nytp_past_eval *const past = nytp_past_eval(rec, file->perl_name);
@@ -55,7 +55,7 @@ static void name_eval(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, U
         file->generation = past->generation;
         file->parent = nytp_file_numbered(aTHX_ rec, past->parent_fid);
         file->parent_line = past->parent_line;
-        rec->files[file->fid] = file;
+        rec->files.all[file->fid] = file;
     } else if (origin != NULL) {
         file->parent = origin->file;
         file->parent_line = origin->line;
@@ -70,27 +70,27 @@ static void name_eval(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, U
     file->shown_name = nytp_copy(rec->scratch.ptr, rec->scratch.len);
 }
 
-static struct nytp_file *file_add(pTHX_ struct nytp_recorder *rec, const char *perl_name,
-                                  uint32_t hash)
+static struct nytp_rec_file *file_add(pTHX_ struct nytp_recorder *rec, const char *perl_name,
+                                      uint32_t hash)
 {
-    struct nytp_file *file;
+    struct nytp_rec_file *file;
     UV seq;
-    Newxz(file, 1, struct nytp_file);
+    Newxz(file, 1, struct nytp_rec_file);
     file->perl_name = file->shown_name = nytp_copy(perl_name, strlen(perl_name));
-    nytp_index_add(&rec->files_by_name, hash, file);
+    nytp_index_add(&rec->files.by_name, hash, file);
     if (nytp_parse_eval_name(perl_name, &seq))
         name_eval(aTHX_ rec, file, seq);
     return file;
 }
 
-struct nytp_file *nytp_file_named(pTHX_ struct nytp_recorder *rec, const char *perl_name)
+struct nytp_rec_file *nytp_file_named(pTHX_ struct nytp_recorder *rec, const char *perl_name)
 {
     if (perl_name == NULL)
         perl_name = "";
     const uint32_t hash = nytp_hash_bytes(perl_name, strlen(perl_name));
     size_t at = hash;
-    struct nytp_file *file;
-    while ((file = nytp_index_next(&rec->files_by_name, hash, &at)) != NULL)
+    struct nytp_rec_file *file;
+    while ((file = nytp_index_next(&rec->files.by_name, hash, &at)) != NULL)
         if (strEQ(file->perl_name, perl_name))
             return file;
     return file_add(aTHX_ rec, perl_name, hash);
@@ -111,14 +111,14 @@ static bool is_pmc(const char *name)
     return found;
 }
 
-static bool is_relative(const struct nytp_file *file)
+static bool is_relative(const struct nytp_rec_file *file)
 {
     return !file->is_eval && file->perl_name[0] != '/' &&
            !nytp_is_program_text(file->perl_name) && !(file->flags & NYTP_FID_IS_FAKE);
 }
 
 /* Relative names are relative to where the program was when it first ran the file. */
-static const char *absolute_name(struct nytp_recorder *rec, struct nytp_file *file)
+static const char *absolute_name(struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
     char *const cwd = file->absolute_name == NULL && is_relative(file) ? getcwd(NULL, 0) : NULL;
     if (cwd != NULL) {
@@ -132,7 +132,7 @@ static const char *absolute_name(struct nytp_recorder *rec, struct nytp_file *fi
     return file->absolute_name != NULL ? file->absolute_name : file->shown_name;
 }
 
-static void write_new_fid(struct nytp_recorder *rec, struct nytp_file *file)
+static void write_new_fid(struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
     const uint32_t parent_fid =
         file->parent == NULL ? 0 : nytp_file_known_fid(rec, file->parent);
@@ -140,26 +140,26 @@ static void write_new_fid(struct nytp_recorder *rec, struct nytp_file *file)
     nytp_write_new_fid(rec->writer, file->fid, parent_fid,
                        parent_fid == 0 ? 0 : file->parent_line, file->flags, 0, 0, name,
                        strlen(name));
-    file->generation = rec->generation;
+    file->generation = rec->profile.generation;
 }
 
-static struct nytp_file *unknown_invoker(pTHX_ struct nytp_recorder *rec)
+static struct nytp_rec_file *unknown_invoker(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->unknown_invoker == NULL) {
-        rec->unknown_invoker = nytp_file_named(aTHX_ rec, "/unknown-eval-invoker");
-        rec->unknown_invoker->flags = NYTP_FID_IS_FAKE;
+    if (rec->files.unknown_invoker == NULL) {
+        rec->files.unknown_invoker = nytp_file_named(aTHX_ rec, "/unknown-eval-invoker");
+        rec->files.unknown_invoker->flags = NYTP_FID_IS_FAKE;
     }
-    return rec->unknown_invoker;
+    return rec->files.unknown_invoker;
 }
 
-static void number(struct nytp_recorder *rec, struct nytp_file *file)
+static void number(struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
-    if (rec->n_fids + 1 >= rec->size_fids) {
-        rec->size_fids = rec->size_fids == 0 ? 64 : rec->size_fids * 2;
-        Renew(rec->files, rec->size_fids, struct nytp_file *);
+    if (rec->files.n + 1 >= rec->files.size) {
+        rec->files.size = rec->files.size == 0 ? 64 : rec->files.size * 2;
+        Renew(rec->files.all, rec->files.size, struct nytp_rec_file *);
     }
-    file->fid = ++rec->n_fids;
-    rec->files[file->fid] = file;
+    file->fid = ++rec->files.n;
+    rec->files.all[file->fid] = file;
     nytp_trace(&rec->options, 2, "file %u is %s", file->fid, file->shown_name);
 }
 
@@ -171,12 +171,12 @@ static bool ends_in_path(const char *name, const char *path, size_t len)
 }
 
 /* The file with an id that has exactly this name, or else the first that ends in it. */
-static struct nytp_file *numbered_file_of(const struct nytp_recorder *rec, const char *path,
-                                          size_t len)
+static struct nytp_rec_file *numbered_file_of(const struct nytp_recorder *rec, const char *path,
+                                              size_t len)
 {
-    struct nytp_file *found = NULL;
-    for (uint32_t fid = 1; fid <= rec->n_fids; fid++) {
-        struct nytp_file *const file = rec->files[fid];
+    struct nytp_rec_file *found = NULL;
+    for (uint32_t fid = 1; fid <= rec->files.n; fid++) {
+        struct nytp_rec_file *const file = rec->files.all[fid];
         if (file == NULL)
             continue;
         if (strlen(file->perl_name) == len && memEQ(file->perl_name, path, len))
@@ -190,7 +190,8 @@ static struct nytp_file *numbered_file_of(const struct nytp_recorder *rec, const
 
 /* AutoSplit writes each sub to a file of its own that calls itself "Foo.pm (autosplit into …)",
  * with the lines of Foo.pm. Such a piece is Foo.pm, if that has an id. */
-static struct nytp_file *module_of(const struct nytp_recorder *rec, struct nytp_file *file)
+static struct nytp_rec_file *module_of(const struct nytp_recorder *rec,
+                                       struct nytp_rec_file *file)
 {
     const char *const mark = file->fid != 0 || file->is_eval || file->module != NULL
                                  ? NULL
@@ -201,7 +202,8 @@ static struct nytp_file *module_of(const struct nytp_recorder *rec, struct nytp_
 }
 
 /* Evals without a known place hang below an invented file, which readers expect. */
-static void place_eval(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, uint32_t via)
+static void place_eval(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file,
+                       uint32_t via)
 {
     if (!file->is_eval)
         return;
@@ -213,7 +215,7 @@ static void place_eval(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, 
         file->parent = unknown_invoker(aTHX_ rec);
         file->parent_line = 1;
     }
-    struct nytp_file *const parent = module_of(rec, file->parent);
+    struct nytp_rec_file *const parent = module_of(rec, file->parent);
     if (!nytp_file_is_written(rec, parent)) {
         const bool is_new = parent->fid == 0;
         if (is_new)
@@ -224,7 +226,7 @@ static void place_eval(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, 
 }
 
 /* The number comes first: an eval has a lower one than its parent, if that has none yet. */
-static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, uint32_t via)
+static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file, uint32_t via)
 {
     SV *const sv = nytp_source_text(aTHX_ rec, file);
     size_t len = 0;
@@ -260,13 +262,14 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, u
     file->text = NULL;
 }
 
-uint32_t nytp_file_known_fid(const struct nytp_recorder *rec, struct nytp_file *file)
+uint32_t nytp_file_known_fid(const struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
-    const struct nytp_file *const module = module_of(rec, file);
+    const struct nytp_rec_file *const module = module_of(rec, file);
     return nytp_file_is_written(rec, module) ? module->fid : 0;
 }
 
-uint32_t nytp_file_fid(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, uint32_t via)
+uint32_t nytp_file_fid(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file,
+                       uint32_t via)
 {
     file = module_of(rec, file);
     if (nytp_file_is_written(rec, file))
@@ -277,12 +280,12 @@ uint32_t nytp_file_fid(pTHX_ struct nytp_recorder *rec, struct nytp_file *file, 
     return file->fid;
 }
 
-struct nytp_file *nytp_file_numbered(pTHX_ struct nytp_recorder *rec, uint32_t fid)
+struct nytp_rec_file *nytp_file_numbered(pTHX_ struct nytp_recorder *rec, uint32_t fid)
 {
     char name[40];
     UV seq;
-    if (fid == 0 || rec->files[fid] != NULL)
-        return fid == 0 ? NULL : rec->files[fid];
+    if (fid == 0 || rec->files.all[fid] != NULL)
+        return fid == 0 ? NULL : rec->files.all[fid];
     if (!nytp_past_eval_find(rec, fid, &seq))
         return NULL;
     my_snprintf(name, sizeof name, "(eval %" UVuf ")", seq);
@@ -292,7 +295,7 @@ struct nytp_file *nytp_file_numbered(pTHX_ struct nytp_recorder *rec, uint32_t f
 void nytp_file_free(void *item)
 {
     dTHX;
-    struct nytp_file *const file = item;
+    struct nytp_rec_file *const file = item;
     if (file->shown_name != file->perl_name)
         Safefree(file->shown_name);
     Safefree(file->perl_name);
@@ -305,7 +308,7 @@ void nytp_file_free(void *item)
 void nytp_files_free(pTHX_ struct nytp_recorder *rec)
 {
     nytp_evals_free(aTHX_ rec);
-    SvREFCNT_dec(rec->e_text);
-    nytp_index_free(&rec->files_by_name, nytp_file_free);
-    Safefree(rec->files);
+    SvREFCNT_dec(rec->compile.e_text);
+    nytp_index_free(&rec->files.by_name, nytp_file_free);
+    Safefree(rec->files.all);
 }

@@ -22,8 +22,8 @@ static BHK block_hooks;
 /* The recorder if it is to see this event. */
 static inline struct nytp_recorder *listening(pTHX)
 {
-    struct nytp_recorder *const rec = nytp_recorder;
-    if (UNLIKELY(!nytp_is_ours(aTHX_ rec)))
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (UNLIKELY(rec == NULL))
         return NULL;
     if (UNLIKELY(rec->state == NYTP_ARMED))
         nytp_start_armed(aTHX_ rec);
@@ -86,11 +86,11 @@ LEAVE_OPS(ON_LEAVE)
  * switch the recorder, and POSIX::_exit, which ends the process behind perl's back, so that the
  * profile is finished first. Decided here and nowhere else. NULL for them, and where no profile
  * is open; else the sub to record. */
-static struct nytp_sub *ordinary_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
+static struct nytp_rec_sub *ordinary_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     if (!nytp_file_is_open(rec))
         return NULL;
-    struct nytp_sub *const sub = nytp_sub_of_cv(aTHX_ rec, cv);
+    struct nytp_rec_sub *const sub = nytp_sub_of_cv(aTHX_ rec, cv);
     if (LIKELY(sub->special <= NYTP_SUB_NAMES))
         return sub;
     if (sub->special == NYTP_SUB_EXITS)
@@ -112,7 +112,7 @@ static void note_named_closure(pTHX_ struct nytp_recorder *rec)
 /* Not to make room on the stack for calls of perl subs, too. */
 __attribute__((noinline)) static OP *call_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
-    struct nytp_sub *const sub = ordinary_xsub(aTHX_ rec, cv);
+    struct nytp_rec_sub *const sub = ordinary_xsub(aTHX_ rec, cv);
     const bool is_recorded = sub != NULL && rec->subs_on;
     const bool names =
         rec->state != NYTP_OFF &&
@@ -214,9 +214,8 @@ static OP *on_exec(pTHX)
  * were set for. */
 static struct nytp_recorder *watching(pTHX)
 {
-    struct nytp_recorder *const rec = nytp_recorder;
-    return nytp_is_ours(aTHX_ rec) && rec->called != NULL && rec->state != NYTP_OFF ? rec
-                                                                                    : NULL;
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    return rec != NULL && rec->subs.called != NULL && rec->state != NYTP_OFF ? rec : NULL;
 }
 
 static void note_compiled(pTHX_ const OP *root)
@@ -269,10 +268,10 @@ static void on_compile(pTHX_ OP *op)
 /* Called for the root of a body when its last owner is gone (op.c, op_free). */
 static void on_op_free(pTHX_ OP *op)
 {
-    struct nytp_recorder *const rec = nytp_recorder;
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     const int type = op->op_type;
     if ((type == OP_LEAVESUB || type == OP_LEAVESUBLV || type == OP_LEAVEWRITE) &&
-        nytp_is_ours(aTHX_ rec)) {
+        rec != NULL) {
         nytp_guard(rec);
         nytp_body_freed(aTHX_ rec, op);
         nytp_unguard(rec);

@@ -8,11 +8,11 @@
 #include "files.h"
 #include "subs.h"
 
-static void write_info(struct nytp_recorder *rec, struct nytp_sub *sub, uint32_t fid,
+static void write_info(struct nytp_recorder *rec, struct nytp_rec_sub *sub, uint32_t fid,
                        uint32_t first_line, uint32_t last_line)
 {
     nytp_write_sub_info(rec->writer, fid, sub->name, sub->name_len, first_line, last_line);
-    sub->info_generation = rec->generation;
+    sub->info_generation = rec->profile.generation;
 }
 
 static void add_debugger_sub(pTHX_ struct nytp_recorder *rec, HE *entry)
@@ -26,8 +26,8 @@ static void add_debugger_sub(pTHX_ struct nytp_recorder *rec, HE *entry)
         return;
     if (first == 0 && strNE(name, "main::BEGIN"))
         return;
-    struct nytp_sub *const sub = nytp_sub_named(rec, name, len, NYTP_SUB_PERL);
-    if (sub->file != NULL || sub->kind != NYTP_SUB_PERL || sub->is_begin)
+    struct nytp_rec_sub *const sub = nytp_sub_named(rec, name, len, NYTP_REC_SUB_PERL);
+    if (sub->file != NULL || sub->kind != NYTP_REC_SUB_PERL || sub->is_begin)
         return;
     sub->is_begin = len > 7 && strEQ(name + len - 7, "::BEGIN");
     char *const file = nytp_copy(SvPVX(place), (size_t)(colon - SvPVX(place)));
@@ -55,22 +55,22 @@ static void add_debugger_subs(pTHX_ struct nytp_recorder *rec)
 struct package {
     const char *name;
     size_t len;
-    struct nytp_file *file;
+    struct nytp_rec_file *file;
 };
 
-static struct package *package_of(struct nytp_recorder *rec, const struct nytp_sub *sub,
+static struct package *package_of(struct nytp_recorder *rec, const struct nytp_rec_sub *sub,
                                   uint32_t *hash)
 {
     *hash = nytp_hash_bytes(sub->name, sub->package_len);
     size_t at = *hash;
     struct package *package;
-    while ((package = nytp_index_next(&rec->packages, *hash, &at)) != NULL)
+    while ((package = nytp_index_next(&rec->infos.packages, *hash, &at)) != NULL)
         if (package->len == sub->package_len && memEQ(package->name, sub->name, package->len))
             break;
     return package;
 }
 
-static uint32_t rank_of_file(const struct nytp_recorder *rec, struct nytp_file *file)
+static uint32_t rank_of_file(const struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
     const uint32_t fid = nytp_file_known_fid(rec, file);
     return (file->is_eval ? 1u << 31 : 0) | (fid == 0 ? INT32_MAX : fid);
@@ -78,10 +78,10 @@ static uint32_t rank_of_file(const struct nytp_recorder *rec, struct nytp_file *
 
 static void collect_packages(struct nytp_recorder *rec)
 {
-    for (uint32_t i = 1; i <= rec->n_subs; i++) {
-        const struct nytp_sub *const sub = rec->subs[i];
+    for (uint32_t i = 1; i <= rec->subs.n; i++) {
+        const struct nytp_rec_sub *const sub = rec->subs.all[i];
         uint32_t hash;
-        if (sub->kind != NYTP_SUB_PERL || sub->file == NULL)
+        if (sub->kind != NYTP_REC_SUB_PERL || sub->file == NULL)
             continue;
         struct package *const known = package_of(rec, sub, &hash);
         if (known != NULL) {
@@ -93,32 +93,32 @@ static void collect_packages(struct nytp_recorder *rec)
         if (package == NULL)
             return;
         *package = (struct package){sub->name, sub->package_len, sub->file};
-        if (!nytp_index_add(&rec->packages, hash, package))
+        if (!nytp_index_add(&rec->infos.packages, hash, package))
             free(package);
     }
 }
 
 static void forget_packages(struct nytp_recorder *rec)
 {
-    for (size_t i = 0; i < rec->packages.size; i++)
-        free(rec->packages.entries[i].item);
-    nytp_index_clear(&rec->packages);
+    for (size_t i = 0; i < rec->infos.packages.size; i++)
+        free(rec->infos.packages.entries[i].item);
+    nytp_index_clear(&rec->infos.packages);
 }
 
-static uint32_t fid_of_package(pTHX_ struct nytp_recorder *rec, const struct nytp_sub *sub)
+static uint32_t fid_of_package(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
 {
     uint32_t hash;
     const struct package *const package = package_of(rec, sub, &hash);
     return package == NULL ? 0 : nytp_file_fid(aTHX_ rec, package->file, NYTP_FID_VIA_SUB);
 }
 
-static void write_closing_info(pTHX_ struct nytp_recorder *rec, struct nytp_sub *sub)
+static void write_closing_info(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub)
 {
     if (!sub->called)
         return;
-    if (sub == rec->runtime || sub == rec->null_caller) {
-        struct nytp_file *const program = nytp_file_named(aTHX_ rec, PL_origfilename);
-        if (sub == rec->runtime && nytp_file_known_fid(rec, program) != 0)
+    if (sub == rec->subs.runtime || sub == rec->subs.null_caller) {
+        struct nytp_rec_file *const program = nytp_file_named(aTHX_ rec, PL_origfilename);
+        if (sub == rec->subs.runtime && nytp_file_known_fid(rec, program) != 0)
             write_info(rec, sub, program->fid, 1, 1);
         return;
     }
@@ -131,42 +131,44 @@ static void write_closing_info(pTHX_ struct nytp_recorder *rec, struct nytp_sub 
 }
 
 /* The id of the file that the sub is in, if the stream has it; else 0. */
-static uint32_t known_fid(const struct nytp_recorder *rec, const struct nytp_sub *sub)
+static uint32_t known_fid(const struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
 {
-    return sub->kind == NYTP_SUB_PERL && sub->file != NULL ? nytp_file_known_fid(rec, sub->file)
-                                                           : 0;
+    return sub->kind == NYTP_REC_SUB_PERL && sub->file != NULL
+               ? nytp_file_known_fid(rec, sub->file)
+               : 0;
 }
 
 void nytp_infos_write_known(struct nytp_recorder *rec)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < rec->n_unwritten; i++) {
-        struct nytp_sub *const sub = rec->unwritten[i];
-        const bool is_written = sub->info_generation == rec->generation || sub->is_begin;
+    for (size_t i = 0; i < rec->infos.n_unwritten; i++) {
+        struct nytp_rec_sub *const sub = rec->infos.unwritten[i];
+        const bool is_written =
+            sub->info_generation == rec->profile.generation || sub->is_begin;
         const uint32_t fid = is_written ? 0 : known_fid(rec, sub);
         if (fid != 0)
             write_info(rec, sub, fid, sub->first_line, sub->last_line);
         if (is_written || fid != 0)
             sub->is_queued = false;
         else
-            rec->unwritten[kept++] = sub;
+            rec->infos.unwritten[kept++] = sub;
     }
-    rec->n_unwritten = rec->n_waiting = kept;
+    rec->infos.n_unwritten = rec->infos.n_waiting = kept;
 }
 
 /* Subs that were called have their files in the stream, builtins and xsubs their package's. */
 static void tell_files(pTHX_ struct nytp_recorder *rec)
 {
-    for (size_t i = 0; i < rec->n_unwritten; i++) {
-        const struct nytp_sub *const sub = rec->unwritten[i];
-        if (sub->called && sub->kind == NYTP_SUB_PERL && sub->file != NULL)
+    for (size_t i = 0; i < rec->infos.n_unwritten; i++) {
+        const struct nytp_rec_sub *const sub = rec->infos.unwritten[i];
+        if (sub->called && sub->kind == NYTP_REC_SUB_PERL && sub->file != NULL)
             nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
     }
-    nytp_begins_tell(aTHX_ rec, nytp_sub_named(rec, "main::BEGIN", 11, NYTP_SUB_PERL));
+    nytp_begins_tell(aTHX_ rec, nytp_sub_named(rec, "main::BEGIN", 11, NYTP_REC_SUB_PERL));
     collect_packages(rec);
-    for (size_t i = 0; i < rec->n_unwritten; i++) {
-        const struct nytp_sub *const sub = rec->unwritten[i];
-        if (sub->called && sub->kind != NYTP_SUB_PERL && sub->kind != NYTP_SUB_PSEUDO)
+    for (size_t i = 0; i < rec->infos.n_unwritten; i++) {
+        const struct nytp_rec_sub *const sub = rec->infos.unwritten[i];
+        if (sub->called && sub->kind != NYTP_REC_SUB_PERL && sub->kind != NYTP_REC_SUB_PSEUDO)
             fid_of_package(aTHX_ rec, sub);
     }
 }
@@ -179,8 +181,8 @@ void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing)
         tell_files(aTHX_ rec);
     }
     nytp_infos_write_known(rec);
-    for (size_t i = 0; closing && i < rec->n_unwritten; i++)
-        if (rec->unwritten[i]->kind != NYTP_SUB_PERL)
-            write_closing_info(aTHX_ rec, rec->unwritten[i]);
+    for (size_t i = 0; closing && i < rec->infos.n_unwritten; i++)
+        if (rec->infos.unwritten[i]->kind != NYTP_REC_SUB_PERL)
+            write_closing_info(aTHX_ rec, rec->infos.unwritten[i]);
     forget_packages(rec);
 }

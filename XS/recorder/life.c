@@ -35,8 +35,8 @@ enum {
 static void go_on_recording(struct nytp_recorder *rec)
 {
     nytp_state_set(rec, NYTP_RECORDING);
-    rec->flush_raw = rec->calibrated_raw = nytp_clock_raw(&rec->clock);
-    nytp_stream_plan_wake_up(rec, rec->flush_raw);
+    rec->stream.flush_raw = rec->stream.calibrated_raw = nytp_clock_raw(&rec->clock);
+    nytp_stream_plan_wake_up(rec, rec->stream.flush_raw);
 }
 
 /* Recording begins, in a new file or after a pause. */
@@ -49,7 +49,7 @@ void nytp_begin_recording(struct nytp_recorder *rec)
 /* The first records of a new file, after its header. */
 static void begin_file(pTHX_ struct nytp_recorder *rec)
 {
-    rec->overhead_base = rec->clock.overhead_ticks;
+    rec->profile.overhead_base = rec->clock.overhead_ticks;
     rec->told_serial = 0;
     rec->discount_pending = false;
     nytp_frames_place(aTHX_ rec);
@@ -70,9 +70,9 @@ bool nytp_has_tables(struct nytp_recorder *rec)
 {
     if (rec->places == NULL)
         rec->places = zero_pages(NYTP_PLACES * sizeof *rec->places);
-    if (rec->called == NULL)
-        rec->called = calloc(NYTP_CALLED, sizeof *rec->called);
-    if (rec->places != NULL && rec->called != NULL)
+    if (rec->subs.called == NULL)
+        rec->subs.called = calloc(NYTP_CALLED, sizeof *rec->subs.called);
+    if (rec->places != NULL && rec->subs.called != NULL)
         return true;
     nytp_say(&rec->options, "out of memory; the program runs unprofiled");
     nytp_state_set(rec, NYTP_OFF);
@@ -84,18 +84,18 @@ void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
     if (!nytp_has_tables(rec))
         return;
     dSAVE_ERRNO;
-    if (rec->generation == 0)
+    if (rec->profile.generation == 0)
         rec->guarded = nytp_guards_choose(aTHX_ & rec->guards, rec->options.sigexit != NULL);
     nytp_guard(rec);
-    rec->pid = getpid();
+    rec->life.pid = getpid();
     nytp_program_text_keep(aTHX_ rec);
     if (rec->clock.rate == 0)
         nytp_clock_init(&rec->clock, (int)rec->options.clock);
     if (nytp_profile_open(aTHX_ rec)) {
-        rec->calibrate_ns = FIRST_CALIBRATION_NS;
+        rec->stream.calibrate_ns = FIRST_CALIBRATION_NS;
         begin_file(aTHX_ rec);
         nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
-        if (rec->generation == 1)
+        if (rec->profile.generation == 1)
             nytp_exits_watch(rec, nytp_finish_without_perl);
     }
     nytp_unguard(rec);
@@ -114,12 +114,12 @@ void nytp_close(pTHX_ struct nytp_recorder *rec)
     nytp_writer_put_trailer(rec->writer);
     nytp_profile_say_end(rec);
     nytp_outfile_close(&rec->file);
-    rec->n_threads = 0;
+    rec->profile.n_threads = 0;
     nytp_arcs_clear(rec);
-    rec->overhead_base = rec->clock.overhead_ticks;
+    rec->profile.overhead_base = rec->clock.overhead_ticks;
     nytp_stmt_drop(rec);
-    rec->n_finished++;
-    rec->said_end = false;
+    rec->profile.n_finished++;
+    rec->profile.said_end = false;
     if (rec->state != NYTP_OFF)
         nytp_state_set(rec, NYTP_CLOSED);
     nytp_unguard(rec);
@@ -130,9 +130,9 @@ static void end_for_now(pTHX_ struct nytp_recorder *rec)
 {
     nytp_infos_write(aTHX_ rec, true);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
-    rec->before_end = (struct nytp_before_end){
+    rec->life.before_end = (struct nytp_before_end){
         .state = rec->state,
-        .pid = rec->pid,
+        .pid = rec->life.pid,
         .wake_raw = rec->wake_raw,
         .size = rec->file.size,
         .deflate =
@@ -142,28 +142,27 @@ static void end_for_now(pTHX_ struct nytp_recorder *rec)
         nytp_dprof_keep(rec);
     nytp_profile_write_closing(aTHX_ rec);
     nytp_stream_flush(rec, NYTP_FLUSH_FINISH);
-    rec->is_ended = true;
+    rec->life.is_ended = true;
 }
 
 /* What the end added is cut off again, and compression goes on from before. */
 static bool take_back_end(struct nytp_recorder *rec)
 {
-    struct nytp_deflate *const before = rec->before_end.deflate;
+    struct nytp_deflate *const before = rec->life.before_end.deflate;
     const bool is_whole = before != NULL || rec->options.compress == 0;
     nytp_writer_set_deflate(rec->writer, before);
     if (rec->dprof != NULL)
         nytp_dprof_take_back(rec);
-    return is_whole && nytp_outfile_truncate(&rec->file, rec->before_end.size);
+    return is_whole && nytp_outfile_truncate(&rec->file, rec->life.before_end.size);
 }
 
 /* ---- fork and exec ---- */
 
 static void on_fork_in_child(void)
 {
-    if (nytp_recorder == NULL)
-        return;
-    nytp_recorder->forked = true;
-    nytp_recorder->wake_raw = 0;
+    struct nytp_recorder *const rec = nytp_recorder_of_process();
+    rec->life.forked = true;
+    rec->wake_raw = 0;
 }
 
 /* Once for the process: there is no way to take the handler back. */
@@ -179,22 +178,22 @@ void nytp_watch_forks(void)
  * begin anew, counts and overhead are its own. */
 static void begin_child(pTHX_ struct nytp_recorder *rec)
 {
-    rec->forked = false;
+    rec->life.forked = false;
     const bool was_open = nytp_file_is_open(rec), was_recording = rec->state == NYTP_RECORDING;
-    rec->pid = getpid();
+    rec->life.pid = getpid();
     if (!was_open)
         return;
     nytp_outfile_close(&rec->file);
     nytp_writer_reset(rec->writer);
-    rec->generations++;
-    if (rec->options.forkdepth >= 0 && (int64_t)rec->generations > rec->options.forkdepth) {
+    rec->life.n_forks++;
+    if (rec->options.forkdepth >= 0 && (int64_t)rec->life.n_forks > rec->options.forkdepth) {
         nytp_state_set(rec, NYTP_OFF);
         return;
     }
-    rec->is_child = true;
-    rec->n_finished = 0;
-    rec->paused_stmt.fid = 0; /* it is the parent's */
-    rec->started = 0;
+    rec->profile.is_child = true;
+    rec->profile.n_finished = 0;
+    rec->stmts.paused.fid = 0; /* it is the parent's */
+    rec->profile.started = 0;
     if (!nytp_profile_open(aTHX_ rec))
         return;
     begin_file(aTHX_ rec);
@@ -212,7 +211,7 @@ static void become_child(pTHX_ struct nytp_recorder *rec)
 
 void nytp_become_child_if_forked(pTHX_ struct nytp_recorder *rec)
 {
-    if (!rec->forked)
+    if (!rec->life.forked)
         return;
     nytp_guard(rec);
     become_child(aTHX_ rec);
@@ -237,23 +236,23 @@ static void end_for_exec(pTHX_ struct nytp_recorder *rec)
  * profile. */
 static void on_exec_failed(pTHX_ void *unused)
 {
-    struct nytp_recorder *const rec = nytp_recorder;
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     PERL_UNUSED_ARG(unused);
     dSAVE_ERRNO;
     nytp_guard(rec);
-    rec->is_ended = false;
+    rec->life.is_ended = false;
     nytp_clock_resume(&rec->clock);
     if (rec->state != NYTP_OFF)
-        nytp_state_set(rec, rec->before_end.state);
+        nytp_state_set(rec, rec->life.before_end.state);
     nytp_frames_retract(rec);
-    if (getpid() != rec->before_end.pid) {
-        rec->forked = true; /* the handler of a warning did: the file is the parent's */
-        nytp_deflate_free(rec->before_end.deflate);
+    if (getpid() != rec->life.before_end.pid) {
+        rec->life.forked = true; /* the handler of a warning did: the file is the parent's */
+        nytp_deflate_free(rec->life.before_end.deflate);
     } else if (!take_back_end(rec) && rec->state != NYTP_OFF) {
         nytp_stream_give_up(rec);
     }
     if (rec->state == NYTP_RECORDING)
-        rec->wake_raw = rec->forked ? 0 : rec->before_end.wake_raw;
+        rec->wake_raw = rec->life.forked ? 0 : rec->life.before_end.wake_raw;
     nytp_unguard(rec);
     RESTORE_ERRNO;
 }
@@ -288,7 +287,7 @@ void nytp_end_program(pTHX_ struct nytp_recorder *rec)
     end_for_now(aTHX_ rec);
     nytp_writer_put_trailer(rec->writer);
     nytp_profile_say_end(rec);
-    rec->said_end = true;
+    rec->profile.said_end = true;
     if (rec->state != NYTP_OFF)
         nytp_state_set(rec, NYTP_ARMED);
     nytp_unguard(rec);
@@ -296,9 +295,9 @@ void nytp_end_program(pTHX_ struct nytp_recorder *rec)
 
 static void drop_end(struct nytp_recorder *rec)
 {
-    rec->is_ended = false;
-    nytp_deflate_free(rec->before_end.deflate);
-    rec->before_end.deflate = NULL;
+    rec->life.is_ended = false;
+    nytp_deflate_free(rec->life.before_end.deflate);
+    rec->life.before_end.deflate = NULL;
 }
 
 static void go_on(pTHX_ struct nytp_recorder *rec)
@@ -306,11 +305,11 @@ static void go_on(pTHX_ struct nytp_recorder *rec)
     dSAVE_ERRNO;
     nytp_guard(rec);
     nytp_state_set(rec, NYTP_RECORDING);
-    if (rec->forked) {
+    if (rec->life.forked) {
         drop_end(rec); /* it is the parent's */
         become_child(aTHX_ rec);
     } else {
-        rec->is_ended = false;
+        rec->life.is_ended = false;
         nytp_frames_retract(rec);
         if (!take_back_end(rec))
             nytp_stream_give_up(rec);
@@ -324,7 +323,7 @@ static void go_on(pTHX_ struct nytp_recorder *rec)
 
 void nytp_start_armed(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->is_ended) {
+    if (rec->life.is_ended) {
         go_on(aTHX_ rec);
         return;
     }
@@ -352,7 +351,7 @@ void nytp_finish(pTHX_ struct nytp_recorder *rec)
 
 void nytp_finish_without_perl(struct nytp_recorder *rec)
 {
-    if (!nytp_file_is_open(rec) || rec->is_ended || getpid() != rec->pid)
+    if (!nytp_file_is_open(rec) || rec->life.is_ended || getpid() != rec->life.pid)
         return;
     nytp_profile_write_closing_without_perl(rec);
     nytp_stream_flush(rec, NYTP_FLUSH_FINISH);
@@ -363,7 +362,7 @@ void nytp_finish_without_perl(struct nytp_recorder *rec)
 
 void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
 {
-    if (rec->forked)
+    if (rec->life.forked)
         become_child(aTHX_ rec);
     if (rec->state != NYTP_RECORDING) {
         rec->wake_raw = UINT64_MAX;
@@ -387,12 +386,12 @@ void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
     nytp_dprof_free(rec);
     if (rec->places != NULL)
         munmap(rec->places, NYTP_PLACES * sizeof *rec->places);
-    free(rec->called);
+    free(rec->subs.called);
     nytp_calls_free(rec);
     nytp_subs_free(aTHX_ rec);
     nytp_files_free(aTHX_ rec);
     nytp_options_free(&rec->options);
-    Safefree(rec->base_path);
+    Safefree(rec->profile.base_path);
     Safefree(rec->scratch.ptr);
     Zero(rec, 1, struct nytp_recorder);
     rec->wake_raw = UINT64_MAX;

@@ -22,13 +22,13 @@
 /* perl_destruct() calls it when it has destroyed all objects. */
 static void on_destruction(pTHX_ void *unused)
 {
-    struct nytp_recorder *const rec = nytp_recorder;
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     PERL_UNUSED_VAR(unused);
-    if (rec == NULL || !nytp_is_ours(aTHX_ rec))
+    if (rec == NULL)
         return;
     struct nytp_timers timers;
     nytp_timers_stop(&timers);
-    if (rec->is_ended) {
+    if (rec->life.is_ended) {
         nytp_keep_end(rec);
     }
     nytp_finish(aTHX_ rec);
@@ -39,19 +39,17 @@ static void on_destruction(pTHX_ void *unused)
 
 struct nytp_recorder *nytp_recorder_get(pTHX)
 {
-    if (nytp_recorder == NULL ||
-        (nytp_recorder->interpreter == NULL && PL_phase != PERL_PHASE_DESTRUCT)) {
-        struct nytp_recorder *rec = nytp_recorder;
-        if (rec == NULL)
-            Newxz(rec, 1, struct nytp_recorder);
+    static bool was_used;
+    struct nytp_recorder *const rec = nytp_recorder_of_process();
+    if (rec->interpreter == NULL && (!was_used || PL_phase != PERL_PHASE_DESTRUCT)) {
+        was_used = true;
         rec->interpreter = NYTP_THX;
         rec->wake_raw = UINT64_MAX;
-        nytp_options_init(&rec->options);
         rec->wake_up = nytp_wake_up;
+        nytp_options_init(&rec->options);
         nytp_names_init(aTHX_ rec);
-        nytp_recorder = rec;
     }
-    return nytp_is_ours(aTHX_ nytp_recorder) ? nytp_recorder : NULL;
+    return nytp_recorder_of(aTHX);
 }
 
 void nytp_set_option(pTHX_ const char *name, const char *value)
@@ -81,7 +79,7 @@ static void xs_finish(pTHX_ CV *cv)
         struct nytp_timers timers;
         nytp_timers_stop(&timers);
         nytp_become_child_if_forked(aTHX_ rec);
-        if (rec->state == NYTP_ARMED && !rec->is_ended)
+        if (rec->state == NYTP_ARMED && !rec->life.is_ended)
             nytp_start_armed(aTHX_ rec);
         nytp_end_program(aTHX_ rec);
         nytp_profile_say_if_never_enabled(rec);
@@ -118,7 +116,7 @@ static void hide_debugger(pTHX_ struct nytp_recorder *rec)
     if (PL_perldb != 0 || PL_DBsub == NULL || GvCV(PL_DBsub) != NULL ||
         (comes_late != NULL && SvTRUE(comes_late)))
         return;
-    rec->debugger_subs = GvHV(PL_DBsub);
+    rec->subs.debugger = GvHV(PL_DBsub);
     GvHV(PL_DBsub) = NULL;
     PL_DBsub = NULL;
     PL_DBsingle = NULL;
@@ -186,7 +184,7 @@ static void set_debug_bits(pTHX_ struct nytp_recorder *rec)
     SV *const variable = get_sv("\x10", GV_ADD);
     if (bits != 0 && PL_DBsub == NULL)
         sv_setiv_mg(variable, (IV)bits); /* prepares the DB package */
-    PL_perldb = rec->perldb = bits;
+    PL_perldb = rec->load.perldb = bits;
     if (rec->options.use_db_sub && PL_DBsingle != NULL)
         sv_setiv_mg(PL_DBsingle, 1);
 }
@@ -211,8 +209,8 @@ static void note_hash_seed(struct nytp_recorder *rec)
 {
     const char *const seed = getenv("PERL_HASH_SEED");
     const bool is_number =
-        seed != NULL && isXDIGIT(*seed) && strlen(seed) < sizeof rec->hash_seed;
-    my_strlcpy(rec->hash_seed, is_number ? seed : "random", sizeof rec->hash_seed);
+        seed != NULL && isXDIGIT(*seed) && strlen(seed) < sizeof rec->load.hash_seed;
+    my_strlcpy(rec->load.hash_seed, is_number ? seed : "random", sizeof rec->load.hash_seed);
 }
 
 void nytp_load(pTHX)
@@ -222,22 +220,22 @@ void nytp_load(pTHX)
         return;
     if (rec->state != NYTP_LOADED && rec->state != NYTP_ARMED)
         return;
-    if (rec->loader == 0) {
-        rec->loader = getpid();
-        rec->is_debugger = PL_perldb != 0;
-        rec->comes_late = PL_main_start != NULL;
+    if (rec->load.loader == 0) {
+        rec->load.loader = getpid();
+        rec->load.is_debugger = PL_perldb != 0;
+        rec->load.comes_late = PL_main_start != NULL;
         note_hash_seed(rec);
     }
     set_debug_bits(aTHX_ rec);
     if (!may_profile(rec) || !nytp_has_tables(rec))
         return;
-    if (!rec->is_planned) {
+    if (!rec->load.is_planned) {
         nytp_watch_forks();
         nytp_program_text_keep(aTHX_ rec);
         plan_phases(aTHX_ rec);
     }
     nytp_profile_set_path_by_options(rec);
-    rec->is_planned = true;
+    rec->load.is_planned = true;
     nytp_state_set(rec, rec->state);
     nytp_hooks_install(aTHX_ rec);
 }
@@ -247,29 +245,29 @@ void nytp_load(pTHX)
 bool nytp_enable(pTHX_ const char *path)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
-    if (rec != NULL && !rec->is_planned)
+    if (rec != NULL && !rec->load.is_planned)
         nytp_load(aTHX); /* with Devel::NYTProf::Core alone */
-    if (rec == NULL || rec->state == NYTP_OFF || rec->is_ended)
+    if (rec == NULL || rec->state == NYTP_OFF || rec->life.is_ended)
         return false;
     nytp_become_child_if_forked(aTHX_ rec);
     const bool was_on = rec->state == NYTP_RECORDING;
     if (path != NULL) {
         nytp_close(aTHX_ rec);
         nytp_profile_set_path(rec, path);
-    } else if (rec->state == NYTP_CLOSED && rec->n_finished > 0) {
-        nytp_say(&rec->options, "%s is finished, the profile goes on in %s.%u", rec->base_path,
-                 rec->base_path, rec->n_finished + 1);
+    } else if (rec->state == NYTP_CLOSED && rec->profile.n_finished > 0) {
+        nytp_say(&rec->options, "%s is finished, the profile goes on in %s.%u",
+                 rec->profile.base_path, rec->profile.base_path, rec->profile.n_finished + 1);
     }
     if (rec->state == NYTP_PAUSED)
         nytp_begin_recording(rec);
     else if (rec->state != NYTP_RECORDING && rec->state != NYTP_OFF)
         nytp_start_recording(aTHX_ rec);
-    const bool sees_code = rec->sees_code; /* not by the statement that calls us */
+    const bool sees_code = rec->stmts.sees_code; /* not by the statement that calls us */
     if (!was_on && rec->stmts_on)
         nytp_stmt_resume(aTHX_ rec);
     if (!was_on && rec->stmts_on && PL_curcop != &PL_compiling)
         nytp_stmt_begin(aTHX_ rec, PL_curcop);
-    rec->sees_code = sees_code;
+    rec->stmts.sees_code = sees_code;
     return was_on;
 }
 
@@ -301,8 +299,9 @@ void nytp_finish_profile(pTHX)
 void nytp_thread_seen(pTHX)
 {
     PERL_UNUSED_CONTEXT;
-    if (nytp_recorder != NULL && nytp_file_is_open(nytp_recorder))
-        nytp_recorder->n_threads++;
+    struct nytp_recorder *const rec = nytp_recorder_of_process();
+    if (nytp_file_is_open(rec))
+        rec->profile.n_threads++;
 }
 
 /* Two in a row: perl's optimizer drops the first (op.c, OP_NEXTSTATE) unless it is for the
@@ -317,8 +316,8 @@ static bool is_empty_statement(pTHX_ const OP *op)
 
 void nytp_statement_by_db(pTHX)
 {
-    struct nytp_recorder *const rec = nytp_recorder;
-    if (rec == NULL || !nytp_is_ours(aTHX_ rec))
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (rec == NULL)
         return;
     if (rec->state == NYTP_ARMED)
         nytp_start_armed(aTHX_ rec);

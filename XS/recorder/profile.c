@@ -74,7 +74,7 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     write_text(rec, "perl_version", text);
     write_number(rec, "nv_size", (long)sizeof(double));
     write_text(rec, "xs_version", XS_VERSION);
-    write_text(rec, "hash_seed", rec->hash_seed);
+    write_text(rec, "hash_seed", rec->load.hash_seed);
     nytp_host_name(text, sizeof text);
     write_text(rec, "host", text);
     write_number(rec, "PL_perldb", (long)PL_perldb);
@@ -83,7 +83,8 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     nytp_options_write(&rec->options, shown_clock_id(rec), rec->writer);
     if (rec->options.compress > 0)
         nytp_write_start_deflate(rec->writer, (int)rec->options.compress);
-    nytp_write_pid_start(rec->writer, (uint32_t)rec->pid, (uint32_t)getppid(), time_of_day());
+    nytp_write_pid_start(rec->writer, (uint32_t)rec->life.pid, (uint32_t)getppid(),
+                         time_of_day());
     if (rec->dprof == NULL)
         nytp_costs_write(aTHX_ rec);
 }
@@ -91,20 +92,22 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
 static char *path_for(pTHX_ struct nytp_recorder *rec)
 {
     const struct nytp_file_name_values values = {
-        .pid = (long)rec->pid,
-        .started = (long long)rec->started,
+        .pid = (long)rec->life.pid,
+        .started = (long long)rec->profile.started,
         .program = PL_origfilename == NULL ? "" : PL_origfilename,
     };
-    const bool has_pid = rec->is_template && nytp_file_name_has_pid(rec->base_path);
-    char *const expanded =
-        rec->is_template ? nytp_file_name_expand(rec->base_path, &values) : NULL;
+    const bool has_pid =
+        rec->profile.is_template && nytp_file_name_has_pid(rec->profile.base_path);
+    char *const expanded = rec->profile.is_template
+                               ? nytp_file_name_expand(rec->profile.base_path, &values)
+                               : NULL;
     nytp_text_clear(&rec->scratch);
-    nytp_text_puts(&rec->scratch, expanded == NULL ? rec->base_path : expanded);
+    nytp_text_puts(&rec->scratch, expanded == NULL ? rec->profile.base_path : expanded);
     free(expanded);
-    if (!has_pid && (rec->options.addpid || rec->is_child))
-        nytp_text_printf(&rec->scratch, ".%ld", (long)rec->pid);
-    if (rec->n_finished > 0)
-        nytp_text_printf(&rec->scratch, ".%u", rec->n_finished + 1);
+    if (!has_pid && (rec->options.addpid || rec->profile.is_child))
+        nytp_text_printf(&rec->scratch, ".%ld", (long)rec->life.pid);
+    if (rec->profile.n_finished > 0)
+        nytp_text_printf(&rec->scratch, ".%u", rec->profile.n_finished + 1);
     if (rec->options.addtimestamp)
         nytp_text_printf(&rec->scratch, ".%ld", (long)time(NULL));
     return nytp_copy(rec->scratch.ptr, rec->scratch.len);
@@ -114,17 +117,17 @@ static char *path_for(pTHX_ struct nytp_recorder *rec)
 void nytp_profile_set_path(struct nytp_recorder *rec, const char *path)
 {
     char *const cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
-    rec->is_child = rec->is_template = rec->is_default_path = false;
-    rec->n_finished = 0;
-    Safefree(rec->base_path);
+    rec->profile.is_child = rec->profile.is_template = rec->profile.is_default_path = false;
+    rec->profile.n_finished = 0;
+    Safefree(rec->profile.base_path);
     if (cwd == NULL) {
-        rec->base_path = nytp_copy(path, strlen(path));
+        rec->profile.base_path = nytp_copy(path, strlen(path));
         return;
     }
     nytp_text_clear(&rec->scratch);
     nytp_text_printf(&rec->scratch, "%s/%s", strEQ(cwd, "/") ? "" : cwd,
                      strnEQ(path, "./", 2) ? path + 2 : path);
-    rec->base_path = nytp_copy(rec->scratch.ptr, rec->scratch.len);
+    rec->profile.base_path = nytp_copy(rec->scratch.ptr, rec->scratch.len);
     free(cwd);
 }
 
@@ -133,32 +136,34 @@ void nytp_profile_set_path_by_options(struct nytp_recorder *rec)
 {
     const char *const name = rec->options.file;
     nytp_profile_set_path(rec, name == NULL ? default_path : name);
-    rec->is_template = name != NULL && strchr(name, '%') != NULL;
-    rec->is_default_path = name == NULL;
+    rec->profile.is_template = name != NULL && strchr(name, '%') != NULL;
+    rec->profile.is_default_path = name == NULL;
 }
 
 /* Everything that the old profile file knew has to be said again in a new one. */
 static void forget_written(struct nytp_recorder *rec)
 {
-    if (rec->generation++ > 0) /* they begin as zero pages, few of which most programs need */
+    if (rec->profile.generation++ >
+        0) /* they begin as zero pages, few of which most programs need */
         Zero(rec->places, NYTP_PLACES, struct nytp_place);
     nytp_arcs_clear(rec);
-    for (uint32_t i = 1; i <= rec->n_subs; i++)
-        nytp_sub_needs_info(rec, rec->subs[i]);
+    for (uint32_t i = 1; i <= rec->subs.n; i++)
+        nytp_sub_needs_info(rec, rec->subs.all[i]);
 }
 
 bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->started == 0)
-        rec->started = time(NULL);
+    if (rec->profile.started == 0)
+        rec->profile.started = time(NULL);
     /* `perl -MDevel::NYTProf -e 1` looks whether the module is there */
-    const bool is_glance = rec->is_default_path && rec->e_text != NULL && !rec->is_debugger;
+    const bool is_glance =
+        rec->profile.is_default_path && rec->compile.e_text != NULL && !rec->load.is_debugger;
     char *const path = path_for(aTHX_ rec);
     const bool ok = nytp_outfile_open(&rec->file, path, is_glance);
     Safefree(path);
     if (!ok) {
         nytp_say(&rec->options, "%s; the program runs unprofiled", rec->file.error.message);
-        rec->said_failure = true;
+        rec->stream.said_failure = true;
         nytp_state_set(rec, NYTP_OFF);
         return false;
     }
@@ -178,7 +183,7 @@ bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
     rec->writer->on_full = nytp_stream_on_full;
     forget_written(rec);
     write_header(aTHX_ rec);
-    nytp_trace(&rec->options, 1, "process %ld writes %s", (long)rec->pid, rec->file.path);
+    nytp_trace(&rec->options, 1, "process %ld writes %s", (long)rec->life.pid, rec->file.path);
     return true;
 }
 
@@ -187,7 +192,7 @@ static void write_overhead(struct nytp_recorder *rec)
 {
     char text[24];
     char *const end = text + sizeof text, *at = end;
-    const int64_t ticks = rec->clock.overhead_ticks - rec->overhead_base;
+    const int64_t ticks = rec->clock.overhead_ticks - rec->profile.overhead_base;
     uint64_t rest = ticks < 0 ? -(uint64_t)ticks : (uint64_t)ticks;
     do
         *--at = (char)('0' + rest % 10);
@@ -201,9 +206,9 @@ static void write_overhead(struct nytp_recorder *rec)
 static void write_thread_count(struct nytp_recorder *rec)
 {
     char text[60];
-    if (rec->n_threads == 0)
+    if (rec->profile.n_threads == 0)
         return;
-    snprintf(text, sizeof text, "%u threads were not profiled", rec->n_threads);
+    snprintf(text, sizeof text, "%u threads were not profiled", rec->profile.n_threads);
     nytp_write_comment(rec->writer, text);
     nytp_trace(&rec->options, 1, "%s", text);
 }
@@ -225,7 +230,7 @@ void nytp_profile_write_closing(pTHX_ struct nytp_recorder *rec)
     if (rec->dprof == NULL &&
         !rec->options.blocks) /* blocks look at a stack that may be gone */
         nytp_costs_write(aTHX_ rec);
-    nytp_write_pid_end(rec->writer, (uint32_t)rec->pid, time_of_day());
+    nytp_write_pid_end(rec->writer, (uint32_t)rec->life.pid, time_of_day());
 }
 
 void nytp_profile_write_closing_without_perl(struct nytp_recorder *rec)
@@ -239,7 +244,7 @@ void nytp_profile_write_closing_without_perl(struct nytp_recorder *rec)
         nytp_arcs_write_unsorted(rec);
     if (rec->dprof != NULL)
         nytp_dprof_end(rec, nytp_axis_now(rec));
-    nytp_write_pid_end(rec->writer, (uint32_t)rec->pid, time_of_day());
+    nytp_write_pid_end(rec->writer, (uint32_t)rec->life.pid, time_of_day());
 }
 
 /* ---- what is said at the end ---- */
@@ -257,7 +262,7 @@ static void check_is_kept(struct nytp_recorder *rec)
 static void say_others(struct nytp_recorder *rec)
 {
     char names[300];
-    const bool is_first = !rec->is_child && !rec->file.is_beside_ancestor;
+    const bool is_first = !rec->profile.is_child && !rec->file.is_beside_ancestor;
     if (!is_first || !rec->file.is_regular || !nytp_say_has_reader(&rec->options))
         return;
     const unsigned n = nytp_outfile_list_numbered(&rec->file, names, sizeof names);
@@ -269,9 +274,9 @@ static void say_others(struct nytp_recorder *rec)
 /* Who loads the profiler into a running server, say, reads the empty profile as "no time". */
 static void say_blindness(struct nytp_recorder *rec)
 {
-    if (!rec->comes_late || rec->sees_code || rec->said_blindness)
+    if (!rec->load.comes_late || rec->stmts.sees_code || rec->profile.said_blindness)
         return;
-    rec->said_blindness = true;
+    rec->profile.said_blindness = true;
     nytp_say(&rec->options,
              "nothing of the program was seen: it had been compiled before the profiler was "
              "loaded; start it with perl -d:NYTProf (NYTPROF=start=no, to begin at "
@@ -280,7 +285,7 @@ static void say_blindness(struct nytp_recorder *rec)
 
 void nytp_profile_say_end(struct nytp_recorder *rec)
 {
-    if (rec->said_end)
+    if (rec->profile.said_end)
         return;
     dSAVE_ERRNO;
     check_is_kept(rec);
@@ -288,8 +293,8 @@ void nytp_profile_say_end(struct nytp_recorder *rec)
     say_blindness(rec);
     nytp_trace(&rec->options, 1,
                "process %ld finished %s, %llu bytes: %u files, %u subs, %zu call sites",
-               (long)rec->pid, rec->file.path, (unsigned long long)rec->file.size, rec->n_fids,
-               rec->last_sub_id, rec->arcs.used);
+               (long)rec->life.pid, rec->file.path, (unsigned long long)rec->file.size,
+               rec->files.n, rec->subs.last_id, rec->arcs.used);
     RESTORE_ERRNO;
 }
 
@@ -297,7 +302,7 @@ void nytp_profile_say_end(struct nytp_recorder *rec)
 void nytp_profile_say_if_never_enabled(struct nytp_recorder *rec)
 {
     const bool waits = rec->options.start != NULL && strEQ(rec->options.start, "no");
-    if (waits && rec->state == NYTP_LOADED && getpid() == rec->loader &&
+    if (waits && rec->state == NYTP_LOADED && getpid() == rec->load.loader &&
         nytp_say_has_reader(&rec->options))
         nytp_say(&rec->options,
                  "nothing was recorded: start=no, and DB::enable_profile() was not called");

@@ -5,9 +5,9 @@
  *
  * The rows of bodies (subs.c) are what is alive. An anonymous sub of an eval to which no row
  * leads, and no open call, is over: its arcs are final and go into the stream at once. A named
- * sub may get a new body any time. Files: an eval to whose nytp_file nothing leads is freed,
- * but its number is remembered, in 16 bytes, because statements of it may yet run; the
- * nytp_file is then made again.
+ * sub may get a new body any time. Files: an eval to whose nytp_rec_file nothing leads is
+ * freed, but its number is remembered, in 16 bytes, because statements of it may yet run; the
+ * nytp_rec_file is then made again.
  *
  * The sweep looks at everything, so it comes when half as much again has been added.
  */
@@ -26,16 +26,16 @@ enum {
 /* ---- what is in use ---- */
 
 /* Xsubs and builtins are shown in the file of a perl sub of their package: one has to stay. */
-static bool is_kept_for_package(struct nytp_recorder *rec, struct nytp_sub *sub)
+static bool is_kept_for_package(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
 {
     const uint32_t hash = nytp_hash_bytes(sub->name, sub->package_len);
     size_t at = hash;
-    const struct nytp_sub *kept;
-    while ((kept = nytp_index_next(&rec->kept_packages, hash, &at)) != NULL)
+    const struct nytp_rec_sub *kept;
+    while ((kept = nytp_index_next(&rec->release.kept_packages, hash, &at)) != NULL)
         if (kept->package_len == sub->package_len &&
             memEQ(kept->name, sub->name, sub->package_len))
             return kept == sub;
-    return nytp_index_add(&rec->kept_packages, hash, sub);
+    return nytp_index_add(&rec->release.kept_packages, hash, sub);
 }
 
 static bool body_stays(void *context, void *item)
@@ -50,21 +50,21 @@ static bool body_stays(void *context, void *item)
 
 static void mark_subs(struct nytp_recorder *rec)
 {
-    for (uint32_t i = 1; i <= rec->n_subs; i++)
-        rec->subs[i]->in_use = !rec->subs[i]->is_unique;
-    for (size_t i = 0; i < rec->bodies.size; i++) {
-        const struct nytp_body *const body = rec->bodies.entries[i].item;
+    for (uint32_t i = 1; i <= rec->subs.n; i++)
+        rec->subs.all[i]->in_use = !rec->subs.all[i]->is_unique;
+    for (size_t i = 0; i < rec->subs.bodies.size; i++) {
+        const struct nytp_body *const body = rec->subs.bodies.entries[i].item;
         if (body != NULL && body->sub != NULL)
             body->sub->in_use = true;
     }
     for (uint32_t i = 0; i < rec->n_frames; i++)
         rec->frames[i].sub->in_use = rec->frames[i].caller->in_use = true;
-    for (uint32_t i = 1; i <= rec->n_subs; i++)
-        if (!rec->subs[i]->in_use)
-            rec->subs[i]->in_use = is_kept_for_package(rec, rec->subs[i]);
+    for (uint32_t i = 1; i <= rec->subs.n; i++)
+        if (!rec->subs.all[i]->in_use)
+            rec->subs.all[i]->in_use = is_kept_for_package(rec, rec->subs.all[i]);
 }
 
-static void use_file(struct nytp_file *file)
+static void use_file(struct nytp_rec_file *file)
 {
     for (; file != NULL && !file->in_use; file = file->parent)
         file->in_use = true;
@@ -72,21 +72,21 @@ static void use_file(struct nytp_file *file)
 
 static void mark_files(struct nytp_recorder *rec)
 {
-    for (size_t i = 0; i < rec->files_by_name.size; i++) {
-        struct nytp_file *const file = rec->files_by_name.entries[i].item;
+    for (size_t i = 0; i < rec->files.by_name.size; i++) {
+        struct nytp_rec_file *const file = rec->files.by_name.entries[i].item;
         if (file != NULL)
             file->in_use = false;
     }
-    for (uint32_t i = 1; i <= rec->n_subs; i++)
-        use_file(rec->subs[i]->file);
-    for (size_t i = 0; i < rec->bodies.size; i++)
-        if (rec->bodies.entries[i].item != NULL)
-            use_file(((const struct nytp_body *)rec->bodies.entries[i].item)->file);
+    for (uint32_t i = 1; i <= rec->subs.n; i++)
+        use_file(rec->subs.all[i]->file);
+    for (size_t i = 0; i < rec->subs.bodies.size; i++)
+        if (rec->subs.bodies.entries[i].item != NULL)
+            use_file(((const struct nytp_body *)rec->subs.bodies.entries[i].item)->file);
     for (uint32_t i = 0; i < rec->n_frames; i++)
         if (rec->frames[i].fid != 0)
-            use_file(rec->files[rec->frames[i].fid]);
-    for (size_t i = 0; rec->origins != NULL && i < NYTP_ORIGINS; i++)
-        use_file(rec->origins[i].file);
+            use_file(rec->files.all[rec->frames[i].fid]);
+    for (size_t i = 0; rec->evals.origins != NULL && i < NYTP_ORIGINS; i++)
+        use_file(rec->evals.origins[i].file);
 }
 
 /* ---- subs ---- */
@@ -94,8 +94,8 @@ static void mark_files(struct nytp_recorder *rec)
 /* Where a sub that was called is, is told before its arcs are. */
 static void tell_places(pTHX_ struct nytp_recorder *rec)
 {
-    for (uint32_t i = 1; i <= rec->n_subs; i++) {
-        const struct nytp_sub *const sub = rec->subs[i];
+    for (uint32_t i = 1; i <= rec->subs.n; i++) {
+        const struct nytp_rec_sub *const sub = rec->subs.all[i];
         if (!sub->in_use && sub->called && sub->file != NULL)
             nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
     }
@@ -105,33 +105,33 @@ static void tell_places(pTHX_ struct nytp_recorder *rec)
 static bool sub_stays(void *context, void *item)
 {
     PERL_UNUSED_ARG(context);
-    return ((const struct nytp_sub *)item)->in_use;
+    return ((const struct nytp_rec_sub *)item)->in_use;
 }
 
 static void free_subs(struct nytp_recorder *rec)
 {
     size_t n_unwritten = 0;
-    for (size_t i = 0; i < rec->n_unwritten; i++)
-        if (rec->unwritten[i]->in_use)
-            rec->unwritten[n_unwritten++] = rec->unwritten[i];
-    rec->n_unwritten = n_unwritten;
+    for (size_t i = 0; i < rec->infos.n_unwritten; i++)
+        if (rec->infos.unwritten[i]->in_use)
+            rec->infos.unwritten[n_unwritten++] = rec->infos.unwritten[i];
+    rec->infos.n_unwritten = n_unwritten;
     uint32_t n_subs = 0;
-    for (uint32_t i = 1; i <= rec->n_subs; i++) {
-        struct nytp_sub *const sub = rec->subs[i];
+    for (uint32_t i = 1; i <= rec->subs.n; i++) {
+        struct nytp_rec_sub *const sub = rec->subs.all[i];
         if (sub->in_use) {
-            rec->subs[++n_subs] = sub;
+            rec->subs.all[++n_subs] = sub;
             continue;
         }
         Safefree(sub->encoded);
         Safefree(sub);
     }
-    rec->n_subs = n_subs;
-    Zero(rec->called, NYTP_CALLED, struct nytp_called);
+    rec->subs.n = n_subs;
+    Zero(rec->subs.called, NYTP_CALLED, struct nytp_called);
 }
 
 /* ---- files ---- */
 
-static bool remember(pTHX_ struct nytp_recorder *rec, const struct nytp_file *file)
+static bool remember(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file *file)
 {
     const struct nytp_past_eval past = {
         .fid = file->fid,
@@ -146,8 +146,8 @@ static bool remember(pTHX_ struct nytp_recorder *rec, const struct nytp_file *fi
 
 static void remember_files(pTHX_ struct nytp_recorder *rec)
 {
-    for (size_t i = 0; i < rec->files_by_name.size; i++) {
-        struct nytp_file *const file = rec->files_by_name.entries[i].item;
+    for (size_t i = 0; i < rec->files.by_name.size; i++) {
+        struct nytp_rec_file *const file = rec->files.by_name.entries[i].item;
         if (file == NULL || file->in_use)
             continue;
         if (!file->is_eval || (file->fid != 0 && !remember(aTHX_ rec, file)))
@@ -158,11 +158,11 @@ static void remember_files(pTHX_ struct nytp_recorder *rec)
 static bool file_stays(void *context, void *item)
 {
     struct nytp_recorder *const rec = context;
-    struct nytp_file *const file = item;
+    struct nytp_rec_file *const file = item;
     if (file->in_use)
         return true;
     if (file->fid != 0)
-        rec->files[file->fid] = NULL;
+        rec->files.all[file->fid] = NULL;
     nytp_file_free(file);
     return false;
 }
@@ -170,22 +170,23 @@ static bool file_stays(void *context, void *item)
 void nytp_release(pTHX_ struct nytp_recorder *rec)
 {
     const bool is_open = rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED;
-    if (rec->forked)
+    if (rec->life.forked)
         return; /* the profile is the parent's yet */
     nytp_guard(rec);
     nytp_clock_pause(&rec->clock);
     nytp_name_compiled(aTHX_ rec);
-    nytp_index_filter(&rec->bodies, body_stays, NULL);
+    nytp_index_filter(&rec->subs.bodies, body_stays, NULL);
     mark_subs(rec);
     if (is_open)
         tell_places(aTHX_ rec);
-    if (nytp_arcs_release(rec) && nytp_index_filter(&rec->subs_by_name, sub_stays, NULL))
+    if (nytp_arcs_release(rec) && nytp_index_filter(&rec->subs.by_name, sub_stays, NULL))
         free_subs(rec);
     mark_files(rec);
     remember_files(aTHX_ rec);
-    nytp_index_filter(&rec->files_by_name, file_stays, rec);
-    const size_t kept = rec->files_by_name.used + rec->n_subs + rec->arcs.used;
-    rec->release_at = kept + FIRST_RELEASE + (kept + rec->bodies.used + rec->n_frames) / 2;
+    nytp_index_filter(&rec->files.by_name, file_stays, rec);
+    const size_t kept = rec->files.by_name.used + rec->subs.n + rec->arcs.used;
+    rec->release.due_at =
+        kept + FIRST_RELEASE + (kept + rec->subs.bodies.used + rec->n_frames) / 2;
     nytp_clock_resume(&rec->clock);
     nytp_unguard(rec);
 }

@@ -12,7 +12,7 @@ void nytp_release(pTHX_ struct nytp_recorder *rec);
 /* Before a string eval: see now and then what of earlier ones can be freed. */
 static inline void nytp_release_if_due(pTHX_ struct nytp_recorder *rec)
 {
-    if (UNLIKELY(rec->files_by_name.used + rec->n_subs + rec->arcs.used >= rec->release_at))
+    if (UNLIKELY(rec->files.by_name.used + rec->subs.n + rec->arcs.used >= rec->release.due_at))
         nytp_release(aTHX_ rec);
 }
 

@@ -75,7 +75,7 @@ size_t nytp_source_code_length(const char *text, size_t len)
 
 /* The lines of a source that cannot be read again, as perl has kept them: element 1 is line 1.
  */
-AV *nytp_source_kept_lines(pTHX_ const struct nytp_file *file)
+AV *nytp_source_kept_lines(pTHX_ const struct nytp_rec_file *file)
 {
     if (file->lines != NULL || strNE(file->perl_name, "-"))
         return file->lines;
@@ -83,7 +83,7 @@ AV *nytp_source_kept_lines(pTHX_ const struct nytp_file *file)
     return gv == NULL ? NULL : GvAV(gv);
 }
 
-void nytp_source_write_kept(pTHX_ struct nytp_recorder *rec, const struct nytp_file *file)
+void nytp_source_write_kept(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file *file)
 {
     AV *const lines = nytp_source_kept_lines(aTHX_ file);
     if (lines == NULL || !nytp_file_is_written(rec, file))
@@ -96,7 +96,7 @@ void nytp_source_write_kept(pTHX_ struct nytp_recorder *rec, const struct nytp_f
     }
 }
 
-SV *nytp_source_text(pTHX_ struct nytp_recorder *rec, const struct nytp_file *file)
+SV *nytp_source_text(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file *file)
 {
     UV seq;
     if (file->text != NULL)
@@ -104,11 +104,11 @@ SV *nytp_source_text(pTHX_ struct nytp_recorder *rec, const struct nytp_file *fi
     if (file->is_eval && nytp_parse_eval_name(file->perl_name, &seq))
         return nytp_eval_text(rec, seq);
     PERL_UNUSED_CONTEXT;
-    return strEQ(file->perl_name, "-e") ? rec->e_text : NULL;
+    return strEQ(file->perl_name, "-e") ? rec->compile.e_text : NULL;
 }
 
 /* perl appends "\n;" to the text of an eval, and the lines count from there. */
-void nytp_source_write_text(pTHX_ struct nytp_recorder *rec, const struct nytp_file *file,
+void nytp_source_write_text(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file *file,
                             SV *sv)
 {
     STRLEN len;
@@ -126,7 +126,7 @@ void nytp_source_write_text(pTHX_ struct nytp_recorder *rec, const struct nytp_f
     Safefree(whole);
 }
 
-bool nytp_source_is_wanted(const struct nytp_recorder *rec, const struct nytp_file *file)
+bool nytp_source_is_wanted(const struct nytp_recorder *rec, const struct nytp_rec_file *file)
 {
     return file->is_eval || nytp_is_program_text(file->perl_name) || rec->options.savesrc;
 }

@@ -8,13 +8,13 @@
 #include "state.h"
 
 bool nytp_is_program_text(const char *name); /* no file: -e, standard input */
-bool nytp_source_is_wanted(const struct nytp_recorder *rec, const struct nytp_file *file);
+bool nytp_source_is_wanted(const struct nytp_recorder *rec, const struct nytp_rec_file *file);
 
 /* The stream knows the file. */
 static inline bool nytp_file_is_written(const struct nytp_recorder *rec,
-                                        const struct nytp_file *file)
+                                        const struct nytp_rec_file *file)
 {
-    return file->fid != 0 && file->generation == rec->generation;
+    return file->fid != 0 && file->generation == rec->profile.generation;
 }
 
 /* A whole file; free() it. NULL when it cannot be read. */
@@ -25,12 +25,12 @@ void nytp_source_write_lines(struct nytp_recorder *rec, uint32_t fid, const char
                              size_t len);
 
 /* The text of a string eval or of -e; NULL: not known. */
-SV *nytp_source_text(pTHX_ struct nytp_recorder *rec, const struct nytp_file *file);
-void nytp_source_write_text(pTHX_ struct nytp_recorder *rec, const struct nytp_file *file,
+SV *nytp_source_text(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file *file);
+void nytp_source_write_text(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file *file,
                             SV *sv);
 
 /* The lines of a source that cannot be read again, as perl has kept them; NULL: it has not. */
-AV *nytp_source_kept_lines(pTHX_ const struct nytp_file *file);
-void nytp_source_write_kept(pTHX_ struct nytp_recorder *rec, const struct nytp_file *file);
+AV *nytp_source_kept_lines(pTHX_ const struct nytp_rec_file *file);
+void nytp_source_write_kept(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file *file);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "ops.h"
 
-struct nytp_recorder *nytp_recorder;
+struct nytp_recorder nytp_the_recorder;
 
 void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state)
 {

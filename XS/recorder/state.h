@@ -21,15 +21,15 @@
 struct nytp_dprof;
 
 /* A source file or string eval, as the COPs name it. Only release.c frees any, of evals. */
-struct nytp_file {
-    char *perl_name;          /* CopFILE: relative, "(eval 7)", "-e" */
-    char *shown_name;         /* with an eval's place: "(eval 7)[x.pl:3]"; may be perl_name */
-    char *absolute_name;      /* or NULL */
-    uint32_t fid;             /* 0: not in the stream yet */
-    uint32_t generation;      /* of the profile file that knows the fid */
-    uint32_t flags;           /* NYTP_FID_… */
-    struct nytp_file *parent; /* string evals: the file of the statement that ran it */
-    struct nytp_file *module; /* a piece that AutoSplit cut out: what has its id; or NULL */
+struct nytp_rec_file {
+    char *perl_name;     /* CopFILE: relative, "(eval 7)", "-e" */
+    char *shown_name;    /* with an eval's place: "(eval 7)[x.pl:3]"; may be perl_name */
+    char *absolute_name; /* or NULL */
+    uint32_t fid;        /* 0: not in the stream yet */
+    uint32_t generation; /* of the profile file that knows the fid */
+    uint32_t flags;      /* NYTP_FID_… */
+    struct nytp_rec_file *parent; /* string evals: the file of the statement that ran it */
+    struct nytp_rec_file *module; /* a piece that AutoSplit cut out: what has its id; or NULL */
     uint32_t parent_line;
     bool is_eval;
     bool placing;      /* its parent is being introduced */
@@ -50,11 +50,11 @@ enum {
     NYTP_FID_IS_EVAL = 0x100,
 };
 
-enum nytp_sub_kind {
-    NYTP_SUB_PERL,
-    NYTP_SUB_XSUB,
-    NYTP_SUB_OPCODE,
-    NYTP_SUB_PSEUDO, /* main::RUNTIME and its like */
+enum nytp_rec_sub_kind {
+    NYTP_REC_SUB_PERL,
+    NYTP_REC_SUB_XSUB,
+    NYTP_REC_SUB_OPCODE,
+    NYTP_REC_SUB_PSEUDO, /* main::RUNTIME and its like */
 };
 
 enum nytp_sub_special {
@@ -64,13 +64,13 @@ enum nytp_sub_special {
     NYTP_SUB_CONTROL, /* DB::enable_profile and its like: not recorded */
 };
 
-struct nytp_arc;
+struct nytp_rec_arc;
 
 /* A sub by its full name. Only release.c frees any, of those that are unique. */
-struct nytp_sub {
+struct nytp_rec_sub {
     /* What every call looks at. */
-    struct nytp_arc *last_arc; /* the one that its last call took, or NULL */
-    uint8_t *encoded;          /* the name as a string of the stream */
+    struct nytp_rec_arc *last_arc; /* the one that its last call took, or NULL */
+    uint8_t *encoded;              /* the name as a string of the stream */
     uint32_t encoded_len;
     uint32_t depth; /* calls of it in progress */
     enum nytp_sub_special special;
@@ -80,11 +80,11 @@ struct nytp_sub {
     bool may_block; /* the next call, as far as is known: it is on disk before it begins */
 
     uint32_t id;
-    enum nytp_sub_kind kind;
+    enum nytp_rec_sub_kind kind;
     uint32_t name_len;
-    char *name;             /* UTF-8, inside `encoded` */
-    uint32_t package_len;   /* of `name`, before the last "::" */
-    struct nytp_file *file; /* where it was compiled, or NULL */
+    char *name;                 /* UTF-8, inside `encoded` */
+    uint32_t package_len;       /* of `name`, before the last "::" */
+    struct nytp_rec_file *file; /* where it was compiled, or NULL */
     uint32_t first_line, last_line;
     uint32_t mark_id;         /* in the tmon.out being written; 0: not there yet */
     uint32_t info_generation; /* of the profile file that has its SUB_INFO; 0 = none */
@@ -96,24 +96,24 @@ struct nytp_sub {
 
 /* Whether readers are to be told that it is no Perl sub. A builtin is one however it ends; that
  * an xsub was run is certain once it has returned. */
-static inline bool nytp_sub_is_foreign(const struct nytp_sub *sub)
+static inline bool nytp_sub_is_foreign(const struct nytp_rec_sub *sub)
 {
-    return sub->kind == NYTP_SUB_OPCODE ||
-           (sub->kind != NYTP_SUB_PERL && sub->returned_normally);
+    return sub->kind == NYTP_REC_SUB_OPCODE ||
+           (sub->kind != NYTP_REC_SUB_PERL && sub->returned_normally);
 }
 
 /* Calls of one sub from one place. */
-struct nytp_arc {
+struct nytp_rec_arc {
     uint32_t fid, line;
-    struct nytp_sub *caller_sub, *callee_sub;
+    struct nytp_rec_sub *caller_sub, *callee_sub;
     uint64_t count;
     int64_t incl_ticks, excl_ticks, reci_ticks;
     uint32_t rec_depth;
 };
 
 /* A call in progress. */
-struct nytp_frame {
-    struct nytp_sub *sub, *caller;
+struct nytp_rec_frame {
+    struct nytp_rec_sub *sub, *caller;
     uint32_t fid, line; /* of the calling statement */
     uint32_t serial;    /* tells it from later frames at the same depth */
     uint32_t depth;     /* of recursion: 1 for the outermost call of this sub */
@@ -124,7 +124,7 @@ struct nytp_frame {
 
 /* Where a call comes from, taken before perl's handler changes what is current. */
 struct nytp_call_site {
-    struct nytp_sub *caller;
+    struct nytp_rec_sub *caller;
     uint32_t fid, line;
     int64_t now;
 };
@@ -140,11 +140,11 @@ struct nytp_jump {
 /* What is known about a compiled body, by the address of its root op. An address that is
  * used again gets a new row when the new body is compiled. */
 struct nytp_body {
-    const void *key;        /* CvROOT; for xsubs the CV itself */
-    struct nytp_file *file; /* NULL: compiled before we looked, or freed since */
+    const void *key;            /* CvROOT; for xsubs the CV itself */
+    struct nytp_rec_file *file; /* NULL: compiled before we looked, or freed since */
     uint32_t first_line, last_line;
-    struct nytp_sub *sub; /* NULL: not resolved */
-    const void *gv;       /* what `sub` was resolved from */
+    struct nytp_rec_sub *sub; /* NULL: not resolved */
+    const void *gv;           /* what `sub` was resolved from */
     const void *stash;
     U32 name_hash;
 };
@@ -153,7 +153,7 @@ struct nytp_body {
 struct nytp_called {
     const OP *root;
     const void *gv;
-    struct nytp_sub *sub;
+    struct nytp_rec_sub *sub;
 };
 
 #define NYTP_CALLED 1024
@@ -182,23 +182,23 @@ struct nytp_eval {
 /* Where string eval number `seq` was run. */
 struct nytp_eval_origin {
     UV seq;
-    struct nytp_file *file;
+    struct nytp_rec_file *file;
     uint32_t line;
 };
 
-/* What is left of a string eval's nytp_file when release.c has freed it. */
+/* What is left of a string eval's nytp_rec_file when release.c has freed it. */
 struct nytp_past_eval {
     uint32_t fid;        /* 0: nothing is remembered */
-    uint32_t generation; /* as in nytp_file */
+    uint32_t generation; /* as in nytp_rec_file */
     uint32_t parent_fid, parent_line;
 };
 
 /* The body compiled last, until it has its name; root NULL: none. */
 struct nytp_compiled {
     const OP *root;
-    CV *cv;                 /* that was being compiled; borrowed, may be gone */
-    SV *name;               /* as the tokenizer saw it, or NULL; owned */
-    struct nytp_sub *begin; /* its package's entry, if it may be a BEGIN block; or NULL */
+    CV *cv;                     /* that was being compiled; borrowed, may be gone */
+    SV *name;                   /* as the tokenizer saw it, or NULL; owned */
+    struct nytp_rec_sub *begin; /* its package's entry, if it may be a BEGIN block; or NULL */
 };
 
 enum nytp_state {
@@ -227,6 +227,113 @@ struct nytp_recorder;
 /* Does what is due at the clock reading *raw, and reads the clock again. */
 typedef void nytp_wake_up_fn(pTHX_ struct nytp_recorder *rec, uint64_t *raw);
 
+/* The parts of the recorder. Each belongs to the file that is named; everybody may read it.
+ * t/xs/layers.t lists what is still written by others. */
+
+/* Of stmts.c. */
+struct nytp_rec_stmts {
+    struct nytp_place compiling_place;
+    struct nytp_stmt
+        paused;     /* had called DB::disable_profile(); since_ticks: how long it ran */
+    bool sees_code; /* a statement or call of the program was met */
+};
+
+/* Of subs.c. */
+struct nytp_rec_subs {
+    struct nytp_index by_name, bodies, opcodes;
+    struct nytp_called *called; /* NYTP_CALLED, by hash of the root's address */
+    struct nytp_rec_sub **all;  /* in the order of their ids; 0 is not used */
+    uint32_t n, size, last_id;
+    struct nytp_rec_sub *runtime, *null_caller;
+    struct nytp_compiled compiled;
+    uint32_t begin_seq; /* last N of BEGIN@LINE.N */
+    HV *debugger;       /* %DB::sub, taken from the program; or NULL */
+};
+
+/* Of infos.c. */
+struct nytp_rec_infos {
+    struct nytp_rec_sub **unwritten; /* subs whose SUB_INFO is not in the stream yet */
+    size_t n_unwritten, size_unwritten;
+    size_t n_waiting;           /* of those, for the end or until their file is known */
+    struct nytp_index packages; /* while what only the end tells is written */
+};
+
+/* Of files.c. */
+struct nytp_rec_files {
+    struct nytp_index by_name;
+    struct nytp_rec_file **all; /* by fid; 0 is not used; NULL: freed */
+    uint32_t n, size;
+    struct nytp_rec_file *unknown_invoker;
+};
+
+/* Of evals.c. */
+struct nytp_rec_evals {
+    struct nytp_eval *open; /* being compiled, innermost last */
+    uint32_t n_open, size_open;
+    struct nytp_eval last;            /* just compiled */
+    struct nytp_eval_origin *origins; /* NYTP_ORIGINS, a ring by seq */
+    struct nytp_past_eval *past;      /* by seq from `first_past` */
+    size_t size_past;
+    UV first_past;
+};
+
+/* Of compile.c. */
+struct nytp_rec_compile {
+    bool keeps_source; /* the bit for it in $^P is ours */
+    SV *e_text;        /* program text of -e, or NULL */
+};
+
+/* Of release.c. */
+struct nytp_rec_release {
+    struct nytp_index kept_packages; /* of freed subs: one sub of each */
+    size_t due_at;                   /* that many files, subs and arcs: see what can be freed */
+};
+
+/* Of stream.c. */
+struct nytp_rec_stream {
+    uint64_t flush_raw;      /* when the last timed flush was */
+    int64_t credit_raw;      /* what flushes before calls that may block may cost yet */
+    uint64_t credited_raw;   /* when that was worked out */
+    uint64_t synced_raw;     /* bytes of the stream that are on disk */
+    uint64_t calibrated_raw; /* when the last calibration was */
+    uint64_t calibrate_ns;   /* from one to the next; grows */
+    bool said_failure;
+};
+
+/* Of profile.c. */
+struct nytp_rec_profile {
+    uint32_t generation;   /* counts profile files, from 1 */
+    int64_t overhead_base; /* clock.overhead_ticks when this profile file began */
+    char *base_path;       /* absolute, without pid and time */
+    bool is_template;      /* it has placeholders (file_name.h) */
+    bool is_default_path;
+    bool is_child;       /* of the process that base_path belongs to */
+    time_t started;      /* when this process's first profile was opened; 0: not yet */
+    unsigned n_finished; /* profile files that were completed under base_path */
+    unsigned n_threads;  /* other interpreters that were made of ours */
+    bool said_end;       /* what is said at a program's end has been said */
+    bool said_blindness;
+};
+
+/* Of life.c. */
+struct nytp_rec_life {
+    volatile bool forked; /* set in the child by the atfork handler */
+    pid_t pid;
+    unsigned n_forks;                  /* generations of processes since the one that began */
+    bool is_ended;                     /* the stream has its end, which may yet be taken back */
+    struct nytp_before_end before_end; /* valid while is_ended */
+};
+
+/* Of load.c. */
+struct nytp_rec_load {
+    U32 perldb;         /* $^P as we set it */
+    bool is_planned;    /* phases, fork handler: once */
+    pid_t loader;       /* process that loaded us; 0: options may still come */
+    bool is_debugger;   /* loaded by -d */
+    bool comes_late;    /* when the program had been compiled */
+    char hash_seed[40]; /* of PERL_HASH_SEED, or "random" */
+};
+
 struct nytp_recorder {
     /* What every event looks at. */
     bool stmts_on, subs_on; /* recording, and this half is wanted */
@@ -244,7 +351,7 @@ struct nytp_recorder {
     uint64_t wake_raw; /* clock reading at which wake_up() wants to be called */
     struct nytp_writer *writer;
     struct nytp_place *places; /* NYTP_PLACES, by COP address */
-    struct nytp_frame *frames;
+    struct nytp_rec_frame *frames;
     uint32_t n_frames, size_frames;
     uint32_t last_serial;
     uint32_t told_serial; /* frames up to this one have told their names */
@@ -252,87 +359,45 @@ struct nytp_recorder {
     struct nytp_stmt stmt;
     struct nytp_clock clock;
 
-    struct nytp_place compiling_place;
-    struct nytp_stmt
-        paused_stmt; /* had called DB::disable_profile(); since_ticks: how long it ran */
-    struct nytp_jump jump;
+    struct nytp_jump jump;  /* of calls.c */
+    struct nytp_index arcs; /* of arcs.c */
+    struct nytp_rec_stmts stmts;
+    struct nytp_rec_subs subs;
+    struct nytp_rec_infos infos;
+    struct nytp_rec_files files;
+    struct nytp_rec_evals evals;
+    struct nytp_rec_compile compile;
+    struct nytp_rec_release release;
+    bool sees_compilation; /* hooks.c has told the interpreter */
 
-    struct nytp_index subs_by_name, bodies, arcs, files_by_name, opcodes;
-    struct nytp_called *called; /* NYTP_CALLED, by hash of the root's address */
-    struct nytp_sub **subs;     /* in the order of their ids; 0 is not used */
-    uint32_t n_subs, size_subs, last_sub_id;
-    struct nytp_sub *runtime, *null_caller;
-    struct nytp_sub **unwritten; /* subs whose SUB_INFO is not in the stream yet */
-    size_t n_unwritten, size_unwritten;
-    size_t n_waiting; /* of those, for the end or until their file is known */
-    struct nytp_compiled compiled;
-    uint32_t begin_seq; /* last N of BEGIN@LINE.N */
-
-    struct nytp_file **files; /* by fid; 0 is not used; NULL: freed */
-    uint32_t n_fids, size_fids;
-    struct nytp_file *unknown_invoker;
-    struct nytp_eval *evals; /* being compiled, innermost last */
-    uint32_t n_evals, size_evals;
-    HV *debugger_subs;                 /* %DB::sub, taken from the program; or NULL */
-    bool sees_compilation;             /* hooks.c has told the interpreter */
-    bool keeps_source;                 /* the bit for it in $^P is ours */
-    struct nytp_eval last_eval;        /* just compiled */
-    struct nytp_eval_origin *origins;  /* NYTP_ORIGINS, a ring by seq */
-    struct nytp_past_eval *past_evals; /* by seq from `first_past` */
-    size_t size_past;
-    UV first_past;
-    struct nytp_index packages;      /* while what only the end tells is written */
-    struct nytp_index kept_packages; /* of freed subs: one sub of each */
-    size_t release_at;               /* that many files, subs and arcs: see what can be freed */
-    SV *e_text;                      /* program text of -e, or NULL */
-
+    enum nytp_state state;    /* only nytp_state_set() changes it */
     nytp_wake_up_fn *wake_up; /* of life.c, which is above those that look at the clock */
-
-    /* Life. */
-    enum nytp_state state;
+    struct nytp_guards guards;
     struct nytp_options options;
     struct nytp_outfile file;
     struct nytp_dprof *dprof; /* owned; NULL: the native stream is written */
-    uint32_t generation;      /* counts profile files, from 1 */
-    volatile bool forked;     /* set in the child by the atfork handler */
-    pid_t pid;
-    U32 perldb;              /* $^P as we set it */
-    int64_t overhead_base;   /* clock.overhead_ticks when this profile file began */
-    uint64_t flush_raw;      /* when the last timed flush was */
-    int64_t credit_raw;      /* what flushes before calls that may block may cost yet */
-    uint64_t credited_raw;   /* when that was worked out */
-    uint64_t synced_raw;     /* bytes of the stream that are on disk */
-    uint64_t calibrated_raw; /* when the last calibration was */
-    uint64_t calibrate_ns;   /* from one to the next; grows */
-    unsigned generations;    /* of processes since the one that began, by fork */
-    struct nytp_guards guards;
-    bool is_ended;                     /* the stream has its end, which may yet be taken back */
-    struct nytp_before_end before_end; /* valid while is_ended */
-    bool said_end;                     /* what is said at a program's end has been said */
-    bool said_failure;
-    bool is_planned;  /* phases, fork handler: once */
-    char *base_path;  /* absolute, without pid and time */
-    bool is_template; /* it has placeholders (file_name.h) */
-    bool is_default_path;
-    time_t started;   /* when this process's first profile was opened; 0: not yet */
-    pid_t loader;     /* process that loaded us; 0: options may still come */
-    bool is_debugger; /* loaded by -d */
-    bool comes_late;  /* when the program had been compiled */
-    bool sees_code;   /* a statement or call of the program was met */
-    bool said_blindness;
-    char hash_seed[40];  /* of PERL_HASH_SEED, or "random" */
-    bool is_child;       /* of the process that base_path belongs to */
-    unsigned n_finished; /* profile files that were completed under base_path */
-    unsigned n_threads;  /* other interpreters that were made of ours */
-    struct nytp_text scratch;
+    struct nytp_rec_stream stream;
+    struct nytp_rec_profile profile;
+    struct nytp_rec_life life;
+    struct nytp_rec_load load;
+    struct nytp_text scratch; /* for names that are put together; nothing lasts in it */
 };
 
-/* The one recorder, or NULL before the first use. */
-extern struct nytp_recorder *nytp_recorder NYTP_HIDDEN;
+/* Only the two functions below look at it. */
+extern struct nytp_recorder nytp_the_recorder NYTP_HIDDEN;
 
-static inline bool nytp_is_ours(pTHX_ const struct nytp_recorder *rec)
+/* The recorder of this interpreter; NULL: it has none. */
+static inline struct nytp_recorder *nytp_recorder_of(pTHX)
 {
-    return rec->interpreter == NYTP_THX;
+    PERL_UNUSED_CONTEXT;
+    return LIKELY(nytp_the_recorder.interpreter == NYTP_THX) ? &nytp_the_recorder : NULL;
+}
+
+/* For what comes to the process and not to an interpreter: signals, fork, exit(). Where
+ * `interpreter` is NULL it is nobody's. */
+static inline struct nytp_recorder *nytp_recorder_of_process(void)
+{
+    return &nytp_the_recorder;
 }
 
 /* A profile is being written; recording may be paused. */

@@ -175,8 +175,8 @@ void nytp_stmt_drop(struct nytp_recorder *rec)
  * record if recording never goes on. */
 void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
 {
-    rec->paused_stmt = rec->stmt;
-    rec->paused_stmt.since_ticks =
+    rec->stmts.paused = rec->stmt;
+    rec->stmts.paused.since_ticks =
         nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)) - rec->stmt.since_ticks;
     nytp_stmt_drop(rec);
 }
@@ -185,14 +185,14 @@ void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
  * a new file the place has to be said again. */
 void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec)
 {
-    const int64_t ticks = rec->paused_stmt.since_ticks;
-    struct nytp_file *const file = nytp_file_numbered(aTHX_ rec, rec->paused_stmt.fid);
+    const int64_t ticks = rec->stmts.paused.since_ticks;
+    struct nytp_rec_file *const file = nytp_file_numbered(aTHX_ rec, rec->stmts.paused.fid);
     if (file == NULL)
         return;
     nytp_guard(rec);
     nytp_file_fid(aTHX_ rec, file, NYTP_FID_VIA_STMT);
-    rec->stmt = rec->paused_stmt;
-    rec->paused_stmt.fid = 0;
+    rec->stmt = rec->stmts.paused;
+    rec->stmts.paused.fid = 0;
     const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
     rec->stmt.since_ticks = now - ticks;
     charge(rec, now);
@@ -205,9 +205,9 @@ const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, const 
 {
     /* While compiling PL_curcop is one COP whose file and line change. */
     struct nytp_place *const slot =
-        cop == &PL_compiling ? &rec->compiling_place : nytp_place_slot(rec, cop);
+        cop == &PL_compiling ? &rec->stmts.compiling_place : nytp_place_slot(rec, cop);
     dSAVE_ERRNO;
-    rec->sees_code = true;
+    rec->stmts.sees_code = true;
     slot->fid = nytp_file_fid(aTHX_ rec, nytp_file_named(aTHX_ rec, CopFILE(cop)), via);
     slot->line = CopLINE(cop);
     slot->encoded = nytp_encode_place(slot->fid, line_of_stmt(slot->line));

@@ -18,11 +18,11 @@ enum {
  * nothing is said: the program dies of it, and readers say that the profile ends early. */
 void nytp_stream_give_up(struct nytp_recorder *rec)
 {
-    if (!rec->said_failure && !rec->file.in_signal)
+    if (!rec->stream.said_failure && !rec->file.in_signal)
         nytp_say(&rec->options, "%s; profiling stops here, the program goes on",
                  rec->file.error.status != NYTP_OK ? rec->file.error.message
                                                    : "cannot compress the profile");
-    rec->said_failure = true;
+    rec->stream.said_failure = true;
     nytp_state_set(rec, NYTP_OFF);
 }
 
@@ -33,7 +33,7 @@ void nytp_stream_flush(struct nytp_recorder *rec, enum nytp_flush how)
     const bool ok =
         nytp_writer_flush(rec->writer, how) && (rec->dprof == NULL || nytp_dprof_flush(rec));
     if (how != NYTP_FLUSH_NONE)
-        rec->synced_raw = rec->writer->n_raw;
+        rec->stream.synced_raw = rec->writer->n_raw;
     nytp_clock_resume(&rec->clock);
     if (!ok && rec->state != NYTP_OFF)
         nytp_stream_give_up(rec);
@@ -44,23 +44,23 @@ void nytp_stream_flush(struct nytp_recorder *rec, enum nytp_flush how)
  * share. */
 void nytp_stream_on_full(struct nytp_writer *writer)
 {
-    struct nytp_recorder *const rec = nytp_recorder;
+    struct nytp_recorder *const rec = nytp_recorder_of_process();
     const uint64_t total = writer->n_raw + (uint64_t)(writer->at - writer->block);
     const uint64_t share = total / SHARE_AT_RISK;
     const size_t next = share < NYTP_WRITER_BLOCK  ? NYTP_WRITER_BLOCK
                         : share > NYTP_WRITER_MOST ? NYTP_WRITER_MOST
                                                    : (size_t)share;
-    const bool is_due = total - rec->synced_raw + next > share;
+    const bool is_due = total - rec->stream.synced_raw + next > share;
     nytp_stream_flush(rec, is_due ? NYTP_FLUSH_SYNC : NYTP_FLUSH_NONE);
     nytp_writer_set_block(writer, next);
-    if (rec->n_unwritten != rec->n_waiting)
+    if (rec->infos.n_unwritten != rec->infos.n_waiting)
         rec->wake_raw = 0; /* new subs' lines come soon after */
 }
 
 void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw)
 {
     const uint64_t flush_ns = (uint64_t)(rec->options.flush_s * 1e9);
-    uint64_t ns = rec->calibrate_ns;
+    uint64_t ns = rec->stream.calibrate_ns;
     if (flush_ns > 0 && flush_ns < ns)
         ns = flush_ns;
     rec->wake_raw = raw + nytp_clock_raw_of_ns(&rec->clock, ns);
@@ -69,9 +69,10 @@ void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw)
 void nytp_stream_flush_if_due(struct nytp_recorder *rec, uint64_t raw)
 {
     const uint64_t flush_ns = (uint64_t)(rec->options.flush_s * 1e9);
-    if (flush_ns == 0 || raw - rec->flush_raw < nytp_clock_raw_of_ns(&rec->clock, flush_ns))
+    if (flush_ns == 0 ||
+        raw - rec->stream.flush_raw < nytp_clock_raw_of_ns(&rec->clock, flush_ns))
         return;
-    rec->flush_raw = raw;
+    rec->stream.flush_raw = raw;
     nytp_trace(&rec->options, 4, "flush after %llu bytes", (unsigned long long)rec->file.size);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
 }
@@ -79,23 +80,24 @@ void nytp_stream_flush_if_due(struct nytp_recorder *rec, uint64_t raw)
 bool nytp_stream_can_pay_flush(struct nytp_recorder *rec, uint64_t raw)
 {
     const int64_t most = (int64_t)nytp_clock_raw_of_ns(&rec->clock, MOST_CREDIT_NS);
-    const uint64_t since = raw - rec->credited_raw;
-    rec->credited_raw = raw;
-    rec->credit_raw +=
+    const uint64_t since = raw - rec->stream.credited_raw;
+    rec->stream.credited_raw = raw;
+    rec->stream.credit_raw +=
         since / WAIT_SHARE > (uint64_t)most ? most : (int64_t)(since / WAIT_SHARE);
-    if (rec->credit_raw > most)
-        rec->credit_raw = most;
-    return rec->credit_raw > 0;
+    if (rec->stream.credit_raw > most)
+        rec->stream.credit_raw = most;
+    return rec->stream.credit_raw > 0;
 }
 
 void nytp_stream_recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw)
 {
-    if (raw - rec->calibrated_raw < nytp_clock_raw_of_ns(&rec->clock, rec->calibrate_ns))
+    if (raw - rec->stream.calibrated_raw <
+        nytp_clock_raw_of_ns(&rec->clock, rec->stream.calibrate_ns))
         return;
-    rec->calibrated_raw = raw;
+    rec->stream.calibrated_raw = raw;
     nytp_clock_recalibrate(&rec->clock, raw);
-    if (rec->calibrate_ns < LAST_CALIBRATION_NS)
-        rec->calibrate_ns *= 4; /* the longer the base, the less there is to correct */
+    if (rec->stream.calibrate_ns < LAST_CALIBRATION_NS)
+        rec->stream.calibrate_ns *= 4; /* the longer the base, the less there is to correct */
 }
 
 int64_t nytp_axis_now(const struct nytp_recorder *rec)

@@ -54,23 +54,24 @@ static enum nytp_sub_special special_of(const char *name)
     return strEQ(name, "POSIX::_exit") ? NYTP_SUB_EXITS : NYTP_SUB_ORDINARY;
 }
 
-void nytp_sub_needs_info(struct nytp_recorder *rec, struct nytp_sub *sub)
+void nytp_sub_needs_info(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
 {
     if (sub->is_queued)
         return;
-    if (rec->n_unwritten >= rec->size_unwritten) {
-        rec->size_unwritten = rec->size_unwritten == 0 ? 256 : rec->size_unwritten * 2;
-        Renew(rec->unwritten, rec->size_unwritten, struct nytp_sub *);
+    if (rec->infos.n_unwritten >= rec->infos.size_unwritten) {
+        rec->infos.size_unwritten =
+            rec->infos.size_unwritten == 0 ? 256 : rec->infos.size_unwritten * 2;
+        Renew(rec->infos.unwritten, rec->infos.size_unwritten, struct nytp_rec_sub *);
     }
-    rec->unwritten[rec->n_unwritten++] = sub;
+    rec->infos.unwritten[rec->infos.n_unwritten++] = sub;
     sub->is_queued = true;
 }
 
-static struct nytp_sub *sub_add(struct nytp_recorder *rec, const char *name, size_t len,
-                                enum nytp_sub_kind kind, uint32_t hash)
+static struct nytp_rec_sub *sub_add(struct nytp_recorder *rec, const char *name, size_t len,
+                                    enum nytp_rec_sub_kind kind, uint32_t hash)
 {
-    struct nytp_sub *sub;
-    Newxz(sub, 1, struct nytp_sub);
+    struct nytp_rec_sub *sub;
+    Newxz(sub, 1, struct nytp_rec_sub);
     Newx(sub->encoded, len + NYTP_ENCODED_STR_EXTRA + NYTP_COPY_STEP, uint8_t);
     sub->encoded_len = (uint32_t)nytp_encode_str(sub->encoded, name, len);
     sub->encoded[sub->encoded_len] = '\0';
@@ -79,35 +80,35 @@ static struct nytp_sub *sub_add(struct nytp_recorder *rec, const char *name, siz
     sub->package_len = package_length(name, len);
     sub->kind = kind;
     sub->may_block = true; /* the first call tells */
-    sub->special = kind == NYTP_SUB_XSUB ? special_of(sub->name) : NYTP_SUB_ORDINARY;
-    if (rec->n_subs + 1 >= rec->size_subs) {
-        rec->size_subs = rec->size_subs == 0 ? 256 : rec->size_subs * 2;
-        Renew(rec->subs, rec->size_subs, struct nytp_sub *);
+    sub->special = kind == NYTP_REC_SUB_XSUB ? special_of(sub->name) : NYTP_SUB_ORDINARY;
+    if (rec->subs.n + 1 >= rec->subs.size) {
+        rec->subs.size = rec->subs.size == 0 ? 256 : rec->subs.size * 2;
+        Renew(rec->subs.all, rec->subs.size, struct nytp_rec_sub *);
     }
-    sub->id = ++rec->last_sub_id;
-    rec->subs[++rec->n_subs] = sub;
+    sub->id = ++rec->subs.last_id;
+    rec->subs.all[++rec->subs.n] = sub;
     nytp_trace(&rec->options, 3, "sub %u is %s", sub->id, sub->name);
-    nytp_index_add(&rec->subs_by_name, hash, sub);
+    nytp_index_add(&rec->subs.by_name, hash, sub);
     nytp_sub_needs_info(rec, sub);
     return sub;
 }
 
-static struct nytp_sub *sub_find(const struct nytp_recorder *rec, const char *name, size_t len,
-                                 uint32_t hash)
+static struct nytp_rec_sub *sub_find(const struct nytp_recorder *rec, const char *name,
+                                     size_t len, uint32_t hash)
 {
     size_t at = hash;
-    struct nytp_sub *sub;
-    while ((sub = nytp_index_next(&rec->subs_by_name, hash, &at)) != NULL)
+    struct nytp_rec_sub *sub;
+    while ((sub = nytp_index_next(&rec->subs.by_name, hash, &at)) != NULL)
         if (sub->name_len == len && memEQ(sub->name, name, len))
             return sub;
     return NULL;
 }
 
-struct nytp_sub *nytp_sub_named(struct nytp_recorder *rec, const char *name, size_t len,
-                                enum nytp_sub_kind kind)
+struct nytp_rec_sub *nytp_sub_named(struct nytp_recorder *rec, const char *name, size_t len,
+                                    enum nytp_rec_sub_kind kind)
 {
     const uint32_t hash = nytp_hash_bytes(name, len);
-    struct nytp_sub *const sub = sub_find(rec, name, len, hash);
+    struct nytp_rec_sub *const sub = sub_find(rec, name, len, hash);
     return sub != NULL ? sub : sub_add(rec, name, len, kind, hash);
 }
 
@@ -118,7 +119,7 @@ static struct nytp_body *body_find(const struct nytp_recorder *rec, const void *
 {
     size_t at = hash;
     struct nytp_body *body;
-    while ((body = nytp_index_next(&rec->bodies, hash, &at)) != NULL)
+    while ((body = nytp_index_next(&rec->subs.bodies, hash, &at)) != NULL)
         if (body->key == key)
             return body;
     return NULL;
@@ -132,7 +133,7 @@ static struct nytp_body *body_of(struct nytp_recorder *rec, const void *key)
         return body;
     Newxz(body, 1, struct nytp_body);
     body->key = key;
-    nytp_index_add(&rec->bodies, hash, body);
+    nytp_index_add(&rec->subs.bodies, hash, body);
     return body;
 }
 
@@ -142,10 +143,10 @@ void nytp_body_freed(pTHX_ struct nytp_recorder *rec, const OP *root)
     struct nytp_body *const body = body_find(rec, root, hash);
     if (body == NULL)
         return;
-    if (root == rec->compiled.root && rec->compiled.begin != NULL)
+    if (root == rec->subs.compiled.root && rec->subs.compiled.begin != NULL)
         nytp_name_compiled(aTHX_ rec); /* a block that has run: this is the last chance */
     *body = (struct nytp_body){.key = root};
-    rec->called[hash & (NYTP_CALLED - 1)].root = NULL;
+    rec->subs.called[hash & (NYTP_CALLED - 1)].root = NULL;
 }
 
 static void widen_lines(const OP *root, struct nytp_body *body)
@@ -167,7 +168,7 @@ static void widen_lines(const OP *root, struct nytp_body *body)
 
 HV *nytp_debugger_subs(pTHX_ const struct nytp_recorder *rec)
 {
-    return rec->debugger_subs != NULL ? rec->debugger_subs : get_hv("DB::sub", 0);
+    return rec->subs.debugger != NULL ? rec->subs.debugger : get_hv("DB::sub", 0);
 }
 
 /* Compiled before we looked: perl may have noted it for the debugger, as "file:first-last";
@@ -233,16 +234,18 @@ static bool hek_is(const HEK *hek, const char *word)
 
 /* A BEGIN block runs once: each is a sub of its own, told by its line, and by a number when
  * the line is taken. */
-static struct nytp_sub *sub_of_begin(struct nytp_recorder *rec, const struct nytp_body *body)
+static struct nytp_rec_sub *sub_of_begin(struct nytp_recorder *rec,
+                                         const struct nytp_body *body)
 {
     struct nytp_text *const text = &rec->scratch;
-    nytp_begin_recorded(rec, nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL));
+    nytp_begin_recorded(rec, nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL));
     nytp_text_printf(text, "@%lu", (unsigned long)body->first_line);
     const bool is_taken =
         sub_find(rec, text->ptr, text->len, nytp_hash_bytes(text->ptr, text->len)) != NULL;
     if (is_taken)
-        nytp_text_printf(text, ".%lu", (unsigned long)++rec->begin_seq);
-    struct nytp_sub *const sub = nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
+        nytp_text_printf(text, ".%lu", (unsigned long)++rec->subs.begin_seq);
+    struct nytp_rec_sub *const sub =
+        nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL);
     sub->is_unique = is_taken && body->file != NULL && body->file->is_eval;
     return sub;
 }
@@ -255,14 +258,14 @@ void nytp_sub_mark_own(CV *cv)
     CvXSUBANY(cv).any_ptr = &own_mark;
 }
 
-static struct nytp_sub *resolve(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_body *body,
-                                const struct cv_name *found)
+static struct nytp_rec_sub *resolve(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                    struct nytp_body *body, const struct cv_name *found)
 {
     struct nytp_text *const text = &rec->scratch;
     const bool is_perl = CvROOT(cv) != NULL && !CvISXSUB(cv);
     nytp_text_clear(text);
     if (CvISXSUB(cv) && CvXSUBANY(cv).any_ptr == &own_mark)
-        return nytp_sub_named(rec, "DB::finish_profile", 18, NYTP_SUB_XSUB);
+        return nytp_sub_named(rec, "DB::finish_profile", 18, NYTP_REC_SUB_XSUB);
     if (found->name == NULL && found->stash == NULL) {
         nytp_text_puts(text, "main::");
     } else {
@@ -279,82 +282,84 @@ static struct nytp_sub *resolve(pTHX_ struct nytp_recorder *rec, CV *cv, struct 
         nytp_text_puts(text, "[");
         append_file_name(text, body->file->shown_name);
         nytp_text_printf(text, ":%lu]", (unsigned long)body->last_line);
-        struct nytp_sub *const sub = nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
+        struct nytp_rec_sub *const sub =
+            nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL);
         sub->is_unique = body->file->is_eval;
         return sub;
     }
     return nytp_sub_named(rec, text->ptr, text->len,
-                          CvISXSUB(cv) ? NYTP_SUB_XSUB : NYTP_SUB_PERL);
+                          CvISXSUB(cv) ? NYTP_REC_SUB_XSUB : NYTP_REC_SUB_PERL);
 }
 
 /* The row's sub, if it is still the one that the CV has its name from. */
-static struct nytp_sub *sub_of_body(const struct nytp_body *body, const struct cv_name *found,
-                                    U32 name_hash)
+static struct nytp_rec_sub *sub_of_body(const struct nytp_body *body,
+                                        const struct cv_name *found, U32 name_hash)
 {
     return body->gv == found->raw && body->stash == found->stash && body->name_hash == name_hash
                ? body->sub
                : NULL;
 }
 
-static struct nytp_sub *find_by_key(pTHX_ struct nytp_recorder *rec, CV *cv, const void *key)
+static struct nytp_rec_sub *find_by_key(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                        const void *key)
 {
     struct nytp_body *const body = body_of(rec, key);
     const struct cv_name found = name_of_cv(cv);
     const U32 name_hash = found.name == NULL ? 0 : HEK_HASH(found.name);
-    struct nytp_sub *sub = sub_of_body(body, &found, name_hash);
+    struct nytp_rec_sub *sub = sub_of_body(body, &found, name_hash);
     if (LIKELY(sub != NULL))
         return sub;
-    if (key == rec->compiled.root)
+    if (key == rec->subs.compiled.root)
         nytp_name_compiled(aTHX_ rec); /* this may be another name for the body */
     sub = resolve(aTHX_ rec, cv, body, &found);
     body->sub = sub;
     body->gv = found.raw;
     body->stash = found.stash;
     body->name_hash = name_hash;
-    if (key != cv && sub->kind == NYTP_SUB_PERL) {
+    if (key != cv && sub->kind == NYTP_REC_SUB_PERL) {
         sub->file = body->file;
         sub->first_line = body->first_line;
         sub->last_line = body->last_line;
-    } else if (key == cv && sub->kind == NYTP_SUB_PERL && CvISXSUB(cv)) {
-        sub->kind = NYTP_SUB_XSUB; /* replaced by an xsub of the same name */
+    } else if (key == cv && sub->kind == NYTP_REC_SUB_PERL && CvISXSUB(cv)) {
+        sub->kind = NYTP_REC_SUB_XSUB; /* replaced by an xsub of the same name */
     }
     return sub;
 }
 
-static struct nytp_sub *sub_of_key(pTHX_ struct nytp_recorder *rec, CV *cv, const void *key)
+static struct nytp_rec_sub *sub_of_key(pTHX_ struct nytp_recorder *rec, CV *cv, const void *key)
 {
     nytp_guard(rec);
-    struct nytp_sub *const sub = find_by_key(aTHX_ rec, cv, key);
+    struct nytp_rec_sub *const sub = find_by_key(aTHX_ rec, cv, key);
     nytp_unguard(rec);
     return sub;
 }
 
 /* A GV that holds its CV gives it its name for good, and the pointer is enough to know it by;
  * a GV that the CV holds (anonymous and renamed subs) may have been made for it alone. */
-struct nytp_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv)
+struct nytp_rec_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     const bool is_perl = CvROOT(cv) != NULL && !CvISXSUB(cv);
     if (UNLIKELY(!is_perl))
         return sub_of_key(aTHX_ rec, cv, cv);
     const OP *const root = CvROOT(cv);
     struct nytp_called *const last =
-        &rec->called[nytp_hash_u64(PTR2UV(root)) & (NYTP_CALLED - 1)];
+        &rec->subs.called[nytp_hash_u64(PTR2UV(root)) & (NYTP_CALLED - 1)];
     const void *const gv = NYTP_CV_RAW_GV(cv);
     if (LIKELY(last->root == root && last->gv == gv && !CvCVGV_RC(cv)))
         return last->sub;
-    struct nytp_sub *const sub = sub_of_key(aTHX_ rec, cv, root);
+    struct nytp_rec_sub *const sub = sub_of_key(aTHX_ rec, cv, root);
     *last = (struct nytp_called){root, gv, sub};
     return sub;
 }
 
 /* The entry for BEGIN blocks of the package that is being compiled. */
-static struct nytp_sub *begin_entry(pTHX_ struct nytp_recorder *rec)
+static struct nytp_rec_sub *begin_entry(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_text *const text = &rec->scratch;
     nytp_text_clear(text);
     append_package(text, PL_curstash);
     nytp_text_puts(text, "BEGIN");
-    return nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
+    return nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL);
 }
 
 void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
@@ -369,13 +374,13 @@ void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
     if (body->first_line == 0)
         body->first_line = body->last_line;
     body->sub = NULL;
-    rec->called[nytp_hash_u64(PTR2UV(root)) & (NYTP_CALLED - 1)].root = NULL;
-    rec->compiled.root = root;
-    rec->compiled.cv = PL_compcv;
+    rec->subs.called[nytp_hash_u64(PTR2UV(root)) & (NYTP_CALLED - 1)].root = NULL;
+    rec->subs.compiled.root = root;
+    rec->subs.compiled.cv = PL_compcv;
     if (!CvANON(PL_compcv) && PL_subname != NULL && SvPOK(PL_subname))
-        rec->compiled.name = newSVsv(PL_subname);
+        rec->subs.compiled.name = newSVsv(PL_subname);
     if (CvSPECIAL(PL_compcv))
-        rec->compiled.begin = begin_entry(aTHX_ rec);
+        rec->subs.compiled.begin = begin_entry(aTHX_ rec);
 }
 
 /* Formats have no name here, but their statements may run long after the eval that made them.
@@ -402,18 +407,18 @@ static CV *owner_of(pTHX_ const OP *root, CV *cv, SV *name)
 
 void nytp_name_compiled(pTHX_ struct nytp_recorder *rec)
 {
-    const struct nytp_compiled compiled = rec->compiled;
+    const struct nytp_compiled compiled = rec->subs.compiled;
     const OP *const root = compiled.root;
     if (root == NULL)
         return;
-    rec->compiled.root = NULL;
+    rec->subs.compiled.root = NULL;
     CV *const cv = owner_of(aTHX_ root, compiled.cv, compiled.name);
     if (cv != NULL && hek_is(name_of_cv(cv).name, "BEGIN"))
         nytp_begin_ran(rec, body_of(rec, root));
     else if (cv != NULL && body_of(rec, root)->sub == NULL)
         nytp_sub_of_cv(aTHX_ rec, cv);
     SvREFCNT_dec(compiled.name);
-    Zero(&rec->compiled, 1, struct nytp_compiled);
+    Zero(&rec->subs.compiled, 1, struct nytp_compiled);
 }
 
 /* ---- builtins ---- */
@@ -423,7 +428,7 @@ struct op_name {
     const HEK *package;
     U32 package_hash;
     int type;
-    struct nytp_sub *sub;
+    struct nytp_rec_sub *sub;
 };
 
 /* Builtins that may wait for any time. */
@@ -434,7 +439,7 @@ static const bool waits[MAXO] = {
 #undef NYTP_SLOWOP
 };
 
-static struct nytp_sub *resolve_op(struct nytp_recorder *rec, const HV *stash, int type)
+static struct nytp_rec_sub *resolve_op(struct nytp_recorder *rec, const HV *stash, int type)
 {
     struct nytp_text *const text = &rec->scratch;
     nytp_text_clear(text);
@@ -444,12 +449,13 @@ static struct nytp_sub *resolve_op(struct nytp_recorder *rec, const HV *stash, i
     } else {
         nytp_text_printf(text, "CORE::%s", PL_op_name[type]);
     }
-    struct nytp_sub *const sub = nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_OPCODE);
+    struct nytp_rec_sub *const sub =
+        nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_OPCODE);
     sub->waits = waits[type];
     return sub;
 }
 
-struct nytp_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop, int type)
+struct nytp_rec_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop, int type)
 {
     PERL_UNUSED_CONTEXT;
     const HV *const stash = CopSTASH(cop);
@@ -459,7 +465,7 @@ struct nytp_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop,
     const uint32_t hash = nytp_hash_u64(PTR2UV(stash) ^ (uint64_t)type << 48);
     size_t at = hash;
     struct op_name *known;
-    while ((known = nytp_index_next(&rec->opcodes, hash, &at)) != NULL)
+    while ((known = nytp_index_next(&rec->subs.opcodes, hash, &at)) != NULL)
         if (known->stash == stash && known->type == type)
             break;
     if (LIKELY(known != NULL && known->package == package &&
@@ -467,14 +473,14 @@ struct nytp_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop,
         return known->sub;
     if (known == NULL) {
         Newxz(known, 1, struct op_name);
-        nytp_index_add(&rec->opcodes, hash, known);
+        nytp_index_add(&rec->subs.opcodes, hash, known);
     }
     *known = (struct op_name){stash, package, package_hash, type, NULL};
     known->sub = resolve_op(rec, is_stash ? stash : NULL, type);
     return known->sub;
 }
 
-struct nytp_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *sv)
+struct nytp_rec_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *sv)
 {
     struct nytp_text *const text = &rec->scratch;
     const char *const name = SvPVX_const(sv);
@@ -488,21 +494,21 @@ struct nytp_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *s
         nytp_text_append(text, name, len);
     else
         nytp_text_append_latin1(text, name, len);
-    return nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
+    return nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL);
 }
 
-struct nytp_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv)
+struct nytp_rec_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv)
 {
     struct nytp_text *const text = &rec->scratch;
     nytp_text_clear(text);
     append_package(text, GvSTASH(gv));
     nytp_text_append_hek(text, GvNAME_HEK(gv));
-    return nytp_sub_named(rec, text->ptr, text->len, NYTP_SUB_PERL);
+    return nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL);
 }
 
 /* perl's own idea of the running sub: for findcaller=1, and outside all recorded calls, where
  * it may be a sub that was entered unrecorded. */
-struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec)
+struct nytp_rec_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec)
 {
     for (const PERL_SI *si = PL_curstackinfo; si != NULL; si = si->si_prev) {
         for (I32 i = si->si_cxix; i >= 0; i--) {
@@ -515,14 +521,14 @@ struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec)
         if (si->si_type == PERLSI_SIGNAL && rec->guards.unsafe_signals)
             break; /* the context that the signal interrupted may be half made */
     }
-    return PL_main_start != NULL ? rec->runtime : rec->null_caller;
+    return PL_main_start != NULL ? rec->subs.runtime : rec->subs.null_caller;
 }
 
 void nytp_names_init(pTHX_ struct nytp_recorder *rec)
 {
     PERL_UNUSED_CONTEXT;
-    rec->runtime = nytp_sub_named(rec, "main::RUNTIME", 13, NYTP_SUB_PSEUDO);
-    rec->null_caller = nytp_sub_named(rec, "main::NULL", 10, NYTP_SUB_PSEUDO);
+    rec->subs.runtime = nytp_sub_named(rec, "main::RUNTIME", 13, NYTP_REC_SUB_PSEUDO);
+    rec->subs.null_caller = nytp_sub_named(rec, "main::NULL", 10, NYTP_REC_SUB_PSEUDO);
 }
 
 static void free_item(void *item)
@@ -533,16 +539,16 @@ static void free_item(void *item)
 void nytp_subs_free(pTHX_ struct nytp_recorder *rec)
 {
     PERL_UNUSED_CONTEXT;
-    for (uint32_t i = 1; i <= rec->n_subs; i++) {
-        Safefree(rec->subs[i]->encoded);
-        Safefree(rec->subs[i]);
+    for (uint32_t i = 1; i <= rec->subs.n; i++) {
+        Safefree(rec->subs.all[i]->encoded);
+        Safefree(rec->subs.all[i]);
     }
-    nytp_index_free(&rec->bodies, free_item);
-    nytp_index_free(&rec->opcodes, free_item);
-    nytp_index_free(&rec->subs_by_name, NULL);
-    nytp_index_free(&rec->packages, NULL);
-    nytp_index_free(&rec->kept_packages, NULL);
-    SvREFCNT_dec(rec->compiled.name);
-    Safefree(rec->subs);
-    Safefree(rec->unwritten);
+    nytp_index_free(&rec->subs.bodies, free_item);
+    nytp_index_free(&rec->subs.opcodes, free_item);
+    nytp_index_free(&rec->subs.by_name, NULL);
+    nytp_index_free(&rec->infos.packages, NULL);
+    nytp_index_free(&rec->release.kept_packages, NULL);
+    SvREFCNT_dec(rec->subs.compiled.name);
+    Safefree(rec->subs.all);
+    Safefree(rec->infos.unwritten);
 }

@@ -9,19 +9,19 @@
 
 void nytp_names_init(pTHX_ struct nytp_recorder *rec);
 void nytp_subs_free(pTHX_ struct nytp_recorder *rec);
-struct nytp_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv);
-struct nytp_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop, int type);
-struct nytp_sub *nytp_sub_named(struct nytp_recorder *rec, const char *name, size_t len,
-                                enum nytp_sub_kind kind);
+struct nytp_rec_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv);
+struct nytp_rec_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop, int type);
+struct nytp_rec_sub *nytp_sub_named(struct nytp_recorder *rec, const char *name, size_t len,
+                                    enum nytp_rec_sub_kind kind);
 /* The sub that a string names, from the running package. */
-struct nytp_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *sv);
-struct nytp_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv);
-struct nytp_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec);
+struct nytp_rec_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *sv);
+struct nytp_rec_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv);
+struct nytp_rec_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec);
 void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);
 void nytp_format_compiled(pTHX_ struct nytp_recorder *rec, const OP *root);
 void nytp_body_freed(pTHX_ struct nytp_recorder *rec, const OP *root);
 void nytp_name_compiled(pTHX_ struct nytp_recorder *rec);
-void nytp_sub_needs_info(struct nytp_recorder *rec, struct nytp_sub *sub);
+void nytp_sub_needs_info(struct nytp_recorder *rec, struct nytp_rec_sub *sub);
 
 /* An xsub that starts or finishes the recorder, without a name: calls of it are not recorded.
  */

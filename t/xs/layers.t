@@ -66,6 +66,39 @@ my @glue = map { my $file = $_; map { "$file: $_" } slurp($file) =~ /^#include "
     glob "$XS/glue/*.[ch]";
 is "@glue", '', 'the glue for Perl code knows nothing of the recorder';
 
+# Each part of the recorder's state belongs to the file that state.h names, which alone is to write
+# it. What others still write is listed here, and the list may only become shorter.
+my @FOREIGN = qw(
+    begins:subs.compiled calls:stream.credit_raw calls:stream.flush_raw life:profile.is_child
+    life:profile.n_finished life:profile.n_threads life:profile.overhead_base life:profile.said_end
+    life:profile.started life:stmts.paused life:stream.calibrate_ns life:stream.calibrated_raw
+    life:stream.flush_raw life:subs.called load:profile.n_threads load:stmts.sees_code
+    load:subs.debugger profile:stream.said_failure release:files.all release:infos.n_unwritten
+    release:infos.unwritten release:subs.all release:subs.n subs:infos.n_unwritten
+    subs:infos.size_unwritten subs:infos.unwritten
+);
+
+my %owned = map { $_ => 1 } slurp("$XS/recorder/state.h") =~ /^ +struct nytp_rec_(\w+) \1;/mg;
+cmp_ok scalar(keys %owned), '>', 8, 'state.h has parts';
+my ($n_writes, %foreign) = (0);
+for my $file (grep { /\.c\z/ } @files) {
+    my $text = slurp($file);
+    while ($text =~ /(\+\+|--)?\brec->(\w+)\.(\w+)((?:\[[^\]]*\]*\]|\.\w+)*)\s*([-+*]?=(?!=)|\+\+|--)?/g) {
+        my ($before, $part, $member, $after) = ($1, $2, $3, $5);
+        next if !$owned{$part} || !($before || $after);
+        $n_writes++;
+        $foreign{ stem($file) . ":$part.$member" } = 1 if stem($file) ne $part;
+    }
+    # An element is written, too, where its index is counted up: a[++n] = …
+    while ($text =~ /\[(?:\+\+rec->(\w+)\.(\w+)|rec->(\w+)\.(\w+)\+\+)\]/g) {
+        my ($part, $member) = defined $1 ? ($1, $2) : ($3, $4);
+        $foreign{ stem($file) . ":$part.$member" } = 1 if $owned{$part} && stem($file) ne $part;
+    }
+}
+cmp_ok $n_writes, '>', 30, 'writes to the parts were found';
+is join("\n", sort keys %foreign), join("\n", sort @FOREIGN),
+    'a part of the state is written by its own file, and by whom the list names';
+
 SKIP: {
     my @objects = grep { -e } map { s/\.c\z/.o/r } grep { /\.c\z/ } @files;
     my $has_nm = @objects && qx{nm --version 2>/dev/null} =~ /\S/;
