@@ -6,6 +6,11 @@
  * The format is a log of calls. It is written from the calling-context tree: all time of a
  * context is in its first call, the others follow it empty, so that the totals and numbers of
  * calls are exact while the order of calls is the tree's.
+ *
+ * Time can only be written inside a call. The tree of a recording without call events is an
+ * estimate and has contexts without a call: such a one gets a call of the same sub from a
+ * context that has several, so that the sub's number of calls stays right. Only a sub that was
+ * called less often than it has contexts with time is shown with more calls than it had.
  */
 #include "core/exporter.h"
 
@@ -18,23 +23,66 @@
 /* Some 10 to 20 GB. A damaged profile may speak of any number. */
 #define MOST_CALLS 1000000000u
 
+/* Readers, ours too, take lines of less than 64 KiB. */
+#define MOST_NAME 60000u
+
 /* The main program is no sub in this format: its time is what passes outside every call. */
 static bool is_root(const struct nytp_profile *profile, uint32_t node)
 {
     return profile->nodes[node].parent == node;
 }
 
-static uint64_t calls_of(const struct nytp_node *node)
+/* A context that is written with a call, and one that needs none. */
+static uint64_t first_plan(const struct nytp_node *node)
 {
+    const bool unreturned = (node->flags & NYTP_NODE_UNRETURNED) != 0;
+    if (node->calls == 0 && !unreturned && node->excl_ticks == 0 && node->n_children == 0)
+        return 0;
     return node->calls > 0 ? node->calls : 1;
 }
 
-static uint64_t count_calls(const struct nytp_profile *profile)
+/* Contexts with several calls repay what those without a call of the same sub were given.
+ * `borrowed` is by sub. */
+static void repay(const struct nytp_profile *profile, uint64_t *calls, uint64_t *borrowed)
+{
+    for (uint32_t i = 0; i < profile->n_nodes; i++) {
+        uint64_t *owed = &borrowed[profile->nodes[i].sub];
+        if (calls[i] < 2)
+            continue;
+        const uint64_t repaid = *owed < calls[i] - 1 ? *owed : calls[i] - 1;
+        calls[i] -= repaid;
+        *owed -= repaid;
+    }
+}
+
+/* How many calls to write of each node: 0 leaves it out. NULL when memory is out. */
+static uint64_t *plan_calls(const struct nytp_profile *profile)
+{
+    uint64_t *calls = calloc((size_t)profile->n_nodes + 1, sizeof *calls);
+    uint64_t *borrowed = calloc((size_t)profile->n_subs + 1, sizeof *borrowed);
+    if (calls == NULL || borrowed == NULL) {
+        free(calls);
+        free(borrowed);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < profile->n_nodes; i++) {
+        const struct nytp_node *node = &profile->nodes[i];
+        if (is_root(profile, i))
+            continue;
+        calls[i] = first_plan(node);
+        if (node->calls == 0 && (node->flags & NYTP_NODE_UNRETURNED) == 0)
+            borrowed[node->sub] += calls[i];
+    }
+    repay(profile, calls, borrowed);
+    free(borrowed);
+    return calls;
+}
+
+static uint64_t count_calls(const struct nytp_profile *profile, const uint64_t *planned)
 {
     uint64_t calls = 0;
     for (uint32_t i = 0; i < profile->n_nodes; i++)
-        if (!is_root(profile, i))
-            calls += calls_of(&profile->nodes[i]);
+        calls += planned[i];
     return calls;
 }
 
@@ -77,9 +125,21 @@ static void put_word(struct nytp_out *out, const char *text, uint32_t len)
         nytp_putc(out, text[i] == ' ' ? '_' : text[i]);
 }
 
-/* Introduce a sub before its first mark. */
+/* The start of a name that is too long, without a part of a UTF-8 character. */
+static struct nytp_name cut(struct nytp_name name)
+{
+    uint32_t len = MOST_NAME;
+    while (len > 0 && ((unsigned char)name.ptr[len] & 0xc0) == 0x80)
+        len--;
+    return (struct nytp_name){name.ptr, len};
+}
+
+/* Introduce a sub before its first mark. A number tells names apart that are cut. */
 static void put_sub(struct nytp_out *out, uint32_t sub, struct nytp_name name)
 {
+    const bool too_long = name.len > MOST_NAME;
+    if (too_long)
+        name = cut(name);
     const uint32_t len = package_len(name);
     nytp_printf(out, "& %" PRIx32 " ", sub);
     if (len == 0)
@@ -89,6 +149,8 @@ static void put_sub(struct nytp_out *out, uint32_t sub, struct nytp_name name)
     nytp_putc(out, ' ');
     const uint32_t at = len == 0 ? 0 : len + 2;
     put_word(out, name.ptr + at, name.len - at);
+    if (too_long)
+        nytp_printf(out, "...%" PRIu32, sub);
     nytp_putc(out, '\n');
 }
 
@@ -106,24 +168,26 @@ static void put_mark(struct nytp_out *out, char mark, uint32_t sub)
 }
 
 /* End the first call of a context, and make the others. */
-static void leave(struct nytp_out *out, const struct nytp_node *node)
+static void leave(struct nytp_out *out, uint32_t sub, uint64_t calls)
 {
-    put_mark(out, '-', node->sub);
-    for (uint64_t i = 1; i < calls_of(node) && out->error.status == NYTP_OK; i++) {
-        put_mark(out, '+', node->sub);
-        put_mark(out, '-', node->sub);
+    put_mark(out, '-', sub);
+    for (uint64_t i = 1; i < calls && out->error.status == NYTP_OK; i++) {
+        put_mark(out, '+', sub);
+        put_mark(out, '-', sub);
     }
 }
 
 /* Nodes stand in the order of entries: a caller, then what it called. */
 static void put_calls(const struct nytp_profile *profile, const struct nytp_labels *labels,
-                      bool *introduced, struct nytp_out *out)
+                      const uint64_t *planned, bool *introduced, struct nytp_out *out)
 {
     uint32_t open = 0; /* the node whose call is open, or a root */
     for (uint32_t i = 0; i < profile->n_nodes && out->error.status == NYTP_OK; i++) {
         const struct nytp_node *node = &profile->nodes[i];
+        if (!is_root(profile, i) && planned[i] == 0)
+            continue;
         while (!is_root(profile, open) && open != node->parent) {
-            leave(out, &profile->nodes[open]);
+            leave(out, profile->nodes[open].sub, planned[open]);
             open = profile->nodes[open].parent;
         }
         if (!is_root(profile, i)) {
@@ -136,31 +200,42 @@ static void put_calls(const struct nytp_profile *profile, const struct nytp_labe
         open = i;
     }
     while (!is_root(profile, open)) {
-        leave(out, &profile->nodes[open]);
+        leave(out, profile->nodes[open].sub, planned[open]);
         open = profile->nodes[open].parent;
     }
+}
+
+static void write_log(const struct nytp_profile *profile, const uint64_t *planned,
+                      uint64_t calls, struct nytp_out *out)
+{
+    struct nytp_labels *labels = nytp_labels_new(profile);
+    bool *introduced = calloc(profile->n_subs, sizeof *introduced);
+    if (labels != NULL && introduced != NULL) {
+        put_header(profile, calls, out);
+        put_calls(profile, labels, planned, introduced, out);
+    } else {
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for names");
+    }
+    nytp_labels_free(labels);
+    free(introduced);
 }
 
 static bool write_tmon(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_out *out)
 {
     (void)options;
-    const uint64_t calls = count_calls(profile);
+    uint64_t *planned = plan_calls(profile);
+    if (planned == NULL)
+        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for calls");
+    const uint64_t calls = count_calls(profile, planned);
     if (calls > MOST_CALLS)
-        return nytp_error_set(&out->error, NYTP_ERR_LIMIT,
-                              "%" PRIu64 " calls: tmon.out lists each, and no more than %u "
-                              "are written",
-                              calls, MOST_CALLS);
-    struct nytp_labels *labels = nytp_labels_new(profile);
-    bool *introduced = calloc(profile->n_subs, sizeof *introduced);
-    if (labels != NULL && introduced != NULL) {
-        put_header(profile, calls, out);
-        put_calls(profile, labels, introduced, out);
-    } else {
-        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for names");
-    }
-    nytp_labels_free(labels);
-    free(introduced);
+        nytp_error_set(&out->error, NYTP_ERR_LIMIT,
+                       "%" PRIu64 " calls: tmon.out lists each, and no more than %u "
+                       "are written",
+                       calls, MOST_CALLS);
+    else
+        write_log(profile, planned, calls, out);
+    free(planned);
     return out->error.status == NYTP_OK;
 }
 

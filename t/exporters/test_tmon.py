@@ -100,3 +100,34 @@ def test_more_calls_than_a_log_can_hold(export_command, tmp_path):
     assert done.stderr.endswith(": 1000000001 calls: tmon.out lists each, and no more than "
                                 "1000000000 are written\n")
     assert not (tmp_path / "tmon.out").exists()
+
+
+def test_contexts_without_a_call_take_none_from_the_sum(export_command, tmp_path):
+    """Without call events the tree is an estimate, and some of its contexts have no call."""
+    w = Writer(options={"calls": 0}).pid_start(7).fid(1, "/x/a.pl").time(1000, 1, 1)
+    for name in ("one", "two", "three", "leaf"):
+        w.sub(1, f"main::{name}", 1, 2)
+    for name, calls in (("one", 1), ("two", 1), ("three", 20)):
+        w.callers(1, 1, "main::RUNTIME", f"main::{name}", 20, 100, 50)
+        w.callers(1, 1, f"main::{name}", "main::leaf", calls, 50, 50)
+    w.callers(1, 1, "main::leaf", "main::leaf", 1, 20, 20, 20, 1)
+    w.callers(1, 1, "main::leaf", "main::one", 1, 20, 20, 0, 1)
+    path = w.pid_end(7).save(tmp_path / "in.out")
+    totals = json.loads(export(export_command, "json", path))
+    calls, _ = read_log(export(export_command, "tmon", path))
+    assert calls == {sub["name"]: sub["calls"] for sub in totals["subs"] if sub["kind"] == "perl"}
+
+
+def test_names_longer_than_a_line_are_cut_and_kept_apart(export_command, tmp_path):
+    w = Writer().pid_start(7).fid(1, "/x/a.pl").time(10, 1, 1)
+    for i, name in enumerate(["main::" + "\u00e9" * 35000 + "a", "main::" + "\u00e9" * 35000 + "b",
+                              "P" * 70000 + "::f", "main::after"]):
+        w.entry(1, 1).time(5 + i, 1, 2).leave(1, 5 + i, 5 + i, name, utf8=True).time(1, 1, 1)
+    text = export(export_command, "tmon", w.pid_end(7).save(tmp_path / "in.out"))
+    assert max(len(line.encode()) for line in text.splitlines()) < 61000
+    (tmp_path / "tmon.out").write_text(text)
+    calls, own = read_log(text)
+    assert len(calls) == 4 and set(calls.values()) == {1}
+    subs = json.loads(export(export_command, "json", tmp_path / "tmon.out"))["subs"]
+    assert sum(sub["calls"] for sub in subs if sub["kind"] != "runtime") == 4
+    assert "main::after" in [sub["name"] for sub in subs]
