@@ -158,8 +158,9 @@ own file, with its process id appended, beside that of its parent.
 Finish the profile when one of INT, HUP, TERM, PIPE, BUS, SEGV, or of the signals named, kills the
 program, whatever it is doing at that instant, even when it is out of stack. It then dies of the
 signal as it would have. Signals that are ignored or that the program handles are left alone; one
-that comes to another thread kills without finishing. Without this option, too, a killed program
-leaves all but the last part of a second of its profile.
+that comes to another thread kills without finishing. Should the profile not be writable then, nothing
+is said. Without this option, too, a killed program leaves all but the last part of a second of its
+profile, and where it hung (C<flush>).
 
 =item posix_exit=1
 
@@ -363,7 +364,8 @@ builtins.
 Coroutines (L<Coro>) have a stack each, which a profile cannot say: a call that is open while another
 coroutine runs is the caller of what runs there. Times of statements and exclusive times are right,
 inclusive times and callers across coroutines are not. A sub that was suspended (C<async sub> of
-L<Future::AsyncAwait>) is listed as called once more each time it is resumed.
+L<Future::AsyncAwait>) is listed as called once more each time it is resumed: the
+format has a call for each return, and nothing that says of one that it goes on with another.
 
 
 One interpreter at a time is recorded; threads that it starts run unprofiled, and their number is

@@ -100,6 +100,51 @@ def test_frames_that_never_returned_are_kept_and_marked(stacks, name):
                for frame in frames)
 
 
+def killed_in_a_callback(tmp_path, *comments):
+    """Killed while an event loop, an xsub called on line 36 of a sub, calls back a second time."""
+    w = Writer(options={"calls": 2}).pid_start(1).fid(1, "/x/EV.pm")
+    w.sub(1, "EV::start", 30, 40).sub(1, "main::back", 1, 5)
+    w.entry(1, 10).time(10, 1, 10).entry(1, 36)
+    w.entry(1, 36).time(20, 1, 36).time(30, 1, 2).leave(3, 40, 40, "main::back").time(5, 1, 3)
+    w.entry(1, 36).discount().time(7, 1, 36).time(50, 1, 2)
+    for comment in comments:
+        w.comment(comment)
+    w.time(60, 1, 3)
+    path = tmp_path / "killed"
+    path.write_bytes(w.data())
+    return path
+
+
+def stacks_of(export_command, path):
+    done = subprocess.run([export_command, "--collapsed", "--unit=ns", path], check=False,
+                          capture_output=True, text=True)
+    assert done.returncode == 3, done.stderr
+    return {line.rpartition(" ")[0] for line in done.stdout.splitlines()}
+
+
+def test_an_open_xsub_is_not_named_after_its_caller(export_command, tmp_path):
+    shown = stacks_of(export_command, killed_in_a_callback(tmp_path))
+    assert ("main::RUNTIME;EV::start_[unreturned];(call_at_EV.pm:36)_[unreturned];"
+            "main::back_[unreturned]") in shown
+    assert not any(stack.count("EV::start") > 1 for stack in shown)
+
+
+def test_names_that_the_recorder_told_before_it_was_killed(export_command, tmp_path):
+    shown = stacks_of(export_command, killed_in_a_callback(
+        tmp_path, "nytp-open 3 perl main::other", "nytp-open 2 xsub EV::run"))
+    assert ("main::RUNTIME;EV::start_[unreturned];EV::run_[unreturned];"
+            "main::other_[unreturned]") in shown
+
+
+@pytest.mark.parametrize("comment", [
+    "nytp-open", "nytp-open ", "nytp-open 0 xsub a::b", "nytp-open x xsub a::b",
+    "nytp-open 99999999999 xsub a::b", "nytp-open 999999999 xsub a::b", "nytp-open 2 xsub",
+    "nytp-open 2 xsub ", "nytp-opened 2 xsub a::b"])
+def test_comments_that_tell_no_open_call_change_nothing(export_command, tmp_path, comment):
+    plain = stacks_of(export_command, killed_in_a_callback(tmp_path))
+    assert stacks_of(export_command, killed_in_a_callback(tmp_path, comment)) == plain
+
+
 def test_processes_are_folded_under_one_root(stacks, totals):
     assert {frames[0] for frames, _ in stacks("forks-merged")} == {"main::RUNTIME"}
 
