@@ -16,6 +16,7 @@
 #include "../formats/core/arena.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,7 +137,10 @@ static void put_process_name(const struct trace *t, const char *remark)
     nytp_puts(t->out, "{\"ph\":\"M\",\"name\":\"process_name\"");
     put_ids(t);
     nytp_puts(t->out, ",\"args\":{\"name\":");
-    nytp_process_json_label(t->profile, t->process, remark, t->out);
+    char both[200];
+    snprintf(both, sizeof both, "%s%s", remark,
+             nytp_process_offset_remark(t->profile, t->process));
+    nytp_process_json_label(t->profile, t->process, both, t->out);
     nytp_puts(t->out, "}}");
 }
 

@@ -16,6 +16,7 @@
 
 #include "../formats/core/table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define FORMAT_VERSION 47
@@ -409,8 +410,11 @@ static void put_strings(const struct thread *t)
 static void put_thread(struct thread *t, bool first, bool main_thread, const char *remark)
 {
     const struct nytp_process *process = &t->profile->processes[t->process];
+    char both[200];
+    snprintf(both, sizeof both, "%s%s", remark,
+             nytp_process_offset_remark(t->profile, t->process));
     nytp_puts(t->out, first ? "\n{\"name\":" : ",\n{\"name\":");
-    nytp_process_json_label(t->profile, t->process, remark, t->out);
+    nytp_process_json_label(t->profile, t->process, both, t->out);
     nytp_puts(t->out, ",\"processName\":");
     nytp_process_json_label(t->profile, t->process, "", t->out);
     nytp_printf(t->out,

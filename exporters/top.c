@@ -15,6 +15,7 @@
 #define DEFAULT_ROWS  20
 #define FIXED_COLUMNS 55 /* the numbers and the gaps between them */
 #define MIN_NAME      16
+#define MOST_ALIGNED  200
 #define WAIT_COLUMNS  10
 #define WAIT_TERMINAL 100 /* columns of a terminal that has room for waiting */
 #define HOT_PERCENT   10
@@ -82,7 +83,8 @@ static uint32_t list_rows(const struct nytp_profile *profile, enum order order,
     return n;
 }
 
-/* Columns for names: the longest of them, or what the terminal leaves beside some place. */
+/* Columns for names: the longest of them, or what the terminal leaves beside some place. In a
+ * file, where names are whole, one enormous name does not push all other places away. */
 static uint32_t name_columns(const struct row *rows, uint32_t n, uint32_t columns,
                              uint32_t fixed)
 {
@@ -92,7 +94,7 @@ static uint32_t name_columns(const struct row *rows, uint32_t n, uint32_t column
         longest = width > longest ? width : longest;
     }
     if (columns == 0)
-        return longest;
+        return longest < MOST_ALIGNED ? longest : MOST_ALIGNED;
     const uint32_t left = columns > fixed + MIN_NAME ? columns - fixed : MIN_NAME;
     const uint32_t most = left > 3 * MIN_NAME ? left - left / 3 : left;
     return longest < most ? longest : most;
@@ -138,7 +140,7 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
     const uint32_t used = FIXED_COLUMNS + (waits != NULL ? WAIT_COLUMNS : 0) + name_width + 2;
     const bool fits = options->columns == 0 || options->columns >= used + MIN_NAME;
     if (place.len > 0 && fits) {
-        nytp_text_pad(out, name_width - width + 2);
+        nytp_text_pad(out, width < name_width ? name_width - width + 2 : 2);
         nytp_text_style(out, options->color, NYTP_STYLE_DIM);
         nytp_text_put_tail(out, place, options->columns > 0 ? options->columns - used : 0);
         nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);

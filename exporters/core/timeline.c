@@ -124,7 +124,10 @@ const char *nytp_timeline_remark(const struct nytp_profile *profile, uint32_t pr
     return text;
 }
 
-int64_t nytp_process_offset_ns(const struct nytp_profile *profile, uint32_t process)
+/* Farther apart, nanoseconds are no whole numbers for those who read JSON as doubles. */
+#define FAR_US 8e12
+
+static double offset_us(const struct nytp_profile *profile, uint32_t process)
 {
     const double start_s = profile->processes[process].start_s;
     double first_s = start_s;
@@ -133,6 +136,18 @@ int64_t nytp_process_offset_ns(const struct nytp_profile *profile, uint32_t proc
         if (other_s > 0 && other_s < first_s)
             first_s = other_s;
     }
-    const double offset_us = (start_s - first_s) * 1e6 + 0.5;
-    return offset_us > 0 && offset_us < 8e12 ? (int64_t)offset_us * 1000 : 0;
+    return (start_s - first_s) * 1e6 + 0.5;
+}
+
+int64_t nytp_process_offset_ns(const struct nytp_profile *profile, uint32_t process)
+{
+    const double us = offset_us(profile, process);
+    return us > 0 && us < FAR_US ? (int64_t)us * 1000 : 0;
+}
+
+const char *nytp_process_offset_remark(const struct nytp_profile *profile, uint32_t process)
+{
+    return offset_us(profile, process) < FAR_US
+               ? ""
+               : ", drawn at 0: it began more than 92 days after the first";
 }

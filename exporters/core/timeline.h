@@ -47,7 +47,9 @@ const char *nytp_timeline_remark(const struct nytp_profile *profile, uint32_t pr
                                  char *text, size_t size);
 
 /* How long after the first process this one began, by the clock of the day: whole
- * microseconds, as nanoseconds. */
+ * microseconds, as nanoseconds. 0 when that is more than 92 days, which a viewer's axis does
+ * not hold; the remark for the process's label then says so, and is "" otherwise. */
 int64_t nytp_process_offset_ns(const struct nytp_profile *profile, uint32_t process);
+const char *nytp_process_offset_remark(const struct nytp_profile *profile, uint32_t process);
 
 #endif

@@ -106,6 +106,9 @@ static uint32_t need_file(struct nytp_summary *summary, const struct nytp_event 
     return file;
 }
 
+/* A recording has some twenty of either kind. Each is looked for among all. */
+#define MOST_PAIRS 1000
+
 static bool set_pair(struct nytp_summary *summary, struct nytp_summary_pairs *pairs,
                      struct nytp_str key, struct nytp_str value)
 {
@@ -118,6 +121,8 @@ static bool set_pair(struct nytp_summary *summary, struct nytp_summary_pairs *pa
             pairs->at[i].value = pair.value;
             return true;
         }
+    if (pairs->n >= MOST_PAIRS)
+        return true;
     if (!nytp_grow(&pairs->at, &pairs->capacity, pairs->n, sizeof *pairs->at))
         return no_memory(summary);
     pairs->at[pairs->n++] = pair;

@@ -102,7 +102,8 @@ struct nytp_summary_pair {
     struct nytp_summary_name key, value;
 };
 
-struct nytp_summary_pairs { /* in order of first sight; a later value replaces an earlier one */
+struct nytp_summary_pairs { /* in order of first sight; a later value replaces an earlier one;
+                             * 1000 at most, others are not kept */
     struct nytp_summary_pair *at;
     uint32_t n, capacity;
 };
@@ -153,8 +154,8 @@ bool nytp_summary_finish(struct nytp_summary *summary);
 /* Merge sibling string evals (summary_evals.c): those that one line ran, that have the same
  * source and ran no string evals themselves; where a line has more than max_siblings distinct
  * ones, all of them that ran no string evals. The lowest file id stays and takes over times of
- * lines (not of blocks and subs), calls and subs; anonymous subs of the same line of merged evals
- * become one. */
+ * lines (not of blocks and subs), calls and subs; anonymous subs of the same line of merged
+ * evals become one. */
 bool nytp_summary_merge_evals(struct nytp_summary *summary, uint32_t max_siblings);
 
 /* Index of the file, or NONE. */

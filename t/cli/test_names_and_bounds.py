@@ -81,3 +81,12 @@ def test_a_sub_named_as_a_package_goes_through_tmon(tmp_path):
     done = run("--csv", tmon)
     assert done.returncode == 0, done.stderr
     assert b"\nFoo::," in done.stdout
+
+
+def test_one_enormous_name_does_not_widen_every_row_of_top(tmp_path):
+    w = Writer().pid_start(7).fid(1, "/x/a.pl").time(10, 1, 1)
+    for name in ("main::" + "n" * 1000000, "main::f", "main::g"):
+        w.entry(1, 1).time(5, 1, 2).leave(1, 5, 5, name).time(1, 1, 1).sub(1, name, 2, 2)
+    rows = good("-q", "--top", w.pid_end(7).save(tmp_path / "in.out")).decode().splitlines()
+    assert len([row for row in rows if row.endswith("/x/a.pl:2")]) == 3
+    assert sorted(map(len, rows))[-2] < 400 and max(map(len, rows)) > 1000000

@@ -214,6 +214,28 @@ static void test_lines(void)
     done(&f);
 }
 
+/* Of a path that is too deep the last folders are kept, and they may be those of another. */
+static void test_deep_paths(void)
+{
+    static char deep[2][1400];
+    for (int i = 0; i < 2; i++) {
+        size_t len = (size_t)snprintf(deep[i], sizeof deep[i], "/root%d", i);
+        while (len < 1200)
+            len += (size_t)snprintf(deep[i] + len, sizeof deep[i] - len, "/folder");
+        snprintf(deep[i] + len, sizeof deep[i] - len, "/a.pl");
+    }
+    const struct named names[] = {{deep[0], "first\n"}, {deep[1], "second\n"}};
+    struct fixture f;
+    struct nytp_profile *p = make(&f, names, 2);
+    ok(unpack(p, "deep") && strcmp(f.files[1].name.ptr, f.files[2].name.ptr) != 0,
+       "two deep paths that end alike are two files");
+    const size_t skipped = strlen(top) + 1;
+    ok(holds(f.files[1].name.ptr + skipped, "first\n") &&
+           holds(f.files[2].name.ptr + skipped, "second\n"),
+       "each with its own source");
+    done(&f);
+}
+
 static void test_failures(void)
 {
     static const struct named names[] = {{"/a.pl", "a\n"}};
@@ -238,6 +260,7 @@ int main(void)
     test_same_names();
     test_links();
     test_lines();
+    test_deep_paths();
     test_failures();
     char command[PATH_MAX + 16];
     snprintf(command, sizeof command, "rm -rf '%s'", top);

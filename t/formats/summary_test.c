@@ -2,6 +2,8 @@
  *
  * Sums by file id and line, by sub and call site; merging of sibling string evals.
  */
+#include "formats/core/model.h"
+#include "formats/core/strings.h"
 #include "formats/core/summary.h"
 
 #include <stdio.h>
@@ -101,6 +103,31 @@ static void test_times(void)
     nytp_summary_free(summary);
 }
 
+static bool put_attribute(struct nytp_summary *summary, const char *key, const char *value)
+{
+    return put(summary, (struct nytp_event){.tag = NYTP_TAG_ATTRIBUTE,
+                                            .u.pair = {.key = str(key), .value = str(value)}});
+}
+
+static void test_attributes(void)
+{
+    struct nytp_summary *summary = nytp_summary_new();
+    bool all = true;
+    for (int i = 0; i < 3000; i++) {
+        char key[20];
+        snprintf(key, sizeof key, "key%d", i);
+        all = put_attribute(summary, key, "old") && all;
+    }
+    all = put_attribute(summary, "key999", "new") && all;
+    all = put_attribute(summary, "key2999", "new") && all;
+    const struct nytp_summary_pairs *kept = &summary->attributes;
+    ok(all && kept->n == 1000, "of thousands of attributes 1000 are kept");
+    ok(strcmp(nytp_strings_get(summary->strings, kept->at[999].key.id).ptr, "key999") == 0 &&
+           strcmp(nytp_strings_get(summary->strings, kept->at[999].value.id).ptr, "new") == 0,
+       "and still get their last value");
+    nytp_summary_free(summary);
+}
+
 static void test_limits(void)
 {
     struct nytp_summary *summary = nytp_summary_new();
@@ -192,6 +219,7 @@ static void test_evals(void)
 int main(void)
 {
     test_times();
+    test_attributes();
     test_limits();
     test_evals();
     printf("1..%d\n", n_tests);
