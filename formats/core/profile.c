@@ -71,6 +71,10 @@ const struct nytp_source_line *nytp_profile_source(const struct nytp_profile *p,
 
 /* ---- invariants -------------------------------------------------------------------------- */
 
+/* That a call is nested below one that had ended cannot be seen here: an xsub may call itself
+ * (List::Util::first given its own address), and one that switches coroutines is open while
+ * lines of any sub run, so neither depth nor call sites below an xsub prove anything. */
+
 #define REQUIRE(condition, ...)                                                                \
     do {                                                                                       \
         if (!(condition))                                                                      \
