@@ -377,7 +377,7 @@ static bool keep_span(struct nytp_builder *b, const struct nytp_built_span *span
         nytp_built_span_pruned(b, span);
         return true;
     }
-    if (b->n_spans / 2 >= b->options.max_spans && !nytp_built_spans_limit(b))
+    if (b->n_spans / 5 * 4 >= b->options.max_spans && !nytp_built_spans_limit(b))
         return out_of_memory(b);
     if (!nytp_grow(&b->spans, &b->spans_capacity, b->n_spans, sizeof *b->spans))
         return out_of_memory(b);
