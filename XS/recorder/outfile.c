@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -177,23 +178,52 @@ enum claim {
     FAILED
 };
 
+static char *numbered(const char *path, unsigned n)
+{
+    char *longer = NULL;
+    return asprintf(&longer, "%s.%u", path, n) < 0 ? NULL : longer;
+}
+
+static bool is_taken(const char *path, unsigned n)
+{
+    struct stat there;
+    char *const longer = numbered(path, n);
+    const bool is_taken = longer == NULL || lstat(longer, &there) == 0 || errno != ENOENT;
+    free(longer);
+    return is_taken;
+}
+
+/* A number behind which nothing stands, mostly the first: numbers are given one after another,
+ * so a few looks find it among thousands. 0: none. */
+static unsigned free_number(const char *path)
+{
+    unsigned taken = 0, is_free = 1;
+    while (is_taken(path, is_free)) {
+        taken = is_free;
+        if (is_free > UINT_MAX / 2)
+            return 0;
+        is_free *= 2;
+    }
+    while (is_free - taken > 1) {
+        const unsigned middle = taken + (is_free - taken) / 2;
+        if (is_taken(path, middle))
+            taken = middle;
+        else
+            is_free = middle;
+    }
+    return is_free;
+}
+
 /* Give the profile that an earlier process of this run finished another name, NAME.1 or the
  * next that is free. We hold its lock, and nobody else renames what is at the path meanwhile.
  */
 static enum claim move_away(const char *path)
 {
-    for (unsigned n = 1; n != 0; n++) {
-        struct stat there;
-        char *longer = NULL;
-        if (asprintf(&longer, "%s.%u", path, n) < 0)
-            return KEPT;
-        const bool is_free = lstat(longer, &there) != 0 && errno == ENOENT;
-        const bool ok = is_free && rename(path, longer) == 0;
-        free(longer);
-        if (is_free)
-            return ok ? MOVED : KEPT;
-    }
-    return KEPT;
+    const unsigned n = free_number(path);
+    char *const longer = n == 0 ? NULL : numbered(path, n);
+    const bool ok = longer != NULL && rename(path, longer) == 0;
+    free(longer);
+    return ok ? MOVED : KEPT;
 }
 
 /* What is to be done about a locked file. */

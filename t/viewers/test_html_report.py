@@ -332,7 +332,10 @@ def test_inverted_it_shows_own_times(page, report):
         seen[name] = time.partition(",")[0]
         one.key("ArrowRight")
     own = flame.own_by_sub()
-    assert seen == {name: report_pages.time_text(time) for name, time in own.most_common(5)}
+    # what lies on the edge between two roundings may be shown as either
+    near = {name: {report_pages.time_text(time * edge) for edge in (1 - 1e-6, 1, 1 + 1e-6)}
+            for name, time in own.most_common(5)}
+    assert seen.keys() == near.keys() and all(seen[name] in near[name] for name in seen)
 
 
 def test_callers_and_callees_of_one_sub(page, report):
