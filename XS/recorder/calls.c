@@ -280,8 +280,7 @@ static NYTP_COLD void flush_before_wait(pTHX_ struct nytp_recorder *rec)
     nytp_infos_write(aTHX_ rec, false);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     nytp_clock_resume(&rec->clock);
-    rec->stream.flush_raw = nytp_clock_raw(&rec->clock);
-    rec->stream.credit_raw -= (int64_t)(rec->stream.flush_raw - raw);
+    nytp_stream_pay_flush(rec, raw);
     nytp_unguard(rec);
     RESTORE_ERRNO;
 }

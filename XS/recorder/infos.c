@@ -186,3 +186,12 @@ void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing)
             write_closing_info(aTHX_ rec, rec->infos.unwritten[i]);
     forget_packages(rec);
 }
+
+void nytp_infos_forget_unused(struct nytp_recorder *rec)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < rec->infos.n_unwritten; i++)
+        if (rec->infos.unwritten[i]->in_use)
+            rec->infos.unwritten[n++] = rec->infos.unwritten[i];
+    rec->infos.n_unwritten = n;
+}

@@ -11,4 +11,7 @@
 void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing);
 void nytp_infos_write_known(struct nytp_recorder *rec); /* what needs no look at perl */
 
+/* Subs that are not in use are about to be freed. */
+void nytp_infos_forget_unused(struct nytp_recorder *rec);
+
 #endif

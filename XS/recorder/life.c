@@ -26,17 +26,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum {
-    FIRST_CALIBRATION_NS = 1000000,
-};
-
 /* ---- start ---- */
 
 static void go_on_recording(struct nytp_recorder *rec)
 {
     nytp_state_set(rec, NYTP_RECORDING);
-    rec->stream.flush_raw = rec->stream.calibrated_raw = nytp_clock_raw(&rec->clock);
-    nytp_stream_plan_wake_up(rec, rec->stream.flush_raw);
+    nytp_stream_restart(rec);
 }
 
 /* Recording begins, in a new file or after a pause. */
@@ -92,7 +87,7 @@ void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
     if (rec->clock.rate == 0)
         nytp_clock_init(&rec->clock, (int)rec->options.clock);
     if (nytp_profile_open(aTHX_ rec)) {
-        rec->stream.calibrate_ns = FIRST_CALIBRATION_NS;
+        nytp_stream_begin(rec);
         begin_file(aTHX_ rec);
         nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
         if (rec->profile.generation == 1)

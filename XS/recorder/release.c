@@ -108,27 +108,6 @@ static bool sub_stays(void *context, void *item)
     return ((const struct nytp_rec_sub *)item)->in_use;
 }
 
-static void free_subs(struct nytp_recorder *rec)
-{
-    size_t n_unwritten = 0;
-    for (size_t i = 0; i < rec->infos.n_unwritten; i++)
-        if (rec->infos.unwritten[i]->in_use)
-            rec->infos.unwritten[n_unwritten++] = rec->infos.unwritten[i];
-    rec->infos.n_unwritten = n_unwritten;
-    uint32_t n_subs = 0;
-    for (uint32_t i = 1; i <= rec->subs.n; i++) {
-        struct nytp_rec_sub *const sub = rec->subs.all[i];
-        if (sub->in_use) {
-            rec->subs.all[++n_subs] = sub;
-            continue;
-        }
-        Safefree(sub->encoded);
-        Safefree(sub);
-    }
-    rec->subs.n = n_subs;
-    Zero(rec->subs.called, NYTP_CALLED, struct nytp_called);
-}
-
 /* ---- files ---- */
 
 static bool remember(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file *file)
@@ -179,8 +158,10 @@ void nytp_release(pTHX_ struct nytp_recorder *rec)
     mark_subs(rec);
     if (is_open)
         tell_places(aTHX_ rec);
-    if (nytp_arcs_release(rec) && nytp_index_filter(&rec->subs.by_name, sub_stays, NULL))
-        free_subs(rec);
+    if (nytp_arcs_release(rec) && nytp_index_filter(&rec->subs.by_name, sub_stays, NULL)) {
+        nytp_infos_forget_unused(rec);
+        nytp_subs_release(rec);
+    }
     mark_files(rec);
     remember_files(aTHX_ rec);
     nytp_index_filter(&rec->files.by_name, file_stays, rec);

@@ -9,6 +9,7 @@
 
 enum {
     SHARE_AT_RISK = 128, /* of a profile, that is not on disk: one in so many bytes */
+    FIRST_CALIBRATION_NS = 1000000,
     LAST_CALIBRATION_NS = 1000000000,
     WAIT_SHARE = 50,
     MOST_CREDIT_NS = 10000000,
@@ -105,4 +106,21 @@ int64_t nytp_axis_now(const struct nytp_recorder *rec)
     const uint64_t raw =
         rec->clock.pauses > 0 ? rec->clock.paused_raw : nytp_clock_raw(&rec->clock);
     return nytp_clock_ticks(&rec->clock, raw);
+}
+
+void nytp_stream_pay_flush(struct nytp_recorder *rec, uint64_t raw)
+{
+    rec->stream.flush_raw = nytp_clock_raw(&rec->clock);
+    rec->stream.credit_raw -= (int64_t)(rec->stream.flush_raw - raw);
+}
+
+void nytp_stream_begin(struct nytp_recorder *rec)
+{
+    rec->stream.calibrate_ns = FIRST_CALIBRATION_NS;
+}
+
+void nytp_stream_restart(struct nytp_recorder *rec)
+{
+    rec->stream.flush_raw = rec->stream.calibrated_raw = nytp_clock_raw(&rec->clock);
+    nytp_stream_plan_wake_up(rec, rec->stream.flush_raw);
 }

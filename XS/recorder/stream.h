@@ -20,8 +20,15 @@ void nytp_stream_recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw);
 
 /* Flushes that calls ask for may take one part in WAIT_SHARE of the time, and MOST_CREDIT_NS at
  * once: a program that blocks now and then flushes each time, one that reads a socket byte by
- * byte only now and then. What one has cost is taken off credit_raw. */
+ * byte only now and then. */
 bool nytp_stream_can_pay_flush(struct nytp_recorder *rec, uint64_t raw);
+/* One that began at reading `raw` is done. */
+void nytp_stream_pay_flush(struct nytp_recorder *rec, uint64_t raw);
+
+/* A new stream: the clock is calibrated often at first. */
+void nytp_stream_begin(struct nytp_recorder *rec);
+/* Recording goes on now: flushes and calibrations are due from now. */
+void nytp_stream_restart(struct nytp_recorder *rec);
 
 void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw);
 

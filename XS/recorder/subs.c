@@ -536,6 +536,22 @@ static void free_item(void *item)
     Safefree(item);
 }
 
+void nytp_subs_release(struct nytp_recorder *rec)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 1; i <= rec->subs.n; i++) {
+        struct nytp_rec_sub *const sub = rec->subs.all[i];
+        if (sub->in_use) {
+            rec->subs.all[++n] = sub;
+            continue;
+        }
+        Safefree(sub->encoded);
+        Safefree(sub);
+    }
+    rec->subs.n = n;
+    Zero(rec->subs.called, NYTP_CALLED, struct nytp_called);
+}
+
 void nytp_subs_free(pTHX_ struct nytp_recorder *rec)
 {
     PERL_UNUSED_CONTEXT;

@@ -8,6 +8,8 @@
 #include "state.h"
 
 void nytp_names_init(pTHX_ struct nytp_recorder *rec);
+/* Free the subs that are not in use, to which nothing leads any more. */
+void nytp_subs_release(struct nytp_recorder *rec);
 void nytp_subs_free(pTHX_ struct nytp_recorder *rec);
 struct nytp_rec_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv);
 struct nytp_rec_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop, int type);

@@ -69,12 +69,10 @@ is "@glue", '', 'the glue for Perl code knows nothing of the recorder';
 # Each part of the recorder's state belongs to the file that state.h names, which alone is to write
 # it. What others still write is listed here, and the list may only become shorter.
 my @FOREIGN = qw(
-    begins:subs.compiled calls:stream.credit_raw calls:stream.flush_raw life:profile.is_child
+    begins:subs.compiled life:profile.is_child
     life:profile.n_finished life:profile.n_threads life:profile.overhead_base life:profile.said_end
-    life:profile.started life:stmts.paused life:stream.calibrate_ns life:stream.calibrated_raw
-    life:stream.flush_raw life:subs.called load:profile.n_threads load:stmts.sees_code
-    load:subs.debugger profile:stream.said_failure release:files.all release:infos.n_unwritten
-    release:infos.unwritten release:subs.all release:subs.n subs:infos.n_unwritten
+    life:profile.started life:stmts.paused life:subs.called load:profile.n_threads load:stmts.sees_code
+    load:subs.debugger profile:stream.said_failure release:files.all subs:infos.n_unwritten
     subs:infos.size_unwritten subs:infos.unwritten
 );
 
