@@ -112,21 +112,60 @@ static void put_tree(struct nytp_report *report, const struct leaf *leaves, uint
     close_folders(report, open);
 }
 
-void nytp_report_folder_tree(struct nytp_report *report)
+/* The files by path, report->n_ranked of them; NULL: out of memory. */
+static struct leaf *sorted_leaves(struct nytp_report *report)
 {
     struct leaf *leaves = malloc(((size_t)report->n_ranked + 1) * sizeof *leaves);
     if (leaves == NULL) {
         nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
-        return;
+        return NULL;
     }
     for (uint32_t i = 0; i < report->n_ranked; i++) {
         const uint32_t f = report->files_by_time[i];
         leaves[i] = (struct leaf){report->files[f].shown, report->files[f].shown_len, f};
     }
     qsort(leaves, report->n_ranked, sizeof *leaves, compare_leaves);
+    return leaves;
+}
+
+void nytp_report_folder_tree(struct nytp_report *report)
+{
+    struct leaf *leaves = sorted_leaves(report);
+    if (leaves == NULL)
+        return;
     nytp_puts(report->out, "<details class=\"folders\"><summary>Files by folder</summary>\n"
                            "<ul class=\"tree\">\n");
     put_tree(report, leaves, report->n_ranked);
     nytp_puts(report->out, "</ul></details>\n");
+    free(leaves);
+}
+
+/* With so few files the table is at hand. */
+#define MIN_JUMP_FILES 10
+
+/* A list in a <details>: a <select> would do nothing without script. */
+void nytp_report_jump_list(struct nytp_report *report)
+{
+    struct nytp_out *out = report->out;
+    if (report->n_ranked < MIN_JUMP_FILES)
+        return;
+    struct leaf *leaves = sorted_leaves(report);
+    if (leaves == NULL)
+        return;
+    nytp_printf(out,
+                "<nav aria-label=\"Source files\"><details class=\"folders\"><summary>Jump to "
+                "one of %u source files</summary><ul>\n",
+                (unsigned)report->n_ranked);
+    for (uint32_t i = 0; i < report->n_ranked; i++) {
+        const uint32_t f = leaves[i].file;
+        char name[NYTP_REPORT_NAME];
+        nytp_report_page_name(report, f, nytp_report_link_level(report, f), name);
+        nytp_puts(out, "<li><a href=");
+        nytp_report_put_url(report, name, "");
+        nytp_putc(out, '>');
+        nytp_report_put_file(report, f);
+        nytp_puts(out, "</a>\n");
+    }
+    nytp_puts(out, "</ul></details></nav>\n");
     free(leaves);
 }

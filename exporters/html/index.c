@@ -72,6 +72,7 @@ void nytp_report_index(struct nytp_report *report)
     report->explained = true;
     nytp_report_page_begin(report, &page);
     put_sentence(report);
+    nytp_report_jump_list(report);
     if (report->flame)
         nytp_report_flame_section(report, NONE);
     nytp_report_sub_table(report, "top", "Top 15 subroutines", report->subs_by_time,

@@ -182,6 +182,14 @@ static bool index_calls(struct nytp_report *report)
     return report->calls_by_place != NULL;
 }
 
+/* The file that ran an eval, or the one that this was merged into. */
+static uint32_t file_that_ran(const struct nytp_summary *summary, uint32_t eval)
+{
+    const uint32_t file = summary->files[eval].eval_file;
+    const uint32_t into = summary->files[file].merged_into;
+    return into != NYTP_SUMMARY_NONE ? into : file;
+}
+
 static bool index_evals(struct nytp_report *report)
 {
     const struct nytp_summary *summary = report->summary;
@@ -191,11 +199,8 @@ static bool index_evals(struct nytp_report *report)
         const struct nytp_summary_file *file = &summary->files[f];
         if (file->eval_file == NYTP_SUMMARY_NONE || file->merged_into != NYTP_SUMMARY_NONE)
             continue;
-        uint32_t into = file->eval_file;
-        if (summary->files[into].merged_into != NYTP_SUMMARY_NONE)
-            into = summary->files[into].merged_into;
         entries[n++] = (struct sort_entry){
-            .file = into,
+            .file = file_that_ran(summary, f),
             .line = file->eval_line,
             .time = (double)report->files[f].all_ticks,
             .name = {.ptr = NULL},
@@ -205,6 +210,41 @@ static bool index_evals(struct nytp_report *report)
     report->n_evals = n;
     report->evals_by_place = sorted_index(entries, n);
     return report->evals_by_place != NULL;
+}
+
+static int compare_indexes(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+static bool ran_at_one_place(const struct nytp_summary *summary, uint32_t a, uint32_t b)
+{
+    return summary->files[a].eval_line == summary->files[b].eval_line &&
+           file_that_ran(summary, a) == file_that_ran(summary, b);
+}
+
+/* The string evals of each line in the order they came; needs evals_by_place. */
+static bool index_siblings(struct nytp_report *report)
+{
+    const uint32_t n = report->n_evals;
+    uint32_t *siblings = report->siblings = malloc(((size_t)n + 1) * sizeof *siblings);
+    if (siblings == NULL)
+        return false;
+    memcpy(siblings, report->evals_by_place, n * sizeof *siblings);
+    for (uint32_t first = 0, end; first < n; first = end) {
+        for (end = first + 1;
+             end < n && ran_at_one_place(report->summary, siblings[first], siblings[end]);)
+            end++;
+        qsort(siblings + first, end - first, sizeof *siblings, compare_indexes);
+        for (uint32_t i = first; i < end; i++) {
+            struct nytp_report_file *file = &report->files[siblings[i]];
+            file->first_sibling = first;
+            file->n_siblings = end - first;
+            file->sibling = i - first;
+        }
+    }
+    return true;
 }
 
 static bool index_files(struct nytp_report *report)
@@ -245,9 +285,7 @@ static void note_stretches(struct nytp_report *report)
         file->n_calls++;
     }
     for (uint32_t i = report->n_evals; i-- > 0;) {
-        uint32_t into = summary->files[report->evals_by_place[i]].eval_file;
-        if (summary->files[into].merged_into != NYTP_SUMMARY_NONE)
-            into = summary->files[into].merged_into;
+        const uint32_t into = file_that_ran(summary, report->evals_by_place[i]);
         report->files[into].first_eval = i;
         report->files[into].n_evals++;
     }
@@ -443,7 +481,8 @@ static bool prepare(struct nytp_report *report)
     if (!sum_evals(report))
         return false;
     if (!index_subs_by_time(report) || !index_subs_by_name(report) ||
-        !index_subs_by_file(report) || !index_calls(report) || !index_evals(report))
+        !index_subs_by_file(report) || !index_calls(report) || !index_evals(report) ||
+        !index_siblings(report))
         return false;
     note_stretches(report);
     for (uint32_t f = 0; f < summary->n_files; f++)
@@ -467,6 +506,7 @@ static void release(struct nytp_report *report)
     free(report->subs_by_file);
     free(report->calls_by_place);
     free(report->evals_by_place);
+    free(report->siblings);
 }
 
 /* ---- the report ---- */

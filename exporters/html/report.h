@@ -7,7 +7,7 @@
  *   names.c     names of files and subs as the pages show them, links between pages
  *   page.c      the frame around a page; times and other cells
  *   tables.c    tables of subs, files and packages
- *   folders.c   files as a tree of folders
+ *   folders.c   files as a tree of folders, and the list to jump to one
  *   index.c     index.html, index-subs-excl.html, subs-treemap-excl.html
  *   source.c    the pages of source files
  *   notes.c     who calls a sub, what a line calls, its string evals
@@ -43,17 +43,19 @@ struct nytp_report_file { /* by index of the summary's files */
     int64_t ticks;
     uint64_t all_stmts; /* with all string evals that it ran, and those that these ran */
     int64_t all_ticks;
-    uint32_t n_direct, n_nested;  /* those evals, merged ones counted too */
-    uint32_t n_defined;           /* Perl subs that it and these evals define, … */
-    uint64_t defined_calls;       /* … how often they were called … */
-    double defined_s;             /* … and their exclusive time */
-    uint32_t n_lines;             /* last line that anything is known of, plus 1 */
-    bool has_line_0;              /* there is something that perl knows no line of */
-    uint32_t first_sub, n_subs;   /* into subs_by_file */
-    uint32_t first_call, n_calls; /* into calls_by_place */
-    uint32_t first_eval, n_evals; /* into evals_by_place: those it ran directly */
-    uint32_t place;               /* in files_by_time, or NONE */
-    char *dot;                    /* name of its call graph, NULL = none */
+    uint32_t n_direct, n_nested;        /* those evals, merged ones counted too */
+    uint32_t n_defined;                 /* Perl subs that it and these evals define, … */
+    uint64_t defined_calls;             /* … how often they were called … */
+    double defined_s;                   /* … and their exclusive time */
+    uint32_t n_lines;                   /* last line that anything is known of, plus 1 */
+    bool has_line_0;                    /* there is something that perl knows no line of */
+    uint32_t first_sub, n_subs;         /* into subs_by_file */
+    uint32_t first_call, n_calls;       /* into calls_by_place */
+    uint32_t first_eval, n_evals;       /* into evals_by_place: those it ran directly */
+    uint32_t place;                     /* in files_by_time, or NONE */
+    uint32_t first_sibling, n_siblings; /* evals: those of its place, into siblings … */
+    uint32_t sibling;                   /* … and which of them it is, from 0 */
+    char *dot;                          /* name of its call graph, NULL = none */
 };
 
 struct nytp_report_sub {    /* by index of the summary's subs */
@@ -87,7 +89,8 @@ struct nytp_report {
     uint32_t *subs_by_file;   /* by file, first line, name */
     uint32_t *calls_by_place; /* by file, line, inclusive time falling */
     uint32_t *evals_by_place; /* by eval_file, eval_line, time falling; not the merged ones */
-    uint32_t n_subs, n_calls, n_evals; /* lengths of the three */
+    uint32_t *siblings;       /* the same evals by eval_file, eval_line, then as they came */
+    uint32_t n_subs, n_calls, n_evals; /* lengths of these; siblings has n_evals */
 };
 
 /* The constant assets, made by the build from report.css and report.js (embed.c). */
@@ -200,6 +203,8 @@ void nytp_report_never_table(struct nytp_report *report);
 void nytp_report_file_table(struct nytp_report *report);
 void nytp_report_package_table(struct nytp_report *report);
 void nytp_report_folder_tree(struct nytp_report *report);
+/* Links to all files by name, where they are so many that one has to look for one. */
+void nytp_report_jump_list(struct nytp_report *report);
 
 /* ---- index.c ---- */
 void nytp_report_index(struct nytp_report *report);

@@ -67,7 +67,47 @@ static void put_file_fact(struct nytp_report *report, uint32_t f)
     nytp_puts(out, is_path ? "</a>\n" : "\n");
 }
 
-/* Where an eval ran, how many are shown as one, and its siblings' pages. */
+/* At most so many siblings before an eval and after it are linked: all of them on every page
+ * would be the square of their number. The line that ran them lists the others. */
+#define MAX_SIBLINGS 25
+
+static void put_sibling(struct nytp_report *report, uint32_t eval, uint32_t number,
+                        bool is_self)
+{
+    struct nytp_out *out = report->out;
+    const bool linked = !is_self && report->files[eval].stem != NULL;
+    if (linked) {
+        char name[NYTP_REPORT_NAME];
+        nytp_report_page_name(report, eval, NYTP_LEVEL_LINE, name);
+        nytp_puts(out, "<a href=");
+        nytp_report_put_url(report, name, "");
+        nytp_putc(out, '>');
+    }
+    nytp_printf(out, is_self ? "<b aria-current=\"page\">%u</b>" : "%u", (unsigned)number);
+    if (linked)
+        nytp_puts(out, "</a>");
+}
+
+/* The other evals of the line that ran this one, numbered as they came. */
+static void put_siblings(struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_report_file *file = &report->files[f];
+    const uint32_t n = file->n_siblings, self = file->sibling;
+    if (n < 2)
+        return;
+    const uint32_t first = self > MAX_SIBLINGS ? self - MAX_SIBLINGS : 0;
+    const uint32_t end = n - self > MAX_SIBLINGS + 1 ? self + MAX_SIBLINGS + 1 : n;
+    nytp_puts(report->out, "<dt>Sibling evals<dd>");
+    for (uint32_t i = first; i < end; i++) {
+        nytp_puts(report->out, i > first ? ", " : first > 0 ? "\xe2\x80\xa6, " : "");
+        put_sibling(report, report->siblings[file->first_sibling + i], i + 1, i == self);
+    }
+    if (end - first < n)
+        nytp_printf(report->out, "%s of %u", end < n ? ", \xe2\x80\xa6" : "", (unsigned)n);
+    nytp_putc(report->out, '\n');
+}
+
+/* Where an eval ran, its siblings' pages, and how many are shown as one. */
 static void put_eval_facts(struct nytp_report *report, uint32_t f)
 {
     const struct nytp_summary_file *file = &report->summary->files[f];
@@ -79,6 +119,7 @@ static void put_eval_facts(struct nytp_report *report, uint32_t f)
     nytp_putc(out, '>');
     nytp_report_put_file(report, file->eval_file);
     nytp_printf(out, " line %u</a>\n", (unsigned)file->eval_line);
+    put_siblings(report, f);
     if (file->n_merged == 0)
         return;
     nytp_printf(out, "<dt>Merged<dd>%u string evals of this place are shown as one%s\n",

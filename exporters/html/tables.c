@@ -248,6 +248,57 @@ static void put_file_row(struct nytp_report *report, uint32_t f, double all_s, u
     nytp_putc(out, '\n');
 }
 
+static int compare_ticks(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* A damaged profile may have times that are further apart than a number can say. */
+static int64_t distance(int64_t a, int64_t b)
+{
+    const uint64_t ticks = a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+    return ticks > INT64_MAX ? INT64_MAX : (int64_t)ticks;
+}
+
+/* Of an even number the upper one of the middle, of none 0. Sorts them. */
+static int64_t upper_median(int64_t *ticks, uint32_t n)
+{
+    if (n == 0)
+        return 0;
+    qsort(ticks, n, sizeof *ticks, compare_ticks);
+    return ticks[n / 2];
+}
+
+static void put_time_row(struct nytp_report *report, int64_t ticks, const char *words)
+{
+    nytp_puts(report->out, "<tr><td>");
+    nytp_report_time_cell(report, nytp_report_seconds(report, ticks), false, 0);
+    nytp_printf(report->out, "<td colspan=2>%s\n", words);
+}
+
+/* The median of the files' times and the median of their distances from it. Files that took no
+ * time count for neither, as in Devel::NYTProf. */
+static void put_spread(struct nytp_report *report)
+{
+    int64_t *ticks = malloc(((size_t)report->n_ranked + 1) * sizeof *ticks);
+    if (ticks == NULL) {
+        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+        return;
+    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < report->n_ranked; i++) {
+        ticks[n] = report->files[report->files_by_time[i]].all_ticks;
+        n += ticks[n] != 0;
+    }
+    const int64_t median = upper_median(ticks, n);
+    put_time_row(report, median, "Median");
+    for (uint32_t i = 0; i < n; i++)
+        ticks[i] = distance(ticks[i], median);
+    put_time_row(report, upper_median(ticks, n), "Deviation from the median");
+    free(ticks);
+}
+
 void nytp_report_file_table(struct nytp_report *report)
 {
     struct nytp_out *out = report->out;
@@ -271,13 +322,7 @@ void nytp_report_file_table(struct nytp_report *report)
     nytp_printf(out, "<td colspan=2>Total\n<tr><td>%llu", (unsigned long long)(stmts / n));
     nytp_report_time_cell(report, seconds / n, false, 0);
     nytp_puts(out, "<td colspan=2>Average\n");
-    if (report->n_ranked > 0) {
-        const uint32_t middle = report->files_by_time[(report->n_ranked - 1) / 2];
-        nytp_puts(out, "<tr><td>");
-        nytp_report_time_cell(
-            report, nytp_report_seconds(report, report->files[middle].all_ticks), false, 0);
-        nytp_puts(out, "<td colspan=2>Median\n");
-    }
+    put_spread(report);
     nytp_puts(out, "</table></div>\n");
 }
 

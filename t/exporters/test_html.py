@@ -7,6 +7,7 @@ What the pages look like and do in a browser is for t/viewers.
 
 import collections
 import json
+import math
 import os
 import pathlib
 import re
@@ -14,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import urllib.parse
 
 import pytest
 
@@ -22,6 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import hostile  # noqa: E402
 import htmlpages  # noqa: E402
 import nytpread  # noqa: E402
+import nytpwrite  # noqa: E402
 import peerpages  # noqa: E402
 import profiles  # noqa: E402
 from totals import Totals  # noqa: E402
@@ -255,6 +258,87 @@ def test_files_and_totals_of_the_index_are_the_peers(report, peer, name):
     assert mine[:5] == numbers[:5]
     # those that are merged are one there
     assert (mine[5] is None) == (numbers[5] is None) and int(mine[5] or 0) >= int(numbers[5] or 0)
+
+
+def foot(page, table):
+    """The rows below the table of files: what each is -> statements, time, text."""
+    rows = next(t for t in page.root.elements("table") if t.get("id") == table).elements("tfoot")[0].elements("tr")
+    cells = [row.elements("td") for row in rows]
+    return {row[2].text().split()[0]: (row[0].text(), row[1], row[2].text()) for row in cells}
+
+
+@pytest.mark.parametrize("name", ["mixed-calls1", "evals", "requires", "recurse"])
+def test_average_median_and_deviation_are_the_peers(report, peer, name):
+    got, want = foot(report(name).pages["index.html"], "files"), foot(peer(name).pages["index.html"], "filestable")
+    assert list(got) == list(want) == ["Total", "Average", "Median", "Deviation"]
+    # a line of which only discounted records are known is a statement there, which they then miss
+    missed = re.search(r"(-?\d+) statements are unaccounted", want["Total"][2])
+    assert int(got["Total"][0]) == int(want["Total"][0]) + int(missed[1] if missed else 0)
+    assert [got[row][0] for row in ("Average", "Median")] == [want[row][0] for row in ("Average", "Median")]
+    for row in ("Total", "Average", "Median"):
+        assert half(got[row][1].text(), want[row][1].text()), row
+    deviation = float(want["Deviation"][1].text())      # seconds, in two digits
+    step = 10 ** (math.floor(math.log10(deviation)) - 1) if deviation else 1e-9
+    assert abs(int(got["Deviation"][1].get("data-n", 0)) * 1e-9 - deviation) <= step / 2 * 1.01
+
+
+def siblings(page, tag):
+    """What the head of an eval's page says of its siblings: text, and number -> page."""
+    term = next((n for n in page.root.elements(tag) if n.text().strip() == "Sibling evals"), None)
+    if term is None:
+        return None
+    said = term.parent.children[term.parent.children.index(term) + 1:]
+    said = next(n for n in said if isinstance(n, htmlpages.Node))
+    return said.text().strip(), {a.text(): urllib.parse.unquote(a.get("href")) for a in said.elements("a")}
+
+
+def test_siblings_of_an_eval_are_the_peers(report, peer):
+    ours, theirs = report("evals").pages, peer("evals").pages
+    found = {name: siblings(page, "td") for name, page in theirs.items() if name.startswith("(eval")}
+    assert sum(x is not None for x in found.values()) == 4
+    assert {name: siblings(ours[name], "dt") for name in found} == found
+
+
+@pytest.fixture(scope="module")
+def crowd(command, tmp_path_factory):
+    """Twelve files, of which the first ran ninety evals on one line."""
+    folder = tmp_path_factory.mktemp("crowd")
+    stream = nytpwrite.Writer({"application": "crowd.pl"}, {"calls": "1"})
+    stream.pid_start(1)
+    for fid in range(1, 13):
+        stream.fid(fid, f"/crowd/{'zyxwvutsrqpo'[fid - 1]}.pm")
+        stream.time(100 - fid, fid, 1)
+    for number in range(1, 91):
+        stream.fid(100 + number, f"(eval {number})[/crowd/z.pm:1]", 1, 1)
+        stream.time(number, 100 + number, 1)
+    stream.pid_end(1)
+    stream.save(folder / "crowd.out")
+    made = run(command, "--html", "-q", "--no-merge-evals", "-o", f"{folder}/r/", folder / "crowd.out")
+    assert made.returncode == 0, made.stderr
+    return htmlpages.Report(folder / "r")
+
+
+def test_many_siblings_are_linked_only_around_the_eval(crowd):
+    assert list(htmlpages.problems(crowd)) == []
+    for number, first, last in ((1, 1, 26), (2, 1, 27), (45, 20, 70), (90, 65, 90)):
+        page = next(p for n, p in crowd.pages.items() if n.startswith(f"(eval {number})"))
+        text, links = siblings(page, "dt")
+        assert re.findall(r"\d+", text) == [*map(str, range(first, last + 1)), "90"], text
+        assert text.startswith("…") == (first > 1) and (", … of 90" in text) == (last < 90)
+        assert set(links) == {*map(str, range(first, last + 1))} - {str(number)}
+        assert all(href.startswith(f"(eval {n})") for n, href in links.items())
+
+
+def jump_links(pages):
+    lists = [n for n in pages.pages["index.html"].root.elements("nav") if n.get("aria-label") == "Source files"]
+    return [[(a.text(), a.get("href")) for a in n.elements("a")] for n in lists]
+
+
+def test_where_files_are_many_one_can_jump_to_each(crowd, report):
+    links, = jump_links(crowd)
+    assert [text for text, _ in links] == [f"/crowd/{letter}.pm" for letter in "opqrstuvwxyz"]
+    assert [href for _, href in links] == [f"crowd-{'zyxwvutsrqpo'[fid - 1]}-pm-{fid}-line.html" for fid in range(12, 0, -1)]
+    assert jump_links(report("evals")) == []
 
 
 # ---- links ----
