@@ -140,6 +140,8 @@ while read -r format suffix; do
     if [ "$format" = html ]; then
         file=report/index.html
         perl -I"$root/blib/lib" "$root/bin/nytprofhtml" -f "$out/nytprof.out" -o "$out/report" --delete >/dev/null
+    elif [ "$format" = peek ]; then # asks for subs by a pattern
+        "$nytp_export" "--peek=main::" -o "$out/$file" "$out/nytprof.out"
     else
         "$nytp_export" "--format=$format" --source-dir="$out/sources" -o "$out/$file" "$out/nytprof.out"
     fi

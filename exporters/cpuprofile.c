@@ -172,9 +172,9 @@ static void put_samples(struct cpuprofile *c, int64_t start_us)
 {
     int64_t sum = 0;
     for (uint32_t i = 0; i < c->n_samples; i++)
-        sum += c->samples[i].us;
+        sum = nytp_ticks_sum(sum, c->samples[i].us);
     nytp_printf(c->out, "],\n\"startTime\":%lld,\"endTime\":%lld,\n\"samples\":[",
-                (long long)start_us, (long long)(start_us + sum));
+                (long long)start_us, (long long)nytp_ticks_sum(start_us, sum));
     for (uint32_t i = 0; i < c->n_samples; i++)
         nytp_printf(c->out, "%lu,", (unsigned long)c->samples[i].id);
     nytp_printf(c->out, "%u],\n\"timeDeltas\":[0", ROOT_ID);
