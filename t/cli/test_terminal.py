@@ -235,69 +235,6 @@ def test_what_is_pruned_comes_last(profile):
             assert below[0] < row[0] or below[4].startswith("("), below
 
 
-@pytest.mark.parametrize("format_", ["--top=0", "--tree", "--list=.", "--peek=.", "--processes",
-                                     "--top=0 --lines"])
-@pytest.mark.parametrize("name", ["mixed-calls2", "names", "evals", "made-hostile-names"])
-def test_lines_fit_the_terminal(profile, columns, format_, name):
-    lines = without_styles(on_terminal(columns, "-q", *format_.split(), profile(name))).splitlines()
-    limit = max(columns, 55 + 16)      # the numbers and a bit of the name are never cut
-    assert [line for line in lines[2:] if len(line) > limit] == []
-
-
-def test_a_wide_terminal_shows_everything(profile):
-    file = profile("mixed-calls2")
-    wide = without_styles(on_terminal(1000, "--top=0", file))
-    assert wide == good("--top=0", file).decode()
-
-
-def test_colours_only_where_they_are_wanted(profile):
-    file = profile("mixed-calls2")
-    assert "\033[1m" in on_terminal(100, "--top", file)
-    assert "\033" not in on_terminal(100, "--top", file, NO_COLOR="1")
-    assert "\033[1m" in on_terminal(100, "--top", file, NO_COLOR="")
-    assert b"\033" not in good("--top", file)
-    assert b"\033" not in good("--tree", file)
-    assert "\033[33m" in on_terminal(100, "--list", file), "a warm line"
-    for format_ in ("--list", "--peek=.", "--processes", "--lines"):
-        assert "\033[1m" in on_terminal(100, format_, file)
-        assert b"\033" not in good("-q", format_, file)
-
-
-def deep_web_application(tmp_path):
-    """Forty subs of a framework call one another, then two handlers of one's own are called."""
-    stream = Writer().pid_start(77).fid(1, "/x/app.pl")
-    names = [f"Framework::Layer{n}::call" for n in range(40)]
-    for _ in names:
-        stream.entry(1, 5).time(1, 1, 5)
-    for name in ("main::fast", "main::slow"):
-        ticks = 3000 if name == "main::slow" else 1000
-        stream.entry(1, 5).time(1, 1, 5).leave(41, ticks, ticks, name).time(ticks, 1, 6).discount()
-    for depth, name in reversed(list(enumerate(names, 1))):
-        stream.leave(depth, 4000 + 41 - depth, 1, name).time(1, 1, 5).discount()
-    (tmp_path / "deep.out").write_bytes(stream.pid_end(77).data())
-    return tmp_path / "deep.out"
-
-
-def test_chains_of_single_calls_are_one_row(tmp_path):
-    file = deep_web_application(tmp_path)
-    rows = tree_rows("--min-percent=2", file)
-    assert [row[0] for row in rows] == [0, 1, 1]
-    assert re.match(r"main::RUNTIME > \(39 more\) > Framework::Layer39::call", rows[0][4])
-    assert [row[4].split()[0] for row in rows[1:]] == ["main::slow", "main::fast"]
-    assert rows[0][1] == rows[0][2] + rows[1][1] + rows[2][1]
-    assert len(tree_rows("--min-percent=0", file)) == 43
-    lines = without_styles(on_terminal(80, "-q", "--tree", "--min-percent=0", file)).splitlines()
-    assert any("main::slow" in line for line in lines), "deep rows keep room for names"
-
-
-def test_what_is_pruned_comes_last(profile):
-    rows = tree_rows("--min-percent=8", profile("perltidy"))    # of which much is below that
-    assert any(row[4] == "(pruned)" for row in rows)
-    for row, below in zip(rows, rows[1:]):
-        if row[4] == "(pruned)":
-            assert below[0] < row[0] or below[4].startswith("("), below
-
-
 @pytest.mark.parametrize("format_", ["--top=0", "--tree", "--stats", "--list=.", "--peek=.", "--lines",
                                      "--processes"])
 @pytest.mark.parametrize("name", ["made-hostile-names", "made-hostile-files"])

@@ -107,7 +107,7 @@ def test_quickstart_in_a_fresh_clone(tmp_path, export_command):
     promised = re.findall(r"^(\S+)  +\S", text[text.index("== in "):], re.M)
     assert len(promised) >= len(formats) >= 8
     for name in promised:
-        assert (out / name).stat().st_size > 1000, name
+        assert (out / name).stat().st_size > 200, name    # --processes has a line for one process
     assert "main::CORE:regcomp" in text
     names = {frame["name"] for frame in json.loads(
         (out / "logreport.speedscope.json").read_text())["shared"]["frames"]}
