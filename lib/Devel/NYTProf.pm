@@ -249,7 +249,7 @@ Has been removed; the program runs unprofiled.
 Each statement and call takes a little longer while it is recorded: some 10 ns a statement, 50 a call. What has
 many small ones would look dearer than it is. So each process measures what that cost is, at its start and
 its end (some 50 microseconds each), and writes it into the profile, and L<nytp-export> takes counts times
-costs off: shares are then those of the program that nobody looks at. C<--as-recorded> shows the
+costs off: shares then come near those of the program that nobody looks at. C<--as-recorded> shows the
 times as they were measured, as do the classic commands (L<nytprofhtml>, L<nytprofcg>, L<nytprofcalls>, L<nytprofcsv>), this
 distribution's reading modules and any other reader of the format.
 
