@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What perl code can call. Signatures only: the work is in the C files beside.
+ * What perl code can call. Signatures only: the work is in the C files beside, whose headers say
+ * what each function does.
+ *
+ *   DB::...                    for programs that are profiled; DB::DB for perl (use_db_sub=1)
+ *   Devel::NYTProf::Core       for lib/Devel/NYTProf.pm and DProf.pm: _write_marks() makes the
+ *                              profile a tmon.out, _load() follows when options are known, and
+ *                              _start() when all have come. CLONE is called by perl in a new
+ *                              thread.
+ *   Devel::NYTProf::ReadStream, Devel::NYTProf::Data
+ *                              for lib/Devel/NYTProf/Data.pm, which reads profiles, and for
+ *                              nytprofmerge
  */
+#include "recorder/control.h"
 #include "recorder/dprof.h"
+#include "recorder/life.h"
 #include "recorder/load.h"
 
 #include "glue/data.h"
@@ -35,10 +47,40 @@ disable_profile()
   OUTPUT:
     RETVAL
 
+bool
+rotate_profile(const char *file = NULL)
+  CODE:
+    RETVAL = nytp_rotate(aTHX_ file);
+  OUTPUT:
+    RETVAL
+
+bool
+checkpoint_profile()
+  CODE:
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    char text[600];
+    RETVAL = rec != NULL && nytp_checkpoint(aTHX_ rec, text, sizeof text);
+  OUTPUT:
+    RETVAL
+
 void
 finish_profile()
   CODE:
     nytp_finish_profile(aTHX);
+
+void
+label(...)
+  ALIAS:
+    label_profile = 1
+  PREINIT:
+    SV **pairs;
+  CODE:
+    /* What runs to make a text of an argument may move perl's stack. */
+    Newx(pairs, items + 1, SV *);
+    SAVEFREEPV(pairs);
+    for (int i = 0; i < items; i++)
+        pairs[i] = ST(i);
+    nytp_label(aTHX_ pairs, (int)items, ix != 0);
 
 void
 DB(...)
@@ -52,17 +94,20 @@ void
 CLONE(...)
   CODE:
     PERL_UNUSED_VAR(items);
-    nytp_thread_seen(aTHX);
+    nytp_thread_begins(aTHX);
+    nytp_control_begin(aTHX);
 
 void
 _load()
   CODE:
     nytp_load(aTHX);
+    nytp_control_begin(aTHX);
 
 void
 _start()
   CODE:
     nytp_start(aTHX);
+    nytp_control_begin(aTHX);
 
 void
 _write_marks()

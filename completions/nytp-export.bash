@@ -18,7 +18,7 @@ _nytp_export() {
     --unit)
         words="ns us ms s ticks" ;;
     --weight)
-        words="time calls statements" ;;
+        words="time calls statements cpu" ;;
     --clock)
         words="user system real" ;;
     --sort)
@@ -27,6 +27,8 @@ _nytp_export() {
         words="pid,script pid script none" ;;
     --annotations)
         words="github" ;;
+    --by)
+        words="label" ;;
     --source-dir | --lib)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -d -- "$cur")

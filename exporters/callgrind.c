@@ -15,6 +15,7 @@
 #include "core/exporter.h"
 #include "core/inclusive.h"
 #include "core/labels.h"
+#include "core/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +27,10 @@ struct writer {
     const struct nytp_export_options *options;
     struct nytp_out *out;
     const struct nytp_unit *unit;
-    struct nytp_scale scale;
+    struct nytp_scale scale, cpu_scale;
     struct nytp_labels *labels;
-    uint64_t *arc_costs, *arc_statements; /* by arc */
-    bool statements;                      /* there is a second event */
+    uint64_t *arc_costs, *arc_cpu, *arc_statements; /* by arc; arc_cpu in ticks */
+    bool cpu, statements;                           /* there are these events besides time */
 
     /* indices sorted by part, in the model's order within */
     uint32_t *arcs, *line_costs;
@@ -61,6 +62,8 @@ static uint64_t edge_cost(struct writer *w, int64_t ticks)
     return (uint64_t)nytp_scale_once(&w->scale, (int64_t)unsigned_ticks(w, ticks));
 }
 
+/* A name: with its number, and the first time with its text, unless the user wants plain
+ * names. */
 static void put_name(struct writer *w, const char *key, uint32_t *id, uint32_t *n_ids,
                      struct nytp_name name)
 {
@@ -100,17 +103,32 @@ static void put_sub(struct writer *w, const char *key, uint32_t sub)
     put_name(w, key, &w->sub_ids[sub], &w->n_sub_ids, name);
 }
 
-static void put_costs(struct writer *w, uint32_t line, uint64_t time, uint64_t statements)
+/* All that one line of the file counts. */
+struct costs {
+    uint64_t time, cpu, statements;
+};
+
+/* The rest of a line of the file. */
+static void put_costs(struct writer *w, struct costs costs)
 {
     struct nytp_out *out = w->out;
-    nytp_put_u64(out, line);
-    nytp_putc(out, ' ');
-    nytp_put_u64(out, time);
+    nytp_put_u64(out, costs.time);
+    if (w->cpu) {
+        nytp_putc(out, ' ');
+        nytp_put_u64(out, costs.cpu);
+    }
     if (w->statements) {
         nytp_putc(out, ' ');
-        nytp_put_u64(out, statements);
+        nytp_put_u64(out, costs.statements);
     }
     nytp_putc(out, '\n');
+}
+
+static void put_costs_at(struct writer *w, uint32_t line, struct costs costs)
+{
+    nytp_put_u64(w->out, line);
+    nytp_putc(w->out, ' ');
+    put_costs(w, costs);
 }
 
 static void put_call(struct writer *w, uint64_t calls, uint32_t callee)
@@ -142,14 +160,20 @@ static void put_arc(struct writer *w, uint32_t *current, uint32_t index)
     const struct nytp_arc *arc = &w->profile->arcs[index];
     change_file(w, arc->caller, current, arc->file, arc->line);
     put_call(w, arc->calls, arc->callee);
-    put_costs(w, arc->line, w->arc_costs[index], w->arc_statements[index]);
+    put_costs_at(w, arc->line,
+                 (struct costs){.time = w->arc_costs[index],
+                                .cpu = w->cpu ? edge_cost(w, (int64_t)w->arc_cpu[index]) : 0,
+                                .statements = w->arc_statements[index]});
 }
 
 static void put_line_cost(struct writer *w, uint32_t *current,
                           const struct nytp_line_cost *cost)
 {
     change_file(w, cost->sub, current, cost->file, cost->line);
-    put_costs(w, cost->line, self_cost(w, &w->scale, cost->excl_ticks), cost->statements);
+    put_costs_at(w, cost->line,
+                 (struct costs){.time = self_cost(w, &w->scale, cost->excl_ticks),
+                                .cpu = self_cost(w, &w->cpu_scale, cost->cpu_ticks),
+                                .statements = cost->statements});
 }
 
 /* KCachegrind shows no caller, callee or arrow for an edge of no cost: those of nested calls,
@@ -229,17 +253,9 @@ static void put_functions(struct writer *w, struct range lines, struct range arc
     }
 }
 
-static uint64_t statements_of(const struct nytp_profile *profile, struct range lines)
-{
-    uint64_t sum = 0;
-    for (; lines.at < lines.end; lines.at++)
-        sum += profile->line_costs[*lines.at].statements;
-    return sum;
-}
-
 /* KCachegrind selects a function that is called exactly "main" when it opens a file. There is
  * one, without any cost of its own, that calls the main::RUNTIME of each process. */
-static void put_program(struct writer *w, const struct nytp_part *part, uint64_t statements)
+static void put_program(struct writer *w, const struct nytp_part *part, struct costs costs)
 {
     const struct nytp_profile *profile = w->profile;
     uint32_t file = profile->subs[0].file;
@@ -252,17 +268,22 @@ static void put_program(struct writer *w, const struct nytp_part *part, uint64_t
     put_file(w, "fl=", file);
     put_sub(w, "fn=", profile->n_subs);
     put_call(w, part->n_processes, 0);
-    put_costs(w, 0, edge_cost(w, ticks), statements);
+    costs.time = edge_cost(w, ticks);
+    put_costs_at(w, 0, costs);
 }
 
 /* What the part's self costs will add up to. */
-static uint64_t time_of(struct writer *w, struct range lines)
+static struct costs costs_of(struct writer *w, struct range lines)
 {
-    struct nytp_scale scale = w->scale;
+    struct nytp_scale scale = w->scale, cpu_scale = w->cpu_scale;
     const uint64_t n_negative = w->out->n_negative;
-    uint64_t sum = 0;
-    for (; lines.at < lines.end; lines.at++)
-        sum += self_cost(w, &scale, w->profile->line_costs[*lines.at].excl_ticks);
+    struct costs sum = {0};
+    for (; lines.at < lines.end; lines.at++) {
+        const struct nytp_line_cost *cost = &w->profile->line_costs[*lines.at];
+        sum.time += self_cost(w, &scale, cost->excl_ticks);
+        sum.cpu += self_cost(w, &cpu_scale, cost->cpu_ticks);
+        sum.statements += cost->statements;
+    }
     w->out->n_negative = n_negative;
     return sum;
 }
@@ -300,23 +321,26 @@ static void put_preamble(struct nytp_out *out)
     nytp_putc(out, '\n');
 }
 
-static void put_events(struct writer *w, uint64_t time, uint64_t statements)
+static void put_events(struct writer *w, struct costs costs)
 {
+    static const char *const descriptions[] = {"Statements", "Samples",
+                                               "Statements and samples"};
     struct nytp_out *out = w->out;
+    const char *const stmts = nytp_text_stmts(w->profile);
     nytp_printf(out, "positions: line\nevent: %s : Time [%s]\n", w->unit->name,
                 w->unit->long_name);
+    if (w->cpu)
+        nytp_printf(out, "event: cpu : Processor time [%s]\n", w->unit->long_name);
     if (w->statements)
-        nytp_puts(out, "event: stmts : Statements\n");
-    nytp_printf(out, "events: %s%s\n", w->unit->name, w->statements ? " stmts" : "");
+        nytp_printf(out, "event: %s : %s\n", stmts,
+                    descriptions[nytp_text_counted(w->profile)]);
+    nytp_printf(out, "events: %s%s%s%s\n", w->unit->name, w->cpu ? " cpu" : "",
+                w->statements ? " " : "", w->statements ? stmts : "");
     nytp_puts(out, "summary: ");
-    nytp_put_u64(out, time);
-    if (w->statements) {
-        nytp_putc(out, ' ');
-        nytp_put_u64(out, statements);
-    }
-    nytp_putc(out, '\n');
+    put_costs(w, costs);
 }
 
+/* What KCachegrind shows of the recording. */
 static void put_descriptions(struct writer *w, const struct nytp_part *part)
 {
     struct nytp_out *out = w->out;
@@ -332,10 +356,13 @@ static void put_descriptions(struct writer *w, const struct nytp_part *part)
         put_text_line(w, "desc: Partial: ",
                       (struct nytp_name){.ptr = part->error.message,
                                          .len = (uint32_t)strlen(part->error.message)});
+    if (profile->sampled)
+        nytp_puts(out, "desc: Sampled: numbers of calls are at least so many\n");
     if (part->estimated_tree)
         nytp_puts(out, "desc: Estimated: inclusive statement counts (no call events)\n");
 }
 
+/* A part of the file: one recording of a merged profile. */
 static void put_part(struct writer *w, uint32_t index, struct range lines, struct range arcs)
 {
     const struct nytp_profile *profile = w->profile;
@@ -363,18 +390,13 @@ static void put_part(struct writer *w, uint32_t index, struct range lines, struc
     if (profile->n_parts > 1)
         nytp_printf(out, "part: %lu\n", (unsigned long)index + 1);
     put_descriptions(w, part);
-    const uint64_t time = time_of(w, lines), statements = statements_of(profile, lines);
-    put_events(w, time, statements);
+    const struct costs costs = costs_of(w, lines);
+    put_events(w, costs);
     if (part->n_processes > 0)
-        put_program(w, part, statements);
+        put_program(w, part, costs);
     put_functions(w, lines, arcs);
     nytp_puts(out, "\ntotals: ");
-    nytp_put_u64(out, time);
-    if (w->statements) {
-        nytp_putc(out, ' ');
-        nytp_put_u64(out, statements);
-    }
-    nytp_putc(out, '\n');
+    put_costs(w, costs);
 }
 
 static uint32_t part_of_arc(const struct nytp_profile *profile, uint32_t i)
@@ -424,7 +446,9 @@ static bool write_callgrind(const struct nytp_profile *profile,
         .out = out,
         .unit = options->unit != NULL ? options->unit : nytp_unit_find("ns"),
         .labels = nytp_labels_new(profile),
-        .arc_statements = nytp_inclusive_statements(profile),
+        .arc_cpu = nytp_inclusive(profile, nytp_line_cpu_ticks),
+        .arc_statements = nytp_inclusive(profile, nytp_line_statements),
+        .cpu = profile->sampled,
         .statements = profile->total_statements > 0,
         .arcs = calloc((size_t)profile->n_arcs + 1, sizeof *w.arcs),
         .line_costs = calloc((size_t)profile->n_line_costs + 1, sizeof *w.line_costs),
@@ -432,9 +456,10 @@ static bool write_callgrind(const struct nytp_profile *profile,
         .file_ids = calloc((size_t)profile->n_files + 1, sizeof *w.file_ids),
     };
     nytp_scale_init(&w.scale, w.unit, profile->ticks_per_sec);
+    w.cpu_scale = w.scale;
     uint32_t *first_line = calloc((size_t)profile->n_parts + 2, sizeof *first_line);
     uint32_t *first_arc = calloc((size_t)profile->n_parts + 2, sizeof *first_arc);
-    if (w.labels != NULL && w.arc_statements != NULL && w.arcs != NULL &&
+    if (w.labels != NULL && w.arc_cpu != NULL && w.arc_statements != NULL && w.arcs != NULL &&
         w.line_costs != NULL && w.sub_ids != NULL && w.file_ids != NULL && first_line != NULL &&
         first_arc != NULL && cost_arcs(&w))
         put_parts(&w, first_line, first_arc);
@@ -447,6 +472,7 @@ static bool write_callgrind(const struct nytp_profile *profile,
     free(w.line_costs);
     free(w.arcs);
     free(w.arc_costs);
+    free(w.arc_cpu);
     free(w.arc_statements);
     nytp_labels_free(w.labels);
     return out->error.status == NYTP_OK;

@@ -12,8 +12,10 @@
 #include "core/json.h"
 #include "core/stacktree.h"
 #include "core/timeline.h"
+#include "core/waits.h"
 
 #include "../formats/core/arena.h"
+#include "../formats/core/profile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,7 +55,7 @@ static void put_ids(const struct trace *t)
 }
 
 /* What all calls of a frame begin with, kept ready: names are escaped once, not per call. */
-static bool make_heads(struct trace *t)
+static bool make_heads(struct trace *t, const bool *is_waiting)
 {
     const struct nytp_profile *profile = t->profile;
     t->head_ends = malloc(((size_t)t->frames.n_frames + 1) * sizeof *t->head_ends);
@@ -63,8 +65,9 @@ static bool make_heads(struct trace *t)
     for (uint32_t i = 0; i < t->frames.n_frames; i++) {
         nytp_puts(t->heads, ",\n{\"ph\":\"X\",\"name\":");
         nytp_frames_json_name(profile, t->frames.frames[i], t->heads);
-        nytp_printf(t->heads, ",\"cat\":\"%s\",\"ts\":",
-                    category(profile->subs[t->frames.frames[i].sub].kind));
+        const uint32_t sub = t->frames.frames[i].sub;
+        nytp_printf(t->heads, ",\"cat\":\"%s%s\",\"ts\":", category(profile->subs[sub].kind),
+                    is_waiting[sub] ? ",waiting" : "");
         nytp_out_bytes(t->heads, &t->head_ends[i]);
     }
     return t->heads->error.status == NYTP_OK;
@@ -131,10 +134,13 @@ static double put_call(const struct trace *t, uint32_t node, int64_t start_ticks
     return sum_us;
 }
 
-static void put_process_name(const struct trace *t, const char *remark)
+/* A thread has a name beside that of its process. */
+static void put_name(const struct trace *t, const char *remark)
 {
+    const bool is_thread = t->profile->processes[t->process].thread > 0;
     nytp_puts(t->out, t->process == 0 ? "\n" : ",\n");
-    nytp_puts(t->out, "{\"ph\":\"M\",\"name\":\"process_name\"");
+    nytp_printf(t->out, "{\"ph\":\"M\",\"name\":\"%s\"",
+                is_thread ? "thread_name" : "process_name");
     put_ids(t);
     nytp_puts(t->out, ",\"args\":{\"name\":");
     char both[200];
@@ -150,11 +156,12 @@ struct open_call {
     double sum_us;
 };
 
+/* Every call of the process at hand, in order of time. */
 static bool put_timeline(const struct trace *t)
 {
     const struct nytp_profile *profile = t->profile;
     char remark[120];
-    put_process_name(t, nytp_timeline_remark(profile, t->process, remark, sizeof remark));
+    put_name(t, nytp_timeline_remark(profile, t->process, remark, sizeof remark));
     struct nytp_timeline line;
     nytp_timeline_begin(&line, profile, t->process);
     struct open_call *open = NULL;
@@ -188,7 +195,7 @@ static int64_t positive(int64_t ticks)
 static bool put_layout(const struct trace *t)
 {
     const struct nytp_node *nodes = t->profile->nodes;
-    put_process_name(t, ", totals: positions are not times");
+    put_name(t, ", totals: positions are not times");
     uint32_t first, end;
     nytp_process_nodes(t->profile, t->process, &first, &end);
     int64_t *starts = calloc((size_t)(end - first) + 1, sizeof *starts);
@@ -230,8 +237,14 @@ static bool write_chrome_trace(const struct nytp_profile *profile,
                                const struct nytp_export_options *options, struct nytp_out *out)
 {
     struct trace t = {.profile = profile, .out = out};
+    struct nytp_waits waits;
+    const bool known = nytp_waits_init(&waits, profile, options->waits, &out->error);
+    bool *is_waiting = known ? nytp_waits_subs(&waits, profile) : NULL;
+    nytp_waits_free(&waits);
     nytp_scale_init(&t.scale, nytp_unit_find("ns"), profile->ticks_per_sec);
-    bool ok = nytp_frames_init(&t.frames, profile, 0, profile->n_nodes) && make_heads(&t);
+    bool ok = is_waiting != NULL && nytp_frames_init(&t.frames, profile, 0, profile->n_nodes) &&
+              make_heads(&t, is_waiting);
+    free(is_waiting);
     if (ok) {
         nytp_puts(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
         ok = write_processes(&t, options->aggregate);

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A text that is being put together; used again and again. */
 struct text {
     char *bytes;
     uint32_t len, capacity;
@@ -76,6 +77,8 @@ static void text_add_escaped(struct text *text, const char *bytes, size_t len)
         text_add(text, "_", 1);
 }
 
+/* The string id of what was put together; UINT32_MAX when memory is out. The text is empty
+ * then. */
 static uint32_t intern_text(struct collapsed *c, struct text *text)
 {
     const uint32_t id =
@@ -84,7 +87,8 @@ static uint32_t intern_text(struct collapsed *c, struct text *text)
     return id;
 }
 
-/* The escaped name, made different from every text that is taken already. */
+/* The string id of the escaped name, with "~2", "~3" and so on behind it if it is taken
+ * already; UINT32_MAX when memory is out. */
 static uint32_t unique_text(struct collapsed *c, const struct nytp_name *name,
                             struct text *text)
 {
@@ -195,6 +199,8 @@ static int compare_ranked(const void *left, const void *right)
     return (int)next_a - (int)next_b;
 }
 
+/* Let stacks be walked over in the order of their lines: each frame has a rank as the last one
+ * of a line, before a blank, and another one before the ";" of a longer stack. */
 static bool sort_bytewise(struct collapsed *c)
 {
     const uint32_t n = 2 * c->tree->n_frames;
@@ -222,7 +228,7 @@ static int64_t line_weight(const struct collapsed *c, struct nytp_scale *scale, 
         out->n_negative++;
         return 0;
     }
-    return c->options->weight == NYTP_WEIGHT_TIME ? nytp_scale_next(scale, value) : value;
+    return nytp_weight_is_time(c->options->weight) ? nytp_scale_next(scale, value) : value;
 }
 
 static void put_stack(const struct collapsed *c, const struct nytp_stack_walk *walk,
@@ -261,8 +267,8 @@ static bool write_lines(const struct collapsed *c, struct nytp_out *out)
     return true;
 }
 
-/* Names, and frames that read the same (lines of files of one name) as one frame: a line per
- * distinct text is what readers count on. */
+/* Give frames their texts, and make those that read the same (lines of files of one name) one
+ * frame: readers count on one line for each distinct text. */
 static bool make_frames(struct collapsed *c, struct text *text, uint32_t *same)
 {
     struct nytp_table frame_of = {0}; /* text -> frame */

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * .cpuprofile, V8's format (https://chromedevtools.github.io/devtools-protocol/tot/Profiler/): VS Code
- * and Chrome's DevTools open it, and VS Code shows the times beside the lines of the source.
+ * .cpuprofile, V8's format (https://chromedevtools.github.io/devtools-protocol/tot/Profiler/):
+ * VS Code and Chrome's DevTools open it, and VS Code shows the times beside the lines of the
+ * source.
  *
- * Each process is a branch below "(root)". A stack with time of its own is one sample, which lasts
- * until the next one; so totals are exact to the microsecond that the format counts in, but the
- * order of samples is that of the stacks and no time line. positionTicks are microseconds, too.
+ * Each process is a branch below "(root)". A stack with time of its own is one sample, which
+ * lasts until the next one; so totals are exact to the microsecond that the format counts in,
+ * but the order of samples is that of the stacks and no time line.
+ *
+ * Readers differ in where they take times from. speedscope and VS Code take samples and
+ * timeDeltas; DevTools takes hitCount, and positionTicks for lines, each as a part of all hits:
+ * so both are in microseconds. VS Code shows times at the places of frames only: with `lines`
+ * the lines of a sub are frames of their own within it.
  */
 #include "core/exporter.h"
 #include "core/json.h"
 #include "core/process_stacks.h"
 #include "core/stacktree.h"
+
+#include "../formats/core/profile.h"
 
 #include <stdlib.h>
 
@@ -19,7 +27,7 @@
 /* Time on a line of a stack's last sub. */
 struct tick_line {
     uint32_t stack, line;
-    int64_t ticks;
+    int64_t ticks, us;
 };
 
 struct sample {
@@ -29,11 +37,14 @@ struct sample {
 
 struct cpuprofile {
     const struct nytp_profile *profile;
+    const struct nytp_export_options *options;
     struct nytp_out *out;
     struct nytp_scale scale, line_scale;
     struct nytp_process_stacks stacks;
     struct tick_line *lines; /* of the process at hand, by stack and line */
     uint32_t n_lines;
+    uint32_t *first_line; /* of a stack, into lines; one more than stacks */
+    int64_t *us;          /* a stack's own time, less that of lines that are frames */
     struct sample *samples;
     uint32_t n_samples, samples_size;
     uint32_t first_id; /* of the process's stack 0 */
@@ -47,6 +58,19 @@ static int by_stack_line(const void *x, const void *y)
     return (a->line > b->line) - (a->line < b->line);
 }
 
+static void merge_equal_lines(struct cpuprofile *c)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->n_lines; i++) {
+        const struct tick_line line = c->lines[i];
+        if (n > 0 && by_stack_line(&c->lines[n - 1], &line) == 0)
+            c->lines[n - 1].ticks = nytp_ticks_sum(c->lines[n - 1].ticks, line.ticks);
+        else
+            c->lines[n++] = line;
+    }
+    c->n_lines = n;
+}
+
 /* Lines of the sub's own file: the others belong to no line of the place that is shown. */
 static bool gather_lines(struct cpuprofile *c, uint32_t process)
 {
@@ -56,40 +80,40 @@ static bool gather_lines(struct cpuprofile *c, uint32_t process)
     for (uint32_t i = first; i < end; i++)
         n += p->nodes[i].n_node_lines;
     free(c->lines);
+    free(c->first_line);
     c->n_lines = 0;
     c->lines = malloc(((size_t)n + 1) * sizeof *c->lines);
-    if (c->lines == NULL)
+    c->first_line = calloc((size_t)c->stacks.n + 1, sizeof *c->first_line);
+    if (c->lines == NULL || c->first_line == NULL)
         return false;
     for (uint32_t i = first; i < end; i++) {
         const struct nytp_node *node = &p->nodes[i];
         const struct nytp_node_line *lines = p->node_lines + node->first_node_line;
         for (uint32_t k = 0; k < node->n_node_lines; k++)
-            if (lines[k].line > 0 && lines[k].ticks > 0 && lines[k].file == p->subs[node->sub].file)
-                c->lines[c->n_lines++] = (struct tick_line){
-                    c->stacks.stack_of_node[i - first], lines[k].line, lines[k].ticks};
+            if (lines[k].line > 0 && lines[k].ticks > 0 &&
+                lines[k].file == p->subs[node->sub].file)
+                c->lines[c->n_lines++] = (struct tick_line){c->stacks.stack_of_node[i - first],
+                                                            lines[k].line, lines[k].ticks, 0};
     }
     if (c->n_lines > 0)
         qsort(c->lines, c->n_lines, sizeof *c->lines, by_stack_line);
+    merge_equal_lines(c);
+    for (uint32_t i = 0; i < c->n_lines; i++)
+        c->first_line[c->lines[i].stack + 1]++;
+    for (uint32_t i = 0; i < c->stacks.n; i++)
+        c->first_line[i + 1] += c->first_line[i];
     return true;
 }
 
-/* `at` is the first line of the stack, and moves behind its last one. */
-static void put_position_ticks(struct cpuprofile *c, uint32_t stack, uint32_t *at)
+/* Nodes of the process at hand: its stacks and, if they are frames, their lines. */
+static uint32_t count_nodes(const struct cpuprofile *c)
 {
-    const char *separator = ",\"positionTicks\":[";
-    bool any = false;
-    while (*at < c->n_lines && c->lines[*at].stack == stack) {
-        const uint32_t line = c->lines[*at].line;
-        int64_t ticks = 0;
-        for (; *at < c->n_lines && c->lines[*at].stack == stack && c->lines[*at].line == line; (*at)++)
-            ticks += c->lines[*at].ticks;
-        nytp_printf(c->out, "%s{\"line\":%lu,\"ticks\":%lld}", separator, (unsigned long)line,
-                    (long long)nytp_scale_next(&c->line_scale, ticks));
-        separator = ",";
-        any = true;
-    }
-    if (any)
-        nytp_putc(c->out, ']');
+    return c->stacks.n + (c->options->lines ? c->n_lines : 0);
+}
+
+static uint32_t line_id(const struct cpuprofile *c, uint32_t line)
+{
+    return c->first_id + c->stacks.n + line;
 }
 
 static bool add_sample(struct cpuprofile *c, uint32_t id, int64_t us)
@@ -106,8 +130,38 @@ static bool add_sample(struct cpuprofile *c, uint32_t id, int64_t us)
     return true;
 }
 
+static int64_t to_us(struct cpuprofile *c, struct nytp_scale *scale, int64_t ticks)
+{
+    c->out->n_negative += ticks < 0;
+    return ticks > 0 ? nytp_scale_next(scale, ticks) : 0;
+}
+
+/* Microseconds of all stacks and lines, in the order in which they become samples. */
+static bool work_out_times(struct cpuprofile *c)
+{
+    bool ok = true;
+    free(c->us);
+    c->us = calloc((size_t)c->stacks.n + 1, sizeof *c->us);
+    for (uint32_t i = 0; c->us != NULL && ok && i < c->stacks.n; i++) {
+        const uint32_t stack = c->stacks.order[i];
+        int64_t ticks = c->stacks.stacks[stack].ticks;
+        for (uint32_t k = c->first_line[stack]; k < c->first_line[stack + 1]; k++) {
+            struct tick_line *line = &c->lines[k];
+            line->us = to_us(c, c->options->lines ? &c->scale : &c->line_scale, line->ticks);
+            ticks -= c->options->lines ? line->ticks : 0;
+            if (ok && c->options->lines && line->us > 0)
+                ok = add_sample(c, line_id(c, k), line->us);
+        }
+        c->us[stack] = to_us(c, &c->scale, ticks);
+        if (ok && c->us[stack] > 0)
+            ok = add_sample(c, c->first_id + stack, c->us[stack]);
+    }
+    return ok && c->us != NULL;
+}
+
 /* The list of each stack's children: first[stack] to first[stack + 1] of `ids`. */
-static bool list_children(const struct nytp_process_stacks *stacks, uint32_t **first, uint32_t **ids)
+static bool list_children(const struct nytp_process_stacks *stacks, uint32_t **first,
+                          uint32_t **ids)
 {
     *first = calloc((size_t)stacks->n + 2, sizeof **first);
     *ids = malloc(((size_t)stacks->n + 1) * sizeof **ids);
@@ -124,46 +178,75 @@ static bool list_children(const struct nytp_process_stacks *stacks, uint32_t **f
     return true;
 }
 
-/* V8 counts lines from 0, -1 is none; url is what DevTools and VS Code open. */
-static void put_node(struct cpuprofile *c, uint32_t stack, const uint32_t *children, uint32_t n_children,
-                     uint32_t *line)
+/* V8 counts lines of functions from 0, -1 is none; url is what DevTools and VS Code open.
+ * `line` is 0 for the sub itself. */
+static void put_call_frame(struct cpuprofile *c, uint32_t id, const struct nytp_sub *sub,
+                           uint32_t line, int64_t us)
 {
-    const struct nytp_sub *sub = &c->profile->subs[c->stacks.stacks[stack].sub];
     const struct nytp_name file = c->profile->files[sub->file].name;
-    nytp_printf(c->out, ",\n{\"id\":%lu,\"callFrame\":{\"functionName\":",
-                (unsigned long)(c->first_id + stack));
-    nytp_json_string(c->out, sub->name.ptr, sub->name.len);
+    nytp_printf(c->out, ",\n{\"id\":%lu,\"callFrame\":{\"functionName\":", (unsigned long)id);
+    if (line == 0)
+        nytp_json_string(c->out, sub->name.ptr, sub->name.len);
+    else
+        nytp_printf(c->out, "\"line %lu\"", (unsigned long)line);
     nytp_printf(c->out, ",\"scriptId\":\"%lu\",\"url\":", (unsigned long)sub->file);
     nytp_json_string(c->out, file.ptr, file.len);
-    nytp_printf(c->out, ",\"lineNumber\":%ld,\"columnNumber\":0},\"hitCount\":%d",
-                (long)sub->first_line - 1, c->stacks.stacks[stack].ticks > 0);
-    for (uint32_t i = 0; i < n_children; i++)
-        nytp_printf(c->out, "%s%lu", i == 0 ? ",\"children\":[" : ",",
-                    (unsigned long)(c->first_id + children[i]));
-    nytp_puts(c->out, n_children > 0 ? "]" : "");
-    put_position_ticks(c, stack, line);
+    nytp_printf(c->out, ",\"lineNumber\":%ld,\"columnNumber\":0},\"hitCount\":%lld",
+                (long)(line == 0 ? sub->first_line : line) - 1, (long long)us);
+}
+
+static void put_position_ticks(struct cpuprofile *c, uint32_t first, uint32_t end)
+{
+    for (uint32_t k = first; k < end; k++)
+        nytp_printf(c->out, "%s{\"line\":%lu,\"ticks\":%lld}",
+                    k == first ? ",\"positionTicks\":[" : ",", (unsigned long)c->lines[k].line,
+                    (long long)c->lines[k].us);
+    nytp_puts(c->out, end > first ? "]" : "");
+}
+
+static void put_stack(struct cpuprofile *c, uint32_t stack, const uint32_t *children,
+                      uint32_t n_children)
+{
+    const uint32_t first = c->first_line[stack], end = c->first_line[stack + 1];
+    const char *separator = ",\"children\":[";
+    put_call_frame(c, c->first_id + stack, &c->profile->subs[c->stacks.stacks[stack].sub], 0,
+                   c->us[stack]);
+    for (uint32_t i = 0; i < n_children; i++, separator = ",")
+        nytp_printf(c->out, "%s%lu", separator, (unsigned long)(c->first_id + children[i]));
+    for (uint32_t k = first; c->options->lines && k < end; k++, separator = ",")
+        nytp_printf(c->out, "%s%lu", separator, (unsigned long)line_id(c, k));
+    nytp_puts(c->out, *separator == ',' && separator[1] == '\0' ? "]" : "");
+    if (!c->options->lines)
+        put_position_ticks(c, first, end);
     nytp_putc(c->out, '}');
 }
 
-static bool put_process(struct cpuprofile *c, const struct nytp_stacks *bounds, uint32_t process)
+static void put_lines(struct cpuprofile *c)
+{
+    for (uint32_t k = 0; k < c->n_lines; k++) {
+        const struct tick_line *line = &c->lines[k];
+        put_call_frame(c, line_id(c, k), &c->profile->subs[c->stacks.stacks[line->stack].sub],
+                       line->line, line->us);
+        put_position_ticks(c, k, k + 1);
+        nytp_putc(c->out, '}');
+    }
+}
+
+static bool put_process(struct cpuprofile *c, const struct nytp_stacks *bounds,
+                        uint32_t process)
 {
     if (!nytp_process_stacks_fill(&c->stacks, c->profile, bounds, process) ||
-        !gather_lines(c, process))
+        !gather_lines(c, process) || !work_out_times(c))
         return false;
-    uint32_t line = 0, *first, *children;
-    bool ok = list_children(&c->stacks, &first, &children);
+    uint32_t *first, *children;
+    const bool ok = list_children(&c->stacks, &first, &children);
     for (uint32_t i = 0; ok && i < c->stacks.n; i++)
-        put_node(c, i, children + first[i], first[i + 1] - first[i], &line);
+        put_stack(c, i, children + first[i], first[i + 1] - first[i]);
+    if (ok && c->options->lines)
+        put_lines(c);
     free(first);
     free(children);
-    for (uint32_t i = 0; ok && i < c->stacks.n; i++) {
-        const int64_t ticks = c->stacks.stacks[c->stacks.order[i]].ticks;
-        const int64_t us = ticks > 0 ? nytp_scale_next(&c->scale, ticks) : 0;
-        c->out->n_negative += ticks < 0;
-        if (us > 0)
-            ok = add_sample(c, c->first_id + c->stacks.order[i], us);
-    }
-    c->first_id += c->stacks.n;
+    c->first_id += count_nodes(c);
     return ok;
 }
 
@@ -186,14 +269,17 @@ static void put_samples(struct cpuprofile *c, int64_t start_us)
 /* The first node, whose children are the processes' own roots. */
 static bool put_root(struct cpuprofile *c, const struct nytp_stacks *bounds)
 {
-    nytp_puts(c->out, "{\"nodes\":[\n{\"id\":1,\"callFrame\":{\"functionName\":\"(root)\",\"scriptId\":\"0\","
-                      "\"url\":\"\",\"lineNumber\":-1,\"columnNumber\":-1},\"hitCount\":0,\"children\":[");
+    nytp_puts(
+        c->out,
+        "{\"nodes\":[\n{\"id\":1,\"callFrame\":{\"functionName\":\"(root)\",\"scriptId\":\"0\","
+        "\"url\":\"\",\"lineNumber\":-1,\"columnNumber\":-1},\"hitCount\":0,\"children\":[");
     uint32_t id = c->first_id;
     for (uint32_t i = 0; i < c->profile->n_processes; i++) {
-        if (!nytp_process_stacks_fill(&c->stacks, c->profile, bounds, i))
+        if (!nytp_process_stacks_fill(&c->stacks, c->profile, bounds, i) ||
+            (c->options->lines && !gather_lines(c, i)))
             return false;
         nytp_printf(c->out, "%s%lu", i > 0 ? "," : "", (unsigned long)id);
-        id += c->stacks.n;
+        id += count_nodes(c);
     }
     nytp_puts(c->out, "]}");
     return true;
@@ -202,7 +288,8 @@ static bool put_root(struct cpuprofile *c, const struct nytp_stacks *bounds)
 static bool write_cpuprofile(const struct nytp_profile *profile,
                              const struct nytp_export_options *options, struct nytp_out *out)
 {
-    struct cpuprofile c = {.profile = profile, .out = out, .first_id = ROOT_ID + 1};
+    struct cpuprofile c = {
+        .profile = profile, .options = options, .out = out, .first_id = ROOT_ID + 1};
     struct nytp_stacks bounds;
     nytp_scale_init(&c.scale, nytp_unit_find("us"), profile->ticks_per_sec);
     c.line_scale = c.scale;
@@ -218,13 +305,15 @@ static bool write_cpuprofile(const struct nytp_profile *profile,
     nytp_stacks_free(&bounds);
     nytp_process_stacks_free(&c.stacks);
     free(c.lines);
+    free(c.first_line);
+    free(c.us);
     free(c.samples);
     return out->error.status == NYTP_OK;
 }
 
 const struct nytp_exporter nytp_exporter_cpuprofile = {
     .name = "cpuprofile",
-    .title = "V8's .cpuprofile: VS Code with times at lines, Chrome DevTools",
+    .title = "V8's .cpuprofile: VS Code, Chrome DevTools",
     .suffixes = ".cpuprofile",
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_CALLS,
     .no_diff = "use --speedscope or --pprof",

@@ -2,10 +2,13 @@
  *
  * One row per sub as comma-separated values, for spreadsheets and databases: RFC 4180, but
  * lines end in LF, as Unix tools want. The program itself comes first, then subs by name, file.
+ * Of a comparison with the option `lines`, one row per line of each sub.
  */
 #include "compare/diff.h"
+#include "compare/diff_lines.h"
 #include "core/exporter.h"
 #include "core/json.h"
+#include "core/text.h"
 
 #include <string.h>
 
@@ -16,6 +19,7 @@ static bool looks_like_formula(struct nytp_name text)
     return text.len > 0 && text.ptr[0] != '\0' && strchr("=+-@\t\r", text.ptr[0]) != NULL;
 }
 
+/* A text as a field: in quotes where it needs them, harmless to spreadsheets. */
 static void put_field(struct nytp_out *out, struct nytp_name text)
 {
     const char *const mark = looks_like_formula(text) ? "'" : "";
@@ -55,6 +59,8 @@ static void put_row(const struct nytp_profile *profile, const struct nytp_sub *s
     put_number(out, (int64_t)sub->statements);
     put_number(out, nytp_scale_once(scale, sub->excl_ticks));
     put_number(out, nytp_scale_once(scale, sub->incl_ticks));
+    if (profile->sampled)
+        put_number(out, nytp_scale_once(scale, sub->cpu_ticks));
     nytp_puts(out, "\n");
 }
 
@@ -64,8 +70,13 @@ static bool write_csv(const struct nytp_profile *profile,
     const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
     struct nytp_scale scale;
     nytp_scale_init(&scale, unit, profile->ticks_per_sec);
-    nytp_printf(out, "sub,file,line,calls,statements,exclusive_%s,inclusive_%s\n", unit->name,
-                unit->name);
+    nytp_printf(out, "sub,file,line,calls,%s,exclusive_%s,inclusive_%s",
+                nytp_text_counted(profile) == NYTP_COUNTED_BOTH ? "statements_and_samples"
+                                                                : nytp_text_statements(profile),
+                unit->name, unit->name);
+    if (profile->sampled)
+        nytp_printf(out, ",cpu_%s", unit->name);
+    nytp_putc(out, '\n');
     for (uint32_t i = 0; i < profile->n_subs; i++)
         put_row(profile, &profile->subs[i], &scale, out);
     return out->error.status == NYTP_OK;
@@ -109,12 +120,46 @@ static void put_diff_row(const struct nytp_diff *diff, const struct nytp_diff_ro
     nytp_printf(out, ",%d\n", row->significant);
 }
 
+static void put_diff_line(const struct nytp_diff *diff, const struct nytp_diff_line *line,
+                          const struct nytp_scale *scale, struct nytp_out *out)
+{
+    const struct nytp_diff_row *row = &diff->rows[line->row];
+    put_field(out, row->name);
+    nytp_putc(out, ',');
+    put_field(out, row->file);
+    put_number(out, line->line);
+    put_pair(out, line->statements[NYTP_DIFF_BASE], line->statements[NYTP_DIFF_NEW]);
+    put_time_pair(out, diff, scale, line->ticks[NYTP_DIFF_BASE], line->ticks[NYTP_DIFF_NEW]);
+    nytp_putc(out, '\n');
+}
+
+/* One row per line of each sub. */
+static bool write_csv_diff_lines(const struct nytp_diff *diff, const struct nytp_unit *unit,
+                                 const struct nytp_scale *scale, struct nytp_out *out)
+{
+    struct nytp_diff_lines lines;
+    if (nytp_diff_lines_init(&lines, diff)) {
+        nytp_printf(out,
+                    "sub,file,line,base_statements,new_statements,base_exclusive_%s,"
+                    "new_exclusive_%s\n",
+                    unit->name, unit->name);
+        for (uint32_t i = 0; i < lines.n; i++)
+            put_diff_line(diff, &lines.lines[i], scale, out);
+    } else {
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    }
+    nytp_diff_lines_free(&lines);
+    return out->error.status == NYTP_OK;
+}
+
 static bool write_csv_diff(const struct nytp_diff *diff,
                            const struct nytp_export_options *options, struct nytp_out *out)
 {
     const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
     struct nytp_scale scale;
     nytp_scale_init(&scale, unit, diff->ticks_per_sec);
+    if (options->lines && diff->base_has_times)
+        return write_csv_diff_lines(diff, unit, &scale, out);
     nytp_printf(out,
                 "sub,file,line,status,base_calls,new_calls,base_statements,new_statements,"
                 "base_exclusive_%s,new_exclusive_%s,base_inclusive_%s,new_inclusive_%s,p,"

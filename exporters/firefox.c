@@ -13,7 +13,9 @@
 #include "core/json.h"
 #include "core/stacktree.h"
 #include "core/timeline.h"
+#include "core/waits.h"
 
+#include "../formats/core/profile.h"
 #include "../formats/core/table.h"
 
 #include <stdio.h>
@@ -46,6 +48,7 @@ struct sample {
 struct thread {
     const struct nytp_profile *profile;
     struct nytp_out *out;
+    const bool *is_waiting; /* by sub */
     uint32_t process;
     int64_t offset_ns; /* of the process's start, from that of the first */
     struct func *funcs;
@@ -252,7 +255,10 @@ static void put_samples(struct thread *t)
 /* Categories are listed in write_meta(). */
 static uint32_t func_category(const struct thread *t, uint32_t func)
 {
-    switch (t->profile->subs[t->funcs[func].name.sub].kind) {
+    const uint32_t sub = t->funcs[func].name.sub;
+    if (t->is_waiting[sub])
+        return 4;
+    switch (t->profile->subs[sub].kind) {
     case NYTP_SUB_PERL:
         return 1;
     case NYTP_SUB_XSUB:
@@ -355,6 +361,7 @@ static void put_func_line(const struct thread *t, uint32_t i)
     put_or_null(t, sub->file == t->funcs[i].file ? sub->first_line : 0, 0);
 }
 
+/* The tables of stacks, frames, functions and resources, column by column. */
 static void put_tables(const struct thread *t)
 {
     struct nytp_out *out = t->out;
@@ -407,6 +414,7 @@ static void put_strings(const struct thread *t)
     nytp_puts(t->out, "]}");
 }
 
+/* One thread: what it is, its samples, its tables. */
 static void put_thread(struct thread *t, bool first, bool main_thread, const char *remark)
 {
     const struct nytp_process *process = &t->profile->processes[t->process];
@@ -416,11 +424,11 @@ static void put_thread(struct thread *t, bool first, bool main_thread, const cha
     nytp_puts(t->out, first ? "\n{\"name\":" : ",\n{\"name\":");
     nytp_process_json_label(t->profile, t->process, both, t->out);
     nytp_puts(t->out, ",\"processName\":");
-    nytp_process_json_label(t->profile, t->process, "", t->out);
+    nytp_process_json_name(t->profile, t->process, t->out);
     nytp_printf(t->out,
                 ",\"processType\":\"default\",\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,"
                 "\"processStartupTime\":",
-                main_thread ? "true" : "false", process->pid,
+                main_thread && process->thread == 0 ? "true" : "false", process->pid,
                 2 * t->process + (main_thread ? 0 : 1));
     nytp_json_fixed(t->out, t->offset_ns, 6);
     nytp_puts(t->out, ",\"processShutdownTime\":null,\"registerTime\":");
@@ -463,13 +471,15 @@ static bool write_totals(struct thread t, const struct nytp_export_options *user
 }
 
 static bool write_threads(const struct nytp_profile *profile,
-                          const struct nytp_export_options *options, struct nytp_out *out)
+                          const struct nytp_export_options *options, const bool *is_waiting,
+                          struct nytp_out *out)
 {
     for (uint32_t i = 0; i < profile->n_processes; i++) {
         const bool timeline = !options->aggregate && nytp_process_has_timeline(profile, i);
         const struct thread t = {
             .profile = profile,
             .out = out,
+            .is_waiting = is_waiting,
             .process = i,
             .offset_ns = nytp_process_offset_ns(profile, i),
         };
@@ -481,6 +491,8 @@ static bool write_threads(const struct nytp_profile *profile,
     return true;
 }
 
+/* What the viewer wants to know of the whole file: version, categories, when it was recorded.
+ */
 static void write_meta(const struct nytp_profile *profile, struct nytp_out *out)
 {
     nytp_printf(out, "{\"meta\":{\"version\":27,\"preprocessedProfileVersion\":%d,\"product\":",
@@ -489,25 +501,31 @@ static void write_meta(const struct nytp_profile *profile, struct nytp_out *out)
     nytp_puts(out, ",\"importedFrom\":\"nytp-export\",\"startTime\":");
     nytp_json_double(out, profile->processes[0].start_s * 1e3 -
                               (double)nytp_process_offset_ns(profile, 0) / 1e6);
-    nytp_puts(out,
-              ",\"interval\":1,\"processType\":0,\"stackwalk\":1,\"debug\":false,\n"
-              "\"usesOnlyOneStackType\":true,\"doesNotUseFrameImplementation\":true,"
-              "\"symbolicationNotSupported\":true,\"sourceCodeIsNotOnSearchfox\":true,\n"
-              "\"markerSchema\":[],\"categories\":["
-              "{\"name\":\"Program\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
-              "{\"name\":\"Perl\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
-              "{\"name\":\"XS\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
-              "{\"name\":\"Builtin\",\"color\":\"blue\",\"subcategories\":[\"Other\"]}]},\n"
-              "\"libs\":[],\"pages\":[],\"counters\":[],\"threads\":[");
+    nytp_puts(
+        out, ",\"interval\":1,\"processType\":0,\"stackwalk\":1,\"debug\":false,\n"
+             "\"usesOnlyOneStackType\":true,\"doesNotUseFrameImplementation\":true,"
+             "\"symbolicationNotSupported\":true,\"sourceCodeIsNotOnSearchfox\":true,\n"
+             "\"markerSchema\":[],\"categories\":["
+             "{\"name\":\"Program\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
+             "{\"name\":\"Perl\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
+             "{\"name\":\"XS\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
+             "{\"name\":\"Builtin\",\"color\":\"blue\",\"subcategories\":[\"Other\"]},"
+             "{\"name\":\"Waiting\",\"color\":\"lightblue\",\"subcategories\":[\"Other\"]}]},\n"
+             "\"libs\":[],\"pages\":[],\"counters\":[],\"threads\":[");
 }
 
 static bool write_firefox(const struct nytp_profile *profile,
                           const struct nytp_export_options *options, struct nytp_out *out)
 {
+    struct nytp_waits waits;
+    const bool known = nytp_waits_init(&waits, profile, options->waits, &out->error);
+    bool *is_waiting = known ? nytp_waits_subs(&waits, profile) : NULL;
+    nytp_waits_free(&waits);
     write_meta(profile, out);
-    if (!write_threads(profile, options, out))
+    if (is_waiting == NULL || !write_threads(profile, options, is_waiting, out))
         nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for the Firefox profile");
     nytp_puts(out, "]}\n");
+    free(is_waiting);
     return out->error.status == NYTP_OK;
 }
 

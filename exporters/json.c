@@ -13,6 +13,8 @@
 #include "core/exporter.h"
 #include "core/json.h"
 
+#include "../formats/core/label_records.h"
+
 #define VERSION 1 /* of this layout; grows when a field changes its meaning or goes */
 
 struct json {
@@ -96,6 +98,7 @@ static void begin_list(const struct json *j, const char *key)
     nytp_putc(j->out, '[');
 }
 
+/* The list of inputs: from what the profile was made. */
 static void put_inputs(const struct json *j)
 {
     begin_list(j, "inputs");
@@ -116,6 +119,22 @@ static void put_inputs(const struct json *j)
     nytp_putc(j->out, ']');
 }
 
+/* Only where there are some. */
+static void put_labels(const struct json *j, struct nytp_name text)
+{
+    struct nytp_str rest = {.ptr = text.ptr, .len = text.len}, key, value;
+    const char *before = ",\"labels\":{";
+    while (nytp_labels_next(&rest, &key, &value)) {
+        nytp_puts(j->out, before);
+        nytp_json_string(j->out, key.ptr, key.len);
+        nytp_putc(j->out, ':');
+        nytp_json_string(j->out, value.ptr, value.len);
+        before = ",";
+    }
+    if (text.len > 0)
+        nytp_putc(j->out, '}');
+}
+
 static void put_processes(const struct json *j)
 {
     begin_list(j, "processes");
@@ -123,13 +142,20 @@ static void put_processes(const struct json *j)
         const struct nytp_process *process = &j->profile->processes[i];
         begin_numbered(j, i, "pid", process->pid);
         put_count(j, "ppid", process->ppid);
+        if (process->thread > 0) {
+            put_count(j, "thread", process->thread);
+            put_count(j, "parent_thread", process->parent_thread);
+        }
         put_count(j, "input", process->part);
+        put_labels(j, process->labels);
         put_seconds(j, "start", process->start_s);
         put_seconds(j, "end", process->end_s);
         put_bool(j, "complete", process->complete);
         put_time(j, "statement_time", process->stmt_ticks);
         put_time(j, "total", j->profile->nodes[process->root].incl_ticks);
         put_time(j, "recording_cost", process->recording_ticks);
+        if (process->sampled)
+            put_time(j, "cpu", process->cpu_ticks);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');
@@ -169,6 +195,13 @@ static const char *kind_name(enum nytp_sub_kind kind)
     return "unknown";
 }
 
+/* Of `exclusive`, where processes were sampled. */
+static void put_cpu(const struct json *j, int64_t ticks)
+{
+    if (j->profile->sampled)
+        put_time(j, "cpu", ticks);
+}
+
 static void put_subs(const struct json *j)
 {
     begin_list(j, "subs");
@@ -186,6 +219,7 @@ static void put_subs(const struct json *j)
         put_time(j, "recursive", sub->reci_ticks);
         put_count(j, "recursion_depth", sub->rec_depth);
         put_count(j, "statements", sub->statements);
+        put_cpu(j, sub->cpu_ticks);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');
@@ -202,11 +236,13 @@ static void put_lines(const struct json *j)
         put_count(j, "line", cost->line);
         put_time(j, "exclusive", cost->excl_ticks);
         put_count(j, "statements", cost->statements);
+        put_cpu(j, cost->cpu_ticks);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');
 }
 
+/* The list of who called whom from where. */
 static void put_calls(const struct json *j)
 {
     begin_list(j, "calls");
@@ -238,9 +274,13 @@ static bool write_json(const struct nytp_profile *profile,
     nytp_json_text(out, unit->long_name);
     put_count(&j, "ticks_per_sec", (uint64_t)profile->ticks_per_sec);
     put_bool(&j, "partial", profile->partial);
+    if (profile->sampled)
+        put_bool(&j, "sampled", true);
     put_time(&j, "total", profile->total_ticks);
     put_count(&j, "statements", profile->total_statements);
     put_count(&j, "calls_made", profile->total_calls);
+    if (options->child_wait_ticks > 0)
+        put_time(&j, "child_wait", options->child_wait_ticks);
     put_count(&j, "negative_times", profile->negative_times);
     put_count(&j, "unreturned_frames", profile->unreturned_frames);
     put_pairs(&j, "attributes", profile->attributes, profile->n_attributes);

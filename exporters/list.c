@@ -8,6 +8,8 @@
 #include "core/exporter.h"
 #include "core/text.h"
 
+#include "../formats/core/profile.h"
+
 #include <stdlib.h>
 
 #define LEAST_PERCENT                                                                          \
@@ -52,7 +54,8 @@ static void put_call(const struct list *list, const char *arrow,
     put_time(list, row->incl_ticks, 0);
     nytp_puts(out, "  ");
     uint32_t used = CALL_INDENT + (uint32_t)(out->n_bytes - before);
-    used += nytp_text_put(out, list->profile->subs[row->sub].name, columns_left(list, used));
+    used +=
+        nytp_text_put_tail(out, list->profile->subs[row->sub].name, columns_left(list, used));
     char buffer[4096];
     const struct nytp_name place =
         nytp_text_place(list->profile, row->file, row->line, buffer, sizeof buffer);
@@ -126,8 +129,10 @@ static void put_line(const struct list *list, const struct nytp_line_row *row,
         incl += calls[i].incl_ticks;
     set_style(list, style_of(list, row->self_ticks));
     nytp_printf(list->out, "%9llu", (unsigned long long)row->statements);
-    put_time(list, row->self_ticks, 10);
-    put_time(list, incl, 9);
+    nytp_putc(list->out, ' ');
+    put_time(list, row->self_ticks, 9);
+    nytp_putc(list->out, ' ');
+    put_time(list, incl, 8);
     put_source(list, row->file, row->line);
     set_style(list, NYTP_STYLE_PLAIN);
     put_calls(list, "->", calls, n_calls, false);
@@ -255,12 +260,13 @@ static void put_share(const struct list *list, int64_t ticks)
                     ticks == 0 ? 0.0 : (double)ticks / (double)total * 100);
 }
 
+/* The head of a sub: its name, its place and its totals. */
 static void put_title(const struct list *list, const struct nytp_sub *sub)
 {
     const struct nytp_profile *profile = list->profile;
     struct nytp_out *out = list->out;
     set_style(list, NYTP_STYLE_BOLD);
-    const uint32_t width = nytp_text_put(out, sub->name, columns_left(list, 0));
+    const uint32_t width = nytp_text_put_tail(out, sub->name, columns_left(list, 0));
     set_style(list, NYTP_STYLE_PLAIN);
     char buffer[4096];
     const struct nytp_name place =
@@ -278,8 +284,8 @@ static void put_title(const struct list *list, const struct nytp_sub *sub)
     nytp_puts(out, "  incl ");
     put_time(list, sub->incl_ticks, 0);
     put_share(list, sub->incl_ticks);
-    nytp_printf(out, "  %llu %s\n", (unsigned long long)sub->calls,
-                sub->calls == 1 ? "call" : "calls");
+    nytp_printf(out, "  %s%llu %s\n", list->profile->sampled ? "at least " : "",
+                (unsigned long long)sub->calls, sub->calls == 1 ? "call" : "calls");
 }
 
 static bool put_sub(const struct list *list, uint32_t sub)
@@ -289,7 +295,8 @@ static bool put_sub(const struct list *list, uint32_t sub)
     if (callers.rows != NULL)
         put_calls(list, "<-", callers.rows, callers.n, true);
     set_style(list, NYTP_STYLE_BOLD);
-    nytp_puts(list->out, "    stmts      self     incl   line  source\n");
+    nytp_printf(list->out, "%9s      self     incl   line  source\n",
+                nytp_text_stmts(list->profile));
     set_style(list, NYTP_STYLE_PLAIN);
     const bool ok = callers.rows != NULL && put_lines(list, sub);
     free(callers.rows);

@@ -70,19 +70,21 @@ static void put_head(struct nytp_out *out, const struct nytp_profile *profile,
 {
     const struct nytp_part *part = &profile->parts[0];
     nytp_puts(out, "### ");
-    nytp_markdown_code(out, nytp_base_name(part->application.len > 0 ? part->application
-                                                                     : part->path));
+    nytp_markdown_code(
+        out, nytp_base_name(part->application.len > 0 ? part->application : part->path));
     if (profile->n_parts > 1)
         nytp_printf(out, " and %lu more", (unsigned long)profile->n_parts - 1);
     nytp_puts(out, ": ");
     nytp_text_time(out, profile->total_ticks, profile->ticks_per_sec, options->unit, 0);
-    nytp_printf(out, "%s%s, %llu statements, %llu calls%s\n\n", options->unit != NULL ? " " : "",
+    nytp_printf(out, "%s%s, %llu %s, %s%llu calls%s\n\n", options->unit != NULL ? " " : "",
                 options->unit != NULL ? options->unit->name : "",
-                (unsigned long long)profile->total_statements,
-                (unsigned long long)profile->total_calls,
+                (unsigned long long)profile->total_statements, nytp_text_statements(profile),
+                profile->sampled ? "at least " : "", (unsigned long long)profile->total_calls,
                 profile->partial ? "; partial: the recording ends early" : "");
-    nytp_puts(out, "| self | self % | incl | statements | calls | sub |\n"
-                   "|---:|---:|---:|---:|---:|---|\n");
+    nytp_printf(out,
+                "| self | self %% | incl | %s | %scalls | sub |\n"
+                "|---:|---:|---:|---:|---:|---|\n",
+                nytp_text_statements(profile), profile->sampled ? ">= " : "");
 }
 
 static bool write_markdown(const struct nytp_profile *profile,

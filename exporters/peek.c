@@ -20,6 +20,7 @@ struct peek {
     int64_t whole; /* inclusive ticks of the sub that is shown */
 };
 
+/* The first columns of a row; without a number of calls when that is 0. */
 static void put_numbers(const struct peek *peek, int64_t ticks, int64_t whole, uint64_t calls)
 {
     nytp_text_time(peek->out, ticks, peek->profile->ticks_per_sec, peek->options->unit, 10);
@@ -39,10 +40,10 @@ static void put_name(const struct peek *peek, const char *arrow, uint32_t sub, u
     const bool color = peek->options->color;
     nytp_puts(out, arrow);
     uint32_t used = FIXED_COLUMNS + 4;
-    used += nytp_text_put(out, peek->profile->subs[sub].name,
-                          columns == 0     ? 0
-                          : columns > used ? columns - used
-                                           : 1);
+    used += nytp_text_put_tail(out, peek->profile->subs[sub].name,
+                               columns == 0     ? 0
+                               : columns > used ? columns - used
+                                                : 1);
     char buffer[4096];
     const struct nytp_name place =
         nytp_text_place(peek->profile, file, line, buffer, sizeof buffer);
@@ -86,6 +87,7 @@ static void put_sub(const struct peek *peek, uint32_t index)
     put_name(peek, "", index, sub->file, sub->first_line);
 }
 
+/* Put a sub with its callers and callees; false when memory is out. */
 static bool put_neighbours(struct peek *peek, uint32_t index)
 {
     const struct nytp_sub *sub = &peek->profile->subs[index];
@@ -105,6 +107,7 @@ static bool put_neighbours(struct peek *peek, uint32_t index)
     return ok;
 }
 
+/* Put every sub that matches and was called, or calls something. */
 static bool put_matching(struct peek *peek, const bool *matches)
 {
     const struct nytp_profile *profile = peek->profile;
@@ -131,8 +134,8 @@ static bool peek_write(const struct nytp_profile *profile,
     if (ok && matches != NULL) {
         nytp_text_headline(out, profile, options);
         nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-        nytp_puts(out,
-                  "      incl  share      calls sub: callers above, callees below");
+        nytp_printf(out, "      incl  share %10s sub: callers above, callees below",
+                    nytp_text_calls(profile));
         nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
         nytp_putc(out, '\n');
         if (!put_matching(&peek, matches))
@@ -149,6 +152,7 @@ const struct nytp_exporter nytp_exporter_peek = {
     .name = "peek",
     .title = "callers and callees of subs, for the terminal",
     .suffixes = "",
+    .wants_names = true,
     .needs = NYTP_HAS_ARCS,
     .write = peek_write,
 };

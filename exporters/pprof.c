@@ -11,7 +11,7 @@
 #include "core/pprof_message.h"
 #include "core/protobuf.h"
 
-#define MAX_NESTED 4
+#define MAX_NESTED 4 /* messages inside one another that are open at a time */
 
 struct binary {
     struct nytp_pprof_encoder encoder;
@@ -21,7 +21,8 @@ struct binary {
     int nested;
 };
 
-/* A field of the profile itself is complete. */
+/* Called after each field. When it is one of the profile itself, not of a message inside it,
+ * the bytes are given to the output, so that the buffer holds one field at a time. */
 static void field_done(struct binary *b)
 {
     if (b->nested == 0)

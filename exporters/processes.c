@@ -7,7 +7,9 @@
 #include "core/text.h"
 #include "core/waits.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NONE         UINT32_MAX
 #define NARROW       110 /* columns below which a terminal gets the most important ones */
@@ -64,12 +66,13 @@ static int by_start(const void *x, const void *y)
     return order != 0 ? order : (a->process > b->process) - (a->process < b->process);
 }
 
-/* The last process with the parent's pid that began before the child did, for pids return.
- * Being earlier is a strict order, so there are no circles. */
-static uint32_t find_parent(const struct table *table, uint32_t child)
+/* The last process of this pid and thread, or of any thread where that is none, that began
+ * before the child did, for pids return. Being earlier is a strict order, so there are no
+ * circles. */
+static uint32_t find_earlier(const struct table *table, uint32_t child, uint32_t pid,
+                             uint32_t thread)
 {
-    const struct nytp_process *process = process_of(table, child);
-    const struct by_pid wanted = {process->ppid, child, process->start_s};
+    const struct by_pid wanted = {pid, child, process_of(table, child)->start_s};
     uint32_t low = 0, high = table->profile->n_processes;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
@@ -78,8 +81,20 @@ static uint32_t find_parent(const struct table *table, uint32_t child)
         else
             high = middle;
     }
-    const bool found = low > 0 && table->pids[low - 1].pid == process->ppid;
-    return found ? table->pids[low - 1].process : NONE;
+    uint32_t at = low;
+    while (at > 0 && table->pids[at - 1].pid == pid)
+        if (process_of(table, table->pids[--at].process)->thread == thread)
+            return table->pids[at].process;
+    return at < low ? table->pids[low - 1].process : NONE;
+}
+
+/* A thread belongs below the thread that made it. What a thread forked has its number. */
+static uint32_t find_parent(const struct table *table, uint32_t child)
+{
+    const struct nytp_process *const p = process_of(table, child);
+    const uint32_t maker =
+        p->thread == 0 ? NONE : find_earlier(table, child, p->pid, p->parent_thread);
+    return maker != NONE ? maker : find_earlier(table, child, p->ppid, p->thread);
 }
 
 static void add_child(const struct table *table, uint32_t parent, uint32_t child)
@@ -149,11 +164,31 @@ static const char *state_of(const struct nytp_process *process)
     return process->complete ? "complete" : "partial";
 }
 
+/* Which thread of a process this is and what program it ran, as far behind as it is nested. */
+static void put_title(const struct table *table, const struct nytp_process *process,
+                      uint32_t depth)
+{
+    const struct nytp_part *part = &table->profile->parts[process->part];
+    struct nytp_out *out = table->out;
+    char thread[24] = "";
+    if (process->thread > 0)
+        snprintf(thread, sizeof thread, "thread %lu, ", (unsigned long)process->thread);
+    const uint32_t indent = 2 * (depth < 20 ? depth : 20);
+    nytp_text_pad(out, indent);
+    nytp_puts(out, thread);
+    const uint32_t used = (is_narrow(table) ? NARROW_FIXED : FIXED) + indent +
+                          (uint32_t)strlen(thread),
+                   columns = table->options->columns;
+    nytp_text_put_tail(out, part->application.len > 0 ? part->application : part->path,
+                       columns == 0          ? 0
+                       : columns > used + 12 ? columns - used
+                                             : 12);
+}
+
 static void put_row(const struct table *table, uint32_t index, uint32_t depth)
 {
     const struct nytp_process *process = process_of(table, index);
     const struct row *row = &table->rows[index];
-    const struct nytp_part *part = &table->profile->parts[process->part];
     const int64_t measured = table->profile->nodes[process->root].incl_ticks;
     struct nytp_out *out = table->out;
     nytp_printf(out, "%8lu", (unsigned long)process->pid);
@@ -175,14 +210,7 @@ static void put_row(const struct table *table, uint32_t index, uint32_t depth)
         nytp_printf(out, " %10llu", (unsigned long long)row->statements);
     }
     nytp_printf(out, "  %-9s", state_of(process));
-    const uint32_t indent = 2 * (depth < 20 ? depth : 20);
-    nytp_text_pad(out, indent);
-    const uint32_t used = (is_narrow(table) ? NARROW_FIXED : FIXED) + indent,
-                   columns = table->options->columns;
-    nytp_text_put_tail(out, part->application.len > 0 ? part->application : part->path,
-                       columns == 0          ? 0
-                       : columns > used + 12 ? columns - used
-                                             : 12);
+    put_title(table, process, depth);
     nytp_putc(out, '\n');
 }
 
@@ -230,12 +258,14 @@ static void put_table(struct table *table)
     make_tree(table);
     nytp_text_headline(table->out, table->profile, table->options);
     nytp_text_style(table->out, table->options->color, NYTP_STYLE_BOLD);
-    nytp_puts(table->out,
-              is_narrow(table)
-                  ? "     pid      start       wall        own child-wait  state    "
-                    "command"
-                  : "     pid   parent      start       wall        own child-wait"
-                    " other-wait      stmts  state    command");
+    if (is_narrow(table))
+        nytp_puts(table->out,
+                  "     pid      start       wall        own child-wait  state    command");
+    else
+        nytp_printf(table->out,
+                    "     pid   parent      start       wall        own child-wait other-wait"
+                    " %10s  state    command",
+                    nytp_text_stmts(table->profile));
     nytp_text_style(table->out, table->options->color, NYTP_STYLE_PLAIN);
     nytp_putc(table->out, '\n');
     put_rows(table);

@@ -7,7 +7,8 @@
  *   - evented, one per process: every call at its place in time. Where a recording has more
  *     calls than the timeline keeps, the shortest are counted in their callers, and the
  *     profile's name says so.
- *   - sampled: all processes, one weighted sample per distinct stack; exact in any case.
+ *   - sampled: all processes, one weighted sample per distinct stack; exact in any case. Of a
+ *     sampled recording there is a second one, of processor time.
  *
  * What speedscope insists on: frames are told apart by index, so each sub is one; events must
  * not go back in time and must nest; a closing event precedes an opening one of the same time.
@@ -18,6 +19,7 @@
 #include "core/stacktree.h"
 #include "core/timeline.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
@@ -171,19 +173,22 @@ static bool write_stacks(const struct speedscope *s, const struct nytp_stacktree
     return ok;
 }
 
-static bool write_sampled(const struct speedscope *s, bool first)
+/* The totals by one clock, which `remark` tells. */
+static bool write_sampled(const struct speedscope *s, bool first, enum nytp_weight weight,
+                          const char *remark)
 {
     struct nytp_export_options options = *s->options;
-    options.weight = NYTP_WEIGHT_TIME;
+    char text[40];
+    snprintf(text, sizeof text, "%s%s", s->profile->n_processes > 1 ? " and others, " : ", ",
+             remark);
+    options.weight = weight;
     options.lines = false;
     struct nytp_stacktree *tree =
         nytp_stacktree_new(s->profile, &options, NYTP_ALL_PROCESSES, false);
     bool ok = tree != NULL && nytp_stacktree_sort(tree, NULL);
     if (ok) {
         begin_profile(s, first, "sampled");
-        nytp_process_json_label(
-            s->profile, 0, s->profile->n_processes > 1 ? " and others, totals" : ", totals",
-            s->out);
+        nytp_process_json_label(s->profile, 0, text, s->out);
         ok = write_stacks(s, tree, SHOWN_VALUE);
     }
     nytp_stacktree_free(tree);
@@ -219,7 +224,9 @@ static bool write_profiles(const struct speedscope *s)
             return false;
         first = false;
     }
-    return write_sampled(s, first);
+    return write_sampled(s, first, NYTP_WEIGHT_TIME, "totals") &&
+           (!s->profile->sampled ||
+            write_sampled(s, false, NYTP_WEIGHT_CPU, "totals of processor time"));
 }
 
 /* speedscope has no view of a difference, but a list of profiles: both sides, and what each has
@@ -238,30 +245,6 @@ static bool write_sides(const struct speedscope *s, const struct nytp_stacktree 
         ok = write_stacks(s, tree, views[i].shown);
     }
     return ok;
-}
-
-/* Subs of one name are one frame there, which a tree of two sides knows and the model does not.
- */
-static bool frames_of_tree(struct nytp_frames *frames, const struct nytp_profile *profile,
-                           const struct nytp_stacktree *tree)
-{
-    const size_t n = (size_t)profile->n_subs * 2;
-    *frames = (struct nytp_frames){
-        .frames = malloc((n + 1) * sizeof *frames->frames),
-        .ids = calloc(n + 1, sizeof *frames->ids),
-    };
-    if (frames->frames == NULL || frames->ids == NULL)
-        return false;
-    for (uint32_t i = 0; i < tree->n_frames; i++)
-        frames->ids[2 * tree->frames[i].sub + tree->frames[i].unreturned] = 1;
-    for (size_t i = 0; i < n; i++) {
-        if (frames->ids[i] == 0)
-            continue;
-        frames->ids[i] = frames->n_frames;
-        frames->frames[frames->n_frames++] =
-            (struct nytp_named_frame){.sub = (uint32_t)(i / 2), .unreturned = i % 2 == 1};
-    }
-    return true;
 }
 
 static struct nytp_stacktree *tree_of_sides(const struct nytp_diff *diff,
@@ -290,7 +273,7 @@ static bool write_file(const struct nytp_profile *profile, const struct nytp_dif
     };
     struct nytp_stacktree *tree = diff != NULL ? tree_of_sides(diff, options) : NULL;
     bool ok = diff == NULL ? nytp_frames_init(&s.frames, profile, 0, profile->n_nodes)
-                           : tree != NULL && frames_of_tree(&s.frames, profile, tree);
+                           : tree != NULL && nytp_frames_init_of_tree(&s.frames, profile, tree);
     if (ok) {
         nytp_puts(out, "{\"$schema\":\"" SCHEMA "\",\n\"exporter\":\"nytp-export\",\"name\":");
         nytp_process_json_label(profile, 0, "", out);

@@ -43,7 +43,7 @@ static uint64_t first_plan(const struct nytp_node *node)
 
 /* Contexts with several calls repay what those without a call of the same sub were given.
  * `borrowed` is by sub. */
-static void repay(const struct nytp_profile *profile, uint64_t *calls, uint64_t *borrowed)
+static void repay_calls(const struct nytp_profile *profile, uint64_t *calls, uint64_t *borrowed)
 {
     for (uint32_t i = 0; i < profile->n_nodes; i++) {
         uint64_t *owed = &borrowed[profile->nodes[i].sub];
@@ -73,7 +73,7 @@ static uint64_t *plan_calls(const struct nytp_profile *profile)
         if (node->calls == 0 && (node->flags & NYTP_NODE_UNRETURNED) == 0)
             borrowed[node->sub] += calls[i];
     }
-    repay(profile, calls, borrowed);
+    repay_calls(profile, calls, borrowed);
     free(borrowed);
     return calls;
 }
@@ -126,7 +126,7 @@ static void put_word(struct nytp_out *out, const char *text, uint32_t len)
 }
 
 /* The start of a name that is too long, without a part of a UTF-8 character. */
-static struct nytp_name cut(struct nytp_name name)
+static struct nytp_name cut_name(struct nytp_name name)
 {
     uint32_t len = MOST_NAME;
     while (len > 0 && ((unsigned char)name.ptr[len] & 0xc0) == 0x80)
@@ -139,7 +139,7 @@ static void put_sub(struct nytp_out *out, uint32_t sub, struct nytp_name name)
 {
     const bool too_long = name.len > MOST_NAME;
     if (too_long)
-        name = cut(name);
+        name = cut_name(name);
     const uint32_t len = package_len(name);
     nytp_printf(out, "& %" PRIx32 " ", sub);
     if (len == 0)
@@ -168,7 +168,7 @@ static void put_mark(struct nytp_out *out, char mark, uint32_t sub)
 }
 
 /* End the first call of a context, and make the others. */
-static void leave(struct nytp_out *out, uint32_t sub, uint64_t calls)
+static void put_leave_marks(struct nytp_out *out, uint32_t sub, uint64_t calls)
 {
     put_mark(out, '-', sub);
     for (uint64_t i = 1; i < calls && out->error.status == NYTP_OK; i++) {
@@ -187,7 +187,7 @@ static void put_calls(const struct nytp_profile *profile, const struct nytp_labe
         if (!is_root(profile, i) && planned[i] == 0)
             continue;
         while (!is_root(profile, open) && open != node->parent) {
-            leave(out, profile->nodes[open].sub, planned[open]);
+            put_leave_marks(out, profile->nodes[open].sub, planned[open]);
             open = profile->nodes[open].parent;
         }
         if (!is_root(profile, i)) {
@@ -200,7 +200,7 @@ static void put_calls(const struct nytp_profile *profile, const struct nytp_labe
         open = i;
     }
     while (!is_root(profile, open)) {
-        leave(out, profile->nodes[open].sub, planned[open]);
+        put_leave_marks(out, profile->nodes[open].sub, planned[open]);
         open = profile->nodes[open].parent;
     }
 }

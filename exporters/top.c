@@ -13,12 +13,13 @@
 #include <string.h>
 
 #define DEFAULT_ROWS  20
-#define FIXED_COLUMNS 55 /* the numbers and the gaps between them */
-#define MIN_NAME      16
-#define MOST_ALIGNED  200
+#define FIXED_COLUMNS 55  /* the numbers and the gaps between them */
+#define MIN_NAME      16  /* columns that a name, and a place, get at least */
+#define MOST_ALIGNED  200 /* columns of names behind which places are aligned in a file */
 #define WAIT_COLUMNS  10
+#define CPU_COLUMNS   10
 #define WAIT_TERMINAL 100 /* columns of a terminal that has room for waiting */
-#define HOT_PERCENT   10
+#define HOT_PERCENT   10  /* of the total: a sub with more time of its own is coloured */
 
 enum order {
     BY_SELF,
@@ -68,6 +69,7 @@ static int by_key(const void *x, const void *y)
     return (a->sub > b->sub) - (a->sub < b->sub);
 }
 
+/* A row for each sub that has anything to show, sorted. Returns how many. */
 static uint32_t list_rows(const struct nytp_profile *profile, enum order order,
                           struct row *rows)
 {
@@ -100,8 +102,9 @@ static uint32_t name_columns(const struct row *rows, uint32_t n, uint32_t column
     return longest < most ? longest : most;
 }
 
-static void put_wait(struct nytp_out *out, const struct nytp_profile *profile,
-                     const struct nytp_export_options *options, int64_t ticks)
+/* A time, or "-" for none. */
+static void put_time_or_none(struct nytp_out *out, const struct nytp_profile *profile,
+                             const struct nytp_export_options *options, int64_t ticks)
 {
     if (ticks == 0)
         nytp_printf(out, "%*s", WAIT_COLUMNS - 1, "-");
@@ -110,10 +113,21 @@ static void put_wait(struct nytp_out *out, const struct nytp_profile *profile,
     nytp_putc(out, ' ');
 }
 
-/* `waits`: by sub, or NULL for no such column. */
+/* Columns that not every profile has. */
+struct more_columns {
+    const int64_t *waits; /* by sub, or NULL for none */
+    bool cpu;
+};
+
+static uint32_t fixed_columns(const struct more_columns *more)
+{
+    return FIXED_COLUMNS + (more->waits != NULL ? WAIT_COLUMNS : 0) +
+           (more->cpu ? CPU_COLUMNS : 0);
+}
+
 static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
                     const struct nytp_export_options *options, const struct row *row,
-                    uint32_t name_width, const int64_t *waits)
+                    uint32_t name_width, const struct more_columns *more)
 {
     const struct nytp_sub *sub = row->sub;
     const int64_t rate = profile->ticks_per_sec;
@@ -127,17 +141,20 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
     nytp_printf(out, " %8llu ", (unsigned long long)sub->calls);
     nytp_text_per_call(out, sub->incl_ticks, sub->calls, rate, options->unit, 9);
     nytp_putc(out, ' ');
-    if (waits != NULL)
-        put_wait(out, profile, options, waits[sub - profile->subs]);
+    if (more->cpu)
+        put_time_or_none(out, profile, options, sub->cpu_ticks);
+    if (more->waits != NULL)
+        put_time_or_none(out, profile, options, more->waits[sub - profile->subs]);
 
     nytp_text_style(out, options->color, hot ? NYTP_STYLE_HOT : NYTP_STYLE_PLAIN);
-    const uint32_t width = nytp_text_put(out, sub->name, options->columns > 0 ? name_width : 0);
+    const uint32_t width =
+        nytp_text_put_tail(out, sub->name, options->columns > 0 ? name_width : 0);
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
 
     char buffer[4096];
     const struct nytp_name place =
         nytp_text_place(profile, sub->file, sub->first_line, buffer, sizeof buffer);
-    const uint32_t used = FIXED_COLUMNS + (waits != NULL ? WAIT_COLUMNS : 0) + name_width + 2;
+    const uint32_t used = fixed_columns(more) + name_width + 2;
     const bool fits = options->columns == 0 || options->columns >= used + MIN_NAME;
     if (place.len > 0 && fits) {
         nytp_text_pad(out, width < name_width ? name_width - width + 2 : 2);
@@ -148,6 +165,7 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
     nytp_putc(out, '\n');
 }
 
+/* One row for all subs that are not shown. */
 static void put_rest(struct nytp_out *out, const struct nytp_profile *profile,
                      const struct nytp_export_options *options, const struct row *rows,
                      uint32_t n)
@@ -198,16 +216,18 @@ static bool top_write(const struct nytp_profile *profile,
     const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
     const uint32_t shown = n < wanted ? n : wanted;
     int64_t *waits = waits_to_show(profile, options, out);
-    const uint32_t name_width = name_columns(
-        rows, shown, options->columns, FIXED_COLUMNS + (waits != NULL ? WAIT_COLUMNS : 0));
+    const struct more_columns more = {waits, profile->sampled};
+    const uint32_t name_width =
+        name_columns(rows, shown, options->columns, fixed_columns(&more));
     nytp_text_headline(out, profile, options);
     nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_printf(out, "      self  self%%       incl  incl%%    calls  per call %ssub",
+    nytp_printf(out, "      self  self%%       incl  incl%% %8s  per call %s%ssub",
+                nytp_text_calls(profile), more.cpu ? "      cpu " : "",
                 waits != NULL ? "     wait " : "");
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
     for (uint32_t i = 0; i < shown; i++)
-        put_row(out, profile, options, &rows[i], name_width, waits);
+        put_row(out, profile, options, &rows[i], name_width, &more);
     if (shown < n)
         put_rest(out, profile, options, rows + shown, n - shown);
     free(waits);

@@ -20,14 +20,14 @@
 #define MIN_NAME            24 /* columns of a terminal that indentation does not take */
 #define MIN_CHAIN           3  /* subs from which on a chain is one row */
 
-/* Nodes that are one row: children of one row, of one sub. */
+/* Nodes of the model that are one row: of those below another row, all of one sub. */
 struct branch {
     uint32_t sub;
     const uint32_t *nodes;
     uint32_t n_nodes;
     int64_t incl_ticks, excl_ticks;
     uint64_t calls;
-    double key;
+    double key;       /* rows beside each other are sorted by it, falling */
     uint32_t n_above; /* members of the chain before this one, the first of which is `first` */
     uint32_t first;
 };
@@ -36,7 +36,7 @@ struct tree {
     const struct nytp_profile *profile;
     const struct nytp_export_options *options;
     struct nytp_out *out;
-    double min_ticks;
+    double min_ticks; /* branches with less inclusive time have no row of their own */
 };
 
 static void put_numbers(const struct tree *tree, const struct branch *branch)
@@ -51,6 +51,8 @@ static void put_numbers(const struct tree *tree, const struct branch *branch)
     nytp_printf(tree->out, " %8llu ", (unsigned long long)branch->calls);
 }
 
+/* Put the lines that lead to a row, or its depth as a number where they would leave no room for
+ * its name. Returns the columns that they take. */
 static uint32_t put_indent(const struct tree *tree, uint32_t depth)
 {
     const uint32_t columns = tree->options->columns;
@@ -68,7 +70,8 @@ static uint32_t put_indent(const struct tree *tree, uint32_t depth)
     return width;
 }
 
-/* "first > (3 more) > last" */
+/* Put what stands before the name of a chain's last member in "first > (3 more) > last". `left`
+ * is how many columns there are, 0 for any number. Returns the columns that it takes. */
 static uint32_t put_chain(const struct tree *tree, const struct branch *branch, uint32_t left)
 {
     const struct nytp_name first = tree->profile->subs[branch->first].name;
@@ -134,7 +137,7 @@ static void add_branch(struct branch *sum, const struct branch *branch)
     sum->calls += branch->calls;
 }
 
-/* What was asked to be small does not stand on top. */
+/* The row of what --min-percent pruned: it comes last, however much time it has. */
 static bool is_pruned(const struct tree *tree, const struct branch *branch)
 {
     return strcmp(tree->profile->subs[branch->sub].name.ptr, "(pruned)") == 0;
@@ -247,6 +250,7 @@ static struct sub_node *nodes_below(const struct tree *tree, const struct branch
     return below;
 }
 
+/* Put what is below a row; deeper than MAX_ROW_DEPTH as a single row. */
 static bool put_below(const struct tree *tree, const struct branch *row, uint32_t depth)
 {
     uint32_t n;
@@ -352,7 +356,7 @@ static bool tree_write(const struct nytp_profile *profile,
                                      profile->processes[i].root};
     nytp_text_headline(out, profile, options);
     nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_puts(out, "      incl  incl%       self    calls sub");
+    nytp_printf(out, "      incl  incl%%       self %8s sub", nytp_text_calls(profile));
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
     const bool ok = put_level(&tree, roots, profile->n_processes, 0);

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads tmon.out, the text profile of Devel::DProf, in its old and its new form; the format and
- * what dprofpp makes of it are described in dprof.md.
+ * Reads tmon.out, the text profile of Devel::DProf, in its old and its new form. The format,
+ * and what dprofpp makes of it, are described in dprof.md; core/tmon_lines.h reads its lines.
  *
- * A tmon.out holds marks (enter, leave, goto) and the time that passed between them. It becomes
- * call events with times worked out on a stack, and a statement-less time record for each
- * stretch, so that the program's own time and the time axis are there too.
+ * A tmon.out holds marks (a sub is entered, left, or left for another by goto) and the time
+ * that passed between them. The calls that are open are kept on a stack, so that each leave
+ * mark becomes a call event with inclusive and exclusive time. Each stretch of time also
+ * becomes a time record without a statement, so that the program's own time and the time axis
+ * are there, too.
+ *
+ * The profiler measured what its own marks cost (its `over_` values). Half of that is taken
+ * off at each mark, as dprofpp does, unless it is asked to keep it.
  */
+#include "core/arena.h"
 #include "core/format.h"
 #include "core/table.h"
+#include "core/tmon_lines.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,15 +26,9 @@
 #define MAGIC              "#fOrTyTwO"
 #define MAX_DEPTH          1000000u
 #define MAX_NAMES          (256u * 1024 * 1024) /* bytes of all names together */
-#define MAX_VALUE          INT64_C(1000000000000000)
-#define MAX_TICKS          9e15     /* exact in a double */
+#define MAX_TICKS          9e15                 /* exact in a double */
 #define FINE_TICKS_PER_SEC 10000000 /* when the overhead is a fraction of a clock tick */
 #define PROFILER_SUB       "Devel::DProf::write" /* flushes the profiler's buffer */
-
-struct line {
-    const char *at, *end; /* without the newline */
-    uint64_t offset;
-};
 
 struct sub {
     uint32_t name_at, name_len; /* in reader.names */
@@ -40,7 +41,8 @@ struct frame {
     int64_t start, inside; /* event ticks: when it began; what its callees took */
 };
 
-/* Clock readings of the header and of marks: user, system, real. */
+/* Each reading of the header and of marks has three clocks: processor time in the program, in
+ * the kernel on its behalf, and time of day. */
 enum {
     USER,
     SYSTEM,
@@ -78,7 +80,7 @@ struct reader {
     uint32_t depth, shown_depth, frames_capacity;
 };
 
-static bool fail(struct reader *r, const struct line *line, enum nytp_status status,
+static bool fail(struct reader *r, const struct nytp_tmon_line *line, enum nytp_status status,
                  const char *what)
 {
     return nytp_error_at(r->error, status, line->offset, false, "%s: %.*s", what,
@@ -91,133 +93,20 @@ static bool out_of_memory(struct reader *r)
     return nytp_error_set(r->error, NYTP_ERR_MEMORY, "out of memory");
 }
 
-static bool deliver(struct reader *r, const struct nytp_event *event)
+static bool deliver_event(struct reader *r, const struct nytp_event *event)
 {
     return r->sink->event(r->sink, event) ||
            nytp_error_at(r->error, NYTP_ERR_STOPPED, event->offset, false, "stopped");
 }
 
-/* Room for `n` items of an array that doubles. */
-static void *grow(struct reader *r, void *items, uint32_t *capacity, uint64_t n, size_t size)
-{
-    if (n <= *capacity)
-        return items;
-    uint64_t larger = *capacity > 0 ? 2 * (uint64_t)*capacity : 64;
-    while (larger < n)
-        larger *= 2;
-    void *grown = realloc(items, larger * size);
-    if (grown == NULL) {
-        out_of_memory(r);
-        return items;
-    }
-    *capacity = (uint32_t)larger;
-    return grown;
-}
-
-/* Lines */
-
-enum line_result {
-    LINE,
-    LINES_END,
-    LINES_FAILED
-};
-
-static enum line_result fail_line(struct reader *r, uint64_t offset, size_t have)
-{
-    const struct nytp_error *source_error = nytp_source_error(r->source);
-    if (source_error->status != NYTP_OK)
-        *r->error = *source_error;
-    else if (have >= NYTP_SOURCE_MAX_NEED)
-        nytp_error_at(r->error, NYTP_ERR_LIMIT, offset, false, "line is longer than %d bytes",
-                      NYTP_SOURCE_MAX_NEED);
-    else
-        nytp_error_at(r->error, NYTP_ERR_TRUNCATED, offset, false,
-                      "the input ends inside a line");
-    return LINES_FAILED;
-}
-
-/* The next line that is not blank; borrowed until the next call. */
-static enum line_result next_line(struct reader *r, struct line *line)
-{
-    struct nytp_source *source = r->source;
-    size_t have = nytp_source_fill(source, 1);
-    while (have > 0) {
-        const size_t most = have < NYTP_SOURCE_MAX_NEED ? have : NYTP_SOURCE_MAX_NEED;
-        const uint8_t *newline = memchr(source->at, '\n', most);
-        line->offset = nytp_source_offset(source);
-        if (newline == NULL) {
-            if (have >= NYTP_SOURCE_MAX_NEED || nytp_source_fill(source, have + 1) == have)
-                return fail_line(r, line->offset, have);
-            have = (size_t)(source->end - source->at);
-            continue;
-        }
-        line->at = (const char *)source->at;
-        line->end = (const char *)newline;
-        source->at = newline + 1;
-        while (line->end > line->at && (line->end[-1] == '\r' || line->end[-1] == ' '))
-            line->end--;
-        if (line->end > line->at)
-            return LINE;
-        have = nytp_source_fill(source, 1);
-    }
-    if (nytp_source_error(source)->status == NYTP_OK)
-        return LINES_END;
-    *r->error = *nytp_source_error(source);
-    return LINES_FAILED;
-}
-
-static const char *skip_blanks(const char *at, const char *end)
-{
-    while (at < end && *at == ' ')
-        at++;
-    return at;
-}
-
-/* A decimal number of at most MAX_VALUE; NULL when there is none. */
-static const char *get_number(const char *at, const char *end, int64_t *value)
-{
-    at = skip_blanks(at, end);
-    const bool negative = at < end && *at == '-';
-    at += negative;
-    if (at == end || *at < '0' || *at > '9')
-        return NULL;
-    int64_t number = 0;
-    for (; at < end && *at >= '0' && *at <= '9'; at++) {
-        number = number * 10 + (*at - '0');
-        if (number > MAX_VALUE)
-            return NULL;
-    }
-    *value = negative ? -number : number;
-    return at;
-}
-
-/* Ids are hexadecimal and end at a blank or the line's end. */
-static const char *get_id(const char *at, const char *end, uint32_t *id)
-{
-    at = skip_blanks(at, end);
-    const char *start = at;
-    uint64_t number = 0;
-    for (; at < end && *at != ' '; at++) {
-        const char *digits = "0123456789abcdef";
-        const char *digit = *at != '\0' ? strchr(digits, *at) : NULL;
-        if (digit == NULL)
-            return NULL;
-        number = number * 16 + (uint64_t)(digit - digits);
-        if (number > UINT32_MAX)
-            return NULL;
-    }
-    *id = (uint32_t)number;
-    return at > start ? at : NULL;
-}
-
 static const char *get_clocks(const char *at, const char *end, int64_t clocks[N_CLOCKS])
 {
     for (int i = 0; i < N_CLOCKS && at != NULL; i++)
-        at = get_number(at, end, &clocks[i]);
+        at = nytp_tmon_number(at, end, &clocks[i]);
     return at;
 }
 
-static int64_t chosen(const struct reader *r, const int64_t clocks[N_CLOCKS])
+static int64_t chosen_clock(const struct reader *r, const int64_t clocks[N_CLOCKS])
 {
     switch (r->clock) {
     case 'u':
@@ -233,13 +122,14 @@ static int64_t chosen(const struct reader *r, const int64_t clocks[N_CLOCKS])
 
 /* The header: lines of $name=value; assignments */
 
-static bool is_name(const char *at, const char *end, const char *name)
+static bool is_text(const char *at, const char *end, const char *name)
 {
     return (size_t)(end - at) == strlen(name) && memcmp(at, name, strlen(name)) == 0;
 }
 
-static bool assign(struct reader *r, const struct line *line, const char *name,
-                   const char *name_end, const char *value)
+/* One assignment of the header; names that are not known are passed over. */
+static bool assign_header_value(struct reader *r, const struct nytp_tmon_line *line,
+                                const char *name, const char *name_end, const char *value)
 {
     const struct {
         const char *name;
@@ -256,9 +146,9 @@ static bool assign(struct reader *r, const struct line *line, const char *name,
         {"total_marks", &r->total_marks},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (!is_name(name, name_end, known[i].name))
+        if (!is_text(name, name_end, known[i].name))
             continue;
-        if (get_number(value, line->end, known[i].value) == NULL)
+        if (nytp_tmon_number(value, line->end, known[i].value) == NULL)
             return fail(r, line, NYTP_ERR_FORMAT, "header value is no number");
         r->has_run = r->has_run || known[i].value == &r->run[REAL];
         r->has_total_marks = r->has_total_marks || known[i].value == &r->total_marks;
@@ -266,8 +156,8 @@ static bool assign(struct reader *r, const struct line *line, const char *name,
     return true;
 }
 
-static bool attribute(struct reader *r, const struct line *line, const char *key,
-                      const char *value, size_t value_len)
+static bool deliver_attribute(struct reader *r, const struct nytp_tmon_line *line,
+                              const char *key, const char *value, size_t value_len)
 {
     const struct nytp_event event = {
         .tag = NYTP_TAG_ATTRIBUTE,
@@ -275,10 +165,10 @@ static bool attribute(struct reader *r, const struct line *line, const char *key
         .u.pair = {.key = {.ptr = key, .len = (uint32_t)strlen(key)},
                    .value = {.ptr = value, .len = (uint32_t)value_len}},
     };
-    return deliver(r, &event);
+    return deliver_event(r, &event);
 }
 
-static bool header_line(struct reader *r, const struct line *line)
+static bool read_header_line(struct reader *r, const struct nytp_tmon_line *line)
 {
     const char *at = line->at;
     while (at < line->end && (at = memchr(at, '$', (size_t)(line->end - at))) != NULL) {
@@ -286,23 +176,23 @@ static bool header_line(struct reader *r, const struct line *line)
         const char *equals = memchr(name, '=', (size_t)(line->end - name));
         if (equals == NULL)
             break;
-        if (!assign(r, line, name, equals, equals + 1))
+        if (!assign_header_value(r, line, name, equals, equals + 1))
             return false;
         at = equals + 1;
-        if (!is_name(name, equals, "XS_VERSION"))
+        if (!is_text(name, equals, "XS_VERSION"))
             continue;
         const char *value = at < line->end && *at == '\'' ? at + 1 : at;
         const char *end = value;
         while (end < line->end && *end != '\'' && *end != ';')
             end++;
-        if (!attribute(r, line, "xs_version", value, (size_t)(end - value)))
+        if (!deliver_attribute(r, line, "xs_version", value, (size_t)(end - value)))
             return false;
     }
     return true;
 }
 
-static bool option(struct reader *r, const struct line *line, const char *key,
-                   const char *value)
+static bool deliver_option(struct reader *r, const struct nytp_tmon_line *line, const char *key,
+                           const char *value)
 {
     const struct nytp_event event = {
         .tag = NYTP_TAG_OPTION,
@@ -310,15 +200,17 @@ static bool option(struct reader *r, const struct line *line, const char *key,
         .u.pair = {.key = {.ptr = key, .len = (uint32_t)strlen(key)},
                    .value = {.ptr = value, .len = (uint32_t)strlen(value)}},
     };
-    return deliver(r, &event);
+    return deliver_event(r, &event);
 }
 
-/* What the rest of the project wants to know ahead of the calls. */
-static bool begin(struct reader *r, const struct line *line)
+/* The header is over. Deliver what others want to know ahead of the calls: the length of a
+ * tick, the options that a native recording of the same content would have, and that a process
+ * begins. */
+static bool begin_events(struct reader *r, const struct nytp_tmon_line *line)
 {
     if (r->hz < 1 || r->hz > 1000000000)
         return fail(r, line, NYTP_ERR_FORMAT, "no usable $hz before");
-    const int64_t over = chosen(r, r->over);
+    const int64_t over = chosen_clock(r, r->over);
     if (!r->keep_overhead && r->over_tests > 0)
         r->half_overhead = (double)over / (double)r->over_tests / 2;
     const bool is_fraction = r->half_overhead < 0 || r->half_overhead > 0;
@@ -326,22 +218,22 @@ static bool begin(struct reader *r, const struct line *line)
     char number[32];
     const int len = snprintf(number, sizeof number, "%" PRId64, r->hz * r->scale);
     const struct nytp_event start = {.tag = NYTP_TAG_PID_START, .offset = line->offset};
-    return attribute(r, line, "ticks_per_sec", number, (size_t)len) &&
-           option(r, line, "subs", "1") && option(r, line, "stmts", "0") &&
-           option(r, line, "calls", "2") && deliver(r, &start);
+    return deliver_attribute(r, line, "ticks_per_sec", number, (size_t)len) &&
+           deliver_option(r, line, "subs", "1") && deliver_option(r, line, "stmts", "0") &&
+           deliver_option(r, line, "calls", "2") && deliver_event(r, &start);
 }
 
 static bool read_header(struct reader *r)
 {
-    struct line line = {0};
-    enum line_result result;
-    while ((result = next_line(r, &line)) == LINE) {
-        if (is_name(line.at, line.end, "PART2"))
-            return begin(r, &line);
-        if (!header_line(r, &line))
+    struct nytp_tmon_line line = {0};
+    enum nytp_tmon_result result;
+    while ((result = nytp_tmon_next(r->source, r->error, &line)) == NYTP_TMON_LINE) {
+        if (is_text(line.at, line.end, "PART2"))
+            return begin_events(r, &line);
+        if (!read_header_line(r, &line))
             return false;
     }
-    if (result == LINES_FAILED)
+    if (result == NYTP_TMON_FAILED)
         return false;
     return nytp_error_at(r->error, NYTP_ERR_TRUNCATED, nytp_source_offset(r->source), false,
                          "the input ends inside the header");
@@ -349,11 +241,10 @@ static bool read_header(struct reader *r)
 
 /* Subs */
 
-static bool add_sub(struct reader *r, const struct line *line, uint32_t *index)
+static bool add_sub(struct reader *r, const struct nytp_tmon_line *line, uint32_t *index)
 {
-    r->subs = grow(r, r->subs, &r->subs_capacity, (uint64_t)r->n_subs + 1, sizeof *r->subs);
-    if (r->subs_capacity == r->n_subs)
-        return false;
+    if (!nytp_grow(&r->subs, &r->subs_capacity, r->n_subs, sizeof *r->subs))
+        return out_of_memory(r);
     if (r->n_subs == UINT32_MAX / 2)
         return fail(r, line, NYTP_ERR_LIMIT, "too many subs");
     *index = r->n_subs++;
@@ -361,13 +252,30 @@ static bool add_sub(struct reader *r, const struct line *line, uint32_t *index)
     return true;
 }
 
-static bool add_name(struct reader *r, const struct line *line, uint32_t sub, const char *name,
-                     size_t len)
+/* Room for `len` more bytes of names. */
+static bool grow_names(struct reader *r, size_t len)
+{
+    const uint64_t needed = (uint64_t)r->names_len + len;
+    if (needed <= r->names_capacity)
+        return true;
+    uint64_t larger = r->names_capacity > 0 ? 2 * (uint64_t)r->names_capacity : 64;
+    while (larger < needed)
+        larger *= 2;
+    char *names = realloc(r->names, larger);
+    if (names == NULL)
+        return out_of_memory(r);
+    r->names = names;
+    r->names_capacity = (uint32_t)larger;
+    return true;
+}
+
+/* Append to the name of the sub that was added last. */
+static bool add_name(struct reader *r, const struct nytp_tmon_line *line, uint32_t sub,
+                     const char *name, size_t len)
 {
     if (len > MAX_NAMES - r->names_len)
         return fail(r, line, NYTP_ERR_LIMIT, "too many names");
-    r->names = grow(r, r->names, &r->names_capacity, (uint64_t)r->names_len + len, 1);
-    if (r->names_capacity < r->names_len + len)
+    if (!grow_names(r, len))
         return false;
     if (len > 0)
         memcpy(r->names + r->names_len, name, len);
@@ -376,14 +284,14 @@ static bool add_name(struct reader *r, const struct line *line, uint32_t sub, co
     return true;
 }
 
-/* "& 2 main bar" */
-static bool introduce_sub(struct reader *r, const struct line *line)
+/* "& 2 main bar": from here on, id 2 stands for main::bar. */
+static bool introduce_sub(struct reader *r, const struct nytp_tmon_line *line)
 {
     uint32_t id, sub;
-    const char *package = get_id(line->at + 1, line->end, &id);
+    const char *package = nytp_tmon_id(line->at + 1, line->end, &id);
     if (package == NULL)
         return fail(r, line, NYTP_ERR_FORMAT, "malformed sub");
-    package = skip_blanks(package, line->end);
+    package = nytp_tmon_skip_blanks(package, line->end);
     if (package == line->end)
         return fail(r, line, NYTP_ERR_FORMAT, "malformed sub");
     /* a sub may be named "Foo::": then nothing comes behind the package */
@@ -400,7 +308,7 @@ static bool introduce_sub(struct reader *r, const struct line *line)
 
 /* A sub given by its name. Old profiles name it at each mark, so the text is looked up by its
  * hash and compared. */
-static bool find_named(struct reader *r, const struct line *line, const char *name,
+static bool find_named(struct reader *r, const struct nytp_tmon_line *line, const char *name,
                        uint32_t *sub)
 {
     const size_t len = (size_t)(line->end - name);
@@ -431,7 +339,7 @@ static bool is_profiler(const struct reader *r, uint32_t sub)
 /* Time */
 
 /* A stretch of time without a statement, in pieces that the event can hold. */
-static bool deliver_time(struct reader *r, const struct line *line, int64_t ticks)
+static bool deliver_time(struct reader *r, const struct nytp_tmon_line *line, int64_t ticks)
 {
     const struct nytp_event discount = {.tag = NYTP_TAG_DISCOUNT, .offset = line->offset};
     struct nytp_event time = {.tag = NYTP_TAG_TIME_LINE, .offset = line->offset};
@@ -440,7 +348,7 @@ static bool deliver_time(struct reader *r, const struct line *line, int64_t tick
                                       : ticks < INT32_MIN ? INT32_MIN
                                                           : ticks);
         ticks -= time.u.time.ticks;
-        if (!deliver(r, &discount) || !deliver(r, &time))
+        if (!deliver_event(r, &discount) || !deliver_event(r, &time))
             return false;
     } while (ticks != 0);
     return true;
@@ -448,20 +356,22 @@ static bool deliver_time(struct reader *r, const struct line *line, int64_t tick
 
 /* The time axis does not run back: while the overhead taken off exceeds what the coarse clock
  * has shown so far, it stands still. */
-static bool advance_axis(struct reader *r, const struct line *line)
+static bool advance_axis(struct reader *r, const struct nytp_tmon_line *line)
 {
     const int64_t step = r->now > r->axis ? r->now - r->axis : 0;
     r->axis += step;
     return deliver_time(r, line, step);
 }
 
+/* Whether the innermost frame is the profiler's own. */
 static bool in_profiler(const struct reader *r)
 {
     return r->depth > 0 && r->frames[r->depth - 1].hidden;
 }
 
-/* A mark: what passed since the last one, less the overhead of `halves` half calls, is over. */
-static bool pass_time(struct reader *r, const struct line *line, int halves)
+/* A mark: what passed since the last one is over. The overhead of the marks is taken off:
+ * `halves` halves of what a pair of marks costs. */
+static bool pass_time(struct reader *r, const struct nytp_tmon_line *line, int halves)
 {
     if (!in_profiler(r))
         r->corrected += (double)r->pending - halves * r->half_overhead;
@@ -473,7 +383,7 @@ static bool pass_time(struct reader *r, const struct line *line, int halves)
     return true;
 }
 
-static bool add_pending(struct reader *r, const struct line *line, int64_t ticks)
+static bool add_pending(struct reader *r, const struct nytp_tmon_line *line, int64_t ticks)
 {
     return !__builtin_add_overflow(r->pending, ticks, &r->pending) ||
            fail(r, line, NYTP_ERR_LIMIT, "time out of range");
@@ -481,14 +391,15 @@ static bool add_pending(struct reader *r, const struct line *line, int64_t ticks
 
 /* Marks */
 
-static bool push(struct reader *r, const struct line *line, uint32_t sub, uint32_t exit_sub)
+/* Open a call. Those of the profiler itself are kept on the stack, but nobody is told of them.
+ */
+static bool push_frame(struct reader *r, const struct nytp_tmon_line *line, uint32_t sub,
+                       uint32_t exit_sub)
 {
     if (r->depth == MAX_DEPTH)
         return fail(r, line, NYTP_ERR_LIMIT, "calls nested too deep");
-    r->frames =
-        grow(r, r->frames, &r->frames_capacity, (uint64_t)r->depth + 1, sizeof *r->frames);
-    if (r->frames_capacity == r->depth)
-        return false;
+    if (!nytp_grow(&r->frames, &r->frames_capacity, r->depth, sizeof *r->frames))
+        return out_of_memory(r);
     const bool hidden = !r->keep_overhead && is_profiler(r, sub);
     r->frames[r->depth++] =
         (struct frame){.sub = sub, .exit_sub = exit_sub, .hidden = hidden, .start = r->now};
@@ -496,10 +407,11 @@ static bool push(struct reader *r, const struct line *line, uint32_t sub, uint32
         return true;
     r->shown_depth++;
     const struct nytp_event entry = {.tag = NYTP_TAG_SUB_ENTRY, .offset = line->offset};
-    return deliver(r, &entry);
+    return deliver_event(r, &entry);
 }
 
-static bool pop(struct reader *r, const struct line *line)
+/* Close the innermost call and tell its times. */
+static bool pop_frame(struct reader *r, const struct nytp_tmon_line *line)
 {
     const struct frame *f = &r->frames[--r->depth];
     if (f->hidden)
@@ -516,17 +428,17 @@ static bool pop(struct reader *r, const struct line *line)
                          .excl_ticks = (double)(incl - f->inside),
                          .name = {.ptr = r->names + s->name_at, .len = s->name_len}},
     };
-    return deliver(r, &event);
+    return deliver_event(r, &event);
 }
 
-static bool enter(struct reader *r, const struct line *line, uint32_t sub)
+static bool enter_sub(struct reader *r, const struct nytp_tmon_line *line, uint32_t sub)
 {
-    return pass_time(r, line, 1) && push(r, line, sub, sub) && advance_axis(r, line);
+    return pass_time(r, line, 1) && push_frame(r, line, sub, sub) && advance_axis(r, line);
 }
 
 /* A frame is left by the name under which it was entered, whatever it has jumped to since.
  * Frames above it were left without a mark. */
-static bool leave(struct reader *r, const struct line *line, uint32_t sub)
+static bool leave_sub(struct reader *r, const struct nytp_tmon_line *line, uint32_t sub)
 {
     uint32_t target = r->depth;
     while (target > 0 && r->frames[target - 1].exit_sub != sub)
@@ -536,86 +448,88 @@ static bool leave(struct reader *r, const struct line *line, uint32_t sub)
     if (!pass_time(r, line, 1))
         return false;
     while (r->depth >= target)
-        if (!pop(r, line))
+        if (!pop_frame(r, line))
             return false;
     return advance_axis(r, line);
 }
 
 /* goto &sub: one frame ends and another begins in its place. */
-static bool jump(struct reader *r, const struct line *line, uint32_t sub)
+static bool jump_to_sub(struct reader *r, const struct nytp_tmon_line *line, uint32_t sub)
 {
     if (!pass_time(r, line, 2))
         return false;
     uint32_t exit_sub = sub;
     if (r->depth > 0) {
         exit_sub = r->frames[r->depth - 1].exit_sub;
-        if (!pop(r, line))
+        if (!pop_frame(r, line))
             return false;
     }
-    return push(r, line, sub, exit_sub) && advance_axis(r, line);
+    return push_frame(r, line, sub, exit_sub) && advance_axis(r, line);
 }
 
-static bool mark(struct reader *r, const struct line *line, uint32_t sub)
+static bool apply_mark(struct reader *r, const struct nytp_tmon_line *line, uint32_t sub)
 {
     r->marks++;
     switch (*line->at) {
     case '+':
-        return enter(r, line, sub);
+        return enter_sub(r, line, sub);
     case '*':
-        return jump(r, line, sub);
+        return jump_to_sub(r, line, sub);
     default: /* '-', or '/' when left by die, next, last */
-        return leave(r, line, sub);
+        return leave_sub(r, line, sub);
     }
 }
 
-/* "+ 2", "+ & Devel::DProf::write" or, in the old form, "+ 26 28 566822884 main::bar" */
-static bool mark_line(struct reader *r, const struct line *line)
+/* A mark in any of its forms: "+ 2" (an id that was introduced), "+ & Devel::DProf::write" (a
+ * name) or, in the old form, "+ 26 28 566822884 main::bar" (clocks, then a name). */
+static bool read_mark(struct reader *r, const struct nytp_tmon_line *line)
 {
-    const char *at = skip_blanks(line->at + 1, line->end);
+    const char *at = nytp_tmon_skip_blanks(line->at + 1, line->end);
     uint32_t id, sub;
     if (at < line->end && *at == '&')
-        return find_named(r, line, skip_blanks(at + 1, line->end), &sub) && mark(r, line, sub);
-    const char *after = get_id(at, line->end, &id);
+        return find_named(r, line, nytp_tmon_skip_blanks(at + 1, line->end), &sub) &&
+               apply_mark(r, line, sub);
+    const char *after = nytp_tmon_id(at, line->end, &id);
     if (after != NULL && after == line->end) {
         sub = nytp_table_get(&r->ids, (struct nytp_key){.a = id});
         if (sub == NYTP_TABLE_NONE)
             return fail(r, line, NYTP_ERR_FORMAT, "mark of a sub that was not introduced");
-        return mark(r, line, sub);
+        return apply_mark(r, line, sub);
     }
     int64_t clocks[N_CLOCKS];
     at = get_clocks(at, line->end, clocks);
     if (at == NULL || at == line->end || *at != ' ')
         return fail(r, line, NYTP_ERR_FORMAT, "malformed mark");
-    const int64_t reading = chosen(r, clocks);
+    const int64_t reading = chosen_clock(r, clocks);
     /* User and system time count from the process's start, real time from any point. */
     if (r->marks == 0 && r->clock == 'r')
         r->previous = reading;
     const int64_t passed = reading - r->previous;
     r->previous = reading;
     return add_pending(r, line, passed) && find_named(r, line, at + 1, &sub) &&
-           mark(r, line, sub);
+           apply_mark(r, line, sub);
 }
 
-static bool time_line(struct reader *r, const struct line *line)
+static bool read_time(struct reader *r, const struct nytp_tmon_line *line)
 {
     int64_t clocks[N_CLOCKS];
     if (get_clocks(line->at + 1, line->end, clocks) == NULL)
         return fail(r, line, NYTP_ERR_FORMAT, "malformed time");
-    return add_pending(r, line, chosen(r, clocks));
+    return add_pending(r, line, chosen_clock(r, clocks));
 }
 
-static bool body_line(struct reader *r, const struct line *line)
+static bool read_body_line(struct reader *r, const struct nytp_tmon_line *line)
 {
     switch (*line->at) {
     case '@':
-        return time_line(r, line);
+        return read_time(r, line);
     case '&':
         return introduce_sub(r, line);
     case '+':
     case '-':
     case '/':
     case '*':
-        return mark_line(r, line);
+        return read_mark(r, line);
     default:
         return fail(r, line, NYTP_ERR_FORMAT, "unknown line");
     }
@@ -623,9 +537,10 @@ static bool body_line(struct reader *r, const struct line *line)
 
 /* The header is completed when the program ends: it tells the whole time and the number of
  * marks. What passed after the last mark is the innermost open frame's. */
-static bool finish(struct reader *r)
+static bool finish_events(struct reader *r)
 {
-    const struct line line = {.at = "", .end = "", .offset = nytp_source_offset(r->source)};
+    const struct nytp_tmon_line line = {
+        .at = "", .end = "", .offset = nytp_source_offset(r->source)};
     if (r->has_total_marks && r->marks > 0 && r->total_marks == 0)
         return nytp_error_at(r->error, NYTP_ERR_TRUNCATED, line.offset, false,
                              "the recording was not finished");
@@ -633,23 +548,23 @@ static bool finish(struct reader *r)
         return nytp_error_at(r->error, NYTP_ERR_TRUNCATED, line.offset, false,
                              "the input ends after %" PRId64 " of %" PRId64 " marks", r->marks,
                              r->total_marks);
-    const int64_t run = r->has_run ? chosen(r, r->run) : 0;
+    const int64_t run = r->has_run ? chosen_clock(r, r->run) : 0;
     if (run > 0)
         r->pending = run > r->raw ? run - r->raw : 0;
     if (!pass_time(r, &line, 0) || !deliver_time(r, &line, r->now - r->axis))
         return false;
     const struct nytp_event end = {.tag = NYTP_TAG_PID_END, .offset = line.offset};
-    return deliver(r, &end);
+    return deliver_event(r, &end);
 }
 
 static bool read_body(struct reader *r)
 {
-    struct line line;
-    enum line_result result;
-    while ((result = next_line(r, &line)) == LINE)
-        if (!body_line(r, &line))
+    struct nytp_tmon_line line;
+    enum nytp_tmon_result result;
+    while ((result = nytp_tmon_next(r->source, r->error, &line)) == NYTP_TMON_LINE)
+        if (!read_body_line(r, &line))
             return false;
-    return result == LINES_END && finish(r);
+    return result == NYTP_TMON_END && finish_events(r);
 }
 
 static bool dprof_detect(const uint8_t *head, size_t len)

@@ -26,6 +26,9 @@ pm:Devel::DProf                       libdevel-dprof-perl
 pm:Perl::Tidy                         perltidy
 pm:Perl::Critic                       libperl-critic-perl
 pm:DBD::SQLite                        libdbd-sqlite3-perl
+pm:Plack                              libplack-perl
+pm:Mojolicious                        libmojolicious-perl
+starman                               starman
 pm:Coro                               libcoro-perl
 pm:Future::AsyncAwait                 libfuture-asyncawait-perl
 pm:Object::Pad                        libobject-pad-perl
@@ -36,7 +39,6 @@ pm:Variable::Magic                    libvariable-magic-perl
 py:pytest                             python3-pytest
 py:google.protobuf                    python3-protobuf
 py:gi                                 python3-gi
-/usr/lib/x86_64-linux-gnu/girepository-1.0/Atspi-2.0.typelib  gir1.2-atspi-2.0
 /usr/libexec/at-spi-bus-launcher      at-spi2-core
 protoc                                protobuf-compiler
 go                                    golang-go
@@ -66,7 +68,9 @@ dpkg-buildpackage                     dpkg-dev
 dh                                    debhelper
 lintian                               lintian
 '
-npm_packages='speedscope@1.25.0 axe-core@4.14.1 pprof-format@2.3.2 @firefox-devtools/profiler-cli@0.10.0'
+npm_packages='speedscope@1.25.0 axe-core@4.14.1 pprof-format@2.3.2 @firefox-devtools/profiler-cli@0.10.0
+    chrome-devtools-frontend@1.0.1705227 esbuild@0.28.2 hyparquet@1.31.5 parquet-wasm@0.8.0 apache-arrow@21.1.0
+    @duckdb/node-api@1.5.6-r.1'
 node=t/.cache/node
 
 have() {
@@ -76,7 +80,6 @@ have() {
                      exit 1' "${1#pm:}" ;;
     pm:*) perl -e 'eval "require $ARGV[0]" or exit 1' "${1#pm:}" 2>/dev/null ;;
     */perl.h) perl -MConfig -e 'exit !-e "$Config{archlibexp}/CORE/perl.h"' ;;
-    *typelib) /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null ;;
     /*) [ -e "$1" ] || [ -e "${1/x86_64/$(uname -m)}" ] ;;
     *) command -v "$1" >/dev/null ;;
     esac

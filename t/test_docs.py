@@ -39,3 +39,16 @@ def test_the_map_names_no_file_that_is_gone():
     gone = [name for name in mapped() if re.search(r"\.(c|h|def|xs|py|sh|md)$", name)
             and name not in there and name != "NAME.c"]
     assert not gone
+
+
+def test_what_one_looks_for_is_where_the_map_says():
+    """The table of questions: `file`: `name` says that the file has the name."""
+    with open(os.path.join(ROOT, "CODE-MAP.md"), encoding="utf-8") as file:
+        table = re.search(r"^## Where is …\n(.*?)^## ", file.read(), re.M | re.S)[1]
+    answers = re.findall(r"`([^`]+/[^`]+)`: ((?:`[^`]+`(?:, )?)+)", table)
+    assert len(answers) >= 12
+    for path, names in answers:
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            text = file.read()
+        for name in re.findall(r"`([^`]+)`", names):
+            assert re.search(rf"\b{re.escape(name)}\b", text), (path, name)

@@ -26,6 +26,7 @@ The rules (those of the documentation, written here a second time on purpose):
 """
 
 import collections
+import functools
 import math
 import sys
 
@@ -79,6 +80,7 @@ class Replay:
         self.below = collections.defaultdict(dict)      # the same, from exclusive times only
         self.subtree = collections.Counter()            # depth -> sum of what waits there
         self.returned = False
+        self.resumed = False       # said of the return to come
 
     def entry(self, fid, line):
         self.stack.append(Frame((fid, line)))
@@ -98,7 +100,8 @@ class Replay:
             for other, ticks in below.items():
                 here[other] = here.get(other, 0) + ticks
         seen = totals.returned[name]
-        seen[0] += 1
+        seen[0] += not self.resumed    # a part of a call that began earlier is no call
+        self.resumed = False
         seen[1] += excl
 
     def _children(self, depth, excl):
@@ -241,6 +244,9 @@ class Totals:
                     replay = Replay(self)
                 self.n_entries += 1
                 replay.entry(record[1], record[2])
+            elif tag == "#":
+                if replay and record[1].rstrip(b"\n") == b"nytp-resumed":
+                    replay.resumed = True
             elif tag == "@":
                 fid, eval_fid, eval_line = record[1:4]
                 self.files[fid] = named(record[7])
@@ -321,8 +327,20 @@ class Totals:
     def twins(self, name):
         """The subs on exactly the same lines: without call entries statements cannot tell them
         apart. With the sub itself."""
-        place = self.ranges.get(name)
-        return {other for other, range_ in self.ranges.items() if range_ == place} | {name}
+        return self.subs_on_lines.get(self.ranges.get(name), set()) | {name}
+
+    @functools.cached_property
+    def subs_on_lines(self):
+        """(file, first line, last line) -> the subs there."""
+        found = collections.defaultdict(set)
+        for name, place in self.ranges.items():
+            found[place].add(name)
+        return dict(found)
+
+    @functools.cached_property
+    def callers(self):
+        """The subs that called any."""
+        return {caller for caller, _, _, _ in self.arcs}
 
     def line_owner(self, fid, line, seen=()):
         name = self.innermost(fid, line)

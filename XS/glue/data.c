@@ -49,6 +49,7 @@ enum sub_index {
     SUB_META
 };
 
+/* What the structures are made of and go into. */
 struct build {
     const struct nytp_summary *summary;
     HV *profile;
@@ -241,7 +242,8 @@ static AV *new_file(pTHX_ const struct build *b, const struct nytp_summary_file 
     return av;
 }
 
-/* A merged-away file leaves an empty object in its place, as stock programs expect. */
+/* A file that was merged into another leaves an empty object in its place, as stock programs
+ * expect. */
 static void put_files(pTHX_ struct build *b)
 {
     AV *by_fid = newAV();

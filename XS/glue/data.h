@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A summary as the Perl structures of Devel::NYTProf::Data. Needs perl.h before it.
+ * A summary as the Perl structures of Devel::NYTProf::Data; NYTProf.xs calls it. Needs perl.h before
+ * it. The C core (formats/) reads the profile and sums it up, this only turns sums into Perl data.
  */
 #ifndef NYTP_DATA_GLUE_H
 #define NYTP_DATA_GLUE_H

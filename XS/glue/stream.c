@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A profile as a stream of calls to Perl code; see stream_glue.h.
+ * A profile as a stream of calls to Perl code; see stream.h.
  *
  * The argument scalars are made once and filled anew for every chunk; one that the callback
  * has kept a reference to is left to it and replaced.
@@ -13,9 +13,10 @@
 #include "error.h"
 #include "stream.h"
 
-#define MAX_FIELDS 9
-#define LARGE_TEXT 32768
+#define MAX_FIELDS 9     /* of a record */
+#define LARGE_TEXT 32768 /* bytes; see is_large() */
 
+/* A reading in progress; perl's save stack frees it. */
 struct stream {
     struct nytp_sink sink;
 #ifdef MULTIPLICITY
@@ -44,9 +45,9 @@ static void free_stream(pTHX_ void *at)
     Safefree(s);
 }
 
-static SV *next_field(pTHX_ struct stream *s)
+static SV *field_at(pTHX_ struct stream *s, unsigned position)
 {
-    SV **slot = &s->field[s->n_fields++];
+    SV **slot = &s->field[position];
     if (*slot == NULL || SvREFCNT(*slot) != 1 || SvREADONLY(*slot)) {
         SvREFCNT_dec(*slot);
         *slot = newSV(0);
@@ -54,19 +55,23 @@ static SV *next_field(pTHX_ struct stream *s)
     return *slot;
 }
 
-static void put_uint(pTHX_ struct stream *s, U32 value)
+static void put_UINT(pTHX_ SV *sv, U32 value)
 {
-    sv_setuv(next_field(aTHX_ s), value);
+    sv_setuv(sv, value);
 }
 
-static void put_nv(pTHX_ struct stream *s, NV value)
+static void put_INT(pTHX_ SV *sv, I32 value)
 {
-    sv_setnv(next_field(aTHX_ s), value);
+    sv_setiv(sv, value);
 }
 
-static void put_str(pTHX_ struct stream *s, struct nytp_str text)
+static void put_NUMBER(pTHX_ SV *sv, NV value)
 {
-    SV *sv = next_field(aTHX_ s);
+    sv_setnv(sv, value);
+}
+
+static void put_TEXT(pTHX_ SV *sv, struct nytp_str text)
+{
     sv_setpvn(sv, text.ptr, text.len);
     if (text.utf8 && is_utf8_string((const U8 *)text.ptr, text.len))
         SvUTF8_on(sv);
@@ -74,95 +79,19 @@ static void put_str(pTHX_ struct stream *s, struct nytp_str text)
         SvUTF8_off(sv);
 }
 
-static void put_calls(pTHX_ struct stream *s, const struct nytp_event *e)
-{
-    put_uint(aTHX_ s, e->u.sub_callers.fid);
-    put_uint(aTHX_ s, e->u.sub_callers.line);
-    put_uint(aTHX_ s, e->u.sub_callers.count);
-    put_nv(aTHX_ s, e->u.sub_callers.incl_s);
-    put_nv(aTHX_ s, e->u.sub_callers.excl_s);
-    put_nv(aTHX_ s, e->u.sub_callers.reci_s);
-    put_uint(aTHX_ s, e->u.sub_callers.rec_depth);
-    put_str(aTHX_ s, e->u.sub_callers.callee);
-    put_str(aTHX_ s, e->u.sub_callers.caller);
-}
-
-static void put_file(pTHX_ struct stream *s, const struct nytp_event *e)
-{
-    put_uint(aTHX_ s, e->u.new_fid.fid);
-    put_uint(aTHX_ s, e->u.new_fid.eval_fid);
-    put_uint(aTHX_ s, e->u.new_fid.eval_line);
-    put_uint(aTHX_ s, e->u.new_fid.flags);
-    put_uint(aTHX_ s, e->u.new_fid.size);
-    put_uint(aTHX_ s, e->u.new_fid.mtime_s);
-    put_str(aTHX_ s, e->u.new_fid.name);
-}
-
-/* Fields in the order that callbacks have always been given them, which is not the order on
- * disk for SUB_INFO and SUB_CALLERS. */
 static void put_fields(pTHX_ struct stream *s, const struct nytp_event *e)
 {
     switch (e->tag) {
-    case NYTP_TAG_TIME_BLOCK:
-    case NYTP_TAG_TIME_LINE:
-        sv_setiv(next_field(aTHX_ s), e->u.time.ticks);
-        put_uint(aTHX_ s, e->u.time.fid);
-        put_uint(aTHX_ s, e->u.time.line);
-        if (e->tag == NYTP_TAG_TIME_LINE)
-            break;
-        put_uint(aTHX_ s, e->u.time.block_line);
-        put_uint(aTHX_ s, e->u.time.sub_line);
-        break;
-    case NYTP_TAG_SUB_ENTRY:
-        put_uint(aTHX_ s, e->u.sub_entry.caller_fid);
-        put_uint(aTHX_ s, e->u.sub_entry.caller_line);
-        break;
-    case NYTP_TAG_SUB_RETURN:
-        put_uint(aTHX_ s, e->u.sub_return.depth);
-        put_nv(aTHX_ s, e->u.sub_return.incl_ticks);
-        put_nv(aTHX_ s, e->u.sub_return.excl_ticks);
-        put_str(aTHX_ s, e->u.sub_return.name);
-        break;
-    case NYTP_TAG_SRC_LINE:
-        put_uint(aTHX_ s, e->u.src_line.fid);
-        put_uint(aTHX_ s, e->u.src_line.line);
-        put_str(aTHX_ s, e->u.src_line.text);
-        break;
-    case NYTP_TAG_SUB_INFO:
-        put_uint(aTHX_ s, e->u.sub_info.fid);
-        put_uint(aTHX_ s, e->u.sub_info.first_line);
-        put_uint(aTHX_ s, e->u.sub_info.last_line);
-        put_str(aTHX_ s, e->u.sub_info.name);
-        break;
-    case NYTP_TAG_SUB_CALLERS:
-        put_calls(aTHX_ s, e);
-        break;
-    case NYTP_TAG_NEW_FID:
-        put_file(aTHX_ s, e);
-        break;
-    case NYTP_TAG_VERSION:
-        put_uint(aTHX_ s, e->u.version.major);
-        put_uint(aTHX_ s, e->u.version.minor);
-        break;
-    case NYTP_TAG_ATTRIBUTE:
-    case NYTP_TAG_OPTION:
-        put_str(aTHX_ s, e->u.pair.key);
-        put_str(aTHX_ s, e->u.pair.value);
-        break;
-    case NYTP_TAG_COMMENT:
-        put_str(aTHX_ s, e->u.comment.text);
-        break;
-    case NYTP_TAG_PID_START:
-        put_uint(aTHX_ s, e->u.pid_start.pid);
-        put_uint(aTHX_ s, e->u.pid_start.ppid);
-        put_nv(aTHX_ s, e->u.pid_start.time_s);
-        break;
-    case NYTP_TAG_PID_END:
-        put_uint(aTHX_ s, e->u.pid_end.pid);
-        put_nv(aTHX_ s, e->u.pid_end.time_s);
-        break;
-    case NYTP_TAG_START_DEFLATE:
-    case NYTP_TAG_DISCOUNT:
+#define NYTP_RECORD(tag, n)                                                                        \
+    case NYTP_TAG_##tag:                                                                           \
+        s->n_fields = (n);
+#define NYTP_FIELD(kind, record, field, position)                                                  \
+    put_##kind(aTHX_ field_at(aTHX_ s, position), e->u.record.field);
+#define NYTP_RECORD_END break;
+#include "../../formats/core/fields.def"
+#undef NYTP_RECORD
+#undef NYTP_FIELD
+#undef NYTP_RECORD_END
     case NYTP_TAG_COUNT:
         break;
     }
@@ -193,12 +122,23 @@ static bool call_perl(pTHX_ struct stream *s, CV *code, SV *tag, bool guarded)
  * perl jumped out of it. */
 static bool is_large(const struct nytp_event *event)
 {
-    return (event->tag == NYTP_TAG_SRC_LINE && event->u.src_line.text.len > LARGE_TEXT) ||
-           (event->tag == NYTP_TAG_SUB_RETURN && event->u.sub_return.name.len > LARGE_TEXT) ||
-           (event->tag == NYTP_TAG_SUB_INFO && event->u.sub_info.name.len > LARGE_TEXT) ||
-           (event->tag == NYTP_TAG_NEW_FID && event->u.new_fid.name.len > LARGE_TEXT) ||
-           (event->tag == NYTP_TAG_SUB_CALLERS &&
-            event->u.sub_callers.callee.len + event->u.sub_callers.caller.len > LARGE_TEXT);
+    size_t len = 0;
+    switch (event->tag) {
+#define len_UINT(value)                           0
+#define len_INT(value)                            0
+#define len_NUMBER(value)                         0
+#define len_TEXT(value)                           (value).len
+#define NYTP_RECORD(tag, n)                       case NYTP_TAG_##tag:
+#define NYTP_FIELD(kind, record, field, position) len += len_##kind(event->u.record.field);
+#define NYTP_RECORD_END                           break;
+#include "../../formats/core/fields.def"
+#undef NYTP_RECORD
+#undef NYTP_FIELD
+#undef NYTP_RECORD_END
+    case NYTP_TAG_COUNT:
+        break;
+    }
+    return len > LARGE_TEXT;
 }
 
 static bool deliver(struct nytp_sink *sink, const struct nytp_event *event)
@@ -208,7 +148,6 @@ static bool deliver(struct nytp_sink *sink, const struct nytp_event *event)
     bool go_on = true;
     if (code != NULL) {
         dTHXa(s->perl);
-        s->n_fields = 0;
         put_fields(aTHX_ s, event);
         go_on = call_perl(aTHX_ s, code, s->tag[event->tag], is_large(event));
     }

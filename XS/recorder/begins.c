@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * BEGIN blocks that ran unrecorded: before INIT with start=init, during a pause, with subs=0.
- *
- * One that is recorded is a sub of its own, Pkg::BEGIN@LINE. The others share one entry for
- * each package, "Pkg::BEGIN" with the lines of the last one, as in the list that perl -d keeps.
- * The entry is a struct nytp_rec_sub with is_begin set, and with a file while there is
- * something to tell. It is only written when the profile is closed, because each further block
- * changes it.
+ * BEGIN blocks that ran unrecorded; see begins.h.
  *
  * A block is compiled before it has its name, and a `use` has none then. But its CV is marked
  * as special, as those of END blocks and their like are, and has its name while it runs and is
@@ -18,10 +12,8 @@
 #include "files.h"
 
 /* The block that was compiled last has run, or runs, and no call of it was recorded. */
-void nytp_begin_ran(struct nytp_recorder *rec, const struct nytp_body *body)
+void nytp_begin_ran(struct nytp_rec_sub *entry, const struct nytp_body *body)
 {
-    struct nytp_rec_sub *const entry = rec->subs.compiled.begin;
-    rec->subs.compiled.begin = NULL;
     if (entry == NULL || body->file == NULL)
         return;
     entry->is_begin = true;
@@ -31,16 +23,16 @@ void nytp_begin_ran(struct nytp_recorder *rec, const struct nytp_body *body)
 }
 
 /* It is not told any more, even if perl -d had it in its list. */
-void nytp_begin_recorded(struct nytp_recorder *rec, struct nytp_rec_sub *entry)
+void nytp_begin_recorded(struct nytp_rec_sub *entry)
 {
-    rec->subs.compiled.begin = NULL;
     entry->is_begin = true;
     entry->file = NULL;
 }
 
 /* perl -d:NYTProf is a `use` on line 0 of the program, which is part of the profile for it even
  * if all its code has names of other files (#line). */
-void nytp_begins_tell(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_sub *entry)
+void nytp_begins_introduce_file(pTHX_ struct nytp_recorder *rec,
+                                const struct nytp_rec_sub *entry)
 {
     const bool is_switch = entry->is_begin && entry->file != NULL && entry->last_line == 0;
     if (is_switch && rec->subs.runtime->called)
@@ -55,7 +47,12 @@ void nytp_begins_write(struct nytp_recorder *rec)
             continue;
         const uint32_t fid = nytp_file_known_fid(rec, entry->file);
         if (fid != 0)
-            nytp_write_sub_info(rec->writer, fid, entry->name, entry->name_len,
-                                entry->first_line, entry->last_line);
+            nytp_write_sub_info(
+                rec->writer, &(struct nytp_sub_info){
+                                 .fid = fid,
+                                 .first_line = entry->first_line,
+                                 .last_line = entry->last_line,
+                                 .name = {.ptr = entry->name, .len = (uint32_t)entry->name_len},
+                             });
     }
 }

@@ -14,13 +14,15 @@
 #include "calls.h"
 
 #include "arcs.h"
+#include "before_wait.h"
+#include "builtins.h"
 #include "dprof.h"
 #include "files.h"
-#include "infos.h"
 #include "ops.h"
+#include "places.h"
 #include "stash.h"
+#include "state.h"
 #include "stmts.h"
-#include "stream.h"
 #include "subs.h"
 
 #include "../../formats/core/open_calls.h"
@@ -32,7 +34,6 @@ enum {
 
 enum {
     LONG_CALL_TICKS = NYTP_TICKS_PER_SEC / 10000, /* 100 us: the next call may block, too */
-    MOST_TOLD = 200, /* names of open calls that are written at once */
 };
 
 void nytp_calls_free(struct nytp_recorder *rec)
@@ -58,40 +59,52 @@ static struct nytp_rec_frame *push(struct nytp_recorder *rec, struct nytp_rec_su
         Renew(rec->frames, rec->size_frames, struct nytp_rec_frame);
     }
     struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames++];
+    __builtin_prefetch(sub->last_arc); /* what the return will need */
+    __builtin_prefetch(sub->encoded);
     frame->sub = sub;
     frame->caller = site->caller;
     frame->fid = site->fid;
     frame->line = site->line;
     frame->serial = ++rec->last_serial;
     frame->depth = ++sub->depth;
+    frame->resumed = 0;
     frame->enter_ticks = site->now;
     frame->callee_ticks = 0;
     sub->called = true;
     return frame;
 }
 
-/* Count a call and put its return into the stream. */
+static NYTP_COLD void tell_resumed(struct nytp_recorder *rec)
+{
+    nytp_write_comment(rec->writer, NYTP_RESUMED_CALL);
+}
+
+/* Add a call that ended, or is taken for ended, to its arc, and put its return into the stream.
+ * `depth` is the number of calls that were open, with this one. */
 static void account(struct nytp_recorder *rec, const struct nytp_rec_frame *frame,
                     uint32_t depth, int64_t incl, int64_t excl)
 {
     struct nytp_rec_arc *const arc = nytp_arc_of(rec, frame);
-    arc->count++;
+    arc->count += !frame->resumed;
     arc->excl_ticks += excl;
     if (LIKELY(frame->depth <= 1)) {
         arc->incl_ticks += incl;
     } else {
         arc->reci_ticks += incl;
-        if (frame->depth - 1 > arc->rec_depth)
+        if (frame->depth > arc->rec_depth + 1)
             arc->rec_depth = frame->depth - 1;
     }
-    if (LIKELY(rec->returns_on))
+    if (LIKELY(rec->returns_on)) {
+        if (UNLIKELY(frame->resumed))
+            tell_resumed(rec);
         nytp_write_sub_return(rec->writer, depth, incl, excl, frame->sub->encoded,
                               frame->sub->encoded_len);
-    else if (rec->marks_on)
+    } else if (rec->marks_on)
         nytp_dprof_leave(rec, frame->sub, frame->enter_ticks + incl);
 }
 
-/* A signal may have to report the frame, when it is too late to allocate its arc. */
+/* With sigexit= a signal may have to report the frame, and cannot allocate its arc then: it is
+ * made now. */
 static inline void prepare_report(struct nytp_recorder *rec, const struct nytp_rec_frame *frame)
 {
     if (UNLIKELY(rec->guarded))
@@ -108,6 +121,11 @@ static void pop(struct nytp_recorder *rec, int64_t now)
     rec->n_frames--;
     if (rec->n_frames > 0)
         rec->frames[rec->n_frames - 1].callee_ticks += incl;
+}
+
+void nytp_frame_leave(struct nytp_recorder *rec, int64_t ticks)
+{
+    pop(rec, ticks);
 }
 
 /* Close the frame with this serial and what is still open above it. */
@@ -127,6 +145,11 @@ static void close_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
     nytp_unguard(rec);
 }
 
+void nytp_frame_close(pTHX_ struct nytp_recorder *rec, uint32_t serial)
+{
+    close_frame(aTHX_ rec, serial);
+}
+
 static NYTP_COLD void close_jumping_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial);
 
 static void on_scope_exit(pTHX_ void *ptr)
@@ -142,6 +165,7 @@ static void on_scope_exit(pTHX_ void *ptr)
 
 void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks)
 {
+    nytp_told_serial_set(rec, 0);
     for (uint32_t i = 0; i < rec->n_frames; i++) {
         rec->frames[i].enter_ticks = ticks;
         rec->frames[i].callee_ticks = 0;
@@ -151,8 +175,34 @@ void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks)
     }
 }
 
+static void count_depths(struct nytp_rec_frame *frames, uint32_t n, uint32_t change)
+{
+    for (uint32_t i = 0; i < n; i++)
+        frames[i].sub->depth += change;
+}
+
+void nytp_frames_save(struct nytp_recorder *rec, struct nytp_rec_frames *frames)
+{
+    *frames = (struct nytp_rec_frames){rec->frames, rec->n_frames, rec->size_frames,
+                                       rec->told_serial};
+    count_depths(frames->all, frames->n, -1u);
+    rec->frames = NULL;
+    rec->n_frames = rec->size_frames = 0;
+}
+
+void nytp_frames_restore(struct nytp_recorder *rec, const struct nytp_rec_frames *frames)
+{
+    count_depths(rec->frames, rec->n_frames, -1u);
+    Safefree(rec->frames);
+    rec->frames = frames->all;
+    rec->n_frames = frames->n;
+    rec->size_frames = frames->size;
+    nytp_told_serial_set(rec, frames->told_serial);
+    count_depths(rec->frames, rec->n_frames, 1);
+}
+
 /* The calling places may belong to an earlier profile file: say again where they are. */
-void nytp_frames_place(pTHX_ struct nytp_recorder *rec)
+void nytp_frames_introduce_files(pTHX_ struct nytp_recorder *rec)
 {
     for (uint32_t i = 0; i < rec->n_frames; i++)
         if (rec->frames[i].fid != 0)
@@ -177,7 +227,7 @@ void nytp_frames_retract(struct nytp_recorder *rec)
     for (uint32_t i = 0; i < rec->n_frames; i++) {
         const struct nytp_rec_frame *const frame = &rec->frames[i];
         struct nytp_rec_arc *const arc = nytp_arc_of(rec, frame);
-        arc->count--;
+        arc->count -= !frame->resumed;
         arc->excl_ticks -= frame->reported_excl;
         if (frame->depth <= 1)
             arc->incl_ticks -= frame->reported_incl;
@@ -202,6 +252,11 @@ static struct nytp_call_site call_site(pTHX_ struct nytp_recorder *rec)
     return site;
 }
 
+struct nytp_call_site nytp_call_site_now(pTHX_ struct nytp_recorder *rec)
+{
+    return call_site(aTHX_ rec);
+}
+
 static void enter(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
                   const struct nytp_call_site *site)
 {
@@ -213,6 +268,12 @@ static void enter(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
         nytp_dprof_enter(rec, sub, site->now);
     prepare_report(rec, frame);
     nytp_unguard(rec);
+}
+
+void nytp_frame_open(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
+                     const struct nytp_call_site *site)
+{
+    enter(rec, sub, site);
 }
 
 static void watch_scope(pTHX_ uint32_t serial)
@@ -228,65 +289,10 @@ static void unwatch(pTHX_ I32 height, I32 context)
         PL_savestack_ix -= DESTRUCTOR_SIZE;
 }
 
-/* ---- calls that may block ---- */
+/* ---- calls inside perl's handler ---- */
 
-static const char *kind_word(const struct nytp_rec_sub *sub)
-{
-    return sub->kind == NYTP_REC_SUB_OPCODE ? NYTP_OPEN_CALL_BUILTIN
-           : sub->kind == NYTP_REC_SUB_XSUB ? NYTP_OPEN_CALL_XSUB
-                                            : NYTP_OPEN_CALL_PERL;
-}
-
-static void tell_frame(struct nytp_recorder *rec, uint32_t depth)
-{
-    char text[NYTP_OPEN_CALL_MOST];
-    const struct nytp_rec_sub *const sub = rec->frames[depth - 1].sub;
-    if (strlen(sub->name) != sub->name_len || strchr(sub->name, '\n') != NULL)
-        return;
-    const int len = snprintf(text, sizeof text, NYTP_OPEN_CALL_HEAD " %lu %s %s",
-                             (unsigned long)depth, kind_word(sub), sub->name);
-    if (len < (int)sizeof text)
-        nytp_write_comment(rec->writer, text);
-}
-
-/* Returns name calls, so those of which no return may come are named now, once each. The
- * innermost comes first: from its depth readers see how many calls had been open before the
- * file began. */
-static void frames_tell(struct nytp_recorder *rec)
-{
-    if (!rec->entries_on)
-        return;
-    uint32_t n = 0;
-    for (uint32_t i = rec->n_frames; i > 0 && n < MOST_TOLD; i--, n++) {
-        if ((int32_t)(rec->frames[i - 1].serial - rec->told_serial) <= 0)
-            break;
-        tell_frame(rec, i);
-    }
-    rec->told_serial = rec->last_serial;
-}
-
-/* The innermost call, just entered, may block, and the program be killed then: what was
- * recorded and the names of the calls that are open are put on disk, if that is cheap enough.
- */
-static NYTP_COLD void flush_before_wait(pTHX_ struct nytp_recorder *rec)
-{
-    const uint64_t raw = nytp_clock_raw(&rec->clock);
-    if (rec->options.flush_s <= 0 || rec->life.forked || !nytp_stream_can_pay_flush(rec, raw))
-        return;
-    dSAVE_ERRNO;
-    nytp_guard(rec);
-    nytp_clock_pause(&rec->clock);
-    frames_tell(rec);
-    nytp_infos_write(aTHX_ rec, false);
-    nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
-    nytp_clock_resume(&rec->clock);
-    nytp_stream_pay_flush(rec, raw);
-    nytp_unguard(rec);
-    RESTORE_ERRNO;
-}
-
-/* Waiting in accept() is nobody's cost: as if the clock had stood still, but for the
- * statement. */
+/* The wait of a server in accept() is no cost of the subs that are open: their times go on as
+ * if the clock had stood still. The statement that waits keeps its time. */
 static void leave_out_wait(struct nytp_recorder *rec, int64_t ticks)
 {
     for (uint32_t i = 0; i < rec->n_frames; i++)
@@ -300,7 +306,7 @@ static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub,
 {
     enter(rec, sub, site);
     if (UNLIKELY(sub->may_block))
-        flush_before_wait(aTHX_ rec);
+        nytp_flush_before_wait(aTHX_ rec);
     const uint32_t serial = rec->last_serial;
     watch_scope(aTHX_ serial);
     const I32 height = PL_savestack_ix, context = cxstack_ix;
@@ -321,7 +327,7 @@ static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub,
     return next;
 }
 
-/* The name of a sub, as in &{"name"}. */
+/* Whether it is the name of a sub, as in &{"name"}. */
 static bool is_symbol(const SV *sv)
 {
     return SvPOK(sv) && !SvROK(sv) && !SvGMAGICAL(sv);
@@ -345,14 +351,25 @@ static CV *entered_cv(pTHX_ const OP *next)
     return CxTYPE(cx) == CXt_SUB && CvSTART(cx->blk_sub.cv) == next ? cx->blk_sub.cv : NULL;
 }
 
-static void enter_perl_sub(pTHX_ struct nytp_recorder *rec, CV *cv,
-                           const struct nytp_call_site *site)
+/* An `async sub` that awaits something is left, and later called again to go on where it was:
+ * Future::AsyncAwait then has the call begin at its op `await`. */
+static NYTP_COLD void note_if_resumed(pTHX_ struct nytp_recorder *rec, const OP *start)
+{
+    rec->frames[rec->n_frames - 1].resumed = strEQ(OP_NAME(start), "await");
+}
+
+static inline void enter_perl_sub(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                  const struct nytp_call_site *site)
 {
     enter(rec, nytp_sub_of_cv(aTHX_ rec, cv), site);
+    rec->entered_op = CvSTART(cv);
+    rec->entered_ticks = site->now;
+    if (UNLIKELY(CvSTART(cv)->op_type == OP_CUSTOM))
+        note_if_resumed(aTHX_ rec, CvSTART(cv));
     watch_scope(aTHX_ rec->last_serial);
 }
 
-/* Not a call: perl will say so and die. */
+/* Whether it is no sub at all: perl will say so and die. */
 static bool is_hopeless(SV *sv)
 {
     return SvROK(sv) && !SvGMAGICAL(sv) && !SvAMAGIC(sv) && SvTYPE(SvRV(sv)) != SVt_PVCV;
@@ -468,7 +485,7 @@ static void close_jumping_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial
 
 /* Whether perl is going to leave the running sub. `goto &sub` dies, before it has left
  * anything, in an eval, in the block of a sort and outside all subs (pp_ctl.c, pp_goto). */
-static bool leaves_sub(pTHX)
+bool nytp_goto_leaves_sub(pTHX)
 {
     for (I32 i = cxstack_ix; i >= 0; i--) {
         const PERL_CONTEXT *const cx = &cxstack[i];
@@ -500,9 +517,30 @@ static OP *jump_to_xsub(pTHX_ struct nytp_recorder *rec, CV *cv,
     return next;
 }
 
+void nytp_call_entered(pTHX_ struct nytp_recorder *rec, const OP *next,
+                       const struct nytp_call_site *site)
+{
+    CV *const entered = entered_cv(aTHX_ next);
+    if (entered != NULL && rec->subs_on)
+        enter_perl_sub(aTHX_ rec, entered, site);
+}
+
+/* There is no scope to watch, for the same reason as in enter_jumped_xsub(). */
+OP *nytp_call_by_goto(pTHX_ struct nytp_recorder *rec, CV *xsub,
+                      const struct nytp_call_site *site)
+{
+    struct nytp_rec_sub *const sub = nytp_sub_of_cv(aTHX_ rec, xsub);
+    enter(rec, sub, site);
+    const uint32_t serial = rec->last_serial;
+    OP *const next = nytp_real_op(aTHX_ OP_GOTO);
+    sub->returned_normally = true;
+    close_frame(aTHX_ rec, serial);
+    return next;
+}
+
 OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
-    if (!leaves_sub(aTHX))
+    if (!nytp_goto_leaves_sub(aTHX))
         return nytp_real_op(aTHX_ OP_GOTO);
     struct nytp_call_site site = call_site(aTHX_ rec);
     if (rec->n_frames > 0)
@@ -510,11 +548,8 @@ OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
     if (CvISXSUB(cv))
         return jump_to_xsub(aTHX_ rec, cv, &site);
     OP *const next = nytp_real_op(aTHX_ OP_GOTO);
-    CV *const entered = entered_cv(aTHX_ next);
-    if (entered != NULL && rec->subs_on) {
-        site.now = rec->left_ticks;
-        enter_perl_sub(aTHX_ rec, entered, &site);
-    }
+    site.now = rec->left_ticks;
+    nytp_call_entered(aTHX_ rec, next, &site);
     return next;
 }
 

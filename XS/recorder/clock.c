@@ -3,8 +3,9 @@
  * The time axis of a profile; see clock.h.
  *
  * A rate from two readings is off by the jitter of reading both clocks, some 50 ns, over the
- * time between them: 2e-4 after the short spin at the start, 1e-6 after 50 ms. Each
- * recalibration moves the base to "now", so what was measured before is not touched.
+ * time between them: by 1e-3 after the 50 us that pass at least before the start, by 1e-6 after
+ * 50 ms. Each recalibration moves the base to "now", so what was measured before is not
+ * touched.
  */
 #include "clock.h"
 
@@ -14,13 +15,14 @@
 
 enum {
     NS_PER_TICK = 100,
-    SPIN_NS = 200000,
-    PAIR_TRIES = 5,
+    SPIN_NS = 50000, /* the least time between the first two readings */
+    PAIR_TRIES = 5,  /* readings of both clocks, the best of which counts */
 };
 
+/* Rates and fractions of ticks are kept as multiples of 2^-48: this is 1. */
 static const uint64_t one = (uint64_t)1 << 48;
 
-static uint64_t monotonic_ns(clockid_t id)
+static uint64_t ns_of(clockid_t id)
 {
     struct timespec now;
     clock_gettime(id, &now);
@@ -48,7 +50,7 @@ static void read_pair(const struct nytp_clock *clock, uint64_t *raw, uint64_t *n
     uint64_t narrowest = UINT64_MAX;
     for (int i = 0; i < PAIR_TRIES; i++) {
         const uint64_t before = __rdtsc();
-        const uint64_t between_ns = monotonic_ns(clock->id);
+        const uint64_t between_ns = ns_of(clock->id);
         const uint64_t width = __rdtsc() - before;
         if (width >= narrowest)
             continue;
@@ -58,6 +60,7 @@ static void read_pair(const struct nytp_clock *clock, uint64_t *raw, uint64_t *n
     }
 }
 
+/* Ticks per raw unit, from the time since the first pair of readings. */
 static uint64_t measured_rate(const struct nytp_clock *clock)
 {
     uint64_t raw = 0, ns = 0;
@@ -71,18 +74,34 @@ static uint64_t measured_rate(const struct nytp_clock *clock)
 static void start_tsc(struct nytp_clock *clock)
 {
     clock->is_tsc = true;
-    read_pair(clock, &clock->first_raw, &clock->first_ns);
-    while (monotonic_ns(clock->id) - clock->first_ns < SPIN_NS)
+    if (clock->first_ns == 0)
+        read_pair(clock, &clock->first_raw, &clock->first_ns);
+    while (ns_of(clock->id) - clock->first_ns < SPIN_NS)
         ;
     clock->rate = measured_rate(clock);
 }
 
 #endif
 
+uint64_t nytp_clock_system_ns(const struct nytp_clock *clock)
+{
+    return ns_of(clock->id);
+}
+
+void nytp_clock_foresee(struct nytp_clock *clock)
+{
+#if defined(__x86_64__)
+    clock->id = CLOCK_MONOTONIC;
+    read_pair(clock, &clock->first_raw, &clock->first_ns);
+#else
+    (void)clock;
+#endif
+}
+
 void nytp_clock_init(struct nytp_clock *clock, int id)
 {
     struct timespec probe;
-    memset(clock, 0, sizeof *clock);
+    *clock = (struct nytp_clock){.first_raw = clock->first_raw, .first_ns = clock->first_ns};
     clock->id = id < 0 ? CLOCK_MONOTONIC : (clockid_t)id;
     if (clock_gettime(clock->id, &probe) != 0)
         clock->id = CLOCK_REALTIME;
@@ -92,6 +111,14 @@ void nytp_clock_init(struct nytp_clock *clock, int id)
         start_tsc(clock);
 #endif
     clock->base_raw = nytp_clock_raw(clock);
+}
+
+void nytp_clock_restart(struct nytp_clock *clock)
+{
+    clock->base_raw = nytp_clock_raw(clock);
+    clock->base_ticks = clock->overhead_ticks = 0;
+    clock->base_fraction = 0;
+    clock->pauses = 0;
 }
 
 void nytp_clock_recalibrate(struct nytp_clock *clock, uint64_t raw)

@@ -33,6 +33,9 @@ struct nytp_clock {
     uint64_t paused_raw;          /* when the outermost of them was */
 };
 
+/* Nanoseconds of clock_gettime(). */
+uint64_t nytp_clock_system_ns(const struct nytp_clock *clock);
+
 /* Raw units are TSC cycles or nanoseconds. */
 static inline uint64_t nytp_clock_raw(const struct nytp_clock *clock)
 {
@@ -40,9 +43,7 @@ static inline uint64_t nytp_clock_raw(const struct nytp_clock *clock)
     if (clock->is_tsc)
         return __rdtsc();
 #endif
-    struct timespec now;
-    clock_gettime(clock->id, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return nytp_clock_system_ns(clock);
 }
 
 /* The axis point of a raw reading. */
@@ -53,9 +54,16 @@ static inline int64_t nytp_clock_ticks(const struct nytp_clock *clock, uint64_t 
     return clock->base_ticks + (int64_t)(fixed >> 48);
 }
 
+/* That nytp_clock_init() may come: what it would otherwise wait for passes until then. The
+ * clock is all zero. */
+void nytp_clock_foresee(struct nytp_clock *clock);
+
 /* Begin at tick 0 now. `id` is a clockid_t as a number, -1 for the default, which alone may
  * use the TSC; an id that the system does not have becomes CLOCK_REALTIME. */
 void nytp_clock_init(struct nytp_clock *clock, int id);
+
+/* Begin at tick 0 now, at the rate that is known already. */
+void nytp_clock_restart(struct nytp_clock *clock);
 
 /* Continue the axis at raw reading `raw` with a better rate, from all the time since init. */
 void nytp_clock_recalibrate(struct nytp_clock *clock, uint64_t raw);

@@ -17,6 +17,7 @@
 #include "release.h"
 #include "sources.h"
 #include "stash.h"
+#include "state.h"
 #include "subs.h"
 
 #include <sys/stat.h>
@@ -30,8 +31,8 @@ enum {
 /* A compilation for which $^P differs from the one around it. */
 struct compilation {
     struct nytp_rec_file *file; /* whose lines are kept, or NULL */
-    bool had_glob, had_lines;
-    bool outer_keeps;
+    bool had_glob, had_lines;   /* it had its glob, and lines in that, before us */
+    bool outer_keeps;           /* compile.keeps_source of the compilation around */
 };
 
 /* Whether perl is reading something else than the file of that name. */
@@ -106,18 +107,17 @@ static void on_compiled(pTHX_ void *ptr)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     struct compilation *const this = ptr;
-    nytp_guard(rec);
-    nytp_clock_pause(&rec->clock);
+    nytp_aside_begin(rec);
     if (this->file != NULL)
         take_lines(aTHX_ rec, this);
     if (rec->compile.keeps_source != this->outer_keeps)
         keep_source(aTHX_ rec, this->outer_keeps);
     Safefree(this);
-    nytp_clock_resume(&rec->clock);
-    nytp_unguard(rec);
+    nytp_aside_end(rec);
 }
 
-/* perl keeps lines of what has an array for them when the file is named. */
+/* perl keeps the lines of a file if the file's glob has an array for them when the file is
+ * named, which is about to happen. */
 static void begin_keeping(pTHX_ struct nytp_recorder *rec, struct compilation *this)
 {
     const GV *const gv = glob_of(aTHX_ rec, this->file->perl_name);
@@ -178,7 +178,8 @@ static SV *eval_argument(pTHX)
     return SvPOK(sv) ? sv : NULL;
 }
 
-/* What was compiled and has statements that may run much later keeps its text till then. */
+/* Eval number `seq` has been compiled. If statements of it have not run yet, as those of a sub
+ * may much later, its file keeps the text till they do. */
 static void compiled(pTHX_ struct nytp_recorder *rec, UV seq, uint32_t level)
 {
     char name[40];
@@ -196,7 +197,8 @@ static void compiled(pTHX_ struct nytp_recorder *rec, UV seq, uint32_t level)
             file->text = SvREFCNT_inc(rec->evals.last.text);
 }
 
-/* entereval itself may die: of tainted text, of an op that Safe does not let through. */
+/* Called when entereval itself dies: of tainted text, or of an op that Safe does not let
+ * through. */
 static void on_eval_died(pTHX_ void *unused)
 {
     PERL_UNUSED_ARG(unused);
@@ -207,7 +209,7 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
 {
     SV *const text = eval_argument(aTHX);
     const UV seq = (UV)PL_evalseq + 1;
-    nytp_guard(rec);
+    nytp_aside_begin(rec);
     if (PL_parser == NULL)
         nytp_evals_drop(aTHX_ rec, 0); /* what died in the middle of a compilation */
     const uint32_t level = rec->evals.n_open;
@@ -223,19 +225,19 @@ OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
         keep_source(aTHX_ rec, false);
         SAVEDESTRUCTOR_X(on_eval_died, NULL);
     }
-    nytp_unguard(rec);
+    nytp_aside_end(rec);
     OP *const next = nytp_real_op(aTHX_ OP_ENTEREVAL);
     if (keeps_source)
         keep_source(aTHX_ rec, true);
     if (!keeps_text)
         return next;
-    nytp_guard(rec);
+    nytp_aside_begin(rec);
     compiled(aTHX_ rec, seq, level);
-    nytp_unguard(rec);
+    nytp_aside_end(rec);
     return next;
 }
 
-void nytp_program_text_keep(pTHX_ struct nytp_recorder *rec)
+void nytp_program_text_copy(pTHX_ struct nytp_recorder *rec)
 {
     if (rec->compile.e_text == NULL && PL_e_script != NULL && SvPOK(PL_e_script))
         rec->compile.e_text = newSVsv(PL_e_script);
@@ -244,4 +246,9 @@ void nytp_program_text_keep(pTHX_ struct nytp_recorder *rec)
 void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec)
 {
     nytp_source_write_kept(aTHX_ rec, nytp_file_named(aTHX_ rec, "-"));
+}
+
+void nytp_compile_free(pTHX_ struct nytp_recorder *rec)
+{
+    SvREFCNT_dec(rec->compile.e_text);
 }

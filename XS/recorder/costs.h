@@ -8,10 +8,22 @@
 
 #include "state.h"
 
-/* Measure, with the options in force, and write the comment that tells it: behind a process's
- * start, and again before its end, since the lower of two measurements is the one that met
- * no slow moment. Takes some 50 us, which are cut out of the time axis; the program sees
- * nothing of it. When memory is out nothing is written. */
-void nytp_costs_write(pTHX_ struct nytp_recorder *rec);
+/* Each measurement is made with the options in force, takes some 3 us (200 us where the clock is
+ * a system call), which are cut out of the time axis, and leaves no trace in the program or in
+ * the records. The comment that tells the costs says the mean of all measurements so far, the
+ * lowest of them where the clock is a system call. When memory is out nothing is written. */
+
+/* Behind a process's start: the first measurement, and its comment. */
+void nytp_costs_begin(pTHX_ struct nytp_recorder *rec);
+
+/* While the program runs: measure if it is due at clock reading `raw`, and now and then write
+ * the comment, for readers of a program that is killed. Returns the reading at which this wants
+ * to be called again. */
+uint64_t nytp_costs_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t raw);
+
+/* Before a process's end: the last measurement, and the comment that holds. */
+void nytp_costs_end(pTHX_ struct nytp_recorder *rec);
+
+void nytp_costs_free(struct nytp_recorder *rec);
 
 #endif

@@ -26,7 +26,8 @@ struct nytp_dprof {
     int64_t read_at;     /* when processor time was read last, ticks of the axis */
 };
 
-/* A number of the environment between 1 and `most`. */
+/* A number from 1 to `most` that the environment sets, a larger one taken for `most`; `usual`
+ * if it sets none. */
 static uint32_t setting(pTHX_ const char *name, uint32_t usual, uint32_t most)
 {
     const char *const text = PerlEnv_getenv(name);
@@ -140,7 +141,8 @@ bool nytp_dprof_begin(struct nytp_recorder *rec, int64_t now)
     return true;
 }
 
-/* "main::BEGIN@3" and "main::__ANON__[x.pl:3]" are names of ours. */
+/* Without what we append to tell subs apart: Devel::DProf writes "main::BEGIN" for
+ * "main::BEGIN@3" and "main::__ANON__" for "main::__ANON__[x.pl:3]". */
 static size_t shown_name_len(const struct nytp_rec_sub *sub)
 {
     const char *const base = sub->name + (sub->package_len > 0 ? sub->package_len + 2 : 0);
@@ -183,7 +185,7 @@ bool nytp_dprof_flush(struct nytp_recorder *rec)
     return ok;
 }
 
-void nytp_dprof_keep(struct nytp_recorder *rec)
+void nytp_dprof_keep_place(struct nytp_recorder *rec)
 {
     rec->dprof->kept = rec->dprof->marks->place;
 }

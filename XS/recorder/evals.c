@@ -4,6 +4,8 @@
  */
 #include "evals.h"
 
+#include "state.h"
+
 enum {
     MORE_PAST = 4096, /* room for so many, at least, is added at a time */
 };
@@ -97,8 +99,8 @@ static struct nytp_past_eval *room_for(pTHX_ struct nytp_recorder *rec, UV seq)
     return &rec->evals.past[at];
 }
 
-bool nytp_past_eval_keep(pTHX_ struct nytp_recorder *rec, const char *name,
-                         const struct nytp_past_eval *eval)
+bool nytp_past_eval_add(pTHX_ struct nytp_recorder *rec, const char *name,
+                        const struct nytp_past_eval *eval)
 {
     UV seq;
     if (!is_bare_eval(name, &seq) || seq > (UV)PL_evalseq)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Endings that perl's END blocks do not see: signals (sigexit=), the C library's exit()
- * (libcexit=1).
+ * (libcexit=1), POSIX::_exit in a pause.
  *
  * A signal may come in the middle of malloc() or of perl's own structures, so what runs here
  * allocates nothing and asks perl nothing: it writes what the recorder already knows. perl
@@ -13,6 +13,7 @@
 #include "exits.h"
 
 #include "say.h"
+#include "stash.h"
 
 #include <signal.h>
 #include <strings.h>
@@ -35,7 +36,7 @@ static nytp_finish_fn *finish; /* NULL: nothing is watched yet */
 
 static const char usual_signals[] = "INT,HUP,TERM,PIPE,BUS,SEGV";
 
-/* The program dies of the signal as it would have without us. */
+/* Let the program die of the signal as it would have without us. */
 static void die_of(int number)
 {
     signal(number, SIG_DFL);
@@ -47,12 +48,13 @@ static bool is_a_fault(int number)
     return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE;
 }
 
-/* On another thread there is no telling what the recorder's thread is doing just now. A fault
- * that nobody sent cannot be put off: the instruction would be run again. */
+/* There is no telling what other threads' recorders are doing just now: their profiles end with
+ * the last flush. A fault that nobody sent cannot be put off: the instruction would be run
+ * again. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-    struct nytp_recorder *const rec = nytp_recorder_of_process();
-    const bool is_ours = pthread_equal(pthread_self(), rec->guards.thread);
+    struct nytp_recorder *const rec = nytp_recorder_of_thread();
+    const bool is_ours = rec != NULL && pthread_equal(pthread_self(), rec->guards.thread);
     const bool can_wait = !is_a_fault(number) || info->si_code <= 0;
     PERL_UNUSED_VAR(context);
     if (is_ours && can_wait && rec->guards.depth > 0 && rec->guards.pending_signal == 0) {
@@ -66,7 +68,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
     die_of(number);
 }
 
-/* A stack that has overflown has no room for a handler. */
+/* Have handlers run on a stack of their own: where the program's has overflown it has no room.
+ */
 static void use_own_stack(void)
 {
     static char *room;
@@ -79,7 +82,8 @@ static void use_own_stack(void)
         sigaltstack(&stack, NULL);
 }
 
-/* A signal that is ignored stays so; one that the program handles later is its own. */
+/* Catch the signal, unless the program ignores it. If the program sets a handler later, that
+ * replaces ours. */
 static void catch_signal(int number)
 {
     struct sigaction now;
@@ -91,18 +95,24 @@ static void catch_signal(int number)
     sigaction(number, &now, NULL);
 }
 
-static bool catch_named(const char *name, size_t len)
+int nytp_signal_number(const char *name, size_t len)
 {
     if (len > 3 && strncasecmp(name, "SIG", 3) == 0) {
         name += 3;
         len -= 3;
     }
     for (size_t i = 0; i < C_ARRAY_LENGTH(signals); i++)
-        if (strlen(signals[i].name) == len && strncasecmp(name, signals[i].name, len) == 0) {
-            catch_signal(signals[i].number);
-            return true;
-        }
-    return false;
+        if (strlen(signals[i].name) == len && strncasecmp(name, signals[i].name, len) == 0)
+            return signals[i].number;
+    return 0;
+}
+
+static bool catch_named(const char *name, size_t len)
+{
+    const int number = nytp_signal_number(name, len);
+    if (number != 0)
+        catch_signal(number);
+    return number != 0;
 }
 
 static void catch_signals(struct nytp_recorder *rec, const char *names)
@@ -122,7 +132,9 @@ static void catch_signals(struct nytp_recorder *rec, const char *names)
 
 static void on_libc_exit(void)
 {
-    struct nytp_recorder *const rec = nytp_recorder_of_process();
+    struct nytp_recorder *const rec = nytp_recorder_of_thread();
+    if (rec == NULL)
+        return;
     nytp_guard(rec);
     finish(rec);
     nytp_unguard(rec);
@@ -136,4 +148,32 @@ void nytp_exits_watch(struct nytp_recorder *rec, nytp_finish_fn *finish_profile)
         catch_signals(rec, rec->options.sigexit);
     if (rec->options.libcexit && !is_watching)
         is_watching = atexit(on_libc_exit) == 0;
+}
+
+/* ---- POSIX::_exit ---- */
+
+static XSUBADDR_t real_posix_exit; /* NULL: never watched */
+static void (*finish_before_exit)(pTHX_ struct nytp_recorder *rec);
+
+static void on_posix_exit(pTHX_ CV *cv)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (rec != NULL)
+        finish_before_exit(aTHX_ rec);
+    real_posix_exit(aTHX_ cv);
+}
+
+void nytp_exits_watch_posix(pTHX_ bool on,
+                            void (*finish_first)(pTHX_ struct nytp_recorder *rec))
+{
+    CV *const cv = nytp_cv_of_name(aTHX_ "POSIX::_exit", 12, false, PL_defstash);
+    if (cv == NULL || !CvISXSUB(cv))
+        return;
+    finish_before_exit = finish_first;
+    if (on && CvXSUB(cv) != on_posix_exit) {
+        real_posix_exit = CvXSUB(cv);
+        CvXSUB(cv) = on_posix_exit;
+    } else if (!on && CvXSUB(cv) == on_posix_exit) {
+        CvXSUB(cv) = real_posix_exit;
+    }
 }

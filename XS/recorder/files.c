@@ -7,6 +7,7 @@
 #include "evals.h"
 #include "say.h"
 #include "sources.h"
+#include "state.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +16,8 @@ static const char autosplit_mark[] = " (autosplit into ";
 
 /* ---- names ---- */
 
-/* "(eval 7)[x.pl:3]": perl was told (perldb=) to name evals itself. */
+/* Take the eval's parent from a name such as "(eval 7)[x.pl:3]", which perl gives evals where
+ * it was told to (perldb=). */
 static void parent_from_name(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
     const char *const open = strchr(file->perl_name, '[');
@@ -28,7 +30,8 @@ static void parent_from_name(pTHX_ struct nytp_recorder *rec, struct nytp_rec_fi
     Safefree(parent);
 }
 
-/* A miss in the table of origins: the eval may still be running. */
+/* Take the eval's parent from perl's own stack, where the eval is if it is still running. For
+ * one that the table of origins does not know. */
 static void parent_from_contexts(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
     for (I32 i = cxstack_ix; i >= 0; i--) {
@@ -41,6 +44,8 @@ static void parent_from_contexts(pTHX_ struct nytp_recorder *rec, struct nytp_re
     }
 }
 
+/* Find out which file ran a new string eval and from what line, and put that into its shown
+ * name. An eval that was freed and comes again has its old file id. */
 static void name_eval(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file, UV seq)
 {
     const struct nytp_eval_origin *const origin = nytp_eval_origin(rec, seq);
@@ -52,7 +57,7 @@ static void name_eval(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fil
     }
     if (past != NULL) {
         file->fid = past->fid;
-        file->generation = past->generation;
+        Copy(past->generation, file->generation, NYTP_KINDS, uint32_t);
         file->parent = nytp_file_numbered(aTHX_ rec, past->parent_fid);
         file->parent_line = past->parent_line;
         rec->files.all[file->fid] = file;
@@ -68,6 +73,17 @@ static void name_eval(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fil
     nytp_text_printf(&rec->scratch, "%s[%s:%lu]", file->perl_name, file->parent->shown_name,
                      (unsigned long)file->parent_line);
     file->shown_name = nytp_copy(rec->scratch.ptr, rec->scratch.len);
+}
+
+static struct nytp_rec_file *find_named(const struct nytp_recorder *rec, const char *perl_name,
+                                        uint32_t hash)
+{
+    size_t at = hash;
+    struct nytp_rec_file *file;
+    while ((file = nytp_index_next(&rec->files.by_name, hash, &at)) != NULL)
+        if (strEQ(file->perl_name, perl_name))
+            return file;
+    return NULL;
 }
 
 static struct nytp_rec_file *file_add(pTHX_ struct nytp_recorder *rec, const char *perl_name,
@@ -88,16 +104,48 @@ struct nytp_rec_file *nytp_file_named(pTHX_ struct nytp_recorder *rec, const cha
     if (perl_name == NULL)
         perl_name = "";
     const uint32_t hash = nytp_hash_bytes(perl_name, strlen(perl_name));
-    size_t at = hash;
+    struct nytp_rec_file *const file = find_named(rec, perl_name, hash);
+    return file != NULL ? file : file_add(aTHX_ rec, perl_name, hash);
+}
+
+/* A file like one of another recorder, which has no id in this one. */
+static struct nytp_rec_file *copy_unplaced(struct nytp_recorder *rec,
+                                           const struct nytp_rec_file *from, uint32_t hash)
+{
     struct nytp_rec_file *file;
-    while ((file = nytp_index_next(&rec->files.by_name, hash, &at)) != NULL)
-        if (strEQ(file->perl_name, perl_name))
-            return file;
-    return file_add(aTHX_ rec, perl_name, hash);
+    Newxz(file, 1, struct nytp_rec_file);
+    file->perl_name = file->shown_name = nytp_copy(from->perl_name, strlen(from->perl_name));
+    if (from->shown_name != from->perl_name)
+        file->shown_name = nytp_copy(from->shown_name, strlen(from->shown_name));
+    if (from->absolute_name != NULL)
+        file->absolute_name = nytp_copy(from->absolute_name, strlen(from->absolute_name));
+    file->flags = from->flags & NYTP_FID_IS_FAKE;
+    file->parent_line = from->parent_line;
+    file->is_eval = from->is_eval;
+    if (from->flags & NYTP_FID_IS_FAKE)
+        rec->files.unknown_invoker = file;
+    nytp_index_add(&rec->files.by_name, hash, file);
+    return file;
+}
+
+struct nytp_rec_file *nytp_file_inherit(struct nytp_recorder *rec,
+                                        const struct nytp_rec_file *from)
+{
+    struct nytp_rec_file *first = NULL, **at = &first;
+    for (bool is_new = true; is_new && from != NULL; from = from->parent) {
+        const uint32_t hash = nytp_hash_bytes(from->perl_name, strlen(from->perl_name));
+        *at = find_named(rec, from->perl_name, hash);
+        is_new = *at == NULL;
+        if (is_new)
+            *at = copy_unplaced(rec, from, hash);
+        at = &(*at)->parent;
+    }
+    return first;
 }
 
 /* ---- file ids ---- */
 
+/* Whether perl runs a compiled file instead of this one: Foo.pmc beside Foo.pm, not older. */
 static bool is_pmc(const char *name)
 {
     const size_t len = strlen(name);
@@ -137,10 +185,14 @@ static void write_new_fid(struct nytp_recorder *rec, struct nytp_rec_file *file)
     const uint32_t parent_fid =
         file->parent == NULL ? 0 : nytp_file_known_fid(rec, file->parent);
     const char *const name = absolute_name(rec, file);
-    nytp_write_new_fid(rec->writer, file->fid, parent_fid,
-                       parent_fid == 0 ? 0 : file->parent_line, file->flags, 0, 0, name,
-                       strlen(name));
-    file->generation = rec->profile.generation;
+    nytp_write_new_fid(rec->writer, &(struct nytp_new_fid){
+                                        .fid = file->fid,
+                                        .eval_fid = parent_fid,
+                                        .eval_line = parent_fid == 0 ? 0 : file->parent_line,
+                                        .flags = file->flags,
+                                        .name = {.ptr = name, .len = (uint32_t)strlen(name)},
+                                    });
+    file->generation[rec->kind] = rec->profile.generation;
 }
 
 static struct nytp_rec_file *unknown_invoker(pTHX_ struct nytp_recorder *rec)
@@ -152,6 +204,7 @@ static struct nytp_rec_file *unknown_invoker(pTHX_ struct nytp_recorder *rec)
     return rec->files.unknown_invoker;
 }
 
+/* Give a file its id. */
 static void number(struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
     if (rec->files.n + 1 >= rec->files.size) {
@@ -163,6 +216,7 @@ static void number(struct nytp_recorder *rec, struct nytp_rec_file *file)
     nytp_trace(&rec->options, 2, "file %u is %s", file->fid, file->shown_name);
 }
 
+/* Whether the last parts of a file's name are this path. */
 static bool ends_in_path(const char *name, const char *path, size_t len)
 {
     const size_t name_len = name == NULL ? 0 : strlen(name);
@@ -201,7 +255,8 @@ static struct nytp_rec_file *module_of(const struct nytp_recorder *rec,
     return file->module != NULL ? file->module : file;
 }
 
-/* Evals without a known place hang below an invented file, which readers expect. */
+/* Have the parent of an eval introduced before the eval itself. Evals without a known place
+ * hang below an invented file, which readers expect. */
 static void place_eval(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file,
                        uint32_t via)
 {
@@ -225,7 +280,8 @@ static void place_eval(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fi
     file->placing = false;
 }
 
-/* The number comes first: an eval has a lower one than its parent, if that has none yet. */
+/* Tell the profile of a file: its NEW_FID record, then its source where that is wanted. The
+ * number is given first: an eval has a lower one than its parent, if that has none yet. */
 static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file, uint32_t via)
 {
     SV *const sv = nytp_source_text(aTHX_ rec, file);
@@ -292,7 +348,7 @@ struct nytp_rec_file *nytp_file_numbered(pTHX_ struct nytp_recorder *rec, uint32
     return nytp_file_named(aTHX_ rec, name);
 }
 
-void nytp_file_free(void *item)
+static void free_file(void *item)
 {
     dTHX;
     struct nytp_rec_file *const file = item;
@@ -305,10 +361,27 @@ void nytp_file_free(void *item)
     Safefree(file);
 }
 
+/* For nytp_index_filter(): false when the file was freed. */
+static bool file_stays(void *context, void *item)
+{
+    struct nytp_recorder *const rec = context;
+    struct nytp_rec_file *const file = item;
+    if (file->in_use)
+        return true;
+    if (file->fid != 0)
+        rec->files.all[file->fid] = NULL;
+    free_file(file);
+    return false;
+}
+
+void nytp_files_release(struct nytp_recorder *rec)
+{
+    nytp_index_filter(&rec->files.by_name, file_stays, rec);
+}
+
 void nytp_files_free(pTHX_ struct nytp_recorder *rec)
 {
     nytp_evals_free(aTHX_ rec);
-    SvREFCNT_dec(rec->compile.e_text);
-    nytp_index_free(&rec->files.by_name, nytp_file_free);
+    nytp_index_free(&rec->files.by_name, free_file);
     Safefree(rec->files.all);
 }

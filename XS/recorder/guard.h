@@ -3,7 +3,9 @@
  * Guards: stretches of the recorder's code that no signal may see half done. With
  * PERL_SIGNALS=unsafe perl runs the program's handlers inside signals; then a guard blocks all
  * signals. A signal that ends the program (exits.h) comes at any time; when it comes inside a
- * guard it is put off until the guard is left, a moment later.
+ * guard it is put off until the guard is left, a moment later. Everybody who changes the
+ * recorder calls nytp_guard() and nytp_unguard() (state.h), which come here where signals can
+ * matter.
  */
 #ifndef NYTP_GUARD_H
 #define NYTP_GUARD_H

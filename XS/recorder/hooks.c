@@ -4,20 +4,36 @@
  * were taken back (ops.h) keeps coming here; every handler therefore asks first whether it is
  * wanted, and otherwise is perl's own.
  *
- * The table belongs to the process, the recorder to one interpreter: other interpreters'
- * ops (threads) pass through.
+ * The table belongs to the process, a recorder to one interpreter: the ops of an interpreter
+ * that has none pass through.
  */
 #include "hooks.h"
 
 #include "calls.h"
 #include "compile.h"
+#include "labels.h"
 #include "life.h"
+#include "op_switch.h"
 #include "ops.h"
+#include "perl_stack.h"
+#include "renames.h"
+#include "safe_point.h"
+#include "sample.h"
+#include "seeds.h"
+#include "state.h"
 #include "stmts.h"
 #include "subs.h"
 
-static Perl_check_t real_check_leavesub, real_check_leavesublv, real_check_leavewrite;
+static Perl_check_t real_check_leavesub, real_check_leavesublv, real_check_leavewrite,
+    real_check_leaveeval;
 static BHK block_hooks;
+
+static NYTP_COLD void look_first(pTHX_ struct nytp_recorder *rec)
+{
+    if (rec->state == NYTP_ARMED)
+        nytp_start_armed(aTHX_ rec);
+    nytp_seeds_check(aTHX_ rec);
+}
 
 /* The recorder if it is to see this event. */
 static inline struct nytp_recorder *listening(pTHX)
@@ -25,8 +41,8 @@ static inline struct nytp_recorder *listening(pTHX)
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     if (UNLIKELY(rec == NULL))
         return NULL;
-    if (UNLIKELY(rec->state == NYTP_ARMED))
-        nytp_start_armed(aTHX_ rec);
+    if (UNLIKELY(rec->looks_first))
+        look_first(aTHX_ rec);
     return rec;
 }
 
@@ -60,7 +76,11 @@ static OP *leave(pTHX_ int type)
     if (rec != NULL)
         rec->left_fresh = false;
     OP *const next = nytp_real_op(aTHX_ type);
-    if (LIKELY(rec != NULL && rec->stmts_on))
+    if (UNLIKELY(rec == NULL))
+        return next;
+    if (UNLIKELY(rec->looks_first))
+        nytp_seeds_check(aTHX_ rec);
+    if (LIKELY(rec->stmts_on && rec->leave_on))
         nytp_stmt_return(aTHX_ rec);
     return next;
 }
@@ -70,7 +90,6 @@ static OP *leave(pTHX_ int type)
     EACH(OP_LEAVESUBLV)                                                                        \
     EACH(OP_LEAVE)                                                                             \
     EACH(OP_LEAVELOOP)                                                                         \
-    EACH(OP_LEAVEEVAL)                                                                         \
     EACH(OP_LEAVETRY)                                                                          \
     EACH(OP_RETURN)                                                                            \
     EACH(OP_UNSTACK)
@@ -82,6 +101,20 @@ static OP *leave(pTHX_ int type)
     }
 LEAVE_OPS(ON_LEAVE)
 
+/* Also the end of a file that was loaded, which may have brought new xsubs: so it comes here
+ * while nothing is recorded, too. */
+static OP *on_leaveeval(pTHX)
+{
+    const struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    const PERL_CONTEXT *const cx = &cxstack[cxstack_ix];
+    const bool ends_file = CxTYPE(cx) == CXt_EVAL && CxOLD_OP_TYPE(cx) != OP_ENTEREVAL;
+    const bool is_event = rec != NULL && rec->stmts_on && rec->leave_on;
+    OP *const next = is_event ? leave(aTHX_ OP_LEAVEEVAL) : nytp_real_op(aTHX_ OP_LEAVEEVAL);
+    if (ends_file && rec != NULL)
+        nytp_renames_watch(aTHX);
+    return next;
+}
+
 /* Some xsubs are no part of what is measured, whether they are called or jumped to: those that
  * switch the recorder, and POSIX::_exit, which ends the process behind perl's back, so that the
  * profile is finished first. Decided here and nowhere else. NULL for them, and where no profile
@@ -91,37 +124,32 @@ static struct nytp_rec_sub *ordinary_xsub(pTHX_ struct nytp_recorder *rec, CV *c
     if (!nytp_file_is_open(rec))
         return NULL;
     struct nytp_rec_sub *const sub = nytp_sub_of_cv(aTHX_ rec, cv);
-    if (LIKELY(sub->special <= NYTP_SUB_NAMES))
+    if (LIKELY(sub->special <= NYTP_SUB_SQL))
         return sub;
     if (sub->special == NYTP_SUB_EXITS)
         nytp_finish(aTHX_ rec);
     return NULL;
 }
 
-/* A closure that got a name is a sub like any other, also if nobody ever calls it. The debugger
- * would have it in its list, which there is none of. */
-static void note_named_closure(pTHX_ struct nytp_recorder *rec)
+/* The label ends however the call does. */
+static OP *call_sql(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub)
 {
-    SV *const result = *PL_stack_sp;
-    CV *const cv =
-        SvROK(result) && SvTYPE(SvRV(result)) == SVt_PVCV ? (CV *)SvRV(result) : NULL;
-    if (cv != NULL && CvROOT(cv) != NULL && !CvISXSUB(cv))
-        nytp_sub_of_cv(aTHX_ rec, cv);
+    SV **const handle = PL_stack_base + TOPMARK + 1;
+    ENTER;
+    nytp_label_sql(aTHX_ rec, sub, handle, PL_stack_sp - handle);
+    OP *const next = nytp_call_xsub(aTHX_ rec, sub);
+    LEAVE;
+    return next;
 }
 
 /* Not to make room on the stack for calls of perl subs, too. */
 __attribute__((noinline)) static OP *call_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     struct nytp_rec_sub *const sub = ordinary_xsub(aTHX_ rec, cv);
-    const bool is_recorded = sub != NULL && rec->subs_on;
-    const bool names =
-        rec->state != NYTP_OFF &&
-        (sub != NULL ? sub : nytp_sub_of_cv(aTHX_ rec, cv))->special == NYTP_SUB_NAMES;
-    OP *const next =
-        is_recorded ? nytp_call_xsub(aTHX_ rec, sub) : nytp_real_op(aTHX_ OP_ENTERSUB);
-    if (UNLIKELY(names) && rec->state != NYTP_OFF)
-        note_named_closure(aTHX_ rec);
-    return next;
+    if (sub == NULL || !rec->subs_on)
+        return nytp_real_op(aTHX_ OP_ENTERSUB);
+    return UNLIKELY(sub->special == NYTP_SUB_SQL) ? call_sql(aTHX_ rec, sub)
+                                                  : nytp_call_xsub(aTHX_ rec, sub);
 }
 
 static OP *on_entersub(pTHX)
@@ -149,7 +177,7 @@ static OP *on_goto(pTHX)
     CV *const cv = rec == NULL ? NULL : jump_target(aTHX);
     const bool is_recorded =
         cv != NULL && (!CvISXSUB(cv) || ordinary_xsub(aTHX_ rec, cv) != NULL) && rec->subs_on;
-    return is_recorded ? nytp_call_goto(aTHX_ rec, cv) : nytp_real_op(aTHX_ OP_GOTO);
+    return is_recorded ? nytp_seeds_goto(aTHX_ rec, cv) : nytp_real_op(aTHX_ OP_GOTO);
 }
 
 /* Not to be copied into a hundred handlers. */
@@ -202,6 +230,18 @@ static OP *on_program_exit(pTHX)
     return nytp_real_op(aTHX_ OP_EXIT);
 }
 
+/* perl forgets in the child that somebody asked for a safe point (pp_sys.c, pp_fork); sampling
+ * and control begin anew there. */
+static OP *on_fork(pTHX)
+{
+    OP *const next = nytp_real_op(aTHX_ OP_FORK);
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (rec != NULL && rec->life.forked &&
+        (rec->options.sample > 0 || rec->control.target != NULL))
+        nytp_safe_point_ask((void *)rec->interpreter);
+    return next;
+}
+
 static OP *on_exec(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
@@ -223,9 +263,10 @@ static void note_compiled(pTHX_ const OP *root)
     struct nytp_recorder *const rec = watching(aTHX);
     if (rec == NULL || PL_compcv == NULL)
         return;
-    nytp_guard(rec);
+    nytp_aside_begin(rec);
     nytp_sub_compiled(aTHX_ rec, root);
-    nytp_unguard(rec);
+    nytp_ops_switch_compiled(rec, root);
+    nytp_aside_end(rec);
 }
 
 static OP *check_leavesub(pTHX_ OP *op)
@@ -248,9 +289,19 @@ static OP *check_leavewrite(pTHX_ OP *op)
     struct nytp_recorder *const rec = watching(aTHX);
     if (rec == NULL)
         return checked;
-    nytp_guard(rec);
+    nytp_aside_begin(rec);
     nytp_format_compiled(aTHX_ rec, checked);
-    nytp_unguard(rec);
+    nytp_ops_switch_compiled(rec, checked);
+    nytp_aside_end(rec);
+    return checked;
+}
+
+static OP *check_leaveeval(pTHX_ OP *op)
+{
+    OP *const checked = real_check_leaveeval(aTHX_ op);
+    struct nytp_recorder *const rec = watching(aTHX);
+    if (rec != NULL)
+        nytp_ops_switch_compiled(rec, checked);
     return checked;
 }
 
@@ -260,16 +311,19 @@ static void on_compile(pTHX_ OP *op)
     struct nytp_recorder *const rec = watching(aTHX);
     if (rec == NULL)
         return;
-    nytp_guard(rec);
+    nytp_aside_begin(rec);
     nytp_compile(aTHX_ rec, op);
-    nytp_unguard(rec);
+    nytp_aside_end(rec);
 }
 
-/* Called for the root of a body when its last owner is gone (op.c, op_free). */
+/* Called for each op that is freed, for the root of a body when its last owner is gone (op.c,
+ * op_free). */
 static void on_op_free(pTHX_ OP *op)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     const int type = op->op_type;
+    if ((type == OP_NEXTSTATE || type == OP_DBSTATE) && rec != NULL)
+        nytp_sample_forget_cop(rec, op);
     if ((type == OP_LEAVESUB || type == OP_LEAVESUBLV || type == OP_LEAVEWRITE) &&
         rec != NULL) {
         nytp_guard(rec);
@@ -278,6 +332,38 @@ static void on_op_free(pTHX_ OP *op)
     }
     if (nytp_real_op_free != NULL)
         nytp_real_op_free(aTHX_ op);
+}
+
+/* Whether something may be put on perl's save stack at this safe point. One inside a match of a
+ * regular expression is no place for that. */
+static bool is_between_statements(pTHX)
+{
+    static const int types[] = {OP_NEXTSTATE, OP_DBSTATE, OP_UNSTACK,  OP_AND,
+                                OP_OR,        OP_DOR,     OP_COND_EXPR};
+    for (size_t i = 0; PL_op != NULL && i < C_ARRAY_LENGTH(types); i++)
+        if (PL_op->op_type == types[i])
+            return true;
+    return false;
+}
+
+/* A thread has begun in which no op is redirected: there is no first event to wait for. */
+static bool is_thread_to_sample(const struct nytp_recorder *rec)
+{
+    return rec->options.sample > 0 && rec->profile.is_thread && rec->state == NYTP_ARMED &&
+           !rec->life.is_ended;
+}
+
+static void at_safe_point(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (rec == NULL || !(nytp_sample_is_due(rec) || is_thread_to_sample(rec)))
+        return;
+    if (rec->state == NYTP_ARMED && is_between_statements(aTHX))
+        nytp_start_armed(aTHX_ rec);
+    if (is_thread_to_sample(rec))
+        nytp_safe_point_ask((void *)NYTP_THX); /* this was not the moment */
+    else if (nytp_sample_is_due(rec))
+        nytp_sample_take_ticks(aTHX_ rec);
 }
 
 struct op_handler {
@@ -300,7 +386,8 @@ static const struct op_handler slow_ops[] = {
 void nytp_hooks_forget(pTHX)
 {
     AV *const hooks = PL_blockhooks;
-    nytp_ops_restore();
+    if (atomic_load(&nytp_recorders_count.all) == 1)
+        nytp_ops_restore();
     if (hooks == NULL)
         return;
     SV **const newest = av_fetch(hooks, av_len(hooks), FALSE);
@@ -312,36 +399,71 @@ void nytp_hooks_forget(pTHX)
     SvREFCNT_dec((SV *)hooks);
 }
 
-void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
+/* The ops that an exact profile listens to. */
+static void redirect_events(const struct nytp_recorder *rec)
 {
-    nytp_ops_restore();
-    nytp_op_free_redirect(on_op_free);
     if (rec->options.stmts && !rec->options.use_db_sub) {
-        nytp_op_redirect(OP_NEXTSTATE, on_nextstate);
-        nytp_op_redirect(OP_DBSTATE, on_dbstate);
+        nytp_op_redirect(OP_NEXTSTATE, on_nextstate, NYTP_OP_SWITCHED);
+        nytp_op_redirect(OP_DBSTATE, on_dbstate, NYTP_OP_SWITCHED);
         for (size_t i = 0; rec->leave_on && i < C_ARRAY_LENGTH(leave_ops); i++)
-            nytp_op_redirect(leave_ops[i].type, leave_ops[i].handler);
+            nytp_op_redirect(leave_ops[i].type, leave_ops[i].handler, NYTP_OP_SWITCHED);
     }
     if (rec->options.subs || rec->options.posix_exit) {
-        nytp_op_redirect(OP_ENTERSUB, on_entersub);
-        nytp_op_redirect(OP_GOTO, on_goto);
+        nytp_op_redirect(OP_ENTERSUB, on_entersub, NYTP_OP_SWITCHED);
+        nytp_op_redirect(OP_GOTO, on_goto, NYTP_OP_SWITCHED);
     }
     if (rec->options.subs && rec->options.slowops > 0) {
         for (size_t i = 0; i < C_ARRAY_LENGTH(slow_ops); i++)
-            nytp_op_redirect(slow_ops[i].type, slow_ops[i].handler);
+            nytp_op_redirect(slow_ops[i].type, slow_ops[i].handler, NYTP_OP_SWITCHED);
     }
-    nytp_op_redirect(OP_LEAVEWRITE, on_leavewrite);
-    nytp_op_redirect(OP_ENTEREVAL, on_entereval);
-    nytp_op_redirect(OP_EXEC, on_exec);
-    nytp_op_redirect(OP_EXIT, on_program_exit);
+    nytp_op_redirect(OP_LEAVEWRITE, on_leavewrite, NYTP_OP_SWITCHED);
+    nytp_op_redirect(OP_EXIT, on_program_exit, NYTP_OP_SWITCHED);
+}
+
+void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
+{
+    if (atomic_load(&nytp_recorders_count.not_off) == 1)
+        nytp_ops_restore(); /* it may want less than before */
+    nytp_op_free_redirect(on_op_free);
+    if (rec->options.sample > 0)
+        nytp_safe_point_set(NYTP_ASKER_SAMPLE, at_safe_point);
+    redirect_events(rec);
+    nytp_op_redirect(OP_ENTEREVAL, on_entereval, NYTP_OP_ALWAYS);
+    nytp_op_redirect(OP_LEAVEEVAL, on_leaveeval, NYTP_OP_ALWAYS);
+    nytp_op_redirect(OP_EXEC, on_exec, NYTP_OP_ALWAYS);
+    nytp_op_redirect(OP_FORK, on_fork, NYTP_OP_ALWAYS);
     if (real_check_leavesub == NULL) {
         wrap_op_checker(OP_LEAVESUB, check_leavesub, &real_check_leavesub);
         wrap_op_checker(OP_LEAVESUBLV, check_leavesublv, &real_check_leavesublv);
         wrap_op_checker(OP_LEAVEWRITE, check_leavewrite, &real_check_leavewrite);
+        wrap_op_checker(OP_LEAVEEVAL, check_leaveeval, &real_check_leaveeval);
     }
-    if (!rec->sees_compilation) {
+    if (!rec->hooks.sees_compilation) {
         BhkENTRY_set(&block_hooks, bhk_eval, on_compile);
         Perl_blockhook_register(aTHX_ & block_hooks);
     }
-    rec->sees_compilation = true;
+    rec->hooks.sees_compilation = true;
+    nytp_renames_watch(aTHX);
+    if (rec->state == NYTP_ARMED && rec->kind == NYTP_EXACT)
+        nytp_ops_turn(true);
+}
+
+void nytp_hooks_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
+{
+    rec->hooks = from->hooks;
+}
+
+/* Without a statement profiler nothing else looks at the ops that leave a sub. */
+void nytp_hooks_watch_returns(pTHX)
+{
+    static const int types[] = {OP_LEAVESUB, OP_LEAVESUBLV, OP_RETURN};
+    struct nytp_perl_stack walk;
+    struct nytp_perl_call call;
+    nytp_perl_stack_begin(aTHX_ & walk);
+    if (!nytp_perl_stack_next(&walk, &call))
+        return;
+    for (size_t i = 0; i < C_ARRAY_LENGTH(leave_ops); i++)
+        for (size_t j = 0; j < C_ARRAY_LENGTH(types); j++)
+            if (leave_ops[i].type == types[j])
+                nytp_op_redirect(types[j], leave_ops[i].handler, NYTP_OP_SWITCHED);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * A hash index of pointers. The caller hashes and compares; the index only finds and grows.
- * Nothing is ever removed but in one sweep.
+ * Nothing is ever removed but in one sweep. The recorder finds files, subs, bodies and arcs by
+ * it; who puts an item in owns it.
  */
 #ifndef NYTP_INDEX_H
 #define NYTP_INDEX_H
@@ -48,6 +49,7 @@ void nytp_index_free(struct nytp_index *index, void (*free_item)(void *item));
 /* Forget all items; the memory is kept. */
 void nytp_index_clear(struct nytp_index *index);
 
+/* Hashes for the items, of bytes and of a number. */
 uint32_t nytp_hash_bytes(const void *bytes, size_t len);
 
 static inline uint32_t nytp_hash_u64(uint64_t value)

@@ -6,15 +6,24 @@
 
 #include "begins.h"
 #include "files.h"
+#include "info_queue.h"
+#include "state.h"
 #include "subs.h"
 
 static void write_info(struct nytp_recorder *rec, struct nytp_rec_sub *sub, uint32_t fid,
                        uint32_t first_line, uint32_t last_line)
 {
-    nytp_write_sub_info(rec->writer, fid, sub->name, sub->name_len, first_line, last_line);
-    sub->info_generation = rec->profile.generation;
+    nytp_write_sub_info(rec->writer,
+                        &(struct nytp_sub_info){
+                            .fid = fid,
+                            .first_line = first_line,
+                            .last_line = last_line,
+                            .name = {.ptr = sub->name, .len = (uint32_t)sub->name_len},
+                        });
+    sub->info_generation[rec->kind] = rec->profile.generation;
 }
 
+/* Take the sub over if it was compiled before us; else it is known, with better lines. */
 static void add_debugger_sub(pTHX_ struct nytp_recorder *rec, HE *entry)
 {
     STRLEN len;
@@ -70,6 +79,7 @@ static struct package *package_of(struct nytp_recorder *rec, const struct nytp_r
     return package;
 }
 
+/* The lower the better. */
 static uint32_t rank_of_file(const struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
     const uint32_t fid = nytp_file_known_fid(rec, file);
@@ -138,36 +148,34 @@ static uint32_t known_fid(const struct nytp_recorder *rec, const struct nytp_rec
                : 0;
 }
 
+static bool stays_queued(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
+{
+    const bool is_written =
+        sub->info_generation[rec->kind] == rec->profile.generation || sub->is_begin;
+    const uint32_t fid = is_written ? 0 : known_fid(rec, sub);
+    if (fid != 0)
+        write_info(rec, sub, fid, sub->first_line, sub->last_line);
+    return !is_written && fid == 0;
+}
+
 void nytp_infos_write_known(struct nytp_recorder *rec)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < rec->infos.n_unwritten; i++) {
-        struct nytp_rec_sub *const sub = rec->infos.unwritten[i];
-        const bool is_written =
-            sub->info_generation == rec->profile.generation || sub->is_begin;
-        const uint32_t fid = is_written ? 0 : known_fid(rec, sub);
-        if (fid != 0)
-            write_info(rec, sub, fid, sub->first_line, sub->last_line);
-        if (is_written || fid != 0)
-            sub->is_queued = false;
-        else
-            rec->infos.unwritten[kept++] = sub;
-    }
-    rec->infos.n_unwritten = rec->infos.n_waiting = kept;
+    nytp_info_queue_filter(rec, stays_queued);
 }
 
 /* Subs that were called have their files in the stream, builtins and xsubs their package's. */
 static void tell_files(pTHX_ struct nytp_recorder *rec)
 {
-    for (size_t i = 0; i < rec->infos.n_unwritten; i++) {
-        const struct nytp_rec_sub *const sub = rec->infos.unwritten[i];
+    for (size_t i = 0; i < rec->info_queue.n; i++) {
+        const struct nytp_rec_sub *const sub = rec->info_queue.all[i];
         if (sub->called && sub->kind == NYTP_REC_SUB_PERL && sub->file != NULL)
             nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
     }
-    nytp_begins_tell(aTHX_ rec, nytp_sub_named(rec, "main::BEGIN", 11, NYTP_REC_SUB_PERL));
+    nytp_begins_introduce_file(aTHX_ rec,
+                               nytp_sub_named(rec, "main::BEGIN", 11, NYTP_REC_SUB_PERL));
     collect_packages(rec);
-    for (size_t i = 0; i < rec->infos.n_unwritten; i++) {
-        const struct nytp_rec_sub *const sub = rec->infos.unwritten[i];
+    for (size_t i = 0; i < rec->info_queue.n; i++) {
+        const struct nytp_rec_sub *const sub = rec->info_queue.all[i];
         if (sub->called && sub->kind != NYTP_REC_SUB_PERL && sub->kind != NYTP_REC_SUB_PSEUDO)
             fid_of_package(aTHX_ rec, sub);
     }
@@ -181,17 +189,13 @@ void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing)
         tell_files(aTHX_ rec);
     }
     nytp_infos_write_known(rec);
-    for (size_t i = 0; closing && i < rec->infos.n_unwritten; i++)
-        if (rec->infos.unwritten[i]->kind != NYTP_REC_SUB_PERL)
-            write_closing_info(aTHX_ rec, rec->infos.unwritten[i]);
+    for (size_t i = 0; closing && i < rec->info_queue.n; i++)
+        if (rec->info_queue.all[i]->kind != NYTP_REC_SUB_PERL)
+            write_closing_info(aTHX_ rec, rec->info_queue.all[i]);
     forget_packages(rec);
 }
 
-void nytp_infos_forget_unused(struct nytp_recorder *rec)
+void nytp_infos_free(struct nytp_recorder *rec)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < rec->infos.n_unwritten; i++)
-        if (rec->infos.unwritten[i]->in_use)
-            rec->infos.unwritten[n++] = rec->infos.unwritten[i];
-    rec->infos.n_unwritten = n;
+    nytp_index_free(&rec->infos.packages, NULL);
 }

@@ -1,17 +1,29 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * SUB_INFO records: where the subs are.
+ * SUB_INFO records: for each sub the file and the lines that it was compiled in. They are
+ * written from the queue (info_queue.h), now and then while the program runs and all at its
+ * end, for readers need them before a sub's lines make sense. Xsubs and builtins have no lines:
+ * they are shown in a file of their package, which only the end can choose.
  */
 #ifndef NYTP_INFOS_H
 #define NYTP_INFOS_H
 
-#include "state.h"
+#include "index.h"
+#include "perl_compat.h"
 
-/* What is known by now; all when the profile is being closed. */
+struct nytp_recorder;
+
+/* The part of the state that infos.c writes. */
+struct nytp_rec_infos {
+    struct nytp_index packages; /* while what only the end tells is written; else empty */
+};
+
+/* Write what is known by now; all when the profile is being closed. */
 void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing);
-void nytp_infos_write_known(struct nytp_recorder *rec); /* what needs no look at perl */
 
-/* Subs that are not in use are about to be freed. */
-void nytp_infos_forget_unused(struct nytp_recorder *rec);
+/* Write what needs no look at perl and no memory: for signals. */
+void nytp_infos_write_known(struct nytp_recorder *rec);
+
+void nytp_infos_free(struct nytp_recorder *rec);
 
 #endif

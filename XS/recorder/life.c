@@ -9,65 +9,70 @@
 #include "life.h"
 
 #include "arcs.h"
+#include "builtins.h"
 #include "calls.h"
+#include "checkpoint.h"
 #include "compile.h"
+#include "costs.h"
 #include "dprof.h"
 #include "exits.h"
 #include "files.h"
+#include "info_queue.h"
 #include "infos.h"
+#include "kept.h"
+#include "labels.h"
+#include "op_switch.h"
 #include "ops.h"
+#include "places.h"
 #include "profile.h"
+#include "release.h"
+#include "safe_point.h"
+#include "sample.h"
 #include "say.h"
+#include "seeds.h"
+#include "state.h"
 #include "stmts.h"
 #include "stream.h"
 #include "subs.h"
+#include "ticks.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 #include <unistd.h>
+
+enum {
+    MAX_THREAD_ENDS = 32, /* how often a thread's file gets an end that is taken back */
+};
 
 /* ---- start ---- */
 
-static void go_on_recording(struct nytp_recorder *rec)
+static void go_on_recording(pTHX_ struct nytp_recorder *rec)
 {
     nytp_state_set(rec, NYTP_RECORDING);
     nytp_stream_restart(rec);
+    if (!nytp_sample_begin(aTHX_ rec))
+        nytp_state_set(rec, NYTP_OFF);
 }
 
-/* Recording begins, in a new file or after a pause. */
-void nytp_begin_recording(struct nytp_recorder *rec)
+void nytp_begin_recording(pTHX_ struct nytp_recorder *rec)
 {
+    nytp_seeds_before_recording(aTHX_ rec);
     nytp_stmt_drop(rec);
-    go_on_recording(rec);
+    go_on_recording(aTHX_ rec);
+    nytp_ops_switch(aTHX_ rec, true);
 }
 
 /* The first records of a new file, after its header. */
 static void begin_file(pTHX_ struct nytp_recorder *rec)
 {
-    rec->profile.overhead_base = rec->clock.overhead_ticks;
-    rec->told_serial = 0;
-    rec->discount_pending = false;
-    nytp_frames_place(aTHX_ rec);
+    nytp_frames_introduce_files(aTHX_ rec);
     nytp_frames_restart(rec, nytp_axis_now(rec));
-    nytp_begin_recording(rec);
+    nytp_stmt_begin_file(rec);
+    go_on_recording(aTHX_ rec);
 }
 
-/* So that no entry of a table lies across two lines of the processor's cache. */
-static void *zero_pages(size_t len)
-{
-    void *const pages =
-        mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return pages == MAP_FAILED ? NULL : pages;
-}
-
-/* The largest of what is needed, asked for before anything is recorded. */
 bool nytp_has_tables(struct nytp_recorder *rec)
 {
-    if (rec->places == NULL)
-        rec->places = zero_pages(NYTP_PLACES * sizeof *rec->places);
-    if (rec->subs.called == NULL)
-        rec->subs.called = calloc(NYTP_CALLED, sizeof *rec->subs.called);
-    if (rec->places != NULL && rec->subs.called != NULL)
+    if (nytp_places_begin(rec) && nytp_called_begin(rec))
         return true;
     nytp_say(&rec->options, "out of memory; the program runs unprofiled");
     nytp_state_set(rec, NYTP_OFF);
@@ -83,14 +88,18 @@ void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
         rec->guarded = nytp_guards_choose(aTHX_ & rec->guards, rec->options.sigexit != NULL);
     nytp_guard(rec);
     rec->life.pid = getpid();
-    nytp_program_text_keep(aTHX_ rec);
+    nytp_seeds_before_recording(aTHX_ rec);
+    nytp_program_text_copy(aTHX_ rec);
     if (rec->clock.rate == 0)
         nytp_clock_init(&rec->clock, (int)rec->options.clock);
+    else if (rec->profile.generation == 0)
+        nytp_clock_restart(&rec->clock);
     if (nytp_profile_open(aTHX_ rec)) {
         nytp_stream_begin(rec);
         begin_file(aTHX_ rec);
+        nytp_ops_switch(aTHX_ rec, true);
         nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
-        if (rec->profile.generation == 1)
+        if (rec->profile.generation == 1 && !rec->profile.is_thread)
             nytp_exits_watch(rec, nytp_finish_without_perl);
     }
     nytp_unguard(rec);
@@ -102,6 +111,7 @@ void nytp_close(pTHX_ struct nytp_recorder *rec)
     if (!nytp_file_is_open(rec))
         return;
     nytp_guard(rec);
+    nytp_sample_pause(aTHX_ rec);
     if (rec->stmts_on)
         nytp_stmt_end(aTHX_ rec);
     nytp_profile_write_closing(aTHX_ rec);
@@ -109,20 +119,18 @@ void nytp_close(pTHX_ struct nytp_recorder *rec)
     nytp_writer_put_trailer(rec->writer);
     nytp_profile_say_end(rec);
     nytp_outfile_close(&rec->file);
-    rec->profile.n_threads = 0;
     nytp_arcs_clear(rec);
-    rec->profile.overhead_base = rec->clock.overhead_ticks;
     nytp_stmt_drop(rec);
-    rec->profile.n_finished++;
-    rec->profile.said_end = false;
+    nytp_profile_finished(rec);
     if (rec->state != NYTP_OFF)
         nytp_state_set(rec, NYTP_CLOSED);
     nytp_unguard(rec);
 }
 
-/* The profile gets its end, but that can be taken back. */
+/* Write the profile's end, and note in life.before_end what it takes to cut it off again. */
 static void end_for_now(pTHX_ struct nytp_recorder *rec)
 {
+    nytp_sample_catch_up(aTHX_ rec);
     nytp_infos_write(aTHX_ rec, true);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     rec->life.before_end = (struct nytp_before_end){
@@ -130,20 +138,21 @@ static void end_for_now(pTHX_ struct nytp_recorder *rec)
         .pid = rec->life.pid,
         .wake_raw = rec->wake_raw,
         .size = rec->file.size,
-        .deflate =
-            rec->writer->deflate == NULL ? NULL : nytp_deflate_copy(rec->writer->deflate),
     };
+    if (rec->writer->deflate != NULL)
+        rec->life.before_end.deflate = nytp_deflate_point(rec->writer->deflate);
     if (rec->dprof != NULL)
-        nytp_dprof_keep(rec);
+        nytp_dprof_keep_place(rec);
     nytp_profile_write_closing(aTHX_ rec);
     nytp_stream_flush(rec, NYTP_FLUSH_FINISH);
     rec->life.is_ended = true;
 }
 
-/* What the end added is cut off again, and compression goes on from before. */
+/* Cut off what the end added, and go on compressing from before. False: that failed. */
 static bool take_back_end(struct nytp_recorder *rec)
 {
-    struct nytp_deflate *const before = rec->life.before_end.deflate;
+    const struct nytp_deflate_point *const point = &rec->life.before_end.deflate;
+    struct nytp_deflate *const before = point->level == 0 ? NULL : nytp_deflate_new_at(point);
     const bool is_whole = before != NULL || rec->options.compress == 0;
     nytp_writer_set_deflate(rec->writer, before);
     if (rec->dprof != NULL)
@@ -151,22 +160,118 @@ static bool take_back_end(struct nytp_recorder *rec)
     return is_whole && nytp_outfile_truncate(&rec->file, rec->life.before_end.size);
 }
 
+bool nytp_checkpoint(pTHX_ struct nytp_recorder *rec, char *text, size_t size)
+{
+    nytp_become_child_if_forked(aTHX_ rec);
+    if (!nytp_file_is_open(rec) || rec->life.is_ended || !rec->file.is_regular) {
+        snprintf(text, size, "nothing is being recorded into a file");
+        return false;
+    }
+    dSAVE_ERRNO;
+    nytp_guard(rec);
+    nytp_clock_pause(&rec->clock);
+    end_for_now(aTHX_ rec);
+    const bool ok = nytp_checkpoint_copy(&rec->file, text, size);
+    rec->life.is_ended = false;
+    nytp_frames_retract(rec);
+    if (!take_back_end(rec))
+        nytp_stream_abandon_profile(rec);
+    nytp_clock_resume(&rec->clock);
+    nytp_unguard(rec);
+    RESTORE_ERRNO;
+    return ok;
+}
+
+void nytp_life_suspend(pTHX_ struct nytp_recorder *rec, struct nytp_before_end *before_end)
+{
+    end_for_now(aTHX_ rec);
+    nytp_writer_put_trailer(rec->writer);
+    rec->life.is_ended = false;
+    *before_end = rec->life.before_end;
+}
+
+void nytp_life_resume(pTHX_ struct nytp_recorder *rec, const struct nytp_before_end *before_end)
+{
+    rec->life.before_end = *before_end;
+    nytp_frames_retract(rec);
+    if (!take_back_end(rec))
+        nytp_stream_abandon_profile(rec);
+    nytp_labels_resume(rec);
+    if (rec->state == NYTP_RECORDING)
+        go_on_recording(aTHX_ rec);
+}
+
 /* ---- fork and exec ---- */
+
+void nytp_name_as_child(struct nytp_recorder *rec)
+{
+    if (getpid() != rec->load.loader && !nytp_file_is_open(rec) && !rec->profile.is_round)
+        nytp_profile_name_as_child(rec);
+}
+
+/* Only the thread that forked lives in the child. The files of the others are let go of: their
+ * locks would last as long as the child. */
+static void note_fork(struct nytp_recorder *rec, void *forking)
+{
+    rec->life.forked = true;
+    rec->wake_raw = 0;
+    if (forking != NULL && rec != forking && nytp_file_is_open(rec))
+        nytp_outfile_close(&rec->file);
+    if (rec->sample.is_on) /* no other event comes */
+        nytp_safe_point_ask((void *)rec->interpreter);
+}
 
 static void on_fork_in_child(void)
 {
-    struct nytp_recorder *const rec = nytp_recorder_of_process();
-    rec->life.forked = true;
-    rec->wake_raw = 0;
+    nytp_recorders_unlock();
+    nytp_ticks_forked();
+    nytp_recorders_each(note_fork, nytp_recorder_of_thread());
 }
 
-/* Once for the process: there is no way to take the handler back. */
+static void watch_forks(void)
+{
+    pthread_atfork(nytp_recorders_lock, nytp_recorders_unlock, on_fork_in_child);
+}
+
+/* Once for the process: there is no way to take the handlers back. */
 void nytp_watch_forks(void)
 {
-    static bool is_watching;
-    if (!is_watching)
-        pthread_atfork(NULL, NULL, on_fork_in_child);
-    is_watching = true;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+}
+
+static bool is_beyond_forkdepth(const struct nytp_recorder *rec)
+{
+    return rec->options.forkdepth >= 0 && (int64_t)rec->life.n_forks > rec->options.forkdepth;
+}
+
+void nytp_life_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
+{
+    const bool records = from->state == NYTP_RECORDING || from->state == NYTP_ARMED;
+    rec->wake_up = nytp_wake_up;
+    rec->life.n_forks = from->life.n_forks + (from->life.forked && nytp_file_is_open(from));
+    nytp_state_set(rec, is_beyond_forkdepth(rec) ? NYTP_OFF
+                        : records                ? NYTP_ARMED
+                                                 : NYTP_LOADED);
+}
+
+/* The process is a child. False: no profile is wanted of it, because of forkdepth=. */
+static bool be_child(pTHX_ struct nytp_recorder *rec)
+{
+    rec->life.n_forks++;
+    nytp_profile_be_child(rec);
+    nytp_kept_forget(rec);
+    if (!is_beyond_forkdepth(rec))
+        return true;
+    nytp_state_set(rec, NYTP_OFF);
+    nytp_ops_switch(aTHX_ rec, false);
+    return false;
+}
+
+/* An interpreter that was cloned to be used later: a server's, which forks first (mod_perl). */
+static bool is_thread_in_wait(const struct nytp_recorder *rec)
+{
+    return rec->profile.is_thread && rec->state == NYTP_ARMED && !rec->life.is_ended;
 }
 
 /* What is buffered belongs to the parent. The child's profile begins now: calls that are open
@@ -175,21 +280,17 @@ static void begin_child(pTHX_ struct nytp_recorder *rec)
 {
     rec->life.forked = false;
     const bool was_open = nytp_file_is_open(rec), was_recording = rec->state == NYTP_RECORDING;
+    nytp_sample_fork(rec);
     rec->life.pid = getpid();
+    if (!was_open && !is_thread_in_wait(rec))
+        return;
+    const bool is_wanted = be_child(aTHX_ rec);
     if (!was_open)
         return;
     nytp_outfile_close(&rec->file);
     nytp_writer_reset(rec->writer);
-    rec->life.n_forks++;
-    if (rec->options.forkdepth >= 0 && (int64_t)rec->life.n_forks > rec->options.forkdepth) {
-        nytp_state_set(rec, NYTP_OFF);
-        return;
-    }
-    rec->profile.is_child = true;
-    rec->profile.n_finished = 0;
-    rec->stmts.paused.fid = 0; /* it is the parent's */
-    rec->profile.started = 0;
-    if (!nytp_profile_open(aTHX_ rec))
+    nytp_stmt_forget_paused(rec);
+    if (!is_wanted || !nytp_profile_open(aTHX_ rec))
         return;
     begin_file(aTHX_ rec);
     if (!was_recording)
@@ -202,6 +303,13 @@ static void become_child(pTHX_ struct nytp_recorder *rec)
     dSAVE_ERRNO;
     begin_child(aTHX_ rec);
     RESTORE_ERRNO;
+}
+
+void nytp_life_resume_in_child(pTHX_ struct nytp_recorder *rec)
+{
+    if (!rec->life.forked)
+        rec->life.n_forks--; /* the fork was counted */
+    become_child(aTHX_ rec);
 }
 
 void nytp_become_child_if_forked(pTHX_ struct nytp_recorder *rec)
@@ -242,12 +350,13 @@ static void on_exec_failed(pTHX_ void *unused)
     nytp_frames_retract(rec);
     if (getpid() != rec->life.before_end.pid) {
         rec->life.forked = true; /* the handler of a warning did: the file is the parent's */
-        nytp_deflate_free(rec->life.before_end.deflate);
     } else if (!take_back_end(rec) && rec->state != NYTP_OFF) {
-        nytp_stream_give_up(rec);
+        nytp_stream_abandon_profile(rec);
     }
-    if (rec->state == NYTP_RECORDING)
+    if (rec->state == NYTP_RECORDING) {
         rec->wake_raw = rec->life.forked ? 0 : rec->life.before_end.wake_raw;
+        nytp_ops_switch(aTHX_ rec, true); /* a handler may have switched them off */
+    }
     nytp_unguard(rec);
     RESTORE_ERRNO;
 }
@@ -282,54 +391,80 @@ void nytp_end_program(pTHX_ struct nytp_recorder *rec)
     end_for_now(aTHX_ rec);
     nytp_writer_put_trailer(rec->writer);
     nytp_profile_say_end(rec);
-    rec->profile.said_end = true;
     if (rec->state != NYTP_OFF)
         nytp_state_set(rec, NYTP_ARMED);
     nytp_unguard(rec);
 }
 
-static void drop_end(struct nytp_recorder *rec)
-{
-    rec->life.is_ended = false;
-    nytp_deflate_free(rec->life.before_end.deflate);
-    rec->life.before_end.deflate = NULL;
-}
-
-static void go_on(pTHX_ struct nytp_recorder *rec)
+static void go_on_from_end(pTHX_ struct nytp_recorder *rec)
 {
     dSAVE_ERRNO;
     nytp_guard(rec);
     nytp_state_set(rec, NYTP_RECORDING);
     if (rec->life.forked) {
-        drop_end(rec); /* it is the parent's */
+        rec->life.is_ended = false; /* it is the parent's */
         become_child(aTHX_ rec);
     } else {
         rec->life.is_ended = false;
         nytp_frames_retract(rec);
         if (!take_back_end(rec))
-            nytp_stream_give_up(rec);
-        rec->stmt.since_ticks = nytp_axis_now(rec);
+            nytp_stream_abandon_profile(rec);
+        nytp_stmt_restart(rec, nytp_axis_now(rec));
         if (rec->state == NYTP_RECORDING)
-            go_on_recording(rec);
+            go_on_recording(aTHX_ rec);
     }
     nytp_unguard(rec);
     RESTORE_ERRNO;
 }
 
+/* Called by perl when the scope is left in which the thread began to record. */
+static void on_thread_pause(pTHX_ void *unused)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    PERL_UNUSED_ARG(unused);
+    if (rec == NULL)
+        return;
+    dSAVE_ERRNO;
+    nytp_become_child_if_forked(aTHX_ rec);
+    if (nytp_file_is_open(rec))
+        nytp_end_program(aTHX_ rec);
+    RESTORE_ERRNO;
+}
+
+/* What a thread was to do has been done when the first call is over: its file is whole then,
+ * for nobody may ever destroy its interpreter. What comes after (objects that are freed) is
+ * recorded as well, and the file gets its end anew, but not without end. */
+static void plan_thread_end(pTHX_ struct nytp_recorder *rec)
+{
+    if (!rec->profile.is_thread || PL_phase == PERL_PHASE_DESTRUCT ||
+        rec->life.n_thread_ends >= MAX_THREAD_ENDS)
+        return;
+    rec->life.n_thread_ends++;
+    SAVEDESTRUCTOR_X(on_thread_pause, NULL);
+}
+
 void nytp_start_armed(pTHX_ struct nytp_recorder *rec)
 {
+    if (NYTP_IS_BEING_CLONED)
+        return;
+    plan_thread_end(aTHX_ rec);
     if (rec->life.is_ended) {
-        go_on(aTHX_ rec);
+        go_on_from_end(aTHX_ rec);
         return;
     }
+    nytp_become_child_if_forked(aTHX_ rec);
+    if (rec->state == NYTP_OFF)
+        return;
     nytp_state_set(rec, NYTP_CLOSED);
     nytp_start_recording(aTHX_ rec);
+    if (PL_main_start != NULL)
+        nytp_seeds_plant(aTHX_ rec);
 }
 
 /* What the end of the program added stays. */
 void nytp_keep_end(struct nytp_recorder *rec)
 {
-    drop_end(rec);
+    rec->life.is_ended = false;
     nytp_outfile_close(&rec->file);
     nytp_state_set(rec, NYTP_CLOSED);
 }
@@ -338,8 +473,8 @@ void nytp_finish(pTHX_ struct nytp_recorder *rec)
 {
     dSAVE_ERRNO;
     nytp_become_child_if_forked(aTHX_ rec);
-    if (rec->state == NYTP_ARMED)
-        nytp_start_armed(aTHX_ rec);
+    if (rec->state == NYTP_ARMED && !rec->profile.is_thread)
+        nytp_start_armed(aTHX_ rec); /* a program in which nothing ran has a profile, too */
     nytp_close(aTHX_ rec);
     RESTORE_ERRNO;
 }
@@ -348,6 +483,7 @@ void nytp_finish_without_perl(struct nytp_recorder *rec)
 {
     if (!nytp_file_is_open(rec) || rec->life.is_ended || getpid() != rec->life.pid)
         return;
+    nytp_sample_put_last(rec);
     nytp_profile_write_closing_without_perl(rec);
     nytp_stream_flush(rec, NYTP_FLUSH_FINISH);
     nytp_state_set(rec, NYTP_OFF);
@@ -370,8 +506,12 @@ void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
     nytp_clock_resume(&rec->clock);
     *raw = nytp_clock_raw(&rec->clock);
     nytp_stream_recalibrate_if_due(rec, *raw);
+    const uint64_t costs_raw = nytp_costs_wake_up(aTHX_ rec, *raw);
+    *raw = nytp_clock_raw(&rec->clock);
     if (rec->state == NYTP_RECORDING)
         nytp_stream_plan_wake_up(rec, *raw);
+    if (costs_raw < rec->wake_raw)
+        rec->wake_raw = costs_raw;
     RESTORE_ERRNO;
 }
 
@@ -379,15 +519,22 @@ void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
 {
     nytp_writer_free(rec->writer);
     nytp_dprof_free(rec);
-    if (rec->places != NULL)
-        munmap(rec->places, NYTP_PLACES * sizeof *rec->places);
-    free(rec->subs.called);
+    nytp_costs_free(rec);
+    nytp_places_free(rec);
+    nytp_sample_free(rec);
     nytp_calls_free(rec);
+    nytp_labels_free(rec);
+    nytp_kept_forget(rec);
+    nytp_seeds_free(rec);
+    nytp_release_free(rec);
+    nytp_infos_free(rec);
+    nytp_info_queue_free(rec);
+    nytp_builtins_free(rec);
     nytp_subs_free(aTHX_ rec);
+    nytp_compile_free(aTHX_ rec);
     nytp_files_free(aTHX_ rec);
     nytp_options_free(&rec->options);
-    Safefree(rec->profile.base_path);
+    nytp_profile_free(rec);
     Safefree(rec->scratch.ptr);
-    Zero(rec, 1, struct nytp_recorder);
-    rec->wake_raw = UINT64_MAX;
+    nytp_recorder_remove(rec);
 }

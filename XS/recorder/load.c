@@ -6,20 +6,30 @@
 #include "load.h"
 
 #include "compile.h"
+#include "exits.h"
 #include "hooks.h"
+#include "kept.h"
+#include "labels.h"
 #include "life.h"
+#include "op_switch.h"
 #include "profile.h"
+#include "sample.h"
 #include "say.h"
+#include "seeds.h"
+#include "state.h"
 #include "stmts.h"
 #include "stream.h"
 #include "subs.h"
+#include "suspend.h"
+#include "threads.h"
 #include "timers.h"
 
 #include <unistd.h>
 
 /* ---- the interpreter comes and goes ---- */
 
-/* perl_destruct() calls it when it has destroyed all objects. */
+/* perl_destruct() calls this when it has destroyed all objects: no perl code can run any more.
+ */
 static void on_destruction(pTHX_ void *unused)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
@@ -32,24 +42,30 @@ static void on_destruction(pTHX_ void *unused)
         nytp_keep_end(rec);
     }
     nytp_finish(aTHX_ rec);
+    nytp_suspend_free(rec);
     nytp_hooks_forget(aTHX);
     nytp_recorder_free(aTHX_ rec);
-    nytp_timers_go_on(&timers);
+    nytp_timers_restart(&timers);
 }
 
+/* NULL: out of memory, or the interpreter is being destroyed and its recorder is gone. */
 struct nytp_recorder *nytp_recorder_get(pTHX)
 {
-    static bool was_used;
-    struct nytp_recorder *const rec = nytp_recorder_of_process();
-    if (rec->interpreter == NULL && (!was_used || PL_phase != PERL_PHASE_DESTRUCT)) {
-        was_used = true;
-        rec->interpreter = NYTP_THX;
-        rec->wake_raw = UINT64_MAX;
-        rec->wake_up = nytp_wake_up;
-        nytp_options_init(&rec->options);
-        nytp_names_init(aTHX_ rec);
-    }
-    return nytp_recorder_of(aTHX);
+    static atomic_bool was_used;
+    struct nytp_recorder *rec = nytp_recorder_of(aTHX);
+    if (rec != NULL || (PL_phase == PERL_PHASE_DESTRUCT && was_used))
+        return rec;
+    rec = nytp_recorder_add(aTHX);
+    if (rec == NULL)
+        return NULL;
+    was_used = true;
+    rec->wake_raw = UINT64_MAX;
+    rec->wake_up = nytp_wake_up;
+    nytp_clock_foresee(&rec->clock);
+    nytp_options_init(&rec->options);
+    nytp_names_init(aTHX_ rec);
+    nytp_thread_of_process(aTHX_ rec);
+    return rec;
 }
 
 void nytp_set_option(pTHX_ const char *name, const char *value)
@@ -79,11 +95,11 @@ static void xs_finish(pTHX_ CV *cv)
         struct nytp_timers timers;
         nytp_timers_stop(&timers);
         nytp_become_child_if_forked(aTHX_ rec);
-        if (rec->state == NYTP_ARMED && !rec->life.is_ended)
+        if (rec->state == NYTP_ARMED && !rec->life.is_ended && !rec->profile.is_thread)
             nytp_start_armed(aTHX_ rec);
         nytp_end_program(aTHX_ rec);
         nytp_profile_say_if_never_enabled(rec);
-        nytp_timers_go_on(&timers);
+        nytp_timers_restart(&timers);
     }
     RESTORE_ERRNO;
     XSRETURN_EMPTY;
@@ -116,8 +132,7 @@ static void hide_debugger(pTHX_ struct nytp_recorder *rec)
     if (PL_perldb != 0 || PL_DBsub == NULL || GvCV(PL_DBsub) != NULL ||
         (comes_late != NULL && SvTRUE(comes_late)))
         return;
-    rec->subs.debugger = GvHV(PL_DBsub);
-    GvHV(PL_DBsub) = NULL;
+    nytp_debugger_subs_hide(aTHX_ rec);
     PL_DBsub = NULL;
     PL_DBsingle = NULL;
     nytp_debugger_lines_hide(aTHX_ rec);
@@ -141,6 +156,18 @@ static bool reads_standard_input(pTHX)
     return PL_origfilename != NULL && strEQ(PL_origfilename, "-");
 }
 
+/* The program has been compiled: its beginning may be older than the last switch. */
+static void xs_switch_main(pTHX_ CV *cv)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(cv);
+    PERL_UNUSED_VAR(items);
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (rec != NULL)
+        nytp_ops_switch_main(aTHX_ rec);
+    XSRETURN_EMPTY;
+}
+
 static void push_block(pTHX_ AV **blocks, XSUBADDR_t code)
 {
     if (*blocks == NULL)
@@ -148,10 +175,24 @@ static void push_block(pTHX_ AV **blocks, XSUBADDR_t code)
     av_push(*blocks, own_block(aTHX_ code));
 }
 
-/* The last END block is ours: they run in the order of the array. */
+static const char *first_phase(const struct nytp_recorder *rec)
+{
+    return rec->options.start == NULL ? "begin" : rec->options.start;
+}
+
+/* Whether the first event starts recording, by the options that have come so far. */
+static bool starts_now(pTHX_ const struct nytp_recorder *rec)
+{
+    const char *const phase = first_phase(rec);
+    return strEQ(phase, "begin") || (strEQ(phase, "init") && PL_main_start != NULL);
+}
+
+/* The last END block is ours: they run in the order of the array. In a further interpreter the
+ * module's own code is seen, since the ops are redirected: the first event would come before
+ * the options. There import() is waited for. */
 static void plan_phases(pTHX_ struct nytp_recorder *rec)
 {
-    const char *const phase = rec->options.start == NULL ? "begin" : rec->options.start;
+    const char *const phase = first_phase(rec);
     const bool running = PL_main_start != NULL;
     push_block(aTHX_ & PL_endav, xs_finish);
     call_atexit(on_destruction, NULL);
@@ -161,14 +202,23 @@ static void plan_phases(pTHX_ struct nytp_recorder *rec)
         push_block(aTHX_ & PL_initav, xs_compiled);
     if (rec->options.endatexit)
         PL_exit_flags |= PERL_EXIT_DESTRUCT_END;
-    if (strEQ(phase, "begin") || (strEQ(phase, "init") && running))
-        nytp_state_set(rec, NYTP_ARMED);
+    if (starts_now(aTHX_ rec))
+        nytp_state_set(rec, rec->profile.is_thread ? NYTP_LOADED : NYTP_ARMED);
     else if (strEQ(phase, "init"))
         Perl_av_create_and_unshift_one(aTHX_ & PL_initav, own_block(aTHX_ xs_enable));
     else if (strEQ(phase, "end") && running)
         Perl_av_create_and_unshift_one(aTHX_ & PL_endav, own_block(aTHX_ xs_enable));
     else if (strEQ(phase, "end"))
         push_block(aTHX_ & PL_initav, xs_enable_at_end);
+}
+
+/* Recording is switched on while the program is compiled. */
+static void plan_switch_of_main(pTHX_ struct nytp_recorder *rec)
+{
+    if (PL_main_start != NULL || rec->load.switches_main)
+        return;
+    rec->load.switches_main = true;
+    push_block(aTHX_ & PL_initav, xs_switch_main);
 }
 
 /* As few bits as the options need: others change what the program can see. */
@@ -187,6 +237,20 @@ static void set_debug_bits(pTHX_ struct nytp_recorder *rec)
     PL_perldb = rec->load.perldb = bits;
     if (rec->options.use_db_sub && PL_DBsingle != NULL)
         sv_setiv_mg(PL_DBsingle, 1);
+}
+
+/* With sample= the options that belong to exact profiles are left out. */
+static void prepare_sampling(struct nytp_recorder *rec)
+{
+    struct nytp_options *const options = &rec->options;
+    nytp_kind_set(rec, options->sample > 0 ? NYTP_SAMPLED : NYTP_EXACT);
+    if (options->sample == 0)
+        return;
+    if (options->blocks || options->use_db_sub)
+        nytp_say(options, "blocks and use_db_sub are nothing for sample=, they are ignored");
+    options->blocks = options->use_db_sub = 0;
+    if (!options->has_savesrc)
+        options->savesrc = 0;
 }
 
 static bool may_profile(struct nytp_recorder *rec)
@@ -226,12 +290,13 @@ void nytp_load(pTHX)
         rec->load.comes_late = PL_main_start != NULL;
         note_hash_seed(rec);
     }
+    prepare_sampling(rec);
     set_debug_bits(aTHX_ rec);
     if (!may_profile(rec) || !nytp_has_tables(rec))
         return;
     if (!rec->load.is_planned) {
         nytp_watch_forks();
-        nytp_program_text_keep(aTHX_ rec);
+        nytp_program_text_copy(aTHX_ rec);
         plan_phases(aTHX_ rec);
     }
     nytp_profile_set_path_by_options(rec);
@@ -242,6 +307,31 @@ void nytp_load(pTHX)
 
 /* ---- DB:: ---- */
 
+static bool enable(pTHX_ struct nytp_recorder *rec, const char *path)
+{
+    nytp_become_child_if_forked(aTHX_ rec);
+    const bool was_on = rec->state == NYTP_RECORDING;
+    if (path != NULL) {
+        nytp_close(aTHX_ rec);
+        nytp_profile_set_path(rec, path);
+    }
+    if (!was_on && rec->options.subs && !(rec->options.stmts && rec->leave_on))
+        nytp_hooks_watch_returns(aTHX);
+    plan_switch_of_main(aTHX_ rec);
+    nytp_exits_watch_posix(aTHX_ false, nytp_finish);
+    if (rec->state == NYTP_PAUSED)
+        nytp_begin_recording(aTHX_ rec);
+    else if (rec->state != NYTP_RECORDING && rec->state != NYTP_OFF)
+        nytp_start_recording(aTHX_ rec);
+    if (!was_on)
+        nytp_seeds_plant(aTHX_ rec);
+    if (!was_on && rec->stmts_on)
+        nytp_stmt_resume(aTHX_ rec);
+    if (!was_on && rec->stmts_on && PL_curcop != &PL_compiling)
+        nytp_stmt_begin(aTHX_ rec, PL_curcop);
+    return was_on;
+}
+
 bool nytp_enable(pTHX_ const char *path)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
@@ -249,26 +339,36 @@ bool nytp_enable(pTHX_ const char *path)
         nytp_load(aTHX); /* with Devel::NYTProf::Core alone */
     if (rec == NULL || rec->state == NYTP_OFF || rec->life.is_ended)
         return false;
-    nytp_become_child_if_forked(aTHX_ rec);
-    const bool was_on = rec->state == NYTP_RECORDING;
-    if (path != NULL) {
-        nytp_close(aTHX_ rec);
-        nytp_profile_set_path(rec, path);
-    } else if (rec->state == NYTP_CLOSED && rec->profile.n_finished > 0) {
+    if (path == NULL && rec->state == NYTP_CLOSED && rec->profile.n_finished > 0)
         nytp_say(&rec->options, "%s is finished, the profile goes on in %s.%u",
                  rec->profile.base_path, rec->profile.base_path, rec->profile.n_finished + 1);
+    return enable(aTHX_ rec, path);
+}
+
+void nytp_enable_unasked(pTHX_ struct nytp_recorder *rec)
+{
+    if (rec->state == NYTP_OFF || rec->life.is_ended || !rec->load.is_planned)
+        return;
+    nytp_become_child_if_forked(aTHX_ rec);
+    nytp_name_as_child(rec);
+    enable(aTHX_ rec, NULL);
+}
+
+bool nytp_rotate(pTHX_ const char *path)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec == NULL || rec->life.is_ended)
+        return false;
+    nytp_become_child_if_forked(aTHX_ rec);
+    if (rec->state != NYTP_RECORDING)
+        return false;
+    nytp_kept_add(rec);
+    if (path == NULL) {
+        nytp_close(aTHX_ rec);
+        nytp_profile_begin_anew(rec);
     }
-    if (rec->state == NYTP_PAUSED)
-        nytp_begin_recording(rec);
-    else if (rec->state != NYTP_RECORDING && rec->state != NYTP_OFF)
-        nytp_start_recording(aTHX_ rec);
-    const bool sees_code = rec->stmts.sees_code; /* not by the statement that calls us */
-    if (!was_on && rec->stmts_on)
-        nytp_stmt_resume(aTHX_ rec);
-    if (!was_on && rec->stmts_on && PL_curcop != &PL_compiling)
-        nytp_stmt_begin(aTHX_ rec, PL_curcop);
-    rec->stmts.sees_code = sees_code;
-    return was_on;
+    enable(aTHX_ rec, path);
+    return rec->state == NYTP_RECORDING;
 }
 
 bool nytp_disable(pTHX)
@@ -280,10 +380,14 @@ bool nytp_disable(pTHX)
     if (rec->state != NYTP_RECORDING)
         return false;
     nytp_guard(rec);
+    nytp_sample_pause(aTHX_ rec);
     if (rec->stmts_on)
         nytp_stmt_pause(aTHX_ rec);
     nytp_state_set(rec, NYTP_PAUSED);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
+    nytp_ops_switch(aTHX_ rec, false);
+    if (rec->options.subs || rec->options.posix_exit)
+        nytp_exits_watch_posix(aTHX_ true, nytp_finish);
     nytp_unguard(rec);
     return true;
 }
@@ -291,17 +395,44 @@ bool nytp_disable(pTHX)
 void nytp_finish_profile(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
-    if (rec != NULL)
-        nytp_finish(aTHX_ rec);
+    if (rec == NULL)
+        return;
+    if (rec->suspend.is_there)
+        nytp_resume(aTHX_ rec);
+    nytp_finish(aTHX_ rec);
+    nytp_ops_switch(aTHX_ rec, false);
 }
 
-/* In the new interpreter, while the one that made it waits. */
-void nytp_thread_seen(pTHX)
+void nytp_label(pTHX_ SV **pairs, int n, bool of_profile)
 {
-    PERL_UNUSED_CONTEXT;
-    struct nytp_recorder *const rec = nytp_recorder_of_process();
-    if (nytp_file_is_open(rec))
-        rec->profile.n_threads++;
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (n % 2 != 0)
+        croak("Usage: DB::label%s(KEY => VALUE, ...)", of_profile ? "_profile" : "");
+    if (rec == NULL || rec->state == NYTP_OFF)
+        return;
+    nytp_become_child_if_forked(aTHX_ rec);
+    if (nytp_sample_is_due(rec))
+        nytp_sample_take_ticks(aTHX_ rec); /* these ticks came before the change */
+    for (int i = 0; i < n; i += 2) {
+        if (of_profile)
+            nytp_label_profile(aTHX_ rec, pairs[i], pairs[i + 1]);
+        else
+            nytp_label_set(aTHX_ rec, pairs[i], pairs[i + 1]);
+    }
+}
+
+/* In the new interpreter, while the one that made it waits. (The module `forks` calls CLONE in
+ * an interpreter that has a recorder.) */
+void nytp_thread_begins(pTHX)
+{
+    if (nytp_recorder_of(aTHX) != NULL)
+        return;
+    const struct nytp_recorder *const from = nytp_thread_inherit(aTHX);
+    if (from == NULL)
+        return;
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    rec->load = from->load;
+    nytp_hooks_inherit(rec, from);
 }
 
 /* Two in a row: perl's optimizer drops the first (op.c, OP_NEXTSTATE) unless it is for the
@@ -333,6 +464,15 @@ void nytp_start(pTHX)
     if (rec == NULL)
         return;
     hide_debugger(aTHX_ rec); /* not before: import() itself is called through PL_DBsub */
-    if (rec->state == NYTP_ARMED)
-        nytp_start_armed(aTHX_ rec);
+    if (rec->state == NYTP_LOADED && rec->profile.is_thread && starts_now(aTHX_ rec))
+        nytp_state_set(rec, NYTP_ARMED);
+    if (rec->state != NYTP_ARMED)
+        return;
+    if (!rec->load.is_debugger)
+        plan_switch_of_main(aTHX_ rec);
+    if (rec->load.comes_late && rec->options.subs && !(rec->options.stmts && rec->leave_on))
+        nytp_hooks_watch_returns(aTHX);
+    rec->load.is_importing = true;
+    nytp_start_armed(aTHX_ rec);
+    rec->load.is_importing = false;
 }

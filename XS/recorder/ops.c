@@ -7,21 +7,45 @@
 Perl_ppaddr_t nytp_real_ops[MAXO];
 Perl_ophook_t nytp_real_op_free;
 
-static Perl_ppaddr_t own_ops[MAXO]; /* what we put in their place */
+Perl_ppaddr_t nytp_own_ops[MAXO];
+
+bool nytp_op_is_switched[MAXO];
+
+static bool is_on; /* as nytp_ops_turn() said last */
 static Perl_ophook_t own_op_free;
 
-void nytp_op_redirect(int type, Perl_ppaddr_t handler)
+/* Put our handler into perl's table, or perl's back. A handler that somebody put there after us
+ * stays: it leads to ours, or to what was there before us. */
+static void turn(int type, bool on)
+{
+    const Perl_ppaddr_t own = nytp_own_ops[type], real = nytp_real_ops[type];
+    if (own != NULL && PL_ppaddr[type] == (on ? real : own))
+        PL_ppaddr[type] = on ? own : real;
+}
+
+void nytp_op_redirect(int type, Perl_ppaddr_t handler, enum nytp_op_when when)
 {
     if (nytp_real_ops[type] == NULL)
         nytp_real_ops[type] = PL_ppaddr[type];
-    if (PL_ppaddr[type] != nytp_real_ops[type] && PL_ppaddr[type] != own_ops[type])
-        return; /* somebody came after us, and leads here */
-    PL_ppaddr[type] = own_ops[type] = handler;
+    nytp_own_ops[type] = handler;
+    nytp_op_is_switched[type] = when == NYTP_OP_SWITCHED;
+    if (is_on || !nytp_op_is_switched[type])
+        turn(type, true);
+}
+
+void nytp_ops_turn(bool on)
+{
+    is_on = on;
+    for (int type = 0; type < MAXO; type++)
+        if (nytp_op_is_switched[type])
+            turn(type, on);
 }
 
 void nytp_op_free_redirect(Perl_ophook_t hook)
 {
     dTHX;
+    if (PL_opfreehook == hook)
+        return;
     if (nytp_real_op_free == NULL)
         nytp_real_op_free = PL_opfreehook;
     if (PL_opfreehook == nytp_real_op_free)
@@ -33,7 +57,9 @@ void nytp_ops_restore(void)
     dTHX;
     if (own_op_free != NULL && PL_opfreehook == own_op_free)
         PL_opfreehook = nytp_real_op_free;
-    for (int type = 0; type < MAXO; type++)
-        if (own_ops[type] != NULL && PL_ppaddr[type] == own_ops[type])
-            PL_ppaddr[type] = nytp_real_ops[type];
+    is_on = false;
+    for (int type = 0; type < MAXO; type++) {
+        turn(type, false);
+        nytp_op_is_switched[type] = false;
+    }
 }

@@ -65,6 +65,22 @@ void nytp_options_free(struct nytp_options *options)
     memset(options, 0, sizeof *options);
 }
 
+bool nytp_options_copy(struct nytp_options *options, const struct nytp_options *from)
+{
+    bool ok = true;
+    *options = *from;
+    for (size_t i = 0; i < N_ROWS; i++) {
+        char **const text = rows[i].is_text ? text_of(options, &rows[i]) : NULL;
+        if (text == NULL || *text == NULL)
+            continue;
+        *text = strdup(*text_of(from, &rows[i]));
+        ok = ok && *text != NULL;
+    }
+    if (!ok)
+        nytp_options_free(options);
+    return ok;
+}
+
 static bool set_number(struct nytp_options *options, const struct option_row *row,
                        const char *value, struct nytp_error *error)
 {
@@ -79,6 +95,8 @@ static bool set_number(struct nytp_options *options, const struct option_row *ro
                               "option %s: %lld is not between %" PRId64 " and %" PRId64,
                               row->name, number, row->lowest, row->highest);
     *number_of(options, row) = number;
+    if (strcmp(row->name, "savesrc") == 0)
+        options->has_savesrc = true;
     return true;
 }
 
@@ -101,7 +119,8 @@ static bool is_one_of(const char *value, const char *const *words)
     return false;
 }
 
-/* Where a name cannot be known, the program runs unprofiled, lest it overwrite another. */
+/* A file= with an unknown placeholder is noted, not only refused: with the name unknown the
+ * program runs unprofiled, lest another file be overwritten. */
 static bool check_file(struct nytp_options *options, const char *name, struct nytp_error *error)
 {
     const int unknown = nytp_file_name_unknown(name);
@@ -120,11 +139,15 @@ static bool check_text(struct nytp_options *options, const struct option_row *ro
                        const char *value, struct nytp_error *error)
 {
     static const char *const phases[] = {"begin", "init", "end", "no", NULL};
+    static const char *const clocks[] = {"wall", "cpu", NULL};
     if (strcmp(row->name, "flush") == 0)
         return set_flush(options, value, error);
     if (strcmp(row->name, "start") == 0 && !is_one_of(value, phases))
         return nytp_error_set(error, NYTP_ERR_FORMAT,
                               "option start: '%s' is not begin, init, end or no", value);
+    if (strcmp(row->name, "sample_clock") == 0 && !is_one_of(value, clocks))
+        return nytp_error_set(error, NYTP_ERR_FORMAT,
+                              "option sample_clock: '%s' is not wall or cpu", value);
     if (strcmp(row->name, "file") == 0 && value[0] == '\0')
         return nytp_error_set(error, NYTP_ERR_FORMAT, "option file: the name is empty");
     return strcmp(row->name, "file") != 0 || check_file(options, value, error);

@@ -16,10 +16,10 @@ void nytp_optree_begin(struct nytp_optree *walk, const OP *op)
         walk->pending[walk->n++] = op;
 }
 
-/* Room for one more and its sibling. */
+/* Make room for what one op can add: a kid, a sibling and two by nytp_optree_add(). */
 static bool grow(struct nytp_optree *walk)
 {
-    if (walk->n + 2 <= walk->size)
+    if (walk->n + 4 <= walk->size)
         return true;
     const bool is_owned = walk->pending != walk->room;
     const OP **const larger =
@@ -45,6 +45,12 @@ const OP *nytp_optree_next(struct nytp_optree *walk)
     if (kid != NULL)
         walk->pending[walk->n++] = kid;
     return op;
+}
+
+void nytp_optree_add(struct nytp_optree *walk, const OP *op)
+{
+    if (op != NULL && walk->n < walk->size)
+        walk->pending[walk->n++] = op;
 }
 
 void nytp_optree_end(struct nytp_optree *walk)

@@ -19,6 +19,10 @@ struct nytp_optree {
  * nytp_optree_end(), whenever you like. */
 void nytp_optree_begin(struct nytp_optree *walk, const OP *op);
 
+/* Visit this one, too, with its siblings and all below, next: perl keeps some trees beside that of
+ * the kids. */
+void nytp_optree_add(struct nytp_optree *walk, const OP *op);
+
 /* The next op; NULL: that was all, or memory is out. */
 const OP *nytp_optree_next(struct nytp_optree *walk);
 

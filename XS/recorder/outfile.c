@@ -42,7 +42,7 @@ enum {
 /* Ours, and Devel::DProf's. */
 static const char profile_magic[] = "NYTProf ", marks_magic[] = "#fOrTyTw";
 
-/* strerror() and printf() may be what a signal has interrupted. */
+/* An error without its text: strerror() and printf() may be what the signal has interrupted. */
 static bool fail_in_signal(struct nytp_outfile *file)
 {
     if (file->error.status == NYTP_OK)
@@ -90,7 +90,7 @@ static bool held_by_ancestor(dev_t dev, ino_t ino)
     return nytp_run_is_ancestor(lock_holder(dev, ino));
 }
 
-/* Out of the way of programs that expect their next descriptor to be 3. */
+/* Give the file a high descriptor, for programs that expect the next one to be 3. */
 static int move_high(int fd)
 {
     struct rlimit limit;
@@ -226,8 +226,17 @@ static enum claim move_away(const char *path)
     return ok ? MOVED : KEPT;
 }
 
-/* What is to be done about a locked file. */
-static enum claim judge(const struct nytp_outfile *file, int fd, const char *path,
+/* Whether a file was written in this run. Asked only where there is a profile already, because
+ * it takes a look at some files of /proc. */
+static bool is_of_run(struct nytp_outfile *file, const struct stat *now)
+{
+    if (file->run_began.tv_sec == 0)
+        file->run_began = nytp_run_began();
+    return !is_before(&now->st_mtim, &file->run_began);
+}
+
+/* What is to be done about a file that we have locked. */
+static enum claim judge(struct nytp_outfile *file, int fd, const char *path,
                         const struct stat *now)
 {
     struct stat named;
@@ -237,7 +246,7 @@ static enum claim judge(const struct nytp_outfile *file, int fd, const char *pat
         return FOREIGN;
     if (now->st_size > LARGE && file->spares_large)
         return KEPT;
-    if (now->st_size > 0 && !is_before(&now->st_mtim, &file->run_began))
+    if (now->st_size > 0 && is_of_run(file, now))
         return move_away(path);
     return CLAIMED;
 }
@@ -366,7 +375,8 @@ bool nytp_outfile_open(struct nytp_outfile *file, const char *path, bool spares_
     return fail(file, "cannot open", file->path);
 }
 
-/* The program may have closed all descriptors (a daemon does) and opened others since. */
+/* Open the file again, at its end: the program may have closed all descriptors, as daemons do,
+ * and opened others since. */
 static bool reopen(struct nytp_outfile *file)
 {
     const int fd = file->is_regular ? open(file->path, O_RDWR | O_CLOEXEC) : -1;
@@ -384,7 +394,8 @@ static bool reopen(struct nytp_outfile *file)
     return true;
 }
 
-/* Beyond the limit on file sizes write() would raise SIGXFSZ in the program. */
+/* Whether so much more fits: beyond the limit on file sizes write() would raise SIGXFSZ in the
+ * program. */
 static bool fits_limit(struct nytp_outfile *file, size_t len)
 {
     struct rlimit limit;
@@ -428,7 +439,8 @@ static void drop_pending(int signal)
     sigtimedwait(&one, NULL, &now);
 }
 
-/* A reader of a FIFO that has gone must not kill the program with SIGPIPE. */
+/* As write_all(), where the reader of a FIFO may be gone: that must not kill the program by
+ * SIGPIPE. */
 static bool write_without_sigpipe(struct nytp_outfile *file, const uint8_t *bytes, size_t len)
 {
     sigset_t pipe_only, before, pending;
@@ -482,14 +494,24 @@ bool nytp_outfile_is_lost(const struct nytp_outfile *file)
            now.st_nlink == 0;
 }
 
+/* Whether the name is the base with numbers of processes or threads behind it: ".7", ".t1",
+ * ".7.t1". */
 static bool is_numbered(const char *name, const char *base)
 {
     const size_t len = strlen(base);
-    return strncmp(name, base, len) == 0 && name[len] == '.' && name[len + 1] != '\0' &&
-           name[len + 1 + strspn(name + len + 1, "0123456789")] == '\0';
+    if (strncmp(name, base, len) != 0 || name[len] == '\0')
+        return false;
+    for (const char *at = name + len; *at != '\0';) {
+        const char *const number = at + (at[0] == '.' && at[1] == 't' ? 2 : 1);
+        const size_t n_digits = strspn(number, "0123456789");
+        if (*at != '.' || n_digits == 0)
+            return false;
+        at = number + n_digits;
+    }
+    return true;
 }
 
-/* Remember the first few names. */
+/* Append a name to the list, as long as there is room. */
 static void note_name(char *names, size_t size, const char *name)
 {
     const size_t len = strlen(names);
@@ -500,14 +522,13 @@ static void note_name(char *names, size_t size, const char *name)
         snprintf(names + len, room, " ...");
 }
 
-static bool is_of_run(const struct nytp_outfile *file, const char *path)
+static bool is_profile_of_run(struct nytp_outfile *file, const char *path)
 {
     struct stat now;
-    return lstat(path, &now) == 0 && S_ISREG(now.st_mode) &&
-           !is_before(&now.st_mtim, &file->run_began);
+    return lstat(path, &now) == 0 && S_ISREG(now.st_mode) && is_of_run(file, &now);
 }
 
-unsigned nytp_outfile_list_numbered(const struct nytp_outfile *file, char *names, size_t size)
+unsigned nytp_outfile_list_numbered(struct nytp_outfile *file, char *names, size_t size)
 {
     const char *const slash = strrchr(file->path, '/');
     char *const folder =
@@ -520,7 +541,7 @@ unsigned nytp_outfile_list_numbered(const struct nytp_outfile *file, char *names
         const char *const name = entries[i]->d_name;
         char *path = NULL;
         if (is_numbered(name, slash + 1) && asprintf(&path, "%s%s", folder, name) > 0 &&
-            is_of_run(file, path)) {
+            is_profile_of_run(file, path)) {
             note_name(names, size, name);
             n++;
         }

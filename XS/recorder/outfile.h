@@ -25,7 +25,7 @@ struct nytp_outfile {
     bool is_shared;            /* others can write to its folder */
     bool in_signal;            /* errors get their status only: messages need the C library */
     bool spares_large;         /* a large profile that is there is not replaced */
-    struct timespec run_began; /* by the clock of file times */
+    struct timespec run_began; /* by the clock of file times; 0: not asked yet */
 };
 
 /* Open for writing and lock. An existing regular file is emptied if it is empty or a profile
@@ -52,9 +52,9 @@ bool nytp_outfile_truncate(struct nytp_outfile *file, uint64_t size);
 bool nytp_outfile_is_lost(const struct nytp_outfile *file);
 
 /* How many files beside it have its name and a number appended, and were written in this run:
- * the profiles of child processes, and of those that wrote the same name before. `names` gets
+ * the profiles of child processes, of threads, and of those that wrote the same name before. `names` gets
  * the first of their names, as many as fit. */
-unsigned nytp_outfile_list_numbered(const struct nytp_outfile *file, char *names, size_t size);
+unsigned nytp_outfile_list_numbered(struct nytp_outfile *file, char *names, size_t size);
 
 /* Close, without touching a descriptor that is no longer ours, and forget the path. */
 void nytp_outfile_close(struct nytp_outfile *file);

@@ -25,6 +25,15 @@
 #define NYTP_THX ((void *)&PL_op)
 #endif
 
+/* perl_clone() is making this interpreter, with CLONEf_KEEP_PTR_TABLE, as threads and mod_perl
+ * do: the table lives until what runs in the new interpreter is no part of making it any more
+ * (sv.c, threads.xs; all versions). */
+#ifdef USE_ITHREADS
+#define NYTP_IS_BEING_CLONED (PL_ptr_table != NULL)
+#else
+#define NYTP_IS_BEING_CLONED false
+#endif
+
 /* A COP names its file by a glob; with threads by a string, and the debugger makes globs. */
 #ifdef USE_ITHREADS
 #define NYTP_FILES_HAVE_GLOBS false

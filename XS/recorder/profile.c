@@ -10,11 +10,17 @@
 #include "costs.h"
 #include "dprof.h"
 #include "file_name.h"
+#include "info_queue.h"
 #include "infos.h"
+#include "labels.h"
+#include "places.h"
+#include "sample.h"
 #include "say.h"
 #include "stream.h"
 #include "subs.h"
 #include "compile.h"
+#include "state.h"
+#include "thread_number.h"
 
 #include <sys/time.h>
 #include <unistd.h>
@@ -80,15 +86,24 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     write_number(rec, "PL_perldb", (long)PL_perldb);
     write_number(rec, "clock_id", shown_clock_id(rec));
     write_number(rec, "ticks_per_sec", NYTP_TICKS_PER_SEC);
+    if (rec->profile.is_thread) {
+        write_number(rec, "thread", (long)rec->profile.thread);
+        write_number(rec, "parent_thread", (long)rec->profile.parent_thread);
+    }
     nytp_options_write(&rec->options, shown_clock_id(rec), rec->writer);
     if (rec->options.compress > 0)
         nytp_write_start_deflate(rec->writer, (int)rec->options.compress);
     nytp_write_pid_start(rec->writer, (uint32_t)rec->life.pid, (uint32_t)getppid(),
                          time_of_day());
-    if (rec->dprof == NULL)
-        nytp_costs_write(aTHX_ rec);
+    nytp_sample_write_header(rec);
+    if (rec->dprof == NULL) {
+        if (rec->kind == NYTP_EXACT)
+            nytp_costs_begin(aTHX_ rec);
+        nytp_labels_begin(rec);
+    }
 }
 
+/* The name of the next file; give it to Safefree(). */
 static char *path_for(pTHX_ struct nytp_recorder *rec)
 {
     const struct nytp_file_name_values values = {
@@ -104,11 +119,14 @@ static char *path_for(pTHX_ struct nytp_recorder *rec)
     nytp_text_clear(&rec->scratch);
     nytp_text_puts(&rec->scratch, expanded == NULL ? rec->profile.base_path : expanded);
     free(expanded);
-    if (!has_pid && (rec->options.addpid || rec->profile.is_child))
+    const bool is_round = rec->profile.is_round;
+    if (!has_pid && ((rec->options.addpid && !is_round) || rec->profile.is_child))
         nytp_text_printf(&rec->scratch, ".%ld", (long)rec->life.pid);
+    if (rec->profile.is_thread && !is_round)
+        nytp_text_printf(&rec->scratch, ".t%u", rec->profile.thread);
     if (rec->profile.n_finished > 0)
         nytp_text_printf(&rec->scratch, ".%u", rec->profile.n_finished + 1);
-    if (rec->options.addtimestamp)
+    if (rec->options.addtimestamp && !is_round)
         nytp_text_printf(&rec->scratch, ".%ld", (long)time(NULL));
     return nytp_copy(rec->scratch.ptr, rec->scratch.len);
 }
@@ -118,6 +136,7 @@ void nytp_profile_set_path(struct nytp_recorder *rec, const char *path)
 {
     char *const cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
     rec->profile.is_child = rec->profile.is_template = rec->profile.is_default_path = false;
+    rec->profile.is_round = false;
     rec->profile.n_finished = 0;
     Safefree(rec->profile.base_path);
     if (cwd == NULL) {
@@ -140,15 +159,88 @@ void nytp_profile_set_path_by_options(struct nytp_recorder *rec)
     rec->profile.is_default_path = name == NULL;
 }
 
+void nytp_profile_suspend(struct nytp_recorder *rec, struct nytp_rec_profile *sampled)
+{
+    *sampled = rec->profile;
+    nytp_text_clear(&rec->scratch);
+    nytp_text_printf(&rec->scratch, "%s.exact", rec->file.path);
+    rec->profile.base_path = nytp_copy(rec->scratch.ptr, rec->scratch.len);
+    rec->profile.is_round = true;
+    rec->profile.is_child = rec->profile.is_template = rec->profile.is_default_path = false;
+    rec->profile.n_finished = sampled->n_of_rounds;
+}
+
+void nytp_profile_resume(struct nytp_recorder *rec, const struct nytp_rec_profile *sampled,
+                         int64_t overhead_ticks)
+{
+    const struct nytp_rec_profile of_round = rec->profile;
+    Safefree(of_round.base_path);
+    rec->profile = *sampled;
+    rec->profile.n_opened = of_round.n_opened;
+    rec->profile.overhead_base += overhead_ticks;
+    if (of_round.is_round)
+        rec->profile.n_of_rounds = of_round.n_finished;
+}
+
+void nytp_profile_be_further(pTHX_ struct nytp_recorder *rec)
+{
+    rec->profile.is_thread = true;
+    rec->profile.thread = nytp_thread_number(aTHX);
+}
+
+/* A clone that is made in a child process before the interpreter that it is made of has run
+ * there is a child's, too. */
+void nytp_profile_inherit(pTHX_ struct nytp_recorder *rec, const struct nytp_recorder *from)
+{
+    const struct nytp_rec_profile *const profile =
+        from->suspend.is_there ? &from->suspend.profile : &from->profile;
+    const char *const path = profile->base_path;
+    const bool is_of_child = from->life.forked && nytp_file_is_open(from);
+    rec->profile.base_path = path == NULL ? NULL : nytp_copy(path, strlen(path));
+    rec->profile.is_template = profile->is_template;
+    rec->profile.is_default_path = profile->is_default_path;
+    rec->profile.is_child = profile->is_child || is_of_child;
+    rec->profile.started = is_of_child ? 0 : profile->started;
+    rec->profile.parent_thread = profile->thread;
+    nytp_profile_be_further(aTHX_ rec);
+}
+
+void nytp_profile_be_child(struct nytp_recorder *rec)
+{
+    rec->profile.is_child = true;
+    rec->profile.n_finished = rec->profile.n_of_rounds = 0;
+    rec->profile.started = 0;
+}
+
+void nytp_profile_name_as_child(struct nytp_recorder *rec)
+{
+    rec->profile.is_child = true;
+}
+
+void nytp_profile_begin_anew(struct nytp_recorder *rec)
+{
+    rec->profile.started = 0;
+}
+
+void nytp_profile_finished(struct nytp_recorder *rec)
+{
+    rec->profile.n_finished++;
+    rec->profile.said_end = false;
+}
+
+void nytp_profile_free(struct nytp_recorder *rec)
+{
+    Safefree(rec->profile.base_path);
+}
+
 /* Everything that the old profile file knew has to be said again in a new one. */
 static void forget_written(struct nytp_recorder *rec)
 {
-    if (rec->profile.generation++ >
-        0) /* they begin as zero pages, few of which most programs need */
-        Zero(rec->places, NYTP_PLACES, struct nytp_place);
+    if (rec->profile.n_opened++ > 0)
+        nytp_places_forget(rec);
+    rec->profile.generation = rec->profile.n_opened;
     nytp_arcs_clear(rec);
-    for (uint32_t i = 1; i <= rec->subs.n; i++)
-        nytp_sub_needs_info(rec, rec->subs.all[i]);
+    nytp_info_queue_add_all(rec);
 }
 
 bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
@@ -163,8 +255,7 @@ bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
     Safefree(path);
     if (!ok) {
         nytp_say(&rec->options, "%s; the program runs unprofiled", rec->file.error.message);
-        rec->stream.said_failure = true;
-        nytp_state_set(rec, NYTP_OFF);
+        nytp_stream_abandon_profile_silently(rec);
         return false;
     }
     if (rec->file.note[0] != '\0' &&
@@ -176,13 +267,14 @@ bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
     if (rec->writer == NULL ||
         (rec->dprof != NULL && !nytp_dprof_begin(rec, nytp_axis_now(rec)))) {
         nytp_say(&rec->options, "out of memory; the program runs unprofiled");
-        nytp_state_set(rec, NYTP_OFF);
+        nytp_state_stop_recording(rec);
         return false;
     }
     nytp_writer_reset(rec->writer);
     rec->writer->on_full = nytp_stream_on_full;
     forget_written(rec);
     write_header(aTHX_ rec);
+    rec->profile.overhead_base = rec->clock.overhead_ticks;
     nytp_trace(&rec->options, 1, "process %ld writes %s", (long)rec->life.pid, rec->file.path);
     return true;
 }
@@ -202,17 +294,6 @@ static void write_overhead(struct nytp_recorder *rec)
     nytp_write_attribute(rec->writer, "cumulative_overhead_ticks", at, (size_t)(end - at));
 }
 
-/* Said in the profile, not to the program's user: threads are nothing out of the ordinary. */
-static void write_thread_count(struct nytp_recorder *rec)
-{
-    char text[60];
-    if (rec->profile.n_threads == 0)
-        return;
-    snprintf(text, sizeof text, "%u threads were not profiled", rec->profile.n_threads);
-    nytp_write_comment(rec->writer, text);
-    nytp_trace(&rec->options, 1, "%s", text);
-}
-
 /* The part of the stream that only the end can tell. */
 void nytp_profile_write_closing(pTHX_ struct nytp_recorder *rec)
 {
@@ -226,10 +307,9 @@ void nytp_profile_write_closing(pTHX_ struct nytp_recorder *rec)
         nytp_arcs_write(rec);
     if (rec->dprof != NULL)
         nytp_dprof_end(rec, nytp_axis_now(rec));
-    write_thread_count(rec);
-    if (rec->dprof == NULL &&
-        !rec->options.blocks) /* blocks look at a stack that may be gone */
-        nytp_costs_write(aTHX_ rec);
+    nytp_sample_write_end(rec);
+    if (rec->dprof == NULL && rec->kind == NYTP_EXACT)
+        nytp_costs_end(aTHX_ rec);
     nytp_write_pid_end(rec->writer, (uint32_t)rec->life.pid, time_of_day());
 }
 
@@ -249,6 +329,7 @@ void nytp_profile_write_closing_without_perl(struct nytp_recorder *rec)
 
 /* ---- what is said at the end ---- */
 
+/* Say so if the file that was written has no name any more. */
 static void check_is_kept(struct nytp_recorder *rec)
 {
     if (rec->file.error.status == NYTP_OK && nytp_outfile_is_lost(&rec->file))
@@ -262,7 +343,8 @@ static void check_is_kept(struct nytp_recorder *rec)
 static void say_others(struct nytp_recorder *rec)
 {
     char names[300];
-    const bool is_first = !rec->profile.is_child && !rec->file.is_beside_ancestor;
+    const bool is_first = !rec->profile.is_round && !rec->profile.is_child &&
+                          !rec->profile.is_thread && !rec->file.is_beside_ancestor;
     if (!is_first || !rec->file.is_regular || !nytp_say_has_reader(&rec->options))
         return;
     const unsigned n = nytp_outfile_list_numbered(&rec->file, names, sizeof names);
@@ -271,26 +353,14 @@ static void say_others(struct nytp_recorder *rec)
                  names);
 }
 
-/* Who loads the profiler into a running server, say, reads the empty profile as "no time". */
-static void say_blindness(struct nytp_recorder *rec)
-{
-    if (!rec->load.comes_late || rec->stmts.sees_code || rec->profile.said_blindness)
-        return;
-    rec->profile.said_blindness = true;
-    nytp_say(&rec->options,
-             "nothing of the program was seen: it had been compiled before the profiler was "
-             "loaded; start it with perl -d:NYTProf (NYTPROF=start=no, to begin at "
-             "DB::enable_profile())");
-}
-
 void nytp_profile_say_end(struct nytp_recorder *rec)
 {
     if (rec->profile.said_end)
         return;
+    rec->profile.said_end = true;
     dSAVE_ERRNO;
     check_is_kept(rec);
     say_others(rec);
-    say_blindness(rec);
     nytp_trace(&rec->options, 1,
                "process %ld finished %s, %llu bytes: %u files, %u subs, %zu call sites",
                (long)rec->life.pid, rec->file.path, (unsigned long long)rec->file.size,

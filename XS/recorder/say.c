@@ -10,7 +10,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Where the program's STDERR goes; -1 when it is closed, whatever has descriptor 2 since. */
+/* The descriptor of the program's STDERR; -1 when that is closed, even if something else has
+ * descriptor 2 since. */
 static int standard_error(void)
 {
     dTHX;

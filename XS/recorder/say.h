@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Messages to the program's user.
+ * Messages to the program's user. A recorder says little: what goes wrong, once; and with
+ * trace= what it does. Called from everywhere but signals.
  */
 #ifndef NYTP_SAY_H
 #define NYTP_SAY_H

@@ -10,8 +10,10 @@
 
 #include "files.h"
 #include "optree.h"
+#include "places.h"
+#include "state.h"
 
-/* Beyond this a time record's 32 bits would overflow. */
+/* The most ticks that the 32 bits of a time record hold. */
 static const int64_t longest = INT32_MAX;
 
 static inline void write_time(struct nytp_recorder *rec, int32_t ticks)
@@ -23,6 +25,7 @@ static inline void write_time(struct nytp_recorder *rec, int32_t ticks)
         nytp_write_time_at(rec->writer, ticks, &rec->stmt.encoded);
 }
 
+/* A time that is longer becomes several records of one execution. */
 static NYTP_COLD void write_long_time(struct nytp_recorder *rec, int64_t ticks)
 {
     const int64_t step = ticks < 0 ? -longest : longest;
@@ -34,15 +37,24 @@ static NYTP_COLD void write_long_time(struct nytp_recorder *rec, int64_t ticks)
     write_time(rec, (int32_t)ticks);
 }
 
-/* Charge the statement in progress with the time up to axis point `now`. */
-static inline void charge(struct nytp_recorder *rec, int64_t now)
+/* The record of a time of any length, with blocks=1, or when the writer's block is full. */
+static NYTP_COLD void write_any_time(struct nytp_recorder *rec, int64_t ticks)
 {
+    if (ticks >= 0 && ticks <= longest)
+        write_time(rec, (int32_t)ticks);
+    else
+        write_long_time(rec, ticks);
+}
+
+/* Charge the statement in progress with the time up to axis point `now`. Without a call in the
+ * usual case, so that its callers have no registers to save. */
+static inline __attribute__((always_inline)) void charge(struct nytp_recorder *rec, int64_t now)
+{
+    const int64_t ticks = now - rec->stmt.since_ticks;
     if (LIKELY(rec->stmt.fid != 0)) {
-        const int64_t ticks = now - rec->stmt.since_ticks;
-        if (LIKELY(ticks >= 0 && ticks <= longest))
-            write_time(rec, (int32_t)ticks);
-        else
-            write_long_time(rec, ticks);
+        if (UNLIKELY(rec->blocks_on ||
+                     !nytp_write_short_time(rec->writer, (uint64_t)ticks, &rec->stmt.encoded)))
+            write_any_time(rec, ticks);
         rec->discount_pending = false;
     }
     rec->stmt.since_ticks = now;
@@ -116,27 +128,34 @@ __attribute__((noinline)) static void find_block(pTHX_ struct nytp_recorder *rec
 
 /* ---- hooks ---- */
 
-/* The line of a time record is one of the file's. */
-static uint32_t line_of_stmt(uint32_t line)
-{
-    return line == 0 ? 1 : line;
-}
-
 static inline void set_stmt(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     const struct nytp_place *const slot = nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT);
     rec->stmt.fid = slot->fid;
     rec->stmt.encoded = slot->encoded;
     if (UNLIKELY(rec->blocks_on)) {
-        rec->stmt.line = line_of_stmt(slot->line);
+        rec->stmt.line = nytp_line_of_stmt(slot->line);
         find_block(aTHX_ rec, cop);
     }
+}
+
+/* The first statement of a sub begins with the call: no other reading of the clock, which takes
+ * half as long as all else that is done for a statement. Unless statements ran since then, of a
+ * destructor or a signal. */
+static inline int64_t time_of_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
+{
+    if ((const OP *)cop == rec->entered_op) {
+        rec->entered_op = NULL;
+        if (LIKELY(rec->entered_ticks >= rec->stmt.since_ticks))
+            return rec->entered_ticks;
+    }
+    return nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
 }
 
 void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     nytp_guard(rec);
-    charge(rec, nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)));
+    charge(rec, time_of_begin(aTHX_ rec, cop));
     set_stmt(aTHX_ rec, cop);
     rec->left_fresh = false;
     nytp_unguard(rec);
@@ -157,7 +176,6 @@ void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
     nytp_unguard(rec);
 }
 
-/* What is left behind a DISCOUNT is the rest of a statement that has its record. */
 void nytp_stmt_end(pTHX_ struct nytp_recorder *rec)
 {
     if (!rec->discount_pending)
@@ -169,6 +187,18 @@ void nytp_stmt_drop(struct nytp_recorder *rec)
 {
     rec->stmt.fid = 0;
     rec->left_fresh = false;
+    rec->entered_op = NULL;
+}
+
+void nytp_stmt_begin_file(struct nytp_recorder *rec)
+{
+    rec->discount_pending = false;
+    nytp_stmt_drop(rec);
+}
+
+void nytp_stmt_restart(struct nytp_recorder *rec, int64_t ticks)
+{
+    rec->stmt.since_ticks = ticks;
 }
 
 /* A statement that only stops the recording is no part of what was to be measured: it has no
@@ -200,19 +230,7 @@ void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec)
     nytp_unguard(rec);
 }
 
-const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, const COP *cop,
-                                         uint32_t via)
+void nytp_stmt_forget_paused(struct nytp_recorder *rec)
 {
-    /* While compiling PL_curcop is one COP whose file and line change. */
-    struct nytp_place *const slot =
-        cop == &PL_compiling ? &rec->stmts.compiling_place : nytp_place_slot(rec, cop);
-    dSAVE_ERRNO;
-    rec->stmts.sees_code = true;
-    slot->fid = nytp_file_fid(aTHX_ rec, nytp_file_named(aTHX_ rec, CopFILE(cop)), via);
-    slot->line = CopLINE(cop);
-    slot->encoded = nytp_encode_place(slot->fid, line_of_stmt(slot->line));
-    slot->seq = cop->cop_seq;
-    slot->cop = cop == &PL_compiling ? NULL : cop;
-    RESTORE_ERRNO;
-    return slot;
+    rec->stmts.paused.fid = 0;
 }

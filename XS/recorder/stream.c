@@ -5,26 +5,33 @@
 #include "stream.h"
 
 #include "dprof.h"
+#include "info_queue.h"
 #include "say.h"
+#include "state.h"
 
 enum {
-    SHARE_AT_RISK = 128, /* of a profile, that is not on disk: one in so many bytes */
+    SHARE_AT_RISK = 128, /* one in so many bytes of a profile may not be on disk yet */
     FIRST_CALIBRATION_NS = 1000000,
     LAST_CALIBRATION_NS = 1000000000,
-    WAIT_SHARE = 50,
+    WAIT_SHARE = 50, /* see nytp_stream_can_pay_flush() */
     MOST_CREDIT_NS = 10000000,
 };
 
-/* The profile cannot be written any more. Bytes that are still put are dropped. In a signal
- * nothing is said: the program dies of it, and readers say that the profile ends early. */
-void nytp_stream_give_up(struct nytp_recorder *rec)
+/* In a signal nothing is said: the program dies of it, and readers say that the profile ends
+ * early. */
+void nytp_stream_abandon_profile(struct nytp_recorder *rec)
 {
     if (!rec->stream.said_failure && !rec->file.in_signal)
         nytp_say(&rec->options, "%s; profiling stops here, the program goes on",
                  rec->file.error.status != NYTP_OK ? rec->file.error.message
                                                    : "cannot compress the profile");
+    nytp_stream_abandon_profile_silently(rec);
+}
+
+void nytp_stream_abandon_profile_silently(struct nytp_recorder *rec)
+{
     rec->stream.said_failure = true;
-    nytp_state_set(rec, NYTP_OFF);
+    nytp_state_stop_recording(rec);
 }
 
 void nytp_stream_flush(struct nytp_recorder *rec, enum nytp_flush how)
@@ -37,7 +44,7 @@ void nytp_stream_flush(struct nytp_recorder *rec, enum nytp_flush how)
         rec->stream.synced_raw = rec->writer->n_raw;
     nytp_clock_resume(&rec->clock);
     if (!ok && rec->state != NYTP_OFF)
-        nytp_stream_give_up(rec);
+        nytp_stream_abandon_profile(rec);
     RESTORE_ERRNO;
 }
 
@@ -45,7 +52,9 @@ void nytp_stream_flush(struct nytp_recorder *rec, enum nytp_flush how)
  * share. */
 void nytp_stream_on_full(struct nytp_writer *writer)
 {
-    struct nytp_recorder *const rec = nytp_recorder_of_process();
+    char *const file = writer->context; /* what it puts its bytes into */
+    struct nytp_recorder *const rec =
+        (struct nytp_recorder *)(file - offsetof(struct nytp_recorder, file));
     const uint64_t total = writer->n_raw + (uint64_t)(writer->at - writer->block);
     const uint64_t share = total / SHARE_AT_RISK;
     const size_t next = share < NYTP_WRITER_BLOCK  ? NYTP_WRITER_BLOCK
@@ -54,7 +63,7 @@ void nytp_stream_on_full(struct nytp_writer *writer)
     const bool is_due = total - rec->stream.synced_raw + next > share;
     nytp_stream_flush(rec, is_due ? NYTP_FLUSH_SYNC : NYTP_FLUSH_NONE);
     nytp_writer_set_block(writer, next);
-    if (rec->infos.n_unwritten != rec->infos.n_waiting)
+    if (nytp_info_queue_has_new(rec))
         rec->wake_raw = 0; /* new subs' lines come soon after */
 }
 
@@ -103,6 +112,8 @@ void nytp_stream_recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw)
 
 int64_t nytp_axis_now(const struct nytp_recorder *rec)
 {
+    if (rec->kind == NYTP_SAMPLED)
+        return rec->sample.ticks;
     const uint64_t raw =
         rec->clock.pauses > 0 ? rec->clock.paused_raw : nytp_clock_raw(&rec->clock);
     return nytp_clock_ticks(&rec->clock, raw);
@@ -123,4 +134,9 @@ void nytp_stream_restart(struct nytp_recorder *rec)
 {
     rec->stream.flush_raw = rec->stream.calibrated_raw = nytp_clock_raw(&rec->clock);
     nytp_stream_plan_wake_up(rec, rec->stream.flush_raw);
+}
+
+void nytp_stream_restore(struct nytp_recorder *rec, const struct nytp_rec_stream *stream)
+{
+    rec->stream = *stream;
 }

@@ -15,15 +15,18 @@
 
 #include "begins.h"
 #include "files.h"
+#include "info_queue.h"
 #include "optree.h"
 #include "say.h"
+#include "specials.h"
 #include "stash.h"
+#include "state.h"
 
 #include "../../formats/core/strings.h"
 
 /* ---- subs by name ---- */
 
-/* File names are bytes; names that hold them are UTF-8. */
+/* Append a file's name, which is bytes, to a sub's name, which is UTF-8. */
 static void append_file_name(struct nytp_text *text, const char *name)
 {
     if (nytp_utf8_valid(name, strlen(name)))
@@ -32,6 +35,7 @@ static void append_file_name(struct nytp_text *text, const char *name)
         nytp_text_append_latin1(text, name, strlen(name));
 }
 
+/* The length of what stands before the last "::"; 0: there is none. */
 static uint32_t package_length(const char *name, size_t len)
 {
     const char *const bracket = memchr(name, '[', len); /* a file name may hold "::" */
@@ -40,31 +44,6 @@ static uint32_t package_length(const char *name, size_t len)
         if (name[at - 1] == ':' && name[at - 2] == ':')
             return (uint32_t)(at - 2);
     return 0;
-}
-
-static enum nytp_sub_special special_of(const char *name)
-{
-    static const char *const controls[] = {"DB::enable_profile", "DB::finish_profile",
-                                           "DB::set_option", "DB::DB"};
-    for (size_t i = 0; i < C_ARRAY_LENGTH(controls); i++)
-        if (strEQ(name, controls[i]))
-            return NYTP_SUB_CONTROL;
-    if (strEQ(name, "Sub::Util::set_subname") || strEQ(name, "Sub::Name::subname"))
-        return NYTP_SUB_NAMES;
-    return strEQ(name, "POSIX::_exit") ? NYTP_SUB_EXITS : NYTP_SUB_ORDINARY;
-}
-
-void nytp_sub_needs_info(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
-{
-    if (sub->is_queued)
-        return;
-    if (rec->infos.n_unwritten >= rec->infos.size_unwritten) {
-        rec->infos.size_unwritten =
-            rec->infos.size_unwritten == 0 ? 256 : rec->infos.size_unwritten * 2;
-        Renew(rec->infos.unwritten, rec->infos.size_unwritten, struct nytp_rec_sub *);
-    }
-    rec->infos.unwritten[rec->infos.n_unwritten++] = sub;
-    sub->is_queued = true;
 }
 
 static struct nytp_rec_sub *sub_add(struct nytp_recorder *rec, const char *name, size_t len,
@@ -80,7 +59,8 @@ static struct nytp_rec_sub *sub_add(struct nytp_recorder *rec, const char *name,
     sub->package_len = package_length(name, len);
     sub->kind = kind;
     sub->may_block = true; /* the first call tells */
-    sub->special = kind == NYTP_REC_SUB_XSUB ? special_of(sub->name) : NYTP_SUB_ORDINARY;
+    sub->special = kind == NYTP_REC_SUB_XSUB ? nytp_special_of(&rec->options, sub->name)
+                                             : NYTP_SUB_ORDINARY;
     if (rec->subs.n + 1 >= rec->subs.size) {
         rec->subs.size = rec->subs.size == 0 ? 256 : rec->subs.size * 2;
         Renew(rec->subs.all, rec->subs.size, struct nytp_rec_sub *);
@@ -89,7 +69,7 @@ static struct nytp_rec_sub *sub_add(struct nytp_recorder *rec, const char *name,
     rec->subs.all[++rec->subs.n] = sub;
     nytp_trace(&rec->options, 3, "sub %u is %s", sub->id, sub->name);
     nytp_index_add(&rec->subs.by_name, hash, sub);
-    nytp_sub_needs_info(rec, sub);
+    nytp_info_queue_add(rec, sub);
     return sub;
 }
 
@@ -137,18 +117,37 @@ static struct nytp_body *body_of(struct nytp_recorder *rec, const void *key)
     return body;
 }
 
+static inline struct nytp_called *called_row(const struct nytp_recorder *rec, const OP *root)
+{
+    const uint32_t row = nytp_hash_u64(PTR2UV(root)) % NYTP_CALLED_ROWS;
+    return rec->subs.called + (size_t)row * NYTP_CALLED_NAMES;
+}
+
+/* The body at this address is gone, or has got its name. */
+static void forget_called(struct nytp_recorder *rec, const OP *root)
+{
+    struct nytp_called *const row = called_row(rec, root);
+    for (size_t i = 0; i < NYTP_CALLED_NAMES; i++)
+        if (row[i].root == root)
+            row[i].root = NULL;
+}
+
 void nytp_body_freed(pTHX_ struct nytp_recorder *rec, const OP *root)
 {
     const uint32_t hash = nytp_hash_u64(PTR2UV(root));
     struct nytp_body *const body = body_find(rec, root, hash);
     if (body == NULL)
         return;
-    if (root == rec->subs.compiled.root && rec->subs.compiled.begin != NULL)
+    if (root == rec->subs.compiled.root && rec->subs.compiled.begin != NULL) {
+        nytp_aside_begin(rec);
         nytp_name_compiled(aTHX_ rec); /* a block that has run: this is the last chance */
+        nytp_aside_end(rec);
+    }
     *body = (struct nytp_body){.key = root};
-    rec->subs.called[hash & (NYTP_CALLED - 1)].root = NULL;
+    forget_called(rec, root);
 }
 
+/* Make the body's lines include those of all statements below `root`. */
 static void widen_lines(const OP *root, struct nytp_body *body)
 {
     struct nytp_optree walk;
@@ -169,6 +168,12 @@ static void widen_lines(const OP *root, struct nytp_body *body)
 HV *nytp_debugger_subs(pTHX_ const struct nytp_recorder *rec)
 {
     return rec->subs.debugger != NULL ? rec->subs.debugger : get_hv("DB::sub", 0);
+}
+
+void nytp_debugger_subs_hide(pTHX_ struct nytp_recorder *rec)
+{
+    rec->subs.debugger = GvHV(PL_DBsub);
+    GvHV(PL_DBsub) = NULL;
 }
 
 /* Compiled before we looked: perl may have noted it for the debugger, as "file:first-last";
@@ -192,6 +197,7 @@ static void find_lines(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_body
     widen_lines(CvROOT(cv), body);
 }
 
+/* What a CV is called, as far as perl tells without making a GV. */
 struct cv_name {
     const void *raw; /* the GV, or the HEK of a sub that has no GV yet */
     const HV *stash;
@@ -216,17 +222,6 @@ static struct cv_name name_of_cv(CV *cv)
     return found;
 }
 
-static void append_package(struct nytp_text *text, const HV *stash)
-{
-    const HEK *const hek =
-        stash != NULL && SvTYPE((const SV *)stash) == SVt_PVHV ? HvNAME_HEK((HV *)stash) : NULL;
-    if (hek != NULL)
-        nytp_text_append_hek(text, hek);
-    else
-        nytp_text_puts(text, "__ANON__");
-    nytp_text_puts(text, "::");
-}
-
 static bool hek_is(const HEK *hek, const char *word)
 {
     return hek != NULL && (size_t)HEK_LEN(hek) == strlen(word) && strEQ(HEK_KEY(hek), word);
@@ -238,7 +233,8 @@ static struct nytp_rec_sub *sub_of_begin(struct nytp_recorder *rec,
                                          const struct nytp_body *body)
 {
     struct nytp_text *const text = &rec->scratch;
-    nytp_begin_recorded(rec, nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL));
+    rec->subs.compiled.begin = NULL;
+    nytp_begin_recorded(nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL));
     nytp_text_printf(text, "@%lu", (unsigned long)body->first_line);
     const bool is_taken =
         sub_find(rec, text->ptr, text->len, nytp_hash_bytes(text->ptr, text->len)) != NULL;
@@ -258,6 +254,7 @@ void nytp_sub_mark_own(CV *cv)
     CvXSUBANY(cv).any_ptr = &own_mark;
 }
 
+/* The sub that the CV's name and place make it. */
 static struct nytp_rec_sub *resolve(pTHX_ struct nytp_recorder *rec, CV *cv,
                                     struct nytp_body *body, const struct cv_name *found)
 {
@@ -269,7 +266,7 @@ static struct nytp_rec_sub *resolve(pTHX_ struct nytp_recorder *rec, CV *cv,
     if (found->name == NULL && found->stash == NULL) {
         nytp_text_puts(text, "main::");
     } else {
-        append_package(text, found->stash);
+        nytp_text_append_package(text, found->stash);
         if (found->name != NULL)
             nytp_text_append_hek(text, found->name);
     }
@@ -291,31 +288,33 @@ static struct nytp_rec_sub *resolve(pTHX_ struct nytp_recorder *rec, CV *cv,
                           CvISXSUB(cv) ? NYTP_REC_SUB_XSUB : NYTP_REC_SUB_PERL);
 }
 
+static U32 name_hash_of(const struct cv_name *found)
+{
+    return found->name == NULL ? 0 : HEK_HASH(found->name);
+}
+
 /* The row's sub, if it is still the one that the CV has its name from. */
 static struct nytp_rec_sub *sub_of_body(const struct nytp_body *body,
-                                        const struct cv_name *found, U32 name_hash)
+                                        const struct cv_name *found)
 {
-    return body->gv == found->raw && body->stash == found->stash && body->name_hash == name_hash
+    return body->gv == found->raw && body->stash == found->stash &&
+                   body->name_hash == name_hash_of(found)
                ? body->sub
                : NULL;
 }
 
-static struct nytp_rec_sub *find_by_key(pTHX_ struct nytp_recorder *rec, CV *cv,
-                                        const void *key)
+/* The CV is seen for the first time, or has another name than before. `key` is its body's. */
+static NYTP_COLD struct nytp_rec_sub *find_anew(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                                const void *key, const struct cv_name *found)
 {
     struct nytp_body *const body = body_of(rec, key);
-    const struct cv_name found = name_of_cv(cv);
-    const U32 name_hash = found.name == NULL ? 0 : HEK_HASH(found.name);
-    struct nytp_rec_sub *sub = sub_of_body(body, &found, name_hash);
-    if (LIKELY(sub != NULL))
-        return sub;
     if (key == rec->subs.compiled.root)
         nytp_name_compiled(aTHX_ rec); /* this may be another name for the body */
-    sub = resolve(aTHX_ rec, cv, body, &found);
+    struct nytp_rec_sub *const sub = resolve(aTHX_ rec, cv, body, found);
     body->sub = sub;
-    body->gv = found.raw;
-    body->stash = found.stash;
-    body->name_hash = name_hash;
+    body->gv = found->raw;
+    body->stash = found->stash;
+    body->name_hash = name_hash_of(found);
     if (key != cv && sub->kind == NYTP_REC_SUB_PERL) {
         sub->file = body->file;
         sub->first_line = body->first_line;
@@ -328,28 +327,55 @@ static struct nytp_rec_sub *find_by_key(pTHX_ struct nytp_recorder *rec, CV *cv,
 
 static struct nytp_rec_sub *sub_of_key(pTHX_ struct nytp_recorder *rec, CV *cv, const void *key)
 {
-    nytp_guard(rec);
-    struct nytp_rec_sub *const sub = find_by_key(aTHX_ rec, cv, key);
-    nytp_unguard(rec);
+    const struct nytp_body *const body = body_find(rec, key, nytp_hash_u64(PTR2UV(key)));
+    const struct cv_name found = name_of_cv(cv);
+    struct nytp_rec_sub *sub = body == NULL ? NULL : sub_of_body(body, &found);
+    if (LIKELY(sub != NULL))
+        return sub;
+    nytp_aside_begin(rec);
+    sub = find_anew(aTHX_ rec, cv, key, &found);
+    nytp_aside_end(rec);
     return sub;
 }
 
 /* A GV that holds its CV gives it its name for good, and the pointer is enough to know it by;
- * a GV that the CV holds (anonymous and renamed subs) may have been made for it alone. */
+ * a GV that the CV holds (anonymous and renamed subs) may have been made for it alone, and
+ * another in its place. */
+static inline bool is_called_as(const struct nytp_called *called, CV *cv)
+{
+    if (!CvCVGV_RC(cv))
+        return true;
+    const struct cv_name found = name_of_cv(cv);
+    return called->stash == found.stash && called->name_hash == name_hash_of(&found);
+}
+
+static struct nytp_rec_sub *sub_of_new_call(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                            struct nytp_called *called)
+{
+    const struct cv_name found = name_of_cv(cv);
+    struct nytp_rec_sub *const sub = sub_of_key(aTHX_ rec, cv, CvROOT(cv));
+    *called = (struct nytp_called){
+        .root = CvROOT(cv),
+        .gv = NYTP_CV_RAW_GV(cv),
+        .stash = found.stash,
+        .name_hash = name_hash_of(&found),
+        .sub = sub,
+    };
+    return sub;
+}
+
 struct nytp_rec_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     const bool is_perl = CvROOT(cv) != NULL && !CvISXSUB(cv);
     if (UNLIKELY(!is_perl))
         return sub_of_key(aTHX_ rec, cv, cv);
     const OP *const root = CvROOT(cv);
-    struct nytp_called *const last =
-        &rec->subs.called[nytp_hash_u64(PTR2UV(root)) & (NYTP_CALLED - 1)];
     const void *const gv = NYTP_CV_RAW_GV(cv);
-    if (LIKELY(last->root == root && last->gv == gv && !CvCVGV_RC(cv)))
-        return last->sub;
-    struct nytp_rec_sub *const sub = sub_of_key(aTHX_ rec, cv, root);
-    *last = (struct nytp_called){root, gv, sub};
-    return sub;
+    struct nytp_called *const called =
+        called_row(rec, root) + nytp_hash_u64(PTR2UV(gv)) % NYTP_CALLED_NAMES;
+    if (LIKELY(called->root == root && called->gv == gv && is_called_as(called, cv)))
+        return called->sub;
+    return sub_of_new_call(aTHX_ rec, cv, called);
 }
 
 /* The entry for BEGIN blocks of the package that is being compiled. */
@@ -357,7 +383,7 @@ static struct nytp_rec_sub *begin_entry(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_text *const text = &rec->scratch;
     nytp_text_clear(text);
-    append_package(text, PL_curstash);
+    nytp_text_append_package(text, PL_curstash);
     nytp_text_puts(text, "BEGIN");
     return nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL);
 }
@@ -374,7 +400,7 @@ void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
     if (body->first_line == 0)
         body->first_line = body->last_line;
     body->sub = NULL;
-    rec->subs.called[nytp_hash_u64(PTR2UV(root)) & (NYTP_CALLED - 1)].root = NULL;
+    forget_called(rec, root);
     rec->subs.compiled.root = root;
     rec->subs.compiled.cv = PL_compcv;
     if (!CvANON(PL_compcv) && PL_subname != NULL && SvPOK(PL_subname))
@@ -414,71 +440,14 @@ void nytp_name_compiled(pTHX_ struct nytp_recorder *rec)
     rec->subs.compiled.root = NULL;
     CV *const cv = owner_of(aTHX_ root, compiled.cv, compiled.name);
     if (cv != NULL && hek_is(name_of_cv(cv).name, "BEGIN"))
-        nytp_begin_ran(rec, body_of(rec, root));
+        nytp_begin_ran(compiled.begin, body_of(rec, root));
     else if (cv != NULL && body_of(rec, root)->sub == NULL)
         nytp_sub_of_cv(aTHX_ rec, cv);
     SvREFCNT_dec(compiled.name);
     Zero(&rec->subs.compiled, 1, struct nytp_compiled);
 }
 
-/* ---- builtins ---- */
-
-struct op_name {
-    const HV *stash;
-    const HEK *package;
-    U32 package_hash;
-    int type;
-    struct nytp_rec_sub *sub;
-};
-
-/* Builtins that may wait for any time. */
-static const bool waits[MAXO] = {
-#define NYTP_SLOWOP(type)
-#define NYTP_WAITOP(type) [type] = true,
-#include "slowops.def"
-#undef NYTP_SLOWOP
-};
-
-static struct nytp_rec_sub *resolve_op(struct nytp_recorder *rec, const HV *stash, int type)
-{
-    struct nytp_text *const text = &rec->scratch;
-    nytp_text_clear(text);
-    if (rec->options.slowops > 1) {
-        append_package(text, stash);
-        nytp_text_printf(text, "CORE:%s", PL_op_name[type]);
-    } else {
-        nytp_text_printf(text, "CORE::%s", PL_op_name[type]);
-    }
-    struct nytp_rec_sub *const sub =
-        nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_OPCODE);
-    sub->waits = waits[type];
-    return sub;
-}
-
-struct nytp_rec_sub *nytp_sub_of_op(pTHX_ struct nytp_recorder *rec, const COP *cop, int type)
-{
-    PERL_UNUSED_CONTEXT;
-    const HV *const stash = CopSTASH(cop);
-    const bool is_stash = stash != NULL && SvTYPE((const SV *)stash) == SVt_PVHV;
-    const HEK *const package = is_stash ? HvNAME_HEK((HV *)stash) : NULL;
-    const U32 package_hash = package == NULL ? 0 : HEK_HASH(package);
-    const uint32_t hash = nytp_hash_u64(PTR2UV(stash) ^ (uint64_t)type << 48);
-    size_t at = hash;
-    struct op_name *known;
-    while ((known = nytp_index_next(&rec->subs.opcodes, hash, &at)) != NULL)
-        if (known->stash == stash && known->type == type)
-            break;
-    if (LIKELY(known != NULL && known->package == package &&
-               known->package_hash == package_hash))
-        return known->sub;
-    if (known == NULL) {
-        Newxz(known, 1, struct op_name);
-        nytp_index_add(&rec->subs.opcodes, hash, known);
-    }
-    *known = (struct op_name){stash, package, package_hash, type, NULL};
-    known->sub = resolve_op(rec, is_stash ? stash : NULL, type);
-    return known->sub;
-}
+/* ---- subs that are named by something else than a CV ---- */
 
 struct nytp_rec_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *sv)
 {
@@ -489,7 +458,7 @@ struct nytp_rec_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const S
     if (len > 2 && strnEQ(name, "::", 2))
         nytp_text_puts(text, "main");
     else if (package_length(name, len) == 0)
-        append_package(text, CopSTASH(PL_curcop));
+        nytp_text_append_package(text, CopSTASH(PL_curcop));
     if (SvUTF8(sv))
         nytp_text_append(text, name, len);
     else
@@ -501,13 +470,11 @@ struct nytp_rec_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv)
 {
     struct nytp_text *const text = &rec->scratch;
     nytp_text_clear(text);
-    append_package(text, GvSTASH(gv));
+    nytp_text_append_package(text, GvSTASH(gv));
     nytp_text_append_hek(text, GvNAME_HEK(gv));
     return nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL);
 }
 
-/* perl's own idea of the running sub: for findcaller=1, and outside all recorded calls, where
- * it may be a sub that was entered unrecorded. */
 struct nytp_rec_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec)
 {
     for (const PERL_SI *si = PL_curstackinfo; si != NULL; si = si->si_prev) {
@@ -531,6 +498,53 @@ void nytp_names_init(pTHX_ struct nytp_recorder *rec)
     rec->subs.null_caller = nytp_sub_named(rec, "main::NULL", 10, NYTP_REC_SUB_PSEUDO);
 }
 
+void nytp_bodies_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
+{
+    for (size_t i = 0; i < from->subs.bodies.size; i++) {
+        const struct nytp_body *const known = from->subs.bodies.entries[i].item;
+        if (known == NULL || known->file == NULL)
+            continue;
+        struct nytp_body *const body = body_of(rec, known->key);
+        body->file = nytp_file_inherit(rec, known->file);
+        body->first_line = known->first_line;
+        body->last_line = known->last_line;
+    }
+}
+
+bool nytp_called_begin(struct nytp_recorder *rec)
+{
+    if (rec->subs.called == NULL)
+        rec->subs.called = calloc(NYTP_CALLED, sizeof *rec->subs.called);
+    return rec->subs.called != NULL;
+}
+
+static bool body_stays(void *context, void *item)
+{
+    PERL_UNUSED_ARG(context);
+    struct nytp_body *const body = item;
+    if (body->file != NULL || body->sub != NULL)
+        return true;
+    Safefree(body);
+    return false;
+}
+
+void nytp_bodies_sweep(struct nytp_recorder *rec)
+{
+    nytp_index_filter(&rec->subs.bodies, body_stays, NULL);
+}
+
+static bool sub_stays(void *context, void *item)
+{
+    PERL_UNUSED_ARG(context);
+    return ((const struct nytp_rec_sub *)item)->in_use;
+}
+
+static bool info_stays(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
+{
+    PERL_UNUSED_ARG(rec);
+    return sub->in_use;
+}
+
 static void free_item(void *item)
 {
     Safefree(item);
@@ -539,6 +553,9 @@ static void free_item(void *item)
 void nytp_subs_release(struct nytp_recorder *rec)
 {
     uint32_t n = 0;
+    if (!nytp_index_filter(&rec->subs.by_name, sub_stays, NULL))
+        return; /* out of memory: all stay */
+    nytp_info_queue_filter(rec, info_stays);
     for (uint32_t i = 1; i <= rec->subs.n; i++) {
         struct nytp_rec_sub *const sub = rec->subs.all[i];
         if (sub->in_use) {
@@ -560,11 +577,8 @@ void nytp_subs_free(pTHX_ struct nytp_recorder *rec)
         Safefree(rec->subs.all[i]);
     }
     nytp_index_free(&rec->subs.bodies, free_item);
-    nytp_index_free(&rec->subs.opcodes, free_item);
     nytp_index_free(&rec->subs.by_name, NULL);
-    nytp_index_free(&rec->infos.packages, NULL);
-    nytp_index_free(&rec->release.kept_packages, NULL);
     SvREFCNT_dec(rec->subs.compiled.name);
     Safefree(rec->subs.all);
-    Safefree(rec->infos.unwritten);
+    free(rec->subs.called);
 }

@@ -70,3 +70,14 @@ void nytp_text_append_hek(struct nytp_text *text, const HEK *hek)
     else
         nytp_text_append_latin1(text, HEK_KEY(hek), (size_t)HEK_LEN(hek));
 }
+
+void nytp_text_append_package(struct nytp_text *text, const HV *stash)
+{
+    const HEK *const hek =
+        stash != NULL && SvTYPE((const SV *)stash) == SVt_PVHV ? HvNAME_HEK((HV *)stash) : NULL;
+    if (hek != NULL)
+        nytp_text_append_hek(text, hek);
+    else
+        nytp_text_puts(text, "__ANON__");
+    nytp_text_puts(text, "::");
+}

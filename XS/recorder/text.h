@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Text that is put together here: copies, and a buffer that grows.
+ * Text that is put together: copies, and a buffer that grows. Names of subs and files are made
+ * in the recorder's one buffer (rec->scratch), so what is in it lasts until the next name.
+ * Memory that is out ends the program, as perl's own allocation does.
  */
 #ifndef NYTP_TEXT_H
 #define NYTP_TEXT_H
@@ -23,6 +25,10 @@ void nytp_text_append_latin1(struct nytp_text *text, const char *bytes, size_t l
 
 /* The string of perl's, as UTF-8. */
 void nytp_text_append_hek(struct nytp_text *text, const HEK *hek);
+
+/* The name of a package and "::". A stash that has no name any more, or is none, is __ANON__.
+ */
+void nytp_text_append_package(struct nytp_text *text, const HV *stash);
 
 void nytp_text_puts(struct nytp_text *text, const char *string);
 void nytp_text_printf(struct nytp_text *text, const char *format, ...)

@@ -16,7 +16,7 @@ void nytp_timers_stop(struct nytp_timers *timers)
         setitimer(timer_kinds[i], &never, &timers->left[i]);
 }
 
-void nytp_timers_go_on(const struct nytp_timers *timers)
+void nytp_timers_restart(const struct nytp_timers *timers)
 {
     for (size_t i = 0; i < NYTP_TIMERS; i++)
         if (timerisset(&timers->left[i].it_value))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The program's timers, for the end of the program.
+ * The program's timers (setitimer, alarm), which stand still while the profile gets its end.
  */
 #ifndef NYTP_TIMERS_H
 #define NYTP_TIMERS_H
@@ -18,6 +18,6 @@ struct nytp_timers {
 /* Between these two the program's timers stand still. For the end: before END blocks perl gives
  * up its handlers, so that a timer's next signal kills, and the time is ours. */
 void nytp_timers_stop(struct nytp_timers *timers);
-void nytp_timers_go_on(const struct nytp_timers *timers);
+void nytp_timers_restart(const struct nytp_timers *timers);
 
 #endif

@@ -5,13 +5,17 @@
  * Here each input must be readable: a gate that passes because its base is gone is worse than
  * none.
  */
-#include "run.h"
+#include "modes.h"
+#include "outputs.h"
 
 #include "../compare/counts.h"
 #include "../compare/gate.h"
 #include "../compare/match.h"
 #include "../compare/rank_test.h"
 #include "../selection/rename.h"
+
+#include "../../formats/core/merge_profiles.h"
+#include "../../formats/core/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +35,7 @@ struct sides {
 
 /* What must be equal on both sides, or counts and times mean something else. */
 struct facts {
-    struct nytp_name perl, recorder, calls, stmts, slowops, clock, hash_seed;
+    struct nytp_name perl, recorder, calls, stmts, slowops, clock, hash_seed, interval;
 };
 
 static struct nytp_name option(const struct nytp_profile *profile, const char *key)
@@ -56,6 +60,7 @@ static struct facts facts_of(const struct nytp_profile *profile)
         .slowops = option(profile, "slowops"),
         .clock = attribute(profile, "clock_id"),
         .hash_seed = attribute(profile, "hash_seed"),
+        .interval = attribute(profile, "sample_interval_ns"),
     };
 }
 
@@ -85,7 +90,8 @@ static bool is_random(struct nytp_name seed)
     return seed.len == 6 && memcmp(seed.ptr, "random", 6) == 0;
 }
 
-static void note_facts(struct sides *sides, const struct facts *first, const struct facts *other)
+static void note_facts(struct sides *sides, const struct facts *first,
+                       const struct facts *other)
 {
     note_difference(sides, "perl", other->perl, first->perl);
     note_difference(sides, "the recorder", other->recorder, first->recorder);
@@ -93,13 +99,31 @@ static void note_facts(struct sides *sides, const struct facts *first, const str
     note_difference(sides, "option stmts", other->stmts, first->stmts);
     note_difference(sides, "option slowops", other->slowops, first->slowops);
     note_difference(sides, "the clock", other->clock, first->clock);
-    if (is_random(other->hash_seed))
+    note_difference(sides, "the time from sample to sample (ns)", other->interval,
+                    first->interval);
+    if (!is_random(other->hash_seed) && !is_random(first->hash_seed))
+        note_difference(sides, "the hash seed", other->hash_seed, first->hash_seed);
+    else
         add_note(sides, "the hash seed is not fixed (PERL_HASH_SEED=0), so counts of what "
                         "depends on the order of keys vary");
 }
 
+static void note_samples(struct sides *sides)
+{
+    uint32_t n_sampled = 0;
+    for (uint32_t i = 0; i < sides->n; i++)
+        n_sampled += sides->profiles[i]->sampled;
+    if (n_sampled == sides->n)
+        add_note(sides, "samples, and calls that they saw, differ by chance and by their rate: "
+                        "only times can be compared");
+    else if (n_sampled > 0)
+        add_note(sides, "some of it was sampled, and the rest counts each statement and call: "
+                        "only times can be compared");
+}
+
 static void note_sides(struct sides *sides)
 {
+    note_samples(sides);
     const struct facts first = facts_of(sides->profiles[0]);
     for (uint32_t i = 0; i < sides->n; i++) {
         const struct facts facts = facts_of(sides->profiles[i]);
@@ -200,6 +224,7 @@ static struct nytp_profile *merge_sides(struct sides *sides)
 
 /* ---- limits ---- */
 
+/* Read all limits, from the command line and from files. */
 static enum exit_status read_gate(const struct nytp_cli *cli, struct nytp_gate *gate)
 {
     struct nytp_error error = {0};
@@ -213,11 +238,13 @@ static enum exit_status read_gate(const struct nytp_cli *cli, struct nytp_gate *
     if (ok && cli->fail_least != NULL)
         ok = nytp_gate_set_least(gate, cli->fail_least, &error);
     if (ok && cli->bases.n == 0 && nytp_gate_needs_base(gate))
-        ok = nytp_error_set(&error, NYTP_ERR_FORMAT, "a rule speaks of the base: --diff BASE is needed");
+        ok = nytp_error_set(&error, NYTP_ERR_FORMAT,
+                            "a rule speaks of the base: --diff BASE is needed");
     if (ok)
         return EXIT_DONE;
     say("%s", error.message);
-    return error.status == NYTP_ERR_FORMAT || error.status == NYTP_ERR_LIMIT ? EXIT_USAGE : EXIT_INPUT;
+    return error.status == NYTP_ERR_FORMAT || error.status == NYTP_ERR_LIMIT ? EXIT_USAGE
+                                                                             : EXIT_INPUT;
 }
 
 static bool may_judge_times(const struct nytp_gate *gate, const struct nytp_diff *diff)
@@ -233,22 +260,30 @@ static bool may_judge_times(const struct nytp_gate *gate, const struct nytp_diff
     return false;
 }
 
+struct answers {
+    const struct nytp_cli *cli;
+    const struct nytp_gate *gate;
+    const struct nytp_gate_result *result;
+};
+
+static void write_answers(void *context, struct nytp_out *out)
+{
+    const struct answers *answers = context;
+    if (answers->cli->gate_tap)
+        nytp_gate_put_tap(answers->gate, answers->result, out);
+    else
+        nytp_gate_put_github(answers->result, out);
+}
+
 static enum exit_status put_answers(const struct nytp_cli *cli, const struct nytp_gate *gate,
                                     const struct nytp_gate_result *result)
 {
-    struct nytp_error error = {0};
     if (!cli->gate_tap && cli->annotations == NULL)
         return EXIT_DONE;
-    struct nytp_out *out = nytp_out_open("-", &error);
-    if (out == NULL)
-        return output_failed("-", &error);
-    if (cli->gate_tap)
-        nytp_gate_put_tap(gate, result, out);
-    else
-        nytp_gate_put_github(result, out);
-    return nytp_out_close(out, &error) ? EXIT_DONE : output_failed("-", &error);
+    return write_output("-", write_answers, &(struct answers){cli, gate, result});
 }
 
+/* Check the limits and tell who broke which. */
 static enum exit_status apply_limits(const struct run *run, struct nytp_gate *gate,
                                      const struct nytp_diff *diff)
 {
@@ -278,22 +313,31 @@ static enum exit_status apply_limits(const struct run *run, struct nytp_gate *ga
 
 /* ---- all of it ---- */
 
-static enum exit_status write_document(const struct run *run, const struct nytp_diff *diff)
+struct document {
+    const struct nytp_cli *cli;
+    const struct nytp_diff *diff;
+};
+
+static void write_diff(void *context, struct nytp_out *out)
 {
-    const struct nytp_cli *cli = &run->cli;
-    const bool answers = cli->gate_tap || cli->annotations != NULL;
-    if (answers && cli->output == NULL)
-        return EXIT_DONE;
-    const char *path = cli->output != NULL ? cli->output : "-";
-    struct nytp_error error = {0};
-    struct nytp_out *out = open_output(path, &error);
-    if (out == NULL)
-        return output_failed(path, &error);
+    const struct nytp_cli *cli = ((const struct document *)context)->cli;
+    const struct nytp_diff *diff = ((const struct document *)context)->diff;
     if (cli->bases.n > 0)
         cli->exporter->write_diff(diff, &cli->export, out);
     else
         cli->exporter->write(diff->profile, &cli->export, out);
-    return close_output(out, &error) ? EXIT_DONE : output_failed(path, &error);
+}
+
+static enum exit_status write_document(struct run *run, const struct nytp_diff *diff)
+{
+    const struct nytp_cli *cli = &run->cli;
+    if (cli->exporter->write_set != NULL)
+        return run_report(run, diff);
+    const bool answers = cli->gate_tap || cli->annotations != NULL;
+    if (answers && cli->output == NULL)
+        return EXIT_DONE;
+    return write_output(cli->output != NULL ? cli->output : "-", write_diff,
+                        &(struct document){cli, diff});
 }
 
 /* Stacks of all runs of a side are added up. */
@@ -301,11 +345,12 @@ static void note_uneven_runs(const struct run *run, const struct nytp_diff *diff
 {
     const uint32_t *n = diff->n_runs;
     if (run->cli.bases.n > 0 && run->cli.exporter->sums_runs && !run->cli.quiet &&
-        n[NYTP_DIFF_BASE] != n[NYTP_DIFF_NEW])
+        !run->cli.export.normalize && n[NYTP_DIFF_BASE] != n[NYTP_DIFF_NEW])
         say("%s holds the sums of %lu runs of the base and %lu now", run->cli.exporter->name,
             (unsigned long)n[NYTP_DIFF_BASE], (unsigned long)n[NYTP_DIFF_NEW]);
 }
 
+/* Both sides have been read: compare them, write the comparison, apply the limits. */
 static enum exit_status compare_sides(struct sides *sides, struct nytp_gate *gate)
 {
     const struct nytp_cli *cli = &sides->run->cli;
@@ -325,9 +370,10 @@ static enum exit_status compare_sides(struct sides *sides, struct nytp_gate *gat
     if (diff == NULL) {
         say("comparing: %s", error.message);
     } else if (!diff->base_has_times && cli->exporter->sums_runs) {
-        say("--diff: %s needs recordings, and the base is a table of counts", cli->exporter->name);
+        say("--diff: %s needs recordings, and the base is a table of counts",
+            cli->exporter->name);
         status = EXIT_USAGE;
-    } else if (!may_judge_times(gate, diff)) {
+    } else if (!weight_is_known(sides->run, profile) || !may_judge_times(gate, diff)) {
         status = EXIT_USAGE;
     } else {
         for (uint32_t i = 0; i < sides->n_notes; i++)

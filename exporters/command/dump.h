@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Sinks that look at the records themselves: --dump prints each, --stats counts them.
+ * Looks at the records of a stream themselves, not at what they add up to: --dump prints each
+ * one, --stats counts them.
  */
 #ifndef NYTP_DUMP_H
 #define NYTP_DUMP_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Folders as inputs; see inputs.h.
+ * Replaces folders among the inputs by the profiles in them; see inputs.h. What a profile is,
+ * is decided by the first bytes, never by the name.
  */
 #include "inputs.h"
 
@@ -20,6 +21,7 @@ struct paths {
     int n, size;
 };
 
+/* Append an input; `folder` is "" when it is not a member of one. */
 static bool add_path(struct paths *paths, const char *folder, const char *name)
 {
     if (paths->n == paths->size) {
@@ -133,4 +135,20 @@ bool nytp_expand_inputs(struct nytp_cli *cli, const char **failed, struct nytp_e
     cli->n_files = paths.n;
     cli->owns_files = true;
     return true;
+}
+
+bool nytp_input_is(const char *path, const char *format)
+{
+    struct stat status;
+    struct nytp_error error = {0};
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    struct nytp_source *source = nytp_source_open(path, &error);
+    const size_t len = source != NULL ? nytp_source_fill(source, HEAD_SIZE) : 0;
+    bool is = false;
+    for (size_t i = 0; !is && len > 0 && nytp_formats[i] != NULL; i++)
+        is = strcmp(nytp_formats[i]->name, format) == 0 &&
+             nytp_formats[i]->detect(source->at, len);
+    nytp_source_free(source);
+    return is;
 }

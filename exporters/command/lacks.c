@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a recording lacks; see lacks.h.
+ * Notes what recordings lack, and puts it in words; see lacks.h.
  */
 #include "lacks.h"
+
+#include "../../formats/core/profile.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What an exporter would use and a recording does not hold, for a message: each reason once,
+ * What an exporter would use and a recording does not hold, such as call events for a time
+ * line, so that the user can be told which option to record with. Each reason is told once,
  * however many inputs there are.
  */
 #ifndef NYTP_LACKS_H

@@ -14,6 +14,7 @@ enum nytp_mode {
     NYTP_MODE_STATS,
     NYTP_MODE_CHECK,
     NYTP_MODE_DUMP,
+    NYTP_MODE_BY_LABEL,
     NYTP_MODE_LIST_FORMATS,
     NYTP_MODE_VERSION,
     NYTP_MODE_HELP,
@@ -23,7 +24,7 @@ enum nytp_mode {
 struct nytp_cli {
     enum nytp_mode mode;
     const struct nytp_exporter *exporter; /* NYTP_MODE_EXPORT: never NULL */
-    const char *output;                   /* NULL = not given */
+    const char *output;                   /* -o; NULL = not given */
     bool per_process, open, strict, as_recorded, quiet;
     uint32_t max_calls; /* 0 = not given */
     struct nytp_export_options export;
@@ -35,6 +36,7 @@ struct nytp_cli {
     struct nytp_texts limits, gate_files,
         accept_files; /* as given; compare/gate.h reads them */
     const char *fail_least, *annotations;
+    const char *by_key; /* NYTP_MODE_BY_LABEL: labels of this key; NULL = all */
     bool gate_tap;
     bool format_given; /* the user named a format, or a file whose name tells it */
     char **files;      /* n_files >= 1 */
@@ -55,6 +57,7 @@ void nytp_cli_free(struct nytp_cli *cli);
  * suffix or prefix is not one of the exporter's. */
 size_t nytp_cli_suffix_len(const struct nytp_exporter *exporter, const char *path);
 
+/* What --help and --list-formats print. */
 void nytp_cli_put_help(struct nytp_out *out);
 void nytp_cli_put_formats(struct nytp_out *out);
 

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Names of output files; see outputs.h.
+ * Output files; see outputs.h.
+ *
+ * SIGPIPE is ignored: a reader that goes away is seen as EPIPE and ends the program without
+ * a word, with status 4 and without leaving a temporary file behind. So is SIGXFSZ: a file
+ * beyond the size limit is an error of write() like any other.
  */
 #include "outputs.h"
 
+#include "../core/outset.h"
+
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Where the suffix of a file name begins; the name's end if it has none. */
 static const char *suffix_of(const struct nytp_cli *cli, const char *path)
@@ -58,7 +67,9 @@ static bool same_file(const struct stat *a, const char *path)
     return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
 }
 
-const char *nytp_input_replaced(const struct nytp_cli *cli, const char *path)
+/* The input that writing to `path` would replace, under whatever name; NULL if there is none.
+ */
+static const char *input_replaced(const struct nytp_cli *cli, const char *path)
 {
     struct stat output;
     if (strcmp(path, "-") == 0 || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
@@ -70,4 +81,86 @@ const char *nytp_input_replaced(const struct nytp_cli *cli, const char *path)
         if (same_file(&output, cli->bases.at[i]))
             return cli->bases.at[i];
     return NULL;
+}
+
+/* A signal removes the unfinished output. */
+
+/* A copy, which outlives the output; "" = none. */
+static char unfinished_path[4096];
+
+static void remove_unfinished(int signal_number)
+{
+    if (unfinished_path[0] != '\0')
+        unlink(unfinished_path);
+    nytp_outset_remove_unfinished();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+void set_output_signals(void)
+{
+    static const int fatal[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
+        struct sigaction old;
+        const struct sigaction action = {.sa_handler = remove_unfinished};
+        if (sigaction(fatal[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            sigaction(fatal[i], &action, NULL);
+    }
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
+}
+
+/* No signal may find a temporary file whose name is not known yet. */
+static struct nytp_out *open_output(const char *path, struct nytp_error *error)
+{
+    sigset_t fatal, old;
+    sigemptyset(&fatal);
+    sigaddset(&fatal, SIGINT);
+    sigaddset(&fatal, SIGTERM);
+    sigaddset(&fatal, SIGHUP);
+    sigprocmask(SIG_BLOCK, &fatal, &old);
+    struct nytp_out *out = nytp_out_open(path, error);
+    const char *temp = out != NULL ? nytp_out_temp_path(out) : NULL;
+    if (temp != NULL && strlen(temp) < sizeof unfinished_path)
+        strcpy(unfinished_path, temp);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    return out;
+}
+
+static bool close_output(struct nytp_out *out, struct nytp_error *error)
+{
+    const bool ok = nytp_out_close(out, error);
+    unfinished_path[0] = '\0';
+    return ok;
+}
+
+enum exit_status write_output(const char *path, write_output_fn *write, void *context)
+{
+    struct nytp_error error = {0};
+    struct nytp_out *out = open_output(path, &error);
+    if (out == NULL)
+        return output_failed(path, &error);
+    write(context, out);
+    return close_output(out, &error) ? EXIT_DONE : output_failed(path, &error);
+}
+
+void fit_terminal(struct nytp_export_options *options)
+{
+    struct winsize size;
+    const char *term = getenv("TERM");
+    const char *no_color = getenv("NO_COLOR");
+    options->columns = 80;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        options->columns = size.ws_col;
+    options->color = term != NULL && strcmp(term, "dumb") != 0 && *term != '\0' &&
+                     (no_color == NULL || *no_color == '\0');
+}
+
+bool replaces_input(const struct nytp_cli *cli, const char *path)
+{
+    const char *input = input_replaced(cli, path);
+    if (input != NULL)
+        say("%s is the input %s: it is not replaced", path, input);
+    return input != NULL;
 }

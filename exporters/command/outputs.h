@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Names of output files: one for each process, and none that is an input.
+ * Output files: one for each process if so wished, none that is an input, and none left
+ * unfinished by a signal.
  */
 #ifndef NYTP_OUTPUTS_H
 #define NYTP_OUTPUTS_H
 
+#include "messages.h"
 #include "options.h"
 
 /* The output of a process, for the caller to free(): the pid stands for every %p in -o, or
@@ -12,8 +14,22 @@
  */
 char *nytp_process_path(const struct nytp_cli *cli, uint32_t pid, uint32_t twin);
 
-/* The input that writing to `path` would replace, under whatever name; NULL if there is none. A
- * recording cannot be made again. */
-const char *nytp_input_replaced(const struct nytp_cli *cli, const char *path);
+/* Whether writing to `path` would replace an input, by whatever name that is called; then a
+ * message says so. A recording cannot be made again. */
+bool replaces_input(const struct nytp_cli *cli, const char *path);
+
+/* From here on a signal that ends the program removes what is unfinished first. */
+void set_output_signals(void);
+
+/* Writes a whole output. What cannot be written fails the output: `out` keeps the error. */
+typedef void write_output_fn(void *context, struct nytp_out *out);
+
+/* Open the output ("-" is standard output), have it written, close it: EXIT_DONE, or
+ * EXIT_OUTPUT after a message. */
+enum exit_status write_output(const char *path, write_output_fn *write, void *context);
+
+/* If standard output is a terminal, set in the options how wide it is and whether it takes
+ * colours. */
+void fit_terminal(struct nytp_export_options *options);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The input of formats of several files; see report_input.h.
+ * What formats of several files are made from; see report_input.h.
  */
 #include "report_input.h"
 
+#include "../../formats/core/cost_records.h"
 #include "../../formats/core/merge_streams.h"
 
 #include <errno.h>
@@ -12,17 +13,64 @@
 #include <string.h>
 #include <unistd.h>
 
+static void leave_out(struct nytp_tee *tee)
+{
+    tee->left_out = true;
+    tee->second = NULL;
+}
+
+static void watch_costs(struct nytp_tee *tee, const struct nytp_event *event)
+{
+    const bool is_statement =
+        event->tag == NYTP_TAG_TIME_LINE || event->tag == NYTP_TAG_TIME_BLOCK;
+    if (event->tag == NYTP_TAG_COMMENT && nytp_is_costs(&event->u.comment.text)) {
+        tee->has_costs = true;
+        tee->late_costs = tee->left_out;
+    } else if (is_statement && event->u.time.fid != 0 && !tee->has_costs) {
+        leave_out(tee);
+    }
+}
+
 static bool tee_event(struct nytp_sink *sink, const struct nytp_event *event)
 {
     struct nytp_tee *tee = (struct nytp_tee *)sink;
+    if (tee->only_for_costs)
+        watch_costs(tee, event);
     const bool has_no_file = event->tag == NYTP_TAG_TIME_LINE && event->u.time.fid == 0;
     return (has_no_file || tee->first->event(tee->first, event)) &&
            (tee->second == NULL || tee->second->event(tee->second, event));
 }
 
+/* A run of statements, those without a file left out. */
+static bool give_first(const struct nytp_tee *tee, const struct nytp_statement *run, size_t n,
+                       uint64_t offset)
+{
+    for (size_t at = 0, end; at < n; at = end + 1) {
+        for (end = at; end < n && run[end].fid != 0;)
+            end++;
+        if (end > at && !tee->first->statements(tee->first, run + at, end - at, offset))
+            return false;
+    }
+    return true;
+}
+
+static bool tee_statements(struct nytp_sink *sink, const struct nytp_statement *run, size_t n,
+                           uint64_t offset)
+{
+    struct nytp_tee *tee = (struct nytp_tee *)sink;
+    for (size_t i = 0; tee->only_for_costs && !tee->has_costs && i < n; i++)
+        if (run[i].fid != 0)
+            leave_out(tee);
+    return give_first(tee, run, n, offset) &&
+           (tee->second == NULL || tee->second->statements(tee->second, run, n, offset));
+}
+
 void nytp_tee_init(struct nytp_tee *tee, struct nytp_sink *first, struct nytp_sink *second)
 {
-    *tee = (struct nytp_tee){.sink = {tee_event}, .first = first, .second = second};
+    const bool runs =
+        first->statements != NULL && (second == NULL || second->statements != NULL);
+    *tee = (struct nytp_tee){
+        .sink = {tee_event, runs ? tee_statements : NULL}, .first = first, .second = second};
 }
 
 /* ---- a summary made from a model ---- */
@@ -66,21 +114,26 @@ static bool add_arc(struct nytp_summary *summary, const struct nytp_profile *pro
     return summary->sink.event(&summary->sink, &event);
 }
 
-struct nytp_summary *nytp_summary_of_profile(const struct nytp_profile *profile)
+bool nytp_summary_add_profile(struct nytp_summary *summary, const struct nytp_profile *profile)
 {
-    struct nytp_summary *summary = nytp_summary_new();
-    bool ok = summary != NULL;
+    bool ok = true;
     for (uint32_t s = 1; ok && s < profile->n_subs; s++)
         ok = profile->subs[s].first_line == 0 || add_sub(summary, profile, s);
     for (uint32_t a = 0; ok && a < profile->n_arcs; a++)
         ok = add_arc(summary, profile, a);
-    if (!ok) {
-        nytp_summary_free(summary);
-        return NULL;
-    }
-    summary->ticks_per_sec = (double)profile->ticks_per_sec;
-    summary->duration_s = (double)profile->total_ticks / (double)profile->ticks_per_sec;
-    return summary;
+    if (!(summary->ticks_per_sec > 0))
+        summary->ticks_per_sec = (double)profile->ticks_per_sec;
+    summary->duration_s += (double)profile->total_ticks / (double)profile->ticks_per_sec;
+    return ok;
+}
+
+struct nytp_summary *nytp_summary_of_profile(const struct nytp_profile *profile)
+{
+    struct nytp_summary *summary = nytp_summary_new();
+    if (summary != NULL && nytp_summary_add_profile(summary, profile))
+        return summary;
+    nytp_summary_free(summary);
+    return NULL;
 }
 
 /* ---- several inputs ---- */

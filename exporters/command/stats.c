@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What is in a recording, for people; see dump.h.
+ * What --stats prints of an input: when and by what it was recorded, how much is in it, and
+ * how many records of each kind; see dump.h.
  */
 #include "dump.h"
 
@@ -54,6 +55,7 @@ static void put_if_known(struct nytp_out *out, const char *label, struct nytp_na
     nytp_putc(out, '\n');
 }
 
+/* What is known of the input as a whole. */
 static void put_part(struct nytp_out *out, const struct nytp_profile *profile,
                      const struct nytp_part *part)
 {
@@ -78,6 +80,8 @@ static void put_part(struct nytp_out *out, const struct nytp_profile *profile,
         put_label(out, i == 0 ? "processes" : "");
         nytp_printf(out, "pid %lu, parent %lu, ", (unsigned long)process->pid,
                     (unsigned long)process->ppid);
+        if (process->thread > 0)
+            nytp_printf(out, "thread %lu, ", (unsigned long)process->thread);
         put_seconds(out, profile, profile->nodes[process->root].incl_ticks);
         nytp_puts(out, process->complete ? "\n" : ", end not seen\n");
     }
@@ -120,6 +124,31 @@ static void put_count(struct nytp_out *out, const char *label, uint64_t n)
     nytp_putc(out, '\n');
 }
 
+/* What few recordings have. */
+static void put_oddities(struct nytp_out *out, const struct nytp_profile *profile)
+{
+    if (profile->negative_times > 0)
+        put_count(out, "negative", profile->negative_times);
+    if (profile->wrapped_statements > 0)
+        put_count(out, "wrapped", profile->wrapped_statements);
+    if (profile->unreturned_frames > 0)
+        put_count(out, "unreturned", profile->unreturned_frames);
+}
+
+static void put_records(struct nytp_out *out, const struct nytp_count *count)
+{
+    put_label(out, "records");
+    const char *blank = "";
+    for (int tag = 0; tag < NYTP_TAG_COUNT; tag++) {
+        if (count->n[tag] == 0)
+            continue;
+        nytp_printf(out, "%s%s=%llu", blank, nytp_tag_name((enum nytp_tag)tag),
+                    (unsigned long long)count->n[tag]);
+        blank = " ";
+    }
+    nytp_putc(out, '\n');
+}
+
 void nytp_put_stats(struct nytp_out *out, const struct nytp_profile *profile,
                     const struct nytp_count *count)
 {
@@ -142,8 +171,8 @@ void nytp_put_stats(struct nytp_out *out, const struct nytp_profile *profile,
         put_seconds(out, profile, nytp_recording_ticks(profile));
         nytp_puts(out, " taken off\n");
     }
-    put_count(out, "statements", profile->total_statements);
-    put_count(out, "calls", profile->total_calls);
+    put_count(out, nytp_text_statements(profile), profile->total_statements);
+    put_count(out, nytp_text_calls(profile), profile->total_calls);
     put_count(out, "files", profile->n_files - 1);
     put_count(out, "subs", profile->n_subs);
     put_count(out, "call sites", profile->n_arcs);
@@ -151,20 +180,6 @@ void nytp_put_stats(struct nytp_out *out, const struct nytp_profile *profile,
     nytp_put_u64(out, profile->n_nodes);
     nytp_puts(out, profile->estimated_tree ? ", estimated from call sites\n" : "\n");
     put_count(out, "source lines", count->n[NYTP_TAG_SRC_LINE]);
-    if (profile->negative_times > 0)
-        put_count(out, "negative", profile->negative_times);
-    if (profile->wrapped_statements > 0)
-        put_count(out, "wrapped", profile->wrapped_statements);
-    if (profile->unreturned_frames > 0)
-        put_count(out, "unreturned", profile->unreturned_frames);
-    put_label(out, "records");
-    const char *blank = "";
-    for (int tag = 0; tag < NYTP_TAG_COUNT; tag++) {
-        if (count->n[tag] == 0)
-            continue;
-        nytp_printf(out, "%s%s=%llu", blank, nytp_tag_name((enum nytp_tag)tag),
-                    (unsigned long long)count->n[tag]);
-        blank = " ";
-    }
-    nytp_putc(out, '\n');
+    put_oddities(out, profile);
+    put_records(out, count);
 }

@@ -159,7 +159,7 @@ static void path_from_name(struct path *path, struct nytp_name name)
 }
 
 /* The path with "-N" before its suffix, N > 1. */
-static void numbered(char *to, size_t size, const struct path *path, unsigned number)
+static void put_numbered_path(char *to, size_t size, const struct path *path, unsigned number)
 {
     if (number < 2)
         snprintf(to, size, "%.*s", (int)path->len, path->text);
@@ -341,7 +341,7 @@ static uint32_t intern_path(const struct unpack *u, const char *path)
 }
 
 /* The whole path as one component. */
-static void flatten(struct path *path)
+static void flatten_path(struct path *path)
 {
     size_t begin = path->len > MAX_COMPONENT ? path->len - MAX_COMPONENT : 0;
     while (begin < path->len && ((unsigned char)path->text[begin] & 0xc0) == 0x80)
@@ -361,7 +361,7 @@ static bool unpack_content(struct unpack *u, struct nytp_file *file, struct path
     const uint32_t name_id =
         nytp_strings_intern(u->profile->strings, file->name.ptr, file->name.len);
     for (unsigned number = 1; number <= MAX_SAME_NAME; number++) {
-        numbered(place, sizeof place, path, number);
+        put_numbered_path(place, sizeof place, path, number);
         const uint32_t id = intern_path(u, place);
         if (id == UINT32_MAX || name_id == UINT32_MAX)
             return no_memory(u);
@@ -370,7 +370,7 @@ static bool unpack_content(struct unpack *u, struct nytp_file *file, struct path
         if (outcome == FAILED)
             return fail(u, "write source file", place);
         if (outcome == FOLDER_OCCUPIED) {
-            flatten(path);
+            flatten_path(path);
             number = 0;
             continue;
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Sources that a profile kept, as files that viewers can open.
+ * Writes the sources that a profile kept as files, so that viewers can open them: they were
+ * recorded on another machine, or have changed since, or never were files.
  */
 #ifndef NYTP_UNPACK_H
 #define NYTP_UNPACK_H

@@ -3,6 +3,7 @@
  * Starting a viewer; see viewer.h. No shell is involved, so file names need no quoting.
  */
 #include "viewer.h"
+#include "messages.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -21,6 +22,8 @@ static bool is_program(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
+/* Whether the program of this name can be run: as it is when it has a slash, else from a
+ * folder of PATH. */
 static bool in_path(const char *program, size_t len)
 {
     char path[4096];
@@ -43,14 +46,16 @@ static bool in_path(const char *program, size_t len)
 
 const char *nytp_viewer_find(const char *viewer, size_t *len)
 {
-    while (*viewer != '\0') {
-        viewer += strspn(viewer, " ");
-        *len = strcspn(viewer, "|");
-        if (in_path(viewer, strcspn(viewer, " |")))
-            return viewer;
-        viewer += *len;
-        viewer += *viewer == '|';
+    const char *at = viewer;
+    while (*at != '\0') {
+        at += strspn(at, " ");
+        *len = strcspn(at, "|");
+        if (in_path(at, strcspn(at, " |")))
+            return at;
+        at += *len;
+        at += *at == '|';
     }
+    say("--open: not installed: %s", viewer);
     return NULL;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Starting a viewer on a finished file, for --open.
+ * Starts a viewer on a finished file, for --open.
  */
 #ifndef NYTP_VIEWER_H
 #define NYTP_VIEWER_H
@@ -8,7 +8,8 @@
 #include "../core/exporter.h"
 
 /* `viewer` is one or more commands separated by '|', each of blank-separated words. Gives
- * the first whose program is in PATH: its text up to the '|' with its length, or NULL. */
+ * the first whose program is in PATH: its text up to the '|' with its length. NULL, after a
+ * message, when none is. */
 const char *nytp_viewer_find(const char *viewer, size_t *len);
 
 /* Make a fresh folder and choose a file name in it after `input` with the exporter's suffix.

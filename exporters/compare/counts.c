@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A table of counts as a file; see counts.h.
+ * Reads and writes a table of counts; see counts.h.
  */
 #include "counts.h"
 
@@ -46,6 +46,7 @@ static bool read_field(struct nytp_json_scan *scan, const char *key, struct nytp
     return nytp_json_scan_skip(scan);
 }
 
+/* Read the members of one sub, in any order. */
 static bool read_sub(struct nytp_json_scan *scan, struct nytp_counts_sub *sub)
 {
     if (!nytp_json_scan_expect(scan, '{'))
@@ -103,6 +104,7 @@ static bool read_member(struct nytp_json_scan *scan, const char *key, struct nyt
     return nytp_json_scan_skip(scan);
 }
 
+/* Read the members of the whole table, in any order. */
 static bool scan_counts(struct nytp_json_scan *scan, struct nytp_counts *counts)
 {
     int64_t version = 0;

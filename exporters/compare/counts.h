@@ -30,10 +30,12 @@ struct nytp_counts {
     uint32_t n_subs;
 };
 
-/* Whether a file begins like one. Only regular files do: nothing is taken from a pipe. */
+/* Whether the file begins like a table of counts. Only regular files are looked at: what is
+ * read from a pipe would be lost. */
 bool nytp_counts_is_one(const char *path);
 
-/* Fields that are not known are skipped. NULL with *error set. */
+/* Read a table; fields that are not known are skipped. NULL with *error set; nytp_counts_free()
+ * at the end. */
 struct nytp_counts *nytp_counts_read(const char *path, struct nytp_error *error);
 void nytp_counts_free(struct nytp_counts *counts);
 

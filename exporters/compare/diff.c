@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The comparison; see diff.h. Line costs and arcs know the part they belong to, so a sub's
- * numbers in each run are sums over them; a row may gather several subs of one name.
+ * Compares two sides; see diff.h. Line costs and arcs know the part that they belong to, so a
+ * sub's numbers in each run are sums over them. A row may gather several subs of one name.
+ *
+ * First the subs of both sides are listed by name and paired up to rows. Then each run's
+ * values are added up, and medians are taken. Last come the verdicts: counts are equal or not,
+ * times are tested.
  */
 #include "diff.h"
 
@@ -34,13 +38,6 @@ struct comparing {
     uint32_t *row_of_sub;
     uint32_t rows_capacity;
 };
-
-static int compare_names(struct nytp_name x, struct nytp_name y)
-{
-    const uint32_t len = x.len < y.len ? x.len : y.len;
-    const int order = memcmp(x.ptr, y.ptr, len);
-    return order != 0 ? order : (x.len > y.len) - (x.len < y.len);
-}
 
 static int compare_u32(uint32_t x, uint32_t y)
 {
@@ -129,23 +126,24 @@ struct seen_sub {
 static int by_name(const void *x, const void *y)
 {
     const struct seen_sub *a = x, *b = y;
-    int order = compare_names(a->name, b->name);
-    order = order != 0 ? order : compare_names(a->base_name, b->base_name);
+    int order = nytp_compare_names(a->name, b->name);
+    order = order != 0 ? order : nytp_compare_names(a->base_name, b->base_name);
     return order != 0 ? order : compare_u32(a->sub, b->sub);
 }
 
-static void see(uint8_t *sides, const struct comparing *c, uint32_t sub, uint32_t part)
+static void note_side(uint8_t *sides, const struct comparing *c, uint32_t sub, uint32_t part)
 {
     sides[sub] |= (uint8_t)(1u << c->diff->side_of_part[part]);
 }
 
+/* List the subs that occur in any run, for pairing. */
 static uint32_t list_seen(const struct comparing *c, uint8_t *sides, struct seen_sub *list)
 {
     const struct nytp_profile *profile = c->profile;
     for (uint32_t i = 0; i < profile->n_line_costs; i++)
-        see(sides, c, profile->line_costs[i].sub, profile->line_costs[i].part);
+        note_side(sides, c, profile->line_costs[i].sub, profile->line_costs[i].part);
     for (uint32_t i = 0; i < profile->n_arcs; i++)
-        see(sides, c, profile->arcs[i].callee, profile->arcs[i].part);
+        note_side(sides, c, profile->arcs[i].callee, profile->arcs[i].part);
     uint32_t n = 0;
     for (uint32_t i = 0; i < profile->n_subs; i++)
         if (sides[i] != 0)
@@ -180,6 +178,8 @@ static void place_row(struct nytp_diff_row *row, const struct comparing *c,
     row->line = sub->first_line;
 }
 
+/* Make rows of the subs of one name: a single one where no side has several, else one for each
+ * file. */
 static bool rows_of_name(struct comparing *c, const struct seen_sub *list, uint32_t n)
 {
     const bool by_file = is_ambiguous(list, n);
@@ -187,7 +187,7 @@ static bool rows_of_name(struct comparing *c, const struct seen_sub *list, uint3
     bool placed_by_new = false;
     for (uint32_t i = 0; i < n; i++) {
         const bool is_new = (list[i].sides & (1u << NYTP_DIFF_NEW)) != 0;
-        if (i == 0 || (by_file && compare_names(list[i - 1].base_name, list[i].base_name) != 0)) {
+        if (i == 0 || (by_file && nytp_compare_names(list[i - 1].base_name, list[i].base_name) != 0)) {
             row = add_row(c);
             if (row == NULL)
                 return false;
@@ -202,6 +202,7 @@ static bool rows_of_name(struct comparing *c, const struct seen_sub *list, uint3
     return true;
 }
 
+/* Pair the subs of both sides: all rows, without values. */
 static bool make_rows(struct comparing *c)
 {
     const size_t n_subs = c->profile->n_subs;
@@ -213,7 +214,7 @@ static bool make_rows(struct comparing *c)
         memset(c->row_of_sub, 0xff, (n_subs + 1) * sizeof *c->row_of_sub); /* NONE */
     const uint32_t n = ok ? list_seen(c, sides, list) : 0;
     for (uint32_t first = 0, end; ok && first < n; first = end) {
-        for (end = first + 1; end < n && compare_names(list[end].name, list[first].name) == 0;)
+        for (end = first + 1; end < n && nytp_compare_names(list[end].name, list[first].name) == 0;)
             end++;
         ok = rows_of_name(c, list + first, end - first);
     }
@@ -241,16 +242,16 @@ static uint32_t row_of_counts(const struct comparing *c, const struct nytp_count
     uint32_t low = 0, high = n_rows;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (compare_names(c->diff->rows[middle].name, counts_name(sub)) < 0)
+        if (nytp_compare_names(c->diff->rows[middle].name, counts_name(sub)) < 0)
             low = middle + 1;
         else
             high = middle;
     }
     uint32_t n = 0, found = NONE;
     for (; low + n < n_rows &&
-           compare_names(c->diff->rows[low + n].name, counts_name(sub)) == 0;
+           nytp_compare_names(c->diff->rows[low + n].name, counts_name(sub)) == 0;
          n++)
-        if (compare_names(nytp_base_name(c->diff->rows[low + n].file), counts_file(sub)) == 0)
+        if (nytp_compare_names(nytp_base_name(c->diff->rows[low + n].file), counts_file(sub)) == 0)
             found = low + n;
     return n == 1 && only_one ? low : found;
 }
@@ -258,7 +259,7 @@ static uint32_t row_of_counts(const struct comparing *c, const struct nytp_count
 static bool same_name(const struct nytp_counts *counts, uint32_t i, uint32_t k)
 {
     return k < counts->n_subs &&
-           compare_names(counts_name(&counts->subs[i]), counts_name(&counts->subs[k])) == 0;
+           nytp_compare_names(counts_name(&counts->subs[i]), counts_name(&counts->subs[k])) == 0;
 }
 
 /* Rows for what only the table has; rows[i] tells where its entry i belongs. */
@@ -296,6 +297,7 @@ static bool give_cells(struct comparing *c)
     return true;
 }
 
+/* Add what each run of a recording counted to the cells of the rows. */
 static void add_recorded(struct comparing *c)
 {
     const struct nytp_profile *p = c->profile;
@@ -458,7 +460,7 @@ static bool test_rows(struct comparing *c, int64_t *values)
     return diff->total.p >= 0;
 }
 
-static bool judge(struct comparing *c)
+static bool judge_rows(struct comparing *c)
 {
     struct nytp_diff *diff = c->diff;
     int64_t *values = malloc(((size_t)c->n_runs + 1) * sizeof *values);
@@ -481,11 +483,12 @@ static bool judge(struct comparing *c)
 static int by_row_name(const void *x, const void *y)
 {
     const struct nytp_diff_row *a = x, *b = y;
-    const int order = compare_names(a->name, b->name);
-    return order != 0 ? order : compare_names(a->file, b->file);
+    const int order = nytp_compare_names(a->name, b->name);
+    return order != 0 ? order : nytp_compare_names(a->file, b->file);
 }
 
-static bool compare(struct comparing *c, const struct nytp_diff_sides *sides)
+/* Rows, values, verdicts. False when memory is out. */
+static bool compare_sides(struct comparing *c, const struct nytp_diff_sides *sides)
 {
     uint32_t *rows = NULL;
     bool ok = number_runs(c, sides) && make_rows(c);
@@ -498,7 +501,7 @@ static bool compare(struct comparing *c, const struct nytp_diff_sides *sides)
         add_recorded(c);
         if (c->counts != NULL)
             add_counts(c, rows);
-        ok = judge(c);
+        ok = judge_rows(c);
     }
     if (ok && c->diff->n_rows > 0)
         qsort(c->diff->rows, c->diff->n_rows, sizeof *c->diff->rows, by_row_name);
@@ -518,7 +521,7 @@ struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
         c.diff->ticks_per_sec = profile->ticks_per_sec;
         c.diff->base_has_times = sides->counts == NULL;
         c.diff->total.p = -1;
-        ok = compare(&c, sides);
+        ok = compare_sides(&c, sides);
     }
     free(c.run_of_part);
     free(c.row_of_sub);
@@ -527,6 +530,15 @@ struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
     nytp_diff_free(c.diff);
     nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
     return NULL;
+}
+
+bool nytp_diff_row_differs(const struct nytp_diff *diff, const struct nytp_diff_row *row)
+{
+    const struct nytp_diff_cell *base = &row->median[NYTP_DIFF_BASE];
+    const struct nytp_diff_cell *now = &row->median[NYTP_DIFF_NEW];
+    return row->status != NYTP_DIFF_EQUAL ||
+           (diff->base_has_times &&
+            (base->ticks != now->ticks || base->incl_ticks != now->incl_ticks));
 }
 
 void nytp_diff_free(struct nytp_diff *diff)

@@ -4,9 +4,9 @@
  * several runs of a program; values of several runs are compared by their medians, and times
  * get a verdict where there are enough runs for one.
  *
- * Both sides are one merged profile, so that everything that takes a profile apart (stacks, names,
- * units) works on a difference, too; which side a process belongs to is known by its part. The
- * base may instead be a table of counts (counts.h), which has no stacks and no times.
+ * Both sides are one merged profile, so that everything that takes a profile apart (stacks,
+ * names, units) works on a difference, too; which side a process belongs to is known by its
+ * part. The base may instead be a table of counts (counts.h), which has no stacks and no times.
  *
  * What is matched: subs by name. Where one side has several subs of a name, by name and the
  * file's name without folders. Names of anonymous subs should be made stable beforehand
@@ -19,7 +19,11 @@
 
 struct nytp_counts;
 
-enum nytp_diff_side { NYTP_DIFF_BASE = 0, NYTP_DIFF_NEW, NYTP_DIFF_SIDES };
+enum nytp_diff_side {
+    NYTP_DIFF_BASE = 0,
+    NYTP_DIFF_NEW,
+    NYTP_DIFF_SIDES
+};
 
 enum nytp_diff_status {
     NYTP_DIFF_EQUAL = 0, /* in every count; times may differ */
@@ -42,11 +46,11 @@ struct nytp_diff_row {
     struct nytp_name name, file; /* file: as the new side has it, else the base; may be "" */
     uint32_t line;               /* its first one, 0 = unknown */
     enum nytp_diff_status status;
-    bool varies;                 /* runs of one side disagree in a count */
+    bool varies; /* runs of one side disagree in a count */
     struct nytp_diff_cell median[NYTP_DIFF_SIDES];
-    int64_t noise_ticks;         /* the larger of both sides' median absolute deviations */
-    double p;                    /* of `ticks`, corrected for the number of rows; below 0: not tested */
-    bool significant;            /* p < 0.05 and the difference exceeds the noise */
+    int64_t noise_ticks; /* the larger of both sides' median absolute deviations */
+    double p;            /* of `ticks`, corrected for the number of rows; below 0: not tested */
+    bool significant;    /* p < 0.05 and the difference exceeds the noise */
     struct nytp_diff_cell *runs; /* of base, then new: n_runs[0] + n_runs[1] */
 };
 
@@ -56,8 +60,8 @@ struct nytp_diff {
     const struct nytp_profile *profile; /* borrowed; the new side's parts come first */
     const uint8_t *side_of_part;        /* enum nytp_diff_side; borrowed */
     uint32_t n_runs[NYTP_DIFF_SIDES];
-    bool base_has_times;   /* false: the base is a table of counts */
-    bool tested;           /* enough runs for verdicts on times */
+    bool base_has_times; /* false: the base is a table of counts */
+    bool tested;         /* enough runs for verdicts on times */
     int64_t ticks_per_sec;
     struct nytp_diff_row total; /* its p is not corrected: it is one question */
     struct nytp_diff_row *rows; /* by name, then file */
@@ -80,6 +84,9 @@ struct nytp_diff_sides {
 struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
                                 const struct nytp_diff_sides *sides, struct nytp_error *error);
 void nytp_diff_free(struct nytp_diff *diff);
+
+/* Whether there is anything to tell of a row: another verdict than equal, or other times. */
+bool nytp_diff_row_differs(const struct nytp_diff *diff, const struct nytp_diff_row *row);
 
 /* Remark that the sides are not well comparable; the same text but once. */
 void nytp_diff_note(struct nytp_diff *diff, const char *format, ...)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What the text forms of a comparison share; see diff_formats.h.
+ * What the text forms of a comparison share: which rows are worth showing, and how changes are
+ * put in words; see diff_formats.h.
  */
 #include "diff_formats.h"
 
@@ -13,6 +14,13 @@ enum nytp_weight nytp_diff_weight(const struct nytp_export_options *options)
     return options->weight_given ? options->weight : NYTP_WEIGHT_STATEMENTS;
 }
 
+const char *nytp_diff_count_remark(const struct nytp_diff *diff)
+{
+    return diff->profile->sampled ? "sampled"
+           : diff->total.varies   ? "median, the runs differ"
+                                  : "exact";
+}
+
 int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weight)
 {
     switch (weight) {
@@ -21,6 +29,7 @@ int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weig
     case NYTP_WEIGHT_CALLS:
         return cell->calls;
     case NYTP_WEIGHT_STATEMENTS:
+    case NYTP_WEIGHT_CPU: /* of stacks only */
         break;
     }
     return cell->statements;

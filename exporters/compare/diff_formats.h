@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A comparison as text: what exporters' write_diff() call.
+ * A comparison as text: the functions that exporters name as their write_diff(), and what
+ * these functions share.
  */
 #ifndef NYTP_DIFF_FORMATS_H
 #define NYTP_DIFF_FORMATS_H
@@ -32,6 +33,9 @@ void nytp_diff_list_free(struct nytp_diff_list *list);
 
 /* The value that rows are sorted by. */
 enum nytp_weight nytp_diff_weight(const struct nytp_export_options *options);
+/* How certain counts are, where runs agree: not at all by samples. */
+const char *nytp_diff_count_remark(const struct nytp_diff *diff);
+
 int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weight);
 
 /* "app.pl: 3 runs against 3" */

@@ -5,6 +5,7 @@
  */
 #include "../core/json.h"
 #include "diff_formats.h"
+#include "diff_lines.h"
 
 #define VERSION 1 /* of this layout; grows when a field changes its meaning or goes */
 
@@ -12,6 +13,8 @@ struct json {
     const struct nytp_diff *diff;
     struct nytp_out *out;
     struct nytp_scale scale;
+    bool by_line;
+    struct nytp_diff_lines lines;
 };
 
 static void put_time(const struct json *j, const char *key, int64_t ticks, bool known)
@@ -24,7 +27,8 @@ static void put_time(const struct json *j, const char *key, int64_t ticks, bool 
         nytp_puts(j->out, "null");
 }
 
-static void put_cell(const struct json *j, enum nytp_diff_side side, const struct nytp_diff_cell *cell)
+static void put_cell(const struct json *j, enum nytp_diff_side side,
+                     const struct nytp_diff_cell *cell)
 {
     const bool times = side == NYTP_DIFF_NEW || j->diff->base_has_times;
     nytp_puts(j->out, side == NYTP_DIFF_NEW ? ",\"new\":" : ",\"base\":");
@@ -50,16 +54,30 @@ static void put_values(const struct json *j, const struct nytp_diff_row *row)
                 row->significant ? "true" : "false", row->varies ? "true" : "false");
 }
 
-static bool differs(const struct nytp_diff *diff, const struct nytp_diff_row *row)
+static void put_line(const struct json *j, const struct nytp_diff_line *line)
 {
-    const struct nytp_diff_cell *base = &row->median[NYTP_DIFF_BASE];
-    const struct nytp_diff_cell *now = &row->median[NYTP_DIFF_NEW];
-    return row->status != NYTP_DIFF_EQUAL ||
-           (diff->base_has_times &&
-            (base->ticks != now->ticks || base->incl_ticks != now->incl_ticks));
+    nytp_printf(j->out, "{\"line\":%lu,\"base\":{\"statements\":%lld",
+                (unsigned long)line->line, (long long)line->statements[NYTP_DIFF_BASE]);
+    put_time(j, "exclusive", line->ticks[NYTP_DIFF_BASE], j->diff->base_has_times);
+    nytp_printf(j->out, "},\"new\":{\"statements\":%lld",
+                (long long)line->statements[NYTP_DIFF_NEW]);
+    put_time(j, "exclusive", line->ticks[NYTP_DIFF_NEW], true);
+    nytp_puts(j->out, "}}");
 }
 
-static void put_row(const struct json *j, const struct nytp_diff_row *row, const char *separator)
+static void put_lines(const struct json *j, const struct nytp_diff_row *row)
+{
+    const uint32_t at = (uint32_t)(row - j->diff->rows);
+    nytp_puts(j->out, ",\"lines\":[");
+    for (uint32_t i = j->lines.first[at]; i < j->lines.first[at + 1]; i++) {
+        nytp_puts(j->out, i > j->lines.first[at] ? "," : "");
+        put_line(j, &j->lines.lines[i]);
+    }
+    nytp_putc(j->out, ']');
+}
+
+static void put_row(const struct json *j, const struct nytp_diff_row *row,
+                    const char *separator)
 {
     nytp_printf(j->out, "%s{\"sub\":", separator);
     nytp_json_string(j->out, row->name.ptr, row->name.len);
@@ -68,6 +86,8 @@ static void put_row(const struct json *j, const struct nytp_diff_row *row, const
     nytp_printf(j->out, ",\"line\":%lu,\"status\":\"%s\"", (unsigned long)row->line,
                 nytp_diff_status_names[row->status]);
     put_values(j, row);
+    if (j->by_line)
+        put_lines(j, row);
     nytp_putc(j->out, '}');
 }
 
@@ -90,10 +110,15 @@ bool nytp_diff_write_json(const struct nytp_diff *diff,
                           const struct nytp_export_options *options, struct nytp_out *out)
 {
     const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
-    struct json j = {.diff = diff, .out = out};
+    struct json j = {
+        .diff = diff, .out = out, .by_line = options->lines && diff->base_has_times};
+    if (j.by_line && !nytp_diff_lines_init(&j.lines, diff)) {
+        nytp_diff_lines_free(&j.lines);
+        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    }
     nytp_scale_init(&j.scale, unit, diff->ticks_per_sec);
-    nytp_printf(out, "{\"nytp_diff\":%d,\"unit\":\"%s\",\"base_runs\":%lu,\"new_runs\":%lu", VERSION,
-                unit->long_name, (unsigned long)diff->n_runs[NYTP_DIFF_BASE],
+    nytp_printf(out, "{\"nytp_diff\":%d,\"unit\":\"%s\",\"base_runs\":%lu,\"new_runs\":%lu",
+                VERSION, unit->long_name, (unsigned long)diff->n_runs[NYTP_DIFF_BASE],
                 (unsigned long)diff->n_runs[NYTP_DIFF_NEW]);
     put_inputs(&j, NYTP_DIFF_BASE);
     put_inputs(&j, NYTP_DIFF_NEW);
@@ -108,11 +133,12 @@ bool nytp_diff_write_json(const struct nytp_diff *diff,
     nytp_puts(out, "},\n\"diff\":[");
     const char *separator = "\n";
     for (uint32_t i = 0; i < diff->n_rows; i++) {
-        if (!differs(diff, &diff->rows[i]))
+        if (!nytp_diff_row_differs(diff, &diff->rows[i]))
             continue;
         put_row(&j, &diff->rows[i], separator);
         separator = ",\n";
     }
     nytp_puts(out, "]}\n");
+    nytp_diff_lines_free(&j.lines);
     return out->error.status == NYTP_OK;
 }

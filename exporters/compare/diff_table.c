@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A comparison in the terminal.
+ * A comparison as a table for the terminal: what changed most comes first.
  */
 #include "../core/text.h"
 #include "diff_formats.h"
+#include "diff_lines.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define DEFAULT_ROWS 20
-#define TIME_COLUMNS 20
+#define DEFAULT_ROWS  20
+#define TIME_COLUMNS  20
 #define FIXED_COLUMNS 72 /* the numbers and the gaps between them */
 #define MIN_NAME      16
 
@@ -26,8 +27,8 @@ static void put_right(struct nytp_out *out, const char *text, uint32_t columns)
     nytp_puts(out, text);
 }
 
-static void put_total(struct nytp_out *out, const char *label, const char *base, const char *now,
-                      const char *change, const char *remark)
+static void put_total(struct nytp_out *out, const char *label, const char *base,
+                      const char *now, const char *change, const char *remark)
 {
     nytp_text_put(out, as_name(label), 0);
     const uint32_t width = nytp_text_width(as_name(label));
@@ -40,8 +41,8 @@ static void put_total(struct nytp_out *out, const char *label, const char *base,
     nytp_putc(out, '\n');
 }
 
-static void put_count_total(struct nytp_out *out, const struct nytp_diff *diff, const char *label,
-                            enum nytp_weight weight)
+static void put_count_total(struct nytp_out *out, const struct nytp_diff *diff,
+                            const char *label, enum nytp_weight weight)
 {
     const int64_t base = nytp_diff_value(&diff->total.median[NYTP_DIFF_BASE], weight);
     const int64_t now = nytp_diff_value(&diff->total.median[NYTP_DIFF_NEW], weight);
@@ -49,8 +50,7 @@ static void put_count_total(struct nytp_out *out, const struct nytp_diff *diff, 
     snprintf(base_text, sizeof base_text, "%lld", (long long)base);
     snprintf(new_text, sizeof new_text, "%lld", (long long)now);
     nytp_diff_percent(base, now, change, sizeof change);
-    put_total(out, label, base_text, new_text, change,
-              diff->total.varies ? "median, the runs differ" : "exact");
+    put_total(out, label, base_text, new_text, change, nytp_diff_count_remark(diff));
 }
 
 static void put_time_total(struct nytp_out *out, const struct nytp_diff *diff)
@@ -63,8 +63,8 @@ static void put_time_total(struct nytp_out *out, const struct nytp_diff *diff)
                       change, sizeof change);
     nytp_diff_time_remark(diff, remark, sizeof remark);
     const bool noise = diff->tested && !total->significant;
-    put_total(out, diff->tested ? "time (median)" : "time", diff->base_has_times ? base : "-", now,
-              noise || !diff->base_has_times ? "~" : change, remark);
+    put_total(out, diff->tested ? "time (median)" : "time", diff->base_has_times ? base : "-",
+              now, noise || !diff->base_has_times ? "~" : change, remark);
 }
 
 static void put_head(struct nytp_out *out, const struct nytp_diff *diff, bool color)
@@ -74,8 +74,8 @@ static void put_head(struct nytp_out *out, const struct nytp_diff *diff, bool co
     nytp_text_style(out, color, NYTP_STYLE_BOLD);
     put_total(out, title, "base", "new", "change", "");
     nytp_text_style(out, color, NYTP_STYLE_PLAIN);
-    put_count_total(out, diff, "statements", NYTP_WEIGHT_STATEMENTS);
-    put_count_total(out, diff, "calls", NYTP_WEIGHT_CALLS);
+    put_count_total(out, diff, nytp_text_statements(diff->profile), NYTP_WEIGHT_STATEMENTS);
+    put_count_total(out, diff, nytp_text_calls(diff->profile), NYTP_WEIGHT_CALLS);
     put_time_total(out, diff);
     for (uint32_t i = 0; i < diff->n_notes; i++) {
         nytp_puts(out, "note: ");
@@ -123,7 +123,8 @@ static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
     put_value(out, diff, &row->median[NYTP_DIFF_BASE], weight);
     put_value(out, diff, &row->median[NYTP_DIFF_NEW], weight);
     nytp_puts(out, "  ");
-    const uint32_t width = nytp_text_put(out, row->name, options->columns > 0 ? name_width : 0);
+    const uint32_t width =
+        nytp_text_put_tail(out, row->name, options->columns > 0 ? name_width : 0);
     nytp_text_pad(out, name_width - width + 2);
     nytp_diff_place(row, place, sizeof place);
     const char *mark = row->status == NYTP_DIFF_ADDED  ? "new "
@@ -134,9 +135,31 @@ static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_puts(out, mark);
     nytp_text_style(out, options->color, NYTP_STYLE_DIM);
     if (fits)
-        nytp_text_put_tail(out, as_name(place), options->columns > 0 ? options->columns - used : 0);
+        nytp_text_put_tail(out, as_name(place),
+                           options->columns > 0 ? options->columns - used : 0);
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
+}
+
+/* Below a sub those of its lines that matter. */
+static void put_lines(struct nytp_out *out, const struct nytp_diff *diff,
+                      const struct nytp_diff_lines *lines, const struct nytp_diff_row *row)
+{
+    const uint32_t at = (uint32_t)(row - diff->rows);
+    for (uint32_t i = lines->first[at]; i < lines->first[at + 1]; i++) {
+        const struct nytp_diff_line *line = &lines->lines[i];
+        const int64_t *statements = line->statements;
+        char time[40];
+        if (!nytp_diff_line_matters(row, line))
+            continue;
+        nytp_diff_time(diff, line->ticks[NYTP_DIFF_NEW] - line->ticks[NYTP_DIFF_BASE], true,
+                       time, sizeof time);
+        nytp_printf(out, "%+13lld %11s",
+                    (long long)(statements[NYTP_DIFF_NEW] - statements[NYTP_DIFF_BASE]), "");
+        put_right(out, time, TIME_COLUMNS);
+        nytp_printf(out, "%11lld%11lld    line %lu\n", (long long)statements[NYTP_DIFF_BASE],
+                    (long long)statements[NYTP_DIFF_NEW], (unsigned long)line->line);
+    }
 }
 
 static uint32_t widest_name(const struct nytp_diff_list *list, uint32_t n, uint32_t columns)
@@ -155,8 +178,16 @@ bool nytp_diff_write_table(const struct nytp_diff *diff,
                            const struct nytp_export_options *options, struct nytp_out *out)
 {
     struct nytp_diff_list list;
+    struct nytp_diff_lines lines = {0};
+    const bool by_line = options->lines && diff->base_has_times;
     if (!nytp_diff_list_init(&list, diff, options))
         return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    if (by_line && !nytp_diff_lines_init(&lines, diff)) {
+        nytp_diff_list_free(&list);
+        nytp_diff_lines_free(&lines);
+        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    }
+    static const char *const changes[] = {"Δ statements", "Δ samples", "Δ counts"};
     const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
     const uint32_t n = list.n < wanted ? list.n : wanted;
     const uint32_t name_width = widest_name(&list, n, options->columns);
@@ -164,17 +195,22 @@ bool nytp_diff_write_table(const struct nytp_diff *diff,
     put_head(out, diff, options->color);
     if (n > 0) {
         nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-        nytp_printf(out, "\n%13s %11s%20s%11s%11s  sub", "Δ statements", "Δ calls",
-                    "Δ self time", "base", "new");
+        nytp_printf(out, "\n%13s %11s%20s%11s%11s  sub",
+                    changes[nytp_text_counted(diff->profile)], "Δ calls", "Δ self time", "base",
+                    "new");
         nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
         nytp_putc(out, '\n');
     }
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         put_row(out, diff, options, list.rows[i], name_width);
+        if (by_line)
+            put_lines(out, diff, &lines, list.rows[i]);
+    }
     if (n < list.n)
         nytp_printf(out, "%68s  (%lu more subs)\n", "", (unsigned long)(list.n - n));
     nytp_diff_summary(diff, summary, sizeof summary);
     nytp_printf(out, "%s%s\n", n > 0 ? "" : "\n", summary);
     nytp_diff_list_free(&list);
+    nytp_diff_lines_free(&lines);
     return out->error.status == NYTP_OK;
 }

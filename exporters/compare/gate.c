@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Limits applied to a comparison; see gate.h.
+ * Applies limits to a comparison; see gate.h. Each rule is checked against the total, a sub, a
+ * package or every sub, and everything above its limit becomes an offender with a message.
  */
 #include "gate.h"
+
+#include "../core/text.h"
 
 #include "../../formats/core/arena.h"
 #include "diff_formats.h"
@@ -93,19 +96,16 @@ static bool exceeds(const struct checking *c, const struct nytp_gate_rule *rule,
 static void put_amount(const struct nytp_diff *diff, enum nytp_weight value, int64_t amount,
                        char *text, size_t size)
 {
-    static const char *const units[] = {
-        [NYTP_WEIGHT_TIME] = "", [NYTP_WEIGHT_CALLS] = " calls",
-        [NYTP_WEIGHT_STATEMENTS] = " statements"};
-    char number[40];
     if (value == NYTP_WEIGHT_TIME)
-        nytp_diff_time(diff, amount, false, number, sizeof number);
+        nytp_diff_time(diff, amount, false, text, size);
     else
-        snprintf(number, sizeof number, "%lld", (long long)amount);
-    snprintf(text, size, "%s%s", number, units[value]);
+        snprintf(text, size, "%lld %s", (long long)amount,
+                 value == NYTP_WEIGHT_CALLS ? "calls" : nytp_text_statements(diff->profile));
 }
 
-static void explain(const struct checking *c, const struct nytp_gate_rule *rule, const char *name,
-                    struct nytp_gate_offender *offender)
+/* Put in words how much an offender has, and how much it had or may have. */
+static void explain_failure(const struct checking *c, const struct nytp_gate_rule *rule,
+                            const char *name, struct nytp_gate_offender *offender)
 {
     char now[60], was[60], percent[40], line[16] = "";
     put_amount(c->diff, rule->value, offender->now, now, sizeof now);
@@ -151,7 +151,7 @@ static bool add_offender(struct checking *c, const struct nytp_diff_row *row, co
         file = (struct nytp_name){file.ptr + file.len - most, most};
     memcpy(offender->place, file.ptr, file.len);
     offender->line = row != NULL && file.len > 0 ? row->line : 0;
-    explain(c, &c->gate->rules[c->rule], name, offender);
+    explain_failure(c, &c->gate->rules[c->rule], name, offender);
     make_printable(offender->message);
     make_printable(offender->place);
     return true;

@@ -35,20 +35,21 @@ struct nytp_gate_rule {
     enum nytp_gate_scope scope;
     char *name;
     struct nytp_patterns pattern; /* none matches all */
-    bool from_base;   /* most = base * (1 + percent / 100) + plus; else most = plus */
-    bool needs_least; /* and only if it is more by `least` of the gate */
+    bool from_base;   /* at most base * (1 + percent / 100) + plus; else at most plus */
+    bool needs_least; /* broken only if it also grew by more than the gate's `least` */
     double percent;
     int64_t plus;     /* of a time: nanoseconds */
 };
 
-/* Growth that is known and accepted. */
+/* Growth that is known and accepted. A file holds one a line: "REGEX P%[:VALUE]" accepts so much
+ * growth of one value, "REGEX any" any growth of all of them. */
 struct nytp_gate_accept {
-    char *text;
-    struct nytp_patterns pattern;
+    char *text;                   /* as it was written */
+    struct nytp_patterns pattern; /* subs that it is for */
     enum nytp_weight value;
-    bool any;
+    bool any; /* `value` and `percent` mean nothing */
     double percent;
-    bool used;
+    bool used; /* nytp_gate_check() met a sub that needed it */
 };
 
 /* Zeroed = no limits; nytp_gate_free() at the end. */
@@ -58,10 +59,10 @@ struct nytp_gate {
     struct nytp_gate_accept *accepts;
     uint32_t n_accepts, accepts_capacity;
     bool has_least, least_is_percent;
-    double least; /* default 0.1 % of the base's total */
+    double least; /* of the base's total if in percent; without it 0.1 % */
 };
 
-/* Who broke which rule. */
+/* One breach of a rule: who broke it, by what. */
 struct nytp_gate_offender {
     uint32_t rule;
     const struct nytp_diff_row *row; /* NULL: the total or a package */

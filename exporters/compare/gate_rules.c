@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * How limits are written; see gate.h.
+ * Reads limits as people write them, on the command line and in files; see gate.h for the
+ * forms.
  */
 #include "gate.h"
 
@@ -187,6 +188,7 @@ static bool set_most(struct nytp_gate_rule *rule, const char *text)
     return read_amount(text, is_time, &rule->plus);
 }
 
+/* One line of a file of rules. */
 static bool read_rule(struct nytp_gate *gate, const char *line, struct nytp_error *error)
 {
     struct nytp_gate_rule *rule = add_rule(gate, line, error);
@@ -218,6 +220,7 @@ static bool read_rule(struct nytp_gate *gate, const char *line, struct nytp_erro
     return true;
 }
 
+/* One line of a file of accepted growth. */
 static bool read_accept(struct nytp_gate *gate, const char *line, struct nytp_error *error)
 {
     if (!nytp_grow(&gate->accepts, &gate->accepts_capacity, gate->n_accepts, sizeof *gate->accepts))
@@ -263,6 +266,7 @@ static bool trim_line(char *line)
     return line[0] != '\0' && line[0] != '#';
 }
 
+/* Have each line of a file read, and add its number to a message. */
 static bool read_lines(struct nytp_gate *gate, const char *path, line_reader *reader,
                        struct nytp_error *error)
 {

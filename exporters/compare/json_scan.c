@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reading JSON; see json_scan.h.
+ * Reads JSON text item by item; see json_scan.h.
  */
 #include "json_scan.h"
 
@@ -57,6 +57,7 @@ static bool hex4(const char *at, const char *end, uint32_t *value)
     return true;
 }
 
+/* Write a character as UTF-8; returns the new end. */
 static char *put_utf8(char *to, uint32_t c)
 {
     if (c < 0x80) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * File names of two checkouts; see match.h.
+ * Gives files of the base the names that the new side has for them; see match.h.
  */
 #include "match.h"
 
@@ -15,18 +15,11 @@ struct based {
     struct nytp_name base, name;
 };
 
-static int compare_names(struct nytp_name x, struct nytp_name y)
-{
-    const uint32_t len = x.len < y.len ? x.len : y.len;
-    const int order = memcmp(x.ptr, y.ptr, len);
-    return order != 0 ? order : (x.len > y.len) - (x.len < y.len);
-}
-
 static int by_base(const void *x, const void *y)
 {
     const struct based *a = x, *b = y;
-    const int order = compare_names(a->base, b->base);
-    return order != 0 ? order : compare_names(a->name, b->name);
+    const int order = nytp_compare_names(a->base, b->base);
+    return order != 0 ? order : nytp_compare_names(a->name, b->name);
 }
 
 /* The profile's files but evals, by base name. */
@@ -44,20 +37,21 @@ static struct based *list_files(const struct nytp_profile *profile, uint32_t *n)
 }
 
 /* The name that the file should have: its own where the list has it, or has no single one. */
-static struct nytp_name adopted(const struct based *list, uint32_t n, struct nytp_name name)
+static struct nytp_name adopted_name(const struct based *list, uint32_t n,
+                                     struct nytp_name name)
 {
     const struct nytp_name base = nytp_base_name(name);
     uint32_t low = 0, high = n;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (compare_names(list[middle].base, base) < 0)
+        if (nytp_compare_names(list[middle].base, base) < 0)
             low = middle + 1;
         else
             high = middle;
     }
     uint32_t count = 0;
-    for (; low + count < n && compare_names(list[low + count].base, base) == 0; count++)
-        if (compare_names(list[low + count].name, name) == 0)
+    for (; low + count < n && nytp_compare_names(list[low + count].base, base) == 0; count++)
+        if (nytp_compare_names(list[low + count].name, name) == 0)
             return name;
     return count == 1 ? list[low].name : name;
 }
@@ -74,7 +68,7 @@ bool nytp_adopt_file_names(struct nytp_profile *base, const struct nytp_profile 
         names[i] = base->files[i].name;
         if (i == 0 || base->files[i].eval_file != 0)
             continue;
-        const struct nytp_name name = adopted(list, n, names[i]);
+        const struct nytp_name name = adopted_name(list, n, names[i]);
         const uint32_t id = nytp_strings_intern(base->strings, name.ptr, name.len);
         ok = id != UINT32_MAX;
         if (ok)

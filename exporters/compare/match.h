@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Making the base look like the new side before both become one profile.
+ * Makes the base look like the new side before both become one profile: two checkouts of a
+ * program differ in their folders, and files should be compared nevertheless.
  */
 #ifndef NYTP_MATCH_H
 #define NYTP_MATCH_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Rows of callers, callees and lines; see calls.h.
+ * Rows of callers, callees and lines for the tables of the terminal; see calls.h. Arcs are
+ * kept by input and place; here they are added up to what a table shows.
  */
 #include "calls.h"
 
@@ -31,7 +32,7 @@ void nytp_callers_free(struct nytp_callers *callers)
     free(callers->arcs);
 }
 
-static int compare(uint64_t a, uint64_t b)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
@@ -41,17 +42,17 @@ static int compare(uint64_t a, uint64_t b)
 static int by_sub_and_place(const void *x, const void *y)
 {
     const struct nytp_call_row *a = x, *b = y;
-    int order = compare(a->sub, b->sub);
-    order = order != 0 ? order : compare(a->file, b->file);
-    return order != 0 ? order : compare(a->line, b->line);
+    int order = compare_numbers(a->sub, b->sub);
+    order = order != 0 ? order : compare_numbers(a->file, b->file);
+    return order != 0 ? order : compare_numbers(a->line, b->line);
 }
 
 static int by_place_and_sub(const void *x, const void *y)
 {
     const struct nytp_call_row *a = x, *b = y;
-    int order = compare(a->file, b->file);
-    order = order != 0 ? order : compare(a->line, b->line);
-    return order != 0 ? order : compare(a->sub, b->sub);
+    int order = compare_numbers(a->file, b->file);
+    order = order != 0 ? order : compare_numbers(a->line, b->line);
+    return order != 0 ? order : compare_numbers(a->sub, b->sub);
 }
 
 static int by_time(const void *x, const void *y)
@@ -61,14 +62,14 @@ static int by_time(const void *x, const void *y)
         return a->incl_ticks < b->incl_ticks ? 1 : -1;
     if (a->calls != b->calls)
         return a->calls < b->calls ? 1 : -1;
-    return compare(a->sub, b->sub);
+    return compare_numbers(a->sub, b->sub);
 }
 
 static int by_place_and_time(const void *x, const void *y)
 {
     const struct nytp_call_row *a = x, *b = y;
-    int order = compare(a->file, b->file);
-    order = order != 0 ? order : compare(a->line, b->line);
+    int order = compare_numbers(a->file, b->file);
+    order = order != 0 ? order : compare_numbers(a->line, b->line);
     return order != 0 ? order : by_time(x, y);
 }
 
@@ -115,7 +116,7 @@ static void sum_rows(struct nytp_call_rows *rows, bool keep_places)
     rows->n = n;
 }
 
-static void sort(struct nytp_call_rows *rows, int (*order)(const void *, const void *))
+static void sort_rows(struct nytp_call_rows *rows, int (*order)(const void *, const void *))
 {
     if (rows->n > 0)
         qsort(rows->rows, rows->n, sizeof *rows->rows, order);
@@ -124,10 +125,10 @@ static void sort(struct nytp_call_rows *rows, int (*order)(const void *, const v
 static struct nytp_call_rows sum_by_sub(struct nytp_call_rows rows)
 {
     /* First the calls of one place in several inputs, so that the costliest place is known. */
-    sort(&rows, by_sub_and_place);
+    sort_rows(&rows, by_sub_and_place);
     sum_rows(&rows, true);
     sum_rows(&rows, false);
-    sort(&rows, by_time);
+    sort_rows(&rows, by_time);
     return rows;
 }
 
@@ -164,9 +165,9 @@ struct nytp_call_rows nytp_calls_from(const struct nytp_profile *profile, uint32
 struct nytp_call_rows nytp_calls_by_line(const struct nytp_profile *profile, uint32_t sub)
 {
     struct nytp_call_rows rows = callees(profile, sub);
-    sort(&rows, by_place_and_sub);
+    sort_rows(&rows, by_place_and_sub);
     sum_rows(&rows, true);
-    sort(&rows, by_place_and_time);
+    sort_rows(&rows, by_place_and_time);
     return rows;
 }
 
@@ -175,8 +176,8 @@ struct nytp_call_rows nytp_calls_by_line(const struct nytp_profile *profile, uin
 static int by_place(const void *x, const void *y)
 {
     const struct nytp_line_row *a = x, *b = y;
-    const int order = compare(a->file, b->file);
-    return order != 0 ? order : compare(a->line, b->line);
+    const int order = compare_numbers(a->file, b->file);
+    return order != 0 ? order : compare_numbers(a->line, b->line);
 }
 
 static void sum_lines(struct nytp_line_rows *rows)

@@ -8,7 +8,8 @@
 
 #include "../../formats/core/model.h"
 
-/* The arcs of a profile by callee. */
+/* The arcs of a profile by callee; the model itself has them by caller. The callers of sub s
+ * are arcs[first[s]] to before arcs[first[s + 1]]. */
 struct nytp_callers {
     uint32_t *first; /* per sub, and one more: into arcs */
     uint32_t *arcs;  /* indices into the profile's arcs */

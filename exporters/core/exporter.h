@@ -16,17 +16,26 @@
 #include "outset.h"
 #include "patterns.h"
 
+/* What the numbers of a format with one value per stack are (--weight). */
 enum nytp_weight {
     NYTP_WEIGHT_TIME = 0,
     NYTP_WEIGHT_CALLS,
     NYTP_WEIGHT_STATEMENTS,
+    NYTP_WEIGHT_CPU, /* of a sampled recording, what of the time was processor time */
 };
 
-/* Texts of an option that may be given several times. */
+static inline bool nytp_weight_is_time(enum nytp_weight weight)
+{
+    return weight == NYTP_WEIGHT_TIME || weight == NYTP_WEIGHT_CPU;
+}
+
+/* Texts of an option that may be given several times. They belong to the command line. */
 struct nytp_texts {
     const char **at;
     uint32_t n;
 };
+
+struct nytp_diff;
 
 /* What the user asked for; zeroed = defaults. One struct for all exporters, so that an option
  * means the same everywhere. */
@@ -34,36 +43,39 @@ struct nytp_export_options {
     const struct nytp_unit *unit; /* NULL = the format's own */
     enum nytp_weight weight;
     bool weight_given;        /* the user chose it */
-    struct nytp_texts labels; /* pprof, rows: "KEY=VALUE" of everything in the output */
+    struct nytp_texts labels; /* pprof, rows, parquet: "KEY=VALUE" of everything in the output */
     const char *auto_labels;  /* pprof: of "pid,script", or "none"; NULL = both */
     bool merge_runs;          /* several inputs are one run, not as many runs */
+    bool normalize;           /* --diff as stacks: the base's sum is made the new side's */
     uint32_t max_depth;       /* frames per stack; 0 = the format's default bound */
     bool collapse_recursion;  /* a run of the same sub calling itself is one frame */
     bool plain_names;         /* callgrind: no name compression */
     bool aggregate;           /* speedscope: no timeline */
-    bool lines;               /* collapsed: frames carry call lines; top: lines, not subs */
-    uint32_t top;             /* top: how many rows; 0 = default */
-    const char *sort;         /* top, tree: order, NULL = default */
-    double min_percent;       /* tree: no rows below it, if has_min_percent */
+    bool lines;       /* collapsed, flamegraph: frames carry call lines; top: lines, not subs */
+    uint32_t top;     /* top: how many rows; 0 = default */
+    const char *sort; /* top, tree: order, NULL = default */
+    double min_percent; /* tree: no rows below it, if has_min_percent */
     bool has_min_percent;
     uint32_t columns;         /* width of the terminal that is written to, 0 = none */
     bool color;               /* that terminal takes colours */
-    int64_t child_wait_ticks; /* taken out of the profile: see adds_processes */
+    int64_t child_wait_ticks; /* of processes for others of the profile; not in it any more if
+                               * the exporter says adds_processes */
     const char *source_dir;   /* where sources were unpacked, or NULL */
     struct nytp_texts libs;   /* html: folders that file names are shown without */
-    const char *title;        /* html: what was profiled, or NULL */
+    const char *title;        /* html, flamegraph: what was profiled, or NULL */
     bool minimal;             /* html: no call graphs, no pages by block and by sub */
     bool no_flame;            /* html: no flame graph */
     bool no_merge_evals;      /* html: a page for each string eval */
     bool replace;             /* html: remove what an earlier report left in the folder */
-    uint32_t flame_width;     /* html: of the still picture, in pixels; 0 = default */
-    const char *selected;     /* the selection options as given, or NULL */
-    bool partial;             /* something of the input is missing */
+    const struct nytp_diff *diff; /* html: what the profile differs in from a base, or NULL */
+    uint32_t name_trim;      /* html: longer names of files are cut in names of pages; 0 = 50 */
+    const char *time_format; /* html: of seconds, for printf; NULL = three digits and a unit */
+    uint32_t flame_width; /* html: of the still picture; flamegraph; in pixels; 0 = default */
+    const char *selected; /* the selection options as given, or NULL */
+    bool partial;         /* something of the input is missing */
     const struct nytp_patterns *waits; /* subs that wait besides those of waits.def, or NULL */
     struct nytp_patterns names;        /* list, peek: which subs; list: none = the hottest */
 };
-
-struct nytp_diff;
 
 struct nytp_exporter {
     const char *name;  /* "callgrind"; '-' for '_' */
@@ -74,6 +86,7 @@ struct nytp_exporter {
     bool binary;    /* refuse a terminal */
     bool wants_spans;    /* build a timeline */
     bool wants_sources;  /* keep source lines */
+    bool wants_names;    /* shows nothing unless the user says of which subs */
     bool prunes_itself;  /* min_percent is for the exporter: the profile stays whole */
     bool adds_processes; /* shows sums over processes: what they wait for each other counts once
                           */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The lines with the most time; see hot_lines.h.
+ * Writes the table of the hottest lines; see hot_lines.h.
  */
 #include "hot_lines.h"
 #include "calls.h"
 #include "text.h"
+
+#include "../../formats/core/profile.h"
 
 #include <stdlib.h>
 
@@ -115,7 +117,7 @@ bool nytp_put_hot_lines(const struct nytp_profile *profile,
     const uint32_t shown = rows.n < wanted ? rows.n : wanted;
     const uint32_t place_width = place_columns(profile, options->columns, rows.rows, shown);
     nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_puts(out, "      self  self%     stmts line");
+    nytp_printf(out, "      self  self%% %9s line", nytp_text_stmts(profile));
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
     for (uint32_t i = 0; i < shown; i++)

@@ -13,7 +13,7 @@ typedef void put_special_fn(struct nytp_out *out, uint32_t character);
 static const char *const hex_digits = "0123456789ABCDEF";
 
 /* One character of UTF-8 at `at`, or a single byte taken for Latin-1. Returns its bytes. */
-static size_t decode(const unsigned char *at, size_t left, uint32_t *character)
+static size_t decode_character(const unsigned char *at, size_t left, uint32_t *character)
 {
     *character = at[0];
     if (at[0] < 0xc2 || at[0] > 0xf4)
@@ -34,7 +34,8 @@ static size_t decode(const unsigned char *at, size_t left, uint32_t *character)
     return len;
 }
 
-static size_t encode(uint32_t character, char *to)
+/* Write a character as UTF-8. Returns its bytes. */
+static size_t encode_character(uint32_t character, char *to)
 {
     if (character < 0x80) {
         to[0] = (char)character;
@@ -61,7 +62,7 @@ static size_t encode(uint32_t character, char *to)
 static void put_character(struct nytp_out *out, uint32_t character)
 {
     char bytes[4];
-    nytp_put(out, bytes, encode(character, bytes));
+    nytp_put(out, bytes, encode_character(character, bytes));
 }
 
 /* Characters above ASCII that would deceive or break what stands around them. */
@@ -100,7 +101,7 @@ static void put_escaped(struct nytp_out *out, const char *text, size_t len,
         if (at == end)
             return;
         uint32_t character;
-        at += decode(at, (size_t)(end - at), &character);
+        at += decode_character(at, (size_t)(end - at), &character);
         put_special(out, character);
     }
 }

@@ -15,7 +15,8 @@
 
 #include "out.h"
 
-/* As text of an element, in HTML and XML. Quotes stay as they are, source is full of them. */
+/* Put it as text of an element, in HTML and XML. Quotes stay as they are: source is full of
+ * them. The functions below do the same for other places. */
 void nytp_html_text(struct nytp_out *out, const char *text, size_t len);
 
 /* As the value of an attribute in quotes of either kind. */

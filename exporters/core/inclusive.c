@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Inclusive statement counts per arc; see inclusive.h.
+ * Adds up, for each arc, what its calls held in statements or processor time; see inclusive.h.
+ * The values of a context's subtree are summed from the leaves up, and those of outermost
+ * calls are credited to their arc.
  */
 #include "inclusive.h"
+#include "outermost.h"
 
 #include <stdlib.h>
 
-struct walk {
+struct sums {
     const struct nytp_profile *profile;
-    uint64_t *below;   /* by node: statements in its subtree */
-    uint32_t *on_path; /* by sub: how often it is on the path from the root */
-    uint32_t *next;    /* by node: how many of its children were visited */
-    uint64_t *exact;   /* by arc */
-    uint64_t *shared;  /* by first arc of caller, callee and part: of unknown call site */
+    nytp_line_value_fn *value;
+    uint64_t *below;  /* by node: the value of its subtree */
+    uint64_t *exact;  /* by arc */
+    uint64_t *shared; /* by first arc of caller, callee and part: of unknown call site */
 };
 
-static void sum_below(const struct walk *walk)
+static void sum_below(const struct sums *sums)
 {
-    const struct nytp_profile *profile = walk->profile;
+    const struct nytp_profile *profile = sums->profile;
     for (uint32_t n = profile->n_nodes; n-- > 0;) {
         const struct nytp_node *node = &profile->nodes[n];
         for (uint32_t i = 0; i < node->n_node_lines; i++)
-            walk->below[n] += profile->node_lines[node->first_node_line + i].statements;
+            sums->below[n] += sums->value(&profile->node_lines[node->first_node_line + i]);
         if (node->parent != n)
-            walk->below[node->parent] += walk->below[n];
+            sums->below[node->parent] += sums->below[n];
     }
 }
 
@@ -60,49 +62,30 @@ static uint32_t lower_bound(const struct nytp_profile *profile, const struct nyt
     return low;
 }
 
-static void credit(const struct walk *walk, const struct nytp_node *node, uint32_t part,
-                   uint64_t statements)
+/* Add to the arc of a call; if its call site is no arc's, to the arcs between the two subs. */
+static void credit_arc(const struct sums *sums, const struct nytp_node *node, uint32_t part,
+                       uint64_t value)
 {
-    const struct nytp_profile *profile = walk->profile;
+    const struct nytp_profile *profile = sums->profile;
     const struct nytp_sub *caller = &profile->subs[profile->nodes[node->parent].sub];
     const uint32_t end = caller->first_arc + caller->n_arcs;
     uint32_t arc = lower_bound(profile, caller, node, part, node->file, node->line);
     if (arc < end &&
         compare_arc(&profile->arcs[arc], node, part, node->file, node->line) == 0) {
-        walk->exact[arc] += statements;
+        sums->exact[arc] += value;
         return;
     }
     arc = lower_bound(profile, caller, node, part, 0, 0);
     if (arc < end && profile->arcs[arc].callee == node->sub && profile->arcs[arc].part == part)
-        walk->shared[arc] += statements;
+        sums->shared[arc] += value;
 }
 
-static void enter(const struct walk *walk, uint32_t n, uint32_t part)
+static void credit_call(void *context, uint32_t process, uint32_t n)
 {
-    const struct nytp_node *node = &walk->profile->nodes[n];
-    const bool is_root = node->parent == n;
-    const bool outermost = walk->on_path[node->sub]++ == 0;
-    if (outermost && !is_root)
-        credit(walk, node, part, walk->below[n]);
-}
-
-static void visit_process(const struct walk *walk, const struct nytp_process *process)
-{
-    const struct nytp_profile *profile = walk->profile;
-    uint32_t n = process->root;
-    enter(walk, n, process->part);
-    for (;;) {
-        const struct nytp_node *node = &profile->nodes[n];
-        if (walk->next[n] < node->n_children) {
-            n = profile->children[node->first_child + walk->next[n]++];
-            enter(walk, n, process->part);
-            continue;
-        }
-        walk->on_path[node->sub]--;
-        if (n == process->root)
-            return;
-        n = node->parent;
-    }
+    const struct sums *sums = context;
+    const struct nytp_node *node = &sums->profile->nodes[n];
+    if (node->parent != n)
+        credit_arc(sums, node, sums->profile->processes[process].part, sums->below[n]);
 }
 
 /* value * part / whole, without overflow for what programs can do in a lifetime */
@@ -111,63 +94,68 @@ static uint64_t proportion(uint64_t value, uint64_t part, uint64_t whole)
     return (uint64_t)((long double)value * (long double)part / (long double)whole);
 }
 
-/* Share out over the arcs [first, end) so that exactly `statements` are given. */
-static void share(const struct walk *walk, uint32_t first, uint32_t end, uint64_t statements)
+/* Share out over the arcs [first, end) so that exactly `value` is given. */
+static void share(const struct sums *sums, uint32_t first, uint32_t end, uint64_t value)
 {
-    const struct nytp_arc *arcs = walk->profile->arcs;
+    const struct nytp_arc *arcs = sums->profile->arcs;
     uint64_t calls = 0, seen = 0, given = 0;
     for (uint32_t i = first; i < end; i++)
         calls += arcs[i].calls;
     for (uint32_t i = first; i < end; i++) {
         seen += arcs[i].calls;
         const uint64_t upto =
-            i == end - 1 || calls == 0 ? statements : proportion(statements, seen, calls);
+            i == end - 1 || calls == 0 ? value : proportion(value, seen, calls);
         if (upto <= given)
             continue;
-        walk->exact[i] += upto - given;
+        sums->exact[i] += upto - given;
         given = upto;
     }
 }
 
-static void share_all(const struct walk *walk)
+static void share_all(const struct sums *sums)
 {
-    const struct nytp_profile *profile = walk->profile;
+    const struct nytp_profile *profile = sums->profile;
     for (uint32_t i = 0; i < profile->n_arcs; i++) {
-        if (walk->shared[i] == 0)
+        if (sums->shared[i] == 0)
             continue;
         const struct nytp_arc *arc = &profile->arcs[i];
         uint32_t end = i + 1;
         while (end < profile->n_arcs && profile->arcs[end].caller == arc->caller &&
                profile->arcs[end].callee == arc->callee && profile->arcs[end].part == arc->part)
             end++;
-        share(walk, i, end, walk->shared[i]);
+        share(sums, i, end, sums->shared[i]);
     }
 }
 
-uint64_t *nytp_inclusive_statements(const struct nytp_profile *profile)
+uint64_t nytp_line_statements(const struct nytp_node_line *line)
 {
-    struct walk walk = {
+    return line->statements;
+}
+
+uint64_t nytp_line_cpu_ticks(const struct nytp_node_line *line)
+{
+    return (uint64_t)line->cpu_ticks;
+}
+
+uint64_t *nytp_inclusive(const struct nytp_profile *profile, nytp_line_value_fn *value)
+{
+    struct sums sums = {
         .profile = profile,
-        .below = calloc((size_t)profile->n_nodes + 1, sizeof *walk.below),
-        .on_path = calloc((size_t)profile->n_subs + 1, sizeof *walk.on_path),
-        .next = calloc((size_t)profile->n_nodes + 1, sizeof *walk.next),
-        .exact = calloc((size_t)profile->n_arcs + 1, sizeof *walk.exact),
-        .shared = calloc((size_t)profile->n_arcs + 1, sizeof *walk.shared),
+        .value = value,
+        .below = calloc((size_t)profile->n_nodes + 1, sizeof *sums.below),
+        .exact = calloc((size_t)profile->n_arcs + 1, sizeof *sums.exact),
+        .shared = calloc((size_t)profile->n_arcs + 1, sizeof *sums.shared),
     };
-    const bool ok = walk.below != NULL && walk.on_path != NULL && walk.next != NULL &&
-                    walk.exact != NULL && walk.shared != NULL;
-    if (ok) {
-        sum_below(&walk);
-        for (uint32_t i = 0; i < profile->n_processes; i++)
-            visit_process(&walk, &profile->processes[i]);
-        share_all(&walk);
-    } else {
-        free(walk.exact);
-        walk.exact = NULL;
-    }
-    free(walk.below);
-    free(walk.on_path);
-    free(walk.next);
-    free(walk.shared);
-    return walk.exact;
+    bool ok = sums.below != NULL && sums.exact != NULL && sums.shared != NULL;
+    if (ok)
+        sum_below(&sums);
+    ok = ok && nytp_outermost_each(profile, credit_call, &sums);
+    if (ok)
+        share_all(&sums);
+    free(sums.below);
+    free(sums.shared);
+    if (ok)
+        return sums.exact;
+    free(sums.exact);
+    return NULL;
 }

@@ -39,6 +39,7 @@ static size_t utf8_len(const uint8_t *at, size_t left)
     return overlong || too_large ? 0 : 4;
 }
 
+/* Write a byte that may not stand in a string as it is. */
 static void put_escaped(struct nytp_out *out, uint8_t byte)
 {
     static const char hex[] = "0123456789abcdef";

@@ -7,10 +7,10 @@
 
 #include "out.h"
 
-/* A quoted string. Control characters (those of Latin-1 and DEL too, since such text also ends
- * up in terminals), quote and backslash are escaped; a byte that is no
- * part of valid UTF-8 is taken for Latin-1 and written as \u00XX, so the output is valid
- * whatever the input. Everything else passes as it is. */
+/* Put a quoted string. Control characters (those of Latin-1 and DEL too, since such text also
+ * ends up in terminals), quote and backslash are escaped. A byte that is no part of valid UTF-8
+ * is taken for Latin-1 and written as \u00XX, so the output is valid whatever the input.
+ * Everything else passes as it is. */
 void nytp_json_string(struct nytp_out *out, const char *text, size_t len);
 
 /* The same for a NUL-terminated text. */

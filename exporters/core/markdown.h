@@ -10,13 +10,14 @@
 
 #include <string.h>
 
-/* Comments on pull requests hold 64 kB; rows stop here and leave room for the end. */
+/* Comments on pull requests hold 64 kB. Who writes rows stops after so many bytes, which leaves
+ * room for the end of the text. */
 #define NYTP_MARKDOWN_ROOM 58000u
 
-/* As code, within a table or without. */
+/* Put it as code; it may stand in a table. */
 void nytp_markdown_code(struct nytp_out *out, struct nytp_name text);
 
-/* As text in which nothing is mark-up. */
+/* Put it as text in which nothing is mark-up. */
 void nytp_markdown_text(struct nytp_out *out, struct nytp_name text);
 
 #endif

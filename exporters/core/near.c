@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Names near one that was typed; see near.h.
+ * Compares names by how many letters have to change; see near.h. Lower and upper case are the
+ * same, and both the whole name and the part behind the last "::" count, as people leave
+ * packages out.
  */
 #include "near.h"
 

@@ -50,6 +50,7 @@ static bool out_ok(const struct nytp_out *out)
     return out->error.status == NYTP_OK;
 }
 
+/* Append to an output that is kept in memory. */
 static void emit_to_memory(struct nytp_out *out, const uint8_t *bytes, size_t len)
 {
     struct nytp_out_impl *impl = out->impl;
@@ -73,7 +74,7 @@ static void emit_to_memory(struct nytp_out *out, const uint8_t *bytes, size_t le
     impl->memory_len += len;
 }
 
-static void emit(struct nytp_out *out, const uint8_t *bytes, size_t len)
+static void emit_bytes(struct nytp_out *out, const uint8_t *bytes, size_t len)
 {
     if (out->impl->fd < 0) {
         emit_to_memory(out, bytes, len);
@@ -95,11 +96,12 @@ static void emit(struct nytp_out *out, const uint8_t *bytes, size_t len)
 static bool emit_packed(void *context, const uint8_t *bytes, size_t len)
 {
     struct nytp_out *out = context;
-    emit(out, bytes, len);
+    emit_bytes(out, bytes, len);
     return out_ok(out);
 }
 
-static void pack(struct nytp_out *out, const uint8_t *bytes, size_t len, enum nytp_flush flush)
+static void pack_bytes(struct nytp_out *out, const uint8_t *bytes, size_t len,
+                       enum nytp_flush flush)
 {
     struct nytp_deflate *deflate = out->impl->deflate;
     static_assert(BUFFER_SIZE <= NYTP_DEFLATE_ROOM, "a buffer fits into the compressor's room");
@@ -112,36 +114,36 @@ static void pass_on(struct nytp_out *out, const uint8_t *bytes, size_t len)
     if (len == 0 || !out_ok(out))
         return;
     if (out->impl->deflate != NULL)
-        pack(out, bytes, len, NYTP_FLUSH_NONE);
+        pack_bytes(out, bytes, len, NYTP_FLUSH_NONE);
     else
-        emit(out, bytes, len);
+        emit_bytes(out, bytes, len);
 }
 
-static void drain(struct nytp_out *out)
+static void drain_buffer(struct nytp_out *out)
 {
     struct nytp_out_impl *impl = out->impl;
     pass_on(out, impl->buffer, (size_t)(out->at - impl->buffer));
     out->at = impl->buffer;
 }
 
-static void finish(struct nytp_out *out)
+static void finish_output(struct nytp_out *out)
 {
-    drain(out);
+    drain_buffer(out);
     if (out->impl->deflate == NULL || out->impl->finished || !out_ok(out))
         return;
     out->impl->finished = true;
-    pack(out, out->impl->buffer, 0, NYTP_FLUSH_FINISH);
+    pack_bytes(out, out->impl->buffer, 0, NYTP_FLUSH_FINISH);
 }
 
 /* ---- puts ---- */
 
 /* Make room for `need` <= BUFFER_SIZE bytes. False after an error. */
-static bool room(struct nytp_out *out, size_t need)
+static bool make_room(struct nytp_out *out, size_t need)
 {
     if (!out_ok(out))
         return false;
     if ((size_t)(out->end - out->at) < need)
-        drain(out);
+        drain_buffer(out);
     return out_ok(out);
 }
 
@@ -150,7 +152,7 @@ void nytp_put(struct nytp_out *out, const void *bytes, size_t len)
     if (len > (size_t)(out->end - out->at)) {
         if (!out_ok(out))
             return;
-        drain(out);
+        drain_buffer(out);
         if (len >= BUFFER_SIZE) {
             for (const uint8_t *at = bytes; len > 0 && out_ok(out);) {
                 const size_t piece = len < BUFFER_SIZE ? len : BUFFER_SIZE;
@@ -176,7 +178,7 @@ void nytp_puts(struct nytp_out *out, const char *text)
 
 void nytp_putc(struct nytp_out *out, char c)
 {
-    if (!room(out, 1))
+    if (!make_room(out, 1))
         return;
     *out->at++ = (uint8_t)c;
     out->n_bytes++;
@@ -301,6 +303,8 @@ static bool open_in_place(struct nytp_out *out, int flags)
     return out->impl->fd >= 0;
 }
 
+/* Open the output. A descriptor that is open already and what is no regular file are written
+ * as they are; anything else is written to a temporary file beside it. */
 static bool open_path(struct nytp_out *out)
 {
     struct nytp_out_impl *impl = out->impl;
@@ -389,7 +393,7 @@ const char *nytp_out_temp_path(const struct nytp_out *out)
 bool nytp_out_close(struct nytp_out *out, struct nytp_error *error)
 {
     struct nytp_out_impl *impl = out->impl;
-    finish(out);
+    finish_output(out);
     if (impl->fd >= 0) {
         const int status = close(impl->fd);
         impl->fd = -1;
@@ -432,7 +436,7 @@ void nytp_out_discard(struct nytp_out *out)
 const uint8_t *nytp_out_bytes(struct nytp_out *out, size_t *len)
 {
     static const uint8_t nothing[1] = {0};
-    finish(out);
+    finish_output(out);
     *len = out->impl->memory_len;
     return out->impl->memory != NULL ? out->impl->memory : nothing;
 }

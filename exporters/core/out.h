@@ -20,10 +20,10 @@ struct nytp_out {
     struct nytp_out_impl *impl;
 };
 
-/* path "-", /dev/stdout and /dev/fd/N mean the open descriptor. Nothing is changed under any
- * other `path` before nytp_out_close() succeeds, a symbolic link's target is what gets
- * replaced, and an existing file's mode is kept; devices and FIFOs are written in place.
- * NULL with *error set (without the path, which the caller knows). */
+/* Begin an output. The paths "-", /dev/stdout and /dev/fd/N mean the open descriptor; devices
+ * and FIFOs are written in place. At any other path nothing is changed before nytp_out_close()
+ * succeeds. It then replaces the file, keeping its mode; of a symbolic link it replaces the
+ * target. NULL with *error set (without the path, which the caller knows). */
 struct nytp_out *nytp_out_open(const char *path, struct nytp_error *error);
 
 /* Collects in memory, for tests and fuzzing; bytes are dropped when `keep` is false. */
@@ -33,6 +33,8 @@ struct nytp_out *nytp_out_memory(bool keep);
  * the first put. */
 void nytp_out_gzip(struct nytp_out *out);
 
+/* Put bytes, a NUL-terminated text, one byte, a number, or what printf() would. None of these
+ * says whether it worked: nytp_out_close() does, and `error` at any time. */
 void nytp_put(struct nytp_out *out, const void *bytes, size_t len);
 void nytp_puts(struct nytp_out *out, const char *text);
 void nytp_putc(struct nytp_out *out, char c);

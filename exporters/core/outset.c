@@ -113,7 +113,7 @@ static struct nytp_outset *set_new(enum kind kind)
     return set;
 }
 
-static char *joined(const char *folder, const char *name)
+static char *joined_path(const char *folder, const char *name)
 {
     const size_t len = strlen(folder), name_len = strlen(name);
     char *path = malloc(len + name_len + 2);
@@ -125,6 +125,7 @@ static char *joined(const char *folder, const char *name)
     return path;
 }
 
+/* Make the hidden folder that members are written into. */
 static bool make_temp(struct nytp_outset *set)
 {
     const size_t size = strlen(set->path) + 64;
@@ -340,7 +341,7 @@ struct listing {
 /* The names of the folder's manifest; none when there is no manifest. */
 static void read_manifest(const struct nytp_outset *set, struct listing *listing)
 {
-    char *path = joined(set->path, MANIFEST);
+    char *path = joined_path(set->path, MANIFEST);
     const int fd = path != NULL ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
     free(path);
     listing->text = fd >= 0 ? malloc(MAX_MANIFEST + 1) : NULL;
@@ -368,7 +369,7 @@ static void read_manifest(const struct nytp_outset *set, struct listing *listing
 /* Only plain files and links are removed, never a folder. */
 static void remove_old(struct nytp_outset *set, const char *name)
 {
-    char *path = joined(set->path, name);
+    char *path = joined_path(set->path, name);
     if (path == NULL)
         no_memory(set);
     else if (unlink(path) != 0 && errno != ENOENT)
@@ -427,7 +428,7 @@ static void put_earlier(struct nytp_outset *set, struct nytp_out *out)
     char **new_names = sorted_names(set);
     read_manifest(set, &old);
     for (uint32_t i = 0; new_names != NULL && i < old.n; i++) {
-        char *path = joined(set->path, old.names[i]);
+        char *path = joined_path(set->path, old.names[i]);
         struct stat st;
         if (path != NULL && strchr(old.names[i], '/') == NULL && lstat(path, &st) == 0 &&
             !is_listed(new_names, set->n_names, old.names[i]))
@@ -454,7 +455,7 @@ static bool move_member(struct nytp_outset *set, uint32_t number)
 {
     char from[sizeof unfinished.temp + 16];
     member_path(from, sizeof from, set->temp, number);
-    char *to = joined(set->path, set->names[number]);
+    char *to = joined_path(set->path, set->names[number]);
     const bool ok = to != NULL && rename(from, to) == 0;
     if (to == NULL)
         no_memory(set);
@@ -469,7 +470,7 @@ static void check_places(struct nytp_outset *set)
 {
     for (uint32_t i = 0; i < set->n_names && set->error.status == NYTP_OK; i++) {
         struct stat st;
-        char *path = joined(set->path, set->names[i]);
+        char *path = joined_path(set->path, set->names[i]);
         if (path == NULL)
             no_memory(set);
         else if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))

@@ -13,7 +13,8 @@
 
 struct nytp_outset;
 
-/* The folder is made if it is not there; its parent must be. NULL with *error set. */
+/* Begin a set of members in a folder, which is made if it is not there; its parent must be.
+ * NULL with *error set. */
 struct nytp_outset *nytp_outset_folder(const char *path, struct nytp_error *error);
 
 /* All parts go to this one output, which stays the caller's. NULL when memory is out. */
@@ -34,12 +35,12 @@ struct nytp_out *nytp_outset_member(struct nytp_outset *set, const char *name);
  * are moved into place. Without a manifest, what looks like a page or side file of a report. */
 void nytp_outset_replace(struct nytp_outset *set);
 
-/* Write the manifest, move all members into place. False with *error set; in a
- * folder nothing is changed then unless moving itself failed. `n_left` may be NULL: with
- * nytp_outset_replace(), how many things in the folder are no report's and stay. */
+/* Write the manifest and move all members into place. False with *error set; a folder is then
+ * as it was before, unless moving itself failed. After nytp_outset_replace(), *n_left becomes
+ * the number of things in the folder that are no report's and stay; `n_left` may be NULL. */
 bool nytp_outset_finish(struct nytp_outset *set, struct nytp_error *error, uint32_t *n_left);
 
-/* Gives up what is not finished; accepts NULL. */
+/* Free the set; members that were not finished are removed. Accepts NULL. */
 void nytp_outset_free(struct nytp_outset *set);
 
 /* For a signal handler: remove the unfinished members of the folder that is being written, if

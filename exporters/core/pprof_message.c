@@ -12,15 +12,20 @@
  */
 #include "pprof_message.h"
 #include "../compare/diff.h"
-#include "labels.h"
+#include "pprof_comments.h"
+#include "pprof_entries.h"
+#include "pprof_tables.h"
+#include "pprof_times.h"
+
+#include "../../formats/core/label_records.h"
 #include "stacks.h"
+#include "text.h"
 #include "waits.h"
 
 #include "../../formats/core/arena.h"
 #include "../../formats/core/strings.h"
 #include "../../formats/core/table.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,29 +44,14 @@ const uint8_t nytp_pprof_numbers[NYTP_PPROF_FIELD_COUNT] = {
 
 #define FIELD(message, name) NYTP_PPROF_##message##_##name
 
-#define MAX_COMMENTS 32
+#define MAX_OWN_LABELS 16
 
 enum value {
     VALUE_CALLS,
     VALUE_STATEMENTS,
     VALUE_WALL,
+    VALUE_CPU, /* only of sampled recordings */
     N_VALUES
-};
-
-struct location {
-    uint32_t function, line;
-};
-
-struct function {
-    uint32_t name, filename; /* strings */
-    uint32_t start_line;
-};
-
-/* What a context's own time is made of. */
-struct entry {
-    uint32_t file, line;
-    int64_t ticks;
-    uint64_t statements;
 };
 
 /* A stack of samples that are added up, over processes: the stack of its caller and one more
@@ -77,6 +67,8 @@ struct process_labels {
     uint32_t state;       /* S_WAITING or 0 */
     uint32_t pid, script; /* strings; script 0 = unknown */
     bool of_base;         /* of a difference: counts negatively */
+    uint32_t own[2 * MAX_OWN_LABELS],
+        n_own; /* strings: keys and values of DB::label_profile() */
 };
 
 struct message {
@@ -85,23 +77,15 @@ struct message {
     struct nytp_out *out;
     struct nytp_pprof_encoder *encoder;
     const struct nytp_unit *unit;
-    struct nytp_scale scale;
-    struct nytp_labels *labels;
+    struct nytp_scale scale, cpu_scale;
+    int n_values; /* of a sample: N_VALUES, or VALUE_CPU without that one */
+    struct nytp_pprof_tables tables;
     struct nytp_waits waits;
     struct nytp_stacks stacks;
-    uint32_t *next_member; /* by node: the next one that is kept as the same; NULL = none is */
-
-    struct nytp_strings *strings;
-    struct nytp_table location_ids; /* (sub, file, line, 0) */
-    struct nytp_table function_ids; /* (sub, file, 0, 0) */
-    struct location *locations;
-    struct function *functions;
-    uint32_t n_locations, n_functions;
-    uint32_t locations_size, functions_size;
+    struct nytp_pprof_entries entries;
 
     int64_t *stack; /* location ids of one sample, leaf first */
-    struct entry *entries;
-    uint32_t n_stack, n_entries, stack_size, entries_size;
+    uint32_t n_stack, stack_size;
 
     const struct nytp_export_options *options;
     uint32_t *label_ids; /* strings: key, value of each label that the user gave */
@@ -112,13 +96,12 @@ struct message {
         *caller_stacks; /* by node of the process at hand: its callers, index of `merged` */
     uint32_t n_merged, merged_size, n_caller_stacks, first_node;
 
-    int64_t comments[MAX_COMMENTS]; /* strings */
-    size_t n_comments;
+    struct nytp_pprof_comments comments;
 };
 
 static bool ok(const struct message *m)
 {
-    return m->out->error.status == NYTP_OK;
+    return m->out->error.status == NYTP_OK && !m->tables.no_memory && !m->entries.no_memory;
 }
 
 static bool no_memory(struct message *m)
@@ -140,83 +123,21 @@ enum fixed_string {
     S_SCRIPT,
     S_STATE,
     S_WAITING,
+    S_SAMPLES,
     N_FIXED_STRINGS,
     S_BASE = N_FIXED_STRINGS, /* these two only in a difference */
     S_TRUE
 };
 
 static const char *const fixed_strings[] = {
-    [S_EMPTY] = "",           [S_CALLS] = "calls",
-    [S_COUNT] = "count",      [S_STATEMENTS] = "statements",
-    [S_WALL] = "wall",        [S_NANOSECONDS] = "nanoseconds",
-    [S_PID] = "pid",          [S_SCRIPT] = "script",
-    [S_STATE] = "state",      [S_WAITING] = "waiting",
-    [S_BASE] = "pprof::base", [S_TRUE] = "true",
+    [S_EMPTY] = "",          [S_CALLS] = "calls",
+    [S_COUNT] = "count",     [S_STATEMENTS] = "statements",
+    [S_WALL] = "wall",       [S_NANOSECONDS] = "nanoseconds",
+    [S_PID] = "pid",         [S_SCRIPT] = "script",
+    [S_STATE] = "state",     [S_WAITING] = "waiting",
+    [S_SAMPLES] = "samples", [S_BASE] = "pprof::base",
+    [S_TRUE] = "true",
 };
-
-static uint32_t string_id(struct message *m, const char *text, size_t len)
-{
-    const uint32_t id = nytp_strings_intern(m->strings, text, len);
-    if (id != UINT32_MAX)
-        return id;
-    no_memory(m);
-    return S_EMPTY;
-}
-
-static uint32_t name_id(struct message *m, struct nytp_name name)
-{
-    return string_id(m, name.ptr, name.len);
-}
-
-static uint32_t escaped_id(struct message *m, struct nytp_name name)
-{
-    struct nytp_name escaped;
-    if (nytp_labels_escape(m->labels, name, &escaped))
-        return name_id(m, escaped);
-    no_memory(m);
-    return S_EMPTY;
-}
-
-/* Ids of functions and locations count from 1. */
-static uint32_t function_id(struct message *m, uint32_t sub, uint32_t file)
-{
-    const struct nytp_key key = {sub, file, 0, 0};
-    const uint32_t known = nytp_table_get(&m->function_ids, key);
-    if (known != NYTP_TABLE_NONE)
-        return known;
-    const struct function function = {
-        .name = name_id(m, m->labels->subs[sub]),
-        .filename = name_id(m, m->labels->files[file]),
-        .start_line = file == m->profile->subs[sub].file ? m->profile->subs[sub].first_line : 0,
-    };
-    if (!nytp_grow(&m->functions, &m->functions_size, m->n_functions, sizeof *m->functions) ||
-        !nytp_table_put(&m->function_ids, key, m->n_functions + 1)) {
-        no_memory(m);
-        return 1;
-    }
-    m->functions[m->n_functions++] = function;
-    return m->n_functions;
-}
-
-static uint32_t location_id(struct message *m, uint32_t sub, uint32_t file, uint32_t line)
-{
-    file = nytp_line_file(m->profile, sub, file, line);
-    const struct nytp_key key = {sub, file, line, 0};
-    const uint32_t known = nytp_table_get(&m->location_ids, key);
-    if (known != NYTP_TABLE_NONE)
-        return known;
-    const struct location location = {
-        .function = function_id(m, sub, file),
-        .line = line,
-    };
-    if (!nytp_grow(&m->locations, &m->locations_size, m->n_locations, sizeof *m->locations) ||
-        !nytp_table_put(&m->location_ids, key, m->n_locations + 1)) {
-        no_memory(m);
-        return 1;
-    }
-    m->locations[m->n_locations++] = location;
-    return m->n_locations;
-}
 
 /* ---- samples ---- */
 
@@ -238,7 +159,8 @@ static void build_stack(struct message *m, uint32_t n)
     for (uint32_t outer = nytp_stacks_outer(&m->stacks, n); outer != n && ok(m);
          n = outer, outer = nytp_stacks_outer(&m->stacks, n)) {
         const struct nytp_node *site = &nodes[nytp_stacks_site(&m->stacks, n)];
-        push_location(m, location_id(m, nodes[outer].sub, site->file, site->line));
+        push_location(
+            m, nytp_pprof_location_id(&m->tables, nodes[outer].sub, site->file, site->line));
     }
 }
 
@@ -260,10 +182,12 @@ static void put_sample(struct message *m, const struct process_labels *labels, u
     m->stack[0] = leaf;
     e->open(e, FIELD(PROFILE, sample));
     e->integers(e, FIELD(SAMPLE, location_id), m->stack, m->n_stack);
-    e->integers(e, FIELD(SAMPLE, value), values, N_VALUES);
+    e->integers(e, FIELD(SAMPLE, value), values, (uint32_t)m->n_values);
     put_label(m, S_PID, labels->pid);
     put_label(m, S_SCRIPT, labels->script);
     put_label(m, S_STATE, labels->state);
+    for (uint32_t i = 0; i < labels->n_own; i++)
+        put_label(m, labels->own[2 * i], labels->own[2 * i + 1]);
     for (uint32_t i = 0; i < m->options->labels.n; i++)
         put_label(m, m->label_ids[2 * i], m->label_ids[2 * i + 1]);
     if (labels->of_base)
@@ -278,6 +202,9 @@ static bool wants_label(const struct message *m, const char *name)
     return m->options->auto_labels == NULL || strstr(m->options->auto_labels, name) != NULL;
 }
 
+/* The stack that is `parent` with one more location, made if it is not there; 0 when memory is
+ * out, which the message then knows. A `parent` of UINT32_MAX makes a root, whose location is
+ * the string of its label. */
 static uint32_t merged_stack(struct message *m, uint32_t parent, uint32_t location,
                              const struct process_labels *labels, uint32_t state)
 {
@@ -313,13 +240,15 @@ static uint32_t caller_stack(struct message *m, const struct process_labels *lab
     if (outer == n)
         stack = merged_stack(m, UINT32_MAX, labels->script, labels, 0);
     else /* the outer one was seen before: its index is lower */
-        stack =
-            merged_stack(m, m->caller_stacks[outer - m->first_node] - 1,
-                         location_id(m, nodes[outer].sub, site->file, site->line), labels, 0);
+        stack = merged_stack(
+            m, m->caller_stacks[outer - m->first_node] - 1,
+            nytp_pprof_location_id(&m->tables, nodes[outer].sub, site->file, site->line),
+            labels, 0);
     *known = stack + 1;
     return stack;
 }
 
+/* Add the values of a sample to the merged stack that it has. */
 static void add_merged(struct message *m, const struct process_labels *labels, uint32_t n,
                        uint32_t leaf, const int64_t *values)
 {
@@ -329,6 +258,8 @@ static void add_merged(struct message *m, const struct process_labels *labels, u
         m->merged[stack].values[i] += values[i];
 }
 
+/* Begin a process, whose nodes go from `first` to before `end`: none of its caller stacks is
+ * known. */
 static bool begin_merged(struct message *m, uint32_t first, uint32_t end)
 {
     if (end - first > m->n_caller_stacks) {
@@ -343,13 +274,20 @@ static bool begin_merged(struct message *m, uint32_t first, uint32_t end)
     return true;
 }
 
+static bool has_value(const int64_t *values)
+{
+    for (int i = 0; i < N_VALUES; i++)
+        if (values[i] != 0)
+            return true;
+    return false;
+}
+
+/* Write the merged stacks that have any value as samples. */
 static void put_merged(struct message *m)
 {
     for (uint32_t i = 0; i < m->n_merged && ok(m); i++) {
         const struct merged_stack *merged = &m->merged[i];
-        if (merged->parent == i ||
-            (merged->values[VALUE_CALLS] == 0 && merged->values[VALUE_STATEMENTS] == 0 &&
-             merged->values[VALUE_WALL] == 0))
+        if (merged->parent == i || !has_value(merged->values))
             continue;
         struct process_labels labels = {.state = merged->state, .of_base = merged->of_base};
         m->n_stack = 0;
@@ -360,69 +298,6 @@ static void put_merged(struct message *m)
         if (ok(m))
             put_sample(m, &labels, (uint32_t)m->stack[0], merged->values);
     }
-}
-
-static void add_entry(struct message *m, uint32_t file, uint32_t line, int64_t ticks,
-                      uint64_t statements)
-{
-    if (!nytp_grow(&m->entries, &m->entries_size, m->n_entries, sizeof *m->entries)) {
-        no_memory(m);
-        return;
-    }
-    m->entries[m->n_entries++] =
-        (struct entry){.file = file, .line = line, .ticks = ticks, .statements = statements};
-}
-
-static int compare_entries(const void *left, const void *right)
-{
-    const struct entry *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return (a->line > b->line) - (a->line < b->line);
-}
-
-/* Entries of several contexts on one stack: one entry per line. */
-static void merge_entries(struct message *m)
-{
-    if (m->n_entries > 0)
-        qsort(m->entries, m->n_entries, sizeof *m->entries, compare_entries);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < m->n_entries; i++) {
-        struct entry *last = n > 0 ? &m->entries[n - 1] : NULL;
-        if (last != NULL && compare_entries(last, &m->entries[i]) == 0) {
-            last->ticks += m->entries[i].ticks;
-            last->statements += m->entries[i].statements;
-        } else {
-            m->entries[n++] = m->entries[i];
-        }
-    }
-    m->n_entries = n;
-}
-
-/* Gather what was spent in a context, and in those pruned into it. Returns its calls. */
-static uint64_t gather(struct message *m, uint32_t n)
-{
-    const struct nytp_profile *profile = m->profile;
-    uint64_t calls = 0;
-    uint32_t n_members = 0;
-    m->n_entries = 0;
-    for (uint32_t member = n;; member = m->next_member[member]) {
-        const struct nytp_node *node = &profile->nodes[member];
-        const struct nytp_node_line *lines = &profile->node_lines[node->first_node_line];
-        for (uint32_t i = 0; i < node->n_node_lines; i++)
-            add_entry(m, lines[i].file, lines[i].line, lines[i].ticks, lines[i].statements);
-        calls += node->calls;
-        n_members++;
-        if (m->next_member == NULL || m->next_member[member] == 0)
-            break;
-    }
-    if (m->n_entries == 0 && calls > 0 && ok(m)) {
-        const struct nytp_sub *sub = &profile->subs[profile->nodes[n].sub];
-        add_entry(m, sub->file, sub->first_line, 0, 0);
-    }
-    if (n_members > 1)
-        merge_entries(m);
-    return calls;
 }
 
 /* pprof takes values below zero for a difference between profiles, and their size for time. */
@@ -438,51 +313,63 @@ static int64_t wall_value(struct message *m, int64_t ticks)
 static void put_context(struct message *m, const struct process_labels *labels, uint32_t n)
 {
     const uint32_t sub = m->profile->nodes[n].sub;
-    uint64_t calls = gather(m, n);
+    uint64_t calls = nytp_pprof_entries_of(&m->entries, n);
     m->n_stack = 0;
-    for (uint32_t i = 0; i < m->n_entries && ok(m); i++) {
-        const struct entry *entry = &m->entries[i];
+    for (uint32_t i = 0; i < m->entries.n && ok(m); i++) {
+        const struct nytp_pprof_entry *entry = &m->entries.at[i];
         const int64_t sign = labels->of_base ? -1 : 1;
         const int64_t values[N_VALUES] = {
             [VALUE_CALLS] = sign * (int64_t)calls,
             [VALUE_STATEMENTS] = sign * (int64_t)entry->statements,
             [VALUE_WALL] = sign * wall_value(m, entry->ticks),
+            [VALUE_CPU] = sign * nytp_scale_next(&m->cpu_scale, entry->cpu_ticks),
         };
         calls = 0;
-        if (values[VALUE_CALLS] == 0 && values[VALUE_STATEMENTS] == 0 &&
-            values[VALUE_WALL] == 0)
+        if (!has_value(values))
             continue;
         if (m->caller_stacks != NULL) {
-            add_merged(m, labels, n, location_id(m, sub, entry->file, entry->line), values);
+            add_merged(m, labels, n,
+                       nytp_pprof_location_id(&m->tables, sub, entry->file, entry->line),
+                       values);
             continue;
         }
         if (m->n_stack == 0)
             build_stack(m, n);
-        const uint32_t leaf = location_id(m, sub, entry->file, entry->line);
+        const uint32_t leaf = nytp_pprof_location_id(&m->tables, sub, entry->file, entry->line);
         if (ok(m))
             put_sample(m, labels, leaf, values);
     }
 }
 
-/* Chain the pruned contexts to those they are counted on, in index order. */
-static bool link_members(struct message *m)
+static void add_own_label(struct message *m, struct nytp_str key, struct nytp_str value,
+                          struct process_labels *labels)
 {
-    if (m->stacks.n_pruned == 0)
-        return true;
-    const uint32_t n_nodes = m->profile->n_nodes;
-    m->next_member = calloc((size_t)n_nodes + 1, sizeof *m->next_member);
-    if (m->next_member == NULL)
-        return false;
-    for (uint32_t n = n_nodes; n-- > 0;) {
-        const uint32_t kept = nytp_stacks_kept(&m->stacks, n);
-        if (kept == n)
-            continue;
-        m->next_member[n] = m->next_member[kept];
-        m->next_member[kept] = n;
-    }
-    return true;
+    uint32_t *const own = &labels->own[2 * labels->n_own++];
+    own[0] = nytp_pprof_string_id(&m->tables, key.ptr, key.len);
+    own[1] = nytp_pprof_string_id(&m->tables, value.ptr, value.len);
 }
 
+/* Of a thread other than the first. */
+static void add_thread_label(struct message *m, uint32_t thread, struct process_labels *labels)
+{
+    char number[16];
+    const int len = snprintf(number, sizeof number, "%lu", (unsigned long)thread);
+    if (thread > 0)
+        add_own_label(m, (struct nytp_str){.ptr = "thread", .len = 6},
+                      (struct nytp_str){.ptr = number, .len = (uint32_t)len}, labels);
+}
+
+/* As the recording has them; what is no printable text there is written as \xHH already. */
+static void add_own_labels(struct message *m, struct nytp_name text,
+                           struct process_labels *labels)
+{
+    struct nytp_str rest = {.ptr = text.ptr, .len = text.len}, key, value;
+    while (labels->n_own < MAX_OWN_LABELS && nytp_labels_next(&rest, &key, &value))
+        add_own_label(m, key, value, labels);
+}
+
+/* Write the samples of a process, or add them to the merged stacks where processes are not
+ * told apart. */
 static void put_process(struct message *m, uint32_t index)
 {
     const struct nytp_profile *profile = m->profile;
@@ -494,12 +381,17 @@ static void put_process(struct message *m, uint32_t index)
     char pid[16];
     const int len = snprintf(pid, sizeof pid, "%lu", (unsigned long)process->pid);
     struct process_labels labels = {
-        .pid = merges ? 0 : string_id(m, pid, (size_t)len),
-        .script = wants_label(m, "script")
-                      ? escaped_id(m, profile->parts[process->part].application)
-                      : 0,
+        .pid = merges ? 0 : nytp_pprof_string_id(&m->tables, pid, (size_t)len),
+        .script =
+            wants_label(m, "script")
+                ? nytp_pprof_escaped_id(&m->tables, profile->parts[process->part].application)
+                : 0,
         .of_base = m->side_of_part != NULL && m->side_of_part[process->part] == NYTP_DIFF_BASE,
     };
+    if (!merges) {
+        add_thread_label(m, process->thread, &labels);
+        add_own_labels(m, process->labels, &labels);
+    }
     for (uint32_t n = process->root; n < end && ok(m); n++) {
         if (nytp_stacks_kept(&m->stacks, n) != n)
             continue;
@@ -536,7 +428,7 @@ static void put_mapping(struct message *m)
     e->integer(e, FIELD(MAPPING, id), 1);
     if (m->profile->n_parts > 0)
         put_integer(m, FIELD(MAPPING, filename),
-                    escaped_id(m, m->profile->parts[0].application));
+                    nytp_pprof_escaped_id(&m->tables, m->profile->parts[0].application));
     e->flag(e, FIELD(MAPPING, has_functions));
     e->flag(e, FIELD(MAPPING, has_filenames));
     e->flag(e, FIELD(MAPPING, has_line_numbers));
@@ -547,13 +439,13 @@ static void put_mapping(struct message *m)
 static void put_locations(struct message *m)
 {
     struct nytp_pprof_encoder *e = m->encoder;
-    for (uint32_t i = 0; i < m->n_locations; i++) {
+    for (uint32_t i = 0; i < m->tables.n_locations; i++) {
         e->open(e, FIELD(PROFILE, location));
         e->integer(e, FIELD(LOCATION, id), (int64_t)i + 1);
         e->integer(e, FIELD(LOCATION, mapping_id), 1);
         e->open(e, FIELD(LOCATION, line));
-        e->integer(e, FIELD(LINE, function_id), m->locations[i].function);
-        put_integer(m, FIELD(LINE, line), m->locations[i].line);
+        e->integer(e, FIELD(LINE, function_id), m->tables.locations[i].function);
+        put_integer(m, FIELD(LINE, line), m->tables.locations[i].line);
         e->close(e);
         e->close(e);
     }
@@ -562,8 +454,8 @@ static void put_locations(struct message *m)
 static void put_functions(struct message *m)
 {
     struct nytp_pprof_encoder *e = m->encoder;
-    for (uint32_t i = 0; i < m->n_functions; i++) {
-        const struct function *function = &m->functions[i];
+    for (uint32_t i = 0; i < m->tables.n_functions; i++) {
+        const struct nytp_pprof_function *function = &m->tables.functions[i];
         e->open(e, FIELD(PROFILE, function));
         e->integer(e, FIELD(FUNCTION, id), (int64_t)i + 1);
         put_integer(m, FIELD(FUNCTION, name), function->name);
@@ -575,102 +467,10 @@ static void put_functions(struct message *m)
 
 static void put_strings(struct message *m)
 {
-    const uint32_t n = nytp_strings_count(m->strings);
+    const uint32_t n = nytp_strings_count(m->tables.strings);
     for (uint32_t i = 0; i < n; i++)
         m->encoder->text(m->encoder, FIELD(PROFILE, string_table),
-                         nytp_strings_get(m->strings, i));
-}
-
-/* Seconds of a clock as nanoseconds; 0 for what is no time of day. */
-static int64_t nanoseconds(double seconds)
-{
-    return seconds > 0 && seconds < 9e9 ? (int64_t)(seconds * 1e9) : 0;
-}
-
-static int64_t start_nanoseconds(const struct nytp_profile *profile)
-{
-    int64_t start = 0;
-    for (uint32_t i = 0; i < profile->n_processes; i++) {
-        const struct nytp_process *process = &profile->processes[i];
-        int64_t s = nanoseconds(process->start_s);
-        if (s == 0)
-            s = nanoseconds(profile->parts[process->part].basetime_s);
-        if (s != 0 && (start == 0 || s < start))
-            start = s;
-    }
-    return start;
-}
-
-/* From the first start to the last end; of one process not less than its profiled time, of
- * which pprof prints the percentage. */
-static int64_t duration_nanoseconds(const struct nytp_profile *profile, int64_t start)
-{
-    int64_t end = 0;
-    for (uint32_t i = 0; i < profile->n_processes; i++) {
-        const int64_t s = nanoseconds(profile->processes[i].end_s);
-        end = s > end ? s : end;
-    }
-    struct nytp_scale scale;
-    nytp_scale_init(&scale, nytp_unit_find("ns"), profile->ticks_per_sec);
-    const int64_t total = nytp_scale_once(&scale, profile->total_ticks);
-    const int64_t wall = end > start && start > 0 ? end - start : 0;
-    return wall > total || (profile->n_processes > 1 && wall > 0) ? wall : total;
-}
-
-/* Text fields must be UTF-8, and an error message may have been cut anywhere. */
-static void replace_non_ascii(char *text)
-{
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text >= 0x80)
-            *text = '?';
-}
-
-__attribute__((format(printf, 2, 3))) static void add_comment(struct message *m,
-                                                              const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (m->n_comments == MAX_COMMENTS)
-        return;
-    if (!nytp_utf8_valid(text, strlen(text)))
-        replace_non_ascii(text);
-    const struct nytp_name name = {.ptr = text, .len = (uint32_t)strlen(text)};
-    m->comments[m->n_comments++] = escaped_id(m, name);
-}
-
-static void add_part_comments(struct message *m, const struct nytp_part *part)
-{
-    if (part->application.len > 0)
-        add_comment(m, "script: %s", part->application.ptr);
-    if (part->perl_version.len > 0)
-        add_comment(m, "perl: %s", part->perl_version.ptr);
-    if (part->xs_version.len > 0)
-        add_comment(m, "recorder: %s", part->xs_version.ptr);
-    if (part->partial)
-        add_comment(m, "partial: %s", part->error.message);
-}
-
-static void add_comments(struct message *m)
-{
-    const struct nytp_profile *profile = m->profile;
-    if (profile->n_parts == 1) {
-        add_part_comments(m, &profile->parts[0]);
-    } else {
-        add_comment(m, "merged from %lu recordings", (unsigned long)profile->n_parts);
-        for (uint32_t i = 0; i < profile->n_parts; i++)
-            if (profile->parts[i].partial)
-                add_comment(m, "partial: %s: %s", profile->parts[i].path.ptr,
-                            profile->parts[i].error.message);
-    }
-    if (profile->estimated_tree)
-        add_comment(m, "estimated: stacks, from call counts (no call events)");
-    else if (!(profile->has & NYTP_HAS_ENTRIES))
-        add_comment(m, "estimated: lines within stacks (no call entry events)");
-    if (m->stacks.n_pruned > 0)
-        add_comment(m, "pruned: %llu deeper contexts", (unsigned long long)m->stacks.n_pruned);
+                         nytp_strings_get(m->tables.strings, i));
 }
 
 /* The user's labels: strings, and a comment for each. */
@@ -682,21 +482,18 @@ static void add_labels(struct message *m)
         const char *text = labels->at[i];
         const size_t key_len = strcspn(text, "=");
         const char *value = text + key_len + (text[key_len] == '=');
-        m->label_ids[2 * i] = escaped_id(m, (struct nytp_name){text, (uint32_t)key_len});
-        m->label_ids[2 * i + 1] =
-            escaped_id(m, (struct nytp_name){value, (uint32_t)strlen(value)});
-        add_comment(m, "label: %s", text);
+        m->label_ids[2 * i] =
+            nytp_pprof_escaped_id(&m->tables, (struct nytp_name){text, (uint32_t)key_len});
+        m->label_ids[2 * i + 1] = nytp_pprof_escaped_id(
+            &m->tables, (struct nytp_name){value, (uint32_t)strlen(value)});
+        nytp_pprof_comment(&m->comments, &m->tables, "label: %s", text);
     }
     if (m->label_ids == NULL)
         no_memory(m);
 }
 
-static int64_t tick_nanoseconds(const struct nytp_profile *profile)
-{
-    const int64_t ns = profile->ticks_per_sec > 0 ? 1000000000 / profile->ticks_per_sec : 0;
-    return ns > 0 ? ns : 1;
-}
-
+/* Write all fields in the order of their numbers. Strings that later fields refer to must be
+ * interned before the table of strings is written. */
 static void put_message(struct message *m)
 {
     struct nytp_pprof_encoder *e = m->encoder;
@@ -705,14 +502,24 @@ static void put_message(struct message *m)
                                ? sizeof fixed_strings / sizeof *fixed_strings
                                : N_FIXED_STRINGS;
     for (size_t i = 0; i < n_fixed; i++)
-        string_id(m, fixed_strings[i], strlen(fixed_strings[i]));
+        nytp_pprof_string_id(&m->tables, fixed_strings[i], strlen(fixed_strings[i]));
     add_labels(m);
-    add_comments(m); /* their strings come before the fields that refer to them */
+    nytp_pprof_comment_all(
+        &m->comments, &m->tables,
+        m->stacks.n_pruned); /* their strings come before the fields that refer to them */
 
     put_value_type(m, FIELD(PROFILE, sample_type), S_CALLS, S_COUNT);
-    put_value_type(m, FIELD(PROFILE, sample_type), S_STATEMENTS, S_COUNT);
-    put_value_type(m, FIELD(PROFILE, sample_type), S_WALL,
-                   string_id(m, m->unit->long_name, strlen(m->unit->long_name)));
+    const char *const counted = nytp_text_counted(m->profile) == NYTP_COUNTED_BOTH
+                                    ? "counts"
+                                    : nytp_text_statements(m->profile);
+    put_value_type(m, FIELD(PROFILE, sample_type),
+                   nytp_pprof_string_id(&m->tables, counted, strlen(counted)), S_COUNT);
+    const uint32_t unit =
+        nytp_pprof_string_id(&m->tables, m->unit->long_name, strlen(m->unit->long_name));
+    put_value_type(m, FIELD(PROFILE, sample_type), S_WALL, unit);
+    if (profile->sampled)
+        put_value_type(m, FIELD(PROFILE, sample_type),
+                       nytp_pprof_string_id(&m->tables, "cpu", 3), unit);
     for (uint32_t i = 0; i < profile->n_processes && ok(m); i++)
         put_process(m, i);
     put_merged(m);
@@ -720,13 +527,14 @@ static void put_message(struct message *m)
     put_locations(m);
     put_functions(m);
     put_strings(m);
-    const int64_t start = start_nanoseconds(profile);
+    const int64_t start = nytp_pprof_start_nanoseconds(profile);
     put_integer(m, FIELD(PROFILE, time_nanos), start);
-    put_integer(m, FIELD(PROFILE, duration_nanos), duration_nanoseconds(profile, start));
+    put_integer(m, FIELD(PROFILE, duration_nanos),
+                nytp_pprof_duration_nanoseconds(profile, start));
     put_value_type(m, FIELD(PROFILE, period_type), S_WALL, S_NANOSECONDS);
-    put_integer(m, FIELD(PROFILE, period), tick_nanoseconds(profile));
-    if (m->n_comments > 0)
-        e->integers(e, FIELD(PROFILE, comment), m->comments, m->n_comments);
+    put_integer(m, FIELD(PROFILE, period), nytp_pprof_tick_nanoseconds(profile));
+    if (m->comments.n > 0)
+        e->integers(e, FIELD(PROFILE, comment), m->comments.ids, m->comments.n);
     put_integer(m, FIELD(PROFILE, default_sample_type), S_WALL);
 }
 
@@ -741,30 +549,27 @@ bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_
         .out = out,
         .encoder = encoder,
         .unit = options->unit != NULL ? options->unit : nytp_unit_find("ns"),
-        .labels = nytp_labels_new(profile),
-        .strings = nytp_strings_new(),
     };
     nytp_scale_init(&m.scale, m.unit, profile->ticks_per_sec);
-    if (m.labels != NULL && m.strings != NULL &&
-        nytp_stacks_init(&m.stacks, profile, options) && link_members(&m) &&
+    m.cpu_scale = m.scale;
+    m.n_values = profile->sampled ? N_VALUES : VALUE_CPU;
+    if (nytp_pprof_tables_init(&m.tables, profile) &&
+        nytp_stacks_init(&m.stacks, profile, options) &&
+        nytp_pprof_entries_init(&m.entries, profile, &m.stacks) &&
         nytp_waits_init(&m.waits, profile, options->waits, &out->error))
         put_message(&m);
     else
         no_memory(&m);
     free(m.stack);
-    free(m.entries);
-    free(m.locations);
-    free(m.functions);
-    free(m.next_member);
+    nytp_pprof_entries_free(&m.entries);
     free(m.label_ids);
     free(m.merged);
     free(m.caller_stacks);
     nytp_table_free(&m.merged_ids);
-    nytp_table_free(&m.location_ids);
-    nytp_table_free(&m.function_ids);
     nytp_stacks_free(&m.stacks);
     nytp_waits_free(&m.waits);
-    nytp_strings_free(m.strings);
-    nytp_labels_free(m.labels);
+    nytp_pprof_tables_free(&m.tables);
+    if (m.tables.no_memory || m.entries.no_memory)
+        no_memory(&m);
     return ok(&m);
 }

@@ -16,10 +16,13 @@ enum nytp_pprof_field {
     NYTP_PPROF_FIELD_COUNT
 };
 
+/* Of each field, as in pprof_fields.def. */
 extern const char *const nytp_pprof_names[NYTP_PPROF_FIELD_COUNT];
 extern const uint8_t nytp_pprof_numbers[NYTP_PPROF_FIELD_COUNT];
 
-/* Embed as first member. Failures go to out->error. */
+/* How a field is written: the binary form (pprof.c) and the text form (pprof_text.c) each have
+ * one of these as the first member of a struct of their own. Failures go to the output's error.
+ */
 struct nytp_pprof_encoder {
     /* Fields up to the matching close() belong to a message inside the current one. */
     void (*open)(struct nytp_pprof_encoder *encoder, enum nytp_pprof_field field);
@@ -35,8 +38,8 @@ struct nytp_pprof_encoder {
                  struct nytp_name text);
 };
 
-/* Give the whole message to the encoder. With `side_of_part` (compare/diff.h; else NULL) it is a
- * difference as pprof itself writes it: samples of the base's side count negatively and have
+/* Give the whole message to the encoder. With `side_of_part` (compare/diff.h; else NULL) it is
+ * a difference as pprof itself writes it: samples of the base's side count negatively and have
  * the label pprof::base. False with out->error set. */
 bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_of_part,
                         const struct nytp_export_options *options, struct nytp_out *out,

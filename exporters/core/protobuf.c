@@ -22,7 +22,7 @@ void nytp_pb_free(struct nytp_pb *pb)
     memset(pb, 0, sizeof *pb);
 }
 
-static bool room(struct nytp_pb *pb, size_t need)
+static bool make_room(struct nytp_pb *pb, size_t need)
 {
     if (pb->failed)
         return false;
@@ -60,7 +60,7 @@ static size_t encode_varint(uint8_t *at, uint64_t value)
 
 void nytp_pb_varint(struct nytp_pb *pb, uint64_t value)
 {
-    if (room(pb, MAX_VARINT))
+    if (make_room(pb, MAX_VARINT))
         pb->len += encode_varint(pb->bytes + pb->len, value);
 }
 
@@ -91,7 +91,7 @@ void nytp_pb_bytes(struct nytp_pb *pb, uint32_t field, const void *bytes, size_t
 {
     put_key(pb, field, WIRE_LEN);
     nytp_pb_varint(pb, len);
-    if (len == 0 || !room(pb, len))
+    if (len == 0 || !make_room(pb, len))
         return;
     memcpy(pb->bytes + pb->len, bytes, len);
     pb->len += len;
@@ -100,7 +100,7 @@ void nytp_pb_bytes(struct nytp_pb *pb, uint32_t field, const void *bytes, size_t
 size_t nytp_pb_begin(struct nytp_pb *pb, uint32_t field)
 {
     put_key(pb, field, WIRE_LEN);
-    if (room(pb, 1))
+    if (make_room(pb, 1))
         pb->len++;
     return pb->len;
 }
@@ -112,7 +112,7 @@ void nytp_pb_end(struct nytp_pb *pb, size_t mark)
     const size_t body = pb->len - mark;
     const size_t extra = varint_len(body) - 1;
     if (extra > 0) {
-        if (!room(pb, extra))
+        if (!make_room(pb, extra))
             return;
         memmove(pb->bytes + mark + extra, pb->bytes + mark, body);
         pb->len += extra;

@@ -46,7 +46,7 @@ static uint32_t same_sub_outside(const struct nytp_stacks *stacks, uint32_t node
 }
 
 /* Where a node goes whose parent is kept as `outer`, when nobody like it was there before. */
-static uint32_t place(const struct bounding *bounding, uint32_t n, uint32_t outer)
+static uint32_t place_node(const struct bounding *bounding, uint32_t n, uint32_t outer)
 {
     const struct nytp_stacks *stacks = bounding->stacks;
     const struct nytp_node *node = &stacks->profile->nodes[n];
@@ -61,6 +61,7 @@ static uint32_t place(const struct bounding *bounding, uint32_t n, uint32_t oute
     return same != NYTP_TABLE_NONE ? same : n;
 }
 
+/* Decide where one context counts: on itself, or on an outer one that it is pruned into. */
 static bool bound_node(struct bounding *bounding, uint32_t n)
 {
     struct nytp_stacks *stacks = bounding->stacks;
@@ -73,7 +74,7 @@ static bool bound_node(struct bounding *bounding, uint32_t n)
     const struct nytp_key key = {outer, node->sub, node->file, node->line};
     uint32_t kept = nytp_table_get(&bounding->children, key);
     if (kept == NYTP_TABLE_NONE) {
-        kept = place(bounding, n, outer);
+        kept = place_node(bounding, n, outer);
         if (!nytp_table_put(&bounding->children, key, kept))
             return false;
     }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Stacks of bounded depth. A context n frames deep costs n frames to write; twenty thousand
- * levels of recursion would be 200 million. So contexts beyond a bound are pruned:
+ * levels of recursion would be 200 million. So contexts beyond a bound are pruned. The model is
+ * not changed: for each of its nodes these tables say on which node's stack it is counted, and
+ * a format that writes stacks asks them instead of the model's own parents.
  *
  * - default bound: a frame beyond it is put on the nearest frame of the same sub further out,
  *   which is there in any recursion, together with what it calls. A sub that is not on the
@@ -28,11 +30,14 @@ struct nytp_stacks {
     uint64_t n_pruned; /* nodes for which kept[n] != n */
 };
 
-/* False when there is no memory. */
+/* `profile` must outlive the stacks; max_depth and collapse_recursion are taken from `options`.
+ * False when there is no memory; nytp_stacks_free() in either case. */
 bool nytp_stacks_init(struct nytp_stacks *stacks, const struct nytp_profile *profile,
                       const struct nytp_export_options *options);
 void nytp_stacks_free(struct nytp_stacks *stacks);
 
+/* The three tables for a node, where nothing was pruned too. nytp_stacks_outer() and
+ * nytp_stacks_site() are for kept nodes only. */
 static inline uint32_t nytp_stacks_kept(const struct nytp_stacks *stacks, uint32_t node)
 {
     return stacks->kept != NULL ? stacks->kept[node] : node;

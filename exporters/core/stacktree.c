@@ -11,6 +11,7 @@
 #include "stacks.h"
 
 #include "../../formats/core/arena.h"
+#include "../../formats/core/profile.h"
 #include "../../formats/core/table.h"
 
 #include <stdlib.h>
@@ -59,6 +60,8 @@ static uint32_t intern_frame(struct builder *b, uint32_t sub, bool unreturned, u
     return id;
 }
 
+/* The stack that is `parent` with one more frame, made if it is not there; NONE when memory is
+ * out. */
 static uint32_t intern_stack(struct builder *b, uint32_t parent, uint32_t frame)
 {
     if (parent == NONE || frame == NONE)
@@ -103,8 +106,16 @@ static bool add(struct builder *b, uint32_t below, const struct nytp_node *node,
 
 static int64_t node_line_value(const struct builder *b, const struct nytp_node_line *line)
 {
-    return b->options->weight == NYTP_WEIGHT_STATEMENTS ? (int64_t)line->statements
-                                                        : line->ticks;
+    switch (b->options->weight) {
+    case NYTP_WEIGHT_STATEMENTS:
+        return (int64_t)line->statements;
+    case NYTP_WEIGHT_CPU:
+        return line->cpu_ticks;
+    case NYTP_WEIGHT_TIME:
+    case NYTP_WEIGHT_CALLS:
+        break;
+    }
+    return line->ticks;
 }
 
 /* Put the node's own value on the stack of `kept` or, with lines, on those of its lines. */
@@ -256,11 +267,37 @@ struct nytp_stacktree *nytp_stacktree_new(const struct nytp_profile *profile,
     return new_tree(profile, options, process, NULL, by_name);
 }
 
+/* The base's values add up to what the new side's do, each in proportion; what rounding leaves of one
+ * goes to the next. */
+static void normalize(struct nytp_stacktree *tree)
+{
+    int64_t now = 0, base = 0, given = 0;
+    __int128 seen = 0;
+    for (uint32_t i = 0; i < tree->n_stacks; i++) {
+        struct nytp_stack *stack = &tree->stacks[i];
+        now = nytp_ticks_sum(now, stack->value > 0 ? stack->value : 0);
+        base = nytp_ticks_sum(base, stack->base > 0 ? stack->base : 0);
+    }
+    for (uint32_t i = 0; now > 0 && base > 0 && i < tree->n_stacks; i++) {
+        struct nytp_stack *stack = &tree->stacks[i];
+        if (stack->base <= 0)
+            continue;
+        seen += stack->base;
+        const int64_t due = (int64_t)(seen < base ? seen * now / base : now);
+        stack->base = due - given;
+        given = due;
+    }
+}
+
 struct nytp_stacktree *nytp_stacktree_of_sides(const struct nytp_profile *profile,
                                                const struct nytp_export_options *options,
                                                const uint8_t *side_of_part, bool by_name)
 {
-    return new_tree(profile, options, NYTP_ALL_PROCESSES, side_of_part, by_name);
+    struct nytp_stacktree *tree =
+        new_tree(profile, options, NYTP_ALL_PROCESSES, side_of_part, by_name);
+    if (tree != NULL && options->normalize)
+        normalize(tree);
+    return tree;
 }
 
 void nytp_stacktree_free(struct nytp_stacktree *tree)

@@ -12,8 +12,8 @@
 #define NYTP_ALL_PROCESSES UINT32_MAX
 
 struct nytp_stack_frame {
-    uint32_t sub;
-    bool unreturned;
+    uint32_t sub;        /* of the profile; the first of its name with `by_name` */
+    bool unreturned;     /* stands for calls that never returned */
     uint32_t file, line; /* where it was executing; 0,0 without option `lines` */
 };
 
@@ -39,28 +39,31 @@ struct nytp_stacktree {
     uint32_t max_depth; /* of all stacks */
 };
 
-/* Of one process, or of NYTP_ALL_PROCESSES merged. `weight`, `max_depth`,
- * `collapse_recursion` and `lines` are the user's; with `lines` a frame carries the line of
- * the call, the last one the line of the statement. `by_name`: subs of the same name in
- * different files are one frame. NULL when memory is out. */
+/* The stacks of one process, or of NYTP_ALL_PROCESSES merged. Of the options it heeds `weight`,
+ * `max_depth`, `collapse_recursion` and `lines`; with `lines` a frame carries the line of the
+ * call, the last one the line of the statement. `by_name`: subs of the same name in different
+ * files are one frame. NULL when memory is out; nytp_stacktree_free() at the end. */
 struct nytp_stacktree *nytp_stacktree_new(const struct nytp_profile *profile,
                                           const struct nytp_export_options *options,
                                           uint32_t process, bool by_name);
-/* Frames become one: same[frame] is the frame that stands for it, itself or another. Stacks
- * that become equal are added up. To be called before nytp_stacktree_sort(). False when memory
- * is out. */
+/* Make several frames one: same[frame] is the frame that stands for it, itself or another.
+ * Stacks that become equal are added up. To be called before nytp_stacktree_sort(). False when
+ * memory is out. */
 bool nytp_stacktree_merge_frames(struct nytp_stacktree *tree, const uint32_t *same);
 
-/* Of two sides (compare/diff.h): all processes, those whose part is of the base's side counted
- * by themselves. */
+/* The stacks of two sides of a comparison (compare/diff.h). All processes are merged; the
+ * values of those whose part is of the base's side go to `base`, those of others to `value`.
+ * With the option `normalize` the base's are made larger or smaller in proportion, so that both
+ * sides have the same sum. */
 struct nytp_stacktree *nytp_stacktree_of_sides(const struct nytp_profile *profile,
                                                const struct nytp_export_options *options,
                                                const uint8_t *side_of_part, bool by_name);
 void nytp_stacktree_free(struct nytp_stacktree *tree);
 
-/* Fix the order of walks. ranks[2 * frame] places the stack that ends in `frame`,
- * ranks[2 * frame + 1] all stacks that go on from it, among those with the same beginning.
- * NULL = in order of sub, line, the shorter stack first. False when memory is out. */
+/* Fix the order in which the stacks are walked over. ranks[2 * frame] places the stack that
+ * ends in `frame`, ranks[2 * frame + 1] all stacks that go on from it, among those with the
+ * same beginning. NULL = in order of sub, line, the shorter stack first. False when memory is
+ * out. */
 bool nytp_stacktree_sort(struct nytp_stacktree *tree, const uint32_t *ranks);
 
 /* Visits every stack whose value, or that of the base, is not 0, depth first, in sorted order.

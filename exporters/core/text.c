@@ -6,6 +6,7 @@
 #include "text.h"
 
 #include "../../formats/core/strings.h"
+#include "columns.h"
 #include "waits.h"
 
 #include <stdio.h>
@@ -14,14 +15,6 @@
 static bool is_continuation(char c)
 {
     return ((unsigned char)c & 0xc0) == 0x80;
-}
-
-uint32_t nytp_text_width(struct nytp_name text)
-{
-    uint32_t width = 0;
-    for (uint32_t i = 0; i < text.len; i++)
-        width += !is_continuation(text.ptr[i]);
-    return width;
 }
 
 static bool is_c1(struct nytp_name text, uint32_t at)
@@ -59,18 +52,28 @@ static void put_safe(struct nytp_out *out, struct nytp_name text)
     }
 }
 
-/* Bytes of the first `columns` characters. */
-static uint32_t bytes_of(struct nytp_name text, uint32_t columns)
+#define DOTS "..."
+
+/* Bytes that take at most (with `least`: at least) this many columns, which become as many as
+ * they take. */
+static uint32_t bytes_of(struct nytp_name text, uint32_t *columns, bool least)
 {
-    uint32_t at = 0;
-    while (at < text.len && (columns > 0 || is_continuation(text.ptr[at]))) {
-        columns -= !is_continuation(text.ptr[at]);
-        at++;
+    uint32_t at = 0, taken = 0;
+    for (; at < text.len; at++) {
+        const uint32_t more = nytp_columns_at(text, at);
+        if (more > 0 && (least ? taken >= *columns : taken + more > *columns))
+            break;
+        taken += more;
     }
+    *columns = taken;
     return at;
 }
 
-#define DOTS 3u
+/* Columns that are left beside the dots. */
+static uint32_t beside_dots(uint32_t width)
+{
+    return width > strlen(DOTS) ? width - (uint32_t)strlen(DOTS) : 0;
+}
 
 uint32_t nytp_text_put(struct nytp_out *out, struct nytp_name text, uint32_t width)
 {
@@ -79,10 +82,11 @@ uint32_t nytp_text_put(struct nytp_out *out, struct nytp_name text, uint32_t wid
         put_safe(out, text);
         return whole;
     }
-    const uint32_t kept = width > DOTS ? width - DOTS : 0;
-    put_safe(out, (struct nytp_name){text.ptr, bytes_of(text, kept)});
-    nytp_put(out, "...", width - kept);
-    return width;
+    const uint32_t dots = width - beside_dots(width);
+    uint32_t kept = beside_dots(width);
+    put_safe(out, (struct nytp_name){text.ptr, bytes_of(text, &kept, false)});
+    nytp_put(out, DOTS, dots);
+    return kept + dots;
 }
 
 uint32_t nytp_text_put_tail(struct nytp_out *out, struct nytp_name text, uint32_t width)
@@ -92,11 +96,12 @@ uint32_t nytp_text_put_tail(struct nytp_out *out, struct nytp_name text, uint32_
         put_safe(out, text);
         return whole;
     }
-    const uint32_t kept = width > DOTS ? width - DOTS : 0;
-    const uint32_t skip = bytes_of(text, whole - kept);
-    nytp_put(out, "...", width - kept);
+    const uint32_t dots = width - beside_dots(width);
+    uint32_t cut = whole - beside_dots(width);
+    const uint32_t skip = bytes_of(text, &cut, true);
+    nytp_put(out, DOTS, dots);
     put_safe(out, (struct nytp_name){text.ptr + skip, text.len - skip});
-    return width;
+    return dots + whole - cut;
 }
 
 #define SOURCE_BYTES 4000
@@ -165,6 +170,7 @@ static void put_in_unit(struct nytp_out *out, double ticks, int64_t ticks_per_se
     nytp_printf(out, "%*.*f", width, decimals > more ? decimals : more, value);
 }
 
+/* A time as three digits and the unit in which it has that many. */
 static void put_scaled(struct nytp_out *out, double ticks, int64_t ticks_per_sec, int width)
 {
     static const char *const units[] = {"s ", "ms", "us", "ns"};
@@ -252,6 +258,42 @@ struct nytp_name nytp_text_place(const struct nytp_profile *profile, uint32_t fi
     return (struct nytp_name){buffer, (uint32_t)(name.len - skip + number_len)};
 }
 
+static uint32_t count_sampled(const struct nytp_profile *profile)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        n += profile->processes[i].sampled;
+    return n;
+}
+
+enum nytp_counted nytp_text_counted(const struct nytp_profile *profile)
+{
+    return !profile->sampled                               ? NYTP_COUNTED_STATEMENTS
+           : count_sampled(profile) < profile->n_processes ? NYTP_COUNTED_BOTH
+                                                           : NYTP_COUNTED_SAMPLES;
+}
+
+const char *nytp_text_statements(const struct nytp_profile *profile)
+{
+    static const char *const names[] = {[NYTP_COUNTED_STATEMENTS] = "statements",
+                                        [NYTP_COUNTED_SAMPLES] = "samples",
+                                        [NYTP_COUNTED_BOTH] = "statements and samples"};
+    return names[nytp_text_counted(profile)];
+}
+
+const char *nytp_text_stmts(const struct nytp_profile *profile)
+{
+    static const char *const names[] = {[NYTP_COUNTED_STATEMENTS] = "stmts",
+                                        [NYTP_COUNTED_SAMPLES] = "samples",
+                                        [NYTP_COUNTED_BOTH] = "counts"};
+    return names[nytp_text_counted(profile)];
+}
+
+const char *nytp_text_calls(const struct nytp_profile *profile)
+{
+    return profile->sampled ? ">= calls" : "calls";
+}
+
 int64_t nytp_recording_ticks(const struct nytp_profile *profile)
 {
     int64_t sum = 0;
@@ -286,8 +328,31 @@ static void put_waiting(struct nytp_out *out, const struct nytp_profile *profile
     nytp_puts(out, " of it waiting");
 }
 
-void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile,
-                        const struct nytp_export_options *options)
+/* Of samples it is known how long the processes ran, and of calls only that there were as many.
+ */
+static void put_counts(struct nytp_out *out, const struct nytp_profile *profile,
+                       const struct nytp_export_options *options)
+{
+    const enum nytp_counted counted = nytp_text_counted(profile);
+    int64_t cpu = 0;
+    for (uint32_t i = 0; i < profile->n_subs; i++)
+        cpu += profile->subs[i].cpu_ticks;
+    if (counted == NYTP_COUNTED_SAMPLES) {
+        nytp_puts(out, ", ");
+        nytp_text_time(out, cpu, profile->ticks_per_sec, options->unit, 0);
+        nytp_puts(out, " on a processor");
+    }
+    nytp_printf(out, ", %llu %s", (unsigned long long)profile->total_statements,
+                nytp_text_statements(profile));
+    if (counted == NYTP_COUNTED_BOTH)
+        nytp_printf(out, " (%lu of %lu processes were sampled)",
+                    (unsigned long)count_sampled(profile), (unsigned long)profile->n_processes);
+    nytp_printf(out, ", %s%llu calls", profile->sampled ? "at least " : "",
+                (unsigned long long)profile->total_calls);
+}
+
+static void put_headline(struct nytp_out *out, const struct nytp_profile *profile,
+                         const struct nytp_export_options *options)
 {
     const struct nytp_part *part = &profile->parts[0];
     nytp_text_put(out, part->application.len > 0 ? part->application : part->path, 0);
@@ -298,9 +363,7 @@ void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile
     nytp_printf(out, "%s%s", options->unit != NULL ? " " : "",
                 options->unit != NULL ? options->unit->name : "");
     put_waiting(out, profile, options);
-    nytp_printf(out, ", %llu statements, %llu calls",
-                (unsigned long long)profile->total_statements,
-                (unsigned long long)profile->total_calls);
+    put_counts(out, profile, options);
     if (profile->n_processes > 1)
         nytp_printf(out, ", %lu processes", (unsigned long)profile->n_processes);
     if (options->child_wait_ticks > 0) {
@@ -312,5 +375,44 @@ void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile
     put_recording_cost(out, profile, options->unit);
     if (profile->partial)
         nytp_puts(out, "; partial: the recording ends early");
+}
+
+/* The words of the text in lines of at most `columns`, but for words that are longer; 0 = one
+ * line. */
+static void put_folded(struct nytp_out *out, struct nytp_name text, uint32_t columns)
+{
+    uint32_t used = 0;
+    for (uint32_t at = 0; at < text.len;) {
+        uint32_t end = at + 1;
+        while (end < text.len && text.ptr[end] != ' ')
+            end++;
+        struct nytp_name word = {text.ptr + at, end - at}; /* with the blank before it */
+        const uint32_t width = nytp_text_width(word);
+        if (columns > 0 && used > 0 && used + width > columns) {
+            nytp_putc(out, '\n');
+            word = (struct nytp_name){word.ptr + 1, word.len - 1};
+            used = 0;
+        }
+        nytp_put(out, word.ptr, word.len);
+        used += nytp_text_width(word);
+        at = end;
+    }
+}
+
+void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile,
+                        const struct nytp_export_options *options)
+{
+    struct nytp_out *line = nytp_out_memory(true);
+    if (line == NULL) {
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        return;
+    }
+    put_headline(line, profile, options);
+    size_t len;
+    const char *text = (const char *)nytp_out_bytes(line, &len);
+    put_folded(out, (struct nytp_name){text, (uint32_t)len}, options->columns);
     nytp_puts(out, "\n\n");
+    if (line->error.status != NYTP_OK && out->error.status == NYTP_OK)
+        out->error = line->error;
+    nytp_out_discard(line);
 }

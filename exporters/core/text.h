@@ -5,36 +5,36 @@
 #ifndef NYTP_TEXT_H
 #define NYTP_TEXT_H
 
+#include "columns.h"
 #include "exporter.h"
 
-/* Columns that `text` takes: one per character of UTF-8. */
-uint32_t nytp_text_width(struct nytp_name text);
-
-/* The text with control characters as '?', cut at the end ("name...") or, for paths, at the
- * start ("...name") to `width` columns; 0 = whole. Returns the columns written. */
+/* Put the text with control characters as '?', cut at the end ("name...") or, for paths, at the
+ * start ("...name") to at most `width` columns; 0 = whole. Returns the columns written. */
 uint32_t nytp_text_put(struct nytp_out *out, struct nytp_name text, uint32_t width);
 uint32_t nytp_text_put_tail(struct nytp_out *out, struct nytp_name text, uint32_t width);
 
-/* A line of source, without its newline, tabs as blanks, bytes that are no UTF-8 as Latin-1;
- * `trim`: without the blanks that it begins with. Cut to `width` columns, 0 = whole (but not
- * more than some thousand bytes). Returns the columns written. */
+/* Put a line of source, without its newline, tabs as blanks, bytes that are no UTF-8 as
+ * Latin-1; `trim`: without the blanks that it begins with. Cut to `width` columns, 0 = whole
+ * (but not more than some thousand bytes). Returns the columns written. */
 uint32_t nytp_text_put_source(struct nytp_out *out, const struct nytp_source_line *source,
                               bool trim, uint32_t width);
 
+/* Put so many blanks. */
 void nytp_text_pad(struct nytp_out *out, uint32_t columns);
 
-/* Right-aligned in `width` columns: three digits and a unit ("12.3 ms") or, when `unit` is
- * given, a plain number of it. */
+/* Put a time, right-aligned in `width` columns: three digits and a unit ("12.3 ms") or, when
+ * `unit` is given, a plain number of it. */
 void nytp_text_time(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
                     const struct nytp_unit *unit, int width);
 
-/* The time of one of `calls` calls that took `ticks` together, which may be a part of a tick;
+/* Put the time of one of `calls` calls that took `ticks` together, which may be a part of a
+ * tick;
  * "-" without calls. Otherwise as nytp_text_time(), but with at least one decimal in a given
  * unit. */
 void nytp_text_per_call(struct nytp_out *out, int64_t ticks, uint64_t calls,
                         int64_t ticks_per_sec, const struct nytp_unit *unit, int width);
 
-/* part of whole in percent, one decimal, right-aligned: " 12.3%" */
+/* Put how much `part` is of `whole` in percent, one decimal, right-aligned: " 12.3%". */
 void nytp_text_percent(struct nytp_out *out, int64_t part, int64_t whole);
 
 enum nytp_style {
@@ -48,6 +48,22 @@ enum nytp_style {
 /* Escape sequence that begins (or, with PLAIN, ends) a style; nothing without `color`. */
 void nytp_text_style(struct nytp_out *out, bool color, enum nytp_style style);
 
+/* What "statements" of a profile are: where processes were sampled and others not, numbers of
+ * one and the other are added up. */
+enum nytp_counted {
+    NYTP_COUNTED_STATEMENTS,
+    NYTP_COUNTED_SAMPLES,
+    NYTP_COUNTED_BOTH
+};
+enum nytp_counted nytp_text_counted(const struct nytp_profile *profile);
+
+/* Names for what is counted. The first two are for heads of columns: "stmts" or what there is
+ * in its place, and "calls", which are ">= calls" where there are samples; the third is the
+ * long form of the first. */
+const char *nytp_text_stmts(const struct nytp_profile *profile);
+const char *nytp_text_calls(const struct nytp_profile *profile);
+const char *nytp_text_statements(const struct nytp_profile *profile);
+
 /* What was taken off all processes' times for what recording them cost. */
 int64_t nytp_recording_ticks(const struct nytp_profile *profile);
 
@@ -56,7 +72,8 @@ int64_t nytp_recording_ticks(const struct nytp_profile *profile);
 struct nytp_name nytp_text_place(const struct nytp_profile *profile, uint32_t file,
                                  uint32_t line, char *buffer, size_t size);
 
-/* First line of --top and --tree: total, counts, whether the recording is partial. */
+/* First line of tables for the terminal: total, counts, whether the recording is partial; in
+ * several lines where the terminal is narrow. */
 void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile,
                         const struct nytp_export_options *options);
 

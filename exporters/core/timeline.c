@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Opening and closing events from spans; see timeline.h.
+ * Turns spans into opening and closing events in order of time; see timeline.h. The spans come
+ * sorted by start and nested, so the open ones lie on a stack, and the next event is either
+ * the end of the innermost or the start of the next span.
  */
 #include "timeline.h"
 
@@ -44,7 +46,7 @@ void nytp_timeline_begin(struct nytp_timeline *timeline, const struct nytp_profi
         timeline->end_ticks = 0;
 }
 
-static bool found(struct nytp_timeline *t, bool opens, uint32_t node, int64_t at_ticks)
+static bool set_event(struct nytp_timeline *t, bool opens, uint32_t node, int64_t at_ticks)
 {
     t->opens = opens;
     t->node = node;
@@ -65,7 +67,7 @@ static bool open_span(struct nytp_timeline *t, uint32_t index)
     t->open[t->n_open - 1] = index;
     t->next = index + 1;
     const struct nytp_span *span = &t->profile->spans[index];
-    return found(t, true, span->node, span->start_ticks);
+    return set_event(t, true, span->node, span->start_ticks);
 }
 
 bool nytp_node_is_inside(const struct nytp_profile *profile, uint32_t node, uint32_t outer)
@@ -83,7 +85,7 @@ bool nytp_timeline_next(struct nytp_timeline *t)
     const struct nytp_profile *profile = t->profile;
     if (!t->begun) {
         t->begun = true;
-        return found(t, true, t->root, 0);
+        return set_event(t, true, t->root, 0);
     }
     if (t->n_open == 0)
         return false;
@@ -94,11 +96,11 @@ bool nytp_timeline_next(struct nytp_timeline *t)
         const struct nytp_span *last = &profile->spans[t->open[t->n_open - 2]];
         if (t->next == t->end ||
             !nytp_node_is_inside(profile, profile->spans[t->next].node, last->node))
-            return found(t, false, last->node, last->end_ticks);
+            return set_event(t, false, last->node, last->end_ticks);
     }
     if (t->next < t->end)
         return open_span(t, t->next);
-    return found(t, false, t->root, t->end_ticks);
+    return set_event(t, false, t->root, t->end_ticks);
 }
 
 void nytp_timeline_end(struct nytp_timeline *timeline)

@@ -26,11 +26,11 @@ struct nytp_timeline {
     bool begun, no_memory;
 };
 
-/* Of the process with this index. */
+/* Begin with the process of this index; nytp_timeline_end() frees what it holds. */
 void nytp_timeline_begin(struct nytp_timeline *timeline, const struct nytp_profile *profile,
                          uint32_t process);
 
-/* False after the last event, and when memory is out (no_memory). */
+/* Find the next event. False after the last one, and when memory is out (no_memory). */
 bool nytp_timeline_next(struct nytp_timeline *timeline);
 void nytp_timeline_end(struct nytp_timeline *timeline);
 

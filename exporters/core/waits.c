@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Waiting apart from work; see waits.h.
+ * Finds out which contexts wait; see waits.h. Whether a sub waits is decided once by its name
+ * (waits.def and the user's expressions), then each of its contexts by how long its calls
+ * took.
  */
 #include "waits.h"
+#include "outermost.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,71 +101,62 @@ void nytp_waits_free(struct nytp_waits *waits)
 
 /* ---- by sub ---- */
 
-struct walk {
+bool *nytp_waits_subs(const struct nytp_waits *waits, const struct nytp_profile *profile)
+{
+    bool *is_waiting = calloc((size_t)profile->n_subs + 1, sizeof *is_waiting);
+    int64_t *balance = calloc((size_t)profile->n_subs + 1, sizeof *balance);
+    for (uint32_t n = 0; is_waiting != NULL && balance != NULL && n < profile->n_nodes; n++) {
+        const struct nytp_node *node = &profile->nodes[n];
+        balance[node->sub] +=
+            waits->kinds[n] != NYTP_WAIT_NONE ? node->excl_ticks : -node->excl_ticks;
+    }
+    for (uint32_t s = 0; is_waiting != NULL && balance != NULL && s < profile->n_subs; s++)
+        is_waiting[s] = balance[s] > 0;
+    if (balance == NULL) {
+        free(is_waiting);
+        is_waiting = NULL;
+    }
+    free(balance);
+    return is_waiting;
+}
+
+struct sums {
     const struct nytp_profile *profile;
-    int64_t *below;    /* by node: waiting in its subtree */
-    uint32_t *on_path; /* by sub: how often it is on the path from the root */
-    uint32_t *next;    /* by node: how many of its children were visited */
+    int64_t *below; /* by node: waiting in its subtree */
     int64_t *by_sub;
 };
 
-static void enter(const struct walk *walk, uint32_t n)
+static void sum_below(const struct sums *sums, const struct nytp_waits *waits)
 {
-    const uint32_t sub = walk->profile->nodes[n].sub;
-    if (walk->on_path[sub]++ == 0)
-        walk->by_sub[sub] += walk->below[n];
-}
-
-/* Depth first without recursion: down to the next child, or up. */
-static void walk_tree(const struct walk *walk, uint32_t root)
-{
-    const struct nytp_profile *profile = walk->profile;
-    uint32_t n = root;
-    enter(walk, n);
-    for (;;) {
-        const struct nytp_node *node = &profile->nodes[n];
-        if (walk->next[n] < node->n_children) {
-            n = profile->children[node->first_child + walk->next[n]++];
-            enter(walk, n);
-            continue;
-        }
-        walk->on_path[node->sub]--;
-        if (n == root)
-            return;
-        n = node->parent;
-    }
-}
-
-static void sum_below(const struct walk *walk, const struct nytp_waits *waits)
-{
-    for (uint32_t n = walk->profile->n_nodes; n-- > 0;) {
-        const struct nytp_node *node = &walk->profile->nodes[n];
-        walk->below[n] += waits->kinds[n] != NYTP_WAIT_NONE ? node->excl_ticks : 0;
+    for (uint32_t n = sums->profile->n_nodes; n-- > 0;) {
+        const struct nytp_node *node = &sums->profile->nodes[n];
+        sums->below[n] += waits->kinds[n] != NYTP_WAIT_NONE ? node->excl_ticks : 0;
         if (node->parent != n)
-            walk->below[node->parent] += walk->below[n];
+            sums->below[node->parent] += sums->below[n];
     }
+}
+
+static void add_to_sub(void *context, uint32_t process, uint32_t n)
+{
+    const struct sums *sums = context;
+    (void)process;
+    sums->by_sub[sums->profile->nodes[n].sub] += sums->below[n];
 }
 
 int64_t *nytp_waits_by_sub(const struct nytp_waits *waits, const struct nytp_profile *profile)
 {
-    struct walk walk = {
+    struct sums sums = {
         .profile = profile,
-        .below = calloc((size_t)profile->n_nodes + 1, sizeof *walk.below),
-        .on_path = calloc((size_t)profile->n_subs + 1, sizeof *walk.on_path),
-        .next = calloc((size_t)profile->n_nodes + 1, sizeof *walk.next),
-        .by_sub = calloc((size_t)profile->n_subs + 1, sizeof *walk.by_sub),
+        .below = calloc((size_t)profile->n_nodes + 1, sizeof *sums.below),
+        .by_sub = calloc((size_t)profile->n_subs + 1, sizeof *sums.by_sub),
     };
-    const bool ok =
-        walk.below != NULL && walk.on_path != NULL && walk.next != NULL && walk.by_sub != NULL;
+    bool ok = sums.below != NULL && sums.by_sub != NULL;
     if (ok)
-        sum_below(&walk, waits);
-    for (uint32_t i = 0; ok && i < profile->n_processes; i++)
-        walk_tree(&walk, profile->processes[i].root);
-    free(walk.below);
-    free(walk.on_path);
-    free(walk.next);
+        sum_below(&sums, waits);
+    ok = ok && nytp_outermost_each(profile, add_to_sub, &sums);
+    free(sums.below);
     if (ok)
-        return walk.by_sub;
-    free(walk.by_sub);
+        return sums.by_sub;
+    free(sums.by_sub);
     return NULL;
 }

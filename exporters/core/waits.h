@@ -15,15 +15,20 @@ enum nytp_wait_kind {
 };
 
 struct nytp_waits {
-    uint8_t *kinds; /* per node: enum nytp_wait_kind, of its own time */
+    uint8_t *kinds; /* by node: what its own time is, an enum nytp_wait_kind */
     int64_t ticks;  /* the own time of all nodes that wait */
 };
 
-/* `more`: expressions for names of further subs that wait; NULL = none. False when memory is
- * out or an expression fails, with *error set. nytp_waits_free() in either case. */
+/* Find out which nodes of the profile wait. `more`: expressions for names of further subs that
+ * wait; NULL = none. False when memory is out or an expression fails, with *error set.
+ * nytp_waits_free() in either case. */
 bool nytp_waits_init(struct nytp_waits *waits, const struct nytp_profile *profile,
                      const struct nytp_patterns *more, struct nytp_error *error);
 void nytp_waits_free(struct nytp_waits *waits);
+
+/* Per sub whether it waits: in its contexts that do it spent more than half of its own time.
+ * For formats that class subs, not contexts. The caller frees it; NULL when memory is out. */
+bool *nytp_waits_subs(const struct nytp_waits *waits, const struct nytp_profile *profile);
 
 /* Per sub the time that was waited during its outermost calls, in itself or in what it calls.
  * The caller frees it; NULL when memory is out. */

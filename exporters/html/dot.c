@@ -10,6 +10,7 @@
 
 #define NONE NYTP_REPORT_NONE
 
+/* Somebody calls something. */
 struct edge {
     struct nytp_str from, to;
     uint32_t from_file, to_file; /* NONE = unknown */

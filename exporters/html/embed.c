@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A program of the build: turns report.css and report.js into C arrays, with the SHA-256 that a
+ * A program of the build: turns style sheets and scripts into C arrays, with the SHA-256 that a
  * content policy names them by (FIPS 180-4; base64 of RFC 4648). Comments that have lines of
- * their own, the blanks that lines begin with and those beside marks that need none are left
- * out: so no text in the two files may span lines, and no regular expression hold quotes.
+ * their own, the blanks that lines begin with, those beside marks that need none and semicolons
+ * before } are left out: so no text in the two files may span lines, no regular expression hold
+ * quotes, every statement ends in a semicolon, and no block ends with a loop without a body.
  *
- *     embed report.css report.js > assets.c
+ *     embed report.css report.js … > assets.c
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -92,6 +93,7 @@ static void add_block(const uint32_t k[64], uint32_t h[8], const unsigned char *
         h[i] += s[i];
 }
 
+/* The SHA-256 of some bytes (FIPS 180-4). */
 static void sha256(const unsigned char *bytes, size_t len, unsigned char digest[32])
 {
     uint32_t k[64], h[8];
@@ -162,15 +164,17 @@ struct marks {
 static const struct marks style_marks = {"{};,:(=<>&|?", "{}=<>&|?"};
 static const struct marks script_marks = {"{};,:(=<>&|?+*/)]", "{}=<>&|?:+*/([!"};
 
-/* Takes out blanks that mean nothing, but not inside quotes; and the end of a line behind a
- * mark that no statement of a script ends with but for its own semicolon. Returns the new
- * length. */
+/* Takes out blanks and semicolons that mean nothing, but not inside quotes; and the end of a
+ * line behind a mark that no statement of a script ends with but for its own semicolon. Returns
+ * the new length. */
 static size_t drop_blanks(unsigned char *line, size_t len, const struct marks *marks)
 {
     size_t to = 0;
     unsigned char quote = 0;
     for (size_t at = 0; at < len; at++) {
         const unsigned char c = line[at];
+        if (quote == 0 && c == '}' && to > 0 && line[to - 1] == ';')
+            to--;
         if (quote != 0 && c == '\\' && at + 1 < len) {
             line[to++] = c;
             line[to++] = line[++at];
@@ -186,12 +190,12 @@ static size_t drop_blanks(unsigned char *line, size_t len, const struct marks *m
         if (!is_needless)
             line[to++] = c;
     }
-    if (to > 1 && line[to - 1] == '\n' && strchr("{;,(", line[to - 2]) != NULL)
+    if (to > 1 && line[to - 1] == '\n' && strchr("{};,(", line[to - 2]) != NULL)
         to--;
     return to;
 }
 
-static size_t shorten(unsigned char *bytes, size_t len, const struct marks *marks)
+static size_t shorten_text(unsigned char *bytes, size_t len, const struct marks *marks)
 {
     size_t to = 0;
     bool in_comment = false;
@@ -206,12 +210,17 @@ static size_t shorten(unsigned char *bytes, size_t len, const struct marks *mark
             to--;
             memmove(bytes + to, bytes + to + 1, n);
         }
+        if (n > 0 && to > 0 && bytes[to] == '}' && bytes[to - 1] == ';') {
+            to--; /* the last declaration or statement of a block needs none */
+            memmove(bytes + to, bytes + to + 1, n);
+        }
         to += drop_blanks(bytes + to, n, marks);
     }
     return to;
 }
 
-static int embed(const char *path)
+/* Print a file as a C array, with its hash. */
+static int embed_file(const char *path)
 {
     static unsigned char bytes[1 << 20];
     FILE *file = fopen(path, "rb");
@@ -224,15 +233,19 @@ static int embed(const char *path)
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     const char *suffix = strrchr(name, '.') != NULL ? strrchr(name, '.') + 1 : name;
-    len = shorten(bytes, len, strcmp(suffix, "js") == 0 ? &script_marks : &style_marks);
+    len = shorten_text(bytes, len, strcmp(suffix, "js") == 0 ? &script_marks : &style_marks);
     unsigned char digest[32];
     sha256(bytes, len, digest);
-    printf("\nstatic const unsigned char %s_bytes[] = {", suffix);
+    char symbol[64]; /* report.css is nytp_report_css */
+    snprintf(symbol, sizeof symbol, "%s", name);
+    for (char *c = symbol; *c != '\0'; c++)
+        *c = *c == '.' ? '_' : *c;
+    printf("\nstatic const unsigned char %s_bytes[] = {", symbol);
     for (size_t i = 0; i < len; i++)
         printf(i % 20 == 0 ? "\n    %u," : " %u,", bytes[i]);
-    printf("\n    0};\nconst struct nytp_asset nytp_report_%s = {\n"
+    printf("\n    0};\nconst struct nytp_asset nytp_%s = {\n"
            "    \"%s\", %s_bytes, %lu, \"",
-           suffix, name, suffix, (unsigned long)len);
+           symbol, name, symbol, (unsigned long)len);
     put_base64(digest, sizeof digest);
     printf("\"};\n");
     return 0;
@@ -240,9 +253,9 @@ static int embed(const char *path)
 
 int main(int argc, char **argv)
 {
-    printf("/* Generated by exporters/html/embed.c */\n#include \"exporters/html/report.h\"\n");
+    printf("/* Generated by exporters/html/embed.c */\n#include \"exporters/core/asset.h\"\n");
     for (int i = 1; i < argc; i++)
-        if (embed(argv[i]) != 0)
+        if (embed_file(argv[i]) != 0)
             return 1;
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }

@@ -8,18 +8,18 @@
  */
 #include "flame_tree.h"
 
+#include "../core/flame_picture.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NONE NYTP_REPORT_NONE
 
-#define ROW_HEIGHT        17 /* of the picture, in pixels */
-#define CHARACTER_WIDTH   7
-#define MAX_PICTURE_DEPTH 400
-
 /* ---- names and links ---- */
 
+/* The summary's index of the file that a sub of the model is in; NYTP_SUMMARY_NONE if it is in
+ * none. */
 static uint32_t file_of(const struct nytp_report *report, uint32_t sub)
 {
     const struct nytp_profile *profile = report->profile;
@@ -67,13 +67,14 @@ static void put_frame_name(const struct nytp_flame *flame, const struct nytp_fla
 
 /* ---- data for the script ---- */
 
+/* Where the number of a frame's name is kept. */
 static uint32_t *name_id(const struct nytp_flame *flame, const struct nytp_flame_frame *frame)
 {
     return &flame->name_ids[2 * frame->sub + frame->unreturned];
 }
 
-/* Number the names in the order in which they first come up. `example` gets a frame for each.
- */
+/* Number the names in the order in which they first come up, and return how many there are.
+ * example[i] becomes a frame that has name i. */
 static uint32_t number_names(struct nytp_flame *flame, uint32_t *example)
 {
     const size_t n = 2 * (size_t)flame->report->profile->n_subs;
@@ -90,6 +91,21 @@ static uint32_t number_names(struct nytp_flame *flame, uint32_t *example)
     return n_names;
 }
 
+/* File ids of what is shown without a folder of the library: it can be folded at once. */
+static void put_library(struct nytp_report *report)
+{
+    bool any = false;
+    for (uint32_t f = 0; f < report->summary->n_files; f++) {
+        const struct nytp_report_file *file = &report->files[f];
+        if (file->stem == NULL || file->shown_len == nytp_report_file_name(report, f).len)
+            continue;
+        nytp_printf(report->out, any ? ",%u" : "%u", (unsigned)report->summary->files[f].fid);
+        any = true;
+    }
+}
+
+/* What the script knows of names, in lists by number: the name, where a click leads, the file,
+ * the kind of sub. */
 static void put_name_lists(struct nytp_flame *flame, const uint32_t *example, uint32_t n)
 {
     struct nytp_report *report = flame->report;
@@ -115,6 +131,8 @@ static void put_name_lists(struct nytp_flame *flame, const uint32_t *example, ui
         nytp_printf(out, i > 0 ? ",%u" : "%u",
                     on == NYTP_SUMMARY_NONE ? 0 : (unsigned)report->summary->files[on].fid);
     }
+    nytp_puts(out, "],\n\"library\":[");
+    put_library(report);
     nytp_puts(out, "],\n\"kinds\":[");
     for (uint32_t i = 0; i < n; i++)
         nytp_printf(out, i > 0 ? ",%u" : "%u",
@@ -224,6 +242,7 @@ static bool put_stacks(struct nytp_flame *flame)
     return ok;
 }
 
+/* flamegraph_subattr.txt: for flamegraph.pl, where each name leads. */
 static void put_links(struct nytp_flame *flame)
 {
     struct nytp_report *report = flame->report;
@@ -245,36 +264,8 @@ static void put_links(struct nytp_flame *flame)
 
 /* ---- the still picture ---- */
 
-/* A warm colour by the name's package, the same in every picture. */
-static void put_colour(struct nytp_out *out, struct nytp_name name)
-{
-    const uint32_t len = nytp_report_package_len((struct nytp_str){name.ptr, name.len, true});
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (uint32_t i = 0; i < len; i++)
-        hash = (hash ^ (unsigned char)name.ptr[i]) * 16777619u;
-    nytp_printf(out, "#%02x%02x%02x", 205 + (unsigned)(hash % 50),
-                120 + (unsigned)(hash / 50 % 100), 60 + (unsigned)(hash / 5000 % 60));
-}
-
-static void put_box_text(struct nytp_out *out, struct nytp_name name, double x, double y,
-                         double width)
-{
-    uint32_t room = (uint32_t)(width / CHARACTER_WIDTH), len = 0, n = 0;
-    if (room < 3)
-        return;
-    while (len < name.len && n < room - 1) { /* whole characters of UTF-8 */
-        len++;
-        while (len < name.len && ((unsigned char)name.ptr[len] & 0xc0) == 0x80)
-            len++;
-        n++;
-    }
-    nytp_printf(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 3, y + ROW_HEIGHT - 5);
-    nytp_html_text(out, name.ptr, len);
-    nytp_puts(out, len < name.len ? "\xe2\x80\xa6</text>" : "</text>");
-}
-
-static void put_box(struct nytp_flame *flame, const struct nytp_flame_frame *frame, double x,
-                    double y, double width)
+static void put_box(struct nytp_flame *flame, const struct nytp_picture *picture,
+                    const struct nytp_flame_frame *frame, double x, double width)
 {
     struct nytp_report *report = flame->report;
     struct nytp_out *out = report->out;
@@ -289,31 +280,31 @@ static void put_box(struct nytp_flame *flame, const struct nytp_flame_frame *fra
         put_url(report, frame->sub);
         nytp_puts(out, "\">");
     }
-    nytp_puts(out, "<g><title>");
+    nytp_picture_box_begin(picture);
     put_frame_name(flame, frame, nytp_html_text);
-    const double seconds = (double)frame->width / (double)report->profile->ticks_per_sec;
     nytp_puts(out, " (");
-    nytp_report_put_time(out, seconds);
-    nytp_printf(
-        out,
-        ", %.1f%%)</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"",
-        100 * (double)frame->width / (double)flame->total, x, y, width, ROW_HEIGHT - 1);
-    put_colour(out, name);
-    nytp_puts(out, "\"/>");
-    put_box_text(out, name, x, y, width);
-    nytp_puts(out, linked ? "</g></a>\n" : "</g>\n");
+    nytp_report_put_time(report, out,
+                         (double)frame->width / (double)report->profile->ticks_per_sec);
+    nytp_printf(out, ", %.1f%%)", 100 * (double)frame->width / (double)flame->total);
+    char fill[8];
+    nytp_picture_colour(name, fill);
+    nytp_picture_box_end(picture,
+                         &(struct nytp_picture_box){x, width, frame->depth, name, fill, ""});
+    nytp_puts(out, linked ? "</a>\n" : "\n");
 }
 
+/* The deepest row that has a box of half a pixel; `pixel` is how wide a tick is. */
 static uint32_t picture_depth(const struct nytp_flame *flame, double pixel)
 {
     uint32_t depth = 0;
     for (uint32_t i = 0; i < flame->n; i++)
         if ((double)flame->frames[i].width * pixel >= 0.5 && flame->frames[i].depth > depth)
             depth = flame->frames[i].depth;
-    return depth < MAX_PICTURE_DEPTH ? depth : MAX_PICTURE_DEPTH;
+    return depth < NYTP_PICTURE_MAX_DEPTH ? depth : NYTP_PICTURE_MAX_DEPTH;
 }
 
-/* Children lie in a row from their parent's left edge on. */
+/* start[i] becomes the left edge of frame i in ticks: children lie side by side from their
+ * parent's left edge on. False when memory is out. */
 static bool place_frames(const struct nytp_flame *flame, int64_t *start)
 {
     struct nytp_flame_walk walk;
@@ -335,10 +326,16 @@ static bool put_picture(struct nytp_flame *flame, bool inlined)
 {
     struct nytp_out *out = flame->report->out;
     const uint32_t asked = flame->report->options->flame_width;
-    const uint32_t width = asked > 0 ? asked : 1200;
+    const uint32_t width = asked > 0 ? asked : NYTP_PICTURE_WIDTH;
     const double pixel = (double)width / (double)flame->total;
-    const uint32_t depth = picture_depth(flame, pixel);
-    const unsigned height = (depth + 1) * ROW_HEIGHT + 8;
+    const struct nytp_picture picture = {
+        .out = out,
+        .width = width,
+        .depth = picture_depth(flame, pixel),
+        .decimals = 1,
+        .attributes = inlined ? " class=\"still\" role=\"img\" aria-label=\"Flame graph\""
+                              : " role=\"img\" aria-label=\"Flame graph\"",
+    };
     int64_t *start = malloc(((size_t)flame->n + 1) * sizeof *start);
     if (start == NULL || !place_frames(flame, start)) {
         free(start);
@@ -346,21 +343,14 @@ static bool put_picture(struct nytp_flame *flame, bool inlined)
     }
     if (!inlined)
         nytp_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    nytp_printf(out,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\"%s width=\"%u\" height=\"%u\" "
-                "viewBox=\"0 0 %u %u\" font-family=\"monospace\" font-size=\"11\" role=\"img\" "
-                "aria-label=\"Flame graph\">\n",
-                inlined ? " class=\"still\"" : "", (unsigned)width, height, (unsigned)width,
-                height);
+    nytp_picture_begin(&picture);
     for (uint32_t i = 0; i < flame->n; i++) {
         const struct nytp_flame_frame *frame = &flame->frames[i];
         const double w = (double)frame->width * pixel;
-        if (w < 0.5 || frame->depth > depth)
-            continue;
-        put_box(flame, frame, (double)start[i] * pixel,
-                (double)(depth - frame->depth) * ROW_HEIGHT + 4, w);
+        if (w >= 0.5 && frame->depth <= picture.depth)
+            put_box(flame, &picture, frame, (double)start[i] * pixel, w);
     }
-    nytp_puts(out, "</svg>\n");
+    nytp_picture_end(&picture);
     free(start);
     return true;
 }

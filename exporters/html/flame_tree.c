@@ -89,6 +89,7 @@ static int compare_siblings(const void *left, const void *right)
     return (int)a->unreturned - (int)b->unreturned;
 }
 
+/* List the children of each frame, by name. */
 static bool order_children(struct nytp_flame *flame)
 {
     struct sibling *siblings = malloc(((size_t)flame->n + 1) * sizeof *siblings);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The calling-context tree of the model with call sites left out: what flame graphs show.
+ * The tree that flame graphs show: the calling-context tree of the model with call sites left
+ * out, so that calls of a sub from several lines of its caller are one frame.
  */
 #ifndef NYTP_FLAME_H
 #define NYTP_FLAME_H

@@ -12,6 +12,7 @@
 
 #define MAX_FOLDERS 24 /* one inside another; what is deeper is told as one name */
 
+/* A file of the tree; `name` is the report's. */
 struct leaf {
     const char *name; /* as shown */
     uint32_t len, file;
@@ -39,6 +40,7 @@ static uint32_t prefix_len(const struct leaf *leaf, uint32_t depth)
     return len;
 }
 
+/* In how many folders a file is. */
 static uint32_t depth_of(const struct leaf *leaf)
 {
     uint32_t depth = 0;
@@ -57,6 +59,8 @@ static uint32_t common_depth(const struct leaf *a, const struct leaf *b, uint32_
     return common;
 }
 
+/* Open folder number `depth` of the first leaf, counted from 0, with the time of all files in
+ * it: they are at the beginning of the `n` leaves. */
 static void open_folder(struct nytp_report *report, const struct leaf *leaves, uint32_t n,
                         uint32_t depth)
 {
@@ -72,7 +76,7 @@ static void open_folder(struct nytp_report *report, const struct leaf *leaves, u
                 (long long)nytp_report_ns(seconds), depth == 0 ? " open" : "");
     nytp_html_text(report->out, leaves->name + from, to - from);
     nytp_putc(report->out, ' ');
-    nytp_report_put_time(report->out, seconds);
+    nytp_report_put_time(report, report->out, seconds);
     nytp_puts(report->out, "</summary><ul>\n");
 }
 
@@ -87,7 +91,7 @@ static void put_leaf(struct nytp_report *report, const struct leaf *leaf, uint32
     nytp_putc(report->out, '>');
     nytp_html_text(report->out, leaf->name + from, leaf->len - from);
     nytp_puts(report->out, "</a> ");
-    nytp_report_put_time(report->out, seconds);
+    nytp_report_put_time(report, report->out, seconds);
     nytp_putc(report->out, '\n');
 }
 

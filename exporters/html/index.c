@@ -10,9 +10,9 @@
 
 #define NONE NYTP_REPORT_NONE
 
-#define N_TOP 15
+#define N_TOP 15 /* rows of the tables of the hottest subs and of the largest differences */
 
-/* "Profile of X for 9.16ms (of 9.85ms), executing …" */
+/* "Profiled for 9.16ms (of 9.85ms), executing …", and what else there is to know of the sums. */
 static void put_sentence(struct nytp_report *report)
 {
     const struct nytp_summary *summary = report->summary;
@@ -23,12 +23,16 @@ static void put_sentence(struct nytp_report *report)
         n_files += summary->files[f].eval_file == NYTP_SUMMARY_NONE;
     }
     nytp_puts(out, "<p class=\"sentence\">Profiled for <b>");
-    nytp_report_put_time(out, report->total_s);
+    nytp_report_put_time(report, out, report->total_s);
     nytp_puts(out, "</b> (of ");
-    nytp_report_put_time(out, summary->duration_s);
-    nytp_puts(out, "), executing <b>");
-    nytp_report_plural(out, summary->n_times - summary->n_discounts, "statement", "statements");
+    nytp_report_put_time(report, out, summary->duration_s);
+    nytp_printf(out, "), %s <b>", nytp_report_is_sampled(report) ? "in" : "executing");
+    nytp_report_plural(out, summary->n_times - summary->n_discounts,
+                       nytp_report_is_sampled(report) ? "sample" : "statement",
+                       nytp_report_is_sampled(report) ? "samples" : "statements");
     nytp_puts(out, "</b> and <b>");
+    if (nytp_report_is_sampled(report))
+        nytp_puts(out, "at least ");
     nytp_report_plural(out, summary->n_sub_calls, "subroutine call", "subroutine calls");
     nytp_puts(out, "</b> in ");
     nytp_report_plural(out, n_files, "source file", "source files");
@@ -37,6 +41,19 @@ static void put_sentence(struct nytp_report *report)
         nytp_report_plural(out, n_evals, "string eval", "string evals");
     }
     nytp_puts(out, ".</p>\n");
+    if (report->options->child_wait_ticks > 0) {
+        nytp_puts(out, "<p class=\"sentence\"><b>");
+        nytp_report_put_time(report, out,
+                             nytp_report_seconds(report, report->options->child_wait_ticks));
+        nytp_puts(out, "</b> of it processes waited for one another: it is counted in the "
+                       "times of those that ran, too.</p>\n");
+    }
+    if (summary->recording_ticks > 0) {
+        nytp_puts(out, "<p class=\"sentence cost\">Recording cost <b>");
+        nytp_report_put_time(report, out,
+                             nytp_report_seconds(report, summary->recording_ticks));
+        nytp_puts(out, "</b> more, which is taken off all times here.</p>\n");
+    }
 }
 
 static void put_link(struct nytp_report *report, const char *page, const char *text)
@@ -73,6 +90,10 @@ void nytp_report_index(struct nytp_report *report)
     nytp_report_page_begin(report, &page);
     put_sentence(report);
     nytp_report_jump_list(report);
+    if (report->options->diff != NULL) {
+        nytp_report_compared(report);
+        nytp_report_difference_table(report, N_TOP);
+    }
     if (report->flame)
         nytp_report_flame_section(report, NONE);
     nytp_report_sub_table(report, "top", "Top 15 subroutines", report->subs_by_time,
@@ -92,6 +113,8 @@ void nytp_report_all_subs(struct nytp_report *report)
                                           .file = NONE};
     report->explained = true;
     nytp_report_page_begin(report, &page);
+    if (report->options->diff != NULL)
+        nytp_report_difference_table(report, UINT32_MAX);
     nytp_report_sub_table(report, "subs", "Subroutines by exclusive time", report->subs_by_time,
                           report->n_called);
     nytp_report_never_table(report);
@@ -107,6 +130,7 @@ static struct nytp_str package_of(const struct nytp_report *report, uint32_t sub
     return (struct nytp_str){name.ptr, len >= 2 ? len - 2 : 0, name.utf8};
 }
 
+/* A sub in the treemap. */
 struct tile {
     struct nytp_str package;
     double package_s; /* of all its subs */
@@ -114,18 +138,12 @@ struct tile {
     uint32_t sub;
 };
 
-static int compare_text(struct nytp_str a, struct nytp_str b)
-{
-    const uint32_t len = a.len < b.len ? a.len : b.len;
-    const int order = len > 0 ? memcmp(a.ptr, b.ptr, len) : 0;
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
-/* By time of the package falling, package, time falling, index. */
+/* By time of the package falling, package, time falling, index. As long as package_s is 0
+ * everywhere that is by package, which is how sum_packages() wants them. */
 static int compare_tiles(const void *left, const void *right)
 {
     const struct tile *a = left, *b = right;
-    const int order = compare_text(a->package, b->package);
+    const int order = nytp_compare_texts(a->package, b->package);
     if (order != 0 && a->package_s != b->package_s)
         return a->package_s > b->package_s ? -1 : 1;
     if (order != 0)
@@ -135,13 +153,13 @@ static int compare_tiles(const void *left, const void *right)
     return (a->sub > b->sub) - (a->sub < b->sub);
 }
 
-/* Needs the tiles by package. */
+/* Set package_s of all tiles, which must be sorted by package. */
 static void sum_packages(struct tile *tiles, uint32_t n)
 {
     for (uint32_t first = 0, end; first < n; first = end) {
         double sum = 0;
         for (end = first;
-             end < n && compare_text(tiles[end].package, tiles[first].package) == 0; end++)
+             end < n && nytp_compare_texts(tiles[end].package, tiles[first].package) == 0; end++)
             sum += tiles[end].excl_s;
         for (uint32_t i = first; i < end; i++)
             tiles[i].package_s = sum;
@@ -159,7 +177,7 @@ static void put_tile(struct nytp_report *report, uint32_t sub)
     const bool linked = nytp_report_put_sub_anchor(report, sub);
     nytp_report_put_sub(report, sub);
     nytp_puts(out, linked ? "</a> " : " ");
-    nytp_report_put_time(out, s->excl_s);
+    nytp_report_put_time(report, out, s->excl_s);
     nytp_putc(out, '\n');
 }
 
@@ -169,13 +187,13 @@ static void put_tiles(struct nytp_report *report, const struct tile *tiles, uint
     for (uint32_t first = 0, end; first < n; first = end) {
         double excl_s = 0;
         for (end = first;
-             end < n && compare_text(tiles[end].package, tiles[first].package) == 0; end++)
+             end < n && nytp_compare_texts(tiles[end].package, tiles[first].package) == 0; end++)
             excl_s += tiles[end].excl_s;
         nytp_printf(out, "<li data-n=%lld><details><summary><b>",
                     (long long)nytp_report_ns(excl_s));
         nytp_html_text(out, tiles[first].package.ptr, tiles[first].package.len);
         nytp_puts(out, "</b> ");
-        nytp_report_put_time(out, excl_s);
+        nytp_report_put_time(report, out, excl_s);
         nytp_puts(out, " in ");
         nytp_report_plural(out, end - first, "sub", "subs");
         nytp_puts(out, "</summary><ul>\n");

@@ -4,10 +4,13 @@
  * between them. See report.h.
  *
  * A page is named for its file as nytprofhtml does it, so that bookmarks and scripts go on
- * working: the path without the library's folder, runs of awkward characters as "-", then the
- * file id. The id makes the name unique whatever the disk thinks of upper and lower case.
+ * working: the path without the library's folder, and without the others where it is long,
+ * runs of awkward characters as "-", then the file id. The id makes the name unique whatever
+ * the disk thinks of upper and lower case.
  */
 #include "report.h"
+
+#include "../core/flame_picture.h"
 
 #include "../../formats/core/strings.h"
 
@@ -37,7 +40,8 @@ static uint32_t library_len(const struct nytp_report *report, const char *text, 
     return best;
 }
 
-/* Paths stand at the beginning and after each "[" (of evals and of anonymous subs). */
+/* Library folders are left out where paths stand: at the beginning and after each "[" (of evals
+ * and of anonymous subs). */
 char *nytp_report_shown(const struct nytp_report *report, struct nytp_str name, uint32_t *len)
 {
     char *shown = malloc((size_t)name.len + 1);
@@ -77,24 +81,22 @@ void nytp_report_put_sub(struct nytp_report *report, uint32_t sub)
     nytp_report_put_any_name(report, nytp_report_sub_name(report, sub));
 }
 
-/* Not what looks like a package inside "__ANON__[a::b.pl:3]". */
+/* What looks like a package inside "__ANON__[a::b.pl:3]" is none. */
 uint32_t nytp_report_package_len(struct nytp_str name)
 {
-    uint32_t len = 0;
-    for (uint32_t i = 0; i + 1 < name.len && name.ptr[i] != '['; i++)
-        if (name.ptr[i] == ':' && name.ptr[i + 1] == ':')
-            len = i + 2;
-    return len;
+    return nytp_package_len((struct nytp_name){name.ptr, name.len});
 }
 
 /* ---- names of pages ---- */
 
+/* Characters that become "-" in names of pages. */
 static bool is_awkward(char c)
 {
     return strchr("-./\\:|<>\"'*?", c) != NULL; /* NUL is, too */
 }
 
-/* What must not be in the name of a file, or better is not. */
+/* Whether the character that begins at `at` must not be in the name of a file, or had better
+ * not: a control character, or a byte that begins no valid UTF-8. */
 static bool is_unfit(const char *at, uint32_t left)
 {
     const unsigned char c = (unsigned char)*at;
@@ -145,14 +147,58 @@ static void safe_name(const char *text, uint32_t len, char *to)
     to[n] = '\0';
 }
 
+/* How many characters a text has: bytes, or of UTF-8 those that begin one. */
+static uint32_t characters(const char *text, uint32_t len, bool utf8)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < len; i++)
+        n += !utf8 || ((unsigned char)text[i] & 0xc0) != 0x80;
+    return n;
+}
+
+/* The text, or where that is longer than names of pages may be, what is left of it with "..."
+ * for the folders between its first slash and its last; "TOOLONG" where that is too long, too.
+ * That is how nytprofhtml names pages. `to` has room for the text and 8 bytes. Returns its
+ * length. */
+static uint32_t trim_name(const struct nytp_report *report, const char *text, uint32_t len,
+                          bool utf8, char *to)
+{
+    static const char dots[] = ".../", too_long[] = "TOOLONG";
+    const uint32_t most = report->options->name_trim > 0 ? report->options->name_trim : 50;
+    const char *slash = memchr(text, '/', len);
+    const uint32_t head = slash != NULL ? (uint32_t)(slash - text) + 1 : 0;
+    uint32_t last = len, n = len;
+    memcpy(to, text, len);
+    if (characters(to, n, utf8) <= most)
+        return n;
+    while (last > head && text[last - 1] != '/')
+        last--;
+    if (last > head) {
+        memcpy(to + head, dots, sizeof dots - 1);
+        memcpy(to + head + sizeof dots - 1, text + last, len - last);
+        n = head + (uint32_t)sizeof dots - 1 + len - last;
+    }
+    if (characters(to, n, utf8) <= most)
+        return n;
+    memcpy(to, too_long, sizeof too_long - 1);
+    return sizeof too_long - 1;
+}
+
+/* Give a file the name of its pages, without the level and the suffix. */
 static bool name_page(struct nytp_report *report, uint32_t f)
 {
     struct nytp_report_file *file = &report->files[f];
-    const size_t size = (size_t)file->shown_len + 40;
-    file->stem = malloc(size < MAX_STEM + 40 ? MAX_STEM + 40 : size);
-    if (file->stem == NULL)
+    const size_t size = (size_t)file->shown_len + MAX_STEM + 40;
+    char *trimmed = malloc((size_t)file->shown_len + 8);
+    file->stem = malloc(size);
+    if (file->stem == NULL || trimmed == NULL) {
+        free(trimmed);
         return false;
-    safe_name(file->shown, file->shown_len, file->stem);
+    }
+    const uint32_t len = trim_name(report, file->shown, file->shown_len,
+                                   nytp_report_file_name(report, f).utf8, trimmed);
+    safe_name(trimmed, len, file->stem);
+    free(trimmed);
     snprintf(file->stem + strlen(file->stem), 16, "-%u",
              (unsigned)report->summary->files[f].fid);
     return true;
@@ -210,49 +256,53 @@ bool nytp_report_name_files(struct nytp_report *report)
 
 /* ---- names of call graphs ---- */
 
-static bool equal_ignoring_case(const char *a, const char *b)
+/* Whether a name is among those seen, whatever the disk thinks of upper and lower case; from
+ * now on it is. */
+static bool dot_is_taken(struct nytp_strings *seen, const char *name, char *lower)
 {
-    for (; *a != '\0' && *b != '\0'; a++, b++) {
-        const char x = *a >= 'A' && *a <= 'Z' ? (char)(*a | 32) : *a;
-        const char y = *b >= 'A' && *b <= 'Z' ? (char)(*b | 32) : *b;
-        if (x != y)
-            return false;
-    }
-    return *a == *b;
-}
-
-static bool dot_is_taken(const struct nytp_report *report, uint32_t f, const char *name)
-{
-    if (equal_ignoring_case(name, "packages-callgraph.dot") ||
-        equal_ignoring_case(name, "subs-callgraph.dot"))
-        return true;
-    for (uint32_t i = 0; i < f; i++)
-        if (report->files[i].dot != NULL && equal_ignoring_case(report->files[i].dot, name))
-            return true;
-    return false;
+    const uint32_t n = nytp_strings_count(seen);
+    const size_t len = strlen(name);
+    for (size_t i = 0; i < len; i++)
+        lower[i] = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] | 32) : name[i];
+    return nytp_strings_intern(seen, lower, len) < n;
 }
 
 /* Files have call graphs where they have pages of several levels, as in nytprofhtml; the name
- * is the whole path's, and says the file id only where it must. */
+ * is the whole path's. Where that is taken, the file id follows behind a dot, which is in no
+ * other name. */
+static bool name_dot(struct nytp_report *report, uint32_t f, struct nytp_strings *seen)
+{
+    const struct nytp_str name = nytp_report_file_name(report, f);
+    char *dot = malloc((size_t)name.len + MAX_STEM + 40);
+    char *lower = malloc((size_t)name.len + MAX_STEM + 40);
+    if (dot != NULL && lower != NULL) {
+        safe_name(name.ptr, name.len, dot);
+        const size_t len = strlen(dot);
+        const bool taken = dot_is_taken(seen, dot, lower);
+        if (len == 0 || taken)
+            snprintf(dot + len, 24, ".%u.dot", (unsigned)report->summary->files[f].fid);
+        else
+            strcpy(dot + len, ".dot");
+    }
+    free(lower);
+    report->files[f].dot = dot;
+    return dot != NULL && lower != NULL;
+}
+
 bool nytp_report_name_dots(struct nytp_report *report)
 {
     const bool wanted = report->levels && !report->single;
-    for (uint32_t f = 0; wanted && f < report->summary->n_files; f++) {
-        const struct nytp_str name = nytp_report_file_name(report, f);
-        if (report->summary->files[f].eval_file != NYTP_SUMMARY_NONE ||
-            report->files[f].stem == NULL)
-            continue;
-        char *dot = malloc((size_t)name.len + MAX_STEM + 40);
-        if (dot == NULL)
-            return false;
-        safe_name(name.ptr, name.len, dot);
-        const size_t len = strlen(dot);
-        strcpy(dot + len, ".dot");
-        if (len == 0 || dot_is_taken(report, f, dot))
-            snprintf(dot + len, 24, "-%u.dot", (unsigned)report->summary->files[f].fid);
-        report->files[f].dot = dot;
-    }
-    return true;
+    struct nytp_strings *seen = nytp_strings_new();
+    bool ok = seen != NULL;
+    static const char *const reserved[] = {"packages-callgraph", "subs-callgraph"};
+    for (size_t i = 0; ok && i < sizeof reserved / sizeof *reserved; i++)
+        ok = nytp_strings_intern(seen, reserved[i], strlen(reserved[i])) != UINT32_MAX;
+    for (uint32_t f = 0; ok && wanted && f < report->summary->n_files; f++)
+        if (report->summary->files[f].eval_file == NYTP_SUMMARY_NONE &&
+            report->files[f].stem != NULL)
+            ok = name_dot(report, f, seen);
+    nytp_strings_free(seen);
+    return ok;
 }
 
 /* ---- links ---- */
@@ -372,6 +422,17 @@ bool nytp_report_put_sub_anchor(struct nytp_report *report, uint32_t sub)
         return false;
     nytp_puts(report->out, "<a href=");
     nytp_report_put_sub_url(report, sub);
+    nytp_putc(report->out, '>');
+    return true;
+}
+
+bool nytp_report_put_line_anchor(struct nytp_report *report, uint32_t file, uint32_t line)
+{
+    uint32_t shown = line;
+    if (nytp_report_page_of(report, file, &shown) == NYTP_SUMMARY_NONE)
+        return false;
+    nytp_puts(report->out, "<a href=");
+    nytp_report_put_line_url(report, file, line);
     nytp_putc(report->out, '>');
     return true;
 }

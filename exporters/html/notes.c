@@ -19,36 +19,26 @@
 #define MAX_OPEN_EVALS   3
 #define MAX_LISTED_EVALS 500 /* a line may run tens of thousands */
 
-static void put_time_attributes(struct nytp_out *out, double incl_s, double excl_s,
-                                uint64_t count)
-{
-    nytp_printf(out, "<li data-n=%lld", (long long)nytp_report_ns(incl_s));
-    if (excl_s >= 0)
-        nytp_printf(out, " data-x=%lld", (long long)nytp_report_ns(excl_s));
-    if (count != 1)
-        nytp_printf(out, " data-c=%llu", (unsigned long long)count);
-    nytp_putc(out, '>');
-}
-
 /* "12µs (10µs + 2µs)": inclusive, of it own and of what was called. A nested call of a
  * recursion has own time and no inclusive time of its own to tell. */
-static void put_incl_excl(struct nytp_out *out, double incl_s, double excl_s)
+static void put_incl_excl(struct nytp_report *report, double incl_s, double excl_s)
 {
-    nytp_report_put_time(out, excl_s);
+    struct nytp_out *out = report->out;
+    nytp_report_put_time(report, out, excl_s);
     if (incl_s >= excl_s) {
         nytp_puts(out, " + ");
-        nytp_report_put_time(out, incl_s - excl_s);
+        nytp_report_put_time(report, out, incl_s - excl_s);
     } else {
         nytp_puts(out, " in nested calls");
     }
 }
 
-static void put_average(struct nytp_out *out, double seconds, uint64_t count)
+static void put_average(struct nytp_report *report, double seconds, uint64_t count)
 {
     if (count <= 1 || !(seconds > 0))
         return;
-    nytp_puts(out, ", avg ");
-    nytp_report_put_time(out, seconds / (double)count);
+    nytp_puts(report->out, ", avg ");
+    nytp_report_put_time(report, report->out, seconds / (double)count);
 }
 
 /* ---- who calls a sub ---- */
@@ -93,14 +83,14 @@ static void put_caller(struct nytp_report *report, const struct nytp_summary_cal
                        uint32_t file)
 {
     struct nytp_out *out = report->out;
-    put_time_attributes(out, call->incl_s, call->excl_s, call->count);
+    nytp_puts(out, "<li>");
     nytp_report_put_calls(out, call->count);
     nytp_puts(out, " (");
-    put_incl_excl(out, call->incl_s, call->excl_s);
+    put_incl_excl(report, call->incl_s, call->excl_s);
     nytp_putc(out, ')');
     put_caller_names(report, call);
     put_place(report, call, file);
-    put_average(out, call->incl_s, call->count);
+    put_average(report, call->incl_s, call->count);
     nytp_putc(out, '\n');
 }
 
@@ -138,10 +128,10 @@ static void put_sub_summary(struct nytp_report *report, uint32_t sub)
 {
     const struct nytp_summary_sub *s = &report->summary->subs[sub];
     struct nytp_out *out = report->out;
-    nytp_report_put_time(out, s->incl_s);
+    nytp_report_put_time(report, out, s->incl_s);
     if (s->incl_s > s->excl_s) {
         nytp_puts(out, " (");
-        put_incl_excl(out, s->incl_s, s->excl_s);
+        put_incl_excl(report, s->incl_s, s->excl_s);
         nytp_putc(out, ')');
     }
     nytp_puts(out, " within <b>");
@@ -150,11 +140,11 @@ static void put_sub_summary(struct nytp_report *report, uint32_t sub)
     nytp_report_put_calls(out, s->count);
     if (report->subs[sub].places > 1)
         nytp_printf(out, " from %u places", (unsigned)report->subs[sub].places);
-    put_average(out, s->incl_s, s->count);
+    put_average(report, s->incl_s, s->count);
     if (s->rec_depth > 0) {
         nytp_printf(out, "; it recurses to depth %u, the nested calls took ",
                     (unsigned)s->rec_depth);
-        nytp_report_put_time(out, s->reci_s);
+        nytp_report_put_time(report, out, s->reci_s);
     }
 }
 
@@ -183,12 +173,13 @@ void nytp_report_put_callers(struct nytp_report *report, uint32_t sub, uint32_t 
 
 /* ---- what a line calls ---- */
 
+/* The note of one sub that the line called. */
 static void put_callee(struct nytp_report *report, const struct nytp_summary_call *call)
 {
     struct nytp_out *out = report->out;
     const double seconds = call->incl_s + call->reci_s;
-    put_time_attributes(out, seconds, -1, call->count);
-    nytp_report_put_time(out, seconds);
+    nytp_puts(out, "<li>");
+    nytp_report_put_time(report, out, seconds);
     nytp_puts(out, " making ");
     nytp_report_plural(out, call->count, "call", "calls");
     nytp_puts(out, " to ");
@@ -196,11 +187,11 @@ static void put_callee(struct nytp_report *report, const struct nytp_summary_cal
     nytp_report_put_sub(report, call->sub);
     if (linked)
         nytp_puts(out, "</a>");
-    put_average(out, seconds, call->count);
+    put_average(report, seconds, call->count);
     if (call->rec_depth > 0) {
         nytp_printf(out, ", recursion: max depth %u, sum of overlapping time ",
                     (unsigned)call->rec_depth);
-        nytp_report_put_time(out, call->reci_s);
+        nytp_report_put_time(report, out, call->reci_s);
     }
     nytp_putc(out, '\n');
 }
@@ -225,7 +216,7 @@ void nytp_report_put_callees(struct nytp_report *report, uint32_t first, uint32_
             calls[report->calls_by_place[i]].incl_s + calls[report->calls_by_place[i]].reci_s;
     nytp_printf(report->out, "<details class=\"out more\"><summary>%u more subs, ",
                 (unsigned)(end - first - n_open));
-    nytp_report_put_time(report->out, rest_s);
+    nytp_report_put_time(report, report->out, rest_s);
     nytp_puts(report->out, "</summary><ul>");
     for (uint32_t i = first + n_open; i < end; i++)
         put_callee(report, &calls[report->calls_by_place[i]]);
@@ -234,15 +225,15 @@ void nytp_report_put_callees(struct nytp_report *report, uint32_t first, uint32_
 
 /* ---- string evals of a line ---- */
 
+/* The note of a string eval that the line ran, or of several that were merged. */
 static void put_eval(struct nytp_report *report, uint32_t eval)
 {
     const struct nytp_report_file *file = &report->files[eval];
     struct nytp_out *out = report->out;
     const double seconds = nytp_report_seconds(report, file->all_ticks);
     const uint32_t n = report->summary->files[eval].n_merged + 1;
-    nytp_printf(out, "<li data-n=%lld data-c=%u>", (long long)nytp_report_ns(seconds),
-                (unsigned)n);
-    nytp_report_put_time(out, seconds);
+    nytp_puts(out, "<li>");
+    nytp_report_put_time(report, out, seconds);
     nytp_puts(out, " executing statements in ");
     if (file->stem != NULL) {
         nytp_puts(out, "<a href=");
@@ -255,14 +246,15 @@ static void put_eval(struct nytp_report *report, uint32_t eval)
     nytp_puts(out, file->stem != NULL ? "</a>" : " (no page: too many evals)");
     if (file->all_ticks != file->ticks) {
         nytp_puts(out, ", ");
-        nytp_report_put_time(out, nytp_report_seconds(report, file->ticks));
+        nytp_report_put_time(report, out, nytp_report_seconds(report, file->ticks));
         nytp_puts(out, " here plus ");
-        nytp_report_put_time(out, nytp_report_seconds(report, file->all_ticks - file->ticks));
+        nytp_report_put_time(report, out,
+                             nytp_report_seconds(report, file->all_ticks - file->ticks));
         nytp_printf(out, " in %u nested evals", (unsigned)(file->n_direct + file->n_nested));
     }
     if (file->defined_calls > 0) {
         nytp_puts(out, "; includes ");
-        nytp_report_put_time(out, file->defined_s);
+        nytp_report_put_time(report, out, file->defined_s);
         nytp_puts(out, " in ");
         nytp_report_plural(out, file->defined_calls, "call", "calls");
         nytp_puts(out, " to ");
@@ -290,7 +282,7 @@ void nytp_report_put_evals(struct nytp_report *report, uint32_t first, uint32_t 
     if (n_evals > end - first)
         nytp_printf(out, " in %u groups", (unsigned)(end - first));
     nytp_puts(out, ", ");
-    nytp_report_put_time(out, nytp_report_seconds(report, ticks));
+    nytp_report_put_time(report, out, nytp_report_seconds(report, ticks));
     nytp_puts(out, "</summary><ul>");
     for (uint32_t i = first; i < end && i - first < MAX_LISTED_EVALS; i++)
         put_eval(report, report->evals_by_place[i]);

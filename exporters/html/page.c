@@ -18,8 +18,23 @@
 
 /* ---- numbers ---- */
 
-void nytp_report_put_time(struct nytp_out *out, double seconds)
+/* The user's own format, whose one conversion is of a number (nytp_is_time_format()). */
+static void put_formatted(struct nytp_out *out, const char *format, double seconds)
 {
+    char text[512];
+    const int len = snprintf(text, sizeof text, format, seconds);
+    if (len > 0)
+        nytp_html_attribute(out, text,
+                            (size_t)len < sizeof text ? (uint32_t)len : sizeof text - 1);
+}
+
+void nytp_report_put_time(const struct nytp_report *report, struct nytp_out *out,
+                          double seconds)
+{
+    if (report->options->time_format != NULL) {
+        put_formatted(out, report->options->time_format, seconds);
+        return;
+    }
     const double size = fabs(seconds);
     const char *sign = seconds < 0 ? "-" : "";
     if (size < 0.5e-9)
@@ -59,7 +74,8 @@ void nytp_report_time_cell(struct nytp_report *report, double seconds, bool heat
 {
     struct nytp_out *out = report->out;
     if (seconds == 0) {
-        nytp_puts(out, "<td>0s");
+        nytp_puts(out, "<td>");
+        nytp_report_put_time(report, out, 0);
         return;
     }
     const int degree = heat ? heat_of(seconds, report->total_s, 8) : 0;
@@ -71,7 +87,7 @@ void nytp_report_time_cell(struct nytp_report *report, double seconds, bool heat
     if (whole > 0 && fabs(seconds) >= whole / 2000)
         nytp_printf(out, " title=\"%.1f%%\"", 100 * seconds / whole);
     nytp_putc(out, '>');
-    nytp_report_put_time(out, seconds);
+    nytp_report_put_time(report, out, seconds);
 }
 
 void nytp_report_put_calls(struct nytp_out *out, uint64_t calls)
@@ -102,6 +118,11 @@ static struct nytp_str pair_value(const struct nytp_report *report, const char *
     return (struct nytp_str){.ptr = ""};
 }
 
+bool nytp_report_is_sampled(const struct nytp_report *report)
+{
+    return pair_value(report, "sampled").len > 0;
+}
+
 /* What was profiled, or the title that the user gave. */
 static void put_program(struct nytp_report *report)
 {
@@ -127,6 +148,7 @@ static void put_policy(struct nytp_report *report)
     nytp_puts(out, "base-uri 'none'; form-action 'none'\">\n");
 }
 
+/* The head of a document, with the content policy that names its style sheet and script. */
 static void document_begin(struct nytp_report *report, const char *title, uint32_t file)
 {
     struct nytp_out *out = report->out;
@@ -192,6 +214,7 @@ static void put_neighbours(struct nytp_report *report, uint32_t file)
         put_neighbour(report, "next", report->files_by_time[place + 1]);
 }
 
+/* The links to the other pages. */
 static void put_navigation(struct nytp_report *report, uint32_t file)
 {
     static const struct {
@@ -259,6 +282,12 @@ void nytp_report_put_id(struct nytp_report *report, const char *id)
         nytp_putc(report->out, ':');
     }
     nytp_puts(report->out, id);
+}
+
+void nytp_report_put_line_id(struct nytp_report *report, uint32_t line)
+{
+    nytp_report_put_id(report, "");
+    nytp_put_u64(report->out, line);
 }
 
 void nytp_report_page_begin(struct nytp_report *report, const struct nytp_report_page *page)

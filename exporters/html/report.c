@@ -55,13 +55,6 @@ struct sort_entry {
     uint32_t index;
 };
 
-static int compare_names(struct nytp_str a, struct nytp_str b)
-{
-    const uint32_t len = a.len < b.len ? a.len : b.len;
-    const int order = len > 0 ? memcmp(a.ptr, b.ptr, len) : 0;
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 /* By file, line, time falling, name, index. */
 static int compare_entries(const void *left, const void *right)
 {
@@ -72,7 +65,7 @@ static int compare_entries(const void *left, const void *right)
         return a->line < b->line ? -1 : 1;
     if (a->time != b->time)
         return a->time > b->time ? -1 : 1;
-    const int order = compare_names(a->name, b->name);
+    const int order = nytp_compare_texts(a->name, b->name);
     return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
 }
 
@@ -130,7 +123,7 @@ uint32_t nytp_report_sub_named(const struct nytp_report *report, struct nytp_str
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         const uint32_t sub = report->subs_by_name[middle];
-        const int order = compare_names(nytp_report_sub_name(report, sub), name);
+        const int order = nytp_compare_texts(nytp_report_sub_name(report, sub), name);
         if (order == 0)
             return sub;
         if (order < 0)
@@ -159,6 +152,7 @@ static bool index_subs_by_file(struct nytp_report *report)
     return report->subs_by_file != NULL;
 }
 
+/* Sort all calls by place, and tell each file where its calls are. */
 static bool index_calls(struct nytp_report *report)
 {
     const struct nytp_summary *summary = report->summary;
@@ -190,6 +184,7 @@ static uint32_t file_that_ran(const struct nytp_summary *summary, uint32_t eval)
     return into != NYTP_SUMMARY_NONE ? into : file;
 }
 
+/* Sort all string evals by the line that ran them, and tell each file where its evals are. */
 static bool index_evals(struct nytp_report *report)
 {
     const struct nytp_summary *summary = report->summary;
@@ -461,6 +456,7 @@ static void find_total(struct nytp_report *report)
     report->tick_s = summary->ticks_per_sec > 0 ? 1 / summary->ticks_per_sec : 1e-6;
     report->total_s =
         summary->duration_s - attribute(summary, "cumulative_overhead_ticks") * report->tick_s;
+    report->total_s -= (double)summary->recording_ticks * report->tick_s;
     if (!(report->total_s > 0))
         report->total_s = (double)summary->total_ticks * report->tick_s;
 }
@@ -488,7 +484,7 @@ static bool prepare(struct nytp_report *report)
     for (uint32_t f = 0; f < summary->n_files; f++)
         count_lines(report, f);
     return nytp_report_name_files(report) && nytp_report_name_dots(report) &&
-           index_files(report);
+           index_files(report) && nytp_report_index_changes(report);
 }
 
 static void release(struct nytp_report *report)
@@ -507,6 +503,7 @@ static void release(struct nytp_report *report)
     free(report->calls_by_place);
     free(report->evals_by_place);
     free(report->siblings);
+    free(report->changes);
 }
 
 /* ---- the report ---- */
@@ -539,7 +536,7 @@ bool nytp_report_write(const struct nytp_profile *profile, const struct nytp_sum
         .set = set,
         .page = "",
         .single = nytp_outset_is_single(set),
-        .flame = profile != NULL && profile->total_ticks > 0,
+        .flame = profile != NULL && !options->no_flame && profile->total_ticks > 0,
     };
     bool ok = prepare(&report);
     if (ok) {

@@ -7,21 +7,25 @@
  *   names.c     names of files and subs as the pages show them, links between pages
  *   page.c      the frame around a page; times and other cells
  *   tables.c    tables of subs, files and packages
+ *   differences.c, changes.c  what differs from a base: subs; lines
  *   folders.c   files as a tree of folders, and the list to jump to one
  *   index.c     index.html, index-subs-excl.html, subs-treemap-excl.html
- *   source.c    the pages of source files
+ *   source.c, source_text.{h,c}  the pages of source files; the text of their lines
  *   notes.c     who calls a sub, what a line calls, its string evals
  *   flame_tree.c  the tree that flame graphs show
  *   flame.c     the flame graph's data, picture and side files
  *   dot.c       call graphs for Graphviz
  *
- * Figures are those of the summary, that is, as recorded; only the flame graph is of the model.
- * A page is put out as it is worked out, none is held in memory.
+ * Figures are those of the summary; only the flame graph is of the model. What recording cost
+ * is taken off both, unless they are wanted as recorded. A page is put out as it is worked out,
+ * none is held in memory.
  */
 #ifndef NYTP_REPORT_H
 #define NYTP_REPORT_H
 
 #include "../../formats/core/summary.h"
+#include "../compare/diff.h"
+#include "../core/asset.h"
 #include "../core/exporter.h"
 #include "../core/html.h"
 #include "../core/outset.h"
@@ -63,6 +67,12 @@ struct nytp_report_sub {    /* by index of the summary's subs */
     uint32_t file;          /* index of its file, or NONE */
 };
 
+/* How a line of a sub, or of all subs on it, differs from the base. */
+struct nytp_report_change {
+    uint32_t file, line;
+    int64_t statements[NYTP_DIFF_SIDES], ticks[NYTP_DIFF_SIDES]; /* of the base, and now */
+};
+
 struct nytp_report {
     const struct nytp_profile *profile; /* NULL: no flame graph */
     const struct nytp_summary *summary;
@@ -90,17 +100,10 @@ struct nytp_report {
     uint32_t *calls_by_place; /* by file, line, inclusive time falling */
     uint32_t *evals_by_place; /* by eval_file, eval_line, time falling; not the merged ones */
     uint32_t *siblings;       /* the same evals by eval_file, eval_line, then as they came */
-    uint32_t n_subs, n_calls, n_evals; /* lengths of these; siblings has n_evals */
+    uint32_t n_subs, n_calls, n_evals;  /* lengths of these; siblings has n_evals */
+    struct nytp_report_change *changes; /* changes.c: by file, line; NULL without a base */
+    uint32_t n_changes;
 };
-
-/* The constant assets, made by the build from report.css and report.js (embed.c). */
-struct nytp_asset {
-    const char *name;
-    const unsigned char *bytes;
-    size_t len;
-    const char *sha256; /* base64, as a content policy has it */
-};
-extern const struct nytp_asset nytp_report_css, nytp_report_js;
 
 /* ---- report.c ---- */
 
@@ -149,6 +152,7 @@ bool nytp_report_put_sub_url(struct nytp_report *report, uint32_t sub);
 
 /* <a href=…>: false, and nothing put, when there is nowhere to go. */
 bool nytp_report_put_sub_anchor(struct nytp_report *report, uint32_t sub);
+bool nytp_report_put_line_anchor(struct nytp_report *report, uint32_t file, uint32_t line);
 
 /* "Pkg__name", the id of a sub that has no line; `id` takes as many bytes as the name has.
  * False: a name without package has none, it could be that of something else on the page. */
@@ -182,9 +186,15 @@ void nytp_report_single_end(struct nytp_report *report);
 
 /* id=… of something on the page; in one file it carries the page's name. */
 void nytp_report_put_id(struct nytp_report *report, const char *id);
+void nytp_report_put_line_id(struct nytp_report *report, uint32_t line);
 
-/* "1.23ms": three digits and a unit, as Devel::NYTProf::Util::fmt_time. */
-void nytp_report_put_time(struct nytp_out *out, double seconds);
+/* Numbers of statements are numbers of samples, and of calls there were as many or more. */
+bool nytp_report_is_sampled(const struct nytp_report *report);
+
+/* "1.23ms": three digits and a unit, as Devel::NYTProf::Util::fmt_time; escaped, should the
+ * user's own format need it. */
+void nytp_report_put_time(const struct nytp_report *report, struct nytp_out *out,
+                          double seconds);
 int64_t nytp_report_ns(double seconds);
 /* 0 to 7 on the scale of the hottest line. */
 int nytp_report_line_heat(const struct nytp_report *report, double seconds);
@@ -205,6 +215,36 @@ void nytp_report_package_table(struct nytp_report *report);
 void nytp_report_folder_tree(struct nytp_report *report);
 /* Links to all files by name, where they are so many that one has to look for one. */
 void nytp_report_jump_list(struct nytp_report *report);
+
+/* Head of a table, and of a row of it. `sum` is the key of the column that the table is sorted
+ * by, and summed up when it is filtered; NULL: sorted by name; "": by none. */
+struct nytp_report_column {
+    const char *key, *title, *text;
+    bool is_text;
+};
+void nytp_report_table_begin(struct nytp_report *report, const char *id, const char *caption,
+                             const char *sum, const struct nytp_report_column *columns,
+                             size_t n);
+void nytp_report_row_begin(struct nytp_out *out, uint32_t row);
+
+/* ---- differences.c: only with options->diff ---- */
+void nytp_report_compared(struct nytp_report *report);
+/* At most so many rows. */
+void nytp_report_difference_table(struct nytp_report *report, uint32_t most);
+
+/* ---- changes.c: lines and --diff ---- */
+
+/* Fill report->changes, where the base is a recording. False when memory is out. */
+bool nytp_report_index_changes(struct nytp_report *report);
+/* A line of a file, of all subs on it: zeros where nothing is known. */
+struct nytp_report_change nytp_report_change_at(const struct nytp_report *report, uint32_t file,
+                                                uint32_t line);
+int64_t nytp_report_more_statements(const struct nytp_report_change *change);
+/* Its cell, which is empty where it ran as often as in the base. */
+void nytp_report_put_change(struct nytp_report *report,
+                            const struct nytp_report_change *change);
+/* The file of this name that has not become a part of another; NONE if there is none. */
+uint32_t nytp_report_file_named(const struct nytp_report *report, struct nytp_name name);
 
 /* ---- index.c ---- */
 void nytp_report_index(struct nytp_report *report);

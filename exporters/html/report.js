@@ -621,6 +621,7 @@ function drawFlame(section, data) {
     const home = page, box = find(".view", section), fid = Number(section.dataset.fid || 0);
     const read = readTree(data), now = settings(), packages = data.names.map(name => name.slice(0, Math.max(0, name.lastIndexOf("::"))));
     const view = {pivot: data.names.indexOf(now.get("pivot"))};
+    const library = new Set(data.library);
     let tree, scene, from, to, over = null, chosen = null, found = null, hottest = 1;
     all(".still", section).forEach(still => still.hidden = true);
 
@@ -653,8 +654,9 @@ function drawFlame(section, data) {
         }});
     const toggles = [["inverted", setting, "Inverted", "i: each sub that took time, under it its callers"],
         ["collapse", setting, "Recursion as one", "a sub that calls itself is one frame"],
-        ["upward", kept, "Root below", "flames, not icicles"], ["heat", kept, "Colour by own time", "instead of by package"]
-    ].map(([key, keep, text, title]) => {
+        ["upward", kept, "Root below", "flames, not icicles"], ["heat", kept, "Colour by own time", "instead of by package"],
+    ["library", kept, "Fold library", "modules of perl's own folders become part of their callers"]
+    ].filter(([key]) => key !== "library" || library.size).map(([key, keep, text, title]) => {
         view[key] = !!(keep === kept ? kept(key) : now.get(key));
         const element = button(text, title, () => {
             view[key] = !view[key];
@@ -675,8 +677,9 @@ function drawFlame(section, data) {
     function rebuild() {
         const folds = fold.value && matcher("re:" + fold.value);
         invalid(fold, folds === null);
-        const isFolded = name => folds && name >= 0 && (folds(data.names[name]) || folds(data.hrefs[name]));
-        tree = fid || folds || view.collapse
+        const isFolded = name => name >= 0 && (folds && (folds(data.names[name]) || folds(data.hrefs[name]))
+            || (view.library && library.has(data.fids[name])));
+        tree = fid || folds || view.collapse || view.library
             ? rewrite(read, isFolded, view.collapse, name => !fid || (name >= 0 && data.fids[name] === fid)) : read;
         scene = picture(tree, view);
         toggles.forEach(({key, element}) => press(element, view[key]));

@@ -7,30 +7,22 @@
  * block or its sub begins.
  */
 #include "report.h"
+#include "source_text.h"
 
 #include "../../formats/core/strings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define NONE NYTP_REPORT_NONE
 
-#define MAX_DISK_SOURCE   (64 << 20) /* bytes of a file that is read for its source */
 #define LINES_IN_BODY     150 /* a body of the table ends after so many, or before a sub … */
 #define MIN_LINES_IN_BODY 100 /* … once it has that many */
 
 /* ---- head of the page ---- */
 
-static bool has_source(const struct nytp_summary_file *file)
-{
-    for (uint32_t line = 1; line < file->n_source; line++)
-        if (file->source[line].ptr != NULL)
-            return true;
-    return false;
-}
-
+/* Links to the same source by line, by block and by sub. */
 static void put_level_links(struct nytp_report *report, uint32_t file, enum nytp_level level)
 {
     static const char *const words[] = {"line", "block", "sub"};
@@ -52,9 +44,21 @@ static void put_level_links(struct nytp_report *report, uint32_t file, enum nytp
     nytp_puts(out, "</nav>\n");
 }
 
+/* Where the source was unpacked, else the file's name. */
+static struct nytp_str path_of(const struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_profile *profile = report->profile;
+    for (uint32_t i = 1; report->options->source_dir != NULL && i < profile->n_files; i++)
+        if (profile->files[i].fid == report->summary->files[f].fid &&
+            profile->files[i].n_sources > 0)
+            return (struct nytp_str){profile->files[i].name.ptr, profile->files[i].name.len,
+                                     true};
+    return nytp_report_file_name(report, f);
+}
+
 static void put_file_fact(struct nytp_report *report, uint32_t f)
 {
-    const struct nytp_str name = nytp_report_file_name(report, f);
+    const struct nytp_str name = path_of(report, f);
     struct nytp_out *out = report->out;
     nytp_puts(out, "<dt>File<dd>");
     const bool is_path = name.len > 0 && name.ptr[0] == '/';
@@ -127,21 +131,11 @@ static void put_eval_facts(struct nytp_report *report, uint32_t f)
                 file->src_varied ? "; their source differs, this is that of the first" : "");
 }
 
-/* Whether the page's source is to come from the file on this machine: the recording kept none.
- */
-static bool is_on_disk(const struct nytp_report *report, uint32_t f, struct stat *st)
-{
-    const struct nytp_str name = nytp_report_file_name(report, f);
-    return !has_source(&report->summary->files[f]) && name.len > 0 && name.ptr[0] == '/' &&
-           memchr(name.ptr, '\0', name.len) == NULL && stat(name.ptr, st) == 0 &&
-           S_ISREG(st->st_mode) && st->st_size <= MAX_DISK_SOURCE;
-}
-
 static void put_source_fact(struct nytp_report *report, uint32_t f)
 {
     const struct nytp_summary_file *file = &report->summary->files[f];
     struct stat st;
-    if (!is_on_disk(report, f, &st))
+    if (!nytp_report_source_is_on_disk(report, f, &st))
         return;
     const bool changed = (file->mtime_s != 0 && (time_t)file->mtime_s != st.st_mtime) ||
                          (file->size != 0 && (off_t)file->size != st.st_size);
@@ -154,10 +148,13 @@ static void put_facts(struct nytp_report *report, uint32_t f)
     struct nytp_out *out = report->out;
     nytp_puts(out, "<dl class=\"about\">\n");
     put_file_fact(report, f);
-    nytp_puts(out, "<dt>Statements<dd>executed ");
-    nytp_report_plural(out, report->files[f].stmts, "statement", "statements");
+    nytp_puts(out, nytp_report_is_sampled(report) ? "<dt>Samples<dd>"
+                                                  : "<dt>Statements<dd>executed ");
+    nytp_report_plural(out, report->files[f].stmts,
+                       nytp_report_is_sampled(report) ? "sample" : "statement",
+                       nytp_report_is_sampled(report) ? "samples" : "statements");
     nytp_puts(out, " in ");
-    nytp_report_put_time(out, nytp_report_seconds(report, report->files[f].ticks));
+    nytp_report_put_time(report, out, nytp_report_seconds(report, report->files[f].ticks));
     nytp_putc(out, '\n');
     put_eval_facts(report, f);
     put_source_fact(report, f);
@@ -182,6 +179,7 @@ static int compare_ranked(const void *left, const void *right)
     return (a->sub > b->sub) - (a->sub < b->sub);
 }
 
+/* The table of the subs of a file. */
 static void put_subs(struct nytp_report *report, uint32_t f)
 {
     const struct nytp_report_file *file = &report->files[f];
@@ -205,81 +203,6 @@ static void put_subs(struct nytp_report *report, uint32_t f)
     free(subs);
 }
 
-/* ---- source text ---- */
-
-/* The file on disk, where the recording kept no source and this is the machine. */
-struct disk {
-    FILE *stream;
-    char *line;
-    size_t size;
-    uint32_t at; /* number of the line in `line` */
-    ssize_t len;
-};
-
-static void open_disk(const struct nytp_report *report, uint32_t f, struct disk *disk)
-{
-    struct stat st;
-    *disk = (struct disk){.stream = NULL};
-    if (is_on_disk(report, f, &st))
-        disk->stream = fopen(nytp_report_file_name(report, f).ptr, "re");
-}
-
-static void close_disk(struct disk *disk)
-{
-    if (disk->stream != NULL)
-        fclose(disk->stream);
-    free(disk->line);
-}
-
-/* The next line; false at the end. Lines are asked for in order, from 1 on. */
-static bool next_disk_line(struct disk *disk)
-{
-    if (disk->stream == NULL)
-        return false;
-    disk->len = getline(&disk->line, &disk->size, disk->stream);
-    if (disk->len >= 0)
-        return true;
-    fclose(disk->stream);
-    disk->stream = NULL;
-    return false;
-}
-
-static struct nytp_str text_of(const struct nytp_report *report, uint32_t f, uint32_t line,
-                               const struct disk *disk)
-{
-    const struct nytp_summary_file *file = &report->summary->files[f];
-    struct nytp_str text = {.ptr = NULL};
-    if (line > 0 && line < file->n_source && file->source[line].ptr != NULL)
-        text = (struct nytp_str){.ptr = file->source[line].ptr, .len = file->source[line].len};
-    else if (disk->stream != NULL && disk->len >= 0)
-        text = (struct nytp_str){.ptr = disk->line, .len = (uint32_t)disk->len};
-    while (text.len > 0 && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r'))
-        text.len--;
-    return text;
-}
-
-static bool begins_with_word(struct nytp_str text, const char *word)
-{
-    const size_t len = strlen(word);
-    return text.len >= len && memcmp(text.ptr, word, len) == 0;
-}
-
-/* POD, and lines that are nothing but a comment: what can be told line by line. */
-static bool is_comment(struct nytp_str text, bool *in_pod)
-{
-    if (text.len > 1 && text.ptr[0] == '=' &&
-        ((text.ptr[1] | 32) >= 'a' && (text.ptr[1] | 32) <= 'z')) {
-        *in_pod = !begins_with_word(text, "=cut");
-        return true;
-    }
-    if (*in_pod)
-        return true;
-    uint32_t i = 0;
-    while (i < text.len && (text.ptr[i] == ' ' || text.ptr[i] == '\t'))
-        i++;
-    return i < text.len && text.ptr[i] == '#';
-}
-
 /* ---- lines ---- */
 
 struct cursor { /* how far a page has come */
@@ -290,7 +213,7 @@ struct cursor { /* how far a page has come */
     uint32_t next_eval, eval_end; /* into evals_by_place */
     uint32_t in_body;
     bool in_pod;
-    struct disk disk;
+    struct nytp_report_disk disk;
 };
 
 static uint32_t subs_until(const struct nytp_report *report, const struct cursor *cursor,
@@ -337,14 +260,6 @@ static void begin_body(struct nytp_report *report, struct cursor *cursor, bool a
     cursor->in_body = 1;
 }
 
-static void put_line_number(struct nytp_report *report, uint32_t line)
-{
-    char digits[16];
-    snprintf(digits, sizeof digits, "%u", (unsigned)line);
-    nytp_puts(report->out, "<tr");
-    nytp_report_put_id(report, digits);
-}
-
 /* Cells for statements and time on the line. */
 static void put_statement_cells(struct nytp_report *report,
                                 const struct nytp_summary_time *time)
@@ -358,17 +273,19 @@ static void put_statement_cells(struct nytp_report *report,
     nytp_puts(out, "<td>");
     nytp_put_u64(out, time->count);
     if (seconds == 0) {
-        nytp_puts(out, "<td>0s");
+        nytp_puts(out, "<td>");
+        nytp_report_put_time(report, out, 0);
         return;
     }
-    nytp_printf(out, "<td data-n=%lld", (long long)nytp_report_ns(seconds));
+    nytp_puts(out, "<td data-n=");
+    nytp_put_i64(out, nytp_report_ns(seconds));
     if (time->count > 1 && nytp_report_line_heat(report, seconds) > 0) {
         nytp_puts(out, " title=\"avg ");
-        nytp_report_put_time(out, seconds / time->count);
+        nytp_report_put_time(report, out, seconds / time->count);
         nytp_putc(out, '"');
     }
     nytp_putc(out, '>');
-    nytp_report_put_time(out, seconds);
+    nytp_report_put_time(report, out, seconds);
 }
 
 /* Cells for calls and time in the subs called. */
@@ -393,8 +310,10 @@ static void put_call_cells(struct nytp_report *report, uint32_t first, uint32_t 
     nytp_puts(out, "<td");
     if (heat > 0)
         nytp_printf(out, " class=h%d", heat);
-    nytp_printf(out, " data-n=%lld>", (long long)nytp_report_ns(incl_s));
-    nytp_report_put_time(out, incl_s);
+    nytp_puts(out, " data-n=");
+    nytp_put_i64(out, nytp_report_ns(incl_s));
+    nytp_putc(out, '>');
+    nytp_report_put_time(report, out, incl_s);
 }
 
 static const struct nytp_summary_time *time_at(const struct nytp_report *report,
@@ -405,43 +324,91 @@ static const struct nytp_summary_time *time_at(const struct nytp_report *report,
     return line < lines->n && lines->at[line].seen ? &lines->at[line] : NULL;
 }
 
-static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t line)
+/* Whether the table has a column for what changed since the base. */
+static bool has_changes(const struct nytp_report *report, const struct cursor *cursor)
+{
+    return report->changes != NULL && cursor->level == NYTP_LEVEL_LINE;
+}
+
+/* Begins the cell of a line's code, which is as wide as all columns from the second on. */
+static void put_wide_cell(struct nytp_report *report, const struct cursor *cursor,
+                          const char *class)
+{
+    nytp_puts(report->out, has_changes(report, cursor) ? "<td colspan=6" : "<td colspan=5");
+    nytp_puts(report->out, class);
+    nytp_putc(report->out, '>');
+}
+
+/* What is told of a line. */
+struct line {
+    uint32_t number;
+    const struct nytp_summary_time *time; /* NULL: it did not run */
+    struct nytp_report_change change;
+    uint32_t subs_end, calls_end, evals_end; /* of the cursor's next ones */
+};
+
+static struct line line_at(const struct nytp_report *report, const struct cursor *cursor,
+                           uint32_t number)
+{
+    struct line line = {
+        .number = number,
+        .time = time_at(report, cursor, number),
+        .subs_end = subs_until(report, cursor, number),
+        .calls_end = calls_until(report, cursor, number),
+        .evals_end = evals_until(report, cursor, number),
+    };
+    if (has_changes(report, cursor))
+        line.change = nytp_report_change_at(report, cursor->file, number);
+    return line;
+}
+
+/* All cells but that of the number, which the cell of the code ends. */
+static void put_cells(struct nytp_report *report, struct cursor *cursor,
+                      const struct line *line, bool ran, struct nytp_str text)
+{
+    const bool noted = line->subs_end > cursor->next_sub ||
+                       line->calls_end > cursor->next_call ||
+                       line->evals_end > cursor->next_eval;
+    const bool comment = nytp_report_is_comment(text, &cursor->in_pod);
+    if (ran || nytp_report_more_statements(&line->change) != 0) {
+        put_statement_cells(report, line->time);
+        put_call_cells(report, cursor->next_call, line->calls_end);
+        if (has_changes(report, cursor))
+            nytp_report_put_change(report, &line->change);
+        nytp_puts(report->out, "<td>");
+    } else if (text.len > 0 || noted) {
+        put_wide_cell(report, cursor, comment ? " class=c" : "");
+    }
+    nytp_html_text(report->out, text.ptr != NULL ? text.ptr : "", text.len);
+}
+
+/* One line of source: figures, text, notes. */
+static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t number)
 {
     struct nytp_out *out = report->out;
-    const struct nytp_summary_time *time = time_at(report, cursor, line);
-    const uint32_t subs = subs_until(report, cursor, line);
-    const uint32_t calls = calls_until(report, cursor, line);
-    const uint32_t evals = evals_until(report, cursor, line);
-    const struct nytp_str text = text_of(report, cursor->file, line, &cursor->disk);
-    const bool noted =
-        subs > cursor->next_sub || calls > cursor->next_call || evals > cursor->next_eval;
-    const bool ran = time != NULL || calls > cursor->next_call;
-    begin_body(report, cursor, subs > cursor->next_sub);
-    put_line_number(report, line);
+    const struct line line = line_at(report, cursor, number);
+    const bool ran = line.time != NULL || line.calls_end > cursor->next_call;
+    begin_body(report, cursor, line.subs_end > cursor->next_sub);
+    nytp_puts(out, "<tr");
+    nytp_report_put_line_id(report, number);
     if (ran)
-        nytp_printf(out, " class=h%d",
-                    time != NULL ? nytp_report_line_heat(
-                                       report, nytp_report_seconds(report, time->ticks))
-                                 : 0);
+        nytp_printf(
+            out, " class=h%d",
+            line.time != NULL
+                ? nytp_report_line_heat(report, nytp_report_seconds(report, line.time->ticks))
+                : 0);
     nytp_puts(out, "><th>");
-    nytp_put_u64(out, line);
-    const bool comment = is_comment(text, &cursor->in_pod);
-    if (ran) {
-        put_statement_cells(report, time);
-        put_call_cells(report, cursor->next_call, calls);
-        nytp_puts(out, "<td>");
-    } else if (text.len > 0 || noted) {
-        nytp_puts(out, comment ? "<td colspan=5 class=c>" : "<td colspan=5>");
-    }
-    nytp_html_text(out, text.ptr != NULL ? text.ptr : "", text.len);
-    for (uint32_t i = cursor->next_sub; i < subs; i++)
+    nytp_put_u64(out, number);
+    put_cells(report, cursor, &line, ran,
+              nytp_report_line_text(report, cursor->file, number, &cursor->disk));
+    for (uint32_t i = cursor->next_sub; i < line.subs_end; i++)
         nytp_report_put_callers(report, report->subs_by_file[i], cursor->file);
-    nytp_report_put_callees(report, cursor->next_call, calls);
-    nytp_report_put_evals(report, cursor->next_eval, evals);
-    nytp_puts(out, noted ? "</td>\n" : "\n");
-    cursor->next_sub = subs;
-    cursor->next_call = calls;
-    cursor->next_eval = evals;
+    nytp_report_put_callees(report, cursor->next_call, line.calls_end);
+    nytp_report_put_evals(report, cursor->next_eval, line.evals_end);
+    nytp_putc(out, '\n');
+    cursor->next_sub = line.subs_end;
+    cursor->next_call = line.calls_end;
+    cursor->next_eval = line.evals_end;
 }
 
 /* Whether no sub before had the same id on the page: names differ in what an id cannot say. */
@@ -474,11 +441,13 @@ static void put_foreign_subs(struct nytp_report *report, struct cursor *cursor)
             nytp_report_put_id(report, "");
             nytp_report_put_foreign_id(report, sub);
         }
-        nytp_puts(out, "><td><td colspan=5>sub ");
+        nytp_puts(out, "><td>");
+        put_wide_cell(report, cursor, "");
+        nytp_puts(out, "sub ");
         nytp_report_put_sub(report, sub);
         nytp_puts(out, nytp_report_is_opcode(report, sub) ? "; # opcode" : "; # xsub");
         nytp_report_put_callers(report, sub, cursor->file);
-        nytp_puts(out, "</td>\n");
+        nytp_putc(out, '\n');
     }
     nytp_strings_free(ids);
 }
@@ -522,7 +491,7 @@ static void put_lines(struct nytp_report *report, struct cursor *cursor)
     if (report->files[cursor->file].has_line_0)
         put_line(report, cursor, 0);
     for (uint32_t line = 1; line < n || cursor->disk.stream != NULL; line++) {
-        next_disk_line(&cursor->disk);
+        nytp_report_disk_next(&cursor->disk);
         line = next_line(report, cursor, line);
         if (line < n || cursor->disk.stream != NULL)
             put_line(report, cursor, line);
@@ -542,17 +511,26 @@ static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level le
         .next_eval = file->first_eval,
         .eval_end = file->first_eval + file->n_evals,
     };
-    nytp_puts(report->out,
-              "<div class=\"source\">\n<table class=\"src\">\n<thead><tr><th scope=col>Line"
-              "<th scope=col title=\"Number of statements executed\">Statements"
-              "<th scope=col title=\"Time of the statements of the line, without what the subs "
-              "took that they called\">Time on line"
-              "<th scope=col title=\"Number of calls made\">Calls"
-              "<th scope=col title=\"Time in the subs called\">Time in subs"
-              "<th scope=col>Code\n");
-    open_disk(report, f, &cursor.disk);
+    const bool sampled = nytp_report_is_sampled(report), changes = has_changes(report, &cursor);
+    nytp_printf(report->out,
+                "<div class=\"source\">\n<table class=\"src%s\">\n<thead><tr><th scope=col>Line"
+                "<th scope=col title=\"%s\">%s"
+                "<th scope=col title=\"Time of the statements of the line, without what the "
+                "subs took that they called\">Time on line"
+                "<th scope=col title=\"Number of calls made%s\">Calls%s"
+                "<th scope=col title=\"Time in the subs called\">Time in subs"
+                "%s<th scope=col>Code\n",
+                changes ? " diffed" : "",
+                sampled ? "Number of samples that hit it" : "Number of statements executed",
+                sampled ? "Samples" : "Statements", sampled ? ": at least so many" : "",
+                sampled ? ", at least" : "",
+                !changes  ? ""
+                : sampled ? "<th scope=col title=\"Change of samples since the base\">\xce\x94"
+                          : "<th scope=col title=\"Change of statements since the base\">"
+                            "\xce\x94");
+    nytp_report_disk_open(report, f, &cursor.disk);
     put_lines(report, &cursor);
-    close_disk(&cursor.disk);
+    nytp_report_disk_close(&cursor.disk);
     put_foreign_subs(report, &cursor);
     nytp_puts(report->out, "</table></div>\n");
 }

@@ -18,17 +18,26 @@
 
 #define ROWS_IN_BODY 200
 
-struct column {
-    const char *key, *title, *text;
-    bool is_text;
-};
+static const char *text_of_column(const struct nytp_report *report,
+                                  const struct nytp_report_column *column)
+{
+    if (!nytp_report_is_sampled(report))
+        return column->text;
+    return strcmp(column->key, "stmts") == 0    ? "Samples"
+           : strcmp(column->key, "dstmts") == 0 ? "\xce\x94 samples"
+           : strcmp(column->key, "calls") == 0  ? "Calls, at least"
+                                                : column->text;
+}
 
-static void put_head(struct nytp_report *report, const char *id, const char *caption,
-                     const char *sum, const struct column *columns, size_t n)
+void nytp_report_table_begin(struct nytp_report *report, const char *id, const char *caption,
+                             const char *sum, const struct nytp_report_column *columns,
+                             size_t n)
 {
     struct nytp_out *out = report->out;
-    nytp_printf(out, "<div class=\"rows\" data-sort=\"%s\"", sum != NULL ? sum : "sub");
-    if (sum != NULL)
+    nytp_puts(out, "<div class=\"rows\"");
+    if (sum == NULL || sum[0] != '\0')
+        nytp_printf(out, " data-sort=\"%s\"", sum != NULL ? sum : "sub");
+    if (sum != NULL && sum[0] != '\0')
         nytp_printf(out, " data-sum=\"%s\"", sum);
     nytp_puts(out, ">\n<table class=\"list ");
     nytp_puts(out, id);
@@ -41,21 +50,22 @@ static void put_head(struct nytp_report *report, const char *id, const char *cap
             nytp_printf(out, " data-key=%s", columns[i].key);
         if (columns[i].is_text)
             nytp_puts(out, " data-kind=text");
-        if (columns[i].title != NULL && report->explained)
+        const char *const text = text_of_column(report, &columns[i]);
+        if (columns[i].title != NULL && report->explained && text == columns[i].text)
             nytp_printf(out, " title=\"%s\"", columns[i].title);
-        nytp_printf(out, ">%s", columns[i].text);
+        nytp_printf(out, ">%s", text);
     }
     nytp_putc(out, '\n');
 }
 
-static void begin_row(struct nytp_out *out, uint32_t row)
+void nytp_report_row_begin(struct nytp_out *out, uint32_t row)
 {
     nytp_puts(out, row % ROWS_IN_BODY == 0 ? "<tbody>\n<tr" : "<tr");
 }
 
 /* ---- subs ---- */
 
-static const struct column sub_columns[] = {
+static const struct nytp_report_column sub_columns[] = {
     {"calls", "Number of calls", "Calls", false},
     {"places", "Number of places the sub is called from", "P", false},
     {"files", "Number of files the sub is called from", "F", false},
@@ -71,9 +81,9 @@ static void put_sub_link(struct nytp_report *report, uint32_t sub)
     const struct nytp_str name = nytp_report_sub_name(report, sub);
     const uint32_t package_len = nytp_report_package_len(name);
     if (package_len > 0) {
-        nytp_puts(report->out, "<span class=pkg>");
+        nytp_puts(report->out, "<i>");
         nytp_html_text(report->out, name.ptr, package_len);
-        nytp_puts(report->out, "</span>");
+        nytp_puts(report->out, "</i>");
     }
     nytp_report_put_any_name(
         report, (struct nytp_str){name.ptr + package_len, name.len - package_len, name.utf8});
@@ -91,7 +101,7 @@ static void put_sub_remarks(struct nytp_report *report, uint32_t sub)
     if (s->rec_depth > 0) {
         nytp_printf(report->out, " <small>recurses: max depth %u, inclusive time ",
                     (unsigned)s->rec_depth);
-        nytp_report_put_time(report->out, s->reci_s);
+        nytp_report_put_time(report, report->out, s->reci_s);
         nytp_puts(report->out, "</small>");
     }
 }
@@ -112,16 +122,16 @@ static void put_sub_row(struct nytp_report *report, uint32_t sub)
 void nytp_report_sub_table(struct nytp_report *report, const char *id, const char *caption,
                            const uint32_t *subs, uint32_t n)
 {
-    put_head(report, id, caption, "excl", sub_columns,
-             sizeof sub_columns / sizeof *sub_columns);
+    nytp_report_table_begin(report, id, caption, "excl", sub_columns,
+                            sizeof sub_columns / sizeof *sub_columns);
     for (uint32_t i = 0; i < n; i++) {
-        begin_row(report->out, i);
+        nytp_report_row_begin(report->out, i);
         put_sub_row(report, subs[i]);
     }
     nytp_puts(report->out, "</table></div>\n");
 }
 
-static const struct column never_columns[] = {
+static const struct nytp_report_column never_columns[] = {
     {"sub", NULL, "Subroutine", true},
     {"file", NULL, "File", true},
 };
@@ -146,13 +156,14 @@ void nytp_report_never_table(struct nytp_report *report)
     nytp_puts(out, "<details class=\"never\"><summary>");
     nytp_report_plural(out, n, "sub that was never called", "subs that were never called");
     nytp_puts(out, "</summary>\n");
-    put_head(report, "never", "Subs that were never called", NULL, never_columns, 2);
+    nytp_report_table_begin(report, "never", "Subs that were never called", NULL, never_columns,
+                            2);
     n = 0;
     for (uint32_t i = 0; i < report->n_subs_by_name; i++) {
         const uint32_t sub = report->subs_by_name[i];
         if (!is_never_called(report, sub))
             continue;
-        begin_row(out, n++);
+        nytp_report_row_begin(out, n++);
         nytp_puts(out, "><td>");
         put_sub_link(report, sub);
         nytp_puts(out, "<td>");
@@ -164,7 +175,7 @@ void nytp_report_never_table(struct nytp_report *report)
 
 /* ---- files ---- */
 
-static const struct column file_columns[] = {
+static const struct nytp_report_column file_columns[] = {
     {"stmts", "Number of statements executed, string evals included", "Statements", false},
     {"excl", "Time of these statements, without what the subs took that they called",
      "Exclusive time", false},
@@ -209,7 +220,7 @@ static void put_file_evals(struct nytp_report *report, uint32_t f)
         nytp_putc(out, '>');
         nytp_report_put_file(report, eval);
         nytp_puts(out, "</a> ");
-        nytp_report_put_time(out, seconds);
+        nytp_report_put_time(report, out, seconds);
     }
     if (file->n_evals > MAX_LISTED_EVALS)
         nytp_printf(out, "<li>and %u more", (unsigned)(file->n_evals - MAX_LISTED_EVALS));
@@ -279,7 +290,7 @@ static void put_time_row(struct nytp_report *report, int64_t ticks, const char *
 
 /* The median of the files' times and the median of their distances from it. Files that took no
  * time count for neither, as in Devel::NYTProf. */
-static void put_spread(struct nytp_report *report)
+static void put_deviation(struct nytp_report *report)
 {
     int64_t *ticks = malloc(((size_t)report->n_ranked + 1) * sizeof *ticks);
     if (ticks == NULL) {
@@ -308,11 +319,11 @@ void nytp_report_file_table(struct nytp_report *report)
         ticks += report->files[report->files_by_time[i]].all_ticks;
         stmts += report->files[report->files_by_time[i]].all_stmts;
     }
-    put_head(report, "files", "Source files", "excl", file_columns,
-             sizeof file_columns / sizeof *file_columns);
+    nytp_report_table_begin(report, "files", "Source files", "excl", file_columns,
+                            sizeof file_columns / sizeof *file_columns);
     const double seconds = nytp_report_seconds(report, ticks);
     for (uint32_t i = 0; i < report->n_ranked; i++) {
-        begin_row(out, i);
+        nytp_report_row_begin(out, i);
         put_file_row(report, report->files_by_time[i], seconds, stmts);
     }
     const uint32_t n = report->n_ranked > 0 ? report->n_ranked : 1;
@@ -322,7 +333,7 @@ void nytp_report_file_table(struct nytp_report *report)
     nytp_printf(out, "<td colspan=2>Total\n<tr><td>%llu", (unsigned long long)(stmts / n));
     nytp_report_time_cell(report, seconds / n, false, 0);
     nytp_puts(out, "<td colspan=2>Average\n");
-    put_spread(report);
+    put_deviation(report);
     nytp_puts(out, "</table></div>\n");
 }
 
@@ -367,22 +378,23 @@ static bool add_to_package(struct nytp_report *report, struct nytp_strings *stri
     return true;
 }
 
-static const struct column package_columns[] = {
+static const struct nytp_report_column package_columns[] = {
     {"subs", "Number of subs that were called", "Subs", false},
     {"calls", "Number of calls of these subs", "Calls", false},
     {"excl", "Time in these subs themselves", "Exclusive time", false},
     {"package", NULL, "Package", true},
 };
 
+/* The table of packages, sorted by time. */
 static void put_packages(struct nytp_report *report, struct package *packages, uint32_t n)
 {
     struct nytp_out *out = report->out;
     if (n > 0)
         qsort(packages, n, sizeof *packages, compare_packages);
-    put_head(report, "packages", "Packages", "excl", package_columns,
-             sizeof package_columns / sizeof *package_columns);
+    nytp_report_table_begin(report, "packages", "Packages", "excl", package_columns,
+                            sizeof package_columns / sizeof *package_columns);
     for (uint32_t i = 0; i < n; i++) {
-        begin_row(out, i);
+        nytp_report_row_begin(out, i);
         nytp_printf(out, "><td>%u<td>%llu", (unsigned)packages[i].subs,
                     (unsigned long long)packages[i].calls);
         nytp_report_time_cell(report, packages[i].excl_s, true, report->total_s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Waiting for children, counted once; see child_waits.h.
+ * Finds what processes wait for each other, and takes it out if asked to; see child_waits.h.
  */
 #include "child_waits.h"
 
@@ -33,14 +33,19 @@ static int64_t *times_of_children(const struct nytp_profile *profile)
     return NULL;
 }
 
+static int64_t at_most(int64_t ticks, int64_t most)
+{
+    return ticks < most ? ticks : most;
+}
+
 /* Take up to `most` ticks from a node and its lines; returns how many. */
 static int64_t take_from(struct nytp_profile *profile, struct nytp_node *node, int64_t most)
 {
-    const int64_t taken = node->excl_ticks < most ? node->excl_ticks : most;
+    const int64_t taken = at_most(node->excl_ticks, most);
     int64_t left = taken;
     for (uint32_t i = 0; i < node->n_node_lines; i++) {
         struct nytp_node_line *line = &profile->node_lines[node->first_node_line + i];
-        const int64_t part = line->ticks < left ? line->ticks : left;
+        const int64_t part = at_most(line->ticks, left);
         if (part <= 0)
             continue;
         line->ticks -= part;
@@ -50,23 +55,24 @@ static int64_t take_from(struct nytp_profile *profile, struct nytp_node *node, i
     return taken - left;
 }
 
-static int64_t take_waits(struct nytp_profile *profile, const struct nytp_waits *waits,
-                          const int64_t *of_children)
+static int64_t sum_waits(struct nytp_profile *profile, const struct nytp_waits *waits,
+                         const int64_t *of_children, bool take_out)
 {
-    int64_t taken = 0;
+    int64_t sum = 0;
     for (uint32_t p = 0; p < profile->n_processes; p++) {
         const uint32_t end = nytp_process_nodes_end(profile, p);
         int64_t left = of_children[p];
         for (uint32_t n = profile->processes[p].root; n < end && left > 0; n++)
             if (waits->kinds[n] == NYTP_WAIT_CHILD && profile->nodes[n].excl_ticks > 0)
-                left -= take_from(profile, &profile->nodes[n], left);
-        taken += of_children[p] - left;
+                left -= take_out ? take_from(profile, &profile->nodes[n], left)
+                                 : at_most(profile->nodes[n].excl_ticks, left);
+        sum += of_children[p] - left;
     }
-    return taken;
+    return sum;
 }
 
-bool nytp_count_child_waits_once(struct nytp_profile *profile, int64_t *ticks,
-                                 struct nytp_error *error)
+bool nytp_child_waits(struct nytp_profile *profile, bool take_out, int64_t *ticks,
+                      struct nytp_error *error)
 {
     struct nytp_arcs_before before = {0};
     struct nytp_waits waits = {0};
@@ -78,9 +84,9 @@ bool nytp_count_child_waits_once(struct nytp_profile *profile, int64_t *ticks,
         nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
     ok = ok && nytp_waits_init(&waits, profile, NULL, error);
     if (ok) {
-        const int64_t taken = take_waits(profile, &waits, of_children);
-        *ticks += taken;
-        ok = taken == 0 || nytp_profile_rebuild(profile, &before) ||
+        const int64_t sum = sum_waits(profile, &waits, of_children, take_out);
+        *ticks += sum;
+        ok = !take_out || sum == 0 || nytp_profile_rebuild(profile, &before) ||
              nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
     }
     nytp_waits_free(&waits);

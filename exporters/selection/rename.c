@@ -12,13 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_names(struct nytp_name x, struct nytp_name y)
-{
-    const uint32_t len = x.len < y.len ? x.len : y.len;
-    const int order = memcmp(x.ptr, y.ptr, len);
-    return order != 0 ? order : (x.len > y.len) - (x.len < y.len);
-}
-
 static int compare_u32(uint32_t x, uint32_t y)
 {
     return (x > y) - (x < y);
@@ -35,7 +28,7 @@ struct named_file {
 static int by_file_name(const void *x, const void *y)
 {
     const struct named_file *a = x, *b = y;
-    const int order = compare_names(a->name, b->name);
+    const int order = nytp_compare_names(a->name, b->name);
     return order != 0 ? order : compare_u32(a->file, b->file);
 }
 
@@ -59,7 +52,7 @@ static bool rename_files(struct nytp_profile *profile, const struct nytp_name *n
     for (uint32_t i = 1; i < n; i++) {
         if (list[i].is_eval)
             continue;
-        if (first == 0 || compare_names(list[first].name, list[i].name) != 0)
+        if (first == 0 || nytp_compare_names(list[first].name, list[i].name) != 0)
             first = i;
         file_of[list[i].file] = list[first].file;
     }
@@ -79,7 +72,7 @@ struct listed_sub {
 static int by_name_file(const void *x, const void *y)
 {
     const struct listed_sub *a = x, *b = y;
-    int order = compare_names(a->sub.name, b->sub.name);
+    int order = nytp_compare_names(a->sub.name, b->sub.name);
     order = order != 0 ? order : compare_u32(a->sub.file, b->sub.file);
     return order != 0 ? order : compare_u32(a->old, b->old);
 }
@@ -93,7 +86,7 @@ static void install_subs(struct nytp_profile *profile, const struct listed_sub *
     for (uint32_t i = 0; i < n; i++) {
         struct nytp_sub *last = n_subs > 1 ? &profile->subs[n_subs - 1] : NULL;
         if (last != NULL && last->file == list[i].sub.file &&
-            compare_names(last->name, list[i].sub.name) == 0)
+            nytp_compare_names(last->name, list[i].sub.name) == 0)
             last->stmt_ticks += list[i].sub.stmt_ticks;
         else
             profile->subs[n_subs++] = list[i].sub;
@@ -160,7 +153,7 @@ struct placed {
 static int by_place(const void *x, const void *y)
 {
     const struct placed *a = x, *b = y;
-    int order = compare_names(a->stem, b->stem);
+    int order = nytp_compare_names(a->stem, b->stem);
     order = order != 0 ? order : compare_u32(a->file, b->file);
     order = order != 0 ? order : compare_u32(a->line, b->line);
     order = order != 0 ? order : compare_u32(a->twin, b->twin);
@@ -250,7 +243,7 @@ static bool number_placed(const struct nytp_profile *profile, struct placed *lis
     uint32_t number = 0;
     for (uint32_t i = 0; i < n; i++) {
         const bool same = i > 0 && list[i - 1].file == list[i].file &&
-                          compare_names(list[i - 1].stem, list[i].stem) == 0;
+                          nytp_compare_names(list[i - 1].stem, list[i].stem) == 0;
         number = same ? number + 1 : 1;
         if (!intern_numbered(profile, list[i].stem, number, &names[list[i].sub]))
             return false;

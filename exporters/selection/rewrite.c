@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
+ * Makes the tree anew; see rewrite.h.
+ *
  * The new tree grows in the order of the old one, parents first: a table finds the child of
- * the same sub and call site or adds one. Then siblings are sorted, and the nodes numbered
- * depth first as the model wants them.
+ * the same sub and call site, or one is added. Then siblings are sorted, and the nodes are
+ * numbered depth first as the model wants them.
  */
 #include "rewrite.h"
 
@@ -115,6 +117,8 @@ static void call_site(const struct growing *g, uint32_t old, uint32_t *file, uin
     *line = parent->at_site ? parent->line : from->line;
 }
 
+/* Put an old node into the new tree: as a child, or as part of the node that stands for its
+ * caller. */
 static bool place_child(struct growing *g, uint32_t old)
 {
     const struct nytp_node *from = &g->profile->nodes[old];
@@ -165,7 +169,7 @@ static void move_cost(struct growing *g, uint32_t old)
     }
 }
 
-static bool grow(struct growing *g)
+static bool grow_tree(struct growing *g)
 {
     const struct nytp_profile *profile = g->profile;
     for (uint32_t i = 0; i < profile->n_nodes; i++) {
@@ -224,6 +228,7 @@ static void number_depth_first(struct growing *g, const struct sibling *siblings
     }
 }
 
+/* Number the new nodes depth first, siblings in their order. */
 static bool number_nodes(struct growing *g)
 {
     const size_t n = (size_t)g->n_nodes + 2;
@@ -330,6 +335,7 @@ static bool attribute_lines(struct growing *g)
         if (i > 0 && by_node_place(from - 1, from) == 0) {
             lines[n - 1].ticks += from->line.ticks;
             lines[n - 1].statements += from->line.statements;
+            lines[n - 1].cpu_ticks += from->line.cpu_ticks;
             continue;
         }
         struct nytp_node *node = &profile->nodes[from->node];
@@ -359,10 +365,10 @@ static void attribute_spans(struct growing *g)
     profile->n_spans = n;
 }
 
-static bool regrow(struct growing *g)
+static bool make_tree_anew(struct growing *g)
 {
     find_alive(g);
-    if (!grow(g) ||
+    if (!grow_tree(g) ||
         (g->number = malloc(((size_t)g->n_nodes + 1) * sizeof *g->number)) == NULL ||
         !number_nodes(g))
         return false;
@@ -387,7 +393,7 @@ bool nytp_rewrite(struct nytp_profile *profile, const struct nytp_rewriting *rew
         .root_of = calloc((size_t)profile->n_processes + 1, sizeof *g.root_of),
     };
     const bool ok = g.places != NULL && g.alive != NULL && g.nodes != NULL && g.lines != NULL &&
-                    g.root_of != NULL && regrow(&g);
+                    g.root_of != NULL && make_tree_anew(&g);
     nytp_table_free(&g.by_call);
     free(g.places);
     free(g.alive);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Growing a calling-context tree anew from another one, after a decision about every node.
- * select.c decides, this does it.
+ * Makes a calling-context tree anew from another one, after a decision about every node.
+ * select.c and its neighbours decide; this carries the decisions out.
  */
 #ifndef NYTP_REWRITE_H
 #define NYTP_REWRITE_H

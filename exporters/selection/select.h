@@ -10,11 +10,14 @@
 #include "../../formats/core/model.h"
 #include "../core/patterns.h"
 
-/* A frame matches when its sub's name or that sub's file name does; the root frame of a process
- * by the script of its own input, and not at all by that for `ignore` if the input holds
- * several processes, whose scripts cannot be told apart (nytprofmerge). The root frame of a
- * process always stays, as what joins the rest, but loses its own time and call where pprof
- * would drop the sample. Applied in the order of the members. Zeroed = everything stays. */
+/* What the user asked for. Zeroed = everything stays. What is set is applied in the order of
+ * the members.
+ *
+ * An expression matches a frame when it matches the name of the frame's sub or of that sub's
+ * file. The root frame of a process is matched by the name of its input's script. If the input
+ * holds several processes (nytprofmerge), their scripts cannot be told apart, and `ignore` does
+ * not match root frames by the script. The root frame of a process always stays, since it joins
+ * the rest, but loses its own time and call where pprof would drop the sample. */
 struct nytp_selection {
     bool merge_evals; /* string evals run by one line become one file "(eval 0)[...]" */
     struct nytp_patterns focus, ignore; /* whole stacks: some frame must / none may match */
@@ -38,10 +41,5 @@ struct nytp_selection {
  * much, NYTP_ERR_LIMIT); the profile is then only good for nytp_profile_free(). */
 bool nytp_select(struct nytp_profile *profile, const struct nytp_selection *selection,
                  struct nytp_error *error);
-
-/* One process of the profile as a profile of its own. Borrows names and source text: free it
- * (nytp_profile_free) before `profile`. NULL with *error set. */
-struct nytp_profile *nytp_select_process(const struct nytp_profile *profile, uint32_t process,
-                                         struct nytp_error *error);
 
 #endif

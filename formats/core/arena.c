@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A bump allocator over malloc'ed chunks. Where valgrind's headers are present, memory not yet
- * handed out is marked inaccessible, so that use past an allocation is found.
+ * An arena is a list of chunks from malloc(). Each allocation is cut off the newest chunk, and
+ * a new chunk is made when that has no room; a large piece gets a chunk of its own.
+ *
+ * Where valgrind's headers are present, memory that was not handed out yet is marked as
+ * inaccessible, so that memcheck finds a use beyond the end of an allocation.
  */
 #include "arena.h"
 

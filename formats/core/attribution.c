@@ -9,6 +9,7 @@
  */
 #include "attribution.h"
 #include "correction.h"
+#include "profile.h"
 #include "totals.h"
 
 #include <stdio.h>
@@ -41,6 +42,8 @@ static void free_sums(struct nytp_sub_sums *sums)
     free(sums->calls_out);
 }
 
+/* Add up, per sub, what several steps need: its loose lines, the arcs into it, the xsubs that
+ * it calls. */
 static bool sum_up(const struct nytp_attribution *s, struct nytp_sub_sums *sums)
 {
     const uint32_t n = s->p->n_subs;
@@ -74,7 +77,7 @@ static bool sum_up(const struct nytp_attribution *s, struct nytp_sub_sums *sums)
 /* Whether a process's tree has a node of a sub: a set of (process, sub). */
 static bool mark_present(const struct nytp_attribution *s, struct nytp_table *present)
 {
-    const struct nytp_calltree *t = &s->b->tree;
+    const struct nytp_calltree *t = &s->b->stack.tree;
     uint32_t *stack = malloc((t->n_nodes + 1) * sizeof *stack);
     bool ok = stack != NULL;
     for (uint32_t i = 0; ok && i < s->b->n_processes; i++) {
@@ -111,14 +114,14 @@ static bool place_uncalled(struct nytp_attribution *s, const struct nytp_sub_sum
             ticks += s->loose[end].ticks;
         if (nytp_table_get(&present, (struct nytp_key){process, sub, 0, 0}) != NYTP_TABLE_NONE)
             continue;
-        const uint32_t node = nytp_calltree_add_child(&b->tree, b->processes[process].root,
-                                                      nytp_id_of_sub(s, sub), 0, 0);
+        const uint32_t node = nytp_calltree_add_child(
+            &b->stack.tree, b->processes[process].root, nytp_id_of_sub(s, sub), 0, 0);
         if (node == NYTP_NO_NODE) {
             ok = false;
             break;
         }
         ticks -= sums->ops_excl[sub];
-        struct nytp_tree_node *n = &b->tree.nodes[node];
+        struct nytp_tree_node *n = &b->stack.tree.nodes[node];
         n->unreturned = (b->has & NYTP_HAS_ARCS) != 0 && !finished;
         n->calls += n->unreturned;
         if ((!finished || sums->calls_out[sub]) && sums->arc_calls[sub] == 0 && ticks > 0)
@@ -140,13 +143,13 @@ static bool fill_call_sites(struct nytp_attribution *s)
         const bool first = nytp_table_get(&only, key) == NYTP_TABLE_NONE;
         ok = nytp_table_put(&only, key, first ? i : b->n_arcs);
     }
-    for (uint32_t i = 1; ok && i < b->tree.n_nodes; i++) {
-        struct nytp_tree_node *n = &b->tree.nodes[i];
+    for (uint32_t i = 1; ok && i < b->stack.tree.n_nodes; i++) {
+        struct nytp_tree_node *n = &b->stack.tree.nodes[i];
         if (n->sub == NYTP_NO_SUB || n->parent == i || n->parent == NYTP_NO_NODE ||
-            n->file != 0 || n->line != 0 || b->tree.nodes[n->parent].sub == NYTP_NO_SUB)
+            n->file != 0 || n->line != 0 || b->stack.tree.nodes[n->parent].sub == NYTP_NO_SUB)
             continue;
         const uint32_t arc = nytp_table_get(
-            &only, (struct nytp_key){s->sub_of_name[b->tree.nodes[n->parent].sub],
+            &only, (struct nytp_key){s->sub_of_name[b->stack.tree.nodes[n->parent].sub],
                                      s->sub_of_name[n->sub], 0, 0});
         if (arc < b->n_arcs) {
             n->file = b->arcs[arc].file;
@@ -180,7 +183,7 @@ static int by_call(const void *x, const void *y)
 static uint32_t sort_children(const struct nytp_attribution *s, uint32_t raw,
                               struct sibling *siblings)
 {
-    const struct nytp_calltree *t = &s->b->tree;
+    const struct nytp_calltree *t = &s->b->stack.tree;
     uint32_t n = 0;
     for (uint32_t c = t->nodes[raw].first_child; c != NYTP_NO_NODE;
          c = t->nodes[c].next_sibling)
@@ -191,9 +194,31 @@ static uint32_t sort_children(const struct nytp_attribution *s, uint32_t raw,
     return n;
 }
 
+/* The model's node `node`, of the raw node `r`; its n children follow in p->children. */
+static void add_node(struct nytp_attribution *s, const struct nytp_tree_node *r, uint32_t node,
+                     bool is_root, uint32_t n)
+{
+    struct nytp_profile *p = s->p;
+    const uint32_t parent = is_root ? node : s->node_of_raw[r->parent];
+    p->nodes[node] = (struct nytp_node){
+        .parent = parent,
+        .sub = s->sub_of_name[r->sub],
+        .file = r->file,
+        .line = r->line,
+        .flags = r->unreturned ? NYTP_NODE_UNRETURNED : 0,
+        .depth = is_root ? 0 : p->nodes[parent].depth + 1,
+        .calls = r->calls,
+        .excl_ticks = r->excl_ticks,
+        .first_child = p->n_children,
+        .n_children = n,
+    };
+}
+
+/* Turn the raw nodes, which are in the order in which calls were first seen, into the model's:
+ * depth first, siblings sorted. */
 static bool make_nodes(struct nytp_attribution *s)
 {
-    const struct nytp_calltree *t = &s->b->tree;
+    const struct nytp_calltree *t = &s->b->stack.tree;
     struct nytp_profile *p = s->p;
     const uint32_t n_raw = t->n_nodes;
     struct sibling *siblings = malloc((n_raw + 1) * sizeof *siblings);
@@ -214,20 +239,8 @@ static bool make_nodes(struct nytp_attribution *s)
             const bool is_root = raw == s->b->processes[i].root;
             s->node_of_raw[raw] = node;
             s->raw_of_node[node] = raw;
-            const uint32_t parent = is_root ? node : s->node_of_raw[r->parent];
             const uint32_t n = sort_children(s, raw, siblings);
-            p->nodes[node] = (struct nytp_node){
-                .parent = parent,
-                .sub = s->sub_of_name[r->sub],
-                .file = r->file,
-                .line = r->line,
-                .flags = r->unreturned ? NYTP_NODE_UNRETURNED : 0,
-                .depth = is_root ? 0 : p->nodes[parent].depth + 1,
-                .calls = r->calls,
-                .excl_ticks = r->excl_ticks,
-                .first_child = p->n_children,
-                .n_children = n,
-            };
+            add_node(s, r, node, is_root, n);
             for (uint32_t c = 0; c < n; c++)
                 p->children[p->n_children++] = siblings[c].raw;
             for (uint32_t c = n; c-- > 0;)
@@ -247,7 +260,7 @@ static bool make_nodes(struct nytp_attribution *s)
 static bool balance_nodes(struct nytp_attribution *s)
 {
     struct nytp_profile *p = s->p;
-    const struct nytp_calltree *t = &s->b->tree;
+    const struct nytp_calltree *t = &s->b->stack.tree;
     s->stmt_ticks = calloc(p->n_nodes + 1, sizeof *s->stmt_ticks);
     s->deficit = calloc(p->n_nodes + 1, sizeof *s->deficit);
     if (s->stmt_ticks == NULL || s->deficit == NULL)
@@ -263,7 +276,7 @@ static bool balance_nodes(struct nytp_attribution *s)
         if ((n->flags & NYTP_NODE_UNRETURNED) != 0 && n->parent != i)
             n->excl_ticks += nytp_at_least_0(s->stmt_ticks[i] - s->deficit[i]);
         s->deficit[i] = nytp_at_least_0(s->deficit[i] + n->excl_ticks - s->stmt_ticks[i]);
-        if (n->parent != i && s->b->tree.nodes[raw].first_line == 0 && n->excl_ticks < 0)
+        if (n->parent != i && s->b->stack.tree.nodes[raw].first_line == 0 && n->excl_ticks < 0)
             s->deficit[i] = 0;
         if (n->parent != i)
             s->deficit[n->parent] += s->deficit[i];
@@ -358,6 +371,37 @@ static struct nytp_name attribute_or_empty(const struct nytp_profile *p, const c
     return value != NULL ? *value : (struct nytp_name){"", 0};
 }
 
+/* The processes. One that was announced and whose end was not seen makes the profile partial.
+ */
+static void make_processes(struct nytp_attribution *s)
+{
+    struct nytp_profile *p = s->p;
+    const struct nytp_builder *b = s->b;
+    for (uint32_t i = 0; i < b->n_processes; i++) {
+        const struct nytp_built_process *from = &b->processes[i];
+        p->processes[i] = (struct nytp_process){.pid = from->pid,
+                                                .ppid = from->ppid,
+                                                .thread = from->thread,
+                                                .parent_thread = from->parent_thread,
+                                                .start_s = from->start_s,
+                                                .end_s = from->end_s,
+                                                .stmt_ticks = from->clock,
+                                                .costs = from->costs,
+                                                .labels = name(s, from->labels),
+                                                .sampled = b->sampled,
+                                                .cpu_ticks = b->sampled ? from->cpu_ticks : 0,
+                                                .complete = from->complete};
+        p->total_statements += from->statements;
+        const bool announced = from->pid != 0 || from->start_s != 0;
+        if (announced && !from->complete && !p->partial) {
+            p->partial = p->parts[0].partial = true;
+            nytp_error_at(&p->parts[0].error, NYTP_ERR_TRUNCATED, b->last_offset, b->inflated,
+                          "no end of process %u after this", from->pid);
+        }
+    }
+}
+
+/* What is known of the input as a whole, and of its processes. */
 static bool make_part(struct nytp_attribution *s)
 {
     struct nytp_profile *p = s->p;
@@ -383,26 +427,12 @@ static bool make_part(struct nytp_attribution *s)
         .estimated_tree = p->estimated_tree,
     };
     p->n_processes = b->n_processes;
-    for (uint32_t i = 0; i < b->n_processes; i++) {
-        const struct nytp_built_process *from = &b->processes[i];
-        p->processes[i] = (struct nytp_process){.pid = from->pid,
-                                                .ppid = from->ppid,
-                                                .start_s = from->start_s,
-                                                .end_s = from->end_s,
-                                                .stmt_ticks = from->clock,
-                                                .costs = from->costs,
-                                                .complete = from->complete};
-        p->total_statements += from->statements;
-        const bool announced = from->pid != 0 || from->start_s != 0;
-        if (announced && !from->complete && !p->partial) {
-            p->partial = p->parts[0].partial = true;
-            nytp_error_at(&p->parts[0].error, NYTP_ERR_TRUNCATED, b->last_offset, b->inflated,
-                          "no end of process %u after this", from->pid);
-        }
-    }
+    p->sampled = b->sampled;
+    make_processes(s);
     return true;
 }
 
+/* The files, with what ran each string eval as an index. */
 static bool make_files(struct nytp_attribution *s)
 {
     struct nytp_profile *p = s->p;
@@ -477,6 +507,7 @@ static bool make_sources(struct nytp_attribution *s)
     return ok;
 }
 
+/* The arcs: those of the recording where it has them, else those of the tree. */
 static bool make_arcs(struct nytp_attribution *s)
 {
     struct nytp_profile *p = s->p;
@@ -490,7 +521,7 @@ static bool make_arcs(struct nytp_attribution *s)
                                         .callee = a->callee,
                                         .file = a->file,
                                         .line = a->line,
-                                        .calls = a->calls == 0 ? 1 : a->calls,
+                                        .calls = a->calls,
                                         .incl_ticks = a->incl_ticks,
                                         .excl_ticks = a->excl_ticks,
                                         .reci_ticks = a->reci_ticks,
@@ -501,6 +532,7 @@ static bool make_arcs(struct nytp_attribution *s)
     return ok;
 }
 
+/* All steps in their order; false when memory is out. */
 static bool attribute_all(struct nytp_attribution *s)
 {
     struct nytp_builder *b = s->b;
@@ -513,8 +545,9 @@ static bool attribute_all(struct nytp_attribution *s)
               make_nodes(s) && balance_nodes(s) && time_roots(s, &sums);
     if (ok) {
         sum_tree(p);
-        ok = nytp_apportion_lines(s) && make_arcs(s) && nytp_profile_make_line_costs(p) &&
-             make_sources(s) && nytp_lay_out_spans(b, p, s->node_of_raw) &&
+        ok = nytp_apportion_lines(s) && (!p->sampled || nytp_attribute_cpu(s)) &&
+             make_arcs(s) && nytp_profile_make_line_costs(p) && make_sources(s) &&
+             nytp_lay_out_spans(b, p, s->node_of_raw) &&
              (b->options.as_recorded || nytp_take_off_recording(p));
     }
     free_sums(&sums);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Attribution: from what the builder holds (builder.h) to the model (model.h). Private to the
- * files that do it, in this order:
+ * Attribution: from what the builder holds (builder.h) to the model (model.h). This header is
+ * private to the files that do it. They run in this order:
  *
- *     attribution_subs.c   names become subs; lines of which only the sub is known
- *     estimate.c      contexts of a recording without call events
- *     attribution.c        the sorted tree, and the time of what the subroutine profiler did
- * not time line_costs.c        every node's time on lines
+ *     attribution_subs.c  names become subs; finds the lines of which only the sub is known
+ *     estimate.c          contexts, where the recording has no call events
+ *     attribution.c       the sorted tree; the time that the subroutine profiler did not see
+ *     line_costs.c        every context's time on lines
+ *     attribution_cpu.c   of a sampled recording, what of that was processor time
+ *
+ * attribution.c calls the others. The rules that they carry out are in formats/model.md.
  */
 #ifndef NYTP_ATTRIBUTION_H
 #define NYTP_ATTRIBUTION_H
@@ -14,7 +17,8 @@
 #include "builder.h"
 #include "line_owners.h"
 
-/* A line's statement cost of which only the sub is known, not the context. */
+/* A line's statement cost of which only the sub is known, not the context: it is put on
+ * contexts by line_costs.c. */
 struct nytp_loose_line {
     uint32_t process, sub, file, line;
     int64_t ticks;
@@ -65,6 +69,10 @@ bool nytp_estimate_tree(struct nytp_attribution *s, const struct nytp_sub_sums *
 
 /* Put every node's exclusive ticks, and all statements, on lines: p->node_lines. */
 bool nytp_apportion_lines(struct nytp_attribution *s);
+
+/* Processor time of a sampled recording's node_lines, so that those of a process add up to its
+ * cpu_ticks. */
+bool nytp_attribute_cpu(struct nytp_attribution *s);
 
 /* An xsub or opcode, which runs no lines of its own. */
 static inline bool nytp_is_leaf_kind(const struct nytp_attribution *s, uint32_t sub)

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Attribution, first step: which subs there are, and what is theirs; see attribution.h.
+ * The first step of attribution (attribution.h): which subs there are, what kind each is, and
+ * which lines and arcs belong to which sub.
+ *
+ * While a stream is read, everything is named by string id, because a sub may be named long
+ * before the record that describes it. Here all names that any record used for a sub are
+ * collected, sorted, and numbered; from then on everything refers to subs by index. Calls that
+ * never returned get a name as far as one can be found out.
  */
 #include "attribution.h"
 
@@ -14,13 +20,6 @@
 static struct nytp_name name(const struct nytp_attribution *s, uint32_t id)
 {
     return nytp_strings_get(s->b->strings, id);
-}
-
-static int compare_names(struct nytp_name x, struct nytp_name y)
-{
-    const uint32_t len = x.len < y.len ? x.len : y.len;
-    const int order = memcmp(x.ptr, y.ptr, len);
-    return order != 0 ? order : x.len < y.len ? -1 : x.len > y.len;
 }
 
 static bool name_ends(struct nytp_name n, const char *tail)
@@ -76,7 +75,7 @@ static uint32_t nameless(const struct nytp_attribution *s, const struct nytp_tre
 static uint32_t guess_name(const struct nytp_attribution *s, const struct nytp_tree_node *n,
                            const struct nytp_table *caller_of)
 {
-    const struct nytp_calltree *t = &s->b->tree;
+    const struct nytp_calltree *t = &s->b->stack.tree;
     if (n->told != 0)
         return n->told;
     for (uint32_t l = n->first_line; l != 0; l = t->lines[l].next) {
@@ -100,10 +99,11 @@ static uint32_t guess_name(const struct nytp_attribution *s, const struct nytp_t
     return nameless(s, n);
 }
 
+/* Give each call that never returned the best name that can be found for it. */
 static bool name_unreturned(struct nytp_attribution *s)
 {
     struct nytp_table caller_of = {0}; /* callee -> its only caller, or 0 */
-    struct nytp_calltree *t = &s->b->tree;
+    struct nytp_calltree *t = &s->b->stack.tree;
     bool ok = true;
     for (uint32_t i = 0; ok && i < s->b->n_arcs; i++) {
         const struct nytp_key key = {.a = s->b->arcs[i].callee};
@@ -172,12 +172,32 @@ struct named_sub {
 static int by_name(const void *x, const void *y)
 {
     const struct named_sub *a = x, *b = y;
-    return compare_names(a->name, b->name);
+    return nytp_compare_names(a->name, b->name);
 }
 
-static void mark(struct nytp_attribution *s, uint32_t id)
+/* That this name is a sub's: it gets its number when all are known. */
+static void note_name(struct nytp_attribution *s, uint32_t id)
 {
     s->sub_of_name[id] = 0;
+}
+
+/* Everywhere that a sub is named: arcs, ranges of lines, loose lines, the tree. */
+static void note_all_names(struct nytp_attribution *s)
+{
+    const struct nytp_builder *b = s->b;
+    for (uint32_t i = 0; i < b->n_arcs; i++) {
+        note_name(s, b->arcs[i].caller);
+        note_name(s, b->arcs[i].callee);
+    }
+    for (uint32_t i = 0; i < b->n_ranges; i++)
+        note_name(s, b->ranges[i].name);
+    for (uint32_t i = 0; i < s->n_loose; i++)
+        note_name(s, s->loose[i].sub);
+    for (uint32_t i = 0; i < b->n_processes; i++)
+        note_name(s, b->name_runtime);
+    for (uint32_t i = 1; i < b->stack.tree.n_nodes; i++)
+        if (b->stack.tree.nodes[i].sub != NYTP_NO_SUB)
+            note_name(s, b->stack.tree.nodes[i].sub);
 }
 
 /* Everything that is named as a sub anywhere, sorted; main::RUNTIME comes first. */
@@ -190,19 +210,7 @@ static bool make_subs(struct nytp_attribution *s)
         return false;
     for (uint32_t i = 0; i < n_names; i++)
         s->sub_of_name[i] = NYTP_NO_SUB;
-    for (uint32_t i = 0; i < b->n_arcs; i++) {
-        mark(s, b->arcs[i].caller);
-        mark(s, b->arcs[i].callee);
-    }
-    for (uint32_t i = 0; i < b->n_ranges; i++)
-        mark(s, b->ranges[i].name);
-    for (uint32_t i = 0; i < s->n_loose; i++)
-        mark(s, s->loose[i].sub);
-    for (uint32_t i = 0; i < b->n_processes; i++)
-        mark(s, b->name_runtime);
-    for (uint32_t i = 1; i < b->tree.n_nodes; i++)
-        if (b->tree.nodes[i].sub != NYTP_NO_SUB)
-            mark(s, b->tree.nodes[i].sub);
+    note_all_names(s);
 
     uint32_t n = 0;
     for (uint32_t i = 0; i < n_names; i++)
@@ -230,6 +238,7 @@ static bool make_subs(struct nytp_attribution *s)
     return true;
 }
 
+/* What a sub is, by its name and by whether its lines are known. */
 static enum nytp_sub_kind kind_of(const struct nytp_attribution *s, const struct nytp_sub *sub,
                                   uint32_t id, bool has_range)
 {
@@ -246,6 +255,7 @@ static enum nytp_sub_kind kind_of(const struct nytp_attribution *s, const struct
     return NYTP_SUB_PERL;
 }
 
+/* Kind, file and lines of every sub. */
 static void describe_subs(struct nytp_attribution *s)
 {
     const struct nytp_builder *b = s->b;

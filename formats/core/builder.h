@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * What the events of one input have been summed up to, before attribution makes a profile of
- * it. Private to builder.c (fills it) and attribution.c (turns it into the model).
+ * it. Private to those who fill it (builder.c, builder_places.c, builder_facts.c) and to
+ * attribution.c, which turns it into the model.
  */
 #ifndef NYTP_BUILDER_H
 #define NYTP_BUILDER_H
 
 #include "arena.h"
-#include "calltree.h"
+#include "build.h"
+#include "callstack.h"
 #include "model.h"
+#include "sample_waits.h"
 #include "strings.h"
 #include "table.h"
 
@@ -25,11 +28,14 @@ struct nytp_built_file {
 
 struct nytp_built_process {
     uint32_t pid, ppid, root;
+    uint32_t thread, parent_thread;
     double start_s, end_s;
-    int64_t clock; /* sum of statement ticks */
+    int64_t clock;     /* sum of statement ticks */
+    int64_t cpu_ticks; /* of a sampled process */
     uint64_t statements;
     struct nytp_costs costs; /* as its attributes say */
-    bool has_entries; /* statements are in the tree, not in pages */
+    uint32_t labels;         /* string id; as in the model */
+    bool has_entries;        /* statements are in the tree, not in pages */
     bool complete;
 };
 
@@ -70,6 +76,8 @@ struct nytp_builder {
     struct nytp_error error;
     uint32_t path;
     int64_t ticks_per_sec;
+    bool sampled;
+    struct nytp_sample_waits waits; /* if so */
     unsigned has;
     uint64_t negative_times, wrapped_statements;
     uint64_t last_offset; /* of the latest event, in the inflated stream if `inflated` */
@@ -79,13 +87,14 @@ struct nytp_builder {
 
     struct nytp_strings *strings;
     struct nytp_arena *arena;
-    struct nytp_calltree tree;
+    struct nytp_callstack stack; /* and the tree that grows from it */
 
     struct nytp_pair_ids {
         uint32_t key, value;
     } * attributes, *options_seen;
     uint32_t n_attributes, attributes_capacity, n_options, options_capacity;
 
+    uint32_t thread, parent_thread; /* of processes that begin now, as attributes say */
     struct nytp_built_process *processes;
     uint32_t n_processes, processes_capacity;
     bool in_process;
@@ -126,11 +135,22 @@ struct nytp_builder {
     bool discount_calls; /* the discount is for such a return, not for a block that was left */
 };
 
-/* End the current process, closing its open frames. False with the builder's error set. */
-bool nytp_builder_end_process(struct nytp_builder *builder);
+/* builder.c: set the builder's error, and return false. The second is for a call that the call
+ * stack (callstack.h) could not take: a limit is out, which the message names, or memory. */
+bool nytp_builder_out_of_memory(struct nytp_builder *builder);
+bool nytp_builder_tree_failed(struct nytp_builder *builder);
 
-/* Frees everything, also after a failure. */
-void nytp_builder_free(struct nytp_builder *builder);
+/* The id of a string of the stream, in UTF-8. False with the builder's error set. */
+static inline bool nytp_builder_name(struct nytp_builder *b, const struct nytp_str *s,
+                                     uint32_t *id)
+{
+    *id = nytp_strings_intern_mixed(b->strings, s->ptr, s->len);
+    return *id != UINT32_MAX || nytp_builder_out_of_memory(b);
+}
+
+/* spans.c: add a call that has ended to the time line, which may leave out it or shorter ones
+ * to keep to the number that the options allow. False with the builder's error set. */
+bool nytp_built_span_keep(struct nytp_builder *builder, const struct nytp_built_span *span);
 
 /* spans.c: leave as many spans as the options allow. False when memory is out. */
 bool nytp_built_spans_limit(struct nytp_builder *builder);
@@ -148,7 +168,8 @@ static inline void nytp_built_span_pruned(struct nytp_builder *builder,
 bool nytp_lay_out_spans(const struct nytp_builder *builder, struct nytp_profile *p,
                         const uint32_t *node_of_raw);
 
-/* attribution_subs.c: whether a sub's name is that of a builtin, Pkg::CORE:print or CORE::print. */
+/* attribution_subs.c: whether a sub's name is that of a builtin, Pkg::CORE:print or
+ * CORE::print. */
 bool nytp_is_opcode_name(struct nytp_name name);
 
 /* attribution.c: the built parts become the model. The builder stays with the caller. */

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Growing the calling-context tree from call events, with the name of a call known only when
- * it returns.
+ * The calling-context tree while it grows: a node for each distinct path of calls, with what
+ * was booked on it and the lines that ran in it. callstack.h decides what is booked where.
  *
- * The trick: an open frame owns a nameless subtree. When the call returns and its name is
- * known, the subtree is merged into the sibling of the same name and call site, or becomes
- * that sibling if there is none. A merged node is gone for good, so all merging together costs
- * no more than the number of nodes ever made: linear in the events. Frames without content
- * (xsubs, opcodes) never get a node of their own.
- *
- * Files without entry events are the same thing: the frames above a return are then implied.
- *
- * Statements belong to the frame that was current when they began, which is not the one that
- * is current when their time record arrives (nytprof-v5.md, "Order of records").
+ * Nodes, lines and subs are numbers, never pointers: the arrays move when they grow, and freed
+ * nodes and lines are used again.
  */
 #ifndef NYTP_CALLTREE_H
 #define NYTP_CALLTREE_H
 
 #include "table.h"
+#include "wait_sums.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,22 +19,21 @@
 #define NYTP_NO_NODE 0u         /* node index 0 is never used */
 #define NYTP_NO_SUB  UINT32_MAX /* a frame whose name never became known */
 
-/* Named limits. A depth beyond the first is damage, not a program. */
-#define NYTP_MAX_DEPTH       1000000u
-#define NYTP_MAX_NODES       20000000u
-#define NYTP_LINE_CACHE      4096u
-#define NYTP_PENDING_HINTS   2048u
-#define NYTP_UNINDEXED_LINES 16u
+#define NYTP_MAX_NODES       20000000u /* of a tree: what damaged input can make us allocate */
+#define NYTP_LINE_CACHE      4096u     /* entries of `line_cache` */
+#define NYTP_UNINDEXED_LINES 16u       /* lines of a node that are searched one by one */
 
+/* A context: the path of calls from the root to here. What it measures is its own, without what
+ * it calls. */
 struct nytp_tree_node {
-    uint32_t parent;
+    uint32_t parent;     /* a root's is the root itself */
     uint32_t sub;        /* builder's name id, or NYTP_NO_SUB */
     uint32_t file, line; /* call site; builder's file index */
     uint32_t first_child, next_sibling;
     uint32_t first_line; /* into lines, 0 = none */
     uint32_t n_lines;    /* beyond NYTP_UNINDEXED_LINES they are in by_line */
     uint32_t follow;     /* the line that was booked first the last time */
-    uint32_t told; /* of one that never returned: the name that a comment told, or 0 */
+    uint32_t told;       /* of one that never returned: the name that a comment told, or 0 */
     bool unreturned;
     uint64_t calls;
     int64_t excl_ticks;
@@ -58,57 +50,52 @@ struct nytp_tree_line {
     uint64_t statements, left;
 };
 
-/* Open frames. Implied frames in which nothing happened are not kept: two neighbours on the
- * stack can differ by more than one in depth. */
-struct nytp_frame {
-    uint32_t node;       /* its nameless subtree, NYTP_NO_NODE until something happens in it */
-    uint32_t depth;      /* as in return events, less the tree's base_depth; 0 = the process */
-    uint32_t file, line; /* call site */
-    uint32_t told;       /* the name that a comment told while it was open, or 0 */
-    bool entered;        /* an entry event was seen; else implied by a deeper event */
-    bool spilled;        /* had too many pending lines: they go to its node */
-    uint32_t first_pending; /* its entries in `pending` begin here */
-    int64_t entry_clock;    /* statement clock at the entry */
-    int64_t start_ticks;    /* estimate on the time axis */
-};
-
-/* What happened in an open frame, not yet booked on any node: a line that ran, or calls that
- * left nothing but their time (opcodes, xsubs). Most calls are short, and what they did is
- * best booked once, on the node that the name leads to. The entries of open frames lie in one
- * stack as the frames do; a frame that has too many gets a node and books there. */
-struct nytp_pending {
+/* What is to be booked on a node: a line that ran in it, or calls from it. What happened in a
+ * call stands right before it and is booked on its node: a list of bookings, read backwards,
+ * has each call before all that happened in it. */
+struct nytp_booking {
     uint32_t sub; /* NYTP_NO_SUB for a line */
     uint32_t file, line;
-    uint32_t left;  /* of a line: blocks that were left to go on with it */
+    uint32_t depth; /* of the frame; see callstack.h */
     int64_t ticks;  /* statement ticks, or exclusive ticks of the calls */
-    uint64_t count; /* statements, or calls */
+    uint32_t count; /* statements, or calls */
+    union {
+        uint32_t left;   /* of a line: blocks that were left to go on with it */
+        uint32_t inside; /* of a call: so many bookings before this one happened in it */
+    };
 };
 
+/* The sub of a booking whose line is not known yet: the running statement began there. */
+#define NYTP_RUNNING (UINT32_MAX - 1)
+
 struct nytp_calltree {
-    struct nytp_tree_node *nodes;
-    struct nytp_tree_line *lines;
-    struct nytp_frame *frames; /* [0] is the process itself */
+    struct nytp_tree_node *nodes; /* [0] unused */
+    struct nytp_tree_line *lines; /* [0] unused */
     uint32_t n_nodes, nodes_capacity, free_nodes;
     uint32_t n_lines, lines_capacity, free_lines;
-    uint32_t top, frames_capacity;
-    uint32_t base_depth; /* frames below frame 1 that were open before the recording */
     uint32_t max_nodes;
     uint32_t live_nodes;
 
     struct nytp_table by_call; /* (parent, sub, file, line) -> node, named nodes only */
     struct nytp_table by_line; /* (node, file, line, 0) -> line record, of large nodes */
 
-    /* whose statement is running */
-    uint32_t owner_frame; /* valid while <= top, else owner_node */
-    uint32_t owner_node;
+    struct nytp_wait_sums waits; /* of a sampled recording */
+    uint32_t waiter; /* the node whose call of a builtin or xsub a sample hit; follows
+                        a merge as `owner` does */
 
-    struct nytp_pending *pending;
-    uint32_t n_pending, pending_capacity;
-    uint32_t pending_hint[NYTP_PENDING_HINTS]; /* where an entry may be found */
+    /* The node in which the running statement began, where its frame is not open any more
+     * (callstack.h). When that node is merged into another, this becomes the other. */
+    uint32_t owner;
 
-    bool returned_before; /* a return event was seen in this process */
-    uint32_t *work;       /* pairs of nodes to merge */
+    uint32_t *work; /* pairs of nodes to merge */
     uint32_t n_work, work_capacity;
+
+    struct nytp_booked_call { /* whose bookings are next, and those that it lies in */
+        uint32_t node;
+        uint32_t first;    /* of its bookings, in the list */
+        uint32_t previous; /* the line booked last, 0 at first */
+    } * booked_calls;
+    uint32_t booked_calls_capacity;
 
     /* the last lines touched: a statement usually runs where one ran before */
     struct {
@@ -119,32 +106,8 @@ struct nytp_calltree {
 bool nytp_calltree_init(struct nytp_calltree *tree, uint64_t max_nodes);
 void nytp_calltree_free(struct nytp_calltree *tree);
 
-/* Begin a process: a new root named `sub`. Its node index, or NYTP_NO_NODE (memory, limit). */
-uint32_t nytp_calltree_begin(struct nytp_calltree *tree, uint32_t sub);
-
-/* All of these return false when memory or a limit is out. Ticks and clocks are the builder's.
- */
-bool nytp_calltree_entry(struct nytp_calltree *tree, uint32_t file, uint32_t line,
-                         int64_t clock);
-bool nytp_calltree_return(struct nytp_calltree *tree, uint32_t depth, uint32_t sub,
-                          int64_t incl_ticks, int64_t excl_ticks, int64_t clock);
-
-/* The call that is open at `depth` is one of `sub`, should it never return. Calls are told from
- * the innermost outwards. Nothing where no entry event opened that call. */
-bool nytp_calltree_tell(struct nytp_calltree *tree, uint32_t depth, uint32_t sub);
-
-/* Time of the statement that was just left; the next one begins in the current frame. */
-bool nytp_calltree_statement(struct nytp_calltree *tree, uint32_t file, uint32_t line,
-                             int64_t ticks, uint32_t statements, uint32_t left);
-
-/* Nothing has happened yet in the frame at this index. */
-bool nytp_calltree_frame_is_fresh(const struct nytp_calltree *tree, uint32_t index);
-
-/* Nothing but: the next statement begins in the current frame. */
-void nytp_calltree_next_statement(struct nytp_calltree *tree);
-
-/* End the process: frames still open become nodes marked unreturned. */
-bool nytp_calltree_end(struct nytp_calltree *tree);
+/* A node without name and parent; NYTP_NO_NODE when memory or the limit is out. */
+uint32_t nytp_calltree_new_node(struct nytp_calltree *tree);
 
 /* The named child, or NYTP_NO_NODE. */
 uint32_t nytp_calltree_child(const struct nytp_calltree *tree, uint32_t parent, uint32_t sub,
@@ -157,6 +120,21 @@ uint32_t nytp_calltree_add_child(struct nytp_calltree *tree, uint32_t parent, ui
 /* Add to a node's line record, made if need be. */
 bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t file,
                             uint32_t line, int64_t ticks, uint64_t statements, uint64_t left);
+
+/* Book what happened in a node: on its lines, and on children made if need be, and so on. Where
+ * the running statement began in one of them, that becomes the owner. False when memory or the
+ * limit is out, here and below. */
+bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
+                        const struct nytp_booking *bookings, uint32_t n);
+
+/* Give a nameless subtree its name and its place: it becomes the child of that name, or is
+ * merged into the one that is there. `subtree` may be NYTP_NO_NODE: then the child is made if
+ * need be. The child, or NYTP_NO_NODE. */
+uint32_t nytp_calltree_attach(struct nytp_calltree *tree, uint32_t parent, uint32_t subtree,
+                              uint32_t sub, uint32_t file, uint32_t line);
+
+/* Lines and children of `from` go to `to`; `from` stays, with its own time and calls. */
+bool nytp_calltree_move_content(struct nytp_calltree *tree, uint32_t from, uint32_t to);
 
 /* Merge everything of `from` (times, calls, lines, children) into `to`; `from` must not be
  * linked anywhere and is freed. */

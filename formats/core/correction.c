@@ -1,78 +1,23 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Taking off what recording cost; see correction.h.
+ * Takes off what recording cost; see correction.h.
  *
- * The trick is what is not done: nothing is taken off single statements or calls. A tick is
- * 100 ns, a statement costs 10, and what a short one cannot give would be lost; taken off the
- * sums of a context nothing is.
+ * Nothing is taken off single statements or calls. A tick is 100 ns and recording a statement
+ * costs about 10, so a single short statement often cannot give what its recording cost, and
+ * the rest would be lost. The sum over a context can: it has as many statements as it has
+ * costs. So costs are taken off contexts, and what is left is apportioned to the lines, the
+ * arcs and the time line as it was before.
  */
 #include "correction.h"
 
+#include "profile.h"
 #include "totals.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PICOSECONDS                                                                       \
-    100000000 /* of one event: 100 us, a hundred times what clocks cost                        \
-               */
-
-static const struct {
-    const char *name;
-    size_t offset;
-} cost_kinds[] = {
-#define NYTP_COST(kind) {#kind, offsetof(struct nytp_costs, kind)},
-#include "cost_kinds.def"
-#undef NYTP_COST
-};
-
-static const char head[] = "nytp-costs";
-
-bool nytp_is_costs(const struct nytp_str *comment)
-{
-    const size_t len = sizeof head - 1;
-    return comment->len > len && memcmp(comment->ptr, head, len) == 0 &&
-           comment->ptr[len] == ' ';
-}
-
-/* One word, "stmt=10641", as far as it makes sense. */
-static void note_word(struct nytp_costs *costs, const char *word, size_t len)
-{
-    const char *const equals = memchr(word, '=', len);
-    if (equals == NULL || equals + 1 == word + len)
-        return;
-    int64_t value = 0;
-    for (const char *at = equals + 1; at < word + len; at++) {
-        if (*at < '0' || *at > '9' || value > MOST_PICOSECONDS)
-            return;
-        value = value * 10 + (*at - '0');
-    }
-    const size_t name_len = (size_t)(equals - word);
-    for (size_t i = 0; i < sizeof cost_kinds / sizeof *cost_kinds; i++) {
-        int64_t *const cost = (int64_t *)((char *)costs + cost_kinds[i].offset);
-        if (strlen(cost_kinds[i].name) == name_len &&
-            memcmp(cost_kinds[i].name, word, name_len) == 0 && value > 0 &&
-            value <= MOST_PICOSECONDS && (*cost == 0 || value < *cost))
-            *cost = value;
-    }
-}
-
-void nytp_costs_note(struct nytp_costs *costs, const struct nytp_str *comment)
-{
-    if (!nytp_is_costs(comment))
-        return;
-    const char *const end = comment->ptr + comment->len;
-    for (const char *at = comment->ptr + sizeof head; at < end;) {
-        const char *stop = at;
-        while (stop < end && *stop != ' ' && *stop != '\n')
-            stop++;
-        note_word(costs, at, (size_t)(stop - at));
-        at = stop + 1;
-    }
-}
-
-/* The same in ticks. */
+/* What recording an event added, in ticks: struct nytp_costs has it in picoseconds. */
 struct costs {
     double stmt, leave, call_in, call_out, xsub_in, xsub_out, op_in, op_out;
 };
@@ -110,6 +55,7 @@ struct correction {
 
 /* ---- contexts and their lines ---- */
 
+/* What the calls made from a context cost that context, as their caller. */
 static double calls_out_of(const struct nytp_profile *p, uint32_t node,
                            const struct costs *costs)
 {
@@ -119,6 +65,30 @@ static double calls_out_of(const struct nytp_profile *p, uint32_t node,
         const struct nytp_node *child = &p->nodes[p->children[c]];
         sum += (double)child->calls * cost_out(costs, p->subs[child->sub].kind);
     }
+    return sum;
+}
+
+/* What being called cost a context, as the callee. */
+static double calls_into(const struct nytp_profile *p, uint32_t node, const struct costs *costs)
+{
+    const struct nytp_node *n = &p->nodes[node];
+    return (double)n->calls * cost_in(costs, p->subs[n->sub].kind);
+}
+
+/* What the statements of a line cost. */
+static double line_cost(const struct nytp_node_line *line, const struct costs *costs)
+{
+    return (double)line->statements * costs->stmt + (double)line->left * costs->leave;
+}
+
+/* What all statements of a context cost. */
+static double statements_of(const struct nytp_profile *p, uint32_t node,
+                            const struct costs *costs)
+{
+    const struct nytp_node *n = &p->nodes[node];
+    double sum = 0;
+    for (uint32_t i = 0; i < n->n_node_lines; i++)
+        sum += line_cost(&p->node_lines[n->first_node_line + i], costs);
     return sum;
 }
 
@@ -152,8 +122,7 @@ static double weigh_lines(const struct correction *c, uint32_t node, const struc
     const double own_share = 1 - call_cost / (double)n->excl_ticks;
     for (uint32_t i = 0; i < n->n_node_lines; i++)
         c->weights[i] = (double)lines[i].ticks * (own_share > 0 ? own_share : 0) -
-                        (double)lines[i].statements * costs->stmt -
-                        (double)lines[i].left * costs->leave;
+                        line_cost(&lines[i], costs);
     for (uint32_t i = n->first_child; i < n->first_child + n->n_children; i++) {
         const struct nytp_node *child = &p->nodes[p->children[i]];
         const struct nytp_node_line *l = line_of_call(p, n, child);
@@ -193,6 +162,14 @@ static void correct_lines(const struct correction *c, uint32_t node, const struc
     }
 }
 
+/* The exclusive time of a node without what recording cost. */
+static int64_t rest_of(const struct nytp_node *node, double cost)
+{
+    const double rest = (double)node->excl_ticks - cost;
+    return rest > 0 ? llround(rest) : 0;
+}
+
+/* Take the cost of a context's events off its exclusive time, and off its lines. */
 static void correct_node(const struct correction *c, uint32_t node, bool is_root,
                          const struct costs *costs)
 {
@@ -200,15 +177,9 @@ static void correct_node(const struct correction *c, uint32_t node, bool is_root
     struct nytp_node *n = &p->nodes[node];
     if (n->excl_ticks <= 0) /* nothing there, or a clock that ran back: left as it is */
         return;
-    const double call_cost =
-        is_root ? 0 : (double)n->calls * cost_in(costs, p->subs[n->sub].kind);
-    double cost = call_cost + calls_out_of(p, node, costs);
-    for (uint32_t i = 0; i < n->n_node_lines; i++) {
-        const struct nytp_node_line *l = &p->node_lines[n->first_node_line + i];
-        cost += (double)l->statements * costs->stmt + (double)l->left * costs->leave;
-    }
-    const double rest = (double)n->excl_ticks - cost;
-    const int64_t ticks = rest > 0 ? llround(rest) : 0;
+    const double call_cost = is_root ? 0 : calls_into(p, node, costs);
+    const int64_t ticks =
+        rest_of(n, call_cost + calls_out_of(p, node, costs) + statements_of(p, node, costs));
     correct_lines(c, node, costs, call_cost, ticks);
     n->excl_ticks = ticks;
 }
@@ -336,6 +307,8 @@ static uint32_t close_spans(const struct nytp_profile *p, const uint32_t *stack,
     return top;
 }
 
+/* Add up, per context, how long its spans in [from, to) were without the spans inside them, as
+ * recorded and as it is to be. */
 static void sum_self_times(const struct correction *c, struct axis *axis, uint32_t from,
                            uint32_t to, uint32_t root)
 {
@@ -370,15 +343,16 @@ struct position {
     double corrected;
 };
 
-static int64_t advance(struct position *at, int64_t to, double shrinks)
+static int64_t advance_position(struct position *at, int64_t to, double shrinks)
 {
     at->corrected += (double)(to - at->recorded) * shrinks;
     at->recorded = to;
     return llround(at->corrected);
 }
 
-/* Every stretch between two ends of spans belongs to the innermost span there, and shrinks as
- * the time of that span's node does: so calls nest and follow one another as before. */
+/* Move the spans [from, to) of one process. Every stretch of the time axis between two ends of
+ * spans belongs to the innermost span there, and shrinks by the factor by which the exclusive
+ * time of that span's context did. So calls nest and follow one another as before. */
 static void move_spans(struct nytp_profile *p, struct axis *axis, uint32_t from, uint32_t to,
                        uint32_t root)
 {
@@ -390,13 +364,14 @@ static void move_spans(struct nytp_profile *p, struct axis *axis, uint32_t from,
                                          p->spans[i].start_ticks)) {
             struct nytp_span *open = &p->spans[axis->stack[--top]];
             open->end_ticks =
-                advance(&at, open->end_ticks, shrinks_to(&axis->of_node[open->node]));
+                advance_position(&at, open->end_ticks, shrinks_to(&axis->of_node[open->node]));
         }
         if (is_end)
             break;
         const uint32_t outer = top > 0 ? p->spans[axis->stack[top - 1]].node : root;
         const int64_t start = p->spans[i].start_ticks;
-        p->spans[i].start_ticks = advance(&at, start, shrinks_to(&axis->of_node[outer]));
+        p->spans[i].start_ticks =
+            advance_position(&at, start, shrinks_to(&axis->of_node[outer]));
         axis->stack[top++] = i;
     }
 }
@@ -414,6 +389,7 @@ static uint32_t process_of_node(const struct nytp_profile *p, uint32_t node)
     return low;
 }
 
+/* Move the spans of all processes, one process after the other. */
 static bool correct_spans(const struct correction *c)
 {
     struct nytp_profile *p = c->p;
@@ -437,6 +413,106 @@ static bool correct_spans(const struct correction *c)
     free(axis.of_node);
     free(axis.stack);
     return ok;
+}
+
+/* ---- where it was spent ---- */
+
+struct places {
+    const struct nytp_profile *p;
+    nytp_cost_place_fn *tell;
+    void *context;
+    double *unplaced; /* by the first arc of a caller and a callee: calls of unknown place */
+};
+
+/* The first arc from one sub to another; n_arcs if there is none. */
+static uint32_t first_arc_between(const struct nytp_profile *p, uint32_t caller,
+                                  uint32_t callee)
+{
+    uint32_t low = 0, high = p->n_arcs;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const struct nytp_arc *a = &p->arcs[middle];
+        if (a->caller < caller || (a->caller == caller && a->callee < callee))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->n_arcs && p->arcs[low].caller == caller && p->arcs[low].callee == callee
+               ? low
+               : p->n_arcs;
+}
+
+static void tell_call(const struct places *places, const struct nytp_node *call, double ticks)
+{
+    const struct nytp_profile *p = places->p;
+    if (call->file == 0 && call->line == 0)
+        places->unplaced[first_arc_between(p, p->nodes[call->parent].sub, call->sub)] += ticks;
+    else
+        places->tell(places->context, call->file, call->line, ticks);
+}
+
+/* What a context cannot give is not taken off: all parts of its cost are then less. Rounding to
+ * whole ticks is shared by the parts as well. */
+static void tell_node(const struct places *places, uint32_t node, bool is_root,
+                      const struct costs *costs)
+{
+    const struct nytp_profile *p = places->p;
+    const struct nytp_node *n = &p->nodes[node];
+    const double call_cost = is_root ? 0 : calls_into(p, node, costs);
+    const double cost =
+        call_cost + calls_out_of(p, node, costs) + statements_of(p, node, costs);
+    if (n->excl_ticks <= 0 || cost <= 0)
+        return;
+    const double part = (double)(n->excl_ticks - rest_of(n, cost)) / cost;
+    if (!is_root)
+        tell_call(places, n, call_cost * part);
+    for (uint32_t i = n->first_node_line; i < n->first_node_line + n->n_node_lines; i++)
+        places->tell(places->context, p->node_lines[i].file, p->node_lines[i].line,
+                     line_cost(&p->node_lines[i], costs) * part);
+    for (uint32_t i = n->first_child; i < n->first_child + n->n_children; i++) {
+        const struct nytp_node *child = &p->nodes[p->children[i]];
+        tell_call(places, child,
+                  (double)child->calls * cost_out(costs, p->subs[child->sub].kind) * part);
+    }
+}
+
+/* Tell the costs of the calls whose place the tree does not know. The arcs between the two
+ * subs know places: each gets a part by its number of calls. */
+static void tell_unplaced(const struct places *places)
+{
+    const struct nytp_profile *p = places->p;
+    for (uint32_t first = 0, end; first < p->n_arcs; first = end) {
+        double calls = 0;
+        for (end = first; end < p->n_arcs && p->arcs[end].caller == p->arcs[first].caller &&
+                          p->arcs[end].callee == p->arcs[first].callee;
+             end++)
+            calls += (double)p->arcs[end].calls;
+        for (uint32_t i = first; places->unplaced[first] > 0 && calls > 0 && i < end; i++)
+            places->tell(places->context, p->arcs[i].file, p->arcs[i].line,
+                         places->unplaced[first] * ((double)p->arcs[i].calls / calls));
+    }
+}
+
+bool nytp_recording_by_place(const struct nytp_profile *p, nytp_cost_place_fn *tell,
+                             void *context)
+{
+    const struct places places = {
+        .p = p,
+        .tell = tell,
+        .context = context,
+        .unplaced = calloc((size_t)p->n_arcs + 1, sizeof *places.unplaced),
+    };
+    if (places.unplaced == NULL)
+        return false;
+    for (uint32_t i = 0; i < p->n_processes; i++) {
+        const uint32_t root = p->processes[i].root, end = nytp_process_nodes_end(p, i);
+        const struct costs costs = in_ticks(&p->processes[i].costs, p->ticks_per_sec);
+        for (uint32_t n = root; p->processes[i].costs.stmt > 0 && n < end; n++)
+            tell_node(&places, n, n == root, &costs);
+    }
+    tell_unplaced(&places);
+    free(places.unplaced);
+    return true;
 }
 
 /* ---- all of it ---- */

@@ -10,19 +10,20 @@
 
 #include "model.h"
 
-/* Whether the text of a comment tells costs: it belongs to the process in which it stands. */
-bool nytp_is_costs(const struct nytp_str *comment);
-
-/* Note the costs that a comment tells ("nytp-costs stmt=10641 leave=11705 ...", picoseconds).
- * Of several values the lowest counts: the costs are measured more than once, and what is too
- * high met a slow moment. What cannot be (0, more than 100 us) and what is not known is passed
- * over. */
-void nytp_costs_note(struct nytp_costs *costs, const struct nytp_str *comment);
-
 /* Correct a profile of one part that is complete in all else: exclusive and inclusive times,
  * lines, arcs, subs, the time line and the total. No time goes below zero, and all sums hold as
  * before. Numbers of statements and calls stay, and so do the processes' stmt_ticks. Without
  * costs nothing changes. False when memory is out. */
 bool nytp_take_off_recording(struct nytp_profile *profile);
+
+/* Told of ticks that recording cost at a line: what began and went on there, and both halves of
+ * the calls made from there. `file` is the model's index; 0 = no file. */
+typedef void nytp_cost_place_fn(void *context, uint32_t file, uint32_t line, double ticks);
+
+/* Tell where the ticks are spent that nytp_take_off_recording() would take off this profile,
+ * which is still as recorded: all that is told adds up to what is taken off, but for calls that
+ * no call site is known of. A place can be told more than once. False when memory is out. */
+bool nytp_recording_by_place(const struct nytp_profile *profile, nytp_cost_place_fn *tell,
+                             void *context);
 
 #endif

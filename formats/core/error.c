@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Errors as values; see error.h.
+ * Fills in errors; see error.h. Control characters in a message become '?', since messages
+ * quote input and end up in terminals.
  */
 #include "error.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Errors as values: what failed, where in the input, in one line of text. Nothing below
- * exporters/command/main.c and XS/ prints, exits or croaks.
+ * Errors as values. A function that can fail takes a `struct nytp_error *` or has one in the
+ * object that it works on; it returns false or NULL, and the struct tells what failed and
+ * where in the input, in one line of text. Nothing below exporters/command/ and XS/ prints,
+ * exits or croaks.
  */
 #ifndef NYTP_ERROR_H
 #define NYTP_ERROR_H

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A recording without call events: contexts are estimated from the arcs, each caller passing
- * on its share in proportion. What is too small to place, or only reachable through
- * recursion, becomes a child of the root, so that every sub's total is exact.
+ * Estimates the contexts of a recording without call events (calls=0 or 1), of which only the
+ * arcs are known: how often one sub called another, and how long that took in all.
+ *
+ * Each caller passes its own share on to what it calls, in proportion: a sub that has a third
+ * of the time of B has a third of all that B called. What is too small to place, or can only
+ * be reached through a recursion, becomes a child of the root. So the times of every sub are
+ * exact, though the paths between subs are a guess.
  */
 #include "attribution.h"
 
@@ -42,6 +46,8 @@ static uint64_t share_of_calls(double share, uint64_t left)
     return share < (double)left ? (uint64_t)share : left;
 }
 
+/* Make the children of a context: what `caller` calls, in the share that this context has of
+ * it. Goes down from there. */
 static bool estimate_below(struct estimate *e, uint32_t raw_parent, uint32_t caller,
                            double share, uint32_t depth)
 {
@@ -63,18 +69,54 @@ static bool estimate_below(struct estimate *e, uint32_t raw_parent, uint32_t cal
         const uint64_t calls = share_of_calls(
             share * (double)a->calls, e->sums->arc_calls[callee] - e->placed_calls[callee]);
         const uint32_t node = nytp_calltree_add_child(
-            &b->tree, raw_parent, nytp_id_of_sub(e->s, callee), a->file, a->line);
+            &b->stack.tree, raw_parent, nytp_id_of_sub(e->s, callee), a->file, a->line);
         if (node == NYTP_NO_NODE)
             return false;
         e->n_nodes++;
-        b->tree.nodes[node].excl_ticks += excl;
-        b->tree.nodes[node].calls += calls;
+        b->stack.tree.nodes[node].excl_ticks += excl;
+        b->stack.tree.nodes[node].calls += calls;
         e->placed_ticks[callee] += excl;
         e->placed_calls[callee] += calls;
         if (!estimate_below(e, node, callee, child_share, depth + 1))
             return false;
     }
     e->on_path[caller] = false;
+    return true;
+}
+
+/* Sort the arcs by caller, and set what is too small to be placed. */
+static void index_arcs(struct estimate *e)
+{
+    const struct nytp_builder *b = e->s->b;
+    const uint32_t n = e->s->p->n_subs;
+    double total = 0;
+    for (uint32_t i = 0; i < n; i++)
+        total += (double)e->sums->arc_excl[i];
+    e->min_ticks = total > 1e5 ? total / 1e5 : 1;
+    for (uint32_t i = 0; i < b->n_arcs; i++)
+        e->first_arc[b->arcs[i].caller + 2]++;
+    for (uint32_t i = 2; i < n + 2; i++)
+        e->first_arc[i] += e->first_arc[i - 1];
+    for (uint32_t i = 0; i < b->n_arcs; i++)
+        e->arc_order[e->first_arc[b->arcs[i].caller + 1]++] = i;
+}
+
+/* What was not placed of each sub becomes a child of the root. */
+static bool place_rest(struct estimate *e, uint32_t root)
+{
+    struct nytp_calltree *tree = &e->s->b->stack.tree;
+    for (uint32_t i = 1; i < e->s->p->n_subs; i++) {
+        const int64_t ticks = e->sums->arc_excl[i] - e->placed_ticks[i];
+        const uint64_t calls = e->sums->arc_calls[i] - e->placed_calls[i];
+        if (ticks == 0 && calls == 0)
+            continue;
+        const uint32_t node =
+            nytp_calltree_add_child(tree, root, nytp_id_of_sub(e->s, i), 0, 0);
+        if (node == NYTP_NO_NODE)
+            return false;
+        tree->nodes[node].excl_ticks += ticks;
+        tree->nodes[node].calls += calls;
+    }
     return true;
 }
 
@@ -93,30 +135,9 @@ bool nytp_estimate_tree(struct nytp_attribution *s, const struct nytp_sub_sums *
     };
     bool ok = e.first_arc != NULL && e.arc_order != NULL && e.placed_ticks != NULL &&
               e.placed_calls != NULL && e.on_path != NULL;
-    if (ok) {
-        double total = 0;
-        for (uint32_t i = 0; i < n; i++)
-            total += (double)sums->arc_excl[i];
-        e.min_ticks = total > 1e5 ? total / 1e5 : 1;
-        for (uint32_t i = 0; i < b->n_arcs; i++)
-            e.first_arc[b->arcs[i].caller + 2]++;
-        for (uint32_t i = 2; i < n + 2; i++)
-            e.first_arc[i] += e.first_arc[i - 1];
-        for (uint32_t i = 0; i < b->n_arcs; i++)
-            e.arc_order[e.first_arc[b->arcs[i].caller + 1]++] = i;
-        ok = estimate_below(&e, root, 0, 1.0, 0);
-    }
-    for (uint32_t i = 1; ok && i < n; i++) {
-        if (e.placed_ticks[i] == sums->arc_excl[i] && e.placed_calls[i] == sums->arc_calls[i])
-            continue;
-        const uint32_t node =
-            nytp_calltree_add_child(&b->tree, root, nytp_id_of_sub(s, i), 0, 0);
-        ok = node != NYTP_NO_NODE;
-        if (ok) {
-            b->tree.nodes[node].excl_ticks += sums->arc_excl[i] - e.placed_ticks[i];
-            b->tree.nodes[node].calls += sums->arc_calls[i] - e.placed_calls[i];
-        }
-    }
+    if (ok)
+        index_arcs(&e);
+    ok = ok && estimate_below(&e, root, 0, 1.0, 0) && place_rest(&e, root);
     free(e.first_arc);
     free(e.arc_order);
     free(e.placed_ticks);

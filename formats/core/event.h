@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The one vocabulary between input formats and everything behind them: a reader turns bytes
- * into struct nytp_event and hands each to a sink.
+ * The one vocabulary between input formats and everything behind them. A reader
+ * (formats/NAME.c) turns bytes into struct nytp_event, and hands each to a sink: the builder
+ * of the model, the summary, the merge of streams, the dump, or the callbacks of Perl code.
  */
 #ifndef NYTP_EVENT_H
 #define NYTP_EVENT_H
@@ -29,7 +30,25 @@ struct nytp_str {
 };
 
 /* Field meanings and units: nytprof-v5.md, section "Records". Times in SUB_RETURN are ticks,
- * in SUB_CALLERS seconds, as on disk; ticks may be negative. */
+ * in SUB_CALLERS seconds, as on disk; ticks may be negative. fields.def lists the fields for
+ * those who do the same with each. */
+
+struct nytp_new_fid {
+    uint32_t fid, eval_fid, eval_line, flags, size, mtime_s;
+    struct nytp_str name;
+};
+
+struct nytp_sub_info {
+    uint32_t fid, first_line, last_line;
+    struct nytp_str name;
+};
+
+struct nytp_sub_callers {
+    uint32_t fid, line, count, rec_depth;
+    double incl_s, excl_s, reci_s;
+    struct nytp_str caller, callee;
+};
+
 struct nytp_event {
     enum nytp_tag tag;
     uint64_t offset; /* of the record's tag byte, in the inflated stream once that has begun */
@@ -51,10 +70,7 @@ struct nytp_event {
             uint32_t pid;
             double time_s;
         } pid_end;
-        struct {
-            uint32_t fid, eval_fid, eval_line, flags, size, mtime_s;
-            struct nytp_str name;
-        } new_fid;
+        struct nytp_new_fid new_fid;
         struct { /* TIME_LINE and TIME_BLOCK; block_line and sub_line are 0 for TIME_LINE */
             int32_t ticks;
             uint32_t fid, line, block_line, sub_line;
@@ -71,22 +87,27 @@ struct nytp_event {
             uint32_t fid, line;
             struct nytp_str text;
         } src_line;
-        struct {
-            uint32_t fid, first_line, last_line;
-            struct nytp_str name;
-        } sub_info;
-        struct {
-            uint32_t fid, line, count, rec_depth;
-            double incl_s, excl_s, reci_s;
-            struct nytp_str caller, callee;
-        } sub_callers;
+        struct nytp_sub_info sub_info;
+        struct nytp_sub_callers sub_callers;
     } u;
 };
 
+/* A TIME_LINE record; `discounted` where a DISCOUNT stands right before it. */
+struct nytp_statement {
+    int32_t ticks;
+    uint32_t fid, line;
+    bool discounted;
+};
+
 /* Receives events in stream order. `event` returns false to stop the reader, which then
- * fails with NYTP_ERR_STOPPED unless the sink keeps a better error of its own. */
+ * fails with NYTP_ERR_STOPPED unless the sink keeps a better error of its own.
+ *
+ * Nearly all of a stream are statements. A sink that sets `statements` may get them there, at
+ * least one at a time, instead of two events for each; `offset` is that of the last of them. */
 struct nytp_sink {
     bool (*event)(struct nytp_sink *sink, const struct nytp_event *event);
+    bool (*statements)(struct nytp_sink *sink, const struct nytp_statement *run, size_t n,
+                       uint64_t offset);
 };
 
 #endif

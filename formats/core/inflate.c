@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Decompression; see inflate.h.
+ * Decompression; see inflate.h. There are two halves of the same functions, one over ISA-L and
+ * one over zlib, of which the build takes one (NYTP_HAVE_ISAL).
  */
 #include "inflate.h"
 

@@ -7,6 +7,7 @@
  * group. A group whose sums are the same before and now was not touched.
  */
 #include "kept_arcs.h"
+#include "profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,8 +88,8 @@ void nytp_arcs_before_free(struct nytp_arcs_before *before)
     *before = (struct nytp_arcs_before){0};
 }
 
-static void renumber(struct nytp_arc *arcs, uint32_t *n, const uint32_t *sub_of,
-                     const uint32_t *file_of)
+static void renumber_arcs(struct nytp_arc *arcs, uint32_t *n, const uint32_t *sub_of,
+                          const uint32_t *file_of)
 {
     for (uint32_t i = 0; i < *n; i++) {
         if (sub_of != NULL) {
@@ -106,8 +107,8 @@ void nytp_arcs_before_renumber(struct nytp_arcs_before *before, const uint32_t *
 {
     if (sub_of == NULL && file_of == NULL)
         return;
-    renumber(before->known, &before->n_known, sub_of, file_of);
-    renumber(before->of_tree, &before->n_of_tree, sub_of, file_of);
+    renumber_arcs(before->known, &before->n_known, sub_of, file_of);
+    renumber_arcs(before->of_tree, &before->n_of_tree, sub_of, file_of);
 }
 
 static uint32_t take_part(struct nytp_arc *arcs, uint32_t n, uint32_t part)
@@ -132,7 +133,7 @@ void nytp_arcs_before_take_part(struct nytp_arcs_before *before, uint32_t part)
 
 /* The arcs at the head of a list that `like` is grouped with: the same callee, or also the same
  * caller and part. */
-static struct run head(struct run list, const struct nytp_arc *like, bool whole_callee)
+static struct run run_at_head(struct run list, const struct nytp_arc *like, bool whole_callee)
 {
     uint32_t n = 0;
     while (n < list.n && (whole_callee ? list.arcs[n].callee == like->callee
@@ -141,7 +142,7 @@ static struct run head(struct run list, const struct nytp_arc *like, bool whole_
     return (struct run){list.arcs, n};
 }
 
-static struct run behind(struct run list, struct run its_head)
+static struct run rest_behind(struct run list, struct run its_head)
 {
     return (struct run){list.arcs + its_head.n, list.n - its_head.n};
 }
@@ -179,11 +180,12 @@ static bool is_callee_untouched(struct run was, struct run is)
 {
     while (was.n > 0 || is.n > 0) {
         const struct nytp_arc *like = first_of(was, is);
-        const struct run was_group = head(was, like, false), is_group = head(is, like, false);
+        const struct run was_group = run_at_head(was, like, false),
+                         is_group = run_at_head(is, like, false);
         if (!is_untouched(was_group, is_group))
             return false;
-        was = behind(was, was_group);
-        is = behind(is, is_group);
+        was = rest_behind(was, was_group);
+        is = rest_behind(is, is_group);
     }
     return true;
 }
@@ -196,7 +198,7 @@ static bool have_callers(struct run known, const bool *present)
     return true;
 }
 
-static void append(struct nytp_arc *list, uint32_t *n, struct run run)
+static void append_run(struct nytp_arc *list, uint32_t *n, struct run run)
 {
     if (run.n > 0)
         memcpy(list + *n, run.arcs, run.n * sizeof *list);
@@ -204,7 +206,7 @@ static void append(struct nytp_arc *list, uint32_t *n, struct run run)
 }
 
 /* part * now / whole; nothing where the whole is nothing or the part is no part of it. */
-static int64_t share(int64_t part, int64_t now, int64_t whole)
+static int64_t share_of(int64_t part, int64_t now, int64_t whole)
 {
     return whole <= 0 || part <= 0 || part > whole ? 0
                                                    : (int64_t)((__int128)part * now / whole);
@@ -218,9 +220,9 @@ static void fit_inclusive(struct nytp_arc *arcs, struct run known, struct run is
     int64_t incl = is_sum.incl_ticks, reci = is_sum.reci_ticks;
     for (uint32_t i = known.n; i-- > 0;) {
         arcs[i].incl_ticks =
-            i == 0 ? incl : share(arcs[i].incl_ticks, is_sum.incl_ticks, was_sum.incl_ticks);
+            i == 0 ? incl : share_of(arcs[i].incl_ticks, is_sum.incl_ticks, was_sum.incl_ticks);
         arcs[i].reci_ticks =
-            i == 0 ? reci : share(arcs[i].reci_ticks, is_sum.reci_ticks, was_sum.reci_ticks);
+            i == 0 ? reci : share_of(arcs[i].reci_ticks, is_sum.reci_ticks, was_sum.reci_ticks);
         incl -= arcs[i].incl_ticks;
         reci -= arcs[i].reci_ticks;
     }
@@ -233,17 +235,17 @@ static void choose_groups(struct run known, struct run was, struct run is,
     while (is.n > 0) {
         const struct nytp_arc *like = is.arcs;
         while (was.n > 0 && compare_group(was.arcs, like) < 0)
-            was = behind(was, head(was, was.arcs, false));
+            was = rest_behind(was, run_at_head(was, was.arcs, false));
         while (known.n > 0 && compare_group(known.arcs, like) < 0)
-            known = behind(known, head(known, known.arcs, false));
-        const struct run known_group = head(known, like, false);
-        const struct run is_group = head(is, like, false);
-        const struct run was_group = head(was, like, false);
+            known = rest_behind(known, run_at_head(known, known.arcs, false));
+        const struct run known_group = run_at_head(known, like, false);
+        const struct run is_group = run_at_head(is, like, false);
+        const struct run was_group = run_at_head(was, like, false);
         const bool keep = same_calls(was_group, is_group) && same_calls(known_group, is_group);
-        append(list, n, keep ? known_group : is_group);
+        append_run(list, n, keep ? known_group : is_group);
         if (keep && !is_untouched(was_group, is_group))
             fit_inclusive(list + *n - known_group.n, known_group, is_group);
-        is = behind(is, is_group);
+        is = rest_behind(is, is_group);
     }
 }
 
@@ -270,17 +272,18 @@ bool nytp_choose_kept_arcs(const struct nytp_profile *p, const struct nytp_arcs_
     while (ok && is.n > 0) {
         const struct nytp_arc *like = is.arcs;
         while (was.n > 0 && was.arcs->callee < like->callee)
-            was = behind(was, head(was, was.arcs, true));
+            was = rest_behind(was, run_at_head(was, was.arcs, true));
         while (known.n > 0 && known.arcs->callee < like->callee)
-            known = behind(known, head(known, known.arcs, true));
-        const struct run known_arcs = head(known, like, true), was_arcs = head(was, like, true);
-        const struct run is_arcs = head(is, like, true);
+            known = rest_behind(known, run_at_head(known, known.arcs, true));
+        const struct run known_arcs = run_at_head(known, like, true),
+                         was_arcs = run_at_head(was, like, true);
+        const struct run is_arcs = run_at_head(is, like, true);
         if (known_arcs.n > 0 && same_calls(known_arcs, is_arcs) &&
             is_callee_untouched(was_arcs, is_arcs) && have_callers(known_arcs, present))
-            append(*arcs, n, known_arcs);
+            append_run(*arcs, n, known_arcs);
         else
             choose_groups(known_arcs, was_arcs, is_arcs, *arcs, n);
-        is = behind(is, is_arcs);
+        is = rest_behind(is, is_arcs);
     }
     free(present);
     return ok;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which arcs stay when a profile's tree changes. Private to totals.c, whose header says what
- * the rule is.
+ * Which arcs stay as they were recorded when a profile's tree changes. Private to totals.c;
+ * the rule is stated in totals.h, at nytp_profile_keep_arcs().
  */
 #ifndef NYTP_KEPT_ARCS_H
 #define NYTP_KEPT_ARCS_H

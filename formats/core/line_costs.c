@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Attribution, last step: every node's time on lines. Proportions are cut into whole ticks by
- * differences of running sums, so that nothing is lost.
+ * The step of attribution that puts every context's time on lines (attribution.h).
+ *
+ * A context whose lines were measured in it keeps them. Where lines are known only for a whole
+ * sub, the sub's contexts share them: times per line and times per context are both known, and
+ * both come out exactly. Proportions become whole ticks as differences of running sums, so
+ * that no tick is lost.
  */
 #include "attribution.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* Note that a node has this time and these statements on this line. */
 static bool add_entry(struct nytp_attribution *s, struct nytp_line_entry e)
 {
     if (!nytp_grow(&s->entries, &s->entries_capacity, s->n_entries, sizeof *s->entries))
@@ -59,7 +64,7 @@ static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
                                struct weighted *lines)
 {
     const struct nytp_profile *p = s->p;
-    const struct nytp_calltree *t = &s->b->tree;
+    const struct nytp_calltree *t = &s->b->stack.tree;
     const struct nytp_node *n = &p->nodes[node];
     uint32_t n_lines = 0;
     for (uint32_t l = t->nodes[s->raw_of_node[node]].first_line; l != 0; l = t->lines[l].next)
@@ -271,6 +276,34 @@ static bool index_leaf_calls(const struct nytp_attribution *s, struct nytp_table
     return true;
 }
 
+/* The loose lines of one sub in one process become the lines that are dealt out. They are
+ * sorted as the groups are: *next is the first that was not passed yet. */
+static void gather_loose_lines(const struct nytp_attribution *s, uint32_t process, uint32_t sub,
+                               const struct nytp_table *leaf_index, const int64_t *leaf_ticks,
+                               struct dealing *d, uint32_t *next)
+{
+    uint32_t loose = *next;
+    while (loose < s->n_loose &&
+           (s->loose[loose].process < process ||
+            (s->loose[loose].process == process && s->loose[loose].sub < sub)))
+        loose++;
+    d->n_lines = 0;
+    for (;
+         loose < s->n_loose && s->loose[loose].process == process && s->loose[loose].sub == sub;
+         loose++) {
+        const struct nytp_loose_line *l = &s->loose[loose];
+        const uint32_t leaf =
+            nytp_table_get(leaf_index, (struct nytp_key){sub, l->file, l->line, 0});
+        d->lines[d->n_lines++] = (struct weighted){
+            l->file,       l->line,
+            l->ticks,      l->ticks - (leaf == NYTP_TABLE_NONE ? 0 : leaf_ticks[leaf]),
+            l->statements, l->left};
+    }
+    *next = loose;
+}
+
+/* Contexts whose lines are not known, in groups of one sub in one process: share the sub's
+ * loose lines among them. */
 static bool apportion_groups(struct nytp_attribution *s, const struct group *groups,
                              uint32_t n_groups)
 {
@@ -291,22 +324,7 @@ static bool apportion_groups(struct nytp_attribution *s, const struct group *gro
         for (end = i;
              end < n_groups && groups[end].process == process && groups[end].sub == sub; end++)
             nodes[n_nodes++] = groups[end].node;
-        while (loose < s->n_loose &&
-               (s->loose[loose].process < process ||
-                (s->loose[loose].process == process && s->loose[loose].sub < sub)))
-            loose++;
-        d.n_lines = 0;
-        for (; loose < s->n_loose && s->loose[loose].process == process &&
-               s->loose[loose].sub == sub;
-             loose++) {
-            const struct nytp_loose_line *l = &s->loose[loose];
-            const uint32_t leaf =
-                nytp_table_get(&leaf_index, (struct nytp_key){sub, l->file, l->line, 0});
-            d.lines[d.n_lines++] = (struct weighted){
-                l->file, l->line, l->ticks,
-                l->ticks - (leaf == NYTP_TABLE_NONE ? 0 : leaf_ticks[leaf]), l->statements,
-                l->left};
-        }
+        gather_loose_lines(s, process, sub, &leaf_index, leaf_ticks, &d, &loose);
         if (d.n_lines > 0)
             ok = deal_lines(s, &d, nodes, n_nodes);
         else
@@ -325,7 +343,7 @@ static bool apportion_groups(struct nytp_attribution *s, const struct group *gro
 static bool apportion_all(struct nytp_attribution *s)
 {
     const struct nytp_profile *p = s->p;
-    const struct nytp_calltree *t = &s->b->tree;
+    const struct nytp_calltree *t = &s->b->stack.tree;
     struct group *groups = malloc((p->n_nodes + 1) * sizeof *groups);
     struct weighted *lines = malloc((t->n_lines + 1) * sizeof *lines);
     bool ok = groups != NULL && lines != NULL;
@@ -357,6 +375,28 @@ static int by_place(const void *x, const void *y)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
+/* Sort the n lines of a node and add up those of one place; lines without content go. What is
+ * left goes to p->node_lines[kept] and behind, which is never behind `lines`. Returns its end.
+ */
+static uint32_t merge_node_lines(struct nytp_profile *p, struct nytp_node_line *lines,
+                                 uint32_t n, uint32_t kept)
+{
+    const uint32_t first = kept;
+    qsort(lines, n, sizeof *lines, by_place);
+    for (uint32_t l = 0; l < n; l++) {
+        if (lines[l].ticks == 0 && lines[l].statements == 0)
+            continue;
+        if (kept > first && by_place(&p->node_lines[kept - 1], &lines[l]) == 0) {
+            p->node_lines[kept - 1].ticks += lines[l].ticks;
+            p->node_lines[kept - 1].statements += lines[l].statements;
+            p->node_lines[kept - 1].left += lines[l].left;
+        } else {
+            p->node_lines[kept++] = lines[l];
+        }
+    }
+    return kept;
+}
+
 /* Entries into node_lines: bucketed by node, sorted and merged within. */
 static bool make_node_lines(struct nytp_attribution *s)
 {
@@ -374,26 +414,16 @@ static bool make_node_lines(struct nytp_attribution *s)
     for (uint32_t i = 0; i < s->n_entries; i++) {
         const struct nytp_line_entry *e = &s->entries[i];
         p->node_lines[first[e->node + 1]++] =
-            (struct nytp_node_line){e->file, e->line, e->ticks, e->statements, e->left};
+            (struct nytp_node_line){.file = e->file,
+                                    .line = e->line,
+                                    .ticks = e->ticks,
+                                    .statements = e->statements,
+                                    .left = e->left};
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < p->n_nodes; i++) {
-        struct nytp_node_line *lines = p->node_lines + first[i];
-        const uint32_t n = first[i + 1] - first[i];
-        qsort(lines, n, sizeof *lines, by_place);
         p->nodes[i].first_node_line = kept;
-        for (uint32_t l = 0; l < n; l++) {
-            if (lines[l].ticks == 0 && lines[l].statements == 0)
-                continue;
-            if (kept > p->nodes[i].first_node_line &&
-                by_place(&p->node_lines[kept - 1], &lines[l]) == 0) {
-                p->node_lines[kept - 1].ticks += lines[l].ticks;
-                p->node_lines[kept - 1].statements += lines[l].statements;
-                p->node_lines[kept - 1].left += lines[l].left;
-            } else {
-                p->node_lines[kept++] = lines[l];
-            }
-        }
+        kept = merge_node_lines(p, p->node_lines + first[i], first[i + 1] - first[i], kept);
         p->nodes[i].n_node_lines = kept - p->nodes[i].first_node_line;
     }
     p->n_node_lines = kept;

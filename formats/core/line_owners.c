@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Line to sub. The ranges of a file are cut into segments, each with its innermost sub, so
- * that a look-up is a binary search however deeply subs nest.
+ * Finds the sub that a line of code belongs to.
+ *
+ * The line ranges of the subs of a file may lie inside each other. They are cut into segments
+ * that do not, each with its innermost sub, so that a look-up is a binary search however
+ * deeply subs nest. Lines outside all subs belong to whoever ran the file; who that was is
+ * found step by step (step_to_owner).
  */
 #include "line_owners.h"
 
@@ -38,8 +42,8 @@ bool nytp_built_is_finished(const struct nytp_builder *b)
     for (uint32_t i = 0; i < b->n_processes; i++)
         if (!b->processes[i].complete)
             return false;
-    for (uint32_t i = 1; i < b->tree.n_nodes; i++)
-        if (b->tree.nodes[i].unreturned)
+    for (uint32_t i = 1; i < b->stack.tree.n_nodes; i++)
+        if (b->stack.tree.nodes[i].unreturned)
             return false;
     return true;
 }
@@ -57,9 +61,9 @@ static bool collect_called(const struct nytp_builder *b, struct nytp_table *call
     for (uint32_t i = 0; i < b->n_arcs; i++)
         if (!nytp_table_put(called, (struct nytp_key){.a = b->arcs[i].callee}, 1))
             return false;
-    for (uint32_t i = 1; i < b->tree.n_nodes; i++)
-        if (b->tree.nodes[i].calls > 0 &&
-            !nytp_table_put(called, (struct nytp_key){.a = b->tree.nodes[i].sub}, 1))
+    for (uint32_t i = 1; i < b->stack.tree.n_nodes; i++)
+        if (b->stack.tree.nodes[i].calls > 0 &&
+            !nytp_table_put(called, (struct nytp_key){.a = b->stack.tree.nodes[i].sub}, 1))
             return false;
     return true;
 }
@@ -76,6 +80,7 @@ static int by_place(const void *x, const void *y)
     return a->name < b->name ? -1 : a->name > b->name;
 }
 
+/* The lines from `first` to `last` belong to the sub of this range. */
 static bool put_segment(struct nytp_line_owners *o, const struct nytp_built_range *range,
                         uint64_t first, uint64_t last)
 {
@@ -115,6 +120,7 @@ static bool cut_file(struct nytp_line_owners *o, const struct nytp_built_range *
     return true;
 }
 
+/* Cut the ranges of all files into segments. */
 static bool cut_segments(struct nytp_line_owners *o)
 {
     const struct nytp_builder *b = o->builder;
@@ -211,6 +217,7 @@ static bool ends_with(struct nytp_name name, struct nytp_name tail)
     return memcmp(at, tail.ptr, tail.len) == 0 && (at == name.ptr || at[-1] == '/');
 }
 
+/* The file that `application` names, or else the first file that ran. */
 static uint32_t find_script(const struct nytp_builder *b)
 {
     struct nytp_name application = {"", 0};
@@ -268,9 +275,10 @@ uint32_t nytp_line_owners_script(const struct nytp_line_owners *o)
     return o->script;
 }
 
-/* One step: the sub, or NYTP_NO_SUB and the place whose owner decides; the root's place is
- * file 0. */
-static uint32_t step(struct nytp_line_owners *o, uint32_t *file, uint32_t *line)
+/* One step on the way to the sub that ran a place. Either the answer: the name id of a sub. Or
+ * NYTP_NO_SUB, and *file and *line become the place whose owner is the answer; file 0 stands
+ * for the place of the root. */
+static uint32_t step_to_owner(struct nytp_line_owners *o, uint32_t *file, uint32_t *line)
 {
     const struct nytp_builder *b = o->builder;
     const uint32_t root = b->name_runtime;
@@ -303,10 +311,10 @@ uint32_t nytp_line_owners_runner(struct nytp_line_owners *o, uint32_t file, uint
 {
     const uint32_t asked = file;
     bool by_file = false;
-    uint32_t found = step(o, &file, &line);
+    uint32_t found = step_to_owner(o, &file, &line);
     for (int i = 0; found == NYTP_NO_SUB && i < MAX_RUNNER_CHAIN; i++) {
         by_file = true;
-        found = step(o, &file, &line);
+        found = step_to_owner(o, &file, &line);
     }
     if (found == NYTP_NO_SUB)
         found = o->builder->name_runtime;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * tmon.out, written while a program runs; see marks.h.
+ * Writes Devel::DProf's tmon.out while a program runs; see marks.h. Runs inside the profiled
+ * program: it allocates nothing after nytp_marks_new(), and only collects text in a buffer. An
+ * enter mark stays open for change while it is the last one, because the recorder may learn
+ * only then which sub it was.
  */
 #include "marks.h"
 
@@ -162,9 +165,9 @@ static void put_mark(struct nytp_marks *marks, char mark, uint32_t id)
     marks->place.n_marks++;
 }
 
-/* The package ends at the last "::", which may not be there. A line's end in a name would end
- * the line. */
-static void introduce(struct nytp_marks *marks, uint32_t id, const char *name, size_t len)
+/* Tell the name of a sub the first time: "& ID PACKAGE NAME". The package ends at the last
+ * "::", which may not be there. A newline in a name would end the line, so it is replaced. */
+static void introduce_sub(struct nytp_marks *marks, uint32_t id, const char *name, size_t len)
 {
     size_t package = len > NAME_MOST ? len = NAME_MOST : len;
     while (package > 0 &&
@@ -192,7 +195,7 @@ void nytp_marks_enter(struct nytp_marks *marks, const struct nytp_marks_times *n
     marks->enter = marks->at;
     if (*id == 0) {
         *id = ++marks->place.last_id;
-        introduce(marks, *id, name, name_len);
+        introduce_sub(marks, *id, name, name_len);
     }
     put_mark(marks, '+', *id);
     marks->enter_end = marks->at;

@@ -4,11 +4,13 @@
  * name and file, files by name (string evals stay apart: the same name is another eval in
  * another process).
  */
+#include "merge_profiles.h"
 #include "arena.h"
-#include "model.h"
+#include "profile.h"
 #include "strings.h"
 #include "table.h"
 #include "totals.h"
+#include "units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +23,6 @@ struct merging {
     uint32_t n_from;
     uint32_t **file_map, **sub_map; /* per input: old index -> new */
 };
-
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        const int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 static int64_t size_of(int64_t ticks)
 {
@@ -73,7 +65,7 @@ static bool common_ticks(struct merging *f, struct nytp_error *error)
     int64_t ticks = 1;
     for (uint32_t i = 0; i < f->n_from; i++) {
         const int64_t other = f->from[i]->ticks_per_sec;
-        if (__builtin_mul_overflow(ticks / common_divisor(ticks, other), other, &ticks) ||
+        if (__builtin_mul_overflow(ticks / nytp_common_divisor(ticks, other), other, &ticks) ||
             ticks > MAX_TICKS_PER_SEC)
             return nytp_error_set(error, NYTP_ERR_LIMIT,
                                   "profiles with ticks_per_sec=%lld and %lld do not merge",
@@ -120,6 +112,7 @@ static bool is_eval(const struct nytp_file *file)
            (file->name.len > 6 && memcmp(file->name.ptr, "(eval ", 6) == 0);
 }
 
+/* Number the files of all inputs anew: those of one name are one, but for string evals. */
 static bool merge_files(struct merging *f)
 {
     struct nytp_profile *to = f->to;
@@ -251,6 +244,26 @@ static bool joins_previous(const struct candidate *list, uint32_t i, uint32_t n)
     return true;
 }
 
+/* All subs but the roots, and room for their new numbers. */
+static bool list_candidates(struct merging *f, struct candidate *list)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->n_from; i++) {
+        const struct nytp_profile *from = f->from[i];
+        f->sub_map[i] = calloc(from->n_subs, sizeof **f->sub_map);
+        if (f->sub_map[i] == NULL)
+            return false;
+        for (uint32_t k = 1; k < from->n_subs; k++) {
+            const struct nytp_sub *sub = &from->subs[k];
+            list[n++] =
+                (struct candidate){keep_name(f, sub->name), f->file_map[i][sub->file], i, k,
+                                   sub->kind == NYTP_SUB_XSUB || sub->kind == NYTP_SUB_OPCODE};
+        }
+    }
+    return true;
+}
+
+/* Number the subs of all inputs anew: those of one name and file are one. */
 static bool merge_subs(struct merging *f)
 {
     struct nytp_profile *to = f->to;
@@ -260,16 +273,7 @@ static bool merge_subs(struct merging *f)
     struct candidate *list = malloc((n + 1) * sizeof *list);
     to->subs = calloc(n + 1, sizeof *to->subs);
     bool ok = list != NULL && to->subs != NULL;
-    n = 0;
-    for (uint32_t i = 0; ok && i < f->n_from; i++) {
-        f->sub_map[i] = calloc(f->from[i]->n_subs, sizeof **f->sub_map);
-        ok = f->sub_map[i] != NULL;
-        for (uint32_t k = 1; ok && k < f->from[i]->n_subs; k++)
-            list[n++] = (struct candidate){keep_name(f, f->from[i]->subs[k].name),
-                                           f->file_map[i][f->from[i]->subs[k].file], i, k,
-                                           f->from[i]->subs[k].kind == NYTP_SUB_XSUB ||
-                                               f->from[i]->subs[k].kind == NYTP_SUB_OPCODE};
-    }
+    ok = ok && list_candidates(f, list);
     if (ok) {
         qsort(list, n, sizeof *list, by_name_file);
         to->subs[0] = f->from[0]->subs[0];
@@ -347,6 +351,7 @@ static bool sort_again(struct nytp_profile *to)
             if (kept > 0 && by_place(&lines[kept - 1], &lines[l]) == 0) {
                 lines[kept - 1].ticks += lines[l].ticks;
                 lines[kept - 1].statements += lines[l].statements;
+                lines[kept - 1].cpu_ticks += lines[l].cpu_ticks;
             } else {
                 lines[kept++] = lines[l];
             }
@@ -357,6 +362,9 @@ static bool sort_again(struct nytp_profile *to)
     return true;
 }
 
+/* The tables of one input are appended with the indices that they have in the merged profile,
+ * and with times in common ticks. These go by what is in the profile so far: nodes come before
+ * spans, processes and parts last. */
 static void add_nodes(struct merging *f, uint32_t input, int64_t scale)
 {
     struct nytp_profile *to = f->to;
@@ -381,13 +389,27 @@ static void add_nodes(struct merging *f, uint32_t input, int64_t scale)
         struct nytp_node_line l = from->node_lines[i];
         l.file = files[l.file];
         l.ticks *= scale;
+        l.cpu_ticks *= scale;
         to->node_lines[to->n_node_lines++] = l;
     }
+}
+
+static void add_spans(struct merging *f, uint32_t input, int64_t scale, uint32_t node_base)
+{
+    struct nytp_profile *to = f->to;
+    const struct nytp_profile *from = f->from[input];
     for (uint32_t i = 0; i < from->n_spans; i++) {
         const struct nytp_span *s = &from->spans[i];
         to->spans[to->n_spans++] = (struct nytp_span){
             s->node + node_base, s->start_ticks * scale, s->end_ticks * scale};
     }
+}
+
+static void add_arcs(struct merging *f, uint32_t input, int64_t scale)
+{
+    struct nytp_profile *to = f->to;
+    const struct nytp_profile *from = f->from[input];
+    const uint32_t *files = f->file_map[input], *subs = f->sub_map[input];
     for (uint32_t i = 0; i < from->n_arcs; i++) {
         struct nytp_arc a = from->arcs[i];
         a.caller = subs[a.caller];
@@ -401,14 +423,29 @@ static void add_nodes(struct merging *f, uint32_t input, int64_t scale)
     }
     for (uint32_t i = 0; i < from->n_subs; i++)
         to->subs[subs[i]].stmt_ticks += from->subs[i].stmt_ticks * scale;
+}
+
+static void add_processes(struct merging *f, uint32_t input, int64_t scale, uint32_t node_base)
+{
+    struct nytp_profile *to = f->to;
+    const struct nytp_profile *from = f->from[input];
     for (uint32_t i = 0; i < from->n_processes; i++) {
         struct nytp_process p = from->processes[i];
         p.part += to->n_parts;
         p.root += node_base;
+        p.labels = keep_name(f, p.labels);
         p.stmt_ticks *= scale;
         p.recording_ticks *= scale;
+        p.cpu_ticks *= scale;
         to->processes[to->n_processes++] = p;
     }
+}
+
+static void add_parts(struct merging *f, uint32_t input, int64_t scale)
+{
+    struct nytp_profile *to = f->to;
+    const struct nytp_profile *from = f->from[input];
+    const uint32_t *files = f->file_map[input];
     for (uint32_t i = 0; i < from->n_parts; i++) {
         struct nytp_part part = from->parts[i];
         part.path = keep_name(f, part.path);
@@ -422,11 +459,22 @@ static void add_nodes(struct merging *f, uint32_t input, int64_t scale)
     }
 }
 
+static void add_input(struct merging *f, uint32_t input, int64_t scale)
+{
+    const uint32_t node_base = f->to->n_nodes;
+    add_nodes(f, input, scale);
+    add_spans(f, input, scale, node_base);
+    add_arcs(f, input, scale);
+    add_processes(f, input, scale, node_base);
+    add_parts(f, input, scale);
+}
+
 static void add_totals(struct nytp_profile *to, const struct nytp_profile *from, int64_t scale)
 {
     to->has |= from->has;
     to->partial |= from->partial;
     to->estimated_tree |= from->estimated_tree;
+    to->sampled |= from->sampled;
     to->total_ticks += from->total_ticks * scale;
     to->total_statements += from->total_statements;
     to->negative_times += from->negative_times;
@@ -453,6 +501,7 @@ static void free_copied(struct nytp_profile *from)
     from->n_line_costs = 0;
 }
 
+/* Copy what refers to files and subs, input by input, into arrays that have room for all. */
 static bool merge_tree(struct merging *f)
 {
     struct nytp_profile *to = f->to;
@@ -480,7 +529,7 @@ static bool merge_tree(struct merging *f)
         return false;
     for (uint32_t i = 0; i < f->n_from; i++) {
         const int64_t scale = to->ticks_per_sec / f->from[i]->ticks_per_sec;
-        add_nodes(f, i, scale);
+        add_input(f, i, scale);
         add_totals(to, f->from[i], scale);
         free_copied(f->from[i]);
     }

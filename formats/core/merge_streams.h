@@ -17,12 +17,10 @@
 #define NYTP_MERGE_H
 
 #include "error.h"
+#include "merged_settings.h"
 #include "writer.h"
 
 struct nytp_merge;
-
-/* What a person should know and the output cannot say: one line of text. */
-typedef void nytp_note_fn(void *context, const char *text);
 
 /* Bytes go to `put`; level 1 to 9, or 0 for no compression. `note` may be NULL. NULL when out
  * of memory. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The model: what exporters see of one or several profiles. Events are summed up in it in one
- * pass (struct nytp_builder); when done it is a handful of flat, sorted arrays that refer to
- * each other by index.
+ * The model: what exporters see of one or several profiles. It is a handful of flat, sorted
+ * arrays that refer to each other by index. Here is what it is made of; build.h and
+ * merge_profiles.h make one, profile.h looks things up in it, checks it and frees it. The rules
+ * by which times got where they are stand in formats/model.md.
  *
  * Units: all times are ticks of 1/ticks_per_sec, signed 64 bit. Lines count from 1; 0 means
  * "no line". Index 0 of files and subs is a real entry ("no file", the root), never a gap.
@@ -15,13 +16,10 @@
 #include "error.h"
 #include "event.h"
 #include "source.h"
+#include "strings.h"
 
-/* Interned bytes: valid UTF-8 always (see nytp_utf8_from_mixed), may contain NUL, followed by
- * a NUL that len does not count. Equal strings have equal ptr within a profile. */
-struct nytp_name {
-    const char *ptr;
-    uint32_t len;
-};
+/* Names (struct nytp_name) of a profile are valid UTF-8, and equal ones have equal ptr: see
+ * nytp_strings_intern_mixed(). */
 
 /* All calls of an input together take no more than this, and so do all statements; what a
  * damaged file claims beyond it counts 0. So sums of ticks need no look: there are a few of
@@ -47,13 +45,18 @@ struct nytp_costs {
 /* One process of the recording. */
 struct nytp_process {
     uint32_t pid, ppid;
-    double start_s, end_s; /* epoch; end_s 0 when the end was not seen */
+    uint32_t thread, parent_thread; /* a thread of it, and which made that; 0 = the first */
+    double start_s, end_s;          /* epoch; end_s 0 when the end was not seen */
     uint32_t part;
     uint32_t root;      /* node index: the root of its tree, sub main::RUNTIME */
     int64_t stmt_ticks; /* sum of all its statement records, as recorded */
     struct nytp_costs costs;
+    bool sampled; /* "statements" are samples, calls were seen to begin: there were as many or
+                     more */
+    int64_t cpu_ticks;       /* if so: of stmt_ticks, what it was on a processor */
     int64_t recording_ticks; /* what recording cost, as far as it was taken off the times */
     bool complete;           /* its end was seen */
+    struct nytp_name labels; /* DB::label_profile(): lines "KEY=VALUE", each key once; or "" */
 };
 
 /* One input file. Arcs and sub lines are kept apart by part, all else is unified. */
@@ -114,6 +117,7 @@ struct nytp_sub {
     uint32_t rec_depth; /* deepest recursion, 0 = none */
     uint64_t statements;
     int64_t stmt_ticks; /* what the statement profiler measured in it, unadjusted */
+    int64_t cpu_ticks;  /* of its excl_ticks, as in struct nytp_node_line */
     uint32_t first_line_cost, n_line_costs; /* into line_costs (all parts) */
     uint32_t first_arc, n_arcs;             /* arcs in which it is the caller (all parts) */
 };
@@ -125,6 +129,7 @@ struct nytp_line_cost {
     uint32_t file, line; /* file may differ from the sub's: code of a required file, an eval */
     int64_t excl_ticks;
     uint64_t statements;
+    int64_t cpu_ticks; /* as in struct nytp_node_line */
 };
 
 /* Calls from one place. Sorted by caller, callee, part, file, line. */
@@ -167,6 +172,8 @@ struct nytp_node_line {
     uint64_t statements;
     uint64_t left; /* how often a statement there went on after a block in it was left; 0 once a
                       selection or a merge made the node anew */
+    int64_t cpu_ticks; /* sampled: processor time spent there, at least 0; those of a process
+                          add up to its cpu_ticks, before any selection. Else 0: not known */
 };
 
 /* One call on the time axis; only with build option `spans`. Sorted by process, start,
@@ -181,6 +188,7 @@ struct nytp_profile {
     unsigned has;        /* enum nytp_has, of all parts together */
     bool partial;        /* any part is */
     bool estimated_tree; /* of any part */
+    bool sampled;        /* any process is */
     int64_t total_ticks; /* sum of the roots' incl_ticks */
     uint64_t total_statements, total_calls;
     uint64_t negative_times;     /* records that carried negative ticks */
@@ -205,56 +213,5 @@ struct nytp_profile {
     struct nytp_strings *strings; /* owns every name */
     struct nytp_arena *arena;     /* owns the source text */
 };
-
-struct nytp_build_options {
-    bool sources;       /* keep source lines */
-    bool as_recorded;   /* take nothing off for what recording cost */
-    uint32_t max_spans; /* keep a timeline of at most this many calls; 0 = none */
-    uint64_t max_nodes; /* limit on distinct contexts; 0 = the default limit */
-};
-
-/* Takes in one input. The sink is the first member: pass &builder->sink to nytp_read(). */
-struct nytp_builder;
-struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
-                                      const char *path, struct nytp_error *error);
-struct nytp_sink *nytp_builder_sink(struct nytp_builder *builder);
-
-/* Close what is open and make the profile. `read_error` is NULL or why the input ended early:
- * the profile is then marked partial. Frees the builder in any case. NULL on failure (memory,
- * limit, nothing in it) with *error set. */
-struct nytp_profile *nytp_builder_finish(struct nytp_builder *builder,
-                                         const struct nytp_error *read_error,
-                                         struct nytp_error *error);
-
-/* Merge several profiles into one: subs unified by name and file, non-eval files by name, one
- * part and its processes kept apart per input. Consumes the inputs. NULL with *error set
- * on failure. */
-struct nytp_profile *nytp_profiles_merge(struct nytp_profile **profiles, uint32_t n_profiles,
-                                         struct nytp_error *error);
-
-void nytp_profile_free(struct nytp_profile *profile);
-
-/* Every invariant stated above. True when all hold, else *error tells the first that does
- * not. Cost: one pass over the arrays. */
-bool nytp_profile_check(const struct nytp_profile *profile, struct nytp_error *error);
-
-/* Times of calls that lie within each other, added up: what does not fit is the largest or
- * smallest number. All other sums of ticks fit, since a builder accepts no more than
- * NYTP_MAX_TOTAL_TICKS of an input and a merge checks its products. */
-static inline int64_t nytp_ticks_sum(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return !__builtin_add_overflow(a, b, &sum) ? sum : b < 0 ? INT64_MIN : INT64_MAX;
-}
-
-/* Value of an attribute or option, or NULL. */
-const struct nytp_name *nytp_profile_attribute(const struct nytp_profile *profile,
-                                               const char *key);
-const struct nytp_name *nytp_profile_option(const struct nytp_profile *profile,
-                                            const char *key);
-
-/* The text of a line of a file, or NULL. */
-const struct nytp_source_line *nytp_profile_source(const struct nytp_profile *profile,
-                                                   uint32_t file, uint32_t line);
 
 #endif

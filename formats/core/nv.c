@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Layouts of floating point numbers; see nv.h. All are taken apart by their bits, so that the
- * result does not depend on the machine that reads.
+ * result does not depend on the machine that reads: a double of the other byte order, the 80
+ * bits of x87, the 128 bits of IEEE 754 and PowerPC's pairs of doubles all become a double
+ * here.
  */
 #include "nv.h"
 

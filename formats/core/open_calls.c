@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Names of open calls in comments; see open_calls.h.
+ * Reads the comments that tell of open calls (open_calls.h). A comment that does not fit is
+ * some other comment and is passed over.
  */
 #include "open_calls.h"
 
@@ -24,7 +25,7 @@ static bool is_word(const struct nytp_str *word, const char *text)
 }
 
 /* A number of at most nine digits; 0 for anything else. */
-static uint32_t number(const struct nytp_str *word)
+static uint32_t read_number(const struct nytp_str *word)
 {
     uint32_t value = 0;
     for (uint32_t i = 0; i < word->len; i++) {
@@ -36,16 +37,28 @@ static uint32_t number(const struct nytp_str *word)
     return value;
 }
 
+static struct nytp_str without_newline(struct nytp_str text)
+{
+    if (text.len > 0 && text.ptr[text.len - 1] == '\n')
+        text.len--;
+    return text;
+}
+
 bool nytp_open_call_read(const struct nytp_str *comment, struct nytp_open_call *call)
 {
-    struct nytp_str rest = *comment, head, depth, kind;
-    if (rest.len > 0 && rest.ptr[rest.len - 1] == '\n')
-        rest.len--;
+    struct nytp_str rest = without_newline(*comment), head, depth, kind;
     if (!next_word(&rest, &head) || !is_word(&head, NYTP_OPEN_CALL_HEAD) ||
-        !next_word(&rest, &depth) || number(&depth) == 0 || !next_word(&rest, &kind) ||
+        !next_word(&rest, &depth) || read_number(&depth) == 0 || !next_word(&rest, &kind) ||
         rest.len == 0)
         return false;
-    *call = (struct nytp_open_call){
-        .depth = number(&depth), .is_xsub = is_word(&kind, NYTP_OPEN_CALL_XSUB), .name = rest};
+    *call = (struct nytp_open_call){.depth = read_number(&depth),
+                                    .is_xsub = is_word(&kind, NYTP_OPEN_CALL_XSUB),
+                                    .name = rest};
     return true;
+}
+
+bool nytp_is_resumed_call(const struct nytp_str *comment)
+{
+    const struct nytp_str text = without_newline(*comment);
+    return is_word(&text, NYTP_RESUMED_CALL);
 }

@@ -6,6 +6,11 @@
  * other readers of the format pass over (nytprof-v5.md, "Records"):
  *
  *     #nytp-open DEPTH KIND NAME
+ *
+ * A call can be left for a while, and entered again to go on (`async sub`). Every such part has
+ * a SUB_RETURN of its own. This comment stands before those that do not begin a call:
+ *
+ *     #nytp-resumed
  */
 #ifndef NYTP_OPEN_CALLS_H
 #define NYTP_OPEN_CALLS_H
@@ -29,7 +34,13 @@ struct nytp_open_call {
 /* Such a comment is shorter; what has a longer name, or one with a newline, is not told. */
 #define NYTP_OPEN_CALL_MOST 1024
 
-/* False, and `call` is as it was, when the comment tells no open call. */
+/* Read a comment. False, and `call` is as it was, when it tells no open call. */
 bool nytp_open_call_read(const struct nytp_str *comment, struct nytp_open_call *call);
+
+#define NYTP_RESUMED_CALL "nytp-resumed"
+
+/* Whether the comment is this one: the next SUB_RETURN ends a part of a call that began
+ * earlier. */
+bool nytp_is_resumed_call(const struct nytp_str *comment);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The finished model: freeing, looking up, checking. model.h states what is checked here.
+ * Look-ups in the finished model, its end, and the check of its invariants, which are stated
+ * in model.h where each array is described.
  */
+#include "profile.h"
 #include "arena.h"
-#include "model.h"
 #include "strings.h"
 #include "totals.h"
 

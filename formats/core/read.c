@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Finds the input format by the first bytes; see format.h.
+ * Finds out by the first bytes which input format a source is in, and has it read; see
+ * format.h. Where no format knows the bytes, the message says so, and which program unpacks
+ * the file if it is one that another program packed.
  */
 #include "format.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Bytes in; see source.h. A source is a stack of at most three stages: raw bytes (descriptor
+ * Bytes in; see source.h. A source is a stack of at most three stages: raw bytes (a descriptor
  * or memory), gunzip, inflate. Each stage owns a buffer that it fills from the stage below;
  * the topmost buffer is the window that the decoder sees.
  *
- * Putting a stage on top copies nothing: what is unread in the old window is the new stage's
- * first input.
+ * Putting a stage on top copies nothing: what is unread in the old window is the first input
+ * of the new stage.
  */
 #include "source.h"
 
@@ -110,6 +110,7 @@ static bool next_member(struct nytp_source_impl *impl, struct stage *stage, stru
     return stage->inflate != NULL;
 }
 
+/* Inflate from what the stage below has, refilling it as often as that takes. */
 static size_t produce_inflated(struct nytp_source_impl *impl, struct stage *stage, uint8_t *out,
                                const uint8_t *out_end)
 {

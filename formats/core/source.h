@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 
+/* The reader moves `at` on as it consumes bytes. */
 struct nytp_source {
     const uint8_t *at;  /* next unread byte */
     const uint8_t *end; /* one past the last byte in the window */
@@ -20,11 +21,11 @@ struct nytp_source {
     struct nytp_source_impl *impl;
 };
 
-/* Largest `need` that nytp_source_fill() accepts; longer items are read in pieces. */
+/* Largest `need` in bytes that nytp_source_fill() accepts; longer items are read in pieces. */
 #define NYTP_SOURCE_MAX_NEED 65536
 
-/* Open a path; "-" is standard input. A gzip-wrapped input is unwrapped transparently.
- * NULL on failure with *error set. */
+/* Open a path; "-" is standard input. Here and below an input that begins as gzip is unwrapped
+ * by itself. NULL on failure with *error set; nytp_source_free() at the end. */
 struct nytp_source *nytp_source_open(const char *path, struct nytp_error *error);
 
 /* Read from an open descriptor, which the source does not close. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The calls that a time line keeps; see span_budget.h. The smallest size that stays is found
- * digit by digit (a radix selection): the cost is the same for any order and any lengths.
+ * Chooses the calls that a time line keeps; see span_budget.h. The smallest size that stays is
+ * found digit by digit (a radix selection), so that the cost is the same for any order of the
+ * calls and any lengths.
  */
 #include "span_budget.h"
 
@@ -65,6 +66,8 @@ static struct nytp_span_size size_of(const struct nytp_profile *p, const struct 
                                    .depth = p->nodes[span->node].depth};
 }
 
+/* Remove the spans that do not stay. Their part tells how many there were and how long the
+ * longest was. */
 static void cut_spans(struct nytp_profile *p, struct nytp_span_cut *cut)
 {
     uint32_t kept = 0, process = 0;

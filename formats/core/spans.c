@@ -39,6 +39,20 @@ bool nytp_built_spans_limit(struct nytp_builder *b)
     return ok;
 }
 
+bool nytp_built_span_keep(struct nytp_builder *b, const struct nytp_built_span *span)
+{
+    if (span->ticks < b->span_min_ticks) {
+        nytp_built_span_pruned(b, span);
+        return true;
+    }
+    if (b->n_spans / 5 * 4 >= b->options.max_spans && !nytp_built_spans_limit(b))
+        return nytp_builder_out_of_memory(b);
+    if (!nytp_grow(&b->spans, &b->spans_capacity, b->n_spans, sizeof *b->spans))
+        return nytp_builder_out_of_memory(b);
+    b->spans[b->n_spans++] = *span;
+    return true;
+}
+
 /* A frame that never returned left no span unless its entry was recorded. Where calls of such a
  * frame are on the time line, it gets a box around them: without it they would seem to be calls
  * of whatever stands beside them. */
@@ -72,7 +86,7 @@ struct laying {
     bool no_memory;
 };
 
-static struct layout *at(struct laying *l, uint32_t index)
+static struct layout *layout_of(struct laying *l, uint32_t index)
 {
     return index == NO_SPAN ? &l->process : &l->all[index];
 }
@@ -87,7 +101,7 @@ static uint32_t innermost(const struct laying *l)
 static uint32_t find_node(struct laying *l, uint32_t raw_parent, uint32_t most,
                           const struct nytp_built_span *span, uint32_t *levels)
 {
-    const struct nytp_calltree *t = &l->b->tree;
+    const struct nytp_calltree *t = &l->b->stack.tree;
     uint32_t raw = raw_parent;
     for (*levels = 0;; ++*levels) {
         const uint32_t node = nytp_calltree_child(t, raw, span->sub, span->file, span->line);
@@ -122,8 +136,8 @@ static void open_layout(struct laying *l, struct layout layout)
     }
     layout.parent = parent;
     layout.first = NO_SPAN;
-    layout.next = at(l, parent)->first;
-    at(l, parent)->first = l->n;
+    layout.next = layout_of(l, parent)->first;
+    layout_of(l, parent)->first = l->n;
     l->all[l->n] = layout;
     l->open[l->n_open++] = l->n++;
 }
@@ -133,8 +147,9 @@ static void open_layout(struct laying *l, struct layout layout)
 static void open_boxes(struct laying *l, uint32_t levels, uint32_t depth)
 {
     for (uint32_t i = 1; i <= levels && !l->no_memory; i++) {
-        const struct layout *above = at(l, innermost(l));
-        const uint32_t raw = nytp_calltree_child(&l->b->tree, above->raw, NYTP_NO_SUB, 0, 0);
+        const struct layout *above = layout_of(l, innermost(l));
+        const uint32_t raw =
+            nytp_calltree_child(&l->b->stack.tree, above->raw, NYTP_NO_SUB, 0, 0);
         open_layout(l, (struct layout){.raw = raw,
                                        .depth = i == levels ? depth - 1 : above->depth + 1,
                                        .is_box = true,
@@ -149,7 +164,7 @@ static void link_span(struct laying *l, const struct nytp_built_span *span)
         l->n_open--;
     uint32_t raw, levels;
     for (;; l->n_open--) {
-        const struct layout *above = at(l, innermost(l));
+        const struct layout *above = layout_of(l, innermost(l));
         const uint32_t between =
             span->depth > above->depth ? span->depth - above->depth - 1 : 0;
         raw = find_node(l, above->raw, between, span, &levels);
@@ -176,7 +191,7 @@ static void measure_box(struct laying *l, struct layout *box)
 {
     const struct nytp_node *node = &l->p->nodes[l->node_of_raw[box->raw]];
     if (l->has_box == NULL)
-        l->has_box = calloc((size_t)l->b->tree.n_nodes + 1, sizeof *l->has_box);
+        l->has_box = calloc((size_t)l->b->stack.tree.n_nodes + 1, sizeof *l->has_box);
     if (l->has_box == NULL) {
         l->no_memory = true;
         return;
@@ -188,10 +203,10 @@ static void measure_box(struct laying *l, struct layout *box)
 }
 
 /* From the innermost out: what lies in each frame, and where a box begins at the latest. */
-static void measure(struct laying *l)
+static void measure_frames(struct laying *l)
 {
     for (uint32_t i = l->n; i-- > 0 && !l->no_memory;) {
-        struct layout *here = &l->all[i], *above = at(l, here->parent);
+        struct layout *here = &l->all[i], *above = layout_of(l, here->parent);
         if (here->is_box)
             measure_box(l, here);
         if (above->is_box && here->start < above->start)
@@ -201,10 +216,10 @@ static void measure(struct laying *l)
 }
 
 /* Callers before callees, later calls before earlier ones. */
-static void place(struct laying *l)
+static void place_frames(struct laying *l)
 {
     for (uint32_t i = 0; i < l->n; i++) {
-        struct layout *here = &l->all[i], *above = at(l, here->parent);
+        struct layout *here = &l->all[i], *above = layout_of(l, here->parent);
         above->earlier -= here->ticks;
         if (here->start > above->limit - here->ticks)
             here->start = above->limit - here->ticks;
@@ -220,7 +235,7 @@ static void place(struct laying *l)
 }
 
 /* Append spans in order: a caller, then what it called. */
-static bool emit(const struct laying *l, struct nytp_profile *p, uint32_t *capacity)
+static bool put_spans(const struct laying *l, struct nytp_profile *p, uint32_t *capacity)
 {
     for (uint32_t i = l->process.first; i != NO_SPAN;) {
         const struct layout *here = &l->all[i];
@@ -257,11 +272,11 @@ static bool lay_out_process(struct laying *l, struct nytp_profile *p, uint32_t f
     for (uint32_t i = to; i-- > from && !l->no_memory;)
         link_span(l, &l->b->spans[i]);
     if (!l->no_memory)
-        measure(l);
+        measure_frames(l);
     if (l->no_memory)
         return false;
-    place(l);
-    return emit(l, p, capacity);
+    place_frames(l);
+    return put_spans(l, p, capacity);
 }
 
 bool nytp_lay_out_spans(const struct nytp_builder *b, struct nytp_profile *p,

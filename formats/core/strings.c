@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Interned strings: bytes in an arena, ids in an open-addressing table.
+ * Interned strings; see strings.h. The bytes lie in an arena, so that they never move, and an
+ * open-addressing table leads from bytes to ids. Also here: what is valid UTF-8, and how names
+ * of mixed encoding become it.
  */
 #include "strings.h"
 
@@ -43,6 +45,7 @@ static uint32_t hash_bytes(const char *bytes, size_t len)
     return (uint32_t)(h >> 32);
 }
 
+/* Make the table of slots anew with this many, a power of two. */
 static bool resize_slots(struct nytp_strings *strings, uint32_t n_slots)
 {
     uint32_t *slots = calloc(n_slots, sizeof *slots);
@@ -198,4 +201,11 @@ struct nytp_name nytp_strings_get(const struct nytp_strings *strings, uint32_t i
 uint32_t nytp_strings_count(const struct nytp_strings *strings)
 {
     return strings->n;
+}
+
+int nytp_compare_bytes(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    const size_t shorter = a_len < b_len ? a_len : b_len;
+    const int order = shorter > 0 ? memcmp(a, b, shorter) : 0;
+    return order != 0 ? order : (a_len > b_len) - (a_len < b_len);
 }

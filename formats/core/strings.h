@@ -1,17 +1,29 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Interned strings, and the one place where bytes of unknown encoding become UTF-8.
+ * Interned strings: each distinct text is stored once and has a number, so that names are
+ * compared by number or pointer. Also the one place where bytes of unknown encoding become
+ * UTF-8.
  */
 #ifndef NYTP_STRINGS_H
 #define NYTP_STRINGS_H
+
+#include "event.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct nytp_name;
 struct nytp_strings;
 
+/* Interned bytes, followed by a NUL that len does not count; they may contain NUL. Equal strings
+ * of one `struct nytp_strings` have equal ptr. */
+struct nytp_name {
+    const char *ptr;
+    uint32_t len;
+};
+
+/* An empty set, which holds "" as id 0; NULL when memory is out. Freeing it frees all its
+ * strings; NULL is accepted. */
 struct nytp_strings *nytp_strings_new(void);
 void nytp_strings_free(struct nytp_strings *strings);
 
@@ -28,6 +40,19 @@ uint32_t nytp_strings_intern_mixed(struct nytp_strings *strings, const char *byt
 struct nytp_name nytp_strings_get(const struct nytp_strings *strings, uint32_t id);
 
 uint32_t nytp_strings_count(const struct nytp_strings *strings);
+
+/* The order of two texts byte by byte, a shorter one before those that it begins; as of memcmp(). */
+int nytp_compare_bytes(const char *a, size_t a_len, const char *b, size_t b_len);
+
+static inline int nytp_compare_names(struct nytp_name a, struct nytp_name b)
+{
+    return nytp_compare_bytes(a.ptr, a.len, b.ptr, b.len);
+}
+
+static inline int nytp_compare_texts(struct nytp_str a, struct nytp_str b)
+{
+    return nytp_compare_bytes(a.ptr, a.len, b.ptr, b.len);
+}
 
 /* Whether the bytes are well-formed UTF-8 (RFC 3629: no surrogates, nothing overlong). */
 bool nytp_utf8_valid(const char *bytes, size_t len);

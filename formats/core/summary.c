@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A profile summed up by file id and line, and by sub and call site; see summary.h.
+ * Sums up a profile by file id and line, and by sub and call site; see summary.h.
+ *
+ * Everything hangs off dense arrays by file id and by line, because the Perl structures that
+ * are built from them are arrays, too. What a damaged file can make us allocate is bounded by
+ * the named limits of summary.h.
  */
 #include "summary.h"
 
@@ -12,7 +16,6 @@
 #define NONE NYTP_SUMMARY_NONE
 
 static bool add_event_to_summary(struct nytp_sink *sink, const struct nytp_event *event);
-
 static bool no_memory(struct nytp_summary *summary)
 {
     return nytp_error_set(&summary->error, NYTP_ERR_MEMORY, "out of memory");
@@ -29,7 +32,7 @@ struct nytp_summary *nytp_summary_new(void)
         nytp_summary_free(summary);
         return NULL;
     }
-    summary->sink.event = add_event_to_summary;
+    summary->sink = (struct nytp_sink){add_event_to_summary, nytp_summary_add_statements};
     return summary;
 }
 
@@ -54,6 +57,8 @@ void nytp_summary_free(struct nytp_summary *summary)
     nytp_table_free(&summary->sub_of_name);
     nytp_table_free(&summary->call_of_place);
     nytp_table_free(&summary->caller_of_call);
+    nytp_table_free(&summary->roll_of_lines);
+    free(summary->rolls);
     nytp_strings_free(summary->strings);
     nytp_arena_free(summary->arena);
     free(summary);
@@ -109,6 +114,8 @@ static uint32_t need_file(struct nytp_summary *summary, const struct nytp_event 
 /* A recording has some twenty of either kind. Each is looked for among all. */
 #define MOST_PAIRS 1000
 
+/* Set an attribute or option; a recording has some twenty of either kind, so each is looked
+ * for among all. */
 static bool set_pair(struct nytp_summary *summary, struct nytp_summary_pairs *pairs,
                      struct nytp_str key, struct nytp_str value)
 {
@@ -257,39 +264,14 @@ struct nytp_summary_time *nytp_summary_time_at(struct nytp_summary *summary, uin
     return &lines->at[line];
 }
 
-static bool charge(struct nytp_summary *summary, uint32_t file, enum nytp_level level,
-                   uint32_t line, int64_t ticks, uint32_t count)
-{
-    struct nytp_summary_time *time = nytp_summary_time_at(summary, file, level, line);
-    if (time == NULL)
-        return false;
-    time->ticks += ticks;
-    time->count += count;
-    time->seen = true;
-    return true;
-}
-
+/* A statement, whose file must be known. */
 static bool add_time(struct nytp_summary *summary, const struct nytp_event *event)
 {
     const uint32_t fid = event->u.time.fid;
     const uint32_t file = fid < summary->n_fids ? summary->file_of_fid[fid] : NONE;
     if (file == NONE)
         return need_file(summary, event, fid) != NONE;
-    const int64_t ticks = event->u.time.ticks;
-    const uint32_t count = !summary->discount;
-    summary->n_discounts += summary->discount;
-    summary->discount = false;
-    summary->n_times++;
-    summary->n_negative += ticks < 0;
-    summary->total_ticks += ticks;
-    summary->has_times = true;
-    if (!charge(summary, file, NYTP_LEVEL_LINE, event->u.time.line, ticks, count))
-        return false;
-    if (event->tag == NYTP_TAG_TIME_LINE)
-        return true;
-    summary->has_blocks = true;
-    return charge(summary, file, NYTP_LEVEL_BLOCK, event->u.time.block_line, ticks, count) &&
-           charge(summary, file, NYTP_LEVEL_SUB, event->u.time.sub_line, ticks, count);
+    return nytp_summary_add_time(summary, file, event);
 }
 
 /* Index of the sub of this name, added when absent; NONE when memory is out. */
@@ -501,6 +483,7 @@ static bool cut_eval_rings(struct nytp_summary *summary)
     return true;
 }
 
+/* Turn the file ids of what ran each eval into indices of files. */
 static void resolve_eval_parents(struct nytp_summary *summary)
 {
     for (uint32_t f = 0; f < summary->n_files; f++) {

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Merge sibling string evals of a summary; the rules are in summary.h and in the manual of the
- * reading API. Evals are compared by their whole source, not by a checksum of it.
+ * Merges sibling string evals of a summary. The rules are in summary.h
+ * (nytp_summary_merge_evals) and in the manual of the reading API.
+ *
+ * Files are done first: evals are sorted by the line that ran them and by a hash of their
+ * source; neighbours with the same hash are compared by their whole source. Then subs of
+ * merged evals become the survivor's. Then all calls are made anew, as both their callee and
+ * their place may have become another.
  */
 #include "summary.h"
+#include "strings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +68,8 @@ static bool same_place(const struct sibling *a, const struct sibling *b)
     return a->eval_file == b->eval_file && a->eval_line == b->eval_line;
 }
 
-/* Lines only. What blocks and subs cost stays with each eval, so that a sum over all file ids is
- * right at those levels. */
+/* Lines only. What blocks and subs cost stays with each eval, so that a sum over all file ids
+ * is right at those levels. */
 static bool take_over_times(struct nytp_summary *summary, uint32_t into, uint32_t from)
 {
     const struct nytp_summary_lines lines = summary->files[from].times[NYTP_LEVEL_LINE];
@@ -71,7 +77,8 @@ static bool take_over_times(struct nytp_summary *summary, uint32_t into, uint32_
         const struct nytp_summary_time time = lines.at[line];
         if (!time.seen)
             continue;
-        struct nytp_summary_time *sum = nytp_summary_time_at(summary, into, NYTP_LEVEL_LINE, line);
+        struct nytp_summary_time *sum =
+            nytp_summary_time_at(summary, into, NYTP_LEVEL_LINE, line);
         if (sum == NULL)
             return false;
         sum->ticks += time.ticks;
@@ -81,6 +88,8 @@ static bool take_over_times(struct nytp_summary *summary, uint32_t into, uint32_
     return true;
 }
 
+/* `into` takes over another eval: it goes to the end of the chain, and its lines' times are
+ * added. */
 static bool take_over(struct nytp_summary *summary, uint32_t into, uint32_t from)
 {
     struct nytp_summary_file *files = summary->files;
@@ -109,6 +118,7 @@ static bool merge_run(struct nytp_summary *summary, const struct sibling *run, u
     return true;
 }
 
+/* The end of the siblings from `first` on that have the same source. */
 static uint32_t group_end(const struct nytp_summary *summary, const struct sibling *run,
                           uint32_t first, uint32_t n)
 {
@@ -160,6 +170,7 @@ static bool merge_siblings(struct nytp_summary *summary, struct sibling *run, ui
     return true;
 }
 
+/* Sort the string evals by the line that ran them, and merge those of each line. */
 static bool merge_files(struct nytp_summary *summary, uint32_t max_siblings)
 {
     struct sibling *siblings = malloc((summary->n_files + 1) * sizeof *siblings);
@@ -229,13 +240,10 @@ struct defined_sub {
 static int by_name(const void *a, const void *b)
 {
     const struct defined_sub *x = a, *y = b;
-    const uint32_t len = x->name.len < y->name.len ? x->name.len : y->name.len;
-    const int order = memcmp(x->name.ptr, y->name.ptr, len);
-    if (order != 0 || x->name.len == y->name.len)
-        return order;
-    return x->name.len < y->name.len ? -1 : 1;
+    return nytp_compare_texts(x->name, y->name);
 }
 
+/* The same for a sub of merged evals; its calls follow later (rebuild_calls). */
 static void take_over_sub(struct nytp_summary *summary, uint32_t into, uint32_t from)
 {
     struct nytp_summary_sub *subs = summary->subs;
@@ -247,13 +255,10 @@ static void take_over_sub(struct nytp_summary *summary, uint32_t into, uint32_t 
     subs[into].last_merged = from;
 }
 
-/* Give the subs of merged evals to the survivors. Of anonymous subs that become one, the first
- * in order of names keeps its name, as stock readers have it. */
-static bool merge_subs(struct nytp_summary *summary)
+/* The subs that evals define which were merged or took others over, sorted by name. Returns how
+ * many there are. */
+static uint32_t list_defined(const struct nytp_summary *summary, struct defined_sub *list)
 {
-    struct defined_sub *list = malloc((summary->n_subs + 1) * sizeof *list);
-    if (list == NULL)
-        return nytp_error_set(&summary->error, NYTP_ERR_MEMORY, "out of memory");
     uint32_t n = 0;
     for (uint32_t s = 0; s < summary->n_subs; s++) {
         const uint32_t f = nytp_summary_file_of(summary, summary->subs[s].fid);
@@ -263,6 +268,17 @@ static bool merge_subs(struct nytp_summary *summary)
                 .name = nytp_summary_str(summary, summary->subs[s].name), .sub = s};
     }
     qsort(list, n, sizeof *list, by_name);
+    return n;
+}
+
+/* Give the subs of merged evals to the survivors. Of anonymous subs that become one, the first
+ * in order of names keeps its name, as stock readers have it. */
+static bool merge_subs(struct nytp_summary *summary)
+{
+    struct defined_sub *list = malloc((summary->n_subs + 1) * sizeof *list);
+    if (list == NULL)
+        return nytp_error_set(&summary->error, NYTP_ERR_MEMORY, "out of memory");
+    const uint32_t n = list_defined(summary, list);
     struct nytp_table known = {0};
     char *buffer = NULL;
     size_t size = 0;
@@ -291,6 +307,7 @@ static bool merge_subs(struct nytp_summary *summary)
     return ok && summary->error.status == NYTP_OK;
 }
 
+/* Add a call to the sub and the place that it has now. */
 static bool move_call(struct nytp_summary *summary, const struct nytp_summary_call *call,
                       const struct nytp_summary_caller *callers)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The integer hash table; see table.h.
+ * The hash table; see table.h. It grows when it is two thirds full, so that searches stay
+ * short and always end at a free slot.
  */
 #include "table.h"
 
@@ -28,7 +29,7 @@ static uint32_t find_slot(const struct nytp_table *table, struct nytp_key key)
     return i;
 }
 
-static bool resize(struct nytp_table *table, uint32_t capacity)
+static bool resize_table(struct nytp_table *table, uint32_t capacity)
 {
     struct nytp_table grown = {.capacity = capacity, .n = table->n};
     grown.slots = malloc((size_t)capacity * sizeof *grown.slots);
@@ -62,7 +63,7 @@ bool nytp_table_put(struct nytp_table *table, struct nytp_key key, uint32_t valu
     if (table->n >= table->capacity - table->capacity / 3) {
         if (table->capacity >= UINT32_C(1) << 30)
             return false;
-        if (!resize(table, table->capacity == 0 ? 64 : table->capacity * 2))
+        if (!resize_table(table, table->capacity == 0 ? 64 : table->capacity * 2))
             return false;
     }
     struct nytp_slot *slot = &table->slots[find_slot(table, key)];

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A hash table from four 32-bit integers to one: open addressing, linear probing, deletion by
- * shifting back, so that there are no tombstones and no degradation.
+ * A hash table from a key of four 32-bit integers to one: the sets and indices of the whole
+ * project. Keys with fewer parts leave the others 0.
+ *
+ * Open addressing with linear probing. Deletion shifts the entries behind back, so that there
+ * are no tombstones and a table does not get slower with use.
  */
 #ifndef NYTP_TABLE_H
 #define NYTP_TABLE_H
@@ -26,6 +29,7 @@ struct nytp_table {
     uint32_t n, capacity; /* capacity is 0 or a power of two */
 };
 
+/* Frees the slots; the table is then empty and can be used again. */
 void nytp_table_free(struct nytp_table *table);
 
 /* The value, or NYTP_TABLE_NONE. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Arcs, line costs and totals from the tree; see totals.h.
+ * Arcs, line costs and totals of subs from the calling-context tree; see totals.h. The tree of
+ * each process is walked once, keeping count of how often each sub is on the path: inclusive
+ * time counts for the outermost call only, the rest is time of the recursion.
  */
 #include "totals.h"
 
 #include "arena.h"
 #include "kept_arcs.h"
+#include "profile.h"
 #include "table.h"
 
 #include <stdlib.h>
@@ -37,6 +40,7 @@ static struct nytp_arc *arc_at(struct arc_list *list, struct nytp_key key, uint3
     return &list->arcs[index];
 }
 
+/* Add a context to the arc of its call. `above` is how often its sub is on the path already. */
 static bool add_node(const struct nytp_profile *p, uint32_t node, struct arc_list *list,
                      uint32_t part, uint32_t above)
 {
@@ -80,6 +84,7 @@ static bool walk_process(const struct nytp_profile *p, uint32_t process, struct 
     return true;
 }
 
+/* The arcs that the tree of each process tells. */
 static bool tree_arcs(const struct nytp_profile *p, struct arc_list *list)
 {
     uint32_t max_depth = 0;
@@ -265,15 +270,11 @@ static int by_place(const void *x, const void *y)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-bool nytp_profile_make_line_costs(struct nytp_profile *p)
+/* A line cost for each node line, sub by sub: those of a sub are at costs[first[sub]] to before
+ * costs[first[sub + 1]]. `first` has an element more than that and is all zero. */
+static void collect_line_costs(const struct nytp_profile *p, uint32_t *first,
+                               struct nytp_line_cost *costs)
 {
-    uint32_t *first = calloc((size_t)p->n_subs + 2, sizeof *first);
-    struct nytp_line_cost *costs = malloc(((size_t)p->n_node_lines + 1) * sizeof *costs);
-    if (first == NULL || costs == NULL) {
-        free(first);
-        free(costs);
-        return false;
-    }
     for (uint32_t i = 0; i < p->n_nodes; i++)
         first[p->nodes[i].sub + 2] += p->nodes[i].n_node_lines;
     for (uint32_t i = 2; i < p->n_subs + 2; i++)
@@ -289,28 +290,51 @@ bool nytp_profile_make_line_costs(struct nytp_profile *p)
                                             p->node_lines[l].file,
                                             p->node_lines[l].line,
                                             p->node_lines[l].ticks,
-                                            p->node_lines[l].statements};
+                                            p->node_lines[l].statements,
+                                            p->node_lines[l].cpu_ticks};
         }
     }
+}
+
+/* Sort the n costs of a sub and add up those of one place; what is left goes to costs[*n_kept]
+ * and behind, which is never behind `own`. */
+static void merge_line_costs(struct nytp_sub *s, struct nytp_line_cost *costs,
+                             struct nytp_line_cost *own, uint32_t n, uint32_t *n_kept)
+{
+    uint32_t kept = *n_kept;
+    qsort(own, n, sizeof *own, by_place);
+    s->first_line_cost = kept;
+    s->statements = 0;
+    s->cpu_ticks = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        s->statements += own[i].statements;
+        s->cpu_ticks += own[i].cpu_ticks;
+        if (kept > s->first_line_cost && by_place(&costs[kept - 1], &own[i]) == 0) {
+            costs[kept - 1].excl_ticks += own[i].excl_ticks;
+            costs[kept - 1].statements += own[i].statements;
+            costs[kept - 1].cpu_ticks += own[i].cpu_ticks;
+        } else {
+            costs[kept++] = own[i];
+        }
+    }
+    s->n_line_costs = kept - s->first_line_cost;
+    *n_kept = kept;
+}
+
+bool nytp_profile_make_line_costs(struct nytp_profile *p)
+{
+    uint32_t *first = calloc((size_t)p->n_subs + 2, sizeof *first);
+    struct nytp_line_cost *costs = malloc(((size_t)p->n_node_lines + 1) * sizeof *costs);
+    if (first == NULL || costs == NULL) {
+        free(first);
+        free(costs);
+        return false;
+    }
+    collect_line_costs(p, first, costs);
     uint32_t kept = 0;
-    for (uint32_t sub = 0; sub < p->n_subs; sub++) {
-        struct nytp_sub *s = &p->subs[sub];
-        struct nytp_line_cost *own = costs + first[sub];
-        const uint32_t n = first[sub + 1] - first[sub];
-        qsort(own, n, sizeof *own, by_place);
-        s->first_line_cost = kept;
-        s->statements = 0;
-        for (uint32_t i = 0; i < n; i++) {
-            s->statements += own[i].statements;
-            if (kept > s->first_line_cost && by_place(&costs[kept - 1], &own[i]) == 0) {
-                costs[kept - 1].excl_ticks += own[i].excl_ticks;
-                costs[kept - 1].statements += own[i].statements;
-            } else {
-                costs[kept++] = own[i];
-            }
-        }
-        s->n_line_costs = kept - s->first_line_cost;
-    }
+    for (uint32_t sub = 0; sub < p->n_subs; sub++)
+        merge_line_costs(&p->subs[sub], costs, costs + first[sub], first[sub + 1] - first[sub],
+                         &kept);
     free(first);
     free(p->line_costs);
     p->line_costs = costs;

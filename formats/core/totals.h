@@ -8,12 +8,16 @@
 
 #include "model.h"
 
-/* Make p->arcs and the subs' call totals from the tree (nodes, processes and parts must be
- * set; old arcs are freed). `recorded` are the arcs that the recording itself holds (part 0;
- * n_recorded 0 if none or no longer true): where they agree with the tree on the number of
- * calls and the exclusive time of a callee they are taken instead, since they know call
- * sites and recursion better. A sub that calls but was never called gets an arc from the
- * root, so that there is one root. False when memory is out. */
+/* Make p->arcs and the subs' call totals from the tree. Nodes, processes and parts must be
+ * set; old arcs are freed.
+ *
+ * `recorded` are the arcs that the recording itself holds, all of part 0; n_recorded is 0 when
+ * there are none or they are no longer true. A callee's recorded arcs are taken instead of
+ * those of the tree where both agree on its number of calls and its exclusive time, since
+ * recorded arcs know call sites and recursion better.
+ *
+ * A sub that calls others but was never called gets an arc from the root, so that there is one
+ * root. False when memory is out. */
 bool nytp_profile_make_arcs(struct nytp_profile *p, const struct nytp_arc *recorded,
                             uint32_t n_recorded);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Ticks to units; see units.h. The carried remainder begins at half a unit, so that each
- * running sum is rounded to nearest and not cut.
+ * Ticks to units; see units.h. What rounding leaves of one value is carried to the next. The
+ * carry begins at half a unit, so that each running sum is rounded to the nearest and not cut.
  */
 #include "units.h"
+
+#include <math.h>
 
 #include <string.h>
 
@@ -23,7 +25,7 @@ const struct nytp_unit *nytp_unit_find(const char *name)
     return NULL;
 }
 
-static int64_t greatest_common_divisor(int64_t a, int64_t b)
+int64_t nytp_common_divisor(int64_t a, int64_t b)
 {
     while (b != 0) {
         const int64_t rest = a % b;
@@ -40,7 +42,7 @@ void nytp_scale_init(struct nytp_scale *scale, const struct nytp_unit *unit,
     int64_t denominator = ticks_per_sec > 0 ? ticks_per_sec : 1;
     if (unit->per_sec == 0)
         numerator = denominator = 1;
-    const int64_t divisor = greatest_common_divisor(numerator, denominator);
+    const int64_t divisor = nytp_common_divisor(numerator, denominator);
     numerator /= divisor;
     denominator /= divisor;
     /* An absurd clock of more than 4 GHz: give up exactness, not the range of the product. */
@@ -55,8 +57,8 @@ void nytp_scale_init(struct nytp_scale *scale, const struct nytp_unit *unit,
 
 /* floor((ticks * numerator + carry) / denominator) without leaving 64 bits on the way:
  * numerator <= 10^9 and denominator < 2^32, so that the product of the rest fits. Saturates. */
-static int64_t convert(const struct nytp_scale *scale, int64_t ticks, int64_t carry,
-                       int64_t *rest)
+static int64_t convert_ticks(const struct nytp_scale *scale, int64_t ticks, int64_t carry,
+                             int64_t *rest)
 {
     int64_t whole = ticks / scale->denominator;
     int64_t part = ticks % scale->denominator;
@@ -75,11 +77,18 @@ static int64_t convert(const struct nytp_scale *scale, int64_t ticks, int64_t ca
 
 int64_t nytp_scale_next(struct nytp_scale *scale, int64_t ticks)
 {
-    return convert(scale, ticks, scale->remainder, &scale->remainder);
+    return convert_ticks(scale, ticks, scale->remainder, &scale->remainder);
 }
 
 int64_t nytp_scale_once(const struct nytp_scale *scale, int64_t ticks)
 {
     int64_t rest;
-    return convert(scale, ticks, scale->denominator / 2, &rest);
+    return convert_ticks(scale, ticks, scale->denominator / 2, &rest);
+}
+
+int64_t nytp_whole(double value)
+{
+    if (!(value > -9e18 && value < 9e18))
+        return 0;
+    return (int64_t)llround(value);
 }

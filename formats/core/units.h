@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Ticks become the output's unit here and nowhere else.
+ * Ticks become the unit of an output here and nowhere else, in such a way that sums stay
+ * right: a format that lists a million small times shows the same total as one that shows only
+ * the total.
  */
 #ifndef NYTP_UNITS_H
 #define NYTP_UNITS_H
@@ -34,5 +36,11 @@ int64_t nytp_scale_next(struct nytp_scale *scale, int64_t ticks);
 
 /* Convert one value alone, rounded to nearest, without touching the remainder. */
 int64_t nytp_scale_once(const struct nytp_scale *scale, int64_t ticks);
+
+/* The greatest; of numbers from 0, not both 0. */
+int64_t nytp_common_divisor(int64_t a, int64_t b);
+
+/* The nearest integer; what is no number, or absurd, is 0. */
+int64_t nytp_whole(double value);
 
 #endif

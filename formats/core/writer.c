@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The native stream, written; see writer.h. Byte order and fields: nytprof-v5.md.
+ * Writes the native stream; see writer.h. Byte order and fields are described in
+ * nytprof-v5.md. The records that a running program pays for are inline functions of the
+ * header; here are the rest, the block, and how it goes through the compressor.
  */
 #include "writer.h"
 
@@ -75,7 +77,8 @@ static bool put_counted(void *context, const uint8_t *bytes, size_t len)
            (n == len || writer->put(writer->context, bytes + n, len - n));
 }
 
-static bool hand_on(struct nytp_writer *writer, enum nytp_flush flush)
+/* Hand on what the block holds: through the compressor where there is one, else as it is. */
+static bool put_buffered(struct nytp_writer *writer, enum nytp_flush flush)
 {
     const size_t len = (size_t)(writer->at - writer->block);
     writer->at = writer->block;
@@ -93,7 +96,7 @@ static bool hand_on(struct nytp_writer *writer, enum nytp_flush flush)
 
 bool nytp_writer_flush(struct nytp_writer *writer, enum nytp_flush flush)
 {
-    return hand_on(writer, flush);
+    return put_buffered(writer, flush);
 }
 
 bool nytp_writer_put_trailer(struct nytp_writer *writer)
@@ -108,7 +111,7 @@ bool nytp_writer_put_trailer(struct nytp_writer *writer)
              ", ratio %f:1, data shrunk by %.2f%%\n",
              writer->n_inflated, writer->n_deflated, ratio, 100 - 100 / ratio);
     nytp_writer_put_bytes(writer, text, strlen(text));
-    return hand_on(writer, NYTP_FLUSH_NONE);
+    return put_buffered(writer, NYTP_FLUSH_NONE);
 }
 
 void nytp_writer_make_room(struct nytp_writer *writer)
@@ -116,7 +119,7 @@ void nytp_writer_make_room(struct nytp_writer *writer)
     if (writer->on_full != NULL)
         writer->on_full(writer);
     else
-        hand_on(writer, NYTP_FLUSH_NONE);
+        put_buffered(writer, NYTP_FLUSH_NONE);
 }
 
 void nytp_writer_put_bytes(struct nytp_writer *writer, const void *bytes, size_t len)
@@ -169,11 +172,12 @@ static void put_tagged(struct nytp_writer *writer, uint8_t tag, const char *byte
     nytp_writer_put_bytes(writer, bytes, len);
 }
 
-static void put_str(struct nytp_writer *writer, const char *bytes, size_t len)
+static void put_str(struct nytp_writer *writer, struct nytp_str text)
 {
-    put_tagged(writer, str_tag(bytes, len), bytes, len);
+    put_tagged(writer, str_tag(text.ptr, text.len), text.ptr, text.len);
 }
 
+/* A record of integers: its tag, then `n` values. */
 static void put_u32s(struct nytp_writer *writer, char tag, size_t n, const uint32_t *values)
 {
     nytp_writer_room(writer, NYTP_WRITER_RECORD);
@@ -202,6 +206,7 @@ static void put_line_text(struct nytp_writer *writer, const char *text, size_t l
     nytp_writer_put_bytes(writer, text, len);
 }
 
+/* A line of text: an attribute, an option or a comment. */
 static void put_text_line(struct nytp_writer *writer, const char *opening, const char *key,
                           const char *value, size_t value_len)
 {
@@ -267,13 +272,12 @@ void nytp_write_pid_end(struct nytp_writer *writer, uint32_t pid, double time_s)
     put_nv(writer, time_s);
 }
 
-void nytp_write_new_fid(struct nytp_writer *writer, uint32_t fid, uint32_t eval_fid,
-                        uint32_t eval_line, uint32_t flags, uint32_t size, uint32_t mtime_s,
-                        const char *name, size_t name_len)
+void nytp_write_new_fid(struct nytp_writer *writer, const struct nytp_new_fid *file)
 {
     put_u32s(writer, '@', 6,
-             (const uint32_t[]){fid, eval_fid, eval_line, flags, size, mtime_s});
-    put_str(writer, name, name_len);
+             (const uint32_t[]){file->fid, file->eval_fid, file->eval_line, file->flags,
+                                file->size, file->mtime_s});
+    put_str(writer, file->name);
 }
 
 void nytp_write_src_line(struct nytp_writer *writer, uint32_t fid, uint32_t line,
@@ -283,25 +287,21 @@ void nytp_write_src_line(struct nytp_writer *writer, uint32_t fid, uint32_t line
     put_tagged(writer, '\'', text, len);
 }
 
-void nytp_write_sub_info(struct nytp_writer *writer, uint32_t fid, const char *name,
-                         size_t name_len, uint32_t first_line, uint32_t last_line)
+void nytp_write_sub_info(struct nytp_writer *writer, const struct nytp_sub_info *info)
 {
-    put_u32s(writer, 's', 1, &fid);
-    put_str(writer, name, name_len);
-    put_u32s(writer, '\0', 2, (const uint32_t[]){first_line, last_line});
+    put_u32s(writer, 's', 1, &info->fid);
+    put_str(writer, info->name);
+    put_u32s(writer, '\0', 2, (const uint32_t[]){info->first_line, info->last_line});
 }
 
-void nytp_write_sub_callers(struct nytp_writer *writer, uint32_t fid, uint32_t line,
-                            const char *caller, size_t caller_len,
-                            const struct nytp_call_totals *totals, const char *callee,
-                            size_t callee_len)
+void nytp_write_sub_callers(struct nytp_writer *writer, const struct nytp_sub_callers *calls)
 {
-    put_u32s(writer, 'c', 2, (const uint32_t[]){fid, line});
-    put_str(writer, caller, caller_len);
-    put_u32s(writer, '\0', 1, &totals->count);
-    put_nv(writer, totals->incl_s);
-    put_nv(writer, totals->excl_s);
-    put_nv(writer, totals->reci_s);
-    put_u32s(writer, '\0', 1, &totals->rec_depth);
-    put_str(writer, callee, callee_len);
+    put_u32s(writer, 'c', 2, (const uint32_t[]){calls->fid, calls->line});
+    put_str(writer, calls->caller);
+    put_u32s(writer, '\0', 1, &calls->count);
+    put_nv(writer, calls->incl_s);
+    put_nv(writer, calls->excl_s);
+    put_nv(writer, calls->reci_s);
+    put_u32s(writer, '\0', 1, &calls->rec_depth);
+    put_str(writer, calls->callee);
 }

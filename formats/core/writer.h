@@ -19,7 +19,8 @@ struct nytp_writer {
     uint8_t *at, *end; /* free space of the block */
     uint8_t *block;    /* NYTP_WRITER_MOST bytes: `plain`, or the compressor's room */
     uint8_t *plain;    /* owned */
-    size_t n_plain;    /* bytes of it that go out with the first that are compressed */
+    size_t n_plain;    /* bytes in `plain` (the header) that wait for the first compressed ones:
+                          a program killed early then leaves both or neither */
     bool failed;       /* sticky: `put` or the compressor refused; further bytes are dropped */
     /* Called when the block is full, to flush it; NULL: flush without sync. */
     void (*on_full)(struct nytp_writer *writer);
@@ -40,7 +41,8 @@ struct nytp_writer {
 /* Room that one record needs without its strings. */
 #define NYTP_WRITER_RECORD 64
 
-/* Bytes go to `put`, in order. NULL when out of memory. */
+/* A writer whose bytes go to `put`, in order, each time with `context`. NULL when memory is
+ * out. */
 struct nytp_writer *nytp_writer_new(nytp_bytes_fn *put, void *context);
 
 /* Does not flush. Accepts NULL. */
@@ -71,12 +73,16 @@ void nytp_writer_reset(struct nytp_writer *writer);
 void nytp_writer_make_room(struct nytp_writer *writer) __attribute__((cold));
 void nytp_writer_put_bytes(struct nytp_writer *writer, const void *bytes, size_t len);
 
+/* Make sure that `len` bytes fit into the block, which may flush it. */
 static inline void nytp_writer_room(struct nytp_writer *writer, size_t len)
 {
     if ((size_t)(writer->end - writer->at) < len)
         nytp_writer_make_room(writer);
 }
 
+/* Store a packed integer, one to five bytes, or a number, the eight bytes of a double in this
+ * machine's order (nytprof-v5.md). There must be room. Both return where the next field goes.
+ */
 static inline uint8_t *nytp_encode_u32(uint8_t *at, uint32_t value)
 {
     if (value < 0x80) {
@@ -108,7 +114,8 @@ static inline uint8_t *nytp_encode_nv(uint8_t *at, double value)
     return at + sizeof value;
 }
 
-/* Records of the event part: these are the ones that a running program pays for. */
+/* Records of the event part: these are the ones that a running program pays for. Ticks are
+ * those of the clock that the attribute ticks_per_sec speaks of. */
 
 static inline void nytp_write_time_line(struct nytp_writer *writer, int32_t ticks, uint32_t fid,
                                         uint32_t line)
@@ -144,6 +151,23 @@ static inline void nytp_write_time_at(struct nytp_writer *writer, int32_t ticks,
     at = nytp_encode_u32(at, (uint32_t)ticks);
     memcpy(at, place->bytes, sizeof place->bytes);
     writer->at = at + place->len;
+}
+
+/* The same for the usual case, without a call: false, and nothing is written, when there is no
+ * room or the time takes more than two bytes. */
+static inline bool nytp_write_short_time(struct nytp_writer *writer, uint64_t ticks,
+                                         const struct nytp_encoded_place *place)
+{
+    uint8_t *at = writer->at;
+    if (ticks >= 0x4000 || writer->end - at < NYTP_WRITER_RECORD)
+        return false;
+    *at++ = '+';
+    if (ticks >= 0x80)
+        *at++ = (uint8_t)(0x80 | ticks >> 8);
+    *at++ = (uint8_t)ticks;
+    memcpy(at, place->bytes, sizeof place->bytes);
+    writer->at = at + place->len;
+    return true;
 }
 
 static inline void nytp_write_time_block(struct nytp_writer *writer, int32_t ticks,
@@ -186,8 +210,9 @@ static inline void nytp_copy_padded(uint8_t *to, const uint8_t *from, size_t len
         memcpy(to + i, from + i, NYTP_COPY_STEP);
 }
 
-/* `name` is a whole encoded string, tag and length included, see nytp_encode_str(), in memory
- * that is readable up to the next multiple of NYTP_COPY_STEP. */
+/* A call at `depth` (1 = the outermost) has returned. `name` is a whole encoded string, tag and
+ * length included, see nytp_encode_str(), in memory that is readable up to the next multiple of
+ * NYTP_COPY_STEP. */
 static inline void nytp_write_sub_return(struct nytp_writer *writer, uint32_t depth,
                                          int64_t incl_ticks, int64_t excl_ticks,
                                          const uint8_t *name, size_t name_len)
@@ -216,7 +241,8 @@ size_t nytp_encode_str(uint8_t *to, const char *bytes, size_t len);
 
 /* The other records. A newline in text lines, which have no escape of their own, becomes the
  * two characters `\n`. Strings are encoded as by nytp_encode_str(), but for source lines: these
- * are bytes, which no reader decodes. */
+ * are bytes, which no reader decodes. What a string of a struct claims of itself in `utf8` does
+ * not matter. */
 
 void nytp_write_version(struct nytp_writer *writer, uint32_t major, uint32_t minor);
 void nytp_write_comment(struct nytp_writer *writer, const char *text); /* without newline */
@@ -231,23 +257,10 @@ bool nytp_write_start_deflate(struct nytp_writer *writer, int level);
 void nytp_write_pid_start(struct nytp_writer *writer, uint32_t pid, uint32_t ppid,
                           double time_s);
 void nytp_write_pid_end(struct nytp_writer *writer, uint32_t pid, double time_s);
-void nytp_write_new_fid(struct nytp_writer *writer, uint32_t fid, uint32_t eval_fid,
-                        uint32_t eval_line, uint32_t flags, uint32_t size, uint32_t mtime_s,
-                        const char *name, size_t name_len);
+void nytp_write_new_fid(struct nytp_writer *writer, const struct nytp_new_fid *file);
 void nytp_write_src_line(struct nytp_writer *writer, uint32_t fid, uint32_t line,
                          const char *text, size_t len);
-void nytp_write_sub_info(struct nytp_writer *writer, uint32_t fid, const char *name,
-                         size_t name_len, uint32_t first_line, uint32_t last_line);
-
-/* Times in seconds, as on disk. */
-struct nytp_call_totals {
-    uint32_t count, rec_depth;
-    double incl_s, excl_s, reci_s;
-};
-
-void nytp_write_sub_callers(struct nytp_writer *writer, uint32_t fid, uint32_t line,
-                            const char *caller, size_t caller_len,
-                            const struct nytp_call_totals *totals, const char *callee,
-                            size_t callee_len);
+void nytp_write_sub_info(struct nytp_writer *writer, const struct nytp_sub_info *info);
+void nytp_write_sub_callers(struct nytp_writer *writer, const struct nytp_sub_callers *calls);
 
 #endif

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Blocks with codes of their own, from the tokens of matcher.h, framed as zlib or gzip; see
- * deflate.h. Section numbers are those of RFC 1951. README.md has the figures.
+ * One deflate stream, framed as zlib or gzip; see deflate.h. Section numbers are those of RFC
+ * 1951; README.md has the figures.
+ *
+ * matcher.h turns bytes into tokens. When there are enough of them they become a block: its
+ * symbols are counted, codes are made for them (huffman.h), and the block is put with these
+ * codes or with the fixed ones of the standard, whichever is shorter.
  */
 #include "deflate.h"
 
@@ -18,7 +22,8 @@
 
 enum {
     MOST_TOKENS = 16384, /* of a block */
-    NOISE_BYTES = 24,    /* tokens that stand for less, on average, are noise */
+    FEW_TOKENS = 48,
+    NOISE_BYTES = 24, /* tokens that stand for less, on average, are noise */
     NOISE_LEVEL = 2,
     HIGHEST_SPARING_LEVEL = 6,
     N_LEVELS = 19, /* the alphabet that code lengths are told in (3.2.7) */
@@ -34,7 +39,7 @@ static const struct nytp_matcher_effort efforts[] = {
     [3] = {.depth = 2, .alike = 16, .enough = 64, .step = 16},
     [4] = {.depth = 4, .alike = 16, .enough = 48, .step = 24},
     [5] = {.depth = 4, .alike = 32, .enough = 128, .lazy = 16, .step = 32},
-    [6] = {.depth = 6, .alike = 32, .enough = 128, .lazy = 24, .step = 12, .by_long = true},
+    [6] = {.depth = 4, .alike = 32, .enough = 128, .lazy = 24, .step = 12, .by_long = true},
     [7] = {.every = true, .depth = 32, .enough = 258, .lazy = 32},
     [8] = {.every = true, .depth = 96, .enough = 258, .lazy = 64},
     [9] = {.every = true, .depth = 1024, .enough = 258, .lazy = 258},
@@ -98,7 +103,8 @@ static void put_to_byte(struct bits *to)
     put_bits(to, 0, (8 - to->n_pending) % 8);
 }
 
-static bool hand_on(struct nytp_deflate *deflate, nytp_bytes_fn *put, void *context)
+/* Hand the whole bytes that were put so far to the caller's `put`. */
+static bool put_packed(struct nytp_deflate *deflate, nytp_bytes_fn *put, void *context)
 {
     const size_t len = (size_t)(deflate->bits.at - deflate->out);
     deflate->bits.at = deflate->out;
@@ -118,7 +124,7 @@ static inline void count_token(struct counts *counts, nytp_token token)
 }
 
 /* In two halves, so that the same symbol twice in a row need not wait for itself. */
-static void count(const struct nytp_deflate *deflate, struct counts *counts)
+static void count_tokens(const struct nytp_deflate *deflate, struct counts *counts)
 {
     const nytp_token *const tokens = deflate->tokens;
     struct counts odd = {0};
@@ -240,6 +246,7 @@ static size_t used(const struct nytp_code *codes, size_t n, size_t fewest)
     return n;
 }
 
+/* Work out how a block tells its codes. */
 static void plan_head(struct head *head, const struct codes *codes)
 {
     uint8_t lens[NYTP_N_LENGTHS + NYTP_N_DISTANCES];
@@ -311,23 +318,33 @@ static void choose_effort(struct nytp_deflate *deflate)
     deflate->block_start += n_bytes;
 }
 
-/* The tokens so far as a block, with whichever codes make it shorter. */
-static void put_block(struct nytp_deflate *deflate, bool is_last)
+/* With codes of its own, if they make the block shorter. False: nothing is put. */
+static bool put_own_codes_block(struct nytp_deflate *deflate, bool is_last)
 {
     struct counts counts;
     struct codes codes;
     struct head head;
-    count(deflate, &counts);
+    count_tokens(deflate, &counts);
     init_codes(&codes);
     build_codes(&codes, &counts);
     plan_head(&head, &codes);
-    const bool is_fixed =
-        token_bits(&counts, &deflate->fixed) <= head_bits(&head) + token_bits(&counts, &codes);
+    if (token_bits(&counts, &deflate->fixed) <= head_bits(&head) + token_bits(&counts, &codes))
+        return false;
     put_bits(&deflate->bits, is_last, 1);
-    put_bits(&deflate->bits, is_fixed ? 1 : 2, 2);
-    if (!is_fixed)
-        put_head(&deflate->bits, &head);
-    put_tokens(deflate, is_fixed ? &deflate->fixed : &codes);
+    put_bits(&deflate->bits, 2, 2);
+    put_head(&deflate->bits, &head);
+    put_tokens(deflate, &codes);
+    return true;
+}
+
+/* The tokens so far as a block. For a few tokens no codes of their own are worth it. */
+static void put_block(struct nytp_deflate *deflate, bool is_last)
+{
+    if (deflate->n_tokens < FEW_TOKENS || !put_own_codes_block(deflate, is_last)) {
+        put_bits(&deflate->bits, is_last, 1);
+        put_bits(&deflate->bits, 1, 2);
+        put_tokens(deflate, &deflate->fixed);
+    }
     choose_effort(deflate);
     deflate->n_tokens = 0;
 }
@@ -352,19 +369,25 @@ struct nytp_deflate *nytp_deflate_new(int level, enum nytp_framing framing)
     return deflate;
 }
 
-struct nytp_deflate *nytp_deflate_copy(const struct nytp_deflate *deflate)
+struct nytp_deflate_point nytp_deflate_point(const struct nytp_deflate *deflate)
 {
-    struct nytp_deflate *const copy = calloc(1, sizeof *copy);
-    if (copy == NULL)
+    return (struct nytp_deflate_point){
+        .level = deflate->level,
+        .framing = deflate->framing,
+        .checksum = deflate->checksum,
+        .n_bytes = deflate->n_bytes,
+    };
+}
+
+struct nytp_deflate *nytp_deflate_new_at(const struct nytp_deflate_point *point)
+{
+    struct nytp_deflate *const deflate = nytp_deflate_new(point->level, point->framing);
+    if (deflate == NULL)
         return NULL;
-    const size_t n_out = (size_t)(deflate->bits.at - deflate->out);
-    memcpy(copy, deflate, offsetof(struct nytp_deflate, tokens));
-    memcpy(copy->tokens, deflate->tokens, deflate->n_tokens * sizeof *deflate->tokens);
-    memcpy(copy->out, deflate->out, n_out);
-    copy->bits.at = copy->out + n_out;
-    memcpy(&copy->matcher, &deflate->matcher,
-           offsetof(struct nytp_matcher, window) + NYTP_MATCHER_HISTORY);
-    return copy;
+    deflate->is_started = true;
+    deflate->checksum = point->checksum;
+    deflate->n_bytes = point->n_bytes;
+    return deflate;
 }
 
 void nytp_deflate_free(struct nytp_deflate *deflate)
@@ -448,7 +471,7 @@ static bool run_matcher(struct nytp_deflate *deflate, bool all, nytp_bytes_fn *p
         if (deflate->n_tokens < MOST_TOKENS)
             return true;
         put_block(deflate, false);
-        if (!hand_on(deflate, put, context))
+        if (!put_packed(deflate, put, context))
             return false;
     }
 }
@@ -481,7 +504,7 @@ static bool run_flush(struct nytp_deflate *deflate, enum nytp_flush flush, nytp_
         put_end(deflate);
     else
         put_sync(deflate);
-    return hand_on(deflate, put, context);
+    return put_packed(deflate, put, context);
 }
 
 bool nytp_deflate_run(struct nytp_deflate *deflate, size_t len, enum nytp_flush flush,

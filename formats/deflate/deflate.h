@@ -32,9 +32,20 @@ struct nytp_deflate;
  * MB of memory at any level. */
 struct nytp_deflate *nytp_deflate_new(int level, enum nytp_framing framing);
 
-/* A second compressor in the same state, so that a stream can be ended and, when that turns
- * out to be premature, continued from before. NULL when out of memory. */
-struct nytp_deflate *nytp_deflate_copy(const struct nytp_deflate *deflate);
+/* A point of the stream, so that it can be ended and, when that turns out to be premature,
+ * continued from before: behind a NYTP_FLUSH_SYNC nothing is left in the compressor but this
+ * and what it might refer back to, which can be done without. */
+struct nytp_deflate_point {
+    int level; /* 0: no point */
+    enum nytp_framing framing;
+    uint32_t checksum, n_bytes;
+};
+
+/* Where the stream is, right behind a NYTP_FLUSH_SYNC. */
+struct nytp_deflate_point nytp_deflate_point(const struct nytp_deflate *deflate);
+
+/* A compressor that goes on from there. NULL when out of memory. */
+struct nytp_deflate *nytp_deflate_new_at(const struct nytp_deflate_point *point);
 
 /* Accepts NULL. */
 void nytp_deflate_free(struct nytp_deflate *deflate);

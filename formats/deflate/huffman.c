@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Huffman's algorithm over sorted counts; see huffman.h. Allocates nothing, as it has to run
- * while the process dies of a signal (which rules out qsort(), too).
+ * Huffman's algorithm over sorted counts; see huffman.h. It allocates nothing, and does not
+ * use qsort(), which may: it has to run while the process dies of a signal.
  */
 #include "huffman.h"
 
@@ -26,7 +26,7 @@ static size_t symbol_of(leaf leaf)
     return leaf & 0xFFFF;
 }
 
-static void sort(leaf *leaves, size_t n)
+static void sort_leaves(leaf *leaves, size_t n)
 {
     static const size_t gaps[] = {132, 57, 23, 10, 4, 1};
     for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
@@ -41,7 +41,7 @@ static void sort(leaf *leaves, size_t n)
     }
 }
 
-static size_t collect(const uint32_t *counts, size_t n, leaf *leaves)
+static size_t collect_leaves(const uint32_t *counts, size_t n, leaf *leaves)
 {
     size_t n_leaves = 0, missing = 2;
     for (size_t i = 0; i < n; i++)
@@ -55,9 +55,10 @@ static size_t collect(const uint32_t *counts, size_t n, leaf *leaves)
     return n_leaves;
 }
 
-/* The depth of each leaf in the tree that joins the two smallest weights until one is left.
- * Leaves come sorted, and so do the inner nodes as they are made: the smallest is always at
- * the head of one of two queues. Returns the greatest depth. */
+/* The depth of each leaf in the tree that comes of joining the two smallest weights until one
+ * is left. The leaves come sorted, and the inner nodes are made in order of weight, too. So
+ * the smallest of all is always at the head of one of two queues. Returns the greatest depth.
+ */
 static unsigned depths(const leaf *leaves, size_t n, uint8_t *depth)
 {
     uint32_t weights[2 * NYTP_HUFFMAN_MOST];
@@ -114,8 +115,8 @@ void nytp_huffman_build(const uint32_t *counts, size_t n, unsigned longest,
 {
     leaf leaves[NYTP_HUFFMAN_MOST];
     uint8_t depth[NYTP_HUFFMAN_MOST];
-    const size_t n_leaves = collect(counts, n, leaves);
-    sort(leaves, n_leaves);
+    const size_t n_leaves = collect_leaves(counts, n, leaves);
+    sort_leaves(leaves, n_leaves);
     /* Flatter counts make a flatter tree; in the end all are 1. */
     while (depths(leaves, n_leaves, depth) > longest)
         for (size_t i = 0; i < n_leaves; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Prefix codes of least length for given counts, as deflate (RFC 1951, 3.2.2) wants them.
+ * Prefix codes of least length for symbols that occur as often as counted, in the form in
+ * which deflate (RFC 1951, 3.2.2) tells them: by their lengths alone.
  */
 #ifndef NYTP_HUFFMAN_H
 #define NYTP_HUFFMAN_H

@@ -28,11 +28,11 @@
 #endif
 
 enum {
-    SHORT = 5,
-    QUICK_ALIKE = 16,
-    PART = 32, /* bytes that are compared at once */
-    THOROUGH_CHAIN = 4,
-    FARTHEST_OF_SHORTEST = 4096,
+    SHORT = 5,          /* bytes that a place in by_short has in common with a later one */
+    QUICK_ALIKE = 16,   /* the same for by_long, where a single candidate is looked at */
+    PART = 32,          /* bytes that are compared at once */
+    THOROUGH_CHAIN = 4, /* the same for the chains of levels 7 to 9 */
+    FARTHEST_OF_SHORTEST = 4096, /* a match of 3 bytes is worth its distance up to here */
 };
 
 static_assert((int)NYTP_MATCHER_HISTORY > (int)NYTP_MATCH_FARTHEST,
@@ -53,6 +53,8 @@ static uint64_t read_u64(const uint8_t *bytes)
     return value;
 }
 
+/* Of the first SHORT bytes. The numbers to multiply with are odd and without a pattern: their
+ * products spread the bytes over the highest bits. */
 static uint32_t hash_short(const uint8_t *bytes)
 {
     const uint64_t value = read_u64(bytes) << (64 - 8 * SHORT);
@@ -71,6 +73,7 @@ static inline uint32_t hash_long(const uint8_t *bytes, uint32_t len)
     return (uint32_t)(hash >> (64 - NYTP_MATCHER_HASH_BITS));
 }
 
+/* How many of the first `max` bytes are equal before the first that is not. */
 static inline uint32_t common_len(const uint8_t *left, const uint8_t *right, uint32_t max)
 {
     uint32_t len = 0;
@@ -117,8 +120,10 @@ static inline uint32_t common_len_short(const uint8_t *left, const uint8_t *righ
     return len < max ? len : max;
 }
 
-/* Without a branch: the compiler must not know where the value came from. */
-static inline uint64_t choose(bool condition, uint64_t yes, uint64_t no)
+/* `yes` or `no`, chosen without a branch that the processor could guess wrong. The empty
+ * assembly keeps the compiler from making one of it: it must not know where the value came
+ * from. */
+static inline uint64_t choose_value(bool condition, uint64_t yes, uint64_t no)
 {
     uint64_t chosen = condition ? yes : no;
     __asm__("" : "+r"(chosen));
@@ -130,9 +135,10 @@ static inline uint64_t choose(bool condition, uint64_t yes, uint64_t no)
 static inline uint64_t distance_to(uint32_t now, uint32_t position, uint64_t otherwise)
 {
     const uint32_t distance = now - position;
-    return choose(distance - 1 < NYTP_MATCH_FARTHEST, distance, otherwise);
+    return choose_value(distance - 1 < NYTP_MATCH_FARTHEST, distance, otherwise);
 }
 
+/* How long a match at `at` can be: not beyond the bytes that are there. */
 static inline uint32_t longest_at(const struct nytp_matcher *matcher, uint32_t at)
 {
     const uint32_t left = matcher->fill - at;
@@ -153,6 +159,21 @@ static inline uint64_t exchange_short(struct nytp_matcher *matcher, uint32_t at)
     return is_none ? 0 : distance;
 }
 
+/* A match may have begun before the place where it was found, among the last `n_literals`
+ * tokens, whose searches had not met that candidate: how many of them are part of it. */
+static inline uint32_t literals_in(const struct nytp_matcher *matcher, uint32_t at,
+                                   struct match match, uint32_t n_literals)
+{
+    const uint8_t *const here = matcher->window + at, *const there = here - match.distance;
+    const uint32_t known = at - match.distance - (NYTP_MATCHER_HISTORY - matcher->known);
+    uint32_t most = NYTP_MATCH_LONGEST - match.len, n = 0;
+    most = most < n_literals ? most : n_literals;
+    most = most < known ? most : known;
+    while (n < most && here[-1 - (int32_t)n] == there[-1 - (int32_t)n])
+        n++;
+    return n;
+}
+
 /* ---- one candidate of each kind ---- */
 
 static inline struct match search_quick(struct nytp_matcher *matcher, uint32_t at)
@@ -168,26 +189,30 @@ static inline struct match search_quick(struct nytp_matcher *matcher, uint32_t a
     *newest = now;
     const uint32_t len_short = common_of_part(here - by_short, here);
     const uint32_t len_long = common_of_part(here - by_long, here);
-    const uint64_t distance = choose(len_long > len_short, by_long, by_short);
-    uint32_t len = (uint32_t)choose(len_long > len_short, len_long, len_short);
+    const uint64_t distance = choose_value(len_long > len_short, by_long, by_short);
+    uint32_t len = (uint32_t)choose_value(len_long > len_short, len_long, len_short);
     if (len == PART)
         len = common_len_short(here - distance, here, PART, max);
     return (struct match){len < max ? len : max, (uint32_t)distance};
 }
 
-static size_t run_quick(struct nytp_matcher *matcher, uint32_t end, nytp_token *tokens,
-                        size_t max)
+static size_t make_tokens_quickly(struct nytp_matcher *matcher, uint32_t end,
+                                  nytp_token *tokens, size_t max)
 {
     const bool remembers = matcher->effort.step > 0;
-    uint32_t at = matcher->at;
+    uint32_t at = matcher->at, n_literals = 0;
     size_t n = 0;
     while (n < max && at < end) {
         const struct match match = search_quick(matcher, at);
         if (match.len == 0) {
             tokens[n++] = nytp_token_literal(matcher->window[at++]);
+            n_literals++;
             continue;
         }
-        tokens[n++] = nytp_token_match(match.len, match.distance);
+        const uint32_t earlier = literals_in(matcher, at, match, n_literals);
+        n -= earlier;
+        n_literals = 0;
+        tokens[n++] = nytp_token_match(match.len + earlier, match.distance);
         if (remembers)
             exchange_short(matcher, at + match.len / 2);
         at += match.len;
@@ -242,6 +267,7 @@ search(struct nytp_matcher *matcher, uint32_t at, const struct nytp_matcher_effo
     return best.len < SHORT ? (struct match){0} : best;
 }
 
+/* Make places inside the match that was just chosen known, as many as the effort says. */
 static inline void remember_inside(struct nytp_matcher *matcher, uint32_t len,
                                    const struct nytp_matcher_effort effort)
 {
@@ -252,9 +278,12 @@ static inline void remember_inside(struct nytp_matcher *matcher, uint32_t len,
     }
 }
 
-static size_t run(struct nytp_matcher *matcher, uint32_t end, nytp_token *tokens, size_t max)
+/* A match is dropped for a longer one a byte further on, once. */
+static size_t make_tokens_by_chains(struct nytp_matcher *matcher, uint32_t end,
+                                    nytp_token *tokens, size_t max)
 {
     const struct nytp_matcher_effort effort = matcher->effort;
+    uint32_t n_literals = 0;
     size_t n = 0;
     while (n < max && matcher->at < end) {
         struct match match = search(matcher, matcher->at, effort);
@@ -262,14 +291,19 @@ static size_t run(struct nytp_matcher *matcher, uint32_t end, nytp_token *tokens
             const struct match next = search(matcher, matcher->at + 1, effort);
             if (next.len > match.len) {
                 tokens[n++] = nytp_token_literal(matcher->window[matcher->at++]);
+                n_literals++;
                 match = next;
             }
         }
         if (match.len == 0) {
             tokens[n++] = nytp_token_literal(matcher->window[matcher->at++]);
+            n_literals++;
             continue;
         }
-        tokens[n++] = nytp_token_match(match.len, match.distance);
+        const uint32_t earlier = literals_in(matcher, matcher->at, match, n_literals);
+        n -= earlier;
+        n_literals = 0;
+        tokens[n++] = nytp_token_match(match.len + earlier, match.distance);
         remember_inside(matcher, match.len, effort);
         matcher->at += match.len;
     }
@@ -354,8 +388,8 @@ static struct match search_every(struct nytp_matcher *matcher, uint32_t at, uint
 }
 
 /* A match is put off as long as one a byte further on is longer. */
-static size_t run_every(struct nytp_matcher *matcher, uint32_t end, nytp_token *tokens,
-                        size_t max)
+static size_t make_tokens_thoroughly(struct nytp_matcher *matcher, uint32_t end,
+                                     nytp_token *tokens, size_t max)
 {
     const struct nytp_matcher_effort effort = matcher->effort;
     size_t n = 0;
@@ -393,7 +427,10 @@ void nytp_matcher_init(struct nytp_matcher *matcher, struct nytp_matcher_effort 
 void nytp_matcher_slide(struct nytp_matcher *matcher)
 {
     const uint32_t gone = matcher->fill - NYTP_MATCHER_HISTORY;
-    memmove(matcher->window, matcher->window + gone, NYTP_MATCHER_HISTORY);
+    const uint32_t known = matcher->known + gone;
+    matcher->known = known < NYTP_MATCHER_HISTORY ? known : NYTP_MATCHER_HISTORY;
+    uint8_t *const history = matcher->window + NYTP_MATCHER_HISTORY - matcher->known;
+    memmove(history, history + gone, matcher->known);
     matcher->start += gone;
     matcher->at -= gone;
     matcher->fill -= gone;
@@ -408,7 +445,7 @@ size_t nytp_matcher_run(struct nytp_matcher *matcher, bool all, nytp_token *toke
         return 0;
     const uint32_t end = matcher->fill - kept;
     if (matcher->effort.every)
-        return run_every(matcher, end, tokens, max);
-    return matcher->effort.depth == 1 ? run_quick(matcher, end, tokens, max)
-                                      : run(matcher, end, tokens, max);
+        return make_tokens_thoroughly(matcher, end, tokens, max);
+    return matcher->effort.depth == 1 ? make_tokens_quickly(matcher, end, tokens, max)
+                                      : make_tokens_by_chains(matcher, end, tokens, max);
 }

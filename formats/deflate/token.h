@@ -23,7 +23,9 @@ enum {
     NYTP_NO_DISTANCE = NYTP_N_DISTANCES,
 };
 
-/* From the lowest bit: 9 length symbol, 5 length bits, 5 distance symbol, 13 distance bits. */
+/* A literal or a reference in 32 bits. From the lowest: 9 for the symbol of the literal or of
+ * the length, 5 for the bits that follow that symbol's code, 5 for the symbol of the distance,
+ * 13 for the bits that follow that one's. */
 typedef uint32_t nytp_token;
 
 static inline uint32_t nytp_token_length(nytp_token token)
@@ -51,13 +53,17 @@ static inline nytp_token nytp_token_literal(uint8_t byte)
     return byte | (uint32_t)NYTP_NO_DISTANCE << 14;
 }
 
-/* The ranges that symbols stand for double in size every so often: a symbol is how far the
- * value has to be shifted to leave its highest bits, and these bits. */
+/* How many low bits of a length or distance (from 0) follow its symbol's code as they are. RFC
+ * 1951's symbols stand for ranges of values, which double in size every so often: the symbol is
+ * made of the value's highest `n_highest` + 1 bits and of how many bits there are below them.
+ */
 static inline uint32_t nytp_n_extra(uint32_t value, unsigned n_highest)
 {
     return 31 - (uint32_t)__builtin_clz(value | 1u << n_highest) - n_highest;
 }
 
+/* `len` is NYTP_MATCH_SHORTEST to NYTP_MATCH_LONGEST, `distance` 1 to NYTP_MATCH_FARTHEST. The
+ * longest length has a symbol of its own. */
 static inline nytp_token nytp_token_match(uint32_t len, uint32_t distance)
 {
     const uint32_t n_distance = nytp_n_extra(distance - 1, 1);
@@ -73,8 +79,7 @@ static inline nytp_token nytp_token_match(uint32_t len, uint32_t distance)
            above;
 }
 
-/* How many bits follow the code of a symbol. */
-
+/* How many bits follow the code of a symbol: of a literal or length, and of a distance. */
 static inline uint8_t nytp_length_n_extra(uint32_t symbol)
 {
     const uint32_t i = symbol < NYTP_FIRST_LENGTH ? 0 : symbol - NYTP_FIRST_LENGTH;

@@ -61,8 +61,14 @@ The profile is in NYTProf format 5, which every reader of Devel::NYTProf profile
 =head2 Loading
 
 C<perl -d:NYTProf>, C<PERL5OPT=-d:NYTProf>, C<PERL5DB='use Devel::NYTProf'> with C<perl -d>, or
-C<use Devel::NYTProf> / C<-MDevel::NYTProf>. Code that was compiled before the module was loaded
-is not seen; where that was all, it is said when the profile is finished.
+C<use Devel::NYTProf> / C<-MDevel::NYTProf>, C<require> in the middle of a program that runs: the code
+that is there already is recorded, too.
+
+Recording is switched on and off in the program's compiled code itself. While it is off (C<start=no>,
+after C<DB::disable_profile()> or C<DB::finish_profile()>) the program executes what it would without
+the profiler; only what it compiles is noted. Switching takes some 40 ns for each op, 10 ms for a
+program of 70,000 lines. Subs that are open when recording begins are part of the stack: each counts
+as a call, from that moment on.
 
 =head2 What the program notices
 
@@ -107,6 +113,13 @@ No subroutine profiler.
 Builtins that make system calls, run regexps, sort or format are recorded like subs:
 0 not at all, 1 as C<CORE::print>, 2 (default) as C<Package::CORE:print> of the calling package.
 
+=item sql=1
+
+The text of each statement that L<DBI> runs is the label C<sql> while it is prepared and executed by C<do> and
+C<select...>, or executed by C<execute> (not while rows are fetched after that). Values that are bound are not
+in it; those that the program wrote into the text are. C<nytp-export --by=label=sql> then tells how often each
+ran, its median and 95th percentile.
+
 =item calls=N
 
 0: only totals for each caller and callee, which a program that is killed does not come to write;
@@ -139,6 +152,45 @@ Force bits in C<$^P>.
 
 =back
 
+=head2 Samples instead
+
+=over 4
+
+=item sample=N
+
+Not every statement and call is recorded, but N times a second which calls are open, in which
+statement, and in which builtin or XS sub. No op of the program is redirected, so it runs as fast
+as ever; C<sample=100> is for always. What sleeps or waits is one statement for a long time and
+never interrupted: a thread of the profiler's own looks, no signal is sent. Times are right within
+what chance allows, numbers are not: a statement counts the samples that hit it, a sub the calls
+that were seen to begin, of which there were at least as many. Needs Linux for what is said here; on
+other systems and processors, subs whose last statement takes the time are seen less well.
+
+Sources are not kept unless C<savesrc=1> is given; blocks=1 and use_db_sub=1 are ignored. A process
+that ends by C<POSIX::_exit> has its profile up to the last flush.
+
+For always, where a service is started, with a name that tells its processes apart:
+
+    NYTPROF=sample=100:file=/var/tmp/app.%p.prof perl -d:NYTProf app.pl
+    $ nytp-export --top /var/tmp/app.4711.prof      # while it runs, too; says that it is partial
+
+The processor time that each process had is in the headline; what is left of the time it waited, or
+other programs ran. Each thread of the program has a file of its own. Of calls that are open deeper
+than 1,000, the middle is left out. The thread that looks has the user and groups of the process, and
+follows when these change; in a set-user-ID program there is none, and no profile. unshare() of user
+namespaces and setns() refuse in a process with a second thread.
+
+=item sample_clock=wall, sample_clock=cpu
+
+What a sample weighs: the time since the one before (default), or the processor time.
+
+=item sample_budget=N
+
+When sampling itself takes more than N percent of the time (default 3), samples become half as
+frequent, as often as needed; the profile's attribute C<sample_last_interval_ns> tells. 0: never.
+
+=back
+
 =head2 When
 
 =over 4
@@ -153,12 +205,23 @@ C<DB::enable_profile()>. If that is never called, this is said at the end, on a 
 How many generations of forked children to profile; -1 (default) is all. Each child writes its
 own file, with its process id appended, beside that of its parent.
 
+=item control=PATH, control=1
+
+Be steered by L<nytp-ctl(1)> through a Unix socket of that name (placeholders as for C<file>), which is for
+the same user and root only. Children have one of their own, with their process id appended unless C<%p> is in it.
+With 1 it is F<$XDG_RUNTIME_DIR/nytp.%p>, or the profile's name and F<.ctl>. See L</"IN PRODUCTION">.
+
+=item sigcontrol=USR2
+
+This signal switches recording on, and off again with the profile finished, where the program leaves it
+without a meaning. It interrupts a program that waits, as any signal does; C<control> does not.
+
 =item sigexit=1, sigexit=int,term,…
 
 Finish the profile when one of INT, HUP, TERM, PIPE, BUS, SEGV, or of the signals named, kills the
 program, whatever it is doing at that instant, even when it is out of stack. It then dies of the
-signal as it would have. Signals that are ignored or that the program handles are left alone; one
-that comes to another thread kills without finishing. Should the profile not be writable then, nothing
+signal as it would have. Signals that are ignored or that the program handles are left alone; with
+threads (L</THREADS>) only the profile of the one that gets the signal is finished. Should the profile not be writable then, nothing
 is said. Without this option, too, a killed program leaves all but the last part of a second of its
 profile, and where it hung (C<flush>).
 
@@ -183,7 +246,7 @@ Run END blocks in C<perl_destruct()>, for embedded perls.
 =item file=NAME
 
 Default F<nytprof.out>. In NAME C<%p> stands for the process id, C<%h> for the host, C<%t> for the
-epoch second at which the process was first profiled, C<%s> for the program's base name, C<%%> for a
+epoch second at which the process was first profiled or, after C<rotate>, at which the file was begun, C<%s> for the program's base name, C<%%> for a
 percent sign; with any other the program runs unprofiled. The folder has to be there.
 
 An existing profile is replaced, but for one of the same run: where the environment loads the
@@ -206,6 +269,11 @@ is a terminal or C<log=> is given.
 =item addpid=1, addtimestamp=1
 
 Append the process id, or the epoch second, to the name.
+
+=item keep=N
+
+Of the files that C<rotate> (L<nytp-ctl>, C<DB::rotate_profile>) has finished only the last N stay, of each process and
+thread; the one that is being written comes on top. One that was moved away in time is left alone. Default 0: all stay.
 
 =item compress=N
 
@@ -250,8 +318,9 @@ Each statement and call takes a little longer while it is recorded: some 10 ns a
 many small ones would look dearer than it is. So each process measures what that cost is, at its start and
 its end (some 50 microseconds each), and writes it into the profile, and L<nytp-export> takes counts times
 costs off: shares then come near those of the program that nobody looks at. C<--as-recorded> shows the
-times as they were measured, as do the classic commands (L<nytprofhtml>, L<nytprofcg>, L<nytprofcalls>, L<nytprofcsv>), this
-distribution's reading modules and any other reader of the format.
+times as they were measured. L<nytprofhtml> has the option, too, and says on its first page how much was taken off. L<nytprofcg>,
+L<nytprofcalls>, L<nytprofcsv>, this distribution's reading modules and any other reader of the format show what was
+recorded: their numbers are those that Devel::NYTProf's own commands give for the same file, and scripts compare them.
 
 =head1 FUNCTIONS
 
@@ -274,13 +343,34 @@ Finish and close the profile. The call itself is in no profile, its statement is
 when the program ends, after its END blocks and the destructors that run in global destruction.
 (Into a FIFO or device these are not recorded.)
 
+=item DB::label(KEY => VALUE, ...)
+
+What the program does from here on: C<< DB::label(request => "GET /slow") >>, until the key gets another
+value or, with undef, none. Kept per thread; child processes and threads begin with those of their parent, and
+so does the next profile. With C<sample=> a stretch is as long as its samples: single short ones are not to be
+measured, their sum is. C<nytp-export --by=label> tells how often and how long each was, and its slowest sub:
+
+    $ nytp-export --by=label=request
+           n      total     median        p95        own  slowest sub   request
+          20    39.6 ms     703 us    8.77 ms    39.5 ms  main::spin    GET /slow
+          20    9.58 ms    64.5 us     115 us    9.49 ms  main::spin    GET /fast
+
+Keys are cut to 100 bytes, values to 4000; at most 100 keys have a value at a time. What a call has had of its time
+when a label changes stays with the old one. Other readers of profiles pass labels over. In a program
+that also runs without the profiler: C<< DB::label(...) if defined &DB::label >>.
+
+=item DB::label_profile(KEY => VALUE, ...)
+
+The same for the whole of the profile that is being written, in this process: for what is known only at
+the end. Nothing happens where none is being written.
+
 =back
 
 =head1 WHAT IS LISTED
 
 Every sub that perl compiled while the module was loaded is in the profile with its lines, called or
 not, if anything else in its file was recorded; so are closures that C<Sub::Util::set_subname> or
-C<Sub::Name::subname> named (not with subs=0).
+C<Sub::Name::subname> named.
 
 A BEGIN block, or C<use>, that was recorded is C<Pkg::BEGIN@LINE>. Of those that ran while nothing
 was recorded (before INIT with start=init, during a pause, with subs=0) the last of each package is
@@ -340,17 +430,105 @@ Load the profiler when the server starts, and record what you want to see:
 
     NYTPROF=start=no:addpid=1 perl -d:NYTProf -S starman app.psgi
 
-and around a request, in a middleware, say:
+L<Plack::Middleware::NYTP> and L<Mojolicious::Plugin::NYTP> make a profile of each request, or of every N-th,
+which C<nytp-export --by=label> sums up; without a middleware it is
 
     DB::enable_profile("/var/tmp/request.$$." . ++$n . ".out");
     my $response = $app->($env);
     DB::finish_profile();
 
-Plug-ins for Plack, Mojolicious and Dancer call these functions, too; but those that load the profiler
-themselves, in the running server, come too late: what was compiled before is not seen, which is said
-when the first profile is finished. A response that is streamed runs after the application has returned:
-there, record the whole worker. A worker that the server kills leaves all but the end of its profile;
+for responses that are not streamed.
+
+Other plug-ins for Plack, Mojolicious and Dancer call these functions, too, and those that load the profiler
+themselves, in the running server, see what was compiled before as well. A worker that the server kills leaves all
+but the end of its profile;
 with C<sigexit=1> one that is sent TERM leaves a whole one. With mod_perl see L<Devel::NYTProf::Apache>.
+
+=head1 IN PRODUCTION
+
+Once, where the service is started:
+
+    NYTPROF=start=no:file=/var/tmp/app.%p.prof:control=/run/app/nytp.%p perl -d:NYTProf app.pl
+
+Until it is asked for, nothing is recorded and the program executes what it would without the profiler; it
+has a thread more, which sleeps, and a socket. When it is slow, find the process, and
+
+    $ nytp-ctl 4711 on --seconds 10
+    on /var/tmp/app.4711.prof
+    off /var/tmp/app.4711.prof
+    $ nytp-export --top /var/tmp/app.4711.prof
+
+For these ten seconds it costs what an exact profile costs. Commands are obeyed at the next statement, branch or
+loop that is executed; no system call is interrupted, and a process that sleeps obeys when it wakes: C<nytp-ctl PID
+status> says "pending" until then. Recording over and over, each C<on> has a file of its own: F<NAME>, F<NAME.2> and so on.
+
+Or let it take samples all the time (L</"Samples instead">), and look closer when there is something to see:
+
+    NYTPROF=sample=100:file=/var/tmp/app.%p.prof:control=/run/app/nytp.%p perl -d:NYTProf app.pl
+
+    $ nytp-ctl 4711 on --seconds 3
+    on /var/tmp/app.4711.prof.exact
+    off /var/tmp/app.4711.prof.exact
+
+These three seconds are recorded exactly, in a file of their own, with all calls that were open; the next time in
+F<app.4711.prof.exact.2>. No samples are taken meanwhile. They go on in F<app.4711.prof> afterwards, whose times are those outside
+of the exact profiles. A child that is forked in these seconds is sampled: what is asked of a process is asked of it
+alone. C<checkpoint> and C<rotate> are for the profile that is being recorded: the exact one in these
+seconds, else the sampled one. C<DB::finish_profile()> ends both.
+
+For a service that runs for weeks: C<keep=24>, and C<nytp-ctl PID rotate> from an hourly job. C<control=1> makes the
+socket in F<$XDG_RUNTIME_DIR>, or else beside the profile, named as that and F<.ctl>; C<nytp-ctl> finds it by the
+process id.
+
+C<checkpoint> puts a whole profile so far into F<NAME.checkpoint> while recording goes on; C<rotate> finishes the file
+and goes on in the next. The program can do these itself:
+
+    DB::checkpoint_profile();
+    DB::rotate_profile("/var/tmp/job.$id.prof");
+
+Both return whether they did. The socket of a process that was killed is left behind, and replaced by the next of that
+name; anything else of that name is not. A program that gives up root keeps a socket that only root reaches.
+
+=head2 What it costs
+
+Until it is switched on, and after it is switched off: nothing. A call takes 1,532 instructions without the profiler,
+with C<start=no> and after C<DB::disable_profile()>, and some 3,450 while it is recorded exactly (a sub of one statement that
+calls itself; perl 5.36). Switching on and off looks at each op of the program once, while the program stands still:
+microseconds for a small one, tens of milliseconds for one as large as perltidy. F<bench/always-on/off> of the
+distribution measures all of that here and now.
+
+Samples cost processor time of the program and of the thread that takes them: F<bench/always-on/sampling> measures it for
+100 and 1,000 samples a second, beside the noise. C<sample_budget=> is the bound that the recorder keeps to by itself.
+
+=head1 THREADS
+
+Each thread (L<threads>) writes a profile of its own beside the program's: F<nytprof.out.t1> is that of the
+thread whose C<< threads->tid >> is 1. Give them all to L<nytp-export(1)>, which adds them up and shows each thread as a
+track in timelines (C<--speedscope>, C<--firefox>, C<--chrome-trace>) and below the thread that made it
+(C<--processes>), or make one file of them with L<nytprofmerge>:
+
+    $ NYTPROF=file=work.out perl -d:NYTProf work.pl
+    $ nytp-export --top work.out work.out.t*
+
+A thread's file has its end when the thread's sub has returned, died or exited, whether or not it is ever
+joined; what its objects' destructors do when it is joined is added. When the program ends while a thread runs,
+that thread's profile ends with what was put on disk last (C<flush>) and is reported as partial; so does that of
+the first thread, when another calls C<exit>, and those of all threads but the one that gets the signal with
+C<sigexit>. What perl does to make a thread, with the C<CLONE> methods of the program, is in no profile but as the
+time of C<< threads->create >>.
+
+C<DB::disable_profile()>, C<DB::enable_profile()> and C<DB::finish_profile()> are for the thread that calls them. A thread
+begins as the one that makes it: recording, or not. Names of string evals are counted by each thread for itself, so
+C<(eval 7)> may be another one in another thread. When a thread forks, the child goes on with this thread alone, in
+F<nytprof.out.PID.t1>.
+
+With C<sample=> each thread is sampled for itself.
+
+Commands of L<nytp-ctl> are for all threads: each obeys at its own next statement, branch or loop, and writes a file of
+its own. Where some run, those that sleep, as a thread does that joins another, are not waited for: they obey what was
+asked last when they wake. C<sigcontrol> is passed on to all by the first thread, when it sees the signal.
+
+A thread costs about a millisecond and 0.4 MB, beside what perl takes to clone an interpreter.
 
 =head1 SIZE
 
@@ -364,13 +542,16 @@ builtins.
 Coroutines (L<Coro>) have a stack each, which a profile cannot say: a call that is open while another
 coroutine runs is the caller of what runs there. Times of statements and exclusive times are right,
 inclusive times and callers across coroutines are not. A sub that was suspended (C<async sub> of
-L<Future::AsyncAwait>) is listed as called once more each time it is resumed: the
-format has a call for each return, and nothing that says of one that it goes on with another.
+L<Future::AsyncAwait>) and goes on later is listed with its time under what resumed it, there with 0
+calls: it counts as one call from where it was called first. In time lines each part is a span.
 
+Where perl is embedded, interpreters that are there at the same time have profiles like threads, those that are made
+one after another like programs of one run.
 
-One interpreter at a time is recorded; threads that it starts run unprofiled, and their number is
-said at the end. Where perl is embedded, an interpreter made after it was destroyed is the next.
-Calls made by code that was compiled before the module was loaded are not seen.
+Of code that was compiled before the module was loaded, insides of F<strict.pm> and F<XSLoader.pm>,
+which it loads itself, are recorded only where a running program loads it. A module that has put its
+own code in the place of an op keeps that: its calls are not seen while that is so. Sorting subs and
+blocks of List::Util that run when recording begins are part of the sub around them.
 
 =head1 SEE ALSO
 

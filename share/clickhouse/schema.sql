@@ -4,6 +4,11 @@
 --     nytp-export --rows --label host=$(hostname) nytprof.out.* |
 --         clickhouse-client --query 'INSERT INTO nytp.stacks FORMAT JSONEachRow'
 --
+-- Tables made before there were the columns thread and cpu_ns take rows of threads and samples after this, on each
+-- server, for stacks_local and then for stacks:
+--
+--     ALTER TABLE nytp.stacks_local ADD COLUMN thread UInt32 AFTER ppid, ADD COLUMN cpu_ns UInt64 AFTER wall_ns
+--
 -- A row that is inserted again replaces itself: when parts are merged, or at once where a query says FINAL.
 
 CREATE DATABASE IF NOT EXISTS nytp;
@@ -19,20 +24,26 @@ CREATE TABLE IF NOT EXISTS nytp.stacks_local
     script       String,          -- application without folders
     pid          UInt32,
     ppid         UInt32,
+    thread       UInt32,          -- 0: the first of its process
     perl         String,
     recorder     String,
     start        DateTime,
     start_ns     UInt32,          -- within the second
     duration_ns  UInt64,
     stack        Array(String),   -- the root first
+    files        Array(String),   -- with --lines: where each frame was, the call or the statement;
+    lines        Array(UInt32),   -- else empty
     sub          String,          -- the last of stack
-    file         String,
+    file         String,          -- where it is defined; with --lines where the statement is
     line         UInt32,
     calls        UInt64,
     statements   UInt64,
     wall_ns      UInt64,          -- of the stack itself: sums count nothing twice
-    flags        UInt8,           -- 1 never returned, 2 estimated, 4 the recording ends early
-    stack_hash   UInt64 MATERIALIZED cityHash64(arrayStringConcat(stack, '\n'))
+    cpu_ns       UInt64,          -- of a sampled process: processor time, likewise
+    flags        UInt8,           -- 1 never returned, 2 estimated, 4 the recording ends early, 8 sampled: statements
+                                  -- are samples, and there were as many calls or more
+    stack_hash   UInt64 MATERIALIZED cityHash64(
+                     arrayStringConcat(stack, '\n'), arrayStringConcat(files, '\n'), toString(lines))
 )
 ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(start)
@@ -49,18 +60,22 @@ CREATE TABLE IF NOT EXISTS nytp.stacks
     script       String,
     pid          UInt32,
     ppid         UInt32,
+    thread       UInt32,
     perl         String,
     recorder     String,
     start        DateTime,
     start_ns     UInt32,
     duration_ns  UInt64,
     stack        Array(String),
+    files        Array(String),
+    lines        Array(UInt32),
     sub          String,
     file         String,
     line         UInt32,
     calls        UInt64,
     statements   UInt64,
     wall_ns      UInt64,
+    cpu_ns       UInt64,
     flags        UInt8
 )
 ENGINE = Distributed(nytp, nytp, stacks_local, cityHash64(host));

@@ -8,7 +8,8 @@ from command import ROOT
 
 
 def record(folder, program, name="a.pl", out=None, options="", seed="0", **environment):
-    """Run the program (its text) under the profiler in the folder; the recording's path."""
+    """Run the program (its text) under the profiler in the folder; the recording's path. `seed`: of
+    hashes, or "random" for none."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / name
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -16,10 +17,11 @@ def record(folder, program, name="a.pl", out=None, options="", seed="0", **envir
         file.write_text(program)
     out = folder / (out or f"{file.name}.out")
     nytprof = f"file={out}:calls=2" + (f":{options}" if options else "")
+    seeds = {} if seed == "random" else {"PERL_HASH_SEED": seed}
+    inherited = {key: value for key, value in os.environ.items() if key != "PERL_HASH_SEED"}
     done = subprocess.run(
         ["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", "-d:NYTProf", name], cwd=folder,
-        env=dict(os.environ, NYTPROF=nytprof, PERL_HASH_SEED=seed, PERL_PERTURB_KEYS="0",
-                 **environment),
+        env={**inherited, "NYTPROF": nytprof, "PERL_PERTURB_KEYS": "0", **seeds, **environment},
         capture_output=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
     assert out.exists()

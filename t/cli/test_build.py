@@ -78,8 +78,8 @@ def test_a_header_is_a_dependency(tree):
 def test_perl_is_not_on_the_include_path(tree):
     plug = tree / "exporters" / "hello.c"
     plug.write_text('#include "perl.h"\n' + PLUG)
-    done = subprocess.run(["make", "-C", str(tree / "exporters"), "lib"], capture_output=True,
-                          text=True, check=False)
+    done = subprocess.run(["make", "-C", str(tree / "exporters"), "CFLAGS=-O0", "lib"],
+                          capture_output=True, text=True, check=False)
     plug.unlink()
     make(tree)
     assert done.returncode != 0
@@ -114,11 +114,11 @@ def test_both_inflaters_give_the_same(tree, profile):
     libraries = subprocess.run(["ldd", command], capture_output=True, check=True).stdout
     assert (b"libisal" in libraries) == bool(isal)
     compared = 0
-    for recording in ("mixed-calls2", "forks-merged", "perltidy", "made-gzipped"):
-        for format_ in formats():
-            ours = subprocess.run([command, "-q", asking_for(format_), profile(recording)],
-                                  capture_output=True, check=False)
-            theirs = run("-q", asking_for(format_), profile(recording))
-            assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout)
-            compared += len(ours.stdout) > 100
-    assert compared >= 20
+    asked = [("mixed-calls2", asking_for(format_)) for format_ in formats()]
+    asked += [(name, "--dump") for name in ("forks-merged", "perltidy", "made-gzipped")]
+    for recording, how in asked:
+        ours = subprocess.run([command, "-q", how, profile(recording)], capture_output=True, check=False)
+        theirs = run("-q", how, profile(recording))
+        assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout)
+        compared += len(ours.stdout) > 100
+    assert compared >= 15

@@ -118,6 +118,59 @@ def test_fifty_pairs_with_a_fixed_hash_seed_are_equal(tmp_path):
         assert (done.returncode, done.stderr) == (0, b"")
 
 
+# ---- lines ----
+
+def lines_of(document):
+    return {sub: {line["line"]: (line["base"]["statements"], line["new"]["statements"])
+                  for line in row["lines"]} for sub, row in rows(document).items()}
+
+
+LINES = """use strict;
+sub loop {
+    my $sum = 0;
+    for my $i (1 .. $_[0]) {
+        $sum += $i;
+    }
+    return $sum;
+}
+loop(10);
+loop(10);
+"""
+
+
+def test_lines_within_subs(tmp_path):
+    """Matched by their place in the sub: what moved as a whole is equal, and the rest adds up."""
+    old = record(tmp_path / "old", LINES, "a.pl")
+    new = record(tmp_path / "new", "# moved\n\n" + LINES.replace("loop(10);\n", "loop(30);\n", 1), "a.pl")
+    document = diff(old, new, "--lines")
+    found = lines_of(document)
+    assert found["main::loop"] == {5: (2, 2), 6: (2, 2), 7: (20, 40), 9: (2, 2)}
+    assert found["main::RUNTIME"] == {3: (1, 1), 11: (1, 1), 12: (1, 1)}
+    for row in document["diff"]:
+        for side in ("base", "new"):
+            assert sum(line[side]["exclusive"] for line in row["lines"]) <= row[side]["exclusive"] or \
+                row["sub"] == "main::RUNTIME"
+    text = good("--diff", old, "--lines", new).decode()
+    assert re.search(r"^ +\+20 .* main::loop .*\n +\+20 .* 20 +40 +line 7\n(?! .*line)", text, re.M)
+    assert "line" not in good("--diff", old, new).decode().replace("lines", "")
+    assert "lines" not in diff(old, new)["diff"][0]
+
+
+def test_lines_of_runs_are_means(runs):
+    one, many = (lines_of(diff(*sides, "--lines")) for sides in ((runs[0][0], runs[1][0]), runs))
+    assert one["main::add"] == many["main::add"] != {}
+
+
+@pytest.mark.parametrize("names", [("mixed-calls1", "mixed-calls2"), ("evals", "made-hostile-names"),
+                                   ("forks-merged", "names")])
+def test_lines_of_any_recordings_add_up_to_no_more_than_their_subs(profile, names):
+    done = run("-q", "--json", "--lines", *[f"--diff={profile(names[0])}"], profile(names[1]))
+    assert done.returncode in (0, 3) and done.stderr == b""
+    for row in json.loads(done.stdout)["diff"]:
+        for side in ("base", "new"):
+            assert sum(line[side]["statements"] for line in row["lines"]) <= row[side]["statements"]
+
+
 # ---- matching ----
 
 def statuses(tmp_path, old, new, names=("a.pl", "a.pl")):
@@ -299,6 +352,41 @@ def test_markdown_of_a_difference(runs):
     assert "(new)" in text
 
 
+def test_markdown_and_csv_have_the_lines_of_json(tmp_path, runs):
+    old = record(tmp_path / "old", LINES, "a.pl")
+    new = record(tmp_path / "new", "# moved\n\n" + LINES.replace("loop(10);\n", "loop(30);\n", 1), "a.pl")
+    for base, now in ((old, new), (runs[0][0], runs[1][0])):
+        wanted = lines_of(diff(base, now, "--lines"))
+        table = csv.DictReader(io.StringIO(good("--csv", "--lines", "--diff", base, now).decode()))
+        shown = {}
+        for row in table:
+            shown.setdefault(row["sub"], {})[int(row["line"])] = int(row["base_statements"]), int(row["new_statements"])
+            assert row["file"] and (int(row["base_exclusive_ns"]), int(row["new_exclusive_ns"])) >= (0, 0)
+        assert {sub: lines for sub, lines in shown.items() if sub in wanted} == {sub: lines for sub, lines in wanted.items() if lines}
+        assert all(before == after for sub, lines in shown.items() if sub not in wanted for before, after in lines.values())
+        _, changes = markdown_tables(good("--markdown", "--lines", "--diff", base, now).decode())
+        shown, sub = {}, None
+        for row in changes[2:]:
+            cell = row[5].strip()
+            if not cell.startswith("line "):
+                sub = cell.split("`")[1]
+                continue
+            shown.setdefault(sub, {})[int(cell[5:])] = int(row[3]), int(row[4])
+            assert int(row[0]) == int(row[4]) - int(row[3]) and not row[1].strip()
+        changed = {sub: {line: pair for line, pair in lines.items() if pair[0] != pair[1]} for sub, lines in wanted.items()}
+        assert shown == {sub: lines for sub, lines in changed.items() if lines} != {}
+    assert "line " not in good("--markdown", "--diff", old, new).decode()
+
+
+def test_markdown_bounds_the_lines_of_a_sub(tmp_path):
+    text = "sub long {\n" + "    $x++;\n" * 40 + "}\nlong() for 1 .. 3;\n"
+    old, new = (record(tmp_path / name, text.replace("3;", n), "a.pl") for name, n in (("old", "3;"), ("new", "4;")))
+    _, changes = markdown_tables(good("--markdown", "--lines", "--diff", old, new).decode())
+    cells = [row[5].strip() for row in changes[2:]]
+    at = cells.index("30 more lines")
+    assert cells[at - 11].startswith("`main::long`") and cells[at - 10:at] == [f"line {2 + i}" for i in range(10)]
+
+
 def test_markdown_of_one_profile(profile):
     text = good("--markdown", profile("mixed-calls2")).decode()
     table, = markdown_tables(text)
@@ -334,6 +422,31 @@ def test_other_options_are_noted(tmp_path):
     assert note == "option slowops differs: 0 in the base, now 2"
     assert b"\nnote: option slowops differs" in good("--diff", old, new)
     assert diff(new, new)["notes"] == []
+
+
+def test_a_hash_seed_that_is_not_fixed_is_noted(tmp_path):
+    fixed, other, free = (record(tmp_path, PROGRAM, out=f"seed{i}.out", seed=seed)
+                          for i, seed in enumerate(("0", "42", "random")))
+    assert diff(fixed, fixed)["notes"] == []
+    assert diff(other, fixed)["notes"] == ["the hash seed differs: 42 in the base, now 0"]
+    for old, new in ((free, fixed), (fixed, free), (free, free)):
+        note, = diff(old, new)["notes"]
+        assert note.startswith("the hash seed is not fixed (PERL_HASH_SEED=0)")
+        assert f"\nnote: {note}" in good("--diff", old, new).decode()
+    assert good("--markdown", "--diff", free, fixed).decode().count("hash seed") == 1
+
+
+@pytest.mark.parametrize("key, value, what", [("perl_version", "5.8.8", "perl"),
+                                              ("xs_version", "4.06", "the recorder"),
+                                              ("clock_id", "9", "the clock")])
+def test_another_perl_recorder_or_clock_is_noted(tmp_path, key, value, what):
+    old = record(tmp_path, PROGRAM, out="old.out")
+    data = old.read_bytes()
+    old_value = re.search(rb"\n:%s=([^\n]*)\n" % key.encode(), data).group(1)
+    new = tmp_path / "new.out"
+    new.write_bytes(data.replace(b"\n:%s=%s\n" % (key.encode(), old_value),
+                                 b"\n:%s=%s\n" % (key.encode(), value.encode()), 1))
+    assert diff(old, new)["notes"] == [f"{what} differs: {old_value.decode()} in the base, now {value}"]
 
 
 def test_an_input_that_ends_early_is_noted(profile, runs):

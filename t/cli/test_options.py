@@ -2,7 +2,9 @@
 """The command line: options.def is the one list, and everything else agrees with it."""
 
 import os
+import pty
 import re
+import select
 import shutil
 import subprocess
 
@@ -59,7 +61,8 @@ def test_each_option_is_taken(profile, tmp_path, name):
     gate = ["--gate", rules]
     special = {"diff": [file], "fail-over": ["900%", "--diff", file], "gate": [rules],
                "fail-least": ["1%", *gate], "accept": [os.devnull, *gate], "gate-tap": gate,
-               "annotations": ["github", *gate], "label": ["a=b"], "labels": ["none"]}
+               "annotations": ["github", *gate], "label": ["a=b"], "labels": ["none"],
+               "by": ["label=x"]}
     if name in special:
         arguments += special[name]
     elif kind == "TEXT":
@@ -68,7 +71,7 @@ def test_each_option_is_taken(profile, tmp_path, name):
         arguments.append(VALUES[kind])
     elif kind == "SUBS" and not value.startswith("["):
         arguments.append("x")
-    if kind not in ("MODE", "FORMAT", "ROWS", "SUBS") and name not in ("per-process", "open", "gate-tap",
+    if kind not in ("MODE", "FORMAT", "ROWS", "SUBS", "BY") and name not in ("per-process", "open", "gate-tap",
                                                                  "annotations"):
         arguments.append("--top")
     if name in ("per-process", "open"):
@@ -138,10 +141,34 @@ def test_bash_completes_values(tmp_path):
     assert sorted(complete("--format", "")) == sorted(formats())
     assert complete("--format", "=", "callg") == ["callgrind"]
     assert complete("--unit", "m") == ["ms"]
-    assert complete("--weight", "") == ["time", "calls", "statements"]
+    assert complete("--weight", "") == ["time", "calls", "statements", "cpu"]
     assert complete("--sort", "p") == ["percall"]
     (tmp_path / "nytprof.out.7").touch()
     assert complete(str(tmp_path / "ny")) == [str(tmp_path / "nytprof.out.7")]
+
+
+def complete_ctl(*words):
+    script = ('source "$0"; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
+              '_nytp_ctl nytp-ctl; printf "%s\\n" "${COMPREPLY[@]}"')
+    done = subprocess.run(
+        ["bash", "-c", script, str(ROOT / "completions" / "nytp-ctl.bash"), "nytp-ctl", *words],
+        capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_bash_completes_what_a_program_is_told():
+    manual = (ROOT / "bin" / "nytp-ctl").read_text(encoding="utf-8")
+    assert set(complete_ctl("--")) == set(re.findall(r"^=item .*(--[a-z]+)", manual, re.MULTILINE))
+    commands = re.findall(r"^=item ([a-z]+)(?: \[NAME\])?$", manual, re.MULTILINE)
+    assert complete_ctl("--wait", "") != []
+    assert complete_ctl("4711", "") == commands
+    assert complete_ctl("4711", "ch") == ["checkpoint"]
+    with subprocess.Popen(["sleep", "30"]) as sleeper:
+        try:
+            assert str(sleeper.pid) in complete_ctl("")
+        finally:
+            sleeper.kill()
 
 
 def test_zsh_completes_each_option(tmp_path):
@@ -158,6 +185,58 @@ def test_zsh_completes_each_option(tmp_path):
     offered = {line.split(":")[0] for line in done.stdout.splitlines()}
     assert offered == {"--" + name for name in [*options_table(), *formats()]}
     assert all(":" in line for line in done.stdout.splitlines())
+
+
+class Zsh:
+    """A zsh on a terminal, with its own completion system and our functions. ^T shows what is typed so far."""
+
+    def __init__(self, folder):
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.chdir(folder)
+            os.environ.update(TERM="dumb", PATH=f"{ROOT}/bin:{os.environ['PATH']}")
+            os.execvp("zsh", ["zsh", "-f", "-i"])
+        self.type(f"PS1=''; fpath=({ROOT}/completions $fpath); autoload -Uz compinit; compinit -u -D; "
+                  "show() { print -r -- \"<$BUFFER>\" }; zle -N show; bindkey '^T' show; print loa''ded\n")
+        self.until(rb"loaded\r\n")
+
+    def type(self, text):
+        os.write(self.terminal, text.encode())
+
+    def until(self, pattern):
+        text = b""
+        while not re.search(pattern, text):
+            assert select.select([self.terminal], [], [], 30)[0], text
+            text += os.read(self.terminal, 65536)
+        return re.search(pattern, text)
+
+    def completed(self, line):
+        self.type(f"\x15{line}\t\x14")
+        return self.until(rb"<([^<>]*)>\r\n")[1].decode()
+
+    def end(self):
+        os.close(self.terminal)             # hangs up
+        os.waitpid(self.pid, 0)
+
+
+@pytest.mark.parametrize("typed, completed", [
+    ("nytp-export --per-p", "nytp-export --per-process "), ("nytp-export --callg", "nytp-export --callgrind "),
+    ("nytp-export --weight=st", "nytp-export --weight=statements "), ("nytp-export --sort pe", "nytp-export --sort percall "),
+    ("nytp-export --format=callg", "nytp-export --format=callgrind "), ("nytp-export --by l", "nytp-export --by label "),
+    ("nytp-export a/on", "nytp-export a/only.out "),
+    ("nytp-ctl 4711 che", "nytp-ctl 4711 checkpoint "), ("nytp-ctl --vers", "nytp-ctl --version "),
+    ("nytp ex", "nytp export "), ("nytp export --callg", "nytp export --callgrind "),
+])
+def test_zsh_completes_what_is_typed(tmp_path, typed, completed):
+    if not shutil.which("zsh"):
+        pytest.skip("zsh is not installed")
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "only.out").touch()
+    zsh = Zsh(tmp_path)
+    try:
+        assert zsh.completed(typed) == completed
+    finally:
+        zsh.end()
 
 
 # ---- refusals ----
@@ -196,6 +275,15 @@ def test_refusals_say_what_is_wrong():
     assert "--open: no viewer is known for top" in refused("--open", "--top")
     assert "read only once" in refused("-", "-")
     assert "the name tells no format" in refused("-o", "out.xyz")
+    assert "--by takes no selection (--focus=x): it sums up all of a label" in refused("--by=label", "--focus=x")
+
+
+def test_callers_and_callees_are_those_of_a_pattern(profile):
+    for asked in (["--format=peek"], ["--format", "peek"], ["--format=peek", profile("mixed-calls2")]):
+        assert "peek of which subs? --peek=REGEX" in refused(*asked)
+    assert "--peek needs a value" in refused("--peek")
+    assert good("--format=peek", "--peek=main::", profile("mixed-calls2")) == \
+        good("--peek=main::", profile("mixed-calls2"))
 
 
 # ---- spellings ----

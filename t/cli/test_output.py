@@ -190,7 +190,7 @@ def test_a_signal_leaves_no_unfinished_file(profile, tmp_path, number):
                           stdin=subprocess.PIPE, preexec_fn=default_signals) as process:
         process.stdin.write(data[:4000])
         process.stdin.flush()
-        for _ in range(500):
+        for _ in range(6000):               # it says nowhere that it has begun
             if leftovers(tmp_path):
                 break
             time.sleep(0.01)

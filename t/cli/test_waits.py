@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """Waiting apart from work, and processes: --no-wait, --wait, --processes."""
 
+import json
 import re
 import sys
 
@@ -9,7 +10,9 @@ import pytest
 from command import ROOT, good, pprof_top, run
 
 sys.path.insert(0, str(ROOT / "t"))
+sys.path.insert(0, str(ROOT / "t" / "exporters"))
 from nytpwrite import Writer  # noqa: E402
+from test_totals import EXACT  # noqa: E402
 
 MS = 10000                                      # ticks
 
@@ -88,6 +91,31 @@ def test_pprof_knows_them_by_a_label(tmp_path):
     assert "main::CORE:match" in rows and "Time::HiRes::sleep" not in rows
 
 
+def test_the_firefox_profiler_and_traces_know_them_by_a_category(tmp_path):
+    """A builtin that reads is waiting in one package and work in another."""
+    calls = [("Time::HiRes::sleep", 2, 40 * MS), ("main::CORE:match", 3, 6 * MS), ("Pipe::CORE:readline", 2, 30 * MS),
+             ("File::CORE:readline", 100, 5 * MS), ("main::query", 1, 20 * MS)]
+    file = waiting(tmp_path / "wait.out", calls=calls)
+    for arguments, wanted in (((), {"Time::HiRes::sleep", "Pipe::CORE:readline"}),
+                              (("--wait=^main::query$",), {"Time::HiRes::sleep", "Pipe::CORE:readline", "main::query"})):
+        trace = json.loads(good("-q", "--chrome-trace", *arguments, file))["traceEvents"]
+        assert {e["name"] for e in trace if "waiting" in e.get("cat", "").split(",")} == wanted
+        assert {e["cat"] for e in trace if e["name"] == "Pipe::CORE:readline"} == {"builtin,waiting"}
+        document = json.loads(good("-q", "--firefox", *arguments, file))
+        names = [category["name"] for category in document["meta"]["categories"]]
+        assert len(document["threads"]) == 2
+        for thread in document["threads"]:
+            funcs, frames, stacks = thread["funcTable"], thread["frameTable"], thread["stackTable"]
+            of_frame = {thread["stringArray"][funcs["name"][func]]: names[category]
+                        for func, category in zip(frames["func"], frames["category"])}
+            assert {name for name, category in of_frame.items() if category == "Waiting"} == wanted
+            assert of_frame["main::CORE:match"] == of_frame["File::CORE:readline"] == "Builtin"
+            assert stacks["category"] == [frames["category"][frame] for frame in stacks["frame"]]
+            waited = sum(weight for weight, stack in zip(thread["samples"]["weight"], thread["samples"]["stack"])
+                         if names[stacks["category"][stack]] == "Waiting")
+            assert waited == 90 if "main::query" in wanted else 70
+
+
 # ---- processes ----
 
 ROW = re.compile(r" *(\d+) +(\d+|-) +(\d+) +(\d+|-) +(-?\d+|-) +(\d+|-) +(\d+|-) +(\d+)  (complete |partial  )"
@@ -122,8 +150,7 @@ def test_processes_are_a_tree(tmp_path):
     assert processes(*reversed(files[:3]))[0][0] == 10
 
 
-@pytest.mark.parametrize("name", ["forks-merged", "mixed-calls2", "exec", "killed-plain",
-                                  "cut-calls1", "made-no-processes"])
+@pytest.mark.parametrize("name", EXACT)
 def test_processes_have_the_recorded_numbers(profile, totals, name):
     want = totals(name)
     rows = processes(profile(name))

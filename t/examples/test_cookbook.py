@@ -36,6 +36,9 @@ def test_each_story(export_command, tmp_path, title):
     if "use DBI" in STORIES[title] and subprocess.run(
             ["perl", "-MDBD::SQLite", "-e", "1"], capture_output=True, check=False).returncode:
         pytest.skip("DBD::SQLite is not installed")
+    if "use Plack" in STORIES[title] and subprocess.run(
+            ["perl", "-MPlack", "-e", "1"], capture_output=True, check=False).returncode:
+        pytest.skip("Plack is not installed")
     checked = 0
     for kind, name, text, shows in BLOCK.findall(STORIES[title]):
         if kind == "perl":

@@ -128,7 +128,7 @@ class Report:
 
 REFUSED = re.compile(r"^on|^style$|^srcdoc$|^background$")
 ELEMENTS = {"document", "html", "head", "meta", "title", "link", "script", "body", "a", "header", "nav",
-            "div", "main", "h1", "h2", "p", "b", "code", "section", "img", "table", "caption",
+            "div", "main", "h1", "h2", "p", "b", "i", "code", "section", "img", "table", "caption",
             "thead", "tbody", "tfoot", "tr", "th", "td", "span", "small", "details", "summary",
             "ul", "li", "dl", "dt", "dd", "footer", "style", "svg", "g", "rect", "text"}
 

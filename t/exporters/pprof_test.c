@@ -102,14 +102,14 @@ static void test_message(void)
                 "  value: 20000\n"),
        "a line of a called sub: leaf first, then the call");
     ok(contains("  value: 7\n  value: 0\n  value: 0\n"), "calls that took no time are counted");
-    ok(contains("function {\n  id: 3\n  name: 16\n  filename: 17\n}\n") &&
+    ok(contains("function {\n  id: 3\n  name: 17\n  filename: 18\n}\n") &&
            contains("\nstring_table: \"/x/Mod.pm\"\n"),
        "a line of another file than the sub's names that file");
     ok(contains("string_table: \"main::w\\303\\266rk\"\n"),
        "UTF-8 in octal, as protoc prints it");
     ok(count("string_table: \"main::BEGIN@4\"\n") == 1, "a string is there once");
     ok(contains(
-           "mapping {\n  id: 1\n  filename: 13\n  has_functions: true\n"
+           "mapping {\n  id: 1\n  filename: 14\n  has_functions: true\n"
            "  has_filenames: true\n  has_line_numbers: true\n  has_inline_frames: true\n}\n"),
        "the mapping says that nothing is to be looked up");
     ok(contains("\ntime_nanos: 1000000000000\nduration_nanos: 1000000000\n"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Folding of deep stacks: bounded depth, every context counted on a frame of its own sub (or,
+ * Bounding of deep stacks: bounded depth, every context counted on a frame of its own sub (or,
  * where the user asked for a depth, on an outer one).
  */
 #include "exporters/core/stacks.h"
@@ -65,8 +65,8 @@ static const struct nytp_profile *make(struct fixture *f)
     return fixture_finish(f);
 }
 
-static struct nytp_stacks fold(const struct nytp_profile *profile,
-                               const struct nytp_export_options *options)
+static struct nytp_stacks bounded(const struct nytp_profile *profile,
+                                  const struct nytp_export_options *options)
 {
     struct nytp_stacks stacks;
     if (!nytp_stacks_init(&stacks, profile, options))
@@ -79,25 +79,25 @@ int main(void)
     struct fixture f;
     const struct nytp_profile *profile = make(&f);
 
-    struct nytp_stacks stacks = fold(profile, &(struct nytp_export_options){0});
-    ok(stacks.n_pruned > LEVELS, "a deep recursion is folded");
+    struct nytp_stacks stacks = bounded(profile, &(struct nytp_export_options){0});
+    ok(stacks.n_pruned > LEVELS, "a deep recursion is bounded");
     ok(deepest(&stacks) <= NYTP_STACKS_BOUND + 2, "down to the bound and what is called there");
     ok(same_subs(&stacks), "each context on a frame of its own sub");
     nytp_stacks_free(&stacks);
 
-    stacks = fold(profile, &(struct nytp_export_options){.max_depth = 5});
+    stacks = bounded(profile, &(struct nytp_export_options){.max_depth = 5});
     ok(deepest(&stacks) == 5, "a depth asked for is kept");
     ok(nytp_stacks_kept(&stacks, profile->n_nodes - 1) < 10,
        "what is deeper is on the last frame");
     nytp_stacks_free(&stacks);
 
-    stacks = fold(profile, &(struct nytp_export_options){.collapse_recursion = true});
+    stacks = bounded(profile, &(struct nytp_export_options){.collapse_recursion = true});
     ok(same_subs(&stacks), "mutual recursion is no run of one sub calling itself");
     nytp_stacks_free(&stacks);
     for (uint32_t n = 0; n < profile->n_nodes; n++)
         if (profile->nodes[n].sub == 3)
             f.nodes[n].sub = 2;
-    stacks = fold(profile, &(struct nytp_export_options){.collapse_recursion = true});
+    stacks = bounded(profile, &(struct nytp_export_options){.collapse_recursion = true});
     ok(deepest(&stacks) == 3, "which is one frame, with what it calls");
     nytp_stacks_free(&stacks);
     fixture_free(&f);
@@ -105,7 +105,7 @@ int main(void)
     fixture_begin(&f, 4);
     fixture_sub(&f, fixture_name("main::RUNTIME"), 0, 0, 0);
     fixture_node(&f, 0, 0, 0, 0, 1);
-    stacks = fold(fixture_finish(&f), &(struct nytp_export_options){0});
+    stacks = bounded(fixture_finish(&f), &(struct nytp_export_options){0});
     ok(stacks.kept == NULL && nytp_stacks_kept(&stacks, 0) == 0,
        "a usual profile is left alone");
     nytp_stacks_free(&stacks);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """html: the pages' numbers beside the raw stream and beside the installed nytprofhtml's own pages; links and
-anchors; hostile names; the same bytes again; what becomes of an earlier report when writing fails.
+anchors; one file; options; the same bytes again.
 
 What the pages look like and do in a browser is for t/viewers.
 """
@@ -12,7 +12,6 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import urllib.parse
@@ -21,59 +20,13 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-import hostile  # noqa: E402
 import htmlpages  # noqa: E402
 import nytpread  # noqa: E402
 import nytpwrite  # noqa: E402
 import peerpages  # noqa: E402
 import profiles  # noqa: E402
+from reports import LIBS, command, peer, report, run  # noqa: E402,F401
 from totals import Totals  # noqa: E402
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-LIBS = subprocess.run(["perl", "-e", 'print join "\\n", grep { $_ ne "." } @INC'], check=True,
-                      env=profiles.stock_environment(), capture_output=True,
-                      text=True).stdout.split("\n")
-
-
-@pytest.fixture(scope="module")
-def command():
-    return os.environ.get("NYTP_EXPORT", str(ROOT / "bin" / "nytp-export"))
-
-
-def run(command, *arguments, **options):
-    return subprocess.run([command, *map(str, arguments)], capture_output=True, timeout=120,
-                          check=False, **options)
-
-
-@pytest.fixture(scope="module")
-def report(command, tmp_path_factory):
-    made = {}
-
-    def make(name, *arguments):
-        if (name, arguments) not in made:
-            folder = tmp_path_factory.mktemp("report") / "r"
-            done = run(command, "--html", "-q", "-o", f"{folder}/", *(f"--lib={x}" for x in LIBS),
-                       *arguments, profiles.profile(name))
-            assert done.returncode in (0, 3), done.stderr
-            made[name, arguments] = htmlpages.Report(folder)
-        return made[name, arguments]
-    return make
-
-
-@pytest.fixture(scope="module")
-def peer(tmp_path_factory):
-    made = {}
-
-    def make(name):
-        if not shutil.which("nytprofhtml"):
-            pytest.skip("nytprofhtml is not installed")
-        if name not in made:
-            folder = tmp_path_factory.mktemp("peer") / "r"
-            subprocess.run(["nytprofhtml", "-f", profiles.profile(name), "-o", folder],
-                           check=True, capture_output=True, env=profiles.stock_environment())
-            made[name] = htmlpages.Report(folder, errors="replace")
-        return made[name]
-    return make
 
 
 # ---- numbers, beside the stream ----
@@ -395,92 +348,6 @@ def test_side_files_are_the_peers(report, peer):
             subprocess.run(["dot", "-Tcanon", ours / dot], check=True, capture_output=True)
 
 
-# ---- hostile names and source ----
-
-NASTY = ["</script><script>xss()</script>", '"><img src=x onerror=xss()>', "' onmouseover='xss()", "]]>", "-->",
-         "javascript:xss()", "`${xss()}`", "\u2028\u2029", "\u202eevil\u202c", "a\x00b", "\x1b[31m", "&lt;b&gt;",
-         "../../etc/passwd", "\\..\\x", "=cmd|' /C calc'!A0", "%3Cscript%3E", "x" * 10000, "\ufeff", "a;b c\td"]
-
-
-@pytest.fixture(scope="module")
-def nasty_profile(tmp_path_factory):
-    """Every nasty text as sub, caller, file, eval, attribute, option, application and source."""
-    path = tmp_path_factory.mktemp("nasty") / "nasty.out"
-    path.write_bytes(hostile.names_everywhere([t.encode("utf-8", "surrogatepass") for t in NASTY] +
-                                              [b"\xff\xfe\x80", b"caf\xe9::\xe9", b"\xed\xa0\x80"]))
-    return path
-
-
-def test_hostile_texts_stay_texts(command, nasty_profile, tmp_path):
-    folder = tmp_path / "deep" / "r"
-    folder.parent.mkdir()
-    done = run(command, "--html", "-q", "-o", f"{folder}/", "--title", NASTY[0], "--focus", "<b>|x", nasty_profile)
-    assert done.returncode == 0, done.stderr
-    pages = htmlpages.Report(folder)
-    assert list(htmlpages.problems(pages)) == []
-    assert sorted(p.name for p in tmp_path.rglob("*") if p.is_file()) == pages.names
-    assert max(len(n.encode()) for n in pages.names) <= 255
-    for page in pages.pages.values():
-        scripts = page.root.elements("script")
-        assert [s.get("src") for s in scripts] == ["report.js"] and scripts[0].text() == ""
-    shown = "".join(p.root.text() for p in pages.pages.values())
-    for text in ("</script><script>xss()</script>", '"><img src=x onerror=xss()>', "a␀b", "⟨U+202E⟩evil"):
-        assert text in shown, text
-    for svg in ("all_stacks_by_time.svg",):
-        import xml.etree.ElementTree as tree
-        root = tree.parse(folder / svg).getroot()
-        assert {e.tag.rpartition("}")[2] for e in root.iter()} <= {"svg", "g", "a", "rect", "title", "text"}
-        assert not [a for e in root.iter() for a in e.attrib if a.startswith("on")]
-    data = (folder / "flame.js").read_text()
-    assert "<" not in data and json.loads(data[len("nytp.flame("):-3])["names"]
-
-
-def shown_character(code):
-    """What a page shows of a character of a source line."""
-    if code == 9:
-        return "\t"
-    if code < 32 or code == 127:
-        return chr(0x2400 + code if code < 32 else 0x2421)
-    if 0x80 <= code < 0xa0 or code in (0x61c, 0x200e, 0x200f, 0xfeff) or 0x2028 <= code <= 0x202e or \
-            0x2066 <= code <= 0x2069 or 0xfdd0 <= code <= 0xfdef or code & 0xfffe == 0xfffe:
-        return f"⟨U+{code:04X}⟩"
-    return chr(code)
-
-
-def test_every_character_comes_through(command, tmp_path):
-    """Each character of Unicode, and each byte that is none, as source and in an attribute."""
-    codes = [c for c in range(0x110000) if not 0xd800 <= c < 0xe000 and c not in (10, 13)]
-    lines = [codes[i:i + 2000] for i in range(0, len(codes), 2000)]
-    stream = hostile.Writer().pid_start(77)
-    stream.fid(1, b"/x/" + "".join(map(chr, range(1, 256))).encode())
-    for number, line in enumerate(lines, 1):
-        stream.source(1, number, "".join(map(chr, line)).encode() + b"\n")
-    stream.source(1, len(lines) + 1, bytes(range(0x80, 0x100)) + b"\n").time(5, 1, 1)
-    path = tmp_path / "all.out"
-    path.write_bytes(stream.pid_end(77).data())
-    assert run(command, "--html", "-q", "-o", f"{tmp_path}/r/", path).returncode == 0
-    pages = htmlpages.Report(tmp_path / "r")
-    shown = next(p for n, p in pages.pages.items() if n.endswith("-line.html")).lines()
-    for number, line in enumerate(lines, 1):
-        text = shown[number][-1].own_text().rstrip("\n")
-        assert text == "".join(map(shown_character, line)), hex(line[0])
-    assert shown[len(lines) + 1][-1].own_text().rstrip("\n") == \
-        "".join(shown_character(c) for c in range(0x80, 0x100))
-    title = pages.pages["index.html"].table("files")[0][3].get("title")
-    assert title == "/x/" + "".join(shown_character(c) if c not in (10, 13) else chr(0x2400 + c)
-                                    for c in range(1, 256))
-
-
-def test_one_file_holds_hostile_texts_safely(command, nasty_profile):
-    done = run(command, "--html", "-q", nasty_profile)
-    page = htmlpages.Page(done.stdout.decode("utf-8"))
-    assert done.returncode == 0
-    scripts = page.root.elements("script")
-    assert [s.get("type") for s in scripts] == [None, "application/json"]
-    assert json.loads(scripts[1].text())["names"]
-    assert len(page.root.elements("style")) == 1
-
-
 # ---- one file ----
 
 @pytest.mark.parametrize("name", ["mixed-blocks", "evals", "names"])
@@ -571,109 +438,6 @@ def test_several_profiles_are_one_report(command, tmp_path):
         return {"".join(c if isinstance(c, str) else c.text() for c in row[5].children if isinstance(c, str) or
                         c.tag != "small").strip(): row[0].number() for row in pages.pages["index-subs-excl.html"].table("subs")}
     assert calls(twice) == {name: 2 * n for name, n in calls(once).items()}
-
-
-# ---- faults ----
-
-@pytest.fixture
-def old_report(command, tmp_path):
-    folder = tmp_path / "r"
-    assert run(command, "--html", "-o", f"{folder}/", profiles.profile("recurse")).returncode == 0
-    return folder
-
-
-def content(folder):
-    return {p.name: p.read_bytes() for p in folder.iterdir() if p.is_file()}
-
-
-def test_a_full_disk_leaves_the_earlier_report(command, old_report):
-    before = content(old_report)
-
-    def limit():
-        import resource
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))
-    done = run(command, "--html", "-o", f"{old_report}/", profiles.profile("mixed-blocks"), preexec_fn=limit)
-    assert done.returncode == 4 and b"File too large" in done.stderr
-    assert content(old_report) == before
-    assert not [p for p in old_report.iterdir() if p.is_dir()]
-
-
-def test_an_interrupted_run_leaves_the_earlier_report(command, old_report, tmp_path):
-    before = content(old_report)
-    fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
-    running = subprocess.Popen([command, "--html", "-q", "-o", f"{old_report}/", fifo])
-    data = pathlib.Path(profiles.profile("mixed-calls2")).read_bytes()
-    with open(fifo, "wb") as pipe:
-        pipe.write(data[:len(data) // 2])
-        pipe.flush()
-        running.send_signal(signal.SIGTERM)
-    assert running.wait(timeout=60) == -signal.SIGTERM
-    assert content(old_report) == before
-    assert not [p for p in old_report.iterdir() if p.is_dir()]
-
-
-def test_replace_removes_what_a_report_wrote_and_nothing_else(command, old_report):
-    (old_report / "mine.txt").write_text("mine")
-    (old_report / "Mine-pm-1-line.htm").write_text("mine")
-    (old_report / "folder").mkdir()
-    listed = (old_report / "nytprof-report.txt").read_text().splitlines()[1:]
-    assert set(listed) == {p.name for p in old_report.iterdir()} - {"mine.txt", "Mine-pm-1-line.htm", "folder"}
-    done = run(command, "--html", "--replace", "-o", f"{old_report}/", profiles.profile("mixed-calls2"))
-    assert done.returncode == 0 and b"left 3" in done.stderr
-    new = {p.name for p in old_report.iterdir()}
-    assert {"mine.txt", "Mine-pm-1-line.htm", "folder", "index.html"} <= new
-    assert not {n for n in new if "recurse" in n}
-
-
-def test_replace_knows_the_peers_files(command, peer, tmp_path):
-    folder = tmp_path / "r"
-    shutil.copytree(peer("mixed-calls1").folder, folder)
-    (folder / "mine.dot").write_text("mine")
-    assert run(command, "--html", "--replace", "-o", f"{folder}/", profiles.profile("recurse")).returncode == 0
-    assert (folder / "mine.dot").exists()
-    assert not [p for p in folder.iterdir() if p.name.endswith("-line.html") and "mixed" in p.name]
-
-
-def test_links_are_replaced_not_followed(command, old_report, tmp_path):
-    precious = tmp_path / "precious"
-    precious.write_text("mine")
-    (old_report / "index.html").unlink()
-    (old_report / "index.html").symlink_to(precious)
-    assert run(command, "--html", "-o", f"{old_report}/", profiles.profile("recurse")).returncode == 0
-    assert precious.read_text() == "mine" and not (old_report / "index.html").is_symlink()
-
-
-def test_what_cannot_be_a_folder_is_told(command, tmp_path):
-    (tmp_path / "file").write_text("mine")
-    done = run(command, "--html", "-o", f"{tmp_path}/file/", profiles.profile("recurse"))
-    assert done.returncode == 4 and done.stderr.count(b"\n") == 1
-    assert (tmp_path / "file").read_text() == "mine"
-    done = run(command, "--html", "-o", f"{tmp_path}/no/such/", profiles.profile("recurse"))
-    assert done.returncode == 4 and b"cannot make the folder" in done.stderr
-
-
-def test_a_page_that_is_a_folder_is_told_before_anything_is_moved(command, old_report):
-    before = content(old_report)
-    (old_report / "flame.js").unlink()
-    (old_report / "flame.js").mkdir()
-    done = run(command, "--html", "-o", f"{old_report}/", profiles.profile("mixed-calls2"))
-    assert done.returncode == 4 and b"flame.js" in done.stderr
-    del before["flame.js"]
-    assert content(old_report) == before
-
-
-def test_what_is_written_over_can_still_be_removed(command, old_report):
-    """A report without the pages of an earlier one lists them on, for a later --replace."""
-    earlier = {p.name for p in old_report.iterdir()}
-    profile = profiles.profile("recurse")
-    assert run(command, "--html", "--no-flame", "--minimal", "-o", f"{old_report}/", profile).returncode == 0
-    assert {p.name for p in old_report.iterdir()} == earlier
-    done = run(command, "--html", "--no-flame", "--minimal", "--replace", "-o", f"{old_report}/", profile)
-    assert done.returncode == 0 and done.stderr == b""
-    assert not {"flame.js", "packages-callgraph.dot"} & {p.name for p in old_report.iterdir()}
-
 
 
 def test_open_starts_a_browser_on_the_first_page(command, tmp_path):

@@ -1,18 +1,27 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """What recording cost is taken off: counts times costs per context, worked out here from the raw
-stream, and every format shows the same corrected times."""
+stream, and every format shows the same corrected times, the HTML report's tables too."""
 
 import collections
+import itertools
 import json
 import math
+import pathlib
+import re
 import subprocess
+import sys
 
 import pytest
 
+import htmlpages
 import profiles
 from nytpread import Reader
 from nytpwrite import Writer
 from readers import read_callgrind, read_pprof
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "t" / "cli"))
+import recordings  # noqa: E402
 
 # Picoseconds an event; a tick is 100 ns, so that rounding and zero are met all the time.
 COSTS = {"stmt": 10_300, "leave": 13_100, "call_in": 22_700, "call_out": 24_100,
@@ -230,8 +239,8 @@ def two_processes():
     stream = Writer()
     for pid in 7, 8:
         stream.pid_start(pid)
-        for value in (30_000_000, 20_000_000, 25_000_000) if pid == 7 else ():
-            stream.comment(f"nytp-costs stmt={value}")          # the lowest counts: 200 ticks
+        for value in (10_000_000, 30_000_000, 20_000_000) if pid == 7 else ():
+            stream.comment(f"nytp-costs stmt={value}")          # the last counts: 200 ticks
         stream.fid(1, "/x/a.pl")
         for _ in range(4):
             stream.time(1000, 1, 3)
@@ -269,3 +278,158 @@ def test_costs_that_cannot_be_are_passed_over(export, tmp_path, value):
     stream = Writer().pid_start(7).comment(f"nytp-costs x=1 stmt={value} =7 leave").fid(1, "/x/a.pl").time(500, 1, 3)
     file = str(stream.pid_end(7).save(tmp_path / "odd.out"))
     assert json.loads(export("--json", "--unit=ticks", file))["total"] == 500
+
+
+# -------------------------------------------------------------------- the HTML report's tables
+
+@pytest.fixture
+def pages(export_command, tmp_path):
+    made = itertools.count()
+
+    def write(*arguments, code=0):
+        folder = tmp_path / f"report{next(made)}"
+        done = subprocess.run([export_command, "--html", "-q", "--no-merge-evals", *arguments, "-o", f"{folder}/"],
+                              check=False, capture_output=True)
+        assert done.returncode == code, done.stderr
+        return htmlpages.Report(folder)
+    return write
+
+
+def line_times(report, level="line"):
+    """{(page, line): ns} of what source pages say."""
+    return {(name.removesuffix(f"-{level}.html"), line): int(cells[2].get("data-n", 0))
+            for name, page in report.pages.items() if name.endswith(f"-{level}.html")
+            for line, cells in page.lines().items() if len(cells) > 4 and cells[2].text()}
+
+
+def sub_times(report):
+    """{name: (exclusive, inclusive ns)} of the table of all subs."""
+    return {cells[5].elements("a")[0].text() if cells[5].elements("a") else cells[5].own_text().split()[0]:
+            (int(cells[3].get("data-n", 0)), int(cells[4].get("data-n", 0)))
+            for cells in report.pages["index-subs-excl.html"].table("list") if len(cells) == 6}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("perltidy")])
+def test_the_reports_tables_lose_what_the_model_loses(export, pages, profile, tmp_path, name):
+    file = with_costs(profile(name), tmp_path / "costs.out")
+    code = 3 if name.startswith("killed") else 0
+    new, raw = pages(file, code=code), pages(file, "--as-recorded", code=code)
+    models = [json.loads(export("--json", "--unit=ns", "--no-merge-evals", *how, file, code=code))
+              for how in ((), ("--as-recorded",))]
+    taken_off = models[1]["total"] - models[0]["total"]
+    assert taken_off > 0 and b"Recording cost" not in export("--html", "--as-recorded", "-q", file, code=code)
+    before, after = line_times(raw), line_times(new)
+    assert before.keys() == after.keys()
+    assert sum(before.values()) - sum(after.values()) == (taken_off if before else 0)
+    assert all(min(ns, 0) <= after[place] <= ns for place, ns in before.items())
+    for level in "block", "sub":
+        assert sum(line_times(new, level).values()) in (0, sum(after.values()))
+    sums = [collections.Counter(), collections.Counter()]
+    for total, model in zip(sums, models):
+        for sub in model["subs"]:
+            total[sub["name"]] += sub["exclusive"]
+    was, now = sub_times(raw), sub_times(new)
+    same = 0
+    for sub, (own, _) in was.items():
+        assert min(own, 0) <= now[sub][0] <= own + 1, sub
+        if own == sums[1][sub]:
+            assert now[sub][0] == pytest.approx(sums[0][sub], abs=2), sub
+            same += 1
+    assert same >= len(was) / 2
+    if name in ("mixed-calls2", "mixed-calls0"):
+        quick = pages(file, "--no-flame")
+        assert (line_times(quick), sub_times(quick)) == (after, now)
+        flame = json.loads(re.search(r"nytp\.flame\((.*)\)", (new.folder / "flame.js").read_text(), re.S)[1])
+        assert flame["total"] * flame["unit_ns"] == models[0]["total"]
+
+
+def test_reports_of_merged_recordings_are_corrected(export, pages, tmp_path):
+    """Two recordings by this tree's own recorder, each with costs of its own: merged by nytprofmerge,
+    and given side by side."""
+    program = ("sub leaf {\n my $n = shift;\n return $n + 1\n}\nsub outer {\n my $n = 0;\n $n = leaf($n) for 1 .. 300;\n"
+               " return lc \"$n\"\n}\nouter() for 1 .. 40;\n")
+    each = [str(recordings.record(tmp_path / "ours", program, out=f"{i}.out")) for i in range(2)]
+    merged = str(tmp_path / "merged.out")
+    subprocess.run(["perl", "-Mblib", "bin/nytprofmerge", "--out", merged, *each], check=True, cwd=ROOT, capture_output=True)
+    models = [json.loads(export("--json", "--unit=ns", file)) for file in each]
+    parts = [pages(file) for file in each]
+    costs = [model["processes"][0]["recording_cost"] for model in models]
+    assert min(costs) > 100_000, costs
+    lines, subs = collections.Counter(), collections.Counter()
+    for part in parts:
+        lines.update(line_times(part))
+        subs.update({sub: own for sub, (own, _) in sub_times(part).items()})
+    assert sum(lines.values()) == sum(model["total"] for model in models)
+    for whole in pages(merged), pages(*each):
+        assert line_times(whole) == {place: pytest.approx(ns, abs=200) for place, ns in lines.items()}
+        assert {sub: own for sub, (own, _) in sub_times(whole).items()} == \
+            {sub: pytest.approx(own, abs=200) for sub, own in subs.items()}
+        assert sum(line_times(whole).values()) == sum(model["total"] for model in models)
+        flame = json.loads(re.search(r"nytp\.flame\((.*)\)", (whole.folder / "flame.js").read_text(), re.S)[1])
+        assert flame["total"] * flame["unit_ns"] == sum(model["total"] for model in models)
+        sentence = next(p for p in whole.main("index.html").elements("p", "cost"))
+        assert htmlpages.seconds(sentence.elements("b")[0].text()) == pytest.approx(sum(costs) / 1e9, rel=0.01)
+
+
+def test_a_line_loses_what_its_own_events_cost(pages, profile, tmp_path):
+    """Costs so small that no context lacks what is taken off it: each line's loss can be counted."""
+    program = tmp_path / "p.pl"
+    program.write_text("sub leaf {\n my $n = shift;\n for my $i (1 .. $n) {\n  $n += $i\n }\n return $n\n}\n"
+                       "for my $i (1 .. 900) {\n  leaf(9);\n  my $t = sprintf('%d', $i) . lc \"$i\";\n  leaf(1)\n}\n")
+    profiles.run_recorder([str(program)], "calls=2", tmp_path / "p.out")
+    costs = {kind: value // 20 for kind, value in COSTS.items()}
+    file = with_costs(tmp_path / "p.out", tmp_path / "costs.out", costs)
+    before, after = line_times(pages(file, "--as-recorded")), line_times(pages(file))
+    expected, returned, of_call, discount, entries = collections.Counter(), False, False, False, []
+    left = (0, 0)
+    xsubs = contexts(str(tmp_path / "p.out"))[1]
+    for tag, *fields in Reader(str(tmp_path / "p.out")):
+        if tag == ">":
+            entries.append(tuple(fields))
+        elif tag == "<":
+            kind = kind_of(fields[3], xsubs)
+            del entries[fields[0]:]
+            expected[entries.pop()] += costs[kind + "_in"] + costs[kind + "_out"]
+            returned = True
+        elif tag in "+*":
+            left = tuple(fields[1:3])
+            expected[left] += costs["stmt"] if not discount else 0 if of_call else costs["leave"]
+            of_call, returned, discount = returned, False, False
+        elif tag == "-":
+            discount = True
+    lost = {line: before[place, line] - after[place, line] for place, line in before if place.endswith("-1")}
+    assert len(lost) >= 6
+    for line, ns in lost.items():
+        assert ns == pytest.approx(expected[1, line] / 1000, abs=150), line
+    assert sum(lost.values()) > 20_000
+
+
+def test_costs_told_after_the_first_statements_count_too(pages, tmp_path):
+    """The first process tells none: without flame graph the model is given up, and made after all."""
+    stream = Writer()
+    for pid in 7, 8:
+        stream.pid_start(pid)
+        if pid == 8:
+            stream.comment("nytp-costs stmt=20000000")
+        stream.fid(1, "/x/a.pl")
+        for _ in range(4):
+            stream.time(1000, 1, 3)
+        stream.pid_end(pid)
+    file = str(stream.save(tmp_path / "late.out"))
+    for how in (), ("--no-flame",):
+        assert list(line_times(pages(file, *how)).values()) == [8000 * 100 - 4 * 200 * 100]
+
+
+def test_the_report_says_what_was_taken_off_and_classic_commands_take_nothing(pages, profile, tmp_path):
+    file = with_costs(profile("mixed-calls2"), tmp_path / "costs.out")
+    sentence = next(p for p in pages(file).main("index.html").elements("p", "cost")).text()
+    assert re.fullmatch(r"Recording cost [\d.]+(µs|ms|s) more, which is taken off all times here\.", sentence)
+    top = profiles.TESTS.parent
+    for command, *arguments in (["nytprofcsv"], ["nytprofcg"]):
+        results = []
+        for source in profile("mixed-calls2"), file:
+            out = tmp_path / f"{command}{len(results)}"
+            subprocess.run(["perl", "-Mblib", top / "bin" / command, "-f", source, "-o", out, *arguments],
+                           cwd=top, check=True, capture_output=True)
+            results.append([p.read_text() for p in sorted(out.iterdir())] if out.is_dir() else out.read_text())
+        assert results[0] == results[1] and results[0], command

@@ -181,7 +181,7 @@ def is_uncounted(want, name, form="callgrind"):
     known_by_lines = any(want.subs[twin].from_statements for twin in want.twins(name)
                          if twin in want.subs)
     return known_by_lines or not want.subs[name].calls and \
-        name in {caller for caller, _, _, _ in want.arcs}
+        name in want.callers
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -5,6 +5,7 @@ tests' own reader sees, from any kind of input, in little memory, with either in
 import gzip
 import itertools
 import json
+import os
 import re
 import resource
 import subprocess
@@ -88,11 +89,9 @@ def test_all_kinds_of_input_give_the_same(export_command, profile, tmp_path):
     assert dump(export_command, zipped).stdout == expected.stdout
     assert dump(export_command, "-", input=zipped.read_bytes()).stdout == expected.stdout
     fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
     slow = subprocess.Popen(
-        ["sh", "-c", 'mkfifo "$1"; (dd bs=777 2>/dev/null; sleep 0.1) <"$0" >"$1"', str(path),
-         str(fifo)])
-    while not fifo.exists():
-        pass
+        ["sh", "-c", '(dd bs=777 2>/dev/null; sleep 0.1) <"$0" >"$1"', str(path), str(fifo)])
     assert dump(export_command, fifo).stdout == expected.stdout
     assert slow.wait() == 0
 

@@ -55,7 +55,7 @@ static void source_line(void)
     struct handed to = {.n_puts = 0};
     struct nytp_writer *const writer = nytp_writer_new(take, &to);
     nytp_write_src_line(writer, 1, 2, "\xc3\xa9\n", 3);
-    nytp_write_new_fid(writer, 1, 0, 0, 0, 0, 0, "\xc3\xa9", 2);
+    nytp_write_new_fid(writer, &(struct nytp_new_fid){.fid = 1, .name = {"\xc3\xa9", 2, false}});
     nytp_writer_flush(writer, NYTP_FLUSH_NONE);
     ok(to.bytes.len == sizeof expected - 1 &&
            memcmp(to.bytes.data, expected, sizeof expected - 1) == 0,

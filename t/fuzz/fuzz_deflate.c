@@ -100,12 +100,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         at += n;
         if (flushes && i < 4)
             inflates_to(&packed, plain, at, false);
-        if (data[5] == i) {
-            struct nytp_deflate *const copy = nytp_deflate_copy(deflate);
-            if (copy == NULL)
-                abort();
+        if (flushes && data[5] == i) {
+            const struct nytp_deflate_point point = nytp_deflate_point(deflate);
             nytp_deflate_free(deflate);
-            deflate = copy;
+            deflate = nytp_deflate_new_at(&point);
+            if (deflate == NULL)
+                abort();
         }
     }
     nytp_deflate_run(deflate, 0, NYTP_FLUSH_FINISH, put, &packed);

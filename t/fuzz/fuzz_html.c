@@ -2,12 +2,17 @@
  *
  * Any bytes as a profile, written as an HTML report: folder and single file, evals merged or
  * not. Whatever the profile's names are, the single file holds the two scripts that are ours
- * and no more, is valid UTF-8 and has no control characters.
+ * and no more, is valid UTF-8 and has no control characters. What recording cost is taken off
+ * both the model and the summary, with costs that the input need not tell: sums still hold
+ * then.
  */
 #include "exporters/command/report_input.h"
 #include "exporters/core/exporter.h"
 #include "exporters/selection/select.h"
+#include "formats/core/build.h"
+#include "formats/core/corrected_summary.h"
 #include "formats/core/format.h"
+#include "formats/core/profile.h"
 #include "formats/core/source.h"
 #include "formats/core/strings.h"
 
@@ -24,7 +29,8 @@ static bool load(const uint8_t *data, size_t size, struct nytp_summary *summary,
     struct nytp_read_options read_options = {0};
     struct nytp_source *source = nytp_source_memory(data, size, &error);
     struct nytp_builder *builder =
-        nytp_builder_new(&(struct nytp_build_options){0}, "x", &error);
+        nytp_builder_new(&(struct nytp_build_options){.as_recorded = true}, "x", &error);
+    summary->keep_rolls = size % 4 != 0;
     if (source == NULL || builder == NULL)
         abort();
     struct nytp_tee tee;
@@ -34,6 +40,40 @@ static bool load(const uint8_t *data, size_t size, struct nytp_summary *summary,
     *profile = nytp_builder_finish(builder, whole ? NULL : &read_error, &error);
     summary->error = (struct nytp_error){0};
     return nytp_summary_finish(summary);
+}
+
+/* Sum of a level's times; none may be negative that was not before (*negative of them were). */
+static int64_t sum_of(const struct nytp_summary *summary, enum nytp_level level,
+                      uint64_t *negative)
+{
+    int64_t sum = 0;
+    *negative = 0;
+    for (uint32_t f = 0; f < summary->n_files; f++)
+        for (uint32_t line = 0; line < summary->files[f].times[level].n; line++) {
+            const int64_t ticks = summary->files[f].times[level].at[line].ticks;
+            sum += ticks;
+            *negative += ticks < 0;
+        }
+    return sum;
+}
+
+static void correct(struct nytp_profile *profile, struct nytp_summary *summary, size_t size)
+{
+    uint64_t negative, negative_after;
+    struct nytp_error error = {0};
+    for (uint32_t i = 0; i < profile->n_processes; i++) {
+        const int64_t cost = (int64_t)(size % 11) * 40000;
+        profile->processes[i].costs =
+            (struct nytp_costs){cost, cost, cost, 2 * cost, cost, cost, 3 * cost, cost};
+    }
+    const int64_t before = sum_of(summary, NYTP_LEVEL_LINE, &negative);
+    if (!nytp_take_off_both(profile, summary))
+        abort();
+    const int64_t after = sum_of(summary, NYTP_LEVEL_LINE, &negative_after);
+    if (!nytp_profile_check(profile, &error) || negative != negative_after || after > before)
+        abort();
+    if (negative == 0 && summary->total_ticks >= 0 && before - after > summary->recording_ticks)
+        abort();
 }
 
 static uint32_t occurrences(const char *text, size_t len, const char *word)
@@ -84,8 +124,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct nytp_profile *profile = NULL;
     if (summary == NULL)
         abort();
-    if (load(data, size, summary, &profile) &&
-        (size % 2 == 0 || nytp_summary_merge_evals(summary, size % 3))) {
+    const bool loaded = load(data, size, summary, &profile);
+    if (loaded && profile != NULL)
+        correct(profile, summary, size);
+    if (loaded && (size % 2 == 0 || nytp_summary_merge_evals(summary, size % 3))) {
         if (size % 5 == 0) {
             nytp_profile_free(profile);
             profile = NULL;

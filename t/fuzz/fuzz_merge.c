@@ -4,9 +4,11 @@
  * bytes are, what comes out is a whole stream that makes a sound profile.
  */
 #include "exporters/core/out.h"
+#include "formats/core/build.h"
 #include "formats/core/format.h"
 #include "formats/core/merge_streams.h"
 #include "formats/core/model.h"
+#include "formats/core/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,12 @@
  * without either: see replay.h.
  */
 #include "exporters/core/exporter.h"
+#include "exporters/selection/one_process.h"
 #include "exporters/selection/select.h"
+#include "formats/core/build.h"
 #include "formats/core/format.h"
+#include "formats/core/merge_profiles.h"
+#include "formats/core/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

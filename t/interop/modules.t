@@ -23,7 +23,7 @@ print $x->join + $y->join, "\n";
 my $dies = async { eval { cede; die "inside\n" }; print "caught $@"; $@ };
 print $dies->join;
 P
-    [ 'async subs that are suspended and go on later', ['Future::AsyncAwait'], <<'P', { summary => 9 }, { 5 => 12, 8 => 5 } ],
+    [ 'async subs that are suspended and go on later', ['Future::AsyncAwait'], <<'P', { summary => 9, inner => 3, outer => 1 }, { 5 => 12, 8 => 5 } ],
 use Future; use Future::AsyncAwait;
 my @slow = map { Future->new } 1 .. 3;
 sub summary { my $x = shift; return $x + 1 }

@@ -23,7 +23,7 @@ our @EXPORT = qw(read_profile);
 #   fid_order      fids in file order
 #   stmt           fid -> line -> [count, ticks]
 #   block          list of [ticks, fid, line, block_line, sub_line] (TIME_BLOCK)
-#   entry          list of [fid, line];  ret: list of [depth, incl_ticks, excl_ticks, name]
+#   entry          list of [fid, line];  ret: list of [depth, incl_ticks, excl_ticks, name, calls: 0 or 1]
 #   sub            name -> list of [fid, first, last]
 #   arc            list of {fid line caller count incl excl reci depth callee}, no markers
 #   marker         callee -> number of marker records
@@ -158,7 +158,8 @@ sub parse {
                     my $name = substr $_, $at, $len;
                     pos() = $at + $len;
                     utf8::decode($name);
-                    push @{ $p->{ret} }, [value($depth), unpack('d', $incl), unpack('d', $excl), $name];
+                    push @{ $p->{ret} }, [value($depth), unpack('d', $incl), unpack('d', $excl), $name,
+                        !delete $p->{resumed}];
                     $$tags .= '<';
                 } elsif (/\G>($U)($U)/gc) {
                     push @{ $p->{entry} }, [value($1), value($2)];
@@ -203,7 +204,11 @@ sub cut_short {
         push @{ $p->{opt_order} }, $k;
         $p->{opt}{$k} = $v;
     },
-    '#' => sub { my ($c, $p) = @_; push @{ $p->{comments} }, line($c) },
+    '#' => sub {
+        my ($c, $p) = @_;
+        push @{ $p->{comments} }, line($c);
+        $p->{resumed} = 1 if $p->{comments}[-1] eq 'nytp-resumed';
+    },
     'z' => sub { inflate_rest($_[0]) },
     'P' => sub { my ($c, $p) = @_; push @{ $p->{pid} }, [u32($c), u32($c), nv($c)] },
     'p' => sub { my ($c, $p) = @_; push @{ $p->{pid_end} }, [u32($c), nv($c)] },

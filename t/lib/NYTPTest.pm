@@ -10,20 +10,21 @@ package NYTPTest;
 use strict;
 use warnings;
 
+use Config;
 use Cwd qw(abs_path);
 use Exporter qw(import);
 use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
-use POSIX qw(:sys_wait_h);
+use POSIX ();
 use Test::More ();
-use Time::HiRes qw(sleep time);
+use Time::HiRes qw(time);
 
 use NYTPStream;
 
 our @EXPORT = qw(
   impl run_prog run_plain run_perl profile_in read_profile arc_lines stmt_lines stmt_counts
   sub_lines script_fid fid_named return_names check_sums matrix long_tests loaded_from root
-  stmt_total scenario slow_scenario sanitized
+  stmt_total scenario slow_scenario sanitized stepping_clock fifo_reader
 );
 
 my $ROOT = abs_path(dirname(__FILE__) . '/../..');
@@ -55,6 +56,19 @@ sub slow_scenario {
 
 # Whether programs run with AddressSanitizer, by t/sanitized.
 sub sanitized { return ($ENV{LD_PRELOAD} || '') =~ /libasan/ }
+
+# For env: the clock of t/xs/clock_steps.c, which no busy machine moves on and for which nobody
+# waits. Not together with AddressSanitizer, which wants to be the only library that is preloaded.
+my $stepping_clock;
+
+sub stepping_clock {
+    return (LD_PRELOAD => $stepping_clock) if defined $stepping_clock;
+    my $object = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1) . '/clock_steps.so';
+    system $Config{cc}, '-shared', '-fPIC', '-o', $object, "$ROOT/t/xs/clock_steps.c";
+    die "clock_steps.c does not compile\n" if $?;
+    $stepping_clock = $object;
+    return (LD_PRELOAD => $object);
+}
 
 # Slow variants run only when asked for.
 sub long_tests { return $ENV{NYTP_LONG} }
@@ -103,6 +117,7 @@ sub matrix { return @MATRIX }
 #   how      "-d" (default), "opt" (PERL5OPT), "use" (-MDevel::NYTProf), "db" (PERL5DB)
 #   files    {name => text} to lay beside it, a minute old; dir: reuse the folder of an earlier run
 #   switches, args, env, stdin (text), timeout (s), shell (text before "exec perl ...")
+#   everyone wait for all processes that come from it, too, until they have ended
 # Returns {out, err, status, signal, timeout, dir, seconds}.
 sub run_prog {
     my (%o) = @_;
@@ -142,6 +157,16 @@ sub has_ended {
     return 1 if !kill 0 => $pid;
     open my $fh, '<', "/proc/$pid/stat" or return !kill 0 => $pid;
     return (<$fh> // ') Z') =~ /\) [ZX]/;
+}
+
+# For shell: makes a FIFO and a reader of it that has it open before perl starts. When a writer has
+# come it becomes $command, whose standard input the FIFO is.
+sub fifo_reader {
+    my ($name, $command) = @_;
+    my $reader = 'sysopen STDIN, $ARGV[0], O_RDONLY | O_NONBLOCK or die; open my $ready, ">", "ready" or die; '
+        . 'print $ready "ready\n"; close $ready; vec(my $in = "", fileno STDIN, 1) = 1; '
+        . 'select $in, undef, undef, undef; fcntl STDIN, F_SETFL, 0; exec "sh", "-c", $ARGV[1]';
+    return "mkfifo $name ready; $^X -MFcntl -e '$reader' $name '$command' & read line < ready";
 }
 
 sub run_plain { return run_prog(@_, impl => 'plain') }
@@ -186,11 +211,15 @@ sub run_command {
         print {$fh} $o{stdin};
         close $fh or die $!;
     }
+    local $^F = 1 << 20 if $o{everyone}; # what is opened now is inherited
+    my ($none_left, $held);
+    pipe $none_left, $held or die "pipe: $!" if $o{everyone};
     my $start = time;
     my $pid   = fork;
     die "fork: $!" if !defined $pid;
     if (!$pid) {
         setpgrp;
+        close $none_left if $none_left;
         chdir $o{dir} or POSIX::_exit(126);
         %ENV = %{ $o{env} };
         default_signals();
@@ -202,21 +231,17 @@ sub run_command {
         exec { $c[0] } @c;
         POSIX::_exit(127);
     }
+    my $timed_out = 0;
+    local $SIG{ALRM} = sub { $timed_out = 1; kill KILL => -$pid };
+    alarm($o{timeout} || 60);
     $o{on_start}->($pid) if $o{on_start};
-    my ($timeout, $timed_out) = ($o{timeout} || 60, 0);
-    my $nap = 0.002;
-    while (waitpid($pid, WNOHANG) == 0) {
-        if (time - $start > $timeout) {
-            kill KILL => -$pid;
-            $timed_out = 1;
-            waitpid $pid, 0;
-            last;
-        }
-        sleep $nap;
-        $nap *= 1.3 if $nap < 0.02;
-    }
+    1 while waitpid($pid, 0) < 0 && $!{EINTR};
     my $status = $?;
-    kill KILL => -$pid if $timed_out;
+    if ($o{everyone}) {
+        close $held; # ours: the others' are closed as they end
+        1 while !defined sysread($none_left, my $byte, 1) && $!{EINTR} && !$timed_out;
+    }
+    alarm 0;
     return {
         out => slurp("$tmp/out"), err => slurp("$tmp/err"), status => $status >> 8,
         signal => $status & 127, timeout => $timed_out, seconds => time - $start,
@@ -346,7 +371,7 @@ sub check_sums {
     if ($p->{opt}{calls} && $p->{opt}{subs}) {
         my (%ret, %arc);
         for my $r (@{ $p->{ret} }) {
-            $ret{ $r->[3] }[0]++;
+            $ret{ $r->[3] }[0] += $r->[4];
             $ret{ $r->[3] }[1] += $r->[1];
             $ret{ $r->[3] }[2] += $r->[2];
         }

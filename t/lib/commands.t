@@ -126,6 +126,13 @@ is_deeply([grep {/\.tmp\z/} glob "$folder/*"], [], 'no temporary file is left');
     is(profile("$folder/planted.out")->subinfo_of('main::w')->calls, 1, 'but a profile');
 }
 
+# Two programs, each with a sub of that name: where call entries are missing the lines of both
+# are needed to tell whose the statements are.
+my @twins = map { record("twin$_", "\n" x $_ . 'sub f { my $x = shift; return $x }' . "\nf(\$_) for 1 .. $_;\n", 'calls=1') } 2, 3;
+($status) = run_script('nytprofmerge', '-o', "$folder/twins.out", @twins);
+is($status, 0, 'subs of one name in two programs are merged');
+like(qx{bin/nytp-export --csv $folder/twins.out}, qr/^main::f,.*twin2\.pl,3,5,10,/m, 'with the statements of both');
+
 # An eval that comes before the file that ran it, and one whose file never comes.
 my $early = write_profile('early', $start, "\@\x02\x01\x03\x02\x00\x00'\x10(eval 1)[/x.p:3]",
     "\@\x04\x09\x03\x02\x00\x00'\x10(eval 2)[/y.p:3]", $file, "+\x01\x02\x01+\x02\x04\x01+\x03\x01\x03",
@@ -194,6 +201,9 @@ for my $case (
     ['/srv/' . 'x' x 40 . '/prog_with_name.pl', 100, 'srv-' . 'x' x 40 . '-prog_with_name-pl-1-line'],
     ['(eval 1)[q/d1/d2/abcdefghi.pl:1]', 30, '(eval 1)[q-abcdefghi-pl-1]-1-line'],
     ['(eval 1)[q/d1/d2/abcdefghijklmnopq.pl:1]', 30, 'TOOLONG-1-line'],
+    # what is left out counts as three dots
+    ['/srv/' . 'x' x 40 . '/p.pl', 8, 'TOOLONG-1-line'],
+    ['/srv/' . 'x' x 40 . '/p.pl', 9, 'p-pl-1-line'],
     [join('', map {"/folder_$_"} 10 .. 39) . '/x.pl', undef, 'x-pl-1-line'],
 ) {
     my ($file_name, $trim, $want) = @$case;

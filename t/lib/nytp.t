@@ -9,7 +9,7 @@ use File::Temp ();
 use Test::More;
 
 my $root = Cwd::abs_path(__FILE__ =~ s{/?[^/]*\z}{/../..}r);
-my $bin  = "$root/bin";
+my $bin  = "$root/blib/script"; # whose first lines name the perl that this was built for
 plan skip_all => 'not built' if !-x "$bin/nytp-export" || !-d "$root/blib/arch/auto/Devel/NYTProf";
 $ENV{PERL5LIB} = "$root/blib/lib:$root/blib/arch";
 delete @ENV{qw(PERL5OPT NYTPROF NYTP_EXPORT)};
@@ -82,6 +82,23 @@ subtest 'run: options' => sub {
     like +(shell("$bin/nytp-export -q t.out"))[0], qr/main::f/, 'is recorded';
 };
 
+subtest 'run: --open' => sub {
+    mkdir 'viewers';
+    for my $viewer (qw(kcachegrind xdg-open)) {
+        put("viewers/$viewer", "#!/bin/sh\necho \"$viewer \$#\" > opened; head -c 20 \"\$1\" >> opened\n");
+        chmod 0755, "viewers/$viewer";
+    }
+    local $ENV{PATH} = "$folder/viewers:$ENV{PATH}";
+    my ($out, $err, $status) = shell("$bin/nytp run -q -o v.out --open callgrind app.pl");
+    is "$out$err" . ($status >> 8), "out: \nerr\n7", 'output and exit status are the program\'s';
+    like slurp('opened'), qr/\Akcachegrind 1\n# callgrind format/, 'the viewer gets the export';
+    shell("$bin/nytp run -q -o v.out --open html app.pl");
+    like slurp('opened'), qr/\Axdg-open 1\n<!DOCTYPE html/i, 'the browser gets the report\'s first page';
+    (undef, $err, $status) = shell("$bin/nytp run -q -o v.out --open csv app.pl");
+    like $err, qr/no viewer is known for csv/, 'a format that nothing opens';
+    is $status >> 8, 7, 'changes no exit status';
+};
+
 subtest 'run: signals' => sub {
     my (undef, undef, $status) = shell("exec $bin/nytp run -q -- -e 'kill TERM => \$\$; sleep 9'");
     is $status & 127 || $status >> 8, 143, 'a program that a signal ended';
@@ -134,13 +151,13 @@ subtest 'nytp finds commands' => sub {
     is $out, "hello a  b\n", 'in PATH';
     is $status >> 8, 5, 'its exit status';
     ($out) = shell("$bin/nytp --help");
-    like $out, qr/^Commands here: export hello prove run$/m, 'and lists them';
+    like $out, qr/^Commands here: ctl export hello prove run$/m, 'and lists them';
     ($out, $err, $status) = shell("$bin/nytp nothing");
     is $status >> 8, 2, 'none of that name';
-    like $err, qr/no command nothing; here are: export hello/, 'is said';
+    like $err, qr/no command nothing; here are: ctl export hello/, 'is said';
     is +(shell("$bin/nytp"))[2] >> 8, 2, 'no name';
     like +(shell("$bin/nytp --version"))[0], qr/^nytp-export /, '--version';
-    like +(shell("$bin/nytp $_ --" . ($_ eq 'prove' ? 'nytp-help' : 'help')))[0], qr/nytp $_/i, "$_ --help" for qw(run prove);
+    like +(shell("$bin/nytp $_ --" . ($_ eq 'prove' ? 'nytp-help' : 'help')))[0], qr/nytp[ -]$_/i, "$_ --help" for qw(run prove ctl);
 };
 
 chdir "/";

@@ -4,7 +4,10 @@
  */
 #include "script.h"
 
-static struct nytp_profile *fold(const char *first, const char *second)
+#include "formats/core/merge_profiles.h"
+#include "formats/core/profile.h"
+
+static struct nytp_profile *merged(const char *first, const char *second)
 {
     struct nytp_error error = {0};
     struct nytp_profile *both[2] = {build(first, 100), build(second, 100)};
@@ -36,11 +39,11 @@ static const struct nytp_sub *sub_named(const struct nytp_profile *p, const char
     "< 1 6 6 L::f\n+ 1 2 8\n-\n> 1 3\n+ 4 1 3\n+ 3 1 21\n< 1 3 3 main::g\n+ 1 1 22\n-\n"       \
     "+ 2 1 4\ns 2 L::f 5 9\ns 1 main::g 20 25\np 2\n"
 
-static void folding(void)
+static void test_merging(void)
 {
-    struct nytp_profile *p = fold(ONE, TWO);
+    struct nytp_profile *p = merged(ONE, TWO);
     ok(p != NULL && p->ticks_per_sec == 10000000 && p->n_processes == 2 && p->n_parts == 2,
-       "two recordings with other clocks fold into one");
+       "two recordings with other clocks merge into one");
     if (p == NULL)
         return;
     const struct nytp_sub *f = sub_named(p, "L::f", "/lib.pm");
@@ -52,8 +55,8 @@ static void folding(void)
     ok(p->spans != NULL && p->n_spans == 4, "both timelines are there");
     nytp_profile_free(p);
 
-    p = fold("@ 1 /a.pl\n@ 2 (eval 1)[/a.pl:3] 1 3\nP 1 0\n+ 5 2 1\np 1\n",
-             "@ 1 /a.pl\n@ 2 (eval 1)[/a.pl:3] 1 3\nP 2 0\n+ 5 2 1\np 2\n");
+    p = merged("@ 1 /a.pl\n@ 2 (eval 1)[/a.pl:3] 1 3\nP 1 0\n+ 5 2 1\np 1\n",
+               "@ 1 /a.pl\n@ 2 (eval 1)[/a.pl:3] 1 3\nP 2 0\n+ 5 2 1\np 2\n");
     ok(p != NULL && p->n_files == 4 && p->files[2].eval_file == 1 && p->files[3].eval_file == 1,
        "files of one name are one file, string evals are not");
     nytp_profile_free(p);
@@ -106,7 +109,7 @@ static void timeline(void)
 
 int main(void)
 {
-    folding();
+    test_merging();
     timeline();
     printf("1..%d\n", n_tests);
     return 0;

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """What the tests with real viewers share."""
 
+import functools
 import pathlib
+import re
 import sys
 
 import pytest
@@ -10,8 +12,53 @@ HERE = pathlib.Path(__file__).resolve().parent
 for folder in (HERE, HERE.parent / "exporters", HERE.parent):
     sys.path.insert(0, str(folder))
 
+import devtools  # noqa: E402
+import exports  # noqa: E402
+import profiles  # noqa: E402
+
 
 def need(missing):
     """Skip, saying what is not installed."""
     if missing:
         pytest.skip("not installed: " + ", ".join(missing))
+
+
+@pytest.fixture(scope="module")
+def browser(export_command, recorder):
+    lacking = devtools.missing()
+    if lacking:
+        pytest.skip("not installed: " + ", ".join(lacking))
+    with devtools.Browser() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """The folder of a profile's report, or with one=True its single file; written once."""
+    @functools.lru_cache(maxsize=None)
+    def write(name, one=False):
+        folder = tmp_path_factory.mktemp(name)
+        out = folder / "report.html" if one else folder
+        code, _, errors = exports.nytp_export("--html", "-o", f"{out}" if one else f"{out}/",
+                                              profiles.profile(name))
+        assert code in (0, 3), errors
+        return out
+    return write
+
+
+@pytest.fixture
+def page(browser):
+    """Opens pages, each in a context of its own, and in the end looks at what they complained of."""
+    opened = []
+
+    def open_page(path, fragment="", **how):
+        one = browser.page(**how)
+        opened.append(one)
+        one.open(f"file://{path}{fragment}")
+        return one
+    yield open_page
+    for one in opened:
+        problems, requests = one.problems, one.requests
+        one.close()
+        assert problems == []
+        assert [url for url in requests if not re.match(r"file:|about:|data:", url)] == []

@@ -189,6 +189,17 @@ class Page:
             look();
         }})""")
 
+    def follow(self, act, expression="true"):
+        """Do what leads to another page, and wait until that is there and the expression true."""
+        self.eval("window.isLeft = true")
+        act()
+        while True:
+            try:
+                return self.until(f"!window.isLeft && document.readyState == 'complete' && ({expression})")
+            except BrowserError as error:
+                if "navigated" not in str(error):     # it was left while it was looked at
+                    raise
+
     def key(self, key, **modifiers):
         codes = {"Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39,
                  "ArrowDown": 40, "Tab": 9, "Backspace": 8, "Home": 36, "End": 35, " ": 32}

@@ -19,7 +19,8 @@ import sys
 import tempfile
 import time
 
-NEEDS = ["kcachegrind", "Xvfb", "xdotool", "import", "dbus-run-session"]
+NEEDS = ["kcachegrind", "Xvfb", "xdotool", "import", "dbus-run-session",
+         "/usr/libexec/at-spi-bus-launcher"]
 CONFIG = "[TipOfDay]\nRunOnStart=false\n\n[GeneralSettings]\nShowPercentage=false\n" \
          "MaxListCount=100000\n"
 
@@ -31,22 +32,13 @@ class ViewerError(Exception):
 def missing():
     """What is not installed, or an empty list."""
     lacking = [name for name in NEEDS if not shutil.which(name)]
-    probe = "import gi; gi.require_version('Atspi', '2.0'); from gi.repository import Atspi"
-    if subprocess.run(["/usr/bin/python3", "-c", probe], capture_output=True,
-                      check=False).returncode:
-        lacking.append("gir1.2-atspi-2.0")
+    if subprocess.run(["/usr/bin/python3", "-c", "from gi.repository import Gio"],
+                      capture_output=True, check=False).returncode:
+        lacking.append("python3-gi")
     return lacking
 
 
-def look(argument, **how):
-    """look_once(), a second time if the window's messages got lost on a busy machine."""
-    try:
-        return look_once(argument, **how)
-    except (ViewerError, subprocess.TimeoutExpired):
-        return look_once(argument, **how)
-
-
-def look_once(argument, subs=(), shot=None, command=None, source_tab=True, timeout=60):
+def look(argument, subs=(), shot=None, command=None, source_tab=True, timeout=150):
     """Open `argument` and return what the window shows. `command` is a shell command whose
     output is piped into KCachegrind's standard input, for an argument of /dev/stdin, or run by
     bash with `$VIEW` as the viewer when it holds that. `subs` are shown one after the other."""
@@ -59,7 +51,8 @@ def look_once(argument, subs=(), shot=None, command=None, source_tab=True, timeo
     # The server picks a free display and writes its number; it dies if the pipe closes before
     # the whole line is read.
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1400x1000x24", "-nolisten", "tcp"],
+        ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1400x1000x24", "-nolisten", "tcp",
+         "-noreset"],
         pass_fds=[write_end], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL)
     os.close(write_end)
@@ -71,7 +64,7 @@ def look_once(argument, subs=(), shot=None, command=None, source_tab=True, timeo
         environment = dict(
             os.environ, HOME=str(home), XDG_CONFIG_HOME=str(home / ".config"),
             XDG_RUNTIME_DIR=str(run), XDG_CACHE_HOME=str(home / ".cache"), LC_ALL="C.UTF-8",
-            QT_QPA_PLATFORM="xcb", QT_LINUX_ACCESSIBILITY_ALWAYS_ON="1", DISPLAY=":" + number)
+            QT_QPA_PLATFORM="xcb", DISPLAY=":" + number)
         job = {"argument": str(argument), "subs": list(subs), "shot": str(shot) if shot else None,
                "command": command, "source_tab": source_tab, "out": str(home / "out.json"),
                "errors": str(home / "errors"), "wait": timeout / 2}
@@ -98,10 +91,8 @@ def number_of(text):
 
 class Window:
     def __init__(self, job):
-        import gi
-        gi.require_version("Atspi", "2.0")
-        from gi.repository import Atspi, GLib
-        self.atspi, self.glib = Atspi, GLib
+        import accessibility
+        self.bus = accessibility.Bus()          # before the viewer, as its head says
         self.job = job
         self.app = None
         with open(job["errors"], "wb") as errors:
@@ -118,84 +109,82 @@ class Window:
             ["bash", "-c", command], stderr=errors, stdout=subprocess.DEVNULL,
             env=dict(os.environ, VIEW=f"kcachegrind {argument}".strip()), start_new_session=True)
 
-    def pump(self, seconds):
-        """Let messages from the bus arrive for a while."""
-        end = time.monotonic() + seconds
+    def until(self, ready, what):
+        """Ask again until that is true, or the viewer has ended, or the patience has."""
+        end = time.monotonic() + self.job["wait"]
         while True:
-            while self.glib.MainContext.default().iteration(False):
-                pass
-            if time.monotonic() >= end:
-                return
-            time.sleep(0.02)
-
-    def until(self, ready, seconds):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self.pump(0.1)
-            try:
-                got = ready()
-            except self.glib.GError:
-                got = None
+            got = ready()
             if got:
                 return got
-        return None
+            if self.viewer.poll() is not None:
+                raise ViewerError(f"{what}: the viewer ended with {self.viewer.returncode}; "
+                                  f"{self.seen()}")
+            if time.monotonic() > end:
+                raise ViewerError(f"{what}: not within {self.job['wait']} s; {self.seen()}")
+            time.sleep(0.02)                    # a window says nowhere that it has been drawn
 
-    def children(self, node):
-        for index in range(node.get_child_count()):
-            child = node.get_child_at_index(index)
-            if child is not None:
-                yield child
+    def seen(self):
+        """For messages: which programs and widgets there are, and what the viewer wrote."""
+        import accessibility
+        running = self.bus.names(self.bus.children(accessibility.ROOT))
+        widgets = [(role, name) for _, role, name in self.bus.widgets(self.app)] if self.app else []
+        errors = pathlib.Path(self.job["errors"]).read_text(errors="replace")
+        return f"running: {running}; shown: {widgets[:40]}; stderr: {errors[-1000:]}"
 
-    def find(self, role, name=None, node=None, deep=True):
-        for child in self.children(node or self.app):
-            if child.get_role_name() == role and (name is None or child.get_name() == name):
-                yield child
-            if deep and child.get_role_name() not in ("tree", "menu bar"):
-                yield from self.find(role, name, child)
+    def settled(self, read):
+        """What is read, once it is the same twice: the viewer fills its tables in several steps,
+        and answers in between."""
+        before = read()
+
+        def is_same():
+            nonlocal before
+            now = read()
+            same, before = now == before, now
+            return same
+        self.until(is_same, "a table that stays as it is")
+        return before
+
+    def find(self, role, name=None, below=None):
+        return [node for node, is_role, is_name in self.bus.widgets(below or self.app)
+                if is_role == role and name in (None, is_name)]
+
+    def labels(self, below=None):
+        return self.bus.names(self.find("label", below=below))
 
     def connect(self):
         def running():
-            desktop = self.atspi.get_desktop(0)
-            for child in self.children(desktop):
-                if child.get_name() == "kcachegrind" and child.get_child_count():
-                    self.app = child
-                    return True
-            return False
-        if not self.until(running, self.job["wait"]):
-            raise ViewerError("the viewer did not come up")
+            self.app = self.bus.application("kcachegrind")
+            return self.app and self.bus.children(self.app)
+        self.until(running, "the viewer's window")
 
     def total_text(self):
-        for label in self.find("label"):
-            if " Total " in label.get_name() or label.get_name().startswith("No profile"):
-                return label.get_name()
-        return None
+        return next((text for text in self.labels()
+                     if text and (" Total " in text or text.startswith("No profile"))), None)
 
     def dialogs(self):
-        return [child.get_name() for child in self.children(self.app)
-                if child.get_role_name() in ("dialog", "alert")]
-
-    def dialog_text(self):
-        return [label.get_name() for child in self.children(self.app)
-                if child.get_role_name() in ("dialog", "alert")
-                for label in self.find("label", node=child)]
+        windows = self.bus.children(self.app)
+        return [node for node, role in zip(windows, self.bus.roles(windows))
+                if role in ("dialog", "alert message")]
 
     def tree(self, *headers):
-        """The table whose column titles hold these, in this order at the end."""
-        for tree in self.find("tree"):
-            titles = [child.get_name() for child in self.children(tree)
-                      if child.get_role_name() == "table column header"]
+        """The table whose column titles hold these, in this order at the end: its node, its cells row
+        by row, and how many there are in a row. Its first children are the titles."""
+        trees = self.find("tree")
+        for node, cells in zip(trees, self.bus.children_of(trees)):
+            head = cells[:20]
+            titles = [name for name, role in zip(self.bus.names(head), self.bus.roles(head))
+                      if role == "column header"]
             if titles[-len(headers):] == list(headers):
-                return tree, titles
-        raise ViewerError(f"no table with {headers}")
+                return node, cells[len(titles):], len(titles)
+        raise ViewerError(f"no table with {headers}; {self.seen()}")
 
     def rows(self, *headers):
-        tree, titles = self.tree(*headers)
-        cells = [child.get_name() for child in self.children(tree)
-                 if child.get_role_name() != "table column header"]
-        width = len(titles)
-        return [cells[start:start + width] for start in range(0, len(cells), width)]
+        _, cells, width = self.tree(*headers)
+        texts = self.bus.names(cells)
+        return [texts[start:start + width] for start in range(0, len(texts), width)]
 
     def functions(self):
+        self.settled(lambda: len(self.tree("Called", "Function", "Location")[1]))
         table = []
         for incl, own, called, name, location in self.rows("Called", "Function", "Location"):
             table.append({"incl": number_of(incl), "self": number_of(own),
@@ -203,56 +192,47 @@ class Window:
         return table
 
     def click(self, node):
-        box = self.atspi.Component.get_extents(node, self.atspi.CoordType.SCREEN)
-        subprocess.run(["xdotool", "mousemove", str(box.x + min(box.width // 2, 20)),
-                        str(box.y + box.height // 2), "click", "1"], check=True)
+        x, y, width, height = self.bus.place(node)
+        subprocess.run(["xdotool", "mousemove", str(x + min(width // 2, 20)),
+                        str(y + height // 2), "click", "1"], check=True)
 
     def select(self, name):
-        search = next(self.find("text", "Search:"))
         # The list is filtered by the text; a long name is found by its head.
-        self.atspi.EditableText.set_text_contents(search, name[:60])
+        head = name[:60]
+        self.bus.set_text(self.find("text", "Search:")[0], head)
 
-        def row():
-            tree, _ = self.tree("Called", "Function", "Location")
-            for cell in self.children(tree):
-                shown = re.sub(r" <cycle \d+>\Z", "", cell.get_name())
-                if cell.get_role_name() == "table cell" and shown == name:
-                    return cell
-            return None
-        self.pump(1.0)
-        cell = self.until(row, 5)
-        if cell is None:
-            raise ViewerError(f"no function {name!r} in the list")
-        self.click(cell)
+        def is_it(text):
+            return text and re.sub(r" <cycle \d+>\Z", "", text) == name
 
-        def shown():
-            return any(re.sub(r" <cycle \d+>\Z", "", label.get_name()) == name
-                       for label in self.find("label"))
-        if not self.until(shown, 5):
-            raise ViewerError(f"{name!r} was not selected")
-        self.pump(0.3)
+        def cell():
+            _, cells, width = self.tree("Called", "Function", "Location")
+            cells = cells[width - 2::width]
+            names = self.bus.names(cells)
+            if not all(text and head in text for text in names):
+                return None                     # is not filtered yet
+            return next((node for node, text in zip(cells, names) if is_it(text)), None)
+        self.click(self.until(cell, f"a function {name!r} in the list"))
+        self.until(lambda: any(map(is_it, self.labels())), f"{name!r} selected")
 
-    def tab(self, name):
-        for page in self.find("page tab", name):
-            self.click(page)
-            self.pump(0.7)
-            return
+    def shown_rows(self, page, *headers):
+        """The rows of the table that is on that page, after a click has brought it to the front."""
+        self.click(self.find("page tab", page)[0])
+        self.until(lambda: self.bus.is_showing(self.tree(*headers)[0]), f"the page {page!r}")
+        return self.settled(lambda: self.rows(*headers))
 
     def describe(self, name):
         self.select(name)
         seen = {}
         for what, title in (("callers", "Caller"), ("callees", "Callee")):
-            self.tab(title + "s")
             seen[what] = [{"cost": number_of(row[0]), "second": number_of(row[2]),
                            "count": number_of(row[4]), "name": row[5]}
-                          for row in self.rows("Count", title)]
+                          for row in self.shown_rows(title + "s", "Count", title)]
         if self.job["source_tab"]:
-            self.tab("Source Code")
             seen["source"] = [{"line": number_of(row[0]), "cost": number_of(row[1]),
                                "second": number_of(row[2]), "text": row[4]}
-                              for row in self.rows("Source")]
-            self.tab("Types")
-            seen["types"] = [row[:4] for row in self.rows("Short", "", "Formula")]
+                              for row in self.shown_rows("Source Code", "Source")]
+            seen["types"] = [row[:4] for row in
+                             self.shown_rows("Types", "Short", "", "Formula")]
         return seen
 
     def read(self):
@@ -263,25 +243,21 @@ class Window:
         subprocess.run("xdotool search --onlyvisible --class kcachegrind"
                        " windowmove 0 0 windowsize 1400 1000", shell=True, check=False,
                        capture_output=True)
-
-        def loaded():
-            return self.dialogs() or (self.total_text() or "").count("Total")
-        self.until(loaded, job["wait"])
-        self.pump(0.5)
-        seen["dialogs"] = self.dialogs()
-        seen["dialog_text"] = self.dialog_text()
-        seen["title"] = next(self.children(self.app)).get_name()
+        self.until(lambda: self.dialogs() or " Total " in (self.total_text() or ""), "a profile")
+        seen["dialogs"] = self.bus.names(self.dialogs())
+        seen["dialog_text"] = [text for node in self.dialogs() for text in self.labels(node)]
+        seen["title"] = self.bus.names(self.bus.children(self.app))[0]
         match = re.search(r"Total (.*) Cost: ([\d\s]+)", self.total_text() or "")
         if match:
             seen["event"], seen["total"] = match[1], number_of(match[2])
-        seen["selected"] = [label.get_name() for label in self.find("label")]
+        seen["selected"] = self.labels()
         seen["functions"] = self.functions()
         for name in job["subs"]:
             seen["subs"][name] = self.describe(name)
         if job["shot"]:
             if job["subs"]:
-                self.tab("Source Code")
-                self.tab("Callees")
+                self.shown_rows("Source Code", "Source")
+                self.shown_rows("Callees", "Count", "Callee")
             subprocess.run(["import", "-window", "root", job["shot"]], check=True)
         return seen
 

@@ -86,7 +86,7 @@ class Server:
              str(self.path)],
             env=environment(self.home), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL, cwd="/")
-        for _ in range(150):
+        for _ in range(600):                    # it says nowhere that it listens
             try:
                 self.get("top")
                 return self

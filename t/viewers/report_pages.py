@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """The HTML report as a reader without our script sees it: tables and flame graph data, read with
-Python's own parsers, so that what a browser shows can be held against them.
+Python's own parsers, so that what a browser shows can be held against them; and what tests ask of
+a browser that shows such a page (a page of devtools.Browser).
 
     table(path, "subs")      -> [{"calls": 3, "excl": 1200, "sub": "main::f", ...}, ...]
     Flame(path)              -> frames, own times, and what each view of them must show
+    drawn(one)               -> where its flame graph is, once that is drawn
+    detail(one)              -> the lines that it says of the frame that is chosen
 """
 
 import collections
+import decimal
 import html.parser
 import json
 
@@ -113,10 +117,39 @@ class Flame:
 
 
 def time_text(nanoseconds):
-    """As the pages print it: three digits and a unit."""
+    """As the script of the pages prints it: three digits and a unit. JavaScript rounds a half up,
+    where Python's format() rounds it to the even digit: 660.5 is "661"."""
     for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns")):
         if abs(nanoseconds) >= size * 0.9995:
             break
     value = nanoseconds / size
     digits = 0 if unit == "ns" or abs(value) >= 99.95 else 1 if abs(value) >= 9.995 else 2
-    return f"{value:.{digits}f}{unit}"
+    last = decimal.Decimal(1).scaleb(-digits)
+    return f"{decimal.Decimal(value).quantize(last, decimal.ROUND_HALF_UP)}{unit}"
+
+
+def main_source(folder):
+    """The page of the program itself."""
+    return next(path for path in folder.glob("*-1-line.html"))
+
+
+def drawn(one):
+    """Wait until the flame graph has been drawn; its place and the height of a row."""
+    one.until("document.querySelector('.flame canvas')?.style.height")
+    return one.eval("(() => { const r = document.querySelector('.flame canvas').getBoundingClientRect();"
+                    " return [r.x, r.y, r.width, r.height]; })()")
+
+
+def frames_drawn(one):
+    """Let the picture catch up with what was pressed."""
+    one.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def detail(one):
+    frames_drawn(one)
+    return one.eval("document.querySelector('.detail').innerText").split("\n")
+
+
+def column(one, box, number):
+    return one.eval(f"[...document.querySelectorAll('#{box} tbody tr')].filter(r => !r.hidden)"
+                    f".map(r => r.cells[{number}].dataset.n ?? r.cells[{number}].innerText)")

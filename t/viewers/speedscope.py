@@ -5,117 +5,86 @@
     seen["title"], seen["alerts"], seen["errors"], seen["exported"], seen["rows"]
 
 speedscope's own command hands a file over as a script that calls loadFileFromBase64(); the script
-written here does the same and then presses Ctrl+S, so that speedscope writes its own file format
-again: "exported" is that, exact numbers, for every format that it imports.
+written here does the same, and when the file is shown Ctrl+S is pressed, so that speedscope writes
+its own file format again: "exported" is that, exact numbers, for every format that it imports.
+One Chromium serves all files.
 """
 
+import atexit
 import base64
-import html
+import functools
 import json
-import os
 import pathlib
-import re
 import shutil
-import signal
-import subprocess
 import tempfile
+
+import devtools
 
 NODE = pathlib.Path(__file__).resolve().parents[1] / ".cache" / "node" / "node_modules"
 PAGE = NODE / "speedscope" / "dist" / "release" / "index.html"
-FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         "--enable-unsafe-swiftshader", "--use-angle=swiftshader", "--window-size=1400,1000"]
+FLAGS = ["--enable-unsafe-swiftshader", "--use-angle=swiftshader"]
 
+# Runs before the page's own scripts.
 HOOKS = """
 (function () {
-  const seen = {title: "", alerts: [], errors: [], exported: null, rows: []};
+  const seen = window.nytpSeen = {alerts: [], errors: [], exported: null};
   const keep = (list, args) => list.push(Array.from(args).map(String).join(" "));
   window.alert = function () { keep(seen.alerts, arguments); };
   console.error = function () { keep(seen.errors, arguments); };
   console.warn = function () { keep(seen.errors, arguments); };
   window.addEventListener("error", event => seen.errors.push(String(event.message)));
   window.addEventListener("unhandledrejection", event => seen.errors.push(String(event.reason)));
-  const show = () => {
-    seen.title = document.title;
-    seen.rows = Array.from(document.querySelectorAll("table tbody tr, table tr"),
-      row => Array.from(row.querySelectorAll("td"), cell => cell.innerText));
-    let out = document.getElementById("nytp-seen");
-    if (!out) {
-      out = document.createElement("pre");
-      out.id = "nytp-seen";
-      out.style.display = "none";
-      document.body.appendChild(out);
-    }
-    out.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(seen))));
-  };
   URL.createObjectURL = function (blob) {
-    blob.text().then(text => { seen.exported = JSON.parse(text); show(); });
+    blob.text().then(text => { seen.exported = JSON.parse(text); });
     return "about:blank#";
   };
   HTMLAnchorElement.prototype.click = function () {};
-  let tries = 0;
-  const wait = () => {
-    show();
-    if (/ - speedscope$/.test(document.title)) {
-      if (EXPORT) {
-        window.dispatchEvent(new KeyboardEvent("keydown",
-          {key: "s", ctrlKey: true, metaKey: true, bubbles: true}));
-      }
-      setTimeout(show, 200);
-    } else if (++tries < 600) {
-      setTimeout(wait, 100);
-    }
-  };
-  setTimeout(wait, 100);
 })();
 """
-
-
-class ViewerError(Exception):
-    pass
+SHOWN = "/ - speedscope$/.test(document.title)"
+FAILED = "nytpSeen.alerts.length || nytpSeen.errors.some(text => /rror|Failed/.test(text))"
+SAVE = """window.dispatchEvent(new KeyboardEvent("keydown",
+    {key: "s", ctrlKey: true, metaKey: true, bubbles: true}))"""
+DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+ROWS = """Array.from(document.querySelectorAll("table tr"),
+    row => Array.from(row.querySelectorAll("td"), cell => cell.innerText))"""
 
 
 def missing():
-    lacking = [name for name in ("chromium", "node") if not shutil.which(name)]
+    lacking = devtools.missing() + ([] if shutil.which("node") else ["node"])
     return lacking + ([] if PAGE.exists() else ["npm speedscope"])
 
 
-def chromium(arguments, timeout=180):
-    home = tempfile.mkdtemp(prefix="nytp-chromium.")
-    try:
-        browser = subprocess.Popen(
-            ["chromium", *FLAGS, f"--user-data-dir={home}/profile", *arguments],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
-            start_new_session=True)
-        try:
-            return browser.communicate(timeout=timeout)[0].decode("utf-8", "replace")
-        except subprocess.TimeoutExpired:
-            os.killpg(browser.pid, signal.SIGKILL)         # it is many processes
-            browser.communicate()
-            raise
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+@functools.lru_cache(maxsize=None)
+def browser():
+    """The Chromium of all tests, ended with them."""
+    running = devtools.Browser(*FLAGS)
+    atexit.register(running.__exit__)
+    return running
 
 
-def look(path, name=None, view=None, shot=None, export=True, budget_ms=30000):
+def look(path, name=None, view=None, shot=None):
+    """What speedscope shows of the file under that name, or with `shot` a picture of it there."""
     path = pathlib.Path(path)
     data = base64.b64encode(path.read_bytes()).decode()
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="nytp-speedscope."))
+    page = browser().page(width=1400, height=1000)
     try:
         script = scratch / "profile.js"
-        script.write_text(HOOKS.replace("EXPORT", json.dumps(bool(export and not shot)))
-                          + f"speedscope.loadFileFromBase64({json.dumps(name or path.name)}, "
+        script.write_text(f"speedscope.loadFileFromBase64({json.dumps(name or path.name)}, "
                           f"{json.dumps(data)});\n")
-        url = f"file://{PAGE}#localProfilePath={script}"
-        if view:
-            url += f"&view={view}"
+        page.call("Page.addScriptToEvaluateOnNewDocument", source=HOOKS)
+        page.open(f"file://{PAGE}#localProfilePath={script}" + (f"&view={view}" if view else ""))
+        page.until(f"{SHOWN} || {FAILED}")
+        page.eval(DRAWN)
         if shot:
-            chromium([f"--screenshot={shot}", f"--virtual-time-budget={budget_ms}", url])
+            page.screenshot(shot)
             return None
-        page = chromium(["--dump-dom", f"--virtual-time-budget={budget_ms}", url])
+        seen = {"rows": page.eval(ROWS)}
+        if page.eval(SHOWN):
+            page.eval(SAVE)
+            page.until(f"nytpSeen.exported || {FAILED}")
+        return {**seen, **page.eval("nytpSeen"), "title": page.eval("document.title")}
     finally:
+        page.close()
         shutil.rmtree(scratch, ignore_errors=True)
-    match = re.search(r'<pre id="nytp-seen"[^>]*>([^<]*)</pre>', page)
-    if not match:
-        raise ViewerError(f"the page says nothing: {page[:500]!r}")
-    return json.loads(base64.b64decode(html.unescape(match[1])))

@@ -3,6 +3,8 @@
 
 import collections
 import json
+import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -14,10 +16,14 @@ PROFILES = ["mixed-calls2", "mixed-calls0", "recurse", "evals", "names", "forks-
             "made-hostile-names", "deep-calls1"]
 
 
+HERE = pathlib.Path(__file__).resolve().parent
+NODE = HERE.parent / ".cache" / "node"
+
+
 @pytest.fixture
 def document(export_command, profile):
-    def read(name):
-        done = subprocess.run([export_command, "--cpuprofile", "-q", profile(name)], check=False,
+    def read(name, *options):
+        done = subprocess.run([export_command, "--cpuprofile", "-q", *options, profile(name)], check=False,
                               capture_output=True)
         assert done.returncode in (0, 3), done.stderr
         return done.stdout, json.loads(done.stdout)
@@ -74,6 +80,68 @@ def test_ticks_at_lines_are_those_of_the_lines(document, totals):
     assert sum(shown.values()) <= sum(self_times(read).values()) + 1
     assert busiest[0].endswith(".pl") or busiest[0].endswith(".pm")
     assert totals("mixed-calls2").lines[busiest].count > 0
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_lines_as_frames_hold_the_same_times(document, name):
+    """What VS Code goes by: it shows a time at the place of a frame, not at positionTicks."""
+    _, plain = document(name)
+    _, read = document(name, "--lines")
+    at_lines = collections.Counter()
+    for node in plain["nodes"]:
+        for tick in node.get("positionTicks", []):
+            at_lines[node["callFrame"]["url"], tick["line"]] += tick["ticks"]
+    frames, parents = collections.Counter(), {}
+    for node in read["nodes"]:
+        parents.update(dict.fromkeys(node.get("children", []), node))
+        if node["callFrame"]["functionName"] == f"line {node['callFrame']['lineNumber'] + 1}":
+            frames[node["callFrame"]["url"], node["callFrame"]["lineNumber"] + 1] += node["hitCount"]
+            assert node["callFrame"]["url"] == parents[node["id"]]["callFrame"]["url"]
+            assert [tick["ticks"] for tick in node["positionTicks"]] == [node["hitCount"]]
+    assert frames.keys() == at_lines.keys() and (frames or name.startswith("made"))
+    n_frames = len(read["nodes"])
+    assert all(abs(frames[place] - at_lines[place]) <= n_frames for place in frames)
+    assert abs(sum(self_times(read).values()) - sum(self_times(plain).values())) <= 1 or name == "made-hostile-names"
+    assert sum(node["hitCount"] for node in read["nodes"]) == sum(self_times(read).values())
+
+
+def devtools_missing():
+    lacking = [] if shutil.which("node") else ["nodejs"]
+    return lacking + [package for package in ("chrome-devtools-frontend", "esbuild")
+                      if not (NODE / "node_modules" / package).exists()]
+
+
+def test_devtools_sees_the_times_of_subs_and_lines(document, export_command, profile, tmp_path):
+    """DevTools' own model, which goes by hitCount and positionTicks and not by samples."""
+    lacking = devtools_missing()
+    if lacking:
+        pytest.skip("not installed: " + ", ".join(lacking))
+    wanted, files = [], []
+    for name in PROFILES:
+        for options in ((), ("--lines",)):
+            text, read = document(name, *options)
+            files.append(tmp_path / f"{len(files)}.cpuprofile")
+            files[-1].write_bytes(text)
+            wanted.append((name, read))
+    done = subprocess.run(["node", HERE / "devtools_profile.mjs", NODE, tmp_path, *files], check=False,
+                          capture_output=True, timeout=60)
+    assert done.returncode == 0 and done.stderr == b"", done.stderr
+    shown = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(shown) == len(wanted)
+    for (name, read), seen in zip(wanted, shown):
+        times = self_times(read)
+        assert seen["total"] * 1000 == pytest.approx(sum(times.values()), rel=1e-4, abs=1), name
+        for sub, time in times.items():
+            assert seen["own"][sub] * 1000 == pytest.approx(time, rel=1e-4, abs=1), (name, sub)
+        # it takes the last sample to have lasted as long as they do on average
+        more = (seen["samples"]) / (seen["samples"] - 1)
+        at_lines = collections.Counter()
+        for node in read["nodes"]:
+            for tick in node.get("positionTicks", []):
+                at_lines[f"{node['callFrame']['url']}:{tick['line']}"] += tick["ticks"]
+        assert seen["lines"].keys() == at_lines.keys() - {key for key in at_lines if key.startswith(":")}
+        for place, time in seen["lines"].items():
+            assert time * 1000 == pytest.approx(at_lines[place] * more, rel=1e-3, abs=1), (name, place)
 
 
 @pytest.mark.parametrize("name", ["mixed-calls2"])

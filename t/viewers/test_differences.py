@@ -87,10 +87,28 @@ def test_flamegraph_takes_both_columns(sides):
     tool = pathlib.Path("/usr/share/perl5/Devel/NYTProf/flamegraph.pl")
     if not tool.exists():
         pytest.skip("not installed: flamegraph.pl of libdevel-nytprof-perl")
-    text = good("--collapsed", "--diff", sides[0], sides[1])
+    text = good("--collapsed", "--weight=statements", "--diff", sides[0], sides[1])
     done = subprocess.run(["perl", str(tool), "--minwidth=0"], input=text, capture_output=True, check=True)
     assert b"Ignored" not in done.stderr
     assert b"main::more" in done.stdout
+
+
+def test_normalized_sides_have_one_sum(sides):
+    """Three runs of the base and one now, as if each side had run equally long."""
+    three = [f"--diff={sides[0]}"] * 3
+    plain, scaled = folded("-q", *three, sides[1]), folded("--normalize", *three, sides[1])
+    before, after = (sum(values[which] for values in plain.values()) for which in (0, 1))
+    assert [sum(values[which] for values in scaled.values()) for which in (0, 1)] == [after, after]
+    for stack, (base, now) in plain.items():
+        shown = scaled.get(stack, (0, 0))
+        assert shown[1] == now and abs(shown[0] - base * after / before) <= len(plain) * 100   # ticks of 100 ns
+    text = good("--flamegraph", "--normalize", *three, sides[1]).decode()
+    assert ", the base scaled to that" in text
+    widths = [float(wide) for wide in re.findall(r'data-base="[\d.]+ ([\d.]+)"', text)]
+    assert max(widths) == 1200
+    document = json.loads(good("--speedscope", "--normalize", *three, sides[1]))
+    new, base, more, less = (one["endValue"] for one in document["profiles"])
+    assert new == base and more == less
 
 
 def test_speedscope_has_four_profiles(sides):

@@ -322,7 +322,8 @@ P
 };
 
 scenario 'fork: frames open in the child begin anew, the overhead counter too' => sub {
-    my $run = run_prog(code => $F . <<'P');
+    plan skip_all => 'two libraries to preload' if sanitized();
+    my $run = run_prog(opts => 'clock=1', env => { stepping_clock() }, code => $F . <<'P');
 f() for 1 .. 2000;
 sub slow { select undef, undef, undef, 0.3; my $pid = fork; exit 0 if !$pid; waitpid $pid, 0; print $pid }
 slow();

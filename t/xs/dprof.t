@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 
+use Config;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Test::More;
@@ -61,14 +62,14 @@ P
 
 scenario 'AUTOLOAD, methods, xsubs, closures' => sub {
     my $run = dprof(code => <<'P');
-package P; our $AUTOLOAD; sub AUTOLOAD { main::c() } sub new { bless {} }
+package P; our $AUTOLOAD; sub AUTOLOAD { main::c() } sub DESTROY { main::c() } sub new { bless {} }
 package main; sub c { 1 }
 P->new->any; P::other(); my $o = P->new; UNIVERSAL::can($o, 'new'); my @s = sort { c() } 2, 1;
 P
     my $p = tmon_in($run);
     is $p->{bad}, '', 'every mark makes sense';
     is $p->{tree} =~ s/P:://gr,
-        'new()AUTOLOAD(c())AUTOLOAD(c())AUTOLOAD(c())new()UNIVERSAL::can()c()AUTOLOAD(c())', 'calls';
+        'new()AUTOLOAD(c())DESTROY(c())AUTOLOAD(c())new()UNIVERSAL::can()c()DESTROY(c())', 'calls';
 };
 
 scenario 'times: processor time where it works, real time where it waits' => sub {
@@ -108,6 +109,24 @@ P
     is join(' ', map { s{.*/}{}r } glob "$run->{dir}/*"), 'prog.pl tmon.out', 'one file';
 };
 
+scenario 'threads: the main one\'s file is whole, whatever the others do' => sub {
+    plan skip_all => 'this perl has no threads' if !$Config{useithreads};
+    my $begin = 'use threads; sub work { my $n = shift; work($n - 1) if $n } sub worker { work(5) for 1 .. 20 } work(3); ';
+    my %ways = (
+        joined   => '$_->join for map { threads->create("worker") } 1 .. 4; worker();',
+        detached => 'my @t = map { threads->create("worker") } 1 .. 4; $_->detach for @t; worker(); select undef, undef, undef, 0.01 while threads->list(threads::running);',
+        running  => 'threads->create(sub { sleep 100 })->detach for 1, 2; worker(); $SIG{__WARN__} = sub { };',
+    );
+    for my $way (sort keys %ways) {
+        my $run = dprof(code => $begin . $ways{$way});
+        is "$run->{signal} $run->{status}", '0 0', "$way: runs to its end";
+        my $p = tmon_in($run);
+        is "$p->{bad} $p->{header}{total_marks}", " $p->{marks}", "$way: a whole file";
+        my $n = () = $p->{tree} =~ /\bwork\(/g;
+        is $n, 4 + 20 * 6, "$way: with the calls of the main thread, and no others";
+    }
+};
+
 scenario 'killed, ended without perl, overwritten' => sub {
     my $run = dprof(code => 'sub g { 1 } sub f { g() for 1 .. 50000; kill KILL => $$ } f();');
     is $run->{signal}, 9, 'killed';
@@ -133,7 +152,7 @@ scenario 'recording begins and ends within the run' => sub {
     my $p = tmon_in(dprof(opts => 'start=no', code => <<'P'));
 sub f { g(); DB::enable_profile(); g() } sub g { 1 } f(); g(); DB::disable_profile(); g();
 P
-    is "$p->{bad} $p->{tree}", ' g()g()DB::disable_profile()', 'what is entered while it is on';
+    is "$p->{bad} $p->{tree}", ' f(g())g()DB::disable_profile()', 'what is open while it is on';
 };
 
 done_testing;

@@ -84,6 +84,24 @@ my @switches = ([], ['-MDevel::NYTProf=file=' . folder() . '/later.out']);
 like run(sub { @{shift @switches} }, 3, 4), qr/ status 0\z/, 'one that is not profiled, then one that is';
 is calls(folder() . '/later.out', 'main::work'), 5, 'the second has its profile';
 
+SKIP: {
+    skip 'one interpreter at a time', 9 if !$Config{useithreads};
+    my @together = ('--together', map { ('-MDevel::NYTProf=file=' . folder() . "/together.$_.out", $program, $_, '--') } @counts);
+    is join("\n", sort split /\n/, run_each(@together)), join("\n", sort split /\n/, $plain),
+        'three interpreters at a time do the same';
+    my %path = ($counts[0] => 'together.11.out', $counts[1] => 'together.12.out.t1', $counts[2] => 'together.13.out.t2');
+    is join(' ', map { s{.*/}{}r } sort glob folder() . '/together*'), join(' ', map { $path{$_} } sort keys %path),
+        'a profile each';
+    for my $n (@counts) {
+        my $path = folder() . "/$path{$n}";
+        is calls($path, 'main::work'), $n + 1, "$n: its calls";
+        is calls($path, 'Guard::DESTROY'), 1, "$n: up to its destruction";
+    }
+    my $same = folder() . '/same.out';
+    run_each('--together', map { ("-MDevel::NYTProf=file=$same", $program, $_, '--') } @counts);
+    is join(' ', map { calls($_, 'main::work') } $same, "$same.t1", "$same.t2"), '12 13 14', 'with one name for all';
+}
+
 # What the interpreters before the last one left behind in memory.
 my $status = put('memory.pl', <<'PERL');
 sub work { return shift }

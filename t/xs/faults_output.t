@@ -76,10 +76,9 @@ scenario 'a symbolic link is followed or kept, its target not replaced by surpri
 
 scenario 'a FIFO is opened in place' => sub {
     my $run = run_prog(code => $CODE, opts => 'file=pipe', timeout => 30,
-        shell => 'mkfifo pipe; cat pipe > copy.out & sleep 0.1');
+        shell => fifo_reader('pipe', 'cat > copy.out'), everyone => 1);
     ran($run, 'FIFO', 0);
     ok -p "$run->{dir}/pipe", 'still a FIFO';
-    select undef, undef, undef, 0.3;
     my $p = profile_in($run, 'copy.out');
     is join('; ', $p ? check_sums($p) : 'nothing'), '', 'the reader has a whole profile';
 };
@@ -90,7 +89,7 @@ scenario 'a FIFO that nobody reads, and one whose reader leaves' => sub {
     ran($run, 'no reader', 1) if !$run->{timeout};
     ok -p "$run->{dir}/pipe", 'still a FIFO';
     $run = run_prog(code => $CODE, opts => 'file=pipe:compress=0', timeout => 20,
-        shell => 'mkfifo pipe; head -c 100 pipe > /dev/null & sleep 0.1');
+        shell => fifo_reader('pipe', 'head -c 100 > /dev/null'));
     ran($run, 'reader left', 1);
 };
 

@@ -135,7 +135,7 @@ P
         my $p = profile_in($run);
         ok $p && stmt_total($p) >= 0, "$opts: what was written can be read";
     }
-    my $run = run_prog(code => $F . <<'P');
+    my $run = run_prog(everyone => 1, code => $F . <<'P');
 use POSIX ();
 f();
 my $child = fork; exit 0 if $child;
@@ -144,7 +144,6 @@ chdir '/'; close STDIN; close STDOUT; close STDERR;
 open STDIN, '<', '/dev/null'; open STDOUT, '>', '/dev/null'; open STDERR, '>', '/dev/null';
 f() for 1 .. 5;
 P
-    select undef, undef, undef, 0.5;
     my @f = profiles($run);
     is scalar(whole(@f)), 3, 'a real daemon: three whole files' or diag "@f";
 };
@@ -227,7 +226,7 @@ scenario 'finishing the profile takes no time from a timer' => sub {
     # the reader sleeps through the first 64 kB, which are all that a FIFO holds, and the timer
     my $run = run_prog(
         opts  => 'file=pipe:compress=0', timeout => 30,
-        shell => 'mkfifo pipe; { sleep 0.8; cat > copy.out; } < pipe & sleep 0.1',
+        shell => fifo_reader('pipe', 'sleep 0.8; cat > copy.out'),
         code  => "use Time::HiRes;\n"
             . "Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), 0.3);\nexit 3;\n"
             . ('#' x 99 . "\n") x 3000,
@@ -248,7 +247,7 @@ scenario 'closed standard descriptors' => sub {
     }
 };
 
-scenario 'threads: the first interpreter is recorded, nothing breaks' => sub {
+scenario 'threads: the profile of the first interpreter is its own' => sub {
     require Config;
     plan skip_all => 'this perl has no threads' if !$Config::Config{useithreads};
     my $run = run_prog(timeout => 60, code => $F . <<'P');
@@ -270,7 +269,7 @@ P
     like join('; ', arc_lines($p)), qr/main::RUNTIME 9 main::f x1/, 'and after they ended';
 };
 
-scenario 'a thread that loads the profiler once more leaves the first interpreter alone' => sub {
+scenario 'a thread that loads the profiler once more goes on in its own profile' => sub {
     require Config;
     plan skip_all => 'this perl has no threads' if !$Config::Config{useithreads};
     for my $how (qw(-d use)) {
@@ -287,6 +286,8 @@ P
         my %calls;
         $calls{ $_->{callee} } += $_->{count} for @{ $p->{arc} };
         is_deeply [@calls{qw(main::f main::h)}], [11, 1], "$how: calls of the first interpreter";
+        my ($again) = grep { $_->{callee} eq 'main::f' } @{ (profile_in($run, 'nytprof.out.t1') || {})->{arc} };
+        is $again->{count}, 5, "$how: calls of the thread";
     }
 };
 

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 # Statements that last longer than the 32 bits of ticks that a record holds: 429 s, or 214 s
-# signed. Nobody waits: sleep() and the clock are those of clock_ahead.c.
+# signed. Nobody waits: sleep() and the clock are those of clock_steps.c.
 
 use strict;
 use warnings;
 
-use Config;
-use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Test::More;
@@ -14,10 +12,6 @@ use Test::More;
 use NYTPTest;
 
 plan skip_all => 'two libraries to preload' if sanitized();
-
-my $AHEAD = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1) . '/clock_ahead.so';
-system $Config{cc}, '-shared', '-fPIC', '-o', $AHEAD, "$FindBin::Bin/clock_ahead.c";
-is $?, 0, 'clock_ahead.c compiles' or BAIL_OUT('no clock to test with');
 
 my $CODE = <<'P';
 sub f {
@@ -60,7 +54,7 @@ my ($stock) = grep { -x } map { "$_/nytprofcsv" } split /:/, $ENV{NYTP_STOCK_BIN
 
 for my $opts ('', 'slowops=0:calls=1', 'leave=0', 'blocks=1:compress=0') {
     scenario "clock=1:$opts" => sub {
-        my $run = run_prog(code => $CODE, opts => "clock=1:$opts", env => { LD_PRELOAD => $AHEAD });
+        my $run = run_prog(code => $CODE, opts => "clock=1:$opts", env => { stepping_clock() });
         is $run->{status}, 0, 'runs' or diag $run->{err};
         my $p = profile_in($run);
         is join('; ', check_sums($p)), '', 'whole';

@@ -37,8 +37,9 @@ them with L<nytprofmerge>, or give them all to L<nytp-export(1)>. Links and othe
 lie there under these names are not written to.
 
 Use C<MaxRequestsPerChild> or stop the server (C<apachectl graceful-stop>) so that children
-end. Virtual hosts with a perl of their own (C<PerlOptions +Parent>) and threaded MPMs are not
-supported.
+end. With a threaded MPM (worker, event) each interpreter of the pool has a profile of its own,
+F</tmp/nytprof.PID.out.PID.tN>, whatever threads of Apache it serves; see L<Devel::NYTProf/THREADS>. Virtual
+hosts with a perl of their own (C<PerlOptions +Parent>) are not supported.
 
 =cut
 

@@ -37,11 +37,13 @@ sub load_object {
 sub parse_options {
     my ($text) = @_;
     my @settings;
-    while ($text =~ /\G ((?:[^\\:]|\\.)*) (?::|\z)/gxs) {
+    # As strings they are compiled when they are needed, which most starts do not.
+    my ($part, $halves, $escaped) = ('\G((?:[^\\\\:]|\\\\.)*)(?::|\z)', '\A((?:[^\\\\=]|\\\\.)*)(?:=(.*))?\z', '\\\\(.)');
+    while ($text =~ /$part/gs) {
         my $setting = $1;
         next if $setting eq '';
-        my ($name, $value) = $setting =~ /\A ((?:[^\\=]|\\.)*) (?:=(.*))? \z/xs;
-        s/\\(.)/$1/gs for grep { defined } $name, $value;
+        my ($name, $value) = $setting =~ /$halves/s;
+        s/$escaped/$1/gs for grep { defined } $name, $value;
         push @settings, [$name, $value];
     }
     return @settings;
@@ -84,8 +86,8 @@ left by whatever means: return, die, last, exit, goto. It reads the clock again.
 builtin runs inside perl's own handler; its destructor lies below what the handler saves and runs
 only if the call dies, so that its time stays its own then, too.
 
-Times are points on one axis of whole 100 ns ticks, from which the profiler's own writing has been
-cut out. For every call
+Times are points on one axis of whole 100 ns ticks, from which the profiler's own writing, and
+what it does at the first sight of a file, a sub, a place or a string eval, have been cut out. For every call
 
     inclusive = exclusive + sum of the inclusive times of the calls that it made
 

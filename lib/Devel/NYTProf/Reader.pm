@@ -154,7 +154,7 @@ sub file_has_been_modified {
 
 The name of the report for a L<Devel::NYTProf::FileInfo>, without directory and suffix. Dies
 without a file. Of a name that is longer than the environment variable C<NYTPROF_FNAME_TRIM> says
-(default 50 characters), what is between the first and the last slash is left out; what is too
+(default 50 characters), three dots stand for what is between the first and the last slash; what is too
 long then is called C<TOOLONG>. The id at the end tells such files apart.
 
 =head2 url_for_file(file [, anchor [, level]]), href_for_file(file [, anchor [, level]])
@@ -174,7 +174,7 @@ sub fname_for_fileinfo {
     $level = $self->current_level if !$level;
     my $longest = $ENV{NYTPROF_FNAME_TRIM} || 50;
     my $name = $file->filename_without_inc;
-    $name =~ s{/.*/}{/}s if length $name > $longest;
+    $name =~ s{/.*/}{/.../}s if length $name > $longest;
     $name = 'TOOLONG' if length $name > $longest;
     return join '-', html_safe_filename($name), $file->fid, $level;
 }

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * A Unix socket by which somebody else steers the recorder: lines in, lines out. The tick
+ * thread (ticks.h) waits on it, so that no system call of the program is interrupted and an
+ * answer comes while the program sleeps; what is to be done waits for the program's next safe
+ * point.
+ *
+ * Who connects is greeted with "nytp PID". A line of a command and maybe a name follows, and
+ * the answer is a line that begins with "ok", "error" or, for `status`, tells how things stand.
+ */
+#ifndef NYTP_CONTROL_SOCKET_H
+#define NYTP_CONTROL_SOCKET_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum nytp_command {
+    NYTP_COMMAND_NONE,
+    NYTP_COMMAND_ON,
+    NYTP_COMMAND_OFF,
+    NYTP_COMMAND_CHECKPOINT,
+    NYTP_COMMAND_ROTATE,
+};
+
+enum {
+    NYTP_CONTROL_LINE = 512, /* the longest, with its end */
+};
+
+/* Who obeys: an interpreter of the process. What is not said to be the tick thread's is read
+ * there and written in the interpreter's own. */
+struct nytp_control_target {
+    void *interpreter;                /* that is asked to a safe point */
+    const int *state;                 /* an enum nytp_state, for `status` */
+    unsigned thread;                  /* its number; 0: the first */
+    char files[2][NYTP_CONTROL_LINE]; /* two, so that one is always whole */
+    atomic_uint file_at;
+    char answer[NYTP_CONTROL_LINE];
+    atomic_uint obeyed; /* the number of the last command that it did */
+    struct nytp_control_target *next;
+};
+
+/* Add an interpreter: it obeys what is asked from now on, not what was asked before. The target
+ * stays the caller's, who removes it before freeing it. */
+void nytp_control_add_target(struct nytp_control_target *target);
+void nytp_control_remove_target(struct nytp_control_target *target);
+
+/* In the child of a fork there is only this one; NULL: none. */
+void nytp_control_forked(struct nytp_control_target *only);
+
+/* Make the socket, for this user and root only, and listen. What is at `path` stays, unless it
+ * is a socket of ours that nobody listens to any more. False: `error` says why. */
+bool nytp_control_listen(const char *path, char *error, size_t size);
+
+/* The newest command, if this one has not obeyed it, with its name or "" in `name`;
+ * NYTP_COMMAND_NONE: there is nothing to do. *number tells it from others. */
+enum nytp_command nytp_control_command(const struct nytp_control_target *target,
+                                       char name[NYTP_CONTROL_LINE], unsigned *number);
+
+/* Command `number` has been obeyed: one line, without its end. */
+void nytp_control_answer(struct nytp_control_target *target, unsigned number, const char *line);
+
+/* All are to do this, as if it had come by the socket. Nothing while a command waits. */
+void nytp_control_ask_all(enum nytp_command what);
+
+/* The profile's name, for `status`. */
+void nytp_control_tell_file(struct nytp_control_target *target, const char *path);
+
+/* No more; `path` is removed if this process made it. Nothing if there is no socket. */
+void nytp_control_close(void);
+
+#endif

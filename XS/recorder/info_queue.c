@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The subs that the stream does not describe yet; see info_queue.h.
+ */
+#include "info_queue.h"
+
+#include "state.h"
+
+void nytp_info_queue_add(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
+{
+    struct nytp_rec_info_queue *const queue = &rec->info_queue;
+    if (sub->is_queued)
+        return;
+    if (queue->n >= queue->size) {
+        queue->size = queue->size == 0 ? 256 : queue->size * 2;
+        Renew(queue->all, queue->size, struct nytp_rec_sub *);
+    }
+    queue->all[queue->n++] = sub;
+    sub->is_queued = true;
+}
+
+void nytp_info_queue_add_all(struct nytp_recorder *rec)
+{
+    for (uint32_t i = 1; i <= rec->subs.n; i++)
+        nytp_info_queue_add(rec, rec->subs.all[i]);
+}
+
+void nytp_info_queue_filter(struct nytp_recorder *rec,
+                            bool (*stays)(struct nytp_recorder *rec, struct nytp_rec_sub *sub))
+{
+    struct nytp_rec_info_queue *const queue = &rec->info_queue;
+    size_t kept = 0;
+    for (size_t i = 0; i < queue->n; i++) {
+        struct nytp_rec_sub *const sub = queue->all[i];
+        sub->is_queued = stays(rec, sub);
+        if (sub->is_queued)
+            queue->all[kept++] = sub;
+    }
+    queue->n = queue->n_seen = kept;
+}
+
+bool nytp_info_queue_has_new(const struct nytp_recorder *rec)
+{
+    return rec->info_queue.n != rec->info_queue.n_seen;
+}
+
+void nytp_info_queue_free(struct nytp_recorder *rec)
+{
+    Safefree(rec->info_queue.all);
+}

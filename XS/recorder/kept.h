@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Profiles that rotate has finished, of which only the last few stay (option keep=).
+ */
+#ifndef NYTP_KEPT_H
+#define NYTP_KEPT_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct nytp_recorder;
+
+/* A profile that rotate has finished. */
+struct nytp_kept_file {
+    char *path; /* owned */
+    dev_t dev;
+    ino_t ino;
+};
+
+/* The part of the state that kept.c writes. */
+struct nytp_rec_kept {
+    struct nytp_kept_file *files; /* a ring of options.keep; NULL: none yet */
+    uint32_t n;                   /* that came into it */
+};
+
+/* The file that is open is about to be finished by rotate: remember it, and remove the one that
+ * is too many by that, if it is still the file that was written here. errno may change. */
+void nytp_kept_add(struct nytp_recorder *rec);
+
+/* The process is a child of the one whose files these are. */
+void nytp_kept_forget(struct nytp_recorder *rec);
+
+#endif

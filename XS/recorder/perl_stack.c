@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * perl's own stack of open sub calls; see perl_stack.h. Contexts above si_cxix are left alone:
+ * they hold what earlier calls left there, and statements that may be freed.
+ */
+#include "perl_stack.h"
+
+void nytp_perl_stack_begin(pTHX_ struct nytp_perl_stack *walk)
+{
+    walk->si = PL_curstackinfo;
+    walk->index = cxstack_ix;
+}
+
+/* While a sub is left its context stays for a moment without a CV (inline.h, cx_popsub). */
+static bool is_call(const PERL_CONTEXT *cx)
+{
+    return CxTYPE(cx) == CXt_SUB && !(cx->cx_type & CXp_SUB_RE_FAKE) && cx->blk_sub.cv != NULL;
+}
+
+bool nytp_perl_stack_next(struct nytp_perl_stack *walk, struct nytp_perl_call *call)
+{
+    for (; walk->si != NULL; walk->si = walk->si->si_prev,
+                             walk->index = walk->si == NULL ? -1 : walk->si->si_cxix) {
+        while (walk->index >= 0) {
+            const I32 index = walk->index--;
+            const PERL_CONTEXT *const cx = &walk->si->si_cxstack[index];
+            if (!is_call(cx))
+                continue;
+            *call = (struct nytp_perl_call){
+                .cv = cx->blk_sub.cv,
+                .site = cx->blk_oldcop,
+                .si = walk->si,
+                .index = index,
+                .is_multicall = CxMULTICALL(cx) != 0,
+            };
+            return true;
+        }
+    }
+    return false;
+}
+
+#if PERL_VERSION < 24
+/* Before 5.24 a context keeps no pad of its caller: it is that of the code around, whose depth
+ * of recursion is one more than when it was entered. NULL: none of its own. */
+static const PAD *pad_of_context(const PERL_CONTEXT *cx)
+{
+    const CV *cv = NULL;
+    I32 depth = 1;
+    if (CxTYPE(cx) == CXt_SUB) {
+        cv = cx->blk_sub.cv;
+        depth = cx->blk_sub.olddepth + 1;
+    } else if (CxTYPE(cx) == CXt_FORMAT) {
+        cv = cx->blk_format.cv;
+    } else if (CxTYPE(cx) == CXt_EVAL && CxREALEVAL(cx)) {
+        cv = cx->blk_eval.cv;
+    }
+    return cv == NULL || CvPADLIST(cv) == NULL || PadlistMAX(CvPADLIST(cv)) < depth
+               ? NULL
+               : PadlistARRAY(CvPADLIST(cv))[depth];
+}
+
+const PAD *nytp_perl_call_pad_below(pTHX_ const struct nytp_perl_call *call)
+{
+    I32 index = call->index - 1;
+    for (const PERL_SI *si = call->si; si != NULL;
+         si = si->si_prev, index = si == NULL ? -1 : si->si_cxix) {
+        for (; index >= 0; index--) {
+            const PAD *const pad = pad_of_context(&si->si_cxstack[index]);
+            if (pad != NULL)
+                return pad;
+        }
+    }
+    return PL_main_cv == NULL || CvPADLIST(PL_main_cv) == NULL
+               ? NULL
+               : PadlistARRAY(CvPADLIST(PL_main_cv))[1];
+}
+#else
+const PAD *nytp_perl_call_pad_below(pTHX_ const struct nytp_perl_call *call)
+{
+    PERL_UNUSED_CONTEXT;
+    return call->si->si_cxstack[call->index].blk_sub.prevcomppad;
+}
+#endif
+
+bool nytp_perl_call_is_open(pTHX_ const struct nytp_perl_call *call)
+{
+    const PERL_SI *si = PL_curstackinfo;
+    while (si != NULL && si != call->si)
+        si = si->si_prev;
+    if (si == NULL || si->si_cxix < call->index)
+        return false;
+    const PERL_CONTEXT *const cx = &si->si_cxstack[call->index];
+    return is_call(cx) && cx->blk_sub.cv == call->cv;
+}

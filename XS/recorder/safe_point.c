@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * perl's safe points; see safe_point.h.
+ *
+ * perl calls PL_signalhook there (5.14 and up), which threads::shared redirects, too: whoever
+ * is below us has to be called.
+ */
+#include "safe_point.h"
+
+_Atomic unsigned nytp_safe_point_asks;
+
+static nytp_at_safe_point_fn *askers[NYTP_N_ASKERS];
+static despatch_signals_proc_t below;
+static const void *began; /* the interpreter whose PL_signalhook leads to us; NULL: none */
+
+/* perl makes the table of its signals when the program first speaks of %SIG, and the function
+ * that looks into it takes it for granted (mg.c, despatch_signals). */
+static void go_below(pTHX)
+{
+    if (PL_psig_pend == NULL && below == Perl_despatch_signals)
+        PL_sig_pending = 0;
+    else
+        below(aTHX);
+}
+
+static void at_safe_point(pTHX)
+{
+    const unsigned asks = nytp_safe_point_asks;
+    for (int i = 0; i < NYTP_N_ASKERS; i++)
+        if (askers[i] != NULL)
+            askers[i](aTHX);
+    go_below(aTHX);
+    if (nytp_safe_point_asks != asks)
+        PL_sig_pending = 1; /* asked for while we were here: perl has just forgotten it */
+}
+
+void nytp_safe_point_set(enum nytp_asker asker, nytp_at_safe_point_fn *call)
+{
+    askers[asker] = call;
+}
+
+/* A thread's interpreter is a clone, and calls what its maker called: where that is another's
+ * function that came after us, as threads::shared's does, it leads to us all the same. */
+static bool leads_to_us(pTHX)
+{
+    PERL_UNUSED_CONTEXT;
+    return PL_signalhook == at_safe_point ||
+           (below != NULL && PL_signalhook != below && PL_signalhook != Perl_despatch_signals);
+}
+
+void nytp_safe_point_begin(pTHX)
+{
+    if (began == NYTP_THX || leads_to_us(aTHX))
+        return;
+    below = PL_signalhook;
+    if (PL_psig_pend == NULL && below != Perl_despatch_signals)
+        gv_fetchpvs("SIG", GV_ADD | GV_NOTQUAL, SVt_PVHV); /* makes the table */
+    PL_signalhook = at_safe_point;
+    began = NYTP_THX;
+}
+
+/* Without MULTIPLICITY the next interpreter has the same variable: where somebody has put
+ * himself before us, we stay. */
+void nytp_safe_point_end(pTHX)
+{
+    if (PL_signalhook == at_safe_point)
+        PL_signalhook = below;
+#ifndef MULTIPLICITY
+    else
+        return;
+#endif
+    if (began == NYTP_THX)
+        began = NULL;
+}

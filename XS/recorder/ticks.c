@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Ticks; see ticks.h.
+ *
+ * What the thread and the program share is under a lock that the thread only ever tries: while
+ * somebody else holds it, a tick is left out. The others spin, for the thread holds it for less
+ * than a microsecond, or while it answers a descriptor.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "ticks.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+enum {
+    LONGEST_POLL_NS = 200000000, /* poll() cannot be woken: changes are noticed after that */
+};
+
+struct credentials {
+    uid_t uid, euid;
+    gid_t gid, egid;
+};
+
+static struct {
+    atomic_flag lock;
+    struct nytp_ring *rings;
+    struct nytp_tick_watch *watch;
+    _Atomic uint32_t period_us;
+    _Atomic bool stops;
+    _Atomic uint32_t wakes; /* counts what a waiting thread is to take notice of */
+    struct nytp_raw_thread thread;
+    struct credentials credentials; /* of the thread */
+} ticks = {.lock = ATOMIC_FLAG_INIT};
+
+/* ---- in the thread ---- */
+
+NYTP_RAW_CODE static bool try_lock(void)
+{
+    return !atomic_flag_test_and_set_explicit(&ticks.lock, memory_order_acquire);
+}
+
+NYTP_RAW_CODE static void unlock(void)
+{
+    atomic_flag_clear_explicit(&ticks.lock, memory_order_release);
+}
+
+NYTP_RAW_CODE static uint64_t raw_now(const struct nytp_ring *ring)
+{
+#if defined(__x86_64__)
+    if (ring->is_tsc)
+        return __rdtsc();
+#endif
+    return nytp_raw_clock_ns(ring->clock);
+}
+
+/* One tick for one ring. As long as the program shows the same words (it sleeps, or runs one
+ * long op), the newest entry is counted up instead of a new one being taken; so it is when the
+ * ring is full. */
+NYTP_RAW_CODE static void look(struct nytp_ring *ring)
+{
+    const void *seen[NYTP_TICK_WORDS];
+    const uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    const uint32_t n = head - atomic_load_explicit(&ring->tail, memory_order_acquire);
+    struct nytp_tick *tick = &ring->ticks[(head - 1) % NYTP_TICKS_IN_RING];
+    bool is_same = n > 0;
+    for (int i = 0; i < NYTP_TICK_WORDS; i++) {
+        seen[i] = *ring->look_at[i];
+        is_same = is_same && seen[i] == tick->words[i];
+    }
+    const bool is_new = !is_same && n < NYTP_TICKS_IN_RING;
+    if (is_new) {
+        tick = &ring->ticks[head % NYTP_TICKS_IN_RING];
+        for (int i = 0; i < NYTP_TICK_WORDS; i++)
+            tick->words[i] = seen[i];
+        tick->copy.n_calls = -1;
+        if (ring->copy != NULL)
+            ring->copy(ring, tick);
+        atomic_store_explicit(&tick->n, 0, memory_order_relaxed);
+    }
+    atomic_store_explicit(&tick->cpu_ns, nytp_raw_clock_ns(ring->cpu_clock),
+                          memory_order_relaxed);
+    atomic_store_explicit(&tick->raw, raw_now(ring), memory_order_relaxed);
+    atomic_fetch_add_explicit(&tick->n, 1, memory_order_relaxed);
+    if (is_new)
+        atomic_store_explicit(&ring->head, head + 1, memory_order_release);
+    atomic_fetch_add_explicit(&ring->n_ticks, 1, memory_order_relaxed);
+    *ring->asked = 1;
+}
+
+NYTP_RAW_CODE static void tick_all(void)
+{
+    if (!try_lock())
+        return;
+    for (struct nytp_ring *ring = ticks.rings; ring != NULL; ring = ring->next)
+        look(ring);
+    unlock();
+}
+
+/* What is waited for, copied so that it may be changed meanwhile. */
+struct wait {
+    struct nytp_tick_watch *watch; /* NULL: no descriptors */
+    struct pollfd fds[NYTP_TICK_FDS];
+    unsigned n;
+    uint64_t until_ns;
+    uint64_t again_ns; /* stays when a tick comes in between; UINT64_MAX: not asked for */
+};
+
+NYTP_RAW_CODE static void prepare_wait(struct wait *wait, uint64_t now_ns, uint64_t until_ns)
+{
+    const uint64_t planned_ns = wait->again_ns;
+    wait->until_ns = until_ns;
+    wait->again_ns = UINT64_MAX;
+    wait->watch = NULL;
+    if (!try_lock()) {
+        wait->again_ns = planned_ns;
+        wait->until_ns = now_ns; /* and try again */
+        return;
+    }
+    if (ticks.watch != NULL) {
+        wait->watch = ticks.watch;
+        wait->n = ticks.watch->n;
+        for (unsigned i = 0; i < wait->n; i++) {
+            wait->fds[i].fd = ticks.watch->fds[i].fd;
+            wait->fds[i].events = ticks.watch->fds[i].events;
+            wait->fds[i].revents = 0;
+        }
+        if (ticks.watch->again_ms > 0)
+            wait->again_ns = planned_ns != UINT64_MAX
+                                 ? planned_ns
+                                 : now_ns + (uint64_t)ticks.watch->again_ms * 1000000;
+    }
+    unlock();
+}
+
+NYTP_RAW_CODE static void answer(struct wait *wait)
+{
+    if (!try_lock())
+        return; /* what is ready stays so */
+    if (ticks.watch == wait->watch) {
+        for (unsigned i = 0; i < wait->n; i++)
+            wait->watch->fds[i].revents = wait->fds[i].revents;
+        wait->watch->on_ready(wait->watch);
+        wait->again_ns = UINT64_MAX;
+    }
+    unlock();
+}
+
+NYTP_RAW_CODE static void wait_for_descriptors(struct wait *wait, uint64_t now_ns)
+{
+    uint64_t ns = LONGEST_POLL_NS;
+    if (wait->until_ns < now_ns + ns)
+        ns = wait->until_ns <= now_ns ? 0 : wait->until_ns - now_ns;
+    if (wait->again_ns < now_ns + ns)
+        ns = wait->again_ns <= now_ns ? 0 : wait->again_ns - now_ns;
+    const int n_ready = nytp_raw_poll(wait->fds, wait->n, ns);
+    const bool is_again =
+        wait->again_ns != UINT64_MAX && nytp_raw_clock_ns(CLOCK_MONOTONIC) >= wait->again_ns;
+    if (n_ready > 0 || is_again)
+        answer(wait);
+}
+
+NYTP_RAW_CODE static int run(void *unused)
+{
+    uint64_t next_ns = 0;
+    struct wait wait;
+    wait.again_ns = UINT64_MAX;
+    (void)unused;
+    nytp_raw_name_thread("nytp-ticks");
+    while (!ticks.stops) {
+        const uint32_t seen = ticks.wakes;
+        const uint64_t period_ns = (uint64_t)ticks.period_us * 1000;
+        const uint64_t now_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
+        const bool is_due = period_ns > 0 && next_ns != 0 && now_ns >= next_ns;
+        if (is_due)
+            tick_all();
+        if (period_ns == 0)
+            next_ns = 0;
+        else if (is_due && next_ns + period_ns > now_ns)
+            next_ns += period_ns;
+        else if (is_due || next_ns == 0 || next_ns > now_ns + period_ns)
+            next_ns = now_ns + period_ns; /* the first; late; or they come faster now */
+        prepare_wait(&wait, now_ns, period_ns == 0 ? UINT64_MAX : next_ns);
+        if (wait.watch != NULL)
+            wait_for_descriptors(&wait, now_ns);
+        else if (wait.until_ns > now_ns)
+            nytp_raw_wait(&ticks.wakes, seen, wait.until_ns);
+    }
+    return 0;
+}
+
+/* ---- in the program ---- */
+
+static void lock(void)
+{
+    while (!try_lock())
+        sched_yield();
+}
+
+static struct credentials credentials_now(void)
+{
+    struct credentials now;
+#ifdef __linux__
+    uid_t saved_uid;
+    gid_t saved_gid;
+    getresuid(&now.uid, &now.euid, &saved_uid);
+    getresgid(&now.gid, &now.egid, &saved_gid);
+#else
+    now = (struct credentials){getuid(), geteuid(), getgid(), getegid()};
+#endif
+    return now;
+}
+
+/* A thread that is left with more rights than the process gave up is none to have there. */
+static bool is_setuid(void)
+{
+#ifdef __linux__
+    return getauxval(AT_SECURE) != 0;
+#else
+    return getuid() != geteuid() || getgid() != getegid();
+#endif
+}
+
+static bool start(char *error, size_t size)
+{
+    if (is_setuid()) {
+        snprintf(error, size, "the program is set-user-ID or has capabilities");
+        return false;
+    }
+    ticks.stops = false;
+    ticks.credentials = credentials_now();
+    if (nytp_raw_thread_start(&ticks.thread, run, NULL))
+        return true;
+    snprintf(error, size, "no thread can be started: %s", strerror(errno));
+    return false;
+}
+
+static void stop(void)
+{
+    ticks.stops = true;
+    nytp_raw_wake(&ticks.wakes);
+    nytp_raw_thread_join(&ticks.thread);
+}
+
+bool nytp_ticks_run(char *error, size_t size)
+{
+    const bool is_wanted = ticks.rings != NULL || ticks.watch != NULL;
+    return !is_wanted || ticks.thread.is_running || start(error, size);
+}
+
+void nytp_ticks_set_period(uint32_t us)
+{
+    ticks.period_us = us;
+    nytp_raw_wake(&ticks.wakes);
+}
+
+uint32_t nytp_ticks_period(void)
+{
+    return ticks.period_us;
+}
+
+bool nytp_ticks_add(struct nytp_ring *ring, char *error, size_t size)
+{
+    lock();
+    ring->head = ring->tail = 0;
+    ring->next = ticks.rings;
+    ticks.rings = ring;
+    unlock();
+    if (nytp_ticks_run(error, size))
+        return true;
+    nytp_ticks_remove(ring);
+    return false;
+}
+
+static void stop_if_idle(void)
+{
+    if (ticks.rings == NULL && ticks.watch == NULL && ticks.thread.is_running)
+        stop();
+}
+
+void nytp_ticks_remove(struct nytp_ring *ring)
+{
+    lock();
+    struct nytp_ring **at = &ticks.rings;
+    while (*at != NULL && *at != ring)
+        at = &(*at)->next;
+    if (*at != NULL)
+        *at = ring->next;
+    unlock();
+    stop_if_idle();
+}
+
+bool nytp_ticks_watch(struct nytp_tick_watch *watch, char *error, size_t size)
+{
+    lock();
+    ticks.watch = watch;
+    unlock();
+    nytp_raw_wake(&ticks.wakes);
+    if (watch == NULL)
+        stop_if_idle();
+    else if (!nytp_ticks_run(error, size))
+        return nytp_ticks_watch(NULL, error, size) && false;
+    return true;
+}
+
+void nytp_ticks_hold(void)
+{
+    lock();
+}
+
+void nytp_ticks_let_go(void)
+{
+    unlock();
+}
+
+void nytp_ticks_forked(void)
+{
+    unlock();
+    nytp_raw_thread_forget(&ticks.thread);
+    for (struct nytp_ring *ring = ticks.rings; ring != NULL; ring = ring->next)
+        ring->tail = ring->head;
+}
+
+void nytp_ticks_follow_credentials(void)
+{
+    char error[100];
+    const struct credentials now = credentials_now(), *const then = &ticks.credentials;
+    if (!ticks.thread.is_running || (now.uid == then->uid && now.euid == then->euid &&
+                                     now.gid == then->gid && now.egid == then->egid))
+        return;
+    stop();
+    start(error, sizeof error);
+}

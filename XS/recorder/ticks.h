@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Ticks: a thread of the process's own looks at a program from time to time without touching
+ * it.
+ *
+ * At a tick it copies a few words that show what the program is doing, with the time and the
+ * processor time, into a ring that the program's thread empties when it next comes to a safe
+ * point. No signal is sent, so no system call of the program is ever interrupted; nothing that
+ * the words point to is looked at.
+ *
+ * There is one such thread in a process (raw_thread.h), however many rings it fills. It waits
+ * for descriptors, too, if somebody wants that.
+ */
+#ifndef NYTP_TICKS_H
+#define NYTP_TICKS_H
+
+#include "raw_thread.h"
+
+#include <poll.h>
+
+enum {
+    NYTP_TICKS_IN_RING = 256, /* a power of two */
+    NYTP_TICK_WORDS = 3,
+    NYTP_TICK_CALLS = 12,
+    NYTP_TICK_FDS = 8,
+};
+
+/* A call that was open, copied from the program's stack. */
+struct nytp_tick_call {
+    const void *code, *site; /* what was called, and from which statement */
+    int32_t index;           /* its place on the stack */
+    int32_t depth;           /* of recursion, from 1; 0: not a sub but a file or string eval */
+};
+
+/* What a ring's owner lets the tick thread copy of the stacks that the program works with. It
+ * is a moment later than the words, and each part may be half of what was before and half of
+ * what came after: nothing of it is to be believed without a check. */
+struct nytp_tick_copy {
+    int n_calls;       /* outermost first; -1: nothing could be copied */
+    const void *stack; /* that they lie on */
+    int stack_type;
+    int32_t lowest;         /* calls at lower places of the stack were not looked at */
+    const void *op_handler; /* of the operation in progress */
+    unsigned op_type;
+    const void *callee; /* what the operation calls, if it does */
+    struct nytp_tick_call calls[NYTP_TICK_CALLS];
+};
+
+/* What was seen, and until when it stayed so. */
+struct nytp_tick {
+    _Atomic uint64_t raw;    /* of the ring's clock, at the last tick that saw this */
+    _Atomic uint64_t cpu_ns; /* processor time of the thread that is looked at */
+    const void *words[NYTP_TICK_WORDS];
+    _Atomic uint32_t n; /* ticks that saw this */
+    struct nytp_tick_copy copy;
+};
+
+struct nytp_ring;
+
+/* Ticks of one interpreter, from the tick thread to the interpreter's own. */
+struct nytp_ring {
+    /* Set before nytp_ticks_add(). */
+    const void *const volatile *look_at[NYTP_TICK_WORDS]; /* read at each tick */
+    volatile int *asked;                                  /* becomes 1 with each tick */
+    /* Called in the thread, under the rules of raw_thread.h, when the words are others than
+     * before; NULL: not. */
+    void (*copy)(const struct nytp_ring *ring, struct nytp_tick *tick);
+    void *interpreter; /* these two are for `copy` */
+    const void *home;
+    bool is_tsc; /* `raw` is the time stamp counter, else nanoseconds of `clock` */
+    clockid_t clock;
+    _Atomic clockid_t cpu_clock; /* of the thread that runs it; may be changed at any time */
+
+    _Atomic uint32_t head, tail; /* ticks put, ticks taken */
+    _Atomic uint64_t n_ticks;
+    struct nytp_ring *next; /* of all rings */
+    struct nytp_tick ticks[NYTP_TICKS_IN_RING];
+};
+
+/* From now on the ring is filled. Starts the thread if it does not run; false if it cannot be
+ * had, and the ring is not added. `error` is what there is to say then. */
+bool nytp_ticks_add(struct nytp_ring *ring, char *error, size_t size);
+
+/* The ring is not touched any more. Without any ring or watch the thread is ended. */
+void nytp_ticks_remove(struct nytp_ring *ring);
+
+/* From one tick to the next; 0: no ticks. For all rings. */
+void nytp_ticks_set_period(uint32_t us);
+uint32_t nytp_ticks_period(void);
+
+/* In the interpreter's thread: the oldest tick that was not taken yet; NULL: none. It stays
+ * valid until nytp_tick_taken(). */
+static inline struct nytp_tick *nytp_tick_next(struct nytp_ring *ring)
+{
+    const uint32_t tail = ring->tail;
+    return tail == ring->head ? NULL : &ring->ticks[tail % NYTP_TICKS_IN_RING];
+}
+
+static inline void nytp_tick_taken(struct nytp_ring *ring)
+{
+    ring->tail++;
+}
+
+/* Descriptors that the thread waits for as well. */
+struct nytp_tick_watch {
+    struct pollfd fds[NYTP_TICK_FDS];
+    unsigned n;
+    uint32_t again_ms; /* on_ready() is called after that time, too; 0: not */
+    /* Runs in the thread, under the rules of raw_thread.h, when some descriptor is ready; with
+     * fds[].revents as poll() gives them. It does not wait, and may change all of the above. It
+     * must not call what is declared here. */
+    void (*on_ready)(struct nytp_tick_watch *watch);
+};
+
+/* Watch, one at a time; NULL: no more, when this returns on_ready() does not run. Something
+ * that becomes ready, a socket that is shut down, say, lets the thread take notice at once.
+ * False as for nytp_ticks_add(). */
+bool nytp_ticks_watch(struct nytp_tick_watch *watch, char *error, size_t size);
+
+/* Between these two on_ready() does not run, so that what it looks at can be changed. */
+void nytp_ticks_hold(void);
+void nytp_ticks_let_go(void);
+
+/* In the child, from the handler of a fork: the thread stayed behind. What was put into the
+ * rings is forgotten. nytp_ticks_run() starts it again. */
+void nytp_ticks_forked(void);
+
+/* Start the thread if something is wanted of it and it does not run. Cheap if it does. */
+bool nytp_ticks_run(char *error, size_t size);
+
+/* The thread has the user and groups that the process had when it was started: if these have
+ * changed since, start another. Two system calls. */
+void nytp_ticks_follow_credentials(void);
+
+#endif

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+#
+# Completion of nytp-ctl for bash: a process of this user or a socket, then a command.
+
+_nytp_ctl() {
+    local cur=${COMP_WORDS[COMP_CWORD]} words= n=0 i
+    COMPREPLY=()
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        [[ ${COMP_WORDS[i]} == -* ]] || n=$((n + 1))
+    done
+    if [[ $cur == -* ]]; then
+        words="--seconds --wait --help --version"
+    elif [[ $n == 0 ]]; then
+        words=$(for i in /proc/[0-9]*; do [[ -O $i ]] && echo "${i#/proc/}"; done)
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+    elif [[ $n == 1 ]]; then
+        words="on off checkpoint rotate status"
+    elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == rotate ]]; then
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+    fi
+    if [[ -n $words ]]; then
+        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$words" -- "$cur")
+    fi
+}
+complete -F _nytp_ctl nytp-ctl

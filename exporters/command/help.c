@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What --help and --list-formats print; see options.h. Both are made from the tables of
+ * options and exporters, so that they cannot go out of date.
+ */
+#include "option_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HELP_COLUMN 26
+
+static void put_row(struct nytp_out *out, const char *left, const char *right)
+{
+    const size_t len = strlen(left);
+    nytp_printf(out, "  %s%*s%s\n", left, len < HELP_COLUMN ? (int)(HELP_COLUMN - len) : 1, "",
+                right);
+}
+
+static void put_option(struct nytp_out *out, const struct nytp_option *option)
+{
+    char left[80];
+    snprintf(left, sizeof left, "%s%c%s--%s%s%s", option->letter != 0 ? "-" : "",
+             option->letter != 0 ? option->letter : ' ', option->letter != 0 ? ", " : "   ",
+             option->name,
+             nytp_has_optional_value(option) || option->value[0] == '\0' ? "" : " ",
+             option->value);
+    put_row(out, left, option->help);
+}
+
+void nytp_cli_put_help(struct nytp_out *out)
+{
+    nytp_puts(
+        out,
+        "usage: nytp-export [FORMAT] [OPTION]... [FILE]...\n"
+        "Turn profiles of Perl programs into files for other viewers, or answer in the\n"
+        "terminal. FILE is nytprof.out by default; - is standard input. Several are merged.\n"
+        "Without FORMAT the -o suffix tells it, without -o it is --top.\n\n"
+        "Formats:\n");
+    for (size_t i = 0; nytp_exporters[i] != NULL; i++) {
+        char left[80];
+        snprintf(left, sizeof left, "    --%s", nytp_exporters[i]->name);
+        put_row(out, left, nytp_exporters[i]->title);
+    }
+    for (size_t i = 0; i < nytp_n_options; i++) {
+        if (nytp_options[i].name == NULL)
+            nytp_printf(out, "\n%s:\n", nytp_options[i].help);
+        else
+            put_option(out, &nytp_options[i]);
+    }
+    nytp_puts(out,
+              "\nExit status: 0 done, 1 unusable input, 2 usage, 3 partial input exported,\n"
+              "4 output failed, 10 a limit exceeded.\n");
+}
+
+void nytp_cli_put_formats(struct nytp_out *out)
+{
+    nytp_puts(out, "Output:\n");
+    for (size_t i = 0; nytp_exporters[i] != NULL; i++) {
+        const struct nytp_exporter *exporter = nytp_exporters[i];
+        const bool has_suffix = exporter->suffixes != NULL && exporter->suffixes[0] != '\0';
+        nytp_printf(out, "  %-14s %s%s%s%s\n", exporter->name, exporter->title,
+                    has_suffix ? " (" : "", has_suffix ? exporter->suffixes : "",
+                    has_suffix ? ")" : "");
+    }
+    nytp_puts(out, "Input:\n");
+    for (size_t i = 0; nytp_formats[i] != NULL; i++)
+        nytp_printf(out, "  %-14s %s\n", nytp_formats[i]->name, nytp_formats[i]->title);
+}

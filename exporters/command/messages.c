@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Writes what the command says to standard error; see messages.h.
+ */
+#include "messages.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One line in one write, whatever else goes to the same terminal. */
+void say(const char *format, ...)
+{
+    char line[4096 + 512];
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(line, sizeof line - 1, format, args);
+    va_end(args);
+    if (n < 0)
+        return;
+    const size_t len = (size_t)n < sizeof line - 1 ? (size_t)n : sizeof line - 2;
+    for (size_t i = 0; i < len; i++) { /* names of files can hold control characters */
+        const unsigned char c = (unsigned char)line[i];
+        const bool c1 = c == 0xc2 && i + 1 < len && (unsigned char)line[i + 1] < 0xa0;
+        if (c < 0x20 || c == 0x7f || c1)
+            line[i] = '?';
+        if (c1)
+            line[i + 1] = '?';
+    }
+    line[len] = '\n';
+    fprintf(stderr, "nytp-export: %.*s", (int)len + 1, line);
+}
+
+void say_error(const char *path, const struct nytp_error *error, const char *outcome)
+{
+    char place[64] = "";
+    if (error->has_offset)
+        snprintf(place, sizeof place, "byte %llu%s: ", (unsigned long long)error->offset,
+                 error->inflated ? " (inflated)" : "");
+    say("%s: %s%s%s", path, place, error->message, outcome);
+}
+
+const char *output_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard output" : path;
+}
+
+const char *input_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+enum exit_status output_failed(const char *path, const struct nytp_error *error)
+{
+    if (error->status != NYTP_ERR_STOPPED)
+        say_error(output_name(path), error, "");
+    return EXIT_OUTPUT;
+}
+
+void say_miss(const char *text)
+{
+    say("%s", text);
+}

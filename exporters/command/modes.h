@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What a run of nytp-export can do. main.c calls one of these after the command line has been
+ * read. Each says on standard error what went wrong, and returns the exit status.
+ */
+#ifndef NYTP_MODES_H
+#define NYTP_MODES_H
+
+#include "run.h"
+
+/* export.c: one profile of all inputs, selected, in one format. Hands over to the next two. */
+enum exit_status run_export(struct run *run);
+
+/* report.c: formats of several files. `diff` is what they differ in from a base, or NULL. */
+struct nytp_diff;
+enum exit_status run_report(struct run *run, const struct nytp_diff *diff);
+
+/* comparison.c: --diff and limits. */
+enum exit_status run_comparison(struct run *run);
+
+/* by_label.c: --by=label, what each label of the inputs took. */
+enum exit_status run_by_label(struct run *run);
+
+/* inspection.c: --stats, --check and --dump, which look at each input by itself. */
+enum exit_status run_inspection(struct run *run);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What does not go together, with the message that says so; see option_checks.h.
+ */
+#include "option_checks.h"
+
+#include "option_table.h"
+
+#include <string.h>
+
+static bool is_sort_key(const char *key)
+{
+    static const char *const keys[] = {"self", "incl", "calls", "percall", "name"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Comparing and limits. */
+static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *error)
+{
+    const bool gate = cli->limits.n + cli->gate_files.n > 0;
+    const bool answers = cli->gate_tap || cli->annotations != NULL;
+    const bool is_report = cli->exporter->write_set != NULL;
+    if (cli->bases.n > 0 && cli->exporter->write_diff == NULL && !is_report)
+        return usage_error(
+            error, "--diff: %s cannot show a difference: %s", cli->exporter->name,
+            cli->exporter->no_diff != NULL ? cli->exporter->no_diff : "use --json or --pprof");
+    if (cli->bases.n > 0 && cli->export.weight == NYTP_WEIGHT_CPU && !cli->exporter->sums_runs)
+        return usage_error(error, "--diff: processor time (--weight cpu) is compared by stacks "
+                                  "only: --collapsed or --flamegraph");
+    if (cli->bases.n > 0 && (cli->per_process || cli->export.source_dir != NULL))
+        return usage_error(error, "--diff does not go with --per-process and --source-dir");
+    if (gate && cli->exporter->write == NULL && !(is_report && cli->bases.n > 0))
+        return usage_error(error, "limits do not go with --%s", cli->exporter->name);
+    if (cli->limits.n > 0 && cli->bases.n == 0)
+        return usage_error(error, "--fail-over needs a base: --diff BASE");
+    if ((answers || cli->accept_files.n > 0 || cli->fail_least != NULL) && !gate)
+        return usage_error(error, "there is no limit: --fail-over LIMIT or --gate FILE");
+    if (cli->annotations != NULL && strcmp(cli->annotations, "github") != 0)
+        return usage_error(error, "unknown --annotations kind \"%s\": github",
+                           cli->annotations);
+    const bool to_stdout = cli->output == NULL || strcmp(cli->output, "-") == 0;
+    if (answers && (cli->format_given || cli->output != NULL) && to_stdout)
+        return usage_error(error,
+                           "--gate-tap and --annotations write to standard output: use -o "
+                           "FILE for %s",
+                           cli->exporter->name);
+    if (cli->gate_tap && cli->annotations != NULL)
+        return usage_error(error, "--gate-tap and --annotations: one of them");
+    return true;
+}
+
+static bool check_labels(const struct nytp_cli *cli, struct nytp_error *error)
+{
+    for (uint32_t i = 0; i < cli->export.labels.n; i++) {
+        const char *text = cli->export.labels.at[i];
+        if (strchr(text, '=') == NULL || text[0] == '=')
+            return usage_error(error, "--label takes KEY=VALUE, not \"%s\"", text);
+    }
+    const char *list = cli->export.auto_labels;
+    static const char *const known[] = {"pid", "script", "pid,script", "script,pid", "none"};
+    for (size_t i = 0; list != NULL && i < sizeof known / sizeof *known; i++)
+        if (strcmp(list, known[i]) == 0)
+            list = NULL;
+    return list == NULL ||
+           usage_error(error, "--labels takes pid, script, pid,script or none, not \"%s\"",
+                       list);
+}
+
+bool nytp_cli_check(struct nytp_cli *cli, struct nytp_error *error)
+{
+    if (!check_labels(cli, error))
+        return false;
+    if (cli->mode == NYTP_MODE_BY_LABEL && cli->selected != NULL)
+        return usage_error(error, "--by takes no selection (%s): it sums up all of a label",
+                           cli->selected);
+    if (cli->mode == NYTP_MODE_EXPORT && cli->exporter->wants_names && cli->export.names.n == 0)
+        return usage_error(error, "%s of which subs? --%s=REGEX", cli->exporter->name,
+                           cli->exporter->name);
+    if (cli->mode == NYTP_MODE_EXPORT && !check_comparison(cli, error))
+        return false;
+    if (cli->export.sort != NULL && !is_sort_key(cli->export.sort))
+        return usage_error(error,
+                           "unknown --sort key \"%s\": self, incl, calls, percall or name",
+                           cli->export.sort);
+    if (cli->per_process && (cli->output == NULL || strcmp(cli->output, "-") == 0) &&
+        cli->mode == NYTP_MODE_EXPORT)
+        return usage_error(error, "--per-process needs -o FILE");
+    if (cli->open && cli->mode == NYTP_MODE_EXPORT) {
+        if (cli->exporter->viewer == NULL)
+            return usage_error(error, "--open: no viewer is known for %s", cli->exporter->name);
+        if (cli->per_process || (cli->output != NULL && strcmp(cli->output, "-") == 0))
+            return usage_error(error, "--open shows one file");
+    }
+    const bool report = cli->mode == NYTP_MODE_EXPORT && cli->exporter->write_set != NULL;
+    if (report && cli->per_process)
+        return usage_error(error, "--per-process does not go with %s", cli->exporter->name);
+    int n_stdin = 0;
+    for (int i = 0; i < cli->n_files; i++)
+        n_stdin += strcmp(cli->files[i], "-") == 0;
+    for (uint32_t i = 0; i < cli->bases.n; i++)
+        n_stdin += strcmp(cli->bases.at[i], "-") == 0;
+    if (n_stdin > 1)
+        return usage_error(error, "standard input (-) can be read only once");
+    return true;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Matches the lines of subs on two sides; see diff_lines.h.
+ */
+#include "diff_lines.h"
+
+#include "../../formats/core/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+static int compare_names(struct nytp_name x, struct nytp_name y)
+{
+    const int order = memcmp(x.ptr, y.ptr, x.len < y.len ? x.len : y.len);
+    return order != 0 ? order : (x.len > y.len) - (x.len < y.len);
+}
+
+/* Rows are in order of names: the only one of the name, else that of the file. */
+static uint32_t row_of_sub(const struct nytp_diff *diff, const struct nytp_sub *sub)
+{
+    uint32_t low = 0, high = diff->n_rows;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (compare_names(diff->rows[middle].name, sub->name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t n = 0, found = NONE;
+    const struct nytp_name file = nytp_base_name(diff->profile->files[sub->file].name);
+    for (; low + n < diff->n_rows && compare_names(diff->rows[low + n].name, sub->name) == 0;
+         n++)
+        if (compare_names(nytp_base_name(diff->rows[low + n].file), file) == 0)
+            found = low + n;
+    return n == 1 ? low : found;
+}
+
+/* The lines that count. The program itself is one sub on both sides, so its file may be known
+ * by the folders of the other side. */
+static bool is_own(const struct nytp_profile *profile, const struct nytp_line_cost *cost)
+{
+    const uint32_t file = profile->subs[cost->sub].file;
+    return cost->line > 0 &&
+           (cost->file == file ||
+            (cost->sub == 0 && compare_names(nytp_base_name(profile->files[cost->file].name),
+                                             nytp_base_name(profile->files[file].name)) == 0));
+}
+
+/* Of each row and side the first line that ran, NONE = none did. */
+static void find_first_lines(const struct nytp_diff *diff, const uint32_t *rows,
+                             uint32_t *first)
+{
+    const struct nytp_profile *profile = diff->profile;
+    for (uint32_t i = 0; i < profile->n_line_costs; i++) {
+        const struct nytp_line_cost *cost = &profile->line_costs[i];
+        if (rows[cost->sub] == NONE || !is_own(profile, cost))
+            continue;
+        uint32_t *line =
+            &first[NYTP_DIFF_SIDES * rows[cost->sub] + diff->side_of_part[cost->part]];
+        *line = cost->line < *line ? cost->line : *line;
+    }
+}
+
+static bool add_cost(struct nytp_diff_lines *lines, struct nytp_table *known,
+                     const struct nytp_line_cost *cost, uint32_t row, uint32_t offset,
+                     enum nytp_diff_side side)
+{
+    const struct nytp_key key = {row, offset, 0, 0};
+    uint32_t id = nytp_table_get(known, key);
+    if (id == NYTP_TABLE_NONE) {
+        id = lines->n;
+        if (!nytp_table_put(known, key, id))
+            return false;
+        lines->lines[lines->n++] =
+            (struct nytp_diff_line){.row = row, .offset = offset, .line = cost->line};
+    }
+    struct nytp_diff_line *line = &lines->lines[id];
+    if (side == NYTP_DIFF_NEW)
+        line->line = cost->line;
+    line->statements[side] += (int64_t)cost->statements;
+    line->ticks[side] += cost->excl_ticks;
+    return true;
+}
+
+static bool add_costs(struct nytp_diff_lines *lines, const struct nytp_diff *diff,
+                      const uint32_t *rows, const uint32_t *first)
+{
+    const struct nytp_profile *profile = diff->profile;
+    struct nytp_table known = {0}; /* row, offset -> line */
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < profile->n_line_costs; i++) {
+        const struct nytp_line_cost *cost = &profile->line_costs[i];
+        const uint32_t row = rows[cost->sub];
+        const enum nytp_diff_side side = diff->side_of_part[cost->part];
+        if (row != NONE && is_own(profile, cost))
+            ok = add_cost(lines, &known, cost, row,
+                          cost->line - first[NYTP_DIFF_SIDES * row + side], side);
+    }
+    nytp_table_free(&known);
+    return ok;
+}
+
+static int by_row_offset(const void *x, const void *y)
+{
+    const struct nytp_diff_line *a = x, *b = y;
+    if (a->row != b->row)
+        return a->row < b->row ? -1 : 1;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+static int64_t mean(int64_t sum, uint32_t n)
+{
+    return n > 1 ? (sum + (sum < 0 ? -(int64_t)n : (int64_t)n) / 2) / n : sum;
+}
+
+static void arrange_lines(struct nytp_diff_lines *lines, const struct nytp_diff *diff)
+{
+    if (lines->n > 0)
+        qsort(lines->lines, lines->n, sizeof *lines->lines, by_row_offset);
+    for (uint32_t i = 0; i < lines->n; i++) {
+        struct nytp_diff_line *line = &lines->lines[i];
+        lines->first[line->row + 1]++;
+        for (int side = 0; side < NYTP_DIFF_SIDES; side++) {
+            line->statements[side] = mean(line->statements[side], diff->n_runs[side]);
+            line->ticks[side] = mean(line->ticks[side], diff->n_runs[side]);
+        }
+    }
+    for (uint32_t i = 0; i < diff->n_rows; i++)
+        lines->first[i + 1] += lines->first[i];
+}
+
+bool nytp_diff_lines_init(struct nytp_diff_lines *lines, const struct nytp_diff *diff)
+{
+    const struct nytp_profile *profile = diff->profile;
+    const size_t n_firsts = NYTP_DIFF_SIDES * ((size_t)diff->n_rows + 1);
+    uint32_t *rows = malloc(((size_t)profile->n_subs + 1) * sizeof *rows);
+    uint32_t *first = malloc(n_firsts * sizeof *first);
+    *lines = (struct nytp_diff_lines){
+        .lines = malloc(((size_t)profile->n_line_costs + 1) * sizeof *lines->lines),
+        .first = calloc((size_t)diff->n_rows + 2, sizeof *lines->first),
+    };
+    bool ok = rows != NULL && first != NULL && lines->lines != NULL && lines->first != NULL;
+    if (ok) {
+        memset(first, 0xff, n_firsts * sizeof *first); /* NONE */
+        for (uint32_t i = 0; i < profile->n_subs; i++)
+            rows[i] = row_of_sub(diff, &profile->subs[i]);
+        find_first_lines(diff, rows, first);
+        ok = add_costs(lines, diff, rows, first);
+    }
+    if (ok)
+        arrange_lines(lines, diff);
+    free(rows);
+    free(first);
+    return ok;
+}
+
+bool nytp_diff_line_matters(const struct nytp_diff_row *row, const struct nytp_diff_line *line)
+{
+    return line->statements[NYTP_DIFF_BASE] != line->statements[NYTP_DIFF_NEW] ||
+           row->status == NYTP_DIFF_EQUAL;
+}
+
+void nytp_diff_lines_free(struct nytp_diff_lines *lines)
+{
+    free(lines->lines);
+    free(lines->first);
+    *lines = (struct nytp_diff_lines){0};
+}

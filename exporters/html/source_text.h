@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The text of a source page's lines: as the recording kept it, else from the file on this
+ * machine.
+ */
+#ifndef NYTP_REPORT_SOURCE_TEXT_H
+#define NYTP_REPORT_SOURCE_TEXT_H
+
+#include "report.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+/* Whether the page's source is to come from the file on this machine: the recording kept none.
+ * *st is then the file's. */
+bool nytp_report_source_is_on_disk(const struct nytp_report *report, uint32_t f,
+                                   struct stat *st);
+
+/* That file, line by line. */
+struct nytp_report_disk {
+    FILE *stream; /* NULL: there is none, or no line is left */
+    char *line;
+    size_t size;
+    ssize_t len;
+};
+void nytp_report_disk_open(const struct nytp_report *report, uint32_t f,
+                           struct nytp_report_disk *disk);
+void nytp_report_disk_close(struct nytp_report_disk *disk);
+/* The next line, from 1 on; false at the end. */
+bool nytp_report_disk_next(struct nytp_report_disk *disk);
+
+/* A line without its newline; the disk's at hand where the recording has none. ptr NULL where
+ * there is no text. */
+struct nytp_str nytp_report_line_text(const struct nytp_report *report, uint32_t f,
+                                      uint32_t line, const struct nytp_report_disk *disk);
+
+/* POD, and lines that are nothing but a comment: what can be told line by line, in order.
+ * *in_pod is false before the first. */
+bool nytp_report_is_comment(struct nytp_str text, bool *in_pod);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The files and processes of an input, as they are told: see builder_places.h.
+ */
+#include "builder_places.h"
+
+#include <string.h>
+
+static bool add_file(struct nytp_builder *b, uint32_t fid, uint32_t *index)
+{
+    if (!nytp_grow(&b->files, &b->files_capacity, b->n_files, sizeof *b->files))
+        return nytp_builder_out_of_memory(b);
+    *index = b->n_files++;
+    b->files[*index] = (struct nytp_built_file){.fid = fid};
+    if (!nytp_table_put(&b->file_by_fid, (struct nytp_key){.a = fid}, *index))
+        return nytp_builder_out_of_memory(b);
+    if (fid < NYTP_SMALL_FIDS)
+        b->small_fids[fid] = *index;
+    return true;
+}
+
+bool nytp_builder_find_file(struct nytp_builder *b, uint32_t fid, uint32_t *index)
+{
+    *index = 0;
+    if (fid == 0)
+        return true;
+    *index = nytp_table_get(&b->file_by_fid, (struct nytp_key){.a = fid});
+    return *index != NYTP_TABLE_NONE || add_file(b, fid, index);
+}
+
+bool nytp_builder_new_fid(struct nytp_builder *b, const struct nytp_event *e)
+{
+    uint32_t name, index;
+    if (!nytp_builder_name(b, &e->u.new_fid.name, &name) ||
+        !nytp_builder_file(b, e->u.new_fid.fid, &index))
+        return false;
+    if (index != 0 && b->files[index].name != 0 && b->files[index].name != name &&
+        !add_file(b, e->u.new_fid.fid, &index)) /* redefined: another file from here on */
+        return false;
+    struct nytp_built_file *f = &b->files[index];
+    f->name = name;
+    f->fid = e->u.new_fid.fid;
+    f->eval_fid = e->u.new_fid.eval_fid;
+    f->eval_line = e->u.new_fid.eval_line;
+    f->flags = e->u.new_fid.flags;
+    f->size = e->u.new_fid.size;
+    f->mtime_s = e->u.new_fid.mtime_s;
+    return true;
+}
+
+bool nytp_builder_begin_process(struct nytp_builder *b, uint32_t pid, uint32_t ppid,
+                                double start_s)
+{
+    if (!nytp_builder_end_process(b))
+        return false;
+    if (!nytp_grow(&b->processes, &b->processes_capacity, b->n_processes, sizeof *b->processes))
+        return nytp_builder_out_of_memory(b);
+    const uint32_t root = nytp_callstack_begin(&b->stack, b->name_runtime);
+    if (root == NYTP_NO_NODE)
+        return nytp_builder_tree_failed(b);
+    b->processes[b->n_processes++] =
+        (struct nytp_built_process){.pid = pid,
+                                    .ppid = ppid,
+                                    .root = root,
+                                    .thread = b->thread,
+                                    .parent_thread = b->parent_thread,
+                                    .start_s = start_s,
+                                    .has_entries = b->option_calls_2};
+    b->in_process = true;
+    b->discount = b->returned = b->discount_calls = false;
+    b->waits = (struct nytp_sample_waits){.told_seen = b->waits.told_seen};
+    b->left_file = b->left_line = 0;
+    b->time_position = 0;
+    memset(b->page_cache, 0, sizeof b->page_cache);
+    return true;
+}
+
+bool nytp_builder_end_process(struct nytp_builder *b)
+{
+    if (!b->in_process)
+        return true;
+    b->in_process = false;
+    const int64_t clock = nytp_builder_process(b)->clock;
+    const int64_t end = clock > b->time_position ? clock : b->time_position;
+    for (uint32_t i = b->stack.top; i > 0 && b->options.max_spans > 0; i--) {
+        const struct nytp_frame *f = &b->stack.frames[i];
+        const struct nytp_built_span span = {.process = b->n_processes - 1,
+                                             .sub = NYTP_NO_SUB,
+                                             .file = f->file,
+                                             .line = f->line,
+                                             .depth = f->depth + b->stack.base_depth,
+                                             .start_ticks = f->start_ticks,
+                                             .ticks = end - f->start_ticks};
+        if (f->entered && !nytp_built_span_keep(b, &span))
+            return false;
+    }
+    return nytp_callstack_end(&b->stack) || nytp_builder_tree_failed(b);
+}
+
+bool nytp_builder_end_pid(struct nytp_builder *b, uint32_t pid, double end_s)
+{
+    for (uint32_t i = b->n_processes; i-- > 0;) {
+        struct nytp_built_process *p = &b->processes[i];
+        if (p->pid != pid || p->complete)
+            continue;
+        p->complete = true;
+        p->end_s = end_s;
+        return i != b->n_processes - 1 || nytp_builder_end_process(b);
+    }
+    return true; /* the end of a process that never began: nothing to close */
+}

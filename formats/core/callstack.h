@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The calls that are open while a stream is read, and how the calling-context tree grows from
+ * them. The stream names a call only when it returns.
+ *
+ * The trick: what happens in a call waits, in order, behind what happened before it in its
+ * callers, until the call returns. Then its name is known, and all that it left becomes a part
+ * of what waits for its caller. From time to time what waits is booked, read backwards: from
+ * the outermost call inwards, so that nearly every call is booked on the node where it belongs.
+ * Only a frame that is open at that time is booked without a name: it owns a nameless subtree,
+ * which is merged into the sibling of the same name and call site when the call returns, or
+ * becomes that sibling if there is none. A merged node is gone for good, so all merging
+ * together costs no more than the number of nodes ever made: linear in the events. Frames
+ * without content (xsubs, opcodes) never get a node of their own.
+ *
+ * Files without entry events are the same thing: the frames above a return are then implied.
+ *
+ * Statements belong to the frame that was current when they began, which is not the one that
+ * is current when their time record arrives (nytprof-v5.md, "Order of records").
+ */
+#ifndef NYTP_CALLSTACK_H
+#define NYTP_CALLSTACK_H
+
+#include "calltree.h"
+
+#define NYTP_NO_BOOKING    UINT32_MAX /* no index of `pending` */
+#define NYTP_MAX_DEPTH     1000000u   /* of calls; what is deeper is damage, not a program */
+#define NYTP_PENDING_HINTS 2048u      /* entries of `pending_hint` */
+#define NYTP_MAX_PENDING   32768u     /* bookings that may wait; then all are booked */
+
+/* Open frames. Implied frames in which nothing happened are not kept: two neighbours on the
+ * stack can differ by more than one in depth. */
+struct nytp_frame {
+    uint32_t node;  /* its own, or a nameless subtree; NYTP_NO_NODE until something happens */
+    uint32_t depth; /* as in return events, less the tree's base_depth; 0 = the process */
+    uint32_t file, line;    /* call site */
+    uint32_t told;          /* the name that a comment told while it was open, or 0 */
+    bool resumed;           /* it goes on with a call that began earlier: it counts as none */
+    bool entered;           /* an entry event was seen; else implied by a deeper event */
+    uint32_t first_pending; /* its entries in `pending` begin here */
+    int64_t entry_clock;    /* `clock` of nytp_callstack_entry() */
+    int64_t start_ticks;    /* estimate on the time axis */
+};
+
+struct nytp_callstack {
+    struct nytp_calltree tree;
+
+    struct nytp_frame *frames; /* [0] is the process itself */
+    uint32_t top, frames_capacity;
+    uint32_t base_depth; /* frames below frame 1 that were open before the recording */
+
+    uint32_t owner_frame; /* whose statement runs; above `top` it is tree.owner's */
+
+    /* What happened and is not yet booked on any node; what open frames left lies in one list
+     * as the frames do. Whatever lies between a frame's bookings was left by calls that are
+     * deeper, so that the depth tells which are its own. */
+    struct nytp_booking *pending;
+    uint32_t n_pending;
+    uint32_t pending_hint[NYTP_PENDING_HINTS]; /* where a booking may be found */
+    uint32_t running; /* the NYTP_RUNNING booking that waits for its line, or NYTP_NO_BOOKING */
+
+    bool returned_before; /* a return event was seen in this process */
+    bool resumed;         /* the next return ends a part of a call that began earlier */
+};
+
+bool nytp_callstack_init(struct nytp_callstack *stack, uint64_t max_nodes);
+void nytp_callstack_free(struct nytp_callstack *stack);
+
+/* Begin a process: a new root named `sub`, a name id of the builder's. Returns the root's node,
+ * or NYTP_NO_NODE when memory or the limit of nodes is out. */
+uint32_t nytp_callstack_begin(struct nytp_callstack *stack, uint32_t sub);
+
+/* A call begins at `file` and `line`, or the call at `depth` returns and was one of `sub`.
+ * `clock` is the sum of the process's statement ticks so far: with it the time tells which of
+ * several open frames it is that returns. These and all functions below that return a bool
+ * return false when memory or a limit is out. */
+bool nytp_callstack_entry(struct nytp_callstack *stack, uint32_t file, uint32_t line,
+                          int64_t clock);
+bool nytp_callstack_return(struct nytp_callstack *stack, uint32_t depth, uint32_t sub,
+                           int64_t incl_ticks, int64_t excl_ticks, int64_t clock);
+
+/* The next return ends a part of a call that began earlier: it counts as none. */
+void nytp_callstack_resumed(struct nytp_callstack *stack);
+
+/* A comment of the stream told that the call which is open at `depth` is one of `sub`. The name
+ * is used if that call never returns. Comments tell calls from the innermost outwards. Where no
+ * entry event opened the call nothing is changed. */
+bool nytp_callstack_tell(struct nytp_callstack *stack, uint32_t depth, uint32_t sub);
+
+/* The depth of the frame at this index, as returns count it. */
+static inline uint32_t nytp_callstack_depth(const struct nytp_callstack *stack, uint32_t index)
+{
+    return index == 0 ? 0 : stack->frames[index].depth + stack->base_depth;
+}
+
+/* Book the time of the statement that was just left on its line, in the frame in which it
+ * began; the next one begins in the current frame. `statements` is 1, or 0 where time is only
+ * added; `left` is 1 for a statement that goes on after a block in it was left. */
+bool nytp_callstack_any_statement(struct nytp_callstack *stack, uint32_t file, uint32_t line,
+                                  int64_t ticks, uint32_t statements, uint32_t left);
+
+/* The place in `pending_hint` of a line, or of calls, in a frame of this depth. */
+static inline uint32_t nytp_pending_slot(uint32_t sub, uint32_t file, uint32_t line,
+                                         uint32_t depth)
+{
+    return (line * 5 + file + sub * 3 + depth * 41) % NYTP_PENDING_HINTS;
+}
+
+/* Add to a line or a call without content of the frame at `index` that waits already, if the
+ * hint knows where. It may miss one that is there: a second one does no harm. */
+static inline bool nytp_pending_add(struct nytp_callstack *stack, uint32_t sub, uint32_t index,
+                                    uint32_t depth, uint32_t file, uint32_t line, int64_t ticks,
+                                    uint32_t count, uint32_t left)
+{
+    const uint32_t hint = stack->pending_hint[nytp_pending_slot(sub, file, line, depth)];
+    if (hint < stack->frames[index].first_pending || hint >= stack->n_pending)
+        return false;
+    struct nytp_booking *const e = &stack->pending[hint];
+    if (e->line != line || e->depth != depth || e->file != file || e->sub != sub ||
+        e->count == UINT32_MAX || e->left == UINT32_MAX)
+        return false;
+    e->ticks += ticks;
+    e->count += count;
+    e->left += left;
+    return true;
+}
+
+/* The same, and what callers should use: mostly the frame has not changed since the last
+ * statement and the line ran in it before, and then nytp_callstack_any_statement() is not
+ * needed. */
+static inline bool nytp_callstack_statement(struct nytp_callstack *stack, uint32_t file,
+                                            uint32_t line, int64_t ticks, uint32_t statements,
+                                            uint32_t left)
+{
+    const uint32_t top = stack->top;
+    return (stack->owner_frame == top &&
+            nytp_pending_add(stack, NYTP_NO_SUB, top, nytp_callstack_depth(stack, top), file,
+                             line, ticks, statements, left)) ||
+           nytp_callstack_any_statement(stack, file, line, ticks, statements, left);
+}
+
+/* The next three are for sampled recordings, which tell of each sample how much of its time was
+ * waiting and no processor time (sample_waits.h).
+ *
+ * So many ticks of the statement that runs were waiting. To be called before
+ * nytp_callstack_statement() books the statement itself. */
+bool nytp_callstack_line_wait(struct nytp_callstack *stack, uint32_t file, uint32_t line,
+                              int64_t ticks);
+
+/* A sample hit a call that runs no lines of its own, of a builtin or an xsub. While that call
+ * is the top frame nytp_callstack_waiter() remembers who made it: the frame below. After the
+ * call has returned, nytp_callstack_call_wait() says what it was and how long it waited. */
+bool nytp_callstack_waiter(struct nytp_callstack *stack);
+bool nytp_callstack_call_wait(struct nytp_callstack *stack, uint32_t sub, uint32_t file,
+                              uint32_t line, int64_t ticks);
+
+/* Whether nothing has happened yet in the frame at this index. */
+bool nytp_callstack_frame_is_fresh(const struct nytp_callstack *stack, uint32_t index);
+
+/* The next statement begins in the current frame; no time is booked. */
+void nytp_callstack_next_statement(struct nytp_callstack *stack);
+
+/* End the process: frames still open become nodes marked unreturned. */
+bool nytp_callstack_end(struct nytp_callstack *stack);
+
+#endif

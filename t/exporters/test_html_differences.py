@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""html: --diff BASE --html NEW has the numbers of --diff BASE --json NEW, and the report of NEW around them."""
+
+import json
+import pathlib
+import re
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import htmlpages  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+import profiles  # noqa: E402
+from recordings import record  # noqa: E402
+from reports import command, run  # noqa: E402,F401
+
+SUBS = "index-subs-excl.html"
+
+
+@pytest.fixture
+def compared(command, tmp_path):
+    def make(bases, new, *options, code=0):
+        sides = [word for base in bases for word in ("--diff", base)]
+        done = run(command, *sides, *options, "--html", "-q", "-o", f"{tmp_path}/r/", *new)
+        assert done.returncode == code, done.stderr
+        document = run(command, *sides, "--json", "--unit=ns", "-q", *new)
+        return htmlpages.Report(tmp_path / "r"), json.loads(document.stdout)
+    return make
+
+
+def name_of(cell):
+    return "".join(c if isinstance(c, str) else c.text() for c in cell.children
+                   if isinstance(c, str) or c.tag != "small").strip()
+
+
+def number(cell):
+    return int(cell.get("data-n") or re.sub(r"[^\d-]", "", cell.own_text()) or 0)
+
+
+def assert_same(report, document):
+    rows, want = report.pages[SUBS].table("diff") or [], list(document["diff"])
+    assert len(rows) == len(want)
+    left = {}
+    for row in want:
+        left.setdefault(row["sub"], []).append(row)
+    sizes = []
+    for cells in rows:
+        got = [number(cell) for cell in cells[:7]]
+        name = name_of(cells[7])
+        (one,) = [row for row in left[name] if row["new"]["calls"] == got[1] and row["base"]["calls"] == got[0]
+                  and row["new"]["exclusive"] == got[4]][:1]
+        left[name].remove(one)
+        base, new = one["base"], one["new"]
+        has_times = base["exclusive"] is not None
+        assert got == [base["calls"], new["calls"], new["calls"] - base["calls"], base["exclusive"] or 0, new["exclusive"],
+                       new["exclusive"] - base["exclusive"] if has_times else 0, new["statements"] - base["statements"]], name
+        marks = [small.text() for small in cells[7].elements("small")]
+        assert ("new" in marks, "gone" in marks) == (one["status"] == "new", one["status"] == "gone"), one["status"]
+        sizes.append(abs(got[5] if has_times else got[6]))
+    assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize("names", ["mixed-calls2 mixed-calls1", "mixed-calls1 recurse", "evals evals", "names mixed-calls2",
+                                   "forks-merged recurse", "requires evals"])
+def test_the_table_has_the_numbers_of_json(compared, names):
+    base, new = (profiles.profile(name) for name in names.split())
+    report, document = compared([base], [new])
+    assert_same(report, document)
+    index = report.pages["index.html"]
+    top = index.table("diff") or []
+    assert [name_of(c[7]) for c in top] == [name_of(c[7]) for c in (report.pages[SUBS].table("diff") or [])[:15]]
+    facts = [dd.text().strip() for dd in report.main("index.html").elements("dd")]
+    assert str(base) in facts and str(new) in facts
+    assert list(htmlpages.problems(report)) == []
+    if base == new:
+        assert "No sub differs." in report.main("index.html").text()
+
+
+def test_several_runs_a_side_get_a_verdict(compared, tmp_path):
+    program = tmp_path / "p.pl"
+    sides = []
+    for side, text in enumerate(("sub f { my $x = 0; $x += $_ for 1 .. 3000 } f() for 1 .. 5;\n",
+                                 "sub f { my $x = 0; $x += $_ for 1 .. 60000 } f() for 1 .. 5;\n")):
+        program.write_text(text)
+        sides.append([])
+        for i in range(4):
+            sides[-1].append(str(tmp_path / f"{side}{i}.out"))
+            profiles.run_recorder([str(program)], "", pathlib.Path(sides[-1][-1]))
+    report, document = compared(*sides)
+    assert_same(report, document)
+    (row,) = [row for row in report.pages[SUBS].table("diff") if name_of(row[7]) == "main::f"]
+    assert row[5].own_text().startswith("+") and re.match(r"p=0\.0", row[5].get("title"))
+    assert "4 runs against 4" in report.main("index.html").text()
+    subs = {name_of(c[5]): number(c[0]) for c in report.pages[SUBS].table("subs")}
+    assert subs["main::f"] == 20                            # the report itself adds its runs up
+
+
+def test_a_table_of_counts_as_the_base(command, compared, tmp_path):
+    counts = tmp_path / "base.nytp.json"
+    assert run(command, "--save-base", "-o", counts, profiles.profile("mixed-calls1")).returncode == 0
+    report, document = compared([counts], [profiles.profile("recurse")])
+    assert_same(report, document)
+    assert "a table of counts" in report.main("index.html").text()
+
+
+def test_limits_decide_when_the_report_is_written(command, compared, tmp_path):
+    files = [profiles.profile("mixed-calls1")], [profiles.profile("recurse")]
+    report, _ = compared(*files, "--fail-over=1%:calls:sub", code=10)
+    assert report.pages[SUBS].table("diff")
+    compared(files[1], files[1], "--fail-over=1%:calls:sub")
+
+
+def test_a_partial_side_is_told(compared):
+    report, _ = compared([profiles.profile("mixed-calls2")], [profiles.profile("cut-deflated")], code=3)
+    assert report.main("index.html").elements("p", "partial")
+
+
+def test_without_a_base_there_is_no_difference(command, tmp_path):
+    assert run(command, "--html", "-o", f"{tmp_path}/r/", profiles.profile("recurse")).returncode == 0
+    assert htmlpages.Report(tmp_path / "r").pages[SUBS].table("diff") is None
+
+
+def test_one_file_has_it_too(command, tmp_path):
+    done = run(command, "--diff", profiles.profile("evals"), "--html", "-o", tmp_path / "r.html", profiles.profile("mixed-calls1"))
+    assert done.returncode == 0
+    page = htmlpages.Page((tmp_path / "r.html").read_text())
+    assert len(page.ids()) == len(set(page.ids())) and len(page.root.elements("table", "diff")) == 2
+    assert list(htmlpages.markup_problems(page)) == []
+
+
+def changed_lines(report):
+    """{(page, line): (Δ, title)} of the margins."""
+    found = {}
+    for name, page in report.pages.items():
+        for line, cells in page.lines().items() if name.endswith("-line.html") else ():
+            if len(cells) > 2:
+                assert len(cells) == 7, (name, line)
+                if cells[5].text():
+                    assert cells[5].classes == (["grew"] if cells[5].text()[0] == "+" else ["shrank"])
+                    found[name, line] = int(cells[5].text()), cells[5].get("title")
+    return found
+
+
+BEFORE = """sub work {
+    my $n = shift;
+    if ($n % 2) {
+        my $x = $n;
+        $n += 2 * $x;
+    }
+    for my $i (1 .. 3) {
+        $n += $i;
+    }
+    return $n;
+}
+my $anonymous = sub { return work($_[0]) };
+work($_), $anonymous->($_) for 1 .. 10;
+"""
+AFTER = "# a line more\n" + BEFORE.replace("1 .. 3", "1 .. 5").replace("if ($n % 2)", "if ($n > 100)").replace("1 .. 10", "1 .. 12")
+
+
+def test_lines_have_their_change_in_the_margin(compared, tmp_path):
+    """The program moved down by a line; one of its lines ran only before."""
+    files = [str(record(tmp_path / side, text, name="p.pl")) for side, text in (("base", BEFORE), ("new", AFTER))]
+    report, _ = compared(files[:1], files[1:])
+    found = {line: more for (name, line), (more, _) in changed_lines(report).items() if name.startswith("p-pl-")}
+    assert (found[5], found[6], found[9]) == (-10, -10, 12 * 2 * 5 - 10 * 2 * 3)
+    page, = [page for name, page in report.pages.items() if name.startswith("p-pl-") and name.endswith("-line.html")]
+    gone = page.lines()[5]
+    assert gone[6].own_text().strip() == "my $x = $n;" and not gone[1].text() and not gone[0].parent.classes
+    assert re.match(r"10 before, 0 now; time ", gone[5].get("title"))
+    heads = [th.text() for th in page.root.elements("table", "src")[0].elements("th") if th.get("scope")]
+    assert heads.index("Δ") == 5 and len(heads) == 7
+    assert list(htmlpages.problems(report)) == []
+    (anonymous,) = [row[7].elements("a") for row in report.pages[SUBS].table("diff") if "__ANON__#1" in row[7].text()]
+    assert anonymous[0].get("href").endswith("-line.html#13")
+
+
+@pytest.mark.parametrize("names", ["mixed-calls2 mixed-calls1", "mixed-calls1 recurse", "evals mixed-calls2", "names mixed-calls2"])
+def test_margins_have_the_numbers_of_json(compared, command, names):
+    """What lines of subs that are on both sides gained is what --diff --lines --json says of them."""
+    base, new = (profiles.profile(name) for name in names.split())
+    report, _ = compared([base], [new])
+    document = json.loads(run(command, "--diff", base, "--json", "--lines", "--unit=ns", "-q", new).stdout)
+    shown = sum(abs(more) for more, _ in changed_lines(report).values())
+    ran_now = [row for row in document["diff"] if any(line["new"]["statements"] for line in row["lines"])]
+    wanted = sum(abs(line["new"]["statements"] - line["base"]["statements"]) for row in ran_now for line in row["lines"])
+    assert 0 < shown <= wanted
+    places = {(row["file"], line["line"]) for row in ran_now for line in row["lines"]
+              if line["new"]["statements"] != line["base"]["statements"]}
+    assert len(changed_lines(report)) <= len(places)
+
+
+def test_without_a_base_there_is_no_such_column(command, tmp_path):
+    assert run(command, "--html", "-o", f"{tmp_path}/r/", profiles.profile("recurse")).returncode == 0
+    report = htmlpages.Report(tmp_path / "r")
+    assert {len(cells) for page in report.pages.values() for cells in page.lines().values()} <= {1, 2, 6}

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""html: names of pages and of call graphs, hostile and alike ones; what the environment, --trim-path, --source-dir and
+logs of Devel::DProf among the inputs do to a report.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import hostile  # noqa: E402
+import htmlpages  # noqa: E402
+import nytpwrite  # noqa: E402
+import profiles  # noqa: E402
+from reports import LIBS, command, report, run  # noqa: E402,F401
+
+SUBS = "index-subs-excl.html"
+
+
+def made(command, folder, *arguments, code=0, **options):
+    done = run(command, "--html", "-q", "-o", f"{folder}/", *arguments, **options)
+    assert done.returncode == code, done.stderr
+    return htmlpages.Report(folder)
+
+
+def calls(report):
+    return {row[5].own_text().split()[0]: row[0].number() for row in report.pages[SUBS].table("subs")}
+
+
+# -------------------------------------------------------------------- call graphs
+
+def blocks_of(names, files):
+    """A sub of each name in each file, which calls the next, and a statement that counts for a block of it."""
+    stream = nytpwrite.Writer(options={"blocks": 1}).pid_start(7)
+    for fid, file in enumerate(files, 1):
+        stream.fid(fid, file)
+    for fid in range(1, len(files) + 1):
+        stream.block(10, fid, 3, 2, 1)
+    caller = b"main::RUNTIME"
+    for number, name in enumerate(names):
+        fid = 1 + number % len(files)
+        stream.sub(fid, name, 1, 3).callers(fid, 3, caller, name, 1, 10, 10)
+        caller = name
+    return stream.attribute("cumulative_overhead_ticks", 1).pid_end(7)
+
+
+def edges(path):
+    """What Graphviz makes of a graph: pairs of names."""
+    done = subprocess.run(["dot", "-Tdot_json", path], capture_output=True, check=False)
+    assert done.returncode == 0 and done.stderr == b"", (path.name, done.stderr[:300])
+    graph = json.loads(done.stdout.decode("utf-8", "replace"), strict=False)
+    names = [node["name"] for node in graph.get("objects", [])]
+    return {(names[edge["tail"]], names[edge["head"]]) for edge in graph.get("edges", [])}
+
+
+@pytest.mark.skipif(not shutil.which("dot"), reason="not installed: graphviz")
+def test_hostile_names_are_names_in_every_call_graph(command, tmp_path):
+    texts = [name for name in hostile.NAMES if len(name) < 8000] + [
+        b'a";}\nevil [URL="javascript:x"]; "', b"b\\", b'c\\"', b"d->e", b"f{g|h}", b"<b>i</b>", b"j\\N\\G", b"subgraph", b"/* k */"]
+    files = [b"/x/%d/" % i + text for i, text in enumerate(texts) if len(text) < 3000]
+    pages = made(command, tmp_path / "r", blocks_of(texts, files).save(tmp_path / "p.out"))
+    dots = [pages.folder / name for name in pages.names if name.endswith(".dot")]
+    assert len(dots) == len(files) + 2
+    whole = edges(pages.folder / "subs-callgraph.dot")
+    assert len(whole) == len(set(texts))
+    assert len({name for edge in whole for name in edge}) == len(set(texts)) + 1
+    for path in dots:
+        found = edges(path)
+        assert path.name == "packages-callgraph.dot" or found <= whole
+        assert "evil" not in {name for edge in found for name in edge}
+    assert list(htmlpages.problems(pages)) == []
+
+
+def test_call_graphs_of_like_names_do_not_take_each_others_place(command, tmp_path):
+    files = [b"/x/a-b.pl", b"/x/a/b.pl", b"/X/A-B.PL", b"/x/a.b/pl", b"/packages/callgraph", b"/subs-callgraph", b"/Subs.Callgraph",
+             b"/x/a-b.pl-2", b"/x/a-b.pl.3", b"/x/a-b-pl-4", b"-", b"...", b""]
+    names = [b"main::f%d" % i for i in range(len(files))]
+    pages = made(command, tmp_path / "r", blocks_of(names, files).save(tmp_path / "p.out"))
+    dots = [name for name in pages.names if name.endswith(".dot")]
+    assert len(dots) == len(files) + 2 and len({name.lower() for name in dots}) == len(dots)
+    linked = {}
+    for name, page in pages.pages.items():
+        if name.endswith("-line.html"):
+            (link,) = [a.get("href") for a in page.root.elements("a") if a.get("href", "").endswith(".dot")]
+            linked[name] = link
+    assert len(set(linked.values())) == len(files) and list(htmlpages.problems(pages)) == []
+    for fid in range(1, len(files) + 1):
+        page = next(name for name in linked if name.endswith(f"-{fid}-line.html") or name == f"{fid}-line.html")
+        assert f"main::f{fid - 1}\"" in (pages.folder / linked[page]).read_text(), page
+
+
+def test_twenty_thousand_files_of_one_name(command, tmp_path):
+    """Looking each name up among all others would take minutes."""
+    stream = nytpwrite.Writer(options={"blocks": 1}).pid_start(7)
+    for fid in range(1, 20001):
+        stream.fid(fid, b"/x/" + b"long" * 60)
+    stream.block(10, 1, 3, 2, 1)
+    file = stream.pid_end(7).save(tmp_path / "p.out")
+    done = subprocess.run([command, "--html", "-q", "--no-flame", "-o", tmp_path / "r.html", file], capture_output=True, check=False, timeout=60)
+    assert done.returncode == 0
+
+
+# -------------------------------------------------------------------- names of pages
+
+LONG = b"/srv/" + b"d" * 30 + b"/" + b"e" * 30 + b"/prog.pl"
+VERY = b"/srv/" + b"n" * 60 + b".pl"
+
+
+def long_names():
+    stream = nytpwrite.Writer().pid_start(7).fid(1, LONG).fid(2, VERY).fid(3, b"/s/short.pl")
+    stream.fid(4, b"(eval 1)[" + LONG + b":1]", eval_fid=1, eval_line=1)
+    for fid in range(1, 5):
+        stream.time(100, fid, 1).sub(fid, b"main::f%d" % fid, 1, 2).callers(fid, 1, "main::RUNTIME", b"main::f%d" % fid, 1, 10, 10)
+    return stream.attribute("cumulative_overhead_ticks", 1).pid_end(7)
+
+
+@pytest.mark.parametrize("trim", [None, "20", "90"])
+def test_pages_of_files_with_long_names_are_called_as_the_peers(command, tmp_path, trim):
+    if not shutil.which("nytprofhtml"):
+        pytest.skip("nytprofhtml is not installed")
+    file = long_names().save(tmp_path / "p.out")
+    environment = dict(profiles.stock_environment(), **({"NYTPROF_FNAME_TRIM": trim} if trim else {}))
+    subprocess.run(["nytprofhtml", "--no-flame", "-f", file, "-o", tmp_path / "peer"], check=True, capture_output=True, env=environment)
+    pages = made(command, tmp_path / "r", file, env=environment)
+    assert sorted(p.name for p in (tmp_path / "peer").glob("*-line.html")) == [n for n in pages.names if n.endswith("-line.html")]
+    assert list(htmlpages.problems(pages)) == []
+
+
+# -------------------------------------------------------------------- the environment
+
+def test_times_in_a_format_of_ones_own(command, tmp_path):
+    file = profiles.profile("mixed-calls1")
+    plain = made(command, tmp_path / "plain", file)
+    own = made(command, tmp_path / "own", file, env=dict(os.environ, NYTPROF_FMT_TIME='<%9.6f> "s"'))
+    rows, own_rows = (pages.pages[SUBS].table("subs") for pages in (plain, own))
+    for before, after in zip(rows, own_rows):
+        assert [c.get("data-n") for c in before] == [c.get("data-n") for c in after]
+        shown = re.fullmatch(r'<( *\d\.\d{6})> "s"', after[3].own_text())
+        assert len(shown[1]) == 9 and abs(float(shown[1]) * 1e9 - int(before[3].get("data-n", 0))) <= 501
+    assert list(htmlpages.problems(own)) == []
+
+
+@pytest.mark.parametrize("text", ["%s", "%n", "%f %f", "%*f", "%1000f", "%", "%%", "%f" + "x" * 200, "%lf", "%.999f"])
+def test_what_is_no_format_of_one_number_is_said_and_not_used(command, tmp_path, text):
+    file = profiles.profile("recurse")
+    done = run(command, "--html", "-o", f"{tmp_path}/r/", file, env=dict(os.environ, NYTPROF_FMT_TIME=text))
+    assert done.returncode == 0 and b"NYTPROF_FMT_TIME is not the format" in done.stderr
+    plain = made(command, tmp_path / "plain", file)
+    assert (tmp_path / "r" / "index.html").read_bytes() == (plain.folder / "index.html").read_bytes()
+
+
+# -------------------------------------------------------------------- options of inputs
+
+def test_trimmed_paths_are_nowhere_in_the_report(command, tmp_path):
+    file = profiles.profile("evals")
+    program = json.loads(subprocess.run([command, "--json", file], check=True, capture_output=True).stdout)["files"]
+    folder = os.path.dirname(next(f["name"] for f in program if f["name"].endswith("evals.pl"))) + "/"
+    pages = made(command, tmp_path / "r", "--trim-path", folder, file)
+    whole = made(command, tmp_path / "whole", file)
+    for name in pages.names:
+        text = (pages.folder / name).read_text()
+        # a profile that keeps a warning's text in its source may name the folder
+        assert folder not in re.sub(r"<td colspan=5.*", "", text), name
+    assert len(pages.names) == len(whole.names) and any(n.startswith("evals-pl-1-") for n in pages.names)
+    assert sorted(calls(pages).values()) == sorted(calls(whole).values())
+    assert list(htmlpages.problems(pages)) == []
+
+
+@pytest.mark.parametrize("options", [[], ["--no-flame"]])
+def test_unpacked_sources_are_what_pages_link_to(command, tmp_path, options):
+    pages = made(command, tmp_path / "r", "--source-dir", tmp_path / "src", *options, profiles.profile("evals"))
+    links = {a.get("href") for page in pages.pages.values() for a in page.root.elements("a")
+             if a.get("href", "").startswith("file:")}
+    unpacked = {f"file://{p}" for p in (tmp_path / "src").rglob("*") if p.is_file()}
+    assert len(unpacked) > 2 and links & unpacked
+    for name, page in pages.pages.items():
+        if name.startswith("(eval"):
+            (link,) = [a.get("href") for a in page.root.elements("a") if a.get("href", "").startswith("file:")]
+            assert pathlib.Path(link.removeprefix("file://")).exists()
+    assert list(htmlpages.problems(pages)) == []
+
+
+# -------------------------------------------------------------------- Devel::DProf's logs beside other inputs
+
+@pytest.fixture
+def tmon(command, tmp_path):
+    assert run(command, "--tmon", "-o", tmp_path / "tmon.out", profiles.profile("recurse")).returncode == 0
+    return tmp_path / "tmon.out"
+
+
+@pytest.mark.parametrize("options", [[], ["--no-flame"]])
+def test_logs_of_dprof_beside_other_profiles(command, tmp_path, tmon, options):
+    other, file = calls(made(command, tmp_path / "a", profiles.profile("mixed-calls2"))), profiles.profile("mixed-calls2")
+    log = calls(made(command, tmp_path / "b", tmon))
+    assert other.keys() & log.keys() != other.keys() and "main::fib" in log
+    both = made(command, tmp_path / "c", *options, tmon, file, tmon)
+    want = {name: other.get(name, 0) + 2 * log.get(name, 0) for name in other.keys() | log.keys()}
+    assert calls(both) == want
+    assert list(htmlpages.problems(both)) == []
+    assert ("flame.js" in both.names) == (not options)
+
+
+def test_logs_of_dprof_alone(command, tmp_path, tmon):
+    one, two = made(command, tmp_path / "a", tmon), made(command, tmp_path / "b", tmon, tmon)
+    assert calls(two) == {name: 2 * n for name, n in calls(one).items()} and calls(one)
+    bare = made(command, tmp_path / "c", "--no-flame", tmon)
+    assert calls(bare) == calls(one)
+
+
+def test_a_log_that_cannot_be_read_does_not_keep_the_others_out(command, tmp_path, tmon):
+    (tmp_path / "cut.out").write_bytes(tmon.read_bytes()[:400])
+    done = run(command, "--html", "-o", f"{tmp_path}/r/", tmp_path / "cut.out", profiles.profile("recurse"))
+    assert done.returncode in (1, 3) and done.stderr
+    assert "main::fib" in calls(htmlpages.Report(tmp_path / "r"))
+
+
+def test_the_library_is_told_to_the_flame_graph(report):
+    text = (report("requires").folder / "flame.js").read_text()
+    data = json.loads(text[text.index("{"):text.rindex("}") + 1])
+    pages = report("requires")
+    library = {int(re.search(r"-(\d+)-line", name)[1]) for name in pages.names
+               if name.endswith("-line.html") and any("/usr" in dd.text() for dd in pages.pages[name].root.elements("dd"))}
+    assert data["library"] and set(data["library"]) <= library

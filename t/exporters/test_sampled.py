@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Sampled recordings: processor time of each sub and line beside the wall clock's."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+
+import pytest
+
+import exports
+import sampled
+
+ROOT = exports.profiles.TESTS.parent
+
+NS = 100                                  # per tick
+
+
+@pytest.fixture(autouse=True)
+def built(export_command):
+    return export_command
+
+
+@pytest.fixture
+def path(tmp_path):
+    return sampled.stream().save(tmp_path / "sampled.out")
+
+
+def good(*arguments):
+    code, out, errors = exports.nytp_export(*arguments)
+    assert (code, errors) == (0, "")
+    return out.decode()
+
+
+def own(rows):
+    """sub -> (wall, cpu) ns, of those that have any."""
+    return {name: value for name, value in rows.items() if any(value)}
+
+
+def in_ns(ticks):
+    return {name: (wall * NS, cpu * NS) for name, (wall, cpu) in ticks.items()}
+
+
+def table(*arguments):
+    text = good("--csv", *arguments)
+    return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+
+
+def clocks(*arguments):
+    return own({row["sub"]: (int(row["exclusive_ns"]), int(row["cpu_ns"]))
+                for row in table(*arguments)})
+
+
+def document(*arguments):
+    return json.loads(good("--json", *arguments))
+
+
+def test_each_sub_has_both_clocks(path):
+    assert clocks(path) == in_ns(sampled.TOTAL)
+
+
+def test_counts_are_called_samples(path):
+    assert sum(int(row["samples"]) for row in table(path)) == sampled.SAMPLES
+
+
+def test_json_has_both_clocks_of_subs_lines_and_processes(path):
+    seen = document(path)
+    assert own({sub["name"]: (sub["exclusive"], sub["cpu"]) for sub in seen["subs"]}) == \
+        in_ns(sampled.TOTAL)
+    assert [process["cpu"] for process in seen["processes"]] == \
+        [NS * sum(cpu for _, cpu in side.values()) for side in (sampled.FIRST, sampled.SECOND)]
+    lines = {(seen["subs"][line["sub"]]["name"], line["line"]): line["cpu"]
+             for line in seen["lines"] if line["cpu"] and line["sub"] != 0}
+    assert lines == {("main::burn", 2): 99000, ("Time::HiRes::sleep", 0): 10000}
+
+
+@pytest.mark.parametrize("process, want", [(7, sampled.FIRST), (8, sampled.SECOND)])
+def test_one_process_by_itself(path, tmp_path, process, want):
+    subprocess.run([exports.COMMAND, "--csv", "--per-process", "-o", tmp_path / "out.csv", path],
+                   check=True)
+    with open(tmp_path / f"out.{process}.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert own({row["sub"]: (int(row["exclusive_ns"]), int(row["cpu_ns"])) for row in rows}) == \
+        in_ns(want)
+
+
+def test_a_selection_keeps_it(path):
+    burn = clocks("--focus=main::burn$", path)
+    assert burn == in_ns({"main::burn": sampled.TOTAL["main::burn"]})
+    hidden = clocks("--hide=main::CORE:|Time::HiRes", path)
+    assert hidden["main::nap"] == (1000 * NS, 100 * NS)
+    assert sum(cpu for _, cpu in hidden.values()) == \
+        NS * sum(cpu for _, cpu in sampled.TOTAL.values())
+
+
+def test_several_inputs_are_added_up(path, tmp_path):
+    again = sampled.stream().save(tmp_path / "again.out")
+    assert clocks(path, again) == own({name: (2 * wall, 2 * cpu) for name, (wall, cpu)
+                                       in in_ns(sampled.TOTAL).items()})
+
+
+def test_coarser_ticks_count_as_much(path, tmp_path):
+    coarse = sampled.stream().data().replace(b":ticks_per_sec=10000000\n",
+                                             b":ticks_per_sec=1000000\n")
+    (tmp_path / "coarse.out").write_bytes(coarse)
+    wall, cpu = sampled.TOTAL["main::burn"]
+    assert clocks(path, tmp_path / "coarse.out")["main::burn"] == (11 * wall * NS, 11 * cpu * NS)
+
+
+def test_a_merged_stream_keeps_it(path, tmp_path):
+    merged = tmp_path / "merged.out"
+    subprocess.run(["perl", "-Mblib", ROOT / "bin" / "nytprofmerge", "-o", merged, path],
+                   check=True, cwd=ROOT, capture_output=True)
+    assert clocks(merged) == in_ns(sampled.TOTAL)
+
+
+def folded(*arguments):
+    text = good("--collapsed", "--weight=cpu", "--unit=ticks", *arguments)
+    return {stack: int(value) for stack, value in
+            (line.rsplit(" ", 1) for line in text.splitlines())}
+
+
+def test_collapsed_by_processor_time(path):
+    assert folded(path) == sampled.FOLDED_CPU
+    assert sum(folded("--lines", path).values()) == sum(sampled.FOLDED_CPU.values())
+
+
+def test_callgrind_has_a_second_event(path):
+    text = good("--callgrind", path)
+    assert "events: ns cpu samples\n" in text
+    wall, cpu = (NS * sum(values) for values in zip(*sampled.TOTAL.values()))
+    assert f"totals: {wall} {cpu} {sampled.SAMPLES}\n" in text
+
+
+def test_pprof_has_a_fourth_sample_type(path):
+    text = good("--pprof-text", path)
+    types = text[:text.index("Samples")] if "Samples" in text else text
+    assert "cpu" in types
+
+
+def test_speedscope_has_a_second_list_of_totals(path):
+    export = json.loads(good("--speedscope", path))
+    first, second = [profile for profile in export["profiles"] if profile["type"] == "sampled"]
+    assert first["name"].endswith(", totals") and "processor time" in second["name"]
+    for profile, clock in ((first, 0), (second, 1)):
+        assert sum(profile["weights"]) == NS * sum(value[clock] for value in
+                                                   sampled.TOTAL.values())
+
+
+def test_top_has_a_column(path):
+    text = good("--top", "--unit=ticks", path)
+    title, _, head, *rows = text.splitlines()
+    assert head.split() == ["self", "self%", "incl", "incl%", ">=", "calls", "per", "call", "cpu",
+                            "sub"]
+    shown = {row.split()[7]: row.split()[6] for row in rows}
+    assert shown["main::burn"] == "990" and shown["main::nap"] == "-"
+    assert "1097 on a processor" in title
+
+
+def test_a_comment_is_of_its_own_time_record_however_far_it_is_read_ahead(tmp_path):
+    out = sampled.Writer().pid_start(7).attribute("sampled", 1).fid(1, sampled.SCRIPT)
+    out.entry(1, 9).time(10, 1, 9)
+    for i in range(100):
+        out.comment(f"cpu {i}").time(200, 1, 2)
+    out.leave(1, 20010, 20010, "main::burn").pid_end(7).sub(1, "main::burn", 2, 2)
+    path = out.save(tmp_path / "many.out")
+    assert clocks(path) == {"main::burn": (20010 * NS, (10 + sum(range(100))) * NS)}
+
+
+def test_what_is_waited_in_all_is_none(tmp_path):
+    out = sampled.Writer().pid_start(7).attribute("sampled", 1).fid(1, sampled.SCRIPT)
+    out.entry(1, 9).comment("cpu 0").time(1000, 1, 9)
+    out.leave(1, 1000, 1000, "main::burn").pid_end(7)
+    assert clocks(out.save(tmp_path / "idle.out")) == {"main::burn": (1000 * NS, 0)}
+
+
+@pytest.mark.parametrize("comment", ["cpu -1", "cpu x", "cpu 99999999999999999999", "cpu"])
+def test_a_damaged_comment_says_nothing(tmp_path, comment):
+    out = sampled.Writer().pid_start(7).attribute("sampled", 1).fid(1, sampled.SCRIPT)
+    out.comment(comment).time(1000, 1, 9).pid_end(7)
+    assert clocks(out.save(tmp_path / "bad.out")) == {"main::RUNTIME": (1000 * NS, 1000 * NS)}
+
+
+def test_the_weight_cpu_needs_a_sampled_recording(tmp_path):
+    exact = sampled.exact().save(tmp_path / "exact.out")
+    for arguments in (["--collapsed"], ["--collapsed", f"--diff={exact}"]):
+        done = subprocess.run([exports.COMMAND, "--weight=cpu", *arguments, exact],
+                              capture_output=True, text=True)
+        assert done.returncode == 2 and done.stdout == ""
+        assert "sampled recordings only" in done.stderr
+
+
+def test_no_table_of_differences_has_the_weight_cpu(path):
+    done = subprocess.run([exports.COMMAND, "--top", "--weight=cpu", f"--diff={path}", path],
+                          capture_output=True, text=True)
+    assert done.returncode == 2 and "by stacks only" in done.stderr
+    assert good("--collapsed", "--weight=cpu", f"--diff={path}", path) != ""
+
+
+def test_an_exact_recording_has_no_column_more(tmp_path):
+    exact = sampled.exact().save(tmp_path / "exact.out")
+    assert "cpu" not in good("--csv", exact)
+    assert '"cpu"' not in good("--json", exact)
+    assert "cpu" not in good("--pprof-text", exact)
+    assert "cpu" not in good("--callgrind", exact)
+    assert "events: ns stmts\n" in good("--callgrind", exact)
+
+
+def test_what_several_calls_of_a_sub_waited_is_its_sum(tmp_path):
+    out = sampled.Writer(options={"calls": 2}).pid_start(7).attribute("sampled", 1)
+    out.fid(1, sampled.SCRIPT).sub(1, "main::burn", 2, 2).sub(1, "main::nap", 3, 3)
+    for _ in range(3):
+        for name, line, cpu in (("burn", 2, 90), ("nap", 3, 30)):
+            out.entry(1, 9).comment("cpu 0").time(10, 1, 9)
+            out.comment(f"cpu {cpu}").time(100, 1, line)
+            out.leave(1, 200, 200, f"main::{name}").comment("cpu 100").time(100, 1, line)
+    path = out.pid_end(7).save(tmp_path / "calls.out")
+    assert clocks(path) == in_ns({"main::burn": (600, 570), "main::nap": (600, 390),
+                                  "main::RUNTIME": (60, 0)})
+
+
+# ---- what counts are called ----
+
+WHICH = {"--top": ">= calls", "--top --lines": " samples line", "--tree": ">= calls",
+         "--peek=burn": ">= calls", "--list=burn": " samples ", "--markdown": "| samples | >= calls |",
+         "--processes": " samples ", "--stats": "samples  ", "--callgrind": "event: samples : Samples"}
+NEVER = re.compile(r"\bstmts\b|[Ss]tatements", re.ASCII)
+
+
+@pytest.mark.parametrize("form", WHICH)
+def test_no_sample_is_called_a_statement(path, form):
+    text = good("-q", *form.split(), path)
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("options"))
+    assert WHICH[form] in text
+    assert not NEVER.search(text)
+
+
+def test_the_list_says_that_calls_are_at_least_so_many(path):
+    assert "at least 2 calls" in good("-q", "--list=burn", path)
+
+
+@pytest.fixture
+def exact(tmp_path):
+    return sampled.exact().save(tmp_path / "exact.out")
+
+
+@pytest.mark.parametrize("form", ["--top", "--markdown", "--tree"])
+def test_a_mix_says_what_is_mixed(path, exact, form):
+    text = good("-q", form, path, exact)
+    head = f"{sampled.SAMPLES + 2} statements and samples"
+    assert head in text
+    assert form == "--markdown" or f"{head} (2 of 3 processes were sampled)" in text
+
+
+def test_columns_of_a_mix(path, exact):
+    assert "calls,statements_and_samples,exclusive" in good("--csv", path, exact)
+    assert "event: counts : Statements and samples" in good("--callgrind", path, exact)
+    assert '"counts"' in good("--pprof-text", path, exact)
+    assert "   counts line" in good("-q", "--top", "--lines", path, exact)
+
+
+@pytest.mark.parametrize("form, label", [("--top", "Δ samples"), ("--markdown", "| Δ samples |")])
+def test_differences_of_samples_are_no_exact_counts(path, tmp_path, form, label):
+    other = sampled.stream().time(5, 1, 2).save(tmp_path / "other.out")
+    text = good("-q", form, f"--diff={path}", other)
+    assert label in text and "sampled" in text and "exact" not in text
+    assert "differ by chance" in text and not NEVER.search(text)
+
+
+def test_a_difference_between_samples_and_statements_says_so(path, exact):
+    text = good("-q", "--top", f"--diff={exact}", path)
+    assert "some of it was sampled" in text and "differ by chance" not in text
+    assert "some of it was sampled" not in good("-q", "--top", f"--diff={exact}", exact)
+
+
+def test_a_limit_counts_samples(path, exact):
+    code, _, errors = exports.nytp_export("-q", "--top", "--fail-over=0%:statements", f"--diff={exact}",
+                                          path)
+    assert code == 10 and "samples" in errors
+
+
+def test_the_html_report_says_samples(path, tmp_path):
+    folder = tmp_path / "report"
+    folder.mkdir()
+    assert exports.nytp_export("-q", "--html", "-o", folder, path)[0] == 0
+    index = (folder / "index.html").read_text()
+    pages = [page.read_text() for page in folder.glob("*line.html")]
+    assert "Samples" in index and pages
+    for page in [index, *pages]:
+        assert not re.search(r">(?:Statements|Calls)<", page)

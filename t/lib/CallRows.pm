@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+package CallRows;
+
+# Tables of who called whom, from where and how often: one program per situation, each run over the
+# option matrix. Arcs are "CALLER LINE CALLEE xCOUNT [rDEPTH]" (see NYTPTest::arc_lines).
+#
+# A caller written {CALLER|OP} is the slowop frame of OP where slowops are on, else CALLER.
+
+use strict;
+use warnings;
+
+use Exporter qw(import);
+use Test::More;
+
+use NYTPTest;
+
+our @EXPORT = qw(row run_rows);
+
+binmode $_, ':utf8' for Test::More->builder->output, Test::More->builder->failure_output;
+
+my @ROWS;
+
+# Pragmas call subs of their own while they load, differently from perl to perl.
+my $NOT_CORE = qr{^(?!(?:warnings|strict|utf8|feature|overload|vars|Carp|Exporter)::)};
+
+# row NAME, {what it needs}, PROGRAM, ARCS [, STATEMENT COUNTS]
+# {since}: the first perl that has the syntax or module; {lines_since}: the first that numbers its
+# lines so; {features}: what is to be enabled; {want}: which subs' arcs are looked at; {not}: with
+# which options the program is not run; {files}: what lies beside it
+sub row {
+    my ($name, $o, $code, $arcs, $stmts) = @_;
+    utf8::encode($code);
+    push @ROWS, { name => $name, %$o, code => $code, arcs => $arcs, stmts => $stmts };
+    return;
+}
+
+sub expand {
+    my ($row, $opts) = @_;
+    my ($slowops) = $opts =~ /slowops=(\d)/;
+    $slowops = 2 if !defined $slowops;
+    my $arcs = $row->{arcs};
+    $arcs =~ s/\@\{\[ (.*) \]\}\n/join '', eval $1/e;
+    $arcs =~ s/\{(.+?)\|(.+?)\|(.+?)\}/(($1, "CORE::$3", "$2::CORE:$3"))[$slowops]/ge;
+    return join '', map { "$_\n" } sort split /\n/, $arcs;
+}
+
+# What -M compiles is on line 1.
+sub stmts_of {
+    my ($row, $p) = @_;
+    my $lines = stmt_lines($p);
+    return $row->{features} ? $lines =~ s/\A1:\d+ //r : $lines;
+}
+
+sub run_rows {
+    for my $row (grep { $] >= ($_->{since} || 0) } @ROWS) {
+        scenario $row->{name} => sub {
+            my %program = (code => $row->{code}, files => $row->{files});
+            $program{switches} = ["-Mfeature=$row->{features}"] if $row->{features};
+            my $plain = run_plain(%program);
+            for my $opts (grep { !$row->{not} || $_ !~ $row->{not} } matrix()) {
+                my $label = $opts || 'default';
+                my $run = run_prog(%program, opts => $opts);
+                is $run->{status} << 8 | $run->{signal}, $plain->{status} << 8 | $plain->{signal},
+                  "$label: status";
+                is $run->{out}, $plain->{out}, "$label: output";
+                my $p = profile_in($run) or do { fail "$label: a profile"; next };
+                is join('', map { "$_\n" } arc_lines($p, want => $row->{want} || $NOT_CORE)),
+                  expand($row, $opts), "$label: arcs";
+                is join('; ', check_sums($p)), '', "$label: sums";
+                is stmts_of($row, $p), $row->{stmts}, "$label: statements"
+                  if defined $row->{stmts} && $opts !~ /stmts=0/ && $] >= ($row->{lines_since} || 0);
+            }
+        };
+    }
+    return;
+}
+
+1;

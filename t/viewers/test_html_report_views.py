@@ -1,0 +1,459 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""The views of the HTML report in a real browser: tables, the flame graph, source pages and the treemap
+draw, sort, filter, find and zoom with the right numbers, by mouse and by keys."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+import exports
+import hostile
+import profiles
+import report_pages
+
+
+# -------------------------------------------------------------------- tables
+
+@pytest.mark.parametrize("key, number", [("calls", 0), ("places", 1), ("excl", 3), ("incl", 4)])
+def test_sorting_a_table(page, report, key, number):
+    folder = report("mixed-blocks")
+    one = page(folder / "index-subs-excl.html", f"#sort={'calls' if key == 'excl' else 'excl'}")
+    one.click_on(f"#subs th[data-key={key}] button")
+    shown = [int(cell) for cell in report_pages.column(one, "subs", number)]
+    rows = report_pages.table(folder / "index-subs-excl.html", "subs")
+    assert shown == sorted((row[key] for row in rows), reverse=True) and len(shown) > 10
+    assert one.eval(f"document.querySelector('#subs th[data-key={key}]').ariaSort") == "descending"
+    one.click_on(f"#subs th[data-key={key}] button")
+    assert [int(cell) for cell in report_pages.column(one, "subs", number)] == shown[::-1]
+    assert f"sort=-{key}" in one.eval("location.hash")
+
+
+def test_sort_and_filter_stay_in_the_address_and_in_the_session(page, report):
+    folder = report("mixed-blocks")
+    one = page(folder / "index-subs-excl.html")
+    one.click_on("#subs th[data-key=sub] button")
+    one.key("/")
+    one.type("main::c")
+    names = report_pages.column(one, "subs", 5)
+    assert len(names) > 3 and all("main::c" in name.lower() for name in names)
+    assert names == sorted(names)
+    assert one.eval("location.hash") == "#sort=sub&q=main%3A%3Ac"
+    handed_on = page(folder / "index-subs-excl.html", "#sort=sub&q=main%3A%3Ac")
+    assert report_pages.column(handed_on, "subs", 5) == names
+    one.open(f"file://{folder}/index-subs-excl.html")
+    assert report_pages.column(one, "subs", 5) == names, "it is remembered"
+
+
+@pytest.mark.parametrize("query, expression", [("core:", r"(?i)core:"), ("CORE", "CORE"),
+                                               ("re:::(a|b)", "(?i)::(a|b)")])
+def test_the_filter_tells_how_many_and_their_time(page, report, query, expression):
+    folder = report("mixed-blocks")
+    one = page(folder / "index-subs-excl.html")
+    one.key("/")
+    one.type(query)
+    rows = [row for row in report_pages.table(folder / "index-subs-excl.html", "subs")
+            if re.search(expression, row["sub"])]
+    count = len(report_pages.table(folder / "index-subs-excl.html", "subs"))
+    assert len(rows) > 1
+    assert len(report_pages.column(one, "subs", 5)) == len(rows)
+    time = report_pages.time_text(sum(row["excl"] for row in rows))
+    assert one.eval("document.querySelector('.bar output').textContent") == \
+        f"{len(rows)} of {count}, {time}"
+
+
+def test_what_was_never_called_can_be_filtered_by_sub_and_by_file(page, report):
+    path = report("mixed-calls2") / "index-subs-excl.html"
+    one, rows = page(path), report_pages.table(path, "never")
+    one.eval("document.querySelector('details.never').open = true")
+    one.eval("document.querySelectorAll('.bar input')[1].focus()")
+    for text in ("warnings::", "Exporter.pm"):
+        one.eval("document.activeElement.select()")
+        one.type(text)
+        wanted = [row for row in rows if text in row["sub"] or text in row["file"]]
+        assert 0 < len(wanted) < len(rows)
+        assert len(report_pages.column(one, "never", 0)) == len(wanted)
+
+
+def test_a_malformed_expression_is_said(page, report):
+    one = page(report("mixed-blocks") / "index-subs-excl.html")
+    one.key("/")
+    one.type("re:(")
+    assert one.eval("document.activeElement.ariaInvalid") == "true"
+    assert "no regular expression" in one.eval("document.querySelector('.bar output').textContent")
+
+
+# -------------------------------------------------------------------- flame graph
+
+def found(one, text):
+    """What the flame graph says of the frames that hold the text."""
+    report_pages.drawn(one)
+    one.eval("document.querySelector('.flame input').focus(); document.activeElement.select()")
+    one.type(text)
+    return one.eval("document.querySelector('.flame output').textContent")
+
+
+def test_finding_in_the_flame_graph(page, report):
+    flame = report_pages.Flame(report("mixed-calls2") / "flame.js")
+    one = page(report("mixed-calls2") / "index.html")
+    for text in ("caller", "busy"):
+        frames, time = flame.found(text)
+        assert frames
+        shown = found(one, text)
+        assert shown.startswith(f"{frames} frames, {report_pages.time_text(time)}, "), shown
+
+
+def test_a_time_half_way_between_two_roundings(page, tmp_path):
+    out = tmp_path / "report.html"
+    (tmp_path / "nytprof.out").write_bytes(hostile.simple(["main::half"], ticks=6605).data())
+    code, _, errors = exports.nytp_export("--html", "-q", "-o", out, tmp_path / "nytprof.out")
+    assert code == 0, errors
+    assert report_pages.time_text(660500) == "661µs"
+    assert found(page(out), "half").startswith("1 frames, 661µs, ")
+
+
+def test_zooming_by_click_and_by_key(page, report):
+    folder = report("mixed-calls2")
+    flame = report_pages.Flame(folder / "flame.js")
+    one = page(folder / "index.html")
+    x, y, width, _ = report_pages.drawn(one)
+    widest = max((f for f in flame.frames if len(f.path) == 1), key=lambda f: f.width)
+    one.click(x + 4, y + 2 * 19 + 9)                       # the row below "all" and the main program
+    shown = report_pages.detail(one)
+    assert shown[0] == flame.names[widest.name]
+    assert shown[1].startswith(report_pages.time_text(widest.width * flame.unit))
+    assert one.eval("location.hash").startswith("#zoom=2.")
+    one.click(x + width - 4, y + 9)                        # zoomed in, "all" reaches to both edges
+    assert report_pages.detail(one)[0] == "all"
+    assert "zoom" not in one.eval("location.hash")
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        one.key(key)
+    assert report_pages.detail(one)[0] == flame.names[widest.name]
+    again = page(folder / "index.html", one.eval("location.hash"))
+    report_pages.drawn(again)
+    assert report_pages.detail(again)[:2] == shown[:2]
+    one.key("Escape")
+    report_pages.frames_drawn(one)
+    assert one.eval("location.hash") == ""
+
+
+def test_a_frame_leads_to_its_source_line(page, report):
+    one = page(report("mixed-calls2") / "index.html", "#pivot=main%3A%3Abusy")
+    report_pages.drawn(one)
+    one.key("f")
+    one.key("ArrowDown")
+    assert report_pages.detail(one)[0] == "main::busy"
+    before = len(one.loaded)
+    one.click_on(".detail a")
+    one.browser.wait_for(lambda: len(one.loaded) > before, "the source page")
+    assert "sub busy" in one.eval("document.querySelector('.here').innerText")
+    box = one.eval("(r => [r.top, r.bottom])(document.querySelector('.here').getBoundingClientRect())")
+    assert 0 < box[0] < box[1] < 900
+
+
+def test_inverted_it_shows_own_times(page, report):
+    flame = report_pages.Flame(report("mixed-calls2") / "flame.js")
+    one = page(report("mixed-calls2") / "index.html")
+    report_pages.drawn(one)
+    one.key("f")
+    one.key("i")
+    seen = {}
+    one.key("ArrowDown")
+    one.key("ArrowDown")
+    for _ in range(5):
+        name, time = report_pages.detail(one)[:2]
+        seen[name] = time.partition(",")[0]
+        one.key("ArrowRight")
+    assert seen == {name: report_pages.time_text(time) for name, time in flame.own_by_sub().most_common(5)}
+
+
+def test_callers_and_callees_of_one_sub(page, report):
+    flame = report_pages.Flame(report("mixed-calls2") / "flame.js")
+    sub = max((name for name in flame.names if len(flame.callers(name)) > 1), key=flame.inclusive)
+    one = page(report("mixed-calls2") / "index.html", f"#pivot={sub.replace(':', '%3A')}")
+    report_pages.drawn(one)
+    one.key("f")
+    one.key("ArrowDown")
+    assert report_pages.detail(one)[0] == sub
+    assert report_pages.detail(one)[1].startswith(report_pages.time_text(flame.inclusive(sub)))
+    callers = flame.callers(sub).most_common()
+    one.key("ArrowUp")
+    assert report_pages.detail(one)[:2][0] == callers[0][0]
+    assert report_pages.detail(one)[1].startswith(report_pages.time_text(callers[0][1]))
+
+
+def graph_height(one):
+    report_pages.drawn(one)
+    report_pages.frames_drawn(one)
+    return one.eval("(c => c.clientHeight + c.nextSibling.clientHeight)(document.querySelector('.flame canvas'))")
+
+
+def test_recursion_as_one_frame(page, report):
+    flame = report_pages.Flame(report("made-deep") / "flame.js")
+    one = page(report("made-deep") / "index.html")
+    assert graph_height(one) == 19 * max(len(f.path) + 2 for f in flame.frames) > 19 * 100
+    one.click_on(".flame .bar button:nth-of-type(2)")
+    merged = max(len([n for i, n in enumerate(path) if i == 0 or path[i - 1] != n])
+                 for path in ([*f.path, f.name] for f in flame.frames))
+    assert graph_height(one) == 19 * (merged + 1) < 19 * 10
+
+
+def test_a_deep_graph_is_drawn_in_part(page, report):
+    one = page(report("made-deep") / "index.html")
+    tall = graph_height(one)
+    assert one.eval("document.querySelector('.flame canvas').height") < 900 < tall
+    one.eval("document.querySelector('.graph').scrollTop = 1e6")
+    report_pages.frames_drawn(one)
+    assert one.eval("document.querySelector('.graph').scrollTop") > tall - 900
+    colours = """(c => { const d = c.getContext('2d').getImageData(9, 0, 1, c.height).data;
+        return new Set(d).size; })(document.querySelector('.flame canvas'))"""
+    assert one.eval(colours) > 3, "the lower end is drawn, too"
+
+
+def test_the_graph_of_one_file(page, report):
+    folder = report("mixed-calls2")
+    flame = report_pages.Flame(folder / "flame.js")
+    path = report_pages.main_source(folder)
+    one = page(path)
+    assert not any("flame.js" in url for url in one.requests), "it is loaded when asked for"
+    one.key("f")
+    report_pages.drawn(one)
+    one.key("ArrowDown")
+    assert report_pages.detail(one)[1].startswith(report_pages.time_text(flame.through_file(1)))
+
+
+def test_folding_is_remembered(page, report):
+    folder = report("mixed-calls2")
+    one = page(folder / "index.html")
+    report_pages.drawn(one)
+    one.eval("document.querySelector('.flame input:last-of-type').focus()")
+    one.type("caller_|busy")
+    one.key("Enter")
+    one.open(f"file://{folder}/index.html")
+    report_pages.drawn(one)
+    assert one.eval("document.querySelector('.flame input:last-of-type').value") == "caller_|busy"
+    one.eval("document.querySelector('.flame input').focus()")
+    one.type("re:caller_|busy")
+    assert one.eval("document.querySelector('.flame output').textContent").startswith("0 frames")
+
+
+def test_the_library_folds_by_a_button(page, tmp_path):
+    out = tmp_path / "r"
+    libs = subprocess.run(["perl", "-e", 'print join "\\n", grep { $_ ne "." } @INC'], check=True, capture_output=True, text=True).stdout.split("\n")
+    code, _, errors = exports.nytp_export("--html", "-q", *(f"--lib={lib}" for lib in libs), "-o", f"{out}/", profiles.profile("requires"))
+    assert code == 0, errors
+    text = (out / "flame.js").read_text()
+    data = json.loads(text[text.index("{"):text.rindex("}") + 1])
+    inside = [name for name, fid in zip(data["names"], data["fids"]) if fid in data["library"]]
+    assert inside
+    one = page(out / "index.html")
+    report_pages.drawn(one)
+
+    def shown():
+        one.eval("document.querySelector('.flame input').value = ''; document.querySelector('.flame input').focus()")
+        one.type("re:^(" + "|".join(map(re.escape, inside[:5])) + ")$")
+        report_pages.frames_drawn(one)
+        said = one.eval("document.querySelector('.flame output').textContent")
+        return int(said.split()[0].replace(",", ""))
+    assert shown() > 0
+    one.eval("[...document.querySelectorAll('.flame button')].find(b => b.textContent == 'Fold library').click()")
+    assert shown() == 0
+    one.open(f"file://{out}/index.html")                     # is remembered
+    report_pages.drawn(one)
+    assert one.eval("[...document.querySelectorAll('.flame button')].find(b => b.textContent == 'Fold library').getAttribute('aria-pressed')") == "true"
+    assert shown() == 0
+
+
+# -------------------------------------------------------------------- source pages
+
+def test_a_deep_link_is_in_view(page, report):
+    path = max(report("mixed-calls2").glob("*-line.html"), key=lambda p: p.stat().st_size)
+    lines = re.findall(r"<tr id=\"?(\d+)", path.read_text())
+    one = page(path, "#" + lines[-3])
+    top, bottom = one.eval("(r => [r.top, r.bottom])(document.getElementById("
+                           f"'{lines[-3]}').getBoundingClientRect())")
+    assert 0 < top < bottom < 900
+    assert one.eval("document.querySelector('.here').id") == lines[-3]
+
+
+def test_find_in_page_finds_in_what_is_not_drawn_yet(page, report):
+    """Sections out of view are left alone by the browser, but not by its search."""
+    path = max(report("mixed-calls2").glob("*-line.html"), key=lambda p: p.stat().st_size)
+    one = page(path)
+    assert one.eval("document.querySelectorAll('.src tbody').length") > 4
+    last = one.eval("[...document.querySelectorAll('.src tbody tr')].filter(r => !r.querySelector('details, ul')).map(r => r.lastChild.textContent.trim())"
+                    ".filter((t, i, all) => t.length > 30 && all.indexOf(t) == all.lastIndexOf(t)).pop()")
+    assert one.eval(f"window.find({json.dumps(last)}, true)")
+    top = one.eval("getSelection().getRangeAt(0).getBoundingClientRect().top")
+    assert 0 < top < 900
+
+
+def test_hot_lines_and_lines_that_ran(page, report):
+    path = report_pages.main_source(report("mixed-calls2"))
+    one, text = page(path), path.read_text()
+    heats = dict(re.findall(r"<tr id=\"?(\d+)\"? class=\"?h(\d)", text))
+    one.key("j")
+    first = one.eval("location.hash")[1:]
+    assert int(heats[first]) >= max(map(int, heats.values())) - 2
+    one.key("j")
+    assert one.eval("location.hash")[1:] != first
+    one.key("k")
+    assert one.eval("location.hash")[1:] == first
+    one.key("c")
+    shown = one.eval("[...document.querySelectorAll('.src tbody tr')]"
+                     ".filter(r => getComputedStyle(r).display != 'none').map(r => r.id)")
+    assert set(shown) == set(re.findall(r"<tr id=\"?([^ >\"]+)\"? class", text))
+    assert len(shown) < len(re.findall("<tr id=", text))
+
+
+def test_a_click_on_a_line_number_is_a_permalink(page, report):
+    one = page(report_pages.main_source(report("mixed-calls2")))
+    one.click_on("tr[id='9'] th")
+    assert one.eval("location.hash") == "#9"
+    assert one.eval("document.querySelector('.here').id") == "9"
+
+
+def test_heat_of_the_page_makes_its_hottest_line_the_hottest(page, report):
+    heats = re.compile(r"<tr id=\d+ class=h(\d)")
+    path = next(p for p in sorted(report("mixed-calls2").glob("*-line.html"))
+                if 0 < int(max(heats.findall(p.read_text()), default=0)) < 7)
+    one = page(path)
+    hottest = """Math.max(...[...document.querySelectorAll(".src tbody tr")]
+        .map(row => +(/h(\\d)/.exec(row.className) || [0, 0])[1]))"""
+    before = one.eval(hottest)
+    one.click_on("#tools button:nth-of-type(2)")
+    assert one.eval(hottest) == 7 > before
+    one.click_on("#tools button:nth-of-type(2)")
+    assert one.eval(hottest) == before
+
+
+# -------------------------------------------------------------------- treemap
+
+def test_areas_of_the_treemap_are_exclusive_times(page, report):
+    folder = report("mixed-calls2")
+    one = page(folder / "subs-treemap-excl.html")
+    one.until("document.querySelector('section.map canvas')?.height > 100")
+    report_pages.frames_drawn(one)
+    seen = one.eval("""(c => { const seen = {}, r = c.getBoundingClientRect(), n = 40;
+        for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) {
+            c.dispatchEvent(new MouseEvent("mousemove", {clientX: r.x + (i + 0.5) * r.width / n,
+                clientY: r.y + (j + 0.5) * r.height / n}));
+            const name = document.querySelector("section.map .detail b")?.textContent || "";
+            seen[name] = (seen[name] || 0) + 1 / n / n;
+        } return seen; })(document.querySelector('section.map canvas'))""")
+    rows = report_pages.table(folder / "index-subs-excl.html", "subs")
+    total = sum(row["excl"] for row in rows)
+    for row in rows[:6]:
+        assert abs(seen[row["sub"]] - row["excl"] / total) < 0.06, row
+
+
+# -------------------------------------------------------------------- keys, the minimap, a package of the treemap
+
+def opened_by_key(one, key):
+    """The page that a key leads to."""
+    one.follow(lambda: one.key(key), "document.querySelector('#tools').children.length")
+    return one.eval("decodeURIComponent(location.pathname.split('/').pop())")
+
+
+def test_keys_lead_from_page_to_page(page, report):
+    folder = report("mixed-calls2")
+    order = list(dict.fromkeys(a.rsplit("/", 1)[-1] for a in page(folder / "index.html").eval(
+        "[...document.querySelectorAll('#files td > a')].map(a => decodeURIComponent(a.href))")))
+    assert len(order) > 2
+    one = page(folder / order[1])
+    assert opened_by_key(one, "]") == order[2]
+    assert opened_by_key(one, "[") == order[1]
+    assert opened_by_key(one, "[") == order[0]
+    one.key("[")                                            # the first has none before it
+    assert one.eval("decodeURIComponent(location.pathname)").endswith("/" + order[0])
+    assert opened_by_key(one, "u") == "index.html"
+
+
+def test_keys_show_help_and_change_the_theme(page, report):
+    one = page(report_pages.main_source(report("mixed-calls2")))
+    one.key("?")
+    said = one.eval("document.querySelector('dialog[open]').innerText")
+    assert "next, previous hot line" in said and "theme" in said
+    one.key("j")                                            # is not for the page below
+    assert one.eval("location.hash") == ""
+    one.key("Escape")
+    one.until("!document.querySelector('dialog')")
+    themes = []
+    for _ in range(3):
+        one.key("t")
+        themes.append(one.eval("document.documentElement.className"))
+    assert themes == ["light", "dark", ""]
+    one.eval("document.querySelector('input[type=search]')?.focus()")
+    if one.eval("document.activeElement.tagName") == "INPUT":
+        one.key("t")
+        assert one.eval("document.documentElement.className") == ""
+
+
+def test_the_minimap_shows_hot_lines_and_leads_to_them(page, crowded):
+    one = page(crowded)
+    one.until("document.querySelector('.minimap')?.height > 100")
+    report_pages.frames_drawn(one)
+    # where the strip has the colours of heat, from top to bottom
+    inked = """(() => { const c = document.querySelector('.minimap'), w = c.width, h = c.height,
+        d = c.getContext('2d').getImageData(0, 0, w, h).data, found = [];
+        for (let y = 0; y < h; y++) { let n = 0;
+            for (let x = 0; x < w; x++) n += d[4 * (y * w + x) + 3] > 0 && d[4 * (y * w + x)] - d[4 * (y * w + x) + 2] > 20;
+            if (n) found.push([y / h, n / w]); }
+        return found; })()"""
+    strokes = one.eval(inked)
+    ran = one.eval("(rows => rows.map((r, i) => [i / rows.length, +(/h(\\d)/.exec(r.className) || [0, 0])[1]]).filter(r => r[1] > 0))"
+                   "([...document.querySelectorAll('.src tbody tr')])")
+    assert len(ran) > 3
+    for place, heat in ran:
+        longest = max((long for y, long in strokes if abs(y - place) < 0.01), default=0)
+        assert longest >= (heat + 1) / 8 - 0.15, (place, heat, longest)
+    hottest = max(ran, key=lambda r: r[1])[0]
+    x, y, width, height = one.eval("(r => [r.x, r.y, r.width, r.height])(document.querySelector('.minimap').getBoundingClientRect())")
+    one.click(x + width / 2, y + height * (hottest + 0.0005))
+    report_pages.frames_drawn(one)
+    seen = one.eval("(rows => { const r = rows[%d].getBoundingClientRect(); return [r.top, innerHeight]; })"
+                    "([...document.querySelectorAll('.src tbody tr')])" % round(hottest * one.eval("document.querySelectorAll('.src tbody tr').length")))
+    assert 0 <= seen[0] <= seen[1]
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory, export_command, recorder):
+    """A source page of 3,000 lines, few of which are hot."""
+    folder = tmp_path_factory.mktemp("crowded")
+    text = "".join(f"sub s{i} {{\n" + "    # nothing\n" * 297 + f"    my $x = 0; $x += $_ for 1 .. {10 ** (1 + i % 5)};\n}}\n" for i in range(10))
+    (folder / "p.pl").write_text(text + "".join(f"s{i}();\n" for i in range(10)))
+    profiles.run_recorder([str(folder / "p.pl")], "", folder / "p.out")
+    code, _, errors = exports.nytp_export("--html", "-q", "-o", f"{folder}/r/", str(folder / "p.out"))
+    assert code == 0, errors
+    return report_pages.main_source(folder / "r")
+
+
+def test_a_click_goes_into_a_package_of_the_treemap_and_then_to_a_sub(page, report):
+    folder = report("mixed-calls2")
+    one = page(folder / "subs-treemap-excl.html")
+    one.until("document.querySelector('section.map canvas')?.height > 100")
+    report_pages.frames_drawn(one)
+    r = one.eval("(r => [r.x, r.y, r.width, r.height])(document.querySelector('section.map canvas').getBoundingClientRect())")
+    names = """(c => { const seen = new Set(), r = c.getBoundingClientRect();
+        for (let i = 0; i < 40; i++) for (let j = 0; j < 40; j++) {
+            c.dispatchEvent(new MouseEvent("mousemove", {clientX: r.x + (i + 0.5) * r.width / 40, clientY: r.y + (j + 0.5) * r.height / 40}));
+            seen.add(document.querySelector("section.map .detail b")?.textContent || ""); }
+        return [...seen].filter(Boolean); })(document.querySelector('section.map canvas'))"""
+    before = one.eval(names)
+    packages = {name.rpartition("::")[0] for name in before}
+    assert len(packages) > 1
+    one.click(r[0] + 30, r[1] + 60)                          # the package with the most time is at the top left
+    report_pages.frames_drawn(one)
+    inside = one.eval(names)
+    assert len({name.rpartition("::")[0] for name in inside}) == 1 and len(inside) >= 1
+    one.key("Escape")
+    report_pages.frames_drawn(one)
+    assert set(one.eval(names)) == set(before)
+    one.click(r[0] + 30, r[1] + 60)
+    report_pages.frames_drawn(one)
+    one.eval(f"document.querySelector('section.map canvas').dispatchEvent(new MouseEvent('mousemove', {{clientX: {r[0] + 30}, clientY: {r[1] + 60}}}))")
+    chosen = one.eval("document.querySelector('section.map .detail b').textContent")
+    one.follow(lambda: one.click(r[0] + 30, r[1] + 60), "document.querySelector('.src')")
+    target = one.eval("location.hash.slice(1)")
+    assert chosen.rpartition("::")[2] in one.eval(f"document.getElementById(decodeURIComponent('{target}')).innerText")

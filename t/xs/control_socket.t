@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# Steering a running program from outside: nytp-ctl, the socket, the signal; checkpoint and rotate.
+
+use strict;
+use warnings;
+
+use Config;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use File::Temp qw(tempdir);
+use IO::Socket::UNIX;
+use POSIX qw(:sys_wait_h);
+use Test::More;
+
+use NYTPTest;
+
+my @OURS = map { "-I$_" } NYTPTest::lib_dirs('ours');
+my $CTL  = root() . '/bin/nytp-ctl';
+
+# A program that works until the file "stop" is there. Each line that it prints is an event.
+my $WORK = <<'P';
+$| = 1;
+sub leaf { 1 }
+sub work { leaf() for 1 .. 10; select undef, undef, undef, 0.005 }
+sub run { work() while !-e 'stop' }
+P
+
+sub begin {
+    my ($code, $opts) = @_;
+    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    open my $fh, '>', "$dir/prog.pl" or die;
+    print {$fh} $code;
+    close $fh;
+    pipe my $out, my $in or die;
+    my $pid = fork // die;
+    if (!$pid) {
+        chdir $dir or die;
+        open STDOUT, '>&', $in or die;
+        open STDERR, '>', 'err' or die;
+        $ENV{NYTPROF} = $opts;
+        alarm 300; # is kept by exec: nobody waits for a program for ever
+        exec $^X, @OURS, '-d:NYTProf', 'prog.pl' or die;
+    }
+    close $in;
+    scalar readline $out; # it runs
+    return { dir => $dir, pid => $pid, out => $out };
+}
+
+sub end {
+    my ($run) = @_;
+    open my $fh, '>', "$run->{dir}/stop" or die;
+    my @rest = readline $run->{out};
+    waitpid $run->{pid}, 0;
+    $run->{status} = $?;
+    $run->{err} = NYTPTest::slurp("$run->{dir}/err");
+    return "$run->{status}$run->{err}@rest";
+}
+
+sub ctl {
+    my (@args) = @_;
+    my $out = qx{$^X @OURS $CTL @args 2>&1};
+    return ($? >> 8) . ' ' . $out =~ s/\n\z//r;
+}
+
+sub whole {
+    my ($file, $label) = @_;
+    my $p = profile_in({ dir => $file =~ s{/[^/]*\z}{}r }, $file =~ s{.*/}{}r);
+    is join('; ', check_sums($p)), '', "$label: whole, sums right";
+    return $p;
+}
+
+scenario 'on, checkpoint, rotate, off, and how it stands' => sub {
+    my $run = begin($WORK . "print \"runs\\n\"; run(); print \"end\\n\";\n", 'start=no:control=ctl.%p');
+    my ($dir, $pid) = @$run{qw(dir pid)};
+    is sprintf('%o', (stat "$dir/ctl.$pid")[2] & 07777), '600', 'nobody else gets in';
+    is ctl($pid, 'status'), "0 pid $pid off file ", 'off at first';
+    is ctl("$dir/ctl.$pid", 'on'), "0 on $dir/nytprof.out", 'on, by path';
+    is ctl($pid, 'status'), "0 pid $pid recording file $dir/nytprof.out", 'which is told';
+    like ctl($pid, 'on'), qr/^0 is on already/, 'twice';
+    is ctl($pid, 'checkpoint'), "0 $dir/nytprof.out.checkpoint", 'a checkpoint';
+    my $before = whole("$dir/nytprof.out.checkpoint", 'checkpoint');
+    ok scalar(grep { /main::run \S+ main::work/ } arc_lines($before)), 'has the sub that was open all the time';
+    is ctl($pid, 'checkpoint'), "0 $dir/nytprof.out.checkpoint", 'another in its place';
+    is ctl($pid, 'rotate'), "0 goes on in $dir/nytprof.out.2", 'the next file';
+    is ctl($pid, 'rotate', "$dir/named.out"), "0 goes on in $dir/named.out", 'and one by name';
+    is ctl($pid, 'off'), "0 off $dir/named.out", 'off';
+    is ctl($pid, 'rotate'), "1 nytp-ctl: $dir/ctl.$pid: nothing is being recorded", 'nothing to rotate';
+    whole("$dir/$_", $_) for 'nytprof.out', 'nytprof.out.2', 'named.out';
+    is end($run), "0end\n", 'the program saw nothing of it';
+    ok !-e "$dir/ctl.$pid", 'and leaves no socket';
+};
+
+scenario 'a program that sleeps is not woken' => sub {
+    my $run = begin($WORK . 'print "runs\n"; my $n = select undef, undef, undef, 1.5; print "$n $!\n"; run();', 'start=no:control=ctl.%p');
+    my $pid = $run->{pid};
+    like ctl($pid, 'on', '--wait', '0.1'), qr/^3 pending/, 'pending';
+    like ctl($pid, 'status'), qr/^0 pid $pid off pending on /, 'which the status tells';
+    like ctl($pid, 'off'), qr/^1 .*another command waits/, 'one at a time';
+    is scalar(readline $run->{out}), "0 \n", 'it slept to the end';
+    my $tries = 0;
+    select undef, undef, undef, 0.02 while ctl($pid, 'status') =~ /pending/ && $tries++ < 100;
+    is ctl($pid, 'off', '--wait', 10), "0 off $run->{dir}/nytprof.out", 'and obeyed then';
+    is end($run), '0', 'runs';
+};
+
+scenario 'children have sockets and profiles of their own' => sub {
+    my $run = begin('my @pid = map { my $p = fork // die; if (!$p) { ' . $WORK . 'run(); exit } $p } 1, 2; $| = 1; print "@pid\n"; wait for @pid; print "end\n"', 'start=no:control=ctl');
+    my $dir = $run->{dir};
+    my ($sockets, $tries) = (0, 0);
+    select undef, undef, undef, 0.05 while ($sockets = () = glob "$dir/ctl.*") < 2 && $tries++ < 200;
+    is $sockets, 2, 'two more sockets';
+    for my $socket (glob "$dir/ctl.*") {
+        my ($pid) = $socket =~ /(\d+)\z/;
+        is ctl($pid, 'on', '--seconds', '0.2'), "0 on $dir/nytprof.out.$pid\noff $dir/nytprof.out.$pid", 'recorded for a while';
+        whole("$dir/nytprof.out.$pid", 'child');
+    }
+    is end($run), "0end\n", 'runs';
+    is join(' ', glob "$dir/ctl*"), '', 'no socket is left';
+};
+
+# A socket, at which main waits for two threads that work, each with lines of its own in the answer.
+scenario 'threads obey, each for itself; one that sleeps when it wakes' => sub {
+    plan skip_all => 'this perl has no threads' if !$Config{useithreads};
+    for my $opts ('start=no', 'sample=1000:sample_budget=0') {
+        my $is_sampled = $opts =~ /sample/;
+        my $run = begin("use threads;\n" . $WORK . 'sub main_goes_on { leaf() } my @workers = map { threads->create("run") } 1, 2; print "runs\n"; $_->join for @workers; run_alone() while !-e "end"; sub run_alone { select undef, undef, undef, 0.005; main_goes_on() } print "end\n";', "$opts:control=ctl");
+        my ($dir, $pid) = @$run{qw(dir pid)};
+        my $name = sub { my ($n) = @_; return 'nytprof.out' . ($n ? ".t$n" : '') . ($is_sampled ? '.exact' : '') };
+        my @workers = map { "thread $_: on $dir/" . $name->($_) } 1, 2;
+        is ctl($pid, 'on'), join("\n", '0 sleeps, and obeys when it wakes', @workers), "$opts: on";
+        my ($main, @threads) = split /\n/, ctl($pid, 'status');
+        like $main, qr/^0 pid $pid \w+ pending on file /, 'status: main waits for them';
+        is join("\n", @threads), join("\n", map { "pid $pid thread $_ recording file $dir/" . $name->($_) } 1, 2), 'and each is recorded';
+        is ctl($pid, 'checkpoint'), join("\n", '0 sleeps, and obeys when it wakes', map { "thread $_: $dir/" . $name->($_) . '.checkpoint' } 1, 2), 'checkpoint';
+        like ctl($pid, 'rotate'), qr/^thread 2: goes on in \S+2\z/m, 'rotate';
+        like ctl($pid, 'off'), qr/^thread 1: off \S+\nthread 2: off \S+\z/m, 'off';
+        is ctl($pid, 'on') =~ s/.*\n//r, join("\n", map {"$_.3"} @workers), 'on again';
+        open my $fh, '>', "$dir/stop" or die;
+        close $fh;
+        my $tries = 0;
+        select undef, undef, undef, 0.02 while ctl($pid, 'status') !~ /\A0 pid $pid recording file .*\z/ && $tries++ < 500;
+        is ctl($pid, 'off'), "0 off $dir/" . $name->(0), 'main has obeyed what was asked last when it woke';
+        open $fh, '>', "$dir/end" or die;
+        is end($run), "0end\n", 'and runs to its end';
+        for my $n (1, 2) {
+            my @files = map { $name->($n) . $_ } '', '.checkpoint', '.2', '.3';
+            my @profiles = map { whole("$dir/$_", $_) } @files;
+            is scalar(grep { my $p = $_; grep { $_->{callee} eq 'main::work' } @{ $p->{arc} } } @profiles), 4, "thread $n: all have its calls";
+        }
+        my $of_main = whole("$dir/" . $name->(0), 'main');
+        ok scalar(grep { $_->{callee} eq 'main::main_goes_on' } @{ $of_main->{arc} }), 'main: what it did when it woke';
+    }
+};
+
+scenario 'keep=N: of the files that rotate has finished the last N stay' => sub {
+    my $code = 'sub f { 1 } f(); for (1 .. 5) { rename "nytprof.out.4", "mine" if $_ == 5; DB::rotate_profile() or die; f() } if (my $pid = fork) { waitpid $pid, 0 } else { f(); DB::rotate_profile(), f() for 1 .. 3; exit }';
+    my $run = run_prog(opts => 'keep=2', code => $code);
+    is "$run->{status}$run->{err}", '0', 'runs';
+    my ($child) = map { /\.(\d{3,})(?:\.\d+)?\z/ ? $1 : () } glob "$run->{dir}/nytprof.out.*";
+    is join(' ', sort map { s{.*/}{}r =~ s/\Q$child\E/PID/r } glob "$run->{dir}/{mine,nytprof*}"),
+        join(' ', sort 'mine', map { "nytprof.out.$_" } 5, 6, 'PID.2', 'PID.3', 'PID.4'), 'these stay, and one that was moved; a child counts its own';
+    is scalar(() = glob "$run->{dir}/nytprof*"), 5, 'and no others';
+    whole($_, $_) for glob "$run->{dir}/{mine,nytprof*}";
+    $run = run_prog(opts => 'file=p.%t', code => 'select undef, undef, undef, 0.05 while time == $^T; $now = time; DB::rotate_profile(); print $now');
+    my @times = map { /p\.(\d+)/ } glob "$run->{dir}/p.*";
+    cmp_ok $times[-1], '>', $times[0], '%t: when the file was begun';
+    cmp_ok $times[-1], '>=', $run->{out}, 'which is later';
+};
+
+scenario 'control=1: in the folder for such things, or beside the profile' => sub {
+    my $code = 'print join " ", map { s/$$/PID/r } grep { -S } glob "run%/* *"';
+    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    mkdir "$dir/run%" or die;
+    my $in = run_prog(dir => $dir, opts => 'start=no:control=1', env => { XDG_RUNTIME_DIR => "$dir/run%" }, code => $code);
+    is "$in->{err}$in->{out}", 'run%/nytp.PID', 'XDG_RUNTIME_DIR';
+    $in = run_prog(dir => $dir, opts => 'start=no:control=1:file=a%%b.%p', env => { XDG_RUNTIME_DIR => '' }, code => $code);
+    is "$in->{err}$in->{out}", 'a%b.PID.ctl', 'without it';
+};
+
+scenario 'what is there already' => sub {
+    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $code = 'print -S "ctl" ? 1 : 0';
+    IO::Socket::UNIX->new(Local => "$dir/ctl", Listen => 1) or die; # closed at once
+    my $run = run_prog(dir => $dir, opts => 'start=no:control=ctl', code => $code);
+    is "$run->{status}$run->{err}$run->{out}", '01', 'a socket that was left behind is replaced';
+    my $other = IO::Socket::UNIX->new(Local => "$dir/ctl", Listen => 1) or die;
+    $run = run_prog(dir => $dir, opts => 'start=no:control=ctl', code => $code);
+    like $run->{err}, qr/\ADevel::NYTProf: control=\S+ctl: there is something of that name; the program runs without it\n\z/, 'one that is in use is not';
+    ok -S "$dir/ctl", 'it stays';
+    close $other;
+    unlink "$dir/ctl";
+    symlink "$dir/elsewhere", "$dir/ctl" or die;
+    $run = run_prog(dir => $dir, opts => 'start=no:control=ctl', code => $code);
+    like $run->{err}, qr/there is something/, 'a link is not followed';
+    ok -l "$dir/ctl" && !-e "$dir/elsewhere", 'nor replaced';
+    $run = run_prog(dir => $dir, opts => 'start=no:control=' . 'x' x 200, code => $code);
+    like $run->{err}, qr/a socket's name has at most \d+ bytes/, 'a name that is too long';
+};
+
+scenario 'lines that are no commands' => sub {
+    my $run = begin($WORK . "print \"runs\\n\"; run();\n", 'start=no:control=ctl');
+    my $answer = sub {
+        my ($line) = @_;
+        my $socket = IO::Socket::UNIX->new(Peer => "$run->{dir}/ctl") or die;
+        my $greeting = <$socket>;
+        syswrite $socket, $line;
+        return <$socket> // 'closed';
+    };
+    is $answer->("x\n"), "error no such command\n", 'a word';
+    is $answer->("one\n"), "error no such command\n", 'one that begins like one';
+    is $answer->("\0\0\0\n"), "error no such command\n", 'bytes';
+    is $answer->('x' x 600), 'closed', 'too long a line';
+    my @idle = map { IO::Socket::UNIX->new(Peer => "$run->{dir}/ctl") } 1 .. 12;
+    undef @idle;
+    like ctl($run->{pid}, 'status', '--wait', 5), qr/^0 pid/, 'it still answers';
+    is end($run), '0', 'runs';
+};
+
+scenario 'sigcontrol: a signal switches' => sub {
+    my $run = run_prog(opts => 'start=no:sigcontrol=USR2', code => "sub f { 1 }\nsub toggle { kill USR2 => \$\$; 1 for 1 .. 3; }\ntoggle();\nf() for 1 .. 4;\ntoggle();\nf();\nprint join ',', defined \$SIG{USR2};\n");
+    is "$run->{status}$run->{err}$run->{out}", '0', 'runs';
+    my $p = whole("$run->{dir}/nytprof.out", 'profile');
+    is join('', arc_lines($p, want => qr/main::f/)), 'main::RUNTIME 4 main::f x4', 'what ran in between';
+    $run = run_prog(opts => 'sigcontrol=NONE', code => '1');
+    like $run->{err}, qr/sigcontrol: 'NONE' is no signal/, 'a signal that there is not';
+};
+
+scenario 'DB::checkpoint_profile and DB::rotate_profile' => sub {
+    for my $opts (matrix()) {
+        my $run = run_prog(opts => $opts, code => <<'P');
+sub f { g() } sub g { 1 }
+sub inner { f(); print DB::checkpoint_profile() ? 1 : 0; f(); print DB::rotate_profile('two.out') ? 1 : 0; f(); 1 }
+inner();
+DB::rotate_profile();
+f();
+DB::disable_profile();
+print DB::rotate_profile() ? 1 : 0;
+P
+        is "$run->{status}$run->{err}$run->{out}", '0110', "$opts: runs";
+        my @p = map { whole("$run->{dir}/$_", "$opts: $_") } 'nytprof.out.checkpoint', 'nytprof.out', 'two.out', 'two.out.2';
+        my @f = map { my $p = $_; join ' ', map { /main::f x(\d+)/ ? $1 : () } arc_lines($p) } @p;
+        is "@f[0..3]", '1 2 1 1', "$opts: what each has";
+    }
+};
+
+done_testing;

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# DB::label() and DB::label_profile(): what the stream holds, and what --by=label makes of it,
+# compared with sums from the stream's own records.
+
+use strict;
+use warnings;
+
+use Config;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use List::Util qw(sum0);
+use Test::More;
+
+use Devel::NYTProf::ReadStream qw(for_chunks);
+use NYTPTest;
+
+my $EXPORT = root() . '/bin/nytp-export';
+plan skip_all => 'nytp-export is not built' if !-x $EXPORT;
+
+my $SPIN = 'sub spin { my $t = 0; for my $i (1 .. $_[0]) { $t += $i } return $t }';
+my $CODE = <<"P";
+$SPIN
+sub fast { spin(300) }
+sub slow { spin(6000) }
+sub request {
+    my (\$n) = \@_;
+    DB::label(request => \$n % 2 ? 'GET /fast' : 'GET /slow');
+    \$n % 2 ? fast() : slow();
+    DB::label(request => undef);
+}
+request(\$_) for 1 .. 10;
+spin(9000);
+DB::label_profile(run => 'all');
+P
+
+# What nytp-export prints: key => { value => [n, total, median, p95, own in ns, slowest sub] }.
+sub by_label {
+    my ($run, $what, @files) = @_;
+    my $r = NYTPTest::run_command([$EXPORT, '--unit=ns', "--by=$what", @files], dir => $run->{dir}, env => {%ENV});
+    my (%by, $key);
+    for my $line (split /\n/, $r->{out}) {
+        if ($line =~ /^ +n .* slowest sub +(.*)\z/) { $key = $1; next }
+        my ($n, $total, $median, $p95, $own, $sub, $value) = $line =~ /^ *(\d+)(?: +([\d.-]+))(?: +([\d.-]+))(?: +([\d.-]+))(?: +([\d.-]+))  (\S+) +(.*)\z/
+            or next;
+        $by{$key}{$value} = [$n, $total, $median, $p95, $own, $sub];
+    }
+    return (\%by, $r);
+}
+
+# The same from the records: lengths in ns by "key=value", own ns by "key=value" and sub.
+sub from_records {
+    my ($file) = @_;
+    my (%now, %since, %lengths, %own, @told);
+    for_chunks {
+        my ($tag, @a) = @_;
+        if ($tag eq 'COMMENT' && $a[0] =~ /^nytp-own (\d+) (-?\d+) (.*)\n/) {
+            $told[$1] += $2;
+            $own{"$_=$now{$_}"}{$3} += $2 * 100 for keys %now;
+        } elsif ($tag eq 'COMMENT' && $a[0] =~ /^nytp-label (\d+) ([^=\n]+)(?:=(.*))?\n/) {
+            push @{ $lengths{"$2=$now{$2}"} }, ($1 - $since{$2}) * 100 if exists $now{$2};
+            delete $now{$2};
+            @since{$2} = $1, $now{$2} = $3 if defined $3;
+        } elsif ($tag eq 'SUB_RETURN') {
+            my ($depth, undef, $excl, $name) = @a;
+            $own{"$_=$now{$_}"}{$name} += ($excl - ($told[$depth] || 0)) * 100 for keys %now;
+            $#told = $depth - 1 if $#told >= $depth;
+        }
+    } filename => $file;
+    return (\%lengths, \%own);
+}
+
+sub near { my ($x, $y) = @_; return abs($x - $y) <= 200 + 0.003 * $y }
+
+for my $opts ('', 'calls=1', 'calls=1:compress=0', 'stmts=0', 'blocks=1', 'slowops=0:savesrc=0') {
+    my $run = run_prog(code => $CODE, opts => $opts);
+    is $run->{out} . $run->{err} . $run->{status}, 0, "$opts: the program is as ever";
+    my ($by, $r) = by_label($run, 'label', 'nytprof.out');
+    my ($lengths, $own) = from_records("$run->{dir}/nytprof.out");
+    is $r->{err} . $r->{status}, 0, "$opts: --by=label works";
+    is_deeply [sort keys %$by], [qw(request run)], "$opts: the keys";
+    for my $value ('GET /fast', 'GET /slow') {
+        my ($n, $total, $median, $p95, $own_ns, $sub) = @{ $by->{request}{$value} || [] };
+        my @sorted = sort { $a <=> $b } @{ $lengths->{"request=$value"} };
+        is "$n $sub", '5 main::spin', "$opts: $value: five times, and the slowest sub";
+        is $total, sum0(@sorted), "$opts: $value: the total";
+        ok near($median, $sorted[2]), "$opts: $value: the median" or diag "$median, @sorted";
+        ok near($p95, $sorted[4]), "$opts: $value: p95" or diag "$p95, @sorted";
+        is $own_ns, $own->{"request=$value"}{'main::spin'}, "$opts: $value: the sub's own time";
+        cmp_ok sum0(values %{ $own->{"request=$value"} }), '<=', $total, "$opts: $value: no more than there is";
+    }
+    is $by->{run}{all}[0], 1, "$opts: the profile as a whole";
+    my $whole = sum0(map { @{ $lengths->{"request=$_"} } } 'GET /fast', 'GET /slow');
+    cmp_ok $by->{run}{all}[1], '>', $whole, "$opts: is longer than its requests";
+}
+
+scenario 'without calls the times are known, the subs are not' => sub {
+    my $run = run_prog(code => $CODE, opts => 'calls=0');
+    my ($by) = by_label($run, 'label=request', 'nytprof.out');
+    is_deeply [map { [@$_[0, 4, 5]] } @{ $by->{request} }{'GET /fast', 'GET /slow'}], [[5, '-', '-'], [5, '-', '-']],
+        'rows';
+    is_deeply [keys %$by], ['request'], 'of one key';
+};
+
+scenario 'a call that is open when the label changes: each label has its part' => sub {
+    my $run = run_prog(code => "$SPIN\nsub deep { my \$n = shift; return deep(\$n - 1) if \$n; DB::label(a => 1); my \$t = 0; \$t += \$_ for 1 .. 20000; DB::label(a => 2); \$t = 0; \$t += \$_ for 1 .. 20000; DB::label(a => undef); }\ndeep(300);");
+    my ($by) = by_label($run, 'label', 'nytprof.out');
+    for my $value (1, 2) {
+        my ($n, $total, undef, undef, $own, $sub) = @{ $by->{a}{$value} };
+        is "$n $sub", '1 main::deep', "$value: the sub that runs";
+        cmp_ok $own, '>', 0.9 * $total, "$value: has nearly all" or diag "$own of $total";
+    }
+    my $told = grep { /^nytp-own/ } map { @$_ } comments("$run->{dir}/nytprof.out");
+    cmp_ok $told, '<=', 301 + 4, 'calls that have not run since the last change are not told again';
+};
+
+sub comments {
+    my ($file) = @_;
+    my @texts;
+    for_chunks { push @texts, [$_[1]] if $_[0] eq 'COMMENT' && $_[1] =~ /^nytp-(?:label|own)/ } filename => $file;
+    return @texts;
+}
+
+sub labels { return map { s/^nytp-label(?:-profile)? (?:\d+ )?//r =~ s/\n//r } grep { /^nytp-label/ } map { @$_ } comments(@_) }
+
+scenario 'any text is a key and a value' => sub {
+    my $run = run_prog(code => <<'P');
+DB::label("a=\n\\" => "x=y\t\0z");
+DB::label("\x{e9}" => "\x{263a}", empty => '', number => 1.5);
+DB::label('' => 'no key', undef, 'none');
+DB::label(long => "\x{263a}" x 3000);
+DB::label(obj => Text->new);
+package Text; sub new { bless [] } use overload '""' => sub { DB::label(inner => 1); 'told' }; 
+P
+    my @labels = labels("$run->{dir}/nytprof.out");
+    is $labels[0], 'a\x3d\x0a\x5c=x=y\x09\x00z', 'control characters, the backslash and the = of a key are escaped';
+    is $labels[1], "\xc3\xa9=\xe2\x98\xba", 'the rest is UTF-8';
+    is "$labels[2] $labels[3]", 'empty= number=1.5', 'an empty value, a number';
+    is $labels[4], 'long=' . ("\xe2\x98\xba" x 1333) . '...', 'a long value is cut between characters';
+    is "@labels[5 .. $#labels]", 'inner=1 obj=told', 'an object is asked for its text, an empty key is none';
+    my ($by, $r) = by_label($run, 'label', 'nytprof.out');
+    is $r->{status}, 0, 'and the table holds them';
+    like $r->{out}, qr/slowest sub +a\\x3d\\x0a\\x5c\n.*x=y\\x09\\x00z\n/, 'as they are written';
+};
+
+scenario 'wrong use dies, as any function does; nothing else does' => sub {
+    my $run = run_prog(code => 'eval { DB::label("a"); 1 } or print $@; eval { DB::label_profile(1, 2, 3); 1 } or print $@; DB::label(); DB::label(x => undef); DB::label("k$_" => 1) for 1 .. 102; print "on\n"');
+    like $run->{out}, qr/\AUsage: DB::label\(KEY => VALUE, \.\.\.\) at .*\nUsage: DB::label_profile\(KEY => VALUE, \.\.\.\) at .*\non\n\z/, 'messages';
+    is $run->{err}, "Devel::NYTProf: more than 100 labels at once: the rest is left out\n", 'too many are said once';
+    is scalar(labels("$run->{dir}/nytprof.out")), 100, 'and left out';
+};
+
+scenario 'a child has the labels of its parent, and so does the next profile' => sub {
+    my $run = run_prog(code => <<"P");
+$SPIN
+DB::label(job => 'parent');
+if (my \$pid = fork) { waitpid \$pid, 0 } else { DB::label(job => 'child'); spin(500); exit }
+DB::enable_profile('second.out');
+spin(500);
+DB::label(job => undef);
+P
+    my ($child) = glob "$run->{dir}/nytprof.out.*";
+    is_deeply [labels($child)], ['job=parent', 'job=child'], 'the child';
+    is_deeply [labels("$run->{dir}/nytprof.out")], ['job=parent'], 'the first profile of the parent';
+    is_deeply [labels("$run->{dir}/second.out")], ['job=parent', 'job'], 'the second';
+    my ($by) = by_label($run, 'label=job', glob "$run->{dir}/*.out*");
+    is_deeply {map { $_ => $by->{job}{$_}[0] } keys %{ $by->{job} }}, {parent => 3, child => 1}, 'together';
+};
+
+scenario 'sampling: labels lie on the axis of the samples' => sub {
+    my $run = run_prog(opts => 'sample=2000:sample_clock=cpu:sample_budget=0', code => <<"P");
+use Time::HiRes qw(clock_gettime CLOCK_PROCESS_CPUTIME_ID);
+$SPIN
+sub now { clock_gettime(CLOCK_PROCESS_CPUTIME_ID) }
+my (\%spent, \%n);
+my \$began = now();
+while (now() - \$began < 0.8) {
+    for my \$times (1, 3) {
+        my \$from = now();
+        DB::label(request => "x\$times");
+        spin(15000 * \$times);
+        DB::label(request => undef);
+        \$spent{"x\$times"} += now() - \$from;
+        \$n{"x\$times"}++;
+    }
+}
+print "\$_ \$n{\$_} \$spent{\$_}\\n" for sort keys \%spent;
+P
+    my %spent = map { my ($value, $n, $s) = split; $value => [$n, $s * 1e9] } split /\n/, $run->{out};
+    my ($by) = by_label($run, 'label=request', 'nytprof.out');
+    my $samples = profile_in($run)->{attr}{samples};
+    my $whole = sum0(map { $_->[1] } values %spent);
+    my $seen = sum0(map { $_->[1] } values %{ $by->{request} });
+    cmp_ok $seen, '>', 0.7 * $whole, 'together about as long as they were' or diag "$seen of $whole";
+    for my $value ('x1', 'x3') {
+        my ($n, $total, undef, undef, $own, $sub) = @{ $by->{request}{$value} };
+        is "$n $sub", "$spent{$value}[0] main::spin", "$value: how often, and the sub";
+        my $share = $spent{$value}[1] / $whole;
+        my $chance = 5 * sqrt($share * (1 - $share) / $samples); # five standard deviations
+        cmp_ok abs($total / $seen - $share), '<', 0.03 + $chance, "$value: as long as it was" or diag "$total, $spent{$value}[1], $samples samples";
+        cmp_ok abs($own - $total), '<', 0.05 * $total, "$value: and that sub's" or diag "$own of $total";
+    }
+};
+
+scenario 'a thread has the labels of the one that makes it' => sub {
+    plan skip_all => 'this perl has no threads' if !$Config{useithreads};
+    for my $opts ('', 'sample=1000') {
+        my $run = run_prog(opts => $opts, code => "use threads;\n$SPIN\nDB::label(job => 'main', tenant => 7); threads->create(sub { spin(9000); DB::label(job => 'thread'); spin(90000) })->join; DB::label(job => undef);");
+        is_deeply [sort { $a cmp $b } labels("$run->{dir}/nytprof.out.t1")], ['job=main', 'job=thread', 'tenant=7'], "'$opts': the thread";
+        is_deeply [labels("$run->{dir}/nytprof.out")], ['job=main', 'tenant=7', 'job'], "'$opts': its maker keeps its own";
+    }
+};
+
+scenario 'before recording, in a pause, after the end' => sub {
+    my $run = run_prog(opts => 'start=no', code => <<"P");
+$SPIN
+DB::label(early => 1);
+DB::label_profile(lost => 1);
+DB::enable_profile();
+DB::disable_profile();
+DB::label(paused => 1);
+DB::enable_profile();
+DB::finish_profile();
+DB::label(late => 1);
+DB::label_profile(late => 1);
+P
+    is $run->{err}, '', 'nothing is said';
+    is_deeply [labels("$run->{dir}/nytprof.out")], ['early=1', 'paused=1'], 'what is in the profile';
+};
+
+scenario 'a stream that is cut off anywhere, and merged ones' => sub {
+    my $run = run_prog(code => $CODE, opts => 'compress=0');
+    my $whole = NYTPTest::slurp("$run->{dir}/nytprof.out");
+    my $at = index $whole, 'nytp-label ';
+    my ($n_last, $worst) = (0, 0);
+    for my $size (map { $at + 37 * $_ } 0 .. 40) {
+        open my $fh, '>:raw', "$run->{dir}/cut.out" or die;
+        print $fh substr $whole, 0, $size;
+        close $fh;
+        my ($by, $r) = by_label($run, 'label=request', 'cut.out');
+        my $n = sum0(map { $_->[0] } values %{ $by->{request} });
+        $worst++ if $n < $n_last || $r->{status} !~ /^[03]\z/;
+        $n_last = $n;
+    }
+    is $worst, 0, 'cut: what came before is shown, and the status tells';
+    my $merge = NYTPTest::run_command([$^X, (map { "-I$_" } NYTPTest::lib_dirs('ours')), root() . '/bin/nytprofmerge', '-o', 'm.out', 'nytprof.out', 'nytprof.out'], dir => $run->{dir}, env => {%ENV});
+    is $merge->{status} . $merge->{err}, 0, 'merged';
+    my ($one) = by_label($run, 'label', 'nytprof.out');
+    my ($merged) = by_label($run, 'label', 'm.out');
+    my ($both) = by_label($run, 'label', 'nytprof.out', 'nytprof.out');
+    is_deeply $merged, $both, 'a merged profile says the same as its parts together';
+    is $merged->{request}{'GET /slow'}[0], 2 * $one->{request}{'GET /slow'}[0], 'twice as many';
+};
+
+scenario 'a program that is killed in a labelled stretch' => sub {
+    my $run = run_prog(code => "$SPIN\nDB::label(job => 'long'); spin(20000); kill KILL => \$\$;", opts => 'flush=0.001');
+    my ($by, $r) = by_label($run, 'label', 'nytprof.out');
+    is $r->{status}, 3, 'partial';
+    is $by->{job}{long}[0], 1, 'the stretch is there';
+    cmp_ok $by->{job}{long}[1], '>', 0, 'with the time that is known';
+};
+
+scenario 'sql=1: the statements that DBI runs' => sub {
+    plan skip_all => 'DBD::SQLite is not installed' if !eval { require DBD::SQLite };
+    my $code = <<'P';
+require DBI;
+my $dbh = DBI->connect('dbi:SQLite:dbname=:memory:', '', '', {RaiseError => 1, PrintError => 0});
+$dbh->do('create table t (a,b)');
+my $insert = $dbh->prepare("insert into t\n values (?,?)");
+$insert->execute($_, "secret$_") for 1 .. 5;
+$dbh->selectall_arrayref('select * from t where a > ?', undef, 2) for 1 .. 2;
+my $read = $dbh->prepare('select b from t');
+print scalar @{ $dbh->selectcol_arrayref($read) }, "\n";
+eval { $dbh->do('bad') };
+print $@ =~ /syntax/ ? "error\n" : "none\n";
+$! = 5;
+$dbh->do('insert into t values (9,?)', undef, 'secret9');
+print $! + 0, "\n";
+open STDERR, '>', '/dev/null'; # where DBI dumps what is no handle
+my $stranger = bless {}, 'DBI::st';
+eval { $stranger->execute('secret') };
+eval { DBI::db::do($_, 'secret') } for undef, 'x', [], {};
+eval { DBI::st::execute() };
+my ($row) = $dbh->selectrow_array('select a from t');
+P
+    my $plain = run_plain(code => $code);
+    my $run = run_prog(code => $code, opts => 'sql=1');
+    is $run->{out} . $run->{err}, $plain->{out} . $plain->{err}, 'the program is as ever';
+    my ($by) = by_label($run, 'label', 'nytprof.out');
+    my %n = map { $_ => $by->{sql}{$_}[0] } keys %{ $by->{sql} };
+    is delete $n{secret}, 4, 'what stands where a statement is expected is one';
+    is_deeply \%n, {
+        'create table t (a,b)' => 1, 'insert into t\x0a values (?,?)' => 5, 'select * from t where a > ?' => 2,
+        'select b from t' => 1, bad => 1, 'insert into t values (9,?)' => 1, 'select a from t' => 1,
+    }, 'each call once, those within it left out' or diag explain \%n;
+    is scalar(grep { /secret\d/ } labels("$run->{dir}/nytprof.out")), 0, 'no bound value';
+    is_deeply [grep { /^sql/ } labels(run_prog(code => $code)->{dir} . '/nytprof.out')], [], 'only if asked for';
+};
+
+# What nytp-export writes, in the given format.
+sub exported {
+    my ($run, @args) = @_;
+    return NYTPTest::run_command([$EXPORT, @args], dir => $run->{dir}, env => {%ENV})->{out};
+}
+
+scenario 'labels of a profile in other formats' => sub {
+    require JSON::PP;
+    my $run = run_prog(code => 'DB::label_profile(request => "GET /x", tenant => "a\"b"); DB::label_profile(request => "GET /x 200");');
+    run_prog(code => 'DB::label_profile(request => "other");', opts => 'file=other.out', dir => $run->{dir});
+    my @labels = map { $_->{labels} } @{ JSON::PP::decode_json(exported($run, '--json', 'nytprof.out', 'other.out'))->{processes} };
+    is_deeply \@labels, [{request => 'GET /x 200', tenant => 'a"b'}, {request => 'other'}], 'JSON: the last value of each key';
+    my ($n, %with) = (0);
+    for my $sample (exported($run, '--pprof-text', 'nytprof.out', 'other.out') =~ /^sample \{\n(.*?)^\}/msg) {
+        $n++;
+        $with{"$1 $2"}++ while $sample =~ /label \{\n +key: (\d+)\n +str: (\d+)/g;
+    }
+    my @strings = exported($run, '--pprof-text', 'nytprof.out', 'other.out') =~ /^string_table: "(.*)"$/mg;
+    my %named = map { my ($k, $v) = split / /; ("$strings[$k]=$strings[$v]" => $with{$_}) } keys %with;
+    is $named{'request=GET /x 200'} + $named{'request=other'}, $n, 'pprof: a label of each sample' or diag explain \%named;
+    is $named{'tenant=a\\"b'}, $named{'request=GET /x 200'}, 'all of its process';
+    unlike exported($run, '--pprof-text', '--labels=none', 'nytprof.out', 'other.out'), qr/GET/, 'not where processes are merged';
+};
+
+scenario 'usage' => sub {
+    my $run = run_prog(code => '1;');
+    my %said = ('--by=label' => 'no labels in the input: a program sets them with DB::label(KEY => VALUE)',
+        '--by=label=x' => 'no label x in the input');
+    for my $option (sort keys %said) {
+        my $r = NYTPTest::run_command([$EXPORT, $option], dir => $run->{dir}, env => {%ENV});
+        is "$r->{status} $r->{out}$r->{err}", "0 nytp-export: $said{$option}\n", $option;
+    }
+    for my $options (['--by=sub'], ['--by=label='], ['--by'], ['--by=label', '--focus=x'], ['--by=label', '--stats']) {
+        my $r = NYTPTest::run_command([$EXPORT, @$options], dir => $run->{dir}, env => {%ENV});
+        is $r->{status}, 2, "@$options";
+    }
+};
+
+scenario 'stock readers do not mind' => sub {
+    my ($bin) = grep { -x "$_/nytprofhtml" } split /:/, $ENV{NYTP_STOCK_BIN} || '/usr/bin:/usr/local/bin';
+    plan skip_all => 'no stock nytprofhtml installed' if !defined $bin;
+    my $run = run_prog(code => $CODE);
+    for my $command (['nytprofcsv', '-o', 'csv'], ['nytprofcalls']) {
+        my ($name, @args) = @$command;
+        my $r = NYTPTest::run_command(['/usr/bin/perl', "$bin/$name", @args, $name eq 'nytprofcsv' ? ('-f') : (), 'nytprof.out'],
+            dir => $run->{dir}, env => { map { $_ => $ENV{$_} } grep { !/^(?:PERL5|NYTP)/ } keys %ENV });
+        is $r->{status} . $r->{err}, 0, $name;
+    }
+};
+
+done_testing;

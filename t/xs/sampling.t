@@ -1,0 +1,356 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# NYTPROF=sample=HZ: the shares of subs and lines are right where the hot op is the last of its sub;
+# the program behaves as without us; nothing that sleeps is interrupted.
+use strict;
+use warnings;
+
+use Config;
+use Cwd qw(getcwd);
+use FindBin ();
+use lib "$FindBin::Bin/../lib";
+use Recorded qw(folder in_folder slurp);
+use Test::More;
+use Time::HiRes qw(time);
+
+use Devel::NYTProf::Data;
+use Devel::NYTProf::ReadStream qw(for_chunks);
+
+my $top = getcwd();
+
+sub put {
+    my ($name, $text) = @_;
+    my $path = folder() . "/$name";
+    open my $fh, '>', $path or die "$path: $!";
+    print $fh $text;
+    close $fh or die "$path: $!";
+    return $path;
+}
+
+# What a program prints, on either handle, and its status; with options it is profiled.
+sub run {
+    my ($program, $options) = @_;
+    local $ENV{NYTPROF} = join ':', 'file=' . folder() . '/out', 'sample_budget=0', $options // ();
+    local $ENV{PERL5LIB} = join ':', map {"$top/blib/$_"} qw(lib arch);
+    my $switch = defined $options ? '-d:NYTProf' : '';
+    unlink glob(folder() . '/out*');
+    my $printed = in_folder(sub { scalar qx{$^X $switch $program 2>&1} });
+    return $printed . "status $?\n";
+}
+
+sub load {
+    my ($file) = @_;
+    return Devel::NYTProf::Data->new({ filename => $file // folder() . '/out', quiet => 1 });
+}
+
+sub is_whole {
+    my ($file) = @_;
+    system "$top/bin/nytp-export --check $file >/dev/null 2>&1";
+    return $? == 0;
+}
+
+# ---- shares ----
+
+# The program measures itself what processor time each call takes, which a busy machine does not
+# change. In all of these subs perl comes to no safe
+# point between the hot op and the return.
+my $tails = put('tails.pl', <<'PERL');
+use strict; use Time::HiRes qw(clock_gettime CLOCK_PROCESS_CPUTIME_ID);
+use Digest::SHA (); use List::Util qw(sum);
+my $text = join " ", map { "word$_" } 1 .. 1500;
+my @list = map { ($_ * 7919) % 10007 } 1 .. 2500;
+my $sha = Digest::SHA->new(256);
+my %spent;
+sub rx { return scalar(() = $text =~ /w(o)rd(\d+)/g) }
+sub srt { my @s = sort { $a % 1000 <=> $b % 1000 } @list; scalar @s }
+sub digest { Digest::SHA::sha1_hex($text x 40) }
+sub method { $sha->add($text x 40) }
+sub mapper { scalar(map { $_ * 2 + 1 } @list) }
+sub nested { inner(@_) }
+sub inner { sum(map { sqrt } @list, @list) }
+sub loop { my $n = 0; for my $x (@list) { $n += $x if $x & 1 } $n }
+my $began = clock_gettime(CLOCK_PROCESS_CPUTIME_ID);
+while (clock_gettime(CLOCK_PROCESS_CPUTIME_ID) - $began < 1.4) {
+    no strict 'refs';
+    for my $name (qw(rx srt digest method mapper nested loop)) {
+        my $from = clock_gettime(CLOCK_PROCESS_CPUTIME_ID);
+        &$name();
+        $spent{$name} += clock_gettime(CLOCK_PROCESS_CPUTIME_ID) - $from;
+    }
+}
+print "$_ $spent{$_}\n" for sort keys %spent;
+PERL
+
+{
+    my $printed = run($tails, 'sample=2000:sample_clock=cpu');
+    like $printed, qr/status 0$/, 'tails: it ends well';
+    my %spent = $printed =~ /^(\w+) ([\d.e-]+)$/mg;
+    delete $spent{status};
+    my $profile = load();
+    my %seen = map { $_ => 0 } keys %spent;
+    for my $sub (values %{ $profile->subname_subinfo_map }) {
+        my ($name) = $sub->subname =~ /\Amain::(\w+)\z/ or next;
+        $seen{$name} += $sub->incl_time if exists $seen{$name};
+    }
+    my ($sum_spent, $sum_seen) = (0, 0);
+    $sum_spent += $_ for values %spent;
+    $sum_seen  += $_ for values %seen;
+    my $off = 0;
+    my @table;
+    for my $name (sort keys %spent) {
+        my ($is, $should) = (100 * $seen{$name} / $sum_seen, 100 * $spent{$name} / $sum_spent);
+        $off += abs($is - $should) / 2;
+        push @table, sprintf '%-8s %5.1f %% should be %5.1f %%', $name, $is, $should;
+    }
+    cmp_ok $off, '<=', 5, 'tails: half the sum of differences is at most 5 points' or diag join "\n", @table;
+    note join "\n", @table, $off;
+    is join(' ', grep { !$seen{$_} } sort keys %seen), '', 'tails: no sub is lost';
+    my %names = map { $_->subname => $_ } values %{ $profile->subname_subinfo_map };
+    ok $names{$_} && $names{$_}->calls > 0, "tails: $_ is seen"
+        for qw(main::inner Digest::SHA::sha1_hex Digest::SHA::add main::CORE:match
+            main::CORE:sort);
+    is join(' ', map { $_->[0]->subname } grep { $_->[0]->subname =~ /nested/ }
+            callers_of($names{'main::inner'})), 'main::nested', 'tails: who called is known when both have returned';
+    my $attribute = $profile->attributes;
+    is $attribute->{sampled}, 1, 'attributes: it is sampled';
+    is $attribute->{sample_interval_ns}, 500_000, 'attributes: the interval';
+    cmp_ok $attribute->{samples}, '>', 200, 'attributes: how many samples';
+    ok is_whole(folder() . '/out'), 'tails: the profile adds up';
+
+    # What the exporters say of such a profile.
+    my %says = (
+        'top' => [qr/ on a processor, \d+ samples, at least \d+ calls$/m, qr/incl% >= calls/],
+        'stats' => [qr/^samples +\d+$/m, qr/^>= calls +\d+$/m],
+        'markdown' => [qr/ \d+ samples, at least \d+ calls/, qr/\| samples \| >= calls \|/],
+        'callgrind' => [qr/^event: samples : Samples$/m, qr/^events: \S+ cpu samples$/m],
+        'pprof-text' => [qr/samples/],
+        'json' => [qr/"sampled":true/, qr/"cpu":\d/],
+    );
+    for my $format (sort keys %says) {
+        my $text = in_folder(sub { scalar qx{$top/bin/nytp-export --$format -o - out 2>&1} });
+        like $text, $_, "$format: says samples" for @{ $says{$format} };
+    }
+    in_folder(sub { system "$top/bin/nytp-export -q --html -o report.html out" });
+    like slurp(folder() . '/report.html'), qr/\bin <b>\d[\d,]* samples<\/b>/, 'html: says samples';
+}
+
+# ---- lines ----
+
+# Each of seven lines is measured by the program itself. At 1 kHz half the sum of differences is below 5
+# points; where a busy machine lets fewer ticks through, chance alone makes more.
+{
+    my $printed = run(put('lines.pl', <<'PERL'), 'sample=1000:sample_clock=cpu');
+use strict; use Time::HiRes qw(clock_gettime CLOCK_PROCESS_CPUTIME_ID);
+use Digest::SHA ();
+my $text = join ' ', map { "word$_" } 1 .. 1500;
+my @list = map { ($_ * 7919) % 10007 } 1 .. 2500;
+my $sha = Digest::SHA->new(256);
+my (@spent, $from, $n, %h);
+sub now { clock_gettime(CLOCK_PROCESS_CPUTIME_ID) }
+sub lines {
+    my $t0 = now();
+    for my $x (@list) { $n += $x & 7 }
+    my $t1 = now();
+    $n += () = $text =~ /w(o)rd(\d+)/g;
+    my $t2 = now();
+    my @s = sort { $a % 1000 <=> $b % 1000 } @list;
+    my $t3 = now();
+    $n += length Digest::SHA::sha1_hex($text x 10);
+    my $t4 = now();
+    $sha->add($text x 8);
+    my $t5 = now();
+    $h{ $_ % 97 } .= 'x' for @list; %h = ();
+    my $t6 = now();
+    my @w = map { sprintf '%05d', $_ } @list;
+    my $t7 = now();
+    my @t = ($t0, $t1, $t2, $t3, $t4, $t5, $t6, $t7);
+    $spent[$_] += $t[$_ + 1] - $t[$_] for 0 .. 6;
+}
+my $began = now();
+lines() while now() - $began < 1.6;
+printf "%d %.6f\n", 10 + 2 * $_, $spent[$_] for 0 .. 6; # their numbers
+PERL
+    my %spent = $printed =~ /^(\d+) ([\d.]+)$/mg;
+    my $profile = load();
+    my ($file) = grep { $_->filename =~ /lines\.pl\z/ } $profile->all_fileinfos;
+    my $seen = $file->line_time_data;
+    my %seen = map { $_ => $seen->[$_] ? $seen->[$_][0] : 0 } keys %spent;
+    my ($all_spent, $all_seen) = (0, 0);
+    $all_spent += $_ for values %spent;
+    $all_seen  += $_ for values %seen;
+    my ($off, @table) = (0);
+    for my $line (sort { $a <=> $b } keys %spent) {
+        my ($is, $should) = (100 * $seen{$line} / $all_seen, 100 * $spent{$line} / $all_spent);
+        $off += abs($is - $should) / 2;
+        push @table, sprintf 'line %d %5.1f %% should be %5.1f %%', $line, $is, $should;
+    }
+    my $samples = $profile->attributes->{samples};
+    my $limit = $samples > 1200 ? 5 : 5 * sqrt(1200 / $samples);
+    is scalar(keys %spent), 7, 'lines: all are measured';
+    cmp_ok $off, '<=', $limit, 'lines: half the sum of differences is within 5 points' or diag join "\n", @table;
+    note join "\n", @table, "$off of $limit, $samples samples";
+}
+
+# [SubInfo of the caller] of each.
+sub callers_of {
+    my ($sub) = @_;
+    my %callers;
+    for my $lines (values %{ $sub->caller_fid_line_places || {} }) {
+        for my $place (values %$lines) {
+            $callers{$_} = 1 for keys %{ $place->[7] || $place->[-1] || {} };
+        }
+    }
+    my $map = load()->subname_subinfo_map;
+    return map { [$map->{$_}] } grep { $map->{$_} } sort keys %callers;
+}
+
+# ---- what sleeps ----
+
+my $sleeper = put('sleeper.pl', <<'PERL');
+use strict; use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC usleep nanosleep); use IO::Poll qw(POLLIN);
+sub took { my ($name, $least, $code) = @_;
+    my $from = clock_gettime(CLOCK_MONOTONIC); local $! = 0;
+    my $result = $code->(); my $errno = $! + 0;
+    my $took = clock_gettime(CLOCK_MONOTONIC) - $from;
+    print "$name ", ($took >= $least - 0.001 ? 'whole' : "only $took"), ' ', $result, " $errno\n" }
+sub later { pipe my $r, my $w or die; my $pid = fork; if (!$pid) { select undef, undef, undef, 0.08; syswrite $w, 'x'; require POSIX; POSIX::_exit(0) } close $w; return ($r, $pid) }
+took('select', 0.1, sub { scalar select undef, undef, undef, 0.1 });
+took('usleep', 0.05, sub { usleep(50_000) > 0 ? 1 : 0 });
+took('nanosleep', 0.05, sub { nanosleep(50_000_000) > 0 ? 1 : 0 });
+took('sleep', 1, sub { sleep 1 });
+my ($r, $pid) = later();
+took('sysread', 0.05, sub { sysread $r, my $byte, 1 });
+took('waitpid', 0, sub { waitpid($pid, 0) == $pid ? 1 : 0 });
+($r, $pid) = later();
+took('poll', 0.05, sub { my $poll = IO::Poll->new; $poll->mask($r => POLLIN); $poll->poll(5) });
+waitpid $pid, 0;
+($r, $pid) = later();
+took('select on a handle', 0.05, sub { my $in = ''; vec($in, fileno $r, 1) = 1; scalar select $in, undef, undef, 5 });
+waitpid $pid, 0;
+PERL
+
+{
+    my $plain = run($sleeper);
+    my $from = time;
+    is run($sleeper, 'sample=1000'), $plain, 'what sleeps is not interrupted';
+    my $all = time - $from;
+    my %time = map { $_->subname => $_->incl_time } values %{ load()->subname_subinfo_map };
+    cmp_ok $time{'main::CORE:sleep'}, '>', 0.95, 'a sleep is as long as it was';
+    cmp_ok $time{'main::CORE:sleep'}, '<', $all, 'and no longer than the program';
+    run($sleeper, 'sample=1000:sample_clock=cpu');
+    %time = map { $_->subname => $_->incl_time } values %{ load()->subname_subinfo_map };
+    cmp_ok $time{'main::CORE:sleep'} // 0, '<', 0.1, 'sample_clock=cpu: it took no processor time';
+}
+
+# ---- programs run as ever ----
+
+my %programs = (
+    'touches no %SIG' => <<'PERL',
+for my $i (1 .. 30000) { my @x = map { $_ + $i } 1 .. 10; $i % 7 and next; 1 if "@x" =~ /(\d+) (\d+)$/ } print "done\n";
+PERL
+    'loads, evals, dies' => <<'PERL',
+use strict; use warnings; my $n = 0;
+for my $i (1 .. 800) { my $f = eval "sub { my \$x = shift; \$x + $i }"; $n += $f->($i);
+    eval { die { code => $i } }; $n += $@->{code}; eval "syntax error $i +"; $n++ if $@ }
+require Text::Wrap; require Data::Dumper; print "$n\n"; $! = 5; $n = () = "a" x 90000 =~ /a/g; print $! + 0, "\n"; exit 3;
+PERL
+    'signals' => <<'PERL',
+my $n = 0; $SIG{USR1} = sub { $n++ }; for (1 .. 200) { kill USR1 => $$; my $x = 0; $x += $_ for 1 .. 300 }
+local $SIG{ALRM} = sub { die "late\n" }; use Time::HiRes qw(alarm); alarm 0.05; eval { 1 while 1 }; print "$n $@";
+PERL
+    'forks' => <<'PERL',
+sub work { my $n = 0; $n += $_ for 1 .. 20000; $n } my $bad = 0;
+for my $i (1 .. 40) { my $pid = fork; if (!$pid) { work(); exit $i % 4 } waitpid $pid, 0; $bad++ if $? >> 8 != $i % 4; } print "bad $bad\n"; work() for 1 .. 20;
+PERL
+    'execs' => 'sub w { my $n = 0; $n += $_ for 1 .. 200000 } w(); no warnings; exec "/does/not/exist" or print "no\n"; w(); $| = 1; exec $^X, "-e", "print qq(other\\n); exit 2";',
+    'recurses' => 'no warnings; sub d { my $n = shift; return $n < 1 ? 0 : 1 + d($n - 1) } print d(30000), "\n" for 1 .. 8;',
+    'destroys' => 'package G { sub DESTROY { my $n = 0; $n += $_ for 1 .. 100000; print "gone\n" } } our $g = bless []; { bless [], "G" } our $h = bless [], "G"; END { print "end\n" }',
+    'sorts and ties' => <<'PERL',
+package T { sub TIESCALAR { bless [] } sub FETCH { my $n = 0; $n += $_ for 1 .. 200; $n } } package main;
+use overload; sub by { $a <=> $b } tie my $t, 'T'; my $s = 0; for (1 .. 300) { $s += $t; my @s = sort by map { ($_ * 7919) % 101 } 1 .. 60; $s += $s[3] } print "$s\n";
+PERL
+    'ends by a signal' => 'my $n = 0; $n += $_ for 1 .. 300000; $| = 1; print "so far\n"; kill KILL => $$;',
+    'fork storm' => <<'PERL',
+sub work { my $n = 0; $n += $_ for 1 .. 3000; $n } my $bad = 0;
+for my $round (1 .. 4) {
+    my @pids = map { my $i = $_; my $pid = fork // die; if (!$pid) { work(); my $below = fork // die; if (!$below) { work(); exit 0 } work(); waitpid $below, 0; exit $i } $pid } 1 .. 12;
+    for my $i (1 .. 12) { waitpid $pids[$i - 1], 0; $bad++ if $? >> 8 != $i } work();
+}
+print "bad $bad\n";
+PERL
+    'gives up root' => <<'PERL',
+sub work { my $n = 0; $n += $_ for 1 .. 400000; $n }
+sub owners { my %of; for my $file (glob '/proc/self/task/*/status') { open my $fh, '<', $file or next; /^[UG]id:\s+(.*)/ and $of{$1}++ while <$fh> } return join ',', sort keys %of }
+work(); my $before = owners(); my $id = $> ? $> : 65534;
+if (!$>) { $( = $) = "$id $id"; ($<, $>) = ($id, $id) } work() for 1 .. 3;
+my $after = owners(); my $is_new = $before ne $after || $id != 65534;
+print join(' ', $is_new, $after =~ /^(\d+)(\s+\d+){3}(?:,\d+(\s+\d+){3})?$/ ? 'one owner' : "owners: $after"), "\n"; print work(), "\n";
+PERL
+    'no $> left' => '$> = 65534 if !$>; my $n = 0; $n += $_ for 1 .. 300000; print "$n\n"; $> = $<; $n += $_ for 1 .. 300000; print "$n\n";',
+);
+
+for my $name (sort keys %programs) {
+    my $program = put('program.pl', $programs{$name});
+    my $plain = run($program);
+    is run($program, 'sample=5000'), $plain, "$name: as without us";
+    my @files = glob(folder() . '/out*');
+    my @not_whole = grep { !is_whole($_) } @files;
+    is "@not_whole", '', "$name: whole profiles" if $name !~ /signal$/;
+    cmp_ok scalar(@files), '>', $name eq 'forks' ? 5 : 96, "$name: children have theirs" if $name =~ /^fork/;
+}
+
+is run("$FindBin::Bin/soak.pl 1.5", 'sample=10000'), "soaked\nstatus 0\n",
+    'code that is loaded, run and freed without end';
+
+SKIP: {
+    skip 'perl without threads', 3 if !$Config{useithreads};
+    my $program = put('threads.pl', <<'PERL');
+use strict; use threads; use Time::HiRes 'time';
+sub work { my $until = time + 0.25; my $n = 0; while (time < $until) { $n += $_ for 1 .. 500 } 1 }
+my @t = map { threads->create(\&work) } 1 .. 3; work(); my $n = 0; $n += $_->join for @t; print "joined $n\n";
+PERL
+    is run($program, 'sample=2000'), run($program), 'threads: as without us';
+    run($program, 'sample=2000');
+    my @files = sort glob(folder() . '/out*');
+    is scalar(grep { is_whole($_) } @files), 4, "threads: each has a whole profile";
+    my @with_work = grep { my $map = load($_)->subname_subinfo_map; $map->{'main::work'} && $map->{'main::work'}->incl_time > 0.05 } @files;
+    is scalar(@with_work), 4, 'threads: and each has seen its own';
+}
+
+SKIP: {
+    skip 'no Coro', 1 if !eval { require Coro; 1 };
+    my $program = put('coro.pl', <<'PERL');
+use strict; use Coro; my $n = 0;
+sub work { for (1 .. 40) { for my $x (1 .. 800) { $n += $x } cede } }
+my @c = map { async { work() } } 1 .. 5; $_->join for @c; print "$n\n";
+PERL
+    is run($program, 'sample=5000'), run($program), 'Coro: as without us';
+}
+
+# ---- paused, off, options ----
+
+{
+    my $program = put('paused.pl', <<'PERL');
+sub busy { my $until = time + 1; my $n = 0; for (1 .. 60000) { $n += $_ } } sub quiet { my $n = 0; for (1 .. 400000) { $n += $_ } }
+busy() for 1 .. 5; DB::disable_profile(); quiet(); DB::enable_profile(); busy() for 1 .. 5;
+PERL
+    like run($program, 'sample=2000'), qr/^status 0$/, 'a pause';
+    my %subs = map { $_->subname => $_->calls } values %{ load()->subname_subinfo_map };
+    ok $subs{'main::busy'}, 'before and after it is sampled';
+    ok !$subs{'main::quiet'}, 'in it not';
+    like run($program, 'sample=100:sample_clock=sun'), qr/sample_clock: 'sun' is not wall or cpu/, 'a clock that there is not';
+    like run($program, 'sample=100:blocks=1'), qr/blocks and use_db_sub/, 'options for exact profiles';
+}
+
+SKIP: {
+    skip 'no stock commands', 2 if !-x '/usr/bin/nytprofcalls';
+    run($tails, 'sample=200');
+    local %ENV = %ENV;
+    delete @ENV{qw(PERL5LIB PERL5OPT)};
+    my $calls = in_folder(sub { scalar qx{/usr/bin/nytprofcalls out 2>&1} });
+    like $calls, qr/main::nested;main::inner/, 'the stock nytprofcalls reads it';
+    in_folder(sub { scalar qx{/usr/bin/nytprofcsv -f out -o csv 2>&1} });
+    is $?, 0, 'so does the stock nytprofcsv';
+}
+
+done_testing;

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# Recording is switched on and off in the ops that exist: what that costs a program that is not
+# recorded, what is seen of code that is older, and the calls that were open just then.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+my @OPTS = ('', 'leave=0', 'stmts=0', 'calls=1', 'blocks=1', 'use_db_sub=1');
+
+sub arcs { return join "\n", (arc_lines(@_, want => qr/^(?:main|List)::/)), '' }
+
+sub good {
+    my ($p, $label) = @_;
+    is join('; ', check_sums($p)), '', "$label: whole, sums right";
+}
+
+# ---- what it costs ----
+
+# Instructions that perl's ops and our handlers executed inside a sort, each function's; other
+# functions of perl's depend on what was allocated before.
+sub instructions {
+    my ($dir, @command) = @_;
+    my $out = "$dir/callgrind.out";
+    local $ENV{PERL_HASH_SEED} = 0;
+    qx{valgrind --tool=callgrind --toggle-collect=Perl_pp_sort --callgrind-out-file=$out @command 2>&1};
+    my %n;
+    for my $line (split /\n/, qx{callgrind_annotate --threshold=100 $out}) {
+        my ($n, $name) = $line =~ /^\s*([\d,]+) (?:\([^)]*\))?.*?:(?:0x\w+:)?((?:Perl_pp|Perl_runops|on|nytp_stmt|nytp_call)_\w+|slowop|leave)\b/ or next;
+        $n{$name} += $n =~ tr/,//dr;
+    }
+    return \%n;
+}
+
+scenario 'while nothing is recorded, a program executes what it would without us' => sub {
+    plan skip_all => 'no valgrind' if sanitized() || qx{valgrind --version 2>/dev/null} !~ /\S/;
+    my $code = <<'P';
+sub f { my $n = shift; my $s = "x"; $s =~ s/x/y/; for my $i (1 .. 3) { next if $i == 2 } return $n < 2 ? $n : g($n - 1) + 1 }
+sub g { f(@_) }
+sub all { f(3); eval { f(1) }; my @l = map { lc } 2, 1; @l = List::Util::max(@l); 1 }
+DB::disable_profile() if $ARGV[0] eq 'paused';
+DB::finish_profile() if $ARGV[0] eq 'finished';
+my @sorted = sort { all() for 1 .. 20; 0 } 1, 2;
+P
+    my $dir = run_prog(code => $code, impl => 'plain')->{dir};
+    my @ours = map { "-I$_" } NYTPTest::lib_dirs('ours');
+    my $plain = instructions($dir, $^X, '-MList::Util', "$dir/prog.pl", 'plain');
+    cmp_ok scalar(keys %$plain), '>', 10, 'perl\'s functions were counted';
+    for my $case (['start=no', '-d:NYTProf', 'never'], ['', '-d:NYTProf', 'paused'], ['blocks=1', '-MDevel::NYTProf', 'finished']) {
+        my ($opts, $switch, $how) = @$case;
+        local $ENV{NYTPROF} = "$opts:file=$dir/nytprof.out";
+        is_deeply instructions($dir, $^X, @ours, $switch, '-MList::Util', "$dir/prog.pl", $how), $plain, "$switch with '$opts', $how: every function";
+    }
+};
+
+# ---- code that is older ----
+
+scenario 'all of a program that is there before the profiler is recorded' => sub {
+    my %files = ('Older.pm' => "package Older;\nsub new { my \$x = shift;\n bless [], \$x }\nsub get {\n 7 }\n1;\n");
+    my $run = run_prog(how => 'late', opts => undef, switches => [ '-I.', map { "-I$_" } NYTPTest::lib_dirs('ours') ], files => \%files, code => <<'P');
+use Older;
+sub f { 1 }
+my @closures = map { my $n = $_; sub { f(); $n } } 1 .. 3;
+sub matches { my $s = shift;
+  $s =~ s{a}{ f();
+    'b' }e; return $s }
+sub blocks { 'ab' =~ /a(?{ f() })b/ }
+sub made { my $x = eval 'f(); require Devel::NYTProf; Devel::NYTProf->import; f();
+  f(); 2' or die $@; $x }
+format STDOUT =
+@<<<
+f()
+.
+made();
+$_->() for @closures;
+print matches('xa'), Older->new->get, "\n";
+blocks();
+my @s = sort { f(); $a <=> $b } 2, 1;
+write;
+P
+    is "$run->{status}$run->{err}$run->{out}", "0xb7\n1\n", 'runs as without us';
+    my $p = profile_in($run);
+    good($p, 'profile');
+    my $where = sub { join ' ', map { /^\S+ (.+) main::f / ? $1 : () } arc_lines($p, want => qr/^main::f\z/) };
+    like $where->(), qr/^(?=.*\(eval 1\)\S*:1\b)(?=.*\(eval 1\)\S*:2\b)(?=.*(?<!:)\b3\b)(?=.*\b5\b)(?=.*\b7\b)(?=.*\b18\b)(?=.*\b12\b)/, 'calls in the eval, closures, a replacement, a pattern, sort and a format';
+    like arcs($p), qr/^main::made \(eval 1\)\S* main::f/m, 'with the caller that was open';
+    my %line = map { $_ => 1 } keys %{ stmt_counts($p) };
+    is join(' ', grep { !$line{$_} } 3, 5, 6, 7, 15, 16, 17, 18, 19), '', 'and the statements';
+    is stmt_counts($p, fid_named($p, qr/Older\.pm/))->{5}, 1, 'in modules, too';
+};
+
+scenario 'in the middle of a file that is being compiled' => sub {
+    my %files = ('Half.pm' => "package Half;\nour \$n = 0;\n\$n++;\nsub early { \$n++ }\nBEGIN { DB::enable_profile() }\n\$n++;\nearly();\n1;\n");
+    my $run = run_prog(opts => 'start=no', switches => [ '-I.', map { "-I$_" } NYTPTest::lib_dirs('ours') ], files => \%files, code => <<'P');
+my $x = 1;
+sub early { my $y = 2;
+  use Half;
+  return $y }
+$x++;
+early();
+print $x;
+P
+    is "$run->{status}$run->{err}$run->{out}", '02', 'runs';
+    my $p = profile_in($run);
+    good($p, 'profile');
+    is stmt_lines($p), '1:1 2:1 3:1 4:1 5:1 6:1 7:1', 'the program and a sub that had been begun';
+    is stmt_lines($p, fid_named($p, qr/Half\.pm/)), '2:1 3:1 4:1 5:1 6:1 7:1 8:1', 'and the module';
+};
+
+scenario 'ops that another module has taken over are left to it' => sub {
+    plan skip_all => 'no Class::XSAccessor' if !eval { require Class::XSAccessor; 1 };
+    my $run = run_prog(opts => 'start=no', code => my $code = <<'P');
+package Acc; use Class::XSAccessor constructor => 'new', accessors => ['a'];
+package main;
+my $o = Acc->new(a => 1); my $n = 0;
+sub all { for (1 .. 3) { $n += $o->a; $o->a($n) } }
+all();
+DB::enable_profile(); all(); DB::disable_profile(); all(); DB::enable_profile(); all();
+print $n, ' ', $o->a;
+P
+    is "$run->{status}$run->{err}$run->{out}", '0' . run_plain(code => "sub DB::enable_profile {} sub DB::disable_profile {}\n$code")->{out}, 'runs as without us';
+    good(profile_in($run), 'profile');
+};
+
+# ---- calls that are open ----
+
+my $SUBS = <<'P';
+sub leaf { 1 }
+sub on { DB::enable_profile(); leaf(); 1 }
+sub dies { on(); die "x\n" }
+sub gone { leaf(); 2 }
+P
+my $END = "no strict 'refs'; sub top { &{\$_[0]}(2); leaf(); 1 }\ntop('start');\nleaf();\nprint \"end\\n\";\n";
+
+# Called in all of them.
+my $ALWAYS = <<'F';
+main::RUNTIME 7 main::top x1
+main::RUNTIME 8 main::leaf x1
+main::top 6 main::leaf x1
+main::top 6 main::start x1
+F
+
+# A start() of each kind, and the calls that are in the profile besides.
+my %OPEN = (
+    'left by return' => ["sub start { on(); return leaf() }\n", <<'F'],
+main::on 2 main::leaf x1
+main::start 5 main::leaf x1
+main::start 5 main::on x1
+F
+    'left by an exception' => ["sub start { eval { dies() }; leaf(); 1 }\n", <<'F'],
+main::dies 3 main::on x1
+main::on 2 main::leaf x1
+main::start 5 main::dies x1
+main::start 5 main::leaf x1
+F
+    'left by last' => ["sub skips { on(); no warnings; last } sub start { for (1) { skips() } leaf() }\n", <<'F'],
+main::on 2 main::leaf x1
+main::skips 5 main::on x1
+main::start 5 main::leaf x1
+main::start 5 main::skips x1
+F
+    'left by goto to a sub' => ["sub start { on(); leaf(); goto &gone }\n", <<'F'],
+main::gone 4 main::leaf x1
+main::on 2 main::leaf x1
+main::start 5 main::leaf x1
+main::start 5 main::on x1
+main::top 5 main::gone x1
+F
+    'left by goto to an xsub' => ["use List::Util; sub start { on(); \@_ = (3, 4); goto &List::Util::sum }\n", <<'F'],
+main::on 2 main::leaf x1
+main::start 5 main::on x1
+main::top 5 List::Util::sum x1
+F
+    'of one sub in itself' => ["sub start { my \$n = shift; \$n ? start(\$n - 1) : on(); leaf(); 1 }\n", <<'F'],
+main::on 2 main::leaf x1
+main::start 5 main::leaf x3
+main::start 5 main::on x1
+main::start 5 main::start x2 r2
+F
+    'around a signal handler' => ["sub start { local \$SIG{USR1} = sub { on() }; kill USR1 => \$\$; 1 while !\$seen++; leaf() }\n", <<'F'],
+main::__ANON__[prog.pl:5] 5 main::on x1
+main::on 2 main::leaf x1
+main::start 5 main::__ANON__[prog.pl:5] x1
+main::start 5 main::leaf x1
+F
+    'around the block of a sort' => ["sub start { my \@x = sort { on(); leaf(); \$a <=> \$b } 2, 1; leaf() }\n", <<'F'],
+main::on 2 main::leaf x1
+main::start 5 main::leaf x2
+main::start 5 main::on x1
+F
+    'where recording stops and goes on' => ["sub again { leaf(); DB::enable_profile(); leaf() } sub start { on(); DB::disable_profile(); leaf(); again(); leaf() }\n", <<'F'],
+main::again 5 main::leaf x1
+main::on 2 main::leaf x1
+main::start 5 main::again x1
+main::start 5 main::leaf x1
+main::start 5 main::on x1
+F
+    'where it stops in one and goes on in another' => ["sub off { DB::disable_profile() } sub inner { on(); off() } sub start { inner(); on() }\n", <<'F'],
+main::inner 5 main::off x1
+main::inner 5 main::on x1
+main::on 2 main::leaf x2
+main::start 5 main::inner x1
+main::start 5 main::on x1
+F
+);
+
+for my $name (sort keys %OPEN) {
+    my ($start, $besides) = @{ $OPEN{$name} };
+    my $want = join '', sort map { "$_\n" } split /\n/, $ALWAYS . $besides;
+    scenario "calls that are open when recording begins: $name" => sub {
+        for my $opts (@OPTS) {
+            my $run = run_prog(opts => "start=no:$opts", code => $SUBS . $start . $END);
+            is "$run->{status}$run->{err}$run->{out}", "0end\n", "$opts: runs";
+            my $p = profile_in($run);
+            good($p, $opts);
+            is arcs($p), $want, "$opts: calls";
+        }
+    };
+}
+
+scenario 'a new file in the middle has the calls that are open' => sub {
+    my $run = run_prog(opts => 'start=no', code => $SUBS . "sub start { on(); DB::enable_profile('second.out'); leaf() }\n" . $END);
+    good(profile_in($run), 'first');
+    my $p = profile_in($run, 'second.out');
+    good($p, 'second');
+    like arcs($p), qr/^main::start 5 main::leaf x1\nmain::top 6 main::leaf x1\nmain::top 6 main::start x1\n/m, 'with their callers';
+};
+
+scenario 'POSIX::_exit in a pause leaves a whole profile' => sub {
+    my $run = run_prog(code => "use POSIX ();\nsub f { 1 }\nf();\nDB::disable_profile();\nf();\nPOSIX::_exit(3);\n");
+    is $run->{status}, 3, 'status';
+    good(profile_in($run), 'profile');
+};
+
+done_testing;

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The tick thread by itself, without perl. Prints TAP; ticks.t builds and runs it.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "../../XS/recorder/ticks.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#if NYTP_RAW_THREADS && defined(__GLIBC__)
+#include <sys/single_threaded.h>
+#endif
+
+static int n_tests;
+static const void *word[NYTP_TICK_WORDS];
+static volatile int asked;
+static struct nytp_ring ring;
+static char error[200];
+
+static void ok(bool is_ok, const char *name)
+{
+    printf("%sok %d - %s\n", is_ok ? "" : "not ", ++n_tests, name);
+}
+
+static void prepare(void)
+{
+    for (int i = 0; i < NYTP_TICK_WORDS; i++) {
+        word[i] = &word[i];
+        ring.look_at[i] = &word[i];
+    }
+    ring.asked = &asked;
+    ring.clock = CLOCK_MONOTONIC;
+    ring.cpu_clock = CLOCK_THREAD_CPUTIME_ID;
+}
+
+/* Until so many more ticks have come. */
+static void await_ticks(unsigned n)
+{
+    const uint64_t from = ring.n_ticks;
+    while (ring.n_ticks < from + n)
+        sched_yield();
+}
+
+/* The tick thread's line of /proc that begins so; how many threads there are. */
+static unsigned thread_status(const char *key, char *line, size_t size)
+{
+    unsigned n = 0;
+    DIR *const tasks = opendir("/proc/self/task");
+    line[0] = '\0';
+    for (const struct dirent *task; tasks != NULL && (task = readdir(tasks)) != NULL;) {
+        char path[300];
+        n += task->d_name[0] != '.';
+        if (task->d_name[0] == '.' || atoi(task->d_name) == getpid())
+            continue;
+        snprintf(path, sizeof path, "/proc/self/task/%s/status", task->d_name);
+        FILE *const status = fopen(path, "r");
+        while (status != NULL && fgets(line, (int)size, status) != NULL)
+            if (strncmp(line, key, strlen(key)) == 0)
+                break;
+        if (status != NULL)
+            fclose(status);
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    return n;
+}
+
+static void test_ticks(void)
+{
+    char line[200];
+    ok(nytp_ticks_add(&ring, error, sizeof error), "the thread starts");
+    nytp_ticks_set_period(1000);
+    errno = 77;
+    await_ticks(20);
+    ok(errno == 77, "errno is the program's");
+    const struct nytp_tick *const tick = nytp_tick_next(&ring);
+    ok(tick != NULL && ring.head == 1 && tick->n >= 20, "what stays the same is one entry");
+    ok(tick != NULL && memcmp(tick->words, word, sizeof word) == 0, "it has the words");
+    ok(asked == 1, "the program is asked to look");
+    const uint64_t first = tick == NULL ? 0 : tick->raw;
+    nytp_tick_taken(&ring);
+    await_ticks(3);
+    const struct nytp_tick *const next = nytp_tick_next(&ring);
+    ok(next != NULL && next->raw > first, "what was taken makes room for another");
+#if NYTP_RAW_THREADS
+    ok(thread_status("SigBlk", line, sizeof line) == 2, "there are two threads");
+    ok(strstr(line, "fffffffe7ffbfeff") != NULL || strstr(line, "fffffffffffbfeff") != NULL ||
+           strstr(line, "fffffffc7ffbfeff") != NULL,
+       "it blocks every signal");
+#else
+    (void)line;
+#endif
+#if NYTP_RAW_THREADS && defined(__GLIBC__)
+    ok(__libc_single_threaded, "the C library knows of one thread");
+#endif
+}
+
+static void test_full_ring(void)
+{
+    nytp_ticks_set_period(100);
+    while (ring.head - ring.tail < NYTP_TICKS_IN_RING)
+        word[0] = (const char *)word[0] + 1;
+    const struct nytp_tick *const last = &ring.ticks[(ring.head - 1) % NYTP_TICKS_IN_RING];
+    const uint64_t raw = last->raw;
+    for (const uint64_t from = ring.n_ticks; ring.n_ticks < from + 10;)
+        word[0] = (const char *)word[0] + 1;
+    ok(ring.head - ring.tail == NYTP_TICKS_IN_RING, "a full ring takes no more");
+    ok(last->raw > raw, "its last entry gets the time");
+    while (nytp_tick_next(&ring) != NULL)
+        nytp_tick_taken(&ring);
+    nytp_ticks_set_period(1000);
+}
+
+static void test_sleeping(void)
+{
+    struct timeval tenth = {0, 100000};
+    struct timespec left = {0, 0}, nap = {0, 50000000};
+    const uint64_t from = nytp_raw_clock_ns(CLOCK_MONOTONIC);
+    ok(select(0, NULL, NULL, NULL, &tenth) == 0, "select() is not interrupted");
+    ok(nytp_raw_clock_ns(CLOCK_MONOTONIC) - from >= 100000000, "it waits its time");
+    ok(nanosleep(&nap, &left) == 0, "nor is nanosleep()");
+}
+
+static void test_fork(void)
+{
+    fflush(stdout);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        const uint64_t n = ring.n_ticks;
+        nytp_ticks_forked();
+        if (nytp_tick_next(&ring) != NULL || ring.n_ticks > n + 1)
+            _exit(1);
+        if (!nytp_ticks_run(error, sizeof error))
+            _exit(2);
+        await_ticks(5);
+        execl("/bin/true", "true", (char *)NULL);
+        _exit(3);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    ok(status == 0, "a child starts its own, and it is no hindrance to exec");
+    await_ticks(3);
+    ok(true, "the parent's goes on");
+}
+
+static void test_storm(void)
+{
+    int bad = 0;
+    for (int i = 0; i < 50; i++) {
+        const pid_t pid = fork();
+        if (pid == 0) {
+            nytp_ticks_forked();
+            if (i % 2 == 0 && nytp_ticks_run(error, sizeof error))
+                nytp_ticks_remove(&ring);
+            _exit(0);
+        }
+        int status;
+        waitpid(pid, &status, 0);
+        bad += status != 0;
+    }
+    ok(bad == 0, "fifty children, every other one with a thread that is ended");
+}
+
+static _Atomic unsigned n_answers;
+
+NYTP_RAW_CODE static void on_ready(struct nytp_tick_watch *watch)
+{
+    if (watch->fds[0].revents & POLLIN) {
+        char byte;
+#if NYTP_RAW_THREADS
+        nytp_raw_syscall(SYS_read, watch->fds[0].fd, (long)&byte, 1, 0, 0, 0);
+#else
+        if (read(watch->fds[0].fd, &byte, 1) != 1)
+            return;
+#endif
+        watch->again_ms = 1;
+    }
+    n_answers++;
+}
+
+static void test_watch(void)
+{
+    int ends[2];
+    static struct nytp_tick_watch watch = {.n = 1, .on_ready = on_ready};
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+        return;
+    watch.fds[0] = (struct pollfd){.fd = ends[0], .events = POLLIN};
+    ok(nytp_ticks_watch(&watch, error, sizeof error), "a descriptor is watched");
+    await_ticks(3);
+    ok(n_answers == 0, "ticks come meanwhile");
+    ok(write(ends[1], "x", 1) == 1, "it becomes ready");
+    while (n_answers < 3)
+        sched_yield();
+    ok(n_answers >= 3, "it is answered, and again after the time that was asked for");
+    nytp_ticks_watch(NULL, error, sizeof error);
+    const unsigned n = n_answers;
+    await_ticks(5);
+    ok(n_answers == n, "when it is not watched any more it is not answered");
+}
+
+static void test_credentials(void)
+{
+    char line[200];
+    if (geteuid() != 0 || !NYTP_RAW_THREADS) {
+        ok(true, "the thread gives up rights with the process # SKIP needs root");
+        return;
+    }
+    if (seteuid(65534) != 0)
+        return;
+    nytp_ticks_follow_credentials();
+    await_ticks(2);
+    thread_status("Uid:", line, sizeof line);
+    ok(strstr(line, "65534") != NULL, "the thread gives up rights with the process");
+    if (seteuid(0) != 0)
+        return;
+    nytp_ticks_follow_credentials();
+}
+
+int main(void)
+{
+    alarm(300); /* no wait for ticks is for ever */
+    prepare();
+    test_ticks();
+    test_full_ring();
+    test_sleeping();
+    test_fork();
+    test_storm();
+    test_watch();
+    test_credentials();
+    nytp_ticks_remove(&ring);
+    char line[200];
+    ok(thread_status("Uid:", line, sizeof line) <= 1, "with the last ring the thread ends");
+    printf("1..%d\n", n_tests);
+    return 0;
+}

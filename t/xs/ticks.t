@@ -1,0 +1,35 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# The tick thread by itself (ticks.c), as a thread that the C library does not know of and, as on
+# other systems, as an ordinary one; under sanitizers where there are any.
+use strict;
+use warnings;
+
+use Config;
+use FindBin ();
+use File::Temp qw(tempdir);
+use Test::More;
+
+my $dir     = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+my @sources = map {"$FindBin::Bin/$_"}
+    qw(ticks.c ../../XS/recorder/ticks.c ../../XS/recorder/raw_thread.c);
+
+for my $kind (['raw thread', ''], ['ordinary thread', '-DNYTP_NO_RAW_THREADS'],
+    ['raw thread, sanitized', '-fsanitize=address,undefined'])
+{
+    my ($name, $flags) = @$kind;
+    my $built = !system "$Config{cc} -std=gnu11 -Wall -Wextra -Werror -O1 -g $flags @sources"
+        . " -o $dir/ticks -lpthread 2>$dir/log";
+    if (!$built) {
+        my $log = do { open my $fh, '<', "$dir/log" or die $!; local $/; <$fh> };
+        is $log, '', "$name: it compiles" if $flags !~ /sanitize/;
+        diag "$name: not tried: $log" if $flags =~ /sanitize/;
+        next;
+    }
+    my @lines = qx{ASAN_OPTIONS=detect_leaks=0 $dir/ticks 2>&1};
+    is $?, 0, "$name: status";
+    is join('', grep {/^not ok/} @lines), '', "$name: nothing failed";
+    cmp_ok scalar(grep {/^ok/} @lines), '>', 20, "$name: enough was tested" or diag @lines;
+}
+
+done_testing;
