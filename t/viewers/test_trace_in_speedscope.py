@@ -18,11 +18,21 @@ def installed(export_command, recorder):
         pytest.skip("not installed: " + ", ".join(lacking))
 
 
+def without_instants(path):
+    """Takes away what has no duration, in place. speedscope sorts events that begin together by
+    length, the longest first, and would put an instant, drawn second, around what follows it."""
+    trace = json.loads(path.read_text())
+    trace["traceEvents"] = [event for event in trace["traceEvents"]
+                            if event["ph"] != "X" or event["dur"] > 0]
+    path.write_text(json.dumps(trace))
+
+
 @pytest.mark.parametrize("name", ["mixed-calls2", "recurse", "made-hostile-names"])
 def test_speedscope_finds_the_times(export_command, profile, totals, tmp_path, name):
     out = tmp_path / "profile.trace.json"
     subprocess.run([export_command, "--chrome-trace", "-o", out, profile(name)], check=True,
                    capture_output=True)
+    without_instants(out)
     seen = speedscope.look(out)
     assert seen["title"].endswith(" - speedscope") and seen["alerts"] == [], seen
     shown = readers.read_speedscope(json.dumps(seen["exported"]).encode())
@@ -37,4 +47,4 @@ def test_speedscope_finds_the_times(export_command, profile, totals, tmp_path, n
     for sub, value in subs.items():
         if sub != "main::RUNTIME":
             # calls that touch each other become one there
-            assert 1 <= shown.calls[sub] <= value.calls, sub
+            assert bool(value.inclusive) <= shown.calls[sub] <= value.calls, sub
