@@ -126,8 +126,7 @@ struct nytp_profile *load(struct run *run, const char *path, struct nytp_count *
     struct nytp_profile *profile =
         nytp_builder_finish(builder, whole ? NULL : &read_error, &error);
     if (profile == NULL) {
-        say_unusable(run, path,
-                     whole || error.status == NYTP_ERR_MEMORY ? &error : &read_error);
+        say_unusable(run, path, &error);
         return NULL;
     }
     if (!trim_paths(run, path, profile)) {
@@ -135,7 +134,7 @@ struct nytp_profile *load(struct run *run, const char *path, struct nytp_count *
         return NULL;
     }
     if (profile->partial)
-        note_partial(run, path, whole ? &profile->parts[0].error : &read_error);
+        note_partial(run, path, &profile->parts[0].error);
     if (run->cli.mode == NYTP_MODE_EXPORT)
         nytp_lacks_add(&run->lacks, run->cli.exporter, profile, input_name(path));
     return profile;

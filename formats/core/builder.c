@@ -26,11 +26,11 @@ bool nytp_builder_out_of_memory(struct nytp_builder *b)
 bool nytp_builder_tree_failed(struct nytp_builder *b)
 {
     if (b->stack.tree.live_nodes >= b->stack.tree.max_nodes)
-        return nytp_error_set(&b->error, NYTP_ERR_LIMIT,
-                              "more than %u distinct calling contexts",
-                              b->stack.tree.max_nodes);
-    return nytp_error_set(&b->error, NYTP_ERR_LIMIT,
-                          "calls nested deeper than %u, or no memory", NYTP_MAX_DEPTH);
+        return nytp_error_at(&b->error, NYTP_ERR_LIMIT, b->last_offset, b->inflated,
+                             "more than %u distinct calling contexts",
+                             b->stack.tree.max_nodes);
+    return nytp_error_at(&b->error, NYTP_ERR_LIMIT, b->last_offset, b->inflated,
+                         "calls nested deeper than %u, or no memory", NYTP_MAX_DEPTH);
 }
 
 struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,

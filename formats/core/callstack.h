@@ -22,9 +22,9 @@
 #define NYTP_CALLSTACK_H
 
 #include "calltree.h"
+#include "event.h"
 
 #define NYTP_NO_BOOKING    UINT32_MAX /* no index of `pending` */
-#define NYTP_MAX_DEPTH     1000000u   /* of calls; what is deeper is damage, not a program */
 #define NYTP_PENDING_HINTS 2048u      /* entries of `pending_hint` */
 #define NYTP_MAX_PENDING   32768u     /* bookings that may wait; then all are booked */
 

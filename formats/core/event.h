@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define NYTP_MAX_DEPTH 1000000u /* of calls; what is deeper is damage, not a program */
+
 enum nytp_tag {
 #define NYTP_TAG(name, byte) NYTP_TAG_##name,
 #include "tags.def"

@@ -184,6 +184,9 @@ static bool write_time(struct nytp_merge *m, const struct nytp_event *e)
 static bool write_return(struct nytp_merge *m, const struct nytp_event *e)
 {
     const struct nytp_str name = e->u.sub_return.name;
+    if (e->u.sub_return.depth > NYTP_MAX_DEPTH)
+        return nytp_error_at(&m->error, NYTP_ERR_LIMIT, e->offset, m->inflated,
+                             "calls nested deeper than %u", NYTP_MAX_DEPTH);
     const size_t need = (size_t)name.len + NYTP_ENCODED_STR_EXTRA + NYTP_COPY_STEP;
     if (need > m->encoded_size) {
         uint8_t *grown = realloc(m->encoded, need * 2);

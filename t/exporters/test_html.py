@@ -337,8 +337,9 @@ def test_side_files_are_the_peers(report, peer):
 
     def lines(folder, name):
         return set((folder / name).read_text(encoding="utf-8", errors="replace").splitlines())
+    # they list a call that took no tick, too
     assert {x for x in lines(ours, "all_stacks_by_time.calls") if not x.startswith("main::RUNTIME ")} == \
-        lines(theirs, "all_stacks_by_time.calls")
+        {x for x in lines(theirs, "all_stacks_by_time.calls") if not x.endswith(" 0")}
     assert lines(ours, "flamegraph_subattr.txt") == lines(theirs, "flamegraph_subattr.txt")
     edge = re.compile(r'^".*" -> ".*";$')
     for dot in [n for n in os.listdir(theirs) if n.endswith(".dot")]:

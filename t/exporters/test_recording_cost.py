@@ -345,7 +345,8 @@ def test_the_reports_tables_lose_what_the_model_loses(export, pages, profile, tm
 
 def test_reports_of_merged_recordings_are_corrected(export, pages, tmp_path):
     """Two recordings by this tree's own recorder, each with costs of its own: merged by nytprofmerge,
-    and given side by side."""
+    and given side by side. Sums are exact. Lines and subs may differ a little: what cannot be taken
+    off one process's line, which would fall below zero, can be taken off the two of them."""
     program = ("sub leaf {\n my $n = shift;\n return $n + 1\n}\nsub outer {\n my $n = 0;\n $n = leaf($n) for 1 .. 300;\n"
                " return lc \"$n\"\n}\nouter() for 1 .. 40;\n")
     each = [str(recordings.record(tmp_path / "ours", program, out=f"{i}.out")) for i in range(2)]
@@ -361,9 +362,9 @@ def test_reports_of_merged_recordings_are_corrected(export, pages, tmp_path):
         subs.update({sub: own for sub, (own, _) in sub_times(part).items()})
     assert sum(lines.values()) == sum(model["total"] for model in models)
     for whole in pages(merged), pages(*each):
-        assert line_times(whole) == {place: pytest.approx(ns, abs=200) for place, ns in lines.items()}
+        assert line_times(whole) == {place: pytest.approx(ns, abs=200, rel=0.05) for place, ns in lines.items()}
         assert {sub: own for sub, (own, _) in sub_times(whole).items()} == \
-            {sub: pytest.approx(own, abs=200) for sub, own in subs.items()}
+            {sub: pytest.approx(own, abs=200, rel=0.05) for sub, own in subs.items()}
         assert sum(line_times(whole).values()) == sum(model["total"] for model in models)
         flame = json.loads(re.search(r"nytp\.flame\((.*)\)", (whole.folder / "flame.js").read_text(), re.S)[1])
         assert flame["total"] * flame["unit_ns"] == sum(model["total"] for model in models)
