@@ -507,8 +507,10 @@ bool nytp_control_listen(const char *path, char *error, size_t size)
     watch.n = 1;
     watch.again_ms = 0;
     watch.on_ready = on_ready;
-    if (socket_path != NULL && nytp_ticks_watch(&watch, error, size))
+    char why[120] = "out of memory";
+    if (socket_path != NULL && nytp_ticks_watch(&watch, why, sizeof why))
         return true;
+    snprintf(error, size, "control=%s: %s", path, why);
     nytp_control_close();
     return false;
 }

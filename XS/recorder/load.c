@@ -13,6 +13,7 @@
 #include "life.h"
 #include "op_switch.h"
 #include "profile.h"
+#include "run.h"
 #include "sample.h"
 #include "say.h"
 #include "seeds.h"
@@ -72,6 +73,8 @@ void nytp_set_option(pTHX_ const char *name, const char *value)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
     struct nytp_error error = {0};
+    if (nytp_run_is_set_id())
+        return;
     if (rec != NULL && !nytp_options_set(&rec->options, name, value, &error))
         nytp_say(&rec->options, "%s", error.message);
 }
@@ -257,6 +260,12 @@ static bool may_profile(struct nytp_recorder *rec)
 {
     if (rec->options.has_bad_file) {
         nytp_state_set(rec, NYTP_OFF); /* which was said */
+        return false;
+    }
+    if (nytp_run_is_set_id()) {
+        nytp_say(&rec->options,
+                 "a set-user-ID program would write where its caller says; it runs unprofiled");
+        nytp_state_set(rec, NYTP_OFF);
         return false;
     }
     if (!rec->options.usecputime)

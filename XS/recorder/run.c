@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
 
 enum {
     MAX_ANCESTORS = 64,
@@ -95,4 +98,15 @@ struct timespec nytp_run_began(void)
     const int64_t began_ns = (int64_t)now.tv_sec * ns_per_s + now.tv_nsec - age_ns;
     return (struct timespec){.tv_sec = (time_t)(began_ns / ns_per_s),
                              .tv_nsec = (long)(began_ns % ns_per_s)};
+}
+
+/* Linux tells how it was when the program began, whatever that has made of its ids since. */
+bool nytp_run_is_set_id(void)
+{
+#ifdef __linux__
+    return getauxval(AT_SECURE) != 0 && getauxval(AT_UID) != 0 &&
+           (getauxval(AT_UID) != getauxval(AT_EUID) || getauxval(AT_GID) != getauxval(AT_EGID));
+#else
+    return getuid() != 0 && (getuid() != geteuid() || getgid() != getegid());
+#endif
 }

@@ -20,4 +20,8 @@ bool nytp_run_is_ancestor(long pid);
  */
 struct timespec nytp_run_began(void);
 
+/* Whether the program was started by a user who has fewer rights than it has: it is set-user-ID
+ * or set-group-ID. That user made its environment and chose its folder. */
+bool nytp_run_is_set_id(void);
+
 #endif

@@ -258,6 +258,9 @@ A program that calls C<exec> keeps its profile in the same way.
 When the file is another program's profile that is being written, or no profile at all, the process
 id is appended, and this is said; in a folder that everybody may write to, as F</tmp>, also for
 another user's file and for a symbolic link. A FIFO or device is opened as it is.
+A set-user-ID or set-group-ID program runs unprofiled, with one line that says so, unless root started it:
+another user would choose which file it writes.
+
 A one-line program (C<-e>) that is given no name and loads the module with C<-M> does not replace a
 profile of more than 64 kB: C<perl -MDevel::NYTProf -e 1> only looks whether it is installed.
 

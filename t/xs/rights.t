@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# Programs that perl or the system trusts less than others: with -T, set-user-ID, with two users.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use File::Temp qw(tempdir);
+use Test::More;
+
+use NYTPTest;
+
+use constant NOBODY => 65534;
+
+my @OURS = map { "-I$_" } NYTPTest::lib_dirs('ours');
+my $CODE = <<'P';
+sub f { my $sum = 0; $sum += $_ for 1 .. 1000; return $sum }
+f() for 1 .. 20;
+eval 'sub g { f() } g()';
+print join ' ', ${^TAINT}, map { sprintf '%s %o', $_, (stat)[2] & 07777 } grep { -S } 'ctl';
+P
+my @KINDS = ('', 'sample=1000', 'control=ctl', 'sample=1000:control=ctl');
+
+# A folder of everybody's, as /tmp is, with a link of somebody's in the place of the profile.
+sub folder_with_link {
+    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    symlink 'victim', "$dir/nytprof.out" or die;
+    chmod 01777, $dir;
+    return $dir;
+}
+
+# Runs $CODE with `user` as the real ($<) or the effective ($>) user, and root as the other one.
+sub run_as {
+    my ($user, %o) = @_;
+    open my $fh, '>', "$o{dir}/prog.pl" or die;
+    print {$fh} $CODE;
+    close $fh;
+    my $become = "$user = " . NOBODY . "; exec { \$ARGV[0] } \@ARGV or die";
+    my $run = NYTPTest::run_command(
+        [$^X, '-e', $become, $^X, @OURS, '-MDevel::NYTProf', 'prog.pl'], dir => $o{dir},
+        env => { PATH => $ENV{PATH}, NYTPROF => $o{opts} },
+    );
+    $run->{dir} = $o{dir};
+    return $run;
+}
+
+scenario 'with -T' => sub {
+    for my $kind (@KINDS) {
+        my $run = run_prog(switches => ['-T', @OURS], code => $CODE, opts => $kind);
+        is "$run->{status}$run->{err}$run->{out}", $kind =~ /control/ ? '01 ctl 600' : '01', "'$kind': runs, a socket is for its user alone";
+        my $p = profile_in($run);
+        is join('; ', check_sums($p)), '', "'$kind': the profile is whole";
+        is join('', arc_lines($p, want => qr/main::f/)), "main::RUNTIME 2 main::f x20main::g (eval 1)[prog.pl:3]:1 main::f x1", "'$kind': the calls" if $kind !~ /sample/;
+        my $dir = folder_with_link();
+        my $linked = run_prog(dir => $dir, switches => ['-T', @OURS], code => $CODE, opts => $kind);
+        like $linked->{err}, qr/\A[^\n]*symbolic link, which is not followed, writing \S+nytprof\.out\.\d+\n\z/, "'$kind': a planted link is not followed";
+        ok !-e "$dir/victim", "'$kind': and leads to nothing";
+    }
+};
+
+scenario 'a set-user-ID program is not told by its caller where to write' => sub {
+    plan skip_all => 'needs root' if $> != 0;
+    plan skip_all => 'a set-user-ID program gets no AddressSanitizer' if sanitized();
+    for my $kind (@KINDS) {
+        my $dir = folder_with_link();
+        my $run = run_as('$<', dir => $dir, opts => "$kind:file=other.out:log=log");
+        is "$run->{status}$run->{out}", '01', "'$kind': it runs, and knows of no socket";
+        like $run->{err}, qr/\ADevel::NYTProf: a set-user-ID program would [^\n]*; it runs unprofiled\n\z/, "'$kind': which is said once";
+        is join(' ', map { s{.*/}{}r } sort glob "$dir/*"), 'nytprof.out prog.pl', "'$kind': nothing was written";
+    }
+};
+
+scenario 'started by root as somebody else: a profile of that user\'s' => sub {
+    plan skip_all => 'needs root' if $> != 0;
+    plan skip_all => 'such a program gets no AddressSanitizer' if sanitized();
+    my $dir = folder_with_link();
+    my $run = run_as('$>', dir => $dir, opts => '');
+    is "$run->{status}$run->{out}", '00', 'it runs';
+    my ($name) = map { s{.*/}{}r } glob "$dir/nytprof.out.*";
+    is ((stat "$dir/$name")[4], NOBODY, 'the file is the effective user\'s');
+    is join('; ', check_sums(profile_in($run, $name))), '', 'and whole';
+    for my $kind (grep { $_ ne '' } @KINDS) {
+        $run = run_as('$>', dir => folder_with_link(), opts => $kind);
+        is "$run->{status}$run->{out}", '00', "'$kind': it runs";
+        my $refused = $kind =~ /sample/ ? 'sampling is not possible: .*; the program runs unprofiled' : "control=$run->{dir}/ctl: .*; the program runs without it";
+        like $run->{err}, qr/^Devel::NYTProf: $refused$/m, "'$kind': is refused";
+    }
+};
+
+done_testing;
