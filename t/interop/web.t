@@ -40,6 +40,28 @@ sub checked {
     return scalar grep {/: ok$/} split /\n/, $said;
 }
 
+# The other side of a WebSocket, as much of RFC 6455 as this takes: short texts, whole frames.
+sub open_websocket {
+    my ($port, $path) = @_;
+    my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Timeout => 10) or return undef;
+    print $socket "GET $path HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n",
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n";
+    my $status = <$socket>;
+    while (my $line = <$socket>) {
+        last if $line eq "\r\n";
+    }
+    return $status =~ / 101 / ? $socket : undef;
+}
+
+# Sends a text (masked with zeros, which leave it as it is), and returns the answer.
+sub say_to {
+    my ($socket, $text) = @_;
+    print $socket "\x81", chr(0x80 | length $text), "\0\0\0\0", $text;
+    return undef if read($socket, my $head, 2) != 2;
+    read $socket, my $answer, ord substr $head, 1;
+    return $answer;
+}
+
 my $PSGI = <<'P';
 use strict;
 use warnings;
@@ -185,6 +207,17 @@ get '/pid' => sub ($c) { $c->render(text => $$) };
 get '/later' => sub ($c) { $c->render_later; Mojo::IOLoop->timer(0.05 => sub { $c->render(text => late(), status => 202) }) };
 get '/pieces' => sub ($c) { my $n = 3; my $next; $next = sub { return $c->finish if $n-- == 0; $c->write_chunk(late(), $next) }; $next->() };
 get '/dies' => sub ($c) { die "on purpose\n" };
+my $waiting;
+get '/wait' => sub ($c) { $waiting = $c->render_later };
+websocket '/talk' => sub ($c) {
+    $c->inactivity_timeout(300);
+    $c->on(message => sub ($c, $text) {
+        $c->send(late() . " $text" . ($waiting ? ' beside' : ''));
+        return if !$waiting || $text ne 'go';
+        $waiting->render(text => 'gone');
+        $waiting = undef;
+    });
+};
 app->start;
 P
 
@@ -237,6 +270,41 @@ subtest 'hypnotoad: labels, and a kill' => sub {
     my ($by, $status, $table) = by_label('label=request', glob "$folder/h.out*");
     is $status, 3, 'one worker has no end';
     is_deeply [map { $by->{"GET $_"}[0] } sort keys %MOJO], [2, 2, 2], 'each request is there' or diag $table;
+};
+
+subtest 'a WebSocket that stays open: whole profiles, of which it is none' => sub {
+    plan skip_all => 'Mojolicious is not installed' if !eval { require Mojolicious };
+    my %options = ('start=no' => "dir => 'prof'", 'file=w.out' => '', 'file=w.out:calls=0' => '', 'file=w.out:sample=500' => '');
+    for my $nytprof (sort keys %options) {
+        my $folder = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+        my $port = free_port();
+        put("$folder/app.pl", $MOJO =~ s/PLUGIN_OPTIONS/$options{$nytprof}/r);
+        my $server = start_server($folder, $port, $nytprof, 'app.pl', 'daemon', '-l', "http://127.0.0.1:$port");
+        ok $server, "$nytprof: it starts" or return diag qx{cat $folder/server.log};
+        my @sockets = map { open_websocket($port, '/talk') } 1, 2;
+        for my $round (1 .. 3) {
+            is_deeply [map { say_to($_, "round $round") } @sockets], [("late round $round") x 2], 'they are answered';
+            is_deeply {map { $_ => get($server, $_) } keys %MOJO}, \%MOJO, 'requests between them, too';
+        }
+        # While the response of /wait is being made, the socket speaks, and lets it go.
+        my $waiting = WebServer::connection($server);
+        print $waiting "GET /wait HTTP/1.0\r\n\r\n";
+        ok wait_until(sub { say_to($sockets[0], 'waits?') eq 'late waits? beside' }), 'a request waits';
+        is say_to($sockets[1], 'go'), 'late go beside', 'a message lets it go';
+        like do { local $/; <$waiting> }, qr/gone\z/, 'and it ends';
+        close shift @sockets; # without a closing frame, as a browser that crashes does
+        is say_to($sockets[0], 'end'), 'late end', 'one has gone, the other is there still';
+        is stop_server($server, 'TERM'), 0, 'TERM ends it while a socket is open';
+        my @files = $nytprof eq 'start=no' ? glob "$folder/prof/*.out" : "$folder/w.out";
+        is checked(@files), scalar @files, "$nytprof: all are whole";
+        my ($by, $status, $table) = by_label('label=request', @files);
+        is $status, 0, 'and read' or diag $table;
+        next if $nytprof =~ /sample/; # requests as short as these may have no sample
+        my %n = map { s/ \d+\z//r => $by->{$_}[0] } keys %$by;
+        is_deeply \%n, {map({ ("GET $_" => 3) } keys %MOJO), 'GET /wait' => 1}, 'each request, and no socket' or diag $table;
+        my $beside = $nytprof eq 'start=no' ? 2 : 3 * 2 + 3; # at least: messages while something is recorded
+        cmp_ok calls_of('late', @files), '>=', 3 + $beside, 'what the sockets do is in what is recorded then';
+    }
 };
 
 done_testing();

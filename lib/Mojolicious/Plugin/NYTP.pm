@@ -49,7 +49,7 @@ Mojolicious::Plugin::NYTP - profile the requests of a Mojolicious application
 Every N-th request has a profile of its own in a folder, with the label C<request>: C<GET /slow/7 200>.
 It ends when the response has been sent, also one that was rendered later or written in pieces, or
 when the client has gone. What the process does meanwhile for other requests is in it, too: they have no
-profile of their own, and the label C<beside> tells how many there were. WebSockets are left out.
+profile of their own, and the label C<beside> tells how many there were. WebSockets have none, either; what their messages do meanwhile is in it.
 
 Without C<dir> each request is a label of the profile that is being recorded, for as long as it is dispatched.
 Where the profiler is not loaded nothing happens. It has to be in C<PERL5OPT> where a server starts perl
