@@ -234,13 +234,13 @@ static void put_share(const struct flamegraph *flame, int64_t value)
 static void put_frame_name(const struct flamegraph *flame, const struct nytp_stack_frame *frame)
 {
     const struct nytp_sub *sub = &flame->profile->subs[frame->sub];
-    nytp_html_text(flame->out, sub->name.ptr, sub->name.len);
+    nytp_xml_text(flame->out, sub->name.ptr, sub->name.len);
     if (frame->line != 0 && frame->file != sub->file) {
         struct nytp_name file = flame->profile->files[frame->file].name;
         if (file.len > 0 && file.ptr[0] != '(') /* evals are known by their numbers */
             file = nytp_base_name(file);
         nytp_putc(flame->out, ':');
-        nytp_html_text(flame->out, file.ptr, file.len);
+        nytp_xml_text(flame->out, file.ptr, file.len);
     }
     if (frame->line != 0)
         nytp_printf(flame->out, ":%lu", (unsigned long)frame->line);
@@ -281,7 +281,7 @@ static void put_subject(const struct flamegraph *flame)
         nytp_html_puts(flame->out, flame->options->title);
     } else if (profile->n_parts > 0) {
         const struct nytp_name name = nytp_base_name(profile->parts[0].application);
-        nytp_html_text(flame->out, name.ptr, name.len);
+        nytp_xml_text(flame->out, name.ptr, name.len);
         if (profile->n_parts > 1)
             nytp_printf(flame->out, " and %lu more", (unsigned long)profile->n_parts - 1);
     }

@@ -81,7 +81,7 @@ static void put_box_text(const struct nytp_picture *picture, const struct nytp_p
     }
     put_position(picture, "<text x=\"", box->x + 3);
     nytp_printf(picture->out, " y=\"%u\">", y + ROW_HEIGHT - 5);
-    nytp_html_text(picture->out, name.ptr, len);
+    nytp_xml_text(picture->out, name.ptr, len);
     nytp_puts(picture->out, len < name.len ? "\xe2\x80\xa6</text>" : "</text>");
 }
 

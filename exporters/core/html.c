@@ -135,7 +135,7 @@ static void put_attribute_special(struct nytp_out *out, uint32_t c)
         put_text_special(out, c);
 }
 
-/* 1 for every ASCII character that needs no escape, quotes not among them. */
+/* 1 for every ASCII character that needs no escape anywhere: neither quotes nor '>'. */
 static const unsigned char plain_text[128] = {
     ['\t'] = 1, [' '] = 1, ['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['('] = 1, [')'] = 1,
     ['*'] = 1,  ['+'] = 1, [','] = 1, ['-'] = 1, ['.'] = 1, ['/'] = 1, ['0'] = 1, ['1'] = 1,
@@ -151,12 +151,23 @@ static const unsigned char plain_text[128] = {
     ['|'] = 1,  ['}'] = 1, ['~'] = 1,
 };
 
-void nytp_html_text(struct nytp_out *out, const char *text, size_t len)
+static void put_text(struct nytp_out *out, const char *text, size_t len, bool greater)
 {
     unsigned char plain[128];
     memcpy(plain, plain_text, sizeof plain);
     plain['"'] = plain['\''] = 1;
+    plain['>'] = greater;
     put_escaped(out, text, len, plain, put_text_special);
+}
+
+void nytp_html_text(struct nytp_out *out, const char *text, size_t len)
+{
+    put_text(out, text, len, true);
+}
+
+void nytp_xml_text(struct nytp_out *out, const char *text, size_t len)
+{
+    put_text(out, text, len, false);
 }
 
 void nytp_html_attribute(struct nytp_out *out, const char *text, size_t len)
@@ -166,7 +177,7 @@ void nytp_html_attribute(struct nytp_out *out, const char *text, size_t len)
 
 void nytp_html_puts(struct nytp_out *out, const char *text)
 {
-    nytp_html_text(out, text, strlen(text));
+    nytp_xml_text(out, text, strlen(text));
 }
 
 /* ---- URLs ---- */

@@ -15,14 +15,17 @@
 
 #include "out.h"
 
-/* Put it as text of an element, in HTML and XML. Quotes stay as they are: source is full of
- * them. The functions below do the same for other places. */
+/* Put it as text of an element of HTML. Quotes and ">" stay as they are: they mean nothing
+ * there, and source is full of "->". The functions below do the same for other places. */
 void nytp_html_text(struct nytp_out *out, const char *text, size_t len);
+
+/* As text of an element of XML, where "]]>" must not stand; of HTML, too. */
+void nytp_xml_text(struct nytp_out *out, const char *text, size_t len);
 
 /* As the value of an attribute in quotes of either kind. */
 void nytp_html_attribute(struct nytp_out *out, const char *text, size_t len);
 
-/* nytp_html_text() of a NUL-terminated text. */
+/* nytp_xml_text() of a NUL-terminated text. */
 void nytp_html_puts(struct nytp_out *out, const char *text);
 
 /* Percent-encoded, as one segment of a relative URL or as a fragment, and so as an id without

@@ -281,7 +281,7 @@ static void put_box(struct nytp_flame *flame, const struct nytp_picture *picture
         nytp_puts(out, "\">");
     }
     nytp_picture_box_begin(picture);
-    put_frame_name(flame, frame, nytp_html_text);
+    put_frame_name(flame, frame, nytp_xml_text);
     nytp_puts(out, " (");
     nytp_report_put_time(report, out,
                          (double)frame->width / (double)report->profile->ticks_per_sec);

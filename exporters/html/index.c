@@ -166,17 +166,32 @@ static void sum_packages(struct tile *tiles, uint32_t n)
     }
 }
 
+/* " data-c=12"; most subs are called once, from one place. */
+static void put_tile_count(struct nytp_out *out, char key, uint64_t count)
+{
+    if (count != 1)
+        nytp_printf(out, " data-%c=%llu", key, (unsigned long long)count);
+}
+
 static void put_tile(struct nytp_report *report, uint32_t sub)
 {
     const struct nytp_summary_sub *s = &report->summary->subs[sub];
     struct nytp_out *out = report->out;
-    nytp_printf(out, "<li data-n=%lld data-i=%lld data-c=%llu data-p=%u data-f=%u>",
-                (long long)nytp_report_ns(s->excl_s), (long long)nytp_report_ns(s->incl_s),
-                (unsigned long long)s->count, (unsigned)report->subs[sub].places,
-                (unsigned)report->subs[sub].files);
-    const bool linked = nytp_report_put_sub_anchor(report, sub);
-    nytp_report_put_sub(report, sub);
-    nytp_puts(out, linked ? "</a> " : " ");
+    const int64_t excl_ns = nytp_report_ns(s->excl_s), incl_ns = nytp_report_ns(s->incl_s);
+    nytp_printf(out, "<li data-n=%lld", (long long)excl_ns);
+    if (incl_ns != excl_ns)
+        nytp_printf(out, " data-i=%lld", (long long)incl_ns);
+    put_tile_count(out, 'c', s->count);
+    put_tile_count(out, 'p', report->subs[sub].places);
+    put_tile_count(out, 'f', report->subs[sub].files);
+    nytp_putc(out, '>');
+    if (!nytp_report_put_sub_anchor(report, sub))
+        nytp_puts(out, "<a>");
+    const struct nytp_str name = nytp_report_sub_name(report, sub);
+    const uint32_t package_len = nytp_report_package_len(name);
+    nytp_report_put_any_name(
+        report, (struct nytp_str){name.ptr + package_len, name.len - package_len, name.utf8});
+    nytp_puts(out, "</a> ");
     nytp_report_put_time(report, out, s->excl_s);
     nytp_putc(out, '\n');
 }

@@ -148,16 +148,16 @@ static void put_sub_summary(struct nytp_report *report, uint32_t sub)
     }
 }
 
-void nytp_report_put_callers(struct nytp_report *report, uint32_t sub, uint32_t file)
+bool nytp_report_put_callers(struct nytp_report *report, uint32_t sub, uint32_t file)
 {
     const struct nytp_str name = nytp_report_sub_name(report, sub);
     if (report->summary->subs[sub].count == 0)
-        return;
+        return false;
     uint32_t n;
     struct ranked_call *calls = ranked_calls(report, sub, &n);
     if (calls == NULL) {
         nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
-        return;
+        return false;
     }
     nytp_puts(report->out, "<details class=in");
     nytp_report_put_id(report, "sub-");
@@ -169,6 +169,7 @@ void nytp_report_put_callers(struct nytp_report *report, uint32_t sub, uint32_t 
         put_caller(report, &report->summary->calls[calls[i].call], file);
     nytp_puts(report->out, "</ul></details>");
     free(calls);
+    return true;
 }
 
 /* ---- what a line calls ---- */
@@ -196,20 +197,20 @@ static void put_callee(struct nytp_report *report, const struct nytp_summary_cal
     nytp_putc(out, '\n');
 }
 
-void nytp_report_put_callees(struct nytp_report *report, uint32_t first, uint32_t end)
+bool nytp_report_put_callees(struct nytp_report *report, uint32_t first, uint32_t end)
 {
     const struct nytp_summary_call *calls = report->summary->calls;
     /* one too many is shown rather than folded away alone */
     const uint32_t n_open =
         end - first <= MAX_OPEN_CALLEES + 1 ? end - first : MAX_OPEN_CALLEES;
     if (first == end)
-        return;
+        return false;
     nytp_puts(report->out, "<ul class=out>");
     for (uint32_t i = first; i < first + n_open; i++)
         put_callee(report, &calls[report->calls_by_place[i]]);
     nytp_puts(report->out, "</ul>");
     if (first + n_open == end)
-        return;
+        return true;
     double rest_s = 0;
     for (uint32_t i = first + n_open; i < end; i++)
         rest_s +=
@@ -221,6 +222,7 @@ void nytp_report_put_callees(struct nytp_report *report, uint32_t first, uint32_
     for (uint32_t i = first + n_open; i < end; i++)
         put_callee(report, &calls[report->calls_by_place[i]]);
     nytp_puts(report->out, "</ul></details>");
+    return true;
 }
 
 /* ---- string evals of a line ---- */
@@ -264,11 +266,11 @@ static void put_eval(struct nytp_report *report, uint32_t eval)
     nytp_putc(out, '\n');
 }
 
-void nytp_report_put_evals(struct nytp_report *report, uint32_t first, uint32_t end)
+bool nytp_report_put_evals(struct nytp_report *report, uint32_t first, uint32_t end)
 {
     struct nytp_out *out = report->out;
     if (first == end)
-        return;
+        return false;
     uint64_t n_evals = 0;
     int64_t ticks = 0;
     for (uint32_t i = first; i < end; i++) {
@@ -290,4 +292,5 @@ void nytp_report_put_evals(struct nytp_report *report, uint32_t first, uint32_t 
         nytp_printf(out, "<li>and %u more, of less time",
                     (unsigned)(end - first - MAX_LISTED_EVALS));
     nytp_puts(out, "</ul></details>");
+    return true;
 }

@@ -253,9 +253,10 @@ void nytp_report_treemap(struct nytp_report *report);
 
 /* ---- source.c, notes.c ---- */
 void nytp_report_source(struct nytp_report *report, uint32_t file, enum nytp_level level);
-void nytp_report_put_callers(struct nytp_report *report, uint32_t sub, uint32_t file);
-void nytp_report_put_callees(struct nytp_report *report, uint32_t first, uint32_t end);
-void nytp_report_put_evals(struct nytp_report *report, uint32_t first, uint32_t end);
+/* Notes on a line; false, and nothing put, when there is nothing to tell. */
+bool nytp_report_put_callers(struct nytp_report *report, uint32_t sub, uint32_t file);
+bool nytp_report_put_callees(struct nytp_report *report, uint32_t first, uint32_t end);
+bool nytp_report_put_evals(struct nytp_report *report, uint32_t first, uint32_t end);
 
 /* ---- flame.c, dot.c ---- */
 void nytp_report_flame_section(struct nytp_report *report, uint32_t file);

@@ -903,7 +903,7 @@ function setUpTreemap(section) {
     const bySize = (a, b) => b.size - a.size;
     const size = li => Math.max(0, Number(li.dataset.n));
     const packages = all("ul.treemap > li", section).map(li => ({name: find("b", li).textContent, size: size(li),
-        subs: all("li", li).map(sub => ({name: find("a", sub).textContent.split("::").pop(), link: find("a", sub).href, size: size(sub), facts: sub.dataset}))
+        subs: all("a", li).map(a => ({name: a.textContent, link: a.href, size: size(a.parentElement), facts: a.parentElement.dataset}))
             .filter(sub => sub.size > 0).sort(bySize)})).filter(one => one.size > 0).sort(bySize);
     const total = packages.reduce((sum, one) => sum + one.size, 0);
     const canvas = make("canvas", {"aria-hidden": "true"}), detail = make("div", {className: "detail", role: "status"});
@@ -952,7 +952,7 @@ function setUpTreemap(section) {
         }
         const {one, sub} = over, facts = sub.facts;
         detail.replaceChildren(make("b", {}, one.name + "::" + sub.name), span(`${time(sub.size)} own (${percent(sub.size, total)})`),
-            span(`${time(Number(facts.i))} with callees`), span(`${count(Number(facts.c || 1))} calls from ${facts.p} places in ${facts.f} files`));
+            span(`${time(Number(facts.i || facts.n))} with callees`), span(`calls: ${count(Number(facts.c || 1))}, places: ${facts.p || 1}, files: ${facts.f || 1}`));
         if (only)
             detail.append(back);
     }
@@ -970,7 +970,7 @@ function setUpTreemap(section) {
         draw();
     };
     canvas.onclick = () => {
-        if (over && only)
+        if (over && only && over.sub.link)
             location.href = over.sub.link;
         else if (over)
             show(over.one);

@@ -307,6 +307,24 @@ def test_hot_lines_and_lines_that_ran(page, report):
     assert len(shown) < len(re.findall("<tr id=", text))
 
 
+def test_a_line_that_was_once_gone_to_did_not_run_because_of_that(page, report):
+    path = report_pages.main_source(report("mixed-calls2"))
+    idle = re.search(r"<tr id=\"?(\d+)\"?><th>\d+<td colspan", path.read_text())[1]
+    one = page(path, f"#{idle}")
+    shown = f"getComputedStyle(document.getElementById('{idle}')).display != 'none'"
+    one.key("c")
+    assert one.eval(shown), "it is the one that was asked for"
+    one.key("j")
+    assert not one.eval(shown)
+
+
+def test_below_notes_no_line_is_empty(page, report):
+    one = page(report_pages.main_source(report("mixed-calls2")))
+    below = one.eval("""[...document.querySelectorAll(".src td:last-child > :last-child")].map(note =>
+        note.closest("tr").getBoundingClientRect().bottom - note.getBoundingClientRect().bottom)""")
+    assert len(below) > 5 and max(below) < 10, below
+
+
 def test_a_click_on_a_line_number_is_a_permalink(page, report):
     one = page(report_pages.main_source(report("mixed-calls2")))
     one.click_on("tr[id='9'] th")
@@ -346,6 +364,23 @@ def test_areas_of_the_treemap_are_exclusive_times(page, report):
     total = sum(row["excl"] for row in rows)
     for row in rows[:6]:
         assert abs(seen[row["sub"]] - row["excl"] / total) < 0.06, row
+
+
+def test_the_treemap_has_subs_of_which_no_file_is_known(page, tmp_path):
+    log = tmp_path / "tmon.out"
+    assert exports.nytp_export("--tmon", "-o", log, profiles.profile("mixed-calls2"))[0] == 0
+    assert exports.nytp_export("--html", "-q", "-o", f"{tmp_path}/r/", log)[0] == 0
+    one = page(tmp_path / "r" / "subs-treemap-excl.html")
+    one.until("document.querySelector('section.map canvas')?.height > 100 && document.querySelector('section.map canvas').style.height")
+    report_pages.frames_drawn(one)
+    x, y = one.eval("(r => [r.x + 30, r.y + 60])(document.querySelector('section.map canvas').getBoundingClientRect())")
+    one.click(x, y)
+    report_pages.frames_drawn(one)
+    one.eval(f"document.querySelector('section.map canvas').dispatchEvent(new MouseEvent('mousemove', {{clientX: {x}, clientY: {y}}}))")
+    name = one.eval("document.querySelector('section.map .detail b').textContent")
+    assert name in {row["sub"] for row in report_pages.table(tmp_path / "r" / "index-subs-excl.html", "subs")}
+    one.click(x, y)                                         # there is nowhere to go
+    assert one.eval("location.pathname").endswith("/subs-treemap-excl.html")
 
 
 # -------------------------------------------------------------------- keys, the minimap, a package of the treemap
