@@ -86,7 +86,8 @@ static void put_change_of_time(struct nytp_report *report, const struct nytp_dif
         nytp_puts(out, "<td>");
         return;
     }
-    nytp_printf(out, "<td data-n=%lld", (long long)nytp_report_ns(seconds));
+    nytp_puts(out, "<td");
+    nytp_report_put_exact(report, seconds);
     if (diff->tested && row->p >= 0)
         nytp_printf(out, " title=\"p=%.2g%s\"", row->p, is_noise ? ": may be noise" : "");
     nytp_puts(out, is_noise ? ">~ " : seconds > 0 ? ">+" : ">");

@@ -57,6 +57,16 @@ int64_t nytp_report_ns(double seconds)
     return llround(ns);
 }
 
+void nytp_report_put_exact(struct nytp_report *report, double seconds)
+{
+    const int64_t ns = nytp_report_ns(seconds);
+    if (report->options->time_format == NULL && fabs(seconds) < 1e-6 &&
+        rint(seconds * 1e9) == (double)ns)
+        return;
+    nytp_puts(report->out, " data-n=");
+    nytp_put_i64(report->out, ns);
+}
+
 static int heat_of(double part, double whole, int top)
 {
     if (!(part > 0) || !(whole > 0))
@@ -82,8 +92,7 @@ void nytp_report_time_cell(struct nytp_report *report, double seconds, bool heat
     nytp_puts(out, "<td");
     if (degree > 0)
         nytp_printf(out, " class=h%d", degree);
-    nytp_puts(out, " data-n=");
-    nytp_put_i64(out, nytp_report_ns(seconds));
+    nytp_report_put_exact(report, seconds);
     if (whole > 0 && fabs(seconds) >= whole / 2000)
         nytp_printf(out, " title=\"%.1f%%\"", 100 * seconds / whole);
     nytp_putc(out, '>');

@@ -196,6 +196,8 @@ bool nytp_report_is_sampled(const struct nytp_report *report);
 void nytp_report_put_time(const struct nytp_report *report, struct nytp_out *out,
                           double seconds);
 int64_t nytp_report_ns(double seconds);
+/* " data-n=…" of a cell with a time: nanoseconds, unless its text tells them itself. */
+void nytp_report_put_exact(struct nytp_report *report, double seconds);
 /* 0 to 7 on the scale of the hottest line. */
 int nytp_report_line_heat(const struct nytp_report *report, double seconds);
 /* "<td data-n=…>1.23ms", with heat on the scale of the total when `heat`, and a title of its

@@ -155,11 +155,12 @@ function setting(key, value) {
 
 /* ---------------------------------------------------------------- tables: sort and filter */
 
+/* The exact number of a cell: of nanoseconds the text has all digits. */
+const numberOf = cell => Number(cell.dataset.n || cell.textContent.replace(/[^\d.-]/g, ""));
+
 function cellValue(row, column, isText) {
     const cell = row.cells[column];
-    if (isText)
-        return (find("a", cell) || cell).textContent;
-    return Number(cell.dataset.n !== undefined ? cell.dataset.n : cell.textContent.replace(/[^\d.-]/g, ""));
+    return isText ? (find("a", cell) || cell).textContent : numberOf(cell);
 }
 
 function setUpTable(box, main) {
@@ -291,12 +292,11 @@ function setUpSource(box, tools) {
     press(relative, false);
 
     function showHeat() {
-        const timeOf = cell => Number(cell && cell.dataset.n || 0);
-        const hottest = Math.max(0, ...ran.map(row => timeOf(row.cells[2])));
+        const hottest = Math.max(0, ...ran.map(row => numberOf(row.cells[2])));
         ran.forEach((row, i) => [row, ...row.cells].forEach((element, k) => {
             const was = heats[i][k], cell = k === 0 ? row.cells[2] : element;
             element.className = isRelative && /\bh\d/.test(was)
-                ? was.replace(/\bh\d/, "h" + heatStep(timeOf(cell), hottest)) : was;
+                ? was.replace(/\bh\d/, "h" + heatStep(numberOf(cell), hottest)) : was;
         }));
     }
 

@@ -277,8 +277,8 @@ static void put_statement_cells(struct nytp_report *report,
         nytp_report_put_time(report, out, 0);
         return;
     }
-    nytp_puts(out, "<td data-n=");
-    nytp_put_i64(out, nytp_report_ns(seconds));
+    nytp_puts(out, "<td");
+    nytp_report_put_exact(report, seconds);
     if (time->count > 1 && nytp_report_line_heat(report, seconds) > 0) {
         nytp_puts(out, " title=\"avg ");
         nytp_report_put_time(report, out, seconds / time->count);
@@ -310,8 +310,7 @@ static void put_call_cells(struct nytp_report *report, uint32_t first, uint32_t 
     nytp_puts(out, "<td");
     if (heat > 0)
         nytp_printf(out, " class=h%d", heat);
-    nytp_puts(out, " data-n=");
-    nytp_put_i64(out, nytp_report_ns(incl_s));
+    nytp_report_put_exact(report, incl_s);
     nytp_putc(out, '>');
     nytp_report_put_time(report, out, incl_s);
 }

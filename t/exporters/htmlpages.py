@@ -58,11 +58,11 @@ class Node:
         return "".join(out)
 
     def number(self):
-        """The exact value: data-n, else the text as a whole number; None when empty."""
+        """The exact value: data-n, else the text as a whole number, of nanoseconds too; None when empty."""
         if "data-n" in self.attributes:
             return int(self.attributes["data-n"])
         text = self.own_text().strip()
-        return int(text) if text else None
+        return 0 if text == "0s" else int(text.removesuffix("ns")) if text else None
 
 
 class Page(html.parser.HTMLParser):

@@ -59,19 +59,18 @@ def test_lines_and_subs_are_those_of_the_stream(report, name):
         match = re.search(r"-(\d+)-line\.html$", page_name)
         for line, cells in page.lines().items() if match else ():
             if len(cells) == 6 and cells[1].text():
-                time = cells[2].get("data-n")
-                shown[int(match[1]), line] = [int(cells[1].text()), int(time or 0)]
+                shown[int(match[1]), line] = [int(cells[1].text()), cells[2].number()]
     want = {place: [count, round(ticks * 1e9 / per_second)] for place, (count, ticks) in lines.items()}
     assert len(want) > 5 and shown == want
     rows = {}
     for cells in pages["index-subs-excl.html"].table("subs"):
         name_text = "".join(c if isinstance(c, str) else c.text() for c in cells[5].children
                             if isinstance(c, str) or c.tag != "small").strip()
-        rows[name_text] = [cells[0].number(), cells[3].get("data-n", "0"), cells[4].get("data-n", "0")]
+        rows[name_text] = [cells[0].number(), cells[3].number(), cells[4].number()]
     for sub, (calls, excl, incl) in subs.items():
         sub = shown_name(sub)
         assert rows[sub][0] == calls, sub
-        assert abs(int(rows[sub][1]) - excl * 1e9) <= 1 and abs(int(rows[sub][2]) - incl * 1e9) <= 1, sub
+        assert abs(rows[sub][1] - excl * 1e9) <= 1 and abs(rows[sub][2] - incl * 1e9) <= 1, sub
     assert len(rows) == len(subs) > 0
 
 
@@ -232,7 +231,7 @@ def test_average_median_and_deviation_are_the_peers(report, peer, name):
         assert half(got[row][1].text(), want[row][1].text()), row
     deviation = float(want["Deviation"][1].text())      # seconds, in two digits
     step = 10 ** (math.floor(math.log10(deviation)) - 1) if deviation else 1e-9
-    assert abs(int(got["Deviation"][1].get("data-n", 0)) * 1e-9 - deviation) <= step / 2 * 1.01
+    assert abs(got["Deviation"][1].number() * 1e-9 - deviation) <= step / 2 * 1.01
 
 
 def siblings(page, tag):

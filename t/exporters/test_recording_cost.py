@@ -297,7 +297,7 @@ def pages(export_command, tmp_path):
 
 def line_times(report, level="line"):
     """{(page, line): ns} of what source pages say."""
-    return {(name.removesuffix(f"-{level}.html"), line): int(cells[2].get("data-n", 0))
+    return {(name.removesuffix(f"-{level}.html"), line): cells[2].number()
             for name, page in report.pages.items() if name.endswith(f"-{level}.html")
             for line, cells in page.lines().items() if len(cells) > 4 and cells[2].text()}
 
@@ -305,7 +305,7 @@ def line_times(report, level="line"):
 def sub_times(report):
     """{name: (exclusive, inclusive ns)} of the table of all subs."""
     return {cells[5].elements("a")[0].text() if cells[5].elements("a") else cells[5].own_text().split()[0]:
-            (int(cells[3].get("data-n", 0)), int(cells[4].get("data-n", 0)))
+            (cells[3].number(), cells[4].number())
             for cells in report.pages["index-subs-excl.html"].table("list") if len(cells) == 6}
 
 

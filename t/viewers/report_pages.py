@@ -13,10 +13,11 @@ import collections
 import decimal
 import html.parser
 import json
+import re
 
 
 class TableReader(html.parser.HTMLParser):
-    """The rows of the table of that id: a cell is its data-n, or its text."""
+    """The rows of the table of that id: a cell is its data-n, the number of its text or that of its nanoseconds, or its text."""
 
     def __init__(self, wanted):
         super().__init__()
@@ -54,7 +55,8 @@ class TableReader(html.parser.HTMLParser):
     def end_cell(self):
         if self.cell is not None and self.section == "tbody":
             text = "".join(self.cell).strip()
-            self.rows[-1].append(int(self.number or text) if self.number or text.isdigit() else text)
+            number = self.number or re.sub(r"^(\d+)ns$|^0s$", lambda m: m[1] or "0", text)
+            self.rows[-1].append(int(number) if re.fullmatch(r"-?\d+", number) else text)
         self.cell = None
 
 
@@ -152,4 +154,4 @@ def detail(one):
 
 def column(one, box, number):
     return one.eval(f"[...document.querySelectorAll('#{box} tbody tr')].filter(r => !r.hidden)"
-                    f".map(r => r.cells[{number}].dataset.n ?? r.cells[{number}].innerText)")
+                    f".map(r => r.cells[{number}].dataset.n ?? r.cells[{number}].innerText.replace(/^(\\d+)ns$|^0s$/, (all, ns) => ns || '0'))")
