@@ -4,7 +4,8 @@
  * what each function does.
  *
  *   DB::...                    for programs that are profiled; DB::DB for perl (use_db_sub=1)
- *   Devel::NYTProf::Core       for lib/Devel/NYTProf.pm and DProf.pm: _write_marks() makes the
+ *   Devel::NYTProf::Core       for lib/Devel/NYTProf.pm and DProf.pm: set_text() and set_list()
+ *                              (recorder/settings.h) take options apart, _write_marks() makes the
  *                              profile a tmon.out, _load() follows when options are known, and
  *                              _start() when all have come. CLONE is called by perl in a new
  *                              thread.
@@ -16,12 +17,13 @@
 #include "recorder/dprof.h"
 #include "recorder/life.h"
 #include "recorder/load.h"
+#include "recorder/settings.h"
 
 #include "glue/data.h"
 #include "glue/stream.h"
 #include "glue/writer.h"
 
-/* What DynaLoader looks for; nothing else leaves the object. */
+/* What DynaLoader looks for. */
 XS_EXTERNAL(boot_Devel__NYTProf) __attribute__((visibility("default")));
 
 MODULE = Devel::NYTProf    PACKAGE = DB
@@ -89,6 +91,10 @@ DB(...)
     nytp_statement_by_db(aTHX);
 
 MODULE = Devel::NYTProf    PACKAGE = Devel::NYTProf::Core
+
+BOOT:
+    newXS("Devel::NYTProf::Core::set_text", nytp_set_text, __FILE__);
+    newXS("Devel::NYTProf::Core::set_list", nytp_set_list, __FILE__);
 
 void
 CLONE(...)

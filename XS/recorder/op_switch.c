@@ -17,9 +17,9 @@
 
 #include <stdatomic.h>
 
-/* The modules that loading us loads, which are there before any that the program asks for. What
- * happens inside them when the program uses them, too, is in no profile that begins at once; so
- * it is in none. */
+/* The modules that loading us loads, or other profilers and debuggers do: they are mostly there
+ * before any that the program asks for. What happens inside them when the program uses them,
+ * too, is in no profile that begins after they were loaded. */
 static const char *const own_files[] = {"/Devel/NYTProf.pm", "/Devel/NYTProf/Core.pm",
                                         "/strict.pm", "/XSLoader.pm"};
 

@@ -32,6 +32,7 @@ enum {
     QUICK_ALIKE = 16,   /* the same for by_long, where a single candidate is looked at */
     PART = 32,          /* bytes that are compared at once */
     THOROUGH_CHAIN = 4, /* the same for the chains of levels 7 to 9 */
+    UNSEARCHED = 512, /* a stream up to here touches no table: each page of one costs a fault */
     FARTHEST_OF_SHORTEST = 4096, /* a match of 3 bytes is worth its distance up to here */
 };
 
@@ -436,6 +437,22 @@ void nytp_matcher_slide(struct nytp_matcher *matcher)
     matcher->fill -= gone;
 }
 
+/* ---- a stream so short that there is nothing to find yet ---- */
+
+static bool is_short(const struct nytp_matcher *matcher)
+{
+    return matcher->start + matcher->fill <= NYTP_MATCHER_HISTORY + UNSEARCHED;
+}
+
+static size_t make_literals(struct nytp_matcher *matcher, uint32_t end, nytp_token *tokens,
+                            size_t max)
+{
+    size_t n = 0;
+    while (n < max && matcher->at < end)
+        tokens[n++] = nytp_token_literal(matcher->window[matcher->at++]);
+    return n;
+}
+
 size_t nytp_matcher_run(struct nytp_matcher *matcher, bool all, nytp_token *tokens, size_t max)
 {
     const uint32_t kept = all ? 0 : NYTP_MATCHER_LOOKAHEAD;
@@ -446,6 +463,8 @@ size_t nytp_matcher_run(struct nytp_matcher *matcher, bool all, nytp_token *toke
     const uint32_t end = matcher->fill - kept;
     if (matcher->effort.every)
         return make_tokens_thoroughly(matcher, end, tokens, max);
+    if (is_short(matcher))
+        return make_literals(matcher, end, tokens, max);
     return matcher->effort.depth == 1 ? make_tokens_quickly(matcher, end, tokens, max)
                                       : make_tokens_by_chains(matcher, end, tokens, max);
 }

@@ -16,10 +16,8 @@ use Devel::NYTProf::Core;
 
 package Devel::DProf;
 
-Devel::NYTProf::Core::set_options(
-    [file => length($ENV{PERL_DPROF_OUT_FILE_NAME} // '') ? $ENV{PERL_DPROF_OUT_FILE_NAME} : 'tmon.out'],
-    map { [$_ => 0] } qw(stmts slowops calls savesrc compress forkdepth addpid addtimestamp),
-);
+DB::set_option(file => length($ENV{PERL_DPROF_OUT_FILE_NAME} // '') ? $ENV{PERL_DPROF_OUT_FILE_NAME} : 'tmon.out');
+DB::set_option($_ => 0) for qw(stmts slowops calls savesrc compress forkdepth addpid addtimestamp);
 Devel::NYTProf::Core::_write_marks();
 Devel::NYTProf::Core::_load();
 

@@ -21,8 +21,8 @@ package Devel::NYTProf;
 
 # -d:NYTProf=file=x,calls=1 arrives as ('file=x', 'calls=1').
 sub import {
-    my (undef, @settings) = @_;
-    Devel::NYTProf::Core::set_options(map { [split /=/, $_, 2] } @settings);
+    shift;
+    Devel::NYTProf::Core::set_list(@_);
     Devel::NYTProf::Core::_start();
     return;
 }
@@ -551,8 +551,8 @@ calls: it counts as one call from where it was called first. In time lines each 
 Where perl is embedded, interpreters that are there at the same time have profiles like threads, those that are made
 one after another like programs of one run.
 
-Of code that was compiled before the module was loaded, insides of F<strict.pm> and F<XSLoader.pm>,
-which it loads itself, are recorded only where a running program loads it. A module that has put its
+Of code that was compiled before the module was loaded, insides of F<strict.pm>, which it loads itself,
+and F<XSLoader.pm> are recorded only where a running program loads it. A module that has put its
 own code in the place of an op keeps that: its calls are not seen while that is so. Sorting subs and
 blocks of List::Util that run when recording begins are part of the sub around them.
 

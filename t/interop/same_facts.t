@@ -85,8 +85,9 @@ for my $path (@programs) {
             my %got;
             for my $impl ('peer', $second) {
                 my $run = run_perl(
-                    impl => $impl, opts => $impl eq 'peer' ? peer_options($opts) : $opts, args => [$path], timeout => 60,
-                    env => { PERL_HASH_SEED => 0, PERL_PERTURB_KEYS => 0 },
+                    impl => $impl, opts => $impl eq 'peer' ? peer_options($opts) : $opts, timeout => 60,
+                    how => 'db', args => [$path],
+                    env => { PERL5DB => 'use XSLoader; use Devel::NYTProf', PERL_HASH_SEED => 0, PERL_PERTURB_KEYS => 0 },
                 );
                 is $run->{status}, 0, "$opts: $impl runs" or diag $run->{err};
                 my $p = profile_in($run);

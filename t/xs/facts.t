@@ -467,4 +467,15 @@ for my $row (grep { !$_->{only} || $_->{only} eq impl() } @ROWS) {
     };
 }
 
+# What loading an object takes is the program's: the recorder has not loaded XSLoader for itself.
+scenario 'XSLoader is loaded in the program, and seen' => sub {
+    plan skip_all => 'the other recorder loads it' if impl() ne 'ours';
+    my $run = run_prog(code => "require Fcntl;\nprint defined &Fcntl::S_ISREG ? 1 : 0;\n");
+    is $run->{out} . $run->{err}, '1', 'runs';
+    my $p = profile_in($run);
+    my ($load) = grep { $_->{callee} eq 'DynaLoader::dl_load_file' } @{ $p->{arc} };
+    is $load && $load->{caller}, 'XSLoader::load', 'the call that loads the object';
+    is join("\n", check_sums($p)), '', 'its sums';
+};
+
 done_testing;

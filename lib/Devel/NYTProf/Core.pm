@@ -8,60 +8,40 @@ our $VERSION = '6.14';
 
 # The object is there already when this file is loaded anew, and a program that puts its own
 # function in the place of this one wants to see the options, not to record.
-if (!defined &DB::set_option) {
+if (!defined &set_text) {
+    defined &DB::set_option
+        ? from_object('nytp_set_text', 'Devel::NYTProf::Core::set_text')
+        : load_object();
+}
+set_text($ENV{NYTPROF}) if defined $ENV{NYTPROF};
+
+# XSLoader, which would then be missing from the profile of a program that uses it, looks beside the
+# calling file only, and where the object is elsewhere (an unpacked build has lib/ and arch/) falls
+# back on DynaLoader.pm, which loads half a dozen modules. So what it does, over all of @INC.
+sub load_object {
+    my $boot = from_object('boot_Devel__NYTProf', 'Devel::NYTProf::bootstrap');
+    return &$boot('Devel::NYTProf', $VERSION) if $boot;
     require XSLoader;
-    load_object();
+    return XSLoader::load('Devel::NYTProf', $VERSION);
 }
 
-# XSLoader looks beside the calling file only, and where the object is elsewhere (an unpacked
-# build has lib/ and arch/) falls back on DynaLoader.pm, which loads half a dozen modules that
-# would then be missing from the profile. So what XSLoader does, over all of @INC. But only
-# mod_perl, which unloads libperl before a restart, finds the object in DynaLoader's list of what
-# to unload: where a program does that, perl still runs our ops.
-sub load_object {
+# A function of the object as a sub. Only mod_perl, which unloads libperl before a restart, finds the
+# object in DynaLoader's list of what to unload: where a program does that, perl still runs our ops.
+sub from_object {
+    my ($function, $name) = @_;
+    DynaLoader::boot_DynaLoader('DynaLoader') if !defined &DynaLoader::dl_error;
     for my $dir (grep { !ref } @INC) {
         my $file = "$dir/auto/Devel/NYTProf/NYTProf.so";
         next unless -f $file;
         my $library = DynaLoader::dl_load_file($file, 0)
             or die "Devel::NYTProf: cannot load $file: " . DynaLoader::dl_error() . "\n";
         push @DynaLoader::dl_librefs, $library if $ENV{MOD_PERL};
-        my $symbol = DynaLoader::dl_find_symbol($library, 'boot_Devel__NYTProf')
+        my $symbol = DynaLoader::dl_find_symbol($library, $function)
             or die "Devel::NYTProf: $file is no Devel::NYTProf\n";
-        my $boot = DynaLoader::dl_install_xsub('Devel::NYTProf::bootstrap', $symbol, $file);
-        return &$boot('Devel::NYTProf', $VERSION);
-    }
-    return XSLoader::load('Devel::NYTProf', $VERSION);
-}
-
-# "a=b:c=d"; a backslash makes the next character part of a name or value.
-sub parse_options {
-    my ($text) = @_;
-    my @settings;
-    # As strings they are compiled when they are needed, which most starts do not.
-    my ($part, $halves, $escaped) = ('\G((?:[^\\\\:]|\\\\.)*)(?::|\z)', '\A((?:[^\\\\=]|\\\\.)*)(?:=(.*))?\z', '\\\\(.)');
-    while ($text =~ /$part/gs) {
-        my $setting = $1;
-        next if $setting eq '';
-        my ($name, $value) = $setting =~ /$halves/s;
-        s/$escaped/$1/gs for grep { defined } $name, $value;
-        push @settings, [$name, $value];
-    }
-    return @settings;
-}
-
-sub set_options {
-    for my $setting (@_) {
-        my ($name, $value) = @$setting;
-        if (defined $value) {
-            DB::set_option($name, $value);
-        } else {
-            print STDERR "Devel::NYTProf: option '$name' has no value\n";
-        }
+        return DynaLoader::dl_install_xsub($name, $symbol, $file);
     }
     return;
 }
-
-set_options(parse_options($ENV{NYTPROF})) if defined $ENV{NYTPROF};
 
 1;
 
@@ -96,13 +76,13 @@ one. Waiting in C<accept> counts for nobody.
 
 =head1 FUNCTIONS
 
-=head2 parse_options
+=head2 set_text
 
-    my @pairs = Devel::NYTProf::Core::parse_options('file=a\:b:calls=1');   # ['file', 'a:b'], ...
+    Devel::NYTProf::Core::set_text('file=a\:b:calls=1');   # as in the environment
 
-=head2 set_options
+=head2 set_list
 
-    Devel::NYTProf::Core::set_options(@pairs);
+    Devel::NYTProf::Core::set_list('file=a:b', 'calls=1');   # as behind -d:NYTProf=
 
 =head1 LICENSE
 
