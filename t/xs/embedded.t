@@ -106,13 +106,13 @@ SKIP: {
 my $status = put('memory.pl', <<'PERL');
 sub work { return shift }
 work($_) for 1 .. 10;
-if ($ARGV[0]) { open my $fh, '<', '/proc/self/status' or exit; print grep { /^VmHWM/ } <$fh> }
+if ($ARGV[0]) { open my $fh, '<', '/proc/self/status' or exit; print grep { /^VmPeak/ } <$fh> }
 PERL
 
 sub peak_kb {
     my ($n) = @_;
     my $printed = run_each(map { ('-MDevel::NYTProf=file=' . folder() . "/memory.$_.out", $status, $_ == $n ? 1 : 0, '--') } 1 .. $n);
-    return $printed =~ /^VmHWM:\s+(\d+) kB/m ? $1 : undef;
+    return $printed =~ /^VmPeak:\s+(\d+) kB/m ? $1 : undef;
 }
 
 my ($few, $many) = map { peak_kb($_) } 5, 45;

@@ -15,7 +15,7 @@ plan skip_all => 'needs /proc' if !-r '/proc/self/status';
 plan skip_all => 'the sanitizer has memory of its own' if sanitized();
 
 my $REPORT = <<'PERL';
-sub status { open my $fh, '<', '/proc/self/status'; my ($kb) = map { /VmHWM:\s*(\d+)/ } <$fh>; $kb }
+sub status { open my $fh, '<', '/proc/self/status'; my ($kb) = map { /VmPeak:\s*(\d+)/ } <$fh>; $kb }
 PERL
 
 # Bytes of memory that one more round of a loop body costs at most, beyond what it costs plain.
