@@ -171,9 +171,21 @@ NYTP_RAW_CODE static void wait_for_descriptors(struct wait *wait, uint64_t now_n
         answer(wait);
 }
 
+/* Ticks at even distances fall into step with a program that does the same again and again, the
+ * more so on a busy machine, where the program runs from one waking of this thread to the next:
+ * they would see the same few lines each time. So distances are anything from half a period to
+ * one and a half. */
+NYTP_RAW_CODE static uint64_t next_distance_ns(uint64_t *random, uint64_t period_ns)
+{
+    *random ^= *random << 13;
+    *random ^= *random >> 7;
+    *random ^= *random << 17;
+    return period_ns / 2 + *random % period_ns;
+}
+
 NYTP_RAW_CODE static int run(void *unused)
 {
-    uint64_t next_ns = 0;
+    uint64_t next_ns = 0, random = nytp_raw_clock_ns(CLOCK_MONOTONIC) | 1;
     struct wait wait;
     wait.again_ns = UINT64_MAX;
     (void)unused;
@@ -185,12 +197,14 @@ NYTP_RAW_CODE static int run(void *unused)
         const bool is_due = period_ns > 0 && next_ns != 0 && now_ns >= next_ns;
         if (is_due)
             tick_all();
-        if (period_ns == 0)
+        if (period_ns == 0) {
             next_ns = 0;
-        else if (is_due && next_ns + period_ns > now_ns)
-            next_ns += period_ns;
-        else if (is_due || next_ns == 0 || next_ns > now_ns + period_ns)
-            next_ns = now_ns + period_ns; /* the first; late; or they come faster now */
+        } else if (is_due || next_ns == 0 || next_ns > now_ns + period_ns + period_ns / 2) {
+            const uint64_t distance_ns = next_distance_ns(&random, period_ns);
+            const bool is_late = !is_due || next_ns + distance_ns <= now_ns;
+            /* late; or the first, or they come faster now */
+            next_ns = (is_late ? now_ns : next_ns) + distance_ns;
+        }
         prepare_wait(&wait, now_ns, period_ns == 0 ? UINT64_MAX : next_ns);
         if (wait.watch != NULL)
             wait_for_descriptors(&wait, now_ns);

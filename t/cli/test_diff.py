@@ -30,10 +30,11 @@ MORE = PROGRAM.replace("1 .. 200", "1 .. 300").replace("my %seen;", "sub retry {
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Five runs of the program, five of one that does more."""
+    """Five runs of the program, five of one that does more, by processor time: where the program
+    waits for a busy machine, one sub can be most of a run, and the others too little to be tested."""
     folder = tmp_path_factory.mktemp("runs")
-    return ([record(folder / "old", PROGRAM, out=f"{i}.out") for i in range(5)],
-            [record(folder / "new", MORE, out=f"{i}.out") for i in range(5)])
+    return ([record(folder / "old", PROGRAM, out=f"{i}.out", options="clock=2") for i in range(5)],
+            [record(folder / "new", MORE, out=f"{i}.out", options="clock=2") for i in range(5)])
 
 
 def bases(files):
@@ -257,7 +258,7 @@ def test_verdicts_are_those_of_the_rank_test(runs, n_old, n_new):
     assert document["total"]["p"] == pytest.approx(exact_p(*total))
     times = [exclusive(side) for side in (old, new)]
     tested = {sub: row for sub, row in rows(document).items() if row["p"] is not None}
-    assert "main::RUNTIME" in tested and len(tested) > 5
+    assert "main::RUNTIME" in tested and len(tested) > 3
     # the correction needs all raw p; a lone question has none, so undo it by asking for each
     known = [sub for sub in tested if "#" not in sub]
     raw = {sub: exact_p(*[[run_.get(sub, 0) for run_ in side] for side in times]) for sub in known}

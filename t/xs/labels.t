@@ -166,39 +166,48 @@ P
     is_deeply {map { $_ => $by->{job}{$_}[0] } keys %{ $by->{job} }}, {parent => 3, child => 1}, 'together';
 };
 
-scenario 'sampling: labels lie on the axis of the samples' => sub {
-    my $run = run_prog(opts => 'sample=2000:sample_clock=cpu:sample_budget=0', code => <<"P");
-use Time::HiRes qw(clock_gettime CLOCK_PROCESS_CPUTIME_ID);
+# Stretches of known work: a clock that is read in them would be sampled, too, and more often than it
+# takes time where a busy machine stops programs in system calls.
+my $STRETCHES = <<"P";
+use Time::HiRes qw(clock_gettime CLOCK_THREAD_CPUTIME_ID);
 $SPIN
-sub now { clock_gettime(CLOCK_PROCESS_CPUTIME_ID) }
-my (\%spent, \%n);
-my \$began = now();
-while (now() - \$began < 0.8) {
+my \$from = clock_gettime(CLOCK_THREAD_CPUTIME_ID);
+for (1 .. 150) {
     for my \$times (1, 3) {
-        my \$from = now();
         DB::label(request => "x\$times");
-        spin(15000 * \$times);
+        spin(45000 * \$times);
         DB::label(request => undef);
-        \$spent{"x\$times"} += now() - \$from;
-        \$n{"x\$times"}++;
     }
 }
-print "\$_ \$n{\$_} \$spent{\$_}\\n" for sort keys \%spent;
+print clock_gettime(CLOCK_THREAD_CPUTIME_ID) - \$from, "\\n";
 P
-    my %spent = map { my ($value, $n, $s) = split; $value => [$n, $s * 1e9] } split /\n/, $run->{out};
+
+# What is wrong with a profile of them, as lines of text.
+sub wrong_stretches {
+    my ($run) = @_;
     my ($by) = by_label($run, 'label=request', 'nytprof.out');
-    my $samples = profile_in($run)->{attr}{samples};
-    my $whole = sum0(map { $_->[1] } values %spent);
+    my $whole = $run->{out} * 1e9;
     my $seen = sum0(map { $_->[1] } values %{ $by->{request} });
-    cmp_ok $seen, '>', 0.7 * $whole, 'together about as long as they were' or diag "$seen of $whole";
-    for my $value ('x1', 'x3') {
-        my ($n, $total, undef, undef, $own, $sub) = @{ $by->{request}{$value} };
-        is "$n $sub", "$spent{$value}[0] main::spin", "$value: how often, and the sub";
-        my $share = $spent{$value}[1] / $whole;
-        my $chance = 5 * sqrt($share * (1 - $share) / $samples); # five standard deviations
-        cmp_ok abs($total / $seen - $share), '<', 0.03 + $chance, "$value: as long as it was" or diag "$total, $spent{$value}[1], $samples samples";
-        cmp_ok abs($own - $total), '<', 0.05 * $total, "$value: and that sub's" or diag "$own of $total";
+    my $samples = profile_in($run)->{attr}{samples};
+    my @wrong = abs($seen - $whole) > 0.3 * $whole ? "together $seen of $whole ns" : ();
+    for my $times (1, 3) {
+        my ($n, $total, undef, undef, $own, $sub) = @{ $by->{request}{"x$times"} || [0, 0, 0, 0, 0, ''] };
+        my $share = $times / 4;
+        my $chance = 5 * sqrt($share * (1 - $share) / ($samples || 1)); # five standard deviations
+        push @wrong, "x$times: $n times $sub" if "$n $sub" ne '150 main::spin';
+        push @wrong, "x$times: $total of $seen ns, $samples samples" if abs($total - $share * $seen) > (0.03 + $chance) * $seen;
+        push @wrong, "x$times: $own ns of $total are main::spin's" if abs($own - $total) > 0.05 * $total;
     }
+    return @wrong;
+}
+
+scenario 'sampling: labels lie on the axis of the samples' => sub {
+    my @wrong;
+    for my $try (1 .. 6) { # a busy machine may let few ticks through
+        @wrong = wrong_stretches(run_prog(opts => 'sample=2000:sample_clock=cpu:sample_budget=0', code => $STRETCHES));
+        last if !@wrong;
+    }
+    is "@wrong", '', 'together as long as they were, one a third of the other, all of it in the sub';
 };
 
 scenario 'a thread has the labels of the one that makes it' => sub {
