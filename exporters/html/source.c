@@ -516,7 +516,7 @@ static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level le
     nytp_printf(report->out,
                 "<div class=\"source\">\n<table class=\"src%s\">\n<thead><tr><th scope=col>Line"
                 "<th scope=col title=\"%s\">%s"
-                "<th scope=col title=\"Without the time in the subs called\">Time on line"
+                "<th scope=col title=\"Without the time in the Perl subs called\">Time on line"
                 "<th scope=col title=\"Number of calls made%s\">Calls%s"
                 "<th scope=col title=\"Time in the subs called\">Time in subs"
                 "%s<th scope=col>Code\n",

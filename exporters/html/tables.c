@@ -177,7 +177,7 @@ void nytp_report_never_table(struct nytp_report *report)
 
 static const struct nytp_report_column file_columns[] = {
     {"stmts", "Number of statements executed, string evals included", "Statements", false},
-    {"excl", "Time of these statements, without what the subs took that they called",
+    {"excl", "Time of these statements, without what the Perl subs took that they called",
      "Exclusive time", false},
     {"", NULL, "Reports", false},
     {"file", NULL, "Source file", true},
