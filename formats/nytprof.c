@@ -9,15 +9,17 @@
  * decoded without any check while the window holds more than the longest of them.
  */
 #include "core/format.h"
+#include "core/nv.h"
 #include "core/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MAGIC "NYTProf" /* the first line is this and the version */
-#define QUICK_BYTES                                                                            \
-    32 /* more than a TIME_BLOCK of largest numbers, or a discounted TIME_LINE */
-#define MAX_RUN 256u
+/* More than a TIME_BLOCK of largest numbers, a discounted TIME_LINE, or a SUB_RETURN of two
+ * doubles up to its name. */
+#define QUICK_BYTES 32
+#define MAX_RUN     256u
 
 struct reader {
     struct nytp_decoder decoder;
@@ -163,12 +165,17 @@ static const uint8_t *read_statements(struct reader *r, const uint8_t *at, uint6
     size_t n = 0;
     while (at <= last && n < MAX_RUN) {
         struct nytp_statement *const s = &run[n];
+        const uint8_t *tag = at;
         uint32_t ticks;
-        s->discounted = *at == '-';
-        if (at[s->discounted] != '+')
-            break;
-        latest = at + s->discounted;
-        at = nytp_u32_unchecked(latest + 1, &ticks);
+        /* Branches, not sums: processors foresee which tags follow one another. */
+        s->discounted = false;
+        if (*tag != '+') {
+            if (*tag != '-' || *++tag != '+')
+                break;
+            s->discounted = true;
+        }
+        latest = tag;
+        at = nytp_u32_unchecked(tag + 1, &ticks);
         at = nytp_u32_unchecked(at, &s->fid);
         at = nytp_u32_unchecked(at, &s->line);
         s->ticks = (int32_t)ticks;
@@ -181,37 +188,74 @@ static const uint8_t *read_statements(struct reader *r, const uint8_t *at, uint6
     return NULL;
 }
 
-/* Decodes one of the common records, all of which stands in the window. Returns what stands
- * behind it, NULL if it is of another kind, or has more ticks than an event can tell. */
-static inline const uint8_t *decode_quick_record(const uint8_t *at, bool unsigned_ticks,
-                                                 struct nytp_event *event)
+/* Decodes a TIME_LINE or TIME_BLOCK; see decode_quick_record(). */
+static inline const uint8_t *decode_quick_time(const uint8_t *at, bool unsigned_ticks,
+                                               struct nytp_event *event)
 {
     const uint8_t tag = *at++;
-    if (tag == '+' || tag == '*') {
-        uint32_t ticks;
-        at = nytp_u32_unchecked(at, &ticks);
-        if (unsigned_ticks && ticks > INT32_MAX)
-            return NULL;
-        event->u.time.ticks = (int32_t)ticks;
-        at = nytp_u32_unchecked(at, &event->u.time.fid);
-        at = nytp_u32_unchecked(at, &event->u.time.line);
-        event->tag = NYTP_TAG_TIME_LINE;
-        event->u.time.block_line = event->u.time.sub_line = 0;
-        if (tag == '+')
-            return at;
-        event->tag = NYTP_TAG_TIME_BLOCK;
-        at = nytp_u32_unchecked(at, &event->u.time.block_line);
-        return nytp_u32_unchecked(at, &event->u.time.sub_line);
-    }
-    if (tag == '-') {
-        event->tag = NYTP_TAG_DISCOUNT;
-        return at;
-    }
-    if (tag != '>')
+    uint32_t ticks;
+    at = nytp_u32_unchecked(at, &ticks);
+    if (unsigned_ticks && ticks > INT32_MAX)
         return NULL;
-    event->tag = NYTP_TAG_SUB_ENTRY;
-    at = nytp_u32_unchecked(at, &event->u.sub_entry.caller_fid);
-    return nytp_u32_unchecked(at, &event->u.sub_entry.caller_line);
+    event->u.time.ticks = (int32_t)ticks;
+    at = nytp_u32_unchecked(at, &event->u.time.fid);
+    at = nytp_u32_unchecked(at, &event->u.time.line);
+    event->tag = NYTP_TAG_TIME_LINE;
+    event->u.time.block_line = event->u.time.sub_line = 0;
+    if (tag == '+')
+        return at;
+    event->tag = NYTP_TAG_TIME_BLOCK;
+    at = nytp_u32_unchecked(at, &event->u.time.block_line);
+    return nytp_u32_unchecked(at, &event->u.time.sub_line);
+}
+
+/* Decodes a SUB_RETURN whose numbers are doubles; see decode_quick_record(). The name is all in
+ * the window, too, or NULL is returned. */
+static inline const uint8_t *decode_quick_return(const struct reader *r, const uint8_t *at,
+                                                 struct nytp_event *event)
+{
+    double (*const decode)(const uint8_t *) = r->decoder.nv->decode;
+    struct nytp_str *const name = &event->u.sub_return.name;
+    event->tag = NYTP_TAG_SUB_RETURN;
+    at = nytp_u32_unchecked(at + 1, &event->u.sub_return.depth);
+    event->u.sub_return.incl_ticks = decode(at);
+    event->u.sub_return.excl_ticks = decode(at + 8);
+    at += 16;
+    if (*at != '\'' && *at != '"')
+        return NULL;
+    name->utf8 = *at == '"';
+    at = nytp_u32_unchecked(at + 1, &name->len);
+    name->ptr = (const char *)at;
+    return name->len <= (size_t)(r->decoder.source->end - at) ? at + name->len : NULL;
+}
+
+/* What of the stream decides how the common records are decoded. */
+struct quick {
+    bool unsigned_ticks;
+    bool returns; /* SUB_RETURN is of the form that decode_quick_return() knows */
+};
+
+/* Decodes one of the common records, all of which stands in the window. Returns what stands
+ * behind it, NULL if it is of another kind, or has more ticks than an event can tell. */
+static inline const uint8_t *decode_quick_record(const struct reader *r, struct quick quick,
+                                                 const uint8_t *at, struct nytp_event *event)
+{
+    switch (*at) {
+    case '>':
+        event->tag = NYTP_TAG_SUB_ENTRY;
+        at = nytp_u32_unchecked(at + 1, &event->u.sub_entry.caller_fid);
+        return nytp_u32_unchecked(at, &event->u.sub_entry.caller_line);
+    case '<':
+        return quick.returns ? decode_quick_return(r, at, event) : NULL;
+    case '+':
+    case '*':
+        return decode_quick_time(at, quick.unsigned_ticks, event);
+    case '-':
+        event->tag = NYTP_TAG_DISCOUNT;
+        return at + 1;
+    default:
+        return NULL;
+    }
 }
 
 /* The common records, while the window holds any of them whole. Stops before the first that
@@ -221,12 +265,16 @@ static bool read_quick_records(struct reader *r)
     struct nytp_source *source = r->decoder.source;
     const uint8_t *at = source->at;
     const uint64_t bias = nytp_source_offset(source) - (uintptr_t)at;
-    const bool unsigned_ticks = r->decoder.version < NYTP_STREAM_VERSION(4, 0);
-    const bool runs = r->decoder.sink->statements != NULL && !unsigned_ticks;
+    const struct quick quick = {.unsigned_ticks =
+                                    r->decoder.version < NYTP_STREAM_VERSION(4, 0),
+                                .returns = r->decoder.version >= NYTP_STREAM_VERSION(2, 0) &&
+                                           r->decoder.nv != NULL && r->decoder.nv->size == 8};
+    const bool runs = r->decoder.sink->statements != NULL && !quick.unsigned_ticks;
     struct nytp_event event;
     bool going_on = true;
     while (going_on && (size_t)(source->end - at) >= QUICK_BYTES) {
-        const uint8_t *behind = runs ? read_statements(r, at, bias) : at;
+        const bool statement = runs && (*at == '+' || *at == '-');
+        const uint8_t *behind = statement ? read_statements(r, at, bias) : at;
         if (behind == NULL)
             return false;
         if (behind != at) {
@@ -234,7 +282,7 @@ static bool read_quick_records(struct reader *r)
             continue;
         }
         event.offset = bias + (uintptr_t)at;
-        behind = decode_quick_record(at, unsigned_ticks, &event);
+        behind = decode_quick_record(r, quick, at, &event);
         if (behind == NULL)
             break;
         at = behind;

@@ -27,8 +27,7 @@ bool nytp_builder_tree_failed(struct nytp_builder *b)
 {
     if (b->stack.tree.live_nodes >= b->stack.tree.max_nodes)
         return nytp_error_at(&b->error, NYTP_ERR_LIMIT, b->last_offset, b->inflated,
-                             "more than %u distinct calling contexts",
-                             b->stack.tree.max_nodes);
+                             "more than %u distinct calling contexts", b->stack.tree.max_nodes);
     return nytp_error_at(&b->error, NYTP_ERR_LIMIT, b->last_offset, b->inflated,
                          "calls nested deeper than %u, or no memory", NYTP_MAX_DEPTH);
 }
@@ -193,9 +192,23 @@ struct tally {
     bool has_entries;
 };
 
-static inline bool book_statement(struct nytp_builder *b, struct tally *tally,
-                                  const struct nytp_statement *s, uint32_t file)
+/* The first statement of a file: how the program came there. */
+static inline void enter_file(struct nytp_builder *b, uint32_t file, uint32_t from_file,
+                              uint32_t from_line)
 {
+    if (b->files[file].executed)
+        return;
+    b->files[file].executed = true;
+    b->files[file].from_file = from_file;
+    b->files[file].from_line = from_line;
+}
+
+static bool book_statement(struct nytp_builder *b, struct tally *tally,
+                           const struct nytp_statement *s)
+{
+    uint32_t file;
+    if (!nytp_builder_file(b, s->fid, &file))
+        return false;
     const int64_t ticks = statement_ticks(b, s->ticks);
     const bool discount = s->discounted | b->discount;
     const uint32_t line = s->line, statements = !discount;
@@ -209,11 +222,8 @@ static inline bool book_statement(struct nytp_builder *b, struct tally *tally,
         b->negative_times++;
         b->wrapped_statements += ticks < -b->ticks_per_sec;
     }
-    if (file != b->left_file && !b->files[file].executed) {
-        b->files[file].executed = true;
-        b->files[file].from_file = b->left_file;
-        b->files[file].from_line = b->left_line;
-    }
+    if (file != b->left_file)
+        enter_file(b, file, b->left_file, b->left_line);
     b->left_file = file;
     b->left_line = line;
     if (b->options.max_spans > 0 && tally->clock > b->time_position) {
@@ -228,8 +238,91 @@ static inline bool book_statement(struct nytp_builder *b, struct tally *tally,
     }
     if (!tally->has_entries)
         return add_page_line(b, file, line, ticks, statements, left);
-    return nytp_callstack_statement(&b->stack, file, line, ticks, statements, left) ||
+    return nytp_callstack_statement(&b->stack, file, line, (int32_t)ticks,
+                                    statements * NYTP_BOOK_COUNTS + left * NYTP_BOOK_LEFT) ||
            nytp_builder_tree_failed(b);
+}
+
+/* Book statements that have nothing special about them: the one before was booked in the same
+ * frame, their files are known, and none took less than no time. `booking` is where they wait
+ * in the tree, NULL where only pages are known. Stops before the first that is different and
+ * returns how many there were, SIZE_MAX when memory is out. */
+__attribute__((always_inline)) static inline size_t
+book_plain(struct nytp_builder *b, struct tally *tally, const struct nytp_statement *run,
+           size_t n, struct nytp_booking *booking)
+{
+    uint32_t left_file = b->left_file;
+    bool discount_calls = b->discount_calls;
+    int64_t ticks = 0;
+    uint64_t discounted = 0;
+    size_t i = 0;
+    for (; i < n; i++) {
+        const struct nytp_statement s = run[i];
+        if (s.ticks < 0 || s.fid >= NYTP_SMALL_FIDS || b->small_fids[s.fid] == 0)
+            break;
+        const uint32_t file = b->small_fids[s.fid];
+        if (file != left_file) {
+            enter_file(b, file, left_file, i == 0 ? b->left_line : run[i - 1].line);
+            left_file = file;
+        }
+        const bool left = s.discounted & !discount_calls;
+        discount_calls = false;
+        ticks += s.ticks;
+        discounted += s.discounted;
+        if (booking != NULL)
+            booking[i] = (struct nytp_booking){.what = !s.discounted * NYTP_BOOK_COUNTS +
+                                                       left * NYTP_BOOK_LEFT,
+                                               .ticks = s.ticks,
+                                               .file = file,
+                                               .line = s.line};
+        else if (!add_page_line(b, file, s.line, s.ticks, !s.discounted, left))
+            return SIZE_MAX;
+    }
+    b->left_file = left_file;
+    b->left_line = i > 0 ? run[i - 1].line : b->left_line;
+    b->discount_calls = discount_calls;
+    b->statement_ticks_seen += ticks;
+    tally->clock += ticks;
+    tally->statements += i - discounted;
+    if (b->time_position < tally->clock && b->options.max_spans > 0 && i > 0)
+        b->time_position = tally->clock;
+    return i;
+}
+
+static size_t book_plain_statements(struct nytp_builder *b, struct tally *tally,
+                                    const struct nytp_statement *run, size_t n)
+{
+    if (!tally->has_entries)
+        return book_plain(b, tally, run, n, NULL);
+    struct nytp_booking *const booking = nytp_callstack_room(&b->stack, (uint32_t)n);
+    if (booking == NULL) {
+        nytp_builder_tree_failed(b);
+        return SIZE_MAX;
+    }
+    const size_t booked = book_plain(b, tally, run, n, booking);
+    nytp_callstack_add(&b->stack, (uint32_t)booked);
+    return booked;
+}
+
+/* The most statements that are booked at a time, and ticks that all of them have less than. */
+#define MAX_PLAIN       256u
+#define MAX_PLAIN_TICKS ((int64_t)MAX_PLAIN << 31)
+
+static bool book_run(struct nytp_builder *b, struct tally *tally,
+                     const struct nytp_statement *run, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        if (!book_statement(b, tally, &run[i++]))
+            return false;
+        if (b->sampled || b->statement_ticks_seen > NYTP_MAX_TOTAL_TICKS - MAX_PLAIN_TICKS)
+            continue;
+        const size_t left = n - i < MAX_PLAIN ? n - i : MAX_PLAIN;
+        const size_t plain = book_plain_statements(b, tally, &run[i], left);
+        if (plain == SIZE_MAX)
+            return false;
+        i += plain;
+    }
+    return true;
 }
 
 static bool book_statements(struct nytp_builder *b, const struct nytp_statement *run, size_t n)
@@ -238,11 +331,7 @@ static bool book_statements(struct nytp_builder *b, const struct nytp_statement 
         return false;
     struct nytp_built_process *const p = nytp_builder_process(b);
     struct tally tally = {p->clock, p->statements, p->has_entries};
-    bool ok = true;
-    uint32_t file;
-    for (size_t i = 0; ok && i < n; i++)
-        ok =
-            nytp_builder_file(b, run[i].fid, &file) && book_statement(b, &tally, &run[i], file);
+    const bool ok = book_run(b, &tally, run, n);
     p->clock = tally.clock;
     p->statements = tally.statements;
     return ok;

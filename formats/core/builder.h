@@ -17,7 +17,7 @@
 
 #define NYTP_LINES_PER_PAGE 64u
 #define NYTP_SMALL_FIDS     1024u
-#define NYTP_PAGE_CACHE     256u
+#define NYTP_PAGE_CACHE     1024u
 
 struct nytp_built_file {
     uint32_t name; /* string id, as are all names here */

@@ -130,61 +130,44 @@ static inline bool make_room(struct nytp_callstack *stack, uint32_t n)
     return stack->n_pending + n <= NYTP_MAX_PENDING || book_all_pending(stack);
 }
 
-/* Let a line or a call without content of the frame at `index` wait, whose bookings must be
- * the last; there must be room. */
-static void add_pending(struct nytp_callstack *stack, uint32_t sub, uint32_t index,
-                        uint32_t file, uint32_t line, int64_t ticks, uint32_t count,
-                        uint32_t left)
+struct nytp_booking *nytp_callstack_room(struct nytp_callstack *stack, uint32_t n)
 {
-    const uint32_t depth = nytp_callstack_depth(stack, index);
-    if (nytp_pending_add(stack, sub, index, depth, file, line, ticks, count, left))
-        return;
-    stack->pending_hint[nytp_pending_slot(sub, file, line, depth)] = stack->n_pending;
-    stack->pending[stack->n_pending++] = (struct nytp_booking){.sub = sub,
-                                                               .file = file,
-                                                               .line = line,
-                                                               .depth = depth,
-                                                               .ticks = ticks,
-                                                               .count = count,
-                                                               .left = left};
+    return make_room(stack, n) ? &stack->pending[stack->n_pending] : NULL;
 }
 
 /* The statement that runs began in a call that has returned. */
-static bool add_running(struct nytp_callstack *stack, uint32_t file, uint32_t line,
-                        int64_t ticks, uint32_t statements, uint32_t left)
+static bool add_running(struct nytp_callstack *stack, const struct nytp_booking *statement)
 {
     if (stack->running == NYTP_NO_BOOKING)
-        return nytp_calltree_add_line(&stack->tree, stack->tree.owner, file, line, ticks,
-                                      statements, left);
-    stack->pending[stack->running] = (struct nytp_booking){.sub = NYTP_NO_SUB,
-                                                           .file = file,
-                                                           .line = line,
-                                                           .depth = UINT32_MAX,
-                                                           .ticks = ticks,
-                                                           .count = statements,
-                                                           .left = left};
+        return nytp_calltree_add_line(
+            &stack->tree, stack->tree.owner, statement->file, statement->line, statement->ticks,
+            statement->what & NYTP_BOOK_COUNTS, statement->what / NYTP_BOOK_LEFT);
+    stack->pending[stack->running] = *statement;
     stack->running = NYTP_NO_BOOKING;
     return true;
 }
 
-bool nytp_callstack_any_statement(struct nytp_callstack *stack, uint32_t file, uint32_t line,
-                                  int64_t ticks, uint32_t statements, uint32_t left)
+bool nytp_callstack_statement(struct nytp_callstack *stack, uint32_t file, uint32_t line,
+                              int32_t ticks, uint32_t what)
 {
+    const struct nytp_booking statement = {
+        .what = what, .ticks = ticks, .file = file, .line = line};
     const uint32_t owner = stack->owner_frame;
     stack->owner_frame = stack->top;
     if (owner > stack->top)
-        return add_running(stack, file, line, ticks, statements, left);
+        return add_running(stack, &statement);
     if (!make_room(stack, 1))
         return false;
     if (pending_end(stack, owner) == stack->n_pending) {
-        add_pending(stack, NYTP_NO_SUB, owner, file, line, ticks, statements, left);
+        stack->pending[stack->n_pending++] = statement;
         for (uint32_t i = owner + 1; i <= stack->top; i++)
             stack->frames[i].first_pending = stack->n_pending;
         return true;
     }
     const uint32_t node = frame_node(stack, owner);
     return node != NYTP_NO_NODE &&
-           nytp_calltree_add_line(&stack->tree, node, file, line, ticks, statements, left);
+           nytp_calltree_add_line(&stack->tree, node, file, line, ticks,
+                                  what & NYTP_BOOK_COUNTS, what / NYTP_BOOK_LEFT);
 }
 
 bool nytp_callstack_line_wait(struct nytp_callstack *stack, uint32_t file, uint32_t line,
@@ -253,23 +236,25 @@ static bool name_node(struct nytp_callstack *stack, const struct nytp_frame *fra
     return book_pending(stack, frame->first_pending, node);
 }
 
-/* What waits in a frame becomes a call that waits in the top frame. */
+/* What waits in a frame becomes a call that waits in the top frame. There must be room for
+ * three bookings. */
 static void close_call(struct nytp_callstack *stack, const struct nytp_frame *frame,
                        uint32_t index, uint32_t sub, int64_t excl_ticks)
 {
     if (stack->owner_frame == index) {
         stack->owner_frame = UINT32_MAX;
         stack->running = stack->n_pending;
-        stack->pending[stack->n_pending++] = (struct nytp_booking){.sub = NYTP_RUNNING};
+        stack->pending[stack->n_pending++] = (struct nytp_booking){.what = NYTP_BOOK_RUNNING};
     }
-    const uint32_t inside = stack->n_pending - frame->first_pending;
-    stack->pending[stack->n_pending++] = (struct nytp_booking){.sub = sub,
-                                                               .file = frame->file,
-                                                               .line = frame->line,
-                                                               .depth = UINT32_MAX,
-                                                               .ticks = excl_ticks,
-                                                               .count = !frame->resumed,
-                                                               .inside = inside};
+    struct nytp_booking *const call = &stack->pending[stack->n_pending];
+    call[0] = (struct nytp_booking){.excl_ticks = excl_ticks,
+                                    .inside = stack->n_pending - frame->first_pending};
+    call[1] =
+        (struct nytp_booking){.what = NYTP_BOOK_CALL | (frame->resumed ? 0 : NYTP_BOOK_COUNTS),
+                              .sub = sub,
+                              .file = frame->file,
+                              .line = frame->line};
+    stack->n_pending += 2;
 }
 
 /* A frame, which was at `index` and is off the stack, was a call of `sub` by the top frame. */
@@ -277,13 +262,8 @@ static bool name_frame(struct nytp_callstack *stack, const struct nytp_frame *fr
                        uint32_t index, uint32_t sub, int64_t excl_ticks, bool unreturned)
 {
     bool ok = true;
-    const bool is_empty =
-        stack->n_pending == frame->first_pending && stack->owner_frame != index;
     if (frame->node != NYTP_NO_NODE || unreturned)
         ok = name_node(stack, frame, index, sub, excl_ticks, unreturned);
-    else if (is_empty)
-        add_pending(stack, sub, stack->top, frame->file, frame->line, excl_ticks,
-                    !frame->resumed, 0);
     else
         close_call(stack, frame, index, sub, excl_ticks);
     if (stack->frames[stack->top].first_pending > frame->first_pending)
@@ -439,7 +419,7 @@ bool nytp_callstack_return(struct nytp_callstack *stack, uint32_t depth, uint32_
 {
     if (depth == 0)
         depth = 1;
-    if (depth > NYTP_MAX_DEPTH || !make_room(stack, 2))
+    if (depth > NYTP_MAX_DEPTH || !make_room(stack, 3))
         return false;
     if (nytp_callstack_depth(stack, stack->top) < depth && stack->top > 0 &&
         stack->frames[stack->top].entered &&

@@ -24,9 +24,8 @@
 #include "calltree.h"
 #include "event.h"
 
-#define NYTP_NO_BOOKING    UINT32_MAX /* no index of `pending` */
-#define NYTP_PENDING_HINTS 2048u      /* entries of `pending_hint` */
-#define NYTP_MAX_PENDING   32768u     /* bookings that may wait; then all are booked */
+#define NYTP_NO_BOOKING  UINT32_MAX /* no index of `pending` */
+#define NYTP_MAX_PENDING 65536u     /* bookings that may wait; then all are booked */
 
 /* Open frames. Implied frames in which nothing happened are not kept: two neighbours on the
  * stack can differ by more than one in depth. */
@@ -52,12 +51,10 @@ struct nytp_callstack {
     uint32_t owner_frame; /* whose statement runs; above `top` it is tree.owner's */
 
     /* What happened and is not yet booked on any node; what open frames left lies in one list
-     * as the frames do. Whatever lies between a frame's bookings was left by calls that are
-     * deeper, so that the depth tells which are its own. */
+     * as the frames do. */
     struct nytp_booking *pending;
     uint32_t n_pending;
-    uint32_t pending_hint[NYTP_PENDING_HINTS]; /* where a booking may be found */
-    uint32_t running; /* the NYTP_RUNNING booking that waits for its line, or NYTP_NO_BOOKING */
+    uint32_t running; /* the NYTP_BOOK_RUNNING that waits for its line, or NYTP_NO_BOOKING */
 
     bool returned_before; /* a return event was seen in this process */
     bool resumed;         /* the next return ends a part of a call that began earlier */
@@ -94,49 +91,19 @@ static inline uint32_t nytp_callstack_depth(const struct nytp_callstack *stack, 
 }
 
 /* Book the time of the statement that was just left on its line, in the frame in which it
- * began; the next one begins in the current frame. `statements` is 1, or 0 where time is only
- * added; `left` is 1 for a statement that goes on after a block in it was left. */
-bool nytp_callstack_any_statement(struct nytp_callstack *stack, uint32_t file, uint32_t line,
-                                  int64_t ticks, uint32_t statements, uint32_t left);
+ * began; the next one begins in the current frame. `what`: NYTP_BOOK_COUNTS unless time is only
+ * added, NYTP_BOOK_LEFT for a statement that goes on after a block in it was left. */
+bool nytp_callstack_statement(struct nytp_callstack *stack, uint32_t file, uint32_t line,
+                              int32_t ticks, uint32_t what);
 
-/* The place in `pending_hint` of a line, or of calls, in a frame of this depth. */
-static inline uint32_t nytp_pending_slot(uint32_t sub, uint32_t file, uint32_t line,
-                                         uint32_t depth)
-{
-    return (line * 5 + file + sub * 3 + depth * 41) % NYTP_PENDING_HINTS;
-}
+/* Room for `n` statements, at most NYTP_MAX_PENDING, that follow the one booked last: they
+ * begin and end in the current frame. The caller fills in as many as it likes and says how
+ * many. NULL when memory or a limit is out. */
+struct nytp_booking *nytp_callstack_room(struct nytp_callstack *stack, uint32_t n);
 
-/* Add to a line or a call without content of the frame at `index` that waits already, if the
- * hint knows where. It may miss one that is there: a second one does no harm. */
-static inline bool nytp_pending_add(struct nytp_callstack *stack, uint32_t sub, uint32_t index,
-                                    uint32_t depth, uint32_t file, uint32_t line, int64_t ticks,
-                                    uint32_t count, uint32_t left)
+static inline void nytp_callstack_add(struct nytp_callstack *stack, uint32_t n)
 {
-    const uint32_t hint = stack->pending_hint[nytp_pending_slot(sub, file, line, depth)];
-    if (hint < stack->frames[index].first_pending || hint >= stack->n_pending)
-        return false;
-    struct nytp_booking *const e = &stack->pending[hint];
-    if (e->line != line || e->depth != depth || e->file != file || e->sub != sub ||
-        e->count == UINT32_MAX || e->left == UINT32_MAX)
-        return false;
-    e->ticks += ticks;
-    e->count += count;
-    e->left += left;
-    return true;
-}
-
-/* The same, and what callers should use: mostly the frame has not changed since the last
- * statement and the line ran in it before, and then nytp_callstack_any_statement() is not
- * needed. */
-static inline bool nytp_callstack_statement(struct nytp_callstack *stack, uint32_t file,
-                                            uint32_t line, int64_t ticks, uint32_t statements,
-                                            uint32_t left)
-{
-    const uint32_t top = stack->top;
-    return (stack->owner_frame == top &&
-            nytp_pending_add(stack, NYTP_NO_SUB, top, nytp_callstack_depth(stack, top), file,
-                             line, ticks, statements, left)) ||
-           nytp_callstack_any_statement(stack, file, line, ticks, statements, left);
+    stack->n_pending += n;
 }
 
 /* The next three are for sampled recordings, which tell of each sample how much of its time was

@@ -17,8 +17,12 @@ bool nytp_calltree_init(struct nytp_calltree *tree, uint64_t max_nodes)
         .n_nodes = 1, /* index 0 means none */
         .n_lines = 1,
     };
-    return nytp_grow(&tree->nodes, &tree->nodes_capacity, 0, sizeof *tree->nodes) &&
-           nytp_grow(&tree->lines, &tree->lines_capacity, 0, sizeof *tree->lines);
+    if (!nytp_grow(&tree->nodes, &tree->nodes_capacity, 0, sizeof *tree->nodes) ||
+        !nytp_grow(&tree->lines, &tree->lines_capacity, 0, sizeof *tree->lines))
+        return false;
+    tree->nodes[0] = (struct nytp_tree_node){.sub = NYTP_NO_SUB};
+    tree->lines[0] = (struct nytp_tree_line){.node = NYTP_NO_NODE};
+    return true;
 }
 
 void nytp_calltree_free(struct nytp_calltree *tree)
@@ -74,16 +78,6 @@ static bool link_child(struct nytp_calltree *tree, uint32_t parent, uint32_t nod
     return nytp_table_put(&tree->by_call, call_key(parent, n), node);
 }
 
-void nytp_calltree_unlink(struct nytp_calltree *tree, uint32_t node)
-{
-    const uint32_t parent = tree->nodes[node].parent;
-    nytp_table_remove(&tree->by_call, call_key(parent, &tree->nodes[node]));
-    uint32_t *link = &tree->nodes[parent].first_child;
-    while (*link != node)
-        link = &tree->nodes[*link].next_sibling;
-    *link = tree->nodes[node].next_sibling;
-}
-
 uint32_t nytp_calltree_child(const struct nytp_calltree *tree, uint32_t parent, uint32_t sub,
                              uint32_t file, uint32_t line)
 {
@@ -95,17 +89,27 @@ uint32_t nytp_calltree_child(const struct nytp_calltree *tree, uint32_t parent, 
 uint32_t nytp_calltree_add_child(struct nytp_calltree *tree, uint32_t parent, uint32_t sub,
                                  uint32_t file, uint32_t line)
 {
-    uint32_t node = nytp_calltree_child(tree, parent, sub, file, line);
-    if (node != NYTP_NO_NODE)
-        return node;
-    node = nytp_calltree_new_node(tree);
-    if (node == NYTP_NO_NODE)
-        return NYTP_NO_NODE;
+    /* A node that is not linked has another parent: none, or, a root, itself. */
+    const uint32_t slot = (parent * 61 + sub * 17 + file * 7 + line) % NYTP_CALL_CACHE;
+    uint32_t node = tree->call_cache[slot];
     struct nytp_tree_node *n = &tree->nodes[node];
-    n->sub = sub;
-    n->file = file;
-    n->line = line;
-    return link_child(tree, parent, node) ? node : NYTP_NO_NODE;
+    if (n->parent == parent && n->line == line && n->sub == sub && n->file == file &&
+        node != parent)
+        return node;
+    node = nytp_calltree_child(tree, parent, sub, file, line);
+    if (node == NYTP_NO_NODE) {
+        node = nytp_calltree_new_node(tree);
+        if (node == NYTP_NO_NODE)
+            return NYTP_NO_NODE;
+        n = &tree->nodes[node];
+        n->sub = sub;
+        n->file = file;
+        n->line = line;
+        if (!link_child(tree, parent, node))
+            return NYTP_NO_NODE;
+    }
+    tree->call_cache[slot] = node;
+    return node;
 }
 
 static struct nytp_key line_key(const struct nytp_calltree *tree, uint32_t node,
@@ -145,7 +149,7 @@ static bool index_lines(struct nytp_calltree *tree, uint32_t node)
     return true;
 }
 
-/* The record of a line of a node, made if need be; 0 when memory is out. */
+/* The same, made if need be; 0 when memory is out. */
 static uint32_t line_record(struct nytp_calltree *tree, uint32_t node, uint32_t file,
                             uint32_t line)
 {
@@ -161,8 +165,8 @@ static uint32_t line_record(struct nytp_calltree *tree, uint32_t node, uint32_t 
         record = tree->n_lines++;
     }
     struct nytp_tree_node *n = &tree->nodes[node];
-    tree->lines[record] =
-        (struct nytp_tree_line){.file = file, .line = line, .next = n->first_line};
+    tree->lines[record] = (struct nytp_tree_line){
+        .node = node, .file = file, .line = line, .next = n->first_line};
     n->first_line = record;
     n->n_lines++;
     return index_lines(tree, node) ? record : 0;
@@ -174,23 +178,23 @@ static uint32_t line_slot(uint32_t node, uint32_t file, uint32_t line)
     return (node * 61 + file * 17 + line) % NYTP_LINE_CACHE;
 }
 
+/* The record of a line of a node, made if need be; 0 when memory is out. */
+static inline uint32_t cached_line_record(struct nytp_calltree *tree, uint32_t node,
+                                          uint32_t file, uint32_t line)
+{
+    uint32_t *const cached = &tree->line_cache[line_slot(node, file, line)];
+    const struct nytp_tree_line *const l = &tree->lines[*cached];
+    if (l->line == line && l->node == node && l->file == file)
+        return *cached;
+    return *cached = line_record(tree, node, file, line);
+}
+
 bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t file,
                             uint32_t line, int64_t ticks, uint64_t statements, uint64_t left)
 {
-    const uint32_t slot = line_slot(node, file, line);
-    uint32_t record;
-    if (tree->line_cache[slot].record != 0 && tree->line_cache[slot].node == node &&
-        tree->line_cache[slot].file == file && tree->line_cache[slot].line == line) {
-        record = tree->line_cache[slot].record;
-    } else {
-        record = line_record(tree, node, file, line);
-        if (record == 0)
-            return false;
-        tree->line_cache[slot].node = node;
-        tree->line_cache[slot].file = file;
-        tree->line_cache[slot].line = line;
-        tree->line_cache[slot].record = record;
-    }
+    const uint32_t record = cached_line_record(tree, node, file, line);
+    if (record == 0)
+        return false;
     tree->lines[record].ticks += ticks;
     tree->lines[record].statements += statements;
     tree->lines[record].left += left;
@@ -203,50 +207,41 @@ static void drop_line(struct nytp_calltree *tree, uint32_t node, uint32_t record
     struct nytp_tree_line *l = &tree->lines[record];
     if (tree->nodes[node].n_lines > NYTP_UNINDEXED_LINES)
         nytp_table_remove(&tree->by_line, line_key(tree, node, record));
-    const uint32_t slot = line_slot(node, l->file, l->line);
-    if (tree->line_cache[slot].record == record)
-        tree->line_cache[slot].record = 0;
+    l->node = NYTP_NO_NODE;
     l->next = tree->free_lines;
     tree->free_lines = record;
 }
 
-/* Book on a line of a node where many lines are booked in a row: mostly in the same order as
- * the last time, so each line remembers which came next. `*previous` is the line booked
- * before, 0 at first. */
-static bool book_line(struct nytp_calltree *tree, uint32_t node, uint32_t *previous,
-                      const struct nytp_booking *e)
+/* Book the statements that stand before `*at`, back to `first` or to what is no statement,
+ * which
+ * `*at` becomes. */
+static bool book_lines(struct nytp_calltree *tree, struct nytp_booked_call call,
+                       const struct nytp_booking *bookings, uint32_t *at)
 {
-    const uint32_t expected =
-        *previous == 0 ? tree->nodes[node].follow : tree->lines[*previous].follow;
-    uint32_t record = expected;
-    if (expected == 0 || tree->lines[expected].line != e->line ||
-        tree->lines[expected].file != e->file) {
-        record = line_record(tree, node, e->file, e->line);
+    uint32_t i = *at;
+    while (i > call.first && bookings[i - 1].what < NYTP_BOOK_CALL) {
+        const struct nytp_booking *const e = &bookings[--i];
+        const uint32_t record = cached_line_record(tree, call.node, e->file, e->line);
         if (record == 0)
             return false;
-        *(*previous == 0 ? &tree->nodes[node].follow : &tree->lines[*previous].follow) = record;
+        struct nytp_tree_line *const l = &tree->lines[record];
+        l->ticks += e->ticks;
+        l->statements += e->what & NYTP_BOOK_COUNTS;
+        l->left += e->what / NYTP_BOOK_LEFT;
     }
-    tree->lines[record].ticks += e->ticks;
-    tree->lines[record].statements += e->count;
-    tree->lines[record].left += e->left;
-    *previous = record;
+    *at = i;
     return true;
 }
 
 /* Add the lines of `from` to those of `to` and free them. */
 static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
 {
-    uint32_t previous = 0;
     for (uint32_t r = tree->nodes[from].first_line, next; r != 0; r = next) {
         const struct nytp_tree_line l = tree->lines[r];
         next = l.next;
         drop_line(tree, from, r);
-        if (!book_line(
-                tree, to, &previous,
-                &(struct nytp_booking){
-                    .file = l.file, .line = l.line, .ticks = l.ticks, .count = l.statements}))
+        if (!nytp_calltree_add_line(tree, to, l.file, l.line, l.ticks, l.statements, l.left))
             return false;
-        tree->lines[previous].left += l.left;
         if (tree->waits.n > 0 &&
             !nytp_wait_sums_move(&tree->waits, nytp_wait_of_line(from, l.file, l.line),
                                  nytp_wait_of_line(to, l.file, l.line)))
@@ -254,7 +249,6 @@ static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
     }
     tree->nodes[from].first_line = 0;
     tree->nodes[from].n_lines = 0;
-    tree->nodes[from].follow = 0;
     return true;
 }
 
@@ -310,14 +304,14 @@ bool nytp_calltree_merge(struct nytp_calltree *tree, uint32_t from, uint32_t to)
     return push_work(tree, from, to) && drain_work(tree);
 }
 
-/* Book calls on a child; its node, or NYTP_NO_NODE. */
-static uint32_t book_calls(struct nytp_calltree *tree, uint32_t parent,
-                           const struct nytp_booking *e)
+/* Book a call on a child; its node, or NYTP_NO_NODE. */
+static uint32_t book_call(struct nytp_calltree *tree, uint32_t parent,
+                          const struct nytp_booking *e, int64_t excl_ticks)
 {
     const uint32_t node = nytp_calltree_add_child(tree, parent, e->sub, e->file, e->line);
     if (node != NYTP_NO_NODE) {
-        tree->nodes[node].calls += e->count;
-        tree->nodes[node].excl_ticks += e->ticks;
+        tree->nodes[node].calls += e->what & NYTP_BOOK_COUNTS;
+        tree->nodes[node].excl_ticks += excl_ticks;
     }
     return node;
 }
@@ -328,14 +322,15 @@ bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
     struct nytp_booked_call call = {.node = node};
     uint32_t n_outer = 0;
     for (uint32_t i = n; i > 0;) {
-        const struct nytp_booking *e = &bookings[--i];
-        if (e->sub == NYTP_RUNNING) {
+        if (!book_lines(tree, call, bookings, &i))
+            return false;
+        if (i > call.first && bookings[i - 1].what == NYTP_BOOK_RUNNING) {
             tree->owner = call.node;
-        } else if (e->sub == NYTP_NO_SUB) {
-            if (!book_line(tree, call.node, &call.previous, e))
-                return false;
-        } else {
-            const uint32_t child = book_calls(tree, call.node, e);
+            i--;
+        } else if (i > call.first) {
+            i -= 2;
+            const struct nytp_booking *const e = &bookings[i];
+            const uint32_t child = book_call(tree, call.node, &e[1], e->excl_ticks);
             if (child == NYTP_NO_NODE)
                 return false;
             if (e->inside > 0) {

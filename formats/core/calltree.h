@@ -20,7 +20,8 @@
 #define NYTP_NO_SUB  UINT32_MAX /* a frame whose name never became known */
 
 #define NYTP_MAX_NODES       20000000u /* of a tree: what damaged input can make us allocate */
-#define NYTP_LINE_CACHE      4096u     /* entries of `line_cache` */
+#define NYTP_LINE_CACHE      16384u    /* entries of `line_cache` */
+#define NYTP_CALL_CACHE      4096u     /* and of `call_cache` */
 #define NYTP_UNINDEXED_LINES 16u       /* lines of a node that are searched one by one */
 
 /* A context: the path of calls from the root to here. What it measures is its own, without what
@@ -32,7 +33,6 @@ struct nytp_tree_node {
     uint32_t first_child, next_sibling;
     uint32_t first_line; /* into lines, 0 = none */
     uint32_t n_lines;    /* beyond NYTP_UNINDEXED_LINES they are in by_line */
-    uint32_t follow;     /* the line that was booked first the last time */
     uint32_t told;       /* of one that never returned: the name that a comment told, or 0 */
     bool unreturned;
     uint64_t calls;
@@ -43,30 +43,41 @@ struct nytp_tree_node {
  * block in it was left (a loop's next round, eval, if) counts in `left`, one that goes on after
  * a call of a Perl sub in neither. */
 struct nytp_tree_line {
-    uint32_t file, line;
-    uint32_t next;   /* of the same node, 0 = last */
-    uint32_t follow; /* of the same node: booked after this one the last time, or 0 */
+    uint32_t node, file, line;
+    uint32_t next; /* of the same node, 0 = last */
     int64_t ticks;
     uint64_t statements, left;
 };
 
-/* What is to be booked on a node: a line that ran in it, or calls from it. What happened in a
- * call stands right before it and is booked on its node: a list of bookings, read backwards,
- * has each call before all that happened in it. */
+/* What is to be booked on a node, in the order in which it happened: a list of these, read
+ * backwards, has each call before all that happened in it, which stands right before it and is
+ * booked on the call's node. They are small, since there is one for each statement. A call
+ * takes two: a NYTP_BOOK_CALL, and before it what else there is to say of it. */
 struct nytp_booking {
-    uint32_t sub; /* NYTP_NO_SUB for a line */
-    uint32_t file, line;
-    uint32_t depth; /* of the frame; see callstack.h */
-    int64_t ticks;  /* statement ticks, or exclusive ticks of the calls */
-    uint32_t count; /* statements, or calls */
     union {
-        uint32_t left;   /* of a line: blocks that were left to go on with it */
-        uint32_t inside; /* of a call: so many bookings before this one happened in it */
+        struct {
+            uint32_t what;
+            union {
+                int32_t ticks; /* of a statement */
+                uint32_t sub;  /* of a call */
+            };
+        };
+        int64_t excl_ticks; /* of the call that is next in the list */
+    };
+    union {
+        struct {
+            uint32_t file, line;
+        };
+        uint32_t inside; /* so many bookings before this one happened in that call */
     };
 };
 
-/* The sub of a booking whose line is not known yet: the running statement began there. */
-#define NYTP_RUNNING (UINT32_MAX - 1)
+/* Bits of `what`. A statement is less than NYTP_BOOK_CALL. NYTP_BOOK_RUNNING stands for one
+ * whose line is not known yet: the running statement began there. */
+#define NYTP_BOOK_COUNTS  1u /* it counts as a statement, or a call */
+#define NYTP_BOOK_LEFT    2u /* a block was left to go on with this statement */
+#define NYTP_BOOK_CALL    4u
+#define NYTP_BOOK_RUNNING 8u
 
 struct nytp_calltree {
     struct nytp_tree_node *nodes; /* [0] unused */
@@ -92,15 +103,13 @@ struct nytp_calltree {
 
     struct nytp_booked_call { /* whose bookings are next, and those that it lies in */
         uint32_t node;
-        uint32_t first;    /* of its bookings, in the list */
-        uint32_t previous; /* the line booked last, 0 at first */
+        uint32_t first; /* of its bookings, in the list */
     } * booked_calls;
     uint32_t booked_calls_capacity;
 
-    /* the last lines touched: a statement usually runs where one ran before */
-    struct {
-        uint32_t node, file, line, record;
-    } line_cache[NYTP_LINE_CACHE];
+    /* The last lines and nodes touched: what happens usually happened before. Their fields say
+     * what they are of. */
+    uint32_t line_cache[NYTP_LINE_CACHE], call_cache[NYTP_CALL_CACHE];
 };
 
 bool nytp_calltree_init(struct nytp_calltree *tree, uint64_t max_nodes);
@@ -139,8 +148,5 @@ bool nytp_calltree_move_content(struct nytp_calltree *tree, uint32_t from, uint3
 /* Merge everything of `from` (times, calls, lines, children) into `to`; `from` must not be
  * linked anywhere and is freed. */
 bool nytp_calltree_merge(struct nytp_calltree *tree, uint32_t from, uint32_t to);
-
-/* Take a linked node out of its parent, keeping its content; cost: its elder siblings. */
-void nytp_calltree_unlink(struct nytp_calltree *tree, uint32_t node);
 
 #endif

@@ -69,9 +69,14 @@ static double decode_float_be(const uint8_t *bytes)
     return float_from_bits((uint32_t)load_be(bytes, 4));
 }
 
+/* Written out, since compilers make one load of it: two of these are in each return of a call.
+ */
 static double decode_double_le(const uint8_t *bytes)
 {
-    return double_from_bits(load_le(bytes, 8));
+    return double_from_bits((uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 |
+                            (uint64_t)bytes[2] << 16 | (uint64_t)bytes[3] << 24 |
+                            (uint64_t)bytes[4] << 32 | (uint64_t)bytes[5] << 40 |
+                            (uint64_t)bytes[6] << 48 | (uint64_t)bytes[7] << 56);
 }
 
 static double decode_double_be(const uint8_t *bytes)

@@ -21,9 +21,18 @@ struct nytp_span_cut {
     uint64_t n_of_size;         /* of exactly that size: how many still stay */
 };
 
-/* The cut that leaves the `most` largest of n sizes; 0 < most < n. False when memory is out. */
-bool nytp_span_cut_find(struct nytp_span_cut *cut, const struct nytp_span_size *sizes,
-                        uint32_t n, uint32_t most);
+/* Where the lengths and depths of `n` calls lie: those of a call `stride` bytes behind those of
+ * the call before. */
+struct nytp_span_sizes {
+    const uint64_t *lengths;
+    const uint32_t *depths;
+    size_t stride;
+    uint32_t n;
+};
+
+/* The cut that leaves the `most` largest; 0 < most < n. False when memory is out. */
+bool nytp_span_cut_find(struct nytp_span_cut *cut, const struct nytp_span_sizes *sizes,
+                        uint32_t most);
 
 /* Whether the next call stays. */
 bool nytp_span_cut_keeps(struct nytp_span_cut *cut, struct nytp_span_size size);

@@ -18,25 +18,24 @@ bool nytp_built_spans_limit(struct nytp_builder *b)
 {
     if (b->n_spans <= b->options.max_spans)
         return true;
-    struct nytp_span_size *sizes = malloc(b->n_spans * sizeof *sizes);
+    const struct nytp_span_sizes sizes = {.lengths = (const uint64_t *)&b->spans->ticks,
+                                          .depths = &b->spans->depth,
+                                          .stride = sizeof *b->spans,
+                                          .n = b->n_spans};
     struct nytp_span_cut cut;
-    for (uint32_t i = 0; sizes != NULL && i < b->n_spans; i++)
-        sizes[i] = (struct nytp_span_size){(uint64_t)b->spans[i].ticks, b->spans[i].depth};
-    const bool ok =
-        sizes != NULL && nytp_span_cut_find(&cut, sizes, b->n_spans, b->options.max_spans);
+    if (!nytp_span_cut_find(&cut, &sizes, b->options.max_spans))
+        return false;
     uint32_t kept = 0;
-    for (uint32_t i = 0; ok && i < b->n_spans; i++) {
-        if (nytp_span_cut_keeps(&cut, sizes[i]))
+    for (uint32_t i = 0; i < b->n_spans; i++) {
+        const struct nytp_span_size size = {(uint64_t)b->spans[i].ticks, b->spans[i].depth};
+        if (nytp_span_cut_keeps(&cut, size))
             b->spans[kept++] = b->spans[i];
         else
             nytp_built_span_pruned(b, &b->spans[i]);
     }
-    if (ok) {
-        b->n_spans = kept;
-        b->span_min_ticks = (int64_t)cut.size.length;
-    }
-    free(sizes);
-    return ok;
+    b->n_spans = kept;
+    b->span_min_ticks = (int64_t)cut.size.length;
+    return true;
 }
 
 bool nytp_built_span_keep(struct nytp_builder *b, const struct nytp_built_span *span)

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RECENT 1024u
+
 struct entry {
     struct nytp_name name;
     uint32_t hash;
@@ -23,7 +25,8 @@ struct nytp_strings {
     uint32_t n, capacity;
     uint32_t *slots; /* id + 1, 0 = free */
     uint32_t n_slots;
-    char *scratch; /* for re-encoded names */
+    uint32_t recent[RECENT]; /* ids of names met lately */
+    char *scratch;           /* for re-encoded names */
     size_t scratch_size;
 };
 
@@ -171,7 +174,8 @@ static const char *find_colons(const char *at, const char *end)
     return end;
 }
 
-uint32_t nytp_strings_intern_mixed(struct nytp_strings *strings, const char *bytes, size_t len)
+/* As nytp_strings_intern_mixed(). */
+static uint32_t intern_any(struct nytp_strings *strings, const char *bytes, size_t len)
 {
     if (nytp_utf8_valid(bytes, len))
         return nytp_strings_intern(strings, bytes, len);
@@ -193,6 +197,28 @@ uint32_t nytp_strings_intern_mixed(struct nytp_strings *strings, const char *byt
     return nytp_strings_intern(strings, strings->scratch, (size_t)(to - strings->scratch));
 }
 
+/* Where the id of a name of at least 8 bytes is kept when it is met: by its end, in which names
+ * differ. */
+static uint32_t recent_slot(const char *bytes, size_t len)
+{
+    uint64_t end;
+    memcpy(&end, bytes + len - sizeof end, sizeof end);
+    return (uint32_t)(((end ^ len) * 0x9E3779B97F4A7C15u) >> 32) % RECENT;
+}
+
+uint32_t nytp_strings_intern_mixed(struct nytp_strings *strings, const char *bytes, size_t len)
+{
+    if (len < 8)
+        return intern_any(strings, bytes, len);
+    uint32_t *const recent = &strings->recent[recent_slot(bytes, len)];
+    const struct nytp_name name = strings->entries[*recent].name;
+    if (name.len == len && memcmp(name.ptr, bytes, len) == 0)
+        return *recent;
+    const uint32_t id = intern_any(strings, bytes, len);
+    if (id != UINT32_MAX)
+        *recent = id;
+    return id;
+}
 struct nytp_name nytp_strings_get(const struct nytp_strings *strings, uint32_t id)
 {
     return strings->entries[id].name;

@@ -79,31 +79,47 @@ static bool add_statement_event(struct nytp_summary *summary,
     return summary->sink.event(&summary->sink, &event);
 }
 
+/* Add statements up to the first whose line is new, or about which anything is wrong. Returns
+ * how many there were. */
+static size_t add_known(struct nytp_summary *summary, const struct nytp_statement *run,
+                        size_t n)
+{
+    uint64_t discounts = 0, negative = 0;
+    int64_t ticks = 0;
+    size_t i = 0;
+    for (; i < n; i++) {
+        const struct nytp_statement s = run[i];
+        const uint32_t file = s.fid < summary->n_fids ? summary->file_of_fid[s.fid] : NONE;
+        if (file == NONE || s.line >= summary->files[file].times[NYTP_LEVEL_LINE].n)
+            break;
+        struct nytp_summary_time *time =
+            &summary->files[file].times[NYTP_LEVEL_LINE].at[s.line];
+        time->ticks += s.ticks;
+        time->count += !s.discounted;
+        time->seen = true;
+        discounts += s.discounted;
+        negative += s.ticks < 0;
+        ticks += s.ticks;
+    }
+    summary->n_discounts += discounts;
+    summary->n_times += i;
+    summary->n_negative += negative;
+    summary->total_ticks += ticks;
+    summary->has_times |= i > 0;
+    return i;
+}
+
 /* TIME_LINE records in a row. Where a line is met for the first time, or anything is wrong, it
  * is an event like any other. */
 bool nytp_summary_add_statements(struct nytp_sink *sink, const struct nytp_statement *run,
                                  size_t n, uint64_t offset)
 {
     struct nytp_summary *summary = (struct nytp_summary *)sink;
-    for (size_t i = 0; i < n; i++) {
-        const struct nytp_statement *s = &run[i];
-        const uint32_t file = s->fid < summary->n_fids ? summary->file_of_fid[s->fid] : NONE;
-        const struct nytp_summary_lines *lines =
-            file != NONE ? &summary->files[file].times[NYTP_LEVEL_LINE] : NULL;
-        if (lines == NULL || s->line >= lines->n || summary->discount) {
-            if (!add_statement_event(summary, s, offset))
-                return false;
-            continue;
-        }
-        struct nytp_summary_time *time = &lines->at[s->line];
-        time->ticks += s->ticks;
-        time->count += !s->discounted;
-        time->seen = true;
-        summary->n_discounts += s->discounted;
-        summary->n_times++;
-        summary->n_negative += s->ticks < 0;
-        summary->total_ticks += s->ticks;
-        summary->has_times = true;
+    for (size_t i = 0; i < n;) {
+        if (!summary->discount)
+            i += add_known(summary, run + i, n - i);
+        if (i < n && !add_statement_event(summary, &run[i++], offset))
+            return false;
     }
     return true;
 }
