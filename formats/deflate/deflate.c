@@ -39,7 +39,7 @@ static const struct nytp_matcher_effort efforts[] = {
     [3] = {.depth = 2, .alike = 16, .enough = 64, .step = 16},
     [4] = {.depth = 4, .alike = 16, .enough = 48, .step = 24},
     [5] = {.depth = 4, .alike = 32, .enough = 128, .lazy = 16, .step = 32},
-    [6] = {.depth = 4, .alike = 32, .enough = 128, .lazy = 24, .step = 12, .by_long = true},
+    [6] = {.depth = 4, .alike = 32, .enough = 128, .lazy = 24, .step = 16, .by_long = true},
     [7] = {.every = true, .depth = 32, .enough = 258, .lazy = 32},
     [8] = {.every = true, .depth = 96, .enough = 258, .lazy = 64},
     [9] = {.every = true, .depth = 1024, .enough = 258, .lazy = 258},
