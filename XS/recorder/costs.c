@@ -18,6 +18,7 @@
 #include "places.h"
 #include "stmts.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -154,7 +155,8 @@ static void write_costs(struct nytp_recorder *rec)
         const struct proportion *const p = &proportions[i];
         const double cost =
             statement * (rec->clock.is_tsc ? p->of_statement : p->clock_readings);
-        len += (size_t)snprintf(text + len, sizeof text - len, " %s=%.0f", p->kind, cost);
+        len += (size_t)snprintf(text + len, sizeof text - len, " %s=%" PRId64, p->kind,
+                                (int64_t)(cost + 0.5));
     }
     nytp_write_comment(rec->writer, text);
 }

@@ -4,6 +4,7 @@
  */
 #include "run.h"
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,23 +25,35 @@ struct process {
     unsigned long long start; /* clock ticks since the machine was started */
 };
 
+/* The n-th word of the text, from 0, as a number. */
+static unsigned long long number_in(const char *text, int n)
+{
+    const char *word = text + strspn(text, " ");
+    for (; n > 0; n--) {
+        word += strcspn(word, " ");
+        word += strspn(word, " ");
+    }
+    return strtoull(word, NULL, 10);
+}
+
+/* Without stdio, since every start comes here. */
 static bool read_process(long pid, struct process *process)
 {
     char path[40], text[1024];
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    FILE *const stat_file = fopen(path, "re");
-    if (stat_file == NULL)
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return false;
-    const size_t len = fread(text, 1, sizeof text - 1, stat_file);
-    fclose(stat_file);
-    text[len] = '\0';
-    const char *const after_name = strrchr(text, ')'); /* the name may hold anything */
-    return after_name != NULL &&
-           sscanf(
-               after_name + 1,
-               " %*c %ld %ld %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
-               "%llu",
-               &process->parent, &process->group, &process->start) == 3;
+    const ssize_t len = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[len > 0 ? len : 0] = '\0';
+    const char *const name_end = strrchr(text, ')'); /* the name may hold anything */
+    if (name_end == NULL)
+        return false;
+    process->parent = (long)number_in(name_end + 1, 1); /* behind the state */
+    process->group = (long)number_in(name_end + 1, 2);
+    process->start = number_in(name_end + 1, 19);
+    return true;
 }
 
 bool nytp_run_is_ancestor(long ancestor)

@@ -22,7 +22,7 @@
 
 enum {
     MOST_TOKENS = 16384, /* of a block */
-    FEW_TOKENS = 48,
+    FEW_TOKENS = 192,
     NOISE_BYTES = 24, /* tokens that stand for less, on average, are noise */
     NOISE_LEVEL = 2,
     HIGHEST_SPARING_LEVEL = 6,
