@@ -71,7 +71,7 @@ RECORDED = {
     "cut-plain": ("mixed-plain", 0.6),
     "cut-deflated": ("mixed-calls2", 0.5),
     "cut-calls1": ("mixed-calls1", 0.7),
-    "big-perltidy": ("perltidy 185000", "calls=1"),
+    "big-perltidy": ("perltidy 60000", "calls=1"),
     "perltidy": ("perltidy 20000", "calls=2"),
     "perltidy-calls1": ("perltidy 20000", "calls=1"),
     "perlcritic": ("perlcritic", "calls=1"),

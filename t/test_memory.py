@@ -21,6 +21,7 @@ SANITIZED += [name for name in profiles.MADE if name != "made-deep"]
 CHECKED = ["cut-deflated", "made-hostile-names"]
 PROGRAMS = ROOT / "t" / "interop" / "programs"
 CHECKED_PROGRAMS = ["evals", "exceptions", "goto_autoload", "sorting"]
+QUICK = dict(os.environ, NYTP_TEST_QUICK="1")    # C tests: fewer rounds of the same
 PROFILED_AND_PLAIN = """
 cd "$1"; shift
 for program; do
@@ -34,7 +35,7 @@ done
 
 def make(*arguments):
     return subprocess.run(["make", "-s", "-j2", "-C", str(ROOT / "exporters"), *arguments],
-                          capture_output=True, text=True, timeout=600)
+                          capture_output=True, text=True, timeout=600, env=QUICK)
 
 
 def formats(command):
@@ -88,9 +89,8 @@ def test_the_c_tests_are_clean_in_valgrind(valgrind):
     assert made.returncode == 0, made.stdout
     tests = sorted((ROOT / "exporters" / "build" / "t").glob("*/*_test"))
     assert len(tests) > 5
-    quick = dict(os.environ, NYTP_TEST_QUICK="1")      # fewer rounds of the same
     for test in tests:
-        result = subprocess.run([*valgrind, str(test)], capture_output=True, timeout=300, env=quick)
+        result = subprocess.run([*valgrind, str(test)], capture_output=True, timeout=300, env=QUICK)
         assert result.returncode == 0 and not FINDING.search(result.stderr), (
             test, result.stderr[-3000:])
 
