@@ -25,7 +25,7 @@
 #include "event.h"
 
 #define NYTP_NO_BOOKING  UINT32_MAX /* no index of `pending` */
-#define NYTP_MAX_PENDING 65536u     /* bookings that may wait; then all are booked */
+#define NYTP_MAX_PENDING 131072u    /* bookings that may wait; then all are booked */
 
 /* Open frames. Implied frames in which nothing happened are not kept: two neighbours on the
  * stack can differ by more than one in depth. */

@@ -20,7 +20,7 @@
 #define NYTP_NO_SUB  UINT32_MAX /* a frame whose name never became known */
 
 #define NYTP_MAX_NODES       20000000u /* of a tree: what damaged input can make us allocate */
-#define NYTP_LINE_CACHE      16384u    /* entries of `line_cache` */
+#define NYTP_LINE_CACHE      65536u    /* entries of `line_cache` */
 #define NYTP_CALL_CACHE      4096u     /* and of `call_cache` */
 #define NYTP_UNINDEXED_LINES 16u       /* lines of a node that are searched one by one */
 
