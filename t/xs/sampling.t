@@ -273,7 +273,7 @@ require Text::Wrap; require Data::Dumper; print "$n\n"; $! = 5; $n = () = "a" x 
 PERL
     'signals' => <<'PERL',
 my $n = 0; $SIG{USR1} = sub { $n++ }; for (1 .. 200) { kill USR1 => $$; my $x = 0; $x += $_ for 1 .. 300 }
-local $SIG{ALRM} = sub { die "late\n" }; use Time::HiRes qw(alarm); alarm 0.05; eval { 1 while 1 }; print "$n $@";
+local $SIG{ALRM} = sub { die "late\n" }; use Time::HiRes qw(alarm); eval { alarm 0.05; 1 while 1 }; print "$n $@";
 PERL
     'forks' => <<'PERL',
 sub work { my $n = 0; $n += $_ for 1 .. 20000; $n } my $bad = 0;
