@@ -22,7 +22,7 @@ def record(folder, program, name="a.pl", out=None, options="", seed="0", **envir
     done = subprocess.run(
         ["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", "-d:NYTProf", name], cwd=folder,
         env={**inherited, "NYTPROF": nytprof, "PERL_PERTURB_KEYS": "0", **seeds, **environment},
-        capture_output=True, check=False, timeout=60)
+        capture_output=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     assert out.exists()
     return out

@@ -233,7 +233,7 @@ sub run_command {
     }
     my $timed_out = 0;
     local $SIG{ALRM} = sub { $timed_out = 1; kill KILL => -$pid };
-    alarm($o{timeout} || 60);
+    alarm($o{timeout} || 300); # for what hangs, however busy the machine
     $o{on_start}->($pid) if $o{on_start};
     1 while waitpid($pid, 0) < 0 && $!{EINTR};
     my $status = $?;

@@ -78,7 +78,7 @@ sub get {
     my $socket = connection($server) or return 'no connection';
     print $socket "GET $path HTTP/1.0\r\n\r\n";
     local $SIG{ALRM} = sub { die "no answer\n" };
-    my $answer = eval { alarm 20; local $/; my $text = <$socket>; alarm 0; $text };
+    my $answer = eval { alarm 100; local $/; my $text = <$socket>; alarm 0; $text };
     alarm 0;
     return 'no answer' if !defined $answer;
     return $answer =~ m{\AHTTP/1\.\d (\d+).*?\r\n\r\n(.*)\z}s ? "$1 $2" : "odd: $answer";
