@@ -30,8 +30,8 @@ sub folder_with_link {
     return $dir;
 }
 
-# Root of a container may be the only user that there is.
-sub may_become_nobody { return system($^X, '-e', '$< = $ARGV[0]; exit($< != $ARGV[0])', NOBODY) == 0 }
+# Root of a container may be the only user that there is; others may be nobody already.
+sub may_become_nobody { return $> == 0 && system($^X, '-e', '$< = $ARGV[0]; exit($< != $ARGV[0])', NOBODY) == 0 }
 
 # Runs $CODE with `user` as the real ($<) or the effective ($>) user, and root as the other one.
 sub run_as {
