@@ -53,12 +53,20 @@ static void go_on_recording(pTHX_ struct nytp_recorder *rec)
         nytp_state_set(rec, NYTP_OFF);
 }
 
+/* A large program has many ops: the time that this takes is none of an open call's. */
+static void switch_ops_on(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_clock_pause(&rec->clock);
+    nytp_ops_switch(aTHX_ rec, true);
+    nytp_clock_resume(&rec->clock);
+}
+
 void nytp_begin_recording(pTHX_ struct nytp_recorder *rec)
 {
     nytp_seeds_before_recording(aTHX_ rec);
     nytp_stmt_drop(rec);
     go_on_recording(aTHX_ rec);
-    nytp_ops_switch(aTHX_ rec, true);
+    switch_ops_on(aTHX_ rec);
 }
 
 /* The first records of a new file, after its header. */
@@ -97,7 +105,7 @@ void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
     if (nytp_profile_open(aTHX_ rec)) {
         nytp_stream_begin(rec);
         begin_file(aTHX_ rec);
-        nytp_ops_switch(aTHX_ rec, true);
+        switch_ops_on(aTHX_ rec);
         nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
         if (rec->profile.generation == 1 && !rec->profile.is_thread)
             nytp_exits_watch(rec, nytp_finish_without_perl);
