@@ -80,7 +80,7 @@ our $any_order = 0;
 sub printed {
     my ($command, $options, $file) = @_;
     local @ENV{qw(PERL5LIB DPROFPP_OPTS)} = ('', '');
-    my $text = qx{$command $options $file 2>$dir/stderr};
+    my $text = qx{cd $dir && $command $options $file 2>$dir/stderr}; # where it may leave what it likes
     $text =~ s{^\S*dprofpp version}{dprofpp version}mg;
     $text = join "\n", sort split /\n/, $text if $any_order && $options !~ /-[TtS]/;
     return ($? == 0 ? 'ok' : 'failed') . "\n$text";
@@ -181,7 +181,7 @@ scenario 'all options' => sub {
         q{-G '(alpha)|(beta)' -q}, '-f alpha', '-f ^P -I', '-T -G beta');
     my $file = crafted(100, 30, [4000, 500, 9000], marks($MIXED));
     local $ENV{DPROFPP_OPTS} = '-I -O 3';
-    my @texts = map { scalar qx{$_ -a $file} } $PEER, $OURS;
+    my @texts = map { scalar qx{cd $dir && $_ -a $file} } $PEER, $OURS;
     is $texts[1], $texts[0], 'DPROFPP_OPTS';
 };
 
