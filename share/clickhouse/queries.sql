@@ -1,6 +1,7 @@
 -- Questions about a fleet. Each is introduced by a line "-- name: NAME"; times are ns.
 -- When a shard cannot be reached, clickhouse-client ends with an error, but may have printed what the
--- other shards had before: an answer is whole only when the exit status is 0.
+-- other shards had before: an answer is whole only when the exit status is 0. By HTTP, ?wait_end_of_query=1
+-- holds the answer back until it is whole.
 
 -- name: total
 SELECT sum(wall_ns) AS wall_ns, sum(calls) AS calls, sum(statements) AS statements,

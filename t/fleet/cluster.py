@@ -8,6 +8,8 @@ import shutil
 import socket
 import subprocess
 import time
+import urllib.error
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARE = ROOT / "share" / "clickhouse"
@@ -135,6 +137,16 @@ class Cluster:
             command += ["--query", statement]
         return subprocess.run(command, input=data, capture_output=True, check=False, timeout=60,
                               env=dict(os.environ, HOME=str(self.folder)))
+
+    def ask_by_http(self, statement, shard=0):
+        """The status, and the first field of the answer or the text of the error."""
+        url = f"http://127.0.0.1:{self.http[shard]}/?wait_end_of_query=1"
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with direct.open(url, data=statement.encode(), timeout=60) as answer:
+                return answer.status, answer.read().decode().split("\t")[0]
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
 
     def ask(self, statement, **options):
         """Rows of tab-separated texts."""

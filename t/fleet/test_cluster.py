@@ -133,11 +133,15 @@ def test_a_recording_that_ends_early_is_marked(cluster, profile):
 
 
 def test_a_shard_that_is_gone_is_an_error(cluster, queries):
-    """The last test: it takes a server away. The client prints rows as they come, perhaps a sum of
-    the other shards, too, before the error: its status says that there is no answer."""
+    """The last test: it takes a server away. The command-line client prints rows as they come,
+    perhaps a sum of the other shards, too, before the error: its status says that there is no
+    answer. The HTTP interface holds the answer back until it is whole."""
     (whole, *_), = cluster.ask(queries["total"])
+    assert cluster.ask_by_http(queries["total"]) == (200, whole)
     cluster.stop(2, kill=True)
     done = cluster.try_asking(queries["total"])
     assert done.returncode != 0 and b"Connection refused" in done.stderr
+    status, text = cluster.ask_by_http(queries["total"])
+    assert status == 500 and "Connection refused" in text
     (less, *_), = cluster.ask(queries["total"], settings=["skip_unavailable_shards=1"])
     assert 0 < int(less) < int(whole)
