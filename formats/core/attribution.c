@@ -461,7 +461,8 @@ static bool make_files(struct nytp_attribution *s)
                                          .eval_line = f->eval_line,
                                          .flags = f->flags,
                                          .size = f->size,
-                                         .mtime_s = f->mtime_s};
+                                         .mtime_s = f->mtime_s,
+                                         .unnamed = !f->named};
     }
     return true;
 }

@@ -24,6 +24,7 @@ struct nytp_built_file {
     uint32_t fid, eval_fid, eval_line, flags, size, mtime_s;
     uint32_t from_file, from_line; /* the statement left before the file's first began */
     bool executed;
+    bool named; /* by the recording */
 };
 
 struct nytp_built_process {

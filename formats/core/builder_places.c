@@ -39,6 +39,7 @@ bool nytp_builder_new_fid(struct nytp_builder *b, const struct nytp_event *e)
         return false;
     struct nytp_built_file *f = &b->files[index];
     f->name = name;
+    f->named = true;
     f->fid = e->u.new_fid.fid;
     f->eval_fid = e->u.new_fid.eval_fid;
     f->eval_line = e->u.new_fid.eval_line;

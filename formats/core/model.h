@@ -88,6 +88,7 @@ struct nytp_file {
     uint32_t flags, size, mtime_s;
     uint32_t first_source; /* into sources; n_sources 0 when not kept */
     uint32_t n_sources;
+    bool unnamed; /* the recording names no such file; called "(unknown file FID)" here */
 };
 
 struct nytp_source_line { /* sorted by file, line; text includes its newline, raw bytes */

@@ -24,7 +24,12 @@ const struct nytp_source_line *nytp_profile_source(const struct nytp_profile *pr
                                                    uint32_t file, uint32_t line);
 
 /* Whether every invariant holds that model.h states; if not, *error tells the first that does
- * not. It takes one pass over the arrays, and is for tests and for `nytp-export --check`. */
+ * not. It takes one pass over the arrays. They hold for whatever can be read: what breaks one is
+ * a fault of this program. */
+bool nytp_profile_adds_up(const struct nytp_profile *profile, struct nytp_error *error);
+
+/* Whether the profile adds up, and no call is from a place that no recorder can have seen; if
+ * not, *error tells the first that is. This is `nytp-export --check`. */
 bool nytp_profile_check(const struct nytp_profile *profile, struct nytp_error *error);
 
 /* Two times of calls that lie within each other, added up. A sum that does not fit becomes the

@@ -123,6 +123,22 @@ def test_inspections_of_a_file_cut_between_records(profile, tmp_path):
         assert re.search(rb"byte \d+: no end of .*process", done.stderr), mode
 
 
+def test_calls_that_never_were(tmp_path):
+    """From a place that was never named: a recorder made them up after a goto to an xsub had died."""
+    def stream(fid):
+        w = Writer().pid_start(7, 1).fid(1, "/x/a.pl").fid(2, "").time(10, 1, 1).entry(1, 1).time(20, 2, 1)
+        w.entry(fid, 22087).leave(2, 20, 20, "POSIX::floor").leave(1, 40, 20, "main::f")
+        return w.time(5, 1, 1).pid_end(7)
+
+    assert good("--check", stream(1).save(tmp_path / "good")).endswith(b": ok\n")
+    assert good("--check", stream(2).save(tmp_path / "nameless")).endswith(b": ok\n")
+    done = run("--check", stream(1636781535).save(tmp_path / "bad"))
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.decode().endswith("bad: POSIX::floor is called from line 22087 of a file (1636781535)"
+                                         " that the recording does not name: such calls never were\n")
+    assert b"POSIX::floor" in good("--top", tmp_path / "bad")
+
+
 # ---- several ----
 
 def test_files_are_merged(profile):

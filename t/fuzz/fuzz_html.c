@@ -70,7 +70,7 @@ static void correct(struct nytp_profile *profile, struct nytp_summary *summary, 
     if (!nytp_take_off_both(profile, summary))
         abort();
     const int64_t after = sum_of(summary, NYTP_LEVEL_LINE, &negative_after);
-    if (!nytp_profile_check(profile, &error) || negative != negative_after || after > before)
+    if (!nytp_profile_adds_up(profile, &error) || negative != negative_after || after > before)
         abort();
     if (negative == 0 && summary->total_ticks >= 0 && before - after > summary->recording_ticks)
         abort();

@@ -24,7 +24,7 @@
 static void must_hold(const struct nytp_profile *profile, const char *when)
 {
     struct nytp_error error = {0};
-    if (nytp_profile_check(profile, &error))
+    if (nytp_profile_adds_up(profile, &error))
         return;
     fprintf(stderr, "profile check %s: %s\n", when, error.message);
     abort();

@@ -139,7 +139,7 @@ static inline struct nytp_profile *build(const char *script, uint32_t max_spans)
         script += len + (script[len] == '\n');
     }
     struct nytp_profile *profile = nytp_builder_finish(builder, NULL, &error);
-    if (profile == NULL || !nytp_profile_check(profile, &error)) {
+    if (profile == NULL || !nytp_profile_adds_up(profile, &error)) {
         printf("# %s\n", error.message);
         nytp_profile_free(profile);
         return NULL;
