@@ -156,15 +156,22 @@ static void put_sub(struct nytp_out *out, uint32_t sub, struct nytp_name name)
 
 static void put_time(struct nytp_out *out, int64_t ticks)
 {
-    if (ticks > 0)
-        nytp_printf(out, "@ %" PRId64 " 0 %" PRId64 "\n", ticks, ticks);
-    else if (ticks < 0)
-        out->n_negative++;
+    out->n_negative += ticks < 0;
+    if (ticks <= 0)
+        return;
+    nytp_puts(out, "@ ");
+    nytp_put_i64(out, ticks);
+    nytp_puts(out, " 0 ");
+    nytp_put_i64(out, ticks);
+    nytp_putc(out, '\n');
 }
 
 static void put_mark(struct nytp_out *out, char mark, uint32_t sub)
 {
-    nytp_printf(out, "%c %" PRIx32 "\n", mark, sub);
+    nytp_putc(out, mark);
+    nytp_putc(out, ' ');
+    nytp_put_hex(out, sub);
+    nytp_putc(out, '\n');
 }
 
 /* End the first call of a context, and make the others. */

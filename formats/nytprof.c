@@ -175,8 +175,14 @@ static const uint8_t *read_statements(struct reader *r, const uint8_t *at, uint6
             s->discounted = true;
         }
         latest = tag;
-        at = nytp_u32_unchecked(tag + 1, &ticks);
-        at = nytp_u32_unchecked(at, &s->fid);
+        if (((tag[1] | tag[2]) & 0x80) == 0) { /* small, as nearly all are */
+            ticks = tag[1];
+            s->fid = tag[2];
+            at = tag + 3;
+        } else {
+            at = nytp_u32_unchecked(tag + 1, &ticks);
+            at = nytp_u32_unchecked(at, &s->fid);
+        }
         at = nytp_u32_unchecked(at, &s->line);
         s->ticks = (int32_t)ticks;
         n++;

@@ -171,10 +171,10 @@ void nytp_put(struct nytp_out *out, const void *bytes, size_t len)
     out->n_bytes += len;
 }
 
-void nytp_puts(struct nytp_out *out, const char *text)
-{
-    nytp_put(out, text, strlen(text));
-}
+static const char two_digits[200] = "00010203040506070809101112131415161718192021222324"
+                                    "25262728293031323334353637383940414243444546474849"
+                                    "50515253545556575859606162636465666768697071727374"
+                                    "75767778798081828384858687888990919293949596979899";
 
 void nytp_putc(struct nytp_out *out, char c)
 {
@@ -188,10 +188,12 @@ void nytp_put_u64(struct nytp_out *out, uint64_t value)
 {
     char digits[20];
     char *at = digits + sizeof digits;
-    do {
-        *--at = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
+    for (; value >= 100; value /= 100)
+        memcpy(at -= 2, &two_digits[value % 100 * 2], 2);
+    if (value >= 10)
+        memcpy(at -= 2, &two_digits[value * 2], 2);
+    else
+        *--at = (char)('0' + value);
     nytp_put(out, at, (size_t)(digits + sizeof digits - at));
 }
 
@@ -200,6 +202,16 @@ void nytp_put_i64(struct nytp_out *out, int64_t value)
     if (value < 0)
         nytp_putc(out, '-');
     nytp_put_u64(out, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
+
+void nytp_put_hex(struct nytp_out *out, uint64_t value)
+{
+    char digits[16];
+    char *at = digits + sizeof digits;
+    do
+        *--at = "0123456789abcdef"[value & 15];
+    while ((value >>= 4) > 0);
+    nytp_put(out, at, (size_t)(digits + sizeof digits - at));
 }
 
 void nytp_printf(struct nytp_out *out, const char *format, ...)

@@ -9,6 +9,7 @@
 #include "../../formats/core/error.h"
 
 #include <stddef.h>
+#include <string.h>
 
 struct nytp_out {
     uint8_t *at, *end; /* free space of the buffer */
@@ -36,10 +37,14 @@ void nytp_out_gzip(struct nytp_out *out);
 /* Put bytes, a NUL-terminated text, one byte, a number, or what printf() would. None of these
  * says whether it worked: nytp_out_close() does, and `error` at any time. */
 void nytp_put(struct nytp_out *out, const void *bytes, size_t len);
-void nytp_puts(struct nytp_out *out, const char *text);
+static inline void nytp_puts(struct nytp_out *out, const char *text)
+{
+    nytp_put(out, text, strlen(text));
+}
 void nytp_putc(struct nytp_out *out, char c);
 void nytp_put_u64(struct nytp_out *out, uint64_t value); /* decimal */
 void nytp_put_i64(struct nytp_out *out, int64_t value);
+void nytp_put_hex(struct nytp_out *out, uint64_t value); /* lower case, without 0x */
 void nytp_printf(struct nytp_out *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

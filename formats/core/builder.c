@@ -10,6 +10,7 @@
 #include "builder.h"
 #include "builder_facts.h"
 #include "builder_places.h"
+#include "builder_statements.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,255 +108,6 @@ static int64_t to_ticks(struct nytp_builder *b, double ticks)
     return whole;
 }
 
-/* The page that holds a line of a file in the current process, as index + 1; 0 when memory is
- * out. */
-static uint32_t find_page(struct nytp_builder *b, uint32_t file, uint32_t number)
-{
-    const uint32_t process = b->n_processes - 1;
-    const struct nytp_key key = {process, file, number, 0};
-    uint32_t index = nytp_table_get(&b->page_by_place, key);
-    if (index == NYTP_TABLE_NONE) {
-        if (!nytp_grow(&b->pages, &b->pages_capacity, b->n_pages, sizeof *b->pages) ||
-            !nytp_table_put(&b->page_by_place, key, b->n_pages))
-            return 0;
-        index = b->n_pages++;
-        memset(&b->pages[index], 0, sizeof *b->pages);
-        b->pages[index].process = process;
-        b->pages[index].file = file;
-        b->pages[index].number = number;
-    }
-    return index + 1;
-}
-
-static inline bool add_page_line(struct nytp_builder *b, uint32_t file, uint32_t line,
-                                 int64_t ticks, uint32_t statements, uint32_t left)
-{
-    const uint32_t number = line / NYTP_LINES_PER_PAGE, at = line % NYTP_LINES_PER_PAGE;
-    const uint32_t slot = (file * 31 + number) % NYTP_PAGE_CACHE;
-    uint32_t page = b->page_cache[slot].page;
-    if (b->page_cache[slot].number != number || b->page_cache[slot].file != file || page == 0) {
-        page = find_page(b, file, number);
-        if (page == 0)
-            return nytp_builder_out_of_memory(b);
-        b->page_cache[slot].file = file;
-        b->page_cache[slot].number = number;
-        b->page_cache[slot].page = page;
-    }
-    struct nytp_line_page *p = &b->pages[page - 1];
-    struct nytp_page_line *l = &p->lines[at];
-    l->ticks += ticks;
-    l->statements += statements;
-    l->left += left;
-    if ((p->seen >> at & 1) == 0)
-        p->seen |= UINT64_C(1) << at;
-    return true;
-}
-
-/* Calls that were entered by the statement that is being left begin now, not before it. */
-static void start_entered_frames(struct nytp_builder *b)
-{
-    struct nytp_callstack *stack = &b->stack;
-    for (uint32_t i = stack->top;
-         i > 0 && i != stack->owner_frame && nytp_callstack_frame_is_fresh(stack, i); i--) {
-        struct nytp_frame *frame = &stack->frames[i];
-        if (!frame->entered || frame->start_ticks >= b->time_position)
-            break;
-        frame->start_ticks = b->time_position;
-    }
-}
-
-/* What a statement took; 0 from where the statements of the input have taken more than sums
- * hold. */
-static inline int64_t statement_ticks(struct nytp_builder *b, int32_t ticks)
-{
-    if (b->statement_ticks_seen > NYTP_MAX_TOTAL_TICKS) {
-        b->negative_times++;
-        return 0;
-    }
-    b->statement_ticks_seen += ticks < 0 ? -(int64_t)ticks : ticks;
-    return ticks;
-}
-
-/* Of a sampled statement what it waited, on a place in the tree where there is one. */
-static bool book_wait(struct nytp_builder *b, uint32_t file, uint32_t line, int64_t ticks,
-                      int64_t wait_ticks)
-{
-    nytp_builder_process(b)->cpu_ticks += ticks - wait_ticks;
-    return !nytp_builder_process(b)->has_entries ||
-           nytp_sample_waits_book(&b->waits, &b->stack, file, line, wait_ticks);
-}
-
-/* What the statements that are being booked add to their process. */
-struct tally {
-    int64_t clock;
-    uint64_t statements;
-    bool has_entries;
-};
-
-/* The first statement of a file: how the program came there. */
-static inline void enter_file(struct nytp_builder *b, uint32_t file, uint32_t from_file,
-                              uint32_t from_line)
-{
-    if (b->files[file].executed)
-        return;
-    b->files[file].executed = true;
-    b->files[file].from_file = from_file;
-    b->files[file].from_line = from_line;
-}
-
-static bool book_statement(struct nytp_builder *b, struct tally *tally,
-                           const struct nytp_statement *s)
-{
-    uint32_t file;
-    if (!nytp_builder_file(b, s->fid, &file))
-        return false;
-    const int64_t ticks = statement_ticks(b, s->ticks);
-    const bool discount = s->discounted | b->discount;
-    const uint32_t line = s->line, statements = !discount;
-    const uint32_t left = discount & !b->discount_calls;
-    b->discount = false;
-    b->discount_calls = b->returned;
-    b->returned = false;
-    tally->clock += ticks;
-    tally->statements += statements;
-    if (ticks < 0) {
-        b->negative_times++;
-        b->wrapped_statements += ticks < -b->ticks_per_sec;
-    }
-    if (file != b->left_file)
-        enter_file(b, file, b->left_file, b->left_line);
-    b->left_file = file;
-    b->left_line = line;
-    if (b->options.max_spans > 0 && tally->clock > b->time_position) {
-        b->time_position = tally->clock;
-        if (tally->has_entries)
-            start_entered_frames(b);
-    }
-    if (b->sampled) {
-        const int64_t wait_ticks = nytp_sample_waits_of(&b->waits, s->ticks, discount);
-        if (!book_wait(b, file, line, ticks, ticks == s->ticks ? wait_ticks : 0))
-            return nytp_builder_tree_failed(b);
-    }
-    if (!tally->has_entries)
-        return add_page_line(b, file, line, ticks, statements, left);
-    return nytp_callstack_statement(&b->stack, file, line, (int32_t)ticks,
-                                    statements * NYTP_BOOK_COUNTS + left * NYTP_BOOK_LEFT) ||
-           nytp_builder_tree_failed(b);
-}
-
-/* Book statements that have nothing special about them: the one before was booked in the same
- * frame, their files are known, and none took less than no time. `booking` is where they wait
- * in the tree, NULL where only pages are known. Stops before the first that is different and
- * returns how many there were, SIZE_MAX when memory is out. */
-__attribute__((always_inline)) static inline size_t
-book_plain(struct nytp_builder *b, struct tally *tally, const struct nytp_statement *run,
-           size_t n, struct nytp_booking *booking)
-{
-    uint32_t left_file = b->left_file;
-    bool discount_calls = b->discount_calls;
-    int64_t ticks = 0;
-    uint64_t discounted = 0;
-    size_t i = 0;
-    for (; i < n; i++) {
-        const struct nytp_statement s = run[i];
-        if (s.ticks < 0 || s.fid >= NYTP_SMALL_FIDS || b->small_fids[s.fid] == 0)
-            break;
-        const uint32_t file = b->small_fids[s.fid];
-        if (file != left_file) {
-            enter_file(b, file, left_file, i == 0 ? b->left_line : run[i - 1].line);
-            left_file = file;
-        }
-        const bool left = s.discounted & !discount_calls;
-        discount_calls = false;
-        ticks += s.ticks;
-        discounted += s.discounted;
-        if (booking != NULL)
-            booking[i] = (struct nytp_booking){.what = !s.discounted * NYTP_BOOK_COUNTS +
-                                                       left * NYTP_BOOK_LEFT,
-                                               .ticks = s.ticks,
-                                               .file = file,
-                                               .line = s.line};
-        else if (!add_page_line(b, file, s.line, s.ticks, !s.discounted, left))
-            return SIZE_MAX;
-    }
-    b->left_file = left_file;
-    b->left_line = i > 0 ? run[i - 1].line : b->left_line;
-    b->discount_calls = discount_calls;
-    b->statement_ticks_seen += ticks;
-    tally->clock += ticks;
-    tally->statements += i - discounted;
-    if (b->time_position < tally->clock && b->options.max_spans > 0 && i > 0)
-        b->time_position = tally->clock;
-    return i;
-}
-
-static size_t book_plain_statements(struct nytp_builder *b, struct tally *tally,
-                                    const struct nytp_statement *run, size_t n)
-{
-    if (!tally->has_entries)
-        return book_plain(b, tally, run, n, NULL);
-    struct nytp_booking *const booking = nytp_callstack_room(&b->stack, (uint32_t)n);
-    if (booking == NULL) {
-        nytp_builder_tree_failed(b);
-        return SIZE_MAX;
-    }
-    const size_t booked = book_plain(b, tally, run, n, booking);
-    nytp_callstack_add(&b->stack, (uint32_t)booked);
-    return booked;
-}
-
-/* The most statements that are booked at a time, and ticks that all of them have less than. */
-#define MAX_PLAIN       256u
-#define MAX_PLAIN_TICKS ((int64_t)MAX_PLAIN << 31)
-
-static bool book_run(struct nytp_builder *b, struct tally *tally,
-                     const struct nytp_statement *run, size_t n)
-{
-    for (size_t i = 0; i < n;) {
-        if (!book_statement(b, tally, &run[i++]))
-            return false;
-        if (b->sampled || b->statement_ticks_seen > NYTP_MAX_TOTAL_TICKS - MAX_PLAIN_TICKS)
-            continue;
-        const size_t left = n - i < MAX_PLAIN ? n - i : MAX_PLAIN;
-        const size_t plain = book_plain_statements(b, tally, &run[i], left);
-        if (plain == SIZE_MAX)
-            return false;
-        i += plain;
-    }
-    return true;
-}
-
-static bool book_statements(struct nytp_builder *b, const struct nytp_statement *run, size_t n)
-{
-    if (!nytp_builder_need_process(b))
-        return false;
-    struct nytp_built_process *const p = nytp_builder_process(b);
-    struct tally tally = {p->clock, p->statements, p->has_entries};
-    const bool ok = book_run(b, &tally, run, n);
-    p->clock = tally.clock;
-    p->statements = tally.statements;
-    return ok;
-}
-
-/* The first entry event of a process: what ran before it ran outside any call. */
-static bool begin_entries(struct nytp_builder *b, struct nytp_built_process *p)
-{
-    for (uint32_t i = b->n_pages; i-- > 0 && b->pages[i].process == b->n_processes - 1;) {
-        struct nytp_line_page *page = &b->pages[i];
-        for (uint32_t at = 0; at < NYTP_LINES_PER_PAGE; at++)
-            if ((page->seen >> at & 1) != 0 &&
-                !nytp_calltree_add_line(&b->stack.tree, p->root, page->file,
-                                        page->number * NYTP_LINES_PER_PAGE + at,
-                                        page->lines[at].ticks, page->lines[at].statements,
-                                        page->lines[at].left))
-                return false;
-        page->seen = 0;
-    }
-    p->has_entries = true;
-    nytp_callstack_next_statement(&b->stack);
-    return true;
-}
-
 /* Where on the time axis a returning call lies. The statement clock tells where its statements
  * ended; calls within one statement follow one another. */
 static bool return_span(struct nytp_builder *b, uint32_t depth, uint32_t sub, int64_t incl)
@@ -392,7 +144,7 @@ static bool time_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     const struct nytp_statement statement = {
         .ticks = e->u.time.ticks, .fid = e->u.time.fid, .line = e->u.time.line};
-    return book_statements(b, &statement, 1);
+    return nytp_builder_book_statements(b, &statement, 1);
 }
 
 static bool builder_statements(struct nytp_sink *sink, const struct nytp_statement *run,
@@ -401,7 +153,7 @@ static bool builder_statements(struct nytp_sink *sink, const struct nytp_stateme
     struct nytp_builder *b = (struct nytp_builder *)sink;
     b->last_offset = offset;
     b->has |= NYTP_HAS_STATEMENTS;
-    return book_statements(b, run, n);
+    return nytp_builder_book_statements(b, run, n);
 }
 
 static bool entry_event(struct nytp_builder *b, const struct nytp_event *e)
@@ -411,7 +163,7 @@ static bool entry_event(struct nytp_builder *b, const struct nytp_event *e)
         !nytp_builder_file(b, e->u.sub_entry.caller_fid, &file))
         return false;
     struct nytp_built_process *p = nytp_builder_process(b);
-    if (!p->has_entries && !begin_entries(b, p))
+    if (!p->has_entries && !nytp_builder_begin_entries(b, p))
         return nytp_builder_tree_failed(b);
     b->has |= NYTP_HAS_ENTRIES;
     if (!nytp_callstack_entry(&b->stack, file, e->u.sub_entry.caller_line, p->clock))

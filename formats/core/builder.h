@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * What the events of one input have been summed up to, before attribution makes a profile of
- * it. Private to those who fill it (builder.c, builder_places.c, builder_facts.c) and to
+ * it. Private to those who fill it (builder.c and the other files of that name) and to
  * attribution.c, which turns it into the model.
  */
 #ifndef NYTP_BUILDER_H
@@ -18,6 +18,7 @@
 #define NYTP_LINES_PER_PAGE 64u
 #define NYTP_SMALL_FIDS     1024u
 #define NYTP_PAGE_CACHE     1024u
+#define NYTP_RECENT_LINES   8192u
 
 struct nytp_built_file {
     uint32_t name; /* string id, as are all names here */
@@ -48,6 +49,14 @@ struct nytp_line_page {
         int64_t ticks;
         uint64_t statements, left; /* as in struct nytp_tree_line */
     } lines[NYTP_LINES_PER_PAGE];
+};
+
+/* What a line that was met lately adds to its page: loops come back to the same lines, and here
+ * each is one place to look at. */
+struct nytp_recent_line {
+    uint64_t place; /* file << 32 | line; 0: none */
+    int64_t ticks;
+    uint64_t counts; /* left << 32 | statements */
 };
 
 struct nytp_built_range {
@@ -111,7 +120,9 @@ struct nytp_builder {
     struct nytp_table page_by_place; /* (process, file, number) -> index */
     struct {
         uint32_t file, number, page; /* index + 1, 0 = none */
-    } page_cache[NYTP_PAGE_CACHE];   /* of the current process */
+    } page_cache[NYTP_PAGE_CACHE];   /* of the current process, as are these: */
+    struct nytp_recent_line recent_lines[NYTP_RECENT_LINES];
+    uint32_t n_recent; /* statements that are counted there, at most */
 
     struct nytp_built_range *ranges;
     uint32_t n_ranges, ranges_capacity;

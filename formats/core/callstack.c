@@ -414,6 +414,18 @@ static bool return_top(struct nytp_callstack *stack, uint32_t depth, uint32_t su
     return name_frame(stack, &frame, index, sub, excl_ticks, false);
 }
 
+/* A call of which nothing else was told returns: it happened now. */
+static bool return_unseen(struct nytp_callstack *stack, uint32_t depth, uint32_t sub,
+                          int64_t excl_ticks)
+{
+    const struct nytp_frame frame = {.resumed = stack->resumed,
+                                     .first_pending = stack->n_pending};
+    const uint32_t index = stack->top + 1;
+    stack->resumed = false;
+    return imply_frame(stack, depth - 1) &&
+           name_frame(stack, &frame, index, sub, excl_ticks, false);
+}
+
 bool nytp_callstack_return(struct nytp_callstack *stack, uint32_t depth, uint32_t sub,
                            int64_t incl_ticks, int64_t excl_ticks, int64_t clock)
 {
@@ -426,6 +438,8 @@ bool nytp_callstack_return(struct nytp_callstack *stack, uint32_t depth, uint32_
         !insert_missing(stack, depth - nytp_callstack_depth(stack, stack->top)))
         return false;
     stack->returned_before = true;
+    if (nytp_callstack_depth(stack, stack->top) < depth)
+        return return_unseen(stack, depth, sub, excl_ticks);
     if (is_goto(stack, depth, incl_ticks, clock))
         return return_by_goto(stack, depth, sub, excl_ticks);
 

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The statements of an input, booked on lines or in the tree; see builder_statements.h. Nearly
+ * all of a stream are statements about which nothing is special: those take loops of their own.
+ */
+#include "builder_statements.h"
+
+#include "builder_places.h"
+
+#include <string.h>
+
+/* The page that holds a line of a file in the current process, as index + 1; 0 when memory is
+ * out. */
+static uint32_t find_page(struct nytp_builder *b, uint32_t file, uint32_t number)
+{
+    const uint32_t process = b->n_processes - 1;
+    const struct nytp_key key = {process, file, number, 0};
+    uint32_t index = nytp_table_get(&b->page_by_place, key);
+    if (index == NYTP_TABLE_NONE) {
+        if (!nytp_grow(&b->pages, &b->pages_capacity, b->n_pages, sizeof *b->pages) ||
+            !nytp_table_put(&b->page_by_place, key, b->n_pages))
+            return 0;
+        index = b->n_pages++;
+        memset(&b->pages[index], 0, sizeof *b->pages);
+        b->pages[index].process = process;
+        b->pages[index].file = file;
+        b->pages[index].number = number;
+    }
+    return index + 1;
+}
+
+static bool add_page_line(struct nytp_builder *b, uint32_t file, uint32_t line, int64_t ticks,
+                          uint64_t statements, uint64_t left)
+{
+    const uint32_t number = line / NYTP_LINES_PER_PAGE, at = line % NYTP_LINES_PER_PAGE;
+    const uint32_t slot = (file * 31 + number) % NYTP_PAGE_CACHE;
+    uint32_t page = b->page_cache[slot].page;
+    if (b->page_cache[slot].number != number || b->page_cache[slot].file != file || page == 0) {
+        page = find_page(b, file, number);
+        if (page == 0)
+            return nytp_builder_out_of_memory(b);
+        b->page_cache[slot].file = file;
+        b->page_cache[slot].number = number;
+        b->page_cache[slot].page = page;
+    }
+    struct nytp_line_page *p = &b->pages[page - 1];
+    struct nytp_page_line *l = &p->lines[at];
+    l->ticks += ticks;
+    l->statements += statements;
+    l->left += left;
+    if ((p->seen >> at & 1) == 0)
+        p->seen |= UINT64_C(1) << at;
+    return true;
+}
+
+/* Add to its page, which is there, what a line that was met lately has. */
+static bool settle_recent_line(struct nytp_builder *b, struct nytp_recent_line *r)
+{
+    const struct nytp_recent_line sums = *r;
+    *r = (struct nytp_recent_line){0};
+    return sums.place == 0 ||
+           add_page_line(b, (uint32_t)(sums.place >> 32), (uint32_t)sums.place, sums.ticks,
+                         (uint32_t)sums.counts, sums.counts >> 32);
+}
+
+bool nytp_builder_settle_lines(struct nytp_builder *b)
+{
+    bool ok = true;
+    if (b->n_recent == 0)
+        return true;
+    for (uint32_t i = 0; ok && i < NYTP_RECENT_LINES; i++)
+        ok = settle_recent_line(b, &b->recent_lines[i]);
+    b->n_recent = 0;
+    return ok;
+}
+
+/* Where that waits which a line's page is to get; NULL when memory is out. */
+static inline struct nytp_recent_line *recent_line(struct nytp_builder *b, uint32_t file,
+                                                   uint32_t line)
+{
+    struct nytp_recent_line *const r =
+        &b->recent_lines[(file * 1021 + line) % NYTP_RECENT_LINES];
+    const uint64_t place = (uint64_t)file << 32 | line;
+    if (r->place == place)
+        return r;
+    if (!settle_recent_line(b, r) || !add_page_line(b, file, line, 0, 0, 0))
+        return NULL;
+    r->place = place;
+    return r;
+}
+
+/* Calls that were entered by the statement that is being left begin now, not before it. */
+static void start_entered_frames(struct nytp_builder *b)
+{
+    struct nytp_callstack *stack = &b->stack;
+    for (uint32_t i = stack->top;
+         i > 0 && i != stack->owner_frame && nytp_callstack_frame_is_fresh(stack, i); i--) {
+        struct nytp_frame *frame = &stack->frames[i];
+        if (!frame->entered || frame->start_ticks >= b->time_position)
+            break;
+        frame->start_ticks = b->time_position;
+    }
+}
+
+/* What a statement took; 0 from where the statements of the input have taken more than sums
+ * hold. */
+static inline int64_t statement_ticks(struct nytp_builder *b, int32_t ticks)
+{
+    if (b->statement_ticks_seen > NYTP_MAX_TOTAL_TICKS) {
+        b->negative_times++;
+        return 0;
+    }
+    b->statement_ticks_seen += ticks < 0 ? -(int64_t)ticks : ticks;
+    return ticks;
+}
+
+/* Of a sampled statement what it waited, on a place in the tree where there is one. */
+static bool book_wait(struct nytp_builder *b, uint32_t file, uint32_t line, int64_t ticks,
+                      int64_t wait_ticks)
+{
+    nytp_builder_process(b)->cpu_ticks += ticks - wait_ticks;
+    return !nytp_builder_process(b)->has_entries ||
+           nytp_sample_waits_book(&b->waits, &b->stack, file, line, wait_ticks);
+}
+
+/* What the statements that are being booked add to their process. */
+struct tally {
+    int64_t clock;
+    uint64_t statements;
+    bool has_entries;
+};
+
+/* The first statement of a file: how the program came there. */
+static inline void enter_file(struct nytp_builder *b, uint32_t file, uint32_t from_file,
+                              uint32_t from_line)
+{
+    if (b->files[file].executed)
+        return;
+    b->files[file].executed = true;
+    b->files[file].from_file = from_file;
+    b->files[file].from_line = from_line;
+}
+
+static bool book_statement(struct nytp_builder *b, struct tally *tally,
+                           const struct nytp_statement *s)
+{
+    uint32_t file;
+    if (!nytp_builder_file(b, s->fid, &file))
+        return false;
+    const int64_t ticks = statement_ticks(b, s->ticks);
+    const bool discount = s->discounted | b->discount;
+    const uint32_t line = s->line, statements = !discount;
+    const uint32_t left = discount & !b->discount_calls;
+    b->discount = false;
+    b->discount_calls = b->returned;
+    b->returned = false;
+    tally->clock += ticks;
+    tally->statements += statements;
+    if (ticks < 0) {
+        b->negative_times++;
+        b->wrapped_statements += ticks < -b->ticks_per_sec;
+    }
+    if (file != b->left_file)
+        enter_file(b, file, b->left_file, b->left_line);
+    b->left_file = file;
+    b->left_line = line;
+    if (b->options.max_spans > 0 && tally->clock > b->time_position) {
+        b->time_position = tally->clock;
+        if (tally->has_entries)
+            start_entered_frames(b);
+    }
+    if (b->sampled) {
+        const int64_t wait_ticks = nytp_sample_waits_of(&b->waits, s->ticks, discount);
+        if (!book_wait(b, file, line, ticks, ticks == s->ticks ? wait_ticks : 0))
+            return nytp_builder_tree_failed(b);
+    }
+    if (!tally->has_entries)
+        return add_page_line(b, file, line, ticks, statements, left);
+    return nytp_callstack_statement(&b->stack, file, line, (int32_t)ticks,
+                                    statements * NYTP_BOOK_COUNTS + left * NYTP_BOOK_LEFT) ||
+           nytp_builder_tree_failed(b);
+}
+
+/* The most statements that are booked at a time, and ticks that all of them have less than. */
+#define MAX_PLAIN       256u
+#define MAX_PLAIN_TICKS ((int64_t)MAX_PLAIN << 31)
+
+/* How a statement that is discounted counts, in the same form as what is known of a line. */
+static uint64_t left_count(bool discount_calls)
+{
+    return discount_calls ? 0 : UINT64_C(1) << 32;
+}
+
+/* Book statements of one file up to the first that is of another or took less than no time.
+ * Returns how many there were, SIZE_MAX when memory is out. */
+static size_t book_on_pages(struct nytp_builder *b, struct tally *tally,
+                            const struct nytp_statement *run, size_t n, uint32_t file)
+{
+    uint64_t left = left_count(b->discount_calls), next_left = left_count(b->returned);
+    int64_t ticks = 0;
+    uint64_t counts = 0;
+    size_t i = 0;
+    if (b->n_recent > INT32_MAX && !nytp_builder_settle_lines(b))
+        return SIZE_MAX;
+    for (; i < n && run[i].fid == run[0].fid && run[i].ticks >= 0; i++) {
+        struct nytp_recent_line *const r = recent_line(b, file, run[i].line);
+        if (r == NULL)
+            return SIZE_MAX;
+        const uint64_t count = run[i].discounted ? left : 1;
+        r->ticks += run[i].ticks;
+        r->counts += count;
+        ticks += run[i].ticks;
+        counts += count;
+        left = next_left;
+        next_left = left_count(false);
+    }
+    b->discount_calls = left == 0;
+    b->returned = next_left == 0;
+    b->n_recent += (uint32_t)i;
+    b->statement_ticks_seen += ticks;
+    tally->clock += ticks;
+    tally->statements += (uint32_t)counts;
+    return i;
+}
+
+/* The same, in the current frame. */
+static size_t book_on_tree(struct nytp_builder *b, struct tally *tally,
+                           const struct nytp_statement *run, size_t n, uint32_t file)
+{
+    struct nytp_booking *const booking = nytp_callstack_room(&b->stack, (uint32_t)n);
+    if (booking == NULL) {
+        nytp_builder_tree_failed(b);
+        return SIZE_MAX;
+    }
+    uint32_t left = b->discount_calls ? 0 : NYTP_BOOK_LEFT;
+    int64_t ticks = 0;
+    uint64_t statements = 0;
+    size_t i = 0;
+    for (; i < n && run[i].fid == run[0].fid && run[i].ticks >= 0; i++) {
+        booking[i] = (struct nytp_booking){.what = run[i].discounted ? left : NYTP_BOOK_COUNTS,
+                                           .ticks = run[i].ticks,
+                                           .file = file,
+                                           .line = run[i].line};
+        statements += !run[i].discounted;
+        ticks += run[i].ticks;
+        left = NYTP_BOOK_LEFT;
+    }
+    b->discount_calls = false; /* and none returned since the statement before */
+    nytp_callstack_add(&b->stack, (uint32_t)i);
+    b->statement_ticks_seen += ticks;
+    tally->clock += ticks;
+    tally->statements += statements;
+    return i;
+}
+
+/* Book statements that have nothing special about them: the one before was booked in the same
+ * frame, their files are known, and none took less than no time. Stops before the first that is
+ * different and returns how many there were, SIZE_MAX when memory is out. */
+static size_t book_plain(struct nytp_builder *b, struct tally *tally,
+                         const struct nytp_statement *run, size_t n)
+{
+    size_t at = 0;
+    while (at < n) {
+        const uint32_t fid = run[at].fid;
+        const uint32_t file = fid < NYTP_SMALL_FIDS ? b->small_fids[fid] : 0;
+        if (file == 0 || run[at].ticks < 0)
+            break;
+        if (file != b->left_file)
+            enter_file(b, file, b->left_file, b->left_line);
+        const size_t booked = (tally->has_entries ? book_on_tree : book_on_pages)(
+            b, tally, run + at, n - at, file);
+        if (booked == SIZE_MAX)
+            return SIZE_MAX;
+        at += booked;
+        b->left_file = file;
+        b->left_line = run[at - 1].line;
+    }
+    if (b->time_position < tally->clock && b->options.max_spans > 0 && at > 0)
+        b->time_position = tally->clock;
+    return at;
+}
+
+/* Whether the next statement is one that may be. In the tree the first of a run may have begun
+ * in another frame than the current one. */
+static bool is_plain(const struct nytp_builder *b, const struct tally *tally, bool is_first)
+{
+    return !(is_first && tally->has_entries) && !b->discount && !b->sampled &&
+           b->statement_ticks_seen <= NYTP_MAX_TOTAL_TICKS - MAX_PLAIN_TICKS;
+}
+
+static bool book_run(struct nytp_builder *b, struct tally *tally,
+                     const struct nytp_statement *run, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        if (is_plain(b, tally, i == 0)) {
+            const size_t most = n - i < MAX_PLAIN ? n - i : MAX_PLAIN;
+            const size_t plain = book_plain(b, tally, &run[i], most);
+            if (plain == SIZE_MAX)
+                return false;
+            i += plain;
+        }
+        if (i < n && !book_statement(b, tally, &run[i++]))
+            return false;
+    }
+    return true;
+}
+
+bool nytp_builder_book_statements(struct nytp_builder *b, const struct nytp_statement *run,
+                                  size_t n)
+{
+    if (!nytp_builder_need_process(b))
+        return false;
+    struct nytp_built_process *const p = nytp_builder_process(b);
+    struct tally tally = {p->clock, p->statements, p->has_entries};
+    const bool ok = book_run(b, &tally, run, n);
+    p->clock = tally.clock;
+    p->statements = tally.statements;
+    return ok;
+}
+
+bool nytp_builder_begin_entries(struct nytp_builder *b, struct nytp_built_process *p)
+{
+    if (!nytp_builder_settle_lines(b))
+        return false;
+    for (uint32_t i = b->n_pages; i-- > 0 && b->pages[i].process == b->n_processes - 1;) {
+        struct nytp_line_page *page = &b->pages[i];
+        for (uint32_t at = 0; at < NYTP_LINES_PER_PAGE; at++)
+            if ((page->seen >> at & 1) != 0 &&
+                !nytp_calltree_add_line(&b->stack.tree, p->root, page->file,
+                                        page->number * NYTP_LINES_PER_PAGE + at,
+                                        page->lines[at].ticks, page->lines[at].statements,
+                                        page->lines[at].left))
+                return false;
+        page->seen = 0;
+    }
+    p->has_entries = true;
+    nytp_callstack_next_statement(&b->stack);
+    return true;
+}

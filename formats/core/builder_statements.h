@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What statements of an input took. Private to the files that fill a builder (builder.h).
+ *
+ * Where calls are known as they begin, a statement is booked in the calling-context tree; else
+ * on its line alone, on a page of lines. What lines that were met lately took waits beside the
+ * pages.
+ *
+ * All that return bool return false with the builder's error set: memory or a limit is out.
+ */
+#ifndef NYTP_BUILDER_STATEMENTS_H
+#define NYTP_BUILDER_STATEMENTS_H
+
+#include "builder.h"
+
+/* Book statements that follow one another, with no other event between them. */
+bool nytp_builder_book_statements(struct nytp_builder *builder,
+                                  const struct nytp_statement *run, size_t n);
+
+/* The first entry event of a process: what ran before it ran outside any call. */
+bool nytp_builder_begin_entries(struct nytp_builder *builder,
+                                struct nytp_built_process *process);
+
+/* See to it that the pages have all that lines took. */
+bool nytp_builder_settle_lines(struct nytp_builder *builder);
+
+#endif
