@@ -64,16 +64,14 @@ static void add_debugger_subs(pTHX_ struct nytp_recorder *rec)
 struct package {
     const char *name;
     size_t len;
-    struct nytp_rec_file *file;
+    struct nytp_rec_file *file; /* NULL: none yet */
 };
 
-static struct package *package_of(struct nytp_recorder *rec, const struct nytp_rec_sub *sub,
-                                  uint32_t *hash)
+static struct package *package_of(struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
 {
-    *hash = nytp_hash_bytes(sub->name, sub->package_len);
-    size_t at = *hash;
+    size_t at = sub->package_hash;
     struct package *package;
-    while ((package = nytp_index_next(&rec->infos.packages, *hash, &at)) != NULL)
+    while ((package = nytp_index_next(&rec->infos.packages, sub->package_hash, &at)) != NULL)
         if (package->len == sub->package_len && memEQ(package->name, sub->name, package->len))
             break;
     return package;
@@ -86,25 +84,59 @@ static uint32_t rank_of_file(const struct nytp_recorder *rec, struct nytp_rec_fi
     return (file->is_eval ? 1u << 31 : 0) | (fid == 0 ? INT32_MAX : fid);
 }
 
-static void collect_packages(struct nytp_recorder *rec)
+static bool needs_package(const struct nytp_rec_sub *sub)
 {
-    for (uint32_t i = 1; i <= rec->subs.n; i++) {
-        const struct nytp_rec_sub *const sub = rec->subs.all[i];
-        uint32_t hash;
-        if (sub->kind != NYTP_REC_SUB_PERL || sub->file == NULL)
+    return sub->called && sub->kind != NYTP_REC_SUB_PERL && sub->kind != NYTP_REC_SUB_PSEUDO;
+}
+
+/* Some bits of a hash that say for most packages that nobody asked for them. */
+struct asked {
+    uint64_t bits[16];
+};
+
+static uint64_t bit_of(const struct nytp_rec_sub *sub)
+{
+    return (uint64_t)1 << (sub->package_hash & 63);
+}
+
+static uint64_t *bits_of(struct asked *asked, const struct nytp_rec_sub *sub)
+{
+    return &asked->bits[sub->package_hash >> 6 & 15];
+}
+
+/* The packages of xsubs and builtins that were called. */
+static void ask_for_packages(struct nytp_recorder *rec, struct asked *asked)
+{
+    for (size_t i = 0; i < rec->info_queue.n; i++) {
+        const struct nytp_rec_sub *const sub = rec->info_queue.all[i];
+        if (!needs_package(sub) || package_of(rec, sub) != NULL)
             continue;
-        struct package *const known = package_of(rec, sub, &hash);
-        if (known != NULL) {
-            if (rank_of_file(rec, sub->file) < rank_of_file(rec, known->file))
-                known->file = sub->file;
-            continue;
-        }
         struct package *const package = malloc(sizeof *package);
         if (package == NULL)
             return;
-        *package = (struct package){sub->name, sub->package_len, sub->file};
-        if (!nytp_index_add(&rec->infos.packages, hash, package))
+        *package = (struct package){sub->name, sub->package_len, NULL};
+        if (nytp_index_add(&rec->infos.packages, sub->package_hash, package))
+            *bits_of(asked, sub) |= bit_of(sub);
+        else
             free(package);
+    }
+}
+
+/* There are thousands of subs, and few packages are asked for: the names of the others, which
+ * lie all over the memory, are not looked at. */
+static void collect_packages(struct nytp_recorder *rec)
+{
+    struct asked asked = {.bits = {0}};
+    ask_for_packages(rec, &asked);
+    for (uint32_t i = 1; rec->infos.packages.used > 0 && i <= rec->subs.n; i++) {
+        const struct nytp_rec_sub *const sub = rec->subs.all[i];
+        if ((*bits_of(&asked, sub) & bit_of(sub)) == 0 || sub->kind != NYTP_REC_SUB_PERL ||
+            sub->file == NULL)
+            continue;
+        struct package *const package = package_of(rec, sub);
+        if (package != NULL && (package->file == NULL || rank_of_file(rec, sub->file) <
+                                                             rank_of_file(rec, package->file)))
+            package->file = sub->file;
     }
 }
 
@@ -117,9 +149,10 @@ static void forget_packages(struct nytp_recorder *rec)
 
 static uint32_t fid_of_package(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
 {
-    uint32_t hash;
-    const struct package *const package = package_of(rec, sub, &hash);
-    return package == NULL ? 0 : nytp_file_fid(aTHX_ rec, package->file, NYTP_FID_VIA_SUB);
+    const struct package *const package = package_of(rec, sub);
+    return package == NULL || package->file == NULL
+               ? 0
+               : nytp_file_fid(aTHX_ rec, package->file, NYTP_FID_VIA_SUB);
 }
 
 static void write_closing_info(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub)
@@ -176,7 +209,7 @@ static void tell_files(pTHX_ struct nytp_recorder *rec)
     collect_packages(rec);
     for (size_t i = 0; i < rec->info_queue.n; i++) {
         const struct nytp_rec_sub *const sub = rec->info_queue.all[i];
-        if (sub->called && sub->kind != NYTP_REC_SUB_PERL && sub->kind != NYTP_REC_SUB_PSEUDO)
+        if (needs_package(sub))
             fid_of_package(aTHX_ rec, sub);
     }
 }

@@ -28,7 +28,7 @@ enum {
 /* Xsubs and builtins are shown in the file of a perl sub of their package: one has to stay. */
 static bool is_kept_for_package(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
 {
-    const uint32_t hash = nytp_hash_bytes(sub->name, sub->package_len);
+    const uint32_t hash = sub->package_hash;
     size_t at = hash;
     const struct nytp_rec_sub *kept;
     while ((kept = nytp_index_next(&rec->release.kept_packages, hash, &at)) != NULL)

@@ -30,6 +30,8 @@ enum {
     MOST_CALLS = 1000,    /* in the stack of a sample */
     INNERMOST_CALLS = 64, /* of them, if there were more */
     CPU_NOTE_SHARE = 16,  /* processor time is told where it differs by one part in so many */
+    RIGHTS_NS = 10000000, /* whether the process has given up rights is looked at that often */
+    LONG_NS = 50000,      /* who takes that long has perhaps waited */
 };
 
 /* The sample whose time record is to come. */
@@ -53,6 +55,7 @@ struct nytp_sampler {
     uint64_t own_cpu_ns;             /* and of the processor's time */
     uint64_t fraction;               /* of a tick, in 2^-48 */
     uint64_t window_raw, window_own; /* of the budget */
+    uint64_t rights_raw;             /* when the process's rights were looked at */
     uint64_t n_samples, n_slowed;
 };
 
@@ -313,6 +316,38 @@ static void follow_thread(struct nytp_sampler *sampler)
     sampler->cpu_ns = nytp_raw_clock_ns(sampler->ring.cpu_clock);
 }
 
+static uint64_t ns_of_raw(const struct nytp_recorder *rec, uint64_t raw)
+{
+    return (uint64_t)((unsigned __int128)raw * rec->clock.rate * NS_PER_TICK >> 48);
+}
+
+/* The processor's time since `began` is our own. It is as long as the time that has passed, and
+ * asking for it takes longer than most samples; if it seems long we have perhaps waited for the
+ * processor or a disk, and it is asked for. The program has run from the last tick to `began`.
+ */
+static void account_own_cpu(struct nytp_recorder *rec, uint64_t began)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    uint64_t own_ns = ns_of_raw(rec, nytp_clock_raw(&rec->clock) - began);
+    if (own_ns > LONG_NS) {
+        const uint64_t cpu_ns = nytp_raw_clock_ns(sampler->ring.cpu_clock) - sampler->cpu_ns;
+        const uint64_t since_ns =
+            began > sampler->raw ? ns_of_raw(rec, began - sampler->raw) : 0;
+        const uint64_t most_ns = cpu_ns > since_ns ? cpu_ns - since_ns : 0;
+        own_ns = own_ns < most_ns ? own_ns : most_ns;
+    }
+    sampler->own_cpu_ns += own_ns;
+}
+
+static void follow_rights(struct nytp_recorder *rec, uint64_t raw)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    if (raw - sampler->rights_raw < nytp_clock_raw_of_ns(&rec->clock, RIGHTS_NS))
+        return;
+    sampler->rights_raw = raw;
+    nytp_ticks_follow_credentials();
+}
+
 void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
@@ -321,8 +356,8 @@ void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
     if (rec->life.forked)
         nytp_now(aTHX_ rec);
     follow_thread(sampler);
-    const uint64_t cpu_before_ns = nytp_raw_clock_ns(sampler->ring.cpu_clock);
-    nytp_ticks_follow_credentials();
+    const uint64_t began = nytp_clock_raw(&rec->clock);
+    follow_rights(rec, began);
     if (rec->state == NYTP_RECORDING)
         take_all(aTHX_ rec);
     else
@@ -335,7 +370,7 @@ void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
     }
     if (rec->state == NYTP_OFF)
         nytp_sample_pause(aTHX_ rec);
-    sampler->own_cpu_ns += nytp_raw_clock_ns(sampler->ring.cpu_clock) - cpu_before_ns;
+    account_own_cpu(rec, began);
     nytp_unguard(rec);
     RESTORE_ERRNO;
 }

@@ -63,8 +63,10 @@ void nytp_stream_on_full(struct nytp_writer *writer)
     const bool is_due = total - rec->stream.synced_raw + next > share;
     nytp_stream_flush(rec, is_due ? NYTP_FLUSH_SYNC : NYTP_FLUSH_NONE);
     nytp_writer_set_block(writer, next);
-    if (nytp_info_queue_has_new(rec))
-        rec->wake_raw = 0; /* new subs' lines come soon after */
+    /* New subs' lines come soon after. Samples name few of the subs that are waiting: theirs
+     * come when the next flush is due. */
+    if (rec->kind != NYTP_SAMPLED && nytp_info_queue_has_new(rec))
+        rec->wake_raw = 0;
 }
 
 void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw)

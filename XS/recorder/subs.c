@@ -57,6 +57,7 @@ static struct nytp_rec_sub *sub_add(struct nytp_recorder *rec, const char *name,
     sub->name = (char *)sub->encoded + sub->encoded_len - len;
     sub->name_len = (uint32_t)len;
     sub->package_len = package_length(name, len);
+    sub->package_hash = nytp_hash_bytes(name, sub->package_len);
     sub->kind = kind;
     sub->may_block = true; /* the first call tells */
     sub->special = kind == NYTP_REC_SUB_XSUB ? nytp_special_of(&rec->options, sub->name)

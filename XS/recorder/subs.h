@@ -46,6 +46,7 @@ struct nytp_rec_sub {
     uint32_t name_len;
     char *name;                 /* UTF-8, inside `encoded` */
     uint32_t package_len;       /* of `name`, before the last "::" */
+    uint32_t package_hash;      /* of that part */
     struct nytp_rec_file *file; /* where it was compiled, or NULL */
     uint32_t first_line, last_line;
     uint32_t mark_id;                     /* in the tmon.out being written; 0: not there yet */

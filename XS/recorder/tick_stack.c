@@ -251,6 +251,22 @@ static uint32_t count_below(pTHX_ const struct nytp_tick_stack *stack,
                     copy->lowest - 1);
 }
 
+/* Whether a call that the tick copied is open yet: perl itself holds what it points to then.
+ * Calls come outermost first; `at` is where in the list of calls that are open to go on. */
+static bool is_still_open(const struct nytp_tick_stack *stack,
+                          const struct nytp_tick_copy *copy, const struct nytp_tick_call *call,
+                          uint32_t *at)
+{
+    while (*at < stack->n_now && stack->now[*at].si == copy->stack &&
+           stack->now[*at].index < call->index)
+        ++*at;
+    if (*at >= stack->n_now)
+        return false;
+    const struct nytp_stack_call *const now = &stack->now[*at];
+    return now->si == copy->stack && now->index == call->index && now->cv == call->code &&
+           now->site == call->site && call->depth > 0;
+}
+
 /* The calls that the tick copied, as far as they are some; those of files and string evals have
  * no `cv`. Which of them had the pad, or -1. */
 static int take_copy(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
@@ -258,14 +274,17 @@ static int take_copy(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *st
 {
     const struct nytp_tick_copy *const copy = &tick->copy;
     const void *const pad = tick->words[NYTP_TICK_PAD];
+    uint32_t at = moment->n_below;
     int hit = -1;
     for (int i = 0; i < copy->n_calls; i++) {
         const struct nytp_tick_call *const from = &copy->calls[i];
-        CV *const cv = live_cv(stack, from->code);
+        const bool is_open = is_still_open(stack, copy, from, &at);
+        CV *const cv = is_open ? (CV *)from->code : live_cv(stack, from->code);
         if (cv == NULL || CvISXSUB(cv))
             continue;
         const bool is_sub = from->depth > 0 && CvROOT(cv) != NULL;
-        const COP *const site = is_live_cop(aTHX_ rec, from->site) ? from->site : NULL;
+        const COP *const site =
+            is_sub && (is_open || is_live_cop(aTHX_ rec, from->site)) ? from->site : NULL;
         if (pad == pad_at(cv, from->depth > 0 ? from->depth : 1))
             hit = (int)moment->n_above;
         if (is_sub)
