@@ -46,21 +46,28 @@ static char *new_stack(void)
     return room;
 }
 
+/* The C library's sigprocmask() leaves out the signals that it keeps for itself. */
+static uint64_t set_signal_mask(uint64_t mask)
+{
+    uint64_t before = 0;
+    nytp_raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, (long)&before, sizeof mask,
+                     0, 0);
+    return before;
+}
+
 bool nytp_raw_thread_start(struct nytp_raw_thread *thread, int (*run)(void *), void *context)
 {
     const int flags = CLONE_VM | CLONE_THREAD | CLONE_SIGHAND | CLONE_FS | CLONE_FILES |
                       CLONE_SYSVSEM | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
-    sigset_t all, before;
     char *const stack = new_stack();
     if (stack == NULL)
         return false;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before);
+    const uint64_t before = set_signal_mask(UINT64_MAX);
     thread->id = -1;
     const int id =
         clone(run, stack + GUARD + STACK, flags, context, &thread->id, NULL, &thread->id);
     const int error = errno;
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    set_signal_mask(before);
     if (id < 0) {
         munmap(stack, GUARD + STACK);
         errno = error;

@@ -11,6 +11,8 @@
 #endif
 #include "ticks.h"
 
+#include "raw_alarm.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -41,6 +43,7 @@ static struct {
     _Atomic bool stops;
     _Atomic uint32_t wakes; /* counts what a waiting thread is to take notice of */
     struct nytp_raw_thread thread;
+    struct nytp_raw_alarm alarm;    /* of the thread */
     struct credentials credentials; /* of the thread */
 } ticks = {.lock = ATOMIC_FLAG_INIT};
 
@@ -183,34 +186,58 @@ NYTP_RAW_CODE static uint64_t next_distance_ns(uint64_t *random, uint64_t period
     return period_ns / 2 + *random % period_ns;
 }
 
+struct plan {
+    uint64_t next_ns, after_ns; /* the next tick and the one after it; 0: none */
+    uint64_t random;
+};
+
+NYTP_RAW_CODE static void plan_from(struct plan *plan, uint64_t from_ns, uint64_t period_ns)
+{
+    plan->next_ns = from_ns + next_distance_ns(&plan->random, period_ns);
+    plan->after_ns = plan->next_ns + next_distance_ns(&plan->random, period_ns);
+}
+
+/* After a tick, if it was due. Ticks that the thread is too late for are left out; those that
+ * are planned too far off come sooner. */
+NYTP_RAW_CODE static void plan_ticks(struct plan *plan, uint64_t period_ns, uint64_t now_ns,
+                                     bool is_due)
+{
+    const uint64_t most_ns = period_ns + period_ns / 2;
+    if (period_ns == 0) {
+        plan->next_ns = plan->after_ns = 0;
+    } else if (is_due && plan->after_ns > now_ns) {
+        plan->next_ns = plan->after_ns;
+        plan->after_ns += next_distance_ns(&plan->random, period_ns);
+    } else if (is_due || plan->next_ns == 0 || plan->next_ns > now_ns + most_ns ||
+               plan->after_ns > plan->next_ns + most_ns) {
+        plan_from(plan, now_ns, period_ns);
+    }
+}
+
 NYTP_RAW_CODE static int run(void *unused)
 {
-    uint64_t next_ns = 0, random = nytp_raw_clock_ns(CLOCK_MONOTONIC) | 1;
+    struct plan plan = {.random = nytp_raw_clock_ns(CLOCK_MONOTONIC) | 1};
     struct wait wait;
     wait.again_ns = UINT64_MAX;
     (void)unused;
     nytp_raw_name_thread("nytp-ticks");
+    nytp_raw_alarm_begin(&ticks.alarm);
     while (!ticks.stops) {
         const uint32_t seen = ticks.wakes;
         const uint64_t period_ns = (uint64_t)ticks.period_us * 1000;
         const uint64_t now_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
-        const bool is_due = period_ns > 0 && next_ns != 0 && now_ns >= next_ns;
+        const bool is_due = period_ns > 0 && plan.next_ns != 0 && now_ns >= plan.next_ns;
         if (is_due)
             tick_all();
-        if (period_ns == 0) {
-            next_ns = 0;
-        } else if (is_due || next_ns == 0 || next_ns > now_ns + period_ns + period_ns / 2) {
-            const uint64_t distance_ns = next_distance_ns(&random, period_ns);
-            const bool is_late = !is_due || next_ns + distance_ns <= now_ns;
-            /* late; or the first, or they come faster now */
-            next_ns = (is_late ? now_ns : next_ns) + distance_ns;
-        }
-        prepare_wait(&wait, now_ns, period_ns == 0 ? UINT64_MAX : next_ns);
+        plan_ticks(&plan, period_ns, now_ns, is_due);
+        prepare_wait(&wait, now_ns, period_ns == 0 ? UINT64_MAX : plan.next_ns);
         if (wait.watch != NULL)
             wait_for_descriptors(&wait, now_ns);
         else if (wait.until_ns > now_ns)
-            nytp_raw_wait(&ticks.wakes, seen, wait.until_ns);
+            nytp_raw_alarm_wait(&ticks.alarm, &ticks.wakes, seen, wait.until_ns,
+                                period_ns == 0 ? UINT64_MAX : plan.after_ns);
     }
+    nytp_raw_alarm_end(&ticks.alarm);
     return 0;
 }
 
@@ -253,6 +280,7 @@ static bool start(char *error, size_t size)
         return false;
     }
     ticks.stops = false;
+    ticks.alarm.is_waiting = false; /* in a child it is its parent's */
     ticks.credentials = credentials_now();
     if (nytp_raw_thread_start(&ticks.thread, run, NULL))
         return true;
@@ -263,7 +291,7 @@ static bool start(char *error, size_t size)
 static void stop(void)
 {
     ticks.stops = true;
-    nytp_raw_wake(&ticks.wakes);
+    nytp_raw_alarm_wake(&ticks.alarm, &ticks.thread, &ticks.wakes);
     nytp_raw_thread_join(&ticks.thread);
 }
 
@@ -276,7 +304,7 @@ bool nytp_ticks_run(char *error, size_t size)
 void nytp_ticks_set_period(uint32_t us)
 {
     ticks.period_us = us;
-    nytp_raw_wake(&ticks.wakes);
+    nytp_raw_alarm_wake(&ticks.alarm, &ticks.thread, &ticks.wakes);
 }
 
 uint32_t nytp_ticks_period(void)
@@ -320,7 +348,7 @@ bool nytp_ticks_watch(struct nytp_tick_watch *watch, char *error, size_t size)
     lock();
     ticks.watch = watch;
     unlock();
-    nytp_raw_wake(&ticks.wakes);
+    nytp_raw_alarm_wake(&ticks.alarm, &ticks.thread, &ticks.wakes);
     if (watch == NULL)
         stop_if_idle();
     else if (!nytp_ticks_run(error, size))
