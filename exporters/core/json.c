@@ -113,12 +113,13 @@ void nytp_json_fixed(struct nytp_out *out, int64_t value, unsigned decimals)
     uint64_t fraction = magnitude % scale;
     if (fraction == 0)
         return;
+    for (; fraction % 10 == 0; decimals--)
+        fraction /= 10;
+    char digits[20];
+    for (unsigned i = decimals; i-- > 0; fraction /= 10)
+        digits[i] = (char)('0' + fraction % 10);
     nytp_putc(out, '.');
-    while (fraction > 0) {
-        scale /= 10;
-        nytp_putc(out, (char)('0' + fraction / scale));
-        fraction %= scale;
-    }
+    nytp_put(out, digits, decimals);
 }
 
 void nytp_json_double(struct nytp_out *out, double value)

@@ -172,17 +172,17 @@ static uint32_t line_record(struct nytp_calltree *tree, uint32_t node, uint32_t 
     return index_lines(tree, node) ? record : 0;
 }
 
-/* Where a line has its place in the cache. */
-static uint32_t line_slot(uint32_t node, uint32_t file, uint32_t line)
+/* Where a line has its place in the cache: the lines of a node stand side by side, anywhere. */
+static inline uint32_t line_slot(uint32_t node, uint32_t file, uint32_t line)
 {
-    return (node * 61 + file * 17 + line) % NYTP_LINE_CACHE;
+    return (node * 0x9E3779B1u >> 12) + file * 17 + line;
 }
 
 /* The record of a line of a node, made if need be; 0 when memory is out. */
-static inline uint32_t cached_line_record(struct nytp_calltree *tree, uint32_t node,
-                                          uint32_t file, uint32_t line)
+static inline uint32_t cached_line_record(struct nytp_calltree *tree, uint32_t slot,
+                                          uint32_t node, uint32_t file, uint32_t line)
 {
-    uint32_t *const cached = &tree->line_cache[line_slot(node, file, line)];
+    uint32_t *const cached = &tree->line_cache[slot % NYTP_LINE_CACHE];
     const struct nytp_tree_line *const l = &tree->lines[*cached];
     if (l->line == line && l->node == node && l->file == file)
         return *cached;
@@ -192,7 +192,8 @@ static inline uint32_t cached_line_record(struct nytp_calltree *tree, uint32_t n
 bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t file,
                             uint32_t line, int64_t ticks, uint64_t statements, uint64_t left)
 {
-    const uint32_t record = cached_line_record(tree, node, file, line);
+    const uint32_t record =
+        cached_line_record(tree, line_slot(node, file, line), node, file, line);
     if (record == 0)
         return false;
     tree->lines[record].ticks += ticks;
@@ -212,25 +213,25 @@ static void drop_line(struct nytp_calltree *tree, uint32_t node, uint32_t record
     tree->free_lines = record;
 }
 
-/* Book the statements that stand before `*at`, back to `first` or to what is no statement,
- * which
- * `*at` becomes. */
-static bool book_lines(struct nytp_calltree *tree, struct nytp_booked_call call,
-                       const struct nytp_booking *bookings, uint32_t *at)
+/* Book the statements that stand before index `at`, back to the call's first booking or to what
+ * is no statement. Returns the index of the last that was booked; UINT32_MAX when memory is
+ * out. */
+static uint32_t book_lines(struct nytp_calltree *tree, struct nytp_booked_call call,
+                           const struct nytp_booking *bookings, uint32_t at)
 {
-    uint32_t i = *at;
-    while (i > call.first && bookings[i - 1].what < NYTP_BOOK_CALL) {
-        const struct nytp_booking *const e = &bookings[--i];
-        const uint32_t record = cached_line_record(tree, call.node, e->file, e->line);
+    const uint32_t node = call.node, of_node = line_slot(node, 0, 0);
+    for (; at > call.first && bookings[at - 1].what < NYTP_BOOK_CALL; at--) {
+        const struct nytp_booking e = bookings[at - 1];
+        const uint32_t record = cached_line_record(tree, of_node + line_slot(0, e.file, e.line),
+                                                   node, e.file, e.line);
         if (record == 0)
-            return false;
+            return UINT32_MAX;
         struct nytp_tree_line *const l = &tree->lines[record];
-        l->ticks += e->ticks;
-        l->statements += e->what & NYTP_BOOK_COUNTS;
-        l->left += e->what / NYTP_BOOK_LEFT;
+        l->ticks += e.ticks;
+        l->statements += e.what & NYTP_BOOK_COUNTS;
+        l->left += e.what / NYTP_BOOK_LEFT;
     }
-    *at = i;
-    return true;
+    return at;
 }
 
 /* Add the lines of `from` to those of `to` and free them. */
@@ -322,7 +323,8 @@ bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
     struct nytp_booked_call call = {.node = node};
     uint32_t n_outer = 0;
     for (uint32_t i = n; i > 0;) {
-        if (!book_lines(tree, call, bookings, &i))
+        i = book_lines(tree, call, bookings, i);
+        if (i == UINT32_MAX)
             return false;
         if (i > call.first && bookings[i - 1].what == NYTP_BOOK_RUNNING) {
             tree->owner = call.node;
