@@ -309,7 +309,7 @@ void nytp_profile_write_closing(pTHX_ struct nytp_recorder *rec)
         nytp_dprof_end(rec, nytp_axis_now(rec));
     nytp_sample_write_end(rec);
     if (rec->dprof == NULL && rec->kind == NYTP_EXACT)
-        nytp_costs_end(aTHX_ rec);
+        nytp_costs_end(rec);
     nytp_write_pid_end(rec->writer, (uint32_t)rec->life.pid, time_of_day());
 }
 

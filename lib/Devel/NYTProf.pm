@@ -317,10 +317,12 @@ Has been removed; the program runs unprofiled.
 
 =head1 WHAT RECORDING COSTS
 
-Each statement and call takes a little longer while it is recorded: some 10 ns a statement, 50 a call. What has
-many small ones would look dearer than it is. So each process measures what that cost is, at its start and
-its end (some 50 microseconds each), and writes it into the profile, and L<nytp-export> takes counts times
-costs off: shares then come near those of the program that nobody looks at. C<--as-recorded> shows the
+Each statement and call takes a little longer while it is recorded: some 7 ns a statement, 35 a call. What has
+many small ones would look dearer than it is. So each process measures what that cost is, among ops as perl
+programs have them, at its start and again and again while it runs (some 25 microseconds each, less than 0.3 % of
+the time), and writes it into the profile, and L<nytp-export> takes counts times costs off: shares then come near
+those of the program that nobody looks at. Code that is too large for the processor's caches pays up to twice as
+much, of which only that is taken off. C<--as-recorded> shows the
 times as they were measured. L<nytprofhtml> has the option, too, and says on its first page how much was taken off. L<nytprofcg>,
 L<nytprofcalls>, L<nytprofcsv>, this distribution's reading modules and any other reader of the format show what was
 recorded: their numbers are those that Devel::NYTProf's own commands give for the same file, and scripts compare them.

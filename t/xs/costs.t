@@ -33,7 +33,7 @@ my $COSTS = join ' ', @KINDS;
 # The clock is a system call here: then readings are counted, and a call has none to itself.
 my $system_clock = NYTPTest::slurp('/sys/devices/system/clocksource/clocksource0/current_clocksource') !~ /^tsc/;
 
-for my $opts ('', 'compress=0', 'blocks=1', 'calls=0:stmts=0', 'clock=0', 'clock=2') {
+for my $opts ('', 'compress=0', 'blocks=1', 'calls=0:stmts=0', 'stmts=0', 'use_db_sub=1', 'clock=0', 'clock=2') {
     my $run = run_prog(code => $CODE, opts => $opts);
     is $run->{out} . $run->{err}, "50\n", "$opts: the program is as ever";
     my @records = records_of("$run->{dir}/nytprof.out");

@@ -55,6 +55,15 @@ sub proto(&@) { my $c = shift; join ',', map { $c->($_) } @_ } print proto { $_[
 sub last_value { my @a = (1, 2, 3); @a } print scalar(last_value()), ' ', (last_value())[-1], "\n";
 sub tmp { my $s = "a" . shift; $s } my $r = \tmp(1); my $q = \tmp(2); print "$$r $$q\n";
 P
+    [ 'values on the stack and temporaries, while what recording costs is measured', <<'P' ],
+sub pair { my ($x, $y) = @_; return ($x . '', $y + 1) }
+my $sum = 0; my $signals = 0; local $SIG{ALRM} = sub { $signals |= 1 }; require Time::HiRes; Time::HiRes::ualarm(3000, 3000);
+for my $i (1 .. 8_000) {
+    my @list = (1, (map { my @p = pair($_, $i); @p } 1 .. 3), "t$i" . uc('x'), sort { my $order = $a <=> $b; $order } 3, 1, 2);
+    $sum = ($sum * 31 + length join ',', "@list", do { my $n = $i; "$n" }) % 1_000_003;
+}
+1 until $signals; Time::HiRes::ualarm(0); print "$sum $signals\n";
+P
     [ '$!, $@, $?, $^E and $1 across everything', <<'P' ],
 sub f { 1 } sub g { eval { 1 }; f() }
 $! = 2; f(); g(); print $! + 0, "\n";
