@@ -7,8 +7,6 @@
 #endif
 #include "capture.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -26,50 +24,8 @@ NYTP_RAW_CODE static long read_parts(const struct iovec *to, const struct iovec 
     return nytp_raw_syscall(SYS_process_vm_readv, pid, (long)to, n, (long)from, n, 0);
 }
 
-/* Whether sched_setparam() tells memory that is there from memory that is not: it copies what
- * it is given before it looks for the process, and there is none of that number. That is a
- * tenth of what process_vm_readv() takes. A sandbox may answer something else, so it is tried
- * first. */
-static long ask_for(UV address)
-{
-    return nytp_raw_syscall(SYS_sched_setparam, INT_MAX, (long)address, 0, 0, 0, 0);
-}
-
-static bool can_ask(void)
-{
-    static const int there;
-    static _Atomic int known; /* 1: it can, -1: it cannot */
-    if (known == 0)
-        known = ask_for(PTR2UV(&there)) == -ESRCH && ask_for(sizeof there) == -EFAULT ? 1 : -1;
-    return known > 0;
-}
-
-static bool is_there(UV address)
-{
-    return ask_for(address & ~(UV)(sizeof(int) - 1)) == -ESRCH;
-}
-
-/* Memory may have been freed, which sanitizers need not know: neither they nor a memcpy() of
- * theirs are asked. */
-NYTP_RAW_CODE static void copy_bytes(const volatile char *from, volatile char *to, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        to[i] = from[i];
-}
-
 bool nytp_peek_memory(const void *from, void *to, size_t len)
 {
-    enum {
-        SMALLEST_PAGE = 4096
-    };
-    const UV first = PTR2UV(from), last = first + len - 1;
-    if (can_ask() && len <= SMALLEST_PAGE) {
-        if (!is_there(first) ||
-            (first / SMALLEST_PAGE != last / SMALLEST_PAGE && !is_there(last)))
-            return false;
-        copy_bytes(from, to, len);
-        return true;
-    }
     const struct iovec there = {(void *)from, len}, here = {to, len};
     return read_parts(&here, &there, 1) == (long)len;
 }
