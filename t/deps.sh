@@ -59,6 +59,7 @@ node                                  nodejs
 npm                                   npm
 clang                                 clang
 afl-clang-fast                        afl++
+ccache                                ccache
 valgrind                              valgrind
 xz                                    xz-utils
 zsh                                   zsh

@@ -79,6 +79,9 @@ RECORDED = {
 
 MADE = hostile.STREAMS
 
+# Of what a test compiles: t/run's ccache has what was compiled with the usual flags.
+QUICK_FLAGS = [] if "CCACHE_DIR" in os.environ else ["CFLAGS=-O0"]
+
 # Recordings of real programs take their time; the rest is a tenth of a second each.
 REAL_PROGRAMS = ["big-perltidy", "perltidy", "perltidy-calls1", "perlcritic"]
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 
+import profiles
 import pytest
 
 from command import ROOT, asking_for, formats, good, run
@@ -27,7 +28,7 @@ const struct nytp_exporter nytp_exporter_hello = {
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """A copy of what the plain-C half consists of, built once without optimising."""
+    """A copy of what the plain-C half consists of, built once."""
     copy = tmp_path_factory.mktemp("tree")
     for name in ("formats", "exporters", "doc", "completions", "share", "bin"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("build", "build-*"))
@@ -38,7 +39,7 @@ def tree(tmp_path_factory):
 def make(tree, *arguments):
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX")}
-    done = subprocess.run(["make", "-j2", "-C", str(tree / "exporters"), "CFLAGS=-O0",
+    done = subprocess.run(["make", "-j2", "-C", str(tree / "exporters"), *profiles.QUICK_FLAGS,
                            *arguments], capture_output=True, text=True, check=False,
                           env=environment)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -78,7 +79,7 @@ def test_a_header_is_a_dependency(tree):
 def test_perl_is_not_on_the_include_path(tree):
     plug = tree / "exporters" / "hello.c"
     plug.write_text('#include "perl.h"\n' + PLUG)
-    done = subprocess.run(["make", "-C", str(tree / "exporters"), "CFLAGS=-O0", "lib"],
+    done = subprocess.run(["make", "-C", str(tree / "exporters"), *profiles.QUICK_FLAGS, "lib"],
                           capture_output=True, text=True, check=False)
     plug.unlink()
     make(tree)

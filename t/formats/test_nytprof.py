@@ -147,7 +147,7 @@ def zlib_command():
     """The same program without ISA-L; two builds are alike where that is not installed."""
     build = profiles.TESTS / ".cache" / "build-zlib"
     made = subprocess.run(["make", "-s", "-j2", "-C", str(ROOT / "exporters"), "ISAL=0",
-                           "CFLAGS=-O0", f"BUILD={build}"], capture_output=True, text=True)
+                           *profiles.QUICK_FLAGS, f"BUILD={build}"], capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
     return build / "nytp-export"
 

@@ -15,12 +15,17 @@ use File::Path         qw(make_path);
 use File::Temp         qw(tempdir);
 use Test::More;
 
-our @EXPORT = qw(root make_tree run_in text_of found_in need_commands profiles_from version_of);
+our @EXPORT = qw(root with_ccache make_tree run_in text_of found_in need_commands profiles_from version_of);
 
 my $ROOT = abs_path(dirname(__FILE__) . '/../..');
 my ($USER, $GROUP) = $> == 0 ? (getpwnam 'nobody')[2, 3] : ();
 
+my $CCACHE = "$ROOT/t/.cache/ccache";
+
 sub root { return $ROOT }
+
+# Whether this is a part of t/run, with a ccache that holds what was compiled with the usual flags.
+sub with_ccache { return ($ENV{CCACHE_DIR} // '') eq $CCACHE && -d $CCACHE }
 
 # A missing command skips the whole file, but not where everything has to be there.
 sub need_commands {
@@ -41,10 +46,13 @@ sub make_tree {
     chmod 0755, $dir;
     mkdir "$dir/home" or die "$dir/home: $!\n";
     my $files = maniread("$ROOT/MANIFEST");
-    for my $file (sort keys %$files) {
-        make_path(dirname("$dir/tree/$file"));
-        system('cp', '-p', "$ROOT/$file", "$dir/tree/$file") == 0 or die "cannot copy $file\n";
-    }
+    mkdir "$dir/tree" or die "$dir/tree: $!\n";
+    open my $tar, '|-', "tar cf - -C '$ROOT' --null -T - | tar xpf - -C '$dir/tree'" or die "tar: $!\n";
+    print {$tar} map {"$_\0"} sort keys %$files;
+    close $tar or die "tar: $?\n";
+    -e "$dir/tree/$_" or die "cannot copy $_\n" for keys %$files;
+    # A file that another process is just writing there is not missed.
+    system("cp -r '$CCACHE' '$dir/home/ccache' 2>/dev/null") if with_ccache();
     system('chown', '-R', "$USER:$GROUP", $dir) if defined $USER;
     return $dir;
 }
@@ -64,7 +72,7 @@ sub run_in {
         my ($top) = $dir =~ m{^(.*?/nytp-release-[^/]+)};
         %ENV = (
             %ENV,
-            HOME => "$top/home", LC_ALL => 'C.UTF-8',
+            HOME => "$top/home", LC_ALL => 'C.UTF-8', CCACHE_DIR => "$top/home/ccache",
             (map { $_ => 'http://127.0.0.1:1' } qw(http_proxy https_proxy HTTP_PROXY HTTPS_PROXY)),
             %env
         );
