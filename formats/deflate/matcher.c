@@ -32,6 +32,7 @@ enum {
     QUICK_ALIKE = 16,   /* the same for by_long, where a single candidate is looked at */
     PART = 32,          /* bytes that are compared at once */
     THOROUGH_CHAIN = 4, /* the same for the chains of levels 7 to 9 */
+    N_PARTS = 8,         /* of a match: where one ends a place is remembered by a quick search */
     UNSEARCHED = 512, /* a stream up to here touches no table: each page of one costs a fault */
     FARTHEST_OF_SHORTEST = 4096, /* a match of 3 bytes is worth its distance up to here */
 };
@@ -197,6 +198,15 @@ static inline struct match search_quick(struct nytp_matcher *matcher, uint32_t a
     return (struct match){len < max ? len : max, (uint32_t)distance};
 }
 
+/* Places inside a match, a fixed number however long it is: no branch to guess. */
+static inline void remember_some(struct nytp_matcher *matcher, uint32_t at, uint32_t len)
+{
+    for (uint32_t part = 1; part < N_PARTS; part++) {
+        const uint32_t inside = at + len * part / N_PARTS;
+        matcher->by_short[hash_short(matcher->window + inside)] = matcher->start + inside;
+    }
+}
+
 static size_t make_tokens_quickly(struct nytp_matcher *matcher, uint32_t end,
                                   nytp_token *tokens, size_t max)
 {
@@ -215,7 +225,7 @@ static size_t make_tokens_quickly(struct nytp_matcher *matcher, uint32_t end,
         n_literals = 0;
         tokens[n++] = nytp_token_match(match.len + earlier, match.distance);
         if (remembers)
-            exchange_short(matcher, at + match.len / 2);
+            remember_some(matcher, at, match.len);
         at += match.len;
     }
     matcher->at = at;

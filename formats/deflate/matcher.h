@@ -26,8 +26,8 @@ enum {
     NYTP_MATCHER_PADDING = 2 * NYTP_MATCHER_MOST_ALIKE,
 };
 
-/* How hard to search. With depth 1 only `step` says something: whether one place inside a match
- * is remembered. */
+/* How hard to search. With depth 1 only `step` says something: whether places inside a
+ * match are remembered. */
 struct nytp_matcher_effort {
     uint32_t depth;  /* candidates that are compared */
     uint32_t alike;  /* bytes that they have in common: 16 or MOST_ALIKE */
