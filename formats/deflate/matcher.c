@@ -32,7 +32,7 @@ enum {
     QUICK_ALIKE = 16,   /* the same for by_long, where a single candidate is looked at */
     PART = 32,          /* bytes that are compared at once */
     THOROUGH_CHAIN = 4, /* the same for the chains of levels 7 to 9 */
-    N_PARTS = 8,         /* of a match: where one ends a place is remembered by a quick search */
+    N_PARTS = 8, /* of a match: a quick search remembers the place where each part but the last ends */
     UNSEARCHED = 512, /* a stream up to here touches no table: each page of one costs a fault */
     FARTHEST_OF_SHORTEST = 4096, /* a match of 3 bytes is worth its distance up to here */
 };
