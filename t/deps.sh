@@ -60,6 +60,7 @@ npm                                   npm
 clang                                 clang
 afl-clang-fast                        afl++
 ccache                                ccache
+/usr/sbin/setcap                      libcap2-bin
 valgrind                              valgrind
 xz                                    xz-utils
 zsh                                   zsh

@@ -73,7 +73,7 @@ void nytp_set_option(pTHX_ const char *name, const char *value)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
     struct nytp_error error = {0};
-    if (nytp_run_is_set_id())
+    if (nytp_run_has_more_rights())
         return;
     if (rec != NULL && !nytp_options_set(&rec->options, name, value, &error))
         nytp_say(&rec->options, "%s", error.message);
@@ -262,9 +262,10 @@ static bool may_profile(struct nytp_recorder *rec)
         nytp_state_set(rec, NYTP_OFF); /* which was said */
         return false;
     }
-    if (nytp_run_is_set_id()) {
+    if (nytp_run_has_more_rights()) {
         nytp_say(&rec->options,
-                 "a set-user-ID program would write where its caller says; it runs unprofiled");
+                 "a program with more rights than its caller (set-user-ID, capabilities) would "
+                 "write where its caller says; it runs unprofiled");
         nytp_state_set(rec, NYTP_OFF);
         return false;
     }

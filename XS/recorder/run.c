@@ -113,12 +113,12 @@ struct timespec nytp_run_began(void)
                              .tv_nsec = (long)(began_ns % ns_per_s)};
 }
 
-/* Linux tells how it was when the program began, whatever that has made of its ids since. */
-bool nytp_run_is_set_id(void)
+/* Linux tells how it was when the program began, whatever that has made of its ids since. With
+ * capabilities of the file all ids are the same, and only AT_SECURE tells. */
+bool nytp_run_has_more_rights(void)
 {
 #ifdef __linux__
-    return getauxval(AT_SECURE) != 0 && getauxval(AT_UID) != 0 &&
-           (getauxval(AT_UID) != getauxval(AT_EUID) || getauxval(AT_GID) != getauxval(AT_EGID));
+    return getauxval(AT_SECURE) != 0 && getauxval(AT_UID) != 0;
 #else
     return getuid() != 0 && (getuid() != geteuid() || getgid() != getegid());
 #endif

@@ -20,8 +20,9 @@ bool nytp_run_is_ancestor(long pid);
  */
 struct timespec nytp_run_began(void);
 
-/* Whether the program was started by a user who has fewer rights than it has: it is set-user-ID
- * or set-group-ID. That user made its environment and chose its folder. */
-bool nytp_run_is_set_id(void);
+/* Whether the program has rights that the user who started it has not: it is set-user-ID or
+ * set-group-ID, or its file has capabilities. That user made its environment and chose its
+ * folder. Ambient capabilities are that user's own. Root has every right. */
+bool nytp_run_has_more_rights(void);
 
 #endif

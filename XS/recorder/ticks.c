@@ -276,7 +276,7 @@ static bool is_setuid(void)
 static bool start(char *error, size_t size)
 {
     if (is_setuid()) {
-        snprintf(error, size, "the program is set-user-ID or has capabilities");
+        snprintf(error, size, "the program is set-user-ID or its file has capabilities");
         return false;
     }
     ticks.stops = false;

@@ -177,8 +177,9 @@ For always, where a service is started, with a name that tells its processes apa
 The processor time that each process had is in the headline; what is left of the time it waited, or
 other programs ran. Each thread of the program has a file of its own. Of calls that are open deeper
 than 1,000, the middle is left out. The thread that looks has the user and groups of the process, and
-follows when these change; in a set-user-ID program there is none, and no profile. unshare() of user
-namespaces and setns() refuse in a process with a second thread.
+follows when these change; in a program with more rights than its caller (set-user-ID, capabilities)
+there is none, and no profile. unshare() of user namespaces and setns() refuse in a process with a
+second thread.
 
 =item sample_clock=wall, sample_clock=cpu
 
@@ -258,8 +259,10 @@ A program that calls C<exec> keeps its profile in the same way.
 When the file is another program's profile that is being written, or no profile at all, the process
 id is appended, and this is said; in a folder that everybody may write to, as F</tmp>, also for
 another user's file and for a symbolic link. A FIFO or device is opened as it is.
-A set-user-ID or set-group-ID program runs unprofiled, with one line that says so, unless root started it:
-another user would choose which file it writes.
+A set-user-ID or set-group-ID program, or one whose file has capabilities (C<setcap>), runs unprofiled,
+with one line that says so, unless root started it: another user would choose which file it writes.
+Capabilities that are handed down (systemd's C<AmbientCapabilities=>, C<setpriv --ambient-caps>) do not
+keep a program from being profiled.
 
 A one-line program (C<-e>) that is given no name and loads the module with C<-M> does not replace a
 profile of more than 64 kB: C<perl -MDevel::NYTProf -e 1> only looks whether it is installed.

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-# Programs that perl or the system trusts less than others: with -T, set-user-ID, with two users.
+# Programs that perl or the system trusts less than others, or more: with -T, set-user-ID, with two
+# users, with capabilities.
 
 use strict;
 use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/../lib";
+use File::Copy qw(copy);
 use File::Temp qw(tempdir);
 use Test::More;
 
@@ -33,19 +35,27 @@ sub folder_with_link {
 # Root of a container may be the only user that there is; others may be nobody already.
 sub may_become_nobody { return $> == 0 && system($^X, '-e', '$< = $ARGV[0]; exit($< != $ARGV[0])', NOBODY) == 0 }
 
-# Runs $CODE with `user` as the real ($<) or the effective ($>) user, and root as the other one.
-sub run_as {
-    my ($user, %o) = @_;
+# What makes nobody the real ($<) user, the effective ($>) one or both, and then runs a command.
+sub become { my ($users) = @_; return $^X, '-e', "$users = " . NOBODY . '; exec { $ARGV[0] } @ARGV or die' }
+
+# Runs $CODE, started by a command; with another perl, if told.
+sub run_by {
+    my ($command, %o) = @_;
     open my $fh, '>', "$o{dir}/prog.pl" or die;
     print {$fh} $CODE;
     close $fh;
-    my $become = "$user = " . NOBODY . "; exec { \$ARGV[0] } \@ARGV or die";
     my $run = NYTPTest::run_command(
-        [$^X, '-e', $become, $^X, @OURS, '-MDevel::NYTProf', 'prog.pl'], dir => $o{dir},
+        [@$command, $o{perl} || $^X, @OURS, '-MDevel::NYTProf', 'prog.pl'], dir => $o{dir},
         env => { PATH => $ENV{PATH}, NYTPROF => $o{opts} },
     );
     $run->{dir} = $o{dir};
     return $run;
+}
+
+sub is_unprofiled {
+    my ($run, $kind) = @_;
+    like $run->{err}, qr/\ADevel::NYTProf: a program with more rights than its caller [^\n]*; it runs unprofiled\n\z/, "'$kind': which is said once";
+    is join(' ', map { s{.*/}{}r } sort glob "$run->{dir}/*"), 'nytprof.out prog.pl', "'$kind': nothing was written";
 }
 
 scenario 'with -T' => sub {
@@ -67,10 +77,33 @@ scenario 'a set-user-ID program is not told by its caller where to write' => sub
     plan skip_all => 'a set-user-ID program gets no AddressSanitizer' if sanitized();
     for my $kind (@KINDS) {
         my $dir = folder_with_link();
-        my $run = run_as('$<', dir => $dir, opts => "$kind:file=other.out:log=log");
+        my $run = run_by([become('$<')], dir => $dir, opts => "$kind:file=other.out:log=log");
         is "$run->{status}$run->{out}", '01', "'$kind': it runs, and knows of no socket";
-        like $run->{err}, qr/\ADevel::NYTProf: a set-user-ID program would [^\n]*; it runs unprofiled\n\z/, "'$kind': which is said once";
-        is join(' ', map { s{.*/}{}r } sort glob "$dir/*"), 'nytprof.out prog.pl', "'$kind': nothing was written";
+        is_unprofiled($run, $kind);
+    }
+};
+
+scenario 'nor is a perl with capabilities, but for root and where they were handed down' => sub {
+    plan skip_all => 'needs root' if !may_become_nobody();
+    plan skip_all => 'such a program gets no AddressSanitizer' if sanitized();
+    my $bin = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $perl = "$bin/perl";
+    copy($^X, $perl) or die "$perl: $!";
+    chmod 0755, $bin, $perl;
+    local $ENV{PATH} = "$ENV{PATH}:/usr/sbin:/sbin";
+    plan skip_all => 'no setcap, or a file system without capabilities' if system("setcap cap_net_bind_service+ep $perl >/dev/null 2>&1") != 0;
+    my $setpriv = 'setpriv --reuid ' . NOBODY . ' --clear-groups --inh-caps +net_bind_service --ambient-caps +net_bind_service';
+    my @profiled = (['root', [], $perl], ['with capabilities handed down', [split / /, $setpriv], $^X]);
+    for my $opts (map {"$_:file=other.out"} @KINDS) {
+        my $run = run_by([become('$< = $>')], dir => folder_with_link(), opts => $opts, perl => $perl);
+        is "$run->{status}$run->{out}", '00', "'$opts': it runs, and knows of no socket";
+        is_unprofiled($run, $opts);
+        for my $case (@profiled) {
+            my ($who, $command, $with) = @$case;
+            $run = run_by($command, dir => folder_with_link(), opts => $opts, perl => $with);
+            is "$run->{status}$run->{err}", '0', "'$opts', $who: runs, and nothing is said";
+            is join('; ', check_sums(profile_in($run, 'other.out'))), '', "'$opts', $who: is profiled, whole";
+        }
     }
 };
 
@@ -78,13 +111,13 @@ scenario 'started by root as somebody else: a profile of that user\'s' => sub {
     plan skip_all => 'needs root' if !may_become_nobody();
     plan skip_all => 'such a program gets no AddressSanitizer' if sanitized();
     my $dir = folder_with_link();
-    my $run = run_as('$>', dir => $dir, opts => '');
+    my $run = run_by([become('$>')], dir => $dir, opts => '');
     is "$run->{status}$run->{out}", '00', 'it runs';
     my ($name) = map { s{.*/}{}r } glob "$dir/nytprof.out.*";
     is ((stat "$dir/$name")[4], NOBODY, 'the file is the effective user\'s');
     is join('; ', check_sums(profile_in($run, $name))), '', 'and whole';
     for my $kind (grep { $_ ne '' } @KINDS) {
-        $run = run_as('$>', dir => folder_with_link(), opts => $kind);
+        $run = run_by([become('$>')], dir => folder_with_link(), opts => $kind);
         is "$run->{status}$run->{out}", '00', "'$kind': it runs";
         my $refused = $kind =~ /sample/ ? 'sampling is not possible: .*; the program runs unprofiled' : "control=$run->{dir}/ctl: .*; the program runs without it";
         like $run->{err}, qr/^Devel::NYTProf: $refused$/m, "'$kind': is refused";
