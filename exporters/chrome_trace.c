@@ -26,11 +26,13 @@ struct trace {
     const struct nytp_profile *profile;
     struct nytp_out *out;
     struct nytp_frames frames;
-    struct nytp_out *heads;  /* in memory: see make_heads() */
+    struct nytp_out *heads; /* in memory: see make_heads() */
+    const uint8_t *head_text;
     size_t *head_ends;       /* per frame */
     struct nytp_scale scale; /* to nanoseconds */
     uint32_t process;
     int64_t offset_ns; /* of the process's start, from that of the first */
+    char ids[60];      /* of the process, as JSON */
 };
 
 static const char *category(enum nytp_sub_kind kind)
@@ -46,12 +48,13 @@ static const char *category(enum nytp_sub_kind kind)
 }
 
 /* Two processes of one pid (recordings of several machines) differ by their thread. */
-static void put_ids(const struct trace *t)
+static void begin_process(struct trace *t, uint32_t process)
 {
-    nytp_puts(t->out, ",\"pid\":");
-    nytp_put_u64(t->out, t->profile->processes[t->process].pid);
-    nytp_puts(t->out, ",\"tid\":");
-    nytp_put_u64(t->out, t->process + 1);
+    t->process = process;
+    t->offset_ns = nytp_process_offset_ns(t->profile, process);
+    snprintf(t->ids, sizeof t->ids, ",\"pid\":%lu,\"tid\":%llu",
+             (unsigned long)t->profile->processes[process].pid,
+             (unsigned long long)process + 1);
 }
 
 /* What all calls of a frame begin with, kept ready: names are escaped once, not per call. */
@@ -70,15 +73,15 @@ static bool make_heads(struct trace *t, const bool *is_waiting)
                     is_waiting[sub] ? ",waiting" : "");
         nytp_out_bytes(t->heads, &t->head_ends[i]);
     }
+    size_t len;
+    t->head_text = nytp_out_bytes(t->heads, &len);
     return t->heads->error.status == NYTP_OK;
 }
 
 static void put_head(const struct trace *t, uint32_t frame)
 {
-    size_t len;
-    const uint8_t *heads = nytp_out_bytes(t->heads, &len);
     const size_t start = frame == 0 ? 0 : t->head_ends[frame - 1];
-    nytp_put(t->out, heads + start, t->head_ends[frame] - start);
+    nytp_put(t->out, t->head_text + start, t->head_ends[frame] - start);
 }
 
 /* The next larger or smaller double; `value` is positive. */
@@ -95,21 +98,20 @@ static double neighbour(double value, int step)
  * the end exactly, a call would seem to outlast its caller by 1e-12 s, which speedscope takes
  * for a broken nesting: then the length gets the digits that make it so, 17 at most. Where no
  * length does, the call ends just before, and so does all that ends with it: `limit_us` is the
- * sum that its caller has. Returns the call's. */
-static double put_times(const struct trace *t, int64_t start_ns, int64_t end_ns,
-                        double limit_us)
+ * sum that its caller has. Writes both at *at, which it moves on, and returns the call's sum.
+ */
+static double append_times(char **at, int64_t start_ns, int64_t end_ns, double limit_us)
 {
     const double start_us = (double)start_ns / 1000, end_us = (double)end_ns / 1000;
     const double length_us = (double)(end_ns - start_ns) / 1000;
     const double most_us = end_us < limit_us ? end_us : limit_us;
     if (start_us > most_us) { /* a call of no length at its caller's end */
-        nytp_printf(t->out, "%.17g,\"dur\":0", most_us);
+        *at = nytp_append(nytp_json_append_17_digits(*at, most_us), ",\"dur\":0");
         return most_us;
     }
-    nytp_json_fixed(t->out, start_ns, 3);
-    nytp_puts(t->out, ",\"dur\":");
+    *at = nytp_append(nytp_json_append_fixed(*at, start_ns, 3), ",\"dur\":");
     if (start_us + length_us == most_us) {
-        nytp_json_fixed(t->out, end_ns - start_ns, 3);
+        *at = nytp_json_append_fixed(*at, end_ns - start_ns, 3);
         return most_us;
     }
     double fitting_us = most_us - start_us;
@@ -117,7 +119,7 @@ static double put_times(const struct trace *t, int64_t start_ns, int64_t end_ns,
         fitting_us = neighbour(fitting_us, 1);
     while (fitting_us > 0 && start_us + fitting_us > most_us)
         fitting_us = neighbour(fitting_us, -1);
-    nytp_printf(t->out, "%.17g", fitting_us);
+    *at = nytp_json_append_17_digits(*at, fitting_us);
     return start_us + fitting_us;
 }
 
@@ -128,9 +130,10 @@ static double put_call(const struct trace *t, uint32_t node, int64_t start_ticks
         nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, start_ticks));
     const int64_t end_ns = nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, end_ticks));
     put_head(t, nytp_frames_of_node(&t->frames, &t->profile->nodes[node]));
-    const double sum_us = put_times(t, start_ns, end_ns, limit_us);
-    put_ids(t);
-    nytp_putc(t->out, '}');
+    char text[2 * NYTP_MAX_FIXED + sizeof t->ids + 20], *at = text;
+    const double sum_us = append_times(&at, start_ns, end_ns, limit_us);
+    at = nytp_append(nytp_append(at, t->ids), "}");
+    nytp_put(t->out, text, (size_t)(at - text));
     return sum_us;
 }
 
@@ -141,7 +144,7 @@ static void put_name(const struct trace *t, const char *remark)
     nytp_puts(t->out, t->process == 0 ? "\n" : ",\n");
     nytp_printf(t->out, "{\"ph\":\"M\",\"name\":\"%s\"",
                 is_thread ? "thread_name" : "process_name");
-    put_ids(t);
+    nytp_puts(t->out, t->ids);
     nytp_puts(t->out, ",\"args\":{\"name\":");
     char both[200];
     snprintf(both, sizeof both, "%s%s", remark,
@@ -224,9 +227,9 @@ static bool put_layout(const struct trace *t)
 
 static bool write_processes(struct trace *t, bool aggregate)
 {
-    for (t->process = 0; t->process < t->profile->n_processes; t->process++) {
-        t->offset_ns = nytp_process_offset_ns(t->profile, t->process);
-        const bool timeline = !aggregate && nytp_process_has_timeline(t->profile, t->process);
+    for (uint32_t i = 0; i < t->profile->n_processes; i++) {
+        begin_process(t, i);
+        const bool timeline = !aggregate && nytp_process_has_timeline(t->profile, i);
         if (!(timeline ? put_timeline(t) : put_layout(t)))
             return false;
     }

@@ -228,15 +228,16 @@ static uint32_t put_samples_column(struct thread *t, const char *key, enum sampl
     struct sample sample;
     uint32_t n = 0;
     while (!t->no_memory && next_sample(t, &sample)) {
-        if (n++ > 0)
-            nytp_putc(t->out, ',');
+        char text[NYTP_MAX_FIXED + 1] = ",", *at = text + (n++ > 0);
         if (what == SAMPLE_STACK)
-            nytp_put_u64(t->out, sample.stack);
+            at = nytp_append_u64(at, sample.stack);
         else
-            nytp_json_fixed(t->out,
-                            what == SAMPLE_TIME ? nytp_ticks_sum(t->offset_ns, sample.start_ns)
-                                                : sample.length_ns,
-                            6);
+            at = nytp_json_append_fixed(at,
+                                        what == SAMPLE_TIME
+                                            ? nytp_ticks_sum(t->offset_ns, sample.start_ns)
+                                            : sample.length_ns,
+                                        6);
+        nytp_put(t->out, text, (size_t)(at - text));
     }
     end_samples(t);
     nytp_puts(t->out, "],\n");

@@ -83,14 +83,15 @@ static void begin_profile(const struct speedscope *s, bool first, const char *ty
 
 static void put_event(const struct speedscope *s, const struct nytp_timeline *t, int64_t at)
 {
-    struct nytp_out *out = s->out;
+    char text[2 * NYTP_MAX_FIXED + 50], *end = text;
     const bool first = t->opens && t->n_open == 1;
-    nytp_puts(out, first ? "\n{\"type\":" : ",\n{\"type\":");
-    nytp_puts(out, t->opens ? "\"O\",\"frame\":" : "\"C\",\"frame\":");
-    nytp_put_u64(out, nytp_frames_of_node(&s->frames, &s->profile->nodes[t->node]));
-    nytp_puts(out, ",\"at\":");
-    nytp_put_i64(out, at);
-    nytp_putc(out, '}');
+    end = nytp_append(end, first ? "\n{\"type\":\"" : ",\n{\"type\":\"");
+    *end++ = t->opens ? 'O' : 'C';
+    end = nytp_append(end, "\",\"frame\":");
+    end = nytp_append_u64(end, nytp_frames_of_node(&s->frames, &s->profile->nodes[t->node]));
+    end = nytp_append(end, ",\"at\":");
+    end = nytp_append(nytp_json_append_fixed(end, at, 0), "}");
+    nytp_put(s->out, text, (size_t)(end - text));
 }
 
 /* Rounding to the unit keeps order: what nests in ticks still nests in the file. */

@@ -153,6 +153,45 @@ static bool fail_stopped(struct reader *r, uint64_t offset)
                          nytp_source_inflating(r->decoder.source), "stopped");
 }
 
+/* Four bytes as a number, the first the lowest; compilers make one load of it. */
+static inline uint32_t four_bytes(const uint8_t *at)
+{
+    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+/* Decodes a TIME_LINE of any numbers, all of which is there. Returns what stands behind it,
+ * NULL if it is something else. A function of its own, since it is rare: otherwise the loop
+ * that calls it would prepare for it each time. */
+__attribute__((noinline)) static const uint8_t *decode_any_statement(const uint8_t *at,
+                                                                     struct nytp_statement *s)
+{
+    uint32_t ticks;
+    if (*at != '+')
+        return NULL;
+    at = nytp_u32_unchecked(at + 1, &ticks);
+    at = nytp_u32_unchecked(at, &s->fid);
+    s->ticks = (int32_t)ticks;
+    return nytp_u32_unchecked(at, &s->line);
+}
+
+/* The same, quickly where ticks and fid take a byte each and the line two or three, as in
+ * nearly all: the bits of the first four bytes tell at once. */
+static inline const uint8_t *decode_statement(const uint8_t *at, uint32_t first_four,
+                                              struct nytp_statement *s)
+{
+    const bool two = (first_four & 0xc08080ffu) == (0x80000000u | '+');
+    if (!two && (first_four & 0xe08080ffu) != (0xc0000000u | '+'))
+        return decode_any_statement(at, s);
+    s->ticks = at[1];
+    s->fid = at[2];
+    if (two) {
+        s->line = (at[3] & 0x3fu) << 8 | at[4];
+        return at + 5;
+    }
+    s->line = (at[3] & 0x1fu) << 16 | (uint32_t)at[4] << 8 | at[5];
+    return at + 6;
+}
+
 /* Statements that follow one another, handed over together. `bias` turns places in the window
  * into offsets. Returns what stands behind them, NULL with the error set when the sink stops.
  */
@@ -166,25 +205,18 @@ static const uint8_t *read_statements(struct reader *r, const uint8_t *at, uint6
     while (at <= last && n < MAX_RUN) {
         struct nytp_statement *const s = &run[n];
         const uint8_t *tag = at;
-        uint32_t ticks;
+        uint32_t first_four = four_bytes(tag);
         /* Branches, not sums: processors foresee which tags follow one another. */
         s->discounted = false;
-        if (*tag != '+') {
-            if (*tag != '-' || *++tag != '+')
-                break;
+        if ((first_four & 0xff) == '-') {
+            first_four = four_bytes(++tag);
             s->discounted = true;
         }
+        const uint8_t *const behind = decode_statement(tag, first_four, s);
+        if (behind == NULL)
+            break;
         latest = tag;
-        if (((tag[1] | tag[2]) & 0x80) == 0) { /* small, as nearly all are */
-            ticks = tag[1];
-            s->fid = tag[2];
-            at = tag + 3;
-        } else {
-            at = nytp_u32_unchecked(tag + 1, &ticks);
-            at = nytp_u32_unchecked(at, &s->fid);
-        }
-        at = nytp_u32_unchecked(at, &s->line);
-        s->ticks = (int32_t)ticks;
+        at = behind;
         n++;
     }
     const uint64_t offset = bias + (uintptr_t)latest;

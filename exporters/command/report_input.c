@@ -45,10 +45,11 @@ static bool tee_event(struct nytp_sink *sink, const struct nytp_event *event)
 static bool give_first(const struct nytp_tee *tee, const struct nytp_statement *run, size_t n,
                        uint64_t offset)
 {
-    for (size_t at = 0, end; at < n; at = end + 1) {
-        for (end = at; end < n && run[end].fid != 0;)
-            end++;
-        if (end > at && !tee->first->statements(tee->first, run + at, end - at, offset))
+    const struct nytp_statement *const behind = run + n;
+    for (const struct nytp_statement *at = run, *end; at < behind; at = end + 1) {
+        for (end = at; end < behind && end->fid != 0; end++)
+            ;
+        if (end > at && !tee->first->statements(tee->first, at, (size_t)(end - at), offset))
             return false;
     }
     return true;

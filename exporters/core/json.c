@@ -101,25 +101,65 @@ void nytp_json_key(struct nytp_out *out, const char *key)
     nytp_put(out, "\":", 2);
 }
 
+char *nytp_json_append_fixed(char *at, int64_t value, unsigned decimals)
+{
+    char digits[NYTP_MAX_DIGITS];
+    char *end = digits + sizeof digits;
+    const char *const point = end - decimals;
+    if (value < 0)
+        *at++ = '-';
+    char *digit = nytp_digits_before(end, value < 0 ? -(uint64_t)value : (uint64_t)value);
+    while (digit >= point)
+        *--digit = '0';
+    while (end > point && end[-1] == '0')
+        end--;
+    while (digit < point)
+        *at++ = *digit++;
+    if (digit < end)
+        *at++ = '.';
+    while (digit < end)
+        *at++ = *digit++;
+    return at;
+}
+
 void nytp_json_fixed(struct nytp_out *out, int64_t value, unsigned decimals)
 {
-    uint64_t scale = 1;
+    char text[NYTP_MAX_FIXED];
+    nytp_put(out, text, (size_t)(nytp_json_append_fixed(text, value, decimals) - text));
+}
+
+/* How many decimals a number of 17 digits has, from 0.001 to less than 2^53. Powers of ten
+ * below 1 are a little more than that as doubles, so that these compare as the powers
+ * themselves. */
+static unsigned decimals_of_17_digits(double value)
+{
+    static const double powers[] = {1e-2, 1e-1, 1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,
+                                    1e7,  1e8,  1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    unsigned decimals = 19;
+    for (size_t i = 0; i < sizeof powers / sizeof *powers && value >= powers[i]; i++)
+        decimals--;
+    return decimals;
+}
+
+/* In the range for which numbers are written here, all is whole numbers: the value is
+ * mantissa / 2^shift, and the mantissa times 10^19 less than 2^117. */
+char *nytp_json_append_17_digits(char *at, double value)
+{
+    if (!(value >= 0.001 && value < 9007199254740992.0 /* 2^53 */))
+        return at + snprintf(at, NYTP_MAX_FIXED, "%.17g", value);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint64_t mantissa = (bits & 0xfffffffffffff) | 0x10000000000000;
+    const unsigned shift = 1075 - (unsigned)(bits >> 52); /* IEEE 754's bias and 52 */
+    const unsigned decimals = decimals_of_17_digits(value);
+    unsigned __int128 scaled = mantissa;
     for (unsigned i = 0; i < decimals; i++)
-        scale *= 10;
-    const uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
-    if (value < 0)
-        nytp_putc(out, '-');
-    nytp_put_u64(out, magnitude / scale);
-    uint64_t fraction = magnitude % scale;
-    if (fraction == 0)
-        return;
-    for (; fraction % 10 == 0; decimals--)
-        fraction /= 10;
-    char digits[20];
-    for (unsigned i = decimals; i-- > 0; fraction /= 10)
-        digits[i] = (char)('0' + fraction % 10);
-    nytp_putc(out, '.');
-    nytp_put(out, digits, decimals);
+        scaled *= 10;
+    uint64_t digits = (uint64_t)(scaled >> shift);
+    const unsigned __int128 twice_rest = (scaled - ((unsigned __int128)digits << shift)) * 2;
+    const unsigned __int128 whole = (unsigned __int128)1 << shift;
+    digits += twice_rest > whole || (twice_rest == whole && (digits & 1) == 1);
+    return nytp_json_append_fixed(at, (int64_t)digits, decimals);
 }
 
 void nytp_json_double(struct nytp_out *out, double value)

@@ -19,9 +19,16 @@ void nytp_json_text(struct nytp_out *out, const char *text);
 /* "key": with quotes and colon; the key is written as it is. */
 void nytp_json_key(struct nytp_out *out, const char *key);
 
-/* `value` in units of 10^-decimals (0 to 18) as a decimal fraction without trailing zeros:
- * (1234500, 6) is 1.2345. Exact, independent of locale. */
+/* `value` in units of 10^-decimals (0 to 19) as a decimal fraction without trailing zeros:
+ * (1234500, 6) is 1.2345. Exact, independent of locale. The second one writes it at `at`, where
+ * there is room for NYTP_MAX_FIXED bytes, and returns its end, as nytp_append() does. */
+#define NYTP_MAX_FIXED 32
 void nytp_json_fixed(struct nytp_out *out, int64_t value, unsigned decimals);
+char *nytp_json_append_fixed(char *at, int64_t value, unsigned decimals);
+
+/* A finite double by 17 digits, the same as printf's %.17g: it reads back as the same double.
+ * Written at `at` in the same way. */
+char *nytp_json_append_17_digits(char *at, double value);
 
 /* The shortest decimal that reads back as the same double; null for infinity and NaN. */
 void nytp_json_double(struct nytp_out *out, double value);

@@ -184,17 +184,31 @@ void nytp_putc(struct nytp_out *out, char c)
     out->n_bytes++;
 }
 
+char *nytp_digits_before(char *end, uint64_t value)
+{
+    for (; value >= 100; value /= 100)
+        memcpy(end -= 2, &two_digits[value % 100 * 2], 2);
+    if (value >= 10)
+        memcpy(end -= 2, &two_digits[value * 2], 2);
+    else
+        *--end = (char)('0' + value);
+    return end;
+}
+
+char *nytp_append_u64(char *at, uint64_t value)
+{
+    char digits[NYTP_MAX_DIGITS];
+    const char *digit = nytp_digits_before(digits + sizeof digits, value);
+    while (digit < digits + sizeof digits)
+        *at++ = *digit++;
+    return at;
+}
+
 void nytp_put_u64(struct nytp_out *out, uint64_t value)
 {
-    char digits[20];
-    char *at = digits + sizeof digits;
-    for (; value >= 100; value /= 100)
-        memcpy(at -= 2, &two_digits[value % 100 * 2], 2);
-    if (value >= 10)
-        memcpy(at -= 2, &two_digits[value * 2], 2);
-    else
-        *--at = (char)('0' + value);
-    nytp_put(out, at, (size_t)(digits + sizeof digits - at));
+    char digits[NYTP_MAX_DIGITS];
+    const char *const first = nytp_digits_before(digits + sizeof digits, value);
+    nytp_put(out, first, (size_t)(digits + sizeof digits - first));
 }
 
 void nytp_put_i64(struct nytp_out *out, int64_t value)

@@ -48,6 +48,22 @@ void nytp_put_hex(struct nytp_out *out, uint64_t value); /* lower case, without 
 void nytp_printf(struct nytp_out *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same at `at`, for what is put together before it is put: one put costs more than a few
+ * of these. There must be room, for a number NYTP_MAX_DIGITS bytes. They return where the next
+ * byte goes, and end the text with no NUL. */
+#define NYTP_MAX_DIGITS 20
+static inline char *nytp_append(char *at, const char *text)
+{
+    const size_t len = strlen(text);
+    memcpy(at, text, len);
+    return at + len;
+}
+char *nytp_append_u64(char *at, uint64_t value);
+
+/* Write the digits of a number so that the last one stands right before `end`. Returns the
+ * first. */
+char *nytp_digits_before(char *end, uint64_t value);
+
 /* Flush, finish compression, rename into place, free. False with *error set when anything
  * failed since open; the final path is then untouched and the temporary file is gone. */
 bool nytp_out_close(struct nytp_out *out, struct nytp_error *error);

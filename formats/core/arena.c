@@ -72,10 +72,8 @@ void *nytp_arena_alloc(struct nytp_arena *arena, size_t size)
     return at;
 }
 
-bool nytp_grow(void *array_ptr, uint32_t *capacity, uint32_t n, size_t element_size)
+bool nytp_grow_now(void *array_ptr, uint32_t *capacity, size_t element_size)
 {
-    if (n < *capacity)
-        return true;
     const uint64_t wanted = *capacity == 0 ? 16 : (uint64_t)*capacity * 2;
     if (wanted > UINT32_MAX || wanted > SIZE_MAX / element_size)
         return false;

@@ -33,6 +33,16 @@ void *nytp_arena_alloc(struct nytp_arena *arena, size_t size);
  *     if (!nytp_grow(&list, &capacity, n, sizeof *list))
  *         return no_memory();
  *     list[n++] = element; */
-bool nytp_grow(void *array_ptr, uint32_t *capacity, uint32_t n, size_t element_size);
+static inline bool nytp_grow(void *array_ptr, uint32_t *capacity, uint32_t n,
+                             size_t element_size);
+
+/* The same, when the capacity is used up. */
+bool nytp_grow_now(void *array_ptr, uint32_t *capacity, size_t element_size);
+
+static inline bool nytp_grow(void *array_ptr, uint32_t *capacity, uint32_t n,
+                             size_t element_size)
+{
+    return n < *capacity || nytp_grow_now(array_ptr, capacity, element_size);
+}
 
 #endif

@@ -44,6 +44,7 @@ struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
     b->options = *options;
     b->ticks_per_sec = DEFAULT_TICKS_PER_SEC;
     b->n_files = 1;
+    nytp_span_floor_init(&b->span_floor, options->max_spans);
     b->strings = nytp_strings_new();
     b->arena = nytp_arena_new();
     if (b->strings == NULL || b->arena == NULL ||
@@ -114,8 +115,7 @@ static bool return_span(struct nytp_builder *b, uint32_t depth, uint32_t sub, in
 {
     const struct nytp_frame *f = &b->stack.frames[b->stack.top];
     const struct nytp_built_process *p = nytp_builder_process(b);
-    struct nytp_built_span span = {
-        .process = b->n_processes - 1, .sub = sub, .depth = depth, .ticks = incl};
+    struct nytp_built_span span = {.sub = sub, .depth = depth, .ticks = incl};
     if (b->stack.top > 0 && f->entered) {
         span.file = f->file;
         span.line = f->line;
@@ -130,13 +130,26 @@ static bool return_span(struct nytp_builder *b, uint32_t depth, uint32_t sub, in
     return nytp_built_span_keep(b, &span);
 }
 
+/* Whether a sub that returns is a builtin. Names are looked into once in a while, not at each
+ * return. */
+static bool is_builtin(struct nytp_builder *b, uint32_t sub)
+{
+    const uint32_t slot = sub % NYTP_RECENT_SUBS;
+    if (b->recent_subs[slot].name != sub) {
+        b->recent_subs[slot].name = sub;
+        b->recent_subs[slot].is_builtin =
+            nytp_is_opcode_name(nytp_strings_get(b->strings, sub));
+    }
+    return b->recent_subs[slot].is_builtin;
+}
+
 /* Whether the call that returns now ran statements. With entry events the statement that runs
  * then began in its frame; else builtins are known by name, xsubs once the stream said so. */
-static bool is_perl_return(const struct nytp_builder *b, uint32_t sub)
+static bool is_perl_return(struct nytp_builder *b, uint32_t sub)
 {
     if (nytp_builder_process(b)->has_entries)
         return b->stack.top > 0 && b->stack.owner_frame == b->stack.top;
-    return !nytp_is_opcode_name(nytp_strings_get(b->strings, sub)) &&
+    return !is_builtin(b, sub) &&
            nytp_table_get(&b->xsubs, (struct nytp_key){.a = sub}) == NYTP_TABLE_NONE;
 }
 

@@ -12,6 +12,7 @@
 #include "callstack.h"
 #include "model.h"
 #include "sample_waits.h"
+#include "span_budget.h"
 #include "strings.h"
 #include "table.h"
 
@@ -19,6 +20,7 @@
 #define NYTP_SMALL_FIDS     1024u
 #define NYTP_PAGE_CACHE     1024u
 #define NYTP_RECENT_LINES   8192u
+#define NYTP_RECENT_SUBS    1024u
 
 struct nytp_built_file {
     uint32_t name; /* string id, as are all names here */
@@ -37,6 +39,7 @@ struct nytp_built_process {
     uint64_t statements;
     struct nytp_costs costs; /* as its attributes say */
     uint32_t labels;         /* string id; as in the model */
+    uint32_t n_spans;        /* of its calls that are in the list of spans */
     bool has_entries;        /* statements are in the tree, not in pages */
     bool complete;
 };
@@ -71,7 +74,7 @@ struct nytp_built_arc {
 };
 
 struct nytp_built_span {
-    uint32_t process, sub, file, line, depth;
+    uint32_t sub, file, line, depth;
     int64_t start_ticks, ticks;
 };
 
@@ -130,14 +133,18 @@ struct nytp_builder {
     uint32_t n_arcs, arcs_capacity;
     struct nytp_table arc_by_key; /* (caller, callee, file, line) -> index */
     struct nytp_table xsubs;      /* (name) -> 1 */
+    struct {
+        uint32_t name;
+        bool is_builtin;
+    } recent_subs[NYTP_RECENT_SUBS]; /* that returned; name 0 is "", which is no builtin's */
 
     struct nytp_built_source *sources;
     uint32_t n_sources, sources_capacity;
 
-    struct nytp_built_span *spans; /* in the order in which the calls ended */
+    struct nytp_built_span *spans; /* by process, then in the order in which the calls ended */
     uint32_t n_spans, spans_capacity;
-    int64_t span_min_ticks;    /* the time line has no room for shorter calls any more */
-    int64_t pruned_span_ticks; /* the longest call that was left out of it */
+    struct nytp_span_floor span_floor;
+    int64_t pruned_span_ticks; /* the longest call that was left out of the time line */
     uint64_t spans_pruned;
     int64_t time_position; /* the latest instant that is taken on the current time axis */
 
@@ -160,8 +167,9 @@ static inline bool nytp_builder_name(struct nytp_builder *b, const struct nytp_s
     return *id != UINT32_MAX || nytp_builder_out_of_memory(b);
 }
 
-/* spans.c: add a call that has ended to the time line, which may leave out it or shorter ones
- * to keep to the number that the options allow. False with the builder's error set. */
+/* spans.c: add a call of the latest process that has ended to the time line, which may leave
+ * out it or shorter ones to keep to the number that the options allow. False with the builder's
+ * error set. */
 bool nytp_built_span_keep(struct nytp_builder *builder, const struct nytp_built_span *span);
 
 /* spans.c: leave as many spans as the options allow. False when memory is out. */

@@ -89,8 +89,7 @@ bool nytp_builder_end_process(struct nytp_builder *b)
     const int64_t end = clock > b->time_position ? clock : b->time_position;
     for (uint32_t i = b->stack.top; i > 0 && b->options.max_spans > 0; i--) {
         const struct nytp_frame *f = &b->stack.frames[i];
-        const struct nytp_built_span span = {.process = b->n_processes - 1,
-                                             .sub = NYTP_NO_SUB,
+        const struct nytp_built_span span = {.sub = NYTP_NO_SUB,
                                              .file = f->file,
                                              .line = f->line,
                                              .depth = f->depth + b->stack.base_depth,

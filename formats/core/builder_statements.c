@@ -74,19 +74,18 @@ bool nytp_builder_settle_lines(struct nytp_builder *b)
     return ok;
 }
 
-/* Where that waits which a line's page is to get; NULL when memory is out. */
-static inline struct nytp_recent_line *recent_line(struct nytp_builder *b, uint32_t file,
-                                                   uint32_t line)
+/* See to it that a line is among those met lately. */
+static bool meet_line(struct nytp_builder *b, uint32_t file, uint32_t line)
 {
     struct nytp_recent_line *const r =
         &b->recent_lines[(file * 1021 + line) % NYTP_RECENT_LINES];
     const uint64_t place = (uint64_t)file << 32 | line;
     if (r->place == place)
-        return r;
+        return true;
     if (!settle_recent_line(b, r) || !add_page_line(b, file, line, 0, 0, 0))
-        return NULL;
+        return false;
     r->place = place;
-    return r;
+    return true;
 }
 
 /* Calls that were entered by the statement that is being left begin now, not before it. */
@@ -191,66 +190,80 @@ static uint64_t left_count(bool discount_calls)
     return discount_calls ? 0 : UINT64_C(1) << 32;
 }
 
-/* Book statements of one file up to the first that is of another or took less than no time.
- * Returns how many there were, SIZE_MAX when memory is out. */
-static size_t book_on_pages(struct nytp_builder *b, struct tally *tally,
-                            const struct nytp_statement *run, size_t n, uint32_t file)
+/* Book statements of one file up to the first that is of another, took less than no time, or
+ * whose line was not met lately. Returns how many there were. */
+static size_t book_on_recent_lines(struct nytp_builder *b, struct tally *tally,
+                                   const struct nytp_statement *run, size_t n, uint32_t file)
 {
+    const uint32_t fid = run->fid, slot_of_file = file * 1021;
+    const uint64_t place_of_file = (uint64_t)file << 32;
+    struct nytp_recent_line *const recent_lines = b->recent_lines;
     uint64_t left = left_count(b->discount_calls), next_left = left_count(b->returned);
     int64_t ticks = 0;
     uint64_t counts = 0;
-    size_t i = 0;
-    if (b->n_recent > INT32_MAX && !nytp_builder_settle_lines(b))
-        return SIZE_MAX;
-    for (; i < n && run[i].fid == run[0].fid && run[i].ticks >= 0; i++) {
-        struct nytp_recent_line *const r = recent_line(b, file, run[i].line);
-        if (r == NULL)
-            return SIZE_MAX;
-        const uint64_t count = run[i].discounted ? left : 1;
-        r->ticks += run[i].ticks;
+    const struct nytp_statement *s = run, *const end = run + n;
+    for (; s < end && s->fid == fid && s->ticks >= 0; s++) {
+        struct nytp_recent_line *const r =
+            &recent_lines[(slot_of_file + s->line) % NYTP_RECENT_LINES];
+        if (r->place != (place_of_file | s->line))
+            break;
+        const uint64_t count = s->discounted ? left : 1;
+        r->ticks += s->ticks;
         r->counts += count;
-        ticks += run[i].ticks;
+        ticks += s->ticks;
         counts += count;
         left = next_left;
         next_left = left_count(false);
     }
     b->discount_calls = left == 0;
     b->returned = next_left == 0;
-    b->n_recent += (uint32_t)i;
+    b->n_recent += (uint32_t)(s - run);
     b->statement_ticks_seen += ticks;
     tally->clock += ticks;
     tally->statements += (uint32_t)counts;
-    return i;
+    return (size_t)(s - run);
+}
+
+/* Book statements of one file, at least one. Returns how many there were, SIZE_MAX when memory
+ * is out. */
+static size_t book_on_pages(struct nytp_builder *b, struct tally *tally,
+                            const struct nytp_statement *run, size_t n, uint32_t file)
+{
+    if (b->n_recent > INT32_MAX && !nytp_builder_settle_lines(b))
+        return SIZE_MAX;
+    return meet_line(b, file, run->line) ? book_on_recent_lines(b, tally, run, n, file)
+                                         : SIZE_MAX;
 }
 
 /* The same, in the current frame. */
 static size_t book_on_tree(struct nytp_builder *b, struct tally *tally,
                            const struct nytp_statement *run, size_t n, uint32_t file)
 {
-    struct nytp_booking *const booking = nytp_callstack_room(&b->stack, (uint32_t)n);
+    struct nytp_booking *booking = nytp_callstack_room(&b->stack, (uint32_t)n);
     if (booking == NULL) {
         nytp_builder_tree_failed(b);
         return SIZE_MAX;
     }
+    const uint32_t fid = run->fid;
     uint32_t left = b->discount_calls ? 0 : NYTP_BOOK_LEFT;
     int64_t ticks = 0;
     uint64_t statements = 0;
-    size_t i = 0;
-    for (; i < n && run[i].fid == run[0].fid && run[i].ticks >= 0; i++) {
-        booking[i] = (struct nytp_booking){.what = run[i].discounted ? left : NYTP_BOOK_COUNTS,
-                                           .ticks = run[i].ticks,
+    const struct nytp_statement *s = run, *const end = run + n;
+    for (; s < end && s->fid == fid && s->ticks >= 0; s++) {
+        *booking++ = (struct nytp_booking){.what = s->discounted ? left : NYTP_BOOK_COUNTS,
+                                           .ticks = s->ticks,
                                            .file = file,
-                                           .line = run[i].line};
-        statements += !run[i].discounted;
-        ticks += run[i].ticks;
+                                           .line = s->line};
+        statements += !s->discounted;
+        ticks += s->ticks;
         left = NYTP_BOOK_LEFT;
     }
     b->discount_calls = false; /* and none returned since the statement before */
-    nytp_callstack_add(&b->stack, (uint32_t)i);
+    nytp_callstack_add(&b->stack, (uint32_t)(s - run));
     b->statement_ticks_seen += ticks;
     tally->clock += ticks;
     tally->statements += statements;
-    return i;
+    return (size_t)(s - run);
 }
 
 /* Book statements that have nothing special about them: the one before was booked in the same

@@ -78,9 +78,21 @@ static bool link_child(struct nytp_calltree *tree, uint32_t parent, uint32_t nod
     return nytp_table_put(&tree->by_call, call_key(parent, n), node);
 }
 
+/* Where a node has its place in the cache. */
+static inline uint32_t call_slot(uint32_t parent, uint32_t sub, uint32_t file, uint32_t line)
+{
+    return (parent * 61 + sub * 17 + file * 7 + line) % NYTP_CALL_CACHE;
+}
+
 uint32_t nytp_calltree_child(const struct nytp_calltree *tree, uint32_t parent, uint32_t sub,
                              uint32_t file, uint32_t line)
 {
+    /* A node that is not linked has another parent: none, or, a root, itself. */
+    const uint32_t cached = tree->call_cache[call_slot(parent, sub, file, line)];
+    const struct nytp_tree_node *const n = &tree->nodes[cached];
+    if (n->parent == parent && n->line == line && n->sub == sub && n->file == file &&
+        cached != parent)
+        return cached;
     const uint32_t node =
         nytp_table_get(&tree->by_call, (struct nytp_key){parent, sub, file, line});
     return node == NYTP_TABLE_NONE ? NYTP_NO_NODE : node;
@@ -89,26 +101,19 @@ uint32_t nytp_calltree_child(const struct nytp_calltree *tree, uint32_t parent, 
 uint32_t nytp_calltree_add_child(struct nytp_calltree *tree, uint32_t parent, uint32_t sub,
                                  uint32_t file, uint32_t line)
 {
-    /* A node that is not linked has another parent: none, or, a root, itself. */
-    const uint32_t slot = (parent * 61 + sub * 17 + file * 7 + line) % NYTP_CALL_CACHE;
-    uint32_t node = tree->call_cache[slot];
-    struct nytp_tree_node *n = &tree->nodes[node];
-    if (n->parent == parent && n->line == line && n->sub == sub && n->file == file &&
-        node != parent)
-        return node;
-    node = nytp_calltree_child(tree, parent, sub, file, line);
+    uint32_t node = nytp_calltree_child(tree, parent, sub, file, line);
     if (node == NYTP_NO_NODE) {
         node = nytp_calltree_new_node(tree);
         if (node == NYTP_NO_NODE)
             return NYTP_NO_NODE;
-        n = &tree->nodes[node];
+        struct nytp_tree_node *const n = &tree->nodes[node];
         n->sub = sub;
         n->file = file;
         n->line = line;
         if (!link_child(tree, parent, node))
             return NYTP_NO_NODE;
     }
-    tree->call_cache[slot] = node;
+    tree->call_cache[call_slot(parent, sub, file, line)] = node;
     return node;
 }
 

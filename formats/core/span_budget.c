@@ -7,6 +7,7 @@
  */
 #include "span_budget.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* The k-th largest key, k from 1 on; *k becomes its number among equal keys. Keys are close to
@@ -34,9 +35,10 @@ static uint64_t kth_largest(const uint64_t *keys, uint32_t n, uint64_t *k)
 }
 
 /* Magnitudes: lengths below 2 * STEPS one by one, each doubling after that in as many steps. */
-#define STEP_BITS  6
-#define STEPS      (1u << STEP_BITS)
-#define MAGNITUDES ((64 - STEP_BITS + 1) * STEPS)
+#define STEP_BITS 6
+#define STEPS     (1u << STEP_BITS)
+static_assert(NYTP_MAGNITUDES == (64 - STEP_BITS + 1) * STEPS,
+              "every length has its magnitude");
 
 static uint32_t magnitude(uint64_t length)
 {
@@ -44,6 +46,15 @@ static uint32_t magnitude(uint64_t length)
         return (uint32_t)length;
     const unsigned shift = 63 - STEP_BITS - (unsigned)__builtin_clzll(length);
     return shift * STEPS + (uint32_t)(length >> shift);
+}
+
+/* The smallest length of a magnitude. */
+static uint64_t first_length(uint32_t of_magnitude)
+{
+    if (of_magnitude < STEPS)
+        return of_magnitude;
+    const unsigned shift = of_magnitude / STEPS - 1;
+    return (uint64_t)(of_magnitude - shift * STEPS) << shift;
 }
 
 static uint64_t length_at(const struct nytp_span_sizes *sizes, uint32_t i)
@@ -60,10 +71,10 @@ static uint32_t depth_at(const struct nytp_span_sizes *sizes, uint32_t i)
  * have that magnitude. */
 static uint32_t kth_magnitude(const struct nytp_span_sizes *sizes, uint64_t *k, uint32_t *n)
 {
-    uint32_t counts[MAGNITUDES] = {0};
+    uint32_t counts[NYTP_MAGNITUDES] = {0};
     for (uint32_t i = 0; i < sizes->n; i++)
         counts[magnitude(length_at(sizes, i))]++;
-    uint32_t at = MAGNITUDES - 1;
+    uint32_t at = NYTP_MAGNITUDES - 1;
     for (; counts[at] < *k; at--)
         *k -= counts[at];
     *n = counts[at];
@@ -103,6 +114,36 @@ bool nytp_span_cut_keeps(struct nytp_span_cut *cut, struct nytp_span_size size)
         return false;
     cut->n_of_size--;
     return true;
+}
+
+void nytp_span_floor_init(struct nytp_span_floor *floor, uint32_t most)
+{
+    *floor = (struct nytp_span_floor){.most = most, .size = {.depth = UINT32_MAX}};
+}
+
+bool nytp_span_floor_add(struct nytp_span_floor *floor, struct nytp_span_size size)
+{
+    if (size.length < floor->length || size.length < floor->size.length ||
+        (size.length == floor->size.length && size.depth >= floor->size.depth))
+        return false;
+    const uint32_t of_call = magnitude(size.length);
+    floor->counts[of_call]++;
+    floor->n_above += of_call > floor->magnitude;
+    while (floor->n_above >= floor->most) {
+        floor->n_above -= floor->counts[++floor->magnitude];
+        floor->length = first_length(floor->magnitude);
+    }
+    return true;
+}
+
+bool nytp_span_floor_keeps(const struct nytp_span_floor *floor, struct nytp_span_size size)
+{
+    return size.length >= floor->length;
+}
+
+void nytp_span_floor_raise(struct nytp_span_floor *floor, struct nytp_span_size size)
+{
+    floor->size = size;
 }
 
 /* Lengths of several clocks compare in nanoseconds. */

@@ -14,6 +14,36 @@
 
 #define NO_SPAN UINT32_MAX
 
+/* Leave out the spans that a test says no to. */
+static void filter_spans(struct nytp_builder *b,
+                         bool (*stays)(void *context, struct nytp_span_size size),
+                         void *context)
+{
+    uint32_t kept = 0, i = 0;
+    for (uint32_t p = 0; p < b->n_processes; p++) {
+        const uint32_t first = kept;
+        for (const uint32_t end = i + b->processes[p].n_spans; i < end; i++) {
+            const struct nytp_built_span *const span = &b->spans[i];
+            if (stays(context, (struct nytp_span_size){(uint64_t)span->ticks, span->depth}))
+                b->spans[kept++] = *span;
+            else
+                nytp_built_span_pruned(b, span);
+        }
+        b->processes[p].n_spans = kept - first;
+    }
+    b->n_spans = kept;
+}
+
+static bool floor_keeps(void *context, struct nytp_span_size size)
+{
+    return nytp_span_floor_keeps(context, size);
+}
+
+static bool cut_keeps(void *context, struct nytp_span_size size)
+{
+    return nytp_span_cut_keeps(context, size);
+}
+
 bool nytp_built_spans_limit(struct nytp_builder *b)
 {
     if (b->n_spans <= b->options.max_spans)
@@ -25,30 +55,32 @@ bool nytp_built_spans_limit(struct nytp_builder *b)
     struct nytp_span_cut cut;
     if (!nytp_span_cut_find(&cut, &sizes, b->options.max_spans))
         return false;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < b->n_spans; i++) {
-        const struct nytp_span_size size = {(uint64_t)b->spans[i].ticks, b->spans[i].depth};
-        if (nytp_span_cut_keeps(&cut, size))
-            b->spans[kept++] = b->spans[i];
-        else
-            nytp_built_span_pruned(b, &b->spans[i]);
-    }
-    b->n_spans = kept;
-    b->span_min_ticks = (int64_t)cut.size.length;
+    nytp_span_floor_raise(&b->span_floor, cut.size);
+    filter_spans(b, cut_keeps, &cut);
     return true;
+}
+
+/* There are half as many spans again as may stay. Those that are below the floor by now are
+ * left out; where many have the floor's own magnitude, what is too much of those, too. */
+static bool make_room(struct nytp_builder *b)
+{
+    filter_spans(b, floor_keeps, &b->span_floor);
+    return b->n_spans - b->n_spans / 5 <= b->options.max_spans || nytp_built_spans_limit(b);
 }
 
 bool nytp_built_span_keep(struct nytp_builder *b, const struct nytp_built_span *span)
 {
-    if (span->ticks < b->span_min_ticks) {
+    const struct nytp_span_size size = {(uint64_t)span->ticks, span->depth};
+    if (span->ticks < 0 || !nytp_span_floor_add(&b->span_floor, size)) {
         nytp_built_span_pruned(b, span);
         return true;
     }
-    if (b->n_spans / 5 * 4 >= b->options.max_spans && !nytp_built_spans_limit(b))
+    if (b->n_spans / 3 * 2 >= b->options.max_spans && !make_room(b))
         return nytp_builder_out_of_memory(b);
     if (!nytp_grow(&b->spans, &b->spans_capacity, b->n_spans, sizeof *b->spans))
         return nytp_builder_out_of_memory(b);
     b->spans[b->n_spans++] = *span;
+    b->processes[b->n_processes - 1].n_spans++;
     return true;
 }
 
@@ -56,15 +88,18 @@ bool nytp_built_span_keep(struct nytp_builder *b, const struct nytp_built_span *
  * frame are on the time line, it gets a box around them: without it they would seem to be calls
  * of whatever stands beside them. */
 struct layout {
-    uint32_t parent;      /* layout, or NO_SPAN for the process */
-    uint32_t first, next; /* children in order of time */
-    uint32_t raw;         /* node of the growing tree */
+    uint32_t parent; /* layout, or NO_SPAN for the process */
+    uint32_t raw;    /* node of the growing tree */
     uint32_t depth;
+    uint32_t n_inside; /* layouts in it, itself included */
+    uint32_t behind;   /* in the model's list, its next child placed stands before this index */
     bool is_box;
-    int64_t ticks; /* how long it took */
-    int64_t start, end;
+    int64_t start;
     int64_t earlier; /* ticks of its children that are not placed yet */
-    int64_t limit;   /* the next child placed ends here at the latest */
+    union {
+        int64_t ticks; /* how long it took; once it is placed … */
+        int64_t limit; /* … where its next child placed ends at the latest */
+    };
 };
 
 /* One process's spans on the way to the model: callers before what they call, later calls
@@ -73,7 +108,7 @@ struct laying {
     const struct nytp_builder *b;
     const struct nytp_profile *p;
     const uint32_t *node_of_raw;
-    struct layout process;
+    struct layout process; /* placed from the beginning */
     struct layout *all;
     uint32_t n, capacity;
     uint32_t *open; /* layouts that a span may lie in */
@@ -134,9 +169,7 @@ static void open_layout(struct laying *l, struct layout layout)
         return;
     }
     layout.parent = parent;
-    layout.first = NO_SPAN;
-    layout.next = layout_of(l, parent)->first;
-    layout_of(l, parent)->first = l->n;
+    layout.n_inside = 1;
     l->all[l->n] = layout;
     l->open[l->n_open++] = l->n++;
 }
@@ -211,11 +244,13 @@ static void measure_frames(struct laying *l)
         if (above->is_box && here->start < above->start)
             above->start = here->start;
         above->earlier += here->ticks;
+        above->n_inside += here->n_inside;
     }
 }
 
-/* Callers before callees, later calls before earlier ones. */
-static void place_frames(struct laying *l)
+/* Callers before callees, later calls before earlier ones. In the model's list each stands
+ * right before what it called, which is in order of time. */
+static void place_frames(struct laying *l, struct nytp_span *spans)
 {
     for (uint32_t i = 0; i < l->n; i++) {
         struct layout *here = &l->all[i], *above = layout_of(l, here->parent);
@@ -226,68 +261,66 @@ static void place_frames(struct laying *l)
             here->start = above->start + above->earlier;
         if (here->start > above->limit)
             here->start = above->limit;
-        here->end =
+        const int64_t end =
             here->start + here->ticks < above->limit ? here->start + here->ticks : above->limit;
         above->limit = here->start;
-        here->limit = here->end;
+        here->limit = end;
+        here->behind = above->behind;
+        above->behind -= here->n_inside;
+        spans[above->behind] = (struct nytp_span){l->node_of_raw[here->raw], here->start, end};
     }
 }
 
-/* Append spans in order: a caller, then what it called. */
-static bool put_spans(const struct laying *l, struct nytp_profile *p, uint32_t *capacity)
+/* Room for so many more spans in the model. The first process, mostly the only one, gets just
+ * what it needs. */
+static bool make_spans_room(struct nytp_profile *p, uint32_t n, uint32_t *capacity)
 {
-    for (uint32_t i = l->process.first; i != NO_SPAN;) {
-        const struct layout *here = &l->all[i];
-        if (!nytp_grow(&p->spans, capacity, p->n_spans, sizeof *p->spans))
-            return false;
-        p->spans[p->n_spans++] =
-            (struct nytp_span){l->node_of_raw[here->raw], here->start, here->end};
-        if (here->first != NO_SPAN) {
-            i = here->first;
-            continue;
-        }
-        while (i != NO_SPAN && l->all[i].next == NO_SPAN)
-            i = l->all[i].parent;
-        if (i != NO_SPAN)
-            i = l->all[i].next;
-    }
+    const uint64_t needed = (uint64_t)p->n_spans + n;
+    if (needed <= *capacity)
+        return true;
+    const uint64_t twice = (uint64_t)*capacity * 2, wanted = needed > twice ? needed : twice;
+    struct nytp_span *const spans =
+        wanted > UINT32_MAX ? NULL : realloc(p->spans, wanted * sizeof *spans);
+    if (spans == NULL)
+        return false;
+    p->spans = spans;
+    *capacity = (uint32_t)wanted;
     return true;
 }
 
 #define STEPS_PER_SPAN 16 /* a real program has a few levels that never returned */
 
-/* The spans [from, to) of one process. */
-static bool lay_out_process(struct laying *l, struct nytp_profile *p, uint32_t from,
-                            uint32_t to, uint32_t *capacity)
+/* The spans of one process, from `from` on. */
+static bool lay_out_process(struct laying *l, struct nytp_profile *p, uint32_t process,
+                            uint32_t from, uint32_t *capacity)
 {
-    const uint32_t process = l->b->spans[from].process;
+    const uint32_t to = from + l->b->processes[process].n_spans;
     const int64_t total = p->nodes[p->processes[process].root].incl_ticks;
-    l->process = (struct layout){.first = NO_SPAN,
-                                 .raw = l->b->processes[process].root,
-                                 .end = total,
-                                 .limit = total > 0 ? total : 0};
+    l->process =
+        (struct layout){.raw = l->b->processes[process].root, .limit = total > 0 ? total : 0};
     l->n = l->n_open = 0;
     l->steps_left = 1000 + (uint64_t)(to - from) * STEPS_PER_SPAN;
     for (uint32_t i = to; i-- > from && !l->no_memory;)
         link_span(l, &l->b->spans[i]);
     if (!l->no_memory)
         measure_frames(l);
-    if (l->no_memory)
+    if (l->no_memory || !make_spans_room(p, l->n, capacity))
         return false;
-    place_frames(l);
-    return put_spans(l, p, capacity);
+    l->process.behind = p->n_spans += l->n;
+    place_frames(l, p->spans);
+    return true;
 }
 
 bool nytp_lay_out_spans(const struct nytp_builder *b, struct nytp_profile *p,
                         const uint32_t *node_of_raw)
 {
     struct laying l = {.b = b, .p = p, .node_of_raw = node_of_raw};
-    uint32_t capacity = 0;
+    uint32_t capacity = 0, from = 0;
     bool ok = true;
-    for (uint32_t from = 0, to; ok && from < b->n_spans; from = to) {
-        for (to = from; to < b->n_spans && b->spans[to].process == b->spans[from].process; to++)
-            ;
-        ok = lay_out_process(&l, p, from, to, &capacity);
+    for (uint32_t i = 0; ok && i < b->n_processes; i++) {
+        if (b->processes[i].n_spans > 0)
+            ok = lay_out_process(&l, p, i, from, &capacity);
+        from += b->processes[i].n_spans;
     }
     p->parts[0].spans_pruned = b->spans_pruned + l.unplaced;
     p->parts[0].pruned_span_ticks = b->pruned_span_ticks > l.longest_unplaced_ticks

@@ -43,6 +43,49 @@ static struct nytp_out *number(double value)
     return out;
 }
 
+/* Doubles of all sizes that the writer of 17 digits has a way of its own for, the bounds of
+ * that, ties, and others. */
+static double any_double(uint32_t i)
+{
+    static const double special[] = {0.001,
+                                     0.00099999999999999998,
+                                     0.0099999999999999985,
+                                     9.9999999999999982,
+                                     0,
+                                     -1.5,
+                                     1e-7,
+                                     1e300,
+                                     9007199254740991.0,
+                                     9007199254740992.0,
+                                     1.0 / 3,
+                                     99999.999999999985,
+                                     0.5};
+    static uint64_t state = 1;
+    if (i < sizeof special / sizeof *special)
+        return special[i];
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    const double fraction = (double)(state >> 11) / 9007199254740992.0;
+    const int exponent = (int)(i % 70) - 14;
+    if (i % 3 == 0)
+        return (double)(state >> 40) / 1000; /* nanoseconds as microseconds */
+    return ldexp(fraction, exponent); /* from 2^50 on some lie half between two of 17 digits */
+}
+
+static bool writes_17_digits_as_printf(void)
+{
+    for (uint32_t i = 0; i < 300000; i++) {
+        const double value = any_double(i);
+        char want[NYTP_MAX_FIXED], got[NYTP_MAX_FIXED];
+        const int len = snprintf(want, sizeof want, "%.17g", value);
+        const char *const end = nytp_json_append_17_digits(got, value);
+        if (end - got == len && memcmp(got, want, (size_t)len) == 0)
+            continue;
+        printf("# got %.*s, want %s\n", (int)(end - got), got, want);
+        return false;
+    }
+    return true;
+}
+
 #define STRING(literal) string(literal, sizeof literal - 1)
 
 int main(void)
@@ -65,9 +108,13 @@ int main(void)
     is(fixed(5000, 3), "5", "so does an empty fraction");
     is(fixed(-7, 3), "-0.007", "small negative values keep sign and zeros");
     is(fixed(INT64_MIN, 0), "-9223372036854775808", "the smallest value");
+    is(fixed(INT64_MIN, 19), "-0.9223372036854775808", "all decimals that there can be");
+    is(fixed(0, 6), "0", "nothing");
     is(number(0.1), "0.1", "a double is as short as can be");
     is(number(1.0 / 3), "0.3333333333333333", "and as long as needed");
     is(number((double)NAN), "null", "NaN is null");
+    printf("%sok %d - 17 digits are those of printf\n",
+           writes_17_digits_as_printf() ? "" : "not ", ++n_tests);
     printf("1..%d\n", n_tests);
     return 0;
 }
