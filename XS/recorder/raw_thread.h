@@ -73,6 +73,7 @@ void nytp_raw_name_thread(const char *name); /* as `top -H` shows it */
 
 #if NYTP_RAW_THREADS
 #include <sys/syscall.h>
+#undef register /* perl.h of a perl with -DDEBUGGING makes it nothing, and below it matters */
 /* A system call; the result or -errno. */
 NYTP_RAW_CODE static inline long nytp_raw_syscall(long number, long a, long b, long c, long d,
                                                   long e, long f)

@@ -15,7 +15,9 @@ my @sources = map {"$FindBin::Bin/$_"}
     qw(ticks.c ../../XS/recorder/ticks.c ../../XS/recorder/raw_alarm.c
     ../../XS/recorder/raw_thread.c);
 
+# perl.h of a perl with -DDEBUGGING makes `register` nothing.
 for my $kind (['raw thread', ''], ['ordinary thread', '-DNYTP_NO_RAW_THREADS'],
+    ['raw thread, no register', '-Dregister='],
     ['raw thread, sanitized', '-fsanitize=address,undefined'])
 {
     my ($name, $flags) = @$kind;
