@@ -169,6 +169,7 @@ void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks)
     for (uint32_t i = 0; i < rec->n_frames; i++) {
         rec->frames[i].enter_ticks = ticks;
         rec->frames[i].callee_ticks = 0;
+        rec->frames[i].sub->called = true;
         prepare_report(rec, &rec->frames[i]);
         if (rec->dprof != NULL)
             nytp_dprof_enter(rec, rec->frames[i].sub, ticks);

@@ -18,16 +18,16 @@ enum {
 #if NYTP_RAW_THREADS
 
 /* Copies as many of the parts, in order, as are there. The number of bytes, or below 0. */
-NYTP_RAW_CODE static long read_parts(const struct iovec *to, const struct iovec *from, int n)
+NYTP_RAW_CODE static long read_parts(long pid, const struct iovec *to, const struct iovec *from,
+                                     int n)
 {
-    const long pid = nytp_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
     return nytp_raw_syscall(SYS_process_vm_readv, pid, (long)to, n, (long)from, n, 0);
 }
 
 bool nytp_peek_memory(const void *from, void *to, size_t len)
 {
     const struct iovec there = {(void *)from, len}, here = {to, len};
-    return read_parts(&here, &there, 1) == (long)len;
+    return read_parts((long)getpid(), &here, &there, 1) == (long)len;
 }
 
 /* Of these contexts keep those that are calls, or that run the code of a file or a string eval:
@@ -74,7 +74,7 @@ NYTP_RAW_CODE static bool find_contexts(const struct nytp_ring *ring, const PERL
         return true;
     }
     const struct iovec to = {copy, sizeof *copy}, from = {(void *)si, sizeof *si};
-    return read_parts(&to, &from, 1) == (long)sizeof *copy;
+    return read_parts(ring->pid, &to, &from, 1) == (long)sizeof *copy;
 }
 
 NYTP_RAW_CODE static void capture(const struct nytp_ring *ring, struct nytp_tick *tick)
@@ -101,7 +101,7 @@ NYTP_RAW_CODE static void capture(const struct nytp_ring *ring, struct nytp_tick
     copy->op_handler = NULL;
     copy->op_type = OP_NULL;
     copy->callee = NULL;
-    const long len = read_parts(to, from, 3);
+    const long len = read_parts(ring->pid, to, from, 3);
     if (len < (long)to[0].iov_len)
         return;
     if (len >= (long)(to[0].iov_len + to[1].iov_len)) {
@@ -135,6 +135,7 @@ void nytp_capture_thread(struct nytp_ring *ring)
     cpu_clock = CLOCK_PROCESS_CPUTIME_ID;
 #endif
     ring->cpu_clock = cpu_clock;
+    ring->pid = (long)getpid();
 }
 
 void nytp_capture_begin(pTHX_ struct nytp_ring *ring)

@@ -96,6 +96,8 @@ static struct nytp_rec_file *file_add(pTHX_ struct nytp_recorder *rec, const cha
     nytp_index_add(&rec->files.by_name, hash, file);
     if (nytp_parse_eval_name(perl_name, &seq))
         name_eval(aTHX_ rec, file, seq);
+    else
+        file->is_piece = strstr(perl_name, autosplit_mark) != NULL;
     return file;
 }
 
@@ -122,6 +124,7 @@ static struct nytp_rec_file *copy_unplaced(struct nytp_recorder *rec,
     file->flags = from->flags & NYTP_FID_IS_FAKE;
     file->parent_line = from->parent_line;
     file->is_eval = from->is_eval;
+    file->is_piece = from->is_piece;
     if (from->flags & NYTP_FID_IS_FAKE)
         rec->files.unknown_invoker = file;
     nytp_index_add(&rec->files.by_name, hash, file);
@@ -247,9 +250,9 @@ static struct nytp_rec_file *numbered_file_of(const struct nytp_recorder *rec, c
 static struct nytp_rec_file *module_of(const struct nytp_recorder *rec,
                                        struct nytp_rec_file *file)
 {
-    const char *const mark = file->fid != 0 || file->is_eval || file->module != NULL
-                                 ? NULL
-                                 : strstr(file->perl_name, autosplit_mark);
+    const char *const mark = file->is_piece && file->fid == 0 && file->module == NULL
+                                 ? strstr(file->perl_name, autosplit_mark)
+                                 : NULL;
     if (mark != NULL)
         file->module = numbered_file_of(rec, file->perl_name, (size_t)(mark - file->perl_name));
     return file->module != NULL ? file->module : file;
@@ -303,7 +306,7 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fil
         file->flags |= NYTP_FID_IS_EVAL;
     if (is_pmc(file->perl_name))
         file->flags |= NYTP_FID_IS_PMC;
-    if (!file->is_eval && strstr(file->perl_name, autosplit_mark) != NULL)
+    if (file->is_piece)
         file->flags |= NYTP_FID_IS_AUTOSPLIT;
     file->flags |= via;
     write_new_fid(rec, file);

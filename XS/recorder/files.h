@@ -32,6 +32,7 @@ struct nytp_rec_file {
     struct nytp_rec_file *module; /* a piece that AutoSplit cut out: what has its id; or NULL */
     uint32_t parent_line;
     bool is_eval;
+    bool is_piece;     /* AutoSplit cut it out of a module */
     bool placing;      /* its parent is being introduced */
     bool in_use;       /* something points to it; of release.c */
     bool awaits_lines; /* it is being compiled, and perl keeps its lines */

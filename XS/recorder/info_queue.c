@@ -6,6 +6,12 @@
 
 #include "state.h"
 
+bool nytp_info_is_wanted(const struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
+{
+    return rec->kind == NYTP_EXACT || sub->kind != NYTP_REC_SUB_PERL || sub->called ||
+           sub->depth > 0;
+}
+
 void nytp_info_queue_add(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
 {
     struct nytp_rec_info_queue *const queue = &rec->info_queue;

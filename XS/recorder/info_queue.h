@@ -4,6 +4,9 @@
  * when a new profile file begins, which knows none. infos.c looks through the queue now and
  * then, writes a SUB_INFO record for each sub whose file the stream knows by then, and leaves
  * the others in it.
+ *
+ * A profile of samples describes only the subs that some sample saw: they come here then.
+ * Programs have thousands of others, and to describe them takes longer than all samples.
  */
 #ifndef NYTP_INFO_QUEUE_H
 #define NYTP_INFO_QUEUE_H
@@ -20,6 +23,9 @@ struct nytp_rec_info_queue {
     size_t n, size;
     size_t n_seen; /* how many of them stayed when it was last looked through */
 };
+
+/* Whether the profile is to describe the sub, as far as is known by now. */
+bool nytp_info_is_wanted(const struct nytp_recorder *rec, const struct nytp_rec_sub *sub);
 
 /* Add a sub; one that is in the queue already is not added again. Memory that is out ends the
  * program, as perl's own allocation does (Renew). */

@@ -23,6 +23,11 @@ static void write_info(struct nytp_recorder *rec, struct nytp_rec_sub *sub, uint
     sub->info_generation[rec->kind] = rec->profile.generation;
 }
 
+static bool is_written(const struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
+{
+    return sub->info_generation[rec->kind] == rec->profile.generation;
+}
+
 /* Take the sub over if it was compiled before us; else it is known, with better lines. */
 static void add_debugger_sub(pTHX_ struct nytp_recorder *rec, HE *entry)
 {
@@ -84,9 +89,10 @@ static uint32_t rank_of_file(const struct nytp_recorder *rec, struct nytp_rec_fi
     return (file->is_eval ? 1u << 31 : 0) | (fid == 0 ? INT32_MAX : fid);
 }
 
-static bool needs_package(const struct nytp_rec_sub *sub)
+static bool needs_package(const struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
 {
-    return sub->called && sub->kind != NYTP_REC_SUB_PERL && sub->kind != NYTP_REC_SUB_PSEUDO;
+    return sub->called && !is_written(rec, sub) && sub->kind != NYTP_REC_SUB_PERL &&
+           sub->kind != NYTP_REC_SUB_PSEUDO;
 }
 
 /* Some bits of a hash that say for most packages that nobody asked for them. */
@@ -109,7 +115,7 @@ static void ask_for_packages(struct nytp_recorder *rec, struct asked *asked)
 {
     for (size_t i = 0; i < rec->info_queue.n; i++) {
         const struct nytp_rec_sub *const sub = rec->info_queue.all[i];
-        if (!needs_package(sub) || package_of(rec, sub) != NULL)
+        if (!needs_package(rec, sub) || package_of(rec, sub) != NULL)
             continue;
         struct package *const package = malloc(sizeof *package);
         if (package == NULL)
@@ -183,12 +189,12 @@ static uint32_t known_fid(const struct nytp_recorder *rec, const struct nytp_rec
 
 static bool stays_queued(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
 {
-    const bool is_written =
-        sub->info_generation[rec->kind] == rec->profile.generation || sub->is_begin;
-    const uint32_t fid = is_written ? 0 : known_fid(rec, sub);
+    if (is_written(rec, sub) || sub->is_begin || !nytp_info_is_wanted(rec, sub))
+        return false;
+    const uint32_t fid = known_fid(rec, sub);
     if (fid != 0)
         write_info(rec, sub, fid, sub->first_line, sub->last_line);
-    return !is_written && fid == 0;
+    return fid == 0;
 }
 
 void nytp_infos_write_known(struct nytp_recorder *rec)
@@ -209,7 +215,7 @@ static void tell_files(pTHX_ struct nytp_recorder *rec)
     collect_packages(rec);
     for (size_t i = 0; i < rec->info_queue.n; i++) {
         const struct nytp_rec_sub *const sub = rec->info_queue.all[i];
-        if (needs_package(sub))
+        if (needs_package(rec, sub))
             fid_of_package(aTHX_ rec, sub);
     }
 }

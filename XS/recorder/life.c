@@ -525,11 +525,11 @@ void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
 
 void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
 {
+    nytp_sample_free(rec); /* first: it ends a thread that shares the memory */
     nytp_writer_free(rec->writer);
     nytp_dprof_free(rec);
     nytp_costs_free(rec);
     nytp_places_free(rec);
-    nytp_sample_free(rec);
     nytp_calls_free(rec);
     nytp_labels_free(rec);
     nytp_kept_forget(rec);

@@ -226,8 +226,8 @@ static enum claim move_away(const char *path)
     return ok ? MOVED : KEPT;
 }
 
-/* Whether a file was written in this run. Asked only where there is a profile already, because
- * it takes a look at some files of /proc. */
+/* Whether a file was written in this run. When that began is asked only where there is a
+ * profile already, because it takes a look at some files of /proc. */
 static bool is_of_run(struct nytp_outfile *file, const struct stat *now)
 {
     if (file->run_began.tv_sec == 0)
@@ -273,7 +273,8 @@ static enum claim try_regular(struct nytp_outfile *file, const char *path)
         close(fd);
         return claim;
     }
-    if (ftruncate(fd, 0) != 0 || fstat(fd, &now) != 0) {
+    /* One that is empty is left alone: ext4 would have it on disk when it is closed. */
+    if (now.st_size > 0 && (ftruncate(fd, 0) != 0 || fstat(fd, &now) != 0)) {
         fail(file, "cannot empty", path);
         close(fd);
         return FAILED;
@@ -361,7 +362,6 @@ bool nytp_outfile_open(struct nytp_outfile *file, const char *path, bool spares_
     memset(file, 0, sizeof *file);
     file->fd = -1;
     file->spares_large = spares_large;
-    file->run_began = nytp_run_began();
     if (!replace_path(file, absolute_path(path)))
         return nytp_error_set(&file->error, NYTP_ERR_MEMORY, "out of memory");
     file->is_shared = is_in_shared_folder(file->path);

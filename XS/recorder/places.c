@@ -35,12 +35,11 @@ void nytp_places_free(struct nytp_recorder *rec)
         munmap(rec->places, size_of_table);
 }
 
-const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec, const COP *cop,
-                                         uint32_t via)
+const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec,
+                                         struct nytp_place *slot, const COP *cop, uint32_t via)
 {
-    /* While compiling PL_curcop is one COP whose file and line change. */
-    struct nytp_place *const slot =
-        cop == &PL_compiling ? &rec->places[NYTP_PLACES] : nytp_place_slot(rec, cop);
+    if (cop == &PL_compiling) /* one COP whose file and line change */
+        slot = &rec->places[NYTP_PLACES];
     dSAVE_ERRNO;
     nytp_aside_begin(rec);
     slot->fid = nytp_file_fid(aTHX_ rec, nytp_file_named(aTHX_ rec, CopFILE(cop)), via);

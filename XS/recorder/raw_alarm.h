@@ -27,6 +27,19 @@ struct nytp_raw_alarm {
     _Atomic bool is_waiting;          /* for a signal */
 };
 
+/* How long from one wake to the next, anything from half a period to one and a half. At even
+ * distances wakes fall into step with a program that does the same again and again, the more so
+ * on a busy machine, where the program runs from one wake of the thread to the next: they would
+ * see the same few lines each time. `random` is kept for the next time, and never 0. */
+NYTP_RAW_CODE static inline uint64_t nytp_raw_next_distance_ns(uint64_t *random,
+                                                               uint64_t period_ns)
+{
+    *random ^= *random << 13;
+    *random ^= *random >> 7;
+    *random ^= *random << 17;
+    return period_ns / 2 + *random % period_ns;
+}
+
 /* These three are called in the thread. */
 void nytp_raw_alarm_begin(struct nytp_raw_alarm *alarm);
 void nytp_raw_alarm_end(struct nytp_raw_alarm *alarm);

@@ -11,6 +11,7 @@
 #include "builtins.h"
 #include "calls.h"
 #include "files.h"
+#include "info_queue.h"
 #include "places.h"
 #include "safe_point.h"
 #include "say.h"
@@ -135,7 +136,7 @@ void nytp_sample_put_last(struct nytp_recorder *rec)
 static struct nytp_call_site site_at(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     const struct nytp_place *const place =
-        nytp_place_of(aTHX_ rec, cop == NULL ? PL_curcop : cop, NYTP_FID_VIA_SUB);
+        nytp_sampled_place_of(aTHX_ rec, cop == NULL ? PL_curcop : cop, NYTP_FID_VIA_SUB);
     const struct nytp_call_site site = {
         .fid = place->fid,
         .line = place->line,
@@ -145,11 +146,19 @@ static struct nytp_call_site site_at(pTHX_ struct nytp_recorder *rec, const COP 
     return site;
 }
 
+static void open_frame(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
+                       const struct nytp_call_site *site)
+{
+    nytp_frame_open(rec, sub, site);
+    if (sub->info_generation[NYTP_SAMPLED] != rec->profile.generation)
+        nytp_info_queue_add(rec, sub);
+}
+
 static void enter(pTHX_ struct nytp_recorder *rec, const struct nytp_stack_call *call)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
     const struct nytp_call_site site = site_at(aTHX_ rec, call->site);
-    nytp_frame_open(rec, nytp_sub_of_cv(aTHX_ rec, call->cv), &site);
+    open_frame(rec, nytp_sub_of_cv(aTHX_ rec, call->cv), &site);
     if (rec->n_frames > sampler->size_open) {
         sampler->size_open = rec->n_frames * 2;
         Renew(sampler->open, sampler->size_open, struct nytp_stack_call);
@@ -167,7 +176,7 @@ static void enter_and_leave(pTHX_ struct nytp_recorder *rec, const struct nytp_m
     const struct nytp_call_site site = site_at(aTHX_ rec, moment->cop);
     if (sub->special == NYTP_SUB_CONTROL)
         return;
-    nytp_frame_open(rec, sub, &site);
+    open_frame(rec, sub, &site);
     sub->returned_normally = true;
     nytp_frame_leave(rec, rec->sample.ticks + ticks);
 }
@@ -245,7 +254,7 @@ static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *t
     nytp_sample_put_last(rec);
     sampler->last = (struct last_sample){
         .is_there = true,
-        .place = nytp_place_of(aTHX_ rec, moment.cop, NYTP_FID_VIA_STMT)->encoded,
+        .place = nytp_sampled_place_of(aTHX_ rec, moment.cop, NYTP_FID_VIA_STMT)->encoded,
         .ticks = ticks,
         .cpu_ticks = cpu_ticks,
     };
@@ -396,7 +405,7 @@ void nytp_sample_forget_cop(struct nytp_recorder *rec, const OP *op)
 {
     if (rec->options.sample == 0 || rec->places == NULL)
         return;
-    struct nytp_place *const slot = (struct nytp_place *)nytp_place_slot(rec, (const COP *)op);
+    struct nytp_place *const slot = nytp_sampled_place_slot(rec, (const COP *)op);
     if (slot->cop == (const COP *)op)
         slot->cop = NULL;
 }

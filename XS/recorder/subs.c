@@ -70,7 +70,8 @@ static struct nytp_rec_sub *sub_add(struct nytp_recorder *rec, const char *name,
     rec->subs.all[++rec->subs.n] = sub;
     nytp_trace(&rec->options, 3, "sub %u is %s", sub->id, sub->name);
     nytp_index_add(&rec->subs.by_name, hash, sub);
-    nytp_info_queue_add(rec, sub);
+    if (nytp_info_is_wanted(rec, sub))
+        nytp_info_queue_add(rec, sub);
     return sub;
 }
 

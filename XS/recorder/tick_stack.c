@@ -119,9 +119,7 @@ static bool is_live_cop(pTHX_ const struct nytp_recorder *rec, const COP *cop)
         return false;
     if (cop == PL_curcop || cop == &PL_compiling)
         return true;
-    const struct nytp_place *const slot = nytp_place_slot(rec, cop);
-    if (slot->cop == cop && !may_be_on_c_stack(cop) && slot->seq == cop->cop_seq &&
-        slot->line == CopLINE(cop))
+    if (!may_be_on_c_stack(cop) && nytp_place_is_of(nytp_sampled_place_slot(rec, cop), cop))
         return true;
     if (PTR2UV(cop) % sizeof(void *) != 0 || !nytp_peek_memory(cop, &copy, sizeof copy))
         return false;

@@ -174,18 +174,6 @@ NYTP_RAW_CODE static void wait_for_descriptors(struct wait *wait, uint64_t now_n
         answer(wait);
 }
 
-/* Ticks at even distances fall into step with a program that does the same again and again, the
- * more so on a busy machine, where the program runs from one waking of this thread to the next:
- * they would see the same few lines each time. So distances are anything from half a period to
- * one and a half. */
-NYTP_RAW_CODE static uint64_t next_distance_ns(uint64_t *random, uint64_t period_ns)
-{
-    *random ^= *random << 13;
-    *random ^= *random >> 7;
-    *random ^= *random << 17;
-    return period_ns / 2 + *random % period_ns;
-}
-
 struct plan {
     uint64_t next_ns, after_ns; /* the next tick and the one after it; 0: none */
     uint64_t random;
@@ -193,8 +181,8 @@ struct plan {
 
 NYTP_RAW_CODE static void plan_from(struct plan *plan, uint64_t from_ns, uint64_t period_ns)
 {
-    plan->next_ns = from_ns + next_distance_ns(&plan->random, period_ns);
-    plan->after_ns = plan->next_ns + next_distance_ns(&plan->random, period_ns);
+    plan->next_ns = from_ns + nytp_raw_next_distance_ns(&plan->random, period_ns);
+    plan->after_ns = plan->next_ns + nytp_raw_next_distance_ns(&plan->random, period_ns);
 }
 
 /* After a tick, if it was due. Ticks that the thread is too late for are left out; those that
@@ -207,7 +195,7 @@ NYTP_RAW_CODE static void plan_ticks(struct plan *plan, uint64_t period_ns, uint
         plan->next_ns = plan->after_ns = 0;
     } else if (is_due && plan->after_ns > now_ns) {
         plan->next_ns = plan->after_ns;
-        plan->after_ns += next_distance_ns(&plan->random, period_ns);
+        plan->after_ns += nytp_raw_next_distance_ns(&plan->random, period_ns);
     } else if (is_due || plan->next_ns == 0 || plan->next_ns > now_ns + most_ns ||
                plan->after_ns > plan->next_ns + most_ns) {
         plan_from(plan, now_ns, period_ns);

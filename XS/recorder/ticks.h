@@ -67,6 +67,7 @@ struct nytp_ring {
     void (*copy)(const struct nytp_ring *ring, struct nytp_tick *tick);
     void *interpreter; /* these two are for `copy` */
     const void *home;
+    long pid;    /* of this process */
     bool is_tsc; /* `raw` is the time stamp counter, else nanoseconds of `clock` */
     clockid_t clock;
     _Atomic clockid_t cpu_clock; /* of the thread that runs it; may be changed at any time */

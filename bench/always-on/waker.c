@@ -14,14 +14,6 @@ static struct nytp_raw_alarm alarms;
 static _Atomic uint32_t never;
 static uint64_t period_ns;
 
-NYTP_RAW_CODE static uint64_t next_distance_ns(uint64_t *random)
-{
-    *random ^= *random << 13;
-    *random ^= *random >> 7;
-    *random ^= *random << 17;
-    return period_ns / 2 + *random % period_ns;
-}
-
 NYTP_RAW_CODE static int run(void *unused)
 {
     uint64_t next_ns = 0, after_ns = 0, random = nytp_raw_clock_ns(CLOCK_MONOTONIC) | 1;
@@ -31,8 +23,10 @@ NYTP_RAW_CODE static int run(void *unused)
     for (;;) {
         const uint64_t now_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
         if (now_ns >= next_ns) {
-            next_ns = after_ns > now_ns ? after_ns : now_ns + next_distance_ns(&random);
-            after_ns = next_ns + next_distance_ns(&random);
+            next_ns = after_ns > now_ns
+                          ? after_ns
+                          : now_ns + nytp_raw_next_distance_ns(&random, period_ns);
+            after_ns = next_ns + nytp_raw_next_distance_ns(&random, period_ns);
         }
         nytp_raw_alarm_wait(&alarms, &never, 0, next_ns, after_ns);
     }

@@ -163,8 +163,9 @@ statement, and in which builtin or XS sub. No op of the program is redirected, s
 as ever; C<sample=100> is for always. What sleeps or waits is one statement for a long time and
 never interrupted: a thread of the profiler's own looks, no signal is sent. Times are right within
 what chance allows, numbers are not: a statement counts the samples that hit it, a sub the calls
-that were seen to begin, of which there were at least as many. Needs Linux for what is said here; on
-other systems and processors, subs whose last statement takes the time are seen less well.
+that were seen to begin, of which there were at least as many. Subs that no sample saw are not in the
+profile. Needs Linux for what is said here; on other systems and processors, subs whose last statement
+takes the time are seen less well.
 
 Sources are not kept unless C<savesrc=1> is given; blocks=1 and use_db_sub=1 are ignored. A process
 that ends by C<POSIX::_exit> has its profile up to the last flush.

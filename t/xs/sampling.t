@@ -221,6 +221,23 @@ sub callers_of {
     return map { [$map->{$_}] } grep { $map->{$_} } sort keys %callers;
 }
 
+# ---- which subs are described ----
+
+{
+    my $never = join '', map { "sub never_$_ { return $_ }\n" } 1 .. 300;
+    my $program = put('many.pl', <<'PERL' . $never);
+use strict; use Time::HiRes 'time';
+sub busy { my $until = time + 0.3; my $n = 0; while (time < $until) { $n += $_ for 1 .. 200 } return $n }
+sub outer { my $n = busy(); return $n }
+outer();
+PERL
+    run($program, 'sample=1000');
+    my $subs = load()->subname_subinfo_map;
+    is join(' ', map { join ':', $_, $subs->{"main::$_"}->first_line, $subs->{"main::$_"}->last_line }
+            grep { $subs->{"main::$_"} } qw(busy outer)), 'busy:2:2 outer:3:3', 'subs that samples saw have their lines';
+    is join(' ', grep { /^main::never/ } sort keys %$subs), '', 'no other subs are described';
+}
+
 # ---- what sleeps ----
 
 my $sleeper = put('sleeper.pl', <<'PERL');
