@@ -6,8 +6,8 @@
  *
  * Per process there are up to two threads: the timeline, one weighted sample for each stretch
  * of time in which the stack is the same; and the totals, exact to the line, one sample per
- * distinct stack, where positions on the time axis mean nothing. Tables are columns, so
- * everything is walked once per column and nothing is kept but the tables.
+ * distinct stack, where positions on the time axis mean nothing. Tables are columns; of the
+ * samples one is kept, where they end, from which the other columns follow.
  */
 #include "core/frames.h"
 #include "core/json.h"
@@ -15,6 +15,7 @@
 #include "core/timeline.h"
 #include "core/waits.h"
 
+#include "../formats/core/arena.h"
 #include "../formats/core/profile.h"
 #include "../formats/core/table.h"
 
@@ -62,6 +63,8 @@ struct thread {
     uint32_t first_node, innermost;
     struct nytp_scale scale; /* to nanoseconds */
     int64_t position_ns;
+    int64_t *ends_ns; /* of the samples put so far, from the process's start */
+    uint32_t n_samples, ends_capacity;
     bool no_memory;
 };
 
@@ -79,6 +82,7 @@ static void free_tables(struct thread *t)
     free(t->frames);
     free(t->stacks);
     free(t->files);
+    free(t->ends_ns);
 }
 
 /* Frames with lines. A viewer knows a file per function only: where a sub ran lines of another
@@ -214,43 +218,54 @@ static void end_samples(struct thread *t)
     nytp_stack_walk_end(&t->walk);
 }
 
-enum sample_column {
-    SAMPLE_STACK,
-    SAMPLE_TIME,
-    SAMPLE_WEIGHT
-};
-
-static uint32_t put_samples_column(struct thread *t, const char *key, enum sample_column what)
+/* Note where a sample ends; the next one begins there. */
+static void keep_end(struct thread *t, const struct sample *sample)
 {
-    nytp_json_key(t->out, key);
-    nytp_putc(t->out, '[');
+    if (!nytp_grow(&t->ends_ns, &t->ends_capacity, t->n_samples, sizeof *t->ends_ns))
+        t->no_memory = true;
+    else
+        t->ends_ns[t->n_samples++] = nytp_ticks_sum(sample->start_ns, sample->length_ns);
+}
+
+static void put_sample_stacks(struct thread *t)
+{
+    nytp_puts(t->out, "\"stack\":[");
     begin_samples(t);
     struct sample sample;
-    uint32_t n = 0;
     while (!t->no_memory && next_sample(t, &sample)) {
-        char text[NYTP_MAX_FIXED + 1] = ",", *at = text + (n++ > 0);
-        if (what == SAMPLE_STACK)
-            at = nytp_append_u64(at, sample.stack);
-        else
-            at = nytp_json_append_fixed(at,
-                                        what == SAMPLE_TIME
-                                            ? nytp_ticks_sum(t->offset_ns, sample.start_ns)
-                                            : sample.length_ns,
-                                        6);
-        nytp_put(t->out, text, (size_t)(at - text));
+        char text[NYTP_MAX_DIGITS + 1] = ",";
+        const char *const end = nytp_append_u64(text + (t->n_samples > 0), sample.stack);
+        nytp_put(t->out, text, (size_t)(end - text));
+        keep_end(t, &sample);
     }
     end_samples(t);
     nytp_puts(t->out, "],\n");
-    return n;
+}
+
+/* Where each sample begins on the axis of all processes, or (`lengths`) how long it is. */
+static void put_sample_times(const struct thread *t, const char *key, bool lengths)
+{
+    int64_t start_ns = 0;
+    nytp_json_key(t->out, key);
+    nytp_putc(t->out, '[');
+    for (uint32_t i = 0; i < t->n_samples; i++) {
+        char text[NYTP_MAX_FIXED + 1] = ",";
+        const int64_t value_ns =
+            lengths ? t->ends_ns[i] - start_ns : nytp_ticks_sum(t->offset_ns, start_ns);
+        const char *const end = nytp_json_append_fixed(text + (i > 0), value_ns, 6);
+        nytp_put(t->out, text, (size_t)(end - text));
+        start_ns = t->ends_ns[i];
+    }
+    nytp_puts(t->out, "],\n");
 }
 
 static void put_samples(struct thread *t)
 {
     nytp_puts(t->out, "\"samples\":{");
-    put_samples_column(t, "stack", SAMPLE_STACK);
-    put_samples_column(t, "time", SAMPLE_TIME);
-    const uint32_t n = put_samples_column(t, "weight", SAMPLE_WEIGHT);
-    nytp_printf(t->out, "\"weightType\":\"tracing-ms\",\"length\":%u},\n", n);
+    put_sample_stacks(t);
+    put_sample_times(t, "time", false);
+    put_sample_times(t, "weight", true);
+    nytp_printf(t->out, "\"weightType\":\"tracing-ms\",\"length\":%u},\n", t->n_samples);
 }
 
 /* Categories are listed in write_meta(). */

@@ -49,6 +49,11 @@ static void put_frame_name(const struct nytp_flame *flame, const struct nytp_fla
     static const char mark[] = " [unreturned]";
     const struct nytp_name name = flame->report->profile->subs[frame->sub].name;
     uint32_t len = 0;
+    if (!frame->unreturned && memchr(name.ptr, '[', name.len) == NULL &&
+        memchr(name.ptr, '/', name.len) == NULL) { /* nothing that a folder could be in */
+        put(flame->report->out, name.ptr, name.len);
+        return;
+    }
     char *shown =
         nytp_report_shown(flame->report, (struct nytp_str){name.ptr, name.len, true}, &len);
     char *text = shown != NULL ? realloc(shown, len + sizeof mark) : NULL;

@@ -37,13 +37,14 @@ void nytp_report_put_time(const struct nytp_report *report, struct nytp_out *out
     }
     const double size = fabs(seconds);
     const char *sign = seconds < 0 ? "-" : "";
-    if (size < 0.5e-9)
+    if (size < 0.5e-9) {
         nytp_puts(out, "0s");
-    else if (size < 1e-6)
-        nytp_printf(out, "%s%.0fns", sign, size * 1e9);
-    else if (size < 1e-3)
-        nytp_printf(out, "%s%.0f\xc2\xb5s", sign, size * 1e6);
-    else if (size < 1)
+    } else if (size < 1e-3) { /* most times; lrint() rounds as printf does */
+        const bool is_ns = size < 1e-6;
+        nytp_puts(out, sign);
+        nytp_put_u64(out, (uint64_t)lrint(size * (is_ns ? 1e9 : 1e6)));
+        nytp_puts(out, is_ns ? "ns" : "\xc2\xb5s");
+    } else if (size < 1)
         nytp_printf(out, "%s%.*fms", sign, size < 1e-2 ? 2 : size < 0.1 ? 1 : 0, size * 1e3);
     else
         nytp_printf(out, "%s%.*fs", sign, size < 10 ? 2 : size < 100 ? 1 : 0, size);
@@ -65,6 +66,12 @@ void nytp_report_put_exact(struct nytp_report *report, double seconds)
         return;
     nytp_puts(report->out, " data-n=");
     nytp_put_i64(report->out, ns);
+}
+
+void nytp_report_put_heat(struct nytp_out *out, int heat)
+{
+    nytp_puts(out, " class=h");
+    nytp_putc(out, (char)('0' + heat));
 }
 
 static int heat_of(double part, double whole, int top)
@@ -91,7 +98,7 @@ void nytp_report_time_cell(struct nytp_report *report, double seconds, bool heat
     const int degree = heat ? heat_of(seconds, report->total_s, 8) : 0;
     nytp_puts(out, "<td");
     if (degree > 0)
-        nytp_printf(out, " class=h%d", degree);
+        nytp_report_put_heat(out, degree);
     nytp_report_put_exact(report, seconds);
     if (whole > 0 && fabs(seconds) >= whole / 2000)
         nytp_printf(out, " title=\"%.1f%%\"", 100 * seconds / whole);

@@ -200,6 +200,9 @@ int64_t nytp_report_ns(double seconds);
 void nytp_report_put_exact(struct nytp_report *report, double seconds);
 /* 0 to 7 on the scale of the hottest line. */
 int nytp_report_line_heat(const struct nytp_report *report, double seconds);
+
+/* The class of that shade, from 0 to 7, as an attribute. */
+void nytp_report_put_heat(struct nytp_out *out, int heat);
 /* "<td data-n=…>1.23ms", with heat on the scale of the total when `heat`, and a title of its
  * percentage of `whole` if that is above 0. */
 void nytp_report_time_cell(struct nytp_report *report, double seconds, bool heat, double whole);

@@ -309,7 +309,7 @@ static void put_call_cells(struct nytp_report *report, uint32_t first, uint32_t 
     const int heat = nytp_report_line_heat(report, incl_s);
     nytp_puts(out, "<td");
     if (heat > 0)
-        nytp_printf(out, " class=h%d", heat);
+        nytp_report_put_heat(out, heat);
     nytp_report_put_exact(report, incl_s);
     nytp_putc(out, '>');
     nytp_report_put_time(report, out, incl_s);
@@ -335,8 +335,8 @@ static bool has_changes(const struct nytp_report *report, const struct cursor *c
 static void put_wide_cell(struct nytp_report *report, const struct cursor *cursor,
                           bool is_comment)
 {
-    nytp_printf(report->out, "<td colspan=%s%c>", is_comment ? "0" : "",
-                has_changes(report, cursor) ? '6' : '5');
+    nytp_puts(report->out, is_comment ? "<td colspan=0" : "<td colspan=");
+    nytp_puts(report->out, has_changes(report, cursor) ? "6>" : "5>");
 }
 
 /* What is told of a line. */
@@ -392,11 +392,10 @@ static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t
     nytp_puts(out, "<tr");
     nytp_report_put_line_id(report, number);
     if (ran)
-        nytp_printf(
-            out, " class=h%d",
-            line.time != NULL
-                ? nytp_report_line_heat(report, nytp_report_seconds(report, line.time->ticks))
-                : 0);
+        nytp_report_put_heat(
+            out, line.time != NULL ? nytp_report_line_heat(
+                                         report, nytp_report_seconds(report, line.time->ticks))
+                                   : 0);
     nytp_puts(out, "><th>");
     nytp_put_u64(out, number);
     put_cells(report, cursor, &line, ran,

@@ -72,9 +72,9 @@ void *nytp_arena_alloc(struct nytp_arena *arena, size_t size)
     return at;
 }
 
-bool nytp_grow_now(void *array_ptr, uint32_t *capacity, size_t element_size)
+/* Give the array another capacity. */
+static bool resize(void *array_ptr, uint32_t *capacity, uint64_t wanted, size_t element_size)
 {
-    const uint64_t wanted = *capacity == 0 ? 16 : (uint64_t)*capacity * 2;
     if (wanted > UINT32_MAX || wanted > SIZE_MAX / element_size)
         return false;
     void *old;
@@ -85,4 +85,17 @@ bool nytp_grow_now(void *array_ptr, uint32_t *capacity, size_t element_size)
     memcpy(array_ptr, &grown, sizeof grown);
     *capacity = (uint32_t)wanted;
     return true;
+}
+
+bool nytp_grow_now(void *array_ptr, uint32_t *capacity, size_t element_size)
+{
+    return resize(array_ptr, capacity, *capacity == 0 ? 16 : (uint64_t)*capacity * 2,
+                  element_size);
+}
+
+bool nytp_reserve(void *array_ptr, uint32_t *capacity, uint64_t needed, size_t element_size)
+{
+    const uint64_t twice = (uint64_t)*capacity * 2;
+    return needed <= *capacity ||
+           resize(array_ptr, capacity, needed > twice ? needed : twice, element_size);
 }

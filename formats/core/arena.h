@@ -36,7 +36,10 @@ void *nytp_arena_alloc(struct nytp_arena *arena, size_t size);
 static inline bool nytp_grow(void *array_ptr, uint32_t *capacity, uint32_t n,
                              size_t element_size);
 
-/* The same, when the capacity is used up. */
+/* Make room for `needed` elements at once; else as above. */
+bool nytp_reserve(void *array_ptr, uint32_t *capacity, uint64_t needed, size_t element_size);
+
+/* nytp_grow(), when the capacity is used up. */
 bool nytp_grow_now(void *array_ptr, uint32_t *capacity, size_t element_size);
 
 static inline bool nytp_grow(void *array_ptr, uint32_t *capacity, uint32_t n,

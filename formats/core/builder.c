@@ -130,27 +130,35 @@ static bool return_span(struct nytp_builder *b, uint32_t depth, uint32_t sub, in
     return nytp_built_span_keep(b, &span);
 }
 
-/* Whether a sub that returns is a builtin. Names are looked into once in a while, not at each
- * return. */
-static bool is_builtin(struct nytp_builder *b, uint32_t sub)
+bool nytp_builder_xsub(struct nytp_builder *b, uint32_t name)
+{
+    if (b->recent_subs[name % NYTP_RECENT_SUBS].name == name)
+        b->recent_subs[name % NYTP_RECENT_SUBS].name = 0; /* what is known of it is outdated */
+    return nytp_table_put(&b->xsubs, (struct nytp_key){.a = name}, 1) ||
+           nytp_builder_out_of_memory(b);
+}
+
+/* Whether a sub that returns runs no statements: builtins are known by name, xsubs once the
+ * stream said so. */
+static bool is_leaf(struct nytp_builder *b, uint32_t sub)
 {
     const uint32_t slot = sub % NYTP_RECENT_SUBS;
-    if (b->recent_subs[slot].name != sub) {
+    if (b->recent_subs[slot].name != sub || sub == 0) {
         b->recent_subs[slot].name = sub;
-        b->recent_subs[slot].is_builtin =
-            nytp_is_opcode_name(nytp_strings_get(b->strings, sub));
+        b->recent_subs[slot].is_leaf =
+            nytp_is_opcode_name(nytp_strings_get(b->strings, sub)) ||
+            nytp_table_get(&b->xsubs, (struct nytp_key){.a = sub}) != NYTP_TABLE_NONE;
     }
-    return b->recent_subs[slot].is_builtin;
+    return b->recent_subs[slot].is_leaf;
 }
 
 /* Whether the call that returns now ran statements. With entry events the statement that runs
- * then began in its frame; else builtins are known by name, xsubs once the stream said so. */
+ * then began in its frame. */
 static bool is_perl_return(struct nytp_builder *b, uint32_t sub)
 {
     if (nytp_builder_process(b)->has_entries)
         return b->stack.top > 0 && b->stack.owner_frame == b->stack.top;
-    return !is_builtin(b, sub) &&
-           nytp_table_get(&b->xsubs, (struct nytp_key){.a = sub}) == NYTP_TABLE_NONE;
+    return !is_leaf(b, sub);
 }
 
 static bool time_event(struct nytp_builder *b, const struct nytp_event *e)
@@ -196,7 +204,7 @@ static bool return_event(struct nytp_builder *b, const struct nytp_event *e)
     const int64_t excl_ticks = to_ticks(b, e->u.sub_return.excl_ticks);
     b->negative_times += incl_ticks < 0 || excl_ticks < 0;
     b->has |= NYTP_HAS_CALLS | NYTP_HAS_ARCS;
-    b->returned |= is_perl_return(b, sub);
+    b->returned = b->returned || is_perl_return(b, sub);
     if (b->sampled && !nytp_sample_waits_return(&b->waits, &b->stack, sub, incl_ticks))
         return nytp_builder_tree_failed(b);
     if (b->options.max_spans > 0 &&
@@ -216,8 +224,7 @@ static bool sub_callers_event(struct nytp_builder *b, const struct nytp_event *e
         return false;
     b->has |= NYTP_HAS_ARCS;
     if (e->u.sub_callers.count == 0 && e->u.sub_callers.fid == 0)
-        return nytp_table_put(&b->xsubs, (struct nytp_key){.a = callee}, 1) ||
-               nytp_builder_out_of_memory(b);
+        return nytp_builder_xsub(b, callee);
 
     const struct nytp_key key = {caller, callee, file, e->u.sub_callers.line};
     uint32_t index = nytp_table_get(&b->arc_by_key, key);

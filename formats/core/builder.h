@@ -135,8 +135,9 @@ struct nytp_builder {
     struct nytp_table xsubs;      /* (name) -> 1 */
     struct {
         uint32_t name;
-        bool is_builtin;
-    } recent_subs[NYTP_RECENT_SUBS]; /* that returned; name 0 is "", which is no builtin's */
+        bool is_leaf;
+    } recent_subs[NYTP_RECENT_SUBS]; /* that returned, and whether they are a builtin or xsub
+                                        as far as is known; name 0 stands for none */
 
     struct nytp_built_source *sources;
     uint32_t n_sources, sources_capacity;
@@ -158,6 +159,9 @@ struct nytp_builder {
  * stack (callstack.h) could not take: a limit is out, which the message names, or memory. */
 bool nytp_builder_out_of_memory(struct nytp_builder *builder);
 bool nytp_builder_tree_failed(struct nytp_builder *builder);
+
+/* builder.c: the sub of this name is an xsub. False with the builder's error set. */
+bool nytp_builder_xsub(struct nytp_builder *builder, uint32_t name);
 
 /* The id of a string of the stream, in UTF-8. False with the builder's error set. */
 static inline bool nytp_builder_name(struct nytp_builder *b, const struct nytp_str *s,

@@ -125,8 +125,8 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
         return true;
     if (!nytp_builder_name(b, &call.name, &name))
         return false;
-    if (call.is_xsub && !nytp_table_put(&b->xsubs, (struct nytp_key){.a = name}, 1))
-        return nytp_builder_out_of_memory(b);
+    if (call.is_xsub && !nytp_builder_xsub(b, name))
+        return false;
     return nytp_callstack_tell(&b->stack, call.depth, name) || nytp_builder_tree_failed(b);
 }
 

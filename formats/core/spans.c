@@ -271,23 +271,6 @@ static void place_frames(struct laying *l, struct nytp_span *spans)
     }
 }
 
-/* Room for so many more spans in the model. The first process, mostly the only one, gets just
- * what it needs. */
-static bool make_spans_room(struct nytp_profile *p, uint32_t n, uint32_t *capacity)
-{
-    const uint64_t needed = (uint64_t)p->n_spans + n;
-    if (needed <= *capacity)
-        return true;
-    const uint64_t twice = (uint64_t)*capacity * 2, wanted = needed > twice ? needed : twice;
-    struct nytp_span *const spans =
-        wanted > UINT32_MAX ? NULL : realloc(p->spans, wanted * sizeof *spans);
-    if (spans == NULL)
-        return false;
-    p->spans = spans;
-    *capacity = (uint32_t)wanted;
-    return true;
-}
-
 #define STEPS_PER_SPAN 16 /* a real program has a few levels that never returned */
 
 /* The spans of one process, from `from` on. */
@@ -300,11 +283,14 @@ static bool lay_out_process(struct laying *l, struct nytp_profile *p, uint32_t p
         (struct layout){.raw = l->b->processes[process].root, .limit = total > 0 ? total : 0};
     l->n = l->n_open = 0;
     l->steps_left = 1000 + (uint64_t)(to - from) * STEPS_PER_SPAN;
+    if (!nytp_reserve(&l->all, &l->capacity, to - from, sizeof *l->all))
+        return false;
     for (uint32_t i = to; i-- > from && !l->no_memory;)
         link_span(l, &l->b->spans[i]);
     if (!l->no_memory)
         measure_frames(l);
-    if (l->no_memory || !make_spans_room(p, l->n, capacity))
+    if (l->no_memory ||
+        !nytp_reserve(&p->spans, capacity, (uint64_t)p->n_spans + l->n, sizeof *p->spans))
         return false;
     l->process.behind = p->n_spans += l->n;
     place_frames(l, p->spans);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECENT 1024u
+#define RECENT 4096u
 
 struct entry {
     struct nytp_name name;
