@@ -188,7 +188,7 @@ static void find_lines(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_body
     if (CvFILE(cv) != NULL)
         body->file = nytp_file_named(aTHX_ rec, CvFILE(cv));
     if (place != NULL && SvPOK(place)) {
-        const char *const colon = strrchr(SvPVX(place), ':');
+        const char *const colon = strrchr(SvPVX_const(place), ':');
         unsigned long first, last;
         if (colon != NULL && sscanf(colon, ":%lu-%lu", &first, &last) == 2) {
             body->first_line = (uint32_t)first;
