@@ -23,14 +23,15 @@ sub good {
 # ---- what it costs ----
 
 # Instructions that perl's ops and our handlers executed inside a sort, each function's; other
-# functions of perl's depend on what was allocated before.
+# functions of perl's depend on what was allocated before. --auto=no: where perl's source is found,
+# lines of it are added, with what they call.
 sub instructions {
     my ($dir, @command) = @_;
     my $out = "$dir/callgrind.out";
     local $ENV{PERL_HASH_SEED} = 0;
     qx{valgrind --tool=callgrind --toggle-collect=Perl_pp_sort --callgrind-out-file=$out @command 2>&1};
     my %n;
-    for my $line (split /\n/, qx{callgrind_annotate --threshold=100 $out}) {
+    for my $line (split /\n/, qx{callgrind_annotate --auto=no --threshold=100 $out}) {
         my ($n, $name) = $line =~ /^\s*([\d,]+) (?:\([^)]*\))?.*?:(?:0x\w+:)?((?:Perl_pp|Perl_runops|on|nytp_stmt|nytp_call)_\w+|slowop|leave)\b/ or next;
         $n{$name} += $n =~ tr/,//dr;
     }
