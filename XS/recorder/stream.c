@@ -11,6 +11,7 @@
 
 enum {
     SHARE_AT_RISK = 128, /* one in so many bytes of a profile may not be on disk yet */
+    BLOCK_OF_SAMPLES = 4 * NYTP_WRITER_BLOCK,
     FIRST_CALIBRATION_NS = 1000000,
     LAST_CALIBRATION_NS = 1000000000,
     WAIT_SHARE = 50, /* see nytp_stream_can_pay_flush() */
@@ -48,6 +49,13 @@ void nytp_stream_flush(struct nytp_recorder *rec, enum nytp_flush how)
     RESTORE_ERRNO;
 }
 
+/* Samples come slowly: it is the clock that puts them on disk, and a flush that comes before
+ * takes as long as several of them. */
+static size_t shortest_block(const struct nytp_recorder *rec)
+{
+    return rec->kind == NYTP_SAMPLED ? BLOCK_OF_SAMPLES : NYTP_WRITER_BLOCK;
+}
+
 /* What is not on disk is lost if we are killed: never more than the shortest block or a small
  * share. */
 void nytp_stream_on_full(struct nytp_writer *writer)
@@ -57,7 +65,8 @@ void nytp_stream_on_full(struct nytp_writer *writer)
         (struct nytp_recorder *)(file - offsetof(struct nytp_recorder, file));
     const uint64_t total = writer->n_raw + (uint64_t)(writer->at - writer->block);
     const uint64_t share = total / SHARE_AT_RISK;
-    const size_t next = share < NYTP_WRITER_BLOCK  ? NYTP_WRITER_BLOCK
+    const size_t shortest = shortest_block(rec);
+    const size_t next = share < shortest           ? shortest
                         : share > NYTP_WRITER_MOST ? NYTP_WRITER_MOST
                                                    : (size_t)share;
     const bool is_due = total - rec->stream.synced_raw + next > share;
@@ -130,6 +139,7 @@ void nytp_stream_pay_flush(struct nytp_recorder *rec, uint64_t raw)
 void nytp_stream_begin(struct nytp_recorder *rec)
 {
     rec->stream.calibrate_ns = FIRST_CALIBRATION_NS;
+    nytp_writer_set_block(rec->writer, shortest_block(rec));
 }
 
 void nytp_stream_restart(struct nytp_recorder *rec)

@@ -54,8 +54,8 @@ void nytp_writer_free(struct nytp_writer *writer);
 bool nytp_writer_flush(struct nytp_writer *writer, enum nytp_flush flush);
 
 /* From now on blocks have `len` bytes, NYTP_WRITER_BLOCK to NYTP_WRITER_MOST. The present one
- * must be empty: on_full may say it after a flush. Long ones spare the processor's caches, from
- * which the compressor and the program drive each other. */
+ * must not hold more: on_full may say it after a flush. Long ones spare the processor's caches,
+ * from which the compressor and the program drive each other. */
 void nytp_writer_set_block(struct nytp_writer *writer, size_t len);
 
 /* Go on with another compressor, NULL: with none, in a block of the shortest length. The old
