@@ -27,7 +27,8 @@
 
 #include "../../formats/core/open_calls.h"
 
-/* What SAVEDESTRUCTOR_X puts on the save stack (scope.c: function, argument, type). */
+/* What a destructor takes on the save stack (scope.c, save_destructor_x: function, argument,
+ * type; all versions). */
 enum {
     DESTRUCTOR_SIZE = 3,
 };
@@ -51,8 +52,8 @@ static struct nytp_rec_sub *caller_now(pTHX_ struct nytp_recorder *rec)
     return nytp_running_sub(aTHX_ rec);
 }
 
-static struct nytp_rec_frame *push(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
-                                   const struct nytp_call_site *site)
+static inline struct nytp_rec_frame *push(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
+                                          const struct nytp_call_site *site)
 {
     if (UNLIKELY(rec->n_frames >= rec->size_frames)) {
         rec->size_frames = rec->size_frames == 0 ? 256 : rec->size_frames * 2;
@@ -81,8 +82,8 @@ static NYTP_COLD void tell_resumed(struct nytp_recorder *rec)
 
 /* Add a call that ended, or is taken for ended, to its arc, and put its return into the stream.
  * `depth` is the number of calls that were open, with this one. */
-static void account(struct nytp_recorder *rec, const struct nytp_rec_frame *frame,
-                    uint32_t depth, int64_t incl, int64_t excl)
+static NYTP_INLINED void account(struct nytp_recorder *rec, const struct nytp_rec_frame *frame,
+                                 uint32_t depth, int64_t incl, int64_t excl)
 {
     struct nytp_rec_arc *const arc = nytp_arc_of(rec, frame);
     arc->count += !frame->resumed;
@@ -239,7 +240,7 @@ void nytp_frames_retract(struct nytp_recorder *rec)
 
 /* ---- calls ---- */
 
-static struct nytp_call_site call_site(pTHX_ struct nytp_recorder *rec)
+static NYTP_INLINED struct nytp_call_site call_site(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_call_site site;
     nytp_guard(rec);
@@ -258,8 +259,8 @@ struct nytp_call_site nytp_call_site_now(pTHX_ struct nytp_recorder *rec)
     return call_site(aTHX_ rec);
 }
 
-static void enter(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
-                  const struct nytp_call_site *site)
+static NYTP_INLINED void enter(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
+                               const struct nytp_call_site *site)
 {
     nytp_guard(rec);
     const struct nytp_rec_frame *const frame = push(rec, sub, site);
@@ -277,9 +278,14 @@ void nytp_frame_open(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
     enter(rec, sub, site);
 }
 
-static void watch_scope(pTHX_ uint32_t serial)
+static inline void watch_scope(pTHX_ uint32_t serial)
 {
-    SAVEDESTRUCTOR_X(on_scope_exit, INT2PTR(void *, (UV)serial));
+    SSCHECK(DESTRUCTOR_SIZE); /* the rest is SAVEDESTRUCTOR_X without a call */
+    ANY *const top = PL_savestack + PL_savestack_ix;
+    top[0].any_dxptr = on_scope_exit;
+    top[1].any_ptr = INT2PTR(void *, (UV)serial);
+    top[2].any_uv = SAVEt_DESTRUCTOR_X;
+    PL_savestack_ix += DESTRUCTOR_SIZE;
 }
 
 /* Take the destructor off again unless the handler left something above it, or a context
@@ -359,8 +365,8 @@ static NYTP_COLD void note_if_resumed(pTHX_ struct nytp_recorder *rec, const OP 
     rec->frames[rec->n_frames - 1].resumed = strEQ(OP_NAME(start), "await");
 }
 
-static inline void enter_perl_sub(pTHX_ struct nytp_recorder *rec, CV *cv,
-                                  const struct nytp_call_site *site)
+static NYTP_INLINED void enter_perl_sub(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                        const struct nytp_call_site *site)
 {
     enter(rec, nytp_sub_of_cv(aTHX_ rec, cv), site);
     rec->entered_op = CvSTART(cv);
@@ -402,9 +408,15 @@ static void note_xsub(pTHX_ struct nytp_rec_sub *sub)
 /* A call that perl has to look up first: AUTOLOAD, overloaded or symbolic code references,
  * undefined subs. If it dies, or turns out to be an xsub, it is the call of what we took it
  * for; what was called to find out becomes part of it. */
-static OP *call_unclear(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub,
-                        const struct nytp_call_site *site)
+static __attribute__((noinline)) OP *call_unclear(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                                  const struct nytp_call_site *site)
 {
+    SV *const sv = *PL_stack_sp;
+    if (cv == NULL && is_hopeless(sv))
+        return nytp_real_op(aTHX_ OP_ENTERSUB);
+    nytp_guard(rec);
+    struct nytp_rec_sub *const sub = unclear_sub(aTHX_ rec, sv, cv);
+    nytp_unguard(rec);
     enter(rec, sub, site);
     const uint32_t serial = rec->last_serial;
     watch_scope(aTHX_ serial);
@@ -438,7 +450,6 @@ static OP *call_unclear(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *su
 
 OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
-    SV *const sv = *PL_stack_sp;
     const struct nytp_call_site site = call_site(aTHX_ rec);
     if (LIKELY(cv != NULL && CvROOT(cv) != NULL)) {
         OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
@@ -447,12 +458,7 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
             enter_perl_sub(aTHX_ rec, entered, &site);
         return next;
     }
-    if (cv == NULL && is_hopeless(sv))
-        return nytp_real_op(aTHX_ OP_ENTERSUB);
-    nytp_guard(rec);
-    struct nytp_rec_sub *const sub = unclear_sub(aTHX_ rec, sv, cv);
-    nytp_unguard(rec);
-    return call_unclear(aTHX_ rec, sub, &site);
+    return call_unclear(aTHX_ rec, cv, &site);
 }
 
 OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub)

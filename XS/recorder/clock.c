@@ -19,8 +19,8 @@ enum {
     PAIR_TRIES = 5,  /* readings of both clocks, the best of which counts */
 };
 
-/* Rates and fractions of ticks are kept as multiples of 2^-48: this is 1. */
-static const uint64_t one = (uint64_t)1 << 48;
+/* Rates and fractions of ticks are kept as multiples of 2^-64: this is 1. */
+static const unsigned __int128 one = (unsigned __int128)1 << 64;
 
 static uint64_t ns_of(clockid_t id)
 {
@@ -67,7 +67,7 @@ static uint64_t measured_rate(const struct nytp_clock *clock)
     read_pair(clock, &raw, &ns);
     if (raw <= clock->first_raw || ns <= clock->first_ns)
         return clock->rate;
-    const unsigned __int128 ticks = (unsigned __int128)(ns - clock->first_ns) * one;
+    const unsigned __int128 ticks = (ns - clock->first_ns) * one;
     return (uint64_t)(ticks / NS_PER_TICK / (raw - clock->first_raw));
 }
 
@@ -105,7 +105,8 @@ void nytp_clock_init(struct nytp_clock *clock, int id)
     clock->id = id < 0 ? CLOCK_MONOTONIC : (clockid_t)id;
     if (clock_gettime(clock->id, &probe) != 0)
         clock->id = CLOCK_REALTIME;
-    clock->rate = one / NS_PER_TICK + 1; /* rounded up: 100 ns are a whole tick, not 0.99… */
+    clock->rate =
+        (uint64_t)(one / NS_PER_TICK) + 1; /* rounded up: 100 ns are a whole tick, not 0.99… */
 #if defined(__x86_64__)
     if (id < 0 && kernel_trusts_tsc())
         start_tsc(clock);
@@ -128,8 +129,8 @@ void nytp_clock_recalibrate(struct nytp_clock *clock, uint64_t raw)
 #if defined(__x86_64__)
     const unsigned __int128 fixed =
         (unsigned __int128)(raw - clock->base_raw) * clock->rate + clock->base_fraction;
-    clock->base_ticks += (int64_t)(fixed >> 48);
-    clock->base_fraction = (uint64_t)fixed & (one - 1);
+    clock->base_ticks += (int64_t)(fixed >> 64);
+    clock->base_fraction = (uint64_t)fixed;
     clock->base_raw = raw;
     clock->rate = measured_rate(clock);
 #endif
@@ -140,7 +141,7 @@ void nytp_clock_cut(struct nytp_clock *clock, uint64_t from, uint64_t to)
     if (to <= from)
         return;
     clock->base_raw += to - from;
-    clock->overhead_ticks += (int64_t)(((unsigned __int128)(to - from) * clock->rate) >> 48);
+    clock->overhead_ticks += (int64_t)(((unsigned __int128)(to - from) * clock->rate) >> 64);
 }
 
 void nytp_clock_pause(struct nytp_clock *clock)
@@ -157,5 +158,5 @@ void nytp_clock_resume(struct nytp_clock *clock)
 
 uint64_t nytp_clock_raw_of_ns(const struct nytp_clock *clock, uint64_t ns)
 {
-    return (uint64_t)((unsigned __int128)ns * one / NS_PER_TICK / clock->rate);
+    return (uint64_t)(ns * one / NS_PER_TICK / clock->rate);
 }

@@ -23,10 +23,10 @@
 struct nytp_clock {
     bool is_tsc;
     clockid_t id;      /* of clock_gettime(), also what a TSC is calibrated against */
-    uint64_t rate;     /* ticks per raw unit, in 2^-48 */
+    uint64_t rate;     /* ticks per raw unit, in 2^-64; less than half a tick */
     uint64_t base_raw; /* raw reading of the axis point base_ticks + base_fraction */
     int64_t base_ticks;
-    uint64_t base_fraction;       /* in 2^-48 tick */
+    uint64_t base_fraction;       /* in 2^-64 tick */
     uint64_t first_raw, first_ns; /* where the calibration began */
     int64_t overhead_ticks;       /* cut out so far */
     unsigned pauses;              /* nested nytp_clock_pause() calls */
@@ -51,7 +51,7 @@ static inline int64_t nytp_clock_ticks(const struct nytp_clock *clock, uint64_t 
 {
     const int64_t since = (int64_t)(raw - clock->base_raw);
     const __int128 fixed = (__int128)since * (int64_t)clock->rate + clock->base_fraction;
-    return clock->base_ticks + (int64_t)(fixed >> 48);
+    return clock->base_ticks + (int64_t)(fixed >> 64); /* the upper half: nothing is shifted */
 }
 
 /* That nytp_clock_init() may come: what it would otherwise wait for passes until then. The

@@ -38,19 +38,21 @@ enum {
 };
 
 /* In proportion to a statement, by the time that programs of one kind of event take longer. It
- * is not far from the proportion of the instructions that are added (122 to 126 a statement; a
- * leave 133, a call 724, an xsub 589, a builtin 500 to 614), which shows when it is to be
- * measured anew; builtins are dearer, as more of what they need is not in the caches. A call's
- * cost lies partly in it, partly in its caller. It reads the clock twice, but the first
- * statement of the sub then need not. */
+ * is not far from the proportion of the instructions that are added (118 a statement; a leave
+ * 131, a call 630, an xsub 511, a builtin 426 to 488), which shows when it is to be measured
+ * anew; builtins are dearer, as more of what they need is not in the caches. Calls are, too,
+ * where the program's own code fills the processor's instruction cache, from which ours
+ * displaces it (half as much again in loops of method calls): the figure is between those and
+ * loops of small subs. A call's cost lies partly in it, partly in its caller. It reads the
+ * clock twice, but the first statement of the sub then need not. */
 static const struct proportion {
     const char *kind;
     double of_statement;
     double clock_readings; /* how many, where they are what counts */
 } proportions[] = {
-    {"stmt", 1.0, 1.0},      {"leave", 1.2, 1.0},    {"call_in", 1.9, 0.0},
-    {"call_out", 2.55, 1.0}, {"xsub_in", 2.35, 1.0}, {"xsub_out", 2.35, 1.0},
-    {"op_in", 3.2, 1.0},     {"op_out", 3.2, 1.0},
+    {"stmt", 1.0, 1.0},     {"leave", 1.2, 1.0},    {"call_in", 2.2, 0.0},
+    {"call_out", 3.0, 1.0}, {"xsub_in", 2.15, 1.0}, {"xsub_out", 2.15, 1.0},
+    {"op_in", 2.8, 1.0},    {"op_out", 2.8, 1.0},
 };
 
 struct nytp_cost_meter {
@@ -171,7 +173,7 @@ static double cost_of_statement(const struct nytp_recorder *rec)
 {
     const struct nytp_cost_meter *const meter = rec->cost_meter;
     const double raw = rec->clock.is_tsc ? meter->costs / meter->weights : meter->lowest_cost;
-    const double ticks = raw * (double)rec->clock.rate / (double)((uint64_t)1 << 48);
+    const double ticks = raw * (double)rec->clock.rate * 0x1p-64;
     return ticks * 1e12 / NYTP_TICKS_PER_SEC;
 }
 

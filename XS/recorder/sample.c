@@ -54,7 +54,7 @@ struct nytp_sampler {
     uint64_t raw, cpu_ns;            /* up to where time is accounted for */
     uint64_t own_raw;                /* of it, that the sampler itself took */
     uint64_t own_cpu_ns;             /* and of the processor's time */
-    uint64_t fraction;               /* of a tick, in 2^-48 */
+    uint64_t fraction;               /* of a tick, in 2^-64 */
     uint64_t window_raw, window_own; /* of the budget */
     uint64_t rights_raw;             /* when the process's rights were looked at */
     uint64_t n_samples, n_slowed;
@@ -72,8 +72,8 @@ static int64_t ticks_of_raw(const struct nytp_recorder *rec, struct nytp_sampler
 {
     const unsigned __int128 fixed =
         (unsigned __int128)raw * rec->clock.rate + sampler->fraction;
-    sampler->fraction = (uint64_t)fixed & (((uint64_t)1 << 48) - 1);
-    return (int64_t)(fixed >> 48);
+    sampler->fraction = (uint64_t)fixed;
+    return (int64_t)(fixed >> 64);
 }
 
 /* The time from the last sample to one at these readings, without what the sampler took. */
@@ -327,7 +327,7 @@ static void follow_thread(struct nytp_sampler *sampler)
 
 static uint64_t ns_of_raw(const struct nytp_recorder *rec, uint64_t raw)
 {
-    return (uint64_t)((unsigned __int128)raw * rec->clock.rate * NS_PER_TICK >> 48);
+    return (uint64_t)((unsigned __int128)raw * rec->clock.rate * NS_PER_TICK >> 64);
 }
 
 /* The processor's time since `began` is our own. It is as long as the time that has passed, and

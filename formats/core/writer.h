@@ -190,8 +190,9 @@ static inline void nytp_write_discount(struct nytp_writer *writer)
     *writer->at++ = '-';
 }
 
-static inline void nytp_write_sub_entry(struct nytp_writer *writer, uint32_t caller_fid,
-                                        uint32_t caller_line)
+/* Inlined, as every call runs it. */
+static inline __attribute__((always_inline)) void
+nytp_write_sub_entry(struct nytp_writer *writer, uint32_t caller_fid, uint32_t caller_line)
 {
     nytp_writer_room(writer, NYTP_WRITER_RECORD);
     uint8_t *at = writer->at;
