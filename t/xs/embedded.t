@@ -17,7 +17,7 @@ use Devel::NYTProf::Data;
 
 my $embedded = folder() . '/embedded';
 my $log = folder() . '/cc.log';
-system join ' ', $Config{cc}, ccopts(1), '-o', $embedded, "$FindBin::Bin/embedded.c", ldopts(1),
+system join ' ', $Config{cc}, ccopts(1), '-std=gnu11', '-o', $embedded, "$FindBin::Bin/embedded.c", ldopts(1),
     "2>$log";
 plan skip_all => 'no libperl to embed: ' . slurp($log) if $?;
 
