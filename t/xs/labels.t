@@ -81,12 +81,14 @@ for my $opts ('', 'calls=1', 'calls=1:compress=0', 'stmts=0', 'blocks=1', 'slowo
     for my $value ('GET /fast', 'GET /slow') {
         my ($n, $total, $median, $p95, $own_ns, $sub) = @{ $by->{request}{$value} || [] };
         my @sorted = sort { $a <=> $b } @{ $lengths->{"request=$value"} };
-        is "$n $sub", '5 main::spin', "$opts: $value: five times, and the slowest sub";
+        my $own_of = $own->{"request=$value"};
+        my ($slowest) = sort { $own_of->{$b} <=> $own_of->{$a} } sort keys %$own_of; # spin(), but where others interrupt
+        is "$n $sub", "5 $slowest", "$opts: $value: five times, and the slowest sub";
         is $total, sum0(@sorted), "$opts: $value: the total";
         ok near($median, $sorted[2]), "$opts: $value: the median" or diag "$median, @sorted";
         ok near($p95, $sorted[4]), "$opts: $value: p95" or diag "$p95, @sorted";
-        is $own_ns, $own->{"request=$value"}{'main::spin'}, "$opts: $value: the sub's own time";
-        cmp_ok sum0(values %{ $own->{"request=$value"} }), '<=', $total, "$opts: $value: no more than there is";
+        is $own_ns, $own_of->{$slowest}, "$opts: $value: the sub's own time";
+        cmp_ok sum0(values %$own_of), '<=', $total, "$opts: $value: no more than there is";
     }
     is $by->{run}{all}[0], 1, "$opts: the profile as a whole";
     my $whole = sum0(map { @{ $lengths->{"request=$_"} } } 'GET /fast', 'GET /slow');
