@@ -358,6 +358,8 @@ static void at_safe_point(pTHX)
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     if (rec == NULL || !(nytp_sample_is_due(rec) || is_thread_to_sample(rec)))
         return;
+    if (rec->life.is_ended && !nytp_sample_is_worth_new_end(rec))
+        return;
     if (rec->state == NYTP_ARMED && is_between_statements(aTHX))
         nytp_start_armed(aTHX_ rec);
     if (is_thread_to_sample(rec))

@@ -33,6 +33,7 @@ enum {
     CPU_NOTE_SHARE = 16,  /* processor time is told where it differs by one part in so many */
     RIGHTS_NS = 10000000, /* whether the process has given up rights is looked at that often */
     LONG_NS = 50000,      /* who takes that long has perhaps waited */
+    NEW_END_NS = 10000000,
 };
 
 /* The sample whose time record is to come. */
@@ -307,6 +308,13 @@ bool nytp_sample_is_due(const struct nytp_recorder *rec)
 {
     return rec->sample.is_on &&
            (rec->life.forked || nytp_tick_next(&rec->sample.sampler->ring) != NULL);
+}
+
+/* A new end takes as long as many samples. */
+bool nytp_sample_is_worth_new_end(const struct nytp_recorder *rec)
+{
+    const uint64_t since = nytp_clock_raw(&rec->clock) - rec->sample.sampler->raw;
+    return rec->life.forked || since >= nytp_clock_raw_of_ns(&rec->clock, NEW_END_NS);
 }
 
 static void forget_ticks(struct nytp_sampler *sampler)

@@ -45,6 +45,10 @@ void nytp_sample_fork(struct nytp_recorder *rec);
 /* At a safe point: whether ticks wait, and taking all that do: each becomes a sample in the
  * stream, or is forgotten while recording is paused. */
 bool nytp_sample_is_due(const struct nytp_recorder *rec);
+
+/* The profile has got its end, and code still runs: whether it has for so long that the end is
+ * to be taken back for what waits. */
+bool nytp_sample_is_worth_new_end(const struct nytp_recorder *rec);
 void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec);
 
 /* perl frees a statement: nothing may point to it any more. */

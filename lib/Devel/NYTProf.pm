@@ -168,7 +168,8 @@ profile. Needs Linux for what is said here; on other systems and processors, sub
 takes the time are seen less well.
 
 Sources are not kept unless C<savesrc=1> is given; blocks=1 and use_db_sub=1 are ignored. A process
-that ends by C<POSIX::_exit> has its profile up to the last flush.
+that ends by C<POSIX::_exit> has its profile up to the last flush. What perl still runs after the C<END>
+blocks, to destroy objects, is sampled when it takes more than 10 ms.
 
 For always, where a service is started, with a name that tells its processes apart:
 

@@ -238,6 +238,21 @@ PERL
     is join(' ', grep { /^main::never/ } sort keys %$subs), '', 'no other subs are described';
 }
 
+# ---- after the end ----
+
+{
+    my $program = put('late.pl', <<'PERL');
+use strict; use Time::HiRes 'time';
+sub busy { my $until = time + $_[0]; my $n = 0; while (time < $until) { $n += $_ for 1 .. 200 } return $n }
+sub Late::DESTROY { busy(0.3); return }
+our $late = bless [], 'Late'; busy(0.1);
+PERL
+    run($program, 'sample=1000');
+    my $destroy = load()->subname_subinfo_map->{'Late::DESTROY'};
+    cmp_ok $destroy ? $destroy->incl_time : 0, '>', 0.2, 'what global destruction runs for long is sampled';
+    ok is_whole(folder() . '/out'), 'and the profile has an end behind it';
+}
+
 # ---- what sleeps ----
 
 my $sleeper = put('sleeper.pl', <<'PERL');
