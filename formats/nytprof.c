@@ -160,47 +160,46 @@ static inline uint32_t four_bytes(const uint8_t *at)
 }
 
 /* Decodes a TIME_LINE of any numbers, all of which is there. Returns what stands behind it,
- * NULL if it is something else. A function of its own, since it is rare: otherwise the loop
- * that calls it would prepare for it each time. */
-__attribute__((noinline)) static const uint8_t *decode_any_statement(const uint8_t *at,
-                                                                     struct nytp_statement *s)
+ * NULL if it is something else or took less than no time. A function of its own, since it is
+ * rare: otherwise the loop that calls it would prepare for it each time. */
+__attribute__((noinline)) static const uint8_t *
+decode_statement(const uint8_t *at, uint32_t *fid, struct nytp_statement *s)
 {
     uint32_t ticks;
     if (*at != '+')
         return NULL;
     at = nytp_u32_unchecked(at + 1, &ticks);
-    at = nytp_u32_unchecked(at, &s->fid);
+    at = nytp_u32_unchecked(at, fid);
     s->ticks = (int32_t)ticks;
-    return nytp_u32_unchecked(at, &s->line);
+    return ticks > INT32_MAX ? NULL : nytp_u32_unchecked(at, &s->line);
 }
 
-/* The same, quickly where ticks and fid take a byte each and the line two or three, as in
- * nearly all: the bits of the first four bytes tell at once. */
-static inline const uint8_t *decode_statement(const uint8_t *at, uint32_t first_four,
-                                              struct nytp_statement *s)
+/* How the next statements of a file mostly begin: with ticks and fid of a byte each and a line
+ * of two or three. The bits of the first four bytes that the masks leave tell it at once. */
+#define TWO_MASK   0xc0ff80ffu
+#define THREE_MASK 0xe0ff80ffu
+struct beginnings {
+    uint32_t two, three;
+};
+
+static struct beginnings beginnings_of(uint32_t fid)
 {
-    const bool two = (first_four & 0xc08080ffu) == (0x80000000u | '+');
-    if (!two && (first_four & 0xe08080ffu) != (0xc0000000u | '+'))
-        return decode_any_statement(at, s);
-    s->ticks = at[1];
-    s->fid = at[2];
-    if (two) {
-        s->line = (at[3] & 0x3fu) << 8 | at[4];
-        return at + 5;
-    }
-    s->line = (at[3] & 0x1fu) << 16 | (uint32_t)at[4] << 8 | at[5];
-    return at + 6;
+    if (fid >= 0x80)
+        return (struct beginnings){UINT32_MAX, UINT32_MAX}; /* no bits are these */
+    return (struct beginnings){0x80000000u | fid << 16 | '+', 0xc0000000u | fid << 16 | '+'};
 }
 
-/* Statements that follow one another, handed over together. `bias` turns places in the window
- * into offsets. Returns what stands behind them, NULL with the error set when the sink stops.
- */
+/* Statements of one file that follow one another, handed over together. `bias` turns places in
+ * the window into offsets. Returns what stands behind them, NULL with the error set when the
+ * sink stops. */
 static const uint8_t *read_statements(struct reader *r, const uint8_t *at, uint64_t bias)
 {
     struct nytp_statement run[MAX_RUN];
     struct nytp_sink *const sink = r->decoder.sink;
     const uint8_t *const last = r->decoder.source->end - QUICK_BYTES;
     const uint8_t *latest = at;
+    struct beginnings next = beginnings_of(UINT32_MAX);
+    uint32_t fid = 0;
     size_t n = 0;
     while (at <= last && n < MAX_RUN) {
         struct nytp_statement *const s = &run[n];
@@ -212,15 +211,27 @@ static const uint8_t *read_statements(struct reader *r, const uint8_t *at, uint6
             first_four = four_bytes(++tag);
             s->discounted = true;
         }
-        const uint8_t *const behind = decode_statement(tag, first_four, s);
-        if (behind == NULL)
-            break;
+        s->ticks = tag[1];
+        if ((first_four & TWO_MASK) == next.two) {
+            s->line = (tag[3] & 0x3fu) << 8 | tag[4];
+            at = tag + 5;
+        } else if ((first_four & THREE_MASK) == next.three) {
+            s->line = (tag[3] & 0x1fu) << 16 | (uint32_t)tag[4] << 8 | tag[5];
+            at = tag + 6;
+        } else {
+            uint32_t its_fid = 0;
+            const uint8_t *const behind = decode_statement(tag, &its_fid, s);
+            if (behind == NULL || (n > 0 && its_fid != fid))
+                break;
+            fid = its_fid;
+            next = beginnings_of(fid);
+            at = behind;
+        }
         latest = tag;
-        at = behind;
         n++;
     }
     const uint64_t offset = bias + (uintptr_t)latest;
-    if (n == 0 || sink->statements(sink, run, n, offset))
+    if (n == 0 || sink->statements(sink, fid, run, n, offset))
         return at;
     fail_stopped(r, offset);
     return NULL;

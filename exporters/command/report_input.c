@@ -41,29 +41,15 @@ static bool tee_event(struct nytp_sink *sink, const struct nytp_event *event)
            (tee->second == NULL || tee->second->event(tee->second, event));
 }
 
-/* A run of statements, those without a file left out. */
-static bool give_first(const struct nytp_tee *tee, const struct nytp_statement *run, size_t n,
-                       uint64_t offset)
-{
-    const struct nytp_statement *const behind = run + n;
-    for (const struct nytp_statement *at = run, *end; at < behind; at = end + 1) {
-        for (end = at; end < behind && end->fid != 0; end++)
-            ;
-        if (end > at && !tee->first->statements(tee->first, at, (size_t)(end - at), offset))
-            return false;
-    }
-    return true;
-}
-
-static bool tee_statements(struct nytp_sink *sink, const struct nytp_statement *run, size_t n,
-                           uint64_t offset)
+static bool tee_statements(struct nytp_sink *sink, uint32_t fid,
+                           const struct nytp_statement *run, size_t n, uint64_t offset)
 {
     struct nytp_tee *tee = (struct nytp_tee *)sink;
-    for (size_t i = 0; tee->only_for_costs && !tee->has_costs && i < n; i++)
-        if (run[i].fid != 0)
-            leave_out(tee);
-    return give_first(tee, run, n, offset) &&
-           (tee->second == NULL || tee->second->statements(tee->second, run, n, offset));
+    const bool has_file = fid != 0;
+    if (tee->only_for_costs && !tee->has_costs && has_file)
+        leave_out(tee);
+    return (!has_file || tee->first->statements(tee->first, fid, run, n, offset)) &&
+           (tee->second == NULL || tee->second->statements(tee->second, fid, run, n, offset));
 }
 
 void nytp_tee_init(struct nytp_tee *tee, struct nytp_sink *first, struct nytp_sink *second)

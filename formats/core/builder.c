@@ -163,18 +163,17 @@ static bool is_perl_return(struct nytp_builder *b, uint32_t sub)
 
 static bool time_event(struct nytp_builder *b, const struct nytp_event *e)
 {
-    const struct nytp_statement statement = {
-        .ticks = e->u.time.ticks, .fid = e->u.time.fid, .line = e->u.time.line};
-    return nytp_builder_book_statements(b, &statement, 1);
+    const struct nytp_statement statement = {.ticks = e->u.time.ticks, .line = e->u.time.line};
+    return nytp_builder_book_statements(b, e->u.time.fid, &statement, 1);
 }
 
-static bool builder_statements(struct nytp_sink *sink, const struct nytp_statement *run,
-                               size_t n, uint64_t offset)
+static bool builder_statements(struct nytp_sink *sink, uint32_t fid,
+                               const struct nytp_statement *run, size_t n, uint64_t offset)
 {
     struct nytp_builder *b = (struct nytp_builder *)sink;
     b->last_offset = offset;
     b->has |= NYTP_HAS_STATEMENTS;
-    return nytp_builder_book_statements(b, run, n);
+    return nytp_builder_book_statements(b, fid, run, n);
 }
 
 static bool entry_event(struct nytp_builder *b, const struct nytp_event *e)

@@ -140,12 +140,9 @@ static inline void enter_file(struct nytp_builder *b, uint32_t file, uint32_t fr
     b->files[file].from_line = from_line;
 }
 
-static bool book_statement(struct nytp_builder *b, struct tally *tally,
+static bool book_statement(struct nytp_builder *b, struct tally *tally, uint32_t file,
                            const struct nytp_statement *s)
 {
-    uint32_t file;
-    if (!nytp_builder_file(b, s->fid, &file))
-        return false;
     const int64_t ticks = statement_ticks(b, s->ticks);
     const bool discount = s->discounted | b->discount;
     const uint32_t line = s->line, statements = !discount;
@@ -190,19 +187,19 @@ static uint64_t left_count(bool discount_calls)
     return discount_calls ? 0 : UINT64_C(1) << 32;
 }
 
-/* Book statements of one file up to the first that is of another, took less than no time, or
- * whose line was not met lately. Returns how many there were. */
-static size_t book_on_recent_lines(struct nytp_builder *b, struct tally *tally,
-                                   const struct nytp_statement *run, size_t n, uint32_t file)
+/* Book statements up to the first whose line was not met lately. Returns how many there were.
+ */
+static size_t book_on_recent_lines(struct nytp_builder *b, struct tally *tally, uint32_t file,
+                                   const struct nytp_statement *run, size_t n)
 {
-    const uint32_t fid = run->fid, slot_of_file = file * 1021;
+    const uint32_t slot_of_file = file * 1021;
     const uint64_t place_of_file = (uint64_t)file << 32;
     struct nytp_recent_line *const recent_lines = b->recent_lines;
     uint64_t left = left_count(b->discount_calls), next_left = left_count(b->returned);
     int64_t ticks = 0;
     uint64_t counts = 0;
     const struct nytp_statement *s = run, *const end = run + n;
-    for (; s < end && s->fid == fid && s->ticks >= 0; s++) {
+    for (; s < end; s++) {
         struct nytp_recent_line *const r =
             &recent_lines[(slot_of_file + s->line) % NYTP_RECENT_LINES];
         if (r->place != (place_of_file | s->line))
@@ -224,32 +221,31 @@ static size_t book_on_recent_lines(struct nytp_builder *b, struct tally *tally,
     return (size_t)(s - run);
 }
 
-/* Book statements of one file, at least one. Returns how many there were, SIZE_MAX when memory
- * is out. */
-static size_t book_on_pages(struct nytp_builder *b, struct tally *tally,
-                            const struct nytp_statement *run, size_t n, uint32_t file)
+static bool book_on_pages(struct nytp_builder *b, struct tally *tally, uint32_t file,
+                          const struct nytp_statement *run, size_t n)
 {
     if (b->n_recent > INT32_MAX && !nytp_builder_settle_lines(b))
-        return SIZE_MAX;
-    return meet_line(b, file, run->line) ? book_on_recent_lines(b, tally, run, n, file)
-                                         : SIZE_MAX;
+        return false;
+    for (size_t i = 0; i < n;) {
+        if (!meet_line(b, file, run[i].line))
+            return false;
+        i += book_on_recent_lines(b, tally, file, &run[i], n - i);
+    }
+    return true;
 }
 
 /* The same, in the current frame. */
-static size_t book_on_tree(struct nytp_builder *b, struct tally *tally,
-                           const struct nytp_statement *run, size_t n, uint32_t file)
+static bool book_on_tree(struct nytp_builder *b, struct tally *tally, uint32_t file,
+                         const struct nytp_statement *run, size_t n)
 {
     struct nytp_booking *booking = nytp_callstack_room(&b->stack, (uint32_t)n);
-    if (booking == NULL) {
-        nytp_builder_tree_failed(b);
-        return SIZE_MAX;
-    }
-    const uint32_t fid = run->fid;
+    if (booking == NULL)
+        return nytp_builder_tree_failed(b);
     uint32_t left = b->discount_calls ? 0 : NYTP_BOOK_LEFT;
     int64_t ticks = 0;
     uint64_t statements = 0;
     const struct nytp_statement *s = run, *const end = run + n;
-    for (; s < end && s->fid == fid && s->ticks >= 0; s++) {
+    for (; s < end; s++) {
         *booking++ = (struct nytp_booking){.what = s->discounted ? left : NYTP_BOOK_COUNTS,
                                            .ticks = s->ticks,
                                            .file = file,
@@ -259,73 +255,65 @@ static size_t book_on_tree(struct nytp_builder *b, struct tally *tally,
         left = NYTP_BOOK_LEFT;
     }
     b->discount_calls = false; /* and none returned since the statement before */
-    nytp_callstack_add(&b->stack, (uint32_t)(s - run));
+    nytp_callstack_add(&b->stack, (uint32_t)n);
     b->statement_ticks_seen += ticks;
     tally->clock += ticks;
     tally->statements += statements;
-    return (size_t)(s - run);
+    return true;
 }
 
-/* Book statements that have nothing special about them: the one before was booked in the same
- * frame, their files are known, and none took less than no time. Stops before the first that is
- * different and returns how many there were, SIZE_MAX when memory is out. */
-static size_t book_plain(struct nytp_builder *b, struct tally *tally,
-                         const struct nytp_statement *run, size_t n)
+/* Book statements that have nothing special about them: they began in the current frame, and
+ * none took less than no time. */
+static bool book_plain(struct nytp_builder *b, struct tally *tally, uint32_t file,
+                       const struct nytp_statement *run, size_t n)
 {
-    size_t at = 0;
-    while (at < n) {
-        const uint32_t fid = run[at].fid;
-        const uint32_t file = fid < NYTP_SMALL_FIDS ? b->small_fids[fid] : 0;
-        if (file == 0 || run[at].ticks < 0)
-            break;
-        if (file != b->left_file)
-            enter_file(b, file, b->left_file, b->left_line);
-        const size_t booked = (tally->has_entries ? book_on_tree : book_on_pages)(
-            b, tally, run + at, n - at, file);
-        if (booked == SIZE_MAX)
-            return SIZE_MAX;
-        at += booked;
-        b->left_file = file;
-        b->left_line = run[at - 1].line;
-    }
-    if (b->time_position < tally->clock && b->options.max_spans > 0 && at > 0)
+    if (file != b->left_file)
+        enter_file(b, file, b->left_file, b->left_line);
+    if (!(tally->has_entries ? book_on_tree : book_on_pages)(b, tally, file, run, n))
+        return false;
+    b->left_file = file;
+    b->left_line = run[n - 1].line;
+    if (b->time_position < tally->clock && b->options.max_spans > 0)
         b->time_position = tally->clock;
-    return at;
+    return true;
 }
 
-/* Whether the next statement is one that may be. In the tree the first of a run may have begun
- * in another frame than the current one. */
-static bool is_plain(const struct nytp_builder *b, const struct tally *tally, bool is_first)
+/* Whether the next statements are such. In the tree the first one may have begun in another
+ * frame than the current one. */
+static bool is_plain(const struct nytp_builder *b, const struct tally *tally, uint32_t file,
+                     const struct nytp_statement *next)
 {
-    return !(is_first && tally->has_entries) && !b->discount && !b->sampled &&
+    const bool began_here =
+        !tally->has_entries || (b->stack.owner_frame == b->stack.top && !b->returned);
+    return began_here && file != 0 && next->ticks >= 0 && !b->discount && !b->sampled &&
            b->statement_ticks_seen <= NYTP_MAX_TOTAL_TICKS - MAX_PLAIN_TICKS;
 }
 
-static bool book_run(struct nytp_builder *b, struct tally *tally,
+static bool book_run(struct nytp_builder *b, struct tally *tally, uint32_t fid,
                      const struct nytp_statement *run, size_t n)
 {
+    uint32_t file;
+    if (!nytp_builder_file(b, fid, &file))
+        return false;
     for (size_t i = 0; i < n;) {
-        if (is_plain(b, tally, i == 0)) {
-            const size_t most = n - i < MAX_PLAIN ? n - i : MAX_PLAIN;
-            const size_t plain = book_plain(b, tally, &run[i], most);
-            if (plain == SIZE_MAX)
-                return false;
-            i += plain;
-        }
-        if (i < n && !book_statement(b, tally, &run[i++]))
+        const bool plain = is_plain(b, tally, file, &run[i]);
+        const size_t most = !plain ? 1 : n - i < MAX_PLAIN ? n - i : MAX_PLAIN;
+        if (!(plain ? book_plain(b, tally, file, &run[i], most)
+                    : book_statement(b, tally, file, &run[i])))
             return false;
+        i += most;
     }
     return true;
 }
 
-bool nytp_builder_book_statements(struct nytp_builder *b, const struct nytp_statement *run,
-                                  size_t n)
+bool nytp_builder_book_statements(struct nytp_builder *b, uint32_t fid,
+                                  const struct nytp_statement *run, size_t n)
 {
     if (!nytp_builder_need_process(b))
         return false;
     struct nytp_built_process *const p = nytp_builder_process(b);
     struct tally tally = {p->clock, p->statements, p->has_entries};
-    const bool ok = book_run(b, &tally, run, n);
+    const bool ok = book_run(b, &tally, fid, run, n);
     p->clock = tally.clock;
     p->statements = tally.statements;
     return ok;

@@ -13,8 +13,9 @@
 
 #include "builder.h"
 
-/* Book statements that follow one another, with no other event between them. */
-bool nytp_builder_book_statements(struct nytp_builder *builder,
+/* Book statements of one file that follow one another, with no other event between them. One
+ * alone may have taken less than no time. */
+bool nytp_builder_book_statements(struct nytp_builder *builder, uint32_t fid,
                                   const struct nytp_statement *run, size_t n);
 
 /* The first entry event of a process: what ran before it ran outside any call. */

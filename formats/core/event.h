@@ -94,22 +94,24 @@ struct nytp_event {
     } u;
 };
 
-/* A TIME_LINE record; `discounted` where a DISCOUNT stands right before it. */
+/* A TIME_LINE record of no less than 0 ticks; `discounted` where a DISCOUNT stands right before
+ * it. */
 struct nytp_statement {
     int32_t ticks;
-    uint32_t fid, line;
+    uint32_t line;
     bool discounted;
 };
 
 /* Receives events in stream order. `event` returns false to stop the reader, which then
  * fails with NYTP_ERR_STOPPED unless the sink keeps a better error of its own.
  *
- * Nearly all of a stream are statements. A sink that sets `statements` may get them there, at
- * least one at a time, instead of two events for each; `offset` is that of the last of them. */
+ * Nearly all of a stream are statements. A sink that sets `statements` may get those of one
+ * file that follow one another there, at least one at a time, instead of two events for each;
+ * `offset` is that of the last of them. */
 struct nytp_sink {
     bool (*event)(struct nytp_sink *sink, const struct nytp_event *event);
-    bool (*statements)(struct nytp_sink *sink, const struct nytp_statement *run, size_t n,
-                       uint64_t offset);
+    bool (*statements)(struct nytp_sink *sink, uint32_t fid, const struct nytp_statement *run,
+                       size_t n, uint64_t offset);
 };
 
 #endif

@@ -68,43 +68,40 @@ bool nytp_summary_add_time(struct nytp_summary *summary, uint32_t file,
 }
 
 /* One statement of a run, as the events that it stands for. */
-static bool add_statement_event(struct nytp_summary *summary,
+static bool add_statement_event(struct nytp_summary *summary, uint32_t fid,
                                 const struct nytp_statement *statement, uint64_t offset)
 {
     const struct nytp_event event = {
         .tag = NYTP_TAG_TIME_LINE,
         .offset = offset,
-        .u.time = {.ticks = statement->ticks, .fid = statement->fid, .line = statement->line}};
+        .u.time = {.ticks = statement->ticks, .fid = fid, .line = statement->line}};
     summary->discount = summary->discount || statement->discounted;
     return summary->sink.event(&summary->sink, &event);
 }
 
-/* Add statements up to the first that is of another file than the one before, whose line is
- * new, or about which anything is wrong. Returns how many there were. */
-static size_t add_known(struct nytp_summary *summary, const struct nytp_statement *run,
-                        size_t n)
+/* Add statements up to the first whose line is new, or about which anything is wrong. Returns
+ * how many there were. */
+static size_t add_known(struct nytp_summary *summary, uint32_t fid,
+                        const struct nytp_statement *run, size_t n)
 {
-    const uint32_t fid = run->fid;
     const uint32_t file = fid < summary->n_fids ? summary->file_of_fid[fid] : NONE;
-    if (file == NONE)
+    if (file == NONE || summary->discount)
         return 0;
     const struct nytp_summary_lines lines = summary->files[file].times[NYTP_LEVEL_LINE];
-    uint64_t discounts = 0, negative = 0;
+    uint64_t discounts = 0;
     int64_t ticks = 0;
     const struct nytp_statement *s = run, *const end = run + n;
-    for (; s < end && s->fid == fid && s->line < lines.n; s++) {
+    for (; s < end && s->line < lines.n; s++) {
         struct nytp_summary_time *const time = &lines.at[s->line];
         time->ticks += s->ticks;
         time->count += !s->discounted;
         time->seen = true;
         discounts += s->discounted;
-        negative += s->ticks < 0;
         ticks += s->ticks;
     }
     const size_t added = (size_t)(s - run);
     summary->n_discounts += discounts;
     summary->n_times += added;
-    summary->n_negative += negative;
     summary->total_ticks += ticks;
     summary->has_times |= added > 0;
     return added;
@@ -112,14 +109,13 @@ static size_t add_known(struct nytp_summary *summary, const struct nytp_statemen
 
 /* TIME_LINE records in a row. Where a line is met for the first time, or anything is wrong, it
  * is an event like any other. */
-bool nytp_summary_add_statements(struct nytp_sink *sink, const struct nytp_statement *run,
-                                 size_t n, uint64_t offset)
+bool nytp_summary_add_statements(struct nytp_sink *sink, uint32_t fid,
+                                 const struct nytp_statement *run, size_t n, uint64_t offset)
 {
     struct nytp_summary *summary = (struct nytp_summary *)sink;
     for (size_t i = 0; i < n;) {
-        const size_t known = summary->discount ? 0 : add_known(summary, run + i, n - i);
-        i += known;
-        if (known == 0 && !add_statement_event(summary, &run[i++], offset))
+        i += add_known(summary, fid, run + i, n - i);
+        if (i < n && !add_statement_event(summary, fid, &run[i++], offset))
             return false;
     }
     return true;

@@ -8,12 +8,14 @@ nanosecond per value that was added up, and the total must be the rounded total.
 """
 
 import collections
+import subprocess
 
 import pytest
 
 import exports
 import profiles
 import readers
+from nytpwrite import Writer
 from totals import ROOT, UNKNOWN
 
 FORMATS = ["callgrind", "pprof", "collapsed", "speedscope", "speedscope-aggregate"]
@@ -384,3 +386,16 @@ def test_a_subs_time_lies_on_its_lines_in_measured_proportion(name, form):
     assert shown.self[ROOT] == 4700 and shown.self["main::CORE:print"] == 2000
     assert {line: count for (_, line), count in shown.line_statements.items() if count} == \
         {5: 1, 11: 1, 12: 1}
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_statements_of_no_file_and_of_files_never_named_count(export_command, tmp_path, calls):
+    w = Writer(options={"calls": calls}).pid_start(7, 1).fid(1, "/x/a.pl").time(5, 1, 3)
+    for _ in range(30):
+        w.time(100, 0, 0).time(200, 0, 0).time(7, 1, 3).time(1000, 2000, 0).time(3, 1, 4)
+    file = w.pid_end(7).save(tmp_path / "places.out")
+    text = subprocess.run([export_command, "-q", "--callgrind", "--unit=ticks", file],
+                          capture_output=True, check=True, text=True).stdout
+    costs = text[text.rindex("\nfn="):].split("\n\n")[0].splitlines()[2:]
+    assert costs == ["0 9000 60", "3 215 31", "4 90 30", "fi=(2) (unknown file 2000)",
+                     "0 30000 30"]
