@@ -507,8 +507,20 @@ calls itself; perl 5.36). Switching on and off looks at each op of the program o
 microseconds for a small one, tens of milliseconds for one as large as perltidy. F<bench/always-on/off> of the
 distribution measures all of that here and now.
 
-Samples cost processor time of the program and of the thread that takes them: F<bench/always-on/sampling> measures it for
-100 and 1,000 samples a second, beside the noise. C<sample_budget=> is the bound that the recorder keeps to by itself.
+Samples cost processor time of the program and of the thread that takes them. Counted in instructions (perl 5.36, valgrind; runs
+of half a second, with the beginning and end of the profile), perltidy took 0.2 % more with 260 samples and 0.3 % with 500, a
+Mojolicious application, whose stacks are 44 calls deep, 0.4 % with 180 and 1.0 % with 930. What the kernel does comes on top, which
+is mostly to wake the thread, and dear on a virtual machine. Processor time of the whole process on a quiet one of two
+processors, before a profile's beginning and end were made to take less than half:
+
+                               100 a second        1,000 a second
+    a loop that allocates      0.8 % (0.0)         2.9 % (1.7)
+    perltidy                   1.5 % (0.3)         4.9 % (3.1)
+    Mojolicious application    1.8 % (0.8)         6.5 % (3.7)
+
+In parentheses, what a thread takes that wakes as often and does nothing else. Beginning and end, once a process, take about half
+a millisecond. F<bench/always-on/sampling> of the distribution measures all of that here and now, beside the noise.
+C<sample_budget=> is the bound that the recorder keeps to by itself.
 
 =head1 THREADS
 
