@@ -502,7 +502,7 @@ name; anything else of that name is not. A program that gives up root keeps a so
 =head2 What it costs
 
 Until it is switched on, and after it is switched off: nothing. A call takes 1,532 instructions without the profiler,
-with C<start=no> and after C<DB::disable_profile()>, and some 3,450 while it is recorded exactly (a sub of one statement that
+with C<start=no> and after C<DB::disable_profile()>, and some 3,600 while it is recorded exactly (a sub of one statement that
 calls itself; perl 5.36). Switching on and off looks at each op of the program once, while the program stands still:
 microseconds for a small one, tens of milliseconds for one as large as perltidy. F<bench/always-on/off> of the
 distribution measures all of that here and now.
@@ -511,16 +511,16 @@ Samples cost processor time of the program and of the thread that takes them. Co
 of half a second, with the beginning and end of the profile), perltidy took 0.2 % more with 260 samples and 0.3 % with 500, a
 Mojolicious application, whose stacks are 44 calls deep, 0.4 % with 180 and 1.0 % with 930. What the kernel does comes on top, which
 is mostly to wake the thread, and dear on a virtual machine. Processor time of the whole process on a quiet one of two
-processors, before a profile's beginning and end were made to take less than half:
+processors, median of 106 rounds of which the middle half lies 2 to 4 points around it (two plain runs differ by up to 0.5):
 
                                100 a second        1,000 a second
-    a loop that allocates      0.8 % (0.0)         2.9 % (1.7)
-    perltidy                   1.5 % (0.3)         4.9 % (3.1)
-    Mojolicious application    1.8 % (0.8)         6.5 % (3.7)
+    a loop that allocates      0.2 % (0.1)         2.2 % (1.4)
+    perltidy                   1.2 % (0.3)         3.1 % (1.1)
+    Mojolicious application    1.2 % (1.5)         4.1 % (1.9)
 
-In parentheses, what a thread takes that wakes as often and does nothing else. Beginning and end, once a process, take about half
-a millisecond. F<bench/always-on/sampling> of the distribution measures all of that here and now, beside the noise.
-C<sample_budget=> is the bound that the recorder keeps to by itself.
+In parentheses, what a thread takes that wakes as often and does nothing else. Beginning and end, once a process, are part of it:
+about half a millisecond, 0.1 to 0.5 % of these runs, which take a tenth to a third of a second. F<bench/always-on/sampling> of the
+distribution measures all of that here and now, beside the noise. C<sample_budget=> is the bound that the recorder keeps to by itself.
 
 =head1 THREADS
 
