@@ -2,7 +2,8 @@
 """Programs and modules by others for bench/recorder --real, and what they are run on.
 
 Each works for 0.3 to 3 s, prints what nobody reads, and writes nothing outside the folder that
-is made for it. Their input is what perl brings with it, or is made here, the same each time.
+is made for it. (pod2html sets the mode of the file it writes: as root it would take /dev/null
+away from all others.) Their input is what perl brings with it, or is made here, the same each time.
 """
 import os
 import re
@@ -19,7 +20,7 @@ COMMANDS = [
     ("perlcritic", "libperl-critic-perl", "perlcritic -1 {File::Find}"),
     ("pod2man", "perl", "pod2man {pod} /dev/null"),
     ("pod2text", "perl", "pod2text {pod} /dev/null"),
-    ("pod2html", "perl", "pod2html --cachedir={folder} --infile={pod} --outfile=/dev/null"),
+    ("pod2html", "perl", "pod2html --cachedir={folder} --infile={pod} --outfile={folder}/page.html"),
     ("podchecker", "perl", "podchecker -nowarnings {pod}"),
     ("json_pp", "perl", "json_pp -f json -t json < {json}"),
     ("xsubpp", "perl", "xsubpp -noprototypes {xs}"),
