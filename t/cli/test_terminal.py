@@ -225,10 +225,20 @@ def test_colours_only_where_they_are_wanted(profile):
     assert "\033[1m" in on_terminal(100, "--top", file, NO_COLOR="")
     assert b"\033" not in good("--top", file)
     assert b"\033" not in good("--tree", file)
-    assert "\033[33m" in on_terminal(100, "--list", file), "a warm line"
     for format_ in ("--list", "--peek=.", "--processes", "--lines"):
         assert "\033[1m" in on_terminal(100, format_, file)
         assert b"\033" not in good("-q", format_, file)
+
+
+def test_a_line_is_hot_from_a_tenth_and_warm_from_a_hundredth(tmp_path):
+    """Of the program's time."""
+    stream = Writer().pid_start(77).fid(1, "/x/app.pl")
+    for line, ticks in ((1, 9_400), (2, 550), (3, 50)):
+        stream.source(1, line, "work();\n").time(ticks, 1, line)
+    (tmp_path / "app.out").write_bytes(stream.pid_end(77).data())
+    text = on_terminal(100, "--list", tmp_path / "app.out")
+    styles = [re.findall(r"\033\[(1;31|33)m", line) for line in text.splitlines() if "work();" in line]
+    assert styles == [["1;31"], ["33"], []], "red, yellow, plain"
 
 
 def deep_web_application(tmp_path):
