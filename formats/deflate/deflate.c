@@ -34,8 +34,7 @@ enum {
     TOKEN_BYTES = 6, /* at most, a reference in a block: 15 + 5 + 15 + 13 bits */
     HEAD_BYTES = 1024,
     SLICE = 16384,
-    FEW_BYTES = 4096, /* for a checksum; at most 5552, so that no sum overflows (RFC 1950, 9) */
-    ADLER_BASE = 65521, /* RFC 1950, 8.2 */
+    FEW_BYTES = 4096, /* for a checksum */
 };
 
 static const struct nytp_matcher_effort efforts[] = {
@@ -415,23 +414,12 @@ uint8_t *nytp_deflate_room(struct nytp_deflate *deflate)
     return nytp_matcher_room(&deflate->matcher);
 }
 
-/* RFC 1950, 8.2. */
-static uint32_t adler32_of_few(uint32_t before, const uint8_t *bytes, size_t len)
-{
-    uint32_t low = before & 0xFFFF, high = before >> 16;
-    for (size_t i = 0; i < len; i++) {
-        low += bytes[i];
-        high += low;
-    }
-    return high % ADLER_BASE << 16 | low % ADLER_BASE;
-}
-
 /* ISA-L's take a fifth of the time of zlib's, but the first call asks the processor what it can
  * do, which on a virtual machine takes longer than all that a short profile needs. */
 static uint32_t checksum(const struct nytp_deflate *deflate, const uint8_t *bytes, size_t len)
 {
     if (deflate->framing == NYTP_ZLIB && len <= FEW_BYTES)
-        return adler32_of_few(deflate->checksum, bytes, len);
+        return (uint32_t)adler32_z(deflate->checksum, bytes, len);
 #ifdef NYTP_HAVE_ISAL
     return deflate->framing == NYTP_GZIP ? crc32_gzip_refl(deflate->checksum, bytes, len)
                                          : isal_adler32(deflate->checksum, bytes, len);

@@ -237,7 +237,8 @@ def test_a_line_is_hot_from_a_tenth_and_warm_from_a_hundredth(tmp_path):
         stream.source(1, line, "work();\n").time(ticks, 1, line)
     (tmp_path / "app.out").write_bytes(stream.pid_end(77).data())
     text = on_terminal(100, "--list", tmp_path / "app.out")
-    styles = [re.findall(r"\033\[(1;31|33)m", line) for line in text.splitlines() if "work();" in line]
+    lines = [line for line in text.splitlines() if "work();" in line]
+    styles = [re.findall(r"\033\[(1;31|33)m", line) for line in lines]
     assert styles == [["1;31"], ["33"], []], "red, yellow, plain"
 
 
