@@ -259,7 +259,10 @@ def test_hot_lines_sum_up_what_they_leave_out(profile):
     every = hot_lines(profile("mixed-calls2"), "--top=0")
     some = hot_lines(profile("mixed-calls2"), "--top=4")
     assert [row[:3] for row in some[:4]] == [row[:3] for row in every[:4]]
-    assert all(row[3] for row in some[:4])
+    # XSLoader was compiled before the recorder, which has no source of it, and on a machine
+    # that loads a library for the first time it is among the hottest.
+    program = [row for row in every if "/mixed.pl:" in row[2]]
+    assert len(program) > 10 and all(row[3] for row in program)
     assert some[4][:2] == (sum(row[0] for row in every[4:]), sum(row[1] for row in every[4:]))
     assert some[4][2] == f"({len(every) - 4} more lines)"
 
