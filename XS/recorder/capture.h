@@ -26,7 +26,8 @@ void nytp_capture_begin(pTHX_ struct nytp_ring *ring);
 /* The ring's processor time is that of the calling thread. */
 void nytp_capture_thread(struct nytp_ring *ring);
 
-/* Copy memory that may be gone. False: it is, or the system does not do this. */
+/* Copy memory that may be gone, from the thread that runs the interpreter. False: it is, or the
+ * system does not do this. */
 bool nytp_peek_memory(const void *from, void *to, size_t len);
 
 #endif
