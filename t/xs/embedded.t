@@ -17,8 +17,9 @@ use Devel::NYTProf::Data;
 
 my $embedded = folder() . '/embedded';
 my $log = folder() . '/cc.log';
-system join ' ', $Config{cc}, ccopts(1), '-std=gnu11', '-o', $embedded, "$FindBin::Bin/embedded.c", ldopts(1),
-    "2>$log";
+system join ' ', $Config{cc}, ccopts(1), '-std=gnu11 -c -o', "$embedded.o", "$FindBin::Bin/embedded.c", "2>$log";
+die 'embedded.c does not compile: ' . slurp($log) if $?;
+system join ' ', $Config{cc}, '-o', $embedded, "$embedded.o", ldopts(1), "2>$log";
 plan skip_all => 'no libperl to embed: ' . slurp($log) if $?;
 
 my $top = getcwd();
