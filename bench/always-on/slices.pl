@@ -5,7 +5,7 @@
 #     perl [-d:NYTProf] slices.pl WORK SECONDS
 #
 # WORK is malloc (a loop that makes and frees memory), perltidy (of the head of its own formatter)
-# or mojolicious (requests to an application). Samples are switched by DB::enable_profile where
+# or mojolicious (requests to an application, from one place as in a server's loop). Samples are switched by DB::enable_profile where
 # there is one, a thread that only wakes (waker.c) by the pipe that WAKER_FD names, of which
 # WAKER_SWITCH is the other end; else the slices are all the same. Prints how many per cent more a
 # slice took, as quartiles: processor time of the process, the same of its first thread, and the
@@ -47,10 +47,8 @@ sub tidier {
 sub requester {
     require MojoApplication;
     return sub {
-        for (1 .. 20) {
-            request(GET => '/');
-            request(GET => "/row/$_");
-            request(POST => '/form', "name=n$_&other=x");
+        for my $n (1 .. 20) {
+            request(@$_) for [ GET => '/' ], [ GET => "/row/$n" ], [ POST => '/form', "name=n$n&other=x" ];
         }
     };
 }
