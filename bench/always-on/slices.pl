@@ -40,7 +40,8 @@ sub tidier {
     my $text = join '', map { scalar <$in> } 1 .. 300;
     return sub {
         local @ARGV;
-        Perl::Tidy::perltidy(argv => '-npro', source => \$text, destination => \my $tidied);
+        Perl::Tidy::perltidy(
+            argv => '-npro', source => \$text, destination => \my $tidied, errorfile => \my $errors);
     };
 }
 
