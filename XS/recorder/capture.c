@@ -27,8 +27,8 @@ NYTP_RAW_CODE static long read_parts(long pid, const struct iovec *to, const str
     return nytp_raw_syscall(SYS_process_vm_readv, pid, (long)to, n, (long)from, n, 0);
 }
 
-/* Where the memory begins that malloc() has from brk(): up to where it ends now, which is
- * known without a system call, all of it is there. 0: not known. */
+/* Where the memory begins that malloc() has from brk(): up to where it ends now, which glibc
+ * knows without a system call, all of it is there. 0: not known. */
 static uintptr_t heap_start;
 
 /* The 47th word of /proc/self/stat; the second, a name in parentheses, may have blanks. */
@@ -184,7 +184,8 @@ void nytp_capture_begin(pTHX_ struct nytp_ring *ring)
     ring->home = home;
 #if NYTP_RAW_THREADS
     ring->copy = capture;
-    find_heap();
+    if (heap_start == 0)
+        find_heap();
 #endif
     nytp_capture_thread(ring);
 }

@@ -5,11 +5,11 @@
 #     perl [-d:NYTProf] slices.pl WORK SECONDS
 #
 # WORK is malloc (a loop that makes and frees memory), perltidy (of the head of its own formatter)
-# or mojolicious (requests to an application, from one place as in a server's loop). Samples are switched by DB::enable_profile where
-# there is one, a thread that only wakes (waker.c) by the pipe that WAKER_FD names, of which
-# WAKER_SWITCH is the other end; else the slices are all the same. Prints how many per cent more a
-# slice took, as quartiles: processor time of the process, the same of its first thread, and the
-# time that passed.
+# or mojolicious (requests to an application, from one place as in a server's loop). Samples are
+# switched by DB::enable_profile where there is one, a thread that only wakes (waker.c) by the pipe
+# that WAKER_FD names, of which WAKER_SWITCH is the other end; else the slices are all the same.
+# Prints how many per cent more a slice took, as quartiles: processor time of the process, the same
+# of its first thread, and the time that passed.
 use strict;
 use warnings;
 

@@ -508,8 +508,8 @@ microseconds for a small one, tens of milliseconds for one as large as perltidy.
 distribution measures all of that here and now.
 
 Samples cost processor time of the program and of the thread that takes them. Counted in instructions (perl 5.36, valgrind; runs
-of half a second, with the beginning and end of the profile), perltidy took 0.2 % more with 260 samples and 0.3 % with 500, a
-Mojolicious application, whose stacks are 44 calls deep, 0.4 % with 180 and 1.0 % with 930. What the kernel does comes on top, which
+of a third of a second, with the beginning and end of the profile), perltidy took 0.1 % more with 92 samples and 0.3 % with 286, a
+Mojolicious application, whose stacks are 44 calls deep, 0.1 % with 36 and 0.2 % with 102. What the kernel does comes on top, which
 is mostly to wake the thread, and dear on a virtual machine. On a quiet one of two processors, slices of a program's work with
 samples took so much more processor time, that of all threads, than those without them (medians of pairs, of which the middle half
 lies 1 to 2 points around it; slices that are the same differ by up to 0.5):
@@ -519,10 +519,10 @@ lies 1 to 2 points around it; slices that are the same differ by up to 0.5):
     perltidy                   0.3 % (0.1)         2.4 % (0.7)
     Mojolicious application    0.8 % (0.3)         4.2 % (1.3)
 
-In parentheses, what a thread takes that wakes as often and does nothing else. The program itself, where another processor is free
-for that thread, takes -0.2 to 0.3 % more time with 100 samples a second, 0.3, 0.6 and 1.7 % with 1,000. Beginning and end of the
-profile, half a millisecond, come once a process. F<bench/always-on/sampling> of the
-distribution measures the table here and now, beside the noise. C<sample_budget=> is the bound that the recorder keeps to by itself.
+In parentheses, what a thread takes that wakes as often and does nothing else. The time that passes becomes longer by -0.2 to 0.3 %
+with 100 samples a second, by 0.3, 0.6 and 1.7 % with 1,000, as another processor is free for that thread. Beginning and end of the
+profile, half a millisecond, come once a process. F<bench/always-on/sampling> of the distribution measures the table here and now,
+beside the noise. C<sample_budget=> is the bound that the recorder keeps to by itself.
 
 =head1 THREADS
 
