@@ -15,15 +15,10 @@
 #ifndef NYTP_DIFF_H
 #define NYTP_DIFF_H
 
+#include "../core/sides.h"
 #include "../../formats/core/model.h"
 
 struct nytp_counts;
-
-enum nytp_diff_side {
-    NYTP_DIFF_BASE = 0,
-    NYTP_DIFF_NEW,
-    NYTP_DIFF_SIDES
-};
 
 enum nytp_diff_status {
     NYTP_DIFF_EQUAL = 0, /* in every count; times may differ */

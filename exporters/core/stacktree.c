@@ -7,7 +7,7 @@
  */
 #include "stacktree.h"
 
-#include "../compare/diff.h"
+#include "sides.h"
 #include "stacks.h"
 
 #include "../../formats/core/arena.h"

@@ -11,7 +11,12 @@
 #define NYTP_COST_RECORDS_H
 
 #include "event.h"
-#include "model.h"
+
+/* What recording added to one event of each kind, in picoseconds; 0 = not known. A call costs
+ * its callee (in) and its caller (out). */
+struct nytp_costs {
+    int64_t stmt, leave, call_in, call_out, xsub_in, xsub_out, op_in, op_out;
+};
 
 /* Whether the text of a comment tells costs: it belongs to the process in which it stands. */
 bool nytp_is_costs(const struct nytp_str *comment);

@@ -7,6 +7,8 @@
 #ifndef NYTP_EVENT_H
 #define NYTP_EVENT_H
 
+#include "strings.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,14 +24,6 @@ enum nytp_tag {
 
 /* "TIME_LINE" and so on; valid for every enum value. */
 const char *nytp_tag_name(enum nytp_tag tag);
-
-/* Counted bytes as the input holds them; may contain NUL. `utf8` is the input's own claim
- * (string tag `"`), not verified. Borrowed: valid until the sink returns. */
-struct nytp_str {
-    const char *ptr;
-    uint32_t len;
-    bool utf8;
-};
 
 /* Field meanings and units: nytprof-v5.md, section "Records". Times in SUB_RETURN are ticks,
  * in SUB_CALLERS seconds, as on disk; ticks may be negative. fields.def lists the fields for

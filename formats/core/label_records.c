@@ -6,7 +6,6 @@
  */
 #include "label_records.h"
 
-#include "model.h"
 #include "strings.h"
 
 #include <stdlib.h>

@@ -16,7 +16,6 @@
 #include "sample_records.h"
 #include "merged_files.h"
 #include "merged_settings.h"
-#include "model.h"
 #include "strings.h"
 #include "table.h"
 #include "units.h"

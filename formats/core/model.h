@@ -13,6 +13,7 @@
 #ifndef NYTP_MODEL_H
 #define NYTP_MODEL_H
 
+#include "cost_records.h"
 #include "error.h"
 #include "event.h"
 #include "source.h"
@@ -34,12 +35,6 @@ enum nytp_has {
     NYTP_HAS_ENTRIES = 1 << 3,    /* call entry events: calls=2 */
     NYTP_HAS_SOURCE = 1 << 4,     /* source lines: savesrc=1 */
     NYTP_HAS_BLOCKS = 1 << 5,     /* TIME_BLOCK: blocks=1 */
-};
-
-/* What recording added to one event of each kind, in picoseconds; 0 = not known. A call costs
- * its callee (in) and its caller (out). */
-struct nytp_costs {
-    int64_t stmt, leave, call_in, call_out, xsub_in, xsub_out, op_in, op_out;
 };
 
 /* One process of the recording. */

@@ -7,7 +7,6 @@
 #include "strings.h"
 
 #include "arena.h"
-#include "model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,13 +7,19 @@
 #ifndef NYTP_STRINGS_H
 #define NYTP_STRINGS_H
 
-#include "event.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct nytp_strings;
+
+/* Counted bytes as the input holds them; may contain NUL. `utf8` is the input's own claim
+ * (string tag `"`), not verified. Borrowed: valid until the sink returns. */
+struct nytp_str {
+    const char *ptr;
+    uint32_t len;
+    bool utf8;
+};
 
 /* Interned bytes, followed by a NUL that len does not count; they may contain NUL. Equal strings
  * of one `struct nytp_strings` have equal ptr. */
