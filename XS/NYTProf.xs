@@ -5,7 +5,7 @@
  *
  *   DB::...                    for programs that are profiled; DB::DB for perl (use_db_sub=1)
  *   Devel::NYTProf::Core       for lib/Devel/NYTProf.pm and DProf.pm: set_text() and set_list()
- *                              (recorder/settings.h) take options apart, _write_marks() makes the
+ *                              (options/settings.h) take options apart, _write_marks() makes the
  *                              profile a tmon.out, _load() follows when options are known, and
  *                              _start() when all have come. CLONE is called by perl in a new
  *                              thread.
@@ -13,15 +13,15 @@
  *                              for lib/Devel/NYTProf/Data.pm, which reads profiles, and for
  *                              nytprofmerge
  */
-#include "recorder/control.h"
-#include "recorder/dprof.h"
-#include "recorder/life.h"
-#include "recorder/load.h"
-#include "recorder/settings.h"
+#include "XS/control/control.h"
+#include "XS/state/dprof.h"
+#include "XS/life/life.h"
+#include "XS/life/load.h"
+#include "XS/options/settings.h"
 
-#include "glue/data.h"
-#include "glue/stream.h"
-#include "glue/writer.h"
+#include "XS/glue/data.h"
+#include "XS/glue/stream.h"
+#include "XS/glue/writer.h"
 
 /* What DynaLoader looks for. */
 XS_EXTERNAL(boot_Devel__NYTProf) __attribute__((visibility("default")));

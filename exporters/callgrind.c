@@ -12,10 +12,10 @@
  *   a sub stays one function.
  * - Each part of a merged profile is a part of the file.
  */
-#include "core/exporter.h"
-#include "core/inclusive.h"
-#include "core/labels.h"
-#include "core/text.h"
+#include "exporters/base/exporter.h"
+#include "exporters/stacks/inclusive.h"
+#include "exporters/stacks/labels.h"
+#include "exporters/base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,14 +8,14 @@
  * events in the recording, or with --aggregate, the calling-context tree is laid out instead:
  * the callees of a context one after the other, which the track's name says.
  */
-#include "core/frames.h"
-#include "core/json.h"
-#include "core/stacktree.h"
-#include "core/timeline.h"
-#include "core/waits.h"
+#include "exporters/stacks/frames.h"
+#include "exporters/base/json.h"
+#include "exporters/stacks/stacktree.h"
+#include "exporters/stacks/timeline.h"
+#include "exporters/base/waits.h"
 
-#include "../formats/core/arena.h"
-#include "../formats/core/profile.h"
+#include "formats/base/arena.h"
+#include "formats/model/profile.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,13 +10,13 @@
  * and control characters `_`. A name that thereby becomes equal to another gets `~2`, `~3` …
  * Lines are sorted bytewise (LC_ALL=C sort), stacks of weight 0 left out.
  */
-#include "compare/diff.h"
-#include "core/frames.h"
-#include "core/stacktree.h"
+#include "exporters/compare/diff.h"
+#include "exporters/stacks/frames.h"
+#include "exporters/stacks/stacktree.h"
 
-#include "../formats/core/arena.h"
-#include "../formats/core/strings.h"
-#include "../formats/core/table.h"
+#include "formats/base/arena.h"
+#include "formats/base/strings.h"
+#include "formats/base/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,12 +13,12 @@
  * so both are in microseconds. VS Code shows times at the places of frames only: with `lines`
  * the lines of a sub are frames of their own within it.
  */
-#include "core/exporter.h"
-#include "core/json.h"
-#include "core/process_stacks.h"
-#include "core/stacktree.h"
+#include "exporters/base/exporter.h"
+#include "exporters/base/json.h"
+#include "exporters/stacks/process_stacks.h"
+#include "exporters/stacks/stacktree.h"
 
-#include "../formats/core/profile.h"
+#include "formats/model/profile.h"
 
 #include <stdlib.h>
 

@@ -4,11 +4,11 @@
  * lines end in LF, as Unix tools want. The program itself comes first, then subs by name, file.
  * Of a comparison with the option `lines`, one row per line of each sub.
  */
-#include "compare/diff.h"
-#include "compare/diff_lines.h"
-#include "core/exporter.h"
-#include "core/json.h"
-#include "core/text.h"
+#include "exporters/compare/diff.h"
+#include "exporters/compare/diff_lines.h"
+#include "exporters/base/exporter.h"
+#include "exporters/base/json.h"
+#include "exporters/base/text.h"
 
 #include <string.h>
 

@@ -9,15 +9,15 @@
  * distinct stack, where positions on the time axis mean nothing. Tables are columns; of the
  * samples one is kept, where they end, from which the other columns follow.
  */
-#include "core/frames.h"
-#include "core/json.h"
-#include "core/stacktree.h"
-#include "core/timeline.h"
-#include "core/waits.h"
+#include "exporters/stacks/frames.h"
+#include "exporters/base/json.h"
+#include "exporters/stacks/stacktree.h"
+#include "exporters/stacks/timeline.h"
+#include "exporters/base/waits.h"
 
-#include "../formats/core/arena.h"
-#include "../formats/core/profile.h"
-#include "../formats/core/table.h"
+#include "formats/base/arena.h"
+#include "formats/model/profile.h"
+#include "formats/base/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

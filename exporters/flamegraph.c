@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * A flame graph as one SVG file that needs nothing else: every browser and picture viewer shows
- * it, and where scripts run it can be searched and zoomed (core/flame_picture.js).
+ * it, and where scripts run it can be searched and zoomed (report/flame_picture.js).
  *
  * Boxes narrower than a tenth of a pixel are left out, more so where they are too many, and the
  * picture says how many; the others keep their places. In a difference boxes are as wide as
  * they are now, red where a stack's own value grew and blue where it shrank.
  */
-#include "compare/diff_formats.h"
-#include "core/asset.h"
-#include "core/flame_picture.h"
-#include "core/frames.h"
-#include "core/html.h"
-#include "core/stacktree.h"
-#include "core/text.h"
+#include "exporters/compare/diff_formats.h"
+#include "exporters/base/asset.h"
+#include "exporters/report/flame_picture.h"
+#include "exporters/stacks/frames.h"
+#include "exporters/base/html.h"
+#include "exporters/stacks/stacktree.h"
+#include "exporters/base/text.h"
 
-#include "../formats/core/profile.h"
+#include "formats/model/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

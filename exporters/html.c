@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * The HTML report: pages to read in a browser, as nytprofhtml makes them, in a folder or in one
- * file. The parts are in html/; html/report.h says which is which.
+ * file. The parts are in html/; report/report.h says which is which.
  */
-#include "html/report.h"
+#include "exporters/report/report.h"
 
 const struct nytp_exporter nytp_exporter_html = {
     .name = "html",

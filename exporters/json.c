@@ -9,11 +9,11 @@
  * Times are whole numbers of `unit`. A sub's lines add up to its `exclusive` exactly when the
  * unit is a multiple of the tick, as nanoseconds of 100 ns ticks are.
  */
-#include "compare/diff_formats.h"
-#include "core/exporter.h"
-#include "core/json.h"
+#include "exporters/compare/diff_formats.h"
+#include "exporters/base/exporter.h"
+#include "exporters/base/json.h"
 
-#include "../formats/core/label_records.h"
+#include "formats/stream/comments/label_records.h"
 
 #define VERSION 1 /* of this layout; grows when a field changes its meaning or goes */
 

@@ -4,11 +4,11 @@
  * line, the callers above the sub, the callees under the line of the call. The source is the
  * recording's; no file is opened.
  */
-#include "core/calls.h"
-#include "core/exporter.h"
-#include "core/text.h"
+#include "exporters/stacks/calls.h"
+#include "exporters/base/exporter.h"
+#include "exporters/base/text.h"
 
-#include "../formats/core/profile.h"
+#include "formats/model/profile.h"
 
 #include <stdlib.h>
 

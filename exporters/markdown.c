@@ -3,9 +3,9 @@
  * The subs with the most time as a table in Markdown: for the summary of a CI job, a comment, a
  * chat. With --diff, what changed.
  */
-#include "compare/diff_formats.h"
-#include "core/markdown.h"
-#include "core/text.h"
+#include "exporters/compare/diff_formats.h"
+#include "exporters/base/markdown.h"
+#include "exporters/base/text.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The table of stacks (core/stack_rows.h) as an Apache Parquet file: for DuckDB, Spark,
+ * The table of stacks (rows/stack_rows.h) as an Apache Parquet file: for DuckDB, Spark,
  * ClickHouse and whatever else reads files in a lake. The columns are those of --rows.
  */
-#include "core/parquet_file.h"
-#include "core/stack_rows.h"
+#include "exporters/rows/parquet_file.h"
+#include "exporters/rows/stack_rows.h"
 
 #include <stdlib.h>
 

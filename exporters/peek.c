@@ -3,9 +3,9 @@
  * The neighbourhood of subs, for the terminal: who calls one, above it, and what it calls,
  * below it, with their shares of its inclusive time.
  */
-#include "core/calls.h"
-#include "core/exporter.h"
-#include "core/text.h"
+#include "exporters/stacks/calls.h"
+#include "exporters/base/exporter.h"
+#include "exporters/base/text.h"
 
 #include <stdlib.h>
 

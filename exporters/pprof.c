@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * pprof: profile.proto in its binary form; the message is core/pprof_message.c.
+ * pprof: profile.proto in its binary form; the message is pprof/pprof_message.c.
  *
  * A file is gzip-compressed as pprof writes them. A pipe gets the plain message after eight
  * bytes for pprof to lose: it reads ahead that many to look for another format, and goes on
  * behind them where it cannot seek. Readers that lose nothing see a field they do not know.
  */
-#include "compare/diff.h"
-#include "core/exporter.h"
-#include "core/pprof_message.h"
-#include "core/protobuf.h"
+#include "exporters/compare/diff.h"
+#include "exporters/base/exporter.h"
+#include "exporters/pprof/pprof_message.h"
+#include "exporters/base/protobuf.h"
 
 #define MAX_NESTED 4 /* messages inside one another that are open at a time */
 

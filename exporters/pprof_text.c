@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * pprof's message in protobuf's text form, for people, diffs and `protoc --encode`; the message
- * is core/pprof_message.c. Written byte for byte as `protoc --decode` prints the binary form,
+ * is pprof/pprof_message.c. Written byte for byte as `protoc --decode` prints the binary form,
  * so that the two can be compared.
  */
-#include "core/exporter.h"
-#include "core/pprof_message.h"
+#include "exporters/base/exporter.h"
+#include "exporters/pprof/pprof_message.h"
 
 struct text {
     struct nytp_pprof_encoder encoder;

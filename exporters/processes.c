@@ -3,9 +3,9 @@
  * The processes of a recording for the terminal, one row each, children below their parents:
  * when they began, how long they ran, and how much of that they only waited for children.
  */
-#include "core/exporter.h"
-#include "core/text.h"
-#include "core/waits.h"
+#include "exporters/base/exporter.h"
+#include "exporters/base/text.h"
+#include "exporters/base/waits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

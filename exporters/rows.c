@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The table of stacks (core/stack_rows.h) as JSON lines: for engines that hold the profiles of
+ * The table of stacks (rows/stack_rows.h) as JSON lines: for engines that hold the profiles of
  * many hosts (share/nytp/clickhouse/).
  */
-#include "core/json.h"
-#include "core/stack_rows.h"
+#include "exporters/base/json.h"
+#include "exporters/rows/stack_rows.h"
 
 #define MAX_EXACT                                                                              \
     INT64_C(9007199254740992) /* 2^53: beyond it readers of JSON round numbers                 \

@@ -3,9 +3,9 @@
  * Calls and statements of each sub as a small sorted file that can be kept in a repository and be
  * given to --diff as the base; see compare/counts.h. Of several inputs it holds the medians.
  */
-#include "compare/counts.h"
-#include "core/exporter.h"
-#include "selection/rename.h"
+#include "exporters/compare/counts.h"
+#include "exporters/base/exporter.h"
+#include "exporters/select/rename.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,11 +13,11 @@
  * What speedscope insists on: frames are told apart by index, so each sub is one; events must
  * not go back in time and must nest; a closing event precedes an opening one of the same time.
  */
-#include "compare/diff.h"
-#include "core/frames.h"
-#include "core/json.h"
-#include "core/stacktree.h"
-#include "core/timeline.h"
+#include "exporters/compare/diff.h"
+#include "exporters/stacks/frames.h"
+#include "exporters/base/json.h"
+#include "exporters/stacks/stacktree.h"
+#include "exporters/stacks/timeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>

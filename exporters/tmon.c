@@ -12,10 +12,10 @@
  * context that has several, so that the sub's number of calls stays right. Only a sub that was
  * called less often than it has contexts with time is shown with more calls than it had.
  */
-#include "core/exporter.h"
+#include "exporters/base/exporter.h"
 
-#include "core/labels.h"
-#include "core/version.h"
+#include "exporters/stacks/labels.h"
+#include "exporters/base/version.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

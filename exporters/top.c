@@ -3,11 +3,11 @@
  * The subs with the most time, as a table for the terminal. What is left out is summed up in
  * the last line, so that the self column always adds up to the total.
  */
-#include "compare/diff_formats.h"
-#include "core/exporter.h"
-#include "core/hot_lines.h"
-#include "core/text.h"
-#include "core/waits.h"
+#include "exporters/compare/diff_formats.h"
+#include "exporters/base/exporter.h"
+#include "exporters/stacks/hot_lines.h"
+#include "exporters/base/text.h"
+#include "exporters/base/waits.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  * call but one is one row; what its members and their small callees take, together less than
  * that half percent, is in its own time.
  */
-#include "core/exporter.h"
-#include "core/text.h"
+#include "exporters/base/exporter.h"
+#include "exporters/base/text.h"
 
 #include <math.h>
 #include <stdio.h>

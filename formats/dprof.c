@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Reads tmon.out, the text profile of Devel::DProf, in its old and its new form. The format,
- * and what dprofpp makes of it, are described in dprof.md; core/tmon_lines.h reads its lines.
+ * and what dprofpp makes of it, are described in dprof.md; stream/tmon_lines.h reads its lines.
  *
  * A tmon.out holds marks (a sub is entered, left, or left for another by goto) and the time
  * that passed between them. The calls that are open are kept on a stack, so that each leave
@@ -12,10 +12,10 @@
  * The profiler measured what its own marks cost (its `over_` values). Half of that is taken
  * off at each mark, as dprofpp does, unless it is asked to keep it.
  */
-#include "core/arena.h"
-#include "core/format.h"
-#include "core/table.h"
-#include "core/tmon_lines.h"
+#include "formats/base/arena.h"
+#include "formats/stream/format.h"
+#include "formats/base/table.h"
+#include "formats/stream/tmon_lines.h"
 
 #include <inttypes.h>
 #include <math.h>

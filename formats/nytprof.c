@@ -2,15 +2,15 @@
  *
  * Reads NYTProf streams, versions 1.0 to 5.x; the format is described in nytprof-v5.md.
  *
- * The trick: a record is decoded from contiguous bytes and nothing else (core/record.h). When
+ * The trick: a record is decoded from contiguous bytes and nothing else (stream/record.h). When
  * they do not reach, the window is refilled, and the record is decoded again from its start.
  * Only a record larger than the window is gathered in a buffer of its own, which grows with the
  * bytes that were really there. Records of a few small integers, nearly all of a stream, are
  * decoded without any check while the window holds more than the longest of them.
  */
-#include "core/format.h"
-#include "core/nv.h"
-#include "core/record.h"
+#include "formats/stream/format.h"
+#include "formats/stream/nv.h"
+#include "formats/stream/record.h"
 
 #include <stdlib.h>
 #include <string.h>

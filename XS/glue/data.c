@@ -9,8 +9,8 @@
 #include <EXTERN.h>
 #include <perl.h>
 
-#include "../../formats/core/format.h"
-#include "../../formats/core/summary.h"
+#include "formats/stream/format.h"
+#include "formats/by_position/summary.h"
 #include "data.h"
 #include "error.h"
 

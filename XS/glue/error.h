@@ -5,7 +5,7 @@
 #ifndef NYTP_GLUE_ERROR_H
 #define NYTP_GLUE_ERROR_H
 
-#include "../../formats/core/error.h"
+#include "formats/base/error.h"
 
 /* A new mortal string "PATH: [byte N [(inflated)]: ]REASON", with the words that programs look
  * for in front of the reason: "Profile data incomplete" where the input ends early, "Profile

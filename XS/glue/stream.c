@@ -9,7 +9,7 @@
 #include <EXTERN.h>
 #include <perl.h>
 
-#include "../../formats/core/format.h"
+#include "formats/stream/format.h"
 #include "error.h"
 #include "stream.h"
 
@@ -88,7 +88,7 @@ static void put_fields(pTHX_ struct stream *s, const struct nytp_event *e)
 #define NYTP_FIELD(kind, record, field, position)                                                  \
     put_##kind(aTHX_ field_at(aTHX_ s, position), e->u.record.field);
 #define NYTP_RECORD_END break;
-#include "../../formats/core/fields.def"
+#include "formats/stream/fields.def"
 #undef NYTP_RECORD
 #undef NYTP_FIELD
 #undef NYTP_RECORD_END
@@ -131,7 +131,7 @@ static bool is_large(const struct nytp_event *event)
 #define NYTP_RECORD(tag, n)                       case NYTP_TAG_##tag:
 #define NYTP_FIELD(kind, record, field, position) len += len_##kind(event->u.record.field);
 #define NYTP_RECORD_END                           break;
-#include "../../formats/core/fields.def"
+#include "formats/stream/fields.def"
 #undef NYTP_RECORD
 #undef NYTP_FIELD
 #undef NYTP_RECORD_END

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "../../formats/core/merge_streams.h"
+#include "formats/stream/write/merge_streams.h"
 #include "error.h"
 #include "writer.h"
 

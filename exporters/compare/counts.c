@@ -4,10 +4,10 @@
  */
 #include "counts.h"
 
-#include "../../formats/core/arena.h"
-#include "../../formats/core/source.h"
-#include "../core/json.h"
-#include "json_scan.h"
+#include "formats/base/arena.h"
+#include "formats/stream/source.h"
+#include "exporters/base/json.h"
+#include "exporters/base/json_scan.h"
 
 #include <stdlib.h>
 #include <string.h>

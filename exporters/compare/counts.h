@@ -12,7 +12,7 @@
 #ifndef NYTP_COUNTS_H
 #define NYTP_COUNTS_H
 
-#include "../core/out.h"
+#include "exporters/base/out.h"
 #include "diff.h"
 
 #define NYTP_COUNTS_VERSION 1 /* grows when a field changes its meaning or goes */

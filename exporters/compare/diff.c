@@ -9,7 +9,7 @@
  */
 #include "diff.h"
 
-#include "../../formats/core/arena.h"
+#include "formats/base/arena.h"
 #include "counts.h"
 #include "rank_test.h"
 

@@ -10,13 +10,13 @@
  *
  * What is matched: subs by name. Where one side has several subs of a name, by name and the
  * file's name without folders. Names of anonymous subs should be made stable beforehand
- * (selection/rename.h).
+ * (select/rename.h).
  */
 #ifndef NYTP_DIFF_H
 #define NYTP_DIFF_H
 
-#include "../core/sides.h"
-#include "../../formats/core/model.h"
+#include "exporters/base/sides.h"
+#include "formats/model/model.h"
 
 struct nytp_counts;
 

@@ -6,7 +6,7 @@
 #ifndef NYTP_DIFF_FORMATS_H
 #define NYTP_DIFF_FORMATS_H
 
-#include "../core/exporter.h"
+#include "exporters/base/exporter.h"
 #include "diff.h"
 
 bool nytp_diff_write_table(const struct nytp_diff *diff,

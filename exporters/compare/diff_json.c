@@ -3,7 +3,7 @@
  * A comparison as JSON: totals, and each sub of which anything differs. Times are whole numbers
  * of `unit`, null where the base has none; p is null where times were not tested.
  */
-#include "../core/json.h"
+#include "exporters/base/json.h"
 #include "diff_formats.h"
 #include "diff_lines.h"
 

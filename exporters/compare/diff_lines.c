@@ -4,7 +4,7 @@
  */
 #include "diff_lines.h"
 
-#include "../../formats/core/table.h"
+#include "formats/base/table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  *
  * A comparison as Markdown with tables, for job summaries and comments on pull requests.
  */
-#include "../core/markdown.h"
-#include "../core/text.h"
+#include "exporters/base/markdown.h"
+#include "exporters/base/text.h"
 #include "diff_formats.h"
 #include "diff_lines.h"
 

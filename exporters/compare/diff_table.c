@@ -2,7 +2,7 @@
  *
  * A comparison as a table for the terminal: what changed most comes first.
  */
-#include "../core/text.h"
+#include "exporters/base/text.h"
 #include "diff_formats.h"
 #include "diff_lines.h"
 

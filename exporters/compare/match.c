@@ -4,8 +4,8 @@
  */
 #include "match.h"
 
-#include "../../formats/core/strings.h"
-#include "../selection/rename.h"
+#include "formats/base/strings.h"
+#include "exporters/select/rename.h"
 #include "diff.h"
 
 #include <stdlib.h>

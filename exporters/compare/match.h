@@ -6,7 +6,7 @@
 #ifndef NYTP_MATCH_H
 #define NYTP_MATCH_H
 
-#include "../../formats/core/model.h"
+#include "formats/model/model.h"
 
 /* Give a file of the base the new side's name for it when only the folders differ: another
  * checkout of the same program. That is, when the new side has no file of that very name and one

@@ -11,7 +11,7 @@ import pytest
 from command import ROOT, asking_for, formats, good, run
 
 PLUG = """
-#include "core/exporter.h"
+#include "exporters/base/exporter.h"
 
 static bool hello_write(const struct nytp_profile *profile,
                         const struct nytp_export_options *options, struct nytp_out *out)

@@ -8,7 +8,7 @@
 #ifndef NYTP_TEST_FIXTURE_H
 #define NYTP_TEST_FIXTURE_H
 
-#include "exporters/core/exporter.h"
+#include "exporters/base/exporter.h"
 
 #include <stdlib.h>
 #include <string.h>

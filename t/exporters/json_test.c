@@ -2,7 +2,7 @@
  *
  * JSON strings are valid whatever the bytes; numbers are exact.
  */
-#include "exporters/core/json.h"
+#include "exporters/base/json.h"
 
 #include <math.h>
 #include <stdio.h>

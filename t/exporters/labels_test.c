@@ -3,7 +3,7 @@
  * Names for viewers: what breaks their line formats is escaped so that it can be undone, and
  * subs of one name are told apart by their files.
  */
-#include "exporters/core/labels.h"
+#include "exporters/stacks/labels.h"
 #include "t/exporters/fixture.h"
 
 #include <stdio.h>

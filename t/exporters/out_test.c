@@ -3,7 +3,7 @@
  * Output: what is put arrives, a failure is told once and leaves the target as it was.
  */
 #define _XOPEN_SOURCE 700
-#include "exporters/core/out.h"
+#include "exporters/base/out.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * The protobuf encoder against the examples of the wire format's documentation, and nested
  * messages around the length at which their length grows by a byte.
  */
-#include "exporters/core/protobuf.h"
+#include "exporters/base/protobuf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Bounding of deep stacks: bounded depth, every context counted on a frame of its own sub (or,
  * where the user asked for a depth, on an outer one).
  */
-#include "exporters/core/stacks.h"
+#include "exporters/stacks/stacks.h"
 #include "t/exporters/fixture.h"
 
 #include <stdio.h>

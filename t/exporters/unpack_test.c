@@ -4,8 +4,8 @@
  * written over.
  */
 #define _XOPEN_SOURCE 700
-#include "exporters/command/unpack.h"
-#include "formats/core/strings.h"
+#include "exporters/cli/unpack.h"
+#include "formats/base/strings.h"
 #include "t/exporters/fixture.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #ifndef NYTP_TEST_BYTES_H
 #define NYTP_TEST_BYTES_H
 
-#include "formats/core/format.h"
+#include "formats/stream/format.h"
 
 #include <assert.h>
 #include <inttypes.h>

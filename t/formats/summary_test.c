@@ -2,9 +2,9 @@
  *
  * Sums by file id and line, by sub and call site; merging of sibling string evals.
  */
-#include "formats/core/model.h"
-#include "formats/core/strings.h"
-#include "formats/core/summary.h"
+#include "formats/model/model.h"
+#include "formats/base/strings.h"
+#include "formats/by_position/summary.h"
 
 #include <stdio.h>
 #include <string.h>

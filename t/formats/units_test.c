@@ -2,7 +2,7 @@
  *
  * Conversions of ticks keep their total.
  */
-#include "formats/core/units.h"
+#include "formats/base/units.h"
 
 #include <stdio.h>
 

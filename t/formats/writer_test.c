@@ -4,7 +4,7 @@
  */
 #include "bytes.h"
 
-#include "formats/core/writer.h"
+#include "formats/stream/write/writer.h"
 
 struct handed {
     struct bytes bytes;

@@ -6,15 +6,15 @@
  * both the model and the summary, with costs that the input need not tell: sums still hold
  * then.
  */
-#include "exporters/command/report_input.h"
-#include "exporters/core/exporter.h"
-#include "exporters/selection/select.h"
-#include "formats/core/build.h"
-#include "formats/core/corrected_summary.h"
-#include "formats/core/format.h"
-#include "formats/core/profile.h"
-#include "formats/core/source.h"
-#include "formats/core/strings.h"
+#include "exporters/cli/report_input.h"
+#include "exporters/base/exporter.h"
+#include "exporters/select/select.h"
+#include "formats/build/build.h"
+#include "formats/by_position/corrected_summary.h"
+#include "formats/stream/format.h"
+#include "formats/model/profile.h"
+#include "formats/stream/source.h"
+#include "formats/base/strings.h"
 
 #include <stdlib.h>
 #include <string.h>

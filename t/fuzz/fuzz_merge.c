@@ -3,12 +3,12 @@
  * Fuzz target: any bytes as inputs of nytprofmerge, twice the same or cut in two. Whatever the
  * bytes are, what comes out is a whole stream that makes a sound profile.
  */
-#include "exporters/core/out.h"
-#include "formats/core/build.h"
-#include "formats/core/format.h"
-#include "formats/core/merge_streams.h"
-#include "formats/core/model.h"
-#include "formats/core/profile.h"
+#include "exporters/base/out.h"
+#include "formats/build/build.h"
+#include "formats/stream/format.h"
+#include "formats/stream/write/merge_streams.h"
+#include "formats/model/model.h"
+#include "formats/model/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,13 +6,13 @@
  * One source for libFuzzer and AFL++, which bring a main of their own, and for replaying files
  * without either: see replay.h.
  */
-#include "exporters/core/exporter.h"
-#include "exporters/selection/one_process.h"
-#include "exporters/selection/select.h"
-#include "formats/core/build.h"
-#include "formats/core/format.h"
-#include "formats/core/merge_profiles.h"
-#include "formats/core/profile.h"
+#include "exporters/base/exporter.h"
+#include "exporters/select/one_process.h"
+#include "exporters/select/select.h"
+#include "formats/build/build.h"
+#include "formats/stream/format.h"
+#include "formats/model/merge_profiles.h"
+#include "formats/model/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

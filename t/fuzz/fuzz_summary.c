@@ -3,8 +3,8 @@
  * Fuzz target: any bytes into the summary of the loading API (Devel::NYTProf::Data) and of the
  * report. Whatever the bytes are, nothing crashes, and what refers to a list lies within it.
  */
-#include "formats/core/format.h"
-#include "formats/core/summary.h"
+#include "formats/stream/format.h"
+#include "formats/by_position/summary.h"
 
 #include <stdio.h>
 #include <stdlib.h>

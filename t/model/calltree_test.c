@@ -4,7 +4,7 @@
  */
 #include "script.h"
 
-#include "formats/core/profile.h"
+#include "formats/model/profile.h"
 
 #define START  "@ 1 /a.pl\n! calls 2\nP 7 1\n"
 #define START1 "@ 1 /a.pl\n! calls 1\nP 7 1\n"

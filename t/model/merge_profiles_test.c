@@ -4,8 +4,8 @@
  */
 #include "script.h"
 
-#include "formats/core/merge_profiles.h"
-#include "formats/core/profile.h"
+#include "formats/model/merge_profiles.h"
+#include "formats/model/profile.h"
 
 static struct nytp_profile *merged(const char *first, const char *second)
 {

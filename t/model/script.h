@@ -11,9 +11,9 @@
 #ifndef NYTP_TEST_SCRIPT_H
 #define NYTP_TEST_SCRIPT_H
 
-#include "formats/core/build.h"
-#include "formats/core/model.h"
-#include "formats/core/profile.h"
+#include "formats/build/build.h"
+#include "formats/model/model.h"
+#include "formats/model/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Which calls a time line keeps: what a list of sizes in the order of their rank says, whether
  * they are known all at once or come one by one.
  */
-#include "formats/core/span_budget.h"
+#include "formats/build/span_budget.h"
 
 #include <stdio.h>
 #include <stdlib.h>

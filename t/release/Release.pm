@@ -113,7 +113,7 @@ sub found_in {
 
 sub version_of {
     my ($name) = @_;
-    my ($version) = text_of("$ROOT/exporters/core/version.h") =~ /$name "([^"]+)"/;
+    my ($version) = text_of("$ROOT/exporters/base/version.h") =~ /$name "([^"]+)"/;
     return $version;
 }
 

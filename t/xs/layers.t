@@ -49,7 +49,7 @@ is "@without_place", '', 'the map lists every file of the recorder';
 
 # state.h puts the recorder's state together of parts that are defined in the headers of their
 # owners. Those stand above it, so they, and what they include, must do without it.
-sub parts { return slurp("$XS/recorder/state.h") =~ /^ +struct nytp_rec_(\w+) \1;/mg }
+sub parts { return slurp("$XS/state/state.h") =~ /^ +struct nytp_rec_(\w+) \1;/mg }
 
 sub all_included {
     my ($header, $seen) = @_;

@@ -5,7 +5,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "../../XS/recorder/ticks.h"
+#include "../../XS/ground/ticks.h"
 
 #include <dirent.h>
 #include <errno.h>

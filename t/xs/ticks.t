@@ -12,8 +12,8 @@ use Test::More;
 
 my $dir     = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 my @sources = map {"$FindBin::Bin/$_"}
-    qw(ticks.c ../../XS/recorder/ticks.c ../../XS/recorder/raw_alarm.c
-    ../../XS/recorder/raw_thread.c);
+    qw(ticks.c ../../XS/ground/ticks.c ../../XS/ground/raw_alarm.c
+    ../../XS/ground/raw_thread.c);
 
 # perl.h of a perl with -DDEBUGGING makes `register` nothing.
 for my $kind (['raw thread', ''], ['ordinary thread', '-DNYTP_NO_RAW_THREADS'],

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The recorder is steered from outside; see control.h. Each interpreter of the process is, for
+ * itself: a thread begins as a target of its own. The signal is seen by the first alone, which
+ * passes it on to all.
+ */
+#include "control.h"
+
+#include "control_socket.h"
+#include "XS/life/exits.h"
+#include "XS/options/file_name.h"
+#include "XS/life/life.h"
+#include "XS/life/load.h"
+#include "XS/exact/op_switch.h"
+#include "XS/perl/safe_point.h"
+#include "XS/output/say.h"
+#include "XS/state/state.h"
+#include "XS/life/suspend.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+static struct nytp_recorder *steered; /* the first; NULL: nobody is */
+static atomic_uint n_steered;
+static atomic_bool has_forked;
+static atomic_uint n_toggles; /* signals that came */
+static char *template;        /* of the socket's name, absolute; NULL: no socket */
+static pid_t first_pid;
+
+/* ---- commands ---- */
+
+typedef bool obey_fn(pTHX_ struct nytp_recorder *rec, const char *name, char *text,
+                     size_t size);
+
+static bool tell(char *text, size_t size, const char *words, const char *path)
+{
+    snprintf(text, size, "%s%s%.400s", words, path == NULL ? "" : " ",
+             path == NULL ? "" : path);
+    return true;
+}
+
+static bool obey_on(pTHX_ struct nytp_recorder *rec, const char *name, char *text, size_t size)
+{
+    PERL_UNUSED_VAR(name);
+    if (rec->state == NYTP_RECORDING && rec->kind == NYTP_EXACT)
+        return tell(text, size, "is on already", rec->file.path);
+    if (rec->state == NYTP_RECORDING)
+        nytp_suspend(aTHX_ rec);
+    nytp_enable_unasked(aTHX_ rec);
+    if (rec->state == NYTP_RECORDING)
+        return tell(text, size, "on", rec->file.path);
+    if (rec->suspend.is_there)
+        nytp_resume(aTHX_ rec);
+    tell(text, size, "not to be had here; see what it said on standard error", NULL);
+    return false;
+}
+
+/* The profile gets its end: whoever switched recording off wants to look at it. If it was an
+ * exact one beside a sampled one, sampling goes on. */
+static bool obey_off(pTHX_ struct nytp_recorder *rec, const char *name, char *text, size_t size)
+{
+    PERL_UNUSED_VAR(name);
+    if (!nytp_file_is_open(rec) && !rec->suspend.is_there)
+        return tell(text, size, "is off", NULL);
+    tell(text, size, "off", rec->file.path);
+    if (rec->suspend.is_there)
+        nytp_resume(aTHX_ rec);
+    else
+        nytp_finish_profile(aTHX);
+    return true;
+}
+
+static bool obey_checkpoint(pTHX_ struct nytp_recorder *rec, const char *name, char *text,
+                            size_t size)
+{
+    PERL_UNUSED_VAR(name);
+    return nytp_checkpoint(aTHX_ rec, text, size);
+}
+
+static bool obey_rotate(pTHX_ struct nytp_recorder *rec, const char *name, char *text,
+                        size_t size)
+{
+    if (!nytp_rotate(aTHX_ * name == '\0' ? NULL : name)) {
+        tell(text, size, "nothing is being recorded", NULL);
+        return false;
+    }
+    return tell(text, size, "goes on in", rec->file.path);
+}
+
+static obey_fn *const obey[] = {
+    [NYTP_COMMAND_ON] = obey_on,
+    [NYTP_COMMAND_OFF] = obey_off,
+    [NYTP_COMMAND_CHECKPOINT] = obey_checkpoint,
+    [NYTP_COMMAND_ROTATE] = obey_rotate,
+};
+
+static void tell_file(const struct nytp_recorder *rec)
+{
+    nytp_control_tell_file(rec->control.target, nytp_file_is_open(rec) ? rec->file.path : NULL);
+}
+
+static void obey_command(pTHX_ struct nytp_recorder *rec)
+{
+    char name[NYTP_CONTROL_LINE], text[480] = "", line[NYTP_CONTROL_LINE], who[32] = "";
+    struct nytp_control_target *const target = rec->control.target;
+    unsigned number;
+    const enum nytp_command command = nytp_control_command(target, name, &number);
+    if (command == NYTP_COMMAND_NONE)
+        return;
+    const bool ok = obey[command](aTHX_ rec, name, text, sizeof text);
+    if (target->thread > 0)
+        snprintf(who, sizeof who, "thread %u: ", target->thread);
+    tell_file(rec);
+    snprintf(line, sizeof line, "%s %s%.*s", ok ? "ok" : "error", who, 440, text);
+    nytp_control_answer(target, number, line);
+}
+
+static void pass_signals_on(const struct nytp_recorder *rec)
+{
+    if (rec != steered || atomic_exchange(&n_toggles, 0) % 2 == 0)
+        return;
+    const bool is_exact = nytp_file_is_open(rec) && rec->kind == NYTP_EXACT;
+    nytp_control_ask_all(is_exact ? NYTP_COMMAND_OFF : NYTP_COMMAND_ON);
+}
+
+/* ---- the socket ---- */
+
+/* A child's has its process id appended, as its profile has, unless the name holds it anyway.
+ */
+static void listen_here(pTHX_ struct nytp_recorder *rec)
+{
+    char error[300], path[300];
+    const struct nytp_file_name_values values = {
+        .pid = (long)getpid(),
+        .started = (long long)PL_basetime,
+        .program = PL_origfilename == NULL ? "" : PL_origfilename,
+    };
+    char *const expanded = nytp_file_name_expand(template, &values);
+    if (expanded == NULL)
+        return;
+    const bool is_child = getpid() != first_pid && !nytp_file_name_has_pid(template);
+    snprintf(path, sizeof path, is_child ? "%s.%ld" : "%s", expanded, (long)getpid());
+    free(expanded);
+    if (!nytp_control_listen(path, error, sizeof error))
+        nytp_say(&rec->options, "%s; the program runs without it", error);
+    tell_file(rec);
+}
+
+/* What was asked of the parent, exact recording for a while, was not asked of the child. */
+static void begin_child(pTHX_ struct nytp_recorder *rec)
+{
+    if (rec->suspend.is_there)
+        nytp_resume(aTHX_ rec);
+    if (template != NULL)
+        listen_here(aTHX_ rec);
+}
+
+static void at_safe_point(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (rec == NULL || rec->control.target == NULL)
+        return;
+    dSAVE_ERRNO;
+    if (atomic_exchange(&has_forked, false))
+        begin_child(aTHX_ rec);
+    pass_signals_on(rec);
+    obey_command(aTHX_ rec);
+    tell_file(rec);
+    RESTORE_ERRNO;
+}
+
+/* Only the thread that forked lives in the child, and is the first there. */
+static void on_fork_in_child(void)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of_thread();
+    struct nytp_control_target *const target = rec == NULL ? NULL : rec->control.target;
+    nytp_control_forked(target);
+    atomic_store(&n_steered, target != NULL);
+    steered = target == NULL ? NULL : rec;
+    if (target == NULL)
+        return;
+    atomic_store(&has_forked, true);
+    nytp_safe_point_ask(target->interpreter);
+}
+
+static void on_destruction(pTHX_ void *unused)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    PERL_UNUSED_VAR(unused);
+    if (rec == NULL || rec->control.target == NULL)
+        return;
+    nytp_control_remove_target(rec->control.target);
+    free(rec->control.target);
+    rec->control.target = NULL;
+    const bool is_last = atomic_fetch_sub(&n_steered, 1) == 1;
+    if (rec != steered && !is_last)
+        return; /* when the first goes, so does the program */
+    steered = NULL;
+    nytp_safe_point_set(NYTP_ASKER_CONTROL, NULL);
+    nytp_control_close();
+    free(template);
+    template = NULL;
+}
+
+/* ---- the signal ---- */
+
+static void on_signal(int number)
+{
+    PERL_UNUSED_VAR(number);
+    struct nytp_recorder *const rec = steered;
+    if (rec == NULL)
+        return;
+    atomic_fetch_add(&n_toggles, 1);
+    nytp_safe_point_ask((void *)rec->interpreter);
+}
+
+/* A signal that the program, or who started it, has given a meaning to keeps that. */
+static void catch_toggle(struct nytp_recorder *rec)
+{
+    struct sigaction now;
+    const char *const name = rec->options.sigcontrol;
+    const int number = nytp_signal_number(name, strlen(name));
+    if (number == 0) {
+        nytp_say(&rec->options, "option sigcontrol: '%s' is no signal", name);
+        return;
+    }
+    if (sigaction(number, NULL, &now) != 0 || now.sa_handler != SIG_DFL) {
+        nytp_say(&rec->options, "option sigcontrol: %s is taken", name);
+        return;
+    }
+    now = (struct sigaction){.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigaction(number, &now, NULL);
+}
+
+/* ---- begin ---- */
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, on_fork_in_child);
+}
+
+static char *absolute(const char *path)
+{
+    char *const cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    const size_t size = strlen(path) + (cwd == NULL ? 0 : strlen(cwd)) + 2;
+    char *const result = malloc(size);
+    if (result != NULL)
+        snprintf(result, size, "%s%s%s", cwd == NULL ? "" : cwd, cwd == NULL ? "" : "/", path);
+    free(cwd);
+    return result;
+}
+
+/* A path as part of a name with placeholders. */
+static void put_literally(struct nytp_text *to, const char *path)
+{
+    for (; *path != '\0'; path++)
+        nytp_text_printf(to, *path == '%' ? "%%%%" : "%c", *path);
+}
+
+/* control=1: in the user's folder for such things, or beside the profile. */
+static char *usual_template(struct nytp_recorder *rec)
+{
+    const char *const folder = getenv("XDG_RUNTIME_DIR");
+    nytp_text_clear(&rec->scratch);
+    if (folder != NULL && folder[0] == '/') {
+        put_literally(&rec->scratch, folder);
+        nytp_text_puts(&rec->scratch, "/nytp.%p");
+    } else {
+        if (rec->profile.is_template)
+            nytp_text_puts(&rec->scratch, rec->profile.base_path);
+        else
+            put_literally(&rec->scratch, rec->profile.base_path);
+        nytp_text_puts(&rec->scratch, ".ctl");
+    }
+    return strdup(rec->scratch.ptr);
+}
+
+static bool add_target(struct nytp_recorder *rec)
+{
+    struct nytp_control_target *const target = calloc(1, sizeof *target);
+    if (target == NULL)
+        return false;
+    target->interpreter = (void *)rec->interpreter;
+    target->state = (const int *)&rec->state;
+    target->thread = rec->profile.is_thread ? rec->profile.thread : 0;
+    rec->control.target = target;
+    atomic_fetch_add(&n_steered, 1);
+    nytp_control_add_target(target);
+    return true;
+}
+
+void nytp_control_begin(pTHX)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (rec == NULL || rec->control.target != NULL || rec->state == NYTP_OFF ||
+        (rec->options.control == NULL && rec->options.sigcontrol == NULL))
+        return;
+    const bool is_first = atomic_load(&n_steered) == 0;
+    if (!add_target(rec))
+        return;
+    nytp_safe_point_begin(aTHX);
+    if (!is_first)
+        return;
+    steered = rec;
+    first_pid = getpid();
+    pthread_once(&once, watch_forks);
+    call_atexit(on_destruction, NULL);
+    nytp_safe_point_set(NYTP_ASKER_CONTROL, at_safe_point);
+    if (rec->options.sigcontrol != NULL)
+        catch_toggle(rec);
+    if (rec->options.control == NULL)
+        return;
+    template =
+        strEQ(rec->options.control, "1") ? usual_template(rec) : absolute(rec->options.control);
+    if (template != NULL)
+        listen_here(aTHX_ rec);
+}

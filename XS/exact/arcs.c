@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What calls of one sub from one place cost so far; see arcs.h.
+ */
+#include "arcs.h"
+
+#include "XS/state/state.h"
+
+static struct nytp_rec_arc *arc_find(struct nytp_recorder *rec,
+                                     const struct nytp_rec_frame *frame, uint32_t hash)
+{
+    size_t at = hash;
+    struct nytp_rec_arc *arc;
+    while ((arc = nytp_index_next(&rec->arcs, hash, &at)) != NULL)
+        if (arc->callee_sub == frame->sub && arc->caller_sub == frame->caller &&
+            arc->line == frame->line && arc->fid == frame->fid)
+            return arc;
+    return NULL;
+}
+
+static NYTP_COLD struct nytp_rec_arc *arc_add(struct nytp_recorder *rec,
+                                              const struct nytp_rec_frame *frame, uint32_t hash)
+{
+    struct nytp_rec_arc *arc;
+    nytp_aside_begin(rec);
+    Newxz(arc, 1, struct nytp_rec_arc);
+    arc->fid = frame->fid;
+    arc->line = frame->line;
+    arc->caller_sub = frame->caller;
+    arc->callee_sub = frame->sub;
+    frame->caller->called = true;
+    nytp_index_add(&rec->arcs, hash, arc);
+    nytp_aside_end(rec);
+    return arc;
+}
+
+struct nytp_rec_arc *nytp_arc_find(struct nytp_recorder *rec,
+                                   const struct nytp_rec_frame *frame)
+{
+    const uint32_t hash = nytp_hash_u64(((uint64_t)frame->fid << 32 | frame->line) ^
+                                        (uint64_t)frame->caller->id * 0x9E3779B1u ^
+                                        (uint64_t)frame->sub->id << 20);
+    struct nytp_rec_arc *arc = arc_find(rec, frame, hash);
+    if (arc == NULL)
+        arc = arc_add(rec, frame, hash);
+    frame->sub->last_arc = arc;
+    return arc;
+}
+
+/* Subs were called as the arcs say. */
+static void call_subs(struct nytp_recorder *rec)
+{
+    for (uint32_t i = 1; i <= rec->subs.n; i++) {
+        rec->subs.all[i]->last_arc = NULL;
+        rec->subs.all[i]->returned_normally = rec->subs.all[i]->called = false;
+    }
+    for (size_t i = 0; i < rec->arcs.size; i++) {
+        const struct nytp_rec_arc *const arc = rec->arcs.entries[i].item;
+        if (arc == NULL)
+            continue;
+        arc->caller_sub->called = arc->callee_sub->called = true;
+        arc->callee_sub->returned_normally = true;
+    }
+}
+
+void nytp_arcs_clear(struct nytp_recorder *rec)
+{
+    for (size_t i = 0; i < rec->arcs.size; i++)
+        Safefree(rec->arcs.entries[i].item);
+    nytp_index_clear(&rec->arcs);
+    call_subs(rec);
+}
+
+static void free_arc(void *arc)
+{
+    Safefree(arc);
+}
+
+/* For qsort(): arcs stand in the file by callee, caller and place, so that the same program
+ * gives the same profile. */
+static int compare_arcs(const void *left, const void *right)
+{
+    const struct nytp_rec_arc *const a = *(struct nytp_rec_arc *const *)left;
+    const struct nytp_rec_arc *const b = *(struct nytp_rec_arc *const *)right;
+    if (a->callee_sub != b->callee_sub)
+        return a->callee_sub->id < b->callee_sub->id ? -1 : 1;
+    if (a->caller_sub != b->caller_sub)
+        return a->caller_sub->id < b->caller_sub->id ? -1 : 1;
+    if (a->fid != b->fid)
+        return a->fid < b->fid ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static double seconds(int64_t ticks)
+{
+    return (double)ticks / NYTP_TICKS_PER_SEC;
+}
+
+static struct nytp_str name_of(const struct nytp_rec_sub *sub)
+{
+    return (struct nytp_str){.ptr = sub->name, .len = (uint32_t)sub->name_len};
+}
+
+/* A SUB_CALLERS record without place and caller tells readers that the sub is an xsub or a
+ * builtin. */
+static void write_marker(struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
+{
+    nytp_write_sub_callers(
+        rec->writer, &(struct nytp_sub_callers){.caller = {.ptr = ""}, .callee = name_of(sub)});
+}
+
+static void write_arc(struct nytp_recorder *rec, const struct nytp_rec_arc *arc)
+{
+    const struct nytp_sub_callers calls = {
+        .fid = arc->fid,
+        .line = arc->line,
+        .count = arc->count > UINT32_MAX ? UINT32_MAX : (uint32_t)arc->count,
+        .rec_depth = arc->rec_depth,
+        .incl_s = seconds(arc->incl_ticks),
+        .excl_s = seconds(arc->excl_ticks),
+        .reci_s = seconds(arc->reci_ticks),
+        .caller = name_of(arc->caller_sub),
+        .callee = name_of(arc->callee_sub),
+    };
+    nytp_write_sub_callers(rec->writer, &calls);
+}
+
+static void write_markers(struct nytp_recorder *rec)
+{
+    for (uint32_t i = 1; i <= rec->subs.n; i++) {
+        const struct nytp_rec_sub *const sub = rec->subs.all[i];
+        if (sub->called && nytp_sub_is_foreign(sub))
+            write_marker(rec, sub);
+    }
+}
+
+/* An arc of resumed calls has time, but no call. */
+static bool is_worth_telling(const struct nytp_rec_arc *arc)
+{
+    return arc->count > 0 || (arc->fid != 0 && arc->incl_ticks + arc->reci_ticks > 0);
+}
+
+/* An arc of which one end is about to be freed is written now instead of at the end. Readers
+ * add up what they find about an arc, so that it may come again. */
+static bool arc_stays(void *recorder, void *item)
+{
+    struct nytp_recorder *const rec = recorder;
+    struct nytp_rec_arc *const arc = item;
+    if (arc->caller_sub->in_use && arc->callee_sub->in_use)
+        return true;
+    if (is_worth_telling(arc))
+        write_arc(rec, arc);
+    if (arc->callee_sub->last_arc == arc)
+        arc->callee_sub->last_arc = NULL;
+    Safefree(arc);
+    return false;
+}
+
+bool nytp_arcs_release(struct nytp_recorder *rec)
+{
+    return nytp_index_filter(&rec->arcs, arc_stays, rec);
+}
+
+/* What place `i` of the index holds, if there is anything to tell of it; else NULL. */
+static const struct nytp_rec_arc *arc_to_write(const struct nytp_recorder *rec, size_t i)
+{
+    const struct nytp_rec_arc *const arc = rec->arcs.entries[i].item;
+    return arc != NULL && is_worth_telling(arc) ? arc : NULL;
+}
+
+void nytp_arcs_write_unsorted(struct nytp_recorder *rec)
+{
+    write_markers(rec);
+    for (size_t i = 0; i < rec->arcs.size; i++) {
+        const struct nytp_rec_arc *const arc = arc_to_write(rec, i);
+        if (arc != NULL)
+            write_arc(rec, arc);
+    }
+}
+
+void nytp_arcs_write(struct nytp_recorder *rec)
+{
+    const struct nytp_rec_arc **sorted;
+    size_t n = 0;
+    Newx(sorted, rec->arcs.used + 1, const struct nytp_rec_arc *);
+    for (size_t i = 0; i < rec->arcs.size; i++) {
+        const struct nytp_rec_arc *const arc = arc_to_write(rec, i);
+        if (arc != NULL)
+            sorted[n++] = arc;
+    }
+    qsort(sorted, n, sizeof *sorted, compare_arcs);
+    write_markers(rec);
+    for (size_t i = 0; i < n; i++)
+        write_arc(rec, sorted[i]);
+    Safefree(sorted);
+}
+
+void nytp_arcs_save(struct nytp_recorder *rec, struct nytp_index *arcs)
+{
+    *arcs = rec->arcs;
+    rec->arcs = (struct nytp_index){0};
+}
+
+void nytp_arcs_restore(struct nytp_recorder *rec, const struct nytp_index *arcs)
+{
+    nytp_arcs_free(rec);
+    rec->arcs = *arcs;
+    call_subs(rec);
+}
+
+void nytp_arcs_free(struct nytp_recorder *rec)
+{
+    nytp_index_free(&rec->arcs, free_arc);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Before a call that may block; see before_wait.h.
+ */
+#include "before_wait.h"
+
+#include "XS/names/infos.h"
+#include "XS/state/state.h"
+#include "XS/state/stream.h"
+
+#include "formats/stream/comments/open_calls.h"
+
+enum {
+    MOST_TOLD = 200, /* names of open calls that are written at once */
+};
+
+static const char *kind_word(const struct nytp_rec_sub *sub)
+{
+    return sub->kind == NYTP_REC_SUB_OPCODE ? NYTP_OPEN_CALL_BUILTIN
+           : sub->kind == NYTP_REC_SUB_XSUB ? NYTP_OPEN_CALL_XSUB
+                                            : NYTP_OPEN_CALL_PERL;
+}
+
+static void tell_frame(struct nytp_recorder *rec, uint32_t depth)
+{
+    char text[NYTP_OPEN_CALL_MOST];
+    const struct nytp_rec_sub *const sub = rec->frames[depth - 1].sub;
+    if (strlen(sub->name) != sub->name_len || strchr(sub->name, '\n') != NULL)
+        return;
+    const int len = snprintf(text, sizeof text, NYTP_OPEN_CALL_HEAD " %lu %s %s",
+                             (unsigned long)depth, kind_word(sub), sub->name);
+    if (len < (int)sizeof text)
+        nytp_write_comment(rec->writer, text);
+}
+
+/* Returns name calls, so those of which no return may come are named now, once each. The
+ * innermost comes first: from its depth readers see how many calls had been open before the
+ * file began. */
+static void tell_frames(struct nytp_recorder *rec)
+{
+    if (!rec->entries_on)
+        return;
+    uint32_t n = 0;
+    for (uint32_t i = rec->n_frames; i > 0 && n < MOST_TOLD; i--, n++) {
+        if ((int32_t)(rec->frames[i - 1].serial - rec->told_serial) <= 0)
+            break;
+        tell_frame(rec, i);
+    }
+    rec->told_serial = rec->last_serial;
+}
+
+void nytp_flush_before_wait(pTHX_ struct nytp_recorder *rec)
+{
+    const uint64_t raw = nytp_clock_raw(&rec->clock);
+    if (rec->options.flush_s <= 0 || rec->life.forked || !nytp_stream_can_pay_flush(rec, raw))
+        return;
+    dSAVE_ERRNO;
+    nytp_guard(rec);
+    nytp_clock_pause(&rec->clock);
+    tell_frames(rec);
+    nytp_infos_write(aTHX_ rec, false);
+    nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
+    nytp_clock_resume(&rec->clock);
+    nytp_stream_pay_flush(rec, raw);
+    nytp_unguard(rec);
+    RESTORE_ERRNO;
+}
+
+void nytp_told_serial_set(struct nytp_recorder *rec, uint32_t serial)
+{
+    rec->told_serial = serial;
+}

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The subroutine profiler: which calls are open.
+ *
+ * A perl sub's frame is closed by a destructor on perl's save stack, pushed as the first thing
+ * in the sub's scope, so that it runs last when the scope is left by any means. An xsub or
+ * builtin runs inside perl's own handler; its destructor lies below whatever the handler
+ * saves, and is taken off again when the handler returns, so that it runs only if the call
+ * dies. A destructor names its frame by serial number and does nothing if that frame is gone.
+ *
+ * All times are points of the clock's axis in whole ticks: for every call
+ * inclusive = exclusive + sum(inclusive of the calls it made), exactly.
+ */
+#include "calls.h"
+
+#include "arcs.h"
+#include "before_wait.h"
+#include "XS/names/builtins.h"
+#include "XS/state/dprof.h"
+#include "XS/names/files.h"
+#include "XS/perl/ops.h"
+#include "places.h"
+#include "XS/perl/stash.h"
+#include "XS/state/state.h"
+#include "stmts.h"
+#include "XS/names/subs.h"
+
+#include "formats/stream/comments/open_calls.h"
+
+/* What a destructor takes on the save stack (scope.c, save_destructor_x: function, argument,
+ * type; all versions). */
+enum {
+    DESTRUCTOR_SIZE = 3,
+};
+
+enum {
+    LONG_CALL_TICKS = NYTP_TICKS_PER_SEC / 10000, /* 100 us: the next call may block, too */
+};
+
+void nytp_calls_free(struct nytp_recorder *rec)
+{
+    nytp_arcs_free(rec);
+    Safefree(rec->frames);
+}
+
+/* ---- frames ---- */
+
+static struct nytp_rec_sub *caller_now(pTHX_ struct nytp_recorder *rec)
+{
+    if (LIKELY(rec->n_frames > 0 && !rec->finds_caller))
+        return rec->frames[rec->n_frames - 1].sub;
+    return nytp_running_sub(aTHX_ rec);
+}
+
+static inline struct nytp_rec_frame *push(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
+                                          const struct nytp_call_site *site)
+{
+    if (UNLIKELY(rec->n_frames >= rec->size_frames)) {
+        rec->size_frames = rec->size_frames == 0 ? 256 : rec->size_frames * 2;
+        Renew(rec->frames, rec->size_frames, struct nytp_rec_frame);
+    }
+    struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames++];
+    __builtin_prefetch(sub->last_arc); /* what the return will need */
+    __builtin_prefetch(sub->encoded);
+    frame->sub = sub;
+    frame->caller = site->caller;
+    frame->fid = site->fid;
+    frame->line = site->line;
+    frame->serial = ++rec->last_serial;
+    frame->depth = ++sub->depth;
+    frame->resumed = 0;
+    frame->enter_ticks = site->now;
+    frame->callee_ticks = 0;
+    sub->called = true;
+    return frame;
+}
+
+static NYTP_COLD void tell_resumed(struct nytp_recorder *rec)
+{
+    nytp_write_comment(rec->writer, NYTP_RESUMED_CALL);
+}
+
+/* Add a call that ended, or is taken for ended, to its arc, and put its return into the stream.
+ * `depth` is the number of calls that were open, with this one. */
+static NYTP_INLINED void account(struct nytp_recorder *rec, const struct nytp_rec_frame *frame,
+                                 uint32_t depth, int64_t incl, int64_t excl)
+{
+    struct nytp_rec_arc *const arc = nytp_arc_of(rec, frame);
+    arc->count += !frame->resumed;
+    arc->excl_ticks += excl;
+    if (LIKELY(frame->depth <= 1)) {
+        arc->incl_ticks += incl;
+    } else {
+        arc->reci_ticks += incl;
+        if (frame->depth > arc->rec_depth + 1)
+            arc->rec_depth = frame->depth - 1;
+    }
+    if (LIKELY(rec->returns_on)) {
+        if (UNLIKELY(frame->resumed))
+            tell_resumed(rec);
+        nytp_write_sub_return(rec->writer, depth, incl, excl, frame->sub->encoded,
+                              frame->sub->encoded_len);
+    } else if (rec->marks_on)
+        nytp_dprof_leave(rec, frame->sub, frame->enter_ticks + incl);
+}
+
+/* With sigexit= a signal may have to report the frame, and cannot allocate its arc then: it is
+ * made now. */
+static inline void prepare_report(struct nytp_recorder *rec, const struct nytp_rec_frame *frame)
+{
+    if (UNLIKELY(rec->guarded))
+        nytp_arc_of(rec, frame);
+}
+
+static void pop(struct nytp_recorder *rec, int64_t now)
+{
+    struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames - 1];
+    const int64_t incl = now - frame->enter_ticks;
+    if (LIKELY(rec->counting))
+        account(rec, frame, rec->n_frames, incl, incl - frame->callee_ticks);
+    frame->sub->depth--;
+    rec->n_frames--;
+    if (rec->n_frames > 0)
+        rec->frames[rec->n_frames - 1].callee_ticks += incl;
+}
+
+void nytp_frame_leave(struct nytp_recorder *rec, int64_t ticks)
+{
+    pop(rec, ticks);
+}
+
+/* Close the frame with this serial and what is still open above it. */
+static void close_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
+{
+    uint32_t i = rec->n_frames;
+    while (i > 0 && rec->frames[i - 1].serial != serial)
+        i--;
+    if (i == 0)
+        return;
+    nytp_guard(rec);
+    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    while (rec->n_frames >= i)
+        pop(rec, now);
+    rec->left_ticks = now;
+    rec->left_fresh = true;
+    nytp_unguard(rec);
+}
+
+void nytp_frame_close(pTHX_ struct nytp_recorder *rec, uint32_t serial)
+{
+    close_frame(aTHX_ rec, serial);
+}
+
+static NYTP_COLD void close_jumping_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial);
+
+static void on_scope_exit(pTHX_ void *ptr)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (UNLIKELY(rec == NULL))
+        return;
+    if (UNLIKELY(rec->jump.xsub != NULL))
+        close_jumping_frame(aTHX_ rec, (uint32_t)PTR2UV(ptr));
+    else
+        close_frame(aTHX_ rec, (uint32_t)PTR2UV(ptr));
+}
+
+void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks)
+{
+    nytp_told_serial_set(rec, 0);
+    for (uint32_t i = 0; i < rec->n_frames; i++) {
+        rec->frames[i].enter_ticks = ticks;
+        rec->frames[i].callee_ticks = 0;
+        rec->frames[i].sub->called = true;
+        prepare_report(rec, &rec->frames[i]);
+        if (rec->dprof != NULL)
+            nytp_dprof_enter(rec, rec->frames[i].sub, ticks);
+    }
+}
+
+static void count_depths(struct nytp_rec_frame *frames, uint32_t n, uint32_t change)
+{
+    for (uint32_t i = 0; i < n; i++)
+        frames[i].sub->depth += change;
+}
+
+void nytp_frames_save(struct nytp_recorder *rec, struct nytp_rec_frames *frames)
+{
+    *frames = (struct nytp_rec_frames){rec->frames, rec->n_frames, rec->size_frames,
+                                       rec->told_serial};
+    count_depths(frames->all, frames->n, -1u);
+    rec->frames = NULL;
+    rec->n_frames = rec->size_frames = 0;
+}
+
+void nytp_frames_restore(struct nytp_recorder *rec, const struct nytp_rec_frames *frames)
+{
+    count_depths(rec->frames, rec->n_frames, -1u);
+    Safefree(rec->frames);
+    rec->frames = frames->all;
+    rec->n_frames = frames->n;
+    rec->size_frames = frames->size;
+    nytp_told_serial_set(rec, frames->told_serial);
+    count_depths(rec->frames, rec->n_frames, 1);
+}
+
+/* The calling places may belong to an earlier profile file: say again where they are. */
+void nytp_frames_introduce_files(pTHX_ struct nytp_recorder *rec)
+{
+    for (uint32_t i = 0; i < rec->n_frames; i++)
+        if (rec->frames[i].fid != 0)
+            nytp_file_fid(aTHX_ rec, rec->files.all[rec->frames[i].fid], NYTP_FID_VIA_SUB);
+}
+
+void nytp_frames_report(struct nytp_recorder *rec, int64_t ticks)
+{
+    int64_t above = 0;
+    for (uint32_t i = rec->n_frames; i > 0; i--) {
+        struct nytp_rec_frame *const frame = &rec->frames[i - 1];
+        const int64_t incl = ticks - frame->enter_ticks;
+        frame->reported_incl = incl;
+        frame->reported_excl = incl - frame->callee_ticks - above;
+        account(rec, frame, i, incl, frame->reported_excl);
+        above = incl;
+    }
+}
+
+void nytp_frames_retract(struct nytp_recorder *rec)
+{
+    for (uint32_t i = 0; i < rec->n_frames; i++) {
+        const struct nytp_rec_frame *const frame = &rec->frames[i];
+        struct nytp_rec_arc *const arc = nytp_arc_of(rec, frame);
+        arc->count -= !frame->resumed;
+        arc->excl_ticks -= frame->reported_excl;
+        if (frame->depth <= 1)
+            arc->incl_ticks -= frame->reported_incl;
+        else
+            arc->reci_ticks -= frame->reported_incl;
+    }
+}
+
+/* ---- calls ---- */
+
+static NYTP_INLINED struct nytp_call_site call_site(pTHX_ struct nytp_recorder *rec)
+{
+    struct nytp_call_site site;
+    nytp_guard(rec);
+    site.now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    const struct nytp_place *const place =
+        nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_SUB);
+    site.fid = place->fid;
+    site.line = place->line;
+    site.caller = caller_now(aTHX_ rec);
+    nytp_unguard(rec);
+    return site;
+}
+
+struct nytp_call_site nytp_call_site_now(pTHX_ struct nytp_recorder *rec)
+{
+    return call_site(aTHX_ rec);
+}
+
+static NYTP_INLINED void enter(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
+                               const struct nytp_call_site *site)
+{
+    nytp_guard(rec);
+    const struct nytp_rec_frame *const frame = push(rec, sub, site);
+    if (rec->entries_on)
+        nytp_write_sub_entry(rec->writer, site->fid, site->line);
+    else if (rec->marks_on)
+        nytp_dprof_enter(rec, sub, site->now);
+    prepare_report(rec, frame);
+    nytp_unguard(rec);
+}
+
+void nytp_frame_open(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
+                     const struct nytp_call_site *site)
+{
+    enter(rec, sub, site);
+}
+
+static inline void watch_scope(pTHX_ uint32_t serial)
+{
+    SSCHECK(DESTRUCTOR_SIZE); /* the rest is SAVEDESTRUCTOR_X without a call */
+    ANY *const top = PL_savestack + PL_savestack_ix;
+    top[0].any_dxptr = on_scope_exit;
+    top[1].any_ptr = INT2PTR(void *, (UV)serial);
+    top[2].any_uv = SAVEt_DESTRUCTOR_X;
+    PL_savestack_ix += DESTRUCTOR_SIZE;
+}
+
+/* Take the destructor off again unless the handler left something above it, or a context
+ * that remembers the height of the save stack. */
+static void unwatch(pTHX_ I32 height, I32 context)
+{
+    if (PL_savestack_ix == height && cxstack_ix == context)
+        PL_savestack_ix -= DESTRUCTOR_SIZE;
+}
+
+/* ---- calls inside perl's handler ---- */
+
+/* The wait of a server in accept() is no cost of the subs that are open: their times go on as
+ * if the clock had stood still. The statement that waits keeps its time. */
+static void leave_out_wait(struct nytp_recorder *rec, int64_t ticks)
+{
+    for (uint32_t i = 0; i < rec->n_frames; i++)
+        rec->frames[i].enter_ticks += ticks;
+    rec->clock.overhead_ticks += ticks;
+}
+
+/* Run perl's handler for op `type`, which is all that the call is. */
+static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub, int type,
+                      const struct nytp_call_site *site)
+{
+    enter(rec, sub, site);
+    if (UNLIKELY(sub->may_block))
+        nytp_flush_before_wait(aTHX_ rec);
+    const uint32_t serial = rec->last_serial;
+    watch_scope(aTHX_ serial);
+    const I32 height = PL_savestack_ix, context = cxstack_ix;
+    OP *const next = nytp_real_op(aTHX_ type);
+    unwatch(aTHX_ height, context);
+    sub->returned_normally = true;
+    nytp_guard(rec);
+    if (LIKELY(rec->n_frames > 0 && rec->frames[rec->n_frames - 1].serial == serial)) {
+        const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+        if (UNLIKELY(type == OP_ACCEPT))
+            leave_out_wait(rec, now - site->now);
+        sub->may_block = sub->waits || now - site->now >= LONG_CALL_TICKS;
+        pop(rec, now);
+    } else {
+        close_frame(aTHX_ rec, serial);
+    }
+    nytp_unguard(rec);
+    return next;
+}
+
+/* Whether it is the name of a sub, as in &{"name"}. */
+static bool is_symbol(const SV *sv)
+{
+    return SvPOK(sv) && !SvROK(sv) && !SvGMAGICAL(sv);
+}
+
+CV *nytp_callee_cv_of_value(pTHX_ SV *sv)
+{
+    if (SvROK(sv) && !SvGMAGICAL(sv) && SvTYPE(SvRV(sv)) == SVt_PVCV && !SvAMAGIC(sv))
+        return (CV *)SvRV(sv);
+    if (is_symbol(sv))
+        return nytp_cv_of_name(aTHX_ SvPVX(sv), SvCUR(sv), SvUTF8(sv), CopSTASH(PL_curcop));
+    return NULL;
+}
+
+/* The sub that is being entered, after perl's handler has made its context; NULL if none. */
+static CV *entered_cv(pTHX_ const OP *next)
+{
+    if (cxstack_ix < 0)
+        return NULL;
+    const PERL_CONTEXT *const cx = NYTP_CX_TOP;
+    return CxTYPE(cx) == CXt_SUB && CvSTART(cx->blk_sub.cv) == next ? cx->blk_sub.cv : NULL;
+}
+
+/* An `async sub` that awaits something is left, and later called again to go on where it was:
+ * Future::AsyncAwait then has the call begin at its op `await`. */
+static NYTP_COLD void note_if_resumed(pTHX_ struct nytp_recorder *rec, const OP *start)
+{
+    rec->frames[rec->n_frames - 1].resumed = strEQ(OP_NAME(start), "await");
+}
+
+static NYTP_INLINED void enter_perl_sub(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                        const struct nytp_call_site *site)
+{
+    enter(rec, nytp_sub_of_cv(aTHX_ rec, cv), site);
+    rec->entered_op = CvSTART(cv);
+    rec->entered_ticks = site->now;
+    if (UNLIKELY(CvSTART(cv)->op_type == OP_CUSTOM))
+        note_if_resumed(aTHX_ rec, CvSTART(cv));
+    watch_scope(aTHX_ rec->last_serial);
+}
+
+/* Whether it is no sub at all: perl will say so and die. */
+static bool is_hopeless(SV *sv)
+{
+    return SvROK(sv) && !SvGMAGICAL(sv) && !SvAMAGIC(sv) && SvTYPE(SvRV(sv)) != SVt_PVCV;
+}
+
+static struct nytp_rec_sub *unclear_sub(pTHX_ struct nytp_recorder *rec, const SV *sv, CV *cv)
+{
+    if (cv != NULL)
+        return nytp_sub_of_cv(aTHX_ rec, cv);
+    if (isGV_with_GP(sv))
+        return nytp_sub_of_gv(rec, (const GV *)sv);
+    if (is_symbol(sv))
+        return nytp_sub_of_symbol(aTHX_ rec, sv);
+    return nytp_sub_named(rec, "main::", 6, NYTP_REC_SUB_PERL);
+}
+
+/* What was called by name and returned without a frame of its own was an xsub. It may have
+ * become one just now: a constant can lie in the symbol table as a mere reference to its value.
+ */
+static void note_xsub(pTHX_ struct nytp_rec_sub *sub)
+{
+    const CV *const cv = nytp_cv_of_name(aTHX_ sub->name, sub->name_len, true, PL_defstash);
+    if (cv == NULL || !CvISXSUB(cv))
+        return;
+    sub->kind = NYTP_REC_SUB_XSUB;
+    sub->returned_normally = true;
+}
+
+/* A call that perl has to look up first: AUTOLOAD, overloaded or symbolic code references,
+ * undefined subs. If it dies, or turns out to be an xsub, it is the call of what we took it
+ * for; what was called to find out becomes part of it. */
+static __attribute__((noinline)) OP *call_unclear(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                                  const struct nytp_call_site *site)
+{
+    SV *const sv = *PL_stack_sp;
+    if (cv == NULL && is_hopeless(sv))
+        return nytp_real_op(aTHX_ OP_ENTERSUB);
+    nytp_guard(rec);
+    struct nytp_rec_sub *const sub = unclear_sub(aTHX_ rec, sv, cv);
+    nytp_unguard(rec);
+    enter(rec, sub, site);
+    const uint32_t serial = rec->last_serial;
+    watch_scope(aTHX_ serial);
+    const I32 height = PL_savestack_ix, context = cxstack_ix;
+    OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
+    CV *const entered = cxstack_ix > context ? entered_cv(aTHX_ next) : NULL;
+    if (rec->n_frames == 0 || rec->frames[rec->n_frames - 1].serial != serial)
+        return next;
+    if (entered == NULL) {
+        unwatch(aTHX_ height, context);
+        close_frame(aTHX_ rec, serial);
+        if (sub->kind == NYTP_REC_SUB_PERL)
+            note_xsub(aTHX_ sub);
+        return next;
+    }
+    struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames - 1];
+    nytp_guard(rec);
+    frame->sub->depth--;
+    struct nytp_rec_sub *const was = frame->sub;
+    frame->sub = nytp_sub_of_cv(aTHX_ rec, entered);
+    if (rec->marks_on && frame->sub != was)
+        nytp_dprof_correct(rec, was, frame->sub, frame->enter_ticks);
+    frame->depth = ++frame->sub->depth;
+    frame->sub->called = true;
+    frame->serial = ++rec->last_serial; /* the scope to watch is the sub's own */
+    prepare_report(rec, frame);
+    nytp_unguard(rec);
+    watch_scope(aTHX_ rec->last_serial);
+    return next;
+}
+
+OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
+{
+    const struct nytp_call_site site = call_site(aTHX_ rec);
+    if (LIKELY(cv != NULL && CvROOT(cv) != NULL)) {
+        OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
+        CV *const entered = entered_cv(aTHX_ next);
+        if (LIKELY(entered != NULL && rec->subs_on))
+            enter_perl_sub(aTHX_ rec, entered, &site);
+        return next;
+    }
+    return call_unclear(aTHX_ rec, cv, &site);
+}
+
+OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub)
+{
+    const struct nytp_call_site site = call_site(aTHX_ rec);
+    return run_inside(aTHX_ rec, sub, OP_ENTERSUB, &site);
+}
+
+/* ---- goto &sub ---- */
+
+/* pp_goto leaves the jumping sub's scope, so its destructor has just run, and goes on to call
+ * the xsub itself. There is no scope to watch: should the xsub die, the frame is closed
+ * together with its caller's. */
+static void enter_jumped_xsub(pTHX_ struct nytp_recorder *rec)
+{
+    struct nytp_call_site site = rec->jump.site;
+    CV *const cv = rec->jump.xsub;
+    rec->jump.xsub = NULL;
+    if (!rec->subs_on)
+        return;
+    site.now = rec->left_ticks;
+    enter(rec, nytp_sub_of_cv(aTHX_ rec, cv), &site);
+}
+
+static void close_jumping_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
+{
+    close_frame(aTHX_ rec, serial);
+    if (rec->jump.xsub != NULL && rec->jump.from == serial)
+        enter_jumped_xsub(aTHX_ rec);
+}
+
+/* Whether perl is going to leave the running sub. `goto &sub` dies, before it has left
+ * anything, in an eval, in the block of a sort and outside all subs (pp_ctl.c, pp_goto). */
+bool nytp_goto_leaves_sub(pTHX)
+{
+    for (I32 i = cxstack_ix; i >= 0; i--) {
+        const PERL_CONTEXT *const cx = &cxstack[i];
+        if (CxTYPE(cx) == CXt_SUB && !(cx->cx_type & CXp_SUB_RE_FAKE))
+            return !CxMULTICALL(cx);
+        if (CxTYPE(cx) == CXt_FORMAT || (CxTYPE(cx) == CXt_EVAL && !NYTP_CX_IS_TRY(cx)))
+            return false;
+    }
+    return false;
+}
+
+static OP *jump_to_xsub(pTHX_ struct nytp_recorder *rec, CV *cv,
+                        const struct nytp_call_site *site)
+{
+    const struct nytp_jump outer = rec->jump; /* of the sub whose end runs us as a destructor */
+    const uint32_t n_frames = rec->n_frames;
+    const uint32_t from = n_frames == 0 ? 0 : rec->frames[n_frames - 1].serial;
+    rec->jump = (struct nytp_jump){.xsub = cv, .from = from, .site = *site};
+    OP *const next = nytp_real_op(aTHX_ OP_GOTO);
+    rec->jump = outer;
+    if (n_frames == 0 || rec->n_frames < n_frames)
+        return next;
+    const struct nytp_rec_frame *const frame =
+        &rec->frames[n_frames - 1]; /* in the place of `from` */
+    if (frame->serial != from) {
+        frame->sub->returned_normally = true;
+        close_frame(aTHX_ rec, frame->serial);
+    }
+    return next;
+}
+
+void nytp_call_entered(pTHX_ struct nytp_recorder *rec, const OP *next,
+                       const struct nytp_call_site *site)
+{
+    CV *const entered = entered_cv(aTHX_ next);
+    if (entered != NULL && rec->subs_on)
+        enter_perl_sub(aTHX_ rec, entered, site);
+}
+
+/* There is no scope to watch, for the same reason as in enter_jumped_xsub(). */
+OP *nytp_call_by_goto(pTHX_ struct nytp_recorder *rec, CV *xsub,
+                      const struct nytp_call_site *site)
+{
+    struct nytp_rec_sub *const sub = nytp_sub_of_cv(aTHX_ rec, xsub);
+    enter(rec, sub, site);
+    const uint32_t serial = rec->last_serial;
+    OP *const next = nytp_real_op(aTHX_ OP_GOTO);
+    sub->returned_normally = true;
+    close_frame(aTHX_ rec, serial);
+    return next;
+}
+
+OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
+{
+    if (!nytp_goto_leaves_sub(aTHX))
+        return nytp_real_op(aTHX_ OP_GOTO);
+    struct nytp_call_site site = call_site(aTHX_ rec);
+    if (rec->n_frames > 0)
+        site.caller = rec->frames[rec->n_frames - 1].caller; /* who called the one that jumps */
+    if (CvISXSUB(cv))
+        return jump_to_xsub(aTHX_ rec, cv, &site);
+    OP *const next = nytp_real_op(aTHX_ OP_GOTO);
+    site.now = rec->left_ticks;
+    nytp_call_entered(aTHX_ rec, next, &site);
+    return next;
+}
+
+/* ---- builtins ---- */
+
+OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec, int type)
+{
+    const struct nytp_call_site site = call_site(aTHX_ rec);
+    nytp_guard(rec);
+    struct nytp_rec_sub *const sub = nytp_sub_of_op(aTHX_ rec, PL_curcop, type);
+    nytp_unguard(rec);
+    return run_inside(aTHX_ rec, sub, type, &site);
+}

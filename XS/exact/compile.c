@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What perl compiles: files, string evals. See compile.h.
+ *
+ * perl is not asked to rename evals or to keep source lines for us, since both are visible to
+ * the program. That `(eval 7)` was run at FILE:LINE is noted when entereval is about to run
+ * it (PL_evalseq tells which number it will get, pp_ctl.c); its text is written the moment its
+ * first statement runs, when it has just been compiled. Files are read from disk when their
+ * first statement runs. Only what comes from nowhere else is perl asked to keep, while it
+ * compiles it: a script on standard input, and what a hook in @INC hands out.
+ */
+#include "compile.h"
+
+#include "XS/names/evals.h"
+#include "XS/names/files.h"
+#include "XS/perl/ops.h"
+#include "release.h"
+#include "XS/names/sources.h"
+#include "XS/perl/stash.h"
+#include "XS/state/state.h"
+#include "XS/names/subs.h"
+
+#include <sys/stat.h>
+
+enum {
+    MAX_EVALS = 1024, /* nested compilations; beyond, texts are not kept */
+};
+
+/* ---- source from a hook in @INC ---- */
+
+/* A compilation for which $^P differs from the one around it. */
+struct compilation {
+    struct nytp_rec_file *file; /* whose lines are kept, or NULL */
+    bool had_glob, had_lines;   /* it had its glob, and lines in that, before us */
+    bool outer_keeps;           /* compile.keeps_source of the compilation around */
+};
+
+/* Whether perl is reading something else than the file of that name. */
+static bool reads_elsewhere(pTHX_ const char *name)
+{
+    struct stat now_read, named;
+    dSAVE_ERRNO;
+    const int fd = PL_parser->rsfp == NULL ? -1 : PerlIO_fileno(PL_parser->rsfp);
+    const bool elsewhere = fd < 0 || fstat(fd, &now_read) != 0 || stat(name, &named) != 0 ||
+                           now_read.st_dev != named.st_dev || now_read.st_ino != named.st_ino;
+    RESTORE_ERRNO;
+    return elsewhere;
+}
+
+/* The glob of a file, where perl puts lines; NULL where there is none. */
+static GV *glob_of(pTHX_ struct nytp_recorder *rec, const char *name)
+{
+    nytp_text_clear(&rec->scratch);
+    nytp_text_printf(&rec->scratch, "_<%s", name);
+    SV *const sv = nytp_peek(aTHX_ PL_defstash, rec->scratch.ptr, rec->scratch.len, false);
+    return sv != NULL && isGV_with_GP(sv) ? (GV *)sv : NULL;
+}
+
+/* Lines that perl kept because of us are not for the program to see, nor is a glob that only
+ * they needed. */
+static void hide_lines(pTHX_ struct nytp_recorder *rec, const char *name, bool with_glob)
+{
+    GV *const gv = glob_of(aTHX_ rec, name);
+    if (gv == NULL)
+        return;
+    SvREFCNT_dec((SV *)GvHV(gv));
+    GvHV(gv) = NULL;
+    SvREFCNT_dec((SV *)GvAV(gv));
+    GvAV(gv) = NULL;
+    if (with_glob) {
+        const U32 magic = nytp_magic_off(PL_defstash);
+        (void)hv_delete(PL_defstash, rec->scratch.ptr, (I32)rec->scratch.len, G_DISCARD);
+        nytp_magic_on(PL_defstash, magic);
+    }
+}
+
+void nytp_debugger_lines_hide(pTHX_ struct nytp_recorder *rec)
+{
+    const char *const names[] = {PL_origfilename, CopFILE(PL_curcop)};
+    for (size_t i = 0; i < C_ARRAY_LENGTH(names); i++)
+        if (names[i] != NULL && strNE(names[i], "-"))
+            hide_lines(aTHX_ rec, names[i], !NYTP_FILES_HAVE_GLOBS);
+}
+
+static void take_lines(pTHX_ struct nytp_recorder *rec, const struct compilation *this)
+{
+    struct nytp_rec_file *const file = this->file;
+    const GV *const gv = glob_of(aTHX_ rec, file->perl_name);
+    const char *const last_name = CopFILE(&PL_compiling);
+    file->awaits_lines = false;
+    file->lines = gv == NULL ? NULL : (AV *)SvREFCNT_inc((SV *)GvAV(gv));
+    if (!this->had_lines)
+        hide_lines(aTHX_ rec, file->perl_name, !this->had_glob);
+    if (rec->compile.keeps_source && last_name != NULL && strNE(last_name, file->perl_name))
+        hide_lines(aTHX_ rec, last_name, !NYTP_FILES_HAVE_GLOBS); /* #line */
+    if (rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED)
+        nytp_source_write_kept(aTHX_ rec, file);
+}
+
+static void keep_source(pTHX_ struct nytp_recorder *rec, bool keep)
+{
+    rec->compile.keeps_source = keep;
+    PL_perldb = keep ? PL_perldb | PERLDBf_SAVESRC : PL_perldb & ~(U32)PERLDBf_SAVESRC;
+}
+
+static void on_compiled(pTHX_ void *ptr)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    struct compilation *const this = ptr;
+    nytp_aside_begin(rec);
+    if (this->file != NULL)
+        take_lines(aTHX_ rec, this);
+    if (rec->compile.keeps_source != this->outer_keeps)
+        keep_source(aTHX_ rec, this->outer_keeps);
+    Safefree(this);
+    nytp_aside_end(rec);
+}
+
+/* perl keeps the lines of a file if the file's glob has an array for them when the file is
+ * named, which is about to happen. */
+static void begin_keeping(pTHX_ struct nytp_recorder *rec, struct compilation *this)
+{
+    const GV *const gv = glob_of(aTHX_ rec, this->file->perl_name);
+    this->had_glob = gv != NULL;
+    this->had_lines = gv != NULL && GvAV(gv) != NULL && !this->outer_keeps;
+    this->file->awaits_lines = true;
+    const U32 magic = nytp_magic_off(PL_defstash);
+    gv_fetchfile(this->file->perl_name);
+    nytp_magic_on(PL_defstash, magic);
+}
+
+void nytp_compile(pTHX_ struct nytp_recorder *rec, const OP *op)
+{
+    const bool is_file = op != NULL && (op->op_type == OP_REQUIRE || op->op_type == OP_DOFILE);
+    const char *const name = CopFILE(&PL_compiling);
+    struct nytp_rec_file *file = NULL;
+    if (is_file && rec->options.savesrc && name != NULL && reads_elsewhere(aTHX_ name))
+        file = nytp_file_named(aTHX_ rec, name);
+    const bool is_again = file != NULL && (file->lines != NULL || file->awaits_lines);
+    if (is_again)
+        file = NULL;
+    const bool others_keep = !rec->compile.keeps_source && (PL_perldb & PERLDBf_SAVESRC);
+    const bool keep = file != NULL && !others_keep;
+    if (file == NULL && keep == rec->compile.keeps_source)
+        return;
+    struct compilation *this;
+    Newxz(this, 1, struct compilation);
+    this->file = file;
+    this->outer_keeps = rec->compile.keeps_source;
+    if (keep != rec->compile.keeps_source)
+        keep_source(aTHX_ rec, keep);
+    if (file != NULL)
+        begin_keeping(aTHX_ rec, this);
+    else if (name != NULL && !is_again)
+        hide_lines(aTHX_ rec, name, false); /* it was named with the bit still set */
+    SAVEDESTRUCTOR_X(on_compiled, this);
+}
+
+/* ---- string evals ---- */
+
+/* Under -T and -t a value that was tainted once has magic for it, which does nothing to the
+ * text. */
+static bool has_only_taint_magic(const SV *sv)
+{
+    for (const MAGIC *magic = SvMAGIC(sv); magic != NULL; magic = magic->mg_moremagic)
+        if (magic->mg_type != PERL_MAGIC_taint)
+            return false;
+    return true;
+}
+
+/* The text that entereval is about to compile, if looking at it has no effect. */
+static SV *eval_argument(pTHX)
+{
+    SV *const *const top = PL_stack_sp;
+    SV *const sv = PL_op->op_private & OPpEVAL_HAS_HH ? top[-1] : top[0];
+    if (SvGMAGICAL(sv))
+        return SvPOKp(sv) && has_only_taint_magic(sv) ? sv : NULL;
+    return SvPOK(sv) ? sv : NULL;
+}
+
+/* Eval number `seq` has been compiled. If statements of it have not run yet, as those of a sub
+ * may much later, its file keeps the text till they do. */
+static void compiled(pTHX_ struct nytp_recorder *rec, UV seq, uint32_t level)
+{
+    char name[40];
+    nytp_name_compiled(aTHX_ rec);
+    nytp_evals_drop(aTHX_ rec, level + 1);
+    if (rec->evals.n_open != level + 1)
+        return;
+    nytp_eval_pop_compiled(aTHX_ rec);
+    my_snprintf(name, sizeof name, "(eval %" UVuf ")", seq);
+    const uint32_t hash = nytp_hash_bytes(name, strlen(name));
+    size_t at = hash;
+    struct nytp_rec_file *file;
+    while ((file = nytp_index_next(&rec->files.by_name, hash, &at)) != NULL)
+        if (strEQ(file->perl_name, name) && file->fid == 0 && file->text == NULL)
+            file->text = SvREFCNT_inc(rec->evals.last.text);
+}
+
+/* Called when entereval itself dies: of tainted text, or of an op that Safe does not let
+ * through. */
+static void on_eval_died(pTHX_ void *unused)
+{
+    PERL_UNUSED_ARG(unused);
+    keep_source(aTHX_ nytp_recorder_of(aTHX), true);
+}
+
+OP *nytp_eval_string(pTHX_ struct nytp_recorder *rec)
+{
+    SV *const text = eval_argument(aTHX);
+    const UV seq = (UV)PL_evalseq + 1;
+    nytp_aside_begin(rec);
+    if (PL_parser == NULL)
+        nytp_evals_drop(aTHX_ rec, 0); /* what died in the middle of a compilation */
+    const uint32_t level = rec->evals.n_open;
+    const bool keeps_text = text != NULL && level < MAX_EVALS;
+    if (level == 0)
+        nytp_release_if_due(aTHX_ rec);
+    nytp_eval_note_origin(rec, seq, nytp_file_named(aTHX_ rec, CopFILE(PL_curcop)),
+                          CopLINE(PL_curcop));
+    if (keeps_text)
+        nytp_eval_push(aTHX_ rec, seq, text);
+    const bool keeps_source = rec->compile.keeps_source; /* a BEGIN block runs the eval */
+    if (keeps_source) {
+        keep_source(aTHX_ rec, false);
+        SAVEDESTRUCTOR_X(on_eval_died, NULL);
+    }
+    nytp_aside_end(rec);
+    OP *const next = nytp_real_op(aTHX_ OP_ENTEREVAL);
+    if (keeps_source)
+        keep_source(aTHX_ rec, true);
+    if (!keeps_text)
+        return next;
+    nytp_aside_begin(rec);
+    compiled(aTHX_ rec, seq, level);
+    nytp_aside_end(rec);
+    return next;
+}
+
+void nytp_program_text_copy(pTHX_ struct nytp_recorder *rec)
+{
+    if (rec->compile.e_text == NULL && PL_e_script != NULL && SvPOK(PL_e_script))
+        rec->compile.e_text = newSVsv(PL_e_script);
+}
+
+void nytp_program_lines_write(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_source_write_kept(aTHX_ rec, nytp_file_named(aTHX_ rec, "-"));
+}
+
+void nytp_compile_free(pTHX_ struct nytp_recorder *rec)
+{
+    SvREFCNT_dec(rec->compile.e_text);
+}

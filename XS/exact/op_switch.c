@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Recording is switched on and off in the ops that exist already; see op_switch.h.
+ *
+ * Trees of ops hang on the program (PL_main_root), on string evals and files that are running
+ * (PL_eval_root and what their contexts have saved of it), and on subs and formats, which are
+ * found in the arenas of all values, where perl's own sv.c looks for them, too (visit()).
+ * Closures share the tree of the sub that made them, which is walked once. Code that is half
+ * compiled hangs on nothing yet: it is walked when it is whole.
+ */
+#include "op_switch.h"
+
+#include "XS/perl/optree.h"
+#include "XS/perl/ops.h"
+#include "XS/state/state.h"
+#include "XS/names/subs.h"
+
+#include <stdatomic.h>
+
+/* The modules that loading us loads, or other profilers and debuggers do: they are mostly there
+ * before any that the program asks for. What happens inside them when the program uses them,
+ * too, is in no profile that begins after they were loaded. */
+static const char *const own_files[] = {"/Devel/NYTProf.pm", "/Devel/NYTProf/Core.pm",
+                                        "/strict.pm", "/XSLoader.pm"};
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t len = strlen(text), end_len = strlen(end);
+    return len >= end_len && strEQ(text + len - end_len, end);
+}
+
+/* Of a program that was there before us only what is truly ours; and the BEGIN blocks that load
+ * us. */
+static bool is_own(const struct nytp_recorder *rec, CV *cv)
+{
+    if (rec->load.is_importing && CvSPECIAL(cv) && CvDEPTH(cv) > 0)
+        return true;
+    const char *const file = CvFILE(cv);
+    const size_t n = rec->load.comes_late ? 2 : C_ARRAY_LENGTH(own_files);
+    for (size_t i = 0; file != NULL && i < n; i++)
+        if (ends_with(file, own_files[i]))
+            return true;
+    return false;
+}
+
+/* Add to the walk what hangs on an op beside its kids: the replacement of s///, and the code
+ * blocks of a pattern. */
+static void add_hidden(struct nytp_optree *walk, const OP *op)
+{
+    switch (op->op_type) {
+    case OP_SUBST:
+        nytp_optree_add(walk, cPMOPx(op)->op_pmreplrootu.op_pmreplroot);
+        nytp_optree_add(walk, cPMOPx(op)->op_code_list);
+        break;
+    case OP_MATCH:
+    case OP_QR:
+        nytp_optree_add(walk, cPMOPx(op)->op_code_list);
+        break;
+    default:
+        break;
+    }
+}
+
+static void switch_tree(const OP *root, bool on)
+{
+    struct nytp_optree walk;
+    const OP *op;
+    nytp_optree_begin(&walk, root);
+    while ((op = nytp_optree_next(&walk)) != NULL) {
+        nytp_op_turn((OP *)op, on);
+        add_hidden(&walk, op);
+    }
+    nytp_optree_end(&walk);
+}
+
+/* Whether it has not been walked yet. Asked where many have one in common: of closures and of
+ * blocks of eval. */
+static bool is_new_root(struct nytp_index *roots, const OP *root)
+{
+    if (root == NULL)
+        return false;
+    const uint32_t hash = nytp_hash_u64(PTR2UV(root));
+    size_t at = hash;
+    const void *known;
+    while ((known = nytp_index_next(roots, hash, &at)) != NULL)
+        if (known == root)
+            return false;
+    nytp_index_add(roots, hash, (void *)root);
+    return true;
+}
+
+/* Whether the CV is a closure that was given a name, perhaps before renames.c looked: it
+ * belongs in the list of all subs. */
+static bool was_named(CV *cv)
+{
+    const GV *const gv = CvCVGV_RC(cv) && !CvNAMED(cv) ? NYTP_CV_RAW_GV(cv) : NULL;
+    return gv != NULL && isGV_with_GP(gv) && strNE(GvNAME(gv), "__ANON__");
+}
+
+static void switch_sv(pTHX_ struct nytp_recorder *rec, SV *sv, struct nytp_index *shared,
+                      bool on)
+{
+    if ((SvTYPE(sv) != SVt_PVCV && SvTYPE(sv) != SVt_PVFM) || SvREFCNT(sv) == 0)
+        return;
+    CV *const cv = (CV *)sv;
+    if (CvISXSUB(cv) || CvROOT(cv) == NULL || is_own(rec, cv))
+        return;
+    if (on && was_named(cv))
+        nytp_sub_of_cv(aTHX_ rec, cv);
+    if ((CvCLONE(cv) || CvCLONED(cv)) && !is_new_root(shared, CvROOT(cv)))
+        return;
+    switch_tree(CvROOT(cv), on);
+}
+
+static void switch_subs(pTHX_ struct nytp_recorder *rec, struct nytp_index *shared, bool on)
+{
+    for (SV *arena = PL_sv_arenaroot; arena != NULL; arena = (SV *)SvANY(arena)) {
+        SV *const end = &arena[SvREFCNT(arena)];
+        for (SV *sv = arena + 1; sv < end; sv++)
+            switch_sv(aTHX_ rec, sv, shared, on);
+    }
+}
+
+static void switch_running_evals(pTHX_ struct nytp_index *shared, bool on)
+{
+    if (is_new_root(shared, PL_eval_root))
+        switch_tree(PL_eval_root, on);
+    for (const PERL_SI *si = PL_curstackinfo; si != NULL; si = si->si_prev)
+        for (I32 i = si->si_cxix; i >= 0; i--) {
+            const PERL_CONTEXT *const cx = &si->si_cxstack[i];
+            if (CxTYPE(cx) == CXt_EVAL && is_new_root(shared, cx->blk_eval.old_eval_root))
+                switch_tree(cx->blk_eval.old_eval_root, on);
+        }
+}
+
+/* Threads share most trees, so what one switches off is off for all: how often that was. */
+static atomic_uint times_off;
+
+void nytp_ops_switch(pTHX_ struct nytp_recorder *rec, bool on)
+{
+    const unsigned now_off = atomic_load(&times_off);
+    if (on && rec->kind == NYTP_SAMPLED)
+        return; /* no op is looked at */
+    if (on ? rec->op_switch.is_on && rec->op_switch.times_off == now_off
+           : !rec->op_switch.is_on)
+        return;
+    if (!on && atomic_load(&nytp_recorders_count.exact) > 0)
+        return; /* another thread's recorder needs them */
+    if (!on)
+        atomic_fetch_add(&times_off, 1);
+    rec->op_switch.times_off = now_off;
+    rec->op_switch.is_on = on;
+    rec->op_switch.in_compilation = PL_parser != NULL;
+    nytp_ops_turn(on);
+    if (rec->options.use_db_sub && PL_DBsingle != NULL)
+        sv_setiv_mg(PL_DBsingle, on);
+    struct nytp_index shared = {0};
+    switch_tree(PL_main_root, on);
+    switch_running_evals(aTHX_ & shared, on);
+    switch_subs(aTHX_ rec, &shared, on);
+    nytp_index_free(&shared, NULL);
+}
+
+void nytp_ops_switch_compiled(struct nytp_recorder *rec, const OP *root)
+{
+    if (rec->op_switch.in_compilation)
+        switch_tree(root, rec->op_switch.is_on);
+}
+
+void nytp_ops_switch_main(pTHX_ struct nytp_recorder *rec)
+{
+    switch_tree(PL_main_root, rec->op_switch.is_on);
+}
+
+void nytp_ops_switch_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
+{
+    rec->op_switch = from->op_switch;
+}

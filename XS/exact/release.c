@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Lets go of string evals that are over; see release.h.
+ *
+ * The rows of bodies (subs.c) are what is alive. An anonymous sub of an eval to which no row
+ * leads, and no open call, is over: its arcs are final and go into the stream at once. A named
+ * sub may get a new body any time. Files: an eval to whose nytp_rec_file nothing leads is
+ * freed, but its number is remembered, in 20 bytes, because statements of it may yet run; the
+ * nytp_rec_file is then made again.
+ *
+ * The sweep looks at everything, so it comes when half as much again has been added.
+ */
+#include "release.h"
+
+#include "arcs.h"
+#include "XS/names/evals.h"
+#include "XS/names/files.h"
+#include "XS/names/infos.h"
+#include "XS/state/state.h"
+#include "XS/names/subs.h"
+
+enum {
+    FIRST_RELEASE = 4096, /* as many new files, subs and arcs come before a sweep is worth it */
+};
+
+/* ---- what is in use ---- */
+
+/* Xsubs and builtins are shown in the file of a perl sub of their package: one has to stay. */
+static bool is_kept_for_package(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
+{
+    const uint32_t hash = sub->package_hash;
+    size_t at = hash;
+    const struct nytp_rec_sub *kept;
+    while ((kept = nytp_index_next(&rec->release.kept_packages, hash, &at)) != NULL)
+        if (kept->package_len == sub->package_len &&
+            memEQ(kept->name, sub->name, sub->package_len))
+            return kept == sub;
+    return nytp_index_add(&rec->release.kept_packages, hash, sub);
+}
+
+static void use_subs_of_frames(const struct nytp_rec_frame *frames, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        frames[i].sub->in_use = frames[i].caller->in_use = true;
+}
+
+/* Arcs of a profile that goes on later have to wait. */
+static void use_subs_of_arcs(const struct nytp_index *arcs)
+{
+    for (size_t i = 0; i < arcs->size; i++) {
+        const struct nytp_rec_arc *const arc = arcs->entries[i].item;
+        if (arc != NULL)
+            arc->caller_sub->in_use = arc->callee_sub->in_use = true;
+    }
+}
+
+static void mark_subs(struct nytp_recorder *rec)
+{
+    for (uint32_t i = 1; i <= rec->subs.n; i++)
+        rec->subs.all[i]->in_use = !rec->subs.all[i]->is_unique;
+    for (size_t i = 0; i < rec->subs.bodies.size; i++) {
+        const struct nytp_body *const body = rec->subs.bodies.entries[i].item;
+        if (body != NULL && body->sub != NULL)
+            body->sub->in_use = true;
+    }
+    use_subs_of_frames(rec->frames, rec->n_frames);
+    use_subs_of_frames(rec->suspend.frames.all, rec->suspend.frames.n);
+    use_subs_of_arcs(&rec->suspend.arcs);
+    for (uint32_t i = 1; i <= rec->subs.n; i++)
+        if (!rec->subs.all[i]->in_use)
+            rec->subs.all[i]->in_use = is_kept_for_package(rec, rec->subs.all[i]);
+}
+
+static void use_file(struct nytp_rec_file *file)
+{
+    for (; file != NULL && !file->in_use; file = file->parent)
+        file->in_use = true;
+}
+
+static void use_files_of_frames(struct nytp_recorder *rec, const struct nytp_rec_frame *frames,
+                                uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (frames[i].fid != 0)
+            use_file(rec->files.all[frames[i].fid]);
+}
+
+static void mark_files(struct nytp_recorder *rec)
+{
+    for (size_t i = 0; i < rec->files.by_name.size; i++) {
+        struct nytp_rec_file *const file = rec->files.by_name.entries[i].item;
+        if (file != NULL)
+            file->in_use = false;
+    }
+    for (uint32_t i = 1; i <= rec->subs.n; i++)
+        use_file(rec->subs.all[i]->file);
+    for (size_t i = 0; i < rec->subs.bodies.size; i++)
+        if (rec->subs.bodies.entries[i].item != NULL)
+            use_file(((const struct nytp_body *)rec->subs.bodies.entries[i].item)->file);
+    use_files_of_frames(rec, rec->frames, rec->n_frames);
+    use_files_of_frames(rec, rec->suspend.frames.all, rec->suspend.frames.n);
+    for (size_t i = 0; rec->evals.origins != NULL && i < NYTP_ORIGINS; i++)
+        use_file(rec->evals.origins[i].file);
+}
+
+/* ---- subs ---- */
+
+/* Where a sub that was called is, is told before its arcs are. */
+static void tell_places(pTHX_ struct nytp_recorder *rec)
+{
+    for (uint32_t i = 1; i <= rec->subs.n; i++) {
+        const struct nytp_rec_sub *const sub = rec->subs.all[i];
+        if (!sub->in_use && sub->called && sub->file != NULL)
+            nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
+    }
+    nytp_infos_write_known(rec);
+}
+
+/* ---- files ---- */
+
+static bool remember(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_file *file)
+{
+    struct nytp_past_eval past = {
+        .fid = file->fid,
+        .parent_fid = file->parent == NULL           ? 0
+                      : file->parent->module == NULL ? file->parent->fid
+                                                     : file->parent->module->fid,
+        .parent_line = file->parent_line,
+    };
+    Copy(file->generation, past.generation, NYTP_KINDS, uint32_t);
+    return nytp_past_eval_add(aTHX_ rec, file->perl_name, &past);
+}
+
+static void remember_files(pTHX_ struct nytp_recorder *rec)
+{
+    for (size_t i = 0; i < rec->files.by_name.size; i++) {
+        struct nytp_rec_file *const file = rec->files.by_name.entries[i].item;
+        if (file == NULL || file->in_use)
+            continue;
+        if (!file->is_eval || (file->fid != 0 && !remember(aTHX_ rec, file)))
+            use_file(file);
+    }
+}
+
+static NYTP_COLD void release(pTHX_ struct nytp_recorder *rec)
+{
+    const bool is_open = rec->state == NYTP_RECORDING || rec->state == NYTP_PAUSED;
+    if (rec->life.forked)
+        return; /* the profile is the parent's yet */
+    nytp_aside_begin(rec);
+    nytp_name_compiled(aTHX_ rec);
+    nytp_bodies_sweep(rec);
+    mark_subs(rec);
+    if (is_open)
+        tell_places(aTHX_ rec);
+    if (nytp_arcs_release(rec))
+        nytp_subs_release(rec);
+    mark_files(rec);
+    remember_files(aTHX_ rec);
+    nytp_files_release(rec);
+    const size_t kept = rec->files.by_name.used + rec->subs.n + rec->arcs.used;
+    rec->release.due_at =
+        kept + FIRST_RELEASE + (kept + rec->subs.bodies.used + rec->n_frames) / 2;
+    nytp_aside_end(rec);
+}
+
+void nytp_release_if_due(pTHX_ struct nytp_recorder *rec)
+{
+    if (rec->files.by_name.used + rec->subs.n + rec->arcs.used >= rec->release.due_at)
+        release(aTHX_ rec);
+}
+
+void nytp_release_free(struct nytp_recorder *rec)
+{
+    nytp_index_free(&rec->release.kept_packages, NULL);
+}

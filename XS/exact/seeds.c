@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Calls that were open when recording began; see seeds.h.
+ *
+ * Frames are a stack like perl's contexts: those of perl subs that were recorded lie below all
+ * that was entered while recording was off. So frames and contexts are compared from the
+ * outermost on, and what is left of the contexts has no frames yet.
+ */
+#include "seeds.h"
+
+#include "calls.h"
+#include "XS/names/files.h"
+#include "XS/perl/ops.h"
+#include "XS/perl/perl_stack.h"
+#include "places.h"
+#include "XS/state/state.h"
+#include "stmts.h"
+#include "XS/state/stream.h"
+#include "XS/names/subs.h"
+
+/* The calls that are open, innermost first. */
+struct open_calls {
+    struct nytp_perl_call *all; /* owned */
+    uint32_t n, size;
+};
+
+static void collect(pTHX_ struct open_calls *calls)
+{
+    struct nytp_perl_stack walk;
+    struct nytp_perl_call call;
+    nytp_perl_stack_begin(aTHX_ & walk);
+    while (nytp_perl_stack_next(&walk, &call)) {
+        if (call.is_multicall)
+            continue; /* no op called it, and none is recorded */
+        if (calls->n >= calls->size) {
+            calls->size = calls->size == 0 ? 64 : calls->size * 2;
+            Renew(calls->all, calls->size, struct nytp_perl_call);
+        }
+        calls->all[calls->n++] = call;
+    }
+}
+
+static bool is_ours(const struct nytp_rec_sub *sub)
+{
+    return strEQ(sub->name, "Devel::NYTProf::import") ||
+           strEQ(sub->name, "Devel::DProf::import");
+}
+
+/* How many of the innermost calls are ours: `use Devel::NYTProf` in a running program is no
+ * call of the program's. */
+static uint32_t skip_own(pTHX_ struct nytp_recorder *rec, const struct open_calls *calls)
+{
+    if (calls->n == 0 || !is_ours(nytp_sub_of_cv(aTHX_ rec, calls->all[0].cv)))
+        return 0;
+    return calls->n > 1 && CvSPECIAL(calls->all[1].cv) ? 2 : 1;
+}
+
+/* How many of the calls, counted from the outermost, have their frames. All of them if the
+ * frames are not those of this stack: it was swapped for another (Coro). */
+static uint32_t count_known(pTHX_ struct nytp_recorder *rec, const struct open_calls *calls)
+{
+    uint32_t known = 0, at = 0;
+    for (uint32_t i = 0; i < rec->n_frames; i++) {
+        const struct nytp_rec_sub *const sub = rec->frames[i].sub;
+        if (sub->kind != NYTP_REC_SUB_PERL)
+            continue;
+        while (at < calls->n &&
+               nytp_sub_of_cv(aTHX_ rec, calls->all[calls->n - 1 - at].cv) != sub)
+            at++;
+        if (at == calls->n)
+            return calls->n;
+        known = ++at;
+    }
+    return known;
+}
+
+static void plant(pTHX_ struct nytp_recorder *rec, const struct nytp_perl_call *call,
+                  int64_t now)
+{
+    struct nytp_rec_seeds *const seeds = &rec->seeds;
+    const struct nytp_place *const place =
+        nytp_place_of(aTHX_ rec, call->site, NYTP_FID_VIA_STMT); /* it is running */
+    struct nytp_call_site site = {.fid = place->fid, .line = place->line, .now = now};
+    site.caller = rec->n_frames > 0       ? rec->frames[rec->n_frames - 1].sub
+                  : PL_main_start != NULL ? rec->subs.runtime
+                                          : rec->subs.null_caller;
+    nytp_frame_open(rec, nytp_sub_of_cv(aTHX_ rec, call->cv), &site);
+    if (seeds->n >= seeds->size) {
+        seeds->size = seeds->size == 0 ? 64 : seeds->size * 2;
+        Renew(seeds->all, seeds->size, struct nytp_seed);
+    }
+    seeds->all[seeds->n++] = (struct nytp_seed){*call, rec->last_serial};
+}
+
+void nytp_seeds_plant(pTHX_ struct nytp_recorder *rec)
+{
+    struct open_calls calls = {0};
+    if (!rec->subs_on)
+        return;
+    nytp_guard(rec);
+    collect(aTHX_ & calls);
+    const uint32_t own = skip_own(aTHX_ rec, &calls);
+    const int64_t now = nytp_axis_now(rec);
+    for (uint32_t i = calls.n - count_known(aTHX_ rec, &calls); i > own; i--)
+        plant(aTHX_ rec, &calls.all[i - 1], now);
+    Safefree(calls.all);
+    nytp_state_set(rec, rec->state);
+    nytp_unguard(rec);
+}
+
+void nytp_seeds_check(pTHX_ struct nytp_recorder *rec)
+{
+    struct nytp_rec_seeds *const seeds = &rec->seeds;
+    const uint32_t before = seeds->n;
+    while (seeds->n > 0 && !nytp_perl_call_is_open(aTHX_ & seeds->all[seeds->n - 1].call))
+        nytp_frame_close(aTHX_ rec, seeds->all[--seeds->n].serial);
+    if (before > 0 && seeds->n == 0)
+        nytp_state_set(rec, rec->state);
+}
+
+void nytp_seeds_forget(struct nytp_recorder *rec)
+{
+    rec->seeds.n = 0;
+}
+
+void nytp_seeds_before_recording(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_seeds_check(aTHX_ rec);
+}
+
+/* ---- goto ---- */
+
+/* Whether the innermost frame is a seed, and the running sub's. */
+static bool seed_is_on_top(pTHX_ const struct nytp_recorder *rec)
+{
+    const uint32_t n = rec->seeds.n;
+    return n > 0 && rec->n_frames > 0 &&
+           rec->frames[rec->n_frames - 1].serial == rec->seeds.all[n - 1].serial &&
+           nytp_perl_call_is_open(aTHX_ & rec->seeds.all[n - 1].call);
+}
+
+/* Close the innermost seed before the goto: the context that it is known by becomes the new
+ * sub's. */
+static void close_top_seed(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_frame_close(aTHX_ rec, rec->seeds.all[--rec->seeds.n].serial);
+    nytp_state_set(rec, rec->state);
+}
+
+OP *nytp_seeds_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
+{
+    if (!seed_is_on_top(aTHX_ rec) || !nytp_goto_leaves_sub(aTHX))
+        return nytp_call_goto(aTHX_ rec, cv);
+    struct nytp_call_site site = nytp_call_site_now(aTHX_ rec);
+    site.caller = rec->frames[rec->n_frames - 1].caller;
+    if (CvISXSUB(cv)) {
+        close_top_seed(aTHX_ rec);
+        site.now = rec->left_ticks;
+        return nytp_call_by_goto(aTHX_ rec, cv, &site);
+    }
+    const struct nytp_seed seed = rec->seeds.all[rec->seeds.n - 1];
+    OP *const next = nytp_real_op(aTHX_ OP_GOTO);
+    if (rec->seeds.n > 0 && rec->seeds.all[rec->seeds.n - 1].serial == seed.serial)
+        close_top_seed(aTHX_ rec);
+    site.now = rec->left_ticks;
+    nytp_call_entered(aTHX_ rec, next, &site);
+    return next;
+}
+
+void nytp_seeds_free(struct nytp_recorder *rec)
+{
+    Safefree(rec->seeds.all);
+}

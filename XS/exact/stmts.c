@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The statement profiler: time goes to the statement that was running when it passed.
+ *
+ * A time record is written when a statement is left, for another statement or, seen by the
+ * ops that end scopes, back into an outer one. The DISCOUNT behind the latter says that the
+ * outer statement's next time record is the rest of an execution that was counted before.
+ */
+#include "stmts.h"
+
+#include "XS/names/files.h"
+#include "XS/perl/optree.h"
+#include "places.h"
+#include "XS/state/state.h"
+
+/* The most ticks that the 32 bits of a time record hold. */
+static const int64_t longest = INT32_MAX;
+
+static inline void write_time(struct nytp_recorder *rec, int32_t ticks)
+{
+    if (UNLIKELY(rec->blocks_on))
+        nytp_write_time_block(rec->writer, ticks, rec->stmt.fid, rec->stmt.line,
+                              rec->stmt.block_line, rec->stmt.sub_line);
+    else
+        nytp_write_time_at(rec->writer, ticks, &rec->stmt.encoded);
+}
+
+/* A time that is longer becomes several records of one execution. */
+static NYTP_COLD void write_long_time(struct nytp_recorder *rec, int64_t ticks)
+{
+    const int64_t step = ticks < 0 ? -longest : longest;
+    while (ticks > longest || ticks < -longest) {
+        write_time(rec, (int32_t)step);
+        nytp_write_discount(rec->writer);
+        ticks -= step;
+    }
+    write_time(rec, (int32_t)ticks);
+}
+
+/* The record of a time of any length, with blocks=1, or when the writer's block is full. */
+static NYTP_COLD void write_any_time(struct nytp_recorder *rec, int64_t ticks)
+{
+    if (ticks >= 0 && ticks <= longest)
+        write_time(rec, (int32_t)ticks);
+    else
+        write_long_time(rec, ticks);
+}
+
+/* Charge the statement in progress with the time up to axis point `now`. Without a call in the
+ * usual case, so that its callers have no registers to save. */
+static inline __attribute__((always_inline)) void charge(struct nytp_recorder *rec, int64_t now)
+{
+    const int64_t ticks = now - rec->stmt.since_ticks;
+    if (LIKELY(rec->stmt.fid != 0)) {
+        if (UNLIKELY(rec->blocks_on ||
+                     !nytp_write_short_time(rec->writer, (uint64_t)ticks, &rec->stmt.encoded)))
+            write_any_time(rec, ticks);
+        rec->discount_pending = false;
+    }
+    rec->stmt.since_ticks = now;
+}
+
+/* ---- blocks=1 ---- */
+
+/* The first statement in a tree of ops, in order of execution within the tree. */
+static const COP *first_cop_in(const OP *op)
+{
+    struct nytp_optree walk;
+    nytp_optree_begin(&walk, op);
+    do
+        op = nytp_optree_next(&walk);
+    while (op != NULL && op->op_type != OP_NEXTSTATE && op->op_type != OP_DBSTATE);
+    nytp_optree_end(&walk);
+    return (const COP *)op;
+}
+
+/* The COP whose line stands for a context: a sub's or loop's first statement; for other blocks
+ * the statement that they are part of. */
+static const COP *cop_of_context(const PERL_CONTEXT *cx)
+{
+    switch (CxTYPE(cx)) {
+    case CXt_SUB:
+    case CXt_FORMAT:
+        return CvROOT(cx->blk_sub.cv) == NULL ? NULL : first_cop_in(CvROOT(cx->blk_sub.cv));
+    case CXt_EVAL:
+    case CXt_BLOCK:
+        return cx->blk_oldcop;
+    default:
+        return CxTYPE_is_LOOP(cx) ? first_cop_in(cx->blk_loop.my_op->op_redoop) : NULL;
+    }
+}
+
+/* Without threads a COP has its file's GV, which may be NULL. */
+static bool is_in_same_file(const COP *left, const COP *right)
+{
+    const char *const one = CopFILE(left), *const other = CopFILE(right);
+    return one == other || (one != NULL && other != NULL && strEQ(one, other));
+}
+
+__attribute__((noinline)) static void find_block(pTHX_ struct nytp_recorder *rec,
+                                                 const COP *cop)
+{
+    bool block_found = false;
+    /* The lowest context of the main stack is the program; tie, overload, sort and DESTROY have
+     * stacks of their own that begin with a sub. */
+    const I32 lowest = PL_curstackinfo->si_type == PERLSI_MAIN ? 1 : 0;
+    rec->stmt.block_line = rec->stmt.sub_line = rec->stmt.line;
+    for (I32 i = cxstack_ix; i >= lowest; i--) {
+        const PERL_CONTEXT *const cx = &cxstack[i];
+        const bool is_sub = CxTYPE(cx) == CXt_SUB || CxTYPE(cx) == CXt_FORMAT;
+        const bool is_string_eval = CxTYPE(cx) == CXt_EVAL && CxREALEVAL(cx);
+        if (is_string_eval)
+            return;
+        const COP *const first = cop_of_context(cx);
+        if (first == NULL || first == &PL_compiling || !is_in_same_file(first, cop))
+            continue;
+        if (!is_sub && cx->blk_oldcop == cop)
+            continue; /* a loop's own statement, its condition, is not in the loop */
+        if (!block_found)
+            rec->stmt.block_line = CopLINE(first);
+        block_found = true;
+        if (is_sub) {
+            rec->stmt.sub_line = CopLINE(first);
+            return;
+        }
+    }
+}
+
+/* ---- hooks ---- */
+
+static inline void set_stmt(pTHX_ struct nytp_recorder *rec, const COP *cop)
+{
+    const struct nytp_place *const slot = nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT);
+    rec->stmt.fid = slot->fid;
+    rec->stmt.encoded = slot->encoded;
+    if (UNLIKELY(rec->blocks_on)) {
+        rec->stmt.line = nytp_line_of_stmt(slot->line);
+        find_block(aTHX_ rec, cop);
+    }
+}
+
+/* The first statement of a sub begins with the call: no other reading of the clock, which takes
+ * half as long as all else that is done for a statement. Unless statements ran since then, of a
+ * destructor or a signal. */
+static inline int64_t time_of_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
+{
+    if ((const OP *)cop == rec->entered_op) {
+        rec->entered_op = NULL;
+        if (LIKELY(rec->entered_ticks >= rec->stmt.since_ticks))
+            return rec->entered_ticks;
+    }
+    return nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+}
+
+void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
+{
+    nytp_guard(rec);
+    charge(rec, time_of_begin(aTHX_ rec, cop));
+    set_stmt(aTHX_ rec, cop);
+    rec->left_fresh = false;
+    nytp_unguard(rec);
+}
+
+void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_guard(rec);
+    /* A sub that has just returned through this op has read the clock already. */
+    const int64_t now =
+        rec->left_fresh ? rec->left_ticks : nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    charge(rec, now);
+    if (!rec->discount_pending)
+        nytp_write_discount(rec->writer);
+    rec->discount_pending = true;
+    rec->left_fresh = false;
+    set_stmt(aTHX_ rec, PL_curcop);
+    nytp_unguard(rec);
+}
+
+void nytp_stmt_end(pTHX_ struct nytp_recorder *rec)
+{
+    if (!rec->discount_pending)
+        charge(rec, nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)));
+    nytp_stmt_drop(rec);
+}
+
+void nytp_stmt_drop(struct nytp_recorder *rec)
+{
+    rec->stmt.fid = 0;
+    rec->left_fresh = false;
+    rec->entered_op = NULL;
+}
+
+void nytp_stmt_begin_file(struct nytp_recorder *rec)
+{
+    rec->discount_pending = false;
+    nytp_stmt_drop(rec);
+}
+
+void nytp_stmt_restart(struct nytp_recorder *rec, int64_t ticks)
+{
+    rec->stmt.since_ticks = ticks;
+}
+
+/* A statement that only stops the recording is no part of what was to be measured: it has no
+ * record if recording never goes on. */
+void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
+{
+    rec->stmts.paused = rec->stmt;
+    rec->stmts.paused.since_ticks =
+        nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)) - rec->stmt.since_ticks;
+    nytp_stmt_drop(rec);
+}
+
+/* In the same file a DISCOUNT may wait for this record: it is the rest of an execution then. In
+ * a new file the place has to be said again. */
+void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec)
+{
+    const int64_t ticks = rec->stmts.paused.since_ticks;
+    struct nytp_rec_file *const file = nytp_file_numbered(aTHX_ rec, rec->stmts.paused.fid);
+    if (file == NULL)
+        return;
+    nytp_guard(rec);
+    nytp_file_fid(aTHX_ rec, file, NYTP_FID_VIA_STMT);
+    rec->stmt = rec->stmts.paused;
+    rec->stmts.paused.fid = 0;
+    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    rec->stmt.since_ticks = now - ticks;
+    charge(rec, now);
+    nytp_stmt_drop(rec);
+    nytp_unguard(rec);
+}
+
+void nytp_stmt_forget_paused(struct nytp_recorder *rec)
+{
+    rec->stmts.paused.fid = 0;
+}

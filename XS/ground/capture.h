@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What a tick copies of perl: which op, statement and pad are current, the innermost calls, and
+ * what an entersub calls.
+ *
+ * perl's safe points come too late for that: leavesub is none, so a sub whose last statement
+ * takes the time has been left by then, together with its caller's caller perhaps. The stacks
+ * may move or go while they are copied, so the kernel does it (process_vm_readv() of our own
+ * process), which says that memory is gone where a load would crash.
+ */
+#ifndef NYTP_CAPTURE_H
+#define NYTP_CAPTURE_H
+
+#include "XS/perl/perl_compat.h"
+#include "ticks.h"
+
+enum {
+    NYTP_TICK_OP,
+    NYTP_TICK_COP,
+    NYTP_TICK_PAD
+};
+
+/* Let ticks of the ring look at this interpreter, from the thread that runs it. */
+void nytp_capture_begin(pTHX_ struct nytp_ring *ring);
+
+/* The ring's processor time is that of the calling thread. */
+void nytp_capture_thread(struct nytp_ring *ring);
+
+/* Copy memory that may be gone, from the thread that runs the interpreter. False: it is, or the
+ * system does not do this. */
+bool nytp_peek_memory(const void *from, void *to, size_t len);
+
+#endif

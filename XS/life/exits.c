@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Endings that perl's END blocks do not see: signals (sigexit=), the C library's exit()
+ * (libcexit=1), POSIX::_exit in a pause.
+ *
+ * A signal may come in the middle of malloc() or of perl's own structures, so what runs here
+ * allocates nothing and asks perl nothing: it writes what the recorder already knows. perl
+ * may be busy or asleep in C for long, so this cannot wait for the next op; but when the
+ * signal interrupts the recorder itself, inside a guard (guard.h), it is put off until
+ * the guard is left, a moment later. A second signal is not put off: should the recorder be
+ * stuck in writing, the program can still be stopped.
+ */
+#include "exits.h"
+
+#include "XS/output/say.h"
+#include "XS/perl/stash.h"
+
+#include <signal.h>
+#include <strings.h>
+
+static const struct {
+    const char *name;
+    int number;
+} signals[] = {
+    {"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT},     {"ILL", SIGILL},
+    {"ABRT", SIGABRT}, {"FPE", SIGFPE},   {"SEGV", SIGSEGV},     {"BUS", SIGBUS},
+    {"PIPE", SIGPIPE}, {"ALRM", SIGALRM}, {"TERM", SIGTERM},     {"USR1", SIGUSR1},
+    {"USR2", SIGUSR2}, {"XCPU", SIGXCPU}, {"VTALRM", SIGVTALRM},
+};
+
+enum {
+    SIGNAL_STACK = 256 * 1024
+};
+
+static nytp_finish_fn *finish; /* NULL: nothing is watched yet */
+
+static const char usual_signals[] = "INT,HUP,TERM,PIPE,BUS,SEGV";
+
+/* Let the program die of the signal as it would have without us. */
+static void die_of(int number)
+{
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static bool is_a_fault(int number)
+{
+    return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE;
+}
+
+/* There is no telling what other threads' recorders are doing just now: their profiles end with
+ * the last flush. A fault that nobody sent cannot be put off: the instruction would be run
+ * again. */
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of_thread();
+    const bool is_ours = rec != NULL && pthread_equal(pthread_self(), rec->guards.thread);
+    const bool can_wait = !is_a_fault(number) || info->si_code <= 0;
+    PERL_UNUSED_VAR(context);
+    if (is_ours && can_wait && rec->guards.depth > 0 && rec->guards.pending_signal == 0) {
+        rec->guards.pending_signal = number;
+        return;
+    }
+    if (is_ours && rec->guards.depth == 0) {
+        rec->file.in_signal = true;
+        finish(rec);
+    }
+    die_of(number);
+}
+
+/* Have handlers run on a stack of their own: where the program's has overflown it has no room.
+ */
+static void use_own_stack(void)
+{
+    static char *room;
+    stack_t stack;
+    if (room != NULL || sigaltstack(NULL, &stack) != 0 || !(stack.ss_flags & SS_DISABLE))
+        return;
+    room = malloc(SIGNAL_STACK);
+    stack = (stack_t){.ss_sp = room, .ss_size = SIGNAL_STACK};
+    if (room != NULL)
+        sigaltstack(&stack, NULL);
+}
+
+/* Catch the signal, unless the program ignores it. If the program sets a handler later, that
+ * replaces ours. */
+static void catch_signal(int number)
+{
+    struct sigaction now;
+    if (sigaction(number, NULL, &now) != 0 || now.sa_handler != SIG_DFL)
+        return;
+    now.sa_sigaction = on_signal;
+    now.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigfillset(&now.sa_mask);
+    sigaction(number, &now, NULL);
+}
+
+int nytp_signal_number(const char *name, size_t len)
+{
+    if (len > 3 && strncasecmp(name, "SIG", 3) == 0) {
+        name += 3;
+        len -= 3;
+    }
+    for (size_t i = 0; i < C_ARRAY_LENGTH(signals); i++)
+        if (strlen(signals[i].name) == len && strncasecmp(name, signals[i].name, len) == 0)
+            return signals[i].number;
+    return 0;
+}
+
+static bool catch_named(const char *name, size_t len)
+{
+    const int number = nytp_signal_number(name, len);
+    if (number != 0)
+        catch_signal(number);
+    return number != 0;
+}
+
+static void catch_signals(struct nytp_recorder *rec, const char *names)
+{
+    if (strEQ(names, "0") || *names == '\0')
+        return;
+    if (strEQ(names, "1"))
+        names = usual_signals;
+    use_own_stack();
+    while (*names != '\0') {
+        const size_t len = strcspn(names, ",");
+        if (len > 0 && !catch_named(names, len))
+            nytp_say(&rec->options, "option sigexit: '%.*s' is no signal", (int)len, names);
+        names += len + (names[len] == ',');
+    }
+}
+
+static void on_libc_exit(void)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of_thread();
+    if (rec == NULL)
+        return;
+    nytp_guard(rec);
+    finish(rec);
+    nytp_unguard(rec);
+}
+
+void nytp_exits_watch(struct nytp_recorder *rec, nytp_finish_fn *finish_profile)
+{
+    finish = finish_profile;
+    static bool is_watching; /* once for the process */
+    if (rec->options.sigexit != NULL)
+        catch_signals(rec, rec->options.sigexit);
+    if (rec->options.libcexit && !is_watching)
+        is_watching = atexit(on_libc_exit) == 0;
+}
+
+/* ---- POSIX::_exit ---- */
+
+static XSUBADDR_t real_posix_exit; /* NULL: never watched */
+static void (*finish_before_exit)(pTHX_ struct nytp_recorder *rec);
+
+static void on_posix_exit(pTHX_ CV *cv)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (rec != NULL)
+        finish_before_exit(aTHX_ rec);
+    real_posix_exit(aTHX_ cv);
+}
+
+void nytp_exits_watch_posix(pTHX_ bool on,
+                            void (*finish_first)(pTHX_ struct nytp_recorder *rec))
+{
+    CV *const cv = nytp_cv_of_name(aTHX_ "POSIX::_exit", 12, false, PL_defstash);
+    if (cv == NULL || !CvISXSUB(cv))
+        return;
+    finish_before_exit = finish_first;
+    if (on && CvXSUB(cv) != on_posix_exit) {
+        real_posix_exit = CvXSUB(cv);
+        CvXSUB(cv) = on_posix_exit;
+    } else if (!on && CvXSUB(cv) == on_posix_exit) {
+        CvXSUB(cv) = real_posix_exit;
+    }
+}

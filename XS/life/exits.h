@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Endings that perl's END blocks do not see: signals (sigexit=), the C library's exit()
+ * (libcexit=1), POSIX::_exit in a pause. life.c has them watched, and the profile gets its end
+ * in each.
+ */
+#ifndef NYTP_EXITS_H
+#define NYTP_EXITS_H
+
+#include "XS/state/state.h"
+
+/* Finishes the profile; may run inside a signal. */
+typedef void nytp_finish_fn(struct nytp_recorder *rec);
+
+/* By its name, with or without SIG; 0: there is none such. */
+int nytp_signal_number(const char *name, size_t len);
+
+/* The signals and exits that options name. */
+void nytp_exits_watch(struct nytp_recorder *rec, nytp_finish_fn *finish_profile);
+
+/* While recording is paused no op of ours sees POSIX::_exit, which ends the process behind
+ * perl's back: let the xsub itself finish the profile first, or not any more. */
+void nytp_exits_watch_posix(pTHX_ bool on,
+                            void (*finish_first)(pTHX_ struct nytp_recorder *rec));
+
+#endif

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Our op handlers, and what else perl calls us for. Code that was compiled before the handlers
+ * were taken back (ops.h) keeps coming here; every handler therefore asks first whether it is
+ * wanted, and otherwise is perl's own.
+ *
+ * The table belongs to the process, a recorder to one interpreter: the ops of an interpreter
+ * that has none pass through.
+ */
+#include "hooks.h"
+
+#include "XS/exact/calls.h"
+#include "XS/exact/compile.h"
+#include "XS/exact/labels.h"
+#include "life.h"
+#include "XS/exact/op_switch.h"
+#include "XS/perl/ops.h"
+#include "XS/perl/perl_stack.h"
+#include "XS/exact/renames.h"
+#include "XS/perl/safe_point.h"
+#include "XS/sampling/sample.h"
+#include "XS/exact/seeds.h"
+#include "XS/state/state.h"
+#include "XS/exact/stmts.h"
+#include "XS/names/subs.h"
+
+static Perl_check_t real_check_leavesub, real_check_leavesublv, real_check_leavewrite,
+    real_check_leaveeval;
+static BHK block_hooks;
+
+static NYTP_COLD void look_first(pTHX_ struct nytp_recorder *rec)
+{
+    if (rec->state == NYTP_ARMED)
+        nytp_start_armed(aTHX_ rec);
+    nytp_seeds_check(aTHX_ rec);
+}
+
+/* The recorder if it is to see this event. */
+static inline struct nytp_recorder *listening(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (UNLIKELY(rec == NULL))
+        return NULL;
+    if (UNLIKELY(rec->looks_first))
+        look_first(aTHX_ rec);
+    return rec;
+}
+
+/* perl's handler comes first: it frees the temporaries of the statement before, which may take
+ * long and belongs there. */
+static OP *on_nextstate(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    const COP *const cop = cCOPx(PL_op);
+    OP *const next = nytp_real_op(aTHX_ OP_NEXTSTATE);
+    if (LIKELY(rec != NULL && rec->stmts_on))
+        nytp_stmt_begin(aTHX_ rec, cop);
+    return next;
+}
+
+static OP *on_dbstate(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    const COP *const cop = cCOPx(PL_op);
+    OP *const next = nytp_real_op(aTHX_ OP_DBSTATE);
+    if (rec != NULL && rec->stmts_on)
+        nytp_stmt_begin(aTHX_ rec, cop);
+    return next;
+}
+
+/* Which handler was called says which op it is: XS modules call one out of PL_ppaddr while an
+ * op of their own is current. */
+static OP *leave(pTHX_ int type)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (rec != NULL)
+        rec->left_fresh = false;
+    OP *const next = nytp_real_op(aTHX_ type);
+    if (UNLIKELY(rec == NULL))
+        return next;
+    if (UNLIKELY(rec->looks_first))
+        nytp_seeds_check(aTHX_ rec);
+    if (LIKELY(rec->stmts_on && rec->leave_on))
+        nytp_stmt_return(aTHX_ rec);
+    return next;
+}
+
+#define LEAVE_OPS(EACH)                                                                        \
+    EACH(OP_LEAVESUB)                                                                          \
+    EACH(OP_LEAVESUBLV)                                                                        \
+    EACH(OP_LEAVE)                                                                             \
+    EACH(OP_LEAVELOOP)                                                                         \
+    EACH(OP_LEAVETRY)                                                                          \
+    EACH(OP_RETURN)                                                                            \
+    EACH(OP_UNSTACK)
+
+#define ON_LEAVE(type)                                                                         \
+    static OP *on_##type(pTHX)                                                                 \
+    {                                                                                          \
+        return leave(aTHX_ type);                                                              \
+    }
+LEAVE_OPS(ON_LEAVE)
+
+/* Also the end of a file that was loaded, which may have brought new xsubs: so it comes here
+ * while nothing is recorded, too. */
+static OP *on_leaveeval(pTHX)
+{
+    const struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    const PERL_CONTEXT *const cx = &cxstack[cxstack_ix];
+    const bool ends_file = CxTYPE(cx) == CXt_EVAL && CxOLD_OP_TYPE(cx) != OP_ENTEREVAL;
+    const bool is_event = rec != NULL && rec->stmts_on && rec->leave_on;
+    OP *const next = is_event ? leave(aTHX_ OP_LEAVEEVAL) : nytp_real_op(aTHX_ OP_LEAVEEVAL);
+    if (ends_file && rec != NULL)
+        nytp_renames_watch(aTHX);
+    return next;
+}
+
+/* Some xsubs are no part of what is measured, whether they are called or jumped to: those that
+ * switch the recorder, and POSIX::_exit, which ends the process behind perl's back, so that the
+ * profile is finished first. Decided here and nowhere else. NULL for them, and where no profile
+ * is open; else the sub to record. */
+static struct nytp_rec_sub *ordinary_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
+{
+    if (!nytp_file_is_open(rec))
+        return NULL;
+    struct nytp_rec_sub *const sub = nytp_sub_of_cv(aTHX_ rec, cv);
+    if (LIKELY(sub->special <= NYTP_SUB_SQL))
+        return sub;
+    if (sub->special == NYTP_SUB_EXITS)
+        nytp_finish(aTHX_ rec);
+    return NULL;
+}
+
+/* The label ends however the call does. */
+static OP *call_sql(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub)
+{
+    SV **const handle = PL_stack_base + TOPMARK + 1;
+    ENTER;
+    nytp_label_sql(aTHX_ rec, sub, handle, PL_stack_sp - handle);
+    OP *const next = nytp_call_xsub(aTHX_ rec, sub);
+    LEAVE;
+    return next;
+}
+
+/* Not to make room on the stack for calls of perl subs, too. */
+__attribute__((noinline)) static OP *call_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
+{
+    struct nytp_rec_sub *const sub = ordinary_xsub(aTHX_ rec, cv);
+    if (sub == NULL || !rec->subs_on)
+        return nytp_real_op(aTHX_ OP_ENTERSUB);
+    return UNLIKELY(sub->special == NYTP_SUB_SQL) ? call_sql(aTHX_ rec, sub)
+                                                  : nytp_call_xsub(aTHX_ rec, sub);
+}
+
+static OP *on_entersub(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (UNLIKELY(rec == NULL))
+        return nytp_real_op(aTHX_ OP_ENTERSUB);
+    CV *const cv = nytp_callee_cv(aTHX_ * PL_stack_sp);
+    if (cv != NULL && CvISXSUB(cv))
+        return call_xsub(aTHX_ rec, cv);
+    return LIKELY(rec->subs_on) ? nytp_call_sub(aTHX_ rec, cv)
+                                : nytp_real_op(aTHX_ OP_ENTERSUB);
+}
+
+/* What `goto &sub` jumps to; NULL for a goto to a label. */
+static CV *jump_target(pTHX)
+{
+    SV *const sv = PL_op->op_flags & OPf_STACKED ? *PL_stack_sp : NULL;
+    return sv != NULL && SvROK(sv) && SvTYPE(SvRV(sv)) == SVt_PVCV ? (CV *)SvRV(sv) : NULL;
+}
+
+static OP *on_goto(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    CV *const cv = rec == NULL ? NULL : jump_target(aTHX);
+    const bool is_recorded =
+        cv != NULL && (!CvISXSUB(cv) || ordinary_xsub(aTHX_ rec, cv) != NULL) && rec->subs_on;
+    return is_recorded ? nytp_seeds_goto(aTHX_ rec, cv) : nytp_real_op(aTHX_ OP_GOTO);
+}
+
+/* Not to be copied into a hundred handlers. */
+__attribute__((noinline)) static OP *slowop(pTHX_ int type)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (LIKELY(rec != NULL && rec->subs_on))
+        return nytp_call_slowop(aTHX_ rec, type);
+    return nytp_real_op(aTHX_ type);
+}
+
+#define NYTP_SLOWOP(type)                                                                      \
+    static OP *on_##type(pTHX)                                                                 \
+    {                                                                                          \
+        return slowop(aTHX_ type);                                                             \
+    }
+#include "XS/options/slowops.def"
+#undef NYTP_SLOWOP
+
+/* leavewrite ends a scope, and is a builtin unless these are not wanted. */
+static OP *on_leavewrite(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    OP *const next = rec != NULL && rec->options.slowops > 0
+                         ? slowop(aTHX_ OP_LEAVEWRITE)
+                         : nytp_real_op(aTHX_ OP_LEAVEWRITE);
+    if (rec != NULL && rec->stmts_on && rec->leave_on) {
+        rec->left_fresh = false;
+        nytp_stmt_return(aTHX_ rec);
+    }
+    return next;
+}
+
+static OP *on_entereval(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (rec != NULL && rec->state != NYTP_OFF)
+        return nytp_eval_string(aTHX_ rec);
+    return nytp_real_op(aTHX_ OP_ENTEREVAL);
+}
+
+/* The statement that ends the program is over before perl unwinds; END blocks follow. */
+static OP *on_program_exit(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (rec != NULL && rec->stmts_on && rec->leave_on) {
+        rec->left_fresh = false;
+        nytp_stmt_return(aTHX_ rec);
+    }
+    return nytp_real_op(aTHX_ OP_EXIT);
+}
+
+/* perl forgets in the child that somebody asked for a safe point (pp_sys.c, pp_fork); sampling
+ * and control begin anew there. */
+static OP *on_fork(pTHX)
+{
+    OP *const next = nytp_real_op(aTHX_ OP_FORK);
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (rec != NULL && rec->life.forked &&
+        (rec->options.sample > 0 || rec->control.target != NULL))
+        nytp_safe_point_ask((void *)rec->interpreter);
+    return next;
+}
+
+static OP *on_exec(pTHX)
+{
+    struct nytp_recorder *const rec = listening(aTHX);
+    if (rec != NULL)
+        return nytp_exec(aTHX_ rec);
+    return nytp_real_op(aTHX_ OP_EXEC);
+}
+
+/* The recorder if it is to see what is compiled; checkers outlive the interpreter that they
+ * were set for. */
+static struct nytp_recorder *watching(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    return rec != NULL && rec->subs.called != NULL && rec->state != NYTP_OFF ? rec : NULL;
+}
+
+static void note_compiled(pTHX_ const OP *root)
+{
+    struct nytp_recorder *const rec = watching(aTHX);
+    if (rec == NULL || PL_compcv == NULL)
+        return;
+    nytp_aside_begin(rec);
+    nytp_sub_compiled(aTHX_ rec, root);
+    nytp_ops_switch_compiled(rec, root);
+    nytp_aside_end(rec);
+}
+
+static OP *check_leavesub(pTHX_ OP *op)
+{
+    OP *const checked = real_check_leavesub(aTHX_ op);
+    note_compiled(aTHX_ checked);
+    return checked;
+}
+
+static OP *check_leavesublv(pTHX_ OP *op)
+{
+    OP *const checked = real_check_leavesublv(aTHX_ op);
+    note_compiled(aTHX_ checked);
+    return checked;
+}
+
+static OP *check_leavewrite(pTHX_ OP *op)
+{
+    OP *const checked = real_check_leavewrite(aTHX_ op);
+    struct nytp_recorder *const rec = watching(aTHX);
+    if (rec == NULL)
+        return checked;
+    nytp_aside_begin(rec);
+    nytp_format_compiled(aTHX_ rec, checked);
+    nytp_ops_switch_compiled(rec, checked);
+    nytp_aside_end(rec);
+    return checked;
+}
+
+static OP *check_leaveeval(pTHX_ OP *op)
+{
+    OP *const checked = real_check_leaveeval(aTHX_ op);
+    struct nytp_recorder *const rec = watching(aTHX);
+    if (rec != NULL)
+        nytp_ops_switch_compiled(rec, checked);
+    return checked;
+}
+
+/* A file or string is about to be compiled for the op that asks for it. */
+static void on_compile(pTHX_ OP *op)
+{
+    struct nytp_recorder *const rec = watching(aTHX);
+    if (rec == NULL)
+        return;
+    nytp_aside_begin(rec);
+    nytp_compile(aTHX_ rec, op);
+    nytp_aside_end(rec);
+}
+
+/* Called for each op that is freed, for the root of a body when its last owner is gone (op.c,
+ * op_free). */
+static void on_op_free(pTHX_ OP *op)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    const int type = op->op_type;
+    if ((type == OP_NEXTSTATE || type == OP_DBSTATE) && rec != NULL)
+        nytp_sample_forget_cop(rec, op);
+    if ((type == OP_LEAVESUB || type == OP_LEAVESUBLV || type == OP_LEAVEWRITE) &&
+        rec != NULL) {
+        nytp_guard(rec);
+        nytp_body_freed(aTHX_ rec, op);
+        nytp_unguard(rec);
+    }
+    if (nytp_real_op_free != NULL)
+        nytp_real_op_free(aTHX_ op);
+}
+
+/* Whether something may be put on perl's save stack at this safe point. One inside a match of a
+ * regular expression is no place for that. */
+static bool is_between_statements(pTHX)
+{
+    static const int types[] = {OP_NEXTSTATE, OP_DBSTATE, OP_UNSTACK,  OP_AND,
+                                OP_OR,        OP_DOR,     OP_COND_EXPR};
+    for (size_t i = 0; PL_op != NULL && i < C_ARRAY_LENGTH(types); i++)
+        if (PL_op->op_type == types[i])
+            return true;
+    return false;
+}
+
+/* A thread has begun in which no op is redirected: there is no first event to wait for. */
+static bool is_thread_to_sample(const struct nytp_recorder *rec)
+{
+    return rec->options.sample > 0 && rec->profile.is_thread && rec->state == NYTP_ARMED &&
+           !rec->life.is_ended;
+}
+
+static void at_safe_point(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (rec == NULL || !(nytp_sample_is_due(rec) || is_thread_to_sample(rec)))
+        return;
+    if (rec->life.is_ended && !nytp_sample_is_worth_new_end(rec))
+        return;
+    if (rec->state == NYTP_ARMED && is_between_statements(aTHX))
+        nytp_start_armed(aTHX_ rec);
+    if (is_thread_to_sample(rec))
+        nytp_safe_point_ask((void *)NYTP_THX); /* this was not the moment */
+    else if (nytp_sample_is_due(rec))
+        nytp_sample_take_ticks(aTHX_ rec);
+}
+
+struct op_handler {
+    int type;
+    Perl_ppaddr_t handler;
+};
+
+static const struct op_handler leave_ops[] = {
+#define LEAVE_OP(type) {type, on_##type},
+    LEAVE_OPS(LEAVE_OP)};
+
+static const struct op_handler slow_ops[] = {
+#define NYTP_SLOWOP(type) {type, on_##type},
+#include "XS/options/slowops.def"
+#undef NYTP_SLOWOP
+};
+
+/* perl frees its list of block hooks with an interpreter, but without MULTIPLICITY the next
+ * one finds it in the same variable. */
+void nytp_hooks_forget(pTHX)
+{
+    AV *const hooks = PL_blockhooks;
+    if (atomic_load(&nytp_recorders_count.all) == 1)
+        nytp_ops_restore();
+    if (hooks == NULL)
+        return;
+    SV **const newest = av_fetch(hooks, av_len(hooks), FALSE);
+    if (newest != NULL && SvIV(*newest) == PTR2IV(&block_hooks))
+        SvREFCNT_dec(av_pop(hooks));
+    if (av_len(hooks) >= 0)
+        return; /* other modules' */
+    PL_blockhooks = NULL;
+    SvREFCNT_dec((SV *)hooks);
+}
+
+/* The ops that an exact profile listens to. */
+static void redirect_events(const struct nytp_recorder *rec)
+{
+    if (rec->options.stmts && !rec->options.use_db_sub) {
+        nytp_op_redirect(OP_NEXTSTATE, on_nextstate, NYTP_OP_SWITCHED);
+        nytp_op_redirect(OP_DBSTATE, on_dbstate, NYTP_OP_SWITCHED);
+        for (size_t i = 0; rec->leave_on && i < C_ARRAY_LENGTH(leave_ops); i++)
+            nytp_op_redirect(leave_ops[i].type, leave_ops[i].handler, NYTP_OP_SWITCHED);
+    }
+    if (rec->options.subs || rec->options.posix_exit) {
+        nytp_op_redirect(OP_ENTERSUB, on_entersub, NYTP_OP_SWITCHED);
+        nytp_op_redirect(OP_GOTO, on_goto, NYTP_OP_SWITCHED);
+    }
+    if (rec->options.subs && rec->options.slowops > 0) {
+        for (size_t i = 0; i < C_ARRAY_LENGTH(slow_ops); i++)
+            nytp_op_redirect(slow_ops[i].type, slow_ops[i].handler, NYTP_OP_SWITCHED);
+    }
+    nytp_op_redirect(OP_LEAVEWRITE, on_leavewrite, NYTP_OP_SWITCHED);
+    nytp_op_redirect(OP_EXIT, on_program_exit, NYTP_OP_SWITCHED);
+}
+
+void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
+{
+    if (atomic_load(&nytp_recorders_count.not_off) == 1)
+        nytp_ops_restore(); /* it may want less than before */
+    nytp_op_free_redirect(on_op_free);
+    if (rec->options.sample > 0)
+        nytp_safe_point_set(NYTP_ASKER_SAMPLE, at_safe_point);
+    redirect_events(rec);
+    nytp_op_redirect(OP_ENTEREVAL, on_entereval, NYTP_OP_ALWAYS);
+    nytp_op_redirect(OP_LEAVEEVAL, on_leaveeval, NYTP_OP_ALWAYS);
+    nytp_op_redirect(OP_EXEC, on_exec, NYTP_OP_ALWAYS);
+    nytp_op_redirect(OP_FORK, on_fork, NYTP_OP_ALWAYS);
+    if (real_check_leavesub == NULL) {
+        wrap_op_checker(OP_LEAVESUB, check_leavesub, &real_check_leavesub);
+        wrap_op_checker(OP_LEAVESUBLV, check_leavesublv, &real_check_leavesublv);
+        wrap_op_checker(OP_LEAVEWRITE, check_leavewrite, &real_check_leavewrite);
+        wrap_op_checker(OP_LEAVEEVAL, check_leaveeval, &real_check_leaveeval);
+    }
+    if (!rec->hooks.sees_compilation) {
+        BhkENTRY_set(&block_hooks, bhk_eval, on_compile);
+        Perl_blockhook_register(aTHX_ & block_hooks);
+    }
+    rec->hooks.sees_compilation = true;
+    nytp_renames_watch(aTHX);
+    if (rec->state == NYTP_ARMED && rec->kind == NYTP_EXACT)
+        nytp_ops_turn(true);
+}
+
+void nytp_hooks_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
+{
+    rec->hooks = from->hooks;
+}
+
+/* Without a statement profiler nothing else looks at the ops that leave a sub. */
+void nytp_hooks_watch_returns(pTHX)
+{
+    static const int types[] = {OP_LEAVESUB, OP_LEAVESUBLV, OP_RETURN};
+    struct nytp_perl_stack walk;
+    struct nytp_perl_call call;
+    nytp_perl_stack_begin(aTHX_ & walk);
+    if (!nytp_perl_stack_next(&walk, &call))
+        return;
+    for (size_t i = 0; i < C_ARRAY_LENGTH(leave_ops); i++)
+        for (size_t j = 0; j < C_ARRAY_LENGTH(types); j++)
+            if (leave_ops[i].type == types[j])
+                nytp_op_redirect(types[j], leave_ops[i].handler, NYTP_OP_SWITCHED);
+}

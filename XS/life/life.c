@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The recorder's life: start, pause, finish, fork, exec, the program's end.
+ *
+ * Nothing here may stop or change the program: what goes wrong is said once, in one line, and
+ * the program runs on. What has to happen from time to time (flush, calibration, noticing a
+ * fork) hangs on the clock reading that every event makes anyway; see nytp_now().
+ */
+#include "life.h"
+
+#include "XS/exact/arcs.h"
+#include "XS/names/builtins.h"
+#include "XS/exact/calls.h"
+#include "XS/output/checkpoint.h"
+#include "XS/exact/compile.h"
+#include "XS/exact/costs.h"
+#include "XS/state/dprof.h"
+#include "exits.h"
+#include "XS/names/files.h"
+#include "XS/state/info_queue.h"
+#include "XS/names/infos.h"
+#include "kept.h"
+#include "XS/exact/labels.h"
+#include "XS/exact/op_switch.h"
+#include "XS/perl/ops.h"
+#include "XS/exact/places.h"
+#include "profile.h"
+#include "XS/exact/release.h"
+#include "XS/perl/safe_point.h"
+#include "XS/sampling/sample.h"
+#include "XS/output/say.h"
+#include "XS/exact/seeds.h"
+#include "XS/state/state.h"
+#include "XS/exact/stmts.h"
+#include "XS/state/stream.h"
+#include "XS/names/subs.h"
+#include "XS/ground/ticks.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+enum {
+    MAX_THREAD_ENDS = 32, /* how often a thread's file gets an end that is taken back */
+};
+
+/* ---- start ---- */
+
+static void go_on_recording(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_state_set(rec, NYTP_RECORDING);
+    nytp_stream_restart(rec);
+    if (!nytp_sample_begin(aTHX_ rec))
+        nytp_state_set(rec, NYTP_OFF);
+}
+
+/* A large program has many ops: the time that this takes is none of an open call's. */
+static void switch_ops_on(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_clock_pause(&rec->clock);
+    nytp_ops_switch(aTHX_ rec, true);
+    nytp_clock_resume(&rec->clock);
+}
+
+void nytp_begin_recording(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_seeds_before_recording(aTHX_ rec);
+    nytp_stmt_drop(rec);
+    go_on_recording(aTHX_ rec);
+    switch_ops_on(aTHX_ rec);
+}
+
+/* The first records of a new file, after its header. */
+static void begin_file(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_frames_introduce_files(aTHX_ rec);
+    nytp_frames_restart(rec, nytp_axis_now(rec));
+    nytp_stmt_begin_file(rec);
+    go_on_recording(aTHX_ rec);
+}
+
+bool nytp_has_tables(struct nytp_recorder *rec)
+{
+    if (nytp_places_begin(rec) && nytp_called_begin(rec))
+        return true;
+    nytp_say(&rec->options, "out of memory; the program runs unprofiled");
+    nytp_state_set(rec, NYTP_OFF);
+    return false;
+}
+
+void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
+{
+    if (!nytp_has_tables(rec))
+        return;
+    dSAVE_ERRNO;
+    if (rec->profile.generation == 0)
+        rec->guarded = nytp_guards_choose(aTHX_ & rec->guards, rec->options.sigexit != NULL);
+    nytp_guard(rec);
+    rec->life.pid = getpid();
+    nytp_seeds_before_recording(aTHX_ rec);
+    nytp_program_text_copy(aTHX_ rec);
+    if (rec->clock.rate == 0)
+        nytp_clock_init(&rec->clock, (int)rec->options.clock);
+    else if (rec->profile.generation == 0)
+        nytp_clock_restart(&rec->clock);
+    if (nytp_profile_open(aTHX_ rec)) {
+        nytp_stream_begin(rec);
+        begin_file(aTHX_ rec);
+        switch_ops_on(aTHX_ rec);
+        nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
+        if (rec->profile.generation == 1 && !rec->profile.is_thread)
+            nytp_exits_watch(rec, nytp_finish_without_perl);
+    }
+    nytp_unguard(rec);
+    RESTORE_ERRNO;
+}
+
+void nytp_close(pTHX_ struct nytp_recorder *rec)
+{
+    if (!nytp_file_is_open(rec))
+        return;
+    nytp_guard(rec);
+    nytp_sample_pause(aTHX_ rec);
+    if (rec->stmts_on)
+        nytp_stmt_end(aTHX_ rec);
+    nytp_profile_write_closing(aTHX_ rec);
+    nytp_stream_flush(rec, NYTP_FLUSH_FINISH);
+    nytp_writer_put_trailer(rec->writer);
+    nytp_profile_say_end(rec);
+    nytp_outfile_close(&rec->file);
+    nytp_arcs_clear(rec);
+    nytp_stmt_drop(rec);
+    nytp_profile_finished(rec);
+    if (rec->state != NYTP_OFF)
+        nytp_state_set(rec, NYTP_CLOSED);
+    nytp_unguard(rec);
+}
+
+/* Write the profile's end, and note in life.before_end what it takes to cut it off again. */
+static void end_for_now(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_sample_catch_up(aTHX_ rec);
+    nytp_infos_write(aTHX_ rec, true);
+    nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
+    rec->life.before_end = (struct nytp_before_end){
+        .state = rec->state,
+        .pid = rec->life.pid,
+        .wake_raw = rec->wake_raw,
+        .size = rec->file.size,
+    };
+    if (rec->writer->deflate != NULL)
+        rec->life.before_end.deflate = nytp_deflate_point(rec->writer->deflate);
+    if (rec->dprof != NULL)
+        nytp_dprof_keep_place(rec);
+    nytp_profile_write_closing(aTHX_ rec);
+    nytp_stream_flush(rec, NYTP_FLUSH_FINISH);
+    rec->life.is_ended = true;
+}
+
+/* Cut off what the end added, and go on compressing from before. False: that failed. */
+static bool take_back_end(struct nytp_recorder *rec)
+{
+    const struct nytp_deflate_point *const point = &rec->life.before_end.deflate;
+    struct nytp_deflate *const before = point->level == 0 ? NULL : nytp_deflate_new_at(point);
+    const bool is_whole = before != NULL || rec->options.compress == 0;
+    nytp_writer_set_deflate(rec->writer, before);
+    if (rec->dprof != NULL)
+        nytp_dprof_take_back(rec);
+    return is_whole && nytp_outfile_truncate(&rec->file, rec->life.before_end.size);
+}
+
+bool nytp_checkpoint(pTHX_ struct nytp_recorder *rec, char *text, size_t size)
+{
+    nytp_become_child_if_forked(aTHX_ rec);
+    if (!nytp_file_is_open(rec) || rec->life.is_ended || !rec->file.is_regular) {
+        snprintf(text, size, "nothing is being recorded into a file");
+        return false;
+    }
+    dSAVE_ERRNO;
+    nytp_guard(rec);
+    nytp_clock_pause(&rec->clock);
+    end_for_now(aTHX_ rec);
+    const bool ok = nytp_checkpoint_copy(&rec->file, text, size);
+    rec->life.is_ended = false;
+    nytp_frames_retract(rec);
+    if (!take_back_end(rec))
+        nytp_stream_abandon_profile(rec);
+    nytp_clock_resume(&rec->clock);
+    nytp_unguard(rec);
+    RESTORE_ERRNO;
+    return ok;
+}
+
+void nytp_life_suspend(pTHX_ struct nytp_recorder *rec, struct nytp_before_end *before_end)
+{
+    end_for_now(aTHX_ rec);
+    nytp_writer_put_trailer(rec->writer);
+    rec->life.is_ended = false;
+    *before_end = rec->life.before_end;
+}
+
+void nytp_life_resume(pTHX_ struct nytp_recorder *rec, const struct nytp_before_end *before_end)
+{
+    rec->life.before_end = *before_end;
+    nytp_frames_retract(rec);
+    if (!take_back_end(rec))
+        nytp_stream_abandon_profile(rec);
+    nytp_labels_resume(rec);
+    if (rec->state == NYTP_RECORDING)
+        go_on_recording(aTHX_ rec);
+}
+
+/* ---- fork and exec ---- */
+
+void nytp_name_as_child(struct nytp_recorder *rec)
+{
+    if (getpid() != rec->load.loader && !nytp_file_is_open(rec) && !rec->profile.is_round)
+        nytp_profile_name_as_child(rec);
+}
+
+/* Only the thread that forked lives in the child. The files of the others are let go of: their
+ * locks would last as long as the child. */
+static void note_fork(struct nytp_recorder *rec, void *forking)
+{
+    rec->life.forked = true;
+    rec->wake_raw = 0;
+    if (forking != NULL && rec != forking && nytp_file_is_open(rec))
+        nytp_outfile_close(&rec->file);
+    if (rec->sample.is_on) /* no other event comes */
+        nytp_safe_point_ask((void *)rec->interpreter);
+}
+
+static void on_fork_in_child(void)
+{
+    nytp_recorders_unlock();
+    nytp_ticks_forked();
+    nytp_recorders_each(note_fork, nytp_recorder_of_thread());
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(nytp_recorders_lock, nytp_recorders_unlock, on_fork_in_child);
+}
+
+/* Once for the process: there is no way to take the handlers back. */
+void nytp_watch_forks(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+}
+
+static bool is_beyond_forkdepth(const struct nytp_recorder *rec)
+{
+    return rec->options.forkdepth >= 0 && (int64_t)rec->life.n_forks > rec->options.forkdepth;
+}
+
+void nytp_life_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
+{
+    const bool records = from->state == NYTP_RECORDING || from->state == NYTP_ARMED;
+    rec->wake_up = nytp_wake_up;
+    rec->life.n_forks = from->life.n_forks + (from->life.forked && nytp_file_is_open(from));
+    nytp_state_set(rec, is_beyond_forkdepth(rec) ? NYTP_OFF
+                        : records                ? NYTP_ARMED
+                                                 : NYTP_LOADED);
+}
+
+/* The process is a child. False: no profile is wanted of it, because of forkdepth=. */
+static bool be_child(pTHX_ struct nytp_recorder *rec)
+{
+    rec->life.n_forks++;
+    nytp_profile_be_child(rec);
+    nytp_kept_forget(rec);
+    if (!is_beyond_forkdepth(rec))
+        return true;
+    nytp_state_set(rec, NYTP_OFF);
+    nytp_ops_switch(aTHX_ rec, false);
+    return false;
+}
+
+/* An interpreter that was cloned to be used later: a server's, which forks first (mod_perl). */
+static bool is_thread_in_wait(const struct nytp_recorder *rec)
+{
+    return rec->profile.is_thread && rec->state == NYTP_ARMED && !rec->life.is_ended;
+}
+
+/* What is buffered belongs to the parent. The child's profile begins now: calls that are open
+ * begin anew, counts and overhead are its own. */
+static void begin_child(pTHX_ struct nytp_recorder *rec)
+{
+    rec->life.forked = false;
+    const bool was_open = nytp_file_is_open(rec), was_recording = rec->state == NYTP_RECORDING;
+    nytp_sample_fork(rec);
+    rec->life.pid = getpid();
+    if (!was_open && !is_thread_in_wait(rec))
+        return;
+    const bool is_wanted = be_child(aTHX_ rec);
+    if (!was_open)
+        return;
+    nytp_outfile_close(&rec->file);
+    nytp_writer_reset(rec->writer);
+    nytp_stmt_forget_paused(rec);
+    if (!is_wanted || !nytp_profile_open(aTHX_ rec))
+        return;
+    begin_file(aTHX_ rec);
+    if (!was_recording)
+        nytp_state_set(rec, NYTP_PAUSED);
+    nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
+}
+
+static void become_child(pTHX_ struct nytp_recorder *rec)
+{
+    dSAVE_ERRNO;
+    begin_child(aTHX_ rec);
+    RESTORE_ERRNO;
+}
+
+void nytp_life_resume_in_child(pTHX_ struct nytp_recorder *rec)
+{
+    if (!rec->life.forked)
+        rec->life.n_forks--; /* the fork was counted */
+    become_child(aTHX_ rec);
+}
+
+void nytp_become_child_if_forked(pTHX_ struct nytp_recorder *rec)
+{
+    if (!rec->life.forked)
+        return;
+    nytp_guard(rec);
+    become_child(aTHX_ rec);
+    nytp_unguard(rec);
+}
+
+static void end_for_exec(pTHX_ struct nytp_recorder *rec)
+{
+    dSAVE_ERRNO;
+    nytp_guard(rec);
+    if (rec->stmts_on)
+        nytp_stmt_return(aTHX_ rec);
+    nytp_clock_pause(&rec->clock);
+    end_for_now(aTHX_ rec);
+    if (rec->state != NYTP_OFF)
+        nytp_state_set(rec, NYTP_CLOSED); /* perl code may run before: a warning's handler */
+    nytp_unguard(rec);
+    RESTORE_ERRNO;
+}
+
+/* The program lives on, in the next statement or in a handler of its exception, and so does the
+ * profile. */
+static void on_exec_failed(pTHX_ void *unused)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    PERL_UNUSED_ARG(unused);
+    dSAVE_ERRNO;
+    nytp_guard(rec);
+    rec->life.is_ended = false;
+    nytp_clock_resume(&rec->clock);
+    if (rec->state != NYTP_OFF)
+        nytp_state_set(rec, rec->life.before_end.state);
+    nytp_frames_retract(rec);
+    if (getpid() != rec->life.before_end.pid) {
+        rec->life.forked = true; /* the handler of a warning did: the file is the parent's */
+    } else if (!take_back_end(rec) && rec->state != NYTP_OFF) {
+        nytp_stream_abandon_profile(rec);
+    }
+    if (rec->state == NYTP_RECORDING) {
+        rec->wake_raw = rec->life.forked ? 0 : rec->life.before_end.wake_raw;
+        nytp_ops_switch(aTHX_ rec, true); /* a handler may have switched them off */
+    }
+    nytp_unguard(rec);
+    RESTORE_ERRNO;
+}
+
+/* Finish before perl's exec handler, which may return, or die of a warning that is fatal. */
+OP *nytp_exec(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_become_child_if_forked(aTHX_ rec);
+    if (!nytp_file_is_open(rec))
+        return nytp_real_op(aTHX_ OP_EXEC);
+    end_for_exec(aTHX_ rec);
+    ENTER;
+    SAVEDESTRUCTOR_X(on_exec_failed, NULL);
+    OP *const next = nytp_real_op(aTHX_ OP_EXEC);
+    LEAVE;
+    return next;
+}
+
+/* ---- the program's end ---- */
+
+/* perl code runs after our END block: destructors of what is global. What it adds is recorded,
+ * but the file is whole before, for destruction may end in any way, or never come. */
+void nytp_end_program(pTHX_ struct nytp_recorder *rec)
+{
+    if (rec->state != NYTP_RECORDING || !rec->file.is_regular) {
+        nytp_close(aTHX_ rec);
+        return;
+    }
+    nytp_guard(rec);
+    if (rec->stmts_on && !rec->discount_pending)
+        nytp_stmt_end(aTHX_ rec);
+    end_for_now(aTHX_ rec);
+    nytp_writer_put_trailer(rec->writer);
+    nytp_profile_say_end(rec);
+    if (rec->state != NYTP_OFF)
+        nytp_state_set(rec, NYTP_ARMED);
+    nytp_unguard(rec);
+}
+
+static void go_on_from_end(pTHX_ struct nytp_recorder *rec)
+{
+    dSAVE_ERRNO;
+    nytp_guard(rec);
+    nytp_state_set(rec, NYTP_RECORDING);
+    if (rec->life.forked) {
+        rec->life.is_ended = false; /* it is the parent's */
+        become_child(aTHX_ rec);
+    } else {
+        rec->life.is_ended = false;
+        nytp_frames_retract(rec);
+        if (!take_back_end(rec))
+            nytp_stream_abandon_profile(rec);
+        nytp_stmt_restart(rec, nytp_axis_now(rec));
+        if (rec->state == NYTP_RECORDING)
+            go_on_recording(aTHX_ rec);
+    }
+    nytp_unguard(rec);
+    RESTORE_ERRNO;
+}
+
+/* Called by perl when the scope is left in which the thread began to record. */
+static void on_thread_pause(pTHX_ void *unused)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    PERL_UNUSED_ARG(unused);
+    if (rec == NULL)
+        return;
+    dSAVE_ERRNO;
+    nytp_become_child_if_forked(aTHX_ rec);
+    if (nytp_file_is_open(rec))
+        nytp_end_program(aTHX_ rec);
+    RESTORE_ERRNO;
+}
+
+/* What a thread was to do has been done when the first call is over: its file is whole then,
+ * for nobody may ever destroy its interpreter. What comes after (objects that are freed) is
+ * recorded as well, and the file gets its end anew, but not without end. */
+static void plan_thread_end(pTHX_ struct nytp_recorder *rec)
+{
+    if (!rec->profile.is_thread || PL_phase == PERL_PHASE_DESTRUCT ||
+        rec->life.n_thread_ends >= MAX_THREAD_ENDS)
+        return;
+    rec->life.n_thread_ends++;
+    SAVEDESTRUCTOR_X(on_thread_pause, NULL);
+}
+
+void nytp_start_armed(pTHX_ struct nytp_recorder *rec)
+{
+    if (NYTP_IS_BEING_CLONED)
+        return;
+    plan_thread_end(aTHX_ rec);
+    if (rec->life.is_ended) {
+        go_on_from_end(aTHX_ rec);
+        return;
+    }
+    nytp_become_child_if_forked(aTHX_ rec);
+    if (rec->state == NYTP_OFF)
+        return;
+    nytp_state_set(rec, NYTP_CLOSED);
+    nytp_start_recording(aTHX_ rec);
+    if (PL_main_start != NULL)
+        nytp_seeds_plant(aTHX_ rec);
+}
+
+/* What the end of the program added stays. */
+void nytp_keep_end(struct nytp_recorder *rec)
+{
+    rec->life.is_ended = false;
+    nytp_outfile_close(&rec->file);
+    nytp_state_set(rec, NYTP_CLOSED);
+}
+
+void nytp_finish(pTHX_ struct nytp_recorder *rec)
+{
+    dSAVE_ERRNO;
+    nytp_become_child_if_forked(aTHX_ rec);
+    if (rec->state == NYTP_ARMED && !rec->profile.is_thread)
+        nytp_start_armed(aTHX_ rec); /* a program in which nothing ran has a profile, too */
+    nytp_close(aTHX_ rec);
+    RESTORE_ERRNO;
+}
+
+void nytp_finish_without_perl(struct nytp_recorder *rec)
+{
+    if (!nytp_file_is_open(rec) || rec->life.is_ended || getpid() != rec->life.pid)
+        return;
+    nytp_sample_put_last(rec);
+    nytp_profile_write_closing_without_perl(rec);
+    nytp_stream_flush(rec, NYTP_FLUSH_FINISH);
+    nytp_state_set(rec, NYTP_OFF);
+}
+
+/* ---- what hangs on the clock ---- */
+
+void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
+{
+    if (rec->life.forked)
+        become_child(aTHX_ rec);
+    if (rec->state != NYTP_RECORDING) {
+        rec->wake_raw = UINT64_MAX;
+        return;
+    }
+    dSAVE_ERRNO;
+    nytp_clock_pause(&rec->clock);
+    nytp_infos_write(aTHX_ rec, false);
+    nytp_stream_flush_if_due(rec, *raw);
+    nytp_clock_resume(&rec->clock);
+    *raw = nytp_clock_raw(&rec->clock);
+    nytp_stream_recalibrate_if_due(rec, *raw);
+    const uint64_t costs_raw = nytp_costs_wake_up(aTHX_ rec, *raw);
+    *raw = nytp_clock_raw(&rec->clock);
+    if (rec->state == NYTP_RECORDING)
+        nytp_stream_plan_wake_up(rec, *raw);
+    if (costs_raw < rec->wake_raw)
+        rec->wake_raw = costs_raw;
+    RESTORE_ERRNO;
+}
+
+void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_sample_free(rec); /* first: it ends a thread that shares the memory */
+    nytp_writer_free(rec->writer);
+    nytp_dprof_free(rec);
+    nytp_costs_free(rec);
+    nytp_places_free(rec);
+    nytp_calls_free(rec);
+    nytp_labels_free(rec);
+    nytp_kept_forget(rec);
+    nytp_seeds_free(rec);
+    nytp_release_free(rec);
+    nytp_infos_free(rec);
+    nytp_info_queue_free(rec);
+    nytp_builtins_free(rec);
+    nytp_subs_free(aTHX_ rec);
+    nytp_compile_free(aTHX_ rec);
+    nytp_files_free(aTHX_ rec);
+    nytp_options_free(&rec->options);
+    nytp_profile_free(rec);
+    Safefree(rec->scratch.ptr);
+    nytp_recorder_remove(rec);
+}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * How the program loads and steers the recorder: options, the phases of perl, the functions of
+ * package DB. See load.h.
+ */
+#include "load.h"
+
+#include "XS/exact/compile.h"
+#include "exits.h"
+#include "hooks.h"
+#include "kept.h"
+#include "XS/exact/labels.h"
+#include "life.h"
+#include "XS/exact/op_switch.h"
+#include "profile.h"
+#include "XS/ground/run.h"
+#include "XS/sampling/sample.h"
+#include "XS/output/say.h"
+#include "XS/exact/seeds.h"
+#include "XS/state/state.h"
+#include "XS/exact/stmts.h"
+#include "XS/state/stream.h"
+#include "XS/names/subs.h"
+#include "suspend.h"
+#include "threads.h"
+#include "XS/ground/timers.h"
+
+#include <unistd.h>
+
+/* ---- the interpreter comes and goes ---- */
+
+/* perl_destruct() calls this when it has destroyed all objects: no perl code can run any more.
+ */
+static void on_destruction(pTHX_ void *unused)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    PERL_UNUSED_VAR(unused);
+    if (rec == NULL)
+        return;
+    struct nytp_timers timers;
+    nytp_timers_stop(&timers);
+    if (rec->life.is_ended) {
+        nytp_keep_end(rec);
+    }
+    nytp_finish(aTHX_ rec);
+    nytp_suspend_free(rec);
+    nytp_hooks_forget(aTHX);
+    nytp_recorder_free(aTHX_ rec);
+    nytp_timers_restart(&timers);
+}
+
+/* NULL: out of memory, or the interpreter is being destroyed and its recorder is gone. */
+struct nytp_recorder *nytp_recorder_get(pTHX)
+{
+    static atomic_bool was_used;
+    struct nytp_recorder *rec = nytp_recorder_of(aTHX);
+    if (rec != NULL || (PL_phase == PERL_PHASE_DESTRUCT && was_used))
+        return rec;
+    rec = nytp_recorder_add(aTHX);
+    if (rec == NULL)
+        return NULL;
+    was_used = true;
+    rec->wake_raw = UINT64_MAX;
+    rec->wake_up = nytp_wake_up;
+    nytp_clock_foresee(&rec->clock);
+    nytp_options_init(&rec->options);
+    nytp_names_init(aTHX_ rec);
+    nytp_thread_of_process(aTHX_ rec);
+    return rec;
+}
+
+void nytp_set_option(pTHX_ const char *name, const char *value)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    struct nytp_error error = {0};
+    if (nytp_run_has_more_rights())
+        return;
+    if (rec != NULL && !nytp_options_set(&rec->options, name, value, &error))
+        nytp_say(&rec->options, "%s", error.message);
+}
+
+/* The sub has no name, so that the program can neither see nor undefine it. */
+static SV *own_block(pTHX_ XSUBADDR_t code)
+{
+    CV *const cv = newXS(NULL, code, __FILE__);
+    nytp_sub_mark_own(cv);
+    return (SV *)cv;
+}
+
+static void xs_finish(pTHX_ CV *cv)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(cv);
+    PERL_UNUSED_VAR(items);
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    dSAVE_ERRNO;
+    if (rec != NULL) {
+        struct nytp_timers timers;
+        nytp_timers_stop(&timers);
+        nytp_become_child_if_forked(aTHX_ rec);
+        if (rec->state == NYTP_ARMED && !rec->life.is_ended && !rec->profile.is_thread)
+            nytp_start_armed(aTHX_ rec);
+        nytp_end_program(aTHX_ rec);
+        nytp_profile_say_if_never_enabled(rec);
+        nytp_timers_restart(&timers);
+    }
+    RESTORE_ERRNO;
+    XSRETURN_EMPTY;
+}
+
+static void xs_enable(pTHX_ CV *cv)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(cv);
+    PERL_UNUSED_VAR(items);
+    nytp_enable(aTHX_ NULL);
+    XSRETURN_EMPTY;
+}
+
+static void xs_enable_at_end(pTHX_ CV *cv)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(cv);
+    PERL_UNUSED_VAR(items);
+    Perl_av_create_and_unshift_one(aTHX_ & PL_endav, own_block(aTHX_ xs_enable));
+    XSRETURN_EMPTY;
+}
+
+/* What perl -d prepared is undone, as far as C code looks whether it is there: DBI, for one,
+ * takes eval frames for calls of DB::sub then. perl prepares again when $^P gets a bit. Subs
+ * that were compiled before us call others through PL_DBsub unasked. */
+static void hide_debugger(pTHX_ struct nytp_recorder *rec)
+{
+    SV *const comes_late = get_sv("Devel::NYTProf::comes_late", 0);
+    if (PL_perldb != 0 || PL_DBsub == NULL || GvCV(PL_DBsub) != NULL ||
+        (comes_late != NULL && SvTRUE(comes_late)))
+        return;
+    nytp_debugger_subs_hide(aTHX_ rec);
+    PL_DBsub = NULL;
+    PL_DBsingle = NULL;
+    nytp_debugger_lines_hide(aTHX_ rec);
+}
+
+/* Standard input has been read: no reason any more for perl to keep what it compiles. */
+static void xs_compiled(pTHX_ CV *cv)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(cv);
+    PERL_UNUSED_VAR(items);
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    PL_perldb &= ~(U32)PERLDBf_SAVESRC;
+    if (rec != NULL)
+        hide_debugger(aTHX_ rec);
+    XSRETURN_EMPTY;
+}
+
+static bool reads_standard_input(pTHX)
+{
+    return PL_origfilename != NULL && strEQ(PL_origfilename, "-");
+}
+
+/* The program has been compiled: its beginning may be older than the last switch. */
+static void xs_switch_main(pTHX_ CV *cv)
+{
+    dXSARGS;
+    PERL_UNUSED_VAR(cv);
+    PERL_UNUSED_VAR(items);
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (rec != NULL)
+        nytp_ops_switch_main(aTHX_ rec);
+    XSRETURN_EMPTY;
+}
+
+static void push_block(pTHX_ AV **blocks, XSUBADDR_t code)
+{
+    if (*blocks == NULL)
+        *blocks = newAV();
+    av_push(*blocks, own_block(aTHX_ code));
+}
+
+static const char *first_phase(const struct nytp_recorder *rec)
+{
+    return rec->options.start == NULL ? "begin" : rec->options.start;
+}
+
+/* Whether the first event starts recording, by the options that have come so far. */
+static bool starts_now(pTHX_ const struct nytp_recorder *rec)
+{
+    const char *const phase = first_phase(rec);
+    return strEQ(phase, "begin") || (strEQ(phase, "init") && PL_main_start != NULL);
+}
+
+/* The last END block is ours: they run in the order of the array. In a further interpreter the
+ * module's own code is seen, since the ops are redirected: the first event would come before
+ * the options. There import() is waited for. */
+static void plan_phases(pTHX_ struct nytp_recorder *rec)
+{
+    const char *const phase = first_phase(rec);
+    const bool running = PL_main_start != NULL;
+    push_block(aTHX_ & PL_endav, xs_finish);
+    call_atexit(on_destruction, NULL);
+    if (PL_minus_c)
+        push_block(aTHX_ & PL_checkav, xs_finish);
+    if (reads_standard_input(aTHX) && !running && !(rec->options.perldb & PERLDBf_SAVESRC))
+        push_block(aTHX_ & PL_initav, xs_compiled);
+    if (rec->options.endatexit)
+        PL_exit_flags |= PERL_EXIT_DESTRUCT_END;
+    if (starts_now(aTHX_ rec))
+        nytp_state_set(rec, rec->profile.is_thread ? NYTP_LOADED : NYTP_ARMED);
+    else if (strEQ(phase, "init"))
+        Perl_av_create_and_unshift_one(aTHX_ & PL_initav, own_block(aTHX_ xs_enable));
+    else if (strEQ(phase, "end") && running)
+        Perl_av_create_and_unshift_one(aTHX_ & PL_endav, own_block(aTHX_ xs_enable));
+    else if (strEQ(phase, "end"))
+        push_block(aTHX_ & PL_initav, xs_enable_at_end);
+}
+
+/* Recording is switched on while the program is compiled. */
+static void plan_switch_of_main(pTHX_ struct nytp_recorder *rec)
+{
+    if (PL_main_start != NULL || rec->load.switches_main)
+        return;
+    rec->load.switches_main = true;
+    push_block(aTHX_ & PL_initav, xs_switch_main);
+}
+
+/* As few bits as the options need: others change what the program can see. */
+static void set_debug_bits(pTHX_ struct nytp_recorder *rec)
+{
+    U32 bits = (U32)rec->options.perldb;
+    if (!rec->options.optimize)
+        bits |= PERLDBf_NOOPT;
+    if (rec->options.use_db_sub)
+        bits |= PERLDBf_LINE | PERLDBf_SINGLE;
+    if (reads_standard_input(aTHX) && PL_main_start == NULL)
+        bits |= PERLDBf_SAVESRC; /* a script that comes through a pipe is seen only once */
+    SV *const variable = get_sv("\x10", GV_ADD);
+    if (bits != 0 && PL_DBsub == NULL)
+        sv_setiv_mg(variable, (IV)bits); /* prepares the DB package */
+    PL_perldb = rec->load.perldb = bits;
+    if (rec->options.use_db_sub && PL_DBsingle != NULL)
+        sv_setiv_mg(PL_DBsingle, 1);
+}
+
+/* With sample= the options that belong to exact profiles are left out. */
+static void prepare_sampling(struct nytp_recorder *rec)
+{
+    struct nytp_options *const options = &rec->options;
+    nytp_kind_set(rec, options->sample > 0 ? NYTP_SAMPLED : NYTP_EXACT);
+    if (options->sample == 0)
+        return;
+    if (options->blocks || options->use_db_sub)
+        nytp_say(options, "blocks and use_db_sub are nothing for sample=, they are ignored");
+    options->blocks = options->use_db_sub = 0;
+    if (!options->has_savesrc)
+        options->savesrc = 0;
+}
+
+static bool may_profile(struct nytp_recorder *rec)
+{
+    if (rec->options.has_bad_file) {
+        nytp_state_set(rec, NYTP_OFF); /* which was said */
+        return false;
+    }
+    if (nytp_run_has_more_rights()) {
+        nytp_say(&rec->options,
+                 "a program with more rights than its caller (set-user-ID, capabilities) would "
+                 "write where its caller says; it runs unprofiled");
+        nytp_state_set(rec, NYTP_OFF);
+        return false;
+    }
+    if (!rec->options.usecputime)
+        return true;
+    nytp_say(&rec->options,
+             "option usecputime has been removed, use clock=2 for CPU time; the program "
+             "runs unprofiled");
+    nytp_state_set(rec, NYTP_OFF);
+    return false;
+}
+
+/* As perl read it when it began; the program may change its environment. */
+static void note_hash_seed(struct nytp_recorder *rec)
+{
+    const char *const seed = getenv("PERL_HASH_SEED");
+    const bool is_number =
+        seed != NULL && isXDIGIT(*seed) && strlen(seed) < sizeof rec->load.hash_seed;
+    my_strlcpy(rec->load.hash_seed, is_number ? seed : "random", sizeof rec->load.hash_seed);
+}
+
+void nytp_load(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec == NULL || rec->state == NYTP_OFF)
+        return;
+    if (rec->state != NYTP_LOADED && rec->state != NYTP_ARMED)
+        return;
+    if (rec->load.loader == 0) {
+        rec->load.loader = getpid();
+        rec->load.is_debugger = PL_perldb != 0;
+        rec->load.comes_late = PL_main_start != NULL;
+        note_hash_seed(rec);
+    }
+    prepare_sampling(rec);
+    set_debug_bits(aTHX_ rec);
+    if (!may_profile(rec) || !nytp_has_tables(rec))
+        return;
+    if (!rec->load.is_planned) {
+        nytp_watch_forks();
+        nytp_program_text_copy(aTHX_ rec);
+        plan_phases(aTHX_ rec);
+    }
+    nytp_profile_set_path_by_options(rec);
+    rec->load.is_planned = true;
+    nytp_state_set(rec, rec->state);
+    nytp_hooks_install(aTHX_ rec);
+}
+
+/* ---- DB:: ---- */
+
+static bool enable(pTHX_ struct nytp_recorder *rec, const char *path)
+{
+    nytp_become_child_if_forked(aTHX_ rec);
+    const bool was_on = rec->state == NYTP_RECORDING;
+    if (path != NULL) {
+        nytp_close(aTHX_ rec);
+        nytp_profile_set_path(rec, path);
+    }
+    if (!was_on && rec->options.subs && !(rec->options.stmts && rec->leave_on))
+        nytp_hooks_watch_returns(aTHX);
+    plan_switch_of_main(aTHX_ rec);
+    nytp_exits_watch_posix(aTHX_ false, nytp_finish);
+    if (rec->state == NYTP_PAUSED)
+        nytp_begin_recording(aTHX_ rec);
+    else if (rec->state != NYTP_RECORDING && rec->state != NYTP_OFF)
+        nytp_start_recording(aTHX_ rec);
+    if (!was_on)
+        nytp_seeds_plant(aTHX_ rec);
+    if (!was_on && rec->stmts_on)
+        nytp_stmt_resume(aTHX_ rec);
+    if (!was_on && rec->stmts_on && PL_curcop != &PL_compiling)
+        nytp_stmt_begin(aTHX_ rec, PL_curcop);
+    return was_on;
+}
+
+bool nytp_enable(pTHX_ const char *path)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec != NULL && !rec->load.is_planned)
+        nytp_load(aTHX); /* with Devel::NYTProf::Core alone */
+    if (rec == NULL || rec->state == NYTP_OFF || rec->life.is_ended)
+        return false;
+    if (path == NULL && rec->state == NYTP_CLOSED && rec->profile.n_finished > 0)
+        nytp_say(&rec->options, "%s is finished, the profile goes on in %s.%u",
+                 rec->profile.base_path, rec->profile.base_path, rec->profile.n_finished + 1);
+    return enable(aTHX_ rec, path);
+}
+
+void nytp_enable_unasked(pTHX_ struct nytp_recorder *rec)
+{
+    if (rec->state == NYTP_OFF || rec->life.is_ended || !rec->load.is_planned)
+        return;
+    nytp_become_child_if_forked(aTHX_ rec);
+    nytp_name_as_child(rec);
+    enable(aTHX_ rec, NULL);
+}
+
+bool nytp_rotate(pTHX_ const char *path)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec == NULL || rec->life.is_ended)
+        return false;
+    nytp_become_child_if_forked(aTHX_ rec);
+    if (rec->state != NYTP_RECORDING)
+        return false;
+    nytp_kept_add(rec);
+    if (path == NULL) {
+        nytp_close(aTHX_ rec);
+        nytp_profile_begin_anew(rec);
+    }
+    enable(aTHX_ rec, path);
+    return rec->state == NYTP_RECORDING;
+}
+
+bool nytp_disable(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec == NULL)
+        return false;
+    nytp_become_child_if_forked(aTHX_ rec);
+    if (rec->state != NYTP_RECORDING)
+        return false;
+    nytp_guard(rec);
+    nytp_sample_pause(aTHX_ rec);
+    if (rec->stmts_on)
+        nytp_stmt_pause(aTHX_ rec);
+    nytp_state_set(rec, NYTP_PAUSED);
+    nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
+    nytp_ops_switch(aTHX_ rec, false);
+    if (rec->options.subs || rec->options.posix_exit)
+        nytp_exits_watch_posix(aTHX_ true, nytp_finish);
+    nytp_unguard(rec);
+    return true;
+}
+
+void nytp_finish_profile(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec == NULL)
+        return;
+    if (rec->suspend.is_there)
+        nytp_resume(aTHX_ rec);
+    nytp_finish(aTHX_ rec);
+    nytp_ops_switch(aTHX_ rec, false);
+}
+
+void nytp_label(pTHX_ SV **pairs, int n, bool of_profile)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (n % 2 != 0)
+        croak("Usage: DB::label%s(KEY => VALUE, ...)", of_profile ? "_profile" : "");
+    if (rec == NULL || rec->state == NYTP_OFF)
+        return;
+    nytp_become_child_if_forked(aTHX_ rec);
+    if (nytp_sample_is_due(rec))
+        nytp_sample_take_ticks(aTHX_ rec); /* these ticks came before the change */
+    for (int i = 0; i < n; i += 2) {
+        if (of_profile)
+            nytp_label_profile(aTHX_ rec, pairs[i], pairs[i + 1]);
+        else
+            nytp_label_set(aTHX_ rec, pairs[i], pairs[i + 1]);
+    }
+}
+
+/* In the new interpreter, while the one that made it waits. (The module `forks` calls CLONE in
+ * an interpreter that has a recorder.) */
+void nytp_thread_begins(pTHX)
+{
+    if (nytp_recorder_of(aTHX) != NULL)
+        return;
+    const struct nytp_recorder *const from = nytp_thread_inherit(aTHX);
+    if (from == NULL)
+        return;
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    rec->load = from->load;
+    nytp_hooks_inherit(rec, from);
+}
+
+/* Two in a row: perl's optimizer drops the first (op.c, OP_NEXTSTATE) unless it is for the
+ * debugger or has a label; every `use` has one. */
+static bool is_empty_statement(pTHX_ const OP *op)
+{
+    const bool may_go = op->op_type == OP_DBSTATE && CopLABEL(cCOPx(op)) == NULL;
+    const OP *const next = may_go ? op->op_next : NULL;
+    PERL_UNUSED_CONTEXT;
+    return next != NULL && (next->op_type == OP_DBSTATE || next->op_type == OP_NEXTSTATE);
+}
+
+void nytp_statement_by_db(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (rec == NULL)
+        return;
+    if (rec->state == NYTP_ARMED)
+        nytp_start_armed(aTHX_ rec);
+    if (rec->stmts_on && !is_empty_statement(aTHX_ PL_op))
+        nytp_stmt_begin(aTHX_ rec, PL_curcop);
+}
+
+/* All options have been given. */
+void nytp_start(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    nytp_load(aTHX);
+    if (rec == NULL)
+        return;
+    hide_debugger(aTHX_ rec); /* not before: import() itself is called through PL_DBsub */
+    if (rec->state == NYTP_LOADED && rec->profile.is_thread && starts_now(aTHX_ rec))
+        nytp_state_set(rec, NYTP_ARMED);
+    if (rec->state != NYTP_ARMED)
+        return;
+    if (!rec->load.is_debugger)
+        plan_switch_of_main(aTHX_ rec);
+    if (rec->load.comes_late && rec->options.subs && !(rec->options.stmts && rec->leave_on))
+        nytp_hooks_watch_returns(aTHX);
+    rec->load.is_importing = true;
+    nytp_start_armed(aTHX_ rec);
+    rec->load.is_importing = false;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * A sampled profile is suspended while an exact one is recorded; see suspend.h.
+ *
+ * What the recorder knows of subs and source files holds for both profiles, and so do their
+ * numbers; which of them a file has been told of is noted for each kind apart (enum nytp_kind).
+ * What belongs to one file alone is put away as it is: the file and its buffers, open calls,
+ * arcs.
+ */
+#include "suspend.h"
+
+#include "XS/exact/arcs.h"
+#include "XS/exact/calls.h"
+#include "XS/exact/costs.h"
+#include "XS/state/info_queue.h"
+#include "XS/exact/labels.h"
+#include "life.h"
+#include "XS/exact/op_switch.h"
+#include "profile.h"
+#include "XS/sampling/sample.h"
+#include "XS/exact/places.h"
+#include "XS/exact/seeds.h"
+#include "XS/state/state.h"
+#include "XS/exact/stmts.h"
+#include "XS/state/stream.h"
+
+#include <unistd.h>
+
+/* ---- what belongs to one file ---- */
+
+static void save_sampled(struct nytp_recorder *rec)
+{
+    struct nytp_rec_suspend *const sampled = &rec->suspend;
+    nytp_profile_suspend(rec, &sampled->profile);
+    sampled->pid = rec->life.pid;
+    sampled->file = rec->file;
+    sampled->writer = rec->writer;
+    sampled->stream = rec->stream;
+    sampled->overhead_ticks = rec->clock.overhead_ticks;
+    nytp_frames_save(rec, &sampled->frames);
+    nytp_arcs_save(rec, &sampled->arcs);
+    rec->file = (struct nytp_outfile){.fd = -1};
+    rec->writer = NULL;
+    sampled->is_there = true;
+}
+
+/* In the place of what the exact profile had, whose file is closed. */
+static void restore_sampled(struct nytp_recorder *rec)
+{
+    struct nytp_rec_suspend *const sampled = &rec->suspend;
+    nytp_costs_free(rec);
+    nytp_writer_free(rec->writer);
+    nytp_seeds_forget(rec);
+    nytp_stmt_begin_file(rec);
+    nytp_profile_resume(rec, &sampled->profile,
+                        rec->clock.overhead_ticks - sampled->overhead_ticks);
+    rec->file = sampled->file;
+    rec->writer = sampled->writer;
+    nytp_stream_restore(rec, &sampled->stream);
+    nytp_frames_restore(rec, &sampled->frames);
+    nytp_arcs_restore(rec, &sampled->arcs);
+    *sampled = (struct nytp_rec_suspend){0};
+    nytp_places_forget(rec);
+    nytp_info_queue_add_all(rec);
+}
+
+/* ---- there and back ---- */
+
+void nytp_suspend(pTHX_ struct nytp_recorder *rec)
+{
+    dSAVE_ERRNO;
+    nytp_become_child_if_forked(aTHX_ rec);
+    nytp_guard(rec);
+    nytp_sample_pause(aTHX_ rec);
+    nytp_labels_end(rec);
+    nytp_life_suspend(aTHX_ rec, &rec->suspend.before_end);
+    nytp_state_set(rec, NYTP_CLOSED);
+    save_sampled(rec);
+    nytp_kind_set(rec, NYTP_EXACT);
+    nytp_unguard(rec);
+    RESTORE_ERRNO;
+}
+
+/* What a child has recorded of its parent's exact profile before it came here is of no use. */
+static void drop_of_child(pTHX_ struct nytp_recorder *rec)
+{
+    char *const path = nytp_copy(rec->file.path, strlen(rec->file.path));
+    nytp_close(aTHX_ rec);
+    unlink(path);
+    Safefree(path);
+}
+
+static void end_exact(pTHX_ struct nytp_recorder *rec)
+{
+    if (rec->life.is_ended)
+        nytp_keep_end(rec);
+    else if (rec->life.forked)
+        nytp_outfile_close(&rec->file); /* it is the parent's */
+    else if (nytp_file_is_open(rec) && rec->suspend.pid != getpid())
+        drop_of_child(aTHX_ rec);
+    else
+        nytp_close(aTHX_ rec);
+    if (rec->state != NYTP_OFF)
+        nytp_state_set(rec, NYTP_CLOSED);
+}
+
+void nytp_resume(pTHX_ struct nytp_recorder *rec)
+{
+    dSAVE_ERRNO;
+    nytp_guard(rec);
+    const enum nytp_state state = rec->state == NYTP_PAUSED ? NYTP_PAUSED : NYTP_RECORDING;
+    const bool is_child = rec->suspend.pid != getpid();
+    const struct nytp_before_end before_end = rec->suspend.before_end;
+    end_exact(aTHX_ rec);
+    restore_sampled(rec);
+    nytp_kind_set(rec, NYTP_SAMPLED);
+    nytp_ops_switch(aTHX_ rec, false);
+    nytp_state_set(rec, state);
+    if (is_child)
+        nytp_life_resume_in_child(aTHX_ rec);
+    else
+        nytp_life_resume(aTHX_ rec, &before_end);
+    nytp_unguard(rec);
+    RESTORE_ERRNO;
+}
+
+void nytp_suspend_free(struct nytp_recorder *rec)
+{
+    struct nytp_rec_suspend *const sampled = &rec->suspend;
+    if (!sampled->is_there)
+        return;
+    nytp_outfile_close(&rec->file);
+    restore_sampled(rec);
+    nytp_outfile_close(&rec->file);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What is known of string evals by their numbers; see evals.h.
+ */
+#include "evals.h"
+
+#include "XS/state/state.h"
+
+enum {
+    MORE_PAST = 4096, /* room for so many, at least, is added at a time */
+};
+
+bool nytp_parse_eval_name(const char *name, UV *seq)
+{
+    static const char opening[] = "(eval ";
+    if (strncmp(name, opening, sizeof opening - 1) != 0)
+        return false;
+    const char *at = name + sizeof opening - 1;
+    if (!isDIGIT(*at))
+        return false;
+    for (*seq = 0; isDIGIT(*at); at++)
+        *seq = *seq * 10 + (UV)(*at - '0');
+    return *at == ')';
+}
+
+/* ---- where they were run ---- */
+
+void nytp_eval_note_origin(struct nytp_recorder *rec, UV seq, struct nytp_rec_file *file,
+                           uint32_t line)
+{
+    if (rec->evals.origins == NULL)
+        Newxz(rec->evals.origins, NYTP_ORIGINS, struct nytp_eval_origin);
+    rec->evals.origins[seq % NYTP_ORIGINS] = (struct nytp_eval_origin){seq, file, line};
+}
+
+const struct nytp_eval_origin *nytp_eval_origin(const struct nytp_recorder *rec, UV seq)
+{
+    const struct nytp_eval_origin *const origin =
+        rec->evals.origins == NULL ? NULL : &rec->evals.origins[seq % NYTP_ORIGINS];
+    return origin != NULL && origin->seq == seq && origin->file != NULL ? origin : NULL;
+}
+
+/* ---- their texts, while they are compiled ---- */
+
+void nytp_eval_push(pTHX_ struct nytp_recorder *rec, UV seq, SV *text)
+{
+    if (rec->evals.n_open >= rec->evals.size_open) {
+        rec->evals.size_open = rec->evals.size_open == 0 ? 16 : rec->evals.size_open * 2;
+        Renew(rec->evals.open, rec->evals.size_open, struct nytp_eval);
+    }
+    rec->evals.open[rec->evals.n_open++] =
+        (struct nytp_eval){seq, newSVpvn_flags(SvPVX_const(text), SvCUR(text), SvUTF8(text))};
+}
+
+void nytp_evals_drop(pTHX_ struct nytp_recorder *rec, uint32_t level)
+{
+    while (rec->evals.n_open > level)
+        SvREFCNT_dec(rec->evals.open[--rec->evals.n_open].text);
+}
+
+void nytp_eval_pop_compiled(pTHX_ struct nytp_recorder *rec)
+{
+    SvREFCNT_dec(rec->evals.last.text);
+    rec->evals.last = rec->evals.open[--rec->evals.n_open];
+}
+
+SV *nytp_eval_text(const struct nytp_recorder *rec, UV seq)
+{
+    for (uint32_t i = rec->evals.n_open; i-- > 0;)
+        if (rec->evals.open[i].seq == seq)
+            return rec->evals.open[i].text;
+    return rec->evals.last.seq == seq ? rec->evals.last.text : NULL;
+}
+
+/* ---- those that are over ---- */
+
+/* Not one that perl was told to name with its place. */
+static bool is_bare_eval(const char *name, UV *seq)
+{
+    return nytp_parse_eval_name(name, seq) && strchr(name, '[') == NULL;
+}
+
+/* NULL for evals from before we looked. */
+static struct nytp_past_eval *room_for(pTHX_ struct nytp_recorder *rec, UV seq)
+{
+    const UV last = (UV)PL_evalseq, seen = rec->files.by_name.used;
+    if (rec->evals.size_past == 0)
+        rec->evals.first_past = last > seen ? last - seen : 0;
+    if (seq < rec->evals.first_past)
+        return NULL;
+    const size_t at = (size_t)(seq - rec->evals.first_past);
+    if (at >= rec->evals.size_past) {
+        const size_t size = (at + 1) * 3 / 2 + MORE_PAST;
+        Renew(rec->evals.past, size, struct nytp_past_eval);
+        Zero(rec->evals.past + rec->evals.size_past, size - rec->evals.size_past,
+             struct nytp_past_eval);
+        rec->evals.size_past = size;
+    }
+    return &rec->evals.past[at];
+}
+
+bool nytp_past_eval_add(pTHX_ struct nytp_recorder *rec, const char *name,
+                        const struct nytp_past_eval *eval)
+{
+    UV seq;
+    if (!is_bare_eval(name, &seq) || seq > (UV)PL_evalseq)
+        return false;
+    struct nytp_past_eval *const past = room_for(aTHX_ rec, seq);
+    if (past != NULL)
+        *past = *eval;
+    return past != NULL;
+}
+
+const struct nytp_past_eval *nytp_past_eval(const struct nytp_recorder *rec, const char *name)
+{
+    UV seq;
+    if (!is_bare_eval(name, &seq) || seq < rec->evals.first_past ||
+        seq - rec->evals.first_past >= rec->evals.size_past)
+        return NULL;
+    const struct nytp_past_eval *const past = &rec->evals.past[seq - rec->evals.first_past];
+    return past->fid == 0 ? NULL : past;
+}
+
+bool nytp_past_eval_find(const struct nytp_recorder *rec, uint32_t fid, UV *seq)
+{
+    for (size_t i = 0; i < rec->evals.size_past; i++)
+        if (rec->evals.past[i].fid == fid) {
+            *seq = rec->evals.first_past + i;
+            return true;
+        }
+    return false;
+}
+
+void nytp_evals_free(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_evals_drop(aTHX_ rec, 0);
+    SvREFCNT_dec(rec->evals.last.text);
+    Safefree(rec->evals.open);
+    Safefree(rec->evals.origins);
+    Safefree(rec->evals.past);
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * File ids; see files.h.
+ */
+#include "files.h"
+
+#include "evals.h"
+#include "XS/output/say.h"
+#include "sources.h"
+#include "XS/state/state.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char autosplit_mark[] = " (autosplit into ";
+
+/* ---- names ---- */
+
+/* Take the eval's parent from a name such as "(eval 7)[x.pl:3]", which perl gives evals where
+ * it was told to (perldb=). */
+static void parent_from_name(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file)
+{
+    const char *const open = strchr(file->perl_name, '[');
+    const char *const colon = strrchr(file->perl_name, ':');
+    if (open == NULL || colon == NULL || colon < open)
+        return;
+    char *const parent = nytp_copy(open + 1, (size_t)(colon - open - 1));
+    file->parent = nytp_file_named(aTHX_ rec, parent);
+    file->parent_line = (uint32_t)atol(colon + 1);
+    Safefree(parent);
+}
+
+/* Take the eval's parent from perl's own stack, where the eval is if it is still running. For
+ * one that the table of origins does not know. */
+static void parent_from_contexts(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file)
+{
+    for (I32 i = cxstack_ix; i >= 0; i--) {
+        const PERL_CONTEXT *const cx = &cxstack[i];
+        if (CxTYPE(cx) != CXt_EVAL || CxOLD_OP_TYPE(cx) != OP_ENTEREVAL)
+            continue;
+        file->parent = nytp_file_named(aTHX_ rec, CopFILE(cx->blk_oldcop));
+        file->parent_line = CopLINE(cx->blk_oldcop);
+        return;
+    }
+}
+
+/* Find out which file ran a new string eval and from what line, and put that into its shown
+ * name. An eval that was freed and comes again has its old file id. */
+static void name_eval(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file, UV seq)
+{
+    const struct nytp_eval_origin *const origin = nytp_eval_origin(rec, seq);
+    const struct nytp_past_eval *const past = nytp_past_eval(rec, file->perl_name);
+    file->is_eval = TRUE;
+    if (strchr(file->perl_name, '[') != NULL) {
+        parent_from_name(aTHX_ rec, file);
+        return;
+    }
+    if (past != NULL) {
+        file->fid = past->fid;
+        Copy(past->generation, file->generation, NYTP_KINDS, uint32_t);
+        file->parent = nytp_file_numbered(aTHX_ rec, past->parent_fid);
+        file->parent_line = past->parent_line;
+        rec->files.all[file->fid] = file;
+    } else if (origin != NULL) {
+        file->parent = origin->file;
+        file->parent_line = origin->line;
+    } else {
+        parent_from_contexts(aTHX_ rec, file);
+    }
+    if (file->parent == NULL || !rec->options.nameevals)
+        return;
+    nytp_text_clear(&rec->scratch);
+    nytp_text_printf(&rec->scratch, "%s[%s:%lu]", file->perl_name, file->parent->shown_name,
+                     (unsigned long)file->parent_line);
+    file->shown_name = nytp_copy(rec->scratch.ptr, rec->scratch.len);
+}
+
+static struct nytp_rec_file *find_named(const struct nytp_recorder *rec, const char *perl_name,
+                                        uint32_t hash)
+{
+    size_t at = hash;
+    struct nytp_rec_file *file;
+    while ((file = nytp_index_next(&rec->files.by_name, hash, &at)) != NULL)
+        if (strEQ(file->perl_name, perl_name))
+            return file;
+    return NULL;
+}
+
+static struct nytp_rec_file *file_add(pTHX_ struct nytp_recorder *rec, const char *perl_name,
+                                      uint32_t hash)
+{
+    struct nytp_rec_file *file;
+    UV seq;
+    Newxz(file, 1, struct nytp_rec_file);
+    file->perl_name = file->shown_name = nytp_copy(perl_name, strlen(perl_name));
+    nytp_index_add(&rec->files.by_name, hash, file);
+    if (nytp_parse_eval_name(perl_name, &seq))
+        name_eval(aTHX_ rec, file, seq);
+    else
+        file->is_piece = strstr(perl_name, autosplit_mark) != NULL;
+    return file;
+}
+
+struct nytp_rec_file *nytp_file_named(pTHX_ struct nytp_recorder *rec, const char *perl_name)
+{
+    if (perl_name == NULL)
+        perl_name = "";
+    const uint32_t hash = nytp_hash_bytes(perl_name, strlen(perl_name));
+    struct nytp_rec_file *const file = find_named(rec, perl_name, hash);
+    return file != NULL ? file : file_add(aTHX_ rec, perl_name, hash);
+}
+
+/* A file like one of another recorder, which has no id in this one. */
+static struct nytp_rec_file *copy_unplaced(struct nytp_recorder *rec,
+                                           const struct nytp_rec_file *from, uint32_t hash)
+{
+    struct nytp_rec_file *file;
+    Newxz(file, 1, struct nytp_rec_file);
+    file->perl_name = file->shown_name = nytp_copy(from->perl_name, strlen(from->perl_name));
+    if (from->shown_name != from->perl_name)
+        file->shown_name = nytp_copy(from->shown_name, strlen(from->shown_name));
+    if (from->absolute_name != NULL)
+        file->absolute_name = nytp_copy(from->absolute_name, strlen(from->absolute_name));
+    file->flags = from->flags & NYTP_FID_IS_FAKE;
+    file->parent_line = from->parent_line;
+    file->is_eval = from->is_eval;
+    file->is_piece = from->is_piece;
+    if (from->flags & NYTP_FID_IS_FAKE)
+        rec->files.unknown_invoker = file;
+    nytp_index_add(&rec->files.by_name, hash, file);
+    return file;
+}
+
+struct nytp_rec_file *nytp_file_inherit(struct nytp_recorder *rec,
+                                        const struct nytp_rec_file *from)
+{
+    struct nytp_rec_file *first = NULL, **at = &first;
+    for (bool is_new = true; is_new && from != NULL; from = from->parent) {
+        const uint32_t hash = nytp_hash_bytes(from->perl_name, strlen(from->perl_name));
+        *at = find_named(rec, from->perl_name, hash);
+        is_new = *at == NULL;
+        if (is_new)
+            *at = copy_unplaced(rec, from, hash);
+        at = &(*at)->parent;
+    }
+    return first;
+}
+
+/* ---- file ids ---- */
+
+/* Whether perl runs a compiled file instead of this one: Foo.pmc beside Foo.pm, not older. */
+static bool is_pmc(const char *name)
+{
+    const size_t len = strlen(name);
+    struct stat pm, pmc;
+    if (len < 3 || strNE(name + len - 3, ".pm") || stat(name, &pm) != 0)
+        return false;
+    char *const longer = nytp_copy(name, len + 1);
+    longer[len] = 'c';
+    const bool found = stat(longer, &pmc) == 0 && pmc.st_mtime >= pm.st_mtime;
+    Safefree(longer);
+    return found;
+}
+
+static bool is_relative(const struct nytp_rec_file *file)
+{
+    return !file->is_eval && file->perl_name[0] != '/' &&
+           !nytp_is_program_text(file->perl_name) && !(file->flags & NYTP_FID_IS_FAKE);
+}
+
+/* Relative names are relative to where the program was when it first ran the file. */
+static const char *absolute_name(struct nytp_recorder *rec, struct nytp_rec_file *file)
+{
+    char *const cwd = file->absolute_name == NULL && is_relative(file) ? getcwd(NULL, 0) : NULL;
+    if (cwd != NULL) {
+        const char *const name = file->shown_name;
+        nytp_text_clear(&rec->scratch);
+        nytp_text_printf(&rec->scratch, "%s/%s", strEQ(cwd, "/") ? "" : cwd,
+                         strnEQ(name, "./", 2) ? name + 2 : name);
+        file->absolute_name = nytp_copy(rec->scratch.ptr, rec->scratch.len);
+        free(cwd);
+    }
+    return file->absolute_name != NULL ? file->absolute_name : file->shown_name;
+}
+
+static void write_new_fid(struct nytp_recorder *rec, struct nytp_rec_file *file)
+{
+    const uint32_t parent_fid =
+        file->parent == NULL ? 0 : nytp_file_known_fid(rec, file->parent);
+    const char *const name = absolute_name(rec, file);
+    nytp_write_new_fid(rec->writer, &(struct nytp_new_fid){
+                                        .fid = file->fid,
+                                        .eval_fid = parent_fid,
+                                        .eval_line = parent_fid == 0 ? 0 : file->parent_line,
+                                        .flags = file->flags,
+                                        .name = {.ptr = name, .len = (uint32_t)strlen(name)},
+                                    });
+    file->generation[rec->kind] = rec->profile.generation;
+}
+
+static struct nytp_rec_file *unknown_invoker(pTHX_ struct nytp_recorder *rec)
+{
+    if (rec->files.unknown_invoker == NULL) {
+        rec->files.unknown_invoker = nytp_file_named(aTHX_ rec, "/unknown-eval-invoker");
+        rec->files.unknown_invoker->flags = NYTP_FID_IS_FAKE;
+    }
+    return rec->files.unknown_invoker;
+}
+
+/* Give a file its id. */
+static void number(struct nytp_recorder *rec, struct nytp_rec_file *file)
+{
+    if (rec->files.n + 1 >= rec->files.size) {
+        rec->files.size = rec->files.size == 0 ? 64 : rec->files.size * 2;
+        Renew(rec->files.all, rec->files.size, struct nytp_rec_file *);
+    }
+    file->fid = ++rec->files.n;
+    rec->files.all[file->fid] = file;
+    nytp_trace(&rec->options, 2, "file %u is %s", file->fid, file->shown_name);
+}
+
+/* Whether the last parts of a file's name are this path. */
+static bool ends_in_path(const char *name, const char *path, size_t len)
+{
+    const size_t name_len = name == NULL ? 0 : strlen(name);
+    return name_len > len && name[name_len - len - 1] == '/' &&
+           memEQ(name + name_len - len, path, len);
+}
+
+/* The file with an id that has exactly this name, or else the first that ends in it. */
+static struct nytp_rec_file *numbered_file_of(const struct nytp_recorder *rec, const char *path,
+                                              size_t len)
+{
+    struct nytp_rec_file *found = NULL;
+    for (uint32_t fid = 1; fid <= rec->files.n; fid++) {
+        struct nytp_rec_file *const file = rec->files.all[fid];
+        if (file == NULL)
+            continue;
+        if (strlen(file->perl_name) == len && memEQ(file->perl_name, path, len))
+            return file;
+        if (found == NULL && (ends_in_path(file->perl_name, path, len) ||
+                              ends_in_path(file->absolute_name, path, len)))
+            found = file;
+    }
+    return found;
+}
+
+/* AutoSplit writes each sub to a file of its own that calls itself "Foo.pm (autosplit into …)",
+ * with the lines of Foo.pm. Such a piece is Foo.pm, if that has an id. */
+static struct nytp_rec_file *module_of(const struct nytp_recorder *rec,
+                                       struct nytp_rec_file *file)
+{
+    const char *const mark = file->is_piece && file->fid == 0 && file->module == NULL
+                                 ? strstr(file->perl_name, autosplit_mark)
+                                 : NULL;
+    if (mark != NULL)
+        file->module = numbered_file_of(rec, file->perl_name, (size_t)(mark - file->perl_name));
+    return file->module != NULL ? file->module : file;
+}
+
+/* Have the parent of an eval introduced before the eval itself. Evals without a known place
+ * hang below an invented file, which readers expect. */
+static void place_eval(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file,
+                       uint32_t via)
+{
+    if (!file->is_eval)
+        return;
+    file->placing = true;
+    /* an eval that C code ran may seem to have run itself, or what ran it */
+    if (file->parent != NULL && file->parent->placing)
+        file->parent = NULL;
+    if (file->parent == NULL) {
+        file->parent = unknown_invoker(aTHX_ rec);
+        file->parent_line = 1;
+    }
+    struct nytp_rec_file *const parent = module_of(rec, file->parent);
+    if (!nytp_file_is_written(rec, parent)) {
+        const bool is_new = parent->fid == 0;
+        if (is_new)
+            parent->flags |= NYTP_FID_IS_EVAL | NYTP_FID_SAVE_SRC;
+        nytp_file_fid(aTHX_ rec, parent, is_new ? via : 0);
+    }
+    file->placing = false;
+}
+
+/* Tell the profile of a file: its NEW_FID record, then its source where that is wanted. The
+ * number is given first: an eval has a lower one than its parent, if that has none yet. */
+static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file, uint32_t via)
+{
+    SV *const sv = nytp_source_text(aTHX_ rec, file);
+    size_t len = 0;
+    char *source = NULL;
+    if (file->fid == 0)
+        number(rec, file);
+    place_eval(aTHX_ rec, file, via);
+    if (nytp_source_is_wanted(rec, file)) {
+        file->flags |= NYTP_FID_SAVE_SRC;
+        if (sv == NULL && file->lines == NULL && !file->awaits_lines && !file->is_eval &&
+            !nytp_is_program_text(file->perl_name))
+            source = nytp_source_read(absolute_name(rec, file), &len);
+    }
+    if (sv != NULL || source != NULL || file->awaits_lines ||
+        nytp_source_kept_lines(aTHX_ file) != NULL)
+        file->flags |= NYTP_FID_HAS_SRC;
+    if (nytp_is_program_text(file->perl_name))
+        file->flags |= NYTP_FID_IS_EVAL;
+    if (is_pmc(file->perl_name))
+        file->flags |= NYTP_FID_IS_PMC;
+    if (file->is_piece)
+        file->flags |= NYTP_FID_IS_AUTOSPLIT;
+    file->flags |= via;
+    write_new_fid(rec, file);
+    if (sv != NULL)
+        nytp_source_write_text(aTHX_ rec, file, sv);
+    if (source != NULL)
+        nytp_source_write_lines(rec, file->fid, source, nytp_source_code_length(source, len));
+    if (file->lines != NULL)
+        nytp_source_write_kept(aTHX_ rec, file);
+    free(source);
+    SvREFCNT_dec(file->text);
+    file->text = NULL;
+}
+
+uint32_t nytp_file_known_fid(const struct nytp_recorder *rec, struct nytp_rec_file *file)
+{
+    const struct nytp_rec_file *const module = module_of(rec, file);
+    return nytp_file_is_written(rec, module) ? module->fid : 0;
+}
+
+uint32_t nytp_file_fid(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *file,
+                       uint32_t via)
+{
+    file = module_of(rec, file);
+    if (nytp_file_is_written(rec, file))
+        return file->fid;
+    nytp_clock_pause(&rec->clock);
+    introduce(aTHX_ rec, file, via);
+    nytp_clock_resume(&rec->clock);
+    return file->fid;
+}
+
+struct nytp_rec_file *nytp_file_numbered(pTHX_ struct nytp_recorder *rec, uint32_t fid)
+{
+    char name[40];
+    UV seq;
+    if (fid == 0 || rec->files.all[fid] != NULL)
+        return fid == 0 ? NULL : rec->files.all[fid];
+    if (!nytp_past_eval_find(rec, fid, &seq))
+        return NULL;
+    my_snprintf(name, sizeof name, "(eval %" UVuf ")", seq);
+    return nytp_file_named(aTHX_ rec, name);
+}
+
+static void free_file(void *item)
+{
+    dTHX;
+    struct nytp_rec_file *const file = item;
+    if (file->shown_name != file->perl_name)
+        Safefree(file->shown_name);
+    Safefree(file->perl_name);
+    Safefree(file->absolute_name);
+    SvREFCNT_dec(file->text);
+    SvREFCNT_dec((SV *)file->lines);
+    Safefree(file);
+}
+
+/* For nytp_index_filter(): false when the file was freed. */
+static bool file_stays(void *context, void *item)
+{
+    struct nytp_recorder *const rec = context;
+    struct nytp_rec_file *const file = item;
+    if (file->in_use)
+        return true;
+    if (file->fid != 0)
+        rec->files.all[file->fid] = NULL;
+    free_file(file);
+    return false;
+}
+
+void nytp_files_release(struct nytp_recorder *rec)
+{
+    nytp_index_filter(&rec->files.by_name, file_stays, rec);
+}
+
+void nytp_files_free(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_evals_free(aTHX_ rec);
+    nytp_index_free(&rec->files.by_name, free_file);
+    Safefree(rec->files.all);
+}

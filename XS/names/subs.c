@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Which sub a CV is, and its lines.
+ *
+ * A name is resolved once per compiled body and kept with the address of its root op (xsubs:
+ * of the CV). The row is emptied when perl frees the body, and started anew by our op checker
+ * when the address is used again; it is only believed while the CV's GV, stash and name hash
+ * are those that it was resolved from. So a freed CV lends its name to nobody.
+ *
+ * The checker of leavesub is also where line ranges come from: newATTRSUB (op.c) makes that op
+ * when the sub's closing brace has been read, so the tokenizer stands on the last line and
+ * PL_subline still holds the line of `sub`. Nothing in $^P is needed for it.
+ */
+#include "subs.h"
+
+#include "begins.h"
+#include "files.h"
+#include "XS/state/info_queue.h"
+#include "XS/perl/optree.h"
+#include "XS/output/say.h"
+#include "XS/options/specials.h"
+#include "XS/perl/stash.h"
+#include "XS/state/state.h"
+
+#include "formats/base/strings.h"
+
+/* ---- subs by name ---- */
+
+/* Append a file's name, which is bytes, to a sub's name, which is UTF-8. */
+static void append_file_name(struct nytp_text *text, const char *name)
+{
+    if (nytp_utf8_valid(name, strlen(name)))
+        nytp_text_puts(text, name);
+    else
+        nytp_text_append_latin1(text, name, strlen(name));
+}
+
+/* The length of what stands before the last "::"; 0: there is none. */
+static uint32_t package_length(const char *name, size_t len)
+{
+    const char *const bracket = memchr(name, '[', len); /* a file name may hold "::" */
+    size_t at = bracket == NULL ? len : (size_t)(bracket - name);
+    for (; at >= 2; at--)
+        if (name[at - 1] == ':' && name[at - 2] == ':')
+            return (uint32_t)(at - 2);
+    return 0;
+}
+
+static struct nytp_rec_sub *sub_add(struct nytp_recorder *rec, const char *name, size_t len,
+                                    enum nytp_rec_sub_kind kind, uint32_t hash)
+{
+    struct nytp_rec_sub *sub;
+    Newxz(sub, 1, struct nytp_rec_sub);
+    Newx(sub->encoded, len + NYTP_ENCODED_STR_EXTRA + NYTP_COPY_STEP, uint8_t);
+    sub->encoded_len = (uint32_t)nytp_encode_str(sub->encoded, name, len);
+    sub->encoded[sub->encoded_len] = '\0';
+    sub->name = (char *)sub->encoded + sub->encoded_len - len;
+    sub->name_len = (uint32_t)len;
+    sub->package_len = package_length(name, len);
+    sub->package_hash = nytp_hash_bytes(name, sub->package_len);
+    sub->kind = kind;
+    sub->may_block = true; /* the first call tells */
+    sub->special = kind == NYTP_REC_SUB_XSUB ? nytp_special_of(&rec->options, sub->name)
+                                             : NYTP_SUB_ORDINARY;
+    if (rec->subs.n + 1 >= rec->subs.size) {
+        rec->subs.size = rec->subs.size == 0 ? 256 : rec->subs.size * 2;
+        Renew(rec->subs.all, rec->subs.size, struct nytp_rec_sub *);
+    }
+    sub->id = ++rec->subs.last_id;
+    rec->subs.all[++rec->subs.n] = sub;
+    nytp_trace(&rec->options, 3, "sub %u is %s", sub->id, sub->name);
+    nytp_index_add(&rec->subs.by_name, hash, sub);
+    if (nytp_info_is_wanted(rec, sub))
+        nytp_info_queue_add(rec, sub);
+    return sub;
+}
+
+static struct nytp_rec_sub *sub_find(const struct nytp_recorder *rec, const char *name,
+                                     size_t len, uint32_t hash)
+{
+    size_t at = hash;
+    struct nytp_rec_sub *sub;
+    while ((sub = nytp_index_next(&rec->subs.by_name, hash, &at)) != NULL)
+        if (sub->name_len == len && memEQ(sub->name, name, len))
+            return sub;
+    return NULL;
+}
+
+struct nytp_rec_sub *nytp_sub_named(struct nytp_recorder *rec, const char *name, size_t len,
+                                    enum nytp_rec_sub_kind kind)
+{
+    const uint32_t hash = nytp_hash_bytes(name, len);
+    struct nytp_rec_sub *const sub = sub_find(rec, name, len, hash);
+    return sub != NULL ? sub : sub_add(rec, name, len, kind, hash);
+}
+
+/* ---- bodies ---- */
+
+static struct nytp_body *body_find(const struct nytp_recorder *rec, const void *key,
+                                   uint32_t hash)
+{
+    size_t at = hash;
+    struct nytp_body *body;
+    while ((body = nytp_index_next(&rec->subs.bodies, hash, &at)) != NULL)
+        if (body->key == key)
+            return body;
+    return NULL;
+}
+
+static struct nytp_body *body_of(struct nytp_recorder *rec, const void *key)
+{
+    const uint32_t hash = nytp_hash_u64(PTR2UV(key));
+    struct nytp_body *body = body_find(rec, key, hash);
+    if (body != NULL)
+        return body;
+    Newxz(body, 1, struct nytp_body);
+    body->key = key;
+    nytp_index_add(&rec->subs.bodies, hash, body);
+    return body;
+}
+
+static inline struct nytp_called *called_row(const struct nytp_recorder *rec, const OP *root)
+{
+    const uint32_t row = nytp_hash_u64(PTR2UV(root)) % NYTP_CALLED_ROWS;
+    return rec->subs.called + (size_t)row * NYTP_CALLED_NAMES;
+}
+
+/* The body at this address is gone, or has got its name. */
+static void forget_called(struct nytp_recorder *rec, const OP *root)
+{
+    struct nytp_called *const row = called_row(rec, root);
+    for (size_t i = 0; i < NYTP_CALLED_NAMES; i++)
+        if (row[i].root == root)
+            row[i].root = NULL;
+}
+
+void nytp_body_freed(pTHX_ struct nytp_recorder *rec, const OP *root)
+{
+    const uint32_t hash = nytp_hash_u64(PTR2UV(root));
+    struct nytp_body *const body = body_find(rec, root, hash);
+    if (body == NULL)
+        return;
+    if (root == rec->subs.compiled.root && rec->subs.compiled.begin != NULL) {
+        nytp_aside_begin(rec);
+        nytp_name_compiled(aTHX_ rec); /* a block that has run: this is the last chance */
+        nytp_aside_end(rec);
+    }
+    *body = (struct nytp_body){.key = root};
+    forget_called(rec, root);
+}
+
+/* Make the body's lines include those of all statements below `root`. */
+static void widen_lines(const OP *root, struct nytp_body *body)
+{
+    struct nytp_optree walk;
+    const OP *op;
+    nytp_optree_begin(&walk, root);
+    while ((op = nytp_optree_next(&walk)) != NULL) {
+        if (op->op_type != OP_NEXTSTATE && op->op_type != OP_DBSTATE)
+            continue;
+        const uint32_t line = CopLINE((const COP *)op);
+        if (body->first_line == 0 || line < body->first_line)
+            body->first_line = line;
+        if (line > body->last_line)
+            body->last_line = line;
+    }
+    nytp_optree_end(&walk);
+}
+
+HV *nytp_debugger_subs(pTHX_ const struct nytp_recorder *rec)
+{
+    return rec->subs.debugger != NULL ? rec->subs.debugger : get_hv("DB::sub", 0);
+}
+
+void nytp_debugger_subs_hide(pTHX_ struct nytp_recorder *rec)
+{
+    rec->subs.debugger = GvHV(PL_DBsub);
+    GvHV(PL_DBsub) = NULL;
+}
+
+/* Compiled before we looked: perl may have noted it for the debugger, as "file:first-last";
+ * otherwise the statements tell. */
+static void find_lines(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_body *body,
+                       const char *name, size_t len)
+{
+    HV *const known = nytp_debugger_subs(aTHX_ rec);
+    const SV *const place = nytp_peek(aTHX_ known, name, len, false);
+    if (CvFILE(cv) != NULL)
+        body->file = nytp_file_named(aTHX_ rec, CvFILE(cv));
+    if (place != NULL && SvPOK(place)) {
+        const char *const colon = strrchr(SvPVX_const(place), ':');
+        unsigned long first, last;
+        if (colon != NULL && sscanf(colon, ":%lu-%lu", &first, &last) == 2) {
+            body->first_line = (uint32_t)first;
+            body->last_line = (uint32_t)last;
+            return;
+        }
+    }
+    widen_lines(CvROOT(cv), body);
+}
+
+/* What a CV is called, as far as perl tells without making a GV. */
+struct cv_name {
+    const void *raw; /* the GV, or the HEK of a sub that has no GV yet */
+    const HV *stash;
+    const HEK *name; /* NULL: none */
+};
+
+static struct cv_name name_of_cv(CV *cv)
+{
+    struct cv_name found = {0};
+    if (CvNAMED(cv)) {
+        found.name = CvNAME_HEK(cv);
+        found.raw = found.name;
+        found.stash = CvSTASH(cv);
+        return found;
+    }
+    const GV *const gv = NYTP_CV_RAW_GV(cv);
+    found.raw = gv;
+    if (gv == NULL || !isGV_with_GP(gv))
+        return found;
+    found.stash = GvSTASH(gv);
+    found.name = GvNAME_HEK(gv);
+    return found;
+}
+
+static bool hek_is(const HEK *hek, const char *word)
+{
+    return hek != NULL && (size_t)HEK_LEN(hek) == strlen(word) && strEQ(HEK_KEY(hek), word);
+}
+
+/* A BEGIN block runs once: each is a sub of its own, told by its line, and by a number when
+ * the line is taken. */
+static struct nytp_rec_sub *sub_of_begin(struct nytp_recorder *rec,
+                                         const struct nytp_body *body)
+{
+    struct nytp_text *const text = &rec->scratch;
+    rec->subs.compiled.begin = NULL;
+    nytp_begin_recorded(nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL));
+    nytp_text_printf(text, "@%lu", (unsigned long)body->first_line);
+    const bool is_taken =
+        sub_find(rec, text->ptr, text->len, nytp_hash_bytes(text->ptr, text->len)) != NULL;
+    if (is_taken)
+        nytp_text_printf(text, ".%lu", (unsigned long)++rec->subs.begin_seq);
+    struct nytp_rec_sub *const sub =
+        nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL);
+    sub->is_unique = is_taken && body->file != NULL && body->file->is_eval;
+    return sub;
+}
+
+/* Its address marks the xsubs of nytp_sub_mark_own(). */
+static char own_mark;
+
+void nytp_sub_mark_own(CV *cv)
+{
+    CvXSUBANY(cv).any_ptr = &own_mark;
+}
+
+/* The sub that the CV's name and place make it. */
+static struct nytp_rec_sub *resolve(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                    struct nytp_body *body, const struct cv_name *found)
+{
+    struct nytp_text *const text = &rec->scratch;
+    const bool is_perl = CvROOT(cv) != NULL && !CvISXSUB(cv);
+    nytp_text_clear(text);
+    if (CvISXSUB(cv) && CvXSUBANY(cv).any_ptr == &own_mark)
+        return nytp_sub_named(rec, "DB::finish_profile", 18, NYTP_REC_SUB_XSUB);
+    if (found->name == NULL && found->stash == NULL) {
+        nytp_text_puts(text, "main::");
+    } else {
+        nytp_text_append_package(text, found->stash);
+        if (found->name != NULL)
+            nytp_text_append_hek(text, found->name);
+    }
+    if (is_perl && body->file == NULL)
+        find_lines(aTHX_ rec, cv, body, text->ptr, text->len);
+    if (is_perl && hek_is(found->name, "BEGIN"))
+        return sub_of_begin(rec, body);
+    if (is_perl && hek_is(found->name, "__ANON__") && rec->options.nameanonsubs &&
+        body->file != NULL) {
+        nytp_text_puts(text, "[");
+        append_file_name(text, body->file->shown_name);
+        nytp_text_printf(text, ":%lu]", (unsigned long)body->last_line);
+        struct nytp_rec_sub *const sub =
+            nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL);
+        sub->is_unique = body->file->is_eval;
+        return sub;
+    }
+    return nytp_sub_named(rec, text->ptr, text->len,
+                          CvISXSUB(cv) ? NYTP_REC_SUB_XSUB : NYTP_REC_SUB_PERL);
+}
+
+static U32 name_hash_of(const struct cv_name *found)
+{
+    return found->name == NULL ? 0 : HEK_HASH(found->name);
+}
+
+/* The row's sub, if it is still the one that the CV has its name from. */
+static struct nytp_rec_sub *sub_of_body(const struct nytp_body *body,
+                                        const struct cv_name *found)
+{
+    return body->gv == found->raw && body->stash == found->stash &&
+                   body->name_hash == name_hash_of(found)
+               ? body->sub
+               : NULL;
+}
+
+/* The CV is seen for the first time, or has another name than before. `key` is its body's. */
+static NYTP_COLD struct nytp_rec_sub *find_anew(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                                const void *key, const struct cv_name *found)
+{
+    struct nytp_body *const body = body_of(rec, key);
+    if (key == rec->subs.compiled.root)
+        nytp_name_compiled(aTHX_ rec); /* this may be another name for the body */
+    struct nytp_rec_sub *const sub = resolve(aTHX_ rec, cv, body, found);
+    body->sub = sub;
+    body->gv = found->raw;
+    body->stash = found->stash;
+    body->name_hash = name_hash_of(found);
+    if (key != cv && sub->kind == NYTP_REC_SUB_PERL) {
+        sub->file = body->file;
+        sub->first_line = body->first_line;
+        sub->last_line = body->last_line;
+    } else if (key == cv && sub->kind == NYTP_REC_SUB_PERL && CvISXSUB(cv)) {
+        sub->kind = NYTP_REC_SUB_XSUB; /* replaced by an xsub of the same name */
+    }
+    return sub;
+}
+
+static struct nytp_rec_sub *sub_of_key(pTHX_ struct nytp_recorder *rec, CV *cv, const void *key)
+{
+    const struct nytp_body *const body = body_find(rec, key, nytp_hash_u64(PTR2UV(key)));
+    const struct cv_name found = name_of_cv(cv);
+    struct nytp_rec_sub *sub = body == NULL ? NULL : sub_of_body(body, &found);
+    if (LIKELY(sub != NULL))
+        return sub;
+    nytp_aside_begin(rec);
+    sub = find_anew(aTHX_ rec, cv, key, &found);
+    nytp_aside_end(rec);
+    return sub;
+}
+
+/* A GV that holds its CV gives it its name for good, and the pointer is enough to know it by;
+ * a GV that the CV holds (anonymous and renamed subs) may have been made for it alone, and
+ * another in its place. */
+static inline bool is_called_as(const struct nytp_called *called, CV *cv)
+{
+    if (!CvCVGV_RC(cv))
+        return true;
+    const struct cv_name found = name_of_cv(cv);
+    return called->stash == found.stash && called->name_hash == name_hash_of(&found);
+}
+
+static struct nytp_rec_sub *sub_of_new_call(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                            struct nytp_called *called)
+{
+    const struct cv_name found = name_of_cv(cv);
+    struct nytp_rec_sub *const sub = sub_of_key(aTHX_ rec, cv, CvROOT(cv));
+    *called = (struct nytp_called){
+        .root = CvROOT(cv),
+        .gv = NYTP_CV_RAW_GV(cv),
+        .stash = found.stash,
+        .name_hash = name_hash_of(&found),
+        .sub = sub,
+    };
+    return sub;
+}
+
+struct nytp_rec_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv)
+{
+    const bool is_perl = CvROOT(cv) != NULL && !CvISXSUB(cv);
+    if (UNLIKELY(!is_perl))
+        return sub_of_key(aTHX_ rec, cv, cv);
+    const OP *const root = CvROOT(cv);
+    const void *const gv = NYTP_CV_RAW_GV(cv);
+    struct nytp_called *const called =
+        called_row(rec, root) + nytp_hash_u64(PTR2UV(gv)) % NYTP_CALLED_NAMES;
+    if (LIKELY(called->root == root && called->gv == gv && is_called_as(called, cv)))
+        return called->sub;
+    return sub_of_new_call(aTHX_ rec, cv, called);
+}
+
+/* The entry for BEGIN blocks of the package that is being compiled. */
+static struct nytp_rec_sub *begin_entry(pTHX_ struct nytp_recorder *rec)
+{
+    struct nytp_text *const text = &rec->scratch;
+    nytp_text_clear(text);
+    nytp_text_append_package(text, PL_curstash);
+    nytp_text_puts(text, "BEGIN");
+    return nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL);
+}
+
+void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
+{
+    nytp_name_compiled(aTHX_ rec);
+    struct nytp_body *const body = body_of(rec, root);
+    body->file = nytp_file_named(aTHX_ rec, CopFILE(PL_curcop));
+    body->first_line = (uint32_t)PL_subline;
+    body->last_line = CopLINE(PL_curcop);
+    if (body->first_line == 0)
+        widen_lines(root, body); /* 5.38: what sets a class's fields; there is no `sub` */
+    if (body->first_line == 0)
+        body->first_line = body->last_line;
+    body->sub = NULL;
+    forget_called(rec, root);
+    rec->subs.compiled.root = root;
+    rec->subs.compiled.cv = PL_compcv;
+    if (!CvANON(PL_compcv) && PL_subname != NULL && SvPOK(PL_subname))
+        rec->subs.compiled.name = newSVsv(PL_subname);
+    if (CvSPECIAL(PL_compcv))
+        rec->subs.compiled.begin = begin_entry(aTHX_ rec);
+}
+
+/* Formats have no name here, but their statements may run long after the eval that made them.
+ */
+void nytp_format_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
+{
+    struct nytp_body *const body = body_of(rec, root);
+    body->file = nytp_file_named(aTHX_ rec, CopFILE(PL_curcop));
+    body->sub = NULL;
+}
+
+/* The CV that got the body: the one that was being compiled, or, if the sub had been declared
+ * before, the one that its name leads to. A CV may have been freed meanwhile, and its address
+ * used again, but then it has another root. */
+static CV *owner_of(pTHX_ const OP *root, CV *cv, SV *name)
+{
+    if (SvTYPE((SV *)cv) == SVt_PVCV && !CvISXSUB(cv) && CvROOT(cv) == root)
+        return cv;
+    CV *const named = name == NULL ? NULL
+                                   : nytp_cv_of_name(aTHX_ SvPVX(name), SvCUR(name),
+                                                     SvUTF8(name), PL_curstash);
+    return named != NULL && !CvISXSUB(named) && CvROOT(named) == root ? named : NULL;
+}
+
+void nytp_name_compiled(pTHX_ struct nytp_recorder *rec)
+{
+    const struct nytp_compiled compiled = rec->subs.compiled;
+    const OP *const root = compiled.root;
+    if (root == NULL)
+        return;
+    rec->subs.compiled.root = NULL;
+    CV *const cv = owner_of(aTHX_ root, compiled.cv, compiled.name);
+    if (cv != NULL && hek_is(name_of_cv(cv).name, "BEGIN"))
+        nytp_begin_ran(compiled.begin, body_of(rec, root));
+    else if (cv != NULL && body_of(rec, root)->sub == NULL)
+        nytp_sub_of_cv(aTHX_ rec, cv);
+    SvREFCNT_dec(compiled.name);
+    Zero(&rec->subs.compiled, 1, struct nytp_compiled);
+}
+
+/* ---- subs that are named by something else than a CV ---- */
+
+struct nytp_rec_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *sv)
+{
+    struct nytp_text *const text = &rec->scratch;
+    const char *const name = SvPVX_const(sv);
+    const size_t len = SvCUR(sv);
+    nytp_text_clear(text);
+    if (len > 2 && strnEQ(name, "::", 2))
+        nytp_text_puts(text, "main");
+    else if (package_length(name, len) == 0)
+        nytp_text_append_package(text, CopSTASH(PL_curcop));
+    if (SvUTF8(sv))
+        nytp_text_append(text, name, len);
+    else
+        nytp_text_append_latin1(text, name, len);
+    return nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL);
+}
+
+struct nytp_rec_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv)
+{
+    struct nytp_text *const text = &rec->scratch;
+    nytp_text_clear(text);
+    nytp_text_append_package(text, GvSTASH(gv));
+    nytp_text_append_hek(text, GvNAME_HEK(gv));
+    return nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL);
+}
+
+struct nytp_rec_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec)
+{
+    for (const PERL_SI *si = PL_curstackinfo; si != NULL; si = si->si_prev) {
+        for (I32 i = si->si_cxix; i >= 0; i--) {
+            const PERL_CONTEXT *const cx = &si->si_cxstack[i];
+            if (CxTYPE(cx) == CXt_FORMAT && cx->blk_format.gv != NULL)
+                return nytp_sub_of_gv(rec, cx->blk_format.gv);
+            if (CxTYPE(cx) == CXt_SUB && name_of_cv(cx->blk_sub.cv).name != NULL)
+                return nytp_sub_of_cv(aTHX_ rec, cx->blk_sub.cv);
+        }
+        if (si->si_type == PERLSI_SIGNAL && rec->guards.unsafe_signals)
+            break; /* the context that the signal interrupted may be half made */
+    }
+    return PL_main_start != NULL ? rec->subs.runtime : rec->subs.null_caller;
+}
+
+void nytp_names_init(pTHX_ struct nytp_recorder *rec)
+{
+    PERL_UNUSED_CONTEXT;
+    rec->subs.runtime = nytp_sub_named(rec, "main::RUNTIME", 13, NYTP_REC_SUB_PSEUDO);
+    rec->subs.null_caller = nytp_sub_named(rec, "main::NULL", 10, NYTP_REC_SUB_PSEUDO);
+}
+
+void nytp_bodies_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
+{
+    for (size_t i = 0; i < from->subs.bodies.size; i++) {
+        const struct nytp_body *const known = from->subs.bodies.entries[i].item;
+        if (known == NULL || known->file == NULL)
+            continue;
+        struct nytp_body *const body = body_of(rec, known->key);
+        body->file = nytp_file_inherit(rec, known->file);
+        body->first_line = known->first_line;
+        body->last_line = known->last_line;
+    }
+}
+
+bool nytp_called_begin(struct nytp_recorder *rec)
+{
+    if (rec->subs.called == NULL)
+        rec->subs.called = calloc(NYTP_CALLED, sizeof *rec->subs.called);
+    return rec->subs.called != NULL;
+}
+
+static bool body_stays(void *context, void *item)
+{
+    PERL_UNUSED_ARG(context);
+    struct nytp_body *const body = item;
+    if (body->file != NULL || body->sub != NULL)
+        return true;
+    Safefree(body);
+    return false;
+}
+
+void nytp_bodies_sweep(struct nytp_recorder *rec)
+{
+    nytp_index_filter(&rec->subs.bodies, body_stays, NULL);
+}
+
+static bool sub_stays(void *context, void *item)
+{
+    PERL_UNUSED_ARG(context);
+    return ((const struct nytp_rec_sub *)item)->in_use;
+}
+
+static bool info_stays(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
+{
+    PERL_UNUSED_ARG(rec);
+    return sub->in_use;
+}
+
+static void free_item(void *item)
+{
+    Safefree(item);
+}
+
+void nytp_subs_release(struct nytp_recorder *rec)
+{
+    uint32_t n = 0;
+    if (!nytp_index_filter(&rec->subs.by_name, sub_stays, NULL))
+        return; /* out of memory: all stay */
+    nytp_info_queue_filter(rec, info_stays);
+    for (uint32_t i = 1; i <= rec->subs.n; i++) {
+        struct nytp_rec_sub *const sub = rec->subs.all[i];
+        if (sub->in_use) {
+            rec->subs.all[++n] = sub;
+            continue;
+        }
+        Safefree(sub->encoded);
+        Safefree(sub);
+    }
+    rec->subs.n = n;
+    Zero(rec->subs.called, NYTP_CALLED, struct nytp_called);
+}
+
+void nytp_subs_free(pTHX_ struct nytp_recorder *rec)
+{
+    PERL_UNUSED_CONTEXT;
+    for (uint32_t i = 1; i <= rec->subs.n; i++) {
+        Safefree(rec->subs.all[i]->encoded);
+        Safefree(rec->subs.all[i]);
+    }
+    nytp_index_free(&rec->subs.bodies, free_item);
+    nytp_index_free(&rec->subs.by_name, NULL);
+    SvREFCNT_dec(rec->subs.compiled.name);
+    Safefree(rec->subs.all);
+    free(rec->subs.called);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What the user asked for, by NYTPROF or DB::set_option(). options.def lists every option with
+ * its default, its range and what it does. A recorder has its own copy (rec->options); load.c
+ * sets it, everybody reads it.
+ */
+#ifndef NYTP_OPTIONS_H
+#define NYTP_OPTIONS_H
+
+#include "formats/base/error.h"
+#include "formats/stream/write/writer.h"
+
+struct nytp_options {
+#define NYTP_STREAMED(name, default_value, lowest, highest, doc) int64_t name;
+#define NYTP_NUMBER(name, default_value, lowest, highest, doc)   int64_t name;
+#define NYTP_TEXT(name, doc)                                     char *name; /* or NULL */
+#include "options.def"
+#undef NYTP_STREAMED
+#undef NYTP_NUMBER
+#undef NYTP_TEXT
+    bool has_savesrc;  /* it was given */
+    bool has_bad_file; /* option file= has an unknown placeholder */
+    double flush_s;    /* from `flush` */
+};
+
+/* How often the profile reaches the disk unless `flush` says otherwise. */
+#define NYTP_DEFAULT_FLUSH_S 0.25
+
+void nytp_options_init(struct nytp_options *options);
+/* Into one that is not initialised; false, and nothing to free, when out of memory. */
+bool nytp_options_copy(struct nytp_options *options, const struct nytp_options *from);
+void nytp_options_free(struct nytp_options *options);
+
+/* Set one option from text. On an unknown name or a value that is none, nothing is changed
+ * and false is returned with *error set. */
+bool nytp_options_set(struct nytp_options *options, const char *name, const char *value,
+                      struct nytp_error *error);
+
+/* Write the option records, the clock as the one that is really used. */
+void nytp_options_write(const struct nytp_options *options, int64_t clock_id,
+                        struct nytp_writer *writer);
+
+#endif

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Sampling; see sample.h.
+ *
+ * The model's rule is that a time record belongs to the call that was current when its
+ * statement began (formats/model.md). So for each sample its calls are entered and left first,
+ * and only then comes the time record of the sample before, which is kept back until then.
+ */
+#include "sample.h"
+
+#include "XS/names/builtins.h"
+#include "XS/exact/calls.h"
+#include "XS/names/files.h"
+#include "XS/state/info_queue.h"
+#include "XS/exact/places.h"
+#include "XS/perl/safe_point.h"
+#include "XS/output/say.h"
+#include "XS/state/state.h"
+#include "XS/exact/stmts.h"
+#include "XS/names/subs.h"
+#include "tick_stack.h"
+
+#include "formats/stream/comments/sample_records.h"
+
+#include <pthread.h>
+
+enum {
+    NS_PER_TICK = 100,
+    BUDGET_WINDOW_NS = 1000000000, /* what sampling costs is looked at that often */
+    SLOWEST_US = 1000000,
+    MOST_CALLS = 1000,    /* in the stack of a sample */
+    INNERMOST_CALLS = 64, /* of them, if there were more */
+    CPU_NOTE_SHARE = 16,  /* processor time is told where it differs by one part in so many */
+    RIGHTS_NS = 10000000, /* whether the process has given up rights is looked at that often */
+    LONG_NS = 50000,      /* who takes that long has perhaps waited */
+    NEW_END_NS = 10000000,
+};
+
+/* The sample whose time record is to come. */
+struct last_sample {
+    bool is_there;
+    struct nytp_encoded_place place;
+    int64_t ticks, cpu_ticks;
+};
+
+struct nytp_sampler {
+    struct nytp_ring ring;
+    struct nytp_tick_stack stack;
+    struct nytp_stack_call *open; /* of each frame in rec->frames, what it was made for */
+    uint32_t size_open;
+    uint32_t n_as_now; /* of `open`, from the outermost: the same as in stack.now */
+    struct last_sample last;
+    bool by_cpu;
+    pthread_t thread;
+    uint64_t raw, cpu_ns;            /* up to where time is accounted for */
+    uint64_t own_raw;                /* of it, that the sampler itself took */
+    uint64_t own_cpu_ns;             /* and of the processor's time */
+    uint64_t fraction;               /* of a tick, in 2^-64 */
+    uint64_t window_raw, window_own; /* of the budget */
+    uint64_t rights_raw;             /* when the process's rights were looked at */
+    uint64_t n_samples, n_slowed;
+};
+
+static bool is_cpu_clock(const struct nytp_recorder *rec)
+{
+    return rec->options.sample_clock != NULL && strcmp(rec->options.sample_clock, "cpu") == 0;
+}
+
+/* ---- time ---- */
+
+static int64_t ticks_of_raw(const struct nytp_recorder *rec, struct nytp_sampler *sampler,
+                            uint64_t raw)
+{
+    const unsigned __int128 fixed =
+        (unsigned __int128)raw * rec->clock.rate + sampler->fraction;
+    sampler->fraction = (uint64_t)fixed;
+    return (int64_t)(fixed >> 64);
+}
+
+/* The time from the last sample to one at these readings, without what the sampler took. */
+static void measure(struct nytp_recorder *rec, uint64_t raw, uint64_t cpu_ns, int64_t *ticks,
+                    int64_t *cpu_ticks)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    uint64_t since = raw > sampler->raw ? raw - sampler->raw : 0;
+    const uint64_t own = sampler->own_raw < since ? sampler->own_raw : since;
+    const uint64_t cpu = cpu_ns > sampler->cpu_ns ? cpu_ns - sampler->cpu_ns : 0;
+    since -= own;
+    sampler->own_raw -= own;
+    if (raw > sampler->raw)
+        sampler->raw = raw;
+    if (cpu_ns > sampler->cpu_ns)
+        sampler->cpu_ns = cpu_ns;
+    *ticks = ticks_of_raw(rec, sampler, since);
+    *cpu_ticks = ((int64_t)cpu - (int64_t)sampler->own_cpu_ns) / NS_PER_TICK;
+    sampler->own_cpu_ns = 0;
+    if (*cpu_ticks < 0)
+        *cpu_ticks = 0;
+    if (sampler->by_cpu)
+        *ticks = *cpu_ticks;
+}
+
+/* ---- the stream ---- */
+
+static void write_time(struct nytp_recorder *rec, const struct last_sample *last)
+{
+    int64_t ticks = last->ticks;
+    for (; ticks > INT32_MAX; ticks -= INT32_MAX) {
+        nytp_write_time_at(rec->writer, INT32_MAX, &last->place);
+        nytp_write_discount(rec->writer);
+    }
+    nytp_write_time_at(rec->writer, (int32_t)ticks, &last->place);
+}
+
+/* Readers that do not know what the comment says skip it. */
+static void write_cpu(struct nytp_recorder *rec, const struct last_sample *last)
+{
+    char text[32];
+    const int64_t wait = last->ticks - last->cpu_ticks;
+    if (rec->sample.sampler->by_cpu ||
+        (wait < 0 ? -wait : wait) * CPU_NOTE_SHARE <= last->ticks)
+        return;
+    snprintf(text, sizeof text, NYTP_SAMPLE_CPU_HEAD " %lld", (long long)last->cpu_ticks);
+    nytp_write_comment(rec->writer, text);
+}
+
+void nytp_sample_put_last(struct nytp_recorder *rec)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    if (sampler == NULL || !sampler->last.is_there)
+        return;
+    sampler->last.is_there = false;
+    write_cpu(rec, &sampler->last);
+    write_time(rec, &sampler->last);
+}
+
+static struct nytp_call_site site_at(pTHX_ struct nytp_recorder *rec, const COP *cop)
+{
+    const struct nytp_place *const place =
+        nytp_sampled_place_of(aTHX_ rec, cop == NULL ? PL_curcop : cop, NYTP_FID_VIA_SUB);
+    const struct nytp_call_site site = {
+        .fid = place->fid,
+        .line = place->line,
+        .caller = rec->n_frames > 0 ? rec->frames[rec->n_frames - 1].sub : rec->subs.runtime,
+        .now = rec->sample.ticks,
+    };
+    return site;
+}
+
+static void open_frame(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
+                       const struct nytp_call_site *site)
+{
+    nytp_frame_open(rec, sub, site);
+    if (sub->info_generation[NYTP_SAMPLED] != rec->profile.generation)
+        nytp_info_queue_add(rec, sub);
+}
+
+static void enter(pTHX_ struct nytp_recorder *rec, const struct nytp_stack_call *call)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    const struct nytp_call_site site = site_at(aTHX_ rec, call->site);
+    open_frame(rec, nytp_sub_of_cv(aTHX_ rec, call->cv), &site);
+    if (rec->n_frames > sampler->size_open) {
+        sampler->size_open = rec->n_frames * 2;
+        Renew(sampler->open, sampler->size_open, struct nytp_stack_call);
+    }
+    sampler->open[rec->n_frames - 1] = *call;
+}
+
+/* An xsub or builtin is a whole call inside its statement. */
+static void enter_and_leave(pTHX_ struct nytp_recorder *rec, const struct nytp_moment *moment,
+                            int64_t ticks)
+{
+    struct nytp_rec_sub *const sub =
+        moment->xsub != NULL ? nytp_sub_of_cv(aTHX_ rec, moment->xsub)
+                             : nytp_sub_of_op(aTHX_ rec, moment->cop, moment->builtin);
+    const struct nytp_call_site site = site_at(aTHX_ rec, moment->cop);
+    if (sub->special == NYTP_SUB_CONTROL)
+        return;
+    open_frame(rec, sub, &site);
+    sub->returned_normally = true;
+    nytp_frame_leave(rec, rec->sample.ticks + ticks);
+}
+
+static bool is_same_call(const struct nytp_stack_call *a, const struct nytp_stack_call *b)
+{
+    return a->cv == b->cv && a->root == b->root && a->site == b->site;
+}
+
+/* The calls of a moment that are shown: of a deep recursion the outermost and innermost ones.
+ */
+struct shown_calls {
+    const struct nytp_stack_call *below; /* n_below of them, then those of the moment */
+    const struct nytp_moment *moment;
+    uint32_t n, n_hidden;
+};
+
+static struct shown_calls shown_calls(const struct nytp_sampler *sampler,
+                                      const struct nytp_moment *moment)
+{
+    struct shown_calls calls = {
+        .below = sampler->stack.now, .moment = moment, .n = moment->n_below + moment->n_above};
+    if (calls.n > MOST_CALLS) {
+        calls.n_hidden = calls.n - MOST_CALLS;
+        calls.n = MOST_CALLS;
+    }
+    return calls;
+}
+
+static const struct nytp_stack_call *call_at(const struct shown_calls *calls, uint32_t i)
+{
+    if (i >= MOST_CALLS - INNERMOST_CALLS)
+        i += calls->n_hidden;
+    return i < calls->moment->n_below ? &calls->below[i]
+                                      : &calls->moment->above[i - calls->moment->n_below];
+}
+
+/* How many of the shown calls, from the outermost, are at the same place in stack.now. */
+static uint32_t count_in_now(const struct shown_calls *calls)
+{
+    const uint32_t n = calls->moment->n_below;
+    const uint32_t outermost = MOST_CALLS - INNERMOST_CALLS;
+    return calls->n_hidden > 0 && n > outermost ? outermost : n;
+}
+
+/* Leave and enter calls, from those that were open at the last sample to those of this one. */
+static void go_to(pTHX_ struct nytp_recorder *rec, const struct nytp_moment *moment)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    const struct shown_calls calls = shown_calls(sampler, moment);
+    const uint32_t n_in_now = count_in_now(&calls);
+    uint32_t same = sampler->n_as_now < n_in_now ? sampler->n_as_now : n_in_now;
+    if (same > rec->n_frames)
+        same = rec->n_frames;
+    while (same < calls.n && same < rec->n_frames &&
+           is_same_call(&sampler->open[same], call_at(&calls, same)))
+        same++;
+    while (rec->n_frames > same)
+        nytp_frame_leave(rec, rec->sample.ticks);
+    while (same < calls.n)
+        enter(aTHX_ rec, call_at(&calls, same++));
+    sampler->n_as_now = n_in_now;
+}
+
+static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *tick)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    struct nytp_moment moment;
+    int64_t ticks, cpu_ticks;
+    measure(rec, tick->raw, tick->cpu_ns, &ticks, &cpu_ticks);
+    if (ticks <= 0)
+        return;
+    nytp_moment_of(aTHX_ rec, &sampler->stack, tick, &moment);
+    go_to(aTHX_ rec, &moment);
+    nytp_sample_put_last(rec);
+    sampler->last = (struct last_sample){
+        .is_there = true,
+        .place = nytp_sampled_place_of(aTHX_ rec, moment.cop, NYTP_FID_VIA_STMT)->encoded,
+        .ticks = ticks,
+        .cpu_ticks = cpu_ticks,
+    };
+    if (moment.xsub != NULL || moment.builtin != OP_NULL)
+        enter_and_leave(aTHX_ rec, &moment, ticks);
+    rec->sample.ticks += ticks;
+    sampler->n_samples++;
+}
+
+static void take_all(pTHX_ struct nytp_recorder *rec)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    const struct nytp_tick *tick = nytp_tick_next(&sampler->ring);
+    if (tick == NULL)
+        return;
+    const uint64_t began = nytp_clock_raw(&rec->clock);
+    nytp_tick_stack_look(aTHX_ & sampler->stack);
+    if (sampler->n_as_now > sampler->stack.n_kept)
+        sampler->n_as_now = sampler->stack.n_kept;
+    for (; tick != NULL; tick = nytp_tick_next(&sampler->ring)) {
+        take_tick(aTHX_ rec, tick);
+        nytp_tick_taken(&sampler->ring);
+    }
+    const uint64_t own = nytp_clock_raw(&rec->clock) - began;
+    sampler->own_raw += own;
+    sampler->window_own += own;
+}
+
+/* ---- the budget ---- */
+
+static void keep_to_budget(struct nytp_recorder *rec, uint64_t raw)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    const uint64_t since = raw - sampler->window_raw;
+    if (since < nytp_clock_raw_of_ns(&rec->clock, BUDGET_WINDOW_NS))
+        return;
+    const uint64_t budget = since / 100 * (uint64_t)rec->options.sample_budget;
+    const uint32_t period_us = nytp_ticks_period();
+    if (budget > 0 && sampler->window_own > budget && period_us < SLOWEST_US) {
+        nytp_ticks_set_period(period_us * 2);
+        sampler->n_slowed++;
+    }
+    sampler->window_raw = raw;
+    sampler->window_own = 0;
+}
+
+/* ---- safe points ---- */
+
+bool nytp_sample_is_due(const struct nytp_recorder *rec)
+{
+    return rec->sample.is_on &&
+           (rec->life.forked || nytp_tick_next(&rec->sample.sampler->ring) != NULL);
+}
+
+/* A new end takes as long as many samples. */
+bool nytp_sample_is_worth_new_end(const struct nytp_recorder *rec)
+{
+    const uint64_t since = nytp_clock_raw(&rec->clock) - rec->sample.sampler->raw;
+    return rec->life.forked || since >= nytp_clock_raw_of_ns(&rec->clock, NEW_END_NS);
+}
+
+static void forget_ticks(struct nytp_sampler *sampler)
+{
+    while (nytp_tick_next(&sampler->ring) != NULL)
+        nytp_tick_taken(&sampler->ring);
+}
+
+/* The interpreter may go from thread to thread. */
+static void follow_thread(struct nytp_sampler *sampler)
+{
+    if (pthread_equal(sampler->thread, pthread_self()))
+        return;
+    sampler->thread = pthread_self();
+    nytp_capture_thread(&sampler->ring);
+    sampler->cpu_ns = nytp_raw_clock_ns(sampler->ring.cpu_clock);
+}
+
+static uint64_t ns_of_raw(const struct nytp_recorder *rec, uint64_t raw)
+{
+    return (uint64_t)((unsigned __int128)raw * rec->clock.rate * NS_PER_TICK >> 64);
+}
+
+/* The processor's time since `began` is our own. It is as long as the time that has passed, and
+ * asking for it takes longer than most samples; if it seems long we have perhaps waited for the
+ * processor or a disk, and it is asked for. The program has run from the last tick to `began`.
+ */
+static void account_own_cpu(struct nytp_recorder *rec, uint64_t began)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    uint64_t own_ns = ns_of_raw(rec, nytp_clock_raw(&rec->clock) - began);
+    if (own_ns > LONG_NS) {
+        const uint64_t cpu_ns = nytp_raw_clock_ns(sampler->ring.cpu_clock) - sampler->cpu_ns;
+        const uint64_t since_ns =
+            began > sampler->raw ? ns_of_raw(rec, began - sampler->raw) : 0;
+        const uint64_t most_ns = cpu_ns > since_ns ? cpu_ns - since_ns : 0;
+        own_ns = own_ns < most_ns ? own_ns : most_ns;
+    }
+    sampler->own_cpu_ns += own_ns;
+}
+
+static void follow_rights(struct nytp_recorder *rec, uint64_t raw)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    if (raw - sampler->rights_raw < nytp_clock_raw_of_ns(&rec->clock, RIGHTS_NS))
+        return;
+    sampler->rights_raw = raw;
+    nytp_ticks_follow_credentials();
+}
+
+void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    dSAVE_ERRNO;
+    nytp_guard(rec);
+    if (rec->life.forked)
+        nytp_now(aTHX_ rec);
+    follow_thread(sampler);
+    const uint64_t began = nytp_clock_raw(&rec->clock);
+    follow_rights(rec, began);
+    if (rec->state == NYTP_RECORDING)
+        take_all(aTHX_ rec);
+    else
+        forget_ticks(sampler);
+    if (rec->state == NYTP_RECORDING) {
+        const uint64_t before = nytp_clock_raw(&rec->clock);
+        keep_to_budget(rec, before);
+        nytp_now(aTHX_ rec);
+        sampler->own_raw += nytp_clock_raw(&rec->clock) - before;
+    }
+    if (rec->state == NYTP_OFF)
+        nytp_sample_pause(aTHX_ rec);
+    account_own_cpu(rec, began);
+    nytp_unguard(rec);
+    RESTORE_ERRNO;
+}
+
+void nytp_sample_catch_up(pTHX_ struct nytp_recorder *rec)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    int64_t ticks, cpu_ticks;
+    if (!rec->sample.is_on || rec->state != NYTP_RECORDING)
+        return;
+    take_all(aTHX_ rec);
+    measure(rec, nytp_clock_raw(&rec->clock), nytp_raw_clock_ns(sampler->ring.cpu_clock),
+            &ticks, &cpu_ticks);
+    if (sampler->last.is_there) {
+        sampler->last.ticks += ticks;
+        sampler->last.cpu_ticks += cpu_ticks;
+        rec->sample.ticks += ticks;
+    }
+    nytp_sample_put_last(rec);
+}
+
+void nytp_sample_forget_cop(struct nytp_recorder *rec, const OP *op)
+{
+    if (rec->options.sample == 0 || rec->places == NULL)
+        return;
+    struct nytp_place *const slot = nytp_sampled_place_slot(rec, (const COP *)op);
+    if (slot->cop == (const COP *)op)
+        slot->cop = NULL;
+}
+
+/* ---- begin and end ---- */
+
+static struct nytp_sampler *new_sampler(pTHX_ struct nytp_recorder *rec)
+{
+    struct nytp_sampler *sampler;
+    Newxz(sampler, 1, struct nytp_sampler);
+    sampler->by_cpu = is_cpu_clock(rec);
+    sampler->ring.is_tsc = rec->clock.is_tsc;
+    sampler->ring.clock = rec->clock.id;
+    nytp_capture_begin(aTHX_ & sampler->ring);
+    return sampler;
+}
+
+static void account_from_now(struct nytp_recorder *rec)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    sampler->raw = sampler->window_raw = nytp_clock_raw(&rec->clock);
+    sampler->cpu_ns = nytp_raw_clock_ns(sampler->ring.cpu_clock);
+    sampler->own_raw = sampler->own_cpu_ns = sampler->window_own = 0;
+    sampler->last.is_there = false;
+}
+
+bool nytp_sample_begin(pTHX_ struct nytp_recorder *rec)
+{
+    char error[120];
+    if (rec->kind != NYTP_SAMPLED || rec->sample.is_on)
+        return true;
+    if (rec->sample.sampler == NULL)
+        rec->sample.sampler = new_sampler(aTHX_ rec);
+    rec->sample.sampler->thread = pthread_self();
+    nytp_capture_thread(&rec->sample.sampler->ring);
+    account_from_now(rec);
+    nytp_safe_point_begin(aTHX);
+    nytp_ticks_set_period((uint32_t)(1000000 / rec->options.sample));
+    rec->sample.is_on = nytp_ticks_add(&rec->sample.sampler->ring, error, sizeof error);
+    if (!rec->sample.is_on)
+        nytp_say(&rec->options, "sampling is not possible: %s; the program runs unprofiled",
+                 error);
+    return rec->sample.is_on;
+}
+
+void nytp_sample_thread_begins(pTHX_ struct nytp_recorder *rec)
+{
+    if (rec->state == NYTP_ARMED && !nytp_sample_begin(aTHX_ rec))
+        nytp_state_set(rec, NYTP_OFF);
+}
+
+void nytp_sample_pause(pTHX_ struct nytp_recorder *rec)
+{
+    if (!rec->sample.is_on)
+        return;
+    nytp_sample_catch_up(aTHX_ rec);
+    nytp_ticks_remove(&rec->sample.sampler->ring);
+    rec->sample.is_on = false;
+}
+
+void nytp_sample_fork(struct nytp_recorder *rec)
+{
+    char error[120];
+    if (!rec->sample.is_on)
+        return;
+    forget_ticks(rec->sample.sampler);
+    nytp_capture_thread(&rec->sample.sampler->ring);
+    account_from_now(rec);
+    nytp_ticks_run(error, sizeof error);
+}
+
+void nytp_sample_free(struct nytp_recorder *rec)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    if (sampler == NULL)
+        return;
+    if (rec->sample.is_on)
+        nytp_ticks_remove(&sampler->ring);
+    Safefree(sampler->open);
+    nytp_tick_stack_free(&sampler->stack);
+    Safefree(sampler);
+}
+
+/* ---- attributes ---- */
+
+static void write_text(struct nytp_recorder *rec, const char *key, const char *value)
+{
+    nytp_write_attribute(rec->writer, key, value, strlen(value));
+}
+
+static void write_number(struct nytp_recorder *rec, const char *key, uint64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    write_text(rec, key, text);
+}
+
+void nytp_sample_write_header(struct nytp_recorder *rec)
+{
+    if (rec->kind != NYTP_SAMPLED)
+        return;
+    write_number(rec, "sampled", 1);
+    write_number(rec, "sample_interval_ns", 1000000000u / (uint64_t)rec->options.sample);
+    write_text(rec, "sample_clock", is_cpu_clock(rec) ? "cpu" : "wall");
+}
+
+void nytp_sample_write_end(struct nytp_recorder *rec)
+{
+    const struct nytp_sampler *const sampler = rec->sample.sampler;
+    if (rec->kind != NYTP_SAMPLED || sampler == NULL)
+        return;
+    write_number(rec, "samples", sampler->n_samples);
+    write_number(rec, "sample_ticks", sampler->ring.n_ticks);
+    if (sampler->n_slowed > 0)
+        write_number(rec, "sample_last_interval_ns", (uint64_t)nytp_ticks_period() * 1000);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Sampling: instead of every statement and call, which calls were open at ticks of a clock.
+ *
+ * What is written is a stream like any other. A call that is seen in one sample after another
+ * is entered once; it is entered and left at ticks. The time from one tick to the next belongs
+ * to the statement that the later one hit: sleeping is one statement for a long time.
+ */
+#ifndef NYTP_SAMPLE_H
+#define NYTP_SAMPLE_H
+
+#include "XS/perl/perl_compat.h"
+
+struct nytp_recorder;
+struct nytp_sampler;
+
+/* The part of the state that sample.c writes. */
+struct nytp_rec_sample {
+    struct nytp_sampler *sampler; /* owned; NULL: nothing was sampled yet */
+    bool is_on;                   /* ticks come */
+    int64_t ticks;                /* the axis of samples: time that they account for */
+};
+
+/* Let ticks come from now on; again after nytp_sample_pause(). False: they cannot be had, and a
+ * message has said so. */
+bool nytp_sample_begin(pTHX_ struct nytp_recorder *rec);
+
+/* This interpreter has just been cloned for a thread, which does not run yet: recording begins
+ * at the first tick that finds it running. */
+void nytp_sample_thread_begins(pTHX_ struct nytp_recorder *rec);
+
+/* Put what came until now into the stream. No perl code runs. */
+void nytp_sample_catch_up(pTHX_ struct nytp_recorder *rec);
+
+/* Put the last sample, which is kept back until the next one is known, into the stream. For the
+ * end in a signal handler. */
+void nytp_sample_put_last(struct nytp_recorder *rec);
+
+/* No ticks come any more: recording is paused or over. */
+void nytp_sample_pause(pTHX_ struct nytp_recorder *rec);
+
+/* The process is a child of the one that was sampled. */
+void nytp_sample_fork(struct nytp_recorder *rec);
+
+/* At a safe point: whether ticks wait, and taking all that do: each becomes a sample in the
+ * stream, or is forgotten while recording is paused. */
+bool nytp_sample_is_due(const struct nytp_recorder *rec);
+
+/* The profile has got its end, and code still runs: whether it has for so long that the end is
+ * to be taken back for what waits. */
+bool nytp_sample_is_worth_new_end(const struct nytp_recorder *rec);
+void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec);
+
+/* perl frees a statement: nothing may point to it any more. */
+void nytp_sample_forget_cop(struct nytp_recorder *rec, const OP *op);
+
+/* Attributes of a sampled profile, in its header and at its end. */
+void nytp_sample_write_header(struct nytp_recorder *rec);
+void nytp_sample_write_end(struct nytp_recorder *rec);
+
+void nytp_sample_free(struct nytp_recorder *rec);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Which calls were open at a tick: made from what the tick copied and from perl's stack as it
+ * is at the safe point that came after it.
+ *
+ * The innermost calls are the tick's own copy; the rest is believed to be as it is now. The pad
+ * that was current at the tick tells which of the calls it hit, for each call of a sub that is
+ * in progress has its own: what lies above was entered a moment later. A pad that none of them
+ * has belongs to a call that returned in that moment, and whose pad it is has been learned.
+ */
+#ifndef NYTP_TICK_STACK_H
+#define NYTP_TICK_STACK_H
+
+#include "XS/ground/capture.h"
+#include "XS/state/state.h"
+
+/* A call in a stack. Pointers are borrowed from perl and may be compared at any time. */
+struct nytp_stack_call {
+    CV *cv;
+    const OP *root;  /* CvROOT(cv) when it was seen: a later CV at this address has another */
+    const COP *site; /* the statement that called; NULL: not known */
+    const PERL_SI *si;
+    I32 index;
+};
+
+/* The moment of a tick. */
+struct nytp_moment {
+    uint32_t n_below; /* calls that are as they are now */
+    uint32_t n_above; /* and above them */
+    struct nytp_stack_call above[NYTP_TICK_CALLS + 1];
+    const COP *cop; /* the statement */
+    CV *xsub;       /* that was running, or NULL */
+    int builtin;    /* or op type of the builtin that was; OP_NULL: none */
+};
+
+struct nytp_known_pad {
+    const PAD *pad;
+    CV *cv;
+    const COP *site;
+    I32 depth;
+};
+
+enum {
+    NYTP_KNOWN_PADS = 4096,
+    NYTP_KNOWN_SVS = 4096,
+};
+
+struct nytp_tick_stack {
+    struct nytp_stack_call *now; /* perl's calls at this safe point, outermost first */
+    uint32_t n_now, size_now;
+    uint32_t n_kept; /* of them, as at the last safe point */
+    struct nytp_stack_call *upper;
+    uint32_t size_upper;
+    struct nytp_known_pad pads[NYTP_KNOWN_PADS]; /* by hash of the pad's address */
+    const void *svs[NYTP_KNOWN_SVS];             /* addresses of SVs, by hash */
+};
+
+/* At a safe point: look at perl's stack. Takes time for what is new, and 256 calls more,
+ * however deep the stack is. */
+void nytp_tick_stack_look(pTHX_ struct nytp_tick_stack *stack);
+
+/* What a tick before this safe point saw. Everything in it can be dereferenced now. */
+void nytp_moment_of(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
+                    const struct nytp_tick *tick, struct nytp_moment *moment);
+
+/* Free what it has; the struct itself is the owner's. */
+void nytp_tick_stack_free(struct nytp_tick_stack *stack);
+
+#endif

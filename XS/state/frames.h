@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What is kept of a call while it is open. calls.c opens and closes frames; arcs.c and labels.c
+ * look at them.
+ */
+#ifndef NYTP_FRAMES_H
+#define NYTP_FRAMES_H
+
+#include "XS/perl/perl_compat.h"
+
+struct nytp_rec_sub;
+
+/* A call in progress. */
+struct nytp_rec_frame {
+    struct nytp_rec_sub *sub, *caller;
+    uint32_t fid, line;   /* of the calling statement */
+    uint32_t serial;      /* tells it from later frames at the same depth */
+    uint32_t depth : 31;  /* of recursion: 1 for the outermost call of this sub */
+    uint32_t resumed : 1; /* a call that was suspended goes on: no new call */
+    int64_t enter_ticks;
+    int64_t callee_ticks;                 /* inclusive time of the calls that it made */
+    int64_t reported_incl, reported_excl; /* as if it had returned at the last report */
+    int64_t labelled_ticks; /* of labels.c: exclusive time up to the last change */
+};
+
+/* The frames of a profile file for which no call is opened or closed for a while. */
+struct nytp_rec_frames {
+    struct nytp_rec_frame *all; /* owned */
+    uint32_t n, size;
+    uint32_t told_serial; /* frames up to this one have told their names */
+};
+
+/* Where a call comes from, taken before perl's handler changes what is current. */
+struct nytp_call_site {
+    struct nytp_rec_sub *caller;
+    uint32_t fid, line;
+    int64_t now; /* axis point, in ticks */
+};
+
+/* A `goto &xsub` that perl is carrying out: the xsub is entered when the sub that jumps has
+ * been left. Kept by value, since the goto may die and never come back to us. */
+struct nytp_jump {
+    CV *xsub;      /* NULL: none */
+    uint32_t from; /* serial of the frame that jumps */
+    struct nytp_call_site site;
+};
+
+#endif

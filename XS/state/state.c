@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The recorder's state, and the list of all recorders; see state.h.
+ *
+ * Only the first interpreter is known without a search. Every other thread remembers what it
+ * found last. That is believed while the list is as it was then: an interpreter's memory may be
+ * another's by now, and a recorder may have been freed by the thread that destroyed its
+ * interpreter.
+ */
+#include "state.h"
+
+#include "XS/perl/ops.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct nytp_recorder nytp_first_recorder;
+_Atomic(const void *) nytp_first_interpreter;
+struct nytp_recorders_count nytp_recorders_count;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
+static struct nytp_recorder *list;
+static _Atomic unsigned list_version = 1; /* counts its changes; 0: never seen */
+
+/* What this thread of the operating system looked for last. */
+struct found {
+    const void *interpreter;
+    struct nytp_recorder *rec; /* or NULL: it has none */
+    unsigned version;          /* of the list */
+};
+static _Thread_local struct found found;
+
+static bool is_valid(const struct found *last, const void *interpreter)
+{
+    return last->interpreter == interpreter &&
+           last->version == atomic_load_explicit(&list_version, memory_order_acquire);
+}
+
+static NYTP_COLD struct nytp_recorder *search(const void *interpreter)
+{
+    nytp_recorders_lock();
+    struct nytp_recorder *rec = list;
+    while (rec != NULL && rec->interpreter != interpreter)
+        rec = rec->next;
+    found = (struct found){interpreter, rec, atomic_load(&list_version)};
+    nytp_recorders_unlock();
+    return rec;
+}
+
+struct nytp_recorder *nytp_recorder_find(pTHX)
+{
+    const struct found *const last = &found;
+    PERL_UNUSED_CONTEXT;
+    return LIKELY(is_valid(last, NYTP_THX)) ? last->rec : search(NYTP_THX);
+}
+
+/* In a signal the list may be held by the very thread that was interrupted, so only what is
+ * remembered counts. A thread that has recorded anything remembers its recorder, unless another
+ * has begun or ended since its last event: then the thread itself is not inside the recorder,
+ * but it is not found either, and its profile ends with the last flush. */
+struct nytp_recorder *nytp_recorder_of_thread(void)
+{
+    dTHX;
+    const void *const interpreter = NYTP_THX;
+    if (interpreter == NULL)
+        return NULL; /* a thread that runs no perl */
+    if (interpreter == atomic_load(&nytp_first_interpreter))
+        return &nytp_first_recorder;
+    return is_valid(&found, interpreter) ? found.rec : NULL;
+}
+
+/* The first recorder if no interpreter has it, else a new one; NULL: out of memory. */
+static struct nytp_recorder *unused_recorder(void)
+{
+    return nytp_first_recorder.interpreter == NULL ? &nytp_first_recorder
+                                                   : calloc(1, sizeof nytp_first_recorder);
+}
+
+struct nytp_recorder *nytp_recorder_add(pTHX)
+{
+    PERL_UNUSED_CONTEXT;
+    nytp_recorders_lock();
+    struct nytp_recorder *const rec = unused_recorder();
+    if (rec != NULL) {
+        rec->interpreter = NYTP_THX;
+        rec->next = list;
+        list = rec;
+        if (rec == &nytp_first_recorder)
+            atomic_store(&nytp_first_interpreter, NYTP_THX);
+        atomic_fetch_add(&list_version, 1);
+        atomic_fetch_add(&nytp_recorders_count.all, 1);
+        atomic_fetch_add(&nytp_recorders_count.not_off, 1);
+    }
+    nytp_recorders_unlock();
+    return rec;
+}
+
+static void count_state(enum nytp_state state, enum nytp_kind kind, unsigned change)
+{
+    if (state != NYTP_OFF)
+        atomic_fetch_add(&nytp_recorders_count.not_off, change);
+    if (kind == NYTP_EXACT && (state == NYTP_RECORDING || state == NYTP_ARMED))
+        atomic_fetch_add(&nytp_recorders_count.exact, change);
+}
+
+void nytp_recorder_remove(struct nytp_recorder *rec)
+{
+    nytp_recorders_lock();
+    struct nytp_recorder **at = &list;
+    while (*at != rec)
+        at = &(*at)->next;
+    *at = rec->next;
+    atomic_fetch_add(&list_version, 1);
+    count_state(rec->state, rec->kind, -1u);
+    atomic_fetch_sub(&nytp_recorders_count.all, 1);
+    if (rec == &nytp_first_recorder) {
+        atomic_store(&nytp_first_interpreter, NULL);
+        Zero(rec, 1, struct nytp_recorder);
+    } else {
+        free(rec);
+    }
+    nytp_recorders_unlock();
+}
+
+void nytp_recorders_each(void (*see)(struct nytp_recorder *rec, void *context), void *context)
+{
+    nytp_recorders_lock();
+    for (struct nytp_recorder *rec = list; rec != NULL; rec = rec->next)
+        see(rec, context);
+    nytp_recorders_unlock();
+}
+
+void nytp_recorders_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void nytp_recorders_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state)
+{
+    const bool on = state == NYTP_RECORDING;
+    const bool exact = on && rec->kind == NYTP_EXACT;
+    count_state(rec->state, rec->kind, -1u);
+    count_state(state, rec->kind, 1);
+    rec->state = state;
+    rec->stmts_on = exact && rec->options.stmts;
+    rec->subs_on = exact && rec->options.subs;
+    rec->counting = nytp_file_is_open(rec) && rec->options.subs;
+    rec->entries_on = rec->options.calls > 1;
+    rec->returns_on = rec->options.calls > 0;
+    rec->marks_on = rec->dprof != NULL;
+    rec->blocks_on = rec->options.blocks;
+    rec->finds_caller = rec->options.findcaller;
+    rec->leave_on = rec->options.leave && !rec->options.use_db_sub;
+    rec->looks_first = state == NYTP_ARMED || rec->seeds.n > 0;
+    if (!on)
+        rec->wake_raw = UINT64_MAX;
+    if (state == NYTP_OFF && atomic_load(&nytp_recorders_count.not_off) == 0)
+        nytp_ops_restore();
+}
+
+void nytp_kind_set(struct nytp_recorder *rec, enum nytp_kind kind)
+{
+    count_state(rec->state, rec->kind, -1u);
+    count_state(rec->state, kind, 1);
+    rec->kind = kind;
+    nytp_state_set(rec, rec->state);
+}
+
+void nytp_state_stop_recording(struct nytp_recorder *rec)
+{
+    nytp_state_set(rec, rec->suspend.is_there ? NYTP_CLOSED : NYTP_OFF);
+}
+
+uint64_t nytp_woken(pTHX_ struct nytp_recorder *rec, uint64_t raw)
+{
+    rec->wake_up(aTHX_ rec, &raw);
+    return raw;
+}

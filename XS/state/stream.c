@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * When the stream reaches the disk; see stream.h.
+ */
+#include "stream.h"
+
+#include "dprof.h"
+#include "info_queue.h"
+#include "XS/output/say.h"
+#include "state.h"
+
+enum {
+    SHARE_AT_RISK = 128, /* one in so many bytes of a profile may not be on disk yet */
+    BLOCK_OF_SAMPLES = 4 * NYTP_WRITER_BLOCK,
+    FIRST_CALIBRATION_NS = 1000000,
+    LAST_CALIBRATION_NS = 1000000000,
+    WAIT_SHARE = 50, /* see nytp_stream_can_pay_flush() */
+    MOST_CREDIT_NS = 10000000,
+};
+
+/* In a signal nothing is said: the program dies of it, and readers say that the profile ends
+ * early. */
+void nytp_stream_abandon_profile(struct nytp_recorder *rec)
+{
+    if (!rec->stream.said_failure && !rec->file.in_signal)
+        nytp_say(&rec->options, "%s; profiling stops here, the program goes on",
+                 rec->file.error.status != NYTP_OK ? rec->file.error.message
+                                                   : "cannot compress the profile");
+    nytp_stream_abandon_profile_silently(rec);
+}
+
+void nytp_stream_abandon_profile_silently(struct nytp_recorder *rec)
+{
+    rec->stream.said_failure = true;
+    nytp_state_stop_recording(rec);
+}
+
+void nytp_stream_flush(struct nytp_recorder *rec, enum nytp_flush how)
+{
+    dSAVE_ERRNO;
+    nytp_clock_pause(&rec->clock);
+    const bool ok =
+        nytp_writer_flush(rec->writer, how) && (rec->dprof == NULL || nytp_dprof_flush(rec));
+    if (how != NYTP_FLUSH_NONE)
+        rec->stream.synced_raw = rec->writer->n_raw;
+    nytp_clock_resume(&rec->clock);
+    if (!ok && rec->state != NYTP_OFF)
+        nytp_stream_abandon_profile(rec);
+    RESTORE_ERRNO;
+}
+
+/* Samples come slowly: it is the clock that puts them on disk, and a flush that comes before
+ * takes as long as several of them. */
+static size_t shortest_block(const struct nytp_recorder *rec)
+{
+    return rec->kind == NYTP_SAMPLED ? BLOCK_OF_SAMPLES : NYTP_WRITER_BLOCK;
+}
+
+/* What is not on disk is lost if we are killed: never more than the shortest block or a small
+ * share. */
+void nytp_stream_on_full(struct nytp_writer *writer)
+{
+    char *const file = writer->context; /* what it puts its bytes into */
+    struct nytp_recorder *const rec =
+        (struct nytp_recorder *)(file - offsetof(struct nytp_recorder, file));
+    const uint64_t total = writer->n_raw + (uint64_t)(writer->at - writer->block);
+    const uint64_t share = total / SHARE_AT_RISK;
+    const size_t shortest = shortest_block(rec);
+    const size_t next = share < shortest           ? shortest
+                        : share > NYTP_WRITER_MOST ? NYTP_WRITER_MOST
+                                                   : (size_t)share;
+    const bool is_due = total - rec->stream.synced_raw + next > share;
+    nytp_stream_flush(rec, is_due ? NYTP_FLUSH_SYNC : NYTP_FLUSH_NONE);
+    nytp_writer_set_block(writer, next);
+    /* New subs' lines come soon after. Samples name few of the subs that are waiting: theirs
+     * come when the next flush is due. */
+    if (rec->kind != NYTP_SAMPLED && nytp_info_queue_has_new(rec))
+        rec->wake_raw = 0;
+}
+
+void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw)
+{
+    const uint64_t flush_ns = (uint64_t)(rec->options.flush_s * 1e9);
+    uint64_t ns = rec->stream.calibrate_ns;
+    if (flush_ns > 0 && flush_ns < ns)
+        ns = flush_ns;
+    rec->wake_raw = raw + nytp_clock_raw_of_ns(&rec->clock, ns);
+}
+
+void nytp_stream_flush_if_due(struct nytp_recorder *rec, uint64_t raw)
+{
+    const uint64_t flush_ns = (uint64_t)(rec->options.flush_s * 1e9);
+    if (flush_ns == 0 ||
+        raw - rec->stream.flush_raw < nytp_clock_raw_of_ns(&rec->clock, flush_ns))
+        return;
+    rec->stream.flush_raw = raw;
+    nytp_trace(&rec->options, 4, "flush after %llu bytes", (unsigned long long)rec->file.size);
+    nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
+}
+
+bool nytp_stream_can_pay_flush(struct nytp_recorder *rec, uint64_t raw)
+{
+    const int64_t most = (int64_t)nytp_clock_raw_of_ns(&rec->clock, MOST_CREDIT_NS);
+    const uint64_t since = raw - rec->stream.credited_raw;
+    rec->stream.credited_raw = raw;
+    rec->stream.credit_raw +=
+        since / WAIT_SHARE > (uint64_t)most ? most : (int64_t)(since / WAIT_SHARE);
+    if (rec->stream.credit_raw > most)
+        rec->stream.credit_raw = most;
+    return rec->stream.credit_raw > 0;
+}
+
+void nytp_stream_recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw)
+{
+    if (raw - rec->stream.calibrated_raw <
+        nytp_clock_raw_of_ns(&rec->clock, rec->stream.calibrate_ns))
+        return;
+    rec->stream.calibrated_raw = raw;
+    nytp_clock_recalibrate(&rec->clock, raw);
+    if (rec->stream.calibrate_ns < LAST_CALIBRATION_NS)
+        rec->stream.calibrate_ns *= 4; /* the longer the base, the less there is to correct */
+}
+
+int64_t nytp_axis_now(const struct nytp_recorder *rec)
+{
+    if (rec->kind == NYTP_SAMPLED)
+        return rec->sample.ticks;
+    const uint64_t raw =
+        rec->clock.pauses > 0 ? rec->clock.paused_raw : nytp_clock_raw(&rec->clock);
+    return nytp_clock_ticks(&rec->clock, raw);
+}
+
+void nytp_stream_pay_flush(struct nytp_recorder *rec, uint64_t raw)
+{
+    rec->stream.flush_raw = nytp_clock_raw(&rec->clock);
+    rec->stream.credit_raw -= (int64_t)(rec->stream.flush_raw - raw);
+}
+
+void nytp_stream_begin(struct nytp_recorder *rec)
+{
+    rec->stream.calibrate_ns = FIRST_CALIBRATION_NS;
+    nytp_writer_set_block(rec->writer, shortest_block(rec));
+}
+
+void nytp_stream_restart(struct nytp_recorder *rec)
+{
+    rec->stream.flush_raw = rec->stream.calibrated_raw = nytp_clock_raw(&rec->clock);
+    nytp_stream_plan_wake_up(rec, rec->stream.flush_raw);
+}
+
+void nytp_stream_restore(struct nytp_recorder *rec, const struct nytp_rec_stream *stream)
+{
+    rec->stream = *stream;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The output plug. An exporter is one file in exporters/ that ends in one
+ * `const struct nytp_exporter nytp_exporter_NAME`; the build finds it, nobody lists it. NAME
+ * (with - for _) is the command line flag, the test's name and the man page's section.
+ *
+ * An exporter knows the model and `out`, nothing else.
+ */
+#ifndef NYTP_EXPORTER_H
+#define NYTP_EXPORTER_H
+
+#include "formats/model/model.h"
+#include "formats/base/units.h"
+#include "formats/by_position/summary.h"
+#include "out.h"
+#include "outset.h"
+#include "patterns.h"
+
+/* What the numbers of a format with one value per stack are (--weight). */
+enum nytp_weight {
+    NYTP_WEIGHT_TIME = 0,
+    NYTP_WEIGHT_CALLS,
+    NYTP_WEIGHT_STATEMENTS,
+    NYTP_WEIGHT_CPU, /* of a sampled recording, what of the time was processor time */
+};
+
+static inline bool nytp_weight_is_time(enum nytp_weight weight)
+{
+    return weight == NYTP_WEIGHT_TIME || weight == NYTP_WEIGHT_CPU;
+}
+
+/* Texts of an option that may be given several times. They belong to the command line. */
+struct nytp_texts {
+    const char **at;
+    uint32_t n;
+};
+
+struct nytp_diff;
+
+/* What the user asked for; zeroed = defaults. One struct for all exporters, so that an option
+ * means the same everywhere. */
+struct nytp_export_options {
+    const struct nytp_unit *unit; /* NULL = the format's own */
+    enum nytp_weight weight;
+    bool weight_given;        /* the user chose it */
+    struct nytp_texts labels; /* pprof, rows, parquet: "KEY=VALUE" of everything in the output */
+    const char *auto_labels;  /* pprof: of "pid,script", or "none"; NULL = both */
+    bool merge_runs;          /* several inputs are one run, not as many runs */
+    bool normalize;           /* --diff as stacks: the base's sum is made the new side's */
+    uint32_t max_depth;       /* frames per stack; 0 = the format's default bound */
+    bool collapse_recursion;  /* a run of the same sub calling itself is one frame */
+    bool plain_names;         /* callgrind: no name compression */
+    bool aggregate;           /* speedscope: no timeline */
+    bool lines;       /* collapsed, flamegraph: frames carry call lines; top: lines, not subs */
+    uint32_t top;     /* top: how many rows; 0 = default */
+    const char *sort; /* top, tree: order, NULL = default */
+    double min_percent; /* tree: no rows below it, if has_min_percent */
+    bool has_min_percent;
+    uint32_t columns;         /* width of the terminal that is written to, 0 = none */
+    bool color;               /* that terminal takes colours */
+    int64_t child_wait_ticks; /* of processes for others of the profile; not in it any more if
+                               * the exporter says adds_processes */
+    const char *source_dir;   /* where sources were unpacked, or NULL */
+    struct nytp_texts libs;   /* html: folders that file names are shown without */
+    const char *title;        /* html, flamegraph: what was profiled, or NULL */
+    bool minimal;             /* html: no call graphs, no pages by block and by sub */
+    bool no_flame;            /* html: no flame graph */
+    bool no_merge_evals;      /* html: a page for each string eval */
+    bool replace;             /* html: remove what an earlier report left in the folder */
+    const struct nytp_diff *diff; /* html: what the profile differs in from a base, or NULL */
+    uint32_t name_trim;      /* html: longer names of files are cut in names of pages; 0 = 50 */
+    const char *time_format; /* html: of seconds, for printf; NULL = three digits and a unit */
+    uint32_t flame_width; /* html: of the still picture; flamegraph; in pixels; 0 = default */
+    const char *selected; /* the selection options as given, or NULL */
+    bool partial;         /* something of the input is missing */
+    const struct nytp_patterns *waits; /* subs that wait besides those of waits.def, or NULL */
+    struct nytp_patterns names;        /* list, peek: which subs; list: none = the hottest */
+};
+
+struct nytp_exporter {
+    const char *name;  /* "callgrind"; '-' for '_' */
+    const char *title; /* one line for --list-formats: what opens it */
+    const char
+        *suffixes;  /* blank-separated, each with its dot or "prefix*": ".folded .collapsed" */
+    unsigned needs; /* enum nytp_has: what it is poorer without */
+    bool binary;    /* refuse a terminal */
+    bool wants_spans;    /* build a timeline */
+    bool wants_sources;  /* keep source lines */
+    bool wants_names;    /* shows nothing unless the user says of which subs */
+    bool prunes_itself;  /* min_percent is for the exporter: the profile stays whole */
+    bool adds_processes; /* shows sums over processes: what they wait for each other counts once
+                          */
+    const char *viewer;  /* for --open: command to run with the file appended, or NULL */
+    /* Write the whole profile. False with out's sticky error set when writing failed; every
+     * byte goes through `out`. Names must be escaped so that the format's viewers load them. */
+    bool (*write)(const struct nytp_profile *profile, const struct nytp_export_options *options,
+                  struct nytp_out *out);
+    /* Instead of `write`, for formats of several files: the profile as the recording numbers
+     * it, and the model, which is NULL with the option no_flame. Error of writing: see the set.
+     * False when memory is out. */
+    bool (*write_set)(const struct nytp_profile *profile, const struct nytp_summary *summary,
+                      const struct nytp_export_options *options, struct nytp_outset *set);
+    /* Write what two sides differ in (--diff; compare/diff.h), or NULL: then no_diff says why
+     * not, and may say what to do instead. */
+    bool (*write_diff)(const struct nytp_diff *diff, const struct nytp_export_options *options,
+                       struct nytp_out *out);
+    const char *no_diff;
+    bool sums_runs;    /* write_diff() shows stacks, those of all runs of a side added up */
+    bool merges_evals; /* string evals are merged unless the user says otherwise */
+    bool gzips;        /* compressed when the output's name ends in .gz */
+    bool stable_names; /* wants names that do not change when code moves, and evals merged */
+};
+
+extern const struct nytp_exporter
+    *const nytp_exporters[]; /* NULL-terminated, generated, by name */
+
+#endif

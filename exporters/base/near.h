@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Finds names near one that was typed, for messages that end in "did you mean".
+ */
+#ifndef NYTP_NEAR_H
+#define NYTP_NEAR_H
+
+#include "formats/model/model.h"
+
+#include <stddef.h>
+
+/* Insertions, deletions, replacements and swaps of neighbours that make b of a. Names longer
+ * than 40 bytes are not compared: the result is then 40. */
+unsigned nytp_edit_distance(const char *a, size_t a_len, const char *b, size_t b_len);
+
+struct nytp_near_name {
+    struct nytp_name name;
+    unsigned distance;
+};
+
+/* The names of subs that come nearest to a text, best first. */
+struct nytp_near {
+    char word[41]; /* what is compared: the longest name in the text, in lower case */
+    size_t word_len;
+    unsigned limit; /* names whose distance is above it are not near */
+    struct nytp_near_name best[3];
+    uint32_t n;
+};
+
+/* Begin with what was typed, a regular expression or a name. The longest run of characters that
+ * names consist of is what names are compared with. */
+void nytp_near_begin(struct nytp_near *near, const char *text);
+
+/* Compare a sub's name, and what follows its last "::", whatever the case of letters; if one of
+ * them is near enough the name joins `best`. To be called for every sub; names are borrowed. */
+void nytp_near_consider(struct nytp_near *near, struct nytp_name name);
+
+#endif

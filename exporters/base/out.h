@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Bytes out: a buffer in front of a descriptor, with a sticky error, so that an exporter can
+ * put and put and ask once. A regular file is written beside its final place and renamed.
+ */
+#ifndef NYTP_OUT_H
+#define NYTP_OUT_H
+
+#include "formats/base/error.h"
+
+#include <stddef.h>
+#include <string.h>
+
+struct nytp_out {
+    uint8_t *at, *end; /* free space of the buffer */
+    bool is_pipe;      /* not a regular file: its reader sees a pipe, socket or terminal */
+    uint64_t n_bytes;  /* put so far, before compression */
+    struct nytp_error error; /* sticky; puts after an error do nothing. NYTP_ERR_STOPPED:
+                                the reader of a pipe went away */
+    uint64_t n_negative;     /* values that a format could not express and were written as 0 */
+    struct nytp_out_impl *impl;
+};
+
+/* Begin an output. The paths "-", /dev/stdout and /dev/fd/N mean the open descriptor; devices
+ * and FIFOs are written in place. At any other path nothing is changed before nytp_out_close()
+ * succeeds. It then replaces the file, keeping its mode; of a symbolic link it replaces the
+ * target. NULL with *error set (without the path, which the caller knows). */
+struct nytp_out *nytp_out_open(const char *path, struct nytp_error *error);
+
+/* Collects in memory, for tests and fuzzing; bytes are dropped when `keep` is false. */
+struct nytp_out *nytp_out_memory(bool keep);
+
+/* From here on everything is gzip-compressed (level 2, no time stamp, no name). Call before
+ * the first put. */
+void nytp_out_gzip(struct nytp_out *out);
+
+/* Put bytes, a NUL-terminated text, one byte, a number, or what printf() would. None of these
+ * says whether it worked: nytp_out_close() does, and `error` at any time. */
+void nytp_put(struct nytp_out *out, const void *bytes, size_t len);
+static inline void nytp_puts(struct nytp_out *out, const char *text)
+{
+    nytp_put(out, text, strlen(text));
+}
+void nytp_putc(struct nytp_out *out, char c);
+void nytp_put_u64(struct nytp_out *out, uint64_t value); /* decimal */
+void nytp_put_i64(struct nytp_out *out, int64_t value);
+void nytp_put_hex(struct nytp_out *out, uint64_t value); /* lower case, without 0x */
+void nytp_printf(struct nytp_out *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same at `at`, for what is put together before it is put: one put costs more than a few
+ * of these. There must be room, for a number NYTP_MAX_DIGITS bytes. They return where the next
+ * byte goes, and end the text with no NUL. */
+#define NYTP_MAX_DIGITS 20
+static inline char *nytp_append(char *at, const char *text)
+{
+    const size_t len = strlen(text);
+    memcpy(at, text, len);
+    return at + len;
+}
+char *nytp_append_u64(char *at, uint64_t value);
+
+/* Write the digits of a number so that the last one stands right before `end`. Returns the
+ * first. */
+char *nytp_digits_before(char *end, uint64_t value);
+
+/* Flush, finish compression, rename into place, free. False with *error set when anything
+ * failed since open; the final path is then untouched and the temporary file is gone. */
+bool nytp_out_close(struct nytp_out *out, struct nytp_error *error);
+
+/* Throw everything away and free; accepts NULL. */
+void nytp_out_discard(struct nytp_out *out);
+
+/* Memory outputs only: what was put so far, owned by `out`. Ends a compressed stream: put
+ * nothing afterwards then. Never NULL. */
+const uint8_t *nytp_out_bytes(struct nytp_out *out, size_t *len);
+
+/* The temporary file of an output that is still open, or NULL; for a signal handler that
+ * removes it. */
+const char *nytp_out_temp_path(const struct nytp_out *out);
+
+#endif

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Tables for people; see text.h. Names come from files: a control character in them must not
+ * reach the terminal, neither as C0 nor as the UTF-8 form of C1 (C2 80 to C2 9F).
+ */
+#include "text.h"
+
+#include "formats/base/strings.h"
+#include "columns.h"
+#include "waits.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_continuation(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+static bool is_c1(struct nytp_name text, uint32_t at)
+{
+    return (unsigned char)text.ptr[at] == 0xc2 && at + 1 < text.len &&
+           (unsigned char)text.ptr[at + 1] < 0xa0;
+}
+
+/* A mark that turns the direction of text (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069):
+ * a name could show another one's numbers. */
+static bool is_bidi(struct nytp_name text, uint32_t at)
+{
+    const unsigned char *c = (const unsigned char *)text.ptr + at;
+    if (text.len - at < 3 || c[0] != 0xe2)
+        return false;
+    return (c[1] == 0x80 && (c[2] == 0x8e || c[2] == 0x8f || (c[2] >= 0xaa && c[2] <= 0xae))) ||
+           (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9);
+}
+
+static void put_safe(struct nytp_out *out, struct nytp_name text)
+{
+    for (uint32_t i = 0; i < text.len; i++) {
+        const unsigned char c = (unsigned char)text.ptr[i];
+        if (c < 0x20 || c == 0x7f) {
+            nytp_putc(out, '?');
+        } else if (is_c1(text, i)) {
+            nytp_putc(out, '?');
+            i++;
+        } else if (is_bidi(text, i)) {
+            nytp_putc(out, '?');
+            i += 2;
+        } else {
+            nytp_putc(out, (char)c);
+        }
+    }
+}
+
+#define DOTS "..."
+
+/* Bytes that take at most (with `least`: at least) this many columns, which become as many as
+ * they take. */
+static uint32_t bytes_of(struct nytp_name text, uint32_t *columns, bool least)
+{
+    uint32_t at = 0, taken = 0;
+    for (; at < text.len; at++) {
+        const uint32_t more = nytp_columns_at(text, at);
+        if (more > 0 && (least ? taken >= *columns : taken + more > *columns))
+            break;
+        taken += more;
+    }
+    *columns = taken;
+    return at;
+}
+
+/* Columns that are left beside the dots. */
+static uint32_t beside_dots(uint32_t width)
+{
+    return width > strlen(DOTS) ? width - (uint32_t)strlen(DOTS) : 0;
+}
+
+uint32_t nytp_text_put(struct nytp_out *out, struct nytp_name text, uint32_t width)
+{
+    const uint32_t whole = nytp_text_width(text);
+    if (width == 0 || whole <= width) {
+        put_safe(out, text);
+        return whole;
+    }
+    const uint32_t dots = width - beside_dots(width);
+    uint32_t kept = beside_dots(width);
+    put_safe(out, (struct nytp_name){text.ptr, bytes_of(text, &kept, false)});
+    nytp_put(out, DOTS, dots);
+    return kept + dots;
+}
+
+uint32_t nytp_text_put_tail(struct nytp_out *out, struct nytp_name text, uint32_t width)
+{
+    const uint32_t whole = nytp_text_width(text);
+    if (width == 0 || whole <= width) {
+        put_safe(out, text);
+        return whole;
+    }
+    const uint32_t dots = width - beside_dots(width);
+    uint32_t cut = whole - beside_dots(width);
+    const uint32_t skip = bytes_of(text, &cut, true);
+    nytp_put(out, DOTS, dots);
+    put_safe(out, (struct nytp_name){text.ptr + skip, text.len - skip});
+    return dots + whole - cut;
+}
+
+#define SOURCE_BYTES 4000
+#define TAB_COLUMNS  4
+
+/* One byte of a line that is not UTF-8: as Latin-1. Returns the bytes added, at most 2. */
+static uint32_t add_latin1(char *to, unsigned char c)
+{
+    if (c < 0x80) {
+        to[0] = (char)c;
+        return 1;
+    }
+    to[0] = (char)(0xc0 | c >> 6);
+    to[1] = (char)(0x80 | (c & 0x3f));
+    return 2;
+}
+
+uint32_t nytp_text_put_source(struct nytp_out *out, const struct nytp_source_line *source,
+                              bool trim, uint32_t width)
+{
+    char text[SOURCE_BYTES + TAB_COLUMNS];
+    uint32_t len = 0, at = 0, end = source->len;
+    while (end > 0 && (source->text[end - 1] == '\n' || source->text[end - 1] == '\r'))
+        end--;
+    while (trim && at < end && (source->text[at] == ' ' || source->text[at] == '\t'))
+        at++;
+    const bool utf8 = nytp_utf8_valid(source->text, source->len);
+    for (; at < end && len < SOURCE_BYTES; at++) {
+        if (source->text[at] != '\t') {
+            len += utf8 ? (text[len] = source->text[at], 1)
+                        : add_latin1(text + len, (unsigned char)source->text[at]);
+            continue;
+        }
+        do
+            text[len++] = ' ';
+        while (len % TAB_COLUMNS != 0 && len < SOURCE_BYTES);
+    }
+    while (utf8 && at < end && len > 0 && is_continuation(source->text[at])) {
+        at--; /* not half a character */
+        len--;
+    }
+    return nytp_text_put(out, (struct nytp_name){text, len}, width);
+}
+
+void nytp_text_pad(struct nytp_out *out, uint32_t columns)
+{
+    while (columns-- > 0)
+        nytp_putc(out, ' ');
+}
+
+/* ---- numbers ---- */
+
+/* `ticks` of a sum are whole, those of an average are not; `more` decimals for the latter. */
+static void put_in_unit(struct nytp_out *out, double ticks, int64_t ticks_per_sec,
+                        const struct nytp_unit *unit, int width, int more)
+{
+    if (unit->per_sec == 0) {
+        nytp_printf(out, "%*.*f", width, more, ticks);
+        return;
+    }
+    const int decimals = unit->per_sec >= 1000000000 ? 0
+                         : unit->per_sec >= 1000000  ? 1
+                         : unit->per_sec >= 1000     ? 3
+                                                     : 6;
+    const double value = ticks / (double)ticks_per_sec * (double)unit->per_sec;
+    nytp_printf(out, "%*.*f", width, decimals > more ? decimals : more, value);
+}
+
+/* A time as three digits and the unit in which it has that many. */
+static void put_scaled(struct nytp_out *out, double ticks, int64_t ticks_per_sec, int width)
+{
+    static const char *const units[] = {"s ", "ms", "us", "ns"};
+    double value = ticks / (double)ticks_per_sec;
+    size_t i = 0;
+    /* 999.5 of the smaller unit would be written as 1000 */
+    while (i < 3 && value < 0.9995 && value > -0.9995) {
+        value *= 1000;
+        i++;
+    }
+    if (ticks == 0) {
+        value = 0;
+        i = 0;
+    }
+    const double size = value < 0 ? -value : value;
+    const int decimals = size >= 99.95 || value == 0 ? 0 : size >= 9.995 ? 1 : 2;
+    char text[40];
+    snprintf(text, sizeof text, "%.*f %s", decimals, value, units[i]);
+    if (width == 0 && i == 0) /* nothing to align with */
+        text[strlen(text) - 1] = '\0';
+    nytp_printf(out, "%*s", width, text);
+}
+
+void nytp_text_time(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
+                    const struct nytp_unit *unit, int width)
+{
+    const int64_t rate = ticks_per_sec > 0 ? ticks_per_sec : 1;
+    if (unit == NULL)
+        put_scaled(out, (double)ticks, rate, width);
+    else if (unit->per_sec == 0)
+        nytp_printf(out, "%*lld", width, (long long)ticks);
+    else
+        put_in_unit(out, (double)ticks, rate, unit, width, 0);
+}
+
+void nytp_text_per_call(struct nytp_out *out, int64_t ticks, uint64_t calls,
+                        int64_t ticks_per_sec, const struct nytp_unit *unit, int width)
+{
+    const int64_t rate = ticks_per_sec > 0 ? ticks_per_sec : 1;
+    if (calls == 0)
+        nytp_printf(out, "%*s", width, "-");
+    else if (unit != NULL)
+        put_in_unit(out, (double)ticks / (double)calls, rate, unit, width, 1);
+    else
+        put_scaled(out, (double)ticks / (double)calls, rate, width);
+}
+
+void nytp_text_percent(struct nytp_out *out, int64_t part, int64_t whole)
+{
+    if (whole == 0)
+        nytp_puts(out, "     -");
+    else
+        nytp_printf(out, "%5.1f%%", part == 0 ? 0.0 : (double)part / (double)whole * 100);
+}
+
+/* ---- the rest ---- */
+
+void nytp_text_style(struct nytp_out *out, bool color, enum nytp_style style)
+{
+    static const char *const codes[] = {
+        [NYTP_STYLE_PLAIN] = "\033[0m", [NYTP_STYLE_BOLD] = "\033[1m",
+        [NYTP_STYLE_WARM] = "\033[33m", [NYTP_STYLE_HOT] = "\033[1;31m",
+        [NYTP_STYLE_DIM] = "\033[2m",
+    };
+    if (color)
+        nytp_puts(out, codes[style]);
+}
+
+struct nytp_name nytp_text_place(const struct nytp_profile *profile, uint32_t file,
+                                 uint32_t line, char *buffer, size_t size)
+{
+    if (file == 0)
+        return (struct nytp_name){"", 0};
+    const struct nytp_name name = profile->files[file].name;
+    char number[16] = "";
+    if (line > 0)
+        snprintf(number, sizeof number, ":%lu", (unsigned long)line);
+    const size_t number_len = strlen(number);
+    const size_t most = size - number_len - 1;
+    size_t skip = name.len > most ? name.len - most : 0;
+    while (skip < name.len && skip > 0 && is_continuation(name.ptr[skip]))
+        skip++;
+    memcpy(buffer, name.ptr + skip, name.len - skip);
+    memcpy(buffer + name.len - skip, number, number_len + 1);
+    return (struct nytp_name){buffer, (uint32_t)(name.len - skip + number_len)};
+}
+
+static uint32_t count_sampled(const struct nytp_profile *profile)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        n += profile->processes[i].sampled;
+    return n;
+}
+
+enum nytp_counted nytp_text_counted(const struct nytp_profile *profile)
+{
+    return !profile->sampled                               ? NYTP_COUNTED_STATEMENTS
+           : count_sampled(profile) < profile->n_processes ? NYTP_COUNTED_BOTH
+                                                           : NYTP_COUNTED_SAMPLES;
+}
+
+const char *nytp_text_statements(const struct nytp_profile *profile)
+{
+    static const char *const names[] = {[NYTP_COUNTED_STATEMENTS] = "statements",
+                                        [NYTP_COUNTED_SAMPLES] = "samples",
+                                        [NYTP_COUNTED_BOTH] = "statements and samples"};
+    return names[nytp_text_counted(profile)];
+}
+
+const char *nytp_text_stmts(const struct nytp_profile *profile)
+{
+    static const char *const names[] = {[NYTP_COUNTED_STATEMENTS] = "stmts",
+                                        [NYTP_COUNTED_SAMPLES] = "samples",
+                                        [NYTP_COUNTED_BOTH] = "counts"};
+    return names[nytp_text_counted(profile)];
+}
+
+const char *nytp_text_calls(const struct nytp_profile *profile)
+{
+    return profile->sampled ? ">= calls" : "calls";
+}
+
+int64_t nytp_recording_ticks(const struct nytp_profile *profile)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        sum += profile->processes[i].recording_ticks;
+    return sum;
+}
+
+static void put_recording_cost(struct nytp_out *out, const struct nytp_profile *profile,
+                               const struct nytp_unit *unit)
+{
+    const int64_t ticks = nytp_recording_ticks(profile);
+    if (ticks == 0)
+        return;
+    nytp_puts(out, "; less ");
+    nytp_text_time(out, ticks, profile->ticks_per_sec, unit, 0);
+    nytp_printf(out, "%s%s that recording cost", unit != NULL ? " " : "",
+                unit != NULL ? unit->name : "");
+}
+
+/* ", 3.97 s of it waiting", from one percent on. */
+static void put_waiting(struct nytp_out *out, const struct nytp_profile *profile,
+                        const struct nytp_export_options *options)
+{
+    struct nytp_waits waits;
+    const bool known = nytp_waits_init(&waits, profile, options->waits, &out->error);
+    nytp_waits_free(&waits);
+    if (!known || waits.ticks * 100 < profile->total_ticks || waits.ticks == 0)
+        return;
+    nytp_puts(out, ", ");
+    nytp_text_time(out, waits.ticks, profile->ticks_per_sec, options->unit, 0);
+    nytp_puts(out, " of it waiting");
+}
+
+/* Of samples it is known how long the processes ran, and of calls only that there were as many.
+ */
+static void put_counts(struct nytp_out *out, const struct nytp_profile *profile,
+                       const struct nytp_export_options *options)
+{
+    const enum nytp_counted counted = nytp_text_counted(profile);
+    int64_t cpu = 0;
+    for (uint32_t i = 0; i < profile->n_subs; i++)
+        cpu += profile->subs[i].cpu_ticks;
+    if (counted == NYTP_COUNTED_SAMPLES) {
+        nytp_puts(out, ", ");
+        nytp_text_time(out, cpu, profile->ticks_per_sec, options->unit, 0);
+        nytp_puts(out, " on a processor");
+    }
+    nytp_printf(out, ", %llu %s", (unsigned long long)profile->total_statements,
+                nytp_text_statements(profile));
+    if (counted == NYTP_COUNTED_BOTH)
+        nytp_printf(out, " (%lu of %lu processes were sampled)",
+                    (unsigned long)count_sampled(profile), (unsigned long)profile->n_processes);
+    nytp_printf(out, ", %s%llu calls", profile->sampled ? "at least " : "",
+                (unsigned long long)profile->total_calls);
+}
+
+static void put_headline(struct nytp_out *out, const struct nytp_profile *profile,
+                         const struct nytp_export_options *options)
+{
+    const struct nytp_part *part = &profile->parts[0];
+    nytp_text_put(out, part->application.len > 0 ? part->application : part->path, 0);
+    if (profile->n_parts > 1)
+        nytp_printf(out, " and %lu more", (unsigned long)profile->n_parts - 1);
+    nytp_puts(out, ": ");
+    nytp_text_time(out, profile->total_ticks, profile->ticks_per_sec, options->unit, 0);
+    nytp_printf(out, "%s%s", options->unit != NULL ? " " : "",
+                options->unit != NULL ? options->unit->name : "");
+    put_waiting(out, profile, options);
+    put_counts(out, profile, options);
+    if (profile->n_processes > 1)
+        nytp_printf(out, ", %lu processes", (unsigned long)profile->n_processes);
+    if (options->child_wait_ticks > 0) {
+        nytp_puts(out, ", their ");
+        nytp_text_time(out, options->child_wait_ticks, profile->ticks_per_sec, options->unit,
+                       0);
+        nytp_puts(out, " of waiting for each other not counted");
+    }
+    put_recording_cost(out, profile, options->unit);
+    if (profile->partial)
+        nytp_puts(out, "; partial: the recording ends early");
+}
+
+/* The words of the text in lines of at most `columns`, but for words that are longer; 0 = one
+ * line. */
+static void put_folded(struct nytp_out *out, struct nytp_name text, uint32_t columns)
+{
+    uint32_t used = 0;
+    for (uint32_t at = 0; at < text.len;) {
+        uint32_t end = at + 1;
+        while (end < text.len && text.ptr[end] != ' ')
+            end++;
+        struct nytp_name word = {text.ptr + at, end - at}; /* with the blank before it */
+        const uint32_t width = nytp_text_width(word);
+        if (columns > 0 && used > 0 && used + width > columns) {
+            nytp_putc(out, '\n');
+            word = (struct nytp_name){word.ptr + 1, word.len - 1};
+            used = 0;
+        }
+        nytp_put(out, word.ptr, word.len);
+        used += nytp_text_width(word);
+        at = end;
+    }
+}
+
+void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile,
+                        const struct nytp_export_options *options)
+{
+    struct nytp_out *line = nytp_out_memory(true);
+    if (line == NULL) {
+        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        return;
+    }
+    put_headline(line, profile, options);
+    size_t len;
+    const char *text = (const char *)nytp_out_bytes(line, &len);
+    put_folded(out, (struct nytp_name){text, (uint32_t)len}, options->columns);
+    nytp_puts(out, "\n\n");
+    if (line->error.status != NYTP_OK && out->error.status == NYTP_OK)
+        out->error = line->error;
+    nytp_out_discard(line);
+}

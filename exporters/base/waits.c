@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Finds out which contexts wait; see waits.h. Whether a sub waits is decided once by its name
+ * (waits.def and the user's expressions), then each of its contexts by how long its calls
+ * took.
+ */
+#include "waits.h"
+#include "formats/model/outermost.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct waiter {
+    const char *name;
+    bool is_builtin;
+    enum nytp_wait_kind kind;
+    int64_t least_us; /* mean of a call, in microseconds */
+};
+
+static const struct waiter waiters[] = {
+#define NYTP_WAIT_BUILTIN(name, kind, least_us) {name, true, NYTP_WAIT_##kind, least_us},
+#define NYTP_WAIT_SUB(name, kind, least_us)     {name, false, NYTP_WAIT_##kind, least_us},
+#include "waits.def"
+#undef NYTP_WAIT_BUILTIN
+#undef NYTP_WAIT_SUB
+};
+
+static const struct waiter added = {.name = "", .kind = NYTP_WAIT_BLOCK};
+
+/* "Pkg::CORE:sleep" and "CORE::sleep" are the builtin sleep; NULL when it is none. */
+static const char *builtin_name(const struct nytp_sub *sub)
+{
+    if (sub->kind != NYTP_SUB_OPCODE)
+        return NULL;
+    const char *colon = strrchr(sub->name.ptr, ':');
+    return colon != NULL ? colon + 1 : NULL;
+}
+
+static const struct waiter *find_waiter(const struct nytp_sub *sub)
+{
+    const char *builtin = builtin_name(sub);
+    for (size_t i = 0; i < sizeof waiters / sizeof *waiters; i++) {
+        const char *name = waiters[i].is_builtin ? builtin : sub->name.ptr;
+        if (name != NULL && strcmp(name, waiters[i].name) == 0)
+            return &waiters[i];
+    }
+    return NULL;
+}
+
+/* Per sub the row that it matches, or NULL. */
+static const struct waiter **match_subs(const struct nytp_profile *profile,
+                                        const struct nytp_patterns *more,
+                                        struct nytp_error *error)
+{
+    const struct waiter **of = calloc((size_t)profile->n_subs + 1, sizeof *of);
+    if (of == NULL)
+        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    for (uint32_t i = 0; of != NULL && i < profile->n_subs; i++) {
+        of[i] = find_waiter(&profile->subs[i]);
+        if (more != NULL && nytp_patterns_match(more, profile->subs[i].name, error))
+            of[i] = &added;
+    }
+    return of;
+}
+
+static bool takes_long(const struct nytp_profile *profile, const struct nytp_node *node,
+                       int64_t least_us)
+{
+    const double calls = node->calls > 0 ? (double)node->calls : 1;
+    const double mean_s = (double)node->excl_ticks / (double)profile->ticks_per_sec / calls;
+    return mean_s * 1e6 >= (double)least_us;
+}
+
+bool nytp_waits_init(struct nytp_waits *waits, const struct nytp_profile *profile,
+                     const struct nytp_patterns *more, struct nytp_error *error)
+{
+    struct nytp_error failed = {0};
+    *waits = (struct nytp_waits){.kinds = calloc((size_t)profile->n_nodes + 1, 1)};
+    const struct waiter **of = match_subs(profile, more, &failed);
+    if (waits->kinds == NULL)
+        nytp_error_set(&failed, NYTP_ERR_MEMORY, "out of memory");
+    for (uint32_t i = 0; failed.status == NYTP_OK && i < profile->n_nodes; i++) {
+        const struct nytp_node *node = &profile->nodes[i];
+        const struct waiter *waiter = of[node->sub];
+        if (waiter == NULL || node->excl_ticks <= 0 ||
+            !takes_long(profile, node, waiter->least_us))
+            continue;
+        waits->kinds[i] = (uint8_t)waiter->kind;
+        waits->ticks += node->excl_ticks;
+    }
+    free(of);
+    if (failed.status != NYTP_OK)
+        *error = failed;
+    return failed.status == NYTP_OK;
+}
+
+void nytp_waits_free(struct nytp_waits *waits)
+{
+    free(waits->kinds);
+}
+
+/* ---- by sub ---- */
+
+bool *nytp_waits_subs(const struct nytp_waits *waits, const struct nytp_profile *profile)
+{
+    bool *is_waiting = calloc((size_t)profile->n_subs + 1, sizeof *is_waiting);
+    int64_t *balance = calloc((size_t)profile->n_subs + 1, sizeof *balance);
+    for (uint32_t n = 0; is_waiting != NULL && balance != NULL && n < profile->n_nodes; n++) {
+        const struct nytp_node *node = &profile->nodes[n];
+        balance[node->sub] +=
+            waits->kinds[n] != NYTP_WAIT_NONE ? node->excl_ticks : -node->excl_ticks;
+    }
+    for (uint32_t s = 0; is_waiting != NULL && balance != NULL && s < profile->n_subs; s++)
+        is_waiting[s] = balance[s] > 0;
+    if (balance == NULL) {
+        free(is_waiting);
+        is_waiting = NULL;
+    }
+    free(balance);
+    return is_waiting;
+}
+
+struct sums {
+    const struct nytp_profile *profile;
+    int64_t *below; /* by node: waiting in its subtree */
+    int64_t *by_sub;
+};
+
+static void sum_below(const struct sums *sums, const struct nytp_waits *waits)
+{
+    for (uint32_t n = sums->profile->n_nodes; n-- > 0;) {
+        const struct nytp_node *node = &sums->profile->nodes[n];
+        sums->below[n] += waits->kinds[n] != NYTP_WAIT_NONE ? node->excl_ticks : 0;
+        if (node->parent != n)
+            sums->below[node->parent] += sums->below[n];
+    }
+}
+
+static void add_to_sub(void *context, uint32_t process, uint32_t n)
+{
+    const struct sums *sums = context;
+    (void)process;
+    sums->by_sub[sums->profile->nodes[n].sub] += sums->below[n];
+}
+
+int64_t *nytp_waits_by_sub(const struct nytp_waits *waits, const struct nytp_profile *profile)
+{
+    struct sums sums = {
+        .profile = profile,
+        .below = calloc((size_t)profile->n_nodes + 1, sizeof *sums.below),
+        .by_sub = calloc((size_t)profile->n_subs + 1, sizeof *sums.by_sub),
+    };
+    bool ok = sums.below != NULL && sums.by_sub != NULL;
+    if (ok)
+        sum_below(&sums, waits);
+    ok = ok && nytp_outermost_each(profile, add_to_sub, &sums);
+    free(sums.below);
+    if (ok)
+        return sums.by_sub;
+    free(sums.by_sub);
+    return NULL;
+}

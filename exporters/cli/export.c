@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The usual mode: all inputs become one profile, the selection is carried out on it, and one
+ * exporter writes it, in one file or one for each process.
+ */
+#include "modes.h"
+#include "outputs.h"
+#include "unpack.h"
+#include "viewer.h"
+
+#include "exporters/select/child_waits.h"
+#include "exporters/select/one_process.h"
+#include "exporters/select/rename.h"
+
+#include "formats/model/profile.h"
+#include "formats/base/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct export
+{
+    const struct run *run;
+    const struct nytp_profile *profile;
+    bool gzip;
+    uint64_t n_negative; /* values that were written as 0 */
+};
+
+static void write_export(void *context, struct nytp_out *out)
+{
+    struct export *export = context;
+    const struct nytp_cli *cli = &export->run->cli;
+    if (export->gzip)
+        nytp_out_gzip(out);
+    cli->exporter->write(export->profile, &cli->export, out);
+    export->n_negative = out->n_negative;
+}
+
+static enum exit_status write_profile(const struct run *run, const struct nytp_profile *profile,
+                                      const char *path)
+{
+    const size_t len = strlen(path);
+    struct export export = {
+        .run = run,
+        .profile = profile,
+        .gzip = run->cli.exporter->gzips && len > 3 && strcmp(path + len - 3, ".gz") == 0,
+    };
+    const enum exit_status status = write_output(path, write_export, &export);
+    if (status == EXIT_DONE && export.n_negative > 0 && !run->cli.quiet)
+        say("%s: %llu negative values written as 0", output_name(path),
+            (unsigned long long)export.n_negative);
+    return status;
+}
+
+/* `twin`: how many processes of this pid came before. */
+static enum exit_status write_process(const struct run *run, const struct nytp_profile *profile,
+                                      uint32_t process, uint32_t twin)
+{
+    struct nytp_error error = {0};
+    char *path = nytp_process_path(&run->cli, profile->processes[process].pid, twin);
+    struct nytp_profile *one = nytp_select_process(profile, process, &error);
+    enum exit_status status = EXIT_OUTPUT;
+    if (path == NULL || one == NULL)
+        say("%s: %s", run->cli.output, one == NULL ? error.message : "out of memory");
+    else if (replaces_input(&run->cli, path))
+        status = EXIT_USAGE;
+    else
+        status = write_profile(run, one, path);
+    nytp_profile_free(one);
+    free(path);
+    return status;
+}
+
+/* Write an output for each process. Processes of the same pid, of several runs, are told apart
+ * by a number. */
+static enum exit_status write_processes(const struct run *run,
+                                        const struct nytp_profile *profile)
+{
+    struct nytp_table seen = {0}; /* pid -> how many there were */
+    enum exit_status status = EXIT_DONE;
+    for (uint32_t i = 0; i < profile->n_processes && status == EXIT_DONE; i++) {
+        const struct nytp_key pid = {.a = profile->processes[i].pid};
+        uint32_t twin = nytp_table_get(&seen, pid);
+        if (twin == NYTP_TABLE_NONE)
+            twin = 0;
+        if (nytp_table_put(&seen, pid, twin + 1)) {
+            status = write_process(run, profile, i, twin);
+        } else {
+            say("out of memory");
+            status = EXIT_OUTPUT;
+        }
+    }
+    nytp_table_free(&seen);
+    return status;
+}
+
+/* Write the output, to a temporary file if none is named, start the viewer on it and wait
+ * until that ends. */
+static enum exit_status write_and_open(const struct run *run,
+                                       const struct nytp_profile *profile)
+{
+    struct nytp_error error = {0};
+    size_t len;
+    const char *command = nytp_viewer_find(run->cli.exporter->viewer, &len);
+    if (command == NULL)
+        return EXIT_OUTPUT;
+    char *temp = NULL;
+    const char *path = run->cli.output;
+    if (path == NULL)
+        path = temp = nytp_viewer_temp_path(run->cli.exporter, run->cli.files[0], &error);
+    enum exit_status status = EXIT_OUTPUT;
+    if (path == NULL)
+        say("--open: %s", error.message);
+    else
+        status = write_profile(run, profile, path);
+    if (status == EXIT_DONE && !nytp_viewer_run(command, len, path, &error)) {
+        say("--open: %s", error.message);
+        status = EXIT_OUTPUT;
+    }
+    nytp_viewer_remove(temp);
+    return status;
+}
+
+static enum exit_status write_all(const struct run *run, const struct nytp_profile *profile)
+{
+    if (run->cli.open)
+        return write_and_open(run, profile);
+    if (!run->cli.per_process)
+        return write_profile(run, profile, run->cli.output != NULL ? run->cli.output : "-");
+    return write_processes(run, profile);
+}
+
+/* Which expressions of --list and --peek match no sub. */
+static void say_missing_names(const struct run *run, const struct nytp_profile *profile)
+{
+    char text[512];
+    const struct nytp_patterns *names = &run->cli.export.names;
+    for (uint32_t i = 0; !run->cli.quiet && i < names->n; i++)
+        if (nytp_patterns_describe_miss(names, i, profile, text, sizeof text))
+            say_miss(text);
+}
+
+enum exit_status run_export(struct run *run)
+{
+    struct nytp_cli *cli = &run->cli;
+    if (cli->exporter->write_set != NULL)
+        return cli->bases.n > 0 ? run_comparison(run) : run_report(run, NULL);
+    const bool to_stdout = !cli->open && (cli->output == NULL || strcmp(cli->output, "-") == 0);
+    const bool to_terminal = to_stdout && isatty(STDOUT_FILENO);
+    if (to_terminal)
+        fit_terminal(&cli->export);
+    if (cli->exporter->binary && to_terminal) {
+        say("%s is binary and standard output a terminal: use -o FILE or a pipe",
+            cli->exporter->name);
+        return EXIT_USAGE;
+    }
+    if (cli->bases.n > 0 || cli->gate_files.n > 0)
+        return run_comparison(run);
+    struct nytp_profile *profile = load_all(run);
+    if (profile == NULL)
+        return EXIT_INPUT;
+    if (!weight_is_known(run, profile)) {
+        nytp_profile_free(profile);
+        return EXIT_USAGE;
+    }
+    /* the same eval has another number in each process */
+    cli->selection.merge_evals |= profile->n_processes > 1 && !cli->export.no_merge_evals;
+    struct nytp_error error = {0};
+    if (!cli->quiet)
+        cli->selection.on_miss = say_miss;
+    enum exit_status status;
+    const bool once = cli->exporter->adds_processes && !cli->per_process;
+    if (!nytp_child_waits(profile, once, &cli->export.child_wait_ticks, &error) ||
+        !nytp_select(profile, &cli->selection, &error) ||
+        (cli->exporter->stable_names && !nytp_rename_stably(profile, &error))) {
+        say("selection: %s", error.message);
+        status = error.status == NYTP_ERR_LIMIT ? EXIT_USAGE : EXIT_INPUT;
+    } else if (cli->export.source_dir != NULL &&
+               !nytp_unpack_sources(profile, cli->export.source_dir, &error)) {
+        status = output_failed(cli->export.source_dir, &error);
+    } else {
+        say_missing_names(run, profile);
+        status = write_all(run, profile);
+    }
+    nytp_profile_free(profile);
+    return status != EXIT_DONE ? status : done(run);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The modes that look at each input by itself: --stats (what is in it), --check (whether it
+ * adds up) and --dump (every record of it).
+ */
+#include "modes.h"
+#include "outputs.h"
+
+#include "exporters/select/one_process.h"
+
+#include "formats/model/profile.h"
+
+static void stats_of(struct run *run, const char *path, struct nytp_out *out, bool first)
+{
+    struct nytp_count count;
+    struct nytp_profile *profile = load(run, path, &count);
+    if (profile == NULL)
+        return;
+    if (!first)
+        nytp_putc(out, '\n');
+    nytp_put_stats(out, profile, &count);
+    nytp_profile_free(profile);
+}
+
+/* With --per-process each process by itself. */
+static bool check_profile(const struct nytp_cli *cli, struct nytp_profile *profile,
+                          struct nytp_error *error)
+{
+    bool ok =
+        nytp_select(profile, &cli->selection, error) && nytp_profile_check(profile, error);
+    for (uint32_t i = 0; ok && cli->per_process && i < profile->n_processes; i++) {
+        struct nytp_profile *one = nytp_select_process(profile, i, error);
+        ok = one != NULL && nytp_profile_check(one, error);
+        nytp_profile_free(one);
+    }
+    return ok;
+}
+
+static void check_of(struct run *run, const char *path, struct nytp_out *out)
+{
+    struct nytp_profile *profile = load(run, path, NULL);
+    if (profile == NULL)
+        return;
+    struct nytp_error error = {0};
+    if (check_profile(&run->cli, profile, &error))
+        nytp_printf(out, "%s: %s\n", path, profile->partial ? "adds up, but partial" : "ok");
+    else
+        say_unusable(run, path, &error);
+    nytp_profile_free(profile);
+}
+
+static void dump_of(struct run *run, const char *path, struct nytp_out *out)
+{
+    struct nytp_dump dump;
+    struct nytp_error error = {0};
+    nytp_dump_init(&dump, out);
+    const uint64_t n_before = out->n_bytes;
+    const bool is_read = read_input(run, path, &dump.sink, &error);
+    if (out->error.status != NYTP_OK || (is_read && nytp_dump_is_whole(&dump, &error)))
+        return;
+    if (out->n_bytes == n_before)
+        say_unusable(run, path, &error);
+    else
+        note_partial(run, path, &error);
+}
+
+static void inspect_inputs(void *context, struct nytp_out *out)
+{
+    struct run *run = context;
+    const struct nytp_cli *cli = &run->cli;
+    for (int i = 0; i < cli->n_files && out->error.status == NYTP_OK; i++) {
+        if (cli->mode == NYTP_MODE_STATS)
+            stats_of(run, cli->files[i], out, i == 0);
+        else if (cli->mode == NYTP_MODE_CHECK)
+            check_of(run, cli->files[i], out);
+        else
+            dump_of(run, cli->files[i], out);
+    }
+}
+
+enum exit_status run_inspection(struct run *run)
+{
+    const char *output = run->cli.output != NULL ? run->cli.output : "-";
+    enum exit_status status = write_output(output, inspect_inputs, run);
+    if (status == EXIT_DONE)
+        status = done(run);
+    return status == EXIT_PARTIAL && run->failed ? EXIT_INPUT : status;
+}

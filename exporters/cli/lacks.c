@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Notes what recordings lack, and puts it in words; see lacks.h.
+ */
+#include "lacks.h"
+
+#include "formats/model/profile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    enum nytp_has bit;
+    const char *option, *value, *text;
+    bool only_partial;
+} reasons[NYTP_LACK_REASONS] = {
+    {NYTP_HAS_STATEMENTS, "stmts", "0",
+     ", so there are no statement counts and a sub's time stands on its first line", false},
+    {NYTP_HAS_ARCS, "subs", "0", ", so no calls are known", false},
+    {NYTP_HAS_ARCS, "calls", "0",
+     " and without its end, where the calls are summed up, so no calls are known", true},
+    {NYTP_HAS_CALLS, "calls", "0", ", so stacks and their times are estimated from call sites",
+     false},
+    {NYTP_HAS_ENTRIES, "calls", "1", ", so call sites on stacks come from totals", false},
+    {NYTP_HAS_SOURCE, "savesrc", "0", ", so it holds no source text", false},
+    {NYTP_HAS_BLOCKS, "blocks", "0", ", so times of blocks are missing", false},
+};
+
+/* Recordings of some age do not tell their options; then what is missing was not wanted. */
+static bool may_have_been(const struct nytp_profile *profile, const char *option,
+                          const char *value)
+{
+    const struct nytp_name *const recorded = nytp_profile_option(profile, option);
+    return recorded == NULL ||
+           (recorded->len == strlen(value) && memcmp(recorded->ptr, value, recorded->len) == 0);
+}
+
+static unsigned what_lacks(const struct nytp_exporter *exporter,
+                           const struct nytp_profile *profile)
+{
+    unsigned lacks = exporter->needs & ~profile->has;
+    if ((profile->has & NYTP_HAS_CALLS) == 0)
+        lacks &= ~(unsigned)NYTP_HAS_ENTRIES;
+    if ((profile->has & NYTP_HAS_ARCS) == 0 && (lacks & NYTP_HAS_CALLS) != 0) {
+        lacks &= ~(unsigned)NYTP_HAS_CALLS;
+        lacks |= NYTP_HAS_ARCS;
+    }
+    return lacks;
+}
+
+void nytp_lacks_add(struct nytp_lacks *lacks, const struct nytp_exporter *exporter,
+                    const struct nytp_profile *profile, const char *path)
+{
+    unsigned bits = what_lacks(exporter, profile);
+    for (size_t i = 0; i < NYTP_LACK_REASONS; i++) {
+        if ((bits & reasons[i].bit) == 0 || (reasons[i].only_partial && !profile->partial) ||
+            !may_have_been(profile, reasons[i].option, reasons[i].value))
+            continue;
+        bits &= ~(unsigned)reasons[i].bit;
+        if (lacks->of[i].n_inputs++ == 0)
+            lacks->of[i].path = path;
+    }
+}
+
+bool nytp_lacks_message(const struct nytp_lacks *lacks, size_t reason, char *text, size_t size)
+{
+    const uint32_t n = lacks->of[reason].n_inputs;
+    char more[40] = "";
+    if (n == 0)
+        return false;
+    if (n > 1)
+        snprintf(more, sizeof more, " and %lu more", (unsigned long)n - 1);
+    snprintf(text, size, "%s%s: recorded with NYTPROF option %s=%s%s", lacks->of[reason].path,
+             more, reasons[reason].option, reasons[reason].value, reasons[reason].text);
+    return true;
+}

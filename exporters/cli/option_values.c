@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Turns the text of an option's value into what the option's kind says, and suggests the
+ * nearest name where a name is not known; see option_values.h.
+ */
+#include "option_values.h"
+
+#include "exporters/base/near.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- suggestions ---- */
+
+struct nearest {
+    const char *text; /* what was typed */
+    size_t len;
+    unsigned distance; /* of the best so far */
+    const char *name;  /* NULL = nothing near enough */
+};
+
+static void nearest_consider(struct nearest *nearest, const char *name)
+{
+    const size_t name_len = strlen(name);
+    unsigned d = nytp_edit_distance(nearest->text, nearest->len, name, name_len);
+    const size_t shorter = name_len < nearest->len ? name_len : nearest->len;
+    const bool one_begins_the_other =
+        shorter >= 2 && strncmp(name, nearest->text, shorter) == 0 &&
+        (name_len > nearest->len || nearest->text[name_len] == '-');
+    if (one_begins_the_other)
+        d = 1;
+    if (d > nearest->distance ||
+        (d == nearest->distance && nearest->name != NULL && name_len <= strlen(nearest->name)))
+        return;
+    nearest->distance = d;
+    nearest->name = name;
+}
+
+static struct nearest nearest_to(const char *text, size_t len)
+{
+    const unsigned limit = len >= 6 ? (unsigned)(len / 3) : len >= 3 ? 1 : 0;
+    return (struct nearest){.text = text, .len = len, .distance = limit};
+}
+
+bool nytp_unknown_option(const char *argument, size_t name_len, struct nytp_error *error)
+{
+    struct nearest nearest = nearest_to(argument + 2, name_len);
+    for (size_t i = 0; i < nytp_n_options; i++)
+        if (nytp_options[i].name != NULL)
+            nearest_consider(&nearest, nytp_options[i].name);
+    for (size_t i = 0; nytp_exporters[i] != NULL; i++)
+        nearest_consider(&nearest, nytp_exporters[i]->name);
+    char typed[80];
+    snprintf(typed, sizeof typed, "%.*s", (int)(name_len < 70 ? name_len : 70), argument + 2);
+    if (nearest.name == NULL)
+        return usage_error(error, "unknown option --%s", typed);
+    return usage_error(error, "unknown option --%s; did you mean --%s?", typed, nearest.name);
+}
+
+/* ---- values ---- */
+
+const struct nytp_exporter *nytp_exporter_named(const char *name, size_t len)
+{
+    for (size_t i = 0; nytp_exporters[i] != NULL; i++)
+        if (strlen(nytp_exporters[i]->name) == len &&
+            memcmp(nytp_exporters[i]->name, name, len) == 0)
+            return nytp_exporters[i];
+    return NULL;
+}
+
+bool nytp_choose_exporter(struct nytp_cli *cli, const struct nytp_exporter *exporter,
+                          struct nytp_error *error)
+{
+    if (cli->exporter != NULL && cli->exporter != exporter)
+        return usage_error(error, "two formats: %s and %s", cli->exporter->name,
+                           exporter->name);
+    cli->exporter = exporter;
+    return true;
+}
+
+bool nytp_choose_format(struct nytp_cli *cli, const char *name, struct nytp_error *error)
+{
+    const struct nytp_exporter *exporter = nytp_exporter_named(name, strlen(name));
+    if (exporter != NULL)
+        return nytp_choose_exporter(cli, exporter, error);
+    struct nearest nearest = nearest_to(name, strlen(name));
+    for (size_t i = 0; nytp_exporters[i] != NULL; i++)
+        nearest_consider(&nearest, nytp_exporters[i]->name);
+    if (nearest.name != NULL)
+        return usage_error(error, "unknown format %s; did you mean %s?", name, nearest.name);
+    return usage_error(error, "unknown format %s; see --list-formats", name);
+}
+
+bool nytp_read_count(const char *text, uint32_t *count)
+{
+    uint32_t value = 0;
+    if (*text == '\0' || strlen(text) > 9)
+        return false;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        value = value * 10 + (uint32_t)(*text - '0');
+    }
+    *count = value;
+    return true;
+}
+
+static bool set_count(uint32_t *target, const struct nytp_option *option, const char *value,
+                      struct nytp_error *error)
+{
+    if (!nytp_read_count(value, target) || *target == 0)
+        return usage_error(error, "--%s takes a number from 1, not \"%s\"", option->name,
+                           value);
+    return true;
+}
+
+static bool set_percent(double *target, const struct nytp_option *option, const char *value,
+                        struct nytp_error *error)
+{
+    char *end;
+    const double percent = strtod(value, &end);
+    const bool number = end != value && (*end == '\0' || strcmp(end, "%") == 0);
+    if (!number || !(percent >= 0 && percent <= 100))
+        return usage_error(error, "--%s takes a number from 0 to 100, not \"%s\"", option->name,
+                           value);
+    *target = percent;
+    return true;
+}
+
+static bool set_unit(const struct nytp_unit **target, const char *value,
+                     struct nytp_error *error)
+{
+    *target = nytp_unit_find(value);
+    if (*target == NULL)
+        return usage_error(error, "unknown unit \"%s\": ns, us, ms, s or ticks", value);
+    return true;
+}
+
+static bool set_weight(enum nytp_weight *target, const char *value, struct nytp_error *error)
+{
+    static const char *const names[] = {
+        [NYTP_WEIGHT_TIME] = "time",
+        [NYTP_WEIGHT_CALLS] = "calls",
+        [NYTP_WEIGHT_STATEMENTS] = "statements",
+        [NYTP_WEIGHT_CPU] = "cpu",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(value, names[i]) == 0) {
+            *target = (enum nytp_weight)i;
+            return true;
+        }
+    return usage_error(error, "unknown weight \"%s\": time, calls, statements or cpu", value);
+}
+
+static bool set_clock(char *target, const char *value, struct nytp_error *error)
+{
+    static const char *const names[] = {"user", "system", "real"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(value, names[i]) == 0) {
+            *target = names[i][0];
+            return true;
+        }
+    return usage_error(error, "unknown clock \"%s\": user, system or real", value);
+}
+
+static bool choose_mode(struct nytp_cli *cli, enum nytp_mode mode,
+                        const struct nytp_option *option, struct nytp_error *error)
+{
+    if (cli->mode == NYTP_MODE_HELP || cli->mode == NYTP_MODE_VERSION)
+        return true;
+    const bool wins = mode == NYTP_MODE_HELP || mode == NYTP_MODE_VERSION;
+    if (cli->mode != NYTP_MODE_EXPORT && cli->mode != mode && !wins)
+        return usage_error(error, "--%s does not go with another of its kind", option->name);
+    cli->mode = mode;
+    return true;
+}
+
+/* "label" or "label=KEY" */
+static bool set_by(struct nytp_cli *cli, const char **key, const struct nytp_option *option,
+                   const char *value, struct nytp_error *error)
+{
+    const bool has_key = strncmp(value, "label=", 6) == 0 && value[6] != '\0';
+    if (!has_key && strcmp(value, "label") != 0)
+        return usage_error(error, "--by takes label or label=KEY, not \"%s\"", value);
+    *key = has_key ? value + 6 : NULL;
+    return choose_mode(cli, NYTP_MODE_BY_LABEL, option, error);
+}
+
+static bool set_rows(struct nytp_cli *cli, uint32_t *target, const struct nytp_option *option,
+                     const char *value, struct nytp_error *error)
+{
+    if (value != NULL) {
+        if (!nytp_read_count(value, target))
+            return usage_error(error, "--%s takes a number, not \"%s\"", option->name, value);
+        if (*target == 0)
+            *target = UINT32_MAX;
+    }
+    return nytp_choose_format(cli, option->name, error);
+}
+
+static bool add_text(struct nytp_texts *texts, const char *value, struct nytp_error *error)
+{
+    const char **grown = realloc(texts->at, (texts->n + 1) * sizeof *grown);
+    if (grown == NULL)
+        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    texts->at = grown;
+    texts->at[texts->n++] = value;
+    return true;
+}
+
+/* Whether an option chooses what of the profile is shown. */
+static bool selects(const struct nytp_option *option)
+{
+    const size_t first = offsetof(struct nytp_cli, selection);
+    return option->kind != NYTP_OPTION_MODE &&
+           ((option->target >= first &&
+             option->target < first + sizeof(struct nytp_selection)) ||
+            option->target == offsetof(struct nytp_cli, export.max_depth) ||
+            option->target == offsetof(struct nytp_cli, export.collapse_recursion));
+}
+
+/* Adds "--focus=Foo" to what a report says of itself. */
+static bool note_selection(struct nytp_cli *cli, const struct nytp_option *option,
+                           const char *value, struct nytp_error *error)
+{
+    const char *before = cli->selected != NULL ? cli->selected : "";
+    const size_t size =
+        strlen(before) + strlen(option->name) + 8 + (value != NULL ? strlen(value) : 0);
+    char *text = malloc(size);
+    if (text == NULL)
+        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    snprintf(text, size, "%s%s--%s%s%s", before, *before != '\0' ? " " : "", option->name,
+             value != NULL ? "=" : "", value != NULL ? value : "");
+    free(cli->selected);
+    cli->selected = text;
+    cli->export.selected = text;
+    return true;
+}
+
+bool nytp_option_set(struct nytp_cli *cli, const struct nytp_option *option, const char *value,
+                     struct nytp_error *error)
+{
+    if (selects(option) && !note_selection(cli, option, value, error))
+        return false;
+    void *target = (char *)cli + (option->kind == NYTP_OPTION_MODE ? 0 : option->target);
+    switch (option->kind) {
+    case NYTP_OPTION_FLAG:
+        *(bool *)target = true;
+        return true;
+    case NYTP_OPTION_TEXT:
+        *(const char **)target = value;
+        return true;
+    case NYTP_OPTION_LIST:
+        return add_text(target, value, error);
+    case NYTP_OPTION_COUNT:
+        return set_count(target, option, value, error);
+    case NYTP_OPTION_PERCENT:
+        return set_percent(target, option, value, error);
+    case NYTP_OPTION_UNIT:
+        return set_unit(target, value, error);
+    case NYTP_OPTION_WEIGHT:
+        cli->export.weight_given = true;
+        return set_weight(target, value, error);
+    case NYTP_OPTION_CLOCK:
+        return set_clock(target, value, error);
+    case NYTP_OPTION_PATTERN:
+        return nytp_patterns_add(target, option->name, value, error);
+    case NYTP_OPTION_FORMAT:
+        return nytp_choose_format(cli, value, error);
+    case NYTP_OPTION_ROWS:
+        return set_rows(cli, target, option, value, error);
+    case NYTP_OPTION_SUBS:
+        return (value == NULL || nytp_patterns_add(target, option->name, value, error)) &&
+               nytp_choose_format(cli, option->name, error);
+    case NYTP_OPTION_MODE:
+        return choose_mode(cli, (enum nytp_mode)option->target, option, error);
+    case NYTP_OPTION_BY:
+        return set_by(cli, target, option, value, error);
+    }
+    return true;
+}

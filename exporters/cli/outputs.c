@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Output files; see outputs.h.
+ *
+ * SIGPIPE is ignored: a reader that goes away is seen as EPIPE and ends the program without
+ * a word, with status 4 and without leaving a temporary file behind. So is SIGXFSZ: a file
+ * beyond the size limit is an error of write() like any other.
+ */
+#include "outputs.h"
+
+#include "exporters/base/outset.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where the suffix of a file name begins; the name's end if it has none. */
+static const char *suffix_of(const struct nytp_cli *cli, const char *path)
+{
+    const size_t suffix_len = nytp_cli_suffix_len(cli->exporter, path);
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    const char *end = path + strlen(path);
+    if (suffix_len > 0 && strncmp(name, end - suffix_len, suffix_len) != 0 &&
+        *(end - suffix_len) == '.')
+        return end - suffix_len;
+    return suffix_len == 0 && strrchr(name, '.') > name ? strrchr(name, '.') : end;
+}
+
+char *nytp_process_path(const struct nytp_cli *cli, uint32_t pid, uint32_t twin)
+{
+    const char *path = cli->output;
+    char id[32];
+    if (twin > 0)
+        snprintf(id, sizeof id, "%lu-%lu", (unsigned long)pid, (unsigned long)twin + 1);
+    else
+        snprintf(id, sizeof id, "%lu", (unsigned long)pid);
+    const size_t size = strlen(path) * sizeof id + sizeof id + 2;
+    char *result = malloc(size);
+    if (result == NULL)
+        return NULL;
+    if (strstr(path, "%p") == NULL) {
+        const char *suffix = suffix_of(cli, path);
+        snprintf(result, size, "%.*s.%s%s", (int)(suffix - path), path, id, suffix);
+        return result;
+    }
+    char *to = result;
+    for (const char *at = path; *at != '\0'; at++) {
+        if (at[0] == '%' && at[1] == 'p') {
+            to = stpcpy(to, id);
+            at++;
+        } else {
+            *to++ = *at;
+        }
+    }
+    *to = '\0';
+    return result;
+}
+
+static bool same_file(const struct stat *a, const char *path)
+{
+    struct stat b;
+    return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
+}
+
+/* The input that writing to `path` would replace, under whatever name; NULL if there is none.
+ */
+static const char *input_replaced(const struct nytp_cli *cli, const char *path)
+{
+    struct stat output;
+    if (strcmp(path, "-") == 0 || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
+        return NULL;
+    for (int i = 0; i < cli->n_files; i++)
+        if (same_file(&output, cli->files[i]))
+            return cli->files[i];
+    for (uint32_t i = 0; i < cli->bases.n; i++)
+        if (same_file(&output, cli->bases.at[i]))
+            return cli->bases.at[i];
+    return NULL;
+}
+
+/* A signal removes the unfinished output. */
+
+/* A copy, which outlives the output; "" = none. */
+static char unfinished_path[4096];
+
+static void remove_unfinished(int signal_number)
+{
+    if (unfinished_path[0] != '\0')
+        unlink(unfinished_path);
+    nytp_outset_remove_unfinished();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+void set_output_signals(void)
+{
+    static const int fatal[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
+        struct sigaction old;
+        const struct sigaction action = {.sa_handler = remove_unfinished};
+        if (sigaction(fatal[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            sigaction(fatal[i], &action, NULL);
+    }
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
+}
+
+/* No signal may find a temporary file whose name is not known yet. */
+static struct nytp_out *open_output(const char *path, struct nytp_error *error)
+{
+    sigset_t fatal, old;
+    sigemptyset(&fatal);
+    sigaddset(&fatal, SIGINT);
+    sigaddset(&fatal, SIGTERM);
+    sigaddset(&fatal, SIGHUP);
+    sigprocmask(SIG_BLOCK, &fatal, &old);
+    struct nytp_out *out = nytp_out_open(path, error);
+    const char *temp = out != NULL ? nytp_out_temp_path(out) : NULL;
+    if (temp != NULL && strlen(temp) < sizeof unfinished_path)
+        strcpy(unfinished_path, temp);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    return out;
+}
+
+static bool close_output(struct nytp_out *out, struct nytp_error *error)
+{
+    const bool ok = nytp_out_close(out, error);
+    unfinished_path[0] = '\0';
+    return ok;
+}
+
+enum exit_status write_output(const char *path, write_output_fn *write, void *context)
+{
+    struct nytp_error error = {0};
+    struct nytp_out *out = open_output(path, &error);
+    if (out == NULL)
+        return output_failed(path, &error);
+    write(context, out);
+    return close_output(out, &error) ? EXIT_DONE : output_failed(path, &error);
+}
+
+void fit_terminal(struct nytp_export_options *options)
+{
+    struct winsize size;
+    const char *term = getenv("TERM");
+    const char *no_color = getenv("NO_COLOR");
+    options->columns = 80;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        options->columns = size.ws_col;
+    options->color = term != NULL && strcmp(term, "dumb") != 0 && *term != '\0' &&
+                     (no_color == NULL || *no_color == '\0');
+}
+
+bool replaces_input(const struct nytp_cli *cli, const char *path)
+{
+    const char *input = input_replaced(cli, path);
+    if (input != NULL)
+        say("%s is the input %s: it is not replaced", path, input);
+    return input != NULL;
+}

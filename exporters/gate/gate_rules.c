@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Reads limits as people write them, on the command line and in files; see gate.h for the
+ * forms.
+ */
+#include "gate.h"
+
+#include "formats/base/arena.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LINE  4096
+#define MAX_LINES 100000
+
+static bool no_memory(struct nytp_error *error)
+{
+    return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+}
+
+static char *copy_text(const char *text, size_t len)
+{
+    char *copy = malloc(len + 1);
+    if (copy != NULL) {
+        memcpy(copy, text, len);
+        copy[len] = '\0';
+    }
+    return copy;
+}
+
+static bool find_value(const char *text, size_t len, enum nytp_weight *value)
+{
+    static const struct {
+        const char *name;
+        enum nytp_weight value;
+    } values[] = {{"statements", NYTP_WEIGHT_STATEMENTS},
+                  {"stmts", NYTP_WEIGHT_STATEMENTS},
+                  {"calls", NYTP_WEIGHT_CALLS},
+                  {"time", NYTP_WEIGHT_TIME}};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (strlen(values[i].name) == len && memcmp(values[i].name, text, len) == 0) {
+            *value = values[i].value;
+            return true;
+        }
+    return false;
+}
+
+/* "12.5%" at the start of `text`; the rest is behind *end. */
+static bool read_percent(const char *text, const char **end, double *percent)
+{
+    char *stop;
+    *percent = strtod(text, &stop);
+    if (stop == text || *stop != '%' || !(*percent >= 0 && *percent <= 1e9))
+        return false;
+    *end = stop + 1;
+    return true;
+}
+
+static struct nytp_gate_rule *add_rule(struct nytp_gate *gate, const char *text,
+                                       struct nytp_error *error)
+{
+    if (!nytp_grow(&gate->rules, &gate->rules_capacity, gate->n_rules, sizeof *gate->rules)) {
+        no_memory(error);
+        return NULL;
+    }
+    struct nytp_gate_rule *rule = &gate->rules[gate->n_rules];
+    *rule = (struct nytp_gate_rule){.text = copy_text(text, strlen(text))};
+    if (rule->text == NULL) {
+        no_memory(error);
+        return NULL;
+    }
+    gate->n_rules++;
+    return rule;
+}
+
+static bool set_regex(struct nytp_gate_rule *rule, const char *option, const char *text,
+                      struct nytp_error *error)
+{
+    rule->scope = NYTP_GATE_EACH;
+    return nytp_patterns_add(&rule->pattern, option, text, error);
+}
+
+bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_error *error)
+{
+    struct nytp_gate_rule *rule = add_rule(gate, text, error);
+    if (rule == NULL)
+        return false;
+    const char *at;
+    rule->value = NYTP_WEIGHT_STATEMENTS;
+    rule->from_base = rule->needs_least = true;
+    if (!read_percent(text, &at, &rule->percent) || (*at != '\0' && *at != ':'))
+        return nytp_error_set(error, NYTP_ERR_FORMAT,
+                              "--fail-over takes P%%[:VALUE[:SCOPE]], not \"%.80s\"", text);
+    if (*at == '\0')
+        return true;
+    const size_t len = strcspn(++at, ":");
+    if (!find_value(at, len, &rule->value))
+        return nytp_error_set(error, NYTP_ERR_FORMAT,
+                              "--fail-over: unknown value \"%.*s\": statements, calls or time",
+                              (int)(len < 40 ? len : 40), at);
+    at += len;
+    if (*at == '\0' || strcmp(at, ":total") == 0)
+        return true;
+    if (strcmp(at, ":sub") != 0)
+        return set_regex(rule, "fail-over", at + 1, error);
+    rule->scope = NYTP_GATE_EACH;
+    return true;
+}
+
+bool nytp_gate_set_least(struct nytp_gate *gate, const char *text, struct nytp_error *error)
+{
+    char *end;
+    gate->least = strtod(text, &end);
+    gate->least_is_percent = *end == '%';
+    gate->has_least = end != text && gate->least >= 0 && strcmp(end, gate->least_is_percent ? "%" : "") == 0;
+    return gate->has_least || nytp_error_set(error, NYTP_ERR_FORMAT,
+                                             "--fail-least takes a number or P%%, not \"%.80s\"", text);
+}
+
+/* ---- rules in a file ---- */
+
+/* The next word of a line, and the rest of the line behind it. */
+static size_t next_word(const char **at)
+{
+    *at += strspn(*at, " \t");
+    return strcspn(*at, " \t");
+}
+
+static bool set_what(struct nytp_gate_rule *rule, const char *text, size_t len,
+                     struct nytp_error *error)
+{
+    rule->name = copy_text(text, len);
+    if (rule->name == NULL)
+        return no_memory(error);
+    if (strcmp(rule->name, "total") == 0) {
+        rule->scope = NYTP_GATE_TOTAL;
+    } else if (len >= 2 && text[0] == '/' && text[len - 1] == '/') {
+        rule->name[len - 1] = '\0';
+        return set_regex(rule, "gate", rule->name + 1, error);
+    } else if (len > 2 && memcmp(text + len - 2, "::", 2) == 0) {
+        rule->scope = NYTP_GATE_PACKAGE;
+    } else {
+        rule->scope = NYTP_GATE_SUB;
+    }
+    return true;
+}
+
+/* A count, or a time with its unit as nanoseconds. */
+static bool read_amount(const char *text, bool is_time, int64_t *amount)
+{
+    char *end;
+    const double number = strtod(text, &end);
+    if (end == text || !(number >= 0 && number < 9e15))
+        return false;
+    end += strspn(end, " \t");
+    if (!is_time) {
+        *amount = (int64_t)number;
+        return *end == '\0' && (double)*amount == number;
+    }
+    const struct nytp_unit *unit = nytp_unit_find(end);
+    if (unit == NULL || unit->per_sec == 0)
+        return false;
+    const double ns = number * (1e9 / (double)unit->per_sec);
+    *amount = (int64_t)ns;
+    return ns < 9e18;
+}
+
+/* "base", "base +10%", "base + 12" or an amount */
+static bool set_most(struct nytp_gate_rule *rule, const char *text)
+{
+    const bool is_time = rule->value == NYTP_WEIGHT_TIME;
+    if (strncmp(text, "base", 4) != 0)
+        return read_amount(text, is_time, &rule->plus);
+    rule->from_base = true;
+    text += 4;
+    text += strspn(text, " \t");
+    if (*text == '\0')
+        return true;
+    if (*text++ != '+')
+        return false;
+    text += strspn(text, " \t");
+    const char *end;
+    if (read_percent(text, &end, &rule->percent))
+        return *end == '\0';
+    rule->percent = 0;
+    return read_amount(text, is_time, &rule->plus);
+}
+
+/* One line of a file of rules. */
+static bool read_rule(struct nytp_gate *gate, const char *line, struct nytp_error *error)
+{
+    struct nytp_gate_rule *rule = add_rule(gate, line, error);
+    if (rule == NULL)
+        return false;
+    const char *at = line;
+    size_t len = next_word(&at);
+    if (!find_value(at, len, &rule->value))
+        return nytp_error_set(error, NYTP_ERR_FORMAT,
+                              "unknown value \"%.*s\": calls, statements or time",
+                              (int)(len < 40 ? len : 40), at);
+    at += len;
+    len = next_word(&at);
+    if (len == 0)
+        return nytp_error_set(error, NYTP_ERR_FORMAT, "VALUE WHAT <= MOST expected");
+    if (!set_what(rule, at, len, error))
+        return false;
+    at += len;
+    len = next_word(&at);
+    if (len != 2 || memcmp(at, "<=", 2) != 0)
+        return nytp_error_set(error, NYTP_ERR_FORMAT, "\"<=\" expected behind \"%.60s\"",
+                              rule->name);
+    at += len;
+    next_word(&at);
+    if (!set_most(rule, at))
+        return nytp_error_set(error, NYTP_ERR_FORMAT,
+                              "\"%.60s\" is no limit: N (of a time with its unit), base, base +P%% "
+                              "or base +N", at);
+    return true;
+}
+
+/* One line of a file of accepted growth. */
+static bool read_accept(struct nytp_gate *gate, const char *line, struct nytp_error *error)
+{
+    if (!nytp_grow(&gate->accepts, &gate->accepts_capacity, gate->n_accepts, sizeof *gate->accepts))
+        return no_memory(error);
+    struct nytp_gate_accept accept = {.value = NYTP_WEIGHT_STATEMENTS};
+    const char *limit = line + strlen(line);
+    while (limit > line && limit[-1] != ' ' && limit[-1] != '\t')
+        limit--;
+    const char *end = limit, *stop = limit;
+    while (end > line && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    accept.any = strcmp(limit, "any") == 0;
+    bool ok = end > line && (accept.any || read_percent(limit, &stop, &accept.percent));
+    if (ok && !accept.any && *stop == ':')
+        ok = find_value(stop + 1, strlen(stop + 1), &accept.value);
+    else if (ok && !accept.any)
+        ok = *stop == '\0';
+    if (!ok)
+        return nytp_error_set(error, NYTP_ERR_FORMAT,
+                              "REGEX P%%[:VALUE] or REGEX any expected, not \"%.80s\"", line);
+    accept.text = copy_text(line, (size_t)(end - line));
+    if (accept.text == NULL)
+        return no_memory(error);
+    if (!nytp_patterns_add(&accept.pattern, "accept", accept.text, error)) {
+        nytp_patterns_free(&accept.pattern);
+        free(accept.text);
+        return false;
+    }
+    gate->accepts[gate->n_accepts++] = accept;
+    return true;
+}
+
+typedef bool line_reader(struct nytp_gate *gate, const char *line, struct nytp_error *error);
+
+/* Cut the line's end and blanks; false when there is nothing in it. */
+static bool trim_line(char *line)
+{
+    size_t len = strlen(line);
+    while (len > 0 && strchr(" \t\r\n", line[len - 1]) != NULL)
+        line[--len] = '\0';
+    const size_t blanks = strspn(line, " \t");
+    memmove(line, line + blanks, len - blanks + 1);
+    return line[0] != '\0' && line[0] != '#';
+}
+
+/* Have each line of a file read, and add its number to a message. */
+static bool read_lines(struct nytp_gate *gate, const char *path, line_reader *reader,
+                       struct nytp_error *error)
+{
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return nytp_error_set(error, NYTP_ERR_IO, "%.100s: %s", path, strerror(errno));
+    char line[MAX_LINE];
+    unsigned number = 0;
+    bool ok = true;
+    while (ok && fgets(line, sizeof line, file) != NULL) {
+        struct nytp_error reason = {0};
+        number++;
+        if (strlen(line) == sizeof line - 1 || number > MAX_LINES)
+            ok = nytp_error_set(error, NYTP_ERR_LIMIT, "%.100s:%u: line too long, or too many",
+                                path, number);
+        else if (trim_line(line) && !reader(gate, line, &reason))
+            ok = nytp_error_set(error, reason.status, "%.100s:%u: %s", path, number, reason.message);
+    }
+    if (ok && ferror(file))
+        ok = nytp_error_set(error, NYTP_ERR_IO, "%.100s: %s", path, strerror(errno));
+    fclose(file);
+    return ok;
+}
+
+bool nytp_gate_read_rules(struct nytp_gate *gate, const char *path, struct nytp_error *error)
+{
+    const uint32_t before = gate->n_rules;
+    if (!read_lines(gate, path, read_rule, error))
+        return false;
+    return gate->n_rules > before ||
+           nytp_error_set(error, NYTP_ERR_FORMAT, "%.100s: there is no rule in it", path);
+}
+
+bool nytp_gate_read_accepts(struct nytp_gate *gate, const char *path, struct nytp_error *error)
+{
+    return read_lines(gate, path, read_accept, error);
+}
+
+void nytp_gate_free(struct nytp_gate *gate)
+{
+    for (uint32_t i = 0; i < gate->n_rules; i++) {
+        free(gate->rules[i].text);
+        free(gate->rules[i].name);
+        nytp_patterns_free(&gate->rules[i].pattern);
+    }
+    for (uint32_t i = 0; i < gate->n_accepts; i++) {
+        free(gate->accepts[i].text);
+        nytp_patterns_free(&gate->accepts[i].pattern);
+    }
+    free(gate->rules);
+    free(gate->accepts);
+    *gate = (struct nytp_gate){0};
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Numbers the strings, functions and locations of pprof's message; see pprof_tables.h. A
+ * function is a sub in a file; a location is a line of one.
+ */
+#include "pprof_tables.h"
+
+#include "formats/base/arena.h"
+
+#include <stdlib.h>
+
+bool nytp_pprof_tables_init(struct nytp_pprof_tables *t, const struct nytp_profile *profile)
+{
+    *t = (struct nytp_pprof_tables){
+        .profile = profile,
+        .labels = nytp_labels_new(profile),
+        .strings = nytp_strings_new(),
+    };
+    return t->labels != NULL && t->strings != NULL;
+}
+
+void nytp_pprof_tables_free(struct nytp_pprof_tables *t)
+{
+    free(t->locations);
+    free(t->functions);
+    nytp_table_free(&t->location_ids);
+    nytp_table_free(&t->function_ids);
+    nytp_strings_free(t->strings);
+    nytp_labels_free(t->labels);
+}
+
+uint32_t nytp_pprof_string_id(struct nytp_pprof_tables *t, const char *text, size_t len)
+{
+    const uint32_t id = nytp_strings_intern(t->strings, text, len);
+    if (id != UINT32_MAX)
+        return id;
+    t->no_memory = true;
+    return 0;
+}
+
+static uint32_t name_id(struct nytp_pprof_tables *t, struct nytp_name name)
+{
+    return nytp_pprof_string_id(t, name.ptr, name.len);
+}
+
+uint32_t nytp_pprof_escaped_id(struct nytp_pprof_tables *t, struct nytp_name name)
+{
+    struct nytp_name escaped;
+    if (nytp_labels_escape(t->labels, name, &escaped))
+        return name_id(t, escaped);
+    t->no_memory = true;
+    return 0;
+}
+
+/* Ids of functions and locations count from 1. */
+static uint32_t function_id(struct nytp_pprof_tables *t, uint32_t sub, uint32_t file)
+{
+    const struct nytp_key key = {sub, file, 0, 0};
+    const uint32_t known = nytp_table_get(&t->function_ids, key);
+    if (known != NYTP_TABLE_NONE)
+        return known;
+    const struct nytp_pprof_function function = {
+        .name = name_id(t, t->labels->subs[sub]),
+        .filename = name_id(t, t->labels->files[file]),
+        .start_line = file == t->profile->subs[sub].file ? t->profile->subs[sub].first_line : 0,
+    };
+    if (!nytp_grow(&t->functions, &t->functions_size, t->n_functions, sizeof *t->functions) ||
+        !nytp_table_put(&t->function_ids, key, t->n_functions + 1)) {
+        t->no_memory = true;
+        return 1;
+    }
+    t->functions[t->n_functions++] = function;
+    return t->n_functions;
+}
+
+uint32_t nytp_pprof_location_id(struct nytp_pprof_tables *t, uint32_t sub, uint32_t file,
+                                uint32_t line)
+{
+    file = nytp_line_file(t->profile, sub, file, line);
+    const struct nytp_key key = {sub, file, line, 0};
+    const uint32_t known = nytp_table_get(&t->location_ids, key);
+    if (known != NYTP_TABLE_NONE)
+        return known;
+    const struct nytp_pprof_location location = {
+        .function = function_id(t, sub, file),
+        .line = line,
+    };
+    if (!nytp_grow(&t->locations, &t->locations_size, t->n_locations, sizeof *t->locations) ||
+        !nytp_table_put(&t->location_ids, key, t->n_locations + 1)) {
+        t->no_memory = true;
+        return 1;
+    }
+    t->locations[t->n_locations++] = location;
+    return t->n_locations;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What lines differ in from a base (--diff), for the margin of source pages; see report.h.
+ * Lines are matched as compare/diff_lines.h does: by how far they are behind the first line of
+ * their sub that ran. A line that ran in the base only has its place by the same rule, and none
+ * where nothing of its sub ran.
+ */
+#include "report.h"
+
+#include "exporters/compare/diff_formats.h"
+#include "exporters/compare/diff_lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_place(const void *x, const void *y)
+{
+    const struct nytp_report_change *a = x, *b = y;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+uint32_t nytp_report_file_named(const struct nytp_report *report, struct nytp_name name)
+{
+    const struct nytp_summary *summary = report->summary;
+    for (uint32_t f = 0; f < summary->n_files; f++) {
+        const struct nytp_str known = nytp_report_file_name(report, f);
+        if (summary->files[f].merged_into == NYTP_SUMMARY_NONE && known.len == name.len &&
+            memcmp(known.ptr, name.ptr, name.len) == 0)
+            return f;
+    }
+    return NYTP_REPORT_NONE;
+}
+
+static bool ran(const struct nytp_diff_line *line, enum nytp_diff_side side)
+{
+    return line->statements[side] != 0 || line->ticks[side] != 0;
+}
+
+/* Line number of offset 0 in the new side; 0 when no line of the row ran there. */
+static uint32_t first_line(const struct nytp_diff_lines *lines, uint32_t row)
+{
+    for (uint32_t i = lines->first[row]; i < lines->first[row + 1]; i++)
+        if (ran(&lines->lines[i], NYTP_DIFF_NEW))
+            return lines->lines[i].line - lines->lines[i].offset;
+    return 0;
+}
+
+static void add_row(struct nytp_report *report, const struct nytp_diff_lines *lines,
+                    uint32_t row)
+{
+    const struct nytp_diff *diff = report->options->diff;
+    const uint32_t first = first_line(lines, row);
+    const uint32_t file =
+        first == 0 ? NYTP_REPORT_NONE : nytp_report_file_named(report, diff->rows[row].file);
+    for (uint32_t i = lines->first[row]; file != NYTP_REPORT_NONE && i < lines->first[row + 1];
+         i++) {
+        struct nytp_report_change *change = &report->changes[report->n_changes++];
+        *change =
+            (struct nytp_report_change){.file = file, .line = first + lines->lines[i].offset};
+        memcpy(change->statements, lines->lines[i].statements, sizeof change->statements);
+        memcpy(change->ticks, lines->lines[i].ticks, sizeof change->ticks);
+    }
+}
+
+bool nytp_report_index_changes(struct nytp_report *report)
+{
+    const struct nytp_diff *diff = report->options->diff;
+    struct nytp_diff_lines lines;
+    if (diff == NULL || !diff->base_has_times)
+        return true;
+    bool ok = nytp_diff_lines_init(&lines, diff);
+    report->changes = ok ? calloc((size_t)lines.n + 1, sizeof *report->changes) : NULL;
+    ok = report->changes != NULL;
+    for (uint32_t row = 0; ok && row < diff->n_rows; row++)
+        add_row(report, &lines, row);
+    if (ok)
+        qsort(report->changes, report->n_changes, sizeof *report->changes, by_place);
+    nytp_diff_lines_free(&lines);
+    return ok;
+}
+
+static uint32_t first_at(const struct nytp_report *report, uint32_t file, uint32_t line)
+{
+    const struct nytp_report_change wanted = {.file = file, .line = line};
+    uint32_t low = 0, high = report->n_changes;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (by_place(&report->changes[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct nytp_report_change nytp_report_change_at(const struct nytp_report *report, uint32_t file,
+                                                uint32_t line)
+{
+    struct nytp_report_change sum = {.file = file, .line = line};
+    for (uint32_t i = first_at(report, file, line);
+         i < report->n_changes && by_place(&report->changes[i], &sum) == 0; i++)
+        for (int side = 0; side < NYTP_DIFF_SIDES; side++) {
+            sum.statements[side] += report->changes[i].statements[side];
+            sum.ticks[side] += report->changes[i].ticks[side];
+        }
+    return sum;
+}
+
+int64_t nytp_report_more_statements(const struct nytp_report_change *change)
+{
+    return change->statements[NYTP_DIFF_NEW] - change->statements[NYTP_DIFF_BASE];
+}
+
+void nytp_report_put_change(struct nytp_report *report, const struct nytp_report_change *change)
+{
+    const int64_t more = nytp_report_more_statements(change);
+    char time[40];
+    if (more == 0) {
+        nytp_puts(report->out, "<td>");
+        return;
+    }
+    nytp_diff_time(report->options->diff,
+                   change->ticks[NYTP_DIFF_NEW] - change->ticks[NYTP_DIFF_BASE], true, time,
+                   sizeof time);
+    nytp_printf(report->out, "<td class=%s title=\"%lld before, %lld now; time %s\">%+lld",
+                more > 0 ? "grew" : "shrank", (long long)change->statements[NYTP_DIFF_BASE],
+                (long long)change->statements[NYTP_DIFF_NEW], time, (long long)more);
+}

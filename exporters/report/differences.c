@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What the profile differs in from a base (--diff): a sentence of what was compared, and a
+ * table of subs with the base, the profile and the difference side by side. See report.h.
+ *
+ * The numbers are those of compare/diff.h, medians where a side has several runs, so they can
+ * differ from the report's own tables, which add its runs up.
+ */
+#include "report.h"
+
+#include "exporters/compare/diff_formats.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct nytp_report_column columns[] = {
+    {"bcalls", "Calls in the base", "Calls before", false},
+    {"calls", "Calls in this profile", "Calls now", false},
+    {"dcalls", "Change of calls", "\xce\x94 calls", false},
+    {"bexcl", "Time in the sub itself in the base", "Time before", false},
+    {"excl", "Time in the sub itself in this profile", "Time now", false},
+    {"dexcl", "Change of that time", "\xce\x94 time", false},
+    {"dstmts", "Change of statements executed in the sub", "\xce\x94 statements", false},
+    {"sub", NULL, "Subroutine", true},
+};
+
+/* ---- which rows ---- */
+
+static int64_t change(const struct nytp_diff_row *row, enum nytp_weight weight)
+{
+    return nytp_diff_value(&row->median[NYTP_DIFF_NEW], weight) -
+           nytp_diff_value(&row->median[NYTP_DIFF_BASE], weight);
+}
+
+/* The largest change of time first; without times of the base, of statements. */
+struct ranked {
+    int64_t size;
+    uint32_t row;
+};
+
+static int by_size(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+    if (a->size != b->size)
+        return a->size > b->size ? -1 : 1;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+static struct ranked *rank(const struct nytp_diff *diff, uint32_t *n)
+{
+    const enum nytp_weight weight =
+        diff->base_has_times ? NYTP_WEIGHT_TIME : NYTP_WEIGHT_STATEMENTS;
+    struct ranked *ranked = malloc(((size_t)diff->n_rows + 1) * sizeof *ranked);
+    *n = 0;
+    for (uint32_t i = 0; ranked != NULL && i < diff->n_rows; i++) {
+        if (!nytp_diff_row_differs(diff, &diff->rows[i]))
+            continue;
+        const int64_t by = change(&diff->rows[i], weight);
+        ranked[(*n)++] = (struct ranked){by < 0 ? -by : by, i};
+    }
+    if (ranked != NULL)
+        qsort(ranked, *n, sizeof *ranked, by_size);
+    return ranked;
+}
+
+/* ---- cells ---- */
+
+static void put_count(struct nytp_out *out, int64_t count, bool sign)
+{
+    nytp_printf(out, sign && count > 0 ? "<td>+%lld" : "<td>%lld", (long long)count);
+}
+
+static double seconds_of(const struct nytp_diff *diff, int64_t ticks)
+{
+    return (double)ticks / (double)diff->ticks_per_sec;
+}
+
+/* Unchanged where nothing can be said of the change: it may be noise. */
+static void put_change_of_time(struct nytp_report *report, const struct nytp_diff_row *row)
+{
+    const struct nytp_diff *diff = report->options->diff;
+    struct nytp_out *out = report->out;
+    const double seconds = seconds_of(diff, change(row, NYTP_WEIGHT_TIME));
+    const bool is_noise = diff->tested && !row->significant;
+    if (!diff->base_has_times) {
+        nytp_puts(out, "<td>");
+        return;
+    }
+    nytp_puts(out, "<td");
+    nytp_report_put_exact(report, seconds);
+    if (diff->tested && row->p >= 0)
+        nytp_printf(out, " title=\"p=%.2g%s\"", row->p, is_noise ? ": may be noise" : "");
+    nytp_puts(out, is_noise ? ">~ " : seconds > 0 ? ">+" : ">");
+    nytp_report_put_time(report, out, seconds);
+}
+
+/* Linked to the sub, or to the line where it begins: what has no name of its own is called
+ * otherwise in a comparison, so that it is known again when code has moved. */
+static bool put_anchor(struct nytp_report *report, const struct nytp_diff_row *row)
+{
+    if (row->status == NYTP_DIFF_GONE)
+        return false;
+    const uint32_t sub =
+        nytp_report_sub_named(report, (struct nytp_str){row->name.ptr, row->name.len, true});
+    if (sub != NYTP_REPORT_NONE)
+        return nytp_report_put_sub_anchor(report, sub);
+    const uint32_t file = nytp_report_file_named(report, row->file);
+    return row->line > 0 && file != NYTP_REPORT_NONE &&
+           nytp_report_put_line_anchor(report, file, row->line);
+}
+
+/* The name of a row's sub, as a link where the report has a page with it. */
+static void put_name(struct nytp_report *report, const struct nytp_diff_row *row)
+{
+    static const char *const words[NYTP_DIFF_STATUSES] = {
+        [NYTP_DIFF_ADDED] = " <small>new</small>", [NYTP_DIFF_GONE] = " <small>gone</small>"};
+    struct nytp_out *out = report->out;
+    nytp_puts(out, "<td>");
+    const bool linked = put_anchor(report, row);
+    const uint32_t package =
+        nytp_report_package_len((struct nytp_str){row->name.ptr, row->name.len, true});
+    if (package > 0) {
+        nytp_puts(out, "<i>");
+        nytp_html_text(out, row->name.ptr, package);
+        nytp_puts(out, "</i>");
+    }
+    nytp_html_text(out, row->name.ptr + package, row->name.len - package);
+    if (linked)
+        nytp_puts(out, "</a>");
+    if (words[row->status] != NULL)
+        nytp_puts(out, words[row->status]);
+    if (row->varies)
+        nytp_puts(out, " <small>runs differ</small>");
+    nytp_putc(out, '\n');
+}
+
+static void put_row(struct nytp_report *report, const struct nytp_diff_row *row)
+{
+    const struct nytp_diff *diff = report->options->diff;
+    const struct nytp_diff_cell *base = &row->median[NYTP_DIFF_BASE];
+    const struct nytp_diff_cell *now = &row->median[NYTP_DIFF_NEW];
+    nytp_putc(report->out, '>');
+    put_count(report->out, base->calls, false);
+    put_count(report->out, now->calls, false);
+    put_count(report->out, now->calls - base->calls, true);
+    if (diff->base_has_times)
+        nytp_report_time_cell(report, seconds_of(diff, base->ticks), false, 0);
+    else
+        nytp_puts(report->out, "<td>");
+    nytp_report_time_cell(report, seconds_of(diff, now->ticks), false, 0);
+    put_change_of_time(report, row);
+    put_count(report->out, now->statements - base->statements, true);
+    put_name(report, row);
+}
+
+/* ---- all of it ---- */
+
+static void put_paragraph(struct nytp_report *report, const char *class, const char *text)
+{
+    nytp_printf(report->out, "<p class=\"%s\">", class);
+    nytp_html_puts(report->out, text);
+    nytp_puts(report->out, "</p>\n");
+}
+
+static void put_inputs(struct nytp_report *report, enum nytp_diff_side side)
+{
+    const struct nytp_diff *diff = report->options->diff;
+    const char *separator = "";
+    for (uint32_t i = 0; i < diff->profile->n_parts; i++) {
+        if (diff->side_of_part[i] != (uint8_t)side)
+            continue;
+        nytp_puts(report->out, separator);
+        nytp_html_text(report->out, diff->profile->parts[i].path.ptr,
+                       diff->profile->parts[i].path.len);
+        separator = ", ";
+    }
+    if (*separator == '\0')
+        nytp_puts(report->out, "a table of counts");
+}
+
+void nytp_report_compared(struct nytp_report *report)
+{
+    const struct nytp_diff *diff = report->options->diff;
+    char text[1024];
+    nytp_diff_title(diff, text, sizeof text);
+    nytp_puts(report->out, "<h2>Compared with a base</h2>\n");
+    put_paragraph(report, "sentence", text);
+    nytp_puts(report->out, "<dl class=\"about\"><dt>Base<dd>");
+    put_inputs(report, NYTP_DIFF_BASE);
+    nytp_puts(report->out, "\n<dt>This profile<dd>");
+    put_inputs(report, NYTP_DIFF_NEW);
+    nytp_puts(report->out, "\n<dt>Subs<dd>");
+    nytp_diff_summary(diff, text, sizeof text);
+    nytp_html_puts(report->out, text);
+    nytp_puts(report->out, "\n<dt>Times<dd>");
+    nytp_diff_time_remark(diff, text, sizeof text);
+    nytp_html_puts(report->out, text);
+    nytp_puts(report->out, "\n</dl>\n");
+    for (uint32_t i = 0; i < diff->n_notes; i++)
+        put_paragraph(report, "note", diff->notes[i]);
+}
+
+void nytp_report_difference_table(struct nytp_report *report, uint32_t most)
+{
+    const struct nytp_diff *diff = report->options->diff;
+    uint32_t n;
+    struct ranked *ranked = rank(diff, &n);
+    if (ranked == NULL) {
+        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+        return;
+    }
+    if (n == 0) {
+        put_paragraph(report, "sentence", "No sub differs.");
+    } else {
+        nytp_report_table_begin(report, "diff",
+                                n > most ? "Subs that changed most" : "Subs that changed", "",
+                                columns, sizeof columns / sizeof *columns);
+        for (uint32_t i = 0; i < n && i < most; i++) {
+            nytp_report_row_begin(report->out, i);
+            put_row(report, &diff->rows[ranked[i].row]);
+        }
+        nytp_puts(report->out, "</table></div>\n");
+    }
+    free(ranked);
+}

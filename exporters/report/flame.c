@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The flame graph: the calling-context tree of the model with call sites left out, as data for
+ * the script (README.md), as a still picture, and as folded stacks. See report.h.
+ *
+ * Frames that are too small to be seen are told as one number beside their siblings, so widths
+ * still add up; the folded stacks hold all.
+ */
+#include "flame_tree.h"
+
+#include "flame_picture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE NYTP_REPORT_NONE
+
+/* ---- names and links ---- */
+
+/* The summary's index of the file that a sub of the model is in; NYTP_SUMMARY_NONE if it is in
+ * none. */
+static uint32_t file_of(const struct nytp_report *report, uint32_t sub)
+{
+    const struct nytp_profile *profile = report->profile;
+    const uint32_t fid = profile->files[profile->subs[sub].file].fid;
+    return fid == 0 ? NYTP_SUMMARY_NONE : nytp_summary_file_of(report->summary, fid);
+}
+
+/* URL of where a sub of the model is defined; false, and nothing put, if that is nowhere. */
+static bool put_url(struct nytp_report *report, uint32_t sub)
+{
+    const struct nytp_sub *s = &report->profile->subs[sub];
+    const uint32_t file = file_of(report, sub);
+    uint32_t line = s->first_line;
+    if (file == NYTP_SUMMARY_NONE || s->kind == NYTP_SUB_RUNTIME ||
+        s->kind == NYTP_SUB_UNRETURNED ||
+        nytp_report_page_of(report, file, &line) == NYTP_SUMMARY_NONE)
+        return false;
+    const struct nytp_str name = {s->name.ptr, s->name.len, true};
+    const uint32_t known = nytp_report_sub_named(report, name);
+    return known != NONE ? nytp_report_put_sub_url(report, known)
+                         : nytp_report_put_line_url(report, file, NONE);
+}
+
+static void put_frame_name(const struct nytp_flame *flame, const struct nytp_flame_frame *frame,
+                           void (*put)(struct nytp_out *, const char *, size_t))
+{
+    static const char mark[] = " [unreturned]";
+    const struct nytp_name name = flame->report->profile->subs[frame->sub].name;
+    uint32_t len = 0;
+    if (!frame->unreturned && memchr(name.ptr, '[', name.len) == NULL &&
+        memchr(name.ptr, '/', name.len) == NULL) { /* nothing that a folder could be in */
+        put(flame->report->out, name.ptr, name.len);
+        return;
+    }
+    char *shown =
+        nytp_report_shown(flame->report, (struct nytp_str){name.ptr, name.len, true}, &len);
+    char *text = shown != NULL ? realloc(shown, len + sizeof mark) : NULL;
+    if (text == NULL) {
+        free(shown);
+        nytp_error_set(&flame->report->out->error, NYTP_ERR_MEMORY, "out of memory");
+        return;
+    }
+    if (frame->unreturned) {
+        memcpy(text + len, mark, sizeof mark);
+        len += sizeof mark - 1;
+    }
+    put(flame->report->out, text, len);
+    free(text);
+}
+
+/* ---- data for the script ---- */
+
+/* Where the number of a frame's name is kept. */
+static uint32_t *name_id(const struct nytp_flame *flame, const struct nytp_flame_frame *frame)
+{
+    return &flame->name_ids[2 * frame->sub + frame->unreturned];
+}
+
+/* Number the names in the order in which they first come up, and return how many there are.
+ * example[i] becomes a frame that has name i. */
+static uint32_t number_names(struct nytp_flame *flame, uint32_t *example)
+{
+    const size_t n = 2 * (size_t)flame->report->profile->n_subs;
+    uint32_t n_names = 0;
+    for (size_t i = 0; i < n; i++)
+        flame->name_ids[i] = NONE;
+    for (uint32_t i = 0; i < flame->n; i++) {
+        uint32_t *id = name_id(flame, &flame->frames[i]);
+        if (!flame->frames[i].listed || *id != NONE)
+            continue;
+        example[n_names] = i;
+        *id = n_names++;
+    }
+    return n_names;
+}
+
+/* File ids of what is shown without a folder of the library: it can be folded at once. */
+static void put_library(struct nytp_report *report)
+{
+    bool any = false;
+    for (uint32_t f = 0; f < report->summary->n_files; f++) {
+        const struct nytp_report_file *file = &report->files[f];
+        if (file->stem == NULL || file->shown_len == nytp_report_file_name(report, f).len)
+            continue;
+        nytp_printf(report->out, any ? ",%u" : "%u", (unsigned)report->summary->files[f].fid);
+        any = true;
+    }
+}
+
+/* What the script knows of names, in lists by number: the name, where a click leads, the file,
+ * the kind of sub. */
+static void put_name_lists(struct nytp_flame *flame, const uint32_t *example, uint32_t n)
+{
+    struct nytp_report *report = flame->report;
+    struct nytp_out *out = report->out;
+    nytp_puts(out, "\"names\":[");
+    for (uint32_t i = 0; i < n; i++) {
+        nytp_puts(out, i > 0 ? ",\n" : "\n");
+        put_frame_name(flame, &flame->frames[example[i]], nytp_html_json);
+    }
+    nytp_puts(out, "],\n\"hrefs\":[");
+    for (uint32_t i = 0; i < n; i++) {
+        nytp_puts(out, i > 0 ? ",\n\"" : "\n\"");
+        put_url(report, flame->frames[example[i]].sub);
+        nytp_putc(out, '"');
+    }
+    nytp_puts(out, "],\n\"fids\":[");
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t line = 0;
+        const uint32_t file = file_of(report, flame->frames[example[i]].sub);
+        const uint32_t on = file == NYTP_SUMMARY_NONE
+                                ? NYTP_SUMMARY_NONE
+                                : nytp_report_page_of(report, file, &line);
+        nytp_printf(out, i > 0 ? ",%u" : "%u",
+                    on == NYTP_SUMMARY_NONE ? 0 : (unsigned)report->summary->files[on].fid);
+    }
+    nytp_puts(out, "],\n\"library\":[");
+    put_library(report);
+    nytp_puts(out, "],\n\"kinds\":[");
+    for (uint32_t i = 0; i < n; i++)
+        nytp_printf(out, i > 0 ? ",%u" : "%u",
+                    (unsigned)report->profile->subs[flame->frames[example[i]].sub].kind);
+    nytp_puts(out, "],\n");
+}
+
+/* Siblings that are not listed, as one: how many frames, and how wide together. */
+static void put_small(struct nytp_flame *flame, uint32_t parent, int64_t *depth_before)
+{
+    const uint32_t first = parent == NONE ? 0 : flame->frames[parent].first_child;
+    const uint32_t n = parent == NONE ? flame->n_roots : flame->frames[parent].n_children;
+    const int64_t depth = parent == NONE ? 0 : flame->frames[parent].depth + 1;
+    uint32_t n_small = 0;
+    int64_t width = 0;
+    for (uint32_t i = first; i < first + n; i++) {
+        const struct nytp_flame_frame *frame = &flame->frames[flame->children[i]];
+        n_small += !frame->listed;
+        width += frame->listed ? 0 : frame->width;
+    }
+    if (width == 0)
+        return;
+    nytp_printf(flame->report->out, ",\n%lld,-1,%lld,%u",
+                (long long)(*depth_before + 1 - depth), (long long)width, (unsigned)n_small);
+    *depth_before = depth;
+}
+
+static bool put_frames(struct nytp_flame *flame)
+{
+    struct nytp_out *out = flame->report->out;
+    struct nytp_flame_walk walk;
+    bool ok = nytp_flame_walk_begin(&walk, flame);
+    int64_t depth_before = -1;
+    bool first = true;
+    for (uint32_t at; ok && (at = nytp_flame_walk_next(&walk, flame)) != NONE;) {
+        const struct nytp_flame_frame *frame = &flame->frames[at];
+        if (!frame->listed)
+            continue;
+        nytp_printf(out, first ? "\n%lld,%u,%lld,%llu" : ",\n%lld,%u,%lld,%llu",
+                    (long long)(depth_before + 1 - frame->depth),
+                    (unsigned)*name_id(flame, frame), (long long)frame->width,
+                    (unsigned long long)frame->calls);
+        first = false;
+        depth_before = frame->depth;
+        put_small(flame, at, &depth_before);
+    }
+    nytp_flame_walk_end(&walk);
+    return ok;
+}
+
+static bool put_data(struct nytp_flame *flame)
+{
+    struct nytp_report *report = flame->report;
+    struct nytp_out *out = report->out;
+    uint32_t *example = malloc(((size_t)flame->n + 1) * sizeof *example);
+    flame->name_ids = malloc((2 * (size_t)report->profile->n_subs + 1) * sizeof(uint32_t));
+    bool ok = example != NULL && flame->name_ids != NULL;
+    if (ok) {
+        nytp_printf(out, "{\"version\":1,\"unit_ns\":%.17g,\"total\":%lld,\"estimated\":%s,\n",
+                    1e9 / (double)report->profile->ticks_per_sec, (long long)flame->total,
+                    report->profile->estimated_tree ? "true" : "false");
+        put_name_lists(flame, example, number_names(flame, example));
+        nytp_puts(out, "\"frames\":[");
+        ok = put_frames(flame);
+        nytp_puts(out, "]}");
+    }
+    free(example);
+    return ok;
+}
+
+/* ---- folded stacks ---- */
+
+/* A frame of a folded stack: ";" ends it, the last blank begins the number. */
+static void put_folded(struct nytp_out *out, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        nytp_putc(out, c == ';' ? ':' : c < ' ' || c == 0x7f ? '_' : (char)c);
+    }
+}
+
+/* As nytprofhtml writes them: without the program itself below every stack, except for its own
+ * time; numbers are ticks. */
+static bool put_stacks(struct nytp_flame *flame)
+{
+    struct nytp_out *out = flame->report->out;
+    struct nytp_flame_walk walk;
+    uint32_t *path = NULL, capacity = 0;
+    bool ok = nytp_flame_walk_begin(&walk, flame);
+    for (uint32_t at; ok && (at = nytp_flame_walk_next(&walk, flame)) != NONE;) {
+        const struct nytp_flame_frame *frame = &flame->frames[at];
+        ok = nytp_grow(&path, &capacity, frame->depth, sizeof *path);
+        if (!ok)
+            break;
+        path[frame->depth] = at;
+        if (frame->own <= 0)
+            continue;
+        for (uint32_t d = frame->depth > 0 ? 1 : 0; d <= frame->depth; d++) {
+            if (d > 1)
+                nytp_putc(out, ';');
+            put_frame_name(flame, &flame->frames[path[d]], put_folded);
+        }
+        nytp_printf(out, " %lld\n", (long long)frame->own);
+    }
+    nytp_flame_walk_end(&walk);
+    free(path);
+    return ok;
+}
+
+/* flamegraph_subattr.txt: for flamegraph.pl, where each name leads. */
+static void put_links(struct nytp_flame *flame)
+{
+    struct nytp_report *report = flame->report;
+    for (uint32_t s = 0; s < report->profile->n_subs; s++) {
+        const struct nytp_flame_frame frame = {.sub = s};
+        const struct nytp_sub *sub = &report->profile->subs[s];
+        uint32_t line = 0;
+        const uint32_t file = file_of(report, s);
+        if (sub->calls == 0 || sub->kind >= NYTP_SUB_RUNTIME ||
+            nytp_flame_first_of_name(report->profile, s) != s || file == NYTP_SUMMARY_NONE ||
+            nytp_report_page_of(report, file, &line) == NYTP_SUMMARY_NONE)
+            continue;
+        put_frame_name(flame, &frame, put_folded);
+        nytp_puts(report->out, "\thref=");
+        put_url(report, s);
+        nytp_putc(report->out, '\n');
+    }
+}
+
+/* ---- the still picture ---- */
+
+static void put_box(struct nytp_flame *flame, const struct nytp_picture *picture,
+                    const struct nytp_flame_frame *frame, double x, double width)
+{
+    struct nytp_report *report = flame->report;
+    struct nytp_out *out = report->out;
+    const struct nytp_name name = report->profile->subs[frame->sub].name;
+    uint32_t line = 0;
+    const uint32_t file = file_of(report, frame->sub);
+    const bool linked = file != NYTP_SUMMARY_NONE &&
+                        report->profile->subs[frame->sub].kind < NYTP_SUB_RUNTIME &&
+                        nytp_report_page_of(report, file, &line) != NYTP_SUMMARY_NONE;
+    if (linked) {
+        nytp_puts(out, "<a href=\"");
+        put_url(report, frame->sub);
+        nytp_puts(out, "\">");
+    }
+    nytp_picture_box_begin(picture);
+    put_frame_name(flame, frame, nytp_xml_text);
+    nytp_puts(out, " (");
+    nytp_report_put_time(report, out,
+                         (double)frame->width / (double)report->profile->ticks_per_sec);
+    nytp_printf(out, ", %.1f%%)", 100 * (double)frame->width / (double)flame->total);
+    char fill[8];
+    nytp_picture_colour(name, fill);
+    nytp_picture_box_end(picture,
+                         &(struct nytp_picture_box){x, width, frame->depth, name, fill, ""});
+    nytp_puts(out, linked ? "</a>\n" : "\n");
+}
+
+/* The deepest row that has a box of half a pixel; `pixel` is how wide a tick is. */
+static uint32_t picture_depth(const struct nytp_flame *flame, double pixel)
+{
+    uint32_t depth = 0;
+    for (uint32_t i = 0; i < flame->n; i++)
+        if ((double)flame->frames[i].width * pixel >= 0.5 && flame->frames[i].depth > depth)
+            depth = flame->frames[i].depth;
+    return depth < NYTP_PICTURE_MAX_DEPTH ? depth : NYTP_PICTURE_MAX_DEPTH;
+}
+
+/* start[i] becomes the left edge of frame i in ticks: children lie side by side from their
+ * parent's left edge on. False when memory is out. */
+static bool place_frames(const struct nytp_flame *flame, int64_t *start)
+{
+    struct nytp_flame_walk walk;
+    int64_t roots = 0;
+    int64_t *used = calloc((size_t)flame->n + 1, sizeof *used);
+    const bool ok = nytp_flame_walk_begin(&walk, flame) && used != NULL;
+    for (uint32_t at; ok && (at = nytp_flame_walk_next(&walk, flame)) != NONE;) {
+        const uint32_t parent = flame->frames[at].parent;
+        int64_t *left = parent == NONE ? &roots : &used[parent];
+        start[at] = (parent == NONE ? 0 : start[parent]) + *left;
+        *left += flame->frames[at].width;
+    }
+    nytp_flame_walk_end(&walk);
+    free(used);
+    return ok;
+}
+
+static bool put_picture(struct nytp_flame *flame, bool inlined)
+{
+    struct nytp_out *out = flame->report->out;
+    const uint32_t asked = flame->report->options->flame_width;
+    const uint32_t width = asked > 0 ? asked : NYTP_PICTURE_WIDTH;
+    const double pixel = (double)width / (double)flame->total;
+    const struct nytp_picture picture = {
+        .out = out,
+        .width = width,
+        .depth = picture_depth(flame, pixel),
+        .decimals = 1,
+        .attributes = inlined ? " class=\"still\" role=\"img\" aria-label=\"Flame graph\""
+                              : " role=\"img\" aria-label=\"Flame graph\"",
+    };
+    int64_t *start = malloc(((size_t)flame->n + 1) * sizeof *start);
+    if (start == NULL || !place_frames(flame, start)) {
+        free(start);
+        return false;
+    }
+    if (!inlined)
+        nytp_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    nytp_picture_begin(&picture);
+    for (uint32_t i = 0; i < flame->n; i++) {
+        const struct nytp_flame_frame *frame = &flame->frames[i];
+        const double w = (double)frame->width * pixel;
+        if (w >= 0.5 && frame->depth <= picture.depth)
+            put_box(flame, &picture, frame, (double)start[i] * pixel, w);
+    }
+    nytp_picture_end(&picture);
+    free(start);
+    return true;
+}
+
+/* ---- what the pages say ---- */
+
+void nytp_report_flame_section(struct nytp_report *report, uint32_t file)
+{
+    struct nytp_out *out = report->out;
+    nytp_puts(out, "<section class=\"flame\" aria-label=\"Flame graph\"");
+    if (!report->single)
+        nytp_puts(out, " data-src=\"flame.js\"");
+    if (file != NONE)
+        nytp_printf(out, " data-fid=\"%u\"", (unsigned)report->summary->files[file].fid);
+    nytp_puts(out, ">\n");
+    nytp_puts(out, file == NONE ? "<h2>Flame graph</h2>\n" : "");
+    nytp_puts(out, "<div class=\"view\"></div>\n");
+    struct nytp_flame flame;
+    if (file == NONE && !report->single) {
+        nytp_puts(out, "<a class=\"still\" href=\"all_stacks_by_time.svg\"><img "
+                       "src=\"all_stacks_by_time.svg\" "
+                       "alt=\"Time of each stack of calls as boxes; the tables below have the "
+                       "figures\"></a>\n");
+    } else if (file == NONE) {
+        if (!nytp_flame_init(report, &flame) || !put_picture(&flame, true))
+            nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_flame_free(&flame);
+    }
+    nytp_puts(out, "</section>\n");
+}
+
+bool nytp_report_flame_files(struct nytp_report *report)
+{
+    struct nytp_flame flame;
+    bool ok = nytp_flame_init(report, &flame);
+    report->page = ""; /* its links are followed from any page */
+    if (ok) {
+        report->out = nytp_outset_member(report->set, "flame.js");
+        nytp_puts(report->out, "nytp.flame(");
+        ok = put_data(&flame);
+        nytp_puts(report->out, ");\n");
+        report->out = nytp_outset_member(report->set, "all_stacks_by_time.calls");
+        ok = ok && put_stacks(&flame);
+        report->out = nytp_outset_member(report->set, "flamegraph_subattr.txt");
+        put_links(&flame);
+        report->out = nytp_outset_member(report->set, "all_stacks_by_time.svg");
+        ok = ok && put_picture(&flame, false);
+    }
+    nytp_flame_free(&flame);
+    return ok;
+}
+
+void nytp_report_flame_inline(struct nytp_report *report)
+{
+    struct nytp_flame flame;
+    nytp_puts(report->out, "<script type=\"application/json\" id=\"flame-data\">");
+    if (!nytp_flame_init(report, &flame) || !put_data(&flame))
+        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+    nytp_flame_free(&flame);
+    nytp_puts(report->out, "</script>\n");
+}

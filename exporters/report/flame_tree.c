@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The tree that flame graphs show; see flame_tree.h. Deep recursion is bounded as stacks.h
+ * says.
+ */
+#include "flame_tree.h"
+
+#include "formats/base/table.h"
+#include "exporters/stacks/stacks.h"
+
+#include <stdlib.h>
+
+#define NONE NYTP_REPORT_NONE
+
+#define SMALLEST_PART 20000  /* a frame is small below total / SMALLEST_PART */
+#define MAX_FRAMES    100000 /* that are listed for the script */
+
+uint32_t nytp_flame_first_of_name(const struct nytp_profile *profile, uint32_t sub)
+{
+    while (sub > 1 && profile->subs[sub - 1].name.ptr == profile->subs[sub].name.ptr)
+        sub--;
+    return sub;
+}
+
+static uint32_t frame_below(struct nytp_flame *flame, struct nytp_table *known, uint32_t parent,
+                            uint32_t sub, bool unreturned)
+{
+    const struct nytp_key key = {.a = parent, .b = sub, .c = unreturned};
+    const uint32_t found = nytp_table_get(known, key);
+    if (found != NYTP_TABLE_NONE)
+        return found;
+    if (!nytp_grow(&flame->frames, &flame->capacity, flame->n, sizeof *flame->frames) ||
+        !nytp_table_put(known, key, flame->n))
+        return NONE;
+    flame->frames[flame->n] = (struct nytp_flame_frame){
+        .parent = parent,
+        .sub = sub,
+        .depth = parent == NONE ? 0 : flame->frames[parent].depth + 1,
+        .unreturned = unreturned,
+    };
+    return flame->n++;
+}
+
+/* One frame for all nodes with the same frames above. Parents come before children, in the
+ * model as here. */
+static bool merge_nodes(struct nytp_flame *flame, struct nytp_stacks *stacks)
+{
+    const struct nytp_profile *profile = flame->report->profile;
+    struct nytp_table known = {0};
+    uint32_t *frame_of = malloc(((size_t)profile->n_nodes + 1) * sizeof *frame_of);
+    bool ok = frame_of != NULL;
+    for (uint32_t i = 0; ok && i < profile->n_nodes; i++) {
+        const struct nytp_node *node = &profile->nodes[i];
+        const uint32_t kept = nytp_stacks_kept(stacks, i);
+        if (kept == i) {
+            const uint32_t outer = nytp_stacks_outer(stacks, i);
+            frame_of[i] = frame_below(flame, &known, outer == i ? NONE : frame_of[outer],
+                                      nytp_flame_first_of_name(profile, node->sub),
+                                      (node->flags & NYTP_NODE_UNRETURNED) != 0);
+            ok = frame_of[i] != NONE;
+        } else {
+            frame_of[i] = frame_of[kept];
+        }
+        if (ok) {
+            struct nytp_flame_frame *frame = &flame->frames[frame_of[i]];
+            frame->calls += kept == i ? node->calls : 0;
+            frame->own += node->excl_ticks > 0 ? node->excl_ticks : 0;
+        }
+    }
+    nytp_table_free(&known);
+    free(frame_of);
+    return ok;
+}
+
+struct sibling {
+    uint32_t parent_rank, sub; /* parent plus 1: roots come first */
+    bool unreturned;
+    uint32_t frame;
+};
+
+/* Subs are sorted by name, so order of index is order of names. */
+static int compare_siblings(const void *left, const void *right)
+{
+    const struct sibling *a = left, *b = right;
+    if (a->parent_rank != b->parent_rank)
+        return a->parent_rank < b->parent_rank ? -1 : 1;
+    if (a->sub != b->sub)
+        return a->sub < b->sub ? -1 : 1;
+    return (int)a->unreturned - (int)b->unreturned;
+}
+
+/* List the children of each frame, by name. */
+static bool order_children(struct nytp_flame *flame)
+{
+    struct sibling *siblings = malloc(((size_t)flame->n + 1) * sizeof *siblings);
+    flame->children = malloc(((size_t)flame->n + 1) * sizeof *flame->children);
+    if (siblings == NULL || flame->children == NULL) {
+        free(siblings);
+        return false;
+    }
+    for (uint32_t i = 0; i < flame->n; i++)
+        siblings[i] = (struct sibling){flame->frames[i].parent + 1, flame->frames[i].sub,
+                                       flame->frames[i].unreturned, i};
+    qsort(siblings, flame->n, sizeof *siblings, compare_siblings);
+    for (uint32_t i = 0; i < flame->n; i++)
+        flame->children[i] = siblings[i].frame;
+    for (uint32_t i = flame->n; i-- > 0;) {
+        const uint32_t parent = flame->frames[flame->children[i]].parent;
+        if (parent == NONE) {
+            flame->n_roots++;
+            continue;
+        }
+        flame->frames[parent].first_child = i;
+        flame->frames[parent].n_children++;
+    }
+    free(siblings);
+    return true;
+}
+
+static void sum_widths(struct nytp_flame *flame)
+{
+    for (uint32_t i = 0; i < flame->n; i++)
+        flame->frames[i].width = flame->frames[i].own;
+    for (uint32_t i = flame->n; i-- > 0;) {
+        const struct nytp_flame_frame *frame = &flame->frames[i];
+        if (frame->parent != NONE)
+            flame->frames[frame->parent].width += frame->width;
+        else
+            flame->total += frame->width;
+    }
+}
+
+static int compare_widths(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a < b) - (a > b);
+}
+
+/* Frames below a width are not listed; a frame is never wider than its parent, so what is below
+ * an unlisted frame is unlisted, too. */
+static bool choose_frames(struct nytp_flame *flame)
+{
+    int64_t least = flame->total / SMALLEST_PART;
+    least = least > 0 ? least : 1;
+    if (flame->n > MAX_FRAMES) {
+        int64_t *widths = malloc(flame->n * sizeof *widths);
+        if (widths == NULL)
+            return false;
+        for (uint32_t i = 0; i < flame->n; i++)
+            widths[i] = flame->frames[i].width;
+        qsort(widths, flame->n, sizeof *widths, compare_widths);
+        least = widths[MAX_FRAMES] >= least ? widths[MAX_FRAMES] + 1 : least;
+        free(widths);
+    }
+    for (uint32_t i = 0; i < flame->n; i++)
+        flame->frames[i].listed = flame->frames[i].width >= least;
+    return true;
+}
+
+void nytp_flame_free(struct nytp_flame *flame)
+{
+    free(flame->frames);
+    free(flame->children);
+    free(flame->name_ids);
+}
+
+bool nytp_flame_init(struct nytp_report *report, struct nytp_flame *flame)
+{
+    struct nytp_stacks stacks = {0};
+    *flame = (struct nytp_flame){.report = report};
+    bool ok = nytp_stacks_init(&stacks, report->profile, report->options) &&
+              merge_nodes(flame, &stacks) && order_children(flame);
+    if (ok) {
+        sum_widths(flame);
+        ok = choose_frames(flame);
+    }
+    nytp_stacks_free(&stacks);
+    return ok;
+}
+
+bool nytp_flame_walk_begin(struct nytp_flame_walk *walk, const struct nytp_flame *flame)
+{
+    uint32_t deepest = 0;
+    for (uint32_t i = 0; i < flame->n; i++)
+        deepest = flame->frames[i].depth > deepest ? flame->frames[i].depth : deepest;
+    walk->next = malloc(((size_t)deepest + 2) * sizeof *walk->next);
+    walk->end = malloc(((size_t)deepest + 2) * sizeof *walk->end);
+    walk->depth = 0;
+    if (walk->next == NULL || walk->end == NULL)
+        return false;
+    walk->next[0] = 0;
+    walk->end[0] = flame->n_roots;
+    return true;
+}
+
+void nytp_flame_walk_end(struct nytp_flame_walk *walk)
+{
+    free(walk->next);
+    free(walk->end);
+}
+
+uint32_t nytp_flame_walk_next(struct nytp_flame_walk *walk, const struct nytp_flame *flame)
+{
+    while (walk->next[walk->depth] == walk->end[walk->depth]) {
+        if (walk->depth == 0)
+            return NONE;
+        walk->depth--;
+    }
+    const uint32_t frame = flame->children[walk->next[walk->depth]++];
+    walk->depth++;
+    walk->next[walk->depth] = flame->frames[frame].first_child;
+    walk->end[walk->depth] = flame->frames[frame].first_child + flame->frames[frame].n_children;
+    return frame;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Names of files and subs as the report's pages show them, names of the pages, and the links
+ * between them. See report.h.
+ *
+ * A page is named for its file as nytprofhtml does it, so that bookmarks and scripts go on
+ * working: the path without the library's folder, and without the others where it is long,
+ * runs of awkward characters as "-", then the file id. The id makes the name unique whatever
+ * the disk thinks of upper and lower case.
+ */
+#include "report.h"
+
+#include "flame_picture.h"
+
+#include "formats/base/strings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE NYTP_REPORT_NONE
+
+#define MAX_STEM 200 /* bytes of a page's name before the file id */
+
+/* ---- names as shown ---- */
+
+/* Bytes of the longest library folder, with its slash, that the text begins with. */
+static uint32_t library_len(const struct nytp_report *report, const char *text, uint32_t len)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < report->options->libs.n; i++) {
+        const char *lib = report->options->libs.at[i];
+        size_t lib_len = strlen(lib);
+        while (lib_len > 0 && lib[lib_len - 1] == '/')
+            lib_len--;
+        if (lib_len > best && lib_len + 1 < len && text[lib_len] == '/' &&
+            memcmp(text, lib, lib_len) == 0)
+            best = (uint32_t)lib_len + 1;
+    }
+    return best;
+}
+
+/* Library folders are left out where paths stand: at the beginning and after each "[" (of evals
+ * and of anonymous subs). */
+char *nytp_report_shown(const struct nytp_report *report, struct nytp_str name, uint32_t *len)
+{
+    char *shown = malloc((size_t)name.len + 1);
+    if (shown == NULL)
+        return NULL;
+    *len = 0;
+    for (uint32_t i = 0; i < name.len;) {
+        if (i == 0 || name.ptr[i - 1] == '[') {
+            const uint32_t skip = library_len(report, name.ptr + i, name.len - i);
+            i += skip;
+        }
+        shown[(*len)++] = name.ptr[i++];
+    }
+    shown[*len] = '\0';
+    return shown;
+}
+
+void nytp_report_put_any_name(struct nytp_report *report, struct nytp_str name)
+{
+    uint32_t len;
+    const bool plain = memchr(name.ptr, '[', name.len) == NULL;
+    char *shown = plain ? NULL : nytp_report_shown(report, name, &len);
+    if (shown != NULL)
+        nytp_html_text(report->out, shown, len);
+    else
+        nytp_html_text(report->out, name.ptr, name.len);
+    free(shown);
+}
+
+void nytp_report_put_file(struct nytp_report *report, uint32_t file)
+{
+    nytp_html_text(report->out, report->files[file].shown, report->files[file].shown_len);
+}
+
+void nytp_report_put_sub(struct nytp_report *report, uint32_t sub)
+{
+    nytp_report_put_any_name(report, nytp_report_sub_name(report, sub));
+}
+
+/* What looks like a package inside "__ANON__[a::b.pl:3]" is none. */
+uint32_t nytp_report_package_len(struct nytp_str name)
+{
+    return nytp_package_len((struct nytp_name){name.ptr, name.len});
+}
+
+/* ---- names of pages ---- */
+
+/* Characters that become "-" in names of pages. */
+static bool is_awkward(char c)
+{
+    return strchr("-./\\:|<>\"'*?", c) != NULL; /* NUL is, too */
+}
+
+/* Whether the character that begins at `at` must not be in the name of a file, or had better
+ * not: a control character, or a byte that begins no valid UTF-8. */
+static bool is_unfit(const char *at, uint32_t left)
+{
+    const unsigned char c = (unsigned char)*at;
+    if (c < ' ' || c == 0x7f)
+        return true;
+    if (c < 0x80)
+        return false;
+    const size_t len = c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+    if ((c & 0xc0) == 0x80) /* inside a character that was looked at as a whole */
+        return false;
+    return len > left || !nytp_utf8_valid(at, len);
+}
+
+static uint32_t hash_of(const char *text, uint32_t len)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (uint32_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+    return hash;
+}
+
+/* The name of a page before its file id, NUL-terminated; `to` has room for as many bytes as
+ * the text plus 16. */
+static void safe_name(const char *text, uint32_t len, char *to)
+{
+    uint32_t n = 0;
+    bool broken = false; /* continuation bytes after a bad first one go with it */
+    for (uint32_t i = 0; i < len; i++) {
+        const bool inside = ((unsigned char)text[i] & 0xc0) == 0x80;
+        broken = inside ? broken || i == 0 || (unsigned char)text[i - 1] < 0x80
+                        : is_unfit(text + i, len - i);
+        if (!is_awkward(text[i]) && !broken)
+            to[n++] = text[i];
+        else if (n == 0 || to[n - 1] != '-' || text[i] == '\0')
+            to[n++] = '-';
+    }
+    const uint32_t from = n > 0 && to[0] == '-';
+    if (n > from && to[n - 1] == '-')
+        n--;
+    memmove(to, to + from, n - from);
+    n -= from;
+    if (n > MAX_STEM) {
+        n = MAX_STEM;
+        while (n > 0 && ((unsigned char)to[n] & 0xc0) == 0x80)
+            n--;
+        n += (uint32_t)snprintf(to + n, 10, "-%08x", (unsigned)hash_of(text, len));
+    }
+    to[n] = '\0';
+}
+
+/* How many characters a text has: bytes, or of UTF-8 those that begin one. */
+static uint32_t characters(const char *text, uint32_t len, bool utf8)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < len; i++)
+        n += !utf8 || ((unsigned char)text[i] & 0xc0) != 0x80;
+    return n;
+}
+
+/* The text, or where that is longer than names of pages may be, what is left of it with "..."
+ * for the folders between its first slash and its last; "TOOLONG" where that is too long, too.
+ * That is how nytprofhtml names pages. `to` has room for the text and 8 bytes. Returns its
+ * length. */
+static uint32_t trim_name(const struct nytp_report *report, const char *text, uint32_t len,
+                          bool utf8, char *to)
+{
+    static const char dots[] = ".../", too_long[] = "TOOLONG";
+    const uint32_t most = report->options->name_trim > 0 ? report->options->name_trim : 50;
+    const char *slash = memchr(text, '/', len);
+    const uint32_t head = slash != NULL ? (uint32_t)(slash - text) + 1 : 0;
+    uint32_t last = len, n = len;
+    memcpy(to, text, len);
+    if (characters(to, n, utf8) <= most)
+        return n;
+    while (last > head && text[last - 1] != '/')
+        last--;
+    if (last > head) {
+        memcpy(to + head, dots, sizeof dots - 1);
+        memcpy(to + head + sizeof dots - 1, text + last, len - last);
+        n = head + (uint32_t)sizeof dots - 1 + len - last;
+    }
+    if (characters(to, n, utf8) <= most)
+        return n;
+    memcpy(to, too_long, sizeof too_long - 1);
+    return sizeof too_long - 1;
+}
+
+/* Give a file the name of its pages, without the level and the suffix. */
+static bool name_page(struct nytp_report *report, uint32_t f)
+{
+    struct nytp_report_file *file = &report->files[f];
+    const size_t size = (size_t)file->shown_len + MAX_STEM + 40;
+    char *trimmed = malloc((size_t)file->shown_len + 8);
+    file->stem = malloc(size);
+    if (file->stem == NULL || trimmed == NULL) {
+        free(trimmed);
+        return false;
+    }
+    const uint32_t len = trim_name(report, file->shown, file->shown_len,
+                                   nytp_report_file_name(report, f).utf8, trimmed);
+    safe_name(trimmed, len, file->stem);
+    free(trimmed);
+    snprintf(file->stem + strlen(file->stem), 16, "-%u",
+             (unsigned)report->summary->files[f].fid);
+    return true;
+}
+
+struct eval_time {
+    int64_t ticks;
+    uint32_t file;
+};
+
+static int by_ticks_falling(const void *a, const void *b)
+{
+    const struct eval_time *x = a, *y = b;
+    if (x->ticks != y->ticks)
+        return x->ticks > y->ticks ? -1 : 1;
+    return x->file < y->file ? -1 : x->file > y->file;
+}
+
+/* Evals that get pages: all, or where there are too many those with the most time. */
+static bool name_evals(struct nytp_report *report)
+{
+    const struct nytp_summary *summary = report->summary;
+    struct eval_time *evals = malloc(((size_t)summary->n_files + 1) * sizeof *evals);
+    if (evals == NULL)
+        return false;
+    uint32_t n = 0;
+    for (uint32_t f = 0; f < summary->n_files; f++)
+        if (summary->files[f].eval_file != NYTP_SUMMARY_NONE &&
+            summary->files[f].merged_into == NYTP_SUMMARY_NONE)
+            evals[n++] = (struct eval_time){report->files[f].all_ticks, f};
+    if (n > NYTP_REPORT_MAX_EVAL_PAGES)
+        qsort(evals, n, sizeof *evals, by_ticks_falling);
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < n && i < NYTP_REPORT_MAX_EVAL_PAGES; i++)
+        ok = name_page(report, evals[i].file);
+    free(evals);
+    return ok;
+}
+
+bool nytp_report_name_files(struct nytp_report *report)
+{
+    uint32_t n_pages = 0;
+    for (uint32_t f = 0; f < report->summary->n_files; f++) {
+        struct nytp_report_file *file = &report->files[f];
+        file->shown =
+            nytp_report_shown(report, nytp_report_file_name(report, f), &file->shown_len);
+        if (file->shown == NULL)
+            return false;
+        if (report->summary->files[f].eval_file == NYTP_SUMMARY_NONE &&
+            n_pages++ < NYTP_REPORT_MAX_FILE_PAGES && !name_page(report, f))
+            return false;
+    }
+    return name_evals(report);
+}
+
+/* ---- names of call graphs ---- */
+
+/* Whether a name is among those seen, whatever the disk thinks of upper and lower case; from
+ * now on it is. */
+static bool dot_is_taken(struct nytp_strings *seen, const char *name, char *lower)
+{
+    const uint32_t n = nytp_strings_count(seen);
+    const size_t len = strlen(name);
+    for (size_t i = 0; i < len; i++)
+        lower[i] = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] | 32) : name[i];
+    return nytp_strings_intern(seen, lower, len) < n;
+}
+
+/* Files have call graphs where they have pages of several levels, as in nytprofhtml; the name
+ * is the whole path's. Where that is taken, the file id follows behind a dot, which is in no
+ * other name. */
+static bool name_dot(struct nytp_report *report, uint32_t f, struct nytp_strings *seen)
+{
+    const struct nytp_str name = nytp_report_file_name(report, f);
+    char *dot = malloc((size_t)name.len + MAX_STEM + 40);
+    char *lower = malloc((size_t)name.len + MAX_STEM + 40);
+    if (dot != NULL && lower != NULL) {
+        safe_name(name.ptr, name.len, dot);
+        const size_t len = strlen(dot);
+        const bool taken = dot_is_taken(seen, dot, lower);
+        if (len == 0 || taken)
+            snprintf(dot + len, 24, ".%u.dot", (unsigned)report->summary->files[f].fid);
+        else
+            strcpy(dot + len, ".dot");
+    }
+    free(lower);
+    report->files[f].dot = dot;
+    return dot != NULL && lower != NULL;
+}
+
+bool nytp_report_name_dots(struct nytp_report *report)
+{
+    const bool wanted = report->levels && !report->single;
+    struct nytp_strings *seen = nytp_strings_new();
+    bool ok = seen != NULL;
+    static const char *const reserved[] = {"packages-callgraph", "subs-callgraph"};
+    for (size_t i = 0; ok && i < sizeof reserved / sizeof *reserved; i++)
+        ok = nytp_strings_intern(seen, reserved[i], strlen(reserved[i])) != UINT32_MAX;
+    for (uint32_t f = 0; ok && wanted && f < report->summary->n_files; f++)
+        if (report->summary->files[f].eval_file == NYTP_SUMMARY_NONE &&
+            report->files[f].stem != NULL)
+            ok = name_dot(report, f, seen);
+    nytp_strings_free(seen);
+    return ok;
+}
+
+/* ---- links ---- */
+
+uint32_t nytp_report_page_of(const struct nytp_report *report, uint32_t file, uint32_t *line)
+{
+    const struct nytp_summary_file *files = report->summary->files;
+    while (file != NYTP_SUMMARY_NONE && report->files[file].stem == NULL) {
+        if (files[file].merged_into != NYTP_SUMMARY_NONE) {
+            file = files[file].merged_into;
+        } else {
+            *line = files[file].eval_line;
+            file = files[file].eval_file;
+        }
+    }
+    return file;
+}
+
+void nytp_report_page_name(const struct nytp_report *report, uint32_t file,
+                           enum nytp_level level, char *name)
+{
+    static const char *const levels[] = {"line", "block", "sub"};
+    snprintf(name, NYTP_REPORT_NAME, "%s-%s.html", report->files[file].stem, levels[level]);
+}
+
+enum nytp_level nytp_report_link_level(const struct nytp_report *report, uint32_t file)
+{
+    const bool is_eval = report->summary->files[file].eval_file != NYTP_SUMMARY_NONE;
+    return report->levels && !is_eval ? NYTP_LEVEL_SUB : NYTP_LEVEL_LINE;
+}
+
+void nytp_report_put_url(struct nytp_report *report, const char *page, const char *fragment)
+{
+    if (report->single) {
+        nytp_putc(report->out, '#');
+        nytp_html_url(report->out, page, strlen(page));
+        if (fragment[0] != '\0')
+            nytp_putc(report->out, ':');
+    } else if (fragment[0] != '\0' && strcmp(page, report->page) == 0) {
+        nytp_putc(report->out, '#');
+    } else {
+        nytp_html_url(report->out, page, strlen(page));
+        if (fragment[0] != '\0')
+            nytp_putc(report->out, '#');
+    }
+    nytp_puts(report->out, fragment);
+}
+
+bool nytp_report_put_line_url(struct nytp_report *report, uint32_t file, uint32_t line)
+{
+    const uint32_t on = nytp_report_page_of(report, file, &line);
+    if (on == NYTP_SUMMARY_NONE)
+        return false;
+    char name[NYTP_REPORT_NAME], fragment[16] = "";
+    nytp_report_page_name(report, on, nytp_report_link_level(report, on), name);
+    const struct nytp_report_file *shown = &report->files[on];
+    if (line > 0 ? line < shown->n_lines : shown->has_line_0)
+        snprintf(fragment, sizeof fragment, "%u", (unsigned)line);
+    nytp_report_put_url(report, name, fragment);
+    return true;
+}
+
+bool nytp_report_foreign_id(struct nytp_str name, char *id)
+{
+    for (uint32_t i = 0; i < name.len; i++) {
+        const unsigned char c = (unsigned char)name.ptr[i];
+        const bool word = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+        id[i] = word ? (char)c : '_';
+    }
+    return nytp_report_package_len(name) > 0;
+}
+
+void nytp_report_put_foreign_id(struct nytp_report *report, uint32_t sub)
+{
+    const struct nytp_str name = nytp_report_sub_name(report, sub);
+    char *id = malloc((size_t)name.len + 1);
+    if (id == NULL) {
+        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+        return;
+    }
+    nytp_report_foreign_id(name, id);
+    nytp_put(report->out, id, name.len);
+    free(id);
+}
+
+bool nytp_report_put_sub_url(struct nytp_report *report, uint32_t sub)
+{
+    const uint32_t file = report->subs[sub].file;
+    if (file == NONE)
+        return false;
+    if (!nytp_report_is_foreign(report, sub))
+        return nytp_report_put_line_url(report, file, report->summary->subs[sub].first_line);
+    uint32_t line = 0;
+    const uint32_t on = nytp_report_page_of(report, file, &line);
+    if (on == NYTP_SUMMARY_NONE)
+        return false;
+    if (line != 0) /* the eval that uses it has no page: to where that ran */
+        return nytp_report_put_line_url(report, on, line);
+    char name[NYTP_REPORT_NAME];
+    nytp_report_page_name(report, on, nytp_report_link_level(report, on), name);
+    const bool has_id = report->summary->subs[sub].count > 0 &&
+                        nytp_report_package_len(nytp_report_sub_name(report, sub)) > 0;
+    if (!has_id || report->single || strcmp(name, report->page) != 0)
+        nytp_report_put_url(report, name, "");
+    if (has_id) {
+        nytp_putc(report->out, report->single ? ':' : '#');
+        nytp_report_put_foreign_id(report, sub);
+    }
+    return true;
+}
+
+bool nytp_report_put_sub_anchor(struct nytp_report *report, uint32_t sub)
+{
+    uint32_t line = 0;
+    const uint32_t file = report->subs[sub].file;
+    if (file == NONE || nytp_report_page_of(report, file, &line) == NYTP_SUMMARY_NONE)
+        return false;
+    nytp_puts(report->out, "<a href=");
+    nytp_report_put_sub_url(report, sub);
+    nytp_putc(report->out, '>');
+    return true;
+}
+
+bool nytp_report_put_line_anchor(struct nytp_report *report, uint32_t file, uint32_t line)
+{
+    uint32_t shown = line;
+    if (nytp_report_page_of(report, file, &shown) == NYTP_SUMMARY_NONE)
+        return false;
+    nytp_puts(report->out, "<a href=");
+    nytp_report_put_line_url(report, file, line);
+    nytp_putc(report->out, '>');
+    return true;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The HTML report: what its pages share. README.md in this folder says what the pages hold,
+ * for the style sheet and the script; here is who writes it.
+ *
+ *   report.c    what is worked out before the first page: names of pages, sums, orders
+ *   names.c     names of files and subs as the pages show them, links between pages
+ *   page.c      the frame around a page; times and other cells
+ *   tables.c    tables of subs, files and packages
+ *   differences.c, changes.c  what differs from a base: subs; lines
+ *   folders.c   files as a tree of folders, and the list to jump to one
+ *   index.c     index.html, index-subs-excl.html, subs-treemap-excl.html
+ *   source.c, source_text.{h,c}  the pages of source files; the text of their lines
+ *   notes.c     who calls a sub, what a line calls, its string evals
+ *   flame_tree.c  the tree that flame graphs show
+ *   flame.c     the flame graph's data, picture and side files
+ *   dot.c       call graphs for Graphviz
+ *
+ * Figures are those of the summary; only the flame graph is of the model. What recording cost
+ * is taken off both, unless they are wanted as recorded. A page is put out as it is worked out,
+ * none is held in memory.
+ */
+#ifndef NYTP_REPORT_H
+#define NYTP_REPORT_H
+
+#include "formats/by_position/summary.h"
+#include "exporters/compare/diff.h"
+#include "exporters/base/asset.h"
+#include "exporters/base/exporter.h"
+#include "exporters/base/html.h"
+#include "exporters/base/outset.h"
+
+#define NYTP_REPORT_NONE UINT32_MAX
+
+/* At most so many string evals have pages of their own, those with the most time; links to the
+ * others lead to the line that ran them. */
+#define NYTP_REPORT_MAX_EVAL_PAGES 1500
+
+/* The same for files: no program has so many, but a damaged profile may say so. */
+#define NYTP_REPORT_MAX_FILE_PAGES 20000
+
+struct nytp_report_file { /* by index of the summary's files */
+    char *stem;           /* of its pages, "Foo-Bar-pm-23"; NULL: it has none of its own */
+    char *shown;          /* name without the folders of the library */
+    uint32_t shown_len;
+    uint64_t stmts; /* of its own lines */
+    int64_t ticks;
+    uint64_t all_stmts; /* with all string evals that it ran, and those that these ran */
+    int64_t all_ticks;
+    uint32_t n_direct, n_nested;        /* those evals, merged ones counted too */
+    uint32_t n_defined;                 /* Perl subs that it and these evals define, … */
+    uint64_t defined_calls;             /* … how often they were called … */
+    double defined_s;                   /* … and their exclusive time */
+    uint32_t n_lines;                   /* last line that anything is known of, plus 1 */
+    bool has_line_0;                    /* there is something that perl knows no line of */
+    uint32_t first_sub, n_subs;         /* into subs_by_file */
+    uint32_t first_call, n_calls;       /* into calls_by_place */
+    uint32_t first_eval, n_evals;       /* into evals_by_place: those it ran directly */
+    uint32_t place;                     /* in files_by_time, or NONE */
+    uint32_t first_sibling, n_siblings; /* evals: those of its place, into siblings … */
+    uint32_t sibling;                   /* … and which of them it is, from 0 */
+    char *dot;                          /* name of its call graph, NULL = none */
+};
+
+struct nytp_report_sub {    /* by index of the summary's subs */
+    uint32_t places, files; /* that it is called from */
+    uint32_t file;          /* index of its file, or NONE */
+};
+
+/* How a line of a sub, or of all subs on it, differs from the base. */
+struct nytp_report_change {
+    uint32_t file, line;
+    int64_t statements[NYTP_DIFF_SIDES], ticks[NYTP_DIFF_SIDES]; /* of the base, and now */
+};
+
+struct nytp_report {
+    const struct nytp_profile *profile; /* NULL: no flame graph */
+    const struct nytp_summary *summary;
+    const struct nytp_export_options *options;
+    struct nytp_outset *set;
+    struct nytp_out *out; /* the page being written */
+    const char *page;     /* its file name */
+    bool single;          /* all pages are in one file */
+    bool flame;           /* there is a flame graph */
+    bool explained; /* column heads of lists tell what they mean: where most people look */
+    bool levels;    /* files have pages by block and by sub, too */
+
+    double tick_s;    /* a tick in seconds */
+    double total_s;   /* time of the program without the profiler's own */
+    double hottest_s; /* time of the hottest line */
+    struct nytp_report_file *files;
+    struct nytp_report_sub *subs;
+    uint32_t *subs_by_time; /* called ones, exclusive time falling */
+    uint32_t n_called;
+    uint32_t *files_by_time; /* no evals; time with evals falling, then name */
+    uint32_t n_ranked;
+    uint32_t *subs_by_name; /* n_subs_by_name of them */
+    uint32_t n_subs_by_name;
+    uint32_t *subs_by_file;   /* by file, first line, name */
+    uint32_t *calls_by_place; /* by file, line, inclusive time falling */
+    uint32_t *evals_by_place; /* by eval_file, eval_line, time falling; not the merged ones */
+    uint32_t *siblings;       /* the same evals by eval_file, eval_line, then as they came */
+    uint32_t n_subs, n_calls, n_evals;  /* lengths of these; siblings has n_evals */
+    struct nytp_report_change *changes; /* changes.c: by file, line; NULL without a base */
+    uint32_t n_changes;
+};
+
+/* ---- report.c ---- */
+
+/* Write all members of the report to the set. False when memory is out; what became of
+ * writing, the set knows. */
+bool nytp_report_write(const struct nytp_profile *profile, const struct nytp_summary *summary,
+                       const struct nytp_export_options *options, struct nytp_outset *set);
+
+struct nytp_str nytp_report_file_name(const struct nytp_report *report, uint32_t file);
+struct nytp_str nytp_report_sub_name(const struct nytp_report *report, uint32_t sub);
+
+/* Defined by C code or built into perl, as far as is known: it has no line. */
+bool nytp_report_is_foreign(const struct nytp_report *report, uint32_t sub);
+bool nytp_report_is_opcode(const struct nytp_report *report, uint32_t sub);
+
+/* Index of the sub of this name, or NONE. */
+uint32_t nytp_report_sub_named(const struct nytp_report *report, struct nytp_str name);
+
+/* Whether the sub is one of the report's: not merged into another. */
+bool nytp_report_has_sub(const struct nytp_report *report, uint32_t sub);
+
+double nytp_report_seconds(const struct nytp_report *report, int64_t ticks);
+
+/* ---- names.c ---- */
+
+bool nytp_report_name_files(struct nytp_report *report);
+bool nytp_report_name_dots(struct nytp_report *report);
+
+/* The file whose page shows a file: itself, the one it was merged into, or for an eval without
+ * page the one that ran it; *line then becomes the line that did. NONE if there is none. */
+uint32_t nytp_report_page_of(const struct nytp_report *report, uint32_t file, uint32_t *line);
+
+/* "Foo-Bar-pm-23-line.html" into a buffer of at least NYTP_REPORT_NAME bytes. */
+#define NYTP_REPORT_NAME 320
+void nytp_report_page_name(const struct nytp_report *report, uint32_t file,
+                           enum nytp_level level, char *name);
+
+/* The level that links lead to. */
+enum nytp_level nytp_report_link_level(const struct nytp_report *report, uint32_t file);
+
+/* URL of a page; of a line of a file; of where a sub is defined ("" puts nothing and returns
+ * false). As the value of an attribute, quotes not needed. */
+void nytp_report_put_url(struct nytp_report *report, const char *page, const char *fragment);
+bool nytp_report_put_line_url(struct nytp_report *report, uint32_t file, uint32_t line);
+bool nytp_report_put_sub_url(struct nytp_report *report, uint32_t sub);
+
+/* <a href=…>: false, and nothing put, when there is nowhere to go. */
+bool nytp_report_put_sub_anchor(struct nytp_report *report, uint32_t sub);
+bool nytp_report_put_line_anchor(struct nytp_report *report, uint32_t file, uint32_t line);
+
+/* "Pkg__name", the id of a sub that has no line; `id` takes as many bytes as the name has.
+ * False: a name without package has none, it could be that of something else on the page. */
+bool nytp_report_foreign_id(struct nytp_str name, char *id);
+void nytp_report_put_foreign_id(struct nytp_report *report, uint32_t sub);
+
+/* The name as shown, escaped: library folders gone. */
+void nytp_report_put_file(struct nytp_report *report, uint32_t file);
+void nytp_report_put_sub(struct nytp_report *report, uint32_t sub);
+void nytp_report_put_any_name(struct nytp_report *report, struct nytp_str name);
+/* "Foo::Bar::" of the name; 0 = none. */
+uint32_t nytp_report_package_len(struct nytp_str name);
+/* Shown form of a name in malloc'ed memory, or NULL. */
+char *nytp_report_shown(const struct nytp_report *report, struct nytp_str name, uint32_t *len);
+
+/* ---- page.c ---- */
+
+struct nytp_report_page {
+    const char *kind;  /* index, subs, treemap, source */
+    const char *name;  /* file name */
+    const char *title; /* of the document, before the program's name */
+    bool of_program;   /* the program's name belongs into the heading */
+    uint32_t file;     /* source: index; else NONE */
+    enum nytp_level level;
+};
+void nytp_report_page_begin(struct nytp_report *report, const struct nytp_report_page *page);
+void nytp_report_page_end(struct nytp_report *report);
+/* Of the document that holds all pages. */
+void nytp_report_single_begin(struct nytp_report *report);
+void nytp_report_single_end(struct nytp_report *report);
+
+/* id=… of something on the page; in one file it carries the page's name. */
+void nytp_report_put_id(struct nytp_report *report, const char *id);
+void nytp_report_put_line_id(struct nytp_report *report, uint32_t line);
+
+/* Numbers of statements are numbers of samples, and of calls there were as many or more. */
+bool nytp_report_is_sampled(const struct nytp_report *report);
+
+/* "1.23ms": three digits and a unit, as Devel::NYTProf::Util::fmt_time; escaped, should the
+ * user's own format need it. */
+void nytp_report_put_time(const struct nytp_report *report, struct nytp_out *out,
+                          double seconds);
+int64_t nytp_report_ns(double seconds);
+/* " data-n=…" of a cell with a time: nanoseconds, unless its text tells them itself. */
+void nytp_report_put_exact(struct nytp_report *report, double seconds);
+/* 0 to 7 on the scale of the hottest line. */
+int nytp_report_line_heat(const struct nytp_report *report, double seconds);
+
+/* The class of that shade, from 0 to 7, as an attribute. */
+void nytp_report_put_heat(struct nytp_out *out, int heat);
+/* "<td data-n=…>1.23ms", with heat on the scale of the total when `heat`, and a title of its
+ * percentage of `whole` if that is above 0. */
+void nytp_report_time_cell(struct nytp_report *report, double seconds, bool heat, double whole);
+void nytp_report_put_calls(struct nytp_out *out, uint64_t calls); /* "once", "12 times" */
+void nytp_report_plural(struct nytp_out *out, uint64_t n, const char *one, const char *many);
+
+/* ---- tables.c ---- */
+
+/* Table of these subs, `id` is top or subs; of those that were never called. */
+void nytp_report_sub_table(struct nytp_report *report, const char *id, const char *caption,
+                           const uint32_t *subs, uint32_t n);
+void nytp_report_never_table(struct nytp_report *report);
+void nytp_report_file_table(struct nytp_report *report);
+void nytp_report_package_table(struct nytp_report *report);
+void nytp_report_folder_tree(struct nytp_report *report);
+/* Links to all files by name, where they are so many that one has to look for one. */
+void nytp_report_jump_list(struct nytp_report *report);
+
+/* Head of a table, and of a row of it. `sum` is the key of the column that the table is sorted
+ * by, and summed up when it is filtered; NULL: sorted by name; "": by none. */
+struct nytp_report_column {
+    const char *key, *title, *text;
+    bool is_text;
+};
+void nytp_report_table_begin(struct nytp_report *report, const char *id, const char *caption,
+                             const char *sum, const struct nytp_report_column *columns,
+                             size_t n);
+void nytp_report_row_begin(struct nytp_out *out, uint32_t row);
+
+/* ---- differences.c: only with options->diff ---- */
+void nytp_report_compared(struct nytp_report *report);
+/* At most so many rows. */
+void nytp_report_difference_table(struct nytp_report *report, uint32_t most);
+
+/* ---- changes.c: lines and --diff ---- */
+
+/* Fill report->changes, where the base is a recording. False when memory is out. */
+bool nytp_report_index_changes(struct nytp_report *report);
+/* A line of a file, of all subs on it: zeros where nothing is known. */
+struct nytp_report_change nytp_report_change_at(const struct nytp_report *report, uint32_t file,
+                                                uint32_t line);
+int64_t nytp_report_more_statements(const struct nytp_report_change *change);
+/* Its cell, which is empty where it ran as often as in the base. */
+void nytp_report_put_change(struct nytp_report *report,
+                            const struct nytp_report_change *change);
+/* The file of this name that has not become a part of another; NONE if there is none. */
+uint32_t nytp_report_file_named(const struct nytp_report *report, struct nytp_name name);
+
+/* ---- index.c ---- */
+void nytp_report_index(struct nytp_report *report);
+void nytp_report_all_subs(struct nytp_report *report);
+void nytp_report_treemap(struct nytp_report *report);
+
+/* ---- source.c, notes.c ---- */
+void nytp_report_source(struct nytp_report *report, uint32_t file, enum nytp_level level);
+/* Notes on a line; false, and nothing put, when there is nothing to tell. */
+bool nytp_report_put_callers(struct nytp_report *report, uint32_t sub, uint32_t file);
+bool nytp_report_put_callees(struct nytp_report *report, uint32_t first, uint32_t end);
+bool nytp_report_put_evals(struct nytp_report *report, uint32_t first, uint32_t end);
+
+/* ---- flame.c, dot.c ---- */
+void nytp_report_flame_section(struct nytp_report *report, uint32_t file);
+bool nytp_report_flame_files(struct nytp_report *report);
+void nytp_report_flame_inline(struct nytp_report *report);
+void nytp_report_dots(struct nytp_report *report);
+
+#endif

@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The page of a source file or string eval: its subs, then line after line with figures. See
+ * report.h and README.md.
+ *
+ * The three levels differ in the figures only: what was measured on a line, summed up where its
+ * block or its sub begins.
+ */
+#include "report.h"
+#include "source_text.h"
+
+#include "formats/base/strings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE NYTP_REPORT_NONE
+
+#define LINES_IN_BODY     150 /* a body of the table ends after so many, or before a sub … */
+#define MIN_LINES_IN_BODY 100 /* … once it has that many */
+
+/* ---- head of the page ---- */
+
+/* Links to the same source by line, by block and by sub. */
+static void put_level_links(struct nytp_report *report, uint32_t file, enum nytp_level level)
+{
+    static const char *const words[] = {"line", "block", "sub"};
+    struct nytp_out *out = report->out;
+    if (!report->levels || report->summary->files[file].eval_file != NYTP_SUMMARY_NONE)
+        return;
+    nytp_puts(out, "<nav class=\"levels\" aria-label=\"Level\">");
+    for (int i = 0; i < NYTP_LEVELS; i++) {
+        char name[NYTP_REPORT_NAME];
+        nytp_report_page_name(report, file, (enum nytp_level)i, name);
+        if (i == (int)level) {
+            nytp_printf(out, " <b aria-current=\"page\">%s</b>", words[i]);
+            continue;
+        }
+        nytp_puts(out, " <a href=");
+        nytp_report_put_url(report, name, "");
+        nytp_printf(out, ">%s</a>", words[i]);
+    }
+    nytp_puts(out, "</nav>\n");
+}
+
+/* Where the source was unpacked, else the file's name. */
+static struct nytp_str path_of(const struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_profile *profile = report->profile;
+    for (uint32_t i = 1; report->options->source_dir != NULL && i < profile->n_files; i++)
+        if (profile->files[i].fid == report->summary->files[f].fid &&
+            profile->files[i].n_sources > 0)
+            return (struct nytp_str){profile->files[i].name.ptr, profile->files[i].name.len,
+                                     true};
+    return nytp_report_file_name(report, f);
+}
+
+static void put_file_fact(struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_str name = path_of(report, f);
+    struct nytp_out *out = report->out;
+    nytp_puts(out, "<dt>File<dd>");
+    const bool is_path = name.len > 0 && name.ptr[0] == '/';
+    if (is_path) {
+        nytp_puts(out, "<a href=\"file://");
+        nytp_html_url_path(out, name.ptr, name.len);
+        nytp_puts(out, "\">");
+    }
+    nytp_html_text(out, name.ptr, name.len);
+    nytp_puts(out, is_path ? "</a>\n" : "\n");
+}
+
+/* At most so many siblings before an eval and after it are linked: all of them on every page
+ * would be the square of their number. The line that ran them lists the others. */
+#define MAX_SIBLINGS 25
+
+static void put_sibling(struct nytp_report *report, uint32_t eval, uint32_t number,
+                        bool is_self)
+{
+    struct nytp_out *out = report->out;
+    const bool linked = !is_self && report->files[eval].stem != NULL;
+    if (linked) {
+        char name[NYTP_REPORT_NAME];
+        nytp_report_page_name(report, eval, NYTP_LEVEL_LINE, name);
+        nytp_puts(out, "<a href=");
+        nytp_report_put_url(report, name, "");
+        nytp_putc(out, '>');
+    }
+    nytp_printf(out, is_self ? "<b aria-current=\"page\">%u</b>" : "%u", (unsigned)number);
+    if (linked)
+        nytp_puts(out, "</a>");
+}
+
+/* The other evals of the line that ran this one, numbered as they came. */
+static void put_siblings(struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_report_file *file = &report->files[f];
+    const uint32_t n = file->n_siblings, self = file->sibling;
+    if (n < 2)
+        return;
+    const uint32_t first = self > MAX_SIBLINGS ? self - MAX_SIBLINGS : 0;
+    const uint32_t end = n - self > MAX_SIBLINGS + 1 ? self + MAX_SIBLINGS + 1 : n;
+    nytp_puts(report->out, "<dt>Sibling evals<dd>");
+    for (uint32_t i = first; i < end; i++) {
+        nytp_puts(report->out, i > first ? ", " : first > 0 ? "\xe2\x80\xa6, " : "");
+        put_sibling(report, report->siblings[file->first_sibling + i], i + 1, i == self);
+    }
+    if (end - first < n)
+        nytp_printf(report->out, "%s of %u", end < n ? ", \xe2\x80\xa6" : "", (unsigned)n);
+    nytp_putc(report->out, '\n');
+}
+
+/* Where an eval ran, its siblings' pages, and how many are shown as one. */
+static void put_eval_facts(struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_summary_file *file = &report->summary->files[f];
+    struct nytp_out *out = report->out;
+    if (file->eval_file == NYTP_SUMMARY_NONE)
+        return;
+    nytp_puts(out, "<dt>Eval invoked at<dd><a href=");
+    nytp_report_put_line_url(report, file->eval_file, file->eval_line);
+    nytp_putc(out, '>');
+    nytp_report_put_file(report, file->eval_file);
+    nytp_printf(out, " line %u</a>\n", (unsigned)file->eval_line);
+    put_siblings(report, f);
+    if (file->n_merged == 0)
+        return;
+    nytp_printf(out, "<dt>Merged<dd>%u string evals of this place are shown as one%s\n",
+                (unsigned)file->n_merged + 1,
+                file->src_varied ? "; their source differs, this is that of the first" : "");
+}
+
+static void put_source_fact(struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_summary_file *file = &report->summary->files[f];
+    struct stat st;
+    if (!nytp_report_source_is_on_disk(report, f, &st))
+        return;
+    const bool changed = (file->mtime_s != 0 && (time_t)file->mtime_s != st.st_mtime) ||
+                         (file->size != 0 && (off_t)file->size != st.st_size);
+    nytp_puts(report->out, "<dt>Source<dd>from this machine, as the recording kept none");
+    nytp_puts(report->out, changed ? "; <b>it was changed since</b>\n" : "\n");
+}
+
+static void put_facts(struct nytp_report *report, uint32_t f)
+{
+    struct nytp_out *out = report->out;
+    nytp_puts(out, "<dl class=\"about\">\n");
+    put_file_fact(report, f);
+    nytp_puts(out, nytp_report_is_sampled(report) ? "<dt>Samples<dd>"
+                                                  : "<dt>Statements<dd>executed ");
+    nytp_report_plural(out, report->files[f].stmts,
+                       nytp_report_is_sampled(report) ? "sample" : "statement",
+                       nytp_report_is_sampled(report) ? "samples" : "statements");
+    nytp_puts(out, " in ");
+    nytp_report_put_time(report, out, nytp_report_seconds(report, report->files[f].ticks));
+    nytp_putc(out, '\n');
+    put_eval_facts(report, f);
+    put_source_fact(report, f);
+    if (report->files[f].dot != NULL) {
+        nytp_puts(out, "<dt>Call graph<dd><a href=");
+        nytp_report_put_url(report, report->files[f].dot, "");
+        nytp_puts(out, ">for Graphviz</a>\n");
+    }
+    nytp_puts(out, "</dl>\n");
+}
+
+struct ranked_sub {
+    double time;
+    uint32_t sub;
+};
+
+static int compare_ranked(const void *left, const void *right)
+{
+    const struct ranked_sub *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time > b->time ? -1 : 1;
+    return (a->sub > b->sub) - (a->sub < b->sub);
+}
+
+/* The table of the subs of a file. */
+static void put_subs(struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_report_file *file = &report->files[f];
+    if (file->n_subs == 0)
+        return;
+    struct ranked_sub *ranked = malloc(file->n_subs * sizeof *ranked);
+    uint32_t *subs = malloc(file->n_subs * sizeof *subs);
+    if (ranked != NULL && subs != NULL) {
+        for (uint32_t i = 0; i < file->n_subs; i++) {
+            const uint32_t sub = report->subs_by_file[file->first_sub + i];
+            ranked[i] = (struct ranked_sub){report->summary->subs[sub].excl_s, sub};
+        }
+        qsort(ranked, file->n_subs, sizeof *ranked, compare_ranked);
+        for (uint32_t i = 0; i < file->n_subs; i++)
+            subs[i] = ranked[i].sub;
+        nytp_report_sub_table(report, "subs", "Subroutines of this file", subs, file->n_subs);
+    } else {
+        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+    }
+    free(ranked);
+    free(subs);
+}
+
+/* ---- lines ---- */
+
+struct cursor { /* how far a page has come */
+    uint32_t file;
+    enum nytp_level level;
+    uint32_t next_sub, sub_end;   /* into subs_by_file */
+    uint32_t next_call, call_end; /* into calls_by_place */
+    uint32_t next_eval, eval_end; /* into evals_by_place */
+    uint32_t in_body;
+    bool in_pod;
+    struct nytp_report_disk disk;
+};
+
+static uint32_t subs_until(const struct nytp_report *report, const struct cursor *cursor,
+                           uint32_t line)
+{
+    uint32_t i = cursor->next_sub;
+    while (i < cursor->sub_end) {
+        const uint32_t sub = report->subs_by_file[i];
+        if (nytp_report_is_foreign(report, sub) || report->summary->subs[sub].first_line > line)
+            break;
+        i++;
+    }
+    return i;
+}
+
+static uint32_t calls_until(const struct nytp_report *report, const struct cursor *cursor,
+                            uint32_t line)
+{
+    uint32_t i = cursor->next_call;
+    while (i < cursor->call_end &&
+           report->summary->calls[report->calls_by_place[i]].line <= line)
+        i++;
+    return i;
+}
+
+static uint32_t evals_until(const struct nytp_report *report, const struct cursor *cursor,
+                            uint32_t line)
+{
+    uint32_t i = cursor->next_eval;
+    while (i < cursor->eval_end &&
+           report->summary->files[report->evals_by_place[i]].eval_line <= line)
+        i++;
+    return i;
+}
+
+static void begin_body(struct nytp_report *report, struct cursor *cursor, bool at_sub)
+{
+    if (cursor->in_body > 0 && cursor->in_body < LINES_IN_BODY &&
+        !(at_sub && cursor->in_body >= MIN_LINES_IN_BODY)) {
+        cursor->in_body++;
+        return;
+    }
+    nytp_puts(report->out, "<tbody>\n");
+    cursor->in_body = 1;
+}
+
+/* Cells for statements and time on the line. */
+static void put_statement_cells(struct nytp_report *report,
+                                const struct nytp_summary_time *time)
+{
+    struct nytp_out *out = report->out;
+    if (time == NULL || !time->seen) {
+        nytp_puts(out, "<td><td>");
+        return;
+    }
+    const double seconds = nytp_report_seconds(report, time->ticks);
+    nytp_puts(out, "<td>");
+    nytp_put_u64(out, time->count);
+    if (seconds == 0) {
+        nytp_puts(out, "<td>");
+        nytp_report_put_time(report, out, 0);
+        return;
+    }
+    nytp_puts(out, "<td");
+    nytp_report_put_exact(report, seconds);
+    if (time->count > 1 && nytp_report_line_heat(report, seconds) > 0) {
+        nytp_puts(out, " title=\"avg ");
+        nytp_report_put_time(report, out, seconds / time->count);
+        nytp_putc(out, '"');
+    }
+    nytp_putc(out, '>');
+    nytp_report_put_time(report, out, seconds);
+}
+
+/* Cells for calls and time in the subs called. */
+static void put_call_cells(struct nytp_report *report, uint32_t first, uint32_t end)
+{
+    struct nytp_out *out = report->out;
+    if (first == end) {
+        nytp_puts(out, "<td><td>");
+        return;
+    }
+    uint64_t count = 0;
+    double incl_s = 0;
+    for (uint32_t i = first; i < end; i++) {
+        const struct nytp_summary_call *call =
+            &report->summary->calls[report->calls_by_place[i]];
+        count += call->count;
+        incl_s += call->incl_s;
+    }
+    nytp_puts(out, "<td>");
+    nytp_put_u64(out, count);
+    const int heat = nytp_report_line_heat(report, incl_s);
+    nytp_puts(out, "<td");
+    if (heat > 0)
+        nytp_report_put_heat(out, heat);
+    nytp_report_put_exact(report, incl_s);
+    nytp_putc(out, '>');
+    nytp_report_put_time(report, out, incl_s);
+}
+
+static const struct nytp_summary_time *time_at(const struct nytp_report *report,
+                                               const struct cursor *cursor, uint32_t line)
+{
+    const struct nytp_summary_lines *lines =
+        &report->summary->files[cursor->file].times[cursor->level];
+    return line < lines->n && lines->at[line].seen ? &lines->at[line] : NULL;
+}
+
+/* Whether the table has a column for what changed since the base. */
+static bool has_changes(const struct nytp_report *report, const struct cursor *cursor)
+{
+    return report->changes != NULL && cursor->level == NYTP_LEVEL_LINE;
+}
+
+/* Begins the cell of a line's code, which is as wide as all columns from the second on. A
+ * quarter of all lines are comments: what tells the style sheet so is that the same number is
+ * written with a 0 before it, at a byte a line. */
+static void put_wide_cell(struct nytp_report *report, const struct cursor *cursor,
+                          bool is_comment)
+{
+    nytp_puts(report->out, is_comment ? "<td colspan=0" : "<td colspan=");
+    nytp_puts(report->out, has_changes(report, cursor) ? "6>" : "5>");
+}
+
+/* What is told of a line. */
+struct line {
+    uint32_t number;
+    const struct nytp_summary_time *time; /* NULL: it did not run */
+    struct nytp_report_change change;
+    uint32_t subs_end, calls_end, evals_end; /* of the cursor's next ones */
+};
+
+static struct line line_at(const struct nytp_report *report, const struct cursor *cursor,
+                           uint32_t number)
+{
+    struct line line = {
+        .number = number,
+        .time = time_at(report, cursor, number),
+        .subs_end = subs_until(report, cursor, number),
+        .calls_end = calls_until(report, cursor, number),
+        .evals_end = evals_until(report, cursor, number),
+    };
+    if (has_changes(report, cursor))
+        line.change = nytp_report_change_at(report, cursor->file, number);
+    return line;
+}
+
+/* All cells but that of the number, which the cell of the code ends. */
+static void put_cells(struct nytp_report *report, struct cursor *cursor,
+                      const struct line *line, bool ran, struct nytp_str text)
+{
+    const bool noted = line->subs_end > cursor->next_sub ||
+                       line->calls_end > cursor->next_call ||
+                       line->evals_end > cursor->next_eval;
+    const bool comment = nytp_report_is_comment(text, &cursor->in_pod);
+    if (ran || nytp_report_more_statements(&line->change) != 0) {
+        put_statement_cells(report, line->time);
+        put_call_cells(report, cursor->next_call, line->calls_end);
+        if (has_changes(report, cursor))
+            nytp_report_put_change(report, &line->change);
+        nytp_puts(report->out, "<td>");
+    } else if (text.len > 0 || noted) {
+        put_wide_cell(report, cursor, comment);
+    }
+    nytp_html_text(report->out, text.ptr != NULL ? text.ptr : "", text.len);
+}
+
+/* One line of source: figures, text, notes. */
+static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t number)
+{
+    struct nytp_out *out = report->out;
+    const struct line line = line_at(report, cursor, number);
+    const bool ran = line.time != NULL || line.calls_end > cursor->next_call;
+    begin_body(report, cursor, line.subs_end > cursor->next_sub);
+    nytp_puts(out, "<tr");
+    nytp_report_put_line_id(report, number);
+    if (ran)
+        nytp_report_put_heat(
+            out, line.time != NULL ? nytp_report_line_heat(
+                                         report, nytp_report_seconds(report, line.time->ticks))
+                                   : 0);
+    nytp_puts(out, "><th>");
+    nytp_put_u64(out, number);
+    put_cells(report, cursor, &line, ran,
+              nytp_report_line_text(report, cursor->file, number, &cursor->disk));
+    bool noted = false;
+    for (uint32_t i = cursor->next_sub; i < line.subs_end; i++)
+        noted |= nytp_report_put_callers(report, report->subs_by_file[i], cursor->file);
+    noted |= nytp_report_put_callees(report, cursor->next_call, line.calls_end);
+    noted |= nytp_report_put_evals(report, cursor->next_eval, line.evals_end);
+    if (!noted) /* below notes it would be a line of code more, an empty one */
+        nytp_putc(out, '\n');
+    cursor->next_sub = line.subs_end;
+    cursor->next_call = line.calls_end;
+    cursor->next_eval = line.evals_end;
+}
+
+/* Whether no sub before had the same id on the page: names differ in what an id cannot say. */
+static bool is_new_id(const struct nytp_report *report, struct nytp_strings *ids, uint32_t sub)
+{
+    const struct nytp_str name = nytp_report_sub_name(report, sub);
+    char *id = malloc((size_t)name.len + 1);
+    bool is_new = false;
+    if (id != NULL && ids != NULL && nytp_report_foreign_id(name, id)) {
+        const uint32_t before = nytp_strings_count(ids);
+        is_new = nytp_strings_intern(ids, id, name.len) >= before;
+    }
+    free(id);
+    return is_new;
+}
+
+/* Subs that have no line: xsubs and opcodes of the file's packages. */
+static void put_foreign_subs(struct nytp_report *report, struct cursor *cursor)
+{
+    struct nytp_out *out = report->out;
+    struct nytp_strings *ids = nytp_strings_new();
+    bool any = false;
+    for (; cursor->next_sub < cursor->sub_end; cursor->next_sub++) {
+        const uint32_t sub = report->subs_by_file[cursor->next_sub];
+        if (report->summary->subs[sub].count == 0)
+            continue;
+        nytp_puts(out, any ? "<tr" : "<tbody class=foreign>\n<tr");
+        any = true;
+        if (is_new_id(report, ids, sub)) {
+            nytp_report_put_id(report, "");
+            nytp_report_put_foreign_id(report, sub);
+        }
+        nytp_puts(out, "><td>");
+        put_wide_cell(report, cursor, false);
+        nytp_puts(out, "sub ");
+        nytp_report_put_sub(report, sub);
+        nytp_puts(out, nytp_report_is_opcode(report, sub) ? "; # opcode" : "; # xsub");
+        nytp_report_put_callers(report, sub, cursor->file);
+    }
+    nytp_strings_free(ids);
+}
+
+/* The next line that is told, from `line` on: all are that have text, and all that something is
+ * known of. Without source there may be millions between two of them. */
+static uint32_t next_line(const struct nytp_report *report, const struct cursor *cursor,
+                          uint32_t line)
+{
+    const struct nytp_summary_file *file = &report->summary->files[cursor->file];
+    uint32_t next = report->files[cursor->file].n_lines;
+    if (cursor->disk.stream != NULL)
+        return line;
+    for (uint32_t at = line; at < file->n_source && at < next; at++)
+        if (file->source[at].ptr != NULL)
+            next = at;
+    for (uint32_t at = line; at < file->times[cursor->level].n && at < next; at++)
+        if (file->times[cursor->level].at[at].seen)
+            next = at;
+    if (cursor->next_call < cursor->call_end) {
+        const uint32_t at =
+            report->summary->calls[report->calls_by_place[cursor->next_call]].line;
+        next = at < next ? at : next;
+    }
+    if (cursor->next_eval < cursor->eval_end) {
+        const uint32_t at =
+            report->summary->files[report->evals_by_place[cursor->next_eval]].eval_line;
+        next = at < next ? at : next;
+    }
+    if (cursor->next_sub < cursor->sub_end) {
+        const uint32_t sub = report->subs_by_file[cursor->next_sub];
+        const uint32_t at = report->summary->subs[sub].first_line;
+        next = !nytp_report_is_foreign(report, sub) && at < next ? at : next;
+    }
+    return next > line ? next : line;
+}
+
+static void put_lines(struct nytp_report *report, struct cursor *cursor)
+{
+    const uint32_t n = report->files[cursor->file].n_lines;
+    if (report->files[cursor->file].has_line_0)
+        put_line(report, cursor, 0);
+    for (uint32_t line = 1; line < n || cursor->disk.stream != NULL; line++) {
+        nytp_report_disk_next(&cursor->disk);
+        line = next_line(report, cursor, line);
+        if (line < n || cursor->disk.stream != NULL)
+            put_line(report, cursor, line);
+    }
+}
+
+static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level level)
+{
+    const struct nytp_report_file *file = &report->files[f];
+    struct cursor cursor = {
+        .file = f,
+        .level = level,
+        .next_sub = file->first_sub,
+        .sub_end = file->first_sub + file->n_subs,
+        .next_call = file->first_call,
+        .call_end = file->first_call + file->n_calls,
+        .next_eval = file->first_eval,
+        .eval_end = file->first_eval + file->n_evals,
+    };
+    const bool sampled = nytp_report_is_sampled(report), changes = has_changes(report, &cursor);
+    nytp_printf(report->out,
+                "<div class=\"source\">\n<table class=\"src%s\">\n<thead><tr><th scope=col>Line"
+                "<th scope=col title=\"%s\">%s"
+                "<th scope=col title=\"Without the time in the Perl subs called\">Time on line"
+                "<th scope=col title=\"Number of calls made%s\">Calls%s"
+                "<th scope=col title=\"Time in the subs called\">Time in subs"
+                "%s<th scope=col>Code\n",
+                changes ? " diffed" : "",
+                sampled ? "Number of samples that hit it" : "Number of statements executed",
+                sampled ? "Samples" : "Statements", sampled ? ": at least so many" : "",
+                sampled ? ", at least" : "",
+                !changes  ? ""
+                : sampled ? "<th scope=col title=\"Change of samples since the base\">\xce\x94"
+                          : "<th scope=col title=\"Change of statements since the base\">"
+                            "\xce\x94");
+    nytp_report_disk_open(report, f, &cursor.disk);
+    put_lines(report, &cursor);
+    nytp_report_disk_close(&cursor.disk);
+    put_foreign_subs(report, &cursor);
+    nytp_puts(report->out, "</table></div>\n");
+}
+
+void nytp_report_source(struct nytp_report *report, uint32_t file, enum nytp_level level)
+{
+    char name[NYTP_REPORT_NAME];
+    nytp_report_page_name(report, file, level, name);
+    const struct nytp_report_page page = {
+        .kind = "source", .name = name, .title = "", .file = file, .level = level};
+    report->explained = false;
+    nytp_report_page_begin(report, &page);
+    put_level_links(report, file, level);
+    put_facts(report, file);
+    put_subs(report, file);
+    if (report->flame)
+        nytp_report_flame_section(report, file);
+    put_table(report, file, level);
+    nytp_report_page_end(report);
+}

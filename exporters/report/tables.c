@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The report's tables of subs, files and packages. See report.h and README.md.
+ *
+ * A table has one head and many bodies of some rows each: browsers lay out only those bodies
+ * that are in view.
+ */
+#include "report.h"
+
+#include "formats/base/strings.h"
+#include "formats/base/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE NYTP_REPORT_NONE
+
+#define ROWS_IN_BODY 200
+
+static const char *text_of_column(const struct nytp_report *report,
+                                  const struct nytp_report_column *column)
+{
+    if (!nytp_report_is_sampled(report))
+        return column->text;
+    return strcmp(column->key, "stmts") == 0    ? "Samples"
+           : strcmp(column->key, "dstmts") == 0 ? "\xce\x94 samples"
+           : strcmp(column->key, "calls") == 0  ? "Calls, at least"
+                                                : column->text;
+}
+
+void nytp_report_table_begin(struct nytp_report *report, const char *id, const char *caption,
+                             const char *sum, const struct nytp_report_column *columns,
+                             size_t n)
+{
+    struct nytp_out *out = report->out;
+    nytp_puts(out, "<div class=\"rows\"");
+    if (sum == NULL || sum[0] != '\0')
+        nytp_printf(out, " data-sort=\"%s\"", sum != NULL ? sum : "sub");
+    if (sum != NULL && sum[0] != '\0')
+        nytp_printf(out, " data-sum=\"%s\"", sum);
+    nytp_puts(out, ">\n<table class=\"list ");
+    nytp_puts(out, id);
+    nytp_putc(out, '"');
+    nytp_report_put_id(report, id);
+    nytp_printf(out, ">\n<caption>%s</caption>\n<thead><tr>", caption);
+    for (size_t i = 0; i < n; i++) {
+        nytp_puts(out, "<th scope=col");
+        if (columns[i].key[0] != '\0')
+            nytp_printf(out, " data-key=%s", columns[i].key);
+        if (columns[i].is_text)
+            nytp_puts(out, " data-kind=text");
+        const char *const text = text_of_column(report, &columns[i]);
+        if (columns[i].title != NULL && report->explained && text == columns[i].text)
+            nytp_printf(out, " title=\"%s\"", columns[i].title);
+        nytp_printf(out, ">%s", text);
+    }
+    nytp_putc(out, '\n');
+}
+
+void nytp_report_row_begin(struct nytp_out *out, uint32_t row)
+{
+    nytp_puts(out, row % ROWS_IN_BODY == 0 ? "<tbody>\n<tr" : "<tr");
+}
+
+/* ---- subs ---- */
+
+static const struct nytp_report_column sub_columns[] = {
+    {"calls", "Number of calls", "Calls", false},
+    {"places", "Number of places the sub is called from", "P", false},
+    {"files", "Number of files the sub is called from", "F", false},
+    {"excl", "Time in the sub itself", "Exclusive time", false},
+    {"incl", "Time in the sub and all it called", "Inclusive time", false},
+    {"sub", NULL, "Subroutine", true},
+};
+
+/* The name with its package set off, linked to where it is defined. */
+static void put_sub_link(struct nytp_report *report, uint32_t sub)
+{
+    const bool linked = nytp_report_put_sub_anchor(report, sub);
+    const struct nytp_str name = nytp_report_sub_name(report, sub);
+    const uint32_t package_len = nytp_report_package_len(name);
+    if (package_len > 0) {
+        nytp_puts(report->out, "<i>");
+        nytp_html_text(report->out, name.ptr, package_len);
+        nytp_puts(report->out, "</i>");
+    }
+    nytp_report_put_any_name(
+        report, (struct nytp_str){name.ptr + package_len, name.len - package_len, name.utf8});
+    if (linked)
+        nytp_puts(report->out, "</a>");
+}
+
+static void put_sub_remarks(struct nytp_report *report, uint32_t sub)
+{
+    const struct nytp_summary_sub *s = &report->summary->subs[sub];
+    if (nytp_report_is_opcode(report, sub))
+        nytp_puts(report->out, " <small>opcode</small>");
+    else if (nytp_report_is_foreign(report, sub) && (s->has_range || s->is_foreign))
+        nytp_puts(report->out, " <small>xsub</small>");
+    if (s->rec_depth > 0) {
+        nytp_printf(report->out, " <small>recurses: max depth %u, inclusive time ",
+                    (unsigned)s->rec_depth);
+        nytp_report_put_time(report, report->out, s->reci_s);
+        nytp_puts(report->out, "</small>");
+    }
+}
+
+static void put_sub_row(struct nytp_report *report, uint32_t sub)
+{
+    const struct nytp_summary_sub *s = &report->summary->subs[sub];
+    nytp_printf(report->out, "><td>%llu<td>%u<td>%u", (unsigned long long)s->count,
+                (unsigned)report->subs[sub].places, (unsigned)report->subs[sub].files);
+    nytp_report_time_cell(report, s->excl_s, true, report->total_s);
+    nytp_report_time_cell(report, s->incl_s, true, report->total_s);
+    nytp_puts(report->out, "<td>");
+    put_sub_link(report, sub);
+    put_sub_remarks(report, sub);
+    nytp_putc(report->out, '\n');
+}
+
+void nytp_report_sub_table(struct nytp_report *report, const char *id, const char *caption,
+                           const uint32_t *subs, uint32_t n)
+{
+    nytp_report_table_begin(report, id, caption, "excl", sub_columns,
+                            sizeof sub_columns / sizeof *sub_columns);
+    for (uint32_t i = 0; i < n; i++) {
+        nytp_report_row_begin(report->out, i);
+        put_sub_row(report, subs[i]);
+    }
+    nytp_puts(report->out, "</table></div>\n");
+}
+
+static const struct nytp_report_column never_columns[] = {
+    {"sub", NULL, "Subroutine", true},
+    {"file", NULL, "File", true},
+};
+
+/* The program itself is no sub that could be called. */
+static bool is_never_called(const struct nytp_report *report, uint32_t sub)
+{
+    static const char program[] = "main::RUNTIME";
+    const struct nytp_str name = nytp_report_sub_name(report, sub);
+    return report->summary->subs[sub].count == 0 && report->subs[sub].file != NONE &&
+           (name.len != sizeof program - 1 || memcmp(name.ptr, program, name.len) != 0);
+}
+
+void nytp_report_never_table(struct nytp_report *report)
+{
+    struct nytp_out *out = report->out;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < report->n_subs_by_name; i++)
+        n += is_never_called(report, report->subs_by_name[i]);
+    if (n == 0)
+        return;
+    nytp_puts(out, "<details class=\"never\"><summary>");
+    nytp_report_plural(out, n, "sub that was never called", "subs that were never called");
+    nytp_puts(out, "</summary>\n");
+    nytp_report_table_begin(report, "never", "Subs that were never called", NULL, never_columns,
+                            2);
+    n = 0;
+    for (uint32_t i = 0; i < report->n_subs_by_name; i++) {
+        const uint32_t sub = report->subs_by_name[i];
+        if (!is_never_called(report, sub))
+            continue;
+        nytp_report_row_begin(out, n++);
+        nytp_puts(out, "><td>");
+        put_sub_link(report, sub);
+        nytp_puts(out, "<td>");
+        nytp_report_put_file(report, report->subs[sub].file);
+        nytp_putc(out, '\n');
+    }
+    nytp_puts(out, "</table></div></details>\n");
+}
+
+/* ---- files ---- */
+
+static const struct nytp_report_column file_columns[] = {
+    {"stmts", "Number of statements executed, string evals included", "Statements", false},
+    {"excl", "Time of these statements, without what the Perl subs took that they called",
+     "Exclusive time", false},
+    {"", NULL, "Reports", false},
+    {"file", NULL, "Source file", true},
+};
+
+static void put_levels(struct nytp_report *report, uint32_t file)
+{
+    static const char *const words[] = {"line", "block", "sub"};
+    if (report->files[file].stem == NULL)
+        return;
+    for (int level = 0; level < (report->levels ? 3 : 1); level++) {
+        char name[NYTP_REPORT_NAME];
+        nytp_report_page_name(report, file, (enum nytp_level)level, name);
+        nytp_puts(report->out, level > 0 ? " <a href=" : "<a href=");
+        nytp_report_put_url(report, name, "");
+        nytp_printf(report->out, ">%s</a>", words[level]);
+    }
+}
+
+/* At most so many string evals are listed below their file; its page tells all. */
+#define MAX_LISTED_EVALS 100
+
+static void put_file_evals(struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_report_file *file = &report->files[f];
+    struct nytp_out *out = report->out;
+    if (file->n_direct + file->n_nested == 0)
+        return;
+    nytp_puts(out, " <details class=evals><summary>");
+    nytp_report_plural(out, file->n_direct + file->n_nested, "string eval", "string evals");
+    if (file->n_nested > 0)
+        nytp_printf(out, ": %u direct, %u nested", (unsigned)file->n_direct,
+                    (unsigned)file->n_nested);
+    nytp_puts(out, "</summary><ul>");
+    for (uint32_t i = 0; i < file->n_evals && i < MAX_LISTED_EVALS; i++) {
+        const uint32_t eval = report->evals_by_place[file->first_eval + i];
+        const double seconds = nytp_report_seconds(report, report->files[eval].all_ticks);
+        nytp_printf(out, "<li data-n=%lld><a href=", (long long)nytp_report_ns(seconds));
+        nytp_report_put_line_url(report, eval, 0);
+        nytp_putc(out, '>');
+        nytp_report_put_file(report, eval);
+        nytp_puts(out, "</a> ");
+        nytp_report_put_time(report, out, seconds);
+    }
+    if (file->n_evals > MAX_LISTED_EVALS)
+        nytp_printf(out, "<li>and %u more", (unsigned)(file->n_evals - MAX_LISTED_EVALS));
+    nytp_puts(out, "</ul></details>");
+}
+
+static void put_file_row(struct nytp_report *report, uint32_t f, double all_s, uint64_t all)
+{
+    const struct nytp_report_file *file = &report->files[f];
+    struct nytp_out *out = report->out;
+    char id[16];
+    snprintf(id, sizeof id, "f%u", (unsigned)report->summary->files[f].fid);
+    nytp_report_put_id(report, id);
+    nytp_puts(out, "><td");
+    if (all > 0)
+        nytp_printf(out, " title=\"%.1f%%\"", 100 * (double)file->all_stmts / (double)all);
+    nytp_printf(out, ">%llu", (unsigned long long)file->all_stmts);
+    nytp_report_time_cell(report, nytp_report_seconds(report, file->all_ticks), true, all_s);
+    nytp_puts(out, "<td>");
+    put_levels(report, f);
+    const struct nytp_str name = nytp_report_file_name(report, f);
+    nytp_puts(out, "<td title=\"");
+    nytp_html_attribute(out, name.ptr, name.len);
+    nytp_puts(out, "\">");
+    if (file->stem != NULL) {
+        nytp_puts(out, "<a href=");
+        char page[NYTP_REPORT_NAME];
+        nytp_report_page_name(report, f, nytp_report_link_level(report, f), page);
+        nytp_report_put_url(report, page, "");
+        nytp_putc(out, '>');
+    }
+    nytp_report_put_file(report, f);
+    if (file->stem != NULL)
+        nytp_puts(out, "</a>");
+    put_file_evals(report, f);
+    nytp_putc(out, '\n');
+}
+
+static int compare_ticks(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* A damaged profile may have times that are further apart than a number can say. */
+static int64_t distance(int64_t a, int64_t b)
+{
+    const uint64_t ticks = a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+    return ticks > INT64_MAX ? INT64_MAX : (int64_t)ticks;
+}
+
+/* Of an even number the upper one of the middle, of none 0. Sorts them. */
+static int64_t upper_median(int64_t *ticks, uint32_t n)
+{
+    if (n == 0)
+        return 0;
+    qsort(ticks, n, sizeof *ticks, compare_ticks);
+    return ticks[n / 2];
+}
+
+static void put_time_row(struct nytp_report *report, int64_t ticks, const char *words)
+{
+    nytp_puts(report->out, "<tr><td>");
+    nytp_report_time_cell(report, nytp_report_seconds(report, ticks), false, 0);
+    nytp_printf(report->out, "<td colspan=2>%s\n", words);
+}
+
+/* The median of the files' times and the median of their distances from it. Files that took no
+ * time count for neither, as in Devel::NYTProf. */
+static void put_deviation(struct nytp_report *report)
+{
+    int64_t *ticks = malloc(((size_t)report->n_ranked + 1) * sizeof *ticks);
+    if (ticks == NULL) {
+        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+        return;
+    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < report->n_ranked; i++) {
+        ticks[n] = report->files[report->files_by_time[i]].all_ticks;
+        n += ticks[n] != 0;
+    }
+    const int64_t median = upper_median(ticks, n);
+    put_time_row(report, median, "Median");
+    for (uint32_t i = 0; i < n; i++)
+        ticks[i] = distance(ticks[i], median);
+    put_time_row(report, upper_median(ticks, n), "Deviation from the median");
+    free(ticks);
+}
+
+void nytp_report_file_table(struct nytp_report *report)
+{
+    struct nytp_out *out = report->out;
+    int64_t ticks = 0;
+    uint64_t stmts = 0;
+    for (uint32_t i = 0; i < report->n_ranked; i++) {
+        ticks += report->files[report->files_by_time[i]].all_ticks;
+        stmts += report->files[report->files_by_time[i]].all_stmts;
+    }
+    nytp_report_table_begin(report, "files", "Source files", "excl", file_columns,
+                            sizeof file_columns / sizeof *file_columns);
+    const double seconds = nytp_report_seconds(report, ticks);
+    for (uint32_t i = 0; i < report->n_ranked; i++) {
+        nytp_report_row_begin(out, i);
+        put_file_row(report, report->files_by_time[i], seconds, stmts);
+    }
+    const uint32_t n = report->n_ranked > 0 ? report->n_ranked : 1;
+    nytp_puts(out, "<tfoot>");
+    nytp_printf(out, "<tr><td>%llu", (unsigned long long)stmts);
+    nytp_report_time_cell(report, seconds, false, 0);
+    nytp_printf(out, "<td colspan=2>Total\n<tr><td>%llu", (unsigned long long)(stmts / n));
+    nytp_report_time_cell(report, seconds / n, false, 0);
+    nytp_puts(out, "<td colspan=2>Average\n");
+    put_deviation(report);
+    nytp_puts(out, "</table></div>\n");
+}
+
+/* ---- packages ---- */
+
+struct package {
+    struct nytp_str name; /* with its "::" */
+    uint32_t subs;
+    uint64_t calls;
+    double excl_s;
+};
+
+static int compare_packages(const void *left, const void *right)
+{
+    const struct package *a = left, *b = right;
+    if (a->excl_s != b->excl_s)
+        return a->excl_s > b->excl_s ? -1 : 1;
+    const uint32_t len = a->name.len < b->name.len ? a->name.len : b->name.len;
+    const int order = memcmp(a->name.ptr, b->name.ptr, len);
+    return order != 0 ? order : (a->name.len > b->name.len) - (a->name.len < b->name.len);
+}
+
+static bool add_to_package(struct nytp_report *report, struct nytp_strings *strings,
+                           struct package **packages, uint32_t *n, uint32_t *capacity,
+                           uint32_t *of_id, uint32_t sub)
+{
+    const struct nytp_str name = nytp_report_sub_name(report, sub);
+    const uint32_t len = nytp_report_package_len(name);
+    const uint32_t id = nytp_strings_intern(strings, name.ptr, len);
+    if (id == UINT32_MAX)
+        return false;
+    if (of_id[id] == 0) {
+        if (!nytp_grow(packages, capacity, *n, sizeof **packages))
+            return false;
+        (*packages)[*n] = (struct package){.name = {name.ptr, len, name.utf8}};
+        of_id[id] = ++*n;
+    }
+    struct package *package = &(*packages)[of_id[id] - 1];
+    package->subs++;
+    package->calls += report->summary->subs[sub].count;
+    package->excl_s += report->summary->subs[sub].excl_s;
+    return true;
+}
+
+static const struct nytp_report_column package_columns[] = {
+    {"subs", "Number of subs that were called", "Subs", false},
+    {"calls", "Number of calls of these subs", "Calls", false},
+    {"excl", "Time in these subs themselves", "Exclusive time", false},
+    {"package", NULL, "Package", true},
+};
+
+/* The table of packages, sorted by time. */
+static void put_packages(struct nytp_report *report, struct package *packages, uint32_t n)
+{
+    struct nytp_out *out = report->out;
+    if (n > 0)
+        qsort(packages, n, sizeof *packages, compare_packages);
+    nytp_report_table_begin(report, "packages", "Packages", "excl", package_columns,
+                            sizeof package_columns / sizeof *package_columns);
+    for (uint32_t i = 0; i < n; i++) {
+        nytp_report_row_begin(out, i);
+        nytp_printf(out, "><td>%u<td>%llu", (unsigned)packages[i].subs,
+                    (unsigned long long)packages[i].calls);
+        nytp_report_time_cell(report, packages[i].excl_s, true, report->total_s);
+        nytp_puts(out, "<td>");
+        const uint32_t len = packages[i].name.len;
+        nytp_html_text(out, packages[i].name.ptr, len >= 2 ? len - 2 : len);
+        nytp_putc(out, '\n');
+    }
+    nytp_puts(out, "</table></div>\n");
+}
+
+void nytp_report_package_table(struct nytp_report *report)
+{
+    struct nytp_strings *strings = nytp_strings_new();
+    uint32_t *of_id = calloc((size_t)report->n_called + 2, sizeof *of_id);
+    struct package *packages = NULL;
+    uint32_t n = 0, capacity = 0;
+    bool ok = strings != NULL && of_id != NULL;
+    for (uint32_t i = 0; ok && i < report->n_called; i++)
+        ok = add_to_package(report, strings, &packages, &n, &capacity, of_id,
+                            report->subs_by_time[i]);
+    if (ok)
+        put_packages(report, packages, n);
+    else
+        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+    free(packages);
+    free(of_id);
+    nytp_strings_free(strings);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Subs and files renamed; see rename.h. The list of subs is sorted by name, so new names give
+ * the subs new numbers, and the tree is rewritten to them.
+ */
+#include "rename.h"
+
+#include "formats/base/strings.h"
+#include "rewrite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_u32(uint32_t x, uint32_t y)
+{
+    return (x > y) - (x < y);
+}
+
+/* ---- files ---- */
+
+struct named_file {
+    struct nytp_name name;
+    uint32_t file;
+    bool is_eval;
+};
+
+static int by_file_name(const void *x, const void *y)
+{
+    const struct named_file *a = x, *b = y;
+    const int order = nytp_compare_names(a->name, b->name);
+    return order != 0 ? order : compare_u32(a->file, b->file);
+}
+
+/* Each eval is a file of its own even if another has its name. */
+static bool rename_files(struct nytp_profile *profile, const struct nytp_name *names,
+                         uint32_t *file_of)
+{
+    const uint32_t n = profile->n_files;
+    struct named_file *list = malloc(((size_t)n + 1) * sizeof *list);
+    if (list == NULL)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        file_of[i] = i;
+        if (names != NULL)
+            profile->files[i].name = names[i];
+        list[i] = (struct named_file){profile->files[i].name, i, profile->files[i].eval_file != 0};
+    }
+    if (n > 1)
+        qsort(list + 1, n - 1, sizeof *list, by_file_name);
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < n; i++) {
+        if (list[i].is_eval)
+            continue;
+        if (first == 0 || nytp_compare_names(list[first].name, list[i].name) != 0)
+            first = i;
+        file_of[list[i].file] = list[first].file;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        profile->files[i].eval_file = file_of[profile->files[i].eval_file];
+    free(list);
+    return true;
+}
+
+/* ---- subs ---- */
+
+struct listed_sub {
+    struct nytp_sub sub;
+    uint32_t old;
+};
+
+static int by_name_file(const void *x, const void *y)
+{
+    const struct listed_sub *a = x, *b = y;
+    int order = nytp_compare_names(a->sub.name, b->sub.name);
+    order = order != 0 ? order : compare_u32(a->sub.file, b->sub.file);
+    return order != 0 ? order : compare_u32(a->old, b->old);
+}
+
+/* Install the sorted list, equal subs as one; sub_of[old] becomes the new number. */
+static void install_subs(struct nytp_profile *profile, const struct listed_sub *list,
+                         uint32_t *sub_of)
+{
+    const uint32_t n = profile->n_subs;
+    uint32_t n_subs = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct nytp_sub *last = n_subs > 1 ? &profile->subs[n_subs - 1] : NULL;
+        if (last != NULL && last->file == list[i].sub.file &&
+            nytp_compare_names(last->name, list[i].sub.name) == 0)
+            last->stmt_ticks += list[i].sub.stmt_ticks;
+        else
+            profile->subs[n_subs++] = list[i].sub;
+        sub_of[list[i].old] = n_subs - 1;
+    }
+    profile->n_subs = n_subs;
+}
+
+static bool rename_subs(struct nytp_profile *profile, const struct nytp_name *names,
+                        const uint32_t *file_of, uint32_t *sub_of)
+{
+    const uint32_t n = profile->n_subs;
+    struct listed_sub *list = malloc(((size_t)n + 1) * sizeof *list);
+    if (list == NULL)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        list[i] = (struct listed_sub){profile->subs[i], i};
+        list[i].sub.file = file_of[list[i].sub.file];
+        if (names != NULL)
+            list[i].sub.name = names[i];
+    }
+    if (n > 1)
+        qsort(list + 1, n - 1, sizeof *list, by_name_file);
+    install_subs(profile, list, sub_of);
+    free(list);
+    return true;
+}
+
+bool nytp_rename(struct nytp_profile *profile, const struct nytp_name *subs,
+                 const struct nytp_name *files, struct nytp_error *error)
+{
+    uint32_t *file_of = calloc((size_t)profile->n_files + 1, sizeof *file_of);
+    uint32_t *sub_of = calloc((size_t)profile->n_subs + 1, sizeof *sub_of);
+    struct nytp_arcs_before before = {0};
+    const struct nytp_rewriting rewriting = {
+        .action = calloc((size_t)profile->n_nodes + 1, sizeof *rewriting.action), /* KEEP */
+        .sub_of = sub_of,
+        .file_of = file_of,
+        .before = &before,
+    };
+    bool ok = file_of != NULL && sub_of != NULL && rewriting.action != NULL &&
+              nytp_arcs_before_init(&before, profile) && rename_files(profile, files, file_of) &&
+              rename_subs(profile, subs, file_of, sub_of);
+    if (ok)
+        ok = nytp_rewrite(profile, &rewriting, error);
+    else
+        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    free(file_of);
+    free(sub_of);
+    free(rewriting.action);
+    nytp_arcs_before_free(&before);
+    return ok;
+}
+
+/* ---- stable names ---- */
+
+/* A sub whose name holds a line. */
+struct placed {
+    struct nytp_name stem; /* what comes before the line: "main::__ANON__", "Foo::BEGIN" */
+    uint32_t file, line, twin;
+    uint32_t sub;
+};
+
+static int by_place(const void *x, const void *y)
+{
+    const struct placed *a = x, *b = y;
+    int order = nytp_compare_names(a->stem, b->stem);
+    order = order != 0 ? order : compare_u32(a->file, b->file);
+    order = order != 0 ? order : compare_u32(a->line, b->line);
+    order = order != 0 ? order : compare_u32(a->twin, b->twin);
+    return order != 0 ? order : compare_u32(a->sub, b->sub);
+}
+
+/* The number that ends right before `*end`, which is moved to its start; false if there is none. */
+static bool number_before(struct nytp_name name, uint32_t *end, uint32_t *number)
+{
+    uint32_t start = *end;
+    while (start > 0 && name.ptr[start - 1] >= '0' && name.ptr[start - 1] <= '9')
+        start--;
+    if (start == *end || *end - start > 9)
+        return false;
+    *number = 0;
+    for (uint32_t i = start; i < *end; i++)
+        *number = *number * 10 + (uint32_t)(name.ptr[i] - '0');
+    *end = start;
+    return true;
+}
+
+static bool ends_in(struct nytp_name name, uint32_t end, const char *text)
+{
+    const uint32_t len = (uint32_t)strlen(text);
+    return end >= len && memcmp(name.ptr + end - len, text, len) == 0;
+}
+
+/* "Foo::__ANON__[FILE:12]" */
+static bool is_anonymous(struct nytp_name name, struct placed *placed)
+{
+    static const char mark[] = "__ANON__[";
+    const uint32_t mark_len = sizeof mark - 1;
+    uint32_t end = name.len;
+    if (end == 0 || name.ptr[--end] != ']' || !number_before(name, &end, &placed->line) ||
+        end == 0 || name.ptr[end - 1] != ':')
+        return false;
+    for (uint32_t i = mark_len; i < end; i++)
+        if (ends_in(name, i, mark)) {
+            placed->stem = (struct nytp_name){name.ptr, i - 1};
+            return true;
+        }
+    return false;
+}
+
+/* "Foo::BEGIN@7", "Foo::BEGIN@7.2" */
+static bool is_begin(struct nytp_name name, struct placed *placed)
+{
+    uint32_t end = name.len;
+    if (!number_before(name, &end, &placed->line))
+        return false;
+    placed->twin = 0;
+    if (end > 0 && name.ptr[end - 1] == '.') {
+        placed->twin = placed->line;
+        end--;
+        if (!number_before(name, &end, &placed->line))
+            return false;
+    }
+    if (!ends_in(name, end, "BEGIN@"))
+        return false;
+    placed->stem = (struct nytp_name){name.ptr, end - 1};
+    return true;
+}
+
+static bool intern_numbered(const struct nytp_profile *profile, struct nytp_name stem,
+                            uint32_t number, struct nytp_name *name)
+{
+    const size_t size = (size_t)stem.len + 12;
+    char *text = malloc(size);
+    uint32_t id = UINT32_MAX;
+    if (text != NULL) {
+        memcpy(text, stem.ptr, stem.len);
+        const int len = snprintf(text + stem.len, 12, "#%lu", (unsigned long)number);
+        id = nytp_strings_intern(profile->strings, text, stem.len + (size_t)len);
+    }
+    free(text);
+    if (id == UINT32_MAX)
+        return false;
+    *name = nytp_strings_get(profile->strings, id);
+    return true;
+}
+
+static bool number_placed(const struct nytp_profile *profile, struct placed *list, uint32_t n,
+                          struct nytp_name *names)
+{
+    if (n > 0)
+        qsort(list, n, sizeof *list, by_place);
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const bool same = i > 0 && list[i - 1].file == list[i].file &&
+                          nytp_compare_names(list[i - 1].stem, list[i].stem) == 0;
+        number = same ? number + 1 : 1;
+        if (!intern_numbered(profile, list[i].stem, number, &names[list[i].sub]))
+            return false;
+    }
+    return true;
+}
+
+struct nytp_name *nytp_stable_names(const struct nytp_profile *profile)
+{
+    struct nytp_name *names = malloc(((size_t)profile->n_subs + 1) * sizeof *names);
+    struct placed *list = malloc(((size_t)profile->n_subs + 1) * sizeof *list);
+    uint32_t n = 0;
+    bool ok = names != NULL && list != NULL;
+    for (uint32_t i = 0; ok && i < profile->n_subs; i++) {
+        struct placed placed = {.file = profile->subs[i].file, .sub = i};
+        names[i] = profile->subs[i].name;
+        if (is_anonymous(names[i], &placed) || is_begin(names[i], &placed))
+            list[n++] = placed;
+    }
+    ok = ok && number_placed(profile, list, n, names);
+    free(list);
+    if (ok)
+        return names;
+    free(names);
+    return NULL;
+}
+
+bool nytp_rename_stably(struct nytp_profile *profile, struct nytp_error *error)
+{
+    struct nytp_name *names = nytp_stable_names(profile);
+    if (names == NULL)
+        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    bool changed = false;
+    for (uint32_t i = 0; i < profile->n_subs; i++)
+        changed |= names[i].ptr != profile->subs[i].name.ptr;
+    const bool ok = !changed || nytp_rename(profile, names, NULL, error);
+    free(names);
+    return ok;
+}

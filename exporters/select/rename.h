@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * New names for the subs and files of a profile, so that what is the same on two machines or in
+ * two versions of a program has the same name.
+ */
+#ifndef NYTP_RENAME_H
+#define NYTP_RENAME_H
+
+#include "formats/model/model.h"
+
+/* Subs of the same name and file, and files of the same name, become one; string evals stay
+ * apart. `subs` and `files` have a name for each, interned in profile->strings; NULL leaves all
+ * as they are. False with *error set (memory); the profile is then only good for
+ * nytp_profile_free(). */
+bool nytp_rename(struct nytp_profile *profile, const struct nytp_name *subs,
+                 const struct nytp_name *files, struct nytp_error *error);
+
+/* Names by which subs are known again after the code around them has moved: the line in
+ * "main::__ANON__[/x/a.pl:12]" and "Foo::BEGIN@7" becomes a number in order of appearance within
+ * the package and file, "main::__ANON__#1". One for each sub; the caller frees the array. NULL
+ * when memory is out. */
+struct nytp_name *nytp_stable_names(const struct nytp_profile *profile);
+
+/* Give the subs their stable names. False with *error set, as nytp_rename(). */
+bool nytp_rename_stably(struct nytp_profile *profile, struct nytp_error *error);
+
+#endif

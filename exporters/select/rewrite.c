@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Makes the tree anew; see rewrite.h.
+ *
+ * The new tree grows in the order of the old one, parents first: a table finds the child of
+ * the same sub and call site, or one is added. Then siblings are sorted, and the nodes are
+ * numbered depth first as the model wants them.
+ */
+#include "rewrite.h"
+
+#include "formats/base/table.h"
+#include "formats/model/totals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NOWHERE UINT32_MAX
+
+/* Where an old node's cost goes. */
+struct place {
+    uint32_t node;       /* new node, before renumbering; NOWHERE = dropped */
+    uint32_t file, line; /* the call site that stands for it, if `at_site` */
+    bool at_site;        /* its lines are not its new node's */
+    bool bare;           /* its lines are forgotten */
+};
+
+struct grown_line {
+    uint32_t node; /* new */
+    struct nytp_node_line line;
+};
+
+struct growing {
+    struct nytp_profile *profile;
+    const struct nytp_rewriting *rewriting;
+    struct place *places; /* per old node */
+    bool *alive;          /* per old node: it or something below it keeps cost */
+    struct nytp_node *nodes;
+    uint32_t n_nodes;
+    struct grown_line *lines;
+    uint32_t n_lines;
+    struct nytp_table by_call;
+    uint32_t *number;  /* per new node: its place in depth-first order */
+    uint32_t *root_of; /* per process: new node */
+    bool dropped;
+};
+
+static uint32_t new_sub(const struct growing *g, uint32_t sub)
+{
+    return g->rewriting->sub_of != NULL ? g->rewriting->sub_of[sub] : sub;
+}
+
+static uint32_t new_file(const struct growing *g, uint32_t file)
+{
+    return g->rewriting->file_of != NULL ? g->rewriting->file_of[file] : file;
+}
+
+static bool is_dropped(const struct growing *g, uint32_t old)
+{
+    return g->rewriting->action[old] == NYTP_DROP ||
+           (g->rewriting->drop != NULL && g->rewriting->drop[old]);
+}
+
+static void find_alive(struct growing *g)
+{
+    const struct nytp_node *nodes = g->profile->nodes;
+    for (uint32_t i = g->profile->n_nodes; i-- > 0;) {
+        const bool stays = !is_dropped(g, i);
+        g->dropped |= !stays;
+        g->alive[i] |= stays;
+        if (g->alive[i])
+            g->alive[nodes[i].parent] = true;
+    }
+}
+
+static uint32_t add_node(struct growing *g, const struct nytp_node *node)
+{
+    g->nodes[g->n_nodes] = *node;
+    return g->n_nodes++;
+}
+
+/* The child of new node `parent`, made if need be; NOWHERE when memory is out. */
+static uint32_t child_of(struct growing *g, uint32_t parent, uint32_t sub, uint32_t file,
+                         uint32_t line, uint32_t flags)
+{
+    const struct nytp_key key = {
+        .a = parent,
+        .b = sub << 1 | ((flags & NYTP_NODE_UNRETURNED) != 0),
+        .c = file,
+        .d = line,
+    };
+    uint32_t node = nytp_table_get(&g->by_call, key);
+    if (node != NYTP_TABLE_NONE)
+        return node;
+    node = add_node(
+        g, &(struct nytp_node){
+               .parent = parent, .sub = sub, .file = file, .line = line, .flags = flags});
+    return nytp_table_put(&g->by_call, key, node) ? node : NOWHERE;
+}
+
+static bool place_root(struct growing *g, uint32_t old)
+{
+    const struct nytp_node *from = &g->profile->nodes[old];
+    struct nytp_node root = {.sub = new_sub(g, from->sub),
+                             .flags = from->flags,
+                             .calls = is_dropped(g, old) ? 0 : from->calls};
+    root.parent = g->n_nodes;
+    g->places[old] = (struct place){.node = add_node(g, &root)};
+    return true;
+}
+
+/* Call site of an old node as seen from the new parent. */
+static void call_site(const struct growing *g, uint32_t old, uint32_t *file, uint32_t *line)
+{
+    const struct nytp_node *from = &g->profile->nodes[old];
+    const struct place *parent = &g->places[from->parent];
+    *file = parent->at_site ? parent->file : new_file(g, from->file);
+    *line = parent->at_site ? parent->line : from->line;
+}
+
+/* Put an old node into the new tree: as a child, or as part of the node that stands for its
+ * caller. */
+static bool place_child(struct growing *g, uint32_t old)
+{
+    const struct nytp_node *from = &g->profile->nodes[old];
+    const enum nytp_rewrite_action action = (enum nytp_rewrite_action)g->rewriting->action[old];
+    const struct place parent = g->places[from->parent];
+    struct place *place = &g->places[old];
+    *place = parent;
+    const uint64_t calls = is_dropped(g, old) ? 0 : from->calls;
+    if (action == NYTP_PRUNE_BELOW || action == NYTP_MERGE_INTO_CALLER) {
+        g->nodes[place->node].calls += action == NYTP_MERGE_INTO_CALLER ? calls : 0;
+        return true;
+    }
+    call_site(g, old, &place->file, &place->line);
+    if (action == NYTP_DROP)
+        place->file = place->line = 0;
+    if (action == NYTP_DROP || action == NYTP_HIDE) {
+        place->at_site = true;
+        return true;
+    }
+    const uint32_t sub =
+        action == NYTP_PRUNE ? g->rewriting->pruned_sub : new_sub(g, from->sub);
+    place->at_site = false;
+    place->bare = action == NYTP_PRUNE;
+    place->node = child_of(g, parent.node, sub, place->file, place->line, from->flags);
+    if (place->node == NOWHERE)
+        return false;
+    g->nodes[place->node].calls += calls;
+    return true;
+}
+
+static void move_cost(struct growing *g, uint32_t old)
+{
+    const struct nytp_node *from = &g->profile->nodes[old];
+    const struct place *place = &g->places[old];
+    g->nodes[place->node].excl_ticks += from->excl_ticks;
+    for (uint32_t i = 0; i < from->n_node_lines; i++) {
+        struct grown_line *line = &g->lines[g->n_lines++];
+        line->node = place->node;
+        line->line = g->profile->node_lines[from->first_node_line + i];
+        if (place->at_site) {
+            line->line.file = place->file;
+            line->line.line = place->line;
+        } else if (place->bare) {
+            line->line.file = line->line.line = 0;
+        } else {
+            line->line.file = new_file(g, line->line.file);
+        }
+    }
+}
+
+static bool grow_tree(struct growing *g)
+{
+    const struct nytp_profile *profile = g->profile;
+    for (uint32_t i = 0; i < profile->n_nodes; i++) {
+        const bool is_root = profile->nodes[i].parent == i;
+        g->places[i].node = NOWHERE;
+        if (!g->alive[i] && !is_root)
+            continue;
+        if (!(is_root ? place_root(g, i) : place_child(g, i)))
+            return false;
+        if (!is_dropped(g, i))
+            move_cost(g, i);
+    }
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        g->root_of[i] = g->places[profile->processes[i].root].node;
+    return true;
+}
+
+/* ---- depth-first order ---- */
+
+/* A new node with what sorts it among its siblings. */
+struct sibling {
+    uint32_t parent, sub, file, line, flags, node;
+};
+
+static int compare_u32(uint32_t x, uint32_t y)
+{
+    return (x > y) - (x < y);
+}
+
+static int by_call(const void *x, const void *y)
+{
+    const struct sibling *a = x, *b = y;
+    int order = compare_u32(a->parent, b->parent);
+    order = order != 0 ? order : compare_u32(a->sub, b->sub);
+    order = order != 0 ? order : compare_u32(a->file, b->file);
+    order = order != 0 ? order : compare_u32(a->line, b->line);
+    order = order != 0 ? order : compare_u32(a->flags, b->flags);
+    return order != 0 ? order : compare_u32(a->node, b->node);
+}
+
+/* Write the numbers of all nodes below each root; `first` holds where a node's children begin
+ * in the sorted list, with one entry more than there are nodes. */
+static void number_depth_first(struct growing *g, const struct sibling *siblings,
+                               const uint32_t *first, uint32_t *stack)
+{
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < g->profile->n_processes; i++) {
+        uint32_t n_stack = 0;
+        stack[n_stack++] = g->root_of[i];
+        while (n_stack > 0) {
+            const uint32_t node = stack[--n_stack];
+            g->number[node] = next++;
+            for (uint32_t c = first[node + 1]; c-- > first[node];)
+                stack[n_stack++] = siblings[c].node;
+        }
+    }
+}
+
+/* Number the new nodes depth first, siblings in their order. */
+static bool number_nodes(struct growing *g)
+{
+    const size_t n = (size_t)g->n_nodes + 2;
+    struct sibling *siblings = malloc(n * sizeof *siblings);
+    uint32_t *first = calloc(n, sizeof *first);
+    uint32_t *stack = malloc(n * sizeof *stack);
+    const bool ok = siblings != NULL && first != NULL && stack != NULL;
+    if (ok) {
+        uint32_t n_siblings = 0;
+        for (uint32_t i = 0; i < g->n_nodes; i++) {
+            const struct nytp_node *node = &g->nodes[i];
+            if (node->parent == i)
+                continue;
+            first[node->parent + 1]++;
+            siblings[n_siblings++] = (struct sibling){node->parent, node->sub,   node->file,
+                                                      node->line,   node->flags, i};
+        }
+        for (uint32_t i = 0; i < g->n_nodes; i++)
+            first[i + 1] += first[i];
+        qsort(siblings, n_siblings, sizeof *siblings, by_call);
+        number_depth_first(g, siblings, first, stack);
+    }
+    free(siblings);
+    free(first);
+    free(stack);
+    return ok;
+}
+
+static bool attribute_nodes(struct growing *g)
+{
+    struct nytp_profile *profile = g->profile;
+    struct nytp_node *nodes = malloc(((size_t)g->n_nodes + 1) * sizeof *nodes);
+    if (nodes == NULL)
+        return false;
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        struct nytp_node *node = &nodes[g->number[i]];
+        *node = g->nodes[i];
+        node->parent = g->number[node->parent];
+        node->first_node_line = node->n_node_lines = 0;
+    }
+    free(profile->nodes);
+    profile->nodes = nodes;
+    profile->n_nodes = g->n_nodes;
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        profile->processes[i].root = g->number[g->root_of[i]];
+    return true;
+}
+
+/* Siblings have ascending numbers, so filling in order of number sorts the children. */
+static bool attribute_children(struct nytp_profile *profile)
+{
+    uint32_t *children = malloc(((size_t)profile->n_nodes + 1) * sizeof *children);
+    if (children == NULL)
+        return false;
+    for (uint32_t i = 0; i < profile->n_nodes; i++) {
+        struct nytp_node *node = &profile->nodes[i];
+        node->depth = 0;
+        node->n_children = 0;
+        if (node->parent == i)
+            continue;
+        node->depth = profile->nodes[node->parent].depth + 1;
+        profile->nodes[node->parent].n_children++;
+    }
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < profile->n_nodes; i++) {
+        profile->nodes[i].first_child = first;
+        first += profile->nodes[i].n_children;
+        profile->nodes[i].n_children = 0;
+    }
+    for (uint32_t i = 0; i < profile->n_nodes; i++) {
+        struct nytp_node *parent = &profile->nodes[profile->nodes[i].parent];
+        if (profile->nodes[i].parent != i)
+            children[parent->first_child + parent->n_children++] = i;
+    }
+    free(profile->children);
+    profile->children = children;
+    profile->n_children = first;
+    return true;
+}
+
+/* ---- lines and spans ---- */
+
+static int by_node_place(const void *x, const void *y)
+{
+    const struct grown_line *a = x, *b = y;
+    int order = compare_u32(a->node, b->node);
+    order = order != 0 ? order : compare_u32(a->line.file, b->line.file);
+    return order != 0 ? order : compare_u32(a->line.line, b->line.line);
+}
+
+static bool attribute_lines(struct growing *g)
+{
+    struct nytp_profile *profile = g->profile;
+    struct nytp_node_line *lines = malloc(((size_t)g->n_lines + 1) * sizeof *lines);
+    if (lines == NULL)
+        return false;
+    for (uint32_t i = 0; i < g->n_lines; i++)
+        g->lines[i].node = g->number[g->lines[i].node];
+    if (g->n_lines > 0)
+        qsort(g->lines, g->n_lines, sizeof *g->lines, by_node_place);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->n_lines; i++) {
+        const struct grown_line *from = &g->lines[i];
+        if (i > 0 && by_node_place(from - 1, from) == 0) {
+            lines[n - 1].ticks += from->line.ticks;
+            lines[n - 1].statements += from->line.statements;
+            lines[n - 1].cpu_ticks += from->line.cpu_ticks;
+            continue;
+        }
+        struct nytp_node *node = &profile->nodes[from->node];
+        if (node->n_node_lines++ == 0)
+            node->first_node_line = n;
+        lines[n++] = from->line;
+    }
+    free(profile->node_lines);
+    profile->node_lines = lines;
+    profile->n_node_lines = n;
+    return true;
+}
+
+/* A span stays with a node that stays: then the spans above it still enclose it. */
+static void attribute_spans(struct growing *g)
+{
+    struct nytp_profile *profile = g->profile;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < profile->n_spans && !g->dropped; i++) {
+        const uint32_t old = profile->spans[i].node;
+        const uint8_t action = g->rewriting->action[old];
+        if (action != NYTP_KEEP && action != NYTP_PRUNE)
+            continue;
+        profile->spans[n] = profile->spans[i];
+        profile->spans[n++].node = g->number[g->places[old].node];
+    }
+    profile->n_spans = n;
+}
+
+static bool make_tree_anew(struct growing *g)
+{
+    find_alive(g);
+    if (!grow_tree(g) ||
+        (g->number = malloc(((size_t)g->n_nodes + 1) * sizeof *g->number)) == NULL ||
+        !number_nodes(g))
+        return false;
+    attribute_spans(g);
+    nytp_arcs_before_renumber(g->rewriting->before, g->rewriting->sub_of,
+                              g->rewriting->file_of);
+    return attribute_nodes(g) && attribute_children(g->profile) && attribute_lines(g) &&
+           nytp_profile_rebuild(g->profile, g->rewriting->before);
+}
+
+bool nytp_rewrite(struct nytp_profile *profile, const struct nytp_rewriting *rewriting,
+                  struct nytp_error *error)
+{
+    const size_t n = (size_t)profile->n_nodes + 1;
+    struct growing g = {
+        .profile = profile,
+        .rewriting = rewriting,
+        .places = calloc(n, sizeof *g.places),
+        .alive = calloc(n, sizeof *g.alive),
+        .nodes = malloc(n * sizeof *g.nodes),
+        .lines = malloc(((size_t)profile->n_node_lines + 1) * sizeof *g.lines),
+        .root_of = calloc((size_t)profile->n_processes + 1, sizeof *g.root_of),
+    };
+    const bool ok = g.places != NULL && g.alive != NULL && g.nodes != NULL && g.lines != NULL &&
+                    g.root_of != NULL && make_tree_anew(&g);
+    nytp_table_free(&g.by_call);
+    free(g.places);
+    free(g.alive);
+    free(g.nodes);
+    free(g.lines);
+    free(g.root_of);
+    free(g.number);
+    if (!ok)
+        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory: tree of %lu nodes",
+                       (unsigned long)profile->n_nodes);
+    return ok;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Selections: a profile becomes a smaller profile before an exporter sees it, so that each
+ * option means the same in every format. They work on the calling-context tree; everything
+ * else (arcs, line costs, sub totals) is computed from the tree again.
+ */
+#ifndef NYTP_SELECT_H
+#define NYTP_SELECT_H
+
+#include "formats/model/model.h"
+#include "exporters/base/patterns.h"
+
+/* What the user asked for. Zeroed = everything stays. What is set is applied in the order of
+ * the members.
+ *
+ * An expression matches a frame when it matches the name of the frame's sub or of that sub's
+ * file. The root frame of a process is matched by the name of its input's script. If the input
+ * holds several processes (nytprofmerge), their scripts cannot be told apart, and `ignore` does
+ * not match root frames by the script. The root frame of a process always stays, since it joins
+ * the rest, but loses its own time and call where pprof would drop the sample. */
+struct nytp_selection {
+    bool merge_evals; /* string evals run by one line become one file "(eval 0)[...]" */
+    struct nytp_patterns focus, ignore; /* whole stacks: some frame must / none may match */
+    struct nytp_patterns waits;         /* subs that wait besides those of waits.def */
+    bool no_wait;              /* own time of what waits is dropped, what is below it stays */
+    bool no_builtins;          /* opcode subs are hidden */
+    struct nytp_patterns hide; /* frames go, their cost to the call site in the caller */
+    struct nytp_patterns show; /* frames that do not match are hidden */
+    struct nytp_patterns show_from; /* frames above the outermost match go; without match the
+                                       stack is dropped */
+    bool collapse_recursion;        /* a frame whose caller is the same sub is merged into it */
+    uint32_t max_depth;             /* frames per stack, root included; 0 = any */
+    double min_percent; /* of the total; less inclusive time is pruned into "(pruned)".
+                           0 and below: none */
+    void (*on_miss)(const char *text); /* gets one line for each expression that matches no
+                                          sub and no file; NULL = nobody is told */
+};
+
+/* Apply to the profile in place. The time line is kept unless time was dropped (focus,
+ * ignore, show, show_from). False with *error set (memory; an expression that backtracks too
+ * much, NYTP_ERR_LIMIT); the profile is then only good for nytp_profile_free(). */
+bool nytp_select(struct nytp_profile *profile, const struct nytp_selection *selection,
+                 struct nytp_error *error);
+
+#endif

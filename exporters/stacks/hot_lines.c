@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Writes the table of the hottest lines; see hot_lines.h.
+ */
+#include "hot_lines.h"
+#include "calls.h"
+#include "exporters/base/text.h"
+
+#include "formats/model/profile.h"
+
+#include <stdlib.h>
+
+#define FIXED_COLUMNS 29
+#define MIN_SOURCE    24
+#define HOT_PERCENT   10
+
+static int by_time(const void *x, const void *y)
+{
+    const struct nytp_line_row *a = x, *b = y;
+    if (a->self_ticks != b->self_ticks)
+        return a->self_ticks < b->self_ticks ? 1 : -1;
+    if (a->file != b->file)
+        return a->file > b->file ? 1 : -1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static struct nytp_name place_of(const struct nytp_profile *profile,
+                                 const struct nytp_line_row *row, char *buffer, size_t size)
+{
+    static const char nowhere[] = "(no line)";
+    if (row->file == 0)
+        return (struct nytp_name){nowhere, sizeof nowhere - 1};
+    return nytp_text_place(profile, row->file, row->line, buffer, size);
+}
+
+/* Columns for places: the longest of them, half of what a terminal has beside the numbers. */
+static uint32_t place_columns(const struct nytp_profile *profile, uint32_t columns,
+                              const struct nytp_line_row *rows, uint32_t n)
+{
+    uint32_t longest = 5;
+    char buffer[4096];
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t width =
+            nytp_text_width(place_of(profile, &rows[i], buffer, sizeof buffer));
+        longest = width > longest ? width : longest;
+    }
+    if (columns == 0)
+        return longest;
+    const uint32_t left =
+        columns > FIXED_COLUMNS + MIN_SOURCE ? columns - FIXED_COLUMNS : MIN_SOURCE;
+    return longest < left / 2 ? longest : left / 2;
+}
+
+static void put_row(const struct nytp_profile *profile,
+                    const struct nytp_export_options *options, const struct nytp_line_row *row,
+                    uint32_t place_width, struct nytp_out *out)
+{
+    char buffer[4096];
+    const bool hot = row->self_ticks > profile->total_ticks / 100 * HOT_PERCENT;
+    const struct nytp_source_line *source = nytp_profile_source(profile, row->file, row->line);
+    nytp_text_time(out, row->self_ticks, profile->ticks_per_sec, options->unit, 10);
+    nytp_putc(out, ' ');
+    nytp_text_percent(out, row->self_ticks, profile->total_ticks);
+    nytp_printf(out, " %9llu ", (unsigned long long)row->statements);
+    const uint32_t width =
+        nytp_text_put_tail(out, place_of(profile, row, buffer, sizeof buffer),
+                           options->columns > 0 ? place_width : 0);
+    const uint32_t used = FIXED_COLUMNS + place_width + 2;
+    const bool fits = options->columns == 0 || options->columns > used;
+    if (source != NULL && fits) {
+        nytp_text_pad(out, place_width - width + 2);
+        nytp_text_style(out, options->color, hot ? NYTP_STYLE_HOT : NYTP_STYLE_PLAIN);
+        nytp_text_put_source(out, source, true,
+                             options->columns > 0 ? options->columns - used : 0);
+        nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+    }
+    nytp_putc(out, '\n');
+}
+
+static void put_rest(const struct nytp_profile *profile,
+                     const struct nytp_export_options *options,
+                     const struct nytp_line_row *rows, uint32_t n, struct nytp_out *out)
+{
+    int64_t ticks = 0;
+    uint64_t statements = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        ticks += rows[i].self_ticks;
+        statements += rows[i].statements;
+    }
+    nytp_text_time(out, ticks, profile->ticks_per_sec, options->unit, 10);
+    nytp_putc(out, ' ');
+    nytp_text_percent(out, ticks, profile->total_ticks);
+    nytp_printf(out, " %9llu (%lu more lines)\n", (unsigned long long)statements,
+                (unsigned long)n);
+}
+
+/* A file's line 0 whose builtins were all counted where they are called. */
+static void drop_empty(struct nytp_line_rows *rows)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < rows->n; i++)
+        if (rows->rows[i].self_ticks != 0 || rows->rows[i].statements > 0)
+            rows->rows[n++] = rows->rows[i];
+    rows->n = n;
+}
+
+bool nytp_put_hot_lines(const struct nytp_profile *profile,
+                        const struct nytp_export_options *options, uint32_t wanted,
+                        struct nytp_out *out)
+{
+    struct nytp_line_rows rows = nytp_lines_of_all(profile);
+    if (rows.rows == NULL)
+        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+    drop_empty(&rows);
+    if (rows.n > 0)
+        qsort(rows.rows, rows.n, sizeof *rows.rows, by_time);
+    const uint32_t shown = rows.n < wanted ? rows.n : wanted;
+    const uint32_t place_width = place_columns(profile, options->columns, rows.rows, shown);
+    nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
+    nytp_printf(out, "      self  self%% %9s line", nytp_text_stmts(profile));
+    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+    nytp_putc(out, '\n');
+    for (uint32_t i = 0; i < shown; i++)
+        put_row(profile, options, &rows.rows[i], place_width, out);
+    if (shown < rows.n)
+        put_rest(profile, options, rows.rows + shown, rows.n - shown, out);
+    free(rows.rows);
+    return out->error.status == NYTP_OK;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The lines with the most time of their own, over the whole program, as a table for the
+ * terminal (--top --lines).
+ */
+#ifndef NYTP_HOT_LINES_H
+#define NYTP_HOT_LINES_H
+
+#include "exporters/base/exporter.h"
+
+/* Put at most `wanted` lines with their source, then one row for the rest. A line's time is
+ * that of its statements with the builtins and xsubs that they call. False with out's sticky
+ * error set. */
+bool nytp_put_hot_lines(const struct nytp_profile *profile,
+                        const struct nytp_export_options *options, uint32_t wanted,
+                        struct nytp_out *out);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Adds up, for each arc, what its calls held in statements or processor time; see inclusive.h.
+ * The values of a context's subtree are summed from the leaves up, and those of outermost
+ * calls are credited to their arc.
+ */
+#include "inclusive.h"
+#include "formats/model/outermost.h"
+
+#include <stdlib.h>
+
+struct sums {
+    const struct nytp_profile *profile;
+    nytp_line_value_fn *value;
+    uint64_t *below;  /* by node: the value of its subtree */
+    uint64_t *exact;  /* by arc */
+    uint64_t *shared; /* by first arc of caller, callee and part: of unknown call site */
+};
+
+static void sum_below(const struct sums *sums)
+{
+    const struct nytp_profile *profile = sums->profile;
+    for (uint32_t n = profile->n_nodes; n-- > 0;) {
+        const struct nytp_node *node = &profile->nodes[n];
+        for (uint32_t i = 0; i < node->n_node_lines; i++)
+            sums->below[n] += sums->value(&profile->node_lines[node->first_node_line + i]);
+        if (node->parent != n)
+            sums->below[node->parent] += sums->below[n];
+    }
+}
+
+static int order(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* As arcs of one caller are sorted: callee, part, file, line. */
+static int compare_arc(const struct nytp_arc *arc, const struct nytp_node *node, uint32_t part,
+                       uint32_t file, uint32_t line)
+{
+    int c = order(arc->callee, node->sub);
+    if (c == 0)
+        c = order(arc->part, part);
+    if (c == 0)
+        c = order(arc->file, file);
+    return c != 0 ? c : order(arc->line, line);
+}
+
+/* First of the caller's arcs that is not before the given place. */
+static uint32_t lower_bound(const struct nytp_profile *profile, const struct nytp_sub *caller,
+                            const struct nytp_node *node, uint32_t part, uint32_t file,
+                            uint32_t line)
+{
+    uint32_t low = caller->first_arc, high = caller->first_arc + caller->n_arcs;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (compare_arc(&profile->arcs[middle], node, part, file, line) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Add to the arc of a call; if its call site is no arc's, to the arcs between the two subs. */
+static void credit_arc(const struct sums *sums, const struct nytp_node *node, uint32_t part,
+                       uint64_t value)
+{
+    const struct nytp_profile *profile = sums->profile;
+    const struct nytp_sub *caller = &profile->subs[profile->nodes[node->parent].sub];
+    const uint32_t end = caller->first_arc + caller->n_arcs;
+    uint32_t arc = lower_bound(profile, caller, node, part, node->file, node->line);
+    if (arc < end &&
+        compare_arc(&profile->arcs[arc], node, part, node->file, node->line) == 0) {
+        sums->exact[arc] += value;
+        return;
+    }
+    arc = lower_bound(profile, caller, node, part, 0, 0);
+    if (arc < end && profile->arcs[arc].callee == node->sub && profile->arcs[arc].part == part)
+        sums->shared[arc] += value;
+}
+
+static void credit_call(void *context, uint32_t process, uint32_t n)
+{
+    const struct sums *sums = context;
+    const struct nytp_node *node = &sums->profile->nodes[n];
+    if (node->parent != n)
+        credit_arc(sums, node, sums->profile->processes[process].part, sums->below[n]);
+}
+
+/* value * part / whole, without overflow for what programs can do in a lifetime */
+static uint64_t proportion(uint64_t value, uint64_t part, uint64_t whole)
+{
+    return (uint64_t)((long double)value * (long double)part / (long double)whole);
+}
+
+/* Share out over the arcs [first, end) so that exactly `value` is given. */
+static void share(const struct sums *sums, uint32_t first, uint32_t end, uint64_t value)
+{
+    const struct nytp_arc *arcs = sums->profile->arcs;
+    uint64_t calls = 0, seen = 0, given = 0;
+    for (uint32_t i = first; i < end; i++)
+        calls += arcs[i].calls;
+    for (uint32_t i = first; i < end; i++) {
+        seen += arcs[i].calls;
+        const uint64_t upto =
+            i == end - 1 || calls == 0 ? value : proportion(value, seen, calls);
+        if (upto <= given)
+            continue;
+        sums->exact[i] += upto - given;
+        given = upto;
+    }
+}
+
+static void share_all(const struct sums *sums)
+{
+    const struct nytp_profile *profile = sums->profile;
+    for (uint32_t i = 0; i < profile->n_arcs; i++) {
+        if (sums->shared[i] == 0)
+            continue;
+        const struct nytp_arc *arc = &profile->arcs[i];
+        uint32_t end = i + 1;
+        while (end < profile->n_arcs && profile->arcs[end].caller == arc->caller &&
+               profile->arcs[end].callee == arc->callee && profile->arcs[end].part == arc->part)
+            end++;
+        share(sums, i, end, sums->shared[i]);
+    }
+}
+
+uint64_t nytp_line_statements(const struct nytp_node_line *line)
+{
+    return line->statements;
+}
+
+uint64_t nytp_line_cpu_ticks(const struct nytp_node_line *line)
+{
+    return (uint64_t)line->cpu_ticks;
+}
+
+uint64_t *nytp_inclusive(const struct nytp_profile *profile, nytp_line_value_fn *value)
+{
+    struct sums sums = {
+        .profile = profile,
+        .value = value,
+        .below = calloc((size_t)profile->n_nodes + 1, sizeof *sums.below),
+        .exact = calloc((size_t)profile->n_arcs + 1, sizeof *sums.exact),
+        .shared = calloc((size_t)profile->n_arcs + 1, sizeof *sums.shared),
+    };
+    bool ok = sums.below != NULL && sums.exact != NULL && sums.shared != NULL;
+    if (ok)
+        sum_below(&sums);
+    ok = ok && nytp_outermost_each(profile, credit_call, &sums);
+    if (ok)
+        share_all(&sums);
+    free(sums.below);
+    free(sums.shared);
+    if (ok)
+        return sums.exact;
+    free(sums.exact);
+    return NULL;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Inclusive statement counts and processor time per arc. The sub profiler measures time and
+ * calls of an arc; what else happened inside it is known from the calling-context tree only.
+ */
+#ifndef NYTP_INCLUSIVE_H
+#define NYTP_INCLUSIVE_H
+
+#include "formats/model/model.h"
+
+/* What of a line in a context is added up: its statements, or its processor time. Neither is
+ * below 0. */
+typedef uint64_t nytp_line_value_fn(const struct nytp_node_line *line);
+uint64_t nytp_line_statements(const struct nytp_node_line *line);
+uint64_t nytp_line_cpu_ticks(const struct nytp_node_line *line);
+
+/* The sum of `value` over all that happened in the calls of each arc, by arc index. Only
+ * outermost calls of the callee count, so that what arrives at a sub adds up to its inclusive
+ * value. A context whose call site is not known exactly is shared out over the arcs between the
+ * two subs, in proportion to their calls. The caller frees the array; NULL when there is no
+ * memory. */
+uint64_t *nytp_inclusive(const struct nytp_profile *profile, nytp_line_value_fn *value);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The distinct stacks of one process with all they count: what a table with a row for each
+ * stack is made of. (stacktree.h has one value of a stack, but of all processes.)
+ */
+#ifndef NYTP_PROCESS_STACKS_H
+#define NYTP_PROCESS_STACKS_H
+
+#include "exporters/base/exporter.h"
+#include "stacks.h"
+
+struct nytp_process_stack {
+    uint32_t parent; /* index, lower than this one; itself for the root */
+    uint32_t sub;
+    bool unreturned;               /* this frame, or one outside of it */
+    uint32_t site_file, site_line; /* with lines: where the frame outside of it made the call */
+    uint64_t calls, statements;
+    int64_t ticks, cpu_ticks; /* its own */
+};
+
+/* What a stack's last frame spent on one line. */
+struct nytp_process_line {
+    uint32_t stack, file, line;
+    uint64_t statements;
+    int64_t ticks, cpu_ticks;
+};
+
+/* Zeroed = empty. */
+struct nytp_process_stacks {
+    bool by_line; /* set by the caller: stacks differ by the lines of calls, and `lines` is
+                     filled */
+    struct nytp_process_stack *stacks;
+    uint32_t n, capacity;
+    uint32_t
+        *order; /* all of them: depth first, siblings by name; a stack precedes longer ones */
+    struct nytp_process_line *lines; /* by stack, file, line */
+    uint32_t *first_line;            /* of each stack, into lines; one more than stacks */
+    uint32_t *stack_of_node;         /* private */
+    uint32_t n_nodes;
+};
+
+/* Fill with the stacks of a process, in place of those of the process before; `bounds` are the
+ * profile's. False when memory is out; nytp_process_stacks_free() at the end. */
+bool nytp_process_stacks_fill(struct nytp_process_stacks *stacks,
+                              const struct nytp_profile *profile,
+                              const struct nytp_stacks *bounds, uint32_t process);
+void nytp_process_stacks_free(struct nytp_process_stacks *stacks);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * A process's calls as opening and closing events in order of time, from the profile's spans.
+ * Properly nested, never going back, everything closed at the end; the process itself is the
+ * outermost frame.
+ */
+#ifndef NYTP_TIMELINE_H
+#define NYTP_TIMELINE_H
+
+#include "exporters/base/exporter.h"
+
+struct nytp_timeline {
+    /* the event that nytp_timeline_next() found */
+    bool opens;
+    uint32_t node;
+    int64_t at_ticks;   /* from the process's start */
+    uint32_t n_open;    /* frames open after it; what opens is number n_open - 1 */
+    uint32_t innermost; /* node of the innermost of them; the root when none is */
+
+    /* private */
+    const struct nytp_profile *profile;
+    uint32_t root, next, end; /* spans */
+    int64_t end_ticks;
+    uint32_t *open; /* spans that are open inside of the root's */
+    uint32_t capacity;
+    bool begun, no_memory;
+};
+
+/* Begin with the process of this index; nytp_timeline_end() frees what it holds. */
+void nytp_timeline_begin(struct nytp_timeline *timeline, const struct nytp_profile *profile,
+                         uint32_t process);
+
+/* Find the next event. False after the last one, and when memory is out (no_memory). */
+bool nytp_timeline_next(struct nytp_timeline *timeline);
+void nytp_timeline_end(struct nytp_timeline *timeline);
+
+/* Whether a call of `node` can lie within one of `outer`: below it in the tree. */
+bool nytp_node_is_inside(const struct nytp_profile *profile, uint32_t node, uint32_t outer);
+
+/* Whether a process's calls are there as spans. Of several inputs some may have been recorded
+ * without call events (calls=0), and a selection may have taken the spans of all. */
+bool nytp_process_has_timeline(const struct nytp_profile *profile, uint32_t process);
+
+/* ", short calls (up to 12 µs) are in their callers", or "" when all calls of the process's
+ * input are in the time line. Returns `text`. */
+const char *nytp_timeline_remark(const struct nytp_profile *profile, uint32_t process,
+                                 char *text, size_t size);
+
+/* How long after the first process this one began, by the clock of the day: whole
+ * microseconds, as nanoseconds. 0 when that is more than 92 days, which a viewer's axis does
+ * not hold; the remark for the process's label then says so, and is "" otherwise. */
+int64_t nytp_process_offset_ns(const struct nytp_profile *profile, uint32_t process);
+const char *nytp_process_offset_remark(const struct nytp_profile *profile, uint32_t process);
+
+#endif

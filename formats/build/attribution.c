@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * From what the builder holds to the model: names become subs, raw nodes become the sorted
+ * tree, and every tick gets a sub and a line. formats/model.md states the rules; the steps
+ * below are in its order.
+ *
+ * Sub times come from the subroutine profiler. The statement profiler says how they divide
+ * over lines, and how much the program spent outside any sub.
+ */
+#include "attribution.h"
+#include "correction.h"
+#include "formats/model/profile.h"
+#include "formats/model/totals.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool no_memory(struct nytp_error *error)
+{
+    return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+}
+
+static struct nytp_name name(const struct nytp_attribution *s, uint32_t id)
+{
+    return nytp_strings_get(s->b->strings, id);
+}
+
+static bool name_ends(struct nytp_name n, const char *tail)
+{
+    const size_t len = strlen(tail);
+    return n.len >= len && memcmp(n.ptr + n.len - len, tail, len) == 0;
+}
+
+static void free_sums(struct nytp_sub_sums *sums)
+{
+    free(sums->loose_ticks);
+    free(sums->arc_excl);
+    free(sums->arc_incl);
+    free(sums->arc_calls);
+    free(sums->ops_excl);
+    free(sums->calls_out);
+}
+
+/* Add up, per sub, what several steps need: its loose lines, the arcs into it, the xsubs that
+ * it calls. */
+static bool sum_up(const struct nytp_attribution *s, struct nytp_sub_sums *sums)
+{
+    const uint32_t n = s->p->n_subs;
+    *sums = (struct nytp_sub_sums){
+        .loose_ticks = calloc(n, sizeof *sums->loose_ticks),
+        .arc_excl = calloc(n, sizeof *sums->arc_excl),
+        .arc_incl = calloc(n, sizeof *sums->arc_incl),
+        .arc_calls = calloc(n, sizeof *sums->arc_calls),
+        .ops_excl = calloc(n, sizeof *sums->ops_excl),
+        .calls_out = calloc(n, sizeof *sums->calls_out),
+    };
+    if (sums->loose_ticks == NULL || sums->arc_excl == NULL || sums->arc_incl == NULL ||
+        sums->arc_calls == NULL || sums->ops_excl == NULL || sums->calls_out == NULL)
+        return false;
+    for (uint32_t i = 0; i < s->n_loose; i++) {
+        sums->loose_ticks[s->loose[i].sub] += s->loose[i].ticks;
+        s->p->subs[s->loose[i].sub].stmt_ticks += s->loose[i].ticks;
+    }
+    for (uint32_t i = 0; i < s->b->n_arcs; i++) {
+        const struct nytp_built_arc *a = &s->b->arcs[i];
+        sums->arc_excl[a->callee] += a->excl_ticks;
+        sums->arc_incl[a->callee] += a->incl_ticks;
+        sums->arc_calls[a->callee] += a->calls;
+        if (nytp_is_leaf_kind(s, a->callee))
+            sums->ops_excl[a->caller] += a->excl_ticks;
+        sums->calls_out[a->caller] = true;
+    }
+    return true;
+}
+
+/* Whether a process's tree has a node of a sub: a set of (process, sub). */
+static bool mark_present(const struct nytp_attribution *s, struct nytp_table *present)
+{
+    const struct nytp_calltree *t = &s->b->stack.tree;
+    uint32_t *stack = malloc((t->n_nodes + 1) * sizeof *stack);
+    bool ok = stack != NULL;
+    for (uint32_t i = 0; ok && i < s->b->n_processes; i++) {
+        uint32_t n = 0;
+        stack[n++] = s->b->processes[i].root;
+        while (ok && n > 0) {
+            const struct nytp_tree_node *node = &t->nodes[stack[--n]];
+            ok = nytp_table_put(present, (struct nytp_key){i, s->sub_of_name[node->sub], 0, 0},
+                                1);
+            for (uint32_t c = node->first_child; c != NYTP_NO_NODE;
+                 c = t->nodes[c].next_sibling)
+                stack[n++] = c;
+        }
+    }
+    free(stack);
+    return ok;
+}
+
+/* Subs that ran statements but have no call on record: calls that never returned, or a
+ * recording without the subroutine profiler; they get their statements' time. A comparator
+ * of sort is no call either, but its time is in the sort's already. */
+static bool place_uncalled(struct nytp_attribution *s, const struct nytp_sub_sums *sums)
+{
+    struct nytp_builder *b = s->b;
+    struct nytp_table present = {0};
+    const bool finished = nytp_built_is_finished(b);
+    bool ok = mark_present(s, &present);
+    for (uint32_t i = 0, end; ok && i < s->n_loose; i = end) {
+        const uint32_t process = s->loose[i].process, sub = s->loose[i].sub;
+        int64_t ticks = 0;
+        for (end = i;
+             end < s->n_loose && s->loose[end].process == process && s->loose[end].sub == sub;
+             end++)
+            ticks += s->loose[end].ticks;
+        if (nytp_table_get(&present, (struct nytp_key){process, sub, 0, 0}) != NYTP_TABLE_NONE)
+            continue;
+        const uint32_t node = nytp_calltree_add_child(
+            &b->stack.tree, b->processes[process].root, nytp_id_of_sub(s, sub), 0, 0);
+        if (node == NYTP_NO_NODE) {
+            ok = false;
+            break;
+        }
+        ticks -= sums->ops_excl[sub];
+        struct nytp_tree_node *n = &b->stack.tree.nodes[node];
+        n->unreturned = (b->has & NYTP_HAS_ARCS) != 0 && !finished;
+        n->calls += n->unreturned;
+        if ((!finished || sums->calls_out[sub]) && sums->arc_calls[sub] == 0 && ticks > 0)
+            n->excl_ticks += ticks;
+    }
+    nytp_table_free(&present);
+    return ok;
+}
+
+/* Recordings without entry events do not tell call sites; where a caller has just one place
+ * from which it calls the callee, that is it. */
+static bool fill_call_sites(struct nytp_attribution *s)
+{
+    struct nytp_table only = {0}; /* (caller, callee) -> arc, or n_arcs for several */
+    struct nytp_builder *b = s->b;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < b->n_arcs; i++) {
+        const struct nytp_key key = {b->arcs[i].caller, b->arcs[i].callee, 0, 0};
+        const bool first = nytp_table_get(&only, key) == NYTP_TABLE_NONE;
+        ok = nytp_table_put(&only, key, first ? i : b->n_arcs);
+    }
+    for (uint32_t i = 1; ok && i < b->stack.tree.n_nodes; i++) {
+        struct nytp_tree_node *n = &b->stack.tree.nodes[i];
+        if (n->sub == NYTP_NO_SUB || n->parent == i || n->parent == NYTP_NO_NODE ||
+            n->file != 0 || n->line != 0 || b->stack.tree.nodes[n->parent].sub == NYTP_NO_SUB)
+            continue;
+        const uint32_t arc = nytp_table_get(
+            &only, (struct nytp_key){s->sub_of_name[b->stack.tree.nodes[n->parent].sub],
+                                     s->sub_of_name[n->sub], 0, 0});
+        if (arc < b->n_arcs) {
+            n->file = b->arcs[arc].file;
+            n->line = b->arcs[arc].line;
+        }
+    }
+    nytp_table_free(&only);
+    return ok;
+}
+
+struct sibling {
+    uint32_t sub, file, line, raw;
+    bool unreturned;
+};
+
+static int by_call(const void *x, const void *y)
+{
+    const struct sibling *a = x, *b = y;
+    if (a->sub != b->sub)
+        return a->sub < b->sub ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    if (a->unreturned != b->unreturned)
+        return a->unreturned ? 1 : -1;
+    return a->raw < b->raw ? -1 : a->raw > b->raw;
+}
+
+/* Sort a raw node's children into `siblings`; returns how many. */
+static uint32_t sort_children(const struct nytp_attribution *s, uint32_t raw,
+                              struct sibling *siblings)
+{
+    const struct nytp_calltree *t = &s->b->stack.tree;
+    uint32_t n = 0;
+    for (uint32_t c = t->nodes[raw].first_child; c != NYTP_NO_NODE;
+         c = t->nodes[c].next_sibling)
+        siblings[n++] = (struct sibling){s->sub_of_name[t->nodes[c].sub], t->nodes[c].file,
+                                         t->nodes[c].line, c, t->nodes[c].unreturned};
+    if (n > 0)
+        qsort(siblings, n, sizeof *siblings, by_call);
+    return n;
+}
+
+/* The model's node `node`, of the raw node `r`; its n children follow in p->children. */
+static void add_node(struct nytp_attribution *s, const struct nytp_tree_node *r, uint32_t node,
+                     bool is_root, uint32_t n)
+{
+    struct nytp_profile *p = s->p;
+    const uint32_t parent = is_root ? node : s->node_of_raw[r->parent];
+    p->nodes[node] = (struct nytp_node){
+        .parent = parent,
+        .sub = s->sub_of_name[r->sub],
+        .file = r->file,
+        .line = r->line,
+        .flags = r->unreturned ? NYTP_NODE_UNRETURNED : 0,
+        .depth = is_root ? 0 : p->nodes[parent].depth + 1,
+        .calls = r->calls,
+        .excl_ticks = r->excl_ticks,
+        .first_child = p->n_children,
+        .n_children = n,
+    };
+}
+
+/* Turn the raw nodes, which are in the order in which calls were first seen, into the model's:
+ * depth first, siblings sorted. */
+static bool make_nodes(struct nytp_attribution *s)
+{
+    const struct nytp_calltree *t = &s->b->stack.tree;
+    struct nytp_profile *p = s->p;
+    const uint32_t n_raw = t->n_nodes;
+    struct sibling *siblings = malloc((n_raw + 1) * sizeof *siblings);
+    uint32_t *stack = malloc((n_raw + 1) * sizeof *stack);
+    s->node_of_raw = calloc(n_raw + 1, sizeof *s->node_of_raw);
+    s->raw_of_node = malloc((t->live_nodes + 1) * sizeof *s->raw_of_node);
+    p->nodes = calloc(t->live_nodes + 1, sizeof *p->nodes);
+    p->children = malloc((t->live_nodes + 1) * sizeof *p->children);
+    const bool ok = siblings != NULL && stack != NULL && s->node_of_raw != NULL &&
+                    s->raw_of_node != NULL && p->nodes != NULL && p->children != NULL;
+    for (uint32_t i = 0; ok && i < s->b->n_processes; i++) {
+        uint32_t n_stack = 0;
+        stack[n_stack++] = s->b->processes[i].root;
+        p->processes[i].root = p->n_nodes;
+        while (n_stack > 0) {
+            const uint32_t raw = stack[--n_stack], node = p->n_nodes++;
+            const struct nytp_tree_node *r = &t->nodes[raw];
+            const bool is_root = raw == s->b->processes[i].root;
+            s->node_of_raw[raw] = node;
+            s->raw_of_node[node] = raw;
+            const uint32_t n = sort_children(s, raw, siblings);
+            add_node(s, r, node, is_root, n);
+            for (uint32_t c = 0; c < n; c++)
+                p->children[p->n_children++] = siblings[c].raw;
+            for (uint32_t c = n; c-- > 0;)
+                stack[n_stack++] = siblings[c].raw;
+        }
+    }
+    for (uint32_t i = 0; ok && i < p->n_children; i++)
+        p->children[i] = s->node_of_raw[p->children[i]];
+    free(siblings);
+    free(stack);
+    return ok;
+}
+
+/* From the leaves up: statements of a node must hold its own exclusive time and the deficits
+ * of its children (time of calls that lies within the calling statement); what they cannot
+ * hold is its deficit. A frame that never returned gets what its statements hold besides. */
+static bool balance_nodes(struct nytp_attribution *s)
+{
+    struct nytp_profile *p = s->p;
+    const struct nytp_calltree *t = &s->b->stack.tree;
+    s->stmt_ticks = calloc(p->n_nodes + 1, sizeof *s->stmt_ticks);
+    s->deficit = calloc(p->n_nodes + 1, sizeof *s->deficit);
+    if (s->stmt_ticks == NULL || s->deficit == NULL)
+        return false;
+    for (uint32_t i = p->n_nodes; i-- > 0;) {
+        struct nytp_node *n = &p->nodes[i];
+        const uint32_t raw = s->raw_of_node[i];
+        for (uint32_t l = t->nodes[raw].first_line; l != 0; l = t->lines[l].next)
+            s->stmt_ticks[i] += t->lines[l].ticks;
+        p->subs[n->sub].stmt_ticks += s->stmt_ticks[i];
+        if ((n->flags & NYTP_NODE_UNRETURNED) != 0)
+            p->unreturned_frames++;
+        if ((n->flags & NYTP_NODE_UNRETURNED) != 0 && n->parent != i)
+            n->excl_ticks += nytp_at_least_0(s->stmt_ticks[i] - s->deficit[i]);
+        s->deficit[i] = nytp_at_least_0(s->deficit[i] + n->excl_ticks - s->stmt_ticks[i]);
+        if (n->parent != i && s->b->stack.tree.nodes[raw].first_line == 0 && n->excl_ticks < 0)
+            s->deficit[i] = 0;
+        if (n->parent != i)
+            s->deficit[n->parent] += s->deficit[i];
+    }
+    return true;
+}
+
+/* Time of a process's statements outside any sub, less that of the xsubs and opcodes called
+ * from there, which run inside these statements. What a Perl sub took beyond its own statements
+ * is not taken off: where this is asked for, that is profiler overhead more than anything. */
+static int64_t outer_ticks(const struct nytp_attribution *s, const struct nytp_sub_sums *sums,
+                           uint32_t process)
+{
+    const uint32_t root = s->p->processes[process].root;
+    const struct nytp_node *n = &s->p->nodes[root];
+    int64_t ticks = 0;
+    if (s->b->processes[process].has_entries) {
+        ticks = s->stmt_ticks[root];
+        for (uint32_t c = n->first_child; c < n->first_child + n->n_children; c++)
+            if (nytp_is_leaf_kind(s, s->p->nodes[s->p->children[c]].sub))
+                ticks -= s->deficit[s->p->children[c]];
+        return nytp_at_least_0(ticks);
+    }
+    for (uint32_t i = 0; i < s->n_loose; i++)
+        if (s->loose[i].process == process && s->loose[i].sub == 0)
+            ticks += s->loose[i].ticks;
+    if (ticks <= 0 || sums->ops_excl[0] >= sums->loose_ticks[0])
+        return 0;
+    /* arcs are not known by process: each has its share, at most all */
+    const __int128 share = (__int128)sums->ops_excl[0] * ticks / sums->loose_ticks[0];
+    return share <= 0 ? ticks : share >= ticks ? 0 : ticks - (int64_t)share;
+}
+
+static bool has_accept(const struct nytp_profile *p)
+{
+    for (uint32_t i = 1; i < p->n_subs; i++)
+        if (p->subs[i].kind == NYTP_SUB_OPCODE && (name_ends(p->subs[i].name, "CORE:accept") ||
+                                                   name_ends(p->subs[i].name, "CORE::accept")))
+            return true;
+    return false;
+}
+
+/* The program's own time in each process: what the statement profiler measured in all and the
+ * subroutine profiler did not claim. Where that cannot be so (it claims more than there is;
+ * or a wait in accept(), which it leaves out), the statements outside subs tell. */
+static bool time_roots(struct nytp_attribution *s, const struct nytp_sub_sums *sums)
+{
+    struct nytp_profile *p = s->p;
+    const bool accepts = has_accept(p);
+    for (uint32_t i = 0; i < p->n_processes; i++) {
+        const uint32_t root = p->processes[i].root;
+        const uint32_t end = i + 1 < p->n_processes ? p->processes[i + 1].root : p->n_nodes;
+        int64_t rest = p->processes[i].stmt_ticks;
+        for (uint32_t n = root + 1; n < end; n++)
+            rest -= p->nodes[n].excl_ticks;
+        if (rest < 0 || accepts) {
+            const int64_t outer = outer_ticks(s, sums, i);
+            if (rest < 0 || outer < rest)
+                rest = outer;
+        }
+        p->nodes[root].excl_ticks = rest;
+    }
+    return true;
+}
+
+static void sum_tree(struct nytp_profile *p)
+{
+    for (uint32_t i = 0; i < p->n_nodes; i++)
+        p->nodes[i].incl_ticks = p->nodes[i].excl_ticks;
+    for (uint32_t i = p->n_nodes; i-- > 0;)
+        if (p->nodes[i].parent != i)
+            p->nodes[p->nodes[i].parent].incl_ticks += p->nodes[i].incl_ticks;
+    p->total_ticks = 0;
+    for (uint32_t i = 0; i < p->n_processes; i++)
+        p->total_ticks += p->nodes[p->processes[i].root].incl_ticks;
+}
+
+static bool keep_pairs(struct nytp_attribution *s, const struct nytp_pair_ids *ids, uint32_t n,
+                       struct nytp_pair **pairs)
+{
+    *pairs = malloc((n + 1) * sizeof **pairs);
+    if (*pairs == NULL)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        (*pairs)[i] = (struct nytp_pair){name(s, ids[i].key), name(s, ids[i].value)};
+    return true;
+}
+
+static struct nytp_name attribute_or_empty(const struct nytp_profile *p, const char *key)
+{
+    const struct nytp_name *value = nytp_profile_attribute(p, key);
+    return value != NULL ? *value : (struct nytp_name){"", 0};
+}
+
+/* The processes. One that was announced and whose end was not seen makes the profile partial.
+ */
+static void make_processes(struct nytp_attribution *s)
+{
+    struct nytp_profile *p = s->p;
+    const struct nytp_builder *b = s->b;
+    for (uint32_t i = 0; i < b->n_processes; i++) {
+        const struct nytp_built_process *from = &b->processes[i];
+        p->processes[i] = (struct nytp_process){.pid = from->pid,
+                                                .ppid = from->ppid,
+                                                .thread = from->thread,
+                                                .parent_thread = from->parent_thread,
+                                                .start_s = from->start_s,
+                                                .end_s = from->end_s,
+                                                .stmt_ticks = from->clock,
+                                                .costs = from->costs,
+                                                .labels = name(s, from->labels),
+                                                .sampled = b->sampled,
+                                                .cpu_ticks = b->sampled ? from->cpu_ticks : 0,
+                                                .complete = from->complete};
+        p->total_statements += from->statements;
+        const bool announced = from->pid != 0 || from->start_s != 0;
+        if (announced && !from->complete && !p->partial) {
+            p->partial = p->parts[0].partial = true;
+            nytp_error_at(&p->parts[0].error, NYTP_ERR_TRUNCATED, b->last_offset, b->inflated,
+                          "no end of process %u after this", from->pid);
+        }
+    }
+}
+
+/* What is known of the input as a whole, and of its processes. */
+static bool make_part(struct nytp_attribution *s)
+{
+    struct nytp_profile *p = s->p;
+    struct nytp_builder *b = s->b;
+    p->parts = calloc(1, sizeof *p->parts);
+    p->processes = calloc(b->n_processes + 1, sizeof *p->processes);
+    if (p->parts == NULL || p->processes == NULL ||
+        !keep_pairs(s, b->attributes, b->n_attributes, &p->attributes) ||
+        !keep_pairs(s, b->options_seen, b->n_options, &p->options))
+        return false;
+    p->n_attributes = b->n_attributes;
+    p->n_options = b->n_options;
+    p->n_parts = 1;
+    p->parts[0] = (struct nytp_part){
+        .path = name(s, b->path),
+        .application = attribute_or_empty(p, "application"),
+        .perl_version = attribute_or_empty(p, "perl_version"),
+        .xs_version = attribute_or_empty(p, "xs_version"),
+        .basetime_s = strtod(attribute_or_empty(p, "basetime").ptr, NULL),
+        .n_processes = b->n_processes,
+        .script = p->subs[0].file,
+        .has = p->has,
+        .estimated_tree = p->estimated_tree,
+    };
+    p->n_processes = b->n_processes;
+    p->sampled = b->sampled;
+    make_processes(s);
+    return true;
+}
+
+/* The files, with what ran each string eval as an index. */
+static bool make_files(struct nytp_attribution *s)
+{
+    struct nytp_profile *p = s->p;
+    struct nytp_builder *b = s->b;
+    p->files = calloc(b->n_files, sizeof *p->files);
+    if (p->files == NULL)
+        return false;
+    p->n_files = b->n_files;
+    p->files[0].name = name(s, 0);
+    for (uint32_t i = 1; i < b->n_files; i++) {
+        const struct nytp_built_file *f = &b->files[i];
+        uint32_t id = f->name;
+        if (id == 0) {
+            char text[40];
+            const int len = snprintf(text, sizeof text, "(unknown file %u)", f->fid);
+            id = nytp_strings_intern(b->strings, text, (size_t)len);
+            if (id == UINT32_MAX)
+                return false;
+        }
+        uint32_t eval_file = f->eval_fid != 0 ? nytp_built_file_of_fid(b, f->eval_fid) : 0;
+        if (eval_file == i)
+            eval_file = 0;
+        p->files[i] = (struct nytp_file){.name = name(s, id),
+                                         .fid = f->fid,
+                                         .eval_file = eval_file,
+                                         .eval_line = f->eval_line,
+                                         .flags = f->flags,
+                                         .size = f->size,
+                                         .mtime_s = f->mtime_s,
+                                         .unnamed = !f->named};
+    }
+    return true;
+}
+
+static int by_source_place(const void *x, const void *y)
+{
+    const struct nytp_source_line *a = x, *b = y;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    return 0;
+}
+
+static bool make_sources(struct nytp_attribution *s)
+{
+    struct nytp_profile *p = s->p;
+    const struct nytp_builder *b = s->b;
+    struct nytp_table latest = {0}; /* (file, line) -> index in sources: the last one wins */
+    p->sources = malloc((b->n_sources + 1) * sizeof *p->sources);
+    if (p->sources == NULL)
+        return false;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < b->n_sources; i++) {
+        const struct nytp_built_source *from = &b->sources[i];
+        const struct nytp_key key = {from->file, from->line, 0, 0};
+        uint32_t at = nytp_table_get(&latest, key);
+        if (at == NYTP_TABLE_NONE) {
+            at = p->n_sources++;
+            ok = nytp_table_put(&latest, key, at);
+        }
+        p->sources[at] =
+            (struct nytp_source_line){from->file, from->line, from->text, from->len};
+    }
+    nytp_table_free(&latest);
+    if (p->n_sources > 0)
+        qsort(p->sources, p->n_sources, sizeof *p->sources, by_source_place);
+    for (uint32_t i = p->n_sources; i-- > 0;) {
+        struct nytp_file *f = &p->files[p->sources[i].file];
+        f->first_source = i;
+        f->n_sources++;
+    }
+    return ok;
+}
+
+/* The arcs: those of the recording where it has them, else those of the tree. */
+static bool make_arcs(struct nytp_attribution *s)
+{
+    struct nytp_profile *p = s->p;
+    const struct nytp_builder *b = s->b;
+    struct nytp_arc *recorded = malloc((b->n_arcs + 1) * sizeof *recorded);
+    if (recorded == NULL)
+        return false;
+    for (uint32_t i = 0; i < b->n_arcs; i++) {
+        const struct nytp_built_arc *a = &b->arcs[i];
+        recorded[i] = (struct nytp_arc){.caller = a->caller,
+                                        .callee = a->callee,
+                                        .file = a->file,
+                                        .line = a->line,
+                                        .calls = a->calls,
+                                        .incl_ticks = a->incl_ticks,
+                                        .excl_ticks = a->excl_ticks,
+                                        .reci_ticks = a->reci_ticks,
+                                        .rec_depth = a->rec_depth};
+    }
+    const bool ok = nytp_profile_make_arcs(p, recorded, b->n_arcs);
+    free(recorded);
+    return ok;
+}
+
+/* All steps in their order; false when memory is out. */
+static bool attribute_all(struct nytp_attribution *s)
+{
+    struct nytp_builder *b = s->b;
+    struct nytp_profile *p = s->p;
+    struct nytp_sub_sums sums = {0};
+    p->estimated_tree = (b->has & NYTP_HAS_CALLS) == 0 && b->n_arcs > 0;
+    bool ok = nytp_attribute_subs(s) && sum_up(s, &sums) &&
+              (!p->estimated_tree || nytp_estimate_tree(s, &sums)) &&
+              place_uncalled(s, &sums) && fill_call_sites(s) && make_part(s) && make_files(s) &&
+              make_nodes(s) && balance_nodes(s) && time_roots(s, &sums);
+    if (ok) {
+        sum_tree(p);
+        ok = nytp_apportion_lines(s) && (!p->sampled || nytp_attribute_cpu(s)) &&
+             make_arcs(s) && nytp_profile_make_line_costs(p) && make_sources(s) &&
+             nytp_lay_out_spans(b, p, s->node_of_raw) &&
+             (b->options.as_recorded || nytp_take_off_recording(p));
+    }
+    free_sums(&sums);
+    return ok;
+}
+
+struct nytp_profile *nytp_attribute(struct nytp_builder *b, struct nytp_error *error)
+{
+    struct nytp_attribution s = {
+        .b = b, .p = calloc(1, sizeof *s.p), .owners = nytp_line_owners_new(b)};
+    bool ok = s.p != NULL && s.owners != NULL;
+    if (ok) {
+        s.p->ticks_per_sec = b->ticks_per_sec;
+        s.p->has = b->has;
+        s.p->negative_times = b->negative_times;
+        s.p->wrapped_statements = b->wrapped_statements;
+        ok = attribute_all(&s);
+    }
+    nytp_line_owners_free(s.owners);
+    free(s.sub_of_name);
+    free(s.loose);
+    free(s.node_of_raw);
+    free(s.raw_of_node);
+    free(s.stmt_ticks);
+    free(s.deficit);
+    free(s.entries);
+    if (!ok) {
+        nytp_profile_free(s.p);
+        no_memory(error);
+        return NULL;
+    }
+    s.p->strings = b->strings; /* names and texts move over */
+    s.p->arena = b->arena;
+    b->strings = NULL;
+    b->arena = NULL;
+    return s.p;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What is told beside what ran: see builder_facts.h.
+ */
+#include "builder_facts.h"
+#include "builder_places.h"
+#include "formats/stream/comments/cost_records.h"
+#include "formats/stream/comments/label_records.h"
+#include "formats/stream/comments/open_calls.h"
+
+#include <string.h>
+
+static bool sub_info_event(struct nytp_builder *b, const struct nytp_event *e)
+{
+    uint32_t name, file;
+    if (!nytp_builder_name(b, &e->u.sub_info.name, &name) ||
+        !nytp_builder_file(b, e->u.sub_info.fid, &file))
+        return false;
+    if (!nytp_grow(&b->ranges, &b->ranges_capacity, b->n_ranges, sizeof *b->ranges))
+        return nytp_builder_out_of_memory(b);
+    b->ranges[b->n_ranges++] = (struct nytp_built_range){name, file, e->u.sub_info.first_line,
+                                                         e->u.sub_info.last_line};
+    return true;
+}
+
+bool nytp_builder_source_line(struct nytp_builder *b, const struct nytp_event *e)
+{
+    b->has |= NYTP_HAS_SOURCE;
+    if (!b->options.sources)
+        return true;
+    uint32_t file;
+    if (!nytp_builder_file(b, e->u.src_line.fid, &file))
+        return false;
+    const uint32_t len = e->u.src_line.text.len;
+    char *text = nytp_arena_alloc(b->arena, (size_t)len + 1);
+    if (text == NULL ||
+        !nytp_grow(&b->sources, &b->sources_capacity, b->n_sources, sizeof *b->sources))
+        return nytp_builder_out_of_memory(b);
+    memcpy(text, e->u.src_line.text.ptr, len);
+    text[len] = '\0';
+    b->sources[b->n_sources++] =
+        (struct nytp_built_source){file, e->u.src_line.line, len, text};
+    return true;
+}
+
+static bool str_is(const struct nytp_str *s, const char *text)
+{
+    return s->len == strlen(text) && memcmp(s->ptr, text, s->len) == 0;
+}
+
+/* Decimal digits at the start of a value, as stock readers take it. */
+static uint64_t str_number(const struct nytp_str *s)
+{
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < s->len && s->ptr[i] >= '0' && s->ptr[i] <= '9'; i++)
+        if (value < UINT64_MAX / 16)
+            value = value * 10 + (uint64_t)(s->ptr[i] - '0');
+    return value;
+}
+
+/* Remember a pair; of the same key the last counts. */
+static bool keep_pair(struct nytp_builder *b, struct nytp_pair_ids **list, uint32_t *n,
+                      uint32_t *capacity, const struct nytp_event *e)
+{
+    struct nytp_pair_ids pair;
+    if (!nytp_builder_name(b, &e->u.pair.key, &pair.key) ||
+        !nytp_builder_name(b, &e->u.pair.value, &pair.value))
+        return false;
+    for (uint32_t i = 0; i < *n; i++)
+        if ((*list)[i].key == pair.key) {
+            (*list)[i] = pair;
+            return true;
+        }
+    if (*n >= 1000) /* a recording has some twenty */
+        return true;
+    if (!nytp_grow(list, capacity, *n, sizeof **list))
+        return nytp_builder_out_of_memory(b);
+    (*list)[(*n)++] = pair;
+    return true;
+}
+
+static bool attribute_event(struct nytp_builder *b, const struct nytp_event *e)
+{
+    if (str_is(&e->u.pair.key, "ticks_per_sec")) {
+        const uint64_t ticks = str_number(&e->u.pair.value);
+        if (ticks > 0 && ticks <= INT32_MAX)
+            b->ticks_per_sec = (int64_t)ticks;
+    } else if (str_is(&e->u.pair.key, "sampled")) {
+        b->sampled = true;
+    } else if (str_is(&e->u.pair.key, "thread")) {
+        b->thread = (uint32_t)str_number(&e->u.pair.value);
+    } else if (str_is(&e->u.pair.key, "parent_thread")) {
+        b->parent_thread = (uint32_t)str_number(&e->u.pair.value);
+    }
+    return keep_pair(b, &b->attributes, &b->n_attributes, &b->attributes_capacity, e);
+}
+
+static bool option_event(struct nytp_builder *b, const struct nytp_event *e)
+{
+    if (str_is(&e->u.pair.key, "calls"))
+        b->option_calls_2 = str_is(&e->u.pair.value, "2");
+    return keep_pair(b, &b->options_seen, &b->n_options, &b->options_capacity, e);
+}
+
+/* What the recorder tells in comments: its costs, what open calls are named, and which calls
+ * are none. */
+static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
+{
+    struct nytp_open_call call;
+    uint32_t name;
+    if (!b->in_process)
+        return true;
+    if (b->sampled && nytp_sample_waits_note(&b->waits, &e->u.comment.text))
+        return true;
+    nytp_costs_note(&nytp_builder_process(b)->costs, &e->u.comment.text);
+    const struct nytp_label_record label = nytp_label_record_read(&e->u.comment.text);
+    if (label.kind == NYTP_LABEL_PROFILE &&
+        !nytp_labels_add(b->strings, &nytp_builder_process(b)->labels, &label))
+        return nytp_builder_out_of_memory(b);
+    if (nytp_is_resumed_call(&e->u.comment.text)) {
+        nytp_callstack_resumed(&b->stack);
+        return true;
+    }
+    if (!nytp_open_call_read(&e->u.comment.text, &call))
+        return true;
+    if (!nytp_builder_name(b, &call.name, &name))
+        return false;
+    if (call.is_xsub && !nytp_builder_xsub(b, name))
+        return false;
+    return nytp_callstack_tell(&b->stack, call.depth, name) || nytp_builder_tree_failed(b);
+}
+
+bool nytp_builder_fact(struct nytp_builder *b, const struct nytp_event *e)
+{
+    switch (e->tag) {
+    case NYTP_TAG_ATTRIBUTE:
+        return attribute_event(b, e);
+    case NYTP_TAG_OPTION:
+        return option_event(b, e);
+    case NYTP_TAG_COMMENT:
+        return comment_event(b, e);
+    case NYTP_TAG_SUB_INFO:
+        return sub_info_event(b, e);
+    default:
+        return true;
+    }
+}

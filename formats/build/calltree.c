@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The calling-context tree while it grows; see calltree.h.
+ */
+#include "calltree.h"
+
+#include "formats/base/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool nytp_calltree_init(struct nytp_calltree *tree, uint64_t max_nodes)
+{
+    *tree = (struct nytp_calltree){
+        .max_nodes =
+            max_nodes == 0 || max_nodes > NYTP_MAX_NODES ? NYTP_MAX_NODES : (uint32_t)max_nodes,
+        .n_nodes = 1, /* index 0 means none */
+        .n_lines = 1,
+    };
+    if (!nytp_grow(&tree->nodes, &tree->nodes_capacity, 0, sizeof *tree->nodes) ||
+        !nytp_grow(&tree->lines, &tree->lines_capacity, 0, sizeof *tree->lines))
+        return false;
+    tree->nodes[0] = (struct nytp_tree_node){.sub = NYTP_NO_SUB};
+    tree->lines[0] = (struct nytp_tree_line){.node = NYTP_NO_NODE};
+    return true;
+}
+
+void nytp_calltree_free(struct nytp_calltree *tree)
+{
+    free(tree->nodes);
+    free(tree->lines);
+    free(tree->work);
+    free(tree->booked_calls);
+    nytp_table_free(&tree->by_call);
+    nytp_table_free(&tree->by_line);
+    nytp_wait_sums_free(&tree->waits);
+    *tree = (struct nytp_calltree){0};
+}
+
+uint32_t nytp_calltree_new_node(struct nytp_calltree *tree)
+{
+    uint32_t node = tree->free_nodes;
+    if (tree->live_nodes >= tree->max_nodes)
+        return NYTP_NO_NODE;
+    if (node != NYTP_NO_NODE) {
+        tree->free_nodes = tree->nodes[node].next_sibling;
+    } else {
+        if (!nytp_grow(&tree->nodes, &tree->nodes_capacity, tree->n_nodes, sizeof *tree->nodes))
+            return NYTP_NO_NODE;
+        node = tree->n_nodes++;
+    }
+    tree->live_nodes++;
+    tree->nodes[node] = (struct nytp_tree_node){.sub = NYTP_NO_SUB};
+    return node;
+}
+
+/* Freed nodes are a list by next_sibling. */
+static void free_node(struct nytp_calltree *tree, uint32_t node)
+{
+    tree->live_nodes--;
+    tree->nodes[node] = (struct nytp_tree_node){.sub = NYTP_NO_SUB};
+    tree->nodes[node].next_sibling = tree->free_nodes;
+    tree->free_nodes = node;
+}
+
+/* What a named node is found by among its siblings. */
+static struct nytp_key call_key(uint32_t parent, const struct nytp_tree_node *n)
+{
+    return (struct nytp_key){parent, n->sub, n->file, n->line};
+}
+
+static bool link_child(struct nytp_calltree *tree, uint32_t parent, uint32_t node)
+{
+    struct nytp_tree_node *n = &tree->nodes[node];
+    n->parent = parent;
+    n->next_sibling = tree->nodes[parent].first_child;
+    tree->nodes[parent].first_child = node;
+    return nytp_table_put(&tree->by_call, call_key(parent, n), node);
+}
+
+/* Where a node has its place in the cache. */
+static inline uint32_t call_slot(uint32_t parent, uint32_t sub, uint32_t file, uint32_t line)
+{
+    return (parent * 61 + sub * 17 + file * 7 + line) % NYTP_CALL_CACHE;
+}
+
+uint32_t nytp_calltree_child(const struct nytp_calltree *tree, uint32_t parent, uint32_t sub,
+                             uint32_t file, uint32_t line)
+{
+    /* A node that is not linked has another parent: none, or, a root, itself. */
+    const uint32_t cached = tree->call_cache[call_slot(parent, sub, file, line)];
+    const struct nytp_tree_node *const n = &tree->nodes[cached];
+    if (n->parent == parent && n->line == line && n->sub == sub && n->file == file &&
+        cached != parent)
+        return cached;
+    const uint32_t node =
+        nytp_table_get(&tree->by_call, (struct nytp_key){parent, sub, file, line});
+    return node == NYTP_TABLE_NONE ? NYTP_NO_NODE : node;
+}
+
+uint32_t nytp_calltree_add_child(struct nytp_calltree *tree, uint32_t parent, uint32_t sub,
+                                 uint32_t file, uint32_t line)
+{
+    uint32_t node = nytp_calltree_child(tree, parent, sub, file, line);
+    if (node == NYTP_NO_NODE) {
+        node = nytp_calltree_new_node(tree);
+        if (node == NYTP_NO_NODE)
+            return NYTP_NO_NODE;
+        struct nytp_tree_node *const n = &tree->nodes[node];
+        n->sub = sub;
+        n->file = file;
+        n->line = line;
+        if (!link_child(tree, parent, node))
+            return NYTP_NO_NODE;
+    }
+    tree->call_cache[call_slot(parent, sub, file, line)] = node;
+    return node;
+}
+
+static struct nytp_key line_key(const struct nytp_calltree *tree, uint32_t node,
+                                uint32_t record)
+{
+    return (struct nytp_key){node, tree->lines[record].file, tree->lines[record].line, 0};
+}
+
+/* The record of a line of a node, or 0. */
+static uint32_t find_line(const struct nytp_calltree *tree, uint32_t node, uint32_t file,
+                          uint32_t line)
+{
+    const struct nytp_tree_node *n = &tree->nodes[node];
+    if (n->n_lines > NYTP_UNINDEXED_LINES) {
+        const uint32_t record =
+            nytp_table_get(&tree->by_line, (struct nytp_key){node, file, line, 0});
+        return record == NYTP_TABLE_NONE ? 0 : record;
+    }
+    uint32_t record = n->first_line;
+    while (record != 0 &&
+           (tree->lines[record].line != line || tree->lines[record].file != file))
+        record = tree->lines[record].next;
+    return record;
+}
+
+/* A node's lines are in by_line from the one on that makes them too many to walk. */
+static bool index_lines(struct nytp_calltree *tree, uint32_t node)
+{
+    const struct nytp_tree_node *n = &tree->nodes[node];
+    if (n->n_lines <= NYTP_UNINDEXED_LINES)
+        return true;
+    uint32_t record = n->first_line; /* the newest */
+    const uint32_t last = n->n_lines == NYTP_UNINDEXED_LINES + 1 ? 0 : tree->lines[record].next;
+    for (; record != last; record = tree->lines[record].next)
+        if (!nytp_table_put(&tree->by_line, line_key(tree, node, record), record))
+            return false;
+    return true;
+}
+
+/* The same, made if need be; 0 when memory is out. */
+static uint32_t line_record(struct nytp_calltree *tree, uint32_t node, uint32_t file,
+                            uint32_t line)
+{
+    uint32_t record = find_line(tree, node, file, line);
+    if (record != 0)
+        return record;
+    record = tree->free_lines;
+    if (record != 0) {
+        tree->free_lines = tree->lines[record].next;
+    } else {
+        if (!nytp_grow(&tree->lines, &tree->lines_capacity, tree->n_lines, sizeof *tree->lines))
+            return 0;
+        record = tree->n_lines++;
+    }
+    struct nytp_tree_node *n = &tree->nodes[node];
+    tree->lines[record] = (struct nytp_tree_line){
+        .node = node, .file = file, .line = line, .next = n->first_line};
+    n->first_line = record;
+    n->n_lines++;
+    return index_lines(tree, node) ? record : 0;
+}
+
+/* Where a line has its place in the cache: the lines of a node stand side by side, anywhere. */
+static inline uint32_t line_slot(uint32_t node, uint32_t file, uint32_t line)
+{
+    return (node * 0x9E3779B1u >> 12) + file * 17 + line;
+}
+
+/* The record of a line of a node, made if need be; 0 when memory is out. */
+static inline uint32_t cached_line_record(struct nytp_calltree *tree, uint32_t slot,
+                                          uint32_t node, uint32_t file, uint32_t line)
+{
+    uint32_t *const cached = &tree->line_cache[slot % NYTP_LINE_CACHE];
+    const struct nytp_tree_line *const l = &tree->lines[*cached];
+    if (l->line == line && l->node == node && l->file == file)
+        return *cached;
+    return *cached = line_record(tree, node, file, line);
+}
+
+bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t file,
+                            uint32_t line, int64_t ticks, uint64_t statements, uint64_t left)
+{
+    const uint32_t record =
+        cached_line_record(tree, line_slot(node, file, line), node, file, line);
+    if (record == 0)
+        return false;
+    tree->lines[record].ticks += ticks;
+    tree->lines[record].statements += statements;
+    tree->lines[record].left += left;
+    return true;
+}
+
+/* Free a line record of a node that is about to go. */
+static void drop_line(struct nytp_calltree *tree, uint32_t node, uint32_t record)
+{
+    struct nytp_tree_line *l = &tree->lines[record];
+    if (tree->nodes[node].n_lines > NYTP_UNINDEXED_LINES)
+        nytp_table_remove(&tree->by_line, line_key(tree, node, record));
+    l->node = NYTP_NO_NODE;
+    l->next = tree->free_lines;
+    tree->free_lines = record;
+}
+
+/* Book the statements that stand before index `at`, back to the call's first booking or to what
+ * is no statement. Returns the index of the last that was booked; UINT32_MAX when memory is
+ * out. */
+static uint32_t book_lines(struct nytp_calltree *tree, struct nytp_booked_call call,
+                           const struct nytp_booking *bookings, uint32_t at)
+{
+    const uint32_t node = call.node, of_node = line_slot(node, 0, 0);
+    for (; at > call.first && bookings[at - 1].what < NYTP_BOOK_CALL; at--) {
+        const struct nytp_booking e = bookings[at - 1];
+        const uint32_t record = cached_line_record(tree, of_node + line_slot(0, e.file, e.line),
+                                                   node, e.file, e.line);
+        if (record == 0)
+            return UINT32_MAX;
+        struct nytp_tree_line *const l = &tree->lines[record];
+        l->ticks += e.ticks;
+        l->statements += e.what & NYTP_BOOK_COUNTS;
+        l->left += e.what / NYTP_BOOK_LEFT;
+    }
+    return at;
+}
+
+/* Add the lines of `from` to those of `to` and free them. */
+static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
+{
+    for (uint32_t r = tree->nodes[from].first_line, next; r != 0; r = next) {
+        const struct nytp_tree_line l = tree->lines[r];
+        next = l.next;
+        drop_line(tree, from, r);
+        if (!nytp_calltree_add_line(tree, to, l.file, l.line, l.ticks, l.statements, l.left))
+            return false;
+        if (tree->waits.n > 0 &&
+            !nytp_wait_sums_move(&tree->waits, nytp_wait_of_line(from, l.file, l.line),
+                                 nytp_wait_of_line(to, l.file, l.line)))
+            return false;
+    }
+    tree->nodes[from].first_line = 0;
+    tree->nodes[from].n_lines = 0;
+    return true;
+}
+
+/* Queue two nodes: the first is to be merged into the second. */
+static bool push_work(struct nytp_calltree *tree, uint32_t from, uint32_t to)
+{
+    if (!nytp_grow(&tree->work, &tree->work_capacity, tree->n_work + 1, sizeof *tree->work))
+        return false;
+    tree->work[tree->n_work++] = from;
+    tree->work[tree->n_work++] = to;
+    return true;
+}
+
+/* Hand each child of `from` to `to`, queueing those whose twin is there already. */
+static bool merge_children(struct nytp_calltree *tree, uint32_t from, uint32_t to)
+{
+    for (uint32_t c = tree->nodes[from].first_child, next; c != NYTP_NO_NODE; c = next) {
+        struct nytp_tree_node *n = &tree->nodes[c];
+        next = n->next_sibling;
+        nytp_table_remove(&tree->by_call, call_key(from, n));
+        const uint32_t twin = nytp_calltree_child(tree, to, n->sub, n->file, n->line);
+        if (!(twin == NYTP_NO_NODE ? link_child(tree, to, c) : push_work(tree, c, twin)))
+            return false;
+    }
+    tree->nodes[from].first_child = NYTP_NO_NODE;
+    return true;
+}
+
+/* Do what is queued: a list, not recursion, since trees can be a million deep. */
+static bool drain_work(struct nytp_calltree *tree)
+{
+    while (tree->n_work > 0) {
+        const uint32_t to = tree->work[--tree->n_work];
+        const uint32_t from = tree->work[--tree->n_work];
+        if (!merge_lines(tree, from, to) || !merge_children(tree, from, to) ||
+            !nytp_wait_sums_move(&tree->waits, nytp_wait_of_node(from), nytp_wait_of_node(to)))
+            return false;
+        tree->nodes[to].calls += tree->nodes[from].calls;
+        tree->nodes[to].excl_ticks += tree->nodes[from].excl_ticks;
+        if (tree->nodes[to].told == 0)
+            tree->nodes[to].told = tree->nodes[from].told;
+        if (tree->owner == from)
+            tree->owner = to;
+        if (tree->waiter == from)
+            tree->waiter = to;
+        free_node(tree, from);
+    }
+    return true;
+}
+
+bool nytp_calltree_merge(struct nytp_calltree *tree, uint32_t from, uint32_t to)
+{
+    return push_work(tree, from, to) && drain_work(tree);
+}
+
+/* Book a call on a child; its node, or NYTP_NO_NODE. */
+static uint32_t book_call(struct nytp_calltree *tree, uint32_t parent,
+                          const struct nytp_booking *e, int64_t excl_ticks)
+{
+    const uint32_t node = nytp_calltree_add_child(tree, parent, e->sub, e->file, e->line);
+    if (node != NYTP_NO_NODE) {
+        tree->nodes[node].calls += e->what & NYTP_BOOK_COUNTS;
+        tree->nodes[node].excl_ticks += excl_ticks;
+    }
+    return node;
+}
+
+bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
+                        const struct nytp_booking *bookings, uint32_t n)
+{
+    struct nytp_booked_call call = {.node = node};
+    uint32_t n_outer = 0;
+    for (uint32_t i = n; i > 0;) {
+        i = book_lines(tree, call, bookings, i);
+        if (i == UINT32_MAX)
+            return false;
+        if (i > call.first && bookings[i - 1].what == NYTP_BOOK_RUNNING) {
+            tree->owner = call.node;
+            i--;
+        } else if (i > call.first) {
+            i -= 2;
+            const struct nytp_booking *const e = &bookings[i];
+            const uint32_t child = book_call(tree, call.node, &e[1], e->excl_ticks);
+            if (child == NYTP_NO_NODE)
+                return false;
+            if (e->inside > 0) {
+                if (!nytp_grow(&tree->booked_calls, &tree->booked_calls_capacity, n_outer,
+                               sizeof *tree->booked_calls))
+                    return false;
+                tree->booked_calls[n_outer++] = call;
+                call = (struct nytp_booked_call){.node = child, .first = i - e->inside};
+            }
+        }
+        while (n_outer > 0 && i == call.first)
+            call = tree->booked_calls[--n_outer];
+    }
+    return true;
+}
+
+bool nytp_calltree_move_content(struct nytp_calltree *tree, uint32_t from, uint32_t to)
+{
+    return merge_lines(tree, from, to) && merge_children(tree, from, to) && drain_work(tree);
+}
+
+uint32_t nytp_calltree_attach(struct nytp_calltree *tree, uint32_t parent, uint32_t subtree,
+                              uint32_t sub, uint32_t file, uint32_t line)
+{
+    uint32_t node = nytp_calltree_child(tree, parent, sub, file, line);
+    if (node == NYTP_NO_NODE) {
+        node = subtree != NYTP_NO_NODE ? subtree : nytp_calltree_new_node(tree);
+        if (node == NYTP_NO_NODE)
+            return NYTP_NO_NODE;
+        tree->nodes[node].sub = sub;
+        tree->nodes[node].file = file;
+        tree->nodes[node].line = line;
+        return link_child(tree, parent, node) ? node : NYTP_NO_NODE;
+    }
+    if (subtree != NYTP_NO_NODE && !nytp_calltree_merge(tree, subtree, node))
+        return NYTP_NO_NODE;
+    return node;
+}

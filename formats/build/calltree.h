@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The calling-context tree while it grows: a node for each distinct path of calls, with what
+ * was booked on it and the lines that ran in it. callstack.h decides what is booked where.
+ *
+ * Nodes, lines and subs are numbers, never pointers: the arrays move when they grow, and freed
+ * nodes and lines are used again.
+ */
+#ifndef NYTP_CALLTREE_H
+#define NYTP_CALLTREE_H
+
+#include "formats/base/table.h"
+#include "wait_sums.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NYTP_NO_NODE 0u         /* node index 0 is never used */
+#define NYTP_NO_SUB  UINT32_MAX /* a frame whose name never became known */
+
+#define NYTP_MAX_NODES       20000000u /* of a tree: what damaged input can make us allocate */
+#define NYTP_LINE_CACHE      65536u    /* entries of `line_cache` */
+#define NYTP_CALL_CACHE      4096u     /* and of `call_cache` */
+#define NYTP_UNINDEXED_LINES 16u       /* lines of a node that are searched one by one */
+
+/* A context: the path of calls from the root to here. What it measures is its own, without what
+ * it calls. */
+struct nytp_tree_node {
+    uint32_t parent;     /* a root's is the root itself */
+    uint32_t sub;        /* builder's name id, or NYTP_NO_SUB */
+    uint32_t file, line; /* call site; builder's file index */
+    uint32_t first_child, next_sibling;
+    uint32_t first_line; /* into lines, 0 = none */
+    uint32_t n_lines;    /* beyond NYTP_UNINDEXED_LINES they are in by_line */
+    uint32_t told;       /* of one that never returned: the name that a comment told, or 0 */
+    bool unreturned;
+    uint64_t calls;
+    int64_t excl_ticks;
+};
+
+/* What the statement profiler measured on a line in a context. A statement that goes on after a
+ * block in it was left (a loop's next round, eval, if) counts in `left`, one that goes on after
+ * a call of a Perl sub in neither. */
+struct nytp_tree_line {
+    uint32_t node, file, line;
+    uint32_t next; /* of the same node, 0 = last */
+    int64_t ticks;
+    uint64_t statements, left;
+};
+
+/* What is to be booked on a node, in the order in which it happened: a list of these, read
+ * backwards, has each call before all that happened in it, which stands right before it and is
+ * booked on the call's node. They are small, since there is one for each statement. A call
+ * takes two: a NYTP_BOOK_CALL, and before it what else there is to say of it. */
+struct nytp_booking {
+    union {
+        struct {
+            uint32_t what;
+            union {
+                int32_t ticks; /* of a statement */
+                uint32_t sub;  /* of a call */
+            };
+        };
+        int64_t excl_ticks; /* of the call that is next in the list */
+    };
+    union {
+        struct {
+            uint32_t file, line;
+        };
+        uint32_t inside; /* so many bookings before this one happened in that call */
+    };
+};
+
+/* Bits of `what`. A statement is less than NYTP_BOOK_CALL. NYTP_BOOK_RUNNING stands for one
+ * whose line is not known yet: the running statement began there. */
+#define NYTP_BOOK_COUNTS  1u /* it counts as a statement, or a call */
+#define NYTP_BOOK_LEFT    2u /* a block was left to go on with this statement */
+#define NYTP_BOOK_CALL    4u
+#define NYTP_BOOK_RUNNING 8u
+
+struct nytp_calltree {
+    struct nytp_tree_node *nodes; /* [0] unused */
+    struct nytp_tree_line *lines; /* [0] unused */
+    uint32_t n_nodes, nodes_capacity, free_nodes;
+    uint32_t n_lines, lines_capacity, free_lines;
+    uint32_t max_nodes;
+    uint32_t live_nodes;
+
+    struct nytp_table by_call; /* (parent, sub, file, line) -> node, named nodes only */
+    struct nytp_table by_line; /* (node, file, line, 0) -> line record, of large nodes */
+
+    struct nytp_wait_sums waits; /* of a sampled recording */
+    uint32_t waiter; /* the node whose call of a builtin or xsub a sample hit; follows
+                        a merge as `owner` does */
+
+    /* The node in which the running statement began, where its frame is not open any more
+     * (callstack.h). When that node is merged into another, this becomes the other. */
+    uint32_t owner;
+
+    uint32_t *work; /* pairs of nodes to merge */
+    uint32_t n_work, work_capacity;
+
+    struct nytp_booked_call { /* whose bookings are next, and those that it lies in */
+        uint32_t node;
+        uint32_t first; /* of its bookings, in the list */
+    } * booked_calls;
+    uint32_t booked_calls_capacity;
+
+    /* The last lines and nodes touched: what happens usually happened before. Their fields say
+     * what they are of. */
+    uint32_t line_cache[NYTP_LINE_CACHE], call_cache[NYTP_CALL_CACHE];
+};
+
+bool nytp_calltree_init(struct nytp_calltree *tree, uint64_t max_nodes);
+void nytp_calltree_free(struct nytp_calltree *tree);
+
+/* A node without name and parent; NYTP_NO_NODE when memory or the limit is out. */
+uint32_t nytp_calltree_new_node(struct nytp_calltree *tree);
+
+/* The named child, or NYTP_NO_NODE. */
+uint32_t nytp_calltree_child(const struct nytp_calltree *tree, uint32_t parent, uint32_t sub,
+                             uint32_t file, uint32_t line);
+
+/* The child, made if need be; NYTP_NO_NODE when memory or the limit is out. */
+uint32_t nytp_calltree_add_child(struct nytp_calltree *tree, uint32_t parent, uint32_t sub,
+                                 uint32_t file, uint32_t line);
+
+/* Add to a node's line record, made if need be. */
+bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t file,
+                            uint32_t line, int64_t ticks, uint64_t statements, uint64_t left);
+
+/* Book what happened in a node: on its lines, and on children made if need be, and so on. Where
+ * the running statement began in one of them, that becomes the owner. False when memory or the
+ * limit is out, here and below. */
+bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
+                        const struct nytp_booking *bookings, uint32_t n);
+
+/* Give a nameless subtree its name and its place: it becomes the child of that name, or is
+ * merged into the one that is there. `subtree` may be NYTP_NO_NODE: then the child is made if
+ * need be. The child, or NYTP_NO_NODE. */
+uint32_t nytp_calltree_attach(struct nytp_calltree *tree, uint32_t parent, uint32_t subtree,
+                              uint32_t sub, uint32_t file, uint32_t line);
+
+/* Lines and children of `from` go to `to`; `from` stays, with its own time and calls. */
+bool nytp_calltree_move_content(struct nytp_calltree *tree, uint32_t from, uint32_t to);
+
+/* Merge everything of `from` (times, calls, lines, children) into `to`; `from` must not be
+ * linked anywhere and is freed. */
+bool nytp_calltree_merge(struct nytp_calltree *tree, uint32_t from, uint32_t to);
+
+#endif

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Takes off what recording cost; see correction.h.
+ *
+ * Nothing is taken off single statements or calls. A tick is 100 ns and recording a statement
+ * costs about 10, so a single short statement often cannot give what its recording cost, and
+ * the rest would be lost. The sum over a context can: it has as many statements as it has
+ * costs. So costs are taken off contexts, and what is left is apportioned to the lines, the
+ * arcs and the time line as it was before.
+ */
+#include "correction.h"
+
+#include "formats/model/profile.h"
+#include "formats/model/totals.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What recording an event added, in ticks: struct nytp_costs has it in picoseconds. */
+struct costs {
+    double stmt, leave, call_in, call_out, xsub_in, xsub_out, op_in, op_out;
+};
+
+static struct costs in_ticks(const struct nytp_costs *costs, int64_t ticks_per_sec)
+{
+    const double scale = (double)ticks_per_sec / 1e12;
+    return (struct costs){
+#define NYTP_COST(kind) .kind = (double)costs->kind * scale,
+#include "formats/stream/comments/cost_kinds.def"
+#undef NYTP_COST
+    };
+}
+
+static double cost_in(const struct costs *costs, enum nytp_sub_kind kind)
+{
+    return kind == NYTP_SUB_XSUB     ? costs->xsub_in
+           : kind == NYTP_SUB_OPCODE ? costs->op_in
+                                     : costs->call_in;
+}
+
+static double cost_out(const struct costs *costs, enum nytp_sub_kind kind)
+{
+    return kind == NYTP_SUB_XSUB     ? costs->xsub_out
+           : kind == NYTP_SUB_OPCODE ? costs->op_out
+                                     : costs->call_out;
+}
+
+/* What the steps share. */
+struct correction {
+    struct nytp_profile *p;
+    int64_t *incl_before; /* per node */
+    double *weights;      /* of the lines of one node */
+};
+
+/* ---- contexts and their lines ---- */
+
+/* What the calls made from a context cost that context, as their caller. */
+static double calls_out_of(const struct nytp_profile *p, uint32_t node,
+                           const struct costs *costs)
+{
+    const struct nytp_node *n = &p->nodes[node];
+    double sum = 0;
+    for (uint32_t c = n->first_child; c < n->first_child + n->n_children; c++) {
+        const struct nytp_node *child = &p->nodes[p->children[c]];
+        sum += (double)child->calls * cost_out(costs, p->subs[child->sub].kind);
+    }
+    return sum;
+}
+
+/* What being called cost a context, as the callee. */
+static double calls_into(const struct nytp_profile *p, uint32_t node, const struct costs *costs)
+{
+    const struct nytp_node *n = &p->nodes[node];
+    return (double)n->calls * cost_in(costs, p->subs[n->sub].kind);
+}
+
+/* What the statements of a line cost. */
+static double line_cost(const struct nytp_node_line *line, const struct costs *costs)
+{
+    return (double)line->statements * costs->stmt + (double)line->left * costs->leave;
+}
+
+/* What all statements of a context cost. */
+static double statements_of(const struct nytp_profile *p, uint32_t node,
+                            const struct costs *costs)
+{
+    const struct nytp_node *n = &p->nodes[node];
+    double sum = 0;
+    for (uint32_t i = 0; i < n->n_node_lines; i++)
+        sum += line_cost(&p->node_lines[n->first_node_line + i], costs);
+    return sum;
+}
+
+/* The node's line where a call stands, or NULL. */
+static const struct nytp_node_line *line_of_call(const struct nytp_profile *p,
+                                                 const struct nytp_node *n,
+                                                 const struct nytp_node *child)
+{
+    uint32_t low = n->first_node_line, high = low + n->n_node_lines;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const struct nytp_node_line *l = &p->node_lines[middle];
+        if (l->file == child->file && l->line == child->line)
+            return l;
+        if (l->file < child->file || (l->file == child->file && l->line < child->line))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* How much of each line is the program's own: its time less its part of the call's cost, its
+ * statements' cost and that of the calls made from it. Returns the sum. */
+static double weigh_lines(const struct correction *c, uint32_t node, const struct costs *costs,
+                          double call_cost)
+{
+    const struct nytp_profile *p = c->p;
+    const struct nytp_node *n = &p->nodes[node];
+    const struct nytp_node_line *lines = p->node_lines + n->first_node_line;
+    const double own_share = 1 - call_cost / (double)n->excl_ticks;
+    for (uint32_t i = 0; i < n->n_node_lines; i++)
+        c->weights[i] = (double)lines[i].ticks * (own_share > 0 ? own_share : 0) -
+                        line_cost(&lines[i], costs);
+    for (uint32_t i = n->first_child; i < n->first_child + n->n_children; i++) {
+        const struct nytp_node *child = &p->nodes[p->children[i]];
+        const struct nytp_node_line *l = line_of_call(p, n, child);
+        if (l != NULL)
+            c->weights[l - lines] -=
+                (double)child->calls * cost_out(costs, p->subs[child->sub].kind);
+    }
+    double sum = 0;
+    for (uint32_t i = 0; i < n->n_node_lines; i++)
+        sum += c->weights[i] = c->weights[i] > 0 ? c->weights[i] : 0;
+    if (sum > 0)
+        return sum;
+    for (uint32_t i = 0; i < n->n_node_lines; i++)
+        sum += c->weights[i] = lines[i].ticks > 0 ? (double)lines[i].ticks : 0;
+    return sum;
+}
+
+/* The node's lines share its new time by weight, to the tick. */
+static void correct_lines(const struct correction *c, uint32_t node, const struct costs *costs,
+                          double call_cost, int64_t ticks)
+{
+    struct nytp_node *n = &c->p->nodes[node];
+    struct nytp_node_line *lines = c->p->node_lines + n->first_node_line;
+    if (n->n_node_lines == 0)
+        return;
+    const double sum = weigh_lines(c, node, costs, call_cost);
+    double cumulated = 0;
+    int64_t given = 0;
+    for (uint32_t i = 0; i < n->n_node_lines; i++) {
+        cumulated += c->weights[i];
+        const bool is_last = i + 1 == n->n_node_lines;
+        int64_t upto = is_last || sum <= 0 ? ticks : (int64_t)((double)ticks * cumulated / sum);
+        if (upto > ticks)
+            upto = ticks;
+        lines[i].ticks = upto - given;
+        given = upto;
+    }
+}
+
+/* The exclusive time of a node without what recording cost. */
+static int64_t rest_of(const struct nytp_node *node, double cost)
+{
+    const double rest = (double)node->excl_ticks - cost;
+    return rest > 0 ? llround(rest) : 0;
+}
+
+/* Take the cost of a context's events off its exclusive time, and off its lines. */
+static void correct_node(const struct correction *c, uint32_t node, bool is_root,
+                         const struct costs *costs)
+{
+    struct nytp_profile *p = c->p;
+    struct nytp_node *n = &p->nodes[node];
+    if (n->excl_ticks <= 0) /* nothing there, or a clock that ran back: left as it is */
+        return;
+    const double call_cost = is_root ? 0 : calls_into(p, node, costs);
+    const int64_t ticks =
+        rest_of(n, call_cost + calls_out_of(p, node, costs) + statements_of(p, node, costs));
+    correct_lines(c, node, costs, call_cost, ticks);
+    n->excl_ticks = ticks;
+}
+
+static void correct_process(struct correction *c, uint32_t process)
+{
+    struct nytp_profile *p = c->p;
+    const uint32_t root = p->processes[process].root;
+    const uint32_t end = nytp_process_nodes_end(p, process);
+    const struct costs costs = in_ticks(&p->processes[process].costs, p->ticks_per_sec);
+    for (uint32_t i = root; i < end; i++)
+        correct_node(c, i, i == root, &costs);
+    for (uint32_t i = root; i < end; i++)
+        p->nodes[i].incl_ticks = p->nodes[i].excl_ticks;
+    for (uint32_t i = end; i-- > root + 1;)
+        p->nodes[p->nodes[i].parent].incl_ticks += p->nodes[i].incl_ticks;
+    p->processes[process].recording_ticks = c->incl_before[root] - p->nodes[root].incl_ticks;
+    p->total_ticks -= p->processes[process].recording_ticks;
+}
+
+/* ---- arcs ---- */
+
+/* Sums over the arcs into a sub, before and after. */
+struct callee {
+    double excl, incl, reci;                /* of the arcs that were known */
+    int64_t new_excl, new_incl, new_reci;   /* of the corrected tree */
+    double seen_excl, seen_incl, seen_reci; /* of the arcs gone through so far */
+    int64_t given_excl, given_incl, given_reci;
+};
+
+/* The part of `total` that belongs to the next `value` of a series with the sum `sum`. */
+static int64_t next_share(int64_t total, double sum, double *seen, int64_t *given,
+                          int64_t value)
+{
+    *seen += value > 0 ? (double)value : 0;
+    int64_t upto = sum > 0 ? (int64_t)llround((double)total * (*seen / sum)) : 0;
+    if (upto > total || *seen >= sum)
+        upto = total;
+    const int64_t share = upto - *given;
+    *given = upto;
+    return share;
+}
+
+static double at_least_0(int64_t value)
+{
+    return value > 0 ? (double)value : 0;
+}
+
+/* Call sites stay as they were known; the time of the calls of a sub, which the corrected tree
+ * tells, is apportioned to them as it was before. */
+static bool correct_arcs(struct nytp_profile *p)
+{
+    struct nytp_arc *now = NULL;
+    uint32_t n_now = 0;
+    struct callee *callees = calloc((size_t)p->n_subs + 1, sizeof *callees);
+    bool ok = callees != NULL && nytp_profile_tree_arcs(p, &now, &n_now);
+    for (uint32_t i = 0; ok && i < n_now; i++) {
+        struct callee *s = &callees[now[i].callee];
+        s->new_excl += now[i].excl_ticks;
+        s->new_incl += now[i].incl_ticks;
+        s->new_reci = nytp_ticks_sum(s->new_reci, now[i].reci_ticks);
+    }
+    for (uint32_t i = 0; ok && i < p->n_arcs; i++) {
+        struct callee *s = &callees[p->arcs[i].callee];
+        s->excl += at_least_0(p->arcs[i].excl_ticks);
+        s->incl += at_least_0(p->arcs[i].incl_ticks);
+        s->reci += at_least_0(p->arcs[i].reci_ticks);
+    }
+    for (uint32_t i = 0; ok && i < p->n_arcs; i++) {
+        struct nytp_arc *a = &p->arcs[i];
+        struct callee *s = &callees[a->callee];
+        a->excl_ticks =
+            next_share(s->new_excl, s->excl, &s->seen_excl, &s->given_excl, a->excl_ticks);
+        a->incl_ticks =
+            next_share(s->new_incl, s->incl, &s->seen_incl, &s->given_incl, a->incl_ticks);
+        a->reci_ticks =
+            next_share(s->new_reci, s->reci, &s->seen_reci, &s->given_reci, a->reci_ticks);
+    }
+    free(callees);
+    free(now);
+    return ok;
+}
+
+/* With entry events the tree knows every call site, too. */
+static bool take_tree_arcs(struct nytp_profile *p)
+{
+    return nytp_profile_make_arcs(p, NULL, 0);
+}
+
+static bool make_sums(struct nytp_profile *p)
+{
+    if ((p->has & NYTP_HAS_ENTRIES) != 0)
+        return take_tree_arcs(p) && nytp_profile_make_line_costs(p);
+    if (!correct_arcs(p))
+        return false;
+    nytp_profile_sum_arcs(p);
+    return nytp_profile_make_line_costs(p);
+}
+
+/* ---- the time line ---- */
+
+/* What spans of a node hold besides the spans within them: as recorded, and as it is to be. */
+struct self_time {
+    double before, after;
+};
+
+struct axis {
+    struct self_time *of_node;
+    uint32_t *stack; /* open spans */
+};
+
+static double corrected(const struct correction *c, uint32_t node, int64_t ticks)
+{
+    const int64_t before = c->incl_before[node];
+    return before > 0 ? (double)ticks * ((double)c->p->nodes[node].incl_ticks / (double)before)
+                      : (double)ticks;
+}
+
+/* Close the spans that end at or before `start`. Returns how many stay open. */
+static uint32_t close_spans(const struct nytp_profile *p, const uint32_t *stack, uint32_t top,
+                            int64_t start)
+{
+    while (top > 0 && p->spans[stack[top - 1]].end_ticks <= start)
+        top--;
+    return top;
+}
+
+/* Add up, per context, how long its spans in [from, to) were without the spans inside them, as
+ * recorded and as it is to be. */
+static void sum_self_times(const struct correction *c, struct axis *axis, uint32_t from,
+                           uint32_t to, uint32_t root)
+{
+    const struct nytp_profile *p = c->p;
+    axis->of_node[root].before += (double)c->incl_before[root];
+    axis->of_node[root].after += (double)p->nodes[root].incl_ticks;
+    uint32_t top = 0;
+    for (uint32_t i = from; i < to; i++) {
+        const struct nytp_span *s = &p->spans[i];
+        top = close_spans(p, axis->stack, top, s->start_ticks);
+        const uint32_t outer = top > 0 ? p->spans[axis->stack[top - 1]].node : root;
+        const int64_t ticks = s->end_ticks - s->start_ticks;
+        const double after = corrected(c, s->node, ticks);
+        axis->of_node[s->node].before += (double)ticks;
+        axis->of_node[s->node].after += after;
+        axis->of_node[outer].before -= (double)ticks;
+        axis->of_node[outer].after -= after;
+        axis->stack[top++] = i;
+    }
+}
+
+static double shrinks_to(const struct self_time *self)
+{
+    if (self->before <= 0 || self->after <= 0)
+        return 0;
+    return self->after < self->before ? self->after / self->before : 1;
+}
+
+/* Where the recorded axis was followed to, and what that is on the corrected one. */
+struct position {
+    int64_t recorded;
+    double corrected;
+};
+
+static int64_t advance_position(struct position *at, int64_t to, double shrinks)
+{
+    at->corrected += (double)(to - at->recorded) * shrinks;
+    at->recorded = to;
+    return llround(at->corrected);
+}
+
+/* Move the spans [from, to) of one process. Every stretch of the time axis between two ends of
+ * spans belongs to the innermost span there, and shrinks by the factor by which the exclusive
+ * time of that span's context did. So calls nest and follow one another as before. */
+static void move_spans(struct nytp_profile *p, struct axis *axis, uint32_t from, uint32_t to,
+                       uint32_t root)
+{
+    struct position at = {0};
+    uint32_t top = 0;
+    for (uint32_t i = from; i <= to; i++) {
+        const bool is_end = i == to;
+        while (top > 0 && (is_end || p->spans[axis->stack[top - 1]].end_ticks <=
+                                         p->spans[i].start_ticks)) {
+            struct nytp_span *open = &p->spans[axis->stack[--top]];
+            open->end_ticks =
+                advance_position(&at, open->end_ticks, shrinks_to(&axis->of_node[open->node]));
+        }
+        if (is_end)
+            break;
+        const uint32_t outer = top > 0 ? p->spans[axis->stack[top - 1]].node : root;
+        const int64_t start = p->spans[i].start_ticks;
+        p->spans[i].start_ticks =
+            advance_position(&at, start, shrinks_to(&axis->of_node[outer]));
+        axis->stack[top++] = i;
+    }
+}
+
+static uint32_t process_of_node(const struct nytp_profile *p, uint32_t node)
+{
+    uint32_t low = 0, high = p->n_processes;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (p->processes[middle].root <= node)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Move the spans of all processes, one process after the other. */
+static bool correct_spans(const struct correction *c)
+{
+    struct nytp_profile *p = c->p;
+    struct axis axis = {
+        .of_node = calloc((size_t)p->n_nodes + 1, sizeof *axis.of_node),
+        .stack = malloc(((size_t)p->n_spans + 1) * sizeof *axis.stack),
+    };
+    const bool ok = axis.of_node != NULL && axis.stack != NULL;
+    for (uint32_t from = 0, to; ok && from < p->n_spans; from = to) {
+        const uint32_t process = process_of_node(p, p->spans[from].node);
+        const uint32_t root = p->processes[process].root;
+        const uint32_t end = nytp_process_nodes_end(p, process);
+        for (to = from; to < p->n_spans && p->spans[to].node >= root && p->spans[to].node < end;
+             to++)
+            ;
+        if (p->processes[process].costs.stmt == 0)
+            continue;
+        sum_self_times(c, &axis, from, to, root);
+        move_spans(p, &axis, from, to, root);
+    }
+    free(axis.of_node);
+    free(axis.stack);
+    return ok;
+}
+
+/* ---- where it was spent ---- */
+
+struct places {
+    const struct nytp_profile *p;
+    nytp_cost_place_fn *tell;
+    void *context;
+    double *unplaced; /* by the first arc of a caller and a callee: calls of unknown place */
+};
+
+/* The first arc from one sub to another; n_arcs if there is none. */
+static uint32_t first_arc_between(const struct nytp_profile *p, uint32_t caller,
+                                  uint32_t callee)
+{
+    uint32_t low = 0, high = p->n_arcs;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const struct nytp_arc *a = &p->arcs[middle];
+        if (a->caller < caller || (a->caller == caller && a->callee < callee))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->n_arcs && p->arcs[low].caller == caller && p->arcs[low].callee == callee
+               ? low
+               : p->n_arcs;
+}
+
+static void tell_call(const struct places *places, const struct nytp_node *call, double ticks)
+{
+    const struct nytp_profile *p = places->p;
+    if (call->file == 0 && call->line == 0)
+        places->unplaced[first_arc_between(p, p->nodes[call->parent].sub, call->sub)] += ticks;
+    else
+        places->tell(places->context, call->file, call->line, ticks);
+}
+
+/* What a context cannot give is not taken off: all parts of its cost are then less. Rounding to
+ * whole ticks is shared by the parts as well. */
+static void tell_node(const struct places *places, uint32_t node, bool is_root,
+                      const struct costs *costs)
+{
+    const struct nytp_profile *p = places->p;
+    const struct nytp_node *n = &p->nodes[node];
+    const double call_cost = is_root ? 0 : calls_into(p, node, costs);
+    const double cost =
+        call_cost + calls_out_of(p, node, costs) + statements_of(p, node, costs);
+    if (n->excl_ticks <= 0 || cost <= 0)
+        return;
+    const double part = (double)(n->excl_ticks - rest_of(n, cost)) / cost;
+    if (!is_root)
+        tell_call(places, n, call_cost * part);
+    for (uint32_t i = n->first_node_line; i < n->first_node_line + n->n_node_lines; i++)
+        places->tell(places->context, p->node_lines[i].file, p->node_lines[i].line,
+                     line_cost(&p->node_lines[i], costs) * part);
+    for (uint32_t i = n->first_child; i < n->first_child + n->n_children; i++) {
+        const struct nytp_node *child = &p->nodes[p->children[i]];
+        tell_call(places, child,
+                  (double)child->calls * cost_out(costs, p->subs[child->sub].kind) * part);
+    }
+}
+
+/* Tell the costs of the calls whose place the tree does not know. The arcs between the two
+ * subs know places: each gets a part by its number of calls. */
+static void tell_unplaced(const struct places *places)
+{
+    const struct nytp_profile *p = places->p;
+    for (uint32_t first = 0, end; first < p->n_arcs; first = end) {
+        double calls = 0;
+        for (end = first; end < p->n_arcs && p->arcs[end].caller == p->arcs[first].caller &&
+                          p->arcs[end].callee == p->arcs[first].callee;
+             end++)
+            calls += (double)p->arcs[end].calls;
+        for (uint32_t i = first; places->unplaced[first] > 0 && calls > 0 && i < end; i++)
+            places->tell(places->context, p->arcs[i].file, p->arcs[i].line,
+                         places->unplaced[first] * ((double)p->arcs[i].calls / calls));
+    }
+}
+
+bool nytp_recording_by_place(const struct nytp_profile *p, nytp_cost_place_fn *tell,
+                             void *context)
+{
+    const struct places places = {
+        .p = p,
+        .tell = tell,
+        .context = context,
+        .unplaced = calloc((size_t)p->n_arcs + 1, sizeof *places.unplaced),
+    };
+    if (places.unplaced == NULL)
+        return false;
+    for (uint32_t i = 0; i < p->n_processes; i++) {
+        const uint32_t root = p->processes[i].root, end = nytp_process_nodes_end(p, i);
+        const struct costs costs = in_ticks(&p->processes[i].costs, p->ticks_per_sec);
+        for (uint32_t n = root; p->processes[i].costs.stmt > 0 && n < end; n++)
+            tell_node(&places, n, n == root, &costs);
+    }
+    tell_unplaced(&places);
+    free(places.unplaced);
+    return true;
+}
+
+/* ---- all of it ---- */
+
+static bool has_costs(const struct nytp_profile *p)
+{
+    for (uint32_t i = 0; i < p->n_processes; i++)
+        if (p->processes[i].costs.stmt > 0)
+            return true;
+    return false;
+}
+
+static bool correct_all(struct correction *c)
+{
+    struct nytp_profile *p = c->p;
+    uint32_t most_lines = 0;
+    for (uint32_t i = 0; i < p->n_nodes; i++)
+        if (p->nodes[i].n_node_lines > most_lines)
+            most_lines = p->nodes[i].n_node_lines;
+    c->incl_before = malloc(((size_t)p->n_nodes + 1) * sizeof *c->incl_before);
+    c->weights = malloc(((size_t)most_lines + 1) * sizeof *c->weights);
+    if (c->incl_before == NULL || c->weights == NULL)
+        return false;
+    for (uint32_t i = 0; i < p->n_nodes; i++)
+        c->incl_before[i] = p->nodes[i].incl_ticks;
+    for (uint32_t i = 0; i < p->n_processes; i++)
+        if (p->processes[i].costs.stmt > 0)
+            correct_process(c, i);
+    return make_sums(p) && correct_spans(c);
+}
+
+bool nytp_take_off_recording(struct nytp_profile *p)
+{
+    if (!has_costs(p))
+        return true;
+    struct correction c = {.p = p};
+    const bool ok = correct_all(&c);
+    free(c.incl_before);
+    free(c.weights);
+    return ok;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Finds the place of a sampled process that waited; see sample_waits.h.
+ */
+#include "sample_waits.h"
+
+#include "formats/model/model.h"
+#include "formats/stream/comments/sample_records.h"
+
+bool nytp_sample_waits_note(struct nytp_sample_waits *waits, const struct nytp_str *comment)
+{
+    const int64_t ticks = nytp_sample_cpu_read(comment);
+    if (ticks < 0)
+        return false;
+    waits->is_told = ticks <= NYTP_MAX_TOTAL_TICKS && waits->told_seen <= NYTP_MAX_TOTAL_TICKS;
+    waits->told = ticks;
+    waits->told_seen += waits->is_told ? ticks : 0;
+    waits->goes_on = false;
+    return true;
+}
+
+/* A time record holds at most INT32_MAX ticks: a longer sample is several, and what is told
+ * before the first is of all of them. */
+int64_t nytp_sample_waits_of(struct nytp_sample_waits *waits, int64_t ticks, bool goes_on)
+{
+    if (waits->goes_on && !goes_on)
+        waits->is_told = waits->goes_on = false;
+    if (!waits->is_told)
+        return 0;
+    const bool is_full = ticks == INT32_MAX;
+    const int64_t cpu = is_full && waits->told > ticks ? ticks : waits->told;
+    waits->told -= cpu;
+    waits->is_told = waits->goes_on = is_full;
+    return ticks - cpu;
+}
+
+void nytp_sample_waits_entry(struct nytp_sample_waits *waits)
+{
+    waits->leaf.is_entered = true;
+}
+
+bool nytp_sample_waits_return(struct nytp_sample_waits *waits, struct nytp_callstack *stack,
+                              uint32_t sub, int64_t ticks)
+{
+    struct nytp_sampled_leaf *const leaf = &waits->leaf;
+    const struct nytp_frame *const frame = &stack->frames[stack->top];
+    if (!leaf->is_entered || stack->top == 0)
+        return true;
+    *leaf = (struct nytp_sampled_leaf){
+        .is_there = true,
+        .sub = sub,
+        .file = frame->file,
+        .line = frame->line,
+        .ticks = ticks > 0 ? ticks : 0,
+    };
+    return nytp_callstack_waiter(stack);
+}
+
+bool nytp_sample_waits_book(struct nytp_sample_waits *waits, struct nytp_callstack *stack,
+                            uint32_t file, uint32_t line, int64_t ticks)
+{
+    const struct nytp_sampled_leaf leaf = waits->leaf;
+    waits->leaf = (struct nytp_sampled_leaf){0};
+    if (ticks == 0)
+        return true;
+    const int64_t in_call = !leaf.is_there ? 0 : ticks < leaf.ticks ? ticks : leaf.ticks;
+    return (in_call == 0 ||
+            nytp_callstack_call_wait(stack, leaf.sub, leaf.file, leaf.line, in_call)) &&
+           (in_call == ticks || nytp_callstack_line_wait(stack, file, line, ticks - in_call));
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Which place of a sampled process waited, from what the stream tells before a time record
+ * (sample_records.h).
+ *
+ * A sample that hit a builtin or an xsub is in the stream as a call that is entered and left at
+ * once, in its statement. The wait is that call's, as far as its time goes; what is left, or a
+ * sample that hit none, waited on the line.
+ */
+#ifndef NYTP_SAMPLE_WAITS_H
+#define NYTP_SAMPLE_WAITS_H
+
+#include "callstack.h"
+#include "formats/stream/event.h"
+
+struct nytp_sample_waits {
+    int64_t told;      /* processor time of the next time record, if is_told */
+    int64_t told_seen; /* sum of what was told */
+    bool is_told;
+    bool goes_on; /* the time record before was too short for its time: the next goes on */
+
+    /* the builtin or xsub that the sample hit, which returned since the last statement */
+    struct nytp_sampled_leaf {
+        bool is_there, is_entered;
+        uint32_t sub, file, line;
+        int64_t ticks;
+    } leaf;
+};
+
+/* A comment was read. False: it tells something else. */
+bool nytp_sample_waits_note(struct nytp_sample_waits *waits, const struct nytp_str *comment);
+
+/* A time record was read; `goes_on` it goes on with the statement of the one before. What of
+ * its ticks was no processor time; negative where the clocks differ. */
+int64_t nytp_sample_waits_of(struct nytp_sample_waits *waits, int64_t ticks, bool goes_on);
+
+/* A call is booked: it was entered, or is about to return from the top frame. False, as below,
+ * when memory is out. */
+void nytp_sample_waits_entry(struct nytp_sample_waits *waits);
+bool nytp_sample_waits_return(struct nytp_sample_waits *waits, struct nytp_callstack *stack,
+                              uint32_t sub, int64_t ticks);
+
+/* The statement is about to be booked: put its wait into stack->tree.waits. */
+bool nytp_sample_waits_book(struct nytp_sample_waits *waits, struct nytp_callstack *stack,
+                            uint32_t file, uint32_t line, int64_t ticks);
+
+#endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Merges sibling string evals of a summary. The rules are in summary.h
+ * (nytp_summary_merge_evals) and in the manual of the reading API.
+ *
+ * Files are done first: evals are sorted by the line that ran them and by a hash of their
+ * source; neighbours with the same hash are compared by their whole source. Then subs of
+ * merged evals become the survivor's. Then all calls are made anew, as both their callee and
+ * their place may have become another.
+ */
+#include "summary.h"
+#include "formats/base/strings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE NYTP_SUMMARY_NONE
+
+struct sibling {
+    uint32_t file; /* index, which is in order of fid */
+    uint32_t eval_file, eval_line;
+    uint64_t hash; /* of the source; 0 = no source kept */
+};
+
+static uint64_t hash_source(const struct nytp_summary_file *file)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    bool any = false;
+    for (uint32_t line = 1; line < file->n_source; line++) {
+        const struct nytp_summary_text *text = &file->source[line];
+        any = any || text->ptr != NULL;
+        for (uint32_t i = 0; i < text->len; i++)
+            hash = (hash ^ (unsigned char)text->ptr[i]) * 1099511628211u;
+        hash = (hash ^ 256u) * 1099511628211u;
+        if (text->ptr == NULL)
+            break;
+    }
+    return any ? hash | 1 : 0;
+}
+
+static bool same_source(const struct nytp_summary_file *a, const struct nytp_summary_file *b)
+{
+    const uint32_t n = a->n_source > b->n_source ? a->n_source : b->n_source;
+    for (uint32_t line = 1; line < n; line++) {
+        const struct nytp_summary_text none = {0};
+        const struct nytp_summary_text x = line < a->n_source ? a->source[line] : none;
+        const struct nytp_summary_text y = line < b->n_source ? b->source[line] : none;
+        if (x.len != y.len || (x.len > 0 && memcmp(x.ptr, y.ptr, x.len) != 0))
+            return false;
+    }
+    return true;
+}
+
+static int by_place_and_source(const void *a, const void *b)
+{
+    const struct sibling *x = a, *y = b;
+    if (x->eval_file != y->eval_file)
+        return x->eval_file < y->eval_file ? -1 : 1;
+    if (x->eval_line != y->eval_line)
+        return x->eval_line < y->eval_line ? -1 : 1;
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return x->file < y->file ? -1 : x->file > y->file;
+}
+
+static bool same_place(const struct sibling *a, const struct sibling *b)
+{
+    return a->eval_file == b->eval_file && a->eval_line == b->eval_line;
+}
+
+/* Lines only. What blocks and subs cost stays with each eval, so that a sum over all file ids
+ * is right at those levels. */
+static bool take_over_times(struct nytp_summary *summary, uint32_t into, uint32_t from)
+{
+    const struct nytp_summary_lines lines = summary->files[from].times[NYTP_LEVEL_LINE];
+    for (uint32_t line = 0; line < lines.n; line++) {
+        const struct nytp_summary_time time = lines.at[line];
+        if (!time.seen)
+            continue;
+        struct nytp_summary_time *sum =
+            nytp_summary_time_at(summary, into, NYTP_LEVEL_LINE, line);
+        if (sum == NULL)
+            return false;
+        sum->ticks += time.ticks;
+        sum->count += time.count;
+        sum->seen = true;
+    }
+    return true;
+}
+
+/* `into` takes over another eval: it goes to the end of the chain, and its lines' times are
+ * added. */
+static bool take_over(struct nytp_summary *summary, uint32_t into, uint32_t from)
+{
+    struct nytp_summary_file *files = summary->files;
+    files[from].merged_into = into;
+    if (files[into].last_merged == NONE)
+        files[into].first_merged = from;
+    else
+        files[files[into].last_merged].next_merged = from;
+    files[into].last_merged = from;
+    files[into].n_merged++;
+    return take_over_times(summary, into, from);
+}
+
+/* Merge those of a run of siblings that ran no string evals. A run in order of file only. */
+static bool merge_run(struct nytp_summary *summary, const struct sibling *run, uint32_t n)
+{
+    uint32_t into = NONE;
+    for (uint32_t i = 0; i < n; i++) {
+        if (summary->files[run[i].file].has_evals)
+            continue;
+        if (into == NONE)
+            into = run[i].file;
+        else if (!take_over(summary, into, run[i].file))
+            return false;
+    }
+    return true;
+}
+
+/* The end of the siblings from `first` on that have the same source. */
+static uint32_t group_end(const struct nytp_summary *summary, const struct sibling *run,
+                          uint32_t first, uint32_t n)
+{
+    uint32_t end = first + 1;
+    while (end < n && run[end].hash == run[first].hash &&
+           same_source(&summary->files[run[end].file], &summary->files[run[first].file]))
+        end++;
+    return end;
+}
+
+static bool any_has_evals(const struct nytp_summary *summary, const struct sibling *run,
+                          uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (summary->files[run[i].file].has_evals)
+            return true;
+    return false;
+}
+
+static int by_file(const void *a, const void *b)
+{
+    const struct sibling *x = a, *y = b;
+    return x->file < y->file ? -1 : x->file > y->file;
+}
+
+/* All evals of one line, sorted by source. */
+static bool merge_siblings(struct nytp_summary *summary, struct sibling *run, uint32_t n,
+                           uint32_t max_siblings)
+{
+    uint32_t groups = 0;
+    for (uint32_t first = 0; first < n; first = group_end(summary, run, first, n))
+        groups++;
+    if (groups > max_siblings) {
+        qsort(run, n, sizeof *run, by_file);
+        if (!merge_run(summary, run, n))
+            return false;
+        for (uint32_t i = 0; i < n; i++)
+            summary->files[run[i].file].src_varied = summary->files[run[i].file].n_merged > 0;
+        return true;
+    }
+    for (uint32_t first = 0, end; first < n; first = end) {
+        end = group_end(summary, run, first, n);
+        /* same source, but one of them ran an eval: what the others do may differ as well */
+        if (run[first].hash != 0 && any_has_evals(summary, run + first, end - first))
+            continue;
+        if (!merge_run(summary, run + first, end - first))
+            return false;
+    }
+    return true;
+}
+
+/* Sort the string evals by the line that ran them, and merge those of each line. */
+static bool merge_files(struct nytp_summary *summary, uint32_t max_siblings)
+{
+    struct sibling *siblings = malloc((summary->n_files + 1) * sizeof *siblings);
+    if (siblings == NULL)
+        return nytp_error_set(&summary->error, NYTP_ERR_MEMORY, "out of memory");
+    uint32_t n = 0;
+    for (uint32_t f = 0; f < summary->n_files; f++)
+        if (summary->files[f].eval_file != NONE)
+            siblings[n++] = (struct sibling){
+                .file = f,
+                .eval_file = summary->files[f].eval_file,
+                .eval_line = summary->files[f].eval_line,
+                .hash = hash_source(&summary->files[f]),
+            };
+    qsort(siblings, n, sizeof *siblings, by_place_and_source);
+    bool ok = true;
+    for (uint32_t first = 0, end; ok && first < n; first = end) {
+        end = first + 1;
+        while (end < n && same_place(&siblings[end], &siblings[first]))
+            end++;
+        if (end - first > 1)
+            ok = merge_siblings(summary, siblings + first, end - first, max_siblings);
+    }
+    free(siblings);
+    return ok;
+}
+
+/* The name of an anonymous sub of a merged eval, as if the survivor had defined it:
+ * "Pkg::__ANON__[FILE:LINE]" with the survivor's FILE. False when it is no such name. */
+static bool survivor_name(struct nytp_summary *summary, const struct nytp_summary_sub *sub,
+                          const struct nytp_summary_file *file, char **buffer, size_t *size,
+                          struct nytp_str *out)
+{
+    static const char mark[] = "::__ANON__[";
+    const struct nytp_str name = nytp_summary_str(summary, sub->name);
+    const struct nytp_str from = nytp_summary_str(summary, file->name);
+    const struct nytp_summary_file *survivor =
+        file->merged_into == NONE ? file : &summary->files[file->merged_into];
+    const struct nytp_str to = nytp_summary_str(summary, survivor->name);
+    uint32_t at = 0;
+    while (at + sizeof mark - 1 + from.len < name.len &&
+           memcmp(name.ptr + at, mark, sizeof mark - 1) != 0)
+        at++;
+    at += sizeof mark - 1;
+    if (at + from.len >= name.len || memcmp(name.ptr + at, from.ptr, from.len) != 0)
+        return false;
+    const size_t len = (size_t)name.len - from.len + to.len;
+    if (*size < len) {
+        char *grown = realloc(*buffer, len);
+        if (grown == NULL)
+            return nytp_error_set(&summary->error, NYTP_ERR_MEMORY, "out of memory");
+        *buffer = grown;
+        *size = len;
+    }
+    memcpy(*buffer, name.ptr, at);
+    memcpy(*buffer + at, to.ptr, to.len);
+    memcpy(*buffer + at + to.len, name.ptr + at + from.len, name.len - at - from.len);
+    *out = (struct nytp_str){.ptr = *buffer, .len = (uint32_t)len, .utf8 = name.utf8};
+    return true;
+}
+
+struct defined_sub {
+    struct nytp_str name;
+    uint32_t sub;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct defined_sub *x = a, *y = b;
+    return nytp_compare_texts(x->name, y->name);
+}
+
+/* The same for a sub of merged evals; its calls follow later (rebuild_calls). */
+static void take_over_sub(struct nytp_summary *summary, uint32_t into, uint32_t from)
+{
+    struct nytp_summary_sub *subs = summary->subs;
+    subs[from].merged_into = into;
+    if (subs[into].last_merged == NONE)
+        subs[into].first_merged = from;
+    else
+        subs[subs[into].last_merged].next_merged = from;
+    subs[into].last_merged = from;
+}
+
+/* The subs that evals define which were merged or took others over, sorted by name. Returns how
+ * many there are. */
+static uint32_t list_defined(const struct nytp_summary *summary, struct defined_sub *list)
+{
+    uint32_t n = 0;
+    for (uint32_t s = 0; s < summary->n_subs; s++) {
+        const uint32_t f = nytp_summary_file_of(summary, summary->subs[s].fid);
+        if (f != NONE &&
+            (summary->files[f].merged_into != NONE || summary->files[f].n_merged > 0))
+            list[n++] = (struct defined_sub){
+                .name = nytp_summary_str(summary, summary->subs[s].name), .sub = s};
+    }
+    qsort(list, n, sizeof *list, by_name);
+    return n;
+}
+
+/* Give the subs of merged evals to the survivors. Of anonymous subs that become one, the first
+ * in order of names keeps its name, as stock readers have it. */
+static bool merge_subs(struct nytp_summary *summary)
+{
+    struct defined_sub *list = malloc((summary->n_subs + 1) * sizeof *list);
+    if (list == NULL)
+        return nytp_error_set(&summary->error, NYTP_ERR_MEMORY, "out of memory");
+    const uint32_t n = list_defined(summary, list);
+    struct nytp_table known = {0};
+    char *buffer = NULL;
+    size_t size = 0;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < n; i++) {
+        struct nytp_summary_sub *sub = &summary->subs[list[i].sub];
+        const struct nytp_summary_file *file =
+            &summary->files[nytp_summary_file_of(summary, sub->fid)];
+        if (file->merged_into != NONE)
+            sub->fid = summary->files[file->merged_into].fid;
+        struct nytp_str text;
+        struct nytp_summary_name name;
+        if (!survivor_name(summary, sub, file, &buffer, &size, &text))
+            continue;
+        ok = nytp_summary_intern(summary, text, &name);
+        const struct nytp_key key = {.a = name.id, .b = name.utf8};
+        const uint32_t into = ok ? nytp_table_get(&known, key) : NYTP_TABLE_NONE;
+        if (into == NYTP_TABLE_NONE)
+            ok = ok && nytp_table_put(&known, key, list[i].sub);
+        else
+            take_over_sub(summary, into, list[i].sub);
+    }
+    nytp_table_free(&known);
+    free(buffer);
+    free(list);
+    return ok && summary->error.status == NYTP_OK;
+}
+
+/* Add a call to the sub and the place that it has now. */
+static bool move_call(struct nytp_summary *summary, const struct nytp_summary_call *call,
+                      const struct nytp_summary_caller *callers)
+{
+    const uint32_t into = summary->subs[call->sub].merged_into;
+    const uint32_t f = nytp_summary_file_of(summary, call->fid);
+    const bool moved = f != NONE && summary->files[f].merged_into != NONE;
+    const uint32_t at = nytp_summary_call_at(
+        summary, into == NONE ? call->sub : into,
+        moved ? summary->files[summary->files[f].merged_into].fid : call->fid, call->line);
+    if (at == NONE)
+        return false;
+    struct nytp_summary_call *sum = &summary->calls[at];
+    sum->count += call->count;
+    sum->incl_s += call->incl_s;
+    sum->excl_s += call->excl_s;
+    sum->reci_s += call->reci_s;
+    if (call->rec_depth > sum->rec_depth)
+        sum->rec_depth = call->rec_depth;
+    for (uint32_t c = call->first_caller; c != NONE; c = callers[c].next)
+        if (!nytp_summary_add_caller(summary, at, callers[c].name))
+            return false;
+    return true;
+}
+
+/* All calls anew: both the callee and the place may have become another. */
+static bool rebuild_calls(struct nytp_summary *summary)
+{
+    struct nytp_summary_call *calls = summary->calls;
+    struct nytp_summary_caller *callers = summary->callers;
+    const uint32_t n = summary->n_calls;
+    summary->calls = NULL;
+    summary->callers = NULL;
+    summary->n_calls = summary->calls_capacity = 0;
+    summary->n_callers = summary->callers_capacity = 0;
+    nytp_table_free(&summary->call_of_place);
+    nytp_table_free(&summary->caller_of_call);
+    summary->call_of_place = summary->caller_of_call = (struct nytp_table){0};
+    for (uint32_t s = 0; s < summary->n_subs; s++)
+        summary->subs[s].first_call = summary->subs[s].last_call = NONE;
+    bool ok = true;
+    for (uint32_t c = 0; ok && c < n; c++)
+        ok = move_call(summary, &calls[c], callers);
+    free(calls);
+    free(callers);
+    nytp_summary_sum_subs(summary);
+    return ok;
+}
+
+bool nytp_summary_merge_evals(struct nytp_summary *summary, uint32_t max_siblings)
+{
+    if (!merge_files(summary, max_siblings))
+        return false;
+    bool any = false;
+    for (uint32_t f = 0; f < summary->n_files; f++)
+        any = any || summary->files[f].n_merged > 0;
+    return !any || (merge_subs(summary) && rebuild_calls(summary));
+}

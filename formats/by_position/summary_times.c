@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The times of a summary's lines, at each level; see summary.h. Nearly all events of a stream
+ * are these.
+ */
+#include "summary.h"
+
+#include "formats/base/arena.h"
+
+#define NONE NYTP_SUMMARY_NONE
+
+/* Add the time of a statement to a line, at one of the levels. */
+static bool charge_time(struct nytp_summary *summary, uint32_t file, enum nytp_level level,
+                        uint32_t line, int64_t ticks, uint32_t count)
+{
+    struct nytp_summary_time *time = nytp_summary_time_at(summary, file, level, line);
+    if (time == NULL)
+        return false;
+    time->ticks += ticks;
+    time->count += count;
+    time->seen = true;
+    return true;
+}
+
+static bool add_roll(struct nytp_summary *summary, const struct nytp_event *event)
+{
+    const struct nytp_key key = {.a = event->u.time.fid,
+                                 .b = event->u.time.line,
+                                 .c = event->u.time.block_line,
+                                 .d = event->u.time.sub_line};
+    uint32_t at = nytp_table_get(&summary->roll_of_lines, key);
+    if (at == NYTP_TABLE_NONE) {
+        at = summary->n_rolls;
+        if (at >= NYTP_SUMMARY_MAX_ROLLS)
+            return nytp_error_set(&summary->error, NYTP_ERR_LIMIT,
+                                  "lines by block and sub are above the limit %u",
+                                  NYTP_SUMMARY_MAX_ROLLS);
+        if (!nytp_grow(&summary->rolls, &summary->rolls_capacity, at, sizeof *summary->rolls) ||
+            !nytp_table_put(&summary->roll_of_lines, key, at))
+            return nytp_error_set(&summary->error, NYTP_ERR_MEMORY, "out of memory");
+        summary->rolls[summary->n_rolls++] = (struct nytp_summary_roll){
+            .fid = key.a, .line = key.b, .block_line = key.c, .sub_line = key.d};
+    }
+    summary->rolls[at].ticks += event->u.time.ticks;
+    return true;
+}
+
+bool nytp_summary_add_time(struct nytp_summary *summary, uint32_t file,
+                           const struct nytp_event *event)
+{
+    const int64_t ticks = event->u.time.ticks;
+    const uint32_t count = !summary->discount;
+    summary->n_discounts += summary->discount;
+    summary->discount = false;
+    summary->n_times++;
+    summary->n_negative += ticks < 0;
+    summary->total_ticks += ticks;
+    summary->has_times = true;
+    if (!charge_time(summary, file, NYTP_LEVEL_LINE, event->u.time.line, ticks, count))
+        return false;
+    if (event->tag == NYTP_TAG_TIME_LINE)
+        return true;
+    summary->has_blocks = true;
+    return (!summary->keep_rolls || add_roll(summary, event)) &&
+           charge_time(summary, file, NYTP_LEVEL_BLOCK, event->u.time.block_line, ticks,
+                       count) &&
+           charge_time(summary, file, NYTP_LEVEL_SUB, event->u.time.sub_line, ticks, count);
+}
+
+/* One statement of a run, as the events that it stands for. */
+static bool add_statement_event(struct nytp_summary *summary, uint32_t fid,
+                                const struct nytp_statement *statement, uint64_t offset)
+{
+    const struct nytp_event event = {
+        .tag = NYTP_TAG_TIME_LINE,
+        .offset = offset,
+        .u.time = {.ticks = statement->ticks, .fid = fid, .line = statement->line}};
+    summary->discount = summary->discount || statement->discounted;
+    return summary->sink.event(&summary->sink, &event);
+}
+
+/* Add statements up to the first whose line is new, or about which anything is wrong. Returns
+ * how many there were. */
+static size_t add_known(struct nytp_summary *summary, uint32_t fid,
+                        const struct nytp_statement *run, size_t n)
+{
+    const uint32_t file = fid < summary->n_fids ? summary->file_of_fid[fid] : NONE;
+    if (file == NONE || summary->discount)
+        return 0;
+    const struct nytp_summary_lines lines = summary->files[file].times[NYTP_LEVEL_LINE];
+    uint64_t discounts = 0;
+    int64_t ticks = 0;
+    const struct nytp_statement *s = run, *const end = run + n;
+    for (; s < end && s->line < lines.n; s++) {
+        struct nytp_summary_time *const time = &lines.at[s->line];
+        time->ticks += s->ticks;
+        time->count += !s->discounted;
+        time->seen = true;
+        discounts += s->discounted;
+        ticks += s->ticks;
+    }
+    const size_t added = (size_t)(s - run);
+    summary->n_discounts += discounts;
+    summary->n_times += added;
+    summary->total_ticks += ticks;
+    summary->has_times |= added > 0;
+    return added;
+}
+
+/* TIME_LINE records in a row. Where a line is met for the first time, or anything is wrong, it
+ * is an event like any other. */
+bool nytp_summary_add_statements(struct nytp_sink *sink, uint32_t fid,
+                                 const struct nytp_statement *run, size_t n, uint64_t offset)
+{
+    struct nytp_summary *summary = (struct nytp_summary *)sink;
+    for (size_t i = 0; i < n;) {
+        i += add_known(summary, fid, run + i, n - i);
+        if (i < n && !add_statement_event(summary, fid, &run[i++], offset))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What each label took; see label_sums.h.
+ *
+ * How long a stretch was is told by the two label comments around it. A stretch that no
+ * comment ends lasts as long as the statements that follow in its process. Lengths are not
+ * kept one by one: they are counted under numbers with nine binary digits after the first, so
+ * that memory does not grow with the number of stretches, and medians are right to 0.2 %.
+ *
+ * A sub's own time under a label is found while calls return. A call that is open when a label
+ * changes has told what it took so far (the nytp-own comments), so that each label gets what
+ * fell into it.
+ */
+#include "label_sums.h"
+
+#include "formats/base/arena.h"
+#include "formats/stream/comments/label_records.h"
+#include "formats/base/strings.h"
+#include "formats/base/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_TICKS_PER_SEC 1000000
+#define MAX_DEPTH             1000000u
+
+struct label {
+    uint32_t key, value; /* string ids */
+    uint64_t n;
+    double total_s;
+};
+
+/* A key that has a value now. */
+struct active {
+    uint32_t key, label;
+    int64_t since_ticks; /* on the process's axis */
+    int64_t since_clock; /* of statements */
+};
+
+/* A stretch of `label` of a length, n times. */
+struct length {
+    uint32_t label;
+    double seconds;
+    uint64_t n;
+};
+
+struct cell {
+    uint32_t label, sub;
+    double seconds;
+};
+
+struct nytp_label_sums {
+    struct nytp_sink sink;
+    bool failed; /* memory is out */
+    struct nytp_strings *strings;
+    uint32_t name_more;
+
+    struct label *labels;
+    uint32_t n_labels, labels_capacity;
+    struct nytp_table by_pair; /* (key, value) -> label */
+    struct length *lengths;
+    uint32_t n_lengths, lengths_capacity;
+    struct nytp_table by_length; /* (label, rounded length) -> length */
+    struct cell *cells;
+    uint32_t n_cells, cells_capacity;
+    struct nytp_table by_sub; /* (label, sub) -> cell */
+
+    /* the process that is being read */
+    double ticks_per_sec;
+    int64_t clock;  /* its statements so far */
+    double calls_s; /* own time of all its calls */
+    struct active *active;
+    uint32_t n_active, active_capacity;
+    uint32_t *of_profile; /* labels of the whole profile */
+    uint32_t n_of_profile, of_profile_capacity;
+    struct own {
+        double seconds;
+        bool is_listed; /* in timed */
+    } * own;            /* by sub: own time in this process */
+    uint32_t own_capacity;
+    uint32_t *timed; /* subs that have some */
+    uint32_t n_timed, timed_capacity;
+    int64_t *told; /* by depth: own time of the open call that was told before it returned */
+    uint32_t n_told, told_capacity;
+};
+
+struct nytp_label_sums *nytp_label_sums_new(void)
+{
+    struct nytp_label_sums *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return NULL;
+    s->strings = nytp_strings_new();
+    if (s->strings == NULL) {
+        free(s);
+        return NULL;
+    }
+    s->ticks_per_sec = DEFAULT_TICKS_PER_SEC;
+    s->name_more = nytp_strings_intern(s->strings, "(more)", 6);
+    return s;
+}
+
+void nytp_label_sums_free(struct nytp_label_sums *s)
+{
+    if (s == NULL)
+        return;
+    nytp_strings_free(s->strings);
+    nytp_table_free(&s->by_pair);
+    nytp_table_free(&s->by_length);
+    nytp_table_free(&s->by_sub);
+    free(s->labels);
+    free(s->lengths);
+    free(s->cells);
+    free(s->active);
+    free(s->of_profile);
+    free(s->own);
+    free(s->timed);
+    free(s->told);
+    free(s);
+}
+
+static bool failed(struct nytp_label_sums *s)
+{
+    s->failed = true;
+    return false;
+}
+
+/* ---- labels ---- */
+
+static bool label_of(struct nytp_label_sums *s, uint32_t key, uint32_t value, uint32_t *label)
+{
+    const struct nytp_key pair = {key, value, 0, 0};
+    *label = nytp_table_get(&s->by_pair, pair);
+    if (*label != NYTP_TABLE_NONE)
+        return true;
+    if (s->n_labels >= NYTP_MOST_LABELS && value != s->name_more)
+        return label_of(s, key, s->name_more, label);
+    if (!nytp_grow(&s->labels, &s->labels_capacity, s->n_labels, sizeof *s->labels) ||
+        !nytp_table_put(&s->by_pair, pair, s->n_labels))
+        return failed(s);
+    *label = s->n_labels++;
+    s->labels[*label] = (struct label){.key = key, .value = value};
+    return true;
+}
+
+/* A length as a number that near ones share: its binary exponent and the nine digits after the
+ * first. */
+static uint32_t rounded(double seconds)
+{
+    int exponent;
+    const double fraction = frexp(seconds, &exponent); /* 0.5 to 1 */
+    return seconds <= 0 ? 0
+                        : (uint32_t)(exponent + 1100) << 9 | (uint32_t)(fraction * 1024 - 512);
+}
+
+static bool add_length(struct nytp_label_sums *s, uint32_t label, double seconds)
+{
+    const struct nytp_key key = {label, rounded(seconds), 0, 0};
+    uint32_t at = nytp_table_get(&s->by_length, key);
+    s->labels[label].n++;
+    s->labels[label].total_s += seconds;
+    if (at == NYTP_TABLE_NONE) {
+        if (!nytp_grow(&s->lengths, &s->lengths_capacity, s->n_lengths, sizeof *s->lengths) ||
+            !nytp_table_put(&s->by_length, key, s->n_lengths))
+            return failed(s);
+        at = s->n_lengths++;
+        s->lengths[at] = (struct length){.label = label, .seconds = seconds};
+    }
+    s->lengths[at].n++;
+    return true;
+}
+
+static bool add_own(struct nytp_label_sums *s, uint32_t label, uint32_t sub, double seconds)
+{
+    const struct nytp_key key = {label, sub, 0, 0};
+    uint32_t at = nytp_table_get(&s->by_sub, key);
+    if (at == NYTP_TABLE_NONE) {
+        if (s->n_cells >= NYTP_MOST_LABEL_SUBS)
+            return true;
+        if (!nytp_grow(&s->cells, &s->cells_capacity, s->n_cells, sizeof *s->cells) ||
+            !nytp_table_put(&s->by_sub, key, s->n_cells))
+            return failed(s);
+        at = s->n_cells++;
+        s->cells[at] = (struct cell){.label = label, .sub = sub};
+    }
+    s->cells[at].seconds += seconds;
+    return true;
+}
+
+/* ---- the process that is being read ---- */
+
+static bool end_active(struct nytp_label_sums *s, uint32_t at, double ticks)
+{
+    const uint32_t label = s->active[at].label;
+    s->active[at] = s->active[--s->n_active];
+    return add_length(s, label, (ticks > 0 ? ticks : 0) / s->ticks_per_sec);
+}
+
+static bool end_profile_labels(struct nytp_label_sums *s)
+{
+    const double clock_s = (double)s->clock / s->ticks_per_sec;
+    for (uint32_t i = 0; i < s->n_of_profile; i++) {
+        const uint32_t label = s->of_profile[i];
+        if (!add_length(s, label, clock_s > 0 ? clock_s : s->calls_s))
+            return false;
+        for (uint32_t o = 0; o < s->n_timed; o++)
+            if (!add_own(s, label, s->timed[o], s->own[s->timed[o]].seconds))
+                return false;
+    }
+    return true;
+}
+
+/* The process is over: labels that are set end here, and the labels of the whole process get
+ * all of it. */
+static bool end_process(struct nytp_label_sums *s)
+{
+    while (s->n_active > 0)
+        if (!end_active(s, 0, (double)(s->clock - s->active[0].since_clock)))
+            return false;
+    if (!end_profile_labels(s))
+        return false;
+    for (uint32_t o = 0; o < s->n_timed; o++)
+        s->own[s->timed[o]] = (struct own){0};
+    s->n_timed = s->n_told = s->n_of_profile = 0;
+    s->clock = 0;
+    s->calls_s = 0;
+    return true;
+}
+
+static struct own *own_of(struct nytp_label_sums *s, uint32_t sub)
+{
+    while (sub >= s->own_capacity) {
+        const uint32_t had = s->own_capacity;
+        if (!nytp_grow(&s->own, &s->own_capacity, had, sizeof *s->own))
+            return NULL;
+        memset(s->own + had, 0, (s->own_capacity - had) * sizeof *s->own);
+    }
+    return &s->own[sub];
+}
+
+/* Own time of a sub, under the labels that are in force. */
+static bool book_time(struct nytp_label_sums *s, const struct nytp_str *name, double ticks)
+{
+    const double seconds = ticks / s->ticks_per_sec;
+    const uint32_t sub = nytp_strings_intern_mixed(s->strings, name->ptr, name->len);
+    struct own *own = sub == UINT32_MAX ? NULL : own_of(s, sub);
+    if (own == NULL)
+        return failed(s);
+    if (!own->is_listed) {
+        if (!nytp_grow(&s->timed, &s->timed_capacity, s->n_timed, sizeof *s->timed))
+            return failed(s);
+        s->timed[s->n_timed++] = sub;
+        own->is_listed = true;
+    }
+    own->seconds += seconds;
+    s->calls_s += seconds;
+    for (uint32_t i = 0; i < s->n_active; i++)
+        if (!add_own(s, s->active[i].label, sub, seconds))
+            return false;
+    return true;
+}
+
+/* ---- events ---- */
+
+static bool note_own(struct nytp_label_sums *s, const struct nytp_label_record *record)
+{
+    if (record->depth > MAX_DEPTH)
+        return true;
+    while (record->depth >= s->told_capacity)
+        if (!nytp_grow(&s->told, &s->told_capacity, s->told_capacity, sizeof *s->told))
+            return failed(s);
+    while (s->n_told <= record->depth)
+        s->told[s->n_told++] = 0;
+    s->told[record->depth] += record->ticks;
+    return book_time(s, &record->value, (double)record->ticks);
+}
+
+/* A key gets a value, another value, or none: the stretch before ends. */
+static bool change_label(struct nytp_label_sums *s, const struct nytp_label_record *record)
+{
+    const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
+    uint32_t value, label;
+    for (uint32_t i = 0; i < s->n_active; i++)
+        if (s->active[i].key == key) {
+            if (!end_active(s, i, (double)(record->ticks - s->active[i].since_ticks)))
+                return false;
+            break;
+        }
+    if (record->kind == NYTP_LABEL_END)
+        return true;
+    value = nytp_strings_intern(s->strings, record->value.ptr, record->value.len);
+    if (key == UINT32_MAX || value == UINT32_MAX)
+        return failed(s);
+    if (!label_of(s, key, value, &label))
+        return false;
+    if (!nytp_grow(&s->active, &s->active_capacity, s->n_active, sizeof *s->active))
+        return failed(s);
+    s->active[s->n_active++] = (struct active){
+        .key = key, .label = label, .since_ticks = record->ticks, .since_clock = s->clock};
+    return true;
+}
+
+/* A label of the whole process. */
+static bool label_profile(struct nytp_label_sums *s, const struct nytp_label_record *record)
+{
+    const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
+    const uint32_t value =
+        nytp_strings_intern(s->strings, record->value.ptr, record->value.len);
+    uint32_t label;
+    if (key == UINT32_MAX || value == UINT32_MAX)
+        return failed(s);
+    if (!label_of(s, key, value, &label))
+        return false;
+    for (uint32_t i = 0; i < s->n_of_profile; i++) /* of one key the last value counts */
+        if (s->labels[s->of_profile[i]].key == key) {
+            s->of_profile[i] = label;
+            return true;
+        }
+    if (!nytp_grow(&s->of_profile, &s->of_profile_capacity, s->n_of_profile,
+                   sizeof *s->of_profile))
+        return failed(s);
+    s->of_profile[s->n_of_profile++] = label;
+    return true;
+}
+
+static bool comment_event(struct nytp_label_sums *s, const struct nytp_event *e)
+{
+    const struct nytp_label_record record = nytp_label_record_read(&e->u.comment.text);
+    switch (record.kind) {
+    case NYTP_LABEL_OWN:
+        return note_own(s, &record);
+    case NYTP_LABEL_SET:
+    case NYTP_LABEL_END:
+        return change_label(s, &record);
+    case NYTP_LABEL_PROFILE:
+        return label_profile(s, &record);
+    case NYTP_LABEL_NONE:
+        break;
+    }
+    return true;
+}
+
+static bool return_event(struct nytp_label_sums *s, const struct nytp_event *e)
+{
+    const uint32_t depth = e->u.sub_return.depth;
+    const double told = depth < s->n_told ? (double)s->told[depth] : 0;
+    if (depth < s->n_told)
+        s->n_told = depth;
+    const double excl = e->u.sub_return.excl_ticks;
+    return !isfinite(excl) || book_time(s, &e->u.sub_return.name, excl - told);
+}
+
+static bool time_event(struct nytp_label_sums *s, const struct nytp_event *e)
+{
+    int64_t sum;
+    if (!__builtin_add_overflow(s->clock, e->u.time.ticks, &sum))
+        s->clock = sum;
+    return true;
+}
+
+static void attribute_event(struct nytp_label_sums *s, const struct nytp_event *e)
+{
+    char text[24];
+    const struct nytp_str *value = &e->u.pair.value;
+    if (e->u.pair.key.len != 13 || memcmp(e->u.pair.key.ptr, "ticks_per_sec", 13) != 0 ||
+        value->len >= sizeof text)
+        return;
+    memcpy(text, value->ptr, value->len);
+    text[value->len] = '\0';
+    const long ticks = strtol(text, NULL, 10);
+    if (ticks > 0 && ticks <= INT32_MAX)
+        s->ticks_per_sec = (double)ticks;
+}
+
+static bool label_event(struct nytp_sink *sink, const struct nytp_event *e)
+{
+    struct nytp_label_sums *s = (struct nytp_label_sums *)sink;
+    switch (e->tag) {
+    case NYTP_TAG_COMMENT:
+        return comment_event(s, e);
+    case NYTP_TAG_SUB_RETURN:
+        return return_event(s, e);
+    case NYTP_TAG_TIME_LINE:
+    case NYTP_TAG_TIME_BLOCK:
+        return time_event(s, e);
+    case NYTP_TAG_PID_START:
+    case NYTP_TAG_PID_END:
+        return end_process(s);
+    case NYTP_TAG_ATTRIBUTE:
+        attribute_event(s, e);
+        return true;
+    default:
+        return true;
+    }
+}
+
+struct nytp_sink *nytp_label_sums_sink(struct nytp_label_sums *s)
+{
+    s->sink.event = label_event;
+    return &s->sink;
+}
+
+bool nytp_label_sums_end_input(struct nytp_label_sums *s)
+{
+    const bool ok = !s->failed && end_process(s);
+    s->ticks_per_sec = DEFAULT_TICKS_PER_SEC;
+    return ok;
+}
+
+/* ---- rows ---- */
+
+static int by_label_and_length(const void *x, const void *y)
+{
+    const struct length *a = x, *b = y;
+    if (a->label != b->label)
+        return a->label < b->label ? -1 : 1;
+    return a->seconds < b->seconds ? -1 : a->seconds > b->seconds;
+}
+
+/* Of n sorted lengths, counted together, the one that at least `share` of them do not exceed.
+ */
+static double quantile(const struct length *lengths, uint64_t n, double share)
+{
+    const uint64_t rank = (uint64_t)ceil(share * (double)n);
+    uint64_t seen = 0;
+    while ((seen += lengths->n) < rank)
+        lengths++;
+    return lengths->seconds;
+}
+
+static int by_key_and_total(const void *x, const void *y)
+{
+    const struct nytp_label_row *a = x, *b = y;
+    const int keys = nytp_compare_names(a->key, b->key);
+    if (keys != 0)
+        return keys;
+    if (a->total_s != b->total_s)
+        return a->total_s > b->total_s ? -1 : 1;
+    return nytp_compare_names(a->value, b->value);
+}
+
+/* Which sub had the most own time under each label; code outside of all subs has the rest. */
+static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row *rows)
+{
+    static const struct nytp_name outside = {"main::RUNTIME", 13};
+    double *const rest = calloc(s->n_labels + 1, sizeof *rest);
+    for (uint32_t i = 0; i < s->n_cells; i++) {
+        const struct cell *cell = &s->cells[i];
+        struct nytp_label_row *row = &rows[cell->label];
+        const struct nytp_name sub = nytp_strings_get(s->strings, cell->sub);
+        if (rest != NULL)
+            rest[cell->label] += cell->seconds;
+        if (row->slowest.len > 0 &&
+            (row->slowest_s > cell->seconds ||
+             (row->slowest_s == cell->seconds && nytp_compare_names(row->slowest, sub) < 0)))
+            continue;
+        row->slowest = sub;
+        row->slowest_s = cell->seconds;
+    }
+    for (uint32_t i = 0; rest != NULL && i < s->n_labels; i++) {
+        const double outside_s = rows[i].total_s - rest[i];
+        if (rows[i].slowest.len == 0 || outside_s <= rows[i].slowest_s)
+            continue;
+        rows[i].slowest = outside;
+        rows[i].slowest_s = outside_s;
+    }
+    free(rest);
+}
+
+static void fill_row(const struct nytp_label_sums *s, uint32_t at, const struct length *lengths,
+                     struct nytp_label_row *row)
+{
+    const struct label *label = &s->labels[at];
+    *row = (struct nytp_label_row){
+        .key = nytp_strings_get(s->strings, label->key),
+        .value = nytp_strings_get(s->strings, label->value),
+        .n = label->n,
+        .total_s = label->total_s,
+        .median_s = quantile(lengths, label->n, 0.5),
+        .p95_s = quantile(lengths, label->n, 0.95),
+    };
+}
+
+struct nytp_label_row *nytp_label_sums_rows(const struct nytp_label_sums *s, const char *key,
+                                            uint32_t *n_rows)
+{
+    struct nytp_label_row *rows = calloc((size_t)s->n_labels + 1, sizeof *rows);
+    struct length *lengths = malloc(((size_t)s->n_lengths + 1) * sizeof *lengths);
+    if (rows == NULL || lengths == NULL || s->failed) {
+        free(rows);
+        free(lengths);
+        return NULL;
+    }
+    memcpy(lengths, s->lengths == NULL ? lengths : s->lengths, s->n_lengths * sizeof *lengths);
+    qsort(lengths, s->n_lengths, sizeof *lengths, by_label_and_length);
+    for (uint32_t i = 0; i < s->n_lengths; i++)
+        if (i == 0 || lengths[i].label != lengths[i - 1].label)
+            fill_row(s, lengths[i].label, &lengths[i], &rows[lengths[i].label]);
+    free(lengths);
+    find_slowest(s, rows);
+    *n_rows = 0;
+    for (uint32_t i = 0; i < s->n_labels; i++) {
+        const bool is_wanted =
+            key == NULL || (rows[i].key.len == strlen(key) &&
+                            memcmp(rows[i].key.ptr, key, rows[i].key.len) == 0);
+        if (rows[i].n > 0 && is_wanted)
+            rows[(*n_rows)++] = rows[i];
+    }
+    qsort(rows, *n_rows, sizeof *rows, by_key_and_total);
+    return rows;
+}

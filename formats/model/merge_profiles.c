@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Several profiles into one: tables are concatenated under new indices, subs are unified by
+ * name and file, files by name (string evals stay apart: the same name is another eval in
+ * another process).
+ */
+#include "merge_profiles.h"
+#include "formats/base/arena.h"
+#include "profile.h"
+#include "formats/base/strings.h"
+#include "formats/base/table.h"
+#include "totals.h"
+#include "formats/base/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_TICKS_PER_SEC INT64_C(1000000000000)
+
+struct merging {
+    struct nytp_profile *to;
+    struct nytp_profile **from;
+    uint32_t n_from;
+    uint32_t **file_map, **sub_map; /* per input: old index -> new */
+};
+
+static int64_t size_of(int64_t ticks)
+{
+    return ticks < 0 ? -(ticks + 1) : ticks;
+}
+
+/* What the times of a profile add up to, without their signs: the largest of the sums that are
+ * ever made of them. */
+static __int128 largest_sum(const struct nytp_profile *p)
+{
+    __int128 nodes = 0, lines = 0, arcs = 0, statements = 0, largest;
+    for (uint32_t i = 0; i < p->n_nodes; i++)
+        nodes += size_of(p->nodes[i].excl_ticks);
+    for (uint32_t i = 0; i < p->n_node_lines; i++)
+        lines += size_of(p->node_lines[i].ticks);
+    for (uint32_t i = 0; i < p->n_arcs; i++)
+        arcs += (__int128)size_of(p->arcs[i].incl_ticks) + size_of(p->arcs[i].excl_ticks);
+    for (uint32_t i = 0; i < p->n_subs; i++)
+        statements += size_of(p->subs[i].stmt_ticks);
+    largest = nodes > lines ? nodes : lines;
+    largest = largest > arcs ? largest : arcs;
+    largest = largest > statements ? largest : statements;
+    for (uint32_t i = 0; i < p->n_spans; i++)
+        largest = largest > p->spans[i].end_ticks ? largest : p->spans[i].end_ticks;
+    return largest;
+}
+
+/* Whether the times of all inputs, in common ticks, still fit. */
+static bool times_fit(const struct merging *f, int64_t ticks_per_sec)
+{
+    __int128 sum = 0;
+    for (uint32_t i = 0; i < f->n_from; i++)
+        sum += largest_sum(f->from[i]) * (ticks_per_sec / f->from[i]->ticks_per_sec);
+    return sum < INT64_MAX;
+}
+
+/* One tick for all: the least common multiple, so that nothing is rounded. */
+static bool common_ticks(struct merging *f, struct nytp_error *error)
+{
+    int64_t ticks = 1;
+    for (uint32_t i = 0; i < f->n_from; i++) {
+        const int64_t other = f->from[i]->ticks_per_sec;
+        if (__builtin_mul_overflow(ticks / nytp_common_divisor(ticks, other), other, &ticks) ||
+            ticks > MAX_TICKS_PER_SEC)
+            return nytp_error_set(error, NYTP_ERR_LIMIT,
+                                  "profiles with ticks_per_sec=%lld and %lld do not merge",
+                                  (long long)f->from[0]->ticks_per_sec, (long long)other);
+    }
+    f->to->ticks_per_sec = ticks;
+    return times_fit(f, ticks) ||
+           nytp_error_set(error, NYTP_ERR_LIMIT,
+                          "profiles do not merge: their times are too long for the common "
+                          "ticks_per_sec=%lld",
+                          (long long)ticks);
+}
+
+/* Times of nested calls need not fit: see nytp_ticks_sum(). */
+static int64_t scaled_or_largest(int64_t ticks, int64_t scale)
+{
+    int64_t scaled;
+    if (!__builtin_mul_overflow(ticks, scale, &scaled))
+        return scaled;
+    return ticks < 0 ? INT64_MIN : INT64_MAX;
+}
+
+static struct nytp_name keep_name(struct merging *f, struct nytp_name name)
+{
+    const uint32_t id = nytp_strings_intern(f->to->strings, name.ptr, name.len);
+    return id == UINT32_MAX ? (struct nytp_name){NULL, 0}
+                            : nytp_strings_get(f->to->strings, id);
+}
+
+static uint32_t name_id(struct merging *f, struct nytp_name name)
+{
+    return nytp_strings_intern(f->to->strings, name.ptr, name.len);
+}
+
+/* ---- files ------------------------------------------------------------------------------- */
+
+/* Of another process the same name is another eval, unless evals of one place were merged: those
+ * have the number 0, which perl gives to none. */
+static bool is_eval(const struct nytp_file *file)
+{
+    if (file->name.len > 9 && memcmp(file->name.ptr, "(eval 0)[", 9) == 0)
+        return false;
+    return file->eval_file != 0 ||
+           (file->name.len > 6 && memcmp(file->name.ptr, "(eval ", 6) == 0);
+}
+
+/* Number the files of all inputs anew: those of one name are one, but for string evals. */
+static bool merge_files(struct merging *f)
+{
+    struct nytp_profile *to = f->to;
+    struct nytp_table by_name = {0};
+    uint32_t total = 1;
+    for (uint32_t i = 0; i < f->n_from; i++)
+        total += f->from[i]->n_files - 1;
+    to->files = calloc(total, sizeof *to->files);
+    bool ok = to->files != NULL;
+    if (ok)
+        to->files[0].name = keep_name(f, (struct nytp_name){"", 0});
+    to->n_files = 1;
+    for (uint32_t i = 0; ok && i < f->n_from; i++) {
+        const struct nytp_profile *from = f->from[i];
+        uint32_t *map = f->file_map[i] = calloc(from->n_files, sizeof *map);
+        ok = map != NULL;
+        for (uint32_t k = 1; ok && k < from->n_files; k++) {
+            const struct nytp_key key = {.a = name_id(f, from->files[k].name)};
+            const uint32_t known =
+                is_eval(&from->files[k]) ? NYTP_TABLE_NONE : nytp_table_get(&by_name, key);
+            if (known != NYTP_TABLE_NONE) {
+                map[k] = known;
+                continue;
+            }
+            map[k] = to->n_files++;
+            to->files[map[k]] = from->files[k];
+            to->files[map[k]].name = keep_name(f, from->files[k].name);
+            to->files[map[k]].part += to->n_parts;
+            to->files[map[k]].n_sources = 0;
+            ok = is_eval(&from->files[k]) || nytp_table_put(&by_name, key, map[k]);
+        }
+        for (uint32_t k = 1; ok && k < from->n_files; k++)
+            if (from->files[k].eval_file != 0)
+                to->files[map[k]].eval_file = map[from->files[k].eval_file];
+        to->n_parts += from->n_parts;
+    }
+    to->n_parts = 0; /* counted only to number the files' parts */
+    nytp_table_free(&by_name);
+    return ok;
+}
+
+static int by_file_line(const void *x, const void *y)
+{
+    const struct nytp_source_line *a = x, *b = y;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* The first input that kept a file's source gives it. */
+static bool merge_sources(struct merging *f)
+{
+    struct nytp_profile *to = f->to;
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < f->n_from; i++)
+        total += f->from[i]->n_sources;
+    to->sources = malloc((total + 1) * sizeof *to->sources);
+    uint32_t *giver = calloc(to->n_files, sizeof *giver);
+    bool ok = to->sources != NULL && giver != NULL;
+    for (uint32_t i = 0; ok && i < f->n_from; i++) {
+        const struct nytp_profile *from = f->from[i];
+        for (uint32_t k = 0; ok && k < from->n_sources; k++) {
+            struct nytp_source_line line = from->sources[k];
+            line.file = f->file_map[i][line.file];
+            if (giver[line.file] != 0 && giver[line.file] != i + 1)
+                continue;
+            giver[line.file] = i + 1;
+            char *text = nytp_arena_alloc(to->arena, (size_t)line.len + 1);
+            ok = text != NULL;
+            if (ok) {
+                memcpy(text, line.text, (size_t)line.len + 1);
+                line.text = text;
+                to->sources[to->n_sources++] = line;
+            }
+        }
+    }
+    free(giver);
+    if (ok)
+        qsort(to->sources, to->n_sources, sizeof *to->sources, by_file_line);
+    for (uint32_t i = to->n_sources; ok && i-- > 0;) {
+        to->files[to->sources[i].file].first_source = i;
+        to->files[to->sources[i].file].n_sources++;
+    }
+    return ok;
+}
+
+/* ---- subs -------------------------------------------------------------------------------- */
+
+struct candidate {
+    struct nytp_name name;
+    uint32_t file, input, index;
+    bool leaf; /* an xsub or opcode: known by its name alone */
+};
+
+static int by_name_file(const void *x, const void *y)
+{
+    const struct candidate *a = x, *b = y;
+    const uint32_t len = a->name.len < b->name.len ? a->name.len : b->name.len;
+    const int order = memcmp(a->name.ptr, b->name.ptr, len);
+    if (order != 0)
+        return order;
+    if (a->name.len != b->name.len)
+        return a->name.len < b->name.len ? -1 : 1;
+    if (a->leaf != b->leaf)
+        return a->leaf ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->input != b->input)
+        return a->input < b->input ? -1 : 1;
+    return 0;
+}
+
+/* Whether the i-th of the sorted candidates (i > 0) is the same sub as the one before it. An
+ * xsub or opcode is the same in every file, as in a stream that nytprofmerge makes: the file is
+ * just that of whichever script uses its package. Another sub whose file is not known, which
+ * sorts first, is the one in a file where there is but one. */
+static bool joins_previous(const struct candidate *list, uint32_t i, uint32_t n)
+{
+    const struct candidate *a = &list[i - 1], *b = &list[i];
+    if (a->name.ptr != b->name.ptr || a->leaf != b->leaf)
+        return false;
+    if (a->leaf || a->file == b->file)
+        return true;
+    if (a->file != 0)
+        return false;
+    for (uint32_t k = i; k < n && list[k].name.ptr == b->name.ptr; k++)
+        if (list[k].file != b->file)
+            return false;
+    return true;
+}
+
+/* All subs but the roots, and room for their new numbers. */
+static bool list_candidates(struct merging *f, struct candidate *list)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->n_from; i++) {
+        const struct nytp_profile *from = f->from[i];
+        f->sub_map[i] = calloc(from->n_subs, sizeof **f->sub_map);
+        if (f->sub_map[i] == NULL)
+            return false;
+        for (uint32_t k = 1; k < from->n_subs; k++) {
+            const struct nytp_sub *sub = &from->subs[k];
+            list[n++] =
+                (struct candidate){keep_name(f, sub->name), f->file_map[i][sub->file], i, k,
+                                   sub->kind == NYTP_SUB_XSUB || sub->kind == NYTP_SUB_OPCODE};
+        }
+    }
+    return true;
+}
+
+/* Number the subs of all inputs anew: those of one name and file are one. */
+static bool merge_subs(struct merging *f)
+{
+    struct nytp_profile *to = f->to;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->n_from; i++)
+        n += f->from[i]->n_subs - 1;
+    struct candidate *list = malloc((n + 1) * sizeof *list);
+    to->subs = calloc(n + 1, sizeof *to->subs);
+    bool ok = list != NULL && to->subs != NULL;
+    ok = ok && list_candidates(f, list);
+    if (ok) {
+        qsort(list, n, sizeof *list, by_name_file);
+        to->subs[0] = f->from[0]->subs[0];
+        to->subs[0].name = keep_name(f, f->from[0]->subs[0].name);
+        to->subs[0].file = f->file_map[0][f->from[0]->subs[0].file];
+        to->n_subs = 1;
+    }
+    for (uint32_t i = 0; ok && i < n; i++) {
+        const struct nytp_sub *sub = &f->from[list[i].input]->subs[list[i].index];
+        const bool joins = i > 0 && joins_previous(list, i, n);
+        if (!joins)
+            to->n_subs++;
+        struct nytp_sub *target = &to->subs[to->n_subs - 1];
+        const bool leaf = list[i].leaf;
+        if (joins && leaf && target->file != list[i].file) {
+            target->file = 0;
+        } else if (!joins || (target->file == 0 && !leaf)) {
+            *target = *sub;
+            target->name = list[i].name;
+            target->file = list[i].file;
+        }
+        f->sub_map[list[i].input][list[i].index] = to->n_subs - 1;
+    }
+    for (uint32_t i = 0; ok && i < to->n_subs; i++)
+        to->subs[i].stmt_ticks = 0;
+    free(list);
+    return ok;
+}
+
+/* ---- tree -------------------------------------------------------------------------------- */
+
+struct sibling {
+    struct nytp_node node;
+    uint32_t index;
+};
+
+static int by_call(const void *x, const void *y)
+{
+    const struct sibling *a = x, *b = y;
+    if (a->node.sub != b->node.sub)
+        return a->node.sub < b->node.sub ? -1 : 1;
+    if (a->node.file != b->node.file)
+        return a->node.file < b->node.file ? -1 : 1;
+    if (a->node.line != b->node.line)
+        return a->node.line < b->node.line ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const struct nytp_node_line *a = x, *b = y;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* New file numbers can order siblings and lines anew. */
+static bool sort_again(struct nytp_profile *to)
+{
+    struct sibling *list = malloc(((size_t)to->n_children + 1) * sizeof *list);
+    if (list == NULL)
+        return false;
+    for (uint32_t i = 0; i < to->n_nodes; i++) {
+        struct nytp_node *n = &to->nodes[i];
+        uint32_t *children = to->children + n->first_child;
+        for (uint32_t c = 0; c < n->n_children; c++)
+            list[c] = (struct sibling){to->nodes[children[c]], children[c]};
+        qsort(list, n->n_children, sizeof *list, by_call);
+        for (uint32_t c = 0; c < n->n_children; c++)
+            children[c] = list[c].index;
+        struct nytp_node_line *lines = to->node_lines + n->first_node_line;
+        qsort(lines, n->n_node_lines, sizeof *lines, by_place);
+        uint32_t kept = 0; /* two files that became one can meet on a line */
+        for (uint32_t l = 0; l < n->n_node_lines; l++) {
+            if (kept > 0 && by_place(&lines[kept - 1], &lines[l]) == 0) {
+                lines[kept - 1].ticks += lines[l].ticks;
+                lines[kept - 1].statements += lines[l].statements;
+                lines[kept - 1].cpu_ticks += lines[l].cpu_ticks;
+            } else {
+                lines[kept++] = lines[l];
+            }
+        }
+        n->n_node_lines = kept;
+    }
+    free(list);
+    return true;
+}
+
+/* The tables of one input are appended with the indices that they have in the merged profile,
+ * and with times in common ticks. These go by what is in the profile so far: nodes come before
+ * spans, processes and parts last. */
+static void add_nodes(struct merging *f, uint32_t input, int64_t scale)
+{
+    struct nytp_profile *to = f->to;
+    const struct nytp_profile *from = f->from[input];
+    const uint32_t *files = f->file_map[input], *subs = f->sub_map[input];
+    const uint32_t node_base = to->n_nodes, child_base = to->n_children,
+                   line_base = to->n_node_lines;
+    for (uint32_t i = 0; i < from->n_nodes; i++) {
+        struct nytp_node n = from->nodes[i];
+        n.parent += node_base;
+        n.sub = subs[n.sub];
+        n.file = files[n.file];
+        n.excl_ticks *= scale;
+        n.incl_ticks *= scale;
+        n.first_child += child_base;
+        n.first_node_line += line_base;
+        to->nodes[to->n_nodes++] = n;
+    }
+    for (uint32_t i = 0; i < from->n_children; i++)
+        to->children[to->n_children++] = from->children[i] + node_base;
+    for (uint32_t i = 0; i < from->n_node_lines; i++) {
+        struct nytp_node_line l = from->node_lines[i];
+        l.file = files[l.file];
+        l.ticks *= scale;
+        l.cpu_ticks *= scale;
+        to->node_lines[to->n_node_lines++] = l;
+    }
+}
+
+static void add_spans(struct merging *f, uint32_t input, int64_t scale, uint32_t node_base)
+{
+    struct nytp_profile *to = f->to;
+    const struct nytp_profile *from = f->from[input];
+    for (uint32_t i = 0; i < from->n_spans; i++) {
+        const struct nytp_span *s = &from->spans[i];
+        to->spans[to->n_spans++] = (struct nytp_span){
+            s->node + node_base, s->start_ticks * scale, s->end_ticks * scale};
+    }
+}
+
+static void add_arcs(struct merging *f, uint32_t input, int64_t scale)
+{
+    struct nytp_profile *to = f->to;
+    const struct nytp_profile *from = f->from[input];
+    const uint32_t *files = f->file_map[input], *subs = f->sub_map[input];
+    for (uint32_t i = 0; i < from->n_arcs; i++) {
+        struct nytp_arc a = from->arcs[i];
+        a.caller = subs[a.caller];
+        a.callee = subs[a.callee];
+        a.file = files[a.file];
+        a.part += to->n_parts;
+        a.incl_ticks *= scale;
+        a.excl_ticks *= scale;
+        a.reci_ticks = scaled_or_largest(a.reci_ticks, scale);
+        to->arcs[to->n_arcs++] = a;
+    }
+    for (uint32_t i = 0; i < from->n_subs; i++)
+        to->subs[subs[i]].stmt_ticks += from->subs[i].stmt_ticks * scale;
+}
+
+static void add_processes(struct merging *f, uint32_t input, int64_t scale, uint32_t node_base)
+{
+    struct nytp_profile *to = f->to;
+    const struct nytp_profile *from = f->from[input];
+    for (uint32_t i = 0; i < from->n_processes; i++) {
+        struct nytp_process p = from->processes[i];
+        p.part += to->n_parts;
+        p.root += node_base;
+        p.labels = keep_name(f, p.labels);
+        p.stmt_ticks *= scale;
+        p.recording_ticks *= scale;
+        p.cpu_ticks *= scale;
+        to->processes[to->n_processes++] = p;
+    }
+}
+
+static void add_parts(struct merging *f, uint32_t input, int64_t scale)
+{
+    struct nytp_profile *to = f->to;
+    const struct nytp_profile *from = f->from[input];
+    const uint32_t *files = f->file_map[input];
+    for (uint32_t i = 0; i < from->n_parts; i++) {
+        struct nytp_part part = from->parts[i];
+        part.path = keep_name(f, part.path);
+        part.application = keep_name(f, part.application);
+        part.perl_version = keep_name(f, part.perl_version);
+        part.xs_version = keep_name(f, part.xs_version);
+        part.first_process += to->n_processes - from->n_processes;
+        part.script = files[part.script];
+        part.pruned_span_ticks = scaled_or_largest(part.pruned_span_ticks, scale);
+        to->parts[to->n_parts++] = part;
+    }
+}
+
+static void add_input(struct merging *f, uint32_t input, int64_t scale)
+{
+    const uint32_t node_base = f->to->n_nodes;
+    add_nodes(f, input, scale);
+    add_spans(f, input, scale, node_base);
+    add_arcs(f, input, scale);
+    add_processes(f, input, scale, node_base);
+    add_parts(f, input, scale);
+}
+
+static void add_totals(struct nytp_profile *to, const struct nytp_profile *from, int64_t scale)
+{
+    to->has |= from->has;
+    to->partial |= from->partial;
+    to->estimated_tree |= from->estimated_tree;
+    to->sampled |= from->sampled;
+    to->total_ticks += from->total_ticks * scale;
+    to->total_statements += from->total_statements;
+    to->negative_times += from->negative_times;
+    to->wrapped_statements += from->wrapped_statements;
+    to->unreturned_frames += from->unreturned_frames;
+}
+
+/* What was copied goes at once: of many inputs there is not room for all, and for their sum. */
+static void free_copied(struct nytp_profile *from)
+{
+    free(from->nodes);
+    free(from->children);
+    free(from->node_lines);
+    free(from->spans);
+    free(from->arcs);
+    free(from->line_costs);
+    from->nodes = NULL;
+    from->children = NULL;
+    from->node_lines = NULL;
+    from->spans = NULL;
+    from->arcs = NULL;
+    from->line_costs = NULL;
+    from->n_nodes = from->n_children = from->n_node_lines = from->n_spans = from->n_arcs = 0;
+    from->n_line_costs = 0;
+}
+
+/* Copy what refers to files and subs, input by input, into arrays that have room for all. */
+static bool merge_tree(struct merging *f)
+{
+    struct nytp_profile *to = f->to;
+    size_t nodes = 1, children = 1, lines = 1, spans = 1, arcs = 1, processes = 1, parts = 1;
+    for (uint32_t i = 0; i < f->n_from; i++) {
+        nodes += f->from[i]->n_nodes;
+        children += f->from[i]->n_children;
+        lines += f->from[i]->n_node_lines;
+        spans += f->from[i]->n_spans;
+        arcs += f->from[i]->n_arcs;
+        processes += f->from[i]->n_processes;
+        parts += f->from[i]->n_parts;
+    }
+    if (nodes > UINT32_MAX || lines > UINT32_MAX || spans > UINT32_MAX || arcs > UINT32_MAX)
+        return false;
+    to->nodes = malloc(nodes * sizeof *to->nodes);
+    to->children = malloc(children * sizeof *to->children);
+    to->node_lines = malloc(lines * sizeof *to->node_lines);
+    to->spans = malloc(spans * sizeof *to->spans);
+    to->arcs = malloc(arcs * sizeof *to->arcs);
+    to->processes = malloc(processes * sizeof *to->processes);
+    to->parts = malloc(parts * sizeof *to->parts);
+    if (to->nodes == NULL || to->children == NULL || to->node_lines == NULL ||
+        to->spans == NULL || to->arcs == NULL || to->processes == NULL || to->parts == NULL)
+        return false;
+    for (uint32_t i = 0; i < f->n_from; i++) {
+        const int64_t scale = to->ticks_per_sec / f->from[i]->ticks_per_sec;
+        add_input(f, i, scale);
+        add_totals(to, f->from[i], scale);
+        free_copied(f->from[i]);
+    }
+    return sort_again(to);
+}
+
+static bool merge_pairs(struct merging *f)
+{
+    const struct nytp_profile *from = f->from[0];
+    struct nytp_profile *to = f->to;
+    to->attributes = malloc((from->n_attributes + 1) * sizeof *to->attributes);
+    to->options = malloc((from->n_options + 1) * sizeof *to->options);
+    if (to->attributes == NULL || to->options == NULL)
+        return false;
+    for (uint32_t i = 0; i < from->n_attributes; i++)
+        to->attributes[to->n_attributes++] = (struct nytp_pair){
+            keep_name(f, from->attributes[i].key), keep_name(f, from->attributes[i].value)};
+    for (uint32_t i = 0; i < from->n_options; i++)
+        to->options[to->n_options++] = (struct nytp_pair){keep_name(f, from->options[i].key),
+                                                          keep_name(f, from->options[i].value)};
+    return true;
+}
+
+static bool merge_all(struct merging *f, struct nytp_error *error)
+{
+    f->file_map = calloc(f->n_from, sizeof *f->file_map);
+    f->sub_map = calloc(f->n_from, sizeof *f->sub_map);
+    f->to->strings = nytp_strings_new();
+    f->to->arena = nytp_arena_new();
+    if (!common_ticks(f, error))
+        return false;
+    const bool ok = f->file_map != NULL && f->sub_map != NULL && f->to->strings != NULL &&
+                    f->to->arena != NULL && merge_files(f) && merge_subs(f) &&
+                    merge_sources(f) && merge_pairs(f) && merge_tree(f);
+    if (ok)
+        nytp_profile_sum_arcs(f->to);
+    return (ok && nytp_profile_make_line_costs(f->to)) ||
+           nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+}
+
+struct nytp_profile *nytp_profiles_merge(struct nytp_profile **profiles, uint32_t n_profiles,
+                                         struct nytp_error *error)
+{
+    if (n_profiles == 1)
+        return profiles[0];
+    struct merging f = {.to = calloc(1, sizeof *f.to), .from = profiles, .n_from = n_profiles};
+    bool ok = f.to != NULL;
+    if (!ok)
+        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    else
+        ok = merge_all(&f, error);
+    for (uint32_t i = 0; i < n_profiles; i++) {
+        nytp_profile_free(profiles[i]);
+        if (f.file_map != NULL)
+            free(f.file_map[i]);
+        if (f.sub_map != NULL)
+            free(f.sub_map[i]);
+    }
+    free(f.file_map);
+    free(f.sub_map);
+    if (ok)
+        return f.to;
+    nytp_profile_free(f.to);
+    return NULL;
+}

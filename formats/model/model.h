@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The model: what exporters see of one or several profiles. It is a handful of flat, sorted
+ * arrays that refer to each other by index. Here is what it is made of; build.h and
+ * merge_profiles.h make one, profile.h looks things up in it, checks it and frees it. The rules
+ * by which times got where they are stand in formats/model.md.
+ *
+ * Units: all times are ticks of 1/ticks_per_sec, signed 64 bit. Lines count from 1; 0 means
+ * "no line". Index 0 of files and subs is a real entry ("no file", the root), never a gap.
+ *
+ * Ownership: everything hangs off the profile and lives until nytp_profile_free().
+ */
+#ifndef NYTP_MODEL_H
+#define NYTP_MODEL_H
+
+#include "formats/stream/comments/cost_records.h"
+#include "formats/base/error.h"
+#include "formats/stream/event.h"
+#include "formats/stream/source.h"
+#include "formats/base/strings.h"
+
+/* Names (struct nytp_name) of a profile are valid UTF-8, and equal ones have equal ptr: see
+ * nytp_strings_intern_mixed(). */
+
+/* All calls of an input together take no more than this, and so do all statements; what a
+ * damaged file claims beyond it counts 0. So sums of ticks need no look: there are a few of
+ * such terms in each. At 100 ns a tick it is 158 years. */
+#define NYTP_MAX_TOTAL_TICKS INT64_C(50000000000000000)
+
+/* What a recording holds, as a bit set; an exporter's `needs` is one too. */
+enum nytp_has {
+    NYTP_HAS_STATEMENTS = 1 << 0, /* TIME records: option stmts=1 */
+    NYTP_HAS_ARCS = 1 << 1,       /* call counts and times per call site: subs=1 */
+    NYTP_HAS_CALLS = 1 << 2,      /* call events: calls=1 or 2 */
+    NYTP_HAS_ENTRIES = 1 << 3,    /* call entry events: calls=2 */
+    NYTP_HAS_SOURCE = 1 << 4,     /* source lines: savesrc=1 */
+    NYTP_HAS_BLOCKS = 1 << 5,     /* TIME_BLOCK: blocks=1 */
+};
+
+/* One process of the recording. */
+struct nytp_process {
+    uint32_t pid, ppid;
+    uint32_t thread, parent_thread; /* a thread of it, and which made that; 0 = the first */
+    double start_s, end_s;          /* epoch; end_s 0 when the end was not seen */
+    uint32_t part;
+    uint32_t root;      /* node index: the root of its tree, sub main::RUNTIME */
+    int64_t stmt_ticks; /* sum of all its statement records, as recorded */
+    struct nytp_costs costs;
+    bool sampled; /* "statements" are samples, calls were seen to begin: there were as many or
+                     more */
+    int64_t cpu_ticks;       /* if so: of stmt_ticks, what it was on a processor */
+    int64_t recording_ticks; /* what recording cost, as far as it was taken off the times */
+    bool complete;           /* its end was seen */
+    struct nytp_name labels; /* DB::label_profile(): lines "KEY=VALUE", each key once; or "" */
+};
+
+/* One input file. Arcs and sub lines are kept apart by part, all else is unified. */
+struct nytp_part {
+    struct nytp_name path;        /* as given on the command line */
+    struct nytp_name application; /* $0, or "" */
+    struct nytp_name perl_version, xs_version;
+    double basetime_s;
+    uint32_t first_process, n_processes;
+    uint32_t script; /* file of its main::RUNTIME, or 0 */
+    bool partial;    /* the input ended early or was damaged; `error` says where */
+    struct nytp_error error;
+    unsigned has;              /* enum nytp_has, of this input */
+    bool estimated_tree;       /* no call events: its contexts are derived from arcs */
+    uint64_t spans_pruned;     /* calls that are not in spans: the shortest, for want of room */
+    int64_t pruned_span_ticks; /* the longest of them */
+};
+
+struct nytp_pair { /* attribute or option of the first part, in stream order */
+    struct nytp_name key, value;
+};
+
+struct nytp_file {
+    struct nytp_name name; /* as recorded: absolute path, "-e", "-", "(eval 3)[/x/y.pl:7]" */
+    uint32_t fid;          /* in its part */
+    uint32_t part;         /* the first that has it */
+    uint32_t eval_file;    /* index of the file whose line ran this string eval, or 0 */
+    uint32_t eval_line;
+    uint32_t flags, size, mtime_s;
+    uint32_t first_source; /* into sources; n_sources 0 when not kept */
+    uint32_t n_sources;
+    bool unnamed; /* the recording names no such file; called "(unknown file FID)" here */
+};
+
+struct nytp_source_line { /* sorted by file, line; text includes its newline, raw bytes */
+    uint32_t file, line;
+    const char *text;
+    uint32_t len;
+};
+
+enum nytp_sub_kind {
+    NYTP_SUB_PERL = 0,
+    NYTP_SUB_XSUB,
+    NYTP_SUB_OPCODE,     /* a builtin timed as a sub: Pkg::CORE:print, CORE::print */
+    NYTP_SUB_RUNTIME,    /* code outside any sub: main::RUNTIME, Pkg::RUNTIME */
+    NYTP_SUB_UNRETURNED, /* stands for frames that never returned and cannot be named */
+};
+
+/* Sub 0 is main::RUNTIME. Sorted by name, then file, from index 1 on. Identity: name + file. */
+struct nytp_sub {
+    struct nytp_name name; /* "Pkg::sub" */
+    uint32_t file;         /* 0 = unknown (xsubs and opcodes of packages without Perl file) */
+    uint32_t first_line, last_line; /* 0,0 = xsub, opcode or unknown */
+    enum nytp_sub_kind kind;
+    uint64_t calls;
+    int64_t excl_ticks;
+    int64_t incl_ticks; /* outermost calls only; for the root: the total */
+    int64_t reci_ticks; /* inclusive time of the nested calls of a recursion */
+    uint32_t rec_depth; /* deepest recursion, 0 = none */
+    uint64_t statements;
+    int64_t stmt_ticks; /* what the statement profiler measured in it, unadjusted */
+    int64_t cpu_ticks;  /* of its excl_ticks, as in struct nytp_node_line */
+    uint32_t first_line_cost, n_line_costs; /* into line_costs (all parts) */
+    uint32_t first_arc, n_arcs;             /* arcs in which it is the caller (all parts) */
+};
+
+/* What a sub spent on one line (in one part). The excl_ticks of a sub's line costs add up to
+ * its excl_ticks exactly. Sorted by sub, part, file, line. */
+struct nytp_line_cost {
+    uint32_t sub, part;
+    uint32_t file, line; /* file may differ from the sub's: code of a required file, an eval */
+    int64_t excl_ticks;
+    uint64_t statements;
+    int64_t cpu_ticks; /* as in struct nytp_node_line */
+};
+
+/* Calls from one place. Sorted by caller, callee, part, file, line. */
+struct nytp_arc {
+    uint32_t caller, callee, part;
+    uint32_t file, line; /* call site: first line of the calling statement; may be 0 */
+    uint64_t calls;      /* 0: none of its own is left, only what happened in calls below it
+                            (a selection), or a share of less than one (calls=0) */
+    int64_t incl_ticks;  /* calls at recursion depth 1 of the callee */
+    int64_t excl_ticks;
+    int64_t reci_ticks; /* calls nested in another call of the callee */
+    uint32_t rec_depth;
+};
+
+/* Calling-context tree. A parent's index is lower than its children's; the nodes of a process
+ * are contiguous from its root on. Siblings are sorted by sub, file, line. */
+enum nytp_node_flag {
+    NYTP_NODE_UNRETURNED = 1 << 0, /* a frame that was open when the recording ended */
+};
+
+struct nytp_node {
+    uint32_t parent; /* itself for a root */
+    uint32_t sub;
+    uint32_t file, line; /* call site in the parent; 0,0 when unknown */
+    uint32_t flags;
+    uint32_t depth; /* 0 for a root */
+    uint64_t calls;
+    int64_t excl_ticks;
+    int64_t incl_ticks;                     /* excl_ticks plus the incl_ticks of all children */
+    uint32_t first_child, n_children;       /* into children[] */
+    uint32_t first_node_line, n_node_lines; /* into node_lines[] */
+};
+
+/* Where a node's exclusive ticks were spent; they add up to its excl_ticks exactly. Sorted by
+ * file, line. Measured where the recording has call entries, else estimated from the totals
+ * of the sub's lines (which are exact in either case). */
+struct nytp_node_line {
+    uint32_t file, line;
+    int64_t ticks;
+    uint64_t statements;
+    uint64_t left; /* how often a statement there went on after a block in it was left; 0 once a
+                      selection or a merge made the node anew */
+    int64_t cpu_ticks; /* sampled: processor time spent there, at least 0; those of a process
+                          add up to its cpu_ticks, before any selection. Else 0: not known */
+};
+
+/* One call on the time axis; only with build option `spans`. Sorted by process, start,
+ * depth: a frame precedes what it calls; properly nested. */
+struct nytp_span {
+    uint32_t node;
+    int64_t start_ticks, end_ticks; /* from the process's start; end >= start */
+};
+
+struct nytp_profile {
+    int64_t ticks_per_sec;
+    unsigned has;        /* enum nytp_has, of all parts together */
+    bool partial;        /* any part is */
+    bool estimated_tree; /* of any part */
+    bool sampled;        /* any process is */
+    int64_t total_ticks; /* sum of the roots' incl_ticks */
+    uint64_t total_statements, total_calls;
+    uint64_t negative_times;     /* records that carried negative ticks */
+    uint64_t wrapped_statements; /* negative statement ticks below -1 s: a 32 bit wrap */
+    uint64_t unreturned_frames;
+
+    struct nytp_part *parts;
+    struct nytp_process *processes;
+    struct nytp_pair *attributes, *options;
+    struct nytp_file *files; /* 0 = no file, name "" */
+    struct nytp_source_line *sources;
+    struct nytp_sub *subs;
+    struct nytp_line_cost *line_costs;
+    struct nytp_arc *arcs;
+    struct nytp_node *nodes;
+    uint32_t *children; /* node indices */
+    struct nytp_node_line *node_lines;
+    struct nytp_span *spans;
+    uint32_t n_parts, n_processes, n_attributes, n_options, n_files, n_sources, n_subs,
+        n_line_costs, n_arcs, n_nodes, n_children, n_node_lines, n_spans;
+
+    struct nytp_strings *strings; /* owns every name */
+    struct nytp_arena *arena;     /* owns the source text */
+};
+
+#endif

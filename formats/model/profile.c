@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Look-ups in the finished model, its end, and the check of its invariants, which are stated
+ * in model.h where each array is described.
+ */
+#include "profile.h"
+#include "formats/base/arena.h"
+#include "formats/base/strings.h"
+#include "totals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void nytp_profile_free(struct nytp_profile *p)
+{
+    if (p == NULL)
+        return;
+    free(p->parts);
+    free(p->processes);
+    free(p->attributes);
+    free(p->options);
+    free(p->files);
+    free(p->sources);
+    free(p->subs);
+    free(p->line_costs);
+    free(p->arcs);
+    free(p->nodes);
+    free(p->children);
+    free(p->node_lines);
+    free(p->spans);
+    nytp_strings_free(p->strings);
+    nytp_arena_free(p->arena);
+    free(p);
+}
+
+static const struct nytp_name *find_pair(const struct nytp_pair *pairs, uint32_t n,
+                                         const char *key)
+{
+    const size_t len = strlen(key);
+    for (uint32_t i = 0; i < n; i++)
+        if (pairs[i].key.len == len && memcmp(pairs[i].key.ptr, key, len) == 0)
+            return &pairs[i].value;
+    return NULL;
+}
+
+const struct nytp_name *nytp_profile_attribute(const struct nytp_profile *p, const char *key)
+{
+    return find_pair(p->attributes, p->n_attributes, key);
+}
+
+const struct nytp_name *nytp_profile_option(const struct nytp_profile *p, const char *key)
+{
+    return find_pair(p->options, p->n_options, key);
+}
+
+const struct nytp_source_line *nytp_profile_source(const struct nytp_profile *p, uint32_t file,
+                                                   uint32_t line)
+{
+    const struct nytp_file *f = &p->files[file];
+    uint32_t low = f->first_source, high = f->first_source + f->n_sources;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (p->sources[middle].line < line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < f->first_source + f->n_sources && p->sources[low].line == line)
+        return &p->sources[low];
+    return NULL;
+}
+
+/* ---- invariants -------------------------------------------------------------------------- */
+
+#define REQUIRE(condition, ...)                                                                \
+    do {                                                                                       \
+        if (!(condition))                                                                      \
+            return nytp_error_set(error, NYTP_ERR_FORMAT, __VA_ARGS__);                        \
+    } while (0)
+
+static bool check_processes(const struct nytp_profile *p, struct nytp_error *error)
+{
+    REQUIRE(p->ticks_per_sec > 0, "ticks_per_sec=%lld", (long long)p->ticks_per_sec);
+    REQUIRE(p->n_parts > 0 && p->n_processes > 0 && p->n_subs > 0 && p->n_files > 0,
+            "a table is empty: parts=%u processes=%u subs=%u files=%u", p->n_parts,
+            p->n_processes, p->n_subs, p->n_files);
+    int64_t total = 0;
+    for (uint32_t i = 0; i < p->n_processes; i++) {
+        const struct nytp_process *process = &p->processes[i];
+        REQUIRE(process->part < p->n_parts, "process=%u part=%u", i, process->part);
+        REQUIRE(process->root < p->n_nodes, "process=%u root=%u", i, process->root);
+        REQUIRE(i == 0 || (process->root > p->processes[i - 1].root &&
+                           process->part >= p->processes[i - 1].part),
+                "process=%u is out of order", i);
+        REQUIRE(p->nodes[process->root].sub == 0, "process=%u root's sub=%u", i,
+                p->nodes[process->root].sub);
+        total += p->nodes[process->root].incl_ticks;
+    }
+    REQUIRE(p->processes[0].root == 0, "first root=%u", p->processes[0].root);
+    REQUIRE(total == p->total_ticks, "total_ticks=%lld but the roots have %lld",
+            (long long)p->total_ticks, (long long)total);
+    return true;
+}
+
+static bool check_files(const struct nytp_profile *p, struct nytp_error *error)
+{
+    for (uint32_t i = 0; i < p->n_files; i++) {
+        const struct nytp_file *f = &p->files[i];
+        REQUIRE(nytp_utf8_valid(f->name.ptr, f->name.len), "file=%u name is not UTF-8", i);
+        REQUIRE(f->eval_file < p->n_files && (i == 0 || f->eval_file != i),
+                "file=%u eval_file=%u", i, f->eval_file);
+        REQUIRE((uint64_t)f->first_source + f->n_sources <= p->n_sources || f->n_sources == 0,
+                "file=%u sources end at %u", i, f->first_source + f->n_sources);
+        for (uint32_t l = 0; l < f->n_sources; l++)
+            REQUIRE(p->sources[f->first_source + l].file == i, "file=%u source %u", i, l);
+    }
+    return true;
+}
+
+static bool check_node(const struct nytp_profile *p, uint32_t i, bool is_root, int64_t *incl,
+                       struct nytp_error *error)
+{
+    const struct nytp_node *n = &p->nodes[i];
+    REQUIRE(n->sub < p->n_subs && n->file < p->n_files, "node=%u sub=%u file=%u", i, n->sub,
+            n->file);
+    REQUIRE(is_root ? n->parent == i : n->parent < i, "node=%u parent=%u", i, n->parent);
+    REQUIRE(n->depth == (is_root ? 0 : p->nodes[n->parent].depth + 1), "node=%u depth=%u", i,
+            n->depth);
+    REQUIRE((uint64_t)n->first_child + n->n_children <= p->n_children, "node=%u children", i);
+    *incl = n->excl_ticks;
+    for (uint32_t c = 0; c < n->n_children; c++) {
+        const uint32_t child = p->children[n->first_child + c];
+        REQUIRE(child < p->n_nodes && child > i && p->nodes[child].parent == i,
+                "node=%u child=%u", i, child);
+        *incl += p->nodes[child].incl_ticks;
+        if (c > 0) {
+            const struct nytp_node *a = &p->nodes[p->children[n->first_child + c - 1]];
+            const struct nytp_node *b = &p->nodes[child];
+            REQUIRE(a->sub < b->sub ||
+                        (a->sub == b->sub &&
+                         (a->file < b->file || (a->file == b->file && a->line <= b->line))),
+                    "node=%u children are not sorted", i);
+        }
+    }
+    return true;
+}
+
+static bool check_node_lines(const struct nytp_profile *p, uint32_t i, struct nytp_error *error)
+{
+    const struct nytp_node *n = &p->nodes[i];
+    REQUIRE((uint64_t)n->first_node_line + n->n_node_lines <= p->n_node_lines, "node=%u lines",
+            i);
+    int64_t ticks = 0;
+    for (uint32_t l = n->first_node_line; l < n->first_node_line + n->n_node_lines; l++) {
+        const struct nytp_node_line *line = &p->node_lines[l];
+        REQUIRE(line->file < p->n_files, "node=%u line's file=%u", i, line->file);
+        REQUIRE(l == n->first_node_line || line[-1].file < line->file ||
+                    (line[-1].file == line->file && line[-1].line < line->line),
+                "node=%u lines are not sorted", i);
+        ticks += line->ticks;
+    }
+    REQUIRE(ticks == n->excl_ticks, "node=%u excl_ticks=%lld but its lines have %lld", i,
+            (long long)n->excl_ticks, (long long)ticks);
+    return true;
+}
+
+static bool check_tree(const struct nytp_profile *p, struct nytp_error *error)
+{
+    uint32_t process = 0;
+    for (uint32_t i = 0; i < p->n_nodes; i++) {
+        const bool is_root = process < p->n_processes && p->processes[process].root == i;
+        process += is_root;
+        int64_t incl = 0;
+        if (!check_node(p, i, is_root, &incl, error) || !check_node_lines(p, i, error))
+            return false;
+        REQUIRE(incl == p->nodes[i].incl_ticks, "node=%u incl_ticks=%lld, should be %lld", i,
+                (long long)p->nodes[i].incl_ticks, (long long)incl);
+    }
+    REQUIRE(process == p->n_processes, "%u of %u processes have a tree", process,
+            p->n_processes);
+    return true;
+}
+
+static bool check_sub_lines(const struct nytp_profile *p, uint32_t i, struct nytp_error *error)
+{
+    const struct nytp_sub *s = &p->subs[i];
+    int64_t ticks = 0;
+    uint64_t statements = 0;
+    for (uint32_t l = s->first_line_cost; l < s->first_line_cost + s->n_line_costs; l++) {
+        REQUIRE(p->line_costs[l].sub == i, "line_cost=%u is not of sub=%u", l, i);
+        ticks += p->line_costs[l].excl_ticks;
+        statements += p->line_costs[l].statements;
+    }
+    REQUIRE(ticks == s->excl_ticks, "sub=%s excl_ticks=%lld but its lines have %lld",
+            s->name.ptr, (long long)s->excl_ticks, (long long)ticks);
+    REQUIRE(statements == s->statements, "sub=%s statements", s->name.ptr);
+    return true;
+}
+
+static bool check_subs(const struct nytp_profile *p, struct nytp_error *error)
+{
+    int64_t excl = 0;
+    uint64_t statements = 0;
+    uint32_t arc = 0;
+    for (uint32_t i = 0; i < p->n_subs; i++) {
+        const struct nytp_sub *s = &p->subs[i];
+        REQUIRE(nytp_utf8_valid(s->name.ptr, s->name.len), "sub=%u name is not UTF-8", i);
+        REQUIRE(s->file < p->n_files, "sub=%u file=%u", i, s->file);
+        if (!check_sub_lines(p, i, error))
+            return false;
+        REQUIRE(s->n_arcs == 0 || s->first_arc == arc, "sub=%s first_arc=%u", s->name.ptr,
+                s->first_arc);
+        for (uint32_t a = 0; a < s->n_arcs; a++, arc++)
+            REQUIRE(arc < p->n_arcs && p->arcs[arc].caller == i, "arc=%u caller", arc);
+        excl += s->excl_ticks;
+        statements += s->statements;
+    }
+    REQUIRE(arc == p->n_arcs, "arcs=%u but subs have %u", p->n_arcs, arc);
+    REQUIRE(excl == p->total_ticks, "subs' exclusive ticks %lld, total_ticks=%lld",
+            (long long)excl, (long long)p->total_ticks);
+    REQUIRE(statements == p->total_statements, "subs' statements %llu, total %llu",
+            (unsigned long long)statements, (unsigned long long)p->total_statements);
+    for (uint32_t i = 0; i < p->n_arcs; i++)
+        REQUIRE(p->arcs[i].callee < p->n_subs && p->arcs[i].file < p->n_files &&
+                    p->arcs[i].part < p->n_parts,
+                "arc=%u callee=%u file=%u part=%u", i, p->arcs[i].callee, p->arcs[i].file,
+                p->arcs[i].part);
+    return true;
+}
+
+static bool check_spans(const struct nytp_profile *p, struct nytp_error *error)
+{
+    for (uint32_t i = 0; i < p->n_spans; i++) {
+        const struct nytp_span *s = &p->spans[i];
+        REQUIRE(s->node < p->n_nodes && s->start_ticks >= 0 && s->end_ticks >= s->start_ticks,
+                "span=%u node=%u from %lld to %lld", i, s->node, (long long)s->start_ticks,
+                (long long)s->end_ticks);
+    }
+    return true;
+}
+
+bool nytp_profile_adds_up(const struct nytp_profile *p, struct nytp_error *error)
+{
+    return check_processes(p, error) && check_files(p, error) && check_tree(p, error) &&
+           check_subs(p, error) && check_spans(p, error);
+}
+
+/* Recorders name a file before anything happens in it. A call from a file without a name is one
+ * that never was: ours once made such calls up, nested without end, when a goto to an xsub died.
+ * Only the place gives them away. That they are nested below calls which had ended proves
+ * nothing, since an xsub may call itself (List::Util::first given its own address), and one that
+ * switches coroutines is open while lines of any sub run. */
+static bool check_call_sites(const struct nytp_profile *p, struct nytp_error *error)
+{
+    for (uint32_t i = 0; i < p->n_arcs; i++) {
+        const struct nytp_arc *arc = &p->arcs[i];
+        REQUIRE(!p->files[arc->file].unnamed,
+                "%s is called from line %u of a file (%u) that the recording does not name: "
+                "such calls never were",
+                p->subs[arc->callee].name.ptr, arc->line, p->files[arc->file].fid);
+    }
+    return true;
+}
+
+bool nytp_profile_check(const struct nytp_profile *p, struct nytp_error *error)
+{
+    return nytp_profile_adds_up(p, error) && check_call_sites(p, error);
+}

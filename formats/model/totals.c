@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Arcs, line costs and totals of subs from the calling-context tree; see totals.h. The tree of
+ * each process is walked once, keeping count of how often each sub is on the path: inclusive
+ * time counts for the outermost call only, the rest is time of the recursion.
+ */
+#include "totals.h"
+
+#include "formats/base/arena.h"
+#include "kept_arcs.h"
+#include "profile.h"
+#include "formats/base/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t nytp_process_nodes_end(const struct nytp_profile *p, uint32_t process)
+{
+    return process + 1 < p->n_processes ? p->processes[process + 1].root : p->n_nodes;
+}
+
+struct arc_list {
+    struct nytp_arc *arcs;
+    uint32_t n, capacity;
+    struct nytp_table by_key; /* of the current part: (caller, callee, file, line) */
+};
+
+/* The arc of a key in the current part, made if need be; NULL when memory is out. */
+static struct nytp_arc *arc_at(struct arc_list *list, struct nytp_key key, uint32_t part)
+{
+    uint32_t index = nytp_table_get(&list->by_key, key);
+    if (index == NYTP_TABLE_NONE) {
+        if (!nytp_grow(&list->arcs, &list->capacity, list->n, sizeof *list->arcs) ||
+            !nytp_table_put(&list->by_key, key, list->n))
+            return NULL;
+        index = list->n++;
+        list->arcs[index] = (struct nytp_arc){
+            .caller = key.a, .callee = key.b, .part = part, .file = key.c, .line = key.d};
+    }
+    return &list->arcs[index];
+}
+
+/* Add a context to the arc of its call. `above` is how often its sub is on the path already. */
+static bool add_node(const struct nytp_profile *p, uint32_t node, struct arc_list *list,
+                     uint32_t part, uint32_t above)
+{
+    const struct nytp_node *n = &p->nodes[node];
+    if (n->calls == 0 && n->incl_ticks == 0)
+        return true;
+    const uint32_t caller = p->nodes[n->parent].sub;
+    struct nytp_arc *a =
+        arc_at(list, (struct nytp_key){caller, n->sub, n->file, n->line}, part);
+    if (a == NULL)
+        return false;
+    a->calls += n->calls;
+    a->excl_ticks += n->excl_ticks;
+    if (above > 0)
+        a->reci_ticks = nytp_ticks_sum(a->reci_ticks, n->incl_ticks);
+    else
+        a->incl_ticks += n->incl_ticks;
+    if (a->rec_depth < above)
+        a->rec_depth = above;
+    return true;
+}
+
+/* Walk a process's nodes in order, keeping count of the subs on the path. */
+static bool walk_process(const struct nytp_profile *p, uint32_t process, struct arc_list *list,
+                         uint32_t *on_path, uint32_t *path)
+{
+    const uint32_t root = p->processes[process].root;
+    const uint32_t end = nytp_process_nodes_end(p, process);
+    uint32_t n_path = 0;
+    for (uint32_t i = root; i < end; i++) {
+        const struct nytp_node *n = &p->nodes[i];
+        while (n_path > n->depth)
+            on_path[path[--n_path]]--;
+        if (i != root && !add_node(p, i, list, p->processes[process].part, on_path[n->sub]))
+            return false;
+        path[n_path++] = n->sub;
+        on_path[n->sub]++;
+    }
+    while (n_path > 0)
+        on_path[path[--n_path]]--;
+    return true;
+}
+
+/* The arcs that the tree of each process tells. */
+static bool tree_arcs(const struct nytp_profile *p, struct arc_list *list)
+{
+    uint32_t max_depth = 0;
+    for (uint32_t i = 0; i < p->n_nodes; i++)
+        if (p->nodes[i].depth > max_depth)
+            max_depth = p->nodes[i].depth;
+    uint32_t *on_path = calloc(p->n_subs, sizeof *on_path);
+    uint32_t *path = malloc(((size_t)max_depth + 1) * sizeof *path);
+    bool ok = on_path != NULL && path != NULL;
+    for (uint32_t i = 0; ok && i < p->n_processes; i++) {
+        if (i > 0 && p->processes[i].part != p->processes[i - 1].part)
+            nytp_table_free(&list->by_key);
+        ok = walk_process(p, i, list, on_path, path);
+    }
+    nytp_table_free(&list->by_key);
+    free(on_path);
+    free(path);
+    return ok;
+}
+
+bool nytp_profile_tree_arcs(const struct nytp_profile *p, struct nytp_arc **arcs, uint32_t *n)
+{
+    struct arc_list list = {0};
+    const bool ok = tree_arcs(p, &list);
+    *arcs = list.arcs;
+    *n = list.n;
+    return ok;
+}
+
+/* Per callee, what recorded arcs say more than those from the tree. All zero = they agree. */
+struct difference {
+    int64_t calls, excl_ticks;
+    bool recorded;
+};
+
+static bool choose_arcs(struct nytp_profile *p, struct arc_list *list,
+                        const struct nytp_arc *recorded, uint32_t n_recorded)
+{
+    struct difference *diff = calloc(p->n_subs, sizeof *diff);
+    if (diff == NULL)
+        return false;
+    for (uint32_t i = 0; i < n_recorded; i++) {
+        diff[recorded[i].callee].calls += (int64_t)recorded[i].calls;
+        diff[recorded[i].callee].excl_ticks += recorded[i].excl_ticks;
+        diff[recorded[i].callee].recorded = true;
+    }
+    for (uint32_t i = 0; i < list->n; i++) {
+        diff[list->arcs[i].callee].calls -= (int64_t)list->arcs[i].calls;
+        diff[list->arcs[i].callee].excl_ticks -= list->arcs[i].excl_ticks;
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < list->n; i++) {
+        const struct difference *d = &diff[list->arcs[i].callee];
+        if (!d->recorded || d->calls != 0 || d->excl_ticks != 0)
+            list->arcs[kept++] = list->arcs[i];
+    }
+    list->n = kept;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < n_recorded; i++) {
+        const struct difference *d = &diff[recorded[i].callee];
+        if (d->calls != 0 || d->excl_ticks != 0)
+            continue;
+        ok = nytp_grow(&list->arcs, &list->capacity, list->n, sizeof *list->arcs);
+        if (ok)
+            list->arcs[list->n++] = recorded[i];
+    }
+    free(diff);
+    return ok;
+}
+
+/* One root: whoever calls, or has time, without being called is called by the root once. */
+static bool root_orphans(struct nytp_profile *p, struct arc_list *list)
+{
+    bool *called = calloc(p->n_subs, sizeof *called);
+    int64_t *outgoing = calloc(p->n_subs, sizeof *outgoing);
+    bool *calls = calloc(p->n_subs, sizeof *calls);
+    bool ok = called != NULL && outgoing != NULL && calls != NULL;
+    const uint32_t n = list->n;
+    for (uint32_t i = 0; ok && i < n; i++) {
+        called[list->arcs[i].callee] = true;
+        calls[list->arcs[i].caller] = true;
+        outgoing[list->arcs[i].caller] += list->arcs[i].incl_ticks;
+    }
+    for (uint32_t i = 1; ok && i < p->n_subs; i++) {
+        if (called[i] || !calls[i])
+            continue;
+        ok = nytp_grow(&list->arcs, &list->capacity, list->n, sizeof *list->arcs);
+        if (ok)
+            list->arcs[list->n++] = (struct nytp_arc){
+                .caller = 0, .callee = i, .calls = 1, .incl_ticks = outgoing[i]};
+    }
+    free(called);
+    free(outgoing);
+    free(calls);
+    return ok;
+}
+
+/* The list becomes the profile's arcs, if all went well so far. */
+static bool install_arcs(struct nytp_profile *p, struct arc_list *list, bool ok)
+{
+    ok = ok && root_orphans(p, list);
+    free(p->arcs);
+    p->arcs = list->arcs;
+    p->n_arcs = list->n;
+    if (ok)
+        nytp_profile_sum_arcs(p);
+    return ok;
+}
+
+bool nytp_profile_make_arcs(struct nytp_profile *p, const struct nytp_arc *recorded,
+                            uint32_t n_recorded)
+{
+    struct arc_list list = {0};
+    const bool ok =
+        tree_arcs(p, &list) && (n_recorded == 0 || choose_arcs(p, &list, recorded, n_recorded));
+    return install_arcs(p, &list, ok);
+}
+
+bool nytp_profile_keep_arcs(struct nytp_profile *p, const struct nytp_arcs_before *before)
+{
+    struct nytp_arc *now = NULL;
+    uint32_t n_now = 0;
+    struct arc_list list = {0};
+    const bool ok = nytp_profile_tree_arcs(p, &now, &n_now) &&
+                    nytp_choose_kept_arcs(p, before, now, n_now, &list.arcs, &list.n);
+    list.capacity = list.n;
+    free(now);
+    return install_arcs(p, &list, ok);
+}
+
+static int by_caller_callee_place(const void *x, const void *y)
+{
+    const struct nytp_arc *a = x, *b = y;
+    if (a->caller != b->caller)
+        return a->caller < b->caller ? -1 : 1;
+    if (a->callee != b->callee)
+        return a->callee < b->callee ? -1 : 1;
+    if (a->part != b->part)
+        return a->part < b->part ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+void nytp_profile_sum_arcs(struct nytp_profile *p)
+{
+    if (p->n_arcs > 0)
+        qsort(p->arcs, p->n_arcs, sizeof *p->arcs, by_caller_callee_place);
+    for (uint32_t i = 0; i < p->n_subs; i++) {
+        struct nytp_sub *s = &p->subs[i];
+        s->calls = 0;
+        s->excl_ticks = s->incl_ticks = s->reci_ticks = 0;
+        s->rec_depth = s->first_arc = s->n_arcs = 0;
+    }
+    p->total_calls = 0;
+    for (uint32_t i = p->n_arcs; i-- > 0;) {
+        const struct nytp_arc *a = &p->arcs[i];
+        struct nytp_sub *callee = &p->subs[a->callee], *caller = &p->subs[a->caller];
+        callee->calls += a->calls;
+        callee->excl_ticks += a->excl_ticks;
+        callee->incl_ticks += a->incl_ticks;
+        callee->reci_ticks = nytp_ticks_sum(callee->reci_ticks, a->reci_ticks);
+        if (callee->rec_depth < a->rec_depth)
+            callee->rec_depth = a->rec_depth;
+        caller->first_arc = i;
+        caller->n_arcs++;
+        p->total_calls += a->calls;
+    }
+    for (uint32_t i = 0; i < p->n_processes; i++) {
+        p->subs[0].excl_ticks += p->nodes[p->processes[i].root].excl_ticks;
+        p->subs[0].calls += p->nodes[p->processes[i].root].calls;
+    }
+    p->subs[0].incl_ticks = p->total_ticks;
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const struct nytp_line_cost *a = x, *b = y;
+    if (a->part != b->part)
+        return a->part < b->part ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* A line cost for each node line, sub by sub: those of a sub are at costs[first[sub]] to before
+ * costs[first[sub + 1]]. `first` has an element more than that and is all zero. */
+static void collect_line_costs(const struct nytp_profile *p, uint32_t *first,
+                               struct nytp_line_cost *costs)
+{
+    for (uint32_t i = 0; i < p->n_nodes; i++)
+        first[p->nodes[i].sub + 2] += p->nodes[i].n_node_lines;
+    for (uint32_t i = 2; i < p->n_subs + 2; i++)
+        first[i] += first[i - 1];
+    for (uint32_t process = 0; process < p->n_processes; process++) {
+        const uint32_t end = nytp_process_nodes_end(p, process);
+        for (uint32_t i = p->processes[process].root; i < end; i++) {
+            const struct nytp_node *n = &p->nodes[i];
+            for (uint32_t l = n->first_node_line; l < n->first_node_line + n->n_node_lines; l++)
+                costs[first[n->sub + 1]++] =
+                    (struct nytp_line_cost){n->sub,
+                                            p->processes[process].part,
+                                            p->node_lines[l].file,
+                                            p->node_lines[l].line,
+                                            p->node_lines[l].ticks,
+                                            p->node_lines[l].statements,
+                                            p->node_lines[l].cpu_ticks};
+        }
+    }
+}
+
+/* Sort the n costs of a sub and add up those of one place; what is left goes to costs[*n_kept]
+ * and behind, which is never behind `own`. */
+static void merge_line_costs(struct nytp_sub *s, struct nytp_line_cost *costs,
+                             struct nytp_line_cost *own, uint32_t n, uint32_t *n_kept)
+{
+    uint32_t kept = *n_kept;
+    qsort(own, n, sizeof *own, by_place);
+    s->first_line_cost = kept;
+    s->statements = 0;
+    s->cpu_ticks = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        s->statements += own[i].statements;
+        s->cpu_ticks += own[i].cpu_ticks;
+        if (kept > s->first_line_cost && by_place(&costs[kept - 1], &own[i]) == 0) {
+            costs[kept - 1].excl_ticks += own[i].excl_ticks;
+            costs[kept - 1].statements += own[i].statements;
+            costs[kept - 1].cpu_ticks += own[i].cpu_ticks;
+        } else {
+            costs[kept++] = own[i];
+        }
+    }
+    s->n_line_costs = kept - s->first_line_cost;
+    *n_kept = kept;
+}
+
+bool nytp_profile_make_line_costs(struct nytp_profile *p)
+{
+    uint32_t *first = calloc((size_t)p->n_subs + 2, sizeof *first);
+    struct nytp_line_cost *costs = malloc(((size_t)p->n_node_lines + 1) * sizeof *costs);
+    if (first == NULL || costs == NULL) {
+        free(first);
+        free(costs);
+        return false;
+    }
+    collect_line_costs(p, first, costs);
+    uint32_t kept = 0;
+    for (uint32_t sub = 0; sub < p->n_subs; sub++)
+        merge_line_costs(&p->subs[sub], costs, costs + first[sub], first[sub + 1] - first[sub],
+                         &kept);
+    free(first);
+    free(p->line_costs);
+    p->line_costs = costs;
+    p->n_line_costs = kept;
+    return true;
+}
+
+bool nytp_profile_rebuild(struct nytp_profile *p, const struct nytp_arcs_before *before)
+{
+    p->total_ticks = 0;
+    for (uint32_t i = 0; i < p->n_nodes; i++)
+        p->nodes[i].incl_ticks = p->nodes[i].excl_ticks;
+    for (uint32_t i = p->n_nodes; i-- > 0;)
+        if (p->nodes[i].parent != i)
+            p->nodes[p->nodes[i].parent].incl_ticks += p->nodes[i].incl_ticks;
+    for (uint32_t i = 0; i < p->n_processes; i++)
+        p->total_ticks += p->nodes[p->processes[i].root].incl_ticks;
+    p->total_statements = 0;
+    for (uint32_t i = 0; i < p->n_node_lines; i++)
+        p->total_statements += p->node_lines[i].statements;
+    return nytp_profile_keep_arcs(p, before) && nytp_profile_make_line_costs(p);
+}

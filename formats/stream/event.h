@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The one vocabulary between input formats and everything behind them. A reader
+ * (formats/NAME.c) turns bytes into struct nytp_event, and hands each to a sink: the builder
+ * of the model, the summary, the merge of streams, the dump, or the callbacks of Perl code.
+ */
+#ifndef NYTP_EVENT_H
+#define NYTP_EVENT_H
+
+#include "formats/base/strings.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NYTP_MAX_DEPTH 1000000u /* of calls; what is deeper is damage, not a program */
+
+enum nytp_tag {
+#define NYTP_TAG(name, byte) NYTP_TAG_##name,
+#include "tags.def"
+#undef NYTP_TAG
+    NYTP_TAG_COUNT
+};
+
+/* "TIME_LINE" and so on; valid for every enum value. */
+const char *nytp_tag_name(enum nytp_tag tag);
+
+/* Field meanings and units: nytprof-v5.md, section "Records". Times in SUB_RETURN are ticks,
+ * in SUB_CALLERS seconds, as on disk; ticks may be negative. fields.def lists the fields for
+ * those who do the same with each. */
+
+struct nytp_new_fid {
+    uint32_t fid, eval_fid, eval_line, flags, size, mtime_s;
+    struct nytp_str name;
+};
+
+struct nytp_sub_info {
+    uint32_t fid, first_line, last_line;
+    struct nytp_str name;
+};
+
+struct nytp_sub_callers {
+    uint32_t fid, line, count, rec_depth;
+    double incl_s, excl_s, reci_s;
+    struct nytp_str caller, callee;
+};
+
+struct nytp_event {
+    enum nytp_tag tag;
+    uint64_t offset; /* of the record's tag byte, in the inflated stream once that has begun */
+    union {
+        struct {
+            uint32_t major, minor;
+        } version;
+        struct { /* ATTRIBUTE and OPTION */
+            struct nytp_str key, value;
+        } pair;
+        struct { /* text includes its newline */
+            struct nytp_str text;
+        } comment;
+        struct {
+            uint32_t pid, ppid;
+            double time_s; /* epoch; 0 where the format version has none */
+        } pid_start;
+        struct {
+            uint32_t pid;
+            double time_s;
+        } pid_end;
+        struct nytp_new_fid new_fid;
+        struct { /* TIME_LINE and TIME_BLOCK; block_line and sub_line are 0 for TIME_LINE */
+            int32_t ticks;
+            uint32_t fid, line, block_line, sub_line;
+        } time;
+        struct {
+            uint32_t caller_fid, caller_line;
+        } sub_entry;
+        struct {
+            uint32_t depth; /* 1 = outermost */
+            double incl_ticks, excl_ticks;
+            struct nytp_str name;
+        } sub_return;
+        struct {
+            uint32_t fid, line;
+            struct nytp_str text;
+        } src_line;
+        struct nytp_sub_info sub_info;
+        struct nytp_sub_callers sub_callers;
+    } u;
+};
+
+/* A TIME_LINE record of no less than 0 ticks; `discounted` where a DISCOUNT stands right before
+ * it. */
+struct nytp_statement {
+    int32_t ticks;
+    uint32_t line;
+    bool discounted;
+};
+
+/* Receives events in stream order. `event` returns false to stop the reader, which then
+ * fails with NYTP_ERR_STOPPED unless the sink keeps a better error of its own.
+ *
+ * Nearly all of a stream are statements. A sink that sets `statements` may get those of one
+ * file that follow one another there, at least one at a time, instead of two events for each;
+ * `offset` is that of the last of them. */
+struct nytp_sink {
+    bool (*event)(struct nytp_sink *sink, const struct nytp_event *event);
+    bool (*statements)(struct nytp_sink *sink, uint32_t fid, const struct nytp_statement *run,
+                       size_t n, uint64_t offset);
+};
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Bytes in; see source.h. A source is a stack of at most three stages: raw bytes (a descriptor
+ * or memory), gunzip, inflate. Each stage owns a buffer that it fills from the stage below;
+ * the topmost buffer is the window that the decoder sees.
+ *
+ * Putting a stage on top copies nothing: what is unread in the old window is the first input
+ * of the new stage.
+ */
+#include "source.h"
+
+#include "formats/deflate/inflate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WINDOW_SIZE (256 * 1024)
+#define MAX_STAGES  3
+
+static const uint8_t gzip_magic[2] = {0x1f, 0x8b};
+
+struct stage {
+    const uint8_t *at, *end;      /* unread output; the top stage's is in struct nytp_source */
+    uint8_t *buffer;              /* NULL: memory, all of which is in at..end */
+    struct nytp_inflate *inflate; /* NULL for the raw stage */
+    enum nytp_inflate_wrapper wrapper;
+    uint64_t produced; /* offset of `end` */
+    bool ended;        /* produces no more */
+};
+
+struct nytp_source_impl {
+    int fd; /* -1: memory */
+    bool close_fd;
+    uint64_t raw_size;
+    struct nytp_error error;
+    struct stage stages[MAX_STAGES];
+    int n_stages;
+};
+
+static struct stage *top_stage(const struct nytp_source *source)
+{
+    return &source->impl->stages[source->impl->n_stages - 1];
+}
+
+static bool is_inflating(const struct stage *stage)
+{
+    return stage->inflate != NULL && stage->wrapper == NYTP_INFLATE_ZLIB;
+}
+
+/* `offset` in the stage's output; the message adds the place in its input. */
+static void fail_inflate(struct nytp_source_impl *impl, const struct stage *stage,
+                         uint64_t offset, enum nytp_status status, const char *what,
+                         const char *reason)
+{
+    const struct stage *below = stage - 1;
+    const uint64_t input_offset = below->produced - (uint64_t)(below->end - below->at);
+    nytp_error_at(&impl->error, status, offset, is_inflating(stage),
+                  "%s stream %s%s (at byte %llu of the compressed input)",
+                  stage->wrapper == NYTP_INFLATE_GZIP ? "gzip" : "zlib", what, reason,
+                  (unsigned long long)input_offset);
+}
+
+/* Put at most out_end - out bytes at `out` and return how many; 0 means that the stage has
+ * ended or failed. */
+static size_t produce(struct nytp_source_impl *impl, struct stage *stage, uint8_t *out,
+                      const uint8_t *out_end);
+
+static size_t produce_raw(struct nytp_source_impl *impl, struct stage *stage, uint8_t *out,
+                          const uint8_t *out_end)
+{
+    ssize_t n;
+    do
+        n = read(impl->fd, out, (size_t)(out_end - out));
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        nytp_error_at(&impl->error, NYTP_ERR_IO, stage->produced, false, "cannot read: %s",
+                      strerror(errno));
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* More input for the stage above, whose input is used up. */
+static bool refill_input(struct nytp_source_impl *impl, struct stage *stage)
+{
+    if (stage->buffer == NULL || stage->ended)
+        return false;
+    const size_t n = produce(impl, stage, stage->buffer, stage->buffer + WINDOW_SIZE);
+    stage->at = stage->buffer;
+    stage->end = stage->buffer + n;
+    return n > 0;
+}
+
+/* A gzip file may be several members, one after the other: go on if there is another. */
+static bool next_member(struct nytp_source_impl *impl, struct stage *stage, struct stage *below)
+{
+    if (stage->wrapper != NYTP_INFLATE_GZIP)
+        return false;
+    if (below->at == below->end && !refill_input(impl, below))
+        return false;
+    if (*below->at != gzip_magic[0])
+        return false;
+    nytp_inflate_free(stage->inflate);
+    stage->inflate = nytp_inflate_new(NYTP_INFLATE_GZIP);
+    if (stage->inflate == NULL)
+        nytp_error_set(&impl->error, NYTP_ERR_MEMORY, "out of memory");
+    return stage->inflate != NULL;
+}
+
+/* Inflate from what the stage below has, refilling it as often as that takes. */
+static size_t produce_inflated(struct nytp_source_impl *impl, struct stage *stage, uint8_t *out,
+                               const uint8_t *out_end)
+{
+    struct stage *below = stage - 1;
+    uint8_t *const start = out;
+    while (out == start) {
+        const bool more = below->at < below->end || refill_input(impl, below);
+        const enum nytp_inflate_result result =
+            nytp_inflate_step(stage->inflate, &below->at, below->end, &out, out_end);
+        if (result == NYTP_INFLATE_MORE && (more || out > start))
+            continue;
+        if (result == NYTP_INFLATE_END && next_member(impl, stage, below))
+            continue;
+        const uint64_t offset = stage->produced + (uint64_t)(out - start);
+        if (result == NYTP_INFLATE_DAMAGED)
+            fail_inflate(impl, stage, offset, NYTP_ERR_FORMAT,
+                         "is damaged: ", nytp_inflate_reason(stage->inflate));
+        else if (result == NYTP_INFLATE_MORE)
+            fail_inflate(impl, stage, offset, NYTP_ERR_TRUNCATED, "ends early", "");
+        stage->ended = true;
+        break;
+    }
+    return (size_t)(out - start);
+}
+
+static size_t produce(struct nytp_source_impl *impl, struct stage *stage, uint8_t *out,
+                      const uint8_t *out_end)
+{
+    const size_t n = stage->inflate != NULL ? produce_inflated(impl, stage, out, out_end)
+                                            : produce_raw(impl, stage, out, out_end);
+    if (n == 0)
+        stage->ended = true;
+    stage->produced += n;
+    return n;
+}
+
+static struct stage *push_stage(struct nytp_source *source, bool buffered)
+{
+    struct nytp_source_impl *impl = source->impl;
+    struct stage *stage = &impl->stages[impl->n_stages];
+    if (buffered) {
+        stage->buffer = malloc(WINDOW_SIZE);
+        if (stage->buffer == NULL) {
+            nytp_error_set(&impl->error, NYTP_ERR_MEMORY, "out of memory");
+            return NULL;
+        }
+    }
+    impl->n_stages++;
+    return stage;
+}
+
+static bool push_inflate(struct nytp_source *source, enum nytp_inflate_wrapper wrapper)
+{
+    struct stage *below = top_stage(source);
+    struct nytp_inflate *inflate = nytp_inflate_new(wrapper);
+    struct stage *stage = inflate != NULL ? push_stage(source, true) : NULL;
+    if (stage == NULL) {
+        nytp_inflate_free(inflate);
+        return nytp_error_set(&source->impl->error, NYTP_ERR_MEMORY, "out of memory");
+    }
+    stage->inflate = inflate;
+    stage->wrapper = wrapper;
+    below->at = source->at;
+    below->end = source->end;
+    source->at = source->end = stage->buffer;
+    return true;
+}
+
+static struct nytp_source *source_new(struct nytp_error *error)
+{
+    struct nytp_source *source = calloc(1, sizeof *source);
+    struct nytp_source_impl *impl = calloc(1, sizeof *impl);
+    if (source == NULL || impl == NULL) {
+        free(source);
+        free(impl);
+        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    source->impl = impl;
+    impl->fd = -1;
+    return source;
+}
+
+/* Look at the first bytes. An error in reading them stays sticky in the source, except the
+ * one that says at once that there is nothing to read, as from a directory. */
+static struct nytp_source *unwrap(struct nytp_source *source, struct nytp_error *error)
+{
+    struct nytp_source_impl *impl = source->impl;
+    const size_t n = nytp_source_fill(source, sizeof gzip_magic);
+    if (n >= sizeof gzip_magic && memcmp(source->at, gzip_magic, sizeof gzip_magic) == 0)
+        push_inflate(source, NYTP_INFLATE_GZIP);
+    if (impl->error.status == NYTP_OK)
+        return source;
+    *error = impl->error;
+    nytp_source_free(source);
+    return NULL;
+}
+
+static struct nytp_source *open_fd(int fd, bool close_fd, struct nytp_error *error)
+{
+    struct nytp_source *source = source_new(error);
+    if (source == NULL) {
+        if (close_fd)
+            close(fd);
+        return NULL;
+    }
+    source->impl->fd = fd;
+    source->impl->close_fd = close_fd;
+    struct stat st;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+        source->impl->raw_size = (uint64_t)st.st_size;
+    struct stage *stage = push_stage(source, true);
+    if (stage == NULL) {
+        *error = source->impl->error;
+        nytp_source_free(source);
+        return NULL;
+    }
+    source->at = source->end = stage->buffer;
+    return unwrap(source, error);
+}
+
+struct nytp_source *nytp_source_open(const char *path, struct nytp_error *error)
+{
+    if (strcmp(path, "-") == 0)
+        return open_fd(STDIN_FILENO, false, error);
+    int fd;
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0) {
+        nytp_error_set(error, NYTP_ERR_IO, "cannot open: %s", strerror(errno));
+        return NULL;
+    }
+    return open_fd(fd, true, error);
+}
+
+struct nytp_source *nytp_source_fd(int fd, struct nytp_error *error)
+{
+    return open_fd(fd, false, error);
+}
+
+struct nytp_source *nytp_source_memory(const void *data, size_t len, struct nytp_error *error)
+{
+    struct nytp_source *source = source_new(error);
+    if (source == NULL)
+        return NULL;
+    struct stage *stage = push_stage(source, false);
+    stage->produced = len;
+    source->impl->raw_size = len;
+    source->at = data;
+    source->end = source->at + len;
+    return unwrap(source, error);
+}
+
+void nytp_source_free(struct nytp_source *source)
+{
+    if (source == NULL)
+        return;
+    struct nytp_source_impl *impl = source->impl;
+    for (int i = 0; i < impl->n_stages; i++) {
+        nytp_inflate_free(impl->stages[i].inflate);
+        free(impl->stages[i].buffer);
+    }
+    if (impl->close_fd)
+        close(impl->fd);
+    free(impl);
+    free(source);
+}
+
+size_t nytp_source_fill(struct nytp_source *source, size_t need)
+{
+    struct stage *stage = top_stage(source);
+    size_t have = (size_t)(source->end - source->at);
+    if (have >= need || stage->buffer == NULL || stage->ended)
+        return have;
+    memmove(stage->buffer, source->at, have);
+    while (have < need && !stage->ended)
+        have += produce(source->impl, stage, stage->buffer + have, stage->buffer + WINDOW_SIZE);
+    source->at = stage->buffer;
+    source->end = stage->buffer + have;
+    return have;
+}
+
+uint64_t nytp_source_offset(const struct nytp_source *source)
+{
+    return top_stage(source)->produced - (uint64_t)(source->end - source->at);
+}
+
+bool nytp_source_inflating(const struct nytp_source *source)
+{
+    return is_inflating(top_stage(source));
+}
+
+bool nytp_source_start_inflate(struct nytp_source *source)
+{
+    if (nytp_source_inflating(source))
+        return nytp_error_at(&source->impl->error, NYTP_ERR_FORMAT, nytp_source_offset(source),
+                             true, "deflated data inside deflated data");
+    return push_inflate(source, NYTP_INFLATE_ZLIB);
+}
+
+const struct nytp_error *nytp_source_error(const struct nytp_source *source)
+{
+    return &source->impl->error;
+}
+
+uint64_t nytp_source_raw_bytes(const struct nytp_source *source)
+{
+    const struct nytp_source_impl *impl = source->impl;
+    const struct stage *raw = &impl->stages[0];
+    if (impl->fd >= 0)
+        return raw->produced;
+    const uint8_t *at = impl->n_stages > 1 ? raw->at : source->at;
+    const uint8_t *end = impl->n_stages > 1 ? raw->end : source->end;
+    return raw->produced - (uint64_t)(end - at);
+}
+
+uint64_t nytp_source_raw_size(const struct nytp_source *source)
+{
+    return source->impl->raw_size;
+}

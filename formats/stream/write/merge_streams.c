@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Several profiles become one stream; see merge_streams.h.
+ *
+ * Each event is written as it is read, with the file ids of the output in place of those of
+ * the input (merged_files.h). Attributes and options are written when the first input tells
+ * them (merged_settings.h). Calls per place are the only events that are kept: they are added
+ * up and written at the end.
+ */
+#include "merge_streams.h"
+
+#include "formats/base/arena.h"
+#include "formats/stream/comments/cost_records.h"
+#include "formats/stream/format.h"
+#include "formats/stream/comments/label_records.h"
+#include "formats/stream/comments/sample_records.h"
+#include "merged_files.h"
+#include "merged_settings.h"
+#include "formats/base/strings.h"
+#include "formats/base/table.h"
+#include "formats/base/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NONE UINT32_MAX
+
+struct arc {
+    uint32_t fid, line, caller, callee; /* names are string ids */
+    uint32_t count, rec_depth;
+    double incl_s, excl_s, reci_s;
+};
+
+struct nytp_merge {
+    struct nytp_sink sink;
+    struct nytp_writer *writer;
+    int level;
+    struct nytp_strings *strings;
+
+    struct nytp_merged_settings settings;
+    struct nytp_merged_files files;
+    struct nytp_table subs_told, arc_of_place;
+    struct arc *arcs;
+    uint32_t n_arcs, arcs_capacity;
+
+    bool began, deflating;
+
+    /* the current input */
+    uint32_t n_input; /* from 1 */
+    double carry;     /* of the conversion of ticks */
+    bool discount;
+    uint8_t *encoded; /* a name being written */
+    size_t encoded_size;
+    struct nytp_error error;
+    bool inflated;
+};
+
+static bool no_memory(struct nytp_merge *m)
+{
+    return nytp_error_set(&m->error, NYTP_ERR_MEMORY, "out of memory");
+}
+
+static bool merge_event(struct nytp_sink *sink, const struct nytp_event *event);
+
+struct nytp_merge *nytp_merge_new(nytp_bytes_fn *put, nytp_note_fn *note, void *context,
+                                  int level)
+{
+    struct nytp_merge *m = calloc(1, sizeof *m);
+    if (m == NULL)
+        return NULL;
+    m->sink.event = merge_event;
+    m->level = level;
+    m->strings = nytp_strings_new();
+    m->writer = nytp_writer_new(put, context);
+    m->settings = (struct nytp_merged_settings){
+        .writer = m->writer,
+        .strings = m->strings,
+        .error = &m->error,
+        .note = note,
+        .context = context,
+    };
+    if (m->strings == NULL || m->writer == NULL ||
+        !nytp_merged_files_init(&m->files, m->writer, m->strings, &m->error)) {
+        nytp_merge_free(m);
+        return NULL;
+    }
+    return m;
+}
+
+void nytp_merge_free(struct nytp_merge *m)
+{
+    if (m == NULL)
+        return;
+    nytp_writer_free(m->writer);
+    nytp_strings_free(m->strings);
+    nytp_table_free(&m->subs_told);
+    nytp_table_free(&m->arc_of_place);
+    nytp_merged_files_free(&m->files);
+    free(m->arcs);
+    nytp_merged_settings_free(&m->settings);
+    free(m->encoded);
+    free(m);
+}
+
+/* --- header: attributes and options --- */
+
+/* Write what stands before all inputs: the version, and how numbers are written. */
+static void begin_output(struct nytp_merge *m)
+{
+    if (m->began)
+        return;
+    m->began = true;
+    nytp_write_version(m->writer, 5, 0);
+    nytp_write_comment(m->writer, "Perl profile database. Merged by nytprofmerge");
+    /* numbers are written as this machine's doubles, whatever the inputs held */
+    nytp_write_attribute(m->writer, "nv_size", "8", 1);
+}
+
+/* Everything that is not an attribute or option is compressed. */
+static bool begin_records(struct nytp_merge *m)
+{
+    begin_output(m);
+    if (m->deflating || m->level == 0)
+        return true;
+    m->deflating = true;
+    return nytp_write_start_deflate(m->writer, m->level) || no_memory(m);
+}
+
+/* The id in the output of the file that an event names: 0 for 0, but in statements, which are
+ * always in a file. NONE with the error set when it is not defined. */
+static uint32_t out_fid(struct nytp_merge *m, const struct nytp_event *e, uint32_t fid)
+{
+    const bool is_time = e->tag == NYTP_TAG_TIME_LINE || e->tag == NYTP_TAG_TIME_BLOCK;
+    if (fid == 0 && !is_time)
+        return 0;
+    uint32_t out;
+    if (!nytp_merged_fid(&m->files, fid, &out))
+        return NONE;
+    if (out != 0)
+        return out;
+    nytp_error_at(&m->error, NYTP_ERR_FORMAT, e->offset, m->inflated,
+                  "%s names file id %u, which is not defined", nytp_tag_name(e->tag),
+                  (unsigned)fid);
+    return NONE;
+}
+
+/* --- events --- */
+
+/* Statement ticks carry what rounding left over, so that their sum stays right. */
+static int32_t statement_ticks(struct nytp_merge *m, int32_t ticks)
+{
+    if (nytp_merged_ticks_are_equal(&m->settings))
+        return ticks;
+    const double exact = nytp_merged_ticks(&m->settings, ticks) + m->carry;
+    const double rounded = (double)nytp_whole(exact);
+    const double bounded = rounded > INT32_MAX   ? INT32_MAX
+                           : rounded < INT32_MIN ? INT32_MIN
+                                                 : rounded;
+    m->carry = exact - bounded;
+    return (int32_t)bounded;
+}
+
+/* A DISCOUNT is for the next statement of the same process, so it is written right before
+ * it; one that is left over when a process ends would be taken for the next process. */
+static bool write_time(struct nytp_merge *m, const struct nytp_event *e)
+{
+    const uint32_t fid = out_fid(m, e, e->u.time.fid);
+    if (fid == NONE)
+        return false;
+    if (m->discount)
+        nytp_write_discount(m->writer);
+    m->discount = false;
+    const int32_t ticks = statement_ticks(m, e->u.time.ticks);
+    if (e->tag == NYTP_TAG_TIME_LINE)
+        nytp_write_time_line(m->writer, ticks, fid, e->u.time.line);
+    else
+        nytp_write_time_block(m->writer, ticks, fid, e->u.time.line, e->u.time.block_line,
+                              e->u.time.sub_line);
+    return true;
+}
+
+/* A sub returned: the same, in ticks of the output. */
+static bool write_return(struct nytp_merge *m, const struct nytp_event *e)
+{
+    const struct nytp_str name = e->u.sub_return.name;
+    if (e->u.sub_return.depth > NYTP_MAX_DEPTH)
+        return nytp_error_at(&m->error, NYTP_ERR_LIMIT, e->offset, m->inflated,
+                             "calls nested deeper than %u", NYTP_MAX_DEPTH);
+    const size_t need = (size_t)name.len + NYTP_ENCODED_STR_EXTRA + NYTP_COPY_STEP;
+    if (need > m->encoded_size) {
+        uint8_t *grown = realloc(m->encoded, need * 2);
+        if (grown == NULL)
+            return no_memory(m);
+        m->encoded = grown;
+        m->encoded_size = need * 2;
+    }
+    const size_t len = nytp_encode_str(m->encoded, name.ptr, name.len);
+    nytp_write_sub_return(
+        m->writer, e->u.sub_return.depth,
+        nytp_whole(nytp_merged_ticks(&m->settings, e->u.sub_return.incl_ticks)),
+        nytp_whole(nytp_merged_ticks(&m->settings, e->u.sub_return.excl_ticks)), m->encoded,
+        len);
+    return true;
+}
+
+/* Once for each file in which a sub of this name is written, since the lines tell whose the
+ * statements are; what has no lines (an xsub) once, if nothing is known of that name. */
+static bool write_sub_info(struct nytp_merge *m, const struct nytp_event *e)
+{
+    const uint32_t fid = out_fid(m, e, e->u.sub_info.fid);
+    const uint32_t name = nytp_merged_intern(&m->settings, e->u.sub_info.name);
+    if (fid == NONE || name == UINT32_MAX)
+        return false;
+    const bool has_range = e->u.sub_info.first_line != 0;
+    const struct nytp_key any = {.a = name}, here = {.a = name, .b = fid};
+    if (nytp_table_get(&m->subs_told, has_range ? here : any) != NYTP_TABLE_NONE)
+        return true;
+    if (!nytp_table_put(&m->subs_told, any, 1) || !nytp_table_put(&m->subs_told, here, 1))
+        return no_memory(m);
+    struct nytp_sub_info info = e->u.sub_info;
+    info.fid = fid;
+    nytp_write_sub_info(m->writer, &info);
+    return true;
+}
+
+static bool write_source(struct nytp_merge *m, const struct nytp_event *e)
+{
+    const uint32_t fid = out_fid(m, e, e->u.src_line.fid);
+    if (fid == NONE)
+        return false;
+    if (fid == 0)
+        return true;
+    if (nytp_merged_file_has_source(&m->files, fid, m->n_input))
+        nytp_write_src_line(m->writer, fid, e->u.src_line.line, e->u.src_line.text.ptr,
+                            e->u.src_line.text.len);
+    return true;
+}
+
+/* Add calls from a place to those that other inputs told of it; they are written at the end. */
+static bool add_calls(struct nytp_merge *m, const struct nytp_event *e)
+{
+    const uint32_t fid = out_fid(m, e, e->u.sub_callers.fid);
+    const uint32_t caller = nytp_merged_intern(&m->settings, e->u.sub_callers.caller);
+    const uint32_t callee = nytp_merged_intern(&m->settings, e->u.sub_callers.callee);
+    if (fid == NONE || caller == UINT32_MAX || callee == UINT32_MAX)
+        return false;
+    const struct nytp_key key = {fid, e->u.sub_callers.line, caller, callee};
+    uint32_t at = nytp_table_get(&m->arc_of_place, key);
+    if (at == NYTP_TABLE_NONE) {
+        at = m->n_arcs;
+        if (!nytp_grow(&m->arcs, &m->arcs_capacity, at, sizeof *m->arcs) ||
+            !nytp_table_put(&m->arc_of_place, key, at))
+            return no_memory(m);
+        m->arcs[m->n_arcs++] = (struct arc){
+            .fid = fid, .line = e->u.sub_callers.line, .caller = caller, .callee = callee};
+    }
+    struct arc *sum = &m->arcs[at];
+    const uint32_t count = e->u.sub_callers.count;
+    sum->count = count > UINT32_MAX - sum->count ? UINT32_MAX : sum->count + count;
+    sum->incl_s += e->u.sub_callers.incl_s;
+    sum->excl_s += e->u.sub_callers.excl_s;
+    sum->reci_s += e->u.sub_callers.reci_s;
+    if (e->u.sub_callers.rec_depth > sum->rec_depth)
+        sum->rec_depth = e->u.sub_callers.rec_depth;
+    return true;
+}
+
+static bool write_record(struct nytp_merge *m, const struct nytp_event *e)
+{
+    switch (e->tag) {
+    case NYTP_TAG_TIME_LINE:
+    case NYTP_TAG_TIME_BLOCK:
+        return write_time(m, e);
+    case NYTP_TAG_DISCOUNT:
+        m->discount = true;
+        return true;
+    case NYTP_TAG_SUB_ENTRY: {
+        const uint32_t fid = out_fid(m, e, e->u.sub_entry.caller_fid);
+        if (fid == NONE)
+            return false;
+        nytp_write_sub_entry(m->writer, fid, e->u.sub_entry.caller_line);
+        return true;
+    }
+    case NYTP_TAG_SUB_RETURN:
+        return write_return(m, e);
+    case NYTP_TAG_SRC_LINE:
+        return write_source(m, e);
+    case NYTP_TAG_SUB_INFO:
+        return write_sub_info(m, e);
+    case NYTP_TAG_SUB_CALLERS:
+        return add_calls(m, e);
+    case NYTP_TAG_NEW_FID:
+        return nytp_merged_file_add(&m->files, &e->u.new_fid);
+    case NYTP_TAG_PID_START:
+        m->discount = false;
+        nytp_merged_process_begins(&m->settings);
+        nytp_write_pid_start(m->writer, e->u.pid_start.pid, e->u.pid_start.ppid,
+                             e->u.pid_start.time_s);
+        return true;
+    case NYTP_TAG_PID_END:
+        m->discount = false;
+        nytp_write_pid_end(m->writer, e->u.pid_end.pid, e->u.pid_end.time_s);
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* Of the process in which it stands: what recording cost, and labels. */
+static bool is_kept(const struct nytp_str *comment)
+{
+    return nytp_is_costs(comment) || nytp_sample_cpu_read(comment) >= 0 ||
+           nytp_label_record_read(comment).kind != NYTP_LABEL_NONE;
+}
+
+static bool write_comment(struct nytp_merge *m, const struct nytp_event *e)
+{
+    struct nytp_str text = e->u.comment.text;
+    char line[NYTP_LABEL_LONGEST];
+    if (text.len > 0 && text.ptr[text.len - 1] == '\n')
+        text.len--;
+    if (text.len >= sizeof line)
+        return true;
+    memcpy(line, text.ptr, text.len);
+    line[text.len] = '\0';
+    nytp_write_comment(m->writer, line);
+    return true;
+}
+
+/* Write what an event of an input becomes in the output. False with the error set. */
+static bool merge_record(struct nytp_merge *m, const struct nytp_event *e)
+{
+    switch (e->tag) {
+    case NYTP_TAG_VERSION:
+        return true;
+    case NYTP_TAG_COMMENT:
+        return !is_kept(&e->u.comment.text) || (begin_records(m) && write_comment(m, e));
+    case NYTP_TAG_START_DEFLATE:
+        m->inflated = true;
+        return true;
+    case NYTP_TAG_ATTRIBUTE:
+        begin_output(m);
+        return nytp_merged_attribute(&m->settings, e->u.pair.key, e->u.pair.value);
+    case NYTP_TAG_OPTION:
+        begin_output(m);
+        return nytp_merged_option(&m->settings, e->u.pair.key, e->u.pair.value);
+    default:
+        return begin_records(m) && write_record(m, e);
+    }
+}
+
+static bool merge_event(struct nytp_sink *sink, const struct nytp_event *event)
+{
+    struct nytp_merge *m = (struct nytp_merge *)sink;
+    if (merge_record(m, event) && !m->writer->failed)
+        return true;
+    if (m->writer->failed)
+        nytp_error_set(&m->error, NYTP_ERR_IO, "the output cannot be written");
+    if (!m->error.has_offset && m->error.status == NYTP_ERR_FORMAT) {
+        m->error.has_offset = true;
+        m->error.offset = event->offset;
+        m->error.inflated = m->inflated;
+    }
+    return false;
+}
+
+bool nytp_merge_add(struct nytp_merge *m, const char *path, struct nytp_error *error)
+{
+    struct nytp_source *source = nytp_source_open(path, error);
+    if (source == NULL)
+        return false;
+    m->n_input++;
+    nytp_merged_settings_next_input(&m->settings, path);
+    nytp_merged_files_next_input(&m->files);
+    m->carry = 0;
+    m->discount = m->inflated = false;
+    m->error = (struct nytp_error){0};
+    const struct nytp_read_options options = {0};
+    const bool ok = nytp_read(source, &options, &m->sink, error);
+    nytp_source_free(source);
+    nytp_merged_settings_end_input(&m->settings);
+    if (m->error.status != NYTP_OK)
+        *error = m->error;
+    return ok;
+}
+
+/* --- the closing part --- */
+
+struct sorted_arc {
+    const struct arc *arc;
+    struct nytp_name callee, caller;
+};
+
+static int by_callee_and_place(const void *a, const void *b)
+{
+    const struct sorted_arc *x = a, *y = b;
+    if (x->arc->callee != y->arc->callee)
+        return nytp_compare_names(x->callee, y->callee);
+    if (x->arc->fid != y->arc->fid)
+        return x->arc->fid < y->arc->fid ? -1 : 1;
+    if (x->arc->line != y->arc->line)
+        return x->arc->line < y->arc->line ? -1 : 1;
+    return nytp_compare_names(x->caller, y->caller);
+}
+
+/* Write the calls per place that were added up, sorted by callee and place. */
+static bool write_arcs(struct nytp_merge *m)
+{
+    struct sorted_arc *sorted = malloc((m->n_arcs + 1) * sizeof *sorted);
+    if (sorted == NULL)
+        return no_memory(m);
+    for (uint32_t i = 0; i < m->n_arcs; i++)
+        sorted[i] =
+            (struct sorted_arc){.arc = &m->arcs[i],
+                                .callee = nytp_strings_get(m->strings, m->arcs[i].callee),
+                                .caller = nytp_strings_get(m->strings, m->arcs[i].caller)};
+    qsort(sorted, m->n_arcs, sizeof *sorted, by_callee_and_place);
+    for (uint32_t i = 0; i < m->n_arcs; i++) {
+        const struct sorted_arc *s = &sorted[i];
+        nytp_write_sub_callers(m->writer, &(struct nytp_sub_callers){
+                                              .fid = s->arc->fid,
+                                              .line = s->arc->line,
+                                              .count = s->arc->count,
+                                              .rec_depth = s->arc->rec_depth,
+                                              .incl_s = s->arc->incl_s,
+                                              .excl_s = s->arc->excl_s,
+                                              .reci_s = s->arc->reci_s,
+                                              .caller = {s->caller.ptr, s->caller.len, false},
+                                              .callee = {s->callee.ptr, s->callee.len, false},
+                                          });
+    }
+    free(sorted);
+    return true;
+}
+
+bool nytp_merge_finish(struct nytp_merge *m, struct nytp_error *error)
+{
+    m->error = (struct nytp_error){0};
+    bool ok = begin_records(m);
+    ok = ok && write_arcs(m) && nytp_merged_settings_finish(&m->settings);
+    if (ok && (!nytp_writer_flush(m->writer, NYTP_FLUSH_FINISH) ||
+               !nytp_writer_put_trailer(m->writer)))
+        ok = nytp_error_set(&m->error, NYTP_ERR_IO, "the output cannot be written");
+    if (!ok)
+        *error = m->error;
+    return ok;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The files of several profiles that become one stream; see merged_files.h. Evals whose file
+ * has not been defined yet are kept in a list; when the file comes, its evals are written, and
+ * then the evals that waited for those.
+ */
+#include "merged_files.h"
+
+#include "formats/base/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_FID 0x3fffffu
+
+/* A file id of the current input. Evals are counted from 1 in `waiting`; 0 is none. */
+struct nytp_in_file {
+    uint32_t fid;       /* in the output; 0 = not defined or not written yet */
+    uint32_t waits_as;  /* the eval that this is while it waits */
+    uint32_t waited_by; /* the first of the evals that wait for this file */
+};
+
+struct nytp_waiting_eval {
+    struct nytp_new_fid file; /* as in the input, but for its name */
+    uint32_t name;            /* string id */
+    uint32_t next;            /* that waits for the same file */
+};
+
+bool nytp_merged_files_init(struct nytp_merged_files *m, struct nytp_writer *writer,
+                            struct nytp_strings *strings, struct nytp_error *error)
+{
+    *m = (struct nytp_merged_files){
+        .writer = writer, .strings = strings, .error = error, .n_out = 1};
+    return nytp_grow(&m->source_from, &m->out_capacity, 0, sizeof *m->source_from);
+}
+
+void nytp_merged_files_free(struct nytp_merged_files *m)
+{
+    nytp_table_free(&m->fid_of_name);
+    free(m->source_from);
+    free(m->in);
+    free(m->waiting);
+}
+
+void nytp_merged_files_next_input(struct nytp_merged_files *m)
+{
+    m->n_waiting = 0;
+    if (m->n_in > 0)
+        memset(m->in, 0, m->n_in * sizeof *m->in);
+}
+
+static bool no_memory(struct nytp_merged_files *m)
+{
+    return nytp_error_set(m->error, NYTP_ERR_MEMORY, "out of memory");
+}
+
+/* Room for this id of the current input. */
+static bool reserve_in_file(struct nytp_merged_files *m, uint32_t fid)
+{
+    if (fid < m->n_in)
+        return true;
+    if (fid > MAX_FID)
+        return nytp_error_set(m->error, NYTP_ERR_LIMIT, "file id %u is above the limit %u",
+                              (unsigned)fid, MAX_FID);
+    uint32_t n = m->n_in == 0 ? 64 : m->n_in;
+    while (n <= fid)
+        n *= 2;
+    struct nytp_in_file *grown = realloc(m->in, n * sizeof *grown);
+    if (grown == NULL)
+        return no_memory(m);
+    memset(grown + m->n_in, 0, (n - m->n_in) * sizeof *grown);
+    m->in = grown;
+    m->n_in = n;
+    return true;
+}
+
+/* A new id of the output; 0 on failure. */
+static uint32_t new_file(struct nytp_merged_files *m)
+{
+    if (!nytp_grow(&m->source_from, &m->out_capacity, m->n_out, sizeof *m->source_from)) {
+        no_memory(m);
+        return 0;
+    }
+    m->source_from[m->n_out] = 0;
+    return m->n_out++;
+}
+
+/* Define a file in the output, unless one of its name is there; `eval_fid` is of the output. */
+static bool write_file(struct nytp_merged_files *m, const struct nytp_new_fid *file,
+                       uint32_t name, uint32_t eval_fid)
+{
+    struct nytp_in_file *in = &m->in[file->fid];
+    in->waits_as = 0;
+    const struct nytp_key key = {.a = name};
+    if (eval_fid == 0) {
+        const uint32_t known = nytp_table_get(&m->fid_of_name, key);
+        if (known != NYTP_TABLE_NONE) {
+            in->fid = known;
+            return true;
+        }
+    }
+    in->fid = new_file(m);
+    if (in->fid == 0)
+        return false;
+    if (eval_fid == 0 && !nytp_table_put(&m->fid_of_name, key, in->fid))
+        return no_memory(m);
+    const struct nytp_name text = nytp_strings_get(m->strings, name);
+    struct nytp_new_fid written = *file;
+    written.fid = in->fid;
+    written.eval_fid = eval_fid;
+    if (eval_fid == 0)
+        written.eval_line = 0;
+    written.name = (struct nytp_str){.ptr = text.ptr, .len = text.len};
+    nytp_write_new_fid(m->writer, &written);
+    return true;
+}
+
+static bool write_waiting_eval(struct nytp_merged_files *m, uint32_t at, uint32_t eval_fid)
+{
+    const struct nytp_waiting_eval eval = m->waiting[at - 1];
+    return write_file(m, &eval.file, eval.name, eval_fid);
+}
+
+/* The evals that wait for a file, and those that wait for them, which join the end of the
+ * list as it is written. */
+static bool write_those_who_wait(struct nytp_merged_files *m, uint32_t in_fid)
+{
+    uint32_t last = 0;
+    uint32_t at = m->in[in_fid].waited_by;
+    m->in[in_fid].waited_by = 0;
+    for (uint32_t i = at; i != 0; i = m->waiting[i - 1].next)
+        last = i;
+    for (; at != 0; at = m->waiting[at - 1].next) {
+        const struct nytp_new_fid *file = &m->waiting[at - 1].file;
+        if (m->in[file->fid].waits_as != at) /* written, or defined again */
+            continue;
+        if (!write_waiting_eval(m, at, m->in[file->eval_fid].fid))
+            return false;
+        struct nytp_in_file *eval = &m->in[file->fid];
+        m->waiting[last - 1].next = eval->waited_by;
+        eval->waited_by = 0;
+        while (m->waiting[last - 1].next != 0)
+            last = m->waiting[last - 1].next;
+    }
+    return true;
+}
+
+/* Keep an eval until the file that ran it is defined, at the head of that file's list. */
+static bool queue_eval(struct nytp_merged_files *m, const struct nytp_new_fid *file,
+                       uint32_t name)
+{
+    if (!nytp_grow(&m->waiting, &m->waiting_capacity, m->n_waiting, sizeof *m->waiting))
+        return no_memory(m);
+    m->waiting[m->n_waiting++] = (struct nytp_waiting_eval){
+        .file = *file,
+        .name = name,
+        .next = m->in[file->eval_fid].waited_by,
+    };
+    m->in[file->eval_fid].waited_by = m->n_waiting;
+    m->in[file->fid].fid = 0;
+    m->in[file->fid].waits_as = m->n_waiting;
+    return true;
+}
+
+bool nytp_merged_file_add(struct nytp_merged_files *m, const struct nytp_new_fid *file)
+{
+    const uint32_t fid = file->fid, eval_fid = file->eval_fid;
+    if (!reserve_in_file(m, fid) || !reserve_in_file(m, eval_fid))
+        return false;
+    const uint32_t name = nytp_strings_intern(m->strings, file->name.ptr, file->name.len);
+    if (name == UINT32_MAX)
+        return no_memory(m);
+    const bool is_eval = eval_fid != 0 && eval_fid != fid;
+    if (is_eval && m->in[eval_fid].fid == 0)
+        return queue_eval(m, file, name);
+    return write_file(m, file, name, is_eval ? m->in[eval_fid].fid : 0) &&
+           write_those_who_wait(m, fid);
+}
+
+bool nytp_merged_fid(struct nytp_merged_files *m, uint32_t fid, uint32_t *out)
+{
+    *out = 0;
+    if (fid == 0 || fid >= m->n_in)
+        return true;
+    const uint32_t waits_as = m->in[fid].waits_as;
+    if (waits_as != 0 &&
+        !write_waiting_eval(m, waits_as, 0)) /* what ran it did not come in time */
+        return false;
+    *out = m->in[fid].fid;
+    return true;
+}
+
+bool nytp_merged_file_has_source(struct nytp_merged_files *m, uint32_t fid, uint32_t input)
+{
+    if (m->source_from[fid] == 0)
+        m->source_from[fid] = input;
+    return m->source_from[fid] == input;
+}

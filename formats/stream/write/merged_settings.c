@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Attributes and options of several profiles that become one stream; see merged_settings.h. A
+ * value that differs from that of the first input is dropped, and a note says so where it
+ * matters to a reader of the sums.
+ */
+#include "merged_settings.h"
+
+#include "formats/base/arena.h"
+#include "formats/base/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct nytp_merged_run { /* how many inputs had this application */
+    uint32_t name, n;
+    uint32_t n_threads; /* of them, profiles of a thread other than the first */
+};
+
+struct nytp_merged_setting { /* an attribute or option that is written once */
+    uint32_t key, value;
+    bool noted; /* that inputs differ was said */
+};
+
+void nytp_merged_settings_free(struct nytp_merged_settings *m)
+{
+    free(m->runs);
+    free(m->settings);
+}
+
+void nytp_merged_settings_next_input(struct nytp_merged_settings *m, const char *path)
+{
+    m->thread = (struct nytp_merged_thread){0};
+    m->in_run = UINT32_MAX;
+    m->path = path;
+    m->in_ticks_per_sec = m->in_overhead_ticks = 0;
+}
+
+void nytp_merged_settings_end_input(struct nytp_merged_settings *m)
+{
+    m->overhead_ticks += nytp_merged_ticks(m, m->in_overhead_ticks);
+}
+
+static bool no_memory(struct nytp_merged_settings *m)
+{
+    return nytp_error_set(m->error, NYTP_ERR_MEMORY, "out of memory");
+}
+
+uint32_t nytp_merged_intern(struct nytp_merged_settings *m, struct nytp_str text)
+{
+    const uint32_t id = nytp_strings_intern(m->strings, text.ptr, text.len);
+    if (id == UINT32_MAX)
+        no_memory(m);
+    return id;
+}
+
+static bool equals_word(struct nytp_str text, const char *word)
+{
+    return text.len == strlen(word) && memcmp(text.ptr, word, text.len) == 0;
+}
+
+static bool differs(const struct nytp_merged_settings *m, uint32_t id, struct nytp_str text)
+{
+    const struct nytp_name name = nytp_strings_get(m->strings, id);
+    return name.len != text.len || memcmp(name.ptr, text.ptr, text.len) != 0;
+}
+
+static double number_of(struct nytp_str text)
+{
+    char digits[40] = "";
+    memcpy(digits, text.ptr, text.len < sizeof digits - 1 ? text.len : sizeof digits - 1);
+    return strtod(digits, NULL);
+}
+
+static void note_difference(struct nytp_merged_settings *m, const char *what,
+                            struct nytp_merged_setting *first, struct nytp_str key,
+                            struct nytp_str value)
+{
+    if (first->noted || m->note == NULL)
+        return;
+    first->noted = true;
+    char text[400];
+    const struct nytp_name was = nytp_strings_get(m->strings, first->value);
+    snprintf(text, sizeof text, "%s %.*s is %.*s in %.200s and was %.*s before", what,
+             (int)(key.len < 60 ? key.len : 60), key.ptr,
+             (int)(value.len < 40 ? value.len : 40), value.ptr, m->path,
+             (int)(was.len < 40 ? was.len : 40), was.ptr);
+    m->note(m->context, text);
+}
+
+/* The first value is written. *first tells whether this is it. NULL on failure. */
+static struct nytp_merged_setting *setting_of(struct nytp_merged_settings *m,
+                                              struct nytp_str key, struct nytp_str value,
+                                              bool *first)
+{
+    const uint32_t key_id = nytp_merged_intern(m, key), value_id = nytp_merged_intern(m, value);
+    if (key_id == UINT32_MAX || value_id == UINT32_MAX)
+        return NULL;
+    *first = false;
+    for (uint32_t i = 0; i < m->n_settings; i++)
+        if (m->settings[i].key == key_id)
+            return &m->settings[i];
+    if (!nytp_grow(&m->settings, &m->settings_capacity, m->n_settings, sizeof *m->settings)) {
+        no_memory(m);
+        return NULL;
+    }
+    *first = true;
+    m->settings[m->n_settings] = (struct nytp_merged_setting){.key = key_id, .value = value_id};
+    return &m->settings[m->n_settings++];
+}
+
+static bool add_run(struct nytp_merged_settings *m, struct nytp_str application)
+{
+    const uint32_t name = nytp_merged_intern(m, application);
+    if (name == UINT32_MAX)
+        return false;
+    for (m->in_run = 0; m->in_run < m->n_runs; m->in_run++)
+        if (m->runs[m->in_run].name == name) {
+            m->runs[m->in_run].n++;
+            return true;
+        }
+    if (!nytp_grow(&m->runs, &m->runs_capacity, m->n_runs, sizeof *m->runs))
+        return no_memory(m);
+    m->runs[m->n_runs++] = (struct nytp_merged_run){.name = name, .n = 1};
+    return true;
+}
+
+static bool add_ticks_per_sec(struct nytp_merged_settings *m, struct nytp_str value)
+{
+    m->in_ticks_per_sec = number_of(value);
+    if (!(m->in_ticks_per_sec > 0))
+        return nytp_error_set(m->error, NYTP_ERR_FORMAT, "ticks_per_sec is not positive");
+    if (m->ticks_per_sec > 0)
+        return true;
+    m->ticks_per_sec = m->in_ticks_per_sec;
+    nytp_write_attribute(m->writer, "ticks_per_sec", value.ptr, value.len);
+    return true;
+}
+
+bool nytp_merged_attribute(struct nytp_merged_settings *m, struct nytp_str key,
+                           struct nytp_str value)
+{
+    if (equals_word(key, "application"))
+        return add_run(m, value);
+    if (equals_word(key, "ticks_per_sec"))
+        return add_ticks_per_sec(m, value);
+    if (equals_word(key, "cumulative_overhead_ticks")) {
+        m->in_overhead_ticks += number_of(value);
+        return true;
+    }
+    if (equals_word(key, "basetime")) {
+        const double time_s = number_of(value);
+        if (m->basetime_s == 0 || time_s < m->basetime_s)
+            m->basetime_s = time_s;
+        return true;
+    }
+    if (equals_word(key, "nv_size"))
+        return true;
+    if (equals_word(key, "thread") || equals_word(key, "parent_thread")) {
+        *(equals_word(key, "thread") ? &m->thread.number : &m->thread.parent) =
+            (uint32_t)nytp_whole(number_of(value));
+        return true;
+    }
+    bool first;
+    struct nytp_merged_setting *setting = setting_of(m, key, value, &first);
+    if (setting == NULL)
+        return false;
+    if (first) {
+        const struct nytp_name name = nytp_strings_get(m->strings, setting->key);
+        nytp_write_attribute(m->writer, name.ptr, value.ptr, value.len);
+    } else if (equals_word(key, "clock_id") && differs(m, setting->value, value)) {
+        note_difference(m, "attribute", setting, key, value);
+    }
+    return true;
+}
+
+static void write_number(struct nytp_merged_settings *m, const char *key, double value)
+{
+    char text[64];
+    const int len = snprintf(text, sizeof text, "%.0f", value);
+    nytp_write_attribute(m->writer, key, text, (size_t)len);
+}
+
+void nytp_merged_process_begins(struct nytp_merged_settings *m)
+{
+    if (m->in_run < m->n_runs)
+        m->runs[m->in_run].n_threads += m->thread.number > 0;
+    m->in_run = UINT32_MAX;
+    if (m->thread.number == m->told_thread.number && m->thread.parent == m->told_thread.parent)
+        return;
+    write_number(m, "thread", m->thread.number);
+    write_number(m, "parent_thread", m->thread.parent);
+    m->told_thread = m->thread;
+}
+
+/* Whether it matters to a reader of the sums that inputs were recorded with another value. */
+static bool shapes_the_data(struct nytp_str key)
+{
+    static const char *const keys[] = {"stmts", "subs",    "blocks",     "leave",
+                                       "calls", "slowops", "use_db_sub", "findcaller"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (equals_word(key, keys[i]))
+            return true;
+    return false;
+}
+
+bool nytp_merged_option(struct nytp_merged_settings *m, struct nytp_str key,
+                        struct nytp_str value)
+{
+    bool first;
+    struct nytp_merged_setting *setting = setting_of(m, key, value, &first);
+    if (setting == NULL)
+        return false;
+    if (first)
+        nytp_write_option(m->writer, nytp_strings_get(m->strings, setting->key).ptr,
+                          nytp_whole(number_of(value)));
+    else if (shapes_the_data(key) && differs(m, setting->value, value))
+        note_difference(m, "option", setting, key, value);
+    return true;
+}
+
+/* " (3 runs)", " (5 threads)" with the first, which is the run itself, or both. */
+static int put_counts(char *text, size_t size, const struct nytp_merged_run *run)
+{
+    const unsigned n_runs = run->n - run->n_threads;
+    if (run->n_threads == 0)
+        return n_runs > 1 ? snprintf(text, size, " (%u runs)", n_runs) : 0;
+    return n_runs > 1 ? snprintf(text, size, " (%u runs, %u threads)", n_runs, (unsigned)run->n)
+                      : snprintf(text, size, " (%u threads)", (unsigned)run->n);
+}
+
+/* "a.pl (3 runs), b.pl and c.pl" */
+static bool write_application(struct nytp_merged_settings *m)
+{
+    size_t size = 1;
+    for (uint32_t i = 0; i < m->n_runs; i++)
+        size += nytp_strings_get(m->strings, m->runs[i].name).len + 60;
+    char *text = malloc(size);
+    if (text == NULL)
+        return no_memory(m);
+    size_t len = 0;
+    for (uint32_t i = 0; i < m->n_runs; i++) {
+        const struct nytp_name name = nytp_strings_get(m->strings, m->runs[i].name);
+        if (i > 0)
+            len += (size_t)snprintf(text + len, size - len, "%s",
+                                    i + 1 == m->n_runs ? " and " : ", ");
+        memcpy(text + len, name.ptr, name.len);
+        len += name.len;
+        len += (size_t)put_counts(text + len, size - len, &m->runs[i]);
+    }
+    if (m->n_runs > 0)
+        nytp_write_attribute(m->writer, "application", text, len);
+    free(text);
+    return true;
+}
+
+bool nytp_merged_settings_finish(struct nytp_merged_settings *m)
+{
+    if (!write_application(m))
+        return false;
+    if (m->basetime_s != 0)
+        write_number(m, "basetime", m->basetime_s);
+    write_number(m, "cumulative_overhead_ticks", m->overhead_ticks);
+    return true;
+}

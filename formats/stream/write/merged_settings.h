@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Attributes and options of several profiles that become one stream. The first value of each is
+ * written at once; those that speak of all inputs (application, basetime,
+ * cumulative_overhead_ticks) at the end. Ticks are those of the first input:
+ * nytp_merged_ticks() converts the others'.
+ */
+#ifndef NYTP_MERGED_SETTINGS_H
+#define NYTP_MERGED_SETTINGS_H
+
+#include "formats/base/error.h"
+#include "formats/base/strings.h"
+#include "writer.h"
+
+/* What a person should know and the output cannot say: one line of text. */
+typedef void nytp_note_fn(void *context, const char *text);
+
+/* Zeroed but for the first five, which are borrowed. */
+struct nytp_merged_settings {
+    struct nytp_writer *writer;
+    struct nytp_strings *strings;
+    struct nytp_error *error; /* set by what returns false */
+    nytp_note_fn *note;       /* may be NULL */
+    void *context;
+
+    struct nytp_merged_run *runs;
+    struct nytp_merged_setting *settings;
+    uint32_t n_runs, n_settings, runs_capacity, settings_capacity;
+    double ticks_per_sec; /* of the output: that of the first input */
+    double basetime_s;    /* earliest; 0 = none yet */
+    double overhead_ticks;
+
+    /* the current input */
+    const char *path;
+    uint32_t in_run; /* until its first process: into runs; then, or without one, UINT32_MAX */
+    double in_ticks_per_sec, in_overhead_ticks;
+
+    /* which thread of their pid the processes are, after this, and as the output says */
+    struct nytp_merged_thread {
+        uint32_t number, parent;
+    } thread, told_thread;
+};
+
+void nytp_merged_settings_free(struct nytp_merged_settings *settings);
+
+/* Intern a text among those of the output. UINT32_MAX with the error set when memory is out. */
+uint32_t nytp_merged_intern(struct nytp_merged_settings *settings, struct nytp_str text);
+
+void nytp_merged_settings_next_input(struct nytp_merged_settings *settings, const char *path);
+void nytp_merged_settings_end_input(struct nytp_merged_settings *settings);
+
+bool nytp_merged_attribute(struct nytp_merged_settings *settings, struct nytp_str key,
+                           struct nytp_str value);
+bool nytp_merged_option(struct nytp_merged_settings *settings, struct nytp_str key,
+                        struct nytp_str value);
+
+/* Before a process: write the attributes that are true of it alone, where they change. */
+void nytp_merged_process_begins(struct nytp_merged_settings *settings);
+
+/* Write what speaks of all inputs. */
+bool nytp_merged_settings_finish(struct nytp_merged_settings *settings);
+
+/* Whether ticks of the current input are those of the output. */
+static inline bool nytp_merged_ticks_are_equal(const struct nytp_merged_settings *s)
+{
+    return s->in_ticks_per_sec == s->ticks_per_sec || !(s->in_ticks_per_sec > 0) ||
+           !(s->ticks_per_sec > 0);
+}
+
+/* Ticks of the current input as those of the output. */
+static inline double nytp_merged_ticks(const struct nytp_merged_settings *s, double ticks)
+{
+    return nytp_merged_ticks_are_equal(s) ? ticks
+                                          : ticks * (s->ticks_per_sec / s->in_ticks_per_sec);
+}
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Writes the native stream; see writer.h. Byte order and fields are described in
+ * nytprof-v5.md. The records that a running program pays for are inline functions of the
+ * header; here are the rest, the block, and how it goes through the compressor.
+ */
+#include "writer.h"
+
+#include "formats/base/strings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct nytp_writer *nytp_writer_new(nytp_bytes_fn *put, void *context)
+{
+    struct nytp_writer *const writer = calloc(1, sizeof *writer);
+    if (writer == NULL)
+        return NULL;
+    writer->plain = malloc(NYTP_WRITER_MOST);
+    if (writer->plain == NULL) {
+        free(writer);
+        return NULL;
+    }
+    writer->put = put;
+    writer->context = context;
+    nytp_writer_reset(writer);
+    return writer;
+}
+
+void nytp_writer_free(struct nytp_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    nytp_deflate_free(writer->deflate);
+    free(writer->plain);
+    free(writer);
+}
+
+void nytp_writer_set_block(struct nytp_writer *writer, size_t len)
+{
+    writer->end = writer->block + len;
+}
+
+void nytp_writer_set_deflate(struct nytp_writer *writer, struct nytp_deflate *deflate)
+{
+    nytp_deflate_free(writer->deflate);
+    writer->deflate = deflate;
+    writer->n_plain = 0;
+    writer->block = deflate != NULL ? nytp_deflate_room(deflate) : writer->plain;
+    writer->at = writer->block;
+    nytp_writer_set_block(writer, NYTP_WRITER_BLOCK);
+}
+
+void nytp_writer_reset(struct nytp_writer *writer)
+{
+    nytp_writer_set_deflate(writer, NULL);
+    writer->failed = false;
+    writer->n_raw = writer->n_written = 0;
+    writer->n_inflated = writer->n_deflated = 0;
+}
+
+/* The header goes out with the first bytes that are compressed: a process that is killed at its
+ * beginning leaves both or neither. */
+static bool put_counted(void *context, const uint8_t *bytes, size_t len)
+{
+    struct nytp_writer *const writer = context;
+    const size_t n_plain = writer->n_plain, room = NYTP_WRITER_MOST - n_plain;
+    const size_t n = n_plain == 0 ? 0 : len < room ? len : room;
+    writer->n_written += n_plain + len;
+    if (writer->deflate != NULL)
+        writer->n_deflated += len;
+    if (n > 0)
+        memcpy(writer->plain + n_plain, bytes, n);
+    writer->n_plain = 0;
+    return (n_plain == 0 || writer->put(writer->context, writer->plain, n_plain + n)) &&
+           (n == len || writer->put(writer->context, bytes + n, len - n));
+}
+
+/* Hand on what the block holds: through the compressor where there is one, else as it is. */
+static bool put_buffered(struct nytp_writer *writer, enum nytp_flush flush)
+{
+    const size_t len = (size_t)(writer->at - writer->block);
+    writer->at = writer->block;
+    writer->n_raw += len;
+    if (writer->failed)
+        return false;
+    if (writer->deflate == NULL) {
+        writer->failed = len > 0 && !put_counted(writer, writer->block, len);
+        return !writer->failed;
+    }
+    writer->n_inflated += len;
+    writer->failed = !nytp_deflate_run(writer->deflate, len, flush, put_counted, writer);
+    return !writer->failed;
+}
+
+bool nytp_writer_flush(struct nytp_writer *writer, enum nytp_flush flush)
+{
+    return put_buffered(writer, flush);
+}
+
+bool nytp_writer_put_trailer(struct nytp_writer *writer)
+{
+    if (writer->deflate == NULL || writer->n_deflated == 0)
+        return !writer->failed;
+    nytp_writer_set_deflate(writer, NULL);
+    char text[160];
+    const double ratio = (double)writer->n_inflated / (double)writer->n_deflated;
+    snprintf(text, sizeof text,
+             "#\n# Compressed %" PRIu64 " bytes to %" PRIu64
+             ", ratio %f:1, data shrunk by %.2f%%\n",
+             writer->n_inflated, writer->n_deflated, ratio, 100 - 100 / ratio);
+    nytp_writer_put_bytes(writer, text, strlen(text));
+    return put_buffered(writer, NYTP_FLUSH_NONE);
+}
+
+void nytp_writer_make_room(struct nytp_writer *writer)
+{
+    if (writer->on_full != NULL)
+        writer->on_full(writer);
+    else
+        put_buffered(writer, NYTP_FLUSH_NONE);
+}
+
+void nytp_writer_put_bytes(struct nytp_writer *writer, const void *bytes, size_t len)
+{
+    const uint8_t *from = bytes;
+    while (len > 0) {
+        if (writer->at == writer->end)
+            nytp_writer_make_room(writer);
+        const size_t room = (size_t)(writer->end - writer->at);
+        const size_t n = len < room ? len : room;
+        memcpy(writer->at, from, n);
+        writer->at += n;
+        from += n;
+        len -= n;
+    }
+}
+
+static bool is_ascii(const char *bytes, size_t len)
+{
+    uint64_t all = 0;
+    for (; len >= sizeof all; bytes += sizeof all, len -= sizeof all) {
+        uint64_t part;
+        memcpy(&part, bytes, sizeof part);
+        all |= part;
+    }
+    for (size_t i = 0; i < len; i++)
+        all |= (unsigned char)bytes[i];
+    return (all & 0x8080808080808080u) == 0;
+}
+
+/* The tag says UTF-8 only where it makes a difference and is true. */
+static uint8_t str_tag(const char *bytes, size_t len)
+{
+    return !is_ascii(bytes, len) && nytp_utf8_valid(bytes, len) ? '"' : '\'';
+}
+
+size_t nytp_encode_str(uint8_t *to, const char *bytes, size_t len)
+{
+    to[0] = str_tag(bytes, len);
+    uint8_t *const at = nytp_encode_u32(to + 1, (uint32_t)len);
+    memcpy(at, bytes, len);
+    return (size_t)(at - to) + len;
+}
+
+static void put_tagged(struct nytp_writer *writer, uint8_t tag, const char *bytes, size_t len)
+{
+    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    *writer->at++ = tag;
+    writer->at = nytp_encode_u32(writer->at, (uint32_t)len);
+    nytp_writer_put_bytes(writer, bytes, len);
+}
+
+static void put_str(struct nytp_writer *writer, struct nytp_str text)
+{
+    put_tagged(writer, str_tag(text.ptr, text.len), text.ptr, text.len);
+}
+
+/* A record of integers: its tag, then `n` values. */
+static void put_u32s(struct nytp_writer *writer, char tag, size_t n, const uint32_t *values)
+{
+    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    if (tag != '\0')
+        *writer->at++ = (uint8_t)tag;
+    for (size_t i = 0; i < n; i++)
+        writer->at = nytp_encode_u32(writer->at, values[i]);
+}
+
+static void put_nv(struct nytp_writer *writer, double value)
+{
+    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    writer->at = nytp_encode_nv(writer->at, value);
+}
+
+static void put_line_text(struct nytp_writer *writer, const char *text, size_t len)
+{
+    const char *newline;
+    while ((newline = memchr(text, '\n', len)) != NULL) {
+        const size_t n = (size_t)(newline - text);
+        nytp_writer_put_bytes(writer, text, n);
+        nytp_writer_put_bytes(writer, "\\n", 2);
+        text += n + 1;
+        len -= n + 1;
+    }
+    nytp_writer_put_bytes(writer, text, len);
+}
+
+/* A line of text: an attribute, an option or a comment. */
+static void put_text_line(struct nytp_writer *writer, const char *opening, const char *key,
+                          const char *value, size_t value_len)
+{
+    nytp_writer_put_bytes(writer, opening, 1);
+    put_line_text(writer, key, strlen(key));
+    if (opening[0] != '#')
+        nytp_writer_put_bytes(writer, "=", 1);
+    put_line_text(writer, value, value_len);
+    nytp_writer_put_bytes(writer, "\n", 1);
+}
+
+void nytp_write_version(struct nytp_writer *writer, uint32_t major, uint32_t minor)
+{
+    char text[40];
+    snprintf(text, sizeof text, "NYTProf %" PRIu32 " %" PRIu32 "\n", major, minor);
+    nytp_writer_put_bytes(writer, text, strlen(text));
+}
+
+void nytp_write_comment(struct nytp_writer *writer, const char *text)
+{
+    put_text_line(writer, "#", "", text, strlen(text));
+}
+
+void nytp_write_attribute(struct nytp_writer *writer, const char *key, const char *value,
+                          size_t value_len)
+{
+    put_text_line(writer, ":", key, value, value_len);
+}
+
+void nytp_write_option(struct nytp_writer *writer, const char *key, int64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    put_text_line(writer, "!", key, text, strlen(text));
+}
+
+bool nytp_write_start_deflate(struct nytp_writer *writer, int level)
+{
+    struct nytp_deflate *const deflate = nytp_deflate_new(level, NYTP_ZLIB);
+    if (deflate == NULL)
+        return false;
+    char text[80];
+    snprintf(text, sizeof text, "Compressed at level %d with nytp", level);
+    nytp_write_comment(writer, text);
+    nytp_writer_put_bytes(writer, "z", 1);
+    const size_t n_plain = (size_t)(writer->at - writer->plain);
+    writer->n_raw += n_plain;
+    nytp_writer_set_deflate(writer, deflate);
+    writer->n_plain = n_plain;
+    return true;
+}
+
+void nytp_write_pid_start(struct nytp_writer *writer, uint32_t pid, uint32_t ppid,
+                          double time_s)
+{
+    put_u32s(writer, 'P', 2, (const uint32_t[]){pid, ppid});
+    put_nv(writer, time_s);
+}
+
+void nytp_write_pid_end(struct nytp_writer *writer, uint32_t pid, double time_s)
+{
+    put_u32s(writer, 'p', 1, &pid);
+    put_nv(writer, time_s);
+}
+
+void nytp_write_new_fid(struct nytp_writer *writer, const struct nytp_new_fid *file)
+{
+    put_u32s(writer, '@', 6,
+             (const uint32_t[]){file->fid, file->eval_fid, file->eval_line, file->flags,
+                                file->size, file->mtime_s});
+    put_str(writer, file->name);
+}
+
+void nytp_write_src_line(struct nytp_writer *writer, uint32_t fid, uint32_t line,
+                         const char *text, size_t len)
+{
+    put_u32s(writer, 'S', 2, (const uint32_t[]){fid, line});
+    put_tagged(writer, '\'', text, len);
+}
+
+void nytp_write_sub_info(struct nytp_writer *writer, const struct nytp_sub_info *info)
+{
+    put_u32s(writer, 's', 1, &info->fid);
+    put_str(writer, info->name);
+    put_u32s(writer, '\0', 2, (const uint32_t[]){info->first_line, info->last_line});
+}
+
+void nytp_write_sub_callers(struct nytp_writer *writer, const struct nytp_sub_callers *calls)
+{
+    put_u32s(writer, 'c', 2, (const uint32_t[]){calls->fid, calls->line});
+    put_str(writer, calls->caller);
+    put_u32s(writer, '\0', 1, &calls->count);
+    put_nv(writer, calls->incl_s);
+    put_nv(writer, calls->excl_s);
+    put_nv(writer, calls->reci_s);
+    put_u32s(writer, '\0', 1, &calls->rec_depth);
+    put_str(writer, calls->callee);
+}
