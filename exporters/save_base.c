@@ -3,12 +3,51 @@
  * Calls and statements of each sub as a small sorted file that can be kept in a repository and be
  * given to --diff as the base; see compare/counts.h. Of several inputs it holds the medians.
  */
-#include "exporters/compare/counts.h"
 #include "exporters/base/exporter.h"
+#include "exporters/base/json.h"
+#include "exporters/compare/counts.h"
+#include "exporters/compare/diff.h"
 #include "exporters/select/rename.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* The new side of `diff`, which has no base. */
+static void put_counts(struct nytp_out *out, const struct nytp_diff_cell *cell)
+{
+    nytp_puts(out, ",\"statements\":");
+    nytp_put_i64(out, cell->statements);
+    nytp_puts(out, ",\"calls\":");
+    nytp_put_i64(out, cell->calls);
+}
+
+static void write_counts(const struct nytp_diff *diff, struct nytp_out *out)
+{
+    struct nytp_name application = {"", 0};
+    for (uint32_t i = 0; i < diff->profile->n_parts && application.len == 0; i++)
+        if (diff->side_of_part[i] == NYTP_DIFF_NEW)
+            application = nytp_base_name(diff->profile->parts[i].application);
+    nytp_printf(out, "{\"nytp_counts\":%d,\"application\":", NYTP_COUNTS_VERSION);
+    nytp_json_string(out, application.ptr, application.len);
+    put_counts(out, &diff->total.median[NYTP_DIFF_NEW]);
+    nytp_puts(out, ",\"subs\":[");
+    const char *separator = "\n";
+    for (uint32_t i = 0; i < diff->n_rows; i++) {
+        const struct nytp_diff_row *row = &diff->rows[i];
+        const struct nytp_diff_cell *cell = &row->median[NYTP_DIFF_NEW];
+        if (cell->statements == 0 && cell->calls == 0)
+            continue;
+        const struct nytp_name file = nytp_base_name(row->file);
+        nytp_printf(out, "%s{\"sub\":", separator);
+        nytp_json_string(out, row->name.ptr, row->name.len);
+        nytp_puts(out, ",\"file\":");
+        nytp_json_string(out, file.ptr, file.len);
+        put_counts(out, cell);
+        nytp_putc(out, '}');
+        separator = ",\n";
+    }
+    nytp_puts(out, "\n]}\n");
+}
 
 static bool write_base(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_out *out)
@@ -24,7 +63,7 @@ static bool write_base(const struct nytp_profile *profile,
         diff = nytp_diff_new(profile, &sides, &out->error);
     }
     if (diff != NULL)
-        nytp_counts_write(diff, out);
+        write_counts(diff, out);
     nytp_diff_free(diff);
     free(side_of_part);
     return out->error.status == NYTP_OK;

@@ -11,6 +11,7 @@
 
 #include "formats/stream/format.h"
 #include "formats/by_position/summary.h"
+#include "formats/by_position/summary_evals.h"
 #include "data.h"
 #include "error.h"
 

@@ -3,6 +3,8 @@
  * What --help and --list-formats print; see options.h. Both are made from the tables of
  * options and exporters, so that they cannot go out of date.
  */
+#include "help.h"
+
 #include "option_table.h"
 
 #include <stdio.h>

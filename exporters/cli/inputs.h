@@ -6,7 +6,7 @@
 #ifndef NYTP_INPUTS_H
 #define NYTP_INPUTS_H
 
-#include "options.h"
+#include "cli.h"
 
 /* Replace each folder among cli->files by the profiles in it, by name: the regular files that
  * begin as a profile or as gzip does, without hidden ones and what is in folders below. False

@@ -5,6 +5,7 @@
  * Exit status: 0 done, 1 unusable input, 2 usage, 3 partial input exported, 4 output failed,
  * 10 a limit exceeded.
  */
+#include "help.h"
 #include "inputs.h"
 #include "modes.h"
 #include "outputs.h"

@@ -6,7 +6,7 @@
 #ifndef NYTP_OPTION_CHECKS_H
 #define NYTP_OPTION_CHECKS_H
 
-#include "options.h"
+#include "cli.h"
 
 /* False with a message about what does not go together. */
 bool nytp_cli_check(struct nytp_cli *cli, struct nytp_error *error);

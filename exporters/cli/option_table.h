@@ -5,7 +5,7 @@
 #ifndef NYTP_OPTION_TABLE_H
 #define NYTP_OPTION_TABLE_H
 
-#include "options.h"
+#include "cli.h"
 
 /* How the value is read, and so what the member at `target` is (option_values.c). */
 enum nytp_option_kind {

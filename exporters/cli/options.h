@@ -1,52 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The command line of nytp-export as a struct; options.def is the list.
+ * The command line of nytp-export, read.
  */
 #ifndef NYTP_OPTIONS_H
 #define NYTP_OPTIONS_H
 
-#include "formats/stream/format.h"
-#include "exporters/base/exporter.h"
-#include "exporters/select/select.h"
-
-enum nytp_mode {
-    NYTP_MODE_EXPORT = 0,
-    NYTP_MODE_STATS,
-    NYTP_MODE_CHECK,
-    NYTP_MODE_DUMP,
-    NYTP_MODE_BY_LABEL,
-    NYTP_MODE_LIST_FORMATS,
-    NYTP_MODE_VERSION,
-    NYTP_MODE_HELP,
-};
-
-/* Zeroed before parsing. Texts point into argv. */
-struct nytp_cli {
-    enum nytp_mode mode;
-    const struct nytp_exporter *exporter; /* NYTP_MODE_EXPORT: never NULL */
-    const char *output;                   /* -o; NULL = not given */
-    bool per_process, open, strict, as_recorded, quiet;
-    uint32_t max_calls; /* 0 = not given */
-    struct nytp_export_options export;
-    struct nytp_read_options read;
-    struct nytp_selection selection;
-    char *selected;          /* owns export.selected */
-    struct nytp_texts trim_paths;
-    struct nytp_texts bases; /* --diff */
-    struct nytp_texts limits, gate_files,
-        accept_files; /* as given; compare/gate.h reads them */
-    const char *fail_least, *annotations;
-    const char *by_key; /* NYTP_MODE_BY_LABEL: labels of this key; NULL = all */
-    bool gate_tap;
-    bool format_given; /* the user named a format, or a file whose name tells it */
-    char **files;      /* n_files >= 1 */
-    int n_files;
-    bool owns_files; /* the names in `files` are cli's own */
-    const char
-        *value_option;      /* an option whose value can only be attached (--top=5), or NULL */
-    const char *value_file; /* the FILE that follows it (--top 5), or NULL */
-    bool default_file;      /* no file was named: files[0] is nytprof.out */
-};
+#include "cli.h"
 
 /* Fill `cli`; argv is reordered. False with a message about what is wrong with the command
  * line. nytp_cli_free() in either case. */
@@ -56,9 +15,5 @@ void nytp_cli_free(struct nytp_cli *cli);
 /* Length of the part of `path` that names the format ("*.speedscope.json"), 0 when its
  * suffix or prefix is not one of the exporter's. */
 size_t nytp_cli_suffix_len(const struct nytp_exporter *exporter, const char *path);
-
-/* What --help and --list-formats print. */
-void nytp_cli_put_help(struct nytp_out *out);
-void nytp_cli_put_formats(struct nytp_out *out);
 
 #endif

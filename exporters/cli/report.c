@@ -9,6 +9,7 @@
 
 #include "formats/build/build.h"
 #include "formats/by_position/corrected_summary.h"
+#include "formats/by_position/summary_evals.h"
 #include "formats/model/merge_profiles.h"
 #include "formats/model/profile.h"
 #include "exporters/select/trim.h"

@@ -9,7 +9,7 @@
 #include "dump.h"
 #include "lacks.h"
 #include "messages.h"
-#include "options.h"
+#include "cli.h"
 
 struct run {
     struct nytp_cli cli;

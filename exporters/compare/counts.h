@@ -12,8 +12,10 @@
 #ifndef NYTP_COUNTS_H
 #define NYTP_COUNTS_H
 
-#include "exporters/base/out.h"
-#include "diff.h"
+#include "formats/base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #define NYTP_COUNTS_VERSION 1 /* grows when a field changes its meaning or goes */
 
@@ -38,8 +40,5 @@ bool nytp_counts_is_one(const char *path);
  * at the end. */
 struct nytp_counts *nytp_counts_read(const char *path, struct nytp_error *error);
 void nytp_counts_free(struct nytp_counts *counts);
-
-/* Write the new side of `diff`, which needs no base. */
-void nytp_counts_write(const struct nytp_diff *diff, struct nytp_out *out);
 
 #endif

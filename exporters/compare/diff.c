@@ -44,27 +44,6 @@ static int compare_u32(uint32_t x, uint32_t y)
     return (x > y) - (x < y);
 }
 
-struct nytp_name nytp_base_name(struct nytp_name path)
-{
-    uint32_t end = path.len;
-    if (end > 0 && path.ptr[end - 1] == ']') {
-        uint32_t digits = end - 1;
-        while (digits > 0 && path.ptr[digits - 1] >= '0' && path.ptr[digits - 1] <= '9')
-            digits--;
-        if (digits > 0 && digits < end - 1 && path.ptr[digits - 1] == ':')
-            end = digits - 1;
-    }
-    uint32_t start = end;
-    while (start > 0 && path.ptr[start - 1] != '/')
-        start--;
-    if (end < path.len) { /* "(eval 0)[a.pl": an eval of a file without folders */
-        const char *bracket = memchr(path.ptr + start, '[', end - start);
-        if (bracket != NULL)
-            start = (uint32_t)(bracket + 1 - path.ptr);
-    }
-    return (struct nytp_name){path.ptr + start, end - start};
-}
-
 void nytp_diff_note(struct nytp_diff *diff, const char *format, ...)
 {
     if (diff->n_notes == NYTP_DIFF_MAX_NOTES)

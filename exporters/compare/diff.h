@@ -87,8 +87,4 @@ bool nytp_diff_row_differs(const struct nytp_diff *diff, const struct nytp_diff_
 void nytp_diff_note(struct nytp_diff *diff, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A path without its folders; of a string eval, "(eval 0)[/x/a.pl:7]", the name of the file it
- * is in, "a.pl". */
-struct nytp_name nytp_base_name(struct nytp_name path);
-
 #endif

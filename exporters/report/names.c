@@ -81,12 +81,6 @@ void nytp_report_put_sub(struct nytp_report *report, uint32_t sub)
     nytp_report_put_any_name(report, nytp_report_sub_name(report, sub));
 }
 
-/* What looks like a package inside "__ANON__[a::b.pl:3]" is none. */
-uint32_t nytp_report_package_len(struct nytp_str name)
-{
-    return nytp_package_len((struct nytp_name){name.ptr, name.len});
-}
-
 /* ---- names of pages ---- */
 
 /* Characters that become "-" in names of pages. */

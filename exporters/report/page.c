@@ -341,9 +341,7 @@ void nytp_report_page_begin(struct nytp_report *report, const struct nytp_report
         put_notes(report);
 }
 
-/* When the program ran; of the report's own making nothing is told: the same profile gives the
- * same bytes. */
-static void put_foot(struct nytp_report *report)
+void nytp_report_foot(struct nytp_report *report)
 {
     nytp_puts(report->out, "<footer class=\"foot\">");
     const double start_s = report->summary->start_s;
@@ -363,7 +361,7 @@ void nytp_report_page_end(struct nytp_report *report)
         return;
     }
     nytp_puts(report->out, "</main>\n");
-    put_foot(report);
+    nytp_report_foot(report);
 }
 
 void nytp_report_single_begin(struct nytp_report *report)
@@ -381,7 +379,4 @@ void nytp_report_single_begin(struct nytp_report *report)
 void nytp_report_single_end(struct nytp_report *report)
 {
     nytp_puts(report->out, "</main>\n");
-    if (report->flame)
-        nytp_report_flame_inline(report);
-    put_foot(report);
 }

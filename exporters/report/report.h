@@ -3,7 +3,7 @@
  * The HTML report: what its pages share. README.md in this folder says what the pages hold,
  * for the style sheet and the script; here is who writes it.
  *
- *   report.c    what is worked out before the first page: names of pages, sums, orders
+ *   facts.c     what is worked out before the first page: sums, orders
  *   names.c     names of files and subs as the pages show them, links between pages
  *   page.c      the frame around a page; times and other cells
  *   tables.c    tables of subs, files and packages
@@ -15,6 +15,7 @@
  *   flame_tree.c  the tree that flame graphs show
  *   flame.c     the flame graph's data, picture and side files
  *   dot.c       call graphs for Graphviz
+ *   write.c     all of them, in order
  *
  * Figures are those of the summary; only the flame graph is of the model. What recording cost
  * is taken off both, unless they are wanted as recorded. A page is put out as it is worked out,
@@ -105,12 +106,13 @@ struct nytp_report {
     uint32_t n_changes;
 };
 
-/* ---- report.c ---- */
+/* ---- facts.c ---- */
 
-/* Write all members of the report to the set. False when memory is out; what became of
- * writing, the set knows. */
-bool nytp_report_write(const struct nytp_profile *profile, const struct nytp_summary *summary,
-                       const struct nytp_export_options *options, struct nytp_outset *set);
+/* Sums and orders of all but names of pages, which come next; index_files() is for when files
+ * have them. False when memory is out; what is there goes with free_facts() in either case. */
+bool nytp_report_find_facts(struct nytp_report *report);
+bool nytp_report_index_files(struct nytp_report *report);
+void nytp_report_free_facts(struct nytp_report *report);
 
 struct nytp_str nytp_report_file_name(const struct nytp_report *report, uint32_t file);
 struct nytp_str nytp_report_sub_name(const struct nytp_report *report, uint32_t sub);
@@ -126,6 +128,9 @@ uint32_t nytp_report_sub_named(const struct nytp_report *report, struct nytp_str
 bool nytp_report_has_sub(const struct nytp_report *report, uint32_t sub);
 
 double nytp_report_seconds(const struct nytp_report *report, int64_t ticks);
+
+/* "Foo::Bar::" of the name; 0 = none. */
+uint32_t nytp_report_package_len(struct nytp_str name);
 
 /* ---- names.c ---- */
 
@@ -163,8 +168,6 @@ void nytp_report_put_foreign_id(struct nytp_report *report, uint32_t sub);
 void nytp_report_put_file(struct nytp_report *report, uint32_t file);
 void nytp_report_put_sub(struct nytp_report *report, uint32_t sub);
 void nytp_report_put_any_name(struct nytp_report *report, struct nytp_str name);
-/* "Foo::Bar::" of the name; 0 = none. */
-uint32_t nytp_report_package_len(struct nytp_str name);
 /* Shown form of a name in malloc'ed memory, or NULL. */
 char *nytp_report_shown(const struct nytp_report *report, struct nytp_str name, uint32_t *len);
 
@@ -183,6 +186,9 @@ void nytp_report_page_end(struct nytp_report *report);
 /* Of the document that holds all pages. */
 void nytp_report_single_begin(struct nytp_report *report);
 void nytp_report_single_end(struct nytp_report *report);
+/* When the program ran; of the report's own making nothing is told: the same profile gives the
+ * same bytes. */
+void nytp_report_foot(struct nytp_report *report);
 
 /* id=… of something on the page; in one file it carries the page's name. */
 void nytp_report_put_id(struct nytp_report *report, const char *id);
@@ -268,5 +274,12 @@ void nytp_report_flame_section(struct nytp_report *report, uint32_t file);
 bool nytp_report_flame_files(struct nytp_report *report);
 void nytp_report_flame_inline(struct nytp_report *report);
 void nytp_report_dots(struct nytp_report *report);
+
+/* ---- write.c ---- */
+
+/* Write all members of the report to the set. False when memory is out; what became of
+ * writing, the set knows. */
+bool nytp_report_write(const struct nytp_profile *profile, const struct nytp_summary *summary,
+                       const struct nytp_export_options *options, struct nytp_outset *set);
 
 #endif

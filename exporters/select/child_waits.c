@@ -5,6 +5,7 @@
 #include "child_waits.h"
 
 #include "formats/base/table.h"
+#include "formats/model/profile.h"
 #include "formats/model/totals.h"
 #include "exporters/base/waits.h"
 

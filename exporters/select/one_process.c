@@ -5,7 +5,7 @@
  */
 #include "one_process.h"
 
-#include "formats/model/kept_arcs.h"
+#include "formats/model/arcs_before.h"
 #include "formats/model/profile.h"
 #include "formats/model/totals.h"
 

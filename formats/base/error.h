@@ -2,7 +2,7 @@
  *
  * Errors as values. A function that can fail takes a `struct nytp_error *` or has one in the
  * object that it works on; it returns false or NULL, and the struct tells what failed and
- * where in the input, in one line of text. Nothing below exporters/command/ and XS/ prints,
+ * where in the input, in one line of text. Nothing below exporters/cli/ and XS/ prints,
  * exits or croaks.
  */
 #ifndef NYTP_ERROR_H

@@ -63,4 +63,8 @@ static inline int nytp_compare_texts(struct nytp_str a, struct nytp_str b)
 /* Whether the bytes are well-formed UTF-8 (RFC 3629: no surrogates, nothing overlong). */
 bool nytp_utf8_valid(const char *bytes, size_t len);
 
+/* A path without its folders; of a string eval, "(eval 0)[/x/a.pl:7]", the name of the file it
+ * is in, "a.pl". */
+struct nytp_name nytp_base_name(struct nytp_name path);
+
 #endif

@@ -5,16 +5,16 @@
  *
  *     attribution_subs.c  names become subs; finds the lines of which only the sub is known
  *     estimate.c          contexts, where the recording has no call events
- *     attribution.c       the sorted tree; the time that the subroutine profiler did not see
+ *     attribute.c       the sorted tree; the time that the subroutine profiler did not see
  *     line_costs.c        every context's time on lines
  *     attribution_cpu.c   of a sampled recording, what of that was processor time
  *
- * attribution.c calls the others. The rules that they carry out are in formats/model.md.
+ * attribute.c calls the others. The rules that they carry out are in formats/model.md.
  */
 #ifndef NYTP_ATTRIBUTION_H
 #define NYTP_ATTRIBUTION_H
 
-#include "builder.h"
+#include "gathered.h"
 #include "line_owners.h"
 
 /* A line's statement cost of which only the sub is known, not the context: it is put on

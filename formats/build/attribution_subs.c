@@ -36,16 +36,6 @@ static bool name_begins(struct nytp_name n, const char *head)
 
 /* "Pkg::CORE:print" and "CORE::print": no sub of perl can contain a lone colon, and CORE is
  * perl's own. */
-bool nytp_is_opcode_name(struct nytp_name n)
-{
-    if (n.len > 6 && memcmp(n.ptr, "CORE::", 6) == 0)
-        return true;
-    for (const char *at = n.ptr + n.len; at - n.ptr > 5; at--)
-        if (at[-1] == ':')
-            return memcmp(at - 5, "CORE", 4) == 0 && (at - 5 == n.ptr || at[-6] == ':');
-    return false;
-}
-
 /* The name that stands for a call of which nothing but its place is known. */
 static uint32_t nameless(const struct nytp_attribution *s, const struct nytp_tree_node *n)
 {

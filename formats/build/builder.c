@@ -4,13 +4,16 @@
  * subs, lines, arcs, contexts.
  *
  * Two ways for a statement: where calls have entry events it goes to the frame in which it
- * began (callstack.h); elsewhere only its file and line are known, and attribution.c finds the
+ * began (callstack.h); elsewhere only its file and line are known, and attribute.c finds the
  * sub by line ranges.
  */
 #include "builder.h"
+
 #include "builder_facts.h"
 #include "builder_places.h"
 #include "builder_statements.h"
+#include "gathered.h"
+#include "span_keep.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,20 +21,6 @@
 
 #define DEFAULT_TICKS_PER_SEC 1000000 /* of formats that do not say */
 #define MAX_TICKS             9e15    /* 28 years of 100 ns; exact in a double */
-
-bool nytp_builder_out_of_memory(struct nytp_builder *b)
-{
-    return nytp_error_set(&b->error, NYTP_ERR_MEMORY, "out of memory");
-}
-
-bool nytp_builder_tree_failed(struct nytp_builder *b)
-{
-    if (b->stack.tree.live_nodes >= b->stack.tree.max_nodes)
-        return nytp_error_at(&b->error, NYTP_ERR_LIMIT, b->last_offset, b->inflated,
-                             "more than %u distinct calling contexts", b->stack.tree.max_nodes);
-    return nytp_error_at(&b->error, NYTP_ERR_LIMIT, b->last_offset, b->inflated,
-                         "calls nested deeper than %u, or no memory", NYTP_MAX_DEPTH);
-}
 
 struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
                                       const char *path, struct nytp_error *error)
@@ -128,14 +117,6 @@ static bool return_span(struct nytp_builder *b, uint32_t depth, uint32_t sub, in
     if (span.start_ticks + incl > b->time_position)
         b->time_position = span.start_ticks + incl;
     return nytp_built_span_keep(b, &span);
-}
-
-bool nytp_builder_xsub(struct nytp_builder *b, uint32_t name)
-{
-    if (b->recent_subs[name % NYTP_RECENT_SUBS].name == name)
-        b->recent_subs[name % NYTP_RECENT_SUBS].name = 0; /* what is known of it is outdated */
-    return nytp_table_put(&b->xsubs, (struct nytp_key){.a = name}, 1) ||
-           nytp_builder_out_of_memory(b);
 }
 
 /* Whether a sub that returns runs no statements: builtins are known by name, xsubs once the
@@ -264,10 +245,12 @@ static bool rare_event(struct nytp_builder *b, const struct nytp_event *e)
     case NYTP_TAG_SUB_CALLERS:
         return sub_callers_event(b, e);
     case NYTP_TAG_PID_START:
-        return nytp_builder_begin_process(b, e->u.pid_start.pid, e->u.pid_start.ppid,
+        return nytp_builder_settle_lines(b) &&
+               nytp_builder_begin_process(b, e->u.pid_start.pid, e->u.pid_start.ppid,
                                           e->u.pid_start.time_s);
     case NYTP_TAG_PID_END:
-        return nytp_builder_end_pid(b, e->u.pid_end.pid, e->u.pid_end.time_s);
+        return nytp_builder_settle_lines(b) &&
+               nytp_builder_end_pid(b, e->u.pid_end.pid, e->u.pid_end.time_s);
     case NYTP_TAG_START_DEFLATE:
         b->inflated = true;
         return true;
@@ -301,40 +284,4 @@ struct nytp_sink *nytp_builder_sink(struct nytp_builder *builder)
     builder->sink.event = builder_event;
     builder->sink.statements = builder_statements;
     return &builder->sink;
-}
-
-/* Nothing that a viewer could show: not even a file. */
-static bool is_empty(const struct nytp_builder *b)
-{
-    return b->n_processes == 0 && b->n_files == 1 && b->n_arcs == 0 && b->n_ranges == 0;
-}
-
-struct nytp_profile *nytp_builder_finish(struct nytp_builder *b,
-                                         const struct nytp_error *read_error,
-                                         struct nytp_error *error)
-{
-    struct nytp_profile *profile = NULL;
-    const struct nytp_error *why = read_error;
-    if (b->error.status != NYTP_OK)
-        why = &b->error; /* says more than "stopped" */
-    const bool usable = why == NULL || (why->status != NYTP_ERR_MEMORY && !is_empty(b));
-    if (!usable) {
-        *error = *why;
-    } else {
-        const struct nytp_error reason = why != NULL ? *why : (struct nytp_error){0};
-        b->error = (struct nytp_error){0};
-        b->stack.tree.max_nodes = UINT32_MAX; /* closing must not fail for a limit */
-        if ((b->n_processes == 0 && !nytp_builder_need_process(b)) ||
-            !nytp_builder_end_process(b) ||
-            (!nytp_built_spans_limit(b) && !nytp_builder_out_of_memory(b)))
-            *error = b->error;
-        else
-            profile = nytp_attribute(b, error);
-        if (profile != NULL && reason.status != NYTP_OK) {
-            profile->partial = profile->parts[0].partial = true;
-            profile->parts[0].error = reason;
-        }
-    }
-    nytp_builder_free(b);
-    return profile;
 }

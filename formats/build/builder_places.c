@@ -4,7 +4,7 @@
  */
 #include "builder_places.h"
 
-#include "builder_statements.h"
+#include "span_keep.h"
 
 #include <string.h>
 
@@ -83,8 +83,6 @@ bool nytp_builder_end_process(struct nytp_builder *b)
     if (!b->in_process)
         return true;
     b->in_process = false;
-    if (!nytp_builder_settle_lines(b))
-        return false;
     const int64_t clock = nytp_builder_process(b)->clock;
     const int64_t end = clock > b->time_position ? clock : b->time_position;
     for (uint32_t i = b->stack.top; i > 0 && b->options.max_spans > 0; i--) {

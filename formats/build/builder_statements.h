@@ -11,7 +11,7 @@
 #ifndef NYTP_BUILDER_STATEMENTS_H
 #define NYTP_BUILDER_STATEMENTS_H
 
-#include "builder.h"
+#include "gathered.h"
 
 /* Book statements of one file that follow one another, with no other event between them. One
  * alone may have taken less than no time. */

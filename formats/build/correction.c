@@ -12,6 +12,7 @@
 
 #include "formats/model/profile.h"
 #include "formats/model/totals.h"
+#include "formats/model/tree_arcs.h"
 
 #include <math.h>
 #include <stdlib.h>

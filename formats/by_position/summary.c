@@ -8,6 +8,8 @@
  */
 #include "summary.h"
 
+#include "summary_times.h"
+
 #include "formats/model/model.h"
 
 #include <stdlib.h>
@@ -16,10 +18,6 @@
 #define NONE NYTP_SUMMARY_NONE
 
 static bool add_event_to_summary(struct nytp_sink *sink, const struct nytp_event *event);
-static bool no_memory(struct nytp_summary *summary)
-{
-    return nytp_error_set(&summary->error, NYTP_ERR_MEMORY, "out of memory");
-}
 
 struct nytp_summary *nytp_summary_new(void)
 {
@@ -34,69 +32,6 @@ struct nytp_summary *nytp_summary_new(void)
     }
     summary->sink = (struct nytp_sink){add_event_to_summary, nytp_summary_add_statements};
     return summary;
-}
-
-void nytp_summary_free(struct nytp_summary *summary)
-{
-    if (summary == NULL)
-        return;
-    for (uint32_t f = 0; f < summary->n_files; f++) {
-        for (int level = 0; level < NYTP_LEVELS; level++)
-            free(summary->files[f].times[level].at);
-        free(summary->files[f].source);
-    }
-    free(summary->files);
-    free(summary->subs);
-    free(summary->calls);
-    free(summary->callers);
-    free(summary->attributes.at);
-    free(summary->options.at);
-    free(summary->file_of_fid);
-    free(summary->pids);
-    free(summary->pid_starts);
-    nytp_table_free(&summary->sub_of_name);
-    nytp_table_free(&summary->call_of_place);
-    nytp_table_free(&summary->caller_of_call);
-    nytp_table_free(&summary->roll_of_lines);
-    free(summary->rolls);
-    nytp_strings_free(summary->strings);
-    nytp_arena_free(summary->arena);
-    free(summary);
-}
-
-static bool is_ascii(const char *bytes, uint32_t len)
-{
-    for (uint32_t i = 0; i < len; i++)
-        if ((unsigned char)bytes[i] >= 0x80)
-            return false;
-    return true;
-}
-
-static bool keep_utf8(struct nytp_str text)
-{
-    return text.utf8 && !is_ascii(text.ptr, text.len) && nytp_utf8_valid(text.ptr, text.len);
-}
-
-bool nytp_summary_intern(struct nytp_summary *summary, struct nytp_str text,
-                         struct nytp_summary_name *name)
-{
-    const uint32_t id = nytp_strings_intern(summary->strings, text.ptr, text.len);
-    if (id == UINT32_MAX)
-        return no_memory(summary);
-    *name = (struct nytp_summary_name){.id = id, .utf8 = keep_utf8(text)};
-    return true;
-}
-
-struct nytp_str nytp_summary_str(const struct nytp_summary *summary,
-                                 struct nytp_summary_name name)
-{
-    const struct nytp_name text = nytp_strings_get(summary->strings, name.id);
-    return (struct nytp_str){.ptr = text.ptr, .len = text.len, .utf8 = name.utf8};
-}
-
-uint32_t nytp_summary_file_of(const struct nytp_summary *summary, uint32_t fid)
-{
-    return fid < summary->n_fids ? summary->file_of_fid[fid] : NONE;
 }
 
 /* The file of a record that cannot do without one; NONE with the error set. */
@@ -131,7 +66,7 @@ static bool set_pair(struct nytp_summary *summary, struct nytp_summary_pairs *pa
     if (pairs->n >= MOST_PAIRS)
         return true;
     if (!nytp_grow(&pairs->at, &pairs->capacity, pairs->n, sizeof *pairs->at))
-        return no_memory(summary);
+        return nytp_summary_no_memory(summary);
     pairs->at[pairs->n++] = pair;
     return true;
 }
@@ -154,7 +89,7 @@ static bool add_pid_start(struct nytp_summary *summary, const struct nytp_event 
                    sizeof *summary->pids) ||
         !nytp_grow(&summary->pid_starts, &summary->pid_starts_capacity, summary->n_pids,
                    sizeof *summary->pid_starts))
-        return no_memory(summary);
+        return nytp_summary_no_memory(summary);
     summary->pids[summary->n_pids] = event->u.pid_start.pid;
     summary->pid_starts[summary->n_pids++] = event->u.pid_start.time_s;
     summary->start_s = event->u.pid_start.time_s;
@@ -187,7 +122,7 @@ static bool reserve_fid(struct nytp_summary *summary, uint32_t fid)
         n *= 2;
     uint32_t *grown = realloc(summary->file_of_fid, n * sizeof *grown);
     if (grown == NULL)
-        return no_memory(summary);
+        return nytp_summary_no_memory(summary);
     for (uint32_t i = summary->n_fids; i < n; i++)
         grown[i] = NONE;
     summary->file_of_fid = grown;
@@ -208,7 +143,7 @@ static bool add_file(struct nytp_summary *summary, const struct nytp_event *even
     if (at == NONE) {
         if (!nytp_grow(&summary->files, &summary->files_capacity, summary->n_files,
                        sizeof *summary->files))
-            return no_memory(summary);
+            return nytp_summary_no_memory(summary);
         at = summary->n_files++;
         summary->files[at] = (struct nytp_summary_file){0};
         summary->file_of_fid[fid] = at;
@@ -225,43 +160,6 @@ static bool add_file(struct nytp_summary *summary, const struct nytp_event *even
     if (fid > summary->max_fid)
         summary->max_fid = fid;
     return nytp_summary_intern(summary, event->u.new_fid.name, &file->name);
-}
-
-/* Grow a dense array by line to hold `line`; new elements are zero. */
-static bool reserve_line(struct nytp_summary *summary, void *array_ptr, uint32_t *n,
-                         uint32_t line, size_t element_size)
-{
-    if (line < *n)
-        return true;
-    if (line > NYTP_SUMMARY_MAX_LINE)
-        return nytp_error_set(&summary->error, NYTP_ERR_LIMIT, "line %u is above the limit %u",
-                              (unsigned)line, NYTP_SUMMARY_MAX_LINE);
-    uint32_t grown_n = line < 16 ? 32 : line + line / 2 + 1;
-    if (grown_n > NYTP_SUMMARY_MAX_LINE + 1)
-        grown_n = NYTP_SUMMARY_MAX_LINE + 1;
-    summary->dense_lines += grown_n - *n;
-    if (summary->dense_lines > NYTP_SUMMARY_MAX_LINES)
-        return nytp_error_set(&summary->error, NYTP_ERR_LIMIT,
-                              "lines of all files together are above the limit %u",
-                              NYTP_SUMMARY_MAX_LINES);
-    void **array = array_ptr;
-    char *grown = realloc(*array, grown_n * element_size);
-    if (grown == NULL)
-        return no_memory(summary);
-    memset(grown + *n * element_size, 0, (grown_n - *n) * element_size);
-    *array = grown;
-    *n = grown_n;
-    return true;
-}
-
-struct nytp_summary_time *nytp_summary_time_at(struct nytp_summary *summary, uint32_t file,
-                                               enum nytp_level level, uint32_t line)
-{
-    struct nytp_summary_lines *lines = &summary->files[file].times[level];
-    if (line >= lines->n &&
-        !reserve_line(summary, &lines->at, &lines->n, line, sizeof *lines->at))
-        return NULL;
-    return &lines->at[line];
 }
 
 /* A statement, whose file must be known. */
@@ -287,7 +185,7 @@ static uint32_t sub_named(struct nytp_summary *summary, struct nytp_str text)
     if (!nytp_grow(&summary->subs, &summary->subs_capacity, summary->n_subs,
                    sizeof *summary->subs) ||
         !nytp_table_put(&summary->sub_of_name, key, summary->n_subs)) {
-        no_memory(summary);
+        nytp_summary_no_memory(summary);
         return NONE;
     }
     summary->subs[summary->n_subs] = (struct nytp_summary_sub){
@@ -318,48 +216,6 @@ static bool add_sub_info(struct nytp_summary *summary, const struct nytp_event *
     sub->first_line = event->u.sub_info.first_line;
     sub->last_line = event->u.sub_info.last_line;
     sub->has_range = true;
-    return true;
-}
-
-uint32_t nytp_summary_call_at(struct nytp_summary *summary, uint32_t sub, uint32_t fid,
-                              uint32_t line)
-{
-    const struct nytp_key key = {.a = sub, .b = fid, .c = line};
-    const uint32_t known = nytp_table_get(&summary->call_of_place, key);
-    if (known != NYTP_TABLE_NONE)
-        return known;
-    if (!nytp_grow(&summary->calls, &summary->calls_capacity, summary->n_calls,
-                   sizeof *summary->calls) ||
-        !nytp_table_put(&summary->call_of_place, key, summary->n_calls)) {
-        no_memory(summary);
-        return NONE;
-    }
-    const uint32_t at = summary->n_calls++;
-    summary->calls[at] = (struct nytp_summary_call){
-        .sub = sub, .fid = fid, .line = line, .first_caller = NONE, .next = NONE};
-    struct nytp_summary_sub *callee = &summary->subs[sub];
-    if (callee->last_call == NONE)
-        callee->first_call = at;
-    else
-        summary->calls[callee->last_call].next = at;
-    callee->last_call = at;
-    return at;
-}
-
-bool nytp_summary_add_caller(struct nytp_summary *summary, uint32_t call,
-                             struct nytp_summary_name name)
-{
-    const struct nytp_key key = {.a = call, .b = name.id, .c = name.utf8};
-    if (nytp_table_get(&summary->caller_of_call, key) != NYTP_TABLE_NONE)
-        return true;
-    if (!nytp_grow(&summary->callers, &summary->callers_capacity, summary->n_callers,
-                   sizeof *summary->callers) ||
-        !nytp_table_put(&summary->caller_of_call, key, summary->n_callers))
-        return no_memory(summary);
-    const uint32_t at = summary->n_callers++;
-    summary->callers[at] =
-        (struct nytp_summary_caller){.name = name, .next = summary->calls[call].first_caller};
-    summary->calls[call].first_caller = at;
     return true;
 }
 
@@ -398,14 +254,14 @@ static bool add_source_line(struct nytp_summary *summary, const struct nytp_even
     struct nytp_summary_file *file = &summary->files[at];
     const uint32_t line = event->u.src_line.line;
     const struct nytp_str text = event->u.src_line.text;
-    if (!reserve_line(summary, &file->source, &file->n_source, line, sizeof *file->source))
+    if (!nytp_summary_reserve_line(summary, &file->source, &file->n_source, line, sizeof *file->source))
         return false;
     char *copy = nytp_arena_alloc(summary->arena, text.len == 0 ? 1 : text.len);
     if (copy == NULL)
-        return no_memory(summary);
+        return nytp_summary_no_memory(summary);
     memcpy(copy, text.ptr, text.len);
     file->source[line] =
-        (struct nytp_summary_text){.ptr = copy, .len = text.len, .utf8 = keep_utf8(text)};
+        (struct nytp_summary_text){.ptr = copy, .len = text.len, .utf8 = nytp_summary_keep_utf8(text)};
     return true;
 }
 
@@ -467,7 +323,7 @@ static bool cut_eval_rings(struct nytp_summary *summary)
 {
     uint32_t *walk = calloc(summary->n_files + 1, sizeof *walk);
     if (walk == NULL)
-        return no_memory(summary);
+        return nytp_summary_no_memory(summary);
     for (uint32_t f = 0; f < summary->n_files; f++) {
         uint32_t at = f;
         for (; walk[at] == 0 && summary->files[at].eval_file != NONE;
@@ -493,25 +349,6 @@ static void resolve_eval_parents(struct nytp_summary *summary)
                               : nytp_summary_file_of(summary, file->eval_fid);
         if (file->eval_file == NONE) /* the file that ran it is not in the recording */
             file->eval_fid = file->eval_line = 0;
-    }
-}
-
-void nytp_summary_sum_subs(struct nytp_summary *summary)
-{
-    for (uint32_t s = 0; s < summary->n_subs; s++) {
-        struct nytp_summary_sub *sub = &summary->subs[s];
-        sub->count = 0;
-        sub->rec_depth = 0;
-        sub->incl_s = sub->excl_s = sub->reci_s = 0;
-        for (uint32_t c = sub->first_call; c != NONE; c = summary->calls[c].next) {
-            const struct nytp_summary_call *call = &summary->calls[c];
-            sub->count += call->count;
-            sub->incl_s += call->incl_s;
-            sub->excl_s += call->excl_s;
-            sub->reci_s += call->reci_s;
-            if (call->rec_depth > sub->rec_depth)
-                sub->rec_depth = call->rec_depth;
-        }
     }
 }
 

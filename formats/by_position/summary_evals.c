@@ -8,7 +8,7 @@
  * merged evals become the survivor's. Then all calls are made anew, as both their callee and
  * their place may have become another.
  */
-#include "summary.h"
+#include "summary_evals.h"
 #include "formats/base/strings.h"
 
 #include <stdlib.h>

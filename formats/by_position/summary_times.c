@@ -3,7 +3,7 @@
  * The times of a summary's lines, at each level; see summary.h. Nearly all events of a stream
  * are these.
  */
-#include "summary.h"
+#include "summary_times.h"
 
 #include "formats/base/arena.h"
 

@@ -6,7 +6,6 @@
 #include "profile.h"
 #include "formats/base/arena.h"
 #include "formats/base/strings.h"
-#include "totals.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -265,4 +264,9 @@ static bool check_call_sites(const struct nytp_profile *p, struct nytp_error *er
 bool nytp_profile_check(const struct nytp_profile *p, struct nytp_error *error)
 {
     return nytp_profile_adds_up(p, error) && check_call_sites(p, error);
+}
+
+uint32_t nytp_process_nodes_end(const struct nytp_profile *p, uint32_t process)
+{
+    return process + 1 < p->n_processes ? p->processes[process + 1].root : p->n_nodes;
 }

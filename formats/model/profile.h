@@ -41,4 +41,7 @@ static inline int64_t nytp_ticks_sum(int64_t a, int64_t b)
     return !__builtin_add_overflow(a, b, &sum) ? sum : b < 0 ? INT64_MIN : INT64_MAX;
 }
 
+/* The end of a process's nodes. */
+uint32_t nytp_process_nodes_end(const struct nytp_profile *p, uint32_t process);
+
 #endif

@@ -6,7 +6,7 @@
 #ifndef NYTP_TOTALS_H
 #define NYTP_TOTALS_H
 
-#include "model.h"
+#include "arcs_before.h"
 
 /* Make p->arcs and the subs' call totals from the tree. Nodes, processes and parts must be
  * set; old arcs are freed.
@@ -28,29 +28,6 @@ void nytp_profile_sum_arcs(struct nytp_profile *p);
 /* Make p->line_costs and the subs' statements from the node lines (old ones are freed). */
 bool nytp_profile_make_line_costs(struct nytp_profile *p);
 
-/* The arcs that a profile's tree tells by itself, in a new list; free() it. A call site of
- * which the tree knows nothing is file 0, line 0. False when memory is out. */
-bool nytp_profile_tree_arcs(const struct nytp_profile *p, struct nytp_arc **arcs, uint32_t *n);
-
-/* What was known of a profile's calls before its tree changed. Recordings with calls=1 or 0
- * know more of call sites and numbers of calls than their tree does; what a change of the tree
- * leaves alone must not lose that. */
-struct nytp_arcs_before {
-    struct nytp_arc *known, *of_tree; /* the profile's arcs; those that its tree alone tells */
-    uint32_t n_known, n_of_tree;
-};
-
-/* Take down what a profile knows, before the change. False when memory is out. */
-bool nytp_arcs_before_init(struct nytp_arcs_before *before, const struct nytp_profile *p);
-void nytp_arcs_before_free(struct nytp_arcs_before *before);
-
-/* Subs or files got other numbers; NULL = the same. */
-void nytp_arcs_before_renumber(struct nytp_arcs_before *before, const uint32_t *sub_of,
-                               const uint32_t *file_of);
-
-/* Only the calls of this part remain, as part 0. */
-void nytp_arcs_before_take_part(struct nytp_arcs_before *before, uint32_t part);
-
 /* Make p->arcs and the subs' call totals after a change: where the changed tree has exactly the
  * calls of a callee, or of a callee from one caller, that it had before, the arcs that were
  * known stay; elsewhere it is the tree that tells. False when memory is out. */
@@ -59,8 +36,5 @@ bool nytp_profile_keep_arcs(struct nytp_profile *p, const struct nytp_arcs_befor
 /* Everything after a change to nodes: inclusive ticks, totals, arcs, line costs. Children and
  * node lines must be sorted as model.h says. */
 bool nytp_profile_rebuild(struct nytp_profile *p, const struct nytp_arcs_before *before);
-
-/* The end of a process's nodes. */
-uint32_t nytp_process_nodes_end(const struct nytp_profile *p, uint32_t process);
 
 #endif

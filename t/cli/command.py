@@ -34,7 +34,7 @@ def messages(done):
 
 def options_table():
     """Rows of options.def: name -> (short, kind, value)."""
-    text = (ROOT / "exporters" / "command" / "options.def").read_text()
+    text = (ROOT / "exporters" / "cli" / "options.def").read_text()
     rows = re.findall(r'^NYTP_OPTION\("([^"]+)", (0|\'.\'), (\w+), [\w.]+, "([^"]*)", "', text,
                       re.MULTILINE)
     assert len(rows) == len(re.findall(r"^NYTP_OPTION", text, re.MULTILINE)) > 20

@@ -107,7 +107,7 @@ def stacks(files, *options):
 
 
 def selected(whole, options):
-    """What formats/core and exporters/selection make of it, in their order, said again."""
+    """What formats/ and exporters/select make of it, in their order, said again."""
     def any_match(key, frames):
         return any(re.search(options[key], frame) for frame in frames)
     out = collections.Counter()

@@ -34,7 +34,7 @@ def waiting(path, pid=77, ppid=1, start=1000.0, end=True, calls=()):
 
 
 def rows_of(word):
-    table = (ROOT / "exporters" / "core" / "waits.def").read_text()
+    table = (ROOT / "exporters" / "base" / "waits.def").read_text()
     rows = re.findall(rf'^{word}\("([^"]+)", (BLOCK|CHILD), (\d+)\)$', table, re.M)
     assert len(rows) >= 10
     return rows

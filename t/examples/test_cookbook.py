@@ -56,7 +56,7 @@ def test_each_story(export_command, tmp_path, title):
 
 
 def test_the_options_that_are_named_exist():
-    table = (ROOT / "exporters" / "command" / "options.def").read_text()
+    table = (ROOT / "exporters" / "cli" / "options.def").read_text()
     known = set(re.findall(r'^NYTP_OPTION\("([^"]+)"', table, re.M))
     formats = subprocess.run([ROOT / "bin" / "nytp-export", "--list-formats"], check=True,
                              capture_output=True, text=True).stdout

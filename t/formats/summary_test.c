@@ -5,6 +5,7 @@
 #include "formats/model/model.h"
 #include "formats/base/strings.h"
 #include "formats/by_position/summary.h"
+#include "formats/by_position/summary_evals.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-# The recorder's files stand in layers: CODE-MAP.md lists them from the ground up, and a file uses
-# only what is listed before it, by its #include lines and by what its object calls.
+# The folders of formats/, exporters/ and XS/ are stages in the order of CODE-MAP.md, and the README
+# of each lists its files in order. A file uses only what stands before it: by its #include lines,
+# and by what its object calls. So there is no circle of files or folders anywhere.
 
 use strict;
 use warnings;
@@ -9,7 +10,6 @@ use FindBin;
 use Test::More;
 
 my $ROOT = "$FindBin::Bin/../..";
-my $XS   = "$ROOT/XS";
 
 sub slurp {
     my ($path) = @_;
@@ -18,70 +18,92 @@ sub slurp {
     return scalar <$fh>;
 }
 
-# What the map lists: stem => place.
-sub places {
-    my ($table) = slurp("$ROOT/CODE-MAP.md") =~ m{^### XS/recorder/\n(.*?)^###? }ms
-        or die "CODE-MAP.md: no section XS/recorder/\n";
-    my (%place, $n);
-    for my $row (grep { /^\| *\d/ } split /\n/, $table) {
-        my (undef, $layer, $files) = split /\|/, $row;
-        for my $word (map { split ' ' } $files =~ /`([^`]+)`/g) {
-            my $stem = $word =~ s/\..*//r;
-            die "CODE-MAP.md: $stem is listed twice\n" if $place{$stem};
-            $place{$stem} = ++$n;
-        }
-    }
-    return %place;
+# The name of a file without folder and ending; a .def keeps its ending.
+sub stem { return $_[0] =~ s{.*/}{}r =~ s{\.[ch]\z}{}r }
+sub folder { return $_[0] =~ s{/[^/]*\z}{}r }
+
+# The map's line "    XS/: perl -> ground -> …" for each top folder; an empty name is the top folder itself.
+my @stages;
+for my $line (slurp("$ROOT/CODE-MAP.md") =~ m{^    ((?:formats|exporters|XS)/: .*)}mg) {
+    my ($top, $order) = $line =~ m{^(\w+)/: (.*)};
+    push @stages, map { $_ eq 'NAME.c' ? $top : "$top/$_" } split / -> /, $order;
 }
+cmp_ok scalar(@stages), '>', 20, 'the map lists the stages';
 
-my %place = places();
+my @files = map { s{^\Q$ROOT\E/}{}r } map { glob "$ROOT/$_/*.[ch] $ROOT/$_/*.def" } @stages;
+my @elsewhere = grep { my $file = $_; !grep { $_ eq $file } @files }
+    map { s{^\Q$ROOT\E/}{}r } map { glob "$ROOT/$_/*.[ch] $ROOT/$_/*/*.[ch] $ROOT/$_/*/*/*.[ch]" } qw(formats exporters XS);
+is_deeply [grep { !m{^exporters/build|^XS/NYTProf\.c\z} } @elsewhere], [], 'every source file stands in a stage';
 
-sub stem { return $_[0] =~ s{.*/}{}r =~ s{\..*}{}r }
+# Where a file stands: its stage, and its place in the README. Files beside the stages (NAME.c)
+# stand side by side: none uses another.
+my (%place, %listed);
+for my $stage (0 .. $#stages) {
+    my $name = $stages[$stage];
+    if ($name !~ m{/}) {
+        $place{"$name/$_"} = $stage for map { stem($_) } grep { folder($_) eq $name } @files;
+        next;
+    }
+    my ($order) = slurp("$ROOT/$name/README.md") =~ m{^In order: (.*?)(?:\n\n|\z)}ms
+        or die "$name/README.md: no paragraph \"In order: \"\n";
+    my $n = 0;
+    for my $stem ($order =~ /`(\w[\w.]*)`/g) {
+        die "$name/README.md: $stem is listed twice\n" if $listed{"$name/$stem"}++;
+        $place{"$name/$stem"} = $stage + ++$n / 1000;
+    }
+}
+sub id { return folder($_[0]) . '/' . stem($_[0]) }
+my %is_file = map { id($_) => 1 } @files;
+is_deeply [grep { !$place{$_} } sort keys %is_file], [], 'the READMEs list every file';
+is_deeply [grep { !$is_file{$_} } sort keys %listed], [], 'and none that is gone';
 
 sub upward {
     my ($user, $used) = @_;
-    return $user ne $used && (!$place{$user} || !$place{$used} || $place{$used} > $place{$user});
+    return $user ne $used && ($place{$user} // 0) <= ($place{$used} // 0);
 }
 
-my @files = sort glob "$XS/recorder/*.[ch] $XS/recorder/*.def";
-my @without_place = grep { !$place{ stem($_) } } @files;
-is "@without_place", '', 'the map lists every file of the recorder';
+# The file that an include line means: beside the file, or by its path from the top.
+sub included_by {
+    my ($file) = @_;
+    return grep { -e "$ROOT/$_" }
+        map { m{/} ? $_ : folder($file) . "/$_" } slurp("$ROOT/$file") =~ /^\s*#\s*include\s+"([^"]+)"/mg;
+}
 
-# state.h puts the recorder's state together of parts that are defined in the headers of their
-# owners. Those stand above it, so they, and what they include, must do without it.
-sub parts { return slurp("$XS/state/state.h") =~ /^ +struct nytp_rec_(\w+) \1;/mg }
+# XS/state/state.h puts the recorder's state together of parts that are defined in the headers of
+# their owners. Those stand above it, so they, and what they include, must do without it.
+my $STATE = 'XS/state/state.h';
+sub parts { return slurp("$ROOT/$STATE") =~ /^ +struct nytp_rec_(\w+) \1;/mg }
 
 sub all_included {
     my ($header, $seen) = @_;
-    return if $seen->{$header}++ || !-e "$XS/recorder/$header";
-    all_included($_, $seen) for slurp("$XS/recorder/$header") =~ /^#include "([^"\/]+)"/mg;
+    return if $seen->{$header}++;
+    all_included($_, $seen) for included_by($header);
 }
 
-my %part_header = map { ("$_.h" => 1) } parts(), 'arcs';
-for my $header (sort keys %part_header) {
+my %is_part = map { $_ => 1 } parts(), 'arcs';
+my @part_headers = grep { $is_part{ stem($_) } } included_by($STATE);
+for my $header (sort @part_headers) {
     my %seen;
     all_included($header, \%seen);
-    ok !$seen{'state.h'}, "$header does without state.h";
+    ok !$seen{$STATE}, "$header does without state.h";
 }
 
 my ($n_includes, @upward_includes) = (0);
 for my $file (@files) {
-    for my $included (slurp($file) =~ /^\s*#\s*include\s+"([^"]+)"/mg) {
-        next if !-e "$XS/recorder/$included" || $included =~ m{^\.\./\.\./formats/};
+    for my $included (included_by($file)) {
         $n_includes++;
-        next if $file =~ m{/state\.h\z} && $part_header{$included};
-        push @upward_includes, stem($file) . " includes $included"
-            if $included =~ m{/} || upward(stem($file), stem($included));
+        next if $file eq $STATE && grep { $_ eq $included } @part_headers;
+        push @upward_includes, "$file includes $included" if upward(id($file), id($included));
     }
 }
-cmp_ok $n_includes, '>', 50, 'include lines were read';
+cmp_ok $n_includes, '>', 500, 'include lines were read';
 is join("\n", @upward_includes), '', 'a file includes only what is below it';
 
-my @headless = grep { !-e s/\.c\z/.h/r } grep { /\.c\z/ } @files;
-is "@headless", '', 'each has a header of its own';
+my @recorder = grep { m{^XS/} && !m{^XS/glue/} } @files;
+my @headless = grep { !-e "$ROOT/" . s/\.c\z/.h/r } grep { /\.c\z/ } @recorder;
+is "@headless", '', 'each file of the recorder has a header of its own';
 
-my @glue = map { my $file = $_; map { "$file: $_" } slurp($file) =~ /^#include ".*recorder.*"/mg }
-    glob "$XS/glue/*.[ch]";
+my @glue = grep { my $file = $_; grep { m{^XS/(?!glue/)} } included_by($file) } grep { m{^XS/glue/} } @files;
 is "@glue", '', 'the glue for Perl code knows nothing of the recorder';
 
 # Each part of the recorder's state belongs to the file of its name, which alone writes it, be it by
@@ -105,8 +127,8 @@ my $CHANGED = qr/\b(?:nytp_index_(?:add|filter|free|clear)|Zero|Renew|Newxz?|Saf
 my $COUNTED = qr/\[(?:\+\+rec->(?<part>\w+)(?<member>\.\w+)|rec->(?<part>\w+)(?<member>\.\w+)\+\+)\]/;
 
 my ($n_writes, %foreign) = (0);
-for my $file (grep { /\.c\z/ } @files) {
-    my $text = slurp($file);
+for my $file (grep { /\.c\z/ } @recorder) {
+    my $text = slurp("$ROOT/$file");
     for my $write ($ASSIGNED, $CHANGED, $COUNTED) {
         while ($text =~ /$write/g) {
             next if !$owner{ $+{part} };
@@ -124,8 +146,8 @@ is join("\n", sort keys %foreign), '', 'a part of the state is written by its ow
 # The recorder is reached from the interpreter through nytp_recorder_of(); what comes to a thread of
 # the operating system and not to an interpreter (signals, exit, fork) has a way of its own.
 my %reaches;
-for my $file (glob "$XS/recorder/*.[ch] $XS/glue/*.[ch] $XS/NYTProf.xs") {
-    my $text = slurp($file);
+for my $file ((grep { m{^XS/} } @files), 'XS/NYTProf.xs') {
+    my $text = slurp("$ROOT/$file");
     $reaches{$1}{ stem($file) } = 1 while $text =~ /\b(nytp_first_(?:recorder|interpreter)|nytp_recorder_(?:find|of_thread|of))\b/g;
 }
 cmp_ok scalar(keys %{ $reaches{nytp_recorder_of} }), '>', 5, 'the recorder is found by its interpreter';
@@ -136,16 +158,21 @@ is join(' ', map { sort keys %$_ } values %reaches), 'state ' x (keys(%reaches) 
     'and in no other way';
 
 SKIP: {
-    my @objects = grep { -e } map { s/\.c\z/.o/r } grep { /\.c\z/ } @files;
-    my $has_nm = @objects && qx{nm --version 2>/dev/null} =~ /\S/;
+    # perl's half is compiled beside its sources, the plain C in a folder of its own
+    my %object_of;
+    for my $file (grep { /\.c\z/ } @files) {
+        my ($object) = grep { -e } map { "$ROOT/$_" =~ s/\.c\z/.o/r } $file, "exporters/build/$file";
+        $object_of{$file} = $object if $object;
+    }
+    my $has_nm = %object_of && qx{nm --version 2>/dev/null} =~ /\S/;
     skip 'no objects to look at, or no nm', 2 if !$has_nm;
     my (%home, %needs);
-    for my $object (@objects) {
-        for my $line (split /\n/, qx{nm -P "$object"}) {
+    for my $file (sort keys %object_of) {
+        for my $line (split /\n/, qx{nm -P "$object_of{$file}"}) {
             my ($symbol, $type) = split ' ', $line;
             next if $symbol !~ /^_?nytp_/;
-            $home{$symbol} = stem($object) if $type =~ /[TDBRC]/;
-            $needs{ stem($object) }{$symbol} = 1 if $type eq 'U';
+            $home{$symbol} = id($file) if $type =~ /[TDBRC]/;
+            $needs{ id($file) }{$symbol} = 1 if $type eq 'U';
         }
     }
     my ($n_calls, @upward) = (0);
@@ -155,7 +182,7 @@ SKIP: {
             push @upward, "$user calls $symbol of $home{$symbol}" if upward($user, $home{$symbol});
         }
     }
-    cmp_ok $n_calls, '>', 100, 'calls from file to file were found';
+    cmp_ok $n_calls, '>', 500, 'calls from file to file were found';
     is join("\n", @upward), '', 'a file calls only what is below it';
 }
 

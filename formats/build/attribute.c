@@ -7,8 +7,11 @@
  * Sub times come from the subroutine profiler. The statement profiler says how they divide
  * over lines, and how much the program spent outside any sub.
  */
+#include "attribute.h"
+
 #include "attribution.h"
 #include "correction.h"
+#include "lay_out.h"
 #include "formats/model/profile.h"
 #include "formats/model/totals.h"
 

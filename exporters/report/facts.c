@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The HTML report: what is worked out before the first page is written, and the order of the
- * pages. See report.h.
+ * The HTML report: what is worked out before the first page is written. See report.h.
  *
  * The sorted indices are arrays of 32 bit numbers into the summary's arrays. qsort() passes no
  * context, so what it compares is copied beside each index first.
  */
 #include "report.h"
+
+#include "flame_picture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,12 @@ struct nytp_str nytp_report_file_name(const struct nytp_report *report, uint32_t
 struct nytp_str nytp_report_sub_name(const struct nytp_report *report, uint32_t sub)
 {
     return nytp_summary_str(report->summary, report->summary->subs[sub].name);
+}
+
+/* What looks like a package inside "__ANON__[a::b.pl:3]" is none. */
+uint32_t nytp_report_package_len(struct nytp_str name)
+{
+    return nytp_package_len((struct nytp_name){name.ptr, name.len});
 }
 
 bool nytp_report_is_opcode(const struct nytp_report *report, uint32_t sub)
@@ -242,7 +249,7 @@ static bool index_siblings(struct nytp_report *report)
     return true;
 }
 
-static bool index_files(struct nytp_report *report)
+bool nytp_report_index_files(struct nytp_report *report)
 {
     struct sort_entry *entries = entries_for(report->summary->n_files);
     uint32_t n = 0;
@@ -461,7 +468,7 @@ static void find_total(struct nytp_report *report)
         report->total_s = (double)summary->total_ticks * report->tick_s;
 }
 
-static bool prepare(struct nytp_report *report)
+bool nytp_report_find_facts(struct nytp_report *report)
 {
     const struct nytp_summary *summary = report->summary;
     report->files = calloc((size_t)summary->n_files + 1, sizeof *report->files);
@@ -483,11 +490,10 @@ static bool prepare(struct nytp_report *report)
     note_stretches(report);
     for (uint32_t f = 0; f < summary->n_files; f++)
         count_lines(report, f);
-    return nytp_report_name_files(report) && nytp_report_name_dots(report) &&
-           index_files(report) && nytp_report_index_changes(report);
+    return true;
 }
 
-static void release(struct nytp_report *report)
+void nytp_report_free_facts(struct nytp_report *report)
 {
     for (uint32_t f = 0; report->files != NULL && f < report->summary->n_files; f++) {
         free(report->files[f].stem);
@@ -504,58 +510,4 @@ static void release(struct nytp_report *report)
     free(report->evals_by_place);
     free(report->siblings);
     free(report->changes);
-}
-
-/* ---- the report ---- */
-
-static void put_asset(struct nytp_report *report, const struct nytp_asset *asset)
-{
-    nytp_put(nytp_outset_member(report->set, asset->name), asset->bytes, asset->len);
-}
-
-static void put_sources(struct nytp_report *report)
-{
-    for (uint32_t f = 0; f < report->summary->n_files; f++) {
-        if (report->files[f].stem == NULL)
-            continue;
-        nytp_report_source(report, f, NYTP_LEVEL_LINE);
-        if (!report->levels || report->summary->files[f].eval_file != NYTP_SUMMARY_NONE)
-            continue;
-        nytp_report_source(report, f, NYTP_LEVEL_BLOCK);
-        nytp_report_source(report, f, NYTP_LEVEL_SUB);
-    }
-}
-
-bool nytp_report_write(const struct nytp_profile *profile, const struct nytp_summary *summary,
-                       const struct nytp_export_options *options, struct nytp_outset *set)
-{
-    struct nytp_report report = {
-        .profile = profile,
-        .summary = summary,
-        .options = options,
-        .set = set,
-        .page = "",
-        .single = nytp_outset_is_single(set),
-        .flame = profile != NULL && !options->no_flame && profile->total_ticks > 0,
-    };
-    bool ok = prepare(&report);
-    if (ok) {
-        if (report.single) {
-            nytp_report_single_begin(&report);
-        } else {
-            put_asset(&report, &nytp_report_css);
-            put_asset(&report, &nytp_report_js);
-            ok = !report.flame || nytp_report_flame_files(&report);
-            if (!options->minimal)
-                nytp_report_dots(&report);
-        }
-        nytp_report_index(&report);
-        nytp_report_all_subs(&report);
-        nytp_report_treemap(&report);
-        put_sources(&report);
-        if (report.single)
-            nytp_report_single_end(&report);
-    }
-    release(&report);
-    return ok;
 }

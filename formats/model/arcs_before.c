@@ -6,8 +6,10 @@
  * before the change, and those that it tells now. Arcs of one callee, caller and part are a
  * group. A group whose sums are the same before and now was not touched.
  */
-#include "kept_arcs.h"
+#include "arcs_before.h"
+
 #include "profile.h"
+#include "tree_arcs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -258,7 +260,7 @@ static bool *present_subs(const struct nytp_profile *p)
     return present;
 }
 
-bool nytp_choose_kept_arcs(const struct nytp_profile *p, const struct nytp_arcs_before *before,
+bool nytp_arcs_before_choose(const struct nytp_profile *p, const struct nytp_arcs_before *before,
                            struct nytp_arc *of_tree, uint32_t n_of_tree, struct nytp_arc **arcs,
                            uint32_t *n)
 {

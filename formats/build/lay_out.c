@@ -7,82 +7,13 @@
  * The spans come in the order in which calls ended: read backwards, a caller precedes what it
  * called, and its calls come last first.
  */
-#include "builder.h"
+#include "lay_out.h"
+
 #include "span_budget.h"
 
 #include <stdlib.h>
 
 #define NO_SPAN UINT32_MAX
-
-/* Leave out the spans that a test says no to. */
-static void filter_spans(struct nytp_builder *b,
-                         bool (*stays)(void *context, struct nytp_span_size size),
-                         void *context)
-{
-    uint32_t kept = 0, i = 0;
-    for (uint32_t p = 0; p < b->n_processes; p++) {
-        const uint32_t first = kept;
-        for (const uint32_t end = i + b->processes[p].n_spans; i < end; i++) {
-            const struct nytp_built_span *const span = &b->spans[i];
-            if (stays(context, (struct nytp_span_size){(uint64_t)span->ticks, span->depth}))
-                b->spans[kept++] = *span;
-            else
-                nytp_built_span_pruned(b, span);
-        }
-        b->processes[p].n_spans = kept - first;
-    }
-    b->n_spans = kept;
-}
-
-static bool floor_keeps(void *context, struct nytp_span_size size)
-{
-    return nytp_span_floor_keeps(context, size);
-}
-
-static bool cut_keeps(void *context, struct nytp_span_size size)
-{
-    return nytp_span_cut_keeps(context, size);
-}
-
-bool nytp_built_spans_limit(struct nytp_builder *b)
-{
-    if (b->n_spans <= b->options.max_spans)
-        return true;
-    const struct nytp_span_sizes sizes = {.lengths = (const uint64_t *)&b->spans->ticks,
-                                          .depths = &b->spans->depth,
-                                          .stride = sizeof *b->spans,
-                                          .n = b->n_spans};
-    struct nytp_span_cut cut;
-    if (!nytp_span_cut_find(&cut, &sizes, b->options.max_spans))
-        return false;
-    nytp_span_floor_raise(&b->span_floor, cut.size);
-    filter_spans(b, cut_keeps, &cut);
-    return true;
-}
-
-/* There are half as many spans again as may stay. Those that are below the floor by now are
- * left out; where many have the floor's own magnitude, what is too much of those, too. */
-static bool make_room(struct nytp_builder *b)
-{
-    filter_spans(b, floor_keeps, &b->span_floor);
-    return b->n_spans - b->n_spans / 5 <= b->options.max_spans || nytp_built_spans_limit(b);
-}
-
-bool nytp_built_span_keep(struct nytp_builder *b, const struct nytp_built_span *span)
-{
-    const struct nytp_span_size size = {(uint64_t)span->ticks, span->depth};
-    if (span->ticks < 0 || !nytp_span_floor_add(&b->span_floor, size)) {
-        nytp_built_span_pruned(b, span);
-        return true;
-    }
-    if (b->n_spans / 3 * 2 >= b->options.max_spans && !make_room(b))
-        return nytp_builder_out_of_memory(b);
-    if (!nytp_grow(&b->spans, &b->spans_capacity, b->n_spans, sizeof *b->spans))
-        return nytp_builder_out_of_memory(b);
-    b->spans[b->n_spans++] = *span;
-    b->processes[b->n_processes - 1].n_spans++;
-    return true;
-}
 
 /* A frame that never returned left no span unless its entry was recorded. Where calls of such a
  * frame are on the time line, it gets a box around them: without it they would seem to be calls

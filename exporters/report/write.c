@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The HTML report: which pages there are, one after the other. See report.h.
+ */
+#include "report.h"
+
+/* Facts, then names of pages, which need them, then orders that need the names. */
+static bool prepare(struct nytp_report *report)
+{
+    return nytp_report_find_facts(report) && nytp_report_name_files(report) &&
+           nytp_report_name_dots(report) && nytp_report_index_files(report) &&
+           nytp_report_index_changes(report);
+}
+
+static void put_asset(struct nytp_report *report, const struct nytp_asset *asset)
+{
+    nytp_put(nytp_outset_member(report->set, asset->name), asset->bytes, asset->len);
+}
+
+static void put_sources(struct nytp_report *report)
+{
+    for (uint32_t f = 0; f < report->summary->n_files; f++) {
+        if (report->files[f].stem == NULL)
+            continue;
+        nytp_report_source(report, f, NYTP_LEVEL_LINE);
+        if (!report->levels || report->summary->files[f].eval_file != NYTP_SUMMARY_NONE)
+            continue;
+        nytp_report_source(report, f, NYTP_LEVEL_BLOCK);
+        nytp_report_source(report, f, NYTP_LEVEL_SUB);
+    }
+}
+
+bool nytp_report_write(const struct nytp_profile *profile, const struct nytp_summary *summary,
+                       const struct nytp_export_options *options, struct nytp_outset *set)
+{
+    struct nytp_report report = {
+        .profile = profile,
+        .summary = summary,
+        .options = options,
+        .set = set,
+        .page = "",
+        .single = nytp_outset_is_single(set),
+        .flame = profile != NULL && !options->no_flame && profile->total_ticks > 0,
+    };
+    bool ok = prepare(&report);
+    if (ok) {
+        if (report.single) {
+            nytp_report_single_begin(&report);
+        } else {
+            put_asset(&report, &nytp_report_css);
+            put_asset(&report, &nytp_report_js);
+            ok = !report.flame || nytp_report_flame_files(&report);
+            if (!options->minimal)
+                nytp_report_dots(&report);
+        }
+        nytp_report_index(&report);
+        nytp_report_all_subs(&report);
+        nytp_report_treemap(&report);
+        put_sources(&report);
+        if (report.single) {
+            nytp_report_single_end(&report);
+            if (report.flame)
+                nytp_report_flame_inline(&report);
+            nytp_report_foot(&report);
+        }
+    }
+    nytp_report_free_facts(&report);
+    return ok;
+}

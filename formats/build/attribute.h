@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * From what was gathered of an input to the model: every tick gets a sub and a line.
+ */
+#ifndef NYTP_ATTRIBUTE_H
+#define NYTP_ATTRIBUTE_H
+
+#include "gathered.h"
+
+/* The built parts become the model. The builder stays with the caller. */
+struct nytp_profile *nytp_attribute(struct nytp_builder *builder, struct nytp_error *error);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What is kept of an input when a profile is made of it.
+ */
+#ifndef NYTP_BUILD_OPTIONS_H
+#define NYTP_BUILD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct nytp_build_options {
+    bool sources;       /* keep source lines */
+    bool as_recorded;   /* take nothing off for what recording cost */
+    uint32_t max_spans; /* keep a timeline of at most this many calls; 0 = none */
+    uint64_t max_nodes; /* limit on distinct contexts; 0 = the default limit */
+};
+
+#endif

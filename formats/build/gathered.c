@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What is told of the events of one input while they are summed up; see gathered.h.
+ */
+#include "gathered.h"
+
+#include <string.h>
+
+bool nytp_builder_out_of_memory(struct nytp_builder *b)
+{
+    return nytp_error_set(&b->error, NYTP_ERR_MEMORY, "out of memory");
+}
+
+bool nytp_builder_tree_failed(struct nytp_builder *b)
+{
+    if (b->stack.tree.live_nodes >= b->stack.tree.max_nodes)
+        return nytp_error_at(&b->error, NYTP_ERR_LIMIT, b->last_offset, b->inflated,
+                             "more than %u distinct calling contexts", b->stack.tree.max_nodes);
+    return nytp_error_at(&b->error, NYTP_ERR_LIMIT, b->last_offset, b->inflated,
+                         "calls nested deeper than %u, or no memory", NYTP_MAX_DEPTH);
+}
+
+bool nytp_builder_xsub(struct nytp_builder *b, uint32_t name)
+{
+    if (b->recent_subs[name % NYTP_RECENT_SUBS].name == name)
+        b->recent_subs[name % NYTP_RECENT_SUBS].name = 0; /* what is known of it is outdated */
+    return nytp_table_put(&b->xsubs, (struct nytp_key){.a = name}, 1) ||
+           nytp_builder_out_of_memory(b);
+}
+
+bool nytp_is_opcode_name(struct nytp_name n)
+{
+    if (n.len > 6 && memcmp(n.ptr, "CORE::", 6) == 0)
+        return true;
+    for (const char *at = n.ptr + n.len; at - n.ptr > 5; at--)
+        if (at[-1] == ':')
+            return memcmp(at - 5, "CORE", 4) == 0 && (at - 5 == n.ptr || at[-6] == ':');
+    return false;
+}

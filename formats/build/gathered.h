@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What the events of one input have been summed up to, before attribution makes a profile of
+ * it: filled by builder.c and the other files of that name, and turned into the model by
+ * attribute.c.
+ */
+#ifndef NYTP_GATHERED_H
+#define NYTP_GATHERED_H
+
+#include "formats/base/arena.h"
+#include "build_options.h"
+#include "callstack.h"
+#include "formats/model/model.h"
+#include "sample_waits.h"
+#include "span_budget.h"
+#include "formats/base/strings.h"
+#include "formats/base/table.h"
+
+#define NYTP_LINES_PER_PAGE 64u
+#define NYTP_SMALL_FIDS     1024u
+#define NYTP_PAGE_CACHE     1024u
+#define NYTP_RECENT_LINES   8192u
+#define NYTP_RECENT_SUBS    1024u
+
+struct nytp_built_file {
+    uint32_t name; /* string id, as are all names here */
+    uint32_t fid, eval_fid, eval_line, flags, size, mtime_s;
+    uint32_t from_file, from_line; /* the statement left before the file's first began */
+    bool executed;
+    bool named; /* by the recording */
+};
+
+struct nytp_built_process {
+    uint32_t pid, ppid, root;
+    uint32_t thread, parent_thread;
+    double start_s, end_s;
+    int64_t clock;     /* sum of statement ticks */
+    int64_t cpu_ticks; /* of a sampled process */
+    uint64_t statements;
+    struct nytp_costs costs; /* as its attributes say */
+    uint32_t labels;         /* string id; as in the model */
+    uint32_t n_spans;        /* of its calls that are in the list of spans */
+    bool has_entries;        /* statements are in the tree, not in pages */
+    bool complete;
+};
+
+/* Statement costs of lines whose context is not known. */
+struct nytp_line_page {
+    uint32_t process, file, number;
+    uint64_t seen; /* bit per line: it was executed or timed at all */
+    struct nytp_page_line {
+        int64_t ticks;
+        uint64_t statements, left; /* as in struct nytp_tree_line */
+    } lines[NYTP_LINES_PER_PAGE];
+};
+
+/* What a line that was met lately adds to its page: loops come back to the same lines, and here
+ * each is one place to look at. */
+struct nytp_recent_line {
+    uint64_t place; /* file << 32 | line; 0: none */
+    int64_t ticks;
+    uint64_t counts; /* left << 32 | statements */
+};
+
+struct nytp_built_range {
+    uint32_t name, file, first_line, last_line;
+};
+
+struct nytp_built_arc {
+    uint32_t caller, callee, file, line; /* caller 0: format without caller names */
+    uint64_t calls;
+    int64_t incl_ticks, excl_ticks, reci_ticks;
+    uint32_t rec_depth;
+};
+
+struct nytp_built_span {
+    uint32_t sub, file, line, depth;
+    int64_t start_ticks, ticks;
+};
+
+struct nytp_built_source {
+    uint32_t file, line, len;
+    const char *text;
+};
+
+struct nytp_builder {
+    struct nytp_sink sink;
+    struct nytp_build_options options;
+    struct nytp_error error;
+    uint32_t path;
+    int64_t ticks_per_sec;
+    bool sampled;
+    struct nytp_sample_waits waits; /* if so */
+    unsigned has;
+    uint64_t negative_times, wrapped_statements;
+    uint64_t last_offset; /* of the latest event, in the inflated stream if `inflated` */
+    bool inflated;
+    int64_t ticks_seen, statement_ticks_seen; /* of all calls, all statements, without signs */
+    uint32_t name_runtime, name_null;
+
+    struct nytp_strings *strings;
+    struct nytp_arena *arena;
+    struct nytp_callstack stack; /* and the tree that grows from it */
+
+    struct nytp_pair_ids {
+        uint32_t key, value;
+    } * attributes, *options_seen;
+    uint32_t n_attributes, attributes_capacity, n_options, options_capacity;
+
+    uint32_t thread, parent_thread; /* of processes that begin now, as attributes say */
+    struct nytp_built_process *processes;
+    uint32_t n_processes, processes_capacity;
+    bool in_process;
+    bool option_calls_2;
+
+    struct nytp_built_file *files; /* [0] unused */
+    uint32_t n_files, files_capacity;
+    struct nytp_table file_by_fid;        /* (fid) -> index */
+    uint32_t small_fids[NYTP_SMALL_FIDS]; /* the same for low fids, 0 = not known */
+
+    struct nytp_line_page *pages;
+    uint32_t n_pages, pages_capacity;
+    struct nytp_table page_by_place; /* (process, file, number) -> index */
+    struct {
+        uint32_t file, number, page; /* index + 1, 0 = none */
+    } page_cache[NYTP_PAGE_CACHE];   /* of the current process, as are these: */
+    struct nytp_recent_line recent_lines[NYTP_RECENT_LINES];
+    uint32_t n_recent; /* statements that are counted there, at most */
+
+    struct nytp_built_range *ranges;
+    uint32_t n_ranges, ranges_capacity;
+    struct nytp_built_arc *arcs;
+    uint32_t n_arcs, arcs_capacity;
+    struct nytp_table arc_by_key; /* (caller, callee, file, line) -> index */
+    struct nytp_table xsubs;      /* (name) -> 1 */
+    struct {
+        uint32_t name;
+        bool is_leaf;
+    } recent_subs[NYTP_RECENT_SUBS]; /* that returned, and whether they are a builtin or xsub
+                                        as far as is known; name 0 stands for none */
+
+    struct nytp_built_source *sources;
+    uint32_t n_sources, sources_capacity;
+
+    struct nytp_built_span *spans; /* by process, then in the order in which the calls ended */
+    uint32_t n_spans, spans_capacity;
+    struct nytp_span_floor span_floor;
+    int64_t pruned_span_ticks; /* the longest call that was left out of the time line */
+    uint64_t spans_pruned;
+    int64_t time_position; /* the latest instant that is taken on the current time axis */
+
+    uint32_t left_file, left_line; /* the statement that was left last */
+    bool discount;
+    bool returned;       /* a Perl sub returned since the last time record */
+    bool discount_calls; /* the discount is for such a return, not for a block that was left */
+};
+
+/* Set the builder's error, and return false. The second is for a call that the call
+ * stack (callstack.h) could not take: a limit is out, which the message names, or memory. */
+bool nytp_builder_out_of_memory(struct nytp_builder *builder);
+bool nytp_builder_tree_failed(struct nytp_builder *builder);
+
+/* The sub of this name is an xsub. False with the builder's error set. */
+bool nytp_builder_xsub(struct nytp_builder *builder, uint32_t name);
+
+/* The id of a string of the stream, in UTF-8. False with the builder's error set. */
+static inline bool nytp_builder_name(struct nytp_builder *b, const struct nytp_str *s,
+                                     uint32_t *id)
+{
+    *id = nytp_strings_intern_mixed(b->strings, s->ptr, s->len);
+    return *id != UINT32_MAX || nytp_builder_out_of_memory(b);
+}
+
+/* Whether a sub's name is that of a builtin, Pkg::CORE:print or
+ * CORE::print. */
+bool nytp_is_opcode_name(struct nytp_name name);
+
+#endif

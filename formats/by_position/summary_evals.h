@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * String evals of one place as one.
+ */
+#ifndef NYTP_SUMMARY_EVALS_H
+#define NYTP_SUMMARY_EVALS_H
+
+#include "summary_store.h"
+
+/* Merge sibling string evals: those that one line ran, that have the same
+ * source and ran no string evals themselves; where a line has more than max_siblings distinct
+ * ones, all of them that ran no string evals. The lowest file id stays and takes over times of
+ * lines (not of blocks and subs), calls and subs; anonymous subs of the same line of merged
+ * evals become one. */
+bool nytp_summary_merge_evals(struct nytp_summary *summary, uint32_t max_siblings);
+
+#endif
