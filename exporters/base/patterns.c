@@ -9,6 +9,7 @@
  */
 #include "patterns.h"
 #include "near.h"
+#include "printable.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -182,14 +183,6 @@ static bool matches_some_sub(const struct nytp_pattern *pattern,
     return failed.status != NYTP_OK;
 }
 
-/* Names come from the recording: no control character of theirs goes to a terminal. */
-static void make_printable(char *text)
-{
-    for (unsigned char *c = (unsigned char *)text; *c != '\0'; c++)
-        if (*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0))
-            *c = '?';
-}
-
 bool nytp_patterns_describe_miss(const struct nytp_patterns *patterns, uint32_t i,
                                  const struct nytp_profile *profile, char *text, size_t size)
 {
@@ -205,6 +198,6 @@ bool nytp_patterns_describe_miss(const struct nytp_patterns *patterns, uint32_t 
     for (uint32_t n = 0; n < near.n && len > 0 && (size_t)len < size; n++)
         len += snprintf(text + len, size - (size_t)len, "%s%.80s",
                         n == 0 ? "; near it: " : ", ", near.best[n].name.ptr);
-    make_printable(text);
+    nytp_make_printable(text);
     return true;
 }

@@ -7,6 +7,7 @@
 
 #include "formats/base/strings.h"
 #include "columns.h"
+#include "printable.h"
 #include "waits.h"
 
 #include <stdio.h>
@@ -17,38 +18,11 @@ static bool is_continuation(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-static bool is_c1(struct nytp_name text, uint32_t at)
-{
-    return (unsigned char)text.ptr[at] == 0xc2 && at + 1 < text.len &&
-           (unsigned char)text.ptr[at + 1] < 0xa0;
-}
-
-/* A mark that turns the direction of text (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069):
- * a name could show another one's numbers. */
-static bool is_bidi(struct nytp_name text, uint32_t at)
-{
-    const unsigned char *c = (const unsigned char *)text.ptr + at;
-    if (text.len - at < 3 || c[0] != 0xe2)
-        return false;
-    return (c[1] == 0x80 && (c[2] == 0x8e || c[2] == 0x8f || (c[2] >= 0xaa && c[2] <= 0xae))) ||
-           (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9);
-}
-
 static void put_safe(struct nytp_out *out, struct nytp_name text)
 {
-    for (uint32_t i = 0; i < text.len; i++) {
-        const unsigned char c = (unsigned char)text.ptr[i];
-        if (c < 0x20 || c == 0x7f) {
-            nytp_putc(out, '?');
-        } else if (is_c1(text, i)) {
-            nytp_putc(out, '?');
-            i++;
-        } else if (is_bidi(text, i)) {
-            nytp_putc(out, '?');
-            i += 2;
-        } else {
-            nytp_putc(out, (char)c);
-        }
+    for (uint32_t i = 0, unsafe; i < text.len; i += unsafe > 0 ? unsafe : 1) {
+        unsafe = nytp_unsafe_bytes(text, i);
+        nytp_putc(out, unsafe > 0 ? '?' : text.ptr[i]);
     }
 }
 

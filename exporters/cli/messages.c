@@ -4,6 +4,8 @@
  */
 #include "messages.h"
 
+#include "exporters/base/printable.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,21 +17,12 @@ void say(const char *format, ...)
     char line[4096 + 512];
     va_list args;
     va_start(args, format);
-    const int n = vsnprintf(line, sizeof line - 1, format, args);
+    const int n = vsnprintf(line, sizeof line, format, args);
     va_end(args);
     if (n < 0)
         return;
-    const size_t len = (size_t)n < sizeof line - 1 ? (size_t)n : sizeof line - 2;
-    for (size_t i = 0; i < len; i++) { /* names of files can hold control characters */
-        const unsigned char c = (unsigned char)line[i];
-        const bool c1 = c == 0xc2 && i + 1 < len && (unsigned char)line[i + 1] < 0xa0;
-        if (c < 0x20 || c == 0x7f || c1)
-            line[i] = '?';
-        if (c1)
-            line[i + 1] = '?';
-    }
-    line[len] = '\n';
-    fprintf(stderr, "nytp-export: %.*s", (int)len + 1, line);
+    nytp_make_printable(line);
+    fprintf(stderr, "nytp-export: %s\n", line);
 }
 
 void say_error(const char *path, const struct nytp_error *error, const char *outcome)

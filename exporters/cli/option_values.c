@@ -6,6 +6,7 @@
 #include "option_values.h"
 
 #include "exporters/base/near.h"
+#include "exporters/base/number.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -119,10 +120,10 @@ static bool set_count(uint32_t *target, const struct nytp_option *option, const 
 static bool set_percent(double *target, const struct nytp_option *option, const char *value,
                         struct nytp_error *error)
 {
-    char *end;
-    const double percent = strtod(value, &end);
-    const bool number = end != value && (*end == '\0' || strcmp(end, "%") == 0);
-    if (!number || !(percent >= 0 && percent <= 100))
+    const char *end;
+    double percent;
+    if (!nytp_read_number(value, &end, &percent) || (*end != '\0' && strcmp(end, "%") != 0) ||
+        percent > 100)
         return usage_error(error, "--%s takes a number from 0 to 100, not \"%s\"", option->name,
                            value);
     *target = percent;

@@ -17,7 +17,7 @@
 struct ranked {
     int64_t value;
     bool of_x;
-    uint32_t double_rank;
+    double double_rank;
 };
 
 static int by_value(const void *left, const void *right)
@@ -35,7 +35,7 @@ static double assign_ranks(struct ranked *all, uint32_t n)
         for (end = first + 1; end < n && all[end].value == all[first].value;)
             end++;
         for (uint32_t i = first; i < end; i++)
-            all[i].double_rank = first + 1 + end;
+            all[i].double_rank = (double)first + 1 + end;
         const double size = end - first;
         ties += size * size * size - size;
     }
@@ -43,7 +43,7 @@ static double assign_ranks(struct ranked *all, uint32_t n)
 }
 
 /* The share of all choices whose sum is at least as far from the mean as `sum`. */
-static double exact_probability(const struct ranked *all, uint32_t n, uint32_t n_x, uint32_t sum)
+static double exact_probability(const struct ranked *all, uint32_t n, uint32_t n_x, double sum)
 {
     const size_t n_sums = (size_t)n_x * 2 * n + 1;
     double *ways = calloc((n_x + 1) * n_sums, sizeof *ways);
@@ -51,7 +51,7 @@ static double exact_probability(const struct ranked *all, uint32_t n, uint32_t n
         return -1;
     ways[0] = 1;
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t rank = all[i].double_rank;
+        const size_t rank = (size_t)all[i].double_rank;
         for (uint32_t k = i + 1 < n_x ? i + 1 : n_x; k >= 1; k--)
             for (size_t s = rank; s < n_sums; s++)
                 ways[k * n_sums + s] += ways[(k - 1) * n_sums + s - rank];
@@ -70,11 +70,11 @@ static double exact_probability(const struct ranked *all, uint32_t n, uint32_t n
 }
 
 /* The same by the normal distribution, with the corrections for continuity and for ties. */
-static double normal_probability(uint32_t n, uint32_t n_x, uint32_t sum, double ties)
+static double normal_probability(double n, double n_x, double sum, double ties)
 {
     const double n_y = n - n_x;
-    const double mean = (double)n_x * (n + 1);
-    const double variance = n_x * n_y / 12 * (n + 1 - ties / ((double)n * (n - 1)));
+    const double mean = n_x * (n + 1);
+    const double variance = n_x * n_y / 12 * (n + 1 - ties / (n * (n - 1)));
     if (variance <= 0)
         return 1;
     double distance = fabs(sum - mean) / 2 - 0.5;
@@ -92,7 +92,7 @@ double nytp_rank_test(const int64_t *x, uint32_t n_x, const int64_t *y, uint32_t
     for (uint32_t i = 0; i < n; i++)
         all[i] = (struct ranked){.value = i < n_x ? x[i] : y[i - n_x], .of_x = i < n_x};
     const double ties = assign_ranks(all, n);
-    uint32_t sum = 0;
+    double sum = 0; /* whole, and beyond 2^32 for some ten thousands of values */
     for (uint32_t i = 0; i < n; i++)
         sum += all[i].of_x ? all[i].double_rank : 0;
     const bool exact = n_x <= NYTP_RANK_TEST_EXACT && n_y <= NYTP_RANK_TEST_EXACT;
@@ -100,6 +100,14 @@ double nytp_rank_test(const int64_t *x, uint32_t n_x, const int64_t *y, uint32_t
                            : normal_probability(n, n_x, sum, ties);
     free(all);
     return p;
+}
+
+double nytp_rank_test_least(uint32_t n_x, uint32_t n_y)
+{
+    double choices = 1; /* of n_x values among all */
+    for (uint32_t i = 1; i <= n_x && choices < 1e300; i++)
+        choices *= (double)(n_y + i) / i;
+    return choices < 2 ? 1 : 2 / choices;
 }
 
 struct discovery {
@@ -145,7 +153,8 @@ int64_t nytp_median(int64_t *values, uint32_t n)
     if (n == 0)
         return 0;
     qsort(values, n, sizeof *values, by_number);
-    return values[(n - 1) / 2];
+    const int64_t low = values[(n - 1) / 2], high = values[n / 2];
+    return low + (high - low) / 2;
 }
 
 int64_t nytp_median_deviation(int64_t *values, uint32_t n)

@@ -21,12 +21,15 @@
  * takes account of that. -1 when memory is out. */
 double nytp_rank_test(const int64_t *x, uint32_t n_x, const int64_t *y, uint32_t n_y);
 
+/* The least p that so many values can reach: that of two lists that do not overlap. */
+double nytp_rank_test_least(uint32_t n_x, uint32_t n_y);
+
 /* Replace each p by the least rate of false discoveries at which it would still be one. False
  * when memory is out. */
 bool nytp_false_discovery_rates(double *p, uint32_t n);
 
-/* The middle value; of an even number of values the lower one of the two in the middle, so that
- * it is a value that was measured. Sorts `values`; 0 when there is none. */
+/* The middle value; of an even number of values the mean of the two in the middle. Sorts
+ * `values`; 0 when there is none. */
 int64_t nytp_median(int64_t *values, uint32_t n);
 
 /* The median distance of the values from their median; `values` is overwritten. */

@@ -5,6 +5,7 @@
  */
 #include "gate.h"
 
+#include "exporters/base/printable.h"
 #include "exporters/base/text.h"
 
 #include "formats/base/arena.h"
@@ -128,13 +129,6 @@ static void explain_failure(const struct checking *c, const struct nytp_gate_rul
              rule->value == NYTP_WEIGHT_TIME ? "was" : "were", was, percent);
 }
 
-static void make_printable(char *text)
-{
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            *text = '?';
-}
-
 static bool add_offender(struct checking *c, const struct nytp_diff_row *row, const char *name,
                          int64_t base, int64_t now)
 {
@@ -152,8 +146,8 @@ static bool add_offender(struct checking *c, const struct nytp_diff_row *row, co
     memcpy(offender->place, file.ptr, file.len);
     offender->line = row != NULL && file.len > 0 ? row->line : 0;
     explain_failure(c, &c->gate->rules[c->rule], name, offender);
-    make_printable(offender->message);
-    make_printable(offender->place);
+    nytp_make_printable(offender->message);
+    nytp_make_printable(offender->place);
     return true;
 }
 

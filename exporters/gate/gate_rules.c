@@ -5,6 +5,7 @@
  */
 #include "gate.h"
 
+#include "exporters/base/number.h"
 #include "formats/base/arena.h"
 
 #include <errno.h>
@@ -50,9 +51,8 @@ static bool find_value(const char *text, size_t len, enum nytp_weight *value)
 /* "12.5%" at the start of `text`; the rest is behind *end. */
 static bool read_percent(const char *text, const char **end, double *percent)
 {
-    char *stop;
-    *percent = strtod(text, &stop);
-    if (stop == text || *stop != '%' || !(*percent >= 0 && *percent <= 1e9))
+    const char *stop;
+    if (!nytp_read_number(text, &stop, percent) || *stop != '%' || *percent > 1e9)
         return false;
     *end = stop + 1;
     return true;
@@ -111,10 +111,10 @@ bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_e
 
 bool nytp_gate_set_least(struct nytp_gate *gate, const char *text, struct nytp_error *error)
 {
-    char *end;
-    gate->least = strtod(text, &end);
-    gate->least_is_percent = *end == '%';
-    gate->has_least = end != text && gate->least >= 0 && strcmp(end, gate->least_is_percent ? "%" : "") == 0;
+    const char *end;
+    gate->has_least = nytp_read_number(text, &end, &gate->least);
+    gate->least_is_percent = gate->has_least && *end == '%';
+    gate->has_least = gate->has_least && strcmp(end, gate->least_is_percent ? "%" : "") == 0;
     return gate->has_least || nytp_error_set(error, NYTP_ERR_FORMAT,
                                              "--fail-least takes a number or P%%, not \"%.80s\"", text);
 }
@@ -150,9 +150,9 @@ static bool set_what(struct nytp_gate_rule *rule, const char *text, size_t len,
 /* A count, or a time with its unit as nanoseconds. */
 static bool read_amount(const char *text, bool is_time, int64_t *amount)
 {
-    char *end;
-    const double number = strtod(text, &end);
-    if (end == text || !(number >= 0 && number < 9e15))
+    const char *end;
+    double number;
+    if (!nytp_read_number(text, &end, &number) || number >= 9e15)
         return false;
     end += strspn(end, " \t");
     if (!is_time) {
@@ -160,9 +160,10 @@ static bool read_amount(const char *text, bool is_time, int64_t *amount)
         return *end == '\0' && (double)*amount == number;
     }
     const struct nytp_unit *unit = nytp_unit_find(end);
-    if (unit == NULL || unit->per_sec == 0)
+    const bool is_minutes = strcmp(end, "min") == 0;
+    if (!is_minutes && (unit == NULL || unit->per_sec == 0))
         return false;
-    const double ns = number * (1e9 / (double)unit->per_sec);
+    const double ns = number * (is_minutes ? 60e9 : 1e9 / (double)unit->per_sec);
     *amount = (int64_t)ns;
     return ns < 9e18;
 }
@@ -255,15 +256,20 @@ static bool read_accept(struct nytp_gate *gate, const char *line, struct nytp_er
 
 typedef bool line_reader(struct nytp_gate *gate, const char *line, struct nytp_error *error);
 
-/* Cut the line's end and blanks; false when there is nothing in it. */
+/* Cut the line's end, a comment and blanks; false when there is nothing in it. A comment begins
+ * at the line's start or behind a blank, since names and expressions may hold a '#'. */
 static bool trim_line(char *line)
 {
-    size_t len = strlen(line);
+    size_t len = strcspn(line, "#") == 0 ? 0 : strlen(line);
+    for (size_t i = 1; i < len; i++)
+        if (line[i] == '#' && (line[i - 1] == ' ' || line[i - 1] == '\t'))
+            len = i;
+    line[len] = '\0';
     while (len > 0 && strchr(" \t\r\n", line[len - 1]) != NULL)
         line[--len] = '\0';
     const size_t blanks = strspn(line, " \t");
     memmove(line, line + blanks, len - blanks + 1);
-    return line[0] != '\0' && line[0] != '#';
+    return line[0] != '\0';
 }
 
 /* Have each line of a file read, and add its number to a message. */

@@ -146,14 +146,28 @@ bool nytp_rename(struct nytp_profile *profile, const struct nytp_name *subs,
 /* A sub whose name holds a line. */
 struct placed {
     struct nytp_name stem; /* what comes before the line: "main::__ANON__", "Foo::BEGIN" */
+    uint32_t script;       /* the file, or that in which a string eval is */
+    uint32_t eval_file, eval_line; /* of a string eval, where it is; else 0 */
     uint32_t file, line, twin;
     uint32_t sub;
 };
+
+static void set_file(struct placed *placed, const struct nytp_profile *profile, uint32_t file)
+{
+    placed->file = placed->script = file;
+    placed->eval_file = profile->files[file].eval_file;
+    placed->eval_line = profile->files[file].eval_line;
+    while (profile->files[placed->script].eval_file != 0)
+        placed->script = profile->files[placed->script].eval_file;
+}
 
 static int by_place(const void *x, const void *y)
 {
     const struct placed *a = x, *b = y;
     int order = nytp_compare_names(a->stem, b->stem);
+    order = order != 0 ? order : compare_u32(a->script, b->script);
+    order = order != 0 ? order : compare_u32(a->eval_file, b->eval_file);
+    order = order != 0 ? order : compare_u32(a->eval_line, b->eval_line);
     order = order != 0 ? order : compare_u32(a->file, b->file);
     order = order != 0 ? order : compare_u32(a->line, b->line);
     order = order != 0 ? order : compare_u32(a->twin, b->twin);
@@ -217,15 +231,20 @@ static bool is_begin(struct nytp_name name, struct placed *placed)
     return true;
 }
 
-static bool intern_numbered(const struct nytp_profile *profile, struct nytp_name stem,
-                            uint32_t number, struct nytp_name *name)
+/* "main::__ANON__#2" is the second one in its file, "main::__ANON__(eval#3)#1" the first one of
+ * the third string eval there that has any. */
+static bool intern_numbered(const struct nytp_profile *profile, const struct placed *placed,
+                            uint32_t eval, uint32_t number, struct nytp_name *name)
 {
-    const size_t size = (size_t)stem.len + 12;
-    char *text = malloc(size);
+    const struct nytp_name stem = placed->stem;
+    const size_t size = (size_t)stem.len + 40;
+    char *text = malloc(size), site[20] = "";
     uint32_t id = UINT32_MAX;
+    if (placed->eval_file != 0)
+        snprintf(site, sizeof site, "(eval#%lu)", (unsigned long)eval);
     if (text != NULL) {
         memcpy(text, stem.ptr, stem.len);
-        const int len = snprintf(text + stem.len, 12, "#%lu", (unsigned long)number);
+        const int len = snprintf(text + stem.len, 40, "%s#%lu", site, (unsigned long)number);
         id = nytp_strings_intern(profile->strings, text, stem.len + (size_t)len);
     }
     free(text);
@@ -240,12 +259,14 @@ static bool number_placed(const struct nytp_profile *profile, struct placed *lis
 {
     if (n > 0)
         qsort(list, n, sizeof *list, by_place);
-    uint32_t number = 0;
+    uint32_t number = 0, eval = 0;
     for (uint32_t i = 0; i < n; i++) {
-        const bool same = i > 0 && list[i - 1].file == list[i].file &&
-                          nytp_compare_names(list[i - 1].stem, list[i].stem) == 0;
-        number = same ? number + 1 : 1;
-        if (!intern_numbered(profile, list[i].stem, number, &names[list[i].sub]))
+        const bool same_script = i > 0 && list[i - 1].script == list[i].script &&
+                                 nytp_compare_names(list[i - 1].stem, list[i].stem) == 0;
+        const bool same_file = same_script && list[i - 1].file == list[i].file;
+        eval = (same_script ? eval : 0) + (!same_file && list[i].eval_file != 0);
+        number = same_file ? number + 1 : 1;
+        if (!intern_numbered(profile, &list[i], eval, number, &names[list[i].sub]))
             return false;
     }
     return true;
@@ -258,7 +279,8 @@ struct nytp_name *nytp_stable_names(const struct nytp_profile *profile)
     uint32_t n = 0;
     bool ok = names != NULL && list != NULL;
     for (uint32_t i = 0; ok && i < profile->n_subs; i++) {
-        struct placed placed = {.file = profile->subs[i].file, .sub = i};
+        struct placed placed = {.sub = i};
+        set_file(&placed, profile, profile->subs[i].file);
         names[i] = profile->subs[i].name;
         if (is_anonymous(names[i], &placed) || is_begin(names[i], &placed))
             list[n++] = placed;

@@ -17,7 +17,8 @@ bool nytp_rename(struct nytp_profile *profile, const struct nytp_name *subs,
 
 /* Names by which subs are known again after the code around them has moved: the line in
  * "main::__ANON__[/x/a.pl:12]" and "Foo::BEGIN@7" becomes a number in order of appearance within
- * the package and file, "main::__ANON__#1". One for each sub; the caller frees the array. NULL
+ * the package and file, "main::__ANON__#1", or within a string eval of the file,
+ * "main::__ANON__(eval#1)#1". One for each sub; the caller frees the array. NULL
  * when memory is out. */
 struct nytp_name *nytp_stable_names(const struct nytp_profile *profile);
 

@@ -235,23 +235,29 @@ int nytp_compare_bytes(const char *a, size_t a_len, const char *b, size_t b_len)
     return order != 0 ? order : (a_len > b_len) - (a_len < b_len);
 }
 
+/* "/x/a.pl" of "(eval 0)[/x/a.pl:7]"; false of what is no string eval. */
+static bool strip_eval(struct nytp_name *path)
+{
+    uint32_t end = path->len;
+    if (end == 0 || path->ptr[0] != '(' || path->ptr[--end] != ']')
+        return false;
+    const uint32_t behind_digits = end;
+    while (end > 0 && path->ptr[end - 1] >= '0' && path->ptr[end - 1] <= '9')
+        end--;
+    const char *bracket = memchr(path->ptr, '[', end);
+    if (end == behind_digits || end == 0 || path->ptr[--end] != ':' || bracket == NULL)
+        return false;
+    const uint32_t start = (uint32_t)(bracket + 1 - path->ptr);
+    *path = (struct nytp_name){path->ptr + start, end - start};
+    return true;
+}
+
 struct nytp_name nytp_base_name(struct nytp_name path)
 {
-    uint32_t end = path.len;
-    if (end > 0 && path.ptr[end - 1] == ']') {
-        uint32_t digits = end - 1;
-        while (digits > 0 && path.ptr[digits - 1] >= '0' && path.ptr[digits - 1] <= '9')
-            digits--;
-        if (digits > 0 && digits < end - 1 && path.ptr[digits - 1] == ':')
-            end = digits - 1;
-    }
-    uint32_t start = end;
+    while (strip_eval(&path))
+        continue;
+    uint32_t start = path.len;
     while (start > 0 && path.ptr[start - 1] != '/')
         start--;
-    if (end < path.len) { /* "(eval 0)[a.pl": an eval of a file without folders */
-        const char *bracket = memchr(path.ptr + start, '[', end - start);
-        if (bracket != NULL)
-            start = (uint32_t)(bracket + 1 - path.ptr);
-    }
-    return (struct nytp_name){path.ptr + start, end - start};
+    return (struct nytp_name){path.ptr + start, path.len - start};
 }
