@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from command import good, messages, run
+from nytpwrite import Writer
 from recordings import record
 
 PROGRAM = """package Foo;
@@ -97,7 +98,8 @@ def test_a_time_that_surely_grew_fails(tmp_path):
     ("calls Foo::get <= 150", 0), ("calls Foo::get <= 149", 10), ("calls total <= 1000000", 0),
     ("stmts Foo:: <= 2", 10), ("statements Foo:: <= 1000", 0), ("calls /^Foo::g/ <= 10", 10),
     ("calls main:: <= 10", 10), ("calls Nowhere::get <= 0", 0), ("time total <= 100 s", 0),
-    ("time Foo:: <= 0.001 us", 10)])
+    ("time Foo:: <= 0.001 us", 10), ("time total <= 1 min # a comment", 0),
+    ("calls total <= 1_000_000", 0), ("calls total <= 1e1", 10)])
 def test_a_rule_without_base(files, tmp_path, rule, status):
     rules = tmp_path / "rules"
     rules.write_text(f"# a comment\n\n{rule}\n")
@@ -119,7 +121,8 @@ def test_a_rule_about_the_base(files, tmp_path, rule, status):
 
 
 @pytest.mark.parametrize("text, message", [
-    ("gold Foo <= 1", 'rules:1: unknown value "gold"'), ("calls Foo", '"<=" expected'),
+    ("gold Foo <= 1", 'rules:1: unknown value "gold"'), ("calls Foo", '"<=" expected'), ("calls Foo <= inf", "no limit"),
+    ("calls Foo <= 0x10", "no limit"), ("calls Foo <= 1e400", "no limit"),
     ("\ncalls Foo <= many", 'rules:2: "many" is no limit'), ("time Foo <= 3", "is no limit"),
     ("calls /(/ <= 3", "bad regular expression"), ("", "there is no rule in it"), ("calls", "expected")])
 def test_a_bad_rule_is_refused(files, tmp_path, text, message):
@@ -131,14 +134,27 @@ def test_a_bad_rule_is_refused(files, tmp_path, text, message):
 
 def test_bad_limits_are_refused(files):
     for limit, message in (("2", "takes P%"), ("2%:gold", "unknown value"), ("-1%", "takes P%"),
-                           ("2%:calls:(", "bad regular expression"), ("2%x", "takes P%")):
+                           ("2%:calls:(", "bad regular expression"), ("2%x", "takes P%"),
+                           ("0x10%", "takes P%"), ("inf%", "takes P%"), ("1e400%", "takes P%"), ("nan%", "takes P%")):
         status, lines = gate("--diff", files["old"], f"--fail-over={limit}", files["new"])
         assert status == 2 and message in lines[0], limit
     assert "needs a base" in gate("--fail-over=2%", files["new"])[1][0]
     assert "there is no limit" in gate("--gate-tap", files["new"])[1][0]
-    assert "takes a number" in gate("--diff", files["old"], "--fail-over=2%", "--fail-least=x",
-                                    files["new"])[1][0]
+    for least in ("x", "inf", "1e400", "0x10", "nan", "1 2"):
+        assert "takes a number" in gate("--diff", files["old"], "--fail-over=2%", f"--fail-least={least}",
+                                        files["new"])[1][0]
     assert gate("--gate", "/nowhere/rules", files["new"])[0] == 1
+
+
+def test_names_cannot_steer_the_terminal(tmp_path):
+    stream = Writer().pid_start(7, 1).fid(1, "/x/a.pl").time(10, 1, 3)
+    name = "W::\u009b31m\u202ered\x7f"
+    stream.sub(1, name, 1, 1, utf8=True).callers(1, 1, "main::RUNTIME", name, 9, 10, 10, utf8=True).pid_end(7)
+    new, rules = tmp_path / "new.out", tmp_path / "rules"
+    new.write_bytes(stream.data())
+    rules.write_text("calls /W::/ <= 1\n")
+    _, lines = gate("--gate", rules, new)
+    assert "W::?31m?red?: 9 calls" in lines[0]
 
 
 # ---- accepted growth ----
