@@ -3,6 +3,7 @@
  * --by=label: a table of what each label of the inputs took (formats/model/label_sums.h), for
  * people.
  */
+#include "load.h"
 #include "modes.h"
 #include "outputs.h"
 
@@ -118,7 +119,7 @@ static bool read_all(struct run *run, struct nytp_label_sums *sums)
     for (int i = 0; i < run->cli.n_files && has_memory; i++) {
         struct nytp_error error = {0};
         const char *const path = run->cli.files[i];
-        const bool is_whole = read_input(run, path, nytp_label_sums_sink(sums), &error);
+        const bool is_whole = nytp_cli_read(run, path, nytp_label_sums_sink(sums), &error);
         if (!is_whole && (error.status == NYTP_ERR_TRUNCATED || error.has_offset))
             note_partial(run, path, &error);
         else if (!is_whole)

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * --diff BASE and limits: load both sides, compare, write, apply the limits.
- *
- * Here each input must be readable: a gate that passes because its base is gone is worse than
- * none.
+ * --diff BASE and limits: both sides as one profile, their comparison, the limits applied; see
+ * comparison.h.
  */
-#include "modes.h"
+#include "comparison.h"
+#include "load.h"
 #include "outputs.h"
 
 #include "exporters/compare/counts.h"
 #include "exporters/gate/gate.h"
 #include "exporters/compare/match.h"
 #include "exporters/compare/rank_test.h"
-#include "exporters/select/rename.h"
 
 #include "formats/model/merge_profiles.h"
 #include "formats/model/profile.h"
@@ -21,12 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The inputs of both sides before they are merged. */
 struct sides {
     struct run *run;
+    struct comparison *comparison;
     struct nytp_profile **profiles; /* the new side's, then the base's */
-    uint8_t *side_of_part;
     uint32_t n;
-    struct nytp_counts *counts;
     char notes[NYTP_DIFF_MAX_NOTES][160];
     uint32_t n_notes;
 };
@@ -140,67 +138,69 @@ static void note_sides(struct sides *sides)
 
 /* ---- loading ---- */
 
-/* Selections come first: their expressions are about the names that the recording has. */
-static bool add_profile(struct sides *sides, const char *path, enum nytp_diff_side side)
+/* The parts of a profile, which come behind those that are there, belong to this side. */
+static bool add_parts(struct comparison *comparison, const struct nytp_profile *profile,
+                      enum nytp_diff_side side)
 {
-    const struct run *run = sides->run;
-    struct nytp_error error = {0};
-    struct nytp_profile *profile = load(sides->run, path, NULL);
-    if (profile == NULL)
+    const uint32_t n = comparison->n_parts + profile->n_parts;
+    uint8_t *grown = realloc(comparison->side_of_part, n);
+    if (grown == NULL) {
+        say("out of memory");
         return false;
-    sides->side_of_part[sides->n] = (uint8_t)side;
-    sides->profiles[sides->n++] = profile;
-    if (run->failed) /* --strict */
-        return false;
-    if (nytp_select(profile, &run->cli.selection, &error) &&
-        (run->cli.bases.n == 0 || nytp_rename_stably(profile, &error)) &&
-        (side == NYTP_DIFF_NEW || nytp_adopt_file_names(profile, sides->profiles[0], &error)))
-        return true;
-    say("%s: selection: %s", input_name(path), error.message);
-    return false;
+    }
+    memset(grown + comparison->n_parts, side, profile->n_parts);
+    comparison->side_of_part = grown;
+    comparison->n_parts = n;
+    return true;
 }
 
-static bool add_base(struct sides *sides, const char *path)
+static enum exit_status add_profile(struct sides *sides, const char *path,
+                                    enum nytp_diff_side side)
+{
+    struct nytp_error error = {0};
+    struct nytp_profile *profile;
+    const enum exit_status status = nytp_cli_load(sides->run, &path, 1, &profile);
+    if (status != EXIT_DONE)
+        return status;
+    sides->profiles[sides->n++] = profile;
+    if (!add_parts(sides->comparison, profile, side))
+        return EXIT_INPUT;
+    if (side == NYTP_DIFF_NEW || nytp_adopt_file_names(profile, sides->profiles[0], &error))
+        return EXIT_DONE;
+    say("%s: %s", input_name(path), error.message);
+    return EXIT_INPUT;
+}
+
+static enum exit_status add_base(struct sides *sides, const char *path)
 {
     if (!nytp_counts_is_one(path))
         return add_profile(sides, path, NYTP_DIFF_BASE);
     struct nytp_error error = {0};
     if (sides->run->cli.bases.n > 1) {
         say("%s: a table of counts must be the only base", path);
-        return false;
+        return EXIT_INPUT;
     }
-    sides->counts = nytp_counts_read(path, &error);
-    if (sides->counts == NULL)
+    sides->comparison->counts = nytp_counts_read(path, &error);
+    if (sides->comparison->counts == NULL)
         say_error(path, &error, "");
-    return sides->counts != NULL;
+    return sides->comparison->counts != NULL ? EXIT_DONE : EXIT_INPUT;
 }
 
-static bool load_sides(struct sides *sides)
+static enum exit_status load_sides(struct sides *sides)
 {
     const struct nytp_cli *cli = &sides->run->cli;
     const size_t n = (size_t)cli->n_files + cli->bases.n;
     sides->profiles = calloc(n, sizeof(struct nytp_profile *));
-    sides->side_of_part = calloc(n, sizeof *sides->side_of_part);
-    if (sides->profiles == NULL || sides->side_of_part == NULL) {
+    if (sides->profiles == NULL) {
         say("out of memory");
-        return false;
+        return EXIT_INPUT;
     }
-    for (int i = 0; i < cli->n_files; i++)
-        if (!add_profile(sides, cli->files[i], NYTP_DIFF_NEW))
-            return false;
-    for (uint32_t i = 0; i < cli->bases.n; i++)
-        if (!add_base(sides, cli->bases.at[i]))
-            return false;
-    return true;
-}
-
-static void free_sides(struct sides *sides)
-{
-    for (uint32_t i = 0; i < sides->n; i++)
-        nytp_profile_free(sides->profiles[i]);
-    nytp_counts_free(sides->counts);
-    free(sides->profiles);
-    free(sides->side_of_part);
+    enum exit_status status = EXIT_DONE;
+    for (int i = 0; status == EXIT_DONE && i < cli->n_files; i++)
+        status = add_profile(sides, cli->files[i], NYTP_DIFF_NEW);
+    for (uint32_t i = 0; status == EXIT_DONE && i < cli->bases.n; i++)
+        status = add_base(sides, cli->bases.at[i]);
+    return status;
 }
 
 /* Both sides as one profile, string evals of all inputs merged. NULL after a message. */
@@ -208,18 +208,38 @@ static struct nytp_profile *merge_sides(struct sides *sides)
 {
     struct nytp_error error = {0};
     struct nytp_profile *profile = sides->profiles[0];
-    if (sides->n > 1)
+    const bool several = sides->n > 1;
+    if (several)
         profile = nytp_profiles_merge(sides->profiles, sides->n, &error);
-    const bool again = sides->n > 1 && sides->run->cli.selection.merge_evals;
     sides->n = 0; /* the inputs are consumed */
     const struct nytp_selection evals = {.merge_evals = true};
-    if (profile != NULL && again && !nytp_select(profile, &evals, &error)) {
+    if (profile != NULL && several && !nytp_select(profile, &evals, &error)) {
         nytp_profile_free(profile);
         profile = NULL;
     }
     if (profile == NULL)
         say("merging the inputs: %s", error.message);
     return profile;
+}
+
+static enum exit_status load_both(struct comparison *comparison, struct sides *sides)
+{
+    const enum exit_status status = load_sides(sides);
+    if (status != EXIT_DONE)
+        return status;
+    note_sides(sides);
+    comparison->profile = merge_sides(sides);
+    return comparison->profile != NULL ? EXIT_DONE : EXIT_INPUT;
+}
+
+/* The inputs of one side alone, for rules that speak of no base. */
+static enum exit_status load_new(struct run *run, struct comparison *comparison)
+{
+    const enum exit_status status = nytp_cli_load(run, (const char *const *)run->cli.files,
+                                                  run->cli.n_files, &comparison->profile);
+    if (status == EXIT_DONE && !add_parts(comparison, comparison->profile, NYTP_DIFF_NEW))
+        return EXIT_INPUT;
+    return status;
 }
 
 /* ---- limits ---- */
@@ -284,14 +304,14 @@ static enum exit_status put_answers(const struct nytp_cli *cli, const struct nyt
 }
 
 /* Check the limits and tell who broke which. */
-static enum exit_status apply_limits(const struct run *run, struct nytp_gate *gate,
-                                     const struct nytp_diff *diff)
+enum exit_status nytp_compare_judge(const struct run *run, struct comparison *comparison)
 {
+    struct nytp_gate *gate = &comparison->gate;
     struct nytp_gate_result result;
     struct nytp_error error = {0};
     if (gate->n_rules == 0)
         return EXIT_DONE;
-    if (!nytp_gate_check(gate, diff, &result, &error)) {
+    if (!nytp_gate_check(gate, comparison->diff, &result, &error)) {
         say("limits: %s", error.message);
         nytp_gate_result_free(&result);
         return EXIT_INPUT;
@@ -313,33 +333,6 @@ static enum exit_status apply_limits(const struct run *run, struct nytp_gate *ga
 
 /* ---- all of it ---- */
 
-struct document {
-    const struct nytp_cli *cli;
-    const struct nytp_diff *diff;
-};
-
-static void write_diff(void *context, struct nytp_out *out)
-{
-    const struct nytp_cli *cli = ((const struct document *)context)->cli;
-    const struct nytp_diff *diff = ((const struct document *)context)->diff;
-    if (cli->bases.n > 0)
-        cli->exporter->write_diff(diff, &cli->export, out);
-    else
-        cli->exporter->write(diff->profile, &cli->export, out);
-}
-
-static enum exit_status write_document(struct run *run, const struct nytp_diff *diff)
-{
-    const struct nytp_cli *cli = &run->cli;
-    if (cli->exporter->write_set != NULL)
-        return run_report(run, diff);
-    const bool answers = cli->gate_tap || cli->annotations != NULL;
-    if (answers && cli->output == NULL)
-        return EXIT_DONE;
-    return write_output(cli->output != NULL ? cli->output : "-", write_diff,
-                        &(struct document){cli, diff});
-}
-
 /* Stacks of all runs of a side are added up. */
 static void note_uneven_runs(const struct run *run, const struct nytp_diff *diff)
 {
@@ -350,55 +343,56 @@ static void note_uneven_runs(const struct run *run, const struct nytp_diff *diff
             (unsigned long)n[NYTP_DIFF_BASE], (unsigned long)n[NYTP_DIFF_NEW]);
 }
 
-/* Both sides have been read: compare them, write the comparison, apply the limits. */
-static enum exit_status compare_sides(struct sides *sides, struct nytp_gate *gate)
+/* Compare what was loaded, if both sides can be. */
+static enum exit_status compare(const struct run *run, const struct sides *sides,
+                                struct comparison *comparison)
 {
-    const struct nytp_cli *cli = &sides->run->cli;
+    const struct nytp_cli *cli = &run->cli;
     struct nytp_error error = {0};
-    if (cli->bases.n > 0)
-        note_sides(sides);
-    struct nytp_profile *profile = merge_sides(sides);
-    if (profile == NULL)
-        return EXIT_INPUT;
     const struct nytp_diff_sides how = {
-        .side_of_part = sides->side_of_part,
+        .side_of_part = comparison->side_of_part,
         .merge_runs = cli->export.merge_runs || cli->bases.n == 0,
-        .counts = sides->counts,
+        .counts = comparison->counts,
     };
-    struct nytp_diff *diff = nytp_diff_new(profile, &how, &error);
-    enum exit_status status = EXIT_INPUT;
+    struct nytp_diff *diff = comparison->diff =
+        nytp_diff_new(comparison->profile, &how, &error);
     if (diff == NULL) {
         say("comparing: %s", error.message);
-    } else if (!diff->base_has_times && cli->exporter->sums_runs) {
+        return EXIT_INPUT;
+    }
+    if (!diff->base_has_times && cli->exporter->sums_runs) {
         say("--diff: %s needs recordings, and the base is a table of counts",
             cli->exporter->name);
-        status = EXIT_USAGE;
-    } else if (!weight_is_known(sides->run, profile) || !may_judge_times(gate, diff)) {
-        status = EXIT_USAGE;
-    } else {
-        for (uint32_t i = 0; i < sides->n_notes; i++)
-            nytp_diff_note(diff, "%s", sides->notes[i]);
-        note_uneven_runs(sides->run, diff);
-        status = write_document(sides->run, diff);
-        const enum exit_status verdict =
-            status == EXIT_DONE ? apply_limits(sides->run, gate, diff) : status;
-        status = verdict != EXIT_DONE ? verdict : done(sides->run);
+        return EXIT_USAGE;
     }
-    nytp_diff_free(diff);
-    nytp_profile_free(profile);
+    if (!may_judge_times(&comparison->gate, diff))
+        return EXIT_USAGE;
+    for (uint32_t i = 0; i < sides->n_notes; i++)
+        nytp_diff_note(diff, "%s", sides->notes[i]);
+    note_uneven_runs(run, diff);
+    return EXIT_DONE;
+}
+
+enum exit_status nytp_compare_load(struct run *run, struct comparison *comparison)
+{
+    const struct nytp_cli *cli = &run->cli;
+    struct sides sides = {.run = run, .comparison = comparison};
+    enum exit_status status = read_gate(cli, &comparison->gate);
+    if (status == EXIT_DONE)
+        status = cli->bases.n > 0 ? load_both(comparison, &sides) : load_new(run, comparison);
+    if (status == EXIT_DONE && cli->bases.n + comparison->gate.n_rules > 0)
+        status = compare(run, &sides, comparison);
+    for (uint32_t i = 0; i < sides.n; i++)
+        nytp_profile_free(sides.profiles[i]);
+    free(sides.profiles);
     return status;
 }
 
-enum exit_status run_comparison(struct run *run)
+void nytp_compare_free(struct comparison *comparison)
 {
-    struct sides sides = {.run = run};
-    struct nytp_gate gate = {0};
-    enum exit_status status = read_gate(&run->cli, &gate);
-    if (status == EXIT_DONE && !run->cli.quiet)
-        run->cli.selection.on_miss = say_miss;
-    if (status == EXIT_DONE)
-        status = load_sides(&sides) ? compare_sides(&sides, &gate) : EXIT_INPUT;
-    free_sides(&sides);
-    nytp_gate_free(&gate);
-    return status;
+    nytp_diff_free(comparison->diff);
+    nytp_profile_free(comparison->profile);
+    nytp_counts_free(comparison->counts);
+    free(comparison->side_of_part);
+    nytp_gate_free(&comparison->gate);
 }

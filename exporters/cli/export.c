@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The usual mode: all inputs become one profile, the selection is carried out on it, and one
- * exporter writes it, in one file or one for each process.
+ * The usual mode: what the command line names is loaded and compared (comparison.h), and one
+ * exporter writes the profile or the comparison, in one file or one for each process. Then the
+ * limits are applied.
  */
+#include "comparison.h"
 #include "modes.h"
 #include "outputs.h"
 #include "unpack.h"
 #include "viewer.h"
 
-#include "exporters/select/child_waits.h"
 #include "exporters/select/one_process.h"
-#include "exporters/select/rename.h"
 
 #include "formats/model/profile.h"
 #include "formats/base/table.h"
@@ -23,6 +23,7 @@ struct export
 {
     const struct run *run;
     const struct nytp_profile *profile;
+    const struct nytp_diff *diff; /* what is written instead of the profile, or NULL */
     bool gzip;
     uint64_t n_negative; /* values that were written as 0 */
 };
@@ -33,17 +34,21 @@ static void write_export(void *context, struct nytp_out *out)
     const struct nytp_cli *cli = &export->run->cli;
     if (export->gzip)
         nytp_out_gzip(out);
-    cli->exporter->write(export->profile, &cli->export, out);
+    if (export->diff != NULL)
+        cli->exporter->write_diff(export->diff, &cli->export, out);
+    else
+        cli->exporter->write(export->profile, &cli->export, out);
     export->n_negative = out->n_negative;
 }
 
 static enum exit_status write_profile(const struct run *run, const struct nytp_profile *profile,
-                                      const char *path)
+                                      const struct nytp_diff *diff, const char *path)
 {
     const size_t len = strlen(path);
     struct export export = {
         .run = run,
         .profile = profile,
+        .diff = diff,
         .gzip = run->cli.exporter->gzips && len > 3 && strcmp(path + len - 3, ".gz") == 0,
     };
     const enum exit_status status = write_output(path, write_export, &export);
@@ -66,7 +71,7 @@ static enum exit_status write_process(const struct run *run, const struct nytp_p
     else if (replaces_input(&run->cli, path))
         status = EXIT_USAGE;
     else
-        status = write_profile(run, one, path);
+        status = write_profile(run, one, NULL, path);
     nytp_profile_free(one);
     free(path);
     return status;
@@ -98,7 +103,8 @@ static enum exit_status write_processes(const struct run *run,
 /* Write the output, to a temporary file if none is named, start the viewer on it and wait
  * until that ends. */
 static enum exit_status write_and_open(const struct run *run,
-                                       const struct nytp_profile *profile)
+                                       const struct nytp_profile *profile,
+                                       const struct nytp_diff *diff)
 {
     struct nytp_error error = {0};
     size_t len;
@@ -113,7 +119,7 @@ static enum exit_status write_and_open(const struct run *run,
     if (path == NULL)
         say("--open: %s", error.message);
     else
-        status = write_profile(run, profile, path);
+        status = write_profile(run, profile, diff, path);
     if (status == EXIT_DONE && !nytp_viewer_run(command, len, path, &error)) {
         say("--open: %s", error.message);
         status = EXIT_OUTPUT;
@@ -122,13 +128,20 @@ static enum exit_status write_and_open(const struct run *run,
     return status;
 }
 
-static enum exit_status write_all(const struct run *run, const struct nytp_profile *profile)
+static enum exit_status write_all(struct run *run, const struct nytp_profile *profile,
+                                  const struct nytp_diff *diff)
 {
-    if (run->cli.open)
-        return write_and_open(run, profile);
-    if (!run->cli.per_process)
-        return write_profile(run, profile, run->cli.output != NULL ? run->cli.output : "-");
-    return write_processes(run, profile);
+    const struct nytp_cli *cli = &run->cli;
+    const bool answers = cli->gate_tap || cli->annotations != NULL;
+    if (cli->exporter->write_set != NULL)
+        return run_report(run, diff);
+    if (cli->open)
+        return write_and_open(run, profile, diff);
+    if (cli->per_process)
+        return write_processes(run, profile);
+    if (answers && cli->output == NULL) /* they are what standard output is for */
+        return EXIT_DONE;
+    return write_profile(run, profile, diff, cli->output != NULL ? cli->output : "-");
 }
 
 /* Which expressions of --list and --peek match no sub. */
@@ -141,11 +154,22 @@ static void say_missing_names(const struct run *run, const struct nytp_profile *
             say_miss(text);
 }
 
+static enum exit_status write_loaded(struct run *run, const struct comparison *comparison)
+{
+    struct nytp_error error = {0};
+    const struct nytp_cli *cli = &run->cli;
+    const char *source_dir = cli->export.source_dir;
+    if (source_dir != NULL && !nytp_unpack_sources(comparison->profile, source_dir, &error))
+        return output_failed(source_dir, &error);
+    say_missing_names(run, comparison->profile);
+    return write_all(run, comparison->profile, cli->bases.n > 0 ? comparison->diff : NULL);
+}
+
 enum exit_status run_export(struct run *run)
 {
     struct nytp_cli *cli = &run->cli;
-    if (cli->exporter->write_set != NULL)
-        return cli->bases.n > 0 ? run_comparison(run) : run_report(run, NULL);
+    if (cli->exporter->write_set != NULL && cli->bases.n == 0)
+        return run_report(run, NULL);
     const bool to_stdout = !cli->open && (cli->output == NULL || strcmp(cli->output, "-") == 0);
     const bool to_terminal = to_stdout && isatty(STDOUT_FILENO);
     if (to_terminal)
@@ -155,34 +179,13 @@ enum exit_status run_export(struct run *run)
             cli->exporter->name);
         return EXIT_USAGE;
     }
-    if (cli->bases.n > 0 || cli->gate_files.n > 0)
-        return run_comparison(run);
-    struct nytp_profile *profile = load_all(run);
-    if (profile == NULL)
-        return EXIT_INPUT;
-    if (!weight_is_known(run, profile)) {
-        nytp_profile_free(profile);
-        return EXIT_USAGE;
-    }
-    /* the same eval has another number in each process */
-    cli->selection.merge_evals |= profile->n_processes > 1 && !cli->export.no_merge_evals;
-    struct nytp_error error = {0};
-    if (!cli->quiet)
-        cli->selection.on_miss = say_miss;
-    enum exit_status status;
-    const bool once = cli->exporter->adds_processes && !cli->per_process;
-    if (!nytp_child_waits(profile, once, &cli->export.child_wait_ticks, &error) ||
-        !nytp_select(profile, &cli->selection, &error) ||
-        (cli->exporter->stable_names && !nytp_rename_stably(profile, &error))) {
-        say("selection: %s", error.message);
-        status = error.status == NYTP_ERR_LIMIT ? EXIT_USAGE : EXIT_INPUT;
-    } else if (cli->export.source_dir != NULL &&
-               !nytp_unpack_sources(profile, cli->export.source_dir, &error)) {
-        status = output_failed(cli->export.source_dir, &error);
-    } else {
-        say_missing_names(run, profile);
-        status = write_all(run, profile);
-    }
-    nytp_profile_free(profile);
+    struct comparison comparison = {0};
+    enum exit_status status = nytp_compare_load(run, &comparison);
+    say_of_inputs(run);
+    if (status == EXIT_DONE)
+        status = write_loaded(run, &comparison);
+    if (status == EXIT_DONE && comparison.gate.n_rules > 0)
+        status = nytp_compare_judge(run, &comparison);
+    nytp_compare_free(&comparison);
     return status != EXIT_DONE ? status : done(run);
 }

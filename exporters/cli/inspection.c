@@ -3,6 +3,7 @@
  * The modes that look at each input by itself: --stats (what is in it), --check (whether it
  * adds up) and --dump (every record of it).
  */
+#include "load.h"
 #include "modes.h"
 #include "outputs.h"
 
@@ -13,7 +14,7 @@
 static void stats_of(struct run *run, const char *path, struct nytp_out *out, bool first)
 {
     struct nytp_count count;
-    struct nytp_profile *profile = load(run, path, &count);
+    struct nytp_profile *profile = nytp_cli_load_one(run, path, &count);
     if (profile == NULL)
         return;
     if (!first)
@@ -38,7 +39,7 @@ static bool check_profile(const struct nytp_cli *cli, struct nytp_profile *profi
 
 static void check_of(struct run *run, const char *path, struct nytp_out *out)
 {
-    struct nytp_profile *profile = load(run, path, NULL);
+    struct nytp_profile *profile = nytp_cli_load_one(run, path, NULL);
     if (profile == NULL)
         return;
     struct nytp_error error = {0};
@@ -55,7 +56,7 @@ static void dump_of(struct run *run, const char *path, struct nytp_out *out)
     struct nytp_error error = {0};
     nytp_dump_init(&dump, out);
     const uint64_t n_before = out->n_bytes;
-    const bool is_read = read_input(run, path, &dump.sink, &error);
+    const bool is_read = nytp_cli_read(run, path, &dump.sink, &error);
     if (out->error.status != NYTP_OK || (is_read && nytp_dump_is_whole(&dump, &error)))
         return;
     if (out->n_bytes == n_before)

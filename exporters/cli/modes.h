@@ -8,15 +8,12 @@
 
 #include "run.h"
 
-/* export.c: one profile of all inputs, selected, in one format. Hands over to the next two. */
+/* export.c: one profile of all inputs, selected, in one format. Hands over to the next. */
 enum exit_status run_export(struct run *run);
 
 /* report.c: formats of several files. `diff` is what they differ in from a base, or NULL. */
 struct nytp_diff;
 enum exit_status run_report(struct run *run, const struct nytp_diff *diff);
-
-/* comparison.c: --diff and limits. */
-enum exit_status run_comparison(struct run *run);
 
 /* by_label.c: --by=label, what each label of the inputs took. */
 enum exit_status run_by_label(struct run *run);

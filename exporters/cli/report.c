@@ -3,6 +3,7 @@
  * The mode for formats of several files, which is the HTML report. The input is read once,
  * into a summary and a model at the same time, and the output is a folder or a single file.
  */
+#include "load.h"
 #include "modes.h"
 #include "outputs.h"
 #include "exporters/select/child_waits.h"
@@ -102,7 +103,7 @@ static bool read_stream(struct run *run, struct reading *reading, struct report 
     struct nytp_trim trim;
     nytp_trim_init(&trim, run->cli.trim_paths.at, run->cli.trim_paths.n, &tee.sink);
     reading->whole =
-        read_input(run, reading->path, run->cli.trim_paths.n > 0 ? &trim.sink : &tee.sink,
+        nytp_cli_read(run, reading->path, run->cli.trim_paths.n > 0 ? &trim.sink : &tee.sink,
                    &reading->read_error);
     nytp_trim_release(&trim);
     *again = tee.late_costs;
@@ -209,7 +210,7 @@ static bool load_logs(struct run *run, struct report *report, char **paths, int 
             paths[n_streams++] = paths[i];
             continue;
         }
-        struct nytp_profile *profile = load(run, paths[i], NULL);
+        struct nytp_profile *profile = nytp_cli_load_one(run, paths[i], NULL);
         if (profile != NULL)
             report->logs[report->n_logs++] = profile;
         else
@@ -392,7 +393,6 @@ static void read_environment(struct run *run)
 enum exit_status run_report(struct run *run, const struct nytp_diff *diff)
 {
     struct nytp_cli *cli = &run->cli;
-    const unsigned n_partial = run->n_partial;
     struct report report = {0};
     struct nytp_error error = {0};
     const char *path = cli->output != NULL ? cli->output : cli->open ? "nytprof/" : "-";
@@ -404,16 +404,14 @@ enum exit_status run_report(struct run *run, const struct nytp_diff *diff)
     read_environment(run);
     cli->export.diff = diff;
     const bool loaded = load_reports(run, &report);
-    if (diff != NULL)
-        run->n_partial = n_partial;
-    say_partial(run);
+    if (diff == NULL)
+        say_of_inputs(run);
+    run->n_partial = 0;
     if (loaded && !(cli->strict && run->failed)) {
         cli->export.partial = run->partial;
         if (!cli->quiet)
             cli->selection.on_miss = say_miss;
         if (report.profile != NULL) {
-            if (diff == NULL)
-                say_what_lacks(run);
             if (!nytp_select(report.profile, &cli->selection, &error)) {
                 say("selection: %s", error.message);
                 free_report(&report);

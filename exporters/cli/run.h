@@ -21,28 +21,15 @@ struct run {
     struct nytp_lacks lacks; /* what inputs read so far lack */
 };
 
-/* The profile of one input, or NULL after a message. `count` may be NULL. */
-struct nytp_profile *load(struct run *run, const char *path, struct nytp_count *count);
-
-/* All inputs as one profile. One that is unusable does not keep the others from being exported,
- * unless --strict. NULL after a message. */
-struct nytp_profile *load_all(struct run *run);
-
-/* Read one input into a sink. False with *error set; what came before it was delivered. */
-bool read_input(const struct run *run, const char *path, struct nytp_sink *sink,
-                struct nytp_error *error);
-
 /* An input cannot be used; one ends early, which is told of all inputs together by
  * say_partial(). */
 void say_unusable(struct run *run, const char *path, const struct nytp_error *error);
 void note_partial(struct run *run, const char *path, const struct nytp_error *error);
 void say_partial(struct run *run);
 
-/* What the inputs lack of what the exporter would use. */
-void say_what_lacks(const struct run *run);
-
-/* Whether what --weight asks for is known of the profile; false after a message. */
-bool weight_is_known(const struct run *run, const struct nytp_profile *profile);
+/* What is to be said of the inputs when they are read: that some end early, that standard input
+ * is not read, and what they lack of what the exporter would use. */
+void say_of_inputs(struct run *run);
 
 /* The status when all went as well as the inputs allowed. */
 enum exit_status done(const struct run *run);

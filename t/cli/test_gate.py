@@ -2,11 +2,13 @@
 """Limits: what passes, what fails, with which status and which words."""
 
 import json
+import os
+import shutil
 import subprocess
 
 import pytest
 
-from command import good, messages, run
+from command import asking_for, formats, good, messages, run
 from nytpwrite import Writer
 from recordings import record
 
@@ -250,3 +252,52 @@ def test_answers_and_a_document_do_not_share_standard_output(files, tmp_path):
     done = run(*arguments, "-o", out, files["new"])
     assert done.returncode == 10 and done.stdout.startswith(b"1..1\nnot ok 1")
     assert out.read_text().startswith("### ")
+
+
+FORKING = """my $anon = sub { my $x = shift; $x + 1 };
+sub work { $anon->($_) for 1 .. 1000 }
+for (1, 2) { my $pid = fork // die; if (!$pid) { work(); exit } waitpid $pid, 0 }
+"""
+
+
+@pytest.fixture(scope="module")
+def forked(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("forked")
+    record(folder, FORKING, name="f.pl", options="savesrc=1")
+    return sorted(folder.glob("f.pl.out*"))
+
+
+def all_written(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*")
+            if path.is_file()}
+
+
+@pytest.mark.parametrize("arguments", [
+    [asking_for(name), "-o", "out"] for name in formats() if name != "html"
+] + [["--rows", "-o", "out.gz"], ["--csv", "--per-process", "-o", "out-%p"],
+     ["--callgrind", "--source-dir", "sources", "-o", "out"], ["--callgrind", "--open"],
+     ["--flamegraph", "--open", "-o", "out"], ["--list=nosuch", "-o", "out"]], ids=" ".join)
+def test_a_limit_that_is_kept_changes_nothing_that_is_written(forked, tmp_path, arguments):
+    viewers = tmp_path / "viewers"
+    viewers.mkdir()
+    for name in "kcachegrind", "xdg-open":
+        (viewers / name).write_text('#!/bin/sh\ncp "$1" opened\n')
+        (viewers / name).chmod(0o755)
+    (tmp_path / "ok").write_text("calls total <= 100000000\n")
+    seen = []
+    folder = tmp_path / "written"
+    for limits in [], ["--gate", tmp_path / "ok"]:
+        folder.mkdir()
+        done = run(*arguments, *limits, *forked, cwd=folder,
+                   env={**os.environ, "PATH": f"{viewers}:{os.environ['PATH']}"})
+        assert done.returncode == 0, done.stderr
+        seen.append((done.stdout, done.stderr, all_written(folder)))
+        shutil.rmtree(folder)
+    assert seen[0] == seen[1]
+    assert seen[0][2]
+
+
+def test_a_limit_on_inputs_of_which_one_is_unusable_is_not_kept(files, tmp_path):
+    (tmp_path / "ok").write_text("calls total <= 100000000\n")
+    (tmp_path / "broken").write_text("no profile\n")
+    assert gate("--gate", tmp_path / "ok", files["old"], tmp_path / "broken")[0] == 1

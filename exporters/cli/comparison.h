@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What an export is made of: the inputs, and with --diff their base beside them. Between
+ * loading and writing stands the comparison, behind the writing the limits.
+ */
+#ifndef NYTP_COMPARISON_H
+#define NYTP_COMPARISON_H
+
+#include "run.h"
+
+#include "exporters/compare/counts.h"
+#include "exporters/compare/diff.h"
+#include "exporters/gate/gate.h"
+
+/* Zeroed before nytp_compare_load(). */
+struct comparison {
+    struct nytp_gate gate;
+    struct nytp_profile *profile; /* of the inputs and, with --diff, of the base */
+    struct nytp_diff *diff;       /* NULL without --diff and limits */
+    uint8_t *side_of_part;        /* n_parts */
+    uint32_t n_parts;
+    struct nytp_counts *counts; /* the base, when it is no recording */
+};
+
+/* Load what the command line names, by load.h, and compare it if there is something to compare
+ * with or to judge. EXIT_DONE, or another status after a message; nytp_compare_free() in either
+ * case. */
+enum exit_status nytp_compare_load(struct run *run, struct comparison *comparison);
+
+/* Apply the limits and tell who broke which: EXIT_DONE if nobody did. */
+enum exit_status nytp_compare_judge(const struct run *run, struct comparison *comparison);
+
+void nytp_compare_free(struct comparison *comparison);
+
+#endif

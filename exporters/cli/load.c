@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * From inputs to the profile that is shown, compared and judged; see load.h. An input that ends
+ * early is used as far as it goes.
+ */
+#include "load.h"
+#include "progress.h"
+
+#include "exporters/select/child_waits.h"
+#include "exporters/select/rename.h"
+#include "exporters/select/trim.h"
+
+#include "formats/build/build.h"
+#include "formats/build/span_budget.h"
+#include "formats/model/merge_profiles.h"
+#include "formats/model/profile.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define DEFAULT_MAX_CALLS 200000
+
+/* ---- one input ---- */
+
+bool nytp_cli_read(const struct run *run, const char *path, struct nytp_sink *sink,
+                   struct nytp_error *error)
+{
+    struct nytp_source *source = nytp_source_open(path, error);
+    if (source == NULL)
+        return false;
+    struct progress progress;
+    struct nytp_sink *shown = begin_progress(&progress, path, source, sink);
+    const bool watch = !run->cli.quiet && isatty(STDERR_FILENO);
+    const bool ok = nytp_read(source, &run->cli.read, watch ? shown : sink, error);
+    end_progress(&progress);
+    nytp_source_free(source);
+    return ok;
+}
+
+static struct nytp_build_options build_options(const struct nytp_cli *cli)
+{
+    const struct nytp_exporter *exporter = cli->exporter;
+    const bool everything = cli->mode == NYTP_MODE_CHECK;
+    const bool export = cli->mode == NYTP_MODE_EXPORT;
+    const bool spans = export && exporter->wants_spans && !cli->export.aggregate;
+    const uint32_t max_calls = cli->max_calls > 0 ? cli->max_calls : DEFAULT_MAX_CALLS;
+    return (struct nytp_build_options){
+        .sources = everything || cli->export.source_dir != NULL ||
+                   (export && (exporter->wants_sources || cli->export.lines)),
+        .max_spans = everything || spans ? max_calls : 0,
+        .as_recorded = cli->as_recorded,
+    };
+}
+
+static bool trim_paths(struct run *run, const char *path, struct nytp_profile *profile)
+{
+    const struct nytp_texts *prefixes = &run->cli.trim_paths;
+    struct nytp_error error = {0};
+    if (prefixes->n == 0 || nytp_trim_paths(profile, prefixes->at, prefixes->n, &error))
+        return true;
+    say_unusable(run, path, &error);
+    return false;
+}
+
+struct nytp_profile *nytp_cli_load_one(struct run *run, const char *path,
+                                       struct nytp_count *count)
+{
+    const struct nytp_build_options options = build_options(&run->cli);
+    struct nytp_error read_error = {0}, error = {0};
+    struct nytp_builder *builder = nytp_builder_new(&options, path, &error);
+    if (builder == NULL) {
+        say_unusable(run, path, &error);
+        return NULL;
+    }
+    struct nytp_sink *sink = nytp_builder_sink(builder);
+    if (count != NULL) {
+        nytp_count_init(count, sink);
+        sink = &count->sink;
+    }
+    const bool whole = nytp_cli_read(run, path, sink, &read_error);
+    struct nytp_profile *profile =
+        nytp_builder_finish(builder, whole ? NULL : &read_error, &error);
+    if (profile == NULL) {
+        say_unusable(run, path, &error);
+        return NULL;
+    }
+    if (!trim_paths(run, path, profile)) {
+        nytp_profile_free(profile);
+        return NULL;
+    }
+    if (profile->partial)
+        note_partial(run, path, &profile->parts[0].error);
+    if (run->cli.mode == NYTP_MODE_EXPORT)
+        nytp_lacks_add(&run->lacks, run->cli.exporter, profile, input_name(path));
+    return profile;
+}
+
+/* ---- several become one ---- */
+
+/* The time lines of all inputs together keep within the budget of one, already while more are
+ * read. */
+static bool limit_spans(const struct run *run, struct nytp_profile **profiles, uint32_t n)
+{
+    const uint32_t most = build_options(&run->cli).max_spans;
+    return most == 0 || n < 2 || nytp_profiles_limit_spans(profiles, n, most);
+}
+
+/* Many inputs are merged in two steps: this many at a time, then the results. So the names of
+ * subs and files, which are the same in most of them, are in memory that often and not once for
+ * each. */
+#define MERGED_AT_ONCE 24
+
+/* The inputs from n_groups on become one when there are `least` of them; false after a message.
+ * String evals are merged here, where the tree that is rewritten for it is small. */
+static bool merge_group(const struct run *run, struct nytp_profile **profiles,
+                        uint32_t *n_groups, uint32_t *n, uint32_t least)
+{
+    const struct nytp_cli *cli = &run->cli;
+    struct nytp_error error = {0};
+    const bool has_spans = cli->exporter->wants_spans && !cli->export.aggregate;
+    if (*n - *n_groups < least || has_spans)
+        return true;
+    struct nytp_profile *merged =
+        nytp_profiles_merge(profiles + *n_groups, *n - *n_groups, &error);
+    const struct nytp_selection evals = {.merge_evals = !cli->export.no_merge_evals};
+    *n = *n_groups;
+    if (merged != NULL && !nytp_select(merged, &evals, &error)) {
+        nytp_profile_free(merged);
+        merged = NULL;
+    }
+    if (merged == NULL) {
+        say("merging %d inputs: %s", MERGED_AT_ONCE, error.message);
+        return false;
+    }
+    profiles[(*n)++] = merged;
+    (*n_groups)++;
+    return true;
+}
+
+/* The one profile of n, or NULL after a message; the inputs are used up. */
+static struct nytp_profile *merge_loaded(struct nytp_profile **profiles, uint32_t n)
+{
+    struct nytp_error error = {0};
+    if (n == 1)
+        return profiles[0];
+    struct nytp_profile *profile = nytp_profiles_merge(profiles, n, &error);
+    if (profile == NULL)
+        say("merging %lu inputs: %s", (unsigned long)n, error.message);
+    return profile;
+}
+
+/* A gate that passes because its base, or half of its inputs, is gone is worse than none. */
+static bool needs_all_inputs(const struct nytp_cli *cli)
+{
+    return cli->strict || cli->bases.n + cli->gate_files.n > 0;
+}
+
+/* All inputs as one profile, or NULL after a message. */
+static struct nytp_profile *load_merged(struct run *run, const char *const *paths, int n_paths)
+{
+    struct nytp_profile **profiles = calloc((size_t)n_paths, sizeof(struct nytp_profile *));
+    uint32_t n = 0, n_groups = 0;
+    bool fits = profiles != NULL;
+    for (int i = 0; i < n_paths && fits; i++) {
+        profiles[n] = nytp_cli_load_one(run, paths[i], NULL);
+        if (profiles[n] == NULL)
+            continue;
+        fits = limit_spans(run, profiles, ++n) &&
+               merge_group(run, profiles, &n_groups, &n, MERGED_AT_ONCE);
+    }
+    if (fits && n_groups > 0)
+        fits = merge_group(run, profiles, &n_groups, &n, 1);
+    if (!fits)
+        say("out of memory");
+    struct nytp_profile *profile = NULL;
+    if (n == 0 || !fits || (run->failed && needs_all_inputs(&run->cli)))
+        for (uint32_t i = 0; i < n; i++)
+            nytp_profile_free(profiles[i]);
+    else
+        profile = merge_loaded(profiles, n);
+    free(profiles);
+    if (profile != NULL && run->failed)
+        run->partial = true;
+    return profile;
+}
+
+/* ---- what is shown of it ---- */
+
+static bool weight_is_known(const struct nytp_cli *cli, const struct nytp_profile *profile)
+{
+    if (cli->export.weight != NYTP_WEIGHT_CPU || profile->sampled)
+        return true;
+    say("--weight cpu: processor time is known of sampled recordings only (NYTPROF=sample=HZ)");
+    return false;
+}
+
+/* Carry out the selection. Its expressions are about the names that the recording has, so other
+ * names come after it. */
+static bool select_shown(struct nytp_cli *cli, struct nytp_profile *profile,
+                         struct nytp_error *error)
+{
+    const bool once = cli->exporter->adds_processes && !cli->per_process;
+    const bool stable_names = cli->bases.n > 0 || cli->exporter->stable_names;
+    struct nytp_selection selection = cli->selection;
+    selection.on_miss = cli->quiet ? NULL : say_miss;
+    /* the same eval has another number in each process */
+    selection.merge_evals |= profile->n_processes > 1 && !cli->export.no_merge_evals;
+    return nytp_child_waits(profile, once, &cli->export.child_wait_ticks, error) &&
+           nytp_select(profile, &selection, error) &&
+           (!stable_names || nytp_rename_stably(profile, error));
+}
+
+enum exit_status nytp_cli_load(struct run *run, const char *const *paths, int n,
+                               struct nytp_profile **profile)
+{
+    struct nytp_error error = {0};
+    *profile = load_merged(run, paths, n);
+    if (*profile == NULL)
+        return EXIT_INPUT;
+    enum exit_status status = EXIT_DONE;
+    if (!weight_is_known(&run->cli, *profile)) {
+        status = EXIT_USAGE;
+    } else if (!select_shown(&run->cli, *profile, &error)) {
+        say("selection: %s", error.message);
+        status = error.status == NYTP_ERR_LIMIT ? EXIT_USAGE : EXIT_INPUT;
+    }
+    if (status != EXIT_DONE) {
+        nytp_profile_free(*profile);
+        *profile = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The one way in: inputs are read, merged, trimmed and selected here, for every mode and every
+ * format, so that an option cannot mean something to one of them and nothing to another.
+ */
+#ifndef NYTP_LOAD_H
+#define NYTP_LOAD_H
+
+#include "run.h"
+
+/* The inputs as one profile, as the command line wants it shown: merged, trimmed, what is
+ * waited for children counted once if the exporter adds processes up, selected, renamed. An
+ * input that is unusable does not keep the others from being shown, unless --strict, --diff or
+ * --gate is given. EXIT_DONE, or another status after a message. */
+enum exit_status nytp_cli_load(struct run *run, const char *const *paths, int n,
+                               struct nytp_profile **profile);
+
+/* One input as it was recorded, with paths trimmed; NULL after a message. `count` may be NULL.
+ */
+struct nytp_profile *nytp_cli_load_one(struct run *run, const char *path,
+                                       struct nytp_count *count);
+
+/* Read one input into a sink. False with *error set; what came before it was delivered. */
+bool nytp_cli_read(const struct run *run, const char *path, struct nytp_sink *sink,
+                   struct nytp_error *error);
+
+#endif
