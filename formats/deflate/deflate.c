@@ -22,6 +22,7 @@
 
 #include "huffman.h"
 #include "matcher.h"
+#include "vectors.h"
 
 enum {
     MOST_TOKENS = 16384, /* of a block */
@@ -421,8 +422,11 @@ static uint32_t checksum(const struct nytp_deflate *deflate, const uint8_t *byte
     if (deflate->framing == NYTP_ZLIB && len <= FEW_BYTES)
         return (uint32_t)adler32_z(deflate->checksum, bytes, len);
 #ifdef NYTP_HAVE_ISAL
-    return deflate->framing == NYTP_GZIP ? crc32_gzip_refl(deflate->checksum, bytes, len)
-                                         : isal_adler32(deflate->checksum, bytes, len);
+    const uint32_t sum = deflate->framing == NYTP_GZIP
+                             ? crc32_gzip_refl(deflate->checksum, bytes, len)
+                             : isal_adler32(deflate->checksum, bytes, len);
+    nytp_vectors_clear_upper();
+    return sum;
 #else
     return (uint32_t)(deflate->framing == NYTP_GZIP ? crc32_z(deflate->checksum, bytes, len)
                                                     : adler32_z(deflate->checksum, bytes, len));

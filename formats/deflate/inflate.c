@@ -10,6 +10,8 @@
 #include <stdlib.h>
 
 #ifdef NYTP_HAVE_ISAL
+#include "vectors.h"
+
 #include <isa-l/igzip_lib.h>
 #else
 #include <zlib.h>
@@ -54,6 +56,7 @@ enum nytp_inflate_result nytp_inflate_step(struct nytp_inflate *self, const uint
     state->next_out = *out;
     state->avail_out = span(*out, out_end);
     const int code = isal_inflate(state);
+    nytp_vectors_clear_upper();
     *in = state->next_in;
     *out = state->next_out;
     if (code != ISAL_DECOMP_OK) {

@@ -4,11 +4,15 @@
  * every level, however the bytes come and wherever they are flushed.
  */
 #include "formats/deflate/deflate.h"
+#include "formats/deflate/inflate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 static int n_tests;
 
@@ -203,6 +207,43 @@ static bool point_goes_on(const uint8_t *bytes)
     return inflated(&stream, bytes, &is_whole) == LEN && is_whole;
 }
 
+/* Whether the processor says that upper halves of vector registers are in use (bits 2 and 6 of
+ * what xgetbv has, where it can tell); false where it cannot. */
+static bool upper_halves_are_in_use(void)
+{
+    uint32_t in_use = 0;
+#ifdef __x86_64__
+    enum {
+        TELLS = 4, /* of CPUID leaf 13.1 */
+    };
+    uint32_t eax = 0, ebx, ecx, edx;
+    if (__get_cpuid_count(13, 1, &eax, &ebx, &ecx, &edx) && (eax & TELLS))
+        __asm__ volatile("xgetbv" : "=a"(in_use), "=d"(edx) : "c"(1));
+#endif
+    return (in_use & (1u << 2 | 1u << 6)) != 0;
+}
+
+static bool leaves_no_upper_halves(enum nytp_framing framing, const uint8_t *bytes)
+{
+    static uint8_t room[ROOM], back[LEN];
+    struct bytes stream = {.ptr = room};
+    struct nytp_deflate *const deflate = nytp_deflate_new(1, framing);
+    run(deflate, bytes, LEN, NYTP_FLUSH_FINISH, &stream);
+    const bool after_deflate = upper_halves_are_in_use();
+    nytp_deflate_free(deflate);
+    struct nytp_inflate *const inflate =
+        nytp_inflate_new(framing == NYTP_GZIP ? NYTP_INFLATE_GZIP : NYTP_INFLATE_ZLIB);
+    const uint8_t *in = room;
+    uint8_t *out = back;
+    while (nytp_inflate_step(inflate, &in, room + stream.len, &out, back + LEN) ==
+               NYTP_INFLATE_MORE &&
+           in < room + stream.len && out < back + LEN) {
+    }
+    const bool after_inflate = upper_halves_are_in_use();
+    nytp_inflate_free(inflate);
+    return out == back + LEN && !after_deflate && !after_inflate;
+}
+
 static bool is_empty_stream(enum nytp_framing framing)
 {
     uint8_t room[64];
@@ -246,6 +287,8 @@ int main(void)
     ok(compressed_len(7, bytes) <= zlib_len(bytes) / 100 * 101,
        "level 7 makes no more of records than zlib's level 6");
     ok(point_goes_on(bytes), "a stream that was ended goes on from a point before");
+    ok(leaves_no_upper_halves(NYTP_ZLIB, bytes) && leaves_no_upper_halves(NYTP_GZIP, bytes),
+       "no upper half of a vector register is left in use");
     ok(stops_when_refused(bytes), "a put that fails stops the compression");
     ok(nytp_deflate_new(0, NYTP_ZLIB) == NULL && nytp_deflate_new(10, NYTP_ZLIB) == NULL,
        "there are nine levels");
