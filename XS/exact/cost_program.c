@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A little program to measure by; see cost_program.h.
+ * Little programs to measure by; see cost_program.h.
  */
 #include "cost_program.h"
 
+#include "calls.h"
+#include "XS/names/subs.h"
 #include "XS/perl/ops.h"
 #include "XS/state/state.h"
 #include "stmts.h"
@@ -13,30 +15,58 @@
 enum {
     N_VARIABLES = 6,
     N_CONSTANTS = 4,
-    MOST_OPS = 48,
+    MOST_OPS = 96,
+    MOST_EVENTS = NYTP_COST_STATEMENTS + 24,
     STACK_ROOM = 8, /* more than any of the ops pushes */
+    CONTEXT_ROOM = 2,
+    FIRST_LINE = 100,
 };
 
-/* perl's op of a statement, and who records it. */
-struct statement {
-    COP cop;
-    Perl_ppaddr_t real_op;
-    struct nytp_recorder *recorder;
+enum body {
+    BODY_OF_PERL,
+    BODY_OF_C,
+    N_BODIES
 };
 
 /* Any of the ops that are used. */
 union any_op {
     OP op;
+    COP cop;
+    UNOP unop;
     BINOP binop;
     LOGOP logop;
     SVOP svop;
 };
 
+/* A sub that is in no stash and was not compiled. */
+struct sub {
+    CV cv;
+    XPVCV body;
+    PADLIST pad_list;
+    PAD *pads[2];
+};
+
+/* An op that is recorded, how that is done, and in which kind's program it is what is measured:
+ * there it is recorded or not. */
+struct event {
+    OP *op;
+    Perl_ppaddr_t real_op, recording_op;
+    enum nytp_cost_kind kind;
+};
+
 struct nytp_cost_program {
-    struct statement statements[NYTP_COST_STATEMENTS];
+    struct nytp_recorder *recorder;
+    struct event events[MOST_EVENTS];
+    unsigned n_events;
+    COP statements[NYTP_COST_STATEMENTS];
+    unsigned n_statements;
     union any_op ops[MOST_OPS];
-    unsigned n_statements, n_ops;
+    unsigned n_ops;
     OP *last;
+    OP *first[NYTP_COST_KINDS];
+    unsigned n_measured[NYTP_COST_KINDS]; /* events of the kind in its program */
+    enum nytp_cost_kind kind;             /* whose program is being written */
+    struct sub subs[N_BODIES];
     SV values[N_VARIABLES + N_CONSTANTS];
     SV *pad[1 + N_VARIABLES]; /* as ops count: from 1 */
     AV pad_list;              /* of it, as perl asserts when it was built with assertions */
@@ -58,14 +88,33 @@ static void chain(struct nytp_cost_program *p, OP *op, int type)
     p->last = op;
 }
 
+/* The op that was added last is recorded by `recording_op`. */
+static void event(struct nytp_cost_program *p, Perl_ppaddr_t recording_op,
+                  enum nytp_cost_kind kind)
+{
+    p->events[p->n_events++] = (struct event){
+        .op = p->last,
+        .real_op = p->last->op_ppaddr,
+        .recording_op = recording_op,
+        .kind = kind,
+    };
+    p->n_measured[kind] += kind == p->kind;
+}
+
+static OP *on_statement(pTHX);
+static OP *on_leave(pTHX);
+static OP *on_call(pTHX);
+static OP *on_return(pTHX);
+static OP *on_xsub(pTHX);
+static OP *on_builtin(pTHX);
+
 static void statement(struct nytp_cost_program *p)
 {
-    struct statement *const s = &p->statements[p->n_statements];
-    COP *const cop = &s->cop;
-    CopLINE_set(cop, (line_t)(100 + p->n_statements));
+    COP *const cop = &p->statements[p->n_statements];
+    CopLINE_set(cop, (line_t)(FIRST_LINE + p->n_statements));
     p->n_statements++;
     chain(p, (OP *)cop, OP_NEXTSTATE);
-    s->real_op = cop->op_ppaddr;
+    event(p, on_statement, NYTP_COST_STATEMENT);
 }
 
 static union any_op *add_op(struct nytp_cost_program *p, int type)
@@ -105,29 +154,40 @@ static void set_integer(SV *sv, IV value)
     sv->sv_u.svu_iv = value;
 }
 
-/* Statements as programs have them, of two to six ops, and a condition that does not hold. */
-static void write_program(struct nytp_cost_program *p)
+enum {
+    X = 1,
+    Y,
+    Z,
+    I,
+    N,
+    W
+};
+
+static void assign(struct nytp_cost_program *p, PADOFFSET from, PADOFFSET to)
 {
-    enum {
-        X = 1,
-        Y,
-        Z,
-        I,
-        N,
-        W
-    };
-    statement(p); /* $x = 1 */
-    constant(p, 0);
-    variable(p, X);
+    variable(p, from);
+    variable(p, to);
     add_op(p, OP_SASSIGN);
+}
+
+static void assign_constant(struct nytp_cost_program *p, unsigned number, PADOFFSET to)
+{
+    constant(p, number);
+    variable(p, to);
+    add_op(p, OP_SASSIGN);
+}
+
+/* Statements as programs have them, of two to six ops, and a condition that does not hold. */
+static void write_statements(struct nytp_cost_program *p)
+{
+    statement(p); /* $x = 1 */
+    assign_constant(p, 0, X);
     statement(p); /* $x += $i */
     variable(p, X);
     variable(p, I);
     binary(p, OP_ADD, 0);
     statement(p); /* $y = $x */
-    variable(p, X);
-    variable(p, Y);
-    add_op(p, OP_SASSIGN);
+    assign(p, X, Y);
     statement(p); /* $z = $y & 0xffff */
     variable(p, Y);
     constant(p, 1);
@@ -149,12 +209,124 @@ static void write_program(struct nytp_cost_program *p)
     variable(p, Y);
     binary(p, OP_SUBTRACT, 0);
     statement(p); /* $n = 3 */
-    constant(p, 3);
-    variable(p, N);
-    add_op(p, OP_SASSIGN);
+    assign_constant(p, 3, N);
 }
 
-struct nytp_cost_program *nytp_cost_program_new(struct nytp_recorder *recorder)
+/* What ends a block within a loop, behind a statement of its own. */
+static void write_leaves(struct nytp_cost_program *p)
+{
+    for (PADOFFSET to = Y; to <= I; to++) {
+        statement(p);
+        assign(p, X, to);
+        add_op(p, OP_UNSTACK)->op.op_flags |= OPf_SPECIAL;
+        event(p, on_leave, NYTP_COST_LEAVE);
+    }
+}
+
+static void push_sub(struct nytp_cost_program *p, enum body body)
+{
+    add_op(p, OP_PUSHMARK);
+    add_op(p, OP_CONST)->svop.op_sv = (SV *)&p->subs[body].cv;
+    add_op(p, OP_ENTERSUB)->op.op_flags = OPf_WANT_VOID;
+}
+
+static void write_calls(struct nytp_cost_program *p)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        statement(p); /* &f */
+        push_sub(p, BODY_OF_PERL);
+        event(p, on_call, NYTP_COST_CALL);
+    }
+}
+
+static void write_xsubs(struct nytp_cost_program *p)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        statement(p); /* f() */
+        push_sub(p, BODY_OF_C);
+        p->last->op_flags |= OPf_STACKED;
+        event(p, on_xsub, NYTP_COST_XSUB);
+    }
+}
+
+/* sort of nothing wants no more than a mark on the stack. */
+static void write_builtins(struct nytp_cost_program *p)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        statement(p); /* scalar sort () */
+        add_op(p, OP_PUSHMARK);
+        add_op(p, OP_SORT);
+        event(p, on_builtin, NYTP_COST_BUILTIN);
+    }
+}
+
+static void (*const write_program[NYTP_COST_KINDS])(struct nytp_cost_program *) = {
+    [NYTP_COST_STATEMENT] = write_statements, [NYTP_COST_LEAVE] = write_leaves,
+    [NYTP_COST_CALL] = write_calls,           [NYTP_COST_XSUB] = write_xsubs,
+    [NYTP_COST_BUILTIN] = write_builtins,
+};
+
+static void return_at_once(pTHX_ CV *cv)
+{
+    PERL_UNUSED_VAR(cv);
+    PL_stack_sp = PL_stack_base + TOPMARK;
+    (void)POPMARK;
+}
+
+/* The debugger is not to see it. */
+static struct sub *make_sub(struct nytp_cost_program *p, enum body body)
+{
+    struct sub *const sub = &p->subs[body];
+    sub->cv.sv_any = &sub->body;
+    sub->cv.sv_refcnt = 1;
+    sub->cv.sv_flags = SVt_PVCV;
+    sub->body.xcv_flags = CVf_NODEBUG;
+    return sub;
+}
+
+static void make_xsub(struct nytp_cost_program *p)
+{
+    struct sub *const sub = make_sub(p, BODY_OF_C);
+    sub->body.xcv_flags |= CVf_ISXSUB;
+    sub->body.xcv_root_u.xcv_xsub = return_at_once;
+}
+
+/* Of one statement, on the programs' variables. How many there are, up to four, makes no
+ * difference to what the call costs. */
+static void make_perl_sub(struct nytp_cost_program *p)
+{
+    struct sub *const sub = make_sub(p, BODY_OF_PERL);
+    sub->pads[1] = &p->pad_list;
+    PadlistARRAY(&sub->pad_list) = sub->pads;
+    PadlistMAX(&sub->pad_list) = 1;
+    NYTP_XPVCV_PADLIST(&sub->body) = &sub->pad_list;
+    COP *const start = &p->statements[p->n_statements];
+    p->last = NULL;
+    statement(p); /* $y = $x */
+    assign(p, X, Y);
+    add_op(p, OP_LEAVESUB);
+    event(p, on_return, NYTP_COST_CALL);
+    sub->body.xcv_start_u.xcv_start = (OP *)start;
+    sub->body.xcv_root_u.xcv_root = p->last;
+}
+
+/* The recorder knows the subs, and a call in which all of them are made. */
+static void introduce_subs(pTHX_ struct nytp_cost_program *p)
+{
+    static const struct {
+        char name;
+        enum nytp_rec_sub_kind kind;
+    } subs[N_BODIES] = {{'f', NYTP_REC_SUB_PERL}, {'x', NYTP_REC_SUB_XSUB}};
+    struct nytp_recorder *const rec = p->recorder;
+    struct nytp_call_site site = {.fid = 1, .line = 1};
+    for (unsigned i = 0; i < N_BODIES; i++)
+        nytp_sub_introduce(rec, &p->subs[i].cv,
+                           nytp_sub_named(rec, &subs[i].name, 1, subs[i].kind));
+    site.caller = nytp_sub_named(rec, "main", 4, NYTP_REC_SUB_PERL);
+    nytp_frame_open(rec, site.caller, &site);
+}
+
+struct nytp_cost_program *nytp_cost_program_new(pTHX_ struct nytp_recorder *recorder)
 {
     static const IV constants[N_CONSTANTS] = {1, 0xffff, 1000000, 3};
     struct nytp_cost_program *const p = calloc(1, sizeof *p);
@@ -166,40 +338,109 @@ struct nytp_cost_program *nytp_cost_program_new(struct nytp_recorder *recorder)
     }
     for (unsigned i = 0; i < N_CONSTANTS; i++)
         set_integer(&p->values[N_VARIABLES + i], constants[i]);
-    for (unsigned i = 0; i < NYTP_COST_STATEMENTS; i++)
-        p->statements[i].recorder = recorder;
+    p->recorder = recorder;
     p->pad_list.sv_refcnt = 1;
     p->pad_list.sv_flags = SVt_PVAV;
     AvARRAY(&p->pad_list) = p->pad;
-    write_program(p);
+    p->kind = NYTP_COST_KINDS;
+    make_perl_sub(p);
+    make_xsub(p);
+    for (p->kind = 0; p->kind < NYTP_COST_KINDS; p->kind++) {
+        COP *const first = &p->statements[p->n_statements];
+        p->last = NULL;
+        write_program[p->kind](p);
+        p->first[p->kind] = (OP *)first;
+    }
+    introduce_subs(aTHX_ p);
     return p;
 }
 
 const COP *nytp_cost_program_cop(const struct nytp_cost_program *p, unsigned number)
 {
-    return &p->statements[number].cop;
+    return &p->statements[number];
 }
 
-/* As on_nextstate() in hooks.c. */
+unsigned nytp_cost_program_events(const struct nytp_cost_program *p, enum nytp_cost_kind kind)
+{
+    return p->n_measured[kind];
+}
+
+/* ---- recorded ops, as in hooks.c ---- */
+
+static inline struct nytp_recorder *scratch_recorder(pTHX)
+{
+    return nytp_recorder_of(aTHX)->cost_recorder;
+}
+
 static OP *on_statement(pTHX)
 {
-    struct statement *const s = (struct statement *)PL_op;
-    struct nytp_recorder *const rec = nytp_recorder_of(aTHX) == NULL ? NULL : s->recorder;
-    OP *const next = s->real_op(aTHX);
-    if (LIKELY(rec != NULL && rec->stmts_on))
-        nytp_stmt_begin(aTHX_ rec, &s->cop);
+    struct nytp_recorder *const rec = scratch_recorder(aTHX);
+    const COP *const cop = cCOPx(PL_op);
+    OP *const next = handler_of(OP_NEXTSTATE)(aTHX);
+    if (LIKELY(rec->stmts_on))
+        nytp_stmt_begin(aTHX_ rec, cop);
     return next;
 }
 
+static inline OP *leave(pTHX_ int type)
+{
+    struct nytp_recorder *const rec = scratch_recorder(aTHX);
+    rec->left_fresh = false;
+    OP *const next = handler_of(type)(aTHX);
+    if (LIKELY(rec->stmts_on && rec->leave_on))
+        nytp_stmt_return(aTHX_ rec);
+    return next;
+}
+
+static OP *on_leave(pTHX)
+{
+    return leave(aTHX_ OP_UNSTACK);
+}
+
+static OP *on_return(pTHX)
+{
+    return leave(aTHX_ OP_LEAVESUB);
+}
+
+static void on_scope_exit(pTHX_ void *serial)
+{
+    nytp_frame_close(aTHX_ scratch_recorder(aTHX), (uint32_t)PTR2UV(serial));
+}
+
+/* The destructor that closes the frame is put on the save stack last: it is to find this
+ * recorder. */
+static OP *on_call(pTHX)
+{
+    struct nytp_recorder *const rec = scratch_recorder(aTHX);
+    OP *const next = nytp_call_sub(aTHX_ rec, nytp_callee_cv(aTHX_ * PL_stack_sp));
+    PL_savestack[PL_savestack_ix - 3].any_dxptr = on_scope_exit;
+    return next;
+}
+
+static OP *on_xsub(pTHX)
+{
+    struct nytp_recorder *const rec = scratch_recorder(aTHX);
+    CV *const cv = nytp_callee_cv(aTHX_ * PL_stack_sp);
+    return nytp_call_xsub(aTHX_ rec, nytp_sub_of_cv(aTHX_ rec, cv));
+}
+
+static OP *on_builtin(pTHX)
+{
+    return nytp_call_slowop(aTHX_ scratch_recorder(aTHX), OP_SORT);
+}
+
+/* ---- runs ---- */
+
+/* perl's context stack must not move: an op that leaves a scope may be at work above. */
 bool nytp_cost_program_fits(pTHX)
 {
     return PL_phase != PERL_PHASE_DESTRUCT && cxstack_ix >= 0 &&
-           PL_stack_max - PL_stack_sp > STACK_ROOM;
+           cxstack_max - cxstack_ix > CONTEXT_ROOM && PL_stack_max - PL_stack_sp > STACK_ROOM;
 }
 
-static void run(pTHX_ struct nytp_cost_program *p)
+static void run(pTHX_ OP *first)
 {
-    PL_op = (OP *)&p->statements[0].cop;
+    PL_op = first;
     while ((PL_op = PL_op->op_ppaddr(aTHX)) != NULL) {
     }
 }
@@ -210,19 +451,18 @@ static void wait_with_signals(pTHX)
     PERL_UNUSED_CONTEXT;
 }
 
-static uint64_t time_of_runs(pTHX_ struct nytp_cost_program *p, unsigned times)
+static uint64_t time_of_runs(pTHX_ const struct nytp_clock *clock, OP *first, unsigned times)
 {
-    const struct nytp_clock *const clock = &p->statements[0].recorder->clock;
-    run(aTHX_ p); /* the processor has seen it then */
+    run(aTHX_ first); /* the processor has seen it then */
     const uint64_t begun = nytp_clock_raw(clock);
     for (unsigned i = 0; i < times; i++)
-        run(aTHX_ p);
+        run(aTHX_ first);
     return nytp_clock_raw(clock) - begun;
 }
 
 /* A statement drops what is on the stack and frees temporaries: it is to see none. */
-uint64_t nytp_cost_program_time(pTHX_ struct nytp_cost_program *p, bool recorded,
-                                unsigned times)
+uint64_t nytp_cost_program_time(pTHX_ struct nytp_cost_program *p, enum nytp_cost_kind kind,
+                                bool recorded, unsigned times)
 {
     PERL_CONTEXT *const cx = NYTP_CX_TOP;
     OP *const op = PL_op;
@@ -234,16 +474,16 @@ uint64_t nytp_cost_program_time(pTHX_ struct nytp_cost_program *p, bool recorded
     const SSize_t floor = PL_tmps_floor;
     const bool tainted = TAINT_get;
     despatch_signals_proc_t const hook = PL_signalhook;
-    for (unsigned i = 0; i < p->n_statements; i++) {
-        struct statement *const s = &p->statements[i];
-        s->cop.op_ppaddr = recorded ? on_statement : s->real_op;
+    for (unsigned i = 0; i < p->n_events; i++) {
+        const struct event *const e = &p->events[i];
+        e->op->op_ppaddr = recorded || e->kind != kind ? e->recording_op : e->real_op;
     }
     PL_curpad = p->pad;
     PL_comppad = &p->pad_list;
     PL_tmps_floor = PL_tmps_ix;
     PL_signalhook = wait_with_signals;
     cx->blk_oldsp = (I32)(sp - PL_stack_base);
-    const uint64_t raw = time_of_runs(aTHX_ p, times);
+    const uint64_t raw = time_of_runs(aTHX_ & p->recorder->clock, p->first[kind], times);
     cx->blk_oldsp = oldsp;
     PL_signalhook = hook;
     PL_tmps_floor = floor;

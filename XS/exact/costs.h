@@ -8,10 +8,11 @@
 
 #include "XS/state/state.h"
 
-/* Each measurement is made with the options in force, takes some 25 us (200 us where the clock
- * is a system call), which are cut out of the time axis, and leaves no trace in the program or
- * in the records. The comment that tells the costs says the mean of all measurements so far,
- * the lowest of them where the clock is a system call. When memory is out nothing is written.
+/* Each measurement is made with the options in force, takes some 60 us (half a millisecond
+ * where the clock is a system call), which are cut out of the time axis, and leaves no trace in
+ * the program or in the records. The comment that tells the costs says the mean of all
+ * measurements so far, the lowest of them where the clock is a system call. When memory is out
+ * nothing is written.
  */
 
 /* Behind a process's start: the first measurement, and its comment. */
@@ -25,6 +26,6 @@ uint64_t nytp_costs_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t raw);
 /* Before a process's end: the comment that holds. */
 void nytp_costs_end(struct nytp_recorder *rec);
 
-void nytp_costs_free(struct nytp_recorder *rec);
+void nytp_costs_free(pTHX_ struct nytp_recorder *rec);
 
 #endif

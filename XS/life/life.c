@@ -528,7 +528,7 @@ void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
     nytp_sample_free(rec); /* first: it ends a thread that shares the memory */
     nytp_writer_free(rec->writer);
     nytp_dprof_free(rec);
-    nytp_costs_free(rec);
+    nytp_costs_free(aTHX_ rec);
     nytp_places_free(rec);
     nytp_calls_free(rec);
     nytp_labels_free(rec);

@@ -43,7 +43,7 @@ static void on_destruction(pTHX_ void *unused)
         nytp_keep_end(rec);
     }
     nytp_finish(aTHX_ rec);
-    nytp_suspend_free(rec);
+    nytp_suspend_free(aTHX_ rec);
     nytp_hooks_forget(aTHX);
     nytp_recorder_free(aTHX_ rec);
     nytp_timers_restart(&timers);

@@ -45,10 +45,10 @@ static void save_sampled(struct nytp_recorder *rec)
 }
 
 /* In the place of what the exact profile had, whose file is closed. */
-static void restore_sampled(struct nytp_recorder *rec)
+static void restore_sampled(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_rec_suspend *const sampled = &rec->suspend;
-    nytp_costs_free(rec);
+    nytp_costs_free(aTHX_ rec);
     nytp_writer_free(rec->writer);
     nytp_seeds_forget(rec);
     nytp_stmt_begin_file(rec);
@@ -112,7 +112,7 @@ void nytp_resume(pTHX_ struct nytp_recorder *rec)
     const bool is_child = rec->suspend.pid != getpid();
     const struct nytp_before_end before_end = rec->suspend.before_end;
     end_exact(aTHX_ rec);
-    restore_sampled(rec);
+    restore_sampled(aTHX_ rec);
     nytp_kind_set(rec, NYTP_SAMPLED);
     nytp_ops_switch(aTHX_ rec, false);
     nytp_state_set(rec, state);
@@ -124,12 +124,12 @@ void nytp_resume(pTHX_ struct nytp_recorder *rec)
     RESTORE_ERRNO;
 }
 
-void nytp_suspend_free(struct nytp_recorder *rec)
+void nytp_suspend_free(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_rec_suspend *const sampled = &rec->suspend;
     if (!sampled->is_there)
         return;
     nytp_outfile_close(&rec->file);
-    restore_sampled(rec);
+    restore_sampled(aTHX_ rec);
     nytp_outfile_close(&rec->file);
 }

@@ -44,6 +44,6 @@ void nytp_resume(pTHX_ struct nytp_recorder *rec);
 
 /* The interpreter goes: the sampled profile stays as it is on disk. Nothing if there is none.
  */
-void nytp_suspend_free(struct nytp_recorder *rec);
+void nytp_suspend_free(pTHX_ struct nytp_recorder *rec);
 
 #endif

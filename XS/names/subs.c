@@ -380,6 +380,13 @@ struct nytp_rec_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv)
     return sub_of_new_call(aTHX_ rec, cv, called);
 }
 
+/* In its row there is no name, as in the CV. */
+void nytp_sub_introduce(struct nytp_recorder *rec, const CV *cv, struct nytp_rec_sub *sub)
+{
+    const void *const key = CvISXSUB(cv) ? (const void *)cv : CvROOT(cv);
+    body_of(rec, key)->sub = sub;
+}
+
 /* The entry for BEGIN blocks of the package that is being compiled. */
 static struct nytp_rec_sub *begin_entry(pTHX_ struct nytp_recorder *rec)
 {

@@ -129,6 +129,9 @@ struct nytp_rec_sub *nytp_sub_of_cv(pTHX_ struct nytp_recorder *rec, CV *cv);
 struct nytp_rec_sub *nytp_sub_named(struct nytp_recorder *rec, const char *name, size_t len,
                                     enum nytp_rec_sub_kind kind);
 
+/* Calls of this CV, which has no name and is never freed, are this sub's. */
+void nytp_sub_introduce(struct nytp_recorder *rec, const CV *cv, struct nytp_rec_sub *sub);
+
 /* The sub that a string names, from the running package. */
 struct nytp_rec_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const SV *sv);
 /* The sub that would be in this glob. */

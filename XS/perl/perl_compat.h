@@ -61,6 +61,13 @@
 #define NYTP_CX_IS_TRY(cx) false
 #endif
 
+/* 5.22: in a union. */
+#if PERL_VERSION >= 22
+#define NYTP_XPVCV_PADLIST(body) (body)->xcv_padlist_u.xcv_padlist
+#else
+#define NYTP_XPVCV_PADLIST(body) (body)->xcv_padlist
+#endif
+
 /* 5.24: CX_CUR(), the context on top. */
 #define NYTP_CX_TOP (&cxstack[cxstack_ix])
 

@@ -131,6 +131,7 @@ struct nytp_recorder {
     struct nytp_outfile file;           /* the profile */
     struct nytp_dprof *dprof;           /* owned; NULL: the native stream is written */
     struct nytp_cost_meter *cost_meter; /* of costs.c; owned; NULL: there is none yet */
+    struct nytp_recorder *cost_recorder; /* of costs.c: by which it measures; in cost_meter */
     struct nytp_text scratch;   /* for names that are put together; nothing lasts in it */
     struct nytp_recorder *next; /* of state.c: all that the process has */
 };

@@ -57,12 +57,27 @@ scenario 'a program that runs for a while is measured meanwhile' => sub {
     cmp_ok scalar @told, '>', 2, scalar(@told) . ' times told';
 };
 
+scenario 'each kind is measured by itself: their proportion is no constant' => sub {
+    my $run = run_prog(code => "$CODE for (1 .. 40) { \$x = f(\$x) for 1 .. 2000 }");
+    my (%proportions, %now);
+    for (records_of("$run->{dir}/nytprof.out")) {
+        my ($kind, $cost) = @$_;
+        $now{$kind} = $cost if defined $cost;
+        next if $kind ne 'op_out';
+        $proportions{$_}{sprintf '%.3f', $now{$_} / $now{stmt}} = 1 for qw(leave call_in xsub_in op_in);
+    }
+    cmp_ok scalar(keys %{$proportions{$_}}), '>', 1, "$_: " . join ' ', sort keys %{$proportions{$_}} for sort keys %proportions;
+};
+
 scenario 'nothing of the measurement is in the profile' => sub {
     my $run = run_prog(code => $CODE, opts => 'savesrc=0');
     my $p = profile_in($run);
     is join('; ', check_sums($p)), '', 'sums';
     is_deeply stmt_counts($p, script_fid($p)), {1 => 100, 2 => 1, 3 => 1, 4 => 1}, 'statements of the program only'
       or diag explain stmt_counts($p, script_fid($p));
+    my @subs;
+    for_chunks { push @subs, $_[4] if $_[0] eq 'SUB_INFO' } filename => "$run->{dir}/nytprof.out";
+    is_deeply [grep { !/::/ } @subs], [], 'and none without a package';
 };
 
 scenario 'a clock that is a system call: what it costs is taken off' => sub {
