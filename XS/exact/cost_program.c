@@ -374,12 +374,7 @@ static inline struct nytp_recorder *scratch_recorder(pTHX)
 
 static OP *on_statement(pTHX)
 {
-    struct nytp_recorder *const rec = scratch_recorder(aTHX);
-    const COP *const cop = cCOPx(PL_op);
-    OP *const next = handler_of(OP_NEXTSTATE)(aTHX);
-    if (LIKELY(rec->stmts_on))
-        nytp_stmt_begin(aTHX_ rec, cop);
-    return next;
+    return nytp_stmt_run(aTHX_ scratch_recorder(aTHX), handler_of(OP_NEXTSTATE));
 }
 
 static inline OP *leave(pTHX_ int type)

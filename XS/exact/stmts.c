@@ -152,13 +152,31 @@ static inline int64_t time_of_begin(pTHX_ struct nytp_recorder *rec, const COP *
     return nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
 }
 
-void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
+static inline __attribute__((always_inline)) void begin(pTHX_ struct nytp_recorder *rec,
+                                                        const COP *cop)
 {
     nytp_guard(rec);
     charge(rec, time_of_begin(aTHX_ rec, cop));
     set_stmt(aTHX_ rec, cop);
     rec->left_fresh = false;
     nytp_unguard(rec);
+}
+
+void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
+{
+    begin(aTHX_ rec, cop);
+}
+
+/* perl's handler comes first: it frees the temporaries of the statement before, which may take
+ * long and belongs there. */
+OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
+{
+    const COP *const cop = cCOPx(PL_op);
+    OP *const next = real_op(aTHX);
+    if (UNLIKELY(!rec->stmts_on))
+        return next;
+    begin(aTHX_ rec, cop);
+    return next;
 }
 
 void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)

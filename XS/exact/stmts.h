@@ -30,6 +30,10 @@ struct nytp_rec_stmts {
 
 void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop);
 
+/* The op of a statement: run perl's handler, and begin the statement if these are recorded.
+ * Returns the next op. */
+OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op);
+
 /* Control came back from a sub, a block or an eval into the statement PL_curcop: its next
  * record is the rest of an execution that was counted before. */
 void nytp_stmt_return(pTHX_ struct nytp_recorder *rec);

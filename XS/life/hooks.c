@@ -46,26 +46,18 @@ static inline struct nytp_recorder *listening(pTHX)
     return rec;
 }
 
-/* perl's handler comes first: it frees the temporaries of the statement before, which may take
- * long and belongs there. */
 static OP *on_nextstate(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
-    const COP *const cop = cCOPx(PL_op);
-    OP *const next = nytp_real_op(aTHX_ OP_NEXTSTATE);
-    if (LIKELY(rec != NULL && rec->stmts_on))
-        nytp_stmt_begin(aTHX_ rec, cop);
-    return next;
+    return LIKELY(rec != NULL) ? nytp_stmt_run(aTHX_ rec, nytp_real_ops[OP_NEXTSTATE])
+                               : nytp_real_op(aTHX_ OP_NEXTSTATE);
 }
 
 static OP *on_dbstate(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
-    const COP *const cop = cCOPx(PL_op);
-    OP *const next = nytp_real_op(aTHX_ OP_DBSTATE);
-    if (rec != NULL && rec->stmts_on)
-        nytp_stmt_begin(aTHX_ rec, cop);
-    return next;
+    return rec != NULL ? nytp_stmt_run(aTHX_ rec, nytp_real_ops[OP_DBSTATE])
+                       : nytp_real_op(aTHX_ OP_DBSTATE);
 }
 
 /* Which handler was called says which op it is: XS modules call one out of PL_ppaddr while an
