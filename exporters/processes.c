@@ -4,6 +4,7 @@
  * when they began, how long they ran, and how much of that they only waited for children.
  */
 #include "exporters/base/exporter.h"
+#include "exporters/base/process_tree.h"
 #include "exporters/base/text.h"
 #include "exporters/base/waits.h"
 
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE         UINT32_MAX
+#define NONE         NYTP_NO_PROCESS
 #define NARROW       110 /* columns below which a terminal gets the most important ones */
 #define FIXED        94  /* columns of the numbers, and where there are fewer */
 #define NARROW_FIXED 63
@@ -23,18 +24,12 @@ struct row {
     uint64_t statements;
 };
 
-struct by_pid {
-    uint32_t pid, process;
-    double start_s;
-};
-
 struct table {
     const struct nytp_profile *profile;
     const struct nytp_export_options *options;
     struct nytp_out *out;
-    struct row *rows;    /* by process, and one more for those without a parent */
-    struct by_pid *pids; /* sorted by pid, start */
-    uint32_t *order;     /* processes by start */
+    struct row *rows; /* by process, and one more for those without a parent */
+    struct nytp_process_tree tree;
     double first_s;
 };
 
@@ -44,58 +39,6 @@ static const struct nytp_process *process_of(const struct table *table, uint32_t
 }
 
 /* ---- the tree ---- */
-
-static int compare_starts(double a, double b)
-{
-    return (a > b) - (a < b);
-}
-
-static int by_pid_and_start(const void *x, const void *y)
-{
-    const struct by_pid *a = x, *b = y;
-    if (a->pid != b->pid)
-        return a->pid > b->pid ? 1 : -1;
-    const int order = compare_starts(a->start_s, b->start_s);
-    return order != 0 ? order : (a->process > b->process) - (a->process < b->process);
-}
-
-static int by_start(const void *x, const void *y)
-{
-    const struct by_pid *a = x, *b = y;
-    const int order = compare_starts(a->start_s, b->start_s);
-    return order != 0 ? order : (a->process > b->process) - (a->process < b->process);
-}
-
-/* The last process of this pid and thread, or of any thread where that is none, that began
- * before the child did, for pids return. Being earlier is a strict order, so there are no
- * circles. */
-static uint32_t find_earlier(const struct table *table, uint32_t child, uint32_t pid,
-                             uint32_t thread)
-{
-    const struct by_pid wanted = {pid, child, process_of(table, child)->start_s};
-    uint32_t low = 0, high = table->profile->n_processes;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (by_pid_and_start(&table->pids[middle], &wanted) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint32_t at = low;
-    while (at > 0 && table->pids[at - 1].pid == pid)
-        if (process_of(table, table->pids[--at].process)->thread == thread)
-            return table->pids[at].process;
-    return at < low ? table->pids[low - 1].process : NONE;
-}
-
-/* A thread belongs below the thread that made it. What a thread forked has its number. */
-static uint32_t find_parent(const struct table *table, uint32_t child)
-{
-    const struct nytp_process *const p = process_of(table, child);
-    const uint32_t maker =
-        p->thread == 0 ? NONE : find_earlier(table, child, p->pid, p->parent_thread);
-    return maker != NONE ? maker : find_earlier(table, child, p->ppid, p->thread);
-}
 
 static void add_child(const struct table *table, uint32_t parent, uint32_t child)
 {
@@ -107,24 +50,17 @@ static void add_child(const struct table *table, uint32_t parent, uint32_t child
     above->last_child = child;
 }
 
-static void make_tree(struct table *table)
+static void link_rows(struct table *table)
 {
     const uint32_t n = table->profile->n_processes;
-    for (uint32_t i = 0; i < n; i++)
-        table->pids[i] =
-            (struct by_pid){process_of(table, i)->pid, i, process_of(table, i)->start_s};
-    qsort(table->pids, n, sizeof *table->pids, by_start);
-    for (uint32_t i = 0; i < n; i++)
-        table->order[i] = table->pids[i].process;
-    table->first_s = table->pids[0].start_s;
-    qsort(table->pids, n, sizeof *table->pids, by_pid_and_start);
+    table->first_s = n > 0 ? process_of(table, table->tree.order[0])->start_s : 0;
     for (uint32_t i = 0; i <= n; i++) {
         struct row *row = &table->rows[i];
         row->first_child = row->last_child = row->next = NONE;
     }
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t process = table->order[i];
-        table->rows[process].parent = find_parent(table, process);
+        const uint32_t process = table->tree.order[i];
+        table->rows[process].parent = table->tree.parents[process];
         add_child(table, table->rows[process].parent, process);
     }
 }
@@ -255,7 +191,7 @@ static void sum_waits(const struct table *table, const struct nytp_waits *waits)
 
 static void put_table(struct table *table)
 {
-    make_tree(table);
+    link_rows(table);
     nytp_text_headline(table->out, table->profile, table->options);
     nytp_text_style(table->out, table->options->color, NYTP_STYLE_BOLD);
     if (is_narrow(table))
@@ -277,10 +213,8 @@ static bool processes_write(const struct nytp_profile *profile,
     struct table table = {.profile = profile, .options = options, .out = out};
     struct nytp_waits waits;
     table.rows = calloc((size_t)profile->n_processes + 1, sizeof *table.rows);
-    table.order = calloc((size_t)profile->n_processes + 1, sizeof *table.order);
-    table.pids = calloc((size_t)profile->n_processes + 1, sizeof *table.pids);
     const bool ok = nytp_waits_init(&waits, profile, options->waits, &out->error) &&
-                    table.rows != NULL && table.order != NULL && table.pids != NULL;
+                    table.rows != NULL && nytp_process_tree_init(&table.tree, profile);
     if (ok) {
         sum_waits(&table, &waits);
         put_table(&table);
@@ -289,8 +223,7 @@ static bool processes_write(const struct nytp_profile *profile,
     }
     nytp_waits_free(&waits);
     free(table.rows);
-    free(table.order);
-    free(table.pids);
+    nytp_process_tree_free(&table.tree);
     return out->error.status == NYTP_OK;
 }
 

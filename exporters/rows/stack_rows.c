@@ -99,15 +99,6 @@ static struct nytp_name as_name(const char *text)
     return (struct nytp_name){text, (uint32_t)strlen(text)};
 }
 
-static struct nytp_name host_of(const struct rows *rows)
-{
-    const char *label = label_value(rows, "host");
-    const struct nytp_name *recorded = nytp_profile_attribute(rows->profile, "host");
-    return label != NULL      ? as_name(label)
-           : recorded != NULL ? *recorded
-                              : (struct nytp_name){"", 0};
-}
-
 static struct nytp_name without_folders(struct nytp_name path)
 {
     const char *base = path.ptr + path.len;
@@ -126,14 +117,14 @@ static int64_t nanoseconds(double seconds)
 static void describe_process(struct rows *rows, const struct nytp_process *process)
 {
     const struct nytp_part *part = &rows->profile->parts[process->part];
-    const char *service = label_value(rows, "service");
+    const char *host = label_value(rows, "host"), *service = label_value(rows, "service");
     int64_t start = nanoseconds(process->start_s);
     if (start == 0)
         start = nanoseconds(part->basetime_s);
     const int64_t end = nanoseconds(process->end_s);
     struct nytp_row_process *row = &rows->process;
     *row = (struct nytp_row_process){
-        .host = host_of(rows),
+        .host = host != NULL ? as_name(host) : part->host,
         .service = as_name(service != NULL ? service : ""),
         .application = part->application,
         .script = without_folders(part->application),

@@ -4,34 +4,33 @@
  */
 #include "child_waits.h"
 
-#include "formats/base/table.h"
 #include "formats/model/profile.h"
 #include "formats/model/totals.h"
+#include "exporters/base/process_tree.h"
 #include "exporters/base/waits.h"
 
 #include <stdlib.h>
 
-/* Per process what its children took; a child is what names the process as its parent, and of
- * several of that pid the last that began before. NULL when memory is out. */
+/* Per process what the processes that it began took, NULL when memory is out. wait() does not
+ * wait for threads: they are no children here. */
 static int64_t *times_of_children(const struct nytp_profile *profile)
 {
-    struct nytp_table by_pid = {0};
+    struct nytp_process_tree tree;
     int64_t *ticks = calloc((size_t)profile->n_processes + 1, sizeof *ticks);
-    bool ok = ticks != NULL;
-    for (uint32_t i = 0; ok && i < profile->n_processes; i++)
-        ok = nytp_table_put(&by_pid, (struct nytp_key){.a = profile->processes[i].pid}, i);
-    for (uint32_t i = 0; ok && i < profile->n_processes; i++) {
-        const uint32_t parent =
-            nytp_table_get(&by_pid, (struct nytp_key){.a = profile->processes[i].ppid});
-        const int64_t own = profile->nodes[profile->processes[i].root].incl_ticks;
-        if (parent != NYTP_TABLE_NONE && parent != i && own > 0)
+    if (ticks == NULL || !nytp_process_tree_init(&tree, profile)) {
+        free(ticks);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < profile->n_processes; i++) {
+        const struct nytp_process *const child = &profile->processes[i];
+        const int64_t own = profile->nodes[child->root].incl_ticks;
+        const uint32_t parent = tree.parents[i];
+        if (parent != NYTP_NO_PROCESS && profile->processes[parent].pid != child->pid &&
+            own > 0)
             ticks[parent] += own;
     }
-    nytp_table_free(&by_pid);
-    if (ok)
-        return ticks;
-    free(ticks);
-    return NULL;
+    nytp_process_tree_free(&tree);
+    return ticks;
 }
 
 static int64_t at_most(int64_t ticks, int64_t most)

@@ -423,6 +423,7 @@ static bool make_part(struct nytp_attribution *s)
         .application = attribute_or_empty(p, "application"),
         .perl_version = attribute_or_empty(p, "perl_version"),
         .xs_version = attribute_or_empty(p, "xs_version"),
+        .host = attribute_or_empty(p, "host"),
         .basetime_s = strtod(attribute_or_empty(p, "basetime").ptr, NULL),
         .n_processes = b->n_processes,
         .script = p->subs[0].file,

@@ -452,6 +452,7 @@ static void add_parts(struct merging *f, uint32_t input, int64_t scale)
         part.application = keep_name(f, part.application);
         part.perl_version = keep_name(f, part.perl_version);
         part.xs_version = keep_name(f, part.xs_version);
+        part.host = keep_name(f, part.host);
         part.first_process += to->n_processes - from->n_processes;
         part.script = files[part.script];
         part.pruned_span_ticks = scaled_or_largest(part.pruned_span_ticks, scale);

@@ -58,7 +58,7 @@ struct nytp_process {
 struct nytp_part {
     struct nytp_name path;        /* as given on the command line */
     struct nytp_name application; /* $0, or "" */
-    struct nytp_name perl_version, xs_version;
+    struct nytp_name perl_version, xs_version, host;
     double basetime_s;
     uint32_t first_process, n_processes;
     uint32_t script; /* file of its main::RUNTIME, or 0 */

@@ -17,10 +17,10 @@ from test_totals import EXACT  # noqa: E402
 MS = 10000                                      # ticks
 
 
-def waiting(path, pid=77, ppid=1, start=1000.0, end=True, calls=()):
+def waiting(path, pid=77, ppid=1, start=1000.0, end=True, calls=(), **attributes):
     """A process that works 30 ms and calls each of the builtins or subs for `ticks` altogether:
     (name, calls, ticks)."""
-    stream = Writer().pid_start(pid, ppid, start).fid(1, "/x/app.pl")
+    stream = Writer(attributes).pid_start(pid, ppid, start).fid(1, "/x/app.pl")
     for name, count, ticks in calls:
         for _ in range(count):
             stream.entry(1, 5).time(1, 1, 5).leave(1, ticks // count, ticks // count, name)
@@ -148,6 +148,25 @@ def test_processes_are_a_tree(tmp_path):
     assert rows[3][3] is None
     assert sorted(set(depth.values())) == ["", "  ", "    "]
     assert processes(*reversed(files[:3]))[0][0] == 10
+
+
+@pytest.mark.parametrize("hosts, starts", [(("a", "a", "a"), (10, 20, 30)), (("a", "b", "c"), (10, 10.1, 10.2))],
+                         ids=["one after the other", "at once on several hosts"])
+def test_a_wait_is_counted_once_where_each_container_counts_pids_from_one(tmp_path, hosts, starts):
+    calls = [("main::CORE:wait", 1, 40 * MS)]
+    files = [waiting(tmp_path / f"{pid}.{start}.out", pid, pid - 1, start + pid - 1, calls=calls if pid == 1 else (), host=host)
+             for host, start in zip(hosts, starts) for pid in (1, 2)]
+    assert ", 6 processes, their 90.0 ms of waiting for each other not counted" in headline(*files)
+    rows = processes(*files)
+    assert [row[:2] for row in rows] == [[1, None], [2, 1]] * 3
+    assert [row[2] for row in rows[1::2]] == [row[2] + 1000 * MS for row in rows[::2]]
+
+
+def test_a_thread_waits_for_what_it_forked_itself(tmp_path):
+    calls = [("main::CORE:wait", 1, 40 * MS)]
+    files = [waiting(tmp_path / "first.out", calls=calls), waiting(tmp_path / "thread.out", start=1000.1, thread=1, parent_thread=0),
+             waiting(tmp_path / "child.out", 78, 77, 1000.2)]
+    assert "their 30.0 ms of waiting for each other not counted" in headline(*files)
 
 
 @pytest.mark.parametrize("name", EXACT)

@@ -12,6 +12,7 @@ import sys
 import pytest
 
 from command import COMMAND, good, pprof, run
+from nytpwrite import Writer
 from recordings import record
 
 PROFILES = ["mixed-calls2", "mixed-calls1", "mixed-calls0", "recurse", "evals", "names", "forks-merged",
@@ -118,6 +119,22 @@ def test_labels_and_header(profile):
     other = rows("--label=host=h2", profile("mixed-calls2"))[0]
     assert again["profile"] == row["profile"] != other["profile"]
     assert run("--rows", "--label=nothing", profile("mixed-calls2")).returncode == 2
+
+
+def test_a_process_is_the_same_alone_and_in_company(tmp_path):
+    """Its host, perl and id are its own, whoever is beside it."""
+    files = [tmp_path / name for name in ("alpha", "beta", "none")]
+    for version, file in enumerate(files):
+        host = {"host": file.name} if file.name != "none" else {}
+        file.write_bytes(Writer({"perl_version": f"5.3{version}.0", **host}).pid_start(7).fid(1, "/x/a.pl")
+                         .time(10, 1, 5).pid_end(7).data())
+
+    def processes(*given):
+        return {(row["host"], row["perl"], row["profile"]) for row in rows(*given)}
+    alone = [processes(file) for file in files]
+    assert [next(iter(one))[0] for one in alone] == ["alpha", "beta", ""]
+    assert processes(*files) == processes(*reversed(files)) == set.union(*alone)
+    assert len({profile for one in alone for _, _, profile in one}) == 3
 
 
 def test_gzip_by_suffix(profile, tmp_path):
