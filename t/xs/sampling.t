@@ -65,6 +65,7 @@ sub true_shares {
 }
 
 # Half the sum of differences between the true shares and those of profiles, in points, and a table.
+# What is true is measured again with each, since a busy machine disturbs that as well.
 # Profiles are added up until it is at most 5, ten at the most: chance becomes ever smaller so, which
 # is large where a busy machine lets few ticks through; what is seen in a wrong place stays. After
 # ten of them 8 will do: such a machine stops programs rather where they ask for memory.
@@ -75,6 +76,8 @@ sub points_off {
         my $printed = run("$program $rounds", 'sample=2000:sample_clock=cpu');
         $printed eq "status 0\n" or return (100, $printed);
         my %times = $times_in->(load());
+        my %again = $n > 1 ? true_shares($program) : %$true;
+        $true->{$_} += ($again{$_} - $true->{$_}) / $n for keys %$true; # the mean of the measurements so far
         $seen{$_} += $times{$_} // 0 for keys %$true;
         my $sum = 0;
         $sum += $_ for values %seen;
