@@ -30,6 +30,7 @@ pm:Plack                              libplack-perl
 pm:Mojolicious                        libmojolicious-perl
 starman                               starman
 pm:Coro                               libcoro-perl
+pm:Module::CPANTS::Analyse             libmodule-cpants-analyse-perl
 pm:Future::AsyncAwait                 libfuture-asyncawait-perl
 pm:Object::Pad                        libobject-pad-perl
 pm:Scope::Upper                       libscope-upper-perl

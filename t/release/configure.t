@@ -40,7 +40,7 @@ subtest 'versions agree' => sub {
     my $version = version_of('NYTP_VERSION');
     my ($changes) = text_of(root() . '/Changes') =~ /^(\d\S*)/m;
     is($changes, $version, 'Changes');
-    my ($debian) = text_of(root() . '/debian/changelog') =~ /^nytp \(([^)]+)\)/;
+    my ($debian) = text_of(root() . '/debian/changelog') =~ /^nytp \(([^)]+)-\S+\)/;
     is($debian, $version, 'the Debian package');
     my $compatible = version_of('NYTP_COMPATIBLE_VERSION');
     my @modules    = grep {/\.pm\z/} found_in(root() . '/lib/Devel/NYTProf');
@@ -76,7 +76,7 @@ subtest 'metadata' => sub {
     is_deeply([grep { !$hidden{$_} } @hidden], [], 'no_index: every folder without modules for users');
     is($meta->provides->{'Devel::NYTProf'}{version}, version_of('NYTP_COMPATIBLE_VERSION'),
         'modules keep the version they are compatible with');
-    is($meta->resources->{repository}, undef, 'no clone, no repository');
+    is($meta->resources->{repository}, undef, 'an address that nobody filled in is not told');
 };
 
 # The commands and modules use nothing but what is asked for, and what belongs to the project.
@@ -112,20 +112,25 @@ subtest 'prerequisites' => sub {
     }
 };
 
-sub repository_with {
-    my ($url) = @_;
-    run_in($tree, "git init -q . && git config remote.origin.url '$url'");
-    my $found = meta_of()->resources->{repository};
-    run_in($tree, 'rm -rf .git');
-    return $found ? $found->{url} : undef;
-}
-
-subtest 'the repository is where the clone was made from' => sub {
-    is(repository_with('https://example.org/nytp.git'), 'https://example.org/nytp.git', 'https');
-    is(repository_with('git@example.org:team/nytp.git'), 'https://example.org/team/nytp.git', 'ssh');
-    is(repository_with('/srv/nytp'), undef, 'a folder of this machine is nobody else\'s business');
-    is(repository_with('https://me:secret@example.org/nytp'), undef, 'nor is a password');
+subtest 'who publishes it fills in one place' => sub {
+    my $makefile = text_of("$tree/Makefile.PL");
+    my ($author) = $makefile =~ /^ +author +=> '(.*)'/m;
+    is_deeply([$meta->authors], [$author], 'author');
+    is_deeply($meta->custom('x_contributors'), [$author], 'contributors');
+    my ($address) = $author =~ /<(.*)>/;
+    like(text_of("$tree/$_"), qr/\Q$address\E/, "$_ has the same address")
+        for qw(SECURITY.md debian/control debian/changelog debian/upstream/metadata);
+    run_in($tree, q{sed -i "s,repository   => '',repository   => 'https://example.net/nytp.git'," Makefile.PL});
+    my $resources = meta_of()->resources;
+    is($resources->{repository}{url}, 'https://example.net/nytp.git',    'repository');
+    is($resources->{bugtracker}{web}, 'https://example.net/nytp/issues', 'issues');
+    open my $out, '>', "$tree/Makefile.PL" or die;
+    print {$out} $makefile;
+    close $out or die;
 };
+
+unlike(text_of($_), qr/uses:(?!.*\@[0-9a-f]{40}\b)/, 'what runs on a forge is named by its hash')
+    for glob root() . '/.github/workflows/*';
 
 # Exit status 0 without a Makefile is what installers and CPAN testers take for "not here".
 sub refuses {

@@ -20,7 +20,7 @@ my ($status, $text) =
     run_in("$dir/tree", 'dpkg-buildpackage -b -us -uc', DEB_BUILD_OPTIONS => 'nocheck parallel=2');
 is($status, 0, 'dpkg-buildpackage') or BAIL_OUT($text);
 my $version = version_of('NYTP_VERSION');
-my ($deb)   = glob "$dir/nytp_${version}_*.deb";
+my ($deb)   = glob "$dir/nytp_${version}-*_*.deb";
 ok($deb, 'makes nytp_VERSION_ARCH.deb');
 
 subtest 'lintian' => sub {
@@ -32,7 +32,7 @@ subtest 'lintian' => sub {
 subtest 'takes the place of the other package' => sub {
     my $compatible = version_of('NYTP_COMPATIBLE_VERSION');
     my ($status, $text) = run_in($dir, "dpkg-deb -f $deb");
-    like($text, qr/^Version: \Q$version\E$/m,                                   'version');
+    like($text, qr/^Version: \Q$version\E-\S+$/m,                                   'version');
     like($text, qr/^Provides:.*\blibdevel-nytprof-perl \(= \Q$compatible\E\)/m,    'Provides');
     like($text, qr/^Conflicts: libdevel-dprof-perl, libdevel-nytprof-perl\b/m,                       'Conflicts');
     like($text, qr/^Replaces: libdevel-dprof-perl, libdevel-nytprof-perl\b/m,                        'Replaces');

@@ -26,8 +26,34 @@ my %quick = (
     MAKEFLAGS => '-j2 -- TEST_FILES=t/lib/util.t',
 );
 
+# The repository's address is for who publishes. What -d:NYTProf loads uses no module that the
+# program does not use itself: it would not see its own strict.pm loaded.
+my %not_here = map { $_ => 1 } qw(meta_yml_has_repository_resource use_strict use_warnings);
+
 my ($made, $said) = run_in($tree, 'perl Makefile.PL && make tardist');
 is($made, 0, 'make dist') or diag $said;
+
+like($said, qr/%published lacks a real/, 'says that an address is missing')
+    if text_of("$tree/Makefile.PL") =~ /repository   => ''/;
+
+subtest 'the same files make the same bytes' => sub {
+    my $first = text_of("$tree/$name.tar.gz");
+    my ($status, $text) = run_in($tree, "touch Changes lib/Devel/*; umask 077; make tardist && chmod 644 $name.tar.gz");
+    is($status, 0, 'again') or diag $text;
+    ok(text_of("$tree/$name.tar.gz") eq $first, 'later, by one who shares nothing');
+};
+
+subtest 'kwalitee of CPANTS' => sub {
+    plan skip_all => 'not installed: Module::CPANTS::Analyse' if !eval { require Module::CPANTS::Analyse; require Module::CPANTS::Kwalitee };
+    my $analysis = Module::CPANTS::Analyse->new({ dist => "$tree/$name.tar.gz" });
+    $analysis->run;
+    my $found = $analysis->d->{kwalitee};
+    my $metrics = Module::CPANTS::Kwalitee->new->get_indicators;
+    ok(@$metrics > 30, 'metrics');
+    for my $metric (@$metrics) {
+        ok($found->{ $metric->{name} }, "$metric->{name}: $metric->{error}") if !$not_here{ $metric->{name} };
+    }
+};
 
 # The latest of its distribution in a mirror that has nothing else.
 sub make_mirror {
