@@ -4,7 +4,7 @@
  * many hosts (share/nytp/clickhouse/).
  */
 #include "exporters/base/json.h"
-#include "exporters/rows/stack_rows.h"
+#include "exporters/stacks/stack_rows.h"
 
 #define MAX_EXACT                                                                              \
     INT64_C(9007199254740992) /* 2^53: beyond it readers of JSON round numbers                 \

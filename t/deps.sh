@@ -72,8 +72,7 @@ dh                                    debhelper
 lintian                               lintian
 '
 npm_packages='speedscope@1.25.0 axe-core@4.14.1 pprof-format@2.3.2 @firefox-devtools/profiler-cli@0.10.0
-    chrome-devtools-frontend@1.0.1705227 esbuild@0.28.2 hyparquet@1.31.5 parquet-wasm@0.8.0 apache-arrow@21.1.0
-    @duckdb/node-api@1.5.6-r.1'
+    chrome-devtools-frontend@1.0.1705227 esbuild@0.28.2 @duckdb/node-api@1.5.6-r.1'
 node=t/.cache/node
 
 have() {

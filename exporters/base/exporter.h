@@ -43,7 +43,7 @@ struct nytp_export_options {
     const struct nytp_unit *unit; /* NULL = the format's own */
     enum nytp_weight weight;
     bool weight_given;        /* the user chose it */
-    struct nytp_texts labels; /* pprof, rows, parquet: "KEY=VALUE" of everything in the output */
+    struct nytp_texts labels; /* pprof, rows: "KEY=VALUE" of everything in the output */
     const char *auto_labels;  /* pprof: of "pid,script", or "none"; NULL = both */
     bool merge_runs;          /* several inputs are one run, not as many runs */
     bool normalize;           /* --diff as stacks: the base's sum is made the new side's */

@@ -9,7 +9,6 @@ import sys
 import pytest
 
 from command import ROOT, good
-from test_parquet import by_all, wanted, written
 
 sys.path[:0] = [str(ROOT / "t" / "exporters"), str(ROOT / "t" / "viewers")]
 
@@ -74,17 +73,6 @@ def test_rows_have_processor_time_where_there_is_some(samples, options):
 def test_rows_of_an_exact_recording_are_as_ever(tmp_path):
     row, *_ = rows(sampled.exact().save(tmp_path / "exact.out"))
     assert row["flags"] == 0 and not {"thread", "cpu_ns"} & set(row)
-
-
-def test_parquet_has_the_same_columns(samples, threads, tmp_path):
-    def padded(*arguments):                              # a table has each column in each row
-        found = wanted(*arguments)
-        keys = {key for row in found for key in row}
-        return [{**dict.fromkeys(keys - set(row), 0), **row} for row in found]
-    sides = [[samples], threads, [samples, *threads], [threads[0]]]
-    files = [written(tmp_path / f"{i}.parquet", "--lines", *side) for i, side in enumerate(sides)]
-    for side, seen in zip(sides, by_all(files)):
-        assert seen == padded("--lines", *side)
 
 
 def test_a_merge_of_threads_says_that_they_are_threads(threads, samples, tmp_path):
