@@ -425,6 +425,7 @@ static bool test_rows(struct comparing *c, int64_t *values)
             ok = p[n++] >= 0;
         }
     ok = ok && nytp_false_discovery_rates(p, n);
+    diff->n_tested = n;
     n = 0;
     for (uint32_t i = 0; ok && i < diff->n_rows; i++)
         if (is_worth_a_test(diff, &diff->rows[i])) {

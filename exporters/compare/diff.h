@@ -61,6 +61,7 @@ struct nytp_diff {
     struct nytp_diff_row total; /* its p is not corrected: it is one question */
     struct nytp_diff_row *rows; /* by name, then file */
     uint32_t n_rows;
+    uint32_t n_tested; /* rows; what their p is corrected for */
     uint32_t n_of_status[NYTP_DIFF_STATUSES];
     char notes[NYTP_DIFF_MAX_NOTES][160]; /* why the sides are not well comparable */
     uint32_t n_notes;

@@ -129,6 +129,8 @@ bool nytp_diff_write_json(const struct nytp_diff *diff,
     }
     nytp_puts(out, "],\n\"total\":{\"subs\":");
     nytp_put_u64(out, diff->n_rows);
+    nytp_puts(out, ",\"tested\":");
+    nytp_put_u64(out, diff->n_tested);
     put_values(&j, &diff->total);
     nytp_puts(out, "},\n\"diff\":[");
     const char *separator = "\n";
