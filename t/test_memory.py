@@ -126,6 +126,13 @@ def test_the_recorder_is_clean_in_valgrind(valgrind, tmp_path, name):
     assert profile_in_valgrind(valgrind, tmp_path, str(PROGRAMS / f"{name}.pl")) > 0
 
 
+def test_the_recorders_of_threads_are_clean_in_valgrind(valgrind, tmp_path):
+    threads = "use threads; sub f {} threads->create(sub { f() })->join for 1 .. 3; f()"
+    if b"useithreads='define'" not in subprocess.check_output(["perl", "-V:useithreads"]):
+        pytest.skip("a perl without threads")
+    assert profile_in_valgrind(valgrind, tmp_path, "-e", threads) > 0
+
+
 def test_a_stream_of_many_blocks_is_clean_in_valgrind(valgrind, tmp_path):
     many_calls = 'sub f { "x$_[0]" =~ /x/ } f($_) for 1 .. 20000'
     assert profile_in_valgrind(valgrind, tmp_path, "-e", many_calls) > 16384

@@ -86,6 +86,7 @@ static void free_meter(pTHX_ struct nytp_cost_meter *meter)
         return;
     nytp_writer_free(meter->scratch.writer);
     nytp_calls_free(&meter->scratch);
+    nytp_info_queue_free(&meter->scratch);
     nytp_builtins_free(&meter->scratch);
     nytp_subs_free(aTHX_ & meter->scratch);
     Safefree(meter->scratch.scratch.ptr);
