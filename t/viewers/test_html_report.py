@@ -19,7 +19,7 @@ import hostile
 import profiles
 import report_pages
 
-SOURCES = profiles.TESTS.parent / "exporters" / "html"
+SOURCES = profiles.TESTS.parent / "exporters" / "report"
 AXE = profiles.TESTS / ".cache" / "node" / "node_modules" / "axe-core" / "axe.min.js"
 JENKINS = "sandbox; default-src 'none'; img-src 'self'; style-src 'self';"
 
