@@ -77,11 +77,14 @@ label(...)
   PREINIT:
     SV **pairs;
   CODE:
-    /* What runs to make a text of an argument may move perl's stack. */
+    /* What runs to fetch an argument, or to make a text of one, may move perl's stack, and may
+     * free the other arguments, which the stack does not own. */
     Newx(pairs, items + 1, SV *);
     SAVEFREEPV(pairs);
     for (int i = 0; i < items; i++)
-        pairs[i] = ST(i);
+        pairs[i] = sv_2mortal(SvREFCNT_inc_simple_NN(ST(i)));
+    for (int i = 0; i < items; i++)
+        pairs[i] = sv_mortalcopy(pairs[i]);
     nytp_label(aTHX_ pairs, (int)items, ix != 0);
 
 void

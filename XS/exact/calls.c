@@ -129,13 +129,14 @@ void nytp_frame_leave(struct nytp_recorder *rec, int64_t ticks)
     pop(rec, ticks);
 }
 
-/* Close the frame with this serial and what is still open above it. */
+/* Close the frame with this serial and what is still open above it. Serials grow from the
+ * bottom to the top, and may wrap. */
 static void close_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
     uint32_t i = rec->n_frames;
-    while (i > 0 && rec->frames[i - 1].serial != serial)
+    while (i > 0 && (int32_t)(rec->frames[i - 1].serial - serial) > 0)
         i--;
-    if (i == 0)
+    if (i == 0 || rec->frames[i - 1].serial != serial)
         return;
     nytp_guard(rec);
     const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));

@@ -172,7 +172,6 @@ static void set(pTHX_ struct nytp_recorder *rec, const char *key, const char *va
 
 void nytp_label_set(pTHX_ struct nytp_recorder *rec, SV *key, SV *value)
 {
-    SvGETMAGIC(value);
     SV *const key_text = escaped(aTHX_ key, NYTP_LABEL_MOST_KEY, true);
     SV *const value_text =
         SvOK(value) ? escaped(aTHX_ value, NYTP_LABEL_MOST_VALUE, false) : NULL;

@@ -24,6 +24,7 @@ use NYTPStream;
 our @EXPORT = qw(
   impl run_prog run_plain run_perl profile_in read_profile arc_lines stmt_lines stmt_counts
   sub_lines script_fid fid_named return_names check_sums matrix long_tests loaded_from root
+  run_on_terminal stock_command
   stmt_total scenario slow_scenario sanitized stepping_clock fifo_reader
 );
 
@@ -135,20 +136,48 @@ sub run_prog {
     return run_perl(%o, dir => $dir, args => [@script, @{ $o{args} || [] }]);
 }
 
+# Runs its arguments on a terminal of its own and prints what comes out there. Ends with status 77
+# where there are no such terminals: the numbers are those of Linux (asm-generic/ioctls.h).
+my $ON_TERMINAL = <<'PERL';
+my ($TIOCSPTLCK, $TIOCGPTN) = (0x40045431, 0x80045430);
+my ($unlocked, $number) = (pack('i', 0), pack('i', 0));
+open my $master, '+<', '/dev/ptmx' or exit 77;
+ioctl $master, $TIOCSPTLCK, $unlocked and ioctl $master, $TIOCGPTN, $number or exit 77;
+open my $terminal, '+<', '/dev/pts/' . unpack 'i', $number or exit 77;
+defined(my $pid = fork) or die "fork: $!";
+if (!$pid) {
+    open STDIN, '<&', $terminal and open STDOUT, '>&', $terminal and open STDERR, '>&', $terminal or die $!;
+    exec @ARGV or die "$ARGV[0]: $!";
+}
+close $terminal;
+while (sysread $master, my $text, 4096) { print $text }
+waitpid $pid, 0;
+exit $? >> 8;
+PERL
+
 # The program on a terminal of its own; PERL5OPT loads the profiler, or what `opt` says does.
-# `clean`: a file that is not there yet.
+# `clean`: a file that is not there yet. Skips the scenario where that cannot be had.
 sub run_on_terminal {
     my (%o) = @_;
+    Test::More::plan(skip_all => 'its clean environment leaves out the sanitizer') if sanitized();
     my $first = run_prog(%o, impl => 'plain');
     unlink "$first->{dir}/$o{clean}" if defined $o{clean};
-    return run_command(
-        ['/usr/bin/python3', '-c', 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)', $^X, 'prog.pl'],
-        dir => $first->{dir},
-        env => {
-            PATH => $ENV{PATH}, PERL5OPT => $o{opt} || '-d:NYTProf', PERL5LIB => join(':', lib_dirs('ours')),
-            NYTPROF => $o{opts} || '',
-        },
+    my @profiled = (
+        'env', 'PERL5OPT=' . ($o{opt} || '-d:NYTProf'), 'PERL5LIB=' . join(':', lib_dirs('ours')),
+        'NYTPROF=' . ($o{opts} || ''), $^X, 'prog.pl',
     );
+    my $run = run_command([$^X, '-e', $ON_TERMINAL, @profiled], dir => $first->{dir}, env => { PATH => $ENV{PATH} });
+    Test::More::plan(skip_all => 'no terminals like those of Linux') if $run->{status} == 77;
+    return $run;
+}
+
+# A command of the installed Devel::NYTProf with its arguments, to run with the perl beside it;
+# nothing where there is none.
+sub stock_command {
+    my ($name, @arguments) = @_;
+    my @folders = split /:/, $ENV{NYTP_STOCK_BIN} || '/usr/bin:/usr/local/bin';
+    my ($bin) = grep { -x "$_/nytprofcalls" && -x "$_/perl" } @folders or return;
+    return ("$bin/perl", defined $name ? ("$bin/$name", @arguments) : ());
 }
 
 # Whether a process has ended: it may be a zombie still, to which kill 0 gets through.

@@ -36,12 +36,13 @@ P
     is $run->{err}, '', 'nothing on a standard error that some program may read';
 };
 
+my %FAMILY = (
+    code => $F . 'f(); system $^X, "kid.pl" for 1 .. 2; my $p = fork; if (!$p) { f(); exit 0 } waitpid $p, 0; f();',
+    files => { 'kid.pl' => "sub k { 1 }\nk(); system \$^X, '-e', '1';\n", 'nytprof.out.7' => 'an old one' },
+);
+
 scenario 'child processes\' profiles are said by the first process, once' => sub {
-    my %program = (
-        code => $F . 'f(); system $^X, "kid.pl" for 1 .. 2; my $p = fork; if (!$p) { f(); exit 0 } waitpid $p, 0; f();',
-        files => { 'kid.pl' => "sub k { 1 }\nk(); system \$^X, '-e', '1';\n", 'nytprof.out.7' => 'an old one' },
-    );
-    my $run = run_prog(%program, how => 'opt', opts => 'log=log');
+    my $run = run_prog(%FAMILY, how => 'opt', opts => 'log=log');
     my @files = profiles($run);
     is scalar @files, 7, 'six profiles and an old file' or diag "@files";
     is $run->{err}, '', 'nothing on standard error';
@@ -50,11 +51,12 @@ scenario 'child processes\' profiles are said by the first process, once' => sub
       or diag "@lines";
     like $lines[-1], qr{also of this run, beside \S+/nytprof\.out: 5 \((?:nytprof\.out\.\d+ ?){5}\)$}, 'and in the end which';
     is scalar @lines, 5, 'and no more';
+};
 
-    return if sanitized(); # whose library the clean environment leaves out
-    my $terminal = NYTPTest::run_on_terminal(%program, clean => 'nytprof.out.7');
+scenario 'on a terminal, too' => sub {
+    my $terminal = run_on_terminal(%FAMILY, clean => 'nytprof.out.7');
     my @said = grep { /NYTProf/ } split /\r?\n/, $terminal->{out};
-    is scalar @said, 1, 'a terminal: one line' or diag "@said";
+    is scalar @said, 1, 'one line' or diag "@said";
     like $said[0], qr{^Devel::NYTProf: also of this run, beside \S+/nytprof\.out: 5 \((?:nytprof\.out\.\d+ ?){5}\)$}, 'that names them';
 };
 

@@ -345,15 +345,33 @@ scenario 'usage' => sub {
     }
 };
 
+scenario 'arguments are fetched once, and before the text of any is made' => sub {
+    my $run = run_prog(code => <<'P');
+package Key; use overload '""' => sub { @main::all = (); push @reused, "reused $_" for 1 .. 100; 'key' };
+package Counted; sub TIESCALAR { bless [] } sub FETCH { $fetched++; 'fetched' }
+package main;
+our @all = (bless([], 'Key'), 'value' . $$ * 0);
+DB::label(@all);
+tie my $counted, 'Counted';
+DB::label(tied => $counted);
+print $Counted::fetched;
+P
+    is $run->{out}, 1, 'fetched once';
+    my @labels;
+    for_chunks {
+        my ($tag, $text) = @_;
+        push @labels, $1 if $tag eq 'COMMENT' && $text =~ /^nytp-label \d+ (.*)\n/;
+    } filename => "$run->{dir}/nytprof.out";
+    is "@labels", 'key=value0 tied=fetched', 'what they were';
+};
+
 scenario 'stock readers do not mind' => sub {
-    my ($bin) = grep { -x "$_/nytprofhtml" } split /:/, $ENV{NYTP_STOCK_BIN} || '/usr/bin:/usr/local/bin';
-    plan skip_all => 'no stock nytprofhtml installed' if !defined $bin;
+    plan skip_all => 'no stock commands installed' if !stock_command();
     my $run = run_prog(code => $CODE);
-    for my $command (['nytprofcsv', '-o', 'csv'], ['nytprofcalls']) {
-        my ($name, @args) = @$command;
-        my $r = NYTPTest::run_command(['/usr/bin/perl', "$bin/$name", @args, $name eq 'nytprofcsv' ? ('-f') : (), 'nytprof.out'],
+    for my $command (['nytprofcsv', '-o', 'csv', '-f'], ['nytprofcalls']) {
+        my $r = NYTPTest::run_command([stock_command(@$command, 'nytprof.out')],
             dir => $run->{dir}, env => { map { $_ => $ENV{$_} } grep { !/^(?:PERL5|NYTP)/ } keys %ENV });
-        is $r->{status} . $r->{err}, 0, $name;
+        is $r->{status} . $r->{err}, 0, $command->[0];
     }
 };
 

@@ -50,7 +50,7 @@ sub csv_facts {
 }
 
 my @blib = map { "-I$_" } NYTPTest::lib_dirs('ours');
-my ($stock) = grep { -x } map { "$_/nytprofcsv" } split /:/, $ENV{NYTP_STOCK_BIN} || '/usr/bin:/usr/local/bin';
+my @stock = stock_command('nytprofcsv');
 
 for my $opts ('', 'slowops=0:calls=1', 'leave=0', 'blocks=1:compress=0') {
     scenario "clock=1:$opts" => sub {
@@ -69,8 +69,8 @@ for my $opts ('', 'slowops=0:calls=1', 'leave=0', 'blocks=1:compress=0') {
         is sprintf('%.0f', $incl{'main::f'}), 2000, 'the sub';
         is_deeply csv_facts($run, $^X, @blib, root() . '/blib/script/nytprofcsv'), \%want, 'our nytprofcsv';
         SKIP: {
-            skip 'no stock nytprofcsv installed', 1 if !defined $stock;
-            is_deeply csv_facts($run, '/usr/bin/perl', $stock), \%want, 'the stock nytprofcsv';
+            skip 'no stock nytprofcsv installed', 1 if !@stock;
+            is_deeply csv_facts($run, @stock), \%want, 'the stock nytprofcsv';
         }
     };
 }

@@ -9,6 +9,7 @@ use Config;
 use Cwd qw(getcwd);
 use FindBin ();
 use lib "$FindBin::Bin/../lib";
+use NYTPTest qw(stock_command);
 use Recorded qw(folder in_folder slurp);
 use Test::More;
 use Time::HiRes qw(time);
@@ -395,13 +396,13 @@ PERL
 }
 
 SKIP: {
-    skip 'no stock commands', 2 if !-x '/usr/bin/nytprofcalls';
+    skip 'no stock commands', 2 if !stock_command();
     run($tails, 'sample=200');
     local %ENV = %ENV;
     delete @ENV{qw(PERL5LIB PERL5OPT)};
-    my $calls = in_folder(sub { scalar qx{/usr/bin/nytprofcalls out 2>&1} });
-    like $calls, qr/main::nested;main::inner/, 'the stock nytprofcalls reads it';
-    in_folder(sub { scalar qx{/usr/bin/nytprofcsv -f out -o csv 2>&1} });
+    my ($calls, $csv) = map { join ' ', stock_command(@$_) } ['nytprofcalls', 'out'], ['nytprofcsv', '-f', 'out', '-o', 'csv'];
+    like in_folder(sub { scalar qx{$calls 2>&1} }), qr/main::nested;main::inner/, 'the stock nytprofcalls reads it';
+    in_folder(sub { system "$csv >said 2>&1" });
     is $?, 0, 'so does the stock nytprofcsv';
 }
 

@@ -11,8 +11,7 @@ use Test::More;
 
 use NYTPTest;
 
-my ($BIN) = grep { -x "$_/nytprofcalls" } split /:/, $ENV{NYTP_STOCK_BIN} || '/usr/bin:/usr/local/bin';
-plan skip_all => 'no stock nytprofcalls installed' if !defined $BIN;
+my ($PERL) = stock_command() or plan skip_all => 'no stock commands installed';
 
 my $CODE = <<'P';
 use strict;
@@ -48,7 +47,7 @@ P
 sub stock {
     my ($run, $command, @args) = @_;
     my $r = NYTPTest::run_command(
-        ['/usr/bin/perl', "$BIN/$command", @args],
+        [stock_command($command, @args)],
         dir => $run->{dir}, timeout => 120,
         env => { map { $_ => $ENV{$_} } grep { !/^(?:PERL5|NYTP)/ } keys %ENV },
     );
@@ -60,7 +59,7 @@ sub stock {
 }
 
 my $stock_lib = NYTPTest::run_command(
-    ['/usr/bin/perl', '-MDevel::NYTProf::Data', '-e', 'print $INC{"Devel/NYTProf/Data.pm"}'],
+    [$PERL, '-MDevel::NYTProf::Data', '-e', 'print $INC{"Devel/NYTProf/Data.pm"}'],
     dir => '/', env => { PATH => $ENV{PATH} },
 )->{out};
 ok length $stock_lib && index($stock_lib, root()) != 0, 'the stock modules are not ours'
@@ -117,7 +116,7 @@ for my $opts ('', 'compress=0', 'calls=1:leave=0', 'blocks=1:slowops=0', 'use_db
           if $opts !~ /nosuch/;
 
         my $data = NYTPTest::run_command(
-            ['/usr/bin/perl', '-MDevel::NYTProf::Data', '-e', <<'P'], dir => $run->{dir}, env => { PATH => $ENV{PATH} });
+            [$PERL, '-MDevel::NYTProf::Data', '-e', <<'P'], dir => $run->{dir}, env => { PATH => $ENV{PATH} });
 my $p = Devel::NYTProf::Data->new({ filename => 'nytprof.out', quiet => 1 });
 my $at = $p->attributes;
 print join ' ', map { defined $at->{$_} ? $at->{$_} + 0 : 'undef' } qw(complete total_stmts_measured total_stmts_discounted total_sub_calls);
