@@ -14,6 +14,8 @@
  */
 #include "exporters/base/exporter.h"
 
+#include "formats/base/utf8.h"
+
 #include "exporters/stacks/labels.h"
 #include "exporters/base/version.h"
 
@@ -128,10 +130,7 @@ static void put_word(struct nytp_out *out, const char *text, uint32_t len)
 /* The start of a name that is too long, without a part of a UTF-8 character. */
 static struct nytp_name cut_name(struct nytp_name name)
 {
-    uint32_t len = MOST_NAME;
-    while (len > 0 && ((unsigned char)name.ptr[len] & 0xc0) == 0x80)
-        len--;
-    return (struct nytp_name){name.ptr, len};
+    return (struct nytp_name){name.ptr, (uint32_t)nytp_utf8_whole(name.ptr, name.len, MOST_NAME)};
 }
 
 /* Introduce a sub before its first mark. A number tells names apart that are cut. */

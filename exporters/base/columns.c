@@ -5,6 +5,8 @@
  */
 #include "columns.h"
 
+#include "formats/base/utf8.h"
+
 static const struct {
     uint32_t first, last;
 } wide[] = {
@@ -28,15 +30,10 @@ static bool is_wide(uint32_t character)
 
 uint32_t nytp_columns_at(struct nytp_name text, uint32_t at)
 {
-    const unsigned char *c = (const unsigned char *)text.ptr + at;
-    const uint32_t left = text.len - at;
-    if ((c[0] & 0xc0) == 0x80)
+    if (nytp_utf8_inside(text.ptr[at]))
         return 0;
     uint32_t character = 0;
-    if (c[0] >= 0xf0 && left >= 4)
-        character = (c[0] & 7u) << 18 | (c[1] & 63u) << 12 | (c[2] & 63u) << 6 | (c[3] & 63u);
-    else if (c[0] >= 0xe0 && left >= 3)
-        character = (c[0] & 15u) << 12 | (c[1] & 63u) << 6 | (c[2] & 63u);
+    nytp_utf8_decode(text.ptr + at, text.len - at, &character);
     return is_wide(character) ? 2 : 1;
 }
 

@@ -5,6 +5,8 @@
  */
 #include "html.h"
 
+#include "formats/base/utf8.h"
+
 #include <string.h>
 
 /* How a kind of output writes one character that must not stand there as it is. */
@@ -13,56 +15,19 @@ typedef void put_special_fn(struct nytp_out *out, uint32_t character);
 static const char *const hex_digits = "0123456789ABCDEF";
 
 /* One character of UTF-8 at `at`, or a single byte taken for Latin-1. Returns its bytes. */
-static size_t decode_character(const unsigned char *at, size_t left, uint32_t *character)
+static size_t decode_character(const char *at, size_t left, uint32_t *character)
 {
-    *character = at[0];
-    if (at[0] < 0xc2 || at[0] > 0xf4)
-        return 1;
-    const size_t len = at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
-    if (len > left)
-        return 1;
-    uint32_t value = at[0] & (0x7fu >> len);
-    for (size_t i = 1; i < len; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 1;
-        value = value << 6 | (at[i] & 0x3fu);
-    }
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (value < least[len] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
-        return 1;
-    *character = value;
-    return len;
-}
-
-/* Write a character as UTF-8. Returns its bytes. */
-static size_t encode_character(uint32_t character, char *to)
-{
-    if (character < 0x80) {
-        to[0] = (char)character;
-        return 1;
-    }
-    if (character < 0x800) {
-        to[0] = (char)(0xc0 | character >> 6);
-        to[1] = (char)(0x80 | (character & 0x3f));
-        return 2;
-    }
-    if (character < 0x10000) {
-        to[0] = (char)(0xe0 | character >> 12);
-        to[1] = (char)(0x80 | (character >> 6 & 0x3f));
-        to[2] = (char)(0x80 | (character & 0x3f));
-        return 3;
-    }
-    to[0] = (char)(0xf0 | character >> 18);
-    to[1] = (char)(0x80 | (character >> 12 & 0x3f));
-    to[2] = (char)(0x80 | (character >> 6 & 0x3f));
-    to[3] = (char)(0x80 | (character & 0x3f));
-    return 4;
+    const size_t len = nytp_utf8_decode(at, left, character);
+    if (len > 0)
+        return len;
+    *character = (unsigned char)*at;
+    return 1;
 }
 
 static void put_character(struct nytp_out *out, uint32_t character)
 {
-    char bytes[4];
-    nytp_put(out, bytes, encode_character(character, bytes));
+    char bytes[NYTP_UTF8_MOST];
+    nytp_put(out, bytes, nytp_utf8_encode(character, bytes));
 }
 
 /* Characters above ASCII that would deceive or break what stands around them. */
@@ -91,10 +56,10 @@ static void put_visible(struct nytp_out *out, uint32_t c)
 static void put_escaped(struct nytp_out *out, const char *text, size_t len,
                         const unsigned char plain[128], put_special_fn *put_special)
 {
-    const unsigned char *at = (const unsigned char *)text, *end = at + len;
+    const char *at = text, *const end = text + len;
     while (at < end) {
-        const unsigned char *run = at;
-        while (at < end && *at < 0x80 && plain[*at])
+        const char *run = at;
+        while (at < end && (unsigned char)*at < 0x80 && plain[(unsigned char)*at])
             at++;
         if (at > run)
             nytp_put(out, run, (size_t)(at - run));

@@ -5,39 +5,12 @@
  */
 #include "json.h"
 
+#include "formats/base/utf8.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool is_continuation(uint8_t byte)
-{
-    return (byte & 0xc0) == 0x80;
-}
-
-/* Length of the valid UTF-8 sequence at `at` (of `left` bytes), 0 when there is none. */
-static size_t utf8_len(const uint8_t *at, size_t left)
-{
-    const uint8_t first = at[0];
-    if (first < 0x80)
-        return 1;
-    if (first < 0xc2 || left < 2 || !is_continuation(at[1]))
-        return 0;
-    if (first < 0xe0)
-        return 2;
-    if (left < 3 || !is_continuation(at[2]))
-        return 0;
-    if (first < 0xf0) {
-        const bool overlong = first == 0xe0 && at[1] < 0xa0;
-        const bool surrogate = first == 0xed && at[1] >= 0xa0;
-        return overlong || surrogate ? 0 : 3;
-    }
-    if (left < 4 || !is_continuation(at[3]))
-        return 0;
-    const bool overlong = first == 0xf0 && at[1] < 0x90;
-    const bool too_large = first > 0xf4 || (first == 0xf4 && at[1] >= 0x90);
-    return overlong || too_large ? 0 : 4;
-}
 
 /* Write a byte that may not stand in a string as it is. */
 static void put_escaped(struct nytp_out *out, uint8_t byte)
@@ -68,20 +41,24 @@ static void put_escaped(struct nytp_out *out, uint8_t byte)
 
 void nytp_json_string(struct nytp_out *out, const char *text, size_t len)
 {
-    const uint8_t *at = (const uint8_t *)text;
-    const uint8_t *const end = at + len;
-    const uint8_t *plain = at; /* first byte not written yet */
+    const char *at = text, *const end = text + len;
+    const char *plain = at; /* first byte not written yet */
     nytp_putc(out, '"');
     while (at < end) {
-        const bool special = *at < 0x20 || *at == '"' || *at == '\\' || *at == 0x7f;
-        const size_t step = special ? 0 : utf8_len(at, (size_t)(end - at));
-        const bool c1 = step == 2 && at[0] == 0xc2 && at[1] < 0xa0;
+        const unsigned char byte = (unsigned char)*at;
+        const bool special = byte < 0x20 || byte == '"' || byte == '\\' || byte == 0x7f;
+        uint32_t character = byte;
+        const size_t step = special ? 0
+                            : byte < 0x80
+                                ? 1
+                                : nytp_utf8_decode(at, (size_t)(end - at), &character);
+        const bool c1 = step == 2 && character < 0xa0;
         if (step > 0 && !c1) {
             at += step;
             continue;
         }
         nytp_put(out, plain, (size_t)(at - plain));
-        put_escaped(out, c1 ? at[1] : *at);
+        put_escaped(out, (uint8_t)character);
         at += c1 ? 2 : 1;
         plain = at;
     }

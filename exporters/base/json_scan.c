@@ -4,6 +4,8 @@
  */
 #include "json_scan.h"
 
+#include "formats/base/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,27 +59,6 @@ static bool hex4(const char *at, const char *end, uint32_t *value)
     return true;
 }
 
-/* Write a character as UTF-8; returns the new end. */
-static char *put_utf8(char *to, uint32_t c)
-{
-    if (c < 0x80) {
-        *to++ = (char)c;
-    } else if (c < 0x800) {
-        *to++ = (char)(0xc0 | c >> 6);
-        *to++ = (char)(0x80 | (c & 0x3f));
-    } else if (c < 0x10000) {
-        *to++ = (char)(0xe0 | c >> 12);
-        *to++ = (char)(0x80 | (c >> 6 & 0x3f));
-        *to++ = (char)(0x80 | (c & 0x3f));
-    } else {
-        *to++ = (char)(0xf0 | c >> 18);
-        *to++ = (char)(0x80 | (c >> 12 & 0x3f));
-        *to++ = (char)(0x80 | (c >> 6 & 0x3f));
-        *to++ = (char)(0x80 | (c & 0x3f));
-    }
-    return to;
-}
-
 /* "\u1234", of which two may be a pair of surrogates; `at` is behind the u. NULL: not one. */
 static const char *put_unicode(const char *at, const char *end, char **to)
 {
@@ -93,7 +74,7 @@ static const char *put_unicode(const char *at, const char *end, char **to)
     } else if (c >= 0xd800 && c < 0xe000) {
         return NULL;
     }
-    *to = put_utf8(*to, c);
+    *to += nytp_utf8_encode(c, *to);
     return at;
 }
 

@@ -6,14 +6,13 @@
  */
 #include "markdown.h"
 
+#include "formats/base/utf8.h"
+
 #define MOST 300 /* bytes of a name that are shown */
 
 static uint32_t shown_len(struct nytp_name text)
 {
-    uint32_t len = text.len < MOST ? text.len : MOST;
-    while (len < text.len && len > 0 && ((unsigned char)text.ptr[len] & 0xc0) == 0x80)
-        len--;
-    return len;
+    return (uint32_t)nytp_utf8_whole(text.ptr, text.len, MOST);
 }
 
 static char visible(char c)

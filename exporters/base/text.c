@@ -13,14 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_continuation(char c)
-{
-    return ((unsigned char)c & 0xc0) == 0x80;
-}
-
 static void put_safe(struct nytp_out *out, struct nytp_name text)
 {
-    for (uint32_t i = 0, unsafe; i < text.len; i += unsafe > 0 ? unsafe : 1) {
+    for (uint32_t i = 0, unsafe; i<text.len; i += unsafe> 0 ? unsafe : 1) {
         unsafe = nytp_unsafe_bytes(text, i);
         nytp_putc(out, unsafe > 0 ? '?' : text.ptr[i]);
     }
@@ -81,18 +76,6 @@ uint32_t nytp_text_put_tail(struct nytp_out *out, struct nytp_name text, uint32_
 #define SOURCE_BYTES 4000
 #define TAB_COLUMNS  4
 
-/* One byte of a line that is not UTF-8: as Latin-1. Returns the bytes added, at most 2. */
-static uint32_t add_latin1(char *to, unsigned char c)
-{
-    if (c < 0x80) {
-        to[0] = (char)c;
-        return 1;
-    }
-    to[0] = (char)(0xc0 | c >> 6);
-    to[1] = (char)(0x80 | (c & 0x3f));
-    return 2;
-}
-
 uint32_t nytp_text_put_source(struct nytp_out *out, const struct nytp_source_line *source,
                               bool trim, uint32_t width)
 {
@@ -105,15 +88,17 @@ uint32_t nytp_text_put_source(struct nytp_out *out, const struct nytp_source_lin
     const bool utf8 = nytp_utf8_valid(source->text, source->len);
     for (; at < end && len < SOURCE_BYTES; at++) {
         if (source->text[at] != '\t') {
-            len += utf8 ? (text[len] = source->text[at], 1)
-                        : add_latin1(text + len, (unsigned char)source->text[at]);
+            if (utf8)
+                text[len++] = source->text[at];
+            else /* as Latin-1 */
+                len += (uint32_t)nytp_utf8_encode((unsigned char)source->text[at], text + len);
             continue;
         }
         do
             text[len++] = ' ';
         while (len % TAB_COLUMNS != 0 && len < SOURCE_BYTES);
     }
-    while (utf8 && at < end && len > 0 && is_continuation(source->text[at])) {
+    while (utf8 && at < end && len > 0 && nytp_utf8_inside(source->text[at])) {
         at--; /* not half a character */
         len--;
     }
@@ -225,7 +210,7 @@ struct nytp_name nytp_text_place(const struct nytp_profile *profile, uint32_t fi
     const size_t number_len = strlen(number);
     const size_t most = size - number_len - 1;
     size_t skip = name.len > most ? name.len - most : 0;
-    while (skip < name.len && skip > 0 && is_continuation(name.ptr[skip]))
+    while (skip < name.len && skip > 0 && nytp_utf8_inside(name.ptr[skip]))
         skip++;
     memcpy(buffer, name.ptr + skip, name.len - skip);
     memcpy(buffer + name.len - skip, number, number_len + 1);

@@ -62,19 +62,9 @@ static char plain_char(char c)
     return byte < ' ' || byte == 0x7f || c == ':' || c == '/' || c == '\\' ? '_' : c;
 }
 
-/* The largest n <= len that does not end inside a UTF-8 character. */
-static size_t whole_chars(const char *text, size_t len, size_t n)
-{
-    if (n >= len)
-        return len;
-    while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
-        n--;
-    return n;
-}
-
 static void add_component(struct path *path, const char *text, size_t len)
 {
-    const size_t kept = whole_chars(text, len, MAX_COMPONENT);
+    const size_t kept = nytp_utf8_whole(text, len, MAX_COMPONENT);
     if (path->len + kept + 2 > MAX_RELATIVE)
         path->len = 0; /* too deep: what is left is enough to tell it by */
     if (path->len > 0)
@@ -117,7 +107,7 @@ static void path_from_eval(struct path *path, struct nytp_name name)
         if (c == '[')
             bracket = path->len;
     }
-    path->len = whole_chars(path->text, path->len, MAX_COMPONENT);
+    path->len = nytp_utf8_whole(path->text, path->len, MAX_COMPONENT);
     while (path->len > 0 && path->text[path->len - 1] == '-')
         path->len--;
     memcpy(path->text + path->len, ".pl", 3);
@@ -344,7 +334,7 @@ static uint32_t intern_path(const struct unpack *u, const char *path)
 static void flatten_path(struct path *path)
 {
     size_t begin = path->len > MAX_COMPONENT ? path->len - MAX_COMPONENT : 0;
-    while (begin < path->len && ((unsigned char)path->text[begin] & 0xc0) == 0x80)
+    while (begin < path->len && nytp_utf8_inside(path->text[begin]))
         begin++;
     memmove(path->text, path->text + begin, path->len - begin);
     path->len -= begin;

@@ -5,6 +5,8 @@
  */
 #include "diff_formats.h"
 
+#include "formats/base/utf8.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,7 +185,7 @@ void nytp_diff_place(const struct nytp_diff_row *row, char *text, size_t size)
         snprintf(line, sizeof line, ":%lu", (unsigned long)row->line);
     const size_t most = size - strlen(line) - 1;
     size_t skip = row->file.len > most ? row->file.len - most : 0;
-    while (skip > 0 && skip < row->file.len && ((unsigned char)row->file.ptr[skip] & 0xc0) == 0x80)
+    while (skip > 0 && skip < row->file.len && nytp_utf8_inside(row->file.ptr[skip]))
         skip++;
     snprintf(text, size, "%.*s%s", (int)(row->file.len - skip), row->file.ptr + skip, line);
 }

@@ -116,36 +116,6 @@ uint32_t nytp_strings_intern(struct nytp_strings *strings, const char *bytes, si
     return id;
 }
 
-bool nytp_utf8_valid(const char *bytes, size_t len)
-{
-    const unsigned char *at = (const unsigned char *)bytes, *const end = at + len;
-    while (at < end) {
-        if (*at < 0x80) { /* mostly all ASCII: eight at a time */
-            uint64_t word;
-            at++;
-            while (end - at >= 8 &&
-                   (memcpy(&word, at, 8), (word & UINT64_C(0x8080808080808080)) == 0))
-                at += 8;
-            continue;
-        }
-        const unsigned lead = *at;
-        const int more = lead >= 0xC2 && lead <= 0xDF   ? 1
-                         : lead >= 0xE0 && lead <= 0xEF ? 2
-                         : lead >= 0xF0 && lead <= 0xF4 ? 3
-                                                        : 0;
-        if (more == 0 || end - at <= more)
-            return false;
-        if ((lead == 0xE0 && at[1] < 0xA0) || (lead == 0xED && at[1] > 0x9F) ||
-            (lead == 0xF0 && at[1] < 0x90) || (lead == 0xF4 && at[1] > 0x8F))
-            return false;
-        for (int i = 1; i <= more; i++)
-            if ((at[i] & 0xC0) != 0x80)
-                return false;
-        at += more + 1;
-    }
-    return true;
-}
-
 /* Append a part, re-encoded from Latin-1 if it is not UTF-8; returns the new end. */
 static char *put_part(char *to, const char *part, size_t len)
 {
@@ -153,15 +123,8 @@ static char *put_part(char *to, const char *part, size_t len)
         memcpy(to, part, len);
         return to + len;
     }
-    for (size_t i = 0; i < len; i++) {
-        const unsigned char c = (unsigned char)part[i];
-        if (c < 0x80) {
-            *to++ = (char)c;
-        } else {
-            *to++ = (char)(0xC0 | c >> 6);
-            *to++ = (char)(0x80 | (c & 0x3F));
-        }
-    }
+    for (size_t i = 0; i < len; i++)
+        to += nytp_utf8_encode((unsigned char)part[i], to);
     return to;
 }
 

@@ -7,6 +7,8 @@
 #ifndef NYTP_STRINGS_H
 #define NYTP_STRINGS_H
 
+#include "utf8.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,9 +61,6 @@ static inline int nytp_compare_texts(struct nytp_str a, struct nytp_str b)
 {
     return nytp_compare_bytes(a.ptr, a.len, b.ptr, b.len);
 }
-
-/* Whether the bytes are well-formed UTF-8 (RFC 3629: no surrogates, nothing overlong). */
-bool nytp_utf8_valid(const char *bytes, size_t len);
 
 /* A path without its folders; of a string eval, "(eval 0)[/x/a.pl:7]", the name of the file it
  * is in, "a.pl". */
