@@ -240,17 +240,6 @@ static void watch_forks(void)
     pthread_atfork(NULL, NULL, on_fork_in_child);
 }
 
-static char *absolute(const char *path)
-{
-    char *const cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
-    const size_t size = strlen(path) + (cwd == NULL ? 0 : strlen(cwd)) + 2;
-    char *const result = malloc(size);
-    if (result != NULL)
-        snprintf(result, size, "%s%s%s", cwd == NULL ? "" : cwd, cwd == NULL ? "" : "/", path);
-    free(cwd);
-    return result;
-}
-
 /* A path as part of a name with placeholders. */
 static void put_literally(struct nytp_text *to, const char *path)
 {
@@ -312,8 +301,8 @@ void nytp_control_begin(pTHX)
         catch_toggle(rec);
     if (rec->options.control == NULL)
         return;
-    template =
-        strEQ(rec->options.control, "1") ? usual_template(rec) : absolute(rec->options.control);
+    template = strEQ(rec->options.control, "1") ? usual_template(rec)
+                                                : nytp_absolute_path(rec->options.control);
     if (template != NULL)
         listen_here(aTHX_ rec);
 }

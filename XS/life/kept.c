@@ -6,20 +6,9 @@
 
 #include "XS/state/state.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 static void free_file(const struct nytp_kept_file *file)
 {
     Safefree(file->path);
-}
-
-/* Another program may have moved it, and have put something else there. */
-static void remove_file(const struct nytp_kept_file *file)
-{
-    struct stat now;
-    if (lstat(file->path, &now) == 0 && now.st_dev == file->dev && now.st_ino == file->ino)
-        unlink(file->path);
 }
 
 void nytp_kept_add(struct nytp_recorder *rec)
@@ -32,12 +21,11 @@ void nytp_kept_add(struct nytp_recorder *rec)
         Newxz(kept->files, most, struct nytp_kept_file);
     struct nytp_kept_file *const file = &kept->files[kept->n % most]; /* the oldest */
     if (kept->n >= most) {
-        remove_file(file);
+        nytp_path_remove(file->path, &file->id);
         free_file(file);
     }
     *file = (struct nytp_kept_file){.path = nytp_copy(rec->file.path, strlen(rec->file.path)),
-                                    .dev = rec->file.dev,
-                                    .ino = rec->file.ino};
+                                    .id = rec->file.id};
     kept->n++;
 }
 

@@ -5,16 +5,16 @@
 #ifndef NYTP_KEPT_H
 #define NYTP_KEPT_H
 
+#include "XS/output/descriptor.h"
+
 #include <stdint.h>
-#include <sys/types.h>
 
 struct nytp_recorder;
 
 /* A profile that rotate has finished. */
 struct nytp_kept_file {
     char *path; /* owned */
-    dev_t dev;
-    ino_t ino;
+    struct nytp_file_id id;
 };
 
 /* The part of the state that kept.c writes. */

@@ -131,23 +131,16 @@ static char *path_for(pTHX_ struct nytp_recorder *rec)
     return nytp_copy(rec->scratch.ptr, rec->scratch.len);
 }
 
-/* The name as given, absolute, so that a child finds the place after a chdir. */
 void nytp_profile_set_path(struct nytp_recorder *rec, const char *path)
 {
-    char *const cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    char *const absolute = nytp_absolute_path(path);
+    const char *const base = absolute == NULL ? path : absolute;
     rec->profile.is_child = rec->profile.is_template = rec->profile.is_default_path = false;
     rec->profile.is_round = false;
     rec->profile.n_finished = 0;
     Safefree(rec->profile.base_path);
-    if (cwd == NULL) {
-        rec->profile.base_path = nytp_copy(path, strlen(path));
-        return;
-    }
-    nytp_text_clear(&rec->scratch);
-    nytp_text_printf(&rec->scratch, "%s/%s", strEQ(cwd, "/") ? "" : cwd,
-                     strnEQ(path, "./", 2) ? path + 2 : path);
-    rec->profile.base_path = nytp_copy(rec->scratch.ptr, rec->scratch.len);
-    free(cwd);
+    rec->profile.base_path = nytp_copy(base, strlen(base));
+    free(absolute);
 }
 
 /* By option file=, which may hold placeholders. */

@@ -85,8 +85,9 @@ void nytp_suspend(pTHX_ struct nytp_recorder *rec)
 static void drop_of_child(pTHX_ struct nytp_recorder *rec)
 {
     char *const path = nytp_copy(rec->file.path, strlen(rec->file.path));
+    const struct nytp_file_id id = rec->file.id;
     nytp_close(aTHX_ rec);
-    unlink(path);
+    nytp_path_remove(path, &id);
     Safefree(path);
 }
 

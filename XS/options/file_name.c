@@ -2,6 +2,9 @@
  *
  * Names of profiles with placeholders; see file_name.h.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* asprintf; perl asks for it only when it has threads */
+#endif
 #include "file_name.h"
 
 #include <stdio.h>
@@ -80,4 +83,17 @@ char *nytp_file_name_expand(const char *name, const struct nytp_file_name_values
         return expanded;
     free(expanded);
     return NULL;
+}
+
+char *nytp_absolute_path(const char *path)
+{
+    char *const cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    char *absolute = NULL;
+    if (cwd == NULL)
+        return strdup(path);
+    if (asprintf(&absolute, "%s/%s", strcmp(cwd, "/") == 0 ? "" : cwd,
+                 strncmp(path, "./", 2) == 0 ? path + 2 : path) < 0)
+        absolute = NULL;
+    free(cwd);
+    return absolute;
 }

@@ -25,6 +25,10 @@ struct nytp_file_name_values {
 /* The name with all filled in; free() it. NULL when out of memory. */
 char *nytp_file_name_expand(const char *name, const struct nytp_file_name_values *values);
 
+/* The path from the root, so that it leads there after a chdir, too; free() it. NULL when out
+ * of memory. */
+char *nytp_absolute_path(const char *path);
+
 /* The host's name, cut to `size`; "" if it has none. */
 void nytp_host_name(char *name, unsigned size);
 

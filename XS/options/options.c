@@ -158,7 +158,8 @@ static bool set_text(struct nytp_options *options, const struct option_row *row,
 {
     if (!check_text(options, row, value, error))
         return false;
-    char *const copy = strdup(value);
+    const bool is_log = strcmp(row->name, "log") == 0; /* it is opened anew for each message */
+    char *const copy = is_log ? nytp_absolute_path(value) : strdup(value);
     if (copy == NULL)
         return nytp_error_set(error, NYTP_ERR_MEMORY, "option %s: out of memory", row->name);
     free(*text_of(options, row));

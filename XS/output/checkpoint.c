@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -21,20 +20,6 @@ static bool refuse(char *text, size_t size, const char *name, const char *why)
     return false;
 }
 
-/* A descriptor of the file that is being written; -1 if its name leads to another one by now.
- */
-static int open_source(const struct nytp_outfile *file)
-{
-    struct stat there;
-    const int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd >= 0 && fstat(fd, &there) == 0 && there.st_dev == file->dev &&
-        there.st_ino == file->ino)
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
 /* Whether the name is free, or is that of a profile which this user wrote. */
 static bool may_replace(const char *name)
 {
@@ -44,7 +29,7 @@ static bool may_replace(const char *name)
         return errno == ENOENT;
     if (!S_ISREG(there.st_mode) || there.st_uid != geteuid())
         return false;
-    const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     const bool is_profile = fd >= 0 && read(fd, head, sizeof head) == (ssize_t)sizeof head &&
                             memcmp(head, "NYTProf", sizeof head) == 0;
     if (fd >= 0)
@@ -52,26 +37,37 @@ static bool may_replace(const char *name)
     return is_profile;
 }
 
-static bool write_all(int fd, const char *bytes, size_t n)
+/* Both are looked at before each use: in another thread the program may close descriptors. */
+static bool copy_bytes(const struct nytp_outfile *from, int to, const struct nytp_file_id *id)
 {
-    while (n > 0) {
-        const ssize_t written = write(fd, bytes, n);
-        if (written <= 0)
+    char piece[PIECE];
+    errno = EBADF; /* if one is not ours any more */
+    for (uint64_t at = 0; at < from->size;) {
+        const ssize_t n = nytp_fd_is(from->fd, &from->id)
+                              ? pread(from->fd, piece, sizeof piece, (off_t)at)
+                              : -1;
+        if (n <= 0 || !nytp_fd_is(to, id) ||
+            nytp_fd_write(to, piece, (size_t)n, (off_t)at) != (size_t)n)
             return false;
-        bytes += written;
-        n -= (size_t)written;
+        at += (uint64_t)n;
     }
     return true;
 }
 
-static bool copy_bytes(int from, int to)
+static bool copy_to(const struct nytp_outfile *file, const char *part, const char *name)
 {
-    char piece[PIECE];
-    ssize_t n;
-    while ((n = read(from, piece, sizeof piece)) > 0)
-        if (!write_all(to, piece, (size_t)n))
-            return false;
-    return n == 0;
+    struct stat now;
+    const int to = nytp_fd_open(part, O_WRONLY | O_CREAT | O_EXCL, &now);
+    if (to < 0)
+        return false;
+    const struct nytp_file_id id = nytp_file_id_of(&now);
+    const bool ok = copy_bytes(file, to, &id) && rename(part, name) == 0;
+    const int why = errno;
+    nytp_fd_close(to, &id);
+    if (!ok)
+        nytp_path_remove(part, &id);
+    errno = why;
+    return ok;
 }
 
 bool nytp_checkpoint_copy(const struct nytp_outfile *file, char *text, size_t size)
@@ -82,19 +78,10 @@ bool nytp_checkpoint_copy(const struct nytp_outfile *file, char *text, size_t si
     snprintf(part, sizeof part, "%s.%ld", name, (long)getpid());
     if (!may_replace(name))
         return refuse(text, size, name, "there is something else of that name");
-    const int from = open_source(file);
-    if (from < 0)
+    if (!nytp_path_is(file->path, &file->id))
         return refuse(text, size, file->path, "removed or replaced");
-    const int to = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    const bool ok = to >= 0 && copy_bytes(from, to) && rename(part, name) == 0;
-    const int why = errno;
-    close(from);
-    if (to >= 0)
-        close(to);
-    if (to >= 0 && !ok)
-        unlink(part);
-    if (!ok)
-        return refuse(text, size, name, strerror(why));
+    if (!copy_to(file, part, name))
+        return refuse(text, size, name, nytp_fd_why(errno));
     snprintf(text, size, "%.500s", name);
     return true;
 }

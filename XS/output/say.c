@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Messages; see say.h. A message goes where the program's STDERR goes, or to the file of option
- * log=; it never changes $!.
+ * log=; it never changes $!. The file is opened for each message: nothing has to be kept of it
+ * that the program could close.
  */
 #include "say.h"
+
+#include "descriptor.h"
 
 #include "XS/perl/perl_compat.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 /* The descriptor of the program's STDERR; -1 when that is closed, even if something else has
@@ -20,22 +24,67 @@ static int standard_error(void)
     return io == NULL || IoOFP(io) == NULL ? -1 : PerlIO_fileno(IoOFP(io));
 }
 
+enum {
+    MOST = 512 /* bytes of a message */
+};
+
+static size_t format_line(char line[MOST], const char *format, va_list args)
+{
+    int len = snprintf(line, MOST, "Devel::NYTProf: ");
+    len += vsnprintf(line + len, MOST - (size_t)len, format, args);
+    if (len > MOST - 2)
+        len = MOST - 2;
+    line[len++] = '\n';
+    return (size_t)len;
+}
+
+/* Whoever reads standard error may be gone, or busy: then there is nobody left to tell. */
+static void put_to_standard_error(const char *line, size_t len)
+{
+    const int fd = standard_error();
+    if (fd >= 0)
+        nytp_fd_write(fd, line, len, -1);
+}
+
+static const char *put_to_log(const char *path, const char *line, size_t len)
+{
+    struct stat now;
+    const int fd = nytp_fd_open(path, O_WRONLY | O_CREAT | O_APPEND, &now);
+    if (fd == NYTP_FD_FOREIGN)
+        return "a link, or another user's file, where others may write";
+    if (fd < 0)
+        return nytp_fd_why(errno);
+    const struct nytp_file_id id = nytp_file_id_of(&now);
+    const bool ok = nytp_fd_is(fd, &id) && nytp_fd_write(fd, line, len, -1) == len;
+    const char *const why = ok ? NULL : nytp_fd_why(errno);
+    nytp_fd_close(fd, &id);
+    return why;
+}
+
+/* Nobody waits twice for a log that cannot be written. */
+static atomic_bool has_no_log;
+
+static void say_no_log(const char *path, const char *why)
+{
+    char line[MOST];
+    const int len = snprintf(line, sizeof line,
+                             "Devel::NYTProf: cannot write %.300s: %s; "
+                             "messages go to standard error\n",
+                             path, why);
+    put_to_standard_error(line, (size_t)len);
+}
+
 static void say(const struct nytp_options *options, const char *format, va_list args)
 {
-    char line[512];
+    char line[MOST];
     const int saved = errno;
-    int len = snprintf(line, sizeof line, "Devel::NYTProf: ");
-    len += vsnprintf(line + len, sizeof line - (size_t)len, format, args);
-    if (len > (int)sizeof line - 2)
-        len = (int)sizeof line - 2;
-    line[len++] = '\n';
-    const bool to_log = options->log != NULL;
-    const int fd = to_log ? open(options->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)
-                          : standard_error();
-    if (fd >= 0 && write(fd, line, (size_t)len) < 0)
-        len = 0; /* there is nobody left to tell */
-    if (fd >= 0 && to_log)
-        close(fd);
+    const size_t len = format_line(line, format, args);
+    const bool to_log = options->log != NULL && !atomic_load(&has_no_log);
+    const char *const why = to_log ? put_to_log(options->log, line, len) : "";
+    if (why != NULL && to_log && !atomic_exchange(&has_no_log, true))
+        say_no_log(options->log, why);
+    if (why != NULL)
+        put_to_standard_error(line, len);
     errno = saved;
 }
 
@@ -59,5 +108,5 @@ void nytp_trace(const struct nytp_options *options, long level, const char *form
 
 bool nytp_say_has_reader(const struct nytp_options *options)
 {
-    return options->log != NULL || isatty(standard_error());
+    return (options->log != NULL && !atomic_load(&has_no_log)) || isatty(standard_error());
 }

@@ -8,7 +8,9 @@
 
 #include "XS/options/options.h"
 
-/* One line on standard error or in the log, with the program's $! untouched. */
+/* One line on standard error or in the log, with the program's $! untouched. Where the log
+ * cannot be written, which is said, on standard error from then on. Raises no signal, and waits
+ * a second at most for a reader. */
 void nytp_say(const struct nytp_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -259,8 +259,9 @@ becomes F<NAME.1>, or the next number that is free, so that F<NAME> is always th
 A program that calls C<exec> keeps its profile in the same way.
 
 When the file is another program's profile that is being written, or no profile at all, the process
-id is appended, and this is said; in a folder that everybody may write to, as F</tmp>, also for
-another user's file and for a symbolic link. A FIFO or device is opened as it is.
+id is appended, and this is said; in a folder that others may write to, as F</tmp>, also for a symbolic
+link, for another user's file, FIFO or device, and for a file with a second name. Else a FIFO or device is
+opened as it is. A FIFO that nobody opens, or whose reader takes nothing, is waited for a second, then given up.
 A set-user-ID or set-group-ID program, or one whose file has capabilities (C<setcap>), runs unprofiled,
 with one line that says so, unless root started it: another user would choose which file it writes.
 Capabilities that are handed down (systemd's C<AmbientCapabilities=>, C<setpriv --ambient-caps>) do not
@@ -302,7 +303,8 @@ is killed shows where, but not for how long, which C<sigexit> does. This may tak
 
 =item log=FILE, trace=N
 
-Messages go to a file instead of standard error. C<trace> adds what the profiler does itself: 1
+Messages go to a file instead of standard error; back there, with a word why, when it cannot be written, or lies
+where others may write and is a link or another user's. C<trace> adds what the profiler does itself: 1
 profile files, 2 source files, 3 subs, 4 each timed flush.
 
 =item clock=N

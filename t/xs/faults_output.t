@@ -7,8 +7,10 @@
 use strict;
 use warnings;
 
+use Fcntl qw(O_RDONLY O_NONBLOCK);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
+use File::Temp qw(tempdir);
 use POSIX ();
 use Test::More;
 
@@ -72,6 +74,7 @@ scenario 'a symbolic link is followed or kept, its target not replaced by surpri
     open my $fh, '<', "$run->{dir}/other" or die;
     is scalar(<$fh>), "precious\n", 'a foreign target is kept';
     is $run->{status}, 3, 'and the program runs';
+    like $run->{err}, qr/: the file is there and is no profile, writing/, 'which says why';
 };
 
 scenario 'a FIFO is opened in place' => sub {
@@ -91,6 +94,39 @@ scenario 'a FIFO that nobody reads, and one whose reader leaves' => sub {
     $run = run_prog(code => $CODE, opts => 'file=pipe:compress=0', timeout => 20,
         shell => fifo_reader('pipe', 'head -c 100 > /dev/null'));
     ran($run, 'reader left', 1);
+};
+
+scenario 'a FIFO whose reader never reads' => sub {
+    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    POSIX::mkfifo("$dir/pipe", 0600) && sysopen my $reader, "$dir/pipe", O_RDONLY | O_NONBLOCK or die;
+    my $run = run_prog(dir => $dir, code => $CODE, opts => 'file=pipe:compress=0', timeout => 30);
+    ran($run, 'reader asleep', 1);
+    like $run->{err}, qr/pipe: its reader does not read; profiling stops here/, 'which is said';
+};
+
+scenario 'messages that nobody reads harm nobody' => sub {
+    my $fill = $^X . q( -MFcntl -e 'fcntl STDERR, F_SETFL, O_NONBLOCK; 1 while syswrite STDERR, "x" x 4096; fcntl STDERR, F_SETFL, 0');
+    my %shell = (
+        'a pipe without reader' => 'mkfifo pipe; : < pipe & exec 2> pipe; wait',
+        'a pipe that is full' => "mkfifo pipe; exec 2<> pipe; $fill",
+        'a file beyond the size limit' => 'ulimit -f 0; exec > /dev/null',
+    );
+    for my $what (sort keys %shell) {
+        my $run = run_prog(code => $CODE, opts => 'file=/nosuch/x', shell => $shell{$what}, timeout => 30);
+        is "$run->{status} $run->{signal}", '3 0', "standard error is $what: the program runs";
+    }
+};
+
+scenario 'a log that cannot be written: messages go to standard error' => sub {
+    my %why = ('/nosuch/log' => 'No such file or directory', pipe => 'nobody reads from it', '/dev/full' => 'No space left on device');
+    for my $log (sort keys %why) {
+        my $run = run_prog(code => $CODE, opts => "file=/nosuch/x:log=$log", shell => 'mkfifo pipe', timeout => 30);
+        ran($run, "log=$log", 2);
+        like $run->{err}, qr/\ADevel::NYTProf: cannot write \S*\Q$log\E: $why{$log}; messages go to standard error\nDevel::NYTProf: cannot open/, 'why';
+    }
+    my $run = run_prog(code => "chdir '/' or die; DB::enable_profile('/nosuch/x');", opts => 'log=log');
+    is $run->{err}, '', 'a chdir of the program does not move it';
+    like NYTPTest::slurp("$run->{dir}/log"), qr{cannot open /nosuch/x}, 'the message is there';
 };
 
 slow_scenario 'a foreign file is kept, the profile gets another name, said' => sub {

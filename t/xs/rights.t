@@ -5,6 +5,7 @@
 use strict;
 use warnings;
 
+use Fcntl qw(O_RDONLY O_NONBLOCK);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use File::Copy qw(copy);
@@ -122,6 +123,64 @@ scenario 'started by root as somebody else: a profile of that user\'s' => sub {
         my $refused = $kind =~ /sample/ ? 'sampling is not possible: .*; the program runs unprofiled' : "control=$run->{dir}/ctl: .*; the program runs without it";
         like $run->{err}, qr/^Devel::NYTProf: $refused$/m, "'$kind': is refused";
     }
+};
+
+# What another user has laid into a folder that he may write to, under a name that we are given.
+sub as_nobody { my ($dir, @command) = @_; system(become('$< = $>'), 'sh', '-c', "cd $dir && @command") == 0 or die "@command" }
+
+my %LAID = (
+    'a link' => ['ln -s victim NAME', 'the file is a symbolic link, which is not followed'],
+    'a link to a device' => ['ln -s /dev/full NAME', 'the file is a symbolic link, which is not followed'],
+    'a FIFO' => ['mkfifo -m 666 NAME', q(the file is another user's)],
+    'a file' => ['umask 0; : > NAME', q(the file is another user's)],
+);
+my %FOLDERS = (q(everybody's) => [0, 0, 01777], q(the other user's) => [NOBODY, 0, 0755], q(a group's) => [0, NOBODY, 0775]);
+
+scenario 'where others may write, nothing of theirs is opened: the profile gets another name, messages go to standard error' => sub {
+    plan skip_all => 'needs root' if !may_become_nobody();
+    for my $whose (sort keys %FOLDERS) {
+        for my $what (sort keys %LAID) {
+            my ($command, $why) = @{ $LAID{$what} };
+            my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+            open my $victim, '>', "$dir/victim" or die;
+            chmod 01777, $dir;
+            as_nobody($dir, $command =~ s/NAME/$_/r) for 'there.out', 'there.log';
+            my ($uid, $gid, $mode) = @{ $FOLDERS{$whose} };
+            chown $uid, $gid, $dir or die;
+            chmod $mode, $dir;
+            # whoever reads from a FIFO is there already
+            my @readers = map { my $fh; -p "$dir/$_" && sysopen($fh, "$dir/$_", O_RDONLY | O_NONBLOCK) ? $fh : () } 'there.out', 'there.log';
+            my $run = run_prog(dir => $dir, code => 'print "ran"', opts => 'file=there.out:log=there.log:trace=1');
+            is "$run->{status} $run->{out}", '0 ran', "$what in $whose folder: the program runs";
+            my ($profile) = glob "$dir/there.out.*";
+            like $run->{err}, qr{\ADevel::NYTProf: cannot write $dir/there\.log: a link, or another user's file, where others may write; messages go to standard error\nDevel::NYTProf: \Q$why\E, writing $profile\n(?:Devel::NYTProf: process .*\n)+\z}, "$what in $whose folder: is said";
+            is join('', map { sysread $_, my $bytes, 1; $bytes // '' } @readers), '', "$what in $whose folder: nobody reads anything";
+            is -s "$dir/victim", 0, "$what in $whose folder: nothing is written";
+            is join('; ', check_sums(read_profile($profile))), '', "$what in $whose folder: the profile is whole";
+        }
+    }
+};
+
+scenario 'where others may write, a file with a second name is not written to, a FIFO of one\'s own is' => sub {
+    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $run = run_prog(dir => $dir, code => 'print "ran"', opts => 'file=there.out', shell => ': > victim; ln victim there.out; chmod 1777 .');
+    like $run->{err}, qr/second name.*, writing \S+there\.out\.$run->{pid}\n\z/, 'is said';
+    is -s "$dir/victim", 0, 'nothing is written';
+    $run = run_prog(code => 'print "ran"', opts => 'file=pipe', everyone => 1, shell => 'chmod 1777 .; ' . fifo_reader('pipe', 'cat > copy.out'));
+    is "$run->{status} $run->{err}", '0 ', 'a FIFO';
+    is join('; ', check_sums(profile_in($run, 'copy.out'))), '', 'has a whole profile';
+};
+
+scenario 'Devel::NYTProf::Apache\'s file in /tmp: a link that lies there is not followed' => sub {
+    plan skip_all => 'needs root' if !may_become_nobody() || !-k '/tmp';
+    my $lay = join ' ', map { "'$_'" } become('$< = $>'), 'ln', '-s';
+    my $run = run_prog(code => 'print $$', how => 'late', opts => undef, switches => ['-MDevel::NYTProf::Apache'],
+        shell => qq(: > victim; chmod 777 . victim; $lay "\$PWD/victim" /tmp/nytprof.\$\$.out));
+    my @files = glob "/tmp/nytprof.$run->{out}.out*";
+    like $run->{err}, qr/symbolic link, which is not followed, writing $files[1]$/m, 'is said';
+    is -s "$run->{dir}/victim", 0, 'nothing is written there';
+    is join('; ', check_sums(read_profile($files[1]))), '', 'the profile is whole';
+    unlink @files;
 };
 
 scenario 'privileges dropped, then fork' => sub {

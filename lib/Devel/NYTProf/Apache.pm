@@ -34,7 +34,7 @@ Loads the profiler into an Apache server with mod_perl 1 or 2, and ends the prof
 process when the server ends the process. Without the environment variable C<NYTPROF> profiles
 go to F</tmp/nytprof.PID.out>, those of child processes to F</tmp/nytprof.PID.out.PID>; merge
 them with L<nytprofmerge>, or give them all to L<nytp-export(1)>. Links and other users' files that
-lie there under these names are not written to.
+lie there under these names are not written to: the process id is appended once more, which is said.
 
 Use C<MaxRequestsPerChild> or stop the server (C<apachectl graceful-stop>) so that children
 end. With a threaded MPM (worker, event) each interpreter of the pool has a profile of its own,
