@@ -80,9 +80,10 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     write_text(rec, "perl_version", text);
     write_number(rec, "nv_size", (long)sizeof(double));
     write_text(rec, "xs_version", XS_VERSION);
-    write_text(rec, "hash_seed", rec->load.hash_seed);
+    nytp_write_attribute_record(rec->writer, "hash_seed", rec->load.hash_seed,
+                                strlen(rec->load.hash_seed));
     nytp_host_name(text, sizeof text);
-    write_text(rec, "host", text);
+    nytp_write_attribute_record(rec->writer, "host", text, strlen(text));
     write_number(rec, "PL_perldb", (long)PL_perldb);
     write_number(rec, "clock_id", shown_clock_id(rec));
     write_number(rec, "ticks_per_sec", NYTP_TICKS_PER_SEC);

@@ -4,6 +4,7 @@
  */
 #include "builder_facts.h"
 #include "builder_places.h"
+#include "formats/stream/comments/attribute_records.h"
 #include "formats/stream/comments/cost_records.h"
 #include "formats/stream/comments/label_records.h"
 #include "formats/stream/comments/open_calls.h"
@@ -79,6 +80,11 @@ static bool keep_pair(struct nytp_builder *b, struct nytp_pair_ids **list, uint3
     return true;
 }
 
+static bool keep_attribute(struct nytp_builder *b, const struct nytp_event *e)
+{
+    return keep_pair(b, &b->attributes, &b->n_attributes, &b->attributes_capacity, e);
+}
+
 static bool attribute_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     if (str_is(&e->u.pair.key, "ticks_per_sec")) {
@@ -92,7 +98,7 @@ static bool attribute_event(struct nytp_builder *b, const struct nytp_event *e)
     } else if (str_is(&e->u.pair.key, "parent_thread")) {
         b->parent_thread = (uint32_t)str_number(&e->u.pair.value);
     }
-    return keep_pair(b, &b->attributes, &b->n_attributes, &b->attributes_capacity, e);
+    return keep_attribute(b, e);
 }
 
 static bool option_event(struct nytp_builder *b, const struct nytp_event *e)
@@ -102,12 +108,15 @@ static bool option_event(struct nytp_builder *b, const struct nytp_event *e)
     return keep_pair(b, &b->options_seen, &b->n_options, &b->options_capacity, e);
 }
 
-/* What the recorder tells in comments: its costs, what open calls are named, and which calls
- * are none. */
+/* What the recorder tells in comments: attributes of its own, its costs, what open calls are
+ * named, and which calls are none. */
 static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
 {
+    struct nytp_event attribute;
     struct nytp_open_call call;
     uint32_t name;
+    if (nytp_attribute_record_read(e, &attribute))
+        return keep_attribute(b, &attribute);
     if (!b->in_process)
         return true;
     if (b->sampled && nytp_sample_waits_note(&b->waits, &e->u.comment.text))

@@ -207,6 +207,7 @@ sub cut_short {
     '#' => sub {
         my ($c, $p) = @_;
         push @{ $p->{comments} }, line($c);
+        $p->{attr_record}{$1} = $2 if $p->{comments}[-1] =~ /\Anytp-attribute ([^=]*)=(.*)/s;
         $p->{resumed} = 1 if $p->{comments}[-1] eq 'nytp-resumed';
     },
     'z' => sub { inflate_rest($_[0]) },

@@ -171,11 +171,16 @@ scenario 'start=no, and nothing enables it, on a terminal' => sub {
     is scalar(() = $terminal->{out} =~ /nothing was recorded/g), 1, 'it is said once';
 };
 
-scenario 'the header tells host and hash seed' => sub {
+scenario 'comments of the header tell host and hash seed' => sub {
     my $p = profile_in(run_prog(code => $F . "f();\n", env => { PERL_HASH_SEED => 42 }));
-    is "$p->{attr}{host} $p->{attr}{hash_seed}", hostname() . ' 42', 'a seed that was set';
+    is "$p->{attr_record}{host} $p->{attr_record}{hash_seed}", hostname() . ' 42', 'a seed that was set';
     $p = profile_in(run_prog(code => $F . "f();\n", env => { PERL_HASH_SEED => undef }));
-    is $p->{attr}{hash_seed}, 'random', 'none';
+    is $p->{attr_record}{hash_seed}, 'random', 'none';
+    my $run = run_prog(code => $F . 'f(); fork; f(); wait;');
+    my $merge = NYTPTest::run_command([$^X, (map { "-I$_" } NYTPTest::lib_dirs('ours')), root() . '/bin/nytprofmerge', '-o', 'merged', names($run)],
+        dir => $run->{dir}, env => {%ENV});
+    is "$merge->{err}$merge->{status}", 0, 'profiles are merged in silence';
+    is_deeply profile_in($run, 'merged')->{attr_record}, $p->{attr_record}, 'and keep them';
 };
 
 done_testing;

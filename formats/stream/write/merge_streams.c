@@ -10,6 +10,7 @@
 #include "merge_streams.h"
 
 #include "formats/base/arena.h"
+#include "formats/stream/comments/attribute_records.h"
 #include "formats/stream/comments/cost_records.h"
 #include "formats/stream/format.h"
 #include "formats/stream/comments/label_records.h"
@@ -313,7 +314,7 @@ static bool is_kept(const struct nytp_str *comment)
            nytp_label_record_read(comment).kind != NYTP_LABEL_NONE;
 }
 
-static bool write_comment(struct nytp_merge *m, const struct nytp_event *e)
+static bool copy_comment(struct nytp_merge *m, const struct nytp_event *e)
 {
     struct nytp_str text = e->u.comment.text;
     char line[NYTP_LABEL_LONGEST];
@@ -327,6 +328,17 @@ static bool write_comment(struct nytp_merge *m, const struct nytp_event *e)
     return true;
 }
 
+static bool merge_comment(struct nytp_merge *m, const struct nytp_event *e)
+{
+    struct nytp_event attribute;
+    if (nytp_attribute_record_read(e, &attribute)) {
+        begin_output(m);
+        return nytp_merged_attribute_record(&m->settings, attribute.u.pair.key,
+                                            attribute.u.pair.value);
+    }
+    return !is_kept(&e->u.comment.text) || (begin_records(m) && copy_comment(m, e));
+}
+
 /* Write what an event of an input becomes in the output. False with the error set. */
 static bool merge_record(struct nytp_merge *m, const struct nytp_event *e)
 {
@@ -334,7 +346,7 @@ static bool merge_record(struct nytp_merge *m, const struct nytp_event *e)
     case NYTP_TAG_VERSION:
         return true;
     case NYTP_TAG_COMMENT:
-        return !is_kept(&e->u.comment.text) || (begin_records(m) && write_comment(m, e));
+        return merge_comment(m, e);
     case NYTP_TAG_START_DEFLATE:
         m->inflated = true;
         return true;

@@ -138,6 +138,23 @@ static bool add_ticks_per_sec(struct nytp_merged_settings *m, struct nytp_str va
     return true;
 }
 
+typedef void write_attribute_fn(struct nytp_writer *writer, const char *key, const char *value,
+                                size_t value_len);
+
+static bool add_attribute(struct nytp_merged_settings *m, struct nytp_str key,
+                          struct nytp_str value, write_attribute_fn *write)
+{
+    bool first;
+    struct nytp_merged_setting *setting = setting_of(m, key, value, &first);
+    if (setting == NULL)
+        return false;
+    if (first)
+        write(m->writer, nytp_strings_get(m->strings, setting->key).ptr, value.ptr, value.len);
+    else if (equals_word(key, "clock_id") && differs(m, setting->value, value))
+        note_difference(m, "attribute", setting, key, value);
+    return true;
+}
+
 bool nytp_merged_attribute(struct nytp_merged_settings *m, struct nytp_str key,
                            struct nytp_str value)
 {
@@ -162,17 +179,13 @@ bool nytp_merged_attribute(struct nytp_merged_settings *m, struct nytp_str key,
             (uint32_t)nytp_whole(number_of(value));
         return true;
     }
-    bool first;
-    struct nytp_merged_setting *setting = setting_of(m, key, value, &first);
-    if (setting == NULL)
-        return false;
-    if (first) {
-        const struct nytp_name name = nytp_strings_get(m->strings, setting->key);
-        nytp_write_attribute(m->writer, name.ptr, value.ptr, value.len);
-    } else if (equals_word(key, "clock_id") && differs(m, setting->value, value)) {
-        note_difference(m, "attribute", setting, key, value);
-    }
-    return true;
+    return add_attribute(m, key, value, nytp_write_attribute);
+}
+
+bool nytp_merged_attribute_record(struct nytp_merged_settings *m, struct nytp_str key,
+                                  struct nytp_str value)
+{
+    return add_attribute(m, key, value, nytp_write_attribute_record);
 }
 
 static void write_number(struct nytp_merged_settings *m, const char *key, double value)

@@ -51,6 +51,8 @@ void nytp_merged_settings_end_input(struct nytp_merged_settings *settings);
 
 bool nytp_merged_attribute(struct nytp_merged_settings *settings, struct nytp_str key,
                            struct nytp_str value);
+bool nytp_merged_attribute_record(struct nytp_merged_settings *settings, struct nytp_str key,
+                                  struct nytp_str value);
 bool nytp_merged_option(struct nytp_merged_settings *settings, struct nytp_str key,
                         struct nytp_str value);
 

@@ -7,6 +7,7 @@
 #include "writer.h"
 
 #include "formats/base/strings.h"
+#include "formats/stream/comments/attribute_records.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -206,14 +207,15 @@ static void put_line_text(struct nytp_writer *writer, const char *text, size_t l
     nytp_writer_put_bytes(writer, text, len);
 }
 
-/* A line of text: an attribute, an option or a comment. */
+/* A line of text: an attribute, an option or a comment, which has no key (NULL). */
 static void put_text_line(struct nytp_writer *writer, const char *opening, const char *key,
                           const char *value, size_t value_len)
 {
-    nytp_writer_put_bytes(writer, opening, 1);
-    put_line_text(writer, key, strlen(key));
-    if (opening[0] != '#')
+    nytp_writer_put_bytes(writer, opening, strlen(opening));
+    if (key != NULL) {
+        put_line_text(writer, key, strlen(key));
         nytp_writer_put_bytes(writer, "=", 1);
+    }
     put_line_text(writer, value, value_len);
     nytp_writer_put_bytes(writer, "\n", 1);
 }
@@ -227,13 +229,19 @@ void nytp_write_version(struct nytp_writer *writer, uint32_t major, uint32_t min
 
 void nytp_write_comment(struct nytp_writer *writer, const char *text)
 {
-    put_text_line(writer, "#", "", text, strlen(text));
+    put_text_line(writer, "#", NULL, text, strlen(text));
 }
 
 void nytp_write_attribute(struct nytp_writer *writer, const char *key, const char *value,
                           size_t value_len)
 {
     put_text_line(writer, ":", key, value, value_len);
+}
+
+void nytp_write_attribute_record(struct nytp_writer *writer, const char *key, const char *value,
+                                 size_t value_len)
+{
+    put_text_line(writer, "#" NYTP_ATTRIBUTE_HEAD, key, value, value_len);
 }
 
 void nytp_write_option(struct nytp_writer *writer, const char *key, int64_t value)
