@@ -2,6 +2,7 @@
 """Every story in examples/ runs and says what its text promises; quickstart.sh works in a fresh
 clone, and without root names what it lacks."""
 
+import csv
 import json
 import os
 import pathlib
@@ -76,8 +77,8 @@ def test_region(story, tmp_path):
     """The tree leaves out what took less than 0.5 %, which a pause in one sub makes of all others."""
     assert "main::work" in story("region.sh")
     table, _ = run(ROOT / "bin" / "nytp-export", "--csv", tmp_path / "region.out")
-    assert "main::answer" in table and "main::work" in table
-    assert "main::load" not in table
+    calls = {row["sub"]: int(row["calls"]) for row in csv.DictReader(table.splitlines())}
+    assert (calls["main::answer"], calls["main::work"], calls["main::load"]) == (1, 20, 0)
 
 
 def test_gate(story):
