@@ -42,7 +42,7 @@ _nytp_export() {
             mapfile -t COMPREPLY < <(compgen -f -- "$cur")
             return
         fi
-        words=$("$1" --help 2>/dev/null | sed -n 's/^ \{2,\}\(-[a-zA-Z], \)\{0,1\} *\(--[a-z][a-z-]*\).*/\2/p') ;;
+        words=$("$1" --help 2>/dev/null | sed -n 's/^ \{2,6\}\(-[a-zA-Z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p') ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 }

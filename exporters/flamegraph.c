@@ -163,8 +163,8 @@ static bool mark_noise(struct flamegraph *flame)
         while (row < diff->n_rows && nytp_compare_names(diff->rows[row].name, name) < 0)
             row++;
         bool says_something = false;
-        for (uint32_t i = row; i < diff->n_rows && nytp_compare_names(diff->rows[i].name, name) == 0;
-             i++)
+        for (uint32_t i = row;
+             i < diff->n_rows && nytp_compare_names(diff->rows[i].name, name) == 0; i++)
             says_something = says_something || diff->rows[i].significant;
         flame->is_noise[sub] = !says_something;
     }
@@ -274,11 +274,11 @@ static void put_subject(const struct flamegraph *flame)
 {
     const struct nytp_profile *profile = flame->profile;
     char title[200];
-    if (flame->diff != NULL) {
+    if (flame->options->title != NULL) {
+        nytp_html_puts(flame->out, flame->options->title);
+    } else if (flame->diff != NULL) {
         nytp_diff_title(flame->diff, title, sizeof title);
         nytp_html_puts(flame->out, title);
-    } else if (flame->options->title != NULL) {
-        nytp_html_puts(flame->out, flame->options->title);
     } else if (profile->n_parts > 0) {
         const struct nytp_name name = nytp_base_name(profile->parts[0].application);
         nytp_xml_text(flame->out, name.ptr, name.len);

@@ -20,9 +20,12 @@ enum nytp_mode {
     NYTP_MODE_HELP,
 };
 
+#define NYTP_MOST_OPTIONS 96 /* rows of options.def */
+
 /* Zeroed before parsing. Texts point into argv. */
 struct nytp_cli {
     enum nytp_mode mode;
+    bool given[NYTP_MOST_OPTIONS]; /* which rows of options.def are on the command line */
     const struct nytp_exporter *exporter; /* NYTP_MODE_EXPORT: never NULL */
     const char *output;                   /* -o; NULL = not given */
     bool per_process, open, strict, as_recorded, quiet;
@@ -30,7 +33,7 @@ struct nytp_cli {
     struct nytp_export_options export;
     struct nytp_read_options read;
     struct nytp_selection selection;
-    char *selected;          /* owns export.selected */
+    char *selected; /* owns export.selected */
     struct nytp_texts trim_paths;
     struct nytp_texts bases; /* --diff */
     struct nytp_texts limits, gate_files,

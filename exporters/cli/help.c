@@ -5,18 +5,31 @@
  */
 #include "help.h"
 
-#include "option_table.h"
+#include "option_places.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define HELP_COLUMN 26
+#define HELP_WIDTH  100
 
+/* A row whose right side is continued below itself where it is too long. */
 static void put_row(struct nytp_out *out, const char *left, const char *right)
 {
-    const size_t len = strlen(left);
-    nytp_printf(out, "  %s%*s%s\n", left, len < HELP_COLUMN ? (int)(HELP_COLUMN - len) : 1, "",
-                right);
+    size_t column = strlen(left);
+    nytp_printf(out, "  %s", left);
+    for (const char *end; *right != '\0'; right = end + strspn(end, " ")) {
+        end = right + strcspn(right, " ");
+        const size_t len = (size_t)(end - right);
+        const bool fits = column + 1 + len <= HELP_WIDTH - 2;
+        if (!fits)
+            nytp_puts(out, "\n  ");
+        const size_t from = fits ? column : 0;
+        const size_t gap = from < HELP_COLUMN ? HELP_COLUMN - from : 1;
+        nytp_printf(out, "%*s%.*s", (int)gap, "", (int)len, right);
+        column = from + gap + len;
+    }
+    nytp_putc(out, '\n');
 }
 
 static void put_option(struct nytp_out *out, const struct nytp_option *option)
@@ -27,7 +40,11 @@ static void put_option(struct nytp_out *out, const struct nytp_option *option)
              option->name,
              nytp_has_optional_value(option) || option->value[0] == '\0' ? "" : " ",
              option->value);
-    put_row(out, left, option->help);
+    char right[512], places[256];
+    nytp_option_places(option, places, sizeof places);
+    snprintf(right, sizeof right, "%s%s%s%s", option->help, *places != '\0' ? " [" : "", places,
+             *places != '\0' ? "]" : "");
+    put_row(out, left, right);
 }
 
 void nytp_cli_put_help(struct nytp_out *out)

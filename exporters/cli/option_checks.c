@@ -4,7 +4,7 @@
  */
 #include "option_checks.h"
 
-#include "option_table.h"
+#include "option_places.h"
 
 #include <string.h>
 
@@ -22,18 +22,14 @@ static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *erro
 {
     const bool gate = cli->limits.n + cli->gate_files.n > 0;
     const bool answers = cli->gate_tap || cli->annotations != NULL;
-    const bool is_report = cli->exporter->write_set != NULL;
-    if (cli->bases.n > 0 && cli->exporter->write_diff == NULL && !is_report)
+    if (cli->bases.n > 0 && cli->exporter->write_diff == NULL &&
+        cli->exporter->write_set == NULL)
         return usage_error(
             error, "--diff: %s cannot show a difference: %s", cli->exporter->name,
             cli->exporter->no_diff != NULL ? cli->exporter->no_diff : "use --json or --pprof");
     if (cli->bases.n > 0 && cli->export.weight == NYTP_WEIGHT_CPU && !cli->exporter->sums_runs)
         return usage_error(error, "--diff: processor time (--weight cpu) is compared by stacks "
                                   "only: --collapsed or --flamegraph");
-    if (cli->bases.n > 0 && (cli->per_process || cli->export.source_dir != NULL))
-        return usage_error(error, "--diff does not go with --per-process and --source-dir");
-    if (gate && cli->exporter->write == NULL && !(is_report && cli->bases.n > 0))
-        return usage_error(error, "limits do not go with --%s", cli->exporter->name);
     if (cli->limits.n > 0 && cli->bases.n == 0)
         return usage_error(error, "--fail-over needs a base: --diff BASE");
     if ((answers || cli->accept_files.n > 0 || cli->fail_least != NULL) && !gate)
@@ -69,17 +65,28 @@ static bool check_labels(const struct nytp_cli *cli, struct nytp_error *error)
                        list);
 }
 
+/* A format where none is written. */
+static bool check_mode(const struct nytp_cli *cli, struct nytp_error *error)
+{
+    if (cli->mode == NYTP_MODE_EXPORT || cli->exporter == NULL)
+        return true;
+    return usage_error(error,
+                       "%s is a format, and what is asked for instead of exporting is text",
+                       cli->exporter->name);
+}
+
 bool nytp_cli_check(struct nytp_cli *cli, struct nytp_error *error)
 {
-    if (!check_labels(cli, error))
+    if (cli->mode == NYTP_MODE_HELP || cli->mode == NYTP_MODE_VERSION)
+        return true;
+    if (!check_labels(cli, error) || !check_mode(cli, error))
         return false;
-    if (cli->mode == NYTP_MODE_BY_LABEL && cli->selected != NULL)
-        return usage_error(error, "--by takes no selection (%s): it sums up all of a label",
-                           cli->selected);
     if (cli->mode == NYTP_MODE_EXPORT && cli->exporter->wants_names && cli->export.names.n == 0)
         return usage_error(error, "%s of which subs? --%s=REGEX", cli->exporter->name,
                            cli->exporter->name);
     if (cli->mode == NYTP_MODE_EXPORT && !check_comparison(cli, error))
+        return false;
+    if (!nytp_options_fit(cli, error))
         return false;
     if (cli->export.sort != NULL && !is_sort_key(cli->export.sort))
         return usage_error(error,
@@ -88,15 +95,9 @@ bool nytp_cli_check(struct nytp_cli *cli, struct nytp_error *error)
     if (cli->per_process && (cli->output == NULL || strcmp(cli->output, "-") == 0) &&
         cli->mode == NYTP_MODE_EXPORT)
         return usage_error(error, "--per-process needs -o FILE");
-    if (cli->open && cli->mode == NYTP_MODE_EXPORT) {
-        if (cli->exporter->viewer == NULL)
-            return usage_error(error, "--open: no viewer is known for %s", cli->exporter->name);
-        if (cli->per_process || (cli->output != NULL && strcmp(cli->output, "-") == 0))
-            return usage_error(error, "--open shows one file");
-    }
-    const bool report = cli->mode == NYTP_MODE_EXPORT && cli->exporter->write_set != NULL;
-    if (report && cli->per_process)
-        return usage_error(error, "--per-process does not go with %s", cli->exporter->name);
+    if (cli->open &&
+        (cli->per_process || (cli->output != NULL && strcmp(cli->output, "-") == 0)))
+        return usage_error(error, "--open shows one file");
     int n_stdin = 0;
     for (int i = 0; i < cli->n_files; i++)
         n_stdin += strcmp(cli->files[i], "-") == 0;

@@ -5,6 +5,7 @@
  */
 #include "option_table.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 /* A row's target is a member or, for MODE, an enum value: TARGET_kind() knows which. */
@@ -25,12 +26,15 @@
 #define TARGET_MODE(target)    (size_t)(target)
 
 const struct nytp_option nytp_options[] = {
-#define NYTP_GROUP(title) {NULL, 0, NYTP_OPTION_FLAG, 0, NULL, title},
-#define NYTP_OPTION(name, letter, kind, target, value, help)                                   \
-    {name, letter, NYTP_OPTION_##kind, TARGET_##kind(target), value, help},
+#define NYTP_GROUP(title) {NULL, 0, NYTP_OPTION_FLAG, 0, NULL, NULL, title},
+#define NYTP_OPTION(name, letter, kind, target, value, where, help)                            \
+    {name, letter, NYTP_OPTION_##kind, TARGET_##kind(target), value, where, help},
 #include "options.def"
 #undef NYTP_GROUP
 #undef NYTP_OPTION
 };
 
 const size_t nytp_n_options = sizeof nytp_options / sizeof *nytp_options;
+
+static_assert(sizeof nytp_options / sizeof *nytp_options <= NYTP_MOST_OPTIONS,
+              "each option has its place among those that were given");

@@ -31,6 +31,7 @@ struct nytp_option {
     enum nytp_option_kind kind;
     size_t target;     /* offset in struct nytp_cli; the mode itself for NYTP_OPTION_MODE */
     const char *value; /* what --help calls the value, "[=N]" where it is optional */
+    const char *where; /* for which formats and modes it means something (options.def) */
     const char *help;
 };
 

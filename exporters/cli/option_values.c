@@ -245,6 +245,7 @@ bool nytp_option_set(struct nytp_cli *cli, const struct nytp_option *option, con
 {
     if (selects(option) && !note_selection(cli, option, value, error))
         return false;
+    cli->given[option - nytp_options] = true;
     void *target = (char *)cli + (option->kind == NYTP_OPTION_MODE ? 0 : option->target);
     switch (option->kind) {
     case NYTP_OPTION_FLAG:

@@ -152,19 +152,18 @@ static const struct nytp_exporter *exporter_for_path(const char *path)
     return found;
 }
 
+/* A format that was not named is that of the output's name. */
 static bool choose_exporter(struct nytp_cli *cli, struct nytp_error *error)
 {
     cli->format_given = cli->exporter != NULL;
-    if (cli->exporter != NULL)
-        return true;
     const bool to_file = cli->output != NULL && strcmp(cli->output, "-") != 0;
+    if (cli->exporter == NULL && to_file)
+        cli->exporter = exporter_for_path(cli->output);
+    if (cli->exporter != NULL || cli->mode != NYTP_MODE_EXPORT)
+        return true;
     if (!to_file)
         return nytp_choose_format(cli, "top", error);
-    cli->exporter = exporter_for_path(cli->output);
-    if (cli->exporter == NULL)
-        return usage_error(error, "%s: the name tells no format; see --list-formats",
-                           cli->output);
-    return true;
+    return usage_error(error, "%s: the name tells no format; see --list-formats", cli->output);
 }
 
 bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_error *error)
@@ -181,7 +180,7 @@ bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_err
         cli->default_file = true;
         cli->files[cli->n_files++] = default_file;
     }
-    if (cli->mode == NYTP_MODE_EXPORT && !choose_exporter(cli, error))
+    if (!choose_exporter(cli, error))
         return false;
     if (cli->bases.n > 0 ||
         (cli->exporter != NULL && (cli->exporter->stable_names || cli->exporter->merges_evals)))

@@ -42,6 +42,12 @@ def options_table():
             for name, short, kind, value in rows}
 
 
+def where():
+    """The column `where` of options.def: name -> for which formats and modes."""
+    text = (ROOT / "exporters" / "cli" / "options.def").read_text()
+    return dict(re.findall(r'^NYTP_OPTION\("([^"]+)", [^"]*"[^"]*", "([^"]*)", ', text, re.MULTILINE))
+
+
 def formats():
     lines = good("--list-formats").decode().split("Input:")[0].splitlines()[1:]
     return [line.split()[0] for line in lines]

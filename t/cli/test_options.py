@@ -10,10 +10,7 @@ import subprocess
 
 import pytest
 
-from command import COMMAND, ROOT, formats, good, messages, options_table, run
-
-VALUES = {"COUNT": "3", "PERCENT": "1", "UNIT": "us", "WEIGHT": "calls", "CLOCK": "real",
-          "PATTERN": "x", "LIST": "/x", "FORMAT": "top"}
+from command import COMMAND, ROOT, formats, good, messages, options_table, run, where
 
 
 def refused(*arguments):
@@ -51,39 +48,6 @@ def test_short_options_are_unique():
     assert len(letters) == len(set(letters)) >= 4
 
 
-@pytest.mark.parametrize("name", options_table())
-def test_each_option_is_taken(profile, tmp_path, name):
-    _, kind, value = options_table()[name]
-    arguments = ["--" + name]
-    file = profile("mixed-calls2")
-    rules = tmp_path / "rules"
-    rules.write_text("calls total <= 1000000000\n")
-    gate = ["--gate", rules]
-    special = {"diff": [file], "fail-over": ["900%", "--diff", file], "gate": [rules],
-               "fail-least": ["1%", *gate], "accept": [os.devnull, *gate], "gate-tap": gate,
-               "annotations": ["github", *gate], "label": ["a=b"], "labels": ["none"],
-               "by": ["label=x"]}
-    if name in special:
-        arguments += special[name]
-    elif kind == "TEXT":
-        arguments.append({"sort": "incl", "output": tmp_path / "out"}.get(name, tmp_path / "d"))
-    elif kind in VALUES:
-        arguments.append(VALUES[kind])
-    elif kind == "SUBS" and not value.startswith("["):
-        arguments.append("x")
-    if kind not in ("MODE", "FORMAT", "ROWS", "SUBS", "BY") and name not in ("per-process", "open", "gate-tap",
-                                                                 "annotations"):
-        arguments.append("--top")
-    if name in ("per-process", "open"):
-        arguments += ["--callgrind", "-o", tmp_path / "no" / "out"]
-        wanted = (4,)                               # taken, and then the output fails
-    else:
-        wanted = (0,)
-    assert bool(value) == (kind not in ("FLAG", "MODE"))
-    done = run(*arguments, profile("mixed-calls2"), env={"PATH": "/nowhere"})
-    assert done.returncode in wanted, done.stderr
-
-
 def section(name):
     page = (ROOT / "doc" / "nytp-export.1").read_text()
     return re.search(rf"^\.SH {name}\n(.*?)(?=^\.SH )", page, re.DOTALL | re.MULTILINE)[1]
@@ -103,6 +67,20 @@ def test_the_manual_describes_each_option_and_no_other():
             entries[name] = value
         assert len(plain(body).split()) >= 3, head
     assert entries == {name: value for name, (_, _, value) in options_table().items()}
+
+
+def test_the_manual_and_the_help_tell_what_an_option_is_for():
+    help_ = re.sub(r"\n {20,}", " ", good("--help").decode())
+    seen = 0
+    for name, words in where().items():
+        if not words or words.startswith("formats"):
+            continue
+        shown = ", ".join(re.sub("-diff$", "", word).replace("+diff", " --diff") for word in words.split())
+        entry = next(entry for entry in section("OPTIONS").split(".TP\n") if f"--{name}" in plain(entry.split("\n")[0]))
+        assert f"\n.br\nFor {shown}.\n" in entry.replace("\\-", "-"), name
+        assert re.search(rf"(?m)^ +(-\w, )?--{name}\b.* \[{shown}\]$", help_), name
+        seen += 1
+    assert section("OPTIONS").count("\n.br\nFor ") == len(re.findall(r" \[.*\]\n", help_)) == seen > 15
 
 
 def test_the_manual_describes_each_format():
@@ -272,10 +250,13 @@ def test_refusals_say_what_is_wrong():
     assert 'bad regular expression "(": ' in refused("--focus=(")
     assert "--check does not go with another" in refused("--stats", "--check")
     assert "--per-process needs -o FILE" in refused("--per-process", "--top")
-    assert "--open: no viewer is known for top" in refused("--open", "--top")
+    assert "--open means nothing for --top, only for callgrind, flamegraph, html, pprof, speedscope" in refused("--open", "--top")
     assert "read only once" in refused("-", "-")
     assert "the name tells no format" in refused("-o", "out.xyz")
-    assert "--by takes no selection (--focus=x): it sums up all of a label" in refused("--by=label", "--focus=x")
+    for mode in "--by=label", "--stats", "--check", "--dump":
+        assert "csv is a format, and what is asked for" in refused(mode, "--csv")
+        assert "json is a format, and what is asked for" in refused(mode, "-o", "x.json")
+    assert "--focus means nothing for --by (" in refused("--by=label", "--focus=x")
 
 
 def test_callers_and_callees_are_those_of_a_pattern(profile):

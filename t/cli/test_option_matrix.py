@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Each option with each format and mode: it changes what comes out, or is refused with one line.
+
+The places where an option means something are the column `where` of options.def, read here with other
+means than the command's. A new option without a row in GIVEN fails.
+"""
+
+import pytest
+
+from command import asking_for, formats, messages, options_table, run, where
+from recordings import record
+
+PROGRAM = """use lib 'lib'; use Foo;
+sub deep { my $n = shift; return $n ? deep($n - 1) : Foo::work(200) }
+sub early { my $x = 0; $x += length for 1 .. 50; return $x }
+sub nap { select undef, undef, undef, 0.002 }
+DB::label(step => "one");
+deep(4); early() for 1 .. 3; nap();
+eval "sub { my \\$x = 1; \\$x + 1 }->(); 1" for 1, 2;
+print STDERR "";
+if (my $pid = fork) { waitpid $pid, 0 } else { early(); Foo::work(300); exit }
+"""
+MODULE = """package Foo;
+sub work { my $sum = 0; $sum += $_ for 1 .. $_[0]; my @s = map { helper($_) } 1 .. 5; return $sum }
+sub folded { return sub { return $_[0] * 2 }->(shift) }
+sub helper { folded(3); return join ",", sort { $a <=> $b } 3, 1, $_[0] }
+1;
+"""
+# How each option is given, and beside what: its words, then those of the run that it is compared with.
+GIVEN = {
+    "format": ["--format=top"], "output": ["-o", "x"], "per-process": ["--per-process", ["-o", "x.%p"]],
+    "open": ["--open"], "strict": ["--strict"], "source-dir": ["--source-dir=sources"],
+    "trim-path": ["--trim-path", "FOLDER/lib/", "--trim-path=lib/"], "clock": ["--clock=real"], "as-recorded": ["--as-recorded"],
+    "keep-overhead": ["--keep-overhead"], "focus": ["--focus=early"], "ignore": ["--ignore=early"],
+    "hide": ["--hide=helper"], "show": ["--show=^Foo::"], "show-from": ["--show-from=^Foo::"],
+    "min-percent": ["--min-percent=30"], "max-depth": ["--max-depth=2"],
+    "collapse-recursion": ["--collapse-recursion"], "merge-evals": ["--merge-evals"], "no-wait": ["--no-wait"],
+    "wait": ["--wait=."], "no-builtins": ["--no-builtins"], "diff": ["--diff", "BASE"],
+    "merge-runs": ["--merge-runs"], "normalize": ["--normalize"], "fail-over": ["--fail-over=1%:calls"],
+    "fail-least": ["--fail-least=90%", ["--fail-over=1%:calls"]], "gate": ["--gate", "RULES"],
+    "accept": ["--accept", "ACCEPTS", ["--gate", "RULES"]], "gate-tap": ["--gate-tap", ["--gate", "RULES", "-o", "x"]],
+    "annotations": ["--annotations=github", ["--gate", "RULES", "-o", "x"]], "unit": ["--unit=ms"],
+    "weight": ["--weight=calls"], "top": ["--top=2"], "list": ["--list=early"], "peek": ["--peek=early"],
+    "sort": ["--sort=name", ["--min-percent=0"]], "label": ["--label=service=web"], "labels": ["--labels=none"],
+    "plain-names": ["--plain-names"], "aggregate": ["--aggregate"], "max-calls": ["--max-calls=3"],
+    "lines": ["--lines"], "lib": ["--lib", "FOLDER/lib"], "title": ["--title=A title"], "minimal": ["--minimal", ["-o", "r/"]],
+    "no-flame": ["--no-flame"], "flame-width": ["--flame-width=700"],
+    "no-merge-evals": ["--no-merge-evals"], "replace": ["--replace", ["-o", "r/"]], "quiet": ["--quiet"],
+}
+MODES = {"stats": ["--stats"], "check": ["--check"], "dump": ["--dump"], "by": ["--by=label"],
+         "list-formats": ["--list-formats"]}
+
+# Seen beside other inputs or outputs than these, or formats by themselves: here for refusals only.
+NOT_SEEN = {"clock", "keep-overhead", "replace", "format", "top", "list", "peek"}
+# It is so with and without the option: nothing is taken off counts and records, sums of subs know no frames, ...
+ALWAYS_SO = {
+    "as-recorded": {"by", "dump", "save-base"},
+    "collapse-recursion": {"csv", "csv --diff", "json --diff", "markdown", "markdown --diff", "processes",
+                           "save-base", "top", "top --diff"},
+    "merge-runs": {"collapsed --diff", "pprof --diff", "speedscope --diff"},
+    "merge-evals": {"processes", "rows", "save-base", *(f"{name} --diff" for name in where()["diff"].split())},
+    "no-merge-evals": {"processes"},
+    "trim-path": {"collapsed --diff", "flamegraph --diff", "list", "markdown --diff", "processes", "save-base", "top --diff",
+                  "tree"},
+}
+
+
+def places(option):
+    """The modes ("csv", "csv --diff", "stats") for which the option is said to mean something."""
+    plain = set(formats())
+    difference = {name + " --diff" for name in where()["diff"].split()}
+    if not where()[option]:
+        return plain | difference | set(MODES) - {"list-formats"}
+    found = set()
+    for word in where()[option].split():
+        name = word.lstrip("!").replace("+diff", "").replace("-diff", "")
+        group = plain | difference if name == "formats" else {name, name + " --diff"} & (
+            plain | difference | set(MODES))
+        if "+diff" in word:
+            group = {mode for mode in group if mode.endswith(" --diff")}
+        if "-diff" in word:
+            group = {mode for mode in group if not mode.endswith(" --diff")}
+        found = found - group if word.startswith("!") else found | group
+    return found
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("matrix")
+    for name, program in ("base", PROGRAM), ("now", PROGRAM.replace("1 .. 3", "1 .. 9")):
+        (folder / name / "lib").mkdir(parents=True)
+        (folder / name / "lib" / "Foo.pm").write_text(MODULE)
+        record(folder / name, program)
+    (folder / "rules").write_text("calls main::early <= 1\n")
+    (folder / "accepts").write_text("early any\n")
+    (folder / "bin").mkdir()
+    for viewer in "kcachegrind", "xdg-open", "speedscope", "pprof":
+        (folder / "bin" / viewer).write_text("#!/bin/sh\necho opened >opened\n")
+        (folder / "bin" / viewer).chmod(0o755)
+    whole = record(folder / "now", program, out="plain", options="compress=0:addpid=0").read_bytes()
+    (folder / "cut.out").write_bytes(whole[:len(whole) * 3 // 4])
+    return folder
+
+
+def came_out(files, tmp_path, arguments, stderr=False):
+    """Status, standard output, and every file that was written."""
+    tmp_path.mkdir()
+    known = {"BASE": files / "base" / "a.pl.out", "RULES": files / "rules", "ACCEPTS": files / "accepts",
+             "FOLDER/lib": files / "now" / "lib", "FOLDER/lib/": f"{files}/now/lib/"}
+    done = run(*[known.get(word, word) for word in arguments], cwd=tmp_path,
+               env={"PATH": f"{files / 'bin'}:/usr/bin:/bin", "TMPDIR": str(tmp_path)})
+    written = {path.name: path.read_bytes() for path in sorted(tmp_path.rglob("*")) if path.is_file()}
+    return done, (done.returncode, done.stdout, written, done.stderr if stderr else None)
+
+
+def mode_words(mode):
+    name, _, diff = mode.partition(" ")
+    return (MODES[name] if name in MODES else [asking_for(name)]) + (["--diff", "BASE"] if diff else [])
+
+
+@pytest.mark.parametrize("option", [name for name, (_, kind, _) in options_table().items()
+                                    if kind not in ("MODE", "BY")])
+def test_each_option_does_something_or_is_refused(files, tmp_path, option):
+    inputs = sorted((files / "now").glob("a.pl.out*"))
+    if option in ("strict", "quiet"):
+        inputs = [files / "cut.out"]
+    elif option in ("merge-evals", "fail-over", "fail-least"):
+        inputs = inputs[:1]     # evals of several processes are merged anyway, and each is a run
+    words = [word for word in GIVEN[option] if isinstance(word, str)]
+    beside = [word for more in GIVEN[option] if isinstance(more, list) for word in more]
+    taken, wrong = places(option), []
+    for n, mode in enumerate(sorted(places("quiet") | {"list-formats"})):
+        if option == "diff" and mode.endswith("--diff"):
+            continue
+        without = [*mode_words(mode), *beside, *inputs]
+        done, seen = came_out(files, tmp_path / f"{n}", [*words, *without], option == "quiet")
+        is_refused = done.returncode == 2 and done.stdout == b"" and len(messages(done)) == 1
+        if mode not in taken:
+            wrong += [] if is_refused else [f"{mode}: ignored"]
+        elif option in NOT_SEEN or mode in ALWAYS_SO.get(option, set()) | {"check"}:
+            continue
+        elif is_refused:
+            wrong.append(f"{mode}: {messages(done)[0]}")
+        elif seen == came_out(files, tmp_path / f"{n}-", without, option == "quiet")[1]:
+            wrong.append(f"{mode}: changes nothing")
+    assert not wrong, "\n".join(wrong)
