@@ -112,4 +112,5 @@ const struct nytp_exporter nytp_exporter_markdown = {
     .needs = NYTP_HAS_ARCS,
     .write = write_markdown,
     .write_diff = nytp_diff_write_markdown,
+    .shows_limits = true,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Calls and statements of each sub as a small sorted file that can be kept in a repository and be
- * given to --diff as the base; see compare/counts.h. Of several inputs it holds the medians.
+ * Calls and statements of each sub as a small sorted file that can be kept in a repository and
+ * be given to --diff as the base; see compare/counts.h. Of several inputs it holds the medians.
  */
 #include "exporters/base/exporter.h"
 #include "exporters/base/json.h"
@@ -21,6 +21,21 @@ static void put_counts(struct nytp_out *out, const struct nytp_diff_cell *cell)
     nytp_put_i64(out, cell->calls);
 }
 
+static void put_facts(struct nytp_out *out, const struct nytp_profile *profile)
+{
+    const struct nytp_facts facts = nytp_facts_of(profile);
+    const char *separator = "";
+    nytp_puts(out, ",\"facts\":{");
+    for (uint32_t i = 0; i < NYTP_N_FACTS; i++) {
+        if (nytp_fact_names[i].key == NULL || facts.value[i].len == 0)
+            continue;
+        nytp_printf(out, "%s\"%s\":", separator, nytp_fact_names[i].key);
+        nytp_json_string(out, facts.value[i].ptr, facts.value[i].len);
+        separator = ",";
+    }
+    nytp_puts(out, profile->sampled ? "},\"sampled\":1" : "}");
+}
+
 static void write_counts(const struct nytp_diff *diff, struct nytp_out *out)
 {
     struct nytp_name application = {"", 0};
@@ -29,6 +44,7 @@ static void write_counts(const struct nytp_diff *diff, struct nytp_out *out)
             application = nytp_base_name(diff->profile->parts[i].application);
     nytp_printf(out, "{\"nytp_counts\":%d,\"application\":", NYTP_COUNTS_VERSION);
     nytp_json_string(out, application.ptr, application.len);
+    put_facts(out, diff->profile);
     put_counts(out, &diff->total.median[NYTP_DIFF_NEW]);
     nytp_puts(out, ",\"subs\":[");
     const char *separator = "\n";

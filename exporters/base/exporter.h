@@ -105,6 +105,7 @@ struct nytp_exporter {
     bool (*write_diff)(const struct nytp_diff *diff, const struct nytp_export_options *options,
                        struct nytp_out *out);
     const char *no_diff;
+    bool shows_limits; /* Markdown, before which a table of limits may stand */
     bool sums_runs;    /* write_diff() shows stacks, those of all runs of a side added up */
     bool merges_evals; /* string evals are merged unless the user says otherwise */
     bool gzips;        /* compressed when the output's name ends in .gz */

@@ -38,9 +38,9 @@ struct nytp_cli {
     struct nytp_texts bases; /* --diff */
     struct nytp_texts limits, gate_files,
         accept_files; /* as given; compare/gate.h reads them */
-    const char *fail_least, *annotations;
+    const char *fail_least, *annotations, *gate_junit;
     const char *by_key; /* NYTP_MODE_BY_LABEL: labels of this key; NULL = all */
-    bool gate_tap;
+    bool gate_tap, allow_absent;
     bool format_given; /* the user named a format, or a file whose name tells it */
     char **files;      /* n_files >= 1 */
     int n_files;

@@ -8,9 +8,9 @@
 #include "outputs.h"
 
 #include "exporters/compare/counts.h"
-#include "exporters/gate/gate.h"
+#include "exporters/compare/facts.h"
 #include "exporters/compare/match.h"
-#include "exporters/compare/rank_test.h"
+#include "exporters/gate/gate_answers.h"
 
 #include "formats/model/merge_profiles.h"
 #include "formats/model/profile.h"
@@ -31,37 +31,6 @@ struct sides {
 
 /* ---- what makes sides incomparable ---- */
 
-/* What must be equal on both sides, or counts and times mean something else. */
-struct facts {
-    struct nytp_name perl, recorder, calls, stmts, slowops, clock, hash_seed, interval;
-};
-
-static struct nytp_name option(const struct nytp_profile *profile, const char *key)
-{
-    const struct nytp_name *value = nytp_profile_option(profile, key);
-    return value != NULL ? *value : (struct nytp_name){0};
-}
-
-static struct nytp_name attribute(const struct nytp_profile *profile, const char *key)
-{
-    const struct nytp_name *value = nytp_profile_attribute(profile, key);
-    return value != NULL ? *value : (struct nytp_name){0};
-}
-
-static struct facts facts_of(const struct nytp_profile *profile)
-{
-    return (struct facts){
-        .perl = profile->parts[0].perl_version,
-        .recorder = profile->parts[0].xs_version,
-        .calls = option(profile, "calls"),
-        .stmts = option(profile, "stmts"),
-        .slowops = option(profile, "slowops"),
-        .clock = attribute(profile, "clock_id"),
-        .hash_seed = attribute(profile, "hash_seed"),
-        .interval = attribute(profile, "sample_interval_ns"),
-    };
-}
-
 static void add_note(struct sides *sides, const char *text)
 {
     for (uint32_t i = 0; i < sides->n_notes; i++)
@@ -71,47 +40,23 @@ static void add_note(struct sides *sides, const char *text)
         snprintf(sides->notes[sides->n_notes++], sizeof sides->notes[0], "%s", text);
 }
 
-static void note_difference(struct sides *sides, const char *what, struct nytp_name base,
-                            struct nytp_name now)
+static void note_facts(struct sides *sides, const struct nytp_facts *base,
+                       const struct nytp_facts *now)
 {
-    if (base.len == 0 || now.len == 0 ||
-        (base.len == now.len && memcmp(base.ptr, now.ptr, base.len) == 0))
-        return;
     char text[160];
-    snprintf(text, sizeof text, "%s differs: %.40s in the base, now %.40s", what, base.ptr,
-             now.ptr);
-    add_note(sides, text);
-}
-
-static bool is_random(struct nytp_name seed)
-{
-    return seed.len == 6 && memcmp(seed.ptr, "random", 6) == 0;
-}
-
-static void note_facts(struct sides *sides, const struct facts *first,
-                       const struct facts *other)
-{
-    note_difference(sides, "perl", other->perl, first->perl);
-    note_difference(sides, "the recorder", other->recorder, first->recorder);
-    note_difference(sides, "option calls", other->calls, first->calls);
-    note_difference(sides, "option stmts", other->stmts, first->stmts);
-    note_difference(sides, "option slowops", other->slowops, first->slowops);
-    note_difference(sides, "the clock", other->clock, first->clock);
-    note_difference(sides, "the time from sample to sample (ns)", other->interval,
-                    first->interval);
-    if (!is_random(other->hash_seed) && !is_random(first->hash_seed))
-        note_difference(sides, "the hash seed", other->hash_seed, first->hash_seed);
-    else
-        add_note(sides, "the hash seed is not fixed (PERL_HASH_SEED=0), so counts of what "
-                        "depends on the order of keys vary");
+    for (uint32_t i = 0; i < NYTP_N_FACTS; i++)
+        if (nytp_facts_describe(base, now, i, text, sizeof text))
+            add_note(sides, text);
 }
 
 static void note_samples(struct sides *sides)
 {
-    uint32_t n_sampled = 0;
+    const struct nytp_counts *counts = sides->comparison->counts;
+    const uint32_t n = sides->n + (counts != NULL);
+    uint32_t n_sampled = counts != NULL && counts->sampled;
     for (uint32_t i = 0; i < sides->n; i++)
         n_sampled += sides->profiles[i]->sampled;
-    if (n_sampled == sides->n)
+    if (n_sampled == n)
         add_note(sides, "samples, and calls that they saw, differ by chance and by their rate: "
                         "only times can be compared");
     else if (n_sampled > 0)
@@ -122,10 +67,12 @@ static void note_samples(struct sides *sides)
 static void note_sides(struct sides *sides)
 {
     note_samples(sides);
-    const struct facts first = facts_of(sides->profiles[0]);
+    const struct nytp_facts first = nytp_facts_of(sides->profiles[0]);
+    if (sides->comparison->counts != NULL)
+        note_facts(sides, &sides->comparison->counts->facts, &first);
     for (uint32_t i = 0; i < sides->n; i++) {
-        const struct facts facts = facts_of(sides->profiles[i]);
-        note_facts(sides, &first, &facts);
+        const struct nytp_facts facts = nytp_facts_of(sides->profiles[i]);
+        note_facts(sides, &facts, &first);
         if (!sides->profiles[i]->partial)
             continue;
         char text[160];
@@ -138,18 +85,21 @@ static void note_sides(struct sides *sides)
 
 /* ---- loading ---- */
 
-/* The parts of a profile, which come behind those that are there, belong to this side. */
+/* The parts of a profile, which come behind those that are there, belong to this side, and so do
+ * its subs. */
 static bool add_parts(struct comparison *comparison, const struct nytp_profile *profile,
                       enum nytp_diff_side side)
 {
     const uint32_t n = comparison->n_parts + profile->n_parts;
     uint8_t *grown = realloc(comparison->side_of_part, n);
-    if (grown == NULL) {
+    if (grown != NULL)
+        comparison->side_of_part = grown;
+    if (grown == NULL ||
+        (side == NYTP_DIFF_NEW && !nytp_defined_add(&comparison->defined, profile))) {
         say("out of memory");
         return false;
     }
     memset(grown + comparison->n_parts, side, profile->n_parts);
-    comparison->side_of_part = grown;
     comparison->n_parts = n;
     return true;
 }
@@ -255,6 +205,7 @@ static enum exit_status read_gate(const struct nytp_cli *cli, struct nytp_gate *
         ok = nytp_gate_read_rules(gate, cli->gate_files.at[i], &error);
     for (uint32_t i = 0; ok && i < cli->accept_files.n; i++)
         ok = nytp_gate_read_accepts(gate, cli->accept_files.at[i], &error);
+    gate->or_absent = cli->allow_absent;
     if (ok && cli->fail_least != NULL)
         ok = nytp_gate_set_least(gate, cli->fail_least, &error);
     if (ok && cli->bases.n == 0 && nytp_gate_needs_base(gate))
@@ -267,68 +218,71 @@ static enum exit_status read_gate(const struct nytp_cli *cli, struct nytp_gate *
                                                                              : EXIT_INPUT;
 }
 
-static bool may_judge_times(const struct nytp_gate *gate, const struct nytp_diff *diff)
-{
-    if (!nytp_gate_needs_times(gate) || diff->tested)
-        return true;
-    if (!diff->base_has_times)
-        say("a limit on time: the base holds counts only");
-    else
-        say("a limit on time needs %u runs on each side, here are %lu and %lu",
-            NYTP_RANK_TEST_LEAST, (unsigned long)diff->n_runs[NYTP_DIFF_BASE],
-            (unsigned long)diff->n_runs[NYTP_DIFF_NEW]);
-    return false;
-}
-
 struct answers {
     const struct nytp_cli *cli;
-    const struct nytp_gate *gate;
-    const struct nytp_gate_result *result;
+    const struct comparison *comparison;
 };
 
 static void write_answers(void *context, struct nytp_out *out)
 {
     const struct answers *answers = context;
+    const struct comparison *comparison = answers->comparison;
     if (answers->cli->gate_tap)
-        nytp_gate_put_tap(answers->gate, answers->result, out);
+        nytp_gate_put_tap(&comparison->gate, &comparison->result, out);
     else
-        nytp_gate_put_github(answers->result, out);
+        nytp_gate_put_github(&comparison->gate, &comparison->result, out);
 }
 
-static enum exit_status put_answers(const struct nytp_cli *cli, const struct nytp_gate *gate,
-                                    const struct nytp_gate_result *result)
+static void write_junit(void *context, struct nytp_out *out)
 {
-    if (!cli->gate_tap && cli->annotations == NULL)
-        return EXIT_DONE;
-    return write_output("-", write_answers, &(struct answers){cli, gate, result});
+    const struct answers *answers = context;
+    nytp_gate_put_junit(&answers->comparison->gate, &answers->comparison->result, out);
 }
 
-/* Check the limits and tell who broke which. */
+static enum exit_status put_answers(const struct nytp_cli *cli, const struct comparison *comparison)
+{
+    struct answers answers = {cli, comparison};
+    enum exit_status status = EXIT_DONE;
+    if (cli->gate_junit != NULL && replaces_input(cli, cli->gate_junit))
+        return EXIT_USAGE;
+    if (cli->gate_junit != NULL)
+        status = write_output(cli->gate_junit, write_junit, &answers);
+    if (status == EXIT_DONE && (cli->gate_tap || cli->annotations != NULL))
+        status = write_output("-", write_answers, &answers);
+    return status;
+}
+
+/* Who broke which rule, and which rules nobody could judge. A breach begins with FILE:LINE, which
+ * editors and CI make a link of. */
+static void tell_breaches(const struct nytp_gate *gate, const struct nytp_gate_result *result)
+{
+    for (uint32_t i = 0; i < result->n_offenders; i++) {
+        const struct nytp_gate_offender *offender = &result->offenders[i];
+        fprintf(stderr, "%s [%s]\n", offender->message, gate->rules[offender->rule].text);
+    }
+    for (uint32_t i = 0; i < gate->n_rules; i++) {
+        const struct nytp_gate_rule *rule = &gate->rules[i];
+        if (result->answers[i].verdict == NYTP_GATE_UNJUDGED)
+            say("%s: %s [%s]", rule->place != NULL ? rule->place : "--fail-over",
+                result->answers[i].text, rule->text);
+    }
+}
+
 enum exit_status nytp_compare_judge(const struct run *run, struct comparison *comparison)
 {
-    struct nytp_gate *gate = &comparison->gate;
-    struct nytp_gate_result result;
-    struct nytp_error error = {0};
+    const struct nytp_gate *gate = &comparison->gate;
+    const struct nytp_gate_result *result = &comparison->result;
     if (gate->n_rules == 0)
         return EXIT_DONE;
-    if (!nytp_gate_check(gate, comparison->diff, &result, &error)) {
-        say("limits: %s", error.message);
-        nytp_gate_result_free(&result);
-        return EXIT_INPUT;
-    }
-    for (uint32_t i = 0; i < result.n_offenders; i++) {
-        /* a message begins with FILE:LINE, which editors and CI make a link of */
-        fprintf(stderr, "%s [%s]\n", result.offenders[i].message,
-                gate->rules[result.offenders[i].rule].text);
-    }
+    tell_breaches(gate, result);
     for (uint32_t i = 0; i < gate->n_accepts && !run->cli.quiet; i++)
         if (!gate->accepts[i].used)
-            say("--accept: no sub beyond a limit matches %s", gate->accepts[i].text);
-    enum exit_status status = put_answers(&run->cli, gate, &result);
-    if (status == EXIT_DONE && result.n_offenders > 0)
-        status = EXIT_EXCEEDED;
-    nytp_gate_result_free(&result);
-    return status;
+            say("%s: no sub beyond a limit matches %s", gate->accepts[i].place,
+                gate->accepts[i].text);
+    const enum exit_status status = put_answers(&run->cli, comparison);
+    if (status != EXIT_DONE || result->n_offenders > 0)
+        return status != EXIT_DONE ? status : EXIT_EXCEEDED;
+    return nytp_gate_count(gate, result, NYTP_GATE_UNJUDGED) > 0 ? EXIT_USAGE : EXIT_DONE;
 }
 
 /* ---- all of it ---- */
@@ -351,8 +305,9 @@ static enum exit_status compare(const struct run *run, const struct sides *sides
     struct nytp_error error = {0};
     const struct nytp_diff_sides how = {
         .side_of_part = comparison->side_of_part,
-        .merge_runs = cli->export.merge_runs || cli->bases.n == 0,
+        .merge_runs = cli->export.merge_runs,
         .counts = comparison->counts,
+        .defined = &comparison->defined,
     };
     struct nytp_diff *diff = comparison->diff =
         nytp_diff_new(comparison->profile, &how, &error);
@@ -365,10 +320,14 @@ static enum exit_status compare(const struct run *run, const struct sides *sides
             cli->exporter->name);
         return EXIT_USAGE;
     }
-    if (!may_judge_times(&comparison->gate, diff))
-        return EXIT_USAGE;
+    if (!nytp_gate_check(&comparison->gate, diff, &comparison->result, &error)) {
+        say("limits: %s", error.message);
+        return EXIT_INPUT;
+    }
     for (uint32_t i = 0; i < sides->n_notes; i++)
         nytp_diff_note(diff, "%s", sides->notes[i]);
+    if (nytp_diff_other_program(diff))
+        nytp_diff_note(diff, "the base is of another program");
     note_uneven_runs(run, diff);
     return EXIT_DONE;
 }
@@ -394,5 +353,7 @@ void nytp_compare_free(struct comparison *comparison)
     nytp_profile_free(comparison->profile);
     nytp_counts_free(comparison->counts);
     free(comparison->side_of_part);
+    nytp_gate_result_free(&comparison->result);
     nytp_gate_free(&comparison->gate);
+    nytp_defined_free(&comparison->defined);
 }

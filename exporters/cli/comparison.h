@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * What an export is made of: the inputs, and with --diff their base beside them. Between
- * loading and writing stands the comparison, behind the writing the limits.
+ * loading and writing stands the comparison with its limits; behind the writing is told what
+ * became of them.
  */
 #ifndef NYTP_COMPARISON_H
 #define NYTP_COMPARISON_H
@@ -10,11 +11,14 @@
 
 #include "exporters/compare/counts.h"
 #include "exporters/compare/diff.h"
+#include "exporters/compare/match.h"
 #include "exporters/gate/gate.h"
 
 /* Zeroed before nytp_compare_load(). */
 struct comparison {
     struct nytp_gate gate;
+    struct nytp_gate_result result; /* of the gate's rules */
+    struct nytp_defined defined;    /* subs of the inputs, called or not */
     struct nytp_profile *profile; /* of the inputs and, with --diff, of the base */
     struct nytp_diff *diff;       /* NULL without --diff and limits */
     uint8_t *side_of_part;        /* n_parts */
@@ -27,7 +31,7 @@ struct comparison {
  * case. */
 enum exit_status nytp_compare_load(struct run *run, struct comparison *comparison);
 
-/* Apply the limits and tell who broke which: EXIT_DONE if nobody did. */
+/* Tell who broke which limit: EXIT_DONE if all were judged and kept. */
 enum exit_status nytp_compare_judge(const struct run *run, struct comparison *comparison);
 
 void nytp_compare_free(struct comparison *comparison);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * The usual mode: what the command line names is loaded and compared (comparison.h), and one
- * exporter writes the profile or the comparison, in one file or one for each process. Then the
- * limits are applied.
+ * exporter writes the profile or the comparison, in one file or one for each process. Then it is
+ * told what became of the limits.
  */
 #include "comparison.h"
 #include "modes.h"
@@ -10,6 +10,7 @@
 #include "unpack.h"
 #include "viewer.h"
 
+#include "exporters/gate/gate_answers.h"
 #include "exporters/select/one_process.h"
 
 #include "formats/model/profile.h"
@@ -24,6 +25,7 @@ struct export
     const struct run *run;
     const struct nytp_profile *profile;
     const struct nytp_diff *diff; /* what is written instead of the profile, or NULL */
+    const struct comparison *comparison;
     bool gzip;
     uint64_t n_negative; /* values that were written as 0 */
 };
@@ -34,6 +36,8 @@ static void write_export(void *context, struct nytp_out *out)
     const struct nytp_cli *cli = &export->run->cli;
     if (export->gzip)
         nytp_out_gzip(out);
+    if (cli->exporter->shows_limits && export->comparison->gate.n_rules > 0)
+        nytp_gate_put_markdown(&export->comparison->gate, &export->comparison->result, out);
     if (export->diff != NULL)
         cli->exporter->write_diff(export->diff, &cli->export, out);
     else
@@ -41,14 +45,15 @@ static void write_export(void *context, struct nytp_out *out)
     export->n_negative = out->n_negative;
 }
 
-static enum exit_status write_profile(const struct run *run, const struct nytp_profile *profile,
-                                      const struct nytp_diff *diff, const char *path)
+static enum exit_status write_profile(const struct run *run, const struct comparison *comparison,
+                                      const struct nytp_profile *profile, const char *path)
 {
     const size_t len = strlen(path);
     struct export export = {
         .run = run,
         .profile = profile,
-        .diff = diff,
+        .diff = run->cli.bases.n > 0 ? comparison->diff : NULL,
+        .comparison = comparison,
         .gzip = run->cli.exporter->gzips && len > 3 && strcmp(path + len - 3, ".gz") == 0,
     };
     const enum exit_status status = write_output(path, write_export, &export);
@@ -59,9 +64,10 @@ static enum exit_status write_profile(const struct run *run, const struct nytp_p
 }
 
 /* `twin`: how many processes of this pid came before. */
-static enum exit_status write_process(const struct run *run, const struct nytp_profile *profile,
+static enum exit_status write_process(const struct run *run, const struct comparison *comparison,
                                       uint32_t process, uint32_t twin)
 {
+    const struct nytp_profile *profile = comparison->profile;
     struct nytp_error error = {0};
     char *path = nytp_process_path(&run->cli, profile->processes[process].pid, twin);
     struct nytp_profile *one = nytp_select_process(profile, process, &error);
@@ -71,7 +77,7 @@ static enum exit_status write_process(const struct run *run, const struct nytp_p
     else if (replaces_input(&run->cli, path))
         status = EXIT_USAGE;
     else
-        status = write_profile(run, one, NULL, path);
+        status = write_profile(run, comparison, one, path);
     nytp_profile_free(one);
     free(path);
     return status;
@@ -80,8 +86,9 @@ static enum exit_status write_process(const struct run *run, const struct nytp_p
 /* Write an output for each process. Processes of the same pid, of several runs, are told apart
  * by a number. */
 static enum exit_status write_processes(const struct run *run,
-                                        const struct nytp_profile *profile)
+                                        const struct comparison *comparison)
 {
+    const struct nytp_profile *profile = comparison->profile;
     struct nytp_table seen = {0}; /* pid -> how many there were */
     enum exit_status status = EXIT_DONE;
     for (uint32_t i = 0; i < profile->n_processes && status == EXIT_DONE; i++) {
@@ -90,7 +97,7 @@ static enum exit_status write_processes(const struct run *run,
         if (twin == NYTP_TABLE_NONE)
             twin = 0;
         if (nytp_table_put(&seen, pid, twin + 1)) {
-            status = write_process(run, profile, i, twin);
+            status = write_process(run, comparison, i, twin);
         } else {
             say("out of memory");
             status = EXIT_OUTPUT;
@@ -103,8 +110,7 @@ static enum exit_status write_processes(const struct run *run,
 /* Write the output, to a temporary file if none is named, start the viewer on it and wait
  * until that ends. */
 static enum exit_status write_and_open(const struct run *run,
-                                       const struct nytp_profile *profile,
-                                       const struct nytp_diff *diff)
+                                       const struct comparison *comparison)
 {
     struct nytp_error error = {0};
     size_t len;
@@ -119,7 +125,7 @@ static enum exit_status write_and_open(const struct run *run,
     if (path == NULL)
         say("--open: %s", error.message);
     else
-        status = write_profile(run, profile, diff, path);
+        status = write_profile(run, comparison, comparison->profile, path);
     if (status == EXIT_DONE && !nytp_viewer_run(command, len, path, &error)) {
         say("--open: %s", error.message);
         status = EXIT_OUTPUT;
@@ -128,20 +134,20 @@ static enum exit_status write_and_open(const struct run *run,
     return status;
 }
 
-static enum exit_status write_all(struct run *run, const struct nytp_profile *profile,
-                                  const struct nytp_diff *diff)
+static enum exit_status write_all(struct run *run, const struct comparison *comparison)
 {
     const struct nytp_cli *cli = &run->cli;
     const bool answers = cli->gate_tap || cli->annotations != NULL;
     if (cli->exporter->write_set != NULL)
-        return run_report(run, diff);
+        return run_report(run, cli->bases.n > 0 ? comparison->diff : NULL);
     if (cli->open)
-        return write_and_open(run, profile, diff);
+        return write_and_open(run, comparison);
     if (cli->per_process)
-        return write_processes(run, profile);
+        return write_processes(run, comparison);
     if (answers && cli->output == NULL) /* they are what standard output is for */
         return EXIT_DONE;
-    return write_profile(run, profile, diff, cli->output != NULL ? cli->output : "-");
+    return write_profile(run, comparison, comparison->profile,
+                         cli->output != NULL ? cli->output : "-");
 }
 
 /* Which expressions of --list and --peek match no sub. */
@@ -162,7 +168,7 @@ static enum exit_status write_loaded(struct run *run, const struct comparison *c
     if (source_dir != NULL && !nytp_unpack_sources(comparison->profile, source_dir, &error))
         return output_failed(source_dir, &error);
     say_missing_names(run, comparison->profile);
-    return write_all(run, comparison->profile, cli->bases.n > 0 ? comparison->diff : NULL);
+    return write_all(run, comparison);
 }
 
 enum exit_status run_export(struct run *run)

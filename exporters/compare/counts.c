@@ -87,6 +87,48 @@ static bool read_subs(struct nytp_json_scan *scan, struct nytp_counts *counts)
     return nytp_json_scan_expect(scan, ']');
 }
 
+/* What is not known is skipped, as everywhere. */
+static bool read_fact(struct nytp_json_scan *scan, const char *key, struct nytp_facts *facts)
+{
+    for (uint32_t i = 0; i < NYTP_N_FACTS; i++) {
+        char *text;
+        size_t len;
+        if (nytp_fact_names[i].key == NULL || strcmp(key, nytp_fact_names[i].key) != 0 ||
+            facts->value[i].ptr != NULL)
+            continue;
+        if (!nytp_json_scan_string(scan, &text, &len))
+            return false;
+        facts->value[i] = (struct nytp_name){text, (uint32_t)len};
+        return true;
+    }
+    return nytp_json_scan_skip(scan);
+}
+
+static bool read_facts(struct nytp_json_scan *scan, struct nytp_facts *facts)
+{
+    if (!nytp_json_scan_expect(scan, '{'))
+        return false;
+    if (nytp_json_scan_take(scan, '}'))
+        return true;
+    bool ok;
+    do {
+        char *key = NULL;
+        size_t len;
+        ok = nytp_json_scan_string(scan, &key, &len) && nytp_json_scan_expect(scan, ':') &&
+             read_fact(scan, key, facts);
+        free(key);
+    } while (ok && nytp_json_scan_take(scan, ','));
+    return ok && nytp_json_scan_expect(scan, '}');
+}
+
+static bool read_sampled(struct nytp_json_scan *scan, struct nytp_counts *counts)
+{
+    int64_t sampled = 0;
+    const bool ok = nytp_json_scan_count(scan, &sampled);
+    counts->sampled = sampled != 0;
+    return ok;
+}
+
 static bool read_member(struct nytp_json_scan *scan, const char *key, struct nytp_counts *counts,
                         int64_t *version)
 {
@@ -95,6 +137,10 @@ static bool read_member(struct nytp_json_scan *scan, const char *key, struct nyt
         return nytp_json_scan_count(scan, version);
     if (strcmp(key, "application") == 0 && counts->application == NULL)
         return nytp_json_scan_string(scan, &counts->application, &len);
+    if (strcmp(key, "facts") == 0)
+        return read_facts(scan, &counts->facts);
+    if (strcmp(key, "sampled") == 0)
+        return read_sampled(scan, counts);
     if (strcmp(key, "statements") == 0)
         return nytp_json_scan_count(scan, &counts->statements);
     if (strcmp(key, "calls") == 0)
@@ -197,6 +243,8 @@ void nytp_counts_free(struct nytp_counts *counts)
         free(counts->subs[i].name);
         free(counts->subs[i].file);
     }
+    for (uint32_t i = 0; i < NYTP_N_FACTS; i++)
+        free((char *)(uintptr_t)counts->facts.value[i].ptr);
     free(counts->subs);
     free(counts->application);
     free(counts);

@@ -4,14 +4,18 @@
  * statements only, since those are the same on every machine; sorted, a line for each sub, no
  * dates and no folders, so that a version control system shows what changed.
  *
- *     {"nytp_counts":1,"application":"app.pl","statements":931525,"calls":310320,"subs":[
+ *     {"nytp_counts":1,"application":"app.pl","facts":{"perl":"5.36.0",...},
+ *      "statements":931525,"calls":310320,"subs":[
  *     {"sub":"main::add","file":"app.pl","statements":42000,"calls":20000},
  *     ...
  *     ]}
+ *
+ * What was sampled says so: "sampled":1. Its counts are no limit for anything.
  */
 #ifndef NYTP_COUNTS_H
 #define NYTP_COUNTS_H
 
+#include "facts.h"
 #include "formats/base/error.h"
 
 #include <stdbool.h>
@@ -27,6 +31,8 @@ struct nytp_counts_sub {
 
 struct nytp_counts {
     char *application;
+    struct nytp_facts facts; /* of the recordings; its texts are the table's */
+    bool sampled;            /* the counts are samples */
     int64_t statements, calls;
     struct nytp_counts_sub *subs;
     uint32_t n_subs;

@@ -11,6 +11,8 @@
 
 #include "formats/base/arena.h"
 #include "counts.h"
+#include "exporters/base/process_tree.h"
+#include "match.h"
 #include "rank_test.h"
 
 #include <stdarg.h>
@@ -19,7 +21,6 @@
 #include <string.h>
 
 #define NONE               UINT32_MAX
-#define SIGNIFICANT_P      0.05
 #define LEAST_TESTED_SHARE 1000 /* rows below a thousandth of the time are not tested */
 
 const char *const nytp_diff_status_names[NYTP_DIFF_STATUSES] = {
@@ -27,6 +28,7 @@ const char *const nytp_diff_status_names[NYTP_DIFF_STATUSES] = {
     [NYTP_DIFF_CHANGED] = "changed",
     [NYTP_DIFF_ADDED] = "new",
     [NYTP_DIFF_GONE] = "gone",
+    [NYTP_DIFF_UNCALLED] = "not called",
 };
 
 struct comparing {
@@ -61,19 +63,63 @@ void nytp_diff_note(struct nytp_diff *diff, const char *format, ...)
 
 /* ---- runs ---- */
 
+/* The process, or the same one in another recording of it that is on this side: a recording may
+ * be compared with itself. */
+static uint32_t on_side(const struct comparing *c, const struct nytp_diff_sides *sides,
+                        uint32_t process, uint8_t side)
+{
+    const struct nytp_process *all = c->profile->processes, *one = &all[process];
+    if (sides->side_of_part[one->part] == side)
+        return process;
+    for (uint32_t i = 0; i < c->profile->n_processes; i++)
+        if (sides->side_of_part[all[i].part] == side && all[i].pid == one->pid &&
+            all[i].thread == one->thread && all[i].start_s == one->start_s)
+            return i;
+    return NYTP_NO_PROCESS;
+}
+
+/* The part that the first of a part's ancestors is in, on the same side. */
+static uint32_t root_part(const struct comparing *c, const struct nytp_diff_sides *sides,
+                          const struct nytp_process_tree *tree, uint32_t part)
+{
+    uint32_t root = part;
+    if (c->profile->parts[part].n_processes == 0)
+        return part;
+    for (uint32_t p = c->profile->parts[part].first_process; p != NYTP_NO_PROCESS;
+         p = tree->parents[p]) {
+        const uint32_t own = on_side(c, sides, p, sides->side_of_part[part]);
+        if (own != NYTP_NO_PROCESS)
+            root = c->profile->processes[own].part;
+    }
+    return root;
+}
+
+/* Number the runs of each side: a process and its children are one. */
+static bool number_runs_of_sides(struct comparing *c, const struct nytp_diff_sides *sides)
+{
+    struct nytp_process_tree tree;
+    uint32_t *n = c->diff->n_runs;
+    if (!nytp_process_tree_init(&tree, c->profile))
+        return false;
+    for (uint32_t i = 0; i < c->profile->n_parts; i++)
+        if (root_part(c, sides, &tree, i) == i)
+            c->run_of_part[i] = n[sides->side_of_part[i]]++;
+    for (uint32_t i = 0; i < c->profile->n_parts; i++)
+        c->run_of_part[i] = c->run_of_part[root_part(c, sides, &tree, i)];
+    nytp_process_tree_free(&tree);
+    return true;
+}
+
 /* Base runs come first in a row. */
 static bool number_runs(struct comparing *c, const struct nytp_diff_sides *sides)
 {
     const uint32_t n_parts = c->profile->n_parts;
     uint32_t *n = c->diff->n_runs;
-    c->run_of_part = malloc(((size_t)n_parts + 1) * sizeof *c->run_of_part);
-    if (c->run_of_part == NULL)
+    c->run_of_part = calloc((size_t)n_parts + 1, sizeof *c->run_of_part);
+    if (c->run_of_part == NULL || (!sides->merge_runs && !number_runs_of_sides(c, sides)))
         return false;
-    for (uint32_t i = 0; i < n_parts; i++) {
-        const uint8_t side = sides->side_of_part[i];
-        c->run_of_part[i] = sides->merge_runs ? 0 : n[side];
-        n[side] = sides->merge_runs ? 1 : n[side] + 1;
-    }
+    for (uint32_t i = 0; sides->merge_runs && i < n_parts; i++)
+        n[sides->side_of_part[i]] = 1;
     if (c->counts != NULL)
         n[NYTP_DIFF_BASE] = 1;
     for (uint32_t i = 0; i < n_parts; i++)
@@ -376,8 +422,11 @@ static void set_status(const struct comparing *c, struct nytp_diff_row *row)
     const struct nytp_diff_cell *now = &row->median[NYTP_DIFF_NEW];
     const bool was = is_there(row, 0, n[NYTP_DIFF_BASE]);
     const bool is = is_there(row, n[NYTP_DIFF_BASE], n[NYTP_DIFF_NEW]);
-    if (was != is)
-        row->status = is ? NYTP_DIFF_ADDED : NYTP_DIFF_GONE;
+    if (was && !is)
+        row->status = nytp_defined_has(c->diff->defined, row->name) ? NYTP_DIFF_UNCALLED
+                                                                    : NYTP_DIFF_GONE;
+    else if (is && !was)
+        row->status = NYTP_DIFF_ADDED;
     else if (base->statements != now->statements || base->calls != now->calls)
         row->status = NYTP_DIFF_CHANGED;
     c->diff->n_of_status[row->status]++;
@@ -401,10 +450,10 @@ static void set_verdict(struct nytp_diff_row *row)
     const int64_t change =
         row->median[NYTP_DIFF_NEW].ticks - row->median[NYTP_DIFF_BASE].ticks;
     row->significant =
-        row->p >= 0 && row->p < SIGNIFICANT_P && size_of(change) > row->noise_ticks;
+        row->p >= 0 && row->p < NYTP_SIGNIFICANT_P && size_of(change) > row->noise_ticks;
 }
 
-static bool is_worth_a_test(const struct nytp_diff *diff, const struct nytp_diff_row *row)
+bool nytp_diff_is_worth_a_test(const struct nytp_diff *diff, const struct nytp_diff_row *row)
 {
     for (int side = 0; side < NYTP_DIFF_SIDES; side++)
         if (row->median[side].ticks > diff->total.median[side].ticks / LEAST_TESTED_SHARE)
@@ -420,7 +469,7 @@ static bool test_rows(struct comparing *c, int64_t *values)
     bool ok = p != NULL;
     uint32_t n = 0;
     for (uint32_t i = 0; ok && i < diff->n_rows; i++)
-        if (is_worth_a_test(diff, &diff->rows[i])) {
+        if (nytp_diff_is_worth_a_test(diff, &diff->rows[i])) {
             p[n] = probability(c, &diff->rows[i], values);
             ok = p[n++] >= 0;
         }
@@ -428,7 +477,7 @@ static bool test_rows(struct comparing *c, int64_t *values)
     diff->n_tested = n;
     n = 0;
     for (uint32_t i = 0; ok && i < diff->n_rows; i++)
-        if (is_worth_a_test(diff, &diff->rows[i])) {
+        if (nytp_diff_is_worth_a_test(diff, &diff->rows[i])) {
             diff->rows[i].p = p[n++];
             set_verdict(&diff->rows[i]);
         }
@@ -489,6 +538,41 @@ static bool compare_sides(struct comparing *c, const struct nytp_diff_sides *sid
     return ok;
 }
 
+static void note_samples(struct nytp_diff *diff)
+{
+    for (uint32_t i = 0; i < diff->profile->n_processes; i++) {
+        const struct nytp_process *process = &diff->profile->processes[i];
+        diff->sampled[diff->side_of_part[process->part]] |= process->sampled;
+    }
+    if (diff->counts != NULL)
+        diff->sampled[NYTP_DIFF_BASE] = diff->counts->sampled;
+}
+
+static bool is_program_of(const struct nytp_diff *diff, enum nytp_diff_side side,
+                          struct nytp_name program)
+{
+    for (uint32_t i = 0; i < diff->profile->n_parts; i++)
+        if (diff->side_of_part[i] == side &&
+            nytp_compare_names(nytp_base_name(diff->profile->parts[i].application), program) == 0)
+            return true;
+    return false;
+}
+
+bool nytp_diff_other_program(const struct nytp_diff *diff)
+{
+    if (diff->counts != NULL) {
+        const char *program = diff->counts->application;
+        return program != NULL &&
+               !is_program_of(diff, NYTP_DIFF_NEW,
+                              (struct nytp_name){program, (uint32_t)strlen(program)});
+    }
+    for (uint32_t i = 0; i < diff->profile->n_parts; i++)
+        if (diff->side_of_part[i] == NYTP_DIFF_BASE &&
+            is_program_of(diff, NYTP_DIFF_NEW, nytp_base_name(diff->profile->parts[i].application)))
+            return false;
+    return diff->n_runs[NYTP_DIFF_BASE] > 0;
+}
+
 struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
                                 const struct nytp_diff_sides *sides, struct nytp_error *error)
 {
@@ -499,7 +583,10 @@ struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
         c.diff->profile = profile;
         c.diff->side_of_part = sides->side_of_part;
         c.diff->ticks_per_sec = profile->ticks_per_sec;
+        c.diff->counts = sides->counts;
+        c.diff->defined = sides->defined;
         c.diff->base_has_times = sides->counts == NULL;
+        note_samples(c.diff);
         c.diff->total.p = -1;
         ok = compare_sides(&c, sides);
     }

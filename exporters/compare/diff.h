@@ -6,7 +6,8 @@
  *
  * Both sides are one merged profile, so that everything that takes a profile apart (stacks,
  * names, units) works on a difference, too; which side a process belongs to is known by its
- * part. The base may instead be a table of counts (counts.h), which has no stacks and no times.
+ * part; a process and its children are one run. The base may instead be a table of counts
+ * (counts.h), which has no stacks and no times.
  *
  * What is matched: subs by name. Where one side has several subs of a name, by name and the
  * file's name without folders. Names of anonymous subs should be made stable beforehand
@@ -19,12 +20,14 @@
 #include "formats/model/model.h"
 
 struct nytp_counts;
+struct nytp_defined;
 
 enum nytp_diff_status {
     NYTP_DIFF_EQUAL = 0, /* in every count; times may differ */
     NYTP_DIFF_CHANGED,
     NYTP_DIFF_ADDED, /* only in the new side */
-    NYTP_DIFF_GONE,  /* only in the base */
+    NYTP_DIFF_GONE,  /* only in the base; the new side has no such sub, or it is not known */
+    NYTP_DIFF_UNCALLED, /* ran only in the base; the new side has it and did not call it */
     NYTP_DIFF_STATUSES
 };
 
@@ -54,7 +57,10 @@ struct nytp_diff_row {
 struct nytp_diff {
     const struct nytp_profile *profile; /* borrowed; the new side's parts come first */
     const uint8_t *side_of_part;        /* enum nytp_diff_side; borrowed */
+    const struct nytp_counts *counts;   /* of struct nytp_diff_sides, as the next */
+    const struct nytp_defined *defined;
     uint32_t n_runs[NYTP_DIFF_SIDES];
+    bool sampled[NYTP_DIFF_SIDES]; /* its counts are samples, at least in part */
     bool base_has_times; /* false: the base is a table of counts */
     bool tested;         /* enough runs for verdicts on times */
     int64_t ticks_per_sec;
@@ -73,6 +79,7 @@ struct nytp_diff_sides {
     const uint8_t *side_of_part;      /* one for each part of the profile */
     bool merge_runs;                  /* the parts of a side are one run: their sums */
     const struct nytp_counts *counts; /* the base, when it is no recording; or NULL */
+    const struct nytp_defined *defined; /* subs of the new side, called or not; or NULL */
 };
 
 /* Compare. NULL with *error set (memory). What `sides` points to and the profile must outlive
@@ -83,6 +90,13 @@ void nytp_diff_free(struct nytp_diff *diff);
 
 /* Whether there is anything to tell of a row: another verdict than equal, or other times. */
 bool nytp_diff_row_differs(const struct nytp_diff *diff, const struct nytp_diff_row *row);
+
+/* Whether the row takes enough of the time for a question about it: each that is asked makes all
+ * answers weaker. */
+bool nytp_diff_is_worth_a_test(const struct nytp_diff *diff, const struct nytp_diff_row *row);
+
+/* Whether no program of the base is one of the new side. */
+bool nytp_diff_other_program(const struct nytp_diff *diff);
 
 /* Remark that the sides are not well comparable; the same text but once. */
 void nytp_diff_note(struct nytp_diff *diff, const char *format, ...)

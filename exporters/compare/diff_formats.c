@@ -171,10 +171,14 @@ void nytp_diff_summary(const struct nytp_diff *diff, char *text, size_t size)
 {
     const uint32_t changed = diff->n_of_status[NYTP_DIFF_CHANGED];
     const uint32_t equal = diff->n_of_status[NYTP_DIFF_EQUAL];
-    snprintf(text, size, "%lu sub%s changed, %lu new, %lu gone; %lu sub%s equal in every count",
+    const uint32_t uncalled = diff->n_of_status[NYTP_DIFF_UNCALLED];
+    char not_called[32] = "";
+    if (uncalled > 0)
+        snprintf(not_called, sizeof not_called, ", %lu not called", (unsigned long)uncalled);
+    snprintf(text, size, "%lu sub%s changed, %lu new, %lu gone%s; %lu sub%s equal in every count",
              (unsigned long)changed, changed == 1 ? "" : "s",
              (unsigned long)diff->n_of_status[NYTP_DIFF_ADDED],
-             (unsigned long)diff->n_of_status[NYTP_DIFF_GONE], (unsigned long)equal,
+             (unsigned long)diff->n_of_status[NYTP_DIFF_GONE], not_called, (unsigned long)equal,
              equal == 1 ? "" : "s");
 }
 

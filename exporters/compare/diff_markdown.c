@@ -68,7 +68,7 @@ static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_printf(out, "| %s | %lld | %lld | ", time, (long long)base->statements,
                 (long long)now->statements);
     nytp_markdown_code(out, row->name);
-    if (row->status == NYTP_DIFF_ADDED || row->status == NYTP_DIFF_GONE)
+    if (row->status != NYTP_DIFF_EQUAL && row->status != NYTP_DIFF_CHANGED)
         nytp_printf(out, " (%s)", nytp_diff_status_names[row->status]);
     if (*place != '\0') {
         nytp_putc(out, ' ');

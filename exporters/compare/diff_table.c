@@ -127,9 +127,9 @@ static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
         nytp_text_put_tail(out, row->name, options->columns > 0 ? name_width : 0);
     nytp_text_pad(out, name_width - width + 2);
     nytp_diff_place(row, place, sizeof place);
-    const char *mark = row->status == NYTP_DIFF_ADDED  ? "new "
-                       : row->status == NYTP_DIFF_GONE ? "gone "
-                                                       : "";
+    static const char *const marks[NYTP_DIFF_STATUSES] = {
+        "", "", "new ", "gone ", "not called "};
+    const char *mark = marks[row->status];
     const uint32_t used = FIXED_COLUMNS + name_width + 2 + (uint32_t)strlen(mark);
     const bool fits = options->columns == 0 || options->columns >= used + MIN_NAME;
     nytp_puts(out, mark);

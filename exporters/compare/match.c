@@ -4,9 +4,9 @@
  */
 #include "match.h"
 
+#include "formats/base/arena.h"
 #include "formats/base/strings.h"
 #include "exporters/select/rename.h"
-#include "diff.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +29,8 @@ static struct based *list_files(const struct nytp_profile *profile, uint32_t *n)
     *n = 0;
     for (uint32_t i = 1; list != NULL && i < profile->n_files; i++)
         if (profile->files[i].eval_file == 0)
-            list[(*n)++] = (struct based){nytp_base_name(profile->files[i].name),
-                                          profile->files[i].name};
+            list[(*n)++] =
+                (struct based){nytp_base_name(profile->files[i].name), profile->files[i].name};
     if (list != NULL && *n > 0)
         qsort(list, *n, sizeof *list, by_base);
     return list;
@@ -82,4 +82,52 @@ bool nytp_adopt_file_names(struct nytp_profile *base, const struct nytp_profile 
     free(list);
     free(names);
     return ok;
+}
+
+/* ---- what a side has ---- */
+
+static int by_name(const void *x, const void *y)
+{
+    const struct nytp_name *a = x, *b = y;
+    return nytp_compare_names(*a, *b);
+}
+
+/* A sub that is only called by name, and has no body or lines, is none that a side has. */
+static bool is_defined(const struct nytp_sub *sub)
+{
+    return sub->last_line > 0 || sub->calls > 0 || sub->kind == NYTP_SUB_XSUB;
+}
+
+bool nytp_defined_add(struct nytp_defined *defined, const struct nytp_profile *profile)
+{
+    if (defined->arena == NULL && (defined->arena = nytp_arena_new()) == NULL)
+        return false;
+    for (uint32_t i = 1; i < profile->n_subs; i++) {
+        const struct nytp_name name = profile->subs[i].name;
+        if (!is_defined(&profile->subs[i]))
+            continue;
+        char *copy = nytp_arena_alloc(defined->arena, (size_t)name.len + 1);
+        if (copy == NULL ||
+            !nytp_grow(&defined->names, &defined->capacity, defined->n, sizeof *defined->names))
+            return false;
+        memcpy(copy, name.ptr, name.len);
+        copy[name.len] = '\0';
+        defined->names[defined->n++] = (struct nytp_name){copy, name.len};
+    }
+    if (defined->n > 0)
+        qsort(defined->names, defined->n, sizeof *defined->names, by_name);
+    return true;
+}
+
+bool nytp_defined_has(const struct nytp_defined *defined, struct nytp_name name)
+{
+    return defined != NULL && defined->n > 0 &&
+           bsearch(&name, defined->names, defined->n, sizeof name, by_name) != NULL;
+}
+
+void nytp_defined_free(struct nytp_defined *defined)
+{
+    nytp_arena_free(defined->arena);
+    free(defined->names);
+    *defined = (struct nytp_defined){0};
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Makes the base look like the new side before both become one profile: two checkouts of a
- * program differ in their folders, and files should be compared nevertheless.
+ * What is looked at before both sides become one profile. The base is made to look like the new
+ * side: two checkouts of a program differ in their folders, and files should be compared
+ * nevertheless. And it is noted which subs the new side has, whether it calls them or not.
  */
 #ifndef NYTP_MATCH_H
 #define NYTP_MATCH_H
@@ -9,9 +10,22 @@
 #include "formats/model/model.h"
 
 /* Give a file of the base the new side's name for it when only the folders differ: another
- * checkout of the same program. That is, when the new side has no file of that very name and one
- * file of that base name. False with *error set, as nytp_rename(). */
+ * checkout of the same program. That is, when the new side has no file of that very name and
+ * one file of that base name. False with *error set, as nytp_rename(). */
 bool nytp_adopt_file_names(struct nytp_profile *base, const struct nytp_profile *now,
                            struct nytp_error *error);
+
+/* Names of subs that a side has, called or not: what did not run was not removed. */
+struct nytp_defined {
+    struct nytp_arena *arena;
+    struct nytp_name *names; /* sorted */
+    uint32_t n, capacity;
+};
+
+/* Add a profile's subs; zeroed before the first. False when memory is out. */
+bool nytp_defined_add(struct nytp_defined *defined, const struct nytp_profile *profile);
+/* Whether there is a sub of that name; not if `defined` is NULL. */
+bool nytp_defined_has(const struct nytp_defined *defined, struct nytp_name name);
+void nytp_defined_free(struct nytp_defined *defined);
 
 #endif

@@ -110,6 +110,14 @@ double nytp_rank_test_least(uint32_t n_x, uint32_t n_y)
     return choices < 2 ? 1 : 2 / choices;
 }
 
+uint32_t nytp_rank_test_needs(uint32_t n)
+{
+    uint32_t values = NYTP_RANK_TEST_LEAST;
+    while (nytp_rank_test_least(values, values) * n >= NYTP_SIGNIFICANT_P)
+        values++;
+    return values;
+}
+
 struct discovery {
     double p;
     uint32_t index;

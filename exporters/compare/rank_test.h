@@ -12,6 +12,8 @@
 
 /* Below four values on each side no outcome can reach p < 0.05 (three and three: 0.1). */
 #define NYTP_RANK_TEST_LEAST 4u
+/* What is less likely than this is not taken for chance. */
+#define NYTP_SIGNIFICANT_P 0.05
 /* Up to this many values a side the probability is exact, beyond it is the normal
  * approximation, which is good by then. */
 #define NYTP_RANK_TEST_EXACT 20u
@@ -23,6 +25,10 @@ double nytp_rank_test(const int64_t *x, uint32_t n_x, const int64_t *y, uint32_t
 
 /* The least p that so many values can reach: that of two lists that do not overlap. */
 double nytp_rank_test_least(uint32_t n_x, uint32_t n_y);
+
+/* How many values each side must have so that one of `n` questions can be answered although all
+ * are asked: so that the least p, corrected for them, is significant. */
+uint32_t nytp_rank_test_needs(uint32_t n);
 
 /* Replace each p by the least rate of false discoveries at which it would still be one. False
  * when memory is out. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Reads limits as people write them, on the command line and in files; see gate.h for the
- * forms.
+ * Reads limits; see gate_rules.h for the forms.
  */
-#include "gate.h"
+#include "gate_rules.h"
 
 #include "exporters/base/number.h"
 #include "formats/base/arena.h"
@@ -103,8 +102,11 @@ bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_e
     at += len;
     if (*at == '\0' || strcmp(at, ":total") == 0)
         return true;
-    if (strcmp(at, ":sub") != 0)
-        return set_regex(rule, "fail-over", at + 1, error);
+    if (strcmp(at, ":sub") != 0) {
+        rule->name = copy_text(at + 1, strlen(at + 1));
+        return rule->name != NULL ? set_regex(rule, "fail-over", rule->name, error)
+                                  : no_memory(error);
+    }
     rule->scope = NYTP_GATE_EACH;
     return true;
 }
@@ -115,8 +117,9 @@ bool nytp_gate_set_least(struct nytp_gate *gate, const char *text, struct nytp_e
     gate->has_least = nytp_read_number(text, &end, &gate->least);
     gate->least_is_percent = gate->has_least && *end == '%';
     gate->has_least = gate->has_least && strcmp(end, gate->least_is_percent ? "%" : "") == 0;
-    return gate->has_least || nytp_error_set(error, NYTP_ERR_FORMAT,
-                                             "--fail-least takes a number or P%%, not \"%.80s\"", text);
+    return gate->has_least ||
+           nytp_error_set(error, NYTP_ERR_FORMAT,
+                          "--fail-least takes a number or P%%, not \"%.80s\"", text);
 }
 
 /* ---- rules in a file ---- */
@@ -137,8 +140,9 @@ static bool set_what(struct nytp_gate_rule *rule, const char *text, size_t len,
     if (strcmp(rule->name, "total") == 0) {
         rule->scope = NYTP_GATE_TOTAL;
     } else if (len >= 2 && text[0] == '/' && text[len - 1] == '/') {
-        rule->name[len - 1] = '\0';
-        return set_regex(rule, "gate", rule->name + 1, error);
+        memmove(rule->name, text + 1, len - 2);
+        rule->name[len - 2] = '\0';
+        return set_regex(rule, "gate", rule->name, error);
     } else if (len > 2 && memcmp(text + len - 2, "::", 2) == 0) {
         rule->scope = NYTP_GATE_PACKAGE;
     } else {
@@ -189,12 +193,30 @@ static bool set_most(struct nytp_gate_rule *rule, const char *text)
     return read_amount(text, is_time, &rule->plus);
 }
 
+/* Cut an ending and the blanks before it. */
+static bool cut_ending(char *text, const char *ending)
+{
+    size_t len = strlen(text);
+    const size_t ending_len = strlen(ending);
+    if (len <= ending_len || strcmp(text + len - ending_len, ending) != 0)
+        return false;
+    len -= ending_len;
+    while (len > 0 && (text[len - 1] == ' ' || text[len - 1] == '\t'))
+        len--;
+    text[len] = '\0';
+    return true;
+}
+
 /* One line of a file of rules. */
-static bool read_rule(struct nytp_gate *gate, const char *line, struct nytp_error *error)
+static bool read_rule(struct nytp_gate *gate, const char *line, const char *place,
+                      struct nytp_error *error)
 {
     struct nytp_gate_rule *rule = add_rule(gate, line, error);
     if (rule == NULL)
         return false;
+    rule->place = copy_text(place, strlen(place));
+    if (rule->place == NULL)
+        return no_memory(error);
     const char *at = line;
     size_t len = next_word(&at);
     if (!find_value(at, len, &rule->value))
@@ -214,17 +236,24 @@ static bool read_rule(struct nytp_gate *gate, const char *line, struct nytp_erro
                               rule->name);
     at += len;
     next_word(&at);
-    if (!set_most(rule, at))
-        return nytp_error_set(error, NYTP_ERR_FORMAT,
-                              "\"%.60s\" is no limit: N (of a time with its unit), base, base +P%% "
-                              "or base +N", at);
+    char most[MAX_LINE];
+    snprintf(most, sizeof most, "%s", at);
+    rule->or_absent = cut_ending(most, " or absent");
+    if (!set_most(rule, most))
+        return nytp_error_set(
+            error, NYTP_ERR_FORMAT,
+            "\"%.60s\" is no limit: N (of a time with its unit), base, base +P%% "
+            "or base +N",
+            most);
     return true;
 }
 
 /* One line of a file of accepted growth. */
-static bool read_accept(struct nytp_gate *gate, const char *line, struct nytp_error *error)
+static bool read_accept(struct nytp_gate *gate, const char *line, const char *place,
+                        struct nytp_error *error)
 {
-    if (!nytp_grow(&gate->accepts, &gate->accepts_capacity, gate->n_accepts, sizeof *gate->accepts))
+    if (!nytp_grow(&gate->accepts, &gate->accepts_capacity, gate->n_accepts,
+                   sizeof *gate->accepts))
         return no_memory(error);
     struct nytp_gate_accept accept = {.value = NYTP_WEIGHT_STATEMENTS};
     const char *limit = line + strlen(line);
@@ -243,18 +272,18 @@ static bool read_accept(struct nytp_gate *gate, const char *line, struct nytp_er
         return nytp_error_set(error, NYTP_ERR_FORMAT,
                               "REGEX P%%[:VALUE] or REGEX any expected, not \"%.80s\"", line);
     accept.text = copy_text(line, (size_t)(end - line));
-    if (accept.text == NULL)
+    accept.place = copy_text(place, strlen(place));
+    gate->accepts[gate->n_accepts] = accept; /* the gate's to free */
+    if (accept.text == NULL || accept.place == NULL) {
+        gate->n_accepts++;
         return no_memory(error);
-    if (!nytp_patterns_add(&accept.pattern, "accept", accept.text, error)) {
-        nytp_patterns_free(&accept.pattern);
-        free(accept.text);
-        return false;
     }
-    gate->accepts[gate->n_accepts++] = accept;
-    return true;
+    return nytp_patterns_add(&gate->accepts[gate->n_accepts++].pattern, "accept", accept.text,
+                             error);
 }
 
-typedef bool line_reader(struct nytp_gate *gate, const char *line, struct nytp_error *error);
+typedef bool line_reader(struct nytp_gate *gate, const char *line, const char *place,
+                         struct nytp_error *error);
 
 /* Cut the line's end, a comment and blanks; false when there is nothing in it. A comment begins
  * at the line's start or behind a blank, since names and expressions may hold a '#'. */
@@ -284,12 +313,12 @@ static bool read_lines(struct nytp_gate *gate, const char *path, line_reader *re
     bool ok = true;
     while (ok && fgets(line, sizeof line, file) != NULL) {
         struct nytp_error reason = {0};
-        number++;
+        char place[120];
+        snprintf(place, sizeof place, "%.100s:%u", path, ++number);
         if (strlen(line) == sizeof line - 1 || number > MAX_LINES)
-            ok = nytp_error_set(error, NYTP_ERR_LIMIT, "%.100s:%u: line too long, or too many",
-                                path, number);
-        else if (trim_line(line) && !reader(gate, line, &reason))
-            ok = nytp_error_set(error, reason.status, "%.100s:%u: %s", path, number, reason.message);
+            ok = nytp_error_set(error, NYTP_ERR_LIMIT, "%s: line too long, or too many", place);
+        else if (trim_line(line) && !reader(gate, line, place, &reason))
+            ok = nytp_error_set(error, reason.status, "%s: %s", place, reason.message);
     }
     if (ok && ferror(file))
         ok = nytp_error_set(error, NYTP_ERR_IO, "%.100s: %s", path, strerror(errno));
@@ -311,15 +340,25 @@ bool nytp_gate_read_accepts(struct nytp_gate *gate, const char *path, struct nyt
     return read_lines(gate, path, read_accept, error);
 }
 
+bool nytp_gate_needs_base(const struct nytp_gate *gate)
+{
+    for (uint32_t i = 0; i < gate->n_rules; i++)
+        if (gate->rules[i].from_base)
+            return true;
+    return false;
+}
+
 void nytp_gate_free(struct nytp_gate *gate)
 {
     for (uint32_t i = 0; i < gate->n_rules; i++) {
         free(gate->rules[i].text);
+        free(gate->rules[i].place);
         free(gate->rules[i].name);
         nytp_patterns_free(&gate->rules[i].pattern);
     }
     for (uint32_t i = 0; i < gate->n_accepts; i++) {
         free(gate->accepts[i].text);
+        free(gate->accepts[i].place);
         nytp_patterns_free(&gate->accepts[i].pattern);
     }
     free(gate->rules);

@@ -113,7 +113,8 @@ static bool put_anchor(struct nytp_report *report, const struct nytp_diff_row *r
 static void put_name(struct nytp_report *report, const struct nytp_diff_row *row)
 {
     static const char *const words[NYTP_DIFF_STATUSES] = {
-        [NYTP_DIFF_ADDED] = " <small>new</small>", [NYTP_DIFF_GONE] = " <small>gone</small>"};
+        [NYTP_DIFF_ADDED] = " <small>new</small>", [NYTP_DIFF_GONE] = " <small>gone</small>",
+        [NYTP_DIFF_UNCALLED] = " <small>not called</small>"};
     struct nytp_out *out = report->out;
     nytp_puts(out, "<td>");
     const bool linked = put_anchor(report, row);

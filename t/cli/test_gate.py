@@ -5,12 +5,14 @@ import json
 import os
 import shutil
 import subprocess
+from xml.etree import ElementTree
 
 import pytest
 
 from command import asking_for, formats, good, messages, run
 from nytpwrite import Writer
 from recordings import record
+from written import write_run
 
 PROGRAM = """package Foo;
 sub get { my $x = shift; return $x }
@@ -74,7 +76,6 @@ def test_times_need_runs(files):
     assert status == 2 and "needs 4 runs on each side, here are 1 and 1" in lines[0]
     bases = [word for file in files["olds"] for word in ("--diff", file)]
     assert gate(*bases, "--fail-over=100000%:time", *files["news"])[0] == 0
-    assert gate(*bases, "--fail-over=0%:time:sub", *files["olds"])[0] == 0
     counts = files["old"].parent / "base.nytp.json"
     good("--save-base", "-o", counts, files["old"])
     status, lines = gate("--diff", counts, "--fail-over=1%:time", files["new"])
@@ -99,7 +100,7 @@ def test_a_time_that_surely_grew_fails(tmp_path):
 @pytest.mark.parametrize("rule, status", [
     ("calls Foo::get <= 150", 0), ("calls Foo::get <= 149", 10), ("calls total <= 1000000", 0),
     ("stmts Foo:: <= 2", 10), ("statements Foo:: <= 1000", 0), ("calls /^Foo::g/ <= 10", 10),
-    ("calls main:: <= 10", 10), ("calls Nowhere::get <= 0", 0), ("time total <= 100 s", 0),
+    ("calls main:: <= 10", 10), ("time total <= 100 s", 0),
     ("time Foo:: <= 0.001 us", 10), ("time total <= 1 min # a comment", 0),
     ("calls total <= 1_000_000", 0), ("calls total <= 1e1", 10)])
 def test_a_rule_without_base(files, tmp_path, rule, status):
@@ -159,6 +160,159 @@ def test_names_cannot_steer_the_terminal(tmp_path):
     assert "W::?31m?red?: 9 calls" in lines[0]
 
 
+# ---- each kind of rule: one that it fails, one that passes, one that it cannot judge ----
+
+BASE = {"Foo::get": (100, 200000), "Foo::put": (10, 100000), "Bar::run": (5, 300000)}
+MORE = {**BASE, "Foo::get": (150, 400000)}
+
+
+def side(folder, n, subs, spread=0.005, **how):
+    """n runs: each takes a little more than the one before."""
+    folder.mkdir(exist_ok=True)
+    return [write_run(folder / f"{run}.out", {sub: (calls, int(ticks * (1 + spread * run)))
+                                              for sub, (calls, ticks) in subs.items()}, **how)
+            for run in range(n)]
+
+
+def judge(tmp_path, rules, base, new, *options):
+    limits = [rule for rule in rules if rule.startswith("--")]
+    lines = [rule for rule in rules if not rule.startswith("--")]
+    if lines:
+        (tmp_path / "rules").write_text("\n".join(lines))
+        limits += ["--gate", tmp_path / "rules"]
+    return gate(*[word for file in base for word in ("--diff", file)], *limits, *options, *new)
+
+
+@pytest.mark.parametrize("value", ["time", "calls", "statements"])
+@pytest.mark.parametrize("rule", [
+    "{} Foo::get <= base +10%", "{} /^Foo::/ <= base +10%", "{} Foo:: <= base +10%", "{} total <= base +10%",
+    "--fail-over=10%:{}", "--fail-over=10%:{}:sub", "--fail-over=10%:{}:^Foo::"])
+def test_a_rule_about_growth_fails_passes_and_refuses(tmp_path, value, rule):
+    rule = rule.format(value)
+    base = side(tmp_path / "base", 6, BASE)
+    assert judge(tmp_path, [rule], base, side(tmp_path / "more", 6, MORE))[0] == 10
+    assert judge(tmp_path, [rule], base, side(tmp_path / "same", 6, BASE, spread=0.006)) == (0, [])
+    if value == "time":
+        status, lines = judge(tmp_path, [rule], base, side(tmp_path / "few", 3, MORE))
+        assert status == 2 and "runs on each side" in lines[0] and "here are 6 and 3" in lines[0]
+    else:
+        sampled = side(tmp_path / "sampled", 6, MORE, attributes={"sampled": 1})
+        for old, new in ((base, sampled), (sampled, base)):
+            status, lines = judge(tmp_path, [rule], old, new)
+            assert status == 2 and "it was sampled" in lines[0]
+
+
+@pytest.mark.parametrize("value, most, least", [("time", "50 ms", "30 ms"), ("calls", "155", "120"),
+                                                ("statements", "155", "120")])
+@pytest.mark.parametrize("what", ["Foo::get", "/^Foo::/"])
+def test_a_rule_without_base_fails_passes_and_refuses(tmp_path, value, most, least, what):
+    new = side(tmp_path / "new", 1, MORE)
+    assert judge(tmp_path, [f"{value} {what} <= {most}"], [], new) == (0, [])
+    assert judge(tmp_path, [f"{value} {what} <= {least}"], [], new)[0] == 10
+    sampled = side(tmp_path / "sampled", 1, MORE, attributes={"sampled": 1})
+    assert judge(tmp_path, [f"{value} {what} <= {most}"], [], sampled)[0] == (0 if value == "time" else 2)
+    assert judge(tmp_path, [f"{value} {what.replace('F', 'N')} <= {most}"], [], new)[0] == 2
+
+
+def test_one_sub_among_many_is_one_question(tmp_path):
+    """Four runs are enough for a rule about one sub, however many there are; not for each of them."""
+    subs = {f"main::s{i}": (1, 100000) for i in range(12)}
+    base, new = (side(tmp_path / "base", 6, subs), side(tmp_path / "new", 6, {**subs, "main::s7": (1, 4000000)}))
+    for rule in ("time main::s7 <= base +10%", "--fail-over=10%:time:^main::s7$", "time /s7/ <= base +10%"):
+        assert judge(tmp_path, [rule], base[:4], new[:4])[0] == 10, rule
+        assert judge(tmp_path, [rule.replace("s7", "s6")], base[:4], new[:4])[0] == 0, rule
+    status, lines = judge(tmp_path, ["--fail-over=10%:time:sub"], base[:4], new[:4])
+    assert status == 2
+    assert "needs 6 runs on each side when so many are asked about, here are 4 and 4 [10%:time:sub]" in lines[0]
+    status, lines = judge(tmp_path, ["--fail-over=10%:time:sub"], base, new)
+    assert status == 10 and len(lines) == 1 and "main::s7: 405 ms (median of 6 runs), was 10.1 ms" in lines[0]
+    assert judge(tmp_path, ["--fail-over=10%:time:sub"], base, side(tmp_path / "same", 6, subs))[0] == 0
+
+
+def test_all_rules_are_one_family_of_questions(tmp_path):
+    base, new = side(tmp_path / "base", 5, BASE), side(tmp_path / "new", 5, MORE)
+    rules = ["time Foo:: <= base +10%", "time Bar:: <= base +10%"]
+    status, lines = judge(tmp_path, rules, base[:4], new[:4])
+    assert status == 2 and len(lines) == 2 and "needs 5 runs" in lines[0] and "rules:2" in lines[1]
+    status, lines = judge(tmp_path, rules, base, new)
+    assert status == 10 and len(lines) == 1 and "package Foo: " in lines[0]
+    # what does not ask for chance goes on to be judged
+    status, lines = judge(tmp_path, rules + ["calls Foo::get <= base"], base[:4], new[:4])
+    assert status == 10 and "Foo::get: 150 calls" in lines[0] and len(lines) == 3
+
+
+@pytest.mark.parametrize("rule", ["time Foo:: <= base", "time total <= base", "time Foo::get <= base"])
+def test_growth_within_the_noise_breaks_no_rule(tmp_path, rule):
+    """Twenty runs spread evenly over a width, and all of them a quarter of it later: p is below 0.05."""
+    def spread(name, more):
+        (tmp_path / name).mkdir()
+        return [write_run(tmp_path / name / f"{run}.out", {"Foo::get": (1, 1000000 + 50000 * run + more)})
+                for run in range(20)]
+    base = spread("base", 0)
+    assert judge(tmp_path, [rule], base, spread("within", 220000))[0] == 0
+    assert judge(tmp_path, [rule], base, spread("beyond", 400000))[0] == 10
+
+
+@pytest.mark.parametrize("what", ["Foo::get", "/^Foo::/", "Foo::"])
+def test_a_sub_that_is_not_there_keeps_no_rule(tmp_path, what):
+    """Renamed or removed, never called, never heard of."""
+    old = side(tmp_path / "old", 1, {"Foo::get": (4, 4000), "main::other": (1, 9000)})
+    rest = {"main::other": (1, 9000)}
+    gone, uncalled = side(tmp_path / "gone", 1, rest), side(tmp_path / "uncalled", 1, rest, uncalled=["Foo::get"])
+    rule = f"calls {what} <= 12"
+    for base, words in ((old, "gone: in the base alone"), ([], "no sub matches")):
+        status, lines = judge(tmp_path, [rule], base, gone)
+        assert status == 2 and lines == [f"nytp-export: {tmp_path}/rules:1: {words} [{rule}]"]
+        assert judge(tmp_path, [rule + " or absent"], base, gone) == (0, [])
+        assert judge(tmp_path, [rule], base, gone, "--allow-absent") == (0, [])
+        assert judge(tmp_path, [rule], base, uncalled) == (0, [])
+        done = run("-q", *[f"--diff={file}" for file in base], "--gate", tmp_path / "rules", "--gate-tap", *uncalled)
+        assert b": 0 calls, at most 12 calls allowed" in done.stdout
+    table = json.loads(good("--json", "--diff", old[0], uncalled[0]))["diff"]
+    assert [row["status"] for row in table if row["sub"] == "Foo::get"] == ["not called"]
+    assert ", 1 not called; " in good("--diff", old[0], uncalled[0]).decode()
+
+
+def test_a_name_that_is_near_is_told(tmp_path):
+    _, lines = judge(tmp_path, ["calls Foo::gett <= 12"], [], side(tmp_path / "new", 1, BASE))
+    assert "no sub matches; near it: Foo::get" in lines[0]
+    _, lines = judge(tmp_path, ["--fail-over=1%:calls:Foo::gett"], side(tmp_path / "old", 1, BASE),
+                     side(tmp_path / "new", 1, BASE))
+    assert "no sub matches; near it: Foo::get" in lines[0] and "--fail-over" in lines[0]
+
+
+def test_inputs_are_runs_with_and_without_a_base(tmp_path):
+    new = [write_run(tmp_path / f"{calls}.out", {"Foo::get": (calls, 1000)}) for calls in (2, 3, 9)]
+    for base in ([], new):
+        assert judge(tmp_path, ["calls Foo::get <= 3"], base, new)[0] == 0
+        status, lines = judge(tmp_path, ["calls Foo::get <= 2"], base, new)
+        assert status == 10 and "Foo::get: 3 calls (median of 3 runs)" in lines[0]
+        assert judge(tmp_path, ["calls Foo::get <= 13"], base, new, "--merge-runs")[0] == 10
+        assert judge(tmp_path, ["calls Foo::get <= 14"], base, new, "--merge-runs")[0] == 0
+
+
+def test_processes_of_a_program_are_one_run(forked, tmp_path):
+    assert len(forked) == 3
+    (tmp_path / "rules").write_text("calls main::work <= 2\n")
+    assert gate("--gate", tmp_path / "rules", *forked)[0] == 0
+    (tmp_path / "rules").write_text("calls main::work <= 1\n")
+    assert gate("--gate", tmp_path / "rules", *forked)[0] == 10
+    document = json.loads(good("--json", *[f"--diff={file}" for file in forked], *forked))
+    assert (document["base_runs"], document["new_runs"], document["diff"]) == (1, 1, [])
+
+
+def test_another_program_is_no_base(tmp_path):
+    base, = side(tmp_path / "base", 1, BASE)
+    new, = side(tmp_path / "new", 1, BASE, attributes={"application": "/y/other.pl"})
+    counts = tmp_path / "base.json"
+    good("--save-base", "-o", counts, base)
+    for old in (base, counts):
+        status, lines = gate("--diff", old, "--fail-over=900%", new)
+        assert status == 2 and "the base is of another program" in lines[0]
+        assert "note: the base is of another program" in good("--diff", old, new).decode()
+        assert judge(tmp_path, ["calls Foo::get <= 100"], [old], [new])[0] == 0
+
+
 # ---- accepted growth ----
 
 def test_known_growth_is_accepted(files, tmp_path):
@@ -198,6 +352,25 @@ def test_a_saved_base_is_as_good_as_the_recording(files, tmp_path):
     assert base.read_bytes() == good("--save-base", files["olds"][2])
 
 
+def test_a_saved_base_tells_what_it_is_of(tmp_path):
+    base, sampled, other = tmp_path / "base.json", tmp_path / "sampled.json", tmp_path / "other.json"
+    exact, = side(tmp_path / "exact", 1, BASE)
+    samples, = side(tmp_path / "samples", 1, BASE, attributes={"sampled": 1})
+    old, = side(tmp_path / "old", 1, BASE, attributes={"perl_version": "5.8.8", "hash_seed": "random"})
+    for out, file in ((base, exact), (sampled, samples), (other, old)):
+        good("--save-base", "-o", out, file)
+    head = json.loads(base.read_text())
+    assert head["facts"] == {"perl": "5.36.0", "recorder": "6.12", "calls": "2", "stmts": "1", "slowops": "2",
+                             "hash_seed": "0"}
+    assert "sampled" not in head and json.loads(sampled.read_text())["sampled"] == 1
+    status, lines = gate("--diff", sampled, "--fail-over=900%", exact)
+    assert status == 2 and "it was sampled" in lines[0]
+    notes = json.loads(good("--json", "--diff", other, exact))["notes"]
+    assert notes[0] == "perl differs: 5.8.8 in the base, now 5.36.0" and "hash seed is not fixed" in notes[1]
+    assert json.loads(good("--json", "--diff", base, exact))["notes"] == []
+    assert "some of it was sampled" in json.loads(good("--json", "--diff", sampled, exact))["notes"][0]
+
+
 def test_a_saved_base_of_any_names(profile, tmp_path):
     base = tmp_path / "base.nytp.json"
     for name in ("names", "made-hostile-names", "evals"):
@@ -209,9 +382,11 @@ def test_a_saved_base_of_any_names(profile, tmp_path):
 
 # ---- statuses ----
 
-def test_exceeded_beats_partial(profile, files):
-    cut = profile("cut-plain")
-    assert run("--diff", cut, "--fail-over=0%", files["new"]).returncode == 3
+def test_exceeded_beats_partial(files, tmp_path):
+    whole = record(tmp_path, PROGRAM.replace("all(100)", "all(900)"), options="compress=0").read_bytes()
+    cut = tmp_path / "cut.out"
+    cut.write_bytes(whole[:len(whole) * 2 // 3])
+    assert run("--diff", cut, "--fail-over=0%", files["old"]).returncode == 3
     assert run("--diff", files["old"], "--fail-over=0%", cut).returncode == 10
     assert run("--strict", "--diff", files["old"], "--fail-over=0%", cut).returncode == 1
 
@@ -231,7 +406,7 @@ def test_tap_is_what_prove_reads(files, tmp_path):
     lines = done.stdout.decode().splitlines()
     assert lines[:2] == ["1..2", "not ok 1 - 1%:calls:sub"]
     assert lines[2].startswith("# ") and "Foo::get: 150 calls" in lines[2]
-    assert lines[-1] == "ok 2 - 900%"
+    assert lines[-2] == "ok 2 - 900%" and lines[-1].startswith("# total: 353 statements, were 253")
     tap = tmp_path / "gate.t"
     tap.write_bytes(b"print <<'END';\n" + done.stdout + b"END\n")
     proved = subprocess.run(["prove", str(tap)], capture_output=True, text=True, check=False)
@@ -242,7 +417,32 @@ def test_annotations_are_commands_of_github(files):
     done = run("--diff", files["old"], "--fail-over=1%:calls:Foo", "--annotations=github", files["new"])
     place = str(files["new"].parent / "a.pl")
     assert done.stdout.decode() == (
-        f"::error file={place},line=2::{place}:2: Foo::get: 150 calls, were 100 (+50.0 %25)\n")
+        f"::error file={place},line=2::{place}:2: Foo::get: 150 calls, were 100 (+50.0 %25) [1%25:calls:Foo]\n")
+
+
+def test_what_became_of_the_rules_is_told_in_each_form(tmp_path):
+    new, = side(tmp_path / "new", 1, BASE)
+    (tmp_path / "rules").write_text("calls Foo::get <= 100\ncalls /^Foo::/ <= 9\ncalls Foo::gone <= 1\n")
+    arguments = ["-q", "--gate", tmp_path / "rules", f"--gate-junit={tmp_path / 'junit.xml'}"]
+    done = run(*arguments, "--gate-tap", new)
+    kept, *broken = "Foo::get: 100 calls, at most 100 calls", "Foo::get: 100 calls, at most 9", "Foo::put: 10 calls, at most 9"
+    tap = done.stdout.decode()
+    assert done.returncode == 10 and [line[:8] for line in tap.splitlines() if line[0] != "#"] == \
+        ["1..3", "ok 1 - c", "not ok 2", "not ok 3"]
+    assert all(text in tap for text in (kept, *broken, "# cannot be judged: no sub matches"))
+    suite = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    assert {key: suite.get(key) for key in ("tests", "failures", "errors")} == {"tests": "3", "failures": "1", "errors": "1"}
+    cases = suite.findall("testcase")
+    assert [case.get("classname") for case in cases] == [f"{tmp_path}/rules:{line}" for line in (1, 2, 3)]
+    assert kept in cases[0].find("system-out").text and cases[1].get("name") == "calls /^Foo::/ <= 9"
+    assert all(text in cases[1].find("failure").text for text in broken)
+    assert "no sub matches" in cases[2].find("error").get("message")
+    markdown = run("-q", *arguments, "--markdown", "-o", tmp_path / "x.md", new)
+    text = (tmp_path / "x.md").read_text()
+    assert markdown.returncode == 10 and text.startswith("### 1 of 3 limits kept\n") and "### `hand.pl`" in text
+    assert [line[2] for line in text.splitlines() if line.startswith("| ") and "<=" in line] == ["✅", "❌", "❔"]
+    done = run("-q", *arguments, "--annotations=github", new)
+    assert f"::error file={tmp_path}/rules,line=3::cannot be judged: no sub matches".encode() in done.stdout
 
 
 def test_answers_and_a_document_do_not_share_standard_output(files, tmp_path):
@@ -273,7 +473,7 @@ def all_written(folder):
 
 
 @pytest.mark.parametrize("arguments", [
-    [asking_for(name), "-o", "out"] for name in formats() if name != "html"
+    [asking_for(name), "-o", "out"] for name in formats() if name not in ("html", "markdown")
 ] + [["--rows", "-o", "out.gz"], ["--csv", "--per-process", "-o", "out-%p"],
      ["--callgrind", "--source-dir", "sources", "-o", "out"], ["--callgrind", "--open"],
      ["--flamegraph", "--open", "-o", "out"], ["--list=nosuch", "-o", "out"]], ids=" ".join)

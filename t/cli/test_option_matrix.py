@@ -39,6 +39,7 @@ GIVEN = {
     "merge-runs": ["--merge-runs"], "normalize": ["--normalize"], "fail-over": ["--fail-over=1%:calls"],
     "fail-least": ["--fail-least=90%", ["--fail-over=1%:calls"]], "gate": ["--gate", "RULES"],
     "accept": ["--accept", "ACCEPTS", ["--gate", "RULES"]], "gate-tap": ["--gate-tap", ["--gate", "RULES", "-o", "x"]],
+    "allow-absent": ["--allow-absent", ["--gate", "ABSENT"]], "gate-junit": ["--gate-junit=j.xml", ["--gate", "RULES"]],
     "annotations": ["--annotations=github", ["--gate", "RULES", "-o", "x"]], "unit": ["--unit=ms"],
     "weight": ["--weight=calls"], "top": ["--top=2"], "list": ["--list=early"], "peek": ["--peek=early"],
     "sort": ["--sort=name", ["--min-percent=0"]], "label": ["--label=service=web"], "labels": ["--labels=none"],
@@ -92,6 +93,7 @@ def files(tmp_path_factory):
         (folder / name / "lib" / "Foo.pm").write_text(MODULE)
         record(folder / name, program)
     (folder / "rules").write_text("calls main::early <= 1\n")
+    (folder / "absent").write_text("calls main::nosuch <= 1\n")
     (folder / "accepts").write_text("early any\n")
     (folder / "bin").mkdir()
     for viewer in "kcachegrind", "xdg-open", "speedscope", "pprof":
@@ -106,6 +108,7 @@ def came_out(files, tmp_path, arguments, stderr=False):
     """Status, standard output, and every file that was written."""
     tmp_path.mkdir()
     known = {"BASE": files / "base" / "a.pl.out", "RULES": files / "rules", "ACCEPTS": files / "accepts",
+             "ABSENT": files / "absent",
              "FOLDER/lib": files / "now" / "lib", "FOLDER/lib/": f"{files}/now/lib/"}
     done = run(*[known.get(word, word) for word in arguments], cwd=tmp_path,
                env={"PATH": f"{files / 'bin'}:/usr/bin:/bin", "TMPDIR": str(tmp_path)})
@@ -125,7 +128,9 @@ def test_each_option_does_something_or_is_refused(files, tmp_path, option):
     if option in ("strict", "quiet"):
         inputs = [files / "cut.out"]
     elif option in ("merge-evals", "fail-over", "fail-least"):
-        inputs = inputs[:1]     # evals of several processes are merged anyway, and each is a run
+        inputs = inputs[:1]     # evals of several processes are merged anyway
+    elif option == "merge-runs":
+        inputs.append(files / "base" / "a.pl.out")      # a process and its children are one run anyway
     words = [word for word in GIVEN[option] if isinstance(word, str)]
     beside = [word for more in GIVEN[option] if isinstance(more, list) for word in more]
     taken, wrong = places(option), []

@@ -106,7 +106,7 @@ def test_a_table_of_counts_as_the_base(command, compared, tmp_path):
 
 
 def test_limits_decide_when_the_report_is_written(command, compared, tmp_path):
-    files = [profiles.profile("mixed-calls1")], [profiles.profile("recurse")]
+    files = [[record(tmp_path, f"sub f {{ 1 }} f() for 1 .. {n};\n", out=f"{n}.out")] for n in (3, 9)]
     report, _ = compared(*files, "--fail-over=1%:calls:sub", code=10)
     assert report.pages[SUBS].table("diff")
     compared(files[1], files[1], "--fail-over=1%:calls:sub")

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Limits on what a program may count and take, for CI jobs: how much more than the base, or how
+ * much at all, as people write them on the command line and in files. Counts may fail a build,
+ * since they are the same in each run; times may only where there are enough runs to tell a
+ * change from noise.
+ *
+ * A limit on the command line:   2%            2%:calls:sub        5%:time:^Foo::
+ *     P%[:VALUE[:SCOPE]]; VALUE is statements, calls or time; SCOPE is total, sub (each one),
+ * or an expression (each sub whose name matches) A rule in a file, one a line:  calls
+ * DBI::st::execute <= 12 statements main:: <= base +10% time /^Foo::get/ <= 20 ms VALUE WHAT <=
+ * MOST; WHAT is total, a sub, a package with its "::" at the end (the sum of its subs and of
+ * those of packages below it), or /an expression/ (each sub); MOST is a number (of a time with
+ * its unit), base, base +P% or base +N. Empty lines and lines that begin with # mean nothing. A
+ * rule that ends in "or absent" is kept where there is no such sub.
+ */
+#ifndef NYTP_GATE_RULES_H
+#define NYTP_GATE_RULES_H
+
+#include "exporters/base/exporter.h"
+#include "exporters/base/patterns.h"
+
+enum nytp_gate_scope {
+    NYTP_GATE_TOTAL,
+    NYTP_GATE_EACH,    /* sub, if it matches the expression */
+    NYTP_GATE_SUB,     /* that of the name */
+    NYTP_GATE_PACKAGE, /* the sum of all whose names begin so */
+};
+
+struct nytp_gate_rule {
+    char *text;  /* as it was written */
+    char *place; /* "FILE:LINE" where, or NULL: on the command line */
+    enum nytp_weight value;
+    enum nytp_gate_scope scope;
+    char *name;                   /* the sub, package or expression; NULL: each */
+    bool or_absent;               /* kept where there is no such sub */
+    struct nytp_patterns pattern; /* none matches all */
+    bool from_base;   /* at most base * (1 + percent / 100) + plus; else at most plus */
+    bool needs_least; /* broken only if it also grew by more than the gate's `least` */
+    double percent;
+    int64_t plus; /* of a time: nanoseconds */
+};
+
+/* Growth that is known and accepted. A file holds one a line: "REGEX P%[:VALUE]" accepts so
+ * much growth of one value, "REGEX any" any growth of all of them. */
+struct nytp_gate_accept {
+    char *text, *place;           /* as it was written; "FILE:LINE" where */
+    struct nytp_patterns pattern; /* subs that it is for */
+    enum nytp_weight value;
+    bool any; /* `value` and `percent` mean nothing */
+    double percent;
+    bool used; /* nytp_gate_check() met a sub that needed it */
+};
+
+/* Zeroed = no limits; nytp_gate_free() at the end. */
+struct nytp_gate {
+    struct nytp_gate_rule *rules;
+    uint32_t n_rules, rules_capacity;
+    struct nytp_gate_accept *accepts;
+    uint32_t n_accepts, accepts_capacity;
+    bool or_absent; /* all rules are kept where there is no such sub */
+    bool has_least, least_is_percent;
+    double least; /* of the base's total if in percent; without it 0.1 % */
+};
+
+/* Add what was written on the command line or in files. False with *error saying what is wrong;
+ * for files with the line. */
+bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_error *error);
+bool nytp_gate_set_least(struct nytp_gate *gate, const char *text, struct nytp_error *error);
+bool nytp_gate_read_rules(struct nytp_gate *gate, const char *path, struct nytp_error *error);
+bool nytp_gate_read_accepts(struct nytp_gate *gate, const char *path, struct nytp_error *error);
+void nytp_gate_free(struct nytp_gate *gate);
+
+/* Whether some rule speaks of the base. */
+bool nytp_gate_needs_base(const struct nytp_gate *gate);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Collects what is asked; see questions.h.
+ */
+#include "questions.h"
+
+#include "exporters/base/near.h"
+#include "exporters/base/printable.h"
+#include "exporters/compare/diff_formats.h"
+#include "exporters/compare/match.h"
+#include "exporters/compare/rank_test.h"
+#include "formats/base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct asking {
+    const struct nytp_gate *gate;
+    const struct nytp_diff *diff;
+    struct nytp_gate_questions *questions;
+    struct nytp_gate_answer *answers;
+    uint32_t rule;
+    int64_t *values; /* of one question: of each run of the base, then of the new side */
+    uint32_t n_base, n_runs; /* values */
+    struct nytp_error error; /* sticky */
+};
+
+static const struct nytp_gate_rule *rule_of(const struct asking *a)
+{
+    return &a->gate->rules[a->rule];
+}
+
+static bool asks_for_chance(const struct nytp_gate_rule *rule)
+{
+    return rule->value == NYTP_WEIGHT_TIME && rule->from_base;
+}
+
+__attribute__((format(printf, 3, 4))) static bool
+answer(struct asking *a, enum nytp_gate_verdict verdict, const char *format, ...)
+{
+    struct nytp_gate_answer *answer = &a->answers[a->rule];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(answer->text, sizeof answer->text, format, args);
+    va_end(args);
+    nytp_make_printable(answer->text);
+    answer->verdict = verdict;
+    return true;
+}
+
+/* ---- what cannot be judged, whoever is asked ---- */
+
+static bool is_unjudgeable(struct asking *a)
+{
+    const struct nytp_gate_rule *rule = rule_of(a);
+    const struct nytp_diff *diff = a->diff;
+    const bool counts = rule->value != NYTP_WEIGHT_TIME;
+    if (counts &&
+        (diff->sampled[NYTP_DIFF_NEW] || (rule->from_base && diff->sampled[NYTP_DIFF_BASE])))
+        return answer(a, NYTP_GATE_UNJUDGED,
+                      "it was sampled, and how many samples and calls were seen is chance");
+    if (rule->from_base && nytp_diff_other_program(diff))
+        return answer(a, NYTP_GATE_UNJUDGED, "the base is of another program");
+    return rule->from_base && !counts && !diff->base_has_times &&
+           answer(a, NYTP_GATE_UNJUDGED, "a limit on time, and the base holds counts only");
+}
+
+/* ---- one question ---- */
+
+static void add_values(struct asking *a, const struct nytp_diff_row *row)
+{
+    for (uint32_t run = 0; run < a->n_runs; run++)
+        a->values[run] += nytp_diff_value(&row->runs[run], rule_of(a)->value);
+}
+
+/* Ask about what a->values holds, which are 0 again afterwards. */
+static bool ask(struct asking *a, const struct nytp_diff_row *row, struct nytp_name name)
+{
+    struct nytp_gate_questions *q = a->questions;
+    const uint32_t n_new = a->n_runs - a->n_base;
+    int64_t *base = a->values, *now = a->values + a->n_base;
+    if (!nytp_grow(&q->list, &q->capacity, q->n, sizeof *q->list))
+        return false;
+    struct nytp_gate_question *question = &q->list[q->n++];
+    *question = (struct nytp_gate_question){.rule = a->rule, .row = row, .name = name};
+    if (asks_for_chance(rule_of(a)))
+        question->p = nytp_rank_test(base, a->n_base, now, n_new);
+    question->base = nytp_median(base, a->n_base);
+    question->now = nytp_median(now, n_new);
+    const int64_t noise[] = {nytp_median_deviation(base, a->n_base),
+                             nytp_median_deviation(now, n_new)};
+    question->noise = noise[0] > noise[1] ? noise[0] : noise[1];
+    memset(a->values, 0, a->n_runs * sizeof *a->values);
+    return question->p >= 0;
+}
+
+/* ---- subs that are there, and those that are not ---- */
+
+static bool matches(struct asking *a, struct nytp_name name)
+{
+    const struct nytp_gate_rule *rule = rule_of(a);
+    const size_t len = rule->name != NULL ? strlen(rule->name) : 0;
+    if (rule->scope == NYTP_GATE_EACH)
+        return rule->pattern.n == 0 || nytp_patterns_match(&rule->pattern, name, &a->error);
+    return name.len >= len && memcmp(name.ptr, rule->name, len) == 0 &&
+           (rule->scope == NYTP_GATE_PACKAGE || name.len == len);
+}
+
+/* A sub that the new side has and never calls. */
+static bool is_defined(struct asking *a)
+{
+    const struct nytp_defined *defined = a->diff->defined;
+    for (uint32_t i = 0; defined != NULL && i < defined->n; i++)
+        if (matches(a, defined->names[i]))
+            return true;
+    return false;
+}
+
+static bool say_absent(struct asking *a, bool gone)
+{
+    const struct nytp_gate_rule *rule = rule_of(a);
+    const enum nytp_gate_verdict verdict =
+        rule->or_absent || a->gate->or_absent ? NYTP_GATE_KEPT : NYTP_GATE_UNJUDGED;
+    if (gone)
+        return answer(a, verdict, "gone: in the base alone");
+    struct nytp_near near;
+    nytp_near_begin(&near, rule->name);
+    for (uint32_t i = 0; i < a->diff->n_rows; i++)
+        nytp_near_consider(&near, a->diff->rows[i].name);
+    char names[300] = "";
+    size_t len = 0;
+    for (uint32_t i = 0; i < near.n; i++)
+        len += (size_t)snprintf(names + len, sizeof names - len, "%s%.80s",
+                                i == 0 ? "; near it: " : ", ", near.best[i].name.ptr);
+    return answer(a, verdict, "no sub matches%s", names);
+}
+
+/* Ask about all rows that match: about each, or about the sum of a package. */
+static bool ask_rows(struct asking *a)
+{
+    const struct nytp_gate_rule *rule = rule_of(a);
+    const bool each = rule->scope != NYTP_GATE_PACKAGE;
+    const struct nytp_name name = {rule->name,
+                                   rule->name != NULL ? (uint32_t)strlen(rule->name) : 0};
+    uint32_t n = 0, n_gone = 0;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < a->diff->n_rows; i++) {
+        const struct nytp_diff_row *row = &a->diff->rows[i];
+        if (!matches(a, row->name))
+            continue;
+        n_gone += row->status == NYTP_DIFF_GONE;
+        n += row->status != NYTP_DIFF_GONE;
+        const bool too_small = rule->scope == NYTP_GATE_EACH && asks_for_chance(rule) &&
+                               !nytp_diff_is_worth_a_test(a->diff, row);
+        if (each && (row->status == NYTP_DIFF_GONE || too_small))
+            continue;
+        add_values(a, row);
+        ok = !each || ask(a, row, row->name);
+    }
+    if (!ok || a->error.status != NYTP_OK)
+        return false;
+    const bool is_there = n > 0 || (n_gone == 0 && is_defined(a));
+    const bool all = rule->scope == NYTP_GATE_EACH && rule->pattern.n == 0;
+    if (!is_there && !all) {
+        memset(a->values, 0, a->n_runs * sizeof *a->values);
+        return say_absent(a, n_gone > 0);
+    }
+    if (each && n > 0)
+        return true;
+    return all || ask(a, NULL, name);
+}
+
+static bool ask_rule(struct asking *a)
+{
+    if (is_unjudgeable(a))
+        return true;
+    if (rule_of(a)->scope != NYTP_GATE_TOTAL)
+        return ask_rows(a);
+    add_values(a, &a->diff->total);
+    return ask(a, NULL, (struct nytp_name){"total", 5});
+}
+
+/* ---- chance ---- */
+
+/* Correct p for all that is asked, or say how many runs that would take. */
+static bool correct_chances(struct asking *a)
+{
+    struct nytp_gate_questions *q = a->questions;
+    double *p = malloc(((size_t)q->n + 1) * sizeof *p);
+    if (p == NULL)
+        return false;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < q->n; i++)
+        if (asks_for_chance(&a->gate->rules[q->list[i].rule]))
+            p[n++] = q->list[i].p;
+    const uint32_t n_new = a->n_runs - a->n_base;
+    const bool enough =
+        a->diff->tested && nytp_rank_test_least(a->n_base, n_new) * n < NYTP_SIGNIFICANT_P;
+    bool ok = nytp_false_discovery_rates(p, n);
+    uint32_t at = 0;
+    for (uint32_t i = 0; ok && i < q->n; i++) {
+        a->rule = q->list[i].rule;
+        if (!asks_for_chance(rule_of(a)))
+            continue;
+        q->list[i].p = p[at++];
+        if (!enough)
+            answer(a, NYTP_GATE_UNJUDGED,
+                   "a limit on time needs %lu runs on each side%s, here are %lu and %lu",
+                   (unsigned long)nytp_rank_test_needs(n),
+                   n > 1 ? " when so many are asked about" : "", (unsigned long)a->n_base,
+                   (unsigned long)n_new);
+    }
+    free(p);
+    return ok;
+}
+
+bool nytp_gate_ask(const struct nytp_gate *gate, const struct nytp_diff *diff,
+                   struct nytp_gate_questions *questions, struct nytp_gate_answer *answers,
+                   struct nytp_error *error)
+{
+    const uint32_t n_base = diff->n_runs[NYTP_DIFF_BASE];
+    struct asking a = {.gate = gate,
+                       .diff = diff,
+                       .questions = questions,
+                       .answers = answers,
+                       .n_base = n_base,
+                       .n_runs = n_base + diff->n_runs[NYTP_DIFF_NEW]};
+    a.values = calloc((size_t)a.n_runs + 1, sizeof *a.values);
+    bool ok = a.values != NULL;
+    for (; ok && a.rule < gate->n_rules; a.rule++)
+        ok = ask_rule(&a) && a.error.status == NYTP_OK;
+    ok = ok && correct_chances(&a);
+    free(a.values);
+    if (ok)
+        return true;
+    nytp_error_set(&a.error, NYTP_ERR_MEMORY, "out of memory");
+    *error = a.error;
+    return false;
+}
+
+void nytp_gate_questions_free(struct nytp_gate_questions *questions)
+{
+    free(questions->list);
+    *questions = (struct nytp_gate_questions){0};
+}
