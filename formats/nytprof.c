@@ -341,12 +341,26 @@ static bool read_quick_records(struct reader *r)
     return going_on || fail_stopped(r, event.offset);
 }
 
+/* Whether the next bytes are no record but the first line of another recording. */
+static bool begins_another(struct nytp_source *source)
+{
+    return *source->at == *MAGIC && nytp_source_fill(source, strlen(MAGIC)) >= strlen(MAGIC) &&
+           memcmp(source->at, MAGIC, strlen(MAGIC)) == 0;
+}
+
 static bool read_records(struct reader *r)
 {
-    while (nytp_source_fill(r->decoder.source, QUICK_BYTES) > 0)
-        if (!read_quick_records(r) ||
-            (r->decoder.source->at < r->decoder.source->end && !read_record(r)))
+    struct nytp_source *const source = r->decoder.source;
+    while (nytp_source_fill(source, QUICK_BYTES) > 0) {
+        if (!read_quick_records(r))
             return false;
+        if (source->at == source->end)
+            continue;
+        if (begins_another(source))
+            break;
+        if (!read_record(r))
+            return false;
+    }
     const struct nytp_error *source_error = nytp_source_error(r->decoder.source);
     if (source_error->status == NYTP_OK)
         return true;

@@ -22,17 +22,25 @@
 
 /* ---- one input ---- */
 
+static bool read_recording(const struct run *run, const char *path, struct nytp_source *source,
+                           bool one_of_several, struct nytp_sink *sink,
+                           struct nytp_error *error)
+{
+    struct progress progress;
+    struct nytp_sink *shown = begin_progress(&progress, path, source, sink);
+    const bool watch = !run->cli.quiet && isatty(STDERR_FILENO);
+    struct nytp_read_options options = run->cli.read;
+    options.one_of_several = one_of_several;
+    const bool ok = nytp_read(source, &options, watch ? shown : sink, error);
+    end_progress(&progress);
+    return ok;
+}
+
 bool nytp_cli_read(const struct run *run, const char *path, struct nytp_sink *sink,
                    struct nytp_error *error)
 {
     struct nytp_source *source = nytp_source_open(path, error);
-    if (source == NULL)
-        return false;
-    struct progress progress;
-    struct nytp_sink *shown = begin_progress(&progress, path, source, sink);
-    const bool watch = !run->cli.quiet && isatty(STDERR_FILENO);
-    const bool ok = nytp_read(source, &run->cli.read, watch ? shown : sink, error);
-    end_progress(&progress);
+    const bool ok = source != NULL && read_recording(run, path, source, false, sink, error);
     nytp_source_free(source);
     return ok;
 }
@@ -62,8 +70,10 @@ static bool trim_paths(struct run *run, const char *path, struct nytp_profile *p
     return false;
 }
 
-struct nytp_profile *nytp_cli_load_one(struct run *run, const char *path,
-                                       struct nytp_count *count)
+/* The next recording of an input, NULL after a message. *whole: it was read to its end. */
+static struct nytp_profile *load_recording(struct run *run, const char *path,
+                                           struct nytp_source *source, struct nytp_count *count,
+                                           bool *whole)
 {
     const struct nytp_build_options options = build_options(&run->cli);
     struct nytp_error read_error = {0}, error = {0};
@@ -74,12 +84,12 @@ struct nytp_profile *nytp_cli_load_one(struct run *run, const char *path,
     }
     struct nytp_sink *sink = nytp_builder_sink(builder);
     if (count != NULL) {
-        nytp_count_init(count, sink);
+        count->next = sink;
         sink = &count->sink;
     }
-    const bool whole = nytp_cli_read(run, path, sink, &read_error);
+    *whole = read_recording(run, path, source, true, sink, &read_error);
     struct nytp_profile *profile =
-        nytp_builder_finish(builder, whole ? NULL : &read_error, &error);
+        nytp_builder_finish(builder, *whole ? NULL : &read_error, &error);
     if (profile == NULL) {
         say_unusable(run, path, &error);
         return NULL;
@@ -103,6 +113,56 @@ static bool limit_spans(const struct run *run, struct nytp_profile **profiles, u
 {
     const uint32_t most = build_options(&run->cli).max_spans;
     return most == 0 || n < 2 || nytp_profiles_limit_spans(profiles, n, most);
+}
+
+/* The one profile of n, or NULL after a message; the inputs are used up. */
+static struct nytp_profile *merge_loaded(struct nytp_profile **profiles, uint32_t n)
+{
+    struct nytp_error error = {0};
+    if (n < 2)
+        return n == 1 ? profiles[0] : NULL;
+    struct nytp_profile *profile = nytp_profiles_merge(profiles, n, &error);
+    if (profile == NULL)
+        say("merging %lu inputs: %s", (unsigned long)n, error.message);
+    return profile;
+}
+
+/* Add the next recording of the source; false when that was the last, or memory is out. */
+static bool add_recording(struct run *run, const char *path, struct nytp_source *source,
+                          struct nytp_count *count, struct nytp_profile ***all, uint32_t *n)
+{
+    bool whole = false;
+    struct nytp_profile *profile = load_recording(run, path, source, count, &whole);
+    struct nytp_profile **grown = realloc(*all, (*n + 1) * sizeof **all);
+    if (profile == NULL || grown == NULL) {
+        nytp_profile_free(profile);
+        *all = grown != NULL ? grown : *all;
+        return false;
+    }
+    *all = grown;
+    grown[(*n)++] = profile;
+    return limit_spans(run, grown, *n) && whole && nytp_read_another(source);
+}
+
+struct nytp_profile *nytp_cli_load_one(struct run *run, const char *path,
+                                       struct nytp_count *count)
+{
+    struct nytp_error error = {0};
+    struct nytp_source *source = nytp_source_open(path, &error);
+    if (source == NULL) {
+        say_unusable(run, path, &error);
+        return NULL;
+    }
+    if (count != NULL)
+        nytp_count_init(count, NULL);
+    struct nytp_profile **all = NULL;
+    uint32_t n = 0;
+    while (add_recording(run, path, source, count, &all, &n))
+        continue;
+    nytp_source_free(source);
+    struct nytp_profile *profile = merge_loaded(all, n);
+    free(all);
+    return profile;
 }
 
 /* Many inputs are merged in two steps: this many at a time, then the results. So the names of
@@ -135,18 +195,6 @@ static bool merge_group(const struct run *run, struct nytp_profile **profiles,
     profiles[(*n)++] = merged;
     (*n_groups)++;
     return true;
-}
-
-/* The one profile of n, or NULL after a message; the inputs are used up. */
-static struct nytp_profile *merge_loaded(struct nytp_profile **profiles, uint32_t n)
-{
-    struct nytp_error error = {0};
-    if (n == 1)
-        return profiles[0];
-    struct nytp_profile *profile = nytp_profiles_merge(profiles, n, &error);
-    if (profile == NULL)
-        say("merging %lu inputs: %s", (unsigned long)n, error.message);
-    return profile;
 }
 
 /* A gate that passes because its base, or half of its inputs, is gone is worse than none. */

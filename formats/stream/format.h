@@ -14,7 +14,8 @@ struct nytp_read_options {
     /* tmon.out only: which clock becomes the tick: 'u' user, 's' system, 'r' real, 0 = user
      * plus system */
     char clock;
-    bool keep_overhead; /* tmon.out only: do not subtract the measured profiler overhead */
+    bool keep_overhead;  /* tmon.out only: do not subtract the measured profiler overhead */
+    bool one_of_several; /* the caller reads on if there is another recording */
 };
 
 struct nytp_format {
@@ -33,8 +34,13 @@ struct nytp_format {
 
 extern const struct nytp_format *const nytp_formats[]; /* NULL-terminated, generated */
 
-/* Detect the format of the source and read it. Unknown content is NYTP_ERR_FORMAT. */
+/* Detect the format of the source and read a recording. Unknown content is NYTP_ERR_FORMAT. In
+ * a file that several were concatenated into the second is NYTP_ERR_TRUNCATED, after the first
+ * was delivered, unless the options say that the caller reads on. */
 bool nytp_read(struct nytp_source *source, const struct nytp_read_options *options,
                struct nytp_sink *sink, struct nytp_error *error);
+
+/* Whether another recording follows the one that nytp_read() has read, for it to read next. */
+bool nytp_read_another(struct nytp_source *source);
 
 #endif

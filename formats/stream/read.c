@@ -44,12 +44,46 @@ static bool fail_undetected(struct nytp_source *source, const uint8_t *head, siz
                          "this is not a profile in any known format");
 }
 
+static const struct nytp_format *detect(struct nytp_source *source, size_t len)
+{
+    for (const struct nytp_format *const *format = nytp_formats; *format != NULL; format++)
+        if ((*format)->detect(source->at, len))
+            return *format;
+    return NULL;
+}
+
+/* The recorder writes a comment behind the zlib stream. */
+static bool skip_comment(struct nytp_source *source)
+{
+    const size_t len = nytp_source_fill(source, NYTP_SOURCE_MAX_NEED);
+    const uint8_t *const end =
+        len > 0 && *source->at == '#' ? memchr(source->at, '\n', len) : NULL;
+    if (end != NULL)
+        source->at = end + 1;
+    return end != NULL;
+}
+
+bool nytp_read_another(struct nytp_source *source)
+{
+    do
+        nytp_source_leave_inflate(source);
+    while (skip_comment(source));
+    const size_t len = nytp_source_fill(source, HEAD_SIZE);
+    return len > 0 && detect(source, len) != NULL;
+}
+
 bool nytp_read(struct nytp_source *source, const struct nytp_read_options *options,
                struct nytp_sink *sink, struct nytp_error *error)
 {
     const size_t len = nytp_source_fill(source, HEAD_SIZE);
-    for (const struct nytp_format *const *format = nytp_formats; *format != NULL; format++)
-        if ((*format)->detect(source->at, len))
-            return (*format)->read(source, options, sink, error);
-    return fail_undetected(source, source->at, len, error);
+    const struct nytp_format *const format = detect(source, len);
+    if (format == NULL)
+        return fail_undetected(source, source->at, len, error);
+    if (!format->read(source, options, sink, error))
+        return false;
+    if ((options != NULL && options->one_of_several) || !nytp_read_another(source))
+        return true;
+    return nytp_error_at(error, NYTP_ERR_TRUNCATED, nytp_source_offset(source),
+                         nytp_source_inflating(source),
+                         "another recording begins here, and one only is read");
 }

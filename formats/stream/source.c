@@ -179,6 +179,31 @@ static bool push_inflate(struct nytp_source *source, enum nytp_inflate_wrapper w
     return true;
 }
 
+static void push_gunzip_if_packed(struct nytp_source *source)
+{
+    const size_t n = nytp_source_fill(source, sizeof gzip_magic);
+    if (n >= sizeof gzip_magic && memcmp(source->at, gzip_magic, sizeof gzip_magic) == 0)
+        push_inflate(source, NYTP_INFLATE_GZIP);
+}
+
+void nytp_source_leave_inflate(struct nytp_source *source)
+{
+    struct nytp_source_impl *impl = source->impl;
+    while (impl->n_stages > 1 && top_stage(source)->ended && source->at == source->end &&
+           impl->error.status == NYTP_OK) {
+        struct stage *const stage = top_stage(source);
+        nytp_inflate_free(stage->inflate);
+        free(stage->buffer);
+        *stage = (struct stage){0};
+        impl->n_stages--;
+        source->at = stage[-1].at;
+        source->end = stage[-1].end;
+        nytp_source_fill(source, 1);
+    }
+    if (impl->n_stages == 1)
+        push_gunzip_if_packed(source);
+}
+
 static struct nytp_source *source_new(struct nytp_error *error)
 {
     struct nytp_source *source = calloc(1, sizeof *source);
@@ -199,9 +224,7 @@ static struct nytp_source *source_new(struct nytp_error *error)
 static struct nytp_source *unwrap(struct nytp_source *source, struct nytp_error *error)
 {
     struct nytp_source_impl *impl = source->impl;
-    const size_t n = nytp_source_fill(source, sizeof gzip_magic);
-    if (n >= sizeof gzip_magic && memcmp(source->at, gzip_magic, sizeof gzip_magic) == 0)
-        push_inflate(source, NYTP_INFLATE_GZIP);
+    push_gunzip_if_packed(source);
     if (impl->error.status == NYTP_OK)
         return source;
     *error = impl->error;

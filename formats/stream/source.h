@@ -47,9 +47,13 @@ uint64_t nytp_source_offset(const struct nytp_source *source);
 /* True after nytp_source_start_inflate(): offsets then count inflated bytes. */
 bool nytp_source_inflating(const struct nytp_source *source);
 
-/* From `at` on the input is one zlib stream; what follows its end is ignored unread. False
- * with the source's sticky error set when already inflating. */
+/* From `at` on the input is one zlib stream. False with the source's sticky error set when
+ * already inflating. */
 bool nytp_source_start_inflate(struct nytp_source *source);
+
+/* At the end of a zlib stream or of gzip's members: go on with what follows it in the file,
+ * which may be packed by gzip itself. Nothing happens before such an end, or after an error. */
+void nytp_source_leave_inflate(struct nytp_source *source);
 
 /* The sticky error; status NYTP_OK when the source merely reached its end. */
 const struct nytp_error *nytp_source_error(const struct nytp_source *source);

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from command import COMMAND, formats, good, messages, run
+from command import COMMAND, ROOT, formats, good, messages, run
 from nytpread import RECORD_NAMES, Reader
 from nytpwrite import Writer
 from profiles import processes
@@ -33,6 +33,49 @@ def test_no_default_input(tmp_path):
     assert (done.returncode, done.stdout) == (1, b"")
     assert messages(done) == ["nytp-export: nytprof.out: cannot open: No such file or directory "
                               "(no FILE was given, this is the default)"]
+
+
+def test_recordings_one_behind_the_other_are_so_many_inputs(profile, tmp_path):
+    one, other = profile("mixed-calls2").read_bytes(), profile("evals").read_bytes()
+    raw = profile("mixed-plain").read_bytes()
+    packed = [gzip.compress(data) for data in (one, other, raw)]
+    for name, parts in {"plain": [one, other], "raw": [raw, other], "gzip": packed[:2], "first": [packed[0], other],
+                        "last": [one, packed[1]], "raw in gzip": [packed[2], packed[1]], "raw last": [other, raw],
+                        "three": [one, packed[2], other], "comment": [one, b"# a line\n", other]}.items():
+        paths = [tmp_path / f"{name} {n}" for n, part in enumerate(parts) if not part.startswith(b"#")]
+        for path, part in zip(paths, [part for part in parts if not part.startswith(b"#")]):
+            path.write_bytes(part)
+        file = tmp_path / name
+        file.write_bytes(b"".join(parts))
+        assert good("--tree", "--min-percent=0", file) == good("--tree", "--min-percent=0", *paths), name
+        assert good("--top", "-", stdin=open(file, "rb")) == good("--top", file)
+        assert good("--stats", file).count(b"state         complete\n") == len(paths)
+    merged = tmp_path / "merged"
+    subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", ROOT / "bin" / "nytprofmerge", "-o", merged,
+                    tmp_path / "plain"], check=True)
+    assert good("--stats", merged).count(b", parent ") == 2
+
+
+def test_where_one_recording_is_read_the_next_is_told(profile, tmp_path):
+    file = tmp_path / "two"
+    file.write_bytes(profile("mixed-calls2").read_bytes() + profile("evals").read_bytes())
+    place = file.stat().st_size - profile("evals").stat().st_size
+    told = f"{file}: byte {place}: another recording begins here, and one only is read"
+    for mode in "--dump", "--by=label", "--html":
+        done = run(mode, file)
+        assert done.returncode == 3
+        assert f"nytp-export: {told}; going on with what came before" in messages(done)
+    done = subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", "-MDevel::NYTProf::Data", "-e",
+                           "Devel::NYTProf::Data->new({filename => shift, quiet => 1})", file], capture_output=True,
+                          check=False)
+    assert b"another recording begins here" in done.stderr
+
+
+def test_a_second_recording_that_ends_early_is_partial(profile, tmp_path):
+    file = tmp_path / "cut"
+    file.write_bytes(profile("mixed-calls2").read_bytes() + profile("mixed-plain").read_bytes()[:-200])
+    done = run("--top", file)
+    assert done.returncode == 3 and b"mixed.pl and 1 more: " in done.stdout and ": byte " in messages(done)[0]
 
 
 def test_standard_input(mixed):

@@ -376,23 +376,33 @@ static bool merge_event(struct nytp_sink *sink, const struct nytp_event *event)
     return false;
 }
 
-bool nytp_merge_add(struct nytp_merge *m, const char *path, struct nytp_error *error)
+static bool add_recording(struct nytp_merge *m, struct nytp_source *source, const char *path,
+                          struct nytp_error *error)
 {
-    struct nytp_source *source = nytp_source_open(path, error);
-    if (source == NULL)
-        return false;
     m->n_input++;
     nytp_merged_settings_next_input(&m->settings, path);
     nytp_merged_files_next_input(&m->files);
     m->carry = 0;
     m->discount = m->inflated = false;
     m->error = (struct nytp_error){0};
-    const struct nytp_read_options options = {0};
+    const struct nytp_read_options options = {.one_of_several = true};
     const bool ok = nytp_read(source, &options, &m->sink, error);
-    nytp_source_free(source);
     nytp_merged_settings_end_input(&m->settings);
     if (m->error.status != NYTP_OK)
         *error = m->error;
+    return ok;
+}
+
+bool nytp_merge_add(struct nytp_merge *m, const char *path, struct nytp_error *error)
+{
+    struct nytp_source *source = nytp_source_open(path, error);
+    if (source == NULL)
+        return false;
+    bool ok;
+    do
+        ok = add_recording(m, source, path, error);
+    while (ok && nytp_read_another(source));
+    nytp_source_free(source);
     return ok;
 }
 
