@@ -229,6 +229,15 @@ static bool hek_is(const HEK *hek, const char *word)
     return hek != NULL && (size_t)HEK_LEN(hek) == strlen(word) && strEQ(HEK_KEY(hek), word);
 }
 
+/* Devel::NYTProf has loaded it before it records: with names of their own its blocks take from
+ * others neither the line nor the number that they have there. */
+static bool is_xsloader(const struct nytp_rec_file *file)
+{
+    static const char end[] = "/XSLoader.pm";
+    const size_t len = file == NULL ? 0 : strlen(file->perl_name);
+    return len >= sizeof end - 1 && strEQ(file->perl_name + len - (sizeof end - 1), end);
+}
+
 /* A BEGIN block runs once: each is a sub of its own, told by its line, and by a number when
  * the line is taken. */
 static struct nytp_rec_sub *sub_of_begin(struct nytp_recorder *rec,
@@ -237,7 +246,8 @@ static struct nytp_rec_sub *sub_of_begin(struct nytp_recorder *rec,
     struct nytp_text *const text = &rec->scratch;
     rec->subs.compiled.begin = NULL;
     nytp_begin_recorded(nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL));
-    nytp_text_printf(text, "@%lu", (unsigned long)body->first_line);
+    nytp_text_printf(text, "@%lu%s", (unsigned long)body->first_line,
+                     is_xsloader(body->file) ? ".0" : "");
     const bool is_taken =
         sub_find(rec, text->ptr, text->len, nytp_hash_bytes(text->ptr, text->len)) != NULL;
     if (is_taken)

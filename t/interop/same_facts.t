@@ -116,6 +116,21 @@ for my $path (@programs) {
         }
     };
 }
+scenario 'BEGIN blocks have the same numbers, though ours sees the program load XSLoader' => sub {
+    my $module = "package Mine;\n" . "use strict; use warnings;\n" x 8 . "require XSLoader;\n1;\n";
+    my %names;
+    for my $impl ('peer', $second) {
+        my $run = run_prog(impl => $impl, files => { 'Mine.pm' => $module }, code => <<'P');
+use lib '.'; use Mine; use XSLoader;
+eval 'no warnings; no strict; 1' or die for 1 .. 4;
+P
+        my @ran = map { $_->{callee} } @{ profile_in($run)->{arc} };
+        $names{$impl} = join "\n", sort grep { /::BEGIN@/ && !/\.0\z/ } @ran;
+    }
+    is $names{$second}, $names{peer}, 'the names';
+    cmp_ok scalar(() = $names{peer} =~ /\.\d+$/gm), '>=', 15, 'with many numbers';
+};
+
 for my $row (@rows) {
     ok $row->{used} || $second eq 'peer', "DIFFERENCES.md line $row->{line} is still needed";
 }
