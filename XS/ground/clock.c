@@ -19,9 +19,6 @@ enum {
     PAIR_TRIES = 5,  /* readings of both clocks, the best of which counts */
 };
 
-/* Rates and fractions of ticks are kept as multiples of 2^-64: this is 1. */
-static const unsigned __int128 one = (unsigned __int128)1 << 64;
-
 static uint64_t ns_of(clockid_t id)
 {
     struct timespec now;
@@ -67,8 +64,9 @@ static uint64_t measured_rate(const struct nytp_clock *clock)
     read_pair(clock, &raw, &ns);
     if (raw <= clock->first_raw || ns <= clock->first_ns)
         return clock->rate;
-    const unsigned __int128 ticks = (ns - clock->first_ns) * one;
-    return (uint64_t)(ticks / NS_PER_TICK / (raw - clock->first_raw));
+    const struct nytp_wide ticks =
+        nytp_wide_div((struct nytp_wide){ns - clock->first_ns, 0}, NS_PER_TICK);
+    return nytp_wide_div(ticks, raw - clock->first_raw).low;
 }
 
 static void start_tsc(struct nytp_clock *clock)
@@ -106,7 +104,7 @@ void nytp_clock_init(struct nytp_clock *clock, int id)
     if (clock_gettime(clock->id, &probe) != 0)
         clock->id = CLOCK_REALTIME;
     clock->rate =
-        (uint64_t)(one / NS_PER_TICK) + 1; /* rounded up: 100 ns are a whole tick, not 0.99… */
+        UINT64_MAX / NS_PER_TICK + 1; /* rounded up: 100 ns are a whole tick, not 0.99… */
 #if defined(__x86_64__)
     if (id < 0 && kernel_trusts_tsc())
         start_tsc(clock);
@@ -127,10 +125,10 @@ void nytp_clock_recalibrate(struct nytp_clock *clock, uint64_t raw)
     if (!clock->is_tsc || raw < clock->base_raw)
         return;
 #if defined(__x86_64__)
-    const unsigned __int128 fixed =
-        (unsigned __int128)(raw - clock->base_raw) * clock->rate + clock->base_fraction;
-    clock->base_ticks += (int64_t)(fixed >> 64);
-    clock->base_fraction = (uint64_t)fixed;
+    const struct nytp_wide fixed =
+        nytp_wide_add(nytp_wide_mul(raw - clock->base_raw, clock->rate), clock->base_fraction);
+    clock->base_ticks += (int64_t)fixed.high;
+    clock->base_fraction = fixed.low;
     clock->base_raw = raw;
     clock->rate = measured_rate(clock);
 #endif
@@ -141,7 +139,7 @@ void nytp_clock_cut(struct nytp_clock *clock, uint64_t from, uint64_t to)
     if (to <= from)
         return;
     clock->base_raw += to - from;
-    clock->overhead_ticks += (int64_t)(((unsigned __int128)(to - from) * clock->rate) >> 64);
+    clock->overhead_ticks += (int64_t)nytp_wide_mul(to - from, clock->rate).high;
 }
 
 void nytp_clock_pause(struct nytp_clock *clock)
@@ -158,5 +156,6 @@ void nytp_clock_resume(struct nytp_clock *clock)
 
 uint64_t nytp_clock_raw_of_ns(const struct nytp_clock *clock, uint64_t ns)
 {
-    return (uint64_t)(ns * one / NS_PER_TICK / clock->rate);
+    return nytp_wide_div(nytp_wide_div((struct nytp_wide){ns, 0}, NS_PER_TICK), clock->rate)
+        .low;
 }

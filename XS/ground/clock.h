@@ -10,6 +10,8 @@
 #ifndef NYTP_CLOCK_H
 #define NYTP_CLOCK_H
 
+#include "formats/base/wide.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -50,8 +52,9 @@ static inline uint64_t nytp_clock_raw(const struct nytp_clock *clock)
 static inline int64_t nytp_clock_ticks(const struct nytp_clock *clock, uint64_t raw)
 {
     const int64_t since = (int64_t)(raw - clock->base_raw);
-    const __int128 fixed = (__int128)since * (int64_t)clock->rate + clock->base_fraction;
-    return clock->base_ticks + (int64_t)(fixed >> 64); /* the upper half: nothing is shifted */
+    const struct nytp_wide fixed =
+        nytp_wide_add(nytp_wide_mul_signed(since, (int64_t)clock->rate), clock->base_fraction);
+    return clock->base_ticks + (int64_t)fixed.high;
 }
 
 /* That nytp_clock_init() may come: what it would otherwise wait for passes until then. The

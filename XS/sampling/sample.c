@@ -21,6 +21,7 @@
 #include "tick_stack.h"
 
 #include "formats/stream/comments/sample_records.h"
+#include "formats/base/wide.h"
 
 #include <pthread.h>
 
@@ -71,10 +72,10 @@ static bool is_cpu_clock(const struct nytp_recorder *rec)
 static int64_t ticks_of_raw(const struct nytp_recorder *rec, struct nytp_sampler *sampler,
                             uint64_t raw)
 {
-    const unsigned __int128 fixed =
-        (unsigned __int128)raw * rec->clock.rate + sampler->fraction;
-    sampler->fraction = (uint64_t)fixed;
-    return (int64_t)(fixed >> 64);
+    const struct nytp_wide fixed =
+        nytp_wide_add(nytp_wide_mul(raw, rec->clock.rate), sampler->fraction);
+    sampler->fraction = fixed.low;
+    return (int64_t)fixed.high;
 }
 
 /* The time from the last sample to one at these readings, without what the sampler took. */
@@ -335,7 +336,8 @@ static void follow_thread(struct nytp_sampler *sampler)
 
 static uint64_t ns_of_raw(const struct nytp_recorder *rec, uint64_t raw)
 {
-    return (uint64_t)((unsigned __int128)raw * rec->clock.rate * NS_PER_TICK >> 64);
+    const struct nytp_wide ticks = nytp_wide_mul(raw, rec->clock.rate);
+    return ticks.high * NS_PER_TICK + nytp_wide_mul(ticks.low, NS_PER_TICK).high;
 }
 
 /* The processor's time since `began` is our own. It is as long as the time that has passed, and

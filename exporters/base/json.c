@@ -6,6 +6,7 @@
 #include "json.h"
 
 #include "formats/base/utf8.h"
+#include "formats/base/wide.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -129,13 +130,14 @@ char *nytp_json_append_17_digits(char *at, double value)
     const uint64_t mantissa = (bits & 0xfffffffffffff) | 0x10000000000000;
     const unsigned shift = 1075 - (unsigned)(bits >> 52); /* IEEE 754's bias and 52 */
     const unsigned decimals = decimals_of_17_digits(value);
-    unsigned __int128 scaled = mantissa;
+    uint64_t power = 1;
     for (unsigned i = 0; i < decimals; i++)
-        scaled *= 10;
-    uint64_t digits = (uint64_t)(scaled >> shift);
-    const unsigned __int128 twice_rest = (scaled - ((unsigned __int128)digits << shift)) * 2;
-    const unsigned __int128 whole = (unsigned __int128)1 << shift;
-    digits += twice_rest > whole || (twice_rest == whole && (digits & 1) == 1);
+        power *= 10;
+    const struct nytp_wide scaled = nytp_wide_mul(mantissa, power);
+    uint64_t digits =
+        shift == 0 ? scaled.low : scaled.high << (64 - shift) | scaled.low >> shift;
+    const uint64_t rest = shift == 0 ? 0 : scaled.low << (64 - shift), half = UINT64_C(1) << 63;
+    digits += rest > half || (rest == half && (digits & 1) == 1);
     return nytp_json_append_fixed(at, (int64_t)digits, decimals);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "inclusive.h"
 #include "formats/model/outermost.h"
+#include "formats/base/wide.h"
 
 #include <stdlib.h>
 
@@ -88,12 +89,6 @@ static void credit_call(void *context, uint32_t process, uint32_t n)
         credit_arc(sums, node, sums->profile->processes[process].part, sums->below[n]);
 }
 
-/* value * part / whole, without overflow for what programs can do in a lifetime */
-static uint64_t proportion(uint64_t value, uint64_t part, uint64_t whole)
-{
-    return (uint64_t)((long double)value * (long double)part / (long double)whole);
-}
-
 /* Share out over the arcs [first, end) so that exactly `value` is given. */
 static void share(const struct sums *sums, uint32_t first, uint32_t end, uint64_t value)
 {
@@ -104,7 +99,7 @@ static void share(const struct sums *sums, uint32_t first, uint32_t end, uint64_
     for (uint32_t i = first; i < end; i++) {
         seen += arcs[i].calls;
         const uint64_t upto =
-            i == end - 1 || calls == 0 ? value : proportion(value, seen, calls);
+            i == end - 1 || calls == 0 ? value : nytp_mul_div(value, seen, calls);
         if (upto <= given)
             continue;
         sums->exact[i] += upto - given;

@@ -13,6 +13,7 @@
 #include "formats/base/arena.h"
 #include "formats/model/profile.h"
 #include "formats/base/table.h"
+#include "formats/base/wide.h"
 
 #include <stdlib.h>
 
@@ -267,12 +268,11 @@ struct nytp_stacktree *nytp_stacktree_new(const struct nytp_profile *profile,
     return new_tree(profile, options, process, NULL, by_name);
 }
 
-/* The base's values add up to what the new side's do, each in proportion; what rounding leaves of one
- * goes to the next. */
+/* The base's values add up to what the new side's do, each in proportion; what rounding leaves
+ * of one goes to the next. */
 static void normalize(struct nytp_stacktree *tree)
 {
-    int64_t now = 0, base = 0, given = 0;
-    __int128 seen = 0;
+    int64_t now = 0, base = 0, seen = 0, given = 0;
     for (uint32_t i = 0; i < tree->n_stacks; i++) {
         struct nytp_stack *stack = &tree->stacks[i];
         now = nytp_ticks_sum(now, stack->value > 0 ? stack->value : 0);
@@ -282,8 +282,8 @@ static void normalize(struct nytp_stacktree *tree)
         struct nytp_stack *stack = &tree->stacks[i];
         if (stack->base <= 0)
             continue;
-        seen += stack->base;
-        const int64_t due = (int64_t)(seen < base ? seen * now / base : now);
+        seen = nytp_ticks_sum(seen, stack->base);
+        const int64_t due = seen < base ? nytp_mul_div_signed(seen, now, base) : now;
         stack->base = due - given;
         given = due;
     }

@@ -14,6 +14,7 @@
 #include "lay_out.h"
 #include "formats/model/profile.h"
 #include "formats/model/totals.h"
+#include "formats/base/wide.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -309,8 +310,8 @@ static int64_t outer_ticks(const struct nytp_attribution *s, const struct nytp_s
     if (ticks <= 0 || sums->ops_excl[0] >= sums->loose_ticks[0])
         return 0;
     /* arcs are not known by process: each has its share, at most all */
-    const __int128 share = (__int128)sums->ops_excl[0] * ticks / sums->loose_ticks[0];
-    return share <= 0 ? ticks : share >= ticks ? 0 : ticks - (int64_t)share;
+    const int64_t share = nytp_mul_div_signed(sums->ops_excl[0], ticks, sums->loose_ticks[0]);
+    return share <= 0 ? ticks : share >= ticks ? 0 : ticks - share;
 }
 
 static bool has_accept(const struct nytp_profile *p)

@@ -7,6 +7,7 @@
  * possible, so that nothing is lost: a process's over its contexts, a context's over its lines.
  */
 #include "attribution.h"
+#include "formats/base/wide.h"
 
 #include <stdlib.h>
 
@@ -24,7 +25,7 @@ static void make_sum(int64_t *values, const int64_t *times, uint32_t n, int64_t 
             sum += values[i];
     for (uint32_t i = 0; sum > 0 && i < n; i++) {
         cumulated += values[i];
-        const int64_t upto = (int64_t)((__int128)total * cumulated / sum);
+        const int64_t upto = nytp_mul_div_signed(total, cumulated, sum);
         values[i] = upto - given;
         given = upto;
     }

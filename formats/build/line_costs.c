@@ -8,6 +8,7 @@
  * that no tick is lost.
  */
 #include "attribution.h"
+#include "formats/base/wide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static bool add_entry(struct nytp_attribution *s, struct nytp_line_entry e)
  * successive values apportion a total over weights without losing a tick. */
 static int64_t share_up_to(int64_t total, int64_t cumulated, int64_t sum)
 {
-    return (int64_t)((__int128)total * cumulated / sum);
+    return nytp_mul_div_signed(total, cumulated, sum);
 }
 
 struct weighted {
@@ -69,7 +70,7 @@ static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
     uint32_t n_lines = 0;
     for (uint32_t l = t->nodes[s->raw_of_node[node]].first_line; l != 0; l = t->lines[l].next)
         lines[n_lines++] =
-            (struct weighted){t->lines[l].file, t->lines[l].line, t->lines[l].ticks,
+            (struct weighted){t->lines[l].file,  t->lines[l].line,       t->lines[l].ticks,
                               t->lines[l].ticks, t->lines[l].statements, t->lines[l].left};
     if (n_lines > 0)
         qsort(lines, n_lines, sizeof *lines, by_line);
@@ -178,11 +179,10 @@ static bool deal_statements(struct nytp_attribution *s, struct dealing *d, uint3
             sum += s->entries[e - 1].ticks;
         for (uint32_t e = d->first_entry[i]; e != 0; e = s->entries[e - 1].next) {
             cumulated += s->entries[e - 1].ticks;
-            const uint64_t upto = (uint64_t)((unsigned __int128)l->statements *
-                                             (uint64_t)cumulated / (uint64_t)sum);
+            const uint64_t upto =
+                nytp_mul_div(l->statements, (uint64_t)cumulated, (uint64_t)sum);
             s->entries[e - 1].statements = upto - given;
-            s->entries[e - 1].left = (uint64_t)((unsigned __int128)l->left * (upto - given) /
-                                                l->statements);
+            s->entries[e - 1].left = nytp_mul_div(l->left, upto - given, l->statements);
             given = upto;
         }
     }

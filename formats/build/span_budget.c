@@ -6,6 +6,7 @@
  * lengths, and few of them need memory beside the list itself.
  */
 #include "span_budget.h"
+#include "formats/base/wide.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -149,9 +150,9 @@ void nytp_span_floor_raise(struct nytp_span_floor *floor, struct nytp_span_size 
 /* Lengths of several clocks compare in nanoseconds. */
 static struct nytp_span_size size_of(const struct nytp_profile *p, const struct nytp_span *span)
 {
-    const __int128 ticks = (__int128)span->end_ticks - span->start_ticks;
-    const __int128 ns = ticks * 1000000000 / p->ticks_per_sec;
-    return (struct nytp_span_size){.length = ns > INT64_MAX ? INT64_MAX : (uint64_t)ns,
+    const uint64_t ticks = (uint64_t)span->end_ticks - (uint64_t)span->start_ticks;
+    const uint64_t ns = nytp_mul_div(ticks, 1000000000, (uint64_t)p->ticks_per_sec);
+    return (struct nytp_span_size){.length = ns > INT64_MAX ? INT64_MAX : ns,
                                    .depth = p->nodes[span->node].depth};
 }
 

@@ -10,6 +10,7 @@
 
 #include "profile.h"
 #include "tree_arcs.h"
+#include "formats/base/wide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -210,8 +211,7 @@ static void append_run(struct nytp_arc *list, uint32_t *n, struct run run)
 /* part * now / whole; nothing where the whole is nothing or the part is no part of it. */
 static int64_t share_of(int64_t part, int64_t now, int64_t whole)
 {
-    return whole <= 0 || part <= 0 || part > whole ? 0
-                                                   : (int64_t)((__int128)part * now / whole);
+    return whole <= 0 || part <= 0 || part > whole ? 0 : nytp_mul_div_signed(part, now, whole);
 }
 
 /* Calls that are as before, below which something changed: their inclusive times become what
@@ -260,9 +260,9 @@ static bool *present_subs(const struct nytp_profile *p)
     return present;
 }
 
-bool nytp_arcs_before_choose(const struct nytp_profile *p, const struct nytp_arcs_before *before,
-                           struct nytp_arc *of_tree, uint32_t n_of_tree, struct nytp_arc **arcs,
-                           uint32_t *n)
+bool nytp_arcs_before_choose(const struct nytp_profile *p,
+                             const struct nytp_arcs_before *before, struct nytp_arc *of_tree,
+                             uint32_t n_of_tree, struct nytp_arc **arcs, uint32_t *n)
 {
     bool *present = present_subs(p);
     sort_arcs(of_tree, &n_of_tree);

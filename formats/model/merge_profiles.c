@@ -11,6 +11,7 @@
 #include "formats/base/table.h"
 #include "totals.h"
 #include "formats/base/units.h"
+#include "formats/base/wide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,17 +32,19 @@ static int64_t size_of(int64_t ticks)
 
 /* What the times of a profile add up to, without their signs: the largest of the sums that are
  * ever made of them. */
-static __int128 largest_sum(const struct nytp_profile *p)
+static int64_t largest_sum(const struct nytp_profile *p)
 {
-    __int128 nodes = 0, lines = 0, arcs = 0, statements = 0, largest;
+    int64_t nodes = 0, lines = 0, arcs = 0, statements = 0, largest;
     for (uint32_t i = 0; i < p->n_nodes; i++)
-        nodes += size_of(p->nodes[i].excl_ticks);
+        nodes = nytp_ticks_sum(nodes, size_of(p->nodes[i].excl_ticks));
     for (uint32_t i = 0; i < p->n_node_lines; i++)
-        lines += size_of(p->node_lines[i].ticks);
-    for (uint32_t i = 0; i < p->n_arcs; i++)
-        arcs += (__int128)size_of(p->arcs[i].incl_ticks) + size_of(p->arcs[i].excl_ticks);
+        lines = nytp_ticks_sum(lines, size_of(p->node_lines[i].ticks));
+    for (uint32_t i = 0; i < p->n_arcs; i++) {
+        arcs = nytp_ticks_sum(arcs, size_of(p->arcs[i].incl_ticks));
+        arcs = nytp_ticks_sum(arcs, size_of(p->arcs[i].excl_ticks));
+    }
     for (uint32_t i = 0; i < p->n_subs; i++)
-        statements += size_of(p->subs[i].stmt_ticks);
+        statements = nytp_ticks_sum(statements, size_of(p->subs[i].stmt_ticks));
     largest = nodes > lines ? nodes : lines;
     largest = largest > arcs ? largest : arcs;
     largest = largest > statements ? largest : statements;
@@ -53,9 +56,10 @@ static __int128 largest_sum(const struct nytp_profile *p)
 /* Whether the times of all inputs, in common ticks, still fit. */
 static bool times_fit(const struct merging *f, int64_t ticks_per_sec)
 {
-    __int128 sum = 0;
+    int64_t sum = 0;
     for (uint32_t i = 0; i < f->n_from; i++)
-        sum += largest_sum(f->from[i]) * (ticks_per_sec / f->from[i]->ticks_per_sec);
+        sum = nytp_ticks_sum(sum, nytp_mul_div_signed(largest_sum(f->from[i]), ticks_per_sec,
+                                                      f->from[i]->ticks_per_sec));
     return sum < INT64_MAX;
 }
 
@@ -102,8 +106,8 @@ static uint32_t name_id(struct merging *f, struct nytp_name name)
 
 /* ---- files ------------------------------------------------------------------------------- */
 
-/* Of another process the same name is another eval, unless evals of one place were merged: those
- * have the number 0, which perl gives to none. */
+/* Of another process the same name is another eval, unless evals of one place were merged:
+ * those have the number 0, which perl gives to none. */
 static bool is_eval(const struct nytp_file *file)
 {
     if (file->name.len > 9 && memcmp(file->name.ptr, "(eval 0)[", 9) == 0)
