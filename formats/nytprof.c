@@ -8,6 +8,7 @@
  * bytes that were really there. Records of a few small integers, nearly all of a stream, are
  * decoded without any check while the window holds more than the longest of them.
  */
+#include "formats/stream/call_records.h"
 #include "formats/stream/format.h"
 #include "formats/stream/nv.h"
 #include "formats/stream/record.h"
@@ -23,6 +24,7 @@
 
 struct reader {
     struct nytp_decoder decoder;
+    struct nytp_call_reader calls;
     uint8_t *large; /* gathers a record larger than the window */
     size_t large_size;
 };
@@ -95,6 +97,21 @@ static bool fail_too_large(struct reader *r, const struct nytp_cursor *c,
                          nytp_tag_name(e->tag), c->string_len, NYTP_MAX_RECORD);
 }
 
+/* Decode a record of any kind, and take notice of what calls in comments depend on. */
+static enum nytp_decoded decode(struct reader *r, struct nytp_cursor *c, struct nytp_event *e)
+{
+    if (c->start < c->end && nytp_is_call(&r->calls, c->start, c->end))
+        return nytp_decode_call(&r->decoder, &r->calls, c, e);
+    const enum nytp_decoded outcome = nytp_decode_record(&r->decoder, c, e);
+    if (outcome != NYTP_DECODED)
+        return outcome;
+    if (e->tag == NYTP_TAG_TIME_LINE || e->tag == NYTP_TAG_TIME_BLOCK)
+        r->calls.axis += (uint64_t)(int64_t)e->u.time.ticks;
+    else
+        nytp_calls_note(&r->calls, e);
+    return NYTP_DECODED;
+}
+
 /* Read a record that is larger than the window, from the window's start on. */
 static bool read_large_record(struct reader *r, struct nytp_cursor *c, struct nytp_event *e)
 {
@@ -112,9 +129,10 @@ static bool read_large_record(struct reader *r, struct nytp_cursor *c, struct ny
         if (have < c->need)
             return fail_short(r, c, e, have);
         *c = (struct nytp_cursor){.start = r->large, .end = r->large + have};
-        outcome = nytp_decode_record(&r->decoder, c, e);
+        outcome = decode(r, c, e);
     } while (outcome == NYTP_SHORT);
-    return outcome == NYTP_DECODED && nytp_deliver(&r->decoder, e);
+    return outcome == NYTP_SILENT ||
+           (outcome == NYTP_DECODED && nytp_deliver(&r->decoder, e));
 }
 
 /* Read the next record, of whatever kind, and deliver it. */
@@ -124,12 +142,12 @@ static bool read_record(struct reader *r)
     struct nytp_event event = {.offset = nytp_source_offset(source)};
     for (;;) {
         struct nytp_cursor c = {.start = source->at, .end = source->end};
-        const enum nytp_decoded outcome = nytp_decode_record(&r->decoder, &c, &event);
+        const enum nytp_decoded outcome = decode(r, &c, &event);
         if (outcome == NYTP_FAILED)
             return false;
-        if (outcome == NYTP_DECODED) {
+        if (outcome != NYTP_SHORT) {
             source->at = c.at;
-            if (!nytp_deliver(&r->decoder, &event))
+            if (outcome == NYTP_DECODED && !nytp_deliver(&r->decoder, &event))
                 return false;
             break;
         }
@@ -201,6 +219,7 @@ static const uint8_t *read_statements(struct reader *r, const uint8_t *at, uint6
     struct beginnings next = beginnings_of(UINT32_MAX);
     uint32_t fid = 0;
     size_t n = 0;
+    uint64_t axis = r->calls.axis;
     while (at <= last && n < MAX_RUN) {
         struct nytp_statement *const s = &run[n];
         const uint8_t *tag = at;
@@ -228,8 +247,10 @@ static const uint8_t *read_statements(struct reader *r, const uint8_t *at, uint6
             at = behind;
         }
         latest = tag;
+        axis += (uint64_t)s->ticks; /* no less than 0 */
         n++;
     }
+    r->calls.axis = axis;
     const uint64_t offset = bias + (uintptr_t)latest;
     if (n == 0 || sink->statements(sink, fid, run, n, offset))
         return at;
@@ -331,10 +352,25 @@ static bool read_quick_records(struct reader *r)
             continue;
         }
         event.offset = bias + (uintptr_t)at;
+        if (nytp_is_call(&r->calls, at, source->end)) {
+            struct nytp_cursor c = {.start = at, .end = source->end};
+            const enum nytp_decoded outcome =
+                nytp_decode_call(&r->decoder, &r->calls, &c, &event);
+            if (outcome == NYTP_FAILED)
+                return false;
+            if (outcome == NYTP_SHORT)
+                break;
+            at = c.at;
+            going_on = outcome == NYTP_SILENT ||
+                       r->decoder.sink->event(r->decoder.sink, &event);
+            continue;
+        }
         behind = decode_quick_record(r, quick, at, &event);
         if (behind == NULL)
             break;
         at = behind;
+        if (event.tag == NYTP_TAG_TIME_LINE || event.tag == NYTP_TAG_TIME_BLOCK)
+            r->calls.axis += (uint64_t)(int64_t)event.u.time.ticks;
         going_on = r->decoder.sink->event(r->decoder.sink, &event);
     }
     source->at = at;
@@ -435,6 +471,7 @@ static bool nytprof_read(struct nytp_source *source, const struct nytp_read_opti
         .decoder = {.source = source, .sink = sink, .error = error, .nv_size = 8}};
     const bool read = read_version(&reader) && read_records(&reader);
     free(reader.large);
+    nytp_call_reader_free(&reader.calls);
     return read;
 }
 

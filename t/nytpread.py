@@ -9,7 +9,8 @@ the whole stream is inflated into memory and decoded record by record.
         ...
     reader.damage                  # None, or (offset in the inflated stream, what was wrong)
 
-Ticks of '+' and '*' are signed. Names are bytes; decode_name() gives the text to show.
+Ticks of '+' and '*' are signed. Names are bytes; decode_name() gives the text to show. Calls that
+are told in comments come as '>' and '<', unless calls_in_comments=False.
 """
 
 import gzip
@@ -71,8 +72,95 @@ def inflate(data):
     return b"".join(chunks), None if engine.eof else "inflate: stream ends early"
 
 
+class CommentedCalls:
+    """The calls of a process that its comments tell ("Calls in comments" in the description)."""
+
+    def __init__(self):
+        self.axis = 0       # where the last statement's record ended
+        self.point = 0      # of the last record that told ticks
+        self.sites = []     # (fid, line, name)
+        self.open = []      # [site, entered, ticks of the calls it made]
+        self.waiting = None     # an entry's frame, or a return, whose point comes next
+
+    @staticmethod
+    def number(text, at):
+        value, weight = 0, 1
+        while text[at] >= 0x80:
+            value += (text[at] - 0x80 + 112) * weight
+            weight *= 128
+            at += 1
+        if text[at] < 0x10:
+            raise ValueError(f"{text[at]:#04x} in a number")
+        value = (value + (text[at] - 0x10) * weight) % 2 ** 64
+        return value - 2 ** 64 if value >= 2 ** 63 else value, at + 1
+
+    def numbers(self, text):
+        at, found = 0, []
+        while at < len(text):
+            value, at = self.number(text, at)
+            found.append(value)
+        return found
+
+    def later(self, ticks):
+        self.point = max(self.axis, self.point) + ticks
+        return self.point
+
+    def leave(self, point):
+        site, entered, of_callees = self.open.pop()
+        incl = point - entered
+        if self.open:
+            self.open[-1][2] += incl
+        return "<", len(self.open) + 1, float(incl), float(incl - of_callees), self.sites[site][2]
+
+    def enter(self, site, point):
+        self.open.append([site, point, 0])
+        return ">", *self.sites[site][:2]
+
+    def resolve(self, point):
+        """The records that waited for their point."""
+        code, numbers = self.waiting
+        self.waiting = None
+        yield self.enter(numbers[0], point) if code == 2 else self.leave(point)
+
+    def statement(self, ticks):
+        if self.waiting:
+            yield from self.resolve(self.axis + ticks)
+        self.axis += ticks
+
+    def comment(self, text):
+        code = text[0]
+        if code == 1:
+            fid, at = self.number(text, 1)
+            line, at = self.number(text, at)
+            name = text[at + 1:].replace(b"\\\\", b"\0\\").replace(b"\\n", b"\n")
+            self.sites.append((fid, line, name.replace(b"\0\n", b"\\n").replace(b"\0\\", b"\\")))
+            return
+        numbers = self.numbers(text[1:])
+        if code in (2, 4):
+            self.waiting = code, numbers
+        elif code == 3:
+            yield self.enter(numbers[0], self.later(numbers[1]))
+            if len(numbers) == 3:
+                yield self.leave(self.later(numbers[2]))
+        elif code == 5:
+            yield self.leave(self.later(numbers[0]))
+        elif code == 6:
+            yield from self.resolve(self.later(numbers[0]))
+        elif code == 7:
+            self.axis += numbers[0]
+        elif code == 8:
+            for frame in self.open:
+                frame[1] += numbers[0]
+        elif code == 9:
+            self.enter(numbers[0], max(self.axis, self.point))
+        elif code == 11:
+            self.open[-1][0] = numbers[0]
+        else:
+            raise ValueError(f"a call of kind {code}")
+
+
 class Reader:
-    def __init__(self, source):
+    def __init__(self, source, calls_in_comments=True):
         if isinstance(source, (bytes, bytearray)):
             data = bytes(source)
         else:
@@ -85,13 +173,31 @@ class Reader:
         self.version = None
         self.big_endian = False
         self.nv_size = 8
+        self.calls_in_comments = calls_in_comments
         self._data = data
 
     def __iter__(self):
         try:
-            yield from self._records()
+            yield from self._with_calls(self._records())
         except Damage as damage:
             self.damage = (damage.offset, damage.reason)
+
+    def _with_calls(self, records):
+        calls = None
+        is_recorded = False
+        for record in records:
+            if record[0] == "P":
+                calls = None
+            elif record[0] == ":" and record[1] == b"basetime":
+                is_recorded = True
+            elif record[0] == "#" and calls and record[1][:1] and record[1][0] < 12:
+                yield from calls.comment(record[1])
+                continue
+            elif record == ("#", b"nytp-calls 1") and is_recorded and self.calls_in_comments:
+                calls = CommentedCalls()
+            elif calls and record[0] in "+*":
+                yield from calls.statement(record[1])
+            yield record
 
     def _header(self):
         end = self._data.find(b"\n")

@@ -10,6 +10,8 @@
 #include "XS/state/frames.h"
 #include "XS/names/subs.h"
 
+#include "formats/stream/write/writer.h"
+
 struct nytp_recorder;
 
 /* Calls of one sub from one place. Times are in ticks of the clock's axis. */
@@ -20,6 +22,7 @@ struct nytp_rec_arc {
     int64_t incl_ticks, excl_ticks;
     int64_t reci_ticks; /* inclusive time of calls inside other calls of the sub */
     uint32_t rec_depth; /* of these, how deep they went */
+    struct nytp_encoded_entry entry; /* with calls in comments */
 };
 
 struct nytp_rec_arc *nytp_arc_find(struct nytp_recorder *rec,

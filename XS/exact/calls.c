@@ -60,8 +60,6 @@ static inline struct nytp_rec_frame *push(struct nytp_recorder *rec, struct nytp
         Renew(rec->frames, rec->size_frames, struct nytp_rec_frame);
     }
     struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames++];
-    __builtin_prefetch(sub->last_arc); /* what the return will need */
-    __builtin_prefetch(sub->encoded);
     frame->sub = sub;
     frame->caller = site->caller;
     frame->fid = site->fid;
@@ -71,6 +69,7 @@ static inline struct nytp_rec_frame *push(struct nytp_recorder *rec, struct nytp
     frame->resumed = 0;
     frame->enter_ticks = site->now;
     frame->callee_ticks = 0;
+    frame->arc = nytp_arc_of(rec, frame);
     sub->called = true;
     return frame;
 }
@@ -80,12 +79,36 @@ static NYTP_COLD void tell_resumed(struct nytp_recorder *rec)
     nytp_write_comment(rec->writer, NYTP_RESUMED_CALL);
 }
 
+/* Which record tells that a call began or ended, where calls are told in comments: the first if
+ * a statement's record is to come that ends there. */
+enum call_record {
+    BESIDE_STATEMENT,
+    ANYWHERE,
+};
+
+static NYTP_INLINED void write_return(struct nytp_recorder *rec,
+                                      const struct nytp_rec_frame *frame, uint32_t depth,
+                                      int64_t incl, int64_t excl, enum call_record record)
+{
+    if (UNLIKELY(frame->resumed))
+        tell_resumed(rec);
+    if (UNLIKELY(!rec->comments_on))
+        nytp_write_sub_return(rec->writer, depth, incl, excl, frame->sub->encoded,
+                              frame->sub->encoded_len);
+    else if (record == BESIDE_STATEMENT)
+        nytp_write_call_return(rec->writer, rec->stmt.since_ticks, frame->enter_ticks + incl);
+    else
+        nytp_write_call_return_at(rec->writer, rec->stmt.since_ticks,
+                                  frame->enter_ticks + incl);
+}
+
 /* Add a call that ended, or is taken for ended, to its arc, and put its return into the stream.
  * `depth` is the number of calls that were open, with this one. */
 static NYTP_INLINED void account(struct nytp_recorder *rec, const struct nytp_rec_frame *frame,
-                                 uint32_t depth, int64_t incl, int64_t excl)
+                                 uint32_t depth, int64_t incl, int64_t excl,
+                                 enum call_record record)
 {
-    struct nytp_rec_arc *const arc = nytp_arc_of(rec, frame);
+    struct nytp_rec_arc *const arc = frame->arc;
     arc->count += !frame->resumed;
     arc->excl_ticks += excl;
     if (LIKELY(frame->depth <= 1)) {
@@ -95,29 +118,34 @@ static NYTP_INLINED void account(struct nytp_recorder *rec, const struct nytp_re
         if (frame->depth > arc->rec_depth + 1)
             arc->rec_depth = frame->depth - 1;
     }
-    if (LIKELY(rec->returns_on)) {
-        if (UNLIKELY(frame->resumed))
-            tell_resumed(rec);
-        nytp_write_sub_return(rec->writer, depth, incl, excl, frame->sub->encoded,
-                              frame->sub->encoded_len);
-    } else if (rec->marks_on)
+    if (LIKELY(rec->comments_on || rec->returns_on))
+        write_return(rec, frame, depth, incl, excl, record);
+    else if (rec->marks_on)
         nytp_dprof_leave(rec, frame->sub, frame->enter_ticks + incl);
 }
 
-/* With sigexit= a signal may have to report the frame, and cannot allocate its arc then: it is
- * made now. */
-static inline void prepare_report(struct nytp_recorder *rec, const struct nytp_rec_frame *frame)
+static NYTP_COLD void tell_site(struct nytp_recorder *rec, struct nytp_rec_arc *arc)
 {
-    if (UNLIKELY(rec->guarded))
-        nytp_arc_of(rec, frame);
+    const struct nytp_rec_sub *const sub = arc->callee_sub;
+    arc->entry = nytp_write_call_site(rec->writer, arc->fid, arc->line, sub->encoded[0],
+                                      sub->name, sub->name_len);
 }
 
-static void pop(struct nytp_recorder *rec, int64_t now)
+/* The entry of a frame in a comment. */
+static inline const struct nytp_encoded_entry *entry_of(struct nytp_recorder *rec,
+                                                        const struct nytp_rec_frame *frame)
+{
+    if (UNLIKELY(frame->arc->entry.len == 0))
+        tell_site(rec, frame->arc);
+    return &frame->arc->entry;
+}
+
+static NYTP_INLINED void pop(struct nytp_recorder *rec, int64_t now, enum call_record record)
 {
     struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames - 1];
     const int64_t incl = now - frame->enter_ticks;
     if (LIKELY(rec->counting))
-        account(rec, frame, rec->n_frames, incl, incl - frame->callee_ticks);
+        account(rec, frame, rec->n_frames, incl, incl - frame->callee_ticks, record);
     frame->sub->depth--;
     rec->n_frames--;
     if (rec->n_frames > 0)
@@ -126,7 +154,7 @@ static void pop(struct nytp_recorder *rec, int64_t now)
 
 void nytp_frame_leave(struct nytp_recorder *rec, int64_t ticks)
 {
-    pop(rec, ticks);
+    pop(rec, ticks, ANYWHERE);
 }
 
 /* Close the frame with this serial and what is still open above it. Serials grow from the
@@ -140,8 +168,9 @@ static void close_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
         return;
     nytp_guard(rec);
     const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
-    while (rec->n_frames >= i)
-        pop(rec, now);
+    while (rec->n_frames > i)
+        pop(rec, now, ANYWHERE);
+    pop(rec, now, BESIDE_STATEMENT);
     rec->left_ticks = now;
     rec->left_fresh = true;
     nytp_unguard(rec);
@@ -172,7 +201,10 @@ void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks)
         rec->frames[i].enter_ticks = ticks;
         rec->frames[i].callee_ticks = 0;
         rec->frames[i].sub->called = true;
-        prepare_report(rec, &rec->frames[i]);
+        rec->frames[i].arc = nytp_arc_of(rec, &rec->frames[i]);
+        if (rec->comments_on)
+            nytp_write_call_site_change(rec->writer, NYTP_CALL_OPEN,
+                                        entry_of(rec, &rec->frames[i]));
         if (rec->dprof != NULL)
             nytp_dprof_enter(rec, rec->frames[i].sub, ticks);
     }
@@ -220,7 +252,7 @@ void nytp_frames_report(struct nytp_recorder *rec, int64_t ticks)
         const int64_t incl = ticks - frame->enter_ticks;
         frame->reported_incl = incl;
         frame->reported_excl = incl - frame->callee_ticks - above;
-        account(rec, frame, i, incl, frame->reported_excl);
+        account(rec, frame, i, incl, frame->reported_excl, ANYWHERE);
         above = incl;
     }
 }
@@ -229,7 +261,7 @@ void nytp_frames_retract(struct nytp_recorder *rec)
 {
     for (uint32_t i = 0; i < rec->n_frames; i++) {
         const struct nytp_rec_frame *const frame = &rec->frames[i];
-        struct nytp_rec_arc *const arc = nytp_arc_of(rec, frame);
+        struct nytp_rec_arc *const arc = frame->arc;
         arc->count -= !frame->resumed;
         arc->excl_ticks -= frame->reported_excl;
         if (frame->depth <= 1)
@@ -261,22 +293,27 @@ struct nytp_call_site nytp_call_site_now(pTHX_ struct nytp_recorder *rec)
 }
 
 static NYTP_INLINED void enter(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
-                               const struct nytp_call_site *site)
+                               const struct nytp_call_site *site, enum call_record record)
 {
     nytp_guard(rec);
     const struct nytp_rec_frame *const frame = push(rec, sub, site);
-    if (rec->entries_on)
+    if (LIKELY(rec->comments_on)) {
+        const struct nytp_encoded_entry *const entry = entry_of(rec, frame);
+        if (record == BESIDE_STATEMENT)
+            nytp_write_call_entry(rec->writer, entry, rec->stmt.since_ticks, site->now);
+        else
+            nytp_write_call_entry_at(rec->writer, entry, rec->stmt.since_ticks, site->now);
+    } else if (rec->entries_on)
         nytp_write_sub_entry(rec->writer, site->fid, site->line);
     else if (rec->marks_on)
         nytp_dprof_enter(rec, sub, site->now);
-    prepare_report(rec, frame);
     nytp_unguard(rec);
 }
 
 void nytp_frame_open(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
                      const struct nytp_call_site *site)
 {
-    enter(rec, sub, site);
+    enter(rec, sub, site, ANYWHERE);
 }
 
 static inline void watch_scope(pTHX_ uint32_t serial)
@@ -305,6 +342,8 @@ static void leave_out_wait(struct nytp_recorder *rec, int64_t ticks)
 {
     for (uint32_t i = 0; i < rec->n_frames; i++)
         rec->frames[i].enter_ticks += ticks;
+    if (rec->comments_on)
+        nytp_write_call_change(rec->writer, NYTP_CALL_WAIT, ticks);
     rec->clock.overhead_ticks += ticks;
 }
 
@@ -312,7 +351,7 @@ static void leave_out_wait(struct nytp_recorder *rec, int64_t ticks)
 static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub, int type,
                       const struct nytp_call_site *site)
 {
-    enter(rec, sub, site);
+    enter(rec, sub, site, ANYWHERE);
     if (UNLIKELY(sub->may_block))
         nytp_flush_before_wait(aTHX_ rec);
     const uint32_t serial = rec->last_serial;
@@ -327,7 +366,7 @@ static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub,
         if (UNLIKELY(type == OP_ACCEPT))
             leave_out_wait(rec, now - site->now);
         sub->may_block = sub->waits || now - site->now >= LONG_CALL_TICKS;
-        pop(rec, now);
+        pop(rec, now, ANYWHERE);
     } else {
         close_frame(aTHX_ rec, serial);
     }
@@ -369,7 +408,7 @@ static NYTP_COLD void note_if_resumed(pTHX_ struct nytp_recorder *rec, const OP 
 static NYTP_INLINED void enter_perl_sub(pTHX_ struct nytp_recorder *rec, CV *cv,
                                         const struct nytp_call_site *site)
 {
-    enter(rec, nytp_sub_of_cv(aTHX_ rec, cv), site);
+    enter(rec, nytp_sub_of_cv(aTHX_ rec, cv), site, BESIDE_STATEMENT);
     rec->entered_op = CvSTART(cv);
     rec->entered_ticks = site->now;
     if (UNLIKELY(CvSTART(cv)->op_type == OP_CUSTOM))
@@ -406,6 +445,14 @@ static void note_xsub(pTHX_ struct nytp_rec_sub *sub)
     sub->returned_normally = true;
 }
 
+/* The frame's sub is another than it was entered as. */
+static NYTP_COLD void rename_frame(struct nytp_recorder *rec, struct nytp_rec_frame *frame)
+{
+    frame->arc = nytp_arc_of(rec, frame);
+    if (rec->comments_on)
+        nytp_write_call_site_change(rec->writer, NYTP_CALL_RENAME, entry_of(rec, frame));
+}
+
 /* A call that perl has to look up first: AUTOLOAD, overloaded or symbolic code references,
  * undefined subs. If it dies, or turns out to be an xsub, it is the call of what we took it
  * for; what was called to find out becomes part of it. */
@@ -418,7 +465,7 @@ static __attribute__((noinline)) OP *call_unclear(pTHX_ struct nytp_recorder *re
     nytp_guard(rec);
     struct nytp_rec_sub *const sub = unclear_sub(aTHX_ rec, sv, cv);
     nytp_unguard(rec);
-    enter(rec, sub, site);
+    enter(rec, sub, site, ANYWHERE);
     const uint32_t serial = rec->last_serial;
     watch_scope(aTHX_ serial);
     const I32 height = PL_savestack_ix, context = cxstack_ix;
@@ -443,7 +490,8 @@ static __attribute__((noinline)) OP *call_unclear(pTHX_ struct nytp_recorder *re
     frame->depth = ++frame->sub->depth;
     frame->sub->called = true;
     frame->serial = ++rec->last_serial; /* the scope to watch is the sub's own */
-    prepare_report(rec, frame);
+    if (frame->sub != was)
+        rename_frame(rec, frame);
     nytp_unguard(rec);
     watch_scope(aTHX_ rec->last_serial);
     return next;
@@ -481,7 +529,7 @@ static void enter_jumped_xsub(pTHX_ struct nytp_recorder *rec)
     if (!rec->subs_on)
         return;
     site.now = rec->left_ticks;
-    enter(rec, nytp_sub_of_cv(aTHX_ rec, cv), &site);
+    enter(rec, nytp_sub_of_cv(aTHX_ rec, cv), &site, ANYWHERE);
 }
 
 static void close_jumping_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
@@ -538,7 +586,7 @@ OP *nytp_call_by_goto(pTHX_ struct nytp_recorder *rec, CV *xsub,
                       const struct nytp_call_site *site)
 {
     struct nytp_rec_sub *const sub = nytp_sub_of_cv(aTHX_ rec, xsub);
-    enter(rec, sub, site);
+    enter(rec, sub, site, ANYWHERE);
     const uint32_t serial = rec->last_serial;
     OP *const next = nytp_real_op(aTHX_ OP_GOTO);
     sub->returned_normally = true;

@@ -105,6 +105,7 @@ static struct nytp_cost_meter *new_meter(pTHX_ struct nytp_recorder *rec)
     scratch->blocks_on = rec->blocks_on || rec->options.blocks;
     scratch->entries_on = rec->entries_on;
     scratch->returns_on = rec->returns_on;
+    scratch->comments_on = rec->comments_on;
     scratch->options.slowops = rec->options.slowops;
     scratch->interpreter = rec->interpreter;
     scratch->wake_raw = UINT64_MAX;

@@ -46,18 +46,30 @@ static NYTP_COLD void write_any_time(struct nytp_recorder *rec, int64_t ticks)
         write_long_time(rec, ticks);
 }
 
+/* From here on statements count, whatever was before. Calls in comments go by statements, and
+ * are told what none of them says. */
+static NYTP_COLD void restart(struct nytp_recorder *rec, int64_t ticks)
+{
+    if (rec->comments_on && ticks != rec->stmt.since_ticks)
+        nytp_write_call_change(rec->writer, NYTP_CALL_SHIFT, ticks - rec->stmt.since_ticks);
+    rec->stmt.since_ticks = ticks;
+}
+
 /* Charge the statement in progress with the time up to axis point `now`. Without a call in the
  * usual case, so that its callers have no registers to save. */
 static inline __attribute__((always_inline)) void charge(struct nytp_recorder *rec, int64_t now)
 {
     const int64_t ticks = now - rec->stmt.since_ticks;
     if (LIKELY(rec->stmt.fid != 0)) {
+        nytp_writer_meet(rec->writer, now, ticks);
         if (UNLIKELY(rec->blocks_on ||
                      !nytp_write_short_time(rec->writer, (uint64_t)ticks, &rec->stmt.encoded)))
             write_any_time(rec, ticks);
         rec->discount_pending = false;
+        rec->stmt.since_ticks = now;
+    } else {
+        restart(rec, now);
     }
-    rec->stmt.since_ticks = now;
 }
 
 /* ---- blocks=1 ---- */
@@ -208,15 +220,16 @@ void nytp_stmt_drop(struct nytp_recorder *rec)
     rec->entered_op = NULL;
 }
 
-void nytp_stmt_begin_file(struct nytp_recorder *rec)
+void nytp_stmt_begin_file(struct nytp_recorder *rec, int64_t ticks)
 {
     rec->discount_pending = false;
+    rec->stmt.since_ticks = ticks;
     nytp_stmt_drop(rec);
 }
 
 void nytp_stmt_restart(struct nytp_recorder *rec, int64_t ticks)
 {
-    rec->stmt.since_ticks = ticks;
+    restart(rec, ticks);
 }
 
 /* A statement that only stops the recording is no part of what was to be measured: it has no
@@ -239,10 +252,11 @@ void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec)
         return;
     nytp_guard(rec);
     nytp_file_fid(aTHX_ rec, file, NYTP_FID_VIA_STMT);
-    rec->stmt = rec->stmts.paused;
-    rec->stmts.paused.fid = 0;
     const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    restart(rec, now - ticks);
+    rec->stmt = rec->stmts.paused;
     rec->stmt.since_ticks = now - ticks;
+    rec->stmts.paused.fid = 0;
     charge(rec, now);
     nytp_stmt_drop(rec);
     nytp_unguard(rec);

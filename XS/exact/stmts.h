@@ -44,9 +44,9 @@ void nytp_stmt_end(pTHX_ struct nytp_recorder *rec);
 /* Forget the one in progress. */
 void nytp_stmt_drop(struct nytp_recorder *rec);
 
-/* A new profile file: nothing that was written before counts, and no statement is in progress.
- */
-void nytp_stmt_begin_file(struct nytp_recorder *rec);
+/* A new profile file, which begins at this axis point: nothing that was written before counts,
+ * and no statement is in progress. */
+void nytp_stmt_begin_file(struct nytp_recorder *rec, int64_t ticks);
 
 /* The time of the statement in progress counts from this axis point. */
 void nytp_stmt_restart(struct nytp_recorder *rec, int64_t ticks);

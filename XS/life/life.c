@@ -72,9 +72,10 @@ void nytp_begin_recording(pTHX_ struct nytp_recorder *rec)
 /* The first records of a new file, after its header. */
 static void begin_file(pTHX_ struct nytp_recorder *rec)
 {
+    const int64_t now = nytp_axis_now(rec);
     nytp_frames_introduce_files(aTHX_ rec);
-    nytp_frames_restart(rec, nytp_axis_now(rec));
-    nytp_stmt_begin_file(rec);
+    nytp_stmt_begin_file(rec, now);
+    nytp_frames_restart(rec, now);
     go_on_recording(aTHX_ rec);
 }
 
@@ -146,6 +147,7 @@ static void end_for_now(pTHX_ struct nytp_recorder *rec)
         .pid = rec->life.pid,
         .wake_raw = rec->wake_raw,
         .size = rec->file.size,
+        .call_point = rec->writer->calls.point,
     };
     if (rec->writer->deflate != NULL)
         rec->life.before_end.deflate = nytp_deflate_point(rec->writer->deflate);
@@ -163,6 +165,7 @@ static bool take_back_end(struct nytp_recorder *rec)
     struct nytp_deflate *const before = point->level == 0 ? NULL : nytp_deflate_new_at(point);
     const bool is_whole = before != NULL || rec->options.compress == 0;
     nytp_writer_set_deflate(rec->writer, before);
+    rec->writer->calls.point = rec->life.before_end.call_point;
     if (rec->dprof != NULL)
         nytp_dprof_take_back(rec);
     return is_whole && nytp_outfile_truncate(&rec->file, rec->life.before_end.size);

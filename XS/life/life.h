@@ -24,6 +24,7 @@ struct nytp_before_end {
     pid_t pid;
     uint64_t wake_raw;
     uint64_t size;                     /* of the file, in bytes */
+    int64_t call_point;                /* of rec->writer->calls */
     struct nytp_deflate_point deflate; /* level 0: a plain file */
 };
 

@@ -64,6 +64,18 @@ static long shown_clock_id(const struct nytp_recorder *rec)
     return (long)rec->clock.id;
 }
 
+/* Unless calls= was written out, they are told in a few bytes. What a file has begun with holds
+ * to its end. */
+static void begin_calls(struct nytp_recorder *rec)
+{
+    const struct nytp_options *const options = &rec->options;
+    rec->profile.has_comments = rec->kind == NYTP_EXACT && rec->dprof == NULL &&
+                                options->subs && options->calls > 1 && !options->has_calls;
+    nytp_state_set(rec, rec->state);
+    if (rec->comments_on)
+        nytp_write_calls_head(rec->writer);
+}
+
 static void write_header(pTHX_ struct nytp_recorder *rec)
 {
     char text[120];
@@ -96,6 +108,7 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
         nytp_write_start_deflate(rec->writer, (int)rec->options.compress);
     nytp_write_pid_start(rec->writer, (uint32_t)rec->life.pid, (uint32_t)getppid(),
                          time_of_day());
+    begin_calls(rec);
     nytp_sample_write_header(rec);
     if (rec->dprof == NULL) {
         if (rec->kind == NYTP_EXACT)

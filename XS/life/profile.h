@@ -33,6 +33,7 @@ struct nytp_rec_profile {
     unsigned thread;        /* which; 0: the first */
     unsigned parent_thread; /* whose interpreter ours was made of; 0: the first's */
     bool said_end;          /* what is said at a program's end has been said */
+    bool has_comments;      /* its calls are told in comments (formats/stream/call_records.h) */
 };
 
 /* ---- its name ---- */

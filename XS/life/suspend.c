@@ -51,7 +51,7 @@ static void restore_sampled(pTHX_ struct nytp_recorder *rec)
     nytp_costs_free(aTHX_ rec);
     nytp_writer_free(rec->writer);
     nytp_seeds_forget(rec);
-    nytp_stmt_begin_file(rec);
+    nytp_stmt_begin_file(rec, nytp_axis_now(rec));
     nytp_profile_resume(rec, &sampled->profile,
                         rec->clock.overhead_ticks - sampled->overhead_ticks);
     rec->file = sampled->file;

@@ -97,6 +97,8 @@ static bool set_number(struct nytp_options *options, const struct option_row *ro
     *number_of(options, row) = number;
     if (strcmp(row->name, "savesrc") == 0)
         options->has_savesrc = true;
+    if (strcmp(row->name, "calls") == 0)
+        options->has_calls = true;
     return true;
 }
 

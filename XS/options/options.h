@@ -19,6 +19,7 @@ struct nytp_options {
 #undef NYTP_NUMBER
 #undef NYTP_TEXT
     bool has_savesrc;  /* it was given */
+    bool has_calls;    /* so was this: calls are told by the format's own records */
     bool has_bad_file; /* option file= has an unknown placeholder */
     double flush_s;    /* from `flush` */
 };

@@ -8,11 +8,13 @@
 
 #include "XS/perl/perl_compat.h"
 
+struct nytp_rec_arc;
 struct nytp_rec_sub;
 
 /* A call in progress. */
 struct nytp_rec_frame {
     struct nytp_rec_sub *sub, *caller;
+    struct nytp_rec_arc *arc; /* to which it will be added, of the file that is open */
     uint32_t fid, line;   /* of the calling statement */
     uint32_t serial;      /* tells it from later frames at the same depth */
     uint32_t depth : 31;  /* of recursion: 1 for the outermost call of this sub */

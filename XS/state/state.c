@@ -152,6 +152,7 @@ void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state)
     rec->counting = nytp_file_is_open(rec) && rec->options.subs;
     rec->entries_on = rec->options.calls > 1;
     rec->returns_on = rec->options.calls > 0;
+    rec->comments_on = rec->profile.has_comments;
     rec->marks_on = rec->dprof != NULL;
     rec->blocks_on = rec->options.blocks;
     rec->finds_caller = rec->options.findcaller;

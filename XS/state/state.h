@@ -70,6 +70,7 @@ struct nytp_recorder {
     bool stmts_on, subs_on; /* recording, and this half is wanted */
     bool counting;          /* a profile is open: calls that end are accounted */
     bool entries_on;        /* calls=2 */
+    bool comments_on;       /* which are told in comments (formats/stream/call_records.h) */
     bool returns_on;        /* calls=1 or 2 */
     bool marks_on;          /* neither: dprof writes both */
     bool blocks_on;

@@ -49,7 +49,7 @@ static size_t u32_size(uint8_t first)
     return first < 0x80 ? 1 : first < 0xc0 ? 2 : first < 0xe0 ? 3 : first < 0xff ? 4 : 5;
 }
 
-static bool get_u32(struct nytp_cursor *c, uint32_t *value)
+bool nytp_cursor_u32(struct nytp_cursor *c, uint32_t *value)
 {
     if (c->at == c->end || (size_t)(c->end - c->at) < u32_size(*c->at)) {
         c->need = (size_t)(c->at - c->start) + (c->at == c->end ? 1 : u32_size(*c->at));
@@ -125,7 +125,7 @@ static enum nytp_decoded get_string(struct nytp_decoder *d, struct nytp_cursor *
         return NYTP_SHORT;
     if (*tag != '\'' && *tag != '"')
         return fail(d, event, NYTP_ERR_FORMAT, "byte 0x%02x where a string must begin", *tag);
-    if (!get_u32(c, &string->len))
+    if (!nytp_cursor_u32(c, &string->len))
         return NYTP_SHORT;
     c->string_len = string->len;
     c->string_at = (size_t)(c->at - c->start);
@@ -141,7 +141,7 @@ static enum nytp_decoded get_string(struct nytp_decoder *d, struct nytp_cursor *
 
 #define GET_U32(field)                                                                         \
     do {                                                                                       \
-        if (!get_u32(c, &(field)))                                                             \
+        if (!nytp_cursor_u32(c, &(field)))                                                             \
             return NYTP_SHORT;                                                                 \
     } while (0)
 #define GET_NUMBER(field)                                                                      \

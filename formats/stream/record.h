@@ -19,6 +19,7 @@
 
 enum nytp_decoded {
     NYTP_DECODED,
+    NYTP_SILENT, /* of call_records.h: a record without an event */
     NYTP_SHORT, /* the bytes at hand end inside the record; cursor.need tells what is missing */
     NYTP_FAILED, /* the decoder's *error is set */
 };
@@ -53,6 +54,9 @@ enum nytp_decoded nytp_decode_record(struct nytp_decoder *decoder, struct nytp_c
  * line of a stream, too. */
 enum nytp_decoded nytp_decode_line(struct nytp_decoder *decoder, struct nytp_cursor *c,
                                    const struct nytp_event *event, struct nytp_str *line);
+
+/* A packed integer; false, and `need` is set, when the bytes end inside it. */
+bool nytp_cursor_u32(struct nytp_cursor *c, uint32_t *value);
 
 /* Hand an event to the sink; false with the error set when that stops the reading. */
 bool nytp_deliver(struct nytp_decoder *decoder, const struct nytp_event *event);

@@ -125,6 +125,15 @@ ran, its median and 95th percentile.
 0: only totals for each caller and callee, which a program that is killed does not come to write;
 1: each return; 2 (default): each entry and return.
 
+Without this option each entry and return is told in a few bytes, as a comment of the format, so that
+a profile is half as large. All commands and modules of this distribution read them as they read any
+call. Other readers of the format, C<nytprofhtml> and C<nytprofcsv> of another Devel::NYTProf among them,
+pass over comments: they show the same statements, subs, callers and sources, but no single call
+(C<nytprofcalls>, C<for_chunks>). For these, write C<calls=1> or C<calls=2> when recording, or have
+L<nytprofmerge> of this distribution write the file anew, which does the same to a file that is there:
+
+    nytprofmerge -o expanded.out nytprof.out
+
 =item findcaller=1
 
 Name callers by perl's current sub instead of by the innermost recorded call, which may be a
@@ -558,10 +567,10 @@ A thread costs about a millisecond and 0.4 MB, beside what perl takes to clone a
 
 =head1 SIZE
 
-Before compression a statement takes 5 to 10 bytes and a call with its own statements 30 to 50, of which
-on real programs a fifth to a sixth is left: some 10 MB for a million calls, besides the program's
-source. C<calls=1> leaves out the entries, C<calls=0> all single calls; C<slowops=0> leaves out
-builtins.
+Before compression a statement takes 5 to 10 bytes and a call with its own statements 25 to 40, of which
+on real programs a quarter to a tenth is left: 2 to 9 MB for a million calls, besides the program's source.
+C<calls=2> written out takes twice as much (L</calls=N>), C<calls=1> leaves out the entries, C<calls=0> all single
+calls; C<slowops=0> leaves out builtins.
 
 =head1 LIMITS
 

@@ -16,7 +16,7 @@ def record(folder, program, name="a.pl", out=None, options="", seed="0", **envir
     if not file.exists() or file.read_text() != program:
         file.write_text(program)
     out = folder / (out or f"{file.name}.out")
-    nytprof = f"file={out}:calls=2" + (f":{options}" if options else "")
+    nytprof = f"file={out}" + (f":{options}" if options else "")
     seeds = {} if seed == "random" else {"PERL_HASH_SEED": seed}
     inherited = {key: value for key, value in os.environ.items() if key != "PERL_HASH_SEED"}
     done = subprocess.run(

@@ -128,6 +128,95 @@ sub signed {
     return $v > 0x7fffffff ? $v - 2**32 : $v;
 }
 
+# Calls that are told in comments ("Calls in comments" in the description of the format) go where
+# '>' and '<' go, {tags} included.
+
+sub numbers {
+    my ($text) = @_;
+    my @values;
+    while ($text =~ /\G([\x80-\xff]*)([\x10-\x7f])/gc) {
+        my ($value, $weight) = (0, 1);
+        for my $byte (unpack 'C*', $1) {
+            $value += ($byte - 0x80 + 112) * $weight;
+            $weight *= 128;
+        }
+        $value += (ord($2) - 0x10) * $weight;
+        push @values, $value >= 2**63 ? -(~$value + 1) : $value;
+    }
+    die "a call's numbers are damaged\n" if (pos($text) || 0) != length $text;
+    return @values;
+}
+
+sub enter_call {
+    my ($p, $site, $point) = @_;
+    push @{ $p->{calls}{open} }, [$site, $point, 0];
+    push @{ $p->{entry} }, [@{ $p->{calls}{site}[$site] }[0, 1]];
+    $p->{tags} .= '>';
+}
+
+sub leave_call {
+    my ($p, $point) = @_;
+    my $open = $p->{calls}{open};
+    my ($site, $entered, $of_callees) = @{ pop @$open };
+    my $incl = $point - $entered;
+    $open->[-1][2] += $incl if @$open;
+    push @{ $p->{ret} }, [@$open + 1, $incl, $incl - $of_callees, $p->{calls}{site}[$site][2],
+        !delete $p->{resumed}];
+    $p->{tags} .= '<';
+}
+
+# The entry or return that waited lies here.
+sub settle_call {
+    my ($p, $point) = @_;
+    my ($code, $site) = @{ delete $p->{calls}{waiting} };
+    $code == 2 ? enter_call($p, $site, $point) : leave_call($p, $point);
+}
+
+sub statement {
+    my ($p, $ticks) = @_;
+    my $c = $p->{calls};
+    settle_call($p, $c->{axis} + $ticks) if $c->{waiting};
+    $c->{axis} += $ticks;
+}
+
+sub call {
+    my ($p, $code, $text) = @_;
+    my $c = $p->{calls};
+    my $later = sub {
+        $c->{point} = $c->{axis} if $c->{axis} > $c->{point};
+        return $c->{point} += $_[0];
+    };
+    if ($code == 1) {
+        $text =~ /\A([\x80-\xff]*[\x10-\x7f])([\x80-\xff]*[\x10-\x7f])['"](.*)\z/s or die "damaged site\n";
+        my ($fid, $line, $name) = ($1, $2, $3);
+        $name =~ s/\\(.)/$1 eq 'n' ? "\n" : $1/ges;
+        utf8::decode($name);
+        push @{ $c->{site} }, [numbers("$fid$line"), $name];
+        return;
+    }
+    my @n = numbers($text);
+    if ($code == 2 || $code == 4) {
+        $c->{waiting} = [$code, @n];
+    } elsif ($code == 3) {
+        enter_call($p, $n[0], $later->($n[1]));
+        leave_call($p, $later->($n[2])) if @n == 3;
+    } elsif ($code == 5) {
+        leave_call($p, $later->($n[0]));
+    } elsif ($code == 6) {
+        settle_call($p, $later->($n[0]));
+    } elsif ($code == 7) {
+        $c->{axis} += $n[0];
+    } elsif ($code == 8) {
+        $_->[1] += $n[0] for @{ $c->{open} };
+    } elsif ($code == 9) {
+        push @{ $c->{open} }, [$n[0], $c->{axis} > $c->{point} ? $c->{axis} : $c->{point}, 0];
+    } elsif ($code == 11) {
+        $c->{open}[-1][0] = $n[0];
+    } else {
+        die "a call of kind $code\n";
+    }
+}
+
 my %FIELDS;
 
 # Most of a file is TIME_LINE, DISCOUNT, SUB_ENTRY and SUB_RETURN: these are matched in place, all
@@ -145,6 +234,7 @@ sub parse {
                     my $slot = $p->{stmt}{ value($2) }{ value($3) } ||= [0, 0];
                     $slot->[0]++ unless $discount;
                     $slot->[1] += signed(value($1));
+                    statement($p, signed(value($1))) if $p->{calls};
                     $discount = 0;
                     $$tags .= '+';
                 } elsif (/\G-/gc) {
@@ -161,6 +251,8 @@ sub parse {
                     push @{ $p->{ret} }, [value($depth), unpack('d', $incl), unpack('d', $excl), $name,
                         !delete $p->{resumed}];
                     $$tags .= '<';
+                } elsif ($p->{calls} && /\G#([\x01-\x0b])([^\n]*)\n/gc) {
+                    call($p, ord $1, $2);
                 } elsif (/\G>($U)($U)/gc) {
                     push @{ $p->{entry} }, [value($1), value($2)];
                     $$tags .= '>';
@@ -174,8 +266,8 @@ sub parse {
         my $tag = substr $c->{b}, $c->{at}++, 1;
         my $read = $FIELDS{$tag}
           or die sprintf "unknown tag %02x at %d\n", ord $tag, $c->{at} - 1;
-        $$tags .= $tag;
         my ($ticks, $fid, $line) = $read->($c, $p);
+        $$tags .= $tag; # behind the call that lies where it ends
         next if $tag ne '*';
         my $slot = $p->{stmt}{$fid}{$line} ||= [0, 0];
         $slot->[0]++ unless $discount;
@@ -209,6 +301,8 @@ sub cut_short {
         push @{ $p->{comments} }, line($c);
         $p->{attr_record}{$1} = $2 if $p->{comments}[-1] =~ /\Anytp-attribute ([^=]*)=(.*)/s;
         $p->{resumed} = 1 if $p->{comments}[-1] eq 'nytp-resumed';
+        $p->{calls} = { axis => 0, point => 0, site => [], open => [] }
+          if $p->{comments}[-1] eq 'nytp-calls 1' && defined $p->{attr}{basetime};
     },
     'z' => sub { inflate_rest($_[0]) },
     'P' => sub { my ($c, $p) = @_; push @{ $p->{pid} }, [u32($c), u32($c), nv($c)] },
@@ -224,6 +318,7 @@ sub cut_short {
     '*' => sub {
         my ($c, $p) = @_;
         my @block = (signed(u32($c)), map { u32($c) } 1 .. 4);
+        statement($p, $block[0]) if $p->{calls};
         push @{ $p->{block} }, \@block;
         return @block[0 .. 2];
     },

@@ -113,7 +113,7 @@ my %owner = (
     # What every event looks at stands in the struct itself.
     (map { $_ => 'calls' } qw(frames n_frames size_frames last_serial left_ticks jump)),
     (map { $_ => 'stmts' } qw(stmt discount_pending)),
-    (map { $_ => 'state' } qw(stmts_on subs_on counting entries_on returns_on marks_on blocks_on
+    (map { $_ => 'state' } qw(stmts_on subs_on counting entries_on comments_on returns_on marks_on blocks_on
             leave_on finds_caller looks_first interpreter state next)),
     (map { $_ => $_ } qw(arcs places dprof)),
     cost_meter => 'costs', told_serial => 'before_wait',

@@ -77,7 +77,15 @@ for my $opts ('', 'compress=0', 'calls=1:leave=0', 'blocks=1:slowops=0', 'use_db
         my $p = profile_in($run);
         is join('; ', check_sums($p)), '', 'whole';
 
-        my $calls = stock($run, 'nytprofcalls', 'nytprof.out');
+        # Calls that are told in comments are told again by the format's own records.
+        my $with_calls = 'nytprof.out';
+        if ($opts !~ /calls=/) {
+            $with_calls = 'expanded.out';
+            my @merge = ($^X, (map { "-I$_" } NYTPTest::lib_dirs('ours')), root() . '/bin/nytprofmerge');
+            is NYTPTest::run_command([@merge, '-o', $with_calls, 'nytprof.out'], dir => $run->{dir}, env => {%ENV})->{status}, 0, 'expanded';
+            is_deeply calls_of(profile_in($run, $with_calls)), calls_of($p), 'with the same calls';
+        }
+        my $calls = stock($run, 'nytprofcalls', $with_calls);
         my %leaf;
         for my $line (split /\n/, $calls->{out}) {
             my ($path, $n) = $line =~ /^(.*) (-?\d+)$/ or do { fail "line: $line"; next };

@@ -14,6 +14,7 @@
 #include "formats/stream/comments/cost_records.h"
 #include "formats/stream/format.h"
 #include "formats/stream/comments/label_records.h"
+#include "formats/stream/comments/open_calls.h"
 #include "formats/stream/comments/sample_records.h"
 #include "merged_files.h"
 #include "merged_settings.h"
@@ -307,10 +308,12 @@ static bool write_record(struct nytp_merge *m, const struct nytp_event *e)
     }
 }
 
-/* Of the process in which it stands: what recording cost, and labels. */
+/* Of the process in which it stands: what recording cost, labels, and what calls are. */
 static bool is_kept(const struct nytp_str *comment)
 {
-    return nytp_is_costs(comment) || nytp_sample_cpu_read(comment) >= 0 ||
+    struct nytp_open_call call;
+    return nytp_is_costs(comment) || nytp_is_resumed_call(comment) ||
+           nytp_open_call_read(comment, &call) || nytp_sample_cpu_read(comment) >= 0 ||
            nytp_label_record_read(comment).kind != NYTP_LABEL_NONE;
 }
 

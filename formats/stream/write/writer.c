@@ -55,6 +55,7 @@ void nytp_writer_set_deflate(struct nytp_writer *writer, struct nytp_deflate *de
 
 void nytp_writer_reset(struct nytp_writer *writer)
 {
+    writer->calls = (struct nytp_call_axis){.point = INT64_MIN};
     nytp_writer_set_deflate(writer, NULL);
     writer->failed = false;
     writer->n_raw = writer->n_written = 0;
@@ -83,6 +84,7 @@ static bool put_buffered(struct nytp_writer *writer, enum nytp_flush flush)
 {
     const size_t len = (size_t)(writer->at - writer->block);
     writer->at = writer->block;
+    writer->calls.entry_end = NULL;
     writer->n_raw += len;
     if (writer->failed)
         return false;
@@ -97,6 +99,7 @@ static bool put_buffered(struct nytp_writer *writer, enum nytp_flush flush)
 
 bool nytp_writer_flush(struct nytp_writer *writer, enum nytp_flush flush)
 {
+    nytp_writer_settle(writer);
     return put_buffered(writer, flush);
 }
 
@@ -181,6 +184,7 @@ static void put_str(struct nytp_writer *writer, struct nytp_str text)
 /* A record of integers: its tag, then `n` values. */
 static void put_u32s(struct nytp_writer *writer, char tag, size_t n, const uint32_t *values)
 {
+    nytp_writer_settle(writer);
     nytp_writer_room(writer, NYTP_WRITER_RECORD);
     if (tag != '\0')
         *writer->at++ = (uint8_t)tag;
@@ -211,6 +215,7 @@ static void put_line_text(struct nytp_writer *writer, const char *text, size_t l
 static void put_text_line(struct nytp_writer *writer, const char *opening, const char *key,
                           const char *value, size_t value_len)
 {
+    nytp_writer_settle(writer);
     nytp_writer_put_bytes(writer, opening, strlen(opening));
     if (key != NULL) {
         put_line_text(writer, key, strlen(key));
@@ -312,4 +317,71 @@ void nytp_write_sub_callers(struct nytp_writer *writer, const struct nytp_sub_ca
     put_nv(writer, calls->reci_s);
     put_u32s(writer, '\0', 1, &calls->rec_depth);
     put_str(writer, calls->callee);
+}
+
+/* --- calls in comments --- */
+
+void nytp_write_calls_head(struct nytp_writer *writer)
+{
+    nytp_write_comment(writer, NYTP_CALLS_HEAD);
+}
+
+/* The record before made sure that there is room for this one. */
+void nytp_writer_settle_call(struct nytp_writer *writer)
+{
+    uint8_t *at = writer->at;
+    *at++ = '#';
+    *at++ = NYTP_CALL_POINT;
+    at = nytp_encode_count(at, (uint64_t)writer->calls.held_ticks);
+    *at++ = '\n';
+    writer->at = at;
+    writer->calls.point = writer->calls.held_point;
+    writer->calls.is_held = false;
+}
+
+struct nytp_encoded_entry nytp_write_call_site(struct nytp_writer *writer, uint32_t fid,
+                                               uint32_t line, uint8_t tag, const char *name,
+                                               size_t len)
+{
+    nytp_writer_settle(writer);
+    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    uint8_t *at = writer->at;
+    *at++ = '#';
+    *at++ = NYTP_CALL_SITE;
+    at = nytp_encode_count(nytp_encode_count(at, fid), line);
+    *at++ = tag;
+    writer->at = at;
+    for (const char *const end = name + len; name < end; name++) {
+        if (*name == '\n' || *name == '\\')
+            nytp_writer_put_bytes(writer, "\\", 1);
+        nytp_writer_put_bytes(writer, *name == '\n' ? "n" : name, 1);
+    }
+    nytp_writer_put_bytes(writer, "\n", 1);
+    struct nytp_encoded_entry entry = {.bytes = {'#', NYTP_CALL_ENTRY}};
+    at = nytp_encode_count(entry.bytes + 2, writer->calls.n_sites++);
+    *at++ = '\n';
+    entry.len = (uint8_t)(at - entry.bytes);
+    return entry;
+}
+
+void nytp_write_call_change(struct nytp_writer *writer, enum nytp_call_code code, int64_t value)
+{
+    nytp_writer_settle(writer);
+    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    uint8_t *at = writer->at;
+    *at++ = '#';
+    *at++ = (uint8_t)code;
+    at = nytp_encode_count(at, (uint64_t)value);
+    *at++ = '\n';
+    writer->at = at;
+}
+
+void nytp_write_call_site_change(struct nytp_writer *writer, enum nytp_call_code code,
+                                 const struct nytp_encoded_entry *entry)
+{
+    nytp_writer_settle(writer);
+    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    memcpy(writer->at, entry->bytes, sizeof entry->bytes);
+    writer->at[1] = (uint8_t)code;
+    writer->at += entry->len;
 }

@@ -11,9 +11,21 @@
 #define NYTP_WRITER_H
 
 #include "formats/deflate/deflate.h"
+#include "formats/stream/call_records.h"
 #include "formats/stream/event.h"
 
 #include <string.h>
+
+/* Where the calls in comments that were written lie, on the time axis of the one who writes
+ * them. What a reader knows of it is the same but for a constant. */
+struct nytp_call_axis {
+    bool is_held;       /* the last record's point is told by what comes next */
+    int64_t held_point; /* which is here, ... */
+    int64_t held_ticks; /* ... so much after the base */
+    int64_t point;      /* of the last record that told ticks */
+    uint8_t *entry_end; /* of an entry with ticks, to which its return may be added */
+    uint32_t n_sites;
+};
 
 struct nytp_writer {
     uint8_t *at, *end; /* free space of the block */
@@ -24,6 +36,7 @@ struct nytp_writer {
     bool failed;       /* sticky: `put` or the compressor refused; further bytes are dropped */
     /* Called when the block is full, to flush it; NULL: flush without sync. */
     void (*on_full)(struct nytp_writer *writer);
+    struct nytp_call_axis calls;
     uint64_t n_raw;     /* bytes handed on so far before compression */
     uint64_t n_written; /* bytes given to `put` so far */
     nytp_bytes_fn *put;
@@ -231,6 +244,134 @@ static inline void nytp_write_sub_return(struct nytp_writer *writer, uint32_t de
         nytp_writer_put_bytes(writer, name, name_len);
     }
 }
+
+/* ---- calls in comments (formats/stream/call_records.h) ----
+ *
+ * `since` is where the last statement's record ended, `now` where the entry or return lies. */
+
+/* An entry from a site, as it is written. */
+struct nytp_encoded_entry {
+    uint8_t bytes[8], len; /* 0: not told yet */
+};
+
+static inline uint8_t *nytp_encode_count(uint8_t *at, uint64_t value)
+{
+    while (value >= NYTP_CALL_LASTS) {
+        value -= NYTP_CALL_LASTS;
+        *at++ = (uint8_t)(0x80 | value);
+        value >>= 7;
+    }
+    *at++ = (uint8_t)(NYTP_CALL_LAST_BYTE + value);
+    return at;
+}
+
+/* Tell where the last record lies, if that is held back: before any record but the one that
+ * tells it. */
+void nytp_writer_settle_call(struct nytp_writer *writer) __attribute__((cold));
+
+static inline void nytp_writer_settle(struct nytp_writer *writer)
+{
+    if (__builtin_expect(writer->calls.is_held, 0))
+        nytp_writer_settle_call(writer);
+}
+
+/* A statement's record of so many ticks comes next, which ends at `now`. */
+static inline void nytp_writer_meet(struct nytp_writer *writer, int64_t now, int64_t ticks)
+{
+    if (!writer->calls.is_held)
+        return;
+    if (writer->calls.held_point != now || ticks != (int32_t)ticks)
+        nytp_writer_settle_call(writer);
+    writer->calls.is_held = false;
+}
+
+static inline int64_t nytp_call_ticks(const struct nytp_call_axis *calls, int64_t since,
+                                      int64_t now)
+{
+    return now - (since > calls->point ? since : calls->point);
+}
+
+static inline void nytp_writer_hold(struct nytp_call_axis *calls, int64_t since, int64_t now)
+{
+    calls->is_held = true;
+    calls->held_point = now;
+    calls->held_ticks = nytp_call_ticks(calls, since, now);
+}
+
+/* An entry or return where, most likely, the next statement's record ends. */
+static inline void nytp_write_call_entry(struct nytp_writer *writer,
+                                         const struct nytp_encoded_entry *entry, int64_t since,
+                                         int64_t now)
+{
+    nytp_writer_settle(writer);
+    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    memcpy(writer->at, entry->bytes, sizeof entry->bytes);
+    writer->at += entry->len;
+    nytp_writer_hold(&writer->calls, since, now);
+}
+
+static inline void nytp_write_call_return(struct nytp_writer *writer, int64_t since,
+                                          int64_t now)
+{
+    static const uint8_t bytes[4] = {'#', NYTP_CALL_RETURN, '\n'};
+    nytp_writer_settle(writer);
+    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    memcpy(writer->at, bytes, sizeof bytes);
+    writer->at += 3;
+    nytp_writer_hold(&writer->calls, since, now);
+}
+
+/* Anywhere else. */
+static inline void nytp_write_call_entry_at(struct nytp_writer *writer,
+                                            const struct nytp_encoded_entry *entry,
+                                            int64_t since, int64_t now)
+{
+    nytp_writer_settle(writer);
+    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    uint8_t *at = writer->at;
+    memcpy(at, entry->bytes, sizeof entry->bytes);
+    at[1] = NYTP_CALL_ENTRY_AT;
+    at = nytp_encode_count(at + entry->len - 1,
+                           (uint64_t)nytp_call_ticks(&writer->calls, since, now));
+    *at++ = '\n';
+    writer->at = writer->calls.entry_end = at;
+    writer->calls.point = now;
+}
+
+static inline void nytp_write_call_return_at(struct nytp_writer *writer, int64_t since,
+                                             int64_t now)
+{
+    nytp_writer_settle(writer);
+    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    uint8_t *at = writer->at;
+    if (at == writer->calls.entry_end) {
+        at--; /* the entry's newline */
+    } else {
+        *at++ = '#';
+        *at++ = NYTP_CALL_RETURN_AT;
+    }
+    at = nytp_encode_count(at, (uint64_t)nytp_call_ticks(&writer->calls, since, now));
+    *at++ = '\n';
+    writer->at = at;
+    writer->calls.point = now;
+}
+
+/* Calls are told so from here on, before the process has any. */
+void nytp_write_calls_head(struct nytp_writer *writer);
+
+/* What is called from where, before its first entry. `name` is an encoded string, of which the
+ * tag counts, and the `len` bytes of the name itself. */
+struct nytp_encoded_entry nytp_write_call_site(struct nytp_writer *writer, uint32_t fid,
+                                               uint32_t line, uint8_t tag, const char *name,
+                                               size_t len);
+
+/* Another of the records that are one number: NYTP_CALL_SHIFT, _WAIT, ... */
+void nytp_write_call_change(struct nytp_writer *writer, enum nytp_call_code code,
+                            int64_t value);
+
+/* The number of the site. */
+void nytp_write_call_site_change(struct nytp_writer *writer, enum nytp_call_code code,
+                                 const struct nytp_encoded_entry *entry);
 
 /* Room for the tag and length of an encoded string. */
 #define NYTP_ENCODED_STR_EXTRA 6
