@@ -48,7 +48,7 @@ scenario 'layout over the matrix' => sub {
         like $a->{cumulative_overhead_ticks}, qr/^[0-9.e+]+$/, "$opts: overhead";
         ok defined $a->{$_}, "$opts: $_" for qw(xs_version PL_perldb clock_id);
         is $p->{compressed} ? 1 : 0, $opts =~ /compress=0/ ? 0 : 1, "$opts: compressed or not";
-        like $p->{tags}, qr/^#:+!+/, "$opts: text lines first";
+        like $p->{tags}, qr/^#[:#]+!+/, "$opts: text lines first";
         like $p->{tags}, qr/p$/, "$opts: PID_END last" if !$p->{compressed};
         my $tags = $p->{tags};
         my $calls = $opts =~ m{calls=(\d)} ? $1 : impl() eq "peer" ? 1 : 2;
