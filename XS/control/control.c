@@ -50,9 +50,10 @@ static bool obey_on(pTHX_ struct nytp_recorder *rec, const char *name, char *tex
     nytp_enable_unasked(aTHX_ rec);
     if (rec->state == NYTP_RECORDING)
         return tell(text, size, "on", rec->file.path);
+    const bool has_failed = rec->file.error.status != NYTP_OK;
+    tell(text, size, has_failed ? rec->file.error.message : "not to be had here", NULL);
     if (rec->suspend.is_there)
         nytp_resume(aTHX_ rec);
-    tell(text, size, "not to be had here; see what it said on standard error", NULL);
     return false;
 }
 
@@ -81,11 +82,11 @@ static bool obey_checkpoint(pTHX_ struct nytp_recorder *rec, const char *name, c
 static bool obey_rotate(pTHX_ struct nytp_recorder *rec, const char *name, char *text,
                         size_t size)
 {
-    if (!nytp_rotate(aTHX_ * name == '\0' ? NULL : name)) {
-        tell(text, size, "nothing is being recorded", NULL);
-        return false;
-    }
-    return tell(text, size, "goes on in", rec->file.path);
+    char next[NYTP_CONTROL_LINE];
+    PERL_UNUSED_VAR(rec);
+    const bool ok = nytp_rotate_unasked(aTHX_ * name == '\0' ? NULL : name, next, sizeof next);
+    tell(text, size, ok ? "goes on in" : next, ok ? next : NULL);
+    return ok;
 }
 
 static obey_fn *const obey[] = {

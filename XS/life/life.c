@@ -88,6 +88,20 @@ bool nytp_has_tables(struct nytp_recorder *rec)
     return false;
 }
 
+static bool open_profile(pTHX_ struct nytp_recorder *rec)
+{
+    if (nytp_profile_open(aTHX_ rec))
+        return true;
+    nytp_ops_switch(aTHX_ rec, false);
+    return false;
+}
+
+/* Whether a profile whose end is taken back is written again. */
+static bool may_go_on(const struct nytp_recorder *rec)
+{
+    return rec->state != NYTP_OFF && !rec->stream.is_abandoned;
+}
+
 void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
 {
     if (!nytp_has_tables(rec))
@@ -103,7 +117,7 @@ void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
         nytp_clock_init(&rec->clock, (int)rec->options.clock);
     else if (rec->profile.generation == 0)
         nytp_clock_restart(&rec->clock);
-    if (nytp_profile_open(aTHX_ rec)) {
+    if (open_profile(aTHX_ rec)) {
         nytp_stream_begin(rec);
         begin_file(aTHX_ rec);
         switch_ops_on(aTHX_ rec);
@@ -301,7 +315,7 @@ static void begin_child(pTHX_ struct nytp_recorder *rec)
     nytp_outfile_close(&rec->file);
     nytp_writer_reset(rec->writer);
     nytp_stmt_forget_paused(rec);
-    if (!is_wanted || !nytp_profile_open(aTHX_ rec))
+    if (!is_wanted || !open_profile(aTHX_ rec))
         return;
     begin_file(aTHX_ rec);
     if (!was_recording)
@@ -356,12 +370,12 @@ static void on_exec_failed(pTHX_ void *unused)
     nytp_guard(rec);
     rec->life.is_ended = false;
     nytp_clock_resume(&rec->clock);
-    if (rec->state != NYTP_OFF)
+    if (may_go_on(rec))
         nytp_state_set(rec, rec->life.before_end.state);
     nytp_frames_retract(rec);
     if (getpid() != rec->life.before_end.pid) {
         rec->life.forked = true; /* the handler of a warning did: the file is the parent's */
-    } else if (!take_back_end(rec) && rec->state != NYTP_OFF) {
+    } else if (!take_back_end(rec) && may_go_on(rec)) {
         nytp_stream_abandon_profile(rec);
     }
     if (rec->state == NYTP_RECORDING) {
@@ -402,7 +416,7 @@ void nytp_end_program(pTHX_ struct nytp_recorder *rec)
     end_for_now(aTHX_ rec);
     nytp_writer_put_trailer(rec->writer);
     nytp_profile_say_end(rec);
-    if (rec->state != NYTP_OFF)
+    if (may_go_on(rec))
         nytp_state_set(rec, NYTP_ARMED);
     nytp_unguard(rec);
 }

@@ -317,14 +317,9 @@ void nytp_load(pTHX)
 
 /* ---- DB:: ---- */
 
-static bool enable(pTHX_ struct nytp_recorder *rec, const char *path)
+/* Begin to record, or go on with it, in the file that is named already. */
+static void record(pTHX_ struct nytp_recorder *rec, bool was_on)
 {
-    nytp_become_child_if_forked(aTHX_ rec);
-    const bool was_on = rec->state == NYTP_RECORDING;
-    if (path != NULL) {
-        nytp_close(aTHX_ rec);
-        nytp_profile_set_path(rec, path);
-    }
     if (!was_on && rec->options.subs && !(rec->options.stmts && rec->leave_on))
         nytp_hooks_watch_returns(aTHX);
     plan_switch_of_main(aTHX_ rec);
@@ -339,6 +334,41 @@ static bool enable(pTHX_ struct nytp_recorder *rec, const char *path)
         nytp_stmt_resume(aTHX_ rec);
     if (!was_on && rec->stmts_on && PL_curcop != &PL_compiling)
         nytp_stmt_begin(aTHX_ rec, PL_curcop);
+}
+
+static bool open_next(pTHX_ struct nytp_recorder *rec, const char *path,
+                      struct nytp_next_profile *next, char *text, size_t size)
+{
+    if (nytp_profile_open_next(aTHX_ rec, path, next))
+        return true;
+    snprintf(text, size, "%s; the profile goes on in %s", next->file.error.message,
+             rec->file.path);
+    return false;
+}
+
+static void go_on_in(pTHX_ struct nytp_recorder *rec, const struct nytp_next_profile *next)
+{
+    nytp_close(aTHX_ rec);
+    nytp_profile_take_next(rec, next);
+}
+
+static bool enable(pTHX_ struct nytp_recorder *rec, const char *path)
+{
+    struct nytp_next_profile next;
+    char text[500];
+    nytp_become_child_if_forked(aTHX_ rec);
+    nytp_profile_drop_abandoned(rec);
+    const bool was_on = rec->state == NYTP_RECORDING;
+    if (path != NULL && !nytp_file_is_open(rec)) {
+        nytp_profile_set_path(rec, path);
+    } else if (path != NULL) {
+        if (!open_next(aTHX_ rec, path, &next, text, sizeof text)) {
+            nytp_say(&rec->options, "%s", text);
+            return was_on;
+        }
+        go_on_in(aTHX_ rec, &next);
+    }
+    record(aTHX_ rec, was_on);
     return was_on;
 }
 
@@ -364,21 +394,35 @@ void nytp_enable_unasked(pTHX_ struct nytp_recorder *rec)
     enable(aTHX_ rec, NULL);
 }
 
-bool nytp_rotate(pTHX_ const char *path)
+bool nytp_rotate_unasked(pTHX_ const char *path, char *text, size_t size)
 {
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
-    if (rec == NULL || rec->life.is_ended)
+    struct nytp_next_profile next;
+    if (rec != NULL && !rec->life.is_ended)
+        nytp_become_child_if_forked(aTHX_ rec);
+    if (rec == NULL || rec->life.is_ended || rec->state != NYTP_RECORDING) {
+        snprintf(text, size, "nothing is being recorded");
         return false;
-    nytp_become_child_if_forked(aTHX_ rec);
-    if (rec->state != NYTP_RECORDING)
+    }
+    if (!open_next(aTHX_ rec, path, &next, text, size))
         return false;
     nytp_kept_add(rec);
-    if (path == NULL) {
-        nytp_close(aTHX_ rec);
-        nytp_profile_begin_anew(rec);
-    }
-    enable(aTHX_ rec, path);
-    return rec->state == NYTP_RECORDING;
+    go_on_in(aTHX_ rec, &next);
+    record(aTHX_ rec, false);
+    const bool ok = rec->state == NYTP_RECORDING;
+    snprintf(text, size, "%s", ok ? rec->file.path : rec->file.error.message);
+    return ok;
+}
+
+bool nytp_rotate(pTHX_ const char *path)
+{
+    char text[500];
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    const bool is_on = rec != NULL && rec->state == NYTP_RECORDING;
+    const bool ok = nytp_rotate_unasked(aTHX_ path, text, sizeof text);
+    if (is_on && !ok && rec->state == NYTP_RECORDING)
+        nytp_say(&rec->options, "%s", text);
+    return ok;
 }
 
 bool nytp_disable(pTHX)

@@ -42,8 +42,12 @@ bool nytp_enable(pTHX_ const char *path);
  * child that has recorded nothing yet has a name of its own. */
 void nytp_enable_unasked(pTHX_ struct nytp_recorder *rec);
 bool nytp_disable(pTHX); /* DB::disable_profile(): the same */
-bool nytp_rotate(
-    pTHX_ const char *path);    /* go on in another file; false: nothing is recorded */
+/* DB::rotate_profile(): go on in another file, `path`, or with NULL the next of the present
+ * name. False: nothing is recorded, or that file cannot be opened, which is said; then the
+ * present one goes on. */
+bool nytp_rotate(pTHX_ const char *path);
+/* The same for a command from outside: `text` becomes the name, or why there is none. */
+bool nytp_rotate_unasked(pTHX_ const char *path, char *text, size_t size);
 void nytp_finish_profile(pTHX); /* DB::finish_profile() */
 
 /* DB::label() and DB::label_profile(): pairs of key and value. Without a recorder nothing

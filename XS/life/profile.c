@@ -117,44 +117,51 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     }
 }
 
-/* The name of the next file; give it to Safefree(). */
-static char *path_for(pTHX_ struct nytp_recorder *rec)
+/* The name of the profile's file; give it to Safefree(). */
+static char *path_for(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_profile *profile)
 {
     const struct nytp_file_name_values values = {
         .pid = (long)rec->life.pid,
-        .started = (long long)rec->profile.started,
+        .started = (long long)profile->started,
         .program = PL_origfilename == NULL ? "" : PL_origfilename,
     };
-    const bool has_pid =
-        rec->profile.is_template && nytp_file_name_has_pid(rec->profile.base_path);
-    char *const expanded = rec->profile.is_template
-                               ? nytp_file_name_expand(rec->profile.base_path, &values)
-                               : NULL;
+    const bool has_pid = profile->is_template && nytp_file_name_has_pid(profile->base_path);
+    char *const expanded =
+        profile->is_template ? nytp_file_name_expand(profile->base_path, &values) : NULL;
     nytp_text_clear(&rec->scratch);
-    nytp_text_puts(&rec->scratch, expanded == NULL ? rec->profile.base_path : expanded);
+    nytp_text_puts(&rec->scratch, expanded == NULL ? profile->base_path : expanded);
     free(expanded);
-    const bool is_round = rec->profile.is_round;
-    if (!has_pid && ((rec->options.addpid && !is_round) || rec->profile.is_child))
+    const bool is_round = profile->is_round;
+    if (!has_pid && ((rec->options.addpid && !is_round) || profile->is_child))
         nytp_text_printf(&rec->scratch, ".%ld", (long)rec->life.pid);
-    if (rec->profile.is_thread && !is_round)
-        nytp_text_printf(&rec->scratch, ".t%u", rec->profile.thread);
-    if (rec->profile.n_finished > 0)
-        nytp_text_printf(&rec->scratch, ".%u", rec->profile.n_finished + 1);
+    if (profile->is_thread && !is_round)
+        nytp_text_printf(&rec->scratch, ".t%u", profile->thread);
+    if (profile->n_finished > 0)
+        nytp_text_printf(&rec->scratch, ".%u", profile->n_finished + 1);
     if (rec->options.addtimestamp && !is_round)
         nytp_text_printf(&rec->scratch, ".%ld", (long)time(NULL));
     return nytp_copy(rec->scratch.ptr, rec->scratch.len);
 }
 
-void nytp_profile_set_path(struct nytp_recorder *rec, const char *path)
+static char *copy_of(const char *text)
+{
+    return text == NULL ? NULL : nytp_copy(text, strlen(text));
+}
+
+static void set_path(struct nytp_rec_profile *profile, const char *path)
 {
     char *const absolute = nytp_absolute_path(path);
-    const char *const base = absolute == NULL ? path : absolute;
-    rec->profile.is_child = rec->profile.is_template = rec->profile.is_default_path = false;
-    rec->profile.is_round = false;
-    rec->profile.n_finished = 0;
-    Safefree(rec->profile.base_path);
-    rec->profile.base_path = nytp_copy(base, strlen(base));
+    profile->is_child = profile->is_template = profile->is_default_path = false;
+    profile->is_round = false;
+    profile->n_finished = 0;
+    Safefree(profile->base_path);
+    profile->base_path = copy_of(absolute == NULL ? path : absolute);
     free(absolute);
+}
+
+void nytp_profile_set_path(struct nytp_recorder *rec, const char *path)
+{
+    set_path(&rec->profile, path);
 }
 
 /* By option file=, which may hold placeholders. */
@@ -201,9 +208,8 @@ void nytp_profile_inherit(pTHX_ struct nytp_recorder *rec, const struct nytp_rec
 {
     const struct nytp_rec_profile *const profile =
         from->suspend.is_there ? &from->suspend.profile : &from->profile;
-    const char *const path = profile->base_path;
     const bool is_of_child = from->life.forked && nytp_file_is_open(from);
-    rec->profile.base_path = path == NULL ? NULL : nytp_copy(path, strlen(path));
+    rec->profile.base_path = copy_of(profile->base_path);
     rec->profile.is_template = profile->is_template;
     rec->profile.is_default_path = profile->is_default_path;
     rec->profile.is_child = profile->is_child || is_of_child;
@@ -222,11 +228,6 @@ void nytp_profile_be_child(struct nytp_recorder *rec)
 void nytp_profile_name_as_child(struct nytp_recorder *rec)
 {
     rec->profile.is_child = true;
-}
-
-void nytp_profile_begin_anew(struct nytp_recorder *rec)
-{
-    rec->profile.started = 0;
 }
 
 void nytp_profile_finished(struct nytp_recorder *rec)
@@ -250,17 +251,63 @@ static void forget_written(struct nytp_recorder *rec)
     nytp_info_queue_add_all(rec);
 }
 
-bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
+static bool open_file(pTHX_ struct nytp_recorder *rec, struct nytp_rec_profile *profile,
+                      struct nytp_outfile *file)
 {
-    if (rec->profile.started == 0)
-        rec->profile.started = time(NULL);
+    if (profile->started == 0)
+        profile->started = time(NULL);
     /* `perl -MDevel::NYTProf -e 1` looks whether the module is there */
     const bool is_glance =
-        rec->profile.is_default_path && rec->compile.e_text != NULL && !rec->load.is_debugger;
-    char *const path = path_for(aTHX_ rec);
-    const bool ok = nytp_outfile_open(&rec->file, path, is_glance);
+        profile->is_default_path && rec->compile.e_text != NULL && !rec->load.is_debugger;
+    char *const path = path_for(aTHX_ rec, profile);
+    struct stat there;
+    const bool is_present = nytp_file_is_open(rec) && rec->file.is_regular &&
+                            stat(path, &there) == 0 && nytp_is_file(&there, &rec->file.id);
+    const bool ok = is_present || nytp_outfile_open(file, path, is_glance);
     Safefree(path);
-    if (!ok) {
+    if (!ok)
+        nytp_outfile_close(file);
+    return ok;
+}
+
+bool nytp_profile_open_next(pTHX_ struct nytp_recorder *rec, const char *path,
+                            struct nytp_next_profile *next)
+{
+    next->file = (struct nytp_outfile){.fd = -1};
+    next->profile = rec->profile;
+    next->profile.base_path = copy_of(rec->profile.base_path);
+    next->profile.said_end = false;
+    if (path != NULL) {
+        set_path(&next->profile, path);
+    } else {
+        next->profile.n_finished++;
+        next->profile.started = 0;
+    }
+    if (open_file(aTHX_ rec, &next->profile, &next->file))
+        return true;
+    Safefree(next->profile.base_path);
+    return false;
+}
+
+void nytp_profile_take_next(struct nytp_recorder *rec, const struct nytp_next_profile *next)
+{
+    Safefree(rec->profile.base_path);
+    rec->profile = next->profile;
+    rec->file = next->file;
+}
+
+void nytp_profile_drop_abandoned(struct nytp_recorder *rec)
+{
+    if (!rec->stream.is_abandoned || rec->file.path == NULL)
+        return;
+    nytp_outfile_close(&rec->file);
+    if (rec->file.is_regular)
+        nytp_profile_finished(rec);
+}
+
+bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
+{
+    if (rec->file.path == NULL && !open_file(aTHX_ rec, &rec->profile, &rec->file)) {
         nytp_say(&rec->options, "%s; the program runs unprofiled", rec->file.error.message);
         nytp_stream_abandon_profile_silently(rec);
         return false;
@@ -274,7 +321,7 @@ bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
     if (rec->writer == NULL ||
         (rec->dprof != NULL && !nytp_dprof_begin(rec, nytp_axis_now(rec)))) {
         nytp_say(&rec->options, "out of memory; the program runs unprofiled");
-        nytp_state_stop_recording(rec);
+        nytp_stream_abandon_profile_silently(rec);
         return false;
     }
     nytp_writer_reset(rec->writer);

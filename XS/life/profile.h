@@ -10,6 +10,7 @@
 #ifndef NYTP_PROFILE_H
 #define NYTP_PROFILE_H
 
+#include "XS/output/outfile.h"
 #include "XS/perl/perl_compat.h"
 
 #include <time.h>
@@ -63,11 +64,25 @@ void nytp_profile_name_as_child(struct nytp_recorder *rec);
 
 /* ---- its beginning and end ---- */
 
-/* Open the file and write its header. False when that fails, which is said; the recorder is off
- * then. */
+/* Open the file, unless it is open already, and write its header. False when that fails, which
+ * is said; the next one may succeed. */
 bool nytp_profile_open(pTHX_ struct nytp_recorder *rec);
-/* The next file has its own time in its name, where that is to have one. */
-void nytp_profile_begin_anew(struct nytp_recorder *rec);
+
+/* The file that is to follow the present one. */
+struct nytp_next_profile {
+    struct nytp_outfile file;
+    struct nytp_rec_profile profile;
+};
+
+/* Open it while the present one is being written, so that this goes on when that fails: then
+ * false, with next->file.error. The name is `path`, or with NULL the next of the present name.
+ * A name that leads to the present file is opened later, by nytp_profile_open(). */
+bool nytp_profile_open_next(pTHX_ struct nytp_recorder *rec, const char *path,
+                            struct nytp_next_profile *next);
+/* The present one is closed: nytp_profile_open() is to be about `next` now. */
+void nytp_profile_take_next(struct nytp_recorder *rec, const struct nytp_next_profile *next);
+/* What could not be written is let go of; a device or FIFO may take the next one. */
+void nytp_profile_drop_abandoned(struct nytp_recorder *rec);
 
 /* The part of the stream that only the end can tell. */
 void nytp_profile_write_closing(pTHX_ struct nytp_recorder *rec);

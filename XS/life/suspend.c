@@ -93,6 +93,7 @@ static void drop_of_child(pTHX_ struct nytp_recorder *rec)
 
 static void end_exact(pTHX_ struct nytp_recorder *rec)
 {
+    nytp_profile_drop_abandoned(rec);
     if (rec->life.is_ended)
         nytp_keep_end(rec);
     else if (rec->life.forked)

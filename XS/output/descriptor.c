@@ -29,7 +29,7 @@ struct nytp_file_id nytp_file_id_of(const struct stat *file)
     return (struct nytp_file_id){file->st_dev, file->st_ino};
 }
 
-static bool is_that(const struct stat *now, const struct nytp_file_id *id)
+bool nytp_is_file(const struct stat *now, const struct nytp_file_id *id)
 {
     return now->st_dev == id->dev && now->st_ino == id->ino;
 }
@@ -37,7 +37,7 @@ static bool is_that(const struct stat *now, const struct nytp_file_id *id)
 bool nytp_fd_is(int fd, const struct nytp_file_id *id)
 {
     struct stat now;
-    return fd >= 0 && fstat(fd, &now) == 0 && is_that(&now, id);
+    return fd >= 0 && fstat(fd, &now) == 0 && nytp_is_file(&now, id);
 }
 
 bool nytp_fd_close(int fd, const struct nytp_file_id *id)
@@ -48,7 +48,7 @@ bool nytp_fd_close(int fd, const struct nytp_file_id *id)
 bool nytp_path_is(const char *path, const struct nytp_file_id *id)
 {
     struct stat now;
-    return lstat(path, &now) == 0 && is_that(&now, id);
+    return lstat(path, &now) == 0 && nytp_is_file(&now, id);
 }
 
 void nytp_path_remove(const char *path, const struct nytp_file_id *id)

@@ -42,6 +42,8 @@ const char *nytp_fd_why(int why);
 
 struct nytp_file_id nytp_file_id_of(const struct stat *file);
 
+bool nytp_is_file(const struct stat *file, const struct nytp_file_id *id);
+
 /* Whether the descriptor is open, and still on that file. */
 bool nytp_fd_is(int fd, const struct nytp_file_id *id);
 

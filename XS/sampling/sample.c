@@ -387,7 +387,7 @@ void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
         nytp_now(aTHX_ rec);
         sampler->own_raw += nytp_clock_raw(&rec->clock) - before;
     }
-    if (rec->state == NYTP_OFF)
+    if (rec->state == NYTP_OFF || rec->stream.is_abandoned)
         nytp_sample_pause(aTHX_ rec);
     account_own_cpu(rec, began);
     nytp_unguard(rec);

@@ -172,11 +172,6 @@ void nytp_kind_set(struct nytp_recorder *rec, enum nytp_kind kind)
     nytp_state_set(rec, rec->state);
 }
 
-void nytp_state_stop_recording(struct nytp_recorder *rec)
-{
-    nytp_state_set(rec, rec->suspend.is_there ? NYTP_CLOSED : NYTP_OFF);
-}
-
 uint64_t nytp_woken(pTHX_ struct nytp_recorder *rec, uint64_t raw)
 {
     rec->wake_up(aTHX_ rec, &raw);

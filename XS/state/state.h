@@ -129,9 +129,9 @@ struct nytp_recorder {
     nytp_wake_up_fn *wake_up; /* of life.c, which is above those that look at the clock */
     struct nytp_guards guards;
     struct nytp_options options;
-    struct nytp_outfile file;           /* the profile */
-    struct nytp_dprof *dprof;           /* owned; NULL: the native stream is written */
-    struct nytp_cost_meter *cost_meter; /* of costs.c; owned; NULL: there is none yet */
+    struct nytp_outfile file;            /* the profile */
+    struct nytp_dprof *dprof;            /* owned; NULL: the native stream is written */
+    struct nytp_cost_meter *cost_meter;  /* of costs.c; owned; NULL: there is none yet */
     struct nytp_recorder *cost_recorder; /* of costs.c: by which it measures; in cost_meter */
     struct nytp_text scratch;   /* for names that are put together; nothing lasts in it */
     struct nytp_recorder *next; /* of state.c: all that the process has */
@@ -195,10 +195,6 @@ void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state);
 
 /* The profile file that is open, or the next, is of this kind. */
 void nytp_kind_set(struct nytp_recorder *rec, enum nytp_kind kind);
-
-/* Stop recording, as the profile cannot be written: for good (NYTP_OFF), unless a sampled
- * profile waits that can go on (NYTP_CLOSED). */
-void nytp_state_stop_recording(struct nytp_recorder *rec);
 
 /* Does what is due at this clock reading, and returns a new one. */
 uint64_t nytp_woken(pTHX_ struct nytp_recorder *rec, uint64_t raw) NYTP_COLD;

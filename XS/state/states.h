@@ -12,8 +12,9 @@ enum nytp_state {
     NYTP_RECORDING, /* a profile is open, and events go into it */
     NYTP_PAUSED, /* a profile is open, but DB::disable_profile() was called, or the phase that
                     start= names has not come */
-    NYTP_CLOSED, /* the profile is finished; DB::enable_profile() may begin another */
-    NYTP_OFF,    /* for good: refused, failed, or a child beyond forkdepth= */
+    NYTP_CLOSED, /* the profile is finished, or could not be written; DB::enable_profile() may
+                    begin another */
+    NYTP_OFF,    /* for good: refused, or a child beyond forkdepth= */
 };
 
 /* What a profile file is made of. A recorder writes one kind at a time (suspend.h). */

@@ -22,7 +22,7 @@ enum {
  * early. */
 void nytp_stream_abandon_profile(struct nytp_recorder *rec)
 {
-    if (!rec->stream.said_failure && !rec->file.in_signal)
+    if (!rec->stream.is_abandoned && !rec->file.in_signal)
         nytp_say(&rec->options, "%s; profiling stops here, the program goes on",
                  rec->file.error.status != NYTP_OK ? rec->file.error.message
                                                    : "cannot compress the profile");
@@ -31,8 +31,8 @@ void nytp_stream_abandon_profile(struct nytp_recorder *rec)
 
 void nytp_stream_abandon_profile_silently(struct nytp_recorder *rec)
 {
-    rec->stream.said_failure = true;
-    nytp_state_stop_recording(rec);
+    rec->stream.is_abandoned = true;
+    nytp_state_set(rec, NYTP_CLOSED);
 }
 
 void nytp_stream_flush(struct nytp_recorder *rec, enum nytp_flush how)
@@ -138,6 +138,7 @@ void nytp_stream_pay_flush(struct nytp_recorder *rec, uint64_t raw)
 
 void nytp_stream_begin(struct nytp_recorder *rec)
 {
+    rec->stream.is_abandoned = false;
     rec->stream.calibrate_ns = FIRST_CALIBRATION_NS;
     nytp_writer_set_block(rec->writer, shortest_block(rec));
 }

@@ -23,7 +23,7 @@ struct nytp_rec_stream {
     uint64_t synced_raw;     /* bytes of the stream that are on disk */
     uint64_t calibrated_raw; /* when the last calibration was */
     uint64_t calibrate_ns;   /* from one to the next; grows */
-    bool said_failure;
+    bool is_abandoned;       /* the profile cannot be written, which was said */
 };
 
 /* Say, once, that the profile cannot be written any more, and stop recording. Bytes that are

@@ -354,8 +354,9 @@ record, with the time up to the call, when recording goes on; if it never does, 
 
 =item DB::enable_profile(), DB::enable_profile($file)
 
-Go on, or start. With a file name the current profile is finished first. Returns whether
-recording was on. Each file has the calls of its own time only. After C<DB::finish_profile()> the
+Go on, or start. With a file name the current profile is finished first, once that file is open: when it cannot be opened,
+which is said, the current one goes on. A file that could not be opened or written ends nothing but itself: the next
+one is recorded. Returns whether recording was on. Each file has the calls of its own time only. After C<DB::finish_profile()> the
 profile goes on in F<FILE.2>, which is said: what is finished is not overwritten.
 
 =item DB::finish_profile()
@@ -507,7 +508,7 @@ and goes on in the next. The program can do these itself:
     DB::checkpoint_profile();
     DB::rotate_profile("/var/tmp/job.$id.prof");
 
-Both return whether they did. The socket of a process that was killed is left behind, and replaced by the next of that
+Both return whether they did; a profile that cannot go on in the next file goes on where it is. The socket of a process that was killed is left behind, and replaced by the next of that
 name; anything else of that name is not. A program that gives up root keeps a socket that only root reaches.
 
 =head2 What it costs

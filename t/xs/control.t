@@ -166,6 +166,57 @@ P
     is $calls, 3, 'all calls are in some file';
 };
 
+scenario 'a file that cannot be opened or written is one file: the next is recorded' => sub {
+    my %fails = (
+        'no folder' => ['nodir/a', qr/cannot open \S+nodir\/a: No such file or directory/],
+        'a full disk' => ['/dev/full', qr/cannot write \/dev\/full: No space left on device/],
+    );
+    for my $what (sort keys %fails) {
+        my ($file, $why) = @{ $fails{$what} };
+        for my $opts ('start=no', "file=$file", "file=$file:compress=0:calls=2", "sample=1000:file=$file", 'sample=1000:start=no') {
+            my $run = run_prog(opts => $opts, code => $F . <<"P");
+f() for 1 .. 9;
+DB::enable_profile('$file');
+f() for 1 .. 9000;
+DB::finish_profile();
+DB::enable_profile('one.out');
+f();
+DB::enable_profile('$file');
+f() for 1 .. 9000;
+DB::enable_profile('two.out');
+for (1 .. 7) { f() }
+print "ran\n";
+P
+            is "$run->{status} $run->{out}", "0 ran\n", "$what, $opts: the program runs";
+            like $run->{err}, $why, "$what, $opts: is said";
+            good(profile_in($run, "$_.out"), "$what, $opts: $_") for 'one', 'two';
+            like arcs(profile_in($run, 'two.out')), qr/\Amain::RUNTIME 11 main::f x7; main::f 1 main::g x7\z/, "$what, $opts: the last" if $opts !~ /sample/;
+        }
+    }
+    my $run = run_prog(opts => 'file=/dev/full:compress=0', code => $F . "f() for 1 .. 9000; DB::enable_profile(); f() for 1 .. 9000; DB::enable_profile('two.out'); f();\n");
+    is scalar(() = $run->{err} =~ /cannot write/g), 2, 'each is said';
+    good(profile_in($run, 'two.out'), 'after two failures');
+};
+
+scenario 'what is to follow cannot be opened: the profile goes on' => sub {
+    for my $how (q{DB::enable_profile('nodir/x')}, q{print DB::rotate_profile('nodir/x') ? 'rotated' : ''}) {
+        for my $opts (matrix(), 'sample=1000') {
+            my $run = run_prog(opts => $opts, code => $F . "f();\n$how;\nf();\nDB::rotate_profile() and print 'next';\nf();\n");
+            is "$run->{status} $run->{out}", '0 next', "$opts: the next one can";
+            like $run->{err}, qr/\ADevel::NYTProf: cannot open \S+nodir\/x: No such file or directory; the profile goes on in \S+nytprof\.out\n\z/, "$opts: is said";
+            my $p = profile_in($run);
+            good($p, "$opts: the profile");
+            my ($n) = map { $_->{count} } grep { $_->{caller} eq 'main::RUNTIME' && $_->{callee} eq 'main::f' && $_->{line} == 4 } @{ $p->{arc} };
+            is $n, 1, "$opts: has what came after" if $opts !~ /sample/;
+            good(profile_in($run, 'nytprof.out.2'), "$opts: the next");
+        }
+    }
+    my $run = run_prog(code => $F . "f();\nDB::rotate_profile('nytprof.out');\nf();\n");
+    is $run->{err}, '', 'the name of the present file';
+    is arcs(profile_in($run, 'nytprof.out.1')), 'main::RUNTIME 2 main::f x1; main::f 1 main::g x1', 'it gets another';
+    is arcs(profile_in($run, 'nytprof.out')), 'main::RUNTIME 4 main::f x1; main::f 1 main::g x1', 'and what follows that';
+};
+
 scenario 'start=' => sub {
     my $code = $F . <<'P';
 BEGIN { f() }

@@ -83,11 +83,28 @@ scenario 'on, checkpoint, rotate, off, and how it stands' => sub {
     is ctl($pid, 'checkpoint'), "0 $dir/nytprof.out.checkpoint", 'another in its place';
     is ctl($pid, 'rotate'), "0 goes on in $dir/nytprof.out.2", 'the next file';
     is ctl($pid, 'rotate', "$dir/named.out"), "0 goes on in $dir/named.out", 'and one by name';
+    is ctl($pid, 'rotate', "$dir/no/x"), "1 nytp-ctl: $dir/ctl.$pid: cannot open $dir/no/x: No such file or directory; the profile goes on in $dir/named.out", 'one that cannot be';
+    is ctl($pid, 'status'), "0 pid $pid recording file $dir/named.out", 'it does';
     is ctl($pid, 'off'), "0 off $dir/named.out", 'off';
     is ctl($pid, 'rotate'), "1 nytp-ctl: $dir/ctl.$pid: nothing is being recorded", 'nothing to rotate';
     whole("$dir/$_", $_) for 'nytprof.out', 'nytprof.out.2', 'named.out';
     is end($run), "0end\n", 'the program saw nothing of it';
     ok !-e "$dir/ctl.$pid", 'and leaves no socket';
+};
+
+scenario 'on, where the file cannot be opened, tells why, and works when it can' => sub {
+    for my $opts ('start=no:file=no/x', 'sample=1000:file=x') {
+        my $run = begin($WORK . "print \"runs\\n\"; open STDERR, '>', 'said'; run(); print \"end\\n\";\n", "$opts:control=ctl.%p");
+        my ($dir, $pid) = @$run{qw(dir pid)};
+        my $file = $opts =~ /sample/ ? "$dir/x.exact" : "$dir/no/x";
+        mkdir $file or die if $opts =~ /sample/;
+        like ctl($pid, 'on'), qr{^1 .*: cannot open \Q$file\E: (?:No such file|Is a dir)}, "$opts: why";
+        $opts =~ /sample/ ? rmdir $file : mkdir "$dir/no" or die;
+        is ctl($pid, 'on'), "0 on $file", "$opts: on";
+        is ctl($pid, 'off'), "0 off $file", "$opts: off";
+        whole($file, $opts);
+        is end($run), "0end\n", "$opts: the program saw nothing of it";
+    }
 };
 
 scenario 'a program that sleeps is not woken' => sub {
