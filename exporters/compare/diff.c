@@ -484,8 +484,17 @@ static bool test_rows(struct comparing *c, int64_t *values)
     free(p);
     if (!ok)
         return false;
-    diff->total.p = probability(c, &diff->total, values);
+    const uint32_t n_base = diff->n_runs[NYTP_DIFF_BASE], n_new = diff->n_runs[NYTP_DIFF_NEW];
+    diff->total.p = probability(c, &diff->total, values); /* leaves them in `values` */
+    nytp_rank_interval(values, n_base, values + n_base, n_new, diff->factor);
     set_verdict(&diff->total);
+    if (diff->total.significant &&
+        nytp_rank_test_least(n_base, n_new) * n >= NYTP_SIGNIFICANT_P)
+        nytp_diff_note(diff,
+                       "%lu runs against %lu tell of the total, and not of each of %lu subs: that "
+                       "takes %lu on each side",
+                       (unsigned long)n_new, (unsigned long)n_base, (unsigned long)n,
+                       (unsigned long)nytp_rank_test_needs(n));
     return diff->total.p >= 0;
 }
 

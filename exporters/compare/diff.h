@@ -65,6 +65,8 @@ struct nytp_diff {
     bool tested;         /* enough runs for verdicts on times */
     int64_t ticks_per_sec;
     struct nytp_diff_row total; /* its p is not corrected: it is one question */
+    double factor[2];           /* the total's time is that of the base by a factor between
+                                   these, in 95 of 100 cases; 0 = not known */
     struct nytp_diff_row *rows; /* by name, then file */
     uint32_t n_rows;
     uint32_t n_tested; /* rows; what their p is corrected for */

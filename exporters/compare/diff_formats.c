@@ -39,9 +39,11 @@ int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weig
 
 /* ---- the list ---- */
 
+#define LEAST_EXPLANATION 0.05 /* of the total's change */
+
 struct keyed_row {
     const struct nytp_diff_row *row;
-    int64_t key;
+    int64_t key, ticks; /* changes */
 };
 
 /* Rows are sorted by name: their address breaks ties. */
@@ -50,6 +52,8 @@ static int by_key(const void *x, const void *y)
     const struct keyed_row *a = x, *b = y;
     if (a->key != b->key)
         return a->key < b->key ? 1 : -1;
+    if (a->ticks != b->ticks)
+        return a->ticks < b->ticks ? 1 : -1;
     return (a->row > b->row) - (a->row < b->row);
 }
 
@@ -60,11 +64,23 @@ static int64_t change_of(const struct nytp_diff_row *row, enum nytp_weight weigh
     return change < 0 ? -change : change;
 }
 
+/* Whether it is a twentieth or more of what the total changed by, which is no chance, though of
+ * this row alone nothing can be said. */
+static bool explains_total(const struct nytp_diff *diff, const struct nytp_diff_row *row)
+{
+    const int64_t total = diff->total.median[NYTP_DIFF_NEW].ticks -
+                          diff->total.median[NYTP_DIFF_BASE].ticks;
+    const int64_t change =
+        row->median[NYTP_DIFF_NEW].ticks - row->median[NYTP_DIFF_BASE].ticks;
+    return diff->tested && diff->total.significant && row->p >= 0 && !row->significant &&
+           (change < 0) == (total < 0) && (double)change / (double)total >= LEAST_EXPLANATION;
+}
+
 static bool is_listed(const struct nytp_diff *diff, const struct nytp_diff_row *row,
                       enum nytp_weight weight)
 {
     const bool times = weight == NYTP_WEIGHT_TIME && diff->base_has_times && !diff->tested;
-    return row->status != NYTP_DIFF_EQUAL || row->significant ||
+    return row->status != NYTP_DIFF_EQUAL || row->significant || explains_total(diff, row) ||
            (times && change_of(row, weight) != 0);
 }
 
@@ -78,7 +94,9 @@ bool nytp_diff_list_init(struct nytp_diff_list *list, const struct nytp_diff *di
     const bool ok = keyed != NULL && list->rows != NULL;
     for (uint32_t i = 0; ok && i < diff->n_rows; i++)
         if (is_listed(diff, &diff->rows[i], weight))
-            keyed[list->n++] = (struct keyed_row){&diff->rows[i], change_of(&diff->rows[i], weight)};
+            keyed[list->n++] =
+                (struct keyed_row){&diff->rows[i], change_of(&diff->rows[i], weight),
+                                   change_of(&diff->rows[i], NYTP_WEIGHT_TIME)};
     if (ok && list->n > 0)
         qsort(keyed, list->n, sizeof *keyed, by_key);
     for (uint32_t i = 0; i < list->n; i++)
@@ -150,8 +168,38 @@ void nytp_diff_time_change(const struct nytp_diff *diff, const struct nytp_diff_
         snprintf(text, size, "%s", change);
     else if (row->significant)
         snprintf(text, size, "%s ±%s", change, noise);
+    else if (explains_total(diff, row))
+        snprintf(text, size, "%s p=%.2g", change, row->p);
     else
         snprintf(text, size, "~");
+}
+
+void nytp_diff_answer(const struct nytp_diff *diff, char *text, size_t size)
+{
+    const struct nytp_diff_row *total = &diff->total;
+    const int64_t base = total->median[NYTP_DIFF_BASE].ticks;
+    const int64_t now = total->median[NYTP_DIFF_NEW].ticks;
+    char was[40], is[40], change[40], runs[60], interval[80] = "";
+    nytp_diff_time(diff, base, false, was, sizeof was);
+    nytp_diff_time(diff, now, false, is, sizeof is);
+    nytp_diff_percent(base, now, change, sizeof change);
+    snprintf(runs, sizeof runs, "%lu run%s against %lu",
+             (unsigned long)diff->n_runs[NYTP_DIFF_NEW],
+             diff->n_runs[NYTP_DIFF_NEW] == 1 ? "" : "s",
+             (unsigned long)diff->n_runs[NYTP_DIFF_BASE]);
+    if (diff->factor[0] > 0)
+        snprintf(interval, sizeof interval, " (95 %%: %+.1f to %+.1f)",
+                 (diff->factor[0] - 1) * 100, (diff->factor[1] - 1) * 100);
+    if (!diff->base_has_times)
+        snprintf(text, size, "counts only: the base has no times");
+    else if (!diff->tested)
+        snprintf(text, size, "too few runs to tell: %s -> %s in %s, 4 on each side are needed",
+                 was, is, runs);
+    else if (total->significant)
+        snprintf(text, size, "%s: %s -> %s, %s%s, %s", now < base ? "faster" : "slower", was, is,
+                 change, interval, runs);
+    else
+        snprintf(text, size, "no difference that %s could show%s", runs, interval);
 }
 
 void nytp_diff_time_remark(const struct nytp_diff *diff, char *text, size_t size)

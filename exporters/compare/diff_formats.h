@@ -24,8 +24,9 @@ struct nytp_diff_list {
     uint32_t n;
 };
 
-/* Rows of which a count changed or whose time changed significantly; by the size of the change of
- * the chosen value, statements if the user chose none. Where times get no verdict and the user
+/* Rows of which a count changed or whose time changed significantly, and where the total did so
+ * those that are a part of that; by the size of the change of the chosen value, statements if the
+ * user chose none, then of the time. Where times get no verdict and the user
  * wants to see time, all whose time differs. False when memory is out. */
 bool nytp_diff_list_init(struct nytp_diff_list *list, const struct nytp_diff *diff,
                          const struct nytp_export_options *options);
@@ -49,9 +50,15 @@ void nytp_diff_time(const struct nytp_diff *diff, int64_t ticks, bool sign, char
                     size_t size);
 
 /* The change of a row's time as far as anything can be said of it: "+9.1 ms ±0.6 ms", "~" when
- * that is noise, and plainly "+9.1 ms" where there is no verdict. */
+ * that is noise, "+9.1 ms p=0.3" when it explains what the total surely changed by, and plainly
+ * "+9.1 ms" where there is no verdict. */
 void nytp_diff_time_change(const struct nytp_diff *diff, const struct nytp_diff_row *row,
                            char *text, size_t size);
+
+/* The answer in a sentence: "faster: 50.3 ms -> 33.3 ms, -33.8 % (95 %: -36.0 to -32.1), 5 runs
+ * against 5", "no difference that 5 runs against 5 could show (95 %: -1.0 to +1.2)" or why there is
+ * none. */
+void nytp_diff_answer(const struct nytp_diff *diff, char *text, size_t size);
 
 /* What can be said of all times: "p=0.40, noise ±4.1 %" or why nothing can. */
 void nytp_diff_time_remark(const struct nytp_diff *diff, char *text, size_t size);

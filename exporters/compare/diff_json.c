@@ -122,6 +122,10 @@ bool nytp_diff_write_json(const struct nytp_diff *diff,
                 (unsigned long)diff->n_runs[NYTP_DIFF_NEW]);
     put_inputs(&j, NYTP_DIFF_BASE);
     put_inputs(&j, NYTP_DIFF_NEW);
+    char answer[240];
+    nytp_diff_answer(diff, answer, sizeof answer);
+    nytp_puts(out, ",\n\"answer\":");
+    nytp_json_text(out, answer);
     nytp_puts(out, ",\n\"notes\":[");
     for (uint32_t i = 0; i < diff->n_notes; i++) {
         nytp_puts(out, i > 0 ? "," : "");

@@ -26,11 +26,12 @@ static void put_count_total(struct nytp_out *out, const struct nytp_diff *diff,
 static void put_totals(struct nytp_out *out, const struct nytp_diff *diff)
 {
     const struct nytp_diff_row *total = &diff->total;
-    char title[120], base[40] = "", now[40], change[40] = "~", remark[100];
+    char title[120], base[40] = "", now[40], change[40] = "~", remark[100], answer[240];
     nytp_diff_title(diff, title, sizeof title);
     nytp_puts(out, "### ");
     nytp_markdown_code(out, (struct nytp_name){title, (uint32_t)strlen(title)});
-    nytp_puts(out, "\n\n| | base | new | change | |\n|---|---:|---:|---:|---|\n");
+    nytp_diff_answer(diff, answer, sizeof answer);
+    nytp_printf(out, "\n\n**%s**\n\n| | base | new | change | |\n|---|---:|---:|---:|---|\n", answer);
     put_count_total(out, diff, nytp_text_statements(diff->profile), NYTP_WEIGHT_STATEMENTS);
     put_count_total(out, diff, nytp_text_calls(diff->profile), NYTP_WEIGHT_CALLS);
     if (diff->base_has_times) {

@@ -69,8 +69,10 @@ static void put_time_total(struct nytp_out *out, const struct nytp_diff *diff)
 
 static void put_head(struct nytp_out *out, const struct nytp_diff *diff, bool color)
 {
-    char title[120];
+    char title[120], answer[240];
     nytp_diff_title(diff, title, sizeof title);
+    nytp_diff_answer(diff, answer, sizeof answer);
+    nytp_printf(out, "%s\n\n", answer);
     nytp_text_style(out, color, NYTP_STYLE_BOLD);
     put_total(out, title, "base", "new", "change", "");
     nytp_text_style(out, color, NYTP_STYLE_PLAIN);

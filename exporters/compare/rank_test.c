@@ -118,6 +118,33 @@ uint32_t nytp_rank_test_needs(uint32_t n)
     return values;
 }
 
+static int by_ratio(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+bool nytp_rank_interval(const int64_t *x, uint32_t n_x, const int64_t *y, uint32_t n_y,
+                        double interval[2])
+{
+    const size_t n = (size_t)n_x * n_y;
+    double *ratios = malloc((n + 1) * sizeof *ratios);
+    bool ok = ratios != NULL && n > 0;
+    for (uint32_t i = 0; ok && i < n_x; i++)
+        for (uint32_t k = 0; (ok = x[i] > 0) && k < n_y; k++)
+            ratios[(size_t)i * n_y + k] = (double)y[k] / (double)x[i];
+    if (ok) {
+        const double deviation = sqrt((double)n * (n_x + n_y + 1.0) / 12);
+        const double from_end = floor((double)n / 2 - 1.96 * deviation);
+        const size_t at = from_end >= 1 ? (size_t)from_end - 1 : 0;
+        qsort(ratios, n, sizeof *ratios, by_ratio);
+        interval[0] = ratios[at];
+        interval[1] = ratios[n - 1 - at];
+    }
+    free(ratios);
+    return ok;
+}
+
 struct discovery {
     double p;
     uint32_t index;

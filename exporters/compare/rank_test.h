@@ -30,6 +30,12 @@ double nytp_rank_test_least(uint32_t n_x, uint32_t n_y);
  * are asked: so that the least p, corrected for them, is significant. */
 uint32_t nytp_rank_test_needs(uint32_t n);
 
+/* Between which factors the values of y are those of x, in 95 of 100 cases or more: of all ratios
+ * of two values those so far from both ends as the rank test's critical value is. False when
+ * memory is out, or where a value of x is not above 0. */
+bool nytp_rank_interval(const int64_t *x, uint32_t n_x, const int64_t *y, uint32_t n_y,
+                        double interval[2]);
+
 /* Replace each p by the least rate of false discoveries at which it would still be one. False
  * when memory is out. */
 bool nytp_false_discovery_rates(double *p, uint32_t n);

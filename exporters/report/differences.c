@@ -194,7 +194,7 @@ void nytp_report_compared(struct nytp_report *report)
     nytp_diff_summary(diff, text, sizeof text);
     nytp_html_puts(report->out, text);
     nytp_puts(report->out, "\n<dt>Times<dd>");
-    nytp_diff_time_remark(diff, text, sizeof text);
+    nytp_diff_answer(diff, text, sizeof text);
     nytp_html_puts(report->out, text);
     nytp_puts(report->out, "\n</dl>\n");
     for (uint32_t i = 0; i < diff->n_notes; i++)

@@ -12,6 +12,7 @@ import pytest
 
 from command import good, messages, run
 from recordings import record
+from written import write_run
 
 PROGRAM = """use strict; use warnings;
 package Foo;
@@ -327,6 +328,36 @@ def test_runs_of_one_program_are_noise(runs):
     document = diff(files[:4], files[:4])
     assert not any(row["significant"] for row in document["diff"])
     assert document["total"]["p"] == 1
+
+
+def spread_runs(folder, n, grown=1.0):
+    """n runs of twelve subs, each run by half a per cent longer than the one before."""
+    folder.mkdir()
+    return [write_run(folder / f"{i}.out", {f"main::s{sub}": (1, int((grown if sub == 7 else 1) * 100000 * (1 + i / 200)))
+                                            for sub in range(12)}) for i in range(n)]
+
+
+def test_what_the_total_grew_by_is_shown_though_no_sub_is_sure(tmp_path):
+    """Four runs against four can tell of one question, and not of twelve."""
+    base, new = spread_runs(tmp_path / "base", 6), spread_runs(tmp_path / "new", 6, grown=3)
+    text = good(*bases(base[:4]), *new[:4]).decode()
+    shown = [line for line in text.splitlines() if "main::s" in line]
+    assert len(shown) == 1 and re.search(r" 0 +0 +\+20\.\d ms p=0\.\d+ .* main::s7 ", shown[0])
+    assert "note: 4 runs against 4 tell of the total, and not of each of 12 subs: that takes 6 on each side" in text
+    more = good(*bases(base), *new).decode()
+    assert re.search(r"\+20\.\d ms ±\d.* main::s7 ", more) and "that takes" not in more
+
+
+@pytest.mark.parametrize("n, grown, answer", [
+    (5, 3, r"slower: 121 ms -> 141 ms, \+16\.\d % \(95 %: \+14\.\d to \+18\.\d\), 5 runs against 5"),
+    (5, 0.1, r"faster: 121 ms -> 112 ms, -7\.\d % \(95 %: -8\.\d to -6\.\d\), 5 runs against 5"),
+    (5, 1, r"no difference that 5 runs against 5 could show \(95 %: -1\.\d to \+1\.\d\)"),
+    (2, 3, r"too few runs to tell: 120 ms -> 140 ms in 2 runs against 2, 4 on each side are needed")])
+def test_the_answer_is_a_sentence(tmp_path, n, grown, answer):
+    base, new = spread_runs(tmp_path / "base", n), spread_runs(tmp_path / "new", n, grown)
+    assert re.fullmatch(answer, good(*bases(base), *new).decode().split("\n")[0])
+    assert re.fullmatch(answer, diff(base, new)["answer"])
+    assert re.search(rf"^\*\*{answer}\*\*$", good("--markdown", *bases(base), *new).decode(), re.M)
 
 
 def test_merged_runs_are_added_up(runs):
