@@ -140,13 +140,20 @@ static bool is_worth_telling(const struct nytp_rec_arc *arc)
     return arc->count > 0 || (arc->fid != 0 && arc->incl_ticks + arc->reci_ticks > 0);
 }
 
-/* An arc of which one end is about to be freed is written now instead of at the end. Readers
- * add up what they find about an arc, so that it may come again. */
+/* Whether its file is that of a string eval that is over, or was. */
+static bool is_from_past_eval(const struct nytp_recorder *rec, const struct nytp_rec_arc *arc)
+{
+    const struct nytp_rec_file *const file = arc->fid == 0 ? NULL : rec->files.all[arc->fid];
+    return arc->fid != 0 && (file == NULL || (file->is_eval && !file->in_use));
+}
+
+/* An arc of which one end or the place is about to be freed is written now instead of at the
+ * end. Readers add up what they find about an arc, so that it may come again. */
 static bool arc_stays(void *recorder, void *item)
 {
     struct nytp_recorder *const rec = recorder;
     struct nytp_rec_arc *const arc = item;
-    if (arc->caller_sub->in_use && arc->callee_sub->in_use)
+    if (arc->caller_sub->in_use && arc->callee_sub->in_use && !is_from_past_eval(rec, arc))
         return true;
     if (is_worth_telling(arc))
         write_arc(rec, arc);

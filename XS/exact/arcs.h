@@ -54,7 +54,7 @@ void nytp_arcs_clear(struct nytp_recorder *rec);
 void nytp_arcs_write(struct nytp_recorder *rec);
 void nytp_arcs_write_unsorted(struct nytp_recorder *rec); /* for signals: allocates nothing */
 
-/* Write and free the arcs of subs that are not in use. False when out of memory: then nothing
+/* Write and free the arcs of subs and string evals that are not in use. False when out of memory: then nothing
  * was freed. */
 bool nytp_arcs_release(struct nytp_recorder *rec);
 void nytp_arcs_free(struct nytp_recorder *rec);

@@ -4,7 +4,8 @@
  *
  * The rows of bodies (subs.c) are what is alive. An anonymous sub of an eval to which no row
  * leads, and no open call, is over: its arcs are final and go into the stream at once. A named
- * sub may get a new body any time. Files: an eval to whose nytp_rec_file nothing leads is
+ * sub may get a new body any time. Arcs of calls that an eval made itself go with its file.
+ * Files: an eval to whose nytp_rec_file nothing leads is
  * freed, but its number is remembered, in 20 bytes, because statements of it may yet run; the
  * nytp_rec_file is then made again.
  *
@@ -93,7 +94,8 @@ static void mark_files(struct nytp_recorder *rec)
             file->in_use = false;
     }
     for (uint32_t i = 1; i <= rec->subs.n; i++)
-        use_file(rec->subs.all[i]->file);
+        if (rec->subs.all[i]->in_use)
+            use_file(rec->subs.all[i]->file);
     for (size_t i = 0; i < rec->subs.bodies.size; i++)
         if (rec->subs.bodies.entries[i].item != NULL)
             use_file(((const struct nytp_body *)rec->subs.bodies.entries[i].item)->file);
@@ -153,11 +155,11 @@ static NYTP_COLD void release(pTHX_ struct nytp_recorder *rec)
     mark_subs(rec);
     if (is_open)
         tell_places(aTHX_ rec);
-    if (nytp_arcs_release(rec))
-        nytp_subs_release(rec);
     mark_files(rec);
-    remember_files(aTHX_ rec);
-    nytp_files_release(rec);
+    if (nytp_arcs_release(rec) && nytp_subs_release(rec)) {
+        remember_files(aTHX_ rec);
+        nytp_files_release(rec);
+    }
     const size_t kept = rec->files.by_name.used + rec->subs.n + rec->arcs.used;
     rec->release.due_at =
         kept + FIRST_RELEASE + (kept + rec->subs.bodies.used + rec->n_frames) / 2;

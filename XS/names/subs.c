@@ -569,11 +569,11 @@ static void free_item(void *item)
     Safefree(item);
 }
 
-void nytp_subs_release(struct nytp_recorder *rec)
+bool nytp_subs_release(struct nytp_recorder *rec)
 {
     uint32_t n = 0;
     if (!nytp_index_filter(&rec->subs.by_name, sub_stays, NULL))
-        return; /* out of memory: all stay */
+        return false;
     nytp_info_queue_filter(rec, info_stays);
     for (uint32_t i = 1; i <= rec->subs.n; i++) {
         struct nytp_rec_sub *const sub = rec->subs.all[i];
@@ -586,6 +586,7 @@ void nytp_subs_release(struct nytp_recorder *rec)
     }
     rec->subs.n = n;
     Zero(rec->subs.called, NYTP_CALLED, struct nytp_called);
+    return true;
 }
 
 void nytp_subs_free(pTHX_ struct nytp_recorder *rec)

@@ -175,8 +175,9 @@ void nytp_debugger_subs_hide(pTHX_ struct nytp_recorder *rec);
 
 /* Rows of bodies that perl has freed go. */
 void nytp_bodies_sweep(struct nytp_recorder *rec);
-/* Free the subs that are not in use, to which nothing leads any more but the list of all. */
-void nytp_subs_release(struct nytp_recorder *rec);
+/* Free the subs that are not in use, to which nothing leads any more but the list of all. False
+ * when out of memory: then nothing was freed. */
+bool nytp_subs_release(struct nytp_recorder *rec);
 void nytp_subs_free(pTHX_ struct nytp_recorder *rec);
 
 #endif

@@ -43,6 +43,8 @@ my %EVALS = (
     'whose anonymous subs are called'        => q{my $s = eval 'sub { $_[0] }'; $s->(1)},
     'whose anonymous subs call others'       => q{my $s = eval 'sub { status2() }'; $s->(1); sub status2 { 1 }},
     'that define a sub again and again'      => q{eval 'sub again { $_[0] }'; again(1)},
+    'that call a sub'                        => q{eval 'status3()'; sub status3 { 1 }},
+    'of code in patterns'                    => q{use re 'eval'; my $code = 'a(?{ status3() })'; 'ab' =~ $code; sub status3 { 1 }},
     'with BEGIN blocks'                      => q{eval 'use strict; my $x'},
     'that die, and such as do not compile'   => q{eval 'sub { 1 }->(); die'; eval '1 +'},
     'within evals'                           => q{eval q{eval 'sub { 1 }->()'}},
@@ -135,6 +137,20 @@ slow_scenario 'evals that are over are in the profile' => sub {
         is $p->{fid}{$late}{eval_line}, 3, 'the format came from an eval' if defined $late;
         ok defined $late, 'the format has a file' if $opts !~ /stmts=0/;
     }
+};
+
+scenario 'calls that evals made themselves are in the profile' => sub {
+    my $p = profile_in(run_prog(code => <<'PERL', opts => 'calls=2'));
+sub lib { 1 }
+eval q{lib(); for my $i (1 .. 9000) { eval "\nlib()"; lib() if $i % 3000 == 0 } lib()};
+PERL
+    is join("\n", check_sums($p)), '', 'sums';
+    my ($outer) = fid_named($p, qr/\A\(eval 1\)/);
+    my %calls;
+    for my $arc (grep { $_->{callee} eq 'main::lib' } @{ $p->{arc} }) {
+        $calls{ $arc->{fid} == $outer ? 'outer' : $p->{fid}{ $arc->{fid} }{eval_fid} == $outer ? "inner, line $arc->{line}" : '?' } += $arc->{count};
+    }
+    is_deeply \%calls, { outer => 5, 'inner, line 2' => 9000 }, 'each once, in its place';
 };
 
 scenario 'evals from before a fork, and from before a new profile' => sub {
