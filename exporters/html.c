@@ -10,6 +10,9 @@ const struct nytp_exporter nytp_exporter_html = {
     .title = "HTML report: source with times, flame graph; DIR/ or one file",
     .suffixes = ".html .htm",
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS,
+    .wants_sources = true,
+    .wants_blocks = true,
+    .adds_processes = true,
     .viewer = "xdg-open|sensible-browser|open|firefox|chromium|google-chrome",
     .write_set = nytp_report_write,
 };

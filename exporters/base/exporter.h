@@ -11,7 +11,6 @@
 
 #include "formats/model/model.h"
 #include "formats/base/units.h"
-#include "formats/by_position/summary.h"
 #include "out.h"
 #include "outset.h"
 #include "patterns.h"
@@ -61,6 +60,7 @@ struct nytp_export_options {
     int64_t child_wait_ticks; /* of processes for others of the profile; not in it any more if
                                * the exporter says adds_processes */
     const char *source_dir;   /* where sources were unpacked, or NULL */
+    const struct nytp_name *source_paths; /* html: and as what, by file; or NULL */
     struct nytp_texts libs;   /* html: folders that file names are shown without */
     const char *title;        /* html, flamegraph: what was profiled, or NULL */
     bool minimal;             /* html: no call graphs, no pages by block and by sub */
@@ -86,6 +86,7 @@ struct nytp_exporter {
     bool binary;    /* refuse a terminal */
     bool wants_spans;    /* build a timeline */
     bool wants_sources;  /* keep source lines */
+    bool wants_blocks;   /* keep which block and sub each line was in */
     bool wants_names;    /* shows nothing unless the user says of which subs */
     bool prunes_itself;  /* min_percent is for the exporter: the profile stays whole */
     bool adds_processes; /* shows sums over processes: what they wait for each other counts once
@@ -95,10 +96,9 @@ struct nytp_exporter {
      * byte goes through `out`. Names must be escaped so that the format's viewers load them. */
     bool (*write)(const struct nytp_profile *profile, const struct nytp_export_options *options,
                   struct nytp_out *out);
-    /* Instead of `write`, for formats of several files: the profile as the recording numbers
-     * it, and the model, which is NULL with the option no_flame. Error of writing: see the set.
-     * False when memory is out. */
-    bool (*write_set)(const struct nytp_profile *profile, const struct nytp_summary *summary,
+    /* Instead of `write`, for formats of several files. Error of writing: see the set. False
+     * when memory is out. */
+    bool (*write_set)(const struct nytp_profile *profile,
                       const struct nytp_export_options *options, struct nytp_outset *set);
     /* Write what two sides differ in (--diff; compare/diff.h), or NULL: then no_diff says why
      * not, and may say what to do instead. */

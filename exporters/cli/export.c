@@ -70,7 +70,7 @@ static enum exit_status write_process(const struct run *run, const struct compar
     const struct nytp_profile *profile = comparison->profile;
     struct nytp_error error = {0};
     char *path = nytp_process_path(&run->cli, profile->processes[process].pid, twin);
-    struct nytp_profile *one = nytp_select_process(profile, process, &error);
+    struct nytp_profile *one = nytp_select_processes(profile, process, 1, &error);
     enum exit_status status = EXIT_OUTPUT;
     if (path == NULL || one == NULL)
         say("%s: %s", run->cli.output, one == NULL ? error.message : "out of memory");
@@ -139,7 +139,8 @@ static enum exit_status write_all(struct run *run, const struct comparison *comp
     const struct nytp_cli *cli = &run->cli;
     const bool answers = cli->gate_tap || cli->annotations != NULL;
     if (cli->exporter->write_set != NULL)
-        return run_report(run, cli->bases.n > 0 ? comparison->diff : NULL);
+        return run_report(run, comparison->profile,
+                          cli->bases.n > 0 ? comparison->diff : NULL);
     if (cli->open)
         return write_and_open(run, comparison);
     if (cli->per_process)
@@ -165,7 +166,8 @@ static enum exit_status write_loaded(struct run *run, const struct comparison *c
     struct nytp_error error = {0};
     const struct nytp_cli *cli = &run->cli;
     const char *source_dir = cli->export.source_dir;
-    if (source_dir != NULL && !nytp_unpack_sources(comparison->profile, source_dir, &error))
+    if (source_dir != NULL && cli->exporter->write_set == NULL &&
+        !nytp_unpack_sources(comparison->profile, source_dir, &error))
         return output_failed(source_dir, &error);
     say_missing_names(run, comparison->profile);
     return write_all(run, comparison);
@@ -174,8 +176,6 @@ static enum exit_status write_loaded(struct run *run, const struct comparison *c
 enum exit_status run_export(struct run *run)
 {
     struct nytp_cli *cli = &run->cli;
-    if (cli->exporter->write_set != NULL && cli->bases.n == 0)
-        return run_report(run, NULL);
     const bool to_stdout = !cli->open && (cli->output == NULL || strcmp(cli->output, "-") == 0);
     const bool to_terminal = to_stdout && isatty(STDOUT_FILENO);
     if (to_terminal)
@@ -183,6 +183,10 @@ enum exit_status run_export(struct run *run)
     if (cli->exporter->binary && to_terminal) {
         say("%s is binary and standard output a terminal: use -o FILE or a pipe",
             cli->exporter->name);
+        return EXIT_USAGE;
+    }
+    if (cli->exporter->write_set != NULL && to_terminal) {
+        say("standard output is a terminal: use -o DIR/ or -o FILE.html");
         return EXIT_USAGE;
     }
     struct comparison comparison = {0};

@@ -30,7 +30,7 @@ static bool check_profile(const struct nytp_cli *cli, struct nytp_profile *profi
     bool ok =
         nytp_select(profile, &cli->selection, error) && nytp_profile_check(profile, error);
     for (uint32_t i = 0; ok && cli->per_process && i < profile->n_processes; i++) {
-        struct nytp_profile *one = nytp_select_process(profile, i, error);
+        struct nytp_profile *one = nytp_select_processes(profile, i, 1, error);
         ok = one != NULL && nytp_profile_check(one, error);
         nytp_profile_free(one);
     }

@@ -55,6 +55,7 @@ static struct nytp_build_options build_options(const struct nytp_cli *cli)
     return (struct nytp_build_options){
         .sources = everything || cli->export.source_dir != NULL ||
                    (export && (exporter->wants_sources || cli->export.lines)),
+        .blocks = export && exporter->wants_blocks && !cli->export.minimal,
         .max_spans = everything || spans ? max_calls : 0,
         .as_recorded = cli->as_recorded,
     };

@@ -11,9 +11,11 @@
 /* export.c: one profile of all inputs, selected, in one format. Hands over to the next. */
 enum exit_status run_export(struct run *run);
 
-/* report.c: formats of several files. `diff` is what they differ in from a base, or NULL. */
+/* report.c: the formats of several files. With `diff` the profile holds both sides. */
 struct nytp_diff;
-enum exit_status run_report(struct run *run, const struct nytp_diff *diff);
+struct nytp_profile;
+enum exit_status run_report(struct run *run, struct nytp_profile *profile,
+                            const struct nytp_diff *diff);
 
 /* by_label.c: --by=label, what each label of the inputs took. */
 enum exit_status run_by_label(struct run *run);

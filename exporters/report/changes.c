@@ -9,6 +9,7 @@
 
 #include "exporters/compare/diff_formats.h"
 #include "exporters/compare/diff_lines.h"
+#include "formats/base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +22,21 @@ static int by_place(const void *x, const void *y)
     return (a->line > b->line) - (a->line < b->line);
 }
 
-uint32_t nytp_report_file_named(const struct nytp_report *report, struct nytp_name name)
+/* Names of one profile are equal where they are in one place. */
+static struct nytp_key key_of(struct nytp_name name)
 {
-    const struct nytp_summary *summary = report->summary;
-    for (uint32_t f = 0; f < summary->n_files; f++) {
-        const struct nytp_str known = nytp_report_file_name(report, f);
-        if (summary->files[f].merged_into == NYTP_SUMMARY_NONE && known.len == name.len &&
-            memcmp(known.ptr, name.ptr, name.len) == 0)
-            return f;
-    }
-    return NYTP_REPORT_NONE;
+    const uint64_t at = (uint64_t)(uintptr_t)name.ptr;
+    return (struct nytp_key){.a = (uint32_t)at, .b = (uint32_t)(at >> 32)};
+}
+
+/* The report's files by name: the first of each. */
+static bool index_names(const struct nytp_report *report, struct nytp_table *by_name)
+{
+    bool ok = true;
+    for (uint32_t f = report->profile->n_files; ok && f-- > 1;)
+        if (report->files[f].merged_into == NYTP_REPORT_NONE)
+            ok = nytp_table_put(by_name, key_of(report->profile->files[f].name), f);
+    return ok;
 }
 
 static bool ran(const struct nytp_diff_line *line, enum nytp_diff_side side)
@@ -47,15 +53,14 @@ static uint32_t first_line(const struct nytp_diff_lines *lines, uint32_t row)
     return 0;
 }
 
-static void add_row(struct nytp_report *report, const struct nytp_diff_lines *lines,
-                    uint32_t row)
+static void add_row(struct nytp_report *report, const struct nytp_table *by_name,
+                    const struct nytp_diff_lines *lines, uint32_t row)
 {
-    const struct nytp_diff *diff = report->options->diff;
     const uint32_t first = first_line(lines, row);
     const uint32_t file =
-        first == 0 ? NYTP_REPORT_NONE : nytp_report_file_named(report, diff->rows[row].file);
-    for (uint32_t i = lines->first[row]; file != NYTP_REPORT_NONE && i < lines->first[row + 1];
-         i++) {
+        nytp_table_get(by_name, key_of(report->options->diff->rows[row].file));
+    const bool placed = first != 0 && file != NYTP_TABLE_NONE;
+    for (uint32_t i = lines->first[row]; placed && i < lines->first[row + 1]; i++) {
         struct nytp_report_change *change = &report->changes[report->n_changes++];
         *change =
             (struct nytp_report_change){.file = file, .line = first + lines->lines[i].offset};
@@ -70,14 +75,16 @@ bool nytp_report_index_changes(struct nytp_report *report)
     struct nytp_diff_lines lines;
     if (diff == NULL || !diff->base_has_times)
         return true;
-    bool ok = nytp_diff_lines_init(&lines, diff);
+    struct nytp_table by_name = {0};
+    bool ok = nytp_diff_lines_init(&lines, diff) && index_names(report, &by_name);
     report->changes = ok ? calloc((size_t)lines.n + 1, sizeof *report->changes) : NULL;
     ok = report->changes != NULL;
     for (uint32_t row = 0; ok && row < diff->n_rows; row++)
-        add_row(report, &lines, row);
+        add_row(report, &by_name, &lines, row);
     if (ok)
         qsort(report->changes, report->n_changes, sizeof *report->changes, by_place);
     nytp_diff_lines_free(&lines);
+    nytp_table_free(&by_name);
     return ok;
 }
 

@@ -70,43 +70,30 @@ static void put_count(struct nytp_out *out, int64_t count, bool sign)
     nytp_printf(out, sign && count > 0 ? "<td>+%lld" : "<td>%lld", (long long)count);
 }
 
-static double seconds_of(const struct nytp_diff *diff, int64_t ticks)
-{
-    return (double)ticks / (double)diff->ticks_per_sec;
-}
-
 /* Unchanged where nothing can be said of the change: it may be noise. */
 static void put_change_of_time(struct nytp_report *report, const struct nytp_diff_row *row)
 {
     const struct nytp_diff *diff = report->options->diff;
     struct nytp_out *out = report->out;
-    const double seconds = seconds_of(diff, change(row, NYTP_WEIGHT_TIME));
+    const int64_t ticks = change(row, NYTP_WEIGHT_TIME);
     const bool is_noise = diff->tested && !row->significant;
     if (!diff->base_has_times) {
         nytp_puts(out, "<td>");
         return;
     }
     nytp_puts(out, "<td");
-    nytp_report_put_exact(report, seconds);
+    nytp_report_put_exact(report, ticks);
     if (diff->tested && row->p >= 0)
         nytp_printf(out, " title=\"p=%.2g%s\"", row->p, is_noise ? ": may be noise" : "");
-    nytp_puts(out, is_noise ? ">~ " : seconds > 0 ? ">+" : ">");
-    nytp_report_put_time(report, out, seconds);
+    nytp_puts(out, is_noise ? ">~ " : ticks > 0 ? ">+" : ">");
+    nytp_report_put_time(report, out, ticks);
 }
 
-/* Linked to the sub, or to the line where it begins: what has no name of its own is called
- * otherwise in a comparison, so that it is known again when code has moved. */
 static bool put_anchor(struct nytp_report *report, const struct nytp_diff_row *row)
 {
-    if (row->status == NYTP_DIFF_GONE)
-        return false;
-    const uint32_t sub =
-        nytp_report_sub_named(report, (struct nytp_str){row->name.ptr, row->name.len, true});
-    if (sub != NYTP_REPORT_NONE)
-        return nytp_report_put_sub_anchor(report, sub);
-    const uint32_t file = nytp_report_file_named(report, row->file);
-    return row->line > 0 && file != NYTP_REPORT_NONE &&
-           nytp_report_put_line_anchor(report, file, row->line);
+    const uint32_t sub = nytp_report_sub_named(report, row->name);
+    return row->status != NYTP_DIFF_GONE && sub != NYTP_REPORT_NONE &&
+           nytp_report_put_sub_anchor(report, sub);
 }
 
 /* The name of a row's sub, as a link where the report has a page with it. */
@@ -118,8 +105,7 @@ static void put_name(struct nytp_report *report, const struct nytp_diff_row *row
     struct nytp_out *out = report->out;
     nytp_puts(out, "<td>");
     const bool linked = put_anchor(report, row);
-    const uint32_t package =
-        nytp_report_package_len((struct nytp_str){row->name.ptr, row->name.len, true});
+    const uint32_t package = nytp_package_len(row->name);
     if (package > 0) {
         nytp_puts(out, "<i>");
         nytp_html_text(out, row->name.ptr, package);
@@ -145,10 +131,10 @@ static void put_row(struct nytp_report *report, const struct nytp_diff_row *row)
     put_count(report->out, now->calls, false);
     put_count(report->out, now->calls - base->calls, true);
     if (diff->base_has_times)
-        nytp_report_time_cell(report, seconds_of(diff, base->ticks), false, 0);
+        nytp_report_time_cell(report, base->ticks, false, 0);
     else
         nytp_puts(report->out, "<td>");
-    nytp_report_time_cell(report, seconds_of(diff, now->ticks), false, 0);
+    nytp_report_time_cell(report, now->ticks, false, 0);
     put_change_of_time(report, row);
     put_count(report->out, now->statements - base->statements, true);
     put_name(report, row);

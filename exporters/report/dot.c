@@ -12,68 +12,55 @@
 
 /* Somebody calls something. */
 struct edge {
-    struct nytp_str from, to;
+    struct nytp_name from, to;
     uint32_t from_file, to_file; /* NONE = unknown */
 };
-
-static int compare_text(struct nytp_str a, struct nytp_str b)
-{
-    const uint32_t len = a.len < b.len ? a.len : b.len;
-    const int order = len > 0 ? memcmp(a.ptr, b.ptr, len) : 0;
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
 
 static int compare_edges(const void *left, const void *right)
 {
     const struct edge *a = left, *b = right;
-    const int order = compare_text(a->from, b->from);
-    return order != 0 ? order : compare_text(a->to, b->to);
+    const int order = nytp_compare_names(a->from, b->from);
+    return order != 0 ? order : nytp_compare_names(a->to, b->to);
 }
 
-static int compare_names(const void *left, const void *right)
+static int by_name(const void *left, const void *right)
 {
-    return compare_text(*(const struct nytp_str *)left, *(const struct nytp_str *)right);
+    return nytp_compare_names(*(const struct nytp_name *)left,
+                              *(const struct nytp_name *)right);
 }
 
-static struct nytp_str package_of(struct nytp_str name)
+static struct nytp_name package_of(struct nytp_name name)
 {
-    const uint32_t len = nytp_report_package_len(name);
+    const uint32_t len = nytp_package_len(name);
     name.len = len >= 2 ? len - 2 : 0;
     return name;
-}
-
-static uint32_t file_of_name(const struct nytp_report *report, struct nytp_summary_name name)
-{
-    const uint32_t sub = nytp_report_sub_named(report, nytp_summary_str(report->summary, name));
-    return sub == NONE ? NONE : report->subs[sub].file;
 }
 
 /* Every pair of a caller and what it calls, sorted; a pair may be there more than once, with
  * other files. NULL when memory is out. */
 static struct edge *all_edges(const struct nytp_report *report, uint32_t *n)
 {
-    const struct nytp_summary *summary = report->summary;
-    struct edge *edges = malloc(((size_t)summary->n_callers + 1) * sizeof *edges);
+    const struct nytp_profile *profile = report->profile;
+    struct edge *edges = malloc(((size_t)profile->n_arcs + 1) * sizeof *edges);
     *n = 0;
-    for (uint32_t c = 0; edges != NULL && c < summary->n_calls; c++) {
-        const struct nytp_summary_call *call = &summary->calls[c];
-        if (call->count == 0)
-            continue;
-        for (uint32_t i = call->first_caller; i != NYTP_SUMMARY_NONE;
-             i = summary->callers[i].next)
+    for (uint32_t c = 0; edges != NULL && c < report->n_calls; c++) {
+        const struct nytp_report_call *call = &report->calls[c];
+        for (uint32_t i = 0; call->calls > 0 && i < call->n_callers; i++) {
+            const uint32_t caller = report->callers[call->first_caller + i];
             edges[(*n)++] = (struct edge){
-                .from = nytp_summary_str(summary, summary->callers[i].name),
+                .from = nytp_report_sub_name(report, caller),
                 .to = nytp_report_sub_name(report, call->sub),
-                .from_file = file_of_name(report, summary->callers[i].name),
+                .from_file = report->subs[caller].file,
                 .to_file = report->subs[call->sub].file,
             };
+        }
     }
     if (edges != NULL)
         qsort(edges, *n, sizeof *edges, compare_edges);
     return edges;
 }
 
-static void put_name(struct nytp_out *out, struct nytp_str name)
+static void put_name(struct nytp_out *out, struct nytp_name name)
 {
     nytp_html_dot(out, name.ptr, name.len);
 }
@@ -92,19 +79,19 @@ static void put_edges(struct nytp_out *out, const struct edge *edges, uint32_t n
 
 /* The subs that the edges join, package by package. `names` has room for two of each edge. */
 static void put_clusters(struct nytp_out *out, const struct edge *edges, uint32_t n,
-                         struct nytp_str *names)
+                         struct nytp_name *names)
 {
     for (uint32_t i = 0; i < n; i++) {
         names[2 * i] = edges[i].from;
         names[2 * i + 1] = edges[i].to;
     }
     if (n > 0)
-        qsort(names, 2 * (size_t)n, sizeof *names, compare_names);
+        qsort(names, 2 * (size_t)n, sizeof *names, by_name);
     for (uint32_t i = 0; i < 2 * n; i++) {
-        const struct nytp_str package = package_of(names[i]);
-        if (i > 0 && compare_text(names[i], names[i - 1]) == 0)
+        const struct nytp_name package = package_of(names[i]);
+        if (i > 0 && nytp_compare_names(names[i], names[i - 1]) == 0)
             continue;
-        if (i == 0 || compare_text(package, package_of(names[i - 1])) != 0) {
+        if (i == 0 || nytp_compare_names(package, package_of(names[i - 1])) != 0) {
             nytp_puts(out, i > 0 ? "}\nsubgraph cluster_" : "subgraph cluster_");
             nytp_put_u64(out, i);
             nytp_puts(out, " {\n\tlabel=");
@@ -120,7 +107,7 @@ static void put_clusters(struct nytp_out *out, const struct edge *edges, uint32_
 }
 
 static void put_sub_graph(struct nytp_out *out, const struct edge *edges, uint32_t n,
-                          struct nytp_str *names)
+                          struct nytp_name *names)
 {
     nytp_puts(out, "digraph {\ngraph [overlap=false]\n");
     put_clusters(out, edges, n, names);
@@ -142,9 +129,9 @@ static void put_package_graph(struct nytp_out *out, struct edge *edges, uint32_t
 }
 
 static void put_file_graphs(struct nytp_report *report, const struct edge *edges, uint32_t n,
-                            struct edge *some, struct nytp_str *names)
+                            struct edge *some, struct nytp_name *names)
 {
-    for (uint32_t f = 0; f < report->summary->n_files; f++) {
+    for (uint32_t f = 0; f < report->profile->n_files; f++) {
         if (report->files[f].dot == NULL)
             continue;
         uint32_t n_some = 0;
@@ -161,7 +148,7 @@ void nytp_report_dots(struct nytp_report *report)
     uint32_t n;
     struct edge *edges = all_edges(report, &n);
     struct edge *some = malloc(((size_t)n + 1) * sizeof *some);
-    struct nytp_str *names = malloc((2 * (size_t)n + 1) * sizeof *names);
+    struct nytp_name *names = malloc((2 * (size_t)n + 1) * sizeof *names);
     struct nytp_out *out = nytp_outset_member(report->set, "subs-callgraph.dot");
     if (edges != NULL && some != NULL && names != NULL) {
         put_sub_graph(out, edges, n, names);

@@ -2,63 +2,60 @@
  *
  * The HTML report: what is worked out before the first page is written. See report.h.
  *
- * The sorted indices are arrays of 32 bit numbers into the summary's arrays. qsort() passes no
- * context, so what it compares is copied beside each index first.
+ * The sorted indices are arrays of 32 bit numbers into the model's arrays, or the report's.
+ * qsort() passes no context, so what it compares is copied beside each index first.
  */
 #include "report.h"
 
-#include "flame_picture.h"
+#include "formats/base/table.h"
+#include "formats/model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define NONE NYTP_REPORT_NONE
 
-struct nytp_str nytp_report_file_name(const struct nytp_report *report, uint32_t file)
-{
-    return nytp_summary_str(report->summary, report->summary->files[file].name);
-}
-
-struct nytp_str nytp_report_sub_name(const struct nytp_report *report, uint32_t sub)
-{
-    return nytp_summary_str(report->summary, report->summary->subs[sub].name);
-}
-
-/* What looks like a package inside "__ANON__[a::b.pl:3]" is none. */
-uint32_t nytp_report_package_len(struct nytp_str name)
-{
-    return nytp_package_len((struct nytp_name){name.ptr, name.len});
-}
-
-bool nytp_report_is_opcode(const struct nytp_report *report, uint32_t sub)
-{
-    const struct nytp_str name = nytp_report_sub_name(report, sub);
-    const uint32_t at = nytp_report_package_len(name);
-    return name.len - at > 5 && memcmp(name.ptr + at, "CORE:", 5) == 0;
-}
-
 bool nytp_report_is_foreign(const struct nytp_report *report, uint32_t sub)
 {
-    const struct nytp_summary_sub *s = &report->summary->subs[sub];
-    return s->first_line == 0;
+    return report->profile->subs[sub].first_line == 0;
 }
 
 bool nytp_report_has_sub(const struct nytp_report *report, uint32_t sub)
 {
-    return report->summary->subs[sub].merged_into == NYTP_SUMMARY_NONE;
+    return report->subs[sub].merged_into == NONE && !report->subs[sub].gone;
 }
 
-double nytp_report_seconds(const struct nytp_report *report, int64_t ticks)
+bool nytp_report_sub_ran(const struct nytp_report *report, uint32_t sub)
 {
-    return (double)ticks * report->tick_s;
+    const struct nytp_report_sub *s = &report->subs[sub];
+    return s->calls > 0 || s->excl_ticks != 0 || s->incl_ticks != 0;
+}
+
+/* Subs are sorted by name from index 1 on. */
+uint32_t nytp_report_sub_named(const struct nytp_report *report, struct nytp_name name)
+{
+    const struct nytp_profile *profile = report->profile;
+    uint32_t low = 1, high = profile->n_subs;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (nytp_compare_names(profile->subs[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == profile->n_subs || nytp_compare_names(profile->subs[low].name, name) != 0)
+        low = nytp_compare_names(profile->subs[0].name, name) == 0 ? 0 : NONE;
+    if (low != NONE && report->subs[low].merged_into != NONE)
+        low = report->subs[low].merged_into;
+    return low;
 }
 
 /* ---- sorted indices ---- */
 
 struct sort_entry {
     uint32_t file, line;
-    double time;
-    struct nytp_str name;
+    int64_t time;
+    struct nytp_name name;
     uint32_t index;
 };
 
@@ -72,14 +69,14 @@ static int compare_entries(const void *left, const void *right)
         return a->line < b->line ? -1 : 1;
     if (a->time != b->time)
         return a->time > b->time ? -1 : 1;
-    const int order = nytp_compare_texts(a->name, b->name);
+    const int order = nytp_compare_names(a->name, b->name);
     return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
 }
 
 /* The index in that order, in new memory; takes `entries`. NULL when memory is out. */
 static uint32_t *sorted_index(struct sort_entry *entries, uint32_t n)
 {
-    uint32_t *index = entries != NULL ? malloc((n + 1) * sizeof *index) : NULL;
+    uint32_t *index = entries != NULL ? malloc(((size_t)n + 1) * sizeof *index) : NULL;
     if (index != NULL) {
         qsort(entries, n, sizeof *entries, compare_entries);
         for (uint32_t i = 0; i < n; i++)
@@ -96,13 +93,12 @@ static struct sort_entry *entries_for(uint32_t n)
 
 static bool index_subs_by_time(struct nytp_report *report)
 {
-    const struct nytp_summary *summary = report->summary;
-    struct sort_entry *entries = entries_for(summary->n_subs);
+    struct sort_entry *entries = entries_for(report->profile->n_subs);
     uint32_t n = 0;
-    for (uint32_t s = 0; entries != NULL && s < summary->n_subs; s++)
-        if (nytp_report_has_sub(report, s) && summary->subs[s].count > 0)
+    for (uint32_t s = 0; entries != NULL && s < report->profile->n_subs; s++)
+        if (nytp_report_has_sub(report, s) && nytp_report_sub_ran(report, s))
             entries[n++] = (struct sort_entry){
-                .time = summary->subs[s].excl_s,
+                .time = report->subs[s].excl_ticks,
                 .name = nytp_report_sub_name(report, s),
                 .index = s,
             };
@@ -111,106 +107,55 @@ static bool index_subs_by_time(struct nytp_report *report)
     return report->subs_by_time != NULL;
 }
 
-static bool index_subs_by_name(struct nytp_report *report)
-{
-    struct sort_entry *entries = entries_for(report->summary->n_subs);
-    uint32_t n = 0;
-    for (uint32_t s = 0; entries != NULL && s < report->summary->n_subs; s++)
-        if (nytp_report_has_sub(report, s))
-            entries[n++] =
-                (struct sort_entry){.name = nytp_report_sub_name(report, s), .index = s};
-    report->n_subs_by_name = n;
-    report->subs_by_name = sorted_index(entries, n);
-    return report->subs_by_name != NULL;
-}
-
-uint32_t nytp_report_sub_named(const struct nytp_report *report, struct nytp_str name)
-{
-    uint32_t low = 0, high = report->n_subs_by_name;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const uint32_t sub = report->subs_by_name[middle];
-        const int order = nytp_compare_texts(nytp_report_sub_name(report, sub), name);
-        if (order == 0)
-            return sub;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NONE;
-}
-
 static bool index_subs_by_file(struct nytp_report *report)
 {
-    const struct nytp_summary *summary = report->summary;
-    struct sort_entry *entries = entries_for(summary->n_subs);
+    const struct nytp_profile *profile = report->profile;
+    struct sort_entry *entries = entries_for(profile->n_subs);
     uint32_t n = 0;
-    for (uint32_t s = 0; entries != NULL && s < summary->n_subs; s++)
+    for (uint32_t s = 0; entries != NULL && s < profile->n_subs; s++)
         if (nytp_report_has_sub(report, s) && report->subs[s].file != NONE)
             entries[n++] = (struct sort_entry){
                 .file = report->subs[s].file,
-                .line = nytp_report_is_foreign(report, s) ? NONE : summary->subs[s].first_line,
+                .line = nytp_report_is_foreign(report, s) ? NONE : profile->subs[s].first_line,
                 .name = nytp_report_sub_name(report, s),
                 .index = s,
             };
     report->n_subs = n;
     report->subs_by_file = sorted_index(entries, n);
-    return report->subs_by_file != NULL;
-}
-
-/* Sort all calls by place, and tell each file where its calls are. */
-static bool index_calls(struct nytp_report *report)
-{
-    const struct nytp_summary *summary = report->summary;
-    struct sort_entry *entries = entries_for(summary->n_calls);
-    uint32_t n = 0;
-    for (uint32_t c = 0; entries != NULL && c < summary->n_calls; c++) {
-        const struct nytp_summary_call *call = &summary->calls[c];
-        const uint32_t file = nytp_summary_file_of(summary, call->fid);
-        if (file == NYTP_SUMMARY_NONE || call->count == 0)
-            continue;
-        entries[n++] = (struct sort_entry){
-            .file = file,
-            .line = call->line,
-            .time = call->incl_s + call->reci_s,
-            .name = nytp_report_sub_name(report, call->sub),
-            .index = c,
-        };
+    for (uint32_t i = n; report->subs_by_file != NULL && i-- > 0;) {
+        struct nytp_report_file *file =
+            &report->files[report->subs[report->subs_by_file[i]].file];
+        file->first_sub = i;
+        file->n_subs++;
     }
-    report->n_calls = n;
-    report->calls_by_place = sorted_index(entries, n);
-    return report->calls_by_place != NULL;
-}
-
-/* The file that ran an eval, or the one that this was merged into. */
-static uint32_t file_that_ran(const struct nytp_summary *summary, uint32_t eval)
-{
-    const uint32_t file = summary->files[eval].eval_file;
-    const uint32_t into = summary->files[file].merged_into;
-    return into != NYTP_SUMMARY_NONE ? into : file;
+    return report->subs_by_file != NULL;
 }
 
 /* Sort all string evals by the line that ran them, and tell each file where its evals are. */
 static bool index_evals(struct nytp_report *report)
 {
-    const struct nytp_summary *summary = report->summary;
-    struct sort_entry *entries = entries_for(summary->n_files);
+    const struct nytp_profile *profile = report->profile;
+    struct sort_entry *entries = entries_for(profile->n_files);
     uint32_t n = 0;
-    for (uint32_t f = 0; entries != NULL && f < summary->n_files; f++) {
-        const struct nytp_summary_file *file = &summary->files[f];
-        if (file->eval_file == NYTP_SUMMARY_NONE || file->merged_into != NYTP_SUMMARY_NONE)
+    for (uint32_t f = 1; entries != NULL && f < profile->n_files; f++) {
+        if (!nytp_report_is_eval(report, f) || report->files[f].merged_into != NONE)
             continue;
         entries[n++] = (struct sort_entry){
-            .file = file_that_ran(summary, f),
-            .line = file->eval_line,
-            .time = (double)report->files[f].all_ticks,
-            .name = {.ptr = NULL},
+            .file = nytp_report_merged(report, profile->files[f].eval_file),
+            .line = profile->files[f].eval_line,
+            .time = report->files[f].all_ticks,
+            .name = {"", 0},
             .index = f,
         };
     }
     report->n_evals = n;
     report->evals_by_place = sorted_index(entries, n);
+    for (uint32_t i = n; report->evals_by_place != NULL && i-- > 0;) {
+        const uint32_t ran = profile->files[report->evals_by_place[i]].eval_file;
+        struct nytp_report_file *file = &report->files[nytp_report_merged(report, ran)];
+        file->first_eval = i;
+        file->n_evals++;
+    }
     return report->evals_by_place != NULL;
 }
 
@@ -220,10 +165,12 @@ static int compare_indexes(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static bool ran_at_one_place(const struct nytp_summary *summary, uint32_t a, uint32_t b)
+static bool ran_at_one_place(const struct nytp_report *report, uint32_t a, uint32_t b)
 {
-    return summary->files[a].eval_line == summary->files[b].eval_line &&
-           file_that_ran(summary, a) == file_that_ran(summary, b);
+    const struct nytp_file *files = report->profile->files;
+    return files[a].eval_line == files[b].eval_line &&
+           nytp_report_merged(report, files[a].eval_file) ==
+               nytp_report_merged(report, files[b].eval_file);
 }
 
 /* The string evals of each line in the order they came; needs evals_by_place. */
@@ -236,7 +183,7 @@ static bool index_siblings(struct nytp_report *report)
     memcpy(siblings, report->evals_by_place, n * sizeof *siblings);
     for (uint32_t first = 0, end; first < n; first = end) {
         for (end = first + 1;
-             end < n && ran_at_one_place(report->summary, siblings[first], siblings[end]);)
+             end < n && ran_at_one_place(report, siblings[first], siblings[end]);)
             end++;
         qsort(siblings + first, end - first, sizeof *siblings, compare_indexes);
         for (uint32_t i = first; i < end; i++) {
@@ -251,14 +198,13 @@ static bool index_siblings(struct nytp_report *report)
 
 bool nytp_report_index_files(struct nytp_report *report)
 {
-    struct sort_entry *entries = entries_for(report->summary->n_files);
+    struct sort_entry *entries = entries_for(report->profile->n_files);
     uint32_t n = 0;
-    for (uint32_t f = 0; entries != NULL && f < report->summary->n_files; f++) {
+    for (uint32_t f = 0; entries != NULL && f < report->profile->n_files; f++) {
         report->files[f].place = NONE;
-        if (report->summary->files[f].eval_file == NYTP_SUMMARY_NONE &&
-            report->files[f].stem != NULL)
+        if (!nytp_report_is_eval(report, f) && report->files[f].stem != NULL)
             entries[n++] = (struct sort_entry){
-                .time = (double)report->files[f].all_ticks,
+                .time = report->files[f].all_ticks,
                 .name = nytp_report_file_name(report, f),
                 .index = f,
             };
@@ -270,243 +216,385 @@ bool nytp_report_index_files(struct nytp_report *report)
     return report->files_by_time != NULL;
 }
 
-/* Where each file's stretch of an index begins and how long it is. */
-static void note_stretches(struct nytp_report *report)
+/* ---- calls ---- */
+
+struct arc {
+    uint32_t file, line, sub, caller; /* as they are shown */
+    const struct nytp_arc *arc;
+};
+
+/* By file, line, sub, caller. */
+static int compare_arcs(const void *left, const void *right)
 {
-    const struct nytp_summary *summary = report->summary;
-    for (uint32_t i = report->n_subs; i-- > 0;) {
-        struct nytp_report_file *file =
-            &report->files[report->subs[report->subs_by_file[i]].file];
-        file->first_sub = i;
-        file->n_subs++;
+    const struct arc *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    if (a->sub != b->sub)
+        return a->sub < b->sub ? -1 : 1;
+    return (a->caller > b->caller) - (a->caller < b->caller);
+}
+
+static int64_t time_of(const struct nytp_report_call *call)
+{
+    return nytp_ticks_sum(call->incl_ticks, call->reci_ticks);
+}
+
+/* By file, line, inclusive time falling. */
+static int compare_calls(const void *left, const void *right)
+{
+    const struct nytp_report_call *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    if (time_of(a) != time_of(b))
+        return time_of(a) > time_of(b) ? -1 : 1;
+    return (a->sub > b->sub) - (a->sub < b->sub);
+}
+
+/* The model's arcs as they are shown, in order. NULL when memory is out. */
+static struct arc *sorted_arcs(const struct nytp_report *report, uint32_t *n)
+{
+    const struct nytp_profile *profile = report->profile;
+    struct arc *arcs = malloc(((size_t)profile->n_arcs + 1) * sizeof *arcs);
+    *n = 0;
+    for (uint32_t i = 0; arcs != NULL && i < profile->n_arcs; i++) {
+        const struct nytp_arc *arc = &profile->arcs[i];
+        if (arc->calls == 0 && arc->incl_ticks == 0 && arc->reci_ticks == 0)
+            continue;
+        const uint32_t callee = report->subs[arc->callee].merged_into;
+        const uint32_t caller = report->subs[arc->caller].merged_into;
+        arcs[(*n)++] = (struct arc){
+            .file = nytp_report_merged(report, arc->file),
+            .line = arc->line,
+            .sub = callee != NONE ? callee : arc->callee,
+            .caller = caller != NONE ? caller : arc->caller,
+            .arc = arc,
+        };
     }
-    for (uint32_t i = report->n_calls; i-- > 0;) {
-        const uint32_t fid = summary->calls[report->calls_by_place[i]].fid;
-        struct nytp_report_file *file = &report->files[nytp_summary_file_of(summary, fid)];
-        file->first_call = i;
-        file->n_calls++;
+    if (arcs != NULL)
+        qsort(arcs, *n, sizeof *arcs, compare_arcs);
+    return arcs;
+}
+
+static void add_arc(struct nytp_report_call *call, const struct nytp_arc *arc)
+{
+    call->calls += arc->calls;
+    call->excl_ticks += arc->excl_ticks;
+    call->incl_ticks = nytp_ticks_sum(call->incl_ticks, arc->incl_ticks);
+    call->reci_ticks = nytp_ticks_sum(call->reci_ticks, arc->reci_ticks);
+    if (arc->rec_depth > call->rec_depth)
+        call->rec_depth = arc->rec_depth;
+}
+
+/* Arcs from one line to one sub are one call, with the callers listed. */
+static bool make_calls(struct nytp_report *report)
+{
+    uint32_t n, n_callers = 0;
+    struct arc *arcs = sorted_arcs(report, &n);
+    report->calls = malloc(((size_t)n + 1) * sizeof *report->calls);
+    report->callers = malloc(((size_t)n + 1) * sizeof *report->callers);
+    const bool ok = arcs != NULL && report->calls != NULL && report->callers != NULL;
+    for (uint32_t i = 0; ok && i < n; i++) {
+        const struct arc *arc = &arcs[i], *before = i > 0 ? arc - 1 : NULL;
+        const bool joins = before != NULL && before->file == arc->file &&
+                           before->line == arc->line && before->sub == arc->sub;
+        if (!joins)
+            report->calls[report->n_calls++] =
+                (struct nytp_report_call){.sub = arc->sub,
+                                          .file = arc->file,
+                                          .line = arc->line,
+                                          .first_caller = n_callers};
+        struct nytp_report_call *call = &report->calls[report->n_calls - 1];
+        if (!joins || before->caller != arc->caller) {
+            report->callers[n_callers++] = arc->caller;
+            call->n_callers++;
+        }
+        add_arc(call, arc->arc);
     }
-    for (uint32_t i = report->n_evals; i-- > 0;) {
-        const uint32_t into = file_that_ran(summary, report->evals_by_place[i]);
-        report->files[into].first_eval = i;
-        report->files[into].n_evals++;
+    free(arcs);
+    if (ok)
+        qsort(report->calls, report->n_calls, sizeof *report->calls, compare_calls);
+    for (uint32_t i = report->n_calls; ok && i-- > 0;) {
+        report->files[report->calls[i].file].first_call = i;
+        report->files[report->calls[i].file].n_calls++;
     }
+    return ok;
+}
+
+/* The places and files that each sub is called from. */
+static bool index_calls(struct nytp_report *report)
+{
+    struct sort_entry *entries = entries_for(report->n_calls);
+    uint32_t *seen = calloc(report->profile->n_files, sizeof *seen); /* sub + 1, by file */
+    for (uint32_t c = 0; entries != NULL && c < report->n_calls; c++)
+        entries[c] = (struct sort_entry){.file = report->calls[c].sub,
+                                         .time = time_of(&report->calls[c]),
+                                         .name = {"", 0},
+                                         .index = c};
+    report->calls_by_sub = sorted_index(entries, report->n_calls);
+    const bool ok = report->calls_by_sub != NULL && seen != NULL;
+    for (uint32_t i = report->n_calls; ok && i-- > 0;) {
+        const struct nytp_report_call *call = &report->calls[report->calls_by_sub[i]];
+        struct nytp_report_sub *sub = &report->subs[call->sub];
+        sub->first_call = i;
+        sub->places++;
+        sub->files += seen[call->file] != call->sub + 1;
+        seen[call->file] = call->sub + 1;
+    }
+    free(seen);
+    return ok;
 }
 
 /* ---- sums ---- */
 
-static void sum_lines(struct nytp_report *report, uint32_t f)
+/* A line 0 that only had builtins, which are counted where they are called. */
+static void drop_empty(struct nytp_line_rows *lines)
 {
-    const struct nytp_summary_lines *lines = &report->summary->files[f].times[NYTP_LEVEL_LINE];
-    struct nytp_report_file *file = &report->files[f];
-    for (uint32_t line = 0; line < lines->n; line++) {
-        const struct nytp_summary_time *time = &lines->at[line];
-        if (!time->seen)
-            continue;
-        file->stmts += time->count;
-        file->ticks += time->ticks;
-        const double seconds = nytp_report_seconds(report, time->ticks);
-        if (seconds > report->hottest_s)
-            report->hottest_s = seconds;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < lines->n; i++)
+        if (lines->rows[i].line > 0 || lines->rows[i].self_ticks != 0 ||
+            lines->rows[i].statements > 0)
+            lines->rows[n++] = lines->rows[i];
+    lines->n = n;
+}
+
+/* Lines of evals that are shown as another's are that one's. */
+static bool make_lines(struct nytp_report *report)
+{
+    struct nytp_line_rows *lines = &report->lines;
+    *lines = nytp_lines_of_all(report->profile);
+    if (lines->rows == NULL)
+        return false;
+    for (uint32_t i = 0; i < lines->n; i++)
+        lines->rows[i].file = nytp_report_merged(report, lines->rows[i].file);
+    nytp_lines_sum(lines);
+    drop_empty(lines);
+    for (uint32_t i = lines->n; i-- > 0;) {
+        const struct nytp_line_row *row = &lines->rows[i];
+        struct nytp_report_file *file = &report->files[row->file];
+        file->first_line = i;
+        file->n_rows++;
+        file->stmts += row->statements;
+        file->ticks += row->self_ticks;
+        if (row->self_ticks > report->hottest_ticks)
+            report->hottest_ticks = row->self_ticks;
     }
-    file->all_stmts = file->stmts;
-    file->all_ticks = file->ticks;
+    return true;
+}
+
+static void index_blocks(struct nytp_report *report)
+{
+    for (uint32_t i = report->profile->n_blocks; i-- > 0;) {
+        struct nytp_report_file *file = &report->files[report->profile->blocks[i].file];
+        file->first_block = i;
+        file->n_blocks++;
+    }
 }
 
 /* What an eval took counts for the file that ran it, and so on outwards. A merged eval's time
  * is its survivor's already, but it is counted as an eval. */
 static void add_to_outer(struct nytp_report *report, uint32_t f)
 {
-    const struct nytp_summary_file *file = &report->summary->files[f];
-    struct nytp_report_file *mine = &report->files[f];
-    if (file->eval_file == NYTP_SUMMARY_NONE)
+    const struct nytp_report_file *mine = &report->files[f];
+    if (!nytp_report_is_eval(report, f))
         return;
-    struct nytp_report_file *outer = &report->files[file->eval_file];
+    struct nytp_report_file *outer = &report->files[report->profile->files[f].eval_file];
     outer->n_direct++;
     outer->n_nested += mine->n_direct + mine->n_nested;
     outer->n_defined += mine->n_defined;
     outer->defined_calls += mine->defined_calls;
-    outer->defined_s += mine->defined_s;
+    outer->defined_ticks += mine->defined_ticks;
     outer->all_stmts += mine->all_stmts;
     outer->all_ticks += mine->all_ticks;
 }
 
 static void sum_defined_subs(struct nytp_report *report)
 {
-    for (uint32_t s = 0; s < report->summary->n_subs; s++) {
-        const struct nytp_summary_sub *sub = &report->summary->subs[s];
-        if (report->subs[s].file == NONE || !nytp_report_has_sub(report, s) ||
+    for (uint32_t s = 0; s < report->profile->n_subs; s++) {
+        const struct nytp_report_sub *sub = &report->subs[s];
+        if (sub->file == NONE || !nytp_report_has_sub(report, s) ||
             nytp_report_is_foreign(report, s))
             continue;
-        struct nytp_report_file *file = &report->files[report->subs[s].file];
+        struct nytp_report_file *file = &report->files[sub->file];
         file->n_defined++;
-        file->defined_calls += sub->count;
-        file->defined_s += sub->excl_s;
+        file->defined_calls += sub->calls;
+        file->defined_ticks += sub->excl_ticks;
     }
 }
 
 /* Evals from the innermost outwards: each is added when all inside it are. */
 static bool sum_evals(struct nytp_report *report)
 {
-    const struct nytp_summary *summary = report->summary;
-    uint32_t *inside = calloc((size_t)summary->n_files + 1, sizeof *inside); /* not added yet */
+    const struct nytp_profile *profile = report->profile;
+    uint32_t *inside = calloc(profile->n_files, sizeof *inside); /* not added yet */
     if (inside == NULL)
         return false;
-    for (uint32_t f = 0; f < summary->n_files; f++)
-        if (summary->files[f].eval_file != NYTP_SUMMARY_NONE)
-            inside[summary->files[f].eval_file]++;
-    for (uint32_t f = 0; f < summary->n_files; f++)
-        for (uint32_t at = f; at != NYTP_SUMMARY_NONE && inside[at] == 0;
-             at = summary->files[at].eval_file) {
+    for (uint32_t f = 0; f < profile->n_files; f++) {
+        report->files[f].all_stmts = report->files[f].stmts;
+        report->files[f].all_ticks = report->files[f].ticks;
+        inside[profile->files[f].eval_file]++;
+    }
+    for (uint32_t f = 1; f < profile->n_files; f++)
+        for (uint32_t at = f; at != 0 && inside[at] == 0; at = profile->files[at].eval_file) {
             add_to_outer(report, at);
             inside[at] = NONE; /* done */
-            if (summary->files[at].eval_file != NYTP_SUMMARY_NONE)
-                inside[summary->files[at].eval_file]--;
+            inside[profile->files[at].eval_file]--;
         }
     free(inside);
     return true;
 }
 
-static uint32_t first_call_line(const struct nytp_report *report,
-                                const struct nytp_report_file *file)
-{
-    return report->summary->calls[report->calls_by_place[file->first_call]].line;
-}
-
-static uint32_t first_eval_line(const struct nytp_report *report,
-                                const struct nytp_report_file *file)
-{
-    return report->summary->files[report->evals_by_place[file->first_eval]].eval_line;
-}
-
 /* How many lines a page has: source, statements and what is called or defined there. */
 static void count_lines(struct nytp_report *report, uint32_t f)
 {
-    const struct nytp_summary_file *file = &report->summary->files[f];
+    const struct nytp_profile *profile = report->profile;
+    const struct nytp_file *file = &profile->files[f];
     struct nytp_report_file *mine = &report->files[f];
-    uint32_t n = file->n_source;
-    while (n > 0 && file->source[n - 1].ptr == NULL)
-        n--;
-    for (int level = 0; level < NYTP_LEVELS; level++) {
-        uint32_t last = file->times[level].n;
-        while (last > n && !file->times[level].at[last - 1].seen)
-            last--;
-        n = last > n ? last : n;
-        mine->has_line_0 |= file->times[level].n > 0 && file->times[level].at[0].seen;
+    uint32_t last = 0, least = NONE; /* of lines that anything is known of */
+    if (mine->n_rows > 0) {
+        last = report->lines.rows[mine->first_line + mine->n_rows - 1].line;
+        least = report->lines.rows[mine->first_line].line;
     }
-    mine->has_line_0 |= mine->n_calls > 0 && first_call_line(report, mine) == 0;
-    mine->has_line_0 |= mine->n_evals > 0 && first_eval_line(report, mine) == 0;
-    for (uint32_t i = 0; i < mine->n_calls; i++) {
-        const uint32_t line =
-            report->summary->calls[report->calls_by_place[mine->first_call + i]].line;
-        n = line + 1 > n && line < NYTP_SUMMARY_MAX_LINE ? line + 1 : n;
+    if (mine->n_calls > 0) {
+        const uint32_t from = report->calls[mine->first_call].line;
+        const uint32_t to = report->calls[mine->first_call + mine->n_calls - 1].line;
+        last = to > last ? to : last;
+        least = from < least ? from : least;
     }
-    for (uint32_t i = 0; i < mine->n_evals; i++) {
-        const uint32_t line =
-            report->summary->files[report->evals_by_place[mine->first_eval + i]].eval_line;
-        n = line + 1 > n && line < NYTP_SUMMARY_MAX_LINE ? line + 1 : n;
+    if (mine->n_evals > 0) {
+        const uint32_t *evals = report->evals_by_place + mine->first_eval;
+        const uint32_t from = profile->files[evals[0]].eval_line;
+        const uint32_t to = profile->files[evals[mine->n_evals - 1]].eval_line;
+        last = to > last ? to : last;
+        least = from < least ? from : least;
+    }
+    if (file->n_sources > 0) {
+        const uint32_t to = profile->sources[file->first_source + file->n_sources - 1].line;
+        last = to > last ? to : last;
+    }
+    for (uint32_t i = 0; i < mine->n_blocks; i++) {
+        const struct nytp_block *block = &profile->blocks[mine->first_block + i];
+        last = block->block_line > last ? block->block_line : last;
+        last = block->sub_line > last ? block->sub_line : last;
+        least = block->block_line == 0 || block->sub_line == 0 ? 0 : least;
     }
     for (uint32_t i = 0; i < mine->n_subs; i++) {
-        const uint32_t sub = report->subs_by_file[mine->first_sub + i];
-        const uint32_t line = report->summary->subs[sub].first_line;
-        n = line + 1 > n && line < NYTP_SUMMARY_MAX_LINE ? line + 1 : n;
+        const uint32_t line =
+            profile->subs[report->subs_by_file[mine->first_sub + i]].first_line;
+        last = line > last ? line : last;
     }
-    mine->n_lines = n;
+    mine->has_line_0 = least == 0;
+    mine->n_lines = last < NONE ? last + 1 : NONE;
 }
 
-/* The places and files that a sub is called from: calls of a sub are one for each place. */
-static bool count_places(struct nytp_report *report)
+/* ---- what the model has, as it is shown ---- */
+
+/* File ids are the recording's, but for those that several files have: of several inputs, or
+ * where a recording gave one again. False when memory is out. */
+static bool number_files(struct nytp_report *report)
 {
-    const struct nytp_summary *summary = report->summary;
-    uint32_t *seen = calloc((size_t)summary->n_files + 1, sizeof *seen);
-    if (seen == NULL)
-        return false;
-    for (uint32_t s = 0; s < summary->n_subs; s++) {
-        const struct nytp_summary_sub *sub = &summary->subs[s];
-        struct nytp_report_sub *mine = &report->subs[s];
-        const uint32_t file = nytp_summary_file_of(summary, sub->fid);
-        /* a sub that no file is known to define is told with the first file, as in nytprofhtml
-         */
-        mine->file = sub->fid == 0 || file == NYTP_SUMMARY_NONE ? 0 : file;
-        if (summary->n_files == 0)
-            mine->file = NONE;
-        for (uint32_t c = sub->first_call; c != NYTP_SUMMARY_NONE; c = summary->calls[c].next) {
-            if (summary->calls[c].count == 0)
-                continue;
-            const uint32_t from = nytp_summary_file_of(summary, summary->calls[c].fid);
-            const uint32_t slot = from == NYTP_SUMMARY_NONE ? summary->n_files : from;
-            mine->places++;
-            mine->files += seen[slot] != s + 1;
-            seen[slot] = s + 1;
-        }
+    const struct nytp_profile *profile = report->profile;
+    struct nytp_table taken = {0};
+    uint32_t highest = 0;
+    bool ok = true;
+    for (uint32_t f = 0; f < profile->n_files; f++)
+        highest = profile->files[f].fid > highest ? profile->files[f].fid : highest;
+    for (uint32_t f = 0; ok && f < profile->n_files; f++) {
+        const struct nytp_key key = {.a = profile->files[f].fid};
+        const bool is_taken = nytp_table_get(&taken, key) != NYTP_TABLE_NONE;
+        report->files[f].merged_into = NONE;
+        report->files[f].id = is_taken ? ++highest : key.a;
+        ok = nytp_table_put(&taken, key, f);
     }
-    free(seen);
-    return true;
+    nytp_table_free(&taken);
+    return ok;
 }
 
-static double attribute(const struct nytp_summary *summary, const char *key)
+/* A sub that no file is known to define is told with the first file, as in nytprofhtml. */
+static uint32_t file_of_sub(const struct nytp_profile *profile, const struct nytp_sub *sub)
 {
-    for (uint32_t i = 0; i < summary->attributes.n; i++) {
-        const struct nytp_str name = nytp_summary_str(summary, summary->attributes.at[i].key);
-        if (name.len != strlen(key) || memcmp(name.ptr, key, name.len) != 0)
-            continue;
-        const struct nytp_str value =
-            nytp_summary_str(summary, summary->attributes.at[i].value);
-        return strtod(value.ptr, NULL); /* interned strings end in NUL */
-    }
-    return 0;
+    if (sub->file != 0)
+        return sub->file;
+    const bool is_called = sub->kind == NYTP_SUB_RUNTIME || sub->kind == NYTP_SUB_UNRETURNED;
+    return is_called || profile->n_files == 1 ? NONE : 1;
 }
 
-static void find_total(struct nytp_report *report)
+static void take_subs(struct nytp_report *report)
 {
-    const struct nytp_summary *summary = report->summary;
-    report->tick_s = summary->ticks_per_sec > 0 ? 1 / summary->ticks_per_sec : 1e-6;
-    report->total_s =
-        summary->duration_s - attribute(summary, "cumulative_overhead_ticks") * report->tick_s;
-    report->total_s -= (double)summary->recording_ticks * report->tick_s;
-    if (!(report->total_s > 0))
-        report->total_s = (double)summary->total_ticks * report->tick_s;
+    const struct nytp_profile *profile = report->profile;
+    for (uint32_t s = 0; s < profile->n_subs; s++) {
+        const struct nytp_sub *sub = &profile->subs[s];
+        report->subs[s] = (struct nytp_report_sub){
+            .calls = sub->calls,
+            .excl_ticks = sub->excl_ticks,
+            .incl_ticks = sub->incl_ticks,
+            .reci_ticks = sub->reci_ticks,
+            .rec_depth = sub->rec_depth,
+            .merged_into = NONE,
+            .file = file_of_sub(profile, sub),
+        };
+    }
+}
+
+/* Subs that the base alone has: a comparison's profile holds the names of both sides. */
+static void mark_gone(struct nytp_report *report)
+{
+    const struct nytp_diff *diff = report->options->diff;
+    for (uint32_t i = 0; diff != NULL && i < diff->n_rows; i++) {
+        const uint32_t sub = diff->rows[i].status == NYTP_DIFF_GONE
+                                 ? nytp_report_sub_named(report, diff->rows[i].name)
+                                 : NONE;
+        if (sub != NONE)
+            report->subs[sub].gone = !nytp_report_sub_ran(report, sub);
+    }
 }
 
 bool nytp_report_find_facts(struct nytp_report *report)
 {
-    const struct nytp_summary *summary = report->summary;
-    report->files = calloc((size_t)summary->n_files + 1, sizeof *report->files);
-    report->subs = calloc((size_t)summary->n_subs + 1, sizeof *report->subs);
-    if (report->files == NULL || report->subs == NULL || !count_places(report))
+    const struct nytp_profile *profile = report->profile;
+    report->files = calloc(profile->n_files, sizeof *report->files);
+    report->subs = calloc(profile->n_subs, sizeof *report->subs);
+    if (report->files == NULL || report->subs == NULL || !number_files(report))
         return false;
-    find_total(report);
-    report->levels = summary->has_blocks && !report->options->minimal;
-    for (uint32_t f = 0; f < summary->n_files; f++)
-        if (summary->files[f].merged_into == NYTP_SUMMARY_NONE)
-            sum_lines(report, f);
+    nytp_scale_init(&report->ns, nytp_unit_find("ns"), profile->ticks_per_sec);
+    report->levels = profile->n_blocks > 0 && !report->options->minimal;
+    take_subs(report);
+    mark_gone(report);
+    if (!report->options->no_merge_evals &&
+        (!nytp_report_merge_evals(report) || !nytp_report_merge_subs(report)))
+        return false;
+    if (!make_lines(report))
+        return false;
+    index_blocks(report);
     sum_defined_subs(report);
-    if (!sum_evals(report))
-        return false;
-    if (!index_subs_by_time(report) || !index_subs_by_name(report) ||
-        !index_subs_by_file(report) || !index_calls(report) || !index_evals(report) ||
+    if (!sum_evals(report) || !make_calls(report) || !index_calls(report) ||
+        !index_subs_by_time(report) || !index_subs_by_file(report) || !index_evals(report) ||
         !index_siblings(report))
         return false;
-    note_stretches(report);
-    for (uint32_t f = 0; f < summary->n_files; f++)
+    for (uint32_t f = 0; f < profile->n_files; f++)
         count_lines(report, f);
     return true;
 }
 
 void nytp_report_free_facts(struct nytp_report *report)
 {
-    for (uint32_t f = 0; report->files != NULL && f < report->summary->n_files; f++) {
+    for (uint32_t f = 0; report->files != NULL && f < report->profile->n_files; f++) {
         free(report->files[f].stem);
         free(report->files[f].shown);
         free(report->files[f].dot);
     }
     free(report->files);
     free(report->subs);
+    free(report->lines.rows);
+    free(report->calls);
+    free(report->callers);
+    free(report->calls_by_sub);
     free(report->files_by_time);
     free(report->subs_by_time);
-    free(report->subs_by_name);
     free(report->subs_by_file);
-    free(report->calls_by_place);
     free(report->evals_by_place);
     free(report->siblings);
     free(report->changes);

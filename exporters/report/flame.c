@@ -8,7 +8,7 @@
  */
 #include "flame_tree.h"
 
-#include "flame_picture.h"
+#include "formats/base/arena.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,29 +18,20 @@
 
 /* ---- names and links ---- */
 
-/* The summary's index of the file that a sub of the model is in; NYTP_SUMMARY_NONE if it is in
- * none. */
-static uint32_t file_of(const struct nytp_report *report, uint32_t sub)
+/* The file whose page shows where a sub is defined; NONE if there is none. */
+static uint32_t page_of(const struct nytp_report *report, uint32_t sub)
 {
-    const struct nytp_profile *profile = report->profile;
-    const uint32_t fid = profile->files[profile->subs[sub].file].fid;
-    return fid == 0 ? NYTP_SUMMARY_NONE : nytp_summary_file_of(report->summary, fid);
+    uint32_t line = 0;
+    return nytp_report_page_of(report, report->profile->subs[sub].file, &line);
 }
 
-/* URL of where a sub of the model is defined; false, and nothing put, if that is nowhere. */
+/* URL of where a sub is defined; false, and nothing put, if that is nowhere. */
 static bool put_url(struct nytp_report *report, uint32_t sub)
 {
-    const struct nytp_sub *s = &report->profile->subs[sub];
-    const uint32_t file = file_of(report, sub);
-    uint32_t line = s->first_line;
-    if (file == NYTP_SUMMARY_NONE || s->kind == NYTP_SUB_RUNTIME ||
-        s->kind == NYTP_SUB_UNRETURNED ||
-        nytp_report_page_of(report, file, &line) == NYTP_SUMMARY_NONE)
+    const uint32_t shown = report->subs[sub].merged_into;
+    if (report->profile->subs[sub].kind >= NYTP_SUB_RUNTIME || page_of(report, sub) == NONE)
         return false;
-    const struct nytp_str name = {s->name.ptr, s->name.len, true};
-    const uint32_t known = nytp_report_sub_named(report, name);
-    return known != NONE ? nytp_report_put_sub_url(report, known)
-                         : nytp_report_put_line_url(report, file, NONE);
+    return nytp_report_put_sub_url(report, shown != NONE ? shown : sub);
 }
 
 static void put_frame_name(const struct nytp_flame *flame, const struct nytp_flame_frame *frame,
@@ -54,8 +45,7 @@ static void put_frame_name(const struct nytp_flame *flame, const struct nytp_fla
         put(flame->report->out, name.ptr, name.len);
         return;
     }
-    char *shown =
-        nytp_report_shown(flame->report, (struct nytp_str){name.ptr, name.len, true}, &len);
+    char *shown = nytp_report_shown(flame->report, name, &len);
     char *text = shown != NULL ? realloc(shown, len + sizeof mark) : NULL;
     if (text == NULL) {
         free(shown);
@@ -100,11 +90,11 @@ static uint32_t number_names(struct nytp_flame *flame, uint32_t *example)
 static void put_library(struct nytp_report *report)
 {
     bool any = false;
-    for (uint32_t f = 0; f < report->summary->n_files; f++) {
+    for (uint32_t f = 0; f < report->profile->n_files; f++) {
         const struct nytp_report_file *file = &report->files[f];
         if (file->stem == NULL || file->shown_len == nytp_report_file_name(report, f).len)
             continue;
-        nytp_printf(report->out, any ? ",%u" : "%u", (unsigned)report->summary->files[f].fid);
+        nytp_printf(report->out, any ? ",%u" : "%u", (unsigned)report->files[f].id);
         any = true;
     }
 }
@@ -128,13 +118,8 @@ static void put_name_lists(struct nytp_flame *flame, const uint32_t *example, ui
     }
     nytp_puts(out, "],\n\"fids\":[");
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t line = 0;
-        const uint32_t file = file_of(report, flame->frames[example[i]].sub);
-        const uint32_t on = file == NYTP_SUMMARY_NONE
-                                ? NYTP_SUMMARY_NONE
-                                : nytp_report_page_of(report, file, &line);
-        nytp_printf(out, i > 0 ? ",%u" : "%u",
-                    on == NYTP_SUMMARY_NONE ? 0 : (unsigned)report->summary->files[on].fid);
+        const uint32_t on = page_of(report, flame->frames[example[i]].sub);
+        nytp_printf(out, i > 0 ? ",%u" : "%u", on == NONE ? 0 : (unsigned)report->files[on].id);
     }
     nytp_puts(out, "],\n\"library\":[");
     put_library(report);
@@ -254,11 +239,8 @@ static void put_links(struct nytp_flame *flame)
     for (uint32_t s = 0; s < report->profile->n_subs; s++) {
         const struct nytp_flame_frame frame = {.sub = s};
         const struct nytp_sub *sub = &report->profile->subs[s];
-        uint32_t line = 0;
-        const uint32_t file = file_of(report, s);
         if (sub->calls == 0 || sub->kind >= NYTP_SUB_RUNTIME ||
-            nytp_flame_first_of_name(report->profile, s) != s || file == NYTP_SUMMARY_NONE ||
-            nytp_report_page_of(report, file, &line) == NYTP_SUMMARY_NONE)
+            nytp_flame_first_of_name(report->profile, s) != s || page_of(report, s) == NONE)
             continue;
         put_frame_name(flame, &frame, put_folded);
         nytp_puts(report->out, "\thref=");
@@ -275,11 +257,8 @@ static void put_box(struct nytp_flame *flame, const struct nytp_picture *picture
     struct nytp_report *report = flame->report;
     struct nytp_out *out = report->out;
     const struct nytp_name name = report->profile->subs[frame->sub].name;
-    uint32_t line = 0;
-    const uint32_t file = file_of(report, frame->sub);
-    const bool linked = file != NYTP_SUMMARY_NONE &&
-                        report->profile->subs[frame->sub].kind < NYTP_SUB_RUNTIME &&
-                        nytp_report_page_of(report, file, &line) != NYTP_SUMMARY_NONE;
+    const bool linked = report->profile->subs[frame->sub].kind < NYTP_SUB_RUNTIME &&
+                        page_of(report, frame->sub) != NONE;
     if (linked) {
         nytp_puts(out, "<a href=\"");
         put_url(report, frame->sub);
@@ -288,8 +267,7 @@ static void put_box(struct nytp_flame *flame, const struct nytp_picture *picture
     nytp_picture_box_begin(picture);
     put_frame_name(flame, frame, nytp_xml_text);
     nytp_puts(out, " (");
-    nytp_report_put_time(report, out,
-                         (double)frame->width / (double)report->profile->ticks_per_sec);
+    nytp_report_put_time(report, out, frame->width);
     nytp_printf(out, ", %.1f%%)", 100 * (double)frame->width / (double)flame->total);
     char fill[8];
     nytp_picture_colour(name, fill);
@@ -369,7 +347,7 @@ void nytp_report_flame_section(struct nytp_report *report, uint32_t file)
     if (!report->single)
         nytp_puts(out, " data-src=\"flame.js\"");
     if (file != NONE)
-        nytp_printf(out, " data-fid=\"%u\"", (unsigned)report->summary->files[file].fid);
+        nytp_printf(out, " data-fid=\"%u\"", (unsigned)report->files[file].id);
     nytp_puts(out, ">\n");
     nytp_puts(out, file == NONE ? "<h2>Flame graph</h2>\n" : "");
     nytp_puts(out, "<div class=\"view\"></div>\n");

@@ -5,6 +5,7 @@
  */
 #include "flame_tree.h"
 
+#include "formats/base/arena.h"
 #include "formats/base/table.h"
 #include "exporters/stacks/stacks.h"
 

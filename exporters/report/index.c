@@ -5,6 +5,9 @@
  */
 #include "report.h"
 
+#include "formats/model/profile.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,28 +15,60 @@
 
 #define N_TOP 15 /* rows of the tables of the hottest subs and of the largest differences */
 
-/* "Profiled for 9.16ms (of 9.85ms), executing …", and what else there is to know of the sums. */
+/* A process that has ended, in seconds. */
+static double duration(const struct nytp_process *process)
+{
+    return process->end_s > process->start_s ? process->end_s - process->start_s : 0;
+}
+
+/* What nytprofhtml tells instead: from the beginning of the processes to their end, less what
+ * the profiler says it took. Start-up and the writing of the profile are in there. */
+static void put_duration(struct nytp_report *report)
+{
+    const struct nytp_profile *profile = report->profile;
+    const double shown = (double)nytp_report_ns(report, profile->total_ticks) * 1e-9;
+    const struct nytp_name *overhead =
+        nytp_profile_attribute(profile, "cumulative_overhead_ticks");
+    double all = 0, own = 0;
+    for (uint32_t i = 0; i < profile->n_processes; i++) {
+        all += duration(&profile->processes[i]);
+        own -= (double)profile->processes[i].recording_ticks;
+    }
+    if (overhead != NULL && profile->n_parts == 1)
+        own -= strtod(overhead->ptr, NULL); /* interned names end in NUL */
+    own = all + own / (double)profile->ticks_per_sec;
+    if (all <= 0 || own <= 0 || report->options->selected != NULL ||
+        fabs(own - shown) < own / 1000)
+        return;
+    nytp_puts(report->out, "<p class=\"sentence duration\">From start to end <b>");
+    nytp_report_put_seconds(report, report->out, own);
+    nytp_puts(report->out, "</b> passed (of ");
+    nytp_report_put_seconds(report, report->out, all);
+    nytp_puts(report->out, "): start-up and the writing of the profile, too, as nytprofhtml "
+                           "counts it.</p>\n");
+}
+
+/* "Profiled for 9.16ms, executing …", and what else there is to know of the sums. */
 static void put_sentence(struct nytp_report *report)
 {
-    const struct nytp_summary *summary = report->summary;
+    const struct nytp_profile *profile = report->profile;
+    const bool sampled = nytp_report_is_sampled(report);
     struct nytp_out *out = report->out;
     uint32_t n_files = 0, n_evals = 0;
-    for (uint32_t f = 0; f < summary->n_files; f++) {
-        n_evals += summary->files[f].eval_file != NYTP_SUMMARY_NONE;
-        n_files += summary->files[f].eval_file == NYTP_SUMMARY_NONE;
+    int64_t recording = 0;
+    for (uint32_t f = 1; f < profile->n_files; f++) {
+        n_evals += nytp_report_is_eval(report, f);
+        n_files += !nytp_report_is_eval(report, f) && report->files[f].stem != NULL;
     }
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        recording += profile->processes[i].recording_ticks;
     nytp_puts(out, "<p class=\"sentence\">Profiled for <b>");
-    nytp_report_put_time(report, out, report->total_s);
-    nytp_puts(out, "</b> (of ");
-    nytp_report_put_time(report, out, summary->duration_s);
-    nytp_printf(out, "), %s <b>", nytp_report_is_sampled(report) ? "in" : "executing");
-    nytp_report_plural(out, summary->n_times - summary->n_discounts,
-                       nytp_report_is_sampled(report) ? "sample" : "statement",
-                       nytp_report_is_sampled(report) ? "samples" : "statements");
-    nytp_puts(out, "</b> and <b>");
-    if (nytp_report_is_sampled(report))
-        nytp_puts(out, "at least ");
-    nytp_report_plural(out, summary->n_sub_calls, "subroutine call", "subroutine calls");
+    nytp_report_put_time(report, out, profile->total_ticks);
+    nytp_printf(out, "</b>, %s <b>", sampled ? "in" : "executing");
+    nytp_report_plural(out, profile->total_statements, sampled ? "sample" : "statement",
+                       sampled ? "samples" : "statements");
+    nytp_printf(out, "</b> and <b>%s", sampled ? "at least " : "");
+    nytp_report_plural(out, profile->total_calls, "subroutine call", "subroutine calls");
     nytp_puts(out, "</b> in ");
     nytp_report_plural(out, n_files, "source file", "source files");
     if (n_evals > 0) {
@@ -41,17 +76,16 @@ static void put_sentence(struct nytp_report *report)
         nytp_report_plural(out, n_evals, "string eval", "string evals");
     }
     nytp_puts(out, ".</p>\n");
+    put_duration(report);
     if (report->options->child_wait_ticks > 0) {
-        nytp_puts(out, "<p class=\"sentence\"><b>");
-        nytp_report_put_time(report, out,
-                             nytp_report_seconds(report, report->options->child_wait_ticks));
-        nytp_puts(out, "</b> of it processes waited for one another: it is counted in the "
-                       "times of those that ran, too.</p>\n");
+        nytp_puts(out, "<p class=\"sentence\">Besides, processes waited <b>");
+        nytp_report_put_time(report, out, report->options->child_wait_ticks);
+        nytp_puts(out, "</b> for one another: that is counted once, in the times of those that "
+                       "ran.</p>\n");
     }
-    if (summary->recording_ticks > 0) {
+    if (recording > 0) {
         nytp_puts(out, "<p class=\"sentence cost\">Recording cost <b>");
-        nytp_report_put_time(report, out,
-                             nytp_report_seconds(report, summary->recording_ticks));
+        nytp_report_put_time(report, out, recording);
         nytp_puts(out, "</b> more, which is taken off all times here.</p>\n");
     }
 }
@@ -100,7 +134,6 @@ void nytp_report_index(struct nytp_report *report)
                           report->n_called < N_TOP ? report->n_called : N_TOP);
     put_more_links(report);
     nytp_report_file_table(report);
-    nytp_report_folder_tree(report);
     nytp_report_package_table(report);
     nytp_report_page_end(report);
 }
@@ -123,46 +156,47 @@ void nytp_report_all_subs(struct nytp_report *report)
 
 /* ---- treemap ---- */
 
-static struct nytp_str package_of(const struct nytp_report *report, uint32_t sub)
+static struct nytp_name package_of(const struct nytp_report *report, uint32_t sub)
 {
-    const struct nytp_str name = nytp_report_sub_name(report, sub);
-    const uint32_t len = nytp_report_package_len(name);
-    return (struct nytp_str){name.ptr, len >= 2 ? len - 2 : 0, name.utf8};
+    const struct nytp_name name = nytp_report_sub_name(report, sub);
+    const uint32_t len = nytp_package_len(name);
+    return (struct nytp_name){name.ptr, len >= 2 ? len - 2 : 0};
 }
 
 /* A sub in the treemap. */
 struct tile {
-    struct nytp_str package;
-    double package_s; /* of all its subs */
-    double excl_s;
+    struct nytp_name package;
+    int64_t package_ticks; /* of all its subs */
+    int64_t excl_ticks;
     uint32_t sub;
 };
 
-/* By time of the package falling, package, time falling, index. As long as package_s is 0
+/* By time of the package falling, package, time falling, index. As long as package_ticks is 0
  * everywhere that is by package, which is how sum_packages() wants them. */
 static int compare_tiles(const void *left, const void *right)
 {
     const struct tile *a = left, *b = right;
-    const int order = nytp_compare_texts(a->package, b->package);
-    if (order != 0 && a->package_s != b->package_s)
-        return a->package_s > b->package_s ? -1 : 1;
+    const int order = nytp_compare_names(a->package, b->package);
+    if (order != 0 && a->package_ticks != b->package_ticks)
+        return a->package_ticks > b->package_ticks ? -1 : 1;
     if (order != 0)
         return order;
-    if (a->excl_s != b->excl_s)
-        return a->excl_s > b->excl_s ? -1 : 1;
+    if (a->excl_ticks != b->excl_ticks)
+        return a->excl_ticks > b->excl_ticks ? -1 : 1;
     return (a->sub > b->sub) - (a->sub < b->sub);
 }
 
-/* Set package_s of all tiles, which must be sorted by package. */
+/* Set package_ticks of all tiles, which must be sorted by package. */
 static void sum_packages(struct tile *tiles, uint32_t n)
 {
     for (uint32_t first = 0, end; first < n; first = end) {
-        double sum = 0;
+        int64_t sum = 0;
         for (end = first;
-             end < n && nytp_compare_texts(tiles[end].package, tiles[first].package) == 0; end++)
-            sum += tiles[end].excl_s;
+             end < n && nytp_compare_names(tiles[end].package, tiles[first].package) == 0;
+             end++)
+            sum += tiles[end].excl_ticks;
         for (uint32_t i = first; i < end; i++)
-            tiles[i].package_s = sum;
+            tiles[i].package_ticks = sum;
     }
 }
 
@@ -175,24 +209,25 @@ static void put_tile_count(struct nytp_out *out, char key, uint64_t count)
 
 static void put_tile(struct nytp_report *report, uint32_t sub)
 {
-    const struct nytp_summary_sub *s = &report->summary->subs[sub];
+    const struct nytp_report_sub *s = &report->subs[sub];
     struct nytp_out *out = report->out;
-    const int64_t excl_ns = nytp_report_ns(s->excl_s), incl_ns = nytp_report_ns(s->incl_s);
+    const int64_t excl_ns = nytp_report_ns(report, s->excl_ticks);
+    const int64_t incl_ns = nytp_report_ns(report, s->incl_ticks);
     nytp_printf(out, "<li data-n=%lld", (long long)excl_ns);
     if (incl_ns != excl_ns)
         nytp_printf(out, " data-i=%lld", (long long)incl_ns);
-    put_tile_count(out, 'c', s->count);
+    put_tile_count(out, 'c', s->calls);
     put_tile_count(out, 'p', report->subs[sub].places);
     put_tile_count(out, 'f', report->subs[sub].files);
     nytp_putc(out, '>');
     if (!nytp_report_put_sub_anchor(report, sub))
         nytp_puts(out, "<a>");
-    const struct nytp_str name = nytp_report_sub_name(report, sub);
-    const uint32_t package_len = nytp_report_package_len(name);
+    const struct nytp_name name = nytp_report_sub_name(report, sub);
+    const uint32_t package_len = nytp_package_len(name);
     nytp_report_put_any_name(
-        report, (struct nytp_str){name.ptr + package_len, name.len - package_len, name.utf8});
+        report, (struct nytp_name){name.ptr + package_len, name.len - package_len});
     nytp_puts(out, "</a> ");
-    nytp_report_put_time(report, out, s->excl_s);
+    nytp_report_put_time(report, out, s->excl_ticks);
     nytp_putc(out, '\n');
 }
 
@@ -200,15 +235,16 @@ static void put_tiles(struct nytp_report *report, const struct tile *tiles, uint
 {
     struct nytp_out *out = report->out;
     for (uint32_t first = 0, end; first < n; first = end) {
-        double excl_s = 0;
+        int64_t excl_ticks = 0;
         for (end = first;
-             end < n && nytp_compare_texts(tiles[end].package, tiles[first].package) == 0; end++)
-            excl_s += tiles[end].excl_s;
+             end < n && nytp_compare_names(tiles[end].package, tiles[first].package) == 0;
+             end++)
+            excl_ticks += tiles[end].excl_ticks;
         nytp_printf(out, "<li data-n=%lld><details><summary><b>",
-                    (long long)nytp_report_ns(excl_s));
+                    (long long)nytp_report_ns(report, excl_ticks));
         nytp_html_text(out, tiles[first].package.ptr, tiles[first].package.len);
         nytp_puts(out, "</b> ");
-        nytp_report_put_time(report, out, excl_s);
+        nytp_report_put_time(report, out, excl_ticks);
         nytp_puts(out, " in ");
         nytp_report_plural(out, end - first, "sub", "subs");
         nytp_puts(out, "</summary><ul>\n");
@@ -234,7 +270,7 @@ void nytp_report_treemap(struct nytp_report *report)
         for (uint32_t i = 0; i < report->n_called; i++) {
             const uint32_t sub = report->subs_by_time[i];
             tiles[i] = (struct tile){.package = package_of(report, sub),
-                                     .excl_s = report->summary->subs[sub].excl_s,
+                                     .excl_ticks = report->subs[sub].excl_ticks,
                                      .sub = sub};
         }
         qsort(tiles, report->n_called, sizeof *tiles, compare_tiles); /* by package */

@@ -10,8 +10,6 @@
  */
 #include "report.h"
 
-#include "flame_picture.h"
-
 #include "formats/base/strings.h"
 
 #include <stdio.h>
@@ -42,7 +40,7 @@ static uint32_t library_len(const struct nytp_report *report, const char *text, 
 
 /* Library folders are left out where paths stand: at the beginning and after each "[" (of evals
  * and of anonymous subs). */
-char *nytp_report_shown(const struct nytp_report *report, struct nytp_str name, uint32_t *len)
+char *nytp_report_shown(const struct nytp_report *report, struct nytp_name name, uint32_t *len)
 {
     char *shown = malloc((size_t)name.len + 1);
     if (shown == NULL)
@@ -59,7 +57,7 @@ char *nytp_report_shown(const struct nytp_report *report, struct nytp_str name, 
     return shown;
 }
 
-void nytp_report_put_any_name(struct nytp_report *report, struct nytp_str name)
+void nytp_report_put_any_name(struct nytp_report *report, struct nytp_name name)
 {
     uint32_t len;
     const bool plain = memchr(name.ptr, '[', name.len) == NULL;
@@ -141,12 +139,12 @@ static void safe_name(const char *text, uint32_t len, char *to)
     to[n] = '\0';
 }
 
-/* How many characters a text has: bytes, or of UTF-8 those that begin one. */
-static uint32_t characters(const char *text, uint32_t len, bool utf8)
+/* How many characters a text has: bytes that begin one. */
+static uint32_t characters(const char *text, uint32_t len)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < len; i++)
-        n += !utf8 || ((unsigned char)text[i] & 0xc0) != 0x80;
+        n += ((unsigned char)text[i] & 0xc0) != 0x80;
     return n;
 }
 
@@ -155,7 +153,7 @@ static uint32_t characters(const char *text, uint32_t len, bool utf8)
  * That is how nytprofhtml names pages. `to` has room for the text and 8 bytes. Returns its
  * length. */
 static uint32_t trim_name(const struct nytp_report *report, const char *text, uint32_t len,
-                          bool utf8, char *to)
+                          char *to)
 {
     static const char dots[] = ".../", too_long[] = "TOOLONG";
     const uint32_t most = report->options->name_trim > 0 ? report->options->name_trim : 50;
@@ -163,7 +161,7 @@ static uint32_t trim_name(const struct nytp_report *report, const char *text, ui
     const uint32_t head = slash != NULL ? (uint32_t)(slash - text) + 1 : 0;
     uint32_t last = len, n = len;
     memcpy(to, text, len);
-    if (characters(to, n, utf8) <= most)
+    if (characters(to, n) <= most)
         return n;
     while (last > head && text[last - 1] != '/')
         last--;
@@ -172,7 +170,7 @@ static uint32_t trim_name(const struct nytp_report *report, const char *text, ui
         memcpy(to + head + sizeof dots - 1, text + last, len - last);
         n = head + (uint32_t)sizeof dots - 1 + len - last;
     }
-    if (characters(to, n, utf8) <= most)
+    if (characters(to, n) <= most)
         return n;
     memcpy(to, too_long, sizeof too_long - 1);
     return sizeof too_long - 1;
@@ -189,12 +187,10 @@ static bool name_page(struct nytp_report *report, uint32_t f)
         free(trimmed);
         return false;
     }
-    const uint32_t len = trim_name(report, file->shown, file->shown_len,
-                                   nytp_report_file_name(report, f).utf8, trimmed);
+    const uint32_t len = trim_name(report, file->shown, file->shown_len, trimmed);
     safe_name(trimmed, len, file->stem);
     free(trimmed);
-    snprintf(file->stem + strlen(file->stem), 16, "-%u",
-             (unsigned)report->summary->files[f].fid);
+    snprintf(file->stem + strlen(file->stem), 16, "-%u", (unsigned)report->files[f].id);
     return true;
 }
 
@@ -214,14 +210,12 @@ static int by_ticks_falling(const void *a, const void *b)
 /* Evals that get pages: all, or where there are too many those with the most time. */
 static bool name_evals(struct nytp_report *report)
 {
-    const struct nytp_summary *summary = report->summary;
-    struct eval_time *evals = malloc(((size_t)summary->n_files + 1) * sizeof *evals);
+    struct eval_time *evals = malloc(report->profile->n_files * sizeof *evals);
     if (evals == NULL)
         return false;
     uint32_t n = 0;
-    for (uint32_t f = 0; f < summary->n_files; f++)
-        if (summary->files[f].eval_file != NYTP_SUMMARY_NONE &&
-            summary->files[f].merged_into == NYTP_SUMMARY_NONE)
+    for (uint32_t f = 1; f < report->profile->n_files; f++)
+        if (nytp_report_is_eval(report, f) && report->files[f].merged_into == NONE)
             evals[n++] = (struct eval_time){report->files[f].all_ticks, f};
     if (n > NYTP_REPORT_MAX_EVAL_PAGES)
         qsort(evals, n, sizeof *evals, by_ticks_falling);
@@ -232,16 +226,23 @@ static bool name_evals(struct nytp_report *report)
     return ok;
 }
 
+/* In a comparison the files of the base are in the profile, too. */
+static bool is_shown(const struct nytp_report *report, uint32_t f)
+{
+    const struct nytp_report_file *file = &report->files[f];
+    return report->options->diff == NULL || file->n_rows + file->n_calls + file->n_evals > 0;
+}
+
 bool nytp_report_name_files(struct nytp_report *report)
 {
     uint32_t n_pages = 0;
-    for (uint32_t f = 0; f < report->summary->n_files; f++) {
+    for (uint32_t f = 0; f < report->profile->n_files; f++) {
         struct nytp_report_file *file = &report->files[f];
         file->shown =
             nytp_report_shown(report, nytp_report_file_name(report, f), &file->shown_len);
         if (file->shown == NULL)
             return false;
-        if (report->summary->files[f].eval_file == NYTP_SUMMARY_NONE &&
+        if (f > 0 && !nytp_report_is_eval(report, f) && is_shown(report, f) &&
             n_pages++ < NYTP_REPORT_MAX_FILE_PAGES && !name_page(report, f))
             return false;
     }
@@ -266,7 +267,7 @@ static bool dot_is_taken(struct nytp_strings *seen, const char *name, char *lowe
  * other name. */
 static bool name_dot(struct nytp_report *report, uint32_t f, struct nytp_strings *seen)
 {
-    const struct nytp_str name = nytp_report_file_name(report, f);
+    const struct nytp_name name = nytp_report_file_name(report, f);
     char *dot = malloc((size_t)name.len + MAX_STEM + 40);
     char *lower = malloc((size_t)name.len + MAX_STEM + 40);
     if (dot != NULL && lower != NULL) {
@@ -274,7 +275,7 @@ static bool name_dot(struct nytp_report *report, uint32_t f, struct nytp_strings
         const size_t len = strlen(dot);
         const bool taken = dot_is_taken(seen, dot, lower);
         if (len == 0 || taken)
-            snprintf(dot + len, 24, ".%u.dot", (unsigned)report->summary->files[f].fid);
+            snprintf(dot + len, 24, ".%u.dot", (unsigned)report->files[f].id);
         else
             strcpy(dot + len, ".dot");
     }
@@ -291,9 +292,8 @@ bool nytp_report_name_dots(struct nytp_report *report)
     static const char *const reserved[] = {"packages-callgraph", "subs-callgraph"};
     for (size_t i = 0; ok && i < sizeof reserved / sizeof *reserved; i++)
         ok = nytp_strings_intern(seen, reserved[i], strlen(reserved[i])) != UINT32_MAX;
-    for (uint32_t f = 0; ok && wanted && f < report->summary->n_files; f++)
-        if (report->summary->files[f].eval_file == NYTP_SUMMARY_NONE &&
-            report->files[f].stem != NULL)
+    for (uint32_t f = 0; ok && wanted && f < report->profile->n_files; f++)
+        if (!nytp_report_is_eval(report, f) && report->files[f].stem != NULL)
             ok = name_dot(report, f, seen);
     nytp_strings_free(seen);
     return ok;
@@ -303,16 +303,19 @@ bool nytp_report_name_dots(struct nytp_report *report)
 
 uint32_t nytp_report_page_of(const struct nytp_report *report, uint32_t file, uint32_t *line)
 {
-    const struct nytp_summary_file *files = report->summary->files;
-    while (file != NYTP_SUMMARY_NONE && report->files[file].stem == NULL) {
-        if (files[file].merged_into != NYTP_SUMMARY_NONE) {
-            file = files[file].merged_into;
+    const struct nytp_file *files = report->profile->files;
+    /* evals of a damaged profile may have run each other */
+    for (uint32_t i = 0; file > 0 && i < report->profile->n_files; i++) {
+        if (report->files[file].stem != NULL)
+            return file;
+        if (report->files[file].merged_into != NONE) {
+            file = report->files[file].merged_into;
         } else {
             *line = files[file].eval_line;
             file = files[file].eval_file;
         }
     }
-    return file;
+    return NONE;
 }
 
 void nytp_report_page_name(const struct nytp_report *report, uint32_t file,
@@ -324,8 +327,8 @@ void nytp_report_page_name(const struct nytp_report *report, uint32_t file,
 
 enum nytp_level nytp_report_link_level(const struct nytp_report *report, uint32_t file)
 {
-    const bool is_eval = report->summary->files[file].eval_file != NYTP_SUMMARY_NONE;
-    return report->levels && !is_eval ? NYTP_LEVEL_SUB : NYTP_LEVEL_LINE;
+    return report->levels && !nytp_report_is_eval(report, file) ? NYTP_LEVEL_SUB
+                                                                : NYTP_LEVEL_LINE;
 }
 
 void nytp_report_put_url(struct nytp_report *report, const char *page, const char *fragment)
@@ -348,7 +351,7 @@ void nytp_report_put_url(struct nytp_report *report, const char *page, const cha
 bool nytp_report_put_line_url(struct nytp_report *report, uint32_t file, uint32_t line)
 {
     const uint32_t on = nytp_report_page_of(report, file, &line);
-    if (on == NYTP_SUMMARY_NONE)
+    if (on == NONE)
         return false;
     char name[NYTP_REPORT_NAME], fragment[16] = "";
     nytp_report_page_name(report, on, nytp_report_link_level(report, on), name);
@@ -359,19 +362,19 @@ bool nytp_report_put_line_url(struct nytp_report *report, uint32_t file, uint32_
     return true;
 }
 
-bool nytp_report_foreign_id(struct nytp_str name, char *id)
+bool nytp_report_foreign_id(struct nytp_name name, char *id)
 {
     for (uint32_t i = 0; i < name.len; i++) {
         const unsigned char c = (unsigned char)name.ptr[i];
         const bool word = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
         id[i] = word ? (char)c : '_';
     }
-    return nytp_report_package_len(name) > 0;
+    return nytp_package_len(name) > 0;
 }
 
 void nytp_report_put_foreign_id(struct nytp_report *report, uint32_t sub)
 {
-    const struct nytp_str name = nytp_report_sub_name(report, sub);
+    const struct nytp_name name = nytp_report_sub_name(report, sub);
     char *id = malloc((size_t)name.len + 1);
     if (id == NULL) {
         nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
@@ -388,17 +391,18 @@ bool nytp_report_put_sub_url(struct nytp_report *report, uint32_t sub)
     if (file == NONE)
         return false;
     if (!nytp_report_is_foreign(report, sub))
-        return nytp_report_put_line_url(report, file, report->summary->subs[sub].first_line);
+        return nytp_report_put_line_url(report, file, report->profile->subs[sub].first_line);
     uint32_t line = 0;
     const uint32_t on = nytp_report_page_of(report, file, &line);
-    if (on == NYTP_SUMMARY_NONE)
+    if (on == NONE)
         return false;
     if (line != 0) /* the eval that uses it has no page: to where that ran */
         return nytp_report_put_line_url(report, on, line);
     char name[NYTP_REPORT_NAME];
     nytp_report_page_name(report, on, nytp_report_link_level(report, on), name);
-    const bool has_id = report->summary->subs[sub].count > 0 &&
-                        nytp_report_package_len(nytp_report_sub_name(report, sub)) > 0;
+    const bool has_id = nytp_report_sub_ran(report, sub) &&
+                        report->profile->subs[sub].kind < NYTP_SUB_RUNTIME &&
+                        nytp_package_len(nytp_report_sub_name(report, sub)) > 0;
     if (!has_id || report->single || strcmp(name, report->page) != 0)
         nytp_report_put_url(report, name, "");
     if (has_id) {
@@ -412,7 +416,7 @@ bool nytp_report_put_sub_anchor(struct nytp_report *report, uint32_t sub)
 {
     uint32_t line = 0;
     const uint32_t file = report->subs[sub].file;
-    if (file == NONE || nytp_report_page_of(report, file, &line) == NYTP_SUMMARY_NONE)
+    if (file == NONE || nytp_report_page_of(report, file, &line) == NONE)
         return false;
     nytp_puts(report->out, "<a href=");
     nytp_report_put_sub_url(report, sub);
@@ -423,7 +427,7 @@ bool nytp_report_put_sub_anchor(struct nytp_report *report, uint32_t sub)
 bool nytp_report_put_line_anchor(struct nytp_report *report, uint32_t file, uint32_t line)
 {
     uint32_t shown = line;
-    if (nytp_report_page_of(report, file, &shown) == NYTP_SUMMARY_NONE)
+    if (nytp_report_page_of(report, file, &shown) == NONE)
         return false;
     nytp_puts(report->out, "<a href=");
     nytp_report_put_line_url(report, file, line);

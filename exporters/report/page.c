@@ -28,8 +28,8 @@ static void put_formatted(struct nytp_out *out, const char *format, double secon
                             (size_t)len < sizeof text ? (uint32_t)len : sizeof text - 1);
 }
 
-void nytp_report_put_time(const struct nytp_report *report, struct nytp_out *out,
-                          double seconds)
+void nytp_report_put_seconds(const struct nytp_report *report, struct nytp_out *out,
+                             double seconds)
 {
     if (report->options->time_format != NULL) {
         put_formatted(out, report->options->time_format, seconds);
@@ -50,19 +50,26 @@ void nytp_report_put_time(const struct nytp_report *report, struct nytp_out *out
         nytp_printf(out, "%s%.*fs", sign, size < 10 ? 2 : size < 100 ? 1 : 0, size);
 }
 
-int64_t nytp_report_ns(double seconds)
+int64_t nytp_report_ns(const struct nytp_report *report, int64_t ticks)
 {
-    const double ns = seconds * 1e9;
-    if (!(ns > -9e18 && ns < 9e18)) /* only a damaged file says so */
-        return 0;
-    return llround(ns);
+    return nytp_scale_once(&report->ns, ticks);
 }
 
-void nytp_report_put_exact(struct nytp_report *report, double seconds)
+void nytp_report_put_time(const struct nytp_report *report, struct nytp_out *out, int64_t ticks)
 {
-    const int64_t ns = nytp_report_ns(seconds);
-    if (report->options->time_format == NULL && fabs(seconds) < 1e-6 &&
-        rint(seconds * 1e9) == (double)ns)
+    nytp_report_put_seconds(report, out, (double)nytp_report_ns(report, ticks) * 1e-9);
+}
+
+void nytp_report_put_average(const struct nytp_report *report, int64_t ticks, uint64_t n)
+{
+    nytp_report_put_seconds(report, report->out,
+                            (double)nytp_report_ns(report, ticks) * 1e-9 / (double)n);
+}
+
+void nytp_report_put_exact(struct nytp_report *report, int64_t ticks)
+{
+    const int64_t ns = nytp_report_ns(report, ticks);
+    if (report->options->time_format == NULL && ns > -1000 && ns < 1000)
         return;
     nytp_puts(report->out, " data-n=");
     nytp_put_i64(report->out, ns);
@@ -74,36 +81,37 @@ void nytp_report_put_heat(struct nytp_out *out, int heat)
     nytp_putc(out, (char)('0' + heat));
 }
 
-static int heat_of(double part, double whole, int top)
+static int heat_of(int64_t part, int64_t whole, int top)
 {
-    if (!(part > 0) || !(whole > 0))
+    if (part <= 0 || whole <= 0)
         return 0;
-    const double heat = ceil(top + 2 * log10(part / whole));
+    const double heat = ceil(top + 2 * log10((double)part / (double)whole));
     return heat < 0 ? 0 : heat > 7 ? 7 : (int)heat;
 }
 
-int nytp_report_line_heat(const struct nytp_report *report, double seconds)
+int nytp_report_line_heat(const struct nytp_report *report, int64_t ticks)
 {
-    return heat_of(seconds, report->hottest_s, 7);
+    return heat_of(ticks, report->hottest_ticks, 7);
 }
 
-void nytp_report_time_cell(struct nytp_report *report, double seconds, bool heat, double whole)
+void nytp_report_time_cell(struct nytp_report *report, int64_t ticks, bool heat, int64_t whole)
 {
     struct nytp_out *out = report->out;
-    if (seconds == 0) {
+    if (ticks == 0) {
         nytp_puts(out, "<td>");
         nytp_report_put_time(report, out, 0);
         return;
     }
-    const int degree = heat ? heat_of(seconds, report->total_s, 8) : 0;
+    const int degree = heat ? heat_of(ticks, report->profile->total_ticks, 8) : 0;
     nytp_puts(out, "<td");
     if (degree > 0)
         nytp_report_put_heat(out, degree);
-    nytp_report_put_exact(report, seconds);
-    if (whole > 0 && fabs(seconds) >= whole / 2000)
-        nytp_printf(out, " title=\"%.1f%%\"", 100 * seconds / whole);
+    nytp_report_put_exact(report, ticks);
+    const double percent = whole > 0 ? 100 * (double)ticks / (double)whole : 0;
+    if (fabs(percent) >= 0.05)
+        nytp_printf(out, " title=\"%.1f%%\"", percent);
     nytp_putc(out, '>');
-    nytp_report_put_time(report, out, seconds);
+    nytp_report_put_time(report, out, ticks);
 }
 
 void nytp_report_put_calls(struct nytp_out *out, uint64_t calls)
@@ -123,26 +131,15 @@ void nytp_report_plural(struct nytp_out *out, uint64_t n, const char *one, const
 
 /* ---- head and foot ---- */
 
-static struct nytp_str pair_value(const struct nytp_report *report, const char *key)
-{
-    const struct nytp_summary *summary = report->summary;
-    for (uint32_t i = 0; i < summary->attributes.n; i++) {
-        const struct nytp_str name = nytp_summary_str(summary, summary->attributes.at[i].key);
-        if (name.len == strlen(key) && memcmp(name.ptr, key, name.len) == 0)
-            return nytp_summary_str(summary, summary->attributes.at[i].value);
-    }
-    return (struct nytp_str){.ptr = ""};
-}
-
 bool nytp_report_is_sampled(const struct nytp_report *report)
 {
-    return pair_value(report, "sampled").len > 0;
+    return report->profile->sampled;
 }
 
 /* What was profiled, or the title that the user gave. */
 static void put_program(struct nytp_report *report)
 {
-    const struct nytp_str program = pair_value(report, "application");
+    const struct nytp_name program = report->profile->parts[0].application;
     if (report->options->title != NULL)
         nytp_html_puts(report->out, report->options->title);
     else if (program.len > 0)
@@ -258,11 +255,11 @@ static void put_page_data(struct nytp_report *report, const struct nytp_report_p
     nytp_printf(out, " data-page=\"%s\" data-file=\"", page->kind);
     nytp_html_attribute(out, page->name, strlen(page->name));
     nytp_printf(out, "\" data-total=\"%lld\" data-hottest=\"%lld\"",
-                (long long)nytp_report_ns(report->total_s),
-                (long long)nytp_report_ns(report->hottest_s));
+                (long long)nytp_report_ns(report, report->profile->total_ticks),
+                (long long)nytp_report_ns(report, report->hottest_ticks));
     if (page->file != NONE)
         nytp_printf(out, " data-fid=\"%u\" data-level=\"%s\"",
-                    (unsigned)report->summary->files[page->file].fid, levels[page->level]);
+                    (unsigned)report->files[page->file].id, levels[page->level]);
 }
 
 /* What a reader must know before believing the figures. */
@@ -275,12 +272,9 @@ static void put_notes(struct nytp_report *report)
                        "recording was cut off "
                        "or is damaged. The figures are those of what could be read.</p>\n");
     if (options->selected != NULL) {
-        nytp_puts(
-            out, "<p class=\"note selected\">The flame graph shows a <b>selection</b>: <code>");
+        nytp_puts(out, "<p class=\"note selected\">This is a <b>selection</b>: <code>");
         nytp_html_puts(out, options->selected);
-        nytp_puts(
-            out,
-            "</code>. The tables and source pages show everything that was recorded.</p>\n");
+        nytp_puts(out, "</code></p>\n");
     }
     if (report->flame && report->profile->estimated_tree)
         nytp_puts(out,
@@ -344,7 +338,7 @@ void nytp_report_page_begin(struct nytp_report *report, const struct nytp_report
 void nytp_report_foot(struct nytp_report *report)
 {
     nytp_puts(report->out, "<footer class=\"foot\">");
-    const double start_s = report->summary->start_s;
+    const double start_s = report->profile->processes[0].start_s;
     const time_t start = start_s > 0 && start_s < 1e11 ? (time_t)start_s : 0;
     struct tm tm;
     char text[64];

@@ -3,13 +3,14 @@
  * The HTML report: what its pages share. README.md in this folder says what the pages hold,
  * for the style sheet and the script; here is who writes it.
  *
+ *   evals.c     string evals of one place that are shown as one
  *   facts.c     what is worked out before the first page: sums, orders
  *   names.c     names of files and subs as the pages show them, links between pages
  *   page.c      the frame around a page; times and other cells
  *   tables.c    tables of subs, files and packages
  *   differences.c, changes.c  what differs from a base: subs; lines
- *   folders.c   files as a tree of folders, and the list to jump to one
  *   index.c     index.html, index-subs-excl.html, subs-treemap-excl.html
+ *   levels.c    lines summed up by block and by sub
  *   source.c, source_text.{h,c}  the pages of source files; the text of their lines
  *   notes.c     who calls a sub, what a line calls, its string evals
  *   flame_tree.c  the tree that flame graphs show
@@ -17,19 +18,20 @@
  *   dot.c       call graphs for Graphviz
  *   write.c     all of them, in order
  *
- * Figures are those of the summary; only the flame graph is of the model. What recording cost
- * is taken off both, unless they are wanted as recorded. A page is put out as it is worked out,
- * none is held in memory.
+ * Figures are those of the model, as in every other format. Files and subs have its numbers. A
+ * page is put out as it is worked out, none is held in memory.
  */
 #ifndef NYTP_REPORT_H
 #define NYTP_REPORT_H
 
-#include "formats/by_position/summary.h"
+#include "formats/model/model.h"
 #include "exporters/compare/diff.h"
 #include "exporters/base/asset.h"
 #include "exporters/base/exporter.h"
 #include "exporters/base/html.h"
 #include "exporters/base/outset.h"
+#include "exporters/stacks/calls.h"
+#include "flame_picture.h"
 
 #define NYTP_REPORT_NONE UINT32_MAX
 
@@ -40,22 +42,39 @@
 /* The same for files: no program has so many, but a damaged profile may say so. */
 #define NYTP_REPORT_MAX_FILE_PAGES 20000
 
-struct nytp_report_file { /* by index of the summary's files */
+/* What the time of a statement is booked on: its own line, the first line of the innermost
+ * block around it, or that of the sub that it is in. The last two are recorded with the option
+ * blocks=1 only. */
+enum nytp_level {
+    NYTP_LEVEL_LINE,
+    NYTP_LEVEL_BLOCK,
+    NYTP_LEVEL_SUB,
+    NYTP_LEVELS
+};
+
+struct nytp_report_file { /* by index of the model's files */
     char *stem;           /* of its pages, "Foo-Bar-pm-23"; NULL: it has none of its own */
     char *shown;          /* name without the folders of the library */
     uint32_t shown_len;
-    uint64_t stmts; /* of its own lines */
+    uint32_t id;          /* in names and anchors: the file id of the recording */
+    uint32_t merged_into; /* the eval that it is shown as a part of, or NONE */
+    uint32_t n_merged;    /* evals that are shown as a part of it */
+    bool src_varied;      /* their source is not its own */
+    bool has_evals;       /* it ran some */
+    uint64_t stmts;       /* of its own lines */
     int64_t ticks;
     uint64_t all_stmts; /* with all string evals that it ran, and those that these ran */
     int64_t all_ticks;
     uint32_t n_direct, n_nested;        /* those evals, merged ones counted too */
     uint32_t n_defined;                 /* Perl subs that it and these evals define, … */
     uint64_t defined_calls;             /* … how often they were called … */
-    double defined_s;                   /* … and their exclusive time */
+    int64_t defined_ticks;              /* … and their exclusive time */
     uint32_t n_lines;                   /* last line that anything is known of, plus 1 */
     bool has_line_0;                    /* there is something that perl knows no line of */
+    uint32_t first_line, n_rows;        /* into lines.rows */
+    uint32_t first_block, n_blocks;     /* into the model's blocks */
     uint32_t first_sub, n_subs;         /* into subs_by_file */
-    uint32_t first_call, n_calls;       /* into calls_by_place */
+    uint32_t first_call, n_calls;       /* into calls */
     uint32_t first_eval, n_evals;       /* into evals_by_place: those it ran directly */
     uint32_t place;                     /* in files_by_time, or NONE */
     uint32_t first_sibling, n_siblings; /* evals: those of its place, into siblings … */
@@ -63,9 +82,26 @@ struct nytp_report_file { /* by index of the summary's files */
     char *dot;                          /* name of its call graph, NULL = none */
 };
 
-struct nytp_report_sub {    /* by index of the summary's subs */
-    uint32_t places, files; /* that it is called from */
-    uint32_t file;          /* index of its file, or NONE */
+/* By index of the model's subs. The sums are the model's; of evals that are shown as one, those
+ * of the subs that they all define. */
+struct nytp_report_sub {
+    uint64_t calls;
+    int64_t excl_ticks, incl_ticks, reci_ticks;
+    uint32_t rec_depth;
+    uint32_t merged_into;        /* the sub that it is shown as, or NONE */
+    uint32_t file;               /* index of its file, or NONE */
+    uint32_t first_call, places; /* into calls_by_sub: where it is called from, … */
+    uint32_t files;              /* … in so many files */
+    bool gone;                   /* only the base of a comparison has it */
+};
+
+/* Calls of one sub from one line: an arc, of all its callers. */
+struct nytp_report_call {
+    uint32_t sub, file, line;
+    uint32_t rec_depth;
+    uint32_t first_caller, n_callers; /* into callers */
+    uint64_t calls;
+    int64_t excl_ticks, incl_ticks, reci_ticks; /* as in struct nytp_arc */
 };
 
 /* How a line of a sub, or of all subs on it, differs from the base. */
@@ -75,8 +111,7 @@ struct nytp_report_change {
 };
 
 struct nytp_report {
-    const struct nytp_profile *profile; /* NULL: no flame graph */
-    const struct nytp_summary *summary;
+    const struct nytp_profile *profile;
     const struct nytp_export_options *options;
     struct nytp_outset *set;
     struct nytp_out *out; /* the page being written */
@@ -86,25 +121,63 @@ struct nytp_report {
     bool explained; /* column heads of lists tell what they mean: where most people look */
     bool levels;    /* files have pages by block and by sub, too */
 
-    double tick_s;    /* a tick in seconds */
-    double total_s;   /* time of the program without the profiler's own */
-    double hottest_s; /* time of the hottest line */
+    struct nytp_scale ns;  /* of ticks */
+    int64_t hottest_ticks; /* time of the hottest line */
     struct nytp_report_file *files;
     struct nytp_report_sub *subs;
-    uint32_t *subs_by_time; /* called ones, exclusive time falling */
+    struct nytp_line_rows lines;    /* of all files, by file and line */
+    struct nytp_report_call *calls; /* by file, line, inclusive time falling */
+    uint32_t *callers;              /* subs */
+    uint32_t *calls_by_sub;         /* by sub, inclusive time falling */
+    uint32_t *subs_by_time;         /* those with calls or time, exclusive time falling */
     uint32_t n_called;
     uint32_t *files_by_time; /* no evals; time with evals falling, then name */
     uint32_t n_ranked;
-    uint32_t *subs_by_name; /* n_subs_by_name of them */
-    uint32_t n_subs_by_name;
     uint32_t *subs_by_file;   /* by file, first line, name */
-    uint32_t *calls_by_place; /* by file, line, inclusive time falling */
     uint32_t *evals_by_place; /* by eval_file, eval_line, time falling; not the merged ones */
     uint32_t *siblings;       /* the same evals by eval_file, eval_line, then as they came */
     uint32_t n_subs, n_calls, n_evals;  /* lengths of these; siblings has n_evals */
     struct nytp_report_change *changes; /* changes.c: by file, line; NULL without a base */
     uint32_t n_changes;
 };
+
+static inline struct nytp_name nytp_report_file_name(const struct nytp_report *report,
+                                                     uint32_t file)
+{
+    return file > 0 ? report->profile->files[file].name : (struct nytp_name){"(no file)", 9};
+}
+
+static inline struct nytp_name nytp_report_sub_name(const struct nytp_report *report,
+                                                    uint32_t sub)
+{
+    return report->profile->subs[sub].name;
+}
+
+/* A string eval. */
+static inline bool nytp_report_is_eval(const struct nytp_report *report, uint32_t file)
+{
+    return report->profile->files[file].eval_file != 0;
+}
+
+/* The file whose lines are shown as this one's: itself, unless it is merged. */
+static inline uint32_t nytp_report_merged(const struct nytp_report *report, uint32_t file)
+{
+    const uint32_t into = report->files[file].merged_into;
+    return into != NYTP_REPORT_NONE ? into : file;
+}
+
+/* ---- evals.c, levels.c ---- */
+
+/* String evals that one line ran and that have the same source are shown as the first of them;
+ * where a line has very many, all of them that ran no evals themselves. Then subs that they all
+ * define: those of one name are one. False when memory is out. */
+bool nytp_report_merge_evals(struct nytp_report *report);
+bool nytp_report_merge_subs(struct nytp_report *report);
+
+/* The lines of a file at a level; at that of lines they are the report's, else new: free them.
+ * NULL rows when memory is out. */
+struct nytp_line_rows nytp_report_rows(const struct nytp_report *report, uint32_t file,
+                                       enum nytp_level level);
 
 /* ---- facts.c ---- */
 
@@ -114,23 +187,16 @@ bool nytp_report_find_facts(struct nytp_report *report);
 bool nytp_report_index_files(struct nytp_report *report);
 void nytp_report_free_facts(struct nytp_report *report);
 
-struct nytp_str nytp_report_file_name(const struct nytp_report *report, uint32_t file);
-struct nytp_str nytp_report_sub_name(const struct nytp_report *report, uint32_t sub);
-
 /* Defined by C code or built into perl, as far as is known: it has no line. */
 bool nytp_report_is_foreign(const struct nytp_report *report, uint32_t sub);
-bool nytp_report_is_opcode(const struct nytp_report *report, uint32_t sub);
 
 /* Index of the sub of this name, or NONE. */
-uint32_t nytp_report_sub_named(const struct nytp_report *report, struct nytp_str name);
+uint32_t nytp_report_sub_named(const struct nytp_report *report, struct nytp_name name);
 
-/* Whether the sub is one of the report's: not merged into another. */
+/* Whether it is one of the report's: not merged into another, not of a base alone. */
 bool nytp_report_has_sub(const struct nytp_report *report, uint32_t sub);
-
-double nytp_report_seconds(const struct nytp_report *report, int64_t ticks);
-
-/* "Foo::Bar::" of the name; 0 = none. */
-uint32_t nytp_report_package_len(struct nytp_str name);
+/* Whether it was called, or took time all the same. */
+bool nytp_report_sub_ran(const struct nytp_report *report, uint32_t sub);
 
 /* ---- names.c ---- */
 
@@ -161,15 +227,15 @@ bool nytp_report_put_line_anchor(struct nytp_report *report, uint32_t file, uint
 
 /* "Pkg__name", the id of a sub that has no line; `id` takes as many bytes as the name has.
  * False: a name without package has none, it could be that of something else on the page. */
-bool nytp_report_foreign_id(struct nytp_str name, char *id);
+bool nytp_report_foreign_id(struct nytp_name name, char *id);
 void nytp_report_put_foreign_id(struct nytp_report *report, uint32_t sub);
 
 /* The name as shown, escaped: library folders gone. */
 void nytp_report_put_file(struct nytp_report *report, uint32_t file);
 void nytp_report_put_sub(struct nytp_report *report, uint32_t sub);
-void nytp_report_put_any_name(struct nytp_report *report, struct nytp_str name);
+void nytp_report_put_any_name(struct nytp_report *report, struct nytp_name name);
 /* Shown form of a name in malloc'ed memory, or NULL. */
-char *nytp_report_shown(const struct nytp_report *report, struct nytp_str name, uint32_t *len);
+char *nytp_report_shown(const struct nytp_report *report, struct nytp_name name, uint32_t *len);
 
 /* ---- page.c ---- */
 
@@ -198,20 +264,24 @@ void nytp_report_put_line_id(struct nytp_report *report, uint32_t line);
 bool nytp_report_is_sampled(const struct nytp_report *report);
 
 /* "1.23ms": three digits and a unit, as Devel::NYTProf::Util::fmt_time; escaped, should the
- * user's own format need it. */
+ * user's own format need it. The second is of each of n. */
 void nytp_report_put_time(const struct nytp_report *report, struct nytp_out *out,
-                          double seconds);
-int64_t nytp_report_ns(double seconds);
+                          int64_t ticks);
+void nytp_report_put_average(const struct nytp_report *report, int64_t ticks, uint64_t n);
+/* The same in seconds, for what is no time of the model. */
+void nytp_report_put_seconds(const struct nytp_report *report, struct nytp_out *out,
+                             double seconds);
+int64_t nytp_report_ns(const struct nytp_report *report, int64_t ticks);
 /* " data-n=…" of a cell with a time: nanoseconds, unless its text tells them itself. */
-void nytp_report_put_exact(struct nytp_report *report, double seconds);
+void nytp_report_put_exact(struct nytp_report *report, int64_t ticks);
 /* 0 to 7 on the scale of the hottest line. */
-int nytp_report_line_heat(const struct nytp_report *report, double seconds);
+int nytp_report_line_heat(const struct nytp_report *report, int64_t ticks);
 
 /* The class of that shade, from 0 to 7, as an attribute. */
 void nytp_report_put_heat(struct nytp_out *out, int heat);
 /* "<td data-n=…>1.23ms", with heat on the scale of the total when `heat`, and a title of its
  * percentage of `whole` if that is above 0. */
-void nytp_report_time_cell(struct nytp_report *report, double seconds, bool heat, double whole);
+void nytp_report_time_cell(struct nytp_report *report, int64_t ticks, bool heat, int64_t whole);
 void nytp_report_put_calls(struct nytp_out *out, uint64_t calls); /* "once", "12 times" */
 void nytp_report_plural(struct nytp_out *out, uint64_t n, const char *one, const char *many);
 
@@ -223,7 +293,6 @@ void nytp_report_sub_table(struct nytp_report *report, const char *id, const cha
 void nytp_report_never_table(struct nytp_report *report);
 void nytp_report_file_table(struct nytp_report *report);
 void nytp_report_package_table(struct nytp_report *report);
-void nytp_report_folder_tree(struct nytp_report *report);
 /* Links to all files by name, where they are so many that one has to look for one. */
 void nytp_report_jump_list(struct nytp_report *report);
 
@@ -254,8 +323,6 @@ int64_t nytp_report_more_statements(const struct nytp_report_change *change);
 /* Its cell, which is empty where it ran as often as in the base. */
 void nytp_report_put_change(struct nytp_report *report,
                             const struct nytp_report_change *change);
-/* The file of this name that has not become a part of another; NONE if there is none. */
-uint32_t nytp_report_file_named(const struct nytp_report *report, struct nytp_name name);
 
 /* ---- index.c ---- */
 void nytp_report_index(struct nytp_report *report);
@@ -279,7 +346,7 @@ void nytp_report_dots(struct nytp_report *report);
 
 /* Write all members of the report to the set. False when memory is out; what became of
  * writing, the set knows. */
-bool nytp_report_write(const struct nytp_profile *profile, const struct nytp_summary *summary,
+bool nytp_report_write(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_outset *set);
 
 #endif

@@ -10,6 +10,7 @@
 #include "source_text.h"
 
 #include "formats/base/strings.h"
+#include "formats/model/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ static void put_level_links(struct nytp_report *report, uint32_t file, enum nytp
 {
     static const char *const words[] = {"line", "block", "sub"};
     struct nytp_out *out = report->out;
-    if (!report->levels || report->summary->files[file].eval_file != NYTP_SUMMARY_NONE)
+    if (!report->levels || nytp_report_is_eval(report, file))
         return;
     nytp_puts(out, "<nav class=\"levels\" aria-label=\"Level\">");
     for (int i = 0; i < NYTP_LEVELS; i++) {
@@ -44,21 +45,10 @@ static void put_level_links(struct nytp_report *report, uint32_t file, enum nytp
     nytp_puts(out, "</nav>\n");
 }
 
-/* Where the source was unpacked, else the file's name. */
-static struct nytp_str path_of(const struct nytp_report *report, uint32_t f)
-{
-    const struct nytp_profile *profile = report->profile;
-    for (uint32_t i = 1; report->options->source_dir != NULL && i < profile->n_files; i++)
-        if (profile->files[i].fid == report->summary->files[f].fid &&
-            profile->files[i].n_sources > 0)
-            return (struct nytp_str){profile->files[i].name.ptr, profile->files[i].name.len,
-                                     true};
-    return nytp_report_file_name(report, f);
-}
-
 static void put_file_fact(struct nytp_report *report, uint32_t f)
 {
-    const struct nytp_str name = path_of(report, f);
+    const struct nytp_name *paths = report->options->source_paths;
+    const struct nytp_name name = paths != NULL ? paths[f] : nytp_report_file_name(report, f);
     struct nytp_out *out = report->out;
     nytp_puts(out, "<dt>File<dd>");
     const bool is_path = name.len > 0 && name.ptr[0] == '/';
@@ -114,9 +104,10 @@ static void put_siblings(struct nytp_report *report, uint32_t f)
 /* Where an eval ran, its siblings' pages, and how many are shown as one. */
 static void put_eval_facts(struct nytp_report *report, uint32_t f)
 {
-    const struct nytp_summary_file *file = &report->summary->files[f];
+    const struct nytp_file *file = &report->profile->files[f];
+    const struct nytp_report_file *mine = &report->files[f];
     struct nytp_out *out = report->out;
-    if (file->eval_file == NYTP_SUMMARY_NONE)
+    if (file->eval_file == 0)
         return;
     nytp_puts(out, "<dt>Eval invoked at<dd><a href=");
     nytp_report_put_line_url(report, file->eval_file, file->eval_line);
@@ -124,16 +115,16 @@ static void put_eval_facts(struct nytp_report *report, uint32_t f)
     nytp_report_put_file(report, file->eval_file);
     nytp_printf(out, " line %u</a>\n", (unsigned)file->eval_line);
     put_siblings(report, f);
-    if (file->n_merged == 0)
+    if (mine->n_merged == 0)
         return;
     nytp_printf(out, "<dt>Merged<dd>%u string evals of this place are shown as one%s\n",
-                (unsigned)file->n_merged + 1,
-                file->src_varied ? "; their source differs, this is that of the first" : "");
+                (unsigned)mine->n_merged + 1,
+                mine->src_varied ? "; their source differs, this is that of the first" : "");
 }
 
 static void put_source_fact(struct nytp_report *report, uint32_t f)
 {
-    const struct nytp_summary_file *file = &report->summary->files[f];
+    const struct nytp_file *file = &report->profile->files[f];
     struct stat st;
     if (!nytp_report_source_is_on_disk(report, f, &st))
         return;
@@ -154,7 +145,7 @@ static void put_facts(struct nytp_report *report, uint32_t f)
                        nytp_report_is_sampled(report) ? "sample" : "statement",
                        nytp_report_is_sampled(report) ? "samples" : "statements");
     nytp_puts(out, " in ");
-    nytp_report_put_time(report, out, nytp_report_seconds(report, report->files[f].ticks));
+    nytp_report_put_time(report, out, report->files[f].ticks);
     nytp_putc(out, '\n');
     put_eval_facts(report, f);
     put_source_fact(report, f);
@@ -167,7 +158,7 @@ static void put_facts(struct nytp_report *report, uint32_t f)
 }
 
 struct ranked_sub {
-    double time;
+    int64_t time;
     uint32_t sub;
 };
 
@@ -190,7 +181,7 @@ static void put_subs(struct nytp_report *report, uint32_t f)
     if (ranked != NULL && subs != NULL) {
         for (uint32_t i = 0; i < file->n_subs; i++) {
             const uint32_t sub = report->subs_by_file[file->first_sub + i];
-            ranked[i] = (struct ranked_sub){report->summary->subs[sub].excl_s, sub};
+            ranked[i] = (struct ranked_sub){report->subs[sub].excl_ticks, sub};
         }
         qsort(ranked, file->n_subs, sizeof *ranked, compare_ranked);
         for (uint32_t i = 0; i < file->n_subs; i++)
@@ -208,8 +199,11 @@ static void put_subs(struct nytp_report *report, uint32_t f)
 struct cursor { /* how far a page has come */
     uint32_t file;
     enum nytp_level level;
+    struct nytp_line_rows rows;
+    uint32_t next_row;            /* into rows */
+    uint32_t next_text, text_end; /* into the model's sources */
     uint32_t next_sub, sub_end;   /* into subs_by_file */
-    uint32_t next_call, call_end; /* into calls_by_place */
+    uint32_t next_call, call_end; /* into calls */
     uint32_t next_eval, eval_end; /* into evals_by_place */
     uint32_t in_body;
     bool in_pod;
@@ -222,7 +216,7 @@ static uint32_t subs_until(const struct nytp_report *report, const struct cursor
     uint32_t i = cursor->next_sub;
     while (i < cursor->sub_end) {
         const uint32_t sub = report->subs_by_file[i];
-        if (nytp_report_is_foreign(report, sub) || report->summary->subs[sub].first_line > line)
+        if (nytp_report_is_foreign(report, sub) || report->profile->subs[sub].first_line > line)
             break;
         i++;
     }
@@ -233,8 +227,7 @@ static uint32_t calls_until(const struct nytp_report *report, const struct curso
                             uint32_t line)
 {
     uint32_t i = cursor->next_call;
-    while (i < cursor->call_end &&
-           report->summary->calls[report->calls_by_place[i]].line <= line)
+    while (i < cursor->call_end && report->calls[i].line <= line)
         i++;
     return i;
 }
@@ -244,7 +237,7 @@ static uint32_t evals_until(const struct nytp_report *report, const struct curso
 {
     uint32_t i = cursor->next_eval;
     while (i < cursor->eval_end &&
-           report->summary->files[report->evals_by_place[i]].eval_line <= line)
+           report->profile->files[report->evals_by_place[i]].eval_line <= line)
         i++;
     return i;
 }
@@ -261,31 +254,30 @@ static void begin_body(struct nytp_report *report, struct cursor *cursor, bool a
 }
 
 /* Cells for statements and time on the line. */
-static void put_statement_cells(struct nytp_report *report,
-                                const struct nytp_summary_time *time)
+static void put_statement_cells(struct nytp_report *report, const struct nytp_line_row *row)
 {
     struct nytp_out *out = report->out;
-    if (time == NULL || !time->seen) {
+    if (row == NULL) {
         nytp_puts(out, "<td><td>");
         return;
     }
-    const double seconds = nytp_report_seconds(report, time->ticks);
     nytp_puts(out, "<td>");
-    nytp_put_u64(out, time->count);
-    if (seconds == 0) {
+    if ((report->profile->has & NYTP_HAS_STATEMENTS) != 0)
+        nytp_put_u64(out, row->statements);
+    if (row->self_ticks == 0) {
         nytp_puts(out, "<td>");
         nytp_report_put_time(report, out, 0);
         return;
     }
     nytp_puts(out, "<td");
-    nytp_report_put_exact(report, seconds);
-    if (time->count > 1 && nytp_report_line_heat(report, seconds) > 0) {
+    nytp_report_put_exact(report, row->self_ticks);
+    if (row->statements > 1 && nytp_report_line_heat(report, row->self_ticks) > 0) {
         nytp_puts(out, " title=\"avg ");
-        nytp_report_put_time(report, out, seconds / time->count);
+        nytp_report_put_average(report, row->self_ticks, row->statements);
         nytp_putc(out, '"');
     }
     nytp_putc(out, '>');
-    nytp_report_put_time(report, out, seconds);
+    nytp_report_put_time(report, out, row->self_ticks);
 }
 
 /* Cells for calls and time in the subs called. */
@@ -297,30 +289,27 @@ static void put_call_cells(struct nytp_report *report, uint32_t first, uint32_t 
         return;
     }
     uint64_t count = 0;
-    double incl_s = 0;
+    int64_t incl_ticks = 0;
     for (uint32_t i = first; i < end; i++) {
-        const struct nytp_summary_call *call =
-            &report->summary->calls[report->calls_by_place[i]];
-        count += call->count;
-        incl_s += call->incl_s;
+        count += report->calls[i].calls;
+        incl_ticks = nytp_ticks_sum(incl_ticks, report->calls[i].incl_ticks);
     }
     nytp_puts(out, "<td>");
     nytp_put_u64(out, count);
-    const int heat = nytp_report_line_heat(report, incl_s);
+    const int heat = nytp_report_line_heat(report, incl_ticks);
     nytp_puts(out, "<td");
     if (heat > 0)
         nytp_report_put_heat(out, heat);
-    nytp_report_put_exact(report, incl_s);
+    nytp_report_put_exact(report, incl_ticks);
     nytp_putc(out, '>');
-    nytp_report_put_time(report, out, incl_s);
+    nytp_report_put_time(report, out, incl_ticks);
 }
 
-static const struct nytp_summary_time *time_at(const struct nytp_report *report,
-                                               const struct cursor *cursor, uint32_t line)
+/* What ran on the line; NULL: nothing. */
+static const struct nytp_line_row *row_at(const struct cursor *cursor, uint32_t line)
 {
-    const struct nytp_summary_lines *lines =
-        &report->summary->files[cursor->file].times[cursor->level];
-    return line < lines->n && lines->at[line].seen ? &lines->at[line] : NULL;
+    const struct nytp_line_row *row = &cursor->rows.rows[cursor->next_row];
+    return cursor->next_row < cursor->rows.n && row->line == line ? row : NULL;
 }
 
 /* Whether the table has a column for what changed since the base. */
@@ -342,7 +331,7 @@ static void put_wide_cell(struct nytp_report *report, const struct cursor *curso
 /* What is told of a line. */
 struct line {
     uint32_t number;
-    const struct nytp_summary_time *time; /* NULL: it did not run */
+    const struct nytp_line_row *row; /* NULL: it did not run */
     struct nytp_report_change change;
     uint32_t subs_end, calls_end, evals_end; /* of the cursor's next ones */
 };
@@ -352,7 +341,7 @@ static struct line line_at(const struct nytp_report *report, const struct cursor
 {
     struct line line = {
         .number = number,
-        .time = time_at(report, cursor, number),
+        .row = row_at(cursor, number),
         .subs_end = subs_until(report, cursor, number),
         .calls_end = calls_until(report, cursor, number),
         .evals_end = evals_until(report, cursor, number),
@@ -364,14 +353,14 @@ static struct line line_at(const struct nytp_report *report, const struct cursor
 
 /* All cells but that of the number, which the cell of the code ends. */
 static void put_cells(struct nytp_report *report, struct cursor *cursor,
-                      const struct line *line, bool ran, struct nytp_str text)
+                      const struct line *line, bool ran, struct nytp_name text)
 {
     const bool noted = line->subs_end > cursor->next_sub ||
                        line->calls_end > cursor->next_call ||
                        line->evals_end > cursor->next_eval;
     const bool comment = nytp_report_is_comment(text, &cursor->in_pod);
     if (ran || nytp_report_more_statements(&line->change) != 0) {
-        put_statement_cells(report, line->time);
+        put_statement_cells(report, line->row);
         put_call_cells(report, cursor->next_call, line->calls_end);
         if (has_changes(report, cursor))
             nytp_report_put_change(report, &line->change);
@@ -382,24 +371,34 @@ static void put_cells(struct nytp_report *report, struct cursor *cursor,
     nytp_html_text(report->out, text.ptr != NULL ? text.ptr : "", text.len);
 }
 
+/* The line's text, as the recording kept it or from the disk; ptr NULL where there is none. */
+static struct nytp_name text_at(const struct nytp_report *report, struct cursor *cursor,
+                                uint32_t line)
+{
+    const struct nytp_source_line *kept = cursor->next_text < cursor->text_end
+                                              ? &report->profile->sources[cursor->next_text]
+                                              : NULL;
+    if (kept == NULL || kept->line != line)
+        return nytp_report_disk_line(&cursor->disk);
+    cursor->next_text++;
+    return nytp_report_without_newline(kept->text, kept->len);
+}
+
 /* One line of source: figures, text, notes. */
 static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t number)
 {
     struct nytp_out *out = report->out;
     const struct line line = line_at(report, cursor, number);
-    const bool ran = line.time != NULL || line.calls_end > cursor->next_call;
+    const bool ran = line.row != NULL || line.calls_end > cursor->next_call;
     begin_body(report, cursor, line.subs_end > cursor->next_sub);
     nytp_puts(out, "<tr");
     nytp_report_put_line_id(report, number);
     if (ran)
         nytp_report_put_heat(
-            out, line.time != NULL ? nytp_report_line_heat(
-                                         report, nytp_report_seconds(report, line.time->ticks))
-                                   : 0);
+            out, line.row != NULL ? nytp_report_line_heat(report, line.row->self_ticks) : 0);
     nytp_puts(out, "><th>");
     nytp_put_u64(out, number);
-    put_cells(report, cursor, &line, ran,
-              nytp_report_line_text(report, cursor->file, number, &cursor->disk));
+    put_cells(report, cursor, &line, ran, text_at(report, cursor, number));
     bool noted = false;
     for (uint32_t i = cursor->next_sub; i < line.subs_end; i++)
         noted |= nytp_report_put_callers(report, report->subs_by_file[i], cursor->file);
@@ -407,6 +406,7 @@ static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t
     noted |= nytp_report_put_evals(report, cursor->next_eval, line.evals_end);
     if (!noted) /* below notes it would be a line of code more, an empty one */
         nytp_putc(out, '\n');
+    cursor->next_row += line.row != NULL;
     cursor->next_sub = line.subs_end;
     cursor->next_call = line.calls_end;
     cursor->next_eval = line.evals_end;
@@ -415,7 +415,7 @@ static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t
 /* Whether no sub before had the same id on the page: names differ in what an id cannot say. */
 static bool is_new_id(const struct nytp_report *report, struct nytp_strings *ids, uint32_t sub)
 {
-    const struct nytp_str name = nytp_report_sub_name(report, sub);
+    const struct nytp_name name = nytp_report_sub_name(report, sub);
     char *id = malloc((size_t)name.len + 1);
     bool is_new = false;
     if (id != NULL && ids != NULL && nytp_report_foreign_id(name, id)) {
@@ -434,7 +434,8 @@ static void put_foreign_subs(struct nytp_report *report, struct cursor *cursor)
     bool any = false;
     for (; cursor->next_sub < cursor->sub_end; cursor->next_sub++) {
         const uint32_t sub = report->subs_by_file[cursor->next_sub];
-        if (report->summary->subs[sub].count == 0)
+        if (!nytp_report_sub_ran(report, sub) ||
+            report->profile->subs[sub].kind >= NYTP_SUB_RUNTIME)
             continue;
         nytp_puts(out, any ? "<tr" : "<tbody class=foreign>\n<tr");
         any = true;
@@ -446,7 +447,8 @@ static void put_foreign_subs(struct nytp_report *report, struct cursor *cursor)
         put_wide_cell(report, cursor, false);
         nytp_puts(out, "sub ");
         nytp_report_put_sub(report, sub);
-        nytp_puts(out, nytp_report_is_opcode(report, sub) ? "; # opcode" : "; # xsub");
+        nytp_puts(out, report->profile->subs[sub].kind == NYTP_SUB_OPCODE ? "; # opcode"
+                                                                          : "; # xsub");
         nytp_report_put_callers(report, sub, cursor->file);
     }
     nytp_strings_free(ids);
@@ -457,31 +459,26 @@ static void put_foreign_subs(struct nytp_report *report, struct cursor *cursor)
 static uint32_t next_line(const struct nytp_report *report, const struct cursor *cursor,
                           uint32_t line)
 {
-    const struct nytp_summary_file *file = &report->summary->files[cursor->file];
-    uint32_t next = report->files[cursor->file].n_lines;
+    const struct nytp_profile *profile = report->profile;
+    uint32_t next = report->files[cursor->file].n_lines, at = next;
     if (cursor->disk.stream != NULL)
         return line;
-    for (uint32_t at = line; at < file->n_source && at < next; at++)
-        if (file->source[at].ptr != NULL)
-            next = at;
-    for (uint32_t at = line; at < file->times[cursor->level].n && at < next; at++)
-        if (file->times[cursor->level].at[at].seen)
-            next = at;
-    if (cursor->next_call < cursor->call_end) {
-        const uint32_t at =
-            report->summary->calls[report->calls_by_place[cursor->next_call]].line;
-        next = at < next ? at : next;
-    }
-    if (cursor->next_eval < cursor->eval_end) {
-        const uint32_t at =
-            report->summary->files[report->evals_by_place[cursor->next_eval]].eval_line;
-        next = at < next ? at : next;
-    }
-    if (cursor->next_sub < cursor->sub_end) {
-        const uint32_t sub = report->subs_by_file[cursor->next_sub];
-        const uint32_t at = report->summary->subs[sub].first_line;
-        next = !nytp_report_is_foreign(report, sub) && at < next ? at : next;
-    }
+    if (cursor->next_text < cursor->text_end)
+        at = profile->sources[cursor->next_text].line;
+    next = at < next ? at : next;
+    if (cursor->next_row < cursor->rows.n)
+        at = cursor->rows.rows[cursor->next_row].line;
+    next = at < next ? at : next;
+    if (cursor->next_call < cursor->call_end)
+        at = report->calls[cursor->next_call].line;
+    next = at < next ? at : next;
+    if (cursor->next_eval < cursor->eval_end)
+        at = profile->files[report->evals_by_place[cursor->next_eval]].eval_line;
+    next = at < next ? at : next;
+    if (cursor->next_sub < cursor->sub_end &&
+        !nytp_report_is_foreign(report, report->subs_by_file[cursor->next_sub]))
+        at = profile->subs[report->subs_by_file[cursor->next_sub]].first_line;
+    next = at < next ? at : next;
     return next > line ? next : line;
 }
 
@@ -501,9 +498,13 @@ static void put_lines(struct nytp_report *report, struct cursor *cursor)
 static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level level)
 {
     const struct nytp_report_file *file = &report->files[f];
+    const struct nytp_file *kept = &report->profile->files[f];
     struct cursor cursor = {
         .file = f,
         .level = level,
+        .rows = nytp_report_rows(report, f, level),
+        .next_text = kept->first_source,
+        .text_end = kept->first_source + kept->n_sources,
         .next_sub = file->first_sub,
         .sub_end = file->first_sub + file->n_subs,
         .next_call = file->first_call,
@@ -527,11 +528,15 @@ static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level le
                 : sampled ? "<th scope=col title=\"Change of samples since the base\">\xce\x94"
                           : "<th scope=col title=\"Change of statements since the base\">"
                             "\xce\x94");
+    if (cursor.rows.rows == NULL)
+        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
     nytp_report_disk_open(report, f, &cursor.disk);
     put_lines(report, &cursor);
     nytp_report_disk_close(&cursor.disk);
     put_foreign_subs(report, &cursor);
     nytp_puts(report->out, "</table></div>\n");
+    if (level != NYTP_LEVEL_LINE)
+        free(cursor.rows.rows);
 }
 
 void nytp_report_source(struct nytp_report *report, uint32_t file, enum nytp_level level)

@@ -29,13 +29,12 @@ void nytp_report_disk_close(struct nytp_report_disk *disk);
 /* The next line, from 1 on; false at the end. */
 bool nytp_report_disk_next(struct nytp_report_disk *disk);
 
-/* A line without its newline; the disk's at hand where the recording has none. ptr NULL where
- * there is no text. */
-struct nytp_str nytp_report_line_text(const struct nytp_report *report, uint32_t f,
-                                      uint32_t line, const struct nytp_report_disk *disk);
+/* The line at hand, without its newline; ptr NULL where there is none. */
+struct nytp_name nytp_report_disk_line(const struct nytp_report_disk *disk);
+struct nytp_name nytp_report_without_newline(const char *text, uint32_t len);
 
 /* POD, and lines that are nothing but a comment: what can be told line by line, in order.
  * *in_pod is false before the first. */
-bool nytp_report_is_comment(struct nytp_str text, bool *in_pod);
+bool nytp_report_is_comment(struct nytp_name text, bool *in_pod);
 
 #endif

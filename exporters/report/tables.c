@@ -7,6 +7,7 @@
  */
 #include "report.h"
 
+#include "formats/base/arena.h"
 #include "formats/base/strings.h"
 #include "formats/base/table.h"
 
@@ -78,41 +79,43 @@ static const struct nytp_report_column sub_columns[] = {
 static void put_sub_link(struct nytp_report *report, uint32_t sub)
 {
     const bool linked = nytp_report_put_sub_anchor(report, sub);
-    const struct nytp_str name = nytp_report_sub_name(report, sub);
-    const uint32_t package_len = nytp_report_package_len(name);
+    const struct nytp_name name = nytp_report_sub_name(report, sub);
+    const uint32_t package_len = nytp_package_len(name);
     if (package_len > 0) {
         nytp_puts(report->out, "<i>");
         nytp_html_text(report->out, name.ptr, package_len);
         nytp_puts(report->out, "</i>");
     }
     nytp_report_put_any_name(
-        report, (struct nytp_str){name.ptr + package_len, name.len - package_len, name.utf8});
+        report, (struct nytp_name){name.ptr + package_len, name.len - package_len});
     if (linked)
         nytp_puts(report->out, "</a>");
 }
 
 static void put_sub_remarks(struct nytp_report *report, uint32_t sub)
 {
-    const struct nytp_summary_sub *s = &report->summary->subs[sub];
-    if (nytp_report_is_opcode(report, sub))
+    const struct nytp_report_sub *s = &report->subs[sub];
+    const enum nytp_sub_kind kind = report->profile->subs[sub].kind;
+    if (kind == NYTP_SUB_OPCODE)
         nytp_puts(report->out, " <small>opcode</small>");
-    else if (nytp_report_is_foreign(report, sub) && (s->has_range || s->is_foreign))
+    else if (kind == NYTP_SUB_XSUB)
         nytp_puts(report->out, " <small>xsub</small>");
     if (s->rec_depth > 0) {
         nytp_printf(report->out, " <small>recurses: max depth %u, inclusive time ",
                     (unsigned)s->rec_depth);
-        nytp_report_put_time(report, report->out, s->reci_s);
+        nytp_report_put_time(report, report->out, s->reci_ticks);
         nytp_puts(report->out, "</small>");
     }
 }
 
 static void put_sub_row(struct nytp_report *report, uint32_t sub)
 {
-    const struct nytp_summary_sub *s = &report->summary->subs[sub];
-    nytp_printf(report->out, "><td>%llu<td>%u<td>%u", (unsigned long long)s->count,
-                (unsigned)report->subs[sub].places, (unsigned)report->subs[sub].files);
-    nytp_report_time_cell(report, s->excl_s, true, report->total_s);
-    nytp_report_time_cell(report, s->incl_s, true, report->total_s);
+    const struct nytp_report_sub *s = &report->subs[sub];
+    const int64_t total = report->profile->total_ticks;
+    nytp_printf(report->out, "><td>%llu<td>%u<td>%u", (unsigned long long)s->calls,
+                (unsigned)s->places, (unsigned)s->files);
+    nytp_report_time_cell(report, s->excl_ticks, true, total);
+    nytp_report_time_cell(report, s->incl_ticks, true, total);
     nytp_puts(report->out, "<td>");
     put_sub_link(report, sub);
     put_sub_remarks(report, sub);
@@ -136,21 +139,18 @@ static const struct nytp_report_column never_columns[] = {
     {"file", NULL, "File", true},
 };
 
-/* The program itself is no sub that could be called. */
 static bool is_never_called(const struct nytp_report *report, uint32_t sub)
 {
-    static const char program[] = "main::RUNTIME";
-    const struct nytp_str name = nytp_report_sub_name(report, sub);
-    return report->summary->subs[sub].count == 0 && report->subs[sub].file != NONE &&
-           (name.len != sizeof program - 1 || memcmp(name.ptr, program, name.len) != 0);
+    return !nytp_report_sub_ran(report, sub) && nytp_report_has_sub(report, sub) &&
+           report->subs[sub].file != NONE && report->profile->subs[sub].kind < NYTP_SUB_RUNTIME;
 }
 
 void nytp_report_never_table(struct nytp_report *report)
 {
     struct nytp_out *out = report->out;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < report->n_subs_by_name; i++)
-        n += is_never_called(report, report->subs_by_name[i]);
+    for (uint32_t s = 0; s < report->profile->n_subs; s++)
+        n += is_never_called(report, s);
     if (n == 0)
         return;
     nytp_puts(out, "<details class=\"never\"><summary>");
@@ -159,8 +159,7 @@ void nytp_report_never_table(struct nytp_report *report)
     nytp_report_table_begin(report, "never", "Subs that were never called", NULL, never_columns,
                             2);
     n = 0;
-    for (uint32_t i = 0; i < report->n_subs_by_name; i++) {
-        const uint32_t sub = report->subs_by_name[i];
+    for (uint32_t sub = 0; sub < report->profile->n_subs; sub++) {
         if (!is_never_called(report, sub))
             continue;
         nytp_report_row_begin(out, n++);
@@ -214,34 +213,35 @@ static void put_file_evals(struct nytp_report *report, uint32_t f)
     nytp_puts(out, "</summary><ul>");
     for (uint32_t i = 0; i < file->n_evals && i < MAX_LISTED_EVALS; i++) {
         const uint32_t eval = report->evals_by_place[file->first_eval + i];
-        const double seconds = nytp_report_seconds(report, report->files[eval].all_ticks);
-        nytp_printf(out, "<li data-n=%lld><a href=", (long long)nytp_report_ns(seconds));
+        const int64_t ticks = report->files[eval].all_ticks;
+        nytp_printf(out, "<li data-n=%lld><a href=", (long long)nytp_report_ns(report, ticks));
         nytp_report_put_line_url(report, eval, 0);
         nytp_putc(out, '>');
         nytp_report_put_file(report, eval);
         nytp_puts(out, "</a> ");
-        nytp_report_put_time(report, out, seconds);
+        nytp_report_put_time(report, out, ticks);
     }
     if (file->n_evals > MAX_LISTED_EVALS)
         nytp_printf(out, "<li>and %u more", (unsigned)(file->n_evals - MAX_LISTED_EVALS));
     nytp_puts(out, "</ul></details>");
 }
 
-static void put_file_row(struct nytp_report *report, uint32_t f, double all_s, uint64_t all)
+static void put_file_row(struct nytp_report *report, uint32_t f, int64_t all_ticks,
+                         uint64_t all)
 {
     const struct nytp_report_file *file = &report->files[f];
     struct nytp_out *out = report->out;
     char id[16];
-    snprintf(id, sizeof id, "f%u", (unsigned)report->summary->files[f].fid);
+    snprintf(id, sizeof id, "f%u", (unsigned)report->files[f].id);
     nytp_report_put_id(report, id);
     nytp_puts(out, "><td");
     if (all > 0)
         nytp_printf(out, " title=\"%.1f%%\"", 100 * (double)file->all_stmts / (double)all);
     nytp_printf(out, ">%llu", (unsigned long long)file->all_stmts);
-    nytp_report_time_cell(report, nytp_report_seconds(report, file->all_ticks), true, all_s);
+    nytp_report_time_cell(report, file->all_ticks, true, all_ticks);
     nytp_puts(out, "<td>");
     put_levels(report, f);
-    const struct nytp_str name = nytp_report_file_name(report, f);
+    const struct nytp_name name = nytp_report_file_name(report, f);
     nytp_puts(out, "<td title=\"");
     nytp_html_attribute(out, name.ptr, name.len);
     nytp_puts(out, "\">");
@@ -284,7 +284,7 @@ static int64_t upper_median(int64_t *ticks, uint32_t n)
 static void put_time_row(struct nytp_report *report, int64_t ticks, const char *words)
 {
     nytp_puts(report->out, "<tr><td>");
-    nytp_report_time_cell(report, nytp_report_seconds(report, ticks), false, 0);
+    nytp_report_time_cell(report, ticks, false, 0);
     nytp_printf(report->out, "<td colspan=2>%s\n", words);
 }
 
@@ -313,68 +313,130 @@ static void put_deviation(struct nytp_report *report)
 void nytp_report_file_table(struct nytp_report *report)
 {
     struct nytp_out *out = report->out;
-    int64_t ticks = 0;
-    uint64_t stmts = 0;
+    int64_t ticks = report->files[0].all_ticks;
+    uint64_t stmts = report->files[0].all_stmts;
     for (uint32_t i = 0; i < report->n_ranked; i++) {
         ticks += report->files[report->files_by_time[i]].all_ticks;
         stmts += report->files[report->files_by_time[i]].all_stmts;
     }
     nytp_report_table_begin(report, "files", "Source files", "excl", file_columns,
                             sizeof file_columns / sizeof *file_columns);
-    const double seconds = nytp_report_seconds(report, ticks);
     for (uint32_t i = 0; i < report->n_ranked; i++) {
         nytp_report_row_begin(out, i);
-        put_file_row(report, report->files_by_time[i], seconds, stmts);
+        put_file_row(report, report->files_by_time[i], ticks, stmts);
+    }
+    if (report->files[0].n_rows > 0) {
+        nytp_report_row_begin(out, report->n_ranked);
+        put_file_row(report, 0, ticks, stmts);
     }
     const uint32_t n = report->n_ranked > 0 ? report->n_ranked : 1;
     nytp_puts(out, "<tfoot>");
     nytp_printf(out, "<tr><td>%llu", (unsigned long long)stmts);
-    nytp_report_time_cell(report, seconds, false, 0);
+    nytp_report_time_cell(report, ticks, false, 0);
     nytp_printf(out, "<td colspan=2>Total\n<tr><td>%llu", (unsigned long long)(stmts / n));
-    nytp_report_time_cell(report, seconds / n, false, 0);
+    nytp_report_time_cell(report, ticks / n, false, 0);
     nytp_puts(out, "<td colspan=2>Average\n");
     put_deviation(report);
     nytp_puts(out, "</table></div>\n");
 }
 
+/* ---- a list to jump to files ---- */
+
+/* A file of the list; `name` is the report's. */
+struct leaf {
+    const char *name; /* as shown */
+    uint32_t len, file;
+};
+
+static int compare_leaves(const void *left, const void *right)
+{
+    const struct leaf *a = left, *b = right;
+    const int order = nytp_compare_bytes(a->name, a->len, b->name, b->len);
+    return order != 0 ? order : (a->file > b->file) - (a->file < b->file);
+}
+
+/* The files by path, report->n_ranked of them; NULL: out of memory. */
+static struct leaf *sorted_leaves(struct nytp_report *report)
+{
+    struct leaf *leaves = malloc(((size_t)report->n_ranked + 1) * sizeof *leaves);
+    if (leaves == NULL) {
+        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    for (uint32_t i = 0; i < report->n_ranked; i++) {
+        const uint32_t f = report->files_by_time[i];
+        leaves[i] = (struct leaf){report->files[f].shown, report->files[f].shown_len, f};
+    }
+    qsort(leaves, report->n_ranked, sizeof *leaves, compare_leaves);
+    return leaves;
+}
+
+/* With so few files the table is at hand. */
+#define MIN_JUMP_FILES 10
+
+/* A list in a <details>: a <select> would do nothing without script. */
+void nytp_report_jump_list(struct nytp_report *report)
+{
+    struct nytp_out *out = report->out;
+    if (report->n_ranked < MIN_JUMP_FILES)
+        return;
+    struct leaf *leaves = sorted_leaves(report);
+    if (leaves == NULL)
+        return;
+    nytp_printf(out,
+                "<nav aria-label=\"Source files\"><details class=\"folders\"><summary>Jump to "
+                "one of %u source files</summary><ul>\n",
+                (unsigned)report->n_ranked);
+    for (uint32_t i = 0; i < report->n_ranked; i++) {
+        const uint32_t f = leaves[i].file;
+        char name[NYTP_REPORT_NAME];
+        nytp_report_page_name(report, f, nytp_report_link_level(report, f), name);
+        nytp_puts(out, "<li><a href=");
+        nytp_report_put_url(report, name, "");
+        nytp_putc(out, '>');
+        nytp_report_put_file(report, f);
+        nytp_puts(out, "</a>\n");
+    }
+    nytp_puts(out, "</ul></details></nav>\n");
+    free(leaves);
+}
+
 /* ---- packages ---- */
 
 struct package {
-    struct nytp_str name; /* with its "::" */
+    struct nytp_name name; /* with its "::" */
     uint32_t subs;
     uint64_t calls;
-    double excl_s;
+    int64_t excl_ticks;
 };
 
 static int compare_packages(const void *left, const void *right)
 {
     const struct package *a = left, *b = right;
-    if (a->excl_s != b->excl_s)
-        return a->excl_s > b->excl_s ? -1 : 1;
-    const uint32_t len = a->name.len < b->name.len ? a->name.len : b->name.len;
-    const int order = memcmp(a->name.ptr, b->name.ptr, len);
-    return order != 0 ? order : (a->name.len > b->name.len) - (a->name.len < b->name.len);
+    if (a->excl_ticks != b->excl_ticks)
+        return a->excl_ticks > b->excl_ticks ? -1 : 1;
+    return nytp_compare_names(a->name, b->name);
 }
 
 static bool add_to_package(struct nytp_report *report, struct nytp_strings *strings,
                            struct package **packages, uint32_t *n, uint32_t *capacity,
                            uint32_t *of_id, uint32_t sub)
 {
-    const struct nytp_str name = nytp_report_sub_name(report, sub);
-    const uint32_t len = nytp_report_package_len(name);
+    const struct nytp_name name = nytp_report_sub_name(report, sub);
+    const uint32_t len = nytp_package_len(name);
     const uint32_t id = nytp_strings_intern(strings, name.ptr, len);
     if (id == UINT32_MAX)
         return false;
     if (of_id[id] == 0) {
         if (!nytp_grow(packages, capacity, *n, sizeof **packages))
             return false;
-        (*packages)[*n] = (struct package){.name = {name.ptr, len, name.utf8}};
+        (*packages)[*n] = (struct package){.name = {name.ptr, len}};
         of_id[id] = ++*n;
     }
     struct package *package = &(*packages)[of_id[id] - 1];
     package->subs++;
-    package->calls += report->summary->subs[sub].count;
-    package->excl_s += report->summary->subs[sub].excl_s;
+    package->calls += report->subs[sub].calls;
+    package->excl_ticks += report->subs[sub].excl_ticks;
     return true;
 }
 
@@ -397,7 +459,8 @@ static void put_packages(struct nytp_report *report, struct package *packages, u
         nytp_report_row_begin(out, i);
         nytp_printf(out, "><td>%u<td>%llu", (unsigned)packages[i].subs,
                     (unsigned long long)packages[i].calls);
-        nytp_report_time_cell(report, packages[i].excl_s, true, report->total_s);
+        nytp_report_time_cell(report, packages[i].excl_ticks, true,
+                              report->profile->total_ticks);
         nytp_puts(out, "<td>");
         const uint32_t len = packages[i].name.len;
         nytp_html_text(out, packages[i].name.ptr, len >= 2 ? len - 2 : len);

@@ -19,28 +19,27 @@ static void put_asset(struct nytp_report *report, const struct nytp_asset *asset
 
 static void put_sources(struct nytp_report *report)
 {
-    for (uint32_t f = 0; f < report->summary->n_files; f++) {
+    for (uint32_t f = 0; f < report->profile->n_files; f++) {
         if (report->files[f].stem == NULL)
             continue;
         nytp_report_source(report, f, NYTP_LEVEL_LINE);
-        if (!report->levels || report->summary->files[f].eval_file != NYTP_SUMMARY_NONE)
+        if (!report->levels || nytp_report_is_eval(report, f))
             continue;
         nytp_report_source(report, f, NYTP_LEVEL_BLOCK);
         nytp_report_source(report, f, NYTP_LEVEL_SUB);
     }
 }
 
-bool nytp_report_write(const struct nytp_profile *profile, const struct nytp_summary *summary,
+bool nytp_report_write(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_outset *set)
 {
     struct nytp_report report = {
         .profile = profile,
-        .summary = summary,
         .options = options,
         .set = set,
         .page = "",
         .single = nytp_outset_is_single(set),
-        .flame = profile != NULL && !options->no_flame && profile->total_ticks > 0,
+        .flame = !options->no_flame && profile->total_ticks > 0,
     };
     bool ok = prepare(&report);
     if (ok) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * One process of a profile as a profile; see one_process.h. Its nodes, their lines, children
- * and spans each lie in one piece, which is copied and numbered from 0.
+ * Some processes of a profile as a profile; see one_process.h. Their nodes, the nodes' lines,
+ * children and spans each lie in one piece, which is copied and numbered from 0.
  */
 #include "one_process.h"
 
@@ -12,44 +12,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *copy_of(const void *array, size_t n, size_t size)
+static void *copy_of(const void *array, size_t first, size_t n, size_t size)
 {
     void *copy = malloc((n + 1) * size);
     if (copy != NULL && n > 0)
-        memcpy(copy, array, n * size);
+        memcpy(copy, (const char *)array + first * size, n * size);
     return copy;
 }
 
-#define COPY(array, first, n) copy_of((array) + (first), (n), sizeof *(array))
+#define COPY(array, first, n) copy_of((array), (first), (n), sizeof *(array))
 
-/* The part of the process alone, as part 0. */
-static void take_part(struct nytp_profile *one, const struct nytp_profile *profile,
-                      const struct nytp_process *process)
+/* The processes from `first` on, and their parts. */
+static void take_parts(struct nytp_profile *some, const struct nytp_profile *profile,
+                       uint32_t first)
 {
-    one->parts[0] = profile->parts[process->part];
-    one->parts[0].first_process = 0;
-    one->parts[0].n_processes = 1;
-    one->n_parts = 1;
-    one->partial = one->parts[0].partial;
-    one->processes[0] = *process;
-    one->processes[0].part = 0;
-    one->processes[0].root = 0;
-    one->n_processes = 1;
-    for (uint32_t i = 0; i < one->n_files; i++)
-        one->files[i].part = 0;
+    const struct nytp_process *last = &profile->processes[first + some->n_processes - 1];
+    const uint32_t first_part = profile->processes[first].part;
+    some->n_parts = last->part - first_part + 1;
+    some->partial = false;
+    for (uint32_t i = 0; i < some->n_parts; i++) {
+        some->parts[i].n_processes = 0;
+        some->partial |= some->parts[i].partial;
+    }
+    for (uint32_t i = 0; i < some->n_processes; i++) {
+        struct nytp_process *process = &some->processes[i];
+        process->part -= first_part;
+        process->root -= profile->processes[first].root;
+        if (some->parts[process->part].n_processes++ == 0)
+            some->parts[process->part].first_process = i;
+    }
+    for (uint32_t i = 0; i < some->n_files; i++) {
+        const uint32_t part = some->files[i].part - first_part; /* what came before wraps */
+        some->files[i].part = part < some->n_parts ? part : 0;
+    }
 }
 
-static void take_nodes(struct nytp_profile *one, uint32_t first_node, uint32_t first_line,
+static void take_nodes(struct nytp_profile *some, uint32_t first_node, uint32_t first_line,
                        uint32_t first_child)
 {
-    for (uint32_t i = 0; i < one->n_nodes; i++) {
-        struct nytp_node *node = &one->nodes[i];
+    for (uint32_t i = 0; i < some->n_nodes; i++) {
+        struct nytp_node *node = &some->nodes[i];
         node->parent -= first_node;
         node->first_child = node->n_children > 0 ? node->first_child - first_child : 0;
         node->first_node_line = node->n_node_lines > 0 ? node->first_node_line - first_line : 0;
     }
-    for (uint32_t i = 0; i < one->n_children; i++)
-        one->children[i] -= first_node;
+    for (uint32_t i = 0; i < some->n_children; i++)
+        some->children[i] -= first_node;
 }
 
 /* The nodes of a process, their lines and children are each contiguous. */
@@ -85,15 +93,15 @@ static struct slice slice_children(const struct nytp_profile *profile, struct sl
     return children;
 }
 
-/* The part's calls, as far as this process made all of them or its tree tells. */
-static bool take_arcs(struct nytp_profile *one, const struct nytp_profile *profile,
-                      uint32_t part)
+/* The parts' calls, as far as these processes made all of them or their trees tell. */
+static bool take_arcs(struct nytp_profile *some, const struct nytp_profile *profile,
+                      uint32_t first_part)
 {
     struct nytp_arcs_before before;
     if (!nytp_arcs_before_init(&before, profile))
         return false;
-    nytp_arcs_before_take_part(&before, part);
-    const bool ok = nytp_profile_rebuild(one, &before);
+    nytp_arcs_before_take_parts(&before, first_part, some->n_parts);
+    const bool ok = nytp_profile_rebuild(some, &before);
     nytp_arcs_before_free(&before);
     return ok;
 }
@@ -116,55 +124,59 @@ static struct slice slice_spans(const struct nytp_profile *profile, struct slice
     return spans;
 }
 
-static bool copy_process(struct nytp_profile *one, const struct nytp_profile *profile,
-                         uint32_t process)
+static bool copy_processes(struct nytp_profile *some, const struct nytp_profile *profile,
+                           uint32_t first, uint32_t n)
 {
-    const uint32_t root = profile->processes[process].root;
-    const struct slice nodes = {root, nytp_process_nodes_end(profile, process) - root};
+    const uint32_t root = profile->processes[first].root;
+    const struct slice nodes = {root, nytp_process_nodes_end(profile, first + n - 1) - root};
+    const uint32_t first_part = profile->processes[first].part;
+    const uint32_t n_parts = profile->processes[first + n - 1].part - first_part + 1;
     const struct slice lines = slice_lines(profile, nodes);
     const struct slice children = slice_children(profile, nodes);
-    *one = *profile;
-    one->strings = NULL;
-    one->arena = NULL;
-    one->line_costs = NULL;
-    one->arcs = NULL;
-    one->n_line_costs = one->n_arcs = 0;
-    one->n_nodes = nodes.n;
-    one->n_node_lines = lines.n;
-    one->n_children = children.n;
-    one->parts = COPY(profile->parts, 0, 1);
-    one->processes = COPY(profile->processes, 0, 1);
-    one->attributes = COPY(profile->attributes, 0, profile->n_attributes);
-    one->options = COPY(profile->options, 0, profile->n_options);
-    one->files = COPY(profile->files, 0, profile->n_files);
-    one->sources = COPY(profile->sources, 0, profile->n_sources);
-    one->subs = COPY(profile->subs, 0, profile->n_subs);
-    one->nodes = COPY(profile->nodes, nodes.first, nodes.n);
-    one->node_lines = COPY(profile->node_lines, lines.first, lines.n);
-    one->children = COPY(profile->children, children.first, children.n);
+    *some = *profile;
+    some->strings = NULL;
+    some->arena = NULL;
+    some->line_costs = NULL;
+    some->arcs = NULL;
+    some->n_line_costs = some->n_arcs = 0;
+    some->n_nodes = nodes.n;
+    some->n_node_lines = lines.n;
+    some->n_children = children.n;
+    some->n_processes = n;
+    some->parts = COPY(profile->parts, first_part, n_parts);
+    some->processes = COPY(profile->processes, first, n);
+    some->attributes = COPY(profile->attributes, 0, profile->n_attributes);
+    some->options = COPY(profile->options, 0, profile->n_options);
+    some->files = COPY(profile->files, 0, profile->n_files);
+    some->sources = COPY(profile->sources, 0, profile->n_sources);
+    some->blocks = COPY(profile->blocks, 0, profile->n_blocks);
+    some->subs = COPY(profile->subs, 0, profile->n_subs);
+    some->nodes = COPY(profile->nodes, nodes.first, nodes.n);
+    some->node_lines = COPY(profile->node_lines, lines.first, lines.n);
+    some->children = COPY(profile->children, children.first, children.n);
     const struct slice spans = slice_spans(profile, nodes);
-    one->spans = COPY(profile->spans, spans.first, spans.n);
-    one->n_spans = spans.n;
-    if (one->parts == NULL || one->processes == NULL || one->attributes == NULL ||
-        one->options == NULL || one->files == NULL || one->sources == NULL ||
-        one->subs == NULL || one->nodes == NULL || one->node_lines == NULL ||
-        one->children == NULL || one->spans == NULL)
+    some->spans = COPY(profile->spans, spans.first, spans.n);
+    some->n_spans = spans.n;
+    if (some->parts == NULL || some->processes == NULL || some->attributes == NULL ||
+        some->options == NULL || some->files == NULL || some->sources == NULL ||
+        some->blocks == NULL || some->subs == NULL || some->nodes == NULL ||
+        some->node_lines == NULL || some->children == NULL || some->spans == NULL)
         return false;
-    take_part(one, profile, &profile->processes[process]);
-    take_nodes(one, nodes.first, lines.first, children.first);
+    take_parts(some, profile, first);
+    take_nodes(some, nodes.first, lines.first, children.first);
     for (uint32_t i = 0; i < spans.n; i++)
-        one->spans[i].node -= nodes.first;
-    return take_arcs(one, profile, profile->processes[process].part);
+        some->spans[i].node -= nodes.first;
+    return take_arcs(some, profile, first_part);
 }
 
-struct nytp_profile *nytp_select_process(const struct nytp_profile *profile, uint32_t process,
-                                         struct nytp_error *error)
+struct nytp_profile *nytp_select_processes(const struct nytp_profile *profile, uint32_t first,
+                                           uint32_t n, struct nytp_error *error)
 {
-    struct nytp_profile *one = malloc(sizeof *one);
-    if (one != NULL && copy_process(one, profile, process))
-        return one;
-    if (one != NULL)
-        nytp_profile_free(one);
+    struct nytp_profile *some = malloc(sizeof *some);
+    if (some != NULL && copy_processes(some, profile, first, n))
+        return some;
+    if (some != NULL)
+        nytp_profile_free(some);
     nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
     return NULL;
 }

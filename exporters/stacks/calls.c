@@ -195,7 +195,7 @@ static void sum_lines(struct nytp_line_rows *rows)
     rows->n = n;
 }
 
-static void sort_lines(struct nytp_line_rows *rows)
+void nytp_lines_sum(struct nytp_line_rows *rows)
 {
     if (rows->n > 0)
         qsort(rows->rows, rows->n, sizeof *rows->rows, by_place);
@@ -213,7 +213,7 @@ struct nytp_line_rows nytp_lines_of(const struct nytp_profile *profile, uint32_t
     struct nytp_line_rows rows = {calloc((size_t)of->n_line_costs + 1, sizeof *rows.rows), 0};
     for (uint32_t i = 0; rows.rows != NULL && i < of->n_line_costs; i++)
         rows.rows[rows.n++] = row_of_cost(&profile->line_costs[of->first_line_cost + i]);
-    sort_lines(&rows);
+    nytp_lines_sum(&rows);
     return rows;
 }
 
@@ -240,6 +240,6 @@ struct nytp_line_rows nytp_lines_of_all(const struct nytp_profile *profile)
         rows.rows[rows.n++] =
             (struct nytp_line_row){cost->file, cost->line, 0, -arc->excl_ticks};
     }
-    sort_lines(&rows);
+    nytp_lines_sum(&rows);
     return rows;
 }

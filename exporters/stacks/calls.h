@@ -56,6 +56,9 @@ struct nytp_line_rows {
     uint32_t n;
 };
 
+/* Sort by file and line, and make rows of one line one. */
+void nytp_lines_sum(struct nytp_line_rows *rows);
+
 /* The lines of a sub, sorted by file and line; NULL rows when memory is out. */
 struct nytp_line_rows nytp_lines_of(const struct nytp_profile *profile, uint32_t sub);
 

@@ -472,45 +472,76 @@ static bool make_files(struct nytp_attribution *s)
     return true;
 }
 
+/* A line of source and its number among those that came. */
+struct numbered_line {
+    struct nytp_source_line line;
+    uint32_t number;
+};
+
 static int by_source_place(const void *x, const void *y)
 {
-    const struct nytp_source_line *a = x, *b = y;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    return 0;
+    const struct numbered_line *a = x, *b = y;
+    if (a->line.file != b->line.file)
+        return a->line.file < b->line.file ? -1 : 1;
+    if (a->line.line != b->line.line)
+        return a->line.line < b->line.line ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
 }
 
-static bool make_sources(struct nytp_attribution *s)
+/* Sort lines by file and line; of several with the same place the last one stays. */
+static bool sort_sources(struct nytp_source_line *lines, uint32_t *n)
+{
+    struct numbered_line *list = malloc(*n * sizeof *list);
+    if (list == NULL)
+        return false;
+    for (uint32_t i = 0; i < *n; i++)
+        list[i] = (struct numbered_line){lines[i], i};
+    qsort(list, *n, sizeof *list, by_source_place);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < *n; i++) {
+        const bool again = kept > 0 && lines[kept - 1].file == list[i].line.file &&
+                           lines[kept - 1].line == list[i].line.line;
+        kept += !again;
+        lines[kept - 1] = list[i].line;
+    }
+    *n = kept;
+    free(list);
+    return true;
+}
+
+/* The builder's lines of source are the profile's. They come in order from most recorders. */
+static bool take_sources(struct nytp_attribution *s)
 {
     struct nytp_profile *p = s->p;
-    const struct nytp_builder *b = s->b;
-    struct nytp_table latest = {0}; /* (file, line) -> index in sources: the last one wins */
-    p->sources = malloc((b->n_sources + 1) * sizeof *p->sources);
-    if (p->sources == NULL)
-        return false;
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < b->n_sources; i++) {
-        const struct nytp_built_source *from = &b->sources[i];
-        const struct nytp_key key = {from->file, from->line, 0, 0};
-        uint32_t at = nytp_table_get(&latest, key);
-        if (at == NYTP_TABLE_NONE) {
-            at = p->n_sources++;
-            ok = nytp_table_put(&latest, key, at);
-        }
-        p->sources[at] =
-            (struct nytp_source_line){from->file, from->line, from->text, from->len};
+    bool in_order = true;
+    p->sources = s->b->sources;
+    p->n_sources = s->b->n_sources;
+    s->b->sources = NULL;
+    for (uint32_t i = 1; i < p->n_sources; i++) {
+        const struct nytp_source_line *a = &p->sources[i - 1], *b = &p->sources[i];
+        in_order &= a->file < b->file || (a->file == b->file && a->line < b->line);
     }
-    nytp_table_free(&latest);
-    if (p->n_sources > 0)
-        qsort(p->sources, p->n_sources, sizeof *p->sources, by_source_place);
+    if (!in_order && !sort_sources(p->sources, &p->n_sources))
+        return false;
     for (uint32_t i = p->n_sources; i-- > 0;) {
         struct nytp_file *f = &p->files[p->sources[i].file];
         f->first_source = i;
         f->n_sources++;
     }
-    return ok;
+    return true;
+}
+
+/* The builder's blocks are the profile's, but for those of string evals. */
+static void take_blocks(struct nytp_attribution *s)
+{
+    struct nytp_profile *p = s->p;
+    p->blocks = s->b->blocks;
+    for (uint32_t i = 0; i < s->b->n_blocks; i++)
+        if (p->files[p->blocks[i].file].eval_file == 0)
+            p->blocks[p->n_blocks++] = p->blocks[i];
+    s->b->blocks = NULL;
+    if (p->n_blocks > 0)
+        qsort(p->blocks, p->n_blocks, sizeof *p->blocks, nytp_compare_blocks);
 }
 
 /* The arcs: those of the recording where it has them, else those of the tree. */
@@ -552,9 +583,10 @@ static bool attribute_all(struct nytp_attribution *s)
     if (ok) {
         sum_tree(p);
         ok = nytp_apportion_lines(s) && (!p->sampled || nytp_attribute_cpu(s)) &&
-             make_arcs(s) && nytp_profile_make_line_costs(p) && make_sources(s) &&
+             make_arcs(s) && nytp_profile_make_line_costs(p) && take_sources(s) &&
              nytp_lay_out_spans(b, p, s->node_of_raw) &&
              (b->options.as_recorded || nytp_take_off_recording(p));
+        take_blocks(s);
     }
     free_sums(&sums);
     return ok;

@@ -10,6 +10,7 @@
 
 struct nytp_build_options {
     bool sources;       /* keep source lines */
+    bool blocks;        /* keep which block and sub each line's statements were in */
     bool as_recorded;   /* take nothing off for what recording cost */
     uint32_t max_spans; /* keep a timeline of at most this many calls; 0 = none */
     uint64_t max_nodes; /* limit on distinct contexts; 0 = the default limit */

@@ -65,11 +65,13 @@ void nytp_builder_free(struct nytp_builder *b)
     free(b->ranges);
     free(b->arcs);
     free(b->sources);
+    free(b->blocks);
     free(b->spans);
     nytp_table_free(&b->file_by_fid);
     nytp_table_free(&b->page_by_place);
     nytp_table_free(&b->arc_by_key);
     nytp_table_free(&b->xsubs);
+    nytp_table_free(&b->block_by_lines);
     free(b);
 }
 
@@ -146,6 +148,27 @@ static bool time_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     const struct nytp_statement statement = {.ticks = e->u.time.ticks, .line = e->u.time.line};
     return nytp_builder_book_statements(b, e->u.time.fid, &statement, 1);
+}
+
+/* A statement of which the recording tells the block and the sub. */
+static bool block_event(struct nytp_builder *b, const struct nytp_event *e)
+{
+    uint32_t file;
+    if (!nytp_builder_file(b, e->u.time.fid, &file))
+        return false;
+    const struct nytp_key key = {file, e->u.time.line, e->u.time.block_line,
+                                 e->u.time.sub_line};
+    uint32_t at = nytp_table_get(&b->block_by_lines, key);
+    if (at == NYTP_TABLE_NONE) {
+        if (!nytp_grow(&b->blocks, &b->blocks_capacity, b->n_blocks, sizeof *b->blocks) ||
+            !nytp_table_put(&b->block_by_lines, key, b->n_blocks))
+            return nytp_builder_out_of_memory(b);
+        at = b->n_blocks++;
+        b->blocks[at] = (struct nytp_block){key.a, key.b, key.c, key.d, 0, 0};
+    }
+    b->blocks[at].ticks += e->u.time.ticks > 0 ? e->u.time.ticks : 0;
+    b->blocks[at].statements += !b->discount;
+    return true;
 }
 
 static bool builder_statements(struct nytp_sink *sink, uint32_t fid,
@@ -232,7 +255,7 @@ static bool rare_event(struct nytp_builder *b, const struct nytp_event *e)
     switch (e->tag) {
     case NYTP_TAG_TIME_BLOCK:
         b->has |= NYTP_HAS_STATEMENTS | NYTP_HAS_BLOCKS;
-        return time_event(b, e);
+        return (!b->options.blocks || block_event(b, e)) && time_event(b, e);
     case NYTP_TAG_DISCOUNT:
         b->discount = true;
         return true;

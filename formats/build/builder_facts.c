@@ -39,8 +39,7 @@ bool nytp_builder_source_line(struct nytp_builder *b, const struct nytp_event *e
         return nytp_builder_out_of_memory(b);
     memcpy(text, e->u.src_line.text.ptr, len);
     text[len] = '\0';
-    b->sources[b->n_sources++] =
-        (struct nytp_built_source){file, e->u.src_line.line, len, text};
+    b->sources[b->n_sources++] = (struct nytp_source_line){file, e->u.src_line.line, text, len};
     return true;
 }
 

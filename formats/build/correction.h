@@ -16,14 +16,4 @@
  * costs nothing changes. False when memory is out. */
 bool nytp_take_off_recording(struct nytp_profile *profile);
 
-/* Told of ticks that recording cost at a line: what began and went on there, and both halves of
- * the calls made from there. `file` is the model's index; 0 = no file. */
-typedef void nytp_cost_place_fn(void *context, uint32_t file, uint32_t line, double ticks);
-
-/* Tell where the ticks are spent that nytp_take_off_recording() would take off this profile,
- * which is still as recorded: all that is told adds up to what is taken off, but for calls that
- * no call site is known of. A place can be told more than once. False when memory is out. */
-bool nytp_recording_by_place(const struct nytp_profile *profile, nytp_cost_place_fn *tell,
-                             void *context);
-
 #endif

@@ -78,11 +78,6 @@ struct nytp_built_span {
     int64_t start_ticks, ticks;
 };
 
-struct nytp_built_source {
-    uint32_t file, line, len;
-    const char *text;
-};
-
 struct nytp_builder {
     struct nytp_sink sink;
     struct nytp_build_options options;
@@ -139,8 +134,12 @@ struct nytp_builder {
     } recent_subs[NYTP_RECENT_SUBS]; /* that returned, and whether they are a builtin or xsub
                                         as far as is known; name 0 stands for none */
 
-    struct nytp_built_source *sources;
+    struct nytp_source_line *sources; /* as they came */
     uint32_t n_sources, sources_capacity;
+
+    struct nytp_block *blocks; /* each of its four lines once */
+    uint32_t n_blocks, blocks_capacity;
+    struct nytp_table block_by_lines;
 
     struct nytp_built_span *spans; /* by process, then in the order in which the calls ended */
     uint32_t n_spans, spans_capacity;

@@ -30,8 +30,6 @@ void nytp_summary_free(struct nytp_summary *summary)
     nytp_table_free(&summary->sub_of_name);
     nytp_table_free(&summary->call_of_place);
     nytp_table_free(&summary->caller_of_call);
-    nytp_table_free(&summary->roll_of_lines);
-    free(summary->rolls);
     nytp_strings_free(summary->strings);
     nytp_arena_free(summary->arena);
     free(summary);

@@ -27,8 +27,6 @@
 #define NYTP_SUMMARY_MAX_LINE  0x3fffffu  /* highest line of a file */
 #define NYTP_SUMMARY_MAX_LINES 0x1000000u /* dense line slots of all files together */
 
-#define NYTP_SUMMARY_MAX_ROLLS 0x1000000u /* entries of `rolls` */
-
 #define NYTP_SUMMARY_NONE UINT32_MAX
 
 /* What the time of a statement is booked on: its own line, the first line of the innermost
@@ -117,14 +115,6 @@ struct nytp_summary_sub {
     uint32_t first_merged, last_merged, next_merged; /* … and its list, as for files */
 };
 
-/* Time of one line that counts for one block and one sub: the four are the key. From these the
- * cost of recording can be taken off the times of blocks and subs, too (corrected_summary.h).
- */
-struct nytp_summary_roll {
-    uint32_t fid, line, block_line, sub_line;
-    int64_t ticks;
-};
-
 struct nytp_summary_pair {
     struct nytp_summary_name key, value;
 };
@@ -156,19 +146,14 @@ struct nytp_summary {
     uint64_t n_times, n_sub_calls, n_negative;
     uint64_t n_discounts; /* time records that add time to a statement without counting one */
     int64_t total_ticks;
-    int64_t recording_ticks; /* taken off the times above (corrected_summary.h) */
     bool has_times, has_blocks, has_processes;
-    bool keep_rolls; /* set before the first event: keep `rolls` */
-    struct nytp_summary_roll *rolls;
-    uint32_t n_rolls;
 
     /* the rest belongs to summary.c */
     struct nytp_strings *strings;
     struct nytp_arena *arena;
     uint32_t *file_of_fid; /* by fid, NONE = undefined */
     uint32_t n_fids;
-    struct nytp_table sub_of_name, call_of_place, caller_of_call, roll_of_lines;
-    uint32_t rolls_capacity;
+    struct nytp_table sub_of_name, call_of_place, caller_of_call;
     uint32_t files_capacity, subs_capacity, calls_capacity, callers_capacity;
     uint64_t dense_lines;
     bool discount; /* DISCOUNT seen since the last time record */

@@ -22,29 +22,6 @@ static bool charge_time(struct nytp_summary *summary, uint32_t file, enum nytp_l
     return true;
 }
 
-static bool add_roll(struct nytp_summary *summary, const struct nytp_event *event)
-{
-    const struct nytp_key key = {.a = event->u.time.fid,
-                                 .b = event->u.time.line,
-                                 .c = event->u.time.block_line,
-                                 .d = event->u.time.sub_line};
-    uint32_t at = nytp_table_get(&summary->roll_of_lines, key);
-    if (at == NYTP_TABLE_NONE) {
-        at = summary->n_rolls;
-        if (at >= NYTP_SUMMARY_MAX_ROLLS)
-            return nytp_error_set(&summary->error, NYTP_ERR_LIMIT,
-                                  "lines by block and sub are above the limit %u",
-                                  NYTP_SUMMARY_MAX_ROLLS);
-        if (!nytp_grow(&summary->rolls, &summary->rolls_capacity, at, sizeof *summary->rolls) ||
-            !nytp_table_put(&summary->roll_of_lines, key, at))
-            return nytp_error_set(&summary->error, NYTP_ERR_MEMORY, "out of memory");
-        summary->rolls[summary->n_rolls++] = (struct nytp_summary_roll){
-            .fid = key.a, .line = key.b, .block_line = key.c, .sub_line = key.d};
-    }
-    summary->rolls[at].ticks += event->u.time.ticks;
-    return true;
-}
-
 bool nytp_summary_add_time(struct nytp_summary *summary, uint32_t file,
                            const struct nytp_event *event)
 {
@@ -61,8 +38,7 @@ bool nytp_summary_add_time(struct nytp_summary *summary, uint32_t file,
     if (event->tag == NYTP_TAG_TIME_LINE)
         return true;
     summary->has_blocks = true;
-    return (!summary->keep_rolls || add_roll(summary, event)) &&
-           charge_time(summary, file, NYTP_LEVEL_BLOCK, event->u.time.block_line, ticks,
+    return charge_time(summary, file, NYTP_LEVEL_BLOCK, event->u.time.block_line, ticks,
                        count) &&
            charge_time(summary, file, NYTP_LEVEL_SUB, event->u.time.sub_line, ticks, count);
 }

@@ -114,22 +114,22 @@ void nytp_arcs_before_renumber(struct nytp_arcs_before *before, const uint32_t *
     renumber_arcs(before->of_tree, &before->n_of_tree, sub_of, file_of);
 }
 
-static uint32_t take_part(struct nytp_arc *arcs, uint32_t n, uint32_t part)
+static uint32_t take_parts(struct nytp_arc *arcs, uint32_t n_arcs, uint32_t first, uint32_t n)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (arcs[i].part != part)
+    for (uint32_t i = 0; i < n_arcs; i++) {
+        if (arcs[i].part < first || arcs[i].part - first >= n)
             continue;
         arcs[kept] = arcs[i];
-        arcs[kept++].part = 0;
+        arcs[kept++].part -= first;
     }
     return kept;
 }
 
-void nytp_arcs_before_take_part(struct nytp_arcs_before *before, uint32_t part)
+void nytp_arcs_before_take_parts(struct nytp_arcs_before *before, uint32_t first, uint32_t n)
 {
-    before->n_known = take_part(before->known, before->n_known, part);
-    before->n_of_tree = take_part(before->of_tree, before->n_of_tree, part);
+    before->n_known = take_parts(before->known, before->n_known, first, n);
+    before->n_of_tree = take_parts(before->of_tree, before->n_of_tree, first, n);
 }
 
 /* ---- comparing ---- */

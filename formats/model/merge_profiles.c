@@ -203,6 +203,29 @@ static bool merge_sources(struct merging *f)
     return ok;
 }
 
+/* The blocks of all inputs; equal ones need not be one. */
+static bool merge_blocks(struct merging *f)
+{
+    struct nytp_profile *to = f->to;
+    size_t total = 0;
+    for (uint32_t i = 0; i < f->n_from; i++)
+        total += f->from[i]->n_blocks;
+    if (total == 0)
+        return true;
+    to->blocks = total < UINT32_MAX ? malloc(total * sizeof *to->blocks) : NULL;
+    for (uint32_t i = 0; to->blocks != NULL && i < f->n_from; i++)
+        for (uint32_t k = 0; k < f->from[i]->n_blocks; k++) {
+            struct nytp_block *block = &to->blocks[to->n_blocks++];
+            *block = f->from[i]->blocks[k];
+            block->file = f->file_map[i][block->file];
+            block->ticks =
+                scaled_or_largest(block->ticks, to->ticks_per_sec / f->from[i]->ticks_per_sec);
+        }
+    if (to->blocks != NULL)
+        qsort(to->blocks, to->n_blocks, sizeof *to->blocks, nytp_compare_blocks);
+    return to->blocks != NULL;
+}
+
 /* ---- subs -------------------------------------------------------------------------------- */
 
 struct candidate {
@@ -568,7 +591,7 @@ static bool merge_all(struct merging *f, struct nytp_error *error)
         return false;
     const bool ok = f->file_map != NULL && f->sub_map != NULL && f->to->strings != NULL &&
                     f->to->arena != NULL && merge_files(f) && merge_subs(f) &&
-                    merge_sources(f) && merge_pairs(f) && merge_tree(f);
+                    merge_sources(f) && merge_blocks(f) && merge_pairs(f) && merge_tree(f);
     if (ok)
         nytp_profile_sum_arcs(f->to);
     return (ok && nytp_profile_make_line_costs(f->to)) ||

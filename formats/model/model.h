@@ -92,6 +92,15 @@ struct nytp_source_line { /* sorted by file, line; text includes its newline, ra
     uint32_t len;
 };
 
+/* What ran on a line within one block and one sub, by the lines where these begin: as recorded,
+ * only with build option `blocks` and of files that are no string evals. Sorted by the lines.
+ */
+struct nytp_block {
+    uint32_t file, line, block_line, sub_line;
+    int64_t ticks; /* of statements that took any time */
+    uint64_t statements;
+};
+
 enum nytp_sub_kind {
     NYTP_SUB_PERL = 0,
     NYTP_SUB_XSUB,
@@ -196,6 +205,7 @@ struct nytp_profile {
     struct nytp_pair *attributes, *options;
     struct nytp_file *files; /* 0 = no file, name "" */
     struct nytp_source_line *sources;
+    struct nytp_block *blocks;
     struct nytp_sub *subs;
     struct nytp_line_cost *line_costs;
     struct nytp_arc *arcs;
@@ -203,8 +213,8 @@ struct nytp_profile {
     uint32_t *children; /* node indices */
     struct nytp_node_line *node_lines;
     struct nytp_span *spans;
-    uint32_t n_parts, n_processes, n_attributes, n_options, n_files, n_sources, n_subs,
-        n_line_costs, n_arcs, n_nodes, n_children, n_node_lines, n_spans;
+    uint32_t n_parts, n_processes, n_attributes, n_options, n_files, n_sources, n_blocks,
+        n_subs, n_line_costs, n_arcs, n_nodes, n_children, n_node_lines, n_spans;
 
     struct nytp_strings *strings; /* owns every name */
     struct nytp_arena *arena;     /* owns the source text */

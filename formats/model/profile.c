@@ -20,6 +20,7 @@ void nytp_profile_free(struct nytp_profile *p)
     free(p->options);
     free(p->files);
     free(p->sources);
+    free(p->blocks);
     free(p->subs);
     free(p->line_costs);
     free(p->arcs);
@@ -30,6 +31,18 @@ void nytp_profile_free(struct nytp_profile *p)
     nytp_strings_free(p->strings);
     nytp_arena_free(p->arena);
     free(p);
+}
+
+int nytp_compare_blocks(const void *x, const void *y)
+{
+    const struct nytp_block *a = x, *b = y;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    if (a->block_line != b->block_line)
+        return a->block_line < b->block_line ? -1 : 1;
+    return (a->sub_line > b->sub_line) - (a->sub_line < b->sub_line);
 }
 
 static const struct nytp_name *find_pair(const struct nytp_pair *pairs, uint32_t n,
@@ -245,10 +258,10 @@ bool nytp_profile_adds_up(const struct nytp_profile *p, struct nytp_error *error
 }
 
 /* Recorders name a file before anything happens in it. A call from a file without a name is one
- * that never was: ours once made such calls up, nested without end, when a goto to an xsub died.
- * Only the place gives them away. That they are nested below calls which had ended proves
- * nothing, since an xsub may call itself (List::Util::first given its own address), and one that
- * switches coroutines is open while lines of any sub run. */
+ * that never was: ours once made such calls up, nested without end, when a goto to an xsub
+ * died. Only the place gives them away. That they are nested below calls which had ended proves
+ * nothing, since an xsub may call itself (List::Util::first given its own address), and one
+ * that switches coroutines is open while lines of any sub run. */
 static bool check_call_sites(const struct nytp_profile *p, struct nytp_error *error)
 {
     for (uint32_t i = 0; i < p->n_arcs; i++) {

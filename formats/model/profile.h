@@ -24,8 +24,8 @@ const struct nytp_source_line *nytp_profile_source(const struct nytp_profile *pr
                                                    uint32_t file, uint32_t line);
 
 /* Whether every invariant holds that model.h states; if not, *error tells the first that does
- * not. It takes one pass over the arrays. They hold for whatever can be read: what breaks one is
- * a fault of this program. */
+ * not. It takes one pass over the arrays. They hold for whatever can be read: what breaks one
+ * is a fault of this program. */
 bool nytp_profile_adds_up(const struct nytp_profile *profile, struct nytp_error *error);
 
 /* Whether the profile adds up, and no call is from a place that no recorder can have seen; if
@@ -40,6 +40,9 @@ static inline int64_t nytp_ticks_sum(int64_t a, int64_t b)
     int64_t sum;
     return !__builtin_add_overflow(a, b, &sum) ? sum : b < 0 ? INT64_MIN : INT64_MAX;
 }
+
+/* The order of profile->blocks, for qsort(). */
+int nytp_compare_blocks(const void *x, const void *y);
 
 /* The end of a process's nodes. */
 uint32_t nytp_process_nodes_end(const struct nytp_profile *p, uint32_t process);

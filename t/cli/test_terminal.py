@@ -350,7 +350,7 @@ def test_a_wait_for_a_child_that_is_here_is_not_counted_twice(tmp_path, calls, c
     assert told["child_wait"] == 243 - left
     assert "child_wait" not in json.loads(good("--json", "-q", files[0]))
     page = good("--html", "-q", "-o", "-", *files).decode()
-    assert re.search(r"<b>[^<]*</b> of it processes waited for one another", page)
+    assert re.search(r"processes waited <b>[^<]*</b> for one another", page)
 
 
 def test_a_wait_for_a_child_that_is_not_here_counts(tmp_path):

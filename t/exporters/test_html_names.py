@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import urllib.parse
 
 import pytest
 
@@ -93,7 +94,7 @@ def test_call_graphs_of_like_names_do_not_take_each_others_place(command, tmp_pa
     assert len(set(linked.values())) == len(files) and list(htmlpages.problems(pages)) == []
     for fid in range(1, len(files) + 1):
         page = next(name for name in linked if name.endswith(f"-{fid}-line.html") or name == f"{fid}-line.html")
-        assert f"main::f{fid - 1}\"" in (pages.folder / linked[page]).read_text(), page
+        assert f"main::f{fid - 1}\"" in (pages.folder / urllib.parse.unquote(linked[page])).read_text(), page
 
 
 def test_twenty_thousand_files_of_one_name(command, tmp_path):

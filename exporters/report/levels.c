@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Lines summed up where their block or their sub begins. The recording tells of each statement
+ * which these were; what the model then did to the line (what recording cost, a selection) is
+ * shared out over them. See report.h.
+ */
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* `part` of `whole` of a sum, cut so that all parts up to a last one add up to it. */
+static int64_t share(int64_t sum, uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0 : (int64_t)((__int128)sum * (int64_t)part / (int64_t)whole);
+}
+
+/* The blocks of one line, `n` of them, as rows of the lines where these begin. */
+static void share_out(const struct nytp_line_row *line, const struct nytp_block *blocks,
+                      uint32_t n, enum nytp_level level, struct nytp_line_rows *rows)
+{
+    uint64_t ticks = 0, statements = 0, ticks_before = 0, statements_before = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        ticks += (uint64_t)blocks[i].ticks;
+        statements += blocks[i].statements;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t t = ticks_before + (uint64_t)blocks[i].ticks;
+        const uint64_t s = statements_before + blocks[i].statements;
+        struct nytp_line_row row = {
+            .file = line->file,
+            .line = level == NYTP_LEVEL_BLOCK ? blocks[i].block_line : blocks[i].sub_line,
+            .statements =
+                (uint64_t)(share((int64_t)line->statements, s, statements) -
+                           share((int64_t)line->statements, statements_before, statements)),
+            .self_ticks = share(line->self_ticks, t, ticks) -
+                          share(line->self_ticks, ticks_before, ticks),
+        };
+        if (ticks == 0 && i == 0) /* it took none that could tell how to share it */
+            row.self_ticks = line->self_ticks;
+        rows->rows[rows->n++] = row;
+        ticks_before = t;
+        statements_before = s;
+    }
+}
+
+struct nytp_line_rows nytp_report_rows(const struct nytp_report *report, uint32_t f,
+                                       enum nytp_level level)
+{
+    const struct nytp_report_file *file = &report->files[f];
+    const struct nytp_line_row *lines = report->lines.rows + file->first_line;
+    if (level == NYTP_LEVEL_LINE)
+        return (struct nytp_line_rows){report->lines.rows + file->first_line, file->n_rows};
+    const struct nytp_block *blocks = report->profile->blocks + file->first_block;
+    struct nytp_line_rows rows = {
+        malloc(((size_t)file->n_blocks + file->n_rows + 1) * sizeof *rows.rows), 0};
+    for (uint32_t i = 0, b = 0; rows.rows != NULL && i < file->n_rows; i++) {
+        while (b < file->n_blocks && blocks[b].line < lines[i].line)
+            b++;
+        uint32_t n = 0;
+        while (b + n < file->n_blocks && blocks[b + n].line == lines[i].line)
+            n++;
+        if (n > 0)
+            share_out(&lines[i], blocks + b, n, level, &rows);
+        else
+            rows.rows[rows.n++] = lines[i];
+    }
+    if (rows.rows != NULL)
+        nytp_lines_sum(&rows);
+    return rows;
+}
