@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-# The folders of formats/, exporters/ and XS/ are stages in the order of CODE-MAP.md, and the README
+# The folders of formats/, exporters/, XS/ and spy/ are stages in the order of CODE-MAP.md, and the README
 # of each lists its files in order. A file uses only what stands before it: by its #include lines,
 # and by what its object calls. So there is no circle of files or folders anywhere.
 
@@ -24,7 +24,7 @@ sub folder { return $_[0] =~ s{/[^/]*\z}{}r }
 
 # The map's line "    XS/: perl -> ground -> …" for each top folder; an empty name is the top folder itself.
 my @stages;
-for my $line (slurp("$ROOT/CODE-MAP.md") =~ m{^    ((?:formats|exporters|XS)/: .*)}mg) {
+for my $line (slurp("$ROOT/CODE-MAP.md") =~ m{^    ((?:formats|exporters|XS|spy)/: .*)}mg) {
     my ($top, $order) = $line =~ m{^(\w+)/: (.*)};
     push @stages, map { $_ eq 'NAME.c' ? $top : "$top/$_" } split / -> /, $order;
 }
@@ -32,7 +32,7 @@ cmp_ok scalar(@stages), '>', 20, 'the map lists the stages';
 
 my @files = map { s{^\Q$ROOT\E/}{}r } map { glob "$ROOT/$_/*.[ch] $ROOT/$_/*.def" } @stages;
 my @elsewhere = grep { my $file = $_; !grep { $_ eq $file } @files }
-    map { s{^\Q$ROOT\E/}{}r } map { glob "$ROOT/$_/*.[ch] $ROOT/$_/*/*.[ch] $ROOT/$_/*/*/*.[ch]" } qw(formats exporters XS);
+    map { s{^\Q$ROOT\E/}{}r } map { glob "$ROOT/$_/*.[ch] $ROOT/$_/*/*.[ch] $ROOT/$_/*/*/*.[ch]" } qw(formats exporters XS spy);
 is_deeply [grep { !m{^exporters/build|^XS/NYTProf\.c\z} } @elsewhere], [], 'every source file stands in a stage';
 
 # Where a file stands: its stage, and its place in the README. Files beside the stages (NAME.c)

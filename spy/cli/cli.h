@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The command line of nytp-spy, and what its commands share. Only this folder prints and
+ * chooses an exit status: 0 done, 1 the target cannot be looked at, 2 usage, 4 the output
+ * cannot be written.
+ */
+#ifndef NYTP_SPY_CLI_H
+#define NYTP_SPY_CLI_H
+
+#include "spy/perl/attach.h"
+#include "spy/perl/stack.h"
+
+#include "exporters/base/out.h"
+
+#include <signal.h>
+
+enum nytp_spy_status {
+    SPY_DONE = 0,
+    SPY_REFUSED = 1,
+    SPY_USAGE = 2,
+    SPY_OUTPUT = 4
+};
+
+struct nytp_spy {
+    const char *command;
+    pid_t *pids; /* of the command line, or found by --pattern */
+    uint32_t n_pids, pids_capacity;
+    const char *pattern, *core, *exe, *output;
+    uint32_t rate;     /* samples a second */
+    double duration_s; /* 0: until it ends or is interrupted */
+    double interval_s; /* of top */
+    bool subprocesses, idle, objects, no_source;
+    char **argv;        /* the program to start, after --; or NULL */
+    const char **files; /* heap: what to compare */
+    uint32_t n_files;
+};
+
+/* A perl that is looked at. */
+struct nytp_session {
+    struct nytp_target target;
+    struct nytp_perl perl;
+    struct nytp_names names;
+    char command[4096];
+};
+
+/* False with *error set. */
+bool nytp_session_open(struct nytp_session *session, const struct nytp_spy *spy, pid_t pid,
+                       struct nytp_error *error);
+void nytp_session_close(struct nytp_session *session);
+
+/* A line on standard error with the program's name. */
+void nytp_spy_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Set by SIGINT and SIGTERM. */
+extern volatile sig_atomic_t nytp_spy_stop;
+
+/* Columns of the terminal at standard output; 80 where there is none. */
+uint32_t nytp_spy_columns(bool *is_terminal);
+
+/* Where a file of the target is to be read: its path as the target has it, through its root and
+ * from its current folder. Cut if it does not fit. */
+void nytp_session_path(const struct nytp_session *session, struct nytp_name file, char *to,
+                       size_t size);
+
+enum nytp_spy_status nytp_spy_dump(const struct nytp_spy *spy);
+enum nytp_spy_status nytp_spy_record(const struct nytp_spy *spy);
+enum nytp_spy_status nytp_spy_top(const struct nytp_spy *spy);
+enum nytp_spy_status nytp_spy_heap(const struct nytp_spy *spy);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * nytp-spy: a running perl, looked at from outside.
+ */
+#include "cli.h"
+
+#include "exporters/base/patterns.h"
+#include "exporters/base/version.h"
+#include "formats/base/arena.h"
+#include "spy/target/process.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: nytp spy COMMAND [OPTION]... PID...\n"
+    "\n"
+    "    nytp spy dump PID                   what it is doing now: every thread's stack\n"
+    "    nytp spy record PID -o FILE         samples, as a profile for nytp export\n"
+    "    nytp spy record -o FILE -- COMMAND  start it and record\n"
+    "\n"
+    "The program is neither stopped nor changed. For PID there may stand\n"
+    "  -P, --pattern REGEX   every process whose command line matches\n"
+    "      --core FILE       dump: a core file\n"
+    "      --exe FILE        the perl of that core file, if it is elsewhere now\n"
+    "\n"
+    "Options\n"
+    "  -o, --output FILE     write FILE; - is standard output\n"
+    "  -r, --rate HZ         record: samples a second, default 100\n"
+    "  -d, --duration TIME   record: stop after so long, as 30s or 5m\n"
+    "  -s, --subprocesses    record: the processes that it starts, too\n"
+    "      --no-idle         record: leave out samples in which it waits\n"
+    "      --no-source       no lines of source\n"
+    "  -V, --version         print the version\n"
+    "  -h, --help            print this text\n";
+
+enum {
+    NO_IDLE = 256,
+    NO_SOURCE,
+    OBJECTS,
+    CORE,
+    EXE
+};
+
+static const struct option options[] = {
+    {"pattern", required_argument, NULL, 'P'},  {"core", required_argument, NULL, CORE},
+    {"exe", required_argument, NULL, EXE},      {"output", required_argument, NULL, 'o'},
+    {"rate", required_argument, NULL, 'r'},     {"duration", required_argument, NULL, 'd'},
+    {"interval", required_argument, NULL, 'i'}, {"subprocesses", no_argument, NULL, 's'},
+    {"no-idle", no_argument, NULL, NO_IDLE},    {"no-source", no_argument, NULL, NO_SOURCE},
+    {"objects", no_argument, NULL, OBJECTS},    {"version", no_argument, NULL, 'V'},
+    {"help", no_argument, NULL, 'h'},           {0},
+};
+
+static enum nytp_spy_status wrong(const char *text, const char *value)
+{
+    nytp_spy_say("%s%s (--help tells more)", text, value);
+    return SPY_USAGE;
+}
+
+/* "30", "30s", "5m", "1h", "500ms"; -1: it is no time. */
+static double seconds_of(const char *text)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}};
+    char *end;
+    const double number = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (end != text && number > 0 && number < 1e9 && strcmp(end, units[i].unit) == 0)
+            return number * units[i].seconds;
+    return -1;
+}
+
+static enum nytp_spy_status take_option(struct nytp_spy *spy, int option)
+{
+    switch (option) {
+    case 'P':
+        spy->pattern = optarg;
+        break;
+    case 'o':
+        spy->output = optarg;
+        break;
+    case CORE:
+        spy->core = optarg;
+        break;
+    case EXE:
+        spy->exe = optarg;
+        break;
+    case 'r':
+        spy->rate = (uint32_t)strtoul(optarg, NULL, 10);
+        if (spy->rate < 1 || spy->rate > 10000)
+            return wrong("--rate must be 1 to 10000, not ", optarg);
+        break;
+    case 'd':
+        spy->duration_s = seconds_of(optarg);
+        if (spy->duration_s < 0)
+            return wrong("--duration must be a time such as 30s, not ", optarg);
+        break;
+    case 'i':
+        spy->interval_s = seconds_of(optarg);
+        if (spy->interval_s < 0)
+            return wrong("--interval must be a time such as 1s, not ", optarg);
+        break;
+    case 's':
+        spy->subprocesses = true;
+        break;
+    case NO_IDLE:
+        spy->idle = false;
+        break;
+    case NO_SOURCE:
+        spy->no_source = true;
+        break;
+    case OBJECTS:
+        spy->objects = true;
+        break;
+    default:
+        return SPY_USAGE; /* getopt has said it */
+    }
+    return SPY_DONE;
+}
+
+static bool add_pid(struct nytp_spy *spy, pid_t pid)
+{
+    if (!nytp_grow(&spy->pids, &spy->pids_capacity, spy->n_pids, sizeof *spy->pids))
+        return false;
+    spy->pids[spy->n_pids++] = pid;
+    return true;
+}
+
+static enum nytp_spy_status find_processes(struct nytp_spy *spy)
+{
+    struct nytp_error error = {0};
+    char command[4096];
+    uint32_t n;
+    struct nytp_patterns patterns = {0};
+    if (!nytp_patterns_add(&patterns, "--pattern", spy->pattern, &error))
+        return wrong(error.message, "");
+    pid_t *const all = nytp_processes(&n);
+    for (uint32_t i = 0; i < n; i++)
+        if (all[i] != getpid() && all[i] != getppid() &&
+            nytp_process_command(all[i], command, sizeof command) &&
+            nytp_patterns_match(&patterns,
+                                (struct nytp_name){command, (uint32_t)strlen(command)}, &error))
+            add_pid(spy, all[i]);
+    free(all);
+    nytp_patterns_free(&patterns);
+    if (spy->n_pids > 0)
+        return SPY_DONE;
+    nytp_spy_say("no process's command line matches %s", spy->pattern);
+    return SPY_REFUSED;
+}
+
+/* What stands behind the options: pids, or files to be compared. */
+static enum nytp_spy_status take_rest(struct nytp_spy *spy, int n, char **rest)
+{
+    const bool is_heap = strcmp(spy->command, "heap") == 0;
+    for (int i = 0; i < n; i++) {
+        char *end;
+        const long pid = strtol(rest[i], &end, 10);
+        if (*end == '\0' && end != rest[i] && pid > 0 && pid < INT32_MAX)
+            add_pid(spy, (pid_t)pid);
+        else if (is_heap && spy->n_files < 2)
+            spy->files[spy->n_files++] = rest[i];
+        else
+            return wrong("this is no process id: ", rest[i]);
+    }
+    if (spy->pattern != NULL)
+        return find_processes(spy);
+    if (spy->n_files == 1 || (spy->n_files > 0 && spy->n_pids > 0))
+        return wrong("two files are compared, or one process is looked at", "");
+    if (spy->n_pids == 0 && spy->n_files == 0 && spy->core == NULL && spy->argv == NULL)
+        return wrong("which process? ", "give its PID, or -P REGEX");
+    return SPY_DONE;
+}
+
+static void stop(int signal)
+{
+    (void)signal;
+    nytp_spy_stop = 1;
+}
+
+static enum nytp_spy_status run(const struct nytp_spy *spy)
+{
+    static const struct {
+        const char *name;
+        enum nytp_spy_status (*run)(const struct nytp_spy *spy);
+    } commands[] = {
+        {"dump", nytp_spy_dump},
+        {"record", nytp_spy_record},
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(commands[i].name, spy->command) == 0)
+            return commands[i].run(spy);
+    return wrong("there is no command ", spy->command);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *files[2];
+    struct nytp_spy spy = {.rate = 100, .interval_s = 1, .idle = true, .files = files};
+    enum nytp_spy_status status = SPY_DONE;
+    const struct sigaction on_stop = {.sa_handler = stop};
+    /* Everything behind -- is a program to be started. */
+    for (int i = 1; i < argc && spy.argv == NULL; i++) {
+        if (strcmp(argv[i], "--") != 0)
+            continue;
+        spy.argv = argv[i + 1] == NULL ? NULL : argv + i + 1;
+        argc = i;
+    }
+    for (int option; status == SPY_DONE && (option = getopt_long(argc, argv, "P:o:r:d:i:sVh",
+                                                                 options, NULL)) != -1;) {
+        if (option == 'h' || option == 'V') {
+            printf(option == 'h' ? "%s" : "nytp-spy %s\n",
+                   option == 'h' ? usage : NYTP_VERSION);
+            return SPY_DONE;
+        }
+        status = take_option(&spy, option);
+    }
+    if (status == SPY_DONE && optind >= argc) {
+        fputs(usage, stderr);
+        status = SPY_USAGE;
+    }
+    if (status == SPY_DONE) {
+        spy.command = argv[optind];
+        status = take_rest(&spy, argc - optind - 1, argv + optind + 1);
+    }
+    sigaction(SIGINT, &on_stop, NULL);
+    sigaction(SIGTERM, &on_stop, NULL);
+    if (status == SPY_DONE)
+        status = run(&spy);
+    free(spy.pids);
+    return status;
+}

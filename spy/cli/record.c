@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * nytp spy record: samples of processes as a profile. Each thread has a stream of its own in a
+ * file that is removed at once; in the end they become one.
+ */
+#define _GNU_SOURCE
+#include "cli.h"
+
+#include "formats/base/arena.h"
+#include "formats/stream/write/merge_streams.h"
+#include "spy/record/sampled_stream.h"
+#include "spy/record/sampling.h"
+#include "spy/target/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    CHILDREN_NS = 50000000, /* new processes are looked for that often */
+    BEGIN_NS = 2000000,  /* a program that is only beginning is looked at again after so long */
+    MAX_THREADS = 10000, /* of all that were seen */
+};
+
+struct part {      /* the stream of a thread */
+    char path[40]; /* /proc/self/fd/N */
+    int fd;
+    struct nytp_sampled_stream *stream;
+    bool failed;
+};
+
+struct process {
+    struct nytp_session session;
+    struct nytp_sampling sampling;
+    struct recorder *recorder;
+    char cwd[4096], root[40], host[256];
+    double start_s;
+    pid_t parent;
+    bool is_open,
+        has_ended; /* perl was found there; there is nothing to be looked at any more */
+    int64_t tried_ns;
+    struct nytp_error error; /* why it is not open */
+};
+
+struct recorder {
+    const struct nytp_spy *spy;
+    struct process **processes;
+    uint32_t n_processes, processes_capacity;
+    struct part **parts;
+    uint32_t n_parts, parts_capacity;
+    uint64_t n_looks, n_torn, n_threads;
+    pid_t child; /* the program that was started; 0: none */
+    int child_status;
+    bool child_ended;
+    int64_t began_ns, children_ns;
+};
+
+/* ---- streams ---- */
+
+static bool put_part(void *context, const uint8_t *bytes, size_t len)
+{
+    struct part *const part = context;
+    while (len > 0 && !part->failed) {
+        const ssize_t done = write(part->fd, bytes, len);
+        if (done < 0 && errno == EINTR)
+            continue;
+        part->failed = done <= 0;
+        bytes += done > 0 ? done : 0;
+        len -= done > 0 ? (size_t)done : 0;
+    }
+    return !part->failed;
+}
+
+static int temporary_file(void)
+{
+    const char *const folder = getenv("TMPDIR");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/nytp-spy.XXXXXX", folder == NULL ? "/tmp" : folder);
+    const int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
+
+static struct part *begin_part(struct process *process, const struct nytp_spied_thread *thread)
+{
+    struct recorder *const recorder = process->recorder;
+    struct part *const part = calloc(1, sizeof *part);
+    if (part == NULL || recorder->n_parts >= MAX_THREADS ||
+        !nytp_grow(&recorder->parts, &recorder->parts_capacity, recorder->n_parts,
+                   sizeof *recorder->parts) ||
+        (part->fd = temporary_file()) < 0) {
+        free(part);
+        return NULL;
+    }
+    snprintf(part->path, sizeof part->path, "/proc/self/fd/%d", part->fd);
+    const struct nytp_stream_facts facts = {
+        .application = process->session.command,
+        .host = process->host,
+        .cwd = process->cwd,
+        .root = recorder->spy->no_source ? NULL : process->root,
+        .pid = process->session.target.pid,
+        .parent = process->parent,
+        .start_s = process->start_s,
+        .rate = recorder->spy->rate,
+        .thread = thread->walker.of.tid,
+    };
+    part->stream = nytp_sampled_stream_new(&process->session.names, &facts, put_part, part);
+    recorder->parts[recorder->n_parts++] = part;
+    return part;
+}
+
+static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t ticks,
+                        int64_t cpu_ticks)
+{
+    struct process *const process = context;
+    struct part *part = thread->of_user;
+    if (ticks < 0) {
+        if (part != NULL && part->stream != NULL)
+            part->failed |= !nytp_sampled_stream_end(part->stream, thread->n_looks);
+        if (part != NULL)
+            part->stream = NULL;
+        return true;
+    }
+    if (!process->recorder->spy->idle && thread->is_waiting)
+        return true;
+    if (part == NULL)
+        part = thread->of_user = begin_part(process, thread);
+    return part != NULL && part->stream != NULL &&
+           nytp_sampled_stream_add(part->stream, &thread->walker.stack, ticks, cpu_ticks);
+}
+
+/* ---- processes ---- */
+
+static bool add_process(struct recorder *recorder, pid_t pid)
+{
+    for (uint32_t i = 0; i < recorder->n_processes; i++)
+        if (recorder->processes[i]->session.target.pid == pid)
+            return true;
+    struct process *const process = calloc(1, sizeof *process);
+    if (process == NULL || !nytp_grow(&recorder->processes, &recorder->processes_capacity,
+                                      recorder->n_processes, sizeof *recorder->processes)) {
+        free(process);
+        return false;
+    }
+    process->recorder = recorder;
+    process->session.target.pid = pid;
+    recorder->processes[recorder->n_processes++] = process;
+    return true;
+}
+
+static void read_link(pid_t pid, const char *name, char *to, size_t size)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    const ssize_t len = readlink(path, to, size - 1);
+    to[len < 0 ? 0 : len] = '\0';
+}
+
+static bool open_process(struct process *process)
+{
+    const pid_t pid = process->session.target.pid;
+    const int64_t now = nytp_spy_now_ns();
+    if (now - process->tried_ns < BEGIN_NS)
+        return false;
+    process->tried_ns = now;
+    process->error = (struct nytp_error){0};
+    process->is_open =
+        nytp_session_open(&process->session, process->recorder->spy, pid, &process->error);
+    process->session.target.pid = pid;
+    if (!process->is_open)
+        return false;
+    process->start_s = nytp_process_start(pid);
+    process->parent = nytp_process_status(pid).parent;
+    snprintf(process->root, sizeof process->root, "/proc/%d/root", (int)pid);
+    read_link(pid, "cwd", process->cwd, sizeof process->cwd);
+    gethostname(process->host, sizeof process->host - 1);
+    process->sampling = (struct nytp_sampling){
+        .names = &process->session.names, .sample = take_sample, .context = process};
+    return true;
+}
+
+static void close_process(struct process *process)
+{
+    struct recorder *const recorder = process->recorder;
+    const pid_t pid = process->session.target.pid;
+    if (!process->is_open)
+        return;
+    nytp_sampling_end(&process->sampling);
+    recorder->n_looks += process->sampling.n_looks;
+    recorder->n_torn += process->sampling.n_torn;
+    nytp_session_close(&process->session);
+    process->session.target.pid = pid;
+    process->is_open = false;
+}
+
+static bool is_alive(pid_t pid)
+{
+    const char state = nytp_process_status(pid).state;
+    return state != '\0' && state != 'Z' && state != 'X';
+}
+
+/* One round for one process. It may begin only now, run another program by exec, or end. */
+static void look_at_process(struct process *process)
+{
+    if (process->has_ended)
+        return;
+    if (process->is_open && nytp_sampling_look(&process->sampling))
+        return;
+    if (process->is_open)
+        close_process(process);
+    else if (open_process(process))
+        return;
+    if (!is_alive(process->session.target.pid))
+        process->has_ended = true;
+    else if (process->error.status == NYTP_ERR_IO)
+        process->has_ended = true; /* it may not be looked at */
+}
+
+static bool is_descendant(const struct recorder *recorder, pid_t parent)
+{
+    for (uint32_t i = 0; i < recorder->n_processes; i++)
+        if (recorder->processes[i]->session.target.pid == parent)
+            return true;
+    return false;
+}
+
+static void find_children(struct recorder *recorder)
+{
+    uint32_t n = 0;
+    pid_t *const all = nytp_processes(&n);
+    for (uint32_t i = 0; i < n; i++)
+        if (is_descendant(recorder, nytp_process_status(all[i]).parent))
+            add_process(recorder, all[i]);
+    free(all);
+}
+
+/* ---- a program that is started ---- */
+
+static bool start(struct recorder *recorder)
+{
+    char **const argv = recorder->spy->argv;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        signal(SIGINT, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);
+        execvp(argv[0], argv);
+        nytp_spy_say("%s: %s", argv[0], strerror(errno));
+        _exit(errno == ENOENT ? 127 : 126);
+    }
+    recorder->child = pid;
+    return pid > 0 && add_process(recorder, pid);
+}
+
+static void wait_for_child(struct recorder *recorder, int flags)
+{
+    if (recorder->child > 0 && !recorder->child_ended &&
+        waitpid(recorder->child, &recorder->child_status, flags) == recorder->child)
+        recorder->child_ended = true;
+}
+
+/* ---- the loop ---- */
+
+static bool is_over(struct recorder *recorder)
+{
+    const struct nytp_spy *const spy = recorder->spy;
+    const int64_t since = nytp_spy_now_ns() - recorder->began_ns;
+    if (nytp_spy_stop || (spy->duration_s > 0 && (double)since >= spy->duration_s * 1e9))
+        return true;
+    for (uint32_t i = 0; i < recorder->n_processes; i++)
+        if (!recorder->processes[i]->has_ended)
+            return false;
+    return true;
+}
+
+static void show_progress(const struct recorder *recorder, int64_t *shown_s)
+{
+    const int64_t seconds = (nytp_spy_now_ns() - recorder->began_ns) / 1000000000;
+    uint64_t n = recorder->n_looks;
+    if (seconds == *shown_s || !isatty(STDERR_FILENO))
+        return;
+    *shown_s = seconds;
+    for (uint32_t i = 0; i < recorder->n_processes; i++)
+        n += recorder->processes[i]->sampling.n_looks;
+    fprintf(stderr, "\r%" PRId64 " s, %" PRIu64 " samples; Ctrl-C ends the recording ", seconds,
+            n);
+}
+
+static void record(struct recorder *recorder)
+{
+    const int64_t period = 1000000000 / (int64_t)recorder->spy->rate;
+    int64_t next = nytp_spy_now_ns(), shown_s = 0;
+    recorder->began_ns = next;
+    while (!is_over(recorder)) {
+        for (uint32_t i = 0; i < recorder->n_processes; i++)
+            look_at_process(recorder->processes[i]);
+        if (recorder->spy->subprocesses && next - recorder->children_ns > CHILDREN_NS) {
+            recorder->children_ns = next;
+            find_children(recorder);
+        }
+        wait_for_child(recorder, WNOHANG);
+        show_progress(recorder, &shown_s);
+        next += period;
+        const int64_t now = nytp_spy_now_ns();
+        if (next < now) /* too late: those that were missed are not made up for */
+            next = now;
+        const struct timespec until = {next / 1000000000, next % 1000000000};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+    }
+    if (shown_s > 0)
+        fputs("\r\033[K", stderr);
+    for (uint32_t i = 0; i < recorder->n_processes; i++)
+        close_process(recorder->processes[i]);
+}
+
+/* ---- the result ---- */
+
+static bool put_out(void *context, const uint8_t *bytes, size_t len)
+{
+    struct nytp_out *const out = context;
+    nytp_put(out, bytes, len);
+    return out->error.status == NYTP_OK;
+}
+
+static bool write_parts(const struct recorder *recorder, struct nytp_out *out,
+                        struct nytp_error *error)
+{
+    struct nytp_merge *const merge = nytp_merge_new(put_out, NULL, out, 6);
+    bool ok = merge != NULL || nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    for (uint32_t i = 0; ok && i < recorder->n_parts; i++)
+        ok = !recorder->parts[i]->failed
+                 ? nytp_merge_add(merge, recorder->parts[i]->path, error)
+                 : nytp_error_set(error, NYTP_ERR_IO, "a temporary file cannot be written");
+    ok = ok && nytp_merge_finish(merge, error);
+    nytp_merge_free(merge);
+    return ok;
+}
+
+static enum nytp_spy_status write_profile(const struct recorder *recorder, const char *path)
+{
+    struct nytp_error error = {0};
+    struct nytp_out *const out = nytp_out_open(path, &error);
+    if (out != NULL && !write_parts(recorder, out, &error)) {
+        nytp_out_discard(out);
+    } else if (out != NULL && nytp_out_close(out, &error)) {
+        return SPY_DONE;
+    }
+    nytp_spy_say("%s: %s", path, error.message);
+    return SPY_OUTPUT;
+}
+
+static void say_result(const struct recorder *recorder, const char *path)
+{
+    const double seconds = (double)(nytp_spy_now_ns() - recorder->began_ns) / 1e9;
+    const double share = recorder->n_looks == 0
+                             ? 0
+                             : 100.0 * (double)recorder->n_torn / (double)recorder->n_looks;
+    nytp_spy_say("%" PRIu64 " samples of %u %s in %.1f s, %" PRIu64
+                 " not whole and left out (%.2f %%): %s",
+                 recorder->n_looks - recorder->n_torn, recorder->n_parts,
+                 recorder->n_parts == 1 ? "thread" : "threads", seconds, recorder->n_torn,
+                 share, path);
+}
+
+static void free_recorder(struct recorder *recorder)
+{
+    for (uint32_t i = 0; i < recorder->n_processes; i++)
+        free(recorder->processes[i]);
+    for (uint32_t i = 0; i < recorder->n_parts; i++) {
+        close(recorder->parts[i]->fd);
+        free(recorder->parts[i]);
+    }
+    free(recorder->processes);
+    free(recorder->parts);
+}
+
+/* Why nothing was recorded. */
+static enum nytp_spy_status say_nothing(const struct recorder *recorder)
+{
+    for (uint32_t i = 0; i < recorder->n_processes; i++)
+        if (recorder->processes[i]->error.status != NYTP_OK)
+            nytp_spy_say("%s", recorder->processes[i]->error.message);
+    nytp_spy_say("nothing was recorded");
+    return SPY_REFUSED;
+}
+
+enum nytp_spy_status nytp_spy_record(const struct nytp_spy *spy)
+{
+    struct recorder recorder = {.spy = spy};
+    const char *const path = spy->output == NULL ? "nytprof.out" : spy->output;
+    enum nytp_spy_status status;
+    if (spy->argv != NULL && !start(&recorder)) {
+        nytp_spy_say("%s: %s", spy->argv[0], strerror(errno));
+        return SPY_REFUSED;
+    }
+    for (uint32_t i = 0; i < spy->n_pids; i++)
+        add_process(&recorder, spy->pids[i]);
+    record(&recorder);
+    wait_for_child(&recorder, nytp_spy_stop ? WNOHANG : 0);
+    if (recorder.n_parts == 0) {
+        status = say_nothing(&recorder);
+    } else {
+        status = write_profile(&recorder, path);
+        if (status == SPY_DONE)
+            say_result(&recorder, path);
+    }
+    free_recorder(&recorder);
+    if (status == SPY_DONE && recorder.child_ended && WIFEXITED(recorder.child_status))
+        return (enum nytp_spy_status)WEXITSTATUS(recorder.child_status);
+    return status;
+}

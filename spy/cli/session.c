@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Opening and closing what is looked at, and what all commands ask of it.
+ */
+#define _GNU_SOURCE
+#include "cli.h"
+
+#include "spy/target/process.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+volatile sig_atomic_t nytp_spy_stop;
+
+void nytp_spy_say(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("nytp-spy: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+bool nytp_session_open(struct nytp_session *session, const struct nytp_spy *spy, pid_t pid,
+                       struct nytp_error *error)
+{
+    *session = (struct nytp_session){.target = {.memory = {.fd = -1}}};
+    const bool is_open = spy->core != NULL
+                             ? nytp_target_of_core(&session->target, spy->core, spy->exe, error)
+                             : nytp_target_of_process(&session->target, pid, error);
+    if (!is_open)
+        return false;
+    if (nytp_attach(&session->perl, &session->target, error)) {
+        if (spy->core == NULL)
+            nytp_process_command(pid, session->command, sizeof session->command);
+        if (nytp_name_cache_init(&session->names, &session->perl))
+            return true;
+        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    }
+    nytp_session_close(session);
+    return false;
+}
+
+void nytp_session_close(struct nytp_session *session)
+{
+    nytp_name_cache_free(&session->names);
+    nytp_detach(&session->perl);
+    nytp_target_close(&session->target);
+}
+
+uint32_t nytp_spy_columns(bool *is_terminal)
+{
+    struct winsize size;
+    *is_terminal = isatty(STDOUT_FILENO);
+    if (*is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20)
+        return size.ws_col;
+    return 80;
+}
+
+void nytp_session_path(const struct nytp_session *session, struct nytp_name file, char *to,
+                       size_t size)
+{
+    const bool runs = session->target.core == NULL;
+    const char *const from = file.len > 0 && file.ptr[0] == '/' ? "root" : "cwd/";
+    if (runs)
+        snprintf(to, size, "/proc/%d/%s%s", (int)session->target.pid, from, file.ptr);
+    else
+        snprintf(to, size, "%s", file.ptr);
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Finds the perl in a target; see attach.h. Relies on PL_version being exported by every perl
+ * since 5.10, PL_curinterp by those with threads, the variables themselves by the others
+ * (makedef.pl), and on threads.xs for the ring of threads.
+ *
+ * Nothing says how a perl was compiled: of the layouts of its version that one is taken with
+ * which everything that is looked at is what it should be.
+ */
+#include "attach.h"
+
+#include "values.h"
+
+#include "spy/target/process.h"
+
+#include "formats/base/arena.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum {
+    TRIES = 20, /* it runs on while it is looked at */
+    MAX_STACKS = 10000,
+    MAX_CONTEXTS = 4000000,
+    MAX_THREADS = 10000,
+    LEAST_VALUES = 50, /* a perl that has begun has some hundred */
+    GLOBS_LOOKED_AT = 200,
+    MAX_ARENA = 100000,
+    THREAD_POINTERS = 128, /* bytes of threads.xs's ithread in which pthread_t is */
+    PTHREAD_BYTES = 1024,  /* of glibc's or musl's thread, in which its number is */
+};
+
+/* ---- which perl ---- */
+
+static const char *machine_of(const struct nytp_image *image)
+{
+    return image->machine == EM_X86_64    ? "x86_64"
+           : image->machine == EM_AARCH64 ? "aarch64"
+                                          : "?";
+}
+
+static bool has_perl(struct nytp_image *image, struct nytp_memory *memory, uint64_t start)
+{
+    return nytp_image_at(image, memory, start) && nytp_symbol(image, "PL_version") != 0;
+}
+
+/* A program that exports nothing: its symbols are in the file, unless they were stripped. */
+static bool has_perl_in_file(struct nytp_perl *perl, const struct nytp_mapping *mapping)
+{
+    size_t len;
+    perl->file = nytp_target_file(perl->target, mapping, &len);
+    perl->image.file = perl->file;
+    perl->image.file_len = len;
+    if (perl->file == NULL || nytp_symbol(&perl->image, "PL_version") != 0)
+        return perl->file != NULL;
+    munmap((void *)perl->file, len);
+    perl->file = perl->image.file = NULL;
+    return false;
+}
+
+static bool find_image(struct nytp_perl *perl, struct nytp_error *error)
+{
+    const struct nytp_mappings *const mappings = &perl->target->mappings;
+    const char *const program = mappings->n == 0 ? "what runs" : mappings->list[0].path;
+    bool has_symbols = true;
+    for (uint32_t i = 0; i < mappings->n; i++) {
+        const struct nytp_mapping *const mapping = &mappings->list[i];
+        if (mapping->offset != 0)
+            continue;
+        perl->path = mapping->path;
+        if (has_perl(&perl->image, perl->memory, mapping->start) ||
+            (i == 0 && perl->image.machine != 0 && has_perl_in_file(perl, mapping)))
+            return true;
+        if (i == 0)
+            has_symbols = perl->image.symbols != 0;
+    }
+    return nytp_error_set(error, NYTP_ERR_FORMAT,
+                          "there is no perl in this process: it runs %s%s", program,
+                          has_symbols ? "" : ", which is linked statically and has no symbols");
+}
+
+/* ---- interpreters ---- */
+
+static struct nytp_interpreter threaded(const struct nytp_layout *layout, uint64_t address)
+{
+    struct nytp_interpreter found = {.address = address};
+    for (int i = 0; i < NYTP_VARIABLES; i++)
+        found.at[i] = address + (uint64_t)layout->variables[i];
+    return found;
+}
+
+static struct nytp_interpreter unthreaded(const struct nytp_perl *perl)
+{
+    struct nytp_interpreter found = {.address = 0};
+    char name[40];
+    for (int i = 0; i < NYTP_VARIABLES; i++) {
+        snprintf(name, sizeof name, "PL_%s", nytp_variable_name(i));
+        found.at[i] = nytp_symbol(&perl->image, name);
+    }
+    return found;
+}
+
+/* The interpreter that is always there; address and variables are 0 before perl has begun. */
+static struct nytp_interpreter first_interpreter(const struct nytp_perl *perl,
+                                                 const struct nytp_layout *layout)
+{
+    if (nytp_symbol(&perl->image, "PL_curcop") != 0)
+        return unthreaded(perl);
+    const uint64_t address =
+        nytp_memory_u64(perl->memory, nytp_symbol(&perl->image, "PL_curinterp"));
+    return address == 0 ? (struct nytp_interpreter){0} : threaded(layout, address);
+}
+
+static bool add_interpreter(struct nytp_perl *perl, struct nytp_interpreter interpreter)
+{
+    for (uint32_t i = 0; i < perl->n_interpreters; i++)
+        if (perl->interpreters[i].address == interpreter.address)
+            return true;
+    if (!nytp_grow(&perl->interpreters, &perl->capacity, perl->n_interpreters,
+                   sizeof *perl->interpreters))
+        return false;
+    perl->interpreters[perl->n_interpreters++] = interpreter;
+    return true;
+}
+
+/* ---- does a layout fit ---- */
+
+static bool is_type(struct nytp_reader *reader, uint64_t address, int32_t type)
+{
+    struct nytp_value value;
+    return nytp_value_at(reader, address, &value) && value.type == type;
+}
+
+static uint64_t variable(const struct nytp_perl *perl, const struct nytp_interpreter *of,
+                         enum nytp_variable which)
+{
+    return nytp_memory_u64(perl->memory, of->at[which]);
+}
+
+static bool names_fit(struct nytp_perl *perl, const struct nytp_layout *layout)
+{
+    char name[40];
+    nytp_op_name(perl, (unsigned)layout->op_nextstate, name, sizeof name);
+    if (strcmp(name, "nextstate") != 0)
+        return false;
+    nytp_op_name(perl, (unsigned)layout->op_leavesub, name, sizeof name);
+    return strcmp(name, "leavesub") == 0;
+}
+
+/* Contexts up to the topmost are of some type, and those of subs have a sub. */
+static bool contexts_fit(struct nytp_reader *reader, uint64_t contexts, int32_t n)
+{
+    const struct nytp_layout *const layout = reader->layout;
+    uint8_t context[512];
+    for (int32_t i = 0; i < n && i < 200; i++) {
+        if (!nytp_look(reader, contexts + (uint64_t)i * (uint64_t)layout->cx_size, context,
+                       (size_t)layout->cx_size))
+            return false;
+        const int type = context[layout->cx_type] & layout->cx_typemask;
+        const uint64_t cop = nytp_u64(context, layout->cx_oldcop);
+        if (i < n - 1 && (type == 0 || cop % 8 != 0))
+            return false; /* the topmost may be about to be filled */
+        if (i < n - 1 && type == layout->cx_sub &&
+            !is_type(reader, nytp_u64(context, layout->cx_sub_cv), layout->svt_PVCV))
+            return false;
+    }
+    return true;
+}
+
+static bool stacks_fit(struct nytp_reader *reader, uint64_t stack)
+{
+    const struct nytp_layout *const layout = reader->layout;
+    uint8_t bytes[512];
+    int n = 0;
+    for (; stack != 0 && n < MAX_STACKS; n++) {
+        if (!nytp_look(reader, stack, bytes, (size_t)layout->si_size))
+            return false;
+        const int32_t top = (int32_t)nytp_u32(bytes, layout->si_cxix);
+        const int32_t most = (int32_t)nytp_u32(bytes, layout->si_cxmax);
+        if (top < -1 || top > most || most < 0 || most > MAX_CONTEXTS ||
+            !contexts_fit(reader, nytp_u64(bytes, layout->si_cxstack), top + 1))
+            return false;
+        stack = nytp_u64(bytes, layout->si_prev);
+    }
+    return n > 0 && n < MAX_STACKS;
+}
+
+/* A glob of main:: knows its package and its name: where bodies have what the layout says. */
+static bool globs_fit(struct nytp_reader *reader, uint64_t stash)
+{
+    struct nytp_elements elements;
+    uint64_t hek, value;
+    if (!nytp_elements_begin(&elements, reader, stash))
+        return false;
+    for (int i = 0; i < GLOBS_LOOKED_AT && nytp_elements_next(&elements, &hek, &value); i++) {
+        struct nytp_label name = {.len = 0}, key = {.len = 0};
+        if (!is_type(reader, value, reader->layout->svt_PVGV) ||
+            !nytp_add_glob(reader, value, &name) || !nytp_add_hek(reader, hek, &key))
+            continue;
+        if (name.len == key.len + 6 && memcmp(name.text, "main::", 6) == 0 &&
+            memcmp(name.text + 6, key.text, key.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The first value of an arena counts its slots. */
+static bool arena_fits(struct nytp_reader *reader, uint64_t arena)
+{
+    const uint32_t slots =
+        nytp_memory_u32(reader->perl->memory, arena + (uint64_t)reader->layout->sv_refcnt);
+    return arena != 0 && slots >= 2 && slots <= MAX_ARENA;
+}
+
+static bool fits(struct nytp_perl *perl, const struct nytp_layout *layout)
+{
+    struct nytp_reader reader = {.perl = perl, .layout = layout};
+    const struct nytp_interpreter first = first_interpreter(perl, layout);
+    struct nytp_label name = {.len = 0}, file = {.len = 0};
+    uint32_t line;
+    return names_fit(perl, layout) &&
+           nytp_add_stash(&reader, variable(perl, &first, NYTP_PL_defstash), &name) &&
+           strcmp(name.text, "main") == 0 &&
+           is_type(&reader, variable(perl, &first, NYTP_PL_main_cv), layout->svt_PVCV) &&
+           variable(perl, &first, NYTP_PL_sv_count) > LEAST_VALUES &&
+           stacks_fit(&reader, variable(perl, &first, NYTP_PL_curstackinfo)) &&
+           nytp_statement_at(&reader, variable(perl, &first, NYTP_PL_curcop), &file, &line) &&
+           globs_fit(&reader, variable(perl, &first, NYTP_PL_defstash)) &&
+           arena_fits(&reader, variable(perl, &first, NYTP_PL_sv_arenaroot));
+}
+
+/* What a perl with assertions alone exports. */
+static bool is_debugging(const struct nytp_perl *perl)
+{
+    return nytp_symbol(&perl->image, "Perl_get_debug_opts") != 0;
+}
+
+static bool choose_layout(struct nytp_perl *perl, struct nytp_error *error)
+{
+    const bool has_threads = nytp_symbol(&perl->image, "PL_thr_key") != 0;
+    const char *const machine = machine_of(&perl->image);
+    const bool debugging = is_debugging(perl);
+    bool is_known = false;
+    for (const struct nytp_layout *row = nytp_layouts; row->version != 0; row++) {
+        if (row->version != perl->version || row->has_threads != has_threads ||
+            strcmp(row->machine, machine) != 0 ||
+            (strcmp(row->option, "debugging") == 0) != debugging)
+            continue;
+        is_known = true;
+        if (!fits(perl, row))
+            continue;
+        perl->layout = row;
+        return true;
+    }
+    const struct nytp_interpreter first = first_interpreter(perl, nytp_layouts);
+    if (is_known && (first.at[0] == 0 || nytp_memory_u64(perl->memory, first.at[0]) == 0))
+        return nytp_error_set(error, NYTP_ERR_TRUNCATED, "perl has not begun to run there");
+    return nytp_error_set(
+        error, is_known ? NYTP_ERR_TRUNCATED : NYTP_ERR_FORMAT,
+        is_known
+            ? "perl 5.%u.%u (%s%s) is there, but its memory is not as that perl's should be: "
+              "it is beginning or ending, or was built in an unusual way"
+            : "perl 5.%u.%u (%s%s) is not known; spy/perl/layouts PERL adds it, in the source "
+              "of nytp",
+        perl->version, perl->subversion, machine, has_threads ? ", threads" : "");
+}
+
+/* ---- threads ---- */
+
+/* Which task a pthread_t is: its number is somewhere in what that points to. */
+static pid_t task_of(struct nytp_perl *perl, uint64_t thread, const pid_t *tasks, uint32_t n)
+{
+    uint8_t pointers[THREAD_POINTERS], bytes[PTHREAD_BYTES];
+    if (!nytp_memory_read(perl->memory, thread, pointers, sizeof pointers))
+        return 0;
+    for (size_t i = 32; i < sizeof pointers; i += 8) {
+        if (!nytp_memory_read(perl->memory, nytp_u64(pointers, (int32_t)i), bytes,
+                              sizeof bytes))
+            continue;
+        for (size_t at = 0; at < sizeof bytes; at += 4)
+            for (uint32_t k = 0; k < n; k++)
+                if (nytp_u32(bytes, (int32_t)at) == (uint32_t)tasks[k] &&
+                    tasks[k] != perl->target->pid)
+                    return tasks[k];
+    }
+    return 0;
+}
+
+/* struct ithread of threads.xs: next, prev, interp, tid. */
+static bool add_ring(struct nytp_perl *perl, uint64_t first, const pid_t *tasks, uint32_t n)
+{
+    uint64_t at = first, entry[4];
+    for (int i = 0; i < MAX_THREADS && at != 0; i++) {
+        if (!nytp_memory_read(perl->memory, at, entry, sizeof entry))
+            return true;
+        if (entry[2] != 0) {
+            struct nytp_interpreter interpreter = threaded(perl->layout, entry[2]);
+            interpreter.tid = entry[3];
+            interpreter.task = entry[3] == 0 ? perl->target->pid : task_of(perl, at, tasks, n);
+            if (!add_interpreter(perl, interpreter))
+                return false;
+        }
+        at = entry[0];
+        if (at == first)
+            break;
+    }
+    return true;
+}
+
+static uint64_t ring_of(struct nytp_perl *perl, const struct nytp_interpreter *of)
+{
+    static const char key[] = "threads::_pool";
+    struct nytp_reader reader = {.perl = perl, .layout = perl->layout};
+    struct nytp_elements elements;
+    struct nytp_value value;
+    uint64_t hek, element;
+    if (!nytp_elements_begin(&elements, &reader, variable(perl, of, NYTP_PL_modglobal)))
+        return 0;
+    while (nytp_elements_next(&elements, &hek, &element)) {
+        struct nytp_label name = {.len = 0};
+        if (!nytp_add_hek(&reader, hek, &name) ||
+            strncmp(name.text, key, sizeof key - 1) != 0 ||
+            !nytp_value_at(&reader, element, &value))
+            continue;
+        return value.type == perl->layout->svt_IV
+                   ? value.u
+                   : nytp_memory_u64(perl->memory, value.body + (uint64_t)perl->layout->iv_iv);
+    }
+    return 0;
+}
+
+bool nytp_find_interpreters(struct nytp_perl *perl)
+{
+    const struct nytp_interpreter first = first_interpreter(perl, perl->layout);
+    perl->n_interpreters = 0;
+    if (first.at[NYTP_PL_curcop] == 0)
+        return false;
+    const uint64_t ring = first.address == 0 ? 0 : ring_of(perl, &first);
+    if (ring != 0) {
+        uint32_t n = 0;
+        pid_t *const tasks = nytp_tasks(perl->target->pid, &n);
+        add_ring(perl, ring, tasks, n);
+        free(tasks);
+    }
+    if (!add_interpreter(perl, first))
+        return false;
+    if (perl->n_interpreters == 1)
+        perl->interpreters[0].task = perl->target->pid;
+    return true;
+}
+
+/* ---- all of it ---- */
+
+void nytp_op_name(struct nytp_perl *perl, unsigned type, char *to, size_t size)
+{
+    const uint64_t name =
+        nytp_memory_u64(perl->memory, perl->op_names + type * sizeof(uint64_t));
+    if (perl->op_names == 0 || nytp_memory_text(perl->memory, name, to, size) < 0)
+        to[0] = '\0';
+}
+
+static uint32_t read_u8(struct nytp_perl *perl, const char *name)
+{
+    uint8_t value = 0;
+    return nytp_memory_read(perl->memory, nytp_symbol(&perl->image, name), &value, 1) ? value
+                                                                                      : 0;
+}
+
+bool nytp_attach(struct nytp_perl *perl, struct nytp_target *target, struct nytp_error *error)
+{
+    *perl = (struct nytp_perl){.memory = &target->memory, .target = target};
+    if (!find_image(perl, error))
+        return false;
+    perl->version = read_u8(perl, "PL_version");
+    perl->subversion = read_u8(perl, "PL_subversion");
+    perl->op_names = nytp_symbol(&perl->image, "PL_op_name");
+    for (int i = 0; i < TRIES; i++) {
+        *error = (struct nytp_error){0};
+        if (choose_layout(perl, error) && nytp_find_interpreters(perl))
+            return true;
+    }
+    nytp_error_set(error, NYTP_ERR_TRUNCATED, "perl has not begun to run there");
+    nytp_detach(perl);
+    return false;
+}
+
+void nytp_detach(struct nytp_perl *perl)
+{
+    if (perl->file != NULL)
+        munmap((void *)perl->file, perl->image.file_len);
+    free(perl->interpreters);
+    *perl = (struct nytp_perl){0};
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Finds the perl in a target (running.h).
+ */
+#ifndef NYTP_SPY_ATTACH_H
+#define NYTP_SPY_ATTACH_H
+
+#include "running.h"
+
+/* Find perl in the target and choose the layout that fits what is there. False with *error set:
+ * there is none, one that is not known, or it is only beginning (NYTP_ERR_TRUNCATED: try
+ * again).
+ */
+bool nytp_attach(struct nytp_perl *perl, struct nytp_target *target, struct nytp_error *error);
+void nytp_detach(struct nytp_perl *perl);
+
+/* Look which interpreters there are now. Those of embedders are not in the ring of threads.xs,
+ * so only PL_curinterp is known of them. */
+bool nytp_find_interpreters(struct nytp_perl *perl);
+
+/* A builtin's name, "nextstate" for example; "" for no type. */
+void nytp_op_name(struct nytp_perl *perl, unsigned type, char *to, size_t size);
+
+#endif

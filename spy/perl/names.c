@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Names of subs and places; see names.h.
+ */
+#include "names.h"
+
+#include "formats/base/arena.h"
+
+#include <stdlib.h>
+
+enum {
+    MOST_KNOWN = 20000, /* then all is forgotten and learned anew */
+    OPS_TO_FIRST = 12,  /* from a sub's start to its first statement */
+    OPS_TO_ROOT = 400,  /* from a statement to the end of its sub, loops left out */
+};
+
+enum kind {
+    SUB,
+    PLACE,
+    ROOT
+};
+
+struct nytp_remembered {
+    uint64_t address, sample;
+    enum kind kind;
+    bool is_there;
+    uint32_t number, line; /* SUB: in `subs`; PLACE: of the file's name */
+    uint64_t root, next;   /* ROOT: see nytp_root_of(), and op_next, with which that holds */
+    unsigned root_type;
+    struct nytp_watch *watch; /* cut to what it holds; NULL: look again each time */
+};
+
+bool nytp_name_cache_init(struct nytp_names *names, struct nytp_perl *perl)
+{
+    *names = (struct nytp_names){.perl = perl, .strings = nytp_strings_new()};
+    return names->strings != NULL;
+}
+
+static void forget_all(struct nytp_names *names)
+{
+    for (uint32_t i = 0; i < names->n_known; i++)
+        free(names->known[i].watch);
+    names->n_known = 0;
+    nytp_table_free(&names->by_address);
+}
+
+void nytp_name_cache_free(struct nytp_names *names)
+{
+    forget_all(names);
+    nytp_table_free(&names->sub_numbers);
+    nytp_strings_free(names->strings);
+    free(names->subs);
+    free(names->known);
+    free(names->pieces);
+    free(names->bytes);
+    free(names->asked);
+    *names = (struct nytp_names){0};
+}
+
+/* ---- what things are called ---- */
+
+/* The first statement of a sub: perl begins at CvSTART and comes to it in a few ops. */
+static void add_first_statement(struct nytp_reader *reader, uint64_t op,
+                                struct nytp_label *file, uint32_t *line)
+{
+    const struct nytp_layout *const layout = reader->layout;
+    uint8_t bytes[128];
+    *line = 0;
+    for (int i = 0; i < OPS_TO_FIRST && op != 0; i++) {
+        if (!nytp_look(reader, op, bytes, (size_t)layout->op_type + 4))
+            return;
+        if (nytp_is_statement(layout, nytp_op_type(layout, bytes))) {
+            if (!nytp_statement_at(reader, op, file, line))
+                *line = 0;
+            return;
+        }
+        op = nytp_u64(bytes, layout->op_next);
+    }
+}
+
+static bool add_sub_name(struct nytp_reader *reader, const uint8_t *body,
+                         struct nytp_label *name)
+{
+    const struct nytp_layout *const layout = reader->layout;
+    const uint64_t glob = nytp_u64(body, layout->cv_gv);
+    if (!(nytp_u32(body, layout->cv_flags) & (uint32_t)layout->cvf_named))
+        return nytp_add_glob(reader, glob, name);
+    /* `my sub` and many others have a name and no glob */
+    if (!nytp_add_stash(reader, nytp_u64(body, layout->cv_stash), name))
+        nytp_label_add(name, "__ANON__", 8);
+    nytp_label_add(name, "::", 2);
+    return nytp_add_hek(reader, glob, name);
+}
+
+static bool ends_in_anon(const struct nytp_label *name)
+{
+    static const char anon[] = "::__ANON__";
+    const size_t len = sizeof anon - 1;
+    return name->len >= len && memcmp(name->text + name->len - len, anon, len) == 0;
+}
+
+static uint32_t number_of(struct nytp_names *names, const struct nytp_spied_sub *sub)
+{
+    const struct nytp_key key = {sub->name, sub->file, sub->first_line, sub->is_xsub};
+    uint32_t number = nytp_table_get(&names->sub_numbers, key);
+    if (number != NYTP_TABLE_NONE)
+        return number;
+    number = names->n_subs;
+    if (!nytp_grow(&names->subs, &names->subs_capacity, number, sizeof *names->subs) ||
+        !nytp_table_put(&names->sub_numbers, key, number))
+        return UINT32_MAX;
+    names->subs[names->n_subs++] = *sub;
+    return number;
+}
+
+static uint32_t interned(struct nytp_names *names, const struct nytp_label *label)
+{
+    return nytp_strings_intern_mixed(names->strings, label->text, label->len);
+}
+
+static bool find_sub(struct nytp_names *names, struct nytp_reader *reader,
+                     struct nytp_remembered *found)
+{
+    const struct nytp_layout *const layout = reader->layout;
+    struct nytp_value value;
+    struct nytp_label name = {.len = 0}, file = {.len = 0};
+    struct nytp_spied_sub sub = {0};
+    uint8_t body[512];
+    if (!nytp_value_at(reader, found->address, &value) ||
+        (value.type != layout->svt_PVCV && value.type != layout->svt_PVFM) ||
+        !nytp_look(reader, value.body, body, (size_t)layout->cv_size) ||
+        !add_sub_name(reader, body, &name))
+        return false;
+    sub.is_xsub = nytp_u32(body, layout->cv_flags) & (uint32_t)layout->cvf_isxsub;
+    if (!sub.is_xsub)
+        add_first_statement(reader, nytp_u64(body, layout->cv_start), &file, &sub.first_line);
+    if (ends_in_anon(&name) && sub.first_line > 0) {
+        nytp_label_add(&name, "[", 1);
+        nytp_label_add(&name, file.text, file.len);
+        nytp_label_printf(&name, ":%u]", sub.first_line);
+    }
+    sub.name = interned(names, &name);
+    sub.file = interned(names, &file);
+    found->number = number_of(names, &sub);
+    return found->number != UINT32_MAX;
+}
+
+static bool find_place(struct nytp_names *names, struct nytp_reader *reader,
+                       struct nytp_remembered *found)
+{
+    struct nytp_label file = {.len = 0};
+    if (!nytp_statement_at(reader, found->address, &file, &found->line) || file.len == 0)
+        return false;
+    found->number = interned(names, &file);
+    return found->number != UINT32_MAX;
+}
+
+/* A watch as long as what it holds; NULL: it cannot be kept. */
+static struct nytp_watch *kept(const struct nytp_watch *watch)
+{
+    if (watch->overflowed || watch->n == 0)
+        return NULL;
+    const size_t size = offsetof(struct nytp_watch, bytes) + watch->len;
+    struct nytp_watch *const copy = malloc(size);
+    if (copy != NULL)
+        memcpy(copy, watch, size);
+    return copy;
+}
+
+static void find(struct nytp_names *names, struct nytp_remembered *found)
+{
+    struct nytp_watch watch = {.n = 0};
+    struct nytp_reader reader = {names->perl, names->perl->layout, &watch};
+    free(found->watch);
+    found->is_there = found->kind == SUB ? find_sub(names, &reader, found)
+                                         : find_place(names, &reader, found);
+    found->watch = found->is_there ? kept(&watch) : NULL;
+    found->sample = names->sample;
+}
+
+/* ---- remembered ---- */
+
+static struct nytp_key key_of(uint64_t address, enum kind kind)
+{
+    return (struct nytp_key){(uint32_t)address, (uint32_t)(address >> 32), kind, 0};
+}
+
+static struct nytp_remembered *remembered(struct nytp_names *names, uint64_t address,
+                                          enum kind kind)
+{
+    const struct nytp_key key = key_of(address, kind);
+    const uint32_t at = nytp_table_get(&names->by_address, key);
+    if (at != NYTP_TABLE_NONE)
+        return &names->known[at];
+    if (!nytp_grow(&names->known, &names->known_capacity, names->n_known,
+                   sizeof *names->known) ||
+        !nytp_table_put(&names->by_address, key, names->n_known))
+        return NULL;
+    struct nytp_remembered *const entry = &names->known[names->n_known++];
+    *entry = (struct nytp_remembered){.address = address, .kind = kind};
+    return entry;
+}
+
+void nytp_name_cache_begin(struct nytp_names *names)
+{
+    names->sample++;
+    names->n_pieces = names->n_asked = names->n_bytes = 0;
+    if (names->n_known > MOST_KNOWN)
+        forget_all(names);
+}
+
+/* Everything that the answer was read from is to be read again. */
+static bool ask(struct nytp_names *names, const struct nytp_remembered *entry)
+{
+    const struct nytp_watch *const watch = entry->watch;
+    if (!nytp_grow(&names->asked, &names->asked_capacity, names->n_asked,
+                   sizeof *names->asked) ||
+        !nytp_reserve(&names->pieces, &names->pieces_capacity, names->n_pieces + watch->n,
+                      sizeof *names->pieces) ||
+        !nytp_reserve(&names->bytes, &names->bytes_capacity, names->n_bytes + watch->len, 1))
+        return false;
+    names->asked[names->n_asked++] = (uint32_t)(entry - names->known);
+    for (uint16_t i = 0; i < watch->n; i++)
+        names->pieces[names->n_pieces++] =
+            (struct nytp_piece){watch->pieces[i].from, NULL, watch->pieces[i].len};
+    names->n_bytes += watch->len;
+    return true;
+}
+
+static bool expect(struct nytp_names *names, uint64_t address, enum kind kind)
+{
+    struct nytp_remembered *const entry = remembered(names, address, kind);
+    if (entry == NULL)
+        return false;
+    if (entry->sample == names->sample)
+        return true;
+    if (entry->watch == NULL) {
+        find(names, entry);
+        return true;
+    }
+    entry->sample = names->sample;
+    return ask(names, entry);
+}
+
+bool nytp_name_cache_expect_sub(struct nytp_names *names, uint64_t cv)
+{
+    return expect(names, cv, SUB);
+}
+
+bool nytp_name_cache_expect_place(struct nytp_names *names, uint64_t cop)
+{
+    return expect(names, cop, PLACE);
+}
+
+void nytp_name_cache_look(struct nytp_names *names)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < names->n_pieces; i++) {
+        names->pieces[i].to = names->bytes + at;
+        at += (uint32_t)names->pieces[i].len;
+    }
+    const size_t n_read =
+        nytp_memory_pieces(names->perl->memory, names->pieces, names->n_pieces);
+    uint32_t piece = 0;
+    at = 0;
+    for (uint32_t i = 0; i < names->n_asked; i++) {
+        struct nytp_remembered *const entry = &names->known[names->asked[i]];
+        const struct nytp_watch *const watch = entry->watch;
+        const uint16_t len = watch->len;
+        piece += watch->n;
+        if (piece > n_read || memcmp(names->bytes + at, watch->bytes, len) != 0)
+            find(names, entry);
+        at += len;
+    }
+}
+
+uint32_t nytp_sub_at(struct nytp_names *names, uint64_t cv)
+{
+    const struct nytp_remembered *const entry = remembered(names, cv, SUB);
+    return entry != NULL && entry->sample == names->sample && entry->is_there ? entry->number
+                                                                              : UINT32_MAX;
+}
+
+bool nytp_place_at(struct nytp_names *names, uint64_t cop, uint32_t *file, uint32_t *line)
+{
+    const struct nytp_remembered *const entry = remembered(names, cop, PLACE);
+    if (entry == NULL || entry->sample != names->sample || !entry->is_there)
+        return false;
+    *file = entry->number;
+    *line = entry->line;
+    return true;
+}
+
+/* ---- which code a statement is in ---- */
+
+/* Along op_next, which leads out of every loop and past every branch, to the op that has none:
+ * the root of the sub. */
+static void find_root(struct nytp_names *names, struct nytp_remembered *found)
+{
+    struct nytp_memory *const memory = names->perl->memory;
+    const struct nytp_layout *const layout = names->perl->layout;
+    uint8_t bytes[64];
+    uint64_t op = found->address;
+    for (int i = 0; i < OPS_TO_ROOT; i++) {
+        if (!nytp_memory_read(memory, op, bytes, (size_t)layout->op_type + 4))
+            return;
+        const uint64_t next = nytp_u64(bytes, layout->op_next);
+        if (next == 0) {
+            found->root = op;
+            found->root_type = nytp_op_type(layout, bytes);
+            return;
+        }
+        op = next;
+    }
+}
+
+uint64_t nytp_root_of(struct nytp_names *names, uint64_t cop, unsigned *type)
+{
+    struct nytp_remembered *const entry = remembered(names, cop, ROOT);
+    const uint64_t next =
+        nytp_memory_u64(names->perl->memory, cop + (uint64_t)names->perl->layout->op_next);
+    if (entry == NULL || next == 0)
+        return 0;
+    if (!entry->is_there || entry->next != next) {
+        *entry = (struct nytp_remembered){
+            .address = cop, .kind = ROOT, .is_there = true, .next = next};
+        find_root(names, entry);
+    }
+    *type = entry->root_type;
+    return entry->root;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Which sub a CV is and which place a statement is, remembered. perl frees subs and statements
+ * and uses their memory again, so what is remembered holds only as long as all the memory that
+ * it was read from is the same: for all frames of a stack one system call tells.
+ */
+#ifndef NYTP_SPY_NAMES_H
+#define NYTP_SPY_NAMES_H
+
+#include "values.h"
+
+#include "formats/base/strings.h"
+#include "formats/base/table.h"
+
+/* A sub by its name and where it begins. */
+struct nytp_spied_sub {
+    uint32_t name, file; /* strings */
+    uint32_t first_line; /* of its first statement; 0: it has none */
+    bool is_xsub;
+};
+
+struct nytp_remembered;
+
+struct nytp_names {
+    struct nytp_perl *perl;
+    struct nytp_strings *strings;
+    struct nytp_spied_sub *subs; /* never fewer: their numbers stay */
+    uint32_t n_subs, subs_capacity;
+    struct nytp_table sub_numbers, by_address;
+    struct nytp_remembered *known;
+    uint32_t n_known, known_capacity;
+    uint64_t sample; /* what was asked since nytp_name_cache_begin() holds */
+    struct nytp_piece *pieces;
+    uint32_t n_pieces, pieces_capacity;
+    uint8_t *bytes; /* of the pieces */
+    uint32_t n_bytes, bytes_capacity;
+    uint32_t *asked; /* those that are to be looked at again */
+    uint32_t n_asked, asked_capacity;
+};
+
+/* False when memory is out. Free in any case. */
+bool nytp_name_cache_init(struct nytp_names *names, struct nytp_perl *perl);
+void nytp_name_cache_free(struct nytp_names *names);
+
+/* Of one stack: first tell all that will be asked, then have it looked at, then ask. */
+void nytp_name_cache_begin(struct nytp_names *names);
+bool nytp_name_cache_expect_sub(struct nytp_names *names, uint64_t cv);
+bool nytp_name_cache_expect_place(struct nytp_names *names, uint64_t cop);
+void nytp_name_cache_look(struct nytp_names *names);
+
+/* The sub's number in `subs`; UINT32_MAX: there is none at this address. */
+uint32_t nytp_sub_at(struct nytp_names *names, uint64_t cv);
+
+/* Where a statement is. False: there is none at this address. */
+bool nytp_place_at(struct nytp_names *names, uint64_t cop, uint32_t *file, uint32_t *line);
+
+/* The op that ends the code which a statement is in, as "leavesub", and its type; 0: not known.
+ * Each call asks the memory as it is now. */
+uint64_t nytp_root_of(struct nytp_names *names, uint64_t cop, unsigned *type);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The perl in a target: which one it is, how its memory is laid out, and its interpreters.
+ */
+#ifndef NYTP_SPY_RUNNING_H
+#define NYTP_SPY_RUNNING_H
+
+#include "layout.h"
+
+#include "spy/target/symbols.h"
+#include "spy/target/target.h"
+
+/* A thread of Perl, or the whole program. */
+struct nytp_interpreter {
+    uint64_t at[NYTP_VARIABLES]; /* where its variables are */
+    uint64_t address;            /* of struct interpreter; 0: there is only one, without it */
+    uint64_t tid;                /* as threads->tid tells */
+    pid_t task;                  /* the thread of the system that runs it; 0: not known */
+};
+
+struct nytp_perl {
+    struct nytp_memory *memory;
+    const struct nytp_target *target;
+    const struct nytp_layout *layout;
+    struct nytp_image image;
+    const char
+        *path; /* of the program or library that has perl in it; borrowed of the target */
+    uint32_t version, subversion;
+    uint64_t op_names; /* PL_op_name */
+    struct nytp_interpreter *interpreters;
+    uint32_t n_interpreters, capacity;
+    const uint8_t *file; /* image.file, to be unmapped */
+};
+
+#endif

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The stack of a perl that runs on; see stack.h. Relies on cop.h and pp_hot.c of perl.
+ *
+ * The program is not stopped, so what is read must be told to be of one moment. PL_op,
+ * PL_curpad, PL_curcop and PL_curstackinfo lie side by side, and are read as one. The contexts
+ * come in the same system call, before them. The pad tells: each running sub has one of its
+ * own, and the topmost context's must be PL_curpad, or we saw the contexts of another moment.
+ * The contexts are read before the variables and after them: the callers must be the same.
+ *
+ * perl changes these few one after another when it calls a sub and returns from it. Such a
+ * moment, some nanoseconds long, is told by the statement, which is the caller's yet or the
+ * callee's still: the op_next of a statement lead to the root of the sub that it is in. We look
+ * again then. A program that stays in one, or is not run just then, is the same when looked at
+ * again.
+ */
+#include "stack.h"
+
+#include "formats/base/arena.h"
+
+#include <stdlib.h>
+
+enum {
+    LOOKS = 30,  /* for a settled moment */
+    GUESSES = 6, /* for where the stacks are */
+    SLACK = 8,   /* contexts that may be added until they are read */
+    MAX_INFOS = 400,
+    MAX_CONTEXTS = 1000000, /* of all stacks */
+    MAX_INFO = 128,         /* bytes of a PERL_SI */
+    HEAD_ROOM = 4096,
+};
+
+/* Read at one moment. */
+struct moment {
+    uint64_t op, curpad, curcop, info, stack_sp;
+    unsigned op_type;
+    bool is_torn;    /* of two moments */
+    bool is_one_cop; /* the statement did not change while we looked */
+};
+
+/* Contexts of one PERL_SI, of which each may be of a sub or not. */
+struct contexts {
+    const struct nytp_layout *layout;
+    const uint8_t *bytes;
+    int32_t n;
+};
+
+void nytp_walker_init(struct nytp_walker *walker, struct nytp_names *names,
+                      const struct nytp_interpreter *of)
+{
+    *walker = (struct nytp_walker){.names = names, .of = *of};
+}
+
+void nytp_walker_free(struct nytp_walker *walker)
+{
+    free(walker->infos);
+    free(walker->bytes);
+    free(walker->stack.frames);
+    *walker = (struct nytp_walker){0};
+}
+
+/* ---- contexts ---- */
+
+static const uint8_t *context_at(const struct contexts *contexts, int32_t i)
+{
+    return contexts->bytes + (size_t)i * (size_t)contexts->layout->cx_size;
+}
+
+/* The sub, format or eval whose code a context runs; 0: it is of a block or a loop. */
+static uint64_t code_of(const struct contexts *contexts, int32_t i)
+{
+    const struct nytp_layout *const layout = contexts->layout;
+    const uint8_t *const context = context_at(contexts, i);
+    const int type = context[layout->cx_type] & layout->cx_typemask;
+    if (type == layout->cx_sub || type == layout->cx_format)
+        return nytp_u64(context, layout->cx_sub_cv);
+    if (type == layout->cx_eval && !(context[layout->cx_type] & layout->cx_tryblock))
+        return nytp_u64(context, layout->cx_eval_cv);
+    return 0;
+}
+
+static uint64_t cop_below(const struct contexts *contexts, int32_t i)
+{
+    return nytp_u64(context_at(contexts, i), contexts->layout->cx_oldcop);
+}
+
+/* The next code below context `i`. */
+static int32_t code_below(const struct contexts *contexts, int32_t i)
+{
+    while (--i >= 0)
+        if (code_of(contexts, i) != 0)
+            break;
+    return i;
+}
+
+static enum nytp_frame_kind kind_of(const struct contexts *contexts, int32_t i)
+{
+    const struct nytp_layout *const layout = contexts->layout;
+    const uint8_t *const context = context_at(contexts, i);
+    const int type = context[layout->cx_type] & layout->cx_typemask;
+    uint16_t bits;
+    if (type == layout->cx_sub)
+        return NYTP_FRAME_SUB;
+    if (type == layout->cx_format)
+        return NYTP_FRAME_FORMAT;
+    memcpy(&bits, context + layout->cx_u16, sizeof bits);
+    return bits >> 7 == layout->op_require ? NYTP_FRAME_REQUIRE : NYTP_FRAME_EVAL;
+}
+
+/* The pad that code runs with (AvARRAY), at its depth of recursion. */
+static uint64_t pad_of(struct nytp_walker *walker, uint64_t cv, uint64_t depth)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    struct nytp_memory *const memory = walker->names->perl->memory;
+    const uint64_t body = nytp_memory_u64(memory, cv + (uint64_t)layout->sv_any);
+    const uint64_t pads = nytp_memory_u64(memory, body + (uint64_t)layout->cv_padlist);
+    const uint64_t list = nytp_memory_u64(memory, pads + (uint64_t)layout->padlist_array);
+    const uint64_t pad = nytp_memory_u64(memory, list + depth * sizeof(uint64_t));
+    return nytp_memory_u64(memory, pad + (uint64_t)layout->sv_u);
+}
+
+static uint64_t pad_of_context(struct nytp_walker *walker, const struct contexts *contexts,
+                               int32_t i)
+{
+    const struct nytp_layout *const layout = contexts->layout;
+    const bool is_sub = kind_of(contexts, i) == NYTP_FRAME_SUB;
+    const uint32_t depth = nytp_u32(context_at(contexts, i), layout->cx_sub_olddepth);
+    return pad_of(walker, code_of(contexts, i), is_sub ? (uint64_t)depth + 1 : 1);
+}
+
+/* ---- one look ---- */
+
+static uint64_t read_variable(struct nytp_walker *walker, enum nytp_variable which)
+{
+    return nytp_memory_u64(walker->names->perl->memory, walker->of.at[which]);
+}
+
+/* Where the stacks are, as a guess for the next look. */
+static bool guess(struct nytp_walker *walker)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    const uint64_t size = (uint64_t)layout->cx_size;
+    uint64_t address = read_variable(walker, NYTP_PL_curstackinfo), n_contexts = 0;
+    uint8_t info[MAX_INFO];
+    walker->n_bytes = 0;
+    for (walker->n_infos = 0; address != 0 && walker->n_infos < MAX_INFOS; walker->n_infos++) {
+        if (!nytp_grow(&walker->infos, &walker->infos_capacity, walker->n_infos,
+                       sizeof *walker->infos) ||
+            !nytp_memory_read(walker->names->perl->memory, address, info,
+                              (size_t)layout->si_size))
+            return false;
+        const int32_t top = (int32_t)nytp_u32(info, layout->si_cxix);
+        const int32_t most = (int32_t)nytp_u32(info, layout->si_cxmax);
+        const int32_t last = walker->n_infos > 0  ? top
+                             : top + SLACK < most ? top + SLACK
+                                                  : most;
+        if (top < -1 || most < 0 || top > most || n_contexts + (uint64_t)last > MAX_CONTEXTS)
+            return false;
+        walker->infos[walker->n_infos] =
+            (struct nytp_stack_info){address,
+                                     nytp_u64(info, layout->si_cxstack),
+                                     (uint32_t)(last + 1),
+                                     (uint32_t)(n_contexts * size),
+                                     top,
+                                     top};
+        n_contexts += (uint64_t)(last + 1);
+        walker->n_bytes = (uint32_t)(n_contexts * size);
+        address = nytp_u64(info, layout->si_prev);
+    }
+    return walker->n_infos > 0 &&
+           nytp_reserve(&walker->bytes, &walker->capacity, 2 * n_contexts * size, 1);
+}
+
+/* The variables in as few pieces as they allow; most often they are neighbours. */
+static size_t add_head(const struct nytp_walker *walker, uint8_t *head, uint64_t *start,
+                       struct nytp_piece *pieces)
+{
+    static const enum nytp_variable wanted[] = {NYTP_PL_op, NYTP_PL_curpad, NYTP_PL_curcop,
+                                                NYTP_PL_curstackinfo, NYTP_PL_stack_sp};
+    uint64_t first = UINT64_MAX, last = 0;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const uint64_t at = walker->of.at[wanted[i]];
+        first = at < first ? at : first;
+        last = at > last ? at : last;
+    }
+    *start = first;
+    if (last - first > HEAD_ROOM - sizeof(uint64_t))
+        return 0;
+    *pieces = (struct nytp_piece){first, head, last - first + sizeof(uint64_t)};
+    return 1;
+}
+
+/* Whether a stack is where it was thought to be; takes where its top is now. */
+static bool is_as_guessed(const struct nytp_walker *walker, uint32_t i, const uint8_t *info)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    struct nytp_stack_info *const guessed = &walker->infos[i];
+    const uint64_t below = i + 1 < walker->n_infos ? walker->infos[i + 1].address : 0;
+    const int32_t top = (int32_t)nytp_u32(info, layout->si_cxix);
+    const int32_t n = (int32_t)guessed->n_contexts;
+    const bool is_resting = i > 0;
+    guessed->top = top;
+    return nytp_u64(info, layout->si_cxstack) == guessed->contexts && top >= -1 && top < n &&
+           (is_resting ? top + 1 == n : top + 64 > n) &&
+           (nytp_u64(info, layout->si_prev) == below || walker->n_infos == MAX_INFOS);
+}
+
+/* The second reading of the contexts of a stack. */
+static uint8_t *second_reading(const struct nytp_walker *walker, uint32_t info)
+{
+    return walker->bytes + walker->n_bytes + walker->infos[info].at;
+}
+
+/* From the outermost stack to the one in use: each PERL_SI, and its contexts. */
+static size_t add_stacks(const struct nytp_walker *walker, uint8_t (*infos)[MAX_INFO],
+                         bool is_second, struct nytp_piece *pieces)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    size_t n = 0;
+    for (uint32_t i = walker->n_infos; i-- > 0;) {
+        const struct nytp_stack_info *const info = &walker->infos[i];
+        pieces[n++] = (struct nytp_piece){info->address, infos[i], (size_t)layout->si_size};
+        if (info->n_contexts > 0)
+            pieces[n++] = (struct nytp_piece){info->contexts,
+                                              is_second ? second_reading(walker, i)
+                                                        : walker->bytes + info->at,
+                                              info->n_contexts * (size_t)layout->cx_size};
+    }
+    return n;
+}
+
+static struct moment moment_in(const struct nytp_walker *walker, const uint8_t *head,
+                               uint64_t start)
+{
+#define VARIABLE(name) nytp_u64(head, (int32_t)(walker->of.at[NYTP_PL_##name] - start))
+    return (struct moment){
+        .op = VARIABLE(op),
+        .curpad = VARIABLE(curpad),
+        .curcop = VARIABLE(curcop),
+        .info = VARIABLE(curstackinfo),
+        .stack_sp = VARIABLE(stack_sp),
+    };
+#undef VARIABLE
+}
+
+/* False: the guess was wrong, or the program went on. The stacks are read, then the variables
+ * twice, then the stacks once more: reading takes long if we are not run meanwhile. */
+static bool look(struct nytp_walker *walker, struct moment *moment)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    static _Thread_local uint8_t infos[2][MAX_INFOS][MAX_INFO], heads[2][HEAD_ROOM];
+    static _Thread_local struct nytp_piece pieces[4 * MAX_INFOS + 2];
+    uint64_t start;
+    size_t n = add_stacks(walker, infos[0], false, pieces);
+    if (add_head(walker, heads[0], &start, &pieces[n]) == 0)
+        return false;
+    n += 1 + add_head(walker, heads[1], &start, &pieces[n + 1]);
+    n += add_stacks(walker, infos[1], true, pieces + n);
+    if (nytp_memory_pieces(walker->names->perl->memory, pieces, n) != n)
+        return false;
+    for (uint32_t i = 0; i < walker->n_infos; i++) {
+        if (!is_as_guessed(walker, i, infos[0][i]))
+            return false;
+        walker->infos[i].top_after = (int32_t)nytp_u32(infos[1][i], layout->si_cxix);
+    }
+    *moment = moment_in(walker, heads[0], start);
+    const struct moment after = moment_in(walker, heads[1], start);
+    moment->is_torn = moment->curpad != after.curpad || moment->info != after.info;
+    moment->is_one_cop = moment->curcop == after.curcop;
+    return moment->info == walker->infos[0].address;
+}
+
+static bool look_at_once(struct nytp_walker *walker, struct moment *moment)
+{
+    for (int i = 0; i < GUESSES; i++) {
+        if (walker->n_infos > 0 && look(walker, moment))
+            return true;
+        if (!guess(walker))
+            break;
+    }
+    walker->n_infos = 0;
+    return false;
+}
+
+static struct contexts contexts_of(const struct nytp_walker *walker, uint32_t info)
+{
+    const struct nytp_stack_info *const from = &walker->infos[info];
+    return (struct contexts){walker->names->perl->layout, walker->bytes + from->at,
+                             from->top + 1};
+}
+
+/* ---- which code was running ---- */
+
+static unsigned op_type_at(struct nytp_walker *walker, uint64_t op)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    uint16_t bits = 0;
+    if (op == 0 || !nytp_memory_read(walker->names->perl->memory,
+                                     op + (uint64_t)layout->op_type, &bits, sizeof bits))
+        return 0;
+    return (bits & 0x1ff) < layout->op_max ? bits & 0x1ff : 0;
+}
+
+struct top {
+    int32_t code;  /* the context of the innermost code; -1: it is in a stack below */
+    bool at_start; /* the statement is not the sub's yet */
+};
+
+/* The topmost code in the stacks below, which rest meanwhile. */
+static struct contexts code_in_stacks_below(const struct nytp_walker *walker, int32_t *code)
+{
+    struct contexts contexts = {0};
+    *code = -1;
+    for (uint32_t i = 1; i < walker->n_infos && *code < 0; i++) {
+        contexts = contexts_of(walker, i);
+        *code = code_below(&contexts, contexts.n);
+    }
+    return contexts;
+}
+
+static uint64_t pad_below(struct nytp_walker *walker)
+{
+    int32_t code;
+    const struct contexts contexts = code_in_stacks_below(walker, &code);
+    return code >= 0 ? pad_of_context(walker, &contexts, code)
+                     : pad_of(walker, read_variable(walker, NYTP_PL_main_cv), 1);
+}
+
+static bool is_sub(const struct contexts *contexts, int32_t code)
+{
+    return code >= 0 && kind_of(contexts, code) == NYTP_FRAME_SUB;
+}
+
+static uint64_t root_of_code(struct nytp_walker *walker, uint64_t cv)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    struct nytp_memory *const memory = walker->names->perl->memory;
+    const uint64_t body = nytp_memory_u64(memory, cv + (uint64_t)layout->sv_any);
+    return nytp_memory_u64(memory, body + (uint64_t)layout->cv_root);
+}
+
+/* Whether the statement may be one of the code of this context; -1 is what is in a stack below, or
+ * the main program. What is not known, as in a loop without end, may be. */
+static bool may_be_in(struct nytp_walker *walker, const struct contexts *contexts, int32_t code,
+                      const struct moment *moment)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    struct contexts of = *contexts;
+    unsigned type = 0;
+    const uint64_t root = nytp_root_of(walker->names, moment->curcop, &type);
+    if (code < 0)
+        of = code_in_stacks_below(walker, &code);
+    if (root != 0 &&
+        (type == (unsigned)layout->op_leavesub || type == (unsigned)layout->op_leavesublv))
+        return is_sub(&of, code) && root_of_code(walker, code_of(&of, code)) == root;
+    if (root != 0 &&
+        (type == (unsigned)layout->op_leave || type == (unsigned)layout->op_leaveeval))
+        return !is_sub(&of, code);
+    return moment->is_one_cop;
+}
+
+/* Whether all is as it is while a statement of the topmost code runs. */
+static bool is_settled(struct nytp_walker *walker, const struct contexts *contexts,
+                       const struct moment *moment, struct top *top)
+{
+    const int32_t code = code_below(contexts, contexts->n);
+    *top = (struct top){.code = code};
+    if (moment->curcop == walker->of.at[NYTP_PL_compiling])
+        return !is_sub(contexts, code);
+    if (code >= 0 && moment->curcop == cop_below(contexts, code))
+        return false;
+    const uint64_t pad = code >= 0 ? pad_of_context(walker, contexts, code) : pad_below(walker);
+    return pad == moment->curpad && may_be_in(walker, contexts, code, moment);
+}
+
+/* The same where it stays so, because the program waits in such a moment or is not run: then
+ * all that was read is of that moment. */
+static void take_unsettled(struct nytp_walker *walker, const struct contexts *contexts,
+                           const struct moment *moment, struct top *top)
+{
+    int32_t code = code_below(contexts, contexts->n);
+    /* Just called: the statement is the caller's yet. */
+    top->at_start = is_sub(contexts, code) && (moment->curcop == cop_below(contexts, code) ||
+                                               !may_be_in(walker, contexts, code, moment));
+    if (!top->at_start && code >= 0 && moment->curcop == cop_below(contexts, code))
+        code = code_below(contexts, code); /* an eval that is compiled, but has not begun */
+    top->code = code;
+}
+
+/* Whether all calls down from the innermost code were the same before and after the variables were
+ * read: then they were meanwhile. */
+static bool is_same_below(struct nytp_walker *walker, int32_t code)
+{
+    for (uint32_t i = 0; i < walker->n_infos; i++) {
+        const struct contexts first = contexts_of(walker, i);
+        const struct contexts second = {first.layout, second_reading(walker, i), first.n};
+        const int32_t end = i == 0 && code >= 0 ? code + 1 : first.n;
+        if ((i == 0 ? code : code_below(&first, end)) > walker->infos[i].top_after ||
+            (i > 0 && walker->infos[i].top_after != walker->infos[i].top))
+            return false;
+        for (int32_t k = 0; k < end; k++)
+            if (code_of(&first, k) != code_of(&second, k) ||
+                (code_of(&first, k) != 0 && cop_below(&first, k) != cop_below(&second, k)))
+                return false;
+    }
+    return true;
+}
+
+/* ---- frames ---- */
+
+static bool add_frame(struct nytp_walker *walker, enum nytp_frame_kind kind, uint64_t cv,
+                      uint64_t cop)
+{
+    struct nytp_stack *const stack = &walker->stack;
+    if (!nytp_grow(&stack->frames, &stack->capacity, stack->n, sizeof *stack->frames))
+        return false;
+    stack->frames[stack->n++] =
+        (struct nytp_frame){.kind = kind, .sub = UINT32_MAX, .cv = cv, .cop = cop};
+    return (cop == 0 || nytp_name_cache_expect_place(walker->names, cop)) &&
+           ((kind != NYTP_FRAME_SUB && kind != NYTP_FRAME_FORMAT) ||
+            nytp_name_cache_expect_sub(walker->names, cv));
+}
+
+/* The calls of one stack from context `i` down; *cop goes in as the innermost statement and
+ * comes out as that which the stack was begun from. */
+static bool add_contexts(struct nytp_walker *walker, const struct contexts *contexts, int32_t i,
+                         uint64_t *cop)
+{
+    for (; i >= 0; i = code_below(contexts, i)) {
+        if (!add_frame(walker, kind_of(contexts, i), code_of(contexts, i), *cop))
+            return false;
+        *cop = cop_below(contexts, i);
+    }
+    return true;
+}
+
+/* Files and lines, when names has looked. */
+static bool name_frames(struct nytp_walker *walker, bool at_start)
+{
+    struct nytp_names *const names = walker->names;
+    for (uint32_t i = 0; i < walker->stack.n; i++) {
+        struct nytp_frame *const frame = &walker->stack.frames[i];
+        const bool has_name = frame->kind == NYTP_FRAME_SUB || frame->kind == NYTP_FRAME_FORMAT;
+        if (has_name && (frame->sub = nytp_sub_at(names, frame->cv)) == UINT32_MAX)
+            return false;
+        if (!nytp_place_at(names, frame->cop, &frame->file, &frame->line))
+            return false;
+        if (i == 0 && at_start && has_name && names->subs[frame->sub].first_line > 0) {
+            frame->file = names->subs[frame->sub].file;
+            frame->line = names->subs[frame->sub].first_line;
+        }
+    }
+    return true;
+}
+
+/* What entersub calls still lies above the arguments: a sub, a glob or a reference. */
+static uint64_t callee_of(struct nytp_walker *walker, uint64_t stack_sp)
+{
+    struct nytp_reader reader = {walker->names->perl, walker->names->perl->layout, NULL};
+    const struct nytp_layout *const layout = reader.layout;
+    struct nytp_value value;
+    uint64_t at = nytp_look_u64(&reader, stack_sp + sizeof(uint64_t));
+    for (int i = 0; i < 2 && at != 0 && nytp_value_at(&reader, at, &value); i++) {
+        if (value.type == layout->svt_PVCV)
+            return at;
+        if (value.type == layout->svt_PVGV)
+            at = nytp_look_u64(&reader, value.u + (uint64_t)layout->gp_cv);
+        else if (value.flags & (uint32_t)layout->svf_rok)
+            at = value.u;
+        else
+            return 0;
+    }
+    return nytp_value_at(&reader, at, &value) && value.type == layout->svt_PVCV ? at : 0;
+}
+
+static uint32_t xsub_at(struct nytp_walker *walker, uint64_t cv)
+{
+    const uint32_t sub = cv == 0 ? UINT32_MAX : nytp_sub_at(walker->names, cv);
+    return sub != UINT32_MAX && walker->names->subs[sub].is_xsub ? sub : UINT32_MAX;
+}
+
+static bool take_frames(struct nytp_walker *walker, const struct moment *moment,
+                        const struct top *top)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    const bool is_call = moment->op_type == (unsigned)layout->op_entersub;
+    const uint64_t callee = is_call ? callee_of(walker, moment->stack_sp) : 0;
+    uint64_t cop = moment->curcop;
+    walker->stack.n = 0;
+    walker->stack.builtin = moment->op_type;
+    nytp_name_cache_begin(walker->names);
+    if (callee != 0 && !nytp_name_cache_expect_sub(walker->names, callee))
+        return false;
+    for (uint32_t i = 0; i < walker->n_infos; i++) {
+        const struct contexts contexts = contexts_of(walker, i);
+        const int32_t code = i == 0 ? top->code : code_below(&contexts, contexts.n);
+        if (!add_contexts(walker, &contexts, code, &cop))
+            return false;
+    }
+    if (!add_frame(walker, NYTP_FRAME_MAIN, 0, cop))
+        return false;
+    nytp_name_cache_look(walker->names);
+    walker->stack.xsub = xsub_at(walker, callee);
+    return name_frames(walker, top->at_start);
+}
+
+static bool is_same_moment(const struct moment *a, const struct moment *b)
+{
+    return a->op == b->op && a->curpad == b->curpad && a->curcop == b->curcop &&
+           a->info == b->info && a->stack_sp == b->stack_sp;
+}
+
+enum nytp_sampled nytp_sample(struct nytp_walker *walker)
+{
+    struct moment moment = {0}, before;
+    struct top top;
+    for (int i = 0; i < LOOKS; i++) {
+        if (i == 1)
+            walker->n_retried++;
+        before = moment;
+        if (!look_at_once(walker, &moment))
+            continue;
+        if (moment.is_torn)
+            continue;
+        moment.op_type = op_type_at(walker, moment.op);
+        const struct contexts contexts = contexts_of(walker, 0);
+        if (!is_settled(walker, &contexts, &moment, &top)) {
+            if (!is_same_moment(&before, &moment))
+                continue;
+            take_unsettled(walker, &contexts, &moment, &top);
+        }
+        if (is_same_below(walker, top.code) && take_frames(walker, &moment, &top))
+            return NYTP_WHOLE;
+    }
+    return read_variable(walker, NYTP_PL_curstackinfo) == 0 ? NYTP_GONE : NYTP_TORN;
+}

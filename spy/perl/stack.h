@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What an interpreter is doing: its stack of calls, as it was at one moment.
+ */
+#ifndef NYTP_SPY_STACK_H
+#define NYTP_SPY_STACK_H
+
+#include "names.h"
+
+enum nytp_frame_kind {
+    NYTP_FRAME_SUB,
+    NYTP_FRAME_FORMAT,
+    NYTP_FRAME_EVAL,    /* of a string */
+    NYTP_FRAME_REQUIRE, /* or use, or do FILE */
+    NYTP_FRAME_MAIN,
+};
+
+struct nytp_frame {
+    enum nytp_frame_kind kind;
+    uint32_t sub;        /* in names->subs; UINT32_MAX: it is none */
+    uint32_t file, line; /* where it is now; the file's name is a string of names */
+    uint64_t cv, cop;    /* the same for calls that are the same */
+};
+
+struct nytp_stack {
+    struct nytp_frame *frames; /* innermost first, the last is that of the main program */
+    uint32_t n, capacity;
+    uint32_t xsub;    /* that the innermost frame has called; UINT32_MAX: none */
+    unsigned builtin; /* the type of the op that runs */
+};
+
+enum nytp_sampled {
+    NYTP_WHOLE,
+    NYTP_TORN, /* the program went on while it was read */
+    NYTP_GONE, /* there is nothing to read any more */
+};
+
+/* One of perl's stacks (PERL_SI): a tie, an overloaded operator, a sort block, a destructor or
+ * a signal handler begins one on top of what it interrupts. */
+struct nytp_stack_info {
+    uint64_t address, contexts; /* of it, and of its array of contexts */
+    uint32_t n_contexts;        /* how many to read */
+    uint32_t at;                /* where they are in walker->bytes */
+    int32_t top, top_after;     /* si_cxix, before and after the variables were read */
+};
+
+struct nytp_walker {
+    struct nytp_names *names;
+    struct nytp_interpreter of;
+    /* Where the stacks were last, innermost first, so as to read all in one go. */
+    struct nytp_stack_info *infos;
+    uint32_t n_infos, infos_capacity;
+    uint8_t
+        *bytes; /* the contexts of all, twice n_bytes: read before and after the variables */
+    uint32_t n_bytes, capacity;
+    struct nytp_stack stack; /* what came last */
+    uint64_t n_retried;      /* samples that were not whole at the first look */
+};
+
+void nytp_walker_init(struct nytp_walker *walker, struct nytp_names *names,
+                      const struct nytp_interpreter *of);
+void nytp_walker_free(struct nytp_walker *walker);
+
+/* Look at the stack now; with NYTP_WHOLE it is in walker->stack. */
+enum nytp_sampled nytp_sample(struct nytp_walker *walker);
+
+#endif

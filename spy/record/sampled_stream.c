@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Samples as a stream; see sampled_stream.h.
+ *
+ * The model's rule is that a time record belongs to the call that was current when its
+ * statement began (formats/model.md). So for each sample its calls are entered and left first,
+ * and only then comes the time record of the sample before, which is kept back until then.
+ */
+#include "sampled_stream.h"
+
+#include "spy/perl/attach.h"
+#include "spy/perl/builtins.h"
+
+#include "exporters/base/version.h"
+#include "formats/base/arena.h"
+#include "formats/stream/comments/sample_records.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum {
+    MOST_CALLS = 1000,    /* in the stack of a sample */
+    INNERMOST_CALLS = 64, /* of them, if there were more */
+    CPU_NOTE_SHARE = 16,  /* processor time is told where it differs by one part in so many */
+    LONGEST_LINE = 1 << 20,
+    HAS_SOURCE = 0x10 | 0x20, /* NEW_FID's flags: the source is kept */
+};
+
+enum kind {
+    PERL_SUB,
+    XSUB,
+    BUILTIN
+};
+
+struct sub {
+    uint32_t name, file, first_line, last_line;
+    uint32_t depth; /* calls of it that are open */
+    enum kind kind;
+    uint8_t *encoded;
+    size_t encoded_len;
+};
+
+struct call {
+    uint32_t sub, fid, line; /* which was called from where */
+    int64_t start_ticks, child_ticks;
+};
+
+struct arc {
+    uint32_t caller, callee, fid, line;
+    uint32_t count, rec_depth;
+    int64_t incl_ticks, excl_ticks, reci_ticks;
+};
+
+struct nytp_sampled_stream {
+    struct nytp_names *names;
+    struct nytp_stream_facts facts;
+    struct nytp_writer *writer;
+    struct nytp_table fids, subs_by_name, arcs_by_place;
+    struct sub *subs;
+    struct call *calls;
+    struct arc *arcs;
+    uint32_t n_fids, n_subs, subs_capacity, n_calls, calls_capacity, n_arcs, arcs_capacity;
+    uint32_t runtime; /* main::RUNTIME, which calls what no sub calls */
+    int64_t ticks;
+    bool has_last; /* the sample whose time record is to come */
+    uint32_t last_fid, last_line;
+    int64_t last_ticks, last_cpu_ticks;
+    uint64_t n_samples;
+    bool failed;
+};
+
+static double time_of_day(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void write_text(struct nytp_sampled_stream *stream, const char *key, const char *value)
+{
+    nytp_write_attribute(stream->writer, key, value, strlen(value));
+}
+
+static void write_number(struct nytp_sampled_stream *stream, const char *key, uint64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    write_text(stream, key, text);
+}
+
+/* ---- files ---- */
+
+/* A name as the stream has it: absolute. */
+static struct nytp_name whole_name(const struct nytp_sampled_stream *stream,
+                                   struct nytp_name name, char *to, size_t size)
+{
+    const bool is_path = name.len > 0 && name.ptr[0] != '/' && name.ptr[0] != '(' &&
+                         !(name.ptr[0] == '-' && name.len <= 2);
+    if (!is_path || stream->facts.cwd == NULL)
+        return name;
+    const bool has_dot = name.len > 2 && memcmp(name.ptr, "./", 2) == 0;
+    const int len =
+        snprintf(to, size, "%s/%s", stream->facts.cwd, name.ptr + (has_dot ? 2 : 0));
+    return (struct nytp_name){to, (uint32_t)((size_t)len < size ? (size_t)len : size - 1)};
+}
+
+/* The file, if it is what the process has read: older than that. */
+static FILE *open_source(const struct nytp_sampled_stream *stream, struct nytp_name name)
+{
+    char path[4200];
+    struct stat status;
+    if (stream->facts.root == NULL || name.len == 0 || name.ptr[0] != '/')
+        return NULL;
+    snprintf(path, sizeof path, "%s%s", stream->facts.root, name.ptr);
+    FILE *const file = stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+                               (double)status.st_mtime <= stream->facts.start_s
+                           ? fopen(path, "re")
+                           : NULL;
+    return file;
+}
+
+static void write_source(struct nytp_sampled_stream *stream, uint32_t fid, FILE *file)
+{
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t len;
+    for (uint32_t n = 1; (len = getline(&line, &size, file)) > 0; n++)
+        nytp_write_src_line(stream->writer, fid, n, line,
+                            len < LONGEST_LINE ? (size_t)len : LONGEST_LINE);
+    free(line);
+    fclose(file);
+}
+
+/* The file's id; parent_fid and line are what ran a string eval, or 0. */
+static uint32_t fid_of(struct nytp_sampled_stream *stream, uint32_t file, uint32_t parent_fid,
+                       uint32_t parent_line)
+{
+    char room[4200];
+    const uint32_t known = nytp_table_get(&stream->fids, (struct nytp_key){file, 0, 0, 0});
+    if (known != NYTP_TABLE_NONE)
+        return known;
+    const uint32_t fid = ++stream->n_fids;
+    const struct nytp_name name =
+        whole_name(stream, nytp_strings_get(stream->names->strings, file), room, sizeof room);
+    FILE *const source = open_source(stream, name);
+    if (!nytp_table_put(&stream->fids, (struct nytp_key){file, 0, 0, 0}, fid))
+        stream->failed = true;
+    nytp_write_new_fid(stream->writer, &(struct nytp_new_fid){
+                                           .fid = fid,
+                                           .eval_fid = parent_fid,
+                                           .eval_line = parent_line,
+                                           .flags = source != NULL ? HAS_SOURCE : 0,
+                                           .name = {.ptr = name.ptr, .len = name.len},
+                                       });
+    if (source != NULL)
+        write_source(stream, fid, source);
+    return fid;
+}
+
+/* ---- subs ---- */
+
+static uint32_t sub_named(struct nytp_sampled_stream *stream, uint32_t name, enum kind kind)
+{
+    const struct nytp_key key = {name, kind, 0, 0};
+    const uint32_t known = nytp_table_get(&stream->subs_by_name, key);
+    if (known != NYTP_TABLE_NONE)
+        return known;
+    const struct nytp_name text = nytp_strings_get(stream->names->strings, name);
+    struct sub sub = {.name = name, .kind = kind};
+    sub.encoded = calloc(1, text.len + NYTP_ENCODED_STR_EXTRA + NYTP_COPY_STEP);
+    if (sub.encoded == NULL ||
+        !nytp_grow(&stream->subs, &stream->subs_capacity, stream->n_subs,
+                   sizeof *stream->subs) ||
+        !nytp_table_put(&stream->subs_by_name, key, stream->n_subs)) {
+        free(sub.encoded);
+        stream->failed = true;
+        return 0;
+    }
+    sub.encoded_len = nytp_encode_str(sub.encoded, text.ptr, text.len);
+    stream->subs[stream->n_subs] = sub;
+    return stream->n_subs++;
+}
+
+static uint32_t sub_of_frame(struct nytp_sampled_stream *stream, const struct nytp_frame *frame)
+{
+    const struct nytp_spied_sub *const from = &stream->names->subs[frame->sub];
+    const uint32_t number = sub_named(stream, from->name, PERL_SUB);
+    struct sub *const sub = &stream->subs[number];
+    if (sub->first_line == 0) {
+        sub->file = from->file;
+        sub->first_line = sub->last_line = from->first_line;
+    }
+    if (frame->file == sub->file && frame->line > sub->last_line)
+        sub->last_line = frame->line;
+    return number;
+}
+
+/* "My::App::CORE:print": a builtin belongs to the package that calls it. */
+static uint32_t sub_of_builtin(struct nytp_sampled_stream *stream, uint32_t caller,
+                               const char *builtin)
+{
+    struct nytp_label name = {.len = 0};
+    const struct nytp_name from =
+        nytp_strings_get(stream->names->strings, stream->subs[caller].name);
+    const char *const bracket = memchr(from.ptr, '[', from.len);
+    size_t len = bracket == NULL ? from.len : (size_t)(bracket - from.ptr);
+    while (len >= 2 && memcmp(from.ptr + len - 2, "::", 2) != 0)
+        len--;
+    nytp_label_add(&name, len >= 2 ? from.ptr : "main::", len >= 2 ? len : 6);
+    nytp_label_printf(&name, "CORE:%s", builtin);
+    return sub_named(stream, nytp_strings_intern(stream->names->strings, name.text, name.len),
+                     BUILTIN);
+}
+
+/* ---- calls ---- */
+
+static uint32_t innermost_sub(const struct nytp_sampled_stream *stream)
+{
+    return stream->n_calls > 0 ? stream->calls[stream->n_calls - 1].sub : stream->runtime;
+}
+
+static struct arc *arc_of(struct nytp_sampled_stream *stream, const struct call *call,
+                          uint32_t caller)
+{
+    const struct nytp_key key = {caller, call->sub, call->fid, call->line};
+    const uint32_t known = nytp_table_get(&stream->arcs_by_place, key);
+    if (known != NYTP_TABLE_NONE)
+        return &stream->arcs[known];
+    if (!nytp_grow(&stream->arcs, &stream->arcs_capacity, stream->n_arcs,
+                   sizeof *stream->arcs) ||
+        !nytp_table_put(&stream->arcs_by_place, key, stream->n_arcs)) {
+        stream->failed = true;
+        return NULL;
+    }
+    struct arc *const arc = &stream->arcs[stream->n_arcs++];
+    *arc = (struct arc){
+        .caller = caller, .callee = call->sub, .fid = call->fid, .line = call->line};
+    return arc;
+}
+
+static void enter(struct nytp_sampled_stream *stream, const struct call *call)
+{
+    if (!nytp_grow(&stream->calls, &stream->calls_capacity, stream->n_calls,
+                   sizeof *stream->calls)) {
+        stream->failed = true;
+        return;
+    }
+    nytp_write_sub_entry(stream->writer, call->fid, call->line);
+    stream->calls[stream->n_calls] = *call;
+    stream->calls[stream->n_calls++].start_ticks = stream->ticks;
+    stream->subs[call->sub].depth++;
+}
+
+static void leave(struct nytp_sampled_stream *stream, int64_t now)
+{
+    const struct call call = stream->calls[--stream->n_calls];
+    struct sub *const sub = &stream->subs[call.sub];
+    struct arc *const arc = arc_of(stream, &call, innermost_sub(stream));
+    const int64_t incl = now - call.start_ticks;
+    nytp_write_sub_return(stream->writer, stream->n_calls + 1, incl, incl - call.child_ticks,
+                          sub->encoded, sub->encoded_len);
+    if (stream->n_calls > 0)
+        stream->calls[stream->n_calls - 1].child_ticks += incl;
+    sub->depth--;
+    if (arc == NULL)
+        return;
+    arc->count++;
+    arc->excl_ticks += incl - call.child_ticks;
+    *(sub->depth == 0 ? &arc->incl_ticks : &arc->reci_ticks) += incl;
+    if (sub->depth > arc->rec_depth)
+        arc->rec_depth = sub->depth;
+}
+
+/* ---- a sample ---- */
+
+static void put_last(struct nytp_sampled_stream *stream)
+{
+    const int64_t wait = stream->last_ticks - stream->last_cpu_ticks;
+    char text[40];
+    if (!stream->has_last)
+        return;
+    stream->has_last = false;
+    if ((wait < 0 ? -wait : wait) * CPU_NOTE_SHARE > stream->last_ticks) {
+        snprintf(text, sizeof text, NYTP_SAMPLE_CPU_HEAD " %lld",
+                 (long long)stream->last_cpu_ticks);
+        nytp_write_comment(stream->writer, text);
+    }
+    for (; stream->last_ticks > INT32_MAX; stream->last_ticks -= INT32_MAX) {
+        nytp_write_time_line(stream->writer, INT32_MAX, stream->last_fid, stream->last_line);
+        nytp_write_discount(stream->writer);
+    }
+    nytp_write_time_line(stream->writer, (int32_t)stream->last_ticks, stream->last_fid,
+                         stream->last_line);
+}
+
+/* The place of a frame. A string eval is of the statement that runs it, in the frame below. */
+static uint32_t fid_of_frame(struct nytp_sampled_stream *stream, const struct nytp_stack *stack,
+                             uint32_t i)
+{
+    const struct nytp_frame *const frame = &stack->frames[i];
+    if (frame->kind != NYTP_FRAME_EVAL || i + 1 >= stack->n ||
+        stack->frames[i + 1].file == frame->file)
+        return fid_of(stream, frame->file, 0, 0);
+    const struct nytp_frame *const below = &stack->frames[i + 1];
+    return fid_of(stream, frame->file, fid_of_frame(stream, stack, i + 1), below->line);
+}
+
+/* Leave and enter calls, from those that were open at the last sample to those of this one. */
+static void go_to(struct nytp_sampled_stream *stream, const struct nytp_stack *stack)
+{
+    uint32_t n_subs = 0, nth = 0, same = 0;
+    bool differs = false;
+    for (uint32_t i = 0; i < stack->n; i++)
+        n_subs += stack->frames[i].sub != UINT32_MAX;
+    for (uint32_t i = stack->n - 1; i-- > 0;) {
+        const struct nytp_frame *const frame = &stack->frames[i];
+        if (frame->sub == UINT32_MAX)
+            continue;
+        nth++;
+        if (n_subs > MOST_CALLS && nth > MOST_CALLS - INNERMOST_CALLS &&
+            nth <= n_subs - INNERMOST_CALLS)
+            continue;
+        const struct call call = {.sub = sub_of_frame(stream, frame),
+                                  .fid = fid_of_frame(stream, stack, i + 1),
+                                  .line = stack->frames[i + 1].line};
+        const struct call *const open = same < stream->n_calls ? &stream->calls[same] : NULL;
+        if (!differs && open != NULL && open->sub == call.sub && open->fid == call.fid &&
+            open->line == call.line) {
+            same++;
+            continue;
+        }
+        differs = true;
+        while (stream->n_calls > same)
+            leave(stream, stream->ticks);
+        enter(stream, &call);
+        same++;
+    }
+    while (stream->n_calls > same)
+        leave(stream, stream->ticks);
+}
+
+/* An xsub or builtin is a whole call inside its statement. */
+static void enter_and_leave(struct nytp_sampled_stream *stream, const struct nytp_stack *stack,
+                            uint32_t fid, int64_t ticks)
+{
+    char builtin[60];
+    struct call call = {.fid = fid, .line = stack->frames[0].line};
+    nytp_op_name(stream->names->perl, stack->builtin, builtin, sizeof builtin);
+    if (stack->xsub != UINT32_MAX)
+        call.sub = sub_named(stream, stream->names->subs[stack->xsub].name, XSUB);
+    else if (nytp_is_timed_builtin(builtin))
+        call.sub = sub_of_builtin(stream, innermost_sub(stream), builtin);
+    else
+        return;
+    enter(stream, &call);
+    leave(stream, stream->ticks + ticks);
+}
+
+bool nytp_sampled_stream_add(struct nytp_sampled_stream *stream, const struct nytp_stack *stack,
+                             int64_t ticks, int64_t cpu_ticks)
+{
+    if (stack->n == 0 || ticks <= 0)
+        return !stream->failed;
+    go_to(stream, stack);
+    const uint32_t fid = fid_of_frame(stream, stack, 0);
+    put_last(stream);
+    stream->has_last = true;
+    stream->last_fid = fid;
+    stream->last_line = stack->frames[0].line;
+    stream->last_ticks = ticks;
+    stream->last_cpu_ticks = cpu_ticks < ticks ? cpu_ticks : ticks;
+    enter_and_leave(stream, stack, fid, ticks);
+    stream->ticks += ticks;
+    stream->n_samples++;
+    return !stream->failed && !stream->writer->failed;
+}
+
+/* ---- begin and end ---- */
+
+static void write_header(struct nytp_sampled_stream *stream)
+{
+    const struct nytp_stream_facts *const facts = &stream->facts;
+    const struct nytp_perl *const perl = stream->names->perl;
+    char text[40];
+    nytp_write_version(stream->writer, 5, 0);
+    nytp_write_comment(stream->writer,
+                       "Perl profile database. Sampled from outside by nytp-spy");
+    write_number(stream, "basetime", (uint64_t)facts->start_s);
+    write_text(stream, "application", facts->application);
+    snprintf(text, sizeof text, "5.%u.%u", perl->version, perl->subversion);
+    write_text(stream, "perl_version", text);
+    write_number(stream, "nv_size", sizeof(double));
+    write_text(stream, "xs_version", NYTP_COMPATIBLE_VERSION);
+    write_text(stream, "host", facts->host);
+    write_number(stream, "ticks_per_sec", NYTP_SPY_TICKS_PER_S);
+    if (facts->thread > 0) {
+        write_number(stream, "thread", facts->thread);
+        write_number(stream, "parent_thread", 0);
+    }
+    nytp_write_start_deflate(stream->writer, 6);
+    nytp_write_pid_start(stream->writer, (uint32_t)facts->pid, (uint32_t)facts->parent,
+                         time_of_day());
+    write_number(stream, "sampled", 1);
+    write_number(stream, "sample_interval_ns", 1000000000u / facts->rate);
+    write_text(stream, "sample_clock", "wall");
+}
+
+static void write_sub_infos(struct nytp_sampled_stream *stream)
+{
+    for (uint32_t i = 0; i < stream->n_subs; i++) {
+        const struct sub *const sub = &stream->subs[i];
+        const struct nytp_name name = nytp_strings_get(stream->names->strings, sub->name);
+        const bool has_place = sub->kind == PERL_SUB && sub->first_line > 0;
+        nytp_write_sub_info(stream->writer,
+                            &(struct nytp_sub_info){
+                                .fid = has_place ? fid_of(stream, sub->file, 0, 0) : 0,
+                                .first_line = sub->first_line,
+                                .last_line = sub->last_line,
+                                .name = {.ptr = name.ptr, .len = name.len},
+                            });
+    }
+}
+
+static struct nytp_str name_of(const struct nytp_sampled_stream *stream, uint32_t sub)
+{
+    const struct nytp_name name =
+        nytp_strings_get(stream->names->strings, stream->subs[sub].name);
+    return (struct nytp_str){.ptr = name.ptr, .len = name.len};
+}
+
+static double seconds(int64_t ticks)
+{
+    return (double)ticks / NYTP_SPY_TICKS_PER_S;
+}
+
+static void write_arcs(struct nytp_sampled_stream *stream)
+{
+    for (uint32_t i = 0; i < stream->n_subs; i++)
+        if (stream->subs[i].kind != PERL_SUB) /* says that it is none of Perl */
+            nytp_write_sub_callers(stream->writer,
+                                   &(struct nytp_sub_callers){.caller = {.ptr = ""},
+                                                              .callee = name_of(stream, i)});
+    for (uint32_t i = 0; i < stream->n_arcs; i++) {
+        const struct arc *const arc = &stream->arcs[i];
+        nytp_write_sub_callers(stream->writer, &(struct nytp_sub_callers){
+                                                   .fid = arc->fid,
+                                                   .line = arc->line,
+                                                   .count = arc->count,
+                                                   .rec_depth = arc->rec_depth,
+                                                   .incl_s = seconds(arc->incl_ticks),
+                                                   .excl_s = seconds(arc->excl_ticks),
+                                                   .reci_s = seconds(arc->reci_ticks),
+                                                   .caller = name_of(stream, arc->caller),
+                                                   .callee = name_of(stream, arc->callee),
+                                               });
+    }
+}
+
+static void free_stream(struct nytp_sampled_stream *stream)
+{
+    for (uint32_t i = 0; i < stream->n_subs; i++)
+        free(stream->subs[i].encoded);
+    nytp_writer_free(stream->writer);
+    nytp_table_free(&stream->fids);
+    nytp_table_free(&stream->subs_by_name);
+    nytp_table_free(&stream->arcs_by_place);
+    free(stream->subs);
+    free(stream->calls);
+    free(stream->arcs);
+    free(stream);
+}
+
+struct nytp_sampled_stream *nytp_sampled_stream_new(struct nytp_names *names,
+                                                    const struct nytp_stream_facts *facts,
+                                                    nytp_bytes_fn *put, void *context)
+{
+    static const char runtime[] = "main::RUNTIME";
+    struct nytp_sampled_stream *const stream = calloc(1, sizeof *stream);
+    if (stream == NULL)
+        return NULL;
+    stream->names = names;
+    stream->facts = *facts;
+    stream->writer = nytp_writer_new(put, context);
+    if (stream->writer == NULL) {
+        free_stream(stream);
+        return NULL;
+    }
+    stream->runtime = sub_named(
+        stream, nytp_strings_intern(names->strings, runtime, sizeof runtime - 1), PERL_SUB);
+    write_header(stream);
+    return stream;
+}
+
+bool nytp_sampled_stream_end(struct nytp_sampled_stream *stream, uint64_t n_looks)
+{
+    while (stream->n_calls > 0)
+        leave(stream, stream->ticks);
+    put_last(stream);
+    write_number(stream, "samples", stream->n_samples);
+    write_number(stream, "sample_ticks", n_looks);
+    write_sub_infos(stream);
+    nytp_write_pid_end(stream->writer, (uint32_t)stream->facts.pid, time_of_day());
+    write_arcs(stream);
+    const bool ok = nytp_writer_flush(stream->writer, NYTP_FLUSH_FINISH) && !stream->failed;
+    free_stream(stream);
+    return ok;
+}

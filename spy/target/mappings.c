@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Files in a process's memory; see mappings.h.
+ */
+#include "mappings.h"
+
+#include "formats/base/arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool nytp_mappings_add(struct nytp_mappings *mappings, uint64_t start, uint64_t end,
+                       uint64_t offset, const char *path, size_t path_len)
+{
+    char *const copy = strndup(path, path_len);
+    if (copy == NULL ||
+        !nytp_grow(&mappings->list, &mappings->capacity, mappings->n, sizeof *mappings->list)) {
+        free(copy);
+        return false;
+    }
+    mappings->list[mappings->n++] = (struct nytp_mapping){start, end, offset, copy};
+    return true;
+}
+
+/* "55d0-55e0 r-xp 00001000 08:01 1234   /usr/bin/perl" */
+static bool add_line(struct nytp_mappings *mappings, const char *line)
+{
+    uint64_t start, end, offset;
+    int at = 0;
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &start, &end,
+               &offset, &at) < 3 ||
+        line[at] != '/')
+        return true;
+    return nytp_mappings_add(mappings, start, end, offset, line + at, strcspn(line + at, "\n"));
+}
+
+bool nytp_mappings_of_process(struct nytp_mappings *mappings, pid_t pid,
+                              struct nytp_error *error)
+{
+    char path[40], *line = NULL;
+    size_t size = 0;
+    *mappings = (struct nytp_mappings){0};
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *const file = fopen(path, "r");
+    if (file == NULL)
+        return nytp_error_set(error, NYTP_ERR_IO, "%s: %s", path, strerror(errno));
+    bool ok = true;
+    while (ok && getline(&line, &size, file) > 0)
+        ok = add_line(mappings, line);
+    const int failed = ferror(file) ? errno : 0;
+    free(line);
+    fclose(file);
+    if (failed != 0)
+        return nytp_error_set(error, NYTP_ERR_IO, "%s: %s", path, strerror(failed));
+    return ok || nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+}
+
+const struct nytp_mapping *nytp_mapping_at(const struct nytp_mappings *mappings,
+                                           uint64_t address)
+{
+    for (uint32_t i = 0; i < mappings->n; i++)
+        if (address >= mappings->list[i].start && address < mappings->list[i].end)
+            return &mappings->list[i];
+    return NULL;
+}
+
+void nytp_mappings_free(struct nytp_mappings *mappings)
+{
+    for (uint32_t i = 0; i < mappings->n; i++)
+        free(mappings->list[i].path);
+    free(mappings->list);
+    *mappings = (struct nytp_mappings){0};
+}
+
+const uint8_t *nytp_map_file(const char *path, size_t *len)
+{
+    struct stat status;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return NULL;
+    void *bytes = MAP_FAILED;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+        bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    else
+        errno = EINVAL;
+    close(fd);
+    *len = bytes == MAP_FAILED ? 0 : (size_t)status.st_size;
+    return bytes == MAP_FAILED ? NULL : bytes;
+}

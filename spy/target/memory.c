@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Reads another process's memory; see memory.h. One system call takes many pieces; where a
+ * sandbox or an old kernel does not have it there is /proc/PID/mem, one piece at a time.
+ */
+#define _GNU_SOURCE
+#include "memory.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define PAGE                                                                                   \
+    4096 /* no text is read across such a boundary at once: the next page may be none */
+
+static size_t read_through_file(struct nytp_memory *memory, const struct nytp_piece *pieces,
+                                size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        memory->n_calls++;
+        if (pread(memory->fd, pieces[i].to, pieces[i].len, (off_t)pieces[i].from) !=
+            (ssize_t)pieces[i].len)
+            return i;
+    }
+    return n;
+}
+
+bool nytp_memory_by_file(struct nytp_memory *memory)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)memory->pid);
+    memory->fd = open(path, O_RDONLY | O_CLOEXEC);
+    memory->read = read_through_file;
+    return memory->fd >= 0;
+}
+
+static size_t read_directly(struct nytp_memory *memory, const struct nytp_piece *pieces,
+                            size_t n)
+{
+    struct iovec from[NYTP_MAX_PIECES], to[NYTP_MAX_PIECES];
+    size_t done = 0;
+    while (done < n) {
+        const size_t part = n - done < NYTP_MAX_PIECES ? n - done : NYTP_MAX_PIECES;
+        for (size_t i = 0; i < part; i++) {
+            const struct nytp_piece *const piece = &pieces[done + i];
+            from[i] = (struct iovec){(void *)(uintptr_t)piece->from, piece->len};
+            to[i] = (struct iovec){piece->to, piece->len};
+        }
+        memory->n_calls++;
+        ssize_t got = process_vm_readv(memory->pid, to, part, from, part, 0);
+        if (got < 0)
+            return done;
+        size_t whole = 0;
+        while (whole < part && (size_t)got >= to[whole].iov_len)
+            got -= (ssize_t)to[whole++].iov_len;
+        done += whole;
+        if (whole < part)
+            return done;
+    }
+    return done;
+}
+
+void nytp_memory_of_process(struct nytp_memory *memory, pid_t pid)
+{
+    *memory = (struct nytp_memory){.read = read_directly, .pid = pid, .fd = -1};
+}
+
+void nytp_memory_close(struct nytp_memory *memory)
+{
+    if (memory->fd >= 0)
+        close(memory->fd);
+    memory->fd = -1;
+}
+
+bool nytp_memory_read(struct nytp_memory *memory, uint64_t from, void *to, size_t len)
+{
+    const struct nytp_piece piece = {from, to, len};
+    return from != 0 && memory->read(memory, &piece, 1) == 1;
+}
+
+uint64_t nytp_memory_u64(struct nytp_memory *memory, uint64_t from)
+{
+    uint64_t value = 0;
+    return nytp_memory_read(memory, from, &value, sizeof value) ? value : 0;
+}
+
+uint32_t nytp_memory_u32(struct nytp_memory *memory, uint64_t from)
+{
+    uint32_t value = 0;
+    return nytp_memory_read(memory, from, &value, sizeof value) ? value : 0;
+}
+
+ssize_t nytp_memory_text(struct nytp_memory *memory, uint64_t from, char *to, size_t size)
+{
+    size_t len = 0;
+    if (from == 0 || size == 0)
+        return -1;
+    while (len < size - 1) {
+        size_t part = PAGE - (from + len) % PAGE;
+        part = part < 64 ? part : 64;
+        part = part < size - 1 - len ? part : size - 1 - len;
+        if (!nytp_memory_read(memory, from + len, to + len, part)) {
+            if (len == 0)
+                return -1;
+            break;
+        }
+        const char *const end = memchr(to + len, '\0', part);
+        if (end != NULL)
+            return end - to;
+        len += part;
+    }
+    to[len] = '\0';
+    return (ssize_t)len;
+}

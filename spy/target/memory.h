@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The memory of another process, as it is now or as a core file keeps it. Addresses are those
+ * of the process; they and everything read may be wrong, as the process goes on meanwhile or
+ * was damaged: reading what is not there says so and harms nobody.
+ */
+#ifndef NYTP_SPY_MEMORY_H
+#define NYTP_SPY_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct nytp_core;
+
+struct nytp_piece {
+    uint64_t from;
+    void *to;
+    size_t len;
+};
+
+/* Most pieces of one call: what the system call takes. */
+#define NYTP_MAX_PIECES 1024
+
+struct nytp_memory {
+    /* Reads pieces in order until one cannot be read whole; how many were. */
+    size_t (*read)(struct nytp_memory *memory, const struct nytp_piece *pieces, size_t n);
+    pid_t pid; /* 0: not a process */
+    int fd;    /* /proc/PID/mem where there is no system call to read with; or -1 */
+    struct nytp_core *core; /* of a core file; else NULL */
+    uint64_t n_calls;       /* of the system */
+};
+
+/* The memory of a running process. It is not stopped and does not notice. */
+void nytp_memory_of_process(struct nytp_memory *memory, pid_t pid);
+
+/* Go over to /proc/PID/mem. False: it cannot be opened. */
+bool nytp_memory_by_file(struct nytp_memory *memory);
+void nytp_memory_close(struct nytp_memory *memory);
+
+static inline size_t nytp_memory_pieces(struct nytp_memory *memory,
+                                        const struct nytp_piece *pieces, size_t n)
+{
+    return memory->read(memory, pieces, n);
+}
+
+bool nytp_memory_read(struct nytp_memory *memory, uint64_t from, void *to, size_t len);
+
+/* A number at an address; 0 where nothing can be read. */
+uint64_t nytp_memory_u64(struct nytp_memory *memory, uint64_t from);
+uint32_t nytp_memory_u32(struct nytp_memory *memory, uint64_t from);
+
+/* Text up to its NUL, cut to size - 1 bytes; it ends with a NUL in any case. How long it is, or
+ * -1: there is nothing to read. */
+ssize_t nytp_memory_text(struct nytp_memory *memory, uint64_t from, char *to, size_t size);
+
+#endif

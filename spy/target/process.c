@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What /proc tells; see process.h and proc(5).
+ */
+#include "process.h"
+
+#include "formats/base/arena.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A file of /proc/PID as text; false: it cannot be read. */
+static bool slurp(pid_t pid, const char *name, char *to, size_t size, size_t *len)
+{
+    char path[80];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const ssize_t got = read(fd, to, size - 1);
+    close(fd);
+    to[got < 0 ? 0 : got] = '\0';
+    *len = got < 0 ? 0 : (size_t)got;
+    return got >= 0;
+}
+
+static long field_of(const char *text, const char *name)
+{
+    const char *const at = strstr(text, name);
+    return at == NULL ? 0 : strtol(at + strlen(name), NULL, 10);
+}
+
+struct nytp_process_state nytp_process_status(pid_t pid)
+{
+    char text[4096];
+    size_t len;
+    struct nytp_process_state process = {0};
+    if (!slurp(pid, "status", text, sizeof text, &len))
+        return process;
+    const char *const state = strstr(text, "\nState:\t");
+    process.state = state == NULL ? '?' : state[8];
+    process.parent = (pid_t)field_of(text, "\nPPid:\t");
+    process.tracer = (pid_t)field_of(text, "\nTracerPid:\t");
+    process.uid = (uid_t)field_of(text, "\nUid:\t");
+    return process;
+}
+
+double nytp_process_start(pid_t pid)
+{
+    char text[1024];
+    size_t len;
+    unsigned long long ticks = 0;
+    long boot = 0;
+    if (!slurp(pid, "stat", text, sizeof text, &len) || strrchr(text, ')') == NULL)
+        return 0;
+    sscanf(strrchr(text, ')') + 1,
+           " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+           &ticks);
+    FILE *const file = fopen("/proc/stat", "r");
+    char line[256];
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "btime %ld", &boot) == 1)
+            break;
+    if (file != NULL)
+        fclose(file);
+    return boot == 0 ? 0 : (double)boot + (double)ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+bool nytp_process_command(pid_t pid, char *to, size_t size)
+{
+    size_t len;
+    if (!slurp(pid, "cmdline", to, size, &len) || len == 0)
+        return false;
+    while (len > 0 && to[len - 1] == '\0')
+        len--;
+    for (size_t i = 0; i < len; i++)
+        if (to[i] == '\0')
+            to[i] = ' ';
+        else if (iscntrl((unsigned char)to[i]))
+            to[i] = '?';
+    to[len] = '\0';
+    return true;
+}
+
+static pid_t *numbers_in(const char *folder, uint32_t *n)
+{
+    pid_t *list = NULL;
+    uint32_t capacity = 0;
+    DIR *const dir = opendir(folder);
+    struct dirent *entry;
+    *n = 0;
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        const int number = atoi(entry->d_name);
+        if (number <= 0)
+            continue;
+        if (!nytp_grow(&list, &capacity, *n, sizeof *list))
+            break;
+        list[(*n)++] = number;
+    }
+    if (dir != NULL)
+        closedir(dir);
+    return list;
+}
+
+pid_t *nytp_processes(uint32_t *n)
+{
+    return numbers_in("/proc", n);
+}
+
+pid_t *nytp_tasks(pid_t pid, uint32_t *n)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    return numbers_in(path, n);
+}
+
+struct call {
+    long number;
+    const char *name;
+    bool takes_fd;
+};
+
+static const struct call calls[] = {
+#define NYTP_SYSCALL(name, takes_fd) {SYS_##name, #name, takes_fd},
+#include "syscalls.def"
+};
+
+static void tell_call(pid_t pid, const char *text, char *to, size_t size)
+{
+    long number;
+    unsigned long long first = 0;
+    char path[40], file[200];
+    if (sscanf(text, "%ld %llx", &number, &first) < 1)
+        return;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (calls[i].number != number)
+            continue;
+        snprintf(to, size, "%s", calls[i].name);
+        if (!calls[i].takes_fd)
+            return;
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, (int)first);
+        const ssize_t len = readlink(path, file, sizeof file - 1);
+        file[len < 0 ? 0 : len] = '\0';
+        if (len > 0)
+            snprintf(to, size, "%s of %s (fd %d)", calls[i].name, file, (int)first);
+        return;
+    }
+}
+
+char nytp_task_doing(pid_t pid, pid_t task, char *to, size_t size)
+{
+    char name[40], text[1024];
+    size_t len;
+    to[0] = '\0';
+    snprintf(name, sizeof name, "task/%d/stat", (int)task);
+    if (!slurp(pid, name, text, sizeof text, &len) || strrchr(text, ')') == NULL)
+        return '\0';
+    const char state = strrchr(text, ')')[1] == ' ' ? strrchr(text, ')')[2] : '?';
+    snprintf(name, sizeof name, "task/%d/syscall", (int)task);
+    if (state != 'R' && slurp(pid, name, text, sizeof text, &len))
+        tell_call(pid, text, to, size);
+    return state;
+}
+
+int nytp_task_open(pid_t pid, pid_t task, const char *name)
+{
+    char path[60];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)pid, (int)task, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+char nytp_task_state(int stat_fd)
+{
+    char text[200];
+    const ssize_t len = pread(stat_fd, text, sizeof text - 1, 0);
+    text[len < 0 ? 0 : len] = '\0';
+    const char *const end = strrchr(text, ')'); /* of the name, which may hold any */
+    return end == NULL || end[1] == '\0' ? '\0' : end[2];
+}
+
+int64_t nytp_task_cpu_ns(int schedstat_fd)
+{
+    char text[80];
+    const ssize_t len = pread(schedstat_fd, text, sizeof text - 1, 0);
+    if (len <= 0)
+        return -1;
+    text[len] = '\0';
+    return strtoll(text, NULL, 10);
+}

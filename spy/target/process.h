@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What /proc tells of processes and their threads.
+ */
+#ifndef NYTP_SPY_PROCESS_H
+#define NYTP_SPY_PROCESS_H
+
+#include "formats/base/strings.h"
+
+#include <sys/types.h>
+
+struct nytp_process_state {
+    char state; /* as in ps: R, S, D, T, Z; NUL: there is no such process */
+    pid_t parent, tracer;
+    uid_t uid;
+};
+
+struct nytp_process_state nytp_process_status(pid_t pid);
+
+/* When it began, in seconds of the epoch; 0: not known. */
+double nytp_process_start(pid_t pid);
+
+/* Its command line, arguments separated by blanks, control characters as '?'; at most size - 1
+ * bytes. False: there is none. */
+bool nytp_process_command(pid_t pid, char *to, size_t size);
+
+/* The processes that there are, as an array for free(). */
+pid_t *nytp_processes(uint32_t *n);
+
+/* The tasks (threads) of a process, as an array for free(). */
+pid_t *nytp_tasks(pid_t pid, uint32_t *n);
+
+/* What a thread does: its state as in ps, and for one that waits the system call and what that
+ * is about, as "read of /tmp/x (fd 3)"; "" where that cannot be told. */
+char nytp_task_doing(pid_t pid, pid_t task, char *to, size_t size);
+
+/* A file of a thread, "schedstat" or "stat", for the functions below; -1: there is none. */
+int nytp_task_open(pid_t pid, pid_t task, const char *name);
+char nytp_task_state(int stat_fd);          /* as in ps; NUL: the thread is gone */
+int64_t nytp_task_cpu_ns(int schedstat_fd); /* of the processor; -1: the thread is gone */
+
+#endif

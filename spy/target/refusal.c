@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Why a process may not be looked at; see refusal.h. Relies on ptrace(2), "Ptrace access mode
+ * checking", and on Documentation/admin-guide/LSM/Yama.rst of the kernel.
+ */
+#define _GNU_SOURCE
+#include "refusal.h"
+
+#include "process.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static int yama_scope(void)
+{
+    int scope = 0;
+    FILE *const file = fopen("/proc/sys/kernel/yama/ptrace_scope", "r");
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%d", &scope) != 1)
+        scope = 0;
+    fclose(file);
+    return scope;
+}
+
+static bool in_container(void)
+{
+    return access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0 ||
+           access("/var/run/secrets/kubernetes.io", F_OK) == 0;
+}
+
+/* A process that is not dumpable has its files in /proc owned by root. */
+static bool is_undumpable(pid_t pid, uid_t owner)
+{
+    char path[40];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    return stat(path, &status) == 0 && status.st_uid == 0 && owner != 0;
+}
+
+static bool refuse(pid_t pid, struct nytp_error *error)
+{
+    const struct nytp_process_state process = nytp_process_status(pid);
+    const uid_t mine = geteuid();
+    if (process.state == '\0')
+        return nytp_error_set(error, NYTP_ERR_IO, "there is no process %d", (int)pid);
+    if (process.state == 'Z')
+        return nytp_error_set(error, NYTP_ERR_IO, "process %d has ended", (int)pid);
+    if (mine != 0 && process.uid != mine)
+        return nytp_error_set(error, NYTP_ERR_IO,
+                              "process %d is of user %u, you are %u: use sudo, or be that user",
+                              (int)pid, (unsigned)process.uid, (unsigned)mine);
+    if (in_container())
+        return nytp_error_set(
+            error, NYTP_ERR_IO,
+            "this container may not read its processes' memory: start it with "
+            "--cap-add SYS_PTRACE (Kubernetes: SYS_PTRACE in securityContext, "
+            "or an ephemeral container that shares the pid namespace)");
+    if (mine != 0 && is_undumpable(pid, process.uid))
+        return nytp_error_set(error, NYTP_ERR_IO,
+                              "process %d has changed its user or is set-uid, and so is closed "
+                              "to its own user: use sudo",
+                              (int)pid);
+    if (yama_scope() > 0)
+        return nytp_error_set(
+            error, NYTP_ERR_IO,
+            "yama allows only parents to look (kernel.yama.ptrace_scope=%d): "
+            "use sudo, or sysctl kernel.yama.ptrace_scope=0, or start it with "
+            "nytp spy record -- COMMAND",
+            yama_scope());
+    return nytp_error_set(error, NYTP_ERR_IO,
+                          "process %d may not be looked at; it takes the same user or "
+                          "CAP_SYS_PTRACE%s",
+                          (int)pid, process.tracer != 0 ? ", and a tracer is there" : "");
+}
+
+bool nytp_may_read(struct nytp_memory *memory, struct nytp_error *error)
+{
+    /* Nothing is mapped at address 1: EFAULT means that reading is allowed. */
+    char byte;
+    struct iovec to = {&byte, 1}, from = {(void *)1, 1};
+    if (process_vm_readv(memory->pid, &to, 1, &from, 1, 0) < 0 && errno == EFAULT)
+        return true;
+    if (errno == ENOSYS && nytp_memory_by_file(memory))
+        return true;
+    return refuse(memory->pid, error);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * ELF symbols out of memory; see symbols.h. Relies on the System V ABI (chapters "Object Files"
+ * and "Dynamic Linking") and on the layout of .gnu.hash as binutils write it.
+ */
+#include "symbols.h"
+
+#include <elf.h>
+#include <string.h>
+
+enum {
+    MAX_HEADERS = 64,
+    MAX_DYNAMIC = 512,
+    MAX_CHAIN = 1 << 20, /* symbols of one bucket, so that damage ends */
+    NAME_ROOM = 64,
+};
+
+/* glibc has put addresses in place of the file's. */
+static uint64_t absolute(const struct nytp_image *image, uint64_t value)
+{
+    return value == 0 || value >= image->start ? value : value + image->bias;
+}
+
+static void take_dynamic(struct nytp_image *image, uint64_t at)
+{
+    Elf64_Dyn entry;
+    for (int i = 0; i < MAX_DYNAMIC; i++) {
+        if (!nytp_memory_read(image->memory, at + (uint64_t)i * sizeof entry, &entry,
+                              sizeof entry) ||
+            entry.d_tag == DT_NULL)
+            return;
+        switch (entry.d_tag) {
+        case DT_SYMTAB:
+            image->symbols = absolute(image, entry.d_un.d_ptr);
+            break;
+        case DT_STRTAB:
+            image->strings = absolute(image, entry.d_un.d_ptr);
+            break;
+        case DT_STRSZ:
+            image->strings_len = entry.d_un.d_val;
+            break;
+        case DT_GNU_HASH:
+            image->gnu_hash = absolute(image, entry.d_un.d_ptr);
+            break;
+        case DT_HASH:
+            image->hash = absolute(image, entry.d_un.d_ptr);
+            break;
+        }
+    }
+}
+
+bool nytp_image_at(struct nytp_image *image, struct nytp_memory *memory, uint64_t start)
+{
+    Elf64_Ehdr head;
+    Elf64_Phdr headers[MAX_HEADERS];
+    *image = (struct nytp_image){.memory = memory, .start = start};
+    if (!nytp_memory_read(memory, start, &head, sizeof head) ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+        head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_phentsize != sizeof *headers ||
+        head.e_phnum == 0 || head.e_phnum > MAX_HEADERS ||
+        !nytp_memory_read(memory, start + head.e_phoff, headers,
+                          head.e_phnum * sizeof *headers))
+        return false;
+    image->machine = head.e_machine;
+    for (int i = 0; i < head.e_phnum; i++)
+        if (headers[i].p_type == PT_LOAD && headers[i].p_offset == 0)
+            image->bias = start - headers[i].p_vaddr;
+    for (int i = 0; i < head.e_phnum; i++)
+        if (headers[i].p_type == PT_DYNAMIC)
+            take_dynamic(image, headers[i].p_vaddr + image->bias);
+    return true;
+}
+
+/* The symbol's address if it is of this name. */
+static uint64_t if_named(const struct nytp_image *image, uint32_t index, const char *name)
+{
+    Elf64_Sym symbol;
+    char found[NAME_ROOM];
+    const size_t len = strlen(name) + 1;
+    if (!nytp_memory_read(image->memory, image->symbols + index * sizeof symbol, &symbol,
+                          sizeof symbol) ||
+        symbol.st_value == 0 || symbol.st_shndx == SHN_UNDEF || len > sizeof found ||
+        symbol.st_name + len > image->strings_len ||
+        !nytp_memory_read(image->memory, image->strings + symbol.st_name, found, len) ||
+        memcmp(found, name, len) != 0)
+        return 0;
+    return symbol.st_value + image->bias;
+}
+
+static uint64_t by_gnu_hash(const struct nytp_image *image, const char *name)
+{
+    struct {
+        uint32_t n_buckets, first, n_words, shift;
+    } head;
+    uint32_t hash = 5381;
+    for (const char *at = name; *at != '\0'; at++)
+        hash = hash * 33 + (uint8_t)*at;
+    if (!nytp_memory_read(image->memory, image->gnu_hash, &head, sizeof head) ||
+        head.n_buckets == 0)
+        return 0;
+    const uint64_t buckets = image->gnu_hash + sizeof head + head.n_words * UINT64_C(8);
+    const uint64_t chains = buckets + head.n_buckets * UINT64_C(4);
+    uint32_t index =
+        nytp_memory_u32(image->memory, buckets + hash % head.n_buckets * UINT64_C(4));
+    if (index < head.first)
+        return 0;
+    for (int i = 0; i < MAX_CHAIN; i++, index++) {
+        const uint64_t link = chains + (uint64_t)(index - head.first) * 4;
+        const uint32_t other = nytp_memory_u32(image->memory, link);
+        const uint64_t found = (other | 1) == (hash | 1) ? if_named(image, index, name) : 0;
+        if (found != 0 || other == 0 || (other & 1))
+            return found;
+    }
+    return 0;
+}
+
+static uint64_t by_hash(const struct nytp_image *image, const char *name)
+{
+    uint32_t hash = 0, counts[2];
+    for (const char *at = name; *at != '\0'; at++) {
+        hash = (hash << 4) + (uint8_t)*at;
+        hash = (hash ^ (hash & 0xf0000000) >> 24) & 0x0fffffff;
+    }
+    if (!nytp_memory_read(image->memory, image->hash, counts, sizeof counts) || counts[0] == 0)
+        return 0;
+    const uint64_t buckets = image->hash + sizeof counts;
+    const uint64_t chains = buckets + counts[0] * UINT64_C(4);
+    uint32_t index = nytp_memory_u32(image->memory, buckets + hash % counts[0] * UINT64_C(4));
+    for (int i = 0; i < MAX_CHAIN && index != 0 && index < counts[1]; i++) {
+        const uint64_t found = if_named(image, index, name);
+        if (found != 0)
+            return found;
+        index = nytp_memory_u32(image->memory, chains + index * UINT64_C(4));
+    }
+    return 0;
+}
+
+static bool is_in_file(const struct nytp_image *image, uint64_t offset, uint64_t len)
+{
+    return offset <= image->file_len && len <= image->file_len - offset;
+}
+
+static uint64_t in_table(const struct nytp_image *image, const Elf64_Shdr *table,
+                         const Elf64_Shdr *strings, const char *name)
+{
+    const size_t len = strlen(name) + 1;
+    Elf64_Sym symbol;
+    if (!is_in_file(image, table->sh_offset, table->sh_size) ||
+        !is_in_file(image, strings->sh_offset, strings->sh_size))
+        return 0;
+    for (uint64_t at = 0; at + sizeof symbol <= table->sh_size; at += sizeof symbol) {
+        memcpy(&symbol, image->file + table->sh_offset + at, sizeof symbol);
+        if (symbol.st_value != 0 && symbol.st_shndx != SHN_UNDEF &&
+            symbol.st_name + len <= strings->sh_size &&
+            memcmp(image->file + strings->sh_offset + symbol.st_name, name, len) == 0)
+            return symbol.st_value + image->bias;
+    }
+    return 0;
+}
+
+/* The table that a linker leaves in the file and `strip` takes away. */
+static uint64_t by_file(const struct nytp_image *image, const char *name)
+{
+    Elf64_Ehdr head;
+    Elf64_Shdr table, strings;
+    if (image->file_len < sizeof head)
+        return 0;
+    memcpy(&head, image->file, sizeof head);
+    if (head.e_shentsize != sizeof table ||
+        !is_in_file(image, head.e_shoff, (uint64_t)head.e_shnum * sizeof table))
+        return 0;
+    for (uint16_t i = 0; i < head.e_shnum; i++) {
+        memcpy(&table, image->file + head.e_shoff + i * sizeof table, sizeof table);
+        if (table.sh_type != SHT_SYMTAB || table.sh_link >= head.e_shnum)
+            continue;
+        memcpy(&strings, image->file + head.e_shoff + table.sh_link * sizeof strings,
+               sizeof strings);
+        return in_table(image, &table, &strings, name);
+    }
+    return 0;
+}
+
+uint64_t nytp_symbol(const struct nytp_image *image, const char *name)
+{
+    uint64_t found = 0;
+    if (image->symbols != 0 && image->gnu_hash != 0)
+        found = by_gnu_hash(image, name);
+    else if (image->symbols != 0 && image->hash != 0)
+        found = by_hash(image, name);
+    return found != 0 || image->file == NULL ? found : by_file(image, name);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Opens what is looked at; see target.h.
+ */
+#include "target.h"
+
+#include "core.h"
+#include "refusal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+bool nytp_target_of_process(struct nytp_target *target, pid_t pid, struct nytp_error *error)
+{
+    *target = (struct nytp_target){.pid = pid};
+    nytp_memory_of_process(&target->memory, pid);
+    if (!nytp_may_read(&target->memory, error))
+        return false;
+    if (nytp_mappings_of_process(&target->mappings, pid, error))
+        return true;
+    nytp_target_close(target);
+    return false;
+}
+
+bool nytp_target_of_core(struct nytp_target *target, const char *path, const char *exe,
+                         struct nytp_error *error)
+{
+    *target = (struct nytp_target){0};
+    target->core = nytp_core_open(path, exe, error);
+    if (target->core == NULL)
+        return false;
+    target->pid = nytp_core_pid(target->core);
+    nytp_core_memory(target->core, &target->memory, &target->mappings);
+    return true;
+}
+
+void nytp_target_close(struct nytp_target *target)
+{
+    nytp_memory_close(&target->memory);
+    if (target->core == NULL)
+        nytp_mappings_free(&target->mappings);
+    nytp_core_close(target->core);
+    *target = (struct nytp_target){.memory = {.fd = -1}};
+}
+
+const uint8_t *nytp_target_file(const struct nytp_target *target,
+                                const struct nytp_mapping *mapping, size_t *len)
+{
+    char path[4200];
+    if (target->core != NULL)
+        return nytp_core_file(target->core, mapping, len);
+    /* The very file, even if it was removed or replaced; not everybody may open it so. */
+    snprintf(path, sizeof path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)target->pid,
+             mapping->start, mapping->end);
+    const uint8_t *const bytes = nytp_map_file(path, len);
+    if (bytes != NULL)
+        return bytes;
+    snprintf(path, sizeof path, "/proc/%d/root%.4000s", (int)target->pid, mapping->path);
+    return nytp_map_file(path, len);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Samples a process and writes each stack as one line, outermost first: "main:12;main::f:3".
+ * For the tests of the walk, which look at single samples; in the end it says how many were
+ * whole.
+ *
+ *     samples PID HZ N
+ */
+#define _GNU_SOURCE
+#include "spy/perl/stack.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static void put_stack(const struct nytp_names *names, const struct nytp_stack *stack)
+{
+    for (uint32_t i = stack->n; i-- > 0;) {
+        const struct nytp_frame *const frame = &stack->frames[i];
+        const char *name = frame->kind == NYTP_FRAME_MAIN ? "main" : "(eval)";
+        if (frame->kind == NYTP_FRAME_SUB)
+            name = nytp_strings_get(names->strings, names->subs[frame->sub].name).ptr;
+        printf("%s:%u%s", name, frame->line, i > 0 ? ";" : "\n");
+    }
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+int main(int argc, char **argv)
+{
+    struct nytp_target target;
+    struct nytp_perl perl;
+    struct nytp_names names;
+    struct nytp_walker walker;
+    struct nytp_error error = {0};
+    if (argc != 4)
+        return 2;
+    const long rate = atol(argv[2]), n = atol(argv[3]);
+    if (!nytp_target_of_process(&target, atoi(argv[1]), &error) ||
+        !nytp_attach(&perl, &target, &error) || !nytp_name_cache_init(&names, &perl)) {
+        fprintf(stderr, "%s\n", error.message);
+        return 1;
+    }
+    nytp_walker_init(&walker, &names, &perl.interpreters[0]);
+    long counts[3] = {0}, i = 0;
+    const double began = seconds();
+    for (; i < n; i++) {
+        const enum nytp_sampled sampled = nytp_sample(&walker);
+        counts[sampled]++;
+        if (sampled == NYTP_WHOLE)
+            put_stack(&names, &walker.stack);
+        if (sampled == NYTP_GONE)
+            break;
+        nanosleep(&(struct timespec){0, 1000000000 / rate}, NULL);
+    }
+    fprintf(
+        stderr,
+        "%ld whole, %llu of them at a second look, %ld torn, %.0f us each, %.1f calls each\n",
+        counts[NYTP_WHOLE], (unsigned long long)walker.n_retried, counts[NYTP_TORN],
+        (seconds() - began) / (double)(i + 1) * 1e6,
+        (double)target.memory.n_calls / (double)(i + 1));
+    nytp_walker_free(&walker);
+    nytp_name_cache_free(&names);
+    nytp_detach(&perl);
+    nytp_target_close(&target);
+    return 0;
+}

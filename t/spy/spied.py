@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""What the tests of nytp-spy share: programs that run while they are looked at."""
+
+import contextlib
+import functools
+import os
+import pathlib
+import shlex
+import subprocess
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+SPY = ROOT / "bin" / "nytp-spy"
+
+
+def perls():
+    """This machine's perl, and those that NYTP_SPY_PERLS names (commands, one a line)."""
+    return ["/usr/bin/perl"] + [line for line in os.environ.get("NYTP_SPY_PERLS", "").splitlines() if line]
+
+
+@functools.cache
+def sampler():
+    """t/spy/samples.c, compiled."""
+    build = ROOT / "exporters" / "build"
+    made = ROOT / "t" / ".cache" / f"samples.{os.getpid()}"
+    made.parent.mkdir(exist_ok=True)
+    libs = [word for word in (build / "flags").read_text().split() if word.startswith("-l")]
+    subprocess.run(["cc", "-std=c11", "-O2", "-g", "-Wall", f"-I{ROOT}", HERE / "samples.c",
+                    build / "libnytpspy.a", build / "libnytpexport.a", build / "libnytp.a", *libs, "-o", made], check=True)
+    return made
+
+
+class Process:
+    """A program that runs; its standard output can be waited for."""
+
+    def __init__(self, popen):
+        self.popen = popen
+        self.pid = popen.pid
+
+    def wait_for(self, text):
+        for line in self.popen.stdout:
+            if text in line:
+                return line
+        raise AssertionError(f"{self.popen.args} ended without saying {text}")
+
+
+    def wait_until_it_waits(self):
+        """Until all its threads sleep in the kernel."""
+        folder = f"/proc/{self.pid}/task"
+        wait_until(lambda: all(open(f"{folder}/{task}/stat").read().rpartition(") ")[2][0] == "S" for task in os.listdir(folder)))
+
+
+def wait_until(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+@contextlib.contextmanager
+def running(perl, *arguments, **options):
+    popen = subprocess.Popen([*shlex.split(perl), *map(str, arguments)], stdout=subprocess.PIPE, text=True, **options)
+    try:
+        yield Process(popen)
+    finally:
+        popen.kill()
+        popen.wait()
+        popen.stdout.close()
+
+
+def spy(*arguments, status=0, **options):
+    """Runs nytp-spy; what it printed, or, where it is to fail, its message."""
+    ran = subprocess.run([SPY, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
+    assert ran.returncode == status, ran.stderr
+    return ran.stdout if status == 0 else ran.stderr

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""What nytp-spy's commands show of programs, and how they refuse."""
+
+import collections
+import csv
+import os
+import re
+import signal
+import subprocess
+
+import pytest
+
+import spied
+
+PERL = "/usr/bin/perl"
+EXPORT = spied.ROOT / "bin" / "nytp-export"
+
+WAITS = """
+use strict; $| = 1;
+sub inner { my ($in) = @_; sysread STDIN, my $byte, 1; return 1 }
+my sub lexical { inner(1) }
+sub outer { lexical() for 1 .. 2 }
+print "ready\\n";
+outer();
+"""
+
+THREADS = """
+use strict; use threads; $| = 1;
+pipe my $in, my $out or die;
+sub waits { my ($n) = @_; print "ready\\n"; sysread $in, my $byte, 1; $n }
+my @threads = map { my $n = $_; threads->create(sub { waits($n) }) } 1 .. 3;
+print "all\\n";
+$_->join for @threads;
+"""
+
+# Three subs whose shares of the time are 60, 30 and 10 %, as the program's own clock tells it.
+SHARES = """
+use strict; use Time::HiRes qw(clock_gettime CLOCK_THREAD_CPUTIME_ID); $| = 1;
+sub now { clock_gettime(CLOCK_THREAD_CPUTIME_ID) }
+my %spent;
+sub most { my $x = 0; $x += $_ for 1 .. 60000; $x }
+sub some { my $x = 0; $x += $_ for 1 .. 30000; $x }
+sub least { my $x = 0; $x += $_ for 1 .. 10000; $x }
+print "ready\\n";
+my $stop = 0;
+$SIG{USR1} = sub { $stop = 1 };
+until ($stop) {
+    for my $sub (qw(most some least)) {
+        my $from = now();
+        no strict 'refs';
+        &$sub();
+        $spent{$sub} += now() - $from;
+    }
+}
+my $sum = 0;
+$sum += $_ for values %spent;
+printf "%s %.4f\\n", $_, $spent{$_} / $sum for sort keys %spent;
+"""
+
+
+@pytest.fixture
+def script(tmp_path):
+    def write(text, name="app.pl"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+    return write
+
+
+def exported(profile, *options):
+    return subprocess.run([EXPORT, "-q", *options, profile], check=True, capture_output=True, text=True).stdout
+
+
+def test_dump_shows_where_a_program_waits_and_for_what(script):
+    with spied.running(PERL, script(WAITS), stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        process.wait_until_it_waits()
+        text = spied.spy("dump", process.pid)
+    frames = re.findall(r"^    (\S.*)$", text, re.M)
+    assert [re.sub(r" \(.*/", " (", frame) for frame in frames] == [
+        "CORE::sysread", "main::inner (app.pl:3)", "main::lexical (app.pl:4)", "main::outer (app.pl:5)",
+        "(main program) (app.pl:7)"]
+    assert re.search(r"waiting: read of pipe:\[\d+\] \(fd 0\)", text)
+    assert "my sub lexical { inner(1) }" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_dump_shows_every_thread(script):
+    with spied.running(PERL, script(THREADS)) as process:
+        process.wait_for("all")
+        process.wait_until_it_waits()
+        text = spied.spy("dump", process.pid, "--no-source")
+    assert sorted(re.findall(r"^Thread (\d+) \[\d+\] \(waiting", text, re.M)) == ["0", "1", "2", "3"]
+    assert text.count("main::waits") == 3 and "threads::join (xsub)" in text
+    assert len(set(re.findall(r"\[(\d+)\]", text))) >= 4
+
+
+def test_a_pattern_finds_all_workers(script, tmp_path):
+    path = script(WAITS, f"worker-{os.getpid()}.pl")
+    with spied.running(PERL, path, stdin=subprocess.PIPE) as one, spied.running(PERL, path, stdin=subprocess.PIPE) as two:
+        one.wait_for("ready")
+        two.wait_for("ready")
+        text = spied.spy("dump", "-P", rf"worker-{os.getpid()}\.pl$")
+    assert {int(pid) for pid in re.findall(r"^Process (\d+):", text, re.M)} == {one.pid, two.pid}
+
+
+def test_record_makes_a_profile_whose_shares_are_true(script, tmp_path):
+    """A few profiles are added up, as a busy machine lets few samples through."""
+    off, cpu = 100, collections.Counter()
+    for _ in range(6):
+        with spied.running(PERL, script(SHARES)) as process:
+            process.wait_for("ready")
+            spied.spy("record", process.pid, "-o", tmp_path / "out", "-r", 500, "-d", "3s")
+            os.kill(process.pid, signal.SIGUSR1)
+            true = {name: float(share) for name, share in (line.split() for line in process.popen.stdout)}
+        rows = csv.DictReader(exported(tmp_path / "out", "--csv").splitlines())
+        cpu.update({row["sub"][6:]: int(row["cpu_ns"]) for row in rows if row["sub"][6:] in true})
+        off = max(abs(100 * cpu[name] / sum(cpu.values()) - 100 * share) for name, share in true.items())
+        if off <= 2:
+            break
+    assert off <= 2, (cpu, true)
+
+
+def test_a_recording_is_whole_and_every_exporter_reads_it(script, tmp_path):
+    out = tmp_path / "out"
+    program = script("use strict; sub f { my $x = 0; $x += $_ for 1 .. 20000; $x }\n"
+                     "my $n = eval 'f() for 1 .. 300; 1';\nsleep 1;\nexit 3;\n")
+    ran = subprocess.run([spied.SPY, "record", "-o", out, "-r", "300", "--", PERL, program], capture_output=True, text=True)
+    assert ran.returncode == 3, ran.stderr
+    assert re.search(r"samples of 1 thread in .* left out \(\d", ran.stderr)
+    assert "ok" in subprocess.run([EXPORT, "--check", out], check=True, capture_output=True, text=True).stdout
+    for name in ("--callgrind", "--pprof-text", "--collapsed", "--speedscope", "--csv", "--tree", "--list=main::f"):
+        assert exported(out, name)
+    assert "main::f" in exported(out, "--top") and "CORE:sleep" in exported(out, "--top")
+    program.unlink()
+    assert "sleep 1;" in exported(out, "--list=main::RUNTIME")  # the source is in the profile
+
+
+def test_threads_and_subprocesses_become_one_profile(script, tmp_path):
+    out = tmp_path / "out"
+    program = script("use threads; sub spin { my $x = 0; $x += $_ for 1 .. 4000000 }\n"
+                     "my $t = threads->create(sub { in_thread() }); sub in_thread { spin() }\n"
+                     "if (my $pid = fork) { waitpid $pid, 0 } else { in_child() } sub in_child { spin(); exit }\n"
+                     "$t->join;\n")
+    spied.spy("record", "-s", "-o", out, "-r", 200, "--", PERL, program)
+    text = exported(out, "--csv")
+    assert "main::in_thread" in text and "main::in_child" in text and "main::CORE:waitpid" in text
+    assert len(re.findall(r"^P\S* +pid", subprocess.run([EXPORT, "--dump", out], check=True, capture_output=True, text=True).stdout, re.M)) != 1
+
+
+def test_samples_of_waiting_can_be_left_out(script, tmp_path):
+    program = script("sub f { my $x = 0; $x += $_ for 1 .. 1000000 } f(); select undef, undef, undef, 0.7;\n")
+    spied.spy("record", "--no-idle", "-o", tmp_path / "out", "--", PERL, program)
+    assert "sselect" not in exported(tmp_path / "out", "--csv")
+
+
+def test_the_target_is_never_stopped_nor_traced(script, tmp_path):
+    states = set()
+    with spied.running(PERL, script(SHARES)) as process:
+        process.wait_for("ready")
+        with subprocess.Popen([spied.SPY, "record", str(process.pid), "-o", tmp_path / "out", "-r", "1000", "-d", "2s"],
+                              stderr=subprocess.PIPE) as recording:
+            while recording.poll() is None:
+                status = open(f"/proc/{process.pid}/status").read()
+                states.add((re.search(r"State:\t(.)", status)[1], re.search(r"TracerPid:\t(\d+)", status)[1]))
+    assert recording.returncode == 0
+    assert states <= {("R", "0"), ("S", "0"), ("D", "0")} and states
+
+
+def test_a_target_that_is_killed_leaves_a_profile(script, tmp_path):
+    with spied.running(PERL, script(SHARES)) as process:
+        process.wait_for("ready")
+        with subprocess.Popen([spied.SPY, "record", str(process.pid), "-o", tmp_path / "out", "-r", "1000"],
+                              stderr=subprocess.PIPE) as recording:
+            spied.wait_until(lambda: any("nytp-spy" in os.readlink(f"/proc/{recording.pid}/fd/{fd}")
+                                         for fd in os.listdir(f"/proc/{recording.pid}/fd")))
+            process.popen.kill()
+            recording.wait(30)
+    assert recording.returncode == 0
+    assert re.search("main::(most|some|least)", exported(tmp_path / "out", "--csv"))
+
+
+def test_a_killed_spy_leaves_the_target_as_it_was(script, tmp_path):
+    with spied.running(PERL, script(SHARES)) as process:
+        process.wait_for("ready")
+        with subprocess.Popen([spied.SPY, "record", str(process.pid), "-o", tmp_path / "out", "-r", "1000"]) as recording:
+            spied.wait_until(lambda: any("nytp-spy" in os.readlink(f"/proc/{recording.pid}/fd/{fd}")
+                                         for fd in os.listdir(f"/proc/{recording.pid}/fd")))
+            recording.kill()
+        os.kill(process.pid, signal.SIGUSR1)
+        assert len(process.popen.stdout.readlines()) == 3
+        assert process.popen.wait() == 0
+    assert not (tmp_path / "out").exists()
+
+
+def as_nobody(*command):
+    return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *map(str, command)]
+
+
+def refusals():
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    yield "no such process", [spied.SPY, "dump", str(ended.pid)], rf"there is no process {ended.pid}$"
+    yield "no perl", [spied.SPY, "dump", str(os.getpid())], r"there is no perl in this process: it runs \S*python"
+    yield "no number", [spied.SPY, "dump", "me"], r"this is no process id: me"
+    yield "no match", [spied.SPY, "dump", "-P", "no-such-[p]rocess"], r"no process's command line matches"
+
+
+@pytest.mark.parametrize("command, message", [pytest.param(c, m, id=i) for i, c, m in refusals()])
+def test_a_refusal_says_why(command, message):
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode in (1, 2) and ran.stdout == ""
+    assert re.search(message, ran.stderr) and ran.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_another_users_process_says_who_may(script, tmp_path):
+    command = tmp_path / "nytp-spy"
+    command.write_bytes(spied.SPY.read_bytes())
+    command.chmod(0o755)
+    for folder in [tmp_path, *tmp_path.parents][:3]:
+        folder.chmod(0o755)
+    with spied.running(PERL, script(WAITS), stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        ran = subprocess.run(as_nobody(command, "dump", process.pid), capture_output=True, text=True)
+        assert ran.returncode == 1
+        assert "is of user 0, you are 65534: use sudo" in ran.stderr
+    with spied.running(" ".join(as_nobody(PERL)), "-e", '$| = 1; print "ready\n"; <STDIN>', stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        ran = subprocess.run(as_nobody(command, "dump", process.pid), capture_output=True, text=True)
+        assert ran.returncode == 0 and "CORE::readline" in ran.stdout
+
+
+def test_a_perl_that_was_replaced_on_disk_is_looked_at(script, tmp_path):
+    perl = tmp_path / "perl"
+    perl.write_bytes(open(PERL, "rb").read())
+    perl.chmod(0o755)
+    with spied.running(str(perl), script(WAITS), stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        perl.unlink()
+        perl.write_text("another version\n")
+        assert "main::inner" in spied.spy("dump", process.pid)

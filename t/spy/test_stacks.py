@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""nytp-spy sees right stacks: each sample of a program whose stacks are known is one of them."""
+
+import collections
+import re
+import subprocess
+
+import pytest
+
+import spied
+
+
+def sub_lines(program):
+    """The lines of each sub; `main` and evals may be anywhere."""
+    lines, name, package = {}, None, "main"
+    for number, line in enumerate(program.read_text().splitlines(), 1):
+        begins = re.match(r"(?:my )?sub ([\w:]+) ?{", line)
+        if begins:
+            name = begins[1] if "::" in begins[1] else f"main::{begins[1]}"
+            lines[name] = [number, number]
+        elif line.startswith("my $closure = sub"):
+            name = "main::__ANON__"
+            lines[name] = [number, number]
+        if name:
+            lines[name][1] = number
+        if line.startswith("}"):
+            name = None
+    return lines
+
+
+def frames(text):
+    """A stack as a list of (name, line); anonymous subs and `my` subs as newer perls' caller() names them."""
+    found = []
+    for frame in text.split(";"):
+        name, _, line = frame.rpartition(":")
+        name = re.sub(r"\[.*", "", name) or frame
+        found.append((re.sub(r"main::lexical|\(unknown\)", "lexical", name), int(line)))
+    return found
+
+
+class Known:
+    """All stacks that there can be: those that were told, up to any of their frames."""
+
+    def __init__(self, told, program):
+        self.lines = sub_lines(program)
+        self.lines["lexical"] = self.lines.get("main::lexical")
+        self.prefixes = set()
+        for text in told:
+            stack = frames(text + ":0")
+            names = [name for name, _ in stack]
+            lines = [line for _, line in stack]
+            for n in range(1, len(stack) + 1):
+                self.prefixes.add((tuple(names[:n]), tuple(lines[:n - 1])))
+
+    def has(self, text):
+        stack = frames(text)
+        names, lines = zip(*stack)
+        if (names, lines[:-1]) not in self.prefixes:
+            return False
+        bounds = self.lines.get(names[-1])
+        return bounds is None or bounds[0] <= lines[-1] <= bounds[1]
+
+
+@pytest.mark.parametrize("deep", [False, True], ids=["ways", "recursion"])
+@pytest.mark.parametrize("perl", spied.perls())
+def test_every_sample_is_a_stack_that_there_is(perl, deep, tmp_path):
+    told = tmp_path / "told"
+    with spied.running(perl, spied.HERE / "stacks.pl", told, *(["deep"] if deep else [])) as process:
+        process.wait_for("ready")
+        n = 300 if deep else 2000
+        ran = subprocess.run([spied.sampler(), str(process.pid), "1000", str(n)], capture_output=True, text=True, check=True)
+    known = Known(told.read_text().splitlines(), spied.HERE / "stacks.pl")
+    samples = ran.stdout.splitlines()
+    wrong = collections.Counter(sample[-300:] for sample in samples if not known.has(sample))
+    print(ran.stderr)
+    assert not wrong, wrong.most_common(40)
+    assert len(samples) >= (0.98 if deep else 0.999) * n, ran.stderr
+    seen = {name for sample in samples[:2000] for name, _ in frames(sample)}
+    assert ("main::deep" if deep else "main::work") in seen and len(seen) > (2 if deep else 15), seen
