@@ -44,7 +44,7 @@ struct nytp_cli {
     bool format_given; /* the user named a format, or a file whose name tells it */
     char **files;      /* n_files >= 1 */
     int n_files;
-    bool owns_files; /* the names in `files` are cli's own */
+    bool owns_files, owns_bases; /* the names in `files`, in `bases` are cli's own */
     const char
         *value_option;      /* an option whose value can only be attached (--top=5), or NULL */
     const char *value_file; /* the FILE that follows it (--top 5), or NULL */

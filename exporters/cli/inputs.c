@@ -111,29 +111,44 @@ static bool is_folder(const char *path)
     return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-bool nytp_expand_inputs(struct nytp_cli *cli, const char **failed, struct nytp_error *error)
+/* The paths with the profiles in each folder instead of it; none when no path is a folder. */
+static bool expand(const char *const *list, uint32_t n, struct paths *paths, const char **failed,
+                   struct nytp_error *error)
 {
-    struct paths paths = {0};
     bool any = false;
-    for (int i = 0; i < cli->n_files; i++)
-        any |= is_folder(cli->files[i]);
-    for (int i = 0; any && i < cli->n_files && error->status == NYTP_OK; i++) {
-        *failed = cli->files[i];
-        if (is_folder(cli->files[i]))
-            add_folder(&paths, cli->files[i], error);
-        else if (!add_path(&paths, "", cli->files[i]))
+    for (uint32_t i = 0; i < n; i++)
+        any |= is_folder(list[i]);
+    for (uint32_t i = 0; any && i < n && error->status == NYTP_OK; i++) {
+        *failed = list[i];
+        if (is_folder(list[i]))
+            add_folder(paths, list[i], error);
+        else if (!add_path(paths, "", list[i]))
             no_memory(error);
     }
-    if (!any)
+    if (error->status == NYTP_OK)
         return true;
-    if (error->status != NYTP_OK) {
-        free_paths(&paths);
+    free_paths(paths);
+    return false;
+}
+
+bool nytp_expand_inputs(struct nytp_cli *cli, const char **failed, struct nytp_error *error)
+{
+    struct paths files = {0}, bases = {0};
+    if (!expand((const char *const *)cli->files, (uint32_t)cli->n_files, &files, failed, error))
         return false;
+    if (files.n > 0) {
+        free(cli->files);
+        cli->files = files.list;
+        cli->n_files = files.n;
+        cli->owns_files = true;
     }
-    free(cli->files);
-    cli->files = paths.list;
-    cli->n_files = paths.n;
-    cli->owns_files = true;
+    if (!expand(cli->bases.at, cli->bases.n, &bases, failed, error))
+        return false;
+    if (bases.n > 0) {
+        free(cli->bases.at);
+        cli->bases = (struct nytp_texts){(const char **)bases.list, (uint32_t)bases.n};
+        cli->owns_bases = true;
+    }
     return true;
 }
 

@@ -8,7 +8,7 @@
 
 #include "cli.h"
 
-/* Replace each folder among cli->files by the profiles in it, by name: the regular files that
+/* Replace each folder among cli->files and cli->bases by the profiles in it, by name: the regular files that
  * begin as a profile or as gzip does, without hidden ones and what is in folders below. False
  * with *error set: a folder that cannot be read or holds no profile, whose name is *failed. */
 bool nytp_expand_inputs(struct nytp_cli *cli, const char **failed, struct nytp_error *error);

@@ -204,6 +204,8 @@ void nytp_cli_free(struct nytp_cli *cli)
     free(cli->selected);
     free(cli->trim_paths.at);
     free(cli->export.labels.at);
+    for (uint32_t i = 0; cli->owns_bases && i < cli->bases.n; i++)
+        free((char *)(uintptr_t)cli->bases.at[i]);
     free(cli->bases.at);
     free(cli->limits.at);
     free(cli->gate_files.at);

@@ -360,6 +360,15 @@ def test_the_answer_is_a_sentence(tmp_path, n, grown, answer):
     assert re.search(rf"^\*\*{answer}\*\*$", good("--markdown", *bases(base), *new).decode(), re.M)
 
 
+def test_a_folder_stands_for_its_recordings_on_either_side(tmp_path):
+    base, new = spread_runs(tmp_path / "base", 4), spread_runs(tmp_path / "new", 5, grown=3)
+    by_folder, by_name = diff(tmp_path / "base", tmp_path / "new"), diff(base, new)
+    assert (by_folder["base_runs"], by_folder["new_runs"]) == (4, 5) and by_folder == by_name
+    (tmp_path / "empty").mkdir()
+    done = run("--diff", tmp_path / "empty", *new)
+    assert done.returncode == 1 and messages(done) == [f"nytp-export: {tmp_path}/empty: no profile is in this folder"]
+
+
 def test_merged_runs_are_added_up(runs):
     document = diff(runs[0][:2], runs[1][:3], "--merge-runs")
     assert (document["base_runs"], document["new_runs"]) == (1, 1)
