@@ -20,8 +20,8 @@ struct nytp_rec_arc {
     struct nytp_rec_sub *caller_sub, *callee_sub;
     uint64_t count;
     int64_t incl_ticks, excl_ticks;
-    int64_t reci_ticks; /* inclusive time of calls inside other calls of the sub */
-    uint32_t rec_depth; /* of these, how deep they went */
+    int64_t reci_ticks;              /* inclusive time of calls inside other calls of the sub */
+    uint32_t rec_depth;              /* of these, how deep they went */
     struct nytp_encoded_entry entry; /* with calls in comments */
 };
 
@@ -54,8 +54,8 @@ void nytp_arcs_clear(struct nytp_recorder *rec);
 void nytp_arcs_write(struct nytp_recorder *rec);
 void nytp_arcs_write_unsorted(struct nytp_recorder *rec); /* for signals: allocates nothing */
 
-/* Write and free the arcs of subs and string evals that are not in use. False when out of memory: then nothing
- * was freed. */
+/* Write and free the arcs of subs and string evals that are not in use. False when out of
+ * memory: then nothing was freed. */
 bool nytp_arcs_release(struct nytp_recorder *rec);
 void nytp_arcs_free(struct nytp_recorder *rec);
 

@@ -149,7 +149,9 @@ passwords that may stand in it.
 =item nameevals=0, nameanonsubs=0
 
 Show C<(eval 7)> instead of C<(eval 7)[file:line]>, C<__ANON__> instead of C<__ANON__[file:line]>.
-The long names exist only in the profile; the program never sees them.
+The long names exist only in the profile; the program never sees them. The name of an eval within evals
+holds the names of all around it, as perl's own under C<$^P & 0x100> does: a program in which an eval runs
+itself thousands deep has a profile that grows with the square of that, but for C<nameevals=0>.
 
 =item optimize=0
 

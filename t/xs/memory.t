@@ -96,6 +96,12 @@ scenario 'deep recursion through AUTOLOAD and overloaded objects' => sub {
     cmp_ok $_, '<', 15, 'time as of plain calls' for @times;
 };
 
+scenario 'evals that run themselves, without the long names' => sub {
+    my $code = 'our $n = 0; sub leaf { 1 } our $c = q{$n++ < $ARGV[0] ? eval $c : leaf()}; eval $c;';
+    my @sizes = map { -s run_prog(code => $code, args => [$_], opts => 'nameevals=0:compress=0')->{dir} . '/nytprof.out' } 500, 1000;
+    cmp_ok $sizes[1], '<', 2.3 * $sizes[0], "the profile grows with their number (@sizes)";
+};
+
 # More evals than are kept in memory, of every kind: all must be in the profile, once.
 my $MANY = <<'PERL';
 my @kept;
