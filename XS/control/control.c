@@ -26,7 +26,7 @@ static atomic_uint n_steered;
 static atomic_bool has_forked;
 static atomic_uint n_toggles; /* signals that came */
 static char *template;        /* of the socket's name, absolute; NULL: no socket */
-static pid_t first_pid;
+static bool is_child;
 
 /* ---- commands ---- */
 
@@ -140,8 +140,8 @@ static void listen_here(pTHX_ struct nytp_recorder *rec)
     char *const expanded = nytp_file_name_expand(template, &values);
     if (expanded == NULL)
         return;
-    const bool is_child = getpid() != first_pid && !nytp_file_name_has_pid(template);
-    snprintf(path, sizeof path, is_child ? "%s.%ld" : "%s", expanded, (long)getpid());
+    const bool adds_pid = is_child && !nytp_file_name_has_pid(template);
+    snprintf(path, sizeof path, adds_pid ? "%s.%ld" : "%s", expanded, (long)getpid());
     free(expanded);
     if (!nytp_control_listen(path, error, sizeof error))
         nytp_say(&rec->options, "%s; the program runs without it", error);
@@ -165,6 +165,8 @@ static void at_safe_point(pTHX)
     dSAVE_ERRNO;
     if (atomic_exchange(&has_forked, false))
         begin_child(aTHX_ rec);
+    else if (nytp_control_is_lost())
+        listen_here(aTHX_ rec);
     pass_signals_on(rec);
     obey_command(aTHX_ rec);
     tell_file(rec);
@@ -174,8 +176,9 @@ static void at_safe_point(pTHX)
 /* Only the thread that forked lives in the child, and is the first there. */
 static void on_fork_in_child(void)
 {
-    struct nytp_recorder *const rec = nytp_recorder_of_thread();
+    struct nytp_recorder *const rec = nytp_recorder_after_fork();
     struct nytp_control_target *const target = rec == NULL ? NULL : rec->control.target;
+    is_child = true;
     nytp_control_forked(target);
     atomic_store(&n_steered, target != NULL);
     steered = target == NULL ? NULL : rec;
@@ -183,6 +186,16 @@ static void on_fork_in_child(void)
         return;
     atomic_store(&has_forked, true);
     nytp_safe_point_ask(target->interpreter);
+}
+
+/* The process becomes another program, or ends behind perl's back. */
+static void before_end(void)
+{
+    dTHX;
+    dSAVE_ERRNO;
+    nytp_control_leave();
+    nytp_safe_point_ask((void *)NYTP_THX); /* unless that fails */
+    RESTORE_ERRNO;
 }
 
 static void on_destruction(pTHX_ void *unused)
@@ -199,6 +212,7 @@ static void on_destruction(pTHX_ void *unused)
         return; /* when the first goes, so does the program */
     steered = NULL;
     nytp_safe_point_set(NYTP_ASKER_CONTROL, NULL);
+    nytp_exits_leave_first(NULL);
     nytp_control_close();
     free(template);
     template = NULL;
@@ -294,7 +308,7 @@ void nytp_control_begin(pTHX)
     if (!is_first)
         return;
     steered = rec;
-    first_pid = getpid();
+    is_child = false;
     pthread_once(&once, watch_forks);
     call_atexit(on_destruction, NULL);
     nytp_safe_point_set(NYTP_ASKER_CONTROL, at_safe_point);
@@ -304,6 +318,9 @@ void nytp_control_begin(pTHX)
         return;
     template = strEQ(rec->options.control, "1") ? usual_template(rec)
                                                 : nytp_absolute_path(rec->options.control);
-    if (template != NULL)
-        listen_here(aTHX_ rec);
+    if (template == NULL)
+        return;
+    nytp_exits_leave_first(before_end);
+    nytp_exits_watch_posix(aTHX_ true, nytp_finish);
+    listen_here(aTHX_ rec);
 }

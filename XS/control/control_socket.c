@@ -5,8 +5,13 @@
  * One command is under way at a time. It is handed over by its number: the tick thread sets
  * `order` when all else about it is written; a thread of the program sets `obeyed` when its
  * `answer` is. Who wakes late and reads a command sees by the number whether another has come
- * meanwhile. The list of targets is changed while the tick thread is held (ticks.h). The
- * descriptors are the tick thread's alone, so that none is used after it was closed.
+ * meanwhile. The list of targets is changed while the tick thread is held (ticks.h).
+ *
+ * The descriptors are the tick thread's alone, so that none is used after it was closed; but
+ * they lie in the program's table, and a program that becomes a daemon closes all that it finds
+ * there. So each is asked, before anything is done with it, whether it still leads where it
+ * did, and the socket's name, whether it is still that of our socket. A socket that is lost is
+ * made anew at the program's next safe point.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* struct ucred */
@@ -14,6 +19,8 @@
 #include "control_socket.h"
 
 #include "XS/perl/safe_point.h"
+#include "XS/ground/own_fd.h"
+#include "XS/ground/rights.h"
 #include "XS/ground/ticks.h"
 
 #include <errno.h>
@@ -30,13 +37,18 @@
 enum {
     ASK_AGAIN_MS = 20,   /* while a command waits */
     SLEEPERS_WAITS = 10, /* as often, before the answer comes without those that sleep */
+    LOOK_MS = 200, /* whether clients idle and the socket is there; as often as poll() ends */
 };
 
-/* Who is connected, by place in watch.fds; 0 is the socket itself. */
+static const uint64_t idle_ns = 3000000000; /* that a client may take to say what it wants */
+
+/* Who is connected, by place in watch.fds; 0 is the socket itself, of which only `own` is used.
+ */
 struct client {
-    char line[NYTP_CONTROL_LINE];
-    unsigned n;
-    bool waits; /* for the answer to the command */
+    struct nytp_own_fd own;
+    struct nytp_request request;
+    uint64_t until_ns; /* it has to have asked */
+    bool waits;        /* for the answer to the command */
 };
 
 static struct nytp_tick_watch watch;
@@ -44,7 +56,13 @@ static struct client clients[NYTP_TICK_FDS];
 static struct nytp_control_target *targets;
 static uid_t owner;
 static pid_t maker;
+static bool is_inherited; /* the parent's */
+static int lowest_fd;
 static char *socket_path; /* NULL: not listening */
+static dev_t name_dev;    /* what had that name when the socket had got it */
+static ino_t name_ino;
+static atomic_bool is_lost;      /* the program closed the socket, or is another user */
+static atomic_bool changes_user; /* the tick thread removes the name when it gives up its own */
 
 struct order {
     atomic_int command; /* enum nytp_command */
@@ -55,12 +73,6 @@ static atomic_uint order;      /* the newest one's number; 0: none yet */
 static atomic_bool is_waiting; /* for it to be obeyed */
 static unsigned n_waits;
 
-static const char *const words[] = {
-    [NYTP_COMMAND_ON] = "on",
-    [NYTP_COMMAND_OFF] = "off",
-    [NYTP_COMMAND_CHECKPOINT] = "checkpoint",
-    [NYTP_COMMAND_ROTATE] = "rotate",
-};
 static const char *const state_words[] = {"off", "ready", "recording", "paused", "off", "off"};
 
 /* ---- in the tick thread ---- */
@@ -94,6 +106,17 @@ NYTP_RAW_CODE static void close_fd(int fd)
 {
     nytp_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
+
+NYTP_RAW_CODE static bool look_at_name(const char *path, struct stat *there)
+{
+    return nytp_raw_syscall(SYS_newfstatat, AT_FDCWD, (long)path, (long)there,
+                            AT_SYMLINK_NOFOLLOW, 0, 0) == 0;
+}
+
+NYTP_RAW_CODE static void remove_path(const char *path)
+{
+    nytp_raw_syscall(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
+}
 #else
 static int accept_client(int fd)
 {
@@ -123,7 +146,38 @@ static void close_fd(int fd)
 {
     close(fd);
 }
+
+static bool look_at_name(const char *path, struct stat *there)
+{
+    return lstat(path, there) == 0;
+}
+
+static void remove_path(const char *path)
+{
+    unlink(path);
+}
 #endif
+
+/* The descriptor at this place of watch.fds; -1: it is not ours any more. */
+NYTP_RAW_CODE static int fd_of(unsigned i)
+{
+    return nytp_own_fd(&clients[i].own);
+}
+
+NYTP_RAW_CODE static void drop(unsigned i)
+{
+    close_fd(fd_of(i));
+    clients[i].own.fd = watch.fds[i].fd = -1;
+}
+
+/* The socket's name, unless something else has that by now. */
+NYTP_RAW_CODE static void remove_name(void)
+{
+    struct stat there;
+    if (look_at_name(socket_path, &there) && there.st_dev == name_dev &&
+        there.st_ino == name_ino)
+        remove_path(socket_path);
+}
 
 struct line {
     char text[2 * NYTP_CONTROL_LINE];
@@ -192,7 +246,7 @@ NYTP_RAW_CODE static void tell_status_of(int fd, struct nytp_control_target *tar
     put(&line, state_words[*(volatile const int *)target->state]);
     if (!has_obeyed(target)) {
         put(&line, " pending ");
-        put(&line, words[atomic_load(&orders[atomic_load(&order) & 1].command)]);
+        put(&line, nytp_command_words[atomic_load(&orders[atomic_load(&order) & 1].command)]);
     }
     put(&line, " file ");
     put(&line, target->files[atomic_load(&target->file_at) & 1]);
@@ -212,27 +266,6 @@ NYTP_RAW_CODE static void ask_targets(void)
         nytp_safe_point_ask(target->interpreter);
 }
 
-NYTP_RAW_CODE static void drop(unsigned i)
-{
-    close_fd(watch.fds[i].fd);
-    watch.n--;
-    watch.fds[i] = watch.fds[watch.n];
-    clients[i].n = clients[watch.n].n;
-    clients[i].waits = clients[watch.n].waits;
-    for (unsigned j = 0; j < clients[i].n; j++)
-        clients[i].line[j] = clients[watch.n].line[j];
-}
-
-/* The rest of `line` behind the word, past one space; NULL: it begins with another word. */
-NYTP_RAW_CODE static const char *after_word(const char *line, const char *word)
-{
-    while (*word != '\0' && *line == *word)
-        line++, word++;
-    if (*word != '\0' || (*line != '\0' && *line != ' '))
-        return NULL;
-    return *line == ' ' ? line + 1 : line;
-}
-
 NYTP_RAW_CODE static void give_order(enum nytp_command what, const char *name)
 {
     const unsigned number = atomic_load(&order) + 1;
@@ -248,66 +281,82 @@ NYTP_RAW_CODE static void give_order(enum nytp_command what, const char *name)
     ask_targets();
 }
 
+/* A client that waits for its answer is not listened to: it may have nothing more to say. */
 NYTP_RAW_CODE static void hand_over(unsigned i, enum nytp_command what, const char *name)
 {
     if (atomic_load(&is_waiting)) {
-        say(watch.fds[i].fd, "error ", "another command waits for the program");
+        say(fd_of(i), "error ", "another command waits for the program");
         return;
     }
     clients[i].waits = true;
+    watch.fds[i].events = 0;
     give_order(what, name);
 }
 
 /* False: this client is done with. */
-NYTP_RAW_CODE static bool obey_line(unsigned i)
-{
-    const char *const line = clients[i].line;
-    if (after_word(line, "status") != NULL) {
-        tell_status(watch.fds[i].fd);
-        return false;
-    }
-    for (int what = NYTP_COMMAND_ON; what <= NYTP_COMMAND_ROTATE; what++) {
-        const char *const name = after_word(line, words[what]);
-        if (name != NULL) {
-            hand_over(i, (enum nytp_command)what, name);
-            return clients[i].waits;
-        }
-    }
-    say(watch.fds[i].fd, "error ", "no such command");
-    return false;
-}
-
 NYTP_RAW_CODE static bool read_client(unsigned i)
 {
-    struct client *const client = &clients[i];
+    struct nytp_request *const request = &clients[i].request;
+    const char *name;
+    if (clients[i].waits)
+        return false; /* it hung up */
     const long n =
-        receive(watch.fds[i].fd, client->line + client->n, sizeof client->line - client->n);
-    if (n <= 0 || client->waits)
-        return n > 0;
-    client->n += (unsigned)n;
-    for (unsigned at = 0; at < client->n; at++)
-        if (client->line[at] == '\n') {
-            client->line[at] = '\0';
-            return obey_line(i);
-        }
-    return client->n < sizeof client->line;
+        receive(fd_of(i), request->line + request->n, sizeof request->line - request->n);
+    if (n <= 0)
+        return false;
+    const enum nytp_command command = nytp_request_add(request, (size_t)n, &name);
+    if (command == NYTP_COMMAND_NONE)
+        return true;
+    if (command == NYTP_COMMAND_STATUS)
+        tell_status(fd_of(i));
+    else if (command == NYTP_COMMAND_UNKNOWN)
+        say(fd_of(i), "error ", "no such command");
+    else if (command != NYTP_COMMAND_TOO_LONG)
+        hand_over(i, command, name);
+    return clients[i].waits;
 }
 
-NYTP_RAW_CODE static void let_in(void)
+/* A free place; where there is none, that of who has said nothing for longest. One waits for an
+ * answer at most. */
+NYTP_RAW_CODE static unsigned make_room(void)
 {
-    const int fd = accept_client(watch.fds[0].fd);
-    if (fd < 0)
+    unsigned oldest = 0;
+    for (unsigned i = 1; i < NYTP_TICK_FDS; i++) {
+        if (clients[i].own.fd < 0)
+            return i;
+        if (!clients[i].waits &&
+            (oldest == 0 || clients[i].until_ns < clients[oldest].until_ns))
+            oldest = i;
+    }
+    drop(oldest);
+    return oldest;
+}
+
+/* Where none can be accepted now, as in a program that has all descriptors that it may have,
+ * the socket is left alone until the next look. */
+NYTP_RAW_CODE static void let_in(uint64_t now_ns)
+{
+    const int low = accept_client(fd_of(0));
+    if (low < 0) {
+        watch.fds[0].events = 0;
         return;
-    if (watch.n >= NYTP_TICK_FDS || !is_allowed(fd)) {
+    }
+    const int fd = nytp_own_fd_move(low, lowest_fd);
+    if (!is_allowed(fd)) {
         close_fd(fd);
         return;
     }
-    clients[watch.n].n = 0;
-    clients[watch.n].waits = false;
-    watch.fds[watch.n].fd = fd;
-    watch.fds[watch.n].events = POLLIN;
-    watch.fds[watch.n].revents = 0;
-    watch.n++;
+    const unsigned i = make_room();
+    const struct nytp_own_fd own = nytp_own_fd_of(fd);
+    clients[i].own.fd = own.fd;
+    clients[i].own.dev = own.dev;
+    clients[i].own.ino = own.ino;
+    clients[i].request.n = 0;
+    clients[i].until_ns = now_ns + idle_ns;
+    clients[i].waits = false;
+    watch.fds[i].fd = fd;
+    watch.fds[i].events = POLLIN;
+    watch.fds[i].revents = 0;
     ask_targets(); /* should the status be asked for, it is of now */
     greet(fd);
 }
@@ -328,13 +377,13 @@ NYTP_RAW_CODE static void pass_answer_of(int fd, const struct nytp_control_targe
 
 NYTP_RAW_CODE static void pass_answers_on(void)
 {
-    for (unsigned i = watch.n; i > 1; i--) {
-        if (!clients[i - 1].waits)
+    for (unsigned i = 1; i < NYTP_TICK_FDS; i++) {
+        if (clients[i].own.fd < 0 || !clients[i].waits)
             continue;
         for (const struct nytp_control_target *target = targets; target != NULL;
              target = target->next)
-            pass_answer_of(watch.fds[i - 1].fd, target);
-        drop(i - 1);
+            pass_answer_of(fd_of(i), target);
+        drop(i);
     }
     atomic_store(&is_waiting, false);
 }
@@ -351,14 +400,35 @@ NYTP_RAW_CODE static bool is_answered(void)
     return n_obeyed == n || (n_obeyed > 0 && n_waits >= SLEEPERS_WAITS);
 }
 
+NYTP_RAW_CODE static void look_at_socket(uint64_t now_ns)
+{
+    if (fd_of(0) < 0 || (watch.fds[0].revents & (POLLERR | POLLHUP))) {
+        drop(0);
+        atomic_store(&is_lost, true);
+    }
+    watch.fds[0].events = POLLIN;
+    if (watch.fds[0].revents & POLLIN)
+        let_in(now_ns);
+    if (atomic_load(&is_lost))
+        ask_targets();
+}
+
+NYTP_RAW_CODE static void look_at_client(unsigned i, uint64_t now_ns)
+{
+    const bool is_idle = !clients[i].waits && now_ns >= clients[i].until_ns;
+    if (clients[i].own.fd < 0)
+        return;
+    if (is_idle || fd_of(i) < 0 || (watch.fds[i].revents != 0 && !read_client(i)))
+        drop(i);
+}
+
 NYTP_RAW_CODE static void on_ready(struct nytp_tick_watch *unused)
 {
+    const uint64_t now_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
     (void)unused;
-    if (watch.fds[0].revents & POLLIN)
-        let_in();
-    for (unsigned i = watch.n; i > 1; i--)
-        if (watch.fds[i - 1].revents != 0 && !read_client(i - 1))
-            drop(i - 1);
+    for (unsigned i = 1; i < NYTP_TICK_FDS; i++)
+        look_at_client(i, now_ns);
+    look_at_socket(now_ns);
     const bool waits = atomic_load(&is_waiting);
     if (waits && is_answered())
         pass_answers_on();
@@ -366,7 +436,18 @@ NYTP_RAW_CODE static void on_ready(struct nytp_tick_watch *unused)
         n_waits++;
         ask_targets();
     }
-    watch.again_ms = waits ? ASK_AGAIN_MS : 0;
+    watch.again_ms = waits ? ASK_AGAIN_MS : LOOK_MS;
+}
+
+/* The last moment at which the socket's name can be removed: the program may not have the
+ * right. A program that is root for a while only, or not for a while, keeps its socket. */
+NYTP_RAW_CODE static void on_rights(bool are_others)
+{
+    if (are_others && (atomic_load(&changes_user) || nytp_rights_are_given_up())) {
+        remove_name();
+        atomic_store(&is_lost, true);
+    }
+    ask_targets();
 }
 
 /* ---- in the program's thread ---- */
@@ -397,6 +478,7 @@ void nytp_control_remove_target(struct nytp_control_target *target)
 void nytp_control_forked(struct nytp_control_target *only)
 {
     targets = only;
+    is_inherited = true;
     if (only == NULL)
         return;
     only->next = NULL;
@@ -448,7 +530,8 @@ static bool is_stale(const struct sockaddr_un *address)
         there.st_uid != geteuid())
         return false;
     const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    const bool stale = fd >= 0 &&
+    const bool stale = fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 &&
+                       fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && /* who listens may be stopped */
                        connect(fd, (const struct sockaddr *)address, sizeof *address) != 0 &&
                        errno == ECONNREFUSED;
     if (fd >= 0)
@@ -456,22 +539,28 @@ static bool is_stale(const struct sockaddr_un *address)
     return stale;
 }
 
-/* The mode is that of the socket before it gets its name (Linux), so that it never was another.
- * bind() follows no link and replaces nothing. */
+/* bind() follows no link and replaces nothing. On Linux the mode is that of the socket before
+ * it gets its name, so that it never was another. */
 static bool bind_name(int fd, const struct sockaddr_un *address)
 {
     fchmod(fd, 0600);
-    if (bind(fd, (const struct sockaddr *)address, sizeof *address) == 0)
-        return true;
-    if (errno != EADDRINUSE || !is_stale(address))
-        return false;
-    unlink(address->sun_path);
-    return bind(fd, (const struct sockaddr *)address, sizeof *address) == 0;
+    bool is_bound = bind(fd, (const struct sockaddr *)address, sizeof *address) == 0;
+    if (!is_bound && errno == EADDRINUSE) {
+        if (is_stale(address))
+            unlink(address->sun_path);
+        is_bound = bind(fd, (const struct sockaddr *)address, sizeof *address) == 0;
+    }
+#ifndef __linux__
+    if (is_bound)
+        fchmodat(AT_FDCWD, address->sun_path, 0600, AT_SYMLINK_NOFOLLOW);
+#endif
+    return is_bound;
 }
 
 static int make_socket(const char *path, char *error, size_t size)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct stat there;
     if (strlen(path) >= sizeof address.sun_path) {
         snprintf(error, size, "control=%s: a socket's name has at most %zu bytes", path,
                  sizeof address.sun_path - 1);
@@ -481,9 +570,11 @@ static int make_socket(const char *path, char *error, size_t size)
     const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     if (fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&
         bind_name(fd, &address)) {
-        chmod(path, 0600);
-        if (listen(fd, NYTP_TICK_FDS) == 0)
-            return fd;
+        if (listen(fd, NYTP_TICK_FDS) == 0 && lstat(path, &there) == 0) {
+            name_dev = there.st_dev;
+            name_ino = there.st_ino;
+            return nytp_own_fd_move(fd, lowest_fd);
+        }
         unlink(path);
     }
     snprintf(error, size, "control=%s: %s", path,
@@ -496,17 +587,27 @@ static int make_socket(const char *path, char *error, size_t size)
 bool nytp_control_listen(const char *path, char *error, size_t size)
 {
     nytp_control_close();
+    lowest_fd = nytp_own_fd_lowest();
     const int fd = make_socket(path, error, size);
     if (fd < 0)
         return false;
     owner = geteuid();
     maker = getpid();
+    is_inherited = false;
     socket_path = strdup(path);
     atomic_store(&is_waiting, false);
+    atomic_store(&is_lost, false);
+    atomic_store(&changes_user, false);
+    for (unsigned i = 0; i < NYTP_TICK_FDS; i++) {
+        clients[i].own.fd = -1;
+        watch.fds[i] = (struct pollfd){.fd = -1};
+    }
+    clients[0].own = nytp_own_fd_of(fd);
     watch.fds[0] = (struct pollfd){.fd = fd, .events = POLLIN};
-    watch.n = 1;
-    watch.again_ms = 0;
+    watch.n = NYTP_TICK_FDS;
+    watch.again_ms = LOOK_MS;
     watch.on_ready = on_ready;
+    watch.on_rights = on_rights;
     char why[120] = "out of memory";
     if (socket_path != NULL && nytp_ticks_watch(&watch, why, sizeof why))
         return true;
@@ -515,18 +616,36 @@ bool nytp_control_listen(const char *path, char *error, size_t size)
     return false;
 }
 
+bool nytp_control_is_lost(void)
+{
+    if (nytp_ticks_follow_rights()) {
+        const struct nytp_rights rights = nytp_rights_now();
+        if (!nytp_rights_are_of(&rights, owner))
+            atomic_store(&changes_user, true);
+    }
+    return atomic_load(&is_lost) && atomic_exchange(&is_lost, false);
+}
+
+void nytp_control_leave(void)
+{
+    const bool was_there = socket_path != NULL;
+    nytp_control_close();
+    if (was_there && !is_inherited)
+        atomic_store(&is_lost, true);
+}
+
 void nytp_control_close(void)
 {
     char unused[80];
     if (socket_path == NULL)
         return;
-    if (maker == getpid()) {
-        unlink(socket_path);
-        shutdown(watch.fds[0].fd, SHUT_RDWR);
+    if (maker == getpid() && !is_inherited) {
+        remove_name();
+        shutdown(fd_of(0), SHUT_RDWR); /* lets the tick thread take notice */
     }
     nytp_ticks_watch(NULL, unused, sizeof unused);
-    for (unsigned i = 0; i < watch.n; i++)
-        close(watch.fds[i].fd);
+    for (unsigned i = 0; i < NYTP_TICK_FDS; i++)
+        drop(i);
     watch.n = 0;
     free(socket_path);
     socket_path = NULL;

@@ -11,21 +11,10 @@
 #ifndef NYTP_CONTROL_SOCKET_H
 #define NYTP_CONTROL_SOCKET_H
 
+#include "request.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-
-enum nytp_command {
-    NYTP_COMMAND_NONE,
-    NYTP_COMMAND_ON,
-    NYTP_COMMAND_OFF,
-    NYTP_COMMAND_CHECKPOINT,
-    NYTP_COMMAND_ROTATE,
-};
-
-enum {
-    NYTP_CONTROL_LINE = 512, /* the longest, with its end */
-};
 
 /* Who obeys: an interpreter of the process. What is not said to be the tick thread's is read
  * there and written in the interpreter's own. */
@@ -52,6 +41,10 @@ void nytp_control_forked(struct nytp_control_target *only);
  * is a socket of ours that nobody listens to any more. False: `error` says why. */
 bool nytp_control_listen(const char *path, char *error, size_t size);
 
+/* At each safe point: whether to listen anew, since the program closed the socket or has become
+ * another user, whom that would not let in. Said once. */
+bool nytp_control_is_lost(void);
+
 /* The newest command, if this one has not obeyed it, with its name or "" in `name`;
  * NYTP_COMMAND_NONE: there is nothing to do. *number tells it from others. */
 enum nytp_command nytp_control_command(const struct nytp_control_target *target,
@@ -66,7 +59,10 @@ void nytp_control_ask_all(enum nytp_command what);
 /* The profile's name, for `status`. */
 void nytp_control_tell_file(struct nytp_control_target *target, const char *path);
 
-/* No more; `path` is removed if this process made it. Nothing if there is no socket. */
+/* The same for now: if the program goes on after all, nytp_control_is_lost() says so. */
+void nytp_control_leave(void);
+
+/* No more; the socket's name is removed if this process made it. Nothing if there is none. */
 void nytp_control_close(void);
 
 #endif

@@ -31,8 +31,11 @@
 #include <pthread.h>
 #endif
 
-/* On functions that run in such a thread: sanitizers keep state in thread-local storage. */
+/* On functions that run in such a thread: sanitizers keep state in thread-local storage. Who calls
+ * them in a thread of the program, to test them, may define it as nothing. */
+#ifndef NYTP_RAW_CODE
 #define NYTP_RAW_CODE __attribute__((no_sanitize("address"), no_sanitize("undefined")))
+#endif
 
 struct nytp_raw_thread {
     bool is_running; /* for the threads of the program: it was started and not joined */

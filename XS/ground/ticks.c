@@ -12,6 +12,7 @@
 #include "ticks.h"
 
 #include "raw_alarm.h"
+#include "rights.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -28,11 +29,7 @@
 
 enum {
     LONGEST_POLL_NS = 200000000, /* poll() cannot be woken: changes are noticed after that */
-};
-
-struct credentials {
-    uid_t uid, euid;
-    gid_t gid, egid;
+    RIGHTS_NS = 10000000,        /* the program's rights are looked at that often */
 };
 
 static struct {
@@ -43,8 +40,11 @@ static struct {
     _Atomic bool stops;
     _Atomic uint32_t wakes; /* counts what a waiting thread is to take notice of */
     struct nytp_raw_thread thread;
-    struct nytp_raw_alarm alarm;    /* of the thread */
-    struct credentials credentials; /* of the thread */
+    struct nytp_raw_alarm alarm;  /* of the thread */
+    struct nytp_rights rights;    /* with which it was started */
+    _Atomic bool looks_at_rights; /* the program is to do so */
+    _Atomic bool is_outdated;     /* the thread: it is to leave */
+    _Atomic bool has_left;        /* by itself */
 } ticks = {.lock = ATOMIC_FLAG_INIT};
 
 /* ---- in the thread ---- */
@@ -202,10 +202,30 @@ NYTP_RAW_CODE static void plan_ticks(struct plan *plan, uint64_t period_ns, uint
     }
 }
 
+/* From time to time: have the program look at its rights when it comes to a safe point. False:
+ * the thread has not the program's. What the program can have again at any time is let go of
+ * when it has looked, what it has given up is let go of now. */
+NYTP_RAW_CODE static bool may_go_on(uint64_t now_ns, uint64_t *look_ns)
+{
+    if (!ticks.rights.may_change || now_ns < *look_ns || !try_lock())
+        return true;
+    const bool leaves = ticks.is_outdated || nytp_rights_are_given_up();
+    *look_ns = now_ns + RIGHTS_NS;
+    ticks.has_left = leaves;
+    ticks.looks_at_rights = true;
+    for (struct nytp_ring *ring = ticks.rings; ring != NULL; ring = ring->next)
+        *ring->asked = 1;
+    if (ticks.watch != NULL)
+        ticks.watch->on_rights(leaves);
+    unlock();
+    return !leaves;
+}
+
 NYTP_RAW_CODE static int run(void *unused)
 {
     struct plan plan = {.random = nytp_raw_clock_ns(CLOCK_MONOTONIC) | 1};
     struct wait wait;
+    uint64_t rights_ns = 0; /* when to look at them next */
     wait.again_ns = UINT64_MAX;
     (void)unused;
     nytp_raw_name_thread("nytp-ticks");
@@ -215,6 +235,8 @@ NYTP_RAW_CODE static int run(void *unused)
         const uint64_t period_ns = (uint64_t)ticks.period_us * 1000;
         const uint64_t now_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
         const bool is_due = period_ns > 0 && plan.next_ns != 0 && now_ns >= plan.next_ns;
+        if (!may_go_on(now_ns, &rights_ns))
+            break;
         if (is_due)
             tick_all();
         plan_ticks(&plan, period_ns, now_ns, is_due);
@@ -237,20 +259,6 @@ static void lock(void)
         sched_yield();
 }
 
-static struct credentials credentials_now(void)
-{
-    struct credentials now;
-#ifdef __linux__
-    uid_t saved_uid;
-    gid_t saved_gid;
-    getresuid(&now.uid, &now.euid, &saved_uid);
-    getresgid(&now.gid, &now.egid, &saved_gid);
-#else
-    now = (struct credentials){getuid(), geteuid(), getgid(), getegid()};
-#endif
-    return now;
-}
-
 /* A thread that is left with more rights than the process gave up is none to have there. */
 static bool is_setuid(void)
 {
@@ -269,7 +277,8 @@ static bool start(char *error, size_t size)
     }
     ticks.stops = false;
     ticks.alarm.is_waiting = false; /* in a child it is its parent's */
-    ticks.credentials = credentials_now();
+    ticks.rights = nytp_rights_now();
+    ticks.looks_at_rights = ticks.is_outdated = ticks.has_left = false;
     if (nytp_raw_thread_start(&ticks.thread, run, NULL))
         return true;
     snprintf(error, size, "no thread can be started: %s", strerror(errno));
@@ -362,13 +371,29 @@ void nytp_ticks_forked(void)
         ring->tail = ring->head;
 }
 
-void nytp_ticks_follow_credentials(void)
+/* The thread is not waited for: it may wait for descriptors. */
+bool nytp_ticks_follow_rights(void)
 {
-    char error[100];
-    const struct credentials now = credentials_now(), *const then = &ticks.credentials;
-    if (!ticks.thread.is_running || (now.uid == then->uid && now.euid == then->euid &&
-                                     now.gid == then->gid && now.egid == then->egid))
-        return;
-    stop();
-    start(error, sizeof error);
+    char unused[100];
+    if (!ticks.looks_at_rights || !atomic_exchange(&ticks.looks_at_rights, false))
+        return false;
+    const int error = errno;
+    const struct nytp_rights now = nytp_rights_now(), then = ticks.rights;
+    const bool are_same = nytp_rights_are_same(&now, &then);
+    if (ticks.has_left) {
+        stop();
+        start(unused, sizeof unused);
+    } else if (!are_same) {
+        ticks.is_outdated = true;
+    }
+    errno = error;
+    return !are_same;
+}
+
+bool nytp_ticks_stop(void)
+{
+    const bool was_running = ticks.thread.is_running;
+    if (was_running)
+        stop();
+    return was_running;
 }

@@ -111,6 +111,9 @@ struct nytp_tick_watch {
      * fds[].revents as poll() gives them. It does not wait, and may change all of the above. It
      * must not call what is declared here. */
     void (*on_ready)(struct nytp_tick_watch *watch);
+    /* The same when the program is to look at its rights at its next safe point; if they are
+     * not the thread's any more, this is the last that the thread does. */
+    void (*on_rights)(bool are_others);
 };
 
 /* Watch, one at a time; NULL: no more, when this returns on_ready() does not run. Something
@@ -129,8 +132,14 @@ void nytp_ticks_forked(void);
 /* Start the thread if something is wanted of it and it does not run. Cheap if it does. */
 bool nytp_ticks_run(char *error, size_t size);
 
-/* The thread has the user and groups that the process had when it was started: if these have
- * changed since, start another. Two system calls. */
-void nytp_ticks_follow_credentials(void);
+/* The thread ends when the program has not its rights any more (rights.h). At each safe point:
+ * start another if that has happened, let it end if users or groups have changed. True: these
+ * have. Two memory accesses, but for programs that can change them a few system calls every 10
+ * ms. */
+bool nytp_ticks_follow_rights(void);
+
+/* End the thread, for a system call that the kernel denies to processes that have threads; what
+ * is wanted of it stays so, for nytp_ticks_run(). False: there was none. */
+bool nytp_ticks_stop(void);
 
 #endif

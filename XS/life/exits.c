@@ -152,6 +152,19 @@ void nytp_exits_watch(struct nytp_recorder *rec, nytp_finish_fn *finish_profile)
 
 /* ---- POSIX::_exit ---- */
 
+static void (*leave_first)(void); /* NULL: nobody steers the program */
+
+void nytp_exits_leave_first(void (*leave)(void))
+{
+    leave_first = leave;
+}
+
+void nytp_exits_leave(void)
+{
+    if (leave_first != NULL)
+        leave_first();
+}
+
 static XSUBADDR_t real_posix_exit; /* NULL: never watched */
 static void (*finish_before_exit)(pTHX_ struct nytp_recorder *rec);
 
@@ -160,6 +173,7 @@ static void on_posix_exit(pTHX_ CV *cv)
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     if (rec != NULL)
         finish_before_exit(aTHX_ rec);
+    nytp_exits_leave();
     real_posix_exit(aTHX_ cv);
 }
 
@@ -170,6 +184,7 @@ void nytp_exits_watch_posix(pTHX_ bool on,
     if (cv == NULL || !CvISXSUB(cv))
         return;
     finish_before_exit = finish_first;
+    on = on || leave_first != NULL;
     if (on && CvXSUB(cv) != on_posix_exit) {
         real_posix_exit = CvXSUB(cv);
         CvXSUB(cv) = on_posix_exit;

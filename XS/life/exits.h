@@ -23,4 +23,10 @@ void nytp_exits_watch(struct nytp_recorder *rec, nytp_finish_fn *finish_profile)
 void nytp_exits_watch_posix(pTHX_ bool on,
                             void (*finish_first)(pTHX_ struct nytp_recorder *rec));
 
+/* What is to happen, beside that, before POSIX::_exit and before another program is executed in
+ * this process, which may fail: the process is left. While there is such a thing POSIX::_exit
+ * is always watched. NULL: not any more. */
+void nytp_exits_leave_first(void (*leave)(void));
+void nytp_exits_leave(void);
+
 #endif

@@ -12,6 +12,7 @@
 #include "XS/exact/calls.h"
 #include "XS/exact/compile.h"
 #include "XS/exact/labels.h"
+#include "exits.h"
 #include "life.h"
 #include "XS/exact/op_switch.h"
 #include "XS/perl/ops.h"
@@ -23,6 +24,11 @@
 #include "XS/state/state.h"
 #include "XS/exact/stmts.h"
 #include "XS/names/subs.h"
+#include "XS/ground/ticks.h"
+
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 
 static Perl_check_t real_check_leavesub, real_check_leavesublv, real_check_leavewrite,
     real_check_leaveeval;
@@ -104,6 +110,8 @@ static OP *on_leaveeval(pTHX)
     OP *const next = is_event ? leave(aTHX_ OP_LEAVEEVAL) : nytp_real_op(aTHX_ OP_LEAVEEVAL);
     if (ends_file && rec != NULL)
         nytp_renames_watch(aTHX);
+    if (ends_file && rec != NULL && rec->control.target != NULL)
+        nytp_exits_watch_posix(aTHX_ true, nytp_finish); /* POSIX may have been loaded */
     return next;
 }
 
@@ -203,6 +211,35 @@ static OP *on_leavewrite(pTHX)
     return next;
 }
 
+/* Linux lets no process that has a second thread into another user namespace. */
+static bool changes_namespace(pTHX)
+{
+#ifdef __linux__
+    SV *const *const number = PL_stack_base + TOPMARK + 1;
+    if (number > PL_stack_sp || !SvNIOKp(*number) || SvGMAGICAL(*number))
+        return false;
+    return SvIV_nomg(*number) == SYS_unshare || SvIV_nomg(*number) == SYS_setns;
+#else
+    PERL_UNUSED_CONTEXT;
+    return false;
+#endif
+}
+
+static OP *on_syscall(pTHX)
+{
+    char unused[120];
+    const struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    const bool is_event = rec != NULL && rec->subs_on && rec->options.slowops > 0;
+    const bool stops = rec != NULL && changes_namespace(aTHX) && nytp_ticks_stop();
+    OP *const next = is_event ? slowop(aTHX_ OP_SYSCALL) : nytp_real_op(aTHX_ OP_SYSCALL);
+    if (stops) {
+        dSAVE_ERRNO;
+        nytp_ticks_run(unused, sizeof unused);
+        RESTORE_ERRNO;
+    }
+    return next;
+}
+
 static OP *on_entereval(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
@@ -237,6 +274,7 @@ static OP *on_fork(pTHX)
 static OP *on_exec(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
+    nytp_exits_leave();
     if (rec != NULL)
         return nytp_exec(aTHX_ rec);
     return nytp_real_op(aTHX_ OP_EXEC);
@@ -348,6 +386,7 @@ static bool is_thread_to_sample(const struct nytp_recorder *rec)
 static void at_safe_point(pTHX)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    nytp_ticks_follow_rights();
     if (rec == NULL || !(nytp_sample_is_due(rec) || is_thread_to_sample(rec)))
         return;
     if (rec->life.is_ended && !nytp_sample_is_worth_new_end(rec))
@@ -426,6 +465,8 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
     nytp_op_redirect(OP_LEAVEEVAL, on_leaveeval, NYTP_OP_ALWAYS);
     nytp_op_redirect(OP_EXEC, on_exec, NYTP_OP_ALWAYS);
     nytp_op_redirect(OP_FORK, on_fork, NYTP_OP_ALWAYS);
+    if (rec->options.sample > 0 || rec->options.control != NULL)
+        nytp_op_redirect(OP_SYSCALL, on_syscall, NYTP_OP_ALWAYS);
     if (real_check_leavesub == NULL) {
         wrap_op_checker(OP_LEAVESUB, check_leavesub, &real_check_leavesub);
         wrap_op_checker(OP_LEAVESUBLV, check_leavesublv, &real_check_leavesublv);

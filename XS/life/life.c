@@ -250,7 +250,7 @@ static void on_fork_in_child(void)
 {
     nytp_recorders_unlock();
     nytp_ticks_forked();
-    nytp_recorders_each(note_fork, nytp_recorder_of_thread());
+    nytp_recorders_each(note_fork, nytp_recorder_after_fork());
 }
 
 static void watch_forks(void)

@@ -4,6 +4,8 @@
  */
 #include "descriptor.h"
 
+#include "XS/ground/own_fd.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,15 +13,12 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     PATIENCE_MS = 1000, /* how long a FIFO may have no reader, or a reader may not read */
     STEP_MS = 10,
-    HIGHEST_FD = 4096,
-    FD_RESERVE = 16, /* keep below the limit by this many, they may be counted on */
 };
 
 /* ---- which file it is ---- */
@@ -106,21 +105,6 @@ static int open_patiently(const char *path, int flags)
     return fd;
 }
 
-static int move_high(int fd)
-{
-    struct rlimit limit;
-    rlim_t top = HIGHEST_FD;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < top)
-        top = limit.rlim_cur;
-    if (top < 4 * FD_RESERVE)
-        return fd;
-    const int high = fcntl(fd, F_DUPFD_CLOEXEC, (int)(top - FD_RESERVE));
-    if (high < 0)
-        return fd;
-    close(fd);
-    return high;
-}
-
 /* What is there is looked at before it is opened, since devices may take that for a command,
  * and afterwards, since it may have been replaced meanwhile. */
 int nytp_fd_open(const char *path, int flags, struct stat *now)
@@ -133,7 +117,7 @@ int nytp_fd_open(const char *path, int flags, struct stat *now)
     if (fd < 0)
         return is_shared && errno == ELOOP ? NYTP_FD_FOREIGN : -1;
     if (fstat(fd, now) == 0 && !(is_shared && is_foreign(now)))
-        return move_high(fd);
+        return nytp_own_fd_move(fd, nytp_own_fd_lowest());
     close(fd);
     return NYTP_FD_FOREIGN;
 }

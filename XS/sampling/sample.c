@@ -32,7 +32,6 @@ enum {
     MOST_CALLS = 1000,    /* in the stack of a sample */
     INNERMOST_CALLS = 64, /* of them, if there were more */
     CPU_NOTE_SHARE = 16,  /* processor time is told where it differs by one part in so many */
-    RIGHTS_NS = 10000000, /* whether the process has given up rights is looked at that often */
     LONG_NS = 50000,      /* who takes that long has perhaps waited */
     NEW_END_NS = 10000000,
 };
@@ -58,7 +57,6 @@ struct nytp_sampler {
     uint64_t own_cpu_ns;             /* and of the processor's time */
     uint64_t fraction;               /* of a tick, in 2^-64 */
     uint64_t window_raw, window_own; /* of the budget */
-    uint64_t rights_raw;             /* when the process's rights were looked at */
     uint64_t n_samples, n_slowed;
 };
 
@@ -358,15 +356,6 @@ static void account_own_cpu(struct nytp_recorder *rec, uint64_t began)
     sampler->own_cpu_ns += own_ns;
 }
 
-static void follow_rights(struct nytp_recorder *rec, uint64_t raw)
-{
-    struct nytp_sampler *const sampler = rec->sample.sampler;
-    if (raw - sampler->rights_raw < nytp_clock_raw_of_ns(&rec->clock, RIGHTS_NS))
-        return;
-    sampler->rights_raw = raw;
-    nytp_ticks_follow_credentials();
-}
-
 void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
@@ -376,7 +365,6 @@ void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
         nytp_now(aTHX_ rec);
     follow_thread(sampler);
     const uint64_t began = nytp_clock_raw(&rec->clock);
-    follow_rights(rec, began);
     if (rec->state == NYTP_RECORDING)
         take_all(aTHX_ rec);
     else

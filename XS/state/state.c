@@ -69,6 +69,12 @@ struct nytp_recorder *nytp_recorder_of_thread(void)
     return is_valid(&found, interpreter) ? found.rec : NULL;
 }
 
+struct nytp_recorder *nytp_recorder_after_fork(void)
+{
+    dTHX;
+    return NYTP_THX == NULL ? NULL : nytp_recorder_of(aTHX);
+}
+
 /* The first recorder if no interpreter has it, else a new one; NULL: out of memory. */
 static struct nytp_recorder *unused_recorder(void)
 {

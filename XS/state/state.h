@@ -156,9 +156,13 @@ static inline struct nytp_recorder *nytp_recorder_of(pTHX)
 }
 
 /* The recorder of the interpreter that the calling thread of the operating system runs; NULL:
- * none. For what comes to a thread and not to an interpreter: signals, fork, exit(). It may be
+ * none. For what comes to a thread and not to an interpreter: signals, exit(). It may be
  * called in a signal. */
 struct nytp_recorder *nytp_recorder_of_thread(void);
+
+/* The same in the child of a fork, where the thread that forked is the only one; also of a
+ * thread that has met its recorder last when the list was another. */
+struct nytp_recorder *nytp_recorder_after_fork(void);
 
 /* Give this interpreter, which has none, a recorder: all zero but `interpreter`. NULL when out
  * of memory. */

@@ -190,9 +190,13 @@ For always, where a service is started, with a name that tells its processes apa
 The processor time that each process had is in the headline; what is left of the time it waited, or
 other programs ran. Each thread of the program has a file of its own. Of calls that are open deeper
 than 1,000, the middle is left out. The thread that looks has the user and groups of the process, and
-follows when these change; in a program with more rights than its caller (set-user-ID, capabilities)
-there is none, and no profile. unshare() of user namespaces and setns() refuse in a process with a
-second thread.
+ends when these change, for another to begin at the next statement; in a program with more rights than its caller
+(set-user-ID, capabilities) there is none, and no profile.
+
+C<sample> and C<control> make the process one of two threads, and Linux lets no such process into another user namespace:
+unshare(CLONE_NEWUSER), also with CLONE_VM or CLONE_SIGHAND, and setns() to one fail with EINVAL. Perl's own C<syscall> is
+carried out without the thread, which begins anew behind it; what an XS module or a C library calls is not seen from here, and
+fails. Such a program is profiled exactly, or by C<fork> and C<exec> of unshare(1), to which none of this applies.
 
 =item sample_clock=wall, sample_clock=cpu
 
@@ -222,7 +226,7 @@ own file, with its process id appended, beside that of its parent.
 =item control=PATH, control=1
 
 Be steered by L<nytp-ctl(1)> through a Unix socket of that name (placeholders as for C<file>), which is for
-the same user and root only. Children have one of their own, with their process id appended unless C<%p> is in it.
+the same user and root only. A client has three seconds to say what it wants. Children have one of their own, with their process id appended unless C<%p> is in it.
 With 1 it is F<$XDG_RUNTIME_DIR/nytp.%p>, or the profile's name and F<.ctl>. See L</"IN PRODUCTION">.
 
 =item sigcontrol=USR2
@@ -510,8 +514,10 @@ and goes on in the next. The program can do these itself:
     DB::checkpoint_profile();
     DB::rotate_profile("/var/tmp/job.$id.prof");
 
-Both return whether they did; a profile that cannot go on in the next file goes on where it is. The socket of a process that was killed is left behind, and replaced by the next of that
-name; anything else of that name is not. A program that gives up root keeps a socket that only root reaches.
+Both return whether they did; a profile that cannot go on in the next file goes on where it is. The socket of a process that was
+killed is left behind, and replaced by the next of that name; anything else of that name is not. A program that closes all descriptors, as a daemon does, has the socket anew at its next
+statement. One that becomes another user has another, which is that user's, if he may make one in that folder; else there is
+none from then on, which is said once.
 
 =head2 What it costs
 

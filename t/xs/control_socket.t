@@ -37,13 +37,13 @@ sub begin {
         chdir $dir or die;
         open STDOUT, '>&', $in or die;
         open STDERR, '>', 'err' or die;
-        $ENV{NYTPROF} = $opts;
+        $ENV{NYTPROF} = $opts if defined $opts;
         alarm 300; # is kept by exec: nobody waits for a program for ever
-        exec $^X, @OURS, '-d:NYTProf', 'prog.pl' or die;
+        exec $^X, defined $opts ? (@OURS, '-d:NYTProf') : (), 'prog.pl' or die;
     }
     close $in;
-    scalar readline $out; # it runs
-    return { dir => $dir, pid => $pid, out => $out };
+    my $first = readline $out; # it runs
+    return { dir => $dir, pid => $pid, out => $out, first => $first };
 }
 
 sub end {
@@ -56,11 +56,31 @@ sub end {
     return "$run->{status}$run->{err}@rest";
 }
 
+# What is asked of a program that works is answered however busy the machine.
 sub ctl {
     my (@args) = @_;
+    push @args, '--wait', 60 if !grep { $_ eq '--wait' } @args;
     my $out = qx{$^X @OURS $CTL @args 2>&1};
     return ($? >> 8) . ' ' . $out =~ s/\n\z//r;
 }
+
+# Until something is so; for a minute at most, and then it is not.
+sub await {
+    my ($is_so) = @_;
+    my $tries = 3000;
+    select undef, undef, undef, 0.02 while !$is_so->() && $tries--;
+    return $tries >= 0;
+}
+
+# A client that says this, if anything, and what it is told until the other side hangs up.
+sub connected {
+    my ($run, $says) = @_;
+    my $socket = IO::Socket::UNIX->new(Peer => "$run->{dir}/ctl") or die "$run->{dir}/ctl: $!";
+    readline $socket; # the greeting
+    syswrite $socket, $says if defined $says;
+    return $socket;
+}
+sub told { my ($socket) = @_; return join '', readline $socket }
 
 sub whole {
     my ($file, $label) = @_;
@@ -108,24 +128,23 @@ scenario 'on, where the file cannot be opened, tells why, and works when it can'
 };
 
 scenario 'a program that sleeps is not woken' => sub {
-    my $run = begin($WORK . 'print "runs\n"; my $n = select undef, undef, undef, 1.5; print "$n $!\n"; run();', 'start=no:control=ctl.%p');
+    my $run = begin($WORK . 'use POSIX (); POSIX::mkfifo("gate", 0600); sysopen my $gate, "gate", 2 or die; vec(my $in = "", fileno $gate, 1) = 1; $! = 0; print "runs\n"; my $n = select $in, undef, undef, undef; print "$n $!\n"; run();', 'start=no:control=ctl.%p');
     my $pid = $run->{pid};
     like ctl($pid, 'on', '--wait', '0.1'), qr/^3 pending/, 'pending';
     like ctl($pid, 'status'), qr/^0 pid $pid off pending on /, 'which the status tells';
     like ctl($pid, 'off'), qr/^1 .*another command waits/, 'one at a time';
-    is scalar(readline $run->{out}), "0 \n", 'it slept to the end';
-    my $tries = 0;
-    select undef, undef, undef, 0.02 while ctl($pid, 'status') =~ /pending/ && $tries++ < 100;
-    is ctl($pid, 'off', '--wait', 10), "0 off $run->{dir}/nytprof.out", 'and obeyed then';
+    open my $gate, '>', "$run->{dir}/gate" or die;
+    syswrite $gate, "x";
+    is scalar(readline $run->{out}), "1 \n", 'it slept to the end';
+    ok await(sub { ctl($pid, 'status') !~ /pending/ }), 'then it woke';
+    is ctl($pid, 'off'), "0 off $run->{dir}/nytprof.out", 'and obeyed then';
     is end($run), '0', 'runs';
 };
 
 scenario 'children have sockets and profiles of their own' => sub {
     my $run = begin('my @pid = map { my $p = fork // die; if (!$p) { ' . $WORK . 'run(); exit } $p } 1, 2; $| = 1; print "@pid\n"; wait for @pid; print "end\n"', 'start=no:control=ctl');
     my $dir = $run->{dir};
-    my ($sockets, $tries) = (0, 0);
-    select undef, undef, undef, 0.05 while ($sockets = () = glob "$dir/ctl.*") < 2 && $tries++ < 200;
-    is $sockets, 2, 'two more sockets';
+    ok await(sub { 2 == (() = glob "$dir/ctl.*") }), 'two more sockets';
     for my $socket (glob "$dir/ctl.*") {
         my ($pid) = $socket =~ /(\d+)\z/;
         is ctl($pid, 'on', '--seconds', '0.2'), "0 on $dir/nytprof.out.$pid\noff $dir/nytprof.out.$pid", 'recorded for a while';
@@ -154,8 +173,7 @@ scenario 'threads obey, each for itself; one that sleeps when it wakes' => sub {
         is ctl($pid, 'on') =~ s/.*\n//r, join("\n", map {"$_.3"} @workers), 'on again';
         open my $fh, '>', "$dir/stop" or die;
         close $fh;
-        my $tries = 0;
-        select undef, undef, undef, 0.02 while ctl($pid, 'status') !~ /\A0 pid $pid recording file .*\z/ && $tries++ < 500;
+        ok await(sub { ctl($pid, 'status') =~ /\A0 pid $pid recording file .*\z/ }), 'the threads have ended';
         is ctl($pid, 'off'), "0 off $dir/" . $name->(0), 'main has obeyed what was asked last when it woke';
         open $fh, '>', "$dir/end" or die;
         is end($run), "0end\n", 'and runs to its end';
@@ -212,25 +230,112 @@ scenario 'what is there already' => sub {
     ok -l "$dir/ctl" && !-e "$dir/elsewhere", 'nor replaced';
     $run = run_prog(dir => $dir, opts => 'start=no:control=' . 'x' x 200, code => $code);
     like $run->{err}, qr/a socket's name has at most \d+ bytes/, 'a name that is too long';
+    unlink "$dir/ctl";
+    $other = IO::Socket::UNIX->new(Local => "$dir/ctl", Listen => 1) or die;
+    my @waiting;
+    while (1) { # until its queue is full
+        my $client = IO::Socket::UNIX->new(Blocking => 0) or die;
+        last if !connect $client, pack_sockaddr_un("$dir/ctl");
+        push @waiting, $client;
+    }
+    $run = run_prog(dir => $dir, opts => 'start=no:control=ctl', code => $code, timeout => 60);
+    like $run->{err}, qr/there is something/, 'one whose owner lets nobody in is not waited for';
+    unlink "$dir/ctl";
+    $run = run_prog(dir => $dir, opts => 'start=no:control=ctl', code => 'rename "ctl", "old"; open my $fh, ">", "ctl"');
+    is "$run->{status}$run->{err}" . -f "$dir/ctl", '01', 'what has got the name of ours meanwhile stays';
 };
 
 scenario 'lines that are no commands' => sub {
     my $run = begin($WORK . "print \"runs\\n\"; run();\n", 'start=no:control=ctl');
-    my $answer = sub {
-        my ($line) = @_;
-        my $socket = IO::Socket::UNIX->new(Peer => "$run->{dir}/ctl") or die;
-        my $greeting = <$socket>;
-        syswrite $socket, $line;
-        return <$socket> // 'closed';
-    };
+    my $answer = sub { return told(connected($run, @_)) || 'closed' };
     is $answer->("x\n"), "error no such command\n", 'a word';
     is $answer->("one\n"), "error no such command\n", 'one that begins like one';
     is $answer->("\0\0\0\n"), "error no such command\n", 'bytes';
     is $answer->('x' x 600), 'closed', 'too long a line';
-    my @idle = map { IO::Socket::UNIX->new(Peer => "$run->{dir}/ctl") } 1 .. 12;
-    undef @idle;
-    like ctl($run->{pid}, 'status', '--wait', 5), qr/^0 pid/, 'it still answers';
+    my $half = connected($run, "on\n");
+    shutdown $half, 1;
+    is told($half), "ok on $run->{dir}/nytprof.out\n", 'one who says nothing more is answered all the same';
+    my @idle = map { connected($run) } 1 .. 12;
+    like ctl($run->{pid}, 'status'), qr/^0 pid/, 'those that say nothing keep nobody out';
+    is join('', map { told($_) } @idle), '', 'and are let go of in the end';
     is end($run), '0', 'runs';
+};
+
+scenario 'descriptors have the numbers that they have without us' => sub {
+    my $code = 'work() for 1 .. 9; sub work { 1 } opendir my $d, "/proc/self/fd"; print join " ", sort grep { /\d/ && $_ < 1000 } readdir $d';
+    my $run = run_prog(opts => 'start=no:control=ctl', code => $code);
+    is $run->{out}, run_plain(code => $code)->{out}, 'all that are low';
+};
+
+# It serves each client a line. When it has taken all numbers that the recorder had, it goes on to let
+# the first clients in, and leaves the rest to a child. It tells the processor time of a sleep.
+my $DAEMON = <<'P';
+use IO::Socket::INET; use POSIX ();
+my $listener = IO::Socket::INET->new(Listen => 20, LocalAddr => '127.0.0.1') or die;
+sub serve { my $client = $listener->accept or die "accept: $!"; print $client "$_[0]
+" }
+POSIX::close($_) for grep { $_ != fileno $listener } 3 .. 5000;
+POSIX::dup2(fileno $listener, $_) for 1000 .. 1023, 4000 .. 4095;
+$| = 1; print $listener->sockport, "
+";
+while (!-e 'go') { select undef, undef, undef, 0.005 }
+my $begun = (times)[0] + (times)[1]; select undef, undef, undef, 0.7; my $took = (times)[0] + (times)[1] - $begun;
+serve('parent') for 1 .. 5;
+my $pid = fork // die;
+if (!$pid) { 1 while getppid() == $ARGV[0]; serve('child') for 1 .. 5; exit }
+print $took < 0.2 ? "slept
+" : "took $took s
+";
+P
+
+scenario 'a program that closes every descriptor and takes their numbers is left in peace' => sub {
+    for my $opts (undef, 'start=no:control=ctl', 'sample=1000:control=ctl') {
+        my $run = begin($DAEMON =~ s/\$ARGV\[0\]/\$parent/r =~ s/^/my \$parent = \$\$;\n/r, $opts);
+        my ($port) = $run->{first} =~ /(\d+)/;
+        ok await(sub { ctl($run->{pid}, 'status') =~ /\A0 pid/ }), 'it can be steered again' if $opts;
+        my @clients = map { IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port") or die } 1 .. 10;
+        open my $go, '>', "$run->{dir}/go" or die;
+        is join('', map { told($_) } @clients), "parent\n" x 5 . "child\n" x 5, ($opts // 'plain') . ': every client is served';
+        is end($run), "0slept\n", 'and the program sleeps when it sleeps';
+        is join(' ', glob "$run->{dir}/ctl*"), '', 'no socket is left';
+    }
+};
+
+scenario 'a program with all the descriptors that it may have is not kept busy by a client' => sub {
+    my $code = 'sub work { 1 } work() for 1 .. 9; my @all; while (open my $fh, "<", "/dev/null") { push @all, $fh } pop @all; '
+        . 'socket my $client, 1, 1, 0 or die; connect $client, pack "Sa*", 1, "ctl" or die "$!"; '
+        . 'my $begun = (times)[0] + (times)[1]; select undef, undef, undef, 0.7; print +(times)[0] + (times)[1] - $begun < 0.2 ? "slept" : "busy"';
+    my $run = run_prog(opts => 'start=no:control=ctl', code => $code, shell => 'ulimit -n 40');
+    is "$run->{status}$run->{err}$run->{out}", '0slept', 'it sleeps';
+};
+
+scenario 'a process that becomes another program, or ends behind perl\'s back, leaves no socket' => sub {
+    my %code = (
+        'exec' => 'exec "true"',
+        'a child\'s exec' => 'if (!(my $pid = fork)) { work() for 1 .. 9; print "child"; exec "true" } else { waitpid $pid, 0 }',
+        '_exit' => 'require POSIX; POSIX::_exit(0)',
+    );
+    for my $opts ('start=no', 'sample=1000', 'calls=1') {
+        for my $name (sort keys %code) {
+            my $run = run_prog(opts => "$opts:control=ctl", code => "sub work { 1 } work() for 1 .. 9; \$| = 1; print -S 'ctl' ? 'there' : 'none'; $code{$name}");
+            like "$run->{status}$run->{err}$run->{out}", qr/\A0there(?:child)?\z/, "$opts, $name: runs";
+            is join(' ', glob "$run->{dir}/ctl*"), '', 'nothing is left';
+        }
+    }
+    my $run = run_prog(opts => 'start=no:control=ctl', code => 'no warnings; sub work { 1 } exec "./nothing"; work() for 1 .. 9; print -S "ctl" ? "there" : "none"');
+    is $run->{out}, 'there', 'one that fails to become another program has it again';
+};
+
+# The second thread has recorded nothing, and another one has come since, when it forks.
+scenario 'the child of a thread can be steered' => sub {
+    plan skip_all => 'this perl has no threads' if !$Config{useithreads};
+    my $code = "use threads;\n" . $WORK . 'pipe my $r, my $w or die; my $forks = threads->create(sub { sysread $r, my $byte, 1; my $pid = fork // die; if (!$pid) { run(); POSIX::_exit(0) } print "$pid\n"; waitpid $pid, 0 }); '
+        . 'my $other = threads->create(sub { 1 }); syswrite $w, "x"; $_->join for $forks, $other; print "end\n";';
+    my $run = begin("use POSIX ();\n$code", 'start=no:control=ctl');
+    my ($pid) = $run->{first} =~ /(\d+)/;
+    ok await(sub { -S "$run->{dir}/ctl.$pid" }), 'it has a socket';
+    like ctl($pid, 'on'), qr/^0 \S* ?.*on $run->{dir}\S+\z/, 'and obeys';
+    is end($run), "0end\n", 'runs';
 };
 
 scenario 'sigcontrol: a signal switches' => sub {

@@ -148,12 +148,12 @@ is join("\n", sort keys %foreign), '', 'a part of the state is written by its ow
 my %reaches;
 for my $file ((grep { m{^XS/} } @files), 'XS/NYTProf.xs') {
     my $text = slurp("$ROOT/$file");
-    $reaches{$1}{ stem($file) } = 1 while $text =~ /\b(nytp_first_(?:recorder|interpreter)|nytp_recorder_(?:find|of_thread|of))\b/g;
+    $reaches{$1}{ stem($file) } = 1 while $text =~ /\b(nytp_first_(?:recorder|interpreter)|nytp_recorder_(?:find|of_thread|after_fork|of))\b/g;
 }
 cmp_ok scalar(keys %{ $reaches{nytp_recorder_of} }), '>', 5, 'the recorder is found by its interpreter';
 delete $reaches{nytp_recorder_of};
-is join(' ', sort keys %{ delete $reaches{nytp_recorder_of_thread} }), 'control exits life state',
-    'by its thread only in signals, at exit and in the handler of fork';
+is join(' ', sort keys %{ delete $reaches{nytp_recorder_of_thread} }), 'exits state', 'by its thread only in signals and at exit';
+is join(' ', sort keys %{ delete $reaches{nytp_recorder_after_fork} }), 'control life state', 'and in the handler of fork';
 is join(' ', map { sort keys %$_ } values %reaches), 'state ' x (keys(%reaches) - 1) . 'state',
     'and in no other way';
 

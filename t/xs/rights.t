@@ -183,6 +183,58 @@ scenario 'Devel::NYTProf::Apache\'s file in /tmp: a link that lies there is not 
     unlink @files;
 };
 
+# Changes rights, and waits, executing statements, until all threads of the process have the same and
+# the socket is its user's or gone.
+my $CHANGES = <<'P';
+use POSIX ();
+sub rights { my ($file) = @_; open my $fh, '<', $file or return; local $/; return join ' ', <$fh> =~ /^(?:Uid|Gid|Groups):\s*(.*?)\s*$/mg }
+sub all_rights { my %all = map { ($_ // '') => 1 } map { rights($_) } glob "/proc/$$/task/*/status"; return sort grep { $_ ne '' } keys %all }
+sub is_at_rest { my @socket = stat 'ctl'; my @all = all_rights(); return @all == 1 && (!@socket || $socket[4] == $< || $socket[4] == $>) }
+my $before = rights("/proc/$$/status"); my $until = time + 30;
+CHANGE;
+my $is_other = rights("/proc/$$/status") ne $before;
+1 while !is_at_rest() && time < $until;
+print join ' ', $is_other ? 'changed' : 'the same', is_at_rest() ? 'at rest' : ('threads', all_rights(), 'socket', -e 'ctl' ? (stat 'ctl')[4] : 'none');
+P
+
+scenario 'no thread of ours keeps rights that the program has given up, nor a socket' => sub {
+    plan skip_all => 'needs root' if !may_become_nobody();
+    my %changes = (
+        'setuid' => 'POSIX::setuid(65534)', 'setgid' => 'POSIX::setgid(65534)', 'setgroups' => '$) = "0 1 2 3"',
+        'both' => '$( = $) = "65534 65534"; ($<, $>) = (65534, 65534)', 'setregid' => '$( = $) = "65534 65534"',
+        'for a while' => '$> = 65534; work() for 1 .. 20; $> = 0; $) = "0 7"; sub work { my $n; $n += $_ for 1 .. 20000 }',
+        'after chroot' => 'chdir "/"; chroot "."; $( = $) = "65534 65534"; ($<, $>) = (65534, 65534)',
+    );
+    for my $kind (grep { $_ ne '' } @KINDS) {
+        for my $name (sort keys %changes) {
+            for my $is_open (0, 1) { # whether the folder is his
+                next if $is_open && $kind !~ /control/;
+                my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+                chmod $is_open ? 0777 : 0755, $dir;
+                my $run = run_prog(dir => $dir, opts => $kind, code => $CHANGES =~ s/CHANGE/$changes{$name}/r);
+                is $run->{out}, 'changed at rest', "'$kind', $name: all threads have the program's rights";
+                my $is_refused = $kind =~ /control/ && !$is_open && $name =~ /setuid|both|chroot/;
+                like $run->{err}, $is_refused ? qr/^Devel::NYTProf: control=\S+: Permission denied; the program runs without it$/m : qr/\A(?!.*control)/s, "'$kind', $name: what is said of the socket";
+                is join(' ', glob "$dir/ctl*"), '', "'$kind', $name: no socket is left";
+            }
+        }
+    }
+};
+
+# perl's syscall() is the way that can be seen from here.
+scenario 'unshare() of a user namespace' => sub {
+    my %number_of = ('x86_64' => 272, 'aarch64' => 97);
+    my $number = $number_of{ (POSIX::uname())[4] } or plan skip_all => 'another processor';
+    my $code = "sub work { my \$n; \$n += \$_ for 1 .. 200000; 1 } work(); print syscall($number, 0x10000000) == 0 ? 'done' : \$!; work(); ";
+    my $threads = '; my $until = time + 60; work() while 2 > (() = glob "/proc/self/task/*") && time < $until; print " ", scalar(() = glob "/proc/self/task/*")';
+    plan skip_all => 'there are none here' if run_plain(code => $code)->{out} ne 'done';
+    for my $kind (@KINDS) {
+        my $run = run_prog(opts => $kind, code => $code . ($kind eq '' ? '' : $threads));
+        is $run->{out}, $kind eq '' ? 'done' : 'done 2', "'$kind': is done, and the thread is there again";
+        is join('; ', check_sums(profile_in($run))), '', "'$kind': the profile is whole";
+    }
+};
+
 scenario 'privileges dropped, then fork' => sub {
     plan skip_all => 'needs root' if $> != 0;
     my $run = run_prog(code => "sub f { g() } sub g { 1 }\n" . <<'P');

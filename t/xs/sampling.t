@@ -335,8 +335,8 @@ PERL
 sub work { my $n = 0; $n += $_ for 1 .. 400000; $n }
 sub owners { my %of; for my $file (glob '/proc/self/task/*/status') { open my $fh, '<', $file or next; /^[UG]id:\s+(.*)/ and $of{$1}++ while <$fh> } return join ',', sort keys %of }
 work(); my $before = owners(); my $id = $> ? $> : 65534;
-if (!$>) { $( = $) = "$id $id"; ($<, $>) = ($id, $id) } work() for 1 .. 3;
-my $after = owners(); my $is_new = $before ne $after || $id != 65534;
+if (!$>) { $( = $) = "$id $id"; ($<, $>) = ($id, $id) }
+my ($after, $until) = ('', time + 60); do { work(); $after = owners() } until $after !~ /,.*,/ || time > $until; my $is_new = $before ne $after || $id != 65534;
 print join(' ', $is_new, $after =~ /^(\d+)(\s+\d+){3}(?:,\d+(\s+\d+){3})?$/ ? 'one owner' : "owners: $after"), "\n"; print work(), "\n";
 PERL
     'no $> left' => '$> = 65534 if !$>; my $n = 0; $n += $_ for 1 .. 300000; print "$n\n"; $> = $<; $n += $_ for 1 .. 300000; print "$n\n";',

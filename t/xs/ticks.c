@@ -174,7 +174,12 @@ static void test_storm(void)
 
 static _Atomic unsigned n_answers;
 
-NYTP_RAW_CODE static void on_ready(struct nytp_tick_watch *watch)
+NYTP_RAW_CODE static void on_rights(bool are_others)
+{
+    (void)are_others;
+}
+
+static void on_ready(struct nytp_tick_watch *watch)
 {
     if (watch->fds[0].revents & POLLIN) {
         char byte;
@@ -192,7 +197,8 @@ NYTP_RAW_CODE static void on_ready(struct nytp_tick_watch *watch)
 static void test_watch(void)
 {
     int ends[2];
-    static struct nytp_tick_watch watch = {.n = 1, .on_ready = on_ready};
+    static struct nytp_tick_watch watch = {
+        .n = 1, .on_ready = on_ready, .on_rights = on_rights};
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
         return;
     watch.fds[0] = (struct pollfd){.fd = ends[0], .events = POLLIN};
@@ -209,7 +215,17 @@ static void test_watch(void)
     ok(n_answers == n, "when it is not watched any more it is not answered");
 }
 
-static void test_credentials(void)
+/* Until the tick thread's users are these, as the program comes to safe points. */
+static void await_user(const char *users)
+{
+    char line[200] = "";
+    do {
+        nytp_ticks_follow_rights();
+        thread_status("Uid:", line, sizeof line);
+    } while (strstr(line, users) == NULL);
+}
+
+static void test_rights(void)
 {
     char line[200];
     if (geteuid() != 0 || !NYTP_RAW_THREADS) {
@@ -218,13 +234,22 @@ static void test_credentials(void)
     }
     if (seteuid(65534) != 0)
         return;
-    nytp_ticks_follow_credentials();
+    await_user("65534");
+    ok(true, "the thread gives up rights with the process");
     await_ticks(2);
-    thread_status("Uid:", line, sizeof line);
-    ok(strstr(line, "65534") != NULL, "the thread gives up rights with the process");
+    ok(true, "and its ticks go on");
     if (seteuid(0) != 0)
         return;
-    nytp_ticks_follow_credentials();
+    await_user("\t0\t0\t0\t0");
+    ok(true, "and gets them back with it");
+    if (setegid(65534) != 0)
+        return;
+    thread_status("Gid:", line, sizeof line);
+    while (strstr(line, "65534") == NULL) {
+        nytp_ticks_follow_rights();
+        thread_status("Gid:", line, sizeof line);
+    }
+    ok(true, "a group, too");
 }
 
 int main(void)
@@ -237,7 +262,7 @@ int main(void)
     test_fork();
     test_storm();
     test_watch();
-    test_credentials();
+    test_rights();
     nytp_ticks_remove(&ring);
     char line[200];
     ok(thread_status("Uid:", line, sizeof line) <= 1, "with the last ring the thread ends");
