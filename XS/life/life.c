@@ -73,6 +73,7 @@ void nytp_begin_recording(pTHX_ struct nytp_recorder *rec)
 static void begin_file(pTHX_ struct nytp_recorder *rec)
 {
     const int64_t now = nytp_axis_now(rec);
+    nytp_stream_begin(rec);
     nytp_frames_introduce_files(aTHX_ rec);
     nytp_stmt_begin_file(rec, now);
     nytp_frames_restart(rec, now);
@@ -118,7 +119,6 @@ void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
     else if (rec->profile.generation == 0)
         nytp_clock_restart(&rec->clock);
     if (open_profile(aTHX_ rec)) {
-        nytp_stream_begin(rec);
         begin_file(aTHX_ rec);
         switch_ops_on(aTHX_ rec);
         nytp_stream_flush(rec, NYTP_FLUSH_SYNC);

@@ -11,6 +11,8 @@
 
 enum {
     SHARE_AT_RISK = 128, /* one in so many bytes of a profile may not be on disk yet */
+    TIME_AT_RISK = 200,  /* so much of its time, */
+    LEAST_AT_RISK_NS = 500000, /* or this, while there are few bytes */
     BLOCK_OF_SAMPLES = 4 * NYTP_WRITER_BLOCK,
     FIRST_CALIBRATION_NS = 1000000,
     LAST_CALIBRATION_NS = 1000000000,
@@ -78,20 +80,43 @@ void nytp_stream_on_full(struct nytp_writer *writer)
         rec->wake_raw = 0;
 }
 
+/* From one timed flush to the next, at the longest. */
+static uint64_t flush_period(const struct nytp_recorder *rec)
+{
+    return nytp_clock_raw_of_ns(&rec->clock, (uint64_t)(rec->options.flush_s * 1e9));
+}
+
+/* A program is killed when it has run for long or for short: what is not on disk then is to be
+ * a small share of either. Samples come too slowly for that. */
+static uint64_t next_look(const struct nytp_recorder *rec, uint64_t raw)
+{
+    const uint64_t longest = flush_period(rec);
+    const uint64_t least = nytp_clock_raw_of_ns(&rec->clock, LEAST_AT_RISK_NS);
+    const uint64_t share = (raw - rec->stream.begun_raw) / TIME_AT_RISK;
+    const uint64_t look = share > least ? share : least;
+    return rec->kind == NYTP_SAMPLED || look > longest ? longest : look;
+}
+
 void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw)
 {
-    const uint64_t flush_ns = (uint64_t)(rec->options.flush_s * 1e9);
-    uint64_t ns = rec->stream.calibrate_ns;
-    if (flush_ns > 0 && flush_ns < ns)
-        ns = flush_ns;
-    rec->wake_raw = raw + nytp_clock_raw_of_ns(&rec->clock, ns);
+    const uint64_t calibrate = nytp_clock_raw_of_ns(&rec->clock, rec->stream.calibrate_ns);
+    const uint64_t look = rec->options.flush_s > 0 ? next_look(rec, raw) : calibrate;
+    rec->wake_raw = raw + (look < calibrate ? look : calibrate);
+}
+
+/* Many bytes are on disk soon enough without the clock. */
+static bool is_little_at_risk(const struct nytp_recorder *rec)
+{
+    const uint64_t total =
+        rec->writer->n_raw + (uint64_t)(rec->writer->at - rec->writer->block);
+    return total - rec->stream.synced_raw <= total / SHARE_AT_RISK;
 }
 
 void nytp_stream_flush_if_due(struct nytp_recorder *rec, uint64_t raw)
 {
-    const uint64_t flush_ns = (uint64_t)(rec->options.flush_s * 1e9);
-    if (flush_ns == 0 ||
-        raw - rec->stream.flush_raw < nytp_clock_raw_of_ns(&rec->clock, flush_ns))
+    const uint64_t since = raw - rec->stream.flush_raw;
+    if (rec->options.flush_s <= 0 || since < next_look(rec, raw) ||
+        (since < flush_period(rec) && is_little_at_risk(rec)))
         return;
     rec->stream.flush_raw = raw;
     nytp_trace(&rec->options, 4, "flush after %llu bytes", (unsigned long long)rec->file.size);
@@ -140,6 +165,8 @@ void nytp_stream_begin(struct nytp_recorder *rec)
 {
     rec->stream.is_abandoned = false;
     rec->stream.calibrate_ns = FIRST_CALIBRATION_NS;
+    rec->stream.begun_raw = nytp_clock_raw(&rec->clock);
+    rec->stream.synced_raw = 0;
     nytp_writer_set_block(rec->writer, shortest_block(rec));
 }
 

@@ -17,6 +17,7 @@ struct nytp_recorder;
 
 /* The part of the state that stream.c writes. */
 struct nytp_rec_stream {
+    uint64_t begun_raw;      /* when the file began */
     uint64_t flush_raw;      /* when the last timed flush was */
     int64_t credit_raw;      /* what flushes before calls that may block may cost yet */
     uint64_t credited_raw;   /* when that was worked out */

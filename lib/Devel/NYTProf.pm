@@ -308,7 +308,8 @@ that; levels below 6 save little.
 =item flush=SECONDS
 
 What was recorded is put on disk at the first event that comes this many seconds after the last time
-(default 0.25), and whenever 1/128 of the profile, or 16 kB (64 kB of samples), are not; a program that is killed loses no
+(default 0.25), or after 1/200 of the time that the profile has lasted, if that is less (but not before half
+a millisecond), and whenever 1/128 of the profile, or 16 kB (64 kB of samples), are not; a program that is killed loses no
 more. It may be a fraction; 0 leaves it to the size. While the program blocks there are no events. So
 before a builtin that may wait (C<sleep>, C<select>, C<read>, C<flock>, C<waitpid>, C<system>, ...), before the
 first call of any other builtin or xsub, and where the last call of it took 100 microseconds or more, all
