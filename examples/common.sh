@@ -5,6 +5,7 @@
 #     recording FILE OPTIONS PROGRAM…  run a Perl program under the profiler
 #     become_recording …               the same, in place of this shell: in the background its
 #                                      process is $!
+#     at_exit                          what else is done when the story ends; define it anew
 
 examples=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$examples")
@@ -15,11 +16,13 @@ if [ ! -x "$nytp_export" ] || [ ! -d "$root/blib/arch/auto/Devel/NYTProf" ]; the
     exit 1
 fi
 
+at_exit() { :; }
 if [ -n "${1:-}" ]; then
     mkdir -p "$1" && out=$(cd "$1" && pwd) || exit 1
+    trap at_exit EXIT
 else
     out=$(mktemp -d)
-    trap 'rm -rf "$out"' EXIT
+    trap 'at_exit; rm -rf "$out"' EXIT
 fi
 
 become_recording() {

@@ -22,7 +22,7 @@ mapfile -t ports < <(perl -MIO::Socket::INET -e '
 cluster=$(sed -n '/<remote_servers>/,/<\/remote_servers>/p' "$share/cluster.xml" |
     sed "s/9001/${ports[0]}/; s/9002/${ports[1]}/; s/9003/${ports[2]}/")
 pids=()
-trap 'kill -9 "${pids[@]}" 2>/dev/null || :; wait 2>/dev/null || :' EXIT
+at_exit() { kill -9 "${pids[@]}" 2>/dev/null || :; wait 2>/dev/null || :; }
 for shard in 0 1 2; do
     folder=$out/shard$shard
     mkdir -p "$folder/data" "$folder/tmp"

@@ -48,8 +48,14 @@ static void put_number(struct nytp_out *out, int64_t value)
     nytp_put_i64(out, value);
 }
 
+static void put_time(struct nytp_out *out, const struct nytp_json_times *times, int64_t ticks)
+{
+    nytp_putc(out, ',');
+    nytp_json_time(out, times, ticks);
+}
+
 static void put_row(const struct nytp_profile *profile, const struct nytp_sub *sub,
-                    const struct nytp_scale *scale, struct nytp_out *out)
+                    const struct nytp_json_times *times, struct nytp_out *out)
 {
     put_field(out, sub->name);
     nytp_putc(out, ',');
@@ -57,10 +63,10 @@ static void put_row(const struct nytp_profile *profile, const struct nytp_sub *s
     put_number(out, sub->first_line);
     put_number(out, (int64_t)sub->calls);
     put_number(out, (int64_t)sub->statements);
-    put_number(out, nytp_scale_once(scale, sub->excl_ticks));
-    put_number(out, nytp_scale_once(scale, sub->incl_ticks));
+    put_time(out, times, sub->excl_ticks);
+    put_time(out, times, sub->incl_ticks);
     if (profile->sampled)
-        put_number(out, nytp_scale_once(scale, sub->cpu_ticks));
+        put_time(out, times, sub->cpu_ticks);
     nytp_puts(out, "\n");
 }
 
@@ -68,8 +74,8 @@ static bool write_csv(const struct nytp_profile *profile,
                       const struct nytp_export_options *options, struct nytp_out *out)
 {
     const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
-    struct nytp_scale scale;
-    nytp_scale_init(&scale, unit, profile->ticks_per_sec);
+    struct nytp_json_times times;
+    nytp_json_times_init(&times, unit, profile->ticks_per_sec);
     nytp_printf(out, "sub,file,line,calls,%s,exclusive_%s,inclusive_%s",
                 nytp_text_counted(profile) == NYTP_COUNTED_BOTH ? "statements_and_samples"
                                                                 : nytp_text_statements(profile),
@@ -78,7 +84,7 @@ static bool write_csv(const struct nytp_profile *profile,
         nytp_printf(out, ",cpu_%s", unit->name);
     nytp_putc(out, '\n');
     for (uint32_t i = 0; i < profile->n_subs; i++)
-        put_row(profile, &profile->subs[i], &scale, out);
+        put_row(profile, &profile->subs[i], &times, out);
     return out->error.status == NYTP_OK;
 }
 
@@ -91,17 +97,17 @@ static void put_pair(struct nytp_out *out, int64_t base, int64_t now)
 }
 
 static void put_time_pair(struct nytp_out *out, const struct nytp_diff *diff,
-                          const struct nytp_scale *scale, int64_t base, int64_t now)
+                          const struct nytp_json_times *times, int64_t base, int64_t now)
 {
     if (diff->base_has_times)
-        put_number(out, nytp_scale_once(scale, base));
+        put_time(out, times, base);
     else
         nytp_putc(out, ',');
-    put_number(out, nytp_scale_once(scale, now));
+    put_time(out, times, now);
 }
 
 static void put_diff_row(const struct nytp_diff *diff, const struct nytp_diff_row *row,
-                         const struct nytp_scale *scale, struct nytp_out *out)
+                         const struct nytp_json_times *times, struct nytp_out *out)
 {
     const struct nytp_diff_cell *base = &row->median[NYTP_DIFF_BASE];
     const struct nytp_diff_cell *now = &row->median[NYTP_DIFF_NEW];
@@ -112,8 +118,8 @@ static void put_diff_row(const struct nytp_diff *diff, const struct nytp_diff_ro
     nytp_printf(out, ",%s", nytp_diff_status_names[row->status]);
     put_pair(out, base->calls, now->calls);
     put_pair(out, base->statements, now->statements);
-    put_time_pair(out, diff, scale, base->ticks, now->ticks);
-    put_time_pair(out, diff, scale, base->incl_ticks, now->incl_ticks);
+    put_time_pair(out, diff, times, base->ticks, now->ticks);
+    put_time_pair(out, diff, times, base->incl_ticks, now->incl_ticks);
     nytp_putc(out, ',');
     if (row->p >= 0)
         nytp_json_double(out, row->p);
@@ -121,7 +127,7 @@ static void put_diff_row(const struct nytp_diff *diff, const struct nytp_diff_ro
 }
 
 static void put_diff_line(const struct nytp_diff *diff, const struct nytp_diff_line *line,
-                          const struct nytp_scale *scale, struct nytp_out *out)
+                          const struct nytp_json_times *times, struct nytp_out *out)
 {
     const struct nytp_diff_row *row = &diff->rows[line->row];
     put_field(out, row->name);
@@ -129,13 +135,13 @@ static void put_diff_line(const struct nytp_diff *diff, const struct nytp_diff_l
     put_field(out, row->file);
     put_number(out, line->line);
     put_pair(out, line->statements[NYTP_DIFF_BASE], line->statements[NYTP_DIFF_NEW]);
-    put_time_pair(out, diff, scale, line->ticks[NYTP_DIFF_BASE], line->ticks[NYTP_DIFF_NEW]);
+    put_time_pair(out, diff, times, line->ticks[NYTP_DIFF_BASE], line->ticks[NYTP_DIFF_NEW]);
     nytp_putc(out, '\n');
 }
 
 /* One row per line of each sub. */
 static bool write_csv_diff_lines(const struct nytp_diff *diff, const struct nytp_unit *unit,
-                                 const struct nytp_scale *scale, struct nytp_out *out)
+                                 const struct nytp_json_times *times, struct nytp_out *out)
 {
     struct nytp_diff_lines lines;
     if (nytp_diff_lines_init(&lines, diff)) {
@@ -144,7 +150,7 @@ static bool write_csv_diff_lines(const struct nytp_diff *diff, const struct nytp
                     "new_exclusive_%s\n",
                     unit->name, unit->name);
         for (uint32_t i = 0; i < lines.n; i++)
-            put_diff_line(diff, &lines.lines[i], scale, out);
+            put_diff_line(diff, &lines.lines[i], times, out);
     } else {
         nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
     }
@@ -156,17 +162,17 @@ static bool write_csv_diff(const struct nytp_diff *diff,
                            const struct nytp_export_options *options, struct nytp_out *out)
 {
     const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
-    struct nytp_scale scale;
-    nytp_scale_init(&scale, unit, diff->ticks_per_sec);
+    struct nytp_json_times times;
+    nytp_json_times_init(&times, unit, diff->ticks_per_sec);
     if (options->lines && diff->base_has_times)
-        return write_csv_diff_lines(diff, unit, &scale, out);
+        return write_csv_diff_lines(diff, unit, &times, out);
     nytp_printf(out,
                 "sub,file,line,status,base_calls,new_calls,base_statements,new_statements,"
                 "base_exclusive_%s,new_exclusive_%s,base_inclusive_%s,new_inclusive_%s,p,"
                 "significant\n",
                 unit->name, unit->name, unit->name, unit->name);
     for (uint32_t i = 0; i < diff->n_rows; i++)
-        put_diff_row(diff, &diff->rows[i], &scale, out);
+        put_diff_row(diff, &diff->rows[i], &times, out);
     return out->error.status == NYTP_OK;
 }
 

@@ -422,6 +422,7 @@ const struct nytp_exporter nytp_exporter_flamegraph = {
     .suffixes = ".svg",
     .needs = NYTP_HAS_CALLS,
     .viewer = "xdg-open|sensible-browser|open|firefox|chromium|google-chrome",
+    .viewer_leaves = true,
     .write = write_flamegraph,
     .write_diff = write_flamegraph_diff,
     .sums_runs = true,

@@ -6,8 +6,8 @@
  *
  *     jq -r '.subs as $s | .calls | max_by(.inclusive) | $s[.caller].name' profile.json
  *
- * Times are whole numbers of `unit`. A sub's lines add up to its `exclusive` exactly when the
- * unit is a multiple of the tick, as nanoseconds of 100 ns ticks are.
+ * Times are numbers of `unit`, exact to the nanosecond. A sub's lines add up to its `exclusive`
+ * exactly where a tick is so many nanoseconds.
  */
 #include "exporters/compare/diff_formats.h"
 #include "exporters/base/exporter.h"
@@ -20,7 +20,7 @@
 struct json {
     const struct nytp_profile *profile;
     struct nytp_out *out;
-    struct nytp_scale scale;
+    struct nytp_json_times times;
 };
 
 static void put_key(const struct json *j, const char *key)
@@ -38,7 +38,7 @@ static void put_count(const struct json *j, const char *key, uint64_t value)
 static void put_time(const struct json *j, const char *key, int64_t ticks)
 {
     put_key(j, key);
-    nytp_put_i64(j->out, nytp_scale_once(&j->scale, ticks));
+    nytp_json_time(j->out, &j->times, ticks);
 }
 
 static void put_seconds(const struct json *j, const char *key, double value)
@@ -268,7 +268,7 @@ static bool write_json(const struct nytp_profile *profile,
 {
     struct json j = {.profile = profile, .out = out};
     const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
-    nytp_scale_init(&j.scale, unit, profile->ticks_per_sec);
+    nytp_json_times_init(&j.times, unit, profile->ticks_per_sec);
     nytp_printf(out, "{\"nytp_totals\":%d", VERSION);
     put_key(&j, "unit");
     nytp_json_text(out, unit->long_name);

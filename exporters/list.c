@@ -373,6 +373,7 @@ const struct nytp_exporter nytp_exporter_list = {
     .name = "list",
     .title = "annotated source of subs, for the terminal",
     .suffixes = "",
+    .adds_processes = true,
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS | NYTP_HAS_SOURCE,
     .wants_sources = true,
     .write = list_write,

@@ -109,6 +109,7 @@ const struct nytp_exporter nytp_exporter_markdown = {
     .name = "markdown",
     .title = "table for job summaries, pull requests and chats",
     .suffixes = ".md .markdown",
+    .adds_processes = true,
     .needs = NYTP_HAS_ARCS,
     .write = write_markdown,
     .write_diff = nytp_diff_write_markdown,

@@ -152,6 +152,7 @@ const struct nytp_exporter nytp_exporter_peek = {
     .name = "peek",
     .title = "callers and callees of subs, for the terminal",
     .suffixes = "",
+    .adds_processes = true,
     .wants_names = true,
     .needs = NYTP_HAS_ARCS,
     .write = peek_write,

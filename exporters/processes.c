@@ -192,7 +192,9 @@ static void sum_waits(const struct table *table, const struct nytp_waits *waits)
 static void put_table(struct table *table)
 {
     link_rows(table);
-    nytp_text_headline(table->out, table->profile, table->options);
+    struct nytp_export_options options = *table->options;
+    options.child_wait_ticks = 0; /* each row has its own */
+    nytp_text_headline(table->out, table->profile, &options);
     nytp_text_style(table->out, table->options->color, NYTP_STYLE_BOLD);
     if (is_narrow(table))
         nytp_puts(table->out,

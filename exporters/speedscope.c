@@ -312,6 +312,7 @@ const struct nytp_exporter nytp_exporter_speedscope = {
     .needs = NYTP_HAS_CALLS,
     .wants_spans = true,
     .viewer = "speedscope",
+    .viewer_leaves = true,
     .write = write_speedscope,
     .write_diff = write_speedscope_diff,
     .sums_runs = true,

@@ -92,6 +92,8 @@ struct nytp_exporter {
     bool adds_processes; /* shows sums over processes: what they wait for each other counts once
                           */
     const char *viewer;  /* for --open: command to run with the file appended, or NULL */
+    bool viewer_leaves;  /* it hands the file on to a program that reads it later, as xdg-open
+                            does */
     /* Write the whole profile. False with out's sticky error set when writing failed; every
      * byte goes through `out`. Names must be escaped so that the format's viewers load them. */
     bool (*write)(const struct nytp_profile *profile, const struct nytp_export_options *options,

@@ -106,6 +106,21 @@ void nytp_json_fixed(struct nytp_out *out, int64_t value, unsigned decimals)
     nytp_put(out, text, (size_t)(nytp_json_append_fixed(text, value, decimals) - text));
 }
 
+void nytp_json_times_init(struct nytp_json_times *times, const struct nytp_unit *unit,
+                          int64_t ticks_per_sec)
+{
+    const bool in_ticks = unit->per_sec == 0;
+    nytp_scale_init(&times->scale, in_ticks ? unit : nytp_unit_find("ns"), ticks_per_sec);
+    times->decimals = 0;
+    for (int64_t per_sec = 1000000000; !in_ticks && per_sec > unit->per_sec; per_sec /= 10)
+        times->decimals++;
+}
+
+void nytp_json_time(struct nytp_out *out, const struct nytp_json_times *times, int64_t ticks)
+{
+    nytp_json_fixed(out, nytp_scale_once(&times->scale, ticks), times->decimals);
+}
+
 /* How many decimals a number of 17 digits has, from 0.001 to less than 2^53. Powers of ten
  * below 1 are a little more than that as doubles, so that these compare as the powers
  * themselves. */

@@ -5,6 +5,7 @@
 #ifndef NYTP_JSON_H
 #define NYTP_JSON_H
 
+#include "formats/base/units.h"
 #include "out.h"
 
 /* Put a quoted string. Control characters (those of Latin-1 and DEL too, since such text also
@@ -25,6 +26,16 @@ void nytp_json_key(struct nytp_out *out, const char *key);
 #define NYTP_MAX_FIXED 32
 void nytp_json_fixed(struct nytp_out *out, int64_t value, unsigned decimals);
 char *nytp_json_append_fixed(char *at, int64_t value, unsigned decimals);
+
+/* Times as decimal numbers of a unit, exact to the nanosecond: times that add up in ticks do so
+ * in any unit. */
+struct nytp_json_times {
+    struct nytp_scale scale;
+    unsigned decimals;
+};
+void nytp_json_times_init(struct nytp_json_times *times, const struct nytp_unit *unit,
+                          int64_t ticks_per_sec);
+void nytp_json_time(struct nytp_out *out, const struct nytp_json_times *times, int64_t ticks);
 
 /* A finite double by 17 digits, the same as printf's %.17g: it reads back as the same double.
  * Written at `at` in the same way. */

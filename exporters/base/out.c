@@ -24,6 +24,7 @@
 #define BUFFER_SIZE   (256 * 1024)
 #define GZIP_LEVEL    2
 #define MAX_TEMP_TRYS 100
+#define MAX_LINKS     40
 
 struct nytp_out_impl {
     int fd;           /* -1: memory */
@@ -321,9 +322,33 @@ static bool open_temp(struct nytp_out *out, char *final_path)
     return false;
 }
 
-static bool open_in_place(struct nytp_out *out, int flags)
+/* What a symbolic link to a file that does not exist yet leads to, NULL with errno. */
+static char *link_target(const char *path)
 {
-    out->impl->fd = open(out->impl->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags, 0666);
+    char target[PATH_MAX];
+    char *at = strdup(path);
+    struct stat st;
+    for (int i = 0; at != NULL && i < MAX_LINKS; i++) {
+        if (lstat(at, &st) != 0 || !S_ISLNK(st.st_mode))
+            return at;
+        const ssize_t len = readlink(at, target, sizeof target - 1);
+        const char *const slash = strrchr(at, '/');
+        const size_t folder_len = slash != NULL ? (size_t)(slash - at) + 1 : 0;
+        char *next = len > 0 ? malloc(folder_len + (size_t)len + 1) : NULL;
+        if (next != NULL) {
+            target[len] = '\0';
+            sprintf(next, "%.*s%s", *target == '/' ? 0 : (int)folder_len, at, target);
+        }
+        free(at);
+        at = next;
+    }
+    free(at);
+    return NULL;
+}
+
+static bool open_in_place(struct nytp_out *out)
+{
+    out->impl->fd = open(out->impl->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (out->impl->fd < 0)
         fail_errno(out, "open");
     return out->impl->fd >= 0;
@@ -344,7 +369,7 @@ static bool open_path(struct nytp_out *out)
     struct stat st;
     if (stat(impl->path, &st) == 0) {
         if (!S_ISREG(st.st_mode))
-            return open_in_place(out, 0);
+            return open_in_place(out);
         if (access(impl->path, W_OK) != 0) {
             fail_errno(out, "write");
             return false;
@@ -364,15 +389,13 @@ static bool open_path(struct nytp_out *out)
         fail_errno(out, "open");
         return false;
     }
-    if (lstat(impl->path, &st) == 0) /* a symbolic link to what does not exist yet */
-        return open_in_place(out, O_CREAT | O_TRUNC);
     const size_t len = strlen(impl->path);
     if (len == 0 || impl->path[len - 1] == '/')
         return nytp_error_set(&out->error, NYTP_ERR_IO, "cannot open: no file name");
-    char *copy = strdup(impl->path);
-    if (copy == NULL)
-        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
-    return open_temp(out, copy);
+    char *target = link_target(impl->path);
+    if (target == NULL)
+        fail_errno(out, "open");
+    return target != NULL && open_temp(out, target);
 }
 
 struct nytp_out *nytp_out_open(const char *path, struct nytp_error *error)

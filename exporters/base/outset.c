@@ -303,8 +303,8 @@ static bool is_source_page(const char *name)
     return false;
 }
 
-/* Whether a file looks like one of a report that left no manifest. */
-static bool looks_like_ours(const char *name)
+/* This is how files of a report that left no manifest are known. */
+bool nytp_outset_is_member(const char *name)
 {
     static const char *const fixed[] = {
         "index.html",
@@ -405,7 +405,7 @@ static void remove_earlier(struct nytp_outset *set)
             if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
                 ends_with(set->temp, name) || is_listed(new_names, set->n_names, name))
                 continue;
-            if (old.n > 0 ? is_listed(old.names, old.n, name) : looks_like_ours(name))
+            if (old.n > 0 ? is_listed(old.names, old.n, name) : nytp_outset_is_member(name))
                 remove_old(set, name);
             else
                 set->n_left++;

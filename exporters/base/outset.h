@@ -43,6 +43,9 @@ bool nytp_outset_finish(struct nytp_outset *set, struct nytp_error *error, uint3
 /* Free the set; members that were not finished are removed. Accepts NULL. */
 void nytp_outset_free(struct nytp_outset *set);
 
+/* Whether a report may have a file of this name. */
+bool nytp_outset_is_member(const char *name);
+
 /* For a signal handler: remove the unfinished members of the folder that is being written, if
  * any. Only async-signal-safe calls. */
 void nytp_outset_remove_unfinished(void);

@@ -261,6 +261,15 @@ int64_t nytp_recording_ticks(const struct nytp_profile *profile)
     return sum;
 }
 
+/* A time with its unit, also with the one that the user chose. */
+static void put_time(struct nytp_out *out, const struct nytp_profile *profile, int64_t ticks,
+                     const struct nytp_unit *unit)
+{
+    nytp_text_time(out, ticks, profile->ticks_per_sec, unit, 0);
+    if (unit != NULL)
+        nytp_printf(out, " %s", unit->name);
+}
+
 static void put_recording_cost(struct nytp_out *out, const struct nytp_profile *profile,
                                const struct nytp_unit *unit)
 {
@@ -268,9 +277,8 @@ static void put_recording_cost(struct nytp_out *out, const struct nytp_profile *
     if (ticks == 0)
         return;
     nytp_puts(out, "; less ");
-    nytp_text_time(out, ticks, profile->ticks_per_sec, unit, 0);
-    nytp_printf(out, "%s%s that recording cost", unit != NULL ? " " : "",
-                unit != NULL ? unit->name : "");
+    put_time(out, profile, ticks, unit);
+    nytp_puts(out, " that recording cost");
 }
 
 /* ", 3.97 s of it waiting", from one percent on. */
@@ -283,7 +291,7 @@ static void put_waiting(struct nytp_out *out, const struct nytp_profile *profile
     if (!known || waits.ticks * 100 < profile->total_ticks || waits.ticks == 0)
         return;
     nytp_puts(out, ", ");
-    nytp_text_time(out, waits.ticks, profile->ticks_per_sec, options->unit, 0);
+    put_time(out, profile, waits.ticks, options->unit);
     nytp_puts(out, " of it waiting");
 }
 
@@ -298,7 +306,7 @@ static void put_counts(struct nytp_out *out, const struct nytp_profile *profile,
         cpu += profile->subs[i].cpu_ticks;
     if (counted == NYTP_COUNTED_SAMPLES) {
         nytp_puts(out, ", ");
-        nytp_text_time(out, cpu, profile->ticks_per_sec, options->unit, 0);
+        put_time(out, profile, cpu, options->unit);
         nytp_puts(out, " on a processor");
     }
     nytp_printf(out, ", %llu %s", (unsigned long long)profile->total_statements,
@@ -318,17 +326,14 @@ static void put_headline(struct nytp_out *out, const struct nytp_profile *profil
     if (profile->n_parts > 1)
         nytp_printf(out, " and %lu more", (unsigned long)profile->n_parts - 1);
     nytp_puts(out, ": ");
-    nytp_text_time(out, profile->total_ticks, profile->ticks_per_sec, options->unit, 0);
-    nytp_printf(out, "%s%s", options->unit != NULL ? " " : "",
-                options->unit != NULL ? options->unit->name : "");
+    put_time(out, profile, profile->total_ticks, options->unit);
     put_waiting(out, profile, options);
     put_counts(out, profile, options);
     if (profile->n_processes > 1)
         nytp_printf(out, ", %lu processes", (unsigned long)profile->n_processes);
     if (options->child_wait_ticks > 0) {
         nytp_puts(out, ", their ");
-        nytp_text_time(out, options->child_wait_ticks, profile->ticks_per_sec, options->unit,
-                       0);
+        put_time(out, profile, options->child_wait_ticks, options->unit);
         nytp_puts(out, " of waiting for each other not counted");
     }
     put_recording_cost(out, profile, options->unit);

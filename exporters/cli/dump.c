@@ -72,7 +72,7 @@ static bool dump_event(struct nytp_sink *sink, const struct nytp_event *event)
 
 void nytp_dump_init(struct nytp_dump *dump, struct nytp_out *out)
 {
-    *dump = (struct nytp_dump){.sink = {dump_event}, .out = out};
+    *dump = (struct nytp_dump){.sink.event = dump_event, .out = out};
 }
 
 bool nytp_dump_is_whole(const struct nytp_dump *dump, struct nytp_error *error)

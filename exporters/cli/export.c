@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * The usual mode: what the command line names is loaded and compared (comparison.h), and one
- * exporter writes the profile or the comparison, in one file or one for each process. Then it is
- * told what became of the limits.
+ * exporter writes the profile or the comparison, in one file or one for each process. Then it
+ * is told what became of the limits.
  */
 #include "comparison.h"
 #include "modes.h"
@@ -45,7 +45,8 @@ static void write_export(void *context, struct nytp_out *out)
     export->n_negative = out->n_negative;
 }
 
-static enum exit_status write_profile(const struct run *run, const struct comparison *comparison,
+static enum exit_status write_profile(const struct run *run,
+                                      const struct comparison *comparison,
                                       const struct nytp_profile *profile, const char *path)
 {
     const size_t len = strlen(path);
@@ -64,8 +65,9 @@ static enum exit_status write_profile(const struct run *run, const struct compar
 }
 
 /* `twin`: how many processes of this pid came before. */
-static enum exit_status write_process(const struct run *run, const struct comparison *comparison,
-                                      uint32_t process, uint32_t twin)
+static enum exit_status write_process(const struct run *run,
+                                      const struct comparison *comparison, uint32_t process,
+                                      uint32_t twin)
 {
     const struct nytp_profile *profile = comparison->profile;
     struct nytp_error error = {0};
@@ -108,7 +110,7 @@ static enum exit_status write_processes(const struct run *run,
 }
 
 /* Write the output, to a temporary file if none is named, start the viewer on it and wait
- * until that ends. */
+ * until that ends. The file of a viewer that ends before it has read it is kept. */
 static enum exit_status write_and_open(const struct run *run,
                                        const struct comparison *comparison)
 {
@@ -117,20 +119,29 @@ static enum exit_status write_and_open(const struct run *run,
     const char *command = nytp_viewer_find(run->cli.exporter->viewer, &len);
     if (command == NULL)
         return EXIT_OUTPUT;
-    char *temp = NULL;
+    const bool keeps = run->cli.exporter->viewer_leaves;
+    char *made = NULL;
     const char *path = run->cli.output;
     if (path == NULL)
-        path = temp = nytp_viewer_temp_path(run->cli.exporter, run->cli.files[0], &error);
+        path = made = (keeps ? nytp_viewer_kept_path
+                             : open_viewer_file)(run->cli.exporter, run->cli.files[0], &error);
     enum exit_status status = EXIT_OUTPUT;
     if (path == NULL)
         say("--open: %s", error.message);
+    else if (replaces_input(&run->cli, path))
+        status = EXIT_USAGE;
     else
         status = write_profile(run, comparison, comparison->profile, path);
     if (status == EXIT_DONE && !nytp_viewer_run(command, len, path, &error)) {
         say("--open: %s", error.message);
         status = EXIT_OUTPUT;
     }
-    nytp_viewer_remove(temp);
+    if (made != NULL && keeps && status == EXIT_DONE && !run->cli.quiet)
+        say("--open: written to %s", made);
+    if (keeps)
+        free(made);
+    else
+        remove_viewer_file(made);
     return status;
 }
 

@@ -7,12 +7,10 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define HEAD_SIZE 64
 
@@ -52,23 +50,20 @@ static void free_paths(struct paths *paths)
     free(paths->list);
 }
 
-static bool begins_as_profile(const char *path)
+bool nytp_input_is(const char *path, const char *format)
 {
-    uint8_t head[HEAD_SIZE];
     struct stat status;
-    const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (descriptor < 0)
+    struct nytp_error error = {0};
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
         return false;
-    ssize_t len = 0;
-    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
-        len = read(descriptor, head, sizeof head);
-    close(descriptor);
-    if (len >= 2 && head[0] == 0x1f && head[1] == 0x8b)
-        return true;
-    for (size_t i = 0; len > 0 && nytp_formats[i] != NULL; i++)
-        if (nytp_formats[i]->detect(head, (size_t)len))
-            return true;
-    return false;
+    struct nytp_source *source = nytp_source_open(path, &error);
+    const size_t len = source != NULL ? nytp_source_fill(source, HEAD_SIZE) : 0;
+    bool is = false;
+    for (size_t i = 0; !is && len > 0 && nytp_formats[i] != NULL; i++)
+        is = (format == NULL || strcmp(nytp_formats[i]->name, format) == 0) &&
+             nytp_formats[i]->detect(source->at, len);
+    nytp_source_free(source);
+    return is;
 }
 
 static int by_name(const void *x, const void *y)
@@ -93,7 +88,7 @@ static bool add_folder(struct paths *paths, const char *folder, struct nytp_erro
         if (entry->d_name[0] == '.')
             continue;
         ok = add_path(paths, folder, entry->d_name);
-        if (ok && !begins_as_profile(paths->list[paths->n - 1]))
+        if (ok && !nytp_input_is(paths->list[paths->n - 1], NULL))
             free(paths->list[--paths->n]);
     }
     closedir(entries);
@@ -150,20 +145,4 @@ bool nytp_expand_inputs(struct nytp_cli *cli, const char **failed, struct nytp_e
         cli->owns_bases = true;
     }
     return true;
-}
-
-bool nytp_input_is(const char *path, const char *format)
-{
-    struct stat status;
-    struct nytp_error error = {0};
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
-        return false;
-    struct nytp_source *source = nytp_source_open(path, &error);
-    const size_t len = source != NULL ? nytp_source_fill(source, HEAD_SIZE) : 0;
-    bool is = false;
-    for (size_t i = 0; !is && len > 0 && nytp_formats[i] != NULL; i++)
-        is = strcmp(nytp_formats[i]->name, format) == 0 &&
-             nytp_formats[i]->detect(source->at, len);
-    nytp_source_free(source);
-    return is;
 }

@@ -8,6 +8,8 @@
  */
 #include "outputs.h"
 
+#include "viewer.h"
+
 #include "exporters/base/outset.h"
 
 #include <signal.h>
@@ -77,21 +79,48 @@ static const char *input_replaced(const struct nytp_cli *cli, const char *path)
     for (int i = 0; i < cli->n_files; i++)
         if (same_file(&output, cli->files[i]))
             return cli->files[i];
-    for (uint32_t i = 0; i < cli->bases.n; i++)
-        if (same_file(&output, cli->bases.at[i]))
-            return cli->bases.at[i];
+    const struct nytp_texts *const others[] = {&cli->bases, &cli->gate_files,
+                                               &cli->accept_files};
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        for (uint32_t i = 0; i < others[k]->n; i++)
+            if (same_file(&output, others[k]->at[i]))
+                return others[k]->at[i];
+    return NULL;
+}
+
+/* The input that lies in the folder where a report of several files is to be written, under a
+ * name that one of these files may have; NULL if there is none. */
+static const char *input_among_members(const struct nytp_cli *cli, const char *folder)
+{
+    struct stat output;
+    if (cli->exporter == NULL || cli->exporter->write_set == NULL ||
+        stat(folder, &output) != 0 || !S_ISDIR(output.st_mode))
+        return NULL;
+    for (int i = 0; i < cli->n_files; i++) {
+        const char *const slash = strrchr(cli->files[i], '/');
+        char *const its_folder =
+            slash != NULL ? strndup(cli->files[i], (size_t)(slash - cli->files[i]) + 1) : NULL;
+        const bool there = same_file(&output, its_folder != NULL ? its_folder : ".");
+        free(its_folder);
+        if (there && nytp_outset_is_member(slash != NULL ? slash + 1 : cli->files[i]))
+            return cli->files[i];
+    }
     return NULL;
 }
 
 /* A signal removes the unfinished output. */
 
-/* A copy, which outlives the output; "" = none. */
-static char unfinished_path[4096];
+/* Copies, which outlive the output and the viewer's file; "" = none. */
+static char unfinished_path[4096], viewer_file[4096], viewer_folder[4096];
 
 static void remove_unfinished(int signal_number)
 {
     if (unfinished_path[0] != '\0')
         unlink(unfinished_path);
+    if (viewer_file[0] != '\0') {
+        unlink(viewer_file);
+        rmdir(viewer_folder);
+    }
     nytp_outset_remove_unfinished();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
@@ -111,15 +140,42 @@ void set_output_signals(void)
     sigaction(SIGXFSZ, &ignore, NULL);
 }
 
-/* No signal may find a temporary file whose name is not known yet. */
-static struct nytp_out *open_output(const char *path, struct nytp_error *error)
+static void hold_signals(sigset_t *old)
 {
-    sigset_t fatal, old;
+    sigset_t fatal;
     sigemptyset(&fatal);
     sigaddset(&fatal, SIGINT);
     sigaddset(&fatal, SIGTERM);
     sigaddset(&fatal, SIGHUP);
-    sigprocmask(SIG_BLOCK, &fatal, &old);
+    sigprocmask(SIG_BLOCK, &fatal, old);
+}
+
+char *open_viewer_file(const struct nytp_exporter *exporter, const char *input,
+                       struct nytp_error *error)
+{
+    sigset_t old;
+    hold_signals(&old);
+    char *path = nytp_viewer_temp_path(exporter, input, error);
+    if (path != NULL && strlen(path) < sizeof viewer_file) {
+        strcpy(viewer_file, path);
+        snprintf(viewer_folder, sizeof viewer_folder, "%.*s", (int)(strrchr(path, '/') - path),
+                 path);
+    }
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    return path;
+}
+
+void remove_viewer_file(char *path)
+{
+    nytp_viewer_remove(path);
+    viewer_file[0] = '\0';
+}
+
+/* No signal may find a temporary file whose name is not known yet. */
+static struct nytp_out *open_output(const char *path, struct nytp_error *error)
+{
+    sigset_t old;
+    hold_signals(&old);
     struct nytp_out *out = nytp_out_open(path, error);
     const char *temp = out != NULL ? nytp_out_temp_path(out) : NULL;
     if (temp != NULL && strlen(temp) < sizeof unfinished_path)
@@ -160,6 +216,8 @@ void fit_terminal(struct nytp_export_options *options)
 bool replaces_input(const struct nytp_cli *cli, const char *path)
 {
     const char *input = input_replaced(cli, path);
+    if (input == NULL)
+        input = input_among_members(cli, path);
     if (input != NULL)
         say("%s is the input %s: it is not replaced", path, input);
     return input != NULL;

@@ -18,6 +18,12 @@ char *nytp_process_path(const struct nytp_cli *cli, uint32_t pid, uint32_t twin)
  * message says so. A recording cannot be made again. */
 bool replaces_input(const struct nytp_cli *cli, const char *path);
 
+/* A name for the file of --open in a folder of its own (viewer.h), which a signal removes, too.
+ */
+char *open_viewer_file(const struct nytp_exporter *exporter, const char *input,
+                       struct nytp_error *error);
+void remove_viewer_file(char *path);
+
 /* From here on a signal that ends the program removes what is unfinished first. */
 void set_output_signals(void);
 

@@ -48,7 +48,7 @@ struct nytp_sink *begin_progress(struct progress *progress, const char *path,
                                  const struct nytp_source *source, struct nytp_sink *next)
 {
     *progress = (struct progress){
-        .sink = {progress_event},
+        .sink.event = progress_event,
         .next = next,
         .source = source,
         .path = path,

@@ -28,6 +28,11 @@ void say_unusable(struct run *run, const char *path, const struct nytp_error *er
 
 void note_partial(struct run *run, const char *path, const struct nytp_error *error)
 {
+    if (error->status == NYTP_ERR_IO && !error->has_offset) { /* it cannot be opened */
+        say_unusable(run, path, error);
+        run->partial = !run->cli.strict;
+        return;
+    }
     if (run->cli.strict) {
         say_unusable(run, path, error);
         return;

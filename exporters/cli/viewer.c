@@ -59,34 +59,50 @@ const char *nytp_viewer_find(const char *viewer, size_t *len)
     return NULL;
 }
 
-char *nytp_viewer_temp_path(const struct nytp_exporter *exporter, const char *input,
-                            struct nytp_error *error)
+/* A file in `folder`, which ends in a slash or is "". */
+static char *path_in(const char *folder, const struct nytp_exporter *exporter,
+                     const char *input, struct nytp_error *error)
 {
-    const char *tmp = getenv("TMPDIR");
     const char *slash = strrchr(input, '/');
     const char *stem = strcmp(input, "-") == 0 ? "stdin" : slash != NULL ? slash + 1 : input;
     const char *suffix = exporter->suffixes;
     const size_t suffix_len = strcspn(suffix, " ");
     const bool is_prefix = suffix_len > 0 && suffix[suffix_len - 1] == '*';
+    const size_t size = strlen(folder) + strlen(stem) + suffix_len + 1;
+    char *path = malloc(size);
+    if (path == NULL)
+        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    else if (is_prefix)
+        snprintf(path, size, "%s%.*s%s", folder, (int)suffix_len - 1, suffix, stem);
+    else
+        snprintf(path, size, "%s%s%.*s", folder, stem, (int)suffix_len, suffix);
+    return path;
+}
+
+char *nytp_viewer_kept_path(const struct nytp_exporter *exporter, const char *input,
+                            struct nytp_error *error)
+{
+    return path_in("", exporter, input, error);
+}
+
+char *nytp_viewer_temp_path(const struct nytp_exporter *exporter, const char *input,
+                            struct nytp_error *error)
+{
+    const char *tmp = getenv("TMPDIR");
     char folder[4096];
-    snprintf(folder, sizeof folder, "%s/nytp-export.XXXXXX",
+    snprintf(folder, sizeof folder - 1, "%s/nytp-export.XXXXXX",
              tmp != NULL && *tmp != '\0' ? tmp : "/tmp");
     if (mkdtemp(folder) == NULL) {
         nytp_error_set(error, NYTP_ERR_IO, "cannot make a folder %s: %s", folder,
                        strerror(errno));
         return NULL;
     }
-    const size_t size = strlen(folder) + strlen(stem) + suffix_len + 2;
-    char *path = malloc(size);
-    if (path == NULL) {
+    const size_t len = strlen(folder);
+    strcpy(folder + len, "/");
+    char *path = path_in(folder, exporter, input, error);
+    folder[len] = '\0';
+    if (path == NULL)
         rmdir(folder);
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
-        return NULL;
-    }
-    if (is_prefix)
-        snprintf(path, size, "%s/%.*s%s", folder, (int)suffix_len - 1, suffix, stem);
-    else
-        snprintf(path, size, "%s/%s%.*s", folder, stem, (int)suffix_len, suffix);
     return path;
 }
 
@@ -145,5 +161,11 @@ bool nytp_viewer_run(const char *command, size_t len, const char *path,
     free(words);
     if (pid < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
         return nytp_error_set(error, NYTP_ERR_IO, "cannot start %.*s", (int)len, command);
+    if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+        return nytp_error_set(error, NYTP_ERR_IO, "%.*s ended with status %d", (int)len,
+                              command, WEXITSTATUS(status));
+    if (WIFSIGNALED(status) && WTERMSIG(status) != SIGINT)
+        return nytp_error_set(error, NYTP_ERR_IO, "%.*s was ended by signal %d", (int)len,
+                              command, WTERMSIG(status));
     return true;
 }

@@ -18,11 +18,15 @@ const char *nytp_viewer_find(const char *viewer, size_t *len);
 char *nytp_viewer_temp_path(const struct nytp_exporter *exporter, const char *input,
                             struct nytp_error *error);
 
+/* The same name without a folder, for a file that is kept. */
+char *nytp_viewer_kept_path(const struct nytp_exporter *exporter, const char *input,
+                            struct nytp_error *error);
+
 /* Remove the file and its folder, free the path; accepts NULL. */
 void nytp_viewer_remove(char *path);
 
 /* Run the command with `path` as its last word and wait until it ends. False with *error set
- * when it could not be started. */
+ * when it could not be started, or failed; Ctrl-C is the user's way to end it. */
 bool nytp_viewer_run(const char *command, size_t len, const char *path,
                      struct nytp_error *error);
 

@@ -2,6 +2,7 @@
 """Inputs stay as they are, processes get a file each, and inputs whose times do not go together
 are refused."""
 
+import gzip
 import os
 
 import pytest
@@ -28,6 +29,48 @@ def test_an_input_is_not_replaced(tmp_path, arguments, name):
     assert messages(done) == [f"nytp-export: {name} is the input in.out: it is not replaced"]
     assert file.read_bytes() == before
     assert (tmp_path / "symbolic.out").is_symlink()
+
+
+@pytest.mark.parametrize("arguments", [["--gate", "rules"], ["--gate", os.devnull, "--accept", "rules"],
+                                       ["--fail-over=1%", "--diff", "rules"]])
+def test_a_file_of_rules_is_not_replaced(tmp_path, arguments):
+    stream().save(tmp_path / "in.out")
+    (tmp_path / "rules").write_text("calls total <= 9\n")
+    done = run("--csv", "-o", "rules", *arguments, "in.out", cwd=tmp_path)
+    assert messages(done) == ["nytp-export: rules is the input rules: it is not replaced"]
+    assert done.returncode == 2 and (tmp_path / "rules").read_text() == "calls total <= 9\n"
+
+
+def test_an_input_is_not_replaced_by_a_page_of_a_report(tmp_path):
+    for name in "index.html", "x-1-line.html":
+        file = stream().save(tmp_path / name)
+        before = file.read_bytes()
+        for folder, path in (f"{tmp_path}/", name), (".", f"./{name}"), ("../" + tmp_path.name, str(file)):
+            done = run("--html", "-o", folder, path, cwd=tmp_path)
+            assert done.returncode == 2 and messages(done) == [
+                f"nytp-export: {folder} is the input {path}: it is not replaced"]
+        assert file.read_bytes() == before
+    run("--html", "-o", ".", stream().save(tmp_path / "nytprof.out"), cwd=tmp_path)
+    assert (tmp_path / "nytprof.out").exists() and b"<html" in (tmp_path / "index.html").read_bytes()
+
+
+@pytest.mark.parametrize("format_", ["--top", "--html"])
+def test_an_input_that_is_not_there_is_told_as_that(tmp_path, format_):
+    file, other = stream(7).save(tmp_path / "a.out"), stream(8).save(tmp_path / "b.out")
+    done = run(format_, file, tmp_path / "nosuch", other)
+    assert (done.returncode, messages(done)) == (
+        3, [f"nytp-export: {tmp_path}/nosuch: cannot open: No such file or directory"])
+    assert run("--strict", format_, file, tmp_path / "nosuch", other).returncode == 1
+
+
+def test_of_what_gzip_packed_a_folder_gives_profiles_only(tmp_path):
+    stream(7).save(tmp_path / "a.out")
+    packed = gzip.compress(stream(8).save(tmp_path / "b").read_bytes())
+    (tmp_path / "b").unlink()
+    (tmp_path / "b.gz").write_bytes(packed)
+    (tmp_path / "access.log.gz").write_bytes(gzip.compress(b"GET /\n" * 1000))
+    (tmp_path / "broken.gz").write_bytes(packed[:5])
+    assert good("--stats", tmp_path).count(b"processes     pid ") == 2
 
 
 def test_an_input_is_not_replaced_by_that_of_a_process(tmp_path):

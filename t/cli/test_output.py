@@ -75,6 +75,20 @@ def test_a_link_stays_a_link(mixed, tmp_path):
     assert (tmp_path / "folder" / "target").read_bytes() == good("--top", mixed)
 
 
+def test_a_link_to_nothing_gets_a_whole_target_or_none(mixed, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "again").symlink_to("target")
+    (tmp_path / "link").symlink_to("folder/again")
+    subprocess.run(["sh", "-c", 'ulimit -f 1; "$0" -q --json -o "$1" "$2"; test $? = 4', COMMAND, tmp_path / "link",
+                    mixed], check=True)
+    assert leftovers(tmp_path / "folder") == ["again"]
+    good("--top", "-o", tmp_path / "link", mixed)
+    assert (tmp_path / "folder" / "target").read_bytes() == good("--top", mixed)
+    assert (tmp_path / "link").is_symlink() and leftovers(tmp_path / "folder") == ["again", "target"]
+    (tmp_path / "round").symlink_to("round")
+    assert run("--top", "-o", tmp_path / "round", mixed).returncode == 4
+
+
 def test_unusable_input_leaves_the_old_output(tmp_path):
     out = tmp_path / "out.callgrind"
     out.write_text("old")
@@ -327,6 +341,39 @@ def test_a_viewer_that_is_not_there(mixed, tmp_path):
                env={"PATH": str(tmp_path), "TMPDIR": str(tmp_path / "tmp")})
     assert done.returncode == 4
     assert "not installed: kcachegrind" in messages(done)[0]
+    assert leftovers(tmp_path / "tmp") == []
+
+
+def test_a_viewer_that_fails_is_a_failure(mixed, tmp_path, viewer):
+    done = run("--callgrind", "--open", mixed, env=dict(viewer, VIEWER_STATUS="3"))
+    assert (done.returncode, messages(done)) == (4, ["nytp-export: --open: kcachegrind ended with status 3"])
+    (tmp_path / "bin" / "kcachegrind").write_text("#!/bin/sh\nkill -KILL $$\n")
+    done = run("--callgrind", "--open", mixed, env=viewer)
+    assert (done.returncode, messages(done)) == (4, ["nytp-export: --open: kcachegrind was ended by signal 9"])
+    assert leftovers(tmp_path / "tmp") == []
+
+
+@pytest.mark.parametrize("format_, program", [("flamegraph", "xdg-open"), ("speedscope", "speedscope")])
+def test_the_file_of_a_viewer_that_hands_it_on_is_kept(mixed, tmp_path, viewer, format_, program):
+    (tmp_path / "bin" / "kcachegrind").rename(tmp_path / "bin" / program)
+    done = run(f"--{format_}", "--open", mixed, env=viewer, cwd=tmp_path)
+    name = (tmp_path / "viewed.path").read_text()
+    assert (done.returncode, messages(done)) == (0, [f"nytp-export: --open: written to {name}"])
+    assert (tmp_path / name).read_bytes() == good(f"--{format_}", mixed) and leftovers(tmp_path / "tmp") == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_removes_the_viewers_file(mixed, tmp_path, viewer, number):
+    os.mkfifo(tmp_path / "ready")
+    (tmp_path / "bin" / "kcachegrind").write_text(
+        f'#!/bin/sh\nexec 3<>"{tmp_path}/end"; echo "$1" >"{tmp_path}/ready"; read line <&3\n')
+    os.mkfifo(tmp_path / "end")
+    with subprocess.Popen([COMMAND, "--callgrind", "--open", mixed], env=viewer) as process:
+        shown = (tmp_path / "ready").read_text().strip()        # the viewer runs
+        assert os.path.exists(shown)
+        process.send_signal(number)
+        assert process.wait(60) == -number
+    (tmp_path / "end").write_text("\n")
     assert leftovers(tmp_path / "tmp") == []
 
 

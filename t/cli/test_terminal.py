@@ -341,10 +341,15 @@ def test_a_wait_for_a_child_that_is_here_is_not_counted_twice(tmp_path, calls, c
     assert rows[PROGRAM][1] == total
     assert rows["main::run"] == (4, 4 + left)
     assert sum(own for own, _ in rows.values()) == total
-    for form in ("--top", "--tree"):
+    for form in ("--top", "--tree", "--list", "--peek=."):
         headline = good(form, "-q", "--unit=ticks", *files).decode().splitlines()[0]
-        assert f"their {243 - left} of waiting for each other not counted" in headline
+        assert headline.startswith(f"hand.pl and 1 more: {total} ticks, ")
+        assert f"their {243 - left} ticks of waiting for each other not counted" in headline
+        assert left == 0 or f", {left} ticks of it waiting" in headline
         assert "not counted" not in good(form, "-q", files[0]).decode()
+    assert f"{total} ticks" in good("--markdown", "-q", "--unit=ticks", *files).decode()
+    processes = good("--processes", "-q", "--unit=ticks", *files).decode().splitlines()[0]
+    assert f": {total + 243 - left} ticks, " in processes and "not counted" not in processes
     # formats that keep each process's time say how much of it is in another's, too
     told = json.loads(good("--json", "-q", "--unit=ticks", *files))
     assert told["child_wait"] == 243 - left

@@ -47,6 +47,14 @@ def test_every_story_is_listed_and_tested():
     assert stories == listed == tested and len(stories) > 4
 
 
+def test_a_story_ends_what_it_began_and_leaves_no_folder(export_command, tmp_path):
+    out, _ = run("bash", "-euc", f'. "{EXAMPLES}/common.sh"; at_exit() {{ echo "$out" "$(ls "$out")"; }}; touch "$out/x"; exit 3',
+                 expect=3, env=dict(os.environ, TMPDIR=str(tmp_path)))
+    assert out.split()[1:] == ["x"] and list(tmp_path.iterdir()) == []
+    for path in EXAMPLES.glob("*.sh"):      # a trap of its own would be instead of the one in common.sh
+        assert path.name in ("common.sh", "quickstart.sh") or not re.search(r"(?m)^\s*trap ", path.read_text()), path
+
+
 def test_slow_line(story):
     text = story("slow-line.sh")
     source = (EXAMPLES / "logreport.pl").read_text().split("\n")

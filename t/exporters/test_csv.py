@@ -3,7 +3,9 @@
 
 import csv
 import io
+import json
 import subprocess
+from decimal import Decimal
 
 import pytest
 
@@ -46,5 +48,13 @@ def test_hostile_names_stay_in_their_fields(rows):
     assert all(None not in row and row["inclusive_ns"].isdigit() for row in shown)
 
 
-def test_the_unit_is_in_the_header(rows):
-    assert {"exclusive_us", "inclusive_us"} <= set(rows("recurse", "--unit=us")[0])
+def test_times_are_exact_in_any_unit(rows, export_command, profile):
+    for unit, in_ns in ("us", 1000), ("ms", 1000000), ("s", 1000000000):
+        for one, in_ns_too in zip(rows("recurse", f"--unit={unit}"), rows("recurse"), strict=True):
+            for key in "exclusive", "inclusive":
+                assert Decimal(one[f"{key}_{unit}"]) * in_ns == int(in_ns_too[f"{key}_ns"])
+        told, in_ns_too = (json.loads(subprocess.run([export_command, "--json", f"--unit={u}", profile("recurse")],
+                                                     check=True, capture_output=True).stdout, parse_float=Decimal)
+                           for u in (unit, "ns"))
+        assert told["total"] * in_ns == in_ns_too["total"] > 0
+        assert [sub["inclusive"] * in_ns for sub in told["subs"]] == [sub["inclusive"] for sub in in_ns_too["subs"]]
