@@ -103,8 +103,8 @@ class Writer:
     def pid_end(self, pid, time=START + 1):
         return self.raw(b"p" + u32(pid) + self.nv(time))
 
-    def fid(self, fid, name, eval_fid=0, eval_line=0, flags=0x32, utf8=False):
-        return self.raw(b"@" + u32(fid) + u32(eval_fid) + u32(eval_line) + u32(flags) + u32(0)
+    def fid(self, fid, name, eval_fid=0, eval_line=0, flags=0x32, utf8=False, size=0):
+        return self.raw(b"@" + u32(fid) + u32(eval_fid) + u32(eval_line) + u32(flags) + u32(size)
                         + u32(0) + self.string(name, utf8))
 
     def time(self, ticks, fid, line):

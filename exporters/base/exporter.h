@@ -61,12 +61,14 @@ struct nytp_export_options {
                                * the exporter says adds_processes */
     const char *source_dir;   /* where sources were unpacked, or NULL */
     const struct nytp_name *source_paths; /* html: and as what, by file; or NULL */
-    struct nytp_texts libs;   /* html: folders that file names are shown without */
-    const char *title;        /* html, flamegraph: what was profiled, or NULL */
-    bool minimal;             /* html: no call graphs, no pages by block and by sub */
-    bool no_flame;            /* html: no flame graph */
-    bool no_merge_evals;      /* html: a page for each string eval */
-    bool replace;             /* html: remove what an earlier report left in the folder */
+    struct nytp_texts libs;               /* html: folders that file names are shown without */
+    const char *title;                    /* html, flamegraph: what was profiled, or NULL */
+    bool minimal;                       /* html: no call graphs, no pages by block and by sub */
+    bool no_flame;                      /* html: no flame graph */
+    bool source_files, no_source_files; /* html: files of this machine are read for source that
+                                           was not kept; neither: for parts that are own */
+    bool no_merge_evals;                /* html: a page for each string eval */
+    bool replace;                 /* html: remove what an earlier report left in the folder */
     const struct nytp_diff *diff; /* html: what the profile differs in from a base, or NULL */
     uint32_t name_trim;      /* html: longer names of files are cut in names of pages; 0 = 50 */
     const char *time_format; /* html: of seconds, for printf; NULL = three digits and a unit */

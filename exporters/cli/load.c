@@ -16,6 +16,8 @@
 #include "formats/model/profile.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEFAULT_MAX_CALLS 200000
@@ -71,6 +73,17 @@ static bool trim_paths(struct run *run, const char *path, struct nytp_profile *p
     return false;
 }
 
+/* Of a recording that was made elsewhere, by others, or nobody knows where, the paths mean
+ * nothing here, or what somebody wants us to read. */
+static bool is_own(const char *path, struct nytp_name host)
+{
+    struct stat st;
+    char name[256] = "";
+    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+           st.st_uid == geteuid() && gethostname(name, sizeof name - 1) == 0 && host.len > 0 &&
+           host.len == strlen(name) && memcmp(name, host.ptr, host.len) == 0;
+}
+
 /* The next recording of an input, NULL after a message. *whole: it was read to its end. */
 static struct nytp_profile *load_recording(struct run *run, const char *path,
                                            struct nytp_source *source, struct nytp_count *count,
@@ -99,6 +112,7 @@ static struct nytp_profile *load_recording(struct run *run, const char *path,
         nytp_profile_free(profile);
         return NULL;
     }
+    profile->parts[0].is_own = is_own(path, profile->parts[0].host);
     if (profile->partial)
         note_partial(run, path, &profile->parts[0].error);
     if (run->cli.mode == NYTP_MODE_EXPORT)

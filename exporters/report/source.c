@@ -122,19 +122,8 @@ static void put_eval_facts(struct nytp_report *report, uint32_t f)
                 mine->src_varied ? "; their source differs, this is that of the first" : "");
 }
 
-static void put_source_fact(struct nytp_report *report, uint32_t f)
-{
-    const struct nytp_file *file = &report->profile->files[f];
-    struct stat st;
-    if (!nytp_report_source_is_on_disk(report, f, &st))
-        return;
-    const bool changed = (file->mtime_s != 0 && (time_t)file->mtime_s != st.st_mtime) ||
-                         (file->size != 0 && (off_t)file->size != st.st_size);
-    nytp_puts(report->out, "<dt>Source<dd>from this machine, as the recording kept none");
-    nytp_puts(report->out, changed ? "; <b>it was changed since</b>\n" : "\n");
-}
-
-static void put_facts(struct nytp_report *report, uint32_t f)
+static void put_facts(struct nytp_report *report, uint32_t f,
+                      const struct nytp_report_disk *disk)
 {
     struct nytp_out *out = report->out;
     nytp_puts(out, "<dl class=\"about\">\n");
@@ -148,7 +137,8 @@ static void put_facts(struct nytp_report *report, uint32_t f)
     nytp_report_put_time(report, out, report->files[f].ticks);
     nytp_putc(out, '\n');
     put_eval_facts(report, f);
-    put_source_fact(report, f);
+    if (disk->remark != NULL)
+        nytp_printf(out, "<dt>Source<dd>%s\n", disk->remark);
     if (report->files[f].dot != NULL) {
         nytp_puts(out, "<dt>Call graph<dd><a href=");
         nytp_report_put_url(report, report->files[f].dot, "");
@@ -495,13 +485,15 @@ static void put_lines(struct nytp_report *report, struct cursor *cursor)
     }
 }
 
-static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level level)
+static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level level,
+                      const struct nytp_report_disk *disk)
 {
     const struct nytp_report_file *file = &report->files[f];
     const struct nytp_file *kept = &report->profile->files[f];
     struct cursor cursor = {
         .file = f,
         .level = level,
+        .disk = *disk,
         .rows = nytp_report_rows(report, f, level),
         .next_text = kept->first_source,
         .text_end = kept->first_source + kept->n_sources,
@@ -530,7 +522,6 @@ static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level le
                             "\xce\x94");
     if (cursor.rows.rows == NULL)
         nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
-    nytp_report_disk_open(report, f, &cursor.disk);
     put_lines(report, &cursor);
     nytp_report_disk_close(&cursor.disk);
     put_foreign_subs(report, &cursor);
@@ -548,10 +539,12 @@ void nytp_report_source(struct nytp_report *report, uint32_t file, enum nytp_lev
     report->explained = false;
     nytp_report_page_begin(report, &page);
     put_level_links(report, file, level);
-    put_facts(report, file);
+    struct nytp_report_disk disk;
+    nytp_report_disk_open(report, file, &disk);
+    put_facts(report, file, &disk);
     put_subs(report, file);
     if (report->flame)
         nytp_report_flame_section(report, file);
-    put_table(report, file, level);
+    put_table(report, file, level, &disk);
     nytp_report_page_end(report);
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * The text of a source page's lines: as the recording kept it, else from the file on this
- * machine.
+ * machine. A profile is what somebody sent, and names any file: what is read here gets into
+ * pages that are sent on. So files are read for one's own recordings only, or where the user
+ * says so, and then as far as they can be the source: regular files outside of /proc, /sys and
+ * /dev, as old and as large as they were.
  */
 #ifndef NYTP_REPORT_SOURCE_TEXT_H
 #define NYTP_REPORT_SOURCE_TEXT_H
@@ -9,16 +12,11 @@
 #include "report.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
-
-/* Whether the page's source is to come from the file on this machine: the recording kept none.
- * *st is then the file's. */
-bool nytp_report_source_is_on_disk(const struct nytp_report *report, uint32_t f,
-                                   struct stat *st);
 
 /* That file, line by line. */
 struct nytp_report_disk {
-    FILE *stream; /* NULL: there is none, or no line is left */
+    FILE *stream;       /* NULL: there is none, or no line is left */
+    const char *remark; /* where the source is from, or why there is none, as HTML; or NULL */
     char *line;
     size_t size;
     ssize_t len;

@@ -62,7 +62,9 @@ struct nytp_part {
     double basetime_s;
     uint32_t first_process, n_processes;
     uint32_t script; /* file of its main::RUNTIME, or 0 */
-    bool partial;    /* the input ended early or was damaged; `error` says where */
+    bool is_own;  /* recorded on this machine, in a file of this user: who loads a profile may
+                     say  so. Then the paths in it are this machine's. */
+    bool partial; /* the input ended early or was damaged; `error` says where */
     struct nytp_error error;
     unsigned has;              /* enum nytp_has, of this input */
     bool estimated_tree;       /* no call events: its contexts are derived from arcs */

@@ -536,7 +536,7 @@ def test_open_starts_a_browser_on_the_first_page(command, tmp_path):
 
 
 def test_source_that_was_not_kept_comes_from_the_disk(report):
-    pages = report("mixed-nosource").pages
+    pages = report("mixed-nosource", "--source-files").pages
     page = next(p for n, p in pages.items() if n.startswith("List-Util"))
     assert "from this machine" in page.root.elements("dl", "about")[0].text()
     module = subprocess.run(["perl", "-MList::Util", "-e", "print $INC{'List/Util.pm'}"], check=True,

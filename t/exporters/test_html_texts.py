@@ -4,8 +4,11 @@ that are no UTF-8, every character there is.
 """
 
 import json
+import os
 import pathlib
+import socket
 import sys
+import time
 import xml.etree.ElementTree
 
 import pytest
@@ -14,6 +17,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import hostile  # noqa: E402
 import htmlpages  # noqa: E402
+import nytpwrite  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from recordings import record  # noqa: E402
 from reports import command, run  # noqa: E402,F401
 
 
@@ -98,3 +104,63 @@ def test_one_file_holds_hostile_texts_safely(command, nasty_profile):
     assert [s.get("type") for s in scripts] == [None, "application/json"]
     assert json.loads(scripts[1].text())["names"]
     assert len(page.root.elements("style")) == 1
+
+
+# -------------------------------------------------------------------- source that was not kept
+
+SECRET = "hunter2 is nobody's source"
+
+
+@pytest.fixture
+def written(command, tmp_path):
+    """The text of a report's pages, all in one file."""
+    def write(*arguments, stdin=None):
+        done = run(command, "--html", "-q", *arguments, stdin=stdin, env=dict(os.environ, SECRET=SECRET))
+        assert done.returncode == 0, done.stderr
+        return done.stdout.decode()
+    return write
+
+
+def naming(file, *paths, host=None, size=0):
+    """A recording in which each path is a file with a sub."""
+    stream = nytpwrite.Writer({"host": host or socket.gethostname()}).pid_start(7)
+    for fid, path in enumerate(map(str, paths), 1):
+        stream.fid(fid, path, size=size).time(10, fid, 1).sub(fid, f"main::f{fid}", 1, 1)
+    return stream.pid_end(7, time.time()).save(file)
+
+
+def test_files_are_read_for_ones_own_recordings_made_here(written, tmp_path):
+    """Of any other the paths are what somebody wants to be read."""
+    own = record(tmp_path, f"# {SECRET}\nsub f {{ 1 }}\nf();\n", options="savesrc=0")
+    elsewhere = naming(tmp_path / "elsewhere.out", tmp_path / "a.pl", host="elsewhere")
+    assert SECRET in written(naming(tmp_path / "here.out", tmp_path / "a.pl"))
+    assert SECRET in written(own) and "from this machine" in written(own)
+    assert SECRET not in written("--no-source-files", own)
+    assert SECRET in written("--source-files", elsewhere)
+    with open(own, "rb") as pipe:               # nobody knows whose file that was
+        assert SECRET not in written("-", stdin=pipe)
+    page = written(elsewhere)
+    assert SECRET not in page and "with <code>--source-files</code>" in page
+    if os.geteuid() == 0:
+        os.chown(own, 65534, -1)
+        assert SECRET not in written(own)
+
+
+def test_only_what_can_be_the_source_is_read(written, tmp_path):
+    """Not what the kernel makes up, by whatever path; no pipe, which would never end; nothing that was changed since."""
+    for name in "old", "newer", "larger":
+        (tmp_path / name).write_text(f"# {name} {SECRET}\n")
+    os.utime(tmp_path / "old", (1e9, 1e9))
+    os.utime(tmp_path / "newer", (time.time() + 600,) * 2)
+    os.utime(tmp_path / "larger", (1e9, 1e9))
+    os.symlink("/proc/self/environ", tmp_path / "environ")
+    os.symlink("/proc", tmp_path / "proc")
+    os.mkfifo(tmp_path / "pipe")
+    paths = ["old", "newer", "environ", "proc/self/environ", "pipe", "."]
+    file = naming(tmp_path / "p.out", *(tmp_path / name for name in paths), "/proc/self/environ", "//proc/../proc/self/environ",
+                  "/dev/zero", "/sys/kernel/mm/transparent_hugepage/enabled")
+    page = written("--source-files", file)
+    assert page.count(SECRET) == 1 and f"# old {SECRET}" in page
+    assert "changed since" in page and "always" not in page
+    larger = written("--source-files", naming(tmp_path / "q.out", tmp_path / "larger", size=5))
+    assert SECRET not in larger and "changed since" in larger
