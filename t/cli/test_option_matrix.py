@@ -61,7 +61,7 @@ ALWAYS_SO = {
     "merge-runs": {"collapsed --diff", "pprof --diff", "speedscope --diff"},
     "merge-evals": {"processes", "rows", "save-base", *(f"{name} --diff" for name in where()["diff"].split())},
     "no-merge-evals": {"processes"},
-    "trim-path": {"collapsed --diff", "flamegraph --diff", "list", "markdown --diff", "processes", "save-base", "top --diff",
+    "trim-path": {"collapsed --diff", "flamegraph", "flamegraph --diff", "list", "markdown --diff", "processes", "save-base", "top --diff",
                   "tree"},
 }
 
