@@ -162,9 +162,10 @@ void nytp_frame_leave(struct nytp_recorder *rec, int64_t ticks)
 static void close_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
     uint32_t i = rec->n_frames;
-    while (i > 0 && (int32_t)(rec->frames[i - 1].serial - serial) > 0)
-        i--;
-    if (i == 0 || rec->frames[i - 1].serial != serial)
+    for (; i > 0 && rec->frames[i - 1].serial != serial; i--)
+        if ((int32_t)(rec->frames[i - 1].serial - serial) < 0)
+            return;
+    if (i == 0)
         return;
     nytp_guard(rec);
     const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
