@@ -77,8 +77,8 @@ static enum nytp_decoded is_short(struct nytp_cursor *c)
     return NYTP_SHORT;
 }
 
-static enum nytp_decoded get_count(struct nytp_decoder *d, const struct nytp_event *e,
-                                   struct nytp_cursor *c, uint64_t *value)
+static enum nytp_decoded get_long_count(struct nytp_decoder *d, const struct nytp_event *e,
+                                        struct nytp_cursor *c, uint64_t *value)
 {
     uint64_t sum = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -96,7 +96,17 @@ static enum nytp_decoded get_count(struct nytp_decoder *d, const struct nytp_eve
     return damaged(d, e, "a byte that is part of no number");
 }
 
-static enum nytp_decoded get_newline(struct nytp_decoder *d, const struct nytp_event *e,
+/* Most numbers have one byte. */
+static inline enum nytp_decoded get_count(struct nytp_decoder *d, const struct nytp_event *e,
+                                          struct nytp_cursor *c, uint64_t *value)
+{
+    if (c->at == c->end || *c->at < NYTP_CALL_LAST_BYTE || *c->at >= 0x80)
+        return get_long_count(d, e, c, value);
+    *value = *c->at++ - NYTP_CALL_LAST_BYTE;
+    return NYTP_DECODED;
+}
+
+static inline enum nytp_decoded get_newline(struct nytp_decoder *d, const struct nytp_event *e,
                                      struct nytp_cursor *c)
 {
     if (c->at == c->end)
@@ -136,34 +146,40 @@ static int64_t point_after(const struct nytp_call_reader *calls, uint64_t ticks)
     return add(axis > calls->point ? axis : calls->point, ticks);
 }
 
-/* Where an entry or return lies whose record ends at c->at. A statement's record behind it is
- * only looked at, one of ours is consumed. */
-static enum nytp_decoded get_point(struct nytp_decoder *d, const struct nytp_event *e,
-                                   struct nytp_cursor *c, struct nytp_call_reader *calls,
-                                   int64_t *point)
+/* Where an entry or return lies, told by the record behind it. */
+static enum nytp_decoded get_told_point(struct nytp_decoder *d, const struct nytp_event *e,
+                                        struct nytp_cursor *c, struct nytp_call_reader *calls,
+                                        int64_t *point)
 {
     uint64_t ticks;
-    struct nytp_cursor next = *c;
-    if (next.at == next.end)
+    if (*c->at++ != '#')
+        return damaged(d, e, "nothing tells when it was");
+    if (c->at == c->end)
         return is_short(c);
-    const uint8_t tag = *next.at++;
-    if (tag == '+' || tag == '*') {
-        uint32_t time;
-        if (!nytp_cursor_u32(&next, &time)) {
-            c->need = next.need;
-            return NYTP_SHORT;
-        }
-        *point = (int64_t)(calls->axis + (uint64_t)(int64_t)(int32_t)time);
-        return NYTP_DECODED;
-    }
-    c->at = next.at;
-    if (tag == '#' && c->at == c->end)
-        return is_short(c);
-    if (tag != '#' || *c->at++ != NYTP_CALL_POINT)
+    if (*c->at++ != NYTP_CALL_POINT)
         return damaged(d, e, "nothing tells when it was");
     GET(get_count(d, e, c, &ticks));
     GET(get_newline(d, e, c));
     *point = calls->point = point_after(calls, ticks);
+    return NYTP_DECODED;
+}
+
+/* Where an entry or return lies whose record ends at c->at. A statement's record behind it is
+ * only looked at, one of ours is consumed. */
+static inline enum nytp_decoded get_point(struct nytp_decoder *d, const struct nytp_event *e,
+                                          struct nytp_cursor *c,
+                                          struct nytp_call_reader *calls, int64_t *point)
+{
+    if (c->at == c->end)
+        return is_short(c);
+    if (*c->at != '+' && *c->at != '*')
+        return get_told_point(d, e, c, calls, point);
+    uint32_t time;
+    const uint8_t *const at = c->at++;
+    if (!nytp_cursor_u32(c, &time))
+        return NYTP_SHORT;
+    c->at = at;
+    *point = (int64_t)(calls->axis + (uint64_t)(int64_t)(int32_t)time);
     return NYTP_DECODED;
 }
 

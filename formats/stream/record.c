@@ -43,22 +43,6 @@ static const uint8_t *take_bytes(struct nytp_cursor *c, size_t n)
     return bytes;
 }
 
-/* How many bytes a packed integer has, by its first. */
-static size_t u32_size(uint8_t first)
-{
-    return first < 0x80 ? 1 : first < 0xc0 ? 2 : first < 0xe0 ? 3 : first < 0xff ? 4 : 5;
-}
-
-bool nytp_cursor_u32(struct nytp_cursor *c, uint32_t *value)
-{
-    if (c->at == c->end || (size_t)(c->end - c->at) < u32_size(*c->at)) {
-        c->need = (size_t)(c->at - c->start) + (c->at == c->end ? 1 : u32_size(*c->at));
-        return false;
-    }
-    c->at = nytp_u32_unchecked(c->at, value);
-    return true;
-}
-
 /* The layout of numbers is decided by the first one: a time of day, if the version has it. */
 static const struct nytp_nv_layout *decide_nv(struct nytp_decoder *d, const uint8_t *bytes,
                                               bool is_time)

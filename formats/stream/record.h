@@ -55,8 +55,11 @@ enum nytp_decoded nytp_decode_record(struct nytp_decoder *decoder, struct nytp_c
 enum nytp_decoded nytp_decode_line(struct nytp_decoder *decoder, struct nytp_cursor *c,
                                    const struct nytp_event *event, struct nytp_str *line);
 
-/* A packed integer; false, and `need` is set, when the bytes end inside it. */
-bool nytp_cursor_u32(struct nytp_cursor *c, uint32_t *value);
+/* How many bytes a packed integer has, by its first. */
+static inline size_t nytp_u32_size(uint8_t first)
+{
+    return first < 0x80 ? 1 : first < 0xc0 ? 2 : first < 0xe0 ? 3 : first < 0xff ? 4 : 5;
+}
 
 /* Hand an event to the sink; false with the error set when that stops the reading. */
 bool nytp_deliver(struct nytp_decoder *decoder, const struct nytp_event *event);
@@ -84,6 +87,17 @@ static inline const uint8_t *nytp_u32_unchecked(const uint8_t *at, uint32_t *val
     }
     *value = (uint32_t)at[1] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 8 | at[4];
     return at + 5;
+}
+
+/* The same from a cursor; false, and `need` is set, when the bytes end inside it. */
+static inline bool nytp_cursor_u32(struct nytp_cursor *c, uint32_t *value)
+{
+    if (c->at == c->end || (size_t)(c->end - c->at) < nytp_u32_size(*c->at)) {
+        c->need = (size_t)(c->at - c->start) + (c->at == c->end ? 1 : nytp_u32_size(*c->at));
+        return false;
+    }
+    c->at = nytp_u32_unchecked(c->at, value);
+    return true;
 }
 
 #endif
