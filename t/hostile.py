@@ -285,12 +285,42 @@ def line_shares_calls1():
     return line_shares(calls=1)
 
 
+def calls_in_comments():
+    """Entries and returns as this tree's recorder tells them: where a statement ends and elsewhere,
+    in one comment and in two, of a sub that turns out to be another."""
+    def call(code, *numbers, name=b""):
+        stream.comment(bytes([code]) + b"".join(bytes([0x10 + number]) for number in numbers) + name)
+    stream = Writer().pid_start(77).comment("nytp-calls 1").fid(1, FILE)
+    for line, name in ((5, b"main::work"), (12, b"main::CORE:print"), (12, b"main::AUTOLOAD"),
+                       (5, b"main::CORE:print")):
+        call(1, 1, line, name=b"'" + name)
+    call(7, 100)
+    call(2, 0)
+    stream.time(3, 1, 5).time(30, 1, 11)
+    call(3, 2, 5)
+    call(11, 1)
+    call(5, 20)
+    call(4)
+    stream.time(70, 1, 12).discount()
+    call(3, 3, 1, 2)
+    call(2, 0)
+    call(6, 3)
+    call(5, 4)
+    stream.time(14, 1, 5)
+    stream.sub(1, "main::work", 10, 13).sub(1, "main::CORE:print", 0, 0)
+    stream.callers(1, 5, "main::RUNTIME", "main::work", 2, 104, 84)
+    stream.callers(1, 12, "main::work", "main::CORE:print", 1, 20, 20)
+    stream.callers(1, 5, "main::RUNTIME", "main::CORE:print", 1, 2, 2)
+    stream.callers(0, 0, "", "main::CORE:print", 0, 0, 0)
+    return stream.pid_end(77).data()
+
+
 STREAMS = {
     "made-" + function.__name__.replace("_", "-"): function
     for function in (
         hostile_names, hostile_files, long_double, quad_double, big_endian, negative_ticks,
         wrapped, depth_gaps, version_4, no_options, no_processes, microseconds, odd_ticks,
         gzipped, trailer, utf8_strings, joined_encodings, callers_on_one_line, basenames,
-        big_values, deep, line_shares, line_shares_calls1,
+        big_values, deep, line_shares, line_shares_calls1, calls_in_comments,
     )
 }

@@ -30,7 +30,8 @@ FIELD = re.compile(r' (\w+)=(?:u?("(?:[^"\\]|\\.)*")|(\S+))')
 COMPARED = ["mixed-calls2", "mixed-calls1", "mixed-blocks", "mixed-plain", "evals", "names",
             "unreturned", "forks-merged", "cut-plain", "cut-deflated", "killed-plain", "dash-e",
             "made-big-endian", "made-long-double", "made-quad-double", "made-big-values",
-            "made-hostile-names", "made-negative-ticks", "made-gzipped", "made-trailer"]
+            "made-hostile-names", "made-negative-ticks", "made-gzipped", "made-trailer",
+            "made-calls-in-comments"]
 
 
 def dump(command, path, **how):
