@@ -129,7 +129,7 @@ Without this option each entry and return is told in a few bytes, as a comment o
 a profile is half as large. All commands and modules of this distribution read them as they read any
 call. Other readers of the format, C<nytprofhtml> and C<nytprofcsv> of another Devel::NYTProf among them,
 pass over comments: they show the same statements, subs, callers and sources, but no single call
-(C<nytprofcalls>, C<for_chunks>). For these, write C<calls=1> or C<calls=2> when recording, or have
+(C<nytprofcalls>, C<for_chunks>, the flame graph of that C<nytprofhtml>, which says that it failed). For these, write C<calls=1> or C<calls=2> when recording, or have
 L<nytprofmerge> of this distribution write the file anew, which does the same to a file that is there:
 
     nytprofmerge -o expanded.out nytprof.out
