@@ -23,7 +23,7 @@ static const struct nytp_source_line *source_of(const struct nytp_report *report
                                                 uint32_t *n)
 {
     *n = report->profile->files[file].n_sources;
-    return report->profile->sources + report->profile->files[file].first_source;
+    return *n > 0 ? report->profile->sources + report->profile->files[file].first_source : NULL;
 }
 
 static uint64_t hash_source(const struct nytp_report *report, uint32_t file)

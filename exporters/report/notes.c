@@ -117,7 +117,8 @@ bool nytp_report_put_callers(struct nytp_report *report, uint32_t sub, uint32_t 
 {
     const struct nytp_name name = nytp_report_sub_name(report, sub);
     const struct nytp_report_sub *s = &report->subs[sub];
-    if (!nytp_report_sub_ran(report, sub))
+    if (!nytp_report_sub_ran(report, sub) ||
+        report->profile->subs[sub].kind >= NYTP_SUB_RUNTIME) /* the program: nobody calls it */
         return false;
     nytp_puts(report->out, "<details class=in");
     nytp_report_put_id(report, "sub-");

@@ -480,8 +480,9 @@ static void put_lines(struct nytp_report *report, struct cursor *cursor)
     for (uint32_t line = 1; line < n || cursor->disk.stream != NULL; line++) {
         nytp_report_disk_next(&cursor->disk);
         line = next_line(report, cursor, line);
-        if (line < n || cursor->disk.stream != NULL)
-            put_line(report, cursor, line);
+        if (line >= n && cursor->disk.stream == NULL)
+            break;
+        put_line(report, cursor, line);
     }
 }
 
@@ -504,6 +505,9 @@ static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level le
         .next_eval = file->first_eval,
         .eval_end = file->first_eval + file->n_evals,
     };
+    while (cursor.next_text < cursor.text_end &&
+           report->profile->sources[cursor.next_text].line == 0)
+        cursor.next_text++; /* a damaged profile may have text of it */
     const bool sampled = nytp_report_is_sampled(report), changes = has_changes(report, &cursor);
     nytp_printf(report->out,
                 "<div class=\"source\">\n<table class=\"src%s\">\n<thead><tr><th scope=col>Line"

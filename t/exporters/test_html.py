@@ -227,7 +227,7 @@ def own_name(names, name):
 
 @pytest.mark.parametrize("name", ["mixed-calls1", "mixed-blocks", "evals", "recurse", "requires"])
 def test_pages_print_what_the_peers_pages_print(report, peer, name):
-    ours, theirs = report(name), peer(name)
+    ours, theirs = report(name, "--source-files"), peer(name)
     compared = collections.Counter()
     for page_name, page in theirs.pages.items():
         mine = ours.pages[page_name]
@@ -401,7 +401,7 @@ def test_the_checker_sees_what_is_wrong(tmp_path, report):
 
 @pytest.mark.parametrize("name", ["mixed-blocks", "evals", "names"])
 def test_the_peers_files_and_anchors_are_there(report, peer, name):
-    ours, theirs = report(name), peer(name)
+    ours, theirs = report(name, "--source-files"), peer(name)
     assert set(theirs.names) - set(ours.names) == {"js", "style.css"}
     for page_name, page in theirs.pages.items():
         names = {n.get("name") for n in page.root.elements("a")} - {None, "", "- -"}

@@ -12,6 +12,7 @@ import exports
 import hostile
 import profiles
 import report_pages
+from nytpwrite import Writer
 
 
 # -------------------------------------------------------------------- tables
@@ -492,3 +493,58 @@ def test_a_click_goes_into_a_package_of_the_treemap_and_then_to_a_sub(page, repo
     one.follow(lambda: one.click(r[0] + 30, r[1] + 60), "document.querySelector('.src')")
     target = one.eval("location.hash.slice(1)")
     assert chosen.rpartition("::")[2] in one.eval(f"document.getElementById(decodeURIComponent('{target}')).innerText")
+
+
+# -------------------------------------------------------------------- colours of the source
+
+# <k:…> is what the page colours as a keyword, v a variable, s a string, c a comment.
+COLOURED = r'''
+<k:my> (<v:$self>, <v:%args>) = <v:@_>; <c:# it is>
+print <s:'a'> . <s:"b $x\" c"> <k:if> <v:$h>{s} || <v:$h>{y}{<s:'q'>};
+<k:my> <v:$n> = <v:$a> / <v:$b> / 2; <c:# no pattern>
+<k:return> <v:$x> =~ <s:m{^\w+/(.*)$}x> ? 1 : 0;
+<s:s/a\/b/c/g> <k:for> <v:@list>; <s:tr/a-z/A-Z/>;
+<v:$#array> + <v:$x> // <s:"d">; <v:$'> . <v:$"> . <v:$/>
+y => 1, s => 2, <v:$o>->s(<v:$x>)->y; foo / 2; "unknown / "
+<k:my> <v:$s> = "open, my $x
+print <s:<<"EOT">, <s:<<~END>; <k:my> <v:$z> = 1 << EOT;
+my $in = "a text";
+EOT
+if (1) { return }
+   END
+<k:if> (<v:$y> % <v:$z>) { <k:next> }
+__END__
+my $done = 1;
+'''.strip().splitlines()
+
+
+def test_perl_is_coloured_as_far_as_it_is_certain(page, export_command, tmp_path):
+    stream = Writer().pid_start(7).fid(1, "/x/a.pl").time(10, 1, 1)
+    plain = [re.sub(r"<[kvsc]:((?:<<)?[^>]*)>", r"\1", line) for line in COLOURED]
+    for number, line in enumerate(plain, 1):
+        stream.source(1, number, line + "\n")
+    subprocess.run([export_command, "--html", "-q", "-o", f"{tmp_path}/r/", stream.pid_end(7).save(tmp_path / "p.out")], check=True)
+    one = page(tmp_path / "r" / "x-a-pl-1-line.html")
+    one.until("document.querySelector('.src .k')")
+    shown = one.eval("""[...document.querySelectorAll('.src tbody td:last-child')].map(cell => [...cell.childNodes].map(part =>
+        part.nodeType === 3 ? part.data : `<${part.className}:${part.textContent}>`).join('').replace(/\\n$/, ''))""")
+    assert shown == COLOURED
+    assert one.eval("[...document.querySelectorAll('.src tbody td:last-child')].map(cell => cell.textContent.replace(/\\n$/, ''))") == plain
+
+
+def test_only_lines_in_view_are_coloured_and_long_ones_hang(page, export_command, tmp_path):
+    stream = Writer().pid_start(7).fid(1, "/x/a.pl").time(10, 1, 1)
+    for number in range(1, 3001):
+        stream.source(1, number, "        my $long = join ' ', " + "'and so on', " * 30 + "1;\n")
+    subprocess.run([export_command, "--html", "-q", "-o", f"{tmp_path}/r/", stream.pid_end(7).save(tmp_path / "p.out")], check=True)
+    one = page(tmp_path / "r" / "x-a-pl-1-line.html", "#2000")
+    coloured = "[...document.querySelectorAll('.src tbody')].filter(body => body.querySelector('.k')).length"
+    one.until(coloured)
+    assert one.eval("document.querySelectorAll('.src tbody').length") >= 20 > 5 >= one.eval(coloured)
+    code, below = one.eval("""(() => {
+        const cell = document.getElementById('2000').lastElementChild, range = document.createRange();
+        range.selectNodeContents(cell);
+        const boxes = [...range.getClientRects()];
+        return [cell.querySelector('.k').getBoundingClientRect().left,
+            Math.min(...boxes.filter(box => box.top > boxes[0].top + 10).map(box => box.left))] })()""")
+    assert below > code, "what is wrapped does not begin left of the code"
