@@ -15,7 +15,7 @@ _nytp_ctl() {
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
     elif [[ $n == 1 ]]; then
-        words="on off checkpoint rotate status"
+        words="on off cancel checkpoint rotate stack status"
     elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == rotate ]]; then
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")

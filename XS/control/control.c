@@ -96,11 +96,6 @@ static obey_fn *const obey[] = {
     [NYTP_COMMAND_ROTATE] = obey_rotate,
 };
 
-static void tell_file(const struct nytp_recorder *rec)
-{
-    nytp_control_tell_file(rec->control.target, nytp_file_is_open(rec) ? rec->file.path : NULL);
-}
-
 static void obey_command(pTHX_ struct nytp_recorder *rec)
 {
     char name[NYTP_CONTROL_LINE], text[480] = "", line[NYTP_CONTROL_LINE], who[32] = "";
@@ -112,8 +107,9 @@ static void obey_command(pTHX_ struct nytp_recorder *rec)
     const bool ok = obey[command](aTHX_ rec, name, text, sizeof text);
     if (target->thread > 0)
         snprintf(who, sizeof who, "thread %u: ", target->thread);
-    tell_file(rec);
     snprintf(line, sizeof line, "%s %s%.*s", ok ? "ok" : "error", who, 440, text);
+    if (ok && command == NYTP_COMMAND_ON && *name != '\0')
+        nytp_control_off_after(number, strtoull(name, NULL, 10) * 1000000);
     nytp_control_answer(target, number, line);
 }
 
@@ -145,7 +141,6 @@ static void listen_here(pTHX_ struct nytp_recorder *rec)
     free(expanded);
     if (!nytp_control_listen(path, error, sizeof error))
         nytp_say(&rec->options, "%s; the program runs without it", error);
-    tell_file(rec);
 }
 
 /* What was asked of the parent, exact recording for a while, was not asked of the child. */
@@ -169,7 +164,6 @@ static void at_safe_point(pTHX)
         listen_here(aTHX_ rec);
     pass_signals_on(rec);
     obey_command(aTHX_ rec);
-    tell_file(rec);
     RESTORE_ERRNO;
 }
 
@@ -287,6 +281,8 @@ static bool add_target(struct nytp_recorder *rec)
         return false;
     target->interpreter = (void *)rec->interpreter;
     target->state = (const int *)&rec->state;
+    target->path = (const char *const volatile *)&rec->file.path;
+    target->began_s = &rec->profile.began_s;
     target->thread = rec->profile.is_thread ? rec->profile.thread : 0;
     rec->control.target = target;
     atomic_fetch_add(&n_steered, 1);

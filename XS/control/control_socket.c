@@ -2,10 +2,10 @@
  *
  * A Unix socket by which somebody else steers the recorder; see control_socket.h.
  *
- * One command is under way at a time. It is handed over by its number: the tick thread sets
- * `order` when all else about it is written; a thread of the program sets `obeyed` when its
- * `answer` is. Who wakes late and reads a command sees by the number whether another has come
- * meanwhile. The list of targets is changed while the tick thread is held (ticks.h).
+ * One command is under way at a time, the newest. It is handed over by its number: the tick
+ * thread sets `order` when all else about it is written; a thread of the program sets `obeyed`
+ * when its `answer` is. Who wakes late and reads a command sees by the number whether another
+ * has come meanwhile. The list of targets is changed while the tick thread is held (ticks.h).
  *
  * The descriptors are the tick thread's alone, so that none is used after it was closed; but
  * they lie in the program's table, and a program that becomes a daemon closes all that it finds
@@ -37,6 +37,7 @@
 enum {
     ASK_AGAIN_MS = 20,   /* while a command waits */
     SLEEPERS_WAITS = 10, /* as often, before the answer comes without those that sleep */
+    NS_PER_MS = 1000000,
     LOOK_MS = 200, /* whether clients idle and the socket is there; as often as poll() ends */
 };
 
@@ -72,7 +73,12 @@ static struct order orders[2]; /* by the last bit of their number */
 static atomic_uint order;      /* the newest one's number; 0: none yet */
 static atomic_bool is_waiting; /* for it to be obeyed */
 static unsigned n_waits;
+static _Atomic uint64_t off_at_ns; /* CLOCK_MONOTONIC; 0: no end was asked for */
 
+enum {
+    NYTP_CONTROL_RECORDING = 2, /* places in: */
+    NYTP_CONTROL_PAUSED = 3,
+};
 static const char *const state_words[] = {"off", "ready", "recording", "paused", "off", "off"};
 
 /* ---- in the tick thread ---- */
@@ -179,85 +185,127 @@ NYTP_RAW_CODE static void remove_name(void)
         remove_path(socket_path);
 }
 
+/* One line, or what else fits. */
 struct line {
-    char text[2 * NYTP_CONTROL_LINE];
-    size_t n;
+    char bytes[2 * NYTP_CONTROL_LINE];
+    struct nytp_raw_text text;
 };
 
-NYTP_RAW_CODE static void put(struct line *line, const char *text)
+NYTP_RAW_CODE static struct nytp_raw_text *begin_line(struct line *line)
 {
-    for (; *text != '\0' && line->n < sizeof line->text - 1; text++)
-        line->text[line->n++] = *text;
+    line->text.to = line->bytes;
+    line->text.n = 0;
+    line->text.size = sizeof line->bytes - 1;
+    return &line->text;
 }
 
-NYTP_RAW_CODE static void put_number(struct line *line, unsigned long number)
+NYTP_RAW_CODE static void send_line(int fd, struct line *line)
 {
-    char digits[24];
-    char *at = digits + sizeof digits;
-    *--at = '\0';
-    do
-        *--at = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    put(line, at);
+    line->bytes[line->text.n++] = '\n';
+    send_bytes(fd, line->bytes, line->text.n);
 }
 
 NYTP_RAW_CODE static void say(int fd, const char *head, const char *text)
 {
     struct line line;
-    line.n = 0;
-    put(&line, head);
-    put(&line, text);
-    line.text[line.n++] = '\n';
-    send_bytes(fd, line.text, line.n);
+    struct nytp_raw_text *const to = begin_line(&line);
+    nytp_raw_put(to, head);
+    nytp_raw_put(to, text);
+    send_line(fd, &line);
 }
 
 NYTP_RAW_CODE static void greet(int fd)
 {
     struct line line;
-    line.n = 0;
-    put(&line, "nytp ");
-    put_number(&line, (unsigned long)maker);
-    line.text[line.n++] = '\n';
-    send_bytes(fd, line.text, line.n);
+    struct nytp_raw_text *const to = begin_line(&line);
+    nytp_raw_put(to, "nytp ");
+    nytp_raw_put_number(to, (unsigned long)maker);
+    send_line(fd, &line);
 }
 
 NYTP_RAW_CODE static bool has_obeyed(const struct nytp_control_target *target)
 {
-    return atomic_load(&target->obeyed) == atomic_load(&order);
+    const unsigned number = atomic_load(&order);
+    return atomic_load(&target->obeyed) == number ||
+           atomic_load(&orders[number & 1].command) == NYTP_COMMAND_NONE;
 }
 
-NYTP_RAW_CODE static void put_who(struct line *line, const struct nytp_control_target *target)
+NYTP_RAW_CODE static void put_who(struct nytp_raw_text *to,
+                                  const struct nytp_control_target *target)
 {
     if (target->thread == 0)
         return;
-    put(line, "thread ");
-    put_number(line, target->thread);
-    put(line, " ");
+    nytp_raw_put(to, "thread ");
+    nytp_raw_put_number(to, target->thread);
+    nytp_raw_put(to, " ");
+}
+
+NYTP_RAW_CODE static void put_pid(struct nytp_raw_text *to,
+                                  const struct nytp_control_target *target)
+{
+    nytp_raw_put(to, "pid ");
+    nytp_raw_put_number(to, (unsigned long)maker);
+    nytp_raw_put(to, " ");
+    put_who(to, target);
+}
+
+/* The interpreter may be just about to free the name: a look at memory that is gone is no
+ * crash.
+ */
+NYTP_RAW_CODE static void put_file(struct nytp_raw_text *to,
+                                   const struct nytp_control_target *target)
+{
+    const char *const path = *target->path;
+    char letter = '\0';
+    nytp_raw_put(to, " into ");
+    for (const char *at = path; at != NULL && nytp_raw_peek((long)maker, at, &letter, 1) == 1 &&
+                                letter != '\0' && to->n < to->size;
+         at++)
+        to->to[to->n++] = letter;
+    nytp_raw_put(to, " since ");
+    nytp_raw_put_number(to, (uint64_t) * (volatile const time_t *)target->began_s);
 }
 
 NYTP_RAW_CODE static void tell_status_of(int fd, struct nytp_control_target *target)
 {
     struct line line;
-    line.n = 0;
-    put(&line, "pid ");
-    put_number(&line, (unsigned long)maker);
-    put(&line, " ");
-    put_who(&line, target);
-    put(&line, state_words[*(volatile const int *)target->state]);
+    struct nytp_raw_text *const to = begin_line(&line);
+    const int state = *(volatile const int *)target->state;
+    put_pid(to, target);
+    nytp_raw_put(to, state_words[state]);
+    if (state == NYTP_CONTROL_RECORDING || state == NYTP_CONTROL_PAUSED)
+        put_file(to, target);
     if (!has_obeyed(target)) {
-        put(&line, " pending ");
-        put(&line, nytp_command_words[atomic_load(&orders[atomic_load(&order) & 1].command)]);
+        nytp_raw_put(to, "; pending: ");
+        nytp_raw_put(to,
+                     nytp_command_words[atomic_load(&orders[atomic_load(&order) & 1].command)]);
     }
-    put(&line, " file ");
-    put(&line, target->files[atomic_load(&target->file_at) & 1]);
-    line.text[line.n++] = '\n';
-    send_bytes(fd, line.text, line.n);
+    nytp_raw_put(to, "; ");
+    nytp_where_put(to, &target->where);
+    send_line(fd, &line);
 }
 
-NYTP_RAW_CODE static void tell_status(int fd)
+/* What it executes, and each open call with the line where it stands. */
+NYTP_RAW_CODE static void tell_stack_of(int fd, struct nytp_control_target *target)
 {
-    for (struct nytp_control_target *target = targets; target != NULL; target = target->next)
-        tell_status_of(fd, target);
+    static char bytes[65536];
+    struct nytp_raw_text text;
+    text.to = bytes;
+    text.n = 0;
+    text.size = sizeof bytes;
+    put_pid(&text, target);
+    nytp_where_put(&text, &target->where);
+    nytp_where_put_stack(&text, &target->where);
+    send_bytes(fd, bytes, text.n);
+}
+
+NYTP_RAW_CODE static void tell(int fd,
+                               void (*tell_of)(int fd, struct nytp_control_target *target))
+{
+    for (struct nytp_control_target *target = targets; target != NULL; target = target->next) {
+        nytp_where_look(&target->where);
+        tell_of(fd, target);
+    }
 }
 
 NYTP_RAW_CODE static void ask_targets(void)
@@ -277,20 +325,42 @@ NYTP_RAW_CODE static void give_order(enum nytp_command what, const char *name)
     atomic_store(&next->command, (int)what);
     atomic_store(&order, number);
     n_waits = 0;
+    atomic_store(&off_at_ns, 0);
     atomic_store(&is_waiting, true);
     ask_targets();
+}
+
+/* What was asked before and has not been done will not be. */
+NYTP_RAW_CODE static void withdraw(void)
+{
+    for (unsigned i = 1; i < NYTP_TICK_FDS; i++) {
+        if (clients[i].own.fd < 0 || !clients[i].waits)
+            continue;
+        say(fd_of(i), "error ", "another command has come in its place");
+        drop(i);
+    }
+    atomic_store(&is_waiting, false);
 }
 
 /* A client that waits for its answer is not listened to: it may have nothing more to say. */
 NYTP_RAW_CODE static void hand_over(unsigned i, enum nytp_command what, const char *name)
 {
-    if (atomic_load(&is_waiting)) {
-        say(fd_of(i), "error ", "another command waits for the program");
-        return;
-    }
+    withdraw();
     clients[i].waits = true;
     watch.fds[i].events = 0;
     give_order(what, name);
+}
+
+NYTP_RAW_CODE static void cancel(int fd)
+{
+    bool is_pending = false;
+    for (const struct nytp_control_target *target = targets; target != NULL;
+         target = target->next)
+        is_pending = is_pending || !has_obeyed(target);
+    withdraw();
+    give_order(NYTP_COMMAND_NONE, "");
+    atomic_store(&is_waiting, false);
+    say(fd, is_pending ? "ok withdrawn" : "error nothing is pending", "");
 }
 
 /* False: this client is done with. */
@@ -308,7 +378,11 @@ NYTP_RAW_CODE static bool read_client(unsigned i)
     if (command == NYTP_COMMAND_NONE)
         return true;
     if (command == NYTP_COMMAND_STATUS)
-        tell_status(fd_of(i));
+        tell(fd_of(i), tell_status_of);
+    else if (command == NYTP_COMMAND_CANCEL)
+        cancel(fd_of(i));
+    else if (command == NYTP_COMMAND_STACK)
+        tell(fd_of(i), tell_stack_of);
     else if (command == NYTP_COMMAND_UNKNOWN)
         say(fd_of(i), "error ", "no such command");
     else if (command != NYTP_COMMAND_TOO_LONG)
@@ -368,11 +442,11 @@ NYTP_RAW_CODE static void pass_answer_of(int fd, const struct nytp_control_targe
         return;
     }
     struct line line;
-    line.n = 0;
-    put(&line, "ok ");
-    put_who(&line, target);
-    put(&line, "sleeps, and obeys when it wakes\n");
-    send_bytes(fd, line.text, line.n);
+    struct nytp_raw_text *const to = begin_line(&line);
+    nytp_raw_put(to, "ok ");
+    put_who(to, target);
+    nytp_raw_put(to, "sleeps, and obeys when it wakes");
+    send_line(fd, &line);
 }
 
 NYTP_RAW_CODE static void pass_answers_on(void)
@@ -422,6 +496,20 @@ NYTP_RAW_CODE static void look_at_client(unsigned i, uint64_t now_ns)
         drop(i);
 }
 
+/* The end of what was asked for a time: the next look is not after it. */
+NYTP_RAW_CODE static void keep_deadline(uint64_t now_ns)
+{
+    const uint64_t end_ns = atomic_load(&off_at_ns);
+    if (end_ns == 0)
+        return;
+    if (now_ns >= end_ns) {
+        give_order(NYTP_COMMAND_OFF, "");
+        watch.again_ms = ASK_AGAIN_MS;
+    } else if ((end_ns - now_ns) / NS_PER_MS < LOOK_MS) {
+        watch.again_ms = (uint32_t)((end_ns - now_ns) / NS_PER_MS) + 1;
+    }
+}
+
 NYTP_RAW_CODE static void on_ready(struct nytp_tick_watch *unused)
 {
     const uint64_t now_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
@@ -429,6 +517,8 @@ NYTP_RAW_CODE static void on_ready(struct nytp_tick_watch *unused)
     for (unsigned i = 1; i < NYTP_TICK_FDS; i++)
         look_at_client(i, now_ns);
     look_at_socket(now_ns);
+    for (struct nytp_control_target *target = targets; target != NULL; target = target->next)
+        nytp_where_look(&target->where);
     const bool waits = atomic_load(&is_waiting);
     if (waits && is_answered())
         pass_answers_on();
@@ -437,6 +527,8 @@ NYTP_RAW_CODE static void on_ready(struct nytp_tick_watch *unused)
         ask_targets();
     }
     watch.again_ms = waits ? ASK_AGAIN_MS : LOOK_MS;
+    if (!waits)
+        keep_deadline(now_ns);
 }
 
 /* The last moment at which the socket's name can be removed: the program may not have the
@@ -459,6 +551,7 @@ void nytp_control_add_target(struct nytp_control_target *target)
     while (*at != NULL)
         at = &(*at)->next;
     atomic_store(&target->obeyed, atomic_load(&order));
+    nytp_where_begin(&target->where, target->interpreter, target->thread);
     target->next = NULL;
     *at = target;
     nytp_ticks_let_go();
@@ -482,6 +575,8 @@ void nytp_control_forked(struct nytp_control_target *only)
     if (only == NULL)
         return;
     only->next = NULL;
+    atomic_store(&off_at_ns, 0);
+    nytp_where_begin(&only->where, only->interpreter, only->thread);
     atomic_store(&only->obeyed, atomic_load(&order));
 }
 
@@ -503,23 +598,21 @@ void nytp_control_answer(struct nytp_control_target *target, unsigned number, co
     atomic_store(&target->obeyed, number);
 }
 
+void nytp_control_off_after(unsigned number, uint64_t ns)
+{
+    uint64_t none = 0;
+    if (atomic_load(&order) == number)
+        atomic_compare_exchange_strong(&off_at_ns, &none,
+                                       nytp_raw_clock_ns(CLOCK_MONOTONIC) + ns);
+}
+
 void nytp_control_ask_all(enum nytp_command what)
 {
     nytp_ticks_hold();
-    if (!atomic_load(&is_waiting))
-        give_order(what, "");
+    withdraw();
+    give_order(what, "");
     atomic_store(&is_waiting, false); /* nobody is to be told */
     nytp_ticks_let_go();
-}
-
-void nytp_control_tell_file(struct nytp_control_target *target, const char *path)
-{
-    const char *const text = path == NULL ? "" : path;
-    const unsigned now = atomic_load(&target->file_at);
-    if (strncmp(target->files[now & 1], text, NYTP_CONTROL_LINE - 1) == 0)
-        return;
-    snprintf(target->files[(now + 1) & 1], NYTP_CONTROL_LINE, "%s", text);
-    atomic_store(&target->file_at, now + 1);
 }
 
 /* One that a process left behind which was killed: ours, and nobody accepts. */

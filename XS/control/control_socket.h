@@ -12,20 +12,24 @@
 #define NYTP_CONTROL_SOCKET_H
 
 #include "request.h"
+#include "where.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 
 /* Who obeys: an interpreter of the process. What is not said to be the tick thread's is read
  * there and written in the interpreter's own. */
 struct nytp_control_target {
-    void *interpreter;                /* that is asked to a safe point */
-    const int *state;                 /* an enum nytp_state, for `status` */
-    unsigned thread;                  /* its number; 0: the first */
-    char files[2][NYTP_CONTROL_LINE]; /* two, so that one is always whole */
-    atomic_uint file_at;
+    void *interpreter; /* that is asked to a safe point */
+    const int *state;  /* an enum nytp_state, for `status` */
+    unsigned thread;   /* its number; 0: the first */
+    const char *const volatile
+        *path;             /* of the profile, while the state says that there is one */
+    const time_t *began_s; /* and when it began */
     char answer[NYTP_CONTROL_LINE];
-    atomic_uint obeyed; /* the number of the last command that it did */
+    struct nytp_where where; /* the tick thread's */
+    atomic_uint obeyed;      /* the number of the last command that it did */
     struct nytp_control_target *next;
 };
 
@@ -50,14 +54,15 @@ bool nytp_control_is_lost(void);
 enum nytp_command nytp_control_command(const struct nytp_control_target *target,
                                        char name[NYTP_CONTROL_LINE], unsigned *number);
 
+/* Unless another command comes first, all are to be off after this time. For the one that is
+ * called first about command `number`. */
+void nytp_control_off_after(unsigned number, uint64_t ns);
+
 /* Command `number` has been obeyed: one line, without its end. */
 void nytp_control_answer(struct nytp_control_target *target, unsigned number, const char *line);
 
-/* All are to do this, as if it had come by the socket. Nothing while a command waits. */
+/* All are to do this, as if it had come by the socket. */
 void nytp_control_ask_all(enum nytp_command what);
-
-/* The profile's name, for `status`. */
-void nytp_control_tell_file(struct nytp_control_target *target, const char *path);
 
 /* The same for now: if the program goes on after all, nytp_control_is_lost() says so. */
 void nytp_control_leave(void);

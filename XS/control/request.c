@@ -10,6 +10,7 @@ const char *const nytp_command_words[] = {
     [NYTP_COMMAND_NONE] = "",         [NYTP_COMMAND_ON] = "on",
     [NYTP_COMMAND_OFF] = "off",       [NYTP_COMMAND_CHECKPOINT] = "checkpoint",
     [NYTP_COMMAND_ROTATE] = "rotate", [NYTP_COMMAND_STATUS] = "status",
+    [NYTP_COMMAND_CANCEL] = "cancel", [NYTP_COMMAND_STACK] = "stack",
 };
 
 /* The rest of `line` behind the word, past one space; NULL: it begins with another word. */
@@ -24,7 +25,7 @@ NYTP_RAW_CODE static const char *after_word(const char *line, const char *word)
 
 NYTP_RAW_CODE static enum nytp_command parse(const char *line, const char **name)
 {
-    for (int command = NYTP_COMMAND_ON; command <= NYTP_COMMAND_STATUS; command++) {
+    for (int command = NYTP_COMMAND_ON; command <= NYTP_COMMAND_STACK; command++) {
         const char *const rest = after_word(line, nytp_command_words[command]);
         if (rest == NULL)
             continue;

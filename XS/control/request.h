@@ -18,12 +18,14 @@ enum nytp_command {
     NYTP_COMMAND_OFF,
     NYTP_COMMAND_CHECKPOINT,
     NYTP_COMMAND_ROTATE,
-    NYTP_COMMAND_STATUS, /* the only one that is not for the program */
+    NYTP_COMMAND_STATUS, /* this and the next two are not for the program */
+    NYTP_COMMAND_CANCEL,
+    NYTP_COMMAND_STACK,
     NYTP_COMMAND_UNKNOWN,
     NYTP_COMMAND_TOO_LONG,
 };
 
-/* The word for one of those up to NYTP_COMMAND_STATUS. */
+/* The word for one of those up to NYTP_COMMAND_STACK. */
 extern const char *const nytp_command_words[];
 
 /* Begins as zeros. What comes is to be put at line + n, as much as there is room for. */

@@ -59,8 +59,13 @@ bool nytp_peek_memory(const void *from, void *to, size_t len)
         memcpy(to, from, len);
         return true;
     }
+    return nytp_raw_peek((long)getpid(), from, to, len) == (long)len;
+}
+
+NYTP_RAW_CODE long nytp_raw_peek(long pid, const void *from, void *to, size_t len)
+{
     const struct iovec there = {(void *)from, len}, here = {to, len};
-    return read_parts((long)getpid(), &here, &there, 1) == (long)len;
+    return read_parts(pid, &here, &there, 1);
 }
 
 /* Of these contexts keep those that are calls, or that run the code of a file or a string eval:
@@ -154,6 +159,15 @@ bool nytp_peek_memory(const void *from, void *to, size_t len)
     PERL_UNUSED_VAR(to);
     PERL_UNUSED_VAR(len);
     return false;
+}
+
+long nytp_raw_peek(long pid, const void *from, void *to, size_t len)
+{
+    PERL_UNUSED_VAR(pid);
+    PERL_UNUSED_VAR(from);
+    PERL_UNUSED_VAR(to);
+    PERL_UNUSED_VAR(len);
+    return -1;
 }
 
 #endif

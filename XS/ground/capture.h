@@ -30,4 +30,8 @@ void nytp_capture_thread(struct nytp_ring *ring);
  * system does not do this. */
 bool nytp_peek_memory(const void *from, void *to, size_t len);
 
+/* The same under the rules of raw_thread.h, for process `pid`, which is this one. The number of
+ * bytes; below 0: -errno. */
+long nytp_raw_peek(long pid, const void *from, void *to, size_t len);
+
 #endif

@@ -106,6 +106,7 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     nytp_options_write(&rec->options, shown_clock_id(rec), rec->writer);
     if (rec->options.compress > 0)
         nytp_write_start_deflate(rec->writer, (int)rec->options.compress);
+    rec->profile.began_s = time(NULL);
     nytp_write_pid_start(rec->writer, (uint32_t)rec->life.pid, (uint32_t)getppid(),
                          time_of_day());
     begin_calls(rec);

@@ -509,6 +509,13 @@ For a service that runs for weeks: C<keep=24>, and C<nytp-ctl PID rotate> from a
 socket in F<$XDG_RUNTIME_DIR>, or else beside the profile, named as that and F<.ctl>; C<nytp-ctl> finds it by the
 process id.
 
+C<nytp-ctl PID stack> tells where a program is, also while it executes nothing, and for how long it has waited there:
+
+    pid 4711 waits in CORE:readline for 11.9 s, fd 4 (TCP 127.0.0.1:5941)
+      main::fetch app.pl:2
+      main::job app.pl:3
+      main::RUNTIME app.pl:5
+
 C<checkpoint> puts a whole profile so far into F<NAME.checkpoint> while recording goes on; C<rotate> finishes the file
 and goes on in the next. The program can do these itself:
 

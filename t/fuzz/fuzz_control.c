@@ -36,7 +36,7 @@ static enum nytp_command expected(const uint8_t *data, size_t size)
     const uint8_t *const end = size > 0 ? memchr(data, '\n', most) : NULL;
     if (end == NULL)
         return size < NYTP_CONTROL_LINE ? NYTP_COMMAND_NONE : NYTP_COMMAND_TOO_LONG;
-    for (int command = NYTP_COMMAND_ON; command <= NYTP_COMMAND_STATUS; command++)
+    for (int command = NYTP_COMMAND_ON; command <= NYTP_COMMAND_STACK; command++)
         if (is_line(data, (size_t)(end - data), (enum nytp_command)command))
             return (enum nytp_command)command;
     return NYTP_COMMAND_UNKNOWN;
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(request->line + request->n, data + at, n);
         at += n;
         command = nytp_request_add(request, n, &name);
-        if (command != NYTP_COMMAND_NONE && command <= NYTP_COMMAND_STATUS)
+        if (command != NYTP_COMMAND_NONE && command <= NYTP_COMMAND_STACK)
             check_name(request, name);
     }
     must(command == expected(data, size), "taken for another command");

@@ -93,9 +93,9 @@ scenario 'on, checkpoint, rotate, off, and how it stands' => sub {
     my $run = begin($WORK . "print \"runs\\n\"; run(); print \"end\\n\";\n", 'start=no:control=ctl.%p');
     my ($dir, $pid) = @$run{qw(dir pid)};
     is sprintf('%o', (stat "$dir/ctl.$pid")[2] & 07777), '600', 'nobody else gets in';
-    is ctl($pid, 'status'), "0 pid $pid off file ", 'off at first';
+    like ctl($pid, 'status'), qr/^0 pid $pid off; /, 'off at first';
     is ctl("$dir/ctl.$pid", 'on'), "0 on $dir/nytprof.out", 'on, by path';
-    is ctl($pid, 'status'), "0 pid $pid recording file $dir/nytprof.out", 'which is told';
+    like ctl($pid, 'status'), qr{^0 pid $pid recording into $dir/nytprof.out since \d\d:\d\d:\d\d \(\d+ s\), \d+ kB; }, 'which is told';
     like ctl($pid, 'on'), qr/^0 is on already/, 'twice';
     is ctl($pid, 'checkpoint'), "0 $dir/nytprof.out.checkpoint", 'a checkpoint';
     my $before = whole("$dir/nytprof.out.checkpoint", 'checkpoint');
@@ -104,7 +104,7 @@ scenario 'on, checkpoint, rotate, off, and how it stands' => sub {
     is ctl($pid, 'rotate'), "0 goes on in $dir/nytprof.out.2", 'the next file';
     is ctl($pid, 'rotate', "$dir/named.out"), "0 goes on in $dir/named.out", 'and one by name';
     is ctl($pid, 'rotate', "$dir/no/x"), "1 nytp-ctl: $dir/ctl.$pid: cannot open $dir/no/x: No such file or directory; the profile goes on in $dir/named.out", 'one that cannot be';
-    is ctl($pid, 'status'), "0 pid $pid recording file $dir/named.out", 'it does';
+    like ctl($pid, 'status'), qr{^0 pid $pid recording into $dir/named.out since }, 'it does';
     is ctl($pid, 'off'), "0 off $dir/named.out", 'off';
     is ctl($pid, 'rotate'), "1 nytp-ctl: $dir/ctl.$pid: nothing is being recorded", 'nothing to rotate';
     whole("$dir/$_", $_) for 'nytprof.out', 'nytprof.out.2', 'named.out';
@@ -131,13 +131,53 @@ scenario 'a program that sleeps is not woken' => sub {
     my $run = begin($WORK . 'use POSIX (); POSIX::mkfifo("gate", 0600); sysopen my $gate, "gate", 2 or die; vec(my $in = "", fileno $gate, 1) = 1; $! = 0; print "runs\n"; my $n = select $in, undef, undef, undef; print "$n $!\n"; run();', 'start=no:control=ctl.%p');
     my $pid = $run->{pid};
     like ctl($pid, 'on', '--wait', '0.1'), qr/^3 pending/, 'pending';
-    like ctl($pid, 'status'), qr/^0 pid $pid off pending on /, 'which the status tells';
-    like ctl($pid, 'off'), qr/^1 .*another command waits/, 'one at a time';
+    like ctl($pid, 'status'), qr/^0 pid $pid off; pending: on; /, 'which the status tells';
+    like ctl($pid, 'rotate', '--wait', '0.1'), qr/^3 pending/, 'a newer command';
+    like ctl($pid, 'status'), qr/^0 pid $pid off; pending: rotate; /, 'comes in its place';
+    is ctl($pid, 'cancel'), '0 withdrawn', 'and can be withdrawn';
+    is ctl($pid, 'cancel'), "1 nytp-ctl: $run->{dir}/ctl.$pid: nothing is pending", 'once';
+    like ctl($pid, 'on', '--wait', '0.1'), qr/^3 pending/, 'pending again';
     open my $gate, '>', "$run->{dir}/gate" or die;
     syswrite $gate, "x";
     is scalar(readline $run->{out}), "1 \n", 'it slept to the end';
     ok await(sub { ctl($pid, 'status') !~ /pending/ }), 'then it woke';
     is ctl($pid, 'off'), "0 off $run->{dir}/nytprof.out", 'and obeyed then';
+    is end($run), '0', 'runs';
+};
+
+my $SLEEPS = 'use POSIX (); POSIX::mkfifo("gate", 0600); sysopen my $gate, "gate", 2 or die; sub waiter { sysread $gate, my $byte, 1 } print "runs\n"; waiter();';
+
+scenario 'a program that executes nothing tells where it is' => sub {
+    for my $opts ('start=no', 'sample=1000:sample_budget=0', 'file=x') {
+        my $run = begin("$WORK$SLEEPS\n", "$opts:control=ctl");
+        my $pid = $run->{pid};
+        my $line = 1 + $WORK =~ tr/\n//;
+        ok await(sub { ctl($pid, 'stack') =~ /waits/ }), "$opts: it waits";
+        my ($what, @frames) = split /\n/, ctl($pid, 'stack');
+        like $what, qr{^0 pid $pid waits in CORE:sysread for \d+\.\d s(?:, fd \d+ \(\Q$run->{dir}\E/gate\))?$}, 'in what, and for how long';
+        is join(' ', @frames), "  main::waiter prog.pl:$line   main::RUNTIME prog.pl:$line", 'the open calls';
+        like ctl($pid, 'status'), qr/; waits in CORE:sysread for /, 'the status tells it, too';
+        like ctl($pid, 'status'), qr{^0 pid $pid recording into \S+ since } if $opts ne 'start=no';
+        open my $gate, '>', "$run->{dir}/gate" or die;
+        syswrite $gate, "x";
+        is end($run), '0', 'the program saw nothing of it';
+    }
+};
+
+scenario 'one that works tells it, too' => sub {
+    my $run = begin($WORK . "print \"runs\\n\"; run();\n", 'start=no:control=ctl');
+    ok await(sub { ctl($run->{pid}, 'stack') =~ /main::run prog.pl:4\n/ }), 'the stack';
+    is end($run), '0', 'runs';
+};
+
+scenario 'a deadline that was asked of a program that sleeps is kept when it wakes' => sub {
+    my $run = begin("$WORK$SLEEPS run();\n", 'start=no:control=ctl');
+    my ($dir, $pid) = @$run{qw(dir pid)};
+    like ctl($pid, 'on', '--seconds', '0.1', '--wait', '0.1'), qr/^3 pending/, 'pending, and nobody waits';
+    open my $gate, '>', "$dir/gate" or die;
+    syswrite $gate, "x";
+    ok await(sub { -e "$dir/nytprof.out" && ctl($pid, 'status') =~ /^0 pid $pid off; [^p]/ }), 'it was on, and is off';
+    whole("$dir/nytprof.out", 'the profile');
     is end($run), '0', 'runs';
 };
 
@@ -165,15 +205,15 @@ scenario 'threads obey, each for itself; one that sleeps when it wakes' => sub {
         my @workers = map { "thread $_: on $dir/" . $name->($_) } 1, 2;
         is ctl($pid, 'on'), join("\n", '0 sleeps, and obeys when it wakes', @workers), "$opts: on";
         my ($main, @threads) = split /\n/, ctl($pid, 'status');
-        like $main, qr/^0 pid $pid \w+ pending on file /, 'status: main waits for them';
-        is join("\n", @threads), join("\n", map { "pid $pid thread $_ recording file $dir/" . $name->($_) } 1, 2), 'and each is recorded';
+        like $main, qr/^0 pid $pid \w+(?: into \S+ since .*)?; pending: on; /, 'status: main waits for them';
+        like join("\n", @threads), qr{\A@{[ join ".*\n", map { "pid $pid thread $_ recording into \Q$dir\E/" . $name->($_) . ' since' } 1, 2 ]}}, 'and each is recorded';
         is ctl($pid, 'checkpoint'), join("\n", '0 sleeps, and obeys when it wakes', map { "thread $_: $dir/" . $name->($_) . '.checkpoint' } 1, 2), 'checkpoint';
         like ctl($pid, 'rotate'), qr/^thread 2: goes on in \S+2\z/m, 'rotate';
         like ctl($pid, 'off'), qr/^thread 1: off \S+\nthread 2: off \S+\z/m, 'off';
         is ctl($pid, 'on') =~ s/.*\n//r, join("\n", map {"$_.3"} @workers), 'on again';
         open my $fh, '>', "$dir/stop" or die;
         close $fh;
-        ok await(sub { ctl($pid, 'status') =~ /\A0 pid $pid recording file .*\z/ }), 'the threads have ended';
+        ok await(sub { ctl($pid, 'status') =~ /\A0 pid $pid recording into .*\z/ }), 'the threads have ended';
         is ctl($pid, 'off'), "0 off $dir/" . $name->(0), 'main has obeyed what was asked last when it woke';
         open $fh, '>', "$dir/end" or die;
         is end($run), "0end\n", 'and runs to its end';

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Where an interpreter is; see where.h.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "where.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+enum {
+    LOOKS = 3, /* until the interpreter is seen to stand still */
+};
+
+static const bool is_slow[MAXO] = {
+#define NYTP_SLOWOP(type) [type] = true,
+#include "XS/options/slowops.def"
+#undef NYTP_SLOWOP
+};
+
+/* Of the one tick thread. */
+static struct nytp_open_stack stack;
+
+static void forget(struct nytp_where *where)
+{
+    where->op = where->cop = NULL;
+    where->since_ns = 0;
+    where->is_still = false;
+}
+
+void nytp_where_begin(struct nytp_where *where, void *interpreter, unsigned thread)
+{
+    where->interpreter = interpreter;
+    where->pid = (long)getpid();
+    where->thread_id = thread == 0 ? where->pid : 0;
+#if defined(_POSIX_THREAD_CPUTIME) && _POSIX_THREAD_CPUTIME >= 0
+    if (pthread_getcpuclockid(pthread_self(), &where->cpu_clock) != 0)
+#endif
+        where->cpu_clock = CLOCK_PROCESS_CPUTIME_ID;
+    forget(where);
+}
+
+NYTP_RAW_CODE void nytp_where_look(struct nytp_where *where)
+{
+#ifdef MULTIPLICITY
+    PerlInterpreter *const my_perl = (PerlInterpreter *)where->interpreter;
+#endif
+    const void *const op = *(void *const volatile *)&PL_op;
+    const void *const cop = *(void *const volatile *)&PL_curcop;
+    const uint64_t cpu_ns = nytp_raw_clock_ns(where->cpu_clock);
+    where->is_still =
+        where->since_ns != 0 && op == where->op && cop == where->cop && cpu_ns == where->cpu_ns;
+    if (where->is_still)
+        return;
+    where->op = op;
+    where->cop = cop;
+    where->cpu_ns = cpu_ns;
+    where->since_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
+}
+
+NYTP_RAW_CODE static bool look_at_stack(const struct nytp_where *where)
+{
+    for (int i = 0; i < LOOKS; i++)
+        if (nytp_open_stack_look(&stack, where->interpreter, where->pid) &&
+            nytp_open_stack_is_same(&stack))
+            return true;
+    return false;
+}
+
+/* ---- the system call ---- */
+
+#if NYTP_RAW_THREADS
+/* Those that wait for a descriptor, which is their first argument. */
+static const int of_descriptor[] = {
+    SYS_read,    SYS_write,   SYS_pread64, SYS_pwrite64, SYS_readv,   SYS_writev,
+    SYS_accept,  SYS_accept4, SYS_connect, SYS_recvfrom, SYS_recvmsg, SYS_sendto,
+    SYS_sendmsg, SYS_flock,   SYS_fcntl,   SYS_fsync,    SYS_ioctl,
+};
+
+NYTP_RAW_CODE static const char *read_number(const char *at, int base, long *number)
+{
+    *number = -1;
+    for (; *at != '\0' && *at != ' '; at++) {
+        const int digit = *at >= 'a' && *at <= 'f' ? *at - 'a' + 10
+                          : *at == 'x'             ? 0
+                                                   : *at - '0';
+        if (digit < 0 || digit >= base)
+            return at;
+        *number = (*number < 0 ? 0 : *number * base) + digit;
+    }
+    return *at == ' ' ? at + 1 : at;
+}
+
+/* /proc/PID/task/TID/syscall: the call's number and, in hexadecimal, its arguments. */
+NYTP_RAW_CODE static long waited_for(const struct nytp_where *where)
+{
+    char bytes[256];
+    long number, argument;
+    struct nytp_raw_text path;
+    path.to = bytes;
+    path.n = 0;
+    path.size = sizeof bytes - 1;
+    nytp_raw_put(&path, "/proc/self/task/");
+    nytp_raw_put_number(&path, (uint64_t)where->thread_id);
+    nytp_raw_put(&path, "/syscall");
+    bytes[path.n] = '\0';
+    const long fd =
+        nytp_raw_syscall(SYS_openat, AT_FDCWD, (long)bytes, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    if (fd < 0)
+        return -1;
+    const long n = nytp_raw_syscall(SYS_read, fd, (long)bytes, sizeof bytes - 1, 0, 0, 0);
+    nytp_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+    bytes[n > 0 ? n : 0] = '\0';
+    read_number(read_number(bytes, 10, &number), 16, &argument);
+    for (size_t i = 0; i < C_ARRAY_LENGTH(of_descriptor); i++)
+        if (number == of_descriptor[i])
+            return argument;
+    return -1;
+}
+#else
+static long waited_for(const struct nytp_where *where)
+{
+    (void)where;
+    return -1;
+}
+#endif
+
+/* ---- words ---- */
+
+NYTP_RAW_CODE static void put_leaf(struct nytp_raw_text *text, const char *head)
+{
+    const bool is_builtin = stack.op_type < MAXO && is_slow[stack.op_type];
+    if (stack.xsub == NULL && !is_builtin)
+        return;
+    nytp_raw_put(text, head);
+    if (stack.xsub != NULL) {
+        nytp_open_stack_put_sub(text, &stack, stack.xsub);
+        return;
+    }
+    nytp_raw_put(text, "CORE:");
+    nytp_raw_put(text, PL_op_name[stack.op_type]);
+}
+
+NYTP_RAW_CODE void nytp_where_put(struct nytp_raw_text *text, struct nytp_where *where)
+{
+    const long fd = where->thread_id == 0 ? -1 : waited_for(where);
+    const uint64_t tenths = (nytp_raw_clock_ns(CLOCK_MONOTONIC) - where->since_ns) / 100000000;
+    if (!look_at_stack(where) || !where->is_still) {
+        nytp_raw_put(text, "runs");
+        put_leaf(text, " in ");
+        return;
+    }
+    nytp_raw_put(text, "waits");
+    put_leaf(text, " in ");
+    nytp_raw_put(text, " for ");
+    nytp_raw_put_number(text, tenths / 10);
+    nytp_raw_put(text, ".");
+    nytp_raw_put_number(text, tenths % 10);
+    nytp_raw_put(text, " s");
+    if (fd < 0)
+        return;
+    nytp_raw_put(text, ", fd ");
+    nytp_raw_put_number(text, (uint64_t)fd);
+}
+
+NYTP_RAW_CODE static void put_place(struct nytp_raw_text *text, const COP *cop)
+{
+    nytp_raw_put(text, "\t");
+    const uint32_t line = nytp_open_stack_put_file(text, &stack, cop);
+    nytp_raw_put(text, ":");
+    nytp_raw_put_number(text, line);
+    nytp_raw_put(text, "\n");
+}
+
+NYTP_RAW_CODE void nytp_where_put_stack(struct nytp_raw_text *text, struct nytp_where *where)
+{
+    const COP *cop = stack.cop;
+    nytp_raw_put(text, "\n");
+    (void)where;
+    for (unsigned i = 0; i < stack.n; i++) {
+        nytp_raw_put(text, "  ");
+        nytp_open_stack_put_sub(text, &stack, stack.calls[i].cv);
+        put_place(text, cop);
+        cop = stack.calls[i].site;
+    }
+    nytp_raw_put(text, stack.is_whole ? "  main::RUNTIME" : "  ...");
+    put_place(text, cop);
+}

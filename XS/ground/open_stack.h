@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Which calls an interpreter has open, looked at from a thread beside it, or in a signal, while
+ * it executes nothing: what a program hangs in.
+ *
+ * perl is not asked for anything. Its structures are copied by the kernel as in capture.h, so
+ * that memory which goes away meanwhile is told instead of crashing us; whoever looks makes
+ * sure afterwards that the interpreter has not moved.
+ */
+#ifndef NYTP_OPEN_STACK_H
+#define NYTP_OPEN_STACK_H
+
+#include "capture.h"
+
+enum {
+    NYTP_OPEN_CALLS = 1000,
+};
+
+/* A sub that was called and has not been left. */
+struct nytp_open_sub {
+    const CV *cv;
+    const COP *site; /* the statement that called it */
+};
+
+struct nytp_open_stack {
+    const void *interpreter;
+    long pid;                   /* of this process */
+    const void *op, *cop, *pad; /* that were current */
+    unsigned op_type;           /* of `op` */
+    const CV *xsub;             /* that runs, or NULL */
+    unsigned n;                 /* calls, innermost first */
+    bool is_whole;              /* there are no more, and all could be read */
+    struct nytp_open_sub calls[NYTP_OPEN_CALLS];
+};
+
+/* Text that is put together without the C library; what does not fit is left out. */
+struct nytp_raw_text {
+    char *to;
+    size_t n, size;
+};
+
+void nytp_raw_put(struct nytp_raw_text *text, const char *string);
+void nytp_raw_put_number(struct nytp_raw_text *text, uint64_t number);
+
+/* Look. False: the system does not do this, or nothing can be read. */
+bool nytp_open_stack_look(struct nytp_open_stack *stack, const void *interpreter, long pid);
+
+/* Whether the interpreter is where it was. What it executes in between may take it back there:
+ * a loop that waits again and again is as good. */
+bool nytp_open_stack_is_same(const struct nytp_open_stack *stack);
+
+/* The name of a sub, as perl has it: "Foo::bar". Of one without a name: "Foo::__ANON__". */
+void nytp_open_stack_put_sub(struct nytp_raw_text *text, const struct nytp_open_stack *stack,
+                             const CV *cv);
+
+/* The package of a statement, with "::" behind it. */
+void nytp_open_stack_put_package(struct nytp_raw_text *text,
+                                 const struct nytp_open_stack *stack, const COP *cop);
+
+/* The file of a statement; its line is returned, 0: not known. */
+uint32_t nytp_open_stack_put_file(struct nytp_raw_text *text,
+                                  const struct nytp_open_stack *stack, const COP *cop);
+
+#endif
