@@ -6,41 +6,10 @@
  */
 #include "exporters/compare/diff.h"
 #include "exporters/compare/diff_lines.h"
+#include "exporters/base/csv_field.h"
 #include "exporters/base/exporter.h"
 #include "exporters/base/json.h"
 #include "exporters/base/text.h"
-
-#include <string.h>
-
-/* What a spreadsheet would take for a formula, as the file "-e" or a package "=1+1" would be.
- */
-static bool looks_like_formula(struct nytp_name text)
-{
-    return text.len > 0 && text.ptr[0] != '\0' && strchr("=+-@\t\r", text.ptr[0]) != NULL;
-}
-
-/* A text as a field: in quotes where it needs them, harmless to spreadsheets. */
-static void put_field(struct nytp_out *out, struct nytp_name text)
-{
-    const char *const mark = looks_like_formula(text) ? "'" : "";
-    bool quote = false;
-    for (uint32_t i = 0; i < text.len && !quote; i++)
-        quote = text.ptr[i] == '\0' || strchr(",\"\r\n ", text.ptr[i]) != NULL;
-    if (!quote) {
-        nytp_puts(out, mark);
-        nytp_put(out, text.ptr, text.len);
-        return;
-    }
-    nytp_putc(out, '"');
-    nytp_puts(out, mark);
-    for (uint32_t i = 0; i < text.len; i++) {
-        const char c = text.ptr[i];
-        if (c == '"')
-            nytp_putc(out, '"');
-        nytp_putc(out, c == '\0' ? ' ' : c); /* spreadsheets end the file at a NUL */
-    }
-    nytp_putc(out, '"');
-}
 
 static void put_number(struct nytp_out *out, int64_t value)
 {
@@ -57,9 +26,9 @@ static void put_time(struct nytp_out *out, const struct nytp_json_times *times, 
 static void put_row(const struct nytp_profile *profile, const struct nytp_sub *sub,
                     const struct nytp_json_times *times, struct nytp_out *out)
 {
-    put_field(out, sub->name);
+    nytp_csv_field(out, sub->name);
     nytp_putc(out, ',');
-    put_field(out, profile->files[sub->file].name);
+    nytp_csv_field(out, profile->files[sub->file].name);
     put_number(out, sub->first_line);
     put_number(out, (int64_t)sub->calls);
     put_number(out, (int64_t)sub->statements);
@@ -111,9 +80,9 @@ static void put_diff_row(const struct nytp_diff *diff, const struct nytp_diff_ro
 {
     const struct nytp_diff_cell *base = &row->median[NYTP_DIFF_BASE];
     const struct nytp_diff_cell *now = &row->median[NYTP_DIFF_NEW];
-    put_field(out, row->name);
+    nytp_csv_field(out, row->name);
     nytp_putc(out, ',');
-    put_field(out, row->file);
+    nytp_csv_field(out, row->file);
     put_number(out, row->line);
     nytp_printf(out, ",%s", nytp_diff_status_names[row->status]);
     put_pair(out, base->calls, now->calls);
@@ -130,9 +99,9 @@ static void put_diff_line(const struct nytp_diff *diff, const struct nytp_diff_l
                           const struct nytp_json_times *times, struct nytp_out *out)
 {
     const struct nytp_diff_row *row = &diff->rows[line->row];
-    put_field(out, row->name);
+    nytp_csv_field(out, row->name);
     nytp_putc(out, ',');
-    put_field(out, row->file);
+    nytp_csv_field(out, row->file);
     put_number(out, line->line);
     put_pair(out, line->statements[NYTP_DIFF_BASE], line->statements[NYTP_DIFF_NEW]);
     put_time_pair(out, diff, times, line->ticks[NYTP_DIFF_BASE], line->ticks[NYTP_DIFF_NEW]);

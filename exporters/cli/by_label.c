@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * --by=label: a table of what each label of the inputs took (formats/model/label_sums.h), for
- * people.
+ * --by: what each label of the inputs took (formats/model/label_sums.h), as a table for people
+ * or in a format of label_formats.c.
  */
+#include "label_formats.h"
 #include "load.h"
 #include "modes.h"
 #include "outputs.h"
 
+#include "exporters/base/near.h"
+#include "exporters/base/printable.h"
+#include "exporters/base/substitute.h"
 #include "exporters/base/text.h"
 
-#include "formats/model/label_sums.h"
-
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,9 +27,10 @@ static void put_time(struct nytp_out *out, const struct nytp_unit *unit, double 
 
 /* How the table fits: a narrow terminal has no room for sums, and cuts names. */
 struct layout {
-    const struct nytp_export_options *options;
+    const struct nytp_label_table *table;
     bool is_narrow;
-    uint32_t sub_columns;
+    bool has_files; /* the longest one's file is shown: there are several */
+    uint32_t sub_columns, file_columns;
     uint32_t label_columns; /* 0: whole */
 };
 
@@ -34,25 +38,57 @@ enum {
     NARROW = 100,           /* columns of a terminal */
     FIXED = 8 + 4 * 11 + 2, /* what stands before the sub's name */
     FIXED_NARROW = 8 + 2 * 11 + 2,
-    MOST_SUB = 40,
+    MOST_NAME = 40,
     LEAST_NAME = 12,
+    LONGEST_PLACE = 400,
 };
 
-static struct layout layout_of(const struct nytp_export_options *options,
-                               const struct nytp_label_row *rows, uint32_t n)
+/* "main::work a.pl:7" */
+static struct nytp_name sub_and_place(const struct nytp_label_row *row,
+                                      char buffer[LONGEST_PLACE])
 {
-    const uint32_t columns = options->columns;
-    struct layout layout = {.options = options,
-                            .is_narrow = columns > 0 && columns < NARROW,
-                            .sub_columns = LEAST_NAME};
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t width = nytp_text_width(rows[i].slowest);
-        if (width > layout.sub_columns)
-            layout.sub_columns = width < MOST_SUB ? width : MOST_SUB;
+    const struct nytp_name file = nytp_base_name(row->slowest_file);
+    int len =
+        snprintf(buffer, LONGEST_PLACE, "%s", row->slowest.len > 0 ? row->slowest.ptr : "-");
+    if (row->slowest_line > 0 && len > 0 && len < LONGEST_PLACE)
+        len += snprintf(buffer + len, (size_t)(LONGEST_PLACE - len), " %.*s:%lu", (int)file.len,
+                        file.ptr, (unsigned long)row->slowest_line);
+    return (struct nytp_name){buffer,
+                              (uint32_t)(len < LONGEST_PLACE ? len : LONGEST_PLACE - 1)};
+}
+
+static struct nytp_name max_file(const struct layout *layout, const struct nytp_label_row *row)
+{
+    const char *const path = nytp_label_max_file(layout->table, row);
+    return (struct nytp_name){path, (uint32_t)strlen(path)};
+}
+
+static void widen(uint32_t *columns, uint32_t most, struct nytp_name text)
+{
+    const uint32_t width = nytp_text_width(text);
+    if (width > *columns)
+        *columns = width < most ? width : most;
+}
+
+static struct layout layout_of(const struct nytp_label_table *table)
+{
+    const struct nytp_cli *const cli = &table->run->cli;
+    const uint32_t columns = cli->export.columns;
+    struct layout layout = {.table = table,
+                            .is_narrow =
+                                columns > 0 && columns<NARROW, .has_files = cli->n_files> 1,
+                            .sub_columns = LEAST_NAME,
+                            .file_columns = LEAST_NAME};
+    for (uint32_t i = 0; i < table->n; i++) {
+        char buffer[LONGEST_PLACE];
+        widen(&layout.sub_columns, MOST_NAME, sub_and_place(&table->rows[i], buffer));
+        widen(&layout.file_columns, MOST_NAME, max_file(&layout, &table->rows[i]));
     }
     if (columns == 0)
         return layout;
-    const uint32_t fixed = layout.is_narrow ? FIXED_NARROW : FIXED;
+    layout.has_files = layout.has_files && !layout.is_narrow;
+    const uint32_t fixed = (layout.is_narrow ? FIXED_NARROW : FIXED) +
+                           (layout.has_files ? layout.file_columns + 2 : 0);
     const uint32_t left = columns > fixed + 2 * LEAST_NAME ? columns - fixed : 2 * LEAST_NAME;
     if (layout.sub_columns > left / 2 - 1)
         layout.sub_columns = left / 2 - 1;
@@ -62,21 +98,32 @@ static struct layout layout_of(const struct nytp_export_options *options,
 
 static void put_head(struct nytp_out *out, const struct layout *layout, struct nytp_name key)
 {
-    nytp_text_style(out, layout->options->color, NYTP_STYLE_BOLD);
+    const bool color = layout->table->run->cli.export.color;
+    nytp_text_style(out, color, NYTP_STYLE_BOLD);
     nytp_puts(out, layout->is_narrow
                        ? "       n     median        p95  "
                        : "       n      total     median        p95        own  ");
     nytp_printf(out, "%-*s  ", (int)layout->sub_columns, "slowest sub");
+    if (layout->has_files)
+        nytp_printf(out, "%-*s  ", (int)layout->file_columns, "slowest in");
     nytp_text_put(out, key, layout->label_columns);
-    nytp_text_style(out, layout->options->color, NYTP_STYLE_PLAIN);
+    nytp_text_style(out, color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
+}
+
+/* A text in a column of its own. */
+static void put_column(struct nytp_out *out, struct nytp_name text, uint32_t columns, bool cut)
+{
+    const uint32_t width = nytp_text_put_tail(out, text, cut ? columns : 0);
+    nytp_text_pad(out, width < columns ? columns - width + 2 : 2);
 }
 
 static void put_row(struct nytp_out *out, const struct layout *layout,
                     const struct nytp_label_row *row)
 {
-    static const struct nytp_name unknown = {"-", 1};
-    const struct nytp_unit *unit = layout->options->unit;
+    char buffer[LONGEST_PLACE];
+    const bool cut = layout->label_columns > 0;
+    const struct nytp_unit *unit = layout->table->run->cli.export.unit;
     nytp_printf(out, "%8llu", (unsigned long long)row->n);
     if (!layout->is_narrow)
         put_time(out, unit, row->total_s);
@@ -87,99 +134,184 @@ static void put_row(struct nytp_out *out, const struct layout *layout,
     else if (!layout->is_narrow)
         nytp_printf(out, "%11s", "-");
     nytp_puts(out, "  ");
-    const uint32_t width =
-        nytp_text_put_tail(out, row->slowest.len > 0 ? row->slowest : unknown,
-                           layout->label_columns > 0 ? layout->sub_columns : 0);
-    nytp_text_pad(out, width < layout->sub_columns ? layout->sub_columns - width + 2 : 2);
+    put_column(out, sub_and_place(row, buffer), layout->sub_columns, cut);
+    if (layout->has_files)
+        put_column(out, max_file(layout, row), layout->file_columns, cut);
     nytp_text_put(out, row->value, layout->label_columns);
     nytp_putc(out, '\n');
 }
 
-static bool same_name(struct nytp_name a, struct nytp_name b)
+static void put_table(struct nytp_out *out, const struct nytp_label_table *table)
 {
-    return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0;
-}
-
-static void put_table(struct nytp_out *out, const struct layout *layout,
-                      const struct nytp_label_row *rows, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        const bool is_first = i == 0 || !same_name(rows[i].key, rows[i - 1].key);
+    const struct layout layout = layout_of(table);
+    for (uint32_t i = 0; i < table->n; i++) {
+        const struct nytp_label_row *const row = &table->rows[i];
+        const bool is_first = i == 0 || !nytp_label_same_key(row, row - 1);
         if (is_first && i > 0)
             nytp_putc(out, '\n');
         if (is_first)
-            put_head(out, layout, rows[i].key);
-        put_row(out, layout, &rows[i]);
+            put_head(out, &layout, row->key);
+        put_row(out, &layout, row);
     }
 }
 
-static bool read_all(struct run *run, struct nytp_label_sums *sums)
+/* ---- reading ---- */
+
+static struct nytp_str group_value(void *context, struct nytp_str value)
 {
-    bool has_memory = true;
-    for (int i = 0; i < run->cli.n_files && has_memory; i++) {
-        struct nytp_error error = {0};
-        const char *const path = run->cli.files[i];
-        const bool is_whole = nytp_cli_read(run, path, nytp_label_sums_sink(sums), &error);
-        if (!is_whole && (error.status == NYTP_ERR_TRUNCATED || error.has_offset))
-            note_partial(run, path, &error);
-        else if (!is_whole)
-            say_unusable(run, path, &error);
-        has_memory = nytp_label_sums_end_input(sums);
-    }
-    return has_memory;
+    return nytp_substitute_apply(context, value);
 }
 
-static void say_nothing_found(const struct run *run)
+static struct nytp_label_sums *new_sums(const struct run *run)
 {
-    if (run->cli.quiet)
-        return;
-    if (run->cli.by_key != NULL)
-        say("no label %s in the input", run->cli.by_key);
-    else
+    struct nytp_label_sums *const sums = nytp_label_sums_new();
+    if (sums != NULL && run->cli.group != NULL)
+        nytp_label_sums_group(sums, group_value, run->cli.group);
+    return sums;
+}
+
+/* False when memory is out. */
+static bool read_input(struct run *run, struct nytp_label_sums *sums, const char *path)
+{
+    struct nytp_error error = {0};
+    const bool is_whole = nytp_cli_read(run, path, nytp_label_sums_sink(sums), &error);
+    if (!is_whole && (error.status == NYTP_ERR_TRUNCATED || error.has_offset))
+        note_partial(run, path, &error);
+    else if (!is_whole)
+        say_unusable(run, path, &error);
+    return nytp_label_sums_end_input(sums);
+}
+
+/* The keys that there are, for who asked for another; each stands in its rows only. */
+static void say_keys(const char *key, const struct nytp_label_row *rows, uint32_t n)
+{
+    char text[400];
+    const char *near = NULL;
+    unsigned distance = 1 + (unsigned)strlen(key) / 3;
+    int len = snprintf(text, sizeof text, "no label %.80s in the input", key);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i > 0 && nytp_label_same_key(&rows[i], &rows[i - 1]))
+            continue;
+        const unsigned d =
+            nytp_edit_distance(key, strlen(key), rows[i].key.ptr, rows[i].key.len);
+        near = d <= distance ? rows[i].key.ptr : near;
+        distance = d < distance ? d : distance;
+        if (len > 0 && (size_t)len < sizeof text)
+            len += snprintf(text + len, sizeof text - (size_t)len, "%s%.80s",
+                            i == 0 ? "; labels are: " : ", ", rows[i].key.ptr);
+    }
+    if (near != NULL && len > 0 && (size_t)len < sizeof text)
+        snprintf(text + len, sizeof text - (size_t)len, "; did you mean %.80s?", near);
+    nytp_make_printable(text);
+    say("%s", text);
+}
+
+/* Only the rows of the key that is asked for stay; how many. */
+static uint32_t keep_key(const struct run *run, struct nytp_label_row *rows, uint32_t n)
+{
+    const char *const key = run->cli.by_key;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (key == NULL || strcmp(rows[i].key.ptr, key) == 0)
+            rows[kept++] = rows[i];
+    return kept;
+}
+
+/* Whether there is anything to show; else a message, which is no failure where nothing is asked
+ * for by name. */
+static bool has_labels(const struct run *run, const struct nytp_label_row *rows, uint32_t n)
+{
+    const char *const key = run->cli.by_key;
+    for (uint32_t i = 0; i < n; i++)
+        if (key == NULL || strcmp(rows[i].key.ptr, key) == 0)
+            return true;
+    if (key != NULL)
+        say_keys(key, rows, n);
+    else if (!run->cli.quiet)
         say("no labels in the input: a program sets them with DB::label(KEY => VALUE)");
+    return key == NULL;
 }
 
-struct table {
-    struct layout layout;
-    const struct nytp_label_row *rows;
-    uint32_t n;
-};
+/* ---- writing ---- */
 
 static void write_table(void *context, struct nytp_out *out)
 {
-    const struct table *const table = context;
-    put_table(out, &table->layout, table->rows, table->n);
+    const struct nytp_label_table *const table = context;
+    const struct nytp_exporter *const exporter = table->run->cli.exporter;
+    if (exporter == NULL || !nytp_label_format_write(exporter->name, table, out))
+        put_table(out, table);
 }
 
-static enum exit_status write_rows(struct run *run, const struct nytp_label_row *rows,
-                                   uint32_t n)
+static enum exit_status write_to(struct run *run, write_output_fn *write, void *context)
 {
     const char *const output = run->cli.output != NULL ? run->cli.output : "-";
     if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO))
         fit_terminal(&run->cli.export);
-    struct table table = {layout_of(&run->cli.export, rows, n), rows, n};
-    const enum exit_status status = write_output(output, write_table, &table);
-    return status == EXIT_DONE ? done(run) : status;
+    return write_output(output, write, context);
+}
+
+/* All inputs together. */
+static enum exit_status sum_up(struct run *run, struct nytp_label_sums *sums)
+{
+    struct nytp_label_table table = {.run = run};
+    bool has_memory = true;
+    for (int i = 0; i < run->cli.n_files && has_memory; i++)
+        has_memory = read_input(run, sums, run->cli.files[i]);
+    struct nytp_label_row *const rows =
+        has_memory ? nytp_label_sums_rows(sums, &table.n) : NULL;
+    enum exit_status status = EXIT_INPUT;
+    table.rows = rows;
+    if (rows == NULL) {
+        say("out of memory");
+    } else if (run->failed && (run->cli.strict || table.n == 0)) {
+        say_partial(run);
+    } else if (has_labels(run, rows, table.n)) {
+        table.n = keep_key(run, rows, table.n);
+        status = write_to(run, write_table, &table);
+    }
+    free(rows);
+    return status;
+}
+
+/* ---- rows ---- */
+
+/* Each input by itself: its rows tell the host. */
+static void write_rows(void *context, struct nytp_out *out)
+{
+    struct run *const run = context;
+    for (int i = 0; i < run->cli.n_files; i++) {
+        struct nytp_label_table table = {.run = run};
+        struct nytp_label_sums *const sums = new_sums(run);
+        struct nytp_label_row *const rows =
+            sums != NULL && read_input(run, sums, run->cli.files[i])
+                ? nytp_label_sums_rows(sums, &table.n)
+                : NULL;
+        table.rows = rows;
+        table.n = rows != NULL ? keep_key(run, rows, table.n) : 0;
+        if (rows == NULL)
+            nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        else
+            nytp_label_put_rows(&table, nytp_label_sums_input(sums), out);
+        free(rows);
+        nytp_label_sums_free(sums);
+    }
 }
 
 enum exit_status run_by_label(struct run *run)
 {
-    struct nytp_label_sums *const sums = nytp_label_sums_new();
-    uint32_t n = 0;
-    struct nytp_label_row *rows = NULL;
     enum exit_status status = EXIT_INPUT;
-    if (sums != NULL && read_all(run, sums))
-        rows = nytp_label_sums_rows(sums, run->cli.by_key, &n);
-    if (rows == NULL) {
-        say("out of memory");
-    } else if (run->failed && (run->cli.strict || n == 0)) {
-        say_partial(run);
+    if (run->cli.exporter != NULL && strcmp(run->cli.exporter->name, "rows") == 0) {
+        status = write_to(run, write_rows, run);
     } else {
-        if (n == 0)
-            say_nothing_found(run);
-        status = write_rows(run, rows, n);
+        struct nytp_label_sums *const sums = new_sums(run);
+        if (sums != NULL)
+            status = sum_up(run, sums);
+        else
+            say("out of memory");
+        nytp_label_sums_free(sums);
     }
-    free(rows);
-    nytp_label_sums_free(sums);
-    return status == EXIT_DONE && run->failed ? EXIT_INPUT : status;
+    if (status != EXIT_DONE)
+        return status;
+    status = done(run);
+    return run->failed ? EXIT_INPUT : status;
 }

@@ -7,6 +7,7 @@
 
 #include "formats/stream/format.h"
 #include "exporters/base/exporter.h"
+#include "exporters/base/substitute.h"
 #include "exporters/select/select.h"
 
 enum nytp_mode {
@@ -40,6 +41,7 @@ struct nytp_cli {
         accept_files; /* as given; compare/gate.h reads them */
     const char *fail_least, *annotations, *gate_junit;
     const char *by_key; /* NYTP_MODE_BY_LABEL: labels of this key; NULL = all */
+    struct nytp_substitute *group; /* what is done to labels' values first, or NULL */
     bool gate_tap, allow_absent;
     bool format_given; /* the user named a format, or a file whose name tells it */
     char **files;      /* n_files >= 1 */

@@ -32,7 +32,9 @@ static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *erro
                                   "only: --collapsed or --flamegraph");
     if (cli->limits.n > 0 && cli->bases.n == 0)
         return usage_error(error, "--fail-over needs a base: --diff BASE");
-    if ((answers || cli->gate_junit != NULL || cli->accept_files.n > 0 || cli->fail_least != NULL) && !gate)
+    if ((answers || cli->gate_junit != NULL || cli->accept_files.n > 0 ||
+         cli->fail_least != NULL) &&
+        !gate)
         return usage_error(error, "there is no limit: --fail-over LIMIT or --gate FILE");
     if (cli->annotations != NULL && strcmp(cli->annotations, "github") != 0)
         return usage_error(error, "unknown --annotations kind \"%s\": github",
@@ -65,13 +67,24 @@ static bool check_labels(const struct nytp_cli *cli, struct nytp_error *error)
                        list);
 }
 
-/* A format where none is written. */
+/* A format where none is written, or one that labels have no place in. */
 static bool check_mode(const struct nytp_cli *cli, struct nytp_error *error)
 {
+    static const char *const of_labels[] = {"json", "csv", "markdown", "rows"};
     if (cli->mode == NYTP_MODE_EXPORT || cli->exporter == NULL)
         return true;
+    if (cli->mode != NYTP_MODE_BY_LABEL)
+        return usage_error(error,
+                           "%s is a format, and what is asked for instead of exporting is text",
+                           cli->exporter->name);
+    if (cli->export.unit != NULL && strcmp(cli->exporter->name, "rows") == 0)
+        return usage_error(error, "--unit means nothing for --rows, which are in ns");
+    for (size_t i = 0; i < sizeof of_labels / sizeof *of_labels; i++)
+        if (strcmp(cli->exporter->name, of_labels[i]) == 0)
+            return true;
     return usage_error(error,
-                       "%s is a format, and what is asked for instead of exporting is text",
+                       "--by has a table of its own, or --json, --csv, --markdown, "
+                       "--rows; not --%s",
                        cli->exporter->name);
 }
 

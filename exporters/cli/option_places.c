@@ -66,7 +66,7 @@ static bool is_given(const struct nytp_cli *cli, const struct word *word)
     for (size_t i = 0; i < nytp_n_options; i++)
         if (cli->given[i] && is_name(word, nytp_options[i].name))
             return true;
-    return false;
+    return cli->exporter != NULL && is_name(word, cli->exporter->name);
 }
 
 static bool holds(const struct word *word, const struct chosen *chosen)

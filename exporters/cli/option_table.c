@@ -9,21 +9,22 @@
 #include <stddef.h>
 
 /* A row's target is a member or, for MODE, an enum value: TARGET_kind() knows which. */
-#define MEMBER(target)         offsetof(struct nytp_cli, target)
-#define TARGET_FLAG(target)    MEMBER(target)
-#define TARGET_TEXT(target)    MEMBER(target)
-#define TARGET_COUNT(target)   MEMBER(target)
-#define TARGET_PERCENT(target) MEMBER(target)
-#define TARGET_UNIT(target)    MEMBER(target)
-#define TARGET_WEIGHT(target)  MEMBER(target)
-#define TARGET_CLOCK(target)   MEMBER(target)
-#define TARGET_PATTERN(target) MEMBER(target)
-#define TARGET_LIST(target)    MEMBER(target)
-#define TARGET_FORMAT(target)  MEMBER(target)
-#define TARGET_ROWS(target)    MEMBER(target)
-#define TARGET_SUBS(target)    MEMBER(target)
-#define TARGET_BY(target)      MEMBER(target)
-#define TARGET_MODE(target)    (size_t)(target)
+#define MEMBER(target)            offsetof(struct nytp_cli, target)
+#define TARGET_FLAG(target)       MEMBER(target)
+#define TARGET_TEXT(target)       MEMBER(target)
+#define TARGET_COUNT(target)      MEMBER(target)
+#define TARGET_PERCENT(target)    MEMBER(target)
+#define TARGET_UNIT(target)       MEMBER(target)
+#define TARGET_WEIGHT(target)     MEMBER(target)
+#define TARGET_CLOCK(target)      MEMBER(target)
+#define TARGET_PATTERN(target)    MEMBER(target)
+#define TARGET_LIST(target)       MEMBER(target)
+#define TARGET_FORMAT(target)     MEMBER(target)
+#define TARGET_ROWS(target)       MEMBER(target)
+#define TARGET_SUBS(target)       MEMBER(target)
+#define TARGET_SUBSTITUTE(target) MEMBER(target)
+#define TARGET_BY(target)         MEMBER(target)
+#define TARGET_MODE(target)       (size_t)(target)
 
 const struct nytp_option nytp_options[] = {
 #define NYTP_GROUP(title) {NULL, 0, NYTP_OPTION_FLAG, 0, NULL, NULL, title},

@@ -178,15 +178,24 @@ static bool choose_mode(struct nytp_cli *cli, enum nytp_mode mode,
     return true;
 }
 
-/* "label" or "label=KEY" */
+/* "label" for all, else KEY or "label=KEY" */
 static bool set_by(struct nytp_cli *cli, const char **key, const struct nytp_option *option,
                    const char *value, struct nytp_error *error)
 {
-    const bool has_key = strncmp(value, "label=", 6) == 0 && value[6] != '\0';
-    if (!has_key && strcmp(value, "label") != 0)
-        return usage_error(error, "--by takes label or label=KEY, not \"%s\"", value);
-    *key = has_key ? value + 6 : NULL;
+    const bool has_word = strncmp(value, "label=", 6) == 0;
+    *key = strcmp(value, "label") == 0 ? NULL : has_word ? value + 6 : value;
+    if (*key != NULL && **key == '\0')
+        return usage_error(error, "--by takes label or the KEY of labels, not \"%s\"", value);
     return choose_mode(cli, NYTP_MODE_BY_LABEL, option, error);
+}
+
+static bool set_substitute(struct nytp_substitute **target, const struct nytp_option *option,
+                           const char *value, struct nytp_error *error)
+{
+    struct nytp_error why = {0};
+    nytp_substitute_free(*target);
+    *target = nytp_substitute_new(value, &why);
+    return *target != NULL || usage_error(error, "--%s: %s", option->name, why.message);
 }
 
 static bool set_rows(struct nytp_cli *cli, uint32_t *target, const struct nytp_option *option,
@@ -278,6 +287,8 @@ bool nytp_option_set(struct nytp_cli *cli, const struct nytp_option *option, con
                nytp_choose_format(cli, option->name, error);
     case NYTP_OPTION_MODE:
         return choose_mode(cli, (enum nytp_mode)option->target, option, error);
+    case NYTP_OPTION_SUBSTITUTE:
+        return set_substitute(target, option, value, error);
     case NYTP_OPTION_BY:
         return set_by(cli, target, option, value, error);
     }

@@ -14,6 +14,7 @@
 #include "label_sums.h"
 
 #include "formats/base/arena.h"
+#include "formats/stream/comments/attribute_records.h"
 #include "formats/stream/comments/label_records.h"
 #include "formats/base/strings.h"
 #include "formats/base/table.h"
@@ -28,7 +29,8 @@
 struct label {
     uint32_t key, value; /* string ids */
     uint64_t n;
-    double total_s;
+    double total_s, max_s;
+    uint32_t max_input;
 };
 
 /* A key that has a value now. */
@@ -38,16 +40,14 @@ struct active {
     int64_t since_clock; /* of statements */
 };
 
-/* A stretch of `label` of a length, n times. */
-struct length {
-    uint32_t label;
-    double seconds;
-    uint64_t n;
-};
-
 struct cell {
     uint32_t label, sub;
     double seconds;
+};
+
+/* Where a sub begins, by its name; file is a string id, as sub and the input's texts are. */
+struct place {
+    uint32_t file, line;
 };
 
 struct nytp_label_sums {
@@ -59,12 +59,22 @@ struct nytp_label_sums {
     struct label *labels;
     uint32_t n_labels, labels_capacity;
     struct nytp_table by_pair; /* (key, value) -> label */
-    struct length *lengths;
+    struct nytp_label_length *lengths;
     uint32_t n_lengths, lengths_capacity;
     struct nytp_table by_length; /* (label, rounded length) -> length */
     struct cell *cells;
     uint32_t n_cells, cells_capacity;
     struct nytp_table by_sub; /* (label, sub) -> cell */
+    struct place *places;
+    uint32_t n_places, places_capacity;
+    struct nytp_table place_of_sub; /* (sub) -> place */
+    nytp_label_group_fn *group;
+    void *group_context;
+
+    /* the input that is being read */
+    uint32_t input;
+    struct nytp_table name_of_fid;        /* (fid) -> string id */
+    uint32_t host, application, basetime; /* string ids */
 
     /* the process that is being read */
     double ticks_per_sec;
@@ -108,6 +118,9 @@ void nytp_label_sums_free(struct nytp_label_sums *s)
     nytp_table_free(&s->by_pair);
     nytp_table_free(&s->by_length);
     nytp_table_free(&s->by_sub);
+    nytp_table_free(&s->place_of_sub);
+    nytp_table_free(&s->name_of_fid);
+    free(s->places);
     free(s->labels);
     free(s->lengths);
     free(s->cells);
@@ -143,6 +156,19 @@ static bool label_of(struct nytp_label_sums *s, uint32_t key, uint32_t value, ui
     return true;
 }
 
+/* The label of a comment. */
+static bool label_of_record(struct nytp_label_sums *s, const struct nytp_label_record *record,
+                            uint32_t key, uint32_t *label)
+{
+    struct nytp_str text = record->value;
+    if (s->group != NULL)
+        text = s->group(s->group_context, text);
+    const uint32_t value = nytp_strings_intern(s->strings, text.ptr, text.len);
+    if (key == UINT32_MAX || value == UINT32_MAX)
+        return failed(s);
+    return label_of(s, key, value, label);
+}
+
 /* A length as a number that near ones share: its binary exponent and the nine digits after the
  * first. */
 static uint32_t rounded(double seconds)
@@ -159,12 +185,16 @@ static bool add_length(struct nytp_label_sums *s, uint32_t label, double seconds
     uint32_t at = nytp_table_get(&s->by_length, key);
     s->labels[label].n++;
     s->labels[label].total_s += seconds;
+    if (s->labels[label].n == 1 || seconds > s->labels[label].max_s) {
+        s->labels[label].max_s = seconds;
+        s->labels[label].max_input = s->input;
+    }
     if (at == NYTP_TABLE_NONE) {
         if (!nytp_grow(&s->lengths, &s->lengths_capacity, s->n_lengths, sizeof *s->lengths) ||
             !nytp_table_put(&s->by_length, key, s->n_lengths))
             return failed(s);
         at = s->n_lengths++;
-        s->lengths[at] = (struct length){.label = label, .seconds = seconds};
+        s->lengths[at] = (struct nytp_label_length){.label = label, .seconds = seconds};
     }
     s->lengths[at].n++;
     return true;
@@ -279,7 +309,7 @@ static bool note_own(struct nytp_label_sums *s, const struct nytp_label_record *
 static bool change_label(struct nytp_label_sums *s, const struct nytp_label_record *record)
 {
     const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
-    uint32_t value, label;
+    uint32_t label;
     for (uint32_t i = 0; i < s->n_active; i++)
         if (s->active[i].key == key) {
             if (!end_active(s, i, (double)(record->ticks - s->active[i].since_ticks)))
@@ -288,10 +318,7 @@ static bool change_label(struct nytp_label_sums *s, const struct nytp_label_reco
         }
     if (record->kind == NYTP_LABEL_END)
         return true;
-    value = nytp_strings_intern(s->strings, record->value.ptr, record->value.len);
-    if (key == UINT32_MAX || value == UINT32_MAX)
-        return failed(s);
-    if (!label_of(s, key, value, &label))
+    if (!label_of_record(s, record, key, &label))
         return false;
     if (!nytp_grow(&s->active, &s->active_capacity, s->n_active, sizeof *s->active))
         return failed(s);
@@ -304,12 +331,8 @@ static bool change_label(struct nytp_label_sums *s, const struct nytp_label_reco
 static bool label_profile(struct nytp_label_sums *s, const struct nytp_label_record *record)
 {
     const uint32_t key = nytp_strings_intern(s->strings, record->key.ptr, record->key.len);
-    const uint32_t value =
-        nytp_strings_intern(s->strings, record->value.ptr, record->value.len);
     uint32_t label;
-    if (key == UINT32_MAX || value == UINT32_MAX)
-        return failed(s);
-    if (!label_of(s, key, value, &label))
+    if (!label_of_record(s, record, key, &label))
         return false;
     for (uint32_t i = 0; i < s->n_of_profile; i++) /* of one key the last value counts */
         if (s->labels[s->of_profile[i]].key == key) {
@@ -358,12 +381,16 @@ static bool time_event(struct nytp_label_sums *s, const struct nytp_event *e)
     return true;
 }
 
-static void attribute_event(struct nytp_label_sums *s, const struct nytp_event *e)
+static bool key_is(const struct nytp_event *e, const char *key)
+{
+    return e->u.pair.key.len == strlen(key) &&
+           memcmp(e->u.pair.key.ptr, key, e->u.pair.key.len) == 0;
+}
+
+static void note_ticks_per_sec(struct nytp_label_sums *s, const struct nytp_str *value)
 {
     char text[24];
-    const struct nytp_str *value = &e->u.pair.value;
-    if (e->u.pair.key.len != 13 || memcmp(e->u.pair.key.ptr, "ticks_per_sec", 13) != 0 ||
-        value->len >= sizeof text)
+    if (value->len >= sizeof text)
         return;
     memcpy(text, value->ptr, value->len);
     text[value->len] = '\0';
@@ -372,12 +399,61 @@ static void attribute_event(struct nytp_label_sums *s, const struct nytp_event *
         s->ticks_per_sec = (double)ticks;
 }
 
+static bool attribute_event(struct nytp_label_sums *s, const struct nytp_event *e)
+{
+    if (key_is(e, "ticks_per_sec"))
+        note_ticks_per_sec(s, &e->u.pair.value);
+    uint32_t *const id = key_is(e, "host")          ? &s->host
+                         : key_is(e, "application") ? &s->application
+                         : key_is(e, "basetime")    ? &s->basetime
+                                                    : NULL;
+    if (id == NULL)
+        return true;
+    *id = nytp_strings_intern_mixed(s->strings, e->u.pair.value.ptr, e->u.pair.value.len);
+    return *id != UINT32_MAX || failed(s);
+}
+
+static bool file_event(struct nytp_label_sums *s, const struct nytp_event *e)
+{
+    const uint32_t name =
+        nytp_strings_intern_mixed(s->strings, e->u.new_fid.name.ptr, e->u.new_fid.name.len);
+    return (name != UINT32_MAX &&
+            nytp_table_put(&s->name_of_fid, (struct nytp_key){.a = e->u.new_fid.fid}, name)) ||
+           failed(s);
+}
+
+/* Where a sub is; of several places the first counts. */
+static bool sub_event(struct nytp_label_sums *s, const struct nytp_event *e)
+{
+    const uint32_t sub =
+        nytp_strings_intern_mixed(s->strings, e->u.sub_info.name.ptr, e->u.sub_info.name.len);
+    const struct nytp_key key = {.a = sub};
+    const uint32_t file =
+        nytp_table_get(&s->name_of_fid, (struct nytp_key){.a = e->u.sub_info.fid});
+    if (sub == UINT32_MAX)
+        return failed(s);
+    if (e->u.sub_info.first_line == 0 || file == NYTP_TABLE_NONE ||
+        nytp_table_get(&s->place_of_sub, key) != NYTP_TABLE_NONE)
+        return true;
+    if (!nytp_grow(&s->places, &s->places_capacity, s->n_places, sizeof *s->places) ||
+        !nytp_table_put(&s->place_of_sub, key, s->n_places))
+        return failed(s);
+    s->places[s->n_places++] = (struct place){file, e->u.sub_info.first_line};
+    return true;
+}
+
 static bool label_event(struct nytp_sink *sink, const struct nytp_event *e)
 {
     struct nytp_label_sums *s = (struct nytp_label_sums *)sink;
+    struct nytp_event attribute;
     switch (e->tag) {
     case NYTP_TAG_COMMENT:
-        return comment_event(s, e);
+        return nytp_attribute_record_read(e, &attribute) ? attribute_event(s, &attribute)
+                                                         : comment_event(s, e);
+    case NYTP_TAG_NEW_FID:
+        return file_event(s, e);
+    case NYTP_TAG_SUB_INFO:
+        return sub_event(s, e);
     case NYTP_TAG_SUB_RETURN:
         return return_event(s, e);
     case NYTP_TAG_TIME_LINE:
@@ -387,8 +463,7 @@ static bool label_event(struct nytp_sink *sink, const struct nytp_event *e)
     case NYTP_TAG_PID_END:
         return end_process(s);
     case NYTP_TAG_ATTRIBUTE:
-        attribute_event(s, e);
-        return true;
+        return attribute_event(s, e);
     default:
         return true;
     }
@@ -400,18 +475,33 @@ struct nytp_sink *nytp_label_sums_sink(struct nytp_label_sums *s)
     return &s->sink;
 }
 
+void nytp_label_sums_group(struct nytp_label_sums *s, nytp_label_group_fn *group, void *context)
+{
+    s->group = group;
+    s->group_context = context;
+}
+
 bool nytp_label_sums_end_input(struct nytp_label_sums *s)
 {
     const bool ok = !s->failed && end_process(s);
     s->ticks_per_sec = DEFAULT_TICKS_PER_SEC;
+    nytp_table_free(&s->name_of_fid);
+    s->input++;
     return ok;
+}
+
+struct nytp_label_input nytp_label_sums_input(const struct nytp_label_sums *s)
+{
+    return (struct nytp_label_input){nytp_strings_get(s->strings, s->host),
+                                     nytp_strings_get(s->strings, s->application),
+                                     nytp_strings_get(s->strings, s->basetime)};
 }
 
 /* ---- rows ---- */
 
 static int by_label_and_length(const void *x, const void *y)
 {
-    const struct length *a = x, *b = y;
+    const struct nytp_label_length *a = x, *b = y;
     if (a->label != b->label)
         return a->label < b->label ? -1 : 1;
     return a->seconds < b->seconds ? -1 : a->seconds > b->seconds;
@@ -419,7 +509,7 @@ static int by_label_and_length(const void *x, const void *y)
 
 /* Of n sorted lengths, counted together, the one that at least `share` of them do not exceed.
  */
-static double quantile(const struct length *lengths, uint64_t n, double share)
+static double quantile(const struct nytp_label_length *lengths, uint64_t n, double share)
 {
     const uint64_t rank = (uint64_t)ceil(share * (double)n);
     uint64_t seen = 0;
@@ -439,6 +529,17 @@ static int by_key_and_total(const void *x, const void *y)
     return nytp_compare_names(a->value, b->value);
 }
 
+/* The profiler's modules are subs as others are, but nobody asks for them. */
+static bool is_profilers(struct nytp_name sub)
+{
+    static const char *const packages[] = {
+        "Devel::NYTProf::", "Plack::Middleware::NYTP::", "Mojolicious::Plugin::NYTP::", "DB::"};
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+        if (strncmp(sub.ptr, packages[i], strlen(packages[i])) == 0)
+            return true;
+    return false;
+}
+
 /* Which sub had the most own time under each label; code outside of all subs has the rest. */
 static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row *rows)
 {
@@ -450,12 +551,18 @@ static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row 
         const struct nytp_name sub = nytp_strings_get(s->strings, cell->sub);
         if (rest != NULL)
             rest[cell->label] += cell->seconds;
+        if (is_profilers(sub))
+            continue;
         if (row->slowest.len > 0 &&
             (row->slowest_s > cell->seconds ||
              (row->slowest_s == cell->seconds && nytp_compare_names(row->slowest, sub) < 0)))
             continue;
+        const uint32_t at = nytp_table_get(&s->place_of_sub, (struct nytp_key){.a = cell->sub});
+        const struct place place = at == NYTP_TABLE_NONE ? (struct place){0} : s->places[at];
         row->slowest = sub;
         row->slowest_s = cell->seconds;
+        row->slowest_file = nytp_strings_get(s->strings, place.file);
+        row->slowest_line = place.line;
     }
     for (uint32_t i = 0; rest != NULL && i < s->n_labels; i++) {
         const double outside_s = rows[i].total_s - rest[i];
@@ -463,49 +570,51 @@ static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row 
             continue;
         rows[i].slowest = outside;
         rows[i].slowest_s = outside_s;
+        rows[i].slowest_file = nytp_strings_get(s->strings, 0);
+        rows[i].slowest_line = 0;
     }
     free(rest);
 }
 
-static void fill_row(const struct nytp_label_sums *s, uint32_t at, const struct length *lengths,
-                     struct nytp_label_row *row)
+static void fill_row(const struct nytp_label_sums *s, const struct nytp_label_length *lengths,
+                     uint32_t n_lengths, struct nytp_label_row *row)
 {
-    const struct label *label = &s->labels[at];
+    const struct label *label = &s->labels[lengths->label];
     *row = (struct nytp_label_row){
         .key = nytp_strings_get(s->strings, label->key),
         .value = nytp_strings_get(s->strings, label->value),
         .n = label->n,
         .total_s = label->total_s,
+        .max_s = label->max_s,
+        .max_input = label->max_input,
         .median_s = quantile(lengths, label->n, 0.5),
         .p95_s = quantile(lengths, label->n, 0.95),
+        .slowest_file = nytp_strings_get(s->strings, 0),
+        .lengths = lengths,
+        .n_lengths = n_lengths,
     };
 }
 
-struct nytp_label_row *nytp_label_sums_rows(const struct nytp_label_sums *s, const char *key,
-                                            uint32_t *n_rows)
+struct nytp_label_row *nytp_label_sums_rows(struct nytp_label_sums *s, uint32_t *n_rows)
 {
     struct nytp_label_row *rows = calloc((size_t)s->n_labels + 1, sizeof *rows);
-    struct length *lengths = malloc(((size_t)s->n_lengths + 1) * sizeof *lengths);
-    if (rows == NULL || lengths == NULL || s->failed) {
+    if (rows == NULL || s->failed) {
         free(rows);
-        free(lengths);
         return NULL;
     }
-    memcpy(lengths, s->lengths == NULL ? lengths : s->lengths, s->n_lengths * sizeof *lengths);
-    qsort(lengths, s->n_lengths, sizeof *lengths, by_label_and_length);
-    for (uint32_t i = 0; i < s->n_lengths; i++)
-        if (i == 0 || lengths[i].label != lengths[i - 1].label)
-            fill_row(s, lengths[i].label, &lengths[i], &rows[lengths[i].label]);
-    free(lengths);
+    if (s->n_lengths > 0)
+        qsort(s->lengths, s->n_lengths, sizeof *s->lengths, by_label_and_length);
+    for (uint32_t i = 0, end; i < s->n_lengths; i = end) {
+        const struct nytp_label_length *const first = &s->lengths[i];
+        for (end = i + 1; end < s->n_lengths && s->lengths[end].label == first->label;)
+            end++;
+        fill_row(s, first, end - i, &rows[first->label]);
+    }
     find_slowest(s, rows);
     *n_rows = 0;
-    for (uint32_t i = 0; i < s->n_labels; i++) {
-        const bool is_wanted =
-            key == NULL || (rows[i].key.len == strlen(key) &&
-                            memcmp(rows[i].key.ptr, key, rows[i].key.len) == 0);
-        if (rows[i].n > 0 && is_wanted)
+    for (uint32_t i = 0; i < s->n_labels; i++)
+        if (rows[i].n > 0)
             rows[(*n_rows)++] = rows[i];
-    }
     qsort(rows, *n_rows, sizeof *rows, by_key_and_total);
     return rows;
 }

@@ -19,13 +19,31 @@
 #define NYTP_MOST_LABELS     100000u
 #define NYTP_MOST_LABEL_SUBS 5000000u
 
+/* So many stretches of a label were so long, to 0.2 %. */
+struct nytp_label_length {
+    uint32_t label; /* a number of its own */
+    double seconds;
+    uint64_t n;
+};
+
 struct nytp_label_row {
-    struct nytp_name key, value;     /* as in the stream: control characters as \xHH */
-    uint64_t n;                      /* stretches */
-    double total_s, median_s, p95_s; /* median and p95 to 0.2 % */
-    /* The sub with the most own time in all these stretches; "" when no call is known. */
-    struct nytp_name slowest;
+    struct nytp_name key, value; /* as in the stream: control characters as \xHH */
+    uint64_t n;                  /* stretches */
+    double total_s, max_s;
+    double median_s, p95_s; /* to 0.2 % */
+    uint32_t max_input;     /* the longest was in this input, counted from 0 */
+    /* The sub with the most own time in all these stretches, and where it begins; "" when no
+     * call is known, and where no line is. The profiler's own subs are not looked at. */
+    struct nytp_name slowest, slowest_file;
+    uint32_t slowest_line;
     double slowest_s;
+    const struct nytp_label_length *lengths; /* the shortest first */
+    uint32_t n_lengths;
+};
+
+/* What the input that was begun last says of itself; "" where it does not. */
+struct nytp_label_input {
+    struct nytp_name host, application, basetime;
 };
 
 struct nytp_label_sums;
@@ -36,13 +54,20 @@ void nytp_label_sums_free(struct nytp_label_sums *sums);
 /* For nytp_read(). */
 struct nytp_sink *nytp_label_sums_sink(struct nytp_label_sums *sums);
 
+/* From here on each value is counted under the text that `group` makes of it, which has to
+ * live until its next call. */
+typedef struct nytp_str nytp_label_group_fn(void *context, struct nytp_str value);
+void nytp_label_sums_group(struct nytp_label_sums *sums, nytp_label_group_fn *group,
+                           void *context);
+
 /* An input has been read to its end, early or not. */
 bool nytp_label_sums_end_input(struct nytp_label_sums *sums);
 
-/* The rows of one key, or of all with NULL: sorted by key, then total, the longest first, then
- * value. To be freed with free(); the names in it live as long as `sums`. NULL when memory is
- * out, also if that was so before. */
-struct nytp_label_row *nytp_label_sums_rows(const struct nytp_label_sums *sums, const char *key,
-                                            uint32_t *n_rows);
+struct nytp_label_input nytp_label_sums_input(const struct nytp_label_sums *sums);
+
+/* All rows: sorted by key, then total, the longest first, then value. To be freed with free();
+ * what is in it lives as long as `sums`, which nothing can be added to from here on. NULL when
+ * memory is out, also if that was so before. */
+struct nytp_label_row *nytp_label_sums_rows(struct nytp_label_sums *sums, uint32_t *n_rows);
 
 #endif

@@ -379,10 +379,10 @@ value or, with undef, none. Kept per thread; child processes and threads begin w
 so does the next profile. With C<sample=> a stretch is as long as its samples: single short ones are not to be
 measured, their sum is. C<nytp-export --by=label> tells how often and how long each was, and its slowest sub:
 
-    $ nytp-export --by=label=request
-           n      total     median        p95        own  slowest sub   request
-          20    39.6 ms     703 us    8.77 ms    39.5 ms  main::spin    GET /slow
-          20    9.58 ms    64.5 us     115 us    9.49 ms  main::spin    GET /fast
+    $ nytp-export --by=request
+           n      total     median        p95        own  slowest sub           request
+          20    39.6 ms     703 us    8.77 ms    39.5 ms  main::spin shop.pl:3  GET /slow
+          20    9.58 ms    64.5 us     115 us    9.49 ms  main::spin shop.pl:3  GET /fast
 
 Keys are cut to 100 bytes, values to 4000; at most 100 keys have a value at a time. What a call has had of its time
 when a label changes stays with the old one. Other readers of profiles pass labels over. In a program

@@ -45,6 +45,7 @@ GIVEN = {
     "sort": ["--sort=name", ["--min-percent=0"]], "label": ["--label=service=web"], "labels": ["--labels=none"],
     "plain-names": ["--plain-names"], "aggregate": ["--aggregate"], "max-calls": ["--max-calls=3"],
     "lines": ["--lines"], "lib": ["--lib", "FOLDER/lib"], "title": ["--title=A title"], "minimal": ["--minimal", ["-o", "r/"]],
+    "group": ["--group=s/one/1/"],
     "no-flame": ["--no-flame"], "flame-width": ["--flame-width=700"],
     "no-merge-evals": ["--no-merge-evals"], "replace": ["--replace", ["-o", "r/"]], "quiet": ["--quiet"],
 }
@@ -74,7 +75,7 @@ def places(option):
         return plain | difference | set(MODES) - {"list-formats"}
     found = set()
     for word in where()[option].split():
-        name = word.lstrip("!").replace("+diff", "").replace("-diff", "")
+        name = word.lstrip("!").removeprefix("--").replace("+diff", "").replace("-diff", "")
         group = plain | difference if name == "formats" else {name, name + " --diff"} & (
             plain | difference | set(MODES))
         if "+diff" in word:

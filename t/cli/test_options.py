@@ -253,7 +253,7 @@ def test_refusals_say_what_is_wrong():
     assert "--open means nothing for --top, only for callgrind, flamegraph, html, pprof, speedscope" in refused("--open", "--top")
     assert "read only once" in refused("-", "-")
     assert "the name tells no format" in refused("-o", "out.xyz")
-    for mode in "--by=label", "--stats", "--check", "--dump":
+    for mode in "--stats", "--check", "--dump":
         assert "csv is a format, and what is asked for" in refused(mode, "--csv")
         assert "json is a format, and what is asked for" in refused(mode, "-o", "x.json")
     assert "--focus means nothing for --by (" in refused("--by=label", "--focus=x")

@@ -39,8 +39,8 @@ sub by_label {
     my $r = NYTPTest::run_command([$EXPORT, '--unit=ns', "--by=$what", @files], dir => $run->{dir}, env => {%ENV});
     my (%by, $key);
     for my $line (split /\n/, $r->{out}) {
-        if ($line =~ /^ +n .* slowest sub +(.*)\z/) { $key = $1; next }
-        my ($n, $total, $median, $p95, $own, $sub, $value) = $line =~ /^ *(\d+)(?: +([\d.-]+))(?: +([\d.-]+))(?: +([\d.-]+))(?: +([\d.-]+))  (\S+) +(.*)\z/
+        if ($line =~ /^ +n .* slowest sub +(?:slowest in +)?(.*)\z/) { $key = $1; next }
+        my ($n, $total, $median, $p95, $own, $sub, $value) = $line =~ /^ *(\d+)(?: +([\d.-]+))(?: +([\d.-]+))(?: +([\d.-]+))(?: +([\d.-]+))  (\S+)(?: \S+:\d+)? +(?:\S+\.out +)?(.*)\z/
             or next;
         $by{$key}{$value} = [$n, $total, $median, $p95, $own, $sub];
     }
@@ -333,13 +333,14 @@ scenario 'labels of a profile in other formats' => sub {
 
 scenario 'usage' => sub {
     my $run = run_prog(code => '1;');
-    my %said = ('--by=label' => 'no labels in the input: a program sets them with DB::label(KEY => VALUE)',
-        '--by=label=x' => 'no label x in the input');
+    my %said = ('--by=label' => '0 nytp-export: no labels in the input: a program sets them with DB::label(KEY => VALUE)',
+        '--by=label=x' => '1 nytp-export: no label x in the input');
     for my $option (sort keys %said) {
         my $r = NYTPTest::run_command([$EXPORT, $option], dir => $run->{dir}, env => {%ENV});
-        is "$r->{status} $r->{out}$r->{err}", "0 nytp-export: $said{$option}\n", $option;
+        is "$r->{status} $r->{out}$r->{err}", "$said{$option}\n", $option;
     }
-    for my $options (['--by=sub'], ['--by=label='], ['--by'], ['--by=label', '--focus=x'], ['--by=label', '--stats']) {
+    for my $options (['--by=label='], ['--by'], ['--by=label', '--focus=x'], ['--by=label', '--stats'], ['--by=label', '--top'],
+        ['--by=label', '--group=x'], ['--by=label', '--group=s/a/b'], ['--by=label', '--group=s/(/x/'], ['--by=label', '--group=s/a/b/e']) {
         my $r = NYTPTest::run_command([$EXPORT, @$options], dir => $run->{dir}, env => {%ENV});
         is $r->{status}, 2, "@$options";
     }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What each label took, in the formats that programs read: --by=label with --json, --csv,
+ * --markdown and --rows.
+ */
+#ifndef NYTP_LABEL_FORMATS_H
+#define NYTP_LABEL_FORMATS_H
+
+#include "run.h"
+
+#include "formats/model/label_sums.h"
+
+/* Rows of one or several keys; those of a key stand together. */
+struct nytp_label_table {
+    struct run *run;
+    const struct nytp_label_row *rows;
+    uint32_t n;
+};
+
+/* Write the table in the format of this name; false when the format cannot hold it. */
+bool nytp_label_format_write(const char *format, const struct nytp_label_table *table,
+                             struct nytp_out *out);
+
+/* A JSON line for each length of each label of one input. */
+void nytp_label_put_rows(const struct nytp_label_table *table, struct nytp_label_input input,
+                         struct nytp_out *out);
+
+/* The input in which the longest stretch was. */
+const char *nytp_label_max_file(const struct nytp_label_table *table,
+                                const struct nytp_label_row *row);
+
+bool nytp_label_same_key(const struct nytp_label_row *a, const struct nytp_label_row *b);
+
+#endif

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""--by: keys by their name, values that are grouped, formats that programs read, the file of the slowest."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from command import messages, run
+from recordings import record
+
+PROGRAM = """sub spin { my $t = 0; $t += $_ for 1 .. $_[0]; return $t }
+sub request {
+    my ($path, $n) = @_;
+    DB::label(request => "GET $path");
+    DB::label(sql => "select $n");
+    spin($n);
+    DB::label(request => undef, sql => undef);
+}
+request("/item/$_", 100) for 1 .. 8;
+request("/slow", $ARGV[0]);
+package Devel::NYTProf::Requests;
+DB::label(ours => 1);
+sub begin { my $t = 0; $t += $_ for 1 .. 20000; main::spin(5000) }
+begin();
+DB::label(ours => undef);
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("labels")
+    for n, slow in ("a", 3000), ("b", 300000):
+        (folder / n).mkdir()
+        record(folder / n, PROGRAM.replace("$ARGV[0]", str(slow)))
+    return folder
+
+
+def by(folder, *options, inputs=("a/a.pl.out", "b/a.pl.out"), status=0):
+    done = run(*options, *inputs, cwd=folder)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def rows(folder, *options, **more):
+    return json.loads(by(folder, *options, "--json", **more).stdout)["labels"]
+
+
+def test_a_key_is_asked_for_by_its_name(folder):
+    assert {row["key"] for row in rows(folder, "--by=label")} == {"request", "sql", "ours"}
+    for name in "--by=sql", "--by=label=sql":
+        assert {row["key"] for row in rows(folder, name)} == {"sql"}
+
+
+def test_a_wrong_key_is_told_which_there_are(folder):
+    done = by(folder, "--by=reqest", status=1)
+    assert messages(done) == ["nytp-export: no label reqest in the input; labels are: ours, request, sql; "
+                              "did you mean request?"]
+    assert done.stdout == b""
+
+
+@pytest.mark.parametrize("group, values", [
+    (r"s{/\d+}{/N}", {"GET /item/N": 16, "GET /slow": 2}),
+    (r"s#[a-z]#x#g", {"GET /xxxx/1": 2, "GET /xxxx": 2}),
+    (r"s/get \/(\w+).*/$1/i", {"item": 16, "slow": 2}),
+])
+def test_values_that_become_equal_are_one_label(folder, group, values):
+    found = {row["value"]: row["n"] for row in rows(folder, "--by=request", f"--group={group}")}
+    assert found.items() >= values.items()
+    assert sum(found.values()) == 18
+
+
+def test_grouped_lengths_add_up(folder):
+    single = rows(folder, "--by=request")
+    grouped = rows(folder, "--by=request", r"--group=s/.*/all/")
+    assert [row["value"] for row in grouped] == ["all"]
+    assert abs(grouped[0]["total_ns"] - sum(row["total_ns"] for row in single)) <= 18
+    assert grouped[0]["max_ns"] == max(row["max_ns"] for row in single)
+
+
+def test_csv_and_markdown_tell_the_same(folder):
+    of_json = rows(folder, "--by=request")
+    of_csv = list(csv.DictReader(io.StringIO(by(folder, "--by=request", "--csv").stdout.decode())))
+    assert [{key: str(value) for key, value in row.items()} for row in of_json] == of_csv
+    lines = by(folder, "--by=request", "--markdown").stdout.decode().splitlines()
+    assert lines[0].startswith("| request | n | total |")
+    assert [line.split(" | ")[:2] for line in lines[2:]] == [[f"| `{row['value']}`", str(row["n"])] for row in of_json]
+
+
+def test_a_format_without_a_place_for_labels_is_refused(folder):
+    for words in ["--pprof"], ["--top=2"], ["-o", "x.html"]:
+        assert "--by has a table of its own" in messages(by(folder, "--by=label", *words, status=2))[0]
+    for words in ["--rows", "--unit=s"], ["--json", "--label=a=b"]:
+        assert "means nothing" in messages(by(folder, "--by=label", *words, status=2))[0]
+
+
+def test_the_slowest_is_named_with_its_place_and_its_file(folder):
+    slow, = [row for row in rows(folder, "--by=request") if row["value"] == "GET /slow"]
+    assert (slow["slowest_sub"], slow["line"], slow["max_file"]) == ("main::spin", 1, "b/a.pl.out")
+    assert slow["file"].endswith("/a.pl") and slow["max_ns"] > slow["median_ns"]
+    text = by(folder, "--by=request").stdout.decode()
+    assert "main::spin a.pl:1  b/a.pl.out" in text
+    assert "b/a.pl.out" not in by(folder, "--by=request", inputs=["b/a.pl.out"]).stdout.decode()
+
+
+def test_the_profilers_own_subs_are_never_the_slowest(folder):
+    ours, = rows(folder, "--by=ours")
+    assert ours["slowest_sub"] == "main::spin"
+
+
+def test_rows_hold_each_length_with_host_and_given_labels(folder):
+    lines = by(folder, "--by=request", "--rows", "--label=service=web", "--label=release=7").stdout.splitlines()
+    found = [json.loads(line) for line in lines]
+    assert {(row["service"], row["release"], row["label_key"]) for row in found} == {("web", "7", "request")}
+    for row in rows(folder, "--by=request"):
+        mine = [line for line in found if line["label_value"] == row["value"]]
+        assert sum(line["n"] for line in mine) == row["n"]
+        total = sum(line["n"] * line["ns"] for line in mine)
+        assert abs(total - row["total_ns"]) <= 0.002 * row["total_ns"] + 50
