@@ -23,6 +23,7 @@ pm:ExtUtils::MakeMaker                perl
 /usr/lib/x86_64-linux-gnu/libperl.so  libperl-dev
 pm:Devel::NYTProf::Core               libdevel-nytprof-perl
 pm:Devel::DProf                       libdevel-dprof-perl
+pm:Devel::Size                        libdevel-size-perl
 pm:Perl::Tidy                         perltidy
 pm:Perl::Critic                       libperl-critic-perl
 pm:DBD::SQLite                        libdbd-sqlite3-perl

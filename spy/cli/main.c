@@ -21,19 +21,24 @@ static const char usage[] =
     "    nytp spy dump PID                   what it is doing now: every thread's stack\n"
     "    nytp spy record PID -o FILE         samples, as a profile for nytp export\n"
     "    nytp spy record -o FILE -- COMMAND  start it and record\n"
+    "    nytp spy top PID                    a live table of where it spends its time\n"
+    "    nytp spy heap PID [-o FILE]         its values by type, class and size\n"
+    "    nytp spy heap BEFORE AFTER          what has grown between two such files\n"
     "\n"
     "The program is neither stopped nor changed. For PID there may stand\n"
     "  -P, --pattern REGEX   every process whose command line matches\n"
-    "      --core FILE       dump: a core file\n"
+    "      --core FILE       dump, heap: a core file\n"
     "      --exe FILE        the perl of that core file, if it is elsewhere now\n"
     "\n"
     "Options\n"
     "  -o, --output FILE     write FILE; - is standard output\n"
-    "  -r, --rate HZ         record: samples a second, default 100\n"
-    "  -d, --duration TIME   record: stop after so long, as 30s or 5m\n"
+    "  -r, --rate HZ         record, top: samples a second, default 100\n"
+    "  -d, --duration TIME   record, top: stop after so long, as 30s or 5m\n"
+    "  -i, --interval TIME   top: a new table so often, default 1s\n"
     "  -s, --subprocesses    record: the processes that it starts, too\n"
     "      --no-idle         record: leave out samples in which it waits\n"
     "      --no-source       no lines of source\n"
+    "      --objects         heap: classes of objects only\n"
     "  -V, --version         print the version\n"
     "  -h, --help            print this text\n";
 
@@ -192,6 +197,8 @@ static enum nytp_spy_status run(const struct nytp_spy *spy)
     } commands[] = {
         {"dump", nytp_spy_dump},
         {"record", nytp_spy_record},
+        {"top", nytp_spy_top},
+        {"heap", nytp_spy_heap},
     };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(commands[i].name, spy->command) == 0)

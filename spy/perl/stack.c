@@ -211,20 +211,22 @@ static uint8_t *second_reading(const struct nytp_walker *walker, uint32_t info)
     return walker->bytes + walker->n_bytes + walker->infos[info].at;
 }
 
-/* From the outermost stack to the one in use: each PERL_SI, and its contexts. */
-static size_t add_stacks(const struct nytp_walker *walker, uint8_t (*infos)[MAX_INFO],
+/* From the outermost stack to the one in use: each PERL_SI, its contexts, and the PERL_SI
+ * again. */
+static size_t add_stacks(const struct nytp_walker *walker, uint8_t (*infos)[2][MAX_INFO],
                          bool is_second, struct nytp_piece *pieces)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
     size_t n = 0;
     for (uint32_t i = walker->n_infos; i-- > 0;) {
         const struct nytp_stack_info *const info = &walker->infos[i];
-        pieces[n++] = (struct nytp_piece){info->address, infos[i], (size_t)layout->si_size};
+        pieces[n++] = (struct nytp_piece){info->address, infos[i][0], (size_t)layout->si_size};
         if (info->n_contexts > 0)
             pieces[n++] = (struct nytp_piece){info->contexts,
                                               is_second ? second_reading(walker, i)
                                                         : walker->bytes + info->at,
                                               info->n_contexts * (size_t)layout->cx_size};
+        pieces[n++] = (struct nytp_piece){info->address, infos[i][1], (size_t)layout->si_size};
     }
     return n;
 }
@@ -243,13 +245,25 @@ static struct moment moment_in(const struct nytp_walker *walker, const uint8_t *
 #undef VARIABLE
 }
 
+static int32_t lowest_top(const struct nytp_layout *layout, uint8_t (*first)[MAX_INFO],
+                          uint8_t (*second)[MAX_INFO])
+{
+    int32_t lowest = INT32_MAX;
+    for (int i = 0; i < 4; i++) {
+        const uint8_t *const info = i < 2 ? first[i] : second[i - 2];
+        const int32_t top = (int32_t)nytp_u32(info, layout->si_cxix);
+        lowest = top < lowest ? top : lowest;
+    }
+    return lowest;
+}
+
 /* False: the guess was wrong, or the program went on. The stacks are read, then the variables
  * twice, then the stacks once more: reading takes long if we are not run meanwhile. */
 static bool look(struct nytp_walker *walker, struct moment *moment)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
-    static _Thread_local uint8_t infos[2][MAX_INFOS][MAX_INFO], heads[2][HEAD_ROOM];
-    static _Thread_local struct nytp_piece pieces[4 * MAX_INFOS + 2];
+    static _Thread_local uint8_t infos[2][MAX_INFOS][2][MAX_INFO], heads[2][HEAD_ROOM];
+    static _Thread_local struct nytp_piece pieces[6 * MAX_INFOS + 2];
     uint64_t start;
     size_t n = add_stacks(walker, infos[0], false, pieces);
     if (add_head(walker, heads[0], &start, &pieces[n]) == 0)
@@ -259,9 +273,9 @@ static bool look(struct nytp_walker *walker, struct moment *moment)
     if (nytp_memory_pieces(walker->names->perl->memory, pieces, n) != n)
         return false;
     for (uint32_t i = 0; i < walker->n_infos; i++) {
-        if (!is_as_guessed(walker, i, infos[0][i]))
+        if (!is_as_guessed(walker, i, infos[0][i][0]))
             return false;
-        walker->infos[i].top_after = (int32_t)nytp_u32(infos[1][i], layout->si_cxix);
+        walker->infos[i].lowest_top = lowest_top(layout, infos[0][i], infos[1][i]);
     }
     *moment = moment_in(walker, heads[0], start);
     const struct moment after = moment_in(walker, heads[1], start);
@@ -339,8 +353,8 @@ static uint64_t root_of_code(struct nytp_walker *walker, uint64_t cv)
     return nytp_memory_u64(memory, body + (uint64_t)layout->cv_root);
 }
 
-/* Whether the statement may be one of the code of this context; -1 is what is in a stack below, or
- * the main program. What is not known, as in a loop without end, may be. */
+/* Whether the statement may be one of the code of this context; -1 is what is in a stack below,
+ * or the main program. What is not known, as in a loop without end, may be. */
 static bool may_be_in(struct nytp_walker *walker, const struct contexts *contexts, int32_t code,
                       const struct moment *moment)
 {
@@ -375,7 +389,7 @@ static bool is_settled(struct nytp_walker *walker, const struct contexts *contex
 
 /* The same where it stays so, because the program waits in such a moment or is not run: then
  * all that was read is of that moment. */
-static void take_unsettled(struct nytp_walker *walker, const struct contexts *contexts,
+static bool take_unsettled(struct nytp_walker *walker, const struct contexts *contexts,
                            const struct moment *moment, struct top *top)
 {
     int32_t code = code_below(contexts, contexts->n);
@@ -385,18 +399,19 @@ static void take_unsettled(struct nytp_walker *walker, const struct contexts *co
     if (!top->at_start && code >= 0 && moment->curcop == cop_below(contexts, code))
         code = code_below(contexts, code); /* an eval that is compiled, but has not begun */
     top->code = code;
+    return code >= 0 || may_be_in(walker, contexts, code, moment);
 }
 
-/* Whether all calls down from the innermost code were the same before and after the variables were
- * read: then they were meanwhile. */
+/* Whether all calls down from the innermost code were the same before and after the variables
+ * were read: then they were meanwhile. */
 static bool is_same_below(struct nytp_walker *walker, int32_t code)
 {
     for (uint32_t i = 0; i < walker->n_infos; i++) {
         const struct contexts first = contexts_of(walker, i);
         const struct contexts second = {first.layout, second_reading(walker, i), first.n};
         const int32_t end = i == 0 && code >= 0 ? code + 1 : first.n;
-        if ((i == 0 ? code : code_below(&first, end)) > walker->infos[i].top_after ||
-            (i > 0 && walker->infos[i].top_after != walker->infos[i].top))
+        if ((i == 0 ? code : code_below(&first, end)) > walker->infos[i].lowest_top ||
+            (i > 0 && walker->infos[i].lowest_top != walker->infos[i].top))
             return false;
         for (int32_t k = 0; k < end; k++)
             if (code_of(&first, k) != code_of(&second, k) ||
@@ -525,9 +540,9 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
         moment.op_type = op_type_at(walker, moment.op);
         const struct contexts contexts = contexts_of(walker, 0);
         if (!is_settled(walker, &contexts, &moment, &top)) {
-            if (!is_same_moment(&before, &moment))
+            if (!is_same_moment(&before, &moment) ||
+                !take_unsettled(walker, &contexts, &moment, &top))
                 continue;
-            take_unsettled(walker, &contexts, &moment, &top);
         }
         if (is_same_below(walker, top.code) && take_frames(walker, &moment, &top))
             return NYTP_WHOLE;

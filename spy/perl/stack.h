@@ -41,7 +41,7 @@ struct nytp_stack_info {
     uint64_t address, contexts; /* of it, and of its array of contexts */
     uint32_t n_contexts;        /* how many to read */
     uint32_t at;                /* where they are in walker->bytes */
-    int32_t top, top_after;     /* si_cxix, before and after the variables were read */
+    int32_t top, lowest_top;    /* si_cxix, at first and the lowest that was seen */
 };
 
 struct nytp_walker {

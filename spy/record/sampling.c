@@ -106,8 +106,8 @@ bool nytp_sampling_look(struct nytp_sampling *sampling)
         find_threads(sampling, now);
     for (uint32_t i = sampling->n_threads; i-- > 0;) {
         struct nytp_spied_thread *const thread = sampling->threads[i];
-        const char state = nytp_task_state(thread->state_fd);
         const enum nytp_sampled sampled = nytp_sample(&thread->walker);
+        const char state = nytp_task_state(thread->state_fd);
         thread->is_waiting = state == 'S' || state == 'D';
         if (sampled == NYTP_GONE) {
             end_thread(sampling, i);

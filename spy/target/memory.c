@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -72,6 +73,63 @@ void nytp_memory_close(struct nytp_memory *memory)
     if (memory->fd >= 0)
         close(memory->fd);
     memory->fd = -1;
+}
+
+/* ---- kept pages ---- */
+
+#define KEPT_PAGES 4096
+
+struct cached {
+    struct nytp_memory memory; /* first: what is handed out */
+    struct nytp_memory *of;
+    uint64_t addresses[KEPT_PAGES]; /* of the pages; 0: none */
+    uint8_t pages[KEPT_PAGES][PAGE];
+};
+
+static const uint8_t *page_at(struct cached *cached, uint64_t address)
+{
+    const uint64_t slot = address / PAGE % KEPT_PAGES;
+    if (cached->addresses[slot] != address) {
+        cached->addresses[slot] = 0;
+        if (!nytp_memory_read(cached->of, address, cached->pages[slot], PAGE))
+            return NULL;
+        cached->addresses[slot] = address;
+    }
+    return cached->pages[slot];
+}
+
+static size_t read_cached(struct nytp_memory *memory, const struct nytp_piece *pieces, size_t n)
+{
+    struct cached *const cached = (struct cached *)memory;
+    for (size_t i = 0; i < n; i++) {
+        size_t done = 0;
+        while (done < pieces[i].len) {
+            const uint64_t at = pieces[i].from + done, in_page = at % PAGE;
+            const size_t left = pieces[i].len - done;
+            const size_t part = PAGE - in_page < left ? PAGE - in_page : left;
+            const uint8_t *const page = page_at(cached, at - in_page);
+            if (page == NULL)
+                return i;
+            memcpy((uint8_t *)pieces[i].to + done, page + in_page, part);
+            done += part;
+        }
+    }
+    return n;
+}
+
+struct nytp_memory *nytp_memory_cached(struct nytp_memory *of)
+{
+    struct cached *const cached = calloc(1, sizeof *cached);
+    if (cached == NULL)
+        return NULL;
+    cached->memory = (struct nytp_memory){.read = read_cached, .fd = -1};
+    cached->of = of;
+    return &cached->memory;
+}
+
+void nytp_memory_cached_free(struct nytp_memory *cached)
+{
+    free(cached);
 }
 
 bool nytp_memory_read(struct nytp_memory *memory, uint64_t from, void *to, size_t len)

@@ -45,6 +45,11 @@ static inline size_t nytp_memory_pieces(struct nytp_memory *memory,
     return memory->read(memory, pieces, n);
 }
 
+/* The same memory through pages that are kept, for those who follow many pointers and do not mind
+ * what changes meanwhile. NULL when memory is out. */
+struct nytp_memory *nytp_memory_cached(struct nytp_memory *of);
+void nytp_memory_cached_free(struct nytp_memory *cached); /* accepts NULL */
+
 bool nytp_memory_read(struct nytp_memory *memory, uint64_t from, void *to, size_t len);
 
 /* A number at an address; 0 where nothing can be read. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """doc/cookbook.md: every command on it runs, in the order of its story, and shows what is said."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -23,16 +24,25 @@ def environment():
                    "PERL5LIB": f"{ROOT / 'blib' / 'lib'}:{ROOT / 'blib' / 'arch'}"}
 
 
-def test_there_are_eight_stories_and_all_their_code_is_seen():
-    assert len(STORIES) == 8
+def test_there_are_nine_stories_and_all_their_code_is_seen():
+    assert len(STORIES) == 9
     assert len(BLOCK.findall(PAGE)) == PAGE.count("```") // 2 > 25
     assert PAGE.count("<!-- shows: ") == sum(block[3].count("shows") for block in BLOCK.findall(PAGE))
     linked = re.findall(r"\(#(\d)-", PAGE)
-    assert linked == [str(n) for n in range(1, 9)]
+    assert linked == [str(n) for n in range(1, 10)]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Where a story runs; the process of a `pid` file ends with it."""
+    yield tmp_path
+    if (tmp_path / "pid").exists():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int((tmp_path / "pid").read_text()), 9)
 
 
 @pytest.mark.parametrize("title", STORIES)
-def test_each_story(export_command, tmp_path, title):
+def test_each_story(export_command, folder, title):
     if "use DBI" in STORIES[title] and subprocess.run(
             ["perl", "-MDBD::SQLite", "-e", "1"], capture_output=True, check=False).returncode:
         pytest.skip("DBD::SQLite is not installed")
@@ -42,10 +52,10 @@ def test_each_story(export_command, tmp_path, title):
     checked = 0
     for kind, name, text, shows in BLOCK.findall(STORIES[title]):
         if kind == "perl":
-            (tmp_path / name).parent.mkdir(exist_ok=True)
-            (tmp_path / name).write_text(text)
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(text)
             continue
-        done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], cwd=tmp_path,
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], cwd=folder,
                               env=environment(), stdin=subprocess.DEVNULL, text=True, timeout=100,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         assert done.returncode == 0, f"{text}{done.stdout}"
@@ -61,4 +71,6 @@ def test_the_options_that_are_named_exist():
     formats = subprocess.run([ROOT / "bin" / "nytp-export", "--list-formats"], check=True,
                              capture_output=True, text=True).stdout
     known |= set(re.findall(r"^  (\S+)", formats, re.M)) | {"nytp-quiet"}
+    spy = subprocess.run([ROOT / "bin" / "nytp-spy", "--help"], check=True, capture_output=True, text=True).stdout
+    known |= set(re.findall(r"--([a-z-]+)", spy))
     assert set(re.findall(r"(?<![\w-])--([a-z-]+)", PAGE)) - {"-"} <= known

@@ -11,7 +11,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-SPY = ROOT / "bin" / "nytp-spy"
+SPY = pathlib.Path(os.environ.get("NYTP_SPY", ROOT / "bin" / "nytp-spy"))  # the variable names one with sanitizers
 
 
 def perls():

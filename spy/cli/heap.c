@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * nytp spy heap: the values of a process by type and class, and what has grown between two
+ * times.
+ *
+ * A file has a line for each kind, "count<TAB>bytes<TAB>type<TAB>class<TAB>holder", behind a
+ * first one that tells the version.
+ */
+#define _GNU_SOURCE
+#include "cli.h"
+
+#include "exporters/base/text.h"
+#include "formats/base/arena.h"
+#include "spy/perl/holders.h"
+#include "spy/record/sampling.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char head[] = "nytp-heap 1";
+
+enum {
+    MOST_ROWS = 40
+};
+
+struct kind {
+    char *type, *class, *holder; /* owned by the line that they were read from */
+    int64_t n, bytes;            /* or how much more than before */
+};
+
+static void show_progress(uint64_t n)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%" PRIu64 " values ", n);
+}
+
+static void end_progress(void)
+{
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+}
+
+/* "12,345" and "1.2 MB", with a sign where that is asked for. */
+static void put_number(struct nytp_out *out, int64_t value, bool with_sign, int width)
+{
+    char digits[40], text[60];
+    const int n = snprintf(digits, sizeof digits, "%" PRIu64,
+                           value < 0 ? -(uint64_t)value : (uint64_t)value);
+    int at = 0;
+    if (value < 0 || (with_sign && value > 0))
+        text[at++] = value < 0 ? '-' : '+';
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            text[at++] = ',';
+        text[at++] = digits[i];
+    }
+    text[at] = '\0';
+    nytp_printf(out, "%*s", width, text);
+}
+
+static void put_bytes(struct nytp_out *out, int64_t bytes, bool with_sign, int width)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    char text[40];
+    double size = (double)bytes;
+    size_t unit = 0;
+    while ((size >= 1000 || size <= -1000) && unit < 4) {
+        size /= 1000;
+        unit++;
+    }
+    snprintf(text, sizeof text, with_sign ? "%+.*f %s" : "%.*f %s", unit == 0 ? 0 : 1, size,
+             units[unit]);
+    nytp_printf(out, "%*s", width, text);
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct kind *const a = left, *const b = right;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? 1 : -1;
+    const int type = strcmp(a->type, b->type);
+    return type != 0 ? type : strcmp(a->class, b->class);
+}
+
+static void put_kinds(struct nytp_out *out, const struct kind *kinds, uint32_t n,
+                      bool with_sign)
+{
+    bool is_terminal;
+    const uint32_t columns = nytp_spy_columns(&is_terminal);
+    nytp_puts(out, "\n     count       size  type            class\n");
+    for (uint32_t i = 0; i < n && i < MOST_ROWS; i++) {
+        put_number(out, kinds[i].n, with_sign, 10);
+        put_bytes(out, kinds[i].bytes, with_sign, 11);
+        nytp_printf(out, *kinds[i].class == '\0' ? "  %s" : "  %-14s  ", kinds[i].type);
+        nytp_text_put(out, (struct nytp_name){kinds[i].class, (uint32_t)strlen(kinds[i].class)},
+                      columns - 39);
+        const char *const holder = kinds[i].holder;
+        if (*holder != '\0') {
+            nytp_puts(out, "\n                           held by ");
+            nytp_text_put(out, (struct nytp_name){holder, (uint32_t)strlen(holder)},
+                          columns - 35);
+        }
+        nytp_putc(out, '\n');
+    }
+    if (n > MOST_ROWS)
+        nytp_printf(out, "%10s %u more kinds\n", "...", n - MOST_ROWS);
+}
+
+/* ---- a census ---- */
+
+/* A text of the file: no tab, no newline. */
+static void put_field(struct nytp_out *out, const char *text)
+{
+    for (; *text != '\0'; text++)
+        nytp_putc(out, *text == '\t' || *text == '\n' ? ' ' : *text);
+}
+
+static void put_file(struct nytp_out *out, const struct kind *kinds, uint32_t n)
+{
+    nytp_printf(out, "%s\n", head);
+    for (uint32_t i = 0; i < n; i++) {
+        nytp_printf(out, "%" PRId64 "\t%" PRId64 "\t%s\t", kinds[i].n, kinds[i].bytes,
+                    kinds[i].type);
+        put_field(out, kinds[i].class);
+        nytp_putc(out, '\t');
+        put_field(out, kinds[i].holder);
+        nytp_putc(out, '\n');
+    }
+}
+
+static struct kind *kinds_of(const struct nytp_spy *spy, const struct nytp_census *census,
+                             uint32_t *n)
+{
+    struct kind *const kinds = calloc(census->n_rows + 1, sizeof *kinds);
+    *n = 0;
+    for (uint32_t i = 0; kinds != NULL && i < census->n_rows; i++) {
+        const struct nytp_census_row *const row = &census->rows[i];
+        if (spy->objects && row->class == 0)
+            continue;
+        kinds[(*n)++] = (struct kind){
+            .type = (char *)row->type,
+            .class = (char *)nytp_strings_get(census->strings, row->class).ptr,
+            .holder = (char *)nytp_strings_get(census->strings, row->holder).ptr,
+            .n = (int64_t)row->n,
+            .bytes = (int64_t)row->bytes,
+        };
+    }
+    if (kinds != NULL)
+        qsort(kinds, *n, sizeof *kinds, by_bytes);
+    return kinds;
+}
+
+static void put_head(struct nytp_out *out, const struct nytp_session *session,
+                     const struct nytp_census *census, double seconds)
+{
+    if (session->target.core == NULL) {
+        nytp_printf(out, "Process %d: ", (int)session->target.pid);
+        nytp_text_put(
+            out, (struct nytp_name){session->command, (uint32_t)strlen(session->command)}, 60);
+        nytp_putc(out, '\n');
+    } else {
+        nytp_printf(out, "Core of process %d\n", (int)session->target.pid);
+    }
+    put_number(out, (int64_t)census->n, false, 0);
+    nytp_puts(out, " values, ");
+    put_bytes(out, (int64_t)census->bytes, false, 0);
+    nytp_puts(out, " (perl counts ");
+    put_number(out, census->count_after, false, 0);
+    nytp_puts(out, "); keys of hashes: ");
+    put_bytes(out, (int64_t)census->key_bytes, false, 0);
+    nytp_printf(out, "; %.1f s\n", seconds);
+}
+
+static enum nytp_spy_status write_out(const struct nytp_spy *spy,
+                                      const struct nytp_session *session,
+                                      const struct nytp_census *census, double seconds)
+{
+    struct nytp_error error = {0};
+    const char *const path = spy->output == NULL ? "-" : spy->output;
+    struct nytp_out *const out = nytp_out_open(path, &error);
+    uint32_t n = 0;
+    struct kind *const kinds = kinds_of(spy, census, &n);
+    if (out != NULL && kinds != NULL && spy->output != NULL) {
+        put_file(out, kinds, n);
+    } else if (out != NULL && kinds != NULL) {
+        put_head(out, session, census, seconds);
+        put_kinds(out, kinds, n, false);
+    }
+    free(kinds);
+    if (out != NULL && nytp_out_close(out, &error))
+        return SPY_DONE;
+    nytp_spy_say("%s: %s", path, error.message);
+    return SPY_OUTPUT;
+}
+
+static enum nytp_spy_status look(const struct nytp_spy *spy, pid_t pid)
+{
+    static struct nytp_session session;
+    struct nytp_census census = {0};
+    struct nytp_error error = {0};
+    enum nytp_spy_status status = SPY_REFUSED;
+    const int64_t began = nytp_spy_now_ns();
+    if (!nytp_session_open(&session, spy, pid, &error)) {
+        nytp_spy_say("%s%s%s", spy->core != NULL ? spy->core : "",
+                     spy->core != NULL ? ": " : "", error.message);
+        return SPY_REFUSED;
+    }
+    const struct nytp_interpreter *const of = &session.perl.interpreters[0];
+    const bool ok = nytp_census_take(&census, &session.perl, of, show_progress, &error) &&
+                    nytp_find_holders(&census, &session.perl, of, show_progress);
+    end_progress();
+    if (ok)
+        status = write_out(spy, &session, &census, (double)(nytp_spy_now_ns() - began) / 1e9);
+    else
+        nytp_spy_say("%s", error.message);
+    nytp_census_free(&census);
+    nytp_session_close(&session);
+    return status;
+}
+
+/* ---- what has grown ---- */
+
+struct heap_file {
+    char *text; /* owned; lines cut into fields */
+    struct kind *kinds;
+    uint32_t n, capacity;
+};
+
+static bool take_line(struct heap_file *file, char *line)
+{
+    char *fields[5];
+    for (int i = 0; i < 5; i++) {
+        fields[i] = line == NULL ? NULL : strsep(&line, "\t");
+        if (fields[i] == NULL)
+            return false;
+    }
+    if (!nytp_grow(&file->kinds, &file->capacity, file->n, sizeof *file->kinds))
+        return false;
+    file->kinds[file->n++] = (struct kind){.n = strtoll(fields[0], NULL, 10),
+                                           .bytes = strtoll(fields[1], NULL, 10),
+                                           .type = fields[2],
+                                           .class = fields[3],
+                                           .holder = fields[4]};
+    return true;
+}
+
+static bool read_file(struct heap_file *file, const char *path)
+{
+    size_t size = 0;
+    FILE *const from = fopen(path, "re");
+    if (from == NULL) {
+        nytp_spy_say("%s: %s", path, strerror(errno));
+        return false;
+    }
+    const ssize_t len = getdelim(&file->text, &size, '\0', from);
+    fclose(from);
+    char *rest = len > 0 ? file->text : NULL, *line = strsep(&rest, "\n");
+    bool ok = line != NULL && strcmp(line, head) == 0;
+    for (int n = 2; ok && (line = strsep(&rest, "\n")) != NULL && *line != '\0'; n++)
+        if (!take_line(file, line)) {
+            nytp_spy_say("%s: line %d is none of nytp spy heap -o", path, n);
+            return false;
+        }
+    if (!ok)
+        nytp_spy_say("%s: this is no file of nytp spy heap -o", path);
+    return ok;
+}
+
+static void free_file(struct heap_file *file)
+{
+    free(file->kinds);
+    free(file->text);
+}
+
+/* after - before, of each kind that has changed. */
+static struct kind *differences(const struct heap_file *before, const struct heap_file *after,
+                                uint32_t *n)
+{
+    struct kind *const kinds = calloc(before->n + after->n + 1u, sizeof *kinds);
+    if (kinds == NULL)
+        return NULL;
+    memcpy(kinds, after->kinds, after->n * sizeof *kinds);
+    *n = after->n;
+    for (uint32_t i = 0; i < before->n; i++) {
+        const struct kind *const old = &before->kinds[i];
+        uint32_t at = 0;
+        while (at < *n && (strcmp(kinds[at].class, old->class) != 0 ||
+                           strcmp(kinds[at].type, old->type) != 0))
+            at++;
+        if (at == *n)
+            kinds[(*n)++] = (struct kind){.type = old->type, .class = old->class, .holder = ""};
+        kinds[at].n -= old->n;
+        kinds[at].bytes -= old->bytes;
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < *n; i++)
+        if (kinds[i].n != 0 || kinds[i].bytes != 0)
+            kinds[kept++] = kinds[i];
+    *n = kept;
+    qsort(kinds, kept, sizeof *kinds, by_bytes);
+    return kinds;
+}
+
+static enum nytp_spy_status compare(const struct nytp_spy *spy)
+{
+    struct heap_file before = {0}, after = {0};
+    struct nytp_error error = {0};
+    enum nytp_spy_status status = SPY_REFUSED;
+    if (read_file(&before, spy->files[0]) && read_file(&after, spy->files[1])) {
+        uint32_t n = 0;
+        struct kind *const kinds = differences(&before, &after, &n);
+        struct nytp_out *const out =
+            nytp_out_open(spy->output == NULL ? "-" : spy->output, &error);
+        if (out != NULL && n == 0)
+            nytp_puts(out, "nothing has changed\n");
+        else if (out != NULL && kinds != NULL)
+            put_kinds(out, kinds, n, true);
+        free(kinds);
+        status = out != NULL && nytp_out_close(out, &error) ? SPY_DONE : SPY_OUTPUT;
+        if (status != SPY_DONE)
+            nytp_spy_say("%s", error.message);
+    }
+    free_file(&before);
+    free_file(&after);
+    return status;
+}
+
+enum nytp_spy_status nytp_spy_heap(const struct nytp_spy *spy)
+{
+    if (spy->n_files == 2)
+        return compare(spy);
+    if (spy->core == NULL && spy->n_pids != 1) {
+        nytp_spy_say("heap looks at one process; %u are named", spy->n_pids);
+        return SPY_USAGE;
+    }
+    return look(spy, spy->core == NULL ? spy->pids[0] : 0);
+}

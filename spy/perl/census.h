@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * All values of an interpreter, counted by type and class, while the program runs on. What it
+ * makes and frees meanwhile may be counted or not.
+ */
+#ifndef NYTP_SPY_CENSUS_H
+#define NYTP_SPY_CENSUS_H
+
+#include "values.h"
+
+#include "formats/base/strings.h"
+#include "formats/base/table.h"
+
+struct nytp_census_row {
+    const char *type; /* "hash" and so on */
+    uint32_t class;   /* a string of the census; 0: not an object */
+    uint64_t n, bytes;
+    uint64_t example; /* the address of one, for objects */
+    uint32_t holder;  /* a string: what holds that one; 0: not known */
+};
+
+struct nytp_census {
+    struct nytp_strings *strings;
+    struct nytp_census_row *rows;
+    uint32_t n_rows, capacity;
+    struct nytp_table by_kind;
+    uint64_t n, bytes;                 /* values; their heads, bodies, buffers and elements */
+    uint64_t n_keys, key_bytes;        /* of hashes: each once */
+    uint64_t n_arenas, n_torn;         /* those that could not be read */
+    int64_t count_before, count_after; /* as perl counts them (PL_sv_count) */
+};
+
+/* Called now and then with the number of values counted so far. */
+typedef void nytp_census_progress_fn(uint64_t n);
+
+/* Count. False with *error set. Free in any case. */
+bool nytp_census_take(struct nytp_census *census, struct nytp_perl *perl,
+                      const struct nytp_interpreter *of, nytp_census_progress_fn *progress,
+                      struct nytp_error *error);
+void nytp_census_free(struct nytp_census *census);
+
+#endif

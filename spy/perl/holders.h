@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What holds an object: the way to it from a variable that has a name, as
+ * %My::App::sessions{...}[...].
+ */
+#ifndef NYTP_SPY_HOLDERS_H
+#define NYTP_SPY_HOLDERS_H
+
+#include "census.h"
+
+/* Find the holder of the example of each class that has some objects. What cannot be found from a package's variables or
+ * from lexical variables stays without. False when memory is out. */
+bool nytp_find_holders(struct nytp_census *census, struct nytp_perl *perl,
+                       const struct nytp_interpreter *of, nytp_census_progress_fn *progress);
+
+#endif
