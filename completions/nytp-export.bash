@@ -34,7 +34,7 @@ _nytp_export() {
         mapfile -t COMPREPLY < <(compgen -d -- "$cur")
         return ;;
     --focus | --ignore | --hide | --show | --show-from | --list | --peek | --wait | --min-percent | --max-depth | --max-calls | --title | --flame-width | \
-        --fail-over | --fail-least | --label | --group | --trim-path)
+        --fail-over | --fail-least | --label | --group | --where | --trim-path)
         return ;;
     *)
         if [[ $cur != -* ]]; then

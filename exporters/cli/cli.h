@@ -8,6 +8,7 @@
 #include "formats/stream/format.h"
 #include "exporters/base/exporter.h"
 #include "exporters/base/substitute.h"
+#include "exporters/select/label_where.h"
 #include "exporters/select/select.h"
 
 enum nytp_mode {
@@ -40,7 +41,8 @@ struct nytp_cli {
     struct nytp_texts limits, gate_files,
         accept_files; /* as given; compare/gate.h reads them */
     const char *fail_least, *annotations, *gate_junit;
-    const char *by_key; /* NYTP_MODE_BY_LABEL: labels of this key; NULL = all */
+    const char *by_key;            /* NYTP_MODE_BY_LABEL: labels of this key; NULL = all */
+    struct nytp_label_where where; /* only the time under these labels */
     struct nytp_substitute *group; /* what is done to labels' values first, or NULL */
     bool gate_tap, allow_absent;
     bool format_given; /* the user named a format, or a file whose name tells it */

@@ -11,6 +11,7 @@
 #include "exporters/select/trim.h"
 
 #include "formats/build/build.h"
+#include "formats/build/label_selection.h"
 #include "formats/build/span_budget.h"
 #include "formats/model/merge_profiles.h"
 #include "formats/model/profile.h"
@@ -84,11 +85,20 @@ static bool is_own(const char *path, struct nytp_name host)
            host.len == strlen(name) && memcmp(name, host.ptr, host.len) == 0;
 }
 
+/* One input while it is read. */
+struct input {
+    const char *path;
+    struct nytp_source *source;
+    struct nytp_count *count;               /* or NULL */
+    struct nytp_label_selection *selection; /* NULL: everything is wanted */
+};
+
 /* The next recording of an input, NULL after a message. *whole: it was read to its end. */
-static struct nytp_profile *load_recording(struct run *run, const char *path,
-                                           struct nytp_source *source, struct nytp_count *count,
+static struct nytp_profile *load_recording(struct run *run, const struct input *input,
                                            bool *whole)
 {
+    const char *const path = input->path;
+    struct nytp_count *const count = input->count;
     const struct nytp_build_options options = build_options(&run->cli);
     struct nytp_error read_error = {0}, error = {0};
     struct nytp_builder *builder = nytp_builder_new(&options, path, &error);
@@ -97,11 +107,13 @@ static struct nytp_profile *load_recording(struct run *run, const char *path,
         return NULL;
     }
     struct nytp_sink *sink = nytp_builder_sink(builder);
+    if (input->selection != NULL)
+        sink = nytp_label_selection_sink(input->selection, sink);
     if (count != NULL) {
         count->next = sink;
         sink = &count->sink;
     }
-    *whole = read_recording(run, path, source, true, sink, &read_error);
+    *whole = read_recording(run, path, input->source, true, sink, &read_error);
     struct nytp_profile *profile =
         nytp_builder_finish(builder, *whole ? NULL : &read_error, &error);
     if (profile == NULL) {
@@ -142,12 +154,13 @@ static struct nytp_profile *merge_loaded(struct nytp_profile **profiles, uint32_
     return profile;
 }
 
-/* Add the next recording of the source; false when that was the last, or memory is out. */
-static bool add_recording(struct run *run, const char *path, struct nytp_source *source,
-                          struct nytp_count *count, struct nytp_profile ***all, uint32_t *n)
+/* Add the next recording of the input; false when that was the last, or memory is out. One in
+ * which nothing was under the labels asked for is left out. */
+static bool add_recording(struct run *run, const struct input *input,
+                          struct nytp_profile ***all, uint32_t *n)
 {
     bool whole = false;
-    struct nytp_profile *profile = load_recording(run, path, source, count, &whole);
+    struct nytp_profile *profile = load_recording(run, input, &whole);
     struct nytp_profile **grown = realloc(*all, (*n + 1) * sizeof **all);
     if (profile == NULL || grown == NULL) {
         nytp_profile_free(profile);
@@ -155,28 +168,76 @@ static bool add_recording(struct run *run, const char *path, struct nytp_source 
         return false;
     }
     *all = grown;
-    grown[(*n)++] = profile;
-    return limit_spans(run, grown, *n) && whole && nytp_read_another(source);
+    if (input->selection != NULL && !nytp_label_selection_has_passed(input->selection))
+        nytp_profile_free(profile);
+    else
+        grown[(*n)++] = profile;
+    return limit_spans(run, grown, *n) && whole && nytp_read_another(input->source);
+}
+
+static struct nytp_profile *load_all_of(struct run *run, struct input *input)
+{
+    struct nytp_error error = {0};
+    input->source = nytp_source_open(input->path, &error);
+    if (input->source == NULL) {
+        say_unusable(run, input->path, &error);
+        return NULL;
+    }
+    if (input->count != NULL)
+        nytp_count_init(input->count, NULL);
+    struct nytp_profile **all = NULL;
+    uint32_t n = 0;
+    while (add_recording(run, input, &all, &n))
+        continue;
+    nytp_source_free(input->source);
+    struct nytp_profile *profile = merge_loaded(all, n);
+    free(all);
+    return profile;
+}
+
+/* Reads the input a first time: whether anything in it is under the labels asked for. What is
+ * wrong with it is said when it is read again, or here when it is not. */
+static bool is_wanted(struct run *run, const char *path, struct nytp_label_selection *selection)
+{
+    struct nytp_error error = {0};
+    struct stat st;
+    if (strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
+        nytp_error_set(&error, NYTP_ERR_IO,
+                       "--where reads an input twice: it has to be a file");
+        say_unusable(run, path, &error);
+        return false;
+    }
+    struct nytp_source *const source = nytp_source_open(path, &error);
+    struct nytp_sink *const scan = nytp_label_selection_scan(selection);
+    bool ok = source != NULL;
+    while (ok && read_recording(run, path, source, true, scan, &error) &&
+           nytp_read_another(source))
+        continue;
+    nytp_source_free(source);
+    if (error.status == NYTP_OK || nytp_label_selection_is_met(selection))
+        return nytp_label_selection_is_met(selection);
+    if (error.status == NYTP_ERR_TRUNCATED || error.has_offset)
+        note_partial(run, path, &error);
+    else
+        say_unusable(run, path, &error);
+    return false;
 }
 
 struct nytp_profile *nytp_cli_load_one(struct run *run, const char *path,
                                        struct nytp_count *count)
 {
-    struct nytp_error error = {0};
-    struct nytp_source *source = nytp_source_open(path, &error);
-    if (source == NULL) {
-        say_unusable(run, path, &error);
-        return NULL;
-    }
-    if (count != NULL)
-        nytp_count_init(count, NULL);
-    struct nytp_profile **all = NULL;
-    uint32_t n = 0;
-    while (add_recording(run, path, source, count, &all, &n))
-        continue;
-    nytp_source_free(source);
-    struct nytp_profile *profile = merge_loaded(all, n);
-    free(all);
+    struct input input = {.path = path, .count = count};
+    if (run->cli.where.n == 0)
+        return load_all_of(run, &input);
+    input.selection =
+        nytp_label_selection_new(run->cli.where.n, nytp_label_where_match, &run->cli.where);
+    if (input.selection == NULL)
+        say("out of memory");
+    struct nytp_profile *const profile =
+        input.selection != NULL && is_wanted(run, path, input.selection)
+            ? load_all_of(run, &input)
+            : NULL;
+    nytp_label_selection_free(input.selection);
     return profile;
 }
 
@@ -235,6 +296,9 @@ static struct nytp_profile *load_merged(struct run *run, const char *const *path
         fits = merge_group(run, profiles, &n_groups, &n, 1);
     if (!fits)
         say("out of memory");
+    if (n == 0 && run->cli.where.n > 0 && !run->failed)
+        say("nothing in the input is under the label %s (--by=label tells which there are)",
+            run->cli.where.conditions[0].text);
     struct nytp_profile *profile = NULL;
     if (n == 0 || !fits || (run->failed && needs_all_inputs(&run->cli)))
         for (uint32_t i = 0; i < n; i++)

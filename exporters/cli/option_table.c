@@ -23,6 +23,7 @@
 #define TARGET_ROWS(target)       MEMBER(target)
 #define TARGET_SUBS(target)       MEMBER(target)
 #define TARGET_SUBSTITUTE(target) MEMBER(target)
+#define TARGET_WHERE(target)      MEMBER(target)
 #define TARGET_BY(target)         MEMBER(target)
 #define TARGET_MODE(target)       (size_t)(target)
 

@@ -224,11 +224,12 @@ static bool add_text(struct nytp_texts *texts, const char *value, struct nytp_er
 static bool selects(const struct nytp_option *option)
 {
     const size_t first = offsetof(struct nytp_cli, selection);
-    return option->kind != NYTP_OPTION_MODE &&
-           ((option->target >= first &&
-             option->target < first + sizeof(struct nytp_selection)) ||
-            option->target == offsetof(struct nytp_cli, export.max_depth) ||
-            option->target == offsetof(struct nytp_cli, export.collapse_recursion));
+    return option->kind == NYTP_OPTION_WHERE ||
+           (option->kind != NYTP_OPTION_MODE &&
+            ((option->target >= first &&
+              option->target < first + sizeof(struct nytp_selection)) ||
+             option->target == offsetof(struct nytp_cli, export.max_depth) ||
+             option->target == offsetof(struct nytp_cli, export.collapse_recursion)));
 }
 
 /* Adds "--focus=Foo" to what a report says of itself. */
@@ -287,6 +288,8 @@ bool nytp_option_set(struct nytp_cli *cli, const struct nytp_option *option, con
                nytp_choose_format(cli, option->name, error);
     case NYTP_OPTION_MODE:
         return choose_mode(cli, (enum nytp_mode)option->target, option, error);
+    case NYTP_OPTION_WHERE:
+        return nytp_label_where_add(target, value, error);
     case NYTP_OPTION_SUBSTITUTE:
         return set_substitute(target, option, value, error);
     case NYTP_OPTION_BY:

@@ -201,6 +201,7 @@ void nytp_cli_free(struct nytp_cli *cli)
         free(cli->files[i]);
     free(cli->files);
     free(cli->export.libs.at);
+    nytp_label_where_free(&cli->where);
     nytp_substitute_free(cli->group);
     free(cli->selected);
     free(cli->trim_paths.at);

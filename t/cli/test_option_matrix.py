@@ -45,7 +45,7 @@ GIVEN = {
     "sort": ["--sort=name", ["--min-percent=0"]], "label": ["--label=service=web"], "labels": ["--labels=none"],
     "plain-names": ["--plain-names"], "aggregate": ["--aggregate"], "max-calls": ["--max-calls=3"],
     "lines": ["--lines"], "lib": ["--lib", "FOLDER/lib"], "title": ["--title=A title"], "minimal": ["--minimal", ["-o", "r/"]],
-    "group": ["--group=s/one/1/"],
+    "group": ["--group=s/one/1/"], "where": ["--where=step=one"],
     "no-flame": ["--no-flame"], "flame-width": ["--flame-width=700"],
     "no-merge-evals": ["--no-merge-evals"], "replace": ["--replace", ["-o", "r/"]], "quiet": ["--quiet"],
 }

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Passes on what happened under some labels; see label_selection.h.
+ *
+ * The trick: an entry outside of a stretch waits until a stretch begins while its call is open.
+ * So calls that lie outside leave nothing behind, and those around a stretch are entered in
+ * their order.
+ */
+#include "label_selection.h"
+
+#include "formats/base/arena.h"
+#include "formats/stream/comments/label_records.h"
+#include "formats/stream/comments/open_calls.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DEPTH 1000000u
+
+enum wanted {
+    NOTHING,
+    STRETCHES,
+    ALL
+};
+
+/* A call that is open, by its depth. */
+struct open_call {
+    uint32_t file, line; /* of its entry */
+    bool is_entered;
+    bool is_passed;  /* the entry, or something within it, was passed on */
+    bool is_counted; /* it was entered within a stretch */
+    double told;     /* of its own time before it returns */
+    double inside;   /* of that, in stretches; and of the calls from it */
+    double own_inside;
+};
+
+struct nytp_label_selection {
+    struct nytp_sink scan, sink;
+    struct nytp_sink *next;
+    nytp_label_match_fn *match;
+    void *context;
+    uint32_t all;                       /* the conditions */
+    uint32_t of_profile, now;           /* which hold for the process, and at this point */
+    enum wanted *processes;             /* as the scan found */
+    uint32_t n_processes, capacity, at; /* at: those that began in this reading */
+    bool is_met;
+    bool has_passed;
+    bool is_all; /* all of every process is wanted */
+
+    enum wanted wanted;      /* of the process that is being read */
+    struct open_call *calls; /* [0]: code outside of all */
+    uint32_t n_calls, calls_capacity;
+};
+
+struct nytp_label_selection *nytp_label_selection_new(unsigned n, nytp_label_match_fn *match,
+                                                      void *context)
+{
+    struct nytp_label_selection *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return NULL;
+    s->match = match;
+    s->context = context;
+    s->all = (uint32_t)((UINT64_C(1) << n) - 1);
+    return s;
+}
+
+void nytp_label_selection_free(struct nytp_label_selection *s)
+{
+    if (s == NULL)
+        return;
+    free(s->processes);
+    free(s->calls);
+    free(s);
+}
+
+static void note_label(struct nytp_label_selection *s, const struct nytp_label_record *record)
+{
+    uint32_t of_key = 0;
+    uint32_t hold = s->match(s->context, record->key, record->value, &of_key);
+    if (record->kind == NYTP_LABEL_PROFILE) {
+        s->of_profile = (s->of_profile & ~of_key) | hold;
+    } else {
+        hold = record->kind == NYTP_LABEL_SET ? hold : 0;
+        s->now = (s->now & ~of_key) | hold;
+    }
+}
+
+/* ---- the first reading ---- */
+
+static bool scan_event(struct nytp_sink *sink, const struct nytp_event *e)
+{
+    struct nytp_label_selection *const s =
+        (struct nytp_label_selection *)((char *)sink -
+                                        offsetof(struct nytp_label_selection, scan));
+    if (e->tag == NYTP_TAG_PID_START) {
+        if (!nytp_grow(&s->processes, &s->capacity, s->n_processes, sizeof *s->processes))
+            return false;
+        s->processes[s->n_processes++] = NOTHING;
+        s->now = s->of_profile = 0;
+    }
+    if (e->tag != NYTP_TAG_COMMENT || s->n_processes == 0)
+        return true;
+    const struct nytp_label_record record = nytp_label_record_read(&e->u.comment.text);
+    if (record.kind == NYTP_LABEL_NONE || record.kind == NYTP_LABEL_OWN)
+        return true;
+    note_label(s, &record);
+    enum wanted *const process = &s->processes[s->n_processes - 1];
+    /* a label of the profile that changes its value counts as it is in the end */
+    if (s->of_profile == s->all)
+        *process = ALL;
+    else if (*process == ALL || (s->now | s->of_profile) == s->all)
+        *process = STRETCHES;
+    s->is_met |= *process != NOTHING;
+    return true;
+}
+
+struct nytp_sink *nytp_label_selection_scan(struct nytp_label_selection *s)
+{
+    s->n_processes = s->at = 0;
+    s->is_met = false;
+    s->scan = (struct nytp_sink){.event = scan_event};
+    return &s->scan;
+}
+
+bool nytp_label_selection_is_met(const struct nytp_label_selection *s)
+{
+    return s->is_met;
+}
+
+/* ---- the second ---- */
+
+static bool is_inside(const struct nytp_label_selection *s)
+{
+    return s->wanted == ALL || (s->wanted == STRETCHES && (s->now | s->of_profile) == s->all);
+}
+
+static bool pass(struct nytp_label_selection *s, const struct nytp_event *e)
+{
+    return s->next->event(s->next, e);
+}
+
+/* The call at this depth, made if there is none. */
+static struct open_call *call_at(struct nytp_label_selection *s, uint32_t depth)
+{
+    if (depth > MAX_DEPTH)
+        return NULL;
+    while (depth >= s->n_calls) {
+        if (!nytp_grow(&s->calls, &s->calls_capacity, s->n_calls, sizeof *s->calls))
+            return NULL;
+        s->calls[s->n_calls++] = (struct open_call){0};
+    }
+    return &s->calls[depth];
+}
+
+/* Entries that wait are passed on: a stretch begins. */
+static bool enter_open_calls(struct nytp_label_selection *s, uint64_t offset)
+{
+    for (uint32_t i = 1; i < s->n_calls; i++) {
+        struct open_call *const call = &s->calls[i];
+        if (!call->is_entered || call->is_passed)
+            continue;
+        struct nytp_event entry = {.tag = NYTP_TAG_SUB_ENTRY, .offset = offset};
+        entry.u.sub_entry.caller_fid = call->file;
+        entry.u.sub_entry.caller_line = call->line;
+        call->is_passed = true;
+        if (!pass(s, &entry))
+            return false;
+    }
+    return true;
+}
+
+static bool entry_event(struct nytp_label_selection *s, const struct nytp_event *e)
+{
+    const uint32_t depth = s->n_calls > 0 ? s->n_calls : 1;
+    struct open_call *const call = call_at(s, depth);
+    if (call == NULL)
+        return false;
+    *call = (struct open_call){.file = e->u.sub_entry.caller_fid,
+                               .line = e->u.sub_entry.caller_line,
+                               .is_entered = true};
+    call->is_passed = call->is_counted = is_inside(s);
+    return !call->is_passed || pass(s, e);
+}
+
+static bool pass_part_of_call(struct nytp_label_selection *s, const struct nytp_event *e)
+{
+    struct nytp_event resumed = {.tag = NYTP_TAG_COMMENT, .offset = e->offset};
+    resumed.u.comment.text = (struct nytp_str){.ptr = NYTP_RESUMED_CALL "\n",
+                                               .len = sizeof NYTP_RESUMED_CALL "\n" - 1};
+    return pass(s, &resumed) && pass(s, e);
+}
+
+static bool return_event(struct nytp_label_selection *s, const struct nytp_event *e)
+{
+    const uint32_t depth = e->u.sub_return.depth;
+    if (depth == 0 || depth > MAX_DEPTH || !isfinite(e->u.sub_return.excl_ticks))
+        return true;
+    if (call_at(s, depth) == NULL)
+        return false;
+    struct open_call call = s->calls[depth];
+    s->n_calls = depth;
+    if (is_inside(s)) {
+        const double rest = e->u.sub_return.excl_ticks - call.told;
+        call.inside += rest;
+        call.own_inside += rest;
+        call.is_counted |= !call.is_entered;
+        call.is_passed = true;
+    }
+    if (!call.is_passed && call.inside == 0)
+        return true;
+    s->calls[depth - 1].inside += call.inside;
+    /* without entries, a call within says that there is one around it */
+    s->calls[depth - 1].is_passed |= !s->calls[depth - 1].is_entered;
+    struct nytp_event part = *e;
+    part.u.sub_return.incl_ticks = call.inside;
+    part.u.sub_return.excl_ticks = call.own_inside;
+    return call.is_counted ? pass(s, &part) : pass_part_of_call(s, &part);
+}
+
+static bool comment_event(struct nytp_label_selection *s, const struct nytp_event *e)
+{
+    const struct nytp_label_record record = nytp_label_record_read(&e->u.comment.text);
+    const bool was_inside = is_inside(s);
+    struct nytp_open_call open;
+    if (record.kind == NYTP_LABEL_OWN) {
+        struct open_call *const call = call_at(s, record.depth);
+        if (call == NULL)
+            return record.depth > MAX_DEPTH;
+        call->told += (double)record.ticks;
+        if (was_inside) {
+            call->inside += (double)record.ticks;
+            call->own_inside += (double)record.ticks;
+        }
+        return true;
+    }
+    if (record.kind == NYTP_LABEL_SET || record.kind == NYTP_LABEL_END) {
+        note_label(s, &record);
+        return was_inside || !is_inside(s) || enter_open_calls(s, e->offset);
+    }
+    if (record.kind == NYTP_LABEL_PROFILE) {
+        note_label(s, &record);
+        return pass(s, e) && (was_inside || !is_inside(s) || enter_open_calls(s, e->offset));
+    }
+    const bool is_of_calls = nytp_is_resumed_call(&e->u.comment.text) ||
+                             nytp_open_call_read(&e->u.comment.text, &open);
+    return (is_of_calls && !was_inside) || pass(s, e);
+}
+
+static void begin_process(struct nytp_label_selection *s)
+{
+    s->wanted = s->at < s->n_processes ? s->processes[s->at] : NOTHING;
+    s->at++;
+    s->now = s->of_profile = 0;
+    s->n_calls = 0;
+    s->has_passed |= s->wanted != NOTHING;
+}
+
+static bool selection_event(struct nytp_sink *sink, const struct nytp_event *e)
+{
+    struct nytp_label_selection *const s =
+        (struct nytp_label_selection *)((char *)sink -
+                                        offsetof(struct nytp_label_selection, sink));
+    if (e->tag == NYTP_TAG_PID_START)
+        begin_process(s);
+    switch (e->tag) {
+    case NYTP_TAG_SUB_CALLERS: /* sums over all; those of no call tell what is an xsub */
+        return (!s->is_all && (e->u.sub_callers.count > 0 || e->u.sub_callers.fid > 0)) ||
+               pass(s, e);
+    case NYTP_TAG_PID_START:
+    case NYTP_TAG_PID_END:
+        return s->wanted == NOTHING || pass(s, e);
+    case NYTP_TAG_TIME_LINE:
+    case NYTP_TAG_TIME_BLOCK:
+    case NYTP_TAG_DISCOUNT:
+        return !is_inside(s) || pass(s, e);
+    case NYTP_TAG_COMMENT:
+        return s->wanted == NOTHING || (s->wanted == ALL ? pass(s, e) : comment_event(s, e));
+    case NYTP_TAG_SUB_ENTRY:
+        return s->wanted == NOTHING || (s->wanted == ALL ? pass(s, e) : entry_event(s, e));
+    case NYTP_TAG_SUB_RETURN:
+        return s->wanted == NOTHING || (s->wanted == ALL ? pass(s, e) : return_event(s, e));
+    default:
+        return pass(s, e);
+    }
+}
+
+struct nytp_sink *nytp_label_selection_sink(struct nytp_label_selection *s,
+                                            struct nytp_sink *next)
+{
+    s->next = next;
+    s->has_passed = false;
+    s->wanted = NOTHING;
+    s->is_all = s->n_processes > 0;
+    for (uint32_t i = 0; i < s->n_processes; i++)
+        s->is_all &= s->processes[i] == ALL;
+    s->sink = (struct nytp_sink){.event = selection_event};
+    return &s->sink;
+}
+
+bool nytp_label_selection_has_passed(const struct nytp_label_selection *s)
+{
+    return s->has_passed;
+}

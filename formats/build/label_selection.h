@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What happened under some labels, and nothing else: a sink that passes on the events of these
+ * stretches as if only they had been recorded. A call that begins before a stretch or ends
+ * after it is passed on with the time that it had in it, as a part of a call; it counts where
+ * it begins within one. A process whose label of the whole profile fits is passed on as it is.
+ *
+ * Labels of a whole profile may come at its end, so that inputs are read twice: first by the
+ * scan, which tells what of each process is wanted.
+ */
+#ifndef NYTP_LABEL_SELECTION_H
+#define NYTP_LABEL_SELECTION_H
+
+#include "formats/stream/event.h"
+
+#include <stdbool.h>
+
+struct nytp_label_selection;
+
+/* There are up to 32 conditions, bit 0 to `n - 1`, all of which have to hold. Gives those of
+ * this key that hold for the value, and in *of_key all of this key. */
+typedef uint32_t nytp_label_match_fn(void *context, struct nytp_str key, struct nytp_str value,
+                                     uint32_t *of_key);
+
+/* NULL: no memory. */
+struct nytp_label_selection *nytp_label_selection_new(unsigned n, nytp_label_match_fn *match,
+                                                      void *context);
+void nytp_label_selection_free(struct nytp_label_selection *selection);
+
+/* For the first reading of an input, from its begin to its end. */
+struct nytp_sink *nytp_label_selection_scan(struct nytp_label_selection *selection);
+
+/* Whether the scan met anything that is wanted. */
+bool nytp_label_selection_is_met(const struct nytp_label_selection *selection);
+
+/* For the second reading; what is wanted goes to `next`. For each of several recordings in an
+ * input it is called again, and goes on after the last one. */
+struct nytp_sink *nytp_label_selection_sink(struct nytp_label_selection *selection,
+                                            struct nytp_sink *next);
+
+/* Whether anything of this recording was wanted, or may have been: no process began in it. */
+bool nytp_label_selection_has_passed(const struct nytp_label_selection *selection);
+
+#endif

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""--where: only what happened under a label, as if nothing else had been recorded."""
+
+import json
+import subprocess
+
+import pytest
+
+from command import ROOT, messages, run
+from recordings import record
+
+PROGRAM = """sub spin { my $t = 0; for my $i (1 .. $_[0]) { $t += $i } return $t }
+sub fast { spin(300) }
+sub slow { spin(3000) }
+sub request {
+    my ($n) = @_;
+    DB::label(request => $n % 2 ? 'GET /fast' : 'GET /slow', item => $n);
+    $n % 2 ? fast() : slow();
+    DB::label(request => undef);
+}
+request($_) for 1 .. 10;
+spin(9000);
+"""
+WHOLE = PROGRAM + "DB::label_profile(run => 'nightly');\n"
+
+
+def subs(path, *options, status=0):
+    done = run("--json", "--as-recorded", *options, path)
+    assert done.returncode == status, done.stderr
+    profile = json.loads(done.stdout)
+    return profile, {sub["name"]: sub for sub in profile["subs"]}
+
+
+@pytest.mark.parametrize("options", ["", "calls=1", "calls=2", "stmts=0", "compress=0", "blocks=1"])
+def test_calls_and_statements_of_the_stretches_are_there_and_no_others(tmp_path, options):
+    out = record(tmp_path, PROGRAM, options=options)
+    _, every = subs(out)
+    _, slow = subs(out, "--where=request=~slow$")
+    _, fast = subs(out, "--where", "request=GET /fast")
+    assert [slow["main::spin"]["calls"], slow["main::slow"]["calls"], slow["main::request"]["calls"]] == [5, 5, 0]
+    assert [fast["main::spin"]["calls"], fast["main::fast"]["calls"]] == [5, 5]
+    assert fast.get("main::slow", {"calls": 0})["calls"] == 0
+    if options != "stmts=0":
+        assert slow["main::spin"]["statements"] == 5 * (3000 + 3)
+        assert fast["main::spin"]["statements"] == 5 * (300 + 3)
+    for name in "main::spin", "main::slow":
+        assert slow[name]["exclusive"] <= every[name]["exclusive"]
+    outside = every["main::spin"]["calls"] - slow["main::spin"]["calls"] - fast["main::spin"]["calls"]
+    assert outside == 1
+
+
+def test_the_own_time_of_a_sub_is_what_by_label_tells(tmp_path):
+    out = record(tmp_path, PROGRAM)
+    rows = json.loads(run("--by=request", "--json", out).stdout)["labels"]
+    for row in rows:
+        _, of_subs = subs(out, f"--where=request={row['value']}")
+        assert of_subs["main::spin"]["exclusive"] == row["slowest_sub_own_ns"]
+
+
+def test_the_context_of_a_stretch_stays(tmp_path):
+    out = record(tmp_path, PROGRAM)
+    lines = run("--collapsed", "--where=request=~fast", out).stdout.decode()
+    assert "main::request;main::fast;main::spin " in lines and "slow" not in lines
+
+
+def test_several_conditions_hold_together(tmp_path):
+    out = record(tmp_path, PROGRAM)
+    _, of_subs = subs(out, "--where=request=~GET", "--where=item=~^[2-5]$")
+    assert [of_subs["main::fast"]["calls"], of_subs["main::slow"]["calls"]] == [2, 2]
+
+
+def test_a_process_with_the_label_is_taken_whole_and_others_are_left_out(tmp_path):
+    for name, program in ("a", WHOLE), ("b", PROGRAM):
+        (tmp_path / name).mkdir()
+        record(tmp_path / name, program)
+    inputs = ["a/a.pl.out", "b/a.pl.out"]
+    merged = subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", f"{ROOT}/bin/nytprofmerge", "-o", "m.out",
+                             *inputs], cwd=tmp_path, capture_output=True, check=False)
+    assert merged.returncode == 0, merged.stderr
+    alone = json.loads(run("--json", "a/a.pl.out", cwd=tmp_path).stdout)
+    for given in inputs, ["m.out"]:
+        found = json.loads(run("--json", "--where=run=nightly", *given, cwd=tmp_path).stdout)
+        for name in "statements", "calls_made":
+            assert found[name] == alone[name], given
+        assert len(found["processes"]) == 1
+
+
+def test_what_no_label_fits_is_told_and_no_input_is_read_from_a_pipe(tmp_path):
+    out = record(tmp_path, PROGRAM)
+    for condition in "request=~nosuch", "reqest=~GET":
+        done = run("--where", condition, out)
+        assert (done.returncode, done.stdout) == (1, b"")
+        assert messages(done) == [f"nytp-export: nothing in the input is under the label {condition} "
+                                  "(--by=label tells which there are)"]
+    with out.open("rb") as stdin:
+        done = run("--where=request=~GET", "-", stdin=stdin)
+    assert done.returncode == 1 and "reads an input twice" in messages(done)[0]
+    for condition in "request", "=~x", "request=~(":
+        assert run("--where", condition, out).returncode == 2
+    assert run("--where=a=b", "--by=label", out).returncode == 2
+
+
+def test_cut_anywhere_it_never_crashes(tmp_path):
+    whole = record(tmp_path, PROGRAM, options="compress=0").read_bytes()
+    cut = tmp_path / "cut.out"
+    for size in range(len(whole) // 2, len(whole), len(whole) // 60):
+        cut.write_bytes(whole[:size])
+        assert run("--where=request=~GET", "--check", cut).returncode in (0, 1, 3)
