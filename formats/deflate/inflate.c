@@ -63,7 +63,12 @@ enum nytp_inflate_result nytp_inflate_step(struct nytp_inflate *self, const uint
         self->error = code;
         return NYTP_INFLATE_DAMAGED;
     }
-    return state->block_state == ISAL_BLOCK_FINISH ? NYTP_INFLATE_END : NYTP_INFLATE_MORE;
+    if (state->block_state != ISAL_BLOCK_FINISH)
+        return NYTP_INFLATE_MORE;
+    /* ISA-L 2.30 keeps what it read ahead, which belongs to what comes after the stream. */
+    *in -= state->read_in_length / 8;
+    state->read_in_length = 0;
+    return NYTP_INFLATE_END;
 }
 
 const char *nytp_inflate_reason(const struct nytp_inflate *self)

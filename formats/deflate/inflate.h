@@ -30,7 +30,9 @@ void nytp_inflate_free(struct nytp_inflate *self);
 
 /* Take bytes from `*in`..`in_end` and write plain bytes to `*out`..`out_end`, moving `*in` and
  * `*out` on. What was written counts whatever the result: damage found late does not take
- * back what came before it. After END the rest of the input is left where it is. */
+ * back what came before it. After END the rest of the input is left where it is, for which `*in`
+ * may go back by up to NYTP_INFLATE_AHEAD bytes that earlier calls took: they must still be there. */
+#define NYTP_INFLATE_AHEAD 8
 enum nytp_inflate_result nytp_inflate_step(struct nytp_inflate *self, const uint8_t **in,
                                            const uint8_t *in_end, uint8_t **out,
                                            const uint8_t *out_end);

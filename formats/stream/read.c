@@ -83,7 +83,7 @@ bool nytp_read(struct nytp_source *source, const struct nytp_read_options *optio
         return false;
     if ((options != NULL && options->one_of_several) || !nytp_read_another(source))
         return true;
-    return nytp_error_at(error, NYTP_ERR_TRUNCATED, nytp_source_offset(source),
-                         nytp_source_inflating(source),
-                         "another recording begins here, and one only is read");
+    return nytp_error_at(
+        error, NYTP_ERR_TRUNCATED, nytp_source_offset(source), nytp_source_inflating(source),
+        "another recording begins here, and one only is read (nytprofmerge makes one of them)");
 }

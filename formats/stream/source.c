@@ -83,14 +83,17 @@ static size_t produce_raw(struct nytp_source_impl *impl, struct stage *stage, ui
     return n > 0 ? (size_t)n : 0;
 }
 
-/* More input for the stage above, whose input is used up. */
+/* More input for the stage above, whose input is used up but for what it may give back. */
 static bool refill_input(struct nytp_source_impl *impl, struct stage *stage)
 {
     if (stage->buffer == NULL || stage->ended)
         return false;
-    const size_t n = produce(impl, stage, stage->buffer, stage->buffer + WINDOW_SIZE);
-    stage->at = stage->buffer;
-    stage->end = stage->buffer + n;
+    const size_t used = (size_t)(stage->end - stage->buffer);
+    const size_t kept = used < NYTP_INFLATE_AHEAD ? used : NYTP_INFLATE_AHEAD;
+    memmove(stage->buffer, stage->end - kept, kept);
+    stage->at = stage->buffer + kept;
+    const size_t n = produce(impl, stage, stage->buffer + kept, stage->buffer + WINDOW_SIZE);
+    stage->end = stage->at + n;
     return n > 0;
 }
 

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import time
+import zlib
 
 import pytest
 
@@ -56,11 +57,32 @@ def test_recordings_one_behind_the_other_are_so_many_inputs(profile, tmp_path):
     assert good("--stats", merged).count(b", parent ") == 2
 
 
+def compressed_anew(recording):
+    """The recording in many forms, whose compressed streams end after other numbers of bits."""
+    for place in (found.start() for found in re.finditer(b"zx", recording)):
+        try:
+            plain = zlib.decompressobj().decompress(recording[place + 1:])
+        except zlib.error:
+            continue
+        for level in range(1, 10):
+            for memory in (7, 8, 9):
+                packer = zlib.compressobj(level, memLevel=memory)
+                yield recording[:place + 1] + packer.compress(plain) + packer.flush()
+        return
+
+
+def test_bytes_that_inflating_takes_ahead_are_those_of_the_next_recording(mixed, tmp_path):
+    forms = list(compressed_anew(mixed.read_bytes()))
+    assert len(forms) == 27
+    (tmp_path / "many").write_bytes(b"".join(forms))
+    assert good("--stats", tmp_path / "many").count(b"state         complete\n") == len(forms)
+
+
 def test_where_one_recording_is_read_the_next_is_told(profile, tmp_path):
     file = tmp_path / "two"
     file.write_bytes(profile("mixed-calls2").read_bytes() + profile("evals").read_bytes())
     place = file.stat().st_size - profile("evals").stat().st_size
-    told = f"{file}: byte {place}: another recording begins here, and one only is read"
+    told = f"{file}: byte {place}: another recording begins here, and one only is read (nytprofmerge makes one of them)"
     for mode in "--dump", "--by=label":
         done = run(mode, file)
         assert done.returncode == 3

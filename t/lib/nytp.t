@@ -95,7 +95,7 @@ subtest 'run: --open' => sub {
     shell("$bin/nytp run -q -o v.out --open html app.pl");
     like slurp('opened'), qr/\Axdg-open 1\n<!DOCTYPE html/i, 'the browser gets the report\'s first page';
     (undef, $err, $status) = shell("$bin/nytp run -q -o v.out --open csv app.pl");
-    like $err, qr/no viewer is known for csv/, 'a format that nothing opens';
+    like $err, qr/--open means nothing for --csv/, 'a format that nothing opens';
     is $status >> 8, 7, 'changes no exit status';
 };
 
@@ -126,9 +126,12 @@ subtest 'prove' => sub {
     is $status, $was, 'prove\'s exit status of a failure';
     s/^Files=.*$//m for $plain, $out;
     is $out, $plain, 'prove\'s output';
-    like $err, qr{complete +t/$_\.t$}m, "a row for t/$_.t" for qw(a b c);
-    like $err, qr/complete +child\.pl$/m, 'and for what a test starts';
-    my ($top) = $err =~ /calls  per call(.*?more subs\))/s;
+    like $err, qr{^t/a\.t +\S+ \S+ +.* ok, 1 child$}m, 'a row for a test and what it starts';
+    like $err, qr{^t/b\.t .* failed 1 of 2$}m, 'for one that fails';
+    like $err, qr{^t/c\.t .* ok$}m, 'for one with -T';
+    like $err, qr{^loading modules \(use, BEGIN\): \d}m, 'what loading modules took';
+    my ($top) = $err =~ /calls  per call(.*?)loading modules/s;
+    unlike $top, qr/BEGIN@/, 'is in no other row';
     unlike $top, qr/Test::Builder|Test2/, 'no subs of the harness';
     my ($rows) = shell("$bin/nytp export -q --top=0");
     like $rows, qr/ 3 .*main::work/, 'calls of one test';
@@ -141,6 +144,36 @@ subtest 'prove' => sub {
     ok -s 'p.out', '--nytp-out';
     like +(shell("$bin/nytp-export -q --top=0 p.out"))[0], qr/ 10 .*main::in_child/, 'side by side';
     unlike $err, qr/self%/, '--nytp-quiet';
+    ($out, $err) = shell("$bin/nytp prove t --nytp-out=p.out --nytp-top=1 --nytp-lines=0 -q");
+    is scalar(() = $err =~ /self%/g), 1, 'our options behind the arguments of prove';
+    ($out, $err) = shell("$bin/nytp prove --help");
+    is $err, '', 'nothing is said after prove\'s help';
+};
+
+subtest 'prove: which test file' => sub {
+    mkdir 'suite';
+    put('suite/long.t', 'use Test::More; sub same { 1 } select undef, undef, undef, 0.5; ok same(); done_testing;');
+    put('suite/fork.t', 'use Test::More; sub same { 1 } same(); for (1, 2) { my $pid = fork; if (!$pid) { same(); exit }'
+        . ' waitpid $pid, 0 } ok 1; done_testing;');
+    put('suite/shell.t', 'print "1..1\nok 1\n"; system "$^X child.pl; true";');
+    put('suite/kill.t', 'use Test::More; ok 1; kill KILL => $$; sleep 9');
+    put('suite/skip.t', 'use Test::More skip_all => "why";');
+    put('suite/exec.t', 'print "1..1\nok 1\n"; exec $^X, "child.pl";');
+    my ($out, $err) = shell("$bin/nytp prove --nytp-out=s.out suite");
+    my @rows = $err =~ m{^(suite/\S+ .*)$}mg;
+    my %row  = map { m{suite/(\w+)\.t.*  (\S.*)} } @rows;
+    is_deeply \%row, {
+        long => 'ok', fork => 'ok, 2 children', shell => 'ok, 1 child', skip => 'skipped', exec => 'ok, 1 child',
+        kill => 'killed by KILL, recorded up to there',
+    }, 'its outcome and its children';
+    like $rows[0], qr{^suite/long\.t .* [5-9]\d\d ms}, 'the longest is the first';
+    ok -s 's.out', 'one profile, though a test was killed';
+    like $err, qr{^suite/long\.t and \d more: }m, 'that is called after the longest test';
+    my ($rows) = shell("$bin/nytp export -q --processes s.out");
+    like $rows, qr{ suite/$_\.t$}m, "$_.t is a process of the profile" for keys %row;
+    my ($top) = shell("$bin/nytp export -q --top=0 s.out");
+    is scalar(() = $top =~ /main::same +\S*suite/g), 2, 'subs of one name in two tests stay apart';
+    like +(shell("$bin/nytprofmerge -v -o m.out s.out"))[1], qr/merged into m\.out/, 'nytprofmerge makes one of them';
 };
 
 subtest 'nytp finds commands' => sub {
@@ -151,10 +184,11 @@ subtest 'nytp finds commands' => sub {
     is $out, "hello a  b\n", 'in PATH';
     is $status >> 8, 5, 'its exit status';
     ($out) = shell("$bin/nytp --help");
-    like $out, qr/^Commands here: ctl export hello prove run$/m, 'and lists them';
+    like $out, qr/^Commands here: ctl export hello prove run( spy)?$/m, 'and lists them';
     ($out, $err, $status) = shell("$bin/nytp nothing");
     is $status >> 8, 2, 'none of that name';
     like $err, qr/no command nothing; here are: ctl export hello/, 'is said';
+    like +(shell("$bin/nytp exprot"))[1], qr/no command exprot; did you mean export\?/, 'a transposition';
     is +(shell("$bin/nytp"))[2] >> 8, 2, 'no name';
     like +(shell("$bin/nytp --version"))[0], qr/^nytp-export /, '--version';
     like +(shell("$bin/nytp $_ --" . ($_ eq 'prove' ? 'nytp-help' : 'help')))[0], qr/nytp[ -]$_/i, "$_ --help" for qw(run prove ctl);

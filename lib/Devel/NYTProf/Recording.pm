@@ -7,6 +7,7 @@ use warnings;
 use Config ();
 use Cwd ();
 use Devel::NYTProf::Export ();
+use File::Copy ();
 use File::Path ();
 use POSIX ();
 
@@ -116,28 +117,58 @@ sub files {
 Makes one profile of them, under the name that was given, and removes the folder. Returns what now
 holds the recording: that name, or the folder when they cannot be merged; undef when there is none.
 
+=head2 keep_apart(FILES, PARTIAL)
+
+The same, but each process's recording stays as it is, one after the other in one file, those of
+FILES first. Those of PARTIAL end early and are mended, so that what comes after them can be read.
+
 =cut
 
 sub keep {
     my ($self) = @_;
     my @files = $self->files;
-    if (@files == 1) {
-        rename $files[0], $self->{out} or return $self->{folder};
-    }
-    elsif (@files) {
-        $self->merge(@files) or return $self->{folder};
-    }
+    my $kept = @files == 1 ? rename $files[0], $self->{out} : !@files || $self->merge($self->{out}, @files);
+    return $self->finish($kept, scalar @files);
+}
+
+sub keep_apart {
+    my ($self, $first, $partial) = @_;
+    my %seen;
+    my @files = grep { !$seen{$_}++ } @$first, $self->files;
+    my %unreadable = map { $_ => 1 } grep { !$self->mend($_) } @$partial;
+    @files = ((grep { !$unreadable{$_} } @files), grep { $unreadable{$_} } @files);
+    my $all = "$self->{folder}/.all";
+    open my $fh, '>:raw', $all or return $self->{folder};
+    my $kept = !grep { !File::Copy::copy($_, $fh) } @files;
+    $kept = close($fh) && $kept && (!@files || rename $all, $self->{out});
+    return $self->finish($kept, scalar @files);
+}
+
+sub finish {
+    my ($self, $kept, $any) = @_;
+    return $self->{folder} if !$kept;
     File::Path::remove_tree($self->{folder});
-    return @files ? $self->{out} : undef;
+    return $any ? $self->{out} : undef;
+}
+
+# Gives a recording that breaks off an end. What there is to say of it, nytp-export says, too.
+sub mend {
+    my ($self, $file) = @_;
+    open my $errors, '>&', \*STDERR or return 0;
+    open STDERR, '>', '/dev/null' or return 0;
+    my $mended = $self->merge("$self->{folder}/.mended", '--partial', $file);
+    open STDERR, '>&', $errors or return 0;
+    return $mended && rename "$self->{folder}/.mended", $file;
 }
 
 sub merge {
-    my ($self, @files) = @_;
+    my ($self, $out, @arguments) = @_;
     my ($bin) = Devel::NYTProf::Export::command() =~ m{\A(.*/)}s;
     my $command = ($bin // '') . 'nytprofmerge';
     return 0 if !-e $command;
     my @libs = map {"-I$_"} grep { !ref } @INC;
-    return system($^X, @libs, $command, '-o', $self->{out}, @files) == 0;
+    my $status = system $^X, @libs, $command, '-o', $out, @arguments;
+    return $status == 0 || $status >> 8 == 3;
 }
 
 =head1 FUNCTIONS
