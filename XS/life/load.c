@@ -258,7 +258,7 @@ static void prepare_sampling(struct nytp_recorder *rec)
 
 static bool may_profile(struct nytp_recorder *rec)
 {
-    if (rec->options.has_bad_file) {
+    if (rec->options.has_bad_file || rec->options.is_refused) {
         nytp_state_set(rec, NYTP_OFF); /* which was said */
         return false;
     }

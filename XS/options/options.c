@@ -5,6 +5,7 @@
 #include "options.h"
 
 #include "file_name.h"
+#include "formats/base/edit_distance.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -169,8 +170,33 @@ static bool set_text(struct nytp_options *options, const struct option_row *row,
     return true;
 }
 
-bool nytp_options_set(struct nytp_options *options, const char *name, const char *value,
-                      struct nytp_error *error)
+/* The option that a name which is none may be meant for, or NULL. */
+static const char *nearest_option(const char *name)
+{
+    const size_t len = strlen(name);
+    unsigned least = len >= 4 ? 3 : 2;
+    const char *nearest = NULL;
+    for (size_t i = 0; i < N_ROWS; i++) {
+        const unsigned distance =
+            nytp_edit_distance(name, len, rows[i].name, strlen(rows[i].name));
+        if (distance >= least || distance >= len)
+            continue;
+        least = distance;
+        nearest = rows[i].name;
+    }
+    return nearest;
+}
+
+bool nytp_option_decides(const char *name)
+{
+    static const char *const decisive[] = {
+        "sample", "sample_budget", "sample_clock", "start", "control", "sigcontrol", NULL};
+    const char *const nearest = nearest_option(name);
+    return nearest != NULL && is_one_of(nearest, decisive);
+}
+
+static bool set_option(struct nytp_options *options, const char *name, const char *value,
+                       struct nytp_error *error)
 {
     for (size_t i = 0; i < N_ROWS; i++) {
         if (strcmp(name, rows[i].name) != 0)
@@ -178,7 +204,25 @@ bool nytp_options_set(struct nytp_options *options, const char *name, const char
         return rows[i].is_text ? set_text(options, &rows[i], value, error)
                                : set_number(options, &rows[i], value, error);
     }
-    return nytp_error_set(error, NYTP_ERR_FORMAT, "unknown option '%s'", name);
+    const char *const nearest = nearest_option(name);
+    return nearest == NULL
+               ? nytp_error_set(error, NYTP_ERR_FORMAT, "unknown option '%s'", name)
+               : nytp_error_set(error, NYTP_ERR_FORMAT, "unknown option '%s'; did you mean %s?",
+                                name, nearest);
+}
+
+bool nytp_options_set(struct nytp_options *options, const char *name, const char *value,
+                      struct nytp_error *error)
+{
+    if (set_option(options, name, value, error))
+        return true;
+    const bool decides = nytp_option_decides(name);
+    options->is_refused |= decides;
+    const struct nytp_error told = *error;
+    *error = (struct nytp_error){0};
+    return nytp_error_set(error, told.status, "%s%s%s", told.message,
+                          strchr(value, ',') != NULL ? " (options are separated by ':')" : "",
+                          decides ? "; the program runs unprofiled" : "");
 }
 
 void nytp_options_write(const struct nytp_options *options, int64_t clock_id,

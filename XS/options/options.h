@@ -21,6 +21,7 @@ struct nytp_options {
     bool has_savesrc;  /* it was given */
     bool has_calls;    /* so was this: calls are told by the format's own records */
     bool has_bad_file; /* option file= has an unknown placeholder */
+    bool is_refused;   /* what decides how the program is recorded was wrong: it is not */
     double flush_s;    /* from `flush` */
 };
 
@@ -31,6 +32,11 @@ void nytp_options_init(struct nytp_options *options);
 /* Into one that is not initialised; false, and nothing to free, when out of memory. */
 bool nytp_options_copy(struct nytp_options *options, const struct nytp_options *from);
 void nytp_options_free(struct nytp_options *options);
+
+/* Whether an option of this name, or one that it may be meant for, decides if, when and how a
+ * program is recorded. A mistake in it leaves the program unprofiled: an exact profile, or one
+ * from the start, is not what was asked for. */
+bool nytp_option_decides(const char *name);
 
 /* Set one option from text. On an unknown name or a value that is none, nothing is changed
  * and false is returned with *error set. */

@@ -5,6 +5,8 @@
  */
 #include "settings.h"
 
+#include "options.h"
+
 /* Our own is called past perl's op, which would be the first event where -d has armed us, and
  * begin to record before the options are known. */
 static void call_set_option(pTHX_ SV *name, SV *value)
@@ -26,8 +28,8 @@ static void call_set_option(pTHX_ SV *name, SV *value)
 
 static void set(pTHX_ SV *name, SV *value)
 {
-    if (value != NULL)
-        call_set_option(aTHX_ name, value);
+    if (value != NULL || nytp_option_decides(SvPV_nolen(name)))
+        call_set_option(aTHX_ name, value != NULL ? value : newSVpvs_flags("", SVs_TEMP));
     else
         PerlIO_printf(PerlIO_stderr(), "Devel::NYTProf: option '%s' has no value\n",
                       SvPV_nolen(name));

@@ -9,33 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define MAX_NAME 40
-
-static unsigned least(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-unsigned nytp_edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-    if (a_len > MAX_NAME || b_len > MAX_NAME)
-        return MAX_NAME;
-    unsigned rows[MAX_NAME + 1][MAX_NAME + 1];
-    for (size_t i = 0; i <= a_len; i++)
-        for (size_t j = 0; j <= b_len; j++) {
-            if (i == 0 || j == 0) {
-                rows[i][j] = (unsigned)(i + j);
-                continue;
-            }
-            unsigned best = rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            best = least(best, rows[i - 1][j] + 1);
-            best = least(best, rows[i][j - 1] + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                best = least(best, rows[i - 2][j - 2] + 1);
-            rows[i][j] = best;
-        }
-    return rows[a_len][b_len];
-}
+#define MAX_NAME NYTP_EDIT_LONGEST
 
 /* ---- names of subs ---- */
 
@@ -91,8 +65,9 @@ static unsigned distance_to(const struct nytp_near *near, struct nytp_name name)
     const size_t base_len = copy_lower(base, name.ptr + start, name.len - start);
     if (strstr(text, near->word) != NULL || strstr(base, near->word) != NULL)
         return 1;
-    return least(nytp_edit_distance(near->word, near->word_len, text, len),
-                 nytp_edit_distance(near->word, near->word_len, base, base_len));
+    const unsigned whole = nytp_edit_distance(near->word, near->word_len, text, len),
+                   last = nytp_edit_distance(near->word, near->word_len, base, base_len);
+    return whole < last ? whole : last;
 }
 
 void nytp_near_consider(struct nytp_near *near, struct nytp_name name)

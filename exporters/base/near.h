@@ -5,13 +5,10 @@
 #ifndef NYTP_NEAR_H
 #define NYTP_NEAR_H
 
+#include "formats/base/edit_distance.h"
 #include "formats/model/model.h"
 
 #include <stddef.h>
-
-/* Insertions, deletions, replacements and swaps of neighbours that make b of a. Names longer
- * than 40 bytes are not compared: the result is then 40. */
-unsigned nytp_edit_distance(const char *a, size_t a_len, const char *b, size_t b_len);
 
 struct nytp_near_name {
     struct nytp_name name;
@@ -20,7 +17,8 @@ struct nytp_near_name {
 
 /* The names of subs that come nearest to a text, best first. */
 struct nytp_near {
-    char word[41]; /* what is compared: the longest name in the text, in lower case */
+    char word[NYTP_EDIT_LONGEST +
+              1]; /* what is compared: the longest name in the text, in lower case */
     size_t word_len;
     unsigned limit; /* names whose distance is above it are not near */
     struct nytp_near_name best[3];

@@ -82,6 +82,8 @@ A problem with the profile is said in one line on standard error, and the progra
 
 In the environment variable C<NYTPROF> as C<name=value:name=value>; a backslash makes the next
 character part of the value. Or on the switch, separated by commas, where they come last and win.
+What is wrong is said and left out; a mistake in C<sample>, C<start>, C<control> and their like, or in such a name, leaves the
+program unprofiled.
 A name or value that is none is said and left out.
 
 =head2 What is recorded

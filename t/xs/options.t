@@ -78,6 +78,26 @@ scenario 'unknown names and values that cannot be: one line, the program runs' =
     is profile_in($run)->{opt}{calls}, 1, 'and the others hold';
 };
 
+scenario 'a mistake in what decides how a program is recorded leaves it unprofiled' => sub {
+    my %told = (
+        'sample=100,file=x'    => qr/'100,file=x' is not a number \(options are separated by ':'\); the program runs unprofiled$/,
+        'smaple=100:start=no'  => qr/unknown option 'smaple'; did you mean sample\?; the program runs unprofiled$/,
+        'sample'               => qr/option sample: '' is not a number; the program runs unprofiled$/,
+        'start=never'          => qr/option start: .*; the program runs unprofiled$/,
+        'contol=1:calls=1'     => qr/did you mean control\?; the program runs unprofiled$/,
+        'sample_clock=process' => qr/option sample_clock: .*; the program runs unprofiled$/,
+    );
+    for my $opts (sort keys %told) {
+        my $run = run_prog(code => $CODE, opts => $opts);
+        ran($run, $opts);
+        like $run->{err}, $told{$opts}, "$opts: is told";
+        is files_of($run), '', "$opts: nothing is recorded";
+    }
+    my $run = run_prog(code => $CODE, opts => 'cals=1');
+    like $run->{err}, qr/unknown option 'cals'; did you mean calls\?$/, 'another mistake';
+    ok profile_in($run)->{complete}, 'is recorded all the same';
+};
+
 scenario 'usecputime=1 is refused: a line, no profile, the program runs' => sub {
     my $run = run_prog(code => $CODE, opts => 'usecputime=1');
     ran($run, 'usecputime');
