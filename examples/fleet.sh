@@ -50,7 +50,7 @@ for shard in 0 1 2; do
         if (exec 3<>"/dev/tcp/127.0.0.1/${ports[$shard]}") 2>/dev/null; then break; fi
         sleep 0.05
     done
-    ask $shard --multiquery <"$share/schema.sql"
+    cat "$share/schema.sql" "$share/distributed.sql" | ask $shard --multiquery
 done
 echo "listening: 3 shards"
 

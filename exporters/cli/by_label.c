@@ -153,6 +153,8 @@ static void put_table(struct nytp_out *out, const struct nytp_label_table *table
             put_head(out, &layout, row->key);
         put_row(out, &layout, row);
     }
+    if (table->n > 0)
+        nytp_puts(out, "\ntimes as recorded: what recording cost is in them\n");
 }
 
 /* ---- reading ---- */

@@ -55,3 +55,11 @@ GROUP BY folded HAVING ns > 0 ORDER BY folded;
 SELECT host, uniqExact(profile) AS processes, sum(wall_ns) AS wall_ns
 FROM nytp.stacks WHERE start > now() - 86400
 GROUP BY host ORDER BY host;
+
+-- name: labels
+-- What each label takes over the fleet (rows of --rows --by=label): how often, the middle, the slowest twentieth, and on
+-- which host the slowest was, with the sub that took most there.
+SELECT label_key, label_value, sum(n) AS times, quantileExactWeighted(0.5)(ns, n) AS p50_ns,
+       quantileExactWeighted(0.95)(ns, n) AS p95_ns, argMax(host, ns) AS worst_host, argMax(slowest_sub, ns) AS slowest
+FROM nytp.labels
+GROUP BY label_key, label_value ORDER BY label_key, p95_ns DESC, label_value LIMIT 20 BY label_key;

@@ -1,19 +1,24 @@
--- Tables for the rows of `nytp-export --rows`, one per stack and process. For ClickHouse 18.16 and later.
--- Run it on each server of the cluster "nytp" (cluster.xml), then insert into nytp.stacks on any of them:
+-- Tables for `nytp-export --rows`, one row per stack and process, and `--rows --by=label`, one per label and length.
+-- For ClickHouse 18.16 and later. All that one server needs:
 --
+--     clickhouse-client --multiquery < schema.sql
 --     nytp-export --rows --label host=$(hostname) nytprof.out.* |
 --         clickhouse-client --query 'INSERT INTO nytp.stacks FORMAT JSONEachRow'
+--     nytp-export --rows --by=label --label host=$(hostname) nytprof.out.* |
+--         clickhouse-client --query 'INSERT INTO nytp.labels FORMAT JSONEachRow'
+--
+-- Where several servers share the rows, run it on each, and then distributed.sql.
 --
 -- Tables made before there were the columns thread and cpu_ns take rows of threads and samples after this, on each
--- server, for stacks_local and then for stacks:
+-- server, for stacks (with distributed.sql for stacks_local and then for stacks):
 --
---     ALTER TABLE nytp.stacks_local ADD COLUMN thread UInt32 AFTER ppid, ADD COLUMN cpu_ns UInt64 AFTER wall_ns
+--     ALTER TABLE nytp.stacks ADD COLUMN thread UInt32 AFTER ppid, ADD COLUMN cpu_ns UInt64 AFTER wall_ns
 --
--- A row that is inserted again replaces itself: when parts are merged, or at once where a query says FINAL.
+-- A row of stacks that is inserted again replaces itself: when parts are merged, or at once where a query says FINAL.
 
 CREATE DATABASE IF NOT EXISTS nytp;
 
-CREATE TABLE IF NOT EXISTS nytp.stacks_local
+CREATE TABLE IF NOT EXISTS nytp.stacks
 (
     profile      String,          -- of host, pid, start and application: the same for a process each time
     host         String,
@@ -49,33 +54,19 @@ ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(start)
 ORDER BY (service, application, sub, start, profile, stack_hash, flags);
 
-CREATE TABLE IF NOT EXISTS nytp.stacks
+CREATE TABLE IF NOT EXISTS nytp.labels
 (
-    profile      String,
     host         String,
-    service      String,
-    label_keys   Array(String),
-    label_values Array(String),
+    service      String,          -- --label service=...
+    release      String,          -- --label release=...
     application  String,
-    script       String,
-    pid          UInt32,
-    ppid         UInt32,
-    thread       UInt32,
-    perl         String,
-    recorder     String,
-    start        DateTime,
-    start_ns     UInt32,
-    duration_ns  UInt64,
-    stack        Array(String),
-    files        Array(String),
-    lines        Array(UInt32),
-    sub          String,
-    file         String,
-    line         UInt32,
-    calls        UInt64,
-    statements   UInt64,
-    wall_ns      UInt64,
-    cpu_ns       UInt64,
-    flags        UInt8
+    start        DateTime,        -- of the recording
+    label_key    String,          -- DB::label(KEY => VALUE); --group makes one of many values
+    label_value  String,
+    slowest_sub  String,          -- of this label in this recording
+    n            UInt64,          -- so many stretches
+    ns           UInt64           -- of about this length each (0.2 %)
 )
-ENGINE = Distributed(nytp, nytp, stacks_local, cityHash64(host));
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(start)
+ORDER BY (service, application, label_key, label_value, start, host);

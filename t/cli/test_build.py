@@ -30,7 +30,7 @@ const struct nytp_exporter nytp_exporter_hello = {
 def tree(tmp_path_factory):
     """A copy of what the plain-C half consists of, built once."""
     copy = tmp_path_factory.mktemp("tree")
-    for name in ("formats", "exporters", "doc", "completions", "share", "bin"):
+    for name in ("formats", "exporters", "spy", "doc", "completions", "share", "bin"):
         shutil.copytree(ROOT / name, copy / name, ignore=lambda folder, names: [
             entry for entry in names if folder == str(ROOT / "exporters") and entry.startswith("build")])
     make(copy)
@@ -99,7 +99,7 @@ def test_it_installs_by_itself(tree, tmp_path):
                      "usr/share/man/man1/nytp-export.1",
                      "usr/share/man/man1/nytp.1",
                      *(f"usr/share/nytp/clickhouse/{name}" for name in
-                       ("cluster.xml", "queries.sql", "schema.sql")),
+                       ("cluster.xml", "distributed.sql", "queries.sql", "schema.sql")),
                      "usr/share/zsh/site-functions/_nytp",
                      "usr/share/zsh/site-functions/_nytp-export"]
     assert os.access(tmp_path / "usr/bin/nytp-export", os.X_OK)

@@ -101,6 +101,7 @@ def test_the_slowest_is_named_with_its_place_and_its_file(folder):
     assert (slow["slowest_sub"], slow["line"], slow["max_file"]) == ("main::spin", 1, "b/a.pl.out")
     assert slow["file"].endswith("/a.pl") and slow["max_ns"] > slow["median_ns"]
     text = by(folder, "--by=request").stdout.decode()
+    assert text.endswith("\n\ntimes as recorded: what recording cost is in them\n")
     assert re.search(r"main::spin a.pl:1 +b/a.pl.out +GET /slow", text)
     assert "b/a.pl.out" not in by(folder, "--by=request", inputs=["b/a.pl.out"]).stdout.decode()
 

@@ -59,11 +59,14 @@ def queries():
 
 
 class Cluster:
+    schema = ("schema.sql", "distributed.sql")
+    shards = SHARDS
+
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
-        ports = free_ports(3 * SHARDS)
-        self.tcp = ports[:SHARDS]
-        self.http, self.inter = ports[SHARDS:2 * SHARDS], ports[2 * SHARDS:]
+        ports = free_ports(3 * self.shards)
+        self.tcp = ports[:self.shards]
+        self.http, self.inter = ports[self.shards:2 * self.shards], ports[2 * self.shards:]
         self.servers = []
 
     def cluster_xml(self):
@@ -76,11 +79,12 @@ class Cluster:
 
     def __enter__(self):
         try:
-            for number in range(SHARDS):
+            for number in range(self.shards):
                 self.start(number)
-            for number in range(SHARDS):
+            for number in range(self.shards):
                 self.wait(number)
-                self.ask((SHARE / "schema.sql").read_text(), shard=number, multiquery=True)
+                for name in self.schema:
+                    self.ask((SHARE / name).read_text(), shard=number, multiquery=True)
         except BaseException:
             self.__exit__()
             raise
@@ -153,3 +157,12 @@ class Cluster:
         done = self.try_asking(statement, **options)
         assert done.returncode == 0, done.stderr.decode()[-800:]
         return [line.split("\t") for line in done.stdout.decode().splitlines()]
+
+
+class OneServer(Cluster):
+    """One server that knows no cluster: what somebody tries first."""
+    schema = ("schema.sql",)
+    shards = 1
+
+    def cluster_xml(self):
+        return ""
