@@ -19,9 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 
 enum {
-    TRIES = 20, /* it runs on while it is looked at */
+    TRIES = 60, /* it runs on while it is looked at */
     MAX_STACKS = 10000,
     MAX_CONTEXTS = 4000000,
     MAX_THREADS = 10000,
@@ -377,6 +378,8 @@ bool nytp_attach(struct nytp_perl *perl, struct nytp_target *target, struct nytp
     perl->subversion = read_u8(perl, "PL_subversion");
     perl->op_names = nytp_symbol(&perl->image, "PL_op_name");
     for (int i = 0; i < TRIES; i++) {
+        if (i >= TRIES / 2)
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
         *error = (struct nytp_error){0};
         if (choose_layout(perl, error) && nytp_find_interpreters(perl))
             return true;

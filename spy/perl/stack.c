@@ -19,11 +19,14 @@
 #include "formats/base/arena.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 enum {
-    LOOKS = 30,  /* for a settled moment */
-    GUESSES = 6, /* for where the stacks are */
-    SLACK = 8,   /* contexts that may be added until they are read */
+    LOOKS = 30,         /* for a settled moment */
+    LOOKS_IN_TIME = 20, /* of them, until late ones are taken, too */
+    LATE_NS = 100000,   /* a look takes ten microseconds */
+    GUESSES = 6,        /* for where the stacks are */
+    SLACK = 8,          /* contexts that may be added until they are read */
     MAX_INFOS = 400,
     MAX_CONTEXTS = 1000000, /* of all stacks */
     MAX_INFO = 128,         /* bytes of a PERL_SI */
@@ -35,6 +38,7 @@ struct moment {
     uint64_t op, curpad, curcop, info, stack_sp;
     unsigned op_type;
     bool is_torn;    /* of two moments */
+    bool is_late;    /* we were not run while we looked */
     bool is_one_cop; /* the statement did not change while we looked */
 };
 
@@ -57,6 +61,13 @@ void nytp_walker_free(struct nytp_walker *walker)
     free(walker->bytes);
     free(walker->stack.frames);
     *walker = (struct nytp_walker){0};
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* ---- contexts ---- */
@@ -270,8 +281,10 @@ static bool look(struct nytp_walker *walker, struct moment *moment)
         return false;
     n += 1 + add_head(walker, heads[1], &start, &pieces[n + 1]);
     n += add_stacks(walker, infos[1], true, pieces + n);
+    const int64_t began_ns = now_ns();
     if (nytp_memory_pieces(walker->names->perl->memory, pieces, n) != n)
         return false;
+    const int64_t took_ns = now_ns() - began_ns;
     for (uint32_t i = 0; i < walker->n_infos; i++) {
         if (!is_as_guessed(walker, i, infos[0][i][0]))
             return false;
@@ -280,6 +293,8 @@ static bool look(struct nytp_walker *walker, struct moment *moment)
     *moment = moment_in(walker, heads[0], start);
     const struct moment after = moment_in(walker, heads[1], start);
     moment->is_torn = moment->curpad != after.curpad || moment->info != after.info;
+    moment->is_late =
+        took_ns > LATE_NS + (int64_t)walker->n_bytes; /* of a stack of a megabyte */
     moment->is_one_cop = moment->curcop == after.curcop;
     return moment->info == walker->infos[0].address;
 }
@@ -340,9 +355,14 @@ static uint64_t pad_below(struct nytp_walker *walker)
                      : pad_of(walker, read_variable(walker, NYTP_PL_main_cv), 1);
 }
 
+static bool is_kind(const struct contexts *contexts, int32_t code, enum nytp_frame_kind kind)
+{
+    return code >= 0 && kind_of(contexts, code) == kind;
+}
+
 static bool is_sub(const struct contexts *contexts, int32_t code)
 {
-    return code >= 0 && kind_of(contexts, code) == NYTP_FRAME_SUB;
+    return is_kind(contexts, code, NYTP_FRAME_SUB);
 }
 
 static uint64_t root_of_code(struct nytp_walker *walker, uint64_t cv)
@@ -370,6 +390,8 @@ static bool may_be_in(struct nytp_walker *walker, const struct contexts *context
     if (root != 0 &&
         (type == (unsigned)layout->op_leave || type == (unsigned)layout->op_leaveeval))
         return !is_sub(&of, code);
+    if (root != 0 && type == (unsigned)layout->op_leavewrite)
+        return is_kind(&of, code, NYTP_FRAME_FORMAT);
     return moment->is_one_cop;
 }
 
@@ -535,7 +557,7 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
         before = moment;
         if (!look_at_once(walker, &moment))
             continue;
-        if (moment.is_torn)
+        if (moment.is_torn || (moment.is_late && i < LOOKS_IN_TIME))
             continue;
         moment.op_type = op_type_at(walker, moment.op);
         const struct contexts contexts = contexts_of(walker, 0);

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #define MAX_FILES 100000
+#define PAGE      4096
 
 struct segment {
     uint64_t start, len; /* of the memory that is in the file */
@@ -34,6 +35,7 @@ struct nytp_core {
     struct nytp_mappings mappings;
     struct backing *backings; /* one for each mapping */
     pid_t pid;
+    uint64_t headers_at; /* of the program, in memory */
 };
 
 static bool is_inside(const struct nytp_core *core, uint64_t offset, uint64_t len)
@@ -131,6 +133,50 @@ static void take_files(struct nytp_core *core, const uint8_t *note, uint64_t len
     }
 }
 
+/* Without NT_FILE (qemu-user writes none) at least the program's file can be mapped: NT_AUXV
+ * says where its program headers are. */
+static void take_program(struct nytp_core *core, uint64_t headers_at)
+{
+    Elf64_Ehdr head;
+    Elf64_Phdr header;
+    size_t len;
+    const uint8_t *const file =
+        core->exe == NULL || headers_at == 0 ? NULL : nytp_map_file(core->exe, &len);
+    if (file == NULL)
+        return;
+    if (len >= sizeof head) {
+        memcpy(&head, file, sizeof head);
+        uint64_t bias = headers_at - head.e_phoff; /* they are in the first segment */
+        const bool fits = head.e_phentsize == sizeof header && head.e_phoff <= len &&
+                          head.e_phnum <= (len - head.e_phoff) / sizeof header;
+        for (uint16_t i = 0; fits && i < head.e_phnum; i++) {
+            memcpy(&header, file + head.e_phoff + i * sizeof header, sizeof header);
+            if (header.p_type == PT_LOAD && header.p_offset == 0)
+                bias -= header.p_vaddr;
+        }
+        for (uint16_t i = 0; fits && i < head.e_phnum; i++) {
+            memcpy(&header, file + head.e_phoff + i * sizeof header, sizeof header);
+            const uint64_t in_page = header.p_vaddr % PAGE;
+            if (header.p_type == PT_LOAD && header.p_offset >= in_page)
+                nytp_mappings_add(&core->mappings, bias + header.p_vaddr - in_page,
+                                  bias + header.p_vaddr + header.p_filesz,
+                                  header.p_offset - in_page, core->exe, strlen(core->exe));
+        }
+    }
+    munmap((void *)file, len);
+}
+
+static uint64_t program_headers(const uint8_t *note, uint64_t len)
+{
+    Elf64_auxv_t entry;
+    for (uint64_t at = 0; at + sizeof entry <= len; at += sizeof entry) {
+        memcpy(&entry, note + at, sizeof entry);
+        if (entry.a_type == AT_PHDR)
+            return entry.a_un.a_val;
+    }
+    return 0;
+}
+
 /* struct elf_prpsinfo of 64 bits: the pid stands behind state, flags, uid and gid. */
 #define PRPSINFO_PID 24
 
@@ -149,6 +195,8 @@ static void take_notes(struct nytp_core *core, const Elf64_Phdr *header)
             return;
         if (note.n_type == NT_FILE && core->mappings.n == 0)
             take_files(core, core->bytes + content, note.n_descsz);
+        if (note.n_type == NT_AUXV)
+            core->headers_at = program_headers(core->bytes + content, note.n_descsz);
         if (note.n_type == NT_PRPSINFO && note.n_descsz >= PRPSINFO_PID + sizeof pid) {
             memcpy(&pid, core->bytes + content + PRPSINFO_PID, sizeof pid);
             core->pid = pid;
@@ -176,6 +224,8 @@ static bool take_segments(struct nytp_core *core, const Elf64_Ehdr *head,
             core->segments[core->n_segments++] =
                 (struct segment){header.p_vaddr, header.p_filesz, header.p_offset};
     }
+    if (core->mappings.n == 0)
+        take_program(core, core->headers_at);
     core->backings = calloc(core->mappings.n + 1, sizeof *core->backings);
     return core->backings != NULL || nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
 }

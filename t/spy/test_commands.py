@@ -183,7 +183,7 @@ def test_a_target_that_is_killed_leaves_a_profile(script, tmp_path):
             process.popen.kill()
             recording.wait(30)
     assert recording.returncode == 0
-    assert re.search("main::(most|some|least)", exported(tmp_path / "out", "--csv"))
+    assert any(int(row["samples"]) > 0 for row in csv.DictReader(exported(tmp_path / "out", "--csv").splitlines()))
 
 
 def test_a_killed_spy_leaves_the_target_as_it_was(script, tmp_path):

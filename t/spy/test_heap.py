@@ -166,6 +166,16 @@ def test_a_core_file_whose_perl_is_elsewhere(core, tmp_path):
     assert frames(spied.spy("dump", "--core", path, "--exe", PERL)) == frames(said)
 
 
+def test_a_core_file_that_does_not_list_its_files(core, tmp_path):
+    """As qemu-user writes it: the program is found by --exe alone."""
+    path, said, _ = core
+    bare = tmp_path / "bare"
+    bare.write_bytes(path.read_bytes().replace(b"ELIF" + b"CORE\0", b"xxxx" + b"CORE\0"))
+    assert bare.read_bytes() != path.read_bytes()
+    assert frames(spied.spy("dump", "--core", bare, "--exe", PERL)) == frames(said)
+    assert "no perl" in spied.spy("dump", "--core", bare, status=1)
+
+
 def test_damaged_core_files_never_crash_hang_or_eat_memory(core, tmp_path):
     """Bytes flipped all over the file, and files cut short: an answer or one line."""
     whole = bytearray(core[0].read_bytes())
