@@ -686,6 +686,7 @@ bool nytp_control_listen(const char *path, char *error, size_t size)
         return false;
     owner = geteuid();
     maker = getpid();
+    nytp_memory_begin();
     is_inherited = false;
     socket_path = strdup(path);
     atomic_store(&is_waiting, false);

@@ -7,66 +7,14 @@
 #endif
 #include "capture.h"
 
-#include <fcntl.h>
+#include "memory.h"
+
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 enum {
     CONTEXTS = 20, /* that are copied: blocks, loops and evals among the calls */
 };
-
-#if NYTP_RAW_THREADS
-
-/* Copies as many of the parts, in order, as are there. The number of bytes, or below 0. */
-NYTP_RAW_CODE static long read_parts(long pid, const struct iovec *to, const struct iovec *from,
-                                     int n)
-{
-    return nytp_raw_syscall(SYS_process_vm_readv, pid, (long)to, n, (long)from, n, 0);
-}
-
-/* Where the memory begins that malloc() has from brk(): up to where it ends now, which glibc
- * knows without a system call, all of it is there. 0: not known. */
-static uintptr_t heap_start;
-
-/* The 47th word of /proc/self/stat; the second, a name in parentheses, may have blanks. */
-static void find_heap(void)
-{
-    enum { WORDS_AFTER_NAME = 45 };
-    char text[2048];
-    const int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-    const ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    text[len > 0 ? len : 0] = '\0';
-    const char *at = strrchr(text, ')');
-    for (int i = 0; at != NULL && i < WORDS_AFTER_NAME; i++)
-        at = strchr(at + 1, ' ');
-    heap_start = at == NULL ? 0 : (uintptr_t)strtoull(at, NULL, 10);
-}
-
-static bool is_in_heap(const void *address, size_t len)
-{
-    const uintptr_t at = (uintptr_t)address, end = (uintptr_t)sbrk(0);
-    return heap_start != 0 && at >= heap_start && at < end && len <= end - at;
-}
-
-bool nytp_peek_memory(const void *from, void *to, size_t len)
-{
-    if (is_in_heap(from, len)) {
-        memcpy(to, from, len);
-        return true;
-    }
-    return nytp_raw_peek((long)getpid(), from, to, len) == (long)len;
-}
-
-NYTP_RAW_CODE long nytp_raw_peek(long pid, const void *from, void *to, size_t len)
-{
-    const struct iovec there = {(void *)from, len}, here = {to, len};
-    return read_parts(pid, &here, &there, 1);
-}
 
 /* Of these contexts keep those that are calls, or that run the code of a file or a string eval:
  * the innermost NYTP_TICK_CALLS of them. */
@@ -112,7 +60,7 @@ NYTP_RAW_CODE static bool find_contexts(const struct nytp_ring *ring, const PERL
         return true;
     }
     const struct iovec to = {copy, sizeof *copy}, from = {(void *)si, sizeof *si};
-    return read_parts(ring->pid, &to, &from, 1) == (long)sizeof *copy;
+    return nytp_raw_read_memory(ring->pid, &to, &from, 1) == (long)sizeof *copy;
 }
 
 NYTP_RAW_CODE static void capture(const struct nytp_ring *ring, struct nytp_tick *tick)
@@ -139,7 +87,7 @@ NYTP_RAW_CODE static void capture(const struct nytp_ring *ring, struct nytp_tick
     copy->op_handler = NULL;
     copy->op_type = OP_NULL;
     copy->callee = NULL;
-    const long len = read_parts(ring->pid, to, from, 3);
+    const long len = nytp_raw_read_memory(ring->pid, to, from, 3);
     if (len < (long)to[0].iov_len)
         return;
     if (len >= (long)(to[0].iov_len + to[1].iov_len)) {
@@ -150,27 +98,6 @@ NYTP_RAW_CODE static void capture(const struct nytp_ring *ring, struct nytp_tick
     copy->stack_type = where.si_type;
     keep_calls(copy, contexts, n);
 }
-
-#else
-
-bool nytp_peek_memory(const void *from, void *to, size_t len)
-{
-    PERL_UNUSED_VAR(from);
-    PERL_UNUSED_VAR(to);
-    PERL_UNUSED_VAR(len);
-    return false;
-}
-
-long nytp_raw_peek(long pid, const void *from, void *to, size_t len)
-{
-    PERL_UNUSED_VAR(pid);
-    PERL_UNUSED_VAR(from);
-    PERL_UNUSED_VAR(to);
-    PERL_UNUSED_VAR(len);
-    return -1;
-}
-
-#endif
 
 void nytp_capture_thread(struct nytp_ring *ring)
 {
@@ -183,6 +110,7 @@ void nytp_capture_thread(struct nytp_ring *ring)
 #endif
     ring->cpu_clock = cpu_clock;
     ring->pid = (long)getpid();
+    nytp_memory_begin();
 }
 
 void nytp_capture_begin(pTHX_ struct nytp_ring *ring)
@@ -196,10 +124,6 @@ void nytp_capture_begin(pTHX_ struct nytp_ring *ring)
     ring->asked = (volatile int *)&PL_sig_pending;
     ring->interpreter = (void *)NYTP_THX;
     ring->home = home;
-#if NYTP_RAW_THREADS
     ring->copy = capture;
-    if (heap_start == 0)
-        find_heap();
-#endif
     nytp_capture_thread(ring);
 }

@@ -5,8 +5,7 @@
  *
  * perl's safe points come too late for that: leavesub is none, so a sub whose last statement
  * takes the time has been left by then, together with its caller's caller perhaps. The stacks
- * may move or go while they are copied, so the kernel does it (process_vm_readv() of our own
- * process), which says that memory is gone where a load would crash.
+ * may move or go while they are copied, so the kernel does it (memory.h).
  */
 #ifndef NYTP_CAPTURE_H
 #define NYTP_CAPTURE_H
@@ -25,13 +24,5 @@ void nytp_capture_begin(pTHX_ struct nytp_ring *ring);
 
 /* The ring's processor time is that of the calling thread. */
 void nytp_capture_thread(struct nytp_ring *ring);
-
-/* Copy memory that may be gone, from the thread that runs the interpreter. False: it is, or the
- * system does not do this. */
-bool nytp_peek_memory(const void *from, void *to, size_t len);
-
-/* The same under the rules of raw_thread.h, for process `pid`, which is this one. The number of
- * bytes; below 0: -errno. */
-long nytp_raw_peek(long pid, const void *from, void *to, size_t len);
 
 #endif

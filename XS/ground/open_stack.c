@@ -5,6 +5,8 @@
  */
 #include "open_stack.h"
 
+#include "memory.h"
+
 enum {
     CONTEXTS = 20, /* that are read at a time */
     MOST_STACKS = 1000,

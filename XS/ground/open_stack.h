@@ -3,7 +3,7 @@
  * Which calls an interpreter has open, looked at from a thread beside it, or in a signal, while
  * it executes nothing: what a program hangs in.
  *
- * perl is not asked for anything. Its structures are copied by the kernel as in capture.h, so
+ * perl is not asked for anything. Its structures are copied by the kernel as in memory.h, so
  * that memory which goes away meanwhile is told instead of crashing us; whoever looks makes
  * sure afterwards that the interpreter has not moved.
  */

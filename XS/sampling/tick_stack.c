@@ -8,6 +8,7 @@
  */
 #include "tick_stack.h"
 
+#include "XS/ground/memory.h"
 #include "XS/perl/ops.h"
 #include "XS/perl/perl_stack.h"
 #include "XS/exact/places.h"

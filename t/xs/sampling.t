@@ -339,6 +339,12 @@ if (!$>) { $( = $) = "$id $id"; ($<, $>) = ($id, $id) }
 my ($after, $until) = ('', time + 60); do { work(); $after = owners() } until $after !~ /,.*,/ || time > $until; my $is_new = $before ne $after || $id != 65534;
 print join(' ', $is_new, $after =~ /^(\d+)(\s+\d+){3}(?:,\d+(\s+\d+){3})?$/ ? 'one owner' : "owners: $after"), "\n"; print work(), "\n";
 PERL
+    'has all descriptors' => <<'PERL',
+use POSIX (); sub work { my $n = 0; $n += $_ for 1 .. 400000; $n } work();
+POSIX::close($_) for 3 .. 5000; open my $file, '+>', undef or die; my @all;
+while (open my $again, '+<&', $file) { push @all, $again; last if fileno $again > 4200 }
+close $_ for @all[0 .. 29]; work() for 1 .. 3; print -s $file ? "written to\n" : "left alone\n";
+PERL
     'no $> left' => '$> = 65534 if !$>; my $n = 0; $n += $_ for 1 .. 300000; print "$n\n"; $> = $<; $n += $_ for 1 .. 300000; print "$n\n";',
 );
 
