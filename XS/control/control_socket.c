@@ -19,6 +19,7 @@
 #include "control_socket.h"
 
 #include "XS/perl/safe_point.h"
+#include "XS/ground/memory.h"
 #include "XS/ground/own_fd.h"
 #include "XS/ground/rights.h"
 #include "XS/ground/ticks.h"
@@ -655,7 +656,7 @@ static int make_socket(const char *path, char *error, size_t size)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct stat there;
     if (strlen(path) >= sizeof address.sun_path) {
-        snprintf(error, size, "control=%s: a socket's name has at most %zu bytes", path,
+        snprintf(error, size, "control=%.1000s: a socket's name has at most %zu bytes", path,
                  sizeof address.sun_path - 1);
         return -1;
     }

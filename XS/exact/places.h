@@ -19,7 +19,8 @@ struct nytp_place {
 };
 
 #define NYTP_PLACES         16384
-#define NYTP_SAMPLED_PLACES 2048 /* a power of two; the first of them */
+#define NYTP_SAMPLED_PLACES 2048                       /* a power of two; the first of them */
+#define NYTP_COP_SHIFT      (sizeof(COP) < 64 ? 5 : 6) /* 2 to this is at most a COP's length */
 
 /* The table, rec->places, which is needed before anything is recorded. False when out of
  * memory. */
@@ -34,12 +35,13 @@ const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec,
                                          struct nytp_place *slot, const COP *cop,
                                          uint32_t via) NYTP_COLD;
 
-/* Where the place of the COP at this address is kept. COPs are longer than 64 bytes. */
+/* Where the place of the COP at this address is kept: no two COPs are nearer than one is long.
+ */
 static inline struct nytp_place *nytp_place_slot(const struct nytp_recorder *rec,
                                                  const COP *cop)
 {
     const UV address = PTR2UV(cop);
-    return &rec->places[(address >> 6 ^ address >> 20) & (NYTP_PLACES - 1)];
+    return &rec->places[(address >> NYTP_COP_SHIFT ^ address >> 20) & (NYTP_PLACES - 1)];
 }
 
 /* The same for samples, which meet few statements: the fewer pages of memory they touch, the
@@ -48,7 +50,8 @@ static inline struct nytp_place *nytp_sampled_place_slot(const struct nytp_recor
                                                          const COP *cop)
 {
     const UV address = PTR2UV(cop);
-    return &rec->places[(address >> 6 ^ address >> 17) & (NYTP_SAMPLED_PLACES - 1)];
+    return &rec->places[(address >> NYTP_COP_SHIFT ^ address >> 17) &
+                        (NYTP_SAMPLED_PLACES - 1)];
 }
 
 /* Whether that is the place of this COP. */

@@ -26,7 +26,7 @@ static uint64_t ns_of(clockid_t id)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-#if defined(__x86_64__)
+#if NYTP_HAS_TSC
 
 /* The kernel has checked what CPUID cannot tell: that the counters of all processors agree. */
 static bool kernel_trusts_tsc(void)
@@ -88,7 +88,7 @@ uint64_t nytp_clock_system_ns(const struct nytp_clock *clock)
 
 void nytp_clock_foresee(struct nytp_clock *clock)
 {
-#if defined(__x86_64__)
+#if NYTP_HAS_TSC
     clock->id = CLOCK_MONOTONIC;
     read_pair(clock, &clock->first_raw, &clock->first_ns);
 #else
@@ -105,7 +105,7 @@ void nytp_clock_init(struct nytp_clock *clock, int id)
         clock->id = CLOCK_REALTIME;
     clock->rate =
         UINT64_MAX / NS_PER_TICK + 1; /* rounded up: 100 ns are a whole tick, not 0.99… */
-#if defined(__x86_64__)
+#if NYTP_HAS_TSC
     if (id < 0 && kernel_trusts_tsc())
         start_tsc(clock);
 #endif
@@ -124,7 +124,7 @@ void nytp_clock_recalibrate(struct nytp_clock *clock, uint64_t raw)
 {
     if (!clock->is_tsc || raw < clock->base_raw)
         return;
-#if defined(__x86_64__)
+#if NYTP_HAS_TSC
     const struct nytp_wide fixed =
         nytp_wide_add(nytp_wide_mul(raw - clock->base_raw, clock->rate), clock->base_fraction);
     clock->base_ticks += (int64_t)fixed.high;

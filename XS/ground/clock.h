@@ -16,8 +16,11 @@
 #include <stdint.h>
 #include <time.h>
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
+#define NYTP_HAS_TSC 1
 #include <x86intrin.h>
+#else
+#define NYTP_HAS_TSC 0
 #endif
 
 #define NYTP_TICKS_PER_SEC 10000000
@@ -41,7 +44,7 @@ uint64_t nytp_clock_system_ns(const struct nytp_clock *clock);
 /* Raw units are TSC cycles or nanoseconds. */
 static inline uint64_t nytp_clock_raw(const struct nytp_clock *clock)
 {
-#if defined(__x86_64__)
+#if NYTP_HAS_TSC
     if (clock->is_tsc)
         return __rdtsc();
 #endif

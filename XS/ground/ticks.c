@@ -11,6 +11,7 @@
 #endif
 #include "ticks.h"
 
+#include "clock.h"
 #include "raw_alarm.h"
 #include "rights.h"
 
@@ -22,9 +23,6 @@
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/auxv.h>
-#endif
-#if defined(__x86_64__)
-#include <x86intrin.h>
 #endif
 
 enum {
@@ -61,7 +59,7 @@ NYTP_RAW_CODE static void unlock(void)
 
 NYTP_RAW_CODE static uint64_t raw_now(const struct nytp_ring *ring)
 {
-#if defined(__x86_64__)
+#if NYTP_HAS_TSC
     if (ring->is_tsc)
         return __rdtsc();
 #endif

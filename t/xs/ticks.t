@@ -21,8 +21,8 @@ for my $kind (['raw thread', ''], ['ordinary thread', '-DNYTP_NO_RAW_THREADS'],
     ['raw thread, sanitized', '-fsanitize=address,undefined'])
 {
     my ($name, $flags) = @$kind;
-    my $built = !system "$Config{cc} -std=gnu11 -Wall -Wextra -Werror -O1 -g $flags @sources"
-        . " -o $dir/ticks -lpthread 2>$dir/log";
+    my $built = !system "$Config{cc} -std=gnu11 -Wall -Wextra -Werror -O1 -g -I$FindBin::Bin/../.. $flags"
+        . " @sources -o $dir/ticks -lpthread 2>$dir/log";
     if (!$built) {
         my $log = do { open my $fh, '<', "$dir/log" or die $!; local $/; <$fh> };
         is $log, '', "$name: it compiles" if $flags !~ /sanitize/;
