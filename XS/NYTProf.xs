@@ -9,6 +9,7 @@
  *                              profile a tmon.out, _load() follows when options are known, and
  *                              _start() when all have come. CLONE is called by perl in a new
  *                              thread.
+ *   Devel::NYTProf::Startup    for nytp-startup (startup/startup.h)
  *   Devel::NYTProf::ReadStream, Devel::NYTProf::Data
  *                              for lib/Devel/NYTProf/Data.pm, which reads profiles, and for
  *                              nytprofmerge
@@ -18,6 +19,7 @@
 #include "XS/life/life.h"
 #include "XS/life/load.h"
 #include "XS/options/settings.h"
+#include "XS/startup/startup.h"
 
 #include "XS/glue/data.h"
 #include "XS/glue/stream.h"
@@ -124,6 +126,18 @@ _write_marks()
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
     if (rec != NULL)
         nytp_dprof_choose(aTHX_ rec);
+
+MODULE = Devel::NYTProf    PACKAGE = Devel::NYTProf::Startup
+
+void
+_watch(const char *path)
+  CODE:
+    nytp_startup_watch(aTHX_ path);
+
+void
+_stop()
+  CODE:
+    nytp_startup_stop(aTHX);
 
 MODULE = Devel::NYTProf    PACKAGE = Devel::NYTProf::ReadStream
 

@@ -14,7 +14,7 @@ PAGE = (ROOT / "doc" / "cookbook.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(perl|sh)(?: (\S+))?\n(.*?)^```\n((?:<!-- shows: [^\n]* -->\n)*)",
                    re.M | re.S)
 STORIES = {title: text for title, text in
-           re.findall(r"^## (\d\. [^\n]+)\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)}
+           re.findall(r"^## (\d+\. [^\n]+)\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)}
 
 
 def environment():
@@ -24,12 +24,12 @@ def environment():
                    "PERL5LIB": f"{ROOT / 'blib' / 'lib'}:{ROOT / 'blib' / 'arch'}"}
 
 
-def test_there_are_nine_stories_and_all_their_code_is_seen():
-    assert len(STORIES) == 9
+def test_there_are_ten_stories_and_all_their_code_is_seen():
+    assert len(STORIES) == 10
     assert len(BLOCK.findall(PAGE)) == PAGE.count("```") // 2 > 25
     assert PAGE.count("<!-- shows: ") == sum(block[3].count("shows") for block in BLOCK.findall(PAGE))
-    linked = re.findall(r"\(#(\d)-", PAGE)
-    assert linked == [str(n) for n in range(1, 10)]
+    linked = re.findall(r"\(#(\d+)-", PAGE)
+    assert linked == [str(n) for n in range(1, 11)]
 
 
 @pytest.fixture
@@ -73,4 +73,5 @@ def test_the_options_that_are_named_exist():
     known |= set(re.findall(r"^  (\S+)", formats, re.M)) | {"nytp-quiet"}
     spy = subprocess.run([ROOT / "bin" / "nytp-spy", "--help"], check=True, capture_output=True, text=True).stdout
     known |= set(re.findall(r"--([a-z-]+)", spy))
+    known |= set(re.findall(r"^    --([a-z-]+)", (ROOT / "bin" / "nytp-startup").read_text(), re.M))
     assert set(re.findall(r"(?<![\w-])--([a-z-]+)", PAGE)) - {"-"} <= known

@@ -184,7 +184,7 @@ subtest 'nytp finds commands' => sub {
     is $out, "hello a  b\n", 'in PATH';
     is $status >> 8, 5, 'its exit status';
     ($out) = shell("$bin/nytp --help");
-    like $out, qr/^Commands here: ctl export hello prove run( spy)?$/m, 'and lists them';
+    like $out, qr/^Commands here: ctl export hello prove run (?:spy )?startup$/m, 'and lists them';
     ($out, $err, $status) = shell("$bin/nytp nothing");
     is $status >> 8, 2, 'none of that name';
     like $err, qr/no command nothing; here are: ctl export hello/, 'is said';

@@ -32,8 +32,8 @@ local $ENV{PERL5LIB} = join ':', map {"$top/blib/$_"} qw(lib arch);
 local $ENV{NYTP_EXPORT} = "$top/bin/nytp-export";
 
 my @modules = sort map {m{([^/]+)\.pm\z}} glob 'lib/Devel/NYTProf/*.pm';
-# these load the profiler
-@modules = grep { !/^(?:Core|Apache)$/ } @modules;
+# these load the profiler, or are of one command only
+@modules = grep { !/^(?:Core|Apache|Startup)$/ } @modules;
 for my $module (@modules) {
     my $pod = slurp("lib/Devel/NYTProf/$module.pm");
     my ($synopsis) = $pod =~ /^=head1 SYNOPSIS\n\n(.*?)^=head1/ms;

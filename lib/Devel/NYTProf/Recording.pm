@@ -191,6 +191,25 @@ sub report {
     return;
 }
 
+=head2 find_program(NAME)
+
+The path of a program, which may be in C<PATH>, and the switch for taint mode that its first line has. A
+switch of perl stays as it is.
+
+=cut
+
+sub find_program {
+    my ($program) = @_;
+    return $program if $program =~ /\A-/;
+    if (!-e $program && $program !~ m{/}) {
+        my ($found) = grep { -f && -x _ } map {"$_/$program"} split /:/, $ENV{PATH} // '';
+        $program = $found if defined $found;
+    }
+    open my $fh, '<', $program or return $program;
+    my $first = <$fh> // '';
+    return ($program, $first =~ /\A#!.*perl.*?\s(-[tT])\b/);
+}
+
 =head2 end_like(STATUS)
 
 Ends as the program did whose wait status this is: with its exit status, or of its signal.
