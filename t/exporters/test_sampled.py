@@ -155,7 +155,7 @@ def test_top_has_a_column(path):
                             "sub"]
     shown = {row.split()[7]: row.split()[6] for row in rows}
     assert shown["main::burn"] == "990" and shown["main::nap"] == "-"
-    assert "1097 on a processor" in title
+    assert "1097 ticks on a processor" in title
 
 
 def test_a_comment_is_of_its_own_time_record_however_far_it_is_read_ahead(tmp_path):

@@ -349,8 +349,27 @@ def test_heat_of_the_page_makes_its_hottest_line_the_hottest(page, report):
 
 # -------------------------------------------------------------------- treemap
 
-def test_areas_of_the_treemap_are_exclusive_times(page, report):
-    folder = report("mixed-calls2")
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory):
+    """The report of four packages of two subs each, whose times do not depend on the machine."""
+    folder = tmp_path_factory.mktemp("packages")
+    out = Writer({"ticks_per_sec": "10000000", "application": "p.pl"}).pid_start(7).fid(1, "/x/p.pl")
+    out.source(1, 1, "main();\n")
+    subs = {f"{package}::{name}": 1000 * (9 - i - 4 * j)
+            for i, package in enumerate(("Alpha", "Beta", "Gamma", "Delta")) for j, name in enumerate(("one", "two"))}
+    for line, (sub, ticks) in enumerate(subs.items(), 2):
+        out.source(1, line, f"sub {sub} {{ 1 }}\n").entry(1, 1).time(ticks, 1, line).leave(1, ticks, ticks, sub)
+    out.time(10, 1, 1).pid_end(7)
+    for line, (sub, ticks) in enumerate(subs.items(), 2):
+        out.sub(1, sub, line, line).callers(1, 1, "main::RUNTIME", sub, 1, ticks, ticks)
+    out.save(folder / "p.out")
+    code, _, errors = exports.nytp_export("--html", "-q", "-o", f"{folder}/r/", str(folder / "p.out"))
+    assert code == 0, errors
+    return folder / "r"
+
+
+def test_areas_of_the_treemap_are_exclusive_times(page, packages):
+    folder = packages
     one = page(folder / "subs-treemap-excl.html")
     one.until("document.querySelector('section.map canvas')?.height > 100")
     report_pages.frames_drawn(one)
@@ -465,9 +484,8 @@ def crowded(tmp_path_factory, export_command, recorder):
     return report_pages.main_source(folder / "r")
 
 
-def test_a_click_goes_into_a_package_of_the_treemap_and_then_to_a_sub(page, report):
-    folder = report("mixed-calls2")
-    one = page(folder / "subs-treemap-excl.html")
+def test_a_click_goes_into_a_package_of_the_treemap_and_then_to_a_sub(page, packages):
+    one = page(packages / "subs-treemap-excl.html")
     one.until("document.querySelector('section.map canvas')?.height > 100")
     report_pages.frames_drawn(one)
     r = one.eval("(r => [r.x, r.y, r.width, r.height])(document.querySelector('section.map canvas').getBoundingClientRect())")
