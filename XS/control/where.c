@@ -7,18 +7,14 @@
 #endif
 #include "where.h"
 
+#include "XS/names/builtins.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
 enum {
     LOOKS = 3, /* until the interpreter is seen to stand still */
-};
-
-static const bool is_slow[MAXO] = {
-#define NYTP_SLOWOP(type) [type] = true,
-#include "XS/options/slowops.def"
-#undef NYTP_SLOWOP
 };
 
 /* Of the one tick thread. */
@@ -130,31 +126,17 @@ static long waited_for(const struct nytp_where *where)
 
 /* ---- words ---- */
 
-NYTP_RAW_CODE static void put_leaf(struct nytp_raw_text *text, const char *head)
-{
-    const bool is_builtin = stack.op_type < MAXO && is_slow[stack.op_type];
-    if (stack.xsub == NULL && !is_builtin)
-        return;
-    nytp_raw_put(text, head);
-    if (stack.xsub != NULL) {
-        nytp_open_stack_put_sub(text, &stack, stack.xsub);
-        return;
-    }
-    nytp_raw_put(text, "CORE:");
-    nytp_raw_put(text, PL_op_name[stack.op_type]);
-}
-
 NYTP_RAW_CODE void nytp_where_put(struct nytp_raw_text *text, struct nytp_where *where)
 {
     const long fd = where->thread_id == 0 ? -1 : waited_for(where);
     const uint64_t tenths = (nytp_raw_clock_ns(CLOCK_MONOTONIC) - where->since_ns) / 100000000;
     if (!look_at_stack(where) || !where->is_still) {
         nytp_raw_put(text, "runs");
-        put_leaf(text, " in ");
+        nytp_open_stack_put_leaf(text, &stack, " in ");
         return;
     }
     nytp_raw_put(text, "waits");
-    put_leaf(text, " in ");
+    nytp_open_stack_put_leaf(text, &stack, " in ");
     nytp_raw_put(text, " for ");
     nytp_raw_put_number(text, tenths / 10);
     nytp_raw_put(text, ".");

@@ -12,6 +12,7 @@
  */
 #include "exits.h"
 
+#include "XS/names/builtins.h"
 #include "XS/output/say.h"
 #include "XS/perl/stash.h"
 
@@ -29,7 +30,9 @@ static const struct {
 };
 
 enum {
-    SIGNAL_STACK = 256 * 1024
+    SIGNAL_STACK = 256 * 1024,
+    MOST_TOLD = 30, /* calls that were open, of the innermost */
+    MOST_TEXT = 6000,
 };
 
 static nytp_finish_fn *finish; /* NULL: nothing is watched yet */
@@ -48,6 +51,47 @@ static bool is_a_fault(int number)
     return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE;
 }
 
+static const char *signal_name(int number)
+{
+    for (size_t i = 0; i < C_ARRAY_LENGTH(signals); i++)
+        if (signals[i].number == number)
+            return signals[i].name;
+    return "?";
+}
+
+/* What it dies of and where it stands, which a program that hangs cannot tell any more. perl
+ * may be in the middle of a change, so it is looked at as from outside. */
+static void tell_end(struct nytp_recorder *rec, int number)
+{
+    static struct nytp_open_stack stack;
+    char bytes[MOST_TEXT];
+    struct nytp_raw_text text = {.to = bytes, .size = sizeof bytes};
+    if (!nytp_file_is_open(rec) || rec->life.is_ended || getpid() != rec->life.pid)
+        return;
+    const char *const name = signal_name(number);
+    nytp_write_attribute_record(rec->writer, "ended_by", name, strlen(name));
+    if (!nytp_open_stack_look(&stack, rec->interpreter, (long)rec->life.pid))
+        return;
+    const unsigned n = stack.n < MOST_TOLD ? stack.n : MOST_TOLD;
+    if (n < stack.n || !stack.is_whole)
+        nytp_raw_put(&text, "... > ");
+    else
+        nytp_raw_put(&text, "main::RUNTIME");
+    for (unsigned i = n + (n == stack.n && stack.is_whole); i > 0; i--) {
+        if (i <= n)
+            nytp_open_stack_put_sub(&text, &stack, stack.calls[i - 1].cv);
+        nytp_raw_put(&text, " ");
+        const COP *const cop = i > 1 ? stack.calls[i - 2].site : stack.cop;
+        const uint32_t line = nytp_open_stack_put_file(&text, &stack, cop);
+        nytp_raw_put(&text, ":");
+        nytp_raw_put_number(&text, line);
+        if (i > 1)
+            nytp_raw_put(&text, " > ");
+    }
+    nytp_open_stack_put_leaf(&text, &stack, " > ");
+    nytp_write_attribute_record(rec->writer, "ended_in", bytes, text.n);
+}
+
 /* There is no telling what other threads' recorders are doing just now: their profiles end with
  * the last flush. A fault that nobody sent cannot be put off: the instruction would be run
  * again. */
@@ -63,6 +107,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     }
     if (is_ours && rec->guards.depth == 0) {
         rec->file.in_signal = true;
+        tell_end(rec, number);
         finish(rec);
     }
     die_of(number);

@@ -9,8 +9,17 @@
 #include "XS/perl/index.h"
 #include "XS/perl/perl_compat.h"
 
+#include "XS/ground/open_stack.h"
+
 struct nytp_recorder;
 struct nytp_rec_sub;
+
+/* By type of op: whether it is timed. */
+extern const bool nytp_is_slowop[MAXO] NYTP_HIDDEN;
+
+/* The xsub or builtin that runs, behind `head`; nothing where none does. As open_stack.h. */
+void nytp_open_stack_put_leaf(struct nytp_raw_text *text, const struct nytp_open_stack *stack,
+                              const char *head);
 
 /* The part of the state that builtins.c writes. */
 struct nytp_rec_builtins {

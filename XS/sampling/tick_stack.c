@@ -9,6 +9,7 @@
 #include "tick_stack.h"
 
 #include "XS/ground/memory.h"
+#include "XS/names/builtins.h"
 #include "XS/perl/ops.h"
 #include "XS/perl/perl_stack.h"
 #include "XS/exact/places.h"
@@ -364,12 +365,6 @@ static void find_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *
     drop_evals(moment);
 }
 
-static const bool is_slow[MAXO] = {
-#define NYTP_SLOWOP(type) [type] = true,
-#include "XS/options/slowops.def"
-#undef NYTP_SLOWOP
-};
-
 /* The op that was running, if its memory was one's then. The block of a sort is the sort's. */
 static void find_leaf(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
                       const struct nytp_tick *tick, struct nytp_moment *moment)
@@ -386,7 +381,7 @@ static void find_leaf(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *s
     if (is_op && type == OP_ENTERSUB) {
         CV *const cv = callee_of(stack, copy->callee);
         moment->xsub = cv != NULL && CvISXSUB(cv) ? cv : NULL;
-    } else if (is_op && is_slow[type] && rec->options.slowops > 0) {
+    } else if (is_op && nytp_is_slowop[type] && rec->options.slowops > 0) {
         moment->builtin = (int)type;
     } else if (copy->stack_type == PERLSI_SORT && copy->n_calls == 0 && copy->lowest == 0 &&
                rec->options.slowops > 0) {

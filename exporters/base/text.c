@@ -13,6 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    MOST_ENDS = 5, /* processes whose open calls are shown */
+};
+
 static void put_safe(struct nytp_out *out, struct nytp_name text)
 {
     for (uint32_t i = 0, unsafe; i<text.len; i += unsafe> 0 ? unsafe : 1) {
@@ -363,6 +367,77 @@ static void put_folded(struct nytp_out *out, struct nytp_name text, uint32_t col
     }
 }
 
+/* ---- calls that were open at the end ---- */
+
+static struct nytp_name attribute_of(const struct nytp_profile *profile, const char *key)
+{
+    for (uint32_t i = 0; i < profile->n_attributes; i++)
+        if (strcmp(profile->attributes[i].key.ptr, key) == 0)
+            return profile->attributes[i].value;
+    return (struct nytp_name){"", 0};
+}
+
+/* The call in the call `node` that never returned, or `node`. Of several, one whose place is
+ * known: the others are subs of which only lines were recorded. */
+static uint32_t open_child(const struct nytp_profile *profile, uint32_t node)
+{
+    const struct nytp_node *const n = &profile->nodes[node];
+    uint32_t found = node;
+    for (uint32_t i = 0; i < n->n_children; i++) {
+        const uint32_t child = profile->children[n->first_child + i];
+        if ((profile->nodes[child].flags & NYTP_NODE_UNRETURNED) &&
+            (found == node || profile->nodes[child].line != 0))
+            found = child;
+    }
+    return found;
+}
+
+static void put_open_calls(struct nytp_out *out, const struct nytp_profile *profile,
+                           const struct nytp_process *process)
+{
+    char place[200];
+    uint32_t node = process->root, next;
+    if (profile->n_processes > 1)
+        nytp_printf(out, "pid %lu ", (unsigned long)process->pid);
+    nytp_puts(out, "open at its end (killed, or still running): ");
+    for (;; node = next) {
+        nytp_text_put(out, profile->subs[profile->nodes[node].sub].name, 0);
+        next = open_child(profile, node);
+        if (next == node)
+            return;
+        const struct nytp_name at = nytp_text_place(
+            profile, profile->nodes[next].file, profile->nodes[next].line, place, sizeof place);
+        nytp_puts(out, at.len > 0 ? " " : "");
+        nytp_text_put(out, at, 0);
+        nytp_puts(out, " > ");
+    }
+}
+
+/* A line for each process that ended in a call: of those that were killed the recording holds
+ * what they died of and where, of others the calls that never returned. */
+static void put_ends(struct nytp_out *out, const struct nytp_profile *profile)
+{
+    const struct nytp_name by = attribute_of(profile, "ended_by"),
+                           in = attribute_of(profile, "ended_in");
+    unsigned n = 0;
+    if (by.len > 0) {
+        nytp_puts(out, "killed by SIG");
+        nytp_text_put(out, by, 0);
+        nytp_puts(out, in.len > 0 ? " in " : "");
+        nytp_text_put(out, in, 0);
+        nytp_puts(out, "\n\n");
+    }
+    for (uint32_t i = 0; i < profile->n_processes && n < MOST_ENDS; i++) {
+        const struct nytp_process *const process = &profile->processes[i];
+        if (process->complete || profile->n_nodes == 0 ||
+            open_child(profile, process->root) == process->root)
+            continue;
+        put_open_calls(out, profile, process);
+        nytp_puts(out, "\n\n");
+        n++;
+    }
+}
+
 void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile,
                         const struct nytp_export_options *options)
 {
@@ -376,6 +451,7 @@ void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile
     const char *text = (const char *)nytp_out_bytes(line, &len);
     put_folded(out, (struct nytp_name){text, (uint32_t)len}, options->columns);
     nytp_puts(out, "\n\n");
+    put_ends(out, profile);
     if (line->error.status != NYTP_OK && out->error.status == NYTP_OK)
         out->error = line->error;
     nytp_out_discard(line);

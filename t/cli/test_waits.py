@@ -124,6 +124,8 @@ ROW = re.compile(r" *(\d+) +(\d+|-) +(\d+) +(\d+|-) +(-?\d+|-) +(\d+|-) +(\d+|-)
 
 def processes(*arguments):
     text = run("-q", "--processes", "--unit=ticks", *arguments).stdout.decode().splitlines()
+    while text[2].startswith(("open at its end", "pid ")):
+        del text[2:4]
     assert text[2].split() == ["pid", "parent", "start", "wall", "own", "child-wait",
                                "other-wait", "stmts", "state", "command"]
     rows = []

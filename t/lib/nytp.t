@@ -102,6 +102,9 @@ subtest 'run: --open' => sub {
 subtest 'run: signals' => sub {
     my (undef, undef, $status) = shell("exec $bin/nytp run -q -- -e 'kill TERM => \$\$; sleep 9'");
     is $status & 127 || $status >> 8, 143, 'a program that a signal ended';
+    my (undef, $said) = shell("exec $bin/nytp run -o killed.out -- -e 'sub f { kill TERM => \$\$; sleep 9 } f()'");
+    like $said, qr/^nytp-run: -e was killed by SIGTERM after \d+\.\d s$/m, 'is said to have been';
+    like $said, qr/^killed by SIGTERM in main::RUNTIME -e:1 > main::f -e:1/m, 'and where it stood';
     my (undef, $err, $code) = shell("$bin/nytp run -q gone.pl");
     is $code >> 8, 2, 'a program that is not there';
 };

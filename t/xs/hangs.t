@@ -108,6 +108,27 @@ for my $what (sort keys %hang) {
     };
 }
 
+scenario 'the calls that were open stand before every table' => sub {
+    my %way = (
+        'KILL' => ['KILL', '', qr/open at its end \(killed, or still running\): main::RUNTIME/, 'main::CORE:sleep'],
+        'TERM, sigexit' => ['TERM', 'sigexit=1', qr/killed by SIGTERM in main::RUNTIME/, 'CORE:sleep'],
+        'TERM, sigexit, sampled' => ['TERM', 'sigexit=term:sample=1000', qr/killed by SIGTERM in main::RUNTIME/, 'CORE:sleep'],
+    );
+    for my $name (sort keys %way) {
+        my ($signal, $opts, $head, $last) = @{ $way{$name} };
+        my $code = "${BUSY}sub waiter {\nsleep 60 }\nsub job { waiter() }\nready();\njob();\n";
+        my (undef, $dir) = $signal eq 'KILL'
+            ? hang_told("main::job main::waiter main::CORE:sleep", {}, $code)
+            : hang($code, signal => $signal, opts => $opts);
+        my $line = 1 + ($BUSY =~ tr/\n//);
+        for my $format ('--top', '--tree', '--top --lines', '--list=waiter', '--peek=waiter') {
+            my $out = run_perl(impl => 'plain', dir => $dir, args => ['-e', 'exec @ARGV', $EXPORT, split ' ', $format])->{out};
+            my ($ends) = (split /\n\n/, $out)[1];
+            like $ends, qr{\A$head \S*:@{[ $line + 4 ]} > main::job \S*:@{[ $line + 2 ]} > main::waiter \S*:@{[ $line + 1 ]} > $last\z}, "$name: $format";
+        }
+    }
+};
+
 scenario 'each of many quick reads may be the last' => sub {
     my (undef, $dir) = hang_told('main::waiter main::CORE:sysread', { 'main::waiter' => 101 }, <<"P");
 ${BUSY}pipe my \$in, my \$out;

@@ -37,7 +37,8 @@ is to come; then these become one profile.
 =head2 new(out => FILE, options => TEXT)
 
 Makes the folder F<FILE.PID.d>. Dies when that cannot be done, or when FILE is there and is no
-profile. TEXT are more options as in the environment variable NYTPROF.
+profile. TEXT are more options as in the environment variable NYTPROF; before them stands C<sigexit=1>, so that a
+program which is killed tells where.
 
 =cut
 
@@ -64,7 +65,7 @@ sub environment {
     my $name = "$self->{folder}/%s.%p.out";
     $name =~ s/([:\\])/\\$1/g;
     $name =~ s/%(?![sp]\b)/%%/g;
-    my $options = join ':', grep { defined && length } $self->{options}, "file=$name";
+    my $options = join ':', grep { defined && length } 'sigexit=1', $self->{options}, "file=$name";
     my @ours = grep { !ref && -e "$_/Devel/NYTProf.pm" || -d "$_/auto/Devel/NYTProf" } @INC;
     my @libs = map { Cwd::abs_path($_) } @ours;
     return (
