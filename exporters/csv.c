@@ -82,7 +82,7 @@ static void put_diff_row(const struct nytp_diff *diff, const struct nytp_diff_ro
     const struct nytp_diff_cell *now = &row->median[NYTP_DIFF_NEW];
     nytp_csv_field(out, row->name);
     nytp_putc(out, ',');
-    nytp_csv_field(out, row->file);
+    nytp_csv_field(out, row->shown_file);
     put_number(out, row->line);
     nytp_printf(out, ",%s", nytp_diff_status_names[row->status]);
     put_pair(out, base->calls, now->calls);

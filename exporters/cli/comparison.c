@@ -64,8 +64,44 @@ static void note_samples(struct sides *sides)
                         "only times can be compared");
 }
 
+/* The length of a name up to its last number. */
+static size_t numbered_len(const char *name, const char **rest)
+{
+    size_t end = strlen(name);
+    while (end > 0 && (name[end - 1] < '0' || name[end - 1] > '9'))
+        end--;
+    *rest = name + end;
+    while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9')
+        end--;
+    return end;
+}
+
+/* Of `--diff old.*.out new.*.out` the shell makes one base, and inputs of both sides. */
+static void note_expanded_base(struct sides *sides)
+{
+    const struct nytp_cli *cli = &sides->run->cli;
+    const char *rest, *other;
+    char text[160];
+    int n = 0;
+    if (cli->bases.n != 1 || cli->owns_bases)
+        return;
+    const char *const base = cli->bases.at[0];
+    const size_t len = numbered_len(base, &rest);
+    for (int i = 0; i < cli->n_files && *base != '\0' && len < strlen(base); i++)
+        n += numbered_len(cli->files[i], &other) == len &&
+             strncmp(base, cli->files[i], len) == 0 && strcmp(rest, other) == 0;
+    if (n == 0 || n == cli->n_files)
+        return;
+    snprintf(text, sizeof text,
+             "1 base against %d inputs, %d of which are named as the base is: give --diff a "
+             "folder, or --diff for each",
+             cli->n_files, n);
+    add_note(sides, text);
+}
+
 static void note_sides(struct sides *sides)
 {
+    note_expanded_base(sides);
     note_samples(sides);
     const struct nytp_facts first = nytp_facts_of(sides->profiles[0]);
     if (sides->comparison->counts != NULL)
@@ -85,8 +121,8 @@ static void note_sides(struct sides *sides)
 
 /* ---- loading ---- */
 
-/* The parts of a profile, which come behind those that are there, belong to this side, and so do
- * its subs. */
+/* The parts of a profile, which come behind those that are there, belong to this side, and so
+ * do its subs. */
 static bool add_parts(struct comparison *comparison, const struct nytp_profile *profile,
                       enum nytp_diff_side side)
 {
@@ -115,7 +151,8 @@ static enum exit_status add_profile(struct sides *sides, const char *path,
     sides->profiles[sides->n++] = profile;
     if (!add_parts(sides->comparison, profile, side))
         return EXIT_INPUT;
-    if (side == NYTP_DIFF_NEW || nytp_adopt_file_names(profile, sides->profiles[0], &error))
+    if (side == NYTP_DIFF_NEW ||
+        nytp_adopt_file_names(profile, sides->profiles[0], &sides->comparison->defined, &error))
         return EXIT_DONE;
     say("%s: %s", input_name(path), error.message);
     return EXIT_INPUT;
@@ -239,7 +276,8 @@ static void write_junit(void *context, struct nytp_out *out)
     nytp_gate_put_junit(&answers->comparison->gate, &answers->comparison->result, out);
 }
 
-static enum exit_status put_answers(const struct nytp_cli *cli, const struct comparison *comparison)
+static enum exit_status put_answers(const struct nytp_cli *cli,
+                                    const struct comparison *comparison)
 {
     struct answers answers = {cli, comparison};
     enum exit_status status = EXIT_DONE;
@@ -252,8 +290,8 @@ static enum exit_status put_answers(const struct nytp_cli *cli, const struct com
     return status;
 }
 
-/* Who broke which rule, and which rules nobody could judge. A breach begins with FILE:LINE, which
- * editors and CI make a link of. */
+/* Who broke which rule, and which rules nobody could judge. A breach begins with FILE:LINE,
+ * which editors and CI make a link of. */
 static void tell_breaches(const struct nytp_gate *gate, const struct nytp_gate_result *result)
 {
     for (uint32_t i = 0; i < result->n_offenders; i++) {

@@ -10,6 +10,7 @@
 #include "diff.h"
 
 #include "formats/base/arena.h"
+#include "formats/base/table.h"
 #include "counts.h"
 #include "exporters/base/process_tree.h"
 #include "match.h"
@@ -24,11 +25,9 @@
 #define LEAST_TESTED_SHARE 1000 /* rows below a thousandth of the time are not tested */
 
 const char *const nytp_diff_status_names[NYTP_DIFF_STATUSES] = {
-    [NYTP_DIFF_EQUAL] = "equal",
-    [NYTP_DIFF_CHANGED] = "changed",
-    [NYTP_DIFF_ADDED] = "new",
-    [NYTP_DIFF_GONE] = "gone",
-    [NYTP_DIFF_UNCALLED] = "not called",
+    [NYTP_DIFF_EQUAL] = "equal",         [NYTP_DIFF_CHANGED] = "changed",
+    [NYTP_DIFF_ADDED] = "new",           [NYTP_DIFF_GONE] = "gone",
+    [NYTP_DIFF_UNCALLED] = "not called", [NYTP_DIFF_RENAMED] = "renamed",
 };
 
 struct comparing {
@@ -212,7 +211,8 @@ static bool rows_of_name(struct comparing *c, const struct seen_sub *list, uint3
     bool placed_by_new = false;
     for (uint32_t i = 0; i < n; i++) {
         const bool is_new = (list[i].sides & (1u << NYTP_DIFF_NEW)) != 0;
-        if (i == 0 || (by_file && nytp_compare_names(list[i - 1].base_name, list[i].base_name) != 0)) {
+        if (i == 0 ||
+            (by_file && nytp_compare_names(list[i - 1].base_name, list[i].base_name) != 0)) {
             row = add_row(c);
             if (row == NULL)
                 return false;
@@ -239,7 +239,8 @@ static bool make_rows(struct comparing *c)
         memset(c->row_of_sub, 0xff, (n_subs + 1) * sizeof *c->row_of_sub); /* NONE */
     const uint32_t n = ok ? list_seen(c, sides, list) : 0;
     for (uint32_t first = 0, end; ok && first < n; first = end) {
-        for (end = first + 1; end < n && nytp_compare_names(list[end].name, list[first].name) == 0;)
+        for (end = first + 1;
+             end < n && nytp_compare_names(list[end].name, list[first].name) == 0;)
             end++;
         ok = rows_of_name(c, list + first, end - first);
     }
@@ -260,7 +261,8 @@ static struct nytp_name counts_file(const struct nytp_counts_sub *sub)
     return (struct nytp_name){sub->file, sub->file_len};
 }
 
-/* The row of the sub; rows are sorted by name. The only one of the name, or that of its file. */
+/* The row of the sub; rows are sorted by name. The only one of the name, or that of its file.
+ */
 static uint32_t row_of_counts(const struct comparing *c, const struct nytp_counts_sub *sub,
                               uint32_t n_rows, bool only_one)
 {
@@ -276,15 +278,16 @@ static uint32_t row_of_counts(const struct comparing *c, const struct nytp_count
     for (; low + n < n_rows &&
            nytp_compare_names(c->diff->rows[low + n].name, counts_name(sub)) == 0;
          n++)
-        if (nytp_compare_names(nytp_base_name(c->diff->rows[low + n].file), counts_file(sub)) == 0)
+        if (nytp_compare_names(nytp_base_name(c->diff->rows[low + n].file), counts_file(sub)) ==
+            0)
             found = low + n;
     return n == 1 && only_one ? low : found;
 }
 
 static bool same_name(const struct nytp_counts *counts, uint32_t i, uint32_t k)
 {
-    return k < counts->n_subs &&
-           nytp_compare_names(counts_name(&counts->subs[i]), counts_name(&counts->subs[k])) == 0;
+    return k < counts->n_subs && nytp_compare_names(counts_name(&counts->subs[i]),
+                                                    counts_name(&counts->subs[k])) == 0;
 }
 
 /* Rows for what only the table has; rows[i] tells where its entry i belongs. */
@@ -293,7 +296,8 @@ static bool rows_of_counts(struct comparing *c, uint32_t *rows)
     const struct nytp_counts *counts = c->counts;
     const uint32_t n_rows = c->diff->n_rows;
     for (uint32_t i = 0; i < counts->n_subs; i++) {
-        const bool only_one = !same_name(counts, i, i + 1) && (i == 0 || !same_name(counts, i, i - 1));
+        const bool only_one =
+            !same_name(counts, i, i + 1) && (i == 0 || !same_name(counts, i, i - 1));
         rows[i] = row_of_counts(c, &counts->subs[i], n_rows, only_one);
         if (rows[i] != NONE)
             continue;
@@ -361,13 +365,95 @@ static void add_counts(struct comparing *c, const uint32_t *rows)
         cell->statements += c->counts->subs[i].statements;
         cell->calls += c->counts->subs[i].calls;
     }
-    c->diff->total.runs[0] = (struct nytp_diff_cell){
-        .statements = c->counts->statements, .calls = c->counts->calls};
+    c->diff->total.runs[0] =
+        (struct nytp_diff_cell){.statements = c->counts->statements, .calls = c->counts->calls};
+}
+
+/* ---- other names for the same ---- */
+
+static bool is_there(const struct nytp_diff_row *row, uint32_t first, uint32_t n)
+{
+    for (uint32_t i = first; i < first + n; i++)
+        if (row->runs[i].statements != 0 || row->runs[i].calls != 0 || row->runs[i].ticks != 0)
+            return true;
+    return false;
+}
+
+/* Whether one of the sides alone has it. */
+static bool is_only_of(const struct comparing *c, const struct nytp_diff_row *row,
+                       enum nytp_diff_side side)
+{
+    const uint32_t n_base = c->diff->n_runs[NYTP_DIFF_BASE];
+    const uint32_t n_new = c->diff->n_runs[NYTP_DIFF_NEW];
+    return is_there(row, 0, n_base) == (side == NYTP_DIFF_BASE) &&
+           is_there(row, n_base, n_new) == (side == NYTP_DIFF_NEW);
+}
+
+static struct nytp_key place_of(const struct nytp_diff_row *row)
+{
+    const uint64_t file = (uintptr_t)row->file.ptr; /* equal names of a profile are one */
+    return (struct nytp_key){(uint32_t)file, (uint32_t)(file >> 32), row->line, 0};
+}
+
+/* Whether all runs of the base under the one name and all of now under the other agree. */
+static bool counts_agree(const struct comparing *c, const struct nytp_diff_row *gone,
+                         const struct nytp_diff_row *added)
+{
+    const uint32_t n_base = c->diff->n_runs[NYTP_DIFF_BASE];
+    const struct nytp_diff_cell *const first = &gone->runs[0];
+    for (uint32_t i = 0; i < c->n_runs; i++) {
+        const struct nytp_diff_cell *const cell = i < n_base ? &gone->runs[i] : &added->runs[i];
+        if (cell->calls != first->calls || cell->statements != first->statements)
+            return false;
+    }
+    return first->calls > 0;
+}
+
+/* A sub that only the base has becomes one with a sub that only the new side has when both
+ * begin on the same line of the same file and every count agrees. */
+static bool join_renamed(struct comparing *c)
+{
+    struct nytp_diff *diff = c->diff;
+    struct nytp_table added = {0}; /* by place */
+    bool ok = true;
+    if (diff->sampled[NYTP_DIFF_BASE] || diff->sampled[NYTP_DIFF_NEW])
+        return true;
+    for (uint32_t i = 0; ok && i < diff->n_rows; i++)
+        if (diff->rows[i].line > 0 && is_only_of(c, &diff->rows[i], NYTP_DIFF_NEW))
+            ok = nytp_table_put(&added, place_of(&diff->rows[i]), i);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; ok && i < diff->n_rows; i++) {
+        struct nytp_diff_row *const row = &diff->rows[i];
+        const uint32_t at = row->line > 0 && is_only_of(c, row, NYTP_DIFF_BASE) &&
+                                    !nytp_defined_has(diff->defined, row->name)
+                                ? nytp_table_get(&added, place_of(row))
+                                : NYTP_TABLE_NONE;
+        if (at == NYTP_TABLE_NONE)
+            continue;
+        struct nytp_diff_row *const now = &diff->rows[at];
+        if (now->was.len > 0 || !counts_agree(c, row, now))
+            continue;
+        memcpy(now->runs, row->runs, diff->n_runs[NYTP_DIFF_BASE] * sizeof *now->runs);
+        now->was = row->name;
+        row->runs = NULL;
+    }
+    for (uint32_t i = 0; i < diff->n_rows; i++)
+        if (diff->rows[i].runs != NULL)
+            diff->rows[kept++] = diff->rows[i];
+    diff->n_rows = kept;
+    nytp_table_free(&added);
+    return ok;
 }
 
 /* ---- medians and verdicts ---- */
 
-enum value { VALUE_STATEMENTS, VALUE_CALLS, VALUE_TICKS, VALUE_INCL, N_VALUES };
+enum value {
+    VALUE_STATEMENTS,
+    VALUE_CALLS,
+    VALUE_TICKS,
+    VALUE_INCL,
+    N_VALUES
+};
 
 static int64_t *value_of(struct nytp_diff_cell *cell, enum value value)
 {
@@ -407,14 +493,6 @@ static void set_medians(const struct comparing *c, struct nytp_diff_row *row, in
     }
 }
 
-static bool is_there(const struct nytp_diff_row *row, uint32_t first, uint32_t n)
-{
-    for (uint32_t i = first; i < first + n; i++)
-        if (row->runs[i].statements != 0 || row->runs[i].calls != 0 || row->runs[i].ticks != 0)
-            return true;
-    return false;
-}
-
 static void set_status(const struct comparing *c, struct nytp_diff_row *row)
 {
     const uint32_t *n = c->diff->n_runs;
@@ -423,12 +501,16 @@ static void set_status(const struct comparing *c, struct nytp_diff_row *row)
     const bool was = is_there(row, 0, n[NYTP_DIFF_BASE]);
     const bool is = is_there(row, n[NYTP_DIFF_BASE], n[NYTP_DIFF_NEW]);
     if (was && !is)
-        row->status = nytp_defined_has(c->diff->defined, row->name) ? NYTP_DIFF_UNCALLED
-                                                                    : NYTP_DIFF_GONE;
+        row->status =
+            nytp_defined_has(c->diff->defined, row->name) ? NYTP_DIFF_UNCALLED : NYTP_DIFF_GONE;
     else if (is && !was)
         row->status = NYTP_DIFF_ADDED;
+    else if (row->was.len > 0)
+        row->status = NYTP_DIFF_RENAMED;
     else if (base->statements != now->statements || base->calls != now->calls)
         row->status = NYTP_DIFF_CHANGED;
+    row->shown_file =
+        row->status == NYTP_DIFF_GONE ? nytp_base_file(c->diff->defined, row->file) : row->file;
     c->diff->n_of_status[row->status]++;
 }
 
@@ -447,8 +529,7 @@ static int64_t size_of(int64_t difference)
 
 static void set_verdict(struct nytp_diff_row *row)
 {
-    const int64_t change =
-        row->median[NYTP_DIFF_NEW].ticks - row->median[NYTP_DIFF_BASE].ticks;
+    const int64_t change = row->median[NYTP_DIFF_NEW].ticks - row->median[NYTP_DIFF_BASE].ticks;
     row->significant =
         row->p >= 0 && row->p < NYTP_SIGNIFICANT_P && size_of(change) > row->noise_ticks;
 }
@@ -461,7 +542,8 @@ bool nytp_diff_is_worth_a_test(const struct nytp_diff *diff, const struct nytp_d
     return false;
 }
 
-/* What takes next to nothing is left out, since each question asked makes all answers weaker. */
+/* What takes next to nothing is left out, since each question asked makes all answers weaker.
+ */
 static bool test_rows(struct comparing *c, int64_t *values)
 {
     struct nytp_diff *diff = c->diff;
@@ -490,11 +572,12 @@ static bool test_rows(struct comparing *c, int64_t *values)
     set_verdict(&diff->total);
     if (diff->total.significant &&
         nytp_rank_test_least(n_base, n_new) * n >= NYTP_SIGNIFICANT_P)
-        nytp_diff_note(diff,
-                       "%lu runs against %lu tell of the total, and not of each of %lu subs: that "
-                       "takes %lu on each side",
-                       (unsigned long)n_new, (unsigned long)n_base, (unsigned long)n,
-                       (unsigned long)nytp_rank_test_needs(n));
+        nytp_diff_note(
+            diff,
+            "%lu runs against %lu tell of the total, and not of each of %lu subs: that "
+            "takes %lu on each side",
+            (unsigned long)n_new, (unsigned long)n_base, (unsigned long)n,
+            (unsigned long)nytp_rank_test_needs(n));
     return diff->total.p >= 0;
 }
 
@@ -509,7 +592,8 @@ static bool judge_rows(struct comparing *c)
         set_medians(c, &diff->rows[i], values);
         set_status(c, &diff->rows[i]);
     }
-    diff->tested = diff->base_has_times && diff->n_runs[NYTP_DIFF_BASE] >= NYTP_RANK_TEST_LEAST &&
+    diff->tested = diff->base_has_times &&
+                   diff->n_runs[NYTP_DIFF_BASE] >= NYTP_RANK_TEST_LEAST &&
                    diff->n_runs[NYTP_DIFF_NEW] >= NYTP_RANK_TEST_LEAST;
     const bool ok = !diff->tested || test_rows(c, values);
     free(values);
@@ -539,7 +623,7 @@ static bool compare_sides(struct comparing *c, const struct nytp_diff_sides *sid
         add_recorded(c);
         if (c->counts != NULL)
             add_counts(c, rows);
-        ok = judge_rows(c);
+        ok = join_renamed(c) && judge_rows(c);
     }
     if (ok && c->diff->n_rows > 0)
         qsort(c->diff->rows, c->diff->n_rows, sizeof *c->diff->rows, by_row_name);
@@ -562,7 +646,8 @@ static bool is_program_of(const struct nytp_diff *diff, enum nytp_diff_side side
 {
     for (uint32_t i = 0; i < diff->profile->n_parts; i++)
         if (diff->side_of_part[i] == side &&
-            nytp_compare_names(nytp_base_name(diff->profile->parts[i].application), program) == 0)
+            nytp_compare_names(nytp_base_name(diff->profile->parts[i].application), program) ==
+                0)
             return true;
     return false;
 }
@@ -577,7 +662,8 @@ bool nytp_diff_other_program(const struct nytp_diff *diff)
     }
     for (uint32_t i = 0; i < diff->profile->n_parts; i++)
         if (diff->side_of_part[i] == NYTP_DIFF_BASE &&
-            is_program_of(diff, NYTP_DIFF_NEW, nytp_base_name(diff->profile->parts[i].application)))
+            is_program_of(diff, NYTP_DIFF_NEW,
+                          nytp_base_name(diff->profile->parts[i].application)))
             return false;
     return diff->n_runs[NYTP_DIFF_BASE] > 0;
 }

@@ -25,9 +25,10 @@ struct nytp_defined;
 enum nytp_diff_status {
     NYTP_DIFF_EQUAL = 0, /* in every count; times may differ */
     NYTP_DIFF_CHANGED,
-    NYTP_DIFF_ADDED, /* only in the new side */
-    NYTP_DIFF_GONE,  /* only in the base; the new side has no such sub, or it is not known */
+    NYTP_DIFF_ADDED,    /* only in the new side */
+    NYTP_DIFF_GONE,     /* only in the base; the new side has no such sub, or it is not known */
     NYTP_DIFF_UNCALLED, /* ran only in the base; the new side has it and did not call it */
+    NYTP_DIFF_RENAMED, /* has another name now, on the same line, and is equal in every count */
     NYTP_DIFF_STATUSES
 };
 
@@ -42,6 +43,8 @@ struct nytp_diff_cell {
 
 struct nytp_diff_row {
     struct nytp_name name, file; /* file: as the new side has it, else the base; may be "" */
+    struct nytp_name was;        /* RENAMED: its name in the base */
+    struct nytp_name shown_file; /* file, but of what is GONE as the base has it */
     uint32_t line;               /* its first one, 0 = unknown */
     enum nytp_diff_status status;
     bool varies; /* runs of one side disagree in a count */
@@ -61,8 +64,8 @@ struct nytp_diff {
     const struct nytp_defined *defined;
     uint32_t n_runs[NYTP_DIFF_SIDES];
     bool sampled[NYTP_DIFF_SIDES]; /* its counts are samples, at least in part */
-    bool base_has_times; /* false: the base is a table of counts */
-    bool tested;         /* enough runs for verdicts on times */
+    bool base_has_times;           /* false: the base is a table of counts */
+    bool tested;                   /* enough runs for verdicts on times */
     int64_t ticks_per_sec;
     struct nytp_diff_row total; /* its p is not corrected: it is one question */
     double factor[2];           /* the total's time is that of the base by a factor between
@@ -78,9 +81,9 @@ struct nytp_diff {
 
 /* How the parts of a profile are distributed. */
 struct nytp_diff_sides {
-    const uint8_t *side_of_part;      /* one for each part of the profile */
-    bool merge_runs;                  /* the parts of a side are one run: their sums */
-    const struct nytp_counts *counts; /* the base, when it is no recording; or NULL */
+    const uint8_t *side_of_part;        /* one for each part of the profile */
+    bool merge_runs;                    /* the parts of a side are one run: their sums */
+    const struct nytp_counts *counts;   /* the base, when it is no recording; or NULL */
     const struct nytp_defined *defined; /* subs of the new side, called or not; or NULL */
 };
 
@@ -93,8 +96,8 @@ void nytp_diff_free(struct nytp_diff *diff);
 /* Whether there is anything to tell of a row: another verdict than equal, or other times. */
 bool nytp_diff_row_differs(const struct nytp_diff *diff, const struct nytp_diff_row *row);
 
-/* Whether the row takes enough of the time for a question about it: each that is asked makes all
- * answers weaker. */
+/* Whether the row takes enough of the time for a question about it: each that is asked makes
+ * all answers weaker. */
 bool nytp_diff_is_worth_a_test(const struct nytp_diff *diff, const struct nytp_diff_row *row);
 
 /* Whether no program of the base is one of the new side. */

@@ -68,10 +68,9 @@ static int64_t change_of(const struct nytp_diff_row *row, enum nytp_weight weigh
  * this row alone nothing can be said. */
 static bool explains_total(const struct nytp_diff *diff, const struct nytp_diff_row *row)
 {
-    const int64_t total = diff->total.median[NYTP_DIFF_NEW].ticks -
-                          diff->total.median[NYTP_DIFF_BASE].ticks;
-    const int64_t change =
-        row->median[NYTP_DIFF_NEW].ticks - row->median[NYTP_DIFF_BASE].ticks;
+    const int64_t total =
+        diff->total.median[NYTP_DIFF_NEW].ticks - diff->total.median[NYTP_DIFF_BASE].ticks;
+    const int64_t change = row->median[NYTP_DIFF_NEW].ticks - row->median[NYTP_DIFF_BASE].ticks;
     return diff->tested && diff->total.significant && row->p >= 0 && !row->significant &&
            (change < 0) == (total < 0) && (double)change / (double)total >= LEAST_EXPLANATION;
 }
@@ -151,21 +150,21 @@ void nytp_diff_time(const struct nytp_diff *diff, int64_t ticks, bool sign, char
     }
     const double absolute = value < 0 ? -value : value;
     const int decimals = absolute >= 99.95 || ticks == 0 ? 0 : absolute >= 9.995 ? 1 : 2;
-    snprintf(text, size, sign && ticks != 0 ? "%+.*f %s" : "%.*f %s", decimals, value, units[i]);
+    snprintf(text, size, sign && ticks != 0 ? "%+.*f %s" : "%.*f %s", decimals, value,
+             units[i]);
 }
 
 void nytp_diff_time_change(const struct nytp_diff *diff, const struct nytp_diff_row *row,
                            char *text, size_t size)
 {
     char change[40], noise[40];
-    const int64_t ticks =
-        row->median[NYTP_DIFF_NEW].ticks - row->median[NYTP_DIFF_BASE].ticks;
+    const int64_t ticks = row->median[NYTP_DIFF_NEW].ticks - row->median[NYTP_DIFF_BASE].ticks;
     nytp_diff_time(diff, ticks, true, change, sizeof change);
     nytp_diff_time(diff, row->noise_ticks, false, noise, sizeof noise);
     if (!diff->base_has_times)
         snprintf(text, size, "-");
     else if (!diff->tested)
-        snprintf(text, size, "%s", change);
+        snprintf(text, size, ticks != 0 ? "%s ?" : "%s", change);
     else if (row->significant)
         snprintf(text, size, "%s ±%s", change, noise);
     else if (explains_total(diff, row))
@@ -196,8 +195,8 @@ void nytp_diff_answer(const struct nytp_diff *diff, char *text, size_t size)
         snprintf(text, size, "too few runs to tell: %s -> %s in %s, 4 on each side are needed",
                  was, is, runs);
     else if (total->significant)
-        snprintf(text, size, "%s: %s -> %s, %s%s, %s", now < base ? "faster" : "slower", was, is,
-                 change, interval, runs);
+        snprintf(text, size, "%s: %s -> %s, %s%s, %s", now < base ? "faster" : "slower", was,
+                 is, change, interval, runs);
     else
         snprintf(text, size, "no difference that %s could show%s", runs, interval);
 }
@@ -205,8 +204,7 @@ void nytp_diff_answer(const struct nytp_diff *diff, char *text, size_t size)
 void nytp_diff_time_remark(const struct nytp_diff *diff, char *text, size_t size)
 {
     const int64_t base = diff->total.median[NYTP_DIFF_BASE].ticks;
-    const double noise =
-        base > 0 ? (double)diff->total.noise_ticks / (double)base * 100 : 0;
+    const double noise = base > 0 ? (double)diff->total.noise_ticks / (double)base * 100 : 0;
     if (!diff->base_has_times)
         snprintf(text, size, "the base holds counts only");
     else if (!diff->tested)
@@ -220,24 +218,35 @@ void nytp_diff_summary(const struct nytp_diff *diff, char *text, size_t size)
     const uint32_t changed = diff->n_of_status[NYTP_DIFF_CHANGED];
     const uint32_t equal = diff->n_of_status[NYTP_DIFF_EQUAL];
     const uint32_t uncalled = diff->n_of_status[NYTP_DIFF_UNCALLED];
-    char not_called[32] = "";
+    const uint32_t renamed = diff->n_of_status[NYTP_DIFF_RENAMED];
+    uint32_t in_time = 0;
+    char not_called[32] = "", others[64] = "", times[48] = "";
+    for (uint32_t i = 0; i < diff->n_rows; i++)
+        in_time += diff->rows[i].status == NYTP_DIFF_EQUAL && diff->rows[i].significant;
     if (uncalled > 0)
         snprintf(not_called, sizeof not_called, ", %lu not called", (unsigned long)uncalled);
-    snprintf(text, size, "%lu sub%s changed, %lu new, %lu gone%s; %lu sub%s equal in every count",
+    if (renamed > 0)
+        snprintf(others, sizeof others, ", %lu renamed", (unsigned long)renamed);
+    if (in_time > 0)
+        snprintf(times, sizeof times, ", %lu of these changed in time", (unsigned long)in_time);
+    snprintf(text, size,
+             "%lu sub%s changed, %lu new, %lu gone%s%s; %lu sub%s equal in every count%s",
              (unsigned long)changed, changed == 1 ? "" : "s",
              (unsigned long)diff->n_of_status[NYTP_DIFF_ADDED],
-             (unsigned long)diff->n_of_status[NYTP_DIFF_GONE], not_called, (unsigned long)equal,
-             equal == 1 ? "" : "s");
+             (unsigned long)diff->n_of_status[NYTP_DIFF_GONE], not_called, others,
+             (unsigned long)equal, equal == 1 ? "" : "s", times);
 }
 
 void nytp_diff_place(const struct nytp_diff_row *row, char *text, size_t size)
 {
     char line[16] = "";
-    if (row->file.len > 0 && row->line > 0)
+    if (row->shown_file.len > 0 && row->line > 0)
         snprintf(line, sizeof line, ":%lu", (unsigned long)row->line);
     const size_t most = size - strlen(line) - 1;
-    size_t skip = row->file.len > most ? row->file.len - most : 0;
-    while (skip > 0 && skip < row->file.len && nytp_utf8_inside(row->file.ptr[skip]))
+    size_t skip = row->shown_file.len > most ? row->shown_file.len - most : 0;
+    while (skip > 0 && skip < row->shown_file.len &&
+           nytp_utf8_inside(row->shown_file.ptr[skip]))
         skip++;
-    snprintf(text, size, "%.*s%s", (int)(row->file.len - skip), row->file.ptr + skip, line);
+    snprintf(text, size, "%.*s%s", (int)(row->shown_file.len - skip),
+             row->shown_file.ptr + skip, line);
 }

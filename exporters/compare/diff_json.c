@@ -82,9 +82,13 @@ static void put_row(const struct json *j, const struct nytp_diff_row *row,
     nytp_printf(j->out, "%s{\"sub\":", separator);
     nytp_json_string(j->out, row->name.ptr, row->name.len);
     nytp_puts(j->out, ",\"file\":");
-    nytp_json_string(j->out, row->file.ptr, row->file.len);
+    nytp_json_string(j->out, row->shown_file.ptr, row->shown_file.len);
     nytp_printf(j->out, ",\"line\":%lu,\"status\":\"%s\"", (unsigned long)row->line,
                 nytp_diff_status_names[row->status]);
+    if (row->status == NYTP_DIFF_RENAMED) {
+        nytp_puts(j->out, ",\"was\":");
+        nytp_json_string(j->out, row->was.ptr, row->was.len);
+    }
     put_values(j, row);
     if (j->by_line)
         put_lines(j, row);

@@ -158,8 +158,10 @@ bool nytp_diff_lines_init(struct nytp_diff_lines *lines, const struct nytp_diff 
 
 bool nytp_diff_line_matters(const struct nytp_diff_row *row, const struct nytp_diff_line *line)
 {
-    return line->statements[NYTP_DIFF_BASE] != line->statements[NYTP_DIFF_NEW] ||
-           row->status == NYTP_DIFF_EQUAL;
+    /* the base's lines of what has another name now are not known */
+    return row->status != NYTP_DIFF_RENAMED &&
+           (line->statements[NYTP_DIFF_BASE] != line->statements[NYTP_DIFF_NEW] ||
+            row->status == NYTP_DIFF_EQUAL);
 }
 
 void nytp_diff_lines_free(struct nytp_diff_lines *lines)

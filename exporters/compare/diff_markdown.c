@@ -31,7 +31,8 @@ static void put_totals(struct nytp_out *out, const struct nytp_diff *diff)
     nytp_puts(out, "### ");
     nytp_markdown_code(out, (struct nytp_name){title, (uint32_t)strlen(title)});
     nytp_diff_answer(diff, answer, sizeof answer);
-    nytp_printf(out, "\n\n**%s**\n\n| | base | new | change | |\n|---|---:|---:|---:|---|\n", answer);
+    nytp_printf(out, "\n\n**%s**\n\n| | base | new | change | |\n|---|---:|---:|---:|---|\n",
+                answer);
     put_count_total(out, diff, nytp_text_statements(diff->profile), NYTP_WEIGHT_STATEMENTS);
     put_count_total(out, diff, nytp_text_calls(diff->profile), NYTP_WEIGHT_CALLS);
     if (diff->base_has_times) {
@@ -71,6 +72,10 @@ static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_markdown_code(out, row->name);
     if (row->status != NYTP_DIFF_EQUAL && row->status != NYTP_DIFF_CHANGED)
         nytp_printf(out, " (%s)", nytp_diff_status_names[row->status]);
+    if (row->status == NYTP_DIFF_RENAMED) {
+        nytp_puts(out, " was ");
+        nytp_markdown_code(out, row->was);
+    }
     if (*place != '\0') {
         nytp_putc(out, ' ');
         nytp_markdown_code(out, (struct nytp_name){place, (uint32_t)strlen(place)});

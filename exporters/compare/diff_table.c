@@ -2,6 +2,7 @@
  *
  * A comparison as a table for the terminal: what changed most comes first.
  */
+#include "exporters/base/printable.h"
 #include "exporters/base/text.h"
 #include "diff_formats.h"
 #include "diff_lines.h"
@@ -130,8 +131,15 @@ static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_text_pad(out, name_width - width + 2);
     nytp_diff_place(row, place, sizeof place);
     static const char *const marks[NYTP_DIFF_STATUSES] = {
-        "", "", "new ", "gone ", "not called "};
+        "", "", "new ", "gone ", "not called ", ""};
+    char renamed[300];
     const char *mark = marks[row->status];
+    if (row->status == NYTP_DIFF_RENAMED) {
+        snprintf(renamed, sizeof renamed, "renamed, was %.200s; equal in every count ",
+                 row->was.ptr);
+        nytp_make_printable(renamed);
+        mark = renamed;
+    }
     const uint32_t used = FIXED_COLUMNS + name_width + 2 + (uint32_t)strlen(mark);
     const bool fits = options->columns == 0 || options->columns >= used + MIN_NAME;
     nytp_puts(out, mark);

@@ -56,8 +56,71 @@ static struct nytp_name adopted_name(const struct based *list, uint32_t n,
     return count == 1 ? list[low].name : name;
 }
 
+/* ---- what a side has ---- */
+
+static int by_name(const void *x, const void *y)
+{
+    const struct nytp_name *a = x, *b = y;
+    return nytp_compare_names(*a, *b);
+}
+
+/* A sub that is only called by name, and has no body or lines, is none that a side has. */
+static bool is_defined(const struct nytp_sub *sub)
+{
+    return sub->last_line > 0 || sub->calls > 0 || sub->kind == NYTP_SUB_XSUB;
+}
+
+static bool copy_name(struct nytp_defined *defined, struct nytp_name name,
+                      struct nytp_name *copy)
+{
+    if (defined->arena == NULL && (defined->arena = nytp_arena_new()) == NULL)
+        return false;
+    char *const text = nytp_arena_alloc(defined->arena, (size_t)name.len + 1);
+    if (text == NULL)
+        return false;
+    memcpy(text, name.ptr, name.len);
+    text[name.len] = '\0';
+    *copy = (struct nytp_name){text, name.len};
+    return true;
+}
+
+bool nytp_defined_add(struct nytp_defined *defined, const struct nytp_profile *profile)
+{
+    for (uint32_t i = 1; i < profile->n_subs; i++) {
+        const struct nytp_name name = profile->subs[i].name;
+        if (!is_defined(&profile->subs[i]))
+            continue;
+        if (!nytp_grow(&defined->names, &defined->capacity, defined->n,
+                       sizeof *defined->names) ||
+            !copy_name(defined, name, &defined->names[defined->n]))
+            return false;
+        defined->n++;
+    }
+    if (defined->n > 0)
+        qsort(defined->names, defined->n, sizeof *defined->names, by_name);
+    return true;
+}
+
+bool nytp_defined_has(const struct nytp_defined *defined, struct nytp_name name)
+{
+    return defined != NULL && defined->n > 0 &&
+           bsearch(&name, defined->names, defined->n, sizeof name, by_name) != NULL;
+}
+
+static bool note_adopted(struct nytp_defined *defined, struct nytp_name name,
+                         struct nytp_name base)
+{
+    struct nytp_adopted_file file;
+    if (!nytp_grow(&defined->adopted, &defined->adopted_capacity, defined->n_adopted,
+                   sizeof *defined->adopted) ||
+        !copy_name(defined, name, &file.name) || !copy_name(defined, base, &file.base))
+        return false;
+    defined->adopted[defined->n_adopted++] = file;
+    return true;
+}
+
 bool nytp_adopt_file_names(struct nytp_profile *base, const struct nytp_profile *now,
-                           struct nytp_error *error)
+                           struct nytp_defined *defined, struct nytp_error *error)
 {
     uint32_t n;
     bool changed = false;
@@ -73,7 +136,10 @@ bool nytp_adopt_file_names(struct nytp_profile *base, const struct nytp_profile 
         ok = id != UINT32_MAX;
         if (ok)
             names[i] = nytp_strings_get(base->strings, id);
-        changed |= names[i].ptr != base->files[i].name.ptr;
+        if (ok && names[i].ptr != base->files[i].name.ptr) {
+            ok = note_adopted(defined, names[i], base->files[i].name);
+            changed = true;
+        }
     }
     if (!ok)
         nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
@@ -84,49 +150,17 @@ bool nytp_adopt_file_names(struct nytp_profile *base, const struct nytp_profile 
     return ok;
 }
 
-/* ---- what a side has ---- */
-
-static int by_name(const void *x, const void *y)
+struct nytp_name nytp_base_file(const struct nytp_defined *defined, struct nytp_name file)
 {
-    const struct nytp_name *a = x, *b = y;
-    return nytp_compare_names(*a, *b);
-}
-
-/* A sub that is only called by name, and has no body or lines, is none that a side has. */
-static bool is_defined(const struct nytp_sub *sub)
-{
-    return sub->last_line > 0 || sub->calls > 0 || sub->kind == NYTP_SUB_XSUB;
-}
-
-bool nytp_defined_add(struct nytp_defined *defined, const struct nytp_profile *profile)
-{
-    if (defined->arena == NULL && (defined->arena = nytp_arena_new()) == NULL)
-        return false;
-    for (uint32_t i = 1; i < profile->n_subs; i++) {
-        const struct nytp_name name = profile->subs[i].name;
-        if (!is_defined(&profile->subs[i]))
-            continue;
-        char *copy = nytp_arena_alloc(defined->arena, (size_t)name.len + 1);
-        if (copy == NULL ||
-            !nytp_grow(&defined->names, &defined->capacity, defined->n, sizeof *defined->names))
-            return false;
-        memcpy(copy, name.ptr, name.len);
-        copy[name.len] = '\0';
-        defined->names[defined->n++] = (struct nytp_name){copy, name.len};
-    }
-    if (defined->n > 0)
-        qsort(defined->names, defined->n, sizeof *defined->names, by_name);
-    return true;
-}
-
-bool nytp_defined_has(const struct nytp_defined *defined, struct nytp_name name)
-{
-    return defined != NULL && defined->n > 0 &&
-           bsearch(&name, defined->names, defined->n, sizeof name, by_name) != NULL;
+    for (uint32_t i = 0; defined != NULL && i < defined->n_adopted; i++)
+        if (nytp_compare_names(defined->adopted[i].name, file) == 0)
+            return defined->adopted[i].base;
+    return file;
 }
 
 void nytp_defined_free(struct nytp_defined *defined)
 {
+    free(defined->adopted);
     nytp_arena_free(defined->arena);
     free(defined->names);
     *defined = (struct nytp_defined){0};

@@ -186,6 +186,43 @@ def test_code_that_moves_is_no_change(tmp_path):
     assert statuses(tmp_path, PROGRAM, moved) == {}
 
 
+def test_a_base_that_the_shell_expanded_is_noted(tmp_path):
+    for name in "v1.1.out", "v1.2.out", "v1.13.out", "v2.1.out", "v2.2.out":
+        record(tmp_path, "1;\n", out=name)
+    note = "note: 1 base against 4 inputs, 2 of which are named as the base is: give --diff a folder, or --diff for each\n"
+    inputs = ["v1.2.out", "v1.13.out", "v2.1.out", "v2.2.out"]
+    assert note in good("--diff", "v1.1.out", *inputs, cwd=tmp_path).decode()
+    assert "named as" not in good("--diff", "v1.1.out", *inputs[2:], cwd=tmp_path).decode()
+    assert "named as" not in good("--diff", "v1.1.out", *inputs[:2], cwd=tmp_path).decode()
+
+
+def test_a_renamed_sub_is_renamed_and_breaks_no_limit(tmp_path):
+    lines = "sub len { my $s = shift; length $s }\nsub other { 1 }\nlen('x') for 1 .. 9; other();\n"
+    old = record(tmp_path / "old", lines, out="p.out")
+    renamed = lines.replace("len(", "wordlen(").replace("sub len", "sub wordlen")
+    new = record(tmp_path / "new", renamed, out="p.out")
+    found = {sub: row for sub, row in rows(diff(old, new)).items() if row["status"] != "equal"}
+    assert list(found) == ["main::wordlen"]
+    row = found["main::wordlen"]
+    assert (row["status"], row["was"]) == ("renamed", "main::len")
+    text = good("--diff", old, "--fail-over=0%:calls:sub", "--top", new).decode()
+    assert re.search(r" main::wordlen  renamed, was main::len; equal in every count \S*a\.pl:1\n", text)
+    assert re.search(r"0 subs changed, 0 new, 0 gone, 1 renamed; ", text)
+    # another count, or another line, is another sub
+    for changed in renamed.replace("1 .. 9", "1 .. 8"), "\n" + renamed:
+        new = record(tmp_path / "other", changed, out="p.out")
+        assert {row["status"] for row in rows(diff(old, new)).values()} >= {"gone", "new"}
+
+
+def test_what_is_gone_is_where_the_base_has_it(tmp_path):
+    old = record(tmp_path / "old", "sub gone { 1 } gone(); 1;\n", out="p.out")
+    new = record(tmp_path / "new", "# nothing\n1; 1;\n", out="p.out")
+    row = rows(diff(old, new))["main::gone"]
+    assert (row["status"], row["file"], row["line"]) == ("gone", str(tmp_path / "old" / "a.pl"), 1)
+    assert f"gone {tmp_path}/old/a.pl:1\n" in good("--diff", old, "--top", new).decode()
+    assert f"{tmp_path}/old/a.pl:1" in good("--diff", old, "--markdown", new).decode()
+
+
 def test_a_renamed_file_is_no_change(tmp_path):
     assert statuses(tmp_path, PROGRAM, PROGRAM, ("a.pl", "b.pl")) == {}
 
@@ -319,6 +356,8 @@ def test_too_few_runs_make_no_claim(runs, n):
     text = good(*bases(old), *new).decode()
     assert "too few runs to tell (4 each needed)" in text
     assert "±" not in text
+    times = re.findall(r"^ +[+-]?\d+ +[+-]?\d+ +([+-][\d.]+ [mun]?s)( \?)? ", text, re.MULTILINE)
+    assert times and all(mark for _, mark in times)
 
 
 def test_runs_of_one_program_are_noise(runs):
