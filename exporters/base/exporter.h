@@ -74,7 +74,8 @@ struct nytp_export_options {
     const char *time_format; /* html: of seconds, for printf; NULL = three digits and a unit */
     uint32_t flame_width; /* html: of the still picture; flamegraph; in pixels; 0 = default */
     const char *selected; /* the selection options as given, or NULL */
-    bool partial;         /* something of the input is missing */
+    int64_t unselected_ticks;          /* if so: the total that this is a selection of */
+    bool partial;                      /* something of the input is missing */
     const struct nytp_patterns *waits; /* subs that wait besides those of waits.def, or NULL */
     struct nytp_patterns names;        /* list, peek: which subs; list: none = the hottest */
 };

@@ -149,24 +149,62 @@ static bool *match_files(const struct nytp_patterns *patterns,
     return matches;
 }
 
-bool *nytp_patterns_match_subs(const struct nytp_patterns *patterns,
-                               const struct nytp_profile *profile, struct nytp_error *error)
+/* Adds the subs whose names match; returns whether any does. */
+static bool match_sub_names(const struct nytp_patterns *patterns,
+                            const struct nytp_profile *profile, bool *matches,
+                            struct nytp_error *error)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < profile->n_subs; i++)
+        if (nytp_patterns_match(patterns, profile->subs[i].name, error))
+            any = matches[i] = true;
+    return any;
+}
+
+static void match_sub_files(const struct nytp_patterns *patterns,
+                            const struct nytp_profile *profile, bool *matches,
+                            struct nytp_error *error)
+{
+    bool *files = match_files(patterns, profile, error);
+    if (files == NULL)
+        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    for (uint32_t i = 0; files != NULL && i < profile->n_subs; i++)
+        matches[i] |= files[profile->subs[i].file];
+    free(files);
+}
+
+/* The expressions by themselves, each with its files only where no sub has its name, or all
+ * together with their files. */
+static bool *match(const struct nytp_patterns *patterns, const struct nytp_profile *profile,
+                   bool by_themselves, struct nytp_error *error)
 {
     struct nytp_error failed = {0};
     bool *matches = calloc((size_t)profile->n_subs + 1, sizeof *matches);
-    bool *files = match_files(patterns, profile, &failed);
-    for (uint32_t i = 0; matches != NULL && files != NULL && i < profile->n_subs; i++) {
-        const struct nytp_sub *sub = &profile->subs[i];
-        matches[i] = files[sub->file] || nytp_patterns_match(patterns, sub->name, &failed);
-    }
-    if (matches == NULL || files == NULL)
+    if (matches == NULL)
         nytp_error_set(&failed, NYTP_ERR_MEMORY, "out of memory");
-    free(files);
+    const uint32_t step = by_themselves ? 1 : patterns->n;
+    for (uint32_t i = 0; i < patterns->n && failed.status == NYTP_OK; i += step) {
+        const struct nytp_patterns some = {patterns->list + i, step};
+        if (!match_sub_names(&some, profile, matches, &failed) || !by_themselves)
+            match_sub_files(&some, profile, matches, &failed);
+    }
     if (failed.status == NYTP_OK)
         return matches;
     *error = failed;
     free(matches);
     return NULL;
+}
+
+bool *nytp_patterns_match_subs(const struct nytp_patterns *patterns,
+                               const struct nytp_profile *profile, struct nytp_error *error)
+{
+    return match(patterns, profile, false, error);
+}
+
+bool *nytp_patterns_match_asked(const struct nytp_patterns *patterns,
+                                const struct nytp_profile *profile, struct nytp_error *error)
+{
+    return match(patterns, profile, true, error);
 }
 
 /* True, too, when a match used up its budget: who applies the expression says so. */

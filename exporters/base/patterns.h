@@ -35,6 +35,11 @@ bool nytp_patterns_match(const struct nytp_patterns *patterns, struct nytp_name 
 bool *nytp_patterns_match_subs(const struct nytp_patterns *patterns,
                                const struct nytp_profile *profile, struct nytp_error *error);
 
+/* The same for expressions that ask for subs: one that matches names of subs is not looked for
+ * in names of files. */
+bool *nytp_patterns_match_asked(const struct nytp_patterns *patterns,
+                                const struct nytp_profile *profile, struct nytp_error *error);
+
 /* The i-th expression (i < n) matches no sub of the profile and no file of a sub. Then `text`
  * (of `size` bytes) says so in one line and names up to three subs that come near. False,
  * and `text` is left alone, when it matches. */

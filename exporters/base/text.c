@@ -322,6 +322,24 @@ static void put_counts(struct nytp_out *out, const struct nytp_profile *profile,
                 (unsigned long long)profile->total_calls);
 }
 
+static bool is_part(const struct nytp_profile *profile,
+                    const struct nytp_export_options *options)
+{
+    return options->selected != NULL && options->unselected_ticks > profile->total_ticks;
+}
+
+/* " of 274 ms (34.7 %) by --focus=Tokenizer" */
+static void put_whole(struct nytp_out *out, const struct nytp_profile *profile,
+                      const struct nytp_export_options *options)
+{
+    nytp_puts(out, " of ");
+    put_time(out, profile, options->unselected_ticks, options->unit);
+    nytp_printf(out, " (%.1f %%) by ",
+                (double)profile->total_ticks / (double)options->unselected_ticks * 100);
+    nytp_text_put(
+        out, (struct nytp_name){options->selected, (uint32_t)strlen(options->selected)}, 0);
+}
+
 static void put_headline(struct nytp_out *out, const struct nytp_profile *profile,
                          const struct nytp_export_options *options)
 {
@@ -331,6 +349,8 @@ static void put_headline(struct nytp_out *out, const struct nytp_profile *profil
         nytp_printf(out, " and %lu more", (unsigned long)profile->n_parts - 1);
     nytp_puts(out, ": ");
     put_time(out, profile, profile->total_ticks, options->unit);
+    if (is_part(profile, options))
+        put_whole(out, profile, options);
     put_waiting(out, profile, options);
     put_counts(out, profile, options);
     if (profile->n_processes > 1)
@@ -340,7 +360,8 @@ static void put_headline(struct nytp_out *out, const struct nytp_profile *profil
         put_time(out, profile, options->child_wait_ticks, options->unit);
         nytp_puts(out, " of waiting for each other not counted");
     }
-    put_recording_cost(out, profile, options->unit);
+    if (!is_part(profile, options)) /* that of the rest cannot be told apart */
+        put_recording_cost(out, profile, options->unit);
     if (profile->partial)
         nytp_puts(out, "; partial: the recording ends early");
 }

@@ -150,8 +150,7 @@ static enum exit_status write_all(struct run *run, const struct comparison *comp
     const struct nytp_cli *cli = &run->cli;
     const bool answers = cli->gate_tap || cli->annotations != NULL;
     if (cli->exporter->write_set != NULL)
-        return run_report(run, comparison->profile,
-                          cli->bases.n > 0 ? comparison->diff : NULL);
+        return run_report(run, comparison->profile, cli->bases.n > 0 ? comparison->diff : NULL);
     if (cli->open)
         return write_and_open(run, comparison);
     if (cli->per_process)
@@ -162,14 +161,29 @@ static enum exit_status write_all(struct run *run, const struct comparison *comp
                          cli->output != NULL ? cli->output : "-");
 }
 
-/* Which expressions of --list and --peek match no sub. */
-static void say_missing_names(const struct run *run, const struct nytp_profile *profile)
+/* Says which expressions of --list and --peek match no sub, and returns whether that is all of
+ * them. */
+static bool all_names_miss(const struct run *run, const struct nytp_profile *profile)
 {
     char text[512];
+    uint32_t n = 0;
     const struct nytp_patterns *names = &run->cli.export.names;
-    for (uint32_t i = 0; !run->cli.quiet && i < names->n; i++)
-        if (nytp_patterns_describe_miss(names, i, profile, text, sizeof text))
+    for (uint32_t i = 0; i < names->n; i++) {
+        if (!nytp_patterns_describe_miss(names, i, profile, text, sizeof text))
+            continue;
+        n++;
+        if (!run->cli.quiet)
             say_miss(text);
+    }
+    return n > 0 && n == names->n;
+}
+
+/* As grep does it: what was asked for is not there. */
+static bool selects_nothing(const struct run *run, const struct nytp_profile *profile)
+{
+    return run->cli.export.selected != NULL && run->cli.export.unselected_ticks > 0 &&
+           profile->total_ticks == 0 && profile->total_calls == 0 &&
+           profile->total_statements == 0;
 }
 
 static enum exit_status write_loaded(struct run *run, const struct comparison *comparison)
@@ -180,8 +194,10 @@ static enum exit_status write_loaded(struct run *run, const struct comparison *c
     if (source_dir != NULL && cli->exporter->write_set == NULL &&
         !nytp_unpack_sources(comparison->profile, source_dir, &error))
         return output_failed(source_dir, &error);
-    say_missing_names(run, comparison->profile);
-    return write_all(run, comparison);
+    const bool nothing =
+        all_names_miss(run, comparison->profile) || selects_nothing(run, comparison->profile);
+    const enum exit_status status = write_all(run, comparison);
+    return status == EXIT_DONE && nothing ? EXIT_INPUT : status;
 }
 
 enum exit_status run_export(struct run *run)

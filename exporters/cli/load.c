@@ -4,6 +4,7 @@
  * early is used as far as it goes.
  */
 #include "load.h"
+#include "beside.h"
 #include "progress.h"
 
 #include "exporters/select/child_waits.h"
@@ -125,7 +126,9 @@ static struct nytp_profile *load_recording(struct run *run, const struct input *
         return NULL;
     }
     profile->parts[0].is_own = is_own(path, profile->parts[0].host);
-    if (profile->partial)
+    if (profile->partial && nytp_is_being_recorded(path, profile))
+        note_recording(run, path, profile->processes[0].pid);
+    else if (profile->partial)
         note_partial(run, path, &profile->parts[0].error);
     if (run->cli.mode == NYTP_MODE_EXPORT)
         nytp_lacks_add(&run->lacks, run->cli.exporter, profile, input_name(path));
@@ -306,6 +309,8 @@ static struct nytp_profile *load_merged(struct run *run, const char *const *path
     else
         profile = merge_loaded(profiles, n);
     free(profiles);
+    if (profile != NULL && !run->cli.quiet && run->cli.bases.n == 0)
+        nytp_say_files_beside(paths, n_paths, profile);
     if (profile != NULL && run->failed)
         run->partial = true;
     return profile;
@@ -332,8 +337,10 @@ static bool select_shown(struct nytp_cli *cli, struct nytp_profile *profile,
     selection.on_miss = cli->quiet ? NULL : say_miss;
     /* the same eval has another number in each process */
     selection.merge_evals |= profile->n_processes > 1 && !cli->export.no_merge_evals;
-    return nytp_child_waits(profile, once, &cli->export.child_wait_ticks, error) &&
-           nytp_select(profile, &selection, error) &&
+    if (!nytp_child_waits(profile, once, &cli->export.child_wait_ticks, error))
+        return false;
+    cli->export.unselected_ticks = profile->total_ticks;
+    return nytp_select(profile, &selection, error) &&
            (!stable_names || nytp_rename_stably(profile, error));
 }
 

@@ -15,13 +15,13 @@
 enum exit_status nytp_cli_load(struct run *run, const char *const *paths, int n,
                                struct nytp_profile **profile);
 
-/* One input as it was recorded, with paths trimmed, recordings one behind the other in it merged;
- * NULL after a message. `count` may be NULL. */
+/* One input as it was recorded, with paths trimmed, recordings one behind the other in it
+ * merged; NULL after a message. `count` may be NULL. */
 struct nytp_profile *nytp_cli_load_one(struct run *run, const char *path,
                                        struct nytp_count *count);
 
-/* Read one input into a sink. False with *error set; what came before it was delivered. A second
- * recording in it is an error. */
+/* Read one input into a sink. False with *error set; what came before it was delivered. A
+ * second recording in it is an error. */
 bool nytp_cli_read(const struct run *run, const char *path, struct nytp_sink *sink,
                    struct nytp_error *error);
 

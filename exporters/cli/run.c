@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PARTIAL_OUTCOME "; going on with what came before"
@@ -47,6 +48,23 @@ void note_partial(struct run *run, const char *path, const struct nytp_error *er
         run->first_partial_path = path;
         run->first_partial = *error;
     }
+}
+
+void note_recording(struct run *run, const char *path, uint32_t pid)
+{
+    const struct nytp_error error = {.status = NYTP_ERR_TRUNCATED,
+                                     .message = "it is still being recorded"};
+    struct stat status;
+    if (run->cli.strict) {
+        say_unusable(run, path, &error);
+        return;
+    }
+    run->partial = true;
+    if (run->cli.quiet || stat(path, &status) != 0)
+        return;
+    const double age = difftime(time(NULL), status.st_mtime);
+    say("%s: still being recorded by pid %lu (up to %.0f s ago)", path, (unsigned long)pid,
+        age > 0 ? age : 0);
 }
 
 /* One line about all inputs that end early, when they are read. */

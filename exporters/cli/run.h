@@ -27,6 +27,9 @@ void say_unusable(struct run *run, const char *path, const struct nytp_error *er
 void note_partial(struct run *run, const char *path, const struct nytp_error *error);
 void say_partial(struct run *run);
 
+/* One ends where it does because a process still writes it. */
+void note_recording(struct run *run, const char *path, uint32_t pid);
+
 /* What is to be said of the inputs when they are read: that some end early, that standard input
  * is not read, and what they lack of what the exporter would use. */
 void say_of_inputs(struct run *run);

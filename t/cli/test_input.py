@@ -100,6 +100,43 @@ def test_a_second_recording_that_ends_early_is_partial(profile, tmp_path):
     assert done.returncode == 3 and b"mixed.pl and 1 more: " in done.stdout and ": byte " in messages(done)[0]
 
 
+def profiled(program, tmp_path, **options):
+    environment = dict(os.environ, PERL5LIB=f"{ROOT}/blib/lib:{ROOT}/blib/arch", NYTPROF="flush=0.01")
+    return subprocess.Popen(["perl", "-d:NYTProf", "-e", program], cwd=tmp_path, env=environment, **options)
+
+
+def test_a_profile_that_is_being_written_is_not_called_damaged(tmp_path):
+    with profiled("sub f { 1 } for (1 .. 9) { f(); select undef, undef, undef, .02 } $| = 1; print 'x'; <STDIN>", tmp_path,
+                  stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        program.stdout.read(1)
+        done = run("--top", "nytprof.out", cwd=tmp_path)
+        assert done.returncode == 3
+        assert re.fullmatch(rf"nytp-export: nytprof\.out: still being recorded by pid {program.pid} \(up to \d+ s ago\)",
+                            messages(done)[0])
+        assert run("--top", "--strict", cwd=tmp_path).returncode == 1
+        program.stdin.close()
+    assert good("--top", cwd=tmp_path)
+
+
+def test_children_beside_a_profile_are_told_and_those_of_an_earlier_run_apart(tmp_path):
+    forks = "for (1 .. 3) { if (my $pid = fork) { waitpid $pid, 0 } else { exit } }"
+    profiled(forks, tmp_path).wait()
+    earlier = sorted(tmp_path.glob("nytprof.out.*"))
+    assert len(earlier) == 3
+    told = "nytp-export: 3 child processes have profiles of their own beside this one: nytp export nytprof.out*"
+    assert messages(run("--top", cwd=tmp_path)) == [told]
+    assert not messages(run("--top", "nytprof.out", *earlier, cwd=tmp_path))
+    assert not messages(run("--top", "-q", cwd=tmp_path))
+    profiled(forks, tmp_path).wait()
+    assert messages(run("--top", cwd=tmp_path)) == [told]
+    files = sorted(path.name for path in tmp_path.glob("nytprof.out*") if path.name != "nytprof.out.1")
+    assert len(files) == 7
+    said = messages(run("--top", *files, cwd=tmp_path))
+    first = min(path.name for path in earlier)
+    assert said == [f"nytp-export: 3 of the inputs, as {first}, began before nytprof.out did: "
+                    "they are of an earlier run, and are counted"]
+
+
 def test_standard_input(mixed):
     wanted = good("--top", mixed)
     with open(mixed, "rb") as file:

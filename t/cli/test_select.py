@@ -43,7 +43,7 @@ def whole(profile, tmp_path_factory):
 
 def selected(profile, name, tmp_path, *options):
     file = tmp_path / "selected.pb.gz"
-    assert run("--pprof", "-q", "-o", file, *options, profile(name)).returncode == 0
+    assert run("--pprof", "-q", "-o", file, *options, profile(name)).returncode in (0, 1)  # 1: nothing is left
     return file
 
 
@@ -172,9 +172,32 @@ def test_what_is_left_adds_up(profile, name, options):
     assert b": ok\n" in done.stdout or b"adds up" in done.stdout
 
 
-def test_nothing_left_is_no_error(profile):
-    text = good("-q", "--top", "--focus=no such sub anywhere", profile("mixed-calls2")).decode()
-    assert ": 0 s, 0 statements" in text
+def test_a_selection_that_matches_nothing_is_status_1_as_with_grep(profile):
+    file = profile("mixed-calls2")
+    done = run("-q", "--top", "--focus=no such sub anywhere", file)
+    assert done.returncode == 1 and b" (0.0 %) by --focus=no such sub anywhere, 0 statements" in done.stdout
+    for option in "--list=nosuch", "--peek=nosuch":
+        assert run(option, file).returncode == 1
+    for option in "--list=busy", "--focus=busy", "--ignore=nosuch", "--hide=nosuch":
+        assert run(option, file).returncode == 0
+
+
+def test_a_selection_tells_what_it_is_a_selection_of(profile):
+    file = profile("mixed-calls2")
+    whole = json.loads(good("--json", file))
+    part = json.loads(good("--json", "--focus=main::busy", file))
+    head = good("--top", "--unit=ns", "--focus=main::busy", file).decode().split("\n")[0]
+    percent = part["total"] / whole["total"] * 100
+    assert f": {part['total']} ns of {whole['total']} ns ({percent:.1f} %) by --focus=main::busy, " in head
+    assert " by --" not in good("--top", "--hide=main::busy", file).decode().split("\n")[0]
+
+
+def test_subs_are_asked_for_by_their_names_and_only_then_by_their_files(profile):
+    file = profile("mixed-calls2")
+    heads = re.findall(r"^(\S+)  \S*:\d+$", good("--list=busy", file).decode(), re.MULTILINE)
+    assert heads and all("busy" in name for name in heads)
+    of_file = re.findall(r"^(\S+)  \S*:\d+$", good(r"--list=mixed\.pl$", file).decode(), re.MULTILINE)
+    assert len(of_file) > len(heads)
 
 
 def test_every_process_alone_adds_up_to_all(profile, tmp_path):
@@ -264,7 +287,7 @@ def test_perls_own_syntax_is_understood(profile, regex):
 @pytest.mark.parametrize("option", ["focus", "ignore", "hide", "show", "show-from"])
 def test_an_expression_that_matches_nothing_is_told_with_near_names(profile, option):
     _, said, code = shown(profile, f"--{option}=main::bsuy")
-    assert len(said) == 1 and code == 0
+    assert len(said) == 1 and code == (option in ("focus", "show", "show-from"))
     assert said[0].startswith(
         f'nytp-export: --{option}: no sub and no file matches "main::bsuy"; near it: main::busy')
     assert not shown(profile, f"--{option}=main::bsuy", "-q")[1]
