@@ -311,6 +311,12 @@ static NYTP_INLINED void enter(struct nytp_recorder *rec, struct nytp_rec_sub *s
     nytp_unguard(rec);
 }
 
+void nytp_frame_called(struct nytp_recorder *rec, int64_t ticks)
+{
+    if (rec->n_frames > 0)
+        rec->frames[rec->n_frames - 1].callee_ticks += ticks;
+}
+
 void nytp_frame_open(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
                      const struct nytp_call_site *site)
 {

@@ -42,6 +42,9 @@ static inline CV *nytp_callee_cv(pTHX_ SV *sv)
 struct nytp_call_site nytp_call_site_now(pTHX_ struct nytp_recorder *rec);
 void nytp_frame_open(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
                      const struct nytp_call_site *site);
+
+/* The innermost open call has made one that took so long, of which there was no frame. */
+void nytp_frame_called(struct nytp_recorder *rec, int64_t ticks);
 void nytp_frame_leave(struct nytp_recorder *rec, int64_t ticks); /* the innermost */
 /* Close the frame with this serial and what is still open above it; none: nothing. */
 void nytp_frame_close(pTHX_ struct nytp_recorder *rec, uint32_t serial);

@@ -508,6 +508,7 @@ void nytp_finish_without_perl(struct nytp_recorder *rec)
 {
     if (!nytp_file_is_open(rec) || rec->life.is_ended || getpid() != rec->life.pid)
         return;
+    nytp_sample_put_blocked(rec);
     nytp_sample_put_last(rec);
     nytp_profile_write_closing_without_perl(rec);
     nytp_stream_flush(rec, NYTP_FLUSH_FINISH);

@@ -18,6 +18,7 @@ struct nytp_sampler;
 struct nytp_rec_sample {
     struct nytp_sampler *sampler; /* owned; NULL: nothing was sampled yet */
     bool is_on;                   /* ticks come */
+    uint32_t n_end_files;         /* ids above all others, of files that only the end was in */
     int64_t ticks;                /* the axis of samples: time that they account for */
 };
 
@@ -31,6 +32,10 @@ void nytp_sample_thread_begins(pTHX_ struct nytp_recorder *rec);
 
 /* Put what came until now into the stream. No perl code runs. */
 void nytp_sample_catch_up(pTHX_ struct nytp_recorder *rec);
+
+/* For the end in a signal: the time since the last sample, and the calls that are open, of
+ * which no tick may have seen a safe point. Allocates nothing. */
+void nytp_sample_put_blocked(struct nytp_recorder *rec);
 
 /* Put the last sample, which is kept back until the next one is known, into the stream. For the
  * end in a signal handler. */

@@ -114,6 +114,13 @@ scenario 'the calls that were open stand before every table' => sub {
         'TERM, sigexit' => ['TERM', 'sigexit=1', qr/killed by SIGTERM in main::RUNTIME/, 'CORE:sleep'],
         'TERM, sigexit, sampled' => ['TERM', 'sigexit=term:sample=1000', qr/killed by SIGTERM in main::RUNTIME/, 'CORE:sleep'],
     );
+    # `main::waiter` has been in no sample that a safe point came after.
+    my $sampled = sub {
+        my ($dir) = @_;
+        my $rows = run_perl(impl => 'plain', dir => $dir, args => ['-e', 'exec @ARGV', $EXPORT, '--collapsed'])->{out};
+        like $rows, qr/^main::RUNTIME;main::job;main::waiter;main::CORE:sleep [1-9]/m, 'what blocks is a sample, with its time';
+        like run_perl(impl => 'plain', dir => $dir, args => ['-e', 'exec @ARGV', $EXPORT, '--check'])->{out}, qr/: ok$/, 'and it adds up';
+    };
     for my $name (sort keys %way) {
         my ($signal, $opts, $head, $last) = @{ $way{$name} };
         my $code = "${BUSY}sub waiter {\nsleep 60 }\nsub job { waiter() }\nready();\njob();\n";
@@ -121,6 +128,7 @@ scenario 'the calls that were open stand before every table' => sub {
             ? hang_told("main::job main::waiter main::CORE:sleep", {}, $code)
             : hang($code, signal => $signal, opts => $opts);
         my $line = 1 + ($BUSY =~ tr/\n//);
+        $sampled->($dir) if ($opts // '') =~ /sample/;
         for my $format ('--top', '--tree', '--top --lines', '--list=waiter', '--peek=waiter') {
             my $out = run_perl(impl => 'plain', dir => $dir, args => ['-e', 'exec @ARGV', $EXPORT, split ' ', $format])->{out};
             my ($ends) = (split /\n\n/, $out)[1];
