@@ -64,7 +64,7 @@ def test_time_of_waiting_is_left_out_and_what_is_below_stays(profile, tmp_path):
     assert "96.0 ms, 40.0 ms of it waiting" in headline(file)
     assert ": 56.0 ms of 96.0 ms (58.3 %) by --no-wait, " in headline("--no-wait", file)
     assert "96.0 ms, 60.0 ms of it waiting" in headline("--wait=^main::query$", file)
-    assert ": 36.0 ms," in headline("--wait=^main::query$", "--no-wait", file)
+    assert ": 36.0 ms of 96.0 ms" in headline("--wait=^main::query$", "--no-wait", file)
     assert "Time::HiRes::sleep" not in run("-q", "--no-wait", "--top=0", file).stdout.decode()
     for name in ("mixed-calls2", "perltidy", "forks-merged"):
         for option in ("--no-wait", "--wait=."):
