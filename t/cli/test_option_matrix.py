@@ -46,14 +46,14 @@ GIVEN = {
     "plain-names": ["--plain-names"], "aggregate": ["--aggregate"], "max-calls": ["--max-calls=3"],
     "lines": ["--lines"], "lib": ["--lib", "FOLDER/lib"], "title": ["--title=A title"], "minimal": ["--minimal", ["-o", "r/"]],
     "group": ["--group=s/one/1/"], "where": ["--where=step=one"],
-    "no-flame": ["--no-flame"], "flame-width": ["--flame-width=700"],
+    "source-files": ["--source-files"], "no-source-files": ["--no-source-files"], "no-flame": ["--no-flame"], "flame-width": ["--flame-width=700"],
     "no-merge-evals": ["--no-merge-evals"], "replace": ["--replace", ["-o", "r/"]], "quiet": ["--quiet"],
 }
 MODES = {"stats": ["--stats"], "check": ["--check"], "dump": ["--dump"], "by": ["--by=label"],
          "list-formats": ["--list-formats"]}
 
 # Seen beside other inputs or outputs than these, or formats by themselves: here for refusals only.
-NOT_SEEN = {"clock", "keep-overhead", "replace", "format", "top", "list", "peek"}
+NOT_SEEN = {"clock", "keep-overhead", "source-files", "no-source-files", "replace", "format", "top", "list", "peek"}
 # It is so with and without the option: nothing is taken off counts and records, sums of subs know no frames, ...
 ALWAYS_SO = {
     "as-recorded": {"by", "dump", "save-base"},

@@ -140,7 +140,7 @@ def test_bash_completes_what_a_program_is_told():
     assert set(complete_ctl("--")) == set(re.findall(r"^=item .*(--[a-z]+)", manual, re.MULTILINE))
     commands = re.findall(r"^=item ([a-z]+)(?: \[NAME\])?$", manual, re.MULTILINE)
     assert complete_ctl("--wait", "") != []
-    assert complete_ctl("4711", "") == commands
+    assert sorted(complete_ctl("4711", "")) == sorted(commands)
     assert complete_ctl("4711", "ch") == ["checkpoint"]
     with subprocess.Popen(["sleep", "30"]) as sleeper:
         try:

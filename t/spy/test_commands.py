@@ -6,6 +6,7 @@ import contextlib
 import csv
 import fcntl
 import os
+import pathlib
 import pty
 import re
 import signal
@@ -204,9 +205,8 @@ def as_nobody(*command):
 
 
 def refusals():
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    yield "no such process", [spied.SPY, "dump", str(ended.pid)], rf"there is no process {ended.pid}$"
+    never = int(pathlib.Path("/proc/sys/kernel/pid_max").read_text())
+    yield "no such process", [spied.SPY, "dump", str(never)], rf"there is no process {never}$"
     yield "no perl", [spied.SPY, "dump", str(os.getpid())], r"there is no perl in this process: it runs \S*python"
     yield "no number", [spied.SPY, "dump", "me"], r"this is no process id: me"
     yield "no match", [spied.SPY, "dump", "-P", "no-such-[p]rocess"], r"no process's command line matches"
@@ -228,11 +228,13 @@ def test_another_users_process_says_who_may(script, tmp_path):
         folder.chmod(0o755)
     with spied.running(PERL, script(WAITS), stdin=subprocess.PIPE) as process:
         process.wait_for("ready")
+        process.wait_until_it_waits()
         ran = subprocess.run(as_nobody(command, "dump", process.pid), capture_output=True, text=True)
         assert ran.returncode == 1
         assert "is of user 0, you are 65534: use sudo" in ran.stderr
     with spied.running(" ".join(as_nobody(PERL)), "-e", '$| = 1; print "ready\n"; <STDIN>', stdin=subprocess.PIPE) as process:
         process.wait_for("ready")
+        process.wait_until_it_waits()
         ran = subprocess.run(as_nobody(command, "dump", process.pid), capture_output=True, text=True)
         assert ran.returncode == 0 and "CORE::readline" in ran.stdout
 
@@ -243,6 +245,7 @@ def test_a_perl_that_was_replaced_on_disk_is_looked_at(script, tmp_path):
     perl.chmod(0o755)
     with spied.running(str(perl), script(WAITS), stdin=subprocess.PIPE) as process:
         process.wait_for("ready")
+        process.wait_until_it_waits()
         perl.unlink()
         perl.write_text("another version\n")
         assert "main::inner" in spied.spy("dump", process.pid)

@@ -301,7 +301,9 @@ f();
 kill TERM => $$;
 P
         plan skip_all => 'no prlimit' if $run->{out} =~ /no prlimit/;
-        is "$run->{signal} $run->{err}", "$NUMBER{TERM} ", "$opts: dies of the signal, silently";
+        # A flush that is due before the signal may say that it cannot write; the signal adds nothing to that.
+        is $run->{signal}, $NUMBER{TERM}, "$opts: dies of the signal";
+        like $run->{err}, qr/\A(?:\S+: cannot write \S+: File too large; .*\n)?\z/, "$opts: silently";
     }
 };
 
