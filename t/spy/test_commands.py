@@ -144,7 +144,7 @@ def test_a_recording_is_whole_and_every_exporter_reads_it(script, tmp_path):
 
 def test_threads_and_subprocesses_become_one_profile(script, tmp_path):
     out = tmp_path / "out"
-    program = script("use threads; sub spin { my $x = 0; $x += $_ for 1 .. 4000000 }\n"
+    program = script("use threads; sub spin { my $x = 0; $x += $_ for 1 .. 20000000 }\n"
                      "my $t = threads->create(sub { in_thread() }); sub in_thread { spin() }\n"
                      "if (my $pid = fork) { waitpid $pid, 0 } else { in_child() } sub in_child { spin(); exit }\n"
                      "$t->join;\n")

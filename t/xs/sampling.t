@@ -74,10 +74,10 @@ sub points_off {
     my ($program, $rounds, $true, $times_in) = @_;
     my ($off, %seen, @table) = (100);
     for my $n (1 .. 10) {
+        my %again = $n > 1 ? true_shares($program) : %$true;    # before the profile, which it would remove
         my $printed = run("$program $rounds", 'sample=2000:sample_clock=cpu');
         $printed eq "status 0\n" or return (100, $printed);
         my %times = $times_in->(load());
-        my %again = $n > 1 ? true_shares($program) : %$true;
         $true->{$_} += ($again{$_} - $true->{$_}) / $n for keys %$true; # the mean of the measurements so far
         $seen{$_} += $times{$_} // 0 for keys %$true;
         my $sum = 0;
