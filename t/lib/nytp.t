@@ -133,7 +133,7 @@ subtest 'prove' => sub {
     like $err, qr{^t/b\.t .* failed 1 of 2$}m, 'for one that fails';
     like $err, qr{^t/c\.t .* ok$}m, 'for one with -T';
     like $err, qr{^loading modules \(use, BEGIN\): \d}m, 'what loading modules took';
-    my ($top) = $err =~ /calls  per call(.*?)loading modules/s;
+    my ($top) = $err =~ /calls  per call(.*?)\n\n/s;
     unlike $top, qr/BEGIN@/, 'is in no other row';
     unlike $top, qr/Test::Builder|Test2/, 'no subs of the harness';
     my ($rows) = shell("$bin/nytp export -q --top=0");
