@@ -159,7 +159,7 @@ bool nytp_peek_memory(const void *from, void *to, size_t len)
 {
     if (!is_ours())
         nytp_memory_begin();
-    return nytp_raw_read_memory((long)getpid(), &here, &there, 1) == (long)len;
+    return nytp_raw_peek((long)getpid(), from, to, len) == (long)len;
 }
 
 #endif

@@ -6,13 +6,15 @@
  */
 #include "report.h"
 
+#include "formats/base/wide.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /* `part` of `whole` of a sum, cut so that all parts up to a last one add up to it. */
 static int64_t share(int64_t sum, uint64_t part, uint64_t whole)
 {
-    return whole == 0 ? 0 : (int64_t)((__int128)sum * (int64_t)part / (int64_t)whole);
+    return whole == 0 ? 0 : nytp_mul_div_signed(sum, (int64_t)part, (int64_t)whole);
 }
 
 /* The blocks of one line, `n` of them, as rows of the lines where these begin. */
