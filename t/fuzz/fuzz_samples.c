@@ -12,6 +12,13 @@
 #include "XS/perl/perl_stack.c"
 #include "XS/sampling/tick_stack.c"
 
+/* As in XS/names/builtins.c, which needs the whole recorder. */
+const bool nytp_is_slowop[MAXO] = {
+#define NYTP_SLOWOP(type) [type] = true,
+#include "XS/options/slowops.def"
+#undef NYTP_SLOWOP
+};
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 EXTERN_C void boot_DynaLoader(pTHX_ CV *cv);
