@@ -177,7 +177,8 @@ sub stock_command {
     my ($name, @arguments) = @_;
     my @folders = split /:/, $ENV{NYTP_STOCK_BIN} || '/usr/bin:/usr/local/bin';
     my ($bin) = grep { -x "$_/nytprofcalls" && -x "$_/perl" } @folders or return;
-    return ("$bin/perl", defined $name ? ("$bin/$name", @arguments) : ());
+    my @command = ("$bin/perl", defined $name ? ("$bin/$name", @arguments) : ());
+    return @command;    # in a condition their number
 }
 
 # Whether a process has ended: it may be a zombie still, to which kill 0 gets through.

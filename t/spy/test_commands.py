@@ -155,7 +155,7 @@ def test_threads_and_subprocesses_become_one_profile(script, tmp_path):
 
 
 def test_samples_of_waiting_can_be_left_out(script, tmp_path):
-    program = script("sub f { my $x = 0; $x += $_ for 1 .. 1000000 } f(); select undef, undef, undef, 0.7;\n")
+    program = script("sub f { my $x = 0; $x += $_ for 1 .. 10000000 } f(); select undef, undef, undef, 0.7;\n")
     spied.spy("record", "--no-idle", "-o", tmp_path / "out", "--", PERL, program)
     rows = csv.DictReader(exported(tmp_path / "out", "--csv").splitlines())
     assert sum(int(row["samples"]) + int(row["calls"]) for row in rows if "sselect" in row["sub"]) <= 3  # as it falls asleep
