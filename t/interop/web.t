@@ -19,8 +19,9 @@ sub by_label {
     my ($what, @inputs) = @_;
     my $table = qx{"$export" --by=$what @inputs 2>&1};
     my %by;
-    for (split /\n/, $table) {
-        $by{$3} = [$1, $2] if /^ *(\d+)(?: +[\d.]+ \S+){3} +(?:[\d.]+ \S+|-)  (\S+) +(.*)\z/;
+    for (grep {/\S/} split /\n/, $table) {
+        my ($n, @cells) = split / {2,}/, s/^ +//r;
+        $by{ $cells[-1] } = [$n, (split / /, $cells[4])[0]] if $n =~ /\A\d+\z/ && @cells > 5;
     }
     return (\%by, $? >> 8, $table);
 }
