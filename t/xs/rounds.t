@@ -127,7 +127,7 @@ P
 scenario 'the program ends in a round' => sub {
     for my $how (['exit', 'exit 0'], ['_exit', 'require POSIX; POSIX::_exit(0)'], ['exec', 'exec $^X, "-e", 1'], ['signal', 'kill ALRM => $$; work(5)']) {
         my ($name, $code) = @$how;
-        my $run = run_prog(opts => "$SAMPLED:sigexit=alrm", code => "${BEGIN}sub one { work(0.2) } sub two { work(0.02) } one(); toggle(); two(); $code;");
+        my $run = run_prog(opts => "$SAMPLED:sigexit=alrm", code => "${BEGIN}sub one { work(0.6) } sub two { work(0.02) } one(); toggle(); two(); $code;");
         is $run->{err}, '', "$name: nothing is said";
         is_whole($run, 'nytprof.out', 'nytprof.out.exact');
         is calls($run, 'nytprof.out.exact', 'main::two'), 1, "$name: the round";
