@@ -294,7 +294,7 @@ static void put_text_line(struct writer *w, const char *key, struct nytp_name va
     if (value.len == 0)
         return;
     if (!nytp_labels_escape(w->labels, value, &text)) {
-        nytp_error_set(&w->out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&w->out->error);
         return;
     }
     nytp_puts(w->out, key);
@@ -374,7 +374,7 @@ static void put_part(struct writer *w, uint32_t index, struct range lines, struc
     w->script = (struct nytp_name){.ptr = "???", .len = 3};
     if (part->application.len > 0 &&
         !nytp_labels_escape(w->labels, part->application, &w->script)) {
-        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&out->error);
         return;
     }
 
@@ -464,7 +464,7 @@ static bool write_callgrind(const struct nytp_profile *profile,
         first_arc != NULL && cost_arcs(&w))
         put_parts(&w, first_line, first_arc);
     else
-        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&out->error);
     free(first_line);
     free(first_arc);
     free(w.file_ids);

@@ -121,7 +121,7 @@ static bool write_csv_diff_lines(const struct nytp_diff *diff, const struct nytp
         for (uint32_t i = 0; i < lines.n; i++)
             put_diff_line(diff, &lines.lines[i], times, out);
     } else {
-        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&out->error);
     }
     nytp_diff_lines_free(&lines);
     return out->error.status == NYTP_OK;

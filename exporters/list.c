@@ -360,9 +360,9 @@ static bool list_write(const struct nytp_profile *profile,
     if (ok && matches != NULL) {
         nytp_text_headline(out, profile, options);
         if (!put_subs(&list, matches))
-            nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+            nytp_out_of_memory(&out->error);
     } else {
-        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&out->error);
     }
     nytp_callers_free(&list.callers);
     free(matches);

@@ -92,7 +92,7 @@ static bool write_markdown(const struct nytp_profile *profile,
 {
     struct row *rows = malloc(((size_t)profile->n_subs + 1) * sizeof *rows);
     if (rows == NULL)
-        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(&out->error);
     const uint32_t n = list_rows(profile, rows);
     const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
     uint32_t i = 0;

@@ -139,9 +139,9 @@ static bool peek_write(const struct nytp_profile *profile,
         nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
         nytp_putc(out, '\n');
         if (!put_matching(&peek, matches))
-            nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+            nytp_out_of_memory(&out->error);
     } else {
-        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&out->error);
     }
     nytp_callers_free(&peek.callers);
     free(matches);

@@ -221,7 +221,7 @@ static bool processes_write(const struct nytp_profile *profile,
         sum_waits(&table, &waits);
         put_table(&table);
     } else {
-        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&out->error);
     }
     nytp_waits_free(&waits);
     free(table.rows);

@@ -71,7 +71,7 @@ static bool write_base(const struct nytp_profile *profile,
     uint8_t *side_of_part = malloc((size_t)profile->n_parts + 1);
     struct nytp_diff *diff = NULL;
     if (side_of_part == NULL) {
-        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&out->error);
     } else {
         memset(side_of_part, NYTP_DIFF_NEW, (size_t)profile->n_parts + 1);
         const struct nytp_diff_sides sides = {.side_of_part = side_of_part,

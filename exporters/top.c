@@ -195,7 +195,7 @@ static int64_t *waits_to_show(const struct nytp_profile *profile,
     if (known && room && waits.ticks > 0 && waits.ticks >= profile->total_ticks / 100) {
         by_sub = nytp_waits_by_sub(&waits, profile);
         if (by_sub == NULL)
-            nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+            nytp_out_of_memory(&out->error);
     }
     nytp_waits_free(&waits);
     return by_sub;
@@ -211,7 +211,7 @@ static bool top_write(const struct nytp_profile *profile,
     }
     struct row *rows = malloc(((size_t)profile->n_subs + 1) * sizeof *rows);
     if (rows == NULL)
-        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(&out->error);
     const uint32_t n = list_rows(profile, order_of(options->sort), rows);
     const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
     const uint32_t shown = n < wanted ? n : wanted;

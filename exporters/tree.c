@@ -350,7 +350,7 @@ static bool tree_write(const struct nytp_profile *profile,
     };
     struct sub_node *roots = malloc(((size_t)profile->n_processes + 1) * sizeof *roots);
     if (roots == NULL)
-        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(&out->error);
     for (uint32_t i = 0; i < profile->n_processes; i++)
         roots[i] = (struct sub_node){profile->nodes[profile->processes[i].root].sub,
                                      profile->processes[i].root};
@@ -362,7 +362,7 @@ static bool tree_write(const struct nytp_profile *profile,
     const bool ok = put_level(&tree, roots, profile->n_processes, 0);
     free(roots);
     if (!ok)
-        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&out->error);
     return out->error.status == NYTP_OK;
 }
 

@@ -90,7 +90,7 @@ static bool fail(struct reader *r, const struct nytp_tmon_line *line, enum nytp_
 
 static bool out_of_memory(struct reader *r)
 {
-    return nytp_error_set(r->error, NYTP_ERR_MEMORY, "out of memory");
+    return nytp_out_of_memory(r->error);
 }
 
 static bool deliver_event(struct reader *r, const struct nytp_event *event)

@@ -11,11 +11,11 @@
 #include "XS/options/file_name.h"
 #include "XS/life/life.h"
 #include "XS/life/load.h"
-#include "XS/exact/op_switch.h"
+#include "XS/exact/switch_ops.h"
 #include "XS/perl/safe_point.h"
 #include "XS/output/say.h"
 #include "XS/state/state.h"
-#include "XS/life/suspend.h"
+#include "XS/life/pause_for_exact.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -46,14 +46,14 @@ static bool obey_on(pTHX_ struct nytp_recorder *rec, const char *name, char *tex
     if (rec->state == NYTP_RECORDING && rec->kind == NYTP_EXACT)
         return tell(text, size, "is on already", rec->file.path);
     if (rec->state == NYTP_RECORDING)
-        nytp_suspend(aTHX_ rec);
+        nytp_pause_for_exact(aTHX_ rec);
     nytp_enable_unasked(aTHX_ rec);
     if (rec->state == NYTP_RECORDING)
         return tell(text, size, "on", rec->file.path);
     const bool has_failed = rec->file.error.status != NYTP_OK;
     tell(text, size, has_failed ? rec->file.error.message : "not to be had here", NULL);
-    if (rec->suspend.is_there)
-        nytp_resume(aTHX_ rec);
+    if (rec->pause_for_exact.is_there)
+        nytp_go_on_sampling(aTHX_ rec);
     return false;
 }
 
@@ -62,11 +62,11 @@ static bool obey_on(pTHX_ struct nytp_recorder *rec, const char *name, char *tex
 static bool obey_off(pTHX_ struct nytp_recorder *rec, const char *name, char *text, size_t size)
 {
     PERL_UNUSED_VAR(name);
-    if (!nytp_file_is_open(rec) && !rec->suspend.is_there)
+    if (!nytp_file_is_open(rec) && !rec->pause_for_exact.is_there)
         return tell(text, size, "is off", NULL);
     tell(text, size, "off", rec->file.path);
-    if (rec->suspend.is_there)
-        nytp_resume(aTHX_ rec);
+    if (rec->pause_for_exact.is_there)
+        nytp_go_on_sampling(aTHX_ rec);
     else
         nytp_finish_profile(aTHX);
     return true;
@@ -146,8 +146,8 @@ static void listen_here(pTHX_ struct nytp_recorder *rec)
 /* What was asked of the parent, exact recording for a while, was not asked of the child. */
 static void begin_child(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->suspend.is_there)
-        nytp_resume(aTHX_ rec);
+    if (rec->pause_for_exact.is_there)
+        nytp_go_on_sampling(aTHX_ rec);
     if (template != NULL)
         listen_here(aTHX_ rec);
 }

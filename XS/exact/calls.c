@@ -14,7 +14,7 @@
 #include "calls.h"
 
 #include "arcs.h"
-#include "before_wait.h"
+#include "write_ahead.h"
 #include "XS/names/builtins.h"
 #include "XS/state/dprof.h"
 #include "XS/names/files.h"
@@ -360,7 +360,7 @@ static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub,
 {
     enter(rec, sub, site, ANYWHERE);
     if (UNLIKELY(sub->may_block))
-        nytp_flush_before_wait(aTHX_ rec);
+        nytp_write_ahead(aTHX_ rec);
     const uint32_t serial = rec->last_serial;
     watch_scope(aTHX_ serial);
     const I32 height = PL_savestack_ix, context = cxstack_ix;

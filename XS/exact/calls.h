@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * The subroutine profiler: which calls are open, and what becomes of them. hooks.c calls it for
- * perl's ops that call; seeds.c for calls that no op of ours began.
+ * perl's ops that call; open_at_start.c for calls that no op of ours began.
  *
  * Each open call has a frame (frames.h), in rec->frames, the innermost last. When it ends, its
  * time is added to its arc (arcs.h) and a SUB_RETURN record is written, if options ask for one.
@@ -37,7 +37,7 @@ static inline CV *nytp_callee_cv(pTHX_ SV *sv)
     return SvTYPE(sv) == SVt_PVCV ? (CV *)sv : nytp_callee_cv_of_value(aTHX_ sv);
 }
 
-/* ---- what calls consist of, for calls that no op of ours began (seeds.h) ---- */
+/* ---- what calls consist of, for calls that no op of ours began (open_at_start.h) ---- */
 
 struct nytp_call_site nytp_call_site_now(pTHX_ struct nytp_recorder *rec);
 void nytp_frame_open(struct nytp_recorder *rec, struct nytp_rec_sub *sub,

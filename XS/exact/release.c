@@ -16,7 +16,7 @@
 #include "arcs.h"
 #include "XS/names/evals.h"
 #include "XS/names/files.h"
-#include "XS/names/infos.h"
+#include "XS/names/sub_infos.h"
 #include "XS/state/state.h"
 #include "XS/names/subs.h"
 
@@ -65,8 +65,8 @@ static void mark_subs(struct nytp_recorder *rec)
             body->sub->in_use = true;
     }
     use_subs_of_frames(rec->frames, rec->n_frames);
-    use_subs_of_frames(rec->suspend.frames.all, rec->suspend.frames.n);
-    use_subs_of_arcs(&rec->suspend.arcs);
+    use_subs_of_frames(rec->pause_for_exact.frames.all, rec->pause_for_exact.frames.n);
+    use_subs_of_arcs(&rec->pause_for_exact.arcs);
     for (uint32_t i = 1; i <= rec->subs.n; i++)
         if (!rec->subs.all[i]->in_use)
             rec->subs.all[i]->in_use = is_kept_for_package(rec, rec->subs.all[i]);
@@ -100,7 +100,7 @@ static void mark_files(struct nytp_recorder *rec)
         if (rec->subs.bodies.entries[i].item != NULL)
             use_file(((const struct nytp_body *)rec->subs.bodies.entries[i].item)->file);
     use_files_of_frames(rec, rec->frames, rec->n_frames);
-    use_files_of_frames(rec, rec->suspend.frames.all, rec->suspend.frames.n);
+    use_files_of_frames(rec, rec->pause_for_exact.frames.all, rec->pause_for_exact.frames.n);
     for (size_t i = 0; rec->evals.origins != NULL && i < NYTP_ORIGINS; i++)
         use_file(rec->evals.origins[i].file);
 }
@@ -115,7 +115,7 @@ static void tell_places(pTHX_ struct nytp_recorder *rec)
         if (!sub->in_use && sub->called && sub->file != NULL)
             nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
     }
-    nytp_infos_write_known(rec);
+    nytp_sub_infos_write_known(rec);
 }
 
 /* ---- files ---- */

@@ -10,7 +10,7 @@
 #ifndef NYTP_OPEN_STACK_H
 #define NYTP_OPEN_STACK_H
 
-#include "capture.h"
+#include "copy_stack.h"
 
 enum {
     NYTP_OPEN_CALLS = 1000,

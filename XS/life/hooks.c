@@ -14,13 +14,13 @@
 #include "XS/exact/labels.h"
 #include "exits.h"
 #include "life.h"
-#include "XS/exact/op_switch.h"
+#include "XS/exact/switch_ops.h"
 #include "XS/perl/ops.h"
 #include "XS/perl/perl_stack.h"
 #include "XS/exact/renames.h"
 #include "XS/perl/safe_point.h"
 #include "XS/sampling/sample.h"
-#include "XS/exact/seeds.h"
+#include "XS/exact/open_at_start.h"
 #include "XS/state/state.h"
 #include "XS/exact/stmts.h"
 #include "XS/names/subs.h"
@@ -38,7 +38,7 @@ static NYTP_COLD void look_first(pTHX_ struct nytp_recorder *rec)
 {
     if (rec->state == NYTP_ARMED)
         nytp_start_armed(aTHX_ rec);
-    nytp_seeds_check(aTHX_ rec);
+    nytp_open_at_start_check(aTHX_ rec);
 }
 
 /* The recorder if it is to see this event. */
@@ -77,7 +77,7 @@ static OP *leave(pTHX_ int type)
     if (UNLIKELY(rec == NULL))
         return next;
     if (UNLIKELY(rec->looks_first))
-        nytp_seeds_check(aTHX_ rec);
+        nytp_open_at_start_check(aTHX_ rec);
     if (LIKELY(rec->stmts_on && rec->leave_on))
         nytp_stmt_return(aTHX_ rec);
     return next;
@@ -177,7 +177,7 @@ static OP *on_goto(pTHX)
     CV *const cv = rec == NULL ? NULL : jump_target(aTHX);
     const bool is_recorded =
         cv != NULL && (!CvISXSUB(cv) || ordinary_xsub(aTHX_ rec, cv) != NULL) && rec->subs_on;
-    return is_recorded ? nytp_seeds_goto(aTHX_ rec, cv) : nytp_real_op(aTHX_ OP_GOTO);
+    return is_recorded ? nytp_open_at_start_goto(aTHX_ rec, cv) : nytp_real_op(aTHX_ OP_GOTO);
 }
 
 /* Not to be copied into a hundred handlers. */
@@ -295,7 +295,7 @@ static void note_compiled(pTHX_ const OP *root)
         return;
     nytp_aside_begin(rec);
     nytp_sub_compiled(aTHX_ rec, root);
-    nytp_ops_switch_compiled(rec, root);
+    nytp_switch_ops_compiled(rec, root);
     nytp_aside_end(rec);
 }
 
@@ -321,7 +321,7 @@ static OP *check_leavewrite(pTHX_ OP *op)
         return checked;
     nytp_aside_begin(rec);
     nytp_format_compiled(aTHX_ rec, checked);
-    nytp_ops_switch_compiled(rec, checked);
+    nytp_switch_ops_compiled(rec, checked);
     nytp_aside_end(rec);
     return checked;
 }
@@ -331,7 +331,7 @@ static OP *check_leaveeval(pTHX_ OP *op)
     OP *const checked = real_check_leaveeval(aTHX_ op);
     struct nytp_recorder *const rec = watching(aTHX);
     if (rec != NULL)
-        nytp_ops_switch_compiled(rec, checked);
+        nytp_switch_ops_compiled(rec, checked);
     return checked;
 }
 

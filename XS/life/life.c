@@ -18,10 +18,10 @@
 #include "exits.h"
 #include "XS/names/files.h"
 #include "XS/state/info_queue.h"
-#include "XS/names/infos.h"
-#include "kept.h"
+#include "XS/names/sub_infos.h"
+#include "finished_profiles.h"
 #include "XS/exact/labels.h"
-#include "XS/exact/op_switch.h"
+#include "XS/exact/switch_ops.h"
 #include "XS/perl/ops.h"
 #include "XS/exact/places.h"
 #include "profile.h"
@@ -29,7 +29,7 @@
 #include "XS/perl/safe_point.h"
 #include "XS/sampling/sample.h"
 #include "XS/output/say.h"
-#include "XS/exact/seeds.h"
+#include "XS/exact/open_at_start.h"
 #include "XS/state/state.h"
 #include "XS/exact/stmts.h"
 #include "XS/state/stream.h"
@@ -57,13 +57,13 @@ static void go_on_recording(pTHX_ struct nytp_recorder *rec)
 static void switch_ops_on(pTHX_ struct nytp_recorder *rec)
 {
     nytp_clock_pause(&rec->clock);
-    nytp_ops_switch(aTHX_ rec, true);
+    nytp_switch_ops(aTHX_ rec, true);
     nytp_clock_resume(&rec->clock);
 }
 
 void nytp_begin_recording(pTHX_ struct nytp_recorder *rec)
 {
-    nytp_seeds_before_recording(aTHX_ rec);
+    nytp_open_at_start_close_left(aTHX_ rec);
     nytp_stmt_drop(rec);
     go_on_recording(aTHX_ rec);
     switch_ops_on(aTHX_ rec);
@@ -93,7 +93,7 @@ static bool open_profile(pTHX_ struct nytp_recorder *rec)
 {
     if (nytp_profile_open(aTHX_ rec))
         return true;
-    nytp_ops_switch(aTHX_ rec, false);
+    nytp_switch_ops(aTHX_ rec, false);
     return false;
 }
 
@@ -112,7 +112,7 @@ void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
         rec->guarded = nytp_guards_choose(aTHX_ & rec->guards, rec->options.sigexit != NULL);
     nytp_guard(rec);
     rec->life.pid = getpid();
-    nytp_seeds_before_recording(aTHX_ rec);
+    nytp_open_at_start_close_left(aTHX_ rec);
     nytp_program_text_copy(aTHX_ rec);
     if (rec->clock.rate == 0)
         nytp_clock_init(&rec->clock, (int)rec->options.clock);
@@ -154,7 +154,7 @@ void nytp_close(pTHX_ struct nytp_recorder *rec)
 static void end_for_now(pTHX_ struct nytp_recorder *rec)
 {
     nytp_sample_catch_up(aTHX_ rec);
-    nytp_infos_write(aTHX_ rec, true);
+    nytp_sub_infos_write(aTHX_ rec, true);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     rec->life.before_end = (struct nytp_before_end){
         .state = rec->state,
@@ -285,11 +285,11 @@ static bool be_child(pTHX_ struct nytp_recorder *rec)
 {
     rec->life.n_forks++;
     nytp_profile_be_child(rec);
-    nytp_kept_forget(rec);
+    nytp_finished_profiles_forget(rec);
     if (!is_beyond_forkdepth(rec))
         return true;
     nytp_state_set(rec, NYTP_OFF);
-    nytp_ops_switch(aTHX_ rec, false);
+    nytp_switch_ops(aTHX_ rec, false);
     return false;
 }
 
@@ -380,7 +380,7 @@ static void on_exec_failed(pTHX_ void *unused)
     }
     if (rec->state == NYTP_RECORDING) {
         rec->wake_raw = rec->life.forked ? 0 : rec->life.before_end.wake_raw;
-        nytp_ops_switch(aTHX_ rec, true); /* a handler may have switched them off */
+        nytp_switch_ops(aTHX_ rec, true); /* a handler may have switched them off */
     }
     nytp_unguard(rec);
     RESTORE_ERRNO;
@@ -483,7 +483,7 @@ void nytp_start_armed(pTHX_ struct nytp_recorder *rec)
     nytp_state_set(rec, NYTP_CLOSED);
     nytp_start_recording(aTHX_ rec);
     if (PL_main_start != NULL)
-        nytp_seeds_plant(aTHX_ rec);
+        nytp_open_at_start_add(aTHX_ rec);
 }
 
 /* What the end of the program added stays. */
@@ -527,7 +527,7 @@ void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
     }
     dSAVE_ERRNO;
     nytp_clock_pause(&rec->clock);
-    nytp_infos_write(aTHX_ rec, false);
+    nytp_sub_infos_write(aTHX_ rec, false);
     nytp_stream_flush_if_due(rec, *raw);
     nytp_clock_resume(&rec->clock);
     *raw = nytp_clock_raw(&rec->clock);
@@ -550,10 +550,10 @@ void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
     nytp_places_free(rec);
     nytp_calls_free(rec);
     nytp_labels_free(rec);
-    nytp_kept_forget(rec);
-    nytp_seeds_free(rec);
+    nytp_finished_profiles_forget(rec);
+    nytp_open_at_start_free(rec);
     nytp_release_free(rec);
-    nytp_infos_free(rec);
+    nytp_sub_infos_free(rec);
     nytp_info_queue_free(rec);
     nytp_builtins_free(rec);
     nytp_subs_free(aTHX_ rec);

@@ -8,20 +8,20 @@
 #include "XS/exact/compile.h"
 #include "exits.h"
 #include "hooks.h"
-#include "kept.h"
+#include "finished_profiles.h"
 #include "XS/exact/labels.h"
 #include "life.h"
-#include "XS/exact/op_switch.h"
+#include "XS/exact/switch_ops.h"
 #include "profile.h"
 #include "XS/ground/run.h"
 #include "XS/sampling/sample.h"
 #include "XS/output/say.h"
-#include "XS/exact/seeds.h"
+#include "XS/exact/open_at_start.h"
 #include "XS/state/state.h"
 #include "XS/exact/stmts.h"
 #include "XS/state/stream.h"
 #include "XS/names/subs.h"
-#include "suspend.h"
+#include "pause_for_exact.h"
 #include "threads.h"
 #include "XS/ground/timers.h"
 
@@ -43,7 +43,7 @@ static void on_destruction(pTHX_ void *unused)
         nytp_keep_end(rec);
     }
     nytp_finish(aTHX_ rec);
-    nytp_suspend_free(aTHX_ rec);
+    nytp_pause_for_exact_free(aTHX_ rec);
     nytp_hooks_forget(aTHX);
     nytp_recorder_free(aTHX_ rec);
     nytp_timers_restart(&timers);
@@ -167,7 +167,7 @@ static void xs_switch_main(pTHX_ CV *cv)
     PERL_UNUSED_VAR(items);
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     if (rec != NULL)
-        nytp_ops_switch_main(aTHX_ rec);
+        nytp_switch_ops_main(aTHX_ rec);
     XSRETURN_EMPTY;
 }
 
@@ -329,7 +329,7 @@ static void record(pTHX_ struct nytp_recorder *rec, bool was_on)
     else if (rec->state != NYTP_RECORDING && rec->state != NYTP_OFF)
         nytp_start_recording(aTHX_ rec);
     if (!was_on)
-        nytp_seeds_plant(aTHX_ rec);
+        nytp_open_at_start_add(aTHX_ rec);
     if (!was_on && rec->stmts_on)
         nytp_stmt_resume(aTHX_ rec);
     if (!was_on && rec->stmts_on && PL_curcop != &PL_compiling)
@@ -406,7 +406,7 @@ bool nytp_rotate_unasked(pTHX_ const char *path, char *text, size_t size)
     }
     if (!open_next(aTHX_ rec, path, &next, text, size))
         return false;
-    nytp_kept_add(rec);
+    nytp_finished_profiles_add(rec);
     go_on_in(aTHX_ rec, &next);
     record(aTHX_ rec, false);
     const bool ok = rec->state == NYTP_RECORDING;
@@ -439,7 +439,7 @@ bool nytp_disable(pTHX)
         nytp_stmt_pause(aTHX_ rec);
     nytp_state_set(rec, NYTP_PAUSED);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
-    nytp_ops_switch(aTHX_ rec, false);
+    nytp_switch_ops(aTHX_ rec, false);
     if (rec->options.subs || rec->options.posix_exit)
         nytp_exits_watch_posix(aTHX_ true, nytp_finish);
     nytp_unguard(rec);
@@ -451,10 +451,10 @@ void nytp_finish_profile(pTHX)
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
     if (rec == NULL)
         return;
-    if (rec->suspend.is_there)
-        nytp_resume(aTHX_ rec);
+    if (rec->pause_for_exact.is_there)
+        nytp_go_on_sampling(aTHX_ rec);
     nytp_finish(aTHX_ rec);
-    nytp_ops_switch(aTHX_ rec, false);
+    nytp_switch_ops(aTHX_ rec, false);
 }
 
 void nytp_label(pTHX_ SV **pairs, int n, bool of_profile)

@@ -5,13 +5,13 @@
 #include "profile.h"
 
 #include "XS/exact/arcs.h"
-#include "XS/names/begins.h"
+#include "XS/names/begin_blocks.h"
 #include "XS/exact/calls.h"
 #include "XS/exact/costs.h"
 #include "XS/state/dprof.h"
 #include "XS/options/file_name.h"
 #include "XS/state/info_queue.h"
-#include "XS/names/infos.h"
+#include "XS/names/sub_infos.h"
 #include "XS/exact/labels.h"
 #include "XS/exact/places.h"
 #include "XS/sampling/sample.h"
@@ -208,7 +208,7 @@ void nytp_profile_be_further(pTHX_ struct nytp_recorder *rec)
 void nytp_profile_inherit(pTHX_ struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
     const struct nytp_rec_profile *const profile =
-        from->suspend.is_there ? &from->suspend.profile : &from->profile;
+        from->pause_for_exact.is_there ? &from->pause_for_exact.profile : &from->profile;
     const bool is_of_child = from->life.forked && nytp_file_is_open(from);
     rec->profile.base_path = copy_of(profile->base_path);
     rec->profile.is_template = profile->is_template;
@@ -356,8 +356,8 @@ void nytp_profile_write_closing(pTHX_ struct nytp_recorder *rec)
     if (rec->options.subs)
         nytp_frames_report(rec, nytp_axis_now(rec));
     nytp_program_lines_write(aTHX_ rec);
-    nytp_infos_write(aTHX_ rec, true);
-    nytp_begins_write(rec);
+    nytp_sub_infos_write(aTHX_ rec, true);
+    nytp_begin_blocks_write(rec);
     if (rec->options.subs)
         nytp_arcs_write(rec);
     if (rec->dprof != NULL)
@@ -373,8 +373,8 @@ void nytp_profile_write_closing_without_perl(struct nytp_recorder *rec)
     write_overhead(rec);
     if (rec->options.subs)
         nytp_frames_report(rec, nytp_axis_now(rec));
-    nytp_infos_write_known(rec);
-    nytp_begins_write(rec);
+    nytp_sub_infos_write_known(rec);
+    nytp_begin_blocks_write(rec);
     if (rec->options.subs)
         nytp_arcs_write_unsorted(rec);
     if (rec->dprof != NULL)

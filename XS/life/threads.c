@@ -12,7 +12,7 @@
 #include "XS/state/dprof.h"
 #include "XS/exact/labels.h"
 #include "life.h"
-#include "XS/exact/op_switch.h"
+#include "XS/exact/switch_ops.h"
 #include "profile.h"
 #include "XS/perl/safe_point.h"
 #include "XS/sampling/sample.h"
@@ -67,7 +67,7 @@ const struct nytp_recorder *nytp_thread_inherit(pTHX)
     if (rec == NULL || !nytp_has_tables(rec))
         return NULL;
     rec->clock = from->clock;
-    nytp_ops_switch_inherit(rec, from);
+    nytp_switch_ops_inherit(rec, from);
     nytp_names_init(aTHX_ rec);
     nytp_bodies_inherit(rec, from);
     nytp_labels_inherit(rec, from);

@@ -13,7 +13,7 @@
  */
 #include "subs.h"
 
-#include "begins.h"
+#include "begin_blocks.h"
 #include "files.h"
 #include "XS/state/info_queue.h"
 #include "XS/perl/optree.h"

@@ -54,7 +54,7 @@ struct nytp_rec_sub {
                                              0: none */
     bool is_queued;                       /* in the info queue */
     bool is_unique;                       /* no other body will get the same name */
-    bool is_begin; /* a package's entry for its BEGIN blocks; see begins.h */
+    bool is_begin; /* a package's entry for its BEGIN blocks; see begin_blocks.h */
     bool in_use;   /* it can still be called; of release.c */
 };
 

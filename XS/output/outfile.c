@@ -243,7 +243,7 @@ static bool append_pid(struct nytp_outfile *file)
     if (asprintf(&longer, "%s.%ld", file->path, (long)getpid()) < 0)
         longer = NULL;
     if (!replace_path(file, longer))
-        return nytp_error_set(&file->error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(&file->error);
     return true;
 }
 
@@ -282,7 +282,7 @@ bool nytp_outfile_open(struct nytp_outfile *file, const char *path, bool spares_
     file->fd = -1;
     file->spares_large = spares_large;
     if (!replace_path(file, nytp_absolute_path(path)))
-        return nytp_error_set(&file->error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(&file->error);
     enum claim claim = claim_path(file, file->path);
     if (claim != CLAIMED && claim != FAILED) {
         if (!rename_for(file, claim))

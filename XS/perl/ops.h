@@ -3,7 +3,7 @@
  * perl's table of op handlers: handlers saved, redirected, restored. Ops copy their handler
  * from PL_ppaddr when they are made, so only code compiled after a redirection comes to the new
  * handler, and what was compiled between it and the restoration keeps coming there, unless each
- * op is switched in its place (op_switch.h).
+ * op is switched in its place (switch_ops.h).
  *
  * The table belongs to the process, and so does what is kept here. Every change is one aligned
  * pointer.

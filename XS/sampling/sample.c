@@ -329,7 +329,7 @@ static void follow_thread(struct nytp_sampler *sampler)
     if (pthread_equal(sampler->thread, pthread_self()))
         return;
     sampler->thread = pthread_self();
-    nytp_capture_thread(&sampler->ring);
+    nytp_copy_stack_thread(&sampler->ring);
     sampler->cpu_ns = nytp_raw_clock_ns(sampler->ring.cpu_clock);
 }
 
@@ -559,7 +559,7 @@ static struct nytp_sampler *new_sampler(pTHX_ struct nytp_recorder *rec)
     sampler->by_cpu = is_cpu_clock(rec);
     sampler->ring.is_tsc = rec->clock.is_tsc;
     sampler->ring.clock = rec->clock.id;
-    nytp_capture_begin(aTHX_ & sampler->ring);
+    nytp_copy_stack_begin(aTHX_ & sampler->ring);
     return sampler;
 }
 
@@ -580,7 +580,7 @@ bool nytp_sample_begin(pTHX_ struct nytp_recorder *rec)
     if (rec->sample.sampler == NULL)
         rec->sample.sampler = new_sampler(aTHX_ rec);
     rec->sample.sampler->thread = pthread_self();
-    nytp_capture_thread(&rec->sample.sampler->ring);
+    nytp_copy_stack_thread(&rec->sample.sampler->ring);
     account_from_now(rec);
     nytp_safe_point_begin(aTHX);
     nytp_ticks_set_period((uint32_t)(1000000 / rec->options.sample));
@@ -612,7 +612,7 @@ void nytp_sample_fork(struct nytp_recorder *rec)
     if (!rec->sample.is_on)
         return;
     forget_ticks(rec->sample.sampler);
-    nytp_capture_thread(&rec->sample.sampler->ring);
+    nytp_copy_stack_thread(&rec->sample.sampler->ring);
     account_from_now(rec);
     nytp_ticks_run(error, sizeof error);
 }

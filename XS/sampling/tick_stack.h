@@ -11,7 +11,7 @@
 #ifndef NYTP_TICK_STACK_H
 #define NYTP_TICK_STACK_H
 
-#include "XS/ground/capture.h"
+#include "XS/ground/copy_stack.h"
 #include "XS/state/state.h"
 
 /* A call in a stack. Pointers are borrowed from perl and may be compared at any time. */

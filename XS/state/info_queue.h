@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * The subs that the stream does not describe yet. A sub comes here when it is found, and again
- * when a new profile file begins, which knows none. infos.c looks through the queue now and
+ * when a new profile file begins, which knows none. sub_infos.c looks through the queue now and
  * then, writes a SUB_INFO record for each sub whose file the stream knows by then, and leaves
  * the others in it.
  *

@@ -163,7 +163,7 @@ void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state)
     rec->blocks_on = rec->options.blocks;
     rec->finds_caller = rec->options.findcaller;
     rec->leave_on = rec->options.leave && !rec->options.use_db_sub;
-    rec->looks_first = state == NYTP_ARMED || rec->seeds.n > 0;
+    rec->looks_first = state == NYTP_ARMED || rec->open_at_start.n > 0;
     if (!on)
         rec->wake_raw = UINT64_MAX;
     if (state == NYTP_OFF && atomic_load(&nytp_recorders_count.not_off) == 0)

@@ -38,20 +38,20 @@
 #include "frames.h"
 #include "XS/life/hooks.h"
 #include "info_queue.h"
-#include "XS/names/infos.h"
-#include "XS/life/kept.h"
+#include "XS/names/sub_infos.h"
+#include "XS/life/finished_profiles.h"
 #include "XS/exact/labels.h"
 #include "XS/life/life.h"
 #include "XS/life/load.h"
-#include "XS/exact/op_switch.h"
+#include "XS/exact/switch_ops.h"
 #include "XS/life/profile.h"
 #include "XS/exact/release.h"
 #include "XS/sampling/sample.h"
-#include "XS/exact/seeds.h"
+#include "XS/exact/open_at_start.h"
 #include "XS/exact/stmts.h"
 #include "stream.h"
 #include "XS/names/subs.h"
-#include "XS/life/suspend.h"
+#include "XS/life/pause_for_exact.h"
 
 #include <stdatomic.h>
 
@@ -79,7 +79,7 @@ struct nytp_recorder {
     bool discount_pending;   /* of stmts.c: the last DISCOUNT has not met its time record yet */
     bool guarded;            /* some signal may come between nytp_guard() and _unguard() */
     bool left_fresh;         /* left_ticks is of the op that is running */
-    bool looks_first;        /* of state.c: NYTP_ARMED, or there are seeds */
+    bool looks_first;        /* of state.c: NYTP_ARMED, or calls are open from before */
     const void *interpreter; /* of state.c: that it records */
     uint64_t wake_raw; /* clock reading at which wake_up() wants to be called; 0: at once */
     struct nytp_writer *writer; /* where all records go; owned, made by profile.c */
@@ -104,11 +104,11 @@ struct nytp_recorder {
      */
     struct nytp_rec_stmts stmts;
     struct nytp_rec_subs subs;
-    struct nytp_rec_op_switch op_switch;
-    struct nytp_rec_seeds seeds;
+    struct nytp_rec_switch_ops switch_ops;
+    struct nytp_rec_open_at_start open_at_start;
     struct nytp_rec_builtins builtins;
     struct nytp_rec_info_queue info_queue;
-    struct nytp_rec_infos infos;
+    struct nytp_rec_sub_infos sub_infos;
     struct nytp_rec_files files;
     struct nytp_rec_evals evals;
     struct nytp_rec_compile compile;
@@ -118,8 +118,8 @@ struct nytp_recorder {
     struct nytp_rec_profile profile;
     struct nytp_rec_sample sample;
     struct nytp_rec_life life;
-    struct nytp_rec_suspend suspend;
-    struct nytp_rec_kept kept;
+    struct nytp_rec_pause_for_exact pause_for_exact;
+    struct nytp_rec_finished_profiles finished_profiles;
     struct nytp_rec_control control;
     struct nytp_rec_hooks hooks;
     struct nytp_rec_load load;

@@ -17,7 +17,7 @@ enum nytp_state {
     NYTP_OFF,    /* for good: refused, or a child beyond forkdepth= */
 };
 
-/* What a profile file is made of. A recorder writes one kind at a time (suspend.h). */
+/* What a profile file is made of. A recorder writes one kind at a time (pause_for_exact.h). */
 enum nytp_kind {
     NYTP_EXACT, /* every event */
     NYTP_SAMPLED,

@@ -12,7 +12,7 @@
 #include "formats/model/model.h"
 #include "formats/base/units.h"
 #include "out.h"
-#include "outset.h"
+#include "output_set.h"
 #include "patterns.h"
 
 /* What the numbers of a format with one value per stack are (--weight). */
@@ -104,7 +104,7 @@ struct nytp_exporter {
     /* Instead of `write`, for formats of several files. Error of writing: see the set. False
      * when memory is out. */
     bool (*write_set)(const struct nytp_profile *profile,
-                      const struct nytp_export_options *options, struct nytp_outset *set);
+                      const struct nytp_export_options *options, struct nytp_output_set *set);
     /* Write what two sides differ in (--diff; compare/diff.h), or NULL: then no_diff says why
      * not, and may say what to do instead. */
     bool (*write_diff)(const struct nytp_diff *diff, const struct nytp_export_options *options,

@@ -16,8 +16,8 @@ void nytp_json_scan_begin(struct nytp_json_scan *scan, const char *text, size_t 
 
 static bool fail(struct nytp_json_scan *scan, const char *what)
 {
-    return nytp_error_at(&scan->error, NYTP_ERR_FORMAT, (uint64_t)(scan->at - scan->start), false,
-                         "%s", what);
+    return nytp_error_at(&scan->error, NYTP_ERR_FORMAT, (uint64_t)(scan->at - scan->start),
+                         false, "%s", what);
 }
 
 static void skip_blanks(struct nytp_json_scan *scan)
@@ -37,7 +37,8 @@ bool nytp_json_scan_take(struct nytp_json_scan *scan, char c)
 
 bool nytp_json_scan_expect(struct nytp_json_scan *scan, char c)
 {
-    const char what[] = {'J', 'S', 'O', 'N', ':', ' ', c, ' ', 'e', 'x', 'p', 'e', 'c', 't', 'e', 'd', '\0'};
+    const char what[] = {'J', 'S', 'O', 'N', ':', ' ', c,   ' ', 'e',
+                         'x', 'p', 'e', 'c', 't', 'e', 'd', '\0'};
     return nytp_json_scan_take(scan, c) || fail(scan, what);
 }
 
@@ -104,7 +105,7 @@ bool nytp_json_scan_string(struct nytp_json_scan *scan, char **text, size_t *len
         return fail(scan, "JSON: a string without end");
     char *bytes = malloc((size_t)(close - scan->at) + 1); /* unescaped text is never longer */
     if (bytes == NULL)
-        return nytp_error_set(&scan->error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(&scan->error);
     char *to = bytes;
     for (const char *at = scan->at; at != NULL && at < close;) {
         if (*at != '\\') {
@@ -159,7 +160,8 @@ bool nytp_json_scan_skip(struct nytp_json_scan *scan)
         depth += *scan->at == '[' || *scan->at == '{';
         depth -= *scan->at == ']' || *scan->at == '}';
         scan->at++;
-        while (depth == 0 && scan->at < scan->end && memchr(",]} \t\r\n", *scan->at, 7) == NULL &&
+        while (depth == 0 && scan->at < scan->end &&
+               memchr(",]} \t\r\n", *scan->at, 7) == NULL &&
                memchr("]}", scan->at[-1], 2) == NULL)
             scan->at++;
     } while (depth > 0);

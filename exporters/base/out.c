@@ -306,7 +306,7 @@ static bool open_temp(struct nytp_out *out, char *final_path)
     const size_t size = (size_t)folder_len + 64;
     impl->temp_path = malloc(size);
     if (impl->temp_path == NULL)
-        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(&out->error);
     for (int i = 0; i < MAX_TEMP_TRYS; i++) {
         snprintf(impl->temp_path, size, "%.*s.nytp-export.%ld.%d.tmp", folder_len, final_path,
                  (long)getpid(), i);
@@ -402,7 +402,7 @@ struct nytp_out *nytp_out_open(const char *path, struct nytp_error *error)
 {
     struct nytp_out *out = out_new(path);
     if (out == NULL) {
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
         return NULL;
     }
     struct stat st;

@@ -85,7 +85,7 @@ bool nytp_patterns_add(struct nytp_patterns *patterns, const char *option, const
     struct nytp_pattern *list =
         realloc(patterns->list, ((size_t)patterns->n + 1) * sizeof *patterns->list);
     if (list == NULL)
-        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(error);
     patterns->list = list;
     struct nytp_pattern pattern = {.option = option, .text = text};
     int code = 0;
@@ -96,7 +96,7 @@ bool nytp_patterns_add(struct nytp_patterns *patterns, const char *option, const
         return say_bad(text, code, offset, error);
     if (!prepare_match(&pattern)) {
         free_pattern(&pattern);
-        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(error);
     }
     patterns->list[patterns->n++] = pattern;
     return true;
@@ -167,7 +167,7 @@ static void match_sub_files(const struct nytp_patterns *patterns,
 {
     bool *files = match_files(patterns, profile, error);
     if (files == NULL)
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
     for (uint32_t i = 0; files != NULL && i < profile->n_subs; i++)
         matches[i] |= files[profile->subs[i].file];
     free(files);
@@ -181,7 +181,7 @@ static bool *match(const struct nytp_patterns *patterns, const struct nytp_profi
     struct nytp_error failed = {0};
     bool *matches = calloc((size_t)profile->n_subs + 1, sizeof *matches);
     if (matches == NULL)
-        nytp_error_set(&failed, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&failed);
     const uint32_t step = by_themselves ? 1 : patterns->n;
     for (uint32_t i = 0; i < patterns->n && failed.status == NYTP_OK; i += step) {
         const struct nytp_patterns some = {patterns->list + i, step};

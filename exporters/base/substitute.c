@@ -87,7 +87,7 @@ static bool parse(struct nytp_substitute *s, const char *expression, struct nytp
                               (unsigned long)(regex - expression) + (unsigned long)offset + 1);
     }
     if (s->context == NULL)
-        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(error);
     pcre2_set_match_limit(s->context, MATCH_LIMIT);
     return true;
 }
@@ -96,7 +96,7 @@ struct nytp_substitute *nytp_substitute_new(const char *expression, struct nytp_
 {
     struct nytp_substitute *const s = calloc(1, sizeof *s);
     if (s == NULL)
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
     if (s == NULL || parse(s, expression, error))
         return s;
     nytp_substitute_free(s);

@@ -464,7 +464,7 @@ void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile
 {
     struct nytp_out *line = nytp_out_memory(true);
     if (line == NULL) {
-        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&out->error);
         return;
     }
     put_headline(line, profile, options);

@@ -54,7 +54,7 @@ static const struct waiter **match_subs(const struct nytp_profile *profile,
 {
     const struct waiter **of = calloc((size_t)profile->n_subs + 1, sizeof *of);
     if (of == NULL)
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
     for (uint32_t i = 0; of != NULL && i < profile->n_subs; i++) {
         of[i] = find_waiter(&profile->subs[i]);
         if (more != NULL && nytp_patterns_match(more, profile->subs[i].name, error))
@@ -78,7 +78,7 @@ bool nytp_waits_init(struct nytp_waits *waits, const struct nytp_profile *profil
     *waits = (struct nytp_waits){.kinds = calloc((size_t)profile->n_nodes + 1, 1)};
     const struct waiter **of = match_subs(profile, more, &failed);
     if (waits->kinds == NULL)
-        nytp_error_set(&failed, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&failed);
     for (uint32_t i = 0; failed.status == NYTP_OK && i < profile->n_nodes; i++) {
         const struct nytp_node *node = &profile->nodes[i];
         const struct waiter *waiter = of[node->sub];

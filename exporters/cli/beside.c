@@ -74,8 +74,8 @@ static void say_children(const char *path, const struct nytp_profile *profile)
     }
     closedir(folder);
     if (n > 0)
-        say("%u child process%s own beside this one: nytp export %s*", n,
-            n == 1 ? " has a profile of its" : "es have profiles of their", path);
+        nytp_cli_say("%u child process%s own beside this one: nytp export %s*", n,
+                     n == 1 ? " has a profile of its" : "es have profiles of their", path);
 }
 
 static const struct nytp_part *part_of(const struct nytp_profile *profile, const char *path)
@@ -119,7 +119,8 @@ void nytp_say_files_beside(const char *const *paths, int n_paths,
         n++;
     }
     if (n > 0)
-        say("%u of the inputs, as %s, began before %s did: they are of an earlier run, and are "
+        nytp_cli_say(
+            "%u of the inputs, as %s, began before %s did: they are of an earlier run, and are "
             "counted",
             n, first, parent);
 }

@@ -178,9 +178,9 @@ static bool read_input(struct run *run, struct nytp_label_sums *sums, const char
     struct nytp_error error = {0};
     const bool is_whole = nytp_cli_read(run, path, nytp_label_sums_sink(sums), &error);
     if (!is_whole && (error.status == NYTP_ERR_TRUNCATED || error.has_offset))
-        note_partial(run, path, &error);
+        nytp_cli_note_partial(run, path, &error);
     else if (!is_whole)
-        say_unusable(run, path, &error);
+        nytp_cli_say_unusable(run, path, &error);
     return nytp_label_sums_end_input(sums);
 }
 
@@ -205,7 +205,7 @@ static void say_keys(const char *key, const struct nytp_label_row *rows, uint32_
     if (near != NULL && len > 0 && (size_t)len < sizeof text)
         snprintf(text + len, sizeof text - (size_t)len, "; did you mean %.80s?", near);
     nytp_make_printable(text);
-    say("%s", text);
+    nytp_cli_say("%s", text);
 }
 
 /* Only the rows of the key that is asked for stay; how many. */
@@ -230,7 +230,8 @@ static bool has_labels(const struct run *run, const struct nytp_label_row *rows,
     if (key != NULL)
         say_keys(key, rows, n);
     else if (!run->cli.quiet)
-        say("no labels in the input: a program sets them with DB::label(KEY => VALUE)");
+        nytp_cli_say(
+            "no labels in the input: a program sets them with DB::label(KEY => VALUE)");
     return key == NULL;
 }
 
@@ -248,8 +249,8 @@ static enum exit_status write_to(struct run *run, write_output_fn *write, void *
 {
     const char *const output = run->cli.output != NULL ? run->cli.output : "-";
     if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO))
-        fit_terminal(&run->cli.export);
-    return write_output(output, write, context);
+        nytp_cli_fit_terminal(&run->cli.export);
+    return nytp_cli_write_output(output, write, context);
 }
 
 /* All inputs together. */
@@ -264,9 +265,9 @@ static enum exit_status sum_up(struct run *run, struct nytp_label_sums *sums)
     enum exit_status status = EXIT_INPUT;
     table.rows = rows;
     if (rows == NULL) {
-        say("out of memory");
+        nytp_cli_say("out of memory");
     } else if (run->failed && (run->cli.strict || table.n == 0)) {
-        say_partial(run);
+        nytp_cli_say_partial(run);
     } else if (has_labels(run, rows, table.n)) {
         table.n = keep_key(run, rows, table.n);
         status = write_to(run, write_table, &table);
@@ -291,7 +292,7 @@ static void write_rows(void *context, struct nytp_out *out)
         table.rows = rows;
         table.n = rows != NULL ? keep_key(run, rows, table.n) : 0;
         if (rows == NULL)
-            nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+            nytp_out_of_memory(&out->error);
         else
             nytp_label_put_rows(&table, nytp_label_sums_input(sums), out);
         free(rows);
@@ -299,7 +300,7 @@ static void write_rows(void *context, struct nytp_out *out)
     }
 }
 
-enum exit_status run_by_label(struct run *run)
+enum exit_status nytp_cli_run_by_label(struct run *run)
 {
     enum exit_status status = EXIT_INPUT;
     if (run->cli.exporter != NULL && strcmp(run->cli.exporter->name, "rows") == 0) {
@@ -309,11 +310,11 @@ enum exit_status run_by_label(struct run *run)
         if (sums != NULL)
             status = sum_up(run, sums);
         else
-            say("out of memory");
+            nytp_cli_say("out of memory");
         nytp_label_sums_free(sums);
     }
     if (status != EXIT_DONE)
         return status;
-    status = done(run);
+    status = nytp_cli_done(run);
     return run->failed ? EXIT_INPUT : status;
 }

@@ -132,7 +132,7 @@ static bool add_parts(struct comparison *comparison, const struct nytp_profile *
         comparison->side_of_part = grown;
     if (grown == NULL ||
         (side == NYTP_DIFF_NEW && !nytp_defined_add(&comparison->defined, profile))) {
-        say("out of memory");
+        nytp_cli_say("out of memory");
         return false;
     }
     memset(grown + comparison->n_parts, side, profile->n_parts);
@@ -154,7 +154,7 @@ static enum exit_status add_profile(struct sides *sides, const char *path,
     if (side == NYTP_DIFF_NEW ||
         nytp_adopt_file_names(profile, sides->profiles[0], &sides->comparison->defined, &error))
         return EXIT_DONE;
-    say("%s: %s", input_name(path), error.message);
+    nytp_cli_say("%s: %s", nytp_cli_input_name(path), error.message);
     return EXIT_INPUT;
 }
 
@@ -164,12 +164,12 @@ static enum exit_status add_base(struct sides *sides, const char *path)
         return add_profile(sides, path, NYTP_DIFF_BASE);
     struct nytp_error error = {0};
     if (sides->run->cli.bases.n > 1) {
-        say("%s: a table of counts must be the only base", path);
+        nytp_cli_say("%s: a table of counts must be the only base", path);
         return EXIT_INPUT;
     }
     sides->comparison->counts = nytp_counts_read(path, &error);
     if (sides->comparison->counts == NULL)
-        say_error(path, &error, "");
+        nytp_cli_say_error(path, &error, "");
     return sides->comparison->counts != NULL ? EXIT_DONE : EXIT_INPUT;
 }
 
@@ -179,7 +179,7 @@ static enum exit_status load_sides(struct sides *sides)
     const size_t n = (size_t)cli->n_files + cli->bases.n;
     sides->profiles = calloc(n, sizeof(struct nytp_profile *));
     if (sides->profiles == NULL) {
-        say("out of memory");
+        nytp_cli_say("out of memory");
         return EXIT_INPUT;
     }
     enum exit_status status = EXIT_DONE;
@@ -205,7 +205,7 @@ static struct nytp_profile *merge_sides(struct sides *sides)
         profile = NULL;
     }
     if (profile == NULL)
-        say("merging the inputs: %s", error.message);
+        nytp_cli_say("merging the inputs: %s", error.message);
     return profile;
 }
 
@@ -250,7 +250,7 @@ static enum exit_status read_gate(const struct nytp_cli *cli, struct nytp_gate *
                             "a rule speaks of the base: --diff BASE is needed");
     if (ok)
         return EXIT_DONE;
-    say("%s", error.message);
+    nytp_cli_say("%s", error.message);
     return error.status == NYTP_ERR_FORMAT || error.status == NYTP_ERR_LIMIT ? EXIT_USAGE
                                                                              : EXIT_INPUT;
 }
@@ -281,12 +281,12 @@ static enum exit_status put_answers(const struct nytp_cli *cli,
 {
     struct answers answers = {cli, comparison};
     enum exit_status status = EXIT_DONE;
-    if (cli->gate_junit != NULL && replaces_input(cli, cli->gate_junit))
+    if (cli->gate_junit != NULL && nytp_cli_replaces_input(cli, cli->gate_junit))
         return EXIT_USAGE;
     if (cli->gate_junit != NULL)
-        status = write_output(cli->gate_junit, write_junit, &answers);
+        status = nytp_cli_write_output(cli->gate_junit, write_junit, &answers);
     if (status == EXIT_DONE && (cli->gate_tap || cli->annotations != NULL))
-        status = write_output("-", write_answers, &answers);
+        status = nytp_cli_write_output("-", write_answers, &answers);
     return status;
 }
 
@@ -301,8 +301,8 @@ static void tell_breaches(const struct nytp_gate *gate, const struct nytp_gate_r
     for (uint32_t i = 0; i < gate->n_rules; i++) {
         const struct nytp_gate_rule *rule = &gate->rules[i];
         if (result->answers[i].verdict == NYTP_GATE_UNJUDGED)
-            say("%s: %s [%s]", rule->place != NULL ? rule->place : "--fail-over",
-                result->answers[i].text, rule->text);
+            nytp_cli_say("%s: %s [%s]", rule->place != NULL ? rule->place : "--fail-over",
+                         result->answers[i].text, rule->text);
     }
 }
 
@@ -315,8 +315,8 @@ enum exit_status nytp_compare_judge(const struct run *run, struct comparison *co
     tell_breaches(gate, result);
     for (uint32_t i = 0; i < gate->n_accepts && !run->cli.quiet; i++)
         if (!gate->accepts[i].used)
-            say("%s: no sub beyond a limit matches %s", gate->accepts[i].place,
-                gate->accepts[i].text);
+            nytp_cli_say("%s: no sub beyond a limit matches %s", gate->accepts[i].place,
+                         gate->accepts[i].text);
     const enum exit_status status = put_answers(&run->cli, comparison);
     if (status != EXIT_DONE || result->n_offenders > 0)
         return status != EXIT_DONE ? status : EXIT_EXCEEDED;
@@ -331,8 +331,9 @@ static void note_uneven_runs(const struct run *run, const struct nytp_diff *diff
     const uint32_t *n = diff->n_runs;
     if (run->cli.bases.n > 0 && run->cli.exporter->sums_runs && !run->cli.quiet &&
         !run->cli.export.normalize && n[NYTP_DIFF_BASE] != n[NYTP_DIFF_NEW])
-        say("%s holds the sums of %lu runs of the base and %lu now", run->cli.exporter->name,
-            (unsigned long)n[NYTP_DIFF_BASE], (unsigned long)n[NYTP_DIFF_NEW]);
+        nytp_cli_say("%s holds the sums of %lu runs of the base and %lu now",
+                     run->cli.exporter->name, (unsigned long)n[NYTP_DIFF_BASE],
+                     (unsigned long)n[NYTP_DIFF_NEW]);
 }
 
 /* Compare what was loaded, if both sides can be. */
@@ -350,16 +351,16 @@ static enum exit_status compare(const struct run *run, const struct sides *sides
     struct nytp_diff *diff = comparison->diff =
         nytp_diff_new(comparison->profile, &how, &error);
     if (diff == NULL) {
-        say("comparing: %s", error.message);
+        nytp_cli_say("comparing: %s", error.message);
         return EXIT_INPUT;
     }
     if (!diff->base_has_times && cli->exporter->sums_runs) {
-        say("--diff: %s needs recordings, and the base is a table of counts",
-            cli->exporter->name);
+        nytp_cli_say("--diff: %s needs recordings, and the base is a table of counts",
+                     cli->exporter->name);
         return EXIT_USAGE;
     }
     if (!nytp_gate_check(&comparison->gate, diff, &comparison->result, &error)) {
-        say("limits: %s", error.message);
+        nytp_cli_say("limits: %s", error.message);
         return EXIT_INPUT;
     }
     for (uint32_t i = 0; i < sides->n_notes; i++)

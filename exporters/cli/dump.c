@@ -39,9 +39,10 @@ static void put_TEXT(struct nytp_out *out, const char *key, struct nytp_str text
 static void put_fields(struct nytp_out *out, const struct nytp_event *event)
 {
     switch (event->tag) {
-#define NYTP_RECORD(tag, n)                        case NYTP_TAG_##tag:
-#define NYTP_FIELD(kind, record, field, position)  put_##kind(out, #field, event->u.record.field);
-#define NYTP_RECORD_END                            break;
+#define NYTP_RECORD(tag, n) case NYTP_TAG_##tag:
+#define NYTP_FIELD(kind, record, field, position)                                              \
+    put_##kind(out, #field, event->u.record.field);
+#define NYTP_RECORD_END break;
 #include "formats/stream/fields.def"
 #undef NYTP_RECORD
 #undef NYTP_FIELD

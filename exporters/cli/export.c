@@ -57,26 +57,26 @@ static enum exit_status write_profile(const struct run *run,
         .comparison = comparison,
         .gzip = run->cli.exporter->gzips && len > 3 && strcmp(path + len - 3, ".gz") == 0,
     };
-    const enum exit_status status = write_output(path, write_export, &export);
+    const enum exit_status status = nytp_cli_write_output(path, write_export, &export);
     if (status == EXIT_DONE && export.n_negative > 0 && !run->cli.quiet)
-        say("%s: %llu negative values written as 0", output_name(path),
-            (unsigned long long)export.n_negative);
+        nytp_cli_say("%s: %llu negative values written as 0", nytp_cli_output_name(path),
+                     (unsigned long long)export.n_negative);
     return status;
 }
 
-/* `twin`: how many processes of this pid came before. */
+/* `n_before`: how many processes of this pid came before. */
 static enum exit_status write_process(const struct run *run,
                                       const struct comparison *comparison, uint32_t process,
-                                      uint32_t twin)
+                                      uint32_t n_before)
 {
     const struct nytp_profile *profile = comparison->profile;
     struct nytp_error error = {0};
-    char *path = nytp_process_path(&run->cli, profile->processes[process].pid, twin);
+    char *path = nytp_process_path(&run->cli, profile->processes[process].pid, n_before);
     struct nytp_profile *one = nytp_select_processes(profile, process, 1, &error);
     enum exit_status status = EXIT_OUTPUT;
     if (path == NULL || one == NULL)
-        say("%s: %s", run->cli.output, one == NULL ? error.message : "out of memory");
-    else if (replaces_input(&run->cli, path))
+        nytp_cli_say("%s: %s", run->cli.output, one == NULL ? error.message : "out of memory");
+    else if (nytp_cli_replaces_input(&run->cli, path))
         status = EXIT_USAGE;
     else
         status = write_profile(run, comparison, one, path);
@@ -95,13 +95,13 @@ static enum exit_status write_processes(const struct run *run,
     enum exit_status status = EXIT_DONE;
     for (uint32_t i = 0; i < profile->n_processes && status == EXIT_DONE; i++) {
         const struct nytp_key pid = {.a = profile->processes[i].pid};
-        uint32_t twin = nytp_table_get(&seen, pid);
-        if (twin == NYTP_TABLE_NONE)
-            twin = 0;
-        if (nytp_table_put(&seen, pid, twin + 1)) {
-            status = write_process(run, comparison, i, twin);
+        uint32_t n_before = nytp_table_get(&seen, pid);
+        if (n_before == NYTP_TABLE_NONE)
+            n_before = 0;
+        if (nytp_table_put(&seen, pid, n_before + 1)) {
+            status = write_process(run, comparison, i, n_before);
         } else {
-            say("out of memory");
+            nytp_cli_say("out of memory");
             status = EXIT_OUTPUT;
         }
     }
@@ -127,17 +127,17 @@ static enum exit_status write_and_open(const struct run *run,
                              : open_viewer_file)(run->cli.exporter, run->cli.files[0], &error);
     enum exit_status status = EXIT_OUTPUT;
     if (path == NULL)
-        say("--open: %s", error.message);
-    else if (replaces_input(&run->cli, path))
+        nytp_cli_say("--open: %s", error.message);
+    else if (nytp_cli_replaces_input(&run->cli, path))
         status = EXIT_USAGE;
     else
         status = write_profile(run, comparison, comparison->profile, path);
     if (status == EXIT_DONE && !nytp_viewer_run(command, len, path, &error)) {
-        say("--open: %s", error.message);
+        nytp_cli_say("--open: %s", error.message);
         status = EXIT_OUTPUT;
     }
     if (made != NULL && keeps && status == EXIT_DONE && !run->cli.quiet)
-        say("--open: written to %s", made);
+        nytp_cli_say("--open: written to %s", made);
     if (keeps)
         free(made);
     else
@@ -150,7 +150,8 @@ static enum exit_status write_all(struct run *run, const struct comparison *comp
     const struct nytp_cli *cli = &run->cli;
     const bool answers = cli->gate_tap || cli->annotations != NULL;
     if (cli->exporter->write_set != NULL)
-        return run_report(run, comparison->profile, cli->bases.n > 0 ? comparison->diff : NULL);
+        return nytp_cli_run_report(run, comparison->profile,
+                                   cli->bases.n > 0 ? comparison->diff : NULL);
     if (cli->open)
         return write_and_open(run, comparison);
     if (cli->per_process)
@@ -173,7 +174,7 @@ static bool all_names_miss(const struct run *run, const struct nytp_profile *pro
             continue;
         n++;
         if (!run->cli.quiet)
-            say_miss(text);
+            nytp_cli_say_miss(text);
     }
     return n > 0 && n == names->n;
 }
@@ -193,36 +194,36 @@ static enum exit_status write_loaded(struct run *run, const struct comparison *c
     const char *source_dir = cli->export.source_dir;
     if (source_dir != NULL && cli->exporter->write_set == NULL &&
         !nytp_unpack_sources(comparison->profile, source_dir, &error))
-        return output_failed(source_dir, &error);
+        return nytp_cli_output_failed(source_dir, &error);
     const bool nothing =
         all_names_miss(run, comparison->profile) || selects_nothing(run, comparison->profile);
     const enum exit_status status = write_all(run, comparison);
     return status == EXIT_DONE && nothing ? EXIT_INPUT : status;
 }
 
-enum exit_status run_export(struct run *run)
+enum exit_status nytp_cli_run_export(struct run *run)
 {
     struct nytp_cli *cli = &run->cli;
     const bool to_stdout = !cli->open && (cli->output == NULL || strcmp(cli->output, "-") == 0);
     const bool to_terminal = to_stdout && isatty(STDOUT_FILENO);
     if (to_terminal)
-        fit_terminal(&cli->export);
+        nytp_cli_fit_terminal(&cli->export);
     if (cli->exporter->binary && to_terminal) {
-        say("%s is binary and standard output a terminal: use -o FILE or a pipe",
-            cli->exporter->name);
+        nytp_cli_say("%s is binary and standard output a terminal: use -o FILE or a pipe",
+                     cli->exporter->name);
         return EXIT_USAGE;
     }
     if (cli->exporter->write_set != NULL && to_terminal) {
-        say("standard output is a terminal: use -o DIR/ or -o FILE.html");
+        nytp_cli_say("standard output is a terminal: use -o DIR/ or -o FILE.html");
         return EXIT_USAGE;
     }
     struct comparison comparison = {0};
     enum exit_status status = nytp_compare_load(run, &comparison);
-    say_of_inputs(run);
+    nytp_cli_say_of_inputs(run);
     if (status == EXIT_DONE)
         status = write_loaded(run, &comparison);
     if (status == EXIT_DONE && comparison.gate.n_rules > 0)
         status = nytp_compare_judge(run, &comparison);
     nytp_compare_free(&comparison);
-    return status != EXIT_DONE ? status : done(run);
+    return status != EXIT_DONE ? status : nytp_cli_done(run);
 }

@@ -71,11 +71,6 @@ static int by_name(const void *x, const void *y)
     return strcmp(*(char *const *)x, *(char *const *)y);
 }
 
-static bool no_memory(struct nytp_error *error)
-{
-    return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
-}
-
 static bool add_folder(struct paths *paths, const char *folder, struct nytp_error *error)
 {
     const int before = paths->n;
@@ -93,7 +88,7 @@ static bool add_folder(struct paths *paths, const char *folder, struct nytp_erro
     }
     closedir(entries);
     if (!ok)
-        return no_memory(error);
+        return nytp_out_of_memory(error);
     if (paths->n == before)
         return nytp_error_set(error, NYTP_ERR_FORMAT, "no profile is in this folder");
     qsort(paths->list + before, (size_t)(paths->n - before), sizeof *paths->list, by_name);
@@ -107,8 +102,8 @@ static bool is_folder(const char *path)
 }
 
 /* The paths with the profiles in each folder instead of it; none when no path is a folder. */
-static bool expand(const char *const *list, uint32_t n, struct paths *paths, const char **failed,
-                   struct nytp_error *error)
+static bool expand(const char *const *list, uint32_t n, struct paths *paths,
+                   const char **failed, struct nytp_error *error)
 {
     bool any = false;
     for (uint32_t i = 0; i < n; i++)
@@ -118,7 +113,7 @@ static bool expand(const char *const *list, uint32_t n, struct paths *paths, con
         if (is_folder(list[i]))
             add_folder(paths, list[i], error);
         else if (!add_path(paths, "", list[i]))
-            no_memory(error);
+            nytp_out_of_memory(error);
     }
     if (error->status == NYTP_OK)
         return true;

@@ -8,10 +8,10 @@
 
 #include "cli.h"
 
-/* Replace each folder among cli->files and cli->bases by the profiles in it, by name: the regular
- * files that begin as a profile does, as they are or unpacked by gzip, without hidden ones and what
- * is in folders below. False with *error set: a folder that cannot be read or holds no profile,
- * whose name is *failed. */
+/* Replace each folder among cli->files and cli->bases by the profiles in it, by name: the
+ * regular files that begin as a profile does, as they are or unpacked by gzip, without hidden
+ * ones and what is in folders below. False with *error set: a folder that cannot be read or
+ * holds no profile, whose name is *failed. */
 bool nytp_expand_inputs(struct nytp_cli *cli, const char **failed, struct nytp_error *error);
 
 /* Whether it is a regular file of that format (struct nytp_format's name), or of any if that is

@@ -46,7 +46,7 @@ static void check_of(struct run *run, const char *path, struct nytp_out *out)
     if (check_profile(&run->cli, profile, &error))
         nytp_printf(out, "%s: %s\n", path, profile->partial ? "adds up, but partial" : "ok");
     else
-        say_unusable(run, path, &error);
+        nytp_cli_say_unusable(run, path, &error);
     nytp_profile_free(profile);
 }
 
@@ -60,9 +60,9 @@ static void dump_of(struct run *run, const char *path, struct nytp_out *out)
     if (out->error.status != NYTP_OK || (is_read && nytp_dump_is_whole(&dump, &error)))
         return;
     if (out->n_bytes == n_before)
-        say_unusable(run, path, &error);
+        nytp_cli_say_unusable(run, path, &error);
     else
-        note_partial(run, path, &error);
+        nytp_cli_note_partial(run, path, &error);
 }
 
 static void inspect_inputs(void *context, struct nytp_out *out)
@@ -79,11 +79,11 @@ static void inspect_inputs(void *context, struct nytp_out *out)
     }
 }
 
-enum exit_status run_inspection(struct run *run)
+enum exit_status nytp_cli_run_inspection(struct run *run)
 {
     const char *output = run->cli.output != NULL ? run->cli.output : "-";
-    enum exit_status status = write_output(output, inspect_inputs, run);
+    enum exit_status status = nytp_cli_write_output(output, inspect_inputs, run);
     if (status == EXIT_DONE)
-        status = done(run);
+        status = nytp_cli_done(run);
     return status == EXIT_PARTIAL && run->failed ? EXIT_INPUT : status;
 }

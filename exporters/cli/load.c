@@ -31,12 +31,12 @@ static bool read_recording(const struct run *run, const char *path, struct nytp_
                            struct nytp_error *error)
 {
     struct progress progress;
-    struct nytp_sink *shown = begin_progress(&progress, path, source, sink);
+    struct nytp_sink *shown = nytp_cli_begin_progress(&progress, path, source, sink);
     const bool watch = !run->cli.quiet && isatty(STDERR_FILENO);
     struct nytp_read_options options = run->cli.read;
     options.one_of_several = one_of_several;
     const bool ok = nytp_read(source, &options, watch ? shown : sink, error);
-    end_progress(&progress);
+    nytp_cli_end_progress(&progress);
     return ok;
 }
 
@@ -71,7 +71,7 @@ static bool trim_paths(struct run *run, const char *path, struct nytp_profile *p
     struct nytp_error error = {0};
     if (prefixes->n == 0 || nytp_trim_paths(profile, prefixes->at, prefixes->n, &error))
         return true;
-    say_unusable(run, path, &error);
+    nytp_cli_say_unusable(run, path, &error);
     return false;
 }
 
@@ -104,7 +104,7 @@ static struct nytp_profile *load_recording(struct run *run, const struct input *
     struct nytp_error read_error = {0}, error = {0};
     struct nytp_builder *builder = nytp_builder_new(&options, path, &error);
     if (builder == NULL) {
-        say_unusable(run, path, &error);
+        nytp_cli_say_unusable(run, path, &error);
         return NULL;
     }
     struct nytp_sink *sink = nytp_builder_sink(builder);
@@ -118,7 +118,7 @@ static struct nytp_profile *load_recording(struct run *run, const struct input *
     struct nytp_profile *profile =
         nytp_builder_finish(builder, *whole ? NULL : &read_error, &error);
     if (profile == NULL) {
-        say_unusable(run, path, &error);
+        nytp_cli_say_unusable(run, path, &error);
         return NULL;
     }
     if (!trim_paths(run, path, profile)) {
@@ -129,9 +129,10 @@ static struct nytp_profile *load_recording(struct run *run, const struct input *
     if (profile->partial && nytp_is_being_recorded(path, profile))
         note_recording(run, path, profile->processes[0].pid);
     else if (profile->partial)
-        note_partial(run, path, &profile->parts[0].error);
+        nytp_cli_note_partial(run, path, &profile->parts[0].error);
     if (run->cli.mode == NYTP_MODE_EXPORT)
-        nytp_lacks_add(&run->lacks, run->cli.exporter, profile, input_name(path));
+        nytp_missing_data_add(&run->missing, run->cli.exporter, profile,
+                              nytp_cli_input_name(path));
     return profile;
 }
 
@@ -153,7 +154,7 @@ static struct nytp_profile *merge_loaded(struct nytp_profile **profiles, uint32_
         return n == 1 ? profiles[0] : NULL;
     struct nytp_profile *profile = nytp_profiles_merge(profiles, n, &error);
     if (profile == NULL)
-        say("merging %lu inputs: %s", (unsigned long)n, error.message);
+        nytp_cli_say("merging %lu inputs: %s", (unsigned long)n, error.message);
     return profile;
 }
 
@@ -183,7 +184,7 @@ static struct nytp_profile *load_all_of(struct run *run, struct input *input)
     struct nytp_error error = {0};
     input->source = nytp_source_open(input->path, &error);
     if (input->source == NULL) {
-        say_unusable(run, input->path, &error);
+        nytp_cli_say_unusable(run, input->path, &error);
         return NULL;
     }
     if (input->count != NULL)
@@ -207,7 +208,7 @@ static bool is_wanted(struct run *run, const char *path, struct nytp_label_selec
     if (strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
         nytp_error_set(&error, NYTP_ERR_IO,
                        "--where reads an input twice: it has to be a file");
-        say_unusable(run, path, &error);
+        nytp_cli_say_unusable(run, path, &error);
         return false;
     }
     struct nytp_source *const source = nytp_source_open(path, &error);
@@ -220,9 +221,9 @@ static bool is_wanted(struct run *run, const char *path, struct nytp_label_selec
     if (error.status == NYTP_OK || nytp_label_selection_is_met(selection))
         return nytp_label_selection_is_met(selection);
     if (error.status == NYTP_ERR_TRUNCATED || error.has_offset)
-        note_partial(run, path, &error);
+        nytp_cli_note_partial(run, path, &error);
     else
-        say_unusable(run, path, &error);
+        nytp_cli_say_unusable(run, path, &error);
     return false;
 }
 
@@ -235,7 +236,7 @@ struct nytp_profile *nytp_cli_load_one(struct run *run, const char *path,
     input.selection =
         nytp_label_selection_new(run->cli.where.n, nytp_label_where_match, &run->cli.where);
     if (input.selection == NULL)
-        say("out of memory");
+        nytp_cli_say("out of memory");
     struct nytp_profile *const profile =
         input.selection != NULL && is_wanted(run, path, input.selection)
             ? load_all_of(run, &input)
@@ -268,7 +269,7 @@ static bool merge_group(const struct run *run, struct nytp_profile **profiles,
         merged = NULL;
     }
     if (merged == NULL) {
-        say("merging %d inputs: %s", MERGED_AT_ONCE, error.message);
+        nytp_cli_say("merging %d inputs: %s", MERGED_AT_ONCE, error.message);
         return false;
     }
     profiles[(*n)++] = merged;
@@ -298,9 +299,10 @@ static struct nytp_profile *load_merged(struct run *run, const char *const *path
     if (fits && n_groups > 0)
         fits = merge_group(run, profiles, &n_groups, &n, 1);
     if (!fits)
-        say("out of memory");
+        nytp_cli_say("out of memory");
     if (n == 0 && run->cli.where.n > 0 && !run->failed)
-        say("nothing in the input is under the label %s (--by=label tells which there are)",
+        nytp_cli_say(
+            "nothing in the input is under the label %s (--by=label tells which there are)",
             run->cli.where.conditions[0].text);
     struct nytp_profile *profile = NULL;
     if (n == 0 || !fits || (run->failed && needs_all_inputs(&run->cli)))
@@ -322,7 +324,8 @@ static bool weight_is_known(const struct nytp_cli *cli, const struct nytp_profil
 {
     if (cli->export.weight != NYTP_WEIGHT_CPU || profile->sampled)
         return true;
-    say("--weight cpu: processor time is known of sampled recordings only (NYTPROF=sample=HZ)");
+    nytp_cli_say(
+        "--weight cpu: processor time is known of sampled recordings only (NYTPROF=sample=HZ)");
     return false;
 }
 
@@ -334,7 +337,7 @@ static bool select_shown(struct nytp_cli *cli, struct nytp_profile *profile,
     const bool once = cli->exporter->adds_processes && !cli->per_process;
     const bool stable_names = cli->bases.n > 0 || cli->exporter->stable_names;
     struct nytp_selection selection = cli->selection;
-    selection.on_miss = cli->quiet ? NULL : say_miss;
+    selection.on_miss = cli->quiet ? NULL : nytp_cli_say_miss;
     /* the same eval has another number in each process */
     selection.merge_evals |= profile->n_processes > 1 && !cli->export.no_merge_evals;
     if (!nytp_child_waits(profile, once, &cli->export.child_wait_ticks, error))
@@ -355,7 +358,7 @@ enum exit_status nytp_cli_load(struct run *run, const char *const *paths, int n,
     if (!weight_is_known(&run->cli, *profile)) {
         status = EXIT_USAGE;
     } else if (!select_shown(&run->cli, *profile, &error)) {
-        say("selection: %s", error.message);
+        nytp_cli_say("selection: %s", error.message);
         status = error.status == NYTP_ERR_LIMIT ? EXIT_USAGE : EXIT_INPUT;
     }
     if (status != EXIT_DONE) {

@@ -16,9 +16,10 @@
 #include <malloc.h>
 #endif
 
-/* Arrays from this size on are mapped, and given back when they are freed. glibc raises that size to
- * that of the largest array which was ever freed; then those of many merged profiles, which come and
- * go, leave holes that nobody fills (378 MB instead of 217 MB for 500 recordings of 267 kB). */
+/* Arrays from this size on are mapped, and given back when they are freed. glibc raises that
+ * size to that of the largest array which was ever freed; then those of many merged profiles,
+ * which come and go, leave holes that nobody fills (378 MB instead of 217 MB for 500 recordings
+ * of 267 kB). */
 #define MAPPED_FROM (1 << 20)
 
 static void give_memory_back(void)
@@ -57,24 +58,24 @@ int main(int argc, char **argv)
     const char *folder = NULL;
     enum exit_status status = EXIT_USAGE;
     give_memory_back();
-    set_output_signals();
+    nytp_cli_set_output_signals();
     if (!nytp_cli_parse(&run.cli, argc, argv, &error))
-        say("%s (--help lists the options)", error.message);
+        nytp_cli_say("%s (--help lists the options)", error.message);
     else if (!nytp_expand_inputs(&run.cli, &folder, &error)) {
-        say_error(folder, &error, "");
+        nytp_cli_say_error(folder, &error, "");
         status = EXIT_INPUT;
-    } else if (run.cli.output != NULL && replaces_input(&run.cli, run.cli.output))
+    } else if (run.cli.output != NULL && nytp_cli_replaces_input(&run.cli, run.cli.output))
         status = EXIT_USAGE;
     else if (run.cli.mode == NYTP_MODE_EXPORT)
-        status = run_export(&run);
+        status = nytp_cli_run_export(&run);
     else if (run.cli.mode == NYTP_MODE_BY_LABEL)
-        status = run_by_label(&run);
+        status = nytp_cli_run_by_label(&run);
     else if (run.cli.mode == NYTP_MODE_STATS || run.cli.mode == NYTP_MODE_CHECK ||
              run.cli.mode == NYTP_MODE_DUMP)
-        status = run_inspection(&run);
+        status = nytp_cli_run_inspection(&run);
     else
-        status = write_output("-", write_about, &run.cli.mode);
-    say_partial(&run);
+        status = nytp_cli_write_output("-", write_about, &run.cli.mode);
+    nytp_cli_say_partial(&run);
     nytp_cli_free(&run.cli);
     return status;
 }

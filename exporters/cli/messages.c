@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* One line in one write, whatever else goes to the same terminal. */
-void say(const char *format, ...)
+void nytp_cli_say(const char *format, ...)
 {
     char line[4096 + 512];
     va_list args;
@@ -25,33 +25,33 @@ void say(const char *format, ...)
     fprintf(stderr, "nytp-export: %s\n", line);
 }
 
-void say_error(const char *path, const struct nytp_error *error, const char *outcome)
+void nytp_cli_say_error(const char *path, const struct nytp_error *error, const char *outcome)
 {
     char place[64] = "";
     if (error->has_offset)
         snprintf(place, sizeof place, "byte %llu%s: ", (unsigned long long)error->offset,
                  error->inflated ? " (inflated)" : "");
-    say("%s: %s%s%s", path, place, error->message, outcome);
+    nytp_cli_say("%s: %s%s%s", path, place, error->message, outcome);
 }
 
-const char *output_name(const char *path)
+const char *nytp_cli_output_name(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard output" : path;
 }
 
-const char *input_name(const char *path)
+const char *nytp_cli_input_name(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
-enum exit_status output_failed(const char *path, const struct nytp_error *error)
+enum exit_status nytp_cli_output_failed(const char *path, const struct nytp_error *error)
 {
     if (error->status != NYTP_ERR_STOPPED)
-        say_error(output_name(path), error, "");
+        nytp_cli_say_error(nytp_cli_output_name(path), error, "");
     return EXIT_OUTPUT;
 }
 
-void say_miss(const char *text)
+void nytp_cli_say_miss(const char *text)
 {
-    say("%s", text);
+    nytp_cli_say("%s", text);
 }

@@ -18,20 +18,20 @@ enum exit_status {
 };
 
 /* A line on standard error, with the program's name. */
-void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void nytp_cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* "FILE: byte N (inflated): MESSAGE", with `outcome` behind it: what became of the input, or
  * "". */
-void say_error(const char *path, const struct nytp_error *error, const char *outcome);
+void nytp_cli_say_error(const char *path, const struct nytp_error *error, const char *outcome);
 
-/* The same as say("%s", text), for those who call back with a text. */
-void say_miss(const char *text);
+/* The same as nytp_cli_say("%s", text), for those who call back with a text. */
+void nytp_cli_say_miss(const char *text);
 
 /* "standard input" and "standard output" for "-", else the path. */
-const char *input_name(const char *path);
-const char *output_name(const char *path);
+const char *nytp_cli_input_name(const char *path);
+const char *nytp_cli_output_name(const char *path);
 
 /* Say why the output could not be written. Returns EXIT_OUTPUT. */
-enum exit_status output_failed(const char *path, const struct nytp_error *error);
+enum exit_status nytp_cli_output_failed(const char *path, const struct nytp_error *error);
 
 #endif

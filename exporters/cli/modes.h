@@ -9,18 +9,18 @@
 #include "run.h"
 
 /* export.c: one profile of all inputs, selected, in one format. Hands over to the next. */
-enum exit_status run_export(struct run *run);
+enum exit_status nytp_cli_run_export(struct run *run);
 
 /* report.c: the formats of several files. With `diff` the profile holds both sides. */
 struct nytp_diff;
 struct nytp_profile;
-enum exit_status run_report(struct run *run, struct nytp_profile *profile,
-                            const struct nytp_diff *diff);
+enum exit_status nytp_cli_run_report(struct run *run, struct nytp_profile *profile,
+                                     const struct nytp_diff *diff);
 
 /* by_label.c: --by=label, what each label of the inputs took. */
-enum exit_status run_by_label(struct run *run);
+enum exit_status nytp_cli_run_by_label(struct run *run);
 
 /* inspection.c: --stats, --check and --dump, which look at each input by itself. */
-enum exit_status run_inspection(struct run *run);
+enum exit_status nytp_cli_run_inspection(struct run *run);
 
 #endif

@@ -214,7 +214,7 @@ static bool add_text(struct nytp_texts *texts, const char *value, struct nytp_er
 {
     const char **grown = realloc(texts->at, (texts->n + 1) * sizeof *grown);
     if (grown == NULL)
-        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(error);
     texts->at = grown;
     texts->at[texts->n++] = value;
     return true;
@@ -241,7 +241,7 @@ static bool note_selection(struct nytp_cli *cli, const struct nytp_option *optio
         strlen(before) + strlen(option->name) + 8 + (value != NULL ? strlen(value) : 0);
     char *text = malloc(size);
     if (text == NULL)
-        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(error);
     snprintf(text, size, "%s%s--%s%s%s", before, *before != '\0' ? " " : "", option->name,
              value != NULL ? "=" : "", value != NULL ? value : "");
     free(cli->selected);

@@ -171,7 +171,7 @@ bool nytp_cli_parse(struct nytp_cli *cli, int argc, char **argv, struct nytp_err
     static char default_file[] = "nytprof.out";
     cli->files = calloc((size_t)argc + 1, sizeof *cli->files);
     if (cli->files == NULL)
-        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(error);
     struct words words = {.argv = argv, .argc = argc, .next = 1};
     cli->selection.min_percent = -1; /* not given */
     if (!parse_words(cli, &words, error))

@@ -10,7 +10,7 @@
 
 #include "viewer.h"
 
-#include "exporters/base/outset.h"
+#include "exporters/base/output_set.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -33,12 +33,12 @@ static const char *suffix_of(const struct nytp_cli *cli, const char *path)
     return suffix_len == 0 && strrchr(name, '.') > name ? strrchr(name, '.') : end;
 }
 
-char *nytp_process_path(const struct nytp_cli *cli, uint32_t pid, uint32_t twin)
+char *nytp_process_path(const struct nytp_cli *cli, uint32_t pid, uint32_t n_before)
 {
     const char *path = cli->output;
     char id[32];
-    if (twin > 0)
-        snprintf(id, sizeof id, "%lu-%lu", (unsigned long)pid, (unsigned long)twin + 1);
+    if (n_before > 0)
+        snprintf(id, sizeof id, "%lu-%lu", (unsigned long)pid, (unsigned long)n_before + 1);
     else
         snprintf(id, sizeof id, "%lu", (unsigned long)pid);
     const size_t size = strlen(path) * sizeof id + sizeof id + 2;
@@ -102,7 +102,7 @@ static const char *input_among_members(const struct nytp_cli *cli, const char *f
             slash != NULL ? strndup(cli->files[i], (size_t)(slash - cli->files[i]) + 1) : NULL;
         const bool there = same_file(&output, its_folder != NULL ? its_folder : ".");
         free(its_folder);
-        if (there && nytp_outset_is_member(slash != NULL ? slash + 1 : cli->files[i]))
+        if (there && nytp_output_set_is_member(slash != NULL ? slash + 1 : cli->files[i]))
             return cli->files[i];
     }
     return NULL;
@@ -121,12 +121,12 @@ static void remove_unfinished(int signal_number)
         unlink(viewer_file);
         rmdir(viewer_folder);
     }
-    nytp_outset_remove_unfinished();
+    nytp_output_set_remove_unfinished();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }
 
-void set_output_signals(void)
+void nytp_cli_set_output_signals(void)
 {
     static const int fatal[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
@@ -191,17 +191,17 @@ static bool close_output(struct nytp_out *out, struct nytp_error *error)
     return ok;
 }
 
-enum exit_status write_output(const char *path, write_output_fn *write, void *context)
+enum exit_status nytp_cli_write_output(const char *path, write_output_fn *write, void *context)
 {
     struct nytp_error error = {0};
     struct nytp_out *out = open_output(path, &error);
     if (out == NULL)
-        return output_failed(path, &error);
+        return nytp_cli_output_failed(path, &error);
     write(context, out);
-    return close_output(out, &error) ? EXIT_DONE : output_failed(path, &error);
+    return close_output(out, &error) ? EXIT_DONE : nytp_cli_output_failed(path, &error);
 }
 
-void fit_terminal(struct nytp_export_options *options)
+void nytp_cli_fit_terminal(struct nytp_export_options *options)
 {
     struct winsize size;
     const char *term = getenv("TERM");
@@ -213,12 +213,12 @@ void fit_terminal(struct nytp_export_options *options)
                      (no_color == NULL || *no_color == '\0');
 }
 
-bool replaces_input(const struct nytp_cli *cli, const char *path)
+bool nytp_cli_replaces_input(const struct nytp_cli *cli, const char *path)
 {
     const char *input = input_replaced(cli, path);
     if (input == NULL)
         input = input_among_members(cli, path);
     if (input != NULL)
-        say("%s is the input %s: it is not replaced", path, input);
+        nytp_cli_say("%s is the input %s: it is not replaced", path, input);
     return input != NULL;
 }

@@ -10,13 +10,14 @@
 #include "options.h"
 
 /* The output of a process, for the caller to free(): the pid stands for every %p in -o, or
- * before the suffix. `twin` > 0 tells processes of the same pid apart. NULL when memory is out.
+ * before the suffix. `n_before` > 0 tells processes of the same pid apart. NULL when memory is
+ * out.
  */
-char *nytp_process_path(const struct nytp_cli *cli, uint32_t pid, uint32_t twin);
+char *nytp_process_path(const struct nytp_cli *cli, uint32_t pid, uint32_t n_before);
 
 /* Whether writing to `path` would replace an input, by whatever name that is called; then a
  * message says so. A recording cannot be made again. */
-bool replaces_input(const struct nytp_cli *cli, const char *path);
+bool nytp_cli_replaces_input(const struct nytp_cli *cli, const char *path);
 
 /* A name for the file of --open in a folder of its own (viewer.h), which a signal removes, too.
  */
@@ -25,17 +26,17 @@ char *open_viewer_file(const struct nytp_exporter *exporter, const char *input,
 void remove_viewer_file(char *path);
 
 /* From here on a signal that ends the program removes what is unfinished first. */
-void set_output_signals(void);
+void nytp_cli_set_output_signals(void);
 
 /* Writes a whole output. What cannot be written fails the output: `out` keeps the error. */
 typedef void write_output_fn(void *context, struct nytp_out *out);
 
 /* Open the output ("-" is standard output), have it written, close it: EXIT_DONE, or
  * EXIT_OUTPUT after a message. */
-enum exit_status write_output(const char *path, write_output_fn *write, void *context);
+enum exit_status nytp_cli_write_output(const char *path, write_output_fn *write, void *context);
 
 /* If standard output is a terminal, set in the options how wide it is and whether it takes
  * colours. */
-void fit_terminal(struct nytp_export_options *options);
+void nytp_cli_fit_terminal(struct nytp_export_options *options);
 
 #endif

@@ -44,8 +44,9 @@ static bool progress_event(struct nytp_sink *sink, const struct nytp_event *even
     return progress->next->event(progress->next, event);
 }
 
-struct nytp_sink *begin_progress(struct progress *progress, const char *path,
-                                 const struct nytp_source *source, struct nytp_sink *next)
+struct nytp_sink *nytp_cli_begin_progress(struct progress *progress, const char *path,
+                                          const struct nytp_source *source,
+                                          struct nytp_sink *next)
 {
     *progress = (struct progress){
         .sink.event = progress_event,
@@ -58,7 +59,7 @@ struct nytp_sink *begin_progress(struct progress *progress, const char *path,
     return &progress->sink;
 }
 
-void end_progress(const struct progress *progress)
+void nytp_cli_end_progress(const struct progress *progress)
 {
     if (progress->shown_ms > 0)
         fputs("\r\033[K", stderr);

@@ -20,10 +20,11 @@ struct progress {
 };
 
 /* The sink to read `source` into: it hands all events on to `next`. */
-struct nytp_sink *begin_progress(struct progress *progress, const char *path,
-                                 const struct nytp_source *source, struct nytp_sink *next);
+struct nytp_sink *nytp_cli_begin_progress(struct progress *progress, const char *path,
+                                          const struct nytp_source *source,
+                                          struct nytp_sink *next);
 
 /* Clears the line, if one was written. */
-void end_progress(const struct progress *progress);
+void nytp_cli_end_progress(const struct progress *progress);
 
 #endif

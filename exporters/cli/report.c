@@ -29,21 +29,21 @@ static enum exit_status write_folder(const struct run *run, const struct nytp_pr
                                      const char *path)
 {
     struct nytp_error error = {0};
-    struct nytp_outset *set = nytp_outset_folder(path, &error);
+    struct nytp_output_set *set = nytp_output_set_folder(path, &error);
     if (set == NULL)
-        return output_failed(path, &error);
+        return nytp_cli_output_failed(path, &error);
     if (run->cli.export.replace)
-        nytp_outset_replace(set);
+        nytp_output_set_replace(set);
     bool ok = run->cli.exporter->write_set(profile, &run->cli.export, set);
     if (!ok)
-        nytp_error_set(&error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&error);
     uint32_t n_left = 0;
-    ok = ok && nytp_outset_finish(set, &error, &n_left);
-    nytp_outset_free(set);
+    ok = ok && nytp_output_set_finish(set, &error, &n_left);
+    nytp_output_set_free(set);
     if (!ok)
-        return output_failed(path, &error);
+        return nytp_cli_output_failed(path, &error);
     if (n_left > 0 && !run->cli.quiet)
-        say("%s: left %u files that are not of a report", path, (unsigned)n_left);
+        nytp_cli_say("%s: left %u files that are not of a report", path, (unsigned)n_left);
     return EXIT_DONE;
 }
 
@@ -56,10 +56,10 @@ static void write_single(void *context, struct nytp_out *out)
 {
     const struct single *single = context;
     const struct nytp_cli *cli = &single->run->cli;
-    struct nytp_outset *set = nytp_outset_single(out);
+    struct nytp_output_set *set = nytp_output_set_single(out);
     if (set == NULL || !cli->exporter->write_set(single->profile, &cli->export, set))
-        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
-    nytp_outset_free(set);
+        nytp_out_of_memory(&out->error);
+    nytp_output_set_free(set);
 }
 
 /* The report's first page in a browser. */
@@ -73,7 +73,7 @@ static enum exit_status open_report(const struct run *run, const char *path)
     const size_t path_len = strlen(path);
     char *page = malloc(path_len + sizeof "/index.html");
     if (page == NULL) {
-        say("--open: out of memory");
+        nytp_cli_say("--open: out of memory");
         return EXIT_OUTPUT;
     }
     const bool slash = path_len > 0 && path[path_len - 1] == '/';
@@ -82,7 +82,7 @@ static enum exit_status open_report(const struct run *run, const char *path)
     const bool ok = nytp_viewer_run(command, len, page, &error);
     free(page);
     if (!ok)
-        say("--open: %s", error.message);
+        nytp_cli_say("--open: %s", error.message);
     return ok ? EXIT_DONE : EXIT_OUTPUT;
 }
 
@@ -117,7 +117,8 @@ static void read_environment(struct run *run)
     if (is_time_format(format) && strlen(format) < 100)
         run->cli.export.time_format = format;
     else if (!run->cli.quiet)
-        say("NYTPROF_FMT_TIME is not the format of one number, such as %%.3f: not used");
+        nytp_cli_say(
+            "NYTPROF_FMT_TIME is not the format of one number, such as %%.3f: not used");
 }
 
 /* Of a comparison's profile the side that is reported on, whose processes come first; the
@@ -139,7 +140,7 @@ static bool unpack(struct nytp_profile *profile, const char *dir, struct nytp_na
 {
     *paths = malloc(profile->n_files * sizeof **paths);
     if (*paths == NULL)
-        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(error);
     for (uint32_t f = 0; f < profile->n_files; f++)
         (*paths)[f] = profile->files[f].name;
     if (!nytp_unpack_sources(profile, dir, error))
@@ -152,8 +153,8 @@ static bool unpack(struct nytp_profile *profile, const char *dir, struct nytp_na
     return true;
 }
 
-enum exit_status run_report(struct run *run, struct nytp_profile *profile,
-                            const struct nytp_diff *diff)
+enum exit_status nytp_cli_run_report(struct run *run, struct nytp_profile *profile,
+                                     const struct nytp_diff *diff)
 {
     struct nytp_cli *cli = &run->cli;
     struct nytp_error error = {0};
@@ -162,11 +163,11 @@ enum exit_status run_report(struct run *run, struct nytp_profile *profile,
     if (cli->export.source_dir != NULL &&
         !unpack(profile, cli->export.source_dir, &paths, &error)) {
         free(paths);
-        return output_failed(cli->export.source_dir, &error);
+        return nytp_cli_output_failed(cli->export.source_dir, &error);
     }
     struct nytp_profile *shown = shown_side(profile, diff, &error);
     if (shown == NULL) {
-        say("%s", error.message);
+        nytp_cli_say("%s", error.message);
         return EXIT_OUTPUT;
     }
     cli->export.source_paths = paths;
@@ -174,8 +175,9 @@ enum exit_status run_report(struct run *run, struct nytp_profile *profile,
     cli->export.diff = diff;
     cli->export.partial = run->partial;
     enum exit_status status =
-        is_folder(path) ? write_folder(run, shown, path)
-                        : write_output(path, write_single, &(struct single){run, shown});
+        is_folder(path)
+            ? write_folder(run, shown, path)
+            : nytp_cli_write_output(path, write_single, &(struct single){run, shown});
     if (shown != profile)
         nytp_profile_free(shown);
     cli->export.source_paths = NULL;

@@ -14,7 +14,7 @@
 
 #define PARTIAL_OUTCOME "; going on with what came before"
 
-void say_unusable(struct run *run, const char *path, const struct nytp_error *error)
+void nytp_cli_say_unusable(struct run *run, const char *path, const struct nytp_error *error)
 {
     const struct nytp_cli *cli = &run->cli;
     char hint[120] = "";
@@ -24,18 +24,18 @@ void say_unusable(struct run *run, const char *path, const struct nytp_error *er
     else if (unopened && cli->value_file != NULL && strcmp(path, cli->value_file) == 0)
         snprintf(hint, sizeof hint, " (did you mean --%s=%.60s?)", cli->value_option, path);
     run->failed = true;
-    say_error(input_name(path), error, hint);
+    nytp_cli_say_error(nytp_cli_input_name(path), error, hint);
 }
 
-void note_partial(struct run *run, const char *path, const struct nytp_error *error)
+void nytp_cli_note_partial(struct run *run, const char *path, const struct nytp_error *error)
 {
     if (error->status == NYTP_ERR_IO && !error->has_offset) { /* it cannot be opened */
-        say_unusable(run, path, error);
+        nytp_cli_say_unusable(run, path, error);
         run->partial = !run->cli.strict;
         return;
     }
     if (run->cli.strict) {
-        say_unusable(run, path, error);
+        nytp_cli_say_unusable(run, path, error);
         return;
     }
     run->partial = true;
@@ -43,7 +43,7 @@ void note_partial(struct run *run, const char *path, const struct nytp_error *er
         return;
     const bool one_by_one = run->cli.mode != NYTP_MODE_EXPORT;
     if (one_by_one)
-        say_error(input_name(path), error, PARTIAL_OUTCOME);
+        nytp_cli_say_error(nytp_cli_input_name(path), error, PARTIAL_OUTCOME);
     else if (run->n_partial++ == 0) {
         run->first_partial_path = path;
         run->first_partial = *error;
@@ -56,26 +56,27 @@ void note_recording(struct run *run, const char *path, uint32_t pid)
                                      .message = "it is still being recorded"};
     struct stat status;
     if (run->cli.strict) {
-        say_unusable(run, path, &error);
+        nytp_cli_say_unusable(run, path, &error);
         return;
     }
     run->partial = true;
     if (run->cli.quiet || stat(path, &status) != 0)
         return;
     const double age = difftime(time(NULL), status.st_mtime);
-    say("%s: still being recorded by pid %lu (up to %.0f s ago)", path, (unsigned long)pid,
-        age > 0 ? age : 0);
+    nytp_cli_say("%s: still being recorded by pid %lu (up to %.0f s ago)", path,
+                 (unsigned long)pid, age > 0 ? age : 0);
 }
 
 /* One line about all inputs that end early, when they are read. */
-void say_partial(struct run *run)
+void nytp_cli_say_partial(struct run *run)
 {
     char outcome[120] = PARTIAL_OUTCOME;
     if (run->n_partial > 1)
         snprintf(outcome, sizeof outcome, " (%u of %d inputs end early, this is the first)%s",
                  run->n_partial, run->cli.n_files, PARTIAL_OUTCOME);
     if (run->n_partial > 0)
-        say_error(input_name(run->first_partial_path), &run->first_partial, outcome);
+        nytp_cli_say_error(nytp_cli_input_name(run->first_partial_path), &run->first_partial,
+                           outcome);
     run->n_partial = 0;
 }
 
@@ -84,8 +85,8 @@ static void say_what_lacks(const struct run *run)
 {
     char text[4096];
     for (size_t i = 0; i < NYTP_LACK_REASONS && !run->cli.quiet; i++)
-        if (nytp_lacks_message(&run->lacks, i, text, sizeof text))
-            say("%s", text);
+        if (nytp_missing_data_message(&run->missing, i, text, sizeof text))
+            nytp_cli_say("%s", text);
 }
 
 /* Somebody writes into standard input, and nothing reads it. */
@@ -96,17 +97,17 @@ static void say_unread_input(const struct run *run)
     if (!run->cli.default_file || run->cli.quiet || fstat(STDIN_FILENO, &status) != 0 ||
         !S_ISFIFO(status.st_mode) || poll(&input, 1, 0) != 1 || (input.revents & POLLIN) == 0)
         return;
-    say("standard input is not read: nytprof.out is; for standard input say -");
+    nytp_cli_say("standard input is not read: nytprof.out is; for standard input say -");
 }
 
-void say_of_inputs(struct run *run)
+void nytp_cli_say_of_inputs(struct run *run)
 {
-    say_partial(run);
+    nytp_cli_say_partial(run);
     say_unread_input(run);
     say_what_lacks(run);
 }
 
-enum exit_status done(const struct run *run)
+enum exit_status nytp_cli_done(const struct run *run)
 {
     return run->failed && !run->partial ? EXIT_INPUT : run->partial ? EXIT_PARTIAL : EXIT_DONE;
 }

@@ -7,7 +7,7 @@
 #define NYTP_RUN_H
 
 #include "dump.h"
-#include "lacks.h"
+#include "missing_data.h"
 #include "messages.h"
 #include "cli.h"
 
@@ -17,24 +17,24 @@ struct run {
     unsigned n_partial; /* inputs that end early, of which nothing was said yet */
     const char *first_partial_path;
     struct nytp_error first_partial;
-    bool failed;             /* an input is unusable, or --strict forbids to use it */
-    struct nytp_lacks lacks; /* what inputs read so far lack */
+    bool failed;                      /* an input is unusable, or --strict forbids to use it */
+    struct nytp_missing_data missing; /* what inputs read so far lack */
 };
 
 /* An input cannot be used; one ends early, which is told of all inputs together by
- * say_partial(). */
-void say_unusable(struct run *run, const char *path, const struct nytp_error *error);
-void note_partial(struct run *run, const char *path, const struct nytp_error *error);
-void say_partial(struct run *run);
+ * nytp_cli_say_partial(). */
+void nytp_cli_say_unusable(struct run *run, const char *path, const struct nytp_error *error);
+void nytp_cli_note_partial(struct run *run, const char *path, const struct nytp_error *error);
+void nytp_cli_say_partial(struct run *run);
 
 /* One ends where it does because a process still writes it. */
 void note_recording(struct run *run, const char *path, uint32_t pid);
 
 /* What is to be said of the inputs when they are read: that some end early, that standard input
  * is not read, and what they lack of what the exporter would use. */
-void say_of_inputs(struct run *run);
+void nytp_cli_say_of_inputs(struct run *run);
 
 /* The status when all went as well as the inputs allowed. */
-enum exit_status done(const struct run *run);
+enum exit_status nytp_cli_done(const struct run *run);
 
 #endif

@@ -55,7 +55,7 @@ const char *nytp_viewer_find(const char *viewer, size_t *len)
         at += *len;
         at += *at == '|';
     }
-    say("--open: not installed: %s", viewer);
+    nytp_cli_say("--open: not installed: %s", viewer);
     return NULL;
 }
 
@@ -71,7 +71,7 @@ static char *path_in(const char *folder, const struct nytp_exporter *exporter,
     const size_t size = strlen(folder) + strlen(stem) + suffix_len + 1;
     char *path = malloc(size);
     if (path == NULL)
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
     else if (is_prefix)
         snprintf(path, size, "%s%.*s%s", folder, (int)suffix_len - 1, suffix, stem);
     else
@@ -140,7 +140,7 @@ bool nytp_viewer_run(const char *command, size_t len, const char *path,
 {
     char *words = strndup(command, len);
     if (words == NULL)
-        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(error);
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     struct sigaction old_int, old_quit;
     sigaction(SIGINT, &ignore, &old_int);

@@ -22,14 +22,16 @@ bool nytp_counts_is_one(const char *path)
         return false;
     struct nytp_error error = {0};
     struct nytp_source *source = nytp_source_open(path, &error);
-    const bool is_one = source != NULL && nytp_source_fill(source, 1) >= 1 && *source->at == '{';
+    const bool is_one =
+        source != NULL && nytp_source_fill(source, 1) >= 1 && *source->at == '{';
     nytp_source_free(source);
     return is_one;
 }
 
 /* ---- reading ---- */
 
-static bool read_field(struct nytp_json_scan *scan, const char *key, struct nytp_counts_sub *sub)
+static bool read_field(struct nytp_json_scan *scan, const char *key,
+                       struct nytp_counts_sub *sub)
 {
     size_t len;
     const bool is_sub = strcmp(key, "sub") == 0;
@@ -66,7 +68,7 @@ static bool read_sub(struct nytp_json_scan *scan, struct nytp_counts_sub *sub)
                              false, "an entry without \"sub\"");
     if (sub->file == NULL)
         sub->file = calloc(1, 1);
-    return sub->file != NULL || nytp_error_set(&scan->error, NYTP_ERR_MEMORY, "out of memory");
+    return sub->file != NULL || nytp_out_of_memory(&scan->error);
 }
 
 static bool read_subs(struct nytp_json_scan *scan, struct nytp_counts *counts)
@@ -78,7 +80,7 @@ static bool read_subs(struct nytp_json_scan *scan, struct nytp_counts *counts)
         return true;
     do {
         if (!nytp_grow(&counts->subs, &capacity, counts->n_subs, sizeof *counts->subs))
-            return nytp_error_set(&scan->error, NYTP_ERR_MEMORY, "out of memory");
+            return nytp_out_of_memory(&scan->error);
         struct nytp_counts_sub *sub = &counts->subs[counts->n_subs++];
         *sub = (struct nytp_counts_sub){0};
         if (!read_sub(scan, sub))
@@ -129,8 +131,8 @@ static bool read_sampled(struct nytp_json_scan *scan, struct nytp_counts *counts
     return ok;
 }
 
-static bool read_member(struct nytp_json_scan *scan, const char *key, struct nytp_counts *counts,
-                        int64_t *version)
+static bool read_member(struct nytp_json_scan *scan, const char *key,
+                        struct nytp_counts *counts, int64_t *version)
 {
     size_t len;
     if (strcmp(key, "nytp_counts") == 0)
@@ -187,14 +189,15 @@ static char *read_text(const char *path, size_t *len, struct nytp_error *error)
         if (n == 0)
             break;
         if (*len + n > MAX_BYTES) {
-            nytp_error_set(error, NYTP_ERR_LIMIT, "more than %lu MB", (unsigned long)MAX_BYTES >> 20);
+            nytp_error_set(error, NYTP_ERR_LIMIT, "more than %lu MB",
+                           (unsigned long)MAX_BYTES >> 20);
             break;
         }
         if (*len + n > capacity) {
             capacity = (*len + n) * 2;
             char *grown = realloc(text, capacity);
             if (grown == NULL) {
-                nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+                nytp_out_of_memory(error);
                 break;
             }
             text = grown;
@@ -203,7 +206,8 @@ static char *read_text(const char *path, size_t *len, struct nytp_error *error)
         source->at += n;
         *len += n;
     }
-    if (source != NULL && nytp_source_error(source)->status != NYTP_OK && error->status == NYTP_OK)
+    if (source != NULL && nytp_source_error(source)->status != NYTP_OK &&
+        error->status == NYTP_OK)
         *error = *nytp_source_error(source);
     nytp_source_free(source);
     if (error->status == NYTP_OK && text == NULL)
@@ -228,7 +232,7 @@ struct nytp_counts *nytp_counts_read(const char *path, struct nytp_error *error)
     if (ok)
         return counts;
     if (counts == NULL)
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
     else
         *error = scan.error;
     nytp_counts_free(counts);

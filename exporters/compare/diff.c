@@ -15,6 +15,7 @@
 #include "exporters/base/process_tree.h"
 #include "match.h"
 #include "rank_test.h"
+#include "formats/base/strings.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,11 +40,6 @@ struct comparing {
     uint32_t *row_of_sub;
     uint32_t rows_capacity;
 };
-
-static int compare_u32(uint32_t x, uint32_t y)
-{
-    return (x > y) - (x < y);
-}
 
 void nytp_diff_note(struct nytp_diff *diff, const char *format, ...)
 {
@@ -152,7 +148,7 @@ static int by_name(const void *x, const void *y)
     const struct seen_sub *a = x, *b = y;
     int order = nytp_compare_names(a->name, b->name);
     order = order != 0 ? order : nytp_compare_names(a->base_name, b->base_name);
-    return order != 0 ? order : compare_u32(a->sub, b->sub);
+    return order != 0 ? order : nytp_compare_u64(a->sub, b->sub);
 }
 
 static void note_side(uint8_t *sides, const struct comparing *c, uint32_t sub, uint32_t part)
@@ -690,7 +686,7 @@ struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
     if (ok)
         return c.diff;
     nytp_diff_free(c.diff);
-    nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    nytp_out_of_memory(error);
     return NULL;
 }
 

@@ -118,7 +118,7 @@ bool nytp_diff_write_json(const struct nytp_diff *diff,
         .diff = diff, .out = out, .by_line = options->lines && diff->base_has_times};
     if (j.by_line && !nytp_diff_lines_init(&j.lines, diff)) {
         nytp_diff_lines_free(&j.lines);
-        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(&out->error);
     }
     nytp_scale_init(&j.scale, unit, diff->ticks_per_sec);
     nytp_printf(out, "{\"nytp_diff\":%d,\"unit\":\"%s\",\"base_runs\":%lu,\"new_runs\":%lu",

@@ -158,7 +158,7 @@ bool nytp_diff_write_markdown(const struct nytp_diff *diff,
     const bool by_line = options->lines && diff->base_has_times;
     if (!nytp_diff_list_init(&list, diff, options) ||
         (by_line && !nytp_diff_lines_init(&lines, diff))) {
-        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&out->error);
     } else {
         char summary[160];
         put_totals(out, diff);

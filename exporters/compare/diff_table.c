@@ -191,11 +191,11 @@ bool nytp_diff_write_table(const struct nytp_diff *diff,
     struct nytp_diff_lines lines = {0};
     const bool by_line = options->lines && diff->base_has_times;
     if (!nytp_diff_list_init(&list, diff, options))
-        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(&out->error);
     if (by_line && !nytp_diff_lines_init(&lines, diff)) {
         nytp_diff_list_free(&list);
         nytp_diff_lines_free(&lines);
-        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(&out->error);
     }
     static const char *const changes[] = {"Δ statements", "Δ samples", "Δ counts"};
     const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;

@@ -142,7 +142,7 @@ bool nytp_adopt_file_names(struct nytp_profile *base, const struct nytp_profile 
         }
     }
     if (!ok)
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
     else if (changed)
         ok = nytp_rename(base, NULL, names, error);
     free(list);

@@ -213,7 +213,7 @@ bool nytp_gate_check(struct nytp_gate *gate, const struct nytp_diff *diff,
     nytp_gate_questions_free(&questions);
     if (ok)
         return true;
-    nytp_error_set(&c.error, NYTP_ERR_MEMORY, "out of memory");
+    nytp_out_of_memory(&c.error);
     *error = c.error;
     return false;
 }

@@ -15,11 +15,6 @@
 #define MAX_LINE  4096
 #define MAX_LINES 100000
 
-static bool no_memory(struct nytp_error *error)
-{
-    return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
-}
-
 static char *copy_text(const char *text, size_t len)
 {
     char *copy = malloc(len + 1);
@@ -61,13 +56,13 @@ static struct nytp_gate_rule *add_rule(struct nytp_gate *gate, const char *text,
                                        struct nytp_error *error)
 {
     if (!nytp_grow(&gate->rules, &gate->rules_capacity, gate->n_rules, sizeof *gate->rules)) {
-        no_memory(error);
+        nytp_out_of_memory(error);
         return NULL;
     }
     struct nytp_gate_rule *rule = &gate->rules[gate->n_rules];
     *rule = (struct nytp_gate_rule){.text = copy_text(text, strlen(text))};
     if (rule->text == NULL) {
-        no_memory(error);
+        nytp_out_of_memory(error);
         return NULL;
     }
     gate->n_rules++;
@@ -105,7 +100,7 @@ bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_e
     if (strcmp(at, ":sub") != 0) {
         rule->name = copy_text(at + 1, strlen(at + 1));
         return rule->name != NULL ? set_regex(rule, "fail-over", rule->name, error)
-                                  : no_memory(error);
+                                  : nytp_out_of_memory(error);
     }
     rule->scope = NYTP_GATE_EACH;
     return true;
@@ -136,7 +131,7 @@ static bool set_what(struct nytp_gate_rule *rule, const char *text, size_t len,
 {
     rule->name = copy_text(text, len);
     if (rule->name == NULL)
-        return no_memory(error);
+        return nytp_out_of_memory(error);
     if (strcmp(rule->name, "total") == 0) {
         rule->scope = NYTP_GATE_TOTAL;
     } else if (len >= 2 && text[0] == '/' && text[len - 1] == '/') {
@@ -216,7 +211,7 @@ static bool read_rule(struct nytp_gate *gate, const char *line, const char *plac
         return false;
     rule->place = copy_text(place, strlen(place));
     if (rule->place == NULL)
-        return no_memory(error);
+        return nytp_out_of_memory(error);
     const char *at = line;
     size_t len = next_word(&at);
     if (!find_value(at, len, &rule->value))
@@ -254,7 +249,7 @@ static bool read_accept(struct nytp_gate *gate, const char *line, const char *pl
 {
     if (!nytp_grow(&gate->accepts, &gate->accepts_capacity, gate->n_accepts,
                    sizeof *gate->accepts))
-        return no_memory(error);
+        return nytp_out_of_memory(error);
     struct nytp_gate_accept accept = {.value = NYTP_WEIGHT_STATEMENTS};
     const char *limit = line + strlen(line);
     while (limit > line && limit[-1] != ' ' && limit[-1] != '\t')
@@ -276,7 +271,7 @@ static bool read_accept(struct nytp_gate *gate, const char *line, const char *pl
     gate->accepts[gate->n_accepts] = accept; /* the gate's to free */
     if (accept.text == NULL || accept.place == NULL) {
         gate->n_accepts++;
-        return no_memory(error);
+        return nytp_out_of_memory(error);
     }
     return nytp_patterns_add(&gate->accepts[gate->n_accepts++].pattern, "accept", accept.text,
                              error);

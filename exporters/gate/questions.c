@@ -235,7 +235,7 @@ bool nytp_gate_ask(const struct nytp_gate *gate, const struct nytp_diff *diff,
     free(a.values);
     if (ok)
         return true;
-    nytp_error_set(&a.error, NYTP_ERR_MEMORY, "out of memory");
+    nytp_out_of_memory(&a.error);
     *error = a.error;
     return false;
 }

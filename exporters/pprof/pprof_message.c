@@ -104,11 +104,6 @@ static bool ok(const struct message *m)
     return m->out->error.status == NYTP_OK && !m->tables.no_memory && !m->entries.no_memory;
 }
 
-static bool no_memory(struct message *m)
-{
-    return nytp_error_set(&m->out->error, NYTP_ERR_MEMORY, "out of memory");
-}
-
 /* ---- tables ---- */
 
 /* Strings whose index is known beforehand. */
@@ -144,7 +139,7 @@ static const char *const fixed_strings[] = {
 static void push_location(struct message *m, uint32_t id)
 {
     if (!nytp_grow(&m->stack, &m->stack_size, m->n_stack, sizeof *m->stack)) {
-        no_memory(m);
+        nytp_out_of_memory(&m->out->error);
         return;
     }
     m->stack[m->n_stack++] = id;
@@ -215,7 +210,7 @@ static uint32_t merged_stack(struct message *m, uint32_t parent, uint32_t locati
     const uint32_t id = m->n_merged;
     if (!nytp_grow(&m->merged, &m->merged_size, id, sizeof *m->merged) ||
         !nytp_table_put(&m->merged_ids, key, id)) {
-        no_memory(m);
+        nytp_out_of_memory(&m->out->error);
         return 0;
     }
     m->merged[m->n_merged++] =
@@ -267,7 +262,7 @@ static bool begin_merged(struct message *m, uint32_t first, uint32_t end)
         m->n_caller_stacks = end - first;
         m->caller_stacks = malloc((size_t)m->n_caller_stacks * sizeof *m->caller_stacks);
         if (m->caller_stacks == NULL)
-            return no_memory(m);
+            return nytp_out_of_memory(&m->out->error);
     }
     m->first_node = first;
     memset(m->caller_stacks, 0, (size_t)(end - first) * sizeof *m->caller_stacks);
@@ -489,7 +484,7 @@ static void add_labels(struct message *m)
         nytp_pprof_comment(&m->comments, &m->tables, "label: %s", text);
     }
     if (m->label_ids == NULL)
-        no_memory(m);
+        nytp_out_of_memory(&m->out->error);
 }
 
 /* Write all fields in the order of their numbers. Strings that later fields refer to must be
@@ -559,7 +554,7 @@ bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_
         nytp_waits_init(&m.waits, profile, options->waits, &out->error))
         put_message(&m);
     else
-        no_memory(&m);
+        nytp_out_of_memory(&m.out->error);
     free(m.stack);
     nytp_pprof_entries_free(&m.entries);
     free(m.label_ids);
@@ -570,6 +565,6 @@ bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_
     nytp_waits_free(&m.waits);
     nytp_pprof_tables_free(&m.tables);
     if (m.tables.no_memory || m.entries.no_memory)
-        no_memory(&m);
+        nytp_out_of_memory(&m.out->error);
     return ok(&m);
 }

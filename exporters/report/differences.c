@@ -100,7 +100,8 @@ static bool put_anchor(struct nytp_report *report, const struct nytp_diff_row *r
 static void put_name(struct nytp_report *report, const struct nytp_diff_row *row)
 {
     static const char *const words[NYTP_DIFF_STATUSES] = {
-        [NYTP_DIFF_ADDED] = " <small>new</small>", [NYTP_DIFF_GONE] = " <small>gone</small>",
+        [NYTP_DIFF_ADDED] = " <small>new</small>",
+        [NYTP_DIFF_GONE] = " <small>gone</small>",
         [NYTP_DIFF_UNCALLED] = " <small>not called</small>"};
     struct nytp_out *out = report->out;
     nytp_puts(out, "<td>");
@@ -193,7 +194,7 @@ void nytp_report_difference_table(struct nytp_report *report, uint32_t most)
     uint32_t n;
     struct ranked *ranked = rank(diff, &n);
     if (ranked == NULL) {
-        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&report->out->error);
         return;
     }
     if (n == 0) {

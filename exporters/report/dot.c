@@ -138,7 +138,7 @@ static void put_file_graphs(struct nytp_report *report, const struct edge *edges
         for (uint32_t i = 0; i < n; i++)
             if (edges[i].from_file == f || edges[i].to_file == f)
                 some[n_some++] = edges[i];
-        put_sub_graph(nytp_outset_member(report->set, report->files[f].dot), some, n_some,
+        put_sub_graph(nytp_output_set_member(report->set, report->files[f].dot), some, n_some,
                       names);
     }
 }
@@ -149,13 +149,14 @@ void nytp_report_dots(struct nytp_report *report)
     struct edge *edges = all_edges(report, &n);
     struct edge *some = malloc(((size_t)n + 1) * sizeof *some);
     struct nytp_name *names = malloc((2 * (size_t)n + 1) * sizeof *names);
-    struct nytp_out *out = nytp_outset_member(report->set, "subs-callgraph.dot");
+    struct nytp_out *out = nytp_output_set_member(report->set, "subs-callgraph.dot");
     if (edges != NULL && some != NULL && names != NULL) {
         put_sub_graph(out, edges, n, names);
         put_file_graphs(report, edges, n, some, names);
-        put_package_graph(nytp_outset_member(report->set, "packages-callgraph.dot"), edges, n);
+        put_package_graph(nytp_output_set_member(report->set, "packages-callgraph.dot"), edges,
+                          n);
     } else {
-        nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&out->error);
     }
     free(edges);
     free(some);

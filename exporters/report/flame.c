@@ -49,7 +49,7 @@ static void put_frame_name(const struct nytp_flame *flame, const struct nytp_fla
     char *text = shown != NULL ? realloc(shown, len + sizeof mark) : NULL;
     if (text == NULL) {
         free(shown);
-        nytp_error_set(&flame->report->out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&flame->report->out->error);
         return;
     }
     if (frame->unreturned) {
@@ -359,7 +359,7 @@ void nytp_report_flame_section(struct nytp_report *report, uint32_t file)
                        "figures\"></a>\n");
     } else if (file == NONE) {
         if (!nytp_flame_init(report, &flame) || !put_picture(&flame, true))
-            nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+            nytp_out_of_memory(&out->error);
         nytp_flame_free(&flame);
     }
     nytp_puts(out, "</section>\n");
@@ -371,15 +371,15 @@ bool nytp_report_flame_files(struct nytp_report *report)
     bool ok = nytp_flame_init(report, &flame);
     report->page = ""; /* its links are followed from any page */
     if (ok) {
-        report->out = nytp_outset_member(report->set, "flame.js");
+        report->out = nytp_output_set_member(report->set, "flame.js");
         nytp_puts(report->out, "nytp.flame(");
         ok = put_data(&flame);
         nytp_puts(report->out, ");\n");
-        report->out = nytp_outset_member(report->set, "all_stacks_by_time.calls");
+        report->out = nytp_output_set_member(report->set, "all_stacks_by_time.calls");
         ok = ok && put_stacks(&flame);
-        report->out = nytp_outset_member(report->set, "flamegraph_subattr.txt");
+        report->out = nytp_output_set_member(report->set, "flamegraph_subattr.txt");
         put_links(&flame);
-        report->out = nytp_outset_member(report->set, "all_stacks_by_time.svg");
+        report->out = nytp_output_set_member(report->set, "all_stacks_by_time.svg");
         ok = ok && put_picture(&flame, false);
     }
     nytp_flame_free(&flame);
@@ -391,7 +391,7 @@ void nytp_report_flame_inline(struct nytp_report *report)
     struct nytp_flame flame;
     nytp_puts(report->out, "<script type=\"application/json\" id=\"flame-data\">");
     if (!nytp_flame_init(report, &flame) || !put_data(&flame))
-        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&report->out->error);
     nytp_flame_free(&flame);
     nytp_puts(report->out, "</script>\n");
 }

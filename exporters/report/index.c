@@ -278,7 +278,7 @@ void nytp_report_treemap(struct nytp_report *report)
         qsort(tiles, report->n_called, sizeof *tiles, compare_tiles);
         put_tiles(report, tiles, report->n_called);
     } else {
-        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&report->out->error);
     }
     free(tiles);
     nytp_puts(report->out, "</ul></section>\n");

@@ -377,7 +377,7 @@ void nytp_report_put_foreign_id(struct nytp_report *report, uint32_t sub)
     const struct nytp_name name = nytp_report_sub_name(report, sub);
     char *id = malloc((size_t)name.len + 1);
     if (id == NULL) {
-        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&report->out->error);
         return;
     }
     nytp_report_foreign_id(name, id);

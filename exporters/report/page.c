@@ -302,7 +302,7 @@ void nytp_report_put_line_id(struct nytp_report *report, uint32_t line)
 
 void nytp_report_page_begin(struct nytp_report *report, const struct nytp_report_page *page)
 {
-    report->out = nytp_outset_member(report->set, page->name);
+    report->out = nytp_output_set_member(report->set, page->name);
     report->page = page->name;
     if (report->single) {
         nytp_puts(report->out, "<section class=\"page\" id=");
@@ -360,7 +360,7 @@ void nytp_report_page_end(struct nytp_report *report)
 
 void nytp_report_single_begin(struct nytp_report *report)
 {
-    report->out = nytp_outset_member(report->set, "");
+    report->out = nytp_output_set_member(report->set, "");
     report->page = "";
     document_begin(report, "Profile", NONE);
     put_navigation(report, NONE);

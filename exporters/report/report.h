@@ -29,7 +29,7 @@
 #include "exporters/base/asset.h"
 #include "exporters/base/exporter.h"
 #include "exporters/base/html.h"
-#include "exporters/base/outset.h"
+#include "exporters/base/output_set.h"
 #include "exporters/stacks/calls.h"
 #include "flame_picture.h"
 
@@ -113,7 +113,7 @@ struct nytp_report_change {
 struct nytp_report {
     const struct nytp_profile *profile;
     const struct nytp_export_options *options;
-    struct nytp_outset *set;
+    struct nytp_output_set *set;
     struct nytp_out *out; /* the page being written */
     const char *page;     /* its file name */
     bool single;          /* all pages are in one file */
@@ -347,6 +347,6 @@ void nytp_report_dots(struct nytp_report *report);
 /* Write all members of the report to the set. False when memory is out; what became of
  * writing, the set knows. */
 bool nytp_report_write(const struct nytp_profile *profile,
-                       const struct nytp_export_options *options, struct nytp_outset *set);
+                       const struct nytp_export_options *options, struct nytp_output_set *set);
 
 #endif

@@ -178,7 +178,7 @@ static void put_subs(struct nytp_report *report, uint32_t f)
             subs[i] = ranked[i].sub;
         nytp_report_sub_table(report, "subs", "Subroutines of this file", subs, file->n_subs);
     } else {
-        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&report->out->error);
     }
     free(ranked);
     free(subs);
@@ -525,7 +525,7 @@ static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level le
                           : "<th scope=col title=\"Change of statements since the base\">"
                             "\xce\x94");
     if (cursor.rows.rows == NULL)
-        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&report->out->error);
     put_lines(report, &cursor);
     nytp_report_disk_close(&cursor.disk);
     put_foreign_subs(report, &cursor);

@@ -294,7 +294,7 @@ static void put_deviation(struct nytp_report *report)
 {
     int64_t *ticks = malloc(((size_t)report->n_ranked + 1) * sizeof *ticks);
     if (ticks == NULL) {
-        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&report->out->error);
         return;
     }
     uint32_t n = 0;
@@ -360,7 +360,7 @@ static struct leaf *sorted_leaves(struct nytp_report *report)
 {
     struct leaf *leaves = malloc(((size_t)report->n_ranked + 1) * sizeof *leaves);
     if (leaves == NULL) {
-        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&report->out->error);
         return NULL;
     }
     for (uint32_t i = 0; i < report->n_ranked; i++) {
@@ -482,7 +482,7 @@ void nytp_report_package_table(struct nytp_report *report)
     if (ok)
         put_packages(report, packages, n);
     else
-        nytp_error_set(&report->out->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&report->out->error);
     free(packages);
     free(of_id);
     nytp_strings_free(strings);

@@ -14,7 +14,7 @@ static bool prepare(struct nytp_report *report)
 
 static void put_asset(struct nytp_report *report, const struct nytp_asset *asset)
 {
-    nytp_put(nytp_outset_member(report->set, asset->name), asset->bytes, asset->len);
+    nytp_put(nytp_output_set_member(report->set, asset->name), asset->bytes, asset->len);
 }
 
 static void put_sources(struct nytp_report *report)
@@ -31,14 +31,14 @@ static void put_sources(struct nytp_report *report)
 }
 
 bool nytp_report_write(const struct nytp_profile *profile,
-                       const struct nytp_export_options *options, struct nytp_outset *set)
+                       const struct nytp_export_options *options, struct nytp_output_set *set)
 {
     struct nytp_report report = {
         .profile = profile,
         .options = options,
         .set = set,
         .page = "",
-        .single = nytp_outset_is_single(set),
+        .single = nytp_output_set_is_single(set),
         .flame = !options->no_flame && profile->total_ticks > 0,
     };
     bool ok = prepare(&report);

@@ -81,13 +81,13 @@ bool nytp_child_waits(struct nytp_profile *profile, bool take_out, int64_t *tick
     int64_t *of_children = times_of_children(profile);
     bool ok = of_children != NULL && nytp_arcs_before_init(&before, profile);
     if (!ok)
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
     ok = ok && nytp_waits_init(&waits, profile, NULL, error);
     if (ok) {
         const int64_t sum = sum_waits(profile, &waits, of_children, take_out);
         *ticks += sum;
         ok = !take_out || sum == 0 || nytp_profile_rebuild(profile, &before) ||
-             nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+             nytp_out_of_memory(error);
     }
     nytp_waits_free(&waits);
     nytp_arcs_before_free(&before);

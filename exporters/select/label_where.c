@@ -18,7 +18,7 @@ bool nytp_label_where_add(struct nytp_label_where *where, const char *text,
         return nytp_error_set(error, NYTP_ERR_FORMAT, "--where: at most %d of them",
                               NYTP_MOST_CONDITIONS);
     if (where->strings == NULL && (where->strings = nytp_strings_new()) == NULL)
-        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(error);
     const bool is_regex = text[key_len + 1] == '~';
     *condition = (struct nytp_label_condition){.text = text,
                                                .key_len = (uint32_t)key_len,

@@ -177,6 +177,6 @@ struct nytp_profile *nytp_select_processes(const struct nytp_profile *profile, u
         return some;
     if (some != NULL)
         nytp_profile_free(some);
-    nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    nytp_out_of_memory(error);
     return NULL;
 }

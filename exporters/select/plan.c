@@ -44,7 +44,7 @@ bool nytp_plan_end(struct nytp_plan *plan, bool planned, struct nytp_error *erro
 {
     bool ok = planned;
     if (!planned)
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
     else if (plan->changes)
         ok = nytp_rewrite(plan->profile, &plan->rewriting, error);
     plan_free(plan);

@@ -12,11 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_u32(uint32_t x, uint32_t y)
-{
-    return (x > y) - (x < y);
-}
-
 /* ---- files ---- */
 
 struct named_file {
@@ -29,7 +24,7 @@ static int by_file_name(const void *x, const void *y)
 {
     const struct named_file *a = x, *b = y;
     const int order = nytp_compare_names(a->name, b->name);
-    return order != 0 ? order : compare_u32(a->file, b->file);
+    return order != 0 ? order : nytp_compare_u64(a->file, b->file);
 }
 
 /* Each eval is a file of its own even if another has its name. */
@@ -44,7 +39,8 @@ static bool rename_files(struct nytp_profile *profile, const struct nytp_name *n
         file_of[i] = i;
         if (names != NULL)
             profile->files[i].name = names[i];
-        list[i] = (struct named_file){profile->files[i].name, i, profile->files[i].eval_file != 0};
+        list[i] =
+            (struct named_file){profile->files[i].name, i, profile->files[i].eval_file != 0};
     }
     if (n > 1)
         qsort(list + 1, n - 1, sizeof *list, by_file_name);
@@ -73,8 +69,8 @@ static int by_name_file(const void *x, const void *y)
 {
     const struct listed_sub *a = x, *b = y;
     int order = nytp_compare_names(a->sub.name, b->sub.name);
-    order = order != 0 ? order : compare_u32(a->sub.file, b->sub.file);
-    return order != 0 ? order : compare_u32(a->old, b->old);
+    order = order != 0 ? order : nytp_compare_u64(a->sub.file, b->sub.file);
+    return order != 0 ? order : nytp_compare_u64(a->old, b->old);
 }
 
 /* Install the sorted list, equal subs as one; sub_of[old] becomes the new number. */
@@ -128,12 +124,13 @@ bool nytp_rename(struct nytp_profile *profile, const struct nytp_name *subs,
         .before = &before,
     };
     bool ok = file_of != NULL && sub_of != NULL && rewriting.action != NULL &&
-              nytp_arcs_before_init(&before, profile) && rename_files(profile, files, file_of) &&
+              nytp_arcs_before_init(&before, profile) &&
+              rename_files(profile, files, file_of) &&
               rename_subs(profile, subs, file_of, sub_of);
     if (ok)
         ok = nytp_rewrite(profile, &rewriting, error);
     else
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
     free(file_of);
     free(sub_of);
     free(rewriting.action);
@@ -148,7 +145,8 @@ struct placed {
     struct nytp_name stem; /* what comes before the line: "main::__ANON__", "Foo::BEGIN" */
     uint32_t script;       /* the file, or that in which a string eval is */
     uint32_t eval_file, eval_line; /* of a string eval, where it is; else 0 */
-    uint32_t file, line, twin;
+    uint32_t file, line;
+    uint32_t nth; /* of the BEGINs of one line: "BEGIN@7.2" */
     uint32_t sub;
 };
 
@@ -165,16 +163,17 @@ static int by_place(const void *x, const void *y)
 {
     const struct placed *a = x, *b = y;
     int order = nytp_compare_names(a->stem, b->stem);
-    order = order != 0 ? order : compare_u32(a->script, b->script);
-    order = order != 0 ? order : compare_u32(a->eval_file, b->eval_file);
-    order = order != 0 ? order : compare_u32(a->eval_line, b->eval_line);
-    order = order != 0 ? order : compare_u32(a->file, b->file);
-    order = order != 0 ? order : compare_u32(a->line, b->line);
-    order = order != 0 ? order : compare_u32(a->twin, b->twin);
-    return order != 0 ? order : compare_u32(a->sub, b->sub);
+    order = order != 0 ? order : nytp_compare_u64(a->script, b->script);
+    order = order != 0 ? order : nytp_compare_u64(a->eval_file, b->eval_file);
+    order = order != 0 ? order : nytp_compare_u64(a->eval_line, b->eval_line);
+    order = order != 0 ? order : nytp_compare_u64(a->file, b->file);
+    order = order != 0 ? order : nytp_compare_u64(a->line, b->line);
+    order = order != 0 ? order : nytp_compare_u64(a->nth, b->nth);
+    return order != 0 ? order : nytp_compare_u64(a->sub, b->sub);
 }
 
-/* The number that ends right before `*end`, which is moved to its start; false if there is none. */
+/* The number that ends right before `*end`, which is moved to its start; false if there is
+ * none. */
 static bool number_before(struct nytp_name name, uint32_t *end, uint32_t *number)
 {
     uint32_t start = *end;
@@ -218,9 +217,9 @@ static bool is_begin(struct nytp_name name, struct placed *placed)
     uint32_t end = name.len;
     if (!number_before(name, &end, &placed->line))
         return false;
-    placed->twin = 0;
+    placed->nth = 0;
     if (end > 0 && name.ptr[end - 1] == '.') {
-        placed->twin = placed->line;
+        placed->nth = placed->line;
         end--;
         if (!number_before(name, &end, &placed->line))
             return false;
@@ -297,7 +296,7 @@ bool nytp_rename_stably(struct nytp_profile *profile, struct nytp_error *error)
 {
     struct nytp_name *names = nytp_stable_names(profile);
     if (names == NULL)
-        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(error);
     bool changed = false;
     for (uint32_t i = 0; i < profile->n_subs; i++)
         changed |= names[i].ptr != profile->subs[i].name.ptr;

@@ -10,6 +10,7 @@
 
 #include "formats/base/table.h"
 #include "formats/model/totals.h"
+#include "formats/base/strings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,20 +195,15 @@ struct sibling {
     uint32_t parent, sub, file, line, flags, node;
 };
 
-static int compare_u32(uint32_t x, uint32_t y)
-{
-    return (x > y) - (x < y);
-}
-
 static int by_call(const void *x, const void *y)
 {
     const struct sibling *a = x, *b = y;
-    int order = compare_u32(a->parent, b->parent);
-    order = order != 0 ? order : compare_u32(a->sub, b->sub);
-    order = order != 0 ? order : compare_u32(a->file, b->file);
-    order = order != 0 ? order : compare_u32(a->line, b->line);
-    order = order != 0 ? order : compare_u32(a->flags, b->flags);
-    return order != 0 ? order : compare_u32(a->node, b->node);
+    int order = nytp_compare_u64(a->parent, b->parent);
+    order = order != 0 ? order : nytp_compare_u64(a->sub, b->sub);
+    order = order != 0 ? order : nytp_compare_u64(a->file, b->file);
+    order = order != 0 ? order : nytp_compare_u64(a->line, b->line);
+    order = order != 0 ? order : nytp_compare_u64(a->flags, b->flags);
+    return order != 0 ? order : nytp_compare_u64(a->node, b->node);
 }
 
 /* Write the numbers of all nodes below each root; `first` holds where a node's children begin
@@ -314,9 +310,9 @@ static bool attribute_children(struct nytp_profile *profile)
 static int by_node_place(const void *x, const void *y)
 {
     const struct grown_line *a = x, *b = y;
-    int order = compare_u32(a->node, b->node);
-    order = order != 0 ? order : compare_u32(a->line.file, b->line.file);
-    return order != 0 ? order : compare_u32(a->line.line, b->line.line);
+    int order = nytp_compare_u64(a->node, b->node);
+    order = order != 0 ? order : nytp_compare_u64(a->line.file, b->line.file);
+    return order != 0 ? order : nytp_compare_u64(a->line.line, b->line.line);
 }
 
 static bool attribute_lines(struct growing *g)

@@ -81,7 +81,7 @@ bool nytp_trim_paths(struct nytp_profile *profile, const char *const *list, uint
     if (ok)
         ok = nytp_rename(profile, subs, files, error);
     else
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
     free(subs);
     free(files);
     return ok;

@@ -4,6 +4,7 @@
  * kept by input and place; here they are added up to what a table shows.
  */
 #include "calls.h"
+#include "formats/base/strings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,27 +33,22 @@ void nytp_callers_free(struct nytp_callers *callers)
     free(callers->arcs);
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* ---- rows of calls ---- */
 
 static int by_sub_and_place(const void *x, const void *y)
 {
     const struct nytp_call_row *a = x, *b = y;
-    int order = compare_numbers(a->sub, b->sub);
-    order = order != 0 ? order : compare_numbers(a->file, b->file);
-    return order != 0 ? order : compare_numbers(a->line, b->line);
+    int order = nytp_compare_u64(a->sub, b->sub);
+    order = order != 0 ? order : nytp_compare_u64(a->file, b->file);
+    return order != 0 ? order : nytp_compare_u64(a->line, b->line);
 }
 
 static int by_place_and_sub(const void *x, const void *y)
 {
     const struct nytp_call_row *a = x, *b = y;
-    int order = compare_numbers(a->file, b->file);
-    order = order != 0 ? order : compare_numbers(a->line, b->line);
-    return order != 0 ? order : compare_numbers(a->sub, b->sub);
+    int order = nytp_compare_u64(a->file, b->file);
+    order = order != 0 ? order : nytp_compare_u64(a->line, b->line);
+    return order != 0 ? order : nytp_compare_u64(a->sub, b->sub);
 }
 
 static int by_time(const void *x, const void *y)
@@ -62,14 +58,14 @@ static int by_time(const void *x, const void *y)
         return a->incl_ticks < b->incl_ticks ? 1 : -1;
     if (a->calls != b->calls)
         return a->calls < b->calls ? 1 : -1;
-    return compare_numbers(a->sub, b->sub);
+    return nytp_compare_u64(a->sub, b->sub);
 }
 
 static int by_place_and_time(const void *x, const void *y)
 {
     const struct nytp_call_row *a = x, *b = y;
-    int order = compare_numbers(a->file, b->file);
-    order = order != 0 ? order : compare_numbers(a->line, b->line);
+    int order = nytp_compare_u64(a->file, b->file);
+    order = order != 0 ? order : nytp_compare_u64(a->line, b->line);
     return order != 0 ? order : by_time(x, y);
 }
 
@@ -176,8 +172,8 @@ struct nytp_call_rows nytp_calls_by_line(const struct nytp_profile *profile, uin
 static int by_place(const void *x, const void *y)
 {
     const struct nytp_line_row *a = x, *b = y;
-    const int order = compare_numbers(a->file, b->file);
-    return order != 0 ? order : compare_numbers(a->line, b->line);
+    const int order = nytp_compare_u64(a->file, b->file);
+    return order != 0 ? order : nytp_compare_u64(a->line, b->line);
 }
 
 static void sum_lines(struct nytp_line_rows *rows)

@@ -110,7 +110,7 @@ bool nytp_put_hot_lines(const struct nytp_profile *profile,
 {
     struct nytp_line_rows rows = nytp_lines_of_all(profile);
     if (rows.rows == NULL)
-        return nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(&out->error);
     drop_empty(&rows);
     if (rows.n > 0)
         qsort(rows.rows, rows.n, sizeof *rows.rows, by_time);

@@ -14,6 +14,7 @@
 #include "formats/model/profile.h"
 #include "formats/base/table.h"
 #include "formats/base/wide.h"
+#include "formats/base/strings.h"
 
 #include <stdlib.h>
 
@@ -310,16 +311,11 @@ void nytp_stacktree_free(struct nytp_stacktree *tree)
     free(tree);
 }
 
-static int compare_u32(uint32_t a, uint32_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_entries(const void *left, const void *right)
 {
     const struct nytp_stack_entry *a = left, *b = right;
-    const int by_parent = compare_u32(a->parent, b->parent);
-    return by_parent != 0 ? by_parent : compare_u32(a->rank, b->rank);
+    const int by_parent = nytp_compare_u64(a->parent, b->parent);
+    return by_parent != 0 ? by_parent : nytp_compare_u64(a->rank, b->rank);
 }
 
 struct ranked_frame {
@@ -332,11 +328,11 @@ static int compare_frames(const void *left, const void *right)
     const struct nytp_stack_frame *a = &((const struct ranked_frame *)left)->frame;
     const struct nytp_stack_frame *b = &((const struct ranked_frame *)right)->frame;
     if (a->sub != b->sub)
-        return compare_u32(a->sub, b->sub);
+        return nytp_compare_u64(a->sub, b->sub);
     if (a->file != b->file)
-        return compare_u32(a->file, b->file);
+        return nytp_compare_u64(a->file, b->file);
     if (a->line != b->line)
-        return compare_u32(a->line, b->line);
+        return nytp_compare_u64(a->line, b->line);
     return (int)a->unreturned - (int)b->unreturned;
 }
 

@@ -42,3 +42,8 @@ bool nytp_error_at(struct nytp_error *error, enum nytp_status status, uint64_t o
     va_end(args);
     return false;
 }
+
+bool nytp_out_of_memory(struct nytp_error *error)
+{
+    return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+}

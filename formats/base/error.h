@@ -42,4 +42,7 @@ bool nytp_error_at(struct nytp_error *error, enum nytp_status status, uint64_t o
                    bool inflated, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* NYTP_ERR_MEMORY, of which there is no more to say. */
+bool nytp_out_of_memory(struct nytp_error *error);
+
 #endif

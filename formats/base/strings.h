@@ -23,8 +23,8 @@ struct nytp_str {
     bool utf8;
 };
 
-/* Interned bytes, followed by a NUL that len does not count; they may contain NUL. Equal strings
- * of one `struct nytp_strings` have equal ptr. */
+/* Interned bytes, followed by a NUL that len does not count; they may contain NUL. Equal
+ * strings of one `struct nytp_strings` have equal ptr. */
 struct nytp_name {
     const char *ptr;
     uint32_t len;
@@ -49,7 +49,14 @@ struct nytp_name nytp_strings_get(const struct nytp_strings *strings, uint32_t i
 
 uint32_t nytp_strings_count(const struct nytp_strings *strings);
 
-/* The order of two texts byte by byte, a shorter one before those that it begins; as of memcmp(). */
+/* As of memcmp(). */
+static inline int nytp_compare_u64(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* The order of two texts byte by byte, a shorter one before those that it begins; as of
+ * memcmp(). */
 int nytp_compare_bytes(const char *a, size_t a_len, const char *b, size_t b_len);
 
 static inline int nytp_compare_names(struct nytp_name a, struct nytp_name b)

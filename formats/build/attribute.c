@@ -20,11 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool no_memory(struct nytp_error *error)
-{
-    return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
-}
-
 static struct nytp_name name(const struct nytp_attribution *s, uint32_t id)
 {
     return nytp_strings_get(s->b->strings, id);
@@ -614,7 +609,7 @@ struct nytp_profile *nytp_attribute(struct nytp_builder *b, struct nytp_error *e
     free(s.entries);
     if (!ok) {
         nytp_profile_free(s.p);
-        no_memory(error);
+        nytp_out_of_memory(error);
         return NULL;
     }
     s.p->strings = b->strings; /* names and texts move over */

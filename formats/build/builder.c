@@ -27,7 +27,7 @@ struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
 {
     struct nytp_builder *b = calloc(1, sizeof *b);
     if (b == NULL) {
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
         return NULL;
     }
     b->options = *options;
@@ -39,7 +39,7 @@ struct nytp_builder *nytp_builder_new(const struct nytp_build_options *options,
     if (b->strings == NULL || b->arena == NULL ||
         !nytp_callstack_init(&b->stack, options->max_nodes) ||
         !nytp_grow(&b->files, &b->files_capacity, 0, sizeof *b->files)) {
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
         nytp_builder_free(b);
         return NULL;
     }

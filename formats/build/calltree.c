@@ -268,15 +268,15 @@ static bool push_work(struct nytp_calltree *tree, uint32_t from, uint32_t to)
     return true;
 }
 
-/* Hand each child of `from` to `to`, queueing those whose twin is there already. */
+/* Hand each child of `from` to `to`, queueing those for which there is such a call already. */
 static bool merge_children(struct nytp_calltree *tree, uint32_t from, uint32_t to)
 {
     for (uint32_t c = tree->nodes[from].first_child, next; c != NYTP_NO_NODE; c = next) {
         struct nytp_tree_node *n = &tree->nodes[c];
         next = n->next_sibling;
         nytp_table_remove(&tree->by_call, call_key(from, n));
-        const uint32_t twin = nytp_calltree_child(tree, to, n->sub, n->file, n->line);
-        if (!(twin == NYTP_NO_NODE ? link_child(tree, to, c) : push_work(tree, c, twin)))
+        const uint32_t there = nytp_calltree_child(tree, to, n->sub, n->file, n->line);
+        if (!(there == NYTP_NO_NODE ? link_child(tree, to, c) : push_work(tree, c, there)))
             return false;
     }
     tree->nodes[from].first_child = NYTP_NO_NODE;

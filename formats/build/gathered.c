@@ -8,7 +8,7 @@
 
 bool nytp_builder_out_of_memory(struct nytp_builder *b)
 {
-    return nytp_error_set(&b->error, NYTP_ERR_MEMORY, "out of memory");
+    return nytp_out_of_memory(&b->error);
 }
 
 bool nytp_builder_tree_failed(struct nytp_builder *b)

@@ -175,7 +175,7 @@ static bool merge_files(struct nytp_summary *summary, uint32_t max_siblings)
 {
     struct sibling *siblings = malloc((summary->n_files + 1) * sizeof *siblings);
     if (siblings == NULL)
-        return nytp_error_set(&summary->error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(&summary->error);
     uint32_t n = 0;
     for (uint32_t f = 0; f < summary->n_files; f++)
         if (summary->files[f].eval_file != NONE)
@@ -221,7 +221,7 @@ static bool survivor_name(struct nytp_summary *summary, const struct nytp_summar
     if (*size < len) {
         char *grown = realloc(*buffer, len);
         if (grown == NULL)
-            return nytp_error_set(&summary->error, NYTP_ERR_MEMORY, "out of memory");
+            return nytp_out_of_memory(&summary->error);
         *buffer = grown;
         *size = len;
     }
@@ -277,7 +277,7 @@ static bool merge_subs(struct nytp_summary *summary)
 {
     struct defined_sub *list = malloc((summary->n_subs + 1) * sizeof *list);
     if (list == NULL)
-        return nytp_error_set(&summary->error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(&summary->error);
     const uint32_t n = list_defined(summary, list);
     struct nytp_table known = {0};
     char *buffer = NULL;

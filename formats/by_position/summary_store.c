@@ -37,7 +37,7 @@ void nytp_summary_free(struct nytp_summary *summary)
 
 bool nytp_summary_no_memory(struct nytp_summary *summary)
 {
-    return nytp_error_set(&summary->error, NYTP_ERR_MEMORY, "out of memory");
+    return nytp_out_of_memory(&summary->error);
 }
 
 static bool is_ascii(const char *bytes, uint32_t len)

@@ -11,6 +11,7 @@
 #include "profile.h"
 #include "tree_arcs.h"
 #include "formats/base/wide.h"
+#include "formats/base/strings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,24 +22,19 @@ struct run {
     uint32_t n;
 };
 
-static int compare_u32(uint32_t a, uint32_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_group(const struct nytp_arc *a, const struct nytp_arc *b)
 {
-    int order = compare_u32(a->callee, b->callee);
-    order = order != 0 ? order : compare_u32(a->caller, b->caller);
-    return order != 0 ? order : compare_u32(a->part, b->part);
+    int order = nytp_compare_u64(a->callee, b->callee);
+    order = order != 0 ? order : nytp_compare_u64(a->caller, b->caller);
+    return order != 0 ? order : nytp_compare_u64(a->part, b->part);
 }
 
 static int by_callee(const void *x, const void *y)
 {
     const struct nytp_arc *a = x, *b = y;
     int order = compare_group(a, b);
-    order = order != 0 ? order : compare_u32(a->file, b->file);
-    return order != 0 ? order : compare_u32(a->line, b->line);
+    order = order != 0 ? order : nytp_compare_u64(a->file, b->file);
+    return order != 0 ? order : nytp_compare_u64(a->line, b->line);
 }
 
 static void add_arc(struct nytp_arc *to, const struct nytp_arc *from)

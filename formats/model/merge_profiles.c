@@ -594,8 +594,7 @@ static bool merge_all(struct merging *f, struct nytp_error *error)
                     merge_sources(f) && merge_blocks(f) && merge_pairs(f) && merge_tree(f);
     if (ok)
         nytp_profile_sum_arcs(f->to);
-    return (ok && nytp_profile_make_line_costs(f->to)) ||
-           nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    return (ok && nytp_profile_make_line_costs(f->to)) || nytp_out_of_memory(error);
 }
 
 struct nytp_profile *nytp_profiles_merge(struct nytp_profile **profiles, uint32_t n_profiles,
@@ -606,7 +605,7 @@ struct nytp_profile *nytp_profiles_merge(struct nytp_profile **profiles, uint32_
     struct merging f = {.to = calloc(1, sizeof *f.to), .from = profiles, .n_from = n_profiles};
     bool ok = f.to != NULL;
     if (!ok)
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
     else
         ok = merge_all(&f, error);
     for (uint32_t i = 0; i < n_profiles; i++) {

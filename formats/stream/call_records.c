@@ -67,7 +67,7 @@ static enum nytp_decoded damaged(struct nytp_decoder *d, const struct nytp_event
 
 static enum nytp_decoded no_memory(struct nytp_decoder *d)
 {
-    nytp_error_set(d->error, NYTP_ERR_MEMORY, "out of memory");
+    nytp_out_of_memory(d->error);
     return NYTP_FAILED;
 }
 
@@ -107,7 +107,7 @@ static inline enum nytp_decoded get_count(struct nytp_decoder *d, const struct n
 }
 
 static inline enum nytp_decoded get_newline(struct nytp_decoder *d, const struct nytp_event *e,
-                                     struct nytp_cursor *c)
+                                            struct nytp_cursor *c)
 {
     if (c->at == c->end)
         return is_short(c);
@@ -167,8 +167,8 @@ static enum nytp_decoded get_told_point(struct nytp_decoder *d, const struct nyt
 /* Where an entry or return lies whose record ends at c->at. A statement's record behind it is
  * only looked at, one of ours is consumed. */
 static inline enum nytp_decoded get_point(struct nytp_decoder *d, const struct nytp_event *e,
-                                          struct nytp_cursor *c,
-                                          struct nytp_call_reader *calls, int64_t *point)
+                                          struct nytp_cursor *c, struct nytp_call_reader *calls,
+                                          int64_t *point)
 {
     if (c->at == c->end)
         return is_short(c);

@@ -109,7 +109,7 @@ static bool next_member(struct nytp_source_impl *impl, struct stage *stage, stru
     nytp_inflate_free(stage->inflate);
     stage->inflate = nytp_inflate_new(NYTP_INFLATE_GZIP);
     if (stage->inflate == NULL)
-        nytp_error_set(&impl->error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(&impl->error);
     return stage->inflate != NULL;
 }
 
@@ -157,7 +157,7 @@ static struct stage *push_stage(struct nytp_source *source, bool buffered)
     if (buffered) {
         stage->buffer = malloc(WINDOW_SIZE);
         if (stage->buffer == NULL) {
-            nytp_error_set(&impl->error, NYTP_ERR_MEMORY, "out of memory");
+            nytp_out_of_memory(&impl->error);
             return NULL;
         }
     }
@@ -172,7 +172,7 @@ static bool push_inflate(struct nytp_source *source, enum nytp_inflate_wrapper w
     struct stage *stage = inflate != NULL ? push_stage(source, true) : NULL;
     if (stage == NULL) {
         nytp_inflate_free(inflate);
-        return nytp_error_set(&source->impl->error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(&source->impl->error);
     }
     stage->inflate = inflate;
     stage->wrapper = wrapper;
@@ -214,7 +214,7 @@ static struct nytp_source *source_new(struct nytp_error *error)
     if (source == NULL || impl == NULL) {
         free(source);
         free(impl);
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
         return NULL;
     }
     source->impl = impl;

@@ -332,7 +332,7 @@ static bool write_parts(const struct recorder *recorder, struct nytp_out *out,
                         struct nytp_error *error)
 {
     struct nytp_merge *const merge = nytp_merge_new(put_out, NULL, out, 6);
-    bool ok = merge != NULL || nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    bool ok = merge != NULL || nytp_out_of_memory(error);
     for (uint32_t i = 0; ok && i < recorder->n_parts; i++)
         ok = !recorder->parts[i]->failed
                  ? nytp_merge_add(merge, recorder->parts[i]->path, error)

@@ -40,7 +40,7 @@ bool nytp_session_open(struct nytp_session *session, const struct nytp_spy *spy,
             nytp_process_command(pid, session->command, sizeof session->command);
         if (nytp_name_cache_init(&session->names, &session->perl))
             return true;
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
     }
     nytp_session_close(session);
     return false;

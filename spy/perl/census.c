@@ -316,7 +316,7 @@ bool nytp_census_take(struct nytp_census *census, struct nytp_perl *perl,
     free(counting.pending);
     nytp_table_free(&counting.stashes);
     if (counting.failed)
-        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(error);
     return census->n > 0 ||
            nytp_error_set(error, NYTP_ERR_FORMAT, "there are no values to count");
 }

@@ -211,7 +211,7 @@ static bool take_segments(struct nytp_core *core, const Elf64_Ehdr *head,
     Elf64_Phdr header;
     core->segments = calloc(head->e_phnum, sizeof *core->segments);
     if (core->segments == NULL)
-        return nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        return nytp_out_of_memory(error);
     for (uint16_t i = 0; i < head->e_phnum; i++) {
         memcpy(&header, core->bytes + head->e_phoff + i * sizeof header, sizeof header);
         if (!is_inside(core, header.p_offset, header.p_filesz))
@@ -227,7 +227,7 @@ static bool take_segments(struct nytp_core *core, const Elf64_Ehdr *head,
     if (core->mappings.n == 0)
         take_program(core, core->headers_at);
     core->backings = calloc(core->mappings.n + 1, sizeof *core->backings);
-    return core->backings != NULL || nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    return core->backings != NULL || nytp_out_of_memory(error);
 }
 
 static bool take_core(struct nytp_core *core, struct nytp_error *error)
@@ -252,7 +252,7 @@ struct nytp_core *nytp_core_open(const char *path, const char *exe, struct nytp_
 {
     struct nytp_core *const core = calloc(1, sizeof *core);
     if (core == NULL) {
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
         return NULL;
     }
     core->exe = exe;

@@ -59,7 +59,7 @@ bool nytp_mappings_of_process(struct nytp_mappings *mappings, pid_t pid,
     fclose(file);
     if (failed != 0)
         return nytp_error_set(error, NYTP_ERR_IO, "%s: %s", path, strerror(failed));
-    return ok || nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+    return ok || nytp_out_of_memory(error);
 }
 
 const struct nytp_mapping *nytp_mapping_at(const struct nytp_mappings *mappings,

@@ -61,14 +61,15 @@ static void write_report(const struct nytp_profile *profile, bool merge_evals, b
     const struct nytp_export_options options = {
         .selected = "--focus=<b>", .title = "</title>", .no_merge_evals = !merge_evals};
     struct nytp_out *out = nytp_out_memory(single);
-    struct nytp_outset *set = single ? nytp_outset_single(out) : nytp_outset_nowhere();
+    struct nytp_output_set *set =
+        single ? nytp_output_set_single(out) : nytp_output_set_nowhere();
     struct nytp_error error = {0};
     if (out == NULL || set == NULL || !nytp_exporter_html.write_set(profile, &options, set) ||
-        !nytp_outset_finish(set, &error, NULL))
+        !nytp_output_set_finish(set, &error, NULL))
         abort();
     if (single)
         must_be_safe(out, profile->total_ticks > 0);
-    nytp_outset_free(set);
+    nytp_output_set_free(set);
     nytp_out_discard(out);
 }
 

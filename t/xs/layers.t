@@ -116,7 +116,7 @@ my %owner = (
     (map { $_ => 'state' } qw(stmts_on subs_on counting entries_on comments_on returns_on marks_on blocks_on
             leave_on finds_caller looks_first interpreter state next)),
     (map { $_ => $_ } qw(arcs places dprof)),
-    cost_meter => 'costs', told_serial => 'before_wait',
+    cost_meter => 'costs', told_serial => 'write_ahead',
 );
 cmp_ok scalar(keys %owner), '>', 30, 'the struct has parts';
 my $ASSIGNED = qr/(?<before>\+\+|--)?\brec->(?<part>\w+)(?<member>

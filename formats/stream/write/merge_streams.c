@@ -57,11 +57,6 @@ struct nytp_merge {
     bool inflated;
 };
 
-static bool no_memory(struct nytp_merge *m)
-{
-    return nytp_error_set(&m->error, NYTP_ERR_MEMORY, "out of memory");
-}
-
 static bool merge_event(struct nytp_sink *sink, const struct nytp_event *event);
 
 struct nytp_merge *nytp_merge_new(nytp_bytes_fn *put, nytp_note_fn *note, void *context,
@@ -125,7 +120,7 @@ static bool begin_records(struct nytp_merge *m)
     if (m->deflating || m->level == 0)
         return true;
     m->deflating = true;
-    return nytp_write_start_deflate(m->writer, m->level) || no_memory(m);
+    return nytp_write_start_deflate(m->writer, m->level) || nytp_out_of_memory(&m->error);
 }
 
 /* The id in the output of the file that an event names: 0 for 0, but in statements, which are
@@ -192,7 +187,7 @@ static bool write_return(struct nytp_merge *m, const struct nytp_event *e)
     if (need > m->encoded_size) {
         uint8_t *grown = realloc(m->encoded, need * 2);
         if (grown == NULL)
-            return no_memory(m);
+            return nytp_out_of_memory(&m->error);
         m->encoded = grown;
         m->encoded_size = need * 2;
     }
@@ -218,7 +213,7 @@ static bool write_sub_info(struct nytp_merge *m, const struct nytp_event *e)
     if (nytp_table_get(&m->subs_told, has_range ? here : any) != NYTP_TABLE_NONE)
         return true;
     if (!nytp_table_put(&m->subs_told, any, 1) || !nytp_table_put(&m->subs_told, here, 1))
-        return no_memory(m);
+        return nytp_out_of_memory(&m->error);
     struct nytp_sub_info info = e->u.sub_info;
     info.fid = fid;
     nytp_write_sub_info(m->writer, &info);
@@ -252,7 +247,7 @@ static bool add_calls(struct nytp_merge *m, const struct nytp_event *e)
         at = m->n_arcs;
         if (!nytp_grow(&m->arcs, &m->arcs_capacity, at, sizeof *m->arcs) ||
             !nytp_table_put(&m->arc_of_place, key, at))
-            return no_memory(m);
+            return nytp_out_of_memory(&m->error);
         m->arcs[m->n_arcs++] = (struct arc){
             .fid = fid, .line = e->u.sub_callers.line, .caller = caller, .callee = callee};
     }
@@ -433,7 +428,7 @@ static bool write_arcs(struct nytp_merge *m)
 {
     struct sorted_arc *sorted = malloc((m->n_arcs + 1) * sizeof *sorted);
     if (sorted == NULL)
-        return no_memory(m);
+        return nytp_out_of_memory(&m->error);
     for (uint32_t i = 0; i < m->n_arcs; i++)
         sorted[i] =
             (struct sorted_arc){.arc = &m->arcs[i],

@@ -49,11 +49,6 @@ void nytp_merged_files_next_input(struct nytp_merged_files *m)
         memset(m->in, 0, m->n_in * sizeof *m->in);
 }
 
-static bool no_memory(struct nytp_merged_files *m)
-{
-    return nytp_error_set(m->error, NYTP_ERR_MEMORY, "out of memory");
-}
-
 /* Room for this id of the current input. */
 static bool reserve_in_file(struct nytp_merged_files *m, uint32_t fid)
 {
@@ -67,7 +62,7 @@ static bool reserve_in_file(struct nytp_merged_files *m, uint32_t fid)
         n *= 2;
     struct nytp_in_file *grown = realloc(m->in, n * sizeof *grown);
     if (grown == NULL)
-        return no_memory(m);
+        return nytp_out_of_memory(m->error);
     memset(grown + m->n_in, 0, (n - m->n_in) * sizeof *grown);
     m->in = grown;
     m->n_in = n;
@@ -78,7 +73,7 @@ static bool reserve_in_file(struct nytp_merged_files *m, uint32_t fid)
 static uint32_t new_file(struct nytp_merged_files *m)
 {
     if (!nytp_grow(&m->source_from, &m->out_capacity, m->n_out, sizeof *m->source_from)) {
-        no_memory(m);
+        nytp_out_of_memory(m->error);
         return 0;
     }
     m->source_from[m->n_out] = 0;
@@ -103,7 +98,7 @@ static bool write_file(struct nytp_merged_files *m, const struct nytp_new_fid *f
     if (in->fid == 0)
         return false;
     if (eval_fid == 0 && !nytp_table_put(&m->fid_of_name, key, in->fid))
-        return no_memory(m);
+        return nytp_out_of_memory(m->error);
     const struct nytp_name text = nytp_strings_get(m->strings, name);
     struct nytp_new_fid written = *file;
     written.fid = in->fid;
@@ -150,7 +145,7 @@ static bool queue_eval(struct nytp_merged_files *m, const struct nytp_new_fid *f
                        uint32_t name)
 {
     if (!nytp_grow(&m->waiting, &m->waiting_capacity, m->n_waiting, sizeof *m->waiting))
-        return no_memory(m);
+        return nytp_out_of_memory(m->error);
     m->waiting[m->n_waiting++] = (struct nytp_waiting_eval){
         .file = *file,
         .name = name,
@@ -169,7 +164,7 @@ bool nytp_merged_file_add(struct nytp_merged_files *m, const struct nytp_new_fid
         return false;
     const uint32_t name = nytp_strings_intern(m->strings, file->name.ptr, file->name.len);
     if (name == UINT32_MAX)
-        return no_memory(m);
+        return nytp_out_of_memory(m->error);
     const bool is_eval = eval_fid != 0 && eval_fid != fid;
     if (is_eval && m->in[eval_fid].fid == 0)
         return queue_eval(m, file, name);

@@ -42,16 +42,11 @@ void nytp_merged_settings_end_input(struct nytp_merged_settings *m)
     m->overhead_ticks += nytp_merged_ticks(m, m->in_overhead_ticks);
 }
 
-static bool no_memory(struct nytp_merged_settings *m)
-{
-    return nytp_error_set(m->error, NYTP_ERR_MEMORY, "out of memory");
-}
-
 uint32_t nytp_merged_intern(struct nytp_merged_settings *m, struct nytp_str text)
 {
     const uint32_t id = nytp_strings_intern(m->strings, text.ptr, text.len);
     if (id == UINT32_MAX)
-        no_memory(m);
+        nytp_out_of_memory(m->error);
     return id;
 }
 
@@ -102,7 +97,7 @@ static struct nytp_merged_setting *setting_of(struct nytp_merged_settings *m,
         if (m->settings[i].key == key_id)
             return &m->settings[i];
     if (!nytp_grow(&m->settings, &m->settings_capacity, m->n_settings, sizeof *m->settings)) {
-        no_memory(m);
+        nytp_out_of_memory(m->error);
         return NULL;
     }
     *first = true;
@@ -121,7 +116,7 @@ static bool add_run(struct nytp_merged_settings *m, struct nytp_str application)
             return true;
         }
     if (!nytp_grow(&m->runs, &m->runs_capacity, m->n_runs, sizeof *m->runs))
-        return no_memory(m);
+        return nytp_out_of_memory(m->error);
     m->runs[m->n_runs++] = (struct nytp_merged_run){.name = name, .n = 1};
     return true;
 }
@@ -251,7 +246,7 @@ static bool write_application(struct nytp_merged_settings *m)
         size += nytp_strings_get(m->strings, m->runs[i].name).len + 60;
     char *text = malloc(size);
     if (text == NULL)
-        return no_memory(m);
+        return nytp_out_of_memory(m->error);
     size_t len = 0;
     for (uint32_t i = 0; i < m->n_runs; i++) {
         const struct nytp_name name = nytp_strings_get(m->strings, m->runs[i].name);

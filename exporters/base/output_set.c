@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Several outputs that belong together; see outset.h.
+ * Several outputs that belong together; see output_set.h.
  *
  * The members of a folder are DIR/.nytp-report.PID.N.tmp/0, /1, … until they are moved. Numbers
  * instead of names, so that a signal handler can remove them knowing only how many there are.
  */
-#include "outset.h"
+#include "output_set.h"
 
 #include "formats/base/arena.h"
 
@@ -30,7 +30,7 @@ enum kind {
     NOWHERE
 };
 
-struct nytp_outset {
+struct nytp_output_set {
     enum kind kind;
     struct nytp_error error;
     struct nytp_out *out;    /* the member being written; SINGLE: the caller's */
@@ -77,7 +77,7 @@ static void member_path(char *to, size_t size, const char *temp, uint32_t number
     to[len] = '\0';
 }
 
-void nytp_outset_remove_unfinished(void)
+void nytp_output_set_remove_unfinished(void)
 {
     if (unfinished.temp[0] == '\0')
         return;
@@ -92,12 +92,7 @@ void nytp_outset_remove_unfinished(void)
     unfinished.temp[0] = '\0';
 }
 
-static bool no_memory(struct nytp_outset *set)
-{
-    return nytp_error_set(&set->error, NYTP_ERR_MEMORY, "out of memory");
-}
-
-static bool fail_errno(struct nytp_outset *set, const char *verb, const char *name)
+static bool fail_errno(struct nytp_output_set *set, const char *verb, const char *name)
 {
     return nytp_error_set(&set->error, NYTP_ERR_IO, "cannot %s %s: %s", verb, name,
                           strerror(errno));
@@ -105,9 +100,9 @@ static bool fail_errno(struct nytp_outset *set, const char *verb, const char *na
 
 /* ---- opening ---- */
 
-static struct nytp_outset *set_new(enum kind kind)
+static struct nytp_output_set *set_new(enum kind kind)
 {
-    struct nytp_outset *set = calloc(1, sizeof *set);
+    struct nytp_output_set *set = calloc(1, sizeof *set);
     if (set != NULL)
         set->kind = kind;
     return set;
@@ -126,12 +121,12 @@ static char *joined_path(const char *folder, const char *name)
 }
 
 /* Make the hidden folder that members are written into. */
-static bool make_temp(struct nytp_outset *set)
+static bool make_temp(struct nytp_output_set *set)
 {
     const size_t size = strlen(set->path) + 64;
     set->temp = malloc(size);
     if (set->temp == NULL)
-        return no_memory(set);
+        return nytp_out_of_memory(&set->error);
     if (size > sizeof unfinished.temp)
         return nytp_error_set(&set->error, NYTP_ERR_IO, "the folder's name is too long");
     for (int i = 0; i < MAX_TEMP_TRYS; i++) {
@@ -158,14 +153,14 @@ static bool make_temp(struct nytp_outset *set)
     return false;
 }
 
-static bool open_folder(struct nytp_outset *set, const char *path)
+static bool open_folder(struct nytp_output_set *set, const char *path)
 {
     size_t len = strlen(path);
     while (len > 1 && path[len - 1] == '/')
         len--;
     set->path = strndup(path, len);
     if (set->path == NULL)
-        return no_memory(set);
+        return nytp_out_of_memory(&set->error);
     struct stat st;
     if (mkdir(set->path, 0777) != 0 && errno != EEXIST)
         return nytp_error_set(&set->error, NYTP_ERR_IO, "cannot make the folder: %s",
@@ -175,46 +170,46 @@ static bool open_folder(struct nytp_outset *set, const char *path)
     return make_temp(set);
 }
 
-struct nytp_outset *nytp_outset_folder(const char *path, struct nytp_error *error)
+struct nytp_output_set *nytp_output_set_folder(const char *path, struct nytp_error *error)
 {
-    struct nytp_outset *set = set_new(FOLDER);
+    struct nytp_output_set *set = set_new(FOLDER);
     if (set == NULL) {
-        nytp_error_set(error, NYTP_ERR_MEMORY, "out of memory");
+        nytp_out_of_memory(error);
         return NULL;
     }
     if (open_folder(set, path))
         return set;
     nytp_error_set(error, set->error.status, "%s", set->error.message);
-    nytp_outset_free(set);
+    nytp_output_set_free(set);
     return NULL;
 }
 
-struct nytp_outset *nytp_outset_single(struct nytp_out *out)
+struct nytp_output_set *nytp_output_set_single(struct nytp_out *out)
 {
-    struct nytp_outset *set = set_new(SINGLE);
+    struct nytp_output_set *set = set_new(SINGLE);
     if (set != NULL)
         set->out = out;
     return set;
 }
 
-struct nytp_outset *nytp_outset_nowhere(void)
+struct nytp_output_set *nytp_output_set_nowhere(void)
 {
     return set_new(NOWHERE);
 }
 
-bool nytp_outset_is_single(const struct nytp_outset *set)
+bool nytp_output_set_is_single(const struct nytp_output_set *set)
 {
     return set->kind == SINGLE;
 }
 
-void nytp_outset_replace(struct nytp_outset *set)
+void nytp_output_set_replace(struct nytp_output_set *set)
 {
     set->replace = true;
 }
 
 /* ---- members ---- */
 
-static void close_member(struct nytp_outset *set)
+static void close_member(struct nytp_output_set *set)
 {
     if (set->kind == SINGLE || set->out == NULL)
         return;
@@ -226,19 +221,19 @@ static void close_member(struct nytp_outset *set)
     unfinished.current[0] = '\0';
 }
 
-static bool add_name(struct nytp_outset *set, const char *name)
+static bool add_name(struct nytp_output_set *set, const char *name)
 {
     char *copy = strdup(name);
     if (copy == NULL ||
         !nytp_grow(&set->names, &set->capacity, set->n_names, sizeof *set->names)) {
         free(copy);
-        return no_memory(set);
+        return nytp_out_of_memory(&set->error);
     }
     set->names[set->n_names++] = copy;
     return true;
 }
 
-static struct nytp_out *open_numbered(struct nytp_outset *set)
+static struct nytp_out *open_numbered(struct nytp_output_set *set)
 {
     char path[sizeof unfinished.temp + 16];
     struct nytp_error error = {0};
@@ -258,7 +253,7 @@ static struct nytp_out *open_numbered(struct nytp_outset *set)
 }
 
 /* Where puts go that nobody wants any more. */
-static struct nytp_out *null_output(struct nytp_outset *set)
+static struct nytp_out *null_output(struct nytp_output_set *set)
 {
     if (set->nulled == NULL)
         set->nulled = nytp_out_memory(false);
@@ -267,7 +262,7 @@ static struct nytp_out *null_output(struct nytp_outset *set)
     return set->nulled;
 }
 
-struct nytp_out *nytp_outset_member(struct nytp_outset *set, const char *name)
+struct nytp_out *nytp_output_set_member(struct nytp_output_set *set, const char *name)
 {
     if (set->kind == SINGLE)
         return set->out;
@@ -304,7 +299,7 @@ static bool is_source_page(const char *name)
 }
 
 /* This is how files of a report that left no manifest are known. */
-bool nytp_outset_is_member(const char *name)
+bool nytp_output_set_is_member(const char *name)
 {
     static const char *const fixed[] = {
         "index.html",
@@ -339,7 +334,7 @@ struct listing {
 };
 
 /* The names of the folder's manifest; none when there is no manifest. */
-static void read_manifest(const struct nytp_outset *set, struct listing *listing)
+static void read_manifest(const struct nytp_output_set *set, struct listing *listing)
 {
     char *path = joined_path(set->path, MANIFEST);
     const int fd = path != NULL ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
@@ -367,22 +362,22 @@ static void read_manifest(const struct nytp_outset *set, struct listing *listing
 }
 
 /* Only plain files and links are removed, never a folder. */
-static void remove_old(struct nytp_outset *set, const char *name)
+static void remove_old(struct nytp_output_set *set, const char *name)
 {
     char *path = joined_path(set->path, name);
     if (path == NULL)
-        no_memory(set);
+        nytp_out_of_memory(&set->error);
     else if (unlink(path) != 0 && errno != ENOENT)
         fail_errno(set, "remove", name);
     free(path);
 }
 
 /* NULL when memory is out. */
-static char **sorted_names(struct nytp_outset *set)
+static char **sorted_names(struct nytp_output_set *set)
 {
     char **names = malloc((set->n_names + 1) * sizeof *names);
     if (names == NULL) {
-        no_memory(set);
+        nytp_out_of_memory(&set->error);
     } else {
         memcpy(names, set->names, set->n_names * sizeof *names);
         qsort(names, set->n_names, sizeof *names, by_text);
@@ -391,21 +386,21 @@ static char **sorted_names(struct nytp_outset *set)
 }
 
 /* Remove what an earlier report wrote and this one does not write again. */
-static void remove_earlier(struct nytp_outset *set)
+static void remove_earlier(struct nytp_output_set *set)
 {
     struct listing old = {0};
     read_manifest(set, &old);
     char **new_names = sorted_names(set);
     DIR *folder = opendir(set->path);
     if (new_names == NULL || folder == NULL) {
-        no_memory(set);
+        nytp_out_of_memory(&set->error);
     } else {
         for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
             const char *name = entry->d_name;
             if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
                 ends_with(set->temp, name) || is_listed(new_names, set->n_names, name))
                 continue;
-            if (old.n > 0 ? is_listed(old.names, old.n, name) : nytp_outset_is_member(name))
+            if (old.n > 0 ? is_listed(old.names, old.n, name) : nytp_output_set_is_member(name))
                 remove_old(set, name);
             else
                 set->n_left++;
@@ -422,7 +417,7 @@ static void remove_earlier(struct nytp_outset *set)
 
 /* Files of earlier reports that stay are listed on, so that a later one can still remove them.
  */
-static void put_earlier(struct nytp_outset *set, struct nytp_out *out)
+static void put_earlier(struct nytp_output_set *set, struct nytp_out *out)
 {
     struct listing old = {0};
     char **new_names = sorted_names(set);
@@ -440,9 +435,9 @@ static void put_earlier(struct nytp_outset *set, struct nytp_out *out)
     free(old.text);
 }
 
-static void put_manifest(struct nytp_outset *set)
+static void put_manifest(struct nytp_output_set *set)
 {
-    struct nytp_out *out = nytp_outset_member(set, MANIFEST);
+    struct nytp_out *out = nytp_output_set_member(set, MANIFEST);
     nytp_puts(out, MANIFEST_TITLE);
     for (uint32_t i = 0; i < set->n_names; i++)
         nytp_printf(out, "%s\n", set->names[i]);
@@ -451,14 +446,14 @@ static void put_manifest(struct nytp_outset *set)
     close_member(set);
 }
 
-static bool move_member(struct nytp_outset *set, uint32_t number)
+static bool move_member(struct nytp_output_set *set, uint32_t number)
 {
     char from[sizeof unfinished.temp + 16];
     member_path(from, sizeof from, set->temp, number);
     char *to = joined_path(set->path, set->names[number]);
     const bool ok = to != NULL && rename(from, to) == 0;
     if (to == NULL)
-        no_memory(set);
+        nytp_out_of_memory(&set->error);
     else if (!ok)
         fail_errno(set, "write", set->names[number]);
     free(to);
@@ -466,13 +461,13 @@ static bool move_member(struct nytp_outset *set, uint32_t number)
 }
 
 /* A folder in the place of a member cannot be replaced; found before anything is moved. */
-static void check_places(struct nytp_outset *set)
+static void check_places(struct nytp_output_set *set)
 {
     for (uint32_t i = 0; i < set->n_names && set->error.status == NYTP_OK; i++) {
         struct stat st;
         char *path = joined_path(set->path, set->names[i]);
         if (path == NULL)
-            no_memory(set);
+            nytp_out_of_memory(&set->error);
         else if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
             nytp_error_set(&set->error, NYTP_ERR_IO, "cannot write %s: it is a folder",
                            set->names[i]);
@@ -481,7 +476,7 @@ static void check_places(struct nytp_outset *set)
 }
 
 /* The index comes last: who has it has the rest. */
-static void move_all(struct nytp_outset *set)
+static void move_all(struct nytp_output_set *set)
 {
     for (int last = 0; last <= 1; last++)
         for (uint32_t i = 0; i < set->n_names; i++)
@@ -490,7 +485,8 @@ static void move_all(struct nytp_outset *set)
                 return;
 }
 
-bool nytp_outset_finish(struct nytp_outset *set, struct nytp_error *error, uint32_t *n_left)
+bool nytp_output_set_finish(struct nytp_output_set *set, struct nytp_error *error,
+                            uint32_t *n_left)
 {
     if (set->kind == FOLDER) {
         put_manifest(set);
@@ -508,7 +504,7 @@ bool nytp_outset_finish(struct nytp_outset *set, struct nytp_error *error, uint3
     return false;
 }
 
-void nytp_outset_free(struct nytp_outset *set)
+void nytp_output_set_free(struct nytp_output_set *set)
 {
     if (set == NULL)
         return;
@@ -516,7 +512,7 @@ void nytp_outset_free(struct nytp_outset *set)
         nytp_out_discard(set->out);
     nytp_out_discard(set->nulled);
     if (set->temp != NULL)
-        nytp_outset_remove_unfinished();
+        nytp_output_set_remove_unfinished();
     for (uint32_t i = 0; i < set->n_names; i++)
         free(set->names[i]);
     free(set->names);

@@ -5,25 +5,25 @@
  * end, for readers need them before a sub's lines make sense. Xsubs and builtins have no lines:
  * they are shown in a file of their package, which only the end can choose.
  */
-#ifndef NYTP_INFOS_H
-#define NYTP_INFOS_H
+#ifndef NYTP_SUB_INFOS_H
+#define NYTP_SUB_INFOS_H
 
 #include "XS/perl/index.h"
 #include "XS/perl/perl_compat.h"
 
 struct nytp_recorder;
 
-/* The part of the state that infos.c writes. */
-struct nytp_rec_infos {
+/* The part of the state that sub_infos.c writes. */
+struct nytp_rec_sub_infos {
     struct nytp_index packages; /* while what only the end tells is written; else empty */
 };
 
 /* Write what is known by now; all when the profile is being closed. */
-void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing);
+void nytp_sub_infos_write(pTHX_ struct nytp_recorder *rec, bool closing);
 
 /* Write what needs no look at perl and no memory: for signals. */
-void nytp_infos_write_known(struct nytp_recorder *rec);
+void nytp_sub_infos_write_known(struct nytp_recorder *rec);
 
-void nytp_infos_free(struct nytp_recorder *rec);
+void nytp_sub_infos_free(struct nytp_recorder *rec);
 
 #endif

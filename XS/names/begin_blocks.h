@@ -8,8 +8,8 @@
  * something to tell. It is only written when the profile is closed, because each further block
  * changes it. subs.c tells what ran; profile.c has the entries written. No state of its own.
  */
-#ifndef NYTP_BEGINS_H
-#define NYTP_BEGINS_H
+#ifndef NYTP_BEGIN_BLOCKS_H
+#define NYTP_BEGIN_BLOCKS_H
 
 #include "XS/state/state.h"
 
@@ -22,10 +22,10 @@ void nytp_begin_recorded(struct nytp_rec_sub *entry);
 
 /* Before the entries are written: give the program's file its id where only `entry`, which is
  * main::BEGIN, needs it. */
-void nytp_begins_introduce_file(pTHX_ struct nytp_recorder *rec,
-                                const struct nytp_rec_sub *entry);
+void nytp_begin_blocks_introduce_file(pTHX_ struct nytp_recorder *rec,
+                                      const struct nytp_rec_sub *entry);
 
 /* At the end: a SUB_INFO record for each entry whose file the profile knows. */
-void nytp_begins_write(struct nytp_recorder *rec);
+void nytp_begin_blocks_write(struct nytp_recorder *rec);
 
 #endif

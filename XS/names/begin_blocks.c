@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * BEGIN blocks that ran unrecorded; see begins.h.
+ * BEGIN blocks that ran unrecorded; see begin_blocks.h.
  *
  * A block is compiled before it has its name, and a `use` has none then. But its CV is marked
  * as special, as those of END blocks and their like are, and has its name while it runs and is
  * freed: at the next compilation or when it is freed (nytp_name_compiled()), whichever comes
  * first, it tells what it was.
  */
-#include "begins.h"
+#include "begin_blocks.h"
 
 #include "files.h"
 
@@ -31,15 +31,15 @@ void nytp_begin_recorded(struct nytp_rec_sub *entry)
 
 /* perl -d:NYTProf is a `use` on line 0 of the program, which is part of the profile for it even
  * if all its code has names of other files (#line). */
-void nytp_begins_introduce_file(pTHX_ struct nytp_recorder *rec,
-                                const struct nytp_rec_sub *entry)
+void nytp_begin_blocks_introduce_file(pTHX_ struct nytp_recorder *rec,
+                                      const struct nytp_rec_sub *entry)
 {
     const bool is_switch = entry->is_begin && entry->file != NULL && entry->last_line == 0;
     if (is_switch && rec->subs.runtime->called)
         nytp_file_fid(aTHX_ rec, entry->file, NYTP_FID_VIA_SUB);
 }
 
-void nytp_begins_write(struct nytp_recorder *rec)
+void nytp_begin_blocks_write(struct nytp_recorder *rec)
 {
     for (uint32_t i = 1; i <= rec->subs.n; i++) {
         const struct nytp_rec_sub *const entry = rec->subs.all[i];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * SUB_INFO records: where the subs are; see infos.h.
+ * SUB_INFO records: where the subs are; see sub_infos.h.
  */
-#include "infos.h"
+#include "sub_infos.h"
 
-#include "begins.h"
+#include "begin_blocks.h"
 #include "files.h"
 #include "XS/state/info_queue.h"
 #include "XS/state/state.h"
@@ -76,7 +76,8 @@ static struct package *package_of(struct nytp_recorder *rec, const struct nytp_r
 {
     size_t at = sub->package_hash;
     struct package *package;
-    while ((package = nytp_index_next(&rec->infos.packages, sub->package_hash, &at)) != NULL)
+    while ((package = nytp_index_next(&rec->sub_infos.packages, sub->package_hash, &at)) !=
+           NULL)
         if (package->len == sub->package_len && memEQ(package->name, sub->name, package->len))
             break;
     return package;
@@ -121,7 +122,7 @@ static void ask_for_packages(struct nytp_recorder *rec, struct asked *asked)
         if (package == NULL)
             return;
         *package = (struct package){sub->name, sub->package_len, NULL};
-        if (nytp_index_add(&rec->infos.packages, sub->package_hash, package))
+        if (nytp_index_add(&rec->sub_infos.packages, sub->package_hash, package))
             *bits_of(asked, sub) |= bit_of(sub);
         else
             free(package);
@@ -134,7 +135,7 @@ static void collect_packages(struct nytp_recorder *rec)
 {
     struct asked asked = {.bits = {0}};
     ask_for_packages(rec, &asked);
-    for (uint32_t i = 1; rec->infos.packages.used > 0 && i <= rec->subs.n; i++) {
+    for (uint32_t i = 1; rec->sub_infos.packages.used > 0 && i <= rec->subs.n; i++) {
         const struct nytp_rec_sub *const sub = rec->subs.all[i];
         if ((*bits_of(&asked, sub) & bit_of(sub)) == 0 || sub->kind != NYTP_REC_SUB_PERL ||
             sub->file == NULL)
@@ -148,9 +149,9 @@ static void collect_packages(struct nytp_recorder *rec)
 
 static void forget_packages(struct nytp_recorder *rec)
 {
-    for (size_t i = 0; i < rec->infos.packages.size; i++)
-        free(rec->infos.packages.entries[i].item);
-    nytp_index_clear(&rec->infos.packages);
+    for (size_t i = 0; i < rec->sub_infos.packages.size; i++)
+        free(rec->sub_infos.packages.entries[i].item);
+    nytp_index_clear(&rec->sub_infos.packages);
 }
 
 static uint32_t fid_of_package(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_sub *sub)
@@ -197,7 +198,7 @@ static bool stays_queued(struct nytp_recorder *rec, struct nytp_rec_sub *sub)
     return fid == 0;
 }
 
-void nytp_infos_write_known(struct nytp_recorder *rec)
+void nytp_sub_infos_write_known(struct nytp_recorder *rec)
 {
     nytp_info_queue_filter(rec, stays_queued);
 }
@@ -210,8 +211,8 @@ static void tell_files(pTHX_ struct nytp_recorder *rec)
         if (sub->called && sub->kind == NYTP_REC_SUB_PERL && sub->file != NULL)
             nytp_file_fid(aTHX_ rec, sub->file, NYTP_FID_VIA_SUB);
     }
-    nytp_begins_introduce_file(aTHX_ rec,
-                               nytp_sub_named(rec, "main::BEGIN", 11, NYTP_REC_SUB_PERL));
+    nytp_begin_blocks_introduce_file(aTHX_ rec,
+                                     nytp_sub_named(rec, "main::BEGIN", 11, NYTP_REC_SUB_PERL));
     collect_packages(rec);
     for (size_t i = 0; i < rec->info_queue.n; i++) {
         const struct nytp_rec_sub *const sub = rec->info_queue.all[i];
@@ -220,21 +221,21 @@ static void tell_files(pTHX_ struct nytp_recorder *rec)
     }
 }
 
-void nytp_infos_write(pTHX_ struct nytp_recorder *rec, bool closing)
+void nytp_sub_infos_write(pTHX_ struct nytp_recorder *rec, bool closing)
 {
     nytp_name_compiled(aTHX_ rec);
     if (closing) {
         add_debugger_subs(aTHX_ rec);
         tell_files(aTHX_ rec);
     }
-    nytp_infos_write_known(rec);
+    nytp_sub_infos_write_known(rec);
     for (size_t i = 0; closing && i < rec->info_queue.n; i++)
         if (rec->info_queue.all[i]->kind != NYTP_REC_SUB_PERL)
             write_closing_info(aTHX_ rec, rec->info_queue.all[i]);
     forget_packages(rec);
 }
 
-void nytp_infos_free(struct nytp_recorder *rec)
+void nytp_sub_infos_free(struct nytp_recorder *rec)
 {
-    nytp_index_free(&rec->infos.packages, NULL);
+    nytp_index_free(&rec->sub_infos.packages, NULL);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A sampled profile is suspended while an exact one is recorded; see suspend.h.
+ * A sampled profile is suspended while an exact one is recorded; see pause_for_exact.h.
  *
  * What the recorder knows of subs and source files holds for both profiles, and so do their
  * numbers; which of them a file has been told of is noted for each kind apart (enum nytp_kind).
  * What belongs to one file alone is put away as it is: the file and its buffers, open calls,
  * arcs.
  */
-#include "suspend.h"
+#include "pause_for_exact.h"
 
 #include "XS/exact/arcs.h"
 #include "XS/exact/calls.h"
@@ -15,11 +15,11 @@
 #include "XS/state/info_queue.h"
 #include "XS/exact/labels.h"
 #include "life.h"
-#include "XS/exact/op_switch.h"
+#include "XS/exact/switch_ops.h"
 #include "profile.h"
 #include "XS/sampling/sample.h"
 #include "XS/exact/places.h"
-#include "XS/exact/seeds.h"
+#include "XS/exact/open_at_start.h"
 #include "XS/state/state.h"
 #include "XS/exact/stmts.h"
 #include "XS/state/stream.h"
@@ -30,7 +30,7 @@
 
 static void save_sampled(struct nytp_recorder *rec)
 {
-    struct nytp_rec_suspend *const sampled = &rec->suspend;
+    struct nytp_rec_pause_for_exact *const sampled = &rec->pause_for_exact;
     nytp_profile_suspend(rec, &sampled->profile);
     sampled->pid = rec->life.pid;
     sampled->file = rec->file;
@@ -47,10 +47,10 @@ static void save_sampled(struct nytp_recorder *rec)
 /* In the place of what the exact profile had, whose file is closed. */
 static void restore_sampled(pTHX_ struct nytp_recorder *rec)
 {
-    struct nytp_rec_suspend *const sampled = &rec->suspend;
+    struct nytp_rec_pause_for_exact *const sampled = &rec->pause_for_exact;
     nytp_costs_free(aTHX_ rec);
     nytp_writer_free(rec->writer);
-    nytp_seeds_forget(rec);
+    nytp_open_at_start_forget(rec);
     nytp_stmt_begin_file(rec, nytp_axis_now(rec));
     nytp_profile_resume(rec, &sampled->profile,
                         rec->clock.overhead_ticks - sampled->overhead_ticks);
@@ -59,21 +59,21 @@ static void restore_sampled(pTHX_ struct nytp_recorder *rec)
     nytp_stream_restore(rec, &sampled->stream);
     nytp_frames_restore(rec, &sampled->frames);
     nytp_arcs_restore(rec, &sampled->arcs);
-    *sampled = (struct nytp_rec_suspend){0};
+    *sampled = (struct nytp_rec_pause_for_exact){0};
     nytp_places_forget(rec);
     nytp_info_queue_add_all(rec);
 }
 
 /* ---- there and back ---- */
 
-void nytp_suspend(pTHX_ struct nytp_recorder *rec)
+void nytp_pause_for_exact(pTHX_ struct nytp_recorder *rec)
 {
     dSAVE_ERRNO;
     nytp_become_child_if_forked(aTHX_ rec);
     nytp_guard(rec);
     nytp_sample_pause(aTHX_ rec);
     nytp_labels_end(rec);
-    nytp_life_suspend(aTHX_ rec, &rec->suspend.before_end);
+    nytp_life_suspend(aTHX_ rec, &rec->pause_for_exact.before_end);
     nytp_state_set(rec, NYTP_CLOSED);
     save_sampled(rec);
     nytp_kind_set(rec, NYTP_EXACT);
@@ -98,7 +98,7 @@ static void end_exact(pTHX_ struct nytp_recorder *rec)
         nytp_keep_end(rec);
     else if (rec->life.forked)
         nytp_outfile_close(&rec->file); /* it is the parent's */
-    else if (nytp_file_is_open(rec) && rec->suspend.pid != getpid())
+    else if (nytp_file_is_open(rec) && rec->pause_for_exact.pid != getpid())
         drop_of_child(aTHX_ rec);
     else
         nytp_close(aTHX_ rec);
@@ -106,17 +106,17 @@ static void end_exact(pTHX_ struct nytp_recorder *rec)
         nytp_state_set(rec, NYTP_CLOSED);
 }
 
-void nytp_resume(pTHX_ struct nytp_recorder *rec)
+void nytp_go_on_sampling(pTHX_ struct nytp_recorder *rec)
 {
     dSAVE_ERRNO;
     nytp_guard(rec);
     const enum nytp_state state = rec->state == NYTP_PAUSED ? NYTP_PAUSED : NYTP_RECORDING;
-    const bool is_child = rec->suspend.pid != getpid();
-    const struct nytp_before_end before_end = rec->suspend.before_end;
+    const bool is_child = rec->pause_for_exact.pid != getpid();
+    const struct nytp_before_end before_end = rec->pause_for_exact.before_end;
     end_exact(aTHX_ rec);
     restore_sampled(aTHX_ rec);
     nytp_kind_set(rec, NYTP_SAMPLED);
-    nytp_ops_switch(aTHX_ rec, false);
+    nytp_switch_ops(aTHX_ rec, false);
     nytp_state_set(rec, state);
     if (is_child)
         nytp_life_resume_in_child(aTHX_ rec);
@@ -126,9 +126,9 @@ void nytp_resume(pTHX_ struct nytp_recorder *rec)
     RESTORE_ERRNO;
 }
 
-void nytp_suspend_free(pTHX_ struct nytp_recorder *rec)
+void nytp_pause_for_exact_free(pTHX_ struct nytp_recorder *rec)
 {
-    struct nytp_rec_suspend *const sampled = &rec->suspend;
+    struct nytp_rec_pause_for_exact *const sampled = &rec->pause_for_exact;
     if (!sampled->is_there)
         return;
     nytp_outfile_close(&rec->file);

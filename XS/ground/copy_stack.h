@@ -7,8 +7,8 @@
  * takes the time has been left by then, together with its caller's caller perhaps. The stacks
  * may move or go while they are copied, so the kernel does it (memory.h).
  */
-#ifndef NYTP_CAPTURE_H
-#define NYTP_CAPTURE_H
+#ifndef NYTP_COPY_STACK_H
+#define NYTP_COPY_STACK_H
 
 #include "XS/perl/perl_compat.h"
 #include "ticks.h"
@@ -20,9 +20,9 @@ enum {
 };
 
 /* Let ticks of the ring look at this interpreter, from the thread that runs it. */
-void nytp_capture_begin(pTHX_ struct nytp_ring *ring);
+void nytp_copy_stack_begin(pTHX_ struct nytp_ring *ring);
 
 /* The ring's processor time is that of the calling thread. */
-void nytp_capture_thread(struct nytp_ring *ring);
+void nytp_copy_stack_thread(struct nytp_ring *ring);
 
 #endif

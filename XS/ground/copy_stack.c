@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a tick copies of perl; see capture.h.
+ * What a tick copies of perl; see copy_stack.h.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "capture.h"
+#include "copy_stack.h"
 
 #include "memory.h"
 
@@ -99,7 +99,7 @@ NYTP_RAW_CODE static void capture(const struct nytp_ring *ring, struct nytp_tick
     keep_calls(copy, contexts, n);
 }
 
-void nytp_capture_thread(struct nytp_ring *ring)
+void nytp_copy_stack_thread(struct nytp_ring *ring)
 {
     clockid_t cpu_clock;
 #if defined(_POSIX_THREAD_CPUTIME) && _POSIX_THREAD_CPUTIME >= 0
@@ -113,7 +113,7 @@ void nytp_capture_thread(struct nytp_ring *ring)
     nytp_memory_begin();
 }
 
-void nytp_capture_begin(pTHX_ struct nytp_ring *ring)
+void nytp_copy_stack_begin(pTHX_ struct nytp_ring *ring)
 {
     const PERL_SI *home = PL_curstackinfo;
     while (home->si_prev != NULL)
@@ -125,5 +125,5 @@ void nytp_capture_begin(pTHX_ struct nytp_ring *ring)
     ring->interpreter = (void *)NYTP_THX;
     ring->home = home;
     ring->copy = capture;
-    nytp_capture_thread(ring);
+    nytp_copy_stack_thread(ring);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Before a call that may block; see before_wait.h.
+ * Before a call that may block; see write_ahead.h.
  */
-#include "before_wait.h"
+#include "write_ahead.h"
 
-#include "XS/names/infos.h"
+#include "XS/names/sub_infos.h"
 #include "XS/state/state.h"
 #include "XS/state/stream.h"
 
@@ -49,7 +49,7 @@ static void tell_frames(struct nytp_recorder *rec)
     rec->told_serial = rec->last_serial;
 }
 
-void nytp_flush_before_wait(pTHX_ struct nytp_recorder *rec)
+void nytp_write_ahead(pTHX_ struct nytp_recorder *rec)
 {
     const uint64_t raw = nytp_clock_raw(&rec->clock);
     if (rec->options.flush_s <= 0 || rec->life.forked || !nytp_stream_can_pay_flush(rec, raw))
@@ -58,7 +58,7 @@ void nytp_flush_before_wait(pTHX_ struct nytp_recorder *rec)
     nytp_guard(rec);
     nytp_clock_pause(&rec->clock);
     tell_frames(rec);
-    nytp_infos_write(aTHX_ rec, false);
+    nytp_sub_infos_write(aTHX_ rec, false);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     nytp_clock_resume(&rec->clock);
     nytp_stream_pay_flush(rec, raw);

@@ -2,8 +2,8 @@
  *
  * Profiles that rotate has finished, of which only the last few stay (option keep=).
  */
-#ifndef NYTP_KEPT_H
-#define NYTP_KEPT_H
+#ifndef NYTP_FINISHED_PROFILES_H
+#define NYTP_FINISHED_PROFILES_H
 
 #include "XS/output/descriptor.h"
 
@@ -12,22 +12,22 @@
 struct nytp_recorder;
 
 /* A profile that rotate has finished. */
-struct nytp_kept_file {
+struct nytp_finished_profile {
     char *path; /* owned */
     struct nytp_file_id id;
 };
 
-/* The part of the state that kept.c writes. */
-struct nytp_rec_kept {
-    struct nytp_kept_file *files; /* a ring of options.keep; NULL: none yet */
-    uint32_t n;                   /* that came into it */
+/* The part of the state that finished_profiles.c writes. */
+struct nytp_rec_finished_profiles {
+    struct nytp_finished_profile *files; /* a ring of options.keep; NULL: none yet */
+    uint32_t n;                          /* that came into it */
 };
 
 /* The file that is open is about to be finished by rotate: remember it, and remove the one that
  * is too many by that, if it is still the file that was written here. errno may change. */
-void nytp_kept_add(struct nytp_recorder *rec);
+void nytp_finished_profiles_add(struct nytp_recorder *rec);
 
 /* The process is a child of the one whose files these are. */
-void nytp_kept_forget(struct nytp_recorder *rec);
+void nytp_finished_profiles_forget(struct nytp_recorder *rec);
 
 #endif

@@ -5,15 +5,15 @@
  * and nothing else, and code that was compiled before we were loaded is recorded, too. life.c
  * and load.c switch; ops.h knows which handler belongs to which op.
  */
-#ifndef NYTP_OP_SWITCH_H
-#define NYTP_OP_SWITCH_H
+#ifndef NYTP_SWITCH_OPS_H
+#define NYTP_SWITCH_OPS_H
 
 #include "XS/perl/perl_compat.h"
 
 struct nytp_recorder;
 
-/* The part of the state that op_switch.c writes. */
-struct nytp_rec_op_switch {
+/* The part of the state that switch_ops.c writes. */
+struct nytp_rec_switch_ops {
     bool is_on;          /* the ops of the program are ours */
     unsigned times_off;  /* and no thread had switched them off since */
     bool in_compilation; /* as of the last switch: something was half compiled */
@@ -22,16 +22,16 @@ struct nytp_rec_op_switch {
 /* The ops of this interpreter, and what is compiled from now on. Takes some 40 ns for each op
  * of the program. May be called in the middle of any op. Where another thread still records,
  * ops stay ours, since threads share them. */
-void nytp_ops_switch(pTHX_ struct nytp_recorder *rec, bool on);
+void nytp_switch_ops(pTHX_ struct nytp_recorder *rec, bool on);
 
 /* The tree of ops below `root` has been compiled. Its beginning may be older than the last
  * switch, which did not find it. */
-void nytp_ops_switch_compiled(struct nytp_recorder *rec, const OP *root);
+void nytp_switch_ops_compiled(struct nytp_recorder *rec, const OP *root);
 
 /* The same for the program itself. */
-void nytp_ops_switch_main(pTHX_ struct nytp_recorder *rec);
+void nytp_switch_ops_main(pTHX_ struct nytp_recorder *rec);
 
 /* The interpreter was cloned from the one that `from` records: both have the same trees. */
-void nytp_ops_switch_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from);
+void nytp_switch_ops_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from);
 
 #endif

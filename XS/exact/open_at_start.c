@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Calls that were open when recording began; see seeds.h.
+ * Calls that were open when recording began; see open_at_start.h.
  *
  * Frames are a stack like perl's contexts: those of perl subs that were recorded lie below all
  * that was entered while recording was off. So frames and contexts are compared from the
  * outermost on, and what is left of the contexts has no frames yet.
  */
-#include "seeds.h"
+#include "open_at_start.h"
 
 #include "calls.h"
 #include "XS/names/files.h"
@@ -77,7 +77,7 @@ static uint32_t count_known(pTHX_ struct nytp_recorder *rec, const struct open_c
 static void plant(pTHX_ struct nytp_recorder *rec, const struct nytp_perl_call *call,
                   int64_t now)
 {
-    struct nytp_rec_seeds *const seeds = &rec->seeds;
+    struct nytp_rec_open_at_start *const open = &rec->open_at_start;
     const struct nytp_place *const place =
         nytp_place_of(aTHX_ rec, call->site, NYTP_FID_VIA_STMT); /* it is running */
     struct nytp_call_site site = {.fid = place->fid, .line = place->line, .now = now};
@@ -85,14 +85,14 @@ static void plant(pTHX_ struct nytp_recorder *rec, const struct nytp_perl_call *
                   : PL_main_start != NULL ? rec->subs.runtime
                                           : rec->subs.null_caller;
     nytp_frame_open(rec, nytp_sub_of_cv(aTHX_ rec, call->cv), &site);
-    if (seeds->n >= seeds->size) {
-        seeds->size = seeds->size == 0 ? 64 : seeds->size * 2;
-        Renew(seeds->all, seeds->size, struct nytp_seed);
+    if (open->n >= open->size) {
+        open->size = open->size == 0 ? 64 : open->size * 2;
+        Renew(open->all, open->size, struct nytp_open_at_start);
     }
-    seeds->all[seeds->n++] = (struct nytp_seed){*call, rec->last_serial};
+    open->all[open->n++] = (struct nytp_open_at_start){*call, rec->last_serial};
 }
 
-void nytp_seeds_plant(pTHX_ struct nytp_recorder *rec)
+void nytp_open_at_start_add(pTHX_ struct nytp_recorder *rec)
 {
     struct open_calls calls = {0};
     if (!rec->subs_on)
@@ -108,46 +108,46 @@ void nytp_seeds_plant(pTHX_ struct nytp_recorder *rec)
     nytp_unguard(rec);
 }
 
-void nytp_seeds_check(pTHX_ struct nytp_recorder *rec)
+void nytp_open_at_start_check(pTHX_ struct nytp_recorder *rec)
 {
-    struct nytp_rec_seeds *const seeds = &rec->seeds;
-    const uint32_t before = seeds->n;
-    while (seeds->n > 0 && !nytp_perl_call_is_open(aTHX_ & seeds->all[seeds->n - 1].call))
-        nytp_frame_close(aTHX_ rec, seeds->all[--seeds->n].serial);
-    if (before > 0 && seeds->n == 0)
+    struct nytp_rec_open_at_start *const open = &rec->open_at_start;
+    const uint32_t before = open->n;
+    while (open->n > 0 && !nytp_perl_call_is_open(aTHX_ & open->all[open->n - 1].call))
+        nytp_frame_close(aTHX_ rec, open->all[--open->n].serial);
+    if (before > 0 && open->n == 0)
         nytp_state_set(rec, rec->state);
 }
 
-void nytp_seeds_forget(struct nytp_recorder *rec)
+void nytp_open_at_start_forget(struct nytp_recorder *rec)
 {
-    rec->seeds.n = 0;
+    rec->open_at_start.n = 0;
 }
 
-void nytp_seeds_before_recording(pTHX_ struct nytp_recorder *rec)
+void nytp_open_at_start_close_left(pTHX_ struct nytp_recorder *rec)
 {
-    nytp_seeds_check(aTHX_ rec);
+    nytp_open_at_start_check(aTHX_ rec);
 }
 
 /* ---- goto ---- */
 
-/* Whether the innermost frame is a seed, and the running sub's. */
+/* Whether the innermost frame is such a call, and the running sub's. */
 static bool seed_is_on_top(pTHX_ const struct nytp_recorder *rec)
 {
-    const uint32_t n = rec->seeds.n;
+    const uint32_t n = rec->open_at_start.n;
     return n > 0 && rec->n_frames > 0 &&
-           rec->frames[rec->n_frames - 1].serial == rec->seeds.all[n - 1].serial &&
-           nytp_perl_call_is_open(aTHX_ & rec->seeds.all[n - 1].call);
+           rec->frames[rec->n_frames - 1].serial == rec->open_at_start.all[n - 1].serial &&
+           nytp_perl_call_is_open(aTHX_ & rec->open_at_start.all[n - 1].call);
 }
 
-/* Close the innermost seed before the goto: the context that it is known by becomes the new
- * sub's. */
+/* Close the innermost such call before the goto: the context that it is known by becomes the
+ * new sub's. */
 static void close_top_seed(pTHX_ struct nytp_recorder *rec)
 {
-    nytp_frame_close(aTHX_ rec, rec->seeds.all[--rec->seeds.n].serial);
+    nytp_frame_close(aTHX_ rec, rec->open_at_start.all[--rec->open_at_start.n].serial);
     nytp_state_set(rec, rec->state);
 }
 
-OP *nytp_seeds_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
+OP *nytp_open_at_start_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     if (!seed_is_on_top(aTHX_ rec) || !nytp_goto_leaves_sub(aTHX))
         return nytp_call_goto(aTHX_ rec, cv);
@@ -158,16 +158,17 @@ OP *nytp_seeds_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
         site.now = rec->left_ticks;
         return nytp_call_by_goto(aTHX_ rec, cv, &site);
     }
-    const struct nytp_seed seed = rec->seeds.all[rec->seeds.n - 1];
+    const struct nytp_open_at_start last = rec->open_at_start.all[rec->open_at_start.n - 1];
     OP *const next = nytp_real_op(aTHX_ OP_GOTO);
-    if (rec->seeds.n > 0 && rec->seeds.all[rec->seeds.n - 1].serial == seed.serial)
+    if (rec->open_at_start.n > 0 &&
+        rec->open_at_start.all[rec->open_at_start.n - 1].serial == last.serial)
         close_top_seed(aTHX_ rec);
     site.now = rec->left_ticks;
     nytp_call_entered(aTHX_ rec, next, &site);
     return next;
 }
 
-void nytp_seeds_free(struct nytp_recorder *rec)
+void nytp_open_at_start_free(struct nytp_recorder *rec)
 {
-    Safefree(rec->seeds.all);
+    Safefree(rec->open_at_start.all);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Recording is switched on and off in the ops that exist already; see op_switch.h.
+ * Recording is switched on and off in the ops that exist already; see switch_ops.h.
  *
  * Trees of ops hang on the program (PL_main_root), on string evals and files that are running
  * (PL_eval_root and what their contexts have saved of it), and on subs and formats, which are
@@ -8,7 +8,7 @@
  * Closures share the tree of the sub that made them, which is walked once. Code that is half
  * compiled hangs on nothing yet: it is walked when it is whole.
  */
-#include "op_switch.h"
+#include "switch_ops.h"
 
 #include "XS/perl/optree.h"
 #include "XS/perl/ops.h"
@@ -136,21 +136,21 @@ static void switch_running_evals(pTHX_ struct nytp_index *shared, bool on)
 /* Threads share most trees, so what one switches off is off for all: how often that was. */
 static atomic_uint times_off;
 
-void nytp_ops_switch(pTHX_ struct nytp_recorder *rec, bool on)
+void nytp_switch_ops(pTHX_ struct nytp_recorder *rec, bool on)
 {
     const unsigned now_off = atomic_load(&times_off);
     if (on && rec->kind == NYTP_SAMPLED)
         return; /* no op is looked at */
-    if (on ? rec->op_switch.is_on && rec->op_switch.times_off == now_off
-           : !rec->op_switch.is_on)
+    if (on ? rec->switch_ops.is_on && rec->switch_ops.times_off == now_off
+           : !rec->switch_ops.is_on)
         return;
     if (!on && atomic_load(&nytp_recorders_count.exact) > 0)
         return; /* another thread's recorder needs them */
     if (!on)
         atomic_fetch_add(&times_off, 1);
-    rec->op_switch.times_off = now_off;
-    rec->op_switch.is_on = on;
-    rec->op_switch.in_compilation = PL_parser != NULL;
+    rec->switch_ops.times_off = now_off;
+    rec->switch_ops.is_on = on;
+    rec->switch_ops.in_compilation = PL_parser != NULL;
     nytp_ops_turn(on);
     if (rec->options.use_db_sub && PL_DBsingle != NULL)
         sv_setiv_mg(PL_DBsingle, on);
@@ -161,18 +161,18 @@ void nytp_ops_switch(pTHX_ struct nytp_recorder *rec, bool on)
     nytp_index_free(&shared, NULL);
 }
 
-void nytp_ops_switch_compiled(struct nytp_recorder *rec, const OP *root)
+void nytp_switch_ops_compiled(struct nytp_recorder *rec, const OP *root)
 {
-    if (rec->op_switch.in_compilation)
-        switch_tree(root, rec->op_switch.is_on);
+    if (rec->switch_ops.in_compilation)
+        switch_tree(root, rec->switch_ops.is_on);
 }
 
-void nytp_ops_switch_main(pTHX_ struct nytp_recorder *rec)
+void nytp_switch_ops_main(pTHX_ struct nytp_recorder *rec)
 {
-    switch_tree(PL_main_root, rec->op_switch.is_on);
+    switch_tree(PL_main_root, rec->switch_ops.is_on);
 }
 
-void nytp_ops_switch_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
+void nytp_switch_ops_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
-    rec->op_switch = from->op_switch;
+    rec->switch_ops = from->switch_ops;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Notes what recordings lack, and puts it in words; see lacks.h.
+ * Notes what recordings lack, and puts it in words; see missing_data.h.
  */
-#include "lacks.h"
+#include "missing_data.h"
 
 #include "formats/model/profile.h"
 
@@ -38,18 +38,19 @@ static bool may_have_been(const struct nytp_profile *profile, const char *option
 static unsigned what_lacks(const struct nytp_exporter *exporter,
                            const struct nytp_profile *profile)
 {
-    unsigned lacks = exporter->needs & ~profile->has;
+    unsigned missing = exporter->needs & ~profile->has;
     if ((profile->has & NYTP_HAS_CALLS) == 0)
-        lacks &= ~(unsigned)NYTP_HAS_ENTRIES;
-    if ((profile->has & NYTP_HAS_ARCS) == 0 && (lacks & NYTP_HAS_CALLS) != 0) {
-        lacks &= ~(unsigned)NYTP_HAS_CALLS;
-        lacks |= NYTP_HAS_ARCS;
+        missing &= ~(unsigned)NYTP_HAS_ENTRIES;
+    if ((profile->has & NYTP_HAS_ARCS) == 0 && (missing & NYTP_HAS_CALLS) != 0) {
+        missing &= ~(unsigned)NYTP_HAS_CALLS;
+        missing |= NYTP_HAS_ARCS;
     }
-    return lacks;
+    return missing;
 }
 
-void nytp_lacks_add(struct nytp_lacks *lacks, const struct nytp_exporter *exporter,
-                    const struct nytp_profile *profile, const char *path)
+void nytp_missing_data_add(struct nytp_missing_data *missing,
+                           const struct nytp_exporter *exporter,
+                           const struct nytp_profile *profile, const char *path)
 {
     unsigned bits = what_lacks(exporter, profile);
     for (size_t i = 0; i < NYTP_LACK_REASONS; i++) {
@@ -57,20 +58,21 @@ void nytp_lacks_add(struct nytp_lacks *lacks, const struct nytp_exporter *export
             !may_have_been(profile, reasons[i].option, reasons[i].value))
             continue;
         bits &= ~(unsigned)reasons[i].bit;
-        if (lacks->of[i].n_inputs++ == 0)
-            lacks->of[i].path = path;
+        if (missing->of[i].n_inputs++ == 0)
+            missing->of[i].path = path;
     }
 }
 
-bool nytp_lacks_message(const struct nytp_lacks *lacks, size_t reason, char *text, size_t size)
+bool nytp_missing_data_message(const struct nytp_missing_data *missing, size_t reason,
+                               char *text, size_t size)
 {
-    const uint32_t n = lacks->of[reason].n_inputs;
+    const uint32_t n = missing->of[reason].n_inputs;
     char more[40] = "";
     if (n == 0)
         return false;
     if (n > 1)
         snprintf(more, sizeof more, " and %lu more", (unsigned long)n - 1);
-    snprintf(text, size, "%s%s: recorded with NYTPROF option %s=%s%s", lacks->of[reason].path,
+    snprintf(text, size, "%s%s: recorded with NYTPROF option %s=%s%s", missing->of[reason].path,
              more, reasons[reason].option, reasons[reason].value, reasons[reason].text);
     return true;
 }

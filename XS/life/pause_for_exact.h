@@ -5,8 +5,8 @@
  *
  * Meanwhile the sampled file has its end, so it is whole whatever becomes of the program.
  */
-#ifndef NYTP_SUSPEND_H
-#define NYTP_SUSPEND_H
+#ifndef NYTP_PAUSE_FOR_EXACT_H
+#define NYTP_PAUSE_FOR_EXACT_H
 
 #include "XS/state/frames.h"
 #include "XS/perl/index.h"
@@ -18,9 +18,9 @@
 struct nytp_recorder;
 struct nytp_writer;
 
-/* The part of the state that suspend.c writes: what belongs to the sampled file alone, while an
- * exact one is recorded. */
-struct nytp_rec_suspend {
+/* The part of the state that pause_for_exact.c writes: what belongs to the sampled file alone,
+ * while an exact one is recorded. */
+struct nytp_rec_pause_for_exact {
     bool is_there;
     pid_t pid; /* whose it is */
     struct nytp_outfile file;
@@ -35,15 +35,15 @@ struct nytp_rec_suspend {
 
 /* Samples are being taken; from now on they are not. The next profile is an exact one, named
  * as the sampled one with ".exact" appended; recording it has to be begun. */
-void nytp_suspend(pTHX_ struct nytp_recorder *rec);
+void nytp_pause_for_exact(pTHX_ struct nytp_recorder *rec);
 
 /* Finish the exact profile and go on with the sampled one: recording, or paused if the exact
  * one is. In a child of the process that suspended it, that begins as a child's does; the
  * exact one is the parent's. */
-void nytp_resume(pTHX_ struct nytp_recorder *rec);
+void nytp_go_on_sampling(pTHX_ struct nytp_recorder *rec);
 
 /* The interpreter goes: the sampled profile stays as it is on disk. Nothing if there is none.
  */
-void nytp_suspend_free(pTHX_ struct nytp_recorder *rec);
+void nytp_pause_for_exact_free(pTHX_ struct nytp_recorder *rec);
 
 #endif

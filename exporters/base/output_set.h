@@ -6,48 +6,50 @@
  * of them are whole, in the order in which they were begun. So whatever happens before that (no
  * room on the disk, a signal), what was in the folder before is still there and whole.
  */
-#ifndef NYTP_OUTSET_H
-#define NYTP_OUTSET_H
+#ifndef NYTP_OUTPUT_SET_H
+#define NYTP_OUTPUT_SET_H
 
 #include "out.h"
 
-struct nytp_outset;
+struct nytp_output_set;
 
 /* Begin a set of members in a folder, which is made if it is not there; its parent must be.
  * NULL with *error set. */
-struct nytp_outset *nytp_outset_folder(const char *path, struct nytp_error *error);
+struct nytp_output_set *nytp_output_set_folder(const char *path, struct nytp_error *error);
 
 /* All parts go to this one output, which stays the caller's. NULL when memory is out. */
-struct nytp_outset *nytp_outset_single(struct nytp_out *out);
+struct nytp_output_set *nytp_output_set_single(struct nytp_out *out);
 
 /* Members are written to memory and dropped, for fuzzing. NULL when memory is out. */
-struct nytp_outset *nytp_outset_nowhere(void);
+struct nytp_output_set *nytp_output_set_nowhere(void);
 
 /* Whether all parts are in one file: then links go to parts of it, and there are no members
  * beside the pages. */
-bool nytp_outset_is_single(const struct nytp_outset *set);
+bool nytp_output_set_is_single(const struct nytp_output_set *set);
 
 /* Begin a member; the one before it is closed. `name` is a file name without slash. An output
  * is returned in any case: after an error it takes no more. It belongs to the set. */
-struct nytp_out *nytp_outset_member(struct nytp_outset *set, const char *name);
+struct nytp_out *nytp_output_set_member(struct nytp_output_set *set, const char *name);
 
 /* Remove the files of an earlier report that the folder's manifest lists, before the new ones
  * are moved into place. Without a manifest, what looks like a page or side file of a report. */
-void nytp_outset_replace(struct nytp_outset *set);
+void nytp_output_set_replace(struct nytp_output_set *set);
 
 /* Write the manifest and move all members into place. False with *error set; a folder is then
- * as it was before, unless moving itself failed. After nytp_outset_replace(), *n_left becomes
- * the number of things in the folder that are no report's and stay; `n_left` may be NULL. */
-bool nytp_outset_finish(struct nytp_outset *set, struct nytp_error *error, uint32_t *n_left);
+ * as it was before, unless moving itself failed. After nytp_output_set_replace(), *n_left
+ * becomes the number of things in the folder that are no report's and stay; `n_left` may be
+ * NULL. */
+bool nytp_output_set_finish(struct nytp_output_set *set, struct nytp_error *error,
+                            uint32_t *n_left);
 
 /* Free the set; members that were not finished are removed. Accepts NULL. */
-void nytp_outset_free(struct nytp_outset *set);
+void nytp_output_set_free(struct nytp_output_set *set);
 
 /* Whether a report may have a file of this name. */
-bool nytp_outset_is_member(const char *name);
+bool nytp_output_set_is_member(const char *name);
 
 /* For a signal handler: remove the unfinished members of the folder that is being written, if
  * any. Only async-signal-safe calls. */
-void nytp_outset_remove_unfinished(void);
+void nytp_output_set_remove_unfinished(void);
 
 #endif

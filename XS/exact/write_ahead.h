@@ -2,11 +2,11 @@
  *
  * Before a call that may block: a program that hangs in it and is killed is to show where. So
  * what was recorded is put on disk with the names of the open calls, which else only their
- * returns tell (formats/stream/comments/open_calls.h). calls.c calls this for builtins that may wait, and
- * for xsubs and builtins whose last call took long.
+ * returns tell (formats/stream/comments/open_calls.h). calls.c calls this for builtins that may
+ * wait, and for xsubs and builtins whose last call took long.
  */
-#ifndef NYTP_BEFORE_WAIT_H
-#define NYTP_BEFORE_WAIT_H
+#ifndef NYTP_WRITE_AHEAD_H
+#define NYTP_WRITE_AHEAD_H
 
 #include "XS/perl/perl_compat.h"
 
@@ -14,7 +14,7 @@ struct nytp_recorder;
 
 /* The innermost call, just entered, may block. Nothing happens if flushes of this kind have
  * taken too much time lately (stream.h), or with flush=0. */
-void nytp_flush_before_wait(pTHX_ struct nytp_recorder *rec) NYTP_COLD;
+void nytp_write_ahead(pTHX_ struct nytp_recorder *rec) NYTP_COLD;
 
 /* In the file that is written from now on, the frames up to this serial have told their names.
  */

@@ -4,26 +4,28 @@
  * line, so that the user can be told which option to record with. Each reason is told once,
  * however many inputs there are.
  */
-#ifndef NYTP_LACKS_H
-#define NYTP_LACKS_H
+#ifndef NYTP_MISSING_DATA_H
+#define NYTP_MISSING_DATA_H
 
 #include "exporters/base/exporter.h"
 
 #define NYTP_LACK_REASONS 7
 
 /* Zeroed = nothing is lacking. */
-struct nytp_lacks {
+struct nytp_missing_data {
     struct {
         const char *path; /* the first input for which the reason holds */
         uint32_t n_inputs;
     } of[NYTP_LACK_REASONS];
 };
 
-/* Note what one input lacks. `path` must live as long as the lacks. */
-void nytp_lacks_add(struct nytp_lacks *lacks, const struct nytp_exporter *exporter,
-                    const struct nytp_profile *profile, const char *path);
+/* Note what one input lacks. `path` must live as long as `missing`. */
+void nytp_missing_data_add(struct nytp_missing_data *missing,
+                           const struct nytp_exporter *exporter,
+                           const struct nytp_profile *profile, const char *path);
 
 /* Write a reason's message, one line without its end; false when the reason does not hold. */
-bool nytp_lacks_message(const struct nytp_lacks *lacks, size_t reason, char *text, size_t size);
+bool nytp_missing_data_message(const struct nytp_missing_data *missing, size_t reason,
+                               char *text, size_t size);
 
 #endif
