@@ -6,6 +6,7 @@
 #include "exporters/compare/diff_formats.h"
 #include "exporters/base/exporter.h"
 #include "exporters/stacks/hot_lines.h"
+#include "exporters/stacks/samples.h"
 #include "exporters/base/text.h"
 #include "exporters/base/waits.h"
 
@@ -18,6 +19,7 @@
 #define MOST_ALIGNED  200 /* columns of names behind which places are aligned in a file */
 #define WAIT_COLUMNS  10
 #define CPU_COLUMNS   10
+#define CALL_COLUMNS  10 /* of the time per call, which samples cannot tell */
 #define WAIT_TERMINAL 100 /* columns of a terminal that has room for waiting */
 #define HOT_PERCENT   10  /* of the total: a sub with more time of its own is coloured */
 
@@ -31,7 +33,8 @@ enum order {
 
 struct row {
     const struct nytp_sub *sub;
-    double key; /* descending */
+    uint64_t count; /* of calls, or of samples where these are all that there is */
+    double key;     /* descending */
 };
 
 static enum order order_of(const char *sort)
@@ -43,7 +46,7 @@ static enum order order_of(const char *sort)
     return BY_SELF;
 }
 
-static double key_of(const struct nytp_sub *sub, enum order order)
+static double key_of(const struct nytp_sub *sub, uint64_t count, enum order order)
 {
     switch (order) {
     case BY_SELF:
@@ -51,7 +54,7 @@ static double key_of(const struct nytp_sub *sub, enum order order)
     case BY_INCL:
         return (double)sub->incl_ticks;
     case BY_CALLS:
-        return (double)sub->calls;
+        return (double)count;
     case BY_PERCALL:
         return sub->calls > 0 ? (double)sub->incl_ticks / (double)sub->calls : 0;
     case BY_NAME:
@@ -69,16 +72,18 @@ static int by_key(const void *x, const void *y)
     return (a->sub > b->sub) - (a->sub < b->sub);
 }
 
-/* A row for each sub that has anything to show, sorted. Returns how many. */
+/* A row for each sub that has anything to show, sorted; `samples` by sub, or NULL where calls
+ * are counted. Returns how many. */
 static uint32_t list_rows(const struct nytp_profile *profile, enum order order,
-                          struct row *rows)
+                          const uint64_t *samples, struct row *rows)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < profile->n_subs; i++) {
         const struct nytp_sub *sub = &profile->subs[i];
         if (sub->calls == 0 && sub->excl_ticks == 0 && sub->incl_ticks == 0)
             continue;
-        rows[n++] = (struct row){sub, key_of(sub, order)};
+        const uint64_t count = samples != NULL ? samples[i] : sub->calls;
+        rows[n++] = (struct row){sub, count, key_of(sub, count, order)};
     }
     if (n > 0)
         qsort(rows, n, sizeof *rows, by_key);
@@ -116,13 +121,13 @@ static void put_time_or_none(struct nytp_out *out, const struct nytp_profile *pr
 /* Columns that not every profile has. */
 struct more_columns {
     const int64_t *waits; /* by sub, or NULL for none */
-    bool cpu;
+    bool cpu, per_call;
 };
 
 static uint32_t fixed_columns(const struct more_columns *more)
 {
     return FIXED_COLUMNS + (more->waits != NULL ? WAIT_COLUMNS : 0) +
-           (more->cpu ? CPU_COLUMNS : 0);
+           (more->cpu ? CPU_COLUMNS : 0) - (more->per_call ? 0 : CALL_COLUMNS);
 }
 
 static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
@@ -138,9 +143,11 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
     nytp_text_time(out, sub->incl_ticks, rate, options->unit, 11);
     nytp_putc(out, ' ');
     nytp_text_percent(out, sub->incl_ticks, profile->total_ticks);
-    nytp_printf(out, " %8llu ", (unsigned long long)sub->calls);
-    nytp_text_per_call(out, sub->incl_ticks, sub->calls, rate, options->unit, 9);
-    nytp_putc(out, ' ');
+    nytp_printf(out, " %8llu ", (unsigned long long)row->count);
+    if (more->per_call) {
+        nytp_text_per_call(out, sub->incl_ticks, sub->calls, rate, options->unit, 9);
+        nytp_putc(out, ' ');
+    }
     if (more->cpu)
         put_time_or_none(out, profile, options, sub->cpu_ticks);
     if (more->waits != NULL)
@@ -168,19 +175,19 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
 /* One row for all subs that are not shown. */
 static void put_rest(struct nytp_out *out, const struct nytp_profile *profile,
                      const struct nytp_export_options *options, const struct row *rows,
-                     uint32_t n)
+                     uint32_t n, const struct more_columns *more)
 {
     int64_t ticks = 0;
-    uint64_t calls = 0;
+    uint64_t count = 0;
     for (uint32_t i = 0; i < n; i++) {
         ticks += rows[i].sub->excl_ticks;
-        calls += rows[i].sub->calls;
+        count += rows[i].count;
     }
     nytp_text_time(out, ticks, profile->ticks_per_sec, options->unit, 10);
     nytp_putc(out, ' ');
     nytp_text_percent(out, ticks, profile->total_ticks);
-    nytp_printf(out, "%18s %8llu %9s (%lu more subs)\n", "", (unsigned long long)calls, "",
-                (unsigned long)n);
+    nytp_printf(out, "%18s %8llu %*s(%lu more subs)\n", "", (unsigned long long)count,
+                more->per_call ? CALL_COLUMNS : 0, "", (unsigned long)n);
 }
 
 /* Per sub what was waited in it or below; NULL when that is less than a percent of the whole,
@@ -209,28 +216,35 @@ static bool top_write(const struct nytp_profile *profile,
         return nytp_put_hot_lines(profile, options,
                                   options->top > 0 ? options->top : DEFAULT_ROWS, out);
     }
+    const bool of_samples = nytp_is_of_samples(profile);
     struct row *rows = malloc(((size_t)profile->n_subs + 1) * sizeof *rows);
-    if (rows == NULL)
+    uint64_t *samples = of_samples ? nytp_samples_by_sub(profile) : NULL;
+    if (rows == NULL || (of_samples && samples == NULL)) {
+        free(rows);
+        free(samples);
         return nytp_out_of_memory(&out->error);
-    const uint32_t n = list_rows(profile, order_of(options->sort), rows);
+    }
+    const uint32_t n = list_rows(profile, order_of(options->sort), samples, rows);
     const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
     const uint32_t shown = n < wanted ? n : wanted;
     int64_t *waits = waits_to_show(profile, options, out);
-    const struct more_columns more = {waits, profile->sampled};
+    const struct more_columns more = {waits, profile->sampled, !of_samples};
     const uint32_t name_width =
         name_columns(rows, shown, options->columns, fixed_columns(&more));
     nytp_text_headline(out, profile, options);
     nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_printf(out, "      self  self%%       incl  incl%% %8s  per call %s%ssub",
-                nytp_text_calls(profile), more.cpu ? "      cpu " : "",
+    nytp_printf(out, "      self  self%%       incl  incl%% %8s %s%s%ssub",
+                of_samples ? "samples" : nytp_text_calls(profile),
+                more.per_call ? " per call " : "", more.cpu ? "      cpu " : "",
                 waits != NULL ? "     wait " : "");
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
     for (uint32_t i = 0; i < shown; i++)
         put_row(out, profile, options, &rows[i], name_width, &more);
     if (shown < n)
-        put_rest(out, profile, options, rows + shown, n - shown);
+        put_rest(out, profile, options, rows + shown, n - shown, &more);
     free(waits);
+    free(samples);
     free(rows);
     return out->error.status == NYTP_OK;
 }

@@ -8,6 +8,7 @@
  */
 #include "exporters/base/exporter.h"
 #include "exporters/base/text.h"
+#include "exporters/stacks/samples.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ struct branch {
     const uint32_t *nodes;
     uint32_t n_nodes;
     int64_t incl_ticks, excl_ticks;
-    uint64_t calls;
+    uint64_t count; /* of calls, or of samples where these are all that there is */
     double key;       /* rows beside each other are sorted by it, falling */
     uint32_t n_above; /* members of the chain before this one, the first of which is `first` */
     uint32_t first;
@@ -36,6 +37,7 @@ struct tree {
     const struct nytp_profile *profile;
     const struct nytp_export_options *options;
     struct nytp_out *out;
+    const uint64_t *samples; /* by node, or NULL where calls are counted */
     double min_ticks; /* branches with less inclusive time have no row of their own */
 };
 
@@ -48,7 +50,7 @@ static void put_numbers(const struct tree *tree, const struct branch *branch)
     nytp_text_percent(tree->out, branch->incl_ticks, profile->total_ticks);
     nytp_text_time(tree->out, branch->excl_ticks, profile->ticks_per_sec, tree->options->unit,
                    11);
-    nytp_printf(tree->out, " %8llu ", (unsigned long long)branch->calls);
+    nytp_printf(tree->out, " %8llu ", (unsigned long long)branch->count);
 }
 
 /* Put the lines that lead to a row, or its depth as a number where they would leave no room for
@@ -123,18 +125,24 @@ static void put_pruned(const struct tree *tree, const struct branch *pruned, uin
     nytp_printf(tree->out, "(%lu %s)\n", (unsigned long)n, what);
 }
 
-static void add_node(struct branch *branch, const struct nytp_node *node)
+static uint64_t count_of(const struct tree *tree, uint32_t node)
 {
+    return tree->samples != NULL ? tree->samples[node] : tree->profile->nodes[node].calls;
+}
+
+static void add_node(const struct tree *tree, struct branch *branch, uint32_t index)
+{
+    const struct nytp_node *node = &tree->profile->nodes[index];
     branch->incl_ticks += node->incl_ticks;
     branch->excl_ticks += node->excl_ticks;
-    branch->calls += node->calls;
+    branch->count += count_of(tree, index);
 }
 
 static void add_branch(struct branch *sum, const struct branch *branch)
 {
     sum->incl_ticks += branch->incl_ticks;
     sum->excl_ticks += branch->incl_ticks;
-    sum->calls += branch->calls;
+    sum->count += branch->count;
 }
 
 /* The row of what --min-percent pruned: it comes last, however much time it has. */
@@ -148,9 +156,9 @@ static double key_of(const struct branch *branch, const char *sort)
     if (sort != NULL && strcmp(sort, "self") == 0)
         return (double)branch->excl_ticks;
     if (sort != NULL && strcmp(sort, "calls") == 0)
-        return (double)branch->calls;
+        return (double)branch->count;
     if (sort != NULL && strcmp(sort, "percall") == 0)
-        return branch->calls > 0 ? (double)branch->incl_ticks / (double)branch->calls : 0;
+        return branch->count > 0 ? (double)branch->incl_ticks / (double)branch->count : 0;
     if (sort != NULL && strcmp(sort, "name") == 0)
         return 0;
     return (double)branch->incl_ticks;
@@ -188,7 +196,7 @@ static uint32_t make_branches(const struct tree *tree, const struct sub_node *be
             branches[n_branches++] = (struct branch){.sub = below[i].sub, .nodes = &nodes[i]};
         struct branch *branch = &branches[n_branches - 1];
         branch->n_nodes++;
-        add_node(branch, &tree->profile->nodes[below[i].node]);
+        add_node(tree, branch, below[i].node);
     }
     for (uint32_t i = 0; i < n_branches; i++)
         branches[i].key = is_pruned(tree, &branches[i])
@@ -259,7 +267,7 @@ static bool put_below(const struct tree *tree, const struct branch *row, uint32_
     bool ok = below != NULL;
     for (uint32_t i = 0; ok && i < n; i++) {
         sum.incl_ticks += tree->profile->nodes[below[i].node].incl_ticks;
-        sum.calls += tree->profile->nodes[below[i].node].calls;
+        sum.count += count_of(tree, below[i].node);
     }
     sum.excl_ticks = sum.incl_ticks;
     if (ok && n > 0 && depth > MAX_ROW_DEPTH)
@@ -342,25 +350,33 @@ static bool tree_write(const struct nytp_profile *profile,
 {
     const double percent =
         options->has_min_percent ? options->min_percent : DEFAULT_MIN_PERCENT;
+    const bool of_samples = nytp_is_of_samples(profile);
+    uint64_t *samples = of_samples ? nytp_samples_by_node(profile) : NULL;
     const struct tree tree = {
         .profile = profile,
+        .samples = samples,
         .options = options,
         .out = out,
         .min_ticks = (double)profile->total_ticks * percent / 100,
     };
     struct sub_node *roots = malloc(((size_t)profile->n_processes + 1) * sizeof *roots);
-    if (roots == NULL)
+    if (roots == NULL || (of_samples && samples == NULL)) {
+        free(roots);
+        free(samples);
         return nytp_out_of_memory(&out->error);
+    }
     for (uint32_t i = 0; i < profile->n_processes; i++)
         roots[i] = (struct sub_node){profile->nodes[profile->processes[i].root].sub,
                                      profile->processes[i].root};
     nytp_text_headline(out, profile, options);
     nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_printf(out, "      incl  incl%%       self %8s sub", nytp_text_calls(profile));
+    nytp_printf(out, "      incl  incl%%       self %8s sub",
+                of_samples ? "samples" : nytp_text_calls(profile));
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
     const bool ok = put_level(&tree, roots, profile->n_processes, 0);
     free(roots);
+    free(samples);
     if (!ok)
         nytp_out_of_memory(&out->error);
     return out->error.status == NYTP_OK;

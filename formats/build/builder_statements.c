@@ -119,7 +119,7 @@ static bool book_wait(struct nytp_builder *b, uint32_t file, uint32_t line, int6
 {
     nytp_builder_process(b)->cpu_ticks += ticks - wait_ticks;
     return !nytp_builder_process(b)->has_entries ||
-           nytp_sample_waits_book(&b->waits, &b->stack, file, line, wait_ticks);
+           nytp_sample_waits_book(&b->waits, &b->stack, file, line, wait_ticks, ticks);
 }
 
 /* What the statements that are being booked add to their process. */

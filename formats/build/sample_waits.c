@@ -57,12 +57,14 @@ bool nytp_sample_waits_return(struct nytp_sample_waits *waits, struct nytp_calls
 }
 
 bool nytp_sample_waits_book(struct nytp_sample_waits *waits, struct nytp_callstack *stack,
-                            uint32_t file, uint32_t line, int64_t ticks)
+                            uint32_t file, uint32_t line, int64_t ticks, int64_t all_ticks)
 {
     const struct nytp_sampled_leaf leaf = waits->leaf;
     waits->leaf = (struct nytp_sampled_leaf){0};
     if (ticks == 0)
         return true;
+    if (leaf.is_there && ticks > all_ticks / 2)
+        ticks = all_ticks;
     const int64_t in_call = !leaf.is_there ? 0 : ticks < leaf.ticks ? ticks : leaf.ticks;
     return (in_call == 0 ||
             nytp_callstack_call_wait(stack, leaf.sub, leaf.file, leaf.line, in_call)) &&

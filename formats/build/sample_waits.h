@@ -40,8 +40,10 @@ void nytp_sample_waits_entry(struct nytp_sample_waits *waits);
 bool nytp_sample_waits_return(struct nytp_sample_waits *waits, struct nytp_callstack *stack,
                               uint32_t sub, int64_t ticks);
 
-/* The statement is about to be booked: put its wait into stack->tree.waits. */
+/* The statement is about to be booked: put its wait, `ticks` of `all_ticks`, into
+ * stack->tree.waits. A builtin or an xsub that waited for the most of a sample waited when it was
+ * seen: the processor time before that is of what ran between, and the wait is all of it. */
 bool nytp_sample_waits_book(struct nytp_sample_waits *waits, struct nytp_callstack *stack,
-                            uint32_t file, uint32_t line, int64_t ticks);
+                            uint32_t file, uint32_t line, int64_t ticks, int64_t all_ticks);
 
 #endif

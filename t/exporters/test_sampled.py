@@ -72,7 +72,7 @@ def test_json_has_both_clocks_of_subs_lines_and_processes(path):
         [NS * sum(cpu for _, cpu in side.values()) for side in (sampled.FIRST, sampled.SECOND)]
     lines = {(seen["subs"][line["sub"]]["name"], line["line"]): line["cpu"]
              for line in seen["lines"] if line["cpu"] and line["sub"] != 0}
-    assert lines == {("main::burn", 2): 99000, ("Time::HiRes::sleep", 0): 10000}
+    assert lines == {("main::burn", 2): 108900}
 
 
 @pytest.mark.parametrize("process, want", [(7, sampled.FIRST), (8, sampled.SECOND)])
@@ -89,7 +89,7 @@ def test_a_selection_keeps_it(path):
     burn = clocks("--focus=main::burn$", path)
     assert burn == in_ns({"main::burn": sampled.TOTAL["main::burn"]})
     hidden = clocks("--hide=main::CORE:|Time::HiRes", path)
-    assert hidden["main::nap"] == (1000 * NS, 100 * NS)
+    assert hidden["main::nap"] == (1000 * NS, 0)
     assert sum(cpu for _, cpu in hidden.values()) == \
         NS * sum(cpu for _, cpu in sampled.TOTAL.values())
 
@@ -151,10 +151,9 @@ def test_speedscope_has_a_second_list_of_totals(path):
 def test_top_has_a_column(path):
     text = good("--top", "--unit=ticks", path)
     title, _, head, *rows = text.splitlines()
-    assert head.split() == ["self", "self%", "incl", "incl%", ">=", "calls", "per", "call", "cpu",
-                            "sub"]
-    shown = {row.split()[7]: row.split()[6] for row in rows}
-    assert shown["main::burn"] == "990" and shown["main::nap"] == "-"
+    assert head.split() == ["self", "self%", "incl", "incl%", "samples", "cpu", "sub"]
+    shown = {row.split()[6]: row.split()[5] for row in rows}
+    assert shown["main::burn"] == "1089" and shown["main::nap"] == "-"
     assert "1097 ticks on a processor" in title
 
 
@@ -222,7 +221,7 @@ def test_what_several_calls_of_a_sub_waited_is_its_sum(tmp_path):
 
 # ---- what counts are called ----
 
-WHICH = {"--top": ">= calls", "--top --lines": " samples line", "--tree": ">= calls",
+WHICH = {"--top": " samples ", "--top --lines": " samples line", "--tree": " samples sub",
          "--peek=burn": ">= calls", "--list=burn": " samples ", "--markdown": "| samples | >= calls |",
          "--processes": " samples ", "--stats": "samples  ", "--callgrind": "event: samples : Samples"}
 NEVER = re.compile(r"\bstmts\b|[Ss]tatements", re.ASCII)
@@ -234,6 +233,25 @@ def test_no_sample_is_called_a_statement(path, form):
     text = "\n".join(line for line in text.splitlines() if not line.startswith("options"))
     assert WHICH[form] in text
     assert not NEVER.search(text)
+
+
+SELF = {"main::CORE:sselect": 1, "Time::HiRes::sleep": 1, "main::burn": 3, "main::RUNTIME": 2}
+
+
+@pytest.mark.parametrize("inputs", [1, 2])
+def test_the_table_counts_the_samples_of_each_sub(path, inputs):
+    rows = [line.split() for line in
+            good("-q", "--top", "--unit=ticks", *[path] * inputs).splitlines()[3:]]
+    seen = {row[6]: int(row[4]) for row in rows}
+    assert {name: n for name, n in seen.items() if n} == \
+        {name: n * inputs for name, n in SELF.items()}
+
+
+def test_the_tree_counts_the_samples_of_each_branch(path):
+    text = good("-q", "--tree", "--min-percent=0", path)
+    count = re.compile(r"(\d+) [-+| ]*(?:main::|Time::HiRes::)(\S+)")
+    assert {name: int(n) for n, name in count.findall(text)} == \
+        {"RUNTIME": 7, "work": 4, "doze": 1, "CORE:sselect": 1, "burn": 3, "nap": 1, "sleep": 1}
 
 
 def test_the_list_says_that_calls_are_at_least_so_many(path):

@@ -151,7 +151,7 @@ PERL
 
     # What the exporters say of such a profile.
     my %says = (
-        'top' => [qr/ on a processor, \d+ samples, at least \d+ calls$/m, qr/incl% >= calls/],
+        'top' => [qr/ on a processor, \d+ samples, at least \d+ calls$/m, qr/incl%  samples/],
         'stats' => [qr/^samples +\d+$/m, qr/^>= calls +\d+$/m],
         'markdown' => [qr/ \d+ samples, at least \d+ calls/, qr/\| samples \| >= calls \|/],
         'callgrind' => [qr/^event: samples : Samples$/m, qr/^events: \S+ cpu samples$/m],
