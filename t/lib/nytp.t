@@ -179,6 +179,40 @@ subtest 'prove: which test file' => sub {
     like +(shell("$bin/nytprofmerge -v -o m.out s.out"))[1], qr/merged into m\.out/, 'nytprofmerge makes one of them';
 };
 
+subtest 'compare' => sub {
+    put('loop.pl', <<'P');
+sub work { my $x = 0; $x += $_ for 1 .. 100; return $x }
+work() for 1 .. $ARGV[0];
+print 42;
+open my $log, '>>', 'order';
+print $log "$ARGV[0] ";
+P
+    my $both = "--base '$^X loop.pl 2000' --new '$^X loop.pl 20'";
+    my ($out, $err, $status) = shell("$bin/nytp compare $both -n4 -o runs");
+    is $status, 0, 'made';
+    like $out, qr/\Afaster: .*\b4 runs against 4\b/, 'the answer is the first line; output of the commands is not in it';
+    like $out, qr/-1980 .*main::work/, 'then what it comes from';
+    like $err, qr/^recorded in runs$/m, 'where the profiles are is said';
+    is join(' ', map { scalar(() = glob "runs/$_/*.out") } qw(base new)), '4 4', 'each run has its own';
+    is slurp('order'), '2000 20 20 2000 2000 20 20 2000 ', 'taking turns';
+    is +(shell("$bin/nytp export -q --diff runs/base runs/new"))[0], $out, 'that can be compared again';
+    ($out, $err, $status) = shell("$bin/nytp compare -q -n 1 --base '$^X loop.pl 20' --new '$^X loop.pl 2000' --fail-over=5%:calls --json");
+    is $status >> 8, 10, 'a limit that is exceeded';
+    like $out, qr/\A\{.*\}\s*\z/s, 'another format';
+    ($out, $err, $status) = shell("$bin/nytp compare -n 3 --base '$^X loop.pl 2000' --new 'exit 3'");
+    is "$out$err" . ($status >> 8), "nytp-compare: --new, run 1 of 3: exit 3: ended with status 3\n1", 'a command that fails';
+    ($out, $err, $status) = shell("$bin/nytp compare --base 'kill -9 \$\$' --new true");
+    is "$out$err" . ($status >> 8), "nytp-compare: --base, run 1 of 5: kill -9 \$\$: was killed by SIGKILL\n1", 'one that is killed';
+    (undef, $err, $status) = shell("$bin/nytp compare --base true --new true");
+    like $err, qr/: true: recorded nothing$/, 'one without perl';
+    is $status >> 8, 1, 'is none to compare';
+    for (['--base true', qr/--new COMMAND/], ["$both -n 0", qr/-n 0: a number/], ["$both -o runs", qr/runs: cannot make this folder/]) {
+        (undef, $err, $status) = shell("$bin/nytp compare $_->[0]");
+        like $err, $_->[1], $_->[0];
+        is $status >> 8, 2, 'is wrong usage';
+    }
+};
+
 subtest 'nytp finds commands' => sub {
     put('nytp-hello', "#!/bin/sh\necho \"hello \$*\"\nexit 5\n");
     chmod 0755, 'nytp-hello';
@@ -187,14 +221,14 @@ subtest 'nytp finds commands' => sub {
     is $out, "hello a  b\n", 'in PATH';
     is $status >> 8, 5, 'its exit status';
     ($out) = shell("$bin/nytp --help");
-    like $out, qr/^Commands here: ctl export hello prove run (?:spy )?startup$/m, 'and lists them';
+    like $out, qr/^Commands here: compare ctl export hello prove run (?:spy )?startup$/m, 'and lists them';
     ($out, $err, $status) = shell("$bin/nytp nothing");
     is $status >> 8, 2, 'none of that name';
-    like $err, qr/no command nothing; here are: ctl export hello/, 'is said';
+    like $err, qr/no command nothing; here are: compare ctl export hello/, 'is said';
     like +(shell("$bin/nytp exprot"))[1], qr/no command exprot; did you mean export\?/, 'a transposition';
     is +(shell("$bin/nytp"))[2] >> 8, 2, 'no name';
     like +(shell("$bin/nytp --version"))[0], qr/^nytp-export /, '--version';
-    like +(shell("$bin/nytp $_ --" . ($_ eq 'prove' ? 'nytp-help' : 'help')))[0], qr/nytp[ -]$_/i, "$_ --help" for qw(run prove ctl);
+    like +(shell("$bin/nytp $_ --" . ($_ eq 'prove' ? 'nytp-help' : 'help')))[0], qr/nytp[ -]$_/i, "$_ --help" for qw(run prove compare ctl);
 };
 
 chdir "/";

@@ -15,7 +15,7 @@ our $VERSION = '6.14';
 
 =head1 NAME
 
-Devel::NYTProf::Recording - record a program and all it starts, for nytp-run and nytp-prove
+Devel::NYTProf::Recording - record a program and all it starts, for nytp-run, nytp-prove and nytp-compare
 
 =head1 SYNOPSIS
 
@@ -234,6 +234,6 @@ __END__
 
 =head1 SEE ALSO
 
-L<nytp-run(1)>, L<nytp-prove(1)>
+L<nytp-run(1)>, L<nytp-prove(1)>, L<nytp-compare(1)>
 
 =cut
