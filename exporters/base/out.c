@@ -354,6 +354,19 @@ static bool open_in_place(struct nytp_out *out)
     return out->impl->fd >= 0;
 }
 
+/* The owner only as far as we may give files away. Before the mode, of which a change of owner
+ * drops set-user-id. */
+static bool keep_owner_and_mode(struct nytp_out *out, const struct stat *st)
+{
+    const int fd = out->impl->fd;
+    const bool kept =
+        fchown(fd, st->st_uid, st->st_gid) == 0 || fchown(fd, (uid_t)-1, st->st_gid) == 0;
+    const mode_t mode = st->st_mode & 07777; /* another group gets no more than others do */
+    if (fchmod(fd, kept ? mode : (mode & ~(mode_t)070) | (mode & 07) << 3) != 0)
+        fail_errno(out, "set the mode");
+    return out_ok(out);
+}
+
 /* Open the output. A descriptor that is open already and what is no regular file are written
  * as they are; anything else is written to a temporary file beside it. */
 static bool open_path(struct nytp_out *out)
@@ -381,9 +394,7 @@ static bool open_path(struct nytp_out *out)
         }
         if (!open_temp(out, real))
             return false;
-        if (fchmod(impl->fd, st.st_mode & 07777) != 0)
-            fail_errno(out, "set the mode");
-        return out_ok(out);
+        return keep_owner_and_mode(out, &st);
     }
     if (errno != ENOENT) {
         fail_errno(out, "open");

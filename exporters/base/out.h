@@ -23,8 +23,9 @@ struct nytp_out {
 
 /* Begin an output. The paths "-", /dev/stdout and /dev/fd/N mean the open descriptor; devices
  * and FIFOs are written in place. At any other path nothing is changed before nytp_out_close()
- * succeeds. It then replaces the file, keeping its mode; of a symbolic link it replaces the
- * target. NULL with *error set (without the path, which the caller knows). */
+ * succeeds. It then replaces the file, keeping its mode and, where that is allowed, owner and
+ * group; of a symbolic link it replaces the target. Other hard links keep what they had. NULL
+ * with *error set (without the path, which the caller knows). */
 struct nytp_out *nytp_out_open(const char *path, struct nytp_error *error);
 
 /* Collects in memory, for tests and fuzzing; bytes are dropped when `keep` is false. */

@@ -69,42 +69,36 @@ static bool same_file(const struct stat *a, const char *path)
     return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
 }
 
-/* The input that writing to `path` would replace, under whatever name; NULL if there is none.
- */
+/* Whether writing to `output` would replace the file at `path`. */
+static bool is_replaced(const struct nytp_cli *cli, const struct stat *output, const char *path)
+{
+    if (S_ISREG(output->st_mode))
+        return same_file(output, path);
+    if (!S_ISDIR(output->st_mode) || cli->exporter == NULL || cli->exporter->write_set == NULL)
+        return false;
+    const char *const slash = strrchr(path, '/');
+    char *const folder = slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : NULL;
+    const bool there = same_file(output, folder != NULL ? folder : ".");
+    free(folder);
+    return there && nytp_output_set_is_member(slash != NULL ? slash + 1 : path);
+}
+
+/* The input that writing to `path` would replace, under whatever name: as the file itself, or
+ * in a report's folder as one that may have the name of a page. NULL if there is none. */
 static const char *input_replaced(const struct nytp_cli *cli, const char *path)
 {
     struct stat output;
-    if (strcmp(path, "-") == 0 || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
+    if (strcmp(path, "-") == 0 || stat(path, &output) != 0)
         return NULL;
     for (int i = 0; i < cli->n_files; i++)
-        if (same_file(&output, cli->files[i]))
+        if (is_replaced(cli, &output, cli->files[i]))
             return cli->files[i];
     const struct nytp_texts *const others[] = {&cli->bases, &cli->gate_files,
                                                &cli->accept_files};
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
         for (uint32_t i = 0; i < others[k]->n; i++)
-            if (same_file(&output, others[k]->at[i]))
+            if (is_replaced(cli, &output, others[k]->at[i]))
                 return others[k]->at[i];
-    return NULL;
-}
-
-/* The input that lies in the folder where a report of several files is to be written, under a
- * name that one of these files may have; NULL if there is none. */
-static const char *input_among_members(const struct nytp_cli *cli, const char *folder)
-{
-    struct stat output;
-    if (cli->exporter == NULL || cli->exporter->write_set == NULL ||
-        stat(folder, &output) != 0 || !S_ISDIR(output.st_mode))
-        return NULL;
-    for (int i = 0; i < cli->n_files; i++) {
-        const char *const slash = strrchr(cli->files[i], '/');
-        char *const its_folder =
-            slash != NULL ? strndup(cli->files[i], (size_t)(slash - cli->files[i]) + 1) : NULL;
-        const bool there = same_file(&output, its_folder != NULL ? its_folder : ".");
-        free(its_folder);
-        if (there && nytp_output_set_is_member(slash != NULL ? slash + 1 : cli->files[i]))
-            return cli->files[i];
-    }
     return NULL;
 }
 
@@ -216,8 +210,6 @@ void nytp_cli_fit_terminal(struct nytp_export_options *options)
 bool nytp_cli_replaces_input(const struct nytp_cli *cli, const char *path)
 {
     const char *input = input_replaced(cli, path);
-    if (input == NULL)
-        input = input_among_members(cli, path);
     if (input != NULL)
         nytp_cli_say("%s is the input %s: it is not replaced", path, input);
     return input != NULL;

@@ -160,6 +160,8 @@ enum exit_status nytp_cli_run_report(struct run *run, struct nytp_profile *profi
     struct nytp_error error = {0};
     const char *path = cli->output != NULL ? cli->output : cli->open ? "nytprof/" : "-";
     struct nytp_name *paths = NULL;
+    if (nytp_cli_replaces_input(cli, path))
+        return EXIT_USAGE;
     if (cli->export.source_dir != NULL &&
         !unpack(profile, cli->export.source_dir, &paths, &error)) {
         free(paths);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A comparison as JSON: totals, and each sub of which anything differs. Times are whole numbers
- * of `unit`, null where the base has none; p is null where times were not tested.
+ * A comparison as JSON: totals, and each sub of which anything differs. Times are numbers of
+ * `unit`, exact to the nanosecond, null where the base has none; p is null where times were not
+ * tested.
  */
 #include "exporters/base/json.h"
 #include "diff_formats.h"
@@ -12,7 +13,7 @@
 struct json {
     const struct nytp_diff *diff;
     struct nytp_out *out;
-    struct nytp_scale scale;
+    struct nytp_json_times times;
     bool by_line;
     struct nytp_diff_lines lines;
 };
@@ -22,7 +23,7 @@ static void put_time(const struct json *j, const char *key, int64_t ticks, bool 
     nytp_putc(j->out, ',');
     nytp_json_key(j->out, key);
     if (known)
-        nytp_put_i64(j->out, nytp_scale_once(&j->scale, ticks));
+        nytp_json_time(j->out, &j->times, ticks);
     else
         nytp_puts(j->out, "null");
 }
@@ -120,7 +121,7 @@ bool nytp_diff_write_json(const struct nytp_diff *diff,
         nytp_diff_lines_free(&j.lines);
         return nytp_out_of_memory(&out->error);
     }
-    nytp_scale_init(&j.scale, unit, diff->ticks_per_sec);
+    nytp_json_times_init(&j.times, unit, diff->ticks_per_sec);
     nytp_printf(out, "{\"nytp_diff\":%d,\"unit\":\"%s\",\"base_runs\":%lu,\"new_runs\":%lu",
                 VERSION, unit->long_name, (unsigned long)diff->n_runs[NYTP_DIFF_BASE],
                 (unsigned long)diff->n_runs[NYTP_DIFF_NEW]);

@@ -31,6 +31,7 @@ struct label {
     uint64_t n;
     double total_s, max_s;
     uint32_t max_input;
+    bool lacks_subs; /* of some there was no room for their time */
 };
 
 /* A key that has a value now. */
@@ -205,8 +206,10 @@ static bool add_own(struct nytp_label_sums *s, uint32_t label, uint32_t sub, dou
     const struct nytp_key key = {label, sub, 0, 0};
     uint32_t at = nytp_table_get(&s->by_sub, key);
     if (at == NYTP_TABLE_NONE) {
-        if (s->n_cells >= NYTP_MOST_LABEL_SUBS)
+        if (s->n_cells >= NYTP_MOST_LABEL_SUBS) {
+            s->labels[label].lacks_subs = true;
             return true;
+        }
         if (!nytp_grow(&s->cells, &s->cells_capacity, s->n_cells, sizeof *s->cells) ||
             !nytp_table_put(&s->by_sub, key, s->n_cells))
             return failed(s);
@@ -540,7 +543,8 @@ static bool is_profilers(struct nytp_name sub)
     return false;
 }
 
-/* Which sub had the most own time under each label; code outside of all subs has the rest. */
+/* Which sub had the most own time under each label; code outside of all subs has the rest.
+ * Where a sub is missing, none is told: it may be the one. */
 static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row *rows)
 {
     static const struct nytp_name outside = {"main::RUNTIME", 13};
@@ -551,7 +555,7 @@ static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row 
         const struct nytp_name sub = nytp_strings_get(s->strings, cell->sub);
         if (rest != NULL)
             rest[cell->label] += cell->seconds;
-        if (is_profilers(sub))
+        if (s->labels[cell->label].lacks_subs || is_profilers(sub))
             continue;
         if (row->slowest.len > 0 &&
             (row->slowest_s > cell->seconds ||

@@ -14,8 +14,8 @@
 #include "formats/stream/event.h"
 #include "model.h"
 
-/* More labels than this are counted under the value "(more)"; more pairs of label and sub are
- * left out of what is known about subs. */
+/* More labels than this are counted under the value "(more)"; of more pairs of label and
+ * sub nothing is kept, and these labels have no slowest sub. */
 #define NYTP_MOST_LABELS     100000u
 #define NYTP_MOST_LABEL_SUBS 5000000u
 
@@ -33,7 +33,8 @@ struct nytp_label_row {
     double median_s, p95_s; /* to 0.2 % */
     uint32_t max_input;     /* the longest was in this input, counted from 0 */
     /* The sub with the most own time in all these stretches, and where it begins; "" when no
-     * call is known, and where no line is. The profiler's own subs are not looked at. */
+     * call is known, or not all are, and where no line is. The profiler's own subs are not
+     * looked at. */
     struct nytp_name slowest, slowest_file;
     uint32_t slowest_line;
     double slowest_s;

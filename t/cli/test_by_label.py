@@ -9,6 +9,7 @@ import re
 import pytest
 
 from command import messages, run
+from nytpwrite import Writer
 from recordings import record
 
 PROGRAM = """sub spin { my $t = 0; $t += $_ for 1 .. $_[0]; return $t }
@@ -120,3 +121,16 @@ def test_rows_hold_each_length_with_host_and_given_labels(folder):
         assert sum(line["n"] for line in mine) == row["n"]
         total = sum(line["n"] * line["ns"] for line in mine)
         assert abs(total - row["total_ns"]) <= 0.002 * row["total_ns"] + 50
+
+
+def test_where_not_all_subs_could_be_kept_none_is_the_slowest(tmp_path):
+    """100 labels of 50,000 subs are as many pairs as are kept; one label begins before them all."""
+    stream = Writer().pid_start(7, 1).fid(1, "/x/a.pl").comment("nytp-label 0 early=1")
+    stream.leave(1, 5, 5, "A::a").comment("nytp-label 1 early")
+    for label in range(100):
+        stream.comment(f"nytp-label 1 key{label}=1")
+    for sub in range(50_000):
+        stream.leave(1, 1, 1, f"A::b{sub}")
+    stream.time(60_000, 1, 1).leave(1, 9, 9, "A::late").pid_end(7).save(tmp_path / "a.out")
+    found = {row["key"]: row["slowest_sub"] for row in rows(tmp_path, "--by=label", inputs=["a.out"])}
+    assert found == {"early": "A::a", **{f"key{label}": "" for label in range(100)}}

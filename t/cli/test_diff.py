@@ -2,6 +2,7 @@
 """--diff: two sides compared, by counts and by times."""
 
 import csv
+import decimal
 import io
 import itertools
 import json
@@ -53,6 +54,21 @@ def totals(file, *options):
 
 def rows(document):
     return {row["sub"]: row for row in document["diff"]}
+
+
+def test_times_in_any_unit_are_exact(runs):
+    def times(node, found):
+        for key, value in (node.items() if isinstance(node, dict) else enumerate(node)):
+            if key in ("exclusive", "inclusive") and value is not None:
+                found.append(value)
+            elif isinstance(value, (dict, list)):
+                times(value, found)
+        return found
+    of = {unit: times(json.loads(good("--json", "--lines", f"--unit={unit}", "--diff", runs[0][0], runs[1][0]),
+                                 parse_float=decimal.Decimal), []) for unit in ("s", "ms", "us", "ns")}
+    assert len(of["ns"]) > 20
+    for unit, factor in ("s", 10 ** 9), ("ms", 10 ** 6), ("us", 1000):
+        assert [value * factor for value in of[unit]] == of["ns"]
 
 
 # ---- counts ----

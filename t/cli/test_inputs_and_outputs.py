@@ -50,8 +50,23 @@ def test_an_input_is_not_replaced_by_a_page_of_a_report(tmp_path):
             assert done.returncode == 2 and messages(done) == [
                 f"nytp-export: {folder} is the input {path}: it is not replaced"]
         assert file.read_bytes() == before
-    run("--html", "-o", ".", stream().save(tmp_path / "nytprof.out"), cwd=tmp_path)
+    other = stream().save(tmp_path / "nytprof.out")
+    done = run("--html", "--diff", "x-1-line.html", "-o", ".", other, cwd=tmp_path)
+    assert done.returncode == 2 and messages(done) == [
+        "nytp-export: . is the input x-1-line.html: it is not replaced"]
+    assert file.read_bytes() == before
+    run("--html", "-o", ".", other, cwd=tmp_path)
     assert (tmp_path / "nytprof.out").exists() and b"<html" in (tmp_path / "index.html").read_bytes()
+
+
+def test_an_input_is_not_replaced_by_the_report_that_is_opened(tmp_path):
+    (tmp_path / "nytprof").mkdir()
+    file = stream().save(tmp_path / "nytprof" / "index.html")
+    before = file.read_bytes()
+    for options in [file], ["--diff", file, stream().save(tmp_path / "new.out")]:
+        done = run("--html", "--open", *options, cwd=tmp_path)
+        assert (done.returncode, messages(done)) == (2, [f"nytp-export: nytprof/ is the input {file}: it is not replaced"])
+        assert file.read_bytes() == before
 
 
 @pytest.mark.parametrize("format_", ["--top", "--html"])

@@ -66,6 +66,50 @@ def test_a_new_file_follows_the_umask(mixed, tmp_path):
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o640
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_that_is_replaced_stays_its_owners(mixed, tmp_path):
+    file = tmp_path / "app.json"
+    file.write_text("old")
+    os.chown(file, 65534, 65533)
+    file.chmod(0o4640)
+    os.link(file, tmp_path / "other name")
+    good("--json", "-o", file, mixed)
+    after = file.stat()
+    assert (after.st_uid, after.st_gid, stat.S_IMODE(after.st_mode)) == (65534, 65533, 0o4640)
+    assert (tmp_path / "other name").read_text() == "old"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
+@pytest.mark.parametrize("has_group, mode", [(True, 0o660), (False, 0o600)])
+def test_another_group_gets_no_rights_by_a_file_that_is_replaced(mixed, tmp_path, has_group, mode):
+    tmp_path.chmod(0o777)
+    for folder in tmp_path.parent, tmp_path.parent.parent:
+        folder.chmod(0o755)
+    file = tmp_path / "app.json"
+    file.write_text("old")
+    os.chown(file, 65534, 65533)
+    file.chmod(0o660)
+    with open(mixed, "rb") as data:
+        good("--json", "-o", file, "-", stdin=data, user=65534, group=65534,
+             extra_groups=[65533] if has_group else [])
+    after = file.stat()
+    assert (after.st_gid, stat.S_IMODE(after.st_mode)) == (65533 if has_group else 65534, mode)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
+def test_a_file_in_a_folder_that_is_not_ours_is_told_and_stays(mixed, tmp_path):
+    for folder in tmp_path, tmp_path.parent, tmp_path.parent.parent:
+        folder.chmod(0o755)
+    file = tmp_path / "app.json"
+    file.write_text("old")
+    file.chmod(0o666)
+    with open(mixed, "rb") as data:
+        done = run("--json", "-o", file, "-", stdin=data, user=65534, group=65534, extra_groups=[])
+    assert (done.returncode, messages(done)) == (
+        4, [f"nytp-export: {file}: cannot create a file beside it: Permission denied"])
+    assert file.read_text() == "old"
+
+
 def test_a_link_stays_a_link(mixed, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "target").write_text("old")
@@ -362,19 +406,45 @@ def test_the_file_of_a_viewer_that_hands_it_on_is_kept(mixed, tmp_path, viewer, 
     assert (tmp_path / name).read_bytes() == good(f"--{format_}", mixed) and leftovers(tmp_path / "tmp") == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_removes_the_viewers_file(mixed, tmp_path, viewer, number):
-    os.mkfifo(tmp_path / "ready")
+@pytest.fixture
+def running_viewer(mixed, tmp_path, viewer):
+    """nytp-export, in a process group of its own, whose viewer says that it runs, ends when it is told,
+    and copies the file then: (process, what tells it)."""
+    for name in "ready", "end":
+        os.mkfifo(tmp_path / name)
     (tmp_path / "bin" / "kcachegrind").write_text(
-        f'#!/bin/sh\nexec 3<>"{tmp_path}/end"; echo "$1" >"{tmp_path}/ready"; read line <&3\n')
-    os.mkfifo(tmp_path / "end")
-    with subprocess.Popen([COMMAND, "--callgrind", "--open", mixed], env=viewer) as process:
-        shown = (tmp_path / "ready").read_text().strip()        # the viewer runs
+        f'#!/bin/sh\nexec 3<>"{tmp_path}/end"; echo "$1" >"{tmp_path}/ready"; read line <&3; cp "$1" "$VIEWED"\n')
+    with subprocess.Popen([COMMAND, "--callgrind", "--open", mixed], env=viewer, stderr=subprocess.PIPE,
+                          start_new_session=True, preexec_fn=default_signals) as process:
+        shown = (tmp_path / "ready").read_text().strip()
         assert os.path.exists(shown)
-        process.send_signal(number)
-        assert process.wait(60) == -number
-    (tmp_path / "end").write_text("\n")
+        yield process, lambda: (tmp_path / "end").write_text("\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_removes_the_viewers_file(running_viewer, tmp_path, number):
+    process, end_viewer = running_viewer
+    process.send_signal(number)
+    assert process.wait(60) == -number
+    end_viewer()
     assert leftovers(tmp_path / "tmp") == []
+
+
+def test_an_interrupt_is_the_viewers_affair(running_viewer, mixed, tmp_path):
+    """As with system(): a viewer that goes on has its file until it ends."""
+    process, end_viewer = running_viewer
+    process.send_signal(signal.SIGINT)
+    end_viewer()
+    assert (process.wait(60), process.stderr.read()) == (0, b"")
+    assert (tmp_path / "viewed").read_bytes() == good("--callgrind", mixed)
+    assert leftovers(tmp_path / "tmp") == []
+
+
+def test_ctrl_c_ends_the_viewer_and_removes_its_file(running_viewer, tmp_path):
+    process, _ = running_viewer
+    os.killpg(process.pid, signal.SIGINT)
+    assert (process.wait(60), process.stderr.read()) == (0, b"")
+    assert not (tmp_path / "viewed").exists() and leftovers(tmp_path / "tmp") == []
 
 
 # ---- the binary ----
