@@ -202,14 +202,29 @@ def same_sub(ours, theirs):
 
 
 def match_up(ours, theirs, where):
-    """Two lists of notes as sets, of which times may differ by a rounded half."""
-    ours, theirs = sorted(map(normal, ours), key=str), sorted(map(normal, theirs), key=str)
+    """Two lists of notes as sets, of which times may differ by a rounded half: each of theirs finds one of ours, and
+    where one fits two, the other of the two finds another.
+    """
+    ours, theirs = list(map(normal, ours)), list(map(normal, theirs))
     assert len(ours) == len(theirs), where
-    for a in list(theirs):
-        like = next((b for b in ours if len(a) == len(b) and all(
-            x == y or (isinstance(x, str) and isinstance(y, str) and half(x, y)) for x, y in zip(a, b))), None)
-        assert like is not None, (where, a, ours)
-        ours.remove(like)
+    taken = {}
+
+    def find(i, seen):
+        for j, b in enumerate(ours):
+            if j not in seen and same_note(b, theirs[i]):
+                seen.add(j)
+                if j not in taken or find(taken[j], seen):
+                    taken[j] = i
+                    return True
+        return False
+
+    for i, a in enumerate(theirs):
+        assert find(i, set()), (where, a, ours)
+
+
+def same_note(a, b):
+    return len(a) == len(b) and all(
+        x == y or (isinstance(x, str) and isinstance(y, str) and half(x, y)) for x, y in zip(a, b))
 
 
 def normal(note):

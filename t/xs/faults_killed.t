@@ -208,6 +208,9 @@ P
     is $run->{signal}, $NUMBER{SEGV}, 'dies as without us';
     is $run->{signal}, run_plain(code => $code, shell => 'ulimit -s 2048')->{signal}, 'indeed';
     my $p = profile_in($run);
+    cmp_ok $p->{entry}, '>', 100, 'the calls are in it';
+    # One fault in a hundred is in the recorder, which cannot go on then: its file ends with the last flush.
+    return like $p->{error}, qr/ends early/, 'up to the last flush' if !$p->{complete};
     is join('; ', check_sums($p)), '', 'whole';
     my ($deep) = grep { $_->{callee} =~ /^O::__ANON__/ && $_->{depth} } @{ $p->{arc} };
     cmp_ok $deep && $deep->{depth}, '>', 100, 'how deep it went';
