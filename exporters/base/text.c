@@ -413,6 +413,23 @@ static uint32_t open_child(const struct nytp_profile *profile, uint32_t node)
     return found;
 }
 
+/* A sub that calls itself from one place is told once: `next`, which `node` called, is moved to
+ * the last such call. How many calls that were, with that by `node`. */
+static uint32_t skip_recursion(const struct nytp_profile *profile, uint32_t node,
+                               uint32_t *next)
+{
+    const struct nytp_node *const from = &profile->nodes[node];
+    uint32_t times = 1;
+    for (;; times++) {
+        const struct nytp_node *const n = &profile->nodes[*next];
+        const uint32_t child = open_child(profile, *next);
+        const struct nytp_node *const c = &profile->nodes[child];
+        if (child == *next || n->sub != from->sub || c->file != n->file || c->line != n->line)
+            return times;
+        *next = child;
+    }
+}
+
 static void put_open_calls(struct nytp_out *out, const struct nytp_profile *profile,
                            const struct nytp_process *process)
 {
@@ -430,6 +447,9 @@ static void put_open_calls(struct nytp_out *out, const struct nytp_profile *prof
             profile, profile->nodes[next].file, profile->nodes[next].line, place, sizeof place);
         nytp_puts(out, at.len > 0 ? " " : "");
         nytp_text_put(out, at, 0);
+        const uint32_t times = skip_recursion(profile, node, &next);
+        if (times > 1)
+            nytp_printf(out, " (%lu times)", (unsigned long)times);
         nytp_puts(out, " > ");
     }
 }

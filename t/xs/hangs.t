@@ -137,6 +137,13 @@ scenario 'the calls that were open stand before every table' => sub {
     }
 };
 
+scenario 'a recursion that was open is told once' => sub {
+    my (undef, $dir) = hang_told(join(' ', ('main::deep') x 41, 'main::CORE:sleep'), {},
+        "sub deep { my \$n = shift;\nsleep 60 if !\$n;\ndeep(\$n - 1) }\n${BUSY}ready();\ndeep(40);\n");
+    my $out = run_perl(impl => 'plain', dir => $dir, args => ['-e', 'exec @ARGV', $EXPORT, '--top'])->{out};
+    like $out, qr{main::RUNTIME \S+ > main::deep \S+:3 \(40 times\) > main::deep \S+:2 > main::CORE:sleep$}m, 'with its count';
+};
+
 scenario 'each of many quick reads may be the last' => sub {
     my (undef, $dir) = hang_told('main::waiter main::CORE:sysread', { 'main::waiter' => 101 }, <<"P");
 ${BUSY}pipe my \$in, my \$out;
