@@ -5,6 +5,9 @@
  */
 #include "report.h"
 
+#include "formats/base/fnv1a.h"
+#include "formats/model/sibling_evals.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +17,6 @@
 
 /* ---- files ---- */
 
-struct eval {
-    uint32_t file, ran_file, ran_line;
-    uint64_t hash; /* of the source; 0 = no source kept */
-};
-
 static const struct nytp_source_line *source_of(const struct nytp_report *report, uint32_t file,
                                                 uint32_t *n)
 {
@@ -26,19 +24,20 @@ static const struct nytp_source_line *source_of(const struct nytp_report *report
     return *n > 0 ? report->profile->sources + report->profile->files[file].first_source : NULL;
 }
 
+/* 0 = no source was kept. */
 static uint64_t hash_source(const struct nytp_report *report, uint32_t file)
 {
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    uint64_t hash = NYTP_FNV1A_64_START;
     uint32_t n;
     const struct nytp_source_line *source = source_of(report, file, &n);
     for (uint32_t i = 0; i < n; i++)
-        for (uint32_t c = 0; c < source[i].len; c++)
-            hash = (hash ^ (unsigned char)source[i].text[c]) * 1099511628211u;
+        hash = nytp_fnv1a_64(hash, source[i].text, source[i].len);
     return n > 0 ? hash | 1 : 0;
 }
 
-static bool same_source(const struct nytp_report *report, uint32_t a, uint32_t b)
+static bool same_source(const void *context, uint32_t a, uint32_t b)
 {
+    const struct nytp_report *report = context;
     uint32_t n_a, n_b;
     const struct nytp_source_line *x = source_of(report, a, &n_a);
     const struct nytp_source_line *y = source_of(report, b, &n_b);
@@ -49,108 +48,36 @@ static bool same_source(const struct nytp_report *report, uint32_t a, uint32_t b
     return n_a == n_b;
 }
 
-static int by_place(const void *left, const void *right)
-{
-    const struct eval *a = left, *b = right;
-    if (a->ran_file != b->ran_file)
-        return a->ran_file < b->ran_file ? -1 : 1;
-    return (a->ran_line > b->ran_line) - (a->ran_line < b->ran_line);
-}
-
-static int by_place_and_file(const void *left, const void *right)
-{
-    const struct eval *a = left, *b = right;
-    const int order = by_place(a, b);
-    return order != 0 ? order : (a->file > b->file) - (a->file < b->file);
-}
-
-static int by_place_and_source(const void *left, const void *right)
-{
-    const struct eval *a = left, *b = right;
-    const int order = by_place(a, b);
-    if (order != 0 || a->hash != b->hash)
-        return order != 0 ? order : a->hash < b->hash ? -1 : 1;
-    return (a->file > b->file) - (a->file < b->file);
-}
-
-/* Those of a run that ran no string evals become one; a run in order of file. */
-static void merge_run(struct nytp_report *report, const struct eval *run, uint32_t n)
-{
-    uint32_t into = NONE;
-    for (uint32_t i = 0; i < n; i++) {
-        struct nytp_report_file *file = &report->files[run[i].file];
-        if (file->has_evals)
-            continue;
-        if (into == NONE)
-            into = run[i].file;
-        else
-            file->merged_into = into;
-        report->files[into].n_merged += into != run[i].file;
-    }
-}
-
-/* The end of the evals from `first` on that have the same source. */
-static uint32_t group_end(const struct nytp_report *report, const struct eval *run,
-                          uint32_t first, uint32_t n)
-{
-    uint32_t end = first + 1;
-    while (end < n && run[end].hash == run[first].hash &&
-           same_source(report, run[end].file, run[first].file))
-        end++;
-    return end;
-}
-
-static bool any_has_evals(const struct nytp_report *report, const struct eval *run, uint32_t n)
-{
-    bool any = false;
-    for (uint32_t i = 0; i < n; i++)
-        any |= report->files[run[i].file].has_evals;
-    return any;
-}
-
-/* All evals of one line, sorted by source. */
-static void merge_line(struct nytp_report *report, struct eval *run, uint32_t n)
-{
-    uint32_t groups = 0;
-    for (uint32_t first = 0; first < n; first = group_end(report, run, first, n))
-        groups++;
-    if (groups > MAX_SIBLINGS) {
-        qsort(run, n, sizeof *run, by_place_and_file);
-        merge_run(report, run, n);
-        for (uint32_t i = 0; i < n; i++)
-            report->files[run[i].file].src_varied = report->files[run[i].file].n_merged > 0;
-        return;
-    }
-    for (uint32_t first = 0, end; first < n; first = end) {
-        end = group_end(report, run, first, n);
-        /* same source, but one of them ran an eval: what the others do may differ as well */
-        if (run[first].hash == 0 || !any_has_evals(report, run + first, end - first))
-            merge_run(report, run + first, end - first);
-    }
-}
-
 bool nytp_report_merge_evals(struct nytp_report *report)
 {
     const struct nytp_profile *profile = report->profile;
-    struct eval *evals = malloc(profile->n_files * sizeof *evals);
+    struct nytp_sibling_eval *evals = malloc(profile->n_files * sizeof *evals);
+    if (evals == NULL)
+        return false;
     uint32_t n = 0;
-    for (uint32_t f = 1; evals != NULL && f < profile->n_files; f++) {
-        if (!nytp_report_is_eval(report, f))
+    for (uint32_t f = 1; f < profile->n_files; f++)
+        if (nytp_report_is_eval(report, f))
+            report->files[profile->files[f].eval_file].has_evals = true;
+    for (uint32_t f = 1; f < profile->n_files; f++)
+        if (nytp_report_is_eval(report, f))
+            evals[n++] = (struct nytp_sibling_eval){
+                .file = f,
+                .ran_file = profile->files[f].eval_file,
+                .ran_line = profile->files[f].eval_line,
+                .hash = hash_source(report, f),
+                .has_evals = report->files[f].has_evals,
+            };
+    nytp_sibling_evals_merge(evals, n, MAX_SIBLINGS, same_source, report);
+    for (uint32_t i = 0; i < n; i++) {
+        if (evals[i].merged_into == evals[i].file)
             continue;
-        report->files[profile->files[f].eval_file].has_evals = true;
-        evals[n++] = (struct eval){f, profile->files[f].eval_file, profile->files[f].eval_line,
-                                   hash_source(report, f)};
-    }
-    if (n > 0)
-        qsort(evals, n, sizeof *evals, by_place_and_source);
-    for (uint32_t first = 0, end; first < n; first = end) {
-        for (end = first + 1; end < n && by_place(&evals[end], &evals[first]) == 0;)
-            end++;
-        if (end - first > 1)
-            merge_line(report, evals + first, end - first);
+        struct nytp_report_file *into = &report->files[evals[i].merged_into];
+        report->files[evals[i].file].merged_into = evals[i].merged_into;
+        into->n_merged++;
+        into->src_varied |= evals[i].other_source;
     }
     free(evals);
-    return n == 0 || evals != NULL;
+    return true;
 }
 
 /* ---- subs ---- */

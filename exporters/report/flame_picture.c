@@ -6,6 +6,7 @@
 #include "flame_picture.h"
 
 #include "exporters/base/html.h"
+#include "formats/base/fnv1a.h"
 
 #include <stdio.h>
 
@@ -25,9 +26,7 @@ uint32_t nytp_package_len(struct nytp_name name)
 void nytp_picture_colour(struct nytp_name name, char fill[8])
 {
     const uint32_t len = nytp_package_len(name);
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (uint32_t i = 0; i < len; i++)
-        hash = (hash ^ (unsigned char)name.ptr[i]) * 16777619u;
+    const uint32_t hash = nytp_fnv1a_32(NYTP_FNV1A_32_START, name.ptr, len);
     snprintf(fill, 8, "#%02x%02x%02x", (205 + hash % 50) & 0xff, (120 + hash / 50 % 100) & 0xff,
              (60 + hash / 5000 % 60) & 0xff);
 }

@@ -10,6 +10,7 @@
  */
 #include "report.h"
 
+#include "formats/base/fnv1a.h"
 #include "formats/base/strings.h"
 
 #include <stdio.h>
@@ -102,14 +103,6 @@ static bool is_unfit(const char *at, uint32_t left)
     return len > left || !nytp_utf8_valid(at, len);
 }
 
-static uint32_t hash_of(const char *text, uint32_t len)
-{
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (uint32_t i = 0; i < len; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-    return hash;
-}
-
 /* The name of a page before its file id, NUL-terminated; `to` has room for as many bytes as
  * the text plus 16. */
 static void safe_name(const char *text, uint32_t len, char *to)
@@ -134,7 +127,8 @@ static void safe_name(const char *text, uint32_t len, char *to)
         n = MAX_STEM;
         while (n > 0 && ((unsigned char)to[n] & 0xc0) == 0x80)
             n--;
-        n += (uint32_t)snprintf(to + n, 10, "-%08x", (unsigned)hash_of(text, len));
+        n += (uint32_t)snprintf(to + n, 10, "-%08x",
+                                (unsigned)nytp_fnv1a_32(NYTP_FNV1A_32_START, text, len));
     }
     to[n] = '\0';
 }

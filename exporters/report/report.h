@@ -168,8 +168,7 @@ static inline uint32_t nytp_report_merged(const struct nytp_report *report, uint
 
 /* ---- evals.c, levels.c ---- */
 
-/* String evals that one line ran and that have the same source are shown as the first of them;
- * where a line has very many, all of them that ran no evals themselves. Then subs that they all
+/* Which string evals are shown as one (formats/model/sibling_evals.h). Then subs that they all
  * define: those of one name are one. False when memory is out. */
 bool nytp_report_merge_evals(struct nytp_report *report);
 bool nytp_report_merge_subs(struct nytp_report *report);

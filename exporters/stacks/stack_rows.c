@@ -8,6 +8,7 @@
 #include "exporters/stacks/process_stacks.h"
 
 #include "formats/model/profile.h"
+#include "formats/base/fnv1a.h"
 #include "formats/base/strings.h"
 
 #include <stdio.h>
@@ -89,9 +90,7 @@ static const char *label_value(const struct rows *rows, const char *key)
 
 static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t len)
 {
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
-    return (hash ^ 0xff) * UINT64_C(0x100000001b3); /* what ends a text is in no UTF-8 */
+    return nytp_fnv1a_64(nytp_fnv1a_64(hash, bytes, len), "\xff", 1); /* 0xff is in no UTF-8 */
 }
 
 static struct nytp_name as_name(const char *text)
@@ -140,7 +139,7 @@ static void describe_process(struct rows *rows, const struct nytp_process *proce
     char numbers[48];
     const int numbers_len = snprintf(numbers, sizeof numbers, "%lu %lld",
                                      (unsigned long)process->pid, (long long)start);
-    uint64_t id = hash_bytes(UINT64_C(0xcbf29ce484222325), row->host.ptr, row->host.len);
+    uint64_t id = hash_bytes(NYTP_FNV1A_64_START, row->host.ptr, row->host.len);
     id = hash_bytes(id, numbers, (size_t)numbers_len);
     id = hash_bytes(id, row->application.ptr, row->application.len);
     const int thread_len =

@@ -1,45 +1,40 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Merges sibling string evals of a summary. The rules are in summary.h
- * (nytp_summary_merge_evals) and in the manual of the reading API.
+ * Merges sibling string evals of a summary; which, formats/model/sibling_evals.h tells, and the
+ * manual of the reading API.
  *
- * Files are done first: evals are sorted by the line that ran them and by a hash of their
- * source; neighbours with the same hash are compared by their whole source. Then subs of
- * merged evals become the survivor's. Then all calls are made anew, as both their callee and
- * their place may have become another.
+ * Files are done first. Then subs of merged evals become the survivor's. Then all calls are
+ * made anew, as both their callee and their place may have become another.
  */
 #include "summary_evals.h"
+#include "formats/base/fnv1a.h"
 #include "formats/base/strings.h"
+#include "formats/model/sibling_evals.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define NONE NYTP_SUMMARY_NONE
 
-struct sibling {
-    uint32_t file; /* index, which is in order of fid */
-    uint32_t eval_file, eval_line;
-    uint64_t hash; /* of the source; 0 = no source kept */
-};
-
+/* 0 = no source was kept. */
 static uint64_t hash_source(const struct nytp_summary_file *file)
 {
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    uint64_t hash = NYTP_FNV1A_64_START;
     bool any = false;
     for (uint32_t line = 1; line < file->n_source; line++) {
         const struct nytp_summary_text *text = &file->source[line];
         any = any || text->ptr != NULL;
-        for (uint32_t i = 0; i < text->len; i++)
-            hash = (hash ^ (unsigned char)text->ptr[i]) * 1099511628211u;
-        hash = (hash ^ 256u) * 1099511628211u;
+        hash = nytp_fnv1a_64(nytp_fnv1a_64(hash, text->ptr, text->len), "\n", 1);
         if (text->ptr == NULL)
             break;
     }
     return any ? hash | 1 : 0;
 }
 
-static bool same_source(const struct nytp_summary_file *a, const struct nytp_summary_file *b)
+static bool same_source(const void *context, uint32_t file_a, uint32_t file_b)
 {
+    const struct nytp_summary *summary = context;
+    const struct nytp_summary_file *a = &summary->files[file_a], *b = &summary->files[file_b];
     const uint32_t n = a->n_source > b->n_source ? a->n_source : b->n_source;
     for (uint32_t line = 1; line < n; line++) {
         const struct nytp_summary_text none = {0};
@@ -49,23 +44,6 @@ static bool same_source(const struct nytp_summary_file *a, const struct nytp_sum
             return false;
     }
     return true;
-}
-
-static int by_place_and_source(const void *a, const void *b)
-{
-    const struct sibling *x = a, *y = b;
-    if (x->eval_file != y->eval_file)
-        return x->eval_file < y->eval_file ? -1 : 1;
-    if (x->eval_line != y->eval_line)
-        return x->eval_line < y->eval_line ? -1 : 1;
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    return x->file < y->file ? -1 : x->file > y->file;
-}
-
-static bool same_place(const struct sibling *a, const struct sibling *b)
-{
-    return a->eval_file == b->eval_file && a->eval_line == b->eval_line;
 }
 
 /* Lines only. What blocks and subs cost stays with each eval, so that a sum over all file ids
@@ -103,98 +81,30 @@ static bool take_over(struct nytp_summary *summary, uint32_t into, uint32_t from
     return take_over_times(summary, into, from);
 }
 
-/* Merge those of a run of siblings that ran no string evals. A run in order of file only. */
-static bool merge_run(struct nytp_summary *summary, const struct sibling *run, uint32_t n)
-{
-    uint32_t into = NONE;
-    for (uint32_t i = 0; i < n; i++) {
-        if (summary->files[run[i].file].has_evals)
-            continue;
-        if (into == NONE)
-            into = run[i].file;
-        else if (!take_over(summary, into, run[i].file))
-            return false;
-    }
-    return true;
-}
-
-/* The end of the siblings from `first` on that have the same source. */
-static uint32_t group_end(const struct nytp_summary *summary, const struct sibling *run,
-                          uint32_t first, uint32_t n)
-{
-    uint32_t end = first + 1;
-    while (end < n && run[end].hash == run[first].hash &&
-           same_source(&summary->files[run[end].file], &summary->files[run[first].file]))
-        end++;
-    return end;
-}
-
-static bool any_has_evals(const struct nytp_summary *summary, const struct sibling *run,
-                          uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (summary->files[run[i].file].has_evals)
-            return true;
-    return false;
-}
-
-static int by_file(const void *a, const void *b)
-{
-    const struct sibling *x = a, *y = b;
-    return x->file < y->file ? -1 : x->file > y->file;
-}
-
-/* All evals of one line, sorted by source. */
-static bool merge_siblings(struct nytp_summary *summary, struct sibling *run, uint32_t n,
-                           uint32_t max_siblings)
-{
-    uint32_t groups = 0;
-    for (uint32_t first = 0; first < n; first = group_end(summary, run, first, n))
-        groups++;
-    if (groups > max_siblings) {
-        qsort(run, n, sizeof *run, by_file);
-        if (!merge_run(summary, run, n))
-            return false;
-        for (uint32_t i = 0; i < n; i++)
-            summary->files[run[i].file].src_varied = summary->files[run[i].file].n_merged > 0;
-        return true;
-    }
-    for (uint32_t first = 0, end; first < n; first = end) {
-        end = group_end(summary, run, first, n);
-        /* same source, but one of them ran an eval: what the others do may differ as well */
-        if (run[first].hash != 0 && any_has_evals(summary, run + first, end - first))
-            continue;
-        if (!merge_run(summary, run + first, end - first))
-            return false;
-    }
-    return true;
-}
-
-/* Sort the string evals by the line that ran them, and merge those of each line. */
 static bool merge_files(struct nytp_summary *summary, uint32_t max_siblings)
 {
-    struct sibling *siblings = malloc((summary->n_files + 1) * sizeof *siblings);
-    if (siblings == NULL)
+    struct nytp_sibling_eval *evals = malloc((summary->n_files + 1) * sizeof *evals);
+    if (evals == NULL)
         return nytp_out_of_memory(&summary->error);
     uint32_t n = 0;
     for (uint32_t f = 0; f < summary->n_files; f++)
         if (summary->files[f].eval_file != NONE)
-            siblings[n++] = (struct sibling){
+            evals[n++] = (struct nytp_sibling_eval){
                 .file = f,
-                .eval_file = summary->files[f].eval_file,
-                .eval_line = summary->files[f].eval_line,
+                .ran_file = summary->files[f].eval_file,
+                .ran_line = summary->files[f].eval_line,
                 .hash = hash_source(&summary->files[f]),
+                .has_evals = summary->files[f].has_evals,
             };
-    qsort(siblings, n, sizeof *siblings, by_place_and_source);
+    nytp_sibling_evals_merge(evals, n, max_siblings, same_source, summary);
     bool ok = true;
-    for (uint32_t first = 0, end; ok && first < n; first = end) {
-        end = first + 1;
-        while (end < n && same_place(&siblings[end], &siblings[first]))
-            end++;
-        if (end - first > 1)
-            ok = merge_siblings(summary, siblings + first, end - first, max_siblings);
+    for (uint32_t i = 0; ok && i < n; i++) {
+        if (evals[i].merged_into == evals[i].file)
+            continue;
+        ok = take_over(summary, evals[i].merged_into, evals[i].file);
+        summary->files[evals[i].merged_into].src_varied |= evals[i].other_source;
     }
-    free(siblings);
+    free(evals);
     return ok;
 }
 

@@ -7,11 +7,9 @@
 
 #include "summary_store.h"
 
-/* Merge sibling string evals: those that one line ran, that have the same
- * source and ran no string evals themselves; where a line has more than max_siblings distinct
- * ones, all of them that ran no string evals. The lowest file id stays and takes over times of
- * lines (not of blocks and subs), calls and subs; anonymous subs of the same line of merged
- * evals become one. */
+/* Merge sibling string evals (formats/model/sibling_evals.h). The lowest file id stays and takes
+ * over times of lines (not of blocks and subs), calls and subs; anonymous subs of the same line
+ * of merged evals become one. */
 bool nytp_summary_merge_evals(struct nytp_summary *summary, uint32_t max_siblings);
 
 #endif
