@@ -51,6 +51,7 @@ struct nytp_export_options {
     bool plain_names;         /* callgrind: no name compression */
     bool aggregate;           /* speedscope: no timeline */
     bool lines;       /* collapsed, flamegraph: frames carry call lines; top: lines, not subs */
+    bool brief_json;  /* brief: JSON, not Markdown */
     uint32_t top;     /* top: how many rows; 0 = default */
     const char *sort; /* top, tree: order, NULL = default */
     double min_percent; /* tree: no rows below it, if has_min_percent */

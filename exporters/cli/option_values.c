@@ -283,6 +283,11 @@ bool nytp_option_set(struct nytp_cli *cli, const struct nytp_option *option, con
         return nytp_choose_format(cli, value, error);
     case NYTP_OPTION_ROWS:
         return set_rows(cli, target, option, value, error);
+    case NYTP_OPTION_FORM:
+        if (value != NULL && strcmp(value, "json") != 0)
+            return usage_error(error, "--%s takes json, not \"%s\"", option->name, value);
+        *(bool *)target = value != NULL;
+        return nytp_choose_format(cli, option->name, error);
     case NYTP_OPTION_SUBS:
         return (value == NULL || nytp_patterns_add(target, option->name, value, error)) &&
                nytp_choose_format(cli, option->name, error);

@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What matters of a profile in at most 8 kB, as Markdown or as JSON (share/brief.schema.json):
+ * for a person in a hurry, and for programs that read on. How good the numbers are, the hottest
+ * lines with their source, the hottest subs with who calls them, what waits, packages, and for
+ * all that is left out the command that shows it. Names come from strangers: they stand as code
+ * or as JSON strings, without control characters, cut to a bound.
+ */
+#include "exporters/base/json.h"
+#include "exporters/base/markdown.h"
+#include "exporters/base/printable.h"
+#include "exporters/base/text.h"
+#include "exporters/base/waits.h"
+#include "exporters/report/flame_picture.h"
+#include "exporters/stacks/calls.h"
+
+#include "formats/base/utf8.h"
+#include "formats/model/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VERSION       1   /* of the JSON; grows when a field changes its meaning or goes */
+#define MOST_NAME     200 /* bytes of a name */
+#define MOST_PLACE    160 /* bytes of a path with its line; it loses its start */
+#define MOST_SOURCE   120 /* bytes of a line of source */
+#define MOST_LINES    12
+#define MOST_SUBS     10
+#define MOST_WAITS    5
+#define MOST_PACKAGES 5
+#define MOST_CALLERS  2
+/* Bytes after which a list ends. What follows a list has room up to the next bound; the last
+ * one leaves room for the commands, which are short: 8192 in all. */
+#define ROOM_LINES    4200u
+#define ROOM_SUBS     5300u
+#define ROOM_WAITS    5900u
+#define ROOM_PACKAGES 6400u
+
+/* The own time of all subs of a package, and of the builtins that they call. */
+struct package {
+    struct nytp_name name;
+    int64_t ticks;
+};
+
+struct brief {
+    const struct nytp_profile *profile;
+    const struct nytp_export_options *options;
+    struct nytp_out *out;
+    struct nytp_json_times times;
+    struct nytp_callers callers;
+    struct nytp_line_rows lines;
+    uint32_t *subs, *waits; /* by own time; those that wait */
+    uint32_t n_subs, n_waits;
+    int64_t wait_ticks;
+    struct package *packages; /* by own time */
+    uint32_t n_packages;
+};
+
+/* A text from the recording that is harmless and short, for the moment. */
+struct text {
+    char bytes[MOST_NAME + 4];
+};
+
+static struct nytp_name shown(struct text *text, struct nytp_name name, uint32_t most)
+{
+    const bool is_cut = name.len > most;
+    uint32_t len = (uint32_t)nytp_utf8_whole(name.ptr, name.len, most);
+    const bool is_utf8 = nytp_utf8_valid(name.ptr, len);
+    for (uint32_t i = 0; i < len; i++) {
+        const unsigned char c = (unsigned char)name.ptr[i];
+        text->bytes[i] = c == '\0' || (c > 126 && !is_utf8) ? '?' : c == '\t' ? ' ' : (char)c;
+    }
+    text->bytes[len] = '\0';
+    nytp_make_printable(text->bytes);
+    if (is_cut)
+        strcat(text->bytes, "...");
+    return (struct nytp_name){text->bytes, (uint32_t)strlen(text->bytes)};
+}
+
+static struct nytp_name place(const struct brief *b, struct text *text, uint32_t file,
+                              uint32_t line)
+{
+    char whole[MOST_PLACE + 1];
+    return shown(text, nytp_text_place(b->profile, file, line, whole, sizeof whole),
+                 MOST_PLACE);
+}
+
+/* The source of a line without the blanks around it; empty where it was not kept. */
+static struct nytp_name source(const struct brief *b, struct text *text, uint32_t file,
+                               uint32_t line)
+{
+    const struct nytp_source_line *kept = nytp_profile_source(b->profile, file, line);
+    struct nytp_name name = {"", 0};
+    if (kept != NULL)
+        name = (struct nytp_name){kept->text, kept->len};
+    for (; name.len > 0 && strchr(" \t", *name.ptr) != NULL && *name.ptr != '\0'; name.len--)
+        name.ptr++;
+    while (name.len > 0 && (unsigned char)name.ptr[name.len - 1] <= ' ')
+        name.len--;
+    return shown(text, name, MOST_SOURCE);
+}
+
+static int by_line_time(const void *x, const void *y)
+{
+    const struct nytp_line_row *a = x, *b = y;
+    if (a->self_ticks != b->self_ticks)
+        return a->self_ticks < b->self_ticks ? 1 : -1;
+    if (a->file != b->file)
+        return a->file > b->file ? 1 : -1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+struct keyed {
+    int64_t ticks;
+    uint32_t sub;
+};
+
+static int by_ticks(const void *x, const void *y)
+{
+    const struct keyed *a = x, *b = y;
+    if (a->ticks != b->ticks)
+        return a->ticks < b->ticks ? 1 : -1;
+    return (a->sub > b->sub) - (a->sub < b->sub);
+}
+
+/* The subs with most own time; with `only`, of those alone. NULL when memory is out. */
+static uint32_t *hottest(const struct nytp_profile *profile, const bool *only, uint32_t *n)
+{
+    struct keyed *const keys = malloc(((size_t)profile->n_subs + 1) * sizeof *keys);
+    uint32_t *const subs = malloc(((size_t)profile->n_subs + 1) * sizeof *subs);
+    *n = 0;
+    for (uint32_t i = 0; keys != NULL && i < profile->n_subs; i++)
+        if (profile->subs[i].excl_ticks > 0 && (only == NULL || only[i]))
+            keys[(*n)++] = (struct keyed){profile->subs[i].excl_ticks, i};
+    if (keys != NULL && *n > 0)
+        qsort(keys, *n, sizeof *keys, by_ticks);
+    for (uint32_t i = 0; keys != NULL && subs != NULL && i < *n; i++)
+        subs[i] = keys[i].sub;
+    free(keys);
+    return subs;
+}
+
+static bool find_waits(struct brief *b)
+{
+    struct nytp_waits waits;
+    bool *only = NULL;
+    const bool ok = nytp_waits_init(&waits, b->profile, b->options->waits, &b->out->error) &&
+                    (only = nytp_waits_subs(&waits, b->profile)) != NULL;
+    if (ok) {
+        b->wait_ticks = waits.ticks;
+        b->waits = hottest(b->profile, only, &b->n_waits);
+    }
+    free(only);
+    nytp_waits_free(&waits);
+    return ok && b->waits != NULL;
+}
+
+static struct nytp_name package_of(struct nytp_name sub)
+{
+    const uint32_t len = nytp_package_len(sub);
+    return len > 2 ? (struct nytp_name){sub.ptr, len - 2} : (struct nytp_name){"main", 4};
+}
+
+static int by_package(const void *x, const void *y)
+{
+    const struct package *a = x, *b = y;
+    return nytp_compare_names(a->name, b->name);
+}
+
+static int by_package_time(const void *x, const void *y)
+{
+    const struct package *a = x, *b = y;
+    return a->ticks != b->ticks ? (a->ticks < b->ticks ? 1 : -1) : by_package(x, y);
+}
+
+static bool find_packages(struct brief *b)
+{
+    struct package *const found = malloc(((size_t)b->n_subs + 1) * sizeof *found);
+    uint32_t n = 0;
+    b->packages = found;
+    if (found == NULL)
+        return false;
+    for (uint32_t i = 0; i < b->n_subs; i++)
+        found[i] = (struct package){package_of(b->profile->subs[b->subs[i]].name),
+                                    b->profile->subs[b->subs[i]].excl_ticks};
+    qsort(found, b->n_subs, sizeof *found, by_package);
+    for (uint32_t i = 0; i < b->n_subs; i++)
+        if (n > 0 && by_package(&found[n - 1], &found[i]) == 0)
+            found[n - 1].ticks += found[i].ticks;
+        else
+            found[n++] = found[i];
+    qsort(found, n, sizeof *found, by_package_time);
+    b->n_packages = n;
+    return true;
+}
+
+static bool gather(struct brief *b)
+{
+    b->lines = nytp_lines_of_all(b->profile);
+    b->subs = hottest(b->profile, NULL, &b->n_subs);
+    if (!nytp_callers_init(&b->callers, b->profile) || b->lines.rows == NULL ||
+        b->subs == NULL || !find_waits(b) || !find_packages(b))
+        return nytp_error_set(&b->out->error, NYTP_ERR_MEMORY, "out of memory");
+    if (b->lines.n > 0)
+        qsort(b->lines.rows, b->lines.n, sizeof *b->lines.rows, by_line_time);
+    uint32_t kept = 0; /* what has a place and time */
+    for (uint32_t i = 0; i < b->lines.n && b->lines.rows[i].self_ticks > 0; i++)
+        if (b->lines.rows[i].file != 0)
+            b->lines.rows[kept++] = b->lines.rows[i];
+    b->lines.n = kept;
+    return true;
+}
+
+static bool fits(const struct brief *b, uint32_t room)
+{
+    return b->out->n_bytes < room && b->out->error.status == NYTP_OK;
+}
+
+/* The program, or where the recording does not tell it, the first input's name. */
+static struct nytp_name what_was_run(const struct brief *b)
+{
+    const struct nytp_part *const part = &b->profile->parts[0];
+    return part->application.len > 0 ? part->application : part->path;
+}
+
+static struct nytp_name selected(const struct brief *b)
+{
+    const char *const options = b->options->selected != NULL ? b->options->selected : "";
+    return (struct nytp_name){options, (uint32_t)strlen(options)};
+}
+
+/* The input as a word of a shell's command line. */
+static const char *input(const struct brief *b)
+{
+    const struct nytp_name path = b->profile->parts[0].path;
+    const bool is_plain =
+        path.len > 0 && path.len < 60 && path.ptr[0] != '-' &&
+        strspn(path.ptr, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                         "0123456789_./,+-") == path.len;
+    return b->profile->n_parts == 1 && is_plain ? path.ptr : "FILE...";
+}
+
+static const struct {
+    const char *shows, *options;
+} commands[] = {
+    {"all lines", "--top=0 --lines"},
+    {"all subs", "--top=0"},
+    {"a sub's source with times", "--list=SUB"},
+    {"who calls a sub", "--peek=SUB"},
+    {"who calls whom", "--tree"},
+    {"where it works", "--top --no-wait"},
+};
+#define N_COMMANDS (sizeof commands / sizeof *commands)
+
+/* How far the numbers can be trusted. */
+static const char *how(const struct nytp_profile *profile)
+{
+    if (!profile->sampled)
+        return "exact";
+    return nytp_text_counted(profile) == NYTP_COUNTED_SAMPLES ? "sampled" : "mixed";
+}
+
+/* Markdown. */
+
+static void put_code(struct brief *b, const char *before, struct nytp_name name)
+{
+    if (name.len == 0)
+        return;
+    nytp_puts(b->out, before);
+    nytp_markdown_code(b->out, name);
+}
+
+static void put_time(struct brief *b, int64_t ticks)
+{
+    nytp_text_time(b->out, ticks, b->profile->ticks_per_sec, NULL, 0);
+}
+
+static void put_share(struct brief *b, int64_t ticks)
+{
+    nytp_puts(b->out, "- ");
+    put_time(b, ticks);
+    nytp_puts(b->out, " (");
+    nytp_text_percent(b->out, ticks, b->profile->total_ticks);
+    nytp_puts(b->out, ")");
+}
+
+static void put_head(struct brief *b)
+{
+    const struct nytp_profile *const profile = b->profile;
+    struct text text;
+    const int64_t taken_off = nytp_recording_ticks(profile);
+    nytp_puts(b->out, "# Profile of ");
+    nytp_markdown_code(b->out, shown(&text, what_was_run(b), MOST_NAME));
+    nytp_puts(b->out, "\n\nTotal ");
+    put_time(b, profile->total_ticks);
+    nytp_printf(b->out,
+                ", %llu %s, %s%llu calls, %lu process%s. Names below are quoted from the "
+                "profile.\n\nTimes are %s, ",
+                (unsigned long long)profile->total_statements, nytp_text_statements(profile),
+                profile->sampled ? "at least " : "", (unsigned long long)profile->total_calls,
+                (unsigned long)profile->n_processes, profile->n_processes == 1 ? "" : "es",
+                how(profile));
+    if (taken_off > 0) {
+        put_time(b, taken_off);
+        nytp_puts(b->out, " that recording cost are taken off; ");
+    } else {
+        nytp_puts(b->out, "as recorded; ");
+    }
+    nytp_puts(b->out, profile->partial ? "PARTIAL: the recording ends early.\n"
+                                       : "the recording is whole.\n");
+    if (selected(b).len == 0)
+        return;
+    put_code(b, "A selection, with ", shown(&text, selected(b), MOST_NAME));
+    nytp_puts(b->out, ", of ");
+    put_time(b, b->options->unselected_ticks);
+    nytp_puts(b->out, " in all.\n");
+}
+
+static void put_cut(struct brief *b, uint32_t shown_rows, uint32_t n, const char *what,
+                    const char *options)
+{
+    if (shown_rows < n)
+        nytp_printf(b->out, "- %lu more %s: `nytp export %s %s`\n",
+                    (unsigned long)(n - shown_rows), what, options, input(b));
+}
+
+static void put_lines(struct brief *b)
+{
+    uint32_t i = 0;
+    if (b->lines.n == 0)
+        return;
+    nytp_puts(b->out, "\n## Lines by own time\n");
+    for (; i < b->lines.n && i < MOST_LINES && fits(b, ROOM_LINES); i++) {
+        const struct nytp_line_row *const row = &b->lines.rows[i];
+        struct text text;
+        put_share(b, row->self_ticks);
+        put_code(b, " ", place(b, &text, row->file, row->line));
+        nytp_printf(b->out, " %llux", (unsigned long long)row->statements);
+        put_code(b, ": ", source(b, &text, row->file, row->line));
+        nytp_putc(b->out, '\n');
+    }
+    put_cut(b, i, b->lines.n, "lines", "--top=0 --lines");
+}
+
+static void put_callers(struct brief *b, uint32_t sub)
+{
+    struct nytp_call_rows rows = nytp_calls_to(b->profile, &b->callers, sub);
+    for (uint32_t i = 0; i < rows.n && i < MOST_CALLERS; i++) {
+        struct text text;
+        put_code(b, i == 0 ? "; called by " : ", ",
+                 shown(&text, b->profile->subs[rows.rows[i].sub].name, MOST_NAME));
+        nytp_printf(b->out, " %llux", (unsigned long long)rows.rows[i].calls);
+    }
+    if (rows.n > MOST_CALLERS)
+        nytp_printf(b->out, ", %lu more", (unsigned long)rows.n - MOST_CALLERS);
+    free(rows.rows);
+}
+
+static void put_subs(struct brief *b)
+{
+    uint32_t i = 0;
+    nytp_puts(b->out, "\n## Subs by own time\n");
+    for (; i < b->n_subs && i < MOST_SUBS && fits(b, ROOM_SUBS); i++) {
+        const struct nytp_sub *const sub = &b->profile->subs[b->subs[i]];
+        struct text text;
+        put_share(b, sub->excl_ticks);
+        put_code(b, " ", shown(&text, sub->name, MOST_NAME));
+        nytp_printf(b->out, " %llux, inclusive ", (unsigned long long)sub->calls);
+        put_time(b, sub->incl_ticks);
+        put_callers(b, b->subs[i]);
+        nytp_putc(b->out, '\n');
+    }
+    put_cut(b, i, b->n_subs, "subs", "--top=0");
+}
+
+static void put_waits(struct brief *b)
+{
+    uint32_t i = 0;
+    if (b->wait_ticks <= 0)
+        return;
+    nytp_puts(b->out, "\n## Waiting\n");
+    put_share(b, b->wait_ticks);
+    nytp_puts(b->out, " in all\n");
+    for (; i < b->n_waits && i < MOST_WAITS && fits(b, ROOM_WAITS); i++) {
+        const struct nytp_sub *const sub = &b->profile->subs[b->waits[i]];
+        struct text text;
+        put_share(b, sub->excl_ticks);
+        put_code(b, " ", shown(&text, sub->name, MOST_NAME));
+        nytp_putc(b->out, '\n');
+    }
+}
+
+static void put_packages(struct brief *b)
+{
+    nytp_puts(b->out, "\n## Packages by own time, with builtins that they call\n");
+    for (uint32_t i = 0; i < b->n_packages && i < MOST_PACKAGES && fits(b, ROOM_PACKAGES);
+         i++) {
+        struct text text;
+        put_share(b, b->packages[i].ticks);
+        put_code(b, " ", shown(&text, b->packages[i].name, MOST_NAME));
+        nytp_putc(b->out, '\n');
+    }
+}
+
+static void put_markdown(struct brief *b)
+{
+    put_head(b);
+    put_lines(b);
+    put_subs(b);
+    put_waits(b);
+    put_packages(b);
+    nytp_puts(b->out, "\n## More\n");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        nytp_printf(b->out, "- %s: `nytp export %s %s`\n", commands[i].shows,
+                    commands[i].options, input(b));
+}
+
+/* JSON. */
+
+static void json_name(struct brief *b, const char *key, struct nytp_name name)
+{
+    nytp_json_key(b->out, key);
+    nytp_json_string(b->out, name.ptr, name.len);
+}
+
+static void json_time(struct brief *b, const char *key, int64_t ticks)
+{
+    nytp_putc(b->out, ',');
+    nytp_json_key(b->out, key);
+    nytp_json_time(b->out, &b->times, ticks);
+}
+
+static void json_count(struct brief *b, const char *key, uint64_t count)
+{
+    nytp_putc(b->out, ',');
+    nytp_json_key(b->out, key);
+    nytp_put_u64(b->out, count);
+}
+
+static void json_lines(struct brief *b)
+{
+    uint32_t i = 0;
+    nytp_puts(b->out, ",\n\"lines\":[");
+    for (; i < b->lines.n && i < MOST_LINES && fits(b, ROOM_LINES); i++) {
+        const struct nytp_line_row *const row = &b->lines.rows[i];
+        struct text text;
+        nytp_puts(b->out, i > 0 ? ",\n{" : "\n{");
+        json_name(b, "place", place(b, &text, row->file, row->line));
+        json_time(b, "self_ms", row->self_ticks);
+        json_count(b, "statements", row->statements);
+        nytp_putc(b->out, ',');
+        json_name(b, "source", source(b, &text, row->file, row->line));
+        nytp_putc(b->out, '}');
+    }
+    nytp_putc(b->out, ']');
+    json_count(b, "more_lines", b->lines.n - i);
+}
+
+static void json_subs(struct brief *b)
+{
+    uint32_t i = 0;
+    nytp_puts(b->out, ",\n\"subs\":[");
+    for (; i < b->n_subs && i < MOST_SUBS && fits(b, ROOM_SUBS); i++) {
+        const struct nytp_sub *const sub = &b->profile->subs[b->subs[i]];
+        struct nytp_call_rows rows = nytp_calls_to(b->profile, &b->callers, b->subs[i]);
+        struct text text;
+        nytp_puts(b->out, i > 0 ? ",\n{" : "\n{");
+        json_name(b, "name", shown(&text, sub->name, MOST_NAME));
+        json_time(b, "self_ms", sub->excl_ticks);
+        json_time(b, "inclusive_ms", sub->incl_ticks);
+        json_count(b, "calls", sub->calls);
+        nytp_puts(b->out, ",\"callers\":[");
+        for (uint32_t k = 0; k < rows.n && k < MOST_CALLERS; k++) {
+            const struct nytp_name name = b->profile->subs[rows.rows[k].sub].name;
+            nytp_puts(b->out, k > 0 ? ",{" : "{");
+            json_name(b, "name", shown(&text, name, MOST_NAME));
+            json_count(b, "calls", rows.rows[k].calls);
+            nytp_putc(b->out, '}');
+        }
+        nytp_putc(b->out, ']');
+        json_count(b, "more_callers", rows.n > MOST_CALLERS ? rows.n - MOST_CALLERS : 0);
+        nytp_putc(b->out, '}');
+        free(rows.rows);
+    }
+    nytp_putc(b->out, ']');
+    json_count(b, "more_subs", b->n_subs - i);
+}
+
+static void json_waits(struct brief *b)
+{
+    json_time(b, "waiting_ms", b->wait_ticks);
+    nytp_puts(b->out, ",\n\"waits\":[");
+    for (uint32_t i = 0; i < b->n_waits && i < MOST_WAITS && fits(b, ROOM_WAITS); i++) {
+        const struct nytp_sub *const sub = &b->profile->subs[b->waits[i]];
+        struct text text;
+        nytp_puts(b->out, i > 0 ? ",{" : "{");
+        json_name(b, "name", shown(&text, sub->name, MOST_NAME));
+        json_time(b, "self_ms", sub->excl_ticks);
+        nytp_putc(b->out, '}');
+    }
+    nytp_putc(b->out, ']');
+}
+
+static void json_packages(struct brief *b)
+{
+    nytp_puts(b->out, ",\n\"packages\":[");
+    for (uint32_t i = 0; i < b->n_packages && i < MOST_PACKAGES && fits(b, ROOM_PACKAGES);
+         i++) {
+        struct text text;
+        nytp_puts(b->out, i > 0 ? ",{" : "{");
+        json_name(b, "name", shown(&text, b->packages[i].name, MOST_NAME));
+        json_time(b, "self_ms", b->packages[i].ticks);
+        nytp_putc(b->out, '}');
+    }
+    nytp_putc(b->out, ']');
+}
+
+static void json_commands(struct brief *b)
+{
+    nytp_puts(b->out, ",\n\"commands\":[");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        nytp_printf(b->out, "%s{\"shows\":\"%s\",\"command\":\"nytp export %s %s\"}",
+                    i > 0 ? ",\n" : "\n", commands[i].shows, commands[i].options, input(b));
+    nytp_puts(b->out, "]}\n");
+}
+
+static void put_json(struct brief *b)
+{
+    const struct nytp_profile *const profile = b->profile;
+    struct text text;
+    nytp_json_times_init(&b->times, nytp_unit_find("ms"), profile->ticks_per_sec);
+    nytp_puts(b->out, "{\"version\":");
+    nytp_put_u64(b->out, VERSION);
+    nytp_putc(b->out, ',');
+    json_name(b, "application", shown(&text, what_was_run(b), MOST_NAME));
+    nytp_printf(b->out, ",\"times\":\"%s\",\"partial\":%s", how(profile),
+                profile->partial ? "true" : "false");
+    nytp_putc(b->out, ',');
+    json_name(b, "selected", shown(&text, selected(b), MOST_NAME));
+    json_time(b, "total_ms", profile->total_ticks);
+    json_time(b, "taken_off_ms", nytp_recording_ticks(profile));
+    json_count(b, "statements", profile->total_statements);
+    json_count(b, "calls", profile->total_calls);
+    json_count(b, "processes", profile->n_processes);
+    json_lines(b);
+    json_subs(b);
+    json_waits(b);
+    json_packages(b);
+    json_commands(b);
+}
+
+static bool write_brief(const struct nytp_profile *profile,
+                        const struct nytp_export_options *options, struct nytp_out *out)
+{
+    struct brief b = {.profile = profile, .options = options, .out = out};
+    if (gather(&b)) {
+        if (options->brief_json)
+            put_json(&b);
+        else
+            put_markdown(&b);
+    }
+    nytp_callers_free(&b.callers);
+    free(b.lines.rows);
+    free(b.subs);
+    free(b.waits);
+    free(b.packages);
+    return out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_brief = {
+    .name = "brief",
+    .title = "what matters in 8 kB of Markdown or JSON, for people in a hurry and for agents",
+    .suffixes = "",
+    .wants_sources = true,
+    .adds_processes = true,
+    .needs = NYTP_HAS_ARCS,
+    .write = write_brief,
+    .no_diff = "use --markdown or --json",
+};
