@@ -340,5 +340,6 @@ const struct nytp_exporter nytp_exporter_collapsed = {
     .needs = NYTP_HAS_CALLS,
     .write = write_collapsed,
     .write_diff = write_collapsed_diff,
+    .shows_stacks = true,
     .sums_runs = true,
 };

@@ -5,7 +5,8 @@
  *
  * Boxes narrower than a tenth of a pixel are left out, more so where they are too many, and the
  * picture says how many; the others keep their places. In a difference boxes are as wide as
- * they are now, red where a stack's own value grew and blue where it shrank.
+ * they are now, red where a stack's own value grew and blue where it shrank; of several runs it
+ * shows their mean.
  */
 #include "exporters/compare/diff_formats.h"
 #include "exporters/base/asset.h"
@@ -17,6 +18,7 @@
 
 #include "formats/model/profile.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,7 @@
 #define NARROWEST 0.1 /* pixels */
 #define MAX_BOXES 20000
 #define HEAD      28 /* pixels above the boxes */
+#define LEGEND    16 /* more, in a difference */
 #define PALEST    235
 
 /* What a box shows of one side, in ticks, calls or statements. */
@@ -43,7 +46,7 @@ struct flamegraph {
     struct nytp_stacktree *tree;
     struct box *boxes; /* by stack; 0 is the whole picture */
     bool *is_noise;    /* by sub: what it differs in says nothing */
-    int64_t largest;   /* change of a stack's own value */
+    double largest;    /* change of a stack's own value in a run */
     uint32_t n_hidden, depth;
     struct nytp_out *out;
 };
@@ -176,10 +179,22 @@ static uint32_t sub_of(const struct flamegraph *flame, uint32_t stack)
     return flame->tree->frames[flame->tree->stacks[stack].frame].sub;
 }
 
-static int64_t change(const struct flamegraph *flame, uint32_t stack)
+/* The mean of a side's runs; a base that is scaled has the sum of the new side's. */
+static double mean_of(const struct flamegraph *flame, int64_t sum, enum nytp_diff_side side)
+{
+    if (flame->diff == NULL)
+        return (double)sum;
+    return (double)sum /
+           (double)flame->diff->n_runs[flame->options->normalize ? NYTP_DIFF_NEW : side];
+}
+
+static double change(const struct flamegraph *flame, uint32_t stack)
 {
     const struct box *box = &flame->boxes[stack];
-    return flame->is_noise[sub_of(flame, stack)] ? 0 : box->now.own - box->base.own;
+    if (flame->is_noise[sub_of(flame, stack)])
+        return 0;
+    return mean_of(flame, box->now.own, NYTP_DIFF_NEW) -
+           mean_of(flame, box->base.own, NYTP_DIFF_BASE);
 }
 
 static bool compare_boxes(struct flamegraph *flame)
@@ -189,8 +204,8 @@ static bool compare_boxes(struct flamegraph *flame)
     if (!mark_noise(flame))
         return false;
     for (uint32_t i = 1; i < flame->tree->n_stacks; i++) {
-        const int64_t delta = change(flame, i);
-        const int64_t size = delta < 0 ? -delta : delta;
+        const double delta = change(flame, i);
+        const double size = delta < 0 ? -delta : delta;
         flame->largest = size > flame->largest ? size : flame->largest;
     }
     return true;
@@ -199,10 +214,10 @@ static bool compare_boxes(struct flamegraph *flame)
 /* Red is more, blue is less, the more the deeper; grey is equal or noise. */
 static void change_colour(const struct flamegraph *flame, uint32_t stack, char fill[8])
 {
-    const int64_t delta = change(flame, stack);
-    const double part = flame->largest > 0 ? (double)delta / (double)flame->largest : 0;
+    const double delta = change(flame, stack);
+    const double part = flame->largest > 0 ? delta / flame->largest : 0;
     const unsigned pale = (unsigned)(PALEST - (PALEST - 50) * (part < 0 ? -part : part)) & 0xff;
-    if (delta == 0)
+    if (!(delta > 0) && !(delta < 0))
         snprintf(fill, 8, "#dddddd");
     else if (delta > 0)
         snprintf(fill, 8, "#ff%02x%02x", pale, pale);
@@ -212,8 +227,9 @@ static void change_colour(const struct flamegraph *flame, uint32_t stack, char f
 
 /* ---- texts ---- */
 
-static void put_value(const struct flamegraph *flame, int64_t value)
+static void put_value(const struct flamegraph *flame, double mean)
 {
+    const int64_t value = llround(mean);
     if (nytp_weight_is_time(flame->options->weight)) {
         nytp_text_time(flame->out, value, flame->profile->ticks_per_sec, flame->options->unit,
                        0);
@@ -254,17 +270,18 @@ static void put_title(const struct flamegraph *flame, uint32_t stack)
     const struct box *box = &flame->boxes[stack];
     put_frame_name(flame, &flame->tree->frames[flame->tree->stacks[stack].frame]);
     nytp_puts(flame->out, " (");
-    put_value(flame, box->now.width);
+    put_value(flame, mean_of(flame, box->now.width, NYTP_DIFF_NEW));
     put_share(flame, box->now.width);
     if (flame->diff != NULL) {
-        const int64_t delta = box->now.own - box->base.own;
+        const double delta = mean_of(flame, box->now.own, NYTP_DIFF_NEW) -
+                             mean_of(flame, box->base.own, NYTP_DIFF_BASE);
         nytp_puts(flame->out, ", base ");
-        put_value(flame, box->base.width);
+        put_value(flame, mean_of(flame, box->base.width, NYTP_DIFF_BASE));
         nytp_puts(flame->out, delta > 0 ? ", own +" : ", own ");
         put_value(flame, delta);
     } else if (box->now.own != box->now.width) {
         nytp_puts(flame->out, ", own ");
-        put_value(flame, box->now.own);
+        put_value(flame, (double)box->now.own);
     }
     nytp_putc(flame->out, ')');
 }
@@ -287,6 +304,57 @@ static void put_subject(const struct flamegraph *flame)
     }
 }
 
+/* The answer to "faster?", or both sides' medians of what else boxes are as wide as. */
+static void put_difference(const struct flamegraph *flame)
+{
+    const enum nytp_weight weight = flame->options->weight;
+    const struct nytp_diff_cell *median = flame->diff->total.median;
+    char answer[240];
+    if (weight == NYTP_WEIGHT_TIME) {
+        nytp_diff_answer(flame->diff, answer, sizeof answer);
+        nytp_html_puts(flame->out, answer);
+    } else if (weight == NYTP_WEIGHT_CPU) {
+        put_value(flame, mean_of(flame, flame->boxes[0].now.width, NYTP_DIFF_NEW));
+        nytp_puts(flame->out, ", base ");
+        put_value(flame, mean_of(flame, flame->boxes[0].base.width, NYTP_DIFF_BASE));
+    } else {
+        put_value(flame, (double)nytp_diff_value(&median[NYTP_DIFF_NEW], weight));
+        nytp_puts(flame->out, ", base ");
+        put_value(flame, (double)nytp_diff_value(&median[NYTP_DIFF_BASE], weight));
+    }
+    if (flame->options->normalize)
+        nytp_puts(flame->out, "; the base is scaled to the same sum");
+}
+
+/* What the colours say, and what only the base's picture shows. */
+static void put_legend(const struct flamegraph *flame)
+{
+    const struct nytp_diff *diff = flame->diff;
+    int64_t ticks = 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < diff->n_rows; i++) {
+        const enum nytp_diff_status status = diff->rows[i].status;
+        if (status != NYTP_DIFF_GONE && status != NYTP_DIFF_UNCALLED)
+            continue;
+        n++;
+        ticks -= diff->rows[i].median[NYTP_DIFF_BASE].ticks;
+    }
+    nytp_puts(
+        flame->out,
+        "<text x=\"3\" y=\"36\" class=\"legend\"><tspan fill=\"#f33\">\xe2\x96\xa0</tspan> "
+        "more <tspan fill=\"#33f\">\xe2\x96\xa0</tspan> less <tspan fill=\"#ccc\">"
+        "\xe2\x96\xa0</tspan> equal, or nothing can be said");
+    if (diff->n_runs[NYTP_DIFF_BASE] > 1 || diff->n_runs[NYTP_DIFF_NEW] > 1)
+        nytp_puts(flame->out, "; boxes: the mean of a run");
+    if (n > 0) {
+        char time[40];
+        nytp_diff_time(diff, ticks, true, time, sizeof time);
+        nytp_printf(flame->out, "; %lu sub%s (%s) only in the base", (unsigned long)n,
+                    n == 1 ? "" : "s", time);
+    }
+    nytp_puts(flame->out, " <tspan class=\"side\" font-weight=\"bold\"/></text>\n");
+}
+
 static void put_head(const struct flamegraph *flame)
 {
     struct nytp_out *out = flame->out;
@@ -300,18 +368,16 @@ static void put_head(const struct flamegraph *flame)
              "<text x=\"3\" y=\"18\" font-size=\"13\">");
     put_subject(flame);
     nytp_puts(out, ": ");
-    put_value(flame, flame->boxes[0].now.width);
-    if (flame->diff != NULL && flame->options->normalize) {
-        nytp_puts(out, ", the base scaled to that");
-    } else if (flame->diff != NULL) {
-        nytp_puts(out, ", base ");
-        put_value(flame, flame->boxes[0].base.width);
-    }
+    if (flame->diff != NULL)
+        put_difference(flame);
+    else
+        put_value(flame, (double)flame->boxes[0].now.width);
     if (flame->n_hidden > 0)
         nytp_printf(out, "; %lu too narrow to be seen", (unsigned long)flame->n_hidden);
     nytp_puts(out, " <tspan class=\"found\" font-weight=\"bold\"/>");
-    nytp_puts(out, flame->diff != NULL ? " <tspan class=\"side\" font-weight=\"bold\"/>" : "");
     nytp_puts(out, "</text>\n");
+    if (flame->diff != NULL)
+        put_legend(flame);
 }
 
 /* ---- the picture ---- */
@@ -364,7 +430,7 @@ static void put_picture(const struct flamegraph *flame)
         .out = flame->out,
         .width = asked > 0 ? asked : NYTP_PICTURE_WIDTH,
         .depth = flame->depth,
-        .head = HEAD,
+        .head = HEAD + (flame->diff != NULL ? LEGEND : 0),
         .decimals = 6, /* a zoom makes a box up to 12 000 times as wide */
         .attributes = "",
     };
@@ -425,5 +491,5 @@ const struct nytp_exporter nytp_exporter_flamegraph = {
     .viewer_leaves = true,
     .write = write_flamegraph,
     .write_diff = write_flamegraph_diff,
-    .sums_runs = true,
+    .shows_stacks = true,
 };

@@ -121,5 +121,6 @@ const struct nytp_exporter nytp_exporter_pprof = {
     .viewer = "pprof -http=localhost: -taghide=.|go tool pprof -http=localhost: -taghide=.",
     .write = write_pprof,
     .write_diff = write_pprof_diff,
+    .shows_stacks = true,
     .sums_runs = true,
 };

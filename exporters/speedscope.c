@@ -315,5 +315,6 @@ const struct nytp_exporter nytp_exporter_speedscope = {
     .viewer_leaves = true,
     .write = write_speedscope,
     .write_diff = write_speedscope_diff,
+    .shows_stacks = true,
     .sums_runs = true,
 };

@@ -112,7 +112,8 @@ struct nytp_exporter {
                        struct nytp_out *out);
     const char *no_diff;
     bool shows_limits; /* Markdown, before which a table of limits may stand */
-    bool sums_runs;    /* write_diff() shows stacks, those of all runs of a side added up */
+    bool shows_stacks; /* write_diff() does, so that the base must be recordings */
+    bool sums_runs;    /* it adds up the stacks of all runs of a side */
     bool merges_evals; /* string evals are merged unless the user says otherwise */
     bool gzips;        /* compressed when the output's name ends in .gz */
     bool stable_names; /* wants names that do not change when code moves, and evals merged */

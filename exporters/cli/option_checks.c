@@ -27,7 +27,7 @@ static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *erro
         return usage_error(
             error, "--diff: %s cannot show a difference: %s", cli->exporter->name,
             cli->exporter->no_diff != NULL ? cli->exporter->no_diff : "use --json or --pprof");
-    if (cli->bases.n > 0 && cli->export.weight == NYTP_WEIGHT_CPU && !cli->exporter->sums_runs)
+    if (cli->bases.n > 0 && cli->export.weight == NYTP_WEIGHT_CPU && !cli->exporter->shows_stacks)
         return usage_error(error, "--diff: processor time (--weight cpu) is compared by stacks "
                                   "only: --collapsed or --flamegraph");
     if (cli->limits.n > 0 && cli->bases.n == 0)

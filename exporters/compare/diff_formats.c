@@ -75,8 +75,8 @@ static bool explains_total(const struct nytp_diff *diff, const struct nytp_diff_
            (change < 0) == (total < 0) && (double)change / (double)total >= LEAST_EXPLANATION;
 }
 
-static bool is_listed(const struct nytp_diff *diff, const struct nytp_diff_row *row,
-                      enum nytp_weight weight)
+bool nytp_diff_is_listed(const struct nytp_diff *diff, const struct nytp_diff_row *row,
+                         enum nytp_weight weight)
 {
     const bool times = weight == NYTP_WEIGHT_TIME && diff->base_has_times && !diff->tested;
     return row->status != NYTP_DIFF_EQUAL || row->significant || explains_total(diff, row) ||
@@ -92,7 +92,7 @@ bool nytp_diff_list_init(struct nytp_diff_list *list, const struct nytp_diff *di
         .rows = malloc(((size_t)diff->n_rows + 1) * sizeof(struct nytp_diff_row *))};
     const bool ok = keyed != NULL && list->rows != NULL;
     for (uint32_t i = 0; ok && i < diff->n_rows; i++)
-        if (is_listed(diff, &diff->rows[i], weight))
+        if (nytp_diff_is_listed(diff, &diff->rows[i], weight))
             keyed[list->n++] =
                 (struct keyed_row){&diff->rows[i], change_of(&diff->rows[i], weight),
                                    change_of(&diff->rows[i], NYTP_WEIGHT_TIME)};

@@ -30,6 +30,9 @@ struct nytp_diff_list {
  * wants to see time, all whose time differs. False when memory is out. */
 bool nytp_diff_list_init(struct nytp_diff_list *list, const struct nytp_diff *diff,
                          const struct nytp_export_options *options);
+/* Whether the list has it. */
+bool nytp_diff_is_listed(const struct nytp_diff *diff, const struct nytp_diff_row *row,
+                         enum nytp_weight weight);
 void nytp_diff_list_free(struct nytp_diff_list *list);
 
 /* The value that rows are sorted by. */

@@ -46,14 +46,15 @@ static int by_size(const void *left, const void *right)
     return (a->row > b->row) - (a->row < b->row);
 }
 
-static struct ranked *rank(const struct nytp_diff *diff, uint32_t *n)
+static struct ranked *rank(const struct nytp_diff *diff, bool only_certain, uint32_t *n)
 {
     const enum nytp_weight weight =
         diff->base_has_times ? NYTP_WEIGHT_TIME : NYTP_WEIGHT_STATEMENTS;
     struct ranked *ranked = malloc(((size_t)diff->n_rows + 1) * sizeof *ranked);
     *n = 0;
     for (uint32_t i = 0; ranked != NULL && i < diff->n_rows; i++) {
-        if (!nytp_diff_row_differs(diff, &diff->rows[i]))
+        if (only_certain ? !nytp_diff_is_listed(diff, &diff->rows[i], weight)
+                         : !nytp_diff_row_differs(diff, &diff->rows[i]))
             continue;
         const int64_t by = change(&diff->rows[i], weight);
         ranked[(*n)++] = (struct ranked){by < 0 ? -by : by, i};
@@ -87,6 +88,7 @@ static void put_change_of_time(struct nytp_report *report, const struct nytp_dif
         nytp_printf(out, " title=\"p=%.2g%s\"", row->p, is_noise ? ": may be noise" : "");
     nytp_puts(out, is_noise ? ">~ " : ticks > 0 ? ">+" : ">");
     nytp_report_put_time(report, out, ticks);
+    nytp_puts(out, diff->tested || ticks == 0 ? "" : " ?");
 }
 
 static bool put_anchor(struct nytp_report *report, const struct nytp_diff_row *row)
@@ -166,22 +168,45 @@ static void put_inputs(struct nytp_report *report, enum nytp_diff_side side)
         nytp_puts(report->out, "a table of counts");
 }
 
+/* "statements: 336091, -28.7 % (exact)" */
+static void put_total(struct nytp_report *report, const char *label, enum nytp_weight weight)
+{
+    const struct nytp_diff *diff = report->options->diff;
+    const int64_t base = nytp_diff_value(&diff->total.median[NYTP_DIFF_BASE], weight);
+    const int64_t now = nytp_diff_value(&diff->total.median[NYTP_DIFF_NEW], weight);
+    char change[24];
+    nytp_diff_percent(base, now, change, sizeof change);
+    nytp_printf(report->out, "\n<dt>%s<dd>%lld \xe2\x86\x92 %lld: %s (%s)", label,
+                (long long)base, (long long)now, change, nytp_diff_count_remark(diff));
+}
+
+/* The numbers are the terminal's, of one run; those of the page's other tables are sums. */
 void nytp_report_compared(struct nytp_report *report)
 {
     const struct nytp_diff *diff = report->options->diff;
+    const uint32_t n_new = diff->n_runs[NYTP_DIFF_NEW];
     char text[1024];
-    nytp_diff_title(diff, text, sizeof text);
     nytp_puts(report->out, "<h2>Compared with a base</h2>\n");
-    put_paragraph(report, "sentence", text);
+    nytp_diff_answer(diff, text, sizeof text);
+    put_paragraph(report, "sentence answer", text);
+    if (n_new > 1) {
+        snprintf(text, sizeof text,
+                 "Differences are those of one run (medians); all else on these pages adds up "
+                 "the %lu runs of this profile.",
+                 (unsigned long)n_new);
+        put_paragraph(report, "sentence", text);
+    }
     nytp_puts(report->out, "<dl class=\"about\"><dt>Base<dd>");
     put_inputs(report, NYTP_DIFF_BASE);
     nytp_puts(report->out, "\n<dt>This profile<dd>");
     put_inputs(report, NYTP_DIFF_NEW);
+    put_total(report, "Statements", NYTP_WEIGHT_STATEMENTS);
+    put_total(report, "Calls", NYTP_WEIGHT_CALLS);
+    nytp_puts(report->out, "\n<dt>Times<dd>");
+    nytp_diff_time_remark(diff, text, sizeof text);
+    nytp_html_puts(report->out, text);
     nytp_puts(report->out, "\n<dt>Subs<dd>");
     nytp_diff_summary(diff, text, sizeof text);
-    nytp_html_puts(report->out, text);
-    nytp_puts(report->out, "\n<dt>Times<dd>");
-    nytp_diff_answer(diff, text, sizeof text);
     nytp_html_puts(report->out, text);
     nytp_puts(report->out, "\n</dl>\n");
     for (uint32_t i = 0; i < diff->n_notes; i++)
@@ -190,15 +215,18 @@ void nytp_report_compared(struct nytp_report *report)
 
 void nytp_report_difference_table(struct nytp_report *report, uint32_t most)
 {
+    const bool only_certain = most < UINT32_MAX;
     const struct nytp_diff *diff = report->options->diff;
     uint32_t n;
-    struct ranked *ranked = rank(diff, &n);
+    struct ranked *ranked = rank(diff, only_certain, &n);
     if (ranked == NULL) {
         nytp_out_of_memory(&report->out->error);
         return;
     }
     if (n == 0) {
-        put_paragraph(report, "sentence", "No sub differs.");
+        put_paragraph(report, "sentence",
+                      only_certain && diff->tested ? "No sub differs by more than chance."
+                                                   : "No sub differs.");
     } else {
         nytp_report_table_begin(report, "diff",
                                 n > most ? "Subs that changed most" : "Subs that changed", "",

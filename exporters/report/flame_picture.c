@@ -67,11 +67,15 @@ static void put_position(const struct nytp_picture *picture, const char *before,
 static void put_box_text(const struct nytp_picture *picture, const struct nytp_picture_box *box,
                          unsigned y)
 {
-    const struct nytp_name name = box->name;
     const uint32_t room = (uint32_t)(box->width / CHARACTER_WIDTH);
+    struct nytp_name name = box->name;
     uint32_t len = 0, n = 0;
     if (room < 3)
         return;
+    if (name.len >= room) { /* the package goes first */
+        const uint32_t package = nytp_package_len(name);
+        name = (struct nytp_name){name.ptr + package, name.len - package};
+    }
     while (len < name.len && n < room - 1) { /* whole characters of UTF-8 */
         len++;
         while (len < name.len && ((unsigned char)name.ptr[len] & 0xc0) == 0x80)

@@ -6,15 +6,17 @@
  * stands in a CDATA section.
  */
 (() => {
-    const SVG = "http://www.w3.org/2000/svg", CHARACTER = 7, NARROWEST = 0.05;
+    const SVG = "http://www.w3.org/2000/svg", CHARACTER = 7, NARROWEST = 0.05, HINT = "b: the base's widths";
     const svg = document.currentScript.ownerSVGElement;
     const wide = svg.viewBox.baseVal.width;
     const number = (element, name) => Number(element.getAttribute(name));
     const boxes = Array.from(svg.querySelectorAll("g.boxes > g"), group => {
         const rect = group.querySelector("rect"), title = group.querySelector("title").textContent;
         const base = (rect.dataset.base || "0 0").split(" ").map(Number);
-        return {group, rect, name: Array.from(title.slice(0, title.lastIndexOf(" ("))), y: number(rect, "y"),
-            text: group.querySelector("text"),
+        const name = title.slice(0, title.lastIndexOf(" ("));
+        const colons = name.split("[")[0].lastIndexOf("::");
+        return {group, rect, name: Array.from(name), packageLength: colons < 0 ? 0 : Array.from(name.slice(0, colons + 2)).length,
+            y: number(rect, "y"), text: group.querySelector("text"),
             sides: [{x: number(rect, "x"), width: number(rect, "width")}, {x: base[0], width: base[1]}]};
     });
     const lowest = Math.max(...boxes.map(box => box.y));
@@ -23,7 +25,8 @@
 
     const label = (box, x, width) => {
         const room = Math.floor(width / CHARACTER);
-        const shown = room < 3 ? "" : box.name.length < room ? box.name.join("") : box.name.slice(0, room - 1).join("") + "…";
+        const name = box.name.length < room ? box.name : box.name.slice(box.packageLength); /* as in flame_picture.c */
+        const shown = room < 3 ? "" : name.length < room ? name.join("") : name.slice(0, room - 1).join("") + "…";
         if (!box.text && shown) {
             box.text = box.group.appendChild(document.createElementNS(SVG, "text"));
             box.text.setAttribute("y", box.y + 12);
@@ -78,7 +81,7 @@
 
     const field = document.createElementNS("http://www.w3.org/1999/xhtml", "input");
     field.setAttribute("type", "search");
-    field.setAttribute("placeholder", "find subs");
+    field.setAttribute("placeholder", "/ find   click zoom   Esc");
     field.setAttribute("aria-label", "find subs");
     field.addEventListener("input", () => {
         wanted = field.value.toLowerCase();
@@ -89,6 +92,8 @@
         place.setAttribute(name, value);
     place.append(field);
 
+    if (sideText)
+        sideText.textContent = HINT;
     document.addEventListener("keydown", event => {
         if (event.key === "Escape") {
             field.value = "";
@@ -103,7 +108,7 @@
             field.focus();
         } else if (event.key === "b" && sideText) {
             side = 1 - side;
-            sideText.textContent = side ? "widths of the base" : "";
+            sideText.textContent = side ? "widths of the base" : HINT;
             zoom(null);
             find();
         }

@@ -308,7 +308,7 @@ void nytp_report_row_begin(struct nytp_out *out, uint32_t row);
 
 /* ---- differences.c: only with options->diff ---- */
 void nytp_report_compared(struct nytp_report *report);
-/* At most so many rows. */
+/* At most so many rows, and none that may be noise; UINT32_MAX: all. */
 void nytp_report_difference_table(struct nytp_report *report, uint32_t most);
 
 /* ---- changes.c: lines and --diff ---- */

@@ -94,7 +94,11 @@ def test_several_runs_a_side_get_a_verdict(compared, tmp_path):
     assert_same(report, document)
     (row,) = [row for row in report.pages[SUBS].table("diff") if name_of(row[7]) == "main::f"]
     assert row[5].own_text().startswith("+") and re.match(r"p=0\.0", row[5].get("title"))
-    assert "4 runs against 4" in report.main("index.html").text()
+    index = report.main("index.html")
+    assert index.elements("p", "answer")[0].text().startswith("slower: ") and "4 runs against 4" in index.text()
+    assert "medians" in index.text() and re.search(r"Calls(\d+) → \1: 0 \(exact\)", index.text())
+    (head, *more) = report.pages["index.html"].table("diff")
+    assert name_of(head[7]) == "main::f" and not [row for row in more if row[5].own_text().startswith("~")]
     subs = {name_of(c[5]): number(c[0]) for c in report.pages[SUBS].table("subs")}
     assert subs["main::f"] == 20                            # the report itself adds its runs up
 

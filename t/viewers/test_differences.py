@@ -103,7 +103,7 @@ def test_normalized_sides_have_one_sum(sides):
         shown = scaled.get(stack, (0, 0))
         assert shown[1] == now and abs(shown[0] - base * after / before) <= len(plain) * 100   # ticks of 100 ns
     text = good("--flamegraph", "--normalize", *three, sides[1]).decode()
-    assert ", the base scaled to that" in text
+    assert "the base is scaled to the same sum" in text
     widths = [float(wide) for wide in re.findall(r'data-base="[\d.]+ ([\d.]+)"', text)]
     assert max(widths) == 1200
     document = json.loads(good("--speedscope", "--normalize", *three, sides[1]))

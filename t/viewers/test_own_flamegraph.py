@@ -155,6 +155,29 @@ def test_times_within_the_noise_are_grey(sides):
     runs = [sides[0]] * 4
     text = draw(*[f"--diff={run}" for run in runs], *runs)
     assert {box[4].get("fill") for box in boxes_of(text)} == {"#dddddd"}
+    head = [element.text for element in tree.fromstring(text).findall(SVG + "text")]
+    assert "no difference that 4 runs against 4 could show" in head[0]      # as the terminal says it
+
+
+def test_a_difference_has_the_mean_of_each_sides_runs_and_a_legend(sides):
+    def shown(text):
+        return [(box[3], box[4].get("fill")) for box in boxes_of(text)]
+    once = draw("--weight=statements", "--diff", sides[0], sides[1])
+    assert shown(draw("--weight=statements", *[f"--diff={sides[0]}"] * 3, sides[1])) == shown(once)
+    legend = "".join(tree.fromstring(once).find(f"{SVG}text[@class='legend']").itertext())
+    assert re.search(r"more .* less .* equal.*; 1 sub \(-\d.*s\) only in the base", legend)
+
+
+def test_a_name_without_room_loses_its_package_first(opened, tmp_path):
+    text = draw("--flame-width=300", "--weight=calls", record(tmp_path, """package Some::Very::Long::Package::Name;
+        sub quick { 1 } sub slow { quick(); quick() } slow(); slow() for 1 .. 9; main::other() for 1 .. 99; sub main::other { 1 }"""))
+    assert b">slow<" in text and b">main::other<" in text
+    labels = "[...document.querySelectorAll('g.boxes > g')].map(g => g.querySelector('text')?.textContent)"
+    page = opened(text)
+    page.eval("(%s).dispatchEvent(new Event('click'))" % BOX % "Some::Very::Long::Package::Name::slow")
+    assert "Some::Very::Long::Package::Name::slow" in page.eval(labels)     # widened
+    page.key("Escape")
+    assert "slow" in page.eval(labels) and page.problems == []
 
 
 # ---- in a browser ----
@@ -225,6 +248,7 @@ def test_names_are_text_whatever_they_are(opened):
 def test_the_base_is_shown_on_a_key(opened, sides):
     page = opened(draw("--weight=statements", "--diff", sides[0], sides[1]))
     assert "main::gone" not in dict(page.eval(SEEN)) or dict(page.eval(SEEN))["main::gone"] == 0
+    assert page.eval("document.querySelector('.side').textContent").startswith("b: ")
     page.key("b")
     assert dict(page.eval(SEEN))["main::gone"] > 0 and "main::more" not in dict(page.eval(SEEN))
     assert page.eval("document.querySelector('.side').textContent") == "widths of the base"
