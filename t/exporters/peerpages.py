@@ -81,9 +81,8 @@ CALLER = re.compile(rf"\s*(once|\d+ times) \(({TIME}|[\d.]+)(?:\+| \+ | in neste
                     r"(?: of (.*?))?(?:, avg .*)?$")
 CALLEE = re.compile(rf"({TIME})\s+making (\d+) calls? to (.*?)(?:, avg {TIME}(?:/call)?)?"
                     rf"(?:, recursion: max depth (\d+), sum of overlapping time ({TIME}))?$")
-# Of evals what is counted, and the time of the subs in them: the time of their statements is, as that of lines, without
-# what it takes to call a Perl sub here, and with it there.
-EVAL = re.compile(rf"{TIME}\s+executing statements in (?:(\d+) )?string evals?(?: \(merged\))?"
+# Not the time of the statements: what it takes to call a sub that the eval defines is in the statement there.
+EVAL = re.compile(rf"{TIME}\s+executing statements in (?:(?:1|(\d+)) )?string evals?(?: \(merged\))?"
                   rf"(?:, {TIME} here plus {TIME} in (\d+) nested evals)?"
                   rf"(?:;|\.)?(?:\s*(?:# )?includes\s+({TIME}) (?:spent executing|in) (\d+) calls? to (\d+) subs? defined therein\.?)?$")
 
@@ -113,5 +112,5 @@ def notes(rows, of, pattern):
         for text in of(cell):
             match = pattern.match(text)
             if match:
-                found.append((line, *(None if g == '1' and i == 0 and pattern is EVAL else g for i, g in enumerate(match.groups()))))
+                found.append((line, *match.groups()))
     return found

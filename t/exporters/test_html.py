@@ -173,16 +173,19 @@ def test_flame_graph_adds_up_to_the_program(report, name):
     assert sum(map(int, folded.values())) == want.total
 
 
-# ---- numbers, beside the peer's pages ----
+# ---- numbers, beside the peer's pages: what differs, and its reason ----
 
-# What their pages print and ours do not, or otherwise; each with its reason.
 def half(ours, theirs):
     """A time that lies just between two printed ones: they add up seconds, we add up ticks."""
     a, b = htmlpages.seconds(ours), htmlpages.seconds(theirs)
     if a is None or b is None or ours == theirs:
         return ours == theirs
-    step = 10 ** -(len(theirs.partition(".")[2].rstrip("mµns"))) * htmlpages.seconds("1" + re.sub(r"[-\d.]", "", theirs))
-    return abs(a - b) <= step * 1.01
+    return abs(a - b) <= step_of(theirs) * 1.01
+
+
+def step_of(text):
+    """What the last digit of a printed time stands for, in seconds."""
+    return 10 ** -(len(text.partition(".")[2].rstrip("mµns"))) * htmlpages.seconds("1" + re.sub(r"[-\d.]", "", text))
 
 
 def same_line(ours, theirs):
@@ -202,29 +205,14 @@ def same_sub(ours, theirs):
 
 
 def match_up(ours, theirs, where):
-    """Two lists of notes as sets, of which times may differ by a rounded half: each of theirs finds one of ours, and
-    where one fits two, the other of the two finds another.
-    """
-    ours, theirs = list(map(normal, ours)), list(map(normal, theirs))
+    """Two lists of notes, in order of all else and then of their times, which may differ by a rounded half."""
+    def order(note):
+        times = [isinstance(field, str) and htmlpages.seconds(field) for field in note]
+        return str([f for f, time in zip(note, times) if not time]), [time for time in times if time]
+    ours, theirs = sorted(map(normal, ours), key=order), sorted(map(normal, theirs), key=order)
     assert len(ours) == len(theirs), where
-    taken = {}
-
-    def find(i, seen):
-        for j, b in enumerate(ours):
-            if j not in seen and same_note(b, theirs[i]):
-                seen.add(j)
-                if j not in taken or find(taken[j], seen):
-                    taken[j] = i
-                    return True
-        return False
-
-    for i, a in enumerate(theirs):
-        assert find(i, set()), (where, a, ours)
-
-
-def same_note(a, b):
-    return len(a) == len(b) and all(
-        x == y or (isinstance(x, str) and isinstance(y, str) and half(x, y)) for x, y in zip(a, b))
+    for a, b in zip(ours, theirs):
+        assert all(x == y or (isinstance(x, str) and isinstance(y, str) and half(x, y)) for x, y in zip(a, b)), (where, a, b)
 
 
 def normal(note):
@@ -274,6 +262,27 @@ def test_pages_print_what_the_peers_pages_print(report, peer, name):
     assert compared["subs"] > 30 and compared["lines"] > 100
     assert compared["callers"] > 15 and compared["callees"] > 15
     assert name != "evals" or compared["evals"] > 5
+
+
+@pytest.mark.parametrize("name", ["evals", "evals-calls1"])
+def test_an_eval_has_the_time_of_its_page_and_of_those_it_ran(report, name):
+    pages, compared = report(name).pages, 0
+
+    def notes(page):
+        for item in page.root.elements("li"):
+            match = re.match(r"(\S+) executing statements in", item.text())
+            if match:
+                yield match[1], urllib.parse.unquote(item.elements("a")[0].get("href").partition("#")[0])
+
+    def all_ns(page):
+        own = sum(cells[2].number() or 0 for cells in page.lines().values() if len(cells) == 6)
+        return own + sum(all_ns(pages[name]) for _, name in notes(page))
+    for page in pages.values():
+        for printed, name in notes(page):
+            exact = all_ns(pages[name])
+            assert abs(htmlpages.seconds(printed) - exact * 1e-9) <= step_of(printed) * 0.501, (page.name, name, exact)
+            compared += 1
+    assert compared > 5
 
 
 @pytest.mark.parametrize("name", ["mixed-calls1", "evals", "mixed-blocks"])
