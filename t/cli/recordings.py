@@ -1,21 +1,33 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """Recordings of small programs, made by this tree's own recorder."""
 
+import functools
 import os
 import subprocess
+import tempfile
 
 from command import ROOT
 
 
-def record(folder, program, name="a.pl", out=None, options="", seed="0", **environment):
+@functools.cache
+def stepping_clock():
+    """The folder of t/xs/clock_steps.c as a library, whose clock no busy machine moves on."""
+    folder = tempfile.TemporaryDirectory()
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", f"{folder.name}/clock_steps.so", ROOT / "t/xs/clock_steps.c"], check=True)
+    return folder
+
+
+def record(folder, program, name="a.pl", out=None, options="", seed="0", steps=True, **environment):
     """Run the program (its text) under the profiler in the folder; the recording's path. `seed`: of
-    hashes, or "random" for none."""
+    hashes, or "random" for none. `steps`: each reading of the clock is a microsecond after the one before."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / name
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.exists() or file.read_text() != program:
         file.write_text(program)
     out = folder / (out or f"{file.name}.out")
+    if steps:
+        options, environment = f"clock=1:{options}", {"LD_PRELOAD": f"{stepping_clock().name}/clock_steps.so", **environment}
     nytprof = f"file={out}" + (f":{options}" if options else "")
     seeds = {} if seed == "random" else {"PERL_HASH_SEED": seed}
     inherited = {key: value for key, value in os.environ.items() if key != "PERL_HASH_SEED"}

@@ -22,7 +22,7 @@ if (my $pid = fork) { waitpid $pid, 0 } else { early(); Foo::work(300); exit }
 """
 MODULE = """package Foo;
 sub work { my $sum = 0; $sum += $_ for 1 .. $_[0]; my @s = map { helper($_) } 1 .. 5; return $sum }
-sub folded { return sub { return $_[0] * 2 }->(shift) }
+sub folded { return sub { my $n = 0; $n += $_[0] for 1 .. 9; $n *= 2; return $n }->(shift) }
 sub helper { folded(3); return join ",", sort { $a <=> $b } 3, 1, $_[0] }
 1;
 """
