@@ -207,8 +207,8 @@ def same_sub(ours, theirs):
 def match_up(ours, theirs, where):
     """Two lists of notes, in order of all else and then of their times, which may differ by a rounded half."""
     def order(note):
-        times = [isinstance(field, str) and htmlpages.seconds(field) for field in note]
-        return str([f for f, time in zip(note, times) if not time]), [time for time in times if time]
+        times = [htmlpages.seconds(field) if isinstance(field, str) else None for field in note]
+        return str([f for f, time in zip(note, times) if time is None]), [time for time in times if time is not None]
     ours, theirs = sorted(map(normal, ours), key=order), sorted(map(normal, theirs), key=order)
     assert len(ours) == len(theirs), where
     for a, b in zip(ours, theirs):
