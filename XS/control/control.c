@@ -206,7 +206,7 @@ static void on_destruction(pTHX_ void *unused)
         return; /* when the first goes, so does the program */
     steered = NULL;
     nytp_safe_point_set(NYTP_ASKER_CONTROL, NULL);
-    nytp_exits_leave_first(NULL);
+    nytp_exits_leave_first(NULL, NULL);
     nytp_control_close();
     free(template);
     template = NULL;
@@ -316,7 +316,8 @@ void nytp_control_begin(pTHX)
                                                 : nytp_absolute_path(rec->options.control);
     if (template == NULL)
         return;
-    nytp_exits_leave_first(before_end);
+    nytp_exits_leave_first(before_end, nytp_control_remove_name);
+    nytp_exits_watch(rec, nytp_finish_without_perl); /* with start=no, before a profile has it */
     nytp_exits_watch_posix(aTHX_ true, nytp_finish);
     listen_here(aTHX_ rec);
 }

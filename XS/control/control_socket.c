@@ -407,7 +407,10 @@ NYTP_RAW_CODE static unsigned make_room(void)
     return oldest;
 }
 
-/* Where none can be accepted now, as in a program that has all descriptors that it may have,
+/* The system gives a client the lowest free number, and there is no way to ask for another: for
+ * the microsecond until it has a high one, the program may be given the next instead.
+ *
+ * Where none can be accepted now, as in a program that has all descriptors that it may have,
  * the socket is left alone until the next look. */
 NYTP_RAW_CODE static void let_in(uint64_t now_ns)
 {
@@ -544,6 +547,12 @@ NYTP_RAW_CODE static void on_rights(bool are_others)
 }
 
 /* ---- in the program's thread ---- */
+
+void nytp_control_remove_name(void)
+{
+    if (socket_path != NULL && !is_inherited && maker == getpid())
+        remove_name();
+}
 
 void nytp_control_add_target(struct nytp_control_target *target)
 {
@@ -742,6 +751,7 @@ void nytp_control_close(void)
     for (unsigned i = 0; i < NYTP_TICK_FDS; i++)
         drop(i);
     watch.n = 0;
-    free(socket_path);
-    socket_path = NULL;
+    char *const path = socket_path;
+    socket_path = NULL; /* before it is freed: a signal may come */
+    free(path);
 }

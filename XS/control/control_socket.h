@@ -67,6 +67,9 @@ void nytp_control_ask_all(enum nytp_command what);
 /* The same for now: if the program goes on after all, nytp_control_is_lost() says so. */
 void nytp_control_leave(void);
 
+/* The same for a process that dies of a signal, in which this may be called. */
+void nytp_control_remove_name(void);
+
 /* No more; the socket's name is removed if this process made it. Nothing if there is none. */
 void nytp_control_close(void);
 

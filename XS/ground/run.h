@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* Whether the process started this one, or started one that did. */
+/* Whether the process of this pid, which was there after this one had begun, started this one,
+ * or started one that did. Those that did are older, so nobody else can have had their pids. */
 bool nytp_run_is_ancestor(long pid);
 
 /* When the run began, on the clock of file times. The processes of a run are one process group:

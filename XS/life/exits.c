@@ -37,11 +37,16 @@ enum {
 
 static nytp_finish_fn *finish; /* NULL: nothing is watched yet */
 
+static void (*leave_first)(void); /* NULL, as the next: nobody steers the program */
+static void (*leave_killed)(void);
+
 static const char usual_signals[] = "INT,HUP,TERM,PIPE,BUS,SEGV";
 
 /* Let the program die of the signal as it would have without us. */
 static void die_of(int number)
 {
+    if (leave_killed != NULL)
+        leave_killed();
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -197,11 +202,10 @@ void nytp_exits_watch(struct nytp_recorder *rec, nytp_finish_fn *finish_profile)
 
 /* ---- POSIX::_exit ---- */
 
-static void (*leave_first)(void); /* NULL: nobody steers the program */
-
-void nytp_exits_leave_first(void (*leave)(void))
+void nytp_exits_leave_first(void (*leave)(void), void (*in_signal)(void))
 {
     leave_first = leave;
+    leave_killed = in_signal;
 }
 
 void nytp_exits_leave(void)

@@ -25,8 +25,9 @@ void nytp_exits_watch_posix(pTHX_ bool on,
 
 /* What is to happen, beside that, before POSIX::_exit and before another program is executed in
  * this process, which may fail: the process is left. While there is such a thing POSIX::_exit
- * is always watched. NULL: not any more. */
-void nytp_exits_leave_first(void (*leave)(void));
+ * is always watched. `leave_killed` is called in a signal of sigexit=, instead. NULL: not any
+ * more. */
+void nytp_exits_leave_first(void (*leave)(void), void (*leave_killed)(void));
 void nytp_exits_leave(void);
 
 #endif

@@ -238,7 +238,7 @@ without a meaning. It interrupts a program that waits, as any signal does; C<con
 
 =item sigexit=1, sigexit=int,term,…
 
-Finish the profile when one of INT, HUP, TERM, PIPE, BUS, SEGV, or of the signals named, kills the
+Finish the profile, and remove the socket of C<control>, when one of INT, HUP, TERM, PIPE, BUS, SEGV, or of the signals named, kills the
 program, whatever it is doing at that instant, even when it is out of stack. It then dies of the
 signal as it would have. Signals that are ignored or that the program handles are left alone; with
 threads (L</THREADS>) only the profile of the one that gets the signal is finished. Should the profile not be writable then, nothing

@@ -8,7 +8,7 @@ use warnings;
 use Cwd qw(getcwd);
 use FindBin ();
 use lib $FindBin::Bin;
-use Recorded qw(record write_profile shared slurp folder in_folder);
+use Recorded qw(record write_profile slurp folder in_folder);
 use Test::More;
 
 use Devel::NYTProf::Data;
@@ -242,12 +242,16 @@ is(scalar(grep { $_->outer(1) } $ring->all_fileinfos), 1, 'files that ran each o
 my $unended = profile(filename => write_profile('unended', $start, $file, "+\x01\x01\x01"));
 is($unended->attributes->{complete}, '', 'a process without an end is not complete');
 
-SKIP: {
-    for my $name (qw(made-long-double made-quad-double made-big-endian)) {
-        my $path = shared($name) or skip "$name cannot be made here", 1;
-        is(profile(filename => $path)->attributes->{profiler_duration}, 1,
-            "$name: numbers of another perl");
-    }
+# Whole numbers from 2 as x86's long double, IEEE's quad and a double of the other byte order have them.
+for my $case (
+    ['long doubles', 16, sub { my ($n, $e) = @_; pack 'Q< S< x6', $n << 63 - $e, 16383 + $e }],
+    ['quad doubles', 16, sub { my ($n, $e) = @_; pack 'x8 Q<', 16383 + $e << 48 | ($n - (1 << $e)) << 48 - $e }],
+    ['big-endian doubles', 8, sub { pack 'd>', $_[0] }],
+) {
+    my ($what, $size, $number) = @$case;
+    my ($begin, $end) = map { $number->($_, 30) } 1_700_000_000, 1_700_000_001;
+    my $path = write_profile('odd', ":nv_size=$size\n", "P\x07\x01$begin", $file, "+\x01\x01\x01", "p\x07$end");
+    is(eval { profile(filename => $path)->attributes->{profiler_duration} }, 1, "$what of another perl") or diag $@;
 }
 
 # -- around loading

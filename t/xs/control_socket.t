@@ -366,6 +366,31 @@ scenario 'a process that becomes another program, or ends behind perl\'s back, l
     is $run->{out}, 'there', 'one that fails to become another program has it again';
 };
 
+# nytp-ctl, when the socket is so many seconds old.
+sub ctl_of_age {
+    my ($seconds, @args) = @_;
+    my $code = 'my $now = shift(@ARGV) + (lstat $ARGV[1])[10]; no warnings; *Time::HiRes::time = sub () { $now }; do shift; die $@';
+    my $out = qx{$^X @OURS -MTime::HiRes -e '$code' $seconds $CTL @args 2>&1};
+    return ($? >> 8) . ' ' . $out =~ s/\n\z//r;
+}
+
+scenario 'a program that is killed leaves no socket with sigexit=, and else one that who asks there removes' => sub {
+    for my $opts ('start=no', 'sample=1000', 'calls=1') {
+        my $run = run_prog(opts => "$opts:control=ctl:sigexit=term", code => 'sub work { 1 } work() for 1 .. 9; $| = 1; print -S "ctl" ? "there" : "none"; kill TERM => $$; sleep 60');
+        is "$run->{signal}$run->{err}$run->{out}", '15there', "$opts: it runs and is killed";
+        ok !-e "$run->{dir}/ctl", 'without a socket';
+    }
+    my $run = run_prog(opts => 'start=no:control=ctl', code => 'kill KILL => $$');
+    my $ctl = "$run->{dir}/ctl";
+    is ctl_of_age(1, $ctl, 'status'), "1 nytp-ctl: $ctl: Connection refused", 'one that may be about to be listened to stays';
+    ok -S $ctl, 'there';
+    is ctl_of_age(3, $ctl, 'status'), "1 nytp-ctl: $ctl: the program was killed; its socket is removed", 'one that nobody listens to does not';
+    ok !-e $ctl, 'at all';
+    my $live = begin($WORK . "print \"runs\n\"; run();\n", 'start=no:control=ctl');
+    like ctl_of_age(1000, "$live->{dir}/ctl", 'status'), qr/^0 pid $live->{pid} off/, 'that of a program that lives is asked';
+    is end($live), '0', 'and stays';
+};
+
 # The second thread has recorded nothing, and another one has come since, when it forks.
 scenario 'the child of a thread can be steered' => sub {
     plan skip_all => 'this perl has no threads' if !$Config{useithreads};
