@@ -108,6 +108,18 @@ CLONE(...)
     nytp_thread_begins(aTHX);
     nytp_control_begin(aTHX);
 
+bool
+_enable_exact(const char *file)
+  CODE:
+    RETVAL = nytp_enable_exact(aTHX_ file);
+  OUTPUT:
+    RETVAL
+
+void
+_finish_exact()
+  CODE:
+    nytp_finish_exact(aTHX);
+
 void
 _load()
   CODE:

@@ -107,16 +107,26 @@ static bool writes_labels(const struct nytp_recorder *rec)
     return nytp_file_is_open(rec) && rec->dprof == NULL && !rec->life.is_ended;
 }
 
+/* `now` of the stream's axis as labels tell it. Samples are too coarse an axis for how long one
+ * lasts: with them it is told by the clock, unless they are of the processor's time. */
+static int64_t of_label(const struct nytp_recorder *rec, int64_t now)
+{
+    const char *const clock = rec->options.sample_clock;
+    if (rec->kind == NYTP_SAMPLED && (clock == NULL || strNE(clock, "cpu")))
+        return nytp_clock_ticks(&rec->clock, nytp_clock_raw(&rec->clock));
+    return now;
+}
+
 static void tell_change(pTHX_ struct nytp_recorder *rec, const char *key, const char *value)
 {
     nytp_now(aTHX_ rec);
     if (!writes_labels(rec)) /* the child of a fork may have become one that does not record */
         return;
-    const int64_t now = nytp_axis_now(rec);
+    const int64_t now = nytp_axis_now(rec), label_now = of_label(rec, now);
     nytp_clock_pause(&rec->clock);
     if (rec->state == NYTP_RECORDING && rec->counting && rec->returns_on)
         tell_open_calls(rec, now);
-    tell_label(rec, key, value, now);
+    tell_label(rec, key, value, label_now);
     nytp_clock_resume(&rec->clock);
 }
 
@@ -240,7 +250,7 @@ void nytp_label_sql(pTHX_ struct nytp_recorder *rec, const struct nytp_rec_sub *
 
 static void tell_all(struct nytp_recorder *rec)
 {
-    const int64_t now = nytp_axis_now(rec);
+    const int64_t now = of_label(rec, nytp_axis_now(rec));
     for (uint32_t i = 0; i < rec->labels.n; i++)
         tell_label(rec, rec->labels.all[i].key, rec->labels.all[i].value, now);
 }
@@ -257,11 +267,11 @@ void nytp_labels_begin(struct nytp_recorder *rec)
  * becomes two. */
 void nytp_labels_end(struct nytp_recorder *rec)
 {
-    const int64_t now = nytp_axis_now(rec);
+    const int64_t now = nytp_axis_now(rec), label_now = of_label(rec, now);
     if (rec->labels.n > 0 && rec->counting && rec->returns_on)
         tell_open_calls(rec, now);
     for (uint32_t i = 0; i < rec->labels.n; i++)
-        tell_label(rec, rec->labels.all[i].key, NULL, now);
+        tell_label(rec, rec->labels.all[i].key, NULL, label_now);
 }
 
 /* What is open now was told when the labels ended. */

@@ -385,6 +385,26 @@ bool nytp_enable(pTHX_ const char *path)
     return enable(aTHX_ rec, path);
 }
 
+bool nytp_enable_exact(pTHX_ const char *path)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec != NULL && rec->state == NYTP_RECORDING && rec->kind == NYTP_SAMPLED)
+        nytp_pause_for_exact(aTHX_ rec);
+    const bool was_on = nytp_enable(aTHX_ path);
+    if (rec != NULL && rec->pause_for_exact.is_there && rec->state != NYTP_RECORDING)
+        nytp_go_on_sampling(aTHX_ rec);
+    return was_on;
+}
+
+void nytp_finish_exact(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
+    if (rec != NULL && rec->pause_for_exact.is_there)
+        nytp_go_on_sampling(aTHX_ rec);
+    else
+        nytp_finish_profile(aTHX);
+}
+
 void nytp_enable_unasked(pTHX_ struct nytp_recorder *rec)
 {
     if (rec->state == NYTP_OFF || rec->life.is_ended || !rec->load.is_planned)

@@ -50,6 +50,11 @@ bool nytp_rotate(pTHX_ const char *path);
 bool nytp_rotate_unasked(pTHX_ const char *path, char *text, size_t size);
 void nytp_finish_profile(pTHX); /* DB::finish_profile() */
 
+/* nytp_enable() for a profile that counts everything: samples pause meanwhile, if they are
+ * taken, and go on in their file after nytp_finish_exact(). */
+bool nytp_enable_exact(pTHX_ const char *path);
+void nytp_finish_exact(pTHX);
+
 /* DB::label() and DB::label_profile(): pairs of key and value. Without a recorder nothing
  * happens. Croaks if the last key has no value. */
 void nytp_label(pTHX_ SV **pairs, int n, bool of_profile);

@@ -213,6 +213,51 @@ scenario 'sampling: labels lie on the axis of the samples' => sub {
     is "@wrong", '', 'together as long as they were, one a third of the other, all of it in the sub';
 };
 
+scenario 'sampling: how long a label lasts is told by the clock' => sub {
+    my $run = run_prog(opts => 'sample=10', code => <<'P');
+use Time::HiRes 'clock_gettime', 'CLOCK_MONOTONIC';
+my $from = clock_gettime(CLOCK_MONOTONIC);
+for my $ms (map { ($_) x 10 } 1, 4) {
+    DB::label(wait => $ms);
+    select undef, undef, undef, $ms / 1000;
+    DB::label(wait => undef);
+}
+print clock_gettime(CLOCK_MONOTONIC) - $from;
+P
+    my ($by) = by_label($run, 'wait', 'nytprof.out');
+    my %least = map { $_ => $by->{wait}{$_}[2] } 1, 4;
+    cmp_ok $least{$_}, '>=', $_ * 1e6 * 0.99, "half of them are no shorter than the wait of $_ ms" for 1, 4;
+    cmp_ok $by->{wait}{1}[1] + $by->{wait}{4}[1], '<=', $run->{out} * 1e9 * 1.01, 'together no longer than the program';
+};
+
+scenario 'sampling: a request with a profile of its own is recorded exactly' => sub {
+    my $run = run_prog(opts => 'sample=1000', code => <<"P");
+use Devel::NYTProf::Requests;
+$SPIN
+sub served { spin(10) }
+my \$requests = Devel::NYTProf::Requests->new(dir => 'prof');
+for my \$i (1 .. 2) {
+    my \$request = \$requests->begin("GET /\$i");
+    served() for 1 .. 7;
+    \$request->finish(200);
+    spin(300_000);
+}
+P
+    is $run->{err} . $run->{status}, 0, 'nothing is said';
+    my @files = sort glob "$run->{dir}/prof/*.out";
+    is @files, 2, 'each has its file';
+    for my $file (@files) {
+        my $r = NYTPTest::run_command([$EXPORT, '--json', $file], dir => $run->{dir}, env => {%ENV});
+        like $r->{out}, qr/"name":"main::served"[^{}]*"calls":7,/, 'with all calls';
+        unlike $r->{out}, qr/"sampled":true/, 'and no samples';
+    }
+    my ($by) = by_label($run, 'request', @files);
+    is_deeply [sort keys %{ $by->{request} }], ['GET /1 200', 'GET /2 200'], 'and its label';
+    my $r = NYTPTest::run_command([$EXPORT, '--top', 'nytprof.out'], dir => $run->{dir}, env => {%ENV});
+    like $r->{out}, qr/\bmain::spin\b/, 'what runs between them is in the samples';
+    like $r->{err} . $r->{status}, qr/\A0\z/, 'whose profile is whole';
+};
+
 scenario 'a thread has the labels of the one that makes it' => sub {
     plan skip_all => 'this perl has no threads' if !$Config{useithreads};
     for my $opts ('', 'sample=1000') {

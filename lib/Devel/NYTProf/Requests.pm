@@ -43,7 +43,7 @@ sub begin {
         $request->{file} = sprintf '%s/%d.%d.%d.out', $self->{dir}, time, $$, ++$self->{made};
         $self->{running} = $request;
         Scalar::Util::weaken($self->{running});
-        DB::enable_profile($request->{file});
+        Devel::NYTProf::Core::_enable_exact($request->{file});
         DB::label_profile($self->{key} => $self->text($name));
     } else {
         DB::label($self->{key} => $self->text($name));
@@ -80,7 +80,7 @@ sub finish {
     }
     DB::label_profile($requests->{key} => $requests->text($self->{name}, $status)) if defined $status;
     DB::label_profile(beside => $self->{beside}) if $self->{beside};
-    DB::finish_profile();
+    Devel::NYTProf::Core::_finish_exact();
     $requests->{running} = undef;
     return;
 }
@@ -125,7 +125,8 @@ same process meanwhile is in its profile, which has the label C<beside> then, ho
 
 Each N-th request, the first one included, has a profile of its own in FOLDER, which is made if it is not
 there; the file is named by the time, the process and a number. Start the program with
-C<NYTPROF=start=no> then. Without C<dir> requests are labels of the profile that is being recorded (see
+C<NYTPROF=start=no> then, or with C<sample=>: samples pause during such a request, which counts every
+statement and call. Without C<dir> requests are labels of the profile that is being recorded (see
 C<DB::label> in L<Devel::NYTProf>). KEY is the label's, C<request> unless given. CODE is called with the
 text ("GET /slow/7 200") and gives what is to be the label's value; use it where paths hold numbers.
 
