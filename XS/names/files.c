@@ -183,16 +183,34 @@ static const char *absolute_name(struct nytp_recorder *rec, struct nytp_rec_file
     return file->absolute_name != NULL ? file->absolute_name : file->shown_name;
 }
 
+/* Without its source the profile tells by which size and time a reader can know it again. */
+static void look_at(struct nytp_rec_file *file, const char *path)
+{
+    struct stat st;
+    if (file->is_looked_at || file->is_eval || path[0] != '/')
+        return;
+    file->is_looked_at = true;
+    if (stat(path, &st) != 0 || st.st_size > UINT32_MAX || st.st_mtime < 0 ||
+        st.st_mtime > UINT32_MAX)
+        return;
+    file->size = (uint32_t)st.st_size;
+    file->mtime_s = (uint32_t)st.st_mtime;
+}
+
 static void write_new_fid(struct nytp_recorder *rec, struct nytp_rec_file *file)
 {
     const uint32_t parent_fid =
         file->parent == NULL ? 0 : nytp_file_known_fid(rec, file->parent);
     const char *const name = absolute_name(rec, file);
+    if (!rec->options.savesrc)
+        look_at(file, name);
     nytp_write_new_fid(rec->writer, &(struct nytp_new_fid){
                                         .fid = file->fid,
                                         .eval_fid = parent_fid,
                                         .eval_line = parent_fid == 0 ? 0 : file->parent_line,
                                         .flags = file->flags,
+                                        .size = file->size,
+                                        .mtime_s = file->mtime_s,
                                         .name = {.ptr = name, .len = (uint32_t)strlen(name)},
                                     });
     file->generation[rec->kind] = rec->profile.generation;

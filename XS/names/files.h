@@ -31,6 +31,8 @@ struct nytp_rec_file {
     struct nytp_rec_file *parent;    /* string evals: the file of the statement that ran it */
     struct nytp_rec_file *module; /* a piece that AutoSplit cut out: what has its id; or NULL */
     uint32_t parent_line;
+    uint32_t size, mtime_s; /* when it was introduced first, without savesrc=1; 0: not known */
+    bool is_looked_at;      /* for these two */
     bool is_eval;
     bool is_piece;     /* AutoSplit cut it out of a module */
     bool placing;      /* its parent is being introduced */

@@ -66,7 +66,7 @@ struct nytp_export_options {
     const char *title;                    /* html, flamegraph: what was profiled, or NULL */
     bool minimal;                       /* html: no call graphs, no pages by block and by sub */
     bool no_flame;                      /* html: no flame graph */
-    bool source_files, no_source_files; /* html: files of this machine are read for source that
+    bool source_files, no_source_files; /* files of this machine are read for source that
                                            was not kept; neither: for parts that are own */
     bool no_merge_evals;                /* html: a page for each string eval */
     bool replace;                 /* html: remove what an earlier report left in the folder */

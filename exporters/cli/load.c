@@ -7,6 +7,7 @@
 #include "beside.h"
 #include "progress.h"
 
+#include "exporters/base/disk_source.h"
 #include "exporters/select/child_waits.h"
 #include "exporters/select/rename.h"
 #include "exporters/select/trim.h"
@@ -347,6 +348,35 @@ static bool select_shown(struct nytp_cli *cli, struct nytp_profile *profile,
            (!stable_names || nytp_rename_stably(profile, error));
 }
 
+static void say_sources(const struct nytp_profile *profile,
+                        const struct nytp_disk_sources *count)
+{
+    const uint32_t n_changed = count->n[NYTP_DISK_SOURCE_CHANGED];
+    if (count->n[NYTP_DISK_SOURCE_READ] > 0)
+        nytp_cli_say("source that the recording did not keep is read from this machine");
+    if (n_changed > 0)
+        nytp_cli_say("%s%s changed since: source that the recording did not keep is not shown",
+                     profile->files[count->changed].name.ptr,
+                     n_changed > 1 ? " and other files were" : " was");
+}
+
+/* Source that was not kept, for the tables that show it; pages read it file by file. */
+static bool add_sources(struct run *run, struct nytp_profile *profile)
+{
+    const struct nytp_exporter *const exporter = run->cli.exporter;
+    const bool of_lines = run->cli.export.lines && strcmp(exporter->name, "top") == 0;
+    struct nytp_disk_sources count = {.changed = 0};
+    if (run->cli.mode != NYTP_MODE_EXPORT ||
+        !(of_lines || (exporter->wants_sources && exporter->write_set == NULL)))
+        return true;
+    const bool ok = nytp_disk_sources_add(profile, &run->cli.export, &count);
+    if (count.n[NYTP_DISK_SOURCE_READ] + count.n[NYTP_DISK_SOURCE_CHANGED] > 0)
+        nytp_missing_data_forget_sources(&run->missing);
+    if (!run->cli.quiet)
+        say_sources(profile, &count);
+    return ok;
+}
+
 enum exit_status nytp_cli_load(struct run *run, const char *const *paths, int n,
                                struct nytp_profile **profile)
 {
@@ -360,6 +390,9 @@ enum exit_status nytp_cli_load(struct run *run, const char *const *paths, int n,
     } else if (!select_shown(&run->cli, *profile, &error)) {
         nytp_cli_say("selection: %s", error.message);
         status = error.status == NYTP_ERR_LIMIT ? EXIT_USAGE : EXIT_INPUT;
+    } else if (!add_sources(run, *profile)) {
+        nytp_cli_say("out of memory");
+        status = EXIT_INPUT;
     }
     if (status != EXIT_DONE) {
         nytp_profile_free(*profile);

@@ -63,6 +63,13 @@ void nytp_missing_data_add(struct nytp_missing_data *missing,
     }
 }
 
+void nytp_missing_data_forget_sources(struct nytp_missing_data *missing)
+{
+    for (size_t i = 0; i < NYTP_LACK_REASONS; i++)
+        if (reasons[i].bit == NYTP_HAS_SOURCE)
+            missing->of[i].n_inputs = 0;
+}
+
 bool nytp_missing_data_message(const struct nytp_missing_data *missing, size_t reason,
                                char *text, size_t size)
 {

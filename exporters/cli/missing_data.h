@@ -24,6 +24,9 @@ void nytp_missing_data_add(struct nytp_missing_data *missing,
                            const struct nytp_exporter *exporter,
                            const struct nytp_profile *profile, const char *path);
 
+/* Other words are said of sources. */
+void nytp_missing_data_forget_sources(struct nytp_missing_data *missing);
+
 /* Write a reason's message, one line without its end; false when the reason does not hold. */
 bool nytp_missing_data_message(const struct nytp_missing_data *missing, size_t reason,
                                char *text, size_t size);

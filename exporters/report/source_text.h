@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * The text of a source page's lines: as the recording kept it, else from the file on this
- * machine. A profile is what somebody sent, and names any file: what is read here gets into
- * pages that are sent on. So files are read for one's own recordings only, or where the user
- * says so, and then as far as they can be the source: regular files outside of /proc, /sys and
- * /dev, as old and as large as they were.
+ * machine (disk_source.h).
  */
 #ifndef NYTP_REPORT_SOURCE_TEXT_H
 #define NYTP_REPORT_SOURCE_TEXT_H

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import socket
+import subprocess
 import sys
 import time
 import xml.etree.ElementTree
@@ -15,6 +16,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+import exports  # noqa: E402
 import hostile  # noqa: E402
 import htmlpages  # noqa: E402
 import nytpwrite  # noqa: E402
@@ -164,3 +166,17 @@ def test_only_what_can_be_the_source_is_read(written, tmp_path):
     assert "changed since" in page and "always" not in page
     larger = written("--source-files", naming(tmp_path / "q.out", tmp_path / "larger", size=5))
     assert SECRET not in larger and "changed since" in larger
+
+
+@pytest.mark.parametrize("form", [["--list=f"], ["--top", "--lines"]])
+def test_tables_show_the_source_of_files_that_are_as_they_were(tmp_path, form):
+    """Of a recording that kept none, which tells the size and time that each file had."""
+    program = f"sub f {{ my $t = 0; $t += $_ for 1 .. 2000; $t }}   # {SECRET}\nf() for 1 .. 9;\n"
+    own = record(tmp_path, program, options="savesrc=0")
+
+    def shown(*more):
+        return subprocess.run([exports.COMMAND, *form, *more, own], capture_output=True, text=True, check=True)
+    assert SECRET in shown().stdout and "is read from this machine" in shown().stderr
+    assert SECRET not in shown("--no-source-files").stdout
+    os.utime(tmp_path / "a.pl", (1e9, 1e9))      # another version, which is older
+    assert SECRET not in shown().stdout and "a.pl was changed since" in shown().stderr

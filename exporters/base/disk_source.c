@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Source text from files of this machine; see disk_source.h.
+ */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "disk_source.h"
+
+#include "formats/base/arena.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_DISK_SOURCE (64 << 20) /* bytes of a file that is read for its source */
+
+static bool may_read(const struct nytp_profile *profile,
+                     const struct nytp_export_options *options, uint32_t f)
+{
+    const struct nytp_part *part = &profile->parts[profile->files[f].part];
+    return !options->no_source_files && (options->source_files || part->is_own);
+}
+
+/* What the kernel makes up, and devices. Mounts inside them are on devices of their own, which
+ * the path tells; a path that leads there otherwise is told by the device. */
+static bool is_special(const char *path, const struct stat *st)
+{
+    static const char *const folders[] = {"/proc", "/sys", "/dev"};
+    struct stat root, folder;
+    if (stat("/", &root) != 0)
+        return true;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const size_t len = strlen(folders[i]);
+        if (strncmp(path, folders[i], len) == 0 && (path[len] == '/' || path[len] == '\0'))
+            return true;
+        if (stat(folders[i], &folder) == 0 && folder.st_dev != root.st_dev &&
+            folder.st_dev == st->st_dev)
+            return true;
+    }
+    return false;
+}
+
+/* A regular file, opened once and looked at as it is open, whatever its path leads to by then.
+ * A pipe does not block. NULL if it is none, or cannot be read. */
+static FILE *open_source(const char *path, struct stat *st)
+{
+    FILE *stream = NULL;
+    char *real = realpath(path, NULL);
+    const int fd = real != NULL ? open(real, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+    if (fd >= 0 && fstat(fd, st) == 0 && S_ISREG(st->st_mode) &&
+        st->st_size <= MAX_DISK_SOURCE && !is_special(real, st))
+        stream = fdopen(fd, "r");
+    if (stream == NULL && fd >= 0)
+        close(fd);
+    free(real);
+    return stream;
+}
+
+/* When the last process of the file's recording ended, or began, as far as is known. */
+static double end_of_recording(const struct nytp_profile *profile, uint32_t f)
+{
+    const struct nytp_part *part = &profile->parts[profile->files[f].part];
+    double end_s = part->basetime_s;
+    for (uint32_t i = 0; i < part->n_processes; i++) {
+        const struct nytp_process *process = &profile->processes[part->first_process + i];
+        const double s = process->end_s > 0 ? process->end_s : process->start_s;
+        end_s = s > end_s ? s : end_s;
+    }
+    return end_s;
+}
+
+/* Times of files are cut to whole seconds in a recording. Of a file that was changed after the
+ * program had begun nobody knows which of its versions perl read. */
+static bool was_changed(const struct nytp_profile *profile, uint32_t f, const struct stat *st)
+{
+    const struct nytp_file *file = &profile->files[f];
+    return (double)st->st_mtime > end_of_recording(profile, f) + 1 ||
+           (file->mtime_s != 0 && ((time_t)file->mtime_s != st->st_mtime ||
+                                   file->mtime_s > profile->parts[file->part].basetime_s)) ||
+           (file->size != 0 && (off_t)file->size != st->st_size);
+}
+
+FILE *nytp_disk_source_open(const struct nytp_profile *profile,
+                            const struct nytp_export_options *options, uint32_t f,
+                            enum nytp_disk_source *state)
+{
+    const struct nytp_file *const file = &profile->files[f];
+    struct stat st;
+    *state = NYTP_DISK_SOURCE_NONE;
+    if (file->n_sources > 0 || file->name.len == 0 || file->name.ptr[0] != '/' ||
+        memchr(file->name.ptr, '\0', file->name.len) != NULL)
+        return NULL;
+    if (!may_read(profile, options, f)) {
+        *state = NYTP_DISK_SOURCE_REFUSED;
+        return NULL;
+    }
+    FILE *const stream = open_source(file->name.ptr, &st);
+    if (stream == NULL)
+        return NULL;
+    *state = NYTP_DISK_SOURCE_READ;
+    if (!was_changed(profile, f, &st))
+        return stream;
+    *state = NYTP_DISK_SOURCE_CHANGED;
+    fclose(stream);
+    return NULL;
+}
+
+/* ---- into the profile ---- */
+
+/* Lines that are collected, in the order of files. */
+struct collected {
+    struct nytp_source_line *lines;
+    uint32_t n, capacity;
+    size_t bytes_left;
+};
+
+static bool collect(struct nytp_profile *profile, struct collected *all, uint32_t f,
+                    FILE *stream)
+{
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t len;
+    bool ok = true;
+    for (uint32_t n = 1; ok && (len = getline(&line, &size, stream)) >= 0; n++) {
+        if ((size_t)len > all->bytes_left)
+            break;
+        all->bytes_left -= (size_t)len;
+        char *const text = nytp_arena_alloc(profile->arena, (size_t)len + 1);
+        ok = text != NULL && nytp_grow(&all->lines, &all->capacity, all->n, sizeof *all->lines);
+        if (!ok)
+            break;
+        memcpy(text, line, (size_t)len + 1);
+        all->lines[all->n++] =
+            (struct nytp_source_line){.file = f, .line = n, .text = text, .len = (uint32_t)len};
+    }
+    free(line);
+    return ok;
+}
+
+/* The lines that the recording kept of a file, or those of the file here if it has time. */
+static bool collect_file(struct nytp_profile *profile,
+                         const struct nytp_export_options *options, struct collected *all,
+                         uint32_t f, struct nytp_disk_sources *count)
+{
+    struct nytp_file *const file = &profile->files[f];
+    enum nytp_disk_source state = NYTP_DISK_SOURCE_NONE;
+    const uint32_t first = all->n;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < file->n_sources; i++) {
+        ok = nytp_grow(&all->lines, &all->capacity, all->n, sizeof *all->lines);
+        if (ok)
+            all->lines[all->n++] = profile->sources[file->first_source + i];
+    }
+    FILE *const stream =
+        count != NULL ? nytp_disk_source_open(profile, options, f, &state) : NULL;
+    if (state == NYTP_DISK_SOURCE_CHANGED && count->n[state] == 0)
+        count->changed = f;
+    if (count != NULL)
+        count->n[state]++;
+    if (stream != NULL) {
+        ok = collect(profile, all, f, stream);
+        fclose(stream);
+    }
+    file->first_source = first;
+    file->n_sources = all->n - first;
+    return ok;
+}
+
+bool nytp_disk_sources_add(struct nytp_profile *profile,
+                           const struct nytp_export_options *options,
+                           struct nytp_disk_sources *count)
+{
+    struct collected all = {.bytes_left = MAX_DISK_SOURCE};
+    bool *const has_time = calloc((size_t)profile->n_files + 1, sizeof *has_time);
+    bool ok = has_time != NULL;
+    for (uint32_t i = 0; ok && i < profile->n_line_costs; i++)
+        has_time[profile->line_costs[i].file] = true;
+    for (uint32_t f = 0; ok && f < profile->n_files; f++)
+        ok = collect_file(profile, options, &all, f, has_time[f] ? count : NULL);
+    free(has_time);
+    free(profile->sources);
+    profile->sources = all.lines;
+    profile->n_sources = all.n;
+    return ok;
+}
