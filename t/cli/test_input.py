@@ -6,9 +6,9 @@ import os
 import pathlib
 import pty
 import re
+import select
 import shutil
 import subprocess
-import time
 import zlib
 
 import pytest
@@ -336,10 +336,12 @@ def read_all(primary):
 def test_a_slow_input_shows_progress_on_a_terminal(profile):
     data = profile("perltidy").read_bytes()
     process, primary = watch(["--top", "-"], subprocess.PIPE)
-    for piece in range(8):
-        process.stdin.write(data[len(data) * piece // 8:len(data) * (piece + 1) // 8])
+    for piece in range(0, len(data), len(data) // 400):      # until it shows something
+        process.stdin.write(data[piece:piece + len(data) // 400])
         process.stdin.flush()
-        time.sleep(0.25)
+        if select.select([primary], [], [], 0.05)[0]:
+            break
+    process.stdin.write(data[piece + len(data) // 400:])
     process.stdin.close()
     text = read_all(primary)
     assert process.wait(30) == 0

