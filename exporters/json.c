@@ -13,7 +13,11 @@
 #include "exporters/base/exporter.h"
 #include "exporters/base/json.h"
 
+#include "formats/build/correction.h"
 #include "formats/stream/comments/label_records.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 #define VERSION 1 /* of this layout; grows when a field changes its meaning or goes */
 
@@ -202,7 +206,7 @@ static void put_cpu(const struct json *j, int64_t ticks)
         put_time(j, "cpu", ticks);
 }
 
-static void put_subs(const struct json *j)
+static void put_subs(const struct json *j, const double *costs)
 {
     begin_list(j, "subs");
     for (uint32_t i = 0; i < j->profile->n_subs; i++) {
@@ -219,6 +223,8 @@ static void put_subs(const struct json *j)
         put_time(j, "recursive", sub->reci_ticks);
         put_count(j, "recursion_depth", sub->rec_depth);
         put_count(j, "statements", sub->statements);
+        if (costs[i] > 0)
+            put_time(j, "recording_cost", llround(costs[i]));
         put_cpu(j, sub->cpu_ticks);
         nytp_putc(j->out, '}');
     }
@@ -267,6 +273,9 @@ static bool write_json(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_out *out)
 {
     struct json j = {.profile = profile, .out = out};
+    double *const costs = nytp_recording_by_sub(profile);
+    if (costs == NULL)
+        return nytp_out_of_memory(&out->error);
     const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
     nytp_json_times_init(&j.times, unit, profile->ticks_per_sec);
     nytp_printf(out, "{\"nytp_totals\":%d", VERSION);
@@ -288,10 +297,11 @@ static bool write_json(const struct nytp_profile *profile,
     put_inputs(&j);
     put_processes(&j);
     put_files(&j);
-    put_subs(&j);
+    put_subs(&j, costs);
     put_lines(&j);
     put_calls(&j);
     nytp_puts(out, "}\n");
+    free(costs);
     return out->error.status == NYTP_OK;
 }
 

@@ -10,18 +10,20 @@
 #include "exporters/base/text.h"
 #include "exporters/base/waits.h"
 
+#include "formats/build/correction.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_ROWS  20
 #define FIXED_COLUMNS 55  /* the numbers and the gaps between them */
+#define FEW_COLUMNS   31  /* the same where a terminal has no room for more */
 #define MIN_NAME      16  /* columns that a name, and a place, get at least */
 #define MOST_ALIGNED  200 /* columns of names behind which places are aligned in a file */
 #define WAIT_COLUMNS  10
 #define CPU_COLUMNS   10
 #define CALL_COLUMNS  10 /* of the time per call, which samples cannot tell */
-#define WAIT_TERMINAL 100 /* columns of a terminal that has room for waiting */
-#define HOT_PERCENT   10  /* of the total: a sub with more time of its own is coloured */
+#define HOT_PERCENT   10 /* of the total: a sub with more time of its own is coloured */
 
 enum order {
     BY_SELF,
@@ -90,23 +92,6 @@ static uint32_t list_rows(const struct nytp_profile *profile, enum order order,
     return n;
 }
 
-/* Columns for names: the longest of them, or what the terminal leaves beside some place. In a
- * file, where names are whole, one enormous name does not push all other places away. */
-static uint32_t name_columns(const struct row *rows, uint32_t n, uint32_t columns,
-                             uint32_t fixed)
-{
-    uint32_t longest = 4;
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t width = nytp_text_width(rows[i].sub->name);
-        longest = width > longest ? width : longest;
-    }
-    if (columns == 0)
-        return longest < MOST_ALIGNED ? longest : MOST_ALIGNED;
-    const uint32_t left = columns > fixed + MIN_NAME ? columns - fixed : MIN_NAME;
-    const uint32_t most = left > 3 * MIN_NAME ? left - left / 3 : left;
-    return longest < most ? longest : most;
-}
-
 /* A time, or "-" for none. */
 static void put_time_or_none(struct nytp_out *out, const struct nytp_profile *profile,
                              const struct nytp_export_options *options, int64_t ticks)
@@ -118,16 +103,79 @@ static void put_time_or_none(struct nytp_out *out, const struct nytp_profile *pr
     nytp_putc(out, ' ');
 }
 
-/* Columns that not every profile has. */
+/* Columns that not every profile, or terminal, has. */
 struct more_columns {
     const int64_t *waits; /* by sub, or NULL for none */
-    bool cpu, per_call;
+    const double *costs;  /* by sub: what was taken off it */
+    bool cpu, per_call, few;
 };
 
 static uint32_t fixed_columns(const struct more_columns *more)
 {
-    return FIXED_COLUMNS + (more->waits != NULL ? WAIT_COLUMNS : 0) +
-           (more->cpu ? CPU_COLUMNS : 0) - (more->per_call ? 0 : CALL_COLUMNS);
+    const uint32_t cpu = more->cpu ? CPU_COLUMNS : 0;
+    if (more->few)
+        return FEW_COLUMNS + cpu;
+    return FIXED_COLUMNS + (more->waits != NULL ? WAIT_COLUMNS : 0) + cpu -
+           (more->per_call ? 0 : CALL_COLUMNS);
+}
+
+/* Columns for names: the longest of them, or what the terminal leaves beside some place. In a
+ * file, where names are whole, one enormous name does not push all other places away. */
+static uint32_t name_columns(const struct nytp_profile *profile, const struct row *rows,
+                             uint32_t n, uint32_t columns, const struct more_columns *more)
+{
+    const uint32_t fixed = fixed_columns(more);
+    uint32_t longest = 4, longest_place = MIN_NAME;
+    char buffer[4096];
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t width = nytp_text_width(rows[i].sub->name);
+        const uint32_t place = nytp_text_width(
+            nytp_text_place_in(profile, rows[i].sub->file, rows[i].sub->first_line, columns,
+                               buffer, sizeof buffer));
+        longest = width > longest ? width : longest;
+        longest_place = place > longest_place ? place : longest_place;
+    }
+    if (columns == 0)
+        return longest < MOST_ALIGNED ? longest : MOST_ALIGNED;
+    const uint32_t left = columns > fixed + MIN_NAME ? columns - fixed : MIN_NAME;
+    const uint32_t place = longest_place + 2 < left / 2 ? longest_place + 2 : left / 3;
+    const uint32_t most = left > 2 * MIN_NAME + 2 ? left - place : left;
+    return longest < most ? longest : most;
+}
+
+/* Without the packages at its beginning that there is no room for. */
+static struct nytp_name in_room(struct nytp_name name, uint32_t columns)
+{
+    for (uint32_t i = 0;
+         nytp_text_width(name) > columns && i + 2 < name.len && name.ptr[i] != '['; i++) {
+        if (name.ptr[i] != ':' || name.ptr[i + 1] != ':')
+            continue;
+        name = (struct nytp_name){name.ptr + i + 2, name.len - i - 2};
+        i = 0;
+    }
+    return name;
+}
+
+/* Whether recording cost it more than what is left, unless it is little. */
+static bool is_mostly_cost(const struct nytp_profile *profile, const struct nytp_sub *sub,
+                           const struct more_columns *more)
+{
+    const double rest = (double)sub->excl_ticks, cost = more->costs[sub - profile->subs];
+    return cost > rest && (cost + rest) * 100 > (double)profile->total_ticks;
+}
+
+/* What the sub itself took, with a mark where that is known roughly. */
+static void put_self(struct nytp_out *out, const struct nytp_profile *profile,
+                     const struct nytp_export_options *options, const struct nytp_sub *sub,
+                     const struct more_columns *more)
+{
+    const int width = more->few ? 8 : 10;
+    if (options->unit == NULL && is_mostly_cost(profile, sub, more))
+        nytp_text_about(out, sub->excl_ticks, profile->ticks_per_sec, width);
+    else
+        nytp_text_time(out, sub->excl_ticks, profile->ticks_per_sec, options->unit, width);
+    nytp_putc(out, ' ');
+    nytp_text_percent(out, sub->excl_ticks, profile->total_ticks);
 }
 
 static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
@@ -137,14 +185,13 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
     const struct nytp_sub *sub = row->sub;
     const int64_t rate = profile->ticks_per_sec;
     const bool hot = sub->excl_ticks > profile->total_ticks / 100 * HOT_PERCENT;
-    nytp_text_time(out, sub->excl_ticks, rate, options->unit, 10);
-    nytp_putc(out, ' ');
-    nytp_text_percent(out, sub->excl_ticks, profile->total_ticks);
-    nytp_text_time(out, sub->incl_ticks, rate, options->unit, 11);
+    put_self(out, profile, options, sub, more);
+    if (!more->few)
+        nytp_text_time(out, sub->incl_ticks, rate, options->unit, 11);
     nytp_putc(out, ' ');
     nytp_text_percent(out, sub->incl_ticks, profile->total_ticks);
-    nytp_printf(out, " %8llu ", (unsigned long long)row->count);
-    if (more->per_call) {
+    nytp_printf(out, " %*llu ", more->few ? 7 : 8, (unsigned long long)row->count);
+    if (more->per_call && !more->few) {
         nytp_text_per_call(out, sub->incl_ticks, sub->calls, rate, options->unit, 9);
         nytp_putc(out, ' ');
     }
@@ -155,12 +202,14 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
 
     nytp_text_style(out, options->color, hot ? NYTP_STYLE_HOT : NYTP_STYLE_PLAIN);
     const uint32_t width =
-        nytp_text_put_tail(out, sub->name, options->columns > 0 ? name_width : 0);
+        options->columns > 0
+            ? nytp_text_put_tail(out, in_room(sub->name, name_width), name_width)
+            : nytp_text_put_tail(out, sub->name, 0);
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
 
     char buffer[4096];
-    const struct nytp_name place =
-        nytp_text_place(profile, sub->file, sub->first_line, buffer, sizeof buffer);
+    const struct nytp_name place = nytp_text_place_in(profile, sub->file, sub->first_line,
+                                                      options->columns, buffer, sizeof buffer);
     const uint32_t used = fixed_columns(more) + name_width + 2;
     const bool fits = options->columns == 0 || options->columns >= used + MIN_NAME;
     if (place.len > 0 && fits) {
@@ -183,11 +232,12 @@ static void put_rest(struct nytp_out *out, const struct nytp_profile *profile,
         ticks += rows[i].sub->excl_ticks;
         count += rows[i].count;
     }
-    nytp_text_time(out, ticks, profile->ticks_per_sec, options->unit, 10);
+    nytp_text_time(out, ticks, profile->ticks_per_sec, options->unit, more->few ? 8 : 10);
     nytp_putc(out, ' ');
     nytp_text_percent(out, ticks, profile->total_ticks);
-    nytp_printf(out, "%18s %8llu %*s(%lu more subs)\n", "", (unsigned long long)count,
-                more->per_call ? CALL_COLUMNS : 0, "", (unsigned long)n);
+    nytp_printf(out, "%*s %*llu %*s(%lu more subs)\n", more->few ? 7 : 18, "",
+                more->few ? 7 : 8, (unsigned long long)count,
+                more->per_call && !more->few ? CALL_COLUMNS : 0, "", (unsigned long)n);
 }
 
 /* Per sub what was waited in it or below; NULL when that is less than a percent of the whole,
@@ -197,7 +247,7 @@ static int64_t *waits_to_show(const struct nytp_profile *profile,
 {
     struct nytp_waits waits;
     int64_t *by_sub = NULL;
-    const bool room = options->columns == 0 || options->columns >= WAIT_TERMINAL;
+    const bool room = !nytp_text_is_narrow(options->columns);
     const bool known = nytp_waits_init(&waits, profile, options->waits, &out->error);
     if (known && room && waits.ticks > 0 && waits.ticks >= profile->total_ticks / 100) {
         by_sub = nytp_waits_by_sub(&waits, profile);
@@ -206,6 +256,37 @@ static int64_t *waits_to_show(const struct nytp_profile *profile,
     }
     nytp_waits_free(&waits);
     return by_sub;
+}
+
+static void put_titles(struct nytp_out *out, const struct nytp_profile *profile,
+                       const struct nytp_export_options *options,
+                       const struct more_columns *more)
+{
+    const char *const counted =
+        nytp_is_of_samples(profile) ? "samples" : nytp_text_calls(profile);
+    nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
+    if (more->few)
+        nytp_printf(out, "    self  self%%  incl%% %7s ", counted);
+    else
+        nytp_printf(out, "      self  self%%       incl  incl%% %8s %s", counted,
+                    more->per_call ? " per call " : "");
+    nytp_printf(out, "%s%ssub", more->cpu ? "      cpu " : "",
+                more->waits != NULL ? "     wait " : "");
+    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+    nytp_putc(out, '\n');
+}
+
+/* What a mark means, where there is one. */
+static void explain_mark(struct nytp_out *out, const struct nytp_profile *profile,
+                         const struct nytp_export_options *options, const struct row *rows,
+                         uint32_t n, const struct more_columns *more)
+{
+    for (uint32_t i = 0; options->unit == NULL && i < n; i++) {
+        if (!is_mostly_cost(profile, rows[i].sub, more))
+            continue;
+        nytp_puts(out, "~ recording took more than is left: NYTPROF=sample=1000 is nearer\n");
+        return;
+    }
 }
 
 static bool top_write(const struct nytp_profile *profile,
@@ -219,31 +300,34 @@ static bool top_write(const struct nytp_profile *profile,
     const bool of_samples = nytp_is_of_samples(profile);
     struct row *rows = malloc(((size_t)profile->n_subs + 1) * sizeof *rows);
     uint64_t *samples = of_samples ? nytp_samples_by_sub(profile) : NULL;
-    if (rows == NULL || (of_samples && samples == NULL)) {
+    double *costs = nytp_recording_by_sub(profile);
+    if (rows == NULL || costs == NULL || (of_samples && samples == NULL)) {
         free(rows);
         free(samples);
+        free(costs);
         return nytp_out_of_memory(&out->error);
     }
     const uint32_t n = list_rows(profile, order_of(options->sort), samples, rows);
     const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
     const uint32_t shown = n < wanted ? n : wanted;
     int64_t *waits = waits_to_show(profile, options, out);
-    const struct more_columns more = {waits, profile->sampled, !of_samples};
-    const uint32_t name_width =
-        name_columns(rows, shown, options->columns, fixed_columns(&more));
+    const struct more_columns more = {
+        .waits = waits,
+        .costs = costs,
+        .cpu = profile->sampled,
+        .per_call = !of_samples,
+        .few = nytp_text_is_narrow(options->columns),
+    };
+    const uint32_t name_width = name_columns(profile, rows, shown, options->columns, &more);
     nytp_text_headline(out, profile, options);
-    nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_printf(out, "      self  self%%       incl  incl%% %8s %s%s%ssub",
-                of_samples ? "samples" : nytp_text_calls(profile),
-                more.per_call ? " per call " : "", more.cpu ? "      cpu " : "",
-                waits != NULL ? "     wait " : "");
-    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
-    nytp_putc(out, '\n');
+    put_titles(out, profile, options, &more);
     for (uint32_t i = 0; i < shown; i++)
         put_row(out, profile, options, &rows[i], name_width, &more);
     if (shown < n)
         put_rest(out, profile, options, rows + shown, n - shown, &more);
+    explain_mark(out, profile, options, rows, shown, &more);
     free(waits);
+    free(costs);
     free(samples);
     free(rows);
     return out->error.status == NYTP_OK;

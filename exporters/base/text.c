@@ -5,6 +5,7 @@
  */
 #include "text.h"
 
+#include "formats/build/correction.h"
 #include "formats/base/strings.h"
 #include "columns.h"
 #include "printable.h"
@@ -12,6 +13,8 @@
 
 #include <stdio.h>
 #include <string.h>
+
+#define WIDE_TERMINAL 100 /* columns */
 
 enum {
     MOST_ENDS = 5, /* processes whose open calls are shown */
@@ -134,7 +137,8 @@ static void put_in_unit(struct nytp_out *out, double ticks, int64_t ticks_per_se
 }
 
 /* A time as three digits and the unit in which it has that many. */
-static void put_scaled(struct nytp_out *out, double ticks, int64_t ticks_per_sec, int width)
+static void put_scaled(struct nytp_out *out, const char *mark, double ticks,
+                       int64_t ticks_per_sec, int width)
 {
     static const char *const units[] = {"s ", "ms", "us", "ns"};
     double value = ticks / (double)ticks_per_sec;
@@ -151,7 +155,7 @@ static void put_scaled(struct nytp_out *out, double ticks, int64_t ticks_per_sec
     const double size = value < 0 ? -value : value;
     const int decimals = size >= 99.95 || value == 0 ? 0 : size >= 9.995 ? 1 : 2;
     char text[40];
-    snprintf(text, sizeof text, "%.*f %s", decimals, value, units[i]);
+    snprintf(text, sizeof text, "%s%.*f %s", mark, decimals, value, units[i]);
     if (width == 0 && i == 0) /* nothing to align with */
         text[strlen(text) - 1] = '\0';
     nytp_printf(out, "%*s", width, text);
@@ -162,11 +166,16 @@ void nytp_text_time(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
 {
     const int64_t rate = ticks_per_sec > 0 ? ticks_per_sec : 1;
     if (unit == NULL)
-        put_scaled(out, (double)ticks, rate, width);
+        put_scaled(out, "", (double)ticks, rate, width);
     else if (unit->per_sec == 0)
         nytp_printf(out, "%*lld", width, (long long)ticks);
     else
         put_in_unit(out, (double)ticks, rate, unit, width, 0);
+}
+
+void nytp_text_about(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec, int width)
+{
+    put_scaled(out, "~", (double)ticks, ticks_per_sec > 0 ? ticks_per_sec : 1, width);
 }
 
 void nytp_text_per_call(struct nytp_out *out, int64_t ticks, uint64_t calls,
@@ -178,7 +187,7 @@ void nytp_text_per_call(struct nytp_out *out, int64_t ticks, uint64_t calls,
     else if (unit != NULL)
         put_in_unit(out, (double)ticks / (double)calls, rate, unit, width, 1);
     else
-        put_scaled(out, (double)ticks / (double)calls, rate, width);
+        put_scaled(out, "", (double)ticks / (double)calls, rate, width);
 }
 
 void nytp_text_percent(struct nytp_out *out, int64_t part, int64_t whole)
@@ -219,6 +228,19 @@ struct nytp_name nytp_text_place(const struct nytp_profile *profile, uint32_t fi
     memcpy(buffer, name.ptr + skip, name.len - skip);
     memcpy(buffer + name.len - skip, number, number_len + 1);
     return (struct nytp_name){buffer, (uint32_t)(name.len - skip + number_len)};
+}
+
+bool nytp_text_is_narrow(uint32_t columns)
+{
+    return columns > 0 && columns < WIDE_TERMINAL;
+}
+
+struct nytp_name nytp_text_place_in(const struct nytp_profile *profile, uint32_t file,
+                                    uint32_t line, uint32_t columns, char *buffer, size_t size)
+{
+    const struct nytp_name place = nytp_text_place(profile, file, line, buffer, size);
+    const bool folders = place.len > 0 && place.ptr[0] != '('; /* no string eval's */
+    return nytp_text_is_narrow(columns) && folders ? nytp_base_name(place) : place;
 }
 
 static uint32_t count_sampled(const struct nytp_profile *profile)
@@ -282,6 +304,8 @@ static void put_recording_cost(struct nytp_out *out, const struct nytp_profile *
         return;
     nytp_puts(out, "; less ");
     put_time(out, profile, ticks, unit);
+    nytp_puts(out, " \xc2\xb1 ");
+    put_time(out, profile, NYTP_RECORDING_MARGIN(ticks), unit);
     nytp_puts(out, " that recording cost");
 }
 
@@ -366,15 +390,26 @@ static void put_headline(struct nytp_out *out, const struct nytp_profile *profil
         nytp_puts(out, "; partial: the recording ends early");
 }
 
-/* The words of the text in lines of at most `columns`, but for words that are longer; 0 = one
- * line. */
+/* Where the word at `at` ends, which begins with its blank, or the clause of words. */
+static uint32_t end_of(struct nytp_name text, uint32_t at, bool clause)
+{
+    uint32_t end = at + 1;
+    while (end < text.len && (text.ptr[end] != ' ' ||
+                              (clause && text.ptr[end - 1] != ',' && text.ptr[end - 1] != ';')))
+        end++;
+    return end;
+}
+
+/* The text in lines of at most `columns`, but for words that are longer; clauses that fit into
+ * a line stay whole. 0 = one line. */
 static void put_folded(struct nytp_out *out, struct nytp_name text, uint32_t columns)
 {
     uint32_t used = 0;
     for (uint32_t at = 0; at < text.len;) {
-        uint32_t end = at + 1;
-        while (end < text.len && text.ptr[end] != ' ')
-            end++;
+        uint32_t end = end_of(text, at, true);
+        if (columns > 0 &&
+            nytp_text_width((struct nytp_name){text.ptr + at, end - at}) > columns)
+            end = end_of(text, at, false);
         struct nytp_name word = {text.ptr + at, end - at}; /* with the blank before it */
         const uint32_t width = nytp_text_width(word);
         if (columns > 0 && used > 0 && used + width > columns) {

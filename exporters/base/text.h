@@ -27,6 +27,9 @@ void nytp_text_pad(struct nytp_out *out, uint32_t columns);
 void nytp_text_time(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
                     const struct nytp_unit *unit, int width);
 
+/* The same with a "~" before it: it is known roughly. */
+void nytp_text_about(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec, int width);
+
 /* Put the time of one of `calls` calls that took `ticks` together, which may be a part of a
  * tick;
  * "-" without calls. Otherwise as nytp_text_time(), but with at least one decimal in a given
@@ -71,6 +74,13 @@ int64_t nytp_recording_ticks(const struct nytp_profile *profile);
  * longer one loses its start. */
 struct nytp_name nytp_text_place(const struct nytp_profile *profile, uint32_t file,
                                  uint32_t line, char *buffer, size_t size);
+
+/* Whether a terminal is too narrow for all that a table has; 0 = there is no terminal. */
+bool nytp_text_is_narrow(uint32_t columns);
+
+/* The same place, without folders on a narrow terminal. */
+struct nytp_name nytp_text_place_in(const struct nytp_profile *profile, uint32_t file,
+                                    uint32_t line, uint32_t columns, char *buffer, size_t size);
 
 /* First line of tables for the terminal: total, counts, whether the recording is partial; in
  * several lines where the terminal is narrow. */

@@ -25,12 +25,13 @@ static int by_time(const void *x, const void *y)
 }
 
 static struct nytp_name place_of(const struct nytp_profile *profile,
-                                 const struct nytp_line_row *row, char *buffer, size_t size)
+                                 const struct nytp_line_row *row, uint32_t columns,
+                                 char *buffer, size_t size)
 {
     static const char nowhere[] = "(no line)";
     if (row->file == 0)
         return (struct nytp_name){nowhere, sizeof nowhere - 1};
-    return nytp_text_place(profile, row->file, row->line, buffer, size);
+    return nytp_text_place_in(profile, row->file, row->line, columns, buffer, size);
 }
 
 /* Columns for places: the longest of them, half of what a terminal has beside the numbers. */
@@ -41,7 +42,7 @@ static uint32_t place_columns(const struct nytp_profile *profile, uint32_t colum
     char buffer[4096];
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t width =
-            nytp_text_width(place_of(profile, &rows[i], buffer, sizeof buffer));
+            nytp_text_width(place_of(profile, &rows[i], columns, buffer, sizeof buffer));
         longest = width > longest ? width : longest;
     }
     if (columns == 0)
@@ -63,7 +64,7 @@ static void put_row(const struct nytp_profile *profile,
     nytp_text_percent(out, row->self_ticks, profile->total_ticks);
     nytp_printf(out, " %9llu ", (unsigned long long)row->statements);
     const uint32_t width =
-        nytp_text_put_tail(out, place_of(profile, row, buffer, sizeof buffer),
+        nytp_text_put_tail(out, place_of(profile, row, options->columns, buffer, sizeof buffer),
                            options->columns > 0 ? place_width : 0);
     const uint32_t used = FIXED_COLUMNS + place_width + 2;
     const bool fits = options->columns == 0 || options->columns > used;

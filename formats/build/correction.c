@@ -163,6 +163,30 @@ static void correct_lines(const struct correction *c, uint32_t node, const struc
     }
 }
 
+/* What all events of a context cost it; what being called did is told apart, too. */
+static double cost_of_node(const struct nytp_profile *p, uint32_t node, bool is_root,
+                           const struct costs *costs, double *call_cost)
+{
+    *call_cost = is_root ? 0 : calls_into(p, node, costs);
+    return *call_cost + calls_out_of(p, node, costs) + statements_of(p, node, costs);
+}
+
+double *nytp_recording_by_sub(const struct nytp_profile *p)
+{
+    double *by_sub = calloc((size_t)p->n_subs + 1, sizeof *by_sub);
+    for (uint32_t process = 0; by_sub != NULL && process < p->n_processes; process++) {
+        const uint32_t root = p->processes[process].root;
+        const uint32_t end = nytp_process_nodes_end(p, process);
+        const struct costs costs = in_ticks(&p->processes[process].costs, p->ticks_per_sec);
+        double call_cost;
+        if (p->processes[process].recording_ticks == 0)
+            continue;
+        for (uint32_t i = root; i < end; i++)
+            by_sub[p->nodes[i].sub] += cost_of_node(p, i, i == root, &costs, &call_cost);
+    }
+    return by_sub;
+}
+
 /* The exclusive time of a node without what recording cost. */
 static int64_t rest_of(const struct nytp_node *node, double cost)
 {
@@ -178,9 +202,8 @@ static void correct_node(const struct correction *c, uint32_t node, bool is_root
     struct nytp_node *n = &p->nodes[node];
     if (n->excl_ticks <= 0) /* nothing there, or a clock that ran back: left as it is */
         return;
-    const double call_cost = is_root ? 0 : calls_into(p, node, costs);
-    const int64_t ticks =
-        rest_of(n, call_cost + calls_out_of(p, node, costs) + statements_of(p, node, costs));
+    double call_cost;
+    const int64_t ticks = rest_of(n, cost_of_node(p, node, is_root, costs, &call_cost));
     correct_lines(c, node, costs, call_cost, ticks);
     n->excl_ticks = ticks;
 }

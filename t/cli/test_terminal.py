@@ -190,6 +190,29 @@ def test_lines_fit_the_terminal(profile, columns, format_, name):
     assert [line for line in plain.splitlines() if columns_of(line) > limit] == []
 
 
+@pytest.fixture(scope="module")
+def deep(tmp_path_factory):
+    """Long names in deep folders."""
+    stream = Writer().pid_start(7).comment("nytp-costs stmt=10000000")
+    stream.fid(1, "/usr/share/perl5/Perl/Tidy/Tokenizer.pm").source(1, 4566, "sub tokenizer_main_loop { return 1 }\n")
+    for _ in range(9):
+        stream.time(900, 1, 4566)
+    stream.sub(1, "Perl::Tidy::Tokenizer::tokenizer_main_loop", 4566, 4570)
+    stream.callers(1, 4566, "main::RUNTIME", "Perl::Tidy::Tokenizer::tokenizer_main_loop", 9, 0.0007, 0.0007)
+    return stream.pid_end(7).save(tmp_path_factory.mktemp("deep") / "deep.out")
+
+
+@pytest.mark.parametrize("columns, sub, line", [
+    (80, r" +\S+ \w+ +\S+% +\S+% +9 Tokenizer::tokenizer_main_loop +Tokenizer.pm:4566$", r"Tokenizer.pm:4566 +sub tokenizer_main_loop \{"),
+    (200, r".* Perl::Tidy::Tokenizer::tokenizer_main_loop +/usr/share/perl5/Perl/Tidy/Tokenizer.pm:4566$", r"/usr.*:4566 +sub .*\}$")])
+def test_a_terminal_shows_sub_and_place(deep, columns, sub, line):
+    text = on_terminal(columns, "-q", deep, NO_COLOR="1")
+    assert re.search("^" + sub, text, re.M)
+    assert re.search(line, on_terminal(columns, "-q", "--lines", deep, NO_COLOR="1"), re.M)
+    if columns == 80:           # the head breaks between clauses
+        assert re.search(r"calls;\nless \S+ \w+ ± \S+ \w+ that recording cost$", text, re.M)
+
+
 def test_wide_characters_take_two_columns(tmp_path):
     """Of each range that Unicode calls wide the first and the last, and the neighbours of both."""
     wide = [c for c in map(chr, range(0x80, 0x32000)) if unicodedata.category(c) not in ("Cn", "Co", "Cs")]

@@ -235,6 +235,45 @@ def test_the_terminal_says_how_much_was_taken_off(export, profile, tmp_path):
     assert b" taken off\n" in export("--stats", file)
 
 
+def subs_of(document):
+    return {sub["name"]: sub for sub in json.loads(document)["subs"]}
+
+
+def test_a_margin_is_told_and_what_is_mostly_cost_is_marked(export, tmp_path):
+    """Of 4000 statements of 2 us each of two subs, recording the one's took 1 us, the other's 1.5 us."""
+    files = []
+    for cost in 10_000_000, 15_000_000:
+        stream = Writer()
+        stream.pid_start(7)
+        stream.comment(f"nytp-costs stmt={cost // 10}")
+        stream.fid(1, "/x/a.pl")
+        for _ in range(4000):
+            stream.time(20, 1, 3)
+        stream.pid_end(7)
+        files.append(str(stream.save(tmp_path / f"{cost}.out")))
+    low, high = (export("--top", file).decode() for file in files)
+    assert low.splitlines()[0].endswith("; less 4.00 ms ± 1.00 ms that recording cost")
+    assert "~" not in low and re.search(r"^ +4\.00 ms +100\.0%.* main::RUNTIME", low, re.M)
+    assert re.search(r"^ +~2\.00 ms +100\.0%.* main::RUNTIME", high, re.M)
+    assert high.endswith("\n~ recording took more than is left: NYTPROF=sample=1000 is nearer\n")
+    for quiet in ("--unit=ns", "--as-recorded"):                # numbers for scripts; nothing taken off
+        assert "~" not in export("--top", quiet, files[1]).decode()
+    assert [subs_of(export("--json", file))["main::RUNTIME"].get("recording_cost") for file in files] == [4_000_000, 6_000_000]
+    assert "recording_cost" not in subs_of(export("--json", "--as-recorded", files[0]))["main::RUNTIME"]
+
+
+@pytest.mark.parametrize("name", ["mixed-calls2", "recurse", "names"])
+def test_costs_of_subs_are_what_was_taken_off(export, profile, tmp_path, name):
+    """Where each sub has the time; costs are small for that."""
+    file = with_costs(profile(name), tmp_path / "costs.out", {kind: 100_000 for kind in COSTS})
+    document = json.loads(export("--json", "--unit=ns", file))
+    before = subs_of(export("--json", "--unit=ns", "--as-recorded", file))
+    for sub in document["subs"]:
+        taken = before[sub["name"]]["exclusive"] - sub["exclusive"]
+        assert taken <= sub.get("recording_cost", 0) + 100 * len(document["calls"]), sub["name"]
+    assert sum(sub.get("recording_cost", 0) for sub in document["subs"]) >= document["processes"][0]["recording_cost"] > 0
+
+
 def two_processes():
     stream = Writer()
     for pid in 7, 8:

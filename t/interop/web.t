@@ -31,7 +31,7 @@ sub calls_of {
     my ($sub, @inputs) = @_;
     my $table = qx{"$export" --quiet --top=0 @inputs};
     my $n = 0;
-    $n += $_ for $table =~ /^(?: +[\d.]+ \S+ +[\d.]+%){2} +(\d+) .* \S*::\Q$sub\E  /mg;
+    $n += $_ for $table =~ /^(?: +~?[\d.]+ \S+ +[\d.]+%){2} +(\d+) .* \S*::\Q$sub\E  /mg;
     return $n;
 }
 
