@@ -45,6 +45,23 @@ static struct nearest nearest_to(const char *text, size_t len)
     return (struct nearest){.text = text, .len = len, .distance = limit};
 }
 
+/* What other programs, and people, call a format or an option. */
+static const struct {
+    const char *typed, *meant;
+} other_words[] = {
+    {"flame", "flamegraph"},      {"folded", "collapsed"}, {"kcachegrind", "callgrind"},
+    {"perfetto", "chrome-trace"}, {"svg", "flamegraph"},   {"to", "format"},
+    {"vscode", "cpuprofile"},
+};
+
+static void consider_other_words(struct nearest *nearest)
+{
+    for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++)
+        if (strlen(other_words[i].typed) == nearest->len &&
+            memcmp(other_words[i].typed, nearest->text, nearest->len) == 0)
+            nearest->name = other_words[i].meant;
+}
+
 bool nytp_unknown_option(const char *argument, size_t name_len, struct nytp_error *error)
 {
     struct nearest nearest = nearest_to(argument + 2, name_len);
@@ -53,6 +70,7 @@ bool nytp_unknown_option(const char *argument, size_t name_len, struct nytp_erro
             nearest_consider(&nearest, nytp_options[i].name);
     for (size_t i = 0; nytp_exporters[i] != NULL; i++)
         nearest_consider(&nearest, nytp_exporters[i]->name);
+    consider_other_words(&nearest);
     char typed[80];
     snprintf(typed, sizeof typed, "%.*s", (int)(name_len < 70 ? name_len : 70), argument + 2);
     if (nearest.name == NULL)
@@ -89,6 +107,7 @@ bool nytp_choose_format(struct nytp_cli *cli, const char *name, struct nytp_erro
     struct nearest nearest = nearest_to(name, strlen(name));
     for (size_t i = 0; nytp_exporters[i] != NULL; i++)
         nearest_consider(&nearest, nytp_exporters[i]->name);
+    consider_other_words(&nearest);
     if (nearest.name != NULL)
         return usage_error(error, "unknown format %s; did you mean %s?", name, nearest.name);
     return usage_error(error, "unknown format %s; see --list-formats", name);

@@ -43,16 +43,24 @@ static bool apply_option(struct nytp_cli *cli, const struct nytp_option *option,
     return nytp_option_set(cli, option, words->argv[words->next++], error);
 }
 
+static const struct nytp_option *find_name(const char *name, size_t len)
+{
+    for (size_t i = 0; i < nytp_n_options; i++)
+        if (nytp_options[i].name != NULL && strlen(nytp_options[i].name) == len &&
+            memcmp(nytp_options[i].name, name, len) == 0)
+            return &nytp_options[i];
+    return NULL;
+}
+
 static bool parse_long(struct nytp_cli *cli, const char *argument, struct words *words,
                        struct nytp_error *error)
 {
     const char *name = argument + 2;
     const size_t len = strcspn(name, "=");
     const char *attached = name[len] == '=' ? name + len + 1 : NULL;
-    for (size_t i = 0; i < nytp_n_options; i++)
-        if (nytp_options[i].name != NULL && strlen(nytp_options[i].name) == len &&
-            memcmp(nytp_options[i].name, name, len) == 0)
-            return apply_option(cli, &nytp_options[i], attached, words, error);
+    const struct nytp_option *option = find_name(name, len);
+    if (option != NULL)
+        return apply_option(cli, option, attached, words, error);
     const struct nytp_exporter *exporter = nytp_exporter_named(name, len);
     if (exporter == NULL)
         return nytp_unknown_option(argument, len, error);
@@ -69,13 +77,23 @@ static const struct nytp_option *find_letter(char letter)
     return NULL;
 }
 
+/* A long name behind one hyphen is what other programs take. */
+static bool unknown_letter(const char *argument, char letter, struct nytp_error *error)
+{
+    const char *const name = argument + 1;
+    const size_t len = strcspn(name, "=");
+    if (find_name(name, len) != NULL || nytp_exporter_named(name, len) != NULL)
+        return usage_error(error, "unknown option -%c; did you mean -%.80s?", letter, argument);
+    return usage_error(error, "unknown option -%c", letter);
+}
+
 static bool parse_letters(struct nytp_cli *cli, const char *argument, struct words *words,
                           struct nytp_error *error)
 {
     for (const char *at = argument + 1; *at != '\0'; at++) {
         const struct nytp_option *option = find_letter(*at);
         if (option == NULL)
-            return usage_error(error, "unknown option -%c", *at);
+            return unknown_letter(argument, *at, error);
         if (takes_value(option))
             return apply_option(cli, option, at[1] != '\0' ? at + 1 : NULL, words, error);
         if (!apply_option(cli, option, NULL, words, error))

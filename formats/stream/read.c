@@ -23,6 +23,16 @@ static const struct {
     {"BZh", 3, "bzip2", "bzip2 -dc"},
 };
 
+/* What nytp-export itself wrote, as it begins. */
+static const struct {
+    const char *head, *message;
+} outputs[] = {
+    {"{\"nytp_totals\"", "this is what --json wrote, not a recording"},
+    {"{\"nytp_diff\"", "this is a comparison that --json wrote, not a recording"},
+    {"{\"nytp_counts\"",
+     "this is what --save-base wrote: a base, which --diff takes from a file, not from a pipe"},
+};
+
 static bool fail_undetected(struct nytp_source *source, const uint8_t *head, size_t len,
                             struct nytp_error *error)
 {
@@ -40,8 +50,13 @@ static bool fail_undetected(struct nytp_source *source, const uint8_t *head, siz
                                   "this is compressed with %s; unpack it on the way: %s FILE | "
                                   "nytp-export -",
                                   compressions[i].name, compressions[i].command);
-    return nytp_error_at(error, NYTP_ERR_FORMAT, nytp_source_offset(source), false,
-                         "this is not a profile in any known format");
+    const char *message = "this is not a profile in any known format";
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        if (len >= strlen(outputs[i].head) &&
+            memcmp(head, outputs[i].head, strlen(outputs[i].head)) == 0)
+            message = outputs[i].message;
+    return nytp_error_at(error, NYTP_ERR_FORMAT, nytp_source_offset(source), false, "%s",
+                         message);
 }
 
 static const struct nytp_format *detect(struct nytp_source *source, size_t len)

@@ -222,7 +222,8 @@ def test_zsh_completes_what_is_typed(tmp_path, typed, completed):
 @pytest.mark.parametrize("typed, meant", [
     ("--calgrind", "--callgrind"), ("--colapse-recursion", "--collapse-recursion"),
     ("--list-format", "--list-formats"), ("--foucs", "--focus"), ("--verison", "--version"),
-    ("--output-file", "--output"), ("--calls", None), ("--zzz", None), ("--x=3", None),
+    ("--output-file", "--output"), ("--flame", "--flamegraph"), ("--svg", "--flamegraph"), ("--perfetto", "--chrome-trace"),
+    ("--to=pprof", "--format"), ("--calls", None), ("--zzz", None), ("--x=3", None),
 ])
 def test_a_typo_gets_the_nearest_option(typed, meant):
     message = refused(typed)
@@ -232,6 +233,8 @@ def test_a_typo_gets_the_nearest_option(typed, meant):
 
 def test_refusals_say_what_is_wrong():
     assert "unknown format calgrind; did you mean callgrind?" in refused("--format=calgrind")
+    assert "unknown option -t; did you mean --top?" in refused("-top")
+    assert "unknown format svg; did you mean flamegraph?" in refused("--format=svg")
     assert "unknown format nonsense" in refused("--format", "nonsense")
     assert "two formats: top and tree" in refused("--top", "--tree")
     assert "--unit needs a value" in refused("--unit")

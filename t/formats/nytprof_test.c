@@ -207,6 +207,10 @@ static void test_headers(void)
         {"NYTProf\n", "header line without a version", NYTP_ERR_FORMAT},
         {"NYTProf 5 0", "VERSION: the input ends inside the record", NYTP_ERR_TRUNCATED},
         {" NYTProf 5 0\n", "this is not a profile in any known format", NYTP_ERR_FORMAT},
+        {"{\"nytp_totals\":1,", "this is what --json wrote, not a recording", NYTP_ERR_FORMAT},
+        {"{\"nytp_counts\":1,",
+         "this is what --save-base wrote: a base, which --diff takes from a file, not from a pipe",
+         NYTP_ERR_FORMAT},
         {"<html>\n", "this is not a profile in any known format", NYTP_ERR_FORMAT},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

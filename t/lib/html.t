@@ -49,11 +49,13 @@ for my $option ('--no-mergeevals', '--no-merge-evals') {
     is($status, 0, "$option is taken");
     cmp_ok(scalar(grep {/\A\(eval/} files("$folder/apart")), '>', scalar @merged, 'and gives more pages');
 }
-for my $options (['--flamewidth', 800], ['--debug'], ['--no-debug'], ['--mergeevals'], ['--merge-evals'], ['--flame'], ['--lib', '/x'], ['--as-recorded'],
-    ['-l', '/x'], ['--title', '<b>']) {
+for my $options (['--flamewidth', 800], ['--debug'], ['--no-debug'], ['--mergeevals'], ['--merge-evals'], ['--flame'], ['--lib', '/tmp'], ['--as-recorded'],
+    ['-l', '/tmp'], ['--title', '<b>']) {
     ($status, undef, $err) = html(@$options, '-f', $profile, '-o', "$folder/o");
     is("$status$err", 0, "@$options");
 }
+(undef, undef, $err) = html('-l', "$folder/nosuch", '-f', $profile, '-o', "$folder/o", '--title', '<b>');
+like($err, qr{\Anytprofhtml: --lib \S+/nosuch: no such folder on this machine\n\z}, 'a --lib that is not there is told');
 like(slurp("$folder/o/index.html"), qr/<h1>Profile of &lt;b&gt;<\/h1>/, '--title is in the heading');
 html('--flamewidth=800', '-f', $profile, '-o', "$folder/o");
 like(slurp("$folder/o/all_stacks_by_time.svg"), qr/ width="800"/, '--flamewidth is the width of the picture');

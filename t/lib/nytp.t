@@ -76,10 +76,26 @@ subtest 'run: options' => sub {
     is +(shell("$bin/nytp run"))[2] >> 8, 2, 'no program';
     ($out) = shell("$bin/nytp run -q -- -e 'print 42'");
     is $out, 42, 'switches of perl after --';
+    like +(shell("$bin/nytp run -e 'print 42'"))[0], qr/\A42\z/, 'and without it';
+    like +(shell("$bin/nytp run -q -o p.out perl -Mstrict app.pl x"))[0], qr/\Aout: x\n\z/, 'a perl before them is this one';
+    put('perl', "\x7fELF");
+    chmod 0755, 'perl';
+    (undef, $err, $status) = shell("$bin/nytp run ./perl app.pl");
+    like "$status $err", qr{\A512 nytp-run: ./perl is another perl than \S+, which}, 'another perl could not';
+    unlink 'perl';
     put('tainted.pl', "#!/usr/bin/perl -T\nsub f { print \${^TAINT} } f();\n");
     ($out) = shell("$bin/nytp run -q -o t.out tainted.pl");
     is $out, 1, 'a program with -T';
     like +(shell("$bin/nytp-export -q t.out"))[0], qr/main::f/, 'is recorded';
+};
+
+subtest 'dprofpp -p' => sub {
+    put('dies.pl', 'sub f { 1 } f(); die "dead\n"');
+    my ($out, $err, $status) = shell("$bin/dprofpp -p dies.pl");
+    is $status >> 8, 255, 'a program that fails, as with the dprofpp of old';
+    like $out, qr/main::f/, 'is shown even so';
+    is +(shell("$bin/dprofpp -Q -p dies.pl"))[2] >> 8, 255, 'also with -Q';
+    is +(shell("$bin/dprofpp -Q -p child.pl"))[2], 0, 'one that does not';
 };
 
 subtest 'run: --open' => sub {
