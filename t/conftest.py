@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), *(str(HERE / folder) for folder in ("exporters", "cli", "viewers", "fleet"))]
 
 import profiles  # noqa: E402
 import totals as totals_module  # noqa: E402

@@ -16,9 +16,8 @@ import subprocess
 import sys
 import zlib
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-import hostile  # noqa: E402
+import hostile
 
 TESTS = pathlib.Path(__file__).resolve().parent
 PROGRAMS = TESTS / "data" / "programs"

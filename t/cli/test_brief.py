@@ -3,14 +3,11 @@
 
 import json
 import re
-import sys
 
 import pytest
 
 from command import ROOT, good, run
-
-sys.path.insert(0, str(ROOT / "t"))
-from nytpwrite import Writer  # noqa: E402
+from nytpwrite import Writer
 
 MS = 10000                                      # ticks
 SCHEMA = json.loads((ROOT / "share" / "brief.schema.json").read_text())

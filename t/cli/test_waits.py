@@ -3,16 +3,12 @@
 
 import json
 import re
-import sys
 
 import pytest
 
 from command import ROOT, good, pprof_top, run
-
-sys.path.insert(0, str(ROOT / "t"))
-sys.path.insert(0, str(ROOT / "t" / "exporters"))
-from nytpwrite import Writer  # noqa: E402
-from test_totals import EXACT  # noqa: E402
+from nytpwrite import Writer
+from test_totals import EXACT
 
 MS = 10000                                      # ticks
 

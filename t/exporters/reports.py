@@ -7,14 +7,11 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-
-import htmlpages  # noqa: E402
-import profiles  # noqa: E402
+import htmlpages
+import profiles
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBS = subprocess.run(["perl", "-e", 'print join "\\n", grep { $_ ne "." } @INC'], check=True,

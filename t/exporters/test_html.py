@@ -12,19 +12,16 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import urllib.parse
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-
-import htmlpages  # noqa: E402
-import nytpwrite  # noqa: E402
-import peerpages  # noqa: E402
-import profiles  # noqa: E402
-from reports import LIBS, command, peer, report, run  # noqa: E402,F401
-from totals import Totals  # noqa: E402
+import htmlpages
+import nytpwrite
+import peerpages
+import profiles
+from reports import LIBS, command, peer, report, run  # noqa: F401
+from totals import Totals
 
 
 # ---- numbers, beside the stream and beside the other formats ----

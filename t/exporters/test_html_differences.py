@@ -5,18 +5,14 @@ import json
 import pathlib
 import re
 import resource
-import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-
-import htmlpages  # noqa: E402
-import nytpwrite  # noqa: E402
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-import profiles  # noqa: E402
-from recordings import record  # noqa: E402
-from reports import command, run  # noqa: E402,F401
+import htmlpages
+import nytpwrite
+import profiles
+from recordings import record
+from reports import command, run  # noqa: F401
 
 SUBS = "index-subs-excl.html"
 

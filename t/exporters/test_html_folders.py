@@ -8,15 +8,12 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-
-import profiles  # noqa: E402
-from reports import command, peer, run  # noqa: E402,F401
+import profiles
+from reports import command, peer, run  # noqa: F401
 
 
 @pytest.fixture

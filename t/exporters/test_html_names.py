@@ -9,18 +9,15 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import urllib.parse
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-
-import hostile  # noqa: E402
-import htmlpages  # noqa: E402
-import nytpwrite  # noqa: E402
-import profiles  # noqa: E402
-from reports import LIBS, command, report, run  # noqa: E402,F401
+import hostile
+import htmlpages
+import nytpwrite
+import profiles
+from reports import LIBS, command, report, run  # noqa: F401
 
 SUBS = "index-subs-excl.html"
 

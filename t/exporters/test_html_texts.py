@@ -5,24 +5,19 @@ that are no UTF-8, every character there is.
 
 import json
 import os
-import pathlib
 import socket
 import subprocess
-import sys
 import time
 import xml.etree.ElementTree
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-
-import exports  # noqa: E402
-import hostile  # noqa: E402
-import htmlpages  # noqa: E402
-import nytpwrite  # noqa: E402
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from recordings import record  # noqa: E402
-from reports import command, run  # noqa: E402,F401
+import exports
+import hostile
+import htmlpages
+import nytpwrite
+from recordings import record
+from reports import command, run  # noqa: F401
 
 
 NASTY = ["</script><script>xss()</script>", '"><img src=x onerror=xss()>', "' onmouseover='xss()", "]]>", "-->",

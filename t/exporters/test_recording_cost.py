@@ -9,7 +9,6 @@ import math
 import pathlib
 import re
 import subprocess
-import sys
 
 import pytest
 
@@ -20,8 +19,7 @@ from nytpwrite import Writer
 from readers import read_callgrind, read_pprof
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "t" / "cli"))
-import recordings  # noqa: E402
+import recordings
 
 # Picoseconds an event; a tick is 100 ns, so that rounding and zero are met all the time.
 COSTS = {"stmt": 10_300, "leave": 13_100, "call_in": 22_700, "call_out": 24_100,

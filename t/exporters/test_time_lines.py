@@ -5,16 +5,12 @@ totals of the same profile."""
 
 import collections
 import json
-import pathlib
 import random
-import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-
-from command import good, run  # noqa: E402
-from nytpwrite import Writer  # noqa: E402
+from command import good, run
+from nytpwrite import Writer
 
 TIMELINES = ["--speedscope", "--chrome-trace", "--firefox"]
 

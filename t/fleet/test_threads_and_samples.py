@@ -4,16 +4,12 @@
 import collections
 import json
 import subprocess
-import sys
 
 import pytest
 
+import pprof
+import sampled
 from command import ROOT, good
-
-sys.path[:0] = [str(ROOT / "t" / "exporters"), str(ROOT / "t" / "viewers")]
-
-import pprof  # noqa: E402
-import sampled  # noqa: E402
 
 
 def rows(*arguments):

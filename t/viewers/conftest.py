@@ -2,19 +2,13 @@
 """What the tests with real viewers share."""
 
 import functools
-import pathlib
 import re
-import sys
 
 import pytest
 
-HERE = pathlib.Path(__file__).resolve().parent
-for folder in (HERE, HERE.parent / "exporters", HERE.parent):
-    sys.path.insert(0, str(folder))
-
-import devtools  # noqa: E402
-import exports  # noqa: E402
-import profiles  # noqa: E402
+import devtools
+import exports
+import profiles
 
 
 def need(missing):

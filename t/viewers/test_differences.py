@@ -6,15 +6,12 @@ import json
 import pathlib
 import re
 import subprocess
-import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-
-import pprof  # noqa: E402
-from command import good  # noqa: E402
-from recordings import record  # noqa: E402
+import pprof
+from command import good
+from recordings import record
 
 OLD = """use strict;
 sub add { my ($x, $y) = @_; my $z = $x + $y; return $z }

@@ -4,15 +4,11 @@ the sub profiler's numbers in them."""
 
 import collections
 import math
-import pathlib
 import subprocess
-import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-
-import firefox  # noqa: E402
+import firefox
 
 MARK = " [unreturned]"
 

@@ -3,20 +3,16 @@
 the base's widths in Chromium."""
 
 import collections
-import pathlib
 import re
-import sys
 import xml.etree.ElementTree as tree
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-
-import devtools  # noqa: E402
-import profiles  # noqa: E402
-from command import good, run  # noqa: E402
-from recordings import record  # noqa: E402
-from test_differences import NEW, OLD  # noqa: E402
+import devtools
+import profiles
+from command import good, run
+from recordings import record
+from test_differences import NEW, OLD
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROW = 17
