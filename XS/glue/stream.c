@@ -82,16 +82,13 @@ static void put_TEXT(pTHX_ SV *sv, struct nytp_str text)
 static void put_fields(pTHX_ struct stream *s, const struct nytp_event *e)
 {
     switch (e->tag) {
-#define NYTP_RECORD(tag, n)                                                                        \
-    case NYTP_TAG_##tag:                                                                           \
+#define NYTP_RECORD(tag, n)                                                                    \
+    case NYTP_TAG_##tag:                                                                       \
         s->n_fields = (n);
-#define NYTP_FIELD(kind, record, field, position)                                                  \
+#define NYTP_FIELD(kind, record, field, position)                                              \
     put_##kind(aTHX_ field_at(aTHX_ s, position), e->u.record.field);
 #define NYTP_RECORD_END break;
 #include "formats/stream/fields.def"
-#undef NYTP_RECORD
-#undef NYTP_FIELD
-#undef NYTP_RECORD_END
     case NYTP_TAG_COUNT:
         break;
     }
@@ -132,9 +129,6 @@ static bool is_large(const struct nytp_event *event)
 #define NYTP_FIELD(kind, record, field, position) len += len_##kind(event->u.record.field);
 #define NYTP_RECORD_END                           break;
 #include "formats/stream/fields.def"
-#undef NYTP_RECORD
-#undef NYTP_FIELD
-#undef NYTP_RECORD_END
     case NYTP_TAG_COUNT:
         break;
     }

@@ -134,7 +134,8 @@ void nytp_clock_recalibrate(struct nytp_clock *clock, uint64_t raw)
 #endif
 }
 
-void nytp_clock_cut(struct nytp_clock *clock, uint64_t from, uint64_t to)
+/* The time from raw reading `from` to `to` is cut out. */
+static void cut(struct nytp_clock *clock, uint64_t from, uint64_t to)
 {
     if (to <= from)
         return;
@@ -151,7 +152,7 @@ void nytp_clock_pause(struct nytp_clock *clock)
 void nytp_clock_resume(struct nytp_clock *clock)
 {
     if (--clock->pauses == 0)
-        nytp_clock_cut(clock, clock->paused_raw, nytp_clock_raw(clock));
+        cut(clock, clock->paused_raw, nytp_clock_raw(clock));
 }
 
 uint64_t nytp_clock_raw_of_ns(const struct nytp_clock *clock, uint64_t ns)

@@ -78,9 +78,6 @@ void nytp_clock_recalibrate(struct nytp_clock *clock, uint64_t raw);
 void nytp_clock_pause(struct nytp_clock *clock);
 void nytp_clock_resume(struct nytp_clock *clock);
 
-/* The time from raw reading `from` to `to` is cut out. */
-void nytp_clock_cut(struct nytp_clock *clock, uint64_t from, uint64_t to);
-
 /* Raw units in this many nanoseconds. */
 uint64_t nytp_clock_raw_of_ns(const struct nytp_clock *clock, uint64_t ns);
 

@@ -195,7 +195,6 @@ __attribute__((noinline)) static OP *slowop(pTHX_ int type)
         return slowop(aTHX_ type);                                                             \
     }
 #include "XS/options/slowops.def"
-#undef NYTP_SLOWOP
 
 /* leavewrite ends a scope, and is a builtin unless these are not wanted. */
 static OP *on_leavewrite(pTHX)
@@ -411,7 +410,6 @@ static const struct op_handler leave_ops[] = {
 static const struct op_handler slow_ops[] = {
 #define NYTP_SLOWOP(type) {type, on_##type},
 #include "XS/options/slowops.def"
-#undef NYTP_SLOWOP
 };
 
 /* perl frees its list of block hooks with an interpreter, but without MULTIPLICITY the next

@@ -103,6 +103,17 @@ static bool may_go_on(const struct nytp_recorder *rec)
     return rec->state != NYTP_OFF && !rec->stream.is_abandoned;
 }
 
+void nytp_finish_without_perl(struct nytp_recorder *rec)
+{
+    if (!nytp_file_is_open(rec) || rec->life.is_ended || getpid() != rec->life.pid)
+        return;
+    nytp_sample_put_blocked(rec);
+    nytp_sample_put_last(rec);
+    nytp_profile_write_closing_without_perl(rec);
+    nytp_stream_flush(rec, NYTP_FLUSH_FINISH);
+    nytp_state_set(rec, NYTP_OFF);
+}
+
 void nytp_start_recording(pTHX_ struct nytp_recorder *rec)
 {
     if (!nytp_has_tables(rec))
@@ -502,17 +513,6 @@ void nytp_finish(pTHX_ struct nytp_recorder *rec)
         nytp_start_armed(aTHX_ rec); /* a program in which nothing ran has a profile, too */
     nytp_close(aTHX_ rec);
     RESTORE_ERRNO;
-}
-
-void nytp_finish_without_perl(struct nytp_recorder *rec)
-{
-    if (!nytp_file_is_open(rec) || rec->life.is_ended || getpid() != rec->life.pid)
-        return;
-    nytp_sample_put_blocked(rec);
-    nytp_sample_put_last(rec);
-    nytp_profile_write_closing_without_perl(rec);
-    nytp_stream_flush(rec, NYTP_FLUSH_FINISH);
-    nytp_state_set(rec, NYTP_OFF);
 }
 
 /* ---- what hangs on the clock ---- */

@@ -22,13 +22,11 @@ static const bool waits[MAXO] = {
 #define NYTP_SLOWOP(type)
 #define NYTP_WAITOP(type) [type] = true,
 #include "XS/options/slowops.def"
-#undef NYTP_SLOWOP
 };
 
 const bool nytp_is_slowop[MAXO] = {
 #define NYTP_SLOWOP(type) [type] = true,
 #include "XS/options/slowops.def"
-#undef NYTP_SLOWOP
 };
 
 NYTP_RAW_CODE void nytp_open_stack_put_leaf(struct nytp_raw_text *text,

@@ -29,9 +29,6 @@ static const struct option_row rows[] = {
     {ROW(name), false, false, default_value, lowest, highest},
 #define NYTP_TEXT(name, doc) {ROW(name), true, false, 0, 0, 0},
 #include "options.def"
-#undef NYTP_STREAMED
-#undef NYTP_NUMBER
-#undef NYTP_TEXT
 };
 #undef ROW
 

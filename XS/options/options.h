@@ -15,9 +15,6 @@ struct nytp_options {
 #define NYTP_NUMBER(name, default_value, lowest, highest, doc)   int64_t name;
 #define NYTP_TEXT(name, doc)                                     char *name; /* or NULL */
 #include "options.def"
-#undef NYTP_STREAMED
-#undef NYTP_NUMBER
-#undef NYTP_TEXT
     bool has_savesrc;  /* it was given */
     bool has_calls;    /* so was this: calls are told by the format's own records */
     bool has_bad_file; /* option file= has an unknown placeholder */

@@ -39,49 +39,6 @@ bool nytp_perl_stack_next(struct nytp_perl_stack *walk, struct nytp_perl_call *c
     return false;
 }
 
-#if PERL_VERSION < 24
-/* Before 5.24 a context keeps no pad of its caller: it is that of the code around, whose depth
- * of recursion is one more than when it was entered. NULL: none of its own. */
-static const PAD *pad_of_context(const PERL_CONTEXT *cx)
-{
-    const CV *cv = NULL;
-    I32 depth = 1;
-    if (CxTYPE(cx) == CXt_SUB) {
-        cv = cx->blk_sub.cv;
-        depth = cx->blk_sub.olddepth + 1;
-    } else if (CxTYPE(cx) == CXt_FORMAT) {
-        cv = cx->blk_format.cv;
-    } else if (CxTYPE(cx) == CXt_EVAL && CxREALEVAL(cx)) {
-        cv = cx->blk_eval.cv;
-    }
-    return cv == NULL || CvPADLIST(cv) == NULL || PadlistMAX(CvPADLIST(cv)) < depth
-               ? NULL
-               : PadlistARRAY(CvPADLIST(cv))[depth];
-}
-
-const PAD *nytp_perl_call_pad_below(pTHX_ const struct nytp_perl_call *call)
-{
-    I32 index = call->index - 1;
-    for (const PERL_SI *si = call->si; si != NULL;
-         si = si->si_prev, index = si == NULL ? -1 : si->si_cxix) {
-        for (; index >= 0; index--) {
-            const PAD *const pad = pad_of_context(&si->si_cxstack[index]);
-            if (pad != NULL)
-                return pad;
-        }
-    }
-    return PL_main_cv == NULL || CvPADLIST(PL_main_cv) == NULL
-               ? NULL
-               : PadlistARRAY(CvPADLIST(PL_main_cv))[1];
-}
-#else
-const PAD *nytp_perl_call_pad_below(pTHX_ const struct nytp_perl_call *call)
-{
-    PERL_UNUSED_CONTEXT;
-    return call->si->si_cxstack[call->index].blk_sub.prevcomppad;
-}
-#endif
-
 bool nytp_perl_call_is_open(pTHX_ const struct nytp_perl_call *call)
 {
     const PERL_SI *si = PL_curstackinfo;

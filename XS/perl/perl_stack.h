@@ -33,10 +33,6 @@ void nytp_perl_stack_begin(pTHX_ struct nytp_perl_stack *walk);
  * context of a sub without being one, are left out. */
 bool nytp_perl_stack_next(struct nytp_perl_stack *walk, struct nytp_perl_call *call);
 
-/* The pad (PL_comppad) of the code that made the call. Pads tell calls of one sub at different
- * depths of recursion apart. */
-const PAD *nytp_perl_call_pad_below(pTHX_ const struct nytp_perl_call *call);
-
 /* Whether the call has not been left since it was found by a walk. What perl puts in its place
  * later, a call of the same sub at the same height, cannot be told from it. */
 bool nytp_perl_call_is_open(pTHX_ const struct nytp_perl_call *call);

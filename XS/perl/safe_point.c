@@ -58,17 +58,3 @@ void nytp_safe_point_begin(pTHX)
     PL_signalhook = at_safe_point;
     began = NYTP_THX;
 }
-
-/* Without MULTIPLICITY the next interpreter has the same variable: where somebody has put
- * himself before us, we stay. */
-void nytp_safe_point_end(pTHX)
-{
-    if (PL_signalhook == at_safe_point)
-        PL_signalhook = below;
-#ifndef MULTIPLICITY
-    else
-        return;
-#endif
-    if (began == NYTP_THX)
-        began = NULL;
-}

@@ -27,9 +27,6 @@ void nytp_safe_point_set(enum nytp_asker asker, nytp_at_safe_point_fn *call);
  * The second of two calls does nothing. */
 void nytp_safe_point_begin(pTHX);
 
-/* The interpreter is going. */
-void nytp_safe_point_end(pTHX);
-
 /* How often nytp_safe_point_ask() was called; only safe_point.c and it look at it. */
 extern _Atomic unsigned nytp_safe_point_asks NYTP_HIDDEN;
 

@@ -631,25 +631,14 @@ void nytp_sample_free(struct nytp_recorder *rec)
 
 /* ---- attributes ---- */
 
-static void write_text(struct nytp_recorder *rec, const char *key, const char *value)
-{
-    nytp_write_attribute(rec->writer, key, value, strlen(value));
-}
-
-static void write_number(struct nytp_recorder *rec, const char *key, uint64_t value)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    write_text(rec, key, text);
-}
-
 void nytp_sample_write_header(struct nytp_recorder *rec)
 {
     if (rec->kind != NYTP_SAMPLED)
         return;
-    write_number(rec, "sampled", 1);
-    write_number(rec, "sample_interval_ns", 1000000000u / (uint64_t)rec->options.sample);
-    write_text(rec, "sample_clock", is_cpu_clock(rec) ? "cpu" : "wall");
+    nytp_write_number_attribute(rec->writer, "sampled", 1);
+    nytp_write_number_attribute(rec->writer, "sample_interval_ns",
+                                1000000000u / (uint64_t)rec->options.sample);
+    nytp_write_text_attribute(rec->writer, "sample_clock", is_cpu_clock(rec) ? "cpu" : "wall");
 }
 
 void nytp_sample_write_end(struct nytp_recorder *rec)
@@ -657,8 +646,9 @@ void nytp_sample_write_end(struct nytp_recorder *rec)
     const struct nytp_sampler *const sampler = rec->sample.sampler;
     if (rec->kind != NYTP_SAMPLED || sampler == NULL)
         return;
-    write_number(rec, "samples", sampler->n_samples);
-    write_number(rec, "sample_ticks", sampler->ring.n_ticks);
+    nytp_write_number_attribute(rec->writer, "samples", sampler->n_samples);
+    nytp_write_number_attribute(rec->writer, "sample_ticks", sampler->ring.n_ticks);
     if (sampler->n_slowed > 0)
-        write_number(rec, "sample_last_interval_ns", (uint64_t)nytp_ticks_period() * 1000);
+        nytp_write_number_attribute(rec->writer, "sample_last_interval_ns",
+                                    (uint64_t)nytp_ticks_period() * 1000);
 }

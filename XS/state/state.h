@@ -212,9 +212,9 @@ static inline uint64_t nytp_now(pTHX_ struct nytp_recorder *rec)
 
 /* Between these two the recorder is being changed: with PERL_SIGNALS=unsafe no handler of the
  * program runs, and a signal of sigexit= waits for the end. Everything that changes what
- * nytp_finish_without_perl() reads is in between. Pairs may nest; no perl code may run inside.
- * Costs a test of one byte where neither is the case: perl's own handlers never come inside
- * an op. */
+ * nytp_finish_without_perl() reads is in between. Pairs may nest; no perl code may run
+ * inside. Costs a test of one byte where neither is the case: perl's own handlers never come
+ * inside an op. */
 static inline void nytp_guard(struct nytp_recorder *rec)
 {
     if (UNLIKELY(rec->guarded))

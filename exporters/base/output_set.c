@@ -49,7 +49,7 @@ static struct {
     volatile sig_atomic_t n_members;
 } unfinished;
 
-static void hold_signals(sigset_t *old)
+void nytp_hold_fatal_signals(sigset_t *old)
 {
     sigset_t fatal;
     sigemptyset(&fatal);
@@ -132,7 +132,7 @@ static bool make_temp(struct nytp_output_set *set)
     for (int i = 0; i < MAX_TEMP_TRYS; i++) {
         snprintf(set->temp, size, "%s/.nytp-report.%ld.%d.tmp", set->path, (long)getpid(), i);
         sigset_t old;
-        hold_signals(&old);
+        nytp_hold_fatal_signals(&old);
         const bool made = mkdir(set->temp, 0777) == 0;
         if (made) {
             unfinished.n_members = 0;
@@ -239,7 +239,7 @@ static struct nytp_out *open_numbered(struct nytp_output_set *set)
     struct nytp_error error = {0};
     member_path(path, sizeof path, set->temp, set->n_names - 1);
     sigset_t old;
-    hold_signals(&old);
+    nytp_hold_fatal_signals(&old);
     unfinished.n_members = (sig_atomic_t)set->n_names;
     struct nytp_out *out = nytp_out_open(path, &error);
     const char *temp = out != NULL ? nytp_out_temp_path(out) : NULL;

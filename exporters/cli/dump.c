@@ -44,9 +44,6 @@ static void put_fields(struct nytp_out *out, const struct nytp_event *event)
     put_##kind(out, #field, event->u.record.field);
 #define NYTP_RECORD_END break;
 #include "formats/stream/fields.def"
-#undef NYTP_RECORD
-#undef NYTP_FIELD
-#undef NYTP_RECORD_END
     case NYTP_TAG_COUNT:
         break;
     }

@@ -134,21 +134,11 @@ void nytp_cli_set_output_signals(void)
     sigaction(SIGXFSZ, &ignore, NULL);
 }
 
-static void hold_signals(sigset_t *old)
-{
-    sigset_t fatal;
-    sigemptyset(&fatal);
-    sigaddset(&fatal, SIGINT);
-    sigaddset(&fatal, SIGTERM);
-    sigaddset(&fatal, SIGHUP);
-    sigprocmask(SIG_BLOCK, &fatal, old);
-}
-
 char *open_viewer_file(const struct nytp_exporter *exporter, const char *input,
                        struct nytp_error *error)
 {
     sigset_t old;
-    hold_signals(&old);
+    nytp_hold_fatal_signals(&old);
     char *path = nytp_viewer_temp_path(exporter, input, error);
     if (path != NULL && strlen(path) < sizeof viewer_file) {
         strcpy(viewer_file, path);
@@ -169,7 +159,7 @@ void remove_viewer_file(char *path)
 static struct nytp_out *open_output(const char *path, struct nytp_error *error)
 {
     sigset_t old;
-    hold_signals(&old);
+    nytp_hold_fatal_signals(&old);
     struct nytp_out *out = nytp_out_open(path, error);
     const char *temp = out != NULL ? nytp_out_temp_path(out) : NULL;
     if (temp != NULL && strlen(temp) < sizeof unfinished_path)

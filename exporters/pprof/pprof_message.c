@@ -33,13 +33,11 @@
 const char *const nytp_pprof_names[NYTP_PPROF_FIELD_COUNT] = {
 #define PPROF_FIELD(message, name, number) #name,
 #include "pprof_fields.def"
-#undef PPROF_FIELD
 };
 
 const uint8_t nytp_pprof_numbers[NYTP_PPROF_FIELD_COUNT] = {
 #define PPROF_FIELD(message, name, number) number,
 #include "pprof_fields.def"
-#undef PPROF_FIELD
 };
 
 #define FIELD(message, name) NYTP_PPROF_##message##_##name

@@ -12,7 +12,6 @@
 enum nytp_pprof_field {
 #define PPROF_FIELD(message, name, number) NYTP_PPROF_##message##_##name,
 #include "pprof_fields.def"
-#undef PPROF_FIELD
     NYTP_PPROF_FIELD_COUNT
 };
 

@@ -417,14 +417,3 @@ bool nytp_report_put_sub_anchor(struct nytp_report *report, uint32_t sub)
     nytp_putc(report->out, '>');
     return true;
 }
-
-bool nytp_report_put_line_anchor(struct nytp_report *report, uint32_t file, uint32_t line)
-{
-    uint32_t shown = line;
-    if (nytp_report_page_of(report, file, &shown) == NONE)
-        return false;
-    nytp_puts(report->out, "<a href=");
-    nytp_report_put_line_url(report, file, line);
-    nytp_putc(report->out, '>');
-    return true;
-}

@@ -222,7 +222,6 @@ bool nytp_report_put_sub_url(struct nytp_report *report, uint32_t sub);
 
 /* <a href=…>: false, and nothing put, when there is nowhere to go. */
 bool nytp_report_put_sub_anchor(struct nytp_report *report, uint32_t sub);
-bool nytp_report_put_line_anchor(struct nytp_report *report, uint32_t file, uint32_t line);
 
 /* "Pkg__name", the id of a sub that has no line; `id` takes as many bytes as the name has.
  * False: a name without package has none, it could be that of something else on the page. */

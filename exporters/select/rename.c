@@ -271,7 +271,8 @@ static bool number_placed(const struct nytp_profile *profile, struct placed *lis
     return true;
 }
 
-struct nytp_name *nytp_stable_names(const struct nytp_profile *profile)
+/* The stable name of each sub; the caller frees the array. NULL when memory is out. */
+static struct nytp_name *stable_names(const struct nytp_profile *profile)
 {
     struct nytp_name *names = malloc(((size_t)profile->n_subs + 1) * sizeof *names);
     struct placed *list = malloc(((size_t)profile->n_subs + 1) * sizeof *list);
@@ -294,7 +295,7 @@ struct nytp_name *nytp_stable_names(const struct nytp_profile *profile)
 
 bool nytp_rename_stably(struct nytp_profile *profile, struct nytp_error *error)
 {
-    struct nytp_name *names = nytp_stable_names(profile);
+    struct nytp_name *names = stable_names(profile);
     if (names == NULL)
         return nytp_out_of_memory(error);
     bool changed = false;

@@ -15,14 +15,10 @@
 bool nytp_rename(struct nytp_profile *profile, const struct nytp_name *subs,
                  const struct nytp_name *files, struct nytp_error *error);
 
-/* Names by which subs are known again after the code around them has moved: the line in
- * "main::__ANON__[/x/a.pl:12]" and "Foo::BEGIN@7" becomes a number in order of appearance within
- * the package and file, "main::__ANON__#1", or within a string eval of the file,
- * "main::__ANON__(eval#1)#1". One for each sub; the caller frees the array. NULL
- * when memory is out. */
-struct nytp_name *nytp_stable_names(const struct nytp_profile *profile);
-
-/* Give the subs their stable names. False with *error set, as nytp_rename(). */
+/* Give subs names by which they are known again after the code around them has moved: the line
+ * in "main::__ANON__[/x/a.pl:12]" and "Foo::BEGIN@7" becomes a number in order of appearance
+ * within the package and file, "main::__ANON__#1", or within a string eval of the file,
+ * "main::__ANON__(eval#1)#1". False with *error set, as nytp_rename(). */
 bool nytp_rename_stably(struct nytp_profile *profile, struct nytp_error *error);
 
 #endif

@@ -606,7 +606,6 @@ struct nytp_profile *nytp_attribute(struct nytp_builder *b, struct nytp_error *e
     free(s.raw_of_node);
     free(s.stmt_ticks);
     free(s.deficit);
-    free(s.entries);
     if (!ok) {
         nytp_profile_free(s.p);
         nytp_out_of_memory(error);

@@ -131,6 +131,7 @@ static int by_process_sub_place(const void *x, const void *y)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
+/* The builder's pages of lines are used up. */
 static bool collect_loose_lines(struct nytp_attribution *s)
 {
     for (uint32_t i = 0; i < s->b->n_pages; i++) {
@@ -151,6 +152,8 @@ static bool collect_loose_lines(struct nytp_attribution *s)
                                          page->lines[at].left};
         }
     }
+    free(s->b->pages);
+    s->b->pages = NULL;
     return true;
 }
 

@@ -29,7 +29,6 @@ static struct costs in_ticks(const struct nytp_costs *costs, int64_t ticks_per_s
     return (struct costs){
 #define NYTP_COST(kind) .kind = (double)costs->kind * scale,
 #include "formats/stream/comments/cost_kinds.def"
-#undef NYTP_COST
     };
 }
 

@@ -433,5 +433,8 @@ static bool make_node_lines(struct nytp_attribution *s)
 
 bool nytp_apportion_lines(struct nytp_attribution *s)
 {
-    return apportion_all(s) && make_node_lines(s);
+    const bool ok = apportion_all(s) && make_node_lines(s);
+    free(s->entries);
+    s->entries = NULL;
+    return ok;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Which arcs stay when a profile's tree changes; see nytp_profile_keep_arcs() in totals.h.
+ * Which arcs stay when a profile's tree changes; see nytp_profile_rebuild() in totals.h.
  *
  * Three lists are compared callee by callee: the arcs that were known, those that the tree told
  * before the change, and those that it tells now. Arcs of one callee, caller and part are a

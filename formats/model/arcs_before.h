@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * What was known of a profile's calls before its tree changed, and which of it stays; the rule
- * is stated in totals.h, at nytp_profile_keep_arcs().
+ * is stated in totals.h, at nytp_profile_rebuild().
  */
 #ifndef NYTP_ARCS_BEFORE_H
 #define NYTP_ARCS_BEFORE_H

@@ -107,7 +107,7 @@ bool nytp_profile_make_arcs(struct nytp_profile *p, const struct nytp_arc *recor
     return install_arcs(p, &list, ok);
 }
 
-bool nytp_profile_keep_arcs(struct nytp_profile *p, const struct nytp_arcs_before *before)
+static bool keep_arcs(struct nytp_profile *p, const struct nytp_arcs_before *before)
 {
     struct nytp_arc *now = NULL;
     uint32_t n_now = 0;
@@ -259,5 +259,5 @@ bool nytp_profile_rebuild(struct nytp_profile *p, const struct nytp_arcs_before 
     p->total_statements = 0;
     for (uint32_t i = 0; i < p->n_node_lines; i++)
         p->total_statements += p->node_lines[i].statements;
-    return nytp_profile_keep_arcs(p, before) && nytp_profile_make_line_costs(p);
+    return keep_arcs(p, before) && nytp_profile_make_line_costs(p);
 }

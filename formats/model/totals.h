@@ -28,13 +28,10 @@ void nytp_profile_sum_arcs(struct nytp_profile *p);
 /* Make p->line_costs and the subs' statements from the node lines (old ones are freed). */
 bool nytp_profile_make_line_costs(struct nytp_profile *p);
 
-/* Make p->arcs and the subs' call totals after a change: where the changed tree has exactly the
- * calls of a callee, or of a callee from one caller, that it had before, the arcs that were
- * known stay; elsewhere it is the tree that tells. False when memory is out. */
-bool nytp_profile_keep_arcs(struct nytp_profile *p, const struct nytp_arcs_before *before);
-
-/* Everything after a change to nodes: inclusive ticks, totals, arcs, line costs. Children and
- * node lines must be sorted as model.h says. */
+/* Everything after a change to nodes: inclusive ticks, totals, arcs, line costs. Where the
+ * changed tree has exactly the calls of a callee, or of a callee from one caller, that it had
+ * before, the arcs that were known stay; elsewhere it is the tree that tells. Children and node
+ * lines must be sorted as model.h says. False when memory is out. */
 bool nytp_profile_rebuild(struct nytp_profile *p, const struct nytp_arcs_before *before);
 
 #endif

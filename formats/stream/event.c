@@ -9,7 +9,6 @@ const char *nytp_tag_name(enum nytp_tag tag)
     static const char *const names[NYTP_TAG_COUNT] = {
 #define NYTP_TAG(name, byte) [NYTP_TAG_##name] = #name,
 #include "tags.def"
-#undef NYTP_TAG
     };
     return names[tag];
 }

@@ -18,7 +18,6 @@
 enum nytp_tag {
 #define NYTP_TAG(name, byte) NYTP_TAG_##name,
 #include "tags.def"
-#undef NYTP_TAG
     NYTP_TAG_COUNT
 };
 

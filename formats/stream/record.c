@@ -125,7 +125,7 @@ static enum nytp_decoded get_string(struct nytp_decoder *d, struct nytp_cursor *
 
 #define GET_U32(field)                                                                         \
     do {                                                                                       \
-        if (!nytp_cursor_u32(c, &(field)))                                                             \
+        if (!nytp_cursor_u32(c, &(field)))                                                     \
             return NYTP_SHORT;                                                                 \
     } while (0)
 #define GET_NUMBER(field)                                                                      \
@@ -373,7 +373,6 @@ static enum nytp_decoded decode_fields(struct nytp_decoder *d, struct nytp_curso
 static const uint8_t tag_of_byte[256] = {
 #define NYTP_TAG(name, byte) [byte] = NYTP_TAG_##name,
 #include "tags.def"
-#undef NYTP_TAG
 };
 
 enum nytp_decoded nytp_decode_record(struct nytp_decoder *d, struct nytp_cursor *c,

@@ -10,7 +10,6 @@
 static const char *const timed[] = {
 #define NYTP_SLOWOP(type) #type,
 #include "XS/options/slowops.def"
-#undef NYTP_SLOWOP
 };
 
 bool nytp_is_timed_builtin(const char *name)

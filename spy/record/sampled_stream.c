@@ -78,18 +78,6 @@ static double time_of_day(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void write_text(struct nytp_sampled_stream *stream, const char *key, const char *value)
-{
-    nytp_write_attribute(stream->writer, key, value, strlen(value));
-}
-
-static void write_number(struct nytp_sampled_stream *stream, const char *key, uint64_t value)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    write_text(stream, key, text);
-}
-
 /* ---- files ---- */
 
 /* A name as the stream has it: absolute. */
@@ -387,24 +375,25 @@ static void write_header(struct nytp_sampled_stream *stream)
     nytp_write_version(stream->writer, 5, 0);
     nytp_write_comment(stream->writer,
                        "Perl profile database. Sampled from outside by nytp-spy");
-    write_number(stream, "basetime", (uint64_t)facts->start_s);
-    write_text(stream, "application", facts->application);
+    nytp_write_number_attribute(stream->writer, "basetime", (uint64_t)facts->start_s);
+    nytp_write_text_attribute(stream->writer, "application", facts->application);
     snprintf(text, sizeof text, "5.%u.%u", perl->version, perl->subversion);
-    write_text(stream, "perl_version", text);
-    write_number(stream, "nv_size", sizeof(double));
-    write_text(stream, "xs_version", NYTP_COMPATIBLE_VERSION);
-    write_text(stream, "host", facts->host);
-    write_number(stream, "ticks_per_sec", NYTP_SPY_TICKS_PER_S);
+    nytp_write_text_attribute(stream->writer, "perl_version", text);
+    nytp_write_number_attribute(stream->writer, "nv_size", sizeof(double));
+    nytp_write_text_attribute(stream->writer, "xs_version", NYTP_COMPATIBLE_VERSION);
+    nytp_write_text_attribute(stream->writer, "host", facts->host);
+    nytp_write_number_attribute(stream->writer, "ticks_per_sec", NYTP_SPY_TICKS_PER_S);
     if (facts->thread > 0) {
-        write_number(stream, "thread", facts->thread);
-        write_number(stream, "parent_thread", 0);
+        nytp_write_number_attribute(stream->writer, "thread", facts->thread);
+        nytp_write_number_attribute(stream->writer, "parent_thread", 0);
     }
     nytp_write_start_deflate(stream->writer, 6);
     nytp_write_pid_start(stream->writer, (uint32_t)facts->pid, (uint32_t)facts->parent,
                          time_of_day());
-    write_number(stream, "sampled", 1);
-    write_number(stream, "sample_interval_ns", 1000000000u / facts->rate);
-    write_text(stream, "sample_clock", "wall");
+    nytp_write_number_attribute(stream->writer, "sampled", 1);
+    nytp_write_number_attribute(stream->writer, "sample_interval_ns",
+                                1000000000u / facts->rate);
+    nytp_write_text_attribute(stream->writer, "sample_clock", "wall");
 }
 
 static void write_sub_infos(struct nytp_sampled_stream *stream)
@@ -498,8 +487,8 @@ bool nytp_sampled_stream_end(struct nytp_sampled_stream *stream, uint64_t n_look
     while (stream->n_calls > 0)
         leave(stream, stream->ticks);
     put_last(stream);
-    write_number(stream, "samples", stream->n_samples);
-    write_number(stream, "sample_ticks", n_looks);
+    nytp_write_number_attribute(stream->writer, "samples", stream->n_samples);
+    nytp_write_number_attribute(stream->writer, "sample_ticks", n_looks);
     write_sub_infos(stream);
     nytp_write_pid_end(stream->writer, (uint32_t)stream->facts.pid, time_of_day());
     write_arcs(stream);

@@ -17,7 +17,6 @@ static const struct {
 } cost_kinds[] = {
 #define NYTP_COST(kind) {#kind, offsetof(struct nytp_costs, kind)},
 #include "cost_kinds.def"
-#undef NYTP_COST
 };
 
 static const char head[] = "nytp-costs";

@@ -243,6 +243,18 @@ void nytp_write_attribute(struct nytp_writer *writer, const char *key, const cha
     put_text_line(writer, ":", key, value, value_len);
 }
 
+void nytp_write_text_attribute(struct nytp_writer *writer, const char *key, const char *value)
+{
+    nytp_write_attribute(writer, key, value, strlen(value));
+}
+
+void nytp_write_number_attribute(struct nytp_writer *writer, const char *key, int64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    nytp_write_text_attribute(writer, key, text);
+}
+
 void nytp_write_attribute_record(struct nytp_writer *writer, const char *key, const char *value,
                                  size_t value_len)
 {

@@ -390,6 +390,8 @@ void nytp_write_version(struct nytp_writer *writer, uint32_t major, uint32_t min
 void nytp_write_comment(struct nytp_writer *writer, const char *text); /* without newline */
 void nytp_write_attribute(struct nytp_writer *writer, const char *key, const char *value,
                           size_t value_len);
+void nytp_write_text_attribute(struct nytp_writer *writer, const char *key, const char *value);
+void nytp_write_number_attribute(struct nytp_writer *writer, const char *key, int64_t value);
 /* The same as a comment (comments/attribute_records.h), for what other recorders do not tell.
  */
 void nytp_write_attribute_record(struct nytp_writer *writer, const char *key, const char *value,
