@@ -26,6 +26,7 @@ enum {
     CHILDREN_NS = 50000000, /* new processes are looked for that often */
     BEGIN_NS = 2000000,  /* a program that is only beginning is looked at again after so long */
     MAX_THREADS = 10000, /* of all that were seen */
+    NOTABLY_LATE = 5,    /* percent */
 };
 
 struct part {      /* the stream of a thread */
@@ -59,6 +60,8 @@ struct recorder {
     int child_status;
     bool child_ended;
     int64_t began_ns, children_ns;
+    struct nytp_aside aside;
+    struct nytp_pace pace;
 };
 
 /* ---- streams ---- */
@@ -133,7 +136,7 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
     if (part == NULL)
         part = thread->of_user = begin_part(process, thread);
     return part != NULL && part->stream != NULL &&
-           nytp_sampled_stream_add(part->stream, &thread->walker.stack, ticks, cpu_ticks);
+           nytp_sampled_stream_add(part->stream, &thread->stack, ticks, cpu_ticks);
 }
 
 /* ---- processes ---- */
@@ -209,6 +212,8 @@ static bool is_alive(pid_t pid)
 /* One round for one process. It may begin only now, run another program by exec, or end. */
 static void look_at_process(struct process *process)
 {
+    struct recorder *const recorder = process->recorder;
+    process->sampling.aside = recorder->n_processes == 1 ? &recorder->aside : NULL;
     if (process->has_ended)
         return;
     if (process->is_open && nytp_sampling_look(&process->sampling))
@@ -292,26 +297,47 @@ static void show_progress(const struct recorder *recorder, int64_t *shown_s)
             n);
 }
 
+static bool settle(struct recorder *recorder)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < recorder->n_processes; i++)
+        some |= nytp_sampling_settle(&recorder->processes[i]->sampling);
+    return some;
+}
+
+static void wait_until(struct recorder *recorder, int64_t then_ns)
+{
+    int64_t now;
+    while ((now = nytp_spy_now_ns()) < then_ns && !nytp_spy_stop) {
+        const int64_t next = now + NYTP_SETTLE_NS;
+        const int64_t until = next < then_ns && settle(recorder) ? next : then_ns;
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
+                        &(struct timespec){until / 1000000000, until % 1000000000}, NULL);
+    }
+}
+
 static void record(struct recorder *recorder)
 {
-    const int64_t period = 1000000000 / (int64_t)recorder->spy->rate;
-    int64_t next = nytp_spy_now_ns(), shown_s = 0;
-    recorder->began_ns = next;
+    struct nytp_pace *const pace = &recorder->pace;
+    int64_t shown_s = 0;
+    *pace = nytp_pace_begin(recorder->spy->rate);
+    recorder->began_ns = pace->next_ns;
+    nytp_aside_begin(&recorder->aside);
     while (!is_over(recorder)) {
+        nytp_pace_look(pace);
+        if (recorder->n_processes > 1)
+            nytp_step_aside(&recorder->aside, -1);
         for (uint32_t i = 0; i < recorder->n_processes; i++)
             look_at_process(recorder->processes[i]);
-        if (recorder->spy->subprocesses && next - recorder->children_ns > CHILDREN_NS) {
-            recorder->children_ns = next;
+        if (recorder->spy->subprocesses &&
+            pace->next_ns - recorder->children_ns > CHILDREN_NS) {
+            recorder->children_ns = pace->next_ns;
             find_children(recorder);
         }
         wait_for_child(recorder, WNOHANG);
         show_progress(recorder, &shown_s);
-        next += period;
-        const int64_t now = nytp_spy_now_ns();
-        if (next < now) /* too late: those that were missed are not made up for */
-            next = now;
-        const struct timespec until = {next / 1000000000, next % 1000000000};
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+        nytp_pace_next(pace);
+        wait_until(recorder, pace->next_ns);
     }
     if (shown_s > 0)
         fputs("\r\033[K", stderr);
@@ -355,17 +381,24 @@ static enum nytp_spy_status write_profile(const struct recorder *recorder, const
     return SPY_OUTPUT;
 }
 
+static double percent(uint64_t part, uint64_t of)
+{
+    return of == 0 ? 0 : 100.0 * (double)part / (double)of;
+}
+
 static void say_result(const struct recorder *recorder, const char *path)
 {
     const double seconds = (double)(nytp_spy_now_ns() - recorder->began_ns) / 1e9;
-    const double share = recorder->n_looks == 0
-                             ? 0
-                             : 100.0 * (double)recorder->n_torn / (double)recorder->n_looks;
+    const double late = percent(recorder->pace.n_late, recorder->pace.n_looks);
     nytp_spy_say("%" PRIu64 " samples of %u %s in %.1f s, %" PRIu64
                  " not whole and left out (%.2f %%): %s",
                  recorder->n_looks - recorder->n_torn, recorder->n_parts,
                  recorder->n_parts == 1 ? "thread" : "threads", seconds, recorder->n_torn,
-                 share, path);
+                 percent(recorder->n_torn, recorder->n_looks), path);
+    if (late > NOTABLY_LATE)
+        nytp_spy_say("%.0f %% of the looks came late, as the machine is busy: shares may be "
+                     "off by as much; as root, looks come in time",
+                     late);
 }
 
 static void free_recorder(struct recorder *recorder)

@@ -101,7 +101,7 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
                         int64_t cpu_ticks)
 {
     struct top *const top = context;
-    const struct nytp_stack *const stack = &thread->walker.stack;
+    const struct nytp_stack *const stack = &thread->stack;
     const double seconds = (double)ticks / NYTP_SPY_TICKS_PER_S;
     if (ticks <= 0)
         return true;
@@ -233,15 +233,18 @@ static void end_terminal(const struct top *top)
 }
 
 /* Wait until then; false: q was pressed. */
-static bool wait_until(const struct top *top, int64_t then_ns)
+static bool wait_until(struct top *top, int64_t then_ns)
 {
     struct pollfd input = {.fd = top->is_terminal ? STDIN_FILENO : -1, .events = POLLIN};
-    const int64_t left = then_ns - nytp_spy_now_ns();
-    const struct timespec time = {left > 0 ? left / 1000000000 : 0,
-                                  left > 0 ? left % 1000000000 : 0};
+    int64_t left;
     char key;
-    if (ppoll(&input, 1, &time, NULL) > 0 && read(STDIN_FILENO, &key, 1) == 1)
-        return key != 'q' && key != 'Q';
+    while ((left = then_ns - nytp_spy_now_ns()) > 0 && !nytp_spy_stop) {
+        if (left > NYTP_SETTLE_NS && nytp_sampling_settle(&top->sampling))
+            left = NYTP_SETTLE_NS;
+        const struct timespec time = {left / 1000000000, left % 1000000000};
+        if (ppoll(&input, 1, &time, NULL) > 0 && read(STDIN_FILENO, &key, 1) == 1)
+            return key != 'q' && key != 'Q';
+    }
     return true;
 }
 
@@ -258,9 +261,12 @@ static bool show(struct top *top)
 
 static void run(struct top *top)
 {
-    const int64_t period = 1000000000 / (int64_t)top->spy->rate;
-    int64_t next = nytp_spy_now_ns(), shown = next;
-    top->began_ns = next;
+    struct nytp_pace pace = nytp_pace_begin(top->spy->rate);
+    struct nytp_aside aside;
+    nytp_aside_begin(&aside);
+    top->sampling.aside = &aside;
+    int64_t shown = pace.next_ns;
+    top->began_ns = shown;
     while (!nytp_spy_stop && nytp_sampling_look(&top->sampling)) {
         const int64_t now = nytp_spy_now_ns();
         const bool is_over = top->spy->duration_s > 0 &&
@@ -270,8 +276,8 @@ static void run(struct top *top)
             if (!show(top))
                 return;
         }
-        next = next + period < now ? now : next + period;
-        if (is_over || !wait_until(top, next))
+        nytp_pace_next(&pace);
+        if (is_over || !wait_until(top, pace.next_ns))
             return;
     }
     if (!nytp_spy_stop && top->n_samples > 0)

@@ -40,6 +40,7 @@ struct moment {
     bool is_torn;    /* of two moments */
     bool is_late;    /* we were not run while we looked */
     bool is_one_cop; /* the statement did not change while we looked */
+    bool has_moved;  /* something did: the program runs */
 };
 
 /* Contexts of one PERL_SI, of which each may be of a sub or not. */
@@ -268,19 +269,28 @@ static int32_t lowest_top(const struct nytp_layout *layout, uint8_t (*first)[MAX
     return lowest;
 }
 
+static bool is_same_moment(const struct moment *a, const struct moment *b)
+{
+    return a->op == b->op && a->curpad == b->curpad && a->curcop == b->curcop &&
+           a->info == b->info && a->stack_sp == b->stack_sp;
+}
+
 /* False: the guess was wrong, or the program went on. The stacks are read, then the variables
- * twice, then the stacks once more: reading takes long if we are not run meanwhile. */
+ * twice, then the stacks once more: reading takes long if we are not run meanwhile. The
+ * variables again in the end tell whether the program runs; a loop of few ops may have come
+ * round once. */
 static bool look(struct nytp_walker *walker, struct moment *moment)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
-    static _Thread_local uint8_t infos[2][MAX_INFOS][2][MAX_INFO], heads[2][HEAD_ROOM];
-    static _Thread_local struct nytp_piece pieces[6 * MAX_INFOS + 2];
+    static _Thread_local uint8_t infos[2][MAX_INFOS][2][MAX_INFO], heads[3][HEAD_ROOM];
+    static _Thread_local struct nytp_piece pieces[6 * MAX_INFOS + 3];
     uint64_t start;
     size_t n = add_stacks(walker, infos[0], false, pieces);
     if (add_head(walker, heads[0], &start, &pieces[n]) == 0)
         return false;
     n += 1 + add_head(walker, heads[1], &start, &pieces[n + 1]);
     n += add_stacks(walker, infos[1], true, pieces + n);
+    n += add_head(walker, heads[2], &start, &pieces[n]);
     const int64_t began_ns = now_ns();
     if (nytp_memory_pieces(walker->names->perl->memory, pieces, n) != n)
         return false;
@@ -292,10 +302,12 @@ static bool look(struct nytp_walker *walker, struct moment *moment)
     }
     *moment = moment_in(walker, heads[0], start);
     const struct moment after = moment_in(walker, heads[1], start);
+    const struct moment end = moment_in(walker, heads[2], start);
     moment->is_torn = moment->curpad != after.curpad || moment->info != after.info;
     moment->is_late =
         took_ns > LATE_NS + (int64_t)walker->n_bytes; /* of a stack of a megabyte */
     moment->is_one_cop = moment->curcop == after.curcop;
+    moment->has_moved = !is_same_moment(moment, &after) || !is_same_moment(moment, &end);
     return moment->info == walker->infos[0].address;
 }
 
@@ -541,12 +553,6 @@ static bool take_frames(struct nytp_walker *walker, const struct moment *moment,
     return name_frames(walker, top->at_start);
 }
 
-static bool is_same_moment(const struct moment *a, const struct moment *b)
-{
-    return a->op == b->op && a->curpad == b->curpad && a->curcop == b->curcop &&
-           a->info == b->info && a->stack_sp == b->stack_sp;
-}
-
 enum nytp_sampled nytp_sample(struct nytp_walker *walker)
 {
     struct moment moment = {0}, before;
@@ -557,6 +563,7 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
         before = moment;
         if (!look_at_once(walker, &moment))
             continue;
+        walker->has_moved = moment.has_moved;
         if (moment.is_torn || (moment.is_late && i < LOOKS_IN_TIME))
             continue;
         moment.op_type = op_type_at(walker, moment.op);

@@ -54,6 +54,7 @@ struct nytp_walker {
         *bytes; /* the contexts of all, twice n_bytes: read before and after the variables */
     uint32_t n_bytes, capacity;
     struct nytp_stack stack; /* what came last */
+    bool has_moved;          /* the program ran while we looked, on another processor */
     uint64_t n_retried;      /* samples that were not whole at the first look */
 };
 

@@ -2,21 +2,24 @@
  *
  * Samples of all interpreters of a process; see sampling.h.
  */
+#define _GNU_SOURCE
 #include "sampling.h"
 
 #include "sampled_stream.h"
 
 #include "formats/base/arena.h"
 #include "spy/perl/attach.h"
-#include "spy/target/process.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     NS_PER_TICK = 1000000000 / NYTP_SPY_TICKS_PER_S,
-    FIND_NS = 200000000, /* new threads are looked for that often */
+    FIND_NS = 200000000,        /* new threads are looked for that often */
+    LATE_NS = 1000000,          /* a wake that nobody is in the way of takes a tenth of it */
+    LONGEST_TICK_NS = 20000000, /* kernels count at least each 10 ms */
 };
 
 int64_t nytp_spy_now_ns(void)
@@ -45,21 +48,40 @@ static bool add_thread(struct nytp_sampling *sampling, const struct nytp_interpr
     }
     nytp_walker_init(&thread->walker, sampling->names, of);
     const pid_t pid = sampling->names->perl->target->pid;
-    thread->cpu_fd = of->task == 0 ? -1 : nytp_task_open(pid, of->task, "schedstat");
+    thread->times_fd = of->task == 0 ? -1 : nytp_task_open(pid, of->task, "schedstat");
     thread->state_fd = of->task == 0 ? -1 : nytp_task_open(pid, of->task, "stat");
-    thread->last_ns = nytp_spy_now_ns();
-    thread->last_cpu_ns = nytp_task_cpu_ns(thread->cpu_fd);
+    thread->last_ns = thread->changed_ns = nytp_spy_now_ns();
+    thread->times = nytp_task_times(thread->times_fd);
+    thread->given_cpu_ns = thread->times.ran_ns;
     sampling->threads[sampling->n_threads++] = thread;
     return true;
+}
+
+/* Give out what is held back. Not more processor time than the kernel has counted: what a
+ * sample cannot take, as it is more than the time since the one before, is for later ones. */
+static bool give(struct nytp_sampling *sampling, struct nytp_spied_thread *thread, bool ran)
+{
+    bool ok = true;
+    for (; ok && thread->n_held > 0; thread->n_held--) {
+        const int64_t ticks = thread->held_ticks / thread->n_held;
+        const int64_t owed = (thread->times.ran_ns - thread->given_cpu_ns) / NS_PER_TICK;
+        const int64_t cpu = !ran ? 0 : thread->times.ran_ns < 0 || owed > ticks ? ticks : owed;
+        thread->held_ticks -= ticks;
+        thread->given_cpu_ns += cpu * NS_PER_TICK;
+        ok = sampling->sample(sampling->context, thread, ticks, cpu);
+    }
+    return ok;
 }
 
 static void end_thread(struct nytp_sampling *sampling, uint32_t i)
 {
     struct nytp_spied_thread *const thread = sampling->threads[i];
+    give(sampling, thread, true);
     sampling->sample(sampling->context, thread, -1, 0);
     nytp_walker_free(&thread->walker);
-    if (thread->cpu_fd >= 0)
-        close(thread->cpu_fd);
+    free(thread->stack.frames);
+    if (thread->times_fd >= 0)
+        close(thread->times_fd);
     if (thread->state_fd >= 0)
         close(thread->state_fd);
     free(thread);
@@ -88,16 +110,118 @@ static void find_threads(struct nytp_sampling *sampling, int64_t now)
             end_thread(sampling, i);
 }
 
+/* ---- did it run ---- */
+
+/* Give out what is held back once the counters tell: it was running if it has run since, and
+ * others had their turn for less than half the time since. */
+static bool settle(struct nytp_sampling *sampling, struct nytp_spied_thread *thread)
+{
+    const struct nytp_task_times before = thread->times;
+    const struct nytp_task_times times = nytp_task_times(thread->times_fd);
+    const int64_t now = nytp_spy_now_ns(), waited_ns = times.waited_ns - before.waited_ns;
+    const bool has_run = times.ran_ns != before.ran_ns;
+    if (has_run || waited_ns != 0)
+        thread->changed_ns = now;
+    else if (now - thread->changed_ns < LONGEST_TICK_NS)
+        return true;
+    thread->times = times;
+    return give(sampling, thread, has_run && 2 * waited_ns <= now - thread->looked_ns);
+}
+
+static bool is_same_stack(const struct nytp_stack *a, const struct nytp_stack *b)
+{
+    if (a->n != b->n || a->xsub != b->xsub || a->builtin != b->builtin)
+        return false;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (a->frames[i].cv != b->frames[i].cv || a->frames[i].cop != b->frames[i].cop)
+            return false;
+    return true;
+}
+
+/* Hold back what was seen, or give it out, where it is clear whether it ran. */
 static bool take(struct nytp_sampling *sampling, struct nytp_spied_thread *thread)
 {
-    const int64_t now = nytp_spy_now_ns(), cpu = nytp_task_cpu_ns(thread->cpu_fd);
-    const int64_t ticks = (now - thread->last_ns) / NS_PER_TICK;
-    const bool has_cpu = cpu >= 0 && thread->last_cpu_ns >= 0;
-    const int64_t cpu_ticks = has_cpu ? (cpu - thread->last_cpu_ns) / NS_PER_TICK : ticks;
+    const struct nytp_task_state state = nytp_task_state(thread->state_fd);
+    const struct nytp_stack stack = thread->walker.stack;
+    const bool is_same = thread->n_held > 0 && is_same_stack(&thread->stack, &stack);
+    const int64_t now = nytp_spy_now_ns(), ticks = (now - thread->last_ns) / NS_PER_TICK;
+    if (thread->n_held > 0 && !is_same && !give(sampling, thread, true))
+        return false;
+    thread->walker.stack = thread->stack;
+    thread->stack = stack;
+    thread->is_waiting = state.letter == 'S' || state.letter == 'D';
+    thread->n_held++;
+    thread->held_ticks += ticks;
+    thread->looked_ns = now;
     thread->last_ns += ticks * NS_PER_TICK;
-    thread->last_cpu_ns = has_cpu ? thread->last_cpu_ns + cpu_ticks * NS_PER_TICK : cpu;
-    return sampling->sample(sampling->context, thread, ticks, cpu_ticks);
+    if (sampling->aside != NULL)
+        nytp_step_aside(sampling->aside, state.processor);
+    const bool is_clear =
+        thread->is_waiting || thread->walker.has_moved || thread->times.ran_ns < 0;
+    return !is_clear || give(sampling, thread, !thread->is_waiting);
 }
+
+bool nytp_sampling_settle(struct nytp_sampling *sampling)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < sampling->n_threads; i++) {
+        struct nytp_spied_thread *const thread = sampling->threads[i];
+        if (thread->n_held > 0)
+            settle(sampling, thread);
+        some |= thread->n_held > 0;
+    }
+    return some;
+}
+
+/* ---- where and when ---- */
+
+void nytp_aside_begin(struct nytp_aside *aside)
+{
+    aside->left = -1;
+    sched_getaffinity(0, sizeof aside->processors, &aside->processors);
+}
+
+void nytp_step_aside(struct nytp_aside *aside, int processor)
+{
+    cpu_set_t others = aside->processors;
+    if (processor == aside->left)
+        return;
+    aside->left = processor;
+    if (processor >= 0 && processor < CPU_SETSIZE)
+        CPU_CLR((size_t)processor, &others);
+    if (CPU_COUNT(&others) > 0)
+        sched_setaffinity(0, sizeof others, &others);
+}
+
+struct nytp_pace nytp_pace_begin(uint32_t rate)
+{
+    const struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_RR)};
+    sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &lowest);
+    const int64_t now = nytp_spy_now_ns();
+    return (struct nytp_pace){
+        .period_ns = 1000000000 / rate, .next_ns = now, .random = (uint64_t)now | 1};
+}
+
+void nytp_pace_look(struct nytp_pace *pace)
+{
+    pace->n_looks++;
+    pace->n_late += nytp_spy_now_ns() - pace->next_ns > LATE_NS;
+}
+
+void nytp_pace_next(struct nytp_pace *pace)
+{
+    const int64_t now = nytp_spy_now_ns();
+    pace->random ^= pace->random << 13;
+    pace->random ^= pace->random >> 7;
+    pace->random ^= pace->random << 17;
+    const int64_t distance =
+        pace->period_ns / 2 + (int64_t)(pace->random % (uint64_t)pace->period_ns);
+    pace->next_ns += distance;
+    if (pace->next_ns < now) /* those that were missed are not made up for */
+        pace->next_ns = now + distance;
+}
+
+/* ---- a look ---- */
 
 bool nytp_sampling_look(struct nytp_sampling *sampling)
 {
@@ -107,14 +231,14 @@ bool nytp_sampling_look(struct nytp_sampling *sampling)
     for (uint32_t i = sampling->n_threads; i-- > 0;) {
         struct nytp_spied_thread *const thread = sampling->threads[i];
         const enum nytp_sampled sampled = nytp_sample(&thread->walker);
-        const char state = nytp_task_state(thread->state_fd);
-        thread->is_waiting = state == 'S' || state == 'D';
         if (sampled == NYTP_GONE) {
             end_thread(sampling, i);
             continue;
         }
         thread->n_looks++;
         sampling->n_looks++;
+        if (!settle(sampling, thread))
+            return false;
         if (sampled == NYTP_TORN) {
             thread->n_torn++;
             sampling->n_torn++;

@@ -2,26 +2,51 @@
  *
  * A process that is looked at again and again: all its interpreters, those that come and go
  * included.
+ *
+ * Processor time belongs to stacks that ran. On a busy machine a program mostly stands where it
+ * was last interrupted, which is no place like others: the end of a system call, above all. So
+ * a sample that shows no movement is held back until the kernel's counters tell whether the
+ * thread was running or only ready to run.
  */
 #ifndef NYTP_SPY_SAMPLING_H
 #define NYTP_SPY_SAMPLING_H
 
 #include "spy/perl/stack.h"
+#include "spy/target/process.h"
+
+#include <sched.h>
 
 struct nytp_spied_thread {
     struct nytp_walker walker;
-    int cpu_fd, state_fd; /* of its task; -1: not known which that is */
-    bool is_waiting;      /* for something other than a processor */
-    int64_t last_ns, last_cpu_ns;
+    int times_fd, state_fd;  /* of its task; -1: not known which that is */
+    struct nytp_stack stack; /* of the sample that is given out or held back */
+    bool is_waiting;         /* in it, for something other than a processor */
+    uint32_t n_held;         /* looks that saw this stack and are held back */
+    int64_t held_ticks;      /* all of these */
+    int64_t looked_ns;       /* when the last of them was */
+    int64_t last_ns;         /* up to when time was given out or is held */
+    struct nytp_task_times times;
+    int64_t changed_ns;   /* when they were last seen to change */
+    int64_t given_cpu_ns; /* how much of times.ran_ns was given to samples */
     uint64_t n_looks, n_torn;
     void *of_user; /* what the samples go to */
 };
 
-/* Called for each whole sample, which is in thread->walker.stack: the ticks since the last one,
- * and how many of them were processor time; and once with ticks < 0 when the thread is no more.
+/* Called for each whole sample, which is in thread->stack: the ticks since the last one, and
+ * how many of them were processor time; and once with ticks < 0 when the thread is no more.
  * Ticks are those of sampled_stream.h. False ends the sampling. */
 typedef bool nytp_sample_fn(void *context, struct nytp_spied_thread *thread, int64_t ticks,
                             int64_t cpu_ticks);
+
+/* The processors that we may run on but for one, which is left to the target. On a busy machine
+ * a look from the target's processor comes when the target makes room for it, and so always at
+ * the same places; from another one it comes whenever it is due. */
+struct nytp_aside {
+    cpu_set_t processors;
+    int left; /* -1: none */
+};
+void nytp_aside_begin(struct nytp_aside *aside);
+void nytp_step_aside(struct nytp_aside *aside, int processor); /* -1: all are ours again */
 
 struct nytp_sampling {
     struct nytp_names *names;
@@ -29,15 +54,38 @@ struct nytp_sampling {
     void *context;
     struct nytp_spied_thread **threads;
     uint32_t n_threads, capacity;
-    int64_t found_ns; /* when was looked for interpreters */
+    int64_t found_ns;         /* when was looked for interpreters */
+    struct nytp_aside *aside; /* where only one process is looked at; or NULL */
     uint64_t n_looks, n_torn;
 };
 
 /* In nanoseconds, from some moment on. */
 int64_t nytp_spy_now_ns(void);
 
+/* When the next look is due: anything from half a period to one and a half after the last, or,
+ * if that is over, after now. At even distances we would fall into step with a program that
+ * does the same again and again, and see the same few lines each time. */
+struct nytp_pace {
+    int64_t period_ns, next_ns;
+    uint64_t random;          /* never 0 */
+    uint64_t n_looks, n_late; /* those that came more than a millisecond late */
+};
+
+/* Also asks for real-time priority, of which not everybody may have any: on a busy machine,
+ * looks that wait for their turn come as the scheduler changes programs, and not at random. */
+struct nytp_pace nytp_pace_begin(uint32_t rate);
+void nytp_pace_next(struct nytp_pace *pace);
+
+/* It is time: tells the pace so. */
+void nytp_pace_look(struct nytp_pace *pace);
+
 /* Look at all interpreters once. False: there is none any more, or the callback said so. */
 bool nytp_sampling_look(struct nytp_sampling *sampling);
+
+/* Between looks, and before NYTP_SETTLE_NS are over: decide on samples that are held back.
+ * True: some are yet. */
+bool nytp_sampling_settle(struct nytp_sampling *sampling);
+#define NYTP_SETTLE_NS 1000000
 
 /* No more: the callback is told of each thread that is left. */
 void nytp_sampling_end(struct nytp_sampling *sampling);

@@ -175,21 +175,29 @@ int nytp_task_open(pid_t pid, pid_t task, const char *name)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-char nytp_task_state(int stat_fd)
+struct nytp_task_state nytp_task_state(int stat_fd)
 {
-    char text[200];
+    struct nytp_task_state state = {'\0', -1};
+    char text[600];
     const ssize_t len = pread(stat_fd, text, sizeof text - 1, 0);
     text[len < 0 ? 0 : len] = '\0';
     const char *const end = strrchr(text, ')'); /* of the name, which may hold any */
-    return end == NULL || end[1] == '\0' ? '\0' : end[2];
+    if (end != NULL) /* the state is the third field, the processor the 39th */
+        sscanf(
+            end + 1,
+            " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+            "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
+            &state.letter, &state.processor);
+    return state;
 }
 
-int64_t nytp_task_cpu_ns(int schedstat_fd)
+struct nytp_task_times nytp_task_times(int schedstat_fd)
 {
-    char text[80];
+    char text[80], *end;
     const ssize_t len = pread(schedstat_fd, text, sizeof text - 1, 0);
     if (len <= 0)
-        return -1;
+        return (struct nytp_task_times){-1, -1};
     text[len] = '\0';
-    return strtoll(text, NULL, 10);
+    const int64_t ran_ns = strtoll(text, &end, 10);
+    return (struct nytp_task_times){ran_ns, strtoll(end, NULL, 10)};
 }

@@ -36,7 +36,20 @@ char nytp_task_doing(pid_t pid, pid_t task, char *to, size_t size);
 
 /* A file of a thread, "schedstat" or "stat", for the functions below; -1: there is none. */
 int nytp_task_open(pid_t pid, pid_t task, const char *name);
-char nytp_task_state(int stat_fd);          /* as in ps; NUL: the thread is gone */
-int64_t nytp_task_cpu_ns(int schedstat_fd); /* of the processor; -1: the thread is gone */
+
+/* Its state as in ps, NUL: the thread is gone; and the processor that it last ran on. */
+struct nytp_task_state {
+    char letter;
+    int processor;
+};
+struct nytp_task_state nytp_task_state(int stat_fd);
+
+/* What a thread had of processors, and how long it was ready to run and others ran. The kernel
+ * adds to the first when the thread stops running and at each tick, up to 10 ms late; to the
+ * second when it goes on. */
+struct nytp_task_times {
+    int64_t ran_ns, waited_ns; /* -1: the thread is gone, or the kernel does not count */
+};
+struct nytp_task_times nytp_task_times(int schedstat_fd);
 
 #endif

@@ -39,9 +39,10 @@ print "all\\n";
 $_->join for @threads;
 """
 
-# Three subs whose shares of the time are 60, 30 and 10 %, as the program's own clock tells it.
+# Three subs whose shares of the time are 60, 30 and 10 %, as the program's own clock tells it. With an argument it begins
+# each round at an even millisecond, in step with whoever looks at even distances.
 SHARES = """
-use strict; use Time::HiRes qw(clock_gettime CLOCK_THREAD_CPUTIME_ID); $| = 1;
+use strict; use Time::HiRes qw(clock_gettime clock_nanosleep CLOCK_MONOTONIC CLOCK_THREAD_CPUTIME_ID TIMER_ABSTIME); $| = 1;
 sub now { clock_gettime(CLOCK_THREAD_CPUTIME_ID) }
 my %spent;
 sub most { my $x = 0; $x += $_ for 1 .. 60000; $x }
@@ -51,6 +52,7 @@ print "ready\\n";
 my $stop = 0;
 $SIG{USR1} = sub { $stop = 1 };
 until ($stop) {
+    clock_nanosleep(CLOCK_MONOTONIC, 4e6 * int(1 + clock_gettime(CLOCK_MONOTONIC) / 4e-3), TIMER_ABSTIME) if @ARGV;
     for my $sub (qw(most some least)) {
         my $from = now();
         no strict 'refs';
@@ -110,21 +112,33 @@ def test_a_pattern_finds_all_workers(script, tmp_path):
     assert {int(pid) for pid in re.findall(r"^Process (\d+):", text, re.M)} == {one.pid, two.pid}
 
 
-def test_record_makes_a_profile_whose_shares_are_true(script, tmp_path):
-    """A few profiles are added up, as a busy machine lets few samples through."""
-    off, cpu = 100, collections.Counter()
-    for _ in range(6):
-        with spied.running(PERL, script(SHARES)) as process:
-            process.wait_for("ready")
-            spied.spy("record", process.pid, "-o", tmp_path / "out", "-r", 500, "-d", "3s")
-            os.kill(process.pid, signal.SIGUSR1)
-            true = {name: float(share) for name, share in (line.split() for line in process.popen.stdout)}
-        rows = csv.DictReader(exported(tmp_path / "out", "--csv").splitlines())
-        cpu.update({row["sub"][6:]: int(row["cpu_ns"]) for row in rows if row["sub"][6:] in true})
-        off = max(abs(100 * cpu[name] / sum(cpu.values()) - 100 * share) for name, share in true.items())
-        if off <= 2:
-            break
-    assert off <= 5, (cpu, true)    # where the machine is busy all the time, as in t/xs/sampling.t
+def samples_that_count(profile):
+    """As many samples of equal weight would be as uncertain: those of waiting have no processor time, others more or less."""
+    weights, told = [], None
+    for line in exported(profile, "--dump").splitlines():
+        if found := re.search(r'COMMENT text="cpu (\d+)', line):
+            told = int(found[1])
+        elif found := re.search(r"TIME_LINE ticks=(\d+)", line):
+            weights.append(int(found[1]) if told is None else told)
+            told = None
+    return sum(weights) ** 2 / sum(weight * weight for weight in weights)
+
+
+@pytest.mark.parametrize("step", [[], ["in step"]], ids=["free", "in-step"])
+def test_record_makes_a_profile_whose_shares_are_true(step, script, tmp_path):
+    """Within five standard errors of so many samples, and what the looks may be off that nytp-spy says came late."""
+    with spied.running(PERL, script(SHARES), *step) as process:
+        process.wait_for("ready")
+        ran = subprocess.run([spied.SPY, "record", str(process.pid), "-o", tmp_path / "out", "-r", "250", "-d", "4s"],
+                             check=True, capture_output=True, text=True)
+        os.kill(process.pid, signal.SIGUSR1)
+        true = {name: float(share) for name, share in (line.split() for line in process.popen.stdout)}
+    late = re.search(r"(\d+) % of the looks came late", ran.stderr)
+    cpu = {row["sub"][6:]: int(row["cpu_ns"]) for row in csv.DictReader(exported(tmp_path / "out", "--csv").splitlines())}
+    n = samples_that_count(tmp_path / "out")
+    for name, share in true.items():
+        bound = 5 * (share * (1 - share) / n) ** 0.5 + (int(late[1]) / 100 if late else 0)
+        assert abs(cpu.get(name, 0) / sum(cpu[name] for name in true if name in cpu) - share) <= bound, (name, cpu, true, n, ran.stderr)
 
 
 def test_a_recording_is_whole_and_every_exporter_reads_it(script, tmp_path):
