@@ -78,6 +78,7 @@ void nytp_memory_close(struct nytp_memory *memory)
 /* ---- kept pages ---- */
 
 #define KEPT_PAGES 4096
+#define AHEAD      16 /* pages that are read at once, where they are all there */
 
 struct cached {
     struct nytp_memory memory; /* first: what is handed out */
@@ -89,12 +90,19 @@ struct cached {
 static const uint8_t *page_at(struct cached *cached, uint64_t address)
 {
     const uint64_t slot = address / PAGE % KEPT_PAGES;
-    if (cached->addresses[slot] != address) {
-        cached->addresses[slot] = 0;
-        if (!nytp_memory_read(cached->of, address, cached->pages[slot], PAGE))
-            return NULL;
-        cached->addresses[slot] = address;
+    const uint64_t first = slot - slot % AHEAD, from = address - slot % AHEAD * PAGE;
+    if (cached->addresses[slot] == address)
+        return cached->pages[slot];
+    for (uint64_t i = 0; i < AHEAD; i++)
+        cached->addresses[first + i] = 0;
+    if (nytp_memory_read(cached->of, from, cached->pages[first], AHEAD * PAGE)) {
+        for (uint64_t i = 0; i < AHEAD; i++)
+            cached->addresses[first + i] = from + i * PAGE;
+        return cached->pages[slot];
     }
+    if (!nytp_memory_read(cached->of, address, cached->pages[slot], PAGE))
+        return NULL;
+    cached->addresses[slot] = address;
     return cached->pages[slot];
 }
 
