@@ -305,6 +305,10 @@ scenario 'descriptors have the numbers that they have without us' => sub {
     my $code = 'work() for 1 .. 9; sub work { 1 } opendir my $d, "/proc/self/fd"; print join " ", sort grep { /\d/ && $_ < 1000 } readdir $d';
     my $run = run_prog(opts => 'start=no:control=ctl', code => $code);
     is $run->{out}, run_plain(code => $code)->{out}, 'all that are low';
+    my $shows = '$| = 1; sub work { 1 } work(); print "runs\n"; 1 while !-e "stop"; ' . $code;
+    my ($plain, $steered) = map { begin($shows, $_) } undef, 'start=no:control=ctl';
+    my $client = connected($steered);
+    is end($steered), end($plain), 'also while a client is there';
 };
 
 # It serves each client a line. When it has taken all numbers that the recorder had, it goes on to let
@@ -389,6 +393,32 @@ scenario 'a program that is killed leaves no socket with sigexit=, and else one 
     my $live = begin($WORK . "print \"runs\n\"; run();\n", 'start=no:control=ctl');
     like ctl_of_age(1000, "$live->{dir}/ctl", 'status'), qr/^0 pid $live->{pid} off/, 'that of a program that lives is asked';
     is end($live), '0', 'and stays';
+};
+
+# A process that stands in for a program: it does this with each client at the socket.
+sub stand_in {
+    my ($path, $serve) = @_;
+    my $pid = fork // die;
+    if (!$pid) {
+        my $listener = IO::Socket::UNIX->new(Local => $path, Listen => 5) or die $!;
+        while (my $client = $listener->accept) {
+            syswrite $client, "nytp $$\n";
+            my $line = readline $client;
+            $serve->($client);
+            close $client;
+        }
+    }
+    await(sub { -S $path });
+    return $pid;
+}
+
+scenario 'what was asked of one process is not asked of the next that has its socket' => sub {
+    my $path = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1) . '/ctl';
+    my @pids = stand_in("$path.next", sub { print { $_[0] } "ok $path\n" });
+    push @pids, stand_in($path, sub { rename "$path.next", $path; print { $_[0] } "ok on x\n" });
+    is ctl($path, 'on', '--seconds', 0.01), "1 nytp-ctl: $path: is another process's by now\non x", 'it is told';
+    kill TERM => @pids;
+    waitpid $_, 0 for @pids;
 };
 
 # The second thread has recorded nothing, and another one has come since, when it forks.
