@@ -2,13 +2,15 @@
  *
  * What matters of a profile in at most 8 kB, as Markdown or as JSON (share/brief.schema.json):
  * for a person in a hurry, and for programs that read on. How good the numbers are, the hottest
- * lines with their source, the hottest subs with who calls them, what waits, packages, and for
+ * lines with their source, the hottest subs with who calls them, what waits, regular
+ * expressions, packages, and for
  * all that is left out the command that shows it. Names come from strangers: they stand as code
  * or as JSON strings, without control characters, cut to a bound.
  */
 #include "exporters/base/json.h"
 #include "exporters/base/markdown.h"
 #include "exporters/base/printable.h"
+#include "exporters/base/regex_rows.h"
 #include "exporters/base/text.h"
 #include "exporters/base/waits.h"
 #include "exporters/report/flame_picture.h"
@@ -27,6 +29,7 @@
 #define MOST_LINES    12
 #define MOST_SUBS     10
 #define MOST_WAITS    5
+#define MOST_REGEXES  4
 #define MOST_PACKAGES 5
 #define MOST_CALLERS  2
 /* Bytes after which a list ends. What follows a list has room up to the next bound; the last
@@ -34,6 +37,7 @@
 #define ROOM_LINES    4200u
 #define ROOM_SUBS     5300u
 #define ROOM_WAITS    5900u
+#define ROOM_REGEXES  6000u
 #define ROOM_PACKAGES 6400u
 
 /* The own time of all subs of a package, and of the builtins that they call. */
@@ -52,6 +56,7 @@ struct brief {
     uint32_t *subs, *waits; /* by own time; those that wait */
     uint32_t n_subs, n_waits;
     int64_t wait_ticks;
+    struct nytp_regex_rows regexes;
     struct package *packages; /* by own time */
     uint32_t n_packages;
 };
@@ -199,7 +204,8 @@ static bool gather(struct brief *b)
     b->lines = nytp_lines_of_all(b->profile);
     b->subs = hottest(b->profile, NULL, &b->n_subs);
     if (!nytp_callers_init(&b->callers, b->profile) || b->lines.rows == NULL ||
-        b->subs == NULL || !find_waits(b) || !find_packages(b))
+        b->subs == NULL || !find_waits(b) || !find_packages(b) ||
+        !nytp_regex_rows_init(&b->regexes, b->profile))
         return nytp_error_set(&b->out->error, NYTP_ERR_MEMORY, "out of memory");
     if (b->lines.n > 0)
         qsort(b->lines.rows, b->lines.n, sizeof *b->lines.rows, by_line_time);
@@ -267,7 +273,7 @@ static void put_code(struct brief *b, const char *before, struct nytp_name name)
     if (name.len == 0)
         return;
     nytp_puts(b->out, before);
-    nytp_markdown_code(b->out, name);
+    nytp_markdown_code_in_text(b->out, name);
 }
 
 static void put_time(struct brief *b, int64_t ticks)
@@ -290,7 +296,7 @@ static void put_head(struct brief *b)
     struct text text;
     const int64_t taken_off = nytp_recording_ticks(profile);
     nytp_puts(b->out, "# Profile of ");
-    nytp_markdown_code(b->out, shown(&text, what_was_run(b), MOST_NAME));
+    nytp_markdown_code_in_text(b->out, shown(&text, what_was_run(b), MOST_NAME));
     nytp_puts(b->out, "\n\nTotal ");
     put_time(b, profile->total_ticks);
     nytp_printf(b->out,
@@ -390,6 +396,28 @@ static void put_waits(struct brief *b)
     }
 }
 
+static void put_regexes(struct brief *b)
+{
+    uint32_t i = 0;
+    if (b->regexes.n == 0)
+        return;
+    nytp_puts(b->out, "\n## Regular expressions, of the whole recording\n");
+    for (; i < b->regexes.n && i < MOST_REGEXES && fits(b, ROOM_REGEXES); i++) {
+        const struct nytp_regex_row *const row = &b->regexes.rows[i];
+        struct text text;
+        char remark[100];
+        nytp_regex_remark(row, remark);
+        nytp_puts(b->out, "- ");
+        nytp_text_time(b->out, (int64_t)row->sums.total_ns, NYTP_NS_PER_SEC, NULL, 0);
+        nytp_printf(b->out, " %s %llux", nytp_regex_kind_names[row->sums.kind],
+                    (unsigned long long)row->sums.calls);
+        put_code(b, " at ", place(b, &text, row->sums.file, row->sums.line));
+        put_code(b, ": ", shown(&text, row->sums.pattern, MOST_SOURCE));
+        nytp_printf(b->out, "%s%s\n", *remark != '\0' ? "; " : "", remark);
+    }
+    put_cut(b, i, b->regexes.n, "of them", "--patterns=0");
+}
+
 static void put_packages(struct brief *b)
 {
     nytp_puts(b->out, "\n## Packages by own time, with builtins that they call\n");
@@ -408,6 +436,7 @@ static void put_markdown(struct brief *b)
     put_lines(b);
     put_subs(b);
     put_waits(b);
+    put_regexes(b);
     put_packages(b);
     nytp_puts(b->out, "\n## More\n");
     for (size_t i = 0; i < N_COMMANDS; i++)
@@ -501,6 +530,25 @@ static void json_waits(struct brief *b)
     nytp_putc(b->out, ']');
 }
 
+static void json_regexes(struct brief *b)
+{
+    nytp_puts(b->out, ",\n\"regexes\":[");
+    for (uint32_t i = 0; i < b->regexes.n && i < MOST_REGEXES && fits(b, ROOM_REGEXES); i++) {
+        const struct nytp_regex_row *const row = &b->regexes.rows[i];
+        struct text text;
+        char remark[100];
+        nytp_regex_remark(row, remark);
+        nytp_puts(b->out, i > 0 ? ",\n{" : "\n{");
+        json_name(b, "place", place(b, &text, row->sums.file, row->sums.line));
+        nytp_printf(b->out, ",\"op\":\"%s\",", nytp_regex_kind_names[row->sums.kind]);
+        json_name(b, "pattern", shown(&text, row->sums.pattern, MOST_SOURCE));
+        json_count(b, "calls", row->sums.calls);
+        json_count(b, "total_ns", row->sums.total_ns);
+        nytp_printf(b->out, ",\"remark\":\"%s\"}", remark);
+    }
+    nytp_putc(b->out, ']');
+}
+
 static void json_packages(struct brief *b)
 {
     nytp_puts(b->out, ",\n\"packages\":[");
@@ -545,6 +593,7 @@ static void put_json(struct brief *b)
     json_lines(b);
     json_subs(b);
     json_waits(b);
+    json_regexes(b);
     json_packages(b);
     json_commands(b);
 }
@@ -564,6 +613,7 @@ static bool write_brief(const struct nytp_profile *profile,
     free(b.subs);
     free(b.waits);
     free(b.packages);
+    nytp_regex_rows_free(&b.regexes);
     return out->error.status == NYTP_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "exporters/compare/diff_formats.h"
 #include "exporters/base/exporter.h"
 #include "exporters/base/json.h"
+#include "exporters/base/regex_rows.h"
 
 #include "formats/build/correction.h"
 #include "formats/stream/comments/label_records.h"
@@ -269,6 +270,34 @@ static void put_calls(const struct json *j)
     nytp_putc(j->out, ']');
 }
 
+/* In nanoseconds, whatever the unit is: they are no times of the model. */
+static void put_regexes(const struct json *j)
+{
+    struct nytp_regex_rows rows;
+    if (!nytp_regex_rows_init(&rows, j->profile))
+        nytp_out_of_memory(&j->out->error);
+    begin_list(j, "regexes");
+    for (uint32_t i = 0; i < rows.n; i++) {
+        const struct nytp_regex_row *const row = &rows.rows[i];
+        begin_numbered(j, i, "file", row->sums.file);
+        put_count(j, "line", row->sums.line);
+        put_key(j, "op");
+        nytp_json_text(j->out, nytp_regex_kind_names[row->sums.kind]);
+        put_name(j, "pattern", row->sums.pattern);
+        put_count(j, "patterns", row->n_patterns);
+        put_count(j, "calls", row->sums.calls);
+        put_count(j, "matches", row->sums.matches);
+        put_count(j, "compiled", row->sums.compiled);
+        put_count(j, "total_ns", row->sums.total_ns);
+        put_count(j, "longest_ns", row->sums.max_ns);
+        put_count(j, "longest_bytes", row->sums.max_len);
+        put_seconds(j, "growth", row->growth);
+        nytp_putc(j->out, '}');
+    }
+    nytp_putc(j->out, ']');
+    nytp_regex_rows_free(&rows);
+}
+
 static bool write_json(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_out *out)
 {
@@ -300,6 +329,8 @@ static bool write_json(const struct nytp_profile *profile,
     put_subs(&j, costs);
     put_lines(&j);
     put_calls(&j);
+    if (profile->n_regexes > 0)
+        put_regexes(&j);
     nytp_puts(out, "}\n");
     free(costs);
     return out->error.status == NYTP_OK;

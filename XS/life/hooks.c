@@ -17,6 +17,7 @@
 #include "XS/exact/switch_ops.h"
 #include "XS/perl/ops.h"
 #include "XS/perl/perl_stack.h"
+#include "XS/exact/regexes.h"
 #include "XS/exact/renames.h"
 #include "XS/perl/safe_point.h"
 #include "XS/sampling/sample.h"
@@ -458,6 +459,7 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
     nytp_op_free_redirect(on_op_free);
     if (rec->options.sample > 0)
         nytp_safe_point_set(NYTP_ASKER_SAMPLE, at_safe_point);
+    nytp_regexes_begin(rec);
     redirect_events(rec);
     nytp_op_redirect(OP_ENTEREVAL, on_entereval, NYTP_OP_ALWAYS);
     nytp_op_redirect(OP_LEAVEEVAL, on_leaveeval, NYTP_OP_ALWAYS);
@@ -484,6 +486,7 @@ void nytp_hooks_install(pTHX_ struct nytp_recorder *rec)
 void nytp_hooks_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
 {
     rec->hooks = from->hooks;
+    nytp_regexes_begin(rec);
 }
 
 /* Without a statement profiler nothing else looks at the ops that leave a sub. */

@@ -21,6 +21,7 @@
 #include "XS/names/sub_infos.h"
 #include "finished_profiles.h"
 #include "XS/exact/labels.h"
+#include "XS/exact/regexes.h"
 #include "XS/exact/switch_ops.h"
 #include "XS/perl/ops.h"
 #include "XS/exact/places.h"
@@ -550,6 +551,7 @@ void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
     nytp_places_free(rec);
     nytp_calls_free(rec);
     nytp_labels_free(rec);
+    nytp_regexes_free(rec);
     nytp_finished_profiles_forget(rec);
     nytp_open_at_start_free(rec);
     nytp_release_free(rec);

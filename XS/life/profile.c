@@ -14,6 +14,7 @@
 #include "XS/names/sub_infos.h"
 #include "XS/exact/labels.h"
 #include "XS/exact/places.h"
+#include "XS/exact/regexes.h"
 #include "XS/sampling/sample.h"
 #include "XS/output/say.h"
 #include "XS/state/stream.h"
@@ -234,6 +235,7 @@ static void forget_written(struct nytp_recorder *rec)
         nytp_places_forget(rec);
     rec->profile.generation = rec->profile.n_opened;
     nytp_arcs_clear(rec);
+    nytp_regexes_forget(rec);
     nytp_info_queue_add_all(rec);
 }
 
@@ -348,8 +350,10 @@ void nytp_profile_write_closing(pTHX_ struct nytp_recorder *rec)
     if (rec->dprof != NULL)
         nytp_dprof_end(rec, nytp_axis_now(rec));
     nytp_sample_write_end(rec);
-    if (rec->dprof == NULL && rec->kind == NYTP_EXACT)
+    if (rec->dprof == NULL && rec->kind == NYTP_EXACT) {
+        nytp_regexes_write(rec);
         nytp_costs_end(rec);
+    }
     nytp_write_pid_end(rec->writer, (uint32_t)rec->life.pid, time_of_day());
 }
 

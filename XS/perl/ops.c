@@ -33,6 +33,17 @@ void nytp_op_redirect(int type, Perl_ppaddr_t handler, enum nytp_op_when when)
         turn(type, true);
 }
 
+void nytp_op_wrap(int type, Perl_ppaddr_t wrapper, Perl_ppaddr_t *inner)
+{
+    if (*inner != NULL)
+        return;
+    *inner = nytp_real_ops[type] != NULL ? nytp_real_ops[type] : PL_ppaddr[type];
+    if (nytp_real_ops[type] != NULL)
+        nytp_real_ops[type] = wrapper;
+    if (PL_ppaddr[type] == *inner)
+        PL_ppaddr[type] = wrapper;
+}
+
 void nytp_ops_turn(bool on)
 {
     is_on = on;

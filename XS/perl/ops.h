@@ -28,6 +28,11 @@ static inline OP *nytp_real_op(pTHX_ int type)
 extern Perl_ppaddr_t nytp_own_ops[MAXO] NYTP_HIDDEN;
 extern bool nytp_op_is_switched[MAXO] NYTP_HIDDEN;
 
+/* Ops of this type that are compiled from now on come to `wrapper` instead of perl's handler,
+ * also by way of ours; it has to call *inner, which is perl's and is set once. For the rest of
+ * the process. */
+void nytp_op_wrap(int type, Perl_ppaddr_t wrapper, Perl_ppaddr_t *inner);
+
 enum nytp_op_when {
     NYTP_OP_ALWAYS,
     NYTP_OP_SWITCHED, /* while nytp_ops_turn() says so */

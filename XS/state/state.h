@@ -58,6 +58,7 @@
 struct nytp_cost_meter;
 struct nytp_dprof;
 struct nytp_place;
+struct nytp_rec_regexes;
 struct nytp_recorder;
 
 /* Does what is due at the clock reading *raw, and reads the clock again. */
@@ -131,6 +132,7 @@ struct nytp_recorder {
     struct nytp_options options;
     struct nytp_outfile file;            /* the profile */
     struct nytp_dprof *dprof;            /* owned; NULL: the native stream is written */
+    struct nytp_rec_regexes *regexes;    /* of regexes.c; owned; NULL: not wanted */
     struct nytp_cost_meter *cost_meter;  /* of costs.c; owned; NULL: there is none yet */
     struct nytp_recorder *cost_recorder; /* of costs.c: by which it measures; in cost_meter */
     struct nytp_text scratch;   /* for names that are put together; nothing lasts in it */

@@ -30,7 +30,7 @@ static uint32_t longest_run(struct nytp_name text, char c)
     return longest;
 }
 
-void nytp_markdown_code(struct nytp_out *out, struct nytp_name text)
+static void put_code(struct nytp_out *out, struct nytp_name text, bool in_table)
 {
     text.len = shown_len(text);
     const uint32_t n_quotes = longest_run(text, '`') + 1;
@@ -39,7 +39,7 @@ void nytp_markdown_code(struct nytp_out *out, struct nytp_name text)
     if (n_quotes > 1)
         nytp_putc(out, ' ');
     for (uint32_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == '|')
+        if (text.ptr[i] == '|' && in_table)
             nytp_putc(out, '\\');
         nytp_putc(out, visible(text.ptr[i]));
     }
@@ -47,6 +47,16 @@ void nytp_markdown_code(struct nytp_out *out, struct nytp_name text)
         nytp_putc(out, ' ');
     for (uint32_t i = 0; i < n_quotes; i++)
         nytp_putc(out, '`');
+}
+
+void nytp_markdown_code(struct nytp_out *out, struct nytp_name text)
+{
+    put_code(out, text, true);
+}
+
+void nytp_markdown_code_in_text(struct nytp_out *out, struct nytp_name text)
+{
+    put_code(out, text, false);
 }
 
 void nytp_markdown_text(struct nytp_out *out, struct nytp_name text)

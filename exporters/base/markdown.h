@@ -14,8 +14,9 @@
  * room for the end of the text. */
 #define NYTP_MARKDOWN_ROOM 58000u
 
-/* Put it as code; it may stand in a table. */
+/* Put it as code; the first in a table, the second anywhere else, where a bar is one. */
 void nytp_markdown_code(struct nytp_out *out, struct nytp_name text);
+void nytp_markdown_code_in_text(struct nytp_out *out, struct nytp_name text);
 
 /* Put it as text in which nothing is mark-up. */
 void nytp_markdown_text(struct nytp_out *out, struct nytp_name text);

@@ -133,6 +133,7 @@ void nytp_report_index(struct nytp_report *report)
     nytp_report_sub_table(report, "top", "Top 15 subroutines", report->subs_by_time,
                           report->n_called < N_TOP ? report->n_called : N_TOP);
     put_more_links(report);
+    nytp_report_regex_table(report);
     nytp_report_file_table(report);
     nytp_report_package_table(report);
     nytp_report_page_end(report);

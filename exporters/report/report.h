@@ -9,6 +9,7 @@
  *   page.c      the frame around a page; times and other cells
  *   tables.c    tables of subs, files and packages
  *   differences.c, changes.c  what differs from a base: subs; lines
+ *   regexes.c   regular expressions by place and pattern
  *   index.c     index.html, index-subs-excl.html, subs-treemap-excl.html
  *   levels.c    lines summed up by block and by sub
  *   source.c, source_text.{h,c}  the pages of source files; the text of their lines
@@ -304,6 +305,9 @@ void nytp_report_table_begin(struct nytp_report *report, const char *id, const c
                              const char *sum, const struct nytp_report_column *columns,
                              size_t n);
 void nytp_report_row_begin(struct nytp_out *out, uint32_t row);
+
+/* ---- regexes.c: nothing where the recording holds none ---- */
+void nytp_report_regex_table(struct nytp_report *report);
 
 /* ---- differences.c: only with options->diff ---- */
 void nytp_report_compared(struct nytp_report *report);

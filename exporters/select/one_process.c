@@ -124,6 +124,19 @@ static struct slice slice_spans(const struct nytp_profile *profile, struct slice
     return spans;
 }
 
+static struct slice slice_regexes(const struct nytp_profile *profile, uint32_t first,
+                                  uint32_t n)
+{
+    struct slice regexes = {0, 0};
+    while (regexes.first < profile->n_regexes &&
+           profile->regexes[regexes.first].process < first)
+        regexes.first++;
+    while (regexes.first + regexes.n < profile->n_regexes &&
+           profile->regexes[regexes.first + regexes.n].process < first + n)
+        regexes.n++;
+    return regexes;
+}
+
 static bool copy_processes(struct nytp_profile *some, const struct nytp_profile *profile,
                            uint32_t first, uint32_t n)
 {
@@ -150,6 +163,11 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
     some->files = COPY(profile->files, 0, profile->n_files);
     some->sources = COPY(profile->sources, 0, profile->n_sources);
     some->blocks = COPY(profile->blocks, 0, profile->n_blocks);
+    const struct slice regexes = slice_regexes(profile, first, n);
+    some->regexes = COPY(profile->regexes, regexes.first, regexes.n);
+    some->n_regexes = regexes.n;
+    for (uint32_t i = 0; some->regexes != NULL && i < regexes.n; i++)
+        some->regexes[i].process -= first;
     some->subs = COPY(profile->subs, 0, profile->n_subs);
     some->nodes = COPY(profile->nodes, nodes.first, nodes.n);
     some->node_lines = COPY(profile->node_lines, lines.first, lines.n);
@@ -159,8 +177,9 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
     some->n_spans = spans.n;
     if (some->parts == NULL || some->processes == NULL || some->attributes == NULL ||
         some->options == NULL || some->files == NULL || some->sources == NULL ||
-        some->blocks == NULL || some->subs == NULL || some->nodes == NULL ||
-        some->node_lines == NULL || some->children == NULL || some->spans == NULL)
+        some->blocks == NULL || some->regexes == NULL || some->subs == NULL ||
+        some->nodes == NULL || some->node_lines == NULL || some->children == NULL ||
+        some->spans == NULL)
         return false;
     take_parts(some, profile, first);
     take_nodes(some, nodes.first, lines.first, children.first);

@@ -539,6 +539,16 @@ static void take_blocks(struct nytp_attribution *s)
         qsort(p->blocks, p->n_blocks, sizeof *p->blocks, nytp_compare_blocks);
 }
 
+static void take_regexes(struct nytp_attribution *s)
+{
+    struct nytp_profile *p = s->p;
+    p->regexes = s->b->regexes;
+    p->n_regexes = s->b->n_regexes;
+    s->b->regexes = NULL;
+    for (uint32_t i = 0; i < p->n_regexes; i++)
+        p->regexes[i].pattern = nytp_strings_get(s->b->strings, p->regexes[i].pattern.len);
+}
+
 /* The arcs: those of the recording where it has them, else those of the tree. */
 static bool make_arcs(struct nytp_attribution *s)
 {
@@ -582,6 +592,7 @@ static bool attribute_all(struct nytp_attribution *s)
              nytp_lay_out_spans(b, p, s->node_of_raw) &&
              (b->options.as_recorded || nytp_take_off_recording(p));
         take_blocks(s);
+        take_regexes(s);
     }
     free_sums(&sums);
     return ok;

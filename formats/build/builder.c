@@ -66,6 +66,7 @@ void nytp_builder_free(struct nytp_builder *b)
     free(b->arcs);
     free(b->sources);
     free(b->blocks);
+    free(b->regexes);
     free(b->spans);
     nytp_table_free(&b->file_by_fid);
     nytp_table_free(&b->page_by_place);

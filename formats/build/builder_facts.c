@@ -8,6 +8,7 @@
 #include "formats/stream/comments/cost_records.h"
 #include "formats/stream/comments/label_records.h"
 #include "formats/stream/comments/open_calls.h"
+#include "formats/stream/comments/regex_records.h"
 
 #include <string.h>
 
@@ -107,12 +108,39 @@ static bool option_event(struct nytp_builder *b, const struct nytp_event *e)
     return keep_pair(b, &b->options_seen, &b->n_options, &b->options_capacity, e);
 }
 
+static bool regex_event(struct nytp_builder *b, const struct nytp_regex_record *record)
+{
+    struct nytp_regex regex = {
+        .kind = record->kind,
+        .process = b->n_processes - 1,
+        .line = record->line,
+        .calls = record->calls,
+        .matches = record->matches,
+        .compiled = record->compiled,
+        .total_ns = record->ns,
+        .max_ns = record->max_ns,
+        .max_len = record->max_len,
+    };
+    if (!nytp_builder_file(b, record->fid, &regex.file) ||
+        !nytp_builder_name(b, &record->pattern, &regex.pattern.len))
+        return false;
+    struct nytp_regex_size *const sizes = nytp_arena_alloc(b->arena, sizeof record->sizes);
+    if (sizes == NULL ||
+        !nytp_grow(&b->regexes, &b->regexes_capacity, b->n_regexes, sizeof *b->regexes))
+        return nytp_builder_out_of_memory(b);
+    memcpy(sizes, record->sizes, sizeof record->sizes);
+    regex.sizes = sizes;
+    b->regexes[b->n_regexes++] = regex;
+    return true;
+}
+
 /* What the recorder tells in comments: attributes of its own, its costs, what open calls are
  * named, and which calls are none. */
 static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     struct nytp_event attribute;
     struct nytp_open_call call;
+    struct nytp_regex_record regex;
     uint32_t name;
     if (nytp_attribute_record_read(e, &attribute))
         return keep_attribute(b, &attribute);
@@ -125,6 +153,8 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     if (label.kind == NYTP_LABEL_PROFILE &&
         !nytp_labels_add(b->strings, &nytp_builder_process(b)->labels, &label))
         return nytp_builder_out_of_memory(b);
+    if (nytp_regex_record_read(&e->u.comment.text, &regex))
+        return regex_event(b, &regex);
     if (nytp_is_resumed_call(&e->u.comment.text)) {
         nytp_callstack_resumed(&b->stack);
         return true;

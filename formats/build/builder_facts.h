@@ -16,9 +16,9 @@
  * also say how what follows is to be read.
  *
  * COMMENT: about the open process, passed over where none is. It tells a sample's processor
- * time (sample_records.h), costs of recording (cost_records.h), labels (label_records.h), names
- * of calls that are open and calls that are none (open_calls.h). Other comments are passed
- * over.
+ * time (sample_records.h), costs of recording (cost_records.h), labels (label_records.h), what
+ * regular expressions took (regex_records.h), names of calls that are open and calls that are
+ * none (open_calls.h). Other comments are passed over.
  *
  * SUB_INFO: a range of lines of a sub; a sub may have several.
  */

@@ -141,6 +141,9 @@ struct nytp_builder {
     uint32_t n_blocks, blocks_capacity;
     struct nytp_table block_by_lines;
 
+    struct nytp_regex *regexes; /* as they came; their pattern.len is a string id */
+    uint32_t n_regexes, regexes_capacity;
+
     struct nytp_built_span *spans; /* by process, then in the order in which the calls ended */
     uint32_t n_spans, spans_capacity;
     struct nytp_span_floor span_floor;

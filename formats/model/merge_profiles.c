@@ -226,6 +226,30 @@ static bool merge_blocks(struct merging *f)
     return to->blocks != NULL;
 }
 
+/* The regexes of all inputs; equal ones of different processes are not one. */
+static bool merge_regexes(struct merging *f)
+{
+    struct nytp_profile *to = f->to;
+    uint32_t first_process = 0;
+    uint32_t capacity = 0;
+    for (uint32_t i = 0; i < f->n_from; first_process += f->from[i++]->n_processes)
+        for (uint32_t k = 0; k < f->from[i]->n_regexes; k++) {
+            struct nytp_regex regex = f->from[i]->regexes[k];
+            const size_t size = NYTP_REGEX_SIZES * sizeof *regex.sizes;
+            struct nytp_regex_size *const sizes = nytp_arena_alloc(to->arena, size);
+            regex.pattern = keep_name(f, regex.pattern);
+            if (sizes == NULL || regex.pattern.ptr == NULL ||
+                !nytp_grow(&to->regexes, &capacity, to->n_regexes, sizeof *to->regexes))
+                return false;
+            memcpy(sizes, regex.sizes, size);
+            regex.sizes = sizes;
+            regex.file = f->file_map[i][regex.file];
+            regex.process += first_process;
+            to->regexes[to->n_regexes++] = regex;
+        }
+    return true;
+}
+
 /* ---- subs -------------------------------------------------------------------------------- */
 
 struct candidate {
@@ -591,7 +615,8 @@ static bool merge_all(struct merging *f, struct nytp_error *error)
         return false;
     const bool ok = f->file_map != NULL && f->sub_map != NULL && f->to->strings != NULL &&
                     f->to->arena != NULL && merge_files(f) && merge_subs(f) &&
-                    merge_sources(f) && merge_blocks(f) && merge_pairs(f) && merge_tree(f);
+                    merge_sources(f) && merge_blocks(f) && merge_regexes(f) && merge_pairs(f) &&
+                    merge_tree(f);
     if (ok)
         nytp_profile_sum_arcs(f->to);
     return (ok && nytp_profile_make_line_costs(f->to)) || nytp_out_of_memory(error);

@@ -14,6 +14,7 @@
 #define NYTP_MODEL_H
 
 #include "formats/stream/comments/cost_records.h"
+#include "formats/stream/comments/regex_records.h"
 #include "formats/base/error.h"
 #include "formats/stream/event.h"
 #include "formats/stream/source.h"
@@ -101,6 +102,18 @@ struct nytp_block {
     uint32_t file, line, block_line, sub_line;
     int64_t ticks; /* of statements that took any time */
     uint64_t statements;
+};
+
+/* An operation of regular expressions at one place with one pattern, in one process: as
+ * recorded, with option regex=1. In nanoseconds, whatever the profile's ticks are. */
+struct nytp_regex {
+    enum nytp_regex_kind kind;
+    uint32_t process, file, line;
+    struct nytp_name pattern; /* cut, control characters as \xHH; "" of tr and of // */
+    uint64_t calls, matches;
+    uint64_t compiled;                  /* of compile: how often it was not spared */
+    uint64_t total_ns, max_ns, max_len; /* the longest call, and the bytes of its subject */
+    const struct nytp_regex_size *sizes; /* NYTP_REGEX_SIZES, by nytp_regex_size_of() */
 };
 
 enum nytp_sub_kind {
@@ -208,6 +221,7 @@ struct nytp_profile {
     struct nytp_file *files; /* 0 = no file, name "" */
     struct nytp_source_line *sources;
     struct nytp_block *blocks;
+    struct nytp_regex *regexes; /* by process */
     struct nytp_sub *subs;
     struct nytp_line_cost *line_costs;
     struct nytp_arc *arcs;
@@ -215,11 +229,11 @@ struct nytp_profile {
     uint32_t *children; /* node indices */
     struct nytp_node_line *node_lines;
     struct nytp_span *spans;
-    uint32_t n_parts, n_processes, n_attributes, n_options, n_files, n_sources, n_blocks,
+    uint32_t n_parts, n_processes, n_attributes, n_options, n_files, n_sources, n_blocks, n_regexes,
         n_subs, n_line_costs, n_arcs, n_nodes, n_children, n_node_lines, n_spans;
 
     struct nytp_strings *strings; /* owns every name */
-    struct nytp_arena *arena;     /* owns the source text */
+    struct nytp_arena *arena;     /* owns the source text and what the regexes' sizes are */
 };
 
 #endif

@@ -21,6 +21,7 @@ void nytp_profile_free(struct nytp_profile *p)
     free(p->files);
     free(p->sources);
     free(p->blocks);
+    free(p->regexes);
     free(p->subs);
     free(p->line_costs);
     free(p->arcs);

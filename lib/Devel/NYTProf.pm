@@ -115,6 +115,15 @@ No subroutine profiler.
 Builtins that make system calls, run regexps, sort or format are recorded like subs:
 0 not at all, 1 as C<CORE::print>, 2 (default) as C<Package::CORE:print> of the calling package.
 
+=item regex=1
+
+What matches, substitutions, C<split> and C<tr> take, and compilations of patterns at run time, by place and pattern:
+calls, how many of them found something, the time of perl's own operation alone, the longest call and how many bytes
+it searched, and times by how long subjects were. C<nytp-export --patterns> shows it, and which patterns take time
+that grows faster than what they search; so do C<--json>, C<--brief> and the report. What keeping it takes is cut out
+of the profile's times; 5,000 places and patterns are told apart. It is for exact profiles, is written when a process
+ends, and is lost where that does not come, as with a kill or C<sigexit>.
+
 =item sql=1
 
 The text of each statement that L<DBI> runs is the label C<sql> while it is prepared and executed by C<do> and

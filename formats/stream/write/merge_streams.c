@@ -15,6 +15,7 @@
 #include "formats/stream/format.h"
 #include "formats/stream/comments/label_records.h"
 #include "formats/stream/comments/open_calls.h"
+#include "formats/stream/comments/regex_records.h"
 #include "formats/stream/comments/sample_records.h"
 #include "merged_files.h"
 #include "merged_settings.h"
@@ -326,9 +327,27 @@ static bool copy_comment(struct nytp_merge *m, const struct nytp_event *e)
     return true;
 }
 
+/* Its file has another number in the output. */
+static bool merge_regex(struct nytp_merge *m, const struct nytp_event *e,
+                        struct nytp_regex_record *regex)
+{
+    char text[NYTP_REGEX_LONGEST];
+    if (!begin_records(m))
+        return false;
+    regex->fid = out_fid(m, e, regex->fid);
+    if (regex->fid == NONE)
+        return false;
+    nytp_regex_record_format(regex, text);
+    nytp_write_comment(m->writer, text);
+    return true;
+}
+
 static bool merge_comment(struct nytp_merge *m, const struct nytp_event *e)
 {
     struct nytp_event attribute;
+    struct nytp_regex_record regex;
+    if (nytp_regex_record_read(&e->u.comment.text, &regex))
+        return merge_regex(m, e, &regex);
     if (nytp_attribute_record_read(e, &attribute)) {
         begin_output(m);
         return nytp_merged_attribute_record(&m->settings, attribute.u.pair.key,

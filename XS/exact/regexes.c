@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Regular expressions by pattern; see regexes.h.
+ *
+ * A place and a pattern are found by the text of the pattern, which is looked up in an index.
+ * Most ops have the same one each time: a small table remembers, by op and by where the text
+ * lies in memory, what was found last. Both addresses may be used again by perl, so statement
+ * and text are compared, too.
+ */
+#include "regexes.h"
+
+#include "XS/exact/places.h"
+#include "XS/perl/index.h"
+#include "XS/perl/ops.h"
+#include "XS/state/state.h"
+
+#include "formats/stream/comments/regex_records.h"
+
+enum {
+    MOST = 5000,  /* places and patterns, beyond which a place has one for all its others */
+    RECENT = 1024 /* a power of two */
+};
+
+static const char others[] = "(other patterns)";
+
+struct regex {
+    struct nytp_regex_record sums; /* in raw units of the clock, where nanoseconds are told */
+    struct nytp_regex_size *last;  /* of sums: that of the last call */
+    size_t whole_len;              /* of the pattern before it was cut */
+    uint32_t len;
+    bool is_utf8;
+    char text[NYTP_REGEX_MOST_PATTERN]; /* as perl has it */
+};
+
+struct recent {
+    const PMOP *pm;
+    const COP *cop;
+    U32 seq;
+    struct regex *regex; /* NULL: none */
+};
+
+struct nytp_rec_regexes {
+    struct nytp_index index;
+    struct regex **all; /* in the order in which they were met; owned */
+    uint32_t n, size;
+    struct recent recent[RECENT];
+};
+
+/* ---- which place and pattern ---- */
+
+struct pattern {
+    const char *text; /* NULL: there is none */
+    size_t whole_len;
+    uint32_t len;
+    bool is_utf8;
+};
+
+/* As the source has it; in perl's own form, with them, where there are modifiers. */
+static struct pattern pattern_of(const REGEXP *rx)
+{
+    if (rx == NULL)
+        return (struct pattern){.text = "", .whole_len = 0};
+    const bool is_plain = (RX_EXTFLAGS(rx) & RXf_PMf_STD_PMMOD) == 0;
+    const size_t len = is_plain ? (size_t)RX_PRELEN(rx) : (size_t)RX_WRAPLEN(rx);
+    return (struct pattern){
+        .text = is_plain ? RX_PRECOMP(rx) : RX_WRAPPED(rx),
+        .whole_len = len,
+        .len = (uint32_t)(len < NYTP_REGEX_MOST_PATTERN ? len : NYTP_REGEX_MOST_PATTERN),
+        .is_utf8 = RX_UTF8((REGEXP *)rx),
+    };
+}
+
+static inline bool is_pattern(const struct regex *regex, const struct pattern *pattern)
+{
+    return regex->whole_len == pattern->whole_len && regex->is_utf8 == pattern->is_utf8 &&
+           memcmp(regex->text, pattern->text, pattern->len) == 0;
+}
+
+static struct regex *find(struct nytp_rec_regexes *regexes, enum nytp_regex_kind kind,
+                          const struct nytp_place *place, const struct pattern *pattern,
+                          bool may_add)
+{
+    const uint32_t hash =
+        nytp_hash_bytes(pattern->text, pattern->len) ^
+        nytp_hash_u64((uint64_t)place->fid << 32 | place->line << 3 | (uint32_t)kind);
+    struct regex *regex;
+    for (size_t at = hash; (regex = nytp_index_next(&regexes->index, hash, &at)) != NULL;)
+        if (regex->sums.kind == kind && regex->sums.fid == place->fid &&
+            regex->sums.line == place->line && is_pattern(regex, pattern))
+            return regex;
+    if (!may_add)
+        return NULL;
+    if (regexes->n >= regexes->size) {
+        regexes->size = regexes->size == 0 ? 64 : regexes->size * 2;
+        Renew(regexes->all, regexes->size, struct regex *);
+    }
+    Newxz(regex, 1, struct regex);
+    regex->sums.kind = kind;
+    regex->sums.fid = place->fid;
+    regex->sums.line = place->line;
+    regex->whole_len = pattern->whole_len;
+    regex->len = pattern->len;
+    regex->is_utf8 = pattern->is_utf8;
+    memcpy(regex->text, pattern->text, pattern->len);
+    if (!nytp_index_add(&regexes->index, hash, regex)) {
+        Safefree(regex);
+        return NULL;
+    }
+    return regexes->all[regexes->n++] = regex;
+}
+
+/* NULL: there are too many places. */
+static NYTP_COLD struct regex *look_up(pTHX_ struct nytp_recorder *rec,
+                                       enum nytp_regex_kind kind, const struct pattern *pattern)
+{
+    const struct pattern rest = {others, sizeof others - 1, sizeof others - 1, false};
+    struct nytp_rec_regexes *const regexes = rec->regexes;
+    dSAVE_ERRNO;
+    const struct nytp_place place = *nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_STMT);
+    RESTORE_ERRNO;
+    struct regex *const regex = find(regexes, kind, &place, pattern, regexes->n < MOST);
+    return regex != NULL ? regex : find(regexes, kind, &place, &rest, regexes->n < 2 * MOST);
+}
+
+/* ---- measuring ---- */
+
+static Perl_ppaddr_t perls_ops[MAXO];
+
+/* What is known before the op runs. */
+struct call {
+    const OP *op;
+    const PMOP *pm; /* NULL: tr */
+    const REGEXP *rx;
+    const SV *subject;    /* NULL: none */
+    uint64_t subject_len; /* in bytes; 0 also where it is no string yet */
+    ptrdiff_t depth;      /* of perl's stack without what the op takes */
+};
+
+static const PMOP *pattern_op(const OP *op, int type)
+{
+    switch (type) {
+    case OP_TRANS:
+    case OP_TRANSR:
+        return NULL;
+    case OP_REGCOMP:
+    case OP_SUBSTCONT:
+        return (const PMOP *)cLOGOPx(op)->op_other;
+#if PERL_VERSION < 26
+    case OP_SPLIT:
+        return (const PMOP *)cLISTOPx(op)->op_first;
+#endif
+    default:
+        return (const PMOP *)op;
+    }
+}
+
+/* What is searched, which lies on the stack below `above` others; pp_hot.c and pp.c. */
+static struct call about_to_run(pTHX_ int type)
+{
+    const OP *const op = PL_op;
+    struct call call = {.op = op, .pm = pattern_op(op, type)};
+    const bool is_split = type == OP_SPLIT, is_stacked = (op->op_flags & OPf_STACKED) != 0;
+    ptrdiff_t above = 0;
+    if (call.pm != NULL)
+        call.rx = PM_GETRE(call.pm);
+    if (is_split) {
+        above = 1;
+#ifdef OPpSPLIT_ASSIGN
+        above += is_stacked && (op->op_private & OPpSPLIT_ASSIGN) != 0;
+#endif
+    } else if (type == OP_SUBST && (call.pm->op_pmflags & PMf_CONST) != 0) {
+        above = 1;
+    }
+    const bool is_on_stack = is_split || is_stacked;
+    if (type == OP_REGCOMP || type == OP_SUBSTCONT)
+        return call;
+    if (is_on_stack)
+        call.subject = PL_stack_sp[-above];
+    else
+        call.subject = op->op_targ != 0 ? PAD_SVl(op->op_targ) : DEFSV;
+    call.subject_len = SvPOK(call.subject) ? SvCUR(call.subject) : 0;
+    call.depth = PL_stack_sp - PL_stack_base - above - (is_on_stack ? 1 : 0);
+    return call;
+}
+
+static bool is_found(pTHX_ const struct call *call, int type, const OP *next)
+{
+    if (type == OP_SPLIT || (GIMME_V == G_ARRAY && type == OP_MATCH))
+        return PL_stack_sp - PL_stack_base > call->depth;
+    if (type == OP_SUBST && next != call->op->op_next)
+        return true; /* to the code of the replacement */
+#ifdef PMf_NONDESTRUCT
+    if (type == OP_SUBST && (call->pm->op_pmflags & PMf_NONDESTRUCT) != 0)
+        return *PL_stack_sp != call->subject;
+#endif
+    return SvTRUE_nomg(*PL_stack_sp);
+}
+
+static void add(struct regex *regex, uint64_t raw, uint64_t subject_len)
+{
+    struct nytp_regex_size *const size = &regex->sums.sizes[nytp_regex_size_of(subject_len)];
+    regex->last = size;
+    regex->sums.calls++;
+    size->calls++;
+    size->ns += raw;
+    size->bytes += subject_len;
+    if (raw > size->max_ns)
+        size->max_ns = raw;
+    if (raw > regex->sums.max_ns) {
+        regex->sums.max_ns = raw;
+        regex->sums.max_len = subject_len;
+    }
+}
+
+/* A pattern that is an object of qr// alone is not compiled again: perl makes a copy of it. */
+static bool is_compiled(const struct call *call, const REGEXP *rx)
+{
+    return rx != call->rx && rx != NULL && ReANY(rx)->mother_re == NULL;
+}
+
+static void note(pTHX_ struct nytp_recorder *rec, const struct call *call, int type,
+                 enum nytp_regex_kind kind, uint64_t raw, const OP *next)
+{
+    const REGEXP *const rx = type == OP_REGCOMP ? PM_GETRE(call->pm) : call->rx;
+    const struct pattern pattern = pattern_of(rx);
+    struct recent *const recent =
+        &rec->regexes->recent[nytp_hash_u64(PTR2UV(call->pm != NULL ? (void *)call->pm
+                                                                    : (void *)call->op) +
+                                            PTR2UV(pattern.text) + (uint64_t)kind) &
+                              (RECENT - 1)];
+    const bool is_known = recent->regex != NULL && recent->pm == call->pm &&
+                          recent->regex->sums.kind == kind &&
+                          (type == OP_SUBSTCONT ||
+                           (recent->cop == PL_curcop && recent->seq == PL_curcop->cop_seq &&
+                            recent->regex->sums.line == CopLINE(PL_curcop))) &&
+                          is_pattern(recent->regex, &pattern);
+    struct regex *const regex = is_known ? recent->regex : look_up(aTHX_ rec, kind, &pattern);
+    if (regex == NULL)
+        return;
+    if (!is_known)
+        *recent = (struct recent){call->pm, PL_curcop, PL_curcop->cop_seq, regex};
+    regex->sums.ns += raw;
+    if (type == OP_SUBSTCONT) { /* the rest of a call */
+        if (regex->last != NULL)
+            regex->last->ns += raw;
+        return;
+    }
+    if (type == OP_REGCOMP) {
+        regex->sums.compiled += is_compiled(call, rx);
+        add(regex, raw, pattern.whole_len);
+        return;
+    }
+    regex->sums.matches += is_found(aTHX_ call, type, next);
+    add(regex, raw, call->subject_len);
+}
+
+static inline bool is_measured(const struct nytp_recorder *rec)
+{
+    return rec != NULL && rec->regexes != NULL && rec->state == NYTP_RECORDING &&
+           rec->kind == NYTP_EXACT && !rec->life.forked;
+}
+
+static OP *measured(pTHX_ int type, enum nytp_regex_kind kind)
+{
+    struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
+    if (!is_measured(rec))
+        return perls_ops[type](aTHX);
+    const struct call call = about_to_run(aTHX_ type);
+    const uint64_t from = nytp_clock_raw(&rec->clock);
+    OP *const next = perls_ops[type](aTHX);
+    if (!is_measured(rec)) /* code within a pattern may do that */
+        return next;
+    nytp_aside_begin(rec);
+    const uint64_t to = rec->clock.paused_raw;
+    if (LIKELY(to > from))
+        note(aTHX_ rec, &call, type, kind, to - from, next);
+    nytp_aside_end(rec);
+    return next;
+}
+
+#define MEASURED_OPS(EACH)                                                                     \
+    EACH(OP_MATCH, NYTP_REGEX_MATCH)                                                           \
+    EACH(OP_SUBST, NYTP_REGEX_SUBST)                                                           \
+    EACH(OP_SUBSTCONT, NYTP_REGEX_SUBST)                                                       \
+    EACH(OP_SPLIT, NYTP_REGEX_SPLIT)                                                           \
+    EACH(OP_TRANS, NYTP_REGEX_TR)                                                              \
+    EACH(OP_TRANSR, NYTP_REGEX_TR)                                                             \
+    EACH(OP_REGCOMP, NYTP_REGEX_COMPILE)
+
+#define MEASURED(type, kind)                                                                   \
+    static OP *measured_##type(pTHX)                                                           \
+    {                                                                                          \
+        return measured(aTHX_ type, kind);                                                     \
+    }
+MEASURED_OPS(MEASURED)
+
+void nytp_regexes_begin(struct nytp_recorder *rec)
+{
+#define WRAP(type, kind) nytp_op_wrap(type, measured_##type, &perls_ops[type]);
+    if (!rec->options.regex || rec->regexes != NULL)
+        return;
+    Newxz(rec->regexes, 1, struct nytp_rec_regexes);
+    MEASURED_OPS(WRAP)
+}
+
+/* ---- telling ---- */
+
+/* The pattern in one line of UTF-8. */
+static void put_pattern(struct nytp_text *text, const struct regex *regex)
+{
+    const bool is_cut = regex->len < regex->whole_len;
+    uint32_t len = regex->len;
+    while (is_cut && regex->is_utf8 && len > 0 && UTF8_IS_CONTINUATION((U8)regex->text[len]))
+        len--;
+    nytp_text_clear(text);
+    nytp_text_puts(text, "");
+    for (uint32_t i = 0; i < len; i++) {
+        const unsigned char c = (unsigned char)regex->text[i];
+        if (c < 0x20 || c == 0x7f)
+            nytp_text_printf(text, "\\x%02x", (unsigned)c);
+        else if (regex->is_utf8)
+            nytp_text_append(text, regex->text + i, 1);
+        else
+            nytp_text_append_latin1(text, regex->text + i, 1);
+    }
+    if (is_cut)
+        nytp_text_puts(text, "...");
+}
+
+static uint64_t to_ns(const struct nytp_recorder *rec, uint64_t raw)
+{
+    return nytp_wide_mul(raw * (1000000000 / NYTP_TICKS_PER_SEC), rec->clock.rate).high;
+}
+
+static void write_regex(struct nytp_recorder *rec, const struct regex *regex)
+{
+    char text[NYTP_REGEX_LONGEST];
+    struct nytp_regex_record told = regex->sums;
+    told.ns = to_ns(rec, told.ns);
+    told.max_ns = to_ns(rec, told.max_ns);
+    for (size_t i = 0; i < NYTP_REGEX_SIZES; i++) {
+        told.sizes[i].ns = to_ns(rec, told.sizes[i].ns);
+        told.sizes[i].max_ns = to_ns(rec, told.sizes[i].max_ns);
+    }
+    put_pattern(&rec->scratch, regex);
+    told.pattern =
+        (struct nytp_str){.ptr = rec->scratch.ptr, .len = (uint32_t)rec->scratch.len};
+    nytp_regex_record_format(&told, text);
+    nytp_write_comment(rec->writer, text);
+}
+
+void nytp_regexes_write(struct nytp_recorder *rec)
+{
+    for (uint32_t i = 0; rec->regexes != NULL && i < rec->regexes->n; i++)
+        write_regex(rec, rec->regexes->all[i]);
+}
+
+void nytp_regexes_forget(struct nytp_recorder *rec)
+{
+    struct nytp_rec_regexes *const regexes = rec->regexes;
+    if (regexes == NULL)
+        return;
+    for (uint32_t i = 0; i < regexes->n; i++)
+        Safefree(regexes->all[i]);
+    regexes->n = 0;
+    nytp_index_clear(&regexes->index);
+    Zero(regexes->recent, RECENT, struct recent);
+}
+
+void nytp_regexes_free(struct nytp_recorder *rec)
+{
+    if (rec->regexes == NULL)
+        return;
+    nytp_regexes_forget(rec);
+    nytp_index_free(&rec->regexes->index, NULL);
+    Safefree(rec->regexes->all);
+    Safefree(rec->regexes);
+    rec->regexes = NULL;
+}

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Regular expressions by place and pattern (regex=1): what is made of the stream's comments."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from command import ROOT, good, run
+from nytpwrite import Writer
+
+
+def regex(kind="match", line=7, calls=10, found=4, compiled=0, ns=5000, longest=900, length=30, sizes="-", pattern="a+b", fid=1):
+    return f"nytp-regex {kind} {fid} {line} {calls} {found} {compiled} {ns} {longest} {length} {sizes} {pattern}"
+
+
+def recording(path, *comments, pid=77, file="/x/app.pl"):
+    stream = Writer({"application": file}).pid_start(pid, 1, 1000.0).fid(1, file).fid(2, "/x/lib/Foo.pm").time(100000, 1, 3)
+    for comment in comments:
+        stream.comment(comment)
+    path.write_bytes(stream.pid_end(pid, 2000.0).data())
+    return path
+
+
+def rows(*arguments):
+    return json.loads(good("-q", "--json", *arguments)).get("regexes", [])
+
+
+def growing(power, lengths=(16, 40, 100, 250, 600, 1500), scale=40):
+    """SIZES of calls that take so long, one of them much longer by accident."""
+    parts = []
+    for length in lengths:
+        ns = int(scale * length ** power) + 1000
+        parts.append(f"10:{ns * 9 + 4000000}:4000000:{length * 10}")
+    return ",".join(parts)
+
+
+@pytest.mark.parametrize("power, is_steep", [(0, False), (0.5, False), (1, False), (1.3, False), (1.8, True), (2, True), (3, True)])
+def test_time_that_grows_faster_than_the_subject_is_flagged(tmp_path, power, is_steep):
+    file = recording(tmp_path / "p.out", regex(sizes=growing(power, scale=4000 if power < 1 else 40)))
+    growth = rows(file)[0]["growth"]
+    assert growth == pytest.approx(power, abs=0.25)
+    text = good("-q", "--patterns", file).decode()
+    assert (f"time grows as length^{growth:.1f}" in text) == is_steep
+    assert ("time grows" in good("-q", "--brief", file).decode()) == is_steep
+
+
+@pytest.mark.parametrize("sizes", [
+    "-", "100:9000000:90000:800", growing(3, lengths=(16, 40)), growing(3, lengths=(16, 20, 24)),  # too few, too near
+    "10:2000:500:40,10:20000:500:400,10:40000000:39990000:4000",                                # one call of ten
+    "2:20000:10000:20,2:200000:100000:80,2:20000000:10000000:320"])                             # two calls are none
+def test_what_is_not_known_is_not_flagged(tmp_path, sizes):
+    assert rows(recording(tmp_path / "p.out", regex(sizes=sizes)))[0]["growth"] == 0
+
+
+def test_compilations_of_a_place_are_a_row_that_says_when_to_hoist(tmp_path):
+    file = recording(tmp_path / "p.out", regex("compile", calls=30, compiled=30, ns=9000, pattern="one"),
+                     regex("compile", calls=20, compiled=20, ns=20000, pattern="two"),
+                     regex("compile", line=9, calls=50, compiled=1, ns=400), regex("compile", line=11, calls=50, compiled=50, fid=2, pattern="p"),
+                     *[regex("compile", line=12, calls=1, compiled=1, ns=9, pattern=f"q{n}") for n in range(40)])
+    seen = {row["line"]: row for row in rows(file)}
+    assert [seen[7][key] for key in ("calls", "compiled", "patterns", "total_ns", "pattern")] == [50, 50, 2, 29000, "two"]
+    assert seen[12]["patterns"] == 40
+    text = good("-q", "--patterns", file).decode()
+    assert re.search(r"app\.pl:7 +two and 1 more\n +\^ compiled 50 times for 2 patterns: hoist it with qr//", text)
+    assert re.search(r"Foo\.pm:11 +p\n +\^ compiled 50 times for 1 pattern: ", text)
+    assert text.count("hoist") == 2                     # what is spared, and 40 different ones, are not to be
+
+
+def test_processes_and_inputs_are_added_up(tmp_path):
+    a = recording(tmp_path / "a.out", regex(sizes="10:5000:900:300"), regex("tr", pattern=""))
+    b = recording(tmp_path / "b.out", regex(calls=5, found=1, ns=4000, longest=2000, length=9, sizes="5:4000:2000:150"),
+                  regex(fid=2, ns=7), pid=78)
+    merged = tmp_path / "m.out"
+    subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", ROOT / "blib" / "script" / "nytprofmerge", "-o", merged, a, b],
+                   check=True, capture_output=True)
+    for files in (a, b), (merged,):
+        names = [file["name"] for file in json.loads(good("-q", "--json", *files))["files"]]
+        seen = {(names[row["file"]], row["op"]): row for row in rows(*files)}
+        assert set(seen) == {("/x/app.pl", "match"), ("/x/app.pl", "tr"), ("/x/lib/Foo.pm", "match")}
+        row = seen["/x/app.pl", "match"]
+        assert [row[key] for key in ("calls", "matches", "total_ns", "longest_ns", "longest_bytes")] == [15, 5, 9000, 2000, 9]
+    good("-q", "--patterns", "--per-process", "-o", tmp_path / "t.%p", a, b)
+    assert "tr" in (tmp_path / "t.77").read_text() and "Foo.pm" not in (tmp_path / "t.77").read_text()
+    assert "Foo.pm" in (tmp_path / "t.78").read_text()
+
+
+def test_files_are_called_what_they_are_elsewhere(tmp_path):
+    assert " /x/lib/Foo.pm:7 " in good("-q", "--patterns", recording(tmp_path / "p.out", regex(fid=2))).decode()
+    assert " lib/Foo.pm:7 " in good("-q", "--patterns", "--trim-path=/x/", tmp_path / "p.out").decode()
+
+
+def test_rows_are_those_with_the_most_time(tmp_path):
+    file = recording(tmp_path / "p.out", *[regex(line=n, ns=n * 1000) for n in range(1, 31)])
+    text = good("-q", "--patterns=3", file).decode()
+    assert [int(line) for line in re.findall(r"app\.pl:(\d+)", text)] == [30, 29, 28] and "27 more" in text
+    assert len(re.findall(r"app\.pl:\d", good("-q", "--patterns", file).decode())) == 20
+    assert len(re.findall(r"app\.pl:\d", good("-q", "--patterns=0", file).decode())) == 30
+
+
+def test_a_recording_without_says_how_to_make_one(tmp_path):
+    file = recording(tmp_path / "p.out")
+    assert "NYTPROF=regex=1" in good("-q", "--patterns", file).decode()
+    assert "regexes" not in json.loads(good("-q", "--json", file))
+    assert "Regular expressions" not in good("-q", "--brief", file).decode()
+    assert b"regexes" not in good("-q", "--html", "-o", "-", file).split(b"<body")[1]
+
+
+@pytest.mark.parametrize("broken", [
+    "nytp-regex", regex(kind="glob"), regex(calls=-1), regex(ns=10 ** 20), regex(sizes="1:2:3"), regex(sizes="0:1:1:1"), regex(fid=2 ** 40),
+    regex(sizes="1:1:1:1,")])
+def test_a_comment_that_does_not_fit_is_passed_over(tmp_path, broken):
+    assert rows(recording(tmp_path / "p.out", broken.rstrip("\n"), regex())) == rows(recording(tmp_path / "q.out", regex()))
+
+
+def test_the_report_has_a_table_with_places_and_patterns(tmp_path):
+    evil = "<script>alert(1)</script>`|\\x1b[31m"
+    file = recording(tmp_path / "p.out", regex(line=3, pattern=evil, sizes=growing(2)), regex(fid=2, line=5))
+    page = good("-q", "--html", "-o", "-", file).decode()
+    table = re.search(r'<table class="list regexes".*?</table>', page, re.DOTALL)[0]
+    assert "<code>&lt;script>alert(1)&lt;/script>`|\\x1b[31m</code> <small>time grows as length^" in table
+    assert re.search(r'<a href=["#]?[^>]*[:#]3"?>[^<]*app\.pl line 3</a>', table), table
+    assert "<td data-n=5000>" in table
+    assert ": `` <script>alert(1)</script>`|\\x1b[31m ``" in good("-q", "--brief", file).decode()
+
+
+def test_pieces_of_a_brief_fit(tmp_path):
+    file = recording(tmp_path / "p.out", *[regex(line=n, pattern="\\" * 190 + str(n)) for n in range(40)], file="/" + "long/" * 40)
+    assert len(good("-q", "--brief", file)) <= 8192 and len(good("-q", "--brief=json", file)) <= 8192
+    assert len(json.loads(good("-q", "--brief=json", file))["regexes"]) == 4
+    assert "36 more of them: `nytp export --patterns=0 " in good("-q", "--brief", file).decode()
+
+
+def test_a_number_of_rows_is_a_number():
+    done = run("--patterns=many", "x")
+    assert done.returncode == 2 and b"--patterns takes a number" in done.stderr

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# regex=1: what the comments of the stream tell of each regular expression, by place and pattern.
+
+use strict;
+use warnings;
+
+use Config;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use List::Util qw(sum0);
+use Test::More;
+
+use Devel::NYTProf::ReadStream qw(for_chunks);
+use NYTPTest;
+
+# [kind, line, pattern] => {calls, found, compiled, ns, max_ns, max_len, sizes}, added up.
+sub regexes {
+    my ($file) = @_;
+    my (%seen, %name);
+    for_chunks {
+        my ($tag, @a) = @_;
+        $name{$a[0]} = $a[6] if $tag eq 'NEW_FID';
+        return if $tag ne 'COMMENT' || $a[0] !~ /^nytp-regex (.*)\n/;
+        my ($kind, $fid, $line, $calls, $found, $compiled, $ns, $max, $len, $sizes, $pattern) = split / /, $1, 11;
+        return if ($name{$fid} // '') !~ /prog\.pl|eval/;
+        my $row = $seen{"$kind $line $pattern"} ||= { sizes => '' };
+        $row->{calls} += $calls;
+        $row->{found} += $found;
+        $row->{compiled} += $compiled;
+        $row->{ns} += $ns;
+        @$row{qw(max_ns max_len)} = ($max, $len);
+        $row->{sizes} .= $sizes;
+    } filename => $file;
+    return \%seen;
+}
+
+sub of_code { return regexes(run_prog(opts => 'regex=1', @_)->{dir} . '/nytprof.out') }
+
+sub counts { my ($seen) = @_; return { map { ($_ => "$seen->{$_}{calls} $seen->{$_}{found}") } keys %$seen } }
+
+scenario 'calls and finds are exact, by place and pattern' => sub {
+    my $seen = of_code(code => <<'P');
+my @all = map { "x" x $_ . ($_ % 3 ? "a1" : "b") } 1 .. 30; my $n;
+for (@all) { $n++ if /a\d/; }
+for (@all) { my @found = /(a)(\d)/; }
+for my $s (@all) { my @found = $s =~ /x/g; }
+for my $s (@all) { while ($s =~ /x/g) { $n++ } }
+for my $s (@all) { (my $t = $s) =~ s/b$/c/i; }
+for my $s (@all) { my $t = $s =~ s/b$/c/r; }
+for my $s (@all) { (my $t = $s) =~ s/(x)/uc $1/ge; }
+for my $s (@all) { my @parts = split /a/, $s; my $m = () = split /a/, $s; our @p = split /b/, $s; @{[]} = split /q/, $s; }
+for my $s (@all) { (my $t = $s) =~ tr/x//d; }
+for my $s (@all) { for my $p ("a", "b") { $n++ if $s =~ /$p/; } }
+P
+    is_deeply counts($seen), {
+        'match 2 a\\d' => '30 20', 'match 3 (a)(\\d)' => '30 20', 'match 4 x' => '30 30',
+        'match 5 x' => sum0(1 .. 30) + 30 . ' ' . sum0(1 .. 30), 'subst 6 (?^i:b$)' => '30 10', 'subst 7 b$' => '30 10',
+        'subst 8 (x)' => '30 30', 'split 9 a' => '60 60', 'split 9 b' => '30 30', 'split 9 q' => '30 30', 'tr 10 ' => '30 30',
+        'match 11 a' => '30 20', 'match 11 b' => '30 10', 'compile 11 a' => '30 0', 'compile 11 b' => '30 0' },
+        'each kind of operation';
+    is $seen->{'compile 11 a'}{compiled}, 30, 'two patterns in turn are compiled each time';
+    is_deeply [grep { sum0($seen->{$_}{sizes} =~ /(?:^|,)(\d+):/g) != $seen->{$_}{calls} } keys %$seen], [], 'sizes add up to calls';
+    is_deeply [grep { sum0($seen->{$_}{sizes} =~ /(?:^|,)\d+:(\d+):/g) > $seen->{$_}{ns} } keys %$seen], [], 'and to no more than the time';
+};
+
+scenario 'what perl does not compile again is no compilation' => sub {
+    my $seen = of_code(code => <<'P');
+my ($same, $object) = ('a+', qr/b+/);
+for my $i (1 .. 40) { my $found = "aab" =~ /$same/ }
+for my $i (1 .. 40) { my $found = "aab" =~ $object }
+for my $i (1 .. 40) { my $found = "aab" =~ /$object$same/ }
+P
+    is_deeply { map { my ($line) = /^compile (\d)/; $line ? ($line => "$seen->{$_}{calls} $seen->{$_}{compiled}") : () } keys %$seen },
+        { 2 => '40 1', 3 => '40 0', 4 => '40 1' }, 'asked for and done';
+};
+
+scenario 'subjects by their length; the longest call' => sub {
+    my $seen = of_code(code => <<'P');
+for my $len (1, 2, 3, 100, 100, 5000) { my $s = "a" x $len; my $found = $s =~ /[ac]+b/ }
+my $long = "a" x 3_000_000; my $found = $long =~ /[ac]$/; $found = "a" =~ /[ac]$/;
+P
+    my ($row) = values %{ { map { /^match 1 / ? ($_ => $seen->{$_}) : () } keys %$seen } };
+    is join(' ', map { /^(\d+):.*:(\d+)$/ ? "$1x$2" : '?' } split /,/, $row->{sizes}), '1x1 2x5 2x200 1x5000',
+        'a part for each power of two';
+    is $seen->{'match 2 [ac]$'}{max_len}, 3_000_000, 'what the longest searched';
+};
+
+scenario 'any pattern is one line of UTF-8' => sub {
+    my $seen = of_code(code => <<'P');
+use utf8;
+my @p = ("\x{263a}|q", "\xe9", "a\nb\t", "z" x 500, "q\\d", "");
+for my $p (@p) { my $found = "a\x{263a}" =~ /x{0}$p/ }
+P
+    my @patterns = sort map { /^match \d+ (.*)/ ? $1 : () } keys %$seen;
+    is_deeply \@patterns, [sort 'x{0}', "x{0}\xc3\xa9", "x{0}\xe2\x98\xba|q", 'x{0}a\x0ab\x09', 'x{0}q\d', 'x{0}' . 'z' x 196 . '...'],
+        'control characters escaped, cut at 200 bytes';
+};
+
+scenario 'more patterns than anybody looks at are one' => sub {
+    my $seen = of_code(code => 'for my $i (1 .. 6000) { my $found = "a" =~ /b$i/ }');
+    cmp_ok scalar(keys %$seen), '<=', 5010, 'a bound';
+    is sum0(map { /^match/ ? $seen->{$_}{calls} : () } keys %$seen), 6000, 'nothing is lost';
+    ok exists $seen->{'match 1 (other patterns)'}, 'the rest has a name';
+};
+
+scenario 'each process has its own; a child does not tell again what its parent did' => sub {
+    my $run = run_prog(opts => 'regex=1', code => <<'P');
+my $found = "a" =~ /a/ for 1 .. 7;
+if (my $pid = fork) { waitpid $pid, 0 } else { my $found = "b" =~ /b/ for 1 .. 5 }
+P
+    my ($child) = grep { !/nytprof\.out\z/ } glob "$run->{dir}/nytprof.out*";
+    is_deeply counts(regexes("$run->{dir}/nytprof.out")), { 'match 1 a' => '7 7' }, 'the parent';
+    is_deeply counts(regexes($child)), { 'match 2 b' => '5 5' }, 'the child';
+};
+
+scenario 'nothing while recording is off, and each file its own' => sub {
+    my $run = run_prog(opts => 'regex=1', code => <<'P');
+sub look { my $found = "a" =~ /a/ }
+look() for 1 .. 3; DB::disable_profile(); look() for 1 .. 20; DB::enable_profile('second.out'); look() for 1 .. 4;
+P
+    is_deeply counts(regexes("$run->{dir}/nytprof.out")), { 'match 1 a' => '3 3' }, 'the first';
+    is_deeply counts(regexes("$run->{dir}/second.out")), { 'match 1 a' => '4 4' }, 'the second';
+};
+
+scenario 'the program runs as without: matches, captures, errors, deaths inside' => sub {
+    my $code = <<'P';
+my @log; $! = 2; "abc" =~ /b(.)/; push @log, "$!", $1, "@-", pos // '-';
+our $re = qr/a(?{ push @log, "code" })/; push @log, scalar("ba" =~ $re);
+push @log, eval { "a" =~ /a(?{ die "inside\n" })/; 1 } // "died $@"; push @log, eval { my $p = "("; "a" =~ /$p/ } // "bad: " . ($@ =~ /Unmatched/);
+for my $s ("aXbX", "") { my $t = $s; my $n = $t =~ s/X/<$&>/g; push @log, $t, $n; }
+{ package Over; use overload '""' => sub { "o" =~ /o/; "over" }, fallback => 1 } my $o = bless [], 'Over'; push @log, $o =~ /ver/ ? "yes" : "no";
+my $evil = eval 'sub { $_[0] =~ /e(v)/ ? $1 : "-" }'; push @log, map { $evil->($_) } "evil", "good"; eval "push \@log, 'x' =~ /x$_/ ? 1 : 0" for 1 .. 3;
+print join("|", @log), "\n"; exit 3;
+P
+    my ($plain, $ours) = (run_plain(code => $code), run_prog(code => $code, opts => 'regex=1'));
+    is $ours->{out}, $plain->{out}, 'its output';
+    like $plain->{out}, qr/died inside.*\|yes\|v\|-/s, 'which tells something';
+    is $ours->{status}, $plain->{status}, 'its status';
+    my $seen = regexes("$ours->{dir}/nytprof.out");
+    is $seen->{'match 5 ver'}{calls}, 1, 'a match that runs code with matches';
+};
+
+scenario 'with and without builtins as subs; nothing without the option' => sub {
+    my $code = 'my $found; for my $i (1 .. 9) { $found = "a$i" =~ /a\d/ }';
+    is_deeply counts(of_code(code => $code, opts => "regex=1:$_")), { 'match 1 a\d' => '9 9' }, $_
+        for qw(slowops=0 slowops=1 subs=0 calls=0 stmts=0 blocks=1);
+    is_deeply regexes(run_prog(code => $code)->{dir} . '/nytprof.out'), {}, 'not asked for';
+    is_deeply regexes(run_prog(code => $code, opts => 'regex=1:sample=100')->{dir} . '/nytprof.out'), {}, 'samples';
+};
+
+scenario 'a thread has its own' => sub {
+    plan skip_all => 'perl without threads' if !$Config{useithreads};
+    my $run = run_prog(opts => 'regex=1', code => <<'P');
+use threads;
+sub look { my $found = "a" =~ /a/ for 1 .. $_[0] }
+look(2); threads->create(sub { look(6) })->join;
+P
+    my @calls = map { regexes($_)->{'match 2 a'}{calls} // 0 } sort glob "$run->{dir}/nytprof.out*";
+    is "@calls", '2 6', 'the first and the second';
+};
+
+done_testing;
