@@ -2,56 +2,16 @@
  *
  * callgrind output of small profiles made by hand. Real profiles in real viewers: t/viewers/.
  */
-#include "t/exporters/fixture.h"
-
-#include <stdio.h>
+#include "t/exporters/exported.h"
 
 extern const struct nytp_exporter nytp_exporter_callgrind;
 
-static int n_tests;
-
-static void ok(bool passed, const char *name)
+static void export(const struct nytp_profile *profile, struct nytp_export_options options)
 {
-    printf("%sok %d - %s\n", passed ? "" : "not ", ++n_tests, name);
+    export_with(&nytp_exporter_callgrind, profile, &options, false);
 }
 
-static char text[65536];
-static uint64_t n_negative;
-
-static const char *export_with(const struct nytp_profile *profile,
-                               const struct nytp_export_options *options)
-{
-    struct nytp_out *out = nytp_out_memory(true);
-    size_t len = 0;
-    const bool written = nytp_exporter_callgrind.write(profile, options, out);
-    const uint8_t *bytes = nytp_out_bytes(out, &len);
-    n_negative = out->n_negative;
-    if (!written || len >= sizeof text)
-        len = 0;
-    memcpy(text, bytes, len);
-    text[len] = '\0';
-    nytp_out_discard(out);
-    return text;
-}
-
-static const char *export(const struct nytp_profile *profile)
-{
-    return export_with(profile, &(struct nytp_export_options){0});
-}
-
-static bool contains(const char *want)
-{
-    const bool found = strstr(text, want) != NULL;
-    if (!found) {
-        printf("# lacks:\n");
-        for (const char *line = want; *line != '\0'; line += strcspn(line, "\n") + 1) {
-            printf("#   %.*s\n", (int)strcspn(line, "\n"), line);
-            if (line[strcspn(line, "\n")] == '\0')
-                break;
-        }
-    }
-    return found;
-}
+static const struct nytp_export_options none;
 
 /* Two subs that call each other, one that calls itself, a builtin, code of a required file. */
 static const struct nytp_profile *make(struct fixture *f)
@@ -90,7 +50,7 @@ static void test_body(void)
 {
     struct fixture f;
     const struct nytp_profile *profile = make(&f);
-    export(profile);
+    export(profile, none);
     ok(contains("version: 1\n"
                 "creator: nytp-export\n"
                 "pid: 77\n"
@@ -147,7 +107,7 @@ static void test_body(void)
 static void test_preamble(void)
 {
     struct fixture f;
-    export(make(&f));
+    export(make(&f), none);
     const char *version = strstr(text, "version: 1\n");
     bool comments = true;
     for (const char *line = text; line < version; line += strcspn(line, "\n") + 1)
@@ -161,47 +121,29 @@ static void test_options(void)
 {
     struct fixture f;
     const struct nytp_profile *profile = make(&f);
-    export_with(profile, &(struct nytp_export_options){.plain_names = true});
+    export(profile, (struct nytp_export_options){.plain_names = true});
     ok(contains("fl=/x/prog.pl\nfn=main::RUNTIME\n") &&
            contains("cfi=???\ncfn=main::CORE:print\ncalls=4 0\n") &&
            strstr(text, "(1)") == NULL,
        "plain names");
-    export_with(profile, &(struct nytp_export_options){.unit = nytp_unit_find("us")});
+    export(profile, (struct nytp_export_options){.unit = nytp_unit_find("us")});
     ok(contains("event: us : Time [microseconds]\n") && contains("summary: 194 24\n") &&
            contains("totals: 194 24\n"),
        "another unit");
     f.profile.total_statements = 0;
-    export(profile);
+    export(profile, none);
     ok(contains("events: ns\nsummary: 194000\n") && contains("\n2 100000\n"),
        "no second event where no statements were recorded");
     fixture_free(&f);
 }
 
-static void test_rounding(void)
+static void test_times(void)
 {
     struct fixture f;
-    fixture_begin(&f, 2);
-    const uint32_t file = fixture_file(&f, "/x/a.pl");
-    fixture_sub(&f, fixture_name("main::RUNTIME"), file, 1, 1);
-    fixture_node(&f, 0, 0, 0, 0, 1);
-    fixture_line(&f, file, 1, 6, 1);
-    fixture_line(&f, file, 2, 6, 1);
-    export_with(fixture_finish(&f),
-                &(struct nytp_export_options){.unit = nytp_unit_find("us")});
+    export(two_lines(&f, 6, 6), (struct nytp_export_options){.unit = nytp_unit_find("us")});
     ok(contains("summary: 1 2\n") && contains("\n1 1 1\n2 0 1\n"), "rounded lines add up");
     fixture_free(&f);
-}
-
-static void test_negative(void)
-{
-    struct fixture f;
-    fixture_begin(&f, 2);
-    const uint32_t file = fixture_file(&f, "/x/a.pl");
-    fixture_sub(&f, fixture_name("main::RUNTIME"), file, 1, 1);
-    fixture_node(&f, 0, 0, 0, 0, 1);
-    fixture_line(&f, file, 1, 60, 1);
-    fixture_line(&f, file, 2, -20, 1);
-    export(fixture_finish(&f));
+    export(two_lines(&f, 60, -20), none);
     ok(contains("summary: 6000 2\n") && contains("\n1 6000 1\n2 0 1\n"),
        "a time below zero is written as zero");
     ok(n_negative == 1, "and counted once");
@@ -239,7 +181,7 @@ static void test_parts(void)
     folded.arcs = arcs;
     folded.n_line_costs = 2 * n_costs;
     folded.n_arcs = 2 * n_arcs;
-    export(&folded);
+    export(&folded, none);
     const char *second = strstr(text, "pid: 78\ndesc: Command: other\\x0aprog.pl\npart: 2\n");
     ok(contains("pid: 77\ncmd: prog.pl\npart: 1\n") && second != NULL,
        "each recording is a part");
@@ -256,9 +198,7 @@ int main(void)
     test_preamble();
     test_body();
     test_options();
-    test_rounding();
-    test_negative();
+    test_times();
     test_parts();
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

@@ -3,12 +3,9 @@
  * JSON strings are valid whatever the bytes; numbers are exact.
  */
 #include "exporters/base/json.h"
+#include "t/tap.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-static int n_tests;
 
 /* Takes `out`; its content must be `want`. */
 static void is(struct nytp_out *out, const char *want, const char *name)
@@ -16,8 +13,7 @@ static void is(struct nytp_out *out, const char *want, const char *name)
     size_t len;
     const char *got = (const char *)nytp_out_bytes(out, &len);
     const bool same = len == strlen(want) && memcmp(got, want, len) == 0;
-    printf("%sok %d - %s\n", same ? "" : "not ", ++n_tests, name);
-    if (!same)
+    if (!ok(same, name))
         printf("# got %.*s\n# want %s\n", (int)len, got, want);
     nytp_out_discard(out);
 }
@@ -113,8 +109,6 @@ int main(void)
     is(number(0.1), "0.1", "a double is as short as can be");
     is(number(1.0 / 3), "0.3333333333333333", "and as long as needed");
     is(number((double)NAN), "null", "NaN is null");
-    printf("%sok %d - 17 digits are those of printf\n",
-           writes_17_digits_as_printf() ? "" : "not ", ++n_tests);
-    printf("1..%d\n", n_tests);
-    return 0;
+    ok(writes_17_digits_as_printf(), "17 digits are those of printf");
+    return done_testing();
 }

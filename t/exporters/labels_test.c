@@ -5,15 +5,7 @@
  */
 #include "exporters/stacks/labels.h"
 #include "t/exporters/fixture.h"
-
-#include <stdio.h>
-
-static int n_tests;
-
-static void ok(bool passed, const char *name)
-{
-    printf("%sok %d - %s\n", passed ? "" : "not ", ++n_tests, name);
-}
+#include "t/tap.h"
 
 static int hex_value(char c)
 {
@@ -113,6 +105,5 @@ int main(void)
        "nothing to tell apart where the files have one name, too");
     nytp_labels_free(labels);
     fixture_free(&f);
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

@@ -4,21 +4,13 @@
  */
 #define _XOPEN_SOURCE 700
 #include "exporters/base/out.h"
+#include "t/tap.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-
-static int n_tests;
-
-static void ok(bool passed, const char *name)
-{
-    printf("%sok %d - %s\n", passed ? "" : "not ", ++n_tests, name);
-}
 
 static char folder[] = "/tmp/nytp-out-test.XXXXXX";
 
@@ -172,6 +164,5 @@ int main(void)
     target_appears_when_closed();
     failures_are_told();
     nothing_is_left_behind();
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

@@ -3,52 +3,13 @@
  * pprof's message of small profiles made by hand, mostly in its text form: that the binary form
  * is the same message, protoc tells (t/viewers/test_pprof.py).
  */
-#include "t/exporters/fixture.h"
-
-#include <stdio.h>
+#include "t/exporters/exported.h"
 
 extern const struct nytp_exporter nytp_exporter_pprof, nytp_exporter_pprof_text;
-
-static int n_tests;
-
-static void ok(bool passed, const char *name)
-{
-    printf("%sok %d - %s\n", passed ? "" : "not ", ++n_tests, name);
-}
-
-static char text[8 << 20];
-static size_t text_len;
-static uint64_t n_negative;
-
-static void export_with(const struct nytp_exporter *exporter,
-                        const struct nytp_profile *profile,
-                        const struct nytp_export_options *options, bool is_pipe)
-{
-    struct nytp_out *out = nytp_out_memory(true);
-    out->is_pipe = is_pipe;
-    const bool written = exporter->write(profile, options, out);
-    const uint8_t *bytes = nytp_out_bytes(out, &text_len);
-    n_negative = out->n_negative;
-    if (!written || text_len >= sizeof text)
-        text_len = 0;
-    memcpy(text, bytes, text_len);
-    text[text_len] = '\0';
-    nytp_out_discard(out);
-}
 
 static void export(const struct nytp_profile *profile)
 {
     export_with(&nytp_exporter_pprof_text, profile, &(struct nytp_export_options){0}, false);
-}
-
-static bool contains(const char *want)
-{
-    const bool found = strstr(text, want) != NULL;
-    for (const char *at = want; !found && *at != '\0'; at += strspn(at, "\n")) {
-        printf("# lacks %.*s\n", (int)strcspn(at, "\n"), at);
-        at += strcspn(at, "\n");
-    }
-    return found;
 }
 
 static size_t count(const char *what)
@@ -136,13 +97,7 @@ static void test_outputs(void)
 static void test_negative(void)
 {
     struct fixture f;
-    fixture_begin(&f, 2);
-    const uint32_t file = fixture_file(&f, "/x/a.pl");
-    fixture_sub(&f, fixture_name("main::RUNTIME"), file, 1, 1);
-    fixture_node(&f, 0, 0, 0, 0, 1);
-    fixture_line(&f, file, 1, 60, 1);
-    fixture_line(&f, file, 2, -20, 1);
-    export(fixture_finish(&f));
+    export(two_lines(&f, 60, -20));
     ok(contains("  value: 1\n  value: 0\n") && strstr(text, "value: -") == NULL &&
            n_negative == 1,
        "a time below zero is written as zero and counted");
@@ -179,6 +134,5 @@ int main(void)
     test_outputs();
     test_negative();
     test_deep();
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

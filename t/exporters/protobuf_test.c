@@ -4,17 +4,9 @@
  * messages around the length at which their length grows by a byte.
  */
 #include "exporters/base/protobuf.h"
+#include "t/tap.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-static int n_tests;
-
-static void ok(bool passed, const char *name)
-{
-    printf("%sok %d - %s\n", passed ? "" : "not ", ++n_tests, name);
-}
 
 static bool holds(struct nytp_pb *pb, const char *want, size_t len)
 {
@@ -96,6 +88,5 @@ int main(void)
     for (size_t len = 16370; len < 16400; len++)
         all = all && reads_back(len);
     ok(all, "nested messages of every length read back");
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

@@ -5,19 +5,11 @@
  */
 #include "exporters/stacks/stacks.h"
 #include "t/exporters/fixture.h"
-
-#include <stdio.h>
+#include "t/tap.h"
 
 enum {
     LEVELS = 3000
 };
-
-static int n_tests;
-
-static void ok(bool passed, const char *name)
-{
-    printf("%sok %d - %s\n", passed ? "" : "not ", ++n_tests, name);
-}
 
 static uint32_t frames(const struct nytp_stacks *stacks, uint32_t node)
 {
@@ -110,6 +102,5 @@ int main(void)
        "a usual profile is left alone");
     nytp_stacks_free(&stacks);
     fixture_free(&f);
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

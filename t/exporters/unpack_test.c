@@ -7,20 +7,14 @@
 #include "exporters/cli/unpack.h"
 #include "formats/base/strings.h"
 #include "t/exporters/fixture.h"
+#include "t/tap.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int n_tests;
 static char top[] = "/tmp/nytp-unpack.XXXXXX";
-
-static void ok(bool passed, const char *name)
-{
-    printf("%sok %d - %s\n", passed ? "" : "not ", ++n_tests, name);
-}
 
 static const char *under_top(const char *path)
 {
@@ -266,6 +260,5 @@ int main(void)
     snprintf(command, sizeof command, "rm -rf '%s'", top);
     if (system(command) != 0)
         return 2;
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

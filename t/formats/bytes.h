@@ -6,28 +6,13 @@
 #define NYTP_TEST_BYTES_H
 
 #include "formats/stream/format.h"
+#include "t/tap.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
-
-static int n_tests;
-
-static inline bool ok(bool passed, const char *name)
-{
-    printf("%sok %d - %s\n", passed ? "" : "not ", ++n_tests, name);
-    return passed;
-}
-
-static inline void is_text(const char *got, const char *expected, const char *name)
-{
-    if (!ok(strcmp(got, expected) == 0, name))
-        fprintf(stderr, "# %s\n# got:\n%s\n# expected:\n%s\n", name, got, expected);
-}
 
 /* Growing bytes */
 

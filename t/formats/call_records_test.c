@@ -210,6 +210,5 @@ int main(void)
     test_many_sites();
     test_damage();
     test_copies();
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

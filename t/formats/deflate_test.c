@@ -5,21 +5,13 @@
  */
 #include "formats/deflate/deflate.h"
 #include "formats/deflate/inflate.h"
+#include "t/tap.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
-
-static int n_tests;
-
-static void ok(bool passed, const char *name)
-{
-    printf("%sok %d - %s\n", passed ? "" : "not ", ++n_tests, name);
-}
 
 enum {
     LEN = 700000,
@@ -292,6 +284,5 @@ int main(void)
     ok(stops_when_refused(bytes), "a put that fails stops the compression");
     ok(nytp_deflate_new(0, NYTP_ZLIB) == NULL && nytp_deflate_new(10, NYTP_ZLIB) == NULL,
        "there are nine levels");
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

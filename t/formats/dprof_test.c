@@ -267,6 +267,5 @@ int main(void)
     test_damage();
     test_cuts();
     test_noise();
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

@@ -143,6 +143,5 @@ int main(void)
     test_cuts();
     test_noise();
     test_stop();
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

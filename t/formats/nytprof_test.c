@@ -236,6 +236,5 @@ int main(void)
     test_large();
     test_lines();
     test_headers();
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

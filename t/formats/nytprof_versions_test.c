@@ -268,6 +268,5 @@ int main(void)
     test_version_2();
     test_version_3();
     test_version_4();
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

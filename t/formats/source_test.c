@@ -282,6 +282,5 @@ int main(void)
     test_cuts();
     test_failures();
     free(data.data);
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

@@ -6,16 +6,7 @@
 #include "formats/base/strings.h"
 #include "formats/by_position/summary.h"
 #include "formats/by_position/summary_evals.h"
-
-#include <stdio.h>
-#include <string.h>
-
-static int n_tests;
-
-static void ok(bool passed, const char *name)
-{
-    printf("%sok %d - %s\n", passed ? "" : "not ", ++n_tests, name);
-}
+#include "t/tap.h"
 
 static struct nytp_str str(const char *text)
 {
@@ -223,6 +214,5 @@ int main(void)
     test_attributes();
     test_limits();
     test_evals();
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

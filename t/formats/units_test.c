@@ -3,15 +3,7 @@
  * Conversions of ticks keep their total.
  */
 #include "formats/base/units.h"
-
-#include <stdio.h>
-
-static int n_tests;
-
-static void ok(bool passed, const char *name)
-{
-    printf("%sok %d - %s\n", passed ? "" : "not ", ++n_tests, name);
-}
+#include "t/tap.h"
 
 static struct nytp_scale scale_of(const char *unit, int64_t ticks_per_sec)
 {
@@ -64,6 +56,5 @@ int main(void)
     scale = scale_of("ns", INT64_MAX);
     ok(nytp_scale_once(&scale, INT64_MAX) >= 0 && nytp_scale_once(&scale, INT64_MIN) <= 0,
        "an absurd clock overflows nothing");
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

@@ -4,16 +4,7 @@
  */
 #define NYTP_NO_INT128
 #include "formats/base/wide.h"
-
-#include <stdbool.h>
-#include <stdio.h>
-
-static int n_tests;
-
-static void ok(bool passed, const char *name)
-{
-    printf("%sok %d - %s\n", passed ? "" : "not ", ++n_tests, name);
-}
+#include "t/tap.h"
 
 static const uint64_t values[] = {
     0,
@@ -98,6 +89,5 @@ int main(void)
            nytp_mul_div_signed(INT64_MAX, INT64_MAX, 1) == INT64_MAX,
        "signed: what is too large is the largest");
     ok(nytp_mul_div_signed(INT64_MAX, INT64_MAX, INT64_MAX) == INT64_MAX, "signed: in between");
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

@@ -70,6 +70,5 @@ int main(void)
     header(false, 10, 1, "plain: a header and the first records are handed on at once");
     header(true, 10, 1, "deflated: they are, too");
     header(true, 3 * NYTP_WRITER_MOST, 1000, "a header that is longer than a block");
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

@@ -111,6 +111,5 @@ int main(void)
 {
     test_merging();
     timeline();
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

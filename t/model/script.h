@@ -14,17 +14,9 @@
 #include "formats/build/build.h"
 #include "formats/model/model.h"
 #include "formats/model/profile.h"
+#include "t/tap.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-static int n_tests;
-
-static void ok(bool passed, const char *name)
-{
-    printf("%sok %d - %s\n", passed ? "" : "not ", ++n_tests, name);
-}
 
 static inline struct nytp_str str(const char *text)
 {

@@ -4,10 +4,9 @@
  * they are known all at once or come one by one.
  */
 #include "formats/build/span_budget.h"
+#include "t/tap.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MOST_CALLS 5000
 
@@ -16,7 +15,6 @@ struct call {
     uint32_t depth, number;
 };
 
-static int n_tests;
 static uint32_t random_state = 1;
 
 static uint32_t random_below(uint32_t n)
@@ -129,6 +127,5 @@ int main(void)
     test_kind(0, "few lengths");
     test_kind(1, "lengths of all magnitudes");
     test_kind(2, "growing lengths");
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }

@@ -6,14 +6,13 @@
 #define _GNU_SOURCE
 #endif
 #include "../../XS/ground/ticks.h"
+#include "../tap.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -22,16 +21,10 @@
 #include <sys/single_threaded.h>
 #endif
 
-static int n_tests;
 static const void *word[NYTP_TICK_WORDS];
 static volatile int asked;
 static struct nytp_ring ring;
 static char error[200];
-
-static void ok(bool is_ok, const char *name)
-{
-    printf("%sok %d - %s\n", is_ok ? "" : "not ", ++n_tests, name);
-}
 
 static void prepare(void)
 {
@@ -266,6 +259,5 @@ int main(void)
     nytp_ticks_remove(&ring);
     char line[200];
     ok(thread_status("Uid:", line, sizeof line) <= 1, "with the last ring the thread ends");
-    printf("1..%d\n", n_tests);
-    return 0;
+    return done_testing();
 }
