@@ -11,7 +11,7 @@ use Cwd qw(getcwd);
 use Exporter qw(import);
 use File::Temp qw(tempdir);
 
-our @EXPORT_OK = qw(record shared write_profile folder run_script slurp in_folder);
+our @EXPORT_OK = qw(put record shared write_profile folder run_script slurp in_folder);
 
 # Where the stock modules are installed, a blib that is not complete would test those.
 require Devel::NYTProf::Data;
@@ -33,13 +33,20 @@ sub in_folder {
     return wantarray ? @result : $result[0];
 }
 
+# Writes a file of that name into the folder; its path.
+sub put {
+    my ($name, $bytes) = @_;
+    my $path = $name =~ m{\A/} ? $name : folder() . "/$name";
+    open my $fh, '>:raw', $path or die "$path: $!";
+    print $fh $bytes;
+    close $fh or die "$path: $!";
+    return $path;
+}
+
 # The profile of a program text, made by this tree's recorder.
 sub record {
     my ($name, $code, $options) = @_;
-    my $program = folder() . "/$name.pl";
-    open my $fh, '>', $program or die "$program: $!";
-    print $fh $code;
-    close $fh or die "$program: $!";
+    put("$name.pl", $code);
     my $out = folder() . "/$name.out";
     local $ENV{NYTPROF} = join ':', "file=$out", $options || ();
     local $ENV{PERL5LIB} = join ':', map {"$top/blib/$_"} qw(lib arch);
@@ -60,11 +67,7 @@ sub shared {
 # A profile of exactly these records (bytes); the header is added.
 sub write_profile {
     my ($name, @records) = @_;
-    my $out = folder() . "/$name.out";
-    open my $fh, '>:raw', $out or die "$out: $!";
-    print $fh "NYTProf 5 0\n:ticks_per_sec=10000000\n:nv_size=8\n:application=$name\n", @records;
-    close $fh or die "$out: $!";
-    return $out;
+    return put("$name.out", join '', "NYTProf 5 0\n:ticks_per_sec=10000000\n:nv_size=8\n:application=$name\n", @records);
 }
 
 # (status, standard output, standard error) of a command of bin/, run with this tree's modules.

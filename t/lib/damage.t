@@ -7,7 +7,7 @@ use warnings;
 
 use FindBin ();
 use lib $FindBin::Bin;
-use Recorded qw(record folder slurp);
+use Recorded qw(record put folder slurp);
 use Test::More;
 
 use Devel::NYTProf::Data;
@@ -27,14 +27,6 @@ $_->() for @subs;
 PERL
 my $path = folder() . '/damaged.out';
 my $out = folder() . '/merged.out';
-
-sub put {
-    my ($name, $bytes) = @_;
-    open my $fh, '>:raw', $name or die "$name: $!";
-    print $fh $bytes;
-    close $fh or die "$name: $!";
-    return;
-}
 
 sub damaged {
     my $bytes = $whole;

@@ -5,7 +5,9 @@ use strict;
 use warnings;
 
 use Cwd ();
-use File::Temp ();
+use FindBin ();
+use lib "$FindBin::Bin/../lib";
+use Recorded qw(folder put slurp);
 use Test::More;
 
 my $root = Cwd::abs_path(__FILE__ =~ s{/?[^/]*\z}{/../..}r);
@@ -13,21 +15,8 @@ my $bin  = "$root/blib/script"; # whose first lines name the perl that this was 
 plan skip_all => 'not built' if !-x "$bin/nytp-export" || !-d "$root/blib/arch/auto/Devel/NYTProf";
 $ENV{PERL5LIB} = "$root/blib/lib:$root/blib/arch";
 delete @ENV{qw(PERL5OPT NYTPROF NYTP_EXPORT)};
-my $folder = File::Temp->newdir;
+my $folder = folder();
 chdir $folder or die "$folder: $!";
-
-sub put {
-    my ($name, $text) = @_;
-    open my $fh, '>', $name or die "$name: $!";
-    print $fh $text;
-    close $fh or die $!;
-}
-
-sub slurp {
-    open my $fh, '<', shift or return '';
-    local $/ = undef;
-    return <$fh> // '';
-}
 
 # standard output, standard error and the wait status of a shell command
 sub shell {

@@ -10,7 +10,7 @@ use Cwd qw(getcwd);
 use ExtUtils::Embed qw(ccopts ldopts);
 use FindBin ();
 use lib "$FindBin::Bin/../lib";
-use Recorded qw(folder slurp);
+use Recorded qw(folder put slurp);
 use Test::More;
 
 use Devel::NYTProf::Data;
@@ -25,15 +25,6 @@ plan skip_all => 'no libperl to embed: ' . slurp($log) if $?;
 my $top = getcwd();
 local $ENV{PERL5LIB} = join ':', map {"$top/blib/$_"} qw(lib arch);
 local $ENV{LD_LIBRARY_PATH} = join ':', "$Config{archlibexp}/CORE", $ENV{LD_LIBRARY_PATH} || ();
-
-sub put {
-    my ($name, $text) = @_;
-    my $path = folder() . "/$name";
-    open my $fh, '>', $path or die "$path: $!";
-    print $fh $text;
-    close $fh or die "$path: $!";
-    return $path;
-}
 
 my $program = put('program.pl', <<'PERL');
 package Guard { sub DESTROY { print "gone\n" } }

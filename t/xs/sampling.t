@@ -10,7 +10,7 @@ use Cwd qw(getcwd);
 use FindBin ();
 use lib "$FindBin::Bin/../lib";
 use NYTPTest qw(stock_command);
-use Recorded qw(folder in_folder slurp);
+use Recorded qw(folder in_folder put slurp);
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -18,15 +18,6 @@ use Devel::NYTProf::Data;
 use Devel::NYTProf::ReadStream qw(for_chunks);
 
 my $top = getcwd();
-
-sub put {
-    my ($name, $text) = @_;
-    my $path = folder() . "/$name";
-    open my $fh, '>', $path or die "$path: $!";
-    print $fh $text;
-    close $fh or die "$path: $!";
-    return $path;
-}
 
 # What a program prints, on either handle, and its status; with options it is profiled.
 sub run {

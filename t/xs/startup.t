@@ -5,9 +5,11 @@ use strict;
 use warnings;
 
 use Cwd ();
-use File::Temp ();
+use FindBin ();
 use JSON::PP ();
 use List::Util qw(sum0);
+use lib "$FindBin::Bin/../lib";
+use Recorded qw(folder put slurp);
 use Test::More;
 
 my $root = Cwd::abs_path(__FILE__ =~ s{/?[^/]*\z}{/../..}r);
@@ -15,21 +17,7 @@ my $bin  = "$root/blib/script";
 plan skip_all => 'not built' if !-x "$bin/nytp-export" || !-x "$bin/nytp-startup";
 my $libs = "$root/blib/lib:$root/blib/arch";
 delete @ENV{qw(PERL5OPT PERL5LIB NYTPROF NYTP_EXPORT)};
-my $folder = File::Temp->newdir;
-chdir $folder or die "$folder: $!";
-
-sub put {
-    my ($name, $text) = @_;
-    open my $fh, '>', $name or die "$name: $!";
-    print $fh $text;
-    close $fh or die $!;
-}
-
-sub slurp {
-    open my $fh, '<', shift or return '';
-    local $/ = undef;
-    return <$fh> // '';
-}
+chdir folder() or die $!;
 
 sub startup {
     my ($arguments) = @_;
