@@ -343,17 +343,6 @@ static void unwatch(pTHX_ I32 height, I32 context)
 
 /* ---- calls inside perl's handler ---- */
 
-/* The wait of a server in accept() is no cost of the subs that are open: their times go on as
- * if the clock had stood still. The statement that waits keeps its time. */
-static void leave_out_wait(struct nytp_recorder *rec, int64_t ticks)
-{
-    for (uint32_t i = 0; i < rec->n_frames; i++)
-        rec->frames[i].enter_ticks += ticks;
-    if (rec->comments_on)
-        nytp_write_call_change(rec->writer, NYTP_CALL_WAIT, ticks);
-    rec->clock.overhead_ticks += ticks;
-}
-
 /* Run perl's handler for op `type`, which is all that the call is. */
 static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub, int type,
                       const struct nytp_call_site *site)
@@ -370,8 +359,6 @@ static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub,
     nytp_guard(rec);
     if (LIKELY(rec->n_frames > 0 && rec->frames[rec->n_frames - 1].serial == serial)) {
         const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
-        if (UNLIKELY(type == OP_ACCEPT))
-            leave_out_wait(rec, now - site->now);
         sub->may_block = sub->waits || now - site->now >= LONG_CALL_TICKS;
         pop(rec, now, ANYWHERE);
     } else {

@@ -433,9 +433,7 @@ static struct nytp_name attribute_of(const struct nytp_profile *profile, const c
     return (struct nytp_name){"", 0};
 }
 
-/* The call in the call `node` that never returned, or `node`. Of several, one whose place is
- * known: the others are subs of which only lines were recorded. */
-static uint32_t open_child(const struct nytp_profile *profile, uint32_t node)
+uint32_t nytp_text_open_child(const struct nytp_profile *profile, uint32_t node)
 {
     const struct nytp_node *const n = &profile->nodes[node];
     uint32_t found = node;
@@ -457,7 +455,7 @@ static uint32_t skip_recursion(const struct nytp_profile *profile, uint32_t node
     uint32_t times = 1;
     for (;; times++) {
         const struct nytp_node *const n = &profile->nodes[*next];
-        const uint32_t child = open_child(profile, *next);
+        const uint32_t child = nytp_text_open_child(profile, *next);
         const struct nytp_node *const c = &profile->nodes[child];
         if (child == *next || n->sub != from->sub || c->file != n->file || c->line != n->line)
             return times;
@@ -475,7 +473,7 @@ static void put_open_calls(struct nytp_out *out, const struct nytp_profile *prof
     nytp_puts(out, "open at its end (killed, or still running): ");
     for (;; node = next) {
         nytp_text_put(out, profile->subs[profile->nodes[node].sub].name, 0);
-        next = open_child(profile, node);
+        next = nytp_text_open_child(profile, node);
         if (next == node)
             return;
         const struct nytp_name at = nytp_text_place(
@@ -506,7 +504,7 @@ static void put_ends(struct nytp_out *out, const struct nytp_profile *profile)
     for (uint32_t i = 0; i < profile->n_processes && n < MOST_ENDS; i++) {
         const struct nytp_process *const process = &profile->processes[i];
         if (process->complete || profile->n_nodes == 0 ||
-            open_child(profile, process->root) == process->root)
+            nytp_text_open_child(profile, process->root) == process->root)
             continue;
         put_open_calls(out, profile, process);
         nytp_puts(out, "\n\n");

@@ -82,6 +82,10 @@ bool nytp_text_is_narrow(uint32_t columns);
 struct nytp_name nytp_text_place_in(const struct nytp_profile *profile, uint32_t file,
                                     uint32_t line, uint32_t columns, char *buffer, size_t size);
 
+/* The call in the call `node` that never returned, or `node`. Of several, one whose place is
+ * known: the others are subs of which only lines were recorded. */
+uint32_t nytp_text_open_child(const struct nytp_profile *profile, uint32_t node);
+
 /* First line of tables for the terminal: total, counts, whether the recording is partial; in
  * several lines where the terminal is narrow. */
 void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile,

@@ -4,7 +4,8 @@
  * content policy names them by (FIPS 180-4; base64 of RFC 4648). Comments that have lines of
  * their own, the blanks that lines begin with, those beside marks that need none and semicolons
  * before } are left out: so no text in the two files may span lines, no regular expression hold
- * quotes, every statement ends in a semicolon, and no block ends with a loop without a body.
+ * quotes, every statement ends in a semicolon, and no block ends with a loop without a body, and
+ * no - or + stands before another.
  *
  *     embed report.css report.js … > assets.c
  */
@@ -128,7 +129,7 @@ struct marks {
     const char *behind, *before;
 };
 static const struct marks style_marks = {"{};,:(=<>&|?", "{}=<>&|?"};
-static const struct marks script_marks = {"{};,:(=<>&|?+*/)]", "{}=<>&|?:+*/([!"};
+static const struct marks script_marks = {"{};,:(=<>&|?+*/-)]", "{}=<>&|?:+*/-([!"};
 
 /* Takes out blanks and semicolons that mean nothing, but not inside quotes; and the end of a
  * line behind a mark that no statement of a script ends with but for its own semicolon. Returns

@@ -7,6 +7,9 @@
  */
 #include "report.h"
 
+#include "exporters/base/waits.h"
+#include "exporters/stacks/samples.h"
+
 #include "formats/base/table.h"
 #include "formats/model/profile.h"
 
@@ -552,6 +555,17 @@ static void mark_gone(struct nytp_report *report)
     }
 }
 
+static bool find_waits(struct nytp_report *report)
+{
+    struct nytp_waits waits;
+    struct nytp_error error = {0};
+    if (nytp_waits_init(&waits, report->profile, report->options->waits, &error))
+        report->waits = nytp_waits_subs(&waits, report->profile);
+    report->wait_ticks = waits.ticks;
+    nytp_waits_free(&waits);
+    return report->waits != NULL;
+}
+
 bool nytp_report_find_facts(struct nytp_report *report)
 {
     const struct nytp_profile *profile = report->profile;
@@ -576,7 +590,9 @@ bool nytp_report_find_facts(struct nytp_report *report)
         return false;
     for (uint32_t f = 0; f < profile->n_files; f++)
         count_lines(report, f);
-    return true;
+    return find_waits(report) &&
+           (!nytp_is_of_samples(profile) ||
+            (report->samples = nytp_samples_by_sub(profile)) != NULL);
 }
 
 void nytp_report_free_facts(struct nytp_report *report)
@@ -598,4 +614,6 @@ void nytp_report_free_facts(struct nytp_report *report)
     free(report->evals_by_place);
     free(report->siblings);
     free(report->changes);
+    free(report->waits);
+    free(report->samples);
 }

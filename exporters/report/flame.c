@@ -8,6 +8,8 @@
  */
 #include "flame_tree.h"
 
+#include "exporters/base/text.h"
+
 #include "formats/base/arena.h"
 
 #include <stdio.h>
@@ -99,8 +101,20 @@ static void put_library(struct nytp_report *report)
     }
 }
 
+/* "Foo.pm:12", where a sub is defined, or "". */
+static void put_place(struct nytp_report *report, uint32_t index)
+{
+    char place[300];
+    const struct nytp_sub *const sub = &report->profile->subs[index];
+    const struct nytp_name whole =
+        nytp_text_place(report->profile, sub->file, sub->first_line, place, sizeof place);
+    const struct nytp_name name = sub->first_line > 0 ? nytp_base_name(whole)
+                                                      : (struct nytp_name){"", 0};
+    nytp_html_json(report->out, name.ptr, name.len);
+}
+
 /* What the script knows of names, in lists by number: the name, where a click leads, the file,
- * the kind of sub. */
+ * where it is, whether it waits, the kind of sub. */
 static void put_name_lists(struct nytp_flame *flame, const uint32_t *example, uint32_t n)
 {
     struct nytp_report *report = flame->report;
@@ -121,6 +135,14 @@ static void put_name_lists(struct nytp_flame *flame, const uint32_t *example, ui
         const uint32_t on = page_of(report, flame->frames[example[i]].sub);
         nytp_printf(out, i > 0 ? ",%u" : "%u", on == NONE ? 0 : (unsigned)report->files[on].id);
     }
+    nytp_puts(out, "],\n\"places\":[");
+    for (uint32_t i = 0; i < n; i++) {
+        nytp_puts(out, i > 0 ? ",\n" : "\n");
+        put_place(report, flame->frames[example[i]].sub);
+    }
+    nytp_puts(out, "],\n\"waits\":[");
+    for (uint32_t i = 0; i < n; i++)
+        nytp_printf(out, i > 0 ? ",%d" : "%d", report->waits[flame->frames[example[i]].sub]);
     nytp_puts(out, "],\n\"library\":[");
     put_library(report);
     nytp_puts(out, "],\n\"kinds\":[");

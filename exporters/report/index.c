@@ -64,6 +64,11 @@ static void put_sentence(struct nytp_report *report)
         recording += profile->processes[i].recording_ticks;
     nytp_puts(out, "<p class=\"sentence\">Profiled for <b>");
     nytp_report_put_time(report, out, profile->total_ticks);
+    if (report->wait_ticks > 0 && report->wait_ticks >= profile->total_ticks / 100) {
+        nytp_puts(out, "</b>, <b>");
+        nytp_report_put_time(report, out, report->wait_ticks);
+        nytp_puts(out, "</b> of it waiting<b>");
+    }
     nytp_printf(out, "</b>, %s <b>", sampled ? "in" : "executing");
     nytp_report_plural(out, profile->total_statements, sampled ? "sample" : "statement",
                        sampled ? "samples" : "statements");

@@ -7,6 +7,7 @@
  */
 #include "report.h"
 
+#include "exporters/base/text.h"
 #include "exporters/base/version.h"
 
 #include <math.h>
@@ -14,7 +15,9 @@
 #include <string.h>
 #include <time.h>
 
-#define NONE NYTP_REPORT_NONE
+#define NONE      NYTP_REPORT_NONE
+#define MOST_ENDS 5
+#define MOST_OPEN 50 /* calls of a process that are named */
 
 /* ---- numbers ---- */
 
@@ -75,10 +78,20 @@ void nytp_report_put_exact(struct nytp_report *report, int64_t ticks)
     nytp_put_i64(report->out, ns);
 }
 
-void nytp_report_put_heat(struct nytp_out *out, int heat)
+void nytp_report_put_heat(struct nytp_out *out, int heat, int64_t part, int64_t whole)
 {
-    nytp_puts(out, " class=h");
-    nytp_putc(out, (char)('0' + heat));
+    const double share = part > 0 && whole > 0 ? 100 * (double)part / (double)whole : 0;
+    const int percent = share < 100 ? (int)(share + 0.5) : 100;
+    if (percent == 0) {
+        nytp_printf(out, " class=h%d", heat);
+        return;
+    }
+    nytp_printf(out, " class=\"h%d", heat);
+    if (percent >= 10)
+        nytp_printf(out, " a%d", percent / 10);
+    if (percent % 10 > 0)
+        nytp_printf(out, " b%d", percent % 10);
+    nytp_putc(out, '"');
 }
 
 static int heat_of(int64_t part, int64_t whole, int top)
@@ -105,7 +118,7 @@ void nytp_report_time_cell(struct nytp_report *report, int64_t ticks, bool heat,
     const int degree = heat ? heat_of(ticks, report->profile->total_ticks, 8) : 0;
     nytp_puts(out, "<td");
     if (degree > 0)
-        nytp_report_put_heat(out, degree);
+        nytp_report_put_heat(out, degree, ticks, whole);
     nytp_report_put_exact(report, ticks);
     const double percent = whole > 0 ? 100 * (double)ticks / (double)whole : 0;
     if (fabs(percent) >= 0.05)
@@ -262,6 +275,31 @@ static void put_page_data(struct nytp_report *report, const struct nytp_report_p
                     (unsigned)report->files[page->file].id, levels[page->level]);
 }
 
+/* Where the processes stood whose end is not recorded. */
+static void put_open_calls(struct nytp_report *report)
+{
+    const struct nytp_profile *const profile = report->profile;
+    struct nytp_out *const out = report->out;
+    for (uint32_t i = 0, n = 0; i < profile->n_processes && n < MOST_ENDS; i++) {
+        uint32_t node = profile->processes[i].root;
+        if (profile->processes[i].complete || nytp_text_open_child(profile, node) == node)
+            continue;
+        nytp_printf(out, "<p class=\"note open\">Process %u was killed, or still ran, in ",
+                    (unsigned)profile->processes[i].pid);
+        for (uint32_t next = node, depth = 0; depth < MOST_OPEN; depth++, node = next) {
+            next = nytp_text_open_child(profile, node);
+            nytp_puts(out, depth > 0 ? " &gt; <code>" : "<code>");
+            nytp_report_put_sub(report, profile->nodes[node].sub);
+            nytp_puts(out, "</code>");
+            if (next == node)
+                break;
+            nytp_printf(out, " line %u", (unsigned)profile->nodes[next].line);
+        }
+        nytp_puts(out, "</p>\n");
+        n++;
+    }
+}
+
 /* What a reader must know before believing the figures. */
 static void put_notes(struct nytp_report *report)
 {
@@ -271,6 +309,7 @@ static void put_notes(struct nytp_report *report)
         nytp_puts(out, "<p class=\"note partial\">This profile is <b>partial</b>: the "
                        "recording was cut off "
                        "or is damaged. The figures are those of what could be read.</p>\n");
+    put_open_calls(report);
     if (options->selected != NULL) {
         nytp_puts(out, "<p class=\"note selected\">This is a <b>selection</b>: <code>");
         nytp_html_puts(out, options->selected);
@@ -317,11 +356,13 @@ void nytp_report_page_begin(struct nytp_report *report, const struct nytp_report
     }
     put_page_data(report, page);
     nytp_printf(report->out, ">\n<h%d>", report->single ? 2 : 1);
-    if (page->file != NONE)
+    if (page->of_program && report->single)
+        nytp_puts(report->out, "Overview");
+    else if (page->file != NONE)
         nytp_report_put_file(report, page->file);
     else
         nytp_puts(report->out, page->title);
-    if (page->of_program) {
+    if (page->of_program && !report->single) {
         nytp_puts(report->out, " of ");
         put_program(report);
     }

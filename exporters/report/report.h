@@ -140,6 +140,9 @@ struct nytp_report {
     uint32_t n_subs, n_calls, n_evals;  /* lengths of these; siblings has n_evals */
     struct nytp_report_change *changes; /* changes.c: by file, line; NULL without a base */
     uint32_t n_changes;
+    int64_t wait_ticks; /* what of the time was waiting */
+    bool *waits;        /* by sub: what it takes is that */
+    uint64_t *samples;  /* by sub, of its own; NULL unless only samples were counted */
 };
 
 static inline struct nytp_name nytp_report_file_name(const struct nytp_report *report,
@@ -276,8 +279,8 @@ void nytp_report_put_exact(struct nytp_report *report, int64_t ticks);
 /* 0 to 7 on the scale of the hottest line. */
 int nytp_report_line_heat(const struct nytp_report *report, int64_t ticks);
 
-/* The class of that shade, from 0 to 7, as an attribute. */
-void nytp_report_put_heat(struct nytp_out *out, int heat);
+/* The classes of that shade, from 0 to 7, and of a bar as long as the share, as an attribute. */
+void nytp_report_put_heat(struct nytp_out *out, int heat, int64_t part, int64_t whole);
 /* "<td data-n=…>1.23ms", with heat on the scale of the total when `heat`, and a title of its
  * percentage of `whole` if that is above 0. */
 void nytp_report_time_cell(struct nytp_report *report, int64_t ticks, bool heat, int64_t whole);

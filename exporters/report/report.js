@@ -11,7 +11,6 @@ const nytp = window.nytp = {};
 const html = document.documentElement;
 const find = (selector, where) => (where || document).querySelector(selector);
 const all = (selector, where) => [...(where || document).querySelectorAll(selector)];
-const HEATS = 8;
 
 /* ---------------------------------------------------------------- elements, numbers, storage */
 
@@ -255,12 +254,6 @@ function setUpTable(box, main) {
 
 const heatOf = element => Number((/\bh(\d)/.exec(element.className) || [0, 0])[1]);
 
-/* The step of a time beside the hottest: two steps are a factor of ten. */
-function heatStep(ns, hottest) {
-    const step = ns > 0 && hottest > 0 ? Math.ceil(HEATS + 2 * Math.log10(ns / hottest)) : 0;
-    return Math.max(0, Math.min(HEATS - 1, step));
-}
-
 function markHere(row) {
     all(".here").forEach(old => old.classList.remove("here"));
     row.classList.add("here");
@@ -275,31 +268,12 @@ function goToRow(row) {
 /* Lines without a heat class did not run; a class that marks the place is taken off for the test. */
 function setUpSource(box, tools) {
     const rows = all("tbody > tr", box), ran = rows.filter(row => row.className);
-    let isRelative = false;
-    const heats = ran.map(row => [row, ...row.cells].map(element => element.className));
 
     const onlyRan = button("Only lines that ran", "c", () => {
         press(onlyRan, box.classList.toggle("only-ran"));
         map.draw();
     });
     press(onlyRan, false);
-    const relative = button("Heat of this page", "beside the hottest line of this page", () => {
-        isRelative = !isRelative;
-        press(relative, isRelative);
-        showHeat();
-        map.draw();
-    });
-    press(relative, false);
-
-    function showHeat() {
-        const hottest = Math.max(0, ...ran.map(row => numberOf(row.cells[2])));
-        ran.forEach((row, i) => [row, ...row.cells].forEach((element, k) => {
-            const was = heats[i][k], cell = k === 0 ? row.cells[2] : element;
-            element.className = isRelative && /\bh\d/.test(was)
-                ? was.replace(/\bh\d/, "h" + heatStep(numberOf(cell), hottest)) : was;
-        }));
-    }
-
     /* To the next hot line from the one that is marked, or from the first in view. */
     function step(by) {
         const least = Math.max(1, ...ran.map(row => heatOf(row) - 2));
@@ -325,7 +299,7 @@ function setUpSource(box, tools) {
     });
     const map = minimap(box, rows, firstVisible);
     setUpColours(box);
-    tools.append(onlyRan, relative, button("▴", "k: the hot line before", () => step(-1)),
+    tools.append(onlyRan, button("▴", "k: the hot line before", () => step(-1)),
         button("▾", "j: the next hot line", () => step(1)));
     page.keys = {j: () => step(1), k: () => step(-1), c: () => onlyRan.click()};
 }
@@ -345,9 +319,9 @@ function minimap(box, rows, firstVisible) {
             pen.fillRect(0, at / lines.length * height, width, Math.max(6, innerHeight / 20 / lines.length * height));
         }
         const strokes = lines.map((row, i) => [heatOf(row), i]).filter(([heat]) => heat > 0).sort((a, b) => a[0] - b[0]);
+        pen.fillStyle = colour("hot");
         for (const [heat, i] of strokes) {
-            pen.fillStyle = colour("c" + heat);
-            const long = width * (heat + 1) / HEATS;
+            const long = width * (heat + 1) / 8;
             pen.fillRect(width - long, i / lines.length * height, long, Math.max(2, height / lines.length));
         }
     }
@@ -567,6 +541,14 @@ function rewrite(tree, isFolded, collapse, isMine) {
     return result;
 }
 
+/* The same stacks without the time of what waits. */
+function withoutWaits(tree, waits) {
+    const lost = ownTimes(tree).map((own, i) => waits[tree.name[i]] ? own : 0);
+    for (let i = lost.length - 1; i > 0; i--)
+        lost[tree.parent[i]] += lost[i];
+    return {...tree, width: tree.width.map((width, i) => width - lost[i])};
+}
+
 function ownTimes(tree) {
     const own = Float64Array.from(tree.width);
     for (let i = 1; i < own.length; i++)
@@ -743,11 +725,11 @@ function firstEndingAfter(row, x) {
  * zoomed to, `chosen` and `over` the frames of the keyboard and of the mouse. */
 function drawFlame(section, data) {
     const home = page, box = find(".view", section), fid = Number(section.dataset.fid || 0);
-    const read = readTree(data), now = settings(), packages = data.names.map(name => name.slice(0, Math.max(0, name.lastIndexOf("::"))));
+    const recorded = readTree(data), busy = withoutWaits(recorded, data.waits), idle = recorded.width[0] - busy.width[0], now = settings(), packages = data.names.map(name => name.slice(0, Math.max(0, name.lastIndexOf("::"))));
     const view = {pivot: data.names.indexOf(now.get("pivot"))};
     const library = new Set(data.library);
-    let tree, scene, from, to, over = null, chosen = null, found = null, hottest = 1;
-    all(".still", section).forEach(still => still.hidden = true);
+    let read = recorded, tree, scene, from, to, over = null, chosen = null, found = null;
+    all(".still", section).forEach(still => still.setAttribute("hidden", "")); // an SVG element has no such property
 
     const ns = width => time(width * data.unit_ns);
     const frameOf = (row, node) => {
@@ -758,35 +740,37 @@ function drawFlame(section, data) {
     const same = (a, b) => a && b && a.row === b.row && a.node === b.node;
     const label = frame => frame.name >= 0 ? data.names[frame.name]
         : frame.name === -1 ? `${count(frame.calls)} small frames` : "all";
-    const lineOf = row => view.upward ? scene.rows.length - 1 - row : row;
     const isZoomed = () => from > 0 || to < scene.total;
 
     /* controls */
     const canvas = make("canvas", {tabIndex: 0, role: "application", "aria-label":
-        "Flame graph: arrows go from frame to frame, Enter zooms, Escape goes back, p shows callers and callees, i inverts"});
+        "Flame graph: arrows move, Enter zooms, Escape goes back, p: callers and callees, i: inverted"});
     const space = make("div"), graph = make("div", {className: "graph"}, canvas, space);
     const detail = make("div", {className: "detail", role: "status"}), said = make("output");
+    const tip = make("div", {className: "tip", hidden: true});
     const field = (text, title, properties) => make("input", {type: "search", placeholder: text, "aria-label": title, title, ...properties});
     const search = field("find subs, or re:expression", "Find in the flame graph", {value: now.get("find") || "", oninput: () => {
         setting("find", search.value);
         look();
     }});
-    const fold = field("fold: expression", "Subs or files by regular expression: their frames become part of their callers",
+    const fold = field("fold: expression", "subs or files that become part of their callers",
         {value: kept("fold"), onchange: () => {
             kept("fold", fold.value);
             rebuild();
         }});
-    const toggles = [["inverted", setting, "Inverted", "i: each sub that took time, under it its callers"],
-        ["collapse", setting, "Recursion as one", "a sub that calls itself is one frame"],
-        ["upward", kept, "Root below", "flames, not icicles"], ["heat", kept, "Colour by own time", "instead of by package"],
-    ["library", kept, "Fold library", "modules of perl's own folders become part of their callers"]
-    ].filter(([key]) => key !== "library" || library.size).map(([key, keep, text, title]) => {
+    const toggles = [["inverted", setting, "Inverted", "i: who took time, under it who called"],
+        ["collapse", setting, "Recursion as one", "direct recursion"],
+        ["library", kept, "Fold library", "modules of perl's own folders"],
+        ["work", setting, "Hide waiting", "for input, locks, children, time"]
+    ].filter(([key]) => ({library: library.size, work: idle})[key] !== 0).map(([key, keep, text, title]) => {
         view[key] = !!(keep === kept ? kept(key) : now.get(key));
+        if (key === "work")
+            view.work = +(now.get(key) || idle * 2 > recorded.width[0]);
         const element = button(text, title, () => {
             view[key] = !view[key];
             if (view.inverted)
                 view.pivot = -1;
-            keep(key, view[key] ? "1" : "");
+            keep(key, view[key] ? "1" : key === "work" ? "0" : "");
             rebuild();
         });
         return {key, element};
@@ -795,10 +779,12 @@ function drawFlame(section, data) {
         view.pivot = -1;
         rebuild();
     });
-    box.append(make("div", {className: "bar"}, search, said, ...toggles.map(toggle => toggle.element), fold, whole), graph, detail);
+    box.append(make("div", {className: "bar"}, search, said, ...toggles.map(toggle => toggle.element), fold, whole), graph, detail, tip);
 
     /* building */
     function rebuild() {
+        read = view.work ? busy : recorded;
+        home.classList.toggle("no-waits", !!view.work);
         const folds = fold.value && matcher("re:" + fold.value);
         invalid(fold, folds === null);
         const isFolded = name => name >= 0 && (folds && (folds(data.names[name]) || folds(data.hrefs[name]))
@@ -806,9 +792,8 @@ function drawFlame(section, data) {
         tree = fid || folds || view.collapse || view.library
             ? rewrite(read, isFolded, view.collapse, name => !fid || (name >= 0 && data.fids[name] === fid)) : read;
         scene = picture(tree, view);
-        toggles.forEach(({key, element}) => press(element, view[key]));
+        toggles.forEach(({key, element}) => press(element, !!view[key]));
         over = chosen = null;
-        hottest = Math.max(1, ...scene.rows.map(({place, nodes}) => nodes.reduce((most, node) => node ? Math.max(most, place.own[node]) : most, 0)));
         setting("pivot", data.names[view.pivot] || "");
         zoom(null);
         look();
@@ -834,8 +819,6 @@ function drawFlame(section, data) {
     function fill(frame) {
         if (frame.name < 0)
             return colour("raised");
-        if (view.heat)
-            return colour("c" + Math.max(1, heatStep(frame.own, hottest)));
         return packageColour(packages[frame.name], data.kinds[frame.name] > 0);
     }
 
@@ -848,7 +831,7 @@ function drawFlame(section, data) {
         space.style.height = tall - height + "px";
         whole.hidden = !isZoomed() && view.pivot < 0;
         scene.rows.forEach((row, r) => {
-            const y = lineOf(r) * ROW - top;
+            const y = r * ROW - top;
             for (let x = y > -ROW && y < height ? from : to; x < to;) {
                 const node = row.nodes[firstEndingAfter(row, x)];
                 if (node === undefined || row.place.start[node] >= to)
@@ -876,11 +859,20 @@ function drawFlame(section, data) {
     }
     const draw = later(paint);
 
+    /* At the pointer, what the line below the graph says of the frame there. */
+    function point(event) {
+        tip.hidden = !over;
+        tip.textContent = all("b, span", detail).map(one => one.textContent).concat(over && data.places[over.name] || []).join("\n");
+        const {clientX: x, clientY: y} = event, {offsetWidth: wide, offsetHeight: high} = tip;
+        tip.style.left = Math.min(x + 14, innerWidth - wide - 8) + "px";
+        tip.style.top = (y + 20 + high > innerHeight ? y - high - 10 : y + 18) + "px";
+    }
+
     function describe() {
         const frame = over || chosen, parts = [];
         const say = text => parts.push(span(text));
         if (!frame) {
-            say(`${ns(scene.total)} in all. Click or Enter zooms, Escape goes back, arrows go from frame to frame.`);
+            say(`${ns(scene.total)} in all. ${view.work ? "Hidden: " + ns(idle) : ""} Click or Enter zooms, Escape goes back, arrows move.`);
         } else {
             parts.push(make("b", {}, label(frame)));
             say(`${ns(frame.width)}, ${percent(frame.width, read.width[0])}`);
@@ -908,7 +900,7 @@ function drawFlame(section, data) {
     }
 
     function choose(frame) {
-        const y = lineOf(frame.row) * ROW;
+        const y = frame.row * ROW;
         chosen = frame;
         over = null;
         if (y < graph.scrollTop || y + ROW > graph.scrollTop + canvas.clientHeight)
@@ -945,7 +937,7 @@ function drawFlame(section, data) {
 
     function frameAt(event) {
         const line = Math.floor((event.offsetY + graph.scrollTop) / ROW), x = from + event.offsetX / canvas.clientWidth * (to - from);
-        const frame = nearest(lineOf(line), x);
+        const frame = nearest(line, x);
         return frame && frame.start <= x && x < frame.end ? frame : null;
     }
 
@@ -953,7 +945,7 @@ function drawFlame(section, data) {
         const here = chosen, nodes = here && scene.rows[here.row].nodes;
         if (!here)
             return choose(nearest(scene.middle, from));
-        const next = rows ? nearest(here.row + (view.upward ? -rows : rows), here.start)
+        const next = rows ? nearest(here.row + rows, here.start)
             : frameOf(here.row, nodes[nodes.indexOf(here.node) + steps] || here.node);
         if (next && (steps || (next.start < here.end && next.end > here.start)))
             choose(next);
@@ -969,6 +961,7 @@ function drawFlame(section, data) {
             describe();
             draw();
         }
+        point(event);
     };
     canvas.onclick = event => {
         const frame = frameAt(event);

@@ -195,6 +195,7 @@ struct cursor { /* how far a page has come */
     uint32_t next_sub, sub_end;   /* into subs_by_file */
     uint32_t next_call, call_end; /* into calls */
     uint32_t next_eval, eval_end; /* into evals_by_place */
+    int64_t hottest_ticks; /* of the page's cells */
     uint32_t in_body;
     bool in_pod;
     struct nytp_report_disk disk;
@@ -271,7 +272,8 @@ static void put_statement_cells(struct nytp_report *report, const struct nytp_li
 }
 
 /* Cells for calls and time in the subs called. */
-static void put_call_cells(struct nytp_report *report, uint32_t first, uint32_t end)
+static void put_call_cells(struct nytp_report *report, uint32_t first, uint32_t end,
+                           int64_t hottest_ticks)
 {
     struct nytp_out *out = report->out;
     if (first == end) {
@@ -289,7 +291,7 @@ static void put_call_cells(struct nytp_report *report, uint32_t first, uint32_t 
     const int heat = nytp_report_line_heat(report, incl_ticks);
     nytp_puts(out, "<td");
     if (heat > 0)
-        nytp_report_put_heat(out, heat);
+        nytp_report_put_heat(out, heat, incl_ticks, hottest_ticks);
     nytp_report_put_exact(report, incl_ticks);
     nytp_putc(out, '>');
     nytp_report_put_time(report, out, incl_ticks);
@@ -351,7 +353,7 @@ static void put_cells(struct nytp_report *report, struct cursor *cursor,
     const bool comment = nytp_report_is_comment(text, &cursor->in_pod);
     if (ran || nytp_report_more_statements(&line->change) != 0) {
         put_statement_cells(report, line->row);
-        put_call_cells(report, cursor->next_call, line->calls_end);
+        put_call_cells(report, cursor->next_call, line->calls_end, cursor->hottest_ticks);
         if (has_changes(report, cursor))
             nytp_report_put_change(report, &line->change);
         nytp_puts(report->out, "<td>");
@@ -380,12 +382,13 @@ static void put_line(struct nytp_report *report, struct cursor *cursor, uint32_t
     struct nytp_out *out = report->out;
     const struct line line = line_at(report, cursor, number);
     const bool ran = line.row != NULL || line.calls_end > cursor->next_call;
+    const int64_t self_ticks = line.row != NULL ? line.row->self_ticks : 0;
     begin_body(report, cursor, line.subs_end > cursor->next_sub);
     nytp_puts(out, "<tr");
     nytp_report_put_line_id(report, number);
     if (ran)
-        nytp_report_put_heat(
-            out, line.row != NULL ? nytp_report_line_heat(report, line.row->self_ticks) : 0);
+        nytp_report_put_heat(out, nytp_report_line_heat(report, self_ticks), self_ticks,
+                             cursor->hottest_ticks);
     nytp_puts(out, "><th>");
     nytp_put_u64(out, number);
     put_cells(report, cursor, &line, ran, text_at(report, cursor, number));
@@ -486,6 +489,21 @@ static void put_lines(struct nytp_report *report, struct cursor *cursor)
     }
 }
 
+/* The longest time on a line, or in the subs that one calls. */
+static int64_t hottest_of(const struct nytp_report *report, const struct cursor *cursor)
+{
+    int64_t most = 0, sum = 0;
+    for (uint32_t i = 0; cursor->rows.rows != NULL && i < cursor->rows.n; i++)
+        most = cursor->rows.rows[i].self_ticks > most ? cursor->rows.rows[i].self_ticks : most;
+    for (uint32_t i = cursor->next_call; i < cursor->call_end; i++) {
+        const struct nytp_report_call *const call = &report->calls[i];
+        const bool is_next = i > cursor->next_call && call->line == call[-1].line;
+        sum = nytp_ticks_sum(is_next ? sum : 0, call->incl_ticks);
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
 static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level level,
                       const struct nytp_report_disk *disk)
 {
@@ -505,6 +523,7 @@ static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level le
         .next_eval = file->first_eval,
         .eval_end = file->first_eval + file->n_evals,
     };
+    cursor.hottest_ticks = hottest_of(report, &cursor);
     while (cursor.next_text < cursor.text_end &&
            report->profile->sources[cursor.next_text].line == 0)
         cursor.next_text++; /* a damaged profile may have text of it */

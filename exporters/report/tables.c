@@ -19,14 +19,26 @@
 
 #define ROWS_IN_BODY 200
 
+static const struct nytp_report_column sub_columns[] = {
+    {"calls", "Number of calls", "Calls", false},
+    {"places", "Number of places the sub is called from", "P", false},
+    {"files", "Number of files the sub is called from", "F", false},
+    {"excl", "Time in the sub itself", "Exclusive time", false},
+    {"", "Its share of the whole", "%", false},
+    {"incl", "Time in the sub and all it called", "Inclusive time", false},
+    {"sub", NULL, "Subroutine", true},
+};
+
 static const char *text_of_column(const struct nytp_report *report,
                                   const struct nytp_report_column *column)
 {
+    const bool of_subs = column == sub_columns && report->samples != NULL;
+    const char *const of_calls = of_subs ? "Samples" : "Calls, at least";
     if (!nytp_report_is_sampled(report))
         return column->text;
     return strcmp(column->key, "stmts") == 0    ? "Samples"
            : strcmp(column->key, "dstmts") == 0 ? "\xce\x94 samples"
-           : strcmp(column->key, "calls") == 0  ? "Calls, at least"
+           : strcmp(column->key, "calls") == 0 ? of_calls
                                                 : column->text;
 }
 
@@ -66,15 +78,6 @@ void nytp_report_row_begin(struct nytp_out *out, uint32_t row)
 
 /* ---- subs ---- */
 
-static const struct nytp_report_column sub_columns[] = {
-    {"calls", "Number of calls", "Calls", false},
-    {"places", "Number of places the sub is called from", "P", false},
-    {"files", "Number of files the sub is called from", "F", false},
-    {"excl", "Time in the sub itself", "Exclusive time", false},
-    {"incl", "Time in the sub and all it called", "Inclusive time", false},
-    {"sub", NULL, "Subroutine", true},
-};
-
 /* The name with its package set off, linked to where it is defined. */
 static void put_sub_link(struct nytp_report *report, uint32_t sub)
 {
@@ -100,6 +103,8 @@ static void put_sub_remarks(struct nytp_report *report, uint32_t sub)
         nytp_puts(report->out, " <small>opcode</small>");
     else if (kind == NYTP_SUB_XSUB)
         nytp_puts(report->out, " <small>xsub</small>");
+    if (report->waits[sub])
+        nytp_puts(report->out, " <small>waiting</small>");
     if (s->rec_depth > 0) {
         nytp_printf(report->out, " <small>recurses: max depth %u, inclusive time ",
                     (unsigned)s->rec_depth);
@@ -112,9 +117,12 @@ static void put_sub_row(struct nytp_report *report, uint32_t sub)
 {
     const struct nytp_report_sub *s = &report->subs[sub];
     const int64_t total = report->profile->total_ticks;
-    nytp_printf(report->out, "><td>%llu<td>%u<td>%u", (unsigned long long)s->calls,
-                (unsigned)s->places, (unsigned)s->files);
+    const uint64_t count = report->samples != NULL ? report->samples[sub] : s->calls;
+    const double percent = total > 0 ? 100 * (double)s->excl_ticks / (double)total : 0;
+    nytp_printf(report->out, "%s><td>%llu<td>%u<td>%u", report->waits[sub] ? " class=waits" : "",
+                (unsigned long long)count, (unsigned)s->places, (unsigned)s->files);
     nytp_report_time_cell(report, s->excl_ticks, true, total);
+    nytp_printf(report->out, percent >= 0.05 ? "<td>%.1f%%" : "<td>", percent);
     nytp_report_time_cell(report, s->incl_ticks, true, total);
     nytp_puts(report->out, "<td>");
     put_sub_link(report, sub);

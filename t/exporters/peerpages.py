@@ -48,6 +48,7 @@ def their_subs(page):
 def our_subs(page):
     rows = {}
     for cells in (page.table("subs") or []) + (page.table("top") or []):
+        cells = cells[:4] + cells[5:]           # without the share, which they have not
         name = "".join(c if isinstance(c, str) else c.text() for c in cells[5].children
                        if isinstance(c, str) or c.tag != "small").strip()
         rows[name] = sub_row(cells, name)[1]

@@ -59,9 +59,9 @@ def shown_lines(pages):
 
 
 def shown_subs(pages):
-    return sorted(("".join(c if isinstance(c, str) else c.text() for c in cells[5].children
+    return sorted(("".join(c if isinstance(c, str) else c.text() for c in cells[6].children
                            if isinstance(c, str) or c.tag != "small").strip(),
-                   cells[0].number(), cells[3].number(), cells[4].number())
+                   cells[0].number(), cells[3].number(), cells[5].number())
                   for cells in pages["index-subs-excl.html"].table("subs"))
 
 
@@ -508,7 +508,7 @@ def test_a_log_of_devel_dprof_has_subs_and_a_flame_graph(command, tmp_path):
     report = htmlpages.Report(tmp_path / "r")
     assert list(htmlpages.problems(report)) == []
     want = Totals(profiles.profile("recurse"))
-    calls = {row[5].own_text().split()[0]: row[0].number() for row in report.pages["index-subs-excl.html"].table("subs")}
+    calls = {row[6].own_text().split()[0]: row[0].number() for row in report.pages["index-subs-excl.html"].table("subs")}
     assert calls["main::fib"] == want.subs["main::fib"].calls
     assert "main::fib" in (report.folder / "flame.js").read_text()
 
@@ -538,7 +538,7 @@ def test_several_profiles_are_one_report(command, tmp_path):
     assert list(htmlpages.problems(twice)) == []
 
     def calls(pages):
-        return {"".join(c if isinstance(c, str) else c.text() for c in row[5].children if isinstance(c, str) or
+        return {"".join(c if isinstance(c, str) else c.text() for c in row[6].children if isinstance(c, str) or
                         c.tag != "small").strip(): row[0].number() for row in pages.pages["index-subs-excl.html"].table("subs")}
     assert calls(twice) == {name: 2 * n for name, n in calls(once).items()}
 

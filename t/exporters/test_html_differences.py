@@ -95,7 +95,7 @@ def test_several_runs_a_side_get_a_verdict(compared, tmp_path):
     assert "medians" in index.text() and re.search(r"Calls(\d+) → \1: 0 \(exact\)", index.text())
     (head, *more) = report.pages["index.html"].table("diff")
     assert name_of(head[7]) == "main::f" and not [row for row in more if row[5].own_text().startswith("~")]
-    subs = {name_of(c[5]): number(c[0]) for c in report.pages[SUBS].table("subs")}
+    subs = {name_of(c[6]): number(c[0]) for c in report.pages[SUBS].table("subs")}
     assert subs["main::f"] == 20                            # the report itself adds its runs up
 
 

@@ -5,6 +5,7 @@ that are no UTF-8, every character there is.
 
 import json
 import os
+import re
 import socket
 import subprocess
 import time
@@ -111,9 +112,9 @@ SECRET = "hunter2 is nobody's source"
 @pytest.fixture
 def written(command, tmp_path):
     """The text of a report's pages, all in one file."""
-    def write(*arguments, stdin=None):
+    def write(*arguments, stdin=None, status=0):
         done = run(command, "--html", "-q", *arguments, stdin=stdin, env=dict(os.environ, SECRET=SECRET))
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == status, done.stderr
         return done.stdout.decode()
     return write
 
@@ -175,3 +176,14 @@ def test_tables_show_the_source_of_files_that_are_as_they_were(tmp_path, form):
     assert SECRET not in shown("--no-source-files").stdout
     os.utime(tmp_path / "a.pl", (1e9, 1e9))      # another version, which is older
     assert SECRET not in shown().stdout and "a.pl was changed since" in shown().stderr
+
+
+def test_a_process_without_its_end_tells_where_it_stood(written, tmp_path):
+    stream = nytpwrite.Writer(options={"calls": 2}).pid_start(7).fid(1, "/x/hang.pl")
+    stream.entry(1, 9).time(10, 1, 3).entry(1, 3).time(20, 1, 5).comment("nytp-open 1 perl main::job").comment("nytp-open 2 perl main::fetch")
+    stream.sub(1, "main::job", 3, 3).sub(1, "main::fetch", 5, 5)
+    page = written(stream.save(tmp_path / "hang.out"), status=3)
+    note = re.search(r'<p class="note open">(.*?)</p>', page)[1]
+    assert re.sub("<[^>]*>|&gt;", "", note).split() == \
+        "Process 7 was killed, or still ran, in main::RUNTIME line 9 main::job line 3 main::fetch".split()
+    assert "<b>2 subroutine calls</b>" in page and "is <b>partial</b>" in page

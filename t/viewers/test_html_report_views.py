@@ -17,7 +17,7 @@ from nytpwrite import Writer
 
 # -------------------------------------------------------------------- tables
 
-@pytest.mark.parametrize("key, number", [("calls", 0), ("places", 1), ("excl", 3), ("incl", 4)])
+@pytest.mark.parametrize("key, number", [("calls", 0), ("places", 1), ("excl", 3), ("incl", 5)])
 def test_sorting_a_table(page, report, key, number):
     folder = report("mixed-blocks")
     one = page(folder / "index-subs-excl.html", f"#sort={'calls' if key == 'excl' else 'excl'}")
@@ -37,14 +37,14 @@ def test_sort_and_filter_stay_in_the_address_and_in_the_session(page, report):
     one.click_on("#subs th[data-key=sub] button")
     one.key("/")
     one.type("main::c")
-    names = report_pages.column(one, "subs", 5)
+    names = report_pages.column(one, "subs", 6)
     assert len(names) > 3 and all("main::c" in name.lower() for name in names)
     assert names == sorted(names)
     assert one.eval("location.hash") == "#sort=sub&q=main%3A%3Ac"
     handed_on = page(folder / "index-subs-excl.html", "#sort=sub&q=main%3A%3Ac")
-    assert report_pages.column(handed_on, "subs", 5) == names
+    assert report_pages.column(handed_on, "subs", 6) == names
     one.open(f"file://{folder}/index-subs-excl.html")
-    assert report_pages.column(one, "subs", 5) == names, "it is remembered"
+    assert report_pages.column(one, "subs", 6) == names, "it is remembered"
 
 
 @pytest.mark.parametrize("query, expression", [("core:", r"(?i)core:"), ("CORE", "CORE"),
@@ -58,7 +58,7 @@ def test_the_filter_tells_how_many_and_their_time(page, report, query, expressio
             if re.search(expression, row["sub"])]
     count = len(report_pages.table(folder / "index-subs-excl.html", "subs"))
     assert len(rows) > 1
-    assert len(report_pages.column(one, "subs", 5)) == len(rows)
+    assert len(report_pages.column(one, "subs", 6)) == len(rows)
     time = report_pages.time_text(sum(row["excl"] for row in rows))
     assert one.eval("document.querySelector('.bar output').textContent") == \
         f"{len(rows)} of {count}, {time}"
@@ -333,18 +333,33 @@ def test_a_click_on_a_line_number_is_a_permalink(page, report):
     assert one.eval("document.querySelector('.here').id") == "9"
 
 
-def test_heat_of_the_page_makes_its_hottest_line_the_hottest(page, report):
-    heats = re.compile(r"<tr id=\d+ class=h(\d)")
-    path = next(p for p in sorted(report("mixed-calls2").glob("*-line.html"))
-                if 0 < int(max(heats.findall(p.read_text()), default=0)) < 7)
-    one = page(path)
-    hottest = """Math.max(...[...document.querySelectorAll(".src tbody tr")]
-        .map(row => +(/h(\\d)/.exec(row.className) || [0, 0])[1]))"""
-    before = one.eval(hottest)
-    one.click_on("#tools button:nth-of-type(2)")
-    assert one.eval(hottest) == 7 > before
-    one.click_on("#tools button:nth-of-type(2)")
-    assert one.eval(hottest) == before
+def bar_widths(one, selector):
+    """By row, how much of its cell the bar of a time takes."""
+    return one.eval(f"""[...document.querySelectorAll({selector!r})].map(cell =>
+        parseFloat(getComputedStyle(cell).backgroundSize) / 100)""")
+
+
+def test_bars_are_as_long_as_their_share(page, report):
+    folder = report("mixed-calls2")
+    one = page(folder / "index-subs-excl.html")
+    rows = report_pages.table(folder / "index-subs-excl.html", "subs")
+    total = one.eval("+document.querySelector('main').dataset.total")
+    for key, column in ("excl", 4), ("incl", 6):
+        widths = bar_widths(one, f"#subs tbody td:nth-child({column})")
+        shares = sorted((row[key] / total for row in rows), reverse=True)
+        assert len(widths) == len(shares) > 10 and shares[0] > 0.1
+        assert all(abs(a - b) <= 0.005 for a, b in zip(sorted(widths, reverse=True), shares))
+
+
+def test_bars_of_a_source_page_are_as_long_as_their_share_of_its_hottest_line(page, report):
+    one = page(report_pages.main_source(report("mixed-calls2")))
+    cells = ".src tbody tr[id]:not([id*=_]) td:nth-child({})"
+    times = [one.eval(f"[...document.querySelectorAll('{cells.format(n)}')].map(c => +(c.dataset.n || 0))")
+             for n in (3, 5)]
+    most = max(map(max, times))
+    for n, column in zip((3, 5), times):
+        widths = bar_widths(one, cells.format(n))
+        assert any(widths) and all(abs(w - min(1, t / most)) <= 0.005 for w, t in zip(widths, column) if t > most / 100)
 
 
 # -------------------------------------------------------------------- treemap
@@ -566,3 +581,60 @@ def test_only_lines_in_view_are_coloured_and_long_ones_hang(page, export_command
         return [cell.querySelector('.k').getBoundingClientRect().left,
             Math.min(...boxes.filter(box => box.top > boxes[0].top + 10).map(box => box.left))] })()""")
     assert below > code, "what is wrapped does not begin left of the code"
+
+
+# -------------------------------------------------------------------- waiting, one picture, the pointer
+
+def serving(folder):
+    """Most of its time it waits; what it does otherwise is a quarter of that, in two subs."""
+    out = Writer(options={"calls": 2}).pid_start(7).fid(1, "/x/serve.pl")
+    out.entry(1, 9).entry(1, 3).time(800, 1, 3).leave(2, 800, 800, "main::CORE:sselect").leave(1, 800, 0, "main::idle")
+    out.entry(1, 9).time(150, 1, 5).leave(1, 150, 150, "main::work").entry(1, 9).time(50, 1, 7)
+    out.leave(1, 50, 50, "main::rest").pid_end(7)
+    for name, line in (("idle", 3), ("work", 5), ("rest", 7)):
+        out.sub(1, f"main::{name}", line, line)
+    return out.save(folder / "serve.out")
+
+
+@pytest.fixture
+def one_file(tmp_path):
+    target = tmp_path / "report.html"
+    subprocess.run([exports.COMMAND, "-q", "--html", "-o", target, serving(tmp_path)], check=True)
+    return target
+
+
+SHOWN = """[...document.querySelectorAll("[data-page=index] .top tbody tr")]
+    .filter(row => row.getClientRects().length).map(row => row.cells[6].innerText.split(" ")[0])"""
+
+
+def test_what_waits_is_hidden_where_it_is_most_of_the_time(page, one_file):
+    one = page(one_file)
+    report_pages.drawn(one)
+    button = "[...document.querySelectorAll('.flame button')].find(b => b.textContent == 'Hide waiting')"
+    assert one.eval(f"{button}.getAttribute('aria-pressed')") == "true"
+    assert "20.0µs in all. Hidden: 80.0µs" in report_pages.detail(one)[0]
+    assert "main::CORE:sselect" not in one.eval(SHOWN) and "main::work" in one.eval(SHOWN)
+    one.eval(f"{button}.click()")
+    assert "100µs in all" in report_pages.detail(one)[0] and "main::CORE:sselect" in one.eval(SHOWN)
+    assert "80.0µs of it waiting" in one.eval("document.querySelector('.sentence').innerText").replace("80µs", "80.0µs")
+
+
+def test_the_pointer_has_what_is_known_of_the_frame_beside_it(page, one_file):
+    one = page(one_file)
+    x, y, width, _ = report_pages.drawn(one)
+    one.mouse("mouseMoved", x + width * 0.3, y + 19 * 2.5)
+    one.until("document.querySelector('.tip').innerText.includes('serve.pl:5')")
+    assert one.eval("document.querySelector('.tip').innerText").split("\n") == \
+        ["main::work", "15.0µs, 75.0%", "own 15.0µs", "1 call", "serve.pl:5"]
+    tip = one.eval("(r => [r.x, r.y])(document.querySelector('.tip').getBoundingClientRect())")
+    assert abs(tip[0] - (x + width * 0.3)) < 40 and abs(tip[1] - (y + 19 * 2.5)) < 200
+    one.mouse("mouseMoved", 2, 2)
+    one.until("document.querySelector('.tip').hidden")
+
+
+def test_one_file_shows_one_flame_graph_and_its_name_once(page, one_file):
+    one = page(one_file)
+    report_pages.drawn(one)
+    assert one.eval("getComputedStyle(document.querySelector('.still')).display") == "none"
+    heads = one.eval("[...document.querySelectorAll('h1, h2')].map(h => h.innerText).filter(text => text)")
+    assert heads == ["Profile of hand.pl", "Overview", "Flame graph"]

@@ -195,4 +195,24 @@ P
       'main::RUNTIME 6 H::PRINT x1; main::bycmp 2 main::key x2', 'arcs';
 };
 
+scenario 'accept() waits as any other builtin does' => sub {
+    my $run = run_prog(code => <<'P');
+use Socket; use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
+socket my $server, AF_UNIX, SOCK_STREAM, 0 or die $!;
+bind $server, sockaddr_un('here') and listen $server, 1 or die $!;
+my $pid = fork;
+if (!$pid) {
+    select undef, undef, undef, 0.3;
+    socket my $client, AF_UNIX, SOCK_STREAM, 0; connect $client, sockaddr_un('here');
+    require POSIX; POSIX::_exit(0);
+}
+sub serve { my $from = clock_gettime(CLOCK_MONOTONIC); accept my $one, $server; print clock_gettime(CLOCK_MONOTONIC) - $from }
+serve();
+waitpid $pid, 0;
+P
+    my ($arc) = grep { $_->{callee} eq 'main::CORE:accept' } @{ profile_in($run)->{arc} };
+    cmp_ok 2 * $arc->{excl} + 0.02, '>=', $run->{out}, 'the builtin has its wait';
+    cmp_ok $arc->{excl}, '<=', $run->{out} * 1.01, 'and no more';
+};
+
 done_testing;
