@@ -159,6 +159,8 @@ static void put_processes(const struct json *j)
         put_time(j, "statement_time", process->stmt_ticks);
         put_time(j, "total", j->profile->nodes[process->root].incl_ticks);
         put_time(j, "recording_cost", process->recording_ticks);
+        if (process->processor_ticks > 0)
+            put_time(j, "processor", process->processor_ticks);
         if (process->sampled)
             put_time(j, "cpu", process->cpu_ticks);
         nytp_putc(j->out, '}');

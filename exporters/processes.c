@@ -13,8 +13,10 @@
 #include <string.h>
 
 #define NONE         NYTP_NO_PROCESS
+#define CROWDED      2   /* times as much time of one's own as on a processor */
 #define NARROW       110 /* columns below which a terminal gets the most important ones */
 #define FIXED        94  /* columns of the numbers, and where there are fewer */
+#define CPU          11  /* and where one more is known; a narrow terminal has no start then */
 #define NARROW_FIXED 63
 
 struct row {
@@ -31,6 +33,7 @@ struct table {
     struct row *rows; /* by process, and one more for those without a parent */
     struct nytp_process_tree tree;
     double first_s;
+    bool has_cpu; /* processor time of some process is known */
 };
 
 static const struct nytp_process *process_of(const struct table *table, uint32_t index)
@@ -112,8 +115,8 @@ static void put_title(const struct table *table, const struct nytp_process *proc
     const uint32_t indent = 2 * (depth < 20 ? depth : 20);
     nytp_text_pad(out, indent);
     nytp_puts(out, thread);
-    const uint32_t used = (is_narrow(table) ? NARROW_FIXED : FIXED) + indent +
-                          (uint32_t)strlen(thread),
+    const uint32_t fixed = is_narrow(table) ? NARROW_FIXED : FIXED + (table->has_cpu ? CPU : 0);
+    const uint32_t used = fixed + indent + (uint32_t)strlen(thread),
                    columns = table->options->columns;
     nytp_text_put_tail(out, part->application.len > 0 ? part->application : part->path,
                        columns == 0          ? 0
@@ -134,11 +137,14 @@ static void put_row(const struct table *table, uint32_t index, uint32_t depth)
         nytp_printf(out, " %8lu", (unsigned long)process->ppid);
     else
         nytp_printf(out, " %8s", "-");
-    put_seconds(table, process->start_s - table->first_s);
+    if (!is_narrow(table) || !table->has_cpu)
+        put_seconds(table, process->start_s - table->first_s);
     if (process->end_s > 0)
         put_seconds(table, process->end_s - process->start_s);
     else
         nytp_printf(out, "%11s", "-");
+    if (table->has_cpu)
+        put_ticks(table, process->processor_ticks);
     put_ticks(table, measured - row->child_wait - row->other_wait);
     put_ticks(table, row->child_wait);
     if (!is_narrow(table)) {
@@ -189,6 +195,27 @@ static void sum_waits(const struct table *table, const struct nytp_waits *waits)
     }
 }
 
+/* Work that was mostly waiting for a processor, as processes beside one another do. */
+static void tell_crowding(const struct table *table)
+{
+    const struct nytp_profile *profile = table->profile;
+    int64_t own = 0, cpu = 0;
+    for (uint32_t i = 0; i < profile->n_processes; i++) {
+        const struct nytp_process *process = process_of(table, i);
+        own += profile->nodes[process->root].incl_ticks - table->rows[i].child_wait -
+               table->rows[i].other_wait;
+        cpu += process->processor_ticks;
+        if (process->processor_ticks == 0)
+            return;
+    }
+    if (own < CROWDED * cpu)
+        return;
+    nytp_text_time(table->out, own, profile->ticks_per_sec, table->options->unit, 0);
+    nytp_puts(table->out, " of their own, ");
+    nytp_text_time(table->out, cpu, profile->ticks_per_sec, table->options->unit, 0);
+    nytp_puts(table->out, " of it on a processor: they waited for one\n");
+}
+
 static void put_table(struct table *table)
 {
     link_rows(table);
@@ -197,16 +224,17 @@ static void put_table(struct table *table)
     nytp_text_headline(table->out, table->profile, &options);
     nytp_text_style(table->out, table->options->color, NYTP_STYLE_BOLD);
     if (is_narrow(table))
-        nytp_puts(table->out,
-                  "     pid      start       wall        own child-wait  state    command");
+        nytp_printf(table->out, "     pid%s        own child-wait  state    command",
+                    table->has_cpu ? "       wall        cpu" : "      start       wall");
     else
         nytp_printf(table->out,
-                    "     pid   parent      start       wall        own child-wait other-wait"
+                    "     pid   parent      start       wall%s        own child-wait other-wait"
                     " %10s  state    command",
-                    nytp_text_stmts(table->profile));
+                    table->has_cpu ? "        cpu" : "", nytp_text_stmts(table->profile));
     nytp_text_style(table->out, table->options->color, NYTP_STYLE_PLAIN);
     nytp_putc(table->out, '\n');
     put_rows(table);
+    tell_crowding(table);
 }
 
 static bool processes_write(const struct nytp_profile *profile,
@@ -214,6 +242,8 @@ static bool processes_write(const struct nytp_profile *profile,
 {
     struct table table = {.profile = profile, .options = options, .out = out};
     struct nytp_waits waits;
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        table.has_cpu |= profile->processes[i].processor_ticks > 0;
     table.rows = calloc((size_t)profile->n_processes + 1, sizeof *table.rows);
     const bool ok = nytp_waits_init(&waits, profile, options->waits, &out->error) &&
                     table.rows != NULL && nytp_process_tree_init(&table.tree, profile);

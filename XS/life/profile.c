@@ -23,12 +23,24 @@
 #include "XS/state/state.h"
 #include "XS/ground/thread_number.h"
 
+#include "formats/stream/comments/sample_records.h"
+
+#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 static const char default_path[] = "nytprof.out";
 
 /* ---- its records ---- */
+
+/* Nanoseconds that this thread was on a processor; -1: nobody can tell. */
+static int64_t processor_time(void)
+{
+    struct timespec now;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0)
+        return -1;
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
 
 static double time_of_day(void)
 {
@@ -93,6 +105,7 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     if (rec->options.compress > 0)
         nytp_write_start_deflate(rec->writer, (int)rec->options.compress);
     rec->profile.began_s = time(NULL);
+    rec->profile.processor_ns = processor_time();
     nytp_write_pid_start(rec->writer, (uint32_t)rec->life.pid, (uint32_t)getppid(),
                          time_of_day());
     begin_calls(rec);
@@ -321,19 +334,44 @@ bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
     return true;
 }
 
-/* In decimal, without printf(), since it may be in a signal. */
-static void write_overhead(struct nytp_recorder *rec)
+#define DECIMAL 24
+
+/* The number as digits that end before `end`, where they begin; without printf(), since it may
+ * be in a signal. */
+static char *decimal(char *end, int64_t number)
 {
-    char text[24];
-    char *const end = text + sizeof text, *at = end;
-    const int64_t ticks = rec->clock.overhead_ticks - rec->profile.overhead_base;
-    uint64_t rest = ticks < 0 ? -(uint64_t)ticks : (uint64_t)ticks;
+    char *at = end;
+    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
     do
         *--at = (char)('0' + rest % 10);
     while ((rest /= 10) > 0);
-    if (ticks < 0)
+    if (number < 0)
         *--at = '-';
-    nytp_write_attribute(rec->writer, "cumulative_overhead_ticks", at, (size_t)(end - at));
+    return at;
+}
+
+/* Beside the time of day from start to end it tells how long the process waited, for a
+ * processor as well. Another thread, which may end the profile, has a time of its own. */
+static void write_processor_time(struct nytp_recorder *rec)
+{
+    char text[sizeof NYTP_PROCESSOR_TIME_HEAD + DECIMAL] = NYTP_PROCESSOR_TIME_HEAD " ";
+    char digits[DECIMAL];
+    const int64_t began = rec->profile.processor_ns, now = processor_time();
+    if (rec->dprof != NULL || began < 0 || now < began)
+        return;
+    digits[DECIMAL - 1] = '\0';
+    const char *const at = decimal(digits + DECIMAL - 1, now - began);
+    memcpy(text + sizeof NYTP_PROCESSOR_TIME_HEAD, at, strlen(at) + 1);
+    nytp_write_comment(rec->writer, text);
+}
+
+static void write_overhead(struct nytp_recorder *rec)
+{
+    char text[DECIMAL];
+    char *const at =
+        decimal(text + sizeof text, rec->clock.overhead_ticks - rec->profile.overhead_base);
+    nytp_write_attribute(rec->writer, "cumulative_overhead_ticks", at,
+                         (size_t)(text + sizeof text - at));
 }
 
 /* The part of the stream that only the end can tell. */
@@ -354,6 +392,7 @@ void nytp_profile_write_closing(pTHX_ struct nytp_recorder *rec)
         nytp_regexes_write(rec);
         nytp_costs_end(rec);
     }
+    write_processor_time(rec);
     nytp_write_pid_end(rec->writer, (uint32_t)rec->life.pid, time_of_day());
 }
 
@@ -368,6 +407,7 @@ void nytp_profile_write_closing_without_perl(struct nytp_recorder *rec)
         nytp_arcs_write_unsorted(rec);
     if (rec->dprof != NULL)
         nytp_dprof_end(rec, nytp_axis_now(rec));
+    write_processor_time(rec);
     nytp_write_pid_end(rec->writer, (uint32_t)rec->life.pid, time_of_day());
 }
 

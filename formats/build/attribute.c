@@ -14,6 +14,7 @@
 #include "lay_out.h"
 #include "formats/model/profile.h"
 #include "formats/model/totals.h"
+#include "formats/base/units.h"
 #include "formats/base/wide.h"
 
 #include <stdio.h>
@@ -378,18 +379,21 @@ static void make_processes(struct nytp_attribution *s)
     const struct nytp_builder *b = s->b;
     for (uint32_t i = 0; i < b->n_processes; i++) {
         const struct nytp_built_process *from = &b->processes[i];
-        p->processes[i] = (struct nytp_process){.pid = from->pid,
-                                                .ppid = from->ppid,
-                                                .thread = from->thread,
-                                                .parent_thread = from->parent_thread,
-                                                .start_s = from->start_s,
-                                                .end_s = from->end_s,
-                                                .stmt_ticks = from->clock,
-                                                .costs = from->costs,
-                                                .labels = name(s, from->labels),
-                                                .sampled = b->sampled,
-                                                .cpu_ticks = b->sampled ? from->cpu_ticks : 0,
-                                                .complete = from->complete};
+        p->processes[i] = (struct nytp_process){
+            .pid = from->pid,
+            .ppid = from->ppid,
+            .thread = from->thread,
+            .parent_thread = from->parent_thread,
+            .start_s = from->start_s,
+            .end_s = from->end_s,
+            .stmt_ticks = from->clock,
+            .costs = from->costs,
+            .labels = name(s, from->labels),
+            .sampled = b->sampled,
+            .cpu_ticks = b->sampled ? from->cpu_ticks : 0,
+            .processor_ticks =
+                nytp_whole((double)from->processor_ns * 1e-9 * (double)p->ticks_per_sec),
+            .complete = from->complete};
         p->total_statements += from->statements;
         const bool announced = from->pid != 0 || from->start_s != 0;
         if (announced && !from->complete && !p->partial) {

@@ -5,6 +5,7 @@
 #include "builder_facts.h"
 #include "builder_places.h"
 #include "formats/stream/comments/attribute_records.h"
+#include "formats/stream/comments/sample_records.h"
 #include "formats/stream/comments/cost_records.h"
 #include "formats/stream/comments/label_records.h"
 #include "formats/stream/comments/open_calls.h"
@@ -149,6 +150,9 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     if (b->sampled && nytp_sample_waits_note(&b->waits, &e->u.comment.text))
         return true;
     nytp_costs_note(&nytp_builder_process(b)->costs, &e->u.comment.text);
+    const int64_t processor_ns = nytp_processor_time_read(&e->u.comment.text);
+    if (processor_ns >= 0)
+        nytp_builder_process(b)->processor_ns = processor_ns;
     const struct nytp_label_record label = nytp_label_record_read(&e->u.comment.text);
     if (label.kind == NYTP_LABEL_PROFILE &&
         !nytp_labels_add(b->strings, &nytp_builder_process(b)->labels, &label))

@@ -50,6 +50,7 @@ struct nytp_process {
     bool sampled; /* "statements" are samples, calls were seen to begin: there were as many or
                      more */
     int64_t cpu_ticks;       /* if so: of stmt_ticks, what it was on a processor */
+    int64_t processor_ticks; /* from start_s on, on a processor, sampled or not; 0 = not known */
     int64_t recording_ticks; /* what recording cost, as far as it was taken off the times */
     bool complete;           /* its end was seen */
     struct nytp_name labels; /* DB::label_profile(): lines "KEY=VALUE", each key once; or "" */

@@ -3,11 +3,13 @@
 
 import json
 import re
+import subprocess
 
 import pytest
 
 from command import ROOT, good, pprof_top, run
 from nytpwrite import Writer
+from recordings import record
 from test_totals import EXACT
 
 MS = 10000                                      # ticks
@@ -131,6 +133,43 @@ def processes(*arguments):
         rows.append([None if value == "-" else int(value) for value in match.groups()[:8]]
                     + [match[9].strip(), match[10]])
     return rows
+
+
+def crowded(path, *processor_ms):
+    """Processes that ran for 100 ms each, of which they were so long on a processor."""
+    stream = Writer()
+    for i, ms in enumerate(processor_ms):
+        stream.pid_start(20 + i, time=1.0).fid(1, "/x/a.pl").time(1_000_000, 1, 1)
+        stream.comment("nytp-processor 7")                  # the last counts
+        stream.comment(f"nytp-processor {ms * 1_000_000}")
+        stream.pid_end(20 + i, time=1.25)
+    return stream.save(path)
+
+
+def test_processor_time_stands_beside_wall_time(tmp_path):
+    file = crowded(tmp_path / "crowded.out", 20, 50)
+    merged = tmp_path / "merged.out"
+    subprocess.run(["perl", "-Mblib", ROOT / "bin" / "nytprofmerge", "-o", merged, file], check=True, capture_output=True, cwd=ROOT)
+    for profile in file, merged:
+        text = run("-q", "--processes", "--unit=ms", profile).stdout.decode()
+        assert re.search(r"start +wall +cpu +own", text)
+        assert re.findall(r"^ +2\d +- +0\.0+ +250\.0+ +(\d+)\.0+ +100\.0+ ", text, re.M) == ["20", "50"]
+        assert re.search(r"^200\.0+ of their own, 70\.0+ of it on a processor: they waited for one$", text, re.M)
+        document = json.loads(run("-q", "--json", "--unit=ns", profile).stdout)
+        assert [process["processor"] for process in document["processes"]] == [20_000_000, 50_000_000]
+    assert "they waited" not in run("-q", "--processes", crowded(tmp_path / "b.out", 60, 50)).stdout.decode()
+    plain = run("-q", "--processes", waiting(tmp_path / "c.out", 20, 10, 3.0)).stdout.decode()
+    assert not re.search(r"wall +cpu", plain)              # nobody told
+
+
+def test_a_recording_tells_processor_time(tmp_path):
+    """The parent computes, the child sleeps, however long either takes on a busy machine."""
+    record(tmp_path, "1 for 1 .. 3e6; if (!fork) { select undef, undef, undef, .4; exit } wait;\n", steps=False)
+    document = json.loads(run("-q", "--json", "--unit=ns", *sorted(tmp_path.glob("*.out*"))).stdout)
+    parent, child = sorted(document["processes"], key=lambda process: process["start"])
+    assert 10_000_000 < parent["processor"] and 0 < child["processor"] < 400_000_000
+    for process in parent, child:
+        assert process["processor"] < (process["end"] - process["start"]) * 1e9 + 20e6
 
 
 def test_processes_are_a_tree(tmp_path):

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a sampled stream tells in comments: "cpu N" before a time record, of whose time N ticks
- * were processor time (if it is the first of several that are one sample, of all of them).
- * Without it all of it was.
+ * What a stream tells in comments of processor time. A sampled one: "cpu N" before a time
+ * record, of whose time N ticks were processor time (if it is the first of several that are one
+ * sample, of all of them); without it all of it was. Each: "nytp-processor N", so many
+ * nanoseconds the process was on a processor, from its PID_START to here.
  */
 #ifndef NYTP_SAMPLE_RECORDS_H
 #define NYTP_SAMPLE_RECORDS_H
@@ -11,24 +12,37 @@
 
 #include <string.h>
 
-#define NYTP_SAMPLE_CPU_HEAD "cpu"
+#define NYTP_SAMPLE_CPU_HEAD     "cpu"
+#define NYTP_PROCESSOR_TIME_HEAD "nytp-processor"
 
-/* The ticks; -1: the comment tells something else. */
-static inline int64_t nytp_sample_cpu_read(const struct nytp_str *comment)
+/* The number behind the word and a blank; -1: the comment tells something else. */
+static inline int64_t nytp_comment_number(const struct nytp_str *comment, const char *word)
 {
-    const size_t head = sizeof NYTP_SAMPLE_CPU_HEAD; /* with the blank */
+    const size_t head = strlen(word) + 1;
     if (comment->len <= head || comment->len > head + 18 ||
-        memcmp(comment->ptr, NYTP_SAMPLE_CPU_HEAD " ", head) != 0)
+        memcmp(comment->ptr, word, head - 1) != 0 || comment->ptr[head - 1] != ' ')
         return -1;
-    int64_t ticks = 0;
+    int64_t number = 0;
     for (const char *at = comment->ptr + head; at < comment->ptr + comment->len; at++) {
         if (*at == '\n')
             break;
         if (*at < '0' || *at > '9')
             return -1;
-        ticks = ticks * 10 + (*at - '0');
+        number = number * 10 + (*at - '0');
     }
-    return ticks;
+    return number;
+}
+
+/* Ticks, or -1. */
+static inline int64_t nytp_sample_cpu_read(const struct nytp_str *comment)
+{
+    return nytp_comment_number(comment, NYTP_SAMPLE_CPU_HEAD);
+}
+
+/* Nanoseconds, or -1. */
+static inline int64_t nytp_processor_time_read(const struct nytp_str *comment)
+{
+    return nytp_comment_number(comment, NYTP_PROCESSOR_TIME_HEAD);
 }
 
 #endif

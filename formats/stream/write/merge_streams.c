@@ -310,6 +310,7 @@ static bool is_kept(const struct nytp_str *comment)
     struct nytp_open_call call;
     return nytp_is_costs(comment) || nytp_is_resumed_call(comment) ||
            nytp_open_call_read(comment, &call) || nytp_sample_cpu_read(comment) >= 0 ||
+           nytp_processor_time_read(comment) >= 0 ||
            nytp_label_record_read(comment).kind != NYTP_LABEL_NONE;
 }
 
