@@ -21,16 +21,16 @@ static void put_counts(struct nytp_out *out, const struct nytp_diff_cell *cell)
     nytp_put_i64(out, cell->calls);
 }
 
-static void put_facts(struct nytp_out *out, const struct nytp_profile *profile)
+static void put_conditions(struct nytp_out *out, const struct nytp_profile *profile)
 {
-    const struct nytp_facts facts = nytp_facts_of(profile);
+    const struct nytp_conditions conditions = nytp_conditions_of(profile);
     const char *separator = "";
     nytp_puts(out, ",\"facts\":{");
-    for (uint32_t i = 0; i < NYTP_N_FACTS; i++) {
-        if (nytp_fact_names[i].key == NULL || facts.value[i].len == 0)
+    for (uint32_t i = 0; i < NYTP_N_CONDITIONS; i++) {
+        if (nytp_condition_names[i].key == NULL || conditions.value[i].len == 0)
             continue;
-        nytp_printf(out, "%s\"%s\":", separator, nytp_fact_names[i].key);
-        nytp_json_string(out, facts.value[i].ptr, facts.value[i].len);
+        nytp_printf(out, "%s\"%s\":", separator, nytp_condition_names[i].key);
+        nytp_json_string(out, conditions.value[i].ptr, conditions.value[i].len);
         separator = ",";
     }
     nytp_puts(out, profile->sampled ? "},\"sampled\":1" : "}");
@@ -44,7 +44,7 @@ static void write_counts(const struct nytp_diff *diff, struct nytp_out *out)
             application = nytp_base_name(diff->profile->parts[i].application);
     nytp_printf(out, "{\"nytp_counts\":%d,\"application\":", NYTP_COUNTS_VERSION);
     nytp_json_string(out, application.ptr, application.len);
-    put_facts(out, diff->profile);
+    put_conditions(out, diff->profile);
     put_counts(out, &diff->total.median[NYTP_DIFF_NEW]);
     nytp_puts(out, ",\"subs\":[");
     const char *separator = "\n";

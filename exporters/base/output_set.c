@@ -39,7 +39,7 @@ struct nytp_output_set {
     char **names;            /* of the members, by number */
     uint32_t n_names, capacity;
     bool replace;
-    uint32_t n_left;
+    uint32_t n_kept;
 };
 
 /* What a signal handler needs: set while there is a hidden folder. */
@@ -403,7 +403,7 @@ static void remove_earlier(struct nytp_output_set *set)
             if (old.n > 0 ? is_listed(old.names, old.n, name) : nytp_output_set_is_member(name))
                 remove_old(set, name);
             else
-                set->n_left++;
+                set->n_kept++;
         }
     }
     if (folder != NULL)
@@ -486,7 +486,7 @@ static void move_all(struct nytp_output_set *set)
 }
 
 bool nytp_output_set_finish(struct nytp_output_set *set, struct nytp_error *error,
-                            uint32_t *n_left)
+                            uint32_t *n_kept)
 {
     if (set->kind == FOLDER) {
         put_manifest(set);
@@ -495,8 +495,8 @@ bool nytp_output_set_finish(struct nytp_output_set *set, struct nytp_error *erro
             remove_earlier(set);
         if (set->error.status == NYTP_OK)
             move_all(set);
-        if (n_left != NULL)
-            *n_left = set->n_left;
+        if (n_kept != NULL)
+            *n_kept = set->n_kept;
     }
     if (set->error.status == NYTP_OK)
         return true;

@@ -38,11 +38,11 @@ struct nytp_out *nytp_output_set_member(struct nytp_output_set *set, const char 
 void nytp_output_set_replace(struct nytp_output_set *set);
 
 /* Write the manifest and move all members into place. False with *error set; a folder is then
- * as it was before, unless moving itself failed. After nytp_output_set_replace(), *n_left
- * becomes the number of things in the folder that are no report's and stay; `n_left` may be
+ * as it was before, unless moving itself failed. After nytp_output_set_replace(), *n_kept
+ * becomes the number of things in the folder that are no report's and stay; `n_kept` may be
  * NULL. */
 bool nytp_output_set_finish(struct nytp_output_set *set, struct nytp_error *error,
-                            uint32_t *n_left);
+                            uint32_t *n_kept);
 
 /* Free the set; members that were not finished are removed. Accepts NULL. */
 void nytp_output_set_free(struct nytp_output_set *set);

@@ -8,7 +8,7 @@
 #include "outputs.h"
 
 #include "exporters/compare/counts.h"
-#include "exporters/compare/facts.h"
+#include "exporters/compare/conditions.h"
 #include "exporters/compare/match.h"
 #include "exporters/gate/gate_answers.h"
 
@@ -40,12 +40,12 @@ static void add_note(struct sides *sides, const char *text)
         snprintf(sides->notes[sides->n_notes++], sizeof sides->notes[0], "%s", text);
 }
 
-static void note_facts(struct sides *sides, const struct nytp_facts *base,
-                       const struct nytp_facts *now)
+static void note_conditions(struct sides *sides, const struct nytp_conditions *base,
+                            const struct nytp_conditions *now)
 {
     char text[160];
-    for (uint32_t i = 0; i < NYTP_N_FACTS; i++)
-        if (nytp_facts_describe(base, now, i, text, sizeof text))
+    for (uint32_t i = 0; i < NYTP_N_CONDITIONS; i++)
+        if (nytp_conditions_describe(base, now, i, text, sizeof text))
             add_note(sides, text);
 }
 
@@ -103,12 +103,12 @@ static void note_sides(struct sides *sides)
 {
     note_expanded_base(sides);
     note_samples(sides);
-    const struct nytp_facts first = nytp_facts_of(sides->profiles[0]);
+    const struct nytp_conditions first = nytp_conditions_of(sides->profiles[0]);
     if (sides->comparison->counts != NULL)
-        note_facts(sides, &sides->comparison->counts->facts, &first);
+        note_conditions(sides, &sides->comparison->counts->conditions, &first);
     for (uint32_t i = 0; i < sides->n; i++) {
-        const struct nytp_facts facts = nytp_facts_of(sides->profiles[i]);
-        note_facts(sides, &facts, &first);
+        const struct nytp_conditions conditions = nytp_conditions_of(sides->profiles[i]);
+        note_conditions(sides, &conditions, &first);
         if (!sides->profiles[i]->partial)
             continue;
         char text[160];

@@ -150,7 +150,7 @@ static enum exit_status write_all(struct run *run, const struct comparison *comp
     const struct nytp_cli *cli = &run->cli;
     const bool answers = cli->gate_tap || cli->annotations != NULL;
     if (cli->exporter->write_set != NULL)
-        return nytp_cli_run_report(run, comparison->profile,
+        return nytp_cli_export_set(run, comparison->profile,
                                    cli->bases.n > 0 ? comparison->diff : NULL);
     if (cli->open)
         return write_and_open(run, comparison);

@@ -14,7 +14,7 @@ enum exit_status nytp_cli_run_export(struct run *run);
 /* report.c: the formats of several files. With `diff` the profile holds both sides. */
 struct nytp_diff;
 struct nytp_profile;
-enum exit_status nytp_cli_run_report(struct run *run, struct nytp_profile *profile,
+enum exit_status nytp_cli_export_set(struct run *run, struct nytp_profile *profile,
                                      const struct nytp_diff *diff);
 
 /* by_label.c: --by=label, what each label of the inputs took. */

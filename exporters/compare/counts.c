@@ -90,23 +90,24 @@ static bool read_subs(struct nytp_json_scan *scan, struct nytp_counts *counts)
 }
 
 /* What is not known is skipped, as everywhere. */
-static bool read_fact(struct nytp_json_scan *scan, const char *key, struct nytp_facts *facts)
+static bool read_condition(struct nytp_json_scan *scan, const char *key,
+                           struct nytp_conditions *conditions)
 {
-    for (uint32_t i = 0; i < NYTP_N_FACTS; i++) {
+    for (uint32_t i = 0; i < NYTP_N_CONDITIONS; i++) {
         char *text;
         size_t len;
-        if (nytp_fact_names[i].key == NULL || strcmp(key, nytp_fact_names[i].key) != 0 ||
-            facts->value[i].ptr != NULL)
+        if (nytp_condition_names[i].key == NULL ||
+            strcmp(key, nytp_condition_names[i].key) != 0 || conditions->value[i].ptr != NULL)
             continue;
         if (!nytp_json_scan_string(scan, &text, &len))
             return false;
-        facts->value[i] = (struct nytp_name){text, (uint32_t)len};
+        conditions->value[i] = (struct nytp_name){text, (uint32_t)len};
         return true;
     }
     return nytp_json_scan_skip(scan);
 }
 
-static bool read_facts(struct nytp_json_scan *scan, struct nytp_facts *facts)
+static bool read_conditions(struct nytp_json_scan *scan, struct nytp_conditions *conditions)
 {
     if (!nytp_json_scan_expect(scan, '{'))
         return false;
@@ -117,7 +118,7 @@ static bool read_facts(struct nytp_json_scan *scan, struct nytp_facts *facts)
         char *key = NULL;
         size_t len;
         ok = nytp_json_scan_string(scan, &key, &len) && nytp_json_scan_expect(scan, ':') &&
-             read_fact(scan, key, facts);
+             read_condition(scan, key, conditions);
         free(key);
     } while (ok && nytp_json_scan_take(scan, ','));
     return ok && nytp_json_scan_expect(scan, '}');
@@ -140,7 +141,7 @@ static bool read_member(struct nytp_json_scan *scan, const char *key,
     if (strcmp(key, "application") == 0 && counts->application == NULL)
         return nytp_json_scan_string(scan, &counts->application, &len);
     if (strcmp(key, "facts") == 0)
-        return read_facts(scan, &counts->facts);
+        return read_conditions(scan, &counts->conditions);
     if (strcmp(key, "sampled") == 0)
         return read_sampled(scan, counts);
     if (strcmp(key, "statements") == 0)
@@ -247,8 +248,8 @@ void nytp_counts_free(struct nytp_counts *counts)
         free(counts->subs[i].name);
         free(counts->subs[i].file);
     }
-    for (uint32_t i = 0; i < NYTP_N_FACTS; i++)
-        free((char *)(uintptr_t)counts->facts.value[i].ptr);
+    for (uint32_t i = 0; i < NYTP_N_CONDITIONS; i++)
+        free((char *)(uintptr_t)counts->conditions.value[i].ptr);
     free(counts->subs);
     free(counts->application);
     free(counts);

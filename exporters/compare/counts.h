@@ -15,7 +15,7 @@
 #ifndef NYTP_COUNTS_H
 #define NYTP_COUNTS_H
 
-#include "facts.h"
+#include "conditions.h"
 #include "formats/base/error.h"
 
 #include <stdbool.h>
@@ -31,8 +31,8 @@ struct nytp_counts_sub {
 
 struct nytp_counts {
     char *application;
-    struct nytp_facts facts; /* of the recordings; its texts are the table's */
-    bool sampled;            /* the counts are samples */
+    struct nytp_conditions conditions; /* of the recordings; its texts are the table's */
+    bool sampled;                      /* the counts are samples */
     int64_t statements, calls;
     struct nytp_counts_sub *subs;
     uint32_t n_subs;

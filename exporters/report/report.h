@@ -4,7 +4,7 @@
  * for the style sheet and the script; here is who writes it.
  *
  *   evals.c     string evals of one place that are shown as one
- *   facts.c     what is worked out before the first page: sums, orders
+ *   sums.c     what is worked out before the first page: sums, orders
  *   names.c     names of files and subs as the pages show them, links between pages
  *   page.c      the frame around a page; times and other cells
  *   tables.c    tables of subs, files and packages
@@ -182,13 +182,13 @@ bool nytp_report_merge_subs(struct nytp_report *report);
 struct nytp_line_rows nytp_report_rows(const struct nytp_report *report, uint32_t file,
                                        enum nytp_level level);
 
-/* ---- facts.c ---- */
+/* ---- sums.c ---- */
 
 /* Sums and orders of all but names of pages, which come next; index_files() is for when files
- * have them. False when memory is out; what is there goes with free_facts() in either case. */
-bool nytp_report_find_facts(struct nytp_report *report);
+ * have them. False when memory is out; what is there goes with free_sums() in either case. */
+bool nytp_report_sum_up(struct nytp_report *report);
 bool nytp_report_index_files(struct nytp_report *report);
-void nytp_report_free_facts(struct nytp_report *report);
+void nytp_report_free_sums(struct nytp_report *report);
 
 /* Defined by C code or built into perl, as far as is known: it has no line. */
 bool nytp_report_is_foreign(const struct nytp_report *report, uint32_t sub);

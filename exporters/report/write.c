@@ -7,7 +7,7 @@
 /* Facts, then names of pages, which need them, then orders that need the names. */
 static bool prepare(struct nytp_report *report)
 {
-    return nytp_report_find_facts(report) && nytp_report_name_files(report) &&
+    return nytp_report_sum_up(report) && nytp_report_name_files(report) &&
            nytp_report_name_dots(report) && nytp_report_index_files(report) &&
            nytp_report_index_changes(report);
 }
@@ -63,6 +63,6 @@ bool nytp_report_write(const struct nytp_profile *profile,
             nytp_report_foot(&report);
         }
     }
-    nytp_report_free_facts(&report);
+    nytp_report_free_sums(&report);
     return ok;
 }

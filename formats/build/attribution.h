@@ -22,7 +22,7 @@
 struct nytp_loose_line {
     uint32_t process, sub, file, line;
     int64_t ticks;
-    uint64_t statements, left; /* as in struct nytp_tree_line */
+    uint64_t statements, after_leave; /* as in struct nytp_tree_line */
 };
 
 /* A node's share of a line, before entries are sorted into node_lines. */
@@ -30,7 +30,7 @@ struct nytp_line_entry {
     uint32_t node, file, line;
     uint32_t next; /* other entry of the same loose line, index + 1 */
     int64_t ticks;
-    uint64_t statements, left;
+    uint64_t statements, after_leave;
 };
 
 /* What the steps share. */

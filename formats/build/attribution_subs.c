@@ -149,7 +149,7 @@ static bool collect_loose_lines(struct nytp_attribution *s)
                                          line,
                                          page->lines[at].ticks,
                                          page->lines[at].statements,
-                                         page->lines[at].left};
+                                         page->lines[at].after_leave};
         }
     }
     free(s->b->pages);

@@ -30,7 +30,7 @@ static uint32_t find_page(struct nytp_builder *b, uint32_t file, uint32_t number
 }
 
 static bool add_page_line(struct nytp_builder *b, uint32_t file, uint32_t line, int64_t ticks,
-                          uint64_t statements, uint64_t left)
+                          uint64_t statements, uint64_t after_leave)
 {
     const uint32_t number = line / NYTP_LINES_PER_PAGE, at = line % NYTP_LINES_PER_PAGE;
     const uint32_t slot = (file * 31 + number) % NYTP_PAGE_CACHE;
@@ -47,7 +47,7 @@ static bool add_page_line(struct nytp_builder *b, uint32_t file, uint32_t line, 
     struct nytp_page_line *l = &p->lines[at];
     l->ticks += ticks;
     l->statements += statements;
-    l->left += left;
+    l->after_leave += after_leave;
     if ((p->seen >> at & 1) == 0)
         p->seen |= UINT64_C(1) << at;
     return true;
@@ -146,7 +146,7 @@ static bool book_statement(struct nytp_builder *b, struct tally *tally, uint32_t
     const int64_t ticks = statement_ticks(b, s->ticks);
     const bool discount = s->discounted | b->discount;
     const uint32_t line = s->line, statements = !discount;
-    const uint32_t left = discount & !b->discount_calls;
+    const uint32_t after_leave = discount & !b->discount_calls;
     b->discount = false;
     b->discount_calls = b->returned;
     b->returned = false;
@@ -171,9 +171,10 @@ static bool book_statement(struct nytp_builder *b, struct tally *tally, uint32_t
             return nytp_builder_tree_failed(b);
     }
     if (!tally->has_entries)
-        return add_page_line(b, file, line, ticks, statements, left);
+        return add_page_line(b, file, line, ticks, statements, after_leave);
     return nytp_callstack_statement(&b->stack, file, line, (int32_t)ticks,
-                                    statements * NYTP_BOOK_COUNTS + left * NYTP_BOOK_LEFT) ||
+                                    statements * NYTP_BOOK_COUNTS +
+                                        after_leave * NYTP_BOOK_AFTER_LEAVE) ||
            nytp_builder_tree_failed(b);
 }
 
@@ -182,7 +183,7 @@ static bool book_statement(struct nytp_builder *b, struct tally *tally, uint32_t
 #define MAX_PLAIN_TICKS ((int64_t)MAX_PLAIN << 31)
 
 /* How a statement that is discounted counts, in the same form as what is known of a line. */
-static uint64_t left_count(bool discount_calls)
+static uint64_t after_leave_count(bool discount_calls)
 {
     return discount_calls ? 0 : UINT64_C(1) << 32;
 }
@@ -195,7 +196,8 @@ static size_t book_on_recent_lines(struct nytp_builder *b, struct tally *tally, 
     const uint32_t slot_of_file = file * 1021;
     const uint64_t place_of_file = (uint64_t)file << 32;
     struct nytp_recent_line *const recent_lines = b->recent_lines;
-    uint64_t left = left_count(b->discount_calls), next_left = left_count(b->returned);
+    uint64_t after_leave = after_leave_count(b->discount_calls),
+             next_after_leave = after_leave_count(b->returned);
     int64_t ticks = 0;
     uint64_t counts = 0;
     const struct nytp_statement *s = run, *const end = run + n;
@@ -204,16 +206,16 @@ static size_t book_on_recent_lines(struct nytp_builder *b, struct tally *tally, 
             &recent_lines[(slot_of_file + s->line) % NYTP_RECENT_LINES];
         if (r->place != (place_of_file | s->line))
             break;
-        const uint64_t count = s->discounted ? left : 1;
+        const uint64_t count = s->discounted ? after_leave : 1;
         r->ticks += s->ticks;
         r->counts += count;
         ticks += s->ticks;
         counts += count;
-        left = next_left;
-        next_left = left_count(false);
+        after_leave = next_after_leave;
+        next_after_leave = after_leave_count(false);
     }
-    b->discount_calls = left == 0;
-    b->returned = next_left == 0;
+    b->discount_calls = after_leave == 0;
+    b->returned = next_after_leave == 0;
     b->n_recent += (uint32_t)(s - run);
     b->statement_ticks_seen += ticks;
     tally->clock += ticks;
@@ -241,18 +243,19 @@ static bool book_on_tree(struct nytp_builder *b, struct tally *tally, uint32_t f
     struct nytp_booking *booking = nytp_callstack_room(&b->stack, (uint32_t)n);
     if (booking == NULL)
         return nytp_builder_tree_failed(b);
-    uint32_t left = b->discount_calls ? 0 : NYTP_BOOK_LEFT;
+    uint32_t after_leave = b->discount_calls ? 0 : NYTP_BOOK_AFTER_LEAVE;
     int64_t ticks = 0;
     uint64_t statements = 0;
     const struct nytp_statement *s = run, *const end = run + n;
     for (; s < end; s++) {
-        *booking++ = (struct nytp_booking){.what = s->discounted ? left : NYTP_BOOK_COUNTS,
-                                           .ticks = s->ticks,
-                                           .file = file,
-                                           .line = s->line};
+        *booking++ =
+            (struct nytp_booking){.what = s->discounted ? after_leave : NYTP_BOOK_COUNTS,
+                                  .ticks = s->ticks,
+                                  .file = file,
+                                  .line = s->line};
         statements += !s->discounted;
         ticks += s->ticks;
-        left = NYTP_BOOK_LEFT;
+        after_leave = NYTP_BOOK_AFTER_LEAVE;
     }
     b->discount_calls = false; /* and none returned since the statement before */
     nytp_callstack_add(&b->stack, (uint32_t)n);
@@ -330,7 +333,7 @@ bool nytp_builder_begin_entries(struct nytp_builder *b, struct nytp_built_proces
                 !nytp_calltree_add_line(&b->stack.tree, p->root, page->file,
                                         page->number * NYTP_LINES_PER_PAGE + at,
                                         page->lines[at].ticks, page->lines[at].statements,
-                                        page->lines[at].left))
+                                        page->lines[at].after_leave))
                 return false;
         page->seen = 0;
     }

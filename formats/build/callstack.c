@@ -141,7 +141,7 @@ static bool add_running(struct nytp_callstack *stack, const struct nytp_booking 
     if (stack->running == NYTP_NO_BOOKING)
         return nytp_calltree_add_line(
             &stack->tree, stack->tree.owner, statement->file, statement->line, statement->ticks,
-            statement->what & NYTP_BOOK_COUNTS, statement->what / NYTP_BOOK_LEFT);
+            statement->what & NYTP_BOOK_COUNTS, statement->what / NYTP_BOOK_AFTER_LEAVE);
     stack->pending[stack->running] = *statement;
     stack->running = NYTP_NO_BOOKING;
     return true;
@@ -167,7 +167,7 @@ bool nytp_callstack_statement(struct nytp_callstack *stack, uint32_t file, uint3
     const uint32_t node = frame_node(stack, owner);
     return node != NYTP_NO_NODE &&
            nytp_calltree_add_line(&stack->tree, node, file, line, ticks,
-                                  what & NYTP_BOOK_COUNTS, what / NYTP_BOOK_LEFT);
+                                  what & NYTP_BOOK_COUNTS, what / NYTP_BOOK_AFTER_LEAVE);
 }
 
 bool nytp_callstack_line_wait(struct nytp_callstack *stack, uint32_t file, uint32_t line,

@@ -92,7 +92,7 @@ static inline uint32_t nytp_callstack_depth(const struct nytp_callstack *stack, 
 
 /* Book the time of the statement that was just left on its line, in the frame in which it
  * began; the next one begins in the current frame. `what`: NYTP_BOOK_COUNTS unless time is only
- * added, NYTP_BOOK_LEFT for a statement that goes on after a block in it was left. */
+ * added, NYTP_BOOK_AFTER_LEAVE for a statement that goes on after a block in it was left. */
 bool nytp_callstack_statement(struct nytp_callstack *stack, uint32_t file, uint32_t line,
                               int32_t ticks, uint32_t what);
 

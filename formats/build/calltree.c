@@ -195,7 +195,8 @@ static inline uint32_t cached_line_record(struct nytp_calltree *tree, uint32_t s
 }
 
 bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t file,
-                            uint32_t line, int64_t ticks, uint64_t statements, uint64_t left)
+                            uint32_t line, int64_t ticks, uint64_t statements,
+                            uint64_t after_leave)
 {
     const uint32_t record =
         cached_line_record(tree, line_slot(node, file, line), node, file, line);
@@ -203,7 +204,7 @@ bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t 
         return false;
     tree->lines[record].ticks += ticks;
     tree->lines[record].statements += statements;
-    tree->lines[record].left += left;
+    tree->lines[record].after_leave += after_leave;
     return true;
 }
 
@@ -234,7 +235,7 @@ static uint32_t book_lines(struct nytp_calltree *tree, struct nytp_booked_call c
         struct nytp_tree_line *const l = &tree->lines[record];
         l->ticks += e.ticks;
         l->statements += e.what & NYTP_BOOK_COUNTS;
-        l->left += e.what / NYTP_BOOK_LEFT;
+        l->after_leave += e.what / NYTP_BOOK_AFTER_LEAVE;
     }
     return at;
 }
@@ -246,7 +247,8 @@ static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
         const struct nytp_tree_line l = tree->lines[r];
         next = l.next;
         drop_line(tree, from, r);
-        if (!nytp_calltree_add_line(tree, to, l.file, l.line, l.ticks, l.statements, l.left))
+        if (!nytp_calltree_add_line(tree, to, l.file, l.line, l.ticks, l.statements,
+                                    l.after_leave))
             return false;
         if (tree->waits.n > 0 &&
             !nytp_wait_sums_move(&tree->waits, nytp_wait_of_line(from, l.file, l.line),

@@ -46,7 +46,7 @@ struct nytp_tree_line {
     uint32_t node, file, line;
     uint32_t next; /* of the same node, 0 = last */
     int64_t ticks;
-    uint64_t statements, left;
+    uint64_t statements, after_leave;
 };
 
 /* What is to be booked on a node, in the order in which it happened: a list of these, read
@@ -74,10 +74,10 @@ struct nytp_booking {
 
 /* Bits of `what`. A statement is less than NYTP_BOOK_CALL. NYTP_BOOK_RUNNING stands for one
  * whose line is not known yet: the running statement began there. */
-#define NYTP_BOOK_COUNTS  1u /* it counts as a statement, or a call */
-#define NYTP_BOOK_LEFT    2u /* a block was left to go on with this statement */
-#define NYTP_BOOK_CALL    4u
-#define NYTP_BOOK_RUNNING 8u
+#define NYTP_BOOK_COUNTS      1u /* it counts as a statement, or a call */
+#define NYTP_BOOK_AFTER_LEAVE 2u /* a block was left to go on with this statement */
+#define NYTP_BOOK_CALL        4u
+#define NYTP_BOOK_RUNNING     8u
 
 struct nytp_calltree {
     struct nytp_tree_node *nodes; /* [0] unused */
@@ -128,7 +128,8 @@ uint32_t nytp_calltree_add_child(struct nytp_calltree *tree, uint32_t parent, ui
 
 /* Add to a node's line record, made if need be. */
 bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t file,
-                            uint32_t line, int64_t ticks, uint64_t statements, uint64_t left);
+                            uint32_t line, int64_t ticks, uint64_t statements,
+                            uint64_t after_leave);
 
 /* Book what happened in a node: on its lines, and on children made if need be, and so on. Where
  * the running statement began in one of them, that becomes the owner. False when memory or the

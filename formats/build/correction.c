@@ -78,7 +78,7 @@ static double calls_into(const struct nytp_profile *p, uint32_t node, const stru
 /* What the statements of a line cost. */
 static double line_cost(const struct nytp_node_line *line, const struct costs *costs)
 {
-    return (double)line->statements * costs->stmt + (double)line->left * costs->leave;
+    return (double)line->statements * costs->stmt + (double)line->after_leave * costs->leave;
 }
 
 /* What all statements of a context cost. */

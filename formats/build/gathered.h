@@ -51,7 +51,7 @@ struct nytp_line_page {
     uint64_t seen; /* bit per line: it was executed or timed at all */
     struct nytp_page_line {
         int64_t ticks;
-        uint64_t statements, left; /* as in struct nytp_tree_line */
+        uint64_t statements, after_leave; /* as in struct nytp_tree_line */
     } lines[NYTP_LINES_PER_PAGE];
 };
 
@@ -60,7 +60,7 @@ struct nytp_line_page {
 struct nytp_recent_line {
     uint64_t place; /* file << 32 | line; 0: none */
     int64_t ticks;
-    uint64_t counts; /* left << 32 | statements */
+    uint64_t counts; /* after_leave << 32 | statements */
 };
 
 struct nytp_built_range {

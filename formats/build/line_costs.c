@@ -32,7 +32,7 @@ static int64_t share_up_to(int64_t total, int64_t cumulated, int64_t sum)
 struct weighted {
     uint32_t file, line;
     int64_t ticks, weight;
-    uint64_t statements, left;
+    uint64_t statements, after_leave;
 };
 
 static int by_line(const void *x, const void *y)
@@ -69,9 +69,9 @@ static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
     const struct nytp_node *n = &p->nodes[node];
     uint32_t n_lines = 0;
     for (uint32_t l = t->nodes[s->raw_of_node[node]].first_line; l != 0; l = t->lines[l].next)
-        lines[n_lines++] =
-            (struct weighted){t->lines[l].file,  t->lines[l].line,       t->lines[l].ticks,
-                              t->lines[l].ticks, t->lines[l].statements, t->lines[l].left};
+        lines[n_lines++] = (struct weighted){t->lines[l].file,       t->lines[l].line,
+                                             t->lines[l].ticks,      t->lines[l].ticks,
+                                             t->lines[l].statements, t->lines[l].after_leave};
     if (n_lines > 0)
         qsort(lines, n_lines, sizeof *lines, by_line);
     for (uint32_t c = 0; c < n->n_children; c++) {
@@ -92,7 +92,7 @@ static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
                                                    .line = lines[i].line,
                                                    .ticks = upto - given,
                                                    .statements = lines[i].statements,
-                                                   .left = lines[i].left}))
+                                                   .after_leave = lines[i].after_leave}))
             return false;
         given = upto;
     }
@@ -108,7 +108,7 @@ struct dealing {
     int64_t *budget;
     uint32_t *first_entry; /* per line: index + 1 */
     uint32_t n_lines, at;
-    int64_t left;
+    int64_t remaining;
 };
 
 static bool deal_line(struct nytp_attribution *s, struct dealing *d, uint32_t node,
@@ -117,7 +117,7 @@ static bool deal_line(struct nytp_attribution *s, struct dealing *d, uint32_t no
     if (ticks == 0)
         return true;
     d->budget[line] -= ticks;
-    d->left -= ticks;
+    d->remaining -= ticks;
     if (!add_entry(s, (struct nytp_line_entry){.node = node,
                                                .file = d->lines[line].file,
                                                .line = d->lines[line].line,
@@ -131,7 +131,7 @@ static bool deal_line(struct nytp_attribution *s, struct dealing *d, uint32_t no
 static bool deal_in_proportion(struct nytp_attribution *s, struct dealing *d, uint32_t node,
                                int64_t ticks)
 {
-    const int64_t sum = d->left;
+    const int64_t sum = d->remaining;
     int64_t cumulated = 0, given = 0;
     for (uint32_t i = 0; i < d->n_lines; i++) {
         cumulated += d->budget[i];
@@ -169,7 +169,7 @@ static bool deal_statements(struct nytp_attribution *s, struct dealing *d, uint3
                                                        .file = l->file,
                                                        .line = l->line,
                                                        .statements = l->statements,
-                                                       .left = l->left}))
+                                                       .after_leave = l->after_leave}))
                 return false;
             continue;
         }
@@ -182,7 +182,8 @@ static bool deal_statements(struct nytp_attribution *s, struct dealing *d, uint3
             const uint64_t upto =
                 nytp_mul_div(l->statements, (uint64_t)cumulated, (uint64_t)sum);
             s->entries[e - 1].statements = upto - given;
-            s->entries[e - 1].left = nytp_mul_div(l->left, upto - given, l->statements);
+            s->entries[e - 1].after_leave =
+                nytp_mul_div(l->after_leave, upto - given, l->statements);
             given = upto;
         }
     }
@@ -219,7 +220,7 @@ static bool deal_lines(struct nytp_attribution *s, struct dealing *d, const uint
         d->first_entry[i] = 0;
         given = upto;
     }
-    d->left = total;
+    d->remaining = total;
     d->at = 0;
     for (uint32_t i = 0; i < n_nodes; i++) {
         const int64_t ticks = p->nodes[nodes[i]].excl_ticks;
@@ -297,7 +298,7 @@ static void gather_loose_lines(const struct nytp_attribution *s, uint32_t proces
         d->lines[d->n_lines++] = (struct weighted){
             l->file,       l->line,
             l->ticks,      l->ticks - (leaf == NYTP_TABLE_NONE ? 0 : leaf_ticks[leaf]),
-            l->statements, l->left};
+            l->statements, l->after_leave};
     }
     *next = loose;
 }
@@ -389,7 +390,7 @@ static uint32_t merge_node_lines(struct nytp_profile *p, struct nytp_node_line *
         if (kept > first && by_place(&p->node_lines[kept - 1], &lines[l]) == 0) {
             p->node_lines[kept - 1].ticks += lines[l].ticks;
             p->node_lines[kept - 1].statements += lines[l].statements;
-            p->node_lines[kept - 1].left += lines[l].left;
+            p->node_lines[kept - 1].after_leave += lines[l].after_leave;
         } else {
             p->node_lines[kept++] = lines[l];
         }
@@ -418,7 +419,7 @@ static bool make_node_lines(struct nytp_attribution *s)
                                     .line = e->line,
                                     .ticks = e->ticks,
                                     .statements = e->statements,
-                                    .left = e->left};
+                                    .after_leave = e->after_leave};
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < p->n_nodes; i++) {

@@ -191,10 +191,10 @@ struct nytp_node_line {
     uint32_t file, line;
     int64_t ticks;
     uint64_t statements;
-    uint64_t left; /* how often a statement there went on after a block in it was left; 0 once a
-                      selection or a merge made the node anew */
-    int64_t cpu_ticks; /* sampled: processor time spent there, at least 0; those of a process
-                          add up to its cpu_ticks, before any selection. Else 0: not known */
+    uint64_t after_leave; /* how often a statement there went on after a block in it was left; 0
+                      once a selection or a merge made the node anew */
+    int64_t cpu_ticks;    /* sampled: processor time spent there, at least 0; those of a process
+                             add up to its cpu_ticks, before any selection. Else 0: not known */
 };
 
 /* One call on the time axis; only with build option `spans`. Sorted by process, start,

@@ -37,13 +37,13 @@ static enum exit_status write_folder(const struct run *run, const struct nytp_pr
     bool ok = run->cli.exporter->write_set(profile, &run->cli.export, set);
     if (!ok)
         nytp_out_of_memory(&error);
-    uint32_t n_left = 0;
-    ok = ok && nytp_output_set_finish(set, &error, &n_left);
+    uint32_t n_kept = 0;
+    ok = ok && nytp_output_set_finish(set, &error, &n_kept);
     nytp_output_set_free(set);
     if (!ok)
         return nytp_cli_output_failed(path, &error);
-    if (n_left > 0 && !run->cli.quiet)
-        nytp_cli_say("%s: left %u files that are not of a report", path, (unsigned)n_left);
+    if (n_kept > 0 && !run->cli.quiet)
+        nytp_cli_say("%s: left %u files that are not of a report", path, (unsigned)n_kept);
     return EXIT_DONE;
 }
 
@@ -153,7 +153,7 @@ static bool unpack(struct nytp_profile *profile, const char *dir, struct nytp_na
     return true;
 }
 
-enum exit_status nytp_cli_run_report(struct run *run, struct nytp_profile *profile,
+enum exit_status nytp_cli_export_set(struct run *run, struct nytp_profile *profile,
                                      const struct nytp_diff *diff)
 {
     struct nytp_cli *cli = &run->cli;

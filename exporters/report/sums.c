@@ -566,7 +566,7 @@ static bool find_waits(struct nytp_report *report)
     return report->waits != NULL;
 }
 
-bool nytp_report_find_facts(struct nytp_report *report)
+bool nytp_report_sum_up(struct nytp_report *report)
 {
     const struct nytp_profile *profile = report->profile;
     report->files = calloc(profile->n_files, sizeof *report->files);
@@ -595,7 +595,7 @@ bool nytp_report_find_facts(struct nytp_report *report)
             (report->samples = nytp_samples_by_sub(profile)) != NULL);
 }
 
-void nytp_report_free_facts(struct nytp_report *report)
+void nytp_report_free_sums(struct nytp_report *report)
 {
     for (uint32_t f = 0; report->files != NULL && f < report->profile->n_files; f++) {
         free(report->files[f].stem);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What both sides must have in common; see facts.h.
+ * What both sides must have in common; see conditions.h.
  */
-#include "facts.h"
+#include "conditions.h"
 
 #include "formats/base/strings.h"
 #include "formats/model/profile.h"
@@ -21,7 +21,7 @@ enum {
     INTERVAL
 };
 
-const struct nytp_fact nytp_fact_names[NYTP_N_FACTS] = {
+const struct nytp_condition nytp_condition_names[NYTP_N_CONDITIONS] = {
     [PERL] = {"perl", "perl"},
     [RECORDER] = {"recorder", "the recorder"},
     [CALLS] = {"calls", "option calls"},
@@ -37,9 +37,9 @@ static struct nytp_name known(const struct nytp_name *value)
     return value != NULL ? *value : (struct nytp_name){0};
 }
 
-struct nytp_facts nytp_facts_of(const struct nytp_profile *profile)
+struct nytp_conditions nytp_conditions_of(const struct nytp_profile *profile)
 {
-    struct nytp_facts facts = {{
+    struct nytp_conditions conditions = {{
         [PERL] = profile->parts[0].perl_version,
         [RECORDER] = profile->parts[0].xs_version,
         [CLOCK] = known(nytp_profile_attribute(profile, "clock_id")),
@@ -47,8 +47,8 @@ struct nytp_facts nytp_facts_of(const struct nytp_profile *profile)
         [INTERVAL] = known(nytp_profile_attribute(profile, "sample_interval_ns")),
     }};
     for (int i = CALLS; i <= SLOWOPS; i++)
-        facts.value[i] = known(nytp_profile_option(profile, nytp_fact_names[i].key));
-    return facts;
+        conditions.value[i] = known(nytp_profile_option(profile, nytp_condition_names[i].key));
+    return conditions;
 }
 
 static bool is_random(struct nytp_name seed)
@@ -56,8 +56,9 @@ static bool is_random(struct nytp_name seed)
     return seed.len == 6 && memcmp(seed.ptr, "random", 6) == 0;
 }
 
-bool nytp_facts_describe(const struct nytp_facts *base, const struct nytp_facts *now,
-                         uint32_t i, char *text, size_t size)
+bool nytp_conditions_describe(const struct nytp_conditions *base,
+                              const struct nytp_conditions *now, uint32_t i, char *text,
+                              size_t size)
 {
     const struct nytp_name was = base->value[i], is = now->value[i];
     if (i == HASH_SEED && (is_random(was) || is_random(is))) {
@@ -68,7 +69,7 @@ bool nytp_facts_describe(const struct nytp_facts *base, const struct nytp_facts 
     }
     if (was.len == 0 || is.len == 0 || nytp_compare_names(was, is) == 0)
         return false;
-    snprintf(text, size, "%s differs: %.*s in the base, now %.*s", nytp_fact_names[i].what,
+    snprintf(text, size, "%s differs: %.*s in the base, now %.*s", nytp_condition_names[i].what,
              was.len < 40 ? (int)was.len : 40, was.ptr, is.len < 40 ? (int)is.len : 40, is.ptr);
     return true;
 }
