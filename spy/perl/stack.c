@@ -22,11 +22,10 @@
 #include <time.h>
 
 enum {
-    LOOKS = 30,         /* for a settled moment */
-    LOOKS_IN_TIME = 20, /* of them, until late ones are taken, too */
-    LATE_NS = 100000,   /* a look takes ten microseconds */
-    GUESSES = 6,        /* for where the stacks are */
-    SLACK = 8,          /* contexts that may be added until they are read */
+    LOOKS = 30,       /* for a settled moment */
+    LATE_NS = 100000, /* a look takes ten microseconds */
+    GUESSES = 6,      /* for where the stacks are */
+    SLACK = 8,        /* contexts that may be added until they are read */
     MAX_INFOS = 400,
     MAX_CONTEXTS = 1000000, /* of all stacks */
     MAX_INFO = 128,         /* bytes of a PERL_SI */
@@ -304,8 +303,10 @@ static bool look(struct nytp_walker *walker, struct moment *moment)
     const struct moment after = moment_in(walker, heads[1], start);
     const struct moment end = moment_in(walker, heads[2], start);
     moment->is_torn = moment->curpad != after.curpad || moment->info != after.info;
-    moment->is_late =
-        took_ns > LATE_NS + (int64_t)walker->n_bytes; /* of a stack of a megabyte */
+    if (walker->fastest_ns == 0 || took_ns < walker->fastest_ns)
+        walker->fastest_ns = took_ns;
+    moment->is_late = took_ns > 2 * walker->fastest_ns + LATE_NS +
+                                    (int64_t)walker->n_bytes; /* of a stack of a megabyte */
     moment->is_one_cop = moment->curcop == after.curcop;
     moment->has_moved = !is_same_moment(moment, &after) || !is_same_moment(moment, &end);
     return moment->info == walker->infos[0].address;
@@ -433,7 +434,7 @@ static bool take_unsettled(struct nytp_walker *walker, const struct contexts *co
     if (!top->at_start && code >= 0 && moment->curcop == cop_below(contexts, code))
         code = code_below(contexts, code); /* an eval that is compiled, but has not begun */
     top->code = code;
-    return code >= 0 || may_be_in(walker, contexts, code, moment);
+    return top->at_start || may_be_in(walker, contexts, code, moment);
 }
 
 /* Whether all calls down from the innermost code were the same before and after the variables
@@ -449,7 +450,8 @@ static bool is_same_below(struct nytp_walker *walker, int32_t code)
             return false;
         for (int32_t k = 0; k < end; k++)
             if (code_of(&first, k) != code_of(&second, k) ||
-                (code_of(&first, k) != 0 && cop_below(&first, k) != cop_below(&second, k)))
+                (code_of(&first, k) != 0 && (kind_of(&first, k) != kind_of(&second, k) ||
+                                             cop_below(&first, k) != cop_below(&second, k))))
                 return false;
     }
     return true;
@@ -564,7 +566,7 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
         if (!look_at_once(walker, &moment))
             continue;
         walker->has_moved = moment.has_moved;
-        if (moment.is_torn || (moment.is_late && i < LOOKS_IN_TIME))
+        if (moment.is_torn || moment.is_late)
             continue;
         moment.op_type = op_type_at(walker, moment.op);
         const struct contexts contexts = contexts_of(walker, 0);

@@ -55,6 +55,7 @@ struct nytp_walker {
     uint32_t n_bytes, capacity;
     struct nytp_stack stack; /* what came last */
     bool has_moved;          /* the program ran while we looked, on another processor */
+    int64_t fastest_ns;      /* of all looks; 0: none yet */
     uint64_t n_retried;      /* samples that were not whole at the first look */
 };
 

@@ -7,6 +7,7 @@
  *     samples PID HZ N
  */
 #define _GNU_SOURCE
+#include "spy/perl/attach.h"
 #include "spy/perl/stack.h"
 
 #include <stdio.h>
