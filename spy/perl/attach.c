@@ -270,9 +270,24 @@ static bool choose_layout(struct nytp_perl *perl, struct nytp_error *error)
 
 /* ---- threads ---- */
 
-/* Which task a pthread_t is: its number is somewhere in what that points to. */
-static pid_t task_of(struct nytp_perl *perl, uint64_t thread, const pid_t *tasks, uint32_t n)
+struct tasks {
+    pid_t *list, *inside; /* as we number them, and as the process does */
+    uint32_t n;
+};
+
+static void find_tasks(struct tasks *tasks, pid_t pid)
 {
+    const bool is_outside = nytp_task_inside(pid, pid) != pid;
+    tasks->list = nytp_tasks(pid, &tasks->n);
+    tasks->inside = is_outside ? malloc((tasks->n + 1) * sizeof *tasks->inside) : NULL;
+    for (uint32_t i = 0; tasks->inside != NULL && i < tasks->n; i++)
+        tasks->inside[i] = nytp_task_inside(pid, tasks->list[i]);
+}
+
+/* Which task a pthread_t is: its number is somewhere in what that points to. */
+static pid_t task_of(struct nytp_perl *perl, uint64_t thread, const struct tasks *tasks)
+{
+    const pid_t *const numbers = tasks->inside != NULL ? tasks->inside : tasks->list;
     uint8_t pointers[THREAD_POINTERS], bytes[PTHREAD_BYTES];
     if (!nytp_memory_read(perl->memory, thread, pointers, sizeof pointers))
         return 0;
@@ -281,16 +296,16 @@ static pid_t task_of(struct nytp_perl *perl, uint64_t thread, const pid_t *tasks
                               sizeof bytes))
             continue;
         for (size_t at = 0; at < sizeof bytes; at += 4)
-            for (uint32_t k = 0; k < n; k++)
-                if (nytp_u32(bytes, (int32_t)at) == (uint32_t)tasks[k] &&
-                    tasks[k] != perl->target->pid)
-                    return tasks[k];
+            for (uint32_t k = 0; k < tasks->n; k++)
+                if (nytp_u32(bytes, (int32_t)at) == (uint32_t)numbers[k] &&
+                    tasks->list[k] != perl->target->pid)
+                    return tasks->list[k];
     }
     return 0;
 }
 
 /* struct ithread of threads.xs: next, prev, interp, tid. */
-static bool add_ring(struct nytp_perl *perl, uint64_t first, const pid_t *tasks, uint32_t n)
+static bool add_ring(struct nytp_perl *perl, uint64_t first, const struct tasks *tasks)
 {
     uint64_t at = first, entry[4];
     for (int i = 0; i < MAX_THREADS && at != 0; i++) {
@@ -299,7 +314,7 @@ static bool add_ring(struct nytp_perl *perl, uint64_t first, const pid_t *tasks,
         if (entry[2] != 0) {
             struct nytp_interpreter interpreter = threaded(perl->layout, entry[2]);
             interpreter.tid = entry[3];
-            interpreter.task = entry[3] == 0 ? perl->target->pid : task_of(perl, at, tasks, n);
+            interpreter.task = entry[3] == 0 ? perl->target->pid : task_of(perl, at, tasks);
             if (!add_interpreter(perl, interpreter))
                 return false;
         }
@@ -340,10 +355,11 @@ bool nytp_find_interpreters(struct nytp_perl *perl)
         return false;
     const uint64_t ring = first.address == 0 ? 0 : ring_of(perl, &first);
     if (ring != 0) {
-        uint32_t n = 0;
-        pid_t *const tasks = nytp_tasks(perl->target->pid, &n);
-        add_ring(perl, ring, tasks, n);
-        free(tasks);
+        struct tasks tasks;
+        find_tasks(&tasks, perl->target->pid);
+        add_ring(perl, ring, &tasks);
+        free(tasks.list);
+        free(tasks.inside);
     }
     if (!add_interpreter(perl, first))
         return false;
@@ -377,7 +393,8 @@ bool nytp_attach(struct nytp_perl *perl, struct nytp_target *target, struct nytp
     perl->version = read_u8(perl, "PL_version");
     perl->subversion = read_u8(perl, "PL_subversion");
     perl->op_names = nytp_symbol(&perl->image, "PL_op_name");
-    for (int i = 0; i < TRIES; i++) {
+    const int tries = target->core == NULL ? TRIES : 1;
+    for (int i = 0; i < tries; i++) {
         if (i >= TRIES / 2)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
         *error = (struct nytp_error){0};
