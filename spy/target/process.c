@@ -120,6 +120,18 @@ pid_t *nytp_tasks(pid_t pid, uint32_t *n)
     return numbers_in(path, n);
 }
 
+pid_t nytp_task_inside(pid_t pid, pid_t task)
+{
+    char name[40], text[4096];
+    size_t len;
+    snprintf(name, sizeof name, "task/%d/status", (int)task);
+    char *at = slurp(pid, name, text, sizeof text, &len) ? strstr(text, "\nNSpid:") : NULL;
+    if (at == NULL)
+        return task;
+    at[strcspn(at + 1, "\n") + 1] = '\0';
+    return (pid_t)atoi(strrchr(at, '\t') + 1); /* the last is that of the innermost namespace */
+}
+
 struct call {
     long number;
     const char *name;

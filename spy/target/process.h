@@ -30,6 +30,9 @@ pid_t *nytp_processes(uint32_t *n);
 /* The tasks (threads) of a process, as an array for free(). */
 pid_t *nytp_tasks(pid_t pid, uint32_t *n);
 
+/* The number that a task has for its own process, which differs in a container. */
+pid_t nytp_task_inside(pid_t pid, pid_t task);
+
 /* What a thread does: its state as in ps, and for one that waits the system call and what that
  * is about, as "read of /tmp/x (fd 3)"; "" where that cannot be told. */
 char nytp_task_doing(pid_t pid, pid_t task, char *to, size_t size);

@@ -54,17 +54,17 @@ static bool refuse(pid_t pid, struct nytp_error *error)
         return nytp_error_set(error, NYTP_ERR_IO,
                               "process %d is of user %u, you are %u: use sudo, or be that user",
                               (int)pid, (unsigned)process.uid, (unsigned)mine);
+    if (mine != 0 && is_undumpable(pid, process.uid))
+        return nytp_error_set(error, NYTP_ERR_IO,
+                              "process %d has changed its user or is set-uid, and so is closed "
+                              "to its own user: use sudo",
+                              (int)pid);
     if (in_container())
         return nytp_error_set(
             error, NYTP_ERR_IO,
             "this container may not read its processes' memory: start it with "
             "--cap-add SYS_PTRACE (Kubernetes: SYS_PTRACE in securityContext, "
             "or an ephemeral container that shares the pid namespace)");
-    if (mine != 0 && is_undumpable(pid, process.uid))
-        return nytp_error_set(error, NYTP_ERR_IO,
-                              "process %d has changed its user or is set-uid, and so is closed "
-                              "to its own user: use sudo",
-                              (int)pid);
     if (yama_scope() > 0)
         return nytp_error_set(
             error, NYTP_ERR_IO,
@@ -85,7 +85,8 @@ bool nytp_may_read(struct nytp_memory *memory, struct nytp_error *error)
     struct iovec to = {&byte, 1}, from = {(void *)1, 1};
     if (process_vm_readv(memory->pid, &to, 1, &from, 1, 0) < 0 && errno == EFAULT)
         return true;
-    if (errno == ENOSYS && nytp_memory_by_file(memory))
+    /* An old kernel or a filter of system calls does not have it. */
+    if ((errno == ENOSYS || errno == EPERM) && nytp_memory_by_file(memory))
         return true;
     return refuse(memory->pid, error);
 }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """What nytp-spy's commands show of programs, and how they refuse."""
 
-import collections
+import argparse
 import contextlib
 import csv
+import errno
 import fcntl
 import os
 import pathlib
@@ -233,24 +234,115 @@ def test_a_refusal_says_why(command, message):
     assert re.search(message, ran.stderr) and ran.stderr.count("\n") == 1
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-def test_another_users_process_says_who_may(script, tmp_path):
+@pytest.fixture
+def open_spy(tmp_path):
+    """A copy of nytp-spy where every user may run it."""
     command = tmp_path / "nytp-spy"
     command.write_bytes(spied.SPY.read_bytes())
     command.chmod(0o755)
     for folder in [tmp_path, *tmp_path.parents][:3]:
         folder.chmod(0o755)
+    return command
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_another_users_process_says_who_may(script, open_spy):
     with spied.running(PERL, script(WAITS), stdin=subprocess.PIPE) as process:
         process.wait_for("ready")
         process.wait_until_it_waits()
-        ran = subprocess.run(as_nobody(command, "dump", process.pid), capture_output=True, text=True)
+        ran = subprocess.run(as_nobody(open_spy, "dump", process.pid), capture_output=True, text=True)
         assert ran.returncode == 1
         assert "is of user 0, you are 65534: use sudo" in ran.stderr
     with spied.running(" ".join(as_nobody(PERL)), "-e", '$| = 1; print "ready\n"; <STDIN>', stdin=subprocess.PIPE) as process:
         process.wait_for("ready")
         process.wait_until_it_waits()
-        ran = subprocess.run(as_nobody(command, "dump", process.pid), capture_output=True, text=True)
+        ran = subprocess.run(as_nobody(open_spy, "dump", process.pid), capture_output=True, text=True)
         assert ran.returncode == 0 and "CORE::readline" in ran.stdout
+
+
+CLOSED = """
+use strict; $| = 1;
+($(, $)) = (65534, '65534 65534');
+($<, $>) = (65534, 65534);
+print "ready\\n";
+my $line = <STDIN>;
+"""
+
+# Root without the right to look at any process, in a tree of files that tells what the case says: of no container, if nothing.
+WITHOUT_RIGHTS = """
+mount -t tmpfs none /mnt && mkdir /mnt/run /mnt/mnt || exit 99
+for name in /*; do
+    case $name in /run | /mnt) continue ;; esac
+    [ -L $name ] && cp -P $name /mnt || { [ -d $name ] && mkdir /mnt$name && mount --rbind $name /mnt$name; }
+done
+mount -t tmpfs none /mnt/proc/sys/kernel && mkdir /mnt/proc/sys/kernel/yama && cd /mnt && %s || exit 99
+exec chroot /mnt setpriv --bounding-set=-sys_ptrace "$@"
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("with_files, reason", [
+    ("true", r"process \d+ may not be looked at; it takes the same user or CAP_SYS_PTRACE$"),
+    ("echo 1 >proc/sys/kernel/yama/ptrace_scope", r"yama allows only parents to look \(kernel.yama.ptrace_scope=1\): use sudo, or "
+     r"sysctl kernel.yama.ptrace_scope=0, or start it with nytp spy record -- COMMAND$"),
+    ("touch .dockerenv", r"this container may not read .*: start it with --cap-add SYS_PTRACE"),
+], ids=["no right", "yama", "container"])
+def test_what_forbids_to_look_is_told_with_the_way_out(with_files, reason):
+    command = ["unshare", "-m", "sh", "-c", WITHOUT_RIGHTS % with_files, "sh"]
+    with spied.running(" ".join(as_nobody(PERL)), "-e", '$| = 1; print "ready\\n"; <STDIN>', stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        ran = subprocess.run([*command, spied.SPY, "dump", str(process.pid)], capture_output=True, text=True)
+    if ran.returncode == 99:
+        pytest.skip("no file systems may be mounted here")
+    assert ran.returncode == 1 and re.search(reason, ran.stderr), ran.stderr
+    assert ran.stdout == "" and ran.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_program_that_changed_its_user_is_closed_to_that(script, open_spy):
+    """As one that is set-uid: the kernel keeps what root's process knew from the user that it became."""
+    with spied.running(PERL, script(CLOSED), stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        ran = subprocess.run(as_nobody(open_spy, "dump", process.pid), capture_output=True, text=True)
+        assert ran.returncode == 1 and "has changed its user or is set-uid, and so is closed to its own user: use sudo" in ran.stderr
+        assert "CORE::readline" in spied.spy("dump", process.pid)
+
+
+# Runs a command to which the kernel refuses process_vm_readv, as an old one or a container's filter does: a program of four
+# instructions for seccomp(2).
+FILTERED = """
+import ctypes, os, struct, sys
+errno, libc = int(sys.argv[1]), ctypes.CDLL(None, use_errno=True)
+number = {"x86_64": 310, "aarch64": 270}[os.uname().machine]
+code = struct.pack("=HBBI", 0x20, 0, 0, 0) + struct.pack("=HBBI", 0x15, 0, 1, number) \\
+    + struct.pack("=HBBI", 0x06, 0, 0, 0x00050000 | errno) + struct.pack("=HBBI", 0x06, 0, 0, 0x7fff0000)
+buffer = ctypes.create_string_buffer(code)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, struct.pack("HxxxxxxP", 4, ctypes.addressof(buffer)), 0, 0) == 0
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize("errno", [errno.ENOSYS, errno.EPERM], ids=["no such call", "filtered"])
+def test_where_the_system_call_is_not_to_be_had_memory_is_read_as_a_file(errno, script):
+    with spied.running(PERL, script(WAITS), stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        process.wait_until_it_waits()
+        ran = subprocess.run(["/usr/bin/python3", "-c", FILTERED, str(errno), spied.SPY, "dump", str(process.pid)],
+                             capture_output=True, text=True)
+    assert ran.returncode == 0 and "main::inner" in ran.stdout, ran.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_program_in_a_container_is_looked_at_from_outside(script):
+    """With process numbers and files of its own: threads are found by the numbers that they have inside."""
+    with spied.running("unshare -pmf --mount-proc " + PERL, script(THREADS)) as outer:
+        outer.wait_for("all")
+        inner = int(open(f"/proc/{outer.pid}/task/{outer.pid}/children").read())
+        spied.Process(argparse.Namespace(pid=inner)).wait_until_it_waits()
+        text = spied.spy("dump", inner)
+    assert sorted(re.findall(r"^Thread (\d+) \[\d+\] \(waiting", text, re.M)) == ["0", "1", "2", "3"]
+    assert "sub waits { my ($n) = @_" in text    # the source
 
 
 def test_a_perl_that_was_replaced_on_disk_is_looked_at(script, tmp_path):
