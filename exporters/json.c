@@ -12,6 +12,7 @@
 #include "exporters/compare/diff_formats.h"
 #include "exporters/base/exporter.h"
 #include "exporters/base/json.h"
+#include "exporters/stacks/spread.h"
 #include "exporters/base/regex_rows.h"
 
 #include "formats/build/correction.h"
@@ -209,7 +210,24 @@ static void put_cpu(const struct json *j, int64_t ticks)
         put_time(j, "cpu", ticks);
 }
 
-static void put_subs(const struct json *j, const double *costs)
+/* What is not known is left out. */
+static void put_spread(const struct json *j, const struct nytp_spread *spread)
+{
+    const struct {
+        const char *key;
+        int64_t ticks;
+    } times[] = {{"median", spread->median},
+                 {"p95", spread->p95},
+                 {"max", spread->max},
+                 {"first_tenth", spread->first},
+                 {"last_tenth", spread->last}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (times[i].ticks >= 0)
+            put_time(j, times[i].key, times[i].ticks);
+}
+
+static void put_subs(const struct json *j, const double *costs,
+                     const struct nytp_spread *spreads)
 {
     begin_list(j, "subs");
     for (uint32_t i = 0; i < j->profile->n_subs; i++) {
@@ -228,6 +246,8 @@ static void put_subs(const struct json *j, const double *costs)
         put_count(j, "statements", sub->statements);
         if (costs[i] > 0)
             put_time(j, "recording_cost", llround(costs[i]));
+        if (spreads != NULL)
+            put_spread(j, &spreads[i]);
         put_cpu(j, sub->cpu_ticks);
         nytp_putc(j->out, '}');
     }
@@ -305,8 +325,12 @@ static bool write_json(const struct nytp_profile *profile,
 {
     struct json j = {.profile = profile, .out = out};
     double *const costs = nytp_recording_by_sub(profile);
-    if (costs == NULL)
+    struct nytp_spread *const spreads = options->spread ? nytp_spread_by_sub(profile) : NULL;
+    if (costs == NULL || (options->spread && spreads == NULL)) {
+        free(costs);
+        free(spreads);
         return nytp_out_of_memory(&out->error);
+    }
     const struct nytp_unit *unit = options->unit != NULL ? options->unit : nytp_unit_find("ns");
     nytp_json_times_init(&j.times, unit, profile->ticks_per_sec);
     nytp_printf(out, "{\"nytp_totals\":%d", VERSION);
@@ -328,13 +352,14 @@ static bool write_json(const struct nytp_profile *profile,
     put_inputs(&j);
     put_processes(&j);
     put_files(&j);
-    put_subs(&j, costs);
+    put_subs(&j, costs, spreads);
     put_lines(&j);
     put_calls(&j);
     if (profile->n_regexes > 0)
         put_regexes(&j);
     nytp_puts(out, "}\n");
     free(costs);
+    free(spreads);
     return out->error.status == NYTP_OK;
 }
 

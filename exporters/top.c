@@ -7,6 +7,7 @@
 #include "exporters/base/exporter.h"
 #include "exporters/stacks/hot_lines.h"
 #include "exporters/stacks/samples.h"
+#include "exporters/stacks/spread.h"
 #include "exporters/base/text.h"
 #include "exporters/base/waits.h"
 
@@ -292,10 +293,11 @@ static void explain_mark(struct nytp_out *out, const struct nytp_profile *profil
 static bool top_write(const struct nytp_profile *profile,
                       const struct nytp_export_options *options, struct nytp_out *out)
 {
-    if (options->lines) {
+    const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
+    if (options->lines || options->spread) {
         nytp_text_headline(out, profile, options);
-        return nytp_put_hot_lines(profile, options,
-                                  options->top > 0 ? options->top : DEFAULT_ROWS, out);
+        return options->lines ? nytp_put_hot_lines(profile, options, wanted, out)
+                              : nytp_put_spread(profile, options, wanted, out);
     }
     const bool of_samples = nytp_is_of_samples(profile);
     struct row *rows = malloc(((size_t)profile->n_subs + 1) * sizeof *rows);
@@ -308,7 +310,6 @@ static bool top_write(const struct nytp_profile *profile,
         return nytp_out_of_memory(&out->error);
     }
     const uint32_t n = list_rows(profile, order_of(options->sort), samples, rows);
-    const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
     const uint32_t shown = n < wanted ? n : wanted;
     int64_t *waits = waits_to_show(profile, options, out);
     const struct more_columns more = {

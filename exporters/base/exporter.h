@@ -50,6 +50,7 @@ struct nytp_export_options {
     bool collapse_recursion;  /* a run of the same sub calling itself is one frame */
     bool plain_names;         /* callgrind: no name compression */
     bool aggregate;           /* speedscope: no timeline */
+    bool spread;              /* top, json: how the calls of a sub differ; build a timeline */
     bool lines;       /* collapsed, flamegraph: frames carry call lines; top: lines, not subs */
     bool brief_json;  /* brief: JSON, not Markdown */
     uint32_t top;     /* top: how many rows; 0 = default */

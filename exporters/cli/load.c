@@ -23,7 +23,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEFAULT_MAX_CALLS 200000
+#define DEFAULT_MAX_CALLS  200000
+#define DEFAULT_MAX_SPREAD 2000000 /* no viewer has to show them */
 
 /* ---- one input ---- */
 
@@ -50,13 +51,19 @@ bool nytp_cli_read(const struct run *run, const char *path, struct nytp_sink *si
     return ok;
 }
 
+static bool wants_spans(const struct nytp_cli *cli)
+{
+    return cli->export.spread || (cli->exporter->wants_spans && !cli->export.aggregate);
+}
+
 static struct nytp_build_options build_options(const struct nytp_cli *cli)
 {
     const struct nytp_exporter *exporter = cli->exporter;
     const bool everything = cli->mode == NYTP_MODE_CHECK;
     const bool export = cli->mode == NYTP_MODE_EXPORT;
-    const bool spans = export && exporter->wants_spans && !cli->export.aggregate;
-    const uint32_t max_calls = cli->max_calls > 0 ? cli->max_calls : DEFAULT_MAX_CALLS;
+    const bool spans = export && wants_spans(cli);
+    const uint32_t usual = cli->export.spread ? DEFAULT_MAX_SPREAD : DEFAULT_MAX_CALLS;
+    const uint32_t max_calls = cli->max_calls > 0 ? cli->max_calls : usual;
     return (struct nytp_build_options){
         .sources = everything || cli->export.source_dir != NULL ||
                    (export && (exporter->wants_sources || cli->export.lines)),
@@ -258,8 +265,7 @@ static bool merge_group(const struct run *run, struct nytp_profile **profiles,
 {
     const struct nytp_cli *cli = &run->cli;
     struct nytp_error error = {0};
-    const bool has_spans = cli->exporter->wants_spans && !cli->export.aggregate;
-    if (*n - *n_groups < least || has_spans)
+    if (*n - *n_groups < least || wants_spans(cli))
         return true;
     struct nytp_profile *merged =
         nytp_profiles_merge(profiles + *n_groups, *n - *n_groups, &error);

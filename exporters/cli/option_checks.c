@@ -30,6 +30,8 @@ static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *erro
     if (cli->bases.n > 0 && cli->export.weight == NYTP_WEIGHT_CPU && !cli->exporter->shows_stacks)
         return usage_error(error, "--diff: processor time (--weight cpu) is compared by stacks "
                                   "only: --collapsed or --flamegraph");
+    if (cli->export.spread && cli->export.lines)
+        return usage_error(error, "--spread is of subs, not of --lines");
     if (cli->limits.n > 0 && cli->bases.n == 0)
         return usage_error(error, "--fail-over needs a base: --diff BASE");
     if ((answers || cli->gate_junit != NULL || cli->accept_files.n > 0 ||

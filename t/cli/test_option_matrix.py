@@ -43,7 +43,7 @@ GIVEN = {
     "annotations": ["--annotations=github", ["--gate", "RULES", "-o", "x"]], "unit": ["--unit=ms"],
     "weight": ["--weight=calls"], "top": ["--top=2"], "brief": ["--brief=json"], "patterns": ["--patterns=2"], "list": ["--list=early"], "peek": ["--peek=early"],
     "sort": ["--sort=name", ["--min-percent=0"]], "label": ["--label=service=web"], "labels": ["--labels=none"],
-    "plain-names": ["--plain-names"], "aggregate": ["--aggregate"], "max-calls": ["--max-calls=3"],
+    "plain-names": ["--plain-names"], "aggregate": ["--aggregate"], "spread": ["--spread"], "max-calls": ["--max-calls=3"],
     "lines": ["--lines"], "lib": ["--lib", "FOLDER/lib"], "title": ["--title=A title"], "minimal": ["--minimal", ["-o", "r/"]],
     "group": ["--group=s/one/1/"], "where": ["--where=step=one"],
     "source-files": ["--source-files"], "no-source-files": ["--no-source-files"], "no-flame": ["--no-flame"], "flame-width": ["--flame-width=700"],
