@@ -114,6 +114,17 @@ subtest 'run: signals' => sub {
     is $code >> 8, 2, 'a program that is not there';
 };
 
+subtest 'run: where no file can be made' => sub {
+    mkdir 'tmp' or die $!;
+    my ($out, $err, $status) = shell("cd /proc && TMPDIR=$folder/tmp $bin/nytp run -e 'sub f { print 7 } f()'");
+    is "$status $out", '0 7', 'the program runs';
+    my ($file) = glob 'tmp/*/nytprof.out';
+    ok $file && -s $file, 'its profile is in TMPDIR' or diag $err;
+    like $err, qr{^nytp-run: the profile goes to \S+/tmp/[^/]+/nytprof\.out\n}m, 'it is told where';
+    (undef, $err, $status) = shell("cd /proc && $bin/nytp run -o here.out -e 1");
+    is $status >> 8, 2, 'a name that was asked for is no other';
+};
+
 subtest 'a recording that cannot be merged stays in its folder' => sub {
     local $ENV{NYTP_EXPORT} = 'nytp-export-that-is-not-there';
     my (undef, undef, $status) = shell("$bin/nytp-run -q -o kept.out app.pl");

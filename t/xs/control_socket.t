@@ -194,6 +194,23 @@ scenario 'children have sockets and profiles of their own' => sub {
     is join(' ', glob "$dir/ctl*"), '', 'no socket is left';
 };
 
+scenario 'a family is told at once, and listed' => sub {
+    my $run = begin('my @pid = map { my $p = fork // die; if (!$p) { ' . $WORK . 'run(); exit } $p } 1, 2; $| = 1; print "@pid\n"; wait for @pid; print "end\n"', 'start=no:control=ctl');
+    my ($dir, $pid) = @$run{qw(dir pid)};
+    my @workers = $run->{first} =~ /\d+/g;
+    ok await(sub { 2 == (() = glob "$dir/ctl.*") }), 'they listen';
+    my ($on, @on) = split /[ \n]/, ctl('--children', $workers[0], 'on');
+    is "$on @on", "0 $workers[0] on $dir/nytprof.out.$workers[0]", 'one without children is its own family';
+    my $list = ctl('list');
+    like $list, qr/^ *$_ +$pid  \S.* prog\.pl$/m, "$_ is in the list" for @workers;
+    like $list, qr/^ *$workers[0] +$pid  .*\Q$dir\E/m, 'with its file';
+    my %answers = map { /\A(?:0 )?(\d+) (.*)/ ? ($1 => $2) : () } split /\n/, ctl('--children', $pid, 'status', '--wait', 60);
+    is_deeply [sort { $a <=> $b } keys %answers], [sort { $a <=> $b } $pid, @workers], 'all three answer' or diag explain \%answers;
+    my ($status) = ctl('--children', $workers[1], 'rotate', 'x') =~ /\A(\d+)/;
+    is $status, 2, 'a name is of one process';
+    is end($run), "0end\n", 'runs';
+};
+
 # A socket, at which main waits for two threads that work, each with lines of its own in the answer.
 scenario 'threads obey, each for itself; one that sleeps when it wakes' => sub {
     plan skip_all => 'this perl has no threads' if !$Config{useithreads};
