@@ -35,6 +35,7 @@ struct nytp_texts {
 };
 
 struct nytp_diff;
+struct nytp_label_row;
 
 /* What the user asked for; zeroed = defaults. One struct for all exporters, so that an option
  * means the same everywhere. */
@@ -71,6 +72,8 @@ struct nytp_export_options {
                                            was not kept; neither: for parts that are own */
     bool no_merge_evals;                /* html: a page for each string eval */
     bool replace;                 /* html: remove what an earlier report left in the folder */
+    const struct nytp_label_row *label_rows; /* html: what labels took, n_label_rows; or NULL */
+    uint32_t n_label_rows;
     const struct nytp_diff *diff; /* html: what the profile differs in from a base, or NULL */
     uint32_t name_trim;      /* html: longer names of files are cut in names of pages; 0 = 50 */
     const char *time_format; /* html: of seconds, for printf; NULL = three digits and a unit */

@@ -2,6 +2,7 @@
  *
  * Formats of several files, which is the HTML report: the output is a folder or a single file.
  */
+#include "load.h"
 #include "modes.h"
 #include "outputs.h"
 #include "unpack.h"
@@ -9,6 +10,7 @@
 
 #include "exporters/compare/diff.h"
 #include "exporters/select/one_process.h"
+#include "formats/model/label_sums.h"
 #include "formats/model/profile.h"
 
 #include <stdio.h>
@@ -153,6 +155,42 @@ static bool unpack(struct nytp_profile *profile, const char *dir, struct nytp_na
     return true;
 }
 
+static bool has_labels(const struct nytp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->n_parts; i++)
+        if (profile->parts[i].has_labels)
+            return true;
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        if (profile->processes[i].labels.len > 0)
+            return true;
+    return false;
+}
+
+/* The inputs are read once more for their labels, if they have any and nothing was selected.
+ * What there is to say of the inputs has been said. NULL: there is nothing to show. */
+static struct nytp_label_sums *sum_labels(struct run *run, const struct nytp_profile *profile,
+                                          struct nytp_label_row **rows)
+{
+    struct nytp_cli *const cli = &run->cli;
+    if (cli->export.selected != NULL || !has_labels(profile))
+        return NULL;
+    struct nytp_label_sums *const sums = nytp_label_sums_new();
+    for (int i = 0; i < cli->n_files && sums != NULL; i++) {
+        struct nytp_error error = {0};
+        struct stat st;
+        if (stat(cli->files[i], &st) != 0 || !S_ISREG(st.st_mode))
+            continue; /* a pipe is read once */
+        nytp_cli_read(run, cli->files[i], nytp_label_sums_sink(sums), &error);
+        nytp_label_sums_end_input(sums);
+    }
+    if (sums != NULL)
+        *rows = nytp_label_sums_rows(sums, &cli->export.n_label_rows);
+    if (sums == NULL || *rows == NULL)
+        cli->export.n_label_rows = 0;
+    cli->export.label_rows = *rows;
+    return sums;
+}
+
 enum exit_status nytp_cli_export_set(struct run *run, struct nytp_profile *profile,
                                      const struct nytp_diff *diff)
 {
@@ -173,6 +211,8 @@ enum exit_status nytp_cli_export_set(struct run *run, struct nytp_profile *profi
         return EXIT_OUTPUT;
     }
     cli->export.source_paths = paths;
+    struct nytp_label_row *rows = NULL;
+    struct nytp_label_sums *const labels = sum_labels(run, shown, &rows);
     read_environment(run);
     cli->export.diff = diff;
     cli->export.partial = run->partial;
@@ -184,6 +224,8 @@ enum exit_status nytp_cli_export_set(struct run *run, struct nytp_profile *profi
         nytp_profile_free(shown);
     cli->export.source_paths = NULL;
     free(paths);
+    free(rows);
+    nytp_label_sums_free(labels);
     if (status == EXIT_DONE && cli->open)
         status = open_report(run, path);
     return status;

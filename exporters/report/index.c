@@ -5,6 +5,7 @@
  */
 #include "report.h"
 
+#include "formats/model/label_sums.h"
 #include "formats/model/profile.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@
 
 #define NONE NYTP_REPORT_NONE
 
+#define MOST_ROWS 1000 /* of processes, and of labels */
 #define N_TOP 15 /* rows of the tables of the hottest subs and of the largest differences */
 
 /* A process that has ended, in seconds. */
@@ -95,6 +97,112 @@ static void put_sentence(struct nytp_report *report)
     }
 }
 
+/* ---- processes and labels ---- */
+
+static const struct nytp_report_column process_columns[] = {
+    {"pid", NULL, "Process", false},
+    {"wall", "From its start to its end", "Wall time", false},
+    {"excl", "What was recorded of it, without waiting", "Work", false},
+    {"process", NULL, "Program", true},
+};
+
+static void put_seconds_cell(struct nytp_report *report, double seconds)
+{
+    nytp_printf(report->out, "<td data-n=%.0f>", seconds * 1e9);
+    nytp_report_put_seconds(report, report->out, seconds);
+}
+
+static int64_t waits_of_process(const struct nytp_report *report, uint32_t index)
+{
+    const struct nytp_profile *const profile = report->profile;
+    const uint32_t end = index + 1 < profile->n_processes ? profile->processes[index + 1].root
+                                                          : profile->n_nodes;
+    int64_t ticks = 0;
+    for (uint32_t n = profile->processes[index].root; n < end; n++)
+        ticks += report->waits[profile->nodes[n].sub] ? profile->nodes[n].excl_ticks : 0;
+    return ticks;
+}
+
+static void put_process(struct nytp_report *report, uint32_t index)
+{
+    const struct nytp_profile *const profile = report->profile;
+    const struct nytp_process *const process = &profile->processes[index];
+    const struct nytp_part *const part = &profile->parts[process->part];
+    const struct nytp_name program = part->application.len > 0 ? part->application : part->path;
+    const int64_t waited = waits_of_process(report, index);
+    struct nytp_out *const out = report->out;
+    nytp_printf(out, "><td>%u", (unsigned)process->pid);
+    put_seconds_cell(report, duration(process));
+    nytp_report_time_cell(report, profile->nodes[process->root].incl_ticks - waited, true,
+                          profile->total_ticks);
+    nytp_puts(out, "<td>");
+    nytp_html_text(out, program.ptr, program.len);
+    if (process->thread > 0)
+        nytp_printf(out, " <small>thread %u</small>", (unsigned)process->thread);
+    if (waited > 0) {
+        nytp_puts(out, " <small>and waited ");
+        nytp_report_put_time(report, out, waited);
+        nytp_puts(out, "</small>");
+    }
+    nytp_puts(out, process->complete ? "\n" : " <small>partial</small>\n");
+}
+
+static void put_processes(struct nytp_report *report)
+{
+    if (report->profile->n_processes < 2)
+        return;
+    nytp_report_table_begin(report, "processes", "Processes", "", process_columns,
+                            sizeof process_columns / sizeof *process_columns);
+    for (uint32_t i = 0; i < report->profile->n_processes && i < MOST_ROWS; i++) {
+        nytp_report_row_begin(report->out, i);
+        put_process(report, i);
+    }
+    nytp_puts(report->out, "</table></div>\n");
+}
+
+static const struct nytp_report_column label_columns[] = {
+    {"n", "How often it was set", "Times", false},
+    {"median", "Half of them took no longer", "Median", false},
+    {"total", "All of them, as recorded", "Time", false},
+    {"label", NULL, "Label", true},
+};
+
+static void put_label(struct nytp_report *report, const struct nytp_label_row *row)
+{
+    struct nytp_out *const out = report->out;
+    nytp_printf(out, "><td>%llu", (unsigned long long)row->n);
+    put_seconds_cell(report, row->median_s);
+    put_seconds_cell(report, row->total_s);
+    nytp_puts(out, "<td><i>");
+    nytp_html_text(out, row->key.ptr, row->key.len);
+    nytp_puts(out, "</i> ");
+    nytp_html_text(out, row->value.ptr, row->value.len);
+    nytp_puts(out, " <small>95 % within ");
+    nytp_report_put_seconds(report, out, row->p95_s);
+    if (row->slowest.len > 0) {
+        nytp_puts(out, "; most in ");
+        nytp_report_put_any_name(report, row->slowest);
+    }
+    nytp_puts(out, "</small>\n");
+}
+
+/* What --by=label tells. */
+static void put_labels(struct nytp_report *report)
+{
+    const struct nytp_export_options *const options = report->options;
+    if (options->n_label_rows == 0)
+        return;
+    nytp_report_table_begin(report, "labels", "Labels", "", label_columns,
+                            sizeof label_columns / sizeof *label_columns);
+    for (uint32_t i = 0; i < options->n_label_rows && i < MOST_ROWS; i++) {
+        nytp_report_row_begin(report->out, i);
+        put_label(report, &options->label_rows[i]);
+    }
+    nytp_puts(report->out, "</table></div>\n");
+}
+
+/* ---- the index ---- */
+
 static void put_link(struct nytp_report *report, const char *page, const char *text)
 {
     nytp_puts(report->out, "<a href=");
@@ -138,6 +246,8 @@ void nytp_report_index(struct nytp_report *report)
     nytp_report_sub_table(report, "top", "Top 15 subroutines", report->subs_by_time,
                           report->n_called < N_TOP ? report->n_called : N_TOP);
     put_more_links(report);
+    put_labels(report);
+    put_processes(report);
     nytp_report_regex_table(report);
     nytp_report_file_table(report);
     nytp_report_package_table(report);

@@ -429,6 +429,7 @@ static bool make_part(struct nytp_attribution *s)
         .script = p->subs[0].file,
         .has = p->has,
         .estimated_tree = p->estimated_tree,
+        .has_labels = b->has_labels,
     };
     p->n_processes = b->n_processes;
     p->sampled = b->sampled;

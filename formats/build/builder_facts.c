@@ -154,6 +154,7 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     if (processor_ns >= 0)
         nytp_builder_process(b)->processor_ns = processor_ns;
     const struct nytp_label_record label = nytp_label_record_read(&e->u.comment.text);
+    b->has_labels |= label.kind == NYTP_LABEL_SET;
     if (label.kind == NYTP_LABEL_PROFILE &&
         !nytp_labels_add(b->strings, &nytp_builder_process(b)->labels, &label))
         return nytp_builder_out_of_memory(b);

@@ -85,7 +85,7 @@ struct nytp_builder {
     struct nytp_error error;
     uint32_t path;
     int64_t ticks_per_sec;
-    bool sampled;
+    bool sampled, has_labels;
     struct nytp_sample_waits waits; /* if so */
     unsigned has;
     uint64_t negative_times, wrapped_statements;

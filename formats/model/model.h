@@ -68,6 +68,7 @@ struct nytp_part {
                      say  so. Then the paths in it are this machine's. */
     bool partial; /* the input ended early or was damaged; `error` says where */
     struct nytp_error error;
+    bool has_labels;           /* DB::label() was called */
     unsigned has;              /* enum nytp_has, of this input */
     bool estimated_tree;       /* no call events: its contexts are derived from arcs */
     uint64_t spans_pruned;     /* calls that are not in spans: the shortest, for want of room */

@@ -187,3 +187,28 @@ def test_a_process_without_its_end_tells_where_it_stood(written, tmp_path):
     assert re.sub("<[^>]*>|&gt;", "", note).split() == \
         "Process 7 was killed, or still ran, in main::RUNTIME line 9 main::job line 3 main::fetch".split()
     assert "<b>2 subroutine calls</b>" in page and "is <b>partial</b>" in page
+
+
+def rows_of(page, table):
+    """The texts of a table's cells; of the last one what is no remark."""
+    body = re.search(rf'<table class="list {table}".*?</table>', page, re.S)
+    rows = [re.split("<td[^>]*>", row)[1:] for row in re.findall(r"<tr[^>]*>(<td.*)", body[0])] if body else []
+    return [[re.sub("<small>.*?</small>|<[^>]*>", "", cell).strip() for cell in row] for row in rows]
+
+
+def test_processes_and_labels_have_tables(written, tmp_path):
+    stream = nytpwrite.Writer(options={"calls": 2}).pid_start(7, 1, 1000.0).fid(1, "/x/serve.pl")
+    for ticks in 1000, 3000, 8000:
+        stream.comment(f"nytp-label {ticks} request=GET /<a>").time(1000, 1, 3).comment(f"nytp-label {ticks + ticks} request")
+    stream.entry(1, 9).time(2000, 1, 4).leave(1, 2000, 2000, "main::CORE:sselect").pid_end(7, 1000.5)
+    stream.pid_start(8, 7, 1000.1).time(500, 1, 9).pid_end(8, 1000.2)
+    file = stream.save(tmp_path / "serve.out")
+    page = written(file)
+    assert rows_of(page, "labels") == [["3", "300µs", "1.20ms", "request GET /&lt;a>"]]
+    processes = rows_of(page, "processes")
+    assert [row[:3] for row in processes] == [["7", "500ms", "300µs"], ["8", "100ms", "50µs"]]
+    assert "and waited 200µs" in page
+    one = nytpwrite.Writer().pid_start(7).fid(1, "/x/a.pl").time(10, 1, 1).pid_end(7).save(tmp_path / "one.out")
+    page = written(one)
+    assert not rows_of(page, "labels") and not rows_of(page, "processes"), "where there is nothing to tell"
+    assert rows_of(written("--focus=main", file), "labels") == [], "a selection is not of labels"
