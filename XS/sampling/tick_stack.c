@@ -109,25 +109,34 @@ static bool may_be_on_c_stack(const void *address)
     return from_here < 2 * (UV)NEAR_STACK;
 }
 
-/* A statement that can be dereferenced: the current one, or one whose place is kept, for those
- * that perl frees are taken out (nytp_sample_forget_cop()), or what looks like one. Where
- * another thread's perl freed it, which had it in common with ours, it is not: so all are
- * looked at as memory that may be gone. perl makes some on the C stack while it compiles: the
- * place kept of such a one may not be that of what lies there now. */
+/* Whether the place of this statement is kept: those that perl frees are taken out
+ * (nytp_sample_forget_cop()), but where another thread's perl frees it, which had it in common
+ * with ours, only there. perl makes some on the C stack while it compiles: the place kept of
+ * such a one may not be that of what lies there now. */
+static bool is_kept_cop(const struct nytp_recorder *rec, const COP *cop)
+{
+    const struct nytp_place *const kept = nytp_sampled_place_slot(rec, cop);
+    COP copy;
+    if (kept->cop != cop || may_be_on_c_stack(cop))
+        return false;
+    if (!atomic_load(&nytp_recorders_count.were_several))
+        return nytp_place_is_of(kept, cop);
+    return nytp_peek_memory(cop, &copy, sizeof copy) && kept->seq == copy.cop_seq &&
+           kept->line == CopLINE(&copy);
+}
+
+/* A statement that can be dereferenced: the current one, one that is kept, or what looks like
+ * one. */
 static bool is_live_cop(pTHX_ const struct nytp_recorder *rec, const COP *cop)
 {
     COP copy;
     char name;
     if (cop == NULL)
         return false;
-    if (cop == PL_curcop || cop == &PL_compiling)
+    if (cop == PL_curcop || cop == &PL_compiling || is_kept_cop(rec, cop))
         return true;
     if (PTR2UV(cop) % sizeof(void *) != 0 || !nytp_peek_memory(cop, &copy, sizeof copy))
         return false;
-    const struct nytp_place *const kept = nytp_sampled_place_slot(rec, cop);
-    if (!may_be_on_c_stack(cop) && kept->cop == cop && kept->seq == copy.cop_seq &&
-        kept->line == CopLINE(&copy))
-        return true;
     const int type = copy.op_type;
     if ((type != OP_NEXTSTATE && type != OP_DBSTATE) ||
         (copy.op_ppaddr != PL_ppaddr[type] && copy.op_ppaddr != nytp_real_ops[type]))

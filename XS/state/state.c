@@ -94,7 +94,8 @@ struct nytp_recorder *nytp_recorder_add(pTHX)
         if (rec == &nytp_first_recorder)
             atomic_store(&nytp_first_interpreter, NYTP_THX);
         atomic_fetch_add(&list_version, 1);
-        atomic_fetch_add(&nytp_recorders_count.all, 1);
+        if (atomic_fetch_add(&nytp_recorders_count.all, 1) > 0)
+            atomic_store(&nytp_recorders_count.were_several, true);
         atomic_fetch_add(&nytp_recorders_count.not_off, 1);
     }
     nytp_recorders_unlock();

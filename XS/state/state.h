@@ -187,6 +187,7 @@ void nytp_recorders_unlock(void);
  * (perl's table of op handlers) is wanted as long as one of them wants it. */
 struct nytp_recorders_count {
     _Atomic unsigned all, not_off, exact;
+    atomic_bool were_several; /* at any time */
 };
 extern struct nytp_recorders_count nytp_recorders_count NYTP_HIDDEN;
 
