@@ -15,6 +15,7 @@
 #include "exporters/base/waits.h"
 #include "exporters/report/flame_picture.h"
 #include "exporters/stacks/calls.h"
+#include "exporters/stacks/hot_lines.h"
 
 #include "formats/base/utf8.h"
 #include "formats/model/profile.h"
@@ -103,16 +104,6 @@ static struct nytp_name source(const struct brief *b, struct text *text, uint32_
     while (name.len > 0 && (unsigned char)name.ptr[name.len - 1] <= ' ')
         name.len--;
     return shown(text, name, MOST_SOURCE);
-}
-
-static int by_line_time(const void *x, const void *y)
-{
-    const struct nytp_line_row *a = x, *b = y;
-    if (a->self_ticks != b->self_ticks)
-        return a->self_ticks < b->self_ticks ? 1 : -1;
-    if (a->file != b->file)
-        return a->file > b->file ? 1 : -1;
-    return (a->line > b->line) - (a->line < b->line);
 }
 
 struct keyed {
@@ -208,7 +199,7 @@ static bool gather(struct brief *b)
         !nytp_regex_rows_init(&b->regexes, b->profile))
         return nytp_error_set(&b->out->error, NYTP_ERR_MEMORY, "out of memory");
     if (b->lines.n > 0)
-        qsort(b->lines.rows, b->lines.n, sizeof *b->lines.rows, by_line_time);
+        qsort(b->lines.rows, b->lines.n, sizeof *b->lines.rows, nytp_compare_line_times);
     uint32_t kept = 0; /* what has a place and time */
     for (uint32_t i = 0; i < b->lines.n && b->lines.rows[i].self_ticks > 0; i++)
         if (b->lines.rows[i].file != 0)

@@ -27,11 +27,6 @@ bool nytp_label_same_key(const struct nytp_label_row *a, const struct nytp_label
     return nytp_compare_names(a->key, b->key) == 0;
 }
 
-static struct nytp_name as_name(const char *text)
-{
-    return (struct nytp_name){text, (uint32_t)strlen(text)};
-}
-
 static int64_t nanoseconds(double seconds)
 {
     return (int64_t)(seconds * NS_PER_SEC + 0.5);
@@ -65,7 +60,7 @@ struct value {
     X(TIME, "median", .seconds = row->median_s)                                                \
     X(TIME, "p95", .seconds = row->p95_s)                                                      \
     X(TIME, "max", .seconds = row->max_s)                                                      \
-    X(TEXT, "max_file", .text = as_name(nytp_label_max_file(table, row)))                      \
+    X(TEXT, "max_file", .text = nytp_name_of_text(nytp_label_max_file(table, row)))            \
     X(TEXT, "slowest_sub", .text = row->slowest)                                               \
     X(TIME, "slowest_sub_own", .seconds = row->slowest_s)                                      \
     X(TEXT, "file", .text = row->slowest_file)                                                 \
@@ -178,7 +173,7 @@ static void write_markdown(const struct nytp_label_table *table, struct nytp_out
         put_cell(table, row->median_s, out);
         put_cell(table, row->p95_s, out);
         put_cell(table, row->max_s, out);
-        nytp_markdown_code(out, row->slowest.len > 0 ? row->slowest : as_name("-"));
+        nytp_markdown_code(out, row->slowest.len > 0 ? row->slowest : nytp_name_of_text("-"));
         nytp_puts(out, " |\n");
     }
     if (i < table->n)
@@ -213,7 +208,7 @@ static struct nytp_name given_label(const struct nytp_export_options *options, c
                                     struct nytp_name otherwise)
 {
     for (uint32_t i = 0; i < options->labels.n; i++)
-        if (nytp_compare_names(nytp_label_key(options, i), as_name(key)) == 0)
+        if (nytp_compare_names(nytp_label_key(options, i), nytp_name_of_text(key)) == 0)
             otherwise = nytp_label_value(options, i);
     return otherwise;
 }
@@ -227,8 +222,8 @@ void nytp_label_put_rows(const struct nytp_label_table *table, struct nytp_label
         for (uint32_t l = 0; l < row->n_lengths; l++) {
             nytp_putc(out, '{');
             put_text(out, "host", given_label(options, "host", input.host));
-            put_text(out, "service", given_label(options, "service", as_name("")));
-            put_text(out, "release", given_label(options, "release", as_name("")));
+            put_text(out, "service", given_label(options, "service", nytp_name_of_text("")));
+            put_text(out, "release", given_label(options, "release", nytp_name_of_text("")));
             put_text(out, "application", input.application);
             put_text(out, "label_key", row->key);
             put_text(out, "label_value", row->value);

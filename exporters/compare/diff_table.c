@@ -15,15 +15,10 @@
 #define FIXED_COLUMNS 72 /* the numbers and the gaps between them */
 #define MIN_NAME      16
 
-static struct nytp_name as_name(const char *text)
-{
-    return (struct nytp_name){text, (uint32_t)strlen(text)};
-}
-
 /* Right-aligned by characters, not bytes: "±" has two of these. */
 static void put_right(struct nytp_out *out, const char *text, uint32_t columns)
 {
-    const uint32_t width = nytp_text_width(as_name(text));
+    const uint32_t width = nytp_text_width(nytp_name_of_text(text));
     nytp_text_pad(out, width < columns ? columns - width : 0);
     nytp_puts(out, text);
 }
@@ -31,8 +26,8 @@ static void put_right(struct nytp_out *out, const char *text, uint32_t columns)
 static void put_total(struct nytp_out *out, const char *label, const char *base,
                       const char *now, const char *change, const char *remark)
 {
-    nytp_text_put(out, as_name(label), 0);
-    const uint32_t width = nytp_text_width(as_name(label));
+    nytp_text_put(out, nytp_name_of_text(label), 0);
+    const uint32_t width = nytp_text_width(nytp_name_of_text(label));
     nytp_text_pad(out, width < 28 ? 28 - width : 0);
     put_right(out, base, 12);
     put_right(out, now, 12);
@@ -82,7 +77,7 @@ static void put_head(struct nytp_out *out, const struct nytp_diff *diff, bool co
     put_time_total(out, diff);
     for (uint32_t i = 0; i < diff->n_notes; i++) {
         nytp_puts(out, "note: ");
-        nytp_text_put(out, as_name(diff->notes[i]), 0);
+        nytp_text_put(out, nytp_name_of_text(diff->notes[i]), 0);
         nytp_putc(out, '\n');
     }
 }
@@ -145,7 +140,7 @@ static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_puts(out, mark);
     nytp_text_style(out, options->color, NYTP_STYLE_DIM);
     if (fits)
-        nytp_text_put_tail(out, as_name(place),
+        nytp_text_put_tail(out, nytp_name_of_text(place),
                            options->columns > 0 ? options->columns - used : 0);
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');

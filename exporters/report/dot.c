@@ -29,13 +29,6 @@ static int by_name(const void *left, const void *right)
                               *(const struct nytp_name *)right);
 }
 
-static struct nytp_name package_of(struct nytp_name name)
-{
-    const uint32_t len = nytp_package_len(name);
-    name.len = len >= 2 ? len - 2 : 0;
-    return name;
-}
-
 /* Every pair of a caller and what it calls, sorted; a pair may be there more than once, with
  * other files. NULL when memory is out. */
 static struct edge *all_edges(const struct nytp_report *report, uint32_t *n)
@@ -88,10 +81,10 @@ static void put_clusters(struct nytp_out *out, const struct edge *edges, uint32_
     if (n > 0)
         qsort(names, 2 * (size_t)n, sizeof *names, by_name);
     for (uint32_t i = 0; i < 2 * n; i++) {
-        const struct nytp_name package = package_of(names[i]);
+        const struct nytp_name package = nytp_package_of(names[i]);
         if (i > 0 && nytp_compare_names(names[i], names[i - 1]) == 0)
             continue;
-        if (i == 0 || nytp_compare_names(package, package_of(names[i - 1])) != 0) {
+        if (i == 0 || nytp_compare_names(package, nytp_package_of(names[i - 1])) != 0) {
             nytp_puts(out, i > 0 ? "}\nsubgraph cluster_" : "subgraph cluster_");
             nytp_put_u64(out, i);
             nytp_puts(out, " {\n\tlabel=");
@@ -119,8 +112,8 @@ static void put_sub_graph(struct nytp_out *out, const struct edge *edges, uint32
 static void put_package_graph(struct nytp_out *out, struct edge *edges, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        edges[i].from = package_of(edges[i].from);
-        edges[i].to = package_of(edges[i].to);
+        edges[i].from = nytp_package_of(edges[i].from);
+        edges[i].to = nytp_package_of(edges[i].to);
     }
     qsort(edges, n, sizeof *edges, compare_edges);
     nytp_puts(out, "digraph {\ngraph [overlap=false]\nnode [shape=doublecircle];\n");

@@ -23,6 +23,12 @@ uint32_t nytp_package_len(struct nytp_name name)
     return len;
 }
 
+struct nytp_name nytp_package_of(struct nytp_name name)
+{
+    const uint32_t len = nytp_package_len(name);
+    return (struct nytp_name){name.ptr, len >= 2 ? len - 2 : 0};
+}
+
 void nytp_picture_colour(struct nytp_name name, char fill[8])
 {
     const uint32_t len = nytp_package_len(name);

@@ -14,9 +14,9 @@
 
 struct nytp_picture {
     struct nytp_out *out;
-    uint32_t width, depth; /* pixels; rows above the lowest one */
-    uint32_t head;         /* pixels above all rows, for text */
-    int decimals;          /* of positions */
+    uint32_t width, depth;  /* pixels; rows above the lowest one */
+    uint32_t head;          /* pixels above all rows, for text */
+    int decimals;           /* of positions */
     const char *attributes; /* more of the element <svg>, each after a blank; or "" */
 };
 
@@ -34,12 +34,15 @@ void nytp_picture_end(const struct nytp_picture *picture);
 
 /* Put a box. Between these two calls the caller puts the text of its title, escaped. */
 void nytp_picture_box_begin(const struct nytp_picture *picture);
-void nytp_picture_box_end(const struct nytp_picture *picture, const struct nytp_picture_box *box);
+void nytp_picture_box_end(const struct nytp_picture *picture,
+                          const struct nytp_picture_box *box);
 
 /* A warm colour by the name's package, the same in every picture. */
 void nytp_picture_colour(struct nytp_name name, char fill[8]);
 
 /* Length of a sub's package with the "::" behind it; 0 = it has none. */
 uint32_t nytp_package_len(struct nytp_name name);
+/* The package without that "::". */
+struct nytp_name nytp_package_of(struct nytp_name name);
 
 #endif

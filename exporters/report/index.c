@@ -272,13 +272,6 @@ void nytp_report_all_subs(struct nytp_report *report)
 
 /* ---- treemap ---- */
 
-static struct nytp_name package_of(const struct nytp_report *report, uint32_t sub)
-{
-    const struct nytp_name name = nytp_report_sub_name(report, sub);
-    const uint32_t len = nytp_package_len(name);
-    return (struct nytp_name){name.ptr, len >= 2 ? len - 2 : 0};
-}
-
 /* A sub in the treemap. */
 struct tile {
     struct nytp_name package;
@@ -385,9 +378,10 @@ void nytp_report_treemap(struct nytp_report *report)
     if (tiles != NULL) {
         for (uint32_t i = 0; i < report->n_called; i++) {
             const uint32_t sub = report->subs_by_time[i];
-            tiles[i] = (struct tile){.package = package_of(report, sub),
-                                     .excl_ticks = report->subs[sub].excl_ticks,
-                                     .sub = sub};
+            tiles[i] =
+                (struct tile){.package = nytp_package_of(nytp_report_sub_name(report, sub)),
+                              .excl_ticks = report->subs[sub].excl_ticks,
+                              .sub = sub};
         }
         qsort(tiles, report->n_called, sizeof *tiles, compare_tiles); /* by package */
         sum_packages(tiles, report->n_called);

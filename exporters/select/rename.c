@@ -7,6 +7,7 @@
 
 #include "formats/base/strings.h"
 #include "rewrite.h"
+#include "sub_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,53 +61,24 @@ static bool rename_files(struct nytp_profile *profile, const struct nytp_name *n
 
 /* ---- subs ---- */
 
-struct listed_sub {
-    struct nytp_sub sub;
-    uint32_t old;
-};
-
-static int by_name_file(const void *x, const void *y)
-{
-    const struct listed_sub *a = x, *b = y;
-    int order = nytp_compare_names(a->sub.name, b->sub.name);
-    order = order != 0 ? order : nytp_compare_u64(a->sub.file, b->sub.file);
-    return order != 0 ? order : nytp_compare_u64(a->old, b->old);
-}
-
-/* Install the sorted list, equal subs as one; sub_of[old] becomes the new number. */
-static void install_subs(struct nytp_profile *profile, const struct listed_sub *list,
-                         uint32_t *sub_of)
-{
-    const uint32_t n = profile->n_subs;
-    uint32_t n_subs = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        struct nytp_sub *last = n_subs > 1 ? &profile->subs[n_subs - 1] : NULL;
-        if (last != NULL && last->file == list[i].sub.file &&
-            nytp_compare_names(last->name, list[i].sub.name) == 0)
-            last->stmt_ticks += list[i].sub.stmt_ticks;
-        else
-            profile->subs[n_subs++] = list[i].sub;
-        sub_of[list[i].old] = n_subs - 1;
-    }
-    profile->n_subs = n_subs;
-}
-
 static bool rename_subs(struct nytp_profile *profile, const struct nytp_name *names,
                         const uint32_t *file_of, uint32_t *sub_of)
 {
     const uint32_t n = profile->n_subs;
-    struct listed_sub *list = malloc(((size_t)n + 1) * sizeof *list);
-    if (list == NULL)
+    struct nytp_listed_sub *list = malloc(((size_t)n + 1) * sizeof *list);
+    struct nytp_sub *subs = malloc(((size_t)n + 1) * sizeof *subs);
+    if (list == NULL || subs == NULL) {
+        free(list);
+        free(subs);
         return false;
+    }
     for (uint32_t i = 0; i < n; i++) {
-        list[i] = (struct listed_sub){profile->subs[i], i};
+        list[i] = (struct nytp_listed_sub){profile->subs[i], i};
         list[i].sub.file = file_of[list[i].sub.file];
         if (names != NULL)
             list[i].sub.name = names[i];
     }
-    if (n > 1)
-        qsort(list + 1, n - 1, sizeof *list, by_name_file);
-    install_subs(profile, list, sub_of);
+    nytp_install_subs(profile, list, n, subs, sub_of);
     free(list);
     return true;
 }

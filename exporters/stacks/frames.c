@@ -93,21 +93,13 @@ void nytp_frames_json_name(const struct nytp_profile *profile, struct nytp_named
         nytp_json_string(out, name.ptr, name.len);
 }
 
-static struct nytp_name without_folders(struct nytp_name path)
-{
-    const char *base = path.ptr + path.len;
-    while (base > path.ptr && base[-1] != '/')
-        base--;
-    return (struct nytp_name){base, (uint32_t)(path.ptr + path.len - base)};
-}
-
 static void put_process(const struct nytp_profile *profile, uint32_t process, const char *rest,
                         struct nytp_out *out)
 {
     const struct nytp_part *part = &profile->parts[profile->processes[process].part];
-    struct nytp_name label = without_folders(part->application);
+    struct nytp_name label = nytp_without_folders(part->application);
     if (label.len == 0)
-        label = without_folders(part->path);
+        label = nytp_without_folders(part->path);
     json_joined(out, label, rest);
 }
 

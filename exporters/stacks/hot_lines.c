@@ -14,7 +14,7 @@
 #define MIN_SOURCE    24
 #define HOT_PERCENT   10
 
-static int by_time(const void *x, const void *y)
+int nytp_compare_line_times(const void *x, const void *y)
 {
     const struct nytp_line_row *a = x, *b = y;
     if (a->self_ticks != b->self_ticks)
@@ -114,7 +114,7 @@ bool nytp_put_hot_lines(const struct nytp_profile *profile,
         return nytp_out_of_memory(&out->error);
     drop_empty(&rows);
     if (rows.n > 0)
-        qsort(rows.rows, rows.n, sizeof *rows.rows, by_time);
+        qsort(rows.rows, rows.n, sizeof *rows.rows, nytp_compare_line_times);
     const uint32_t shown = rows.n < wanted ? rows.n : wanted;
     const uint32_t place_width = place_columns(profile, options->columns, rows.rows, shown);
     nytp_text_style(out, options->color, NYTP_STYLE_BOLD);

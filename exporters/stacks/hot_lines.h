@@ -8,6 +8,9 @@
 
 #include "exporters/base/exporter.h"
 
+/* The order of lines (struct nytp_line_row), most time first. */
+int nytp_compare_line_times(const void *x, const void *y);
+
 /* Put at most `wanted` lines with their source, then one row for the rest. A line's time is
  * that of its statements with the builtins and xsubs that they call. False with out's sticky
  * error set. */

@@ -93,19 +93,6 @@ static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t len)
     return nytp_fnv1a_64(nytp_fnv1a_64(hash, bytes, len), "\xff", 1); /* 0xff is in no UTF-8 */
 }
 
-static struct nytp_name as_name(const char *text)
-{
-    return (struct nytp_name){text, (uint32_t)strlen(text)};
-}
-
-static struct nytp_name without_folders(struct nytp_name path)
-{
-    const char *base = path.ptr + path.len;
-    while (base > path.ptr && base[-1] != '/')
-        base--;
-    return (struct nytp_name){base, (uint32_t)(path.ptr + path.len - base)};
-}
-
 /* A time of day in ns; 0 for what is none. */
 static int64_t nanoseconds(double seconds)
 {
@@ -123,10 +110,10 @@ static void describe_process(struct rows *rows, const struct nytp_process *proce
     const int64_t end = nanoseconds(process->end_s);
     struct nytp_row_process *row = &rows->process;
     *row = (struct nytp_row_process){
-        .host = host != NULL ? as_name(host) : part->host,
-        .service = as_name(service != NULL ? service : ""),
+        .host = host != NULL ? nytp_name_of_text(host) : part->host,
+        .service = nytp_name_of_text(service != NULL ? service : ""),
         .application = part->application,
-        .script = without_folders(part->application),
+        .script = nytp_without_folders(part->application),
         .perl = part->perl_version,
         .recorder = part->xs_version,
         .pid = process->pid,
@@ -298,5 +285,5 @@ struct nytp_name nytp_label_key(const struct nytp_export_options *options, uint3
 struct nytp_name nytp_label_value(const struct nytp_export_options *options, uint32_t i)
 {
     const char *text = options->labels.at[i];
-    return as_name(text + strcspn(text, "=") + 1);
+    return nytp_name_of_text(text + strcspn(text, "=") + 1);
 }

@@ -215,12 +215,17 @@ static bool strip_eval(struct nytp_name *path)
     return true;
 }
 
-struct nytp_name nytp_base_name(struct nytp_name path)
+struct nytp_name nytp_without_folders(struct nytp_name path)
 {
-    while (strip_eval(&path))
-        continue;
     uint32_t start = path.len;
     while (start > 0 && path.ptr[start - 1] != '/')
         start--;
     return (struct nytp_name){path.ptr + start, path.len - start};
+}
+
+struct nytp_name nytp_base_name(struct nytp_name path)
+{
+    while (strip_eval(&path))
+        continue;
+    return nytp_without_folders(path);
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct nytp_strings;
 
@@ -49,6 +50,11 @@ struct nytp_name nytp_strings_get(const struct nytp_strings *strings, uint32_t i
 
 uint32_t nytp_strings_count(const struct nytp_strings *strings);
 
+static inline struct nytp_name nytp_name_of_text(const char *text)
+{
+    return (struct nytp_name){text, (uint32_t)strlen(text)};
+}
+
 /* As of memcmp(). */
 static inline int nytp_compare_u64(uint64_t a, uint64_t b)
 {
@@ -69,7 +75,10 @@ static inline int nytp_compare_texts(struct nytp_str a, struct nytp_str b)
     return nytp_compare_bytes(a.ptr, a.len, b.ptr, b.len);
 }
 
-/* A path without its folders; of a string eval, "(eval 0)[/x/a.pl:7]", the name of the file it
+/* A path without its folders. */
+struct nytp_name nytp_without_folders(struct nytp_name path);
+
+/* The same; of a string eval, "(eval 0)[/x/a.pl:7]", the name of the file it
  * is in, "a.pl". */
 struct nytp_name nytp_base_name(struct nytp_name path);
 

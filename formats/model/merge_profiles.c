@@ -261,12 +261,9 @@ struct candidate {
 static int by_name_file(const void *x, const void *y)
 {
     const struct candidate *a = x, *b = y;
-    const uint32_t len = a->name.len < b->name.len ? a->name.len : b->name.len;
-    const int order = memcmp(a->name.ptr, b->name.ptr, len);
+    const int order = nytp_compare_names(a->name, b->name);
     if (order != 0)
         return order;
-    if (a->name.len != b->name.len)
-        return a->name.len < b->name.len ? -1 : 1;
     if (a->leaf != b->leaf)
         return a->leaf ? -1 : 1;
     if (a->file != b->file)
