@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """Running nytp-export, and reading what it wrote with other people's tools."""
 
+import fcntl
 import os
 import pathlib
+import pty
 import re
+import struct
 import subprocess
+import termios
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = pathlib.Path(os.environ.get("NYTP_EXPORT", ROOT / "bin" / "nytp-export"))
@@ -26,6 +30,33 @@ def good(*arguments, **options):
     assert done.stderr == b""
     assert done.returncode == 0
     return done.stdout
+
+
+def read_all(primary):
+    """What comes to a terminal until nobody has it open any more."""
+    text = b""
+    while True:
+        try:
+            piece = os.read(primary, 65536)
+        except OSError:
+            return text
+        if not piece:
+            return text
+        text += piece
+
+
+def run_on_terminal(*arguments, columns=0, **options):
+    """Status, text and standard error of a run whose standard output is a terminal."""
+    primary, secondary = pty.openpty()
+    if columns:
+        fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with subprocess.Popen([COMMAND, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=secondary,
+                          stderr=subprocess.PIPE, **options) as process:
+        os.close(secondary)
+        text = read_all(primary)
+        said = process.stderr.read()
+    os.close(primary)
+    return process.returncode, text.replace(b"\r\n", b"\n"), said
 
 
 def messages(done):

@@ -13,7 +13,7 @@ import zlib
 
 import pytest
 
-from command import COMMAND, ROOT, formats, good, messages, run
+from command import COMMAND, ROOT, formats, good, messages, read_all, run
 from nytpread import RECORD_NAMES, Reader
 from nytpwrite import Writer
 from profiles import processes
@@ -319,18 +319,6 @@ def watch(arguments, stdin):
                                stdout=subprocess.DEVNULL)
     os.close(secondary)
     return process, primary
-
-
-def read_all(primary):
-    text = b""
-    while True:
-        try:
-            piece = os.read(primary, 65536)
-        except OSError:
-            return text
-        if not piece:
-            return text
-        text += piece
 
 
 def test_a_slow_input_shows_progress_on_a_terminal(profile):

@@ -3,7 +3,6 @@
 
 import gzip
 import os
-import pty
 import shutil
 import signal
 import stat
@@ -12,7 +11,7 @@ import time
 
 import pytest
 
-from command import COMMAND, asking_for, formats, good, messages, run
+from command import COMMAND, asking_for, formats, good, messages, run, run_on_terminal
 from profiles import processes
 
 
@@ -261,30 +260,9 @@ def test_a_signal_leaves_no_unfinished_file(profile, tmp_path, number):
 
 # ---- terminals ----
 
-def on_terminal(*arguments, **options):
-    """Run with standard output on a terminal: (exit status, what the terminal got, stderr)."""
-    primary, secondary = pty.openpty()
-    with subprocess.Popen([COMMAND, *map(str, arguments)], stdout=secondary,
-                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                          **options) as process:
-        os.close(secondary)
-        text = b""
-        while True:
-            try:
-                piece = os.read(primary, 65536)
-            except OSError:
-                break
-            if not piece:
-                break
-            text += piece
-        said = process.stderr.read()
-    os.close(primary)
-    return process.returncode, text.replace(b"\r\n", b"\n"), said
-
-
 @pytest.mark.parametrize("arguments", [["--pprof"], ["--pprof", "-o", "-"]])
 def test_binary_is_not_written_to_a_terminal(mixed, arguments):
-    status, text, said = on_terminal(*arguments, mixed)
+    status, text, said = run_on_terminal(*arguments, mixed)
     assert (status, text) == (2, b"")
     assert said == (b"nytp-export: pprof is binary and standard output a terminal: "
                     b"use -o FILE or a pipe\n")
@@ -292,7 +270,7 @@ def test_binary_is_not_written_to_a_terminal(mixed, arguments):
 
 @pytest.mark.parametrize("format_", ["callgrind", "pprof-text"])
 def test_text_is(mixed, format_):
-    status, text, said = on_terminal(f"--{format_}", mixed)
+    status, text, said = run_on_terminal(f"--{format_}", mixed)
     assert (status, said) == (0, b"")
     assert text.replace(b"\t", b" ") == good(f"--{format_}", mixed).replace(b"\t", b" ")
 

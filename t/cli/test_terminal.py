@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """--top and --tree: the numbers are right and the lines fit."""
 
-import fcntl
 import json
 import os
-import pty
 import re
-import struct
-import subprocess
-import termios
 import unicodedata
 
 import pytest
 
-from command import COMMAND, PROGRAM, good, run
+from command import PROGRAM, good, run, run_on_terminal
 from nytpwrite import Writer
 
 TICKS_PER_SEC = 10_000_000
@@ -150,22 +145,9 @@ def test_a_deep_tree_ends(profile):
 # ---- the terminal itself ----
 
 def on_terminal(columns, *arguments, **environment):
-    primary, secondary = pty.openpty()
-    fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    with subprocess.Popen([COMMAND, *map(str, arguments)], stdout=secondary,
-                          stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                          env=dict(os.environ, TERM="xterm", **environment)) as process:
-        os.close(secondary)
-        text = b""
-        while True:
-            try:
-                piece = os.read(primary, 65536)
-            except OSError:
-                break
-            text += piece
-    os.close(primary)
-    assert process.returncode in (0, 3)
-    return text.decode().replace("\r\n", "\n")
+    status, text, _ = run_on_terminal(*arguments, columns=columns, env=dict(os.environ, TERM="xterm", **environment))
+    assert status in (0, 3)
+    return text.decode()
 
 
 def without_styles(text):

@@ -57,6 +57,11 @@ class Node:
             out.append(child if isinstance(child, str) else child.text())
         return "".join(out)
 
+    def sub_name(self):
+        """Of a cell that names a sub, without the small print behind it."""
+        return "".join(c if isinstance(c, str) else c.text() for c in self.children
+                       if isinstance(c, str) or c.tag != "small").strip()
+
     def number(self):
         """The exact value: data-n, else the text as a whole number, of nanoseconds too; None when empty."""
         if "data-n" in self.attributes:

@@ -49,8 +49,7 @@ def our_subs(page):
     rows = {}
     for cells in (page.table("subs") or []) + (page.table("top") or []):
         cells = cells[:4] + cells[5:]           # without the share, which they have not
-        name = "".join(c if isinstance(c, str) else c.text() for c in cells[5].children
-                       if isinstance(c, str) or c.tag != "small").strip()
+        name = cells[5].sub_name()
         rows[name] = sub_row(cells, name)[1]
     return rows
 

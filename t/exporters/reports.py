@@ -29,18 +29,25 @@ def run(command, *arguments, **options):
                           check=False, **options)
 
 
+def made(command, folder, *arguments, code=0, **options):
+    """The report that the command writes into the folder."""
+    done = run(command, "--html", "-q", "-o", f"{folder}/", *arguments, **options)
+    assert done.returncode == code, done.stderr
+    return htmlpages.Report(folder)
+
+
 @pytest.fixture(scope="module")
 def report(command, tmp_path_factory):
-    made = {}
+    reports = {}
 
     def make(name, *arguments):
-        if (name, arguments) not in made:
+        if (name, arguments) not in reports:
             folder = tmp_path_factory.mktemp("report") / "r"
             done = run(command, "--html", "-q", "-o", f"{folder}/", *(f"--lib={x}" for x in LIBS),
                        *arguments, profiles.profile(name))
             assert done.returncode in (0, 3), done.stderr
-            made[name, arguments] = htmlpages.Report(folder)
-        return made[name, arguments]
+            reports[name, arguments] = htmlpages.Report(folder)
+        return reports[name, arguments]
     return make
 
 

@@ -20,7 +20,7 @@ import htmlpages
 import nytpwrite
 import peerpages
 import profiles
-from reports import LIBS, command, peer, report, run  # noqa: F401
+from reports import LIBS, command, made, peer, report, run  # noqa: F401
 from totals import Totals
 
 
@@ -59,9 +59,7 @@ def shown_lines(pages):
 
 
 def shown_subs(pages):
-    return sorted(("".join(c if isinstance(c, str) else c.text() for c in cells[6].children
-                           if isinstance(c, str) or c.tag != "small").strip(),
-                   cells[0].number(), cells[3].number(), cells[5].number())
+    return sorted((cells[6].sub_name(), cells[0].number(), cells[3].number(), cells[5].number())
                   for cells in pages["index-subs-excl.html"].table("subs"))
 
 
@@ -367,9 +365,7 @@ def crowd(command, tmp_path_factory):
         stream.time(number, 100 + number, 1)
     stream.pid_end(1)
     stream.save(folder / "crowd.out")
-    made = run(command, "--html", "-q", "--no-merge-evals", "-o", f"{folder}/r/", folder / "crowd.out")
-    assert made.returncode == 0, made.stderr
-    return htmlpages.Report(folder / "r")
+    return made(command, folder / "r", "--no-merge-evals", folder / "crowd.out")
 
 
 def test_many_siblings_are_linked_only_around_the_eval(crowd):
@@ -481,8 +477,7 @@ def test_one_file_needs_no_other(command, report, tmp_path, name):
 
 def test_the_same_profile_gives_the_same_bytes(command, tmp_path):
     for name in ("a", "b"):
-        assert run(command, "--html", "-o", tmp_path / name / "", "-o", f"{tmp_path}/{name}/",
-                   profiles.profile("evals")).returncode == 0
+        made(command, tmp_path / name, profiles.profile("evals"))
     for file in sorted(os.listdir(tmp_path / "a")):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes(), file
 
@@ -503,9 +498,7 @@ def test_evals_of_one_line_are_merged_unless_not_wanted(report):
 def test_a_log_of_devel_dprof_has_subs_and_a_flame_graph(command, tmp_path):
     tmon = tmp_path / "tmon.out"
     assert run(command, "--tmon", "-o", tmon, profiles.profile("recurse")).returncode == 0
-    done = run(command, "--html", "-o", f"{tmp_path}/r/", tmon)
-    assert done.returncode == 0, done.stderr
-    report = htmlpages.Report(tmp_path / "r")
+    report = made(command, tmp_path / "r", tmon)
     assert list(htmlpages.problems(report)) == []
     want = Totals(profiles.profile("recurse"))
     calls = {row[6].own_text().split()[0]: row[0].number() for row in report.pages["index-subs-excl.html"].table("subs")}
@@ -524,23 +517,16 @@ def test_a_selection_is_told_and_holds_for_all_pages(report, command, arguments)
 
 
 def test_a_partial_profile_says_so(command, tmp_path):
-    done = run(command, "--html", "-o", f"{tmp_path}/r/", profiles.profile("cut-deflated"))
-    assert done.returncode == 3
-    page = htmlpages.Report(tmp_path / "r").pages["index.html"]
+    page = made(command, tmp_path / "r", profiles.profile("cut-deflated"), code=3).pages["index.html"]
     assert "partial" in page.root.elements("p", "partial")[0].text()
 
 
 def test_several_profiles_are_one_report(command, tmp_path):
     one = profiles.profile("mixed-calls2")
-    assert run(command, "--html", "-o", f"{tmp_path}/r/", one, one).returncode == 0
-    assert run(command, "--html", "-o", f"{tmp_path}/s/", one).returncode == 0
-    twice, once = htmlpages.Report(tmp_path / "r"), htmlpages.Report(tmp_path / "s")
+    twice, once = made(command, tmp_path / "r", one, one), made(command, tmp_path / "s", one)
     assert list(htmlpages.problems(twice)) == []
-
-    def calls(pages):
-        return {"".join(c if isinstance(c, str) else c.text() for c in row[6].children if isinstance(c, str) or
-                        c.tag != "small").strip(): row[0].number() for row in pages.pages["index-subs-excl.html"].table("subs")}
-    assert calls(twice) == {name: 2 * n for name, n in calls(once).items()}
+    assert [(name, 2 * calls) for name, calls, _, _ in shown_subs(once.pages)] == \
+        [(name, calls) for name, calls, _, _ in shown_subs(twice.pages)]
 
 
 def test_open_starts_a_browser_on_the_first_page(command, tmp_path):
@@ -569,10 +555,7 @@ def test_source_that_was_not_kept_comes_from_the_disk(report):
 
 
 def test_unpacked_sources_are_what_file_links_lead_to(command, tmp_path, report):
-    done = run(command, "--html", "-q", "--source-dir", tmp_path / "s", "-o", f"{tmp_path}/r/",
-               *(f"--lib={x}" for x in LIBS), profiles.profile("evals"))
-    assert done.returncode == 0, done.stderr
-    pages = htmlpages.Report(tmp_path / "r")
+    pages = made(command, tmp_path / "r", "--source-dir", tmp_path / "s", *(f"--lib={x}" for x in LIBS), profiles.profile("evals"))
     assert pages.names == report("evals").names         # pages are called as ever
     links = [a.get("href") for page in pages.pages.values() for a in page.root.elements("a")
              if a.get("href", "").startswith(f"file://{tmp_path}/s/")]

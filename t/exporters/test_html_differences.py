@@ -12,7 +12,7 @@ import htmlpages
 import nytpwrite
 import profiles
 from recordings import record
-from reports import command, run  # noqa: F401
+from reports import command, made, run  # noqa: F401
 
 SUBS = "index-subs-excl.html"
 
@@ -21,16 +21,10 @@ SUBS = "index-subs-excl.html"
 def compared(command, tmp_path):
     def make(bases, new, *options, code=0):
         sides = [word for base in bases for word in ("--diff", base)]
-        done = run(command, *sides, *options, "--html", "-q", "-o", f"{tmp_path}/r/", *new)
-        assert done.returncode == code, done.stderr
+        report = made(command, tmp_path / "r", *sides, *options, *new, code=code)
         document = run(command, *sides, "--json", "--unit=ns", "-q", *new)
-        return htmlpages.Report(tmp_path / "r"), json.loads(document.stdout)
+        return report, json.loads(document.stdout)
     return make
-
-
-def name_of(cell):
-    return "".join(c if isinstance(c, str) else c.text() for c in cell.children
-                   if isinstance(c, str) or c.tag != "small").strip()
 
 
 def number(cell):
@@ -46,7 +40,7 @@ def assert_same(report, document):
     sizes = []
     for cells in rows:
         got = [number(cell) for cell in cells[:7]]
-        name = name_of(cells[7])
+        name = cells[7].sub_name()
         (one,) = [row for row in left[name] if row["new"]["calls"] == got[1] and row["base"]["calls"] == got[0]
                   and row["new"]["exclusive"] == got[4]][:1]
         left[name].remove(one)
@@ -68,7 +62,7 @@ def test_the_table_has_the_numbers_of_json(compared, names):
     assert_same(report, document)
     index = report.pages["index.html"]
     top = index.table("diff") or []
-    assert [name_of(c[7]) for c in top] == [name_of(c[7]) for c in (report.pages[SUBS].table("diff") or [])[:15]]
+    assert [c[7].sub_name() for c in top] == [c[7].sub_name() for c in (report.pages[SUBS].table("diff") or [])[:15]]
     facts = [dd.text().strip() for dd in report.main("index.html").elements("dd")]
     assert str(base) in facts and str(new) in facts
     assert list(htmlpages.problems(report)) == []
@@ -88,14 +82,14 @@ def test_several_runs_a_side_get_a_verdict(compared, tmp_path):
             profiles.run_recorder([str(program)], "", pathlib.Path(sides[-1][-1]))
     report, document = compared(*sides)
     assert_same(report, document)
-    (row,) = [row for row in report.pages[SUBS].table("diff") if name_of(row[7]) == "main::f"]
+    (row,) = [row for row in report.pages[SUBS].table("diff") if row[7].sub_name() == "main::f"]
     assert row[5].own_text().startswith("+") and re.match(r"p=0\.0", row[5].get("title"))
     index = report.main("index.html")
     assert index.elements("p", "answer")[0].text().startswith("slower: ") and "4 runs against 4" in index.text()
     assert "medians" in index.text() and re.search(r"Calls(\d+) → \1: 0 \(exact\)", index.text())
     (head, *more) = report.pages["index.html"].table("diff")
-    assert name_of(head[7]) == "main::f" and not [row for row in more if row[5].own_text().startswith("~")]
-    subs = {name_of(c[6]): number(c[0]) for c in report.pages[SUBS].table("subs")}
+    assert head[7].sub_name() == "main::f" and not [row for row in more if row[5].own_text().startswith("~")]
+    subs = {c[6].sub_name(): number(c[0]) for c in report.pages[SUBS].table("subs")}
     assert subs["main::f"] == 20                            # the report itself adds its runs up
 
 
@@ -120,8 +114,9 @@ def test_a_partial_side_is_told(compared):
 
 
 def test_without_a_base_there_is_no_difference(command, tmp_path):
-    assert run(command, "--html", "-o", f"{tmp_path}/r/", profiles.profile("recurse")).returncode == 0
-    assert htmlpages.Report(tmp_path / "r").pages[SUBS].table("diff") is None
+    report = made(command, tmp_path / "r", profiles.profile("recurse"))
+    assert report.pages[SUBS].table("diff") is None
+    assert {len(cells) for page in report.pages.values() for cells in page.lines().values()} <= {1, 2, 6}, "no such column"
 
 
 def test_one_file_has_it_too(command, tmp_path):
@@ -194,12 +189,6 @@ def test_margins_have_the_numbers_of_json(compared, command, names):
     assert len(changed_lines(report)) <= len(places)
 
 
-def test_without_a_base_there_is_no_such_column(command, tmp_path):
-    assert run(command, "--html", "-o", f"{tmp_path}/r/", profiles.profile("recurse")).returncode == 0
-    report = htmlpages.Report(tmp_path / "r")
-    assert {len(cells) for page in report.pages.values() for cells in page.lines().values()} <= {1, 2, 6}
-
-
 # -------------------------------------------------------------------- inputs
 
 def test_pipes_can_be_compared(command, compared, tmp_path):
@@ -208,9 +197,7 @@ def test_pipes_can_be_compared(command, compared, tmp_path):
     want, _ = compared([base], [new])
     for name, arguments, feed in (("stdin", ["--diff", base, "-"], new), ("base", ["--diff", "-", new], base)):
         with open(feed, "rb") as pipe:
-            done = run(command, "--html", "-q", "-o", f"{tmp_path}/{name}/", *arguments, stdin=pipe)
-        assert done.returncode == 0, done.stderr
-        got = htmlpages.Report(tmp_path / name)
+            got = made(command, tmp_path / name, *arguments, stdin=pipe)
         for table in "diff", "subs":
             assert [[c.text() for c in row] for row in got.pages[SUBS].table(table)] == \
                 [[c.text() for c in row] for row in want.pages[SUBS].table(table)], (name, table)

@@ -17,15 +17,9 @@ import hostile
 import htmlpages
 import nytpwrite
 import profiles
-from reports import LIBS, command, report, run  # noqa: F401
+from reports import LIBS, command, made, report, run  # noqa: F401
 
 SUBS = "index-subs-excl.html"
-
-
-def made(command, folder, *arguments, code=0, **options):
-    done = run(command, "--html", "-q", "-o", f"{folder}/", *arguments, **options)
-    assert done.returncode == code, done.stderr
-    return htmlpages.Report(folder)
 
 
 def calls(report):
