@@ -147,14 +147,15 @@ static uint32_t name_columns(const struct nytp_profile *profile, const struct ro
 /* Without the packages at its beginning that there is no room for. */
 static struct nytp_name in_room(struct nytp_name name, uint32_t columns)
 {
-    for (uint32_t i = 0;
-         nytp_text_width(name) > columns && i + 2 < name.len && name.ptr[i] != '['; i++) {
+    uint32_t width = nytp_text_width(name), begin = 0;
+    for (uint32_t i = 0; width > columns && i + 2 < name.len && name.ptr[i] != '['; i++) {
         if (name.ptr[i] != ':' || name.ptr[i + 1] != ':')
             continue;
-        name = (struct nytp_name){name.ptr + i + 2, name.len - i - 2};
-        i = 0;
+        i++;
+        width -= nytp_text_width((struct nytp_name){name.ptr + begin, i + 1 - begin});
+        begin = i + 1;
     }
-    return name;
+    return (struct nytp_name){name.ptr + begin, name.len - begin};
 }
 
 /* Whether recording cost it more than what is left, unless it is little. */

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import resource
 import unicodedata
 
 import pytest
@@ -193,6 +194,17 @@ def test_a_terminal_shows_sub_and_place(deep, columns, sub, line):
     assert re.search(line, on_terminal(columns, "-q", "--lines", deep, NO_COLOR="1"), re.M)
     if columns == 80:           # the head breaks between clauses
         assert re.search(r"calls;\nless \S+ \w+ ± \S+ \w+ that recording cost$", text, re.M)
+
+
+def test_a_name_without_end_is_cut_in_no_time(tmp_path):
+    """The processor's: each byte was looked at once for each byte before it."""
+    stream = Writer().pid_start(7).fid(1, "/x/a.pl").time(90, 1, 1)
+    name = "main::" + "p" * 300_000
+    stream.sub(1, name, 1, 1).callers(1, 1, "main::RUNTIME", name, 1, 90, 90)
+    file = stream.pid_end(7).save(tmp_path / "long.out")
+    status, text, _ = run_on_terminal("-q", file, columns=80,
+                                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (10, 10)))
+    assert status == 0 and b"ppp" in text
 
 
 def test_wide_characters_take_two_columns(tmp_path):
