@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 #
-# Completion of nytp for bash: its commands, then what the command completes.
+# Completion of nytp for bash: its commands, then those of the command, as its --help tells them, or what it completes.
 
 _nytp() {
     local cur=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words=
@@ -19,6 +19,8 @@ _nytp() {
         fi
     elif [[ $command == help ]]; then
         words=$("$1" --help 2>/dev/null | sed -n 's/^Commands here: //p')
+    elif [[ $COMP_CWORD == 2 && $cur != -* ]]; then
+        words=$("$1" "$command" --help 2>/dev/null | sed -n "s/^    nytp $command \([a-z]*\) .*/\1/p")
     elif [[ $cur == -* ]]; then
         words=$("$1" "$command" --help 2>/dev/null | grep -o -- '--[a-z][a-z-]*' | sort -u)
     fi

@@ -40,7 +40,7 @@ struct process {
     struct nytp_session session;
     struct nytp_sampling sampling;
     struct recorder *recorder;
-    char cwd[4096], root[40], host[256];
+    char cwd[4096], root[40], host[256], script[4096];
     double start_s;
     pid_t parent;
     bool is_open,
@@ -104,7 +104,7 @@ static struct part *begin_part(struct process *process, const struct nytp_spied_
     }
     snprintf(part->path, sizeof part->path, "/proc/self/fd/%d", part->fd);
     const struct nytp_stream_facts facts = {
-        .application = process->session.command,
+        .application = process->script,
         .host = process->host,
         .cwd = process->cwd,
         .root = recorder->spy->no_source ? NULL : process->root,
@@ -179,6 +179,7 @@ static bool open_process(struct process *process)
     process->session.target.pid = pid;
     if (!process->is_open)
         return false;
+    nytp_process_script(pid, process->script, sizeof process->script);
     process->start_s = nytp_process_start(pid);
     process->parent = nytp_process_status(pid).parent;
     snprintf(process->root, sizeof process->root, "/proc/%d/root", (int)pid);

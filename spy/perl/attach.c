@@ -61,6 +61,15 @@ static bool has_perl_in_file(struct nytp_perl *perl, const struct nytp_mapping *
     return false;
 }
 
+static bool is_32_bits(const struct nytp_perl *perl)
+{
+    const struct nytp_mappings *const mappings = &perl->target->mappings;
+    uint8_t ident[EI_NIDENT] = {0};
+    return mappings->n > 0 &&
+           nytp_memory_read(perl->memory, mappings->list[0].start, ident, sizeof ident) &&
+           memcmp(ident, ELFMAG, SELFMAG) == 0 && ident[EI_CLASS] == ELFCLASS32;
+}
+
 static bool find_image(struct nytp_perl *perl, struct nytp_error *error)
 {
     const struct nytp_mappings *const mappings = &perl->target->mappings;
@@ -77,9 +86,11 @@ static bool find_image(struct nytp_perl *perl, struct nytp_error *error)
         if (i == 0)
             has_symbols = perl->image.symbols != 0;
     }
-    return nytp_error_set(error, NYTP_ERR_FORMAT,
-                          "there is no perl in this process: it runs %s%s", program,
-                          has_symbols ? "" : ", which is linked statically and has no symbols");
+    return nytp_error_set(
+        error, NYTP_ERR_FORMAT, "there is no perl in this process: it runs %s%s", program,
+        is_32_bits(perl) ? ", a program of 32 bits, of which nytp-spy knows none"
+        : has_symbols    ? ""
+                         : ", which is linked statically and has no symbols");
 }
 
 /* ---- interpreters ---- */
@@ -262,9 +273,9 @@ static bool choose_layout(struct nytp_perl *perl, struct nytp_error *error)
         error, is_known ? NYTP_ERR_TRUNCATED : NYTP_ERR_FORMAT,
         is_known
             ? "perl 5.%u.%u (%s%s) is there, but its memory is not as that perl's should be: "
-              "it is beginning or ending, or was built in an unusual way"
-            : "perl 5.%u.%u (%s%s) is not known; spy/perl/layouts PERL adds it, in the source "
-              "of nytp",
+              "it is beginning or ending, or was built in an unusual way, as with quadmath"
+            : "perl 5.%u.%u (%s%s) is not known, and debug information is not read; "
+              "spy/perl/layouts PERL adds it, in the source of nytp",
         perl->version, perl->subversion, machine, has_threads ? ", threads" : "");
 }
 

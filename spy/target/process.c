@@ -88,6 +88,39 @@ bool nytp_process_command(pid_t pid, char *to, size_t size)
     return true;
 }
 
+static bool is_perl(const char *program)
+{
+    const char *const slash = strrchr(program, '/');
+    return strncmp(slash == NULL ? program : slash + 1, "perl", 4) == 0;
+}
+
+void nytp_process_script(pid_t pid, char *to, size_t size)
+{
+    size_t len;
+    to[0] = '\0';
+    if (!slurp(pid, "cmdline", to, size, &len) || !is_perl(to))
+        return;
+    const char *at = to;
+    while ((at += strlen(at) + 1) < to + len) {
+        const bool is_switch = at[0] == '-' && at[1] != '\0';
+        const bool is_last = strcmp(at, "--") == 0;
+        if (strcmp(at, "-I") == 0 || is_last) /* what follows is its own */
+            at += strlen(at) + 1;
+        if (at >= to + len)
+            break;
+        const bool is_code = is_switch && at[0] == '-' && at[1] != 'I' && at[1] != 'M' &&
+                             at[1] != 'm' && strpbrk(at, "eE") != NULL;
+        if (is_code)
+            memcpy(to, "-e", sizeof "-e");
+        if (is_code)
+            return;
+        if (!is_switch || is_last) {
+            memmove(to, at, strlen(at) + 1);
+            return;
+        }
+    }
+}
+
 static pid_t *numbers_in(const char *folder, uint32_t *n)
 {
     pid_t *list = NULL;

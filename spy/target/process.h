@@ -24,6 +24,10 @@ double nytp_process_start(pid_t pid);
  * bytes. False: there is none. */
 bool nytp_process_command(pid_t pid, char *to, size_t size);
 
+/* What perl calls $0 in it: the script, or "-e"; of another program that has perl in it, or one
+ * that has named itself, its first word. "" where nothing can be read. */
+void nytp_process_script(pid_t pid, char *to, size_t size);
+
 /* The processes that there are, as an array for free(). */
 pid_t *nytp_processes(uint32_t *n);
 

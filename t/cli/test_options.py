@@ -125,6 +125,22 @@ def test_bash_completes_values(tmp_path):
     assert complete(str(tmp_path / "ny")) == [str(tmp_path / "nytprof.out.7")]
 
 
+def complete_nytp(*words):
+    script = ('source "$0"; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
+              '_nytp "$1"; printf "%s\\n" "${COMPREPLY[@]}"')
+    done = subprocess.run(
+        ["bash", "-c", script, str(ROOT / "completions" / "nytp.bash"), str(ROOT / "bin" / "nytp"), *words],
+        capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_bash_completes_the_commands_of_a_command():
+    assert sorted(set(complete_nytp("spy", ""))) == ["dump", "heap", "record", "top"]
+    assert complete_nytp("spy", "d") == ["dump"]
+    assert "--rate" in complete_nytp("spy", "top", "--")
+
+
 def complete_ctl(*words):
     script = ('source "$0"; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
               '_nytp_ctl nytp-ctl; printf "%s\\n" "${COMPREPLY[@]}"')

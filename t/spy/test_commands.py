@@ -157,6 +157,37 @@ def test_a_recording_is_whole_and_every_exporter_reads_it(script, tmp_path):
     assert "sleep 1;" in exported(out, "--list=main::RUNTIME")  # the source is in the profile
 
 
+GROWS = """
+use strict;
+sub steady { my $x = 0; $x += $_ for 1 .. 20000; $x }
+sub grows { my $x = 0; $x += $_ for 1 .. 20000 * $ARGV[0]; $x }
+steady(), grows() for 1 .. 60;
+"""
+
+
+def test_recordings_are_compared_and_gated(script, tmp_path):
+    """As runs of one program, whatever its arguments are. How much time is too much is the gate's own tests' matter."""
+    program = script(GROWS)
+    for folder, argument in ("base", 1), ("new", 8):
+        (tmp_path / folder).mkdir()
+        for n in range(4):
+            spied.spy("record", "-o", tmp_path / folder / f"{n}.out", "-r", 1000, "--", PERL, program, argument)
+    ran = subprocess.run([EXPORT, "--top", "--diff", tmp_path / "base", "--fail-over", "1000000%:time", tmp_path / "new"],
+                         capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert re.search(r"^ +\+\d.* main::grows ", ran.stdout, re.M) and "another program" not in ran.stdout + ran.stderr
+
+
+def test_a_program_is_named_as_perl_names_it(script, tmp_path):
+    program = script("1;")
+    for arguments, name in ([program, "x"], str(program)), (["-w", "-I", "lib", "-Mstrict", program], str(program)), \
+            (["-we", "select undef, undef, undef, 0.2", "x"], "-e"), (["--", program], str(program)):
+        program.write_text("select undef, undef, undef, 0.2;\n")
+        spied.spy("record", "-o", tmp_path / "out", "--", PERL, *arguments)
+        dump = exported(tmp_path / "out", "--dump")
+        assert re.search(r'key="?application"? value="(.*)"', dump)[1] == name
+
+
 def test_threads_and_subprocesses_become_one_profile(script, tmp_path):
     out = tmp_path / "out"
     program = script("use threads; sub spin { my $x = 0; $x += $_ for 1 .. 20000000 }\n"
@@ -217,6 +248,17 @@ def test_a_killed_spy_leaves_the_target_as_it_was(script, tmp_path):
 
 def as_nobody(*command):
     return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *map(str, command)]
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="needs a machine that runs 32 bits, too")
+def test_a_program_of_32_bits_is_told(tmp_path):
+    source = tmp_path / "spin.c"
+    source.write_text("void _start(void) { for (;;) ; }")
+    if subprocess.run(["cc", "-m32", "-nostdlib", "-static", source, "-o", tmp_path / "spin"], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("this compiler does not make 32 bits")
+    with spied.running(str(tmp_path / "spin")) as process:
+        spied.wait_until(lambda: os.readlink(f"/proc/{process.pid}/exe") == str(tmp_path / "spin"))
+        assert "a program of 32 bits, of which nytp-spy knows none" in spied.spy("dump", process.pid, status=1)
 
 
 def refusals():
