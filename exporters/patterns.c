@@ -6,12 +6,30 @@
 #include "exporters/base/regex_rows.h"
 #include "exporters/base/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define DEFAULT_ROWS 20
-#define FIXED        76 /* columns before the place */
-#define LEAST_PLACE  16
-#define MOST_PLACE   32
+#define NARROW       140 /* columns below which a terminal gets the most important ones */
+#define FIXED        76  /* columns before the place */
+#define FIXED_NARROW 36
+#define LEAST        16 /* columns of a pattern */
+
+struct layout {
+    bool is_narrow;
+    uint32_t place, pattern; /* columns; 0: whole */
+};
+
+static struct layout layout_of(uint32_t columns)
+{
+    const bool is_narrow = columns > 0 && columns < NARROW;
+    const uint32_t place = is_narrow ? 24 : 32;
+    const uint32_t used = (is_narrow ? FIXED_NARROW : FIXED) + place + 1;
+    return (struct layout){is_narrow, place,
+                           columns == 0             ? 0
+                           : columns > used + LEAST ? columns - used - 1
+                                                    : LEAST};
+}
 
 static void put_time(struct nytp_out *out, const struct nytp_export_options *options,
                      uint64_t ns)
@@ -21,17 +39,32 @@ static void put_time(struct nytp_out *out, const struct nytp_export_options *opt
 }
 
 static void put_place(struct nytp_out *out, const struct nytp_profile *profile,
-                      const struct nytp_regex *sums)
+                      const struct nytp_regex *sums, uint32_t columns)
 {
     char buffer[400];
     const struct nytp_name place =
         nytp_text_place(profile, sums->file, sums->line, buffer, sizeof buffer);
-    const uint32_t width = nytp_text_put_tail(out, place, MOST_PLACE);
-    nytp_text_pad(out, width < MOST_PLACE ? MOST_PLACE - width + 1 : 1);
+    const uint32_t width = nytp_text_put_tail(out, place, columns);
+    nytp_text_pad(out, width < columns ? columns - width + 1 : 1);
+}
+
+static void put_pattern(struct nytp_out *out, const struct nytp_regex_row *row,
+                        uint32_t columns)
+{
+    char more[40] = "";
+    if (row->n_patterns > 1)
+        snprintf(more, sizeof more, " and %llu more", (unsigned long long)row->n_patterns - 1);
+    const uint32_t used = (uint32_t)strlen(more);
+    nytp_text_put(out, row->sums.pattern,
+                  columns == 0         ? 0
+                  : columns > used + 4 ? columns - used
+                                       : 4);
+    nytp_puts(out, more);
 }
 
 static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
-                    const struct nytp_export_options *options, const struct nytp_regex_row *row)
+                    const struct nytp_export_options *options, const struct layout *layout,
+                    const struct nytp_regex_row *row)
 {
     const struct nytp_regex *const sums = &row->sums;
     const bool is_compile = sums->kind == NYTP_REGEX_COMPILE;
@@ -39,18 +72,17 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
     nytp_regex_remark(row, remark);
     put_time(out, options, sums->total_ns);
     nytp_text_percent(out, (int64_t)sums->total_ns, nytp_total_ns(profile));
-    nytp_printf(out, " %8llu %8llu ", (unsigned long long)sums->calls,
-                (unsigned long long)(is_compile ? sums->compiled : sums->matches));
-    put_time(out, options, sums->calls > 0 ? sums->total_ns / sums->calls : 0);
-    put_time(out, options, sums->max_ns);
-    nytp_printf(out, "%8llu %-7s ", (unsigned long long)sums->max_len,
-                nytp_regex_kind_names[sums->kind]);
-    put_place(out, profile, sums);
-    const uint32_t used = FIXED + MOST_PLACE + 1;
-    nytp_text_put(out, sums->pattern,
-                  options->columns > used + LEAST_PLACE ? options->columns - used : 0);
-    if (row->n_patterns > 1)
-        nytp_printf(out, " and %llu more", (unsigned long long)row->n_patterns - 1);
+    nytp_printf(out, " %8llu ", (unsigned long long)sums->calls);
+    if (!layout->is_narrow) {
+        nytp_printf(out, "%8llu ",
+                    (unsigned long long)(is_compile ? sums->compiled : sums->matches));
+        put_time(out, options, sums->calls > 0 ? sums->total_ns / sums->calls : 0);
+        put_time(out, options, sums->max_ns);
+        nytp_printf(out, "%8llu ", (unsigned long long)sums->max_len);
+    }
+    nytp_printf(out, "%-7s ", nytp_regex_kind_names[sums->kind]);
+    put_place(out, profile, sums, layout->place);
+    put_pattern(out, row, layout->pattern);
     nytp_putc(out, '\n');
     if (*remark == '\0')
         return;
@@ -66,17 +98,19 @@ static bool write_patterns(const struct nytp_profile *profile,
     struct nytp_regex_rows rows;
     if (!nytp_regex_rows_init(&rows, profile))
         nytp_out_of_memory(&out->error);
+    const struct layout layout = layout_of(options->columns);
     const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
     nytp_text_headline(out, profile, options);
     if (rows.n == 0)
         nytp_puts(out, "No regular expression was recorded; NYTPROF=regex=1 does that.\n");
     nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_puts(out, "      time      %    calls    found       mean    longest of bytes "
-                   "op      place                            pattern");
+    nytp_printf(out, "      time      %%    calls %sop      %-*s pattern",
+                layout.is_narrow ? "" : "   found       mean    longest of bytes ",
+                (int)layout.place, "place");
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
     for (uint32_t i = 0; i < rows.n && i < wanted; i++)
-        put_row(out, profile, options, &rows.rows[i]);
+        put_row(out, profile, options, &layout, &rows.rows[i]);
     if (rows.n > wanted)
         nytp_printf(out, "%lu more\n", (unsigned long)(rows.n - wanted));
     nytp_regex_rows_free(&rows);

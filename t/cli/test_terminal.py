@@ -207,6 +207,18 @@ def test_a_name_without_end_is_cut_in_no_time(tmp_path):
     assert status == 0 and b"ppp" in text
 
 
+@pytest.mark.parametrize("columns", [60, 80, 139, 140, 300])
+def test_patterns_fit_the_terminal(tmp_path, columns):
+    stream = Writer().pid_start(7).fid(1, "/usr/share/perl5/Perl/Tidy/Tokenizer.pm").time(900, 1, 4566)
+    for n in range(3):
+        stream.comment("nytp-regex compile 1 4566 20 0 20 20000 99 9 - \N{WHITE SMILING FACE}" + "x" * 150 + str(n))
+        stream.comment(f"nytp-regex match 1 {n} 20 0 0 900 99 9 - " + "\\w+" * 40)
+    lines = on_terminal(columns, "-q", "--patterns", stream.pid_end(7).save(tmp_path / "p.out"), NO_COLOR="1").splitlines()
+    assert [line for line in lines if columns_of(line) > max(columns, 79)] == []
+    assert any(line.endswith(" and 2 more") for line in lines)
+    assert sum(":4566 " in line for line in lines) == 1
+
+
 def test_wide_characters_take_two_columns(tmp_path):
     """Of each range that Unicode calls wide the first and the last, and the neighbours of both."""
     wide = [c for c in map(chr, range(0x80, 0x32000)) if unicodedata.category(c) not in ("Cn", "Co", "Cs")]
