@@ -13,7 +13,13 @@
 #define DEFAULT_ROWS  20
 #define TIME_COLUMNS  20
 #define FIXED_COLUMNS 72 /* the numbers and the gaps between them */
+#define FEW_COLUMNS   46 /* without both sides' values, where a terminal has no room */
 #define MIN_NAME      16
+
+static uint32_t fixed_columns(uint32_t columns)
+{
+    return nytp_text_is_narrow(columns) ? FEW_COLUMNS : FIXED_COLUMNS;
+}
 
 /* Right-aligned by characters, not bytes: "±" has two of these. */
 static void put_right(struct nytp_out *out, const char *text, uint32_t columns)
@@ -23,17 +29,18 @@ static void put_right(struct nytp_out *out, const char *text, uint32_t columns)
     nytp_puts(out, text);
 }
 
+/* In 78 columns with the longest remark. */
 static void put_total(struct nytp_out *out, const char *label, const char *base,
                       const char *now, const char *change, const char *remark)
 {
     nytp_text_put(out, nytp_name_of_text(label), 0);
     const uint32_t width = nytp_text_width(nytp_name_of_text(label));
-    nytp_text_pad(out, width < 28 ? 28 - width : 0);
-    put_right(out, base, 12);
-    put_right(out, now, 12);
-    put_right(out, change, 13);
+    nytp_text_pad(out, width < 24 ? 24 - width : 0);
+    put_right(out, base, 10);
+    put_right(out, now, 10);
+    put_right(out, change, 11);
     if (*remark != '\0')
-        nytp_printf(out, "   %s", remark);
+        nytp_printf(out, "  %s", remark);
     nytp_putc(out, '\n');
 }
 
@@ -118,8 +125,10 @@ static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_text_style(out, options->color, claim ? NYTP_STYLE_PLAIN : NYTP_STYLE_DIM);
     put_right(out, time, TIME_COLUMNS);
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
-    put_value(out, diff, &row->median[NYTP_DIFF_BASE], weight);
-    put_value(out, diff, &row->median[NYTP_DIFF_NEW], weight);
+    if (!nytp_text_is_narrow(options->columns)) {
+        put_value(out, diff, &row->median[NYTP_DIFF_BASE], weight);
+        put_value(out, diff, &row->median[NYTP_DIFF_NEW], weight);
+    }
     nytp_puts(out, "  ");
     const uint32_t width =
         nytp_text_put_tail(out, row->name, options->columns > 0 ? name_width : 0);
@@ -135,20 +144,25 @@ static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
         nytp_make_printable(renamed);
         mark = renamed;
     }
-    const uint32_t used = FIXED_COLUMNS + name_width + 2 + (uint32_t)strlen(mark);
-    const bool fits = options->columns == 0 || options->columns >= used + MIN_NAME;
+    const uint32_t used =
+        fixed_columns(options->columns) + name_width + 2 + (uint32_t)strlen(mark);
+    const bool narrow = nytp_text_is_narrow(options->columns);
+    const struct nytp_name at =
+        narrow ? nytp_base_name(nytp_name_of_text(place)) : nytp_name_of_text(place);
+    const uint32_t least = nytp_text_width(at) < MIN_NAME ? nytp_text_width(at) : MIN_NAME;
+    const bool fits = options->columns == 0 || options->columns >= used + least;
     nytp_puts(out, mark);
     nytp_text_style(out, options->color, NYTP_STYLE_DIM);
     if (fits)
-        nytp_text_put_tail(out, nytp_name_of_text(place),
-                           options->columns > 0 ? options->columns - used : 0);
+        nytp_text_put_tail(out, at, options->columns > 0 ? options->columns - used : 0);
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
 }
 
 /* Below a sub those of its lines that matter. */
 static void put_lines(struct nytp_out *out, const struct nytp_diff *diff,
-                      const struct nytp_diff_lines *lines, const struct nytp_diff_row *row)
+                      const struct nytp_diff_lines *lines, const struct nytp_diff_row *row,
+                      bool narrow)
 {
     const uint32_t at = (uint32_t)(row - diff->rows);
     for (uint32_t i = lines->first[at]; i < lines->first[at + 1]; i++) {
@@ -162,8 +176,10 @@ static void put_lines(struct nytp_out *out, const struct nytp_diff *diff,
         nytp_printf(out, "%+13lld %11s",
                     (long long)(statements[NYTP_DIFF_NEW] - statements[NYTP_DIFF_BASE]), "");
         put_right(out, time, TIME_COLUMNS);
-        nytp_printf(out, "%11lld%11lld    line %lu\n", (long long)statements[NYTP_DIFF_BASE],
-                    (long long)statements[NYTP_DIFF_NEW], (unsigned long)line->line);
+        if (!narrow)
+            nytp_printf(out, "%11lld%11lld", (long long)statements[NYTP_DIFF_BASE],
+                        (long long)statements[NYTP_DIFF_NEW]);
+        nytp_printf(out, "    line %lu\n", (unsigned long)line->line);
     }
 }
 
@@ -174,8 +190,8 @@ static uint32_t widest_name(const struct nytp_diff_list *list, uint32_t n, uint3
         const uint32_t width = nytp_text_width(list->rows[i]->name);
         widest = width > widest ? width : widest;
     }
-    const uint32_t left =
-        columns > FIXED_COLUMNS + MIN_NAME ? columns - FIXED_COLUMNS : MIN_NAME;
+    const uint32_t fixed = fixed_columns(columns);
+    const uint32_t left = columns > fixed + MIN_NAME ? columns - fixed : MIN_NAME;
     return columns > 0 && widest > left ? left : widest;
 }
 
@@ -200,19 +216,20 @@ bool nytp_diff_write_table(const struct nytp_diff *diff,
     put_head(out, diff, options->color);
     if (n > 0) {
         nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-        nytp_printf(out, "\n%13s %11s%20s%11s%11s  sub",
-                    changes[nytp_text_counted(diff->profile)], "Δ calls", "Δ self time", "base",
-                    "new");
+        const bool narrow = nytp_text_is_narrow(options->columns);
+        nytp_printf(out, "\n%13s %11s%20s%s  sub", changes[nytp_text_counted(diff->profile)],
+                    "Δ calls", "Δ self time", narrow ? "" : "       base        new");
         nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
         nytp_putc(out, '\n');
     }
     for (uint32_t i = 0; i < n; i++) {
         put_row(out, diff, options, list.rows[i], name_width);
         if (by_line)
-            put_lines(out, diff, &lines, list.rows[i]);
+            put_lines(out, diff, &lines, list.rows[i], nytp_text_is_narrow(options->columns));
     }
     if (n < list.n)
-        nytp_printf(out, "%68s  (%lu more subs)\n", "", (unsigned long)(list.n - n));
+        nytp_printf(out, "%*s  (%lu more subs)\n", (int)fixed_columns(options->columns) - 4, "",
+                    (unsigned long)(list.n - n));
     nytp_diff_summary(diff, summary, sizeof summary);
     nytp_printf(out, "%s%s\n", n > 0 ? "" : "\n", summary);
     nytp_diff_list_free(&list);

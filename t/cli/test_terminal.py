@@ -219,6 +219,18 @@ def test_patterns_fit_the_terminal(tmp_path, columns):
     assert sum(":4566 " in line for line in lines) == 1
 
 
+@pytest.mark.parametrize("columns", [80, 99, 100, 200])
+def test_a_comparison_fits_the_terminal(profile, columns):
+    arguments = ("-q", "--weight=time", "--lines", *[f"--diff={profile('mixed-calls1')}"] * 4, *[profile("mixed-calls2")] * 4)
+    text = on_terminal(columns, *arguments, NO_COLOR="1")
+    rows = [line for line in text.splitlines() if not re.match(r"note: |\d+ subs? changed", line)]
+    assert [line for line in rows if columns_of(line) > columns] == []
+    assert any(re.search(r"p=\S+, noise ±\S+ %$", line) for line in rows)
+    assert any(re.search(r"Δ self time +base +new +sub$", line) for line in rows) == (columns >= 100)
+    text = on_terminal(columns, "-q", f"--diff={profile('recurse')}", profile("mixed-calls2"), NO_COLOR="1")
+    assert columns in (80, 100) or re.search(r" gone \S+\.pl:\d+$", text, re.M)        # names take the room there
+
+
 def test_wide_characters_take_two_columns(tmp_path):
     """Of each range that Unicode calls wide the first and the last, and the neighbours of both."""
     wide = [c for c in map(chr, range(0x80, 0x32000)) if unicodedata.category(c) not in ("Cn", "Co", "Cs")]
