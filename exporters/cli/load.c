@@ -10,6 +10,7 @@
 #include "exporters/base/disk_source.h"
 #include "exporters/select/child_waits.h"
 #include "exporters/select/rename.h"
+#include "exporters/select/sandbox.h"
 #include "exporters/select/trim.h"
 
 #include "formats/build/build.h"
@@ -83,6 +84,15 @@ static bool trim_paths(struct run *run, const char *path, struct nytp_profile *p
     return false;
 }
 
+static bool name_sandboxes(struct run *run, const char *path, struct nytp_profile *profile)
+{
+    struct nytp_error error = {0};
+    if (run->cli.mode == NYTP_MODE_CHECK || nytp_name_sandboxes(profile, &error))
+        return true;
+    nytp_cli_say_unusable(run, path, &error);
+    return false;
+}
+
 /* Of a recording that was made elsewhere, by others, or nobody knows where, the paths mean
  * nothing here, or what somebody wants us to read. */
 static bool is_own(const char *path, struct nytp_name host)
@@ -129,7 +139,7 @@ static struct nytp_profile *load_recording(struct run *run, const struct input *
         nytp_cli_say_unusable(run, path, &error);
         return NULL;
     }
-    if (!trim_paths(run, path, profile)) {
+    if (!trim_paths(run, path, profile) || !name_sandboxes(run, path, profile)) {
         nytp_profile_free(profile);
         return NULL;
     }

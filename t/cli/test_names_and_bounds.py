@@ -2,6 +2,7 @@
 """Names that would do something to whoever reads them, and stacks without recursion."""
 
 import collections
+import json
 
 import pytest
 
@@ -90,3 +91,45 @@ def test_one_enormous_name_does_not_widen_every_row_of_top(tmp_path):
     rows = good("-q", "--top", w.pid_end(7).save(tmp_path / "in.out")).decode().splitlines()
     assert len([row for row in rows if row.endswith("/x/a.pl:2")]) == 3
     assert sorted(map(len, rows))[-2] < 400 and max(map(len, rows)) > 1000000
+
+
+# ---- packages that frameworks make up ----
+
+MOJO = "Mojo::Server::Sandbox::{}::"
+HASHES = "34a6a7732651c5b23fa8ab5795a29525", "0" * 32
+
+
+def in_sandbox(package, file):
+    w = Writer(options={"calls": 2}).pid_start(7, 1).fid(1, "/usr/bin/hypnotoad").fid(2, file)
+    w.entry(1, 1).time(5, 1, 1).entry(2, 3).leave(2, 40, 40, f"{package}CORE:sort").leave(1, 90, 50, f"{package}index")
+    return w.time(90, 2, 3).pid_end(7).sub(2, f"{package}index", 3, 3).sub(2, f"{package}unused", 9, 9)
+
+
+def table_of(*arguments):
+    subs = json.loads(good("--json", "-q", *arguments))["subs"]
+    return {sub["name"]: (sub["calls"], sub["exclusive"]) for sub in subs if sub["calls"]}
+
+
+@pytest.mark.parametrize("package, file", [(MOJO.format(HASHES[0]), "/srv/my_app/app.pl"),
+                                           ("Plack::Sandbox::_2fsrv_2fapp_2epsgi::", "/srv/app.psgi")])
+def test_a_sandbox_has_the_name_of_its_file(tmp_path, package, file):
+    path = in_sandbox(package, file).save(tmp_path / "s.out")
+    plain = in_sandbox("main::", file).save(tmp_path / "plain.out")
+    want = {name.replace("main::", file.split("/")[-1] + "::"): value for name, value in table_of(plain).items()}
+    shown = table_of(path)
+    assert {name: shown[name] for name in want if name != "main::RUNTIME" and "RUNTIME" not in name} == \
+        {name: value for name, value in want.items() if "RUNTIME" not in name} and len(want) >= 2
+    assert not [name for name in shown if "Sandbox" in name]
+    assert table_of(f"--focus=^{file.split('/')[-1]}::index", path)
+
+
+def test_one_application_in_two_places_is_compared_with_itself(tmp_path):
+    one, two = (in_sandbox(MOJO.format(key), f"/home/{i}/app.pl").save(tmp_path / f"{i}.out")
+                for i, key in enumerate(HASHES))
+    text = good("-q", "--diff", one, two).decode()
+    assert "index" not in text and "CORE:sort" not in text and "equal in every count" in text
+
+
+@pytest.mark.parametrize("name", ["Mojo::Server::Sandbox::load", "Plack::Sandbox::", "Mojo::Server::Sandbox", "Plack::SandboxX::a::b"])
+def test_what_only_looks_like_a_sandbox_keeps_its_name(tmp_path, name):
+    assert name in good("--csv", "-q", one_sub(name).save(tmp_path / "n.out")).decode()

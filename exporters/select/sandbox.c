@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Names of packages that frameworks made up; see sandbox.h.
+ */
+#include "sandbox.h"
+
+#include "formats/base/strings.h"
+#include "rename.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How much of a name is such a package, "::" behind it not counted; 0: none. */
+static uint32_t sandbox_len(struct nytp_name name)
+{
+    static const char *const roots[] = {"Mojo::Server::Sandbox::", "Plack::Sandbox::"};
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        const uint32_t len = (uint32_t)strlen(roots[i]);
+        if (name.len <= len || memcmp(name.ptr, roots[i], len) != 0)
+            continue;
+        for (uint32_t at = len + 1; at + 2 < name.len; at++)
+            if (name.ptr[at] == ':' && name.ptr[at + 1] == ':')
+                return at;
+    }
+    return 0;
+}
+
+static bool is_of(struct nytp_name name, struct nytp_name sandbox)
+{
+    return sandbox_len(name) == sandbox.len && memcmp(name.ptr, sandbox.ptr, sandbox.len) == 0;
+}
+
+/* The file that was loaded: the first that a sub of the package is in. */
+static struct nytp_name file_of(const struct nytp_profile *profile, uint32_t first,
+                                struct nytp_name sandbox)
+{
+    for (uint32_t i = first;
+         i < profile->n_subs && is_of(profile->subs[i].name, sandbox); i++) {
+        uint32_t file = profile->subs[i].file;
+        while (profile->files[file].eval_file != 0)
+            file = profile->files[file].eval_file;
+        if (file != 0)
+            return nytp_base_name(profile->files[file].name);
+    }
+    return (struct nytp_name){"app", 3};
+}
+
+static bool rename_one(const struct nytp_profile *profile, struct nytp_name *name,
+                       uint32_t sandbox, struct nytp_name file)
+{
+    const uint32_t rest = name->len - sandbox;
+    char *const text = malloc((size_t)file.len + rest);
+    uint32_t id = UINT32_MAX;
+    if (text != NULL) {
+        memcpy(text, file.ptr, file.len);
+        memcpy(text + file.len, name->ptr + sandbox, rest);
+        id = nytp_strings_intern_mixed(profile->strings, text, (size_t)file.len + rest);
+    }
+    free(text);
+    if (id == UINT32_MAX)
+        return false;
+    *name = nytp_strings_get(profile->strings, id);
+    return true;
+}
+
+/* Subs are sorted by name: those of a package stand together. */
+bool nytp_name_sandboxes(struct nytp_profile *profile, struct nytp_error *error)
+{
+    struct nytp_name *const names = malloc(((size_t)profile->n_subs + 1) * sizeof *names);
+    struct nytp_name sandbox = {"", 0}, file = {"", 0};
+    bool ok = names != NULL, changed = false;
+    for (uint32_t i = 0; ok && i < profile->n_subs; i++) {
+        names[i] = profile->subs[i].name;
+        const uint32_t len = sandbox_len(names[i]);
+        if (len == 0)
+            continue;
+        if (sandbox.len == 0 || !is_of(names[i], sandbox)) {
+            sandbox = (struct nytp_name){names[i].ptr, len};
+            file = file_of(profile, i, sandbox);
+        }
+        changed = true;
+        ok = rename_one(profile, &names[i], len, file);
+    }
+    if (!ok)
+        nytp_out_of_memory(error);
+    else if (changed)
+        ok = nytp_rename(profile, names, NULL, error);
+    free(names);
+    return ok;
+}
