@@ -30,8 +30,8 @@ enum {
     NYTP_COST_STATEMENTS = 23 /* of all programs */
 };
 
-/* `recorder` is what they are recorded by: the cost_recorder of the interpreter's. NULL when
- * memory is out. */
+/* `recorder` is what records their events: not the interpreter's own, but its cost_recorder.
+ * NULL when memory is out. */
 struct nytp_cost_program *nytp_cost_program_new(pTHX_ struct nytp_recorder *recorder);
 
 /* One of the statements. */

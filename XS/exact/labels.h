@@ -44,7 +44,7 @@ void nytp_labels_begin(struct nytp_recorder *rec);
 void nytp_labels_end(struct nytp_recorder *rec);
 void nytp_labels_resume(struct nytp_recorder *rec);
 
-/* `rec`, which has none, begins with the labels of the thread that makes its. */
+/* `rec` is of a new thread: it begins with the labels of the thread that made that. */
 void nytp_labels_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from);
 
 void nytp_labels_free(struct nytp_recorder *rec);

@@ -35,8 +35,8 @@ const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec,
                                          struct nytp_place *slot, const COP *cop,
                                          uint32_t via) NYTP_COLD;
 
-/* Where the place of the COP at this address is kept: no two COPs are nearer than one is long.
- */
+/* Where the place of the COP at this address is kept. Two COPs are at least the size of a COP
+ * apart, so the lowest bits of the address tell nothing. */
 static inline struct nytp_place *nytp_place_slot(const struct nytp_recorder *rec,
                                                  const COP *cop)
 {

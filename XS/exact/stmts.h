@@ -54,7 +54,7 @@ void nytp_stmt_restart(struct nytp_recorder *rec, int64_t ticks);
 /* Recording stops in this statement, and goes on: its record comes when it goes on. */
 void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec);
 void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec);
-/* The statement in which it stopped was the parent process's. */
+/* In a child of a fork: the statement in which recording stopped is the parent's to record. */
 void nytp_stmt_forget_paused(struct nytp_recorder *rec);
 
 #endif

@@ -60,8 +60,8 @@ static inline int64_t nytp_clock_ticks(const struct nytp_clock *clock, uint64_t 
     return clock->base_ticks + (int64_t)fixed.high;
 }
 
-/* That nytp_clock_init() may come: what it would otherwise wait for passes until then. The
- * clock is all zero. */
+/* Take the first of the two readings from which nytp_clock_init() works out the counter's rate,
+ * so that it need not wait between them. The clock is all zero. */
 void nytp_clock_foresee(struct nytp_clock *clock);
 
 /* Begin at tick 0 now. `id` is a clockid_t as a number, -1 for the default, which alone may

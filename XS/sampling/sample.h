@@ -51,8 +51,8 @@ void nytp_sample_fork(struct nytp_recorder *rec);
  * stream, or is forgotten while recording is paused. */
 bool nytp_sample_is_due(const struct nytp_recorder *rec);
 
-/* The profile has got its end, and code still runs: whether it has for so long that the end is
- * to be taken back for what waits. */
+/* After the end of the profile was written: whether the program has gone on for so long that
+ * the end is to be taken back, and the ticks that wait recorded. */
 bool nytp_sample_is_worth_new_end(const struct nytp_recorder *rec);
 void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec);
 

@@ -94,7 +94,7 @@ static struct nytp_name whole_name(const struct nytp_sampled_stream *stream,
     return (struct nytp_name){to, (uint32_t)((size_t)len < size ? (size_t)len : size - 1)};
 }
 
-/* The file, if it is what the process has read: older than that. */
+/* The file, unless it was changed since the process began, which then read something else. */
 static FILE *open_source(const struct nytp_sampled_stream *stream, struct nytp_name name)
 {
     char path[4200];

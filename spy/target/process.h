@@ -34,7 +34,7 @@ pid_t *nytp_processes(uint32_t *n);
 /* The tasks (threads) of a process, as an array for free(). */
 pid_t *nytp_tasks(pid_t pid, uint32_t *n);
 
-/* The number that a task has for its own process, which differs in a container. */
+/* The id of a task as it sees it itself: in a container another than ours. */
 pid_t nytp_task_inside(pid_t pid, pid_t task);
 
 /* What a thread does: its state as in ps, and for one that waits the system call and what that
@@ -51,9 +51,9 @@ struct nytp_task_state {
 };
 struct nytp_task_state nytp_task_state(int stat_fd);
 
-/* What a thread had of processors, and how long it was ready to run and others ran. The kernel
- * adds to the first when the thread stops running and at each tick, up to 10 ms late; to the
- * second when it goes on. */
+/* How long a thread ran, and how long it was ready to run while others did. The kernel adds to
+ * the first when the thread stops running and at each tick, up to 10 ms late; to the second
+ * when the thread goes on. */
 struct nytp_task_times {
     int64_t ran_ns, waited_ns; /* -1: the thread is gone, or the kernel does not count */
 };
