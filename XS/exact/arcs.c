@@ -6,44 +6,45 @@
 
 #include "XS/state/state.h"
 
-static struct nytp_rec_arc *arc_find(struct nytp_recorder *rec,
-                                     const struct nytp_rec_frame *frame, uint32_t hash)
+static struct nytp_rec_arc *arc_find(struct nytp_recorder *rec, const struct nytp_rec_sub *sub,
+                                     const struct nytp_call_site *site, uint32_t hash)
 {
     size_t at = hash;
     struct nytp_rec_arc *arc;
     while ((arc = nytp_index_next(&rec->arcs, hash, &at)) != NULL)
-        if (arc->callee_sub == frame->sub && arc->caller_sub == frame->caller &&
-            arc->line == frame->line && arc->fid == frame->fid)
+        if (arc->callee_sub == sub && arc->caller_sub == site->caller &&
+            arc->line == site->line && arc->fid == site->fid)
             return arc;
     return NULL;
 }
 
 static NYTP_COLD struct nytp_rec_arc *arc_add(struct nytp_recorder *rec,
-                                              const struct nytp_rec_frame *frame, uint32_t hash)
+                                              struct nytp_rec_sub *sub,
+                                              const struct nytp_call_site *site, uint32_t hash)
 {
     struct nytp_rec_arc *arc;
     nytp_aside_begin(rec);
     Newxz(arc, 1, struct nytp_rec_arc);
-    arc->fid = frame->fid;
-    arc->line = frame->line;
-    arc->caller_sub = frame->caller;
-    arc->callee_sub = frame->sub;
-    frame->caller->called = true;
+    arc->fid = site->fid;
+    arc->line = site->line;
+    arc->caller_sub = site->caller;
+    arc->callee_sub = sub;
+    site->caller->called = sub->called = true;
     nytp_index_add(&rec->arcs, hash, arc);
     nytp_aside_end(rec);
     return arc;
 }
 
-struct nytp_rec_arc *nytp_arc_find(struct nytp_recorder *rec,
-                                   const struct nytp_rec_frame *frame)
+struct nytp_rec_arc *nytp_arc_find(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
+                                   const struct nytp_call_site *site)
 {
-    const uint32_t hash = nytp_hash_u64(((uint64_t)frame->fid << 32 | frame->line) ^
-                                        (uint64_t)frame->caller->id * 0x9E3779B1u ^
-                                        (uint64_t)frame->sub->id << 20);
-    struct nytp_rec_arc *arc = arc_find(rec, frame, hash);
+    const uint32_t hash =
+        nytp_hash_u64(((uint64_t)site->fid << 32 | site->line) ^
+                      (uint64_t)site->caller->id * 0x9E3779B1u ^ (uint64_t)sub->id << 20);
+    struct nytp_rec_arc *arc = arc_find(rec, sub, site, hash);
     if (arc == NULL)
-        arc = arc_add(rec, frame, hash);
-    frame->sub->last_arc = arc;
+        arc = arc_add(rec, sub, site, hash);
+    sub->last_arc = arc;
     return arc;
 }
 
@@ -68,6 +69,7 @@ void nytp_arcs_clear(struct nytp_recorder *rec)
     for (size_t i = 0; i < rec->arcs.size; i++)
         Safefree(rec->arcs.entries[i].item);
     nytp_index_clear(&rec->arcs);
+    rec->known_version++;
     call_subs(rec);
 }
 
@@ -165,6 +167,7 @@ static bool arc_stays(void *recorder, void *item)
 
 bool nytp_arcs_release(struct nytp_recorder *rec)
 {
+    rec->known_version++;
     return nytp_index_filter(&rec->arcs, arc_stays, rec);
 }
 
@@ -206,11 +209,13 @@ void nytp_arcs_save(struct nytp_recorder *rec, struct nytp_index *arcs)
 {
     *arcs = rec->arcs;
     rec->arcs = (struct nytp_index){0};
+    rec->known_version++;
 }
 
 void nytp_arcs_restore(struct nytp_recorder *rec, const struct nytp_index *arcs)
 {
     nytp_arcs_free(rec);
+    rec->known_version++;
     rec->arcs = *arcs;
     call_subs(rec);
 }

@@ -25,18 +25,19 @@ struct nytp_rec_arc {
     struct nytp_encoded_entry entry; /* with calls in comments */
 };
 
-struct nytp_rec_arc *nytp_arc_find(struct nytp_recorder *rec,
-                                   const struct nytp_rec_frame *frame);
+struct nytp_rec_arc *nytp_arc_find(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
+                                   const struct nytp_call_site *site);
 
-/* The arc that an open call belongs to; made when there is none. */
+/* The arc that calls of a sub from there belong to; made when there is none. */
 static inline struct nytp_rec_arc *nytp_arc_of(struct nytp_recorder *rec,
-                                               const struct nytp_rec_frame *frame)
+                                               struct nytp_rec_sub *sub,
+                                               const struct nytp_call_site *site)
 {
-    struct nytp_rec_arc *const arc = frame->sub->last_arc;
-    if (LIKELY(arc != NULL && arc->caller_sub == frame->caller && arc->line == frame->line &&
-               arc->fid == frame->fid))
+    struct nytp_rec_arc *const arc = sub->last_arc;
+    if (LIKELY(arc != NULL && arc->caller_sub == site->caller && arc->line == site->line &&
+               arc->fid == site->fid))
         return arc;
-    return nytp_arc_find(rec, frame);
+    return nytp_arc_find(rec, sub, site);
 }
 
 /* Another profile file is written for a while, which has arcs of its own: `arcs` keeps those of

@@ -18,6 +18,7 @@
 #include "XS/names/builtins.h"
 #include "XS/state/dprof.h"
 #include "XS/names/files.h"
+#include "known_calls.h"
 #include "XS/perl/ops.h"
 #include "places.h"
 #include "XS/perl/stash.h"
@@ -45,33 +46,43 @@ void nytp_calls_free(struct nytp_recorder *rec)
 
 /* ---- frames ---- */
 
-static struct nytp_rec_sub *caller_now(pTHX_ struct nytp_recorder *rec)
+/* Who calls; `n_entered` perl contexts are the callee's already. */
+static NYTP_INLINED struct nytp_rec_sub *caller_now(pTHX_ struct nytp_recorder *rec,
+                                                    I32 n_entered)
 {
     if (LIKELY(rec->n_frames > 0 && !rec->finds_caller))
         return rec->frames[rec->n_frames - 1].sub;
-    return nytp_running_sub(aTHX_ rec);
+    return nytp_running_sub(aTHX_ rec, n_entered);
 }
 
-static inline struct nytp_rec_frame *push(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
-                                          const struct nytp_call_site *site)
+static NYTP_INLINED struct nytp_rec_frame *push(struct nytp_recorder *rec,
+                                                struct nytp_rec_arc *arc, int64_t now)
 {
+    struct nytp_rec_sub *const sub = arc->callee_sub;
     if (UNLIKELY(rec->n_frames >= rec->size_frames)) {
         rec->size_frames = rec->size_frames == 0 ? 256 : rec->size_frames * 2;
         Renew(rec->frames, rec->size_frames, struct nytp_rec_frame);
     }
     struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames++];
     frame->sub = sub;
-    frame->caller = site->caller;
-    frame->fid = site->fid;
-    frame->line = site->line;
+    frame->caller = arc->caller_sub;
+    frame->arc = arc;
+    frame->fid = arc->fid;
+    frame->line = arc->line;
     frame->serial = ++rec->last_serial;
     frame->depth = ++sub->depth;
     frame->resumed = 0;
-    frame->enter_ticks = site->now;
+    frame->enter_ticks = now;
     frame->callee_ticks = 0;
-    frame->arc = nytp_arc_of(rec, frame);
-    sub->called = true;
     return frame;
+}
+
+static struct nytp_rec_arc *arc_of_frame(struct nytp_recorder *rec,
+                                         const struct nytp_rec_frame *frame)
+{
+    const struct nytp_call_site site = {
+        .caller = frame->caller, .fid = frame->fid, .line = frame->line};
+    return nytp_arc_of(rec, frame->sub, &site);
 }
 
 static NYTP_COLD void tell_resumed(struct nytp_recorder *rec)
@@ -102,11 +113,9 @@ static NYTP_INLINED void write_return(struct nytp_recorder *rec,
                                   frame->enter_ticks + incl);
 }
 
-/* Add a call that ended, or is taken for ended, to its arc, and put its return into the stream.
- * `depth` is the number of calls that were open, with this one. */
-static NYTP_INLINED void account(struct nytp_recorder *rec, const struct nytp_rec_frame *frame,
-                                 uint32_t depth, int64_t incl, int64_t excl,
-                                 enum call_record record)
+/* Add a call that ended, or is taken for ended, to its arc. */
+static NYTP_INLINED void add_to_arc(const struct nytp_rec_frame *frame, int64_t incl,
+                                    int64_t excl)
 {
     struct nytp_rec_arc *const arc = frame->arc;
     arc->count += !frame->resumed;
@@ -118,6 +127,15 @@ static NYTP_INLINED void account(struct nytp_recorder *rec, const struct nytp_re
         if (frame->depth > arc->rec_depth + 1)
             arc->rec_depth = frame->depth - 1;
     }
+}
+
+/* The same, and its return goes into the stream. `depth` is the number of calls that were open,
+ * with this one. */
+static NYTP_INLINED void account(struct nytp_recorder *rec, const struct nytp_rec_frame *frame,
+                                 uint32_t depth, int64_t incl, int64_t excl,
+                                 enum call_record record)
+{
+    add_to_arc(frame, incl, excl);
     if (LIKELY(rec->comments_on || rec->returns_on))
         write_return(rec, frame, depth, incl, excl, record);
     else if (rec->marks_on)
@@ -159,7 +177,7 @@ void nytp_frame_leave(struct nytp_recorder *rec, int64_t ticks)
 
 /* Close the frame with this serial and what is still open above it. Serials grow from the
  * bottom to the top, and may wrap. */
-static void close_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
+void nytp_frame_close(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
     uint32_t i = rec->n_frames;
     for (; i > 0 && rec->frames[i - 1].serial != serial; i--)
@@ -177,22 +195,53 @@ static void close_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
     nytp_unguard(rec);
 }
 
-void nytp_frame_close(pTHX_ struct nytp_recorder *rec, uint32_t serial)
-{
-    close_frame(aTHX_ rec, serial);
-}
-
 static NYTP_COLD void close_jumping_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial);
 
-static void on_scope_exit(pTHX_ void *ptr)
+/* The innermost frame, while rec->is_plain. */
+static NYTP_INLINED void close_plain(struct nytp_recorder *rec, struct nytp_rec_frame *frame,
+                                     int64_t now)
+{
+    const int64_t incl = now - frame->enter_ticks;
+    add_to_arc(frame, incl, incl - frame->callee_ticks);
+    nytp_write_call_return(rec->writer, rec->stmt.since_ticks, now);
+    frame->sub->depth--;
+    if (--rec->n_frames > 0)
+        frame[-1].callee_ticks += incl;
+    rec->left_ticks = now;
+    rec->left_fresh = true;
+}
+
+__attribute__((noinline)) static void leave_any_scope(pTHX_ struct nytp_recorder *rec,
+                                                      uint32_t serial)
+{
+    if (rec->jump.xsub != NULL)
+        close_jumping_frame(aTHX_ rec, serial);
+    else
+        nytp_frame_close(aTHX_ rec, serial);
+}
+
+void nytp_scope_left(pTHX_ struct nytp_recorder *rec, uint32_t serial)
+{
+    if (UNLIKELY(!rec->is_plain || rec->jump.xsub != NULL)) {
+        leave_any_scope(aTHX_ rec, serial);
+        return;
+    }
+    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    if (LIKELY(rec->is_plain && rec->n_frames > 0)) {
+        struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames - 1];
+        if (LIKELY(frame->serial == serial && !frame->resumed)) {
+            close_plain(rec, frame, now);
+            return;
+        }
+    }
+    leave_any_scope(aTHX_ rec, serial);
+}
+
+static void on_scope_exit(pTHX_ void *serial)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
-    if (UNLIKELY(rec == NULL))
-        return;
-    if (UNLIKELY(rec->jump.xsub != NULL))
-        close_jumping_frame(aTHX_ rec, (uint32_t)PTR2UV(ptr));
-    else
-        close_frame(aTHX_ rec, (uint32_t)PTR2UV(ptr));
+    if (LIKELY(rec != NULL))
+        nytp_scope_left(aTHX_ rec, (uint32_t)PTR2UV(serial));
 }
 
 void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks)
@@ -201,8 +250,7 @@ void nytp_frames_restart(struct nytp_recorder *rec, int64_t ticks)
     for (uint32_t i = 0; i < rec->n_frames; i++) {
         rec->frames[i].enter_ticks = ticks;
         rec->frames[i].callee_ticks = 0;
-        rec->frames[i].sub->called = true;
-        rec->frames[i].arc = nytp_arc_of(rec, &rec->frames[i]);
+        rec->frames[i].arc = arc_of_frame(rec, &rec->frames[i]);
         if (rec->comments_on)
             nytp_write_call_site_change(rec->writer, NYTP_CALL_OPEN,
                                         entry_of(rec, &rec->frames[i]));
@@ -274,16 +322,22 @@ void nytp_frames_retract(struct nytp_recorder *rec)
 
 /* ---- calls ---- */
 
-static NYTP_INLINED struct nytp_call_site call_site(pTHX_ struct nytp_recorder *rec)
+static NYTP_INLINED struct nytp_call_site call_site_at(pTHX_ struct nytp_recorder *rec,
+                                                       int64_t now, I32 n_entered)
 {
-    struct nytp_call_site site;
-    nytp_guard(rec);
-    site.now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
     const struct nytp_place *const place =
         nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_SUB);
-    site.fid = place->fid;
-    site.line = place->line;
-    site.caller = caller_now(aTHX_ rec);
+    return (struct nytp_call_site){.fid = place->fid,
+                                   .line = place->line,
+                                   .caller = caller_now(aTHX_ rec, n_entered),
+                                   .now = now};
+}
+
+static NYTP_INLINED struct nytp_call_site call_site(pTHX_ struct nytp_recorder *rec)
+{
+    nytp_guard(rec);
+    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    const struct nytp_call_site site = call_site_at(aTHX_ rec, now, 0);
     nytp_unguard(rec);
     return site;
 }
@@ -297,7 +351,8 @@ static NYTP_INLINED void enter(struct nytp_recorder *rec, struct nytp_rec_sub *s
                                const struct nytp_call_site *site, enum call_record record)
 {
     nytp_guard(rec);
-    const struct nytp_rec_frame *const frame = push(rec, sub, site);
+    const struct nytp_rec_frame *const frame =
+        push(rec, nytp_arc_of(rec, sub, site), site->now);
     if (LIKELY(rec->comments_on)) {
         const struct nytp_encoded_entry *const entry = entry_of(rec, frame);
         if (record == BESIDE_STATEMENT)
@@ -362,7 +417,7 @@ static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub,
         sub->may_block = sub->waits || now - site->now >= LONG_CALL_TICKS;
         pop(rec, now, ANYWHERE);
     } else {
-        close_frame(aTHX_ rec, serial);
+        nytp_frame_close(aTHX_ rec, serial);
     }
     nytp_unguard(rec);
     return next;
@@ -399,8 +454,8 @@ static NYTP_COLD void note_if_resumed(pTHX_ struct nytp_recorder *rec, const OP 
     rec->frames[rec->n_frames - 1].resumed = strEQ(OP_NAME(start), "await");
 }
 
-static NYTP_INLINED void enter_perl_sub(pTHX_ struct nytp_recorder *rec, CV *cv,
-                                        const struct nytp_call_site *site)
+static void enter_perl_sub(pTHX_ struct nytp_recorder *rec, CV *cv,
+                           const struct nytp_call_site *site)
 {
     enter(rec, nytp_sub_of_cv(aTHX_ rec, cv), site, BESIDE_STATEMENT);
     rec->entered_op = CvSTART(cv);
@@ -442,7 +497,7 @@ static void note_xsub(pTHX_ struct nytp_rec_sub *sub)
 /* The frame's sub is another than it was entered as. */
 static NYTP_COLD void rename_frame(struct nytp_recorder *rec, struct nytp_rec_frame *frame)
 {
-    frame->arc = nytp_arc_of(rec, frame);
+    frame->arc = arc_of_frame(rec, frame);
     if (rec->comments_on)
         nytp_write_call_site_change(rec->writer, NYTP_CALL_RENAME, entry_of(rec, frame));
 }
@@ -469,7 +524,7 @@ static __attribute__((noinline)) OP *call_unclear(pTHX_ struct nytp_recorder *re
         return next;
     if (entered == NULL) {
         unwatch(aTHX_ height, context);
-        close_frame(aTHX_ rec, serial);
+        nytp_frame_close(aTHX_ rec, serial);
         if (sub->kind == NYTP_REC_SUB_PERL)
             note_xsub(aTHX_ sub);
         return next;
@@ -482,7 +537,6 @@ static __attribute__((noinline)) OP *call_unclear(pTHX_ struct nytp_recorder *re
     if (rec->marks_on && frame->sub != was)
         nytp_dprof_correct(rec, was, frame->sub, frame->enter_ticks);
     frame->depth = ++frame->sub->depth;
-    frame->sub->called = true;
     frame->serial = ++rec->last_serial; /* the scope to watch is the sub's own */
     if (frame->sub != was)
         rename_frame(rec, frame);
@@ -491,17 +545,77 @@ static __attribute__((noinline)) OP *call_unclear(pTHX_ struct nytp_recorder *re
     return next;
 }
 
-OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
+__attribute__((noinline)) static OP *call_any(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     const struct nytp_call_site site = call_site(aTHX_ rec);
-    if (LIKELY(cv != NULL && CvROOT(cv) != NULL)) {
-        OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
-        CV *const entered = entered_cv(aTHX_ next);
-        if (LIKELY(entered != NULL && rec->subs_on))
-            enter_perl_sub(aTHX_ rec, entered, &site);
-        return next;
+    if (cv == NULL || CvROOT(cv) == NULL)
+        return call_unclear(aTHX_ rec, cv, &site);
+    OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
+    nytp_call_entered(aTHX_ rec, next, &site);
+    return next;
+}
+
+/* perl has entered a sub, in a way that is not known yet. */
+__attribute__((noinline)) static void enter_new(pTHX_ struct nytp_recorder *rec, OP *next,
+                                                int64_t now)
+{
+    if (!rec->subs_on)
+        return; /* not any more */
+    const struct nytp_call_site site = call_site_at(aTHX_ rec, now, 1);
+    nytp_call_entered(aTHX_ rec, next, &site);
+}
+
+/* The same, and known from now on. */
+__attribute__((noinline)) static void enter_to_know(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                                    OP *next, int64_t now)
+{
+    const uint32_t serial = rec->last_serial;
+    enter_new(aTHX_ rec, next, now);
+    if (rec->last_serial == serial)
+        return;
+    struct nytp_rec_arc *const arc = rec->frames[rec->n_frames - 1].arc;
+    *nytp_known_call(aTHX_ rec) = (struct nytp_known_call){
+        .cop = PL_curcop == &PL_compiling ? NULL : PL_curcop, /* its file and line change */
+        .seq = PL_curcop->cop_seq,
+        .line = CopLINE(PL_curcop),
+        .root = CvROOT(cv),
+        .gv = NYTP_CV_RAW_GV(cv),
+        .caller = arc->caller_sub,
+        .arc = arc,
+        .version = rec->known_version,
+        .own_name = nytp_own_name(cv),
+    };
+}
+
+/* perl has entered `cv`, while rec->is_plain. */
+static NYTP_INLINED void enter_plain(pTHX_ struct nytp_recorder *rec, CV *cv, OP *next,
+                                     int64_t now)
+{
+    const struct nytp_known_call *const known = nytp_known_call(aTHX_ rec);
+    const struct nytp_rec_sub *const caller = caller_now(aTHX_ rec, 1);
+    if (UNLIKELY(!nytp_known_call_is(known, rec, PL_curcop, cv, caller) ||
+                 next->op_type == OP_CUSTOM)) {
+        enter_to_know(aTHX_ rec, cv, next, now);
+        return;
     }
-    return call_unclear(aTHX_ rec, cv, &site);
+    const struct nytp_rec_frame *const frame = push(rec, known->arc, now);
+    nytp_write_call_entry(rec->writer, entry_of(rec, frame), rec->stmt.since_ticks, now);
+    rec->entered_op = next;
+    rec->entered_ticks = now;
+    watch_scope(aTHX_ frame->serial);
+}
+
+OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
+{
+    if (UNLIKELY(!rec->is_plain || cv == NULL || CvROOT(cv) == NULL))
+        return call_any(aTHX_ rec, cv);
+    const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
+    if (LIKELY(rec->is_plain && next == CvSTART(cv)))
+        enter_plain(aTHX_ rec, cv, next, now);
+    else
+        enter_new(aTHX_ rec, next, now);
+    return next;
 }
 
 OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub)
@@ -528,7 +642,7 @@ static void enter_jumped_xsub(pTHX_ struct nytp_recorder *rec)
 
 static void close_jumping_frame(pTHX_ struct nytp_recorder *rec, uint32_t serial)
 {
-    close_frame(aTHX_ rec, serial);
+    nytp_frame_close(aTHX_ rec, serial);
     if (rec->jump.xsub != NULL && rec->jump.from == serial)
         enter_jumped_xsub(aTHX_ rec);
 }
@@ -562,7 +676,7 @@ static OP *jump_to_xsub(pTHX_ struct nytp_recorder *rec, CV *cv,
         &rec->frames[n_frames - 1]; /* in the place of `from` */
     if (frame->serial != from) {
         frame->sub->returned_normally = true;
-        close_frame(aTHX_ rec, frame->serial);
+        nytp_frame_close(aTHX_ rec, frame->serial);
     }
     return next;
 }
@@ -584,7 +698,7 @@ OP *nytp_call_by_goto(pTHX_ struct nytp_recorder *rec, CV *xsub,
     const uint32_t serial = rec->last_serial;
     OP *const next = nytp_real_op(aTHX_ OP_GOTO);
     sub->returned_normally = true;
-    close_frame(aTHX_ rec, serial);
+    nytp_frame_close(aTHX_ rec, serial);
     return next;
 }
 

@@ -48,6 +48,8 @@ void nytp_frame_called(struct nytp_recorder *rec, int64_t ticks);
 void nytp_frame_leave(struct nytp_recorder *rec, int64_t ticks); /* the innermost */
 /* Close the frame with this serial and what is still open above it; none: nothing. */
 void nytp_frame_close(pTHX_ struct nytp_recorder *rec, uint32_t serial);
+/* The same by the destructor of the scope of a call that an op of ours began. */
+void nytp_scope_left(pTHX_ struct nytp_recorder *rec, uint32_t serial);
 bool nytp_goto_leaves_sub(pTHX); /* `goto &sub` does not die but leave the running sub */
 /* perl has run a goto that led to `next`: if that is a perl sub's beginning, it was called. */
 void nytp_call_entered(pTHX_ struct nytp_recorder *rec, const OP *next,

@@ -379,12 +379,7 @@ static OP *on_statement(pTHX)
 
 static inline OP *leave(pTHX_ int type)
 {
-    struct nytp_recorder *const rec = scratch_recorder(aTHX);
-    rec->left_fresh = false;
-    OP *const next = handler_of(type)(aTHX);
-    if (LIKELY(rec->stmts_on && rec->leave_on))
-        nytp_stmt_return(aTHX_ rec);
-    return next;
+    return nytp_stmt_leave(aTHX_ scratch_recorder(aTHX), handler_of(type));
 }
 
 static OP *on_leave(pTHX)
@@ -399,7 +394,7 @@ static OP *on_return(pTHX)
 
 static void on_scope_exit(pTHX_ void *serial)
 {
-    nytp_frame_close(aTHX_ scratch_recorder(aTHX), (uint32_t)PTR2UV(serial));
+    nytp_scope_left(aTHX_ scratch_recorder(aTHX), (uint32_t)PTR2UV(serial));
 }
 
 /* The destructor that closes the frame is put on the save stack last: it is to find this

@@ -22,6 +22,7 @@
 #include "XS/perl/ops.h"
 #include "calls.h"
 #include "cost_program.h"
+#include "known_calls.h"
 #include "places.h"
 
 #include <inttypes.h>
@@ -86,6 +87,7 @@ static void free_meter(pTHX_ struct nytp_cost_meter *meter)
         return;
     nytp_writer_free(meter->scratch.writer);
     nytp_calls_free(&meter->scratch);
+    nytp_known_calls_free(&meter->scratch);
     nytp_info_queue_free(&meter->scratch);
     nytp_builtins_free(&meter->scratch);
     nytp_subs_free(aTHX_ & meter->scratch);
@@ -110,7 +112,8 @@ static struct nytp_cost_meter *new_meter(pTHX_ struct nytp_recorder *rec)
     scratch->interpreter = rec->interpreter;
     scratch->wake_raw = UINT64_MAX;
     scratch->places = rec->places;
-    if (scratch->writer != NULL && nytp_called_begin(scratch))
+    if (scratch->writer != NULL && nytp_called_begin(scratch) &&
+        nytp_known_calls_begin(scratch))
         meter->program = nytp_cost_program_new(aTHX_ scratch);
     if (meter->program != NULL)
         return meter;
@@ -200,6 +203,7 @@ static void measure_kinds(pTHX_ struct nytp_recorder *rec, enum nytp_cost_kind f
                                     .line = CopLINE(cop),
                                     .encoded = nytp_encode_place(1, CopLINE(cop))};
     }
+    meter->scratch.is_plain = rec->is_plain;
     meter->scratch.clock = rec->clock;
     meter->scratch.clock.pauses = 0;
     sigset_t all, before; /* some handlers of the program run inside signals */

@@ -8,8 +8,7 @@
 
 #include <sys/mman.h>
 
-/* Behind the last slot is one more, for the statement that is being compiled. */
-static const size_t size_of_table = (NYTP_PLACES + 1) * sizeof(struct nytp_place);
+static const size_t size_of_table = NYTP_ALL_PLACES * sizeof(struct nytp_place);
 
 /* In pages of its own, so that no entry lies across two lines of the processor's cache. */
 bool nytp_places_begin(struct nytp_recorder *rec)
@@ -24,9 +23,37 @@ bool nytp_places_begin(struct nytp_recorder *rec)
     return true;
 }
 
+/* The running statement has its place until it is left. */
+static void keep_running(struct nytp_recorder *rec)
+{
+    rec->places[NYTP_PLACE_RUNNING] = *rec->running_place;
+    rec->running_place = &rec->places[NYTP_PLACE_RUNNING];
+}
+
 void nytp_places_forget(struct nytp_recorder *rec)
 {
-    Zero(rec->places, NYTP_PLACES + 1, struct nytp_place);
+    if (rec->running_place != NULL)
+        keep_running(rec);
+    Zero(rec->places, NYTP_PLACE_RUNNING, struct nytp_place);
+    rec->known_version++;
+}
+
+void nytp_place_pause(struct nytp_recorder *rec)
+{
+    nytp_place_forget_paused(rec);
+    if (rec->running_place != NULL)
+        rec->places[NYTP_PLACE_PAUSED] = *rec->running_place;
+}
+
+const struct nytp_place *nytp_place_paused(const struct nytp_recorder *rec)
+{
+    const struct nytp_place *const paused = &rec->places[NYTP_PLACE_PAUSED];
+    return paused->fid == 0 ? NULL : paused;
+}
+
+void nytp_place_forget_paused(struct nytp_recorder *rec)
+{
+    rec->places[NYTP_PLACE_PAUSED].fid = 0;
 }
 
 void nytp_places_free(struct nytp_recorder *rec)
@@ -39,9 +66,11 @@ const struct nytp_place *nytp_place_fill(pTHX_ struct nytp_recorder *rec,
                                          struct nytp_place *slot, const COP *cop, uint32_t via)
 {
     if (cop == &PL_compiling) /* one COP whose file and line change */
-        slot = &rec->places[NYTP_PLACES];
+        slot = &rec->places[NYTP_PLACE_COMPILED];
     dSAVE_ERRNO;
     nytp_aside_begin(rec);
+    if (slot == rec->running_place)
+        keep_running(rec);
     slot->fid = nytp_file_fid(aTHX_ rec, nytp_file_named(aTHX_ rec, CopFILE(cop)), via);
     slot->line = CopLINE(cop);
     slot->encoded = nytp_encode_place(slot->fid, nytp_line_of_stmt(slot->line));

@@ -18,7 +18,14 @@ struct nytp_place {
     struct nytp_encoded_place encoded; /* of the statement's time records */
 };
 
+/* Behind the slots are places that are kept elsewhere: of the statement that is being compiled,
+ * of the running one when another has taken its slot, and of one that stopped recording. */
 #define NYTP_PLACES         16384
+#define NYTP_PLACE_COMPILED (NYTP_PLACES + 0)
+#define NYTP_PLACE_RUNNING  (NYTP_PLACES + 1)
+#define NYTP_PLACE_PAUSED   (NYTP_PLACES + 2)
+#define NYTP_ALL_PLACES     (NYTP_PLACES + 3)
+
 #define NYTP_SAMPLED_PLACES 2048                       /* a power of two; the first of them */
 #define NYTP_COP_SHIFT      (sizeof(COP) < 64 ? 5 : 6) /* 2 to this is at most a COP's length */
 
@@ -76,6 +83,19 @@ static inline const struct nytp_place *nytp_sampled_place_of(pTHX_ struct nytp_r
     struct nytp_place *const slot = nytp_sampled_place_slot(rec, cop);
     return nytp_place_is_of(slot, cop) ? slot : nytp_place_fill(aTHX_ rec, slot, cop, via);
 }
+
+/* From now on the statement in progress is at this place, which is kept until the next call;
+ * NULL: there is none. */
+static inline void nytp_place_run(struct nytp_recorder *rec, const struct nytp_place *place)
+{
+    rec->running_place = place;
+}
+
+/* Keep the place of the statement in progress, which stops the recording, if there is one; and
+ * the place that was kept, as long as it is not forgotten, NULL: none. */
+void nytp_place_pause(struct nytp_recorder *rec);
+const struct nytp_place *nytp_place_paused(const struct nytp_recorder *rec);
+void nytp_place_forget_paused(struct nytp_recorder *rec);
 
 /* The line of a time record is one of the file's: perl's line 0 is shown as line 1. */
 static inline uint32_t nytp_line_of_stmt(uint32_t line)

@@ -16,17 +16,18 @@
 /* The most ticks that the 32 bits of a time record hold. */
 static const int64_t longest = INT32_MAX;
 
-static inline void write_time(struct nytp_recorder *rec, int32_t ticks)
+static void write_time(struct nytp_recorder *rec, int32_t ticks)
 {
+    const struct nytp_place *const place = rec->running_place;
     if (UNLIKELY(rec->blocks_on))
-        nytp_write_time_block(rec->writer, ticks, rec->stmt.fid, rec->stmt.line,
+        nytp_write_time_block(rec->writer, ticks, place->fid, nytp_line_of_stmt(place->line),
                               rec->stmt.block_line, rec->stmt.sub_line);
     else
-        nytp_write_time_at(rec->writer, ticks, &rec->stmt.encoded);
+        nytp_write_time_at(rec->writer, ticks, &place->encoded);
 }
 
 /* A time that is longer becomes several records of one execution. */
-static NYTP_COLD void write_long_time(struct nytp_recorder *rec, int64_t ticks)
+static void write_long_time(struct nytp_recorder *rec, int64_t ticks)
 {
     const int64_t step = ticks < 0 ? -longest : longest;
     while (ticks > longest || ticks < -longest) {
@@ -35,15 +36,6 @@ static NYTP_COLD void write_long_time(struct nytp_recorder *rec, int64_t ticks)
         ticks -= step;
     }
     write_time(rec, (int32_t)ticks);
-}
-
-/* The record of a time of any length, with blocks=1, or when the writer's block is full. */
-static NYTP_COLD void write_any_time(struct nytp_recorder *rec, int64_t ticks)
-{
-    if (ticks >= 0 && ticks <= longest)
-        write_time(rec, (int32_t)ticks);
-    else
-        write_long_time(rec, ticks);
 }
 
 /* From here on statements count, whatever was before. Calls in comments go by statements, and
@@ -55,20 +47,47 @@ static NYTP_COLD void restart(struct nytp_recorder *rec, int64_t ticks)
     rec->stmt.since_ticks = ticks;
 }
 
-/* Charge the statement in progress with the time up to axis point `now`. Without a call in the
- * usual case, so that its callers have no registers to save. */
-static inline __attribute__((always_inline)) void charge(struct nytp_recorder *rec, int64_t now)
+/* No statement was in progress. */
+static void charge_none(struct nytp_recorder *rec, int64_t now, bool discount)
+{
+    restart(rec, now);
+    if (discount && !rec->discount_pending)
+        nytp_write_discount(rec->writer);
+    rec->discount_pending |= discount;
+}
+
+/* Charge the statement in progress with the time up to axis point `now`, and put a DISCOUNT
+ * behind its record, if none is pending, when the next one is the rest of an execution. */
+static NYTP_COLD void charge(struct nytp_recorder *rec, int64_t now, bool discount)
 {
     const int64_t ticks = now - rec->stmt.since_ticks;
-    if (LIKELY(rec->stmt.fid != 0)) {
-        nytp_writer_meet(rec->writer, now, ticks);
-        if (UNLIKELY(rec->blocks_on ||
-                     !nytp_write_short_time(rec->writer, (uint64_t)ticks, &rec->stmt.encoded)))
-            write_any_time(rec, ticks);
-        rec->discount_pending = false;
+    if (rec->running_place == NULL) {
+        charge_none(rec, now, discount);
+        return;
+    }
+    nytp_writer_meet(rec->writer, now, ticks);
+    if (ticks >= 0 && ticks <= longest)
+        write_time(rec, (int32_t)ticks);
+    else
+        write_long_time(rec, ticks);
+    if (discount)
+        nytp_write_discount(rec->writer);
+    rec->discount_pending = discount;
+    rec->stmt.since_ticks = now;
+}
+
+/* The same while rec->is_plain. Nearly always all is done here, without a call, so that callers
+ * have few registers to save. */
+static NYTP_INLINED void charge_plain(struct nytp_recorder *rec, int64_t now, bool discount)
+{
+    const struct nytp_place *const place = rec->running_place;
+    const uint64_t ticks = (uint64_t)(now - rec->stmt.since_ticks);
+    if (LIKELY(place != NULL &&
+               nytp_write_short_time(rec->writer, now, ticks, &place->encoded, discount))) {
+        rec->discount_pending = discount;
         rec->stmt.since_ticks = now;
     } else {
-        restart(rec, now);
+        charge(rec, now, discount);
     }
 }
 
@@ -116,7 +135,7 @@ __attribute__((noinline)) static void find_block(pTHX_ struct nytp_recorder *rec
     /* The lowest context of the main stack is the program; tie, overload, sort and DESTROY have
      * stacks of their own that begin with a sub. */
     const I32 lowest = PL_curstackinfo->si_type == PERLSI_MAIN ? 1 : 0;
-    rec->stmt.block_line = rec->stmt.sub_line = rec->stmt.line;
+    rec->stmt.block_line = rec->stmt.sub_line = nytp_line_of_stmt(rec->running_place->line);
     for (I32 i = cxstack_ix; i >= lowest; i--) {
         const PERL_CONTEXT *const cx = &cxstack[i];
         const bool is_sub = CxTYPE(cx) == CXt_SUB || CxTYPE(cx) == CXt_FORMAT;
@@ -140,15 +159,11 @@ __attribute__((noinline)) static void find_block(pTHX_ struct nytp_recorder *rec
 
 /* ---- hooks ---- */
 
-static inline void set_stmt(pTHX_ struct nytp_recorder *rec, const COP *cop)
+static void set_stmt(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
-    const struct nytp_place *const slot = nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT);
-    rec->stmt.fid = slot->fid;
-    rec->stmt.encoded = slot->encoded;
-    if (UNLIKELY(rec->blocks_on)) {
-        rec->stmt.line = nytp_line_of_stmt(slot->line);
+    nytp_place_run(rec, nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT));
+    if (rec->blocks_on)
         find_block(aTHX_ rec, cop);
-    }
 }
 
 /* The first statement of a sub begins with the call: no other reading of the clock, which takes
@@ -164,19 +179,20 @@ static inline int64_t time_of_begin(pTHX_ struct nytp_recorder *rec, const COP *
     return nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
 }
 
-static inline __attribute__((always_inline)) void begin(pTHX_ struct nytp_recorder *rec,
-                                                        const COP *cop)
+void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     nytp_guard(rec);
-    charge(rec, time_of_begin(aTHX_ rec, cop));
+    charge(rec, time_of_begin(aTHX_ rec, cop), false);
     set_stmt(aTHX_ rec, cop);
     rec->left_fresh = false;
     nytp_unguard(rec);
 }
 
-void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
+static NYTP_INLINED void begin_plain(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
-    begin(aTHX_ rec, cop);
+    charge_plain(rec, time_of_begin(aTHX_ rec, cop), false);
+    nytp_place_run(rec, nytp_place_of(aTHX_ rec, cop, NYTP_FID_VIA_STMT));
+    rec->left_fresh = false;
 }
 
 /* perl's handler comes first: it frees the temporaries of the statement before, which may take
@@ -185,37 +201,61 @@ OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
 {
     const COP *const cop = cCOPx(PL_op);
     OP *const next = real_op(aTHX);
-    if (UNLIKELY(!rec->stmts_on))
-        return next;
-    begin(aTHX_ rec, cop);
+    if (LIKELY(rec->is_plain))
+        begin_plain(aTHX_ rec, cop);
+    else if (rec->stmts_on)
+        nytp_stmt_begin(aTHX_ rec, cop);
     return next;
+}
+
+/* A sub that has just returned through this op has read the clock already. */
+static inline int64_t time_of_return(pTHX_ struct nytp_recorder *rec)
+{
+    if (!rec->left_fresh)
+        return nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+    rec->left_fresh = false;
+    return rec->left_ticks;
 }
 
 void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
 {
     nytp_guard(rec);
-    /* A sub that has just returned through this op has read the clock already. */
-    const int64_t now =
-        rec->left_fresh ? rec->left_ticks : nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
-    charge(rec, now);
-    if (!rec->discount_pending)
-        nytp_write_discount(rec->writer);
-    rec->discount_pending = true;
-    rec->left_fresh = false;
+    charge(rec, time_of_return(aTHX_ rec), true);
     set_stmt(aTHX_ rec, PL_curcop);
     nytp_unguard(rec);
+}
+
+static NYTP_INLINED void return_plain(pTHX_ struct nytp_recorder *rec)
+{
+    charge_plain(rec, time_of_return(aTHX_ rec), true);
+    nytp_place_run(rec, nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_STMT));
+}
+
+OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
+{
+    rec->left_fresh = false;
+    OP *const next = real_op(aTHX);
+    if (LIKELY(rec->is_plain)) {
+        return_plain(aTHX_ rec);
+        return next;
+    }
+    if (UNLIKELY(rec->looks_first))
+        rec->check_open_at_start(aTHX_ rec);
+    if (rec->stmts_on && rec->leave_on)
+        nytp_stmt_return(aTHX_ rec);
+    return next;
 }
 
 void nytp_stmt_end(pTHX_ struct nytp_recorder *rec)
 {
     if (!rec->discount_pending)
-        charge(rec, nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)));
+        charge(rec, nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)), false);
     nytp_stmt_drop(rec);
 }
 
 void nytp_stmt_drop(struct nytp_recorder *rec)
 {
-    rec->stmt.fid = 0;
+    nytp_place_run(rec, NULL);
     rec->left_fresh = false;
     rec->entered_op = NULL;
 }
@@ -239,6 +279,7 @@ void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
     rec->stmts.paused = rec->stmt;
     rec->stmts.paused.since_ticks =
         nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)) - rec->stmt.since_ticks;
+    nytp_place_pause(rec);
     nytp_stmt_drop(rec);
 }
 
@@ -247,7 +288,9 @@ void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
 void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec)
 {
     const int64_t ticks = rec->stmts.paused.since_ticks;
-    struct nytp_rec_file *const file = nytp_file_numbered(aTHX_ rec, rec->stmts.paused.fid);
+    const struct nytp_place *const place = nytp_place_paused(rec);
+    struct nytp_rec_file *const file =
+        place == NULL ? NULL : nytp_file_numbered(aTHX_ rec, place->fid);
     if (file == NULL)
         return;
     nytp_guard(rec);
@@ -256,13 +299,14 @@ void nytp_stmt_resume(pTHX_ struct nytp_recorder *rec)
     restart(rec, now - ticks);
     rec->stmt = rec->stmts.paused;
     rec->stmt.since_ticks = now - ticks;
-    rec->stmts.paused.fid = 0;
-    charge(rec, now);
+    nytp_place_run(rec, place);
+    charge(rec, now, false);
     nytp_stmt_drop(rec);
+    nytp_place_forget_paused(rec);
     nytp_unguard(rec);
 }
 
 void nytp_stmt_forget_paused(struct nytp_recorder *rec)
 {
-    rec->stmts.paused.fid = 0;
+    nytp_place_forget_paused(rec);
 }

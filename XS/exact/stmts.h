@@ -14,12 +14,10 @@
 
 struct nytp_recorder;
 
-/* The statement in progress. */
+/* The statement in progress, beside its place (places.h). */
 struct nytp_stmt {
-    uint32_t fid;                        /* 0: there is none */
-    uint32_t line, block_line, sub_line; /* only with blocks=1 */
-    struct nytp_encoded_place encoded;   /* fid and line, as a time record has them */
-    int64_t since_ticks;                 /* where on the axis it began, or the last record */
+    uint32_t block_line, sub_line; /* only with blocks=1 */
+    int64_t since_ticks;           /* where on the axis it began, or the last record */
 };
 
 /* The part of the state that stmts.c writes, beside what every event looks at (state.h). */
@@ -33,6 +31,9 @@ void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop);
 /* The op of a statement: run perl's handler, and begin the statement if these are recorded.
  * Returns the next op. */
 OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op);
+
+/* An op that may lead back into an outer statement: the same, and nytp_stmt_return(). */
+OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op);
 
 /* Control came back from a sub, a block or an eval into the statement PL_curcop: its next
  * record is the rest of an execution that was counted before. */

@@ -53,35 +53,32 @@ static inline struct nytp_recorder *listening(pTHX)
     return rec;
 }
 
-static OP *on_nextstate(pTHX)
+__attribute__((noinline)) static OP *statement(pTHX_ int type)
 {
     struct nytp_recorder *const rec = listening(aTHX);
+    return rec != NULL ? nytp_stmt_run(aTHX_ rec, nytp_real_ops[type])
+                       : nytp_real_op(aTHX_ type);
+}
+
+static OP *on_nextstate(pTHX)
+{
+    struct nytp_recorder *const rec = nytp_plain_recorder_of(aTHX);
     return LIKELY(rec != NULL) ? nytp_stmt_run(aTHX_ rec, nytp_real_ops[OP_NEXTSTATE])
-                               : nytp_real_op(aTHX_ OP_NEXTSTATE);
+                               : statement(aTHX_ OP_NEXTSTATE);
 }
 
 static OP *on_dbstate(pTHX)
 {
-    struct nytp_recorder *const rec = listening(aTHX);
-    return rec != NULL ? nytp_stmt_run(aTHX_ rec, nytp_real_ops[OP_DBSTATE])
-                       : nytp_real_op(aTHX_ OP_DBSTATE);
+    return statement(aTHX_ OP_DBSTATE);
 }
 
 /* Which handler was called says which op it is: XS modules call one out of PL_ppaddr while an
  * op of their own is current. */
-static OP *leave(pTHX_ int type)
+__attribute__((noinline)) static OP *leave(pTHX_ int type)
 {
     struct nytp_recorder *const rec = listening(aTHX);
-    if (rec != NULL)
-        rec->left_fresh = false;
-    OP *const next = nytp_real_op(aTHX_ type);
-    if (UNLIKELY(rec == NULL))
-        return next;
-    if (UNLIKELY(rec->looks_first))
-        nytp_open_at_start_check(aTHX_ rec);
-    if (LIKELY(rec->stmts_on && rec->leave_on))
-        nytp_stmt_return(aTHX_ rec);
-    return next;
+    return LIKELY(rec != NULL) ? nytp_stmt_leave(aTHX_ rec, nytp_real_ops[type])
+                               : nytp_real_op(aTHX_ type);
 }
 
 #define LEAVE_OPS(EACH)                                                                        \
@@ -96,7 +93,9 @@ static OP *leave(pTHX_ int type)
 #define ON_LEAVE(type)                                                                         \
     static OP *on_##type(pTHX)                                                                 \
     {                                                                                          \
-        return leave(aTHX_ type);                                                              \
+        struct nytp_recorder *const rec = nytp_plain_recorder_of(aTHX);                        \
+        return LIKELY(rec != NULL) ? nytp_stmt_leave(aTHX_ rec, nytp_real_ops[type])           \
+                                   : leave(aTHX_ type);                                        \
     }
 LEAVE_OPS(ON_LEAVE)
 

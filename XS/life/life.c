@@ -11,6 +11,7 @@
 #include "XS/exact/arcs.h"
 #include "XS/names/builtins.h"
 #include "XS/exact/calls.h"
+#include "XS/exact/known_calls.h"
 #include "XS/output/checkpoint.h"
 #include "XS/exact/compile.h"
 #include "XS/exact/costs.h"
@@ -83,7 +84,7 @@ static void begin_file(pTHX_ struct nytp_recorder *rec)
 
 bool nytp_has_tables(struct nytp_recorder *rec)
 {
-    if (nytp_places_begin(rec) && nytp_called_begin(rec))
+    if (nytp_places_begin(rec) && nytp_called_begin(rec) && nytp_known_calls_begin(rec))
         return true;
     nytp_say(&rec->options, "out of memory; the program runs unprofiled");
     nytp_state_set(rec, NYTP_OFF);
@@ -286,6 +287,7 @@ void nytp_life_inherit(struct nytp_recorder *rec, const struct nytp_recorder *fr
 {
     const bool records = from->state == NYTP_RECORDING || from->state == NYTP_ARMED;
     rec->wake_up = nytp_wake_up;
+    rec->check_open_at_start = nytp_open_at_start_check;
     rec->life.n_forks = from->life.n_forks + (from->life.forked && nytp_file_is_open(from));
     nytp_state_set(rec, is_beyond_forkdepth(rec) ? NYTP_OFF
                         : records                ? NYTP_ARMED
@@ -549,6 +551,7 @@ void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
     nytp_dprof_free(rec);
     nytp_costs_free(aTHX_ rec);
     nytp_places_free(rec);
+    nytp_known_calls_free(rec);
     nytp_calls_free(rec);
     nytp_labels_free(rec);
     nytp_regexes_free(rec);

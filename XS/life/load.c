@@ -62,6 +62,7 @@ struct nytp_recorder *nytp_recorder_get(pTHX)
     was_used = true;
     rec->wake_raw = UINT64_MAX;
     rec->wake_up = nytp_wake_up;
+    rec->check_open_at_start = nytp_open_at_start_check;
     nytp_clock_foresee(&rec->clock);
     nytp_options_init(&rec->options);
     nytp_names_init(aTHX_ rec);

@@ -129,6 +129,7 @@ static inline struct nytp_called *called_row(const struct nytp_recorder *rec, co
 static void forget_called(struct nytp_recorder *rec, const OP *root)
 {
     struct nytp_called *const row = called_row(rec, root);
+    rec->known_version++;
     for (size_t i = 0; i < NYTP_CALLED_NAMES; i++)
         if (row[i].root == root)
             row[i].root = NULL;
@@ -494,10 +495,10 @@ struct nytp_rec_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv)
     return nytp_sub_named(rec, text->ptr, text->len, NYTP_REC_SUB_PERL);
 }
 
-struct nytp_rec_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec)
+struct nytp_rec_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec, I32 n_entered)
 {
-    for (const PERL_SI *si = PL_curstackinfo; si != NULL; si = si->si_prev) {
-        for (I32 i = si->si_cxix; i >= 0; i--) {
+    for (const PERL_SI *si = PL_curstackinfo; si != NULL; si = si->si_prev, n_entered = 0) {
+        for (I32 i = si->si_cxix - n_entered; i >= 0; i--) {
             const PERL_CONTEXT *const cx = &si->si_cxstack[i];
             if (CxTYPE(cx) == CXt_FORMAT && cx->blk_format.gv != NULL)
                 return nytp_sub_of_gv(rec, cx->blk_format.gv);

@@ -137,9 +137,10 @@ struct nytp_rec_sub *nytp_sub_of_symbol(pTHX_ struct nytp_recorder *rec, const S
 /* The sub that would be in this glob. */
 struct nytp_rec_sub *nytp_sub_of_gv(struct nytp_recorder *rec, const GV *gv);
 
-/* perl's own idea of the running sub: for findcaller=1, and outside all recorded calls, where
- * it may be a sub that was entered unrecorded. */
-struct nytp_rec_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec);
+/* perl's own idea of the running sub, but for the `n_entered` innermost contexts: for
+ * findcaller=1, and outside all recorded calls, where it may be a sub that was entered
+ * unrecorded. */
+struct nytp_rec_sub *nytp_running_sub(pTHX_ struct nytp_recorder *rec, I32 n_entered);
 
 /* An xsub that starts or finishes the recorder, without a name: calls of it are not recorded.
  */

@@ -165,6 +165,8 @@ void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state)
     rec->finds_caller = rec->options.findcaller;
     rec->leave_on = rec->options.leave && !rec->options.use_db_sub;
     rec->looks_first = state == NYTP_ARMED || rec->open_at_start.n > 0;
+    rec->is_plain = rec->stmts_on && rec->subs_on && rec->leave_on && rec->comments_on &&
+                    !rec->blocks_on && !rec->finds_caller && !rec->guarded && !rec->looks_first;
     if (!on)
         rec->wake_raw = UINT64_MAX;
     if (state == NYTP_OFF && atomic_load(&nytp_recorders_count.not_off) == 0)

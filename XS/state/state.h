@@ -57,12 +57,16 @@
 
 struct nytp_cost_meter;
 struct nytp_dprof;
+struct nytp_known_call;
 struct nytp_place;
 struct nytp_rec_regexes;
 struct nytp_recorder;
 
 /* Does what is due at the clock reading *raw, and reads the clock again. */
 typedef void nytp_wake_up_fn(pTHX_ struct nytp_recorder *rec, uint64_t *raw);
+
+/* Closes calls that were open from before and have been left. */
+typedef void nytp_check_open_fn(pTHX_ struct nytp_recorder *rec);
 
 struct nytp_recorder {
     /* What every event looks at comes first, together, for the processor's cache. */
@@ -76,15 +80,21 @@ struct nytp_recorder {
     bool marks_on;          /* neither: dprof writes both */
     bool blocks_on;
     bool leave_on;
-    bool finds_caller;       /* findcaller=1 */
-    bool discount_pending;   /* of stmts.c: the last DISCOUNT has not met its time record yet */
-    bool guarded;            /* some signal may come between nytp_guard() and _unguard() */
-    bool left_fresh;         /* left_ticks is of the op that is running */
-    bool looks_first;        /* of state.c: NYTP_ARMED, or calls are open from before */
+    bool finds_caller;     /* findcaller=1 */
+    bool discount_pending; /* of stmts.c: the last DISCOUNT has not met its time record yet */
+    bool guarded;          /* some signal may come between nytp_guard() and _unguard() */
+    bool left_fresh;       /* left_ticks is of the op that is running */
+    bool looks_first;      /* of state.c: NYTP_ARMED, or calls are open from before */
+    bool is_plain; /* of state.c: all is recorded as by default, so that events need not ask
+                      for each of the above; never more than a short way to the same records */
     const void *interpreter; /* of state.c: that it records */
     uint64_t wake_raw; /* clock reading at which wake_up() wants to be called; 0: at once */
     struct nytp_writer *writer; /* where all records go; owned, made by profile.c */
     struct nytp_place *places;  /* of places.c: NYTP_PLACES, by COP address; owned */
+    const struct nytp_place *running_place; /* of places.c: of the statement in progress; NULL:
+                                               there is none */
+    struct nytp_known_call *known_calls;    /* of known_calls.c; owned */
+    uint64_t known_version; /* another when a body, a name, an arc or a place is no more */
 
     /* Of calls.c. */
     struct nytp_rec_frame *frames; /* open calls, the innermost last; owned */
@@ -128,6 +138,7 @@ struct nytp_recorder {
     enum nytp_state state;    /* only nytp_state_set() changes it */
     enum nytp_kind kind;      /* only nytp_kind_set() changes it */
     nytp_wake_up_fn *wake_up; /* of life.c, which is above those that look at the clock */
+    nytp_check_open_fn *check_open_at_start; /* and of open_at_start.c */
     struct nytp_guards guards;
     struct nytp_options options;
     struct nytp_outfile file;            /* the profile */
@@ -155,6 +166,16 @@ static inline struct nytp_recorder *nytp_recorder_of(pTHX)
                   NYTP_THX)
                ? &nytp_first_recorder
                : nytp_recorder_find(aTHX);
+}
+
+/* The recorder of this interpreter if it is the first one and is_plain, as nearly always; NULL:
+ * ask the function above. For handlers that every program runs: in a few instructions, without
+ * a call that would need room on the stack. */
+static inline struct nytp_recorder *nytp_plain_recorder_of(pTHX)
+{
+    const bool is_first = atomic_load_explicit(&nytp_first_interpreter, memory_order_relaxed) ==
+                          (const void *)NYTP_THX;
+    return LIKELY(is_first && nytp_first_recorder.is_plain) ? &nytp_first_recorder : NULL;
 }
 
 /* The recorder of the interpreter that the calling thread of the operating system runs; NULL:

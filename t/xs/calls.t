@@ -495,6 +495,63 @@ main::__ANON__[prog.pl:3] 3 main::__ANON__[prog.pl:3] x3 r3
 main::__ANON__[prog.pl:3] 3 main::leaf x1
 A
 
+row 'one op calls bodies that take the place of one another, freed and compiled again', {}, <<'P', <<'A';
+for my $n (1 .. 3) {
+    for my $line (1 .. 2) {
+        my $code = eval "\n" x $line . 'sub { 1 }';
+        $code->();
+    }
+}
+P
+main::RUNTIME 4 main::__ANON__[(eval 1)[prog.pl:3]:2] x1
+main::RUNTIME 4 main::__ANON__[(eval 2)[prog.pl:3]:3] x1
+main::RUNTIME 4 main::__ANON__[(eval 3)[prog.pl:3]:2] x1
+main::RUNTIME 4 main::__ANON__[(eval 4)[prog.pl:3]:3] x1
+main::RUNTIME 4 main::__ANON__[(eval 5)[prog.pl:3]:2] x1
+main::RUNTIME 4 main::__ANON__[(eval 6)[prog.pl:3]:3] x1
+A
+
+row 'one op calls many subs, from many subs, with a name that goes from body to body', {}, <<'P', <<'A';
+sub one { 1 }
+sub two { 2 }
+sub call { $_[0]->() }
+sub a { call(\&one); call(\&two); call(\&one) }
+sub b { call(\&two); named() }
+*named = \&one; b(); *named = \&two; b(); b();
+a();
+P
+main::RUNTIME 6 main::b x3
+main::RUNTIME 7 main::a x1
+main::a 4 main::call x3
+main::b 5 main::call x3
+main::b 5 main::one x1
+main::b 5 main::two x2
+main::call 3 main::one x2
+main::call 3 main::two x4
+A
+
+row 'one op calls a body by names that come and go', { since => 5.022, want => qr{^(?:main|Given)::(?!BEGIN)} }, <<'P', <<'A';
+use Sub::Util ();
+my $f = sub { 1 };
+for my $n (1 .. 9) {
+    Sub::Util::set_subname("Given::$_$n", $f) for 'other', 'n';
+    $f->();
+}
+P
+@{[ map { "main::RUNTIME 5 Given::n$_ x1\n" } 1 .. 9 ]}
+A
+
+row 'one op calls under another caller', { not => qr{slowops=[01]} }, <<'P', <<'A';
+sub key { $_[0] }
+sub by { key(1) <=> key(2) }
+my @s = sort by 2, 1;
+package P;
+@s = sort main::by 2, 1;
+P
+{main::by|P|sort} 2 main::key x2
+{main::by|main|sort} 2 main::key x2
+A
+
 run_rows();
 
 done_testing;

@@ -113,10 +113,10 @@ my %owner = (
     # What every event looks at stands in the struct itself.
     (map { $_ => 'calls' } qw(frames n_frames size_frames last_serial left_ticks jump)),
     (map { $_ => 'stmts' } qw(stmt discount_pending)),
-    (map { $_ => 'state' } qw(stmts_on subs_on counting entries_on comments_on returns_on marks_on blocks_on
+    (map { $_ => 'state' } qw(is_plain stmts_on subs_on counting entries_on comments_on returns_on marks_on blocks_on
             leave_on finds_caller looks_first interpreter state next)),
-    (map { $_ => $_ } qw(arcs places dprof)),
-    cost_meter => 'costs', told_serial => 'write_ahead',
+    (map { $_ => $_ } qw(arcs places known_calls dprof)),
+    cost_meter => 'costs', told_serial => 'write_ahead', running_place => 'places',
 );
 cmp_ok scalar(keys %owner), '>', 30, 'the struct has parts';
 my $ASSIGNED = qr/(?<before>\+\+|--)?\brec->(?<part>\w+)(?<member>
@@ -148,10 +148,10 @@ is join("\n", sort keys %foreign), '', 'a part of the state is written by its ow
 my %reaches;
 for my $file ((grep { m{^XS/} } @files), 'XS/NYTProf.xs') {
     my $text = slurp("$ROOT/$file");
-    $reaches{$1}{ stem($file) } = 1 while $text =~ /\b(nytp_first_(?:recorder|interpreter)|nytp_recorder_(?:find|of_thread|after_fork|of))\b/g;
+    $reaches{$1}{ stem($file) } = 1 while $text =~ /\b(nytp_first_(?:recorder|interpreter)|nytp_(?:plain_recorder_of|recorder_(?:find|of_thread|after_fork|of)))\b/g;
 }
 cmp_ok scalar(keys %{ $reaches{nytp_recorder_of} }), '>', 5, 'the recorder is found by its interpreter';
-delete $reaches{nytp_recorder_of};
+delete @reaches{qw(nytp_recorder_of nytp_plain_recorder_of)};
 is join(' ', sort keys %{ delete $reaches{nytp_recorder_of_thread} }), 'exits state', 'by its thread only in signals and at exit';
 is join(' ', sort keys %{ delete $reaches{nytp_recorder_after_fork} }), 'control life state', 'and in the handler of fork';
 is join(' ', map { sort keys %$_ } values %reaches), 'state ' x (keys(%reaches) - 1) . 'state',

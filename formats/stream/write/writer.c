@@ -41,6 +41,7 @@ void nytp_writer_free(struct nytp_writer *writer)
 void nytp_writer_set_block(struct nytp_writer *writer, size_t len)
 {
     writer->end = writer->block + len;
+    writer->record_end = writer->end - NYTP_WRITER_RECORD;
 }
 
 void nytp_writer_set_deflate(struct nytp_writer *writer, struct nytp_deflate *deflate)
@@ -170,7 +171,7 @@ size_t nytp_encode_str(uint8_t *to, const char *bytes, size_t len)
 
 static void put_tagged(struct nytp_writer *writer, uint8_t tag, const char *bytes, size_t len)
 {
-    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    nytp_writer_room(writer);
     *writer->at++ = tag;
     writer->at = nytp_encode_u32(writer->at, (uint32_t)len);
     nytp_writer_put_bytes(writer, bytes, len);
@@ -185,7 +186,7 @@ static void put_str(struct nytp_writer *writer, struct nytp_str text)
 static void put_u32s(struct nytp_writer *writer, char tag, size_t n, const uint32_t *values)
 {
     nytp_writer_settle(writer);
-    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    nytp_writer_room(writer);
     if (tag != '\0')
         *writer->at++ = (uint8_t)tag;
     for (size_t i = 0; i < n; i++)
@@ -194,7 +195,7 @@ static void put_u32s(struct nytp_writer *writer, char tag, size_t n, const uint3
 
 static void put_nv(struct nytp_writer *writer, double value)
 {
-    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    nytp_writer_room(writer);
     writer->at = nytp_encode_nv(writer->at, value);
 }
 
@@ -341,14 +342,16 @@ void nytp_write_calls_head(struct nytp_writer *writer)
 /* The record before made sure that there is room for this one. */
 void nytp_writer_settle_call(struct nytp_writer *writer)
 {
+    struct nytp_call_axis *const calls = &writer->calls;
     uint8_t *at = writer->at;
     *at++ = '#';
     *at++ = NYTP_CALL_POINT;
-    at = nytp_encode_count(at, (uint64_t)writer->calls.held_ticks);
+    at = nytp_encode_count(
+        at, (uint64_t)nytp_call_ticks(calls, calls->held_since, calls->held_point));
     *at++ = '\n';
     writer->at = at;
-    writer->calls.point = writer->calls.held_point;
-    writer->calls.is_held = false;
+    calls->point = calls->held_point;
+    calls->is_held = false;
 }
 
 struct nytp_encoded_entry nytp_write_call_site(struct nytp_writer *writer, uint32_t fid,
@@ -356,7 +359,7 @@ struct nytp_encoded_entry nytp_write_call_site(struct nytp_writer *writer, uint3
                                                size_t len)
 {
     nytp_writer_settle(writer);
-    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    nytp_writer_room(writer);
     uint8_t *at = writer->at;
     *at++ = '#';
     *at++ = NYTP_CALL_SITE;
@@ -379,7 +382,7 @@ struct nytp_encoded_entry nytp_write_call_site(struct nytp_writer *writer, uint3
 void nytp_write_call_change(struct nytp_writer *writer, enum nytp_call_code code, int64_t value)
 {
     nytp_writer_settle(writer);
-    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    nytp_writer_room(writer);
     uint8_t *at = writer->at;
     *at++ = '#';
     *at++ = (uint8_t)code;
@@ -392,7 +395,7 @@ void nytp_write_call_site_change(struct nytp_writer *writer, enum nytp_call_code
                                  const struct nytp_encoded_entry *entry)
 {
     nytp_writer_settle(writer);
-    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    nytp_writer_room(writer);
     memcpy(writer->at, entry->bytes, sizeof entry->bytes);
     writer->at[1] = (uint8_t)code;
     writer->at += entry->len;

@@ -21,19 +21,20 @@
 struct nytp_call_axis {
     bool is_held;       /* the last record's point is told by what comes next */
     int64_t held_point; /* which is here, ... */
-    int64_t held_ticks; /* ... so much after the base */
+    int64_t held_since; /* and there the statement's record before it ended */
     int64_t point;      /* of the last record that told ticks */
     uint8_t *entry_end; /* of an entry with ticks, to which its return may be added */
     uint32_t n_sites;
 };
 
 struct nytp_writer {
-    uint8_t *at, *end; /* free space of the block */
-    uint8_t *block;    /* NYTP_WRITER_MOST bytes: `plain`, or the compressor's room */
-    uint8_t *plain;    /* owned */
-    size_t n_plain;    /* bytes in `plain` (the header) that wait for the first compressed ones:
-                          a program killed early then leaves both or neither */
-    bool failed;       /* sticky: `put` or the compressor refused; further bytes are dropped */
+    uint8_t *at, *end;   /* free space of the block */
+    uint8_t *record_end; /* up to here there is room for a record without strings */
+    uint8_t *block;      /* NYTP_WRITER_MOST bytes: `plain`, or the compressor's room */
+    uint8_t *plain;      /* owned */
+    size_t n_plain; /* bytes in `plain` (the header) that wait for the first compressed ones:
+                       a program killed early then leaves both or neither */
+    bool failed;    /* sticky: `put` or the compressor refused; further bytes are dropped */
     /* Called when the block is full, to flush it; NULL: flush without sync. */
     void (*on_full)(struct nytp_writer *writer);
     struct nytp_call_axis calls;
@@ -86,10 +87,10 @@ void nytp_writer_reset(struct nytp_writer *writer);
 void nytp_writer_make_room(struct nytp_writer *writer) __attribute__((cold));
 void nytp_writer_put_bytes(struct nytp_writer *writer, const void *bytes, size_t len);
 
-/* Make sure that `len` bytes fit into the block, which may flush it. */
-static inline void nytp_writer_room(struct nytp_writer *writer, size_t len)
+/* Make sure that a record fits into the block, which may flush it. */
+static inline void nytp_writer_room(struct nytp_writer *writer)
 {
-    if ((size_t)(writer->end - writer->at) < len)
+    if (__builtin_expect(writer->at > writer->record_end, 0))
         nytp_writer_make_room(writer);
 }
 
@@ -133,7 +134,7 @@ static inline uint8_t *nytp_encode_nv(uint8_t *at, double value)
 static inline void nytp_write_time_line(struct nytp_writer *writer, int32_t ticks, uint32_t fid,
                                         uint32_t line)
 {
-    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    nytp_writer_room(writer);
     uint8_t *at = writer->at;
     *at++ = '+';
     at = nytp_encode_u32(at, (uint32_t)ticks);
@@ -158,7 +159,7 @@ static inline struct nytp_encoded_place nytp_encode_place(uint32_t fid, uint32_t
 static inline void nytp_write_time_at(struct nytp_writer *writer, int32_t ticks,
                                       const struct nytp_encoded_place *place)
 {
-    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    nytp_writer_room(writer);
     uint8_t *at = writer->at;
     *at++ = '+';
     at = nytp_encode_u32(at, (uint32_t)ticks);
@@ -166,20 +167,27 @@ static inline void nytp_write_time_at(struct nytp_writer *writer, int32_t ticks,
     writer->at = at + place->len;
 }
 
-/* The same for the usual case, without a call: false, and nothing is written, when there is no
- * room or the time takes more than two bytes. */
-static inline bool nytp_write_short_time(struct nytp_writer *writer, uint64_t ticks,
-                                         const struct nytp_encoded_place *place)
+/* The same for the usual case, with or without a DISCOUNT behind it, and without a call: false,
+ * and nothing is written, when there is no room, the time takes more than two bytes, or a call
+ * is held whose point is not `now`, where the record ends. */
+static inline bool nytp_write_short_time(struct nytp_writer *writer, int64_t now,
+                                         uint64_t ticks, const struct nytp_encoded_place *place,
+                                         bool discount)
 {
     uint8_t *at = writer->at;
-    if (ticks >= 0x4000 || writer->end - at < NYTP_WRITER_RECORD)
+    if (ticks >= 0x4000 || at > writer->record_end ||
+        (writer->calls.is_held && writer->calls.held_point != now))
         return false;
+    writer->calls.is_held = false;
     *at++ = '+';
     if (ticks >= 0x80)
         *at++ = (uint8_t)(0x80 | ticks >> 8);
     *at++ = (uint8_t)ticks;
     memcpy(at, place->bytes, sizeof place->bytes);
-    writer->at = at + place->len;
+    at += place->len;
+    if (discount)
+        *at++ = '-';
+    writer->at = at;
     return true;
 }
 
@@ -187,7 +195,7 @@ static inline void nytp_write_time_block(struct nytp_writer *writer, int32_t tic
                                          uint32_t fid, uint32_t line, uint32_t block_line,
                                          uint32_t sub_line)
 {
-    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    nytp_writer_room(writer);
     uint8_t *at = writer->at;
     *at++ = '*';
     at = nytp_encode_u32(at, (uint32_t)ticks);
@@ -199,7 +207,7 @@ static inline void nytp_write_time_block(struct nytp_writer *writer, int32_t tic
 
 static inline void nytp_write_discount(struct nytp_writer *writer)
 {
-    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    nytp_writer_room(writer);
     *writer->at++ = '-';
 }
 
@@ -207,7 +215,7 @@ static inline void nytp_write_discount(struct nytp_writer *writer)
 static inline __attribute__((always_inline)) void
 nytp_write_sub_entry(struct nytp_writer *writer, uint32_t caller_fid, uint32_t caller_line)
 {
-    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    nytp_writer_room(writer);
     uint8_t *at = writer->at;
     *at++ = '>';
     at = nytp_encode_u32(at, caller_fid);
@@ -231,7 +239,8 @@ static inline void nytp_write_sub_return(struct nytp_writer *writer, uint32_t de
                                          int64_t incl_ticks, int64_t excl_ticks,
                                          const uint8_t *name, size_t name_len)
 {
-    nytp_writer_room(writer, NYTP_WRITER_RECORD + NYTP_COPY_STEP + name_len);
+    if ((size_t)(writer->end - writer->at) < NYTP_WRITER_RECORD + NYTP_COPY_STEP + name_len)
+        nytp_writer_make_room(writer);
     uint8_t *at = writer->at;
     *at++ = '<';
     at = nytp_encode_u32(at, depth);
@@ -295,7 +304,7 @@ static inline void nytp_writer_hold(struct nytp_call_axis *calls, int64_t since,
 {
     calls->is_held = true;
     calls->held_point = now;
-    calls->held_ticks = nytp_call_ticks(calls, since, now);
+    calls->held_since = since;
 }
 
 /* An entry or return where, most likely, the next statement's record ends. */
@@ -304,7 +313,7 @@ static inline void nytp_write_call_entry(struct nytp_writer *writer,
                                          int64_t now)
 {
     nytp_writer_settle(writer);
-    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    nytp_writer_room(writer);
     memcpy(writer->at, entry->bytes, sizeof entry->bytes);
     writer->at += entry->len;
     nytp_writer_hold(&writer->calls, since, now);
@@ -315,7 +324,7 @@ static inline void nytp_write_call_return(struct nytp_writer *writer, int64_t si
 {
     static const uint8_t bytes[4] = {'#', NYTP_CALL_RETURN, '\n'};
     nytp_writer_settle(writer);
-    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    nytp_writer_room(writer);
     memcpy(writer->at, bytes, sizeof bytes);
     writer->at += 3;
     nytp_writer_hold(&writer->calls, since, now);
@@ -327,7 +336,7 @@ static inline void nytp_write_call_entry_at(struct nytp_writer *writer,
                                             int64_t since, int64_t now)
 {
     nytp_writer_settle(writer);
-    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    nytp_writer_room(writer);
     uint8_t *at = writer->at;
     memcpy(at, entry->bytes, sizeof entry->bytes);
     at[1] = NYTP_CALL_ENTRY_AT;
@@ -342,7 +351,7 @@ static inline void nytp_write_call_return_at(struct nytp_writer *writer, int64_t
                                              int64_t now)
 {
     nytp_writer_settle(writer);
-    nytp_writer_room(writer, NYTP_WRITER_RECORD);
+    nytp_writer_room(writer);
     uint8_t *at = writer->at;
     if (at == writer->calls.entry_end) {
         at--; /* the entry's newline */
