@@ -9,7 +9,7 @@ _nytp_ctl() {
         [[ ${COMP_WORDS[i]} == -* ]] || n=$((n + 1))
     done
     if [[ $cur == -* ]]; then
-        words="--seconds --wait --help --version"
+        words="--seconds --children --wait --help --version"
     elif [[ $n == 0 ]]; then
         words=$(for i in /proc/[0-9]*; do [[ -O $i ]] && echo "${i#/proc/}"; done)
         compopt -o filenames 2>/dev/null
