@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """What the Python tests share: where things are, and recorded profiles by name."""
 
+import functools
 import os
 import pathlib
+import pickle
 import sys
 
 import pytest
@@ -12,8 +14,6 @@ sys.path[:0] = [str(HERE), *(str(HERE / folder) for folder in ("exporters", "cli
 
 import profiles  # noqa: E402
 import totals as totals_module  # noqa: E402
-
-_totals = {}
 
 
 @pytest.fixture(scope="session")
@@ -37,11 +37,21 @@ def profile(recorder):
     return profiles.profile
 
 
+@functools.cache
+def totals_of(name):
+    """Large ones take ten seconds and more, and are wanted by several sessions: they are kept beside the profile."""
+    path = profiles.profile(name)
+    kept = path.with_suffix(".totals")
+    if kept.exists() and kept.stat().st_mtime > max(file.stat().st_mtime for file in (path, HERE / "totals.py", HERE / "nytpread.py")):
+        return pickle.loads(kept.read_bytes())
+    found = totals_module.Totals(path)
+    whole = path.with_suffix(f".{os.getpid()}.totals")
+    whole.write_bytes(pickle.dumps(found))
+    whole.rename(kept)
+    return found
+
+
 @pytest.fixture(scope="session")
 def totals(recorder):
-    """The totals of a profile by name, worked out once per run."""
-    def by_name(name):
-        if name not in _totals:
-            _totals[name] = totals_module.Totals(profiles.profile(name))
-        return _totals[name]
-    return by_name
+    """The totals of a profile by name, worked out once."""
+    return totals_of

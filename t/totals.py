@@ -173,10 +173,10 @@ class Totals:
         self.eval_parents = {}                # fid -> (fid, line)
         self.ranges = {}                      # name -> (fid, first, last)
         self.file_ranges = collections.defaultdict(list)
-        self.arcs = collections.defaultdict(lambda: [0, 0, 0, 0])
+        self.arcs = collections.defaultdict(functools.partial(list, [0, 0, 0, 0]))
         self.markers = set()
         self.processes = []
-        self.returned = collections.defaultdict(lambda: [0, 0])
+        self.returned = collections.defaultdict(functools.partial(list, [0, 0]))
         self.returned_inclusive = collections.defaultdict(float)
         self.tree_inclusive = collections.defaultdict(float)
         self.frame_lines = collections.defaultdict(dict)    # sub -> {(fid, line): [ticks, n]}
