@@ -16,6 +16,8 @@
 
 #include "formats/stream/comments/regex_records.h"
 
+#define FIRST_PERIOD_NS 100000000 /* then twice as long each time */
+
 enum {
     MOST = 5000,  /* places and patterns, beyond which a place has one for all its others */
     RECENT = 1024 /* a power of two */
@@ -43,6 +45,7 @@ struct nytp_rec_regexes {
     struct nytp_index index;
     struct regex **all; /* in the order in which they were met; owned */
     uint32_t n, size;
+    uint64_t told_raw, period_raw; /* when this was told last, and for how long it holds */
     struct recent recent[RECENT];
 };
 
@@ -351,8 +354,27 @@ static void write_regex(struct nytp_recorder *rec, const struct regex *regex)
 
 void nytp_regexes_write(struct nytp_recorder *rec)
 {
-    for (uint32_t i = 0; rec->regexes != NULL && i < rec->regexes->n; i++)
-        write_regex(rec, rec->regexes->all[i]);
+    for (uint32_t i = 0; rec->regexes != NULL && i < rec->regexes->n; i++) {
+        struct regex *const regex = rec->regexes->all[i];
+        const struct nytp_regex_record *const sums = &regex->sums;
+        if (sums->ns == 0)
+            continue;
+        write_regex(rec, regex);
+        regex->sums = (struct nytp_regex_record){
+            .kind = sums->kind, .fid = sums->fid, .line = sums->line};
+        regex->last = NULL;
+    }
+}
+
+void nytp_regexes_write_if_due(struct nytp_recorder *rec, uint64_t raw)
+{
+    struct nytp_rec_regexes *const regexes = rec->regexes;
+    if (regexes == NULL || rec->kind != NYTP_EXACT || rec->dprof != NULL ||
+        raw - regexes->told_raw < regexes->period_raw)
+        return;
+    nytp_regexes_write(rec);
+    regexes->told_raw = raw;
+    regexes->period_raw *= 2;
 }
 
 void nytp_regexes_forget(struct nytp_recorder *rec)
@@ -363,6 +385,8 @@ void nytp_regexes_forget(struct nytp_recorder *rec)
     for (uint32_t i = 0; i < regexes->n; i++)
         Safefree(regexes->all[i]);
     regexes->n = 0;
+    regexes->told_raw = nytp_clock_raw(&rec->clock);
+    regexes->period_raw = nytp_clock_raw_of_ns(&rec->clock, FIRST_PERIOD_NS);
     nytp_index_clear(&regexes->index);
     Zero(regexes->recent, RECENT, struct recent);
 }

@@ -121,8 +121,8 @@ What matches, substitutions, C<split> and C<tr> take, and compilations of patter
 calls, how many of them found something, the time of perl's own operation alone, the longest call and how many bytes
 it searched, and times by how long subjects were. C<nytp-export --patterns> shows it, and which patterns take time
 that grows faster than what they search; so do C<--json>, C<--brief> and the report. What keeping it takes is cut out
-of the profile's times; 5,000 places and patterns are told apart. It is for exact profiles, is written when a process
-ends, and is lost where that does not come, as with a kill or C<sigexit>.
+of the profile's times; 5,000 places and patterns are told apart. It is for exact profiles. A program that is
+killed keeps what was matched in half of its time at least, a first tenth of a second excepted.
 
 =item sql=1
 

@@ -15,9 +15,9 @@ use NYTPTest;
 
 # [kind, line, pattern] => {calls, found, compiled, ns, max_ns, max_len, sizes}, added up.
 sub regexes {
-    my ($file) = @_;
+    my ($file, $is_cut) = @_;
     my (%seen, %name);
-    for_chunks {
+    my $is_whole = eval { for_chunks {
         my ($tag, @a) = @_;
         $name{$a[0]} = $a[6] if $tag eq 'NEW_FID';
         return if $tag ne 'COMMENT' || $a[0] !~ /^nytp-regex (.*)\n/;
@@ -30,7 +30,8 @@ sub regexes {
         $row->{ns} += $ns;
         @$row{qw(max_ns max_len)} = ($max, $len);
         $row->{sizes} .= $sizes;
-    } filename => $file;
+    } filename => $file; 1 };
+    die $@ if !$is_whole && !$is_cut;
     return \%seen;
 }
 
@@ -111,6 +112,28 @@ P
     my ($child) = grep { !/nytprof\.out\z/ } glob "$run->{dir}/nytprof.out*";
     is_deeply counts(regexes("$run->{dir}/nytprof.out")), { 'match 1 a' => '7 7' }, 'the parent';
     is_deeply counts(regexes($child)), { 'match 2 b' => '5 5' }, 'the child';
+};
+
+scenario 'a program that is killed has told them, and none twice' => sub {
+    my $run = run_prog(opts => 'regex=1', code => <<'P');
+use Time::HiRes; my ($from, $n, $found) = (Time::HiRes::time(), 0);
+while (Time::HiRes::time() - $from < 0.8) { $found = "ab" =~ /b/; $n++ }
+syswrite STDOUT, $n; kill KILL => $$;
+P
+    my $seen = regexes("$run->{dir}/nytprof.out", 'cut');
+    my $told = $seen->{'match 2 b'}{calls} // 0;
+    cmp_ok $told, '>', 0, 'told';
+    cmp_ok $told, '<=', $run->{out}, 'no more than there were';
+};
+
+scenario 'what is told in parts adds up' => sub {
+    my $run = run_prog(opts => 'regex=1', code => <<'P');
+use Time::HiRes; my ($from, $n, $found) = (Time::HiRes::time(), 0);
+while (Time::HiRes::time() - $from < 0.5) { $found = "ab" =~ /b/; $n++ }
+print $n;
+P
+    my $seen = regexes("$run->{dir}/nytprof.out");
+    is "$seen->{'match 2 b'}{calls} $seen->{'match 2 b'}{found}", "$run->{out} $run->{out}", 'exact all the same';
 };
 
 scenario 'nothing while recording is off, and each file its own' => sub {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * What regular expressions took, as comments in the stream, which other readers of the format
- * pass over (nytprof-v5.md, "Records"). One stands before the end of a process for each
- * operation at a place with a pattern:
+ * pass over (nytprof-v5.md, "Records"). One stands before the end of a process, and now and
+ * then while it runs, for each operation at a place with a pattern; what they tell adds up:
  *
  *     #nytp-regex KIND FID LINE CALLS MATCHES COMPILED NS MAX_NS MAX_LEN SIZES PATTERN
  *
