@@ -155,7 +155,8 @@ builtin or XS sub.
 Do not copy source files into the profile. Programs given with C<-e> or through standard input and
 the texts of string evals are kept in any case. Without this option a profile holds the whole source
 of the program and of every module that ran: whoever gets the profile gets that, too, with the
-passwords that may stand in it.
+passwords that may stand in it. With it the profile tells the size and time of each file, so that a reader can tell
+whether the one at hand is still the same.
 
 =item nameevals=0, nameanonsubs=0
 
@@ -189,7 +190,7 @@ that were seen to begin, of which there were at least as many. Subs that no samp
 profile. Needs Linux for what is said here; on other systems and processors, subs whose last statement
 takes the time are seen less well.
 
-Sources are not kept unless C<savesrc=1> is given; blocks=1 and use_db_sub=1 are ignored. A process
+Sources are not kept unless C<savesrc=1> is given (of files that are as they were nytp-export reads them here); blocks=1 and use_db_sub=1 are ignored. A process
 that ends by C<POSIX::_exit> has its profile up to the last flush. What perl still runs after the C<END>
 blocks, to destroy objects, is sampled when it takes more than 10 ms.
 
@@ -388,8 +389,8 @@ when the program ends, after its END blocks and the destructors that run in glob
 
 What the program does from here on: C<< DB::label(request => "GET /slow") >>, until the key gets another
 value or, with undef, none. Kept per thread; child processes and threads begin with those of their parent, and
-so does the next profile. With C<sample=> a stretch is as long as its samples: single short ones are not to be
-measured, their sum is. C<nytp-export --by=label> tells how often and how long each was, and its slowest sub:
+so does the next profile. With C<sample=> how long a stretch is, is told by the clock as well (with
+C<sample_clock=cpu> by its samples), and its slowest sub by the samples. C<nytp-export --by=label> tells how often and how long each was, and its slowest sub:
 
     $ nytp-export --by=request
            n      total     median        p95        own  slowest sub           request

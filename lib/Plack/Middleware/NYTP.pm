@@ -90,7 +90,8 @@ Plack::Middleware::NYTP - profile the requests of a PSGI application
 
 Every N-th request has a profile of its own in a folder, with the label C<request>: C<GET /slow/7 200>.
 C<nytp-export --by=label prof> tells how many of each there are, their median and 95th percentile, and
-the slowest sub of each; all else of nytp-export takes the folder or one of its files.
+the slowest sub of each; all else of nytp-export takes the folder or one of its files. With C<sample=> in NYTPROF
+samples pause during such a request, which is recorded with all its calls.
 
 Without C<dir> the server's whole run is one profile for each process, as C<perl -d:NYTProf> makes it, and
 each request is a label of it, without the status: C<GET /slow/7>.
