@@ -59,7 +59,7 @@ struct pattern {
 };
 
 /* As the source has it; in perl's own form, with them, where there are modifiers. */
-static struct pattern pattern_of(const REGEXP *rx)
+static struct pattern pattern_of(REGEXP *rx)
 {
     if (rx == NULL)
         return (struct pattern){.text = "", .whole_len = 0};
@@ -69,7 +69,7 @@ static struct pattern pattern_of(const REGEXP *rx)
         .text = is_plain ? RX_PRECOMP(rx) : RX_WRAPPED(rx),
         .whole_len = len,
         .len = (uint32_t)(len < NYTP_REGEX_MOST_PATTERN ? len : NYTP_REGEX_MOST_PATTERN),
-        .is_utf8 = RX_UTF8((REGEXP *)rx),
+        .is_utf8 = RX_UTF8(rx),
     };
 }
 
@@ -133,7 +133,7 @@ static Perl_ppaddr_t perls_ops[MAXO];
 struct call {
     const OP *op;
     const PMOP *pm; /* NULL: tr */
-    const REGEXP *rx;
+    REGEXP *rx;
     const SV *subject;    /* NULL: none */
     uint64_t subject_len; /* in bytes; 0 also where it is no string yet */
     ptrdiff_t depth;      /* of perl's stack without what the op takes */
@@ -216,7 +216,7 @@ static void add(struct regex *regex, uint64_t raw, uint64_t subject_len)
 }
 
 /* A pattern that is an object of qr// alone is not compiled again: perl makes a copy of it. */
-static bool is_compiled(const struct call *call, const REGEXP *rx)
+static bool is_compiled(const struct call *call, REGEXP *rx)
 {
     return rx != call->rx && rx != NULL && ReANY(rx)->mother_re == NULL;
 }
@@ -224,7 +224,7 @@ static bool is_compiled(const struct call *call, const REGEXP *rx)
 static void note(pTHX_ struct nytp_recorder *rec, const struct call *call, int type,
                  enum nytp_regex_kind kind, uint64_t raw, const OP *next)
 {
-    const REGEXP *const rx = type == OP_REGCOMP ? PM_GETRE(call->pm) : call->rx;
+    REGEXP *const rx = type == OP_REGCOMP ? PM_GETRE(call->pm) : call->rx;
     const struct pattern pattern = pattern_of(rx);
     struct recent *const recent =
         &rec->regexes->recent[nytp_hash_u64(PTR2UV(call->pm != NULL ? (void *)call->pm
