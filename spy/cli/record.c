@@ -308,12 +308,13 @@ static bool settle(struct recorder *recorder)
 
 static void wait_until(struct recorder *recorder, int64_t then_ns)
 {
-    int64_t now;
+    int64_t now, step = NYTP_SETTLE_NS;
     while ((now = nytp_spy_now_ns()) < then_ns && !nytp_spy_stop) {
-        const int64_t next = now + NYTP_SETTLE_NS;
+        const int64_t next = now + step;
         const int64_t until = next < then_ns && settle(recorder) ? next : then_ns;
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
                         &(struct timespec){until / 1000000000, until % 1000000000}, NULL);
+        step *= 2;
     }
 }
 

@@ -236,11 +236,12 @@ static void end_terminal(const struct top *top)
 static bool wait_until(struct top *top, int64_t then_ns)
 {
     struct pollfd input = {.fd = top->is_terminal ? STDIN_FILENO : -1, .events = POLLIN};
-    int64_t left;
+    int64_t left, step = NYTP_SETTLE_NS;
     char key;
     while ((left = then_ns - nytp_spy_now_ns()) > 0 && !nytp_spy_stop) {
-        if (left > NYTP_SETTLE_NS && nytp_sampling_settle(&top->sampling))
-            left = NYTP_SETTLE_NS;
+        if (left > step && nytp_sampling_settle(&top->sampling))
+            left = step;
+        step *= 2;
         const struct timespec time = {left / 1000000000, left % 1000000000};
         if (ppoll(&input, 1, &time, NULL) > 0 && read(STDIN_FILENO, &key, 1) == 1)
             return key != 'q' && key != 'Q';

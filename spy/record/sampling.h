@@ -82,8 +82,8 @@ void nytp_pace_look(struct nytp_pace *pace);
 /* Look at all interpreters once. False: there is none any more, or the callback said so. */
 bool nytp_sampling_look(struct nytp_sampling *sampling);
 
-/* Between looks, and before NYTP_SETTLE_NS are over: decide on samples that are held back.
- * True: some are yet. */
+/* Between looks, NYTP_SETTLE_NS after one and then ever less often: decide on samples that are
+ * held back. True: some are yet. */
 bool nytp_sampling_settle(struct nytp_sampling *sampling);
 #define NYTP_SETTLE_NS 1000000
 
