@@ -7,6 +7,7 @@
 #include "exporters/base/process_tree.h"
 #include "exporters/base/text.h"
 #include "exporters/base/waits.h"
+#include "formats/model/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,8 +181,7 @@ static void sum_waits(const struct table *table, const struct nytp_waits *waits)
 {
     const struct nytp_profile *profile = table->profile;
     for (uint32_t p = 0; p < profile->n_processes; p++) {
-        const uint32_t end =
-            p + 1 < profile->n_processes ? profile->processes[p + 1].root : profile->n_nodes;
+        const uint32_t end = nytp_process_nodes_end(profile, p);
         for (uint32_t n = profile->processes[p].root; n < end; n++) {
             const struct nytp_node *node = &profile->nodes[n];
             for (uint32_t l = 0; l < node->n_node_lines; l++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * A status of the C core as Perl text, for the other files of this folder. Needs perl.h before it.
+ * A status of the C core as Perl text, for the other files of this folder. Needs perl.h before
+ * it.
  */
 #ifndef NYTP_GLUE_ERROR_H
 #define NYTP_GLUE_ERROR_H

@@ -22,6 +22,7 @@
 #include "exporters/base/text.h"
 #include "exporters/base/waits.h"
 
+#include "formats/model/profile.h"
 #include "formats/base/arena.h"
 #include "formats/base/strings.h"
 #include "formats/base/table.h"
@@ -367,7 +368,7 @@ static void put_process(struct message *m, uint32_t index)
 {
     const struct nytp_profile *profile = m->profile;
     const struct nytp_process *process = &profile->processes[index];
-    const uint32_t end = index + 1 < profile->n_processes ? process[1].root : profile->n_nodes;
+    const uint32_t end = nytp_process_nodes_end(profile, index);
     const bool merges = !wants_label(m, "pid");
     if (merges && !begin_merged(m, process->root, end))
         return;

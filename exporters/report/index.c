@@ -15,7 +15,7 @@
 #define NONE NYTP_REPORT_NONE
 
 #define MOST_ROWS 1000 /* of processes, and of labels */
-#define N_TOP 15 /* rows of the tables of the hottest subs and of the largest differences */
+#define N_TOP     15 /* rows of the tables of the hottest subs and of the largest differences */
 
 /* A process that has ended, in seconds. */
 static double duration(const struct nytp_process *process)
@@ -115,8 +115,7 @@ static void put_seconds_cell(struct nytp_report *report, double seconds)
 static int64_t waits_of_process(const struct nytp_report *report, uint32_t index)
 {
     const struct nytp_profile *const profile = report->profile;
-    const uint32_t end = index + 1 < profile->n_processes ? profile->processes[index + 1].root
-                                                          : profile->n_nodes;
+    const uint32_t end = nytp_process_nodes_end(profile, index);
     int64_t ticks = 0;
     for (uint32_t n = profile->processes[index].root; n < end; n++)
         ticks += report->waits[profile->nodes[n].sub] ? profile->nodes[n].excl_ticks : 0;

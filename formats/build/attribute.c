@@ -328,7 +328,7 @@ static bool time_roots(struct nytp_attribution *s, const struct nytp_sub_sums *s
     const bool accepts = has_accept(p);
     for (uint32_t i = 0; i < p->n_processes; i++) {
         const uint32_t root = p->processes[i].root;
-        const uint32_t end = i + 1 < p->n_processes ? p->processes[i + 1].root : p->n_nodes;
+        const uint32_t end = nytp_process_nodes_end(p, i);
         int64_t rest = p->processes[i].stmt_ticks;
         for (uint32_t n = root + 1; n < end; n++)
             rest -= p->nodes[n].excl_ticks;

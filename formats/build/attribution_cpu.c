@@ -8,6 +8,7 @@
  */
 #include "attribution.h"
 #include "formats/base/wide.h"
+#include "formats/model/profile.h"
 
 #include <stdlib.h>
 
@@ -68,8 +69,7 @@ static void attribute_process(struct nytp_attribution *s, uint32_t process,
 {
     struct nytp_profile *const p = s->p;
     const uint32_t root = p->processes[process].root;
-    const uint32_t end =
-        process + 1 < p->n_processes ? p->processes[process + 1].root : p->n_nodes;
+    const uint32_t end = nytp_process_nodes_end(p, process);
     for (uint32_t n = root; n < end; n++) {
         const int64_t ticks = p->nodes[n].n_node_lines > 0 ? p->nodes[n].excl_ticks : 0;
         room->context_times[n - root] = ticks;

@@ -219,8 +219,8 @@ static uint32_t named_node(struct nytp_callstack *stack, const struct nytp_frame
                                                          frame->file, frame->line);
 }
 
-/* The same, and the node gets what the frame has: its exclusive time, whether it never returned,
- * and what waits to be booked in it. */
+/* The same, and the node gets what the frame has: its exclusive time, whether it never
+ * returned, and what waits to be booked in it. */
 static bool name_node(struct nytp_callstack *stack, const struct nytp_frame *frame,
                       uint32_t index, uint32_t sub, int64_t excl_ticks, bool unreturned)
 {

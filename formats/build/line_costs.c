@@ -9,6 +9,7 @@
  */
 #include "attribution.h"
 #include "formats/base/wide.h"
+#include "formats/model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -350,7 +351,7 @@ static bool apportion_all(struct nytp_attribution *s)
     bool ok = groups != NULL && lines != NULL;
     uint32_t n_groups = 0;
     for (uint32_t i = 0; ok && i < p->n_processes; i++) {
-        const uint32_t end = i + 1 < p->n_processes ? p->processes[i + 1].root : p->n_nodes;
+        const uint32_t end = nytp_process_nodes_end(p, i);
         for (uint32_t n = p->processes[i].root; ok && n < end; n++) {
             if (t->nodes[s->raw_of_node[n]].first_line != 0)
                 ok = apportion_measured(s, n, lines);
