@@ -9,6 +9,7 @@ use lib "$FindBin::Bin/../lib";
 use Test::More;
 use Time::HiRes ();
 
+use Devel::NYTProf::ReadStream qw(for_chunks);
 use NYTPTest;
 
 my $CODE = <<'P';
@@ -203,6 +204,15 @@ P
     ok 0 <= $rest && $rest < 0.01 * $run->{out}, 'statements and overhead make up the whole run' or diag "$rest of $run->{out}";
     is_deeply [map { stmt_counts($p)->{$_} } 1, 6], [90000, 30000], 'counts';
     is scalar(grep { $_->[3] eq 'main::f' } @{ $p->{ret} }), 30000, 'returns';
+};
+
+# From the first block to the second it is the first one's line that runs, though the second call has
+# been looked up, and what is being compiled is one statement to perl, whose line changes.
+scenario 'what runs keeps its line when another is looked up' => sub {
+    my $run = run_prog(code => "BEGIN { \$x = 1 }\n\nBEGIN { \$y = 2 }\n1;\n", opts => 'compress=0');
+    my @lines;
+    for_chunks { push @lines, $_[3] if $_[0] eq 'TIME_LINE' } filename => "$run->{dir}/nytprof.out", quiet => 1;
+    is "@lines", '1 1 3 3 4', 'in the order of the records';
 };
 
 done_testing;
