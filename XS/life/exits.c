@@ -12,6 +12,7 @@
  */
 #include "exits.h"
 
+#include "XS/ground/memory.h"
 #include "XS/names/builtins.h"
 #include "XS/output/say.h"
 #include "XS/perl/stash.h"
@@ -75,6 +76,7 @@ static void tell_end(struct nytp_recorder *rec, int number)
         return;
     const char *const name = signal_name(number);
     nytp_write_attribute_record(rec->writer, "ended_by", name, strlen(name));
+    nytp_memory_begin(); /* system calls that a signal handler may make */
     if (!nytp_open_stack_look(&stack, rec->interpreter, (long)rec->life.pid))
         return;
     const unsigned n = stack.n < MOST_TOLD ? stack.n : MOST_TOLD;

@@ -473,33 +473,4 @@ P
     is scalar(grep { read_profile($_)->{complete} } @f), 20, 'all whole';
 };
 
-scenario 'accept() waits for nobody' => sub {
-    my $run = run_prog(code => <<'P');
-use IO::Socket::INET;
-my $l = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1') or die;
-my $port = $l->sockport;
-my $pid = fork;
-if (!$pid) {
-    DB::disable_profile();
-    select undef, undef, undef, 0.5;
-    IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port);
-    exit 0;
-}
-sub serve {
-    accept my $c, $l;
-}
-serve();
-waitpid $pid, 0;
-P
-    my $p = profile_in($run);
-    good($p, 'file');
-    my ($acc)   = grep { $_->{callee} eq 'main::CORE:accept' } @{ $p->{arc} };
-    my ($serve) = grep { $_->{callee} eq 'main::serve' } @{ $p->{arc} };
-    ok $acc, 'accept is there';
-    my $statement = $p->{stmt}{ script_fid($p) }{12}[1] / $p->{attr}{ticks_per_sec};
-    cmp_ok $statement, '>', 0.4, 'the statement keeps its wait';
-    cmp_ok $acc->{incl}, '<', $statement - 0.4, 'it does not';
-    cmp_ok $serve->{incl}, '<', $statement - 0.4, 'nor is it in the caller';
-};
-
 done_testing;

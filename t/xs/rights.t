@@ -5,6 +5,7 @@
 use strict;
 use warnings;
 
+use Config;
 use Fcntl qw(O_RDONLY O_NONBLOCK);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
@@ -209,11 +210,13 @@ scenario 'no thread of ours keeps rights that the program has given up, nor a so
         for my $name (sort keys %changes) {
             for my $is_open (0, 1) { # whether the folder is his
                 next if $is_open && $kind !~ /control/;
+                my $is_refused = $kind =~ /control/ && !$is_open && $name =~ /setuid|both|chroot/;
+                # Where our thread is the C library's it has given up the right to remove the socket, too.
+                next if $is_refused && $Config{archname} !~ /^(?:x86_64|aarch64)-linux/;
                 my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
                 chmod $is_open ? 0777 : 0755, $dir;
                 my $run = run_prog(dir => $dir, opts => $kind, code => $CHANGES =~ s/CHANGE/$changes{$name}/r);
                 is $run->{out}, 'changed at rest', "'$kind', $name: all threads have the program's rights";
-                my $is_refused = $kind =~ /control/ && !$is_open && $name =~ /setuid|both|chroot/;
                 like $run->{err}, $is_refused ? qr/^Devel::NYTProf: control=\S+: Permission denied; the program runs without it$/m : qr/\A(?!.*control)/s, "'$kind', $name: what is said of the socket";
                 is join(' ', glob "$dir/ctl*"), '', "'$kind', $name: no socket is left";
             }
