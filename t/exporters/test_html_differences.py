@@ -2,7 +2,6 @@
 """html: --diff BASE --html NEW has the numbers of --diff BASE --json NEW, and the report of NEW around them."""
 
 import json
-import pathlib
 import re
 import resource
 
@@ -70,41 +69,36 @@ def test_the_table_has_the_numbers_of_json(compared, names):
         assert "No sub differs." in report.main("index.html").text()
 
 
+def side(folder, name, *times):
+    """Runs of a program whose two subs take so many ticks."""
+    files = []
+    for run, ticks_of in enumerate(times):
+        stream = nytpwrite.Writer().pid_start(7).fid(1, "/x/a.pl")
+        for line, sub, ticks in zip((3, 5), ("main::noisy", "main::slow"), ticks_of):
+            stream.entry(1, 9).time(10, 1, 9).leave(1, ticks, ticks, sub).time(ticks, 1, line)
+            stream.sub(1, sub, line, line).callers(1, 9, "main::RUNTIME", sub, 1, ticks / 1e7, ticks / 1e7)
+        files.append(str(stream.pid_end(7).save(folder / f"{name}{run}.out")))
+    return files
+
+
 def test_several_runs_a_side_get_a_verdict(compared, tmp_path):
-    program = tmp_path / "p.pl"
-    sides = []
-    for side, text in enumerate(("sub f { my $x = 0; $x += $_ for 1 .. 3000 } f() for 1 .. 5;\n",
-                                 "sub f { my $x = 0; $x += $_ for 1 .. 60000 } f() for 1 .. 5;\n")):
-        program.write_text(text)
-        sides.append([])
-        for i in range(4):
-            sides[-1].append(str(tmp_path / f"{side}{i}.out"))
-            profiles.run_recorder([str(program)], "", pathlib.Path(sides[-1][-1]))
-    report, document = compared(*sides)
+    report, document = compared(side(tmp_path, "before", *[(5000 + n, 40000 + n) for n in range(8)]),
+                                side(tmp_path, "after", *[(5000 + n, 80000 + n) for n in range(8)]))
     assert_same(report, document)
-    (row,) = [row for row in report.pages[SUBS].table("diff") if row[7].sub_name() == "main::f"]
+    (row,) = [row for row in report.pages[SUBS].table("diff") if row[7].sub_name() == "main::slow"]
     assert row[5].own_text().startswith("+") and re.match(r"p=0\.0", row[5].get("title"))
     index = report.main("index.html")
-    assert "4 runs against 4" in index.elements("p", "answer")[0].text()
+    assert "8 runs against 8" in index.elements("p", "answer")[0].text()
     assert "medians" in index.text() and re.search(r"Calls(\d+) → \1: 0 \(exact\)", index.text())
-    assert report.pages["index.html"].table("diff")[0][7].sub_name() == "main::f"
+    assert report.pages["index.html"].table("diff")[0][7].sub_name() == "main::slow"
     subs = {c[6].sub_name(): number(c[0]) for c in report.pages[SUBS].table("subs")}
-    assert subs["main::f"] == 20                            # the report itself adds its runs up
+    assert subs["main::slow"] == 8                          # the report itself adds its runs up
 
 
 def test_the_index_leaves_out_what_may_be_noise(compared, tmp_path):
     """Of two subs with the same counts one takes longer in one of five runs, the other twice as long in each."""
-    def side(name, *times):
-        files = []
-        for run, ticks_of in enumerate(times):
-            stream = nytpwrite.Writer().pid_start(7).fid(1, "/x/a.pl")
-            for line, sub, ticks in zip((3, 5), ("main::noisy", "main::slow"), ticks_of):
-                stream.entry(1, 9).time(10, 1, 9).leave(1, ticks, ticks, sub).time(ticks, 1, line)
-                stream.sub(1, sub, line, line).callers(1, 9, "main::RUNTIME", sub, 1, ticks / 1e7, ticks / 1e7)
-            files.append(str(stream.pid_end(7).save(tmp_path / f"{name}{run}.out")))
-        return files
-    before = side("before", *[(5000 + n, 40000 + n) for n in (1, 2, 3, 4, 5)])
-    after = side("after", *[(5000 + n, 80000 + n) for n in (2, 3, 4, 5, 2000)])
+    before = side(tmp_path, "before", *[(5000 + n, 40000 + n) for n in (1, 2, 3, 4, 5)])
+    after = side(tmp_path, "after", *[(5000 + n, 80000 + n) for n in (2, 3, 4, 5, 2000)])
     report, document = compared(before, after)
     assert_same(report, document)
     names = [{row[7].sub_name() for row in report.pages[page].table("diff")} for page in ("index.html", SUBS)]
