@@ -17,8 +17,8 @@ UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 PROFILES = ["mixed-calls2", "mixed-calls1", "evals", "recurse", "names"]
 
 ROW = re.compile(r"^ *(?P<self>-?[\d.]+) +(?P<self_percent>-?[\d.]+)% +(?P<incl>-?[\d.]+) +"
-                 r"(?P<incl_percent>-?[\d.]+)% +(?P<calls>\d+) +(?P<percall>[-\d.]+) "
-                 r"(?P<name>\S+)")
+                 r"(?P<incl_percent>-?[\d.]+)% +(?P<calls>\d+) +(?P<percall>[-\d.]+) +"
+                 r"(?:(?:-|\d+) +)?(?P<name>[^\s\d-]\S*)")  # the wait stands there where there is much
 
 
 def top_rows(*arguments):

@@ -163,6 +163,9 @@ static void see(pTHX_ const struct nytp_moment *moment)
         abort();
 }
 
+/* Of state.c, which is not here. */
+struct nytp_recorders_count nytp_recorders_count;
+
 /* The last call of the program: now look. */
 static void look_now(pTHX_ CV *cv)
 {
