@@ -206,6 +206,7 @@ static void count_arenas(struct counting *counting, uint64_t arena)
     const struct nytp_layout *const layout = counting->reader.layout;
     const uint64_t size = (uint64_t)layout->sv_size;
     uint8_t heads[HEADS];
+    uint64_t passed = 0; /* an arena, of late; who comes by it again is in a circle */
     for (int n = 0; arena != 0 && n < MAX_ARENAS && !counting->failed; n++) {
         if (!nytp_look(&counting->reader, arena, heads, size))
             return;
@@ -223,6 +224,10 @@ static void count_arenas(struct counting *counting, uint64_t arena)
         counting->census->n_arenas++;
         if (counting->progress != NULL && n % 1024 == 0)
             counting->progress(counting->census->n);
+        if (next == passed)
+            return;
+        if ((n & (n + 1)) == 0)
+            passed = next;
         arena = next;
     }
 }
@@ -242,7 +247,9 @@ static void count_keys(struct counting *counting, uint64_t strtab)
     /* A part of the buckets tells how long keys are. */
     for (uint64_t i = 0; i <= max && looked < 2000; i++) {
         uint8_t element[HEAD_BYTES];
-        const uint64_t at = nytp_look_u64(reader, table.u + i * 8);
+        uint64_t at;
+        if (!nytp_look(reader, table.u + i * 8, &at, sizeof at))
+            break;
         if (at == 0 || !nytp_look(reader, at, element, (size_t)layout->he_size) ||
             !nytp_look(reader, nytp_u64(element, layout->he_hek) + (uint64_t)layout->hek_len,
                        &len, sizeof len))

@@ -12,7 +12,7 @@
 enum {
     LEAST_OBJECTS = 20, /* of a class whose holder is worth the search */
     MAX_NODES = 2000000,
-    MAX_ELEMENTS = 1 << 26, /* of one array */
+    MAX_ELEMENTS = 1 << 26, /* of all arrays, hashes and pads together */
     CHUNK = 4096,           /* elements of an array that are read at once */
     MAX_STEPS = 12,         /* that are shown */
     MAX_PADS = 100,         /* depths of recursion */
@@ -39,8 +39,17 @@ struct search {
     struct nytp_table seen, wanted;
     struct node *nodes;
     uint32_t n_nodes, capacity, n_found;
+    uint64_t n_elements;
     bool failed;
 };
+
+/* Whether n more elements may be looked at. A damaged core file can have the same memory as
+ * part of a million arrays, each of the size of all of it. */
+static bool may_look_at(struct search *search, uint64_t n)
+{
+    search->n_elements += n;
+    return search->n_elements <= MAX_ELEMENTS && !search->failed;
+}
 
 static struct nytp_key key_of(uint64_t address)
 {
@@ -76,9 +85,10 @@ static void visit_array(struct search *search, uint32_t node, const struct nytp_
         (int64_t)nytp_look_u64(&search->reader, value->body + (uint64_t)layout->av_fill);
     if (value->u == 0 || last > MAX_ELEMENTS)
         return;
-    for (int64_t at = 0; at <= last && !search->failed; at += CHUNK) {
+    for (int64_t at = 0; at <= last; at += CHUNK) {
         const size_t n = last + 1 - at < CHUNK ? (size_t)(last + 1 - at) : CHUNK;
-        if (!nytp_look(&search->reader, value->u + (uint64_t)at * 8, elements, n * 8))
+        if (!may_look_at(search, n) ||
+            !nytp_look(&search->reader, value->u + (uint64_t)at * 8, elements, n * 8))
             return;
         for (size_t i = 0; i < n; i++)
             visit(search, elements[i], OF_ARRAY, node, 0);
@@ -91,7 +101,7 @@ static void visit_hash(struct search *search, uint32_t node, uint64_t address)
     uint64_t hek, value;
     if (!nytp_elements_begin(&elements, &search->reader, address))
         return;
-    while (nytp_elements_next(&elements, &hek, &value) && !search->failed)
+    while (nytp_elements_next(&elements, &hek, &value) && may_look_at(search, 1))
         visit(search, value, OF_HASH, node, 0);
 }
 
@@ -137,9 +147,10 @@ static void visit_pad(struct search *search, uint64_t pad, uint64_t names,
     if (!nytp_value_at(reader, pad, &value) || value.type != reader->layout->svt_PVAV)
         return;
     const uint64_t last = nytp_look_u64(reader, value.body + (uint64_t)reader->layout->av_fill);
-    for (uint64_t i = 0; i <= last && i < MAX_ELEMENTS && !search->failed; i++) {
+    for (uint64_t i = 0, of; i <= last && may_look_at(search, 1); i++) {
         struct nytp_label name = {.len = 0};
-        const uint64_t of = nytp_look_u64(reader, value.u + i * 8);
+        if (!nytp_look(reader, value.u + i * 8, &of, sizeof of))
+            return;
         if (of == 0 || !pad_name(search, names, i, &name) || name.text[0] == '&')
             continue;
         nytp_label_add(&name, " in ", 4);
@@ -200,7 +211,7 @@ static void visit_stash(struct search *search, uint64_t stash, int depth)
         !nytp_table_put(&search->seen, key_of(stash), UINT32_MAX - 1) ||
         !nytp_elements_begin(&elements, &search->reader, stash))
         return;
-    while (nytp_elements_next(&elements, &hek, &value) && !search->failed)
+    while (nytp_elements_next(&elements, &hek, &value) && may_look_at(search, 1))
         visit_glob(search, value, depth);
 }
 

@@ -10,7 +10,8 @@
 enum {
     MAX_LINE = 50000000,
     MAX_BUCKETS = 1 << 28,
-    MAX_BODY = 512, /* bytes, of any kind that is read whole */
+    MAX_CHAIN = 1000, /* elements of a bucket, of which perl keeps one or two; more is damage */
+    MAX_BODY = 512,   /* bytes, of any kind that is read whole */
     TEXT_STEP = 64,
     PAGE = 4096,
 };
@@ -219,7 +220,6 @@ bool nytp_elements_begin(struct nytp_elements *elements, struct nytp_reader *rea
         return false;
     elements->array = value.u;
     elements->n_buckets = value.u == 0 ? 0 : max + 1;
-    elements->most = elements->n_buckets * 64 + 1000; /* a chain without end is damage */
     return true;
 }
 
@@ -227,13 +227,14 @@ bool nytp_elements_next(struct nytp_elements *elements, uint64_t *hek, uint64_t 
 {
     const struct nytp_layout *const layout = elements->reader->layout;
     while (elements->next == 0) {
-        if (elements->bucket >= elements->n_buckets)
+        const uint64_t at = elements->array + elements->bucket * sizeof(uint64_t);
+        if (elements->bucket++ >= elements->n_buckets ||
+            !nytp_look(elements->reader, at, &elements->next, sizeof elements->next))
             return false;
-        elements->next = nytp_look_u64(elements->reader,
-                                       elements->array + elements->bucket++ * sizeof(uint64_t));
+        elements->in_chain = 0;
     }
     uint8_t element[64];
-    if (elements->n_seen++ > elements->most ||
+    if (elements->in_chain++ >= MAX_CHAIN ||
         !nytp_look(elements->reader, elements->next, element, (size_t)layout->he_size))
         return false;
     *hek = nytp_u64(element, layout->he_hek);

@@ -91,11 +91,11 @@ bool nytp_statement_at(struct nytp_reader *reader, uint64_t cop, struct nytp_lab
 struct nytp_elements {
     struct nytp_reader *reader;
     uint64_t array, n_buckets, bucket, next;
-    uint64_t n_seen, most;
+    uint32_t in_chain; /* elements of this bucket so far */
 };
 bool nytp_elements_begin(struct nytp_elements *elements, struct nytp_reader *reader,
                          uint64_t hash);
-/* False: there are no more. */
+/* False: there are no more, or what follows cannot be read. */
 bool nytp_elements_next(struct nytp_elements *elements, uint64_t *hek, uint64_t *value);
 
 #endif

@@ -84,10 +84,11 @@ def same_numbers(pages, totals):
 
 
 def time_text(ns):
-    """As Devel::NYTProf::Util prints it: three digits and a unit."""
+    """As Devel::NYTProf::Util prints it: three digits and a unit, from seconds (6.5 µs are 6 or 7 by how they are scaled)."""
+    seconds = ns * 1e-9
     if ns < 1000000:
-        return "0s" if ns == 0 else f"{ns}ns" if ns < 1000 else f"{ns * 1e-3:.0f}µs"
-    value, unit = (ns * 1e-6, "ms") if ns < 1e9 else (ns * 1e-9, "s")
+        return "0s" if ns == 0 else f"{ns}ns" if ns < 1000 else f"{seconds * 1e6:.0f}µs"
+    value, unit = (seconds * 1e3, "ms") if ns < 1e9 else (seconds, "s")
     return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f}{unit}"
 
 

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Memory that cannot be perl's, such as a damaged core file has: lists in a circle, and arrays
+ * that are longer than all memory or lie one over the other. The census and the search for
+ * holders end with what can be read; an alarm ends this program where they go on and on.
+ */
+#include "spy/perl/holders.h"
+
+#include "t/tap.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    BASE = 1 << 24, /* the address of the memory, which is all there is */
+    LEN = 1 << 24,
+    PATIENCE = 100, /* seconds, of which a thousandth is enough */
+    ARENA = BASE,
+    ARENA_SLOTS = 1000,
+    STASH = BASE + 0x40000, /* values: a head, a body and what that leads to */
+    MAIN = BASE + 0x50000,
+    NAMES = BASE + 0x60000,
+    LIST = BASE + 0x100000,   /* of addresses of the arrays */
+    ARRAYS = BASE + 0x800000, /* up to the end but for the variables */
+    N_ARRAYS = (0x800000 - 4096) / 128,
+    VARIABLES = BASE + LEN - 4096,
+    NOWHERE = BASE + LEN + 0x10000,
+};
+
+static uint8_t bytes[LEN];
+static const struct nytp_layout *layout;
+
+static size_t read_bytes(struct nytp_memory *memory, const struct nytp_piece *pieces, size_t n)
+{
+    (void)memory;
+    for (size_t i = 0; i < n; i++) {
+        if (pieces[i].from < BASE || pieces[i].from - BASE > LEN ||
+            pieces[i].len > LEN - (pieces[i].from - BASE))
+            return i;
+        memcpy(pieces[i].to, bytes + (pieces[i].from - BASE), pieces[i].len);
+    }
+    return n;
+}
+
+static void put(uint64_t address, int32_t offset, uint64_t value, size_t size)
+{
+    memcpy(bytes + (address - BASE) + offset, &value, size);
+}
+
+static void put_u64(uint64_t address, int32_t offset, uint64_t value)
+{
+    put(address, offset, value, sizeof value);
+}
+
+/* The body of a value lies 64 bytes behind its head. */
+static uint64_t put_value(uint64_t address, int32_t type, uint64_t u)
+{
+    put_u64(address, layout->sv_any, address + 64);
+    put(address, layout->sv_refcnt, 1, 4);
+    put(address, layout->sv_flags, (uint64_t)type, 4);
+    put_u64(address, layout->sv_u, u);
+    return address + 64;
+}
+
+static void put_array(uint64_t address, uint64_t elements, uint64_t n)
+{
+    put_u64(put_value(address, layout->svt_PVAV, elements), layout->av_fill, n - 1);
+}
+
+static void put_hash(uint64_t address, uint64_t buckets, uint64_t n)
+{
+    put_u64(put_value(address, layout->svt_PVHV, buckets), layout->hv_max, n - 1);
+}
+
+static bool census(struct nytp_census *to, struct nytp_perl *perl)
+{
+    struct nytp_error error = {0};
+    struct nytp_interpreter of = {.at = {0}};
+    put_u64(VARIABLES, 0, ARENA);
+    of.at[NYTP_PL_sv_arenaroot] = VARIABLES;
+    return nytp_census_take(to, perl, &of, NULL, &error);
+}
+
+static void test_arenas_in_a_circle(struct nytp_perl *perl)
+{
+    struct nytp_census counted;
+    put_u64(ARENA, layout->sv_any, ARENA);
+    put(ARENA, layout->sv_refcnt, ARENA_SLOTS, 4);
+    ok(census(&counted, perl) && counted.n <= 2 * ARENA_SLOTS, "arenas in a circle");
+    nytp_census_free(&counted);
+}
+
+static void test_a_hash(struct nytp_perl *perl, uint64_t buckets, uint64_t n, uint64_t most,
+                        const char *name)
+{
+    struct nytp_reader reader = {.perl = perl, .layout = layout};
+    struct nytp_elements elements;
+    uint64_t hek, value, seen = 0;
+    put_hash(STASH, buckets, n);
+    for (int i = 0; i < 1000; i++)
+        for (nytp_elements_begin(&elements, &reader, STASH);
+             nytp_elements_next(&elements, &hek, &value);)
+            seen++;
+    ok(seen <= 1000 * most, name);
+}
+
+/* Whether the search ends where all pads of the main program are `pad`, of one variable $x. */
+static void test_pads(struct nytp_perl *perl, uint64_t pad, const char *name)
+{
+    struct nytp_census_row row = {.type = "hash", .class = 1, .n = 100, .example = 8};
+    struct nytp_census wanted = {.strings = nytp_strings_new(), .rows = &row, .n_rows = 1};
+    struct nytp_interpreter of = {.at = {0}};
+    const uint64_t list = MAIN + 0x1000, pads = MAIN + 0x2000;
+    const uint64_t names = NAMES + 0x100, name_of_x = NAMES + 0x200, x = NAMES + 0x300;
+    put_u64(put_value(MAIN, layout->svt_PVCV, 0), layout->cv_padlist, list);
+    put_u64(list, layout->padlist_array, pads);
+    put_u64(list, layout->padlist_max, 100);
+    put_u64(pads, 0, names);
+    for (int32_t i = 1; i <= 100; i++)
+        put_u64(pads, i * 8, pad);
+    put_u64(names, layout->padnames_array, NAMES);
+    put_u64(NAMES, 0, name_of_x);
+    put_u64(name_of_x, layout->padname_pv, x);
+    put(x, 0, '$' | 'x' << 8, 3);
+    put_u64(VARIABLES, 0, MAIN);
+    of.at[NYTP_PL_main_cv] = of.at[NYTP_PL_defstash] = VARIABLES;
+    ok(nytp_find_holders(&wanted, perl, &of, NULL) && row.holder == 0, name);
+    nytp_strings_free(wanted.strings);
+}
+
+/* Arrays whose elements are all bytes of all of them, and one that has them all. */
+static void put_arrays_of_everything(void)
+{
+    for (uint64_t i = 0; i < N_ARRAYS; i++) {
+        put_array(ARRAYS + i * 128, ARRAYS, N_ARRAYS * 16);
+        put_u64(LIST, (int32_t)i * 8, ARRAYS + i * 128);
+    }
+    put_array(STASH, LIST, N_ARRAYS);
+    put_u64(STASH, 0x100, STASH);
+    put_array(STASH + 0x200, STASH + 0x100, 1);
+}
+
+int main(void)
+{
+    struct nytp_memory memory = {.read = read_bytes, .fd = -1};
+    struct nytp_perl perl = {.memory = &memory};
+    for (layout = nytp_layouts; layout->version != 36; layout++)
+        if (layout->version == 0)
+            return 1;
+    perl.layout = layout;
+    alarm(PATIENCE);
+    test_arenas_in_a_circle(&perl);
+    test_a_hash(&perl, NOWHERE, 1 << 28, 0, "a hash whose buckets are not there");
+    put_u64(ARRAYS, 0, ARRAYS + 8); /* an element, and it is its own successor */
+    put_u64(ARRAYS + 8, 0, ARRAYS + 8);
+    test_a_hash(&perl, ARRAYS, 1 << 28, 1000, "a chain in a circle");
+    put_array(STASH, NOWHERE, 1 << 26);
+    test_pads(&perl, STASH, "pads that are not there");
+    put_arrays_of_everything();
+    test_pads(&perl, STASH + 0x200, "arrays that all lie over each other");
+    return done_testing();
+}
