@@ -209,7 +209,8 @@ static void put_eval(struct nytp_report *report, uint32_t eval)
         nytp_report_put_time(report, out, file->ticks);
         nytp_puts(out, " here plus ");
         nytp_report_put_time(report, out, file->all_ticks - file->ticks);
-        nytp_printf(out, " in %u nested evals", (unsigned)(file->n_direct + file->n_nested));
+        nytp_puts(out, " in ");
+        nytp_report_plural(out, file->n_direct + file->n_nested, "nested eval", "nested evals");
     }
     if (file->defined_calls > 0) {
         nytp_puts(out, "; includes ");

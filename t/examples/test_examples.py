@@ -91,7 +91,7 @@ def test_region(story, tmp_path):
 
 def test_gate(story):
     text = story("gate.sh")
-    assert re.search(r"^main::route_of: \d+ statements, were 0$", text, re.M)
+    assert re.search(r"^ +\+\d+ .* main::route_of +new ", text, re.M)
     assert text.index("exit status 10") < text.index("exit status 0")
 
 

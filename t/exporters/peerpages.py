@@ -83,7 +83,7 @@ CALLEE = re.compile(rf"({TIME})\s+making (\d+) calls? to (.*?)(?:, avg {TIME}(?:
                     rf"(?:, recursion: max depth (\d+), sum of overlapping time ({TIME}))?$")
 # Not the time of the statements: what it takes to call a sub that the eval defines is in the statement there.
 EVAL = re.compile(rf"{TIME}\s+executing statements in (?:(?:1|(\d+)) )?string evals?(?: \(merged\))?"
-                  rf"(?:, {TIME} here plus {TIME} in (\d+) nested evals)?"
+                  rf"(?:, {TIME} here plus {TIME} in (\d+) nested evals?)?"
                   rf"(?:;|\.)?(?:\s*(?:# )?includes\s+({TIME}) (?:spent executing|in) (\d+) calls? to (\d+) subs? defined therein\.?)?$")
 
 
