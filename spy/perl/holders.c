@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Ways to objects; see holders.h. From all packages through their variables, subs and the pads
- * of these, breadth first, so that the way that is found is a shortest one.
+ * of these, breadth first, so that the way that is found is a shortest one. An object that is
+ * found on none of them may hold itself: the same search begins at the object then.
  */
 #include "holders.h"
 
@@ -12,24 +13,35 @@
 enum {
     LEAST_OBJECTS = 20, /* of a class whose holder is worth the search */
     MAX_NODES = 2000000,
-    MAX_ELEMENTS = 1 << 26, /* of all arrays, hashes and pads together */
-    CHUNK = 4096,           /* elements of an array that are read at once */
-    MAX_STEPS = 12,         /* that are shown */
-    MAX_PADS = 100,         /* depths of recursion */
+    MAX_CYCLE_NODES = 1 << 15, /* of a search for what holds itself */
+    MAX_CYCLES = 64,           /* of these searches */
+    MAX_ELEMENTS = 1 << 26,    /* of all arrays, hashes and pads together */
+    CHUNK = 4096,              /* elements of an array that are read at once */
+    MAX_STEPS = 12,            /* that are shown */
+    MAX_PADS = 100,            /* depths of recursion */
+    MAX_HOPS = 16,             /* of references to references, followed at once */
+    MAX_MAGIC = 16,            /* pieces of one value */
+    MAGIC_BYTES = 40,
 };
 
 /* How a value is reached from the one before. */
 enum step {
-    NAMED,
+    NAMED,    /* from none: it has a name by itself */
+    VARIABLE, /* of a sub: it has a name there */
     OF_HASH,
     OF_ARRAY,
-    REFERENCE
+    TIED,
+    REFERENCE, /* or something else that needs no sign */
 };
 
+static const char *const signs[] = {
+    [OF_HASH] = "{...}", [OF_ARRAY] = "[...]", [TIED] = "(tied)", [REFERENCE] = ""};
+
+/* A value that leads to others: an array, a hash, code, a glob, or a scalar with magic. */
 struct node {
     uint64_t address;
     uint32_t parent; /* node; UINT32_MAX for NAMED */
-    uint32_t name;   /* of NAMED: a string */
+    uint32_t name;   /* of NAMED and VARIABLE: a string */
     enum step step;
 };
 
@@ -38,7 +50,7 @@ struct search {
     struct nytp_reader reader;
     struct nytp_table seen, wanted;
     struct node *nodes;
-    uint32_t n_nodes, capacity, n_found;
+    uint32_t n_nodes, capacity, max_nodes, n_found;
     uint64_t n_elements;
     bool failed;
 };
@@ -56,26 +68,98 @@ static struct nytp_key key_of(uint64_t address)
     return (struct nytp_key){(uint32_t)address, (uint32_t)(address >> 32), 0, 0};
 }
 
-static void visit(struct search *search, uint64_t address, enum step step, uint32_t parent,
-                  uint32_t name)
-{
-    if (address == 0 || address % 8 != 0 || search->n_nodes >= MAX_NODES ||
-        nytp_table_get(&search->seen, key_of(address)) != NYTP_TABLE_NONE)
-        return;
-    if (!nytp_grow(&search->nodes, &search->capacity, search->n_nodes, sizeof *search->nodes) ||
-        !nytp_table_put(&search->seen, key_of(address), search->n_nodes)) {
-        search->failed = true;
-        return;
-    }
-    search->nodes[search->n_nodes++] = (struct node){address, parent, name, step};
-}
-
 static uint32_t interned(struct search *search, const struct nytp_label *label)
 {
     return nytp_strings_intern_mixed(search->census->strings, label->text, label->len);
 }
 
+/* ---- the way back ---- */
+
+/* From the last variable on: "@name" and the steps from it; the node that it was found in, or
+ * UINT32_MAX. */
+static uint32_t add_variable(struct search *search, struct node node, struct nytp_label *way)
+{
+    enum step steps[MAX_STEPS];
+    uint32_t n = 0;
+    for (; node.step > VARIABLE; node = search->nodes[node.parent])
+        if (node.step != REFERENCE && n < MAX_STEPS)
+            steps[n++] = node.step;
+    const char *const name = nytp_strings_get(search->census->strings, node.name).ptr;
+    if (strcmp(name, "&") == 0) /* the code that closures are made of */
+        nytp_label_printf(way, "a closure");
+    else
+        nytp_label_printf(way, node.step == NAMED || strcmp(name, "@_") == 0 ? "" : "my ");
+    nytp_label_add(way, name, strcmp(name, "&") == 0 ? 0 : strlen(name));
+    while (n > 0)
+        nytp_label_printf(way, "%s", signs[steps[--n]]);
+    return node.parent;
+}
+
+/* "my @kept[...] in a closure in %App::handlers{...}". */
+static uint32_t way_to(struct search *search, struct node node)
+{
+    struct nytp_label way = {.len = 0};
+    for (;;) {
+        const uint32_t code = add_variable(search, node, &way);
+        if (code == UINT32_MAX)
+            return interned(search, &way);
+        node = search->nodes[code];
+        const char *const name = nytp_strings_get(search->census->strings, node.name).ptr;
+        nytp_label_printf(&way, " in ");
+        if (node.step > VARIABLE || *name == '$') /* others are names of subs */
+            nytp_label_printf(&way, "a closure in ");
+    }
+}
+
+static void take_if_wanted(struct search *search, struct node node)
+{
+    const uint32_t row = nytp_table_get(&search->wanted, key_of(node.address));
+    if (row == NYTP_TABLE_NONE || search->census->rows[row].holder != 0)
+        return;
+    search->census->rows[row].holder = way_to(search, node);
+    search->n_found++;
+}
+
 /* ---- what a value leads to ---- */
+
+static void add_node(struct search *search, struct node node)
+{
+    if (search->n_nodes >= search->max_nodes ||
+        nytp_table_get(&search->seen, key_of(node.address)) != NYTP_TABLE_NONE)
+        return;
+    if (!nytp_grow(&search->nodes, &search->capacity, search->n_nodes, sizeof *search->nodes) ||
+        !nytp_table_put(&search->seen, key_of(node.address), search->n_nodes)) {
+        search->failed = true;
+        return;
+    }
+    search->nodes[search->n_nodes++] = node;
+}
+
+static bool is_reference(const struct nytp_layout *layout, const struct nytp_value *value)
+{
+    return value->type < layout->svt_PVAV && (value->flags & (uint32_t)layout->svf_rok);
+}
+
+/* References are followed at once, and values that lead nowhere are no nodes. Weak references
+ * hold nothing. */
+static void visit(struct search *search, uint64_t address, enum step step, uint32_t parent,
+                  uint32_t name)
+{
+    const struct nytp_layout *const layout = search->reader.layout;
+    struct nytp_value value;
+    for (int hops = 0;; hops++) {
+        if (address == 0 || !nytp_value_at(&search->reader, address, &value))
+            return;
+        take_if_wanted(search, (struct node){address, parent, name, step});
+        if (!is_reference(layout, &value) || hops == MAX_HOPS)
+            break;
+        if (value.flags & (uint32_t)layout->svprv_weakref)
+            return;
+        address = value.u;
+    }
+    if (is_reference(layout, &value) || value.type >= layout->svt_PVMG)
+        add_node(search, (struct node){address, parent, name, step});
+}
 
 static void visit_array(struct search *search, uint32_t node, const struct nytp_value *value)
 {
@@ -105,13 +189,13 @@ static void visit_hash(struct search *search, uint32_t node, uint64_t address)
         visit(search, value, OF_HASH, node, 0);
 }
 
-static void visit_named(struct search *search, uint64_t address, char sigil,
+static void visit_named(struct search *search, uint64_t address, const char *sigil,
                         const struct nytp_label *name)
 {
     struct nytp_label whole = {.len = 0};
     if (address == 0)
         return;
-    nytp_label_add(&whole, &sigil, 1);
+    nytp_label_printf(&whole, "%s", sigil);
     nytp_label_add(&whole, name->text, name->len);
     visit(search, address, NAMED, UINT32_MAX, interned(search, &whole));
 }
@@ -138,9 +222,8 @@ static bool pad_name(struct search *search, uint64_t names, uint64_t i, struct n
            value.type >= layout->svt_PV && nytp_add_text(reader, value.u, to) && to->len > 0;
 }
 
-/* The variables of one call of a sub. */
-static void visit_pad(struct search *search, uint64_t pad, uint64_t names,
-                      const struct nytp_label *sub)
+/* The variables of one call of a sub; the first is @_. */
+static void visit_pad(struct search *search, uint32_t node, uint64_t pad, uint64_t names)
 {
     struct nytp_value value;
     struct nytp_reader *const reader = &search->reader;
@@ -151,24 +234,27 @@ static void visit_pad(struct search *search, uint64_t pad, uint64_t names,
         struct nytp_label name = {.len = 0};
         if (!nytp_look(reader, value.u + i * 8, &of, sizeof of))
             return;
-        if (of == 0 || !pad_name(search, names, i, &name) || name.text[0] == '&')
-            continue;
-        nytp_label_add(&name, " in ", 4);
-        nytp_label_add(&name, sub->text, sub->len);
-        visit(search, of, NAMED, UINT32_MAX, interned(search, &name));
+        if (i == 0)
+            nytp_label_add(&name, "@_", 2);
+        if (of != 0 && (i == 0 || pad_name(search, names, i, &name)))
+            visit(search, of, VARIABLE, node, interned(search, &name));
     }
 }
 
-static void visit_code(struct search *search, uint64_t cv, const struct nytp_label *sub)
+/* A sub has its variables, also those that it closed over; a constant has its value. */
+static void visit_code(struct search *search, uint32_t node, const struct nytp_value *value)
 {
-    struct nytp_value value;
     struct nytp_reader *const reader = &search->reader;
     const struct nytp_layout *const layout = reader->layout;
     uint8_t body[512];
-    if (!nytp_value_at(reader, cv, &value) || value.type != layout->svt_PVCV ||
-        !nytp_look(reader, value.body, body, (size_t)layout->cv_size) ||
-        (nytp_u32(body, layout->cv_flags) & (uint32_t)layout->cvf_isxsub))
+    if (!nytp_look(reader, value->body, body, (size_t)layout->cv_size))
         return;
+    const uint32_t flags = nytp_u32(body, layout->cv_flags);
+    if (flags & (uint32_t)layout->cvf_isxsub) {
+        if (flags & (uint32_t)layout->cvf_const)
+            visit(search, nytp_u64(body, layout->cv_start), REFERENCE, node, 0);
+        return;
+    }
     const uint64_t pads = nytp_u64(body, layout->cv_padlist);
     const uint64_t list = nytp_look_u64(reader, pads + (uint64_t)layout->padlist_array);
     const uint64_t last = nytp_look_u64(reader, pads + (uint64_t)layout->padlist_max);
@@ -176,96 +262,140 @@ static void visit_code(struct search *search, uint64_t cv, const struct nytp_lab
         return;
     const uint64_t names = nytp_look_u64(reader, list);
     for (uint64_t i = 1; i <= last && i <= MAX_PADS; i++)
-        visit_pad(search, nytp_look_u64(reader, list + i * 8), names, sub);
+        visit_pad(search, node, nytp_look_u64(reader, list + i * 8), names);
+}
+
+/* What is in a glob that has no name, as those of sockets. */
+static void visit_slots(struct search *search, uint32_t node, const struct nytp_value *value)
+{
+    const struct nytp_layout *const layout = search->reader.layout;
+    const int32_t slots[] = {layout->gp_sv, layout->gp_av, layout->gp_hv, layout->gp_cv,
+                             layout->gp_io};
+    uint8_t gp[256];
+    if (value->u == 0 || !nytp_look(&search->reader, value->u, gp, (size_t)layout->gp_size))
+        return;
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
+        visit(search, nytp_u64(gp, slots[i]), REFERENCE, node, 0);
+}
+
+/* What a variable is tied to. */
+static void visit_magic(struct search *search, uint32_t node, const struct nytp_value *value)
+{
+    const struct nytp_layout *const layout = search->reader.layout;
+    uint8_t magic[MAGIC_BYTES];
+    uint64_t at = nytp_look_u64(&search->reader, value->body + (uint64_t)layout->body_magic);
+    for (int i = 0; i < MAX_MAGIC && at != 0; i++) {
+        if (!nytp_look(&search->reader, at, magic, sizeof magic))
+            return;
+        const uint8_t type = magic[layout->mg_type];
+        if (type == 'P' || type == 'q') /* PERL_MAGIC_tied, PERL_MAGIC_tiedscalar */
+            visit(search, nytp_u64(magic, layout->mg_obj), TIED, node, 0);
+        at = nytp_u64(magic, layout->mg_moremagic);
+    }
 }
 
 static void visit_stash(struct search *search, uint64_t stash, int depth);
 
-static void visit_glob(struct search *search, uint64_t glob, int depth)
+static void visit_glob(struct search *search, const struct nytp_value *value, int depth)
 {
-    struct nytp_value value;
     struct nytp_label name = {.len = 0};
     struct nytp_reader *const reader = &search->reader;
     const struct nytp_layout *const layout = reader->layout;
     uint8_t gp[256];
-    if (!nytp_value_at(reader, glob, &value) || value.type != layout->svt_PVGV ||
-        value.u == 0 || !nytp_add_glob(reader, glob, &name) ||
-        !nytp_look(reader, value.u, gp, (size_t)layout->gp_size))
+    if (value->u == 0 || !nytp_add_glob(reader, value->address, &name) ||
+        !nytp_look(reader, value->u, gp, (size_t)layout->gp_size))
         return;
     const uint64_t hash = nytp_u64(gp, layout->gp_hv);
     if (name.len > 2 && memcmp(name.text + name.len - 2, "::", 2) == 0) {
         visit_stash(search, hash, depth + 1);
         return;
     }
-    visit_named(search, nytp_u64(gp, layout->gp_sv), '$', &name);
-    visit_named(search, nytp_u64(gp, layout->gp_av), '@', &name);
-    visit_named(search, hash, '%', &name);
-    visit_code(search, nytp_u64(gp, layout->gp_cv), &name);
+    visit_named(search, nytp_u64(gp, layout->gp_sv), "$", &name);
+    visit_named(search, nytp_u64(gp, layout->gp_av), "@", &name);
+    visit_named(search, hash, "%", &name);
+    visit_named(search, nytp_u64(gp, layout->gp_cv), "", &name);
+}
+
+/* A sub or a constant that needs no glob is a reference in its package. */
+static void visit_entry(struct search *search, uint64_t stash, uint64_t hek, uint64_t address)
+{
+    struct nytp_label name = {.len = 0};
+    if (nytp_add_stash(&search->reader, stash, &name)) {
+        nytp_label_add(&name, "::", 2);
+        if (nytp_add_hek(&search->reader, hek, &name))
+            visit_named(search, address, "", &name);
+    }
 }
 
 static void visit_stash(struct search *search, uint64_t stash, int depth)
 {
     struct nytp_elements elements;
-    uint64_t hek, value;
+    struct nytp_value value;
+    uint64_t hek, address;
     if (depth > 50 || nytp_table_get(&search->seen, key_of(stash)) != NYTP_TABLE_NONE ||
         !nytp_table_put(&search->seen, key_of(stash), UINT32_MAX - 1) ||
         !nytp_elements_begin(&elements, &search->reader, stash))
         return;
-    while (nytp_elements_next(&elements, &hek, &value) && may_look_at(search, 1))
-        visit_glob(search, value, depth);
+    while (nytp_elements_next(&elements, &hek, &address) && may_look_at(search, 1)) {
+        if (!nytp_value_at(&search->reader, address, &value))
+            continue;
+        if (value.type == search->reader.layout->svt_PVGV)
+            visit_glob(search, &value, depth);
+        else if (is_reference(search->reader.layout, &value))
+            visit_entry(search, stash, hek, value.u);
+    }
 }
 
 static void expand(struct search *search, uint32_t node)
 {
     struct nytp_value value;
     const struct nytp_layout *const layout = search->reader.layout;
-    const uint64_t address = search->nodes[node].address;
-    if (!nytp_value_at(&search->reader, address, &value))
+    if (!nytp_value_at(&search->reader, search->nodes[node].address, &value))
         return;
-    if (value.type == layout->svt_PVAV)
+    if (is_reference(layout, &value))
+        visit(search, value.address, REFERENCE, node, 0);
+    else if (value.type == layout->svt_PVAV)
         visit_array(search, node, &value);
     else if (value.type == layout->svt_PVHV)
-        visit_hash(search, node, address);
-    else if (value.type < layout->svt_PVAV && (value.flags & (uint32_t)layout->svf_rok))
-        visit(search, value.u, REFERENCE, node, 0);
-    else if (value.type == layout->svt_PVCV) { /* a closure has what it closed over */
-        struct nytp_label name = {.len = 0};
-        nytp_label_add(&name, "a closure", 9);
-        visit_code(search, address, &name);
+        visit_hash(search, node, value.address);
+    else if (value.type == layout->svt_PVCV)
+        visit_code(search, node, &value);
+    else if (value.type == layout->svt_PVGV)
+        visit_slots(search, node, &value);
+    if (value.type >= layout->svt_PVMG)
+        visit_magic(search, node, &value);
+}
+
+/* Until all that is wanted is found, or all was seen. */
+static void follow(struct search *search, uint32_t n_wanted, nytp_census_progress_fn *progress)
+{
+    for (uint32_t i = 0; i < search->n_nodes && search->n_found < n_wanted && !search->failed;
+         i++) {
+        expand(search, i);
+        if (progress != NULL && i % 65536 == 0)
+            progress(i);
     }
 }
 
-/* ---- the way back ---- */
-
-static uint32_t way_to(struct search *search, uint32_t node)
+/* Objects that no variable leads to, as nothing frees a circle of references. */
+static void find_cycles(struct search *search, nytp_census_progress_fn *progress)
 {
-    struct nytp_label way = {.len = 0};
-    uint32_t steps[MAX_STEPS], n = 0;
-    for (; search->nodes[node].step != NAMED; node = search->nodes[node].parent) {
-        const enum step step = search->nodes[node].step;
-        if (step != REFERENCE && n < MAX_STEPS)
-            steps[n++] = step;
+    struct nytp_label itself = {.len = 0};
+    nytp_label_add(&itself, "itself", 6);
+    search->max_nodes = MAX_CYCLE_NODES;
+    for (uint32_t i = 0, n = 0; i < search->census->n_rows && n < MAX_CYCLES; i++) {
+        const struct nytp_census_row *const row = &search->census->rows[i];
+        if (row->class == 0 || row->n < LEAST_OBJECTS || row->holder != 0)
+            continue;
+        nytp_table_free(&search->seen);
+        nytp_table_free(&search->wanted);
+        search->n_nodes = search->n_found = 0;
+        search->failed |= !nytp_table_put(&search->wanted, key_of(row->example), i);
+        add_node(search,
+                 (struct node){row->example, UINT32_MAX, interned(search, &itself), NAMED});
+        follow(search, 1, progress);
+        n++;
     }
-    const struct nytp_name root =
-        nytp_strings_get(search->census->strings, search->nodes[node].name);
-    const char *const in = strstr(root.ptr, " in ");
-    const size_t len = in == NULL ? root.len : (size_t)(in - root.ptr);
-    nytp_label_add(&way, in == NULL ? "" : "my ", in == NULL ? 0 : 3);
-    nytp_label_add(&way, root.ptr, len);
-    while (n > 0)
-        nytp_label_add(&way, steps[--n] == OF_HASH ? "{...}" : "[...]", 5);
-    if (in != NULL)
-        nytp_label_add(&way, in, root.len - len);
-    return interned(search, &way);
-}
-
-static void take_if_wanted(struct search *search, uint32_t node)
-{
-    const uint32_t row = nytp_table_get(&search->wanted, key_of(search->nodes[node].address));
-    if (row == NYTP_TABLE_NONE || search->census->rows[row].holder != 0)
-        return;
-    search->census->rows[row].holder = way_to(search, node);
-    search->n_found++;
 }
 
 bool nytp_find_holders(struct nytp_census *census, struct nytp_perl *perl,
@@ -274,7 +404,8 @@ bool nytp_find_holders(struct nytp_census *census, struct nytp_perl *perl,
     struct nytp_perl kept = *perl; /* whose pages are kept */
     kept.memory = nytp_memory_cached(perl->memory);
     struct search search = {.census = census,
-                            .reader = {.perl = &kept, .layout = perl->layout}};
+                            .reader = {.perl = &kept, .layout = perl->layout},
+                            .max_nodes = MAX_NODES};
     search.failed = kept.memory == NULL;
     struct nytp_label main_program = {.len = 0};
     uint32_t n_wanted = 0;
@@ -284,18 +415,13 @@ bool nytp_find_holders(struct nytp_census *census, struct nytp_perl *perl,
         n_wanted++;
         search.failed |= !nytp_table_put(&search.wanted, key_of(census->rows[i].example), i);
     }
-    nytp_label_add(&main_program, "the main program", 16);
-    if (n_wanted > 0 && !search.failed)
+    if (n_wanted > 0 && !search.failed) {
         visit_stash(&search, nytp_memory_u64(perl->memory, of->at[NYTP_PL_defstash]), 0);
-    if (n_wanted > 0 && !search.failed)
-        visit_code(&search, nytp_memory_u64(perl->memory, of->at[NYTP_PL_main_cv]),
-                   &main_program);
-    for (uint32_t i = 0; i < search.n_nodes && search.n_found < n_wanted && !search.failed;
-         i++) {
-        take_if_wanted(&search, i);
-        expand(&search, i);
-        if (progress != NULL && i % 65536 == 0)
-            progress(i);
+        nytp_label_add(&main_program, "the main program", 16);
+        visit_named(&search, nytp_memory_u64(perl->memory, of->at[NYTP_PL_main_cv]), "",
+                    &main_program);
+        follow(&search, n_wanted, progress);
+        find_cycles(&search, progress);
     }
     nytp_memory_cached_free(kept.memory);
     free(search.nodes);

@@ -49,6 +49,37 @@ print "ready\\n";
 $line = <STDIN>;
 """
 
+# What each calls a leak, and what is to be said of it.
+LEAKS = {
+    "package array": ("our @jobs; sub leak { push @jobs, Leaked->new }", "@App::jobs[...]"),
+    "package hash": ("our %by_id; my $n; sub leak { $by_id{$n++} = Leaked->new }", "%App::by_id{...}"),
+    "file's lexical": ("my (%cache, $n); sub leak { $cache{$n++}{value} = Leaked->new }", "my %cache{...}{...} in App::leak"),
+    "state variable": ("use feature 'state'; sub leak { state $seen = []; push @$seen, Leaked->new }", "my $seen[...] in App::leak"),
+    "closure": ("our %on; { my @kept; $on{leak} = sub { push @kept, Leaked->new } } sub leak { $on{leak}->() }",
+                "my @kept[...] in a closure in %App::on{...}"),
+    "closure in a lexical": ("sub made { my @kept; sub { push @kept, Leaked->new } } my $add = made(); sub leak { $add->() }",
+                             "my @kept[...] in a closure in my $add in App::leak"),
+    "my sub": ("use feature qw(state lexical_subs); no warnings; my sub add { state @kept; push @kept, Leaked->new }\n"
+               "sub leak { add() }", "my @kept[...] in my &add in App::leak"),
+    "object in object": ("our $server = bless { session => bless {}, 'Session' }, 'Server';"
+                         "sub leak { push @{ $server->{session}{log} }, Leaked->new }", "$App::server{...}{...}[...]"),
+    "array of arrays": ("our @table = ([], [[]]); sub leak { push @{ $table[1][0] }, [Leaked->new] }", "@App::table[...][...][...][...]"),
+    "hash of lists": ("our %lists; my $n; sub leak { push @{ $lists{$n++ % 7} }, Leaked->new }", "%App::lists{...}[...]"),
+    "queue": ("package Queue { sub put { push @{ $_[0]{items} }, $_[1] } } my $queue = bless {}, 'Queue';"
+              "sub leak { $queue->put(Leaked->new) }", "my $queue{...}[...] in App::leak"),
+    "blessed scalar": ("our $head = bless \\(my $inner = []), 'Head'; sub leak { push @$$head, Leaked->new }", "$App::head[...]"),
+    "tied hash": ("package Store { sub TIEHASH { bless {}, shift } sub STORE { push @{ $_[0]{kept} }, $_[2] } }"
+                  "tie our %store, 'Store'; sub leak { $store{x} = Leaked->new }", "%App::store(tied){...}[...]"),
+    "file handle": ("open our $fh, '<', $0; sub leak { push @{ *$fh }, Leaked->new }", "$App::fh[...]"),
+    "constant": ("use constant LIST => []; sub leak { push @{ +LIST }, Leaked->new }", "App::LIST[...]"),
+    "arguments": ("sub leak { 1 } sub serve { main::waits() } serve(map { Leaked->new } 1 .. 100);", "@_[...] in App::serve"),
+    "circle": ("sub leak { my $o = Leaked->new; $o->{children} = [{ parent => $o }]; 1 }", "itself{...}[...]{...}"),
+    "weak references beside": ("use Scalar::Util 'weaken'; our (%registry, $n, $holds); sub leak {"
+                               "my $o = Leaked->new; weaken($registry{++$n} = $o); $holds->{a}{b}{$n} = $o }", "$App::holds{...}{...}{...}"),
+}
+LEAKS_HEAD = "use strict; $| = 1; sub waits { print qq{ready\\n}; my $line = <STDIN> }\n" \
+             "package Leaked { sub new { bless { n => 1 }, shift } } package App;\n"
+
 
 @pytest.fixture
 def script(tmp_path):
@@ -90,6 +121,16 @@ def test_what_grows_is_named_with_what_holds_it(script, tmp_path):
     assert re.search(r"^ +\+200 +\+\d\S* \wB +hash +My::Session\n +held by %My::App::sessions", text, re.M)
     assert "Node" not in text
     assert "nothing has changed" in spied.spy("heap", tmp_path / "after", tmp_path / "after")
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_what_holds_a_leak_is_named(leak, script, tmp_path):
+    program, holder = LEAKS[leak]
+    with spied.running(PERL, script(f"{LEAKS_HEAD}{program}\nleak() for 1 .. 100; main::waits();"), stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        spied.spy("heap", process.pid, "-o", tmp_path / "heap")
+    n, _, held_by = rows(tmp_path / "heap")["hash", "Leaked"]
+    assert (n, held_by) == (100, holder)
 
 
 def test_the_count_is_near_where_values_come_and_go(script):
