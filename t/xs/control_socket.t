@@ -195,14 +195,14 @@ scenario 'children have sockets and profiles of their own' => sub {
 };
 
 scenario 'a family is told at once, and listed' => sub {
-    my $run = begin('my @pid = map { my $p = fork // die; if (!$p) { ' . $WORK . 'run(); exit } $p } 1, 2; $| = 1; print "@pid\n"; wait for @pid; print "end\n"', 'start=no:control=ctl');
+    my $run = begin('$0 = "prog.pl \e[31m\xc2\x9b"; my @pid = map { my $p = fork // die; if (!$p) { ' . $WORK . 'run(); exit } $p } 1, 2; $| = 1; print "@pid\n"; wait for @pid; print "end\n"', 'start=no:control=ctl');
     my ($dir, $pid) = @$run{qw(dir pid)};
     my @workers = $run->{first} =~ /\d+/g;
     ok await(sub { 2 == (() = glob "$dir/ctl.*") }), 'they listen';
     my ($on, @on) = split /[ \n]/, ctl('--children', $workers[0], 'on');
     is "$on @on", "0 $workers[0] on $dir/nytprof.out.$workers[0]", 'one without children is its own family';
     my $list = ctl('list');
-    like $list, qr/^ *$_ +$pid  \S.* prog\.pl$/m, "$_ is in the list" for @workers;
+    like $list, qr/^ *$_ +$pid  \S.* prog\.pl \?\[31m\?$/m, "$_ is in the list, and steers no terminal" for @workers;
     like $list, qr/^ *$workers[0] +$pid  .*\Q$dir\E/m, 'with its file';
     my %answers = map { /\A(?:0 )?(\d+) (.*)/ ? ($1 => $2) : () } split /\n/, ctl('--children', $pid, 'status', '--wait', 60);
     is_deeply [sort { $a <=> $b } keys %answers], [sort { $a <=> $b } $pid, @workers], 'all three answer' or diag explain \%answers;
