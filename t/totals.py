@@ -16,10 +16,14 @@ The rules (those of the documentation, written here a second time on purpose):
   right after the record before it. With call entries in the stream frames are replayed; without,
   the innermost sub around the line owns it, and code at the file scope of a required file or an
   eval belongs to whoever ran that file.
-* A sub that ran statements but that the sub profiler does not know, because it never returned or
-  because subs=0, has as self time its statements' ticks, less what xsubs and opcodes called from
-  it took, since those run inside its statements; never below zero. Blocks that an xsub or opcode
-  calls by itself (sort, List::Util::first) are no calls: their time is in the caller's already.
+* A sub that ran statements but that the sub profiler does not know, because subs=0 or because it
+  never returned and has no entry, has as self time its statements' ticks, less what xsubs and
+  opcodes called from it took, since those run inside its statements; never below zero. Blocks that
+  an xsub or opcode calls by itself (sort, List::Util::first) are no calls: their time is in the
+  caller's already.
+* A frame that was entered and never returned has as self time its statements' ticks less what the
+  calls below it took beyond their own statements: all of an xsub's, and of a Perl sub's where the
+  sub profiler counts more than the statement profiler does.
 * The root's self time is what the statement profiler measured in all and no sub claims; so the
   total is the sum of all statement ticks. Where subs claim more than that (`overclaimed`), the
   statements outside any sub set the bounds of the root's time.
@@ -55,13 +59,58 @@ class Line:
         self.count = 0
 
 
+class Context:
+    """The calls of one sub from one place below one caller, or an open frame: ticks of its statements
+    and its exclusive ones, and the contexts below it by name and place."""
+    __slots__ = ("stmt_ticks", "excl", "below", "into")
+
+    def __init__(self):
+        self.stmt_ticks = None     # no statement ran in it
+        self.excl = 0
+        self.below = {}
+        self.into = None           # what it was merged into
+
+    def put(self, place, context):
+        """Make it the context below this one at that place, with what is there already."""
+        merging = [(self, place, context)]
+        while merging:
+            above, place, context = merging.pop()
+            known = above.below.setdefault(place, context)
+            if known is not context:
+                known.add(context.stmt_ticks)
+                known.excl += context.excl
+                context.into = known
+                merging += [(known, place, below) for place, below in context.below.items()]
+
+    def add(self, stmt_ticks):
+        here = self
+        while here.into is not None:
+            here = here.into
+        if stmt_ticks is not None:
+            here.stmt_ticks = (here.stmt_ticks or 0) + stmt_ticks
+
+    def beyond(self):
+        """What it took, with all below it, beyond its own statements."""
+        order = [self]
+        for context in order:
+            order += context.below.values()
+        found = {}
+        for context in reversed(order):
+            rest = context.excl + sum(found.pop(below) for below in context.below.values())
+            found[context] = max(0, rest - (context.stmt_ticks or 0))
+            if context.excl < 0 and context.stmt_ticks is None:
+                found[context] = 0
+        return found[self]
+
+
 class Frame:
-    __slots__ = ("lines", "site", "name")
+    __slots__ = ("lines", "site", "name", "context")
 
     def __init__(self, site):
         self.lines = None
         self.site = site
         self.name = None           # once it has returned
+        self.context = Context()
 
 
 def whole(ticks):
@@ -81,6 +130,7 @@ class Replay:
         self.subtree = collections.Counter()            # depth -> sum of what waits there
         self.returned = False
         self.resumed = False       # said of the return to come
+        self.rest = 0              # ticks of statements less exclusive ones
 
     def entry(self, fid, line):
         self.stack.append(Frame((fid, line)))
@@ -88,7 +138,7 @@ class Replay:
     def leave(self, depth, incl, excl, name):
         totals = self.totals
         if totals.n_entries:
-            self._pop(depth, name)
+            self._pop(depth, name, excl)
         for waiting, value in ((self.pending, incl),
                                (self.below, excl + self._children(depth, excl))):
             below = waiting.pop(depth + 1, {})
@@ -103,6 +153,7 @@ class Replay:
         seen[0] += not self.resumed    # a part of a call that began earlier is no call
         self.resumed = False
         seen[1] += excl
+        self.rest -= whole(excl)
 
     def _children(self, depth, excl):
         """What the calls below the one that returns add up to; they wait no longer."""
@@ -110,7 +161,7 @@ class Replay:
         self.subtree[depth] += excl + sum_below
         return sum_below
 
-    def _pop(self, depth, name):
+    def _pop(self, depth, name, excl):
         missing = depth - (len(self.stack) - 1)
         if missing > 0:
             # Frames that were open before the recording began lie below all others. Until the
@@ -120,17 +171,21 @@ class Replay:
             if not self.returned:
                 root = self.stack[0]
                 frames[-1].lines, root.lines = root.lines, None
+                frames[-1].context, root.context = root.context, frames[-1].context
                 if self.owner is root:
                     self.owner = frames[-1]
         self.returned = True
         frame = self.stack.pop()
         del self.stack[max(1, depth):]                  # entries that nothing returned from
         frame.name = name
+        frame.context.excl = whole(excl)
+        self.stack[-1].context.put((name, frame.site), frame.context)
         if frame is not self.owner:                     # else its last statement is to come
             self._close(frame)
 
     def statement(self, ticks, fid, line, counts):
         owner = self.owner
+        self.rest += ticks
         if owner.lines is None:
             owner.lines = {}
         cell = owner.lines.get((fid, line))
@@ -145,6 +200,7 @@ class Replay:
     def _close(self, frame):
         if frame.lines:
             self.totals.add_frame(frame.name, frame.lines)
+            frame.context.add(sum(ticks for ticks, _ in frame.lines.values()))
             frame.lines = None
 
     def finish(self):
@@ -153,8 +209,18 @@ class Replay:
             self._close(self.owner)
         if self.stack[0].lines:
             totals.add_frame(ROOT, self.stack[0].lines)
-        for frame in self.stack[1:]:
-            totals.open_frames.append(frame.lines or {})
+        beyond = 0
+        for frame in reversed(self.stack):              # the root is the last
+            lines = frame.lines or {}
+            ticks = sum(ticks for ticks, _ in lines.values())
+            beyond += sum(below.beyond() for below in frame.context.below.values())
+            own = max(0, ticks - beyond)
+            beyond = max(0, beyond - ticks)
+            if frame is not self.stack[0]:
+                totals.open_frames.append((lines, own))
+                self.rest -= own
+        totals.roots.append((self.rest, ticks, [(name, below.beyond()) for (name, _), below
+                                                in self.stack[0].context.below.items()]))
         totals.depth_gaps |= any(depth > 1 and level for depth, level in self.pending.items())
         for waiting, sums in ((self.pending, totals.returned_inclusive),
                               (self.below, totals.tree_inclusive)):
@@ -182,6 +248,8 @@ class Totals:
         self.frame_lines = collections.defaultdict(dict)    # sub -> {(fid, line): [ticks, n]}
         self.open_frames = []
         self.open_calls = collections.Counter()
+        self.open_self = collections.Counter()
+        self.roots = []            # of each process: rest, ticks of its statements, of its calls beyond theirs
         self.depth_gaps = False
         self.before_file = {}                 # fid -> (fid, line) of the statement left before it
         self.n_entries = self.n_returns = self.n_statements = 0
@@ -361,13 +429,14 @@ class Totals:
 
     def _own_statements(self):
         if self.n_entries:
-            for lines in self.open_frames:
+            for lines, own in self.open_frames:
                 names = collections.Counter()
                 for (fid, line), (_, count) in lines.items():
                     names[self.innermost(fid, line) or UNKNOWN] += count
                 name = min(names, key=lambda n: (n == UNKNOWN, -names[n], n)) if names else UNKNOWN
                 self.add_frame(name, lines)
                 self.open_calls[name] += 1
+                self.open_self[name] += own
             return
         # Frames cannot be replayed: everything was put on the root's frame.
         everything = self.frame_lines.pop(ROOT, {})
@@ -417,17 +486,26 @@ class Totals:
             if name == ROOT or name in self.returned or sub.calls:
                 continue
             sub.from_statements = True
-            if self.unfinished or name in callers:
+            if self.n_entries:
+                sub.self = self.open_self[name]
+            elif self.unfinished or name in callers:
                 ticks = sum(ticks for ticks, _ in lines.values())
                 sub.self = max(0, ticks - inside[name])
             sub.calls = self.open_calls[name]
         root = self.subs[ROOT]
         root.calls = max(1, len(self.processes))
-        claimed = sum(sub.self for name, sub in self.subs.items() if name != ROOT)
-        root.self = self.stmt_ticks - claimed
+        root.self = self.stmt_ticks - sum(sub.self for name, sub in self.subs.items() if name != ROOT)
+        own = max(0, sum(ticks for ticks, _ in self.frame_lines.get(ROOT, {}).values()))
         self.overclaimed = root.self < 0
-        own = sum(ticks for ticks, _ in self.frame_lines.get(ROOT, {}).values())
-        self.root_bounds = (max(0, own - inside[ROOT]), max(0, own))
+        self.root_bounds = (max(0, own - inside[ROOT]), own)
+        over = [one for one in self.roots if one[0] < 0]
+        if self.n_entries and over:
+            self.overclaimed = True
+            others = root.self - sum(rest for rest, _, _ in over)
+            high = others + sum(own for _, own, _ in over)
+            low = high - sum(min(own, sum(ticks for name, ticks in beyond if self.subs[name].is_builtin))
+                             for _, own, beyond in over)
+            self.root_bounds = (low, high)
         if self.overclaimed:
             root.self = self.root_bounds[0]
 

@@ -81,11 +81,12 @@ static uint32_t find_node(struct laying *l, uint32_t raw_parent, uint32_t most,
     }
 }
 
-/* A call that never returned ends with the recording; what it took of that, the tree says. */
+/* A call that never returned ends with the recording. How long it took, the tree says: the call
+ * before it may have taken longer than its statements, which makes the entry seem late. */
 static int64_t span_ticks(const struct nytp_built_span *span, const struct nytp_node *node)
 {
     const bool open = (node->flags & NYTP_NODE_UNRETURNED) != 0 && span->sub == NYTP_NO_SUB;
-    if (open && node->calls == 1 && node->incl_ticks < span->ticks)
+    if (open && node->calls == 1)
         return node->incl_ticks > 0 ? node->incl_ticks : 0;
     return span->ticks;
 }

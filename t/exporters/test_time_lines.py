@@ -76,8 +76,16 @@ def two_open_levels():
     return w.time(7, 1, 22)
 
 
-@pytest.mark.parametrize("stream", [open_at_the_end, two_open_levels])
-def test_calls_of_frames_that_never_returned_are_theirs(tmp_path, stream):
+def entered_late():
+    """calls=2: work() took longer than its statements, so that stays(), which never returned, seems
+    to begin only 5 ticks before the end."""
+    w = Writer(options={"calls": 2}).pid_start(7, 1).fid(1, "/x/a.pl").time(50, 1, 9)
+    w.entry(1, 9).time(50, 1, 3).leave(1, 100, 100, "main::work").time(20, 1, 3)
+    return w.entry(1, 10).time(5, 1, 10).time(30, 1, 7).sub(1, "main::work", 3, 3).sub(1, "main::stays", 7, 8)
+
+
+@pytest.mark.parametrize("stream, n_calls", [(open_at_the_end, 4), (two_open_levels, 2), (entered_late, 1)])
+def test_calls_of_frames_that_never_returned_are_theirs(tmp_path, stream, n_calls):
     file = stream().save(tmp_path / "open.out")
     file_run = run("--speedscope", "--unit=ticks", "-q", file)
     assert file_run.returncode == 3  # it ends early, by intention
@@ -85,7 +93,7 @@ def test_calls_of_frames_that_never_returned_are_theirs(tmp_path, stream):
     assert "short calls" not in name
     wanted = self_ticks(run("--collapsed", "--unit=ticks", "-q", file).stdout)
     assert own == wanted
-    assert calls["main::work"] == (4 if stream is open_at_the_end else 2)
+    assert calls["main::work"] == n_calls
 
 
 def calls_of(lengths, calls=2, pid=7, **more):

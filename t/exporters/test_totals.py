@@ -101,7 +101,7 @@ def test_self_time_of_every_sub(totals, name, form):
     if not want.arcs:
         drop_swapped_twins(wrong, want)
         bound_by_statements(wrong, want, scale)
-    if form == "speedscope":
+    if form == "speedscope" and not want.n_entries:
         leave_out_of_the_timeline(wrong, want, shown)
     if want.overclaimed and ROOT in wrong:
         # The sub profiler claims more than all statements took: the root's own time is then
@@ -112,8 +112,8 @@ def test_self_time_of_every_sub(totals, name, form):
 
 
 def leave_out_of_the_timeline(wrong, want, shown):
-    """A sub without a call on record, or of which no call returned, may have no place in time: on the timeline its
-    time is the root's then. The aggregated profile beside it has it."""
+    """A sub without a call on record has no place in time: on the timeline its time is the
+    root's. The aggregated profile beside it has it."""
     moved = 0
     for name in [name for name in wrong if name != ROOT and want.subs[name].from_statements]:
         if not shown.get(name):
