@@ -199,16 +199,17 @@ static NYTP_COLD void close_jumping_frame(pTHX_ struct nytp_recorder *rec, uint3
 
 /* The innermost frame, while rec->is_plain. */
 static NYTP_INLINED void close_plain(struct nytp_recorder *rec, struct nytp_rec_frame *frame,
-                                     int64_t now)
+                                     int64_t now, enum call_record record)
 {
     const int64_t incl = now - frame->enter_ticks;
     add_to_arc(frame, incl, incl - frame->callee_ticks);
-    nytp_write_call_return(rec->writer, rec->stmt.since_ticks, now);
+    if (record == BESIDE_STATEMENT)
+        nytp_write_call_return(rec->writer, rec->stmt.since_ticks, now);
+    else
+        nytp_write_call_return_at(rec->writer, rec->stmt.since_ticks, now);
     frame->sub->depth--;
     if (--rec->n_frames > 0)
         frame[-1].callee_ticks += incl;
-    rec->left_ticks = now;
-    rec->left_fresh = true;
 }
 
 __attribute__((noinline)) static void leave_any_scope(pTHX_ struct nytp_recorder *rec,
@@ -230,7 +231,9 @@ void nytp_scope_left(pTHX_ struct nytp_recorder *rec, uint32_t serial)
     if (LIKELY(rec->is_plain && rec->n_frames > 0)) {
         struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames - 1];
         if (LIKELY(frame->serial == serial && !frame->resumed)) {
-            close_plain(rec, frame, now);
+            close_plain(rec, frame, now, BESIDE_STATEMENT);
+            rec->left_ticks = now;
+            rec->left_fresh = true;
             return;
         }
     }
@@ -396,16 +399,41 @@ static void unwatch(pTHX_ I32 height, I32 context)
         PL_savestack_ix -= DESTRUCTOR_SIZE;
 }
 
+/* ---- calls that are known ---- */
+
+/* Who calls is asked last: it may be a sub that the recorder sees for the first time. */
+static NYTP_INLINED bool is_known(pTHX_ struct nytp_recorder *rec,
+                                  const struct nytp_known_call *known,
+                                  struct nytp_callee callee, I32 n_entered)
+{
+    return nytp_known_call_is(known, rec, PL_curcop, &callee) &&
+           known->caller == caller_now(aTHX_ rec, n_entered);
+}
+
+/* The innermost call is known from now on. */
+static void know_call(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee)
+{
+    struct nytp_rec_arc *const arc = rec->frames[rec->n_frames - 1].arc;
+    *nytp_known_call(aTHX_ rec) = (struct nytp_known_call){
+        .cop = PL_curcop == &PL_compiling ? NULL : PL_curcop, /* its file and line change */
+        .seq = PL_curcop->cop_seq,
+        .line = CopLINE(PL_curcop),
+        .callee = callee,
+        .caller = arc->caller_sub,
+        .arc = arc,
+        .version = rec->known_version,
+    };
+}
+
 /* ---- calls inside perl's handler ---- */
 
-/* Run perl's handler for op `type`, which is all that the call is. */
-static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub, int type,
-                      const struct nytp_call_site *site)
+/* Run perl's handler for op `type`, which is all that the innermost call is. */
+static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, int64_t begun)
 {
-    enter(rec, sub, site, ANYWHERE);
+    struct nytp_rec_sub *const sub = rec->frames[rec->n_frames - 1].sub;
+    const uint32_t serial = rec->last_serial;
     if (UNLIKELY(sub->may_block))
         nytp_write_ahead(aTHX_ rec);
-    const uint32_t serial = rec->last_serial;
     watch_scope(aTHX_ serial);
     const I32 height = PL_savestack_ix, context = cxstack_ix;
     OP *const next = nytp_real_op(aTHX_ type);
@@ -414,13 +442,45 @@ static OP *run_inside(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub,
     nytp_guard(rec);
     if (LIKELY(rec->n_frames > 0 && rec->frames[rec->n_frames - 1].serial == serial)) {
         const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
-        sub->may_block = sub->waits || now - site->now >= LONG_CALL_TICKS;
-        pop(rec, now, ANYWHERE);
+        sub->may_block = sub->waits || now - begun >= LONG_CALL_TICKS;
+        if (LIKELY(rec->is_plain))
+            close_plain(rec, &rec->frames[rec->n_frames - 1], now, ANYWHERE);
+        else
+            pop(rec, now, ANYWHERE);
     } else {
         nytp_frame_close(aTHX_ rec, serial);
     }
     nytp_unguard(rec);
     return next;
+}
+
+/* A call inside perl's handler, if it is known: *next is set then. False: nothing was done. */
+static NYTP_INLINED bool run_known(pTHX_ struct nytp_recorder *rec, int type,
+                                   struct nytp_callee callee, OP **next)
+{
+    const struct nytp_known_call *const known = nytp_known_call(aTHX_ rec);
+    if (UNLIKELY(!is_known(aTHX_ rec, known, callee, 0)))
+        return false;
+    const uint64_t raw = nytp_clock_raw(&rec->clock);
+    if (UNLIKELY(raw >= rec->wake_raw))
+        return false; /* there is something else to do first */
+    const int64_t now = nytp_clock_ticks(&rec->clock, raw);
+    const struct nytp_rec_frame *const frame = push(rec, known->arc, now);
+    nytp_write_call_entry_at(rec->writer, entry_of(rec, frame), rec->stmt.since_ticks, now);
+    *next = run_inside(aTHX_ rec, type, now);
+    return true;
+}
+
+/* Any. */
+__attribute__((noinline)) static OP *run_any(pTHX_ struct nytp_recorder *rec,
+                                             struct nytp_rec_sub *sub, int type,
+                                             const struct nytp_call_site *site,
+                                             const struct nytp_callee *callee)
+{
+    enter(rec, sub, site, ANYWHERE);
+    if (rec->is_plain && sub->special == NYTP_SUB_ORDINARY)
+        know_call(aTHX_ rec, *callee);
+    return run_inside(aTHX_ rec, type, site->now);
 }
 
 /* Whether it is the name of a sub, as in &{"name"}. */
@@ -573,18 +633,7 @@ __attribute__((noinline)) static void enter_to_know(pTHX_ struct nytp_recorder *
     enter_new(aTHX_ rec, next, now);
     if (rec->last_serial == serial)
         return;
-    struct nytp_rec_arc *const arc = rec->frames[rec->n_frames - 1].arc;
-    *nytp_known_call(aTHX_ rec) = (struct nytp_known_call){
-        .cop = PL_curcop == &PL_compiling ? NULL : PL_curcop, /* its file and line change */
-        .seq = PL_curcop->cop_seq,
-        .line = CopLINE(PL_curcop),
-        .root = CvROOT(cv),
-        .gv = NYTP_CV_RAW_GV(cv),
-        .caller = arc->caller_sub,
-        .arc = arc,
-        .version = rec->known_version,
-        .own_name = nytp_own_name(cv),
-    };
+    know_call(aTHX_ rec, nytp_callee_of_sub(cv));
 }
 
 /* perl has entered `cv`, while rec->is_plain. */
@@ -592,8 +641,7 @@ static NYTP_INLINED void enter_plain(pTHX_ struct nytp_recorder *rec, CV *cv, OP
                                      int64_t now)
 {
     const struct nytp_known_call *const known = nytp_known_call(aTHX_ rec);
-    const struct nytp_rec_sub *const caller = caller_now(aTHX_ rec, 1);
-    if (UNLIKELY(!nytp_known_call_is(known, rec, PL_curcop, cv, caller) ||
+    if (UNLIKELY(!is_known(aTHX_ rec, known, nytp_callee_of_sub(cv), 1) ||
                  next->op_type == OP_CUSTOM)) {
         enter_to_know(aTHX_ rec, cv, next, now);
         return;
@@ -618,10 +666,20 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
     return next;
 }
 
-OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub)
+OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec, CV *cv, nytp_xsub_fn *call_new)
+{
+    OP *next;
+    if (LIKELY(rec->is_plain) &&
+        run_known(aTHX_ rec, OP_ENTERSUB, nytp_callee_of_xsub(cv), &next))
+        return next;
+    return call_new(aTHX_ rec, cv);
+}
+
+OP *nytp_call_new_xsub(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_rec_sub *sub)
 {
     const struct nytp_call_site site = call_site(aTHX_ rec);
-    return run_inside(aTHX_ rec, sub, OP_ENTERSUB, &site);
+    const struct nytp_callee callee = nytp_callee_of_xsub(cv);
+    return run_any(aTHX_ rec, sub, OP_ENTERSUB, &site, &callee);
 }
 
 /* ---- goto &sub ---- */
@@ -721,9 +779,13 @@ OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv)
 
 OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec, int type)
 {
+    const struct nytp_callee callee = nytp_callee_of_builtin(aTHX_ PL_curcop, type);
+    OP *next;
+    if (LIKELY(rec->is_plain) && run_known(aTHX_ rec, type, callee, &next))
+        return next;
     const struct nytp_call_site site = call_site(aTHX_ rec);
     nytp_guard(rec);
     struct nytp_rec_sub *const sub = nytp_sub_of_op(aTHX_ rec, PL_curcop, type);
     nytp_unguard(rec);
-    return run_inside(aTHX_ rec, sub, type, &site);
+    return run_any(aTHX_ rec, sub, type, &site, &callee);
 }

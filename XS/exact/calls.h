@@ -22,10 +22,14 @@ struct nytp_rec_sub;
 /* entersub. `cv` is nytp_callee_cv() of what it calls: no xsub, and NULL where perl has to
  * look. */
 OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv);
-OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec,
-                   struct nytp_rec_sub *sub);                    /* entersub, too */
 OP *nytp_call_goto(pTHX_ struct nytp_recorder *rec, CV *cv);     /* goto &sub */
 OP *nytp_call_slowop(pTHX_ struct nytp_recorder *rec, int type); /* a builtin */
+
+/* entersub of an xsub: the call, if there was the same one lately; else what `call_new` does,
+ * which is nytp_call_new_xsub() if the call is to be recorded. */
+typedef OP *nytp_xsub_fn(pTHX_ struct nytp_recorder *rec, CV *cv);
+OP *nytp_call_xsub(pTHX_ struct nytp_recorder *rec, CV *cv, nytp_xsub_fn *call_new);
+OP *nytp_call_new_xsub(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_rec_sub *sub);
 
 /* The CV that entersub will call for `sv`, as far as can be told without side effects; NULL:
  * perl has to look, which may run the program's code (overloading, AUTOLOAD). */

@@ -407,11 +407,15 @@ static OP *on_call(pTHX)
     return next;
 }
 
+static OP *call_new_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
+{
+    return nytp_call_new_xsub(aTHX_ rec, cv, nytp_sub_of_cv(aTHX_ rec, cv));
+}
+
 static OP *on_xsub(pTHX)
 {
-    struct nytp_recorder *const rec = scratch_recorder(aTHX);
     CV *const cv = nytp_callee_cv(aTHX_ * PL_stack_sp);
-    return nytp_call_xsub(aTHX_ rec, nytp_sub_of_cv(aTHX_ rec, cv));
+    return nytp_call_xsub(aTHX_ scratch_recorder(aTHX), cv, call_new_xsub);
 }
 
 static OP *on_builtin(pTHX)

@@ -3,9 +3,9 @@
  * Calls as they were made last, by op: which arc a call belongs to, found with one look instead
  * of one each for its place, its sub and its arc.
  *
- * The op's address only says where to look. What is there holds for a statement, a caller and a
- * callee's body and name, all of which are compared; and none of their addresses can have
- * become another's since, or rec->known_version had changed.
+ * The op's address only says where to look. What is there holds for a statement, a caller and
+ * what a callee has its name from, all of which are compared; and neither its arc nor its place
+ * can be no more, or rec->known_version had changed.
  */
 #ifndef NYTP_KNOWN_CALLS_H
 #define NYTP_KNOWN_CALLS_H
@@ -13,16 +13,22 @@
 #include "XS/perl/perl_compat.h"
 #include "XS/state/state.h"
 
+/* What says which sub is called. */
+struct nytp_callee {
+    const void *body; /* the root op; of an xsub the CV; NULL: a builtin */
+    const void *name; /* the GV or the HEK, of which there is more in the last member */
+    uint64_t more;
+};
+
+/* Each is a line of the processor's cache. */
 struct nytp_known_call {
     const COP *cop; /* the calling statement; NULL: none */
     U32 seq;        /* cop_seq */
     uint32_t line;
-    const OP *root; /* the body that was called */
-    const void *gv; /* and its name, of which there is more in the last member */
+    struct nytp_callee callee;
     const struct nytp_rec_sub *caller;
     struct nytp_rec_arc *arc;
     uint64_t version;
-    uint64_t own_name; /* nytp_own_name(): so that each is a line of the processor's cache */
 };
 
 #define NYTP_KNOWN_CALLS 4096
@@ -39,25 +45,55 @@ static inline struct nytp_known_call *nytp_known_call(pTHX_ const struct nytp_re
     return &rec->known_calls[(address >> 4 ^ address >> 16) & (NYTP_KNOWN_CALLS - 1)];
 }
 
-/* A GV that holds its CV gives it its name for good. One that the CV holds (of anonymous and
- * renamed subs) may have been made for it alone, and another in its place: what it says. */
-static inline uint64_t nytp_own_name(const CV *cv)
+static inline uint64_t nytp_name_in(const HV *stash, const HEK *name)
 {
-    const GV *const gv = NYTP_CV_RAW_GV(cv);
-    if (LIKELY(!CvCVGV_RC(cv)))
-        return 0;
-    return isGV_with_GP(gv) ? PTR2UV(GvSTASH(gv)) ^ (uint64_t)HEK_HASH(GvNAME_HEK(gv)) << 32
-                            : 1;
+    return PTR2UV(stash) ^ (uint64_t)HEK_HASH(name) << 32;
 }
 
+static inline uint64_t nytp_name_in_gv(const GV *gv)
+{
+    return gv != NULL && isGV_with_GP(gv) ? nytp_name_in(GvSTASH(gv), GvNAME_HEK(gv)) : 1;
+}
+
+/* A GV that holds its CV gives it its name for good. One that the CV holds (of anonymous and
+ * renamed subs) may have been made for it alone, and another in its place: what it says. */
+static inline struct nytp_callee nytp_callee_of_sub(const CV *cv)
+{
+    const GV *const gv = NYTP_CV_RAW_GV(cv);
+    return (struct nytp_callee){CvROOT(cv), gv,
+                                LIKELY(!CvCVGV_RC(cv)) ? 0 : nytp_name_in_gv(gv)};
+}
+
+/* Nothing tells when an xsub is freed, with its GV or without: another may have the addresses
+ * of both. */
+static inline struct nytp_callee nytp_callee_of_xsub(CV *cv)
+{
+    const GV *const gv = NYTP_CV_RAW_GV(cv);
+    return (struct nytp_callee){cv, gv,
+                                UNLIKELY(CvNAMED(cv))
+                                    ? nytp_name_in(CvSTASH(cv), CvNAME_HEK(cv))
+                                    : nytp_name_in_gv(gv)};
+}
+
+/* By package and type of op. The stash may be another than it was, or have another name. */
+static inline struct nytp_callee nytp_callee_of_builtin(pTHX_ const COP *cop, int type)
+{
+    PERL_UNUSED_CONTEXT;
+    HV *const stash = CopSTASH(cop);
+    const bool is_stash = stash != NULL && SvTYPE((const SV *)stash) == SVt_PVHV;
+    const HEK *const package = is_stash ? HvNAME_HEK(stash) : NULL;
+    const uint64_t hash = package == NULL ? 0 : HEK_HASH(package);
+    return (struct nytp_callee){NULL, package, hash << 32 | (unsigned)type};
+}
+
+/* Whether it is this callee's, from there; the caller is left to compare. */
 static inline bool nytp_known_call_is(const struct nytp_known_call *known,
                                       const struct nytp_recorder *rec, const COP *cop,
-                                      const CV *cv, const struct nytp_rec_sub *caller)
+                                      const struct nytp_callee *callee)
 {
     return known->cop == cop && known->seq == cop->cop_seq && known->line == CopLINE(cop) &&
-           known->root == CvROOT(cv) && known->gv == NYTP_CV_RAW_GV(cv) &&
-           known->caller == caller && known->version == rec->known_version &&
-           known->own_name == nytp_own_name(cv);
+           known->callee.body == callee->body && known->callee.name == callee->name &&
+           known->callee.more == callee->more && known->version == rec->known_version;
 }
 
 #endif

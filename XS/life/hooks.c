@@ -132,24 +132,23 @@ static struct nytp_rec_sub *ordinary_xsub(pTHX_ struct nytp_recorder *rec, CV *c
 }
 
 /* The label ends however the call does. */
-static OP *call_sql(pTHX_ struct nytp_recorder *rec, struct nytp_rec_sub *sub)
+static OP *call_sql(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_rec_sub *sub)
 {
     SV **const handle = PL_stack_base + TOPMARK + 1;
     ENTER;
     nytp_label_sql(aTHX_ rec, sub, handle, PL_stack_sp - handle);
-    OP *const next = nytp_call_xsub(aTHX_ rec, sub);
+    OP *const next = nytp_call_new_xsub(aTHX_ rec, cv, sub);
     LEAVE;
     return next;
 }
 
-/* Not to make room on the stack for calls of perl subs, too. */
-__attribute__((noinline)) static OP *call_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
+static OP *call_new_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     struct nytp_rec_sub *const sub = ordinary_xsub(aTHX_ rec, cv);
     if (sub == NULL || !rec->subs_on)
         return nytp_real_op(aTHX_ OP_ENTERSUB);
-    return UNLIKELY(sub->special == NYTP_SUB_SQL) ? call_sql(aTHX_ rec, sub)
-                                                  : nytp_call_xsub(aTHX_ rec, sub);
+    return UNLIKELY(sub->special == NYTP_SUB_SQL) ? call_sql(aTHX_ rec, cv, sub)
+                                                  : nytp_call_new_xsub(aTHX_ rec, cv, sub);
 }
 
 static OP *on_entersub(pTHX)
@@ -159,7 +158,7 @@ static OP *on_entersub(pTHX)
         return nytp_real_op(aTHX_ OP_ENTERSUB);
     CV *const cv = nytp_callee_cv(aTHX_ * PL_stack_sp);
     if (cv != NULL && CvISXSUB(cv))
-        return call_xsub(aTHX_ rec, cv);
+        return nytp_call_xsub(aTHX_ rec, cv, call_new_xsub);
     return LIKELY(rec->subs_on) ? nytp_call_sub(aTHX_ rec, cv)
                                 : nytp_real_op(aTHX_ OP_ENTERSUB);
 }

@@ -10,6 +10,7 @@ use lib "$FindBin::Bin/../lib";
 use Test::More;
 
 use CallRows;
+use NYTPTest;
 
 row 'nested subs, with the main program as main::RUNTIME whatever the package', {}, <<'P', <<'A', '1:1 2:1 3:1 5:1';
 sub one { two() }
@@ -541,17 +542,128 @@ P
 @{[ map { "main::RUNTIME 5 Given::n$_ x1\n" } 1 .. 9 ]}
 A
 
-row 'one op calls under another caller', { not => qr{slowops=[01]} }, <<'P', <<'A';
+row 'one op calls under another caller', { not => qr{slowops=[01]}, want => qr{refaddr|key} }, <<'P', <<'A';
+use Scalar::Util ();
 sub key { $_[0] }
-sub by { key(1) <=> key(2) }
+sub by { Scalar::Util::refaddr([]); key(1) <=> key(2) }
 my @s = sort by 2, 1;
 package P;
 @s = sort main::by 2, 1;
 P
-{main::by|P|sort} 2 main::key x2
-{main::by|main|sort} 2 main::key x2
+{main::by|P|sort} 3 Scalar::Util::refaddr x1
+{main::by|P|sort} 3 main::key x2
+{main::by|main|sort} 3 Scalar::Util::refaddr x1
+{main::by|main|sort} 3 main::key x2
+A
+
+row 'one op calls an xsub by names that come and go', { since => 5.022, want => qr{^Given::} }, <<'P', <<'A';
+use Sub::Util (); use List::Util ();
+my $f = \&List::Util::pairkeys;
+for my $n (1 .. 9) {
+    Sub::Util::set_subname("Given::$_$n", $f) for 'other', 'n';
+    $f->();
+}
+P
+@{[ map { "main::RUNTIME 5 Given::n$_ x1\n" } 1 .. 9 ]}
+A
+
+# perl calls them by an op that lies on its own stack.
+row 'one op calls an xsub from many statements', { want => qr{pairkeys} }, <<'P', <<'A';
+use List::Util (); use overload '""' => \&List::Util::pairkeys;
+my $o = bless [];
+for (1, 2) {
+    "$o" eq '';
+    "$o" eq '';
+# line 5 "other.pl"
+    "$o" eq '';
+}
+P
+main::RUNTIME 4 List::Util::pairkeys x2
+main::RUNTIME 5 List::Util::pairkeys x2
+main::RUNTIME other.pl:5 List::Util::pairkeys x2
+A
+
+row 'the same while files are compiled', { want => qr{maxstr}, lines_since => 5.036 }, <<'P', <<'A';
+use List::Util (); use overload;
+BEGIN { overload::constant(integer => \&List::Util::maxstr) }
+my @x = (1,
+    2,
+# line 4 "other.pl"
+    3);
+P
+main::NULL 3 List::Util::maxstr x1
+main::NULL 4 List::Util::maxstr x1
+main::NULL other.pl:4 List::Util::maxstr x1
+A
+
+row 'string evals call an xsub, each from the place of the one before it', { want => qr{refaddr} }, <<'P', <<'A';
+use Scalar::Util ();
+eval 'Scalar::Util::refaddr([])' for 1 .. 3;
+P
+main::RUNTIME (eval 1)[prog.pl:2]:1 Scalar::Util::refaddr x1
+main::RUNTIME (eval 2)[prog.pl:2]:1 Scalar::Util::refaddr x1
+main::RUNTIME (eval 3)[prog.pl:2]:1 Scalar::Util::refaddr x1
 A
 
 run_rows();
+
+# Callers and packages of builtins, which rows leave out.
+for my $case (
+    ['closures that share an op', <<'P', map { "main::N$_ 2 main::CORE:unpack x2" } $] < 5.022 ? () : 1 .. 3],
+my @f = map { my $n = $_; Sub::Util::set_subname("N$n", sub {
+    unpack 'a', $n }) } eval { require Sub::Util } ? 1 .. 3 : ();
+$_->() for @f, @f;
+P
+    ['so many ops in a statement that some share a place', <<'P', 'main::f 1 main::CORE:pack x3000', 'main::f 1 main::CORE:unpack x3000'],
+my ($x, $y) = ('pack($_)', 'unpack($_, $_)');
+my $ops = join ', ', map { sprintf('%b', $_) =~ tr/1// % 2 ? ($x, $y) : ($y, $x) } 1 .. 3000;
+eval "#line 1 \"prog.pl\"\nsub f { $ops } 1" or die;
+f($_ = '');
+P
+    ['a package that loses its name', <<'P', 'main::f 2 P::CORE:unpack x2', 'main::f 2 __ANON__::CORE:unpack x2'],
+package P;
+sub main::f { unpack 'a', '' }
+package main;
+sub g { f() for 1, 2 }
+g(); undef %P::; g();
+P
+) {
+    my ($name, $code, @arcs) = @$case;
+    scenario "builtins: $name" => sub {
+        my $p = profile_in(run_prog(code => $code));
+        is join("\n", arc_lines($p, ops => 1, want => qr/CORE:(?:un)?pack$/)), join("\n", @arcs), 'arcs';
+    };
+}
+
+scenario 'calls that are known are counted in each file' => sub {
+    my $run = run_prog(code => <<'P');
+use Scalar::Util ();
+sub f { Scalar::Util::refaddr([]); unpack 'a', ''; g() }
+sub g { }
+f() for 1 .. 3;
+DB::enable_profile('second.out');
+f() for 1 .. 5;
+P
+    for my $case (['nytprof.out', 3], ['second.out', 5]) {
+        my ($file, $n) = @$case;
+        my $p = profile_in($run, $file);
+        is join("\n", arc_lines($p, ops => 1, want => qr/refaddr|unpack|main::g/)),
+          join("\n", map { "main::f 2 $_ x$n" } qw(Scalar::Util::refaddr main::CORE:unpack main::g)), $file;
+    }
+};
+
+scenario 'a call that is known is the first of a child, in a file of its own' => sub {
+    my $run = run_prog(code => <<'P');
+use Scalar::Util ();
+sub f { $_[0] && fork || Scalar::Util::refaddr([]) }
+f(0);
+f(1);
+wait;
+P
+    my ($child) = glob "$run->{dir}/nytprof.out.*";
+    my $p = read_profile($child);
+    is join("\n", arc_lines($p, want => qr/refaddr/)), 'main::f 2 Scalar::Util::refaddr x1', 'the call';
+    is scalar @{ $p->{sub}{'Scalar::Util::refaddr'} || [] }, 1, 'of a sub that the file tells of';
+};
 
 done_testing;
