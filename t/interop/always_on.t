@@ -96,7 +96,7 @@ sub look_at_worker {
 
 sub end_samples {
     my ($dir, $worker) = @_;
-    my $said = qx{$^X @OURS $CTL $worker off --wait 20};
+    my $said = qx{$^X @OURS $CTL $worker off --wait 60};
     is $said, "off $dir/prof.$worker\n", "worker $worker: samples end amid requests";
     return;
 }
@@ -120,7 +120,7 @@ sub try_server {
     my $began = now();
     wait_until(sub { latencies($dir, $began, now()) >= 100 });
     my $switched_on = now();
-    my @on = map { my $worker = $_; open my $from, '-|', $^X, @OURS, $CTL, $worker, 'on', '--seconds', $SECONDS, '--wait', 20 or die; $from } @workers;
+    my @on = map { my $worker = $_; open my $from, '-|', $^X, @OURS, $CTL, $worker, 'on', '--seconds', $SECONDS, '--wait', 60 or die; $from } @workers;
     my @said = map { join '', <$_> } @on;
     is scalar(grep { m{\Aon (\S+)\noff \1\n\z} } @said), 4, 'each recorded and stopped' or diag @said;
     my $switched_off = now();

@@ -44,7 +44,6 @@ class Process:
                 return line
         raise AssertionError(f"{self.popen.args} ended without saying {text}")
 
-
     def wait_until_it_waits(self):
         """Until all its threads sleep in the kernel."""
         folder = f"/proc/{self.pid}/task"
@@ -56,6 +55,15 @@ def wait_until(condition, seconds=60):
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.001)
+
+
+def wait_until_it_samples(pid):
+    """Until this nytp-spy has taken a sample, for which it opens a file."""
+    def names():
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):    # closed by now
+                yield os.readlink(f"/proc/{pid}/fd/{fd}")
+    wait_until(lambda: any("nytp-spy." in name for name in names()))
 
 
 @contextlib.contextmanager

@@ -204,7 +204,8 @@ def test_samples_of_waiting_can_be_left_out(script, tmp_path):
     program = script("sub f { my $x = 0; $x += $_ for 1 .. 10000000 } f(); select undef, undef, undef, 0.7;\n")
     spied.spy("record", "--no-idle", "-o", tmp_path / "out", "--", PERL, program)
     rows = csv.DictReader(exported(tmp_path / "out", "--csv").splitlines())
-    assert sum(int(row["samples"]) + int(row["calls"]) for row in rows if "sselect" in row["sub"]) <= 3  # as it falls asleep
+    # as it falls asleep, and until it has a processor again, instead of some 70
+    assert sum(int(row["samples"]) + int(row["calls"]) for row in rows if "sselect" in row["sub"]) <= 20
 
 
 def test_the_target_is_never_stopped_nor_traced(script, tmp_path):
@@ -225,8 +226,7 @@ def test_a_target_that_is_killed_leaves_a_profile(script, tmp_path):
         process.wait_for("ready")
         with subprocess.Popen([spied.SPY, "record", str(process.pid), "-o", tmp_path / "out", "-r", "1000"],
                               stderr=subprocess.PIPE) as recording:
-            spied.wait_until(lambda: any("nytp-spy" in os.readlink(f"/proc/{recording.pid}/fd/{fd}")
-                                         for fd in os.listdir(f"/proc/{recording.pid}/fd")))
+            spied.wait_until_it_samples(recording.pid)
             process.popen.kill()
             recording.wait(30)
     assert recording.returncode == 0
@@ -237,8 +237,7 @@ def test_a_killed_spy_leaves_the_target_as_it_was(script, tmp_path):
     with spied.running(PERL, script(SHARES)) as process:
         process.wait_for("ready")
         with subprocess.Popen([spied.SPY, "record", str(process.pid), "-o", tmp_path / "out", "-r", "1000"]) as recording:
-            spied.wait_until(lambda: any("nytp-spy" in os.readlink(f"/proc/{recording.pid}/fd/{fd}")
-                                         for fd in os.listdir(f"/proc/{recording.pid}/fd")))
+            spied.wait_until_it_samples(recording.pid)
             recording.kill()
         os.kill(process.pid, signal.SIGUSR1)
         assert len(process.popen.stdout.readlines()) == 3
@@ -345,6 +344,7 @@ def test_a_program_that_changed_its_user_is_closed_to_that(script, open_spy):
     """As one that is set-uid: the kernel keeps what root's process knew from the user that it became."""
     with spied.running(PERL, script(CLOSED), stdin=subprocess.PIPE) as process:
         process.wait_for("ready")
+        process.wait_until_it_waits()
         ran = subprocess.run(as_nobody(open_spy, "dump", process.pid), capture_output=True, text=True)
         assert ran.returncode == 1 and "has changed its user or is set-uid, and so is closed to its own user: use sudo" in ran.stderr
         assert "CORE::readline" in spied.spy("dump", process.pid)

@@ -130,6 +130,7 @@ scenario 'on, where the file cannot be opened, tells why, and works when it can'
 scenario 'a program that sleeps is not woken' => sub {
     my $run = begin($WORK . 'use POSIX (); POSIX::mkfifo("gate", 0600); sysopen my $gate, "gate", 2 or die; vec(my $in = "", fileno $gate, 1) = 1; $! = 0; print "runs\n"; my $n = select $in, undef, undef, undef; print "$n $!\n"; run();', 'start=no:control=ctl.%p');
     my $pid = $run->{pid};
+    ok await(sub { ctl($pid, 'stack') =~ /waits/ }), 'it sleeps';
     like ctl($pid, 'on', '--wait', '0.1'), qr/^3 pending/, 'pending';
     like ctl($pid, 'status'), qr/^0 pid $pid off; pending: on; /, 'which the status tells';
     like ctl($pid, 'rotate', '--wait', '0.1'), qr/^3 pending/, 'a newer command';
@@ -173,6 +174,7 @@ scenario 'one that works tells it, too' => sub {
 scenario 'a deadline that was asked of a program that sleeps is kept when it wakes' => sub {
     my $run = begin("$WORK$SLEEPS run();\n", 'start=no:control=ctl');
     my ($dir, $pid) = @$run{qw(dir pid)};
+    ok await(sub { ctl($pid, 'stack') =~ /waits/ }), 'it sleeps';
     like ctl($pid, 'on', '--seconds', '0.1', '--wait', '0.1'), qr/^3 pending/, 'pending, and nobody waits';
     open my $gate, '>', "$dir/gate" or die;
     syswrite $gate, "x";

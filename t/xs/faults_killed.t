@@ -279,7 +279,7 @@ scenario 'sigexit while perl is busy or asleep in one op' => sub {
         my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
         my $run = run_prog(
             dir => $dir, opts => 'sigexit=term', timeout => 20,
-            code => "sub f { $op{$name} } open my \$ready, '>', 'ready'; f();\n",
+            code => "sub f { open my \$ready, '>', 'ready'; $op{$name} } f();\n",
             on_start => sub {
                 select undef, undef, undef, 0.02 until -e "$dir/ready" || NYTPTest::has_ended($_[0]);
                 select undef, undef, undef, 0.1;

@@ -257,19 +257,22 @@ sub took { my ($name, $least, $code) = @_;
     my $result = $code->(); my $errno = $! + 0;
     my $took = clock_gettime(CLOCK_MONOTONIC) - $from;
     print "$name ", ($took >= $least - 0.001 ? 'whole' : "only $took"), ' ', $result, " $errno\n" }
-sub later { pipe my $r, my $w or die; my $pid = fork; if (!$pid) { select undef, undef, undef, 0.08; syswrite $w, 'x'; require POSIX; POSIX::_exit(0) } close $w; return ($r, $pid) }
+sub later { # a child that writes 0.08 s after $go was closed
+    pipe my $r, my $w or die; pipe my $when, our $go or die; my $pid = fork;
+    if (!$pid) { close $go; sysread $when, my $end, 1; select undef, undef, undef, 0.08; syswrite $w, 'x'; require POSIX; POSIX::_exit(0) }
+    close $w; return ($r, $pid) }
 took('select', 0.1, sub { scalar select undef, undef, undef, 0.1 });
 took('usleep', 0.05, sub { usleep(50_000) > 0 ? 1 : 0 });
 took('nanosleep', 0.05, sub { nanosleep(50_000_000) > 0 ? 1 : 0 });
-took('sleep', 1, sub { sleep 1 });
+took('sleep', 1, sub { sleep(1) > 0 ? 1 : 0 });  # 2, where it ends late in a second
 my ($r, $pid) = later();
-took('sysread', 0.05, sub { sysread $r, my $byte, 1 });
+took('sysread', 0.05, sub { close our $go; sysread $r, my $byte, 1 });
 took('waitpid', 0, sub { waitpid($pid, 0) == $pid ? 1 : 0 });
 ($r, $pid) = later();
-took('poll', 0.05, sub { my $poll = IO::Poll->new; $poll->mask($r => POLLIN); $poll->poll(5) });
+took('poll', 0.05, sub { close our $go; my $poll = IO::Poll->new; $poll->mask($r => POLLIN); $poll->poll(5) });
 waitpid $pid, 0;
 ($r, $pid) = later();
-took('select on a handle', 0.05, sub { my $in = ''; vec($in, fileno $r, 1) = 1; scalar select $in, undef, undef, 5 });
+took('select on a handle', 0.05, sub { close our $go; my $in = ''; vec($in, fileno $r, 1) = 1; scalar select $in, undef, undef, 5 });
 waitpid $pid, 0;
 PERL
 
