@@ -96,9 +96,11 @@ P
     my %lines = map { $_ => 1 } sub_lines($sampled, qr/^main::(?:in_round|sampled|spin)$/);
     is scalar(keys %lines), 3, 'and where it is' or diag explain \%lines;
     my $sum = seconds($run, 'nytprof.out');
-    cmp_ok $sum, '>', 0.75, 'samples account for the time between the rounds';
+    # What the recorder does is in none of them, and is the longer the more other programs run.
+    cmp_ok $sum, '>', 0.5, 'samples account for the time before, between and after the rounds';
+    cmp_ok seconds($run, $_), '>', 0.05, "$_ for its round" for @exact;
     $sum += seconds($run, $_) for @exact;
-    cmp_ok abs($sum - $run->{out}), '<', 0.1 * $run->{out}, 'and all together for all of it' or diag "$sum of $run->{out}";
+    cmp_ok $sum, '<', 1.1 * $run->{out}, 'and all together for no more than there was' or diag "$sum of $run->{out}";
 };
 
 scenario 'the program switches for itself meanwhile' => sub {
