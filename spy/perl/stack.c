@@ -2,17 +2,22 @@
  *
  * The stack of a perl that runs on; see stack.h. Relies on cop.h and pp_hot.c of perl.
  *
- * The program is not stopped, so what is read must be told to be of one moment. PL_op,
- * PL_curpad, PL_curcop and PL_curstackinfo lie side by side, and are read as one. The contexts
- * come in the same system call, before them. The pad tells: each running sub has one of its
- * own, and the topmost context's must be PL_curpad, or we saw the contexts of another moment.
- * The contexts are read before the variables and after them: the callers must be the same.
+ * The program is not stopped. PL_op, PL_curpad, PL_curcop and PL_curstackinfo lie side by side
+ * and are read as one: they are the sample. Each running sub has a pad of its own, so PL_curpad
+ * tells which sub it is and how deep in recursion. Who called it is in the contexts. These are
+ * read before the variables and after them, in the same system call; what is the same both
+ * times was there all the time.
  *
- * perl changes these few one after another when it calls a sub and returns from it. Such a
+ * A sub that takes less time than that is hardly ever there all the time, and who looks again
+ * until a whole stack is seen finds those that stay long. So we look again for the same pad.
+ * Calls are remembered as they are seen: on a context that was there all the time may lie calls
+ * that were seen before, each from a statement of the code below.
+ *
+ * perl changes the variables one after another when it calls a sub and returns from it. Such a
  * moment, some nanoseconds long, is told by the statement, which is the caller's yet or the
- * callee's still: the op_next of a statement lead to the root of the sub that it is in. We look
- * again then. A program that stays in one, or is not run just then, is the same when looked at
- * again.
+ * callee's still: the op_next of a statement lead to the root of the sub that it is in. A sub
+ * that has just begun is shown at its first statement; after one that has just ended we look
+ * anew.
  */
 #include "stack.h"
 
@@ -22,7 +27,12 @@
 #include <time.h>
 
 enum {
-    LOOKS = 30,       /* for a settled moment */
+    LOOKS = 30,
+    LOOKS_FOR_ONE = 20, /* for the same sample */
+    LARGE = 1 << 16,    /* bytes of contexts that take long to read */
+    NEAR = 3,           /* contexts whose pads are looked at */
+    MAX_CALLS = 8,      /* that were seen before, on top of each other */
+    MOST_CALLS = 1 << 16,
     LATE_NS = 100000, /* a look takes ten microseconds */
     GUESSES = 6,      /* for where the stacks are */
     SLACK = 8,        /* contexts that may be added until they are read */
@@ -36,7 +46,6 @@ enum {
 struct moment {
     uint64_t op, curpad, curcop, info, stack_sp;
     unsigned op_type;
-    bool is_torn;    /* of two moments */
     bool is_late;    /* we were not run while we looked */
     bool is_one_cop; /* the statement did not change while we looked */
     bool has_moved;  /* something did: the program runs */
@@ -59,6 +68,8 @@ void nytp_walker_free(struct nytp_walker *walker)
 {
     free(walker->infos);
     free(walker->bytes);
+    free(walker->calls);
+    nytp_table_free(&walker->calls_by_pad);
     free(walker->stack.frames);
     *walker = (struct nytp_walker){0};
 }
@@ -118,25 +129,38 @@ static enum nytp_frame_kind kind_of(const struct contexts *contexts, int32_t i)
     return bits >> 7 == layout->op_require ? NYTP_FRAME_REQUIRE : NYTP_FRAME_EVAL;
 }
 
-/* The pad that code runs with (AvARRAY), at its depth of recursion. */
-static uint64_t pad_of(struct nytp_walker *walker, uint64_t cv, uint64_t depth)
+/* Code, its depth of recursion, and the pad that it runs with then (AvARRAY). */
+struct running_code {
+    uint64_t cv, depth, pad;
+};
+
+/* Find the pads, all at once; 0 where there is nothing to read. */
+static void find_pads(struct nytp_walker *walker, struct running_code *codes, size_t n)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
     struct nytp_memory *const memory = walker->names->perl->memory;
-    const uint64_t body = nytp_memory_u64(memory, cv + (uint64_t)layout->sv_any);
-    const uint64_t pads = nytp_memory_u64(memory, body + (uint64_t)layout->cv_padlist);
-    const uint64_t list = nytp_memory_u64(memory, pads + (uint64_t)layout->padlist_array);
-    const uint64_t pad = nytp_memory_u64(memory, list + depth * sizeof(uint64_t));
-    return nytp_memory_u64(memory, pad + (uint64_t)layout->sv_u);
+    const int32_t way[] = {layout->sv_any, layout->cv_padlist, layout->padlist_array, 0,
+                           layout->sv_u};
+    struct nytp_piece pieces[NEAR];
+    for (size_t i = 0; i < n; i++)
+        codes[i].pad = codes[i].cv;
+    for (size_t step = 0; step < sizeof way / sizeof *way; step++) {
+        for (size_t i = 0; i < n; i++) {
+            const uint64_t index = step == 3 ? codes[i].depth * sizeof(uint64_t) : 0;
+            pieces[i] = (struct nytp_piece){codes[i].pad + (uint64_t)way[step] + index,
+                                            &codes[i].pad, sizeof codes[i].pad};
+        }
+        size_t done = nytp_memory_pieces(memory, pieces, n);
+        for (; done < n; done++)
+            codes[done].pad = nytp_memory_u64(memory, pieces[done].from);
+    }
 }
 
-static uint64_t pad_of_context(struct nytp_walker *walker, const struct contexts *contexts,
-                               int32_t i)
+static uint64_t depth_of(const struct contexts *contexts, int32_t i)
 {
-    const struct nytp_layout *const layout = contexts->layout;
-    const bool is_sub = kind_of(contexts, i) == NYTP_FRAME_SUB;
-    const uint32_t depth = nytp_u32(context_at(contexts, i), layout->cx_sub_olddepth);
-    return pad_of(walker, code_of(contexts, i), is_sub ? (uint64_t)depth + 1 : 1);
+    if (kind_of(contexts, i) != NYTP_FRAME_SUB)
+        return 1;
+    return nytp_u32(context_at(contexts, i), contexts->layout->cx_sub_olddepth) + UINT64_C(1);
 }
 
 /* ---- one look ---- */
@@ -146,12 +170,12 @@ static uint64_t read_variable(struct nytp_walker *walker, enum nytp_variable whi
     return nytp_memory_u64(walker->names->perl->memory, walker->of.at[which]);
 }
 
-/* Where the stacks are, as a guess for the next look. */
-static bool guess(struct nytp_walker *walker)
+/* Where the stacks are, from `address` outwards, as a guess for the next look. */
+static bool guess(struct nytp_walker *walker, uint64_t address)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
     const uint64_t size = (uint64_t)layout->cx_size;
-    uint64_t address = read_variable(walker, NYTP_PL_curstackinfo), n_contexts = 0;
+    uint64_t n_contexts = 0;
     uint8_t info[MAX_INFO];
     walker->n_bytes = 0;
     for (walker->n_infos = 0; address != 0 && walker->n_infos < MAX_INFOS; walker->n_infos++) {
@@ -274,11 +298,11 @@ static bool is_same_moment(const struct moment *a, const struct moment *b)
            a->info == b->info && a->stack_sp == b->stack_sp;
 }
 
-/* False: the guess was wrong, or the program went on. The stacks are read, then the variables
+/* False: the guess was wrong, or cannot be read. The stacks are read, then the variables
  * twice, then the stacks once more: reading takes long if we are not run meanwhile. The
  * variables again in the end tell whether the program runs; a loop of few ops may have come
  * round once. */
-static bool look(struct nytp_walker *walker, struct moment *moment)
+static bool look(struct nytp_walker *walker, struct moment *moment, struct moment *wanted)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
     static _Thread_local uint8_t infos[2][MAX_INFOS][2][MAX_INFO], heads[3][HEAD_ROOM];
@@ -294,30 +318,33 @@ static bool look(struct nytp_walker *walker, struct moment *moment)
     if (nytp_memory_pieces(walker->names->perl->memory, pieces, n) != n)
         return false;
     const int64_t took_ns = now_ns() - began_ns;
-    for (uint32_t i = 0; i < walker->n_infos; i++) {
-        if (!is_as_guessed(walker, i, infos[0][i][0]))
-            return false;
-        walker->infos[i].lowest_top = lowest_top(layout, infos[0][i], infos[1][i]);
-    }
     *moment = moment_in(walker, heads[0], start);
     const struct moment after = moment_in(walker, heads[1], start);
     const struct moment end = moment_in(walker, heads[2], start);
-    moment->is_torn = moment->curpad != after.curpad || moment->info != after.info;
     if (walker->fastest_ns == 0 || took_ns < walker->fastest_ns)
         walker->fastest_ns = took_ns;
     moment->is_late = took_ns > 2 * walker->fastest_ns + LATE_NS +
                                     (int64_t)walker->n_bytes; /* of a stack of a megabyte */
     moment->is_one_cop = moment->curcop == after.curcop;
     moment->has_moved = !is_same_moment(moment, &after) || !is_same_moment(moment, &end);
-    return moment->info == walker->infos[0].address;
+    if (wanted->info == 0 && !moment->is_late)
+        *wanted = *moment;
+    for (uint32_t i = 0; i < walker->n_infos; i++) {
+        if (!is_as_guessed(walker, i, infos[0][i][0]))
+            return false;
+        walker->infos[i].lowest_top = lowest_top(layout, infos[0][i], infos[1][i]);
+    }
+    return wanted->info == walker->infos[0].address;
 }
 
-static bool look_at_once(struct nytp_walker *walker, struct moment *moment)
+static bool look_at_once(struct nytp_walker *walker, struct moment *moment,
+                         struct moment *wanted)
 {
     for (int i = 0; i < GUESSES; i++) {
-        if (walker->n_infos > 0 && look(walker, moment))
+        if (walker->n_infos > 0 && look(walker, moment, wanted))
             return true;
-        if (!guess(walker))
+        if (!guess(walker, wanted->info != 0 ? wanted->info
+                                             : read_variable(walker, NYTP_PL_curstackinfo)))
             break;
     }
     walker->n_infos = 0;
@@ -343,9 +370,25 @@ static unsigned op_type_at(struct nytp_walker *walker, uint64_t op)
     return (bits & 0x1ff) < layout->op_max ? bits & 0x1ff : 0;
 }
 
+/* Code that runs: of a sub, an eval, a format, or the main program. */
+struct code {
+    enum nytp_frame_kind kind;
+    uint64_t cv;
+};
+
+/* Where the innermost code is. */
 struct top {
-    int32_t code;  /* the context of the innermost code; -1: it is in a stack below */
+    int32_t context; /* of it, or of that which is below the calls; -1: in a stack below */
+    const struct nytp_call *calls[MAX_CALLS]; /* above it, innermost first */
+    uint32_t n_calls;
     bool at_start; /* the statement is not the sub's yet */
+};
+
+/* The innermost contexts with code. */
+struct near {
+    int32_t contexts[NEAR];
+    struct running_code codes[NEAR];
+    int n;
 };
 
 /* The topmost code in the stacks below, which rest meanwhile. */
@@ -360,22 +403,24 @@ static struct contexts code_in_stacks_below(const struct nytp_walker *walker, in
     return contexts;
 }
 
-static uint64_t pad_below(struct nytp_walker *walker)
+static struct code code_at(const struct nytp_walker *walker, const struct contexts *contexts,
+                           int32_t i)
 {
-    int32_t code;
-    const struct contexts contexts = code_in_stacks_below(walker, &code);
-    return code >= 0 ? pad_of_context(walker, &contexts, code)
-                     : pad_of(walker, read_variable(walker, NYTP_PL_main_cv), 1);
+    struct contexts of = *contexts;
+    if (i < 0)
+        of = code_in_stacks_below(walker, &i);
+    return i < 0 ? (struct code){NYTP_FRAME_MAIN, 0}
+                 : (struct code){kind_of(&of, i), code_of(&of, i)};
 }
 
-static bool is_kind(const struct contexts *contexts, int32_t code, enum nytp_frame_kind kind)
+static struct running_code running_at(struct nytp_walker *walker,
+                                      const struct contexts *contexts, int32_t i)
 {
-    return code >= 0 && kind_of(contexts, code) == kind;
-}
-
-static bool is_sub(const struct contexts *contexts, int32_t code)
-{
-    return is_kind(contexts, code, NYTP_FRAME_SUB);
+    struct contexts of = *contexts;
+    if (i < 0)
+        of = code_in_stacks_below(walker, &i);
+    return i < 0 ? (struct running_code){read_variable(walker, NYTP_PL_main_cv), 1, 0}
+                 : (struct running_code){code_of(&of, i), depth_of(&of, i), 0};
 }
 
 static uint64_t root_of_code(struct nytp_walker *walker, uint64_t cv)
@@ -386,55 +431,23 @@ static uint64_t root_of_code(struct nytp_walker *walker, uint64_t cv)
     return nytp_memory_u64(memory, body + (uint64_t)layout->cv_root);
 }
 
-/* Whether the statement may be one of the code of this context; -1 is what is in a stack below,
- * or the main program. What is not known, as in a loop without end, may be. */
-static bool may_be_in(struct nytp_walker *walker, const struct contexts *contexts, int32_t code,
-                      const struct moment *moment)
+/* Whether a statement may be one of this code. What is not known, as in a loop without end, is
+ * `otherwise`. */
+static bool may_be_in(struct nytp_walker *walker, struct code code, uint64_t cop,
+                      bool otherwise)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
-    struct contexts of = *contexts;
     unsigned type = 0;
-    const uint64_t root = nytp_root_of(walker->names, moment->curcop, &type);
-    if (code < 0)
-        of = code_in_stacks_below(walker, &code);
+    const uint64_t root = nytp_root_of(walker->names, cop, &type);
     if (root != 0 &&
         (type == (unsigned)layout->op_leavesub || type == (unsigned)layout->op_leavesublv))
-        return is_sub(&of, code) && root_of_code(walker, code_of(&of, code)) == root;
+        return code.kind == NYTP_FRAME_SUB && root_of_code(walker, code.cv) == root;
     if (root != 0 &&
         (type == (unsigned)layout->op_leave || type == (unsigned)layout->op_leaveeval))
-        return !is_sub(&of, code);
+        return code.kind != NYTP_FRAME_SUB;
     if (root != 0 && type == (unsigned)layout->op_leavewrite)
-        return is_kind(&of, code, NYTP_FRAME_FORMAT);
-    return moment->is_one_cop;
-}
-
-/* Whether all is as it is while a statement of the topmost code runs. */
-static bool is_settled(struct nytp_walker *walker, const struct contexts *contexts,
-                       const struct moment *moment, struct top *top)
-{
-    const int32_t code = code_below(contexts, contexts->n);
-    *top = (struct top){.code = code};
-    if (moment->curcop == walker->of.at[NYTP_PL_compiling])
-        return !is_sub(contexts, code);
-    if (code >= 0 && moment->curcop == cop_below(contexts, code))
-        return false;
-    const uint64_t pad = code >= 0 ? pad_of_context(walker, contexts, code) : pad_below(walker);
-    return pad == moment->curpad && may_be_in(walker, contexts, code, moment);
-}
-
-/* The same where it stays so, because the program waits in such a moment or is not run: then
- * all that was read is of that moment. */
-static bool take_unsettled(struct nytp_walker *walker, const struct contexts *contexts,
-                           const struct moment *moment, struct top *top)
-{
-    int32_t code = code_below(contexts, contexts->n);
-    /* Just called: the statement is the caller's yet. */
-    top->at_start = is_sub(contexts, code) && (moment->curcop == cop_below(contexts, code) ||
-                                               !may_be_in(walker, contexts, code, moment));
-    if (!top->at_start && code >= 0 && moment->curcop == cop_below(contexts, code))
-        code = code_below(contexts, code); /* an eval that is compiled, but has not begun */
-    top->code = code;
-    return top->at_start || may_be_in(walker, contexts, code, moment);
+        return code.kind == NYTP_FRAME_FORMAT;
+    return otherwise;
 }
 
 /* Whether all calls down from the innermost code were the same before and after the variables
@@ -455,6 +468,165 @@ static bool is_same_below(struct nytp_walker *walker, int32_t code)
                 return false;
     }
     return true;
+}
+
+/* ---- calls that were seen before ---- */
+
+static struct nytp_key key_of(uint64_t pad, uint64_t info)
+{
+    return (struct nytp_key){(uint32_t)pad, (uint32_t)(pad >> 32), (uint32_t)info,
+                             (uint32_t)(info >> 32)};
+}
+
+static struct nytp_call *find_call(const struct nytp_walker *walker, uint64_t pad)
+{
+    const struct nytp_key key = key_of(pad, walker->infos[0].address);
+    const uint32_t at = nytp_table_get(&walker->calls_by_pad, key);
+    return at == NYTP_TABLE_NONE ? NULL : &walker->calls[at];
+}
+
+static void remember(struct nytp_walker *walker, const struct nytp_call *call)
+{
+    const struct nytp_key key = key_of(call->pad, walker->infos[0].address);
+    struct nytp_call *const known = find_call(walker, call->pad);
+    if (known != NULL) {
+        *known = *call;
+        return;
+    }
+    if (walker->n_calls == MOST_CALLS) {
+        nytp_table_free(&walker->calls_by_pad);
+        walker->n_calls = 0;
+    }
+    if (nytp_grow(&walker->calls, &walker->calls_capacity, walker->n_calls,
+                  sizeof *walker->calls) &&
+        nytp_table_put(&walker->calls_by_pad, key, walker->n_calls))
+        walker->calls[walker->n_calls++] = *call;
+}
+
+/* Whether a context was begun by the code below it. Where one is just begun lies an earlier
+ * one; perl before 5.24 leaves its sub there. */
+static bool is_called_by(struct nytp_walker *walker, const struct contexts *contexts,
+                         const struct near *near, int i)
+{
+    return i + 1 >= near->n ||
+           may_be_in(walker, code_at(walker, contexts, near->contexts[i + 1]),
+                     cop_below(contexts, near->contexts[i]), true);
+}
+
+/* Remember the innermost call that was there all the time; not those of string evals, whose
+ * memory is soon another's. */
+static void learn(struct nytp_walker *walker, const struct contexts *contexts,
+                  const struct near *near)
+{
+    if (near->n < 2 || near->codes[0].pad == near->codes[1].pad)
+        return;
+    const int32_t i = near->contexts[0];
+    const enum nytp_frame_kind caller = code_at(walker, contexts, near->contexts[1]).kind;
+    if (kind_of(contexts, i) == NYTP_FRAME_SUB &&
+        (caller == NYTP_FRAME_SUB || caller == NYTP_FRAME_MAIN) &&
+        is_called_by(walker, contexts, near, 0))
+        remember(walker, &(struct nytp_call){
+                             .pad = near->codes[0].pad,
+                             .caller_pad = near->codes[1].pad,
+                             .cv = near->codes[0].cv,
+                             .cop = cop_below(contexts, i),
+                             .depth = near->codes[0].depth,
+                         });
+}
+
+static int find_near(const struct near *near, uint64_t pad)
+{
+    int i = near->n - 1;
+    while (i >= 0 && near->codes[i].pad != pad)
+        i--;
+    return i;
+}
+
+/* From the code that runs with this pad down to one that was there all the time, by calls that
+ * were seen before. */
+static bool follow_calls(struct nytp_walker *walker, const struct contexts *contexts,
+                         const struct near *near, uint64_t pad, struct top *top)
+{
+    while (top->n_calls < MAX_CALLS) {
+        const struct nytp_call *const call = find_call(walker, pad);
+        if (call == NULL)
+            return false;
+        struct running_code code = {call->cv, call->depth, 0};
+        find_pads(walker, &code, 1);
+        if (code.pad != pad)
+            return false;
+        top->calls[top->n_calls++] = call;
+        pad = call->caller_pad;
+        const int caller = find_near(near, pad);
+        if (caller >= 0) {
+            top->context = near->contexts[caller];
+            return may_be_in(walker, code_at(walker, contexts, top->context), call->cop, true);
+        }
+    }
+    return false;
+}
+
+/* ---- which code was running ---- */
+
+/* The code that runs with PL_curpad, in a stack whose contexts were read. */
+static bool find_top(struct nytp_walker *walker, const struct moment *wanted, struct top *top)
+{
+    struct contexts contexts = contexts_of(walker, 0);
+    struct near near = {.n = 0};
+    contexts.n = walker->infos[0].lowest_top + 1;
+    int32_t i = code_below(&contexts, contexts.n);
+    *top = (struct top){.context = i};
+    if (!is_same_below(walker, i))
+        return false;
+    for (; near.n < NEAR; i = code_below(&contexts, i)) {
+        near.contexts[near.n] = i;
+        near.codes[near.n++] = running_at(walker, &contexts, i);
+        if (i < 0)
+            break;
+    }
+    find_pads(walker, near.codes, (size_t)near.n);
+    learn(walker, &contexts, &near);
+    i = find_near(&near, wanted->curpad);
+    if (i < 0)
+        return follow_calls(walker, &contexts, &near, wanted->curpad, top);
+    top->context = near.contexts[i];
+    return is_called_by(walker, &contexts, &near, i);
+}
+
+/* The innermost code, for when it is known that nothing moves, or that it is compiled: the pad
+ * is that of the new code then. */
+static bool find_innermost(struct nytp_walker *walker, struct top *top)
+{
+    const struct contexts contexts = contexts_of(walker, 0);
+    *top = (struct top){.context = code_below(&contexts, contexts.n)};
+    return is_same_below(walker, top->context);
+}
+
+/* Whether the statement is one of the code that runs, or one that has called it just now. */
+static bool is_statement_of(struct nytp_walker *walker, const struct moment *wanted,
+                            bool is_resting, struct top *top)
+{
+    const struct contexts contexts = contexts_of(walker, 0);
+    const struct nytp_call *const call = top->n_calls > 0 ? top->calls[0] : NULL;
+    const struct code code = call != NULL ? (struct code){NYTP_FRAME_SUB, call->cv}
+                                          : code_at(walker, &contexts, top->context);
+    const uint64_t callers = call != NULL        ? call->cop
+                             : top->context >= 0 ? cop_below(&contexts, top->context)
+                                                 : 0;
+    const bool is_callers = wanted->curcop == callers;
+    if (wanted->curcop == walker->of.at[NYTP_PL_compiling])
+        return code.kind != NYTP_FRAME_SUB;
+    if (code.kind != NYTP_FRAME_SUB && is_callers) { /* compiled, but it has not begun */
+        if (call != NULL)
+            return false;
+        top->context = code_below(&contexts, top->context);
+        return may_be_in(walker, code_at(walker, &contexts, top->context), wanted->curcop,
+                         wanted->is_one_cop);
+    }
+    if (may_be_in(walker, code, wanted->curcop, wanted->is_one_cop && !is_callers))
+        return true;
+    top->at_start = code.kind == NYTP_FRAME_SUB && (is_callers || is_resting);
+    return top->at_start;
 }
 
 /* ---- frames ---- */
@@ -542,10 +714,16 @@ static bool take_frames(struct nytp_walker *walker, const struct moment *moment,
     nytp_name_cache_begin(walker->names);
     if (callee != 0 && !nytp_name_cache_expect_sub(walker->names, callee))
         return false;
+    for (uint32_t i = 0; i < top->n_calls; i++) {
+        if (!add_frame(walker, NYTP_FRAME_SUB, top->calls[i]->cv, cop))
+            return false;
+        cop = top->calls[i]->cop;
+    }
     for (uint32_t i = 0; i < walker->n_infos; i++) {
         const struct contexts contexts = contexts_of(walker, i);
-        const int32_t code = i == 0 ? top->code : code_below(&contexts, contexts.n);
-        if (!add_contexts(walker, &contexts, code, &cop))
+        const int32_t code = i == 0 ? top->context : code_below(&contexts, contexts.n);
+        if ((i > 0 && !may_be_in(walker, code_at(walker, &contexts, code), cop, true)) ||
+            !add_contexts(walker, &contexts, code, &cop))
             return false;
     }
     if (!add_frame(walker, NYTP_FRAME_MAIN, 0, cop))
@@ -555,27 +733,32 @@ static bool take_frames(struct nytp_walker *walker, const struct moment *moment,
     return name_frames(walker, top->at_start);
 }
 
+/* The sample is of the first moment that was seen, whatever runs then: who takes the first that
+ * can be seen whole, takes what stays long. */
 enum nytp_sampled nytp_sample(struct nytp_walker *walker)
 {
-    struct moment moment = {0}, before;
+    struct moment wanted = {0}, moment = {0};
     struct top top;
     for (int i = 0; i < LOOKS; i++) {
+        const struct moment before = moment;
         if (i == 1)
             walker->n_retried++;
-        before = moment;
-        if (!look_at_once(walker, &moment))
+        if (i >= LOOKS_FOR_ONE || walker->n_bytes > LARGE) /* its like will not come */
+            wanted = (struct moment){0};
+        if (!look_at_once(walker, &moment, &wanted) || moment.is_late)
             continue;
-        walker->has_moved = moment.has_moved;
-        if (moment.is_torn || moment.is_late)
+        const bool is_compiling = wanted.curcop == walker->of.at[NYTP_PL_compiling];
+        const bool is_same = is_same_moment(&wanted, &moment);
+        const bool is_resting = is_same && (is_compiling || is_same_moment(&before, &moment));
+        walker->has_moved = wanted.has_moved;
+        wanted.op_type = op_type_at(walker, wanted.op);
+        wanted.is_one_cop &= is_same;
+        if ((is_compiling || !find_top(walker, &wanted, &top)) &&
+            (!is_resting || !find_innermost(walker, &top)))
             continue;
-        moment.op_type = op_type_at(walker, moment.op);
-        const struct contexts contexts = contexts_of(walker, 0);
-        if (!is_settled(walker, &contexts, &moment, &top)) {
-            if (!is_same_moment(&before, &moment) ||
-                !take_unsettled(walker, &contexts, &moment, &top))
-                continue;
-        }
-        if (is_same_below(walker, top.code) && take_frames(walker, &moment, &top))
+        if (!is_statement_of(walker, &wanted, is_resting, &top))
+            wanted = (struct moment){0}; /* between two subs */
+        else if (take_frames(walker, &wanted, &top))
             return NYTP_WHOLE;
     }
     return read_variable(walker, NYTP_PL_curstackinfo) == 0 ? NYTP_GONE : NYTP_TORN;

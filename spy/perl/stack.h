@@ -44,6 +44,11 @@ struct nytp_stack_info {
     int32_t top, lowest_top;    /* si_cxix, at first and the lowest that was seen */
 };
 
+/* A call that was seen: a sub, its pad, and the statement and the pad of who called it. */
+struct nytp_call {
+    uint64_t pad, cv, cop, caller_pad, depth;
+};
+
 struct nytp_walker {
     struct nytp_names *names;
     struct nytp_interpreter of;
@@ -53,6 +58,9 @@ struct nytp_walker {
     uint8_t
         *bytes; /* the contexts of all, twice n_bytes: read before and after the variables */
     uint32_t n_bytes, capacity;
+    struct nytp_call *calls; /* the last one seen of each pad in each PERL_SI */
+    uint32_t n_calls, calls_capacity;
+    struct nytp_table calls_by_pad;
     struct nytp_stack stack; /* what came last */
     bool has_moved;          /* the program ran while we looked, on another processor */
     int64_t fastest_ns;      /* of all looks; 0: none yet */

@@ -193,6 +193,15 @@ static bool add_file(struct nytp_reader *reader, uint64_t file, struct nytp_labe
     return true;
 }
 
+/* PL_compiling is a statement without a type. */
+static bool is_compiling(const struct nytp_reader *reader, uint64_t cop)
+{
+    for (uint32_t i = 0; i < reader->perl->n_interpreters; i++)
+        if (reader->perl->interpreters[i].at[NYTP_PL_compiling] == cop)
+            return true;
+    return false;
+}
+
 bool nytp_statement_at(struct nytp_reader *reader, uint64_t cop, struct nytp_label *file,
                        uint32_t *line)
 {
@@ -203,7 +212,7 @@ bool nytp_statement_at(struct nytp_reader *reader, uint64_t cop, struct nytp_lab
         return false;
     const unsigned type = nytp_op_type(layout, bytes);
     *line = nytp_u32(bytes, layout->cop_line);
-    if (type != 0 && !nytp_is_statement(layout, type)) /* PL_compiling has no type */
+    if (!nytp_is_statement(layout, type) && (type != 0 || !is_compiling(reader, cop)))
         return false;
     return *line <= MAX_LINE && add_file(reader, nytp_u64(bytes, layout->cop_file), file);
 }

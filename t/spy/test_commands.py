@@ -66,6 +66,15 @@ $sum += $_ for values %spent;
 printf "%s %.4f\\n", $_, $spent{$_} / $sum for sort keys %spent;
 """
 
+# Half of the time is in a sub whose calls take less time than a look.
+SHORT = """
+use strict; $| = 1;
+sub short { my ($x, $y) = @_; return $x + $y }
+sub calls { my $x = 0; $x = short($x, $_) for 1 .. 20000; $x }
+print "ready\\n";
+calls() while 1;
+"""
+
 
 @pytest.fixture
 def script(tmp_path):
@@ -140,6 +149,15 @@ def test_record_makes_a_profile_whose_shares_are_true(step, script, tmp_path):
     for name, share in true.items():
         bound = 5 * (share * (1 - share) / n) ** 0.5 + (int(late[1]) / 100 if late else 0)
         assert abs(cpu.get(name, 0) / sum(cpu[name] for name in true if name in cpu) - share) <= bound, (name, cpu, true, n, ran.stderr)
+
+
+def test_short_calls_are_seen(script, tmp_path):
+    """What is hardly ever whole when looked at is not left out for what stays longer."""
+    with spied.running(PERL, script(SHORT)) as process:
+        process.wait_for("ready")
+        spied.spy("record", process.pid, "-o", tmp_path / "out", "-r", "1000", "-d", "4s")
+    cpu = {row["sub"]: int(row["cpu_ns"]) for row in csv.DictReader(exported(tmp_path / "out", "--csv").splitlines())}
+    assert cpu.get("main::short", 0) >= cpu["main::calls"] / 3, cpu
 
 
 def test_a_recording_is_whole_and_every_exporter_reads_it(script, tmp_path):
