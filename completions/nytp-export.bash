@@ -18,11 +18,11 @@ _nytp_export() {
     --unit)
         words="ns us ms s ticks" ;;
     --weight)
-        words="time calls statements cpu" ;;
+        words="time calls statements cpu svs" ;;
     --clock)
         words="user system real" ;;
     --sort)
-        words="self incl calls percall name" ;;
+        words="self incl calls percall name svs" ;;
     --labels)
         words="pid,script pid script none" ;;
     --annotations)

@@ -29,8 +29,8 @@ struct writer {
     const struct nytp_unit *unit;
     struct nytp_scale scale, cpu_scale;
     struct nytp_labels *labels;
-    uint64_t *arc_costs, *arc_cpu, *arc_statements; /* by arc; arc_cpu in ticks */
-    bool cpu, statements;                           /* there are these events besides time */
+    uint64_t *arc_costs, *arc_cpu, *arc_statements, *arc_svs; /* by arc; arc_cpu in ticks */
+    bool cpu, statements, svs; /* there are these events besides time */
 
     /* indices sorted by part, in the model's order within */
     uint32_t *arcs, *line_costs;
@@ -105,7 +105,7 @@ static void put_sub(struct writer *w, const char *key, uint32_t sub)
 
 /* All that one line of the file counts. */
 struct costs {
-    uint64_t time, cpu, statements;
+    uint64_t time, cpu, statements, svs;
 };
 
 /* The rest of a line of the file. */
@@ -120,6 +120,10 @@ static void put_costs(struct writer *w, struct costs costs)
     if (w->statements) {
         nytp_putc(out, ' ');
         nytp_put_u64(out, costs.statements);
+    }
+    if (w->svs) {
+        nytp_putc(out, ' ');
+        nytp_put_u64(out, costs.svs);
     }
     nytp_putc(out, '\n');
 }
@@ -163,7 +167,8 @@ static void put_arc(struct writer *w, uint32_t *current, uint32_t index)
     put_costs_at(w, arc->line,
                  (struct costs){.time = w->arc_costs[index],
                                 .cpu = w->cpu ? edge_cost(w, (int64_t)w->arc_cpu[index]) : 0,
-                                .statements = w->arc_statements[index]});
+                                .statements = w->arc_statements[index],
+                                .svs = w->arc_svs[index]});
 }
 
 static void put_line_cost(struct writer *w, uint32_t *current,
@@ -173,7 +178,8 @@ static void put_line_cost(struct writer *w, uint32_t *current,
     put_costs_at(w, cost->line,
                  (struct costs){.time = self_cost(w, &w->scale, cost->excl_ticks),
                                 .cpu = self_cost(w, &w->cpu_scale, cost->cpu_ticks),
-                                .statements = cost->statements});
+                                .statements = cost->statements,
+                                .svs = (uint64_t)cost->kept_svs});
 }
 
 /* KCachegrind shows no caller, callee or arrow for an edge of no cost: those of nested calls,
@@ -283,6 +289,7 @@ static struct costs costs_of(struct writer *w, struct range lines)
         sum.time += self_cost(w, &scale, cost->excl_ticks);
         sum.cpu += self_cost(w, &cpu_scale, cost->cpu_ticks);
         sum.statements += cost->statements;
+        sum.svs += (uint64_t)cost->kept_svs;
     }
     w->out->n_negative = n_negative;
     return sum;
@@ -334,8 +341,10 @@ static void put_events(struct writer *w, struct costs costs)
     if (w->statements)
         nytp_printf(out, "event: %s : %s\n", stmts,
                     descriptions[nytp_text_counted(w->profile)]);
-    nytp_printf(out, "events: %s%s%s%s\n", w->unit->name, w->cpu ? " cpu" : "",
-                w->statements ? " " : "", w->statements ? stmts : "");
+    if (w->svs)
+        nytp_puts(out, "event: svs : SVs kept\n");
+    nytp_printf(out, "events: %s%s%s%s%s\n", w->unit->name, w->cpu ? " cpu" : "",
+                w->statements ? " " : "", w->statements ? stmts : "", w->svs ? " svs" : "");
     nytp_puts(out, "summary: ");
     put_costs(w, costs);
 }
@@ -448,8 +457,10 @@ static bool write_callgrind(const struct nytp_profile *profile,
         .labels = nytp_labels_new(profile),
         .arc_cpu = nytp_inclusive(profile, nytp_line_cpu_ticks),
         .arc_statements = nytp_inclusive(profile, nytp_line_statements),
+        .arc_svs = nytp_inclusive(profile, nytp_line_kept_svs),
         .cpu = profile->sampled,
         .statements = profile->total_statements > 0,
+        .svs = (profile->has & NYTP_HAS_SVS) != 0,
         .arcs = calloc((size_t)profile->n_arcs + 1, sizeof *w.arcs),
         .line_costs = calloc((size_t)profile->n_line_costs + 1, sizeof *w.line_costs),
         .sub_ids = calloc((size_t)profile->n_subs + 1, sizeof *w.sub_ids),
@@ -459,9 +470,9 @@ static bool write_callgrind(const struct nytp_profile *profile,
     w.cpu_scale = w.scale;
     uint32_t *first_line = calloc((size_t)profile->n_parts + 2, sizeof *first_line);
     uint32_t *first_arc = calloc((size_t)profile->n_parts + 2, sizeof *first_arc);
-    if (w.labels != NULL && w.arc_cpu != NULL && w.arc_statements != NULL && w.arcs != NULL &&
-        w.line_costs != NULL && w.sub_ids != NULL && w.file_ids != NULL && first_line != NULL &&
-        first_arc != NULL && cost_arcs(&w))
+    if (w.labels != NULL && w.arc_cpu != NULL && w.arc_statements != NULL &&
+        w.arc_svs != NULL && w.arcs != NULL && w.line_costs != NULL && w.sub_ids != NULL &&
+        w.file_ids != NULL && first_line != NULL && first_arc != NULL && cost_arcs(&w))
         put_parts(&w, first_line, first_arc);
     else
         nytp_out_of_memory(&out->error);
@@ -474,6 +485,7 @@ static bool write_callgrind(const struct nytp_profile *profile,
     free(w.arc_costs);
     free(w.arc_cpu);
     free(w.arc_statements);
+    free(w.arc_svs);
     nytp_labels_free(w.labels);
     return out->error.status == NYTP_OK;
 }

@@ -10,6 +10,9 @@
 #include "exporters/base/exporter.h"
 #include "exporters/base/json.h"
 #include "exporters/base/text.h"
+#include "exporters/stacks/inclusive.h"
+
+#include <stdlib.h>
 
 static void put_number(struct nytp_out *out, int64_t value)
 {
@@ -23,8 +26,10 @@ static void put_time(struct nytp_out *out, const struct nytp_json_times *times, 
     nytp_json_time(out, times, ticks);
 }
 
+/* `incl_svs` by sub, or NULL where they were not recorded. */
 static void put_row(const struct nytp_profile *profile, const struct nytp_sub *sub,
-                    const struct nytp_json_times *times, struct nytp_out *out)
+                    const struct nytp_json_times *times, const uint64_t *incl_svs,
+                    struct nytp_out *out)
 {
     nytp_csv_field(out, sub->name);
     nytp_putc(out, ',');
@@ -36,6 +41,10 @@ static void put_row(const struct nytp_profile *profile, const struct nytp_sub *s
     put_time(out, times, sub->incl_ticks);
     if (profile->sampled)
         put_time(out, times, sub->cpu_ticks);
+    if (incl_svs != NULL) {
+        put_number(out, sub->svs);
+        put_number(out, (int64_t)incl_svs[sub - profile->subs]);
+    }
     nytp_puts(out, "\n");
 }
 
@@ -51,9 +60,14 @@ static bool write_csv(const struct nytp_profile *profile,
                 unit->name, unit->name);
     if (profile->sampled)
         nytp_printf(out, ",cpu_%s", unit->name);
-    nytp_putc(out, '\n');
+    const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
+    uint64_t *const incl_svs = has_svs ? nytp_inclusive_of_subs(profile, nytp_line_svs) : NULL;
+    if (has_svs && incl_svs == NULL)
+        return nytp_out_of_memory(&out->error);
+    nytp_puts(out, has_svs ? ",svs,inclusive_svs\n" : "\n");
     for (uint32_t i = 0; i < profile->n_subs; i++)
-        put_row(profile, &profile->subs[i], &times, out);
+        put_row(profile, &profile->subs[i], &times, incl_svs, out);
+    free(incl_svs);
     return out->error.status == NYTP_OK;
 }
 

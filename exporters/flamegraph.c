@@ -235,10 +235,11 @@ static void put_value(const struct flamegraph *flame, double mean)
                        0);
         return;
     }
+    const enum nytp_weight weight = flame->options->weight;
     nytp_printf(flame->out, "%lld %s", (long long)value,
-                flame->options->weight == NYTP_WEIGHT_CALLS
-                    ? "calls"
-                    : nytp_text_statements(flame->profile));
+                weight == NYTP_WEIGHT_CALLS ? "calls"
+                : weight == NYTP_WEIGHT_SVS ? "SVs"
+                                            : nytp_text_statements(flame->profile));
 }
 
 static void put_share(const struct flamegraph *flame, int64_t value)

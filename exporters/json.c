@@ -12,6 +12,7 @@
 #include "exporters/compare/diff_formats.h"
 #include "exporters/base/exporter.h"
 #include "exporters/base/json.h"
+#include "exporters/stacks/inclusive.h"
 #include "exporters/stacks/spread.h"
 #include "exporters/base/regex_rows.h"
 
@@ -27,6 +28,7 @@ struct json {
     const struct nytp_profile *profile;
     struct nytp_out *out;
     struct nytp_json_times times;
+    uint64_t *sub_svs, *arc_svs; /* inclusive ones, or NULL where they were not recorded */
 };
 
 static void put_key(const struct json *j, const char *key)
@@ -210,6 +212,14 @@ static void put_cpu(const struct json *j, int64_t ticks)
         put_time(j, "cpu", ticks);
 }
 
+static void put_svs(const struct json *j, const char *key, int64_t svs)
+{
+    if (j->sub_svs == NULL)
+        return;
+    put_key(j, key);
+    nytp_put_i64(j->out, svs);
+}
+
 /* What is not known is left out. */
 static void put_spread(const struct json *j, const struct nytp_spread *spread)
 {
@@ -249,6 +259,8 @@ static void put_subs(const struct json *j, const double *costs,
         if (spreads != NULL)
             put_spread(j, &spreads[i]);
         put_cpu(j, sub->cpu_ticks);
+        put_svs(j, "svs", sub->svs);
+        put_svs(j, "inclusive_svs", j->sub_svs == NULL ? 0 : (int64_t)j->sub_svs[i]);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');
@@ -266,6 +278,7 @@ static void put_lines(const struct json *j)
         put_time(j, "exclusive", cost->excl_ticks);
         put_count(j, "statements", cost->statements);
         put_cpu(j, cost->cpu_ticks);
+        put_svs(j, "svs", cost->svs);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');
@@ -287,6 +300,7 @@ static void put_calls(const struct json *j)
         put_time(j, "exclusive", arc->excl_ticks);
         put_time(j, "recursive", arc->reci_ticks);
         put_count(j, "recursion_depth", arc->rec_depth);
+        put_svs(j, "inclusive_svs", j->arc_svs == NULL ? 0 : (int64_t)j->arc_svs[i]);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');
@@ -324,9 +338,15 @@ static bool write_json(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_out *out)
 {
     struct json j = {.profile = profile, .out = out};
+    const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
+    j.sub_svs = has_svs ? nytp_inclusive_of_subs(profile, nytp_line_svs) : NULL;
+    j.arc_svs = has_svs ? nytp_inclusive(profile, nytp_line_svs) : NULL;
     double *const costs = nytp_recording_by_sub(profile);
     struct nytp_spread *const spreads = options->spread ? nytp_spread_by_sub(profile) : NULL;
-    if (costs == NULL || (options->spread && spreads == NULL)) {
+    if (costs == NULL || (options->spread && spreads == NULL) ||
+        (has_svs && (j.sub_svs == NULL || j.arc_svs == NULL))) {
+        free(j.sub_svs);
+        free(j.arc_svs);
         free(costs);
         free(spreads);
         return nytp_out_of_memory(&out->error);
@@ -358,6 +378,8 @@ static bool write_json(const struct nytp_profile *profile,
     if (profile->n_regexes > 0)
         put_regexes(&j);
     nytp_puts(out, "}\n");
+    free(j.sub_svs);
+    free(j.arc_svs);
     free(costs);
     free(spreads);
     return out->error.status == NYTP_OK;

@@ -6,6 +6,7 @@
 #include "exporters/compare/diff_formats.h"
 #include "exporters/base/exporter.h"
 #include "exporters/stacks/hot_lines.h"
+#include "exporters/stacks/inclusive.h"
 #include "exporters/stacks/samples.h"
 #include "exporters/stacks/spread.h"
 #include "exporters/base/text.h"
@@ -23,6 +24,7 @@
 #define MOST_ALIGNED  200 /* columns of names behind which places are aligned in a file */
 #define WAIT_COLUMNS  10
 #define CPU_COLUMNS   10
+#define SVS_COLUMNS   20
 #define CALL_COLUMNS  10 /* of the time per call, which samples cannot tell */
 #define HOT_PERCENT   10 /* of the total: a sub with more time of its own is coloured */
 
@@ -31,7 +33,8 @@ enum order {
     BY_INCL,
     BY_CALLS,
     BY_PERCALL,
-    BY_NAME
+    BY_NAME,
+    BY_SVS
 };
 
 struct row {
@@ -42,7 +45,7 @@ struct row {
 
 static enum order order_of(const char *sort)
 {
-    static const char *const names[] = {"self", "incl", "calls", "percall", "name"};
+    static const char *const names[] = {"self", "incl", "calls", "percall", "name", "svs"};
     for (size_t i = 0; sort != NULL && i < sizeof names / sizeof *names; i++)
         if (strcmp(sort, names[i]) == 0)
             return (enum order)i;
@@ -60,6 +63,8 @@ static double key_of(const struct nytp_sub *sub, uint64_t count, enum order orde
         return (double)count;
     case BY_PERCALL:
         return sub->calls > 0 ? (double)sub->incl_ticks / (double)sub->calls : 0;
+    case BY_SVS:
+        return (double)sub->svs;
     case BY_NAME:
         break;
     }
@@ -83,7 +88,7 @@ static uint32_t list_rows(const struct nytp_profile *profile, enum order order,
     uint32_t n = 0;
     for (uint32_t i = 0; i < profile->n_subs; i++) {
         const struct nytp_sub *sub = &profile->subs[i];
-        if (sub->calls == 0 && sub->excl_ticks == 0 && sub->incl_ticks == 0)
+        if (sub->calls == 0 && sub->excl_ticks == 0 && sub->incl_ticks == 0 && sub->svs == 0)
             continue;
         const uint64_t count = samples != NULL ? samples[i] : sub->calls;
         rows[n++] = (struct row){sub, count, key_of(sub, count, order)};
@@ -108,12 +113,13 @@ static void put_time_or_none(struct nytp_out *out, const struct nytp_profile *pr
 struct more_columns {
     const int64_t *waits; /* by sub, or NULL for none */
     const double *costs;  /* by sub: what was taken off it */
+    const uint64_t *svs;  /* by sub: inclusive; or NULL for none */
     bool cpu, per_call, few;
 };
 
 static uint32_t fixed_columns(const struct more_columns *more)
 {
-    const uint32_t cpu = more->cpu ? CPU_COLUMNS : 0;
+    const uint32_t cpu = (more->cpu ? CPU_COLUMNS : 0) + (more->svs != NULL ? SVS_COLUMNS : 0);
     if (more->few)
         return FEW_COLUMNS + cpu;
     return FIXED_COLUMNS + (more->waits != NULL ? WAIT_COLUMNS : 0) + cpu -
@@ -201,6 +207,9 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
         put_time_or_none(out, profile, options, sub->cpu_ticks);
     if (more->waits != NULL)
         put_time_or_none(out, profile, options, more->waits[sub - profile->subs]);
+    if (more->svs != NULL)
+        nytp_printf(out, "%9lld %9lld ", (long long)sub->svs,
+                    (long long)more->svs[sub - profile->subs]);
 
     nytp_text_style(out, options->color, hot ? NYTP_STYLE_HOT : NYTP_STYLE_PLAIN);
     const uint32_t width =
@@ -272,8 +281,9 @@ static void put_titles(struct nytp_out *out, const struct nytp_profile *profile,
     else
         nytp_printf(out, "      self  self%%       incl  incl%% %8s %s", counted,
                     more->per_call ? " per call " : "");
-    nytp_printf(out, "%s%ssub", more->cpu ? "      cpu " : "",
-                more->waits != NULL ? "     wait " : "");
+    nytp_printf(out, "%s%s%ssub", more->cpu ? "      cpu " : "",
+                more->waits != NULL ? "     wait " : "",
+                more->svs != NULL ? "      SVs  incl SVs " : "");
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
 }
@@ -304,7 +314,11 @@ static bool top_write(const struct nytp_profile *profile,
     struct row *rows = malloc(((size_t)profile->n_subs + 1) * sizeof *rows);
     uint64_t *samples = of_samples ? nytp_samples_by_sub(profile) : NULL;
     double *costs = nytp_recording_by_sub(profile);
-    if (rows == NULL || costs == NULL || (of_samples && samples == NULL)) {
+    const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
+    uint64_t *svs = has_svs ? nytp_inclusive_of_subs(profile, nytp_line_svs) : NULL;
+    if (rows == NULL || costs == NULL || (of_samples && samples == NULL) ||
+        (has_svs && svs == NULL)) {
+        free(svs);
         free(rows);
         free(samples);
         free(costs);
@@ -316,6 +330,7 @@ static bool top_write(const struct nytp_profile *profile,
     const struct more_columns more = {
         .waits = waits,
         .costs = costs,
+        .svs = svs,
         .cpu = profile->sampled,
         .per_call = !of_samples,
         .few = nytp_text_is_narrow(options->columns),
@@ -329,6 +344,7 @@ static bool top_write(const struct nytp_profile *profile,
         put_rest(out, profile, options, rows + shown, n - shown, &more);
     explain_mark(out, profile, options, rows, shown, &more);
     free(waits);
+    free(svs);
     free(costs);
     free(samples);
     free(rows);

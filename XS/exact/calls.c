@@ -24,6 +24,7 @@
 #include "XS/perl/stash.h"
 #include "XS/state/state.h"
 #include "stmts.h"
+#include "svs.h"
 #include "XS/names/subs.h"
 
 #include "formats/stream/comments/open_calls.h"
@@ -97,6 +98,16 @@ enum call_record {
     ANYWHERE,
 };
 
+static __attribute__((noinline)) void write_return_record(struct nytp_recorder *rec,
+                                                          const struct nytp_rec_sub *sub,
+                                                          uint32_t depth, int64_t incl,
+                                                          int64_t excl)
+{
+    if (rec->svs_on)
+        nytp_svs_tell(rec);
+    nytp_write_sub_return(rec->writer, depth, incl, excl, sub->encoded, sub->encoded_len);
+}
+
 static NYTP_INLINED void write_return(struct nytp_recorder *rec,
                                       const struct nytp_rec_frame *frame, uint32_t depth,
                                       int64_t incl, int64_t excl, enum call_record record)
@@ -104,8 +115,7 @@ static NYTP_INLINED void write_return(struct nytp_recorder *rec,
     if (UNLIKELY(frame->resumed))
         tell_resumed(rec);
     if (UNLIKELY(!rec->comments_on))
-        nytp_write_sub_return(rec->writer, depth, incl, excl, frame->sub->encoded,
-                              frame->sub->encoded_len);
+        write_return_record(rec, frame->sub, depth, incl, excl);
     else if (record == BESIDE_STATEMENT)
         nytp_write_call_return(rec->writer, rec->stmt.since_ticks, frame->enter_ticks + incl);
     else
@@ -362,10 +372,13 @@ static NYTP_INLINED void enter(struct nytp_recorder *rec, struct nytp_rec_sub *s
             nytp_write_call_entry(rec->writer, entry, rec->stmt.since_ticks, site->now);
         else
             nytp_write_call_entry_at(rec->writer, entry, rec->stmt.since_ticks, site->now);
-    } else if (rec->entries_on)
+    } else if (rec->entries_on) {
+        if (rec->svs_on)
+            nytp_svs_tell(rec);
         nytp_write_sub_entry(rec->writer, site->fid, site->line);
-    else if (rec->marks_on)
+    } else if (rec->marks_on) {
         nytp_dprof_enter(rec, sub, site->now);
+    }
     nytp_unguard(rec);
 }
 

@@ -12,6 +12,7 @@
 #include "XS/perl/optree.h"
 #include "places.h"
 #include "XS/state/state.h"
+#include "svs.h"
 
 /* The most ticks that the 32 bits of a time record hold. */
 static const int64_t longest = INT32_MAX;
@@ -182,6 +183,8 @@ static inline int64_t time_of_begin(pTHX_ struct nytp_recorder *rec, const COP *
 void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     nytp_guard(rec);
+    if (rec->svs_on)
+        nytp_svs_tell(rec);
     charge(rec, time_of_begin(aTHX_ rec, cop), false);
     set_stmt(aTHX_ rec, cop);
     rec->left_fresh = false;
@@ -217,11 +220,17 @@ static inline int64_t time_of_return(pTHX_ struct nytp_recorder *rec)
     return rec->left_ticks;
 }
 
+/* What a scope frees when it ends belongs to the last statement in it, what the end of a call
+ * does behind its return to the caller's. */
 void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
 {
     nytp_guard(rec);
+    if (rec->svs_on && !rec->left_fresh)
+        nytp_svs_tell(rec);
     charge(rec, time_of_return(aTHX_ rec), true);
     set_stmt(aTHX_ rec, PL_curcop);
+    if (rec->svs_on)
+        nytp_svs_tell(rec);
     nytp_unguard(rec);
 }
 
@@ -248,6 +257,8 @@ OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
 
 void nytp_stmt_end(pTHX_ struct nytp_recorder *rec)
 {
+    if (rec->svs_on)
+        nytp_svs_tell(rec);
     if (!rec->discount_pending)
         charge(rec, nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)), false);
     nytp_stmt_drop(rec);
@@ -276,6 +287,8 @@ void nytp_stmt_restart(struct nytp_recorder *rec, int64_t ticks)
  * record if recording never goes on. */
 void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
 {
+    if (rec->svs_on)
+        nytp_svs_tell(rec);
     rec->stmts.paused = rec->stmt;
     rec->stmts.paused.since_ticks =
         nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)) - rec->stmt.since_ticks;

@@ -34,6 +34,7 @@
 #include "XS/exact/open_at_start.h"
 #include "XS/state/state.h"
 #include "XS/exact/stmts.h"
+#include "XS/exact/svs.h"
 #include "XS/state/stream.h"
 #include "XS/names/subs.h"
 #include "XS/ground/ticks.h"
@@ -50,6 +51,7 @@ enum {
 static void go_on_recording(pTHX_ struct nytp_recorder *rec)
 {
     nytp_state_set(rec, NYTP_RECORDING);
+    nytp_svs_restart(rec);
     nytp_stream_restart(rec);
     if (!nytp_sample_begin(aTHX_ rec))
         nytp_state_set(rec, NYTP_OFF);
@@ -167,6 +169,8 @@ void nytp_close(pTHX_ struct nytp_recorder *rec)
 static void end_for_now(pTHX_ struct nytp_recorder *rec)
 {
     nytp_sample_catch_up(aTHX_ rec);
+    if (rec->svs_on)
+        nytp_svs_tell(rec);
     nytp_sub_infos_write(aTHX_ rec, true);
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     rec->life.before_end = (struct nytp_before_end){

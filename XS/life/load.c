@@ -243,6 +243,18 @@ static void set_debug_bits(pTHX_ struct nytp_recorder *rec)
         sv_setiv_mg(PL_DBsingle, 1);
 }
 
+/* SVs are told between the records of calls and statements. */
+static void prepare_memory(struct nytp_recorder *rec)
+{
+    struct nytp_options *const options = &rec->options;
+    const bool has_all = options->subs && options->stmts && options->calls > 1;
+    if (!options->memory || (options->sample == 0 && has_all))
+        return;
+    nytp_say(options, "memory= counts in exact profiles with stmts=1, subs=1 and calls=2 only, "
+                      "it is ignored");
+    options->memory = 0;
+}
+
 /* With sample= the options that belong to exact profiles are left out. */
 static void prepare_sampling(struct nytp_recorder *rec)
 {
@@ -302,6 +314,7 @@ void nytp_load(pTHX)
         note_hash_seed(rec);
     }
     prepare_sampling(rec);
+    prepare_memory(rec);
     set_debug_bits(aTHX_ rec);
     if (!may_profile(rec) || !nytp_has_tables(rec))
         return;

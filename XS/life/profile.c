@@ -61,13 +61,14 @@ static void write_application(pTHX_ struct nytp_recorder *rec)
                                   PL_origfilename == NULL ? "" : PL_origfilename);
 }
 
-/* Unless calls= was written out, they are told in a few bytes. What a file has begun with holds
- * to its end. */
+/* Unless calls= was written out, or SVs are told between them, they are told in a few bytes.
+ * What a file has begun with holds to its end. */
 static void begin_calls(struct nytp_recorder *rec)
 {
     const struct nytp_options *const options = &rec->options;
     rec->profile.has_comments = rec->kind == NYTP_EXACT && rec->dprof == NULL &&
-                                options->subs && options->calls > 1 && !options->has_calls;
+                                options->subs && options->calls > 1 && !options->has_calls &&
+                                !options->memory;
     nytp_state_set(rec, rec->state);
     if (rec->comments_on)
         nytp_write_calls_head(rec->writer);

@@ -50,17 +50,18 @@ void nytp_eval_push(pTHX_ struct nytp_recorder *rec, UV seq, SV *text)
     }
     rec->evals.open[rec->evals.n_open++] =
         (struct nytp_eval){seq, newSVpvn_flags(SvPVX_const(text), SvCUR(text), SvUTF8(text))};
+    nytp_svs_add_own(&rec->svs);
 }
 
 void nytp_evals_drop(pTHX_ struct nytp_recorder *rec, uint32_t level)
 {
     while (rec->evals.n_open > level)
-        SvREFCNT_dec(rec->evals.open[--rec->evals.n_open].text);
+        nytp_svs_free_own(aTHX_ & rec->svs, rec->evals.open[--rec->evals.n_open].text);
 }
 
 void nytp_eval_pop_compiled(pTHX_ struct nytp_recorder *rec)
 {
-    SvREFCNT_dec(rec->evals.last.text);
+    nytp_svs_free_own(aTHX_ & rec->svs, rec->evals.last.text);
     rec->evals.last = rec->evals.open[--rec->evals.n_open];
 }
 

@@ -335,7 +335,7 @@ static void introduce(pTHX_ struct nytp_recorder *rec, struct nytp_rec_file *fil
     if (file->lines != NULL)
         nytp_source_write_kept(aTHX_ rec, file);
     free(source);
-    SvREFCNT_dec(file->text);
+    nytp_svs_free_own(aTHX_ & rec->svs, file->text);
     file->text = NULL;
 }
 

@@ -423,8 +423,10 @@ void nytp_sub_compiled(pTHX_ struct nytp_recorder *rec, const OP *root)
     forget_called(rec, root);
     rec->subs.compiled.root = root;
     rec->subs.compiled.cv = PL_compcv;
-    if (!CvANON(PL_compcv) && PL_subname != NULL && SvPOK(PL_subname))
+    if (!CvANON(PL_compcv) && PL_subname != NULL && SvPOK(PL_subname)) {
         rec->subs.compiled.name = newSVsv(PL_subname);
+        nytp_svs_add_own(&rec->svs);
+    }
     if (CvSPECIAL(PL_compcv))
         rec->subs.compiled.begin = begin_entry(aTHX_ rec);
 }
@@ -463,7 +465,7 @@ void nytp_name_compiled(pTHX_ struct nytp_recorder *rec)
         nytp_begin_ran(compiled.begin, body_of(rec, root));
     else if (cv != NULL && body_of(rec, root)->sub == NULL)
         nytp_sub_of_cv(aTHX_ rec, cv);
-    SvREFCNT_dec(compiled.name);
+    nytp_svs_free_own(aTHX_ & rec->svs, compiled.name);
     Zero(&rec->subs.compiled, 1, struct nytp_compiled);
 }
 

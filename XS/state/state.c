@@ -162,6 +162,7 @@ void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state)
     rec->comments_on = rec->profile.has_comments;
     rec->marks_on = rec->dprof != NULL;
     rec->blocks_on = rec->options.blocks;
+    rec->svs_on = exact && rec->options.memory && rec->dprof == NULL;
     rec->finds_caller = rec->options.findcaller;
     rec->leave_on = rec->options.leave && !rec->options.use_db_sub;
     rec->looks_first = state == NYTP_ARMED || rec->open_at_start.n > 0;

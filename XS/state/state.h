@@ -49,6 +49,7 @@
 #include "XS/sampling/sample.h"
 #include "XS/exact/open_at_start.h"
 #include "XS/exact/stmts.h"
+#include "XS/exact/svs.h"
 #include "stream.h"
 #include "XS/names/subs.h"
 #include "XS/life/pause_for_exact.h"
@@ -79,6 +80,7 @@ struct nytp_recorder {
     bool returns_on;        /* calls=1 or 2 */
     bool marks_on;          /* neither: dprof writes both */
     bool blocks_on;
+    bool svs_on;
     bool leave_on;
     bool finds_caller;     /* findcaller=1 */
     bool discount_pending; /* of stmts.c: the last DISCOUNT has not met its time record yet */
@@ -114,6 +116,7 @@ struct nytp_recorder {
     /* Each of these parts is written by the file of its name only, and defined in its header.
      */
     struct nytp_rec_stmts stmts;
+    struct nytp_rec_svs svs;
     struct nytp_rec_subs subs;
     struct nytp_rec_switch_ops switch_ops;
     struct nytp_rec_open_at_start open_at_start;

@@ -21,6 +21,7 @@ enum nytp_weight {
     NYTP_WEIGHT_CALLS,
     NYTP_WEIGHT_STATEMENTS,
     NYTP_WEIGHT_CPU, /* of a sampled recording, what of the time was processor time */
+    NYTP_WEIGHT_SVS, /* kept, where they were recorded */
 };
 
 static inline bool nytp_weight_is_time(enum nytp_weight weight)

@@ -339,6 +339,13 @@ static struct nytp_profile *load_merged(struct run *run, const char *const *path
 
 static bool weight_is_known(const struct nytp_cli *cli, const struct nytp_profile *profile)
 {
+    const bool by_svs = cli->export.sort != NULL && strcmp(cli->export.sort, "svs") == 0;
+    if ((by_svs || cli->export.weight == NYTP_WEIGHT_SVS) &&
+        (profile->has & NYTP_HAS_SVS) == 0) {
+        nytp_cli_say("%s svs: SVs are known of recordings with NYTPROF=memory=1 only",
+                     by_svs ? "--sort" : "--weight");
+        return false;
+    }
     if (cli->export.weight != NYTP_WEIGHT_CPU || profile->sampled)
         return true;
     nytp_cli_say(

@@ -10,7 +10,7 @@
 
 static bool is_sort_key(const char *key)
 {
-    static const char *const keys[] = {"self", "incl", "calls", "percall", "name"};
+    static const char *const keys[] = {"self", "incl", "calls", "percall", "name", "svs"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(key, keys[i]) == 0)
             return true;
@@ -30,6 +30,8 @@ static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *erro
     if (cli->bases.n > 0 && cli->export.weight == NYTP_WEIGHT_CPU && !cli->exporter->shows_stacks)
         return usage_error(error, "--diff: processor time (--weight cpu) is compared by stacks "
                                   "only: --collapsed or --flamegraph");
+    if (cli->bases.n > 0 && cli->export.weight == NYTP_WEIGHT_SVS)
+        return usage_error(error, "--diff: SVs (--weight svs) are not compared");
     if (cli->export.spread && cli->export.lines)
         return usage_error(error, "--spread is of subs, not of --lines");
     if (cli->limits.n > 0 && cli->bases.n == 0)
@@ -105,8 +107,11 @@ bool nytp_cli_check(struct nytp_cli *cli, struct nytp_error *error)
         return false;
     if (cli->export.sort != NULL && !is_sort_key(cli->export.sort))
         return usage_error(error,
-                           "unknown --sort key \"%s\": self, incl, calls, percall or name",
+                           "unknown --sort key \"%s\": self, incl, calls, percall, name or svs",
                            cli->export.sort);
+    if (cli->export.sort != NULL && strcmp(cli->export.sort, "svs") == 0 &&
+        strcmp(cli->exporter->name, "top") != 0)
+        return usage_error(error, "--sort svs is for --top");
     if (cli->per_process && (cli->output == NULL || strcmp(cli->output, "-") == 0) &&
         cli->mode == NYTP_MODE_EXPORT)
         return usage_error(error, "--per-process needs -o FILE");

@@ -165,13 +165,15 @@ static bool set_weight(enum nytp_weight *target, const char *value, struct nytp_
         [NYTP_WEIGHT_CALLS] = "calls",
         [NYTP_WEIGHT_STATEMENTS] = "statements",
         [NYTP_WEIGHT_CPU] = "cpu",
+        [NYTP_WEIGHT_SVS] = "svs",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(value, names[i]) == 0) {
             *target = (enum nytp_weight)i;
             return true;
         }
-    return usage_error(error, "unknown weight \"%s\": time, calls, statements or cpu", value);
+    return usage_error(error, "unknown weight \"%s\": time, calls, statements, cpu or svs",
+                       value);
 }
 
 static bool set_clock(char *target, const char *value, struct nytp_error *error)

@@ -32,6 +32,7 @@ int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weig
         return cell->calls;
     case NYTP_WEIGHT_STATEMENTS:
     case NYTP_WEIGHT_CPU: /* of stacks only */
+    case NYTP_WEIGHT_SVS: /* not compared */
         break;
     }
     return cell->statements;

@@ -64,6 +64,7 @@ static void merge_entries(struct nytp_pprof_entries *entries)
         if (n > 0 && compare_entries(&at[n - 1], &at[i]) == 0) {
             at[n - 1].ticks += at[i].ticks;
             at[n - 1].cpu_ticks += at[i].cpu_ticks;
+            at[n - 1].kept_svs += at[i].kept_svs;
             at[n - 1].statements += at[i].statements;
         } else {
             at[n++] = at[i];
@@ -80,6 +81,7 @@ static void add_lines(struct nytp_pprof_entries *entries, const struct nytp_node
                                                      .line = lines[i].line,
                                                      .ticks = lines[i].ticks,
                                                      .cpu_ticks = lines[i].cpu_ticks,
+                                                     .kept_svs = lines[i].kept_svs,
                                                      .statements = lines[i].statements});
 }
 

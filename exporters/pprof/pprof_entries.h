@@ -9,10 +9,10 @@
 
 #include "exporters/stacks/stacks.h"
 
-/* Ticks and statements of one line. */
+/* What counts on one line. */
 struct nytp_pprof_entry {
     uint32_t file, line;
-    int64_t ticks, cpu_ticks;
+    int64_t ticks, cpu_ticks, kept_svs;
     uint64_t statements;
 };
 

@@ -50,6 +50,7 @@ enum value {
     VALUE_STATEMENTS,
     VALUE_WALL,
     VALUE_CPU, /* only of sampled recordings */
+    VALUE_SVS, /* only where they were recorded */
     N_VALUES
 };
 
@@ -77,7 +78,7 @@ struct message {
     struct nytp_pprof_encoder *encoder;
     const struct nytp_unit *unit;
     struct nytp_scale scale, cpu_scale;
-    int n_values; /* of a sample: N_VALUES, or VALUE_CPU without that one */
+    bool has[N_VALUES]; /* a sample has this value */
     struct nytp_pprof_tables tables;
     struct nytp_waits waits;
     struct nytp_stacks stacks;
@@ -173,10 +174,15 @@ static void put_sample(struct message *m, const struct process_labels *labels, u
                        const int64_t *values)
 {
     struct nytp_pprof_encoder *e = m->encoder;
+    int64_t written[N_VALUES];
+    uint32_t n = 0;
+    for (int i = 0; i < N_VALUES; i++)
+        if (m->has[i])
+            written[n++] = values[i];
     m->stack[0] = leaf;
     e->open(e, FIELD(PROFILE, sample));
     e->integers(e, FIELD(SAMPLE, location_id), m->stack, m->n_stack);
-    e->integers(e, FIELD(SAMPLE, value), values, (uint32_t)m->n_values);
+    e->integers(e, FIELD(SAMPLE, value), written, n);
     put_label(m, S_PID, labels->pid);
     put_label(m, S_SCRIPT, labels->script);
     put_label(m, S_STATE, labels->state);
@@ -317,6 +323,7 @@ static void put_context(struct message *m, const struct process_labels *labels, 
             [VALUE_STATEMENTS] = sign * (int64_t)entry->statements,
             [VALUE_WALL] = sign * wall_value(m, entry->ticks),
             [VALUE_CPU] = sign * nytp_scale_next(&m->cpu_scale, entry->cpu_ticks),
+            [VALUE_SVS] = sign * entry->kept_svs,
         };
         calls = 0;
         if (!has_value(values))
@@ -511,9 +518,12 @@ static void put_message(struct message *m)
     const uint32_t unit =
         nytp_pprof_string_id(&m->tables, m->unit->long_name, strlen(m->unit->long_name));
     put_value_type(m, FIELD(PROFILE, sample_type), S_WALL, unit);
-    if (profile->sampled)
+    if (m->has[VALUE_CPU])
         put_value_type(m, FIELD(PROFILE, sample_type),
                        nytp_pprof_string_id(&m->tables, "cpu", 3), unit);
+    if (m->has[VALUE_SVS])
+        put_value_type(m, FIELD(PROFILE, sample_type),
+                       nytp_pprof_string_id(&m->tables, "svs", 3), S_COUNT);
     for (uint32_t i = 0; i < profile->n_processes && ok(m); i++)
         put_process(m, i);
     put_merged(m);
@@ -543,10 +553,14 @@ bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_
         .out = out,
         .encoder = encoder,
         .unit = options->unit != NULL ? options->unit : nytp_unit_find("ns"),
+        .has = {[VALUE_CALLS] = true,
+                [VALUE_STATEMENTS] = true,
+                [VALUE_WALL] = true,
+                [VALUE_CPU] = profile->sampled,
+                [VALUE_SVS] = (profile->has & NYTP_HAS_SVS) != 0},
     };
     nytp_scale_init(&m.scale, m.unit, profile->ticks_per_sec);
     m.cpu_scale = m.scale;
-    m.n_values = profile->sampled ? N_VALUES : VALUE_CPU;
     if (nytp_pprof_tables_init(&m.tables, profile) &&
         nytp_stacks_init(&m.stacks, profile, options) &&
         nytp_pprof_entries_init(&m.entries, profile, &m.stacks) &&

@@ -332,6 +332,8 @@ static bool attribute_lines(struct growing *g)
             lines[n - 1].ticks += from->line.ticks;
             lines[n - 1].statements += from->line.statements;
             lines[n - 1].cpu_ticks += from->line.cpu_ticks;
+            lines[n - 1].svs += from->line.svs;
+            lines[n - 1].kept_svs += from->line.kept_svs;
             continue;
         }
         struct nytp_node *node = &profile->nodes[from->node];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Adds up, for each arc, what its calls held in statements or processor time; see inclusive.h.
- * The values of a context's subtree are summed from the leaves up, and those of outermost
- * calls are credited to their arc.
+ * Adds up, for each arc or sub, what its calls held in statements and the like; see
+ * inclusive.h. The values of a context's subtree are summed from the leaves up, and those of
+ * outermost calls are credited to their arc.
  */
 #include "inclusive.h"
 #include "formats/model/outermost.h"
@@ -14,7 +14,7 @@ struct sums {
     const struct nytp_profile *profile;
     nytp_line_value_fn *value;
     uint64_t *below;  /* by node: the value of its subtree */
-    uint64_t *exact;  /* by arc */
+    uint64_t *exact;  /* by arc, or by sub */
     uint64_t *shared; /* by first arc of caller, callee and part: of unknown call site */
 };
 
@@ -89,9 +89,18 @@ static void credit_call(void *context, uint32_t process, uint32_t n)
         credit_arc(sums, node, sums->profile->processes[process].part, sums->below[n]);
 }
 
-/* Share out over the arcs [first, end) so that exactly `value` is given. */
-static void share(const struct sums *sums, uint32_t first, uint32_t end, uint64_t value)
+static void credit_sub(void *context, uint32_t process, uint32_t n)
 {
+    const struct sums *sums = context;
+    (void)process;
+    sums->exact[sums->profile->nodes[n].sub] += sums->below[n];
+}
+
+/* Share out over the arcs [first, end) so that exactly `total` is given. */
+static void share(const struct sums *sums, uint32_t first, uint32_t end, uint64_t total)
+{
+    const bool is_negative = (int64_t)total < 0;
+    const uint64_t value = is_negative ? -total : total;
     const struct nytp_arc *arcs = sums->profile->arcs;
     uint64_t calls = 0, seen = 0, given = 0;
     for (uint32_t i = first; i < end; i++)
@@ -102,7 +111,7 @@ static void share(const struct sums *sums, uint32_t first, uint32_t end, uint64_
             i == end - 1 || calls == 0 ? value : nytp_mul_div(value, seen, calls);
         if (upto <= given)
             continue;
-        sums->exact[i] += upto - given;
+        sums->exact[i] += is_negative ? given - upto : upto - given;
         given = upto;
     }
 }
@@ -130,6 +139,35 @@ uint64_t nytp_line_statements(const struct nytp_node_line *line)
 uint64_t nytp_line_cpu_ticks(const struct nytp_node_line *line)
 {
     return (uint64_t)line->cpu_ticks;
+}
+
+uint64_t nytp_line_svs(const struct nytp_node_line *line)
+{
+    return (uint64_t)line->svs;
+}
+
+uint64_t nytp_line_kept_svs(const struct nytp_node_line *line)
+{
+    return (uint64_t)line->kept_svs;
+}
+
+uint64_t *nytp_inclusive_of_subs(const struct nytp_profile *profile, nytp_line_value_fn *value)
+{
+    struct sums sums = {
+        .profile = profile,
+        .value = value,
+        .below = calloc((size_t)profile->n_nodes + 1, sizeof *sums.below),
+        .exact = calloc((size_t)profile->n_subs + 1, sizeof *sums.exact),
+    };
+    bool ok = sums.below != NULL && sums.exact != NULL;
+    if (ok)
+        sum_below(&sums);
+    ok = ok && nytp_outermost_each(profile, credit_sub, &sums);
+    free(sums.below);
+    if (ok)
+        return sums.exact;
+    free(sums.exact);
+    return NULL;
 }
 
 uint64_t *nytp_inclusive(const struct nytp_profile *profile, nytp_line_value_fn *value)

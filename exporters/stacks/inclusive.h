@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Inclusive statement counts and processor time per arc. The sub profiler measures time and
- * calls of an arc; what else happened inside it is known from the calling-context tree only.
+ * Inclusive statement counts, processor time and SVs per arc or sub. The sub profiler measures
+ * time and calls of an arc; what else happened inside it is known from the calling-context tree
+ * only.
  */
 #ifndef NYTP_INCLUSIVE_H
 #define NYTP_INCLUSIVE_H
 
 #include "formats/model/model.h"
 
-/* What of a line in a context is added up: its statements, or its processor time. Neither is
- * below 0. */
+/* What of a line in a context is added up: its statements, its processor time, its SVs or those
+ * kept. Only its SVs may be below 0, and are a sum modulo 2^64 then. */
 typedef uint64_t nytp_line_value_fn(const struct nytp_node_line *line);
 uint64_t nytp_line_statements(const struct nytp_node_line *line);
 uint64_t nytp_line_cpu_ticks(const struct nytp_node_line *line);
+uint64_t nytp_line_svs(const struct nytp_node_line *line);
+uint64_t nytp_line_kept_svs(const struct nytp_node_line *line);
 
 /* The sum of `value` over all that happened in the calls of each arc, by arc index. Only
  * outermost calls of the callee count, so that what arrives at a sub adds up to its inclusive
@@ -20,5 +23,8 @@ uint64_t nytp_line_cpu_ticks(const struct nytp_node_line *line);
  * two subs, in proportion to their calls. The caller frees the array; NULL when there is no
  * memory. */
 uint64_t *nytp_inclusive(const struct nytp_profile *profile, nytp_line_value_fn *value);
+
+/* The same by sub, wherever it was called. */
+uint64_t *nytp_inclusive_of_subs(const struct nytp_profile *profile, nytp_line_value_fn *value);
 
 #endif

@@ -113,6 +113,8 @@ static int64_t node_line_value(const struct builder *b, const struct nytp_node_l
         return (int64_t)line->statements;
     case NYTP_WEIGHT_CPU:
         return line->cpu_ticks;
+    case NYTP_WEIGHT_SVS:
+        return line->kept_svs;
     case NYTP_WEIGHT_TIME:
     case NYTP_WEIGHT_CALLS:
         break;

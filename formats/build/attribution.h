@@ -31,6 +31,7 @@ struct nytp_line_entry {
     uint32_t next; /* other entry of the same loose line, index + 1 */
     int64_t ticks;
     uint64_t statements, after_leave;
+    int64_t svs;
 };
 
 /* What the steps share. */

@@ -15,6 +15,8 @@
 #include "gathered.h"
 #include "span_keep.h"
 
+#include "formats/stream/comments/svs_records.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,6 +253,31 @@ static bool sub_callers_event(struct nytp_builder *b, const struct nytp_event *e
     return true;
 }
 
+/* They belong to a context, and so do the statements beside them, before the first call, too.
+ * Beyond what sums hold they count 0. */
+static bool svs_event(struct nytp_builder *b, const struct nytp_svs_record *record)
+{
+    struct nytp_built_process *const p = nytp_builder_process(b);
+    uint32_t file;
+    if (!nytp_builder_file(b, record->fid, &file))
+        return false;
+    if (b->svs_seen > NYTP_MAX_TOTAL_TICKS)
+        return true;
+    b->svs_seen += record->n < 0 ? -record->n : record->n;
+    b->has |= NYTP_HAS_SVS;
+    return ((p->has_entries || nytp_builder_begin_entries(b, p)) &&
+            nytp_callstack_svs(&b->stack, file, record->line, record->n)) ||
+           nytp_builder_tree_failed(b);
+}
+
+static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
+{
+    struct nytp_svs_record svs;
+    return b->in_process && nytp_svs_record_read(&e->u.comment.text, &svs)
+               ? svs_event(b, &svs)
+               : nytp_builder_fact(b, e);
+}
+
 static bool rare_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     switch (e->tag) {
@@ -278,9 +305,10 @@ static bool rare_event(struct nytp_builder *b, const struct nytp_event *e)
     case NYTP_TAG_START_DEFLATE:
         b->inflated = true;
         return true;
+    case NYTP_TAG_COMMENT:
+        return comment_event(b, e);
     case NYTP_TAG_ATTRIBUTE:
     case NYTP_TAG_OPTION:
-    case NYTP_TAG_COMMENT:
     case NYTP_TAG_SUB_INFO:
         return nytp_builder_fact(b, e);
     case NYTP_TAG_SRC_LINE:

@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bookings of SVs in a row: one, or two where a call died. What has more is looked at no longer
+ * than that. */
+#define MOST_FRESH_SVS 4u
+
 bool nytp_callstack_init(struct nytp_callstack *stack, uint64_t max_nodes)
 {
     *stack = (struct nytp_callstack){0};
@@ -95,8 +99,13 @@ static uint32_t pending_end(const struct nytp_callstack *stack, uint32_t index)
 
 bool nytp_callstack_frame_is_fresh(const struct nytp_callstack *stack, uint32_t index)
 {
-    return stack->frames[index].node == NYTP_NO_NODE &&
-           pending_end(stack, index) == stack->frames[index].first_pending;
+    const uint32_t end = pending_end(stack, index);
+    uint32_t at = stack->frames[index].first_pending;
+    if (stack->frames[index].node != NYTP_NO_NODE || end > at + MOST_FRESH_SVS)
+        return false;
+    while (at < end && stack->pending[at].what == NYTP_BOOK_SVS)
+        at++;
+    return at == end;
 }
 
 /* Book what waits from `first` on, which is the end of the list, on a node. */
@@ -168,6 +177,18 @@ bool nytp_callstack_statement(struct nytp_callstack *stack, uint32_t file, uint3
     return node != NYTP_NO_NODE &&
            nytp_calltree_add_line(&stack->tree, node, file, line, ticks,
                                   what & NYTP_BOOK_COUNTS, what / NYTP_BOOK_AFTER_LEAVE);
+}
+
+bool nytp_callstack_svs(struct nytp_callstack *stack, uint32_t file, uint32_t line, int32_t svs)
+{
+    const bool has_line = stack->owner_frame == stack->top && line != 0;
+    if (!make_room(stack, 1))
+        return false;
+    stack->pending[stack->n_pending++] = (struct nytp_booking){.what = NYTP_BOOK_SVS,
+                                                               .svs = svs,
+                                                               .file = has_line ? file : 0,
+                                                               .line = has_line ? line : 0};
+    return true;
 }
 
 bool nytp_callstack_line_wait(struct nytp_callstack *stack, uint32_t file, uint32_t line,

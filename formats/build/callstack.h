@@ -121,7 +121,12 @@ bool nytp_callstack_waiter(struct nytp_callstack *stack);
 bool nytp_callstack_call_wait(struct nytp_callstack *stack, uint32_t sub, uint32_t file,
                               uint32_t line, int64_t ticks);
 
-/* Whether nothing has happened yet in the frame at this index. */
+/* SVs that were made, less those that were freed, in the top frame: on this line if the running
+ * statement began there. */
+bool nytp_callstack_svs(struct nytp_callstack *stack, uint32_t file, uint32_t line,
+                        int32_t svs);
+
+/* Whether nothing has happened yet in the frame at this index, but that SVs were made. */
 bool nytp_callstack_frame_is_fresh(const struct nytp_callstack *stack, uint32_t index);
 
 /* The next statement begins in the current frame; no time is booked. */

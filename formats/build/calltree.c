@@ -208,6 +208,19 @@ bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t 
     return true;
 }
 
+bool nytp_calltree_add_svs(struct nytp_calltree *tree, uint32_t node, uint32_t file,
+                           uint32_t line, int64_t svs)
+{
+    if (line == 0) {
+        tree->nodes[node].svs += svs;
+        return true;
+    }
+    const uint32_t record =
+        cached_line_record(tree, line_slot(node, file, line), node, file, line);
+    tree->lines[record].svs += svs;
+    return record != 0;
+}
+
 /* Free a line record of a node that is about to go. */
 static void drop_line(struct nytp_calltree *tree, uint32_t node, uint32_t record)
 {
@@ -226,7 +239,7 @@ static uint32_t book_lines(struct nytp_calltree *tree, struct nytp_booked_call c
                            const struct nytp_booking *bookings, uint32_t at)
 {
     const uint32_t node = call.node, of_node = line_slot(node, 0, 0);
-    for (; at > call.first && bookings[at - 1].what < NYTP_BOOK_CALL; at--) {
+    for (; at > call.first && bookings[at - 1].what < NYTP_BOOK_SVS; at--) {
         const struct nytp_booking e = bookings[at - 1];
         const uint32_t record = cached_line_record(tree, of_node + line_slot(0, e.file, e.line),
                                                    node, e.file, e.line);
@@ -248,7 +261,8 @@ static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
         next = l.next;
         drop_line(tree, from, r);
         if (!nytp_calltree_add_line(tree, to, l.file, l.line, l.ticks, l.statements,
-                                    l.after_leave))
+                                    l.after_leave) ||
+            !nytp_calltree_add_svs(tree, to, l.file, l.line, l.svs))
             return false;
         if (tree->waits.n > 0 &&
             !nytp_wait_sums_move(&tree->waits, nytp_wait_of_line(from, l.file, l.line),
@@ -296,6 +310,7 @@ static bool drain_work(struct nytp_calltree *tree)
             return false;
         tree->nodes[to].calls += tree->nodes[from].calls;
         tree->nodes[to].excl_ticks += tree->nodes[from].excl_ticks;
+        tree->nodes[to].svs += tree->nodes[from].svs;
         if (tree->nodes[to].told == 0)
             tree->nodes[to].told = tree->nodes[from].told;
         if (tree->owner == from)
@@ -336,6 +351,10 @@ bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
         if (i > call.first && bookings[i - 1].what == NYTP_BOOK_RUNNING) {
             tree->owner = call.node;
             i--;
+        } else if (i > call.first && bookings[i - 1].what == NYTP_BOOK_SVS) {
+            const struct nytp_booking *const e = &bookings[--i];
+            if (!nytp_calltree_add_svs(tree, call.node, e->file, e->line, e->svs))
+                return false;
         } else if (i > call.first) {
             i -= 2;
             const struct nytp_booking *const e = &bookings[i];
@@ -358,6 +377,8 @@ bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
 
 bool nytp_calltree_move_content(struct nytp_calltree *tree, uint32_t from, uint32_t to)
 {
+    tree->nodes[to].svs += tree->nodes[from].svs;
+    tree->nodes[from].svs = 0;
     return merge_lines(tree, from, to) && merge_children(tree, from, to) && drain_work(tree);
 }
 

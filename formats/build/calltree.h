@@ -37,6 +37,7 @@ struct nytp_tree_node {
     bool unreturned;
     uint64_t calls;
     int64_t excl_ticks;
+    int64_t svs; /* made less freed in none of its lines */
 };
 
 /* What the statement profiler measured on a line in a context. A statement that goes on after a
@@ -47,6 +48,7 @@ struct nytp_tree_line {
     uint32_t next; /* of the same node, 0 = last */
     int64_t ticks;
     uint64_t statements, after_leave;
+    int64_t svs; /* made less freed */
 };
 
 /* What is to be booked on a node, in the order in which it happened: a list of these, read
@@ -59,7 +61,8 @@ struct nytp_booking {
             uint32_t what;
             union {
                 int32_t ticks; /* of a statement */
-                uint32_t sub;  /* of a call */
+                int32_t svs;
+                uint32_t sub; /* of a call */
             };
         };
         int64_t excl_ticks; /* of the call that is next in the list */
@@ -72,12 +75,14 @@ struct nytp_booking {
     };
 };
 
-/* Bits of `what`. A statement is less than NYTP_BOOK_CALL. NYTP_BOOK_RUNNING stands for one
- * whose line is not known yet: the running statement began there. */
+/* Bits of `what`. A statement is less than NYTP_BOOK_SVS, which is SVs on a line, or on none.
+ * NYTP_BOOK_RUNNING stands for a statement whose line is not known yet: the running statement
+ * began there. */
 #define NYTP_BOOK_COUNTS      1u /* it counts as a statement, or a call */
 #define NYTP_BOOK_AFTER_LEAVE 2u /* a block was left to go on with this statement */
-#define NYTP_BOOK_CALL        4u
-#define NYTP_BOOK_RUNNING     8u
+#define NYTP_BOOK_SVS         4u
+#define NYTP_BOOK_CALL        8u
+#define NYTP_BOOK_RUNNING     16u
 
 struct nytp_calltree {
     struct nytp_tree_node *nodes; /* [0] unused */
@@ -131,6 +136,10 @@ bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t 
                             uint32_t line, int64_t ticks, uint64_t statements,
                             uint64_t after_leave);
 
+/* Add SVs to a node's line record, or with line 0 to the node. */
+bool nytp_calltree_add_svs(struct nytp_calltree *tree, uint32_t node, uint32_t file,
+                           uint32_t line, int64_t svs);
+
 /* Book what happened in a node: on its lines, and on children made if need be, and so on. Where
  * the running statement began in one of them, that becomes the owner. False when memory or the
  * limit is out, here and below. */
@@ -143,7 +152,7 @@ bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
 uint32_t nytp_calltree_attach(struct nytp_calltree *tree, uint32_t parent, uint32_t subtree,
                               uint32_t sub, uint32_t file, uint32_t line);
 
-/* Lines and children of `from` go to `to`; `from` stays, with its own time and calls. */
+/* Lines, SVs and children of `from` go to `to`; `from` stays, with its own time and calls. */
 bool nytp_calltree_move_content(struct nytp_calltree *tree, uint32_t from, uint32_t to);
 
 /* Merge everything of `from` (times, calls, lines, children) into `to`; `from` must not be

@@ -34,6 +34,7 @@ struct weighted {
     uint32_t file, line;
     int64_t ticks, weight;
     uint64_t statements, after_leave;
+    int64_t svs;
 };
 
 static int by_line(const void *x, const void *y)
@@ -72,7 +73,8 @@ static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
     for (uint32_t l = t->nodes[s->raw_of_node[node]].first_line; l != 0; l = t->lines[l].next)
         lines[n_lines++] = (struct weighted){t->lines[l].file,       t->lines[l].line,
                                              t->lines[l].ticks,      t->lines[l].ticks,
-                                             t->lines[l].statements, t->lines[l].after_leave};
+                                             t->lines[l].statements, t->lines[l].after_leave,
+                                             t->lines[l].svs};
     if (n_lines > 0)
         qsort(lines, n_lines, sizeof *lines, by_line);
     for (uint32_t c = 0; c < n->n_children; c++) {
@@ -93,7 +95,8 @@ static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
                                                    .line = lines[i].line,
                                                    .ticks = upto - given,
                                                    .statements = lines[i].statements,
-                                                   .after_leave = lines[i].after_leave}))
+                                                   .after_leave = lines[i].after_leave,
+                                                   .svs = lines[i].svs}))
             return false;
         given = upto;
     }
@@ -202,6 +205,17 @@ static bool apportion_on_first_line(struct nytp_attribution *s, uint32_t node)
                                                  .ticks = s->p->nodes[node].excl_ticks});
 }
 
+/* SVs that were made in no line of a node: on its sub's first line, too. */
+static bool place_svs(struct nytp_attribution *s, uint32_t node)
+{
+    const struct nytp_sub *sub = &s->p->subs[s->p->nodes[node].sub];
+    const int64_t svs = s->b->stack.tree.nodes[s->raw_of_node[node]].svs;
+    return svs == 0 ||
+           add_entry(s,
+                     (struct nytp_line_entry){
+                         .node = node, .file = sub->file, .line = sub->first_line, .svs = svs});
+}
+
 #define PROPORTIONAL_SHARE 64 /* nodes with at least 1/64 of their sub's time are "big" */
 
 /* `nodes` are sorted by exclusive ticks, largest first. */
@@ -296,10 +310,14 @@ static void gather_loose_lines(const struct nytp_attribution *s, uint32_t proces
         const struct nytp_loose_line *l = &s->loose[loose];
         const uint32_t leaf =
             nytp_table_get(leaf_index, (struct nytp_key){sub, l->file, l->line, 0});
-        d->lines[d->n_lines++] = (struct weighted){
-            l->file,       l->line,
-            l->ticks,      l->ticks - (leaf == NYTP_TABLE_NONE ? 0 : leaf_ticks[leaf]),
-            l->statements, l->after_leave};
+        d->lines[d->n_lines++] =
+            (struct weighted){l->file,
+                              l->line,
+                              l->ticks,
+                              l->ticks - (leaf == NYTP_TABLE_NONE ? 0 : leaf_ticks[leaf]),
+                              l->statements,
+                              l->after_leave,
+                              0};
     }
     *next = loose;
 }
@@ -353,6 +371,9 @@ static bool apportion_all(struct nytp_attribution *s)
     for (uint32_t i = 0; ok && i < p->n_processes; i++) {
         const uint32_t end = nytp_process_nodes_end(p, i);
         for (uint32_t n = p->processes[i].root; ok && n < end; n++) {
+            ok = place_svs(s, n);
+            if (!ok)
+                break;
             if (t->nodes[s->raw_of_node[n]].first_line != 0)
                 ok = apportion_measured(s, n, lines);
             else
@@ -386,17 +407,34 @@ static uint32_t merge_node_lines(struct nytp_profile *p, struct nytp_node_line *
     const uint32_t first = kept;
     qsort(lines, n, sizeof *lines, by_place);
     for (uint32_t l = 0; l < n; l++) {
-        if (lines[l].ticks == 0 && lines[l].statements == 0)
+        if (lines[l].ticks == 0 && lines[l].statements == 0 && lines[l].svs == 0)
             continue;
         if (kept > first && by_place(&p->node_lines[kept - 1], &lines[l]) == 0) {
             p->node_lines[kept - 1].ticks += lines[l].ticks;
             p->node_lines[kept - 1].statements += lines[l].statements;
             p->node_lines[kept - 1].after_leave += lines[l].after_leave;
+            p->node_lines[kept - 1].svs += lines[l].svs;
         } else {
             p->node_lines[kept++] = lines[l];
         }
     }
     return kept;
+}
+
+/* The SVs that a node kept, on its lines that made any, in proportion. */
+static void keep_svs(struct nytp_node_line *lines, uint32_t n)
+{
+    int64_t made = 0, freed = 0, cumulated = 0, given = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        made += nytp_at_least_0(lines[i].svs);
+        freed += nytp_at_least_0(-lines[i].svs);
+    }
+    for (uint32_t i = 0; made > freed && i < n; i++) {
+        cumulated += nytp_at_least_0(lines[i].svs);
+        const int64_t upto = share_up_to(made - freed, cumulated, made);
+        lines[i].kept_svs = upto - given;
+        given = upto;
+    }
 }
 
 /* Entries into node_lines: bucketed by node, sorted and merged within. */
@@ -420,13 +458,15 @@ static bool make_node_lines(struct nytp_attribution *s)
                                     .line = e->line,
                                     .ticks = e->ticks,
                                     .statements = e->statements,
-                                    .after_leave = e->after_leave};
+                                    .after_leave = e->after_leave,
+                                    .svs = e->svs};
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < p->n_nodes; i++) {
         p->nodes[i].first_node_line = kept;
         kept = merge_node_lines(p, p->node_lines + first[i], first[i + 1] - first[i], kept);
         p->nodes[i].n_node_lines = kept - p->nodes[i].first_node_line;
+        keep_svs(p->node_lines + p->nodes[i].first_node_line, p->nodes[i].n_node_lines);
     }
     p->n_node_lines = kept;
     free(first);

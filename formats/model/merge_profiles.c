@@ -400,6 +400,8 @@ static bool sort_again(struct nytp_profile *to)
                 lines[kept - 1].ticks += lines[l].ticks;
                 lines[kept - 1].statements += lines[l].statements;
                 lines[kept - 1].cpu_ticks += lines[l].cpu_ticks;
+                lines[kept - 1].svs += lines[l].svs;
+                lines[kept - 1].kept_svs += lines[l].kept_svs;
             } else {
                 lines[kept++] = lines[l];
             }

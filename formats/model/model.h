@@ -36,6 +36,7 @@ enum nytp_has {
     NYTP_HAS_ENTRIES = 1 << 3,    /* call entry events: calls=2 */
     NYTP_HAS_SOURCE = 1 << 4,     /* source lines: savesrc=1 */
     NYTP_HAS_BLOCKS = 1 << 5,     /* TIME_BLOCK: blocks=1 */
+    NYTP_HAS_SVS = 1 << 6,        /* SVs made and freed: memory=1 */
 };
 
 /* One process of the recording. */
@@ -140,6 +141,7 @@ struct nytp_sub {
     uint64_t statements;
     int64_t stmt_ticks; /* what the statement profiler measured in it, unadjusted */
     int64_t cpu_ticks;  /* of its excl_ticks, as in struct nytp_node_line */
+    int64_t svs;        /* exclusive, as there */
     uint32_t first_line_cost, n_line_costs; /* into line_costs (all parts) */
     uint32_t first_arc, n_arcs;             /* arcs in which it is the caller (all parts) */
 };
@@ -151,7 +153,7 @@ struct nytp_line_cost {
     uint32_t file, line; /* file may differ from the sub's: code of a required file, an eval */
     int64_t excl_ticks;
     uint64_t statements;
-    int64_t cpu_ticks; /* as in struct nytp_node_line */
+    int64_t cpu_ticks, svs, kept_svs; /* as in struct nytp_node_line */
 };
 
 /* Calls from one place. Sorted by caller, callee, part, file, line. */
@@ -196,6 +198,9 @@ struct nytp_node_line {
                       once a selection or a merge made the node anew */
     int64_t cpu_ticks;    /* sampled: processor time spent there, at least 0; those of a process
                              add up to its cpu_ticks, before any selection. Else 0: not known */
+    int64_t svs; /* perl's values that were made there, less those that were freed */
+    int64_t kept_svs; /* for what has no sign: as many as the node made more than it freed, at
+                         least 0, on the lines that made more */
 };
 
 /* One call on the time axis; only with build option `spans`. Sorted by process, start,

@@ -195,7 +195,9 @@ static void collect_line_costs(const struct nytp_profile *p, uint32_t *first,
                                             p->node_lines[l].line,
                                             p->node_lines[l].ticks,
                                             p->node_lines[l].statements,
-                                            p->node_lines[l].cpu_ticks};
+                                            p->node_lines[l].cpu_ticks,
+                                            p->node_lines[l].svs,
+                                            p->node_lines[l].kept_svs};
         }
     }
 }
@@ -209,14 +211,17 @@ static void merge_line_costs(struct nytp_sub *s, struct nytp_line_cost *costs,
     qsort(own, n, sizeof *own, by_place);
     s->first_line_cost = kept;
     s->statements = 0;
-    s->cpu_ticks = 0;
+    s->cpu_ticks = s->svs = 0;
     for (uint32_t i = 0; i < n; i++) {
         s->statements += own[i].statements;
         s->cpu_ticks += own[i].cpu_ticks;
+        s->svs += own[i].svs;
         if (kept > s->first_line_cost && by_place(&costs[kept - 1], &own[i]) == 0) {
             costs[kept - 1].excl_ticks += own[i].excl_ticks;
             costs[kept - 1].statements += own[i].statements;
             costs[kept - 1].cpu_ticks += own[i].cpu_ticks;
+            costs[kept - 1].svs += own[i].svs;
+            costs[kept - 1].kept_svs += own[i].kept_svs;
         } else {
             costs[kept++] = own[i];
         }

@@ -124,6 +124,18 @@ that grows faster than what they search; so do C<--json>, C<--brief> and the rep
 of the profile's times; 5,000 places and patterns are told apart. It is for exact profiles. A program that is
 killed keeps what was matched in half of its time at least, a first tenth of a second excepted.
 
+=item memory=1
+
+How many values (perl's SVs: scalars, arrays, hashes, references, subs) each sub, line and call made, less those that
+were freed while it ran; exact, by perl's own count, and without what the profiler itself makes. What a sub makes and
+its caller frees counts for the one and against the other, so what is left in the end stands where it was made.
+Temporaries are freed when the next statement begins, those of a sub's last statement thus by its caller; of a sub that
+recurses deeper than before perl makes the variables of the new level, which it keeps. C<nytp-export --top --sort=svs>
+shows it, C<--csv> and C<--json> have it; C<--flamegraph --weight=svs>, C<--collapsed>, callgrind and pprof show what
+each context kept, at least 0. A child of a fork counts from the fork on, a thread all of its own. It is for exact
+profiles with calls=2, statements and subs; they are some 1.6 times as large then, and recording adds about twice as
+much. How many bytes the values take it does not tell.
+
 =item sql=1
 
 The text of each statement that L<DBI> runs is the label C<sql> while it is prepared and executed by C<do> and

@@ -12,6 +12,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 import hostile  # noqa: E402
+from nytpwrite import Writer  # noqa: E402
 
 MAX_SIZE = 3000
 SLOW = {"made-deep"}  # little when deflated, but 20,000 calls
@@ -35,11 +36,22 @@ def old_versions():
                hostile.simple(["main::a", "main::b"], version=version).data())
 
 
+def svs():
+    """Values made and freed before the first call, in calls, more of them than a context has statements, and behind the end."""
+    stream = Writer({"application": "/x.p"}, {"calls": "2"}).comment("nytp-svs 1 1 1").pid_start(5)
+    stream.fid(1, "/x.p").time(5, 1, 5).comment("nytp-svs 1000000000 1 5").entry(1, 5)
+    for n in range(9):
+        stream.comment(f"nytp-svs {-n} 1 {n}")
+    stream.entry(1, 6).time(5, 1, 6).comment("nytp-svs -7 9 6").leave(2, 5, 5, "main::b").leave(4, 9, 4, "main::a")
+    return stream.comment("nytp-svs 3 1 5").pid_end(5).comment("nytp-svs 3 1 5").data()
+
+
 def seeds():
     streams = {name: function() for name, function in hostile.STREAMS.items()
                if name not in SLOW}
     streams.update(old_versions())
     streams.update(DPROF)
+    streams["svs"] = svs()
     for name, data in streams.items():
         if len(data) <= MAX_SIZE:
             # what the target does depends on the size

@@ -17,6 +17,7 @@
 #include "formats/stream/comments/open_calls.h"
 #include "formats/stream/comments/regex_records.h"
 #include "formats/stream/comments/sample_records.h"
+#include "formats/stream/comments/svs_records.h"
 #include "merged_files.h"
 #include "merged_settings.h"
 #include "formats/base/strings.h"
@@ -343,10 +344,27 @@ static bool merge_regex(struct nytp_merge *m, const struct nytp_event *e,
     return true;
 }
 
+static bool merge_svs(struct nytp_merge *m, const struct nytp_event *e,
+                      struct nytp_svs_record *svs)
+{
+    char text[NYTP_SVS_LONGEST];
+    if (!begin_records(m))
+        return false;
+    svs->fid = out_fid(m, e, svs->fid);
+    if (svs->fid == NONE)
+        return false;
+    nytp_svs_record_format(svs, text);
+    nytp_write_comment(m->writer, text);
+    return true;
+}
+
 static bool merge_comment(struct nytp_merge *m, const struct nytp_event *e)
 {
     struct nytp_event attribute;
     struct nytp_regex_record regex;
+    struct nytp_svs_record svs;
+    if (nytp_svs_record_read(&e->u.comment.text, &svs))
+        return merge_svs(m, e, &svs);
     if (nytp_regex_record_read(&e->u.comment.text, &regex))
         return merge_regex(m, e, &regex);
     if (nytp_attribute_record_read(e, &attribute)) {

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * How many SVs the program makes and frees; see svs.h.
+ */
+#include "svs.h"
+
+#include "places.h"
+
+#include "formats/stream/comments/svs_records.h"
+
+/* PL_sv_count (intrpvar.h): up by one for each SV that is taken off the arenas' free list, down
+ * by one for each that is put back (sv.c, sv_inline.h). */
+static IV count(const struct nytp_recorder *rec)
+{
+#ifdef MULTIPLICITY
+    const PerlInterpreter *const my_perl = rec->interpreter;
+#else
+    PERL_UNUSED_VAR(rec);
+#endif
+    return (IV)PL_sv_count;
+}
+
+void nytp_svs_restart(struct nytp_recorder *rec)
+{
+    if (rec->svs_on)
+        rec->svs.seen = count(rec);
+}
+
+/* What is too much for one comment waits for the next. What happens while no statement is in
+ * progress, as when recording begins, is no statement's. */
+void nytp_svs_tell(struct nytp_recorder *rec)
+{
+    char text[NYTP_SVS_LONGEST];
+    const struct nytp_place *const place = rec->running_place;
+    const IV change = count(rec) - rec->svs.seen;
+    if (change == 0)
+        return;
+    if (place == NULL) {
+        rec->svs.seen += change;
+        return;
+    }
+    const struct nytp_svs_record record = {
+        .n = (int32_t)(change > NYTP_MOST_SVS    ? NYTP_MOST_SVS
+                       : change < -NYTP_MOST_SVS ? -NYTP_MOST_SVS
+                                                 : change),
+        .fid = place->fid,
+        .line = nytp_line_of_stmt(place->line),
+    };
+    rec->svs.seen += record.n;
+    nytp_svs_record_format(&record, text);
+    nytp_write_comment(rec->writer, text);
+}

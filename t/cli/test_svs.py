@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""SVs made and freed (memory=1): what is made of the stream's comments."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+
+from command import good, messages, pprof_top, run
+from nytpwrite import Writer
+
+
+def recording(path, pid=77):
+    """main calls f at line 2 (+1 before), which makes 10 on line 12 and frees 4 on line 13, and 3 before its first line, and an xsub."""
+    stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(pid, 1, 1000.0).fid(1, "/x/app.pl")
+    stream.time(100, 1, 1).comment("nytp-svs 1 1 2").entry(1, 2).comment("nytp-svs 3 1 2").time(10, 1, 2).time(10, 1, 11)
+    stream.comment("nytp-svs 10 1 12").entry(1, 12).comment("nytp-svs 2 1 12").leave(2, 5, 5, "main::xs").time(20, 1, 12)
+    stream.comment("nytp-svs -4 1 13").leave(1, 40, 35, "main::f").time(10, 1, 13).discount()
+    stream.comment("nytp-svs -30 1 2").time(10, 1, 2)
+    stream.sub(1, "main::f", 10, 14).sub(1, "main::xs", 0, 0).callers(1, 2, "main::RUNTIME", "main::f", 1, 40e-7, 35e-7)
+    stream.callers(1, 12, "main::f", "main::xs", 1, 5e-7, 5e-7).callers(0, 0, "", "main::xs", 0, 0, 0)
+    path.write_bytes(stream.pid_end(pid, 2000.0).data())
+    return path
+
+
+def refused(*arguments):
+    done = run(*arguments)
+    assert done.returncode != 0 and len(messages(done)) == 1
+    return messages(done)[0]
+
+
+def subs(*arguments):
+    return {row["name"]: (row["svs"], row["inclusive_svs"]) for row in json.loads(good("-q", "--json", *arguments))["subs"] if row["svs"]}
+
+
+def test_each_goes_to_the_open_call_and_to_the_line_that_began_in_it(tmp_path):
+    file = recording(tmp_path / "s.out")
+    assert subs(file) == {"main::RUNTIME": (-29, -18), "main::f": (9, 11), "main::xs": (2, 2)}
+    data = json.loads(good("-q", "--json", file))
+    names = [sub["name"] for sub in data["subs"]]
+    assert {(names[row["sub"]], row["line"]): row["svs"] for row in data["lines"] if row["svs"]} == {
+        ("main::RUNTIME", 2): -29, ("main::f", 10): 3, ("main::f", 12): 10, ("main::f", 13): -4, ("main::xs", 0): 2}
+    assert {(names[row["callee"]], row["line"]): row["inclusive_svs"] for row in data["calls"]} == {("main::f", 2): 11, ("main::xs", 12): 2}
+
+
+def test_several_inputs_and_selections_are_added_up(tmp_path):
+    files = recording(tmp_path / "a.out"), recording(tmp_path / "b.out", pid=78)
+    assert subs(*files) == {"main::RUNTIME": (-58, -36), "main::f": (18, 22), "main::xs": (4, 4)}
+    assert subs("--focus=^main::f$", files[0])["main::f"] == (9, 11)
+    assert subs("--hide=^main::xs$", files[0]) == {"main::RUNTIME": (-29, -18), "main::f": (11, 11)}
+
+
+def test_tables_show_them(tmp_path):
+    file = recording(tmp_path / "s.out")
+    top = good("-q", "--top", "--sort=svs", file).decode()
+    assert re.findall(r" (-?\d+) +(-?\d+) main::(\w+)", top) == [("9", "11", "f"), ("2", "2", "xs"), ("-29", "-18", "RUNTIME")]
+    rows = list(csv.DictReader(io.StringIO(good("-q", "--csv", file).decode())))
+    assert {row["sub"]: (row["svs"], row["inclusive_svs"]) for row in rows} == {
+        "main::RUNTIME": ("-29", "-18"), "main::f": ("9", "11"), "main::xs": ("2", "2")}
+
+
+def test_what_has_no_sign_shows_what_contexts_kept(tmp_path):
+    file = recording(tmp_path / "s.out")
+    assert good("--collapsed", "--weight=svs", file).decode().splitlines() == ["main::RUNTIME;main::f 9", "main::RUNTIME;main::f;main::xs 2"]
+    assert "11 SVs" in good("-q", "--flamegraph", "--weight=svs", file).decode()
+    text = good("-q", "--callgrind", "--plain-names", file).decode()
+    assert "events: ns stmts svs\n" in text and text.splitlines()[-1].split()[-1] == "11"
+    good("-q", "--pprof", "-o", tmp_path / "s.pb.gz", file)
+    assert pprof_top(tmp_path / "s.pb.gz", "-sample_index=svs", scratch=tmp_path) == {"main::f": (9, 11), "main::xs": (2, 2)}
+
+
+def test_a_recording_without_says_how_to_make_one(tmp_path):
+    path = tmp_path / "n.out"
+    path.write_bytes(Writer().pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").time(10, 1, 1).pid_end(7, 2000.0).data())
+    assert "NYTPROF=memory=1" in refused("--collapsed", "--weight=svs", path)
+    assert "NYTPROF=memory=1" in refused("--top", "--sort=svs", path)
+    assert "svs" not in good("-q", "--json", path).decode() and "SVs" not in good("-q", "--top", path).decode()
+    assert "not compared" in refused("--collapsed", "--weight=svs", "--diff", path, path)
+    assert "--sort svs is for --top" in refused("--tree", "--sort=svs", path)
+
+
+@pytest.mark.parametrize("broken", ["nytp-svs", "nytp-svs 1", "nytp-svs 1 1", "nytp-svs 1 1 1 1", "nytp-svs x 1 1", "nytp-svs --1 1 1", "nytp-svs 1 -1 1",
+                                    "nytp-svs 99999999999999999999 1 1", "nytp-svs 1 4294967296 1", "nytp-svs 1 1 "])
+def test_what_is_no_such_comment_is_passed_over(tmp_path, broken):
+    path = tmp_path / "b.out"
+    path.write_bytes(Writer().pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").comment(broken).time(10, 1, 1).pid_end(7, 2000.0).data())
+    assert "svs" not in good("-q", "--json", path).decode()
