@@ -42,7 +42,7 @@ void nytp_known_calls_free(struct nytp_recorder *rec);
 static inline struct nytp_known_call *nytp_known_call(pTHX_ const struct nytp_recorder *rec)
 {
     const UV address = PTR2UV(PL_op);
-    return &rec->known_calls[(address >> 4 ^ address >> 16) & (NYTP_KNOWN_CALLS - 1)];
+    return &rec->known_calls[address >> 4 & (NYTP_KNOWN_CALLS - 1)];
 }
 
 static inline uint64_t nytp_name_in(const HV *stash, const HEK *name)

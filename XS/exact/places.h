@@ -48,7 +48,7 @@ static inline struct nytp_place *nytp_place_slot(const struct nytp_recorder *rec
                                                  const COP *cop)
 {
     const UV address = PTR2UV(cop);
-    return &rec->places[(address >> NYTP_COP_SHIFT ^ address >> 20) & (NYTP_PLACES - 1)];
+    return &rec->places[address >> NYTP_COP_SHIFT & (NYTP_PLACES - 1)];
 }
 
 /* The same for samples, which meet few statements: the fewer pages of memory they touch, the
@@ -57,8 +57,7 @@ static inline struct nytp_place *nytp_sampled_place_slot(const struct nytp_recor
                                                          const COP *cop)
 {
     const UV address = PTR2UV(cop);
-    return &rec->places[(address >> NYTP_COP_SHIFT ^ address >> 17) &
-                        (NYTP_SAMPLED_PLACES - 1)];
+    return &rec->places[address >> NYTP_COP_SHIFT & (NYTP_SAMPLED_PLACES - 1)];
 }
 
 /* Whether that is the place of this COP. */
