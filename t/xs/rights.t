@@ -225,16 +225,23 @@ scenario 'no thread of ours keeps rights that the program has given up, nor a so
 };
 
 # perl's syscall() is the way that can be seen from here.
-scenario 'unshare() of a user namespace' => sub {
-    my %number_of = ('x86_64' => 272, 'aarch64' => 97);
-    my $number = $number_of{ (POSIX::uname())[4] } or plan skip_all => 'another processor';
-    my $code = "sub work { my \$n; \$n += \$_ for 1 .. 200000; 1 } work(); print syscall($number, 0x10000000) == 0 ? 'done' : \$!; work(); ";
+scenario 'unshare() of a user namespace, setns() to that of a child' => sub {
+    my %numbers_of = ('x86_64' => [272, 308], 'aarch64' => [97, 268]);
+    my ($unshare, $setns) = @{ $numbers_of{ (POSIX::uname())[4] } or plan skip_all => 'another processor' };
+    my $work = 'sub work { my $n; $n += $_ for 1 .. 200000; 1 } work(); ';
+    my $made = "syscall($unshare, 0x10000000) == 0 ? 'done' : \$!";
+    my $child = "pipe my \$told, my \$tell; pipe my \$ended, my \$end; my \$pid = fork;
+        if (!\$pid) { close \$end; syswrite \$tell, $made; sysread \$ended, my \$all, 1; exit }
+        sysread \$told, my \$done, 9; open my \$of, '<', \"/proc/\$pid/ns/user\" or die; ";
     my $threads = '; my $until = time + 60; work() while 2 > (() = glob "/proc/self/task/*") && time < $until; print " ", scalar(() = glob "/proc/self/task/*")';
-    plan skip_all => 'there are none here' if run_plain(code => $code)->{out} ne 'done';
-    for my $kind (@KINDS) {
-        my $run = run_prog(opts => $kind, code => $code . ($kind eq '' ? '' : $threads));
-        is $run->{out}, $kind eq '' ? 'done' : 'done 2', "'$kind': is done, and the thread is there again";
-        is join('; ', check_sums(profile_in($run))), '', "'$kind': the profile is whole";
+    my %code = (unshare => "print $made; work(); ", setns => "${child}print syscall($setns, fileno \$of, 0) == 0 ? \$done : \$!; close \$end; waitpid \$pid, 0; work(); ");
+    for my $call (sort keys %code) {
+        plan skip_all => 'there are none here' if run_plain(code => $work . $code{$call})->{out} ne 'done';
+        for my $kind (@KINDS) {
+            my $run = run_prog(opts => $kind, code => $work . $code{$call} . ($kind eq '' ? '' : $threads));
+            is $run->{out}, $kind eq '' ? 'done' : 'done 2', "'$kind', $call: is done, and the thread is there again";
+            is join('; ', check_sums(profile_in($run))), '', "'$kind', $call: the profile is whole";
+        }
     }
 };
 
