@@ -548,9 +548,11 @@ and goes on in the next. The program can do these itself:
     DB::rotate_profile("/var/tmp/job.$id.prof");
 
 Both return whether they did; a profile that cannot go on in the next file goes on where it is. The socket of a process that was
-killed is left behind, and replaced by the next of that name; anything else of that name is not. A program that closes all descriptors, as a daemon does, has the socket anew at its next
-statement. One that becomes another user has another, which is that user's, if he may make one in that folder; else there is
-none from then on, which is said once.
+killed is left behind, and replaced by the next of that name; anything else of that name is not. A program that closes all
+descriptors, as a daemon does, has the socket anew at its next statement. One that becomes another user has another, which is that
+user's, if he may make one in that folder; else there is none from then on, which is said once. The socket's and its clients'
+descriptors are high ones; but accept(2) gives a client the lowest free number, and for the microsecond until it has a high one
+what the program opens gets the next.
 
 =head2 What it costs
 

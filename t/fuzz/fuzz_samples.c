@@ -12,6 +12,8 @@
 #include "XS/perl/perl_stack.c"
 #include "XS/sampling/tick_stack.c"
 
+#include <sys/mman.h>
+
 /* As in XS/names/builtins.c, which needs the whole recorder. */
 const bool nytp_is_slowop[MAXO] = {
 #define NYTP_SLOWOP(type) [type] = true,
@@ -166,20 +168,42 @@ static void see(pTHX_ const struct nytp_moment *moment)
 /* Of state.c, which is not here. */
 struct nytp_recorders_count nytp_recorders_count;
 
+/* A statement whose place is kept, and whose memory another interpreter has freed, which had it
+ * in common with this one. */
+static const COP *freed_elsewhere(pTHX_ struct nytp_recorder *rec)
+{
+    COP *const cop =
+        mmap(NULL, sizeof *cop, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (cop == MAP_FAILED)
+        abort();
+    *cop = *PL_curcop;
+    *nytp_sampled_place_slot(rec, cop) =
+        (struct nytp_place){.cop = cop, .seq = cop->cop_seq, .line = CopLINE(cop)};
+    atomic_store(&nytp_recorders_count.were_several, true);
+    if (!is_live_cop(aTHX_ rec, cop) || munmap(cop, sizeof *cop) != 0 ||
+        is_live_cop(aTHX_ rec, cop))
+        abort();
+    return cop;
+}
+
 /* The last call of the program: now look. */
 static void look_now(pTHX_ CV *cv)
 {
     static struct nytp_recorder recorder;
     static struct nytp_tick_stack stack;
+    static const COP *gone;
     struct nytp_tick tick;
     struct nytp_moment moment;
     dXSARGS;
     PERL_UNUSED_VAR(cv);
     PERL_UNUSED_VAR(items);
-    if (recorder.places == NULL)
+    if (recorder.places == NULL) {
         recorder.places = calloc(NYTP_PLACES, sizeof *recorder.places);
+        gone = freed_elsewhere(aTHX_ & recorder);
+    }
     recorder.options.slowops = 2;
     know_all(aTHX);
+    know(gone);
     nytp_tick_stack_look(aTHX_ & stack);
     for (int i = 0; i < 4 && input.at < input.size; i++) {
         memset(&tick, 0, sizeof tick);
