@@ -279,6 +279,7 @@ static void put_lines(const struct json *j)
         put_count(j, "statements", cost->statements);
         put_cpu(j, cost->cpu_ticks);
         put_svs(j, "svs", cost->svs);
+        put_svs(j, "kept_svs", cost->kept_svs);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');

@@ -184,6 +184,8 @@ static void sum_lines(struct nytp_line_rows *rows)
         if (last != NULL && by_place(last, &rows->rows[i]) == 0) {
             last->statements += rows->rows[i].statements;
             last->self_ticks += rows->rows[i].self_ticks;
+            last->svs += rows->rows[i].svs;
+            last->kept_svs += rows->rows[i].kept_svs;
         } else {
             rows->rows[n++] = rows->rows[i];
         }
@@ -200,7 +202,14 @@ void nytp_lines_sum(struct nytp_line_rows *rows)
 
 static struct nytp_line_row row_of_cost(const struct nytp_line_cost *cost)
 {
-    return (struct nytp_line_row){cost->file, cost->line, cost->statements, cost->excl_ticks};
+    return (struct nytp_line_row){
+        .file = cost->file,
+        .line = cost->line,
+        .statements = cost->statements,
+        .self_ticks = cost->excl_ticks,
+        .svs = cost->svs,
+        .kept_svs = cost->kept_svs,
+    };
 }
 
 struct nytp_line_rows nytp_lines_of(const struct nytp_profile *profile, uint32_t sub)
@@ -218,9 +227,24 @@ static bool has_no_lines(const struct nytp_sub *sub)
     return sub->kind == NYTP_SUB_OPCODE || sub->kind == NYTP_SUB_XSUB;
 }
 
+/* The SVs of a builtin or xsub in a context are on the line that called it. */
+static void move_svs_to_call(const struct nytp_profile *profile, const struct nytp_node *node,
+                             struct nytp_line_rows *rows)
+{
+    if (!has_no_lines(&profile->subs[node->sub]) || node->n_node_lines == 0)
+        return;
+    const struct nytp_node_line *const line = &profile->node_lines[node->first_node_line];
+    rows->rows[rows->n++] = (struct nytp_line_row){
+        .file = node->file, .line = node->line, .svs = line->svs, .kept_svs = line->kept_svs};
+    rows->rows[rows->n++] = (struct nytp_line_row){
+        .file = line->file, .line = line->line, .svs = -line->svs, .kept_svs = -line->kept_svs};
+}
+
 struct nytp_line_rows nytp_lines_of_all(const struct nytp_profile *profile)
 {
-    const size_t most = (size_t)profile->n_line_costs + 2 * (size_t)profile->n_arcs;
+    const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
+    const size_t most = (size_t)profile->n_line_costs + 2 * (size_t)profile->n_arcs +
+                        2 * (has_svs ? (size_t)profile->n_nodes : 0);
     struct nytp_line_rows rows = {calloc(most + 1, sizeof *rows.rows), 0};
     if (rows.rows == NULL)
         return rows;
@@ -232,10 +256,13 @@ struct nytp_line_rows nytp_lines_of_all(const struct nytp_profile *profile)
         if (!has_no_lines(callee) || callee->n_line_costs == 0)
             continue;
         const struct nytp_line_cost *cost = &profile->line_costs[callee->first_line_cost];
-        rows.rows[rows.n++] = (struct nytp_line_row){arc->file, arc->line, 0, arc->excl_ticks};
-        rows.rows[rows.n++] =
-            (struct nytp_line_row){cost->file, cost->line, 0, -arc->excl_ticks};
+        rows.rows[rows.n++] = (struct nytp_line_row){
+            .file = arc->file, .line = arc->line, .self_ticks = arc->excl_ticks};
+        rows.rows[rows.n++] = (struct nytp_line_row){
+            .file = cost->file, .line = cost->line, .self_ticks = -arc->excl_ticks};
     }
+    for (uint32_t i = 0; has_svs && i < profile->n_nodes; i++)
+        move_svs_to_call(profile, &profile->nodes[i], &rows);
     nytp_lines_sum(&rows);
     return rows;
 }

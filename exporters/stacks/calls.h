@@ -49,6 +49,7 @@ struct nytp_line_row {
     uint32_t file, line;
     uint64_t statements;
     int64_t self_ticks;
+    int64_t svs, kept_svs;
 };
 
 struct nytp_line_rows {
@@ -63,8 +64,8 @@ void nytp_lines_sum(struct nytp_line_rows *rows);
 struct nytp_line_rows nytp_lines_of(const struct nytp_profile *profile, uint32_t sub);
 
 /* The lines of the whole program. Builtins and xsubs have no lines: their own time is on the
- * line of the call, and at line 0 of their file where no call is known. All self_ticks add up
- * to the total. */
+ * line of the call, and at line 0 of their file where no call is known. So are their SVs. All
+ * self_ticks add up to the total, and so do all SVs. */
 struct nytp_line_rows nytp_lines_of_all(const struct nytp_profile *profile);
 
 #endif

@@ -9,8 +9,10 @@
 #include "formats/model/profile.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define FIXED_COLUMNS 29
+#define SVS_COLUMNS   20
 #define MIN_SOURCE    24
 #define HOT_PERCENT   10
 
@@ -24,6 +26,21 @@ int nytp_compare_line_times(const void *x, const void *y)
     return (a->line > b->line) - (a->line < b->line);
 }
 
+/* By what contexts kept: what a sub makes on one line and frees on another is of no interest.
+ */
+static int compare_line_svs(const void *x, const void *y)
+{
+    const struct nytp_line_row *a = x, *b = y;
+    if (a->kept_svs != b->kept_svs)
+        return a->kept_svs < b->kept_svs ? 1 : -1;
+    return nytp_compare_line_times(x, y);
+}
+
+static bool has_svs(const struct nytp_profile *profile)
+{
+    return (profile->has & NYTP_HAS_SVS) != 0;
+}
+
 static struct nytp_name place_of(const struct nytp_profile *profile,
                                  const struct nytp_line_row *row, uint32_t columns,
                                  char *buffer, size_t size)
@@ -32,6 +49,11 @@ static struct nytp_name place_of(const struct nytp_profile *profile,
     if (row->file == 0)
         return (struct nytp_name){nowhere, sizeof nowhere - 1};
     return nytp_text_place_in(profile, row->file, row->line, columns, buffer, size);
+}
+
+static uint32_t fixed_columns(const struct nytp_profile *profile)
+{
+    return FIXED_COLUMNS + (has_svs(profile) ? SVS_COLUMNS : 0);
 }
 
 /* Columns for places: the longest of them, half of what a terminal has beside the numbers. */
@@ -47,9 +69,14 @@ static uint32_t place_columns(const struct nytp_profile *profile, uint32_t colum
     }
     if (columns == 0)
         return longest;
-    const uint32_t left =
-        columns > FIXED_COLUMNS + MIN_SOURCE ? columns - FIXED_COLUMNS : MIN_SOURCE;
+    const uint32_t fixed = fixed_columns(profile);
+    const uint32_t left = columns > fixed + MIN_SOURCE ? columns - fixed : MIN_SOURCE;
     return longest < left / 2 ? longest : left / 2;
+}
+
+static void put_svs(struct nytp_out *out, int64_t svs, int64_t kept_svs)
+{
+    nytp_printf(out, "%9lld %9lld ", (long long)svs, (long long)kept_svs);
 }
 
 static void put_row(const struct nytp_profile *profile,
@@ -63,10 +90,12 @@ static void put_row(const struct nytp_profile *profile,
     nytp_putc(out, ' ');
     nytp_text_percent(out, row->self_ticks, profile->total_ticks);
     nytp_printf(out, " %9llu ", (unsigned long long)row->statements);
+    if (has_svs(profile))
+        put_svs(out, row->svs, row->kept_svs);
     const uint32_t width =
         nytp_text_put_tail(out, place_of(profile, row, options->columns, buffer, sizeof buffer),
                            options->columns > 0 ? place_width : 0);
-    const uint32_t used = FIXED_COLUMNS + place_width + 2;
+    const uint32_t used = fixed_columns(profile) + place_width + 2;
     const bool fits = options->columns == 0 || options->columns > used;
     if (source != NULL && fits) {
         nytp_text_pad(out, place_width - width + 2);
@@ -83,16 +112,21 @@ static void put_rest(const struct nytp_profile *profile,
                      const struct nytp_line_row *rows, uint32_t n, struct nytp_out *out)
 {
     int64_t ticks = 0;
+    int64_t svs = 0, kept_svs = 0;
     uint64_t statements = 0;
     for (uint32_t i = 0; i < n; i++) {
         ticks += rows[i].self_ticks;
+        svs += rows[i].svs;
+        kept_svs += rows[i].kept_svs;
         statements += rows[i].statements;
     }
     nytp_text_time(out, ticks, profile->ticks_per_sec, options->unit, 10);
     nytp_putc(out, ' ');
     nytp_text_percent(out, ticks, profile->total_ticks);
-    nytp_printf(out, " %9llu (%lu more lines)\n", (unsigned long long)statements,
-                (unsigned long)n);
+    nytp_printf(out, " %9llu ", (unsigned long long)statements);
+    if (has_svs(profile))
+        put_svs(out, svs, kept_svs);
+    nytp_printf(out, "(%lu more lines)\n", (unsigned long)n);
 }
 
 /* A file's line 0 whose builtins were all counted where they are called. */
@@ -100,7 +134,8 @@ static void drop_empty(struct nytp_line_rows *rows)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < rows->n; i++)
-        if (rows->rows[i].self_ticks != 0 || rows->rows[i].statements > 0)
+        if (rows->rows[i].self_ticks != 0 || rows->rows[i].statements > 0 ||
+            rows->rows[i].svs != 0)
             rows->rows[n++] = rows->rows[i];
     rows->n = n;
 }
@@ -112,13 +147,16 @@ bool nytp_put_hot_lines(const struct nytp_profile *profile,
     struct nytp_line_rows rows = nytp_lines_of_all(profile);
     if (rows.rows == NULL)
         return nytp_out_of_memory(&out->error);
+    const bool by_svs = options->sort != NULL && strcmp(options->sort, "svs") == 0;
     drop_empty(&rows);
     if (rows.n > 0)
-        qsort(rows.rows, rows.n, sizeof *rows.rows, nytp_compare_line_times);
+        qsort(rows.rows, rows.n, sizeof *rows.rows,
+              by_svs ? compare_line_svs : nytp_compare_line_times);
     const uint32_t shown = rows.n < wanted ? rows.n : wanted;
     const uint32_t place_width = place_columns(profile, options->columns, rows.rows, shown);
     nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_printf(out, "      self  self%% %9s line", nytp_text_stmts(profile));
+    nytp_printf(out, "      self  self%% %9s %sline", nytp_text_stmts(profile),
+                has_svs(profile) ? "      SVs      kept " : "");
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
     for (uint32_t i = 0; i < shown; i++)

@@ -56,6 +56,10 @@ def test_tables_show_them(tmp_path):
     file = recording(tmp_path / "s.out")
     top = good("-q", "--top", "--sort=svs", file).decode()
     assert re.findall(r" (-?\d+) +(-?\d+) main::(\w+)", top) == [("9", "11", "f"), ("2", "2", "xs"), ("-29", "-18", "RUNTIME")]
+    lines = good("-q", "--top", "--lines", "--sort=svs", file).decode()
+    rows = re.findall(r" (-?\d+) +(\d+) /x/app\.pl:(\d+)", lines)
+    assert rows[:2] == [("12", "9", "12"), ("3", "2", "10")]
+    assert sorted(rows[2:]) == [("-29", "0", "2"), ("-4", "0", "13"), ("0", "0", "1"), ("0", "0", "11")]
     rows = list(csv.DictReader(io.StringIO(good("-q", "--csv", file).decode())))
     assert {row["sub"]: (row["svs"], row["inclusive_svs"]) for row in rows} == {
         "main::RUNTIME": ("-29", "-18"), "main::f": ("9", "11"), "main::xs": ("2", "2")}
