@@ -29,7 +29,7 @@ struct nytp_spy {
     uint32_t rate;     /* samples a second */
     double duration_s; /* 0: until it ends or is interrupted */
     double interval_s; /* of top */
-    bool subprocesses, idle, objects, no_source;
+    bool subprocesses, idle, objects, no_source, no_realtime;
     char **argv;        /* the program to start, after --; or NULL */
     const char **files; /* heap: what to compare */
     uint32_t n_files;

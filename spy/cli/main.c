@@ -38,6 +38,7 @@ static const char usage[] =
     "  -s, --subprocesses    record: the processes that it starts, too\n"
     "      --no-idle         record: leave out samples in which it waits\n"
     "      --no-source       no lines of source\n"
+    "      --no-realtime     record, top: the priority of any program\n"
     "      --objects         heap: classes of objects only\n"
     "  -V, --version         print the version\n"
     "  -h, --help            print this text\n";
@@ -45,19 +46,28 @@ static const char usage[] =
 enum {
     NO_IDLE = 256,
     NO_SOURCE,
+    NO_REALTIME,
     OBJECTS,
     CORE,
     EXE
 };
 
 static const struct option options[] = {
-    {"pattern", required_argument, NULL, 'P'},  {"core", required_argument, NULL, CORE},
-    {"exe", required_argument, NULL, EXE},      {"output", required_argument, NULL, 'o'},
-    {"rate", required_argument, NULL, 'r'},     {"duration", required_argument, NULL, 'd'},
-    {"interval", required_argument, NULL, 'i'}, {"subprocesses", no_argument, NULL, 's'},
-    {"no-idle", no_argument, NULL, NO_IDLE},    {"no-source", no_argument, NULL, NO_SOURCE},
-    {"objects", no_argument, NULL, OBJECTS},    {"version", no_argument, NULL, 'V'},
-    {"help", no_argument, NULL, 'h'},           {0},
+    {"pattern", required_argument, NULL, 'P'},
+    {"core", required_argument, NULL, CORE},
+    {"exe", required_argument, NULL, EXE},
+    {"output", required_argument, NULL, 'o'},
+    {"rate", required_argument, NULL, 'r'},
+    {"duration", required_argument, NULL, 'd'},
+    {"interval", required_argument, NULL, 'i'},
+    {"subprocesses", no_argument, NULL, 's'},
+    {"no-idle", no_argument, NULL, NO_IDLE},
+    {"no-source", no_argument, NULL, NO_SOURCE},
+    {"no-realtime", no_argument, NULL, NO_REALTIME},
+    {"objects", no_argument, NULL, OBJECTS},
+    {"version", no_argument, NULL, 'V'},
+    {"help", no_argument, NULL, 'h'},
+    {0},
 };
 
 static enum nytp_spy_status wrong(const char *text, const char *value)
@@ -119,6 +129,9 @@ static enum nytp_spy_status take_option(struct nytp_spy *spy, int option)
         break;
     case NO_SOURCE:
         spy->no_source = true;
+        break;
+    case NO_REALTIME:
+        spy->no_realtime = true;
         break;
     case OBJECTS:
         spy->objects = true;

@@ -322,7 +322,7 @@ static void record(struct recorder *recorder)
 {
     struct nytp_pace *const pace = &recorder->pace;
     int64_t shown_s = 0;
-    *pace = nytp_pace_begin(recorder->spy->rate);
+    *pace = nytp_pace_begin(recorder->spy->rate, !recorder->spy->no_realtime);
     recorder->began_ns = pace->next_ns;
     nytp_aside_begin(&recorder->aside);
     while (!is_over(recorder)) {

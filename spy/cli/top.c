@@ -262,7 +262,7 @@ static bool show(struct top *top)
 
 static void run(struct top *top)
 {
-    struct nytp_pace pace = nytp_pace_begin(top->spy->rate);
+    struct nytp_pace pace = nytp_pace_begin(top->spy->rate, !top->spy->no_realtime);
     struct nytp_aside aside;
     nytp_aside_begin(&aside);
     top->sampling.aside = &aside;

@@ -193,10 +193,11 @@ void nytp_step_aside(struct nytp_aside *aside, int processor)
         sched_setaffinity(0, sizeof others, &others);
 }
 
-struct nytp_pace nytp_pace_begin(uint32_t rate)
+struct nytp_pace nytp_pace_begin(uint32_t rate, bool realtime)
 {
     const struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_RR)};
-    sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &lowest);
+    if (realtime)
+        sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &lowest);
     const int64_t now = nytp_spy_now_ns();
     return (struct nytp_pace){
         .period_ns = 1000000000 / rate, .next_ns = now, .random = (uint64_t)now | 1};

@@ -71,9 +71,9 @@ struct nytp_pace {
     uint64_t n_looks, n_late; /* those that came more than a millisecond late */
 };
 
-/* Also asks for real-time priority, of which not everybody may have any: on a busy machine,
- * looks that wait for their turn come as the scheduler changes programs, and not at random. */
-struct nytp_pace nytp_pace_begin(uint32_t rate);
+/* Real-time priority, if it is asked for, is not given to everybody: on a busy machine, looks
+ * that wait for their turn come as the scheduler changes programs, and not at random. */
+struct nytp_pace nytp_pace_begin(uint32_t rate, bool realtime);
 void nytp_pace_next(struct nytp_pace *pace);
 
 /* It is time: tells the pace so. */

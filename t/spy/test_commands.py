@@ -13,6 +13,7 @@ import re
 import signal
 import struct
 import subprocess
+import sys
 import termios
 
 import pytest
@@ -64,6 +65,25 @@ until ($stop) {
 my $sum = 0;
 $sum += $_ for values %spent;
 printf "%s %.4f\\n", $_, $spent{$_} / $sum for sort keys %spent;
+"""
+
+# A program that has perl in it and exports none of it.
+EMBEDS = """
+#include <EXTERN.h>
+#include <perl.h>
+static PerlInterpreter *my_perl;
+int main(int argc, char **argv, char **env)
+{
+    PERL_SYS_INIT3(&argc, &argv, &env);
+    my_perl = perl_alloc();
+    perl_construct(my_perl);
+    if (perl_parse(my_perl, NULL, argc, argv, env) == 0)
+        perl_run(my_perl);
+    perl_destruct(my_perl);
+    perl_free(my_perl);
+    PERL_SYS_TERM();
+    return 0;
+}
 """
 
 # Half of the time is in a sub whose calls take less time than a look.
@@ -158,6 +178,22 @@ def test_short_calls_are_seen(script, tmp_path):
         spied.spy("record", process.pid, "-o", tmp_path / "out", "-r", "1000", "-d", "4s")
     cpu = {row["sub"]: int(row["cpu_ns"]) for row in csv.DictReader(exported(tmp_path / "out", "--csv").splitlines())}
     assert cpu.get("main::short", 0) >= cpu["main::calls"] / 3, cpu
+
+
+@pytest.mark.parametrize("options", [[], ["--no-realtime"]], ids=["by-default", "no-realtime"])
+def test_real_time_priority_is_taken_where_it_may_be_had_and_not_refused(options, script, tmp_path):
+    may = subprocess.run([sys.executable, "-c", "import os; os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))"],
+                         stderr=subprocess.DEVNULL).returncode == 0
+
+    def times_slept(pid):
+        return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M)[1])
+
+    with spied.running(PERL, script(WAITS), stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        with spied.running(str(spied.SPY), "record", process.pid, "-r", "1000", *options, "-o", tmp_path / "out") as spy:
+            spied.wait_until(lambda: times_slept(spy.pid) > 100)  # it has looked
+            policy = os.sched_getscheduler(spy.pid) & ~os.SCHED_RESET_ON_FORK
+    assert policy == (os.SCHED_RR if may and not options else os.SCHED_OTHER)
 
 
 def test_a_recording_is_whole_and_every_exporter_reads_it(script, tmp_path):
@@ -276,6 +312,30 @@ def test_a_program_of_32_bits_is_told(tmp_path):
     with spied.running(str(tmp_path / "spin")) as process:
         spied.wait_until(lambda: os.readlink(f"/proc/{process.pid}/exe") == str(tmp_path / "spin"))
         assert "a program of 32 bits, of which nytp-spy knows none" in spied.spy("dump", process.pid, status=1)
+
+
+def test_a_static_perl_is_looked_at_unless_it_is_stripped(tmp_path):
+    """Its symbols are in the file alone."""
+    flags = subprocess.run([PERL, "-MConfig", "-e", 'print "$Config{ccflags} -I$Config{archlibexp}/CORE\\n$Config{perllibs}"'],
+                           check=True, capture_output=True, text=True).stdout.splitlines()
+    (tmp_path / "embeds.c").write_text(EMBEDS)
+    library = subprocess.run(["cc", "-print-file-name=libperl.a"], check=True, capture_output=True, text=True).stdout.strip()
+    if not os.path.exists(library):
+        pytest.skip("there is no libperl.a here")
+    subprocess.run(["cc", *flags[0].split(), tmp_path / "embeds.c", library, *flags[1].split(), "-o", tmp_path / "whole"],
+                   check=True)
+    subprocess.run(["strip", tmp_path / "whole", "-o", tmp_path / "stripped"], check=True)
+    for name in "whole", "stripped":
+        with spied.running(str(tmp_path / name), "-e", 'sub waits { $| = 1; print "ready\\n"; <STDIN> } waits()',
+                           stdin=subprocess.PIPE) as process:
+            process.wait_for("ready")
+            process.wait_until_it_waits()
+            ran = subprocess.run([spied.SPY, "dump", str(process.pid)], capture_output=True, text=True)
+        if name == "whole":
+            assert ran.returncode == 0 and "main::waits (-e:1)" in ran.stdout, ran.stderr
+        else:
+            assert ran.returncode == 1 and ran.stdout == "" and ran.stderr.count("\n") == 1
+            assert "there is no perl in this process: it runs" in ran.stderr, ran.stderr
 
 
 def refusals():
