@@ -385,12 +385,15 @@ static void free_file(void *item)
 /* For nytp_index_filter(): false when the file was freed. */
 static bool file_stays(void *context, void *item)
 {
+    dTHX;
     struct nytp_recorder *const rec = context;
     struct nytp_rec_file *const file = item;
     if (file->in_use)
         return true;
     if (file->fid != 0)
         rec->files.all[file->fid] = NULL;
+    nytp_svs_free_own(aTHX_ & rec->svs, file->text);
+    file->text = NULL;
     free_file(file);
     return false;
 }

@@ -96,6 +96,8 @@ sub jump { goto &made } sub made { return [ @_ ] } for (1 .. $n) { my @all = map
 P
     my ($few, $many) = map { of_code(code => $code, args => [$_]) } 3, 60;
     is $many->{total}, $few->{total}, 'the recorder keeps none that counts';
+    my ($once, $often) = map { of_code(code => 'my $n = shift; for (1 .. $n) { eval q{sub nm { 1 }} } 1;', args => [$_]) } 3, 6000;
+    is $often->{total}, $once->{total}, 'nor is what it lets go of taken off';
     is of_code(code => 'require Text::ParseWords; 1;', opts => $_)->{total}, of_code(code => 'require Text::ParseWords; 1;')->{total}, $_
         for qw(savesrc=0 slowops=0 blocks=1);
 };
