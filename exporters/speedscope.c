@@ -174,7 +174,7 @@ static bool write_stacks(const struct speedscope *s, const struct nytp_stacktree
     return ok;
 }
 
-/* The totals by one clock, which `remark` tells. */
+/* The totals by one clock, or of what is counted, which `remark` tells. */
 static bool write_sampled(const struct speedscope *s, bool first, enum nytp_weight weight,
                           const char *remark)
 {
@@ -225,9 +225,14 @@ static bool write_profiles(const struct speedscope *s)
             return false;
         first = false;
     }
+    static const struct nytp_unit none = {"none", "none", 0}; /* nothing is converted */
+    struct speedscope counted = *s;
+    counted.unit = &none;
     return write_sampled(s, first, NYTP_WEIGHT_TIME, "totals") &&
            (!s->profile->sampled ||
-            write_sampled(s, false, NYTP_WEIGHT_CPU, "totals of processor time"));
+            write_sampled(s, false, NYTP_WEIGHT_CPU, "totals of processor time")) &&
+           ((s->profile->has & NYTP_HAS_SVS) == 0 ||
+            write_sampled(&counted, false, NYTP_WEIGHT_SVS, "SVs kept"));
 }
 
 /* speedscope has no view of a difference, but a list of profiles: both sides, and what each has

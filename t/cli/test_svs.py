@@ -71,6 +71,8 @@ def test_what_has_no_sign_shows_what_contexts_kept(tmp_path):
     assert "11 SVs" in good("-q", "--flamegraph", "--weight=svs", file).decode()
     text = good("-q", "--callgrind", "--plain-names", file).decode()
     assert "events: ns stmts svs\n" in text and text.splitlines()[-1].split()[-1] == "11"
+    profiles = json.loads(good("-q", "--speedscope", file))["profiles"]
+    assert [profile["unit"] for profile in profiles] == ["nanoseconds", "nanoseconds", "none"] and sorted(profiles[2]["weights"]) == [2, 9]
     good("-q", "--pprof", "-o", tmp_path / "s.pb.gz", file)
     assert pprof_top(tmp_path / "s.pb.gz", "-sample_index=svs", scratch=tmp_path) == {"main::f": (9, 11), "main::xs": (2, 2)}
 
