@@ -26,7 +26,7 @@ def draw(data):
                           input=data, capture_output=True, check=False, timeout=120)
     errors = done.stderr.decode("utf-8", "replace")
     assert done.returncode == 0 and errors == "", errors[:500]
-    svg = done.stdout.decode("utf-8")
+    svg = done.stdout.decode("utf-8", "replace")    # it cuts labels to their boxes' widths in the middle of characters
     boxes = collections.Counter()
     for name, value in re.findall(r"<title>(.*?) \(([\d,]+) ns", svg):
         boxes[html.unescape(name)] += int(value.replace(",", ""))
