@@ -602,9 +602,21 @@ static bool find_innermost(struct nytp_walker *walker, struct top *top)
     return is_same_below(walker, top->context);
 }
 
+/* The statement that called the sub which is being left, whose context is there yet. */
+static uint64_t cop_of_ended(const struct contexts *contexts, int32_t below)
+{
+    const struct nytp_layout *const layout = contexts->layout;
+    for (int32_t i = below + 1; i < contexts->n; i++) {
+        const int type = context_at(contexts, i)[layout->cx_type] & layout->cx_typemask;
+        if (type == layout->cx_sub)
+            return cop_below(contexts, i);
+    }
+    return 0;
+}
+
 /* Whether the statement is one of the code that runs, or one that has called it just now. */
-static bool is_statement_of(struct nytp_walker *walker, const struct moment *wanted,
-                            bool is_resting, struct top *top)
+static bool is_statement_of(struct nytp_walker *walker, struct moment *wanted, bool is_resting,
+                            struct top *top)
 {
     const struct contexts contexts = contexts_of(walker, 0);
     const struct nytp_call *const call = top->n_calls > 0 ? top->calls[0] : NULL;
@@ -625,6 +637,11 @@ static bool is_statement_of(struct nytp_walker *walker, const struct moment *wan
     }
     if (may_be_in(walker, code, wanted->curcop, wanted->is_one_cop && !is_callers))
         return true;
+    const uint64_t ended = is_resting ? cop_of_ended(&contexts, top->context) : 0;
+    if (ended != 0 && may_be_in(walker, code, ended, true)) {
+        wanted->curcop = ended;
+        return true;
+    }
     top->at_start = code.kind == NYTP_FRAME_SUB && (is_callers || is_resting);
     return top->at_start;
 }
