@@ -29,7 +29,7 @@
 enum {
     LOOKS = 30,
     LOOKS_FOR_ONE = 20, /* for the same sample */
-    LARGE = 1 << 16,    /* bytes of contexts that take long to read */
+    LARGE = 1 << 16,    /* bytes of contexts, which take long to read */
     NEAR = 3,           /* contexts whose pads are looked at */
     MAX_CALLS = 8,      /* that were seen before, on top of each other */
     MOST_CALLS = 1 << 16,
@@ -47,6 +47,7 @@ struct moment {
     uint64_t op, curpad, curcop, info, stack_sp;
     unsigned op_type;
     bool is_late;    /* we were not run while we looked */
+    bool is_large;   /* so are the stacks, and looking took long */
     bool is_one_cop; /* the statement did not change while we looked */
     bool has_moved;  /* something did: the program runs */
 };
@@ -325,6 +326,7 @@ static bool look(struct nytp_walker *walker, struct moment *moment, struct momen
         walker->fastest_ns = took_ns;
     moment->is_late = took_ns > 2 * walker->fastest_ns + LATE_NS +
                                     (int64_t)walker->n_bytes; /* of a stack of a megabyte */
+    moment->is_large = walker->n_bytes > LARGE;
     moment->is_one_cop = moment->curcop == after.curcop;
     moment->has_moved = !is_same_moment(moment, &after) || !is_same_moment(moment, &end);
     if (wanted->info == 0 && !moment->is_late)
@@ -337,10 +339,14 @@ static bool look(struct nytp_walker *walker, struct moment *moment, struct momen
     return wanted->info == walker->infos[0].address;
 }
 
+/* Until the stacks are where they were guessed to be. While large ones are read, what was
+ * wanted is over. */
 static bool look_at_once(struct nytp_walker *walker, struct moment *moment,
-                         struct moment *wanted)
+                         struct moment *wanted, bool is_any_wanted)
 {
     for (int i = 0; i < GUESSES; i++) {
+        if (is_any_wanted || wanted->is_large || walker->n_bytes > LARGE)
+            *wanted = (struct moment){0};
         if (walker->n_infos > 0 && look(walker, moment, wanted))
             return true;
         if (!guess(walker, wanted->info != 0 ? wanted->info
@@ -760,9 +766,7 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
         const struct moment before = moment;
         if (i == 1)
             walker->n_retried++;
-        if (i >= LOOKS_FOR_ONE || walker->n_bytes > LARGE) /* its like will not come */
-            wanted = (struct moment){0};
-        if (!look_at_once(walker, &moment, &wanted) || moment.is_late)
+        if (!look_at_once(walker, &moment, &wanted, i >= LOOKS_FOR_ONE) || moment.is_late)
             continue;
         const bool is_compiling = wanted.curcop == walker->of.at[NYTP_PL_compiling];
         const bool is_same = is_same_moment(&wanted, &moment);
