@@ -219,8 +219,8 @@ class Replay:
             if frame is not self.stack[0]:
                 totals.open_frames.append((lines, own))
                 self.rest -= own
-        totals.roots.append((self.rest, ticks, [(name, below.beyond()) for (name, _), below
-                                                in self.stack[0].context.below.items()]))
+        totals.roots.append((self.rest, max(0, ticks), [(name, below.beyond()) for (name, _), below
+                                                        in self.stack[0].context.below.items()]))
         totals.depth_gaps |= any(depth > 1 and level for depth, level in self.pending.items())
         for waiting, sums in ((self.pending, totals.returned_inclusive),
                               (self.below, totals.tree_inclusive)):
