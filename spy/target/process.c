@@ -2,6 +2,7 @@
  *
  * What /proc tells; see process.h and proc(5).
  */
+#define _GNU_SOURCE
 #include "process.h"
 
 #include "formats/base/arena.h"
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A file of /proc/PID as text; false: it cannot be read. */
@@ -51,25 +53,28 @@ struct nytp_process_state nytp_process_status(pid_t pid)
     return process;
 }
 
+static double seconds_on(clockid_t clock)
+{
+    struct timespec now = {0};
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* /proc/stat's btime says when the system was booted to a whole second only. The start is told
+ * to a tick, in which the process may have begun at any time: at its end at the latest. */
 double nytp_process_start(pid_t pid)
 {
     char text[1024];
     size_t len;
-    unsigned long long ticks = 0;
-    long boot = 0;
-    if (!slurp(pid, "stat", text, sizeof text, &len) || strrchr(text, ')') == NULL)
+    unsigned long long ticks;
+    if (!slurp(pid, "stat", text, sizeof text, &len) || strrchr(text, ')') == NULL ||
+        sscanf(
+            strrchr(text, ')') + 1,
+            " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+            &ticks) != 1)
         return 0;
-    sscanf(strrchr(text, ')') + 1,
-           " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-           &ticks);
-    FILE *const file = fopen("/proc/stat", "r");
-    char line[256];
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "btime %ld", &boot) == 1)
-            break;
-    if (file != NULL)
-        fclose(file);
-    return boot == 0 ? 0 : (double)boot + (double)ticks / (double)sysconf(_SC_CLK_TCK);
+    const double booted = seconds_on(CLOCK_REALTIME) - seconds_on(CLOCK_BOOTTIME);
+    return booted + (double)(ticks + 1) / (double)sysconf(_SC_CLK_TCK);
 }
 
 bool nytp_process_command(pid_t pid, char *to, size_t size)
