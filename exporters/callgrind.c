@@ -446,6 +446,14 @@ static void put_parts(struct writer *w, uint32_t *first_line, uint32_t *first_ar
             (struct range){w->arcs + first_arc[p], w->arcs + first_arc[p + 1]});
 }
 
+/* Nothing where nothing of the kind was recorded. */
+static uint64_t *sums_of_arcs(const struct nytp_profile *profile, bool are_known,
+                              nytp_line_value_fn *value)
+{
+    return are_known ? nytp_inclusive(profile, value)
+                     : calloc((size_t)profile->n_arcs + 1, sizeof(uint64_t));
+}
+
 static bool write_callgrind(const struct nytp_profile *profile,
                             const struct nytp_export_options *options, struct nytp_out *out)
 {
@@ -455,9 +463,9 @@ static bool write_callgrind(const struct nytp_profile *profile,
         .out = out,
         .unit = options->unit != NULL ? options->unit : nytp_unit_find("ns"),
         .labels = nytp_labels_new(profile),
-        .arc_cpu = nytp_inclusive(profile, nytp_line_cpu_ticks),
+        .arc_cpu = sums_of_arcs(profile, profile->sampled, nytp_line_cpu_ticks),
         .arc_statements = nytp_inclusive(profile, nytp_line_statements),
-        .arc_svs = nytp_inclusive(profile, nytp_line_kept_svs),
+        .arc_svs = sums_of_arcs(profile, profile->has & NYTP_HAS_SVS, nytp_line_kept_svs),
         .cpu = profile->sampled,
         .statements = profile->total_statements > 0,
         .svs = (profile->has & NYTP_HAS_SVS) != 0,

@@ -4,8 +4,8 @@
  * of one each for its place, its sub and its arc.
  *
  * The op's address only says where to look. What is there holds for a statement, a caller and
- * what a callee has its name from, all of which are compared; and neither its arc nor its place
- * can be no more, or rec->known_version had changed.
+ * what a callee has its name from, all of which are compared. Its arc and its place are still
+ * there, too: whoever lets go of one changes rec->known_version, which is compared with them.
  */
 #ifndef NYTP_KNOWN_CALLS_H
 #define NYTP_KNOWN_CALLS_H

@@ -151,39 +151,23 @@ uint64_t nytp_line_kept_svs(const struct nytp_node_line *line)
     return (uint64_t)line->kept_svs;
 }
 
-uint64_t *nytp_inclusive_of_subs(const struct nytp_profile *profile, nytp_line_value_fn *value)
+/* By arc, where calls whose place is not known are shared out, or by sub. */
+static uint64_t *add_up(const struct nytp_profile *profile, nytp_line_value_fn *value,
+                        bool by_arc)
 {
+    const size_t n = by_arc ? profile->n_arcs : profile->n_subs;
     struct sums sums = {
         .profile = profile,
         .value = value,
         .below = calloc((size_t)profile->n_nodes + 1, sizeof *sums.below),
-        .exact = calloc((size_t)profile->n_subs + 1, sizeof *sums.exact),
+        .exact = calloc(n + 1, sizeof *sums.exact),
+        .shared = by_arc ? calloc(n + 1, sizeof *sums.shared) : NULL,
     };
-    bool ok = sums.below != NULL && sums.exact != NULL;
+    bool ok = sums.below != NULL && sums.exact != NULL && (sums.shared != NULL || !by_arc);
     if (ok)
         sum_below(&sums);
-    ok = ok && nytp_outermost_each(profile, credit_sub, &sums);
-    free(sums.below);
-    if (ok)
-        return sums.exact;
-    free(sums.exact);
-    return NULL;
-}
-
-uint64_t *nytp_inclusive(const struct nytp_profile *profile, nytp_line_value_fn *value)
-{
-    struct sums sums = {
-        .profile = profile,
-        .value = value,
-        .below = calloc((size_t)profile->n_nodes + 1, sizeof *sums.below),
-        .exact = calloc((size_t)profile->n_arcs + 1, sizeof *sums.exact),
-        .shared = calloc((size_t)profile->n_arcs + 1, sizeof *sums.shared),
-    };
-    bool ok = sums.below != NULL && sums.exact != NULL && sums.shared != NULL;
-    if (ok)
-        sum_below(&sums);
-    ok = ok && nytp_outermost_each(profile, credit_call, &sums);
-    if (ok)
+    ok = ok && nytp_outermost_each(profile, by_arc ? credit_call : credit_sub, &sums);
+    if (ok && by_arc)
         share_all(&sums);
     free(sums.below);
     free(sums.shared);
@@ -191,4 +175,14 @@ uint64_t *nytp_inclusive(const struct nytp_profile *profile, nytp_line_value_fn 
         return sums.exact;
     free(sums.exact);
     return NULL;
+}
+
+uint64_t *nytp_inclusive_of_subs(const struct nytp_profile *profile, nytp_line_value_fn *value)
+{
+    return add_up(profile, value, false);
+}
+
+uint64_t *nytp_inclusive(const struct nytp_profile *profile, nytp_line_value_fn *value)
+{
+    return add_up(profile, value, true);
 }
