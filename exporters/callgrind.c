@@ -16,6 +16,7 @@
 #include "exporters/stacks/inclusive.h"
 #include "exporters/stacks/labels.h"
 #include "exporters/base/text.h"
+#include "formats/model/svs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -171,15 +172,15 @@ static void put_arc(struct writer *w, uint32_t *current, uint32_t index)
                                 .svs = w->arc_svs[index]});
 }
 
-static void put_line_cost(struct writer *w, uint32_t *current,
-                          const struct nytp_line_cost *cost)
+static void put_line_cost(struct writer *w, uint32_t *current, uint32_t index)
 {
+    const struct nytp_line_cost *cost = &w->profile->line_costs[index];
     change_file(w, cost->sub, current, cost->file, cost->line);
     put_costs_at(w, cost->line,
                  (struct costs){.time = self_cost(w, &w->scale, cost->excl_ticks),
                                 .cpu = self_cost(w, &w->cpu_scale, cost->cpu_ticks),
                                 .statements = cost->statements,
-                                .svs = (uint64_t)cost->kept_svs});
+                                .svs = (uint64_t)nytp_svs_of_cost(w->profile, index).kept});
 }
 
 /* KCachegrind shows no caller, callee or arrow for an edge of no cost: those of nested calls,
@@ -241,7 +242,7 @@ static void put_function(struct writer *w, uint32_t sub, struct range *lines,
     put_file(w, "fl=", current);
     put_sub(w, "fn=", sub);
     for (; lines->at < lines->end && profile->line_costs[*lines->at].sub == sub; lines->at++)
-        put_line_cost(w, &current, &profile->line_costs[*lines->at]);
+        put_line_cost(w, &current, *lines->at);
     for (; arcs->at < arcs->end && profile->arcs[*arcs->at].caller == sub; arcs->at++)
         put_arc(w, &current, *arcs->at);
 }
@@ -289,7 +290,7 @@ static struct costs costs_of(struct writer *w, struct range lines)
         sum.time += self_cost(w, &scale, cost->excl_ticks);
         sum.cpu += self_cost(w, &cpu_scale, cost->cpu_ticks);
         sum.statements += cost->statements;
-        sum.svs += (uint64_t)cost->kept_svs;
+        sum.svs += (uint64_t)nytp_svs_of_cost(w->profile, *lines.at).kept;
     }
     w->out->n_negative = n_negative;
     return sum;

@@ -17,6 +17,7 @@
 #include "exporters/base/regex_rows.h"
 
 #include "formats/build/correction.h"
+#include "formats/model/svs.h"
 #include "formats/stream/comments/label_records.h"
 
 #include <math.h>
@@ -278,8 +279,8 @@ static void put_lines(const struct json *j)
         put_time(j, "exclusive", cost->excl_ticks);
         put_count(j, "statements", cost->statements);
         put_cpu(j, cost->cpu_ticks);
-        put_svs(j, "svs", cost->svs);
-        put_svs(j, "kept_svs", cost->kept_svs);
+        put_svs(j, "svs", nytp_svs_of_cost(j->profile, i).net);
+        put_svs(j, "kept_svs", nytp_svs_of_cost(j->profile, i).kept);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');

@@ -6,6 +6,7 @@
 #include "pprof_entries.h"
 
 #include "formats/base/arena.h"
+#include "formats/model/svs.h"
 
 #include <stdlib.h>
 
@@ -77,12 +78,15 @@ static void add_lines(struct nytp_pprof_entries *entries, const struct nytp_node
 {
     const struct nytp_node_line *lines = &entries->profile->node_lines[node->first_node_line];
     for (uint32_t i = 0; i < node->n_node_lines; i++)
-        add_entry(entries, (struct nytp_pprof_entry){.file = lines[i].file,
-                                                     .line = lines[i].line,
-                                                     .ticks = lines[i].ticks,
-                                                     .cpu_ticks = lines[i].cpu_ticks,
-                                                     .kept_svs = lines[i].kept_svs,
-                                                     .statements = lines[i].statements});
+        add_entry(
+            entries,
+            (struct nytp_pprof_entry){
+                .file = lines[i].file,
+                .line = lines[i].line,
+                .ticks = lines[i].ticks,
+                .cpu_ticks = lines[i].cpu_ticks,
+                .kept_svs = nytp_svs_of_line(entries->profile, node->first_node_line + i).kept,
+                .statements = lines[i].statements});
 }
 
 uint64_t nytp_pprof_entries_of(struct nytp_pprof_entries *entries, uint32_t n)

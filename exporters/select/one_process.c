@@ -150,6 +150,7 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
     some->strings = NULL;
     some->arena = NULL;
     some->line_costs = NULL;
+    some->line_cost_svs = NULL;
     some->arcs = NULL;
     some->n_line_costs = some->n_arcs = 0;
     some->n_nodes = nodes.n;
@@ -171,6 +172,8 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
     some->subs = COPY(profile->subs, 0, profile->n_subs);
     some->nodes = COPY(profile->nodes, nodes.first, nodes.n);
     some->node_lines = COPY(profile->node_lines, lines.first, lines.n);
+    if (profile->node_line_svs != NULL)
+        some->node_line_svs = COPY(profile->node_line_svs, lines.first, lines.n);
     some->children = COPY(profile->children, children.first, children.n);
     const struct slice spans = slice_spans(profile, nodes);
     some->spans = COPY(profile->spans, spans.first, spans.n);
@@ -179,7 +182,7 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
         some->options == NULL || some->files == NULL || some->sources == NULL ||
         some->blocks == NULL || some->regexes == NULL || some->subs == NULL ||
         some->nodes == NULL || some->node_lines == NULL || some->children == NULL ||
-        some->spans == NULL)
+        some->spans == NULL || (profile->node_line_svs != NULL && some->node_line_svs == NULL))
         return false;
     take_parts(some, profile, first);
     take_nodes(some, nodes.first, lines.first, children.first);

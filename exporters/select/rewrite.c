@@ -9,6 +9,7 @@
 #include "rewrite.h"
 
 #include "formats/base/table.h"
+#include "formats/model/svs.h"
 #include "formats/model/totals.h"
 #include "formats/base/strings.h"
 
@@ -26,8 +27,9 @@ struct place {
 };
 
 struct grown_line {
-    uint32_t node; /* new */
-    struct nytp_node_line line;
+    uint32_t node;       /* new */
+    uint32_t file, line; /* where it goes */
+    uint32_t old;        /* index of the node line that it was */
 };
 
 struct growing {
@@ -158,14 +160,15 @@ static void move_cost(struct growing *g, uint32_t old)
     for (uint32_t i = 0; i < from->n_node_lines; i++) {
         struct grown_line *line = &g->lines[g->n_lines++];
         line->node = place->node;
-        line->line = g->profile->node_lines[from->first_node_line + i];
+        line->old = from->first_node_line + i;
         if (place->at_site) {
-            line->line.file = place->file;
-            line->line.line = place->line;
+            line->file = place->file;
+            line->line = place->line;
         } else if (place->bare) {
-            line->line.file = line->line.line = 0;
+            line->file = line->line = 0;
         } else {
-            line->line.file = new_file(g, line->line.file);
+            line->file = new_file(g, g->profile->node_lines[line->old].file);
+            line->line = g->profile->node_lines[line->old].line;
         }
     }
 }
@@ -311,16 +314,21 @@ static int by_node_place(const void *x, const void *y)
 {
     const struct grown_line *a = x, *b = y;
     int order = nytp_compare_u64(a->node, b->node);
-    order = order != 0 ? order : nytp_compare_u64(a->line.file, b->line.file);
-    return order != 0 ? order : nytp_compare_u64(a->line.line, b->line.line);
+    order = order != 0 ? order : nytp_compare_u64(a->file, b->file);
+    return order != 0 ? order : nytp_compare_u64(a->line, b->line);
 }
 
 static bool attribute_lines(struct growing *g)
 {
     struct nytp_profile *profile = g->profile;
     struct nytp_node_line *lines = malloc(((size_t)g->n_lines + 1) * sizeof *lines);
-    if (lines == NULL)
+    struct nytp_svs *svs = NULL;
+    if (profile->node_line_svs != NULL)
+        svs = calloc((size_t)g->n_lines + 1, sizeof *svs);
+    if (lines == NULL || (svs == NULL && profile->node_line_svs != NULL)) {
+        free(lines);
         return false;
+    }
     for (uint32_t i = 0; i < g->n_lines; i++)
         g->lines[i].node = g->number[g->lines[i].node];
     if (g->n_lines > 0)
@@ -328,21 +336,26 @@ static bool attribute_lines(struct growing *g)
     uint32_t n = 0;
     for (uint32_t i = 0; i < g->n_lines; i++) {
         const struct grown_line *from = &g->lines[i];
+        const struct nytp_node_line *old = &profile->node_lines[from->old];
         if (i > 0 && by_node_place(from - 1, from) == 0) {
-            lines[n - 1].ticks += from->line.ticks;
-            lines[n - 1].statements += from->line.statements;
-            lines[n - 1].cpu_ticks += from->line.cpu_ticks;
-            lines[n - 1].svs += from->line.svs;
-            lines[n - 1].kept_svs += from->line.kept_svs;
-            continue;
+            lines[n - 1].ticks += old->ticks;
+            lines[n - 1].statements += old->statements;
+            lines[n - 1].cpu_ticks += old->cpu_ticks;
+        } else {
+            struct nytp_node *node = &profile->nodes[from->node];
+            if (node->n_node_lines++ == 0)
+                node->first_node_line = n;
+            lines[n] = *old;
+            lines[n].file = from->file;
+            lines[n++].line = from->line;
         }
-        struct nytp_node *node = &profile->nodes[from->node];
-        if (node->n_node_lines++ == 0)
-            node->first_node_line = n;
-        lines[n++] = from->line;
+        if (svs != NULL)
+            nytp_svs_add(&svs[n - 1], profile->node_line_svs[from->old]);
     }
     free(profile->node_lines);
+    free(profile->node_line_svs);
     profile->node_lines = lines;
+    profile->node_line_svs = svs;
     profile->n_node_lines = n;
     return true;
 }

@@ -5,6 +5,7 @@
  */
 #include "calls.h"
 #include "formats/base/strings.h"
+#include "formats/model/svs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -200,15 +201,17 @@ void nytp_lines_sum(struct nytp_line_rows *rows)
     sum_lines(rows);
 }
 
-static struct nytp_line_row row_of_cost(const struct nytp_line_cost *cost)
+static struct nytp_line_row row_of_cost(const struct nytp_profile *profile, uint32_t index)
 {
+    const struct nytp_line_cost *const cost = &profile->line_costs[index];
+    const struct nytp_svs svs = nytp_svs_of_cost(profile, index);
     return (struct nytp_line_row){
         .file = cost->file,
         .line = cost->line,
         .statements = cost->statements,
         .self_ticks = cost->excl_ticks,
-        .svs = cost->svs,
-        .kept_svs = cost->kept_svs,
+        .svs = svs.net,
+        .kept_svs = svs.kept,
     };
 }
 
@@ -217,7 +220,7 @@ struct nytp_line_rows nytp_lines_of(const struct nytp_profile *profile, uint32_t
     const struct nytp_sub *of = &profile->subs[sub];
     struct nytp_line_rows rows = {calloc((size_t)of->n_line_costs + 1, sizeof *rows.rows), 0};
     for (uint32_t i = 0; rows.rows != NULL && i < of->n_line_costs; i++)
-        rows.rows[rows.n++] = row_of_cost(&profile->line_costs[of->first_line_cost + i]);
+        rows.rows[rows.n++] = row_of_cost(profile, of->first_line_cost + i);
     nytp_lines_sum(&rows);
     return rows;
 }
@@ -234,10 +237,11 @@ static void move_svs_to_call(const struct nytp_profile *profile, const struct ny
     if (!has_no_lines(&profile->subs[node->sub]) || node->n_node_lines == 0)
         return;
     const struct nytp_node_line *const line = &profile->node_lines[node->first_node_line];
+    const struct nytp_svs svs = nytp_svs_of_line(profile, node->first_node_line);
     rows->rows[rows->n++] = (struct nytp_line_row){
-        .file = node->file, .line = node->line, .svs = line->svs, .kept_svs = line->kept_svs};
+        .file = node->file, .line = node->line, .svs = svs.net, .kept_svs = svs.kept};
     rows->rows[rows->n++] = (struct nytp_line_row){
-        .file = line->file, .line = line->line, .svs = -line->svs, .kept_svs = -line->kept_svs};
+        .file = line->file, .line = line->line, .svs = -svs.net, .kept_svs = -svs.kept};
 }
 
 struct nytp_line_rows nytp_lines_of_all(const struct nytp_profile *profile)
@@ -249,7 +253,7 @@ struct nytp_line_rows nytp_lines_of_all(const struct nytp_profile *profile)
     if (rows.rows == NULL)
         return rows;
     for (uint32_t i = 0; i < profile->n_line_costs; i++)
-        rows.rows[rows.n++] = row_of_cost(&profile->line_costs[i]);
+        rows.rows[rows.n++] = row_of_cost(profile, i);
     for (uint32_t i = 0; i < profile->n_arcs; i++) {
         const struct nytp_arc *arc = &profile->arcs[i];
         const struct nytp_sub *callee = &profile->subs[arc->callee];

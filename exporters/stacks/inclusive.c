@@ -6,6 +6,7 @@
  */
 #include "inclusive.h"
 #include "formats/model/outermost.h"
+#include "formats/model/svs.h"
 #include "formats/base/wide.h"
 
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static void sum_below(const struct sums *sums)
     for (uint32_t n = profile->n_nodes; n-- > 0;) {
         const struct nytp_node *node = &profile->nodes[n];
         for (uint32_t i = 0; i < node->n_node_lines; i++)
-            sums->below[n] += sums->value(&profile->node_lines[node->first_node_line + i]);
+            sums->below[n] += sums->value(profile, node->first_node_line + i);
         if (node->parent != n)
             sums->below[node->parent] += sums->below[n];
     }
@@ -131,24 +132,24 @@ static void share_all(const struct sums *sums)
     }
 }
 
-uint64_t nytp_line_statements(const struct nytp_node_line *line)
+uint64_t nytp_line_statements(const struct nytp_profile *profile, uint32_t line)
 {
-    return line->statements;
+    return profile->node_lines[line].statements;
 }
 
-uint64_t nytp_line_cpu_ticks(const struct nytp_node_line *line)
+uint64_t nytp_line_cpu_ticks(const struct nytp_profile *profile, uint32_t line)
 {
-    return (uint64_t)line->cpu_ticks;
+    return (uint64_t)profile->node_lines[line].cpu_ticks;
 }
 
-uint64_t nytp_line_svs(const struct nytp_node_line *line)
+uint64_t nytp_line_svs(const struct nytp_profile *profile, uint32_t line)
 {
-    return (uint64_t)line->svs;
+    return (uint64_t)nytp_svs_of_line(profile, line).net;
 }
 
-uint64_t nytp_line_kept_svs(const struct nytp_node_line *line)
+uint64_t nytp_line_kept_svs(const struct nytp_profile *profile, uint32_t line)
 {
-    return (uint64_t)line->kept_svs;
+    return (uint64_t)nytp_svs_of_line(profile, line).kept;
 }
 
 /* By arc, where calls whose place is not known are shared out, or by sub. */

@@ -11,11 +11,11 @@
 
 /* What of a line in a context is added up: its statements, its processor time, its SVs or those
  * kept. Only its SVs may be below 0, and are a sum modulo 2^64 then. */
-typedef uint64_t nytp_line_value_fn(const struct nytp_node_line *line);
-uint64_t nytp_line_statements(const struct nytp_node_line *line);
-uint64_t nytp_line_cpu_ticks(const struct nytp_node_line *line);
-uint64_t nytp_line_svs(const struct nytp_node_line *line);
-uint64_t nytp_line_kept_svs(const struct nytp_node_line *line);
+typedef uint64_t nytp_line_value_fn(const struct nytp_profile *profile, uint32_t line);
+uint64_t nytp_line_statements(const struct nytp_profile *profile, uint32_t line);
+uint64_t nytp_line_cpu_ticks(const struct nytp_profile *profile, uint32_t line);
+uint64_t nytp_line_svs(const struct nytp_profile *profile, uint32_t line);
+uint64_t nytp_line_kept_svs(const struct nytp_profile *profile, uint32_t line);
 
 /* The sum of `value` over all that happened in the calls of each arc, by arc index. Only
  * outermost calls of the callee count, so that what arrives at a sub adds up to its inclusive

@@ -12,6 +12,7 @@
 
 #include "formats/base/arena.h"
 #include "formats/model/profile.h"
+#include "formats/model/svs.h"
 #include "formats/base/table.h"
 #include "formats/base/wide.h"
 #include "formats/base/strings.h"
@@ -106,15 +107,16 @@ static bool add(struct builder *b, uint32_t below, const struct nytp_node *node,
     return true;
 }
 
-static int64_t node_line_value(const struct builder *b, const struct nytp_node_line *line)
+static int64_t node_line_value(const struct builder *b, uint32_t index)
 {
+    const struct nytp_node_line *const line = &b->profile->node_lines[index];
     switch (b->options->weight) {
     case NYTP_WEIGHT_STATEMENTS:
         return (int64_t)line->statements;
     case NYTP_WEIGHT_CPU:
         return line->cpu_ticks;
     case NYTP_WEIGHT_SVS:
-        return line->kept_svs;
+        return nytp_svs_of_line(b->profile, index).kept;
     case NYTP_WEIGHT_TIME:
     case NYTP_WEIGHT_CALLS:
         break;
@@ -134,7 +136,8 @@ static bool add_node(struct builder *b, uint32_t below, const struct nytp_node *
 
     const struct nytp_node_line *lines = b->profile->node_lines + node->first_node_line;
     for (uint32_t i = 0; i < node->n_node_lines; i++)
-        if (!add(b, below, kept, lines[i].file, lines[i].line, node_line_value(b, &lines[i])))
+        if (!add(b, below, kept, lines[i].file, lines[i].line,
+                 node_line_value(b, node->first_node_line + i)))
             return false;
     return true;
 }

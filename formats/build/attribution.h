@@ -17,6 +17,8 @@
 #include "gathered.h"
 #include "line_owners.h"
 
+#include "formats/model/svs.h"
+
 /* A line's statement cost of which only the sub is known, not the context: it is put on
  * contexts by line_costs.c. */
 struct nytp_loose_line {
@@ -31,7 +33,6 @@ struct nytp_line_entry {
     uint32_t next; /* other entry of the same loose line, index + 1 */
     int64_t ticks;
     uint64_t statements, after_leave;
-    int64_t svs;
 };
 
 /* What the steps share. */
@@ -49,6 +50,7 @@ struct nytp_attribution {
     int64_t *deficit;    /* per node: its time that lies in statements of its ancestors */
     struct nytp_line_entry *entries;
     uint32_t n_entries, entries_capacity;
+    struct nytp_svs_rows svs; /* of lines of nodes */
 };
 
 /* Sums per sub that several steps need. */

@@ -29,6 +29,8 @@ void nytp_calltree_free(struct nytp_calltree *tree)
 {
     free(tree->nodes);
     free(tree->lines);
+    free(tree->node_svs.of);
+    free(tree->line_svs.of);
     free(tree->work);
     free(tree->booked_calls);
     nytp_table_free(&tree->by_call);
@@ -208,17 +210,36 @@ bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t 
     return true;
 }
 
+static bool add_svs(struct nytp_tree_svs *svs, uint32_t index, int64_t n)
+{
+    const uint32_t had = svs->capacity;
+    if (n == 0)
+        return true;
+    if (!nytp_reserve(&svs->of, &svs->capacity, (uint64_t)index + 1, sizeof *svs->of))
+        return false;
+    if (svs->capacity > had)
+        memset(svs->of + had, 0, (svs->capacity - had) * sizeof *svs->of);
+    svs->of[index] += n;
+    return true;
+}
+
+/* What is there, which is then nothing. */
+static int64_t take_svs(struct nytp_tree_svs *svs, uint32_t index)
+{
+    const int64_t n = nytp_tree_svs_of(svs, index);
+    if (n != 0)
+        svs->of[index] = 0;
+    return n;
+}
+
 bool nytp_calltree_add_svs(struct nytp_calltree *tree, uint32_t node, uint32_t file,
                            uint32_t line, int64_t svs)
 {
-    if (line == 0) {
-        tree->nodes[node].svs += svs;
-        return true;
-    }
+    if (line == 0)
+        return add_svs(&tree->node_svs, node, svs);
     const uint32_t record =
         cached_line_record(tree, line_slot(node, file, line), node, file, line);
-    tree->lines[record].svs += svs;
-    return record != 0;
+    return record != 0 && add_svs(&tree->line_svs, record, svs);
 }
 
 /* Free a line record of a node that is about to go. */
@@ -262,7 +283,7 @@ static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
         drop_line(tree, from, r);
         if (!nytp_calltree_add_line(tree, to, l.file, l.line, l.ticks, l.statements,
                                     l.after_leave) ||
-            !nytp_calltree_add_svs(tree, to, l.file, l.line, l.svs))
+            !nytp_calltree_add_svs(tree, to, l.file, l.line, take_svs(&tree->line_svs, r)))
             return false;
         if (tree->waits.n > 0 &&
             !nytp_wait_sums_move(&tree->waits, nytp_wait_of_line(from, l.file, l.line),
@@ -306,11 +327,12 @@ static bool drain_work(struct nytp_calltree *tree)
         const uint32_t to = tree->work[--tree->n_work];
         const uint32_t from = tree->work[--tree->n_work];
         if (!merge_lines(tree, from, to) || !merge_children(tree, from, to) ||
-            !nytp_wait_sums_move(&tree->waits, nytp_wait_of_node(from), nytp_wait_of_node(to)))
+            !nytp_wait_sums_move(&tree->waits, nytp_wait_of_node(from),
+                                 nytp_wait_of_node(to)) ||
+            !add_svs(&tree->node_svs, to, take_svs(&tree->node_svs, from)))
             return false;
         tree->nodes[to].calls += tree->nodes[from].calls;
         tree->nodes[to].excl_ticks += tree->nodes[from].excl_ticks;
-        tree->nodes[to].svs += tree->nodes[from].svs;
         if (tree->nodes[to].told == 0)
             tree->nodes[to].told = tree->nodes[from].told;
         if (tree->owner == from)
@@ -377,9 +399,8 @@ bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
 
 bool nytp_calltree_move_content(struct nytp_calltree *tree, uint32_t from, uint32_t to)
 {
-    tree->nodes[to].svs += tree->nodes[from].svs;
-    tree->nodes[from].svs = 0;
-    return merge_lines(tree, from, to) && merge_children(tree, from, to) && drain_work(tree);
+    return add_svs(&tree->node_svs, to, take_svs(&tree->node_svs, from)) &&
+           merge_lines(tree, from, to) && merge_children(tree, from, to) && drain_work(tree);
 }
 
 uint32_t nytp_calltree_attach(struct nytp_calltree *tree, uint32_t parent, uint32_t subtree,

@@ -37,7 +37,6 @@ struct nytp_tree_node {
     bool unreturned;
     uint64_t calls;
     int64_t excl_ticks;
-    int64_t svs; /* made less freed in none of its lines */
 };
 
 /* What the statement profiler measured on a line in a context. A statement that goes on after a
@@ -48,8 +47,19 @@ struct nytp_tree_line {
     uint32_t next; /* of the same node, 0 = last */
     int64_t ticks;
     uint64_t statements, after_leave;
-    int64_t svs; /* made less freed */
 };
+
+/* SVs made less freed, beside the nodes (those on none of their lines) and the lines; only as
+ * far as there are any. */
+struct nytp_tree_svs {
+    int64_t *of;
+    uint32_t capacity;
+};
+
+static inline int64_t nytp_tree_svs_of(const struct nytp_tree_svs *svs, uint32_t index)
+{
+    return index < svs->capacity ? svs->of[index] : 0;
+}
 
 /* What is to be booked on a node, in the order in which it happened: a list of these, read
  * backwards, has each call before all that happened in it, which stands right before it and is
@@ -89,6 +99,7 @@ struct nytp_calltree {
     struct nytp_tree_line *lines; /* [0] unused */
     uint32_t n_nodes, nodes_capacity, free_nodes;
     uint32_t n_lines, lines_capacity, free_lines;
+    struct nytp_tree_svs node_svs, line_svs;
     uint32_t max_nodes;
     uint32_t live_nodes;
 

@@ -23,6 +23,13 @@ static bool add_entry(struct nytp_attribution *s, struct nytp_line_entry e)
     return true;
 }
 
+/* And that it has SVs on a line, of which there is such a note, too. */
+static bool add_svs(struct nytp_attribution *s, uint32_t node, uint32_t file, uint32_t line,
+                    int64_t net)
+{
+    return nytp_svs_rows_add(&s->svs, (struct nytp_svs_row){node, file, line, {net, 0}});
+}
+
 /* The part of `total` that falls to weights up to `cumulated` of `sum`: differences of
  * successive values apportion a total over weights without losing a tick. */
 static int64_t share_up_to(int64_t total, int64_t cumulated, int64_t sum)
@@ -71,10 +78,13 @@ static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
     const struct nytp_node *n = &p->nodes[node];
     uint32_t n_lines = 0;
     for (uint32_t l = t->nodes[s->raw_of_node[node]].first_line; l != 0; l = t->lines[l].next)
-        lines[n_lines++] = (struct weighted){t->lines[l].file,       t->lines[l].line,
-                                             t->lines[l].ticks,      t->lines[l].ticks,
-                                             t->lines[l].statements, t->lines[l].after_leave,
-                                             t->lines[l].svs};
+        lines[n_lines++] = (struct weighted){t->lines[l].file,
+                                             t->lines[l].line,
+                                             t->lines[l].ticks,
+                                             t->lines[l].ticks,
+                                             t->lines[l].statements,
+                                             t->lines[l].after_leave,
+                                             nytp_tree_svs_of(&t->line_svs, l)};
     if (n_lines > 0)
         qsort(lines, n_lines, sizeof *lines, by_line);
     for (uint32_t c = 0; c < n->n_children; c++) {
@@ -90,13 +100,15 @@ static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
     for (uint32_t i = 0; i < n_lines; i++) {
         cumulated += lines[i].weight;
         const int64_t upto = share_up_to(n->excl_ticks, cumulated, sum);
+        if (upto == given && lines[i].statements == 0 && lines[i].svs == 0)
+            continue;
         if (!add_entry(s, (struct nytp_line_entry){.node = node,
                                                    .file = lines[i].file,
                                                    .line = lines[i].line,
                                                    .ticks = upto - given,
                                                    .statements = lines[i].statements,
-                                                   .after_leave = lines[i].after_leave,
-                                                   .svs = lines[i].svs}))
+                                                   .after_leave = lines[i].after_leave}) ||
+            !add_svs(s, node, lines[i].file, lines[i].line, lines[i].svs))
             return false;
         given = upto;
     }
@@ -209,11 +221,9 @@ static bool apportion_on_first_line(struct nytp_attribution *s, uint32_t node)
 static bool place_svs(struct nytp_attribution *s, uint32_t node)
 {
     const struct nytp_sub *sub = &s->p->subs[s->p->nodes[node].sub];
-    const int64_t svs = s->b->stack.tree.nodes[s->raw_of_node[node]].svs;
-    return svs == 0 ||
-           add_entry(s,
-                     (struct nytp_line_entry){
-                         .node = node, .file = sub->file, .line = sub->first_line, .svs = svs});
+    const int64_t svs = nytp_tree_svs_of(&s->b->stack.tree.node_svs, s->raw_of_node[node]);
+    const struct nytp_line_entry e = {.node = node, .file = sub->file, .line = sub->first_line};
+    return svs == 0 || (add_entry(s, e) && add_svs(s, node, e.file, e.line, svs));
 }
 
 #define PROPORTIONAL_SHARE 64 /* nodes with at least 1/64 of their sub's time are "big" */
@@ -398,22 +408,18 @@ static int by_place(const void *x, const void *y)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* Sort the n lines of a node and add up those of one place; lines without content go. What is
- * left goes to p->node_lines[kept] and behind, which is never behind `lines`. Returns its end.
- */
+/* Sort the n lines of a node and add up those of one place. What is left goes to
+ * p->node_lines[kept] and behind, which is never behind `lines`. Returns its end. */
 static uint32_t merge_node_lines(struct nytp_profile *p, struct nytp_node_line *lines,
                                  uint32_t n, uint32_t kept)
 {
     const uint32_t first = kept;
     qsort(lines, n, sizeof *lines, by_place);
     for (uint32_t l = 0; l < n; l++) {
-        if (lines[l].ticks == 0 && lines[l].statements == 0 && lines[l].svs == 0)
-            continue;
         if (kept > first && by_place(&p->node_lines[kept - 1], &lines[l]) == 0) {
             p->node_lines[kept - 1].ticks += lines[l].ticks;
             p->node_lines[kept - 1].statements += lines[l].statements;
             p->node_lines[kept - 1].after_leave += lines[l].after_leave;
-            p->node_lines[kept - 1].svs += lines[l].svs;
         } else {
             p->node_lines[kept++] = lines[l];
         }
@@ -422,19 +428,29 @@ static uint32_t merge_node_lines(struct nytp_profile *p, struct nytp_node_line *
 }
 
 /* The SVs that a node kept, on its lines that made any, in proportion. */
-static void keep_svs(struct nytp_node_line *lines, uint32_t n)
+static void keep_svs(struct nytp_svs *lines, uint32_t n)
 {
     int64_t made = 0, freed = 0, cumulated = 0, given = 0;
     for (uint32_t i = 0; i < n; i++) {
-        made += nytp_at_least_0(lines[i].svs);
-        freed += nytp_at_least_0(-lines[i].svs);
+        made += nytp_at_least_0(lines[i].net);
+        freed += nytp_at_least_0(-lines[i].net);
     }
     for (uint32_t i = 0; made > freed && i < n; i++) {
-        cumulated += nytp_at_least_0(lines[i].svs);
+        cumulated += nytp_at_least_0(lines[i].net);
         const int64_t upto = share_up_to(made - freed, cumulated, made);
-        lines[i].kept_svs = upto - given;
+        lines[i].kept = upto - given;
         given = upto;
     }
+}
+
+static bool make_node_line_svs(struct nytp_attribution *s)
+{
+    struct nytp_profile *const p = s->p;
+    if (!nytp_svs_place(p, &s->svs))
+        return false;
+    for (uint32_t i = 0; p->node_line_svs != NULL && i < p->n_nodes; i++)
+        keep_svs(p->node_line_svs + p->nodes[i].first_node_line, p->nodes[i].n_node_lines);
+    return true;
 }
 
 /* Entries into node_lines: bucketed by node, sorted and merged within. */
@@ -458,15 +474,13 @@ static bool make_node_lines(struct nytp_attribution *s)
                                     .line = e->line,
                                     .ticks = e->ticks,
                                     .statements = e->statements,
-                                    .after_leave = e->after_leave,
-                                    .svs = e->svs};
+                                    .after_leave = e->after_leave};
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < p->n_nodes; i++) {
         p->nodes[i].first_node_line = kept;
         kept = merge_node_lines(p, p->node_lines + first[i], first[i + 1] - first[i], kept);
         p->nodes[i].n_node_lines = kept - p->nodes[i].first_node_line;
-        keep_svs(p->node_lines + p->nodes[i].first_node_line, p->nodes[i].n_node_lines);
     }
     p->n_node_lines = kept;
     free(first);
@@ -475,8 +489,9 @@ static bool make_node_lines(struct nytp_attribution *s)
 
 bool nytp_apportion_lines(struct nytp_attribution *s)
 {
-    const bool ok = apportion_all(s) && make_node_lines(s);
+    const bool ok = apportion_all(s) && make_node_lines(s) && make_node_line_svs(s);
     free(s->entries);
+    free(s->svs.rows);
     s->entries = NULL;
     return ok;
 }

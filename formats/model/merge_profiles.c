@@ -8,6 +8,7 @@
 #include "formats/base/arena.h"
 #include "profile.h"
 #include "formats/base/strings.h"
+#include "svs.h"
 #include "formats/base/table.h"
 #include "totals.h"
 #include "formats/base/units.h"
@@ -23,6 +24,7 @@ struct merging {
     struct nytp_profile **from;
     uint32_t n_from;
     uint32_t **file_map, **sub_map; /* per input: old index -> new */
+    struct nytp_svs_rows svs;       /* of the lines so far */
 };
 
 static int64_t size_of(int64_t ticks)
@@ -400,8 +402,6 @@ static bool sort_again(struct nytp_profile *to)
                 lines[kept - 1].ticks += lines[l].ticks;
                 lines[kept - 1].statements += lines[l].statements;
                 lines[kept - 1].cpu_ticks += lines[l].cpu_ticks;
-                lines[kept - 1].svs += lines[l].svs;
-                lines[kept - 1].kept_svs += lines[l].kept_svs;
             } else {
                 lines[kept++] = lines[l];
             }
@@ -442,6 +442,23 @@ static void add_nodes(struct merging *f, uint32_t input, int64_t scale)
         l.cpu_ticks *= scale;
         to->node_lines[to->n_node_lines++] = l;
     }
+}
+
+/* Of the nodes that were appended last. */
+static bool add_svs(struct merging *f, uint32_t input)
+{
+    const struct nytp_profile *from = f->from[input];
+    const uint32_t node_base = f->to->n_nodes - from->n_nodes;
+    for (uint32_t i = 0; i < from->n_nodes && from->node_line_svs != NULL; i++) {
+        const uint32_t first = from->nodes[i].first_node_line;
+        for (uint32_t l = first; l < first + from->nodes[i].n_node_lines; l++)
+            if (!nytp_svs_rows_add(
+                    &f->svs, (struct nytp_svs_row){
+                                 node_base + i, f->file_map[input][from->node_lines[l].file],
+                                 from->node_lines[l].line, from->node_line_svs[l]}))
+                return false;
+    }
+    return true;
 }
 
 static void add_spans(struct merging *f, uint32_t input, int64_t scale, uint32_t node_base)
@@ -540,12 +557,14 @@ static void free_copied(struct nytp_profile *from)
     free(from->nodes);
     free(from->children);
     free(from->node_lines);
+    free(from->node_line_svs);
     free(from->spans);
     free(from->arcs);
     free(from->line_costs);
     from->nodes = NULL;
     from->children = NULL;
     from->node_lines = NULL;
+    from->node_line_svs = NULL;
     from->spans = NULL;
     from->arcs = NULL;
     from->line_costs = NULL;
@@ -582,10 +601,12 @@ static bool merge_tree(struct merging *f)
     for (uint32_t i = 0; i < f->n_from; i++) {
         const int64_t scale = to->ticks_per_sec / f->from[i]->ticks_per_sec;
         add_input(f, i, scale);
+        if (!add_svs(f, i))
+            return false;
         add_totals(to, f->from[i], scale);
         free_copied(f->from[i]);
     }
-    return sort_again(to);
+    return sort_again(to) && nytp_svs_place(to, &f->svs);
 }
 
 static bool merge_pairs(struct merging *f)
@@ -642,6 +663,7 @@ struct nytp_profile *nytp_profiles_merge(struct nytp_profile **profiles, uint32_
     }
     free(f.file_map);
     free(f.sub_map);
+    free(f.svs.rows);
     if (ok)
         return f.to;
     nytp_profile_free(f.to);

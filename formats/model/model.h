@@ -50,8 +50,9 @@ struct nytp_process {
     struct nytp_costs costs;
     bool sampled; /* "statements" are samples, calls were seen to begin: there were as many or
                      more */
-    int64_t cpu_ticks;       /* if so: of stmt_ticks, what it was on a processor */
-    int64_t processor_ticks; /* from start_s on, on a processor, sampled or not; 0 = not known */
+    int64_t cpu_ticks; /* if so: of stmt_ticks, what it was on a processor */
+    int64_t
+        processor_ticks; /* from start_s on, on a processor, sampled or not; 0 = not known */
     int64_t recording_ticks; /* what recording cost, as far as it was taken off the times */
     bool complete;           /* its end was seen */
     struct nytp_name labels; /* DB::label_profile(): lines "KEY=VALUE", each key once; or "" */
@@ -114,8 +115,8 @@ struct nytp_regex {
     uint32_t process, file, line;
     struct nytp_name pattern; /* cut, control characters as \xHH; "" of tr and of // */
     uint64_t calls, matches;
-    uint64_t compiled;                  /* of compile: how often it was not spared */
-    uint64_t total_ns, max_ns, max_len; /* the longest call, and the bytes of its subject */
+    uint64_t compiled;                   /* of compile: how often it was not spared */
+    uint64_t total_ns, max_ns, max_len;  /* the longest call, and the bytes of its subject */
     const struct nytp_regex_size *sizes; /* NYTP_REGEX_SIZES, by nytp_regex_size_of() */
 };
 
@@ -141,7 +142,7 @@ struct nytp_sub {
     uint64_t statements;
     int64_t stmt_ticks; /* what the statement profiler measured in it, unadjusted */
     int64_t cpu_ticks;  /* of its excl_ticks, as in struct nytp_node_line */
-    int64_t svs;        /* exclusive, as there */
+    int64_t svs;        /* exclusive: the net of its lines' */
     uint32_t first_line_cost, n_line_costs; /* into line_costs (all parts) */
     uint32_t first_arc, n_arcs;             /* arcs in which it is the caller (all parts) */
 };
@@ -153,7 +154,7 @@ struct nytp_line_cost {
     uint32_t file, line; /* file may differ from the sub's: code of a required file, an eval */
     int64_t excl_ticks;
     uint64_t statements;
-    int64_t cpu_ticks, svs, kept_svs; /* as in struct nytp_node_line */
+    int64_t cpu_ticks; /* as in struct nytp_node_line */
 };
 
 /* Calls from one place. Sorted by caller, callee, part, file, line. */
@@ -198,9 +199,13 @@ struct nytp_node_line {
                       once a selection or a merge made the node anew */
     int64_t cpu_ticks;    /* sampled: processor time spent there, at least 0; those of a process
                              add up to its cpu_ticks, before any selection. Else 0: not known */
-    int64_t svs; /* perl's values that were made there, less those that were freed */
-    int64_t kept_svs; /* for what has no sign: as many as the node made more than it freed, at
-                         least 0, on the lines that made more */
+};
+
+/* Perl's values (SVs) on a line of a node, and in a line cost. */
+struct nytp_svs {
+    int64_t net;  /* that were made there, less those that were freed */
+    int64_t kept; /* for what has no sign: as many as the node made more than it freed, at least
+                     0, on the lines that made more */
 };
 
 /* One call on the time axis; only with build option `spans`. Sorted by process, start,
@@ -235,9 +240,11 @@ struct nytp_profile {
     struct nytp_node *nodes;
     uint32_t *children; /* node indices */
     struct nytp_node_line *node_lines;
+    struct nytp_svs *node_line_svs, *line_cost_svs; /* each beside its node line or line cost;
+                                                       NULL without NYTP_HAS_SVS */
     struct nytp_span *spans;
-    uint32_t n_parts, n_processes, n_attributes, n_options, n_files, n_sources, n_blocks, n_regexes,
-        n_subs, n_line_costs, n_arcs, n_nodes, n_children, n_node_lines, n_spans;
+    uint32_t n_parts, n_processes, n_attributes, n_options, n_files, n_sources, n_blocks,
+        n_regexes, n_subs, n_line_costs, n_arcs, n_nodes, n_children, n_node_lines, n_spans;
 
     struct nytp_strings *strings; /* owns every name */
     struct nytp_arena *arena;     /* owns the source text and what the regexes' sizes are */

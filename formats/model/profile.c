@@ -28,6 +28,8 @@ void nytp_profile_free(struct nytp_profile *p)
     free(p->nodes);
     free(p->children);
     free(p->node_lines);
+    free(p->node_line_svs);
+    free(p->line_cost_svs);
     free(p->spans);
     nytp_strings_free(p->strings);
     nytp_arena_free(p->arena);

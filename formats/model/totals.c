@@ -6,6 +6,7 @@
 
 #include "formats/base/arena.h"
 #include "profile.h"
+#include "svs.h"
 #include "tree_arcs.h"
 
 #include <stdlib.h>
@@ -195,9 +196,7 @@ static void collect_line_costs(const struct nytp_profile *p, uint32_t *first,
                                             p->node_lines[l].line,
                                             p->node_lines[l].ticks,
                                             p->node_lines[l].statements,
-                                            p->node_lines[l].cpu_ticks,
-                                            p->node_lines[l].svs,
-                                            p->node_lines[l].kept_svs};
+                                            p->node_lines[l].cpu_ticks};
         }
     }
 }
@@ -211,23 +210,58 @@ static void merge_line_costs(struct nytp_sub *s, struct nytp_line_cost *costs,
     qsort(own, n, sizeof *own, by_place);
     s->first_line_cost = kept;
     s->statements = 0;
-    s->cpu_ticks = s->svs = 0;
+    s->cpu_ticks = 0;
     for (uint32_t i = 0; i < n; i++) {
         s->statements += own[i].statements;
         s->cpu_ticks += own[i].cpu_ticks;
-        s->svs += own[i].svs;
         if (kept > s->first_line_cost && by_place(&costs[kept - 1], &own[i]) == 0) {
             costs[kept - 1].excl_ticks += own[i].excl_ticks;
             costs[kept - 1].statements += own[i].statements;
             costs[kept - 1].cpu_ticks += own[i].cpu_ticks;
-            costs[kept - 1].svs += own[i].svs;
-            costs[kept - 1].kept_svs += own[i].kept_svs;
         } else {
             costs[kept++] = own[i];
         }
     }
     s->n_line_costs = kept - s->first_line_cost;
     *n_kept = kept;
+}
+
+/* Add the SVs of a node's lines to those of its sub's line costs. */
+static void add_node_svs(struct nytp_profile *p, const struct nytp_node *n, uint32_t part)
+{
+    struct nytp_sub *const s = &p->subs[n->sub];
+    for (uint32_t l = n->first_node_line; l < n->first_node_line + n->n_node_lines; l++) {
+        if (p->node_line_svs[l].net == 0 && p->node_line_svs[l].kept == 0)
+            continue;
+        const struct nytp_line_cost key = {
+            .part = part, .file = p->node_lines[l].file, .line = p->node_lines[l].line};
+        const struct nytp_line_cost *const cost =
+            bsearch(&key, p->line_costs + s->first_line_cost, s->n_line_costs,
+                    sizeof *p->line_costs, by_place);
+        if (cost != NULL)
+            nytp_svs_add(&p->line_cost_svs[cost - p->line_costs], p->node_line_svs[l]);
+        s->svs += p->node_line_svs[l].net;
+    }
+}
+
+/* The SVs of the line costs and subs, from those of the node lines. */
+static bool sum_svs(struct nytp_profile *p)
+{
+    free(p->line_cost_svs);
+    p->line_cost_svs = NULL;
+    if (p->node_line_svs == NULL)
+        return true;
+    p->line_cost_svs = calloc((size_t)p->n_line_costs + 1, sizeof *p->line_cost_svs);
+    if (p->line_cost_svs == NULL)
+        return false;
+    for (uint32_t i = 0; i < p->n_subs; i++)
+        p->subs[i].svs = 0;
+    for (uint32_t process = 0; process < p->n_processes; process++) {
+        const uint32_t end = nytp_process_nodes_end(p, process);
+        for (uint32_t i = p->processes[process].root; i < end; i++)
+            add_node_svs(p, &p->nodes[i], p->processes[process].part);
+    }
+    return true;
 }
 
 bool nytp_profile_make_line_costs(struct nytp_profile *p)
@@ -248,7 +282,7 @@ bool nytp_profile_make_line_costs(struct nytp_profile *p)
     free(p->line_costs);
     p->line_costs = costs;
     p->n_line_costs = kept;
-    return true;
+    return sum_svs(p);
 }
 
 bool nytp_profile_rebuild(struct nytp_profile *p, const struct nytp_arcs_before *before)

@@ -245,4 +245,4 @@ def test_memory_of_many_inputs_is_that_of_their_sum(tmp_path):
         files.append(tmp_path / f"{i}.out")
         files[-1].symlink_to(one)
     few, many = peak_mb("--collapsed", "-q", *files[:60]), peak_mb("--collapsed", "-q", *files)
-    assert many < 90 and (many - few) / 60 < 0.6, (few, many)
+    assert many < 70 and (many - few) / 60 < 0.5, (few, many)

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Perl's values beside the lines of a profile; see svs.h.
+ */
+#include "svs.h"
+
+#include "formats/base/arena.h"
+
+#include <stdlib.h>
+
+bool nytp_svs_rows_add(struct nytp_svs_rows *rows, struct nytp_svs_row row)
+{
+    if (row.svs.net == 0 && row.svs.kept == 0)
+        return true;
+    if (!nytp_grow(&rows->rows, &rows->capacity, rows->n, sizeof *rows->rows))
+        return false;
+    rows->rows[rows->n++] = row;
+    return true;
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const struct nytp_svs_row *row = x;
+    const struct nytp_node_line *line = y;
+    if (row->file != line->file)
+        return row->file < line->file ? -1 : 1;
+    return row->line < line->line ? -1 : row->line > line->line;
+}
+
+bool nytp_svs_place(struct nytp_profile *p, const struct nytp_svs_rows *rows)
+{
+    if ((p->has & NYTP_HAS_SVS) == 0)
+        return true;
+    free(p->node_line_svs);
+    p->node_line_svs = calloc((size_t)p->n_node_lines + 1, sizeof *p->node_line_svs);
+    if (p->node_line_svs == NULL)
+        return false;
+    for (uint32_t i = 0; i < rows->n; i++) {
+        const struct nytp_svs_row *const row = &rows->rows[i];
+        const struct nytp_node *const node = &p->nodes[row->node];
+        const struct nytp_node_line *const line =
+            bsearch(row, p->node_lines + node->first_node_line, node->n_node_lines,
+                    sizeof *p->node_lines, by_place);
+        if (line != NULL)
+            nytp_svs_add(&p->node_line_svs[line - p->node_lines], row->svs);
+    }
+    return true;
+}

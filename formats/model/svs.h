@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Perl's values (struct nytp_svs) beside the lines of a profile. Most recordings have none, so
+ * they are an array of their own, and a list by place while lines are sorted.
+ */
+#ifndef NYTP_SVS_H
+#define NYTP_SVS_H
+
+#include "model.h"
+
+#include <stddef.h>
+
+/* The SVs of a node line, and of a line cost, by index. */
+static inline struct nytp_svs nytp_svs_of_line(const struct nytp_profile *p, uint32_t line)
+{
+    return p->node_line_svs != NULL ? p->node_line_svs[line] : (struct nytp_svs){0, 0};
+}
+
+static inline struct nytp_svs nytp_svs_of_cost(const struct nytp_profile *p, uint32_t cost)
+{
+    return p->line_cost_svs != NULL ? p->line_cost_svs[cost] : (struct nytp_svs){0, 0};
+}
+
+static inline void nytp_svs_add(struct nytp_svs *sum, struct nytp_svs svs)
+{
+    sum->net += svs.net;
+    sum->kept += svs.kept;
+}
+
+/* Zeroed = empty. The caller frees `rows`. */
+struct nytp_svs_rows {
+    struct nytp_svs_row {
+        uint32_t node, file, line;
+        struct nytp_svs svs;
+    } * rows;
+    uint32_t n, capacity;
+};
+
+/* False when memory is out, as below. What is nothing is not added. */
+bool nytp_svs_rows_add(struct nytp_svs_rows *rows, struct nytp_svs_row row);
+
+/* Make p->node_line_svs, where p->has says that there are SVs. Each row's place is that of a
+ * line of its node; several of one place are added up. */
+bool nytp_svs_place(struct nytp_profile *p, const struct nytp_svs_rows *rows);
+
+#endif
