@@ -18,6 +18,7 @@
 #define MOST_CALLS  5  /* callers of a sub, callees of a line */
 #define CONTEXT     2  /* lines without numbers beside those with */
 #define CALL_INDENT 37
+#define SVS_COLUMNS 20
 
 struct list {
     const struct nytp_profile *profile;
@@ -36,6 +37,17 @@ static void set_style(const struct list *list, enum nytp_style style)
     nytp_text_style(list->out, list->options->color, style);
 }
 
+static bool has_svs(const struct list *list)
+{
+    return (list->profile->has & NYTP_HAS_SVS) != 0;
+}
+
+/* The columns before a line's text, and before its calls. */
+static uint32_t text_column(const struct list *list)
+{
+    return CALL_INDENT + (has_svs(list) ? SVS_COLUMNS : 0);
+}
+
 /* The text from column `used` on, cut where the terminal ends. */
 static uint32_t columns_left(const struct list *list, uint32_t used)
 {
@@ -52,8 +64,10 @@ static void put_call(const struct list *list, const char *arrow,
     const uint64_t before = out->n_bytes;
     nytp_printf(out, "%s %llux ", arrow, (unsigned long long)row->calls);
     put_time(list, row->incl_ticks, 0);
+    if (has_svs(list))
+        nytp_printf(out, " %lld SVs", (long long)row->svs);
     nytp_puts(out, "  ");
-    uint32_t used = CALL_INDENT + (uint32_t)(out->n_bytes - before);
+    uint32_t used = text_column(list) + (uint32_t)(out->n_bytes - before);
     used +=
         nytp_text_put_tail(out, list->profile->subs[row->sub].name, columns_left(list, used));
     char buffer[4096];
@@ -77,15 +91,18 @@ static void put_calls(const struct list *list, const char *arrow,
         if (i >= MOST_CALLS && n > MOST_CALLS + 1) {
             rest.calls += rows[i].calls;
             rest.incl_ticks += rows[i].incl_ticks;
+            rest.svs += rows[i].svs;
             continue;
         }
-        nytp_text_pad(list->out, CALL_INDENT);
+        nytp_text_pad(list->out, text_column(list));
         put_call(list, arrow, &rows[i], with_place);
     }
     if (n > MOST_CALLS + 1) {
-        nytp_text_pad(list->out, CALL_INDENT);
+        nytp_text_pad(list->out, text_column(list));
         nytp_printf(list->out, "%s %llux ", arrow, (unsigned long long)rest.calls);
         put_time(list, rest.incl_ticks, 0);
+        if (has_svs(list))
+            nytp_printf(list->out, " %lld SVs", (long long)rest.svs);
         nytp_printf(list->out, "  (%lu more)\n", (unsigned long)n - MOST_CALLS);
     }
     set_style(list, NYTP_STYLE_PLAIN);
@@ -106,7 +123,8 @@ static void put_source(const struct list *list, uint32_t file, uint32_t line)
     const struct nytp_source_line *source = nytp_profile_source(list->profile, file, line);
     nytp_printf(list->out, " %6lu  ", (unsigned long)line);
     if (source != NULL)
-        nytp_text_put_source(list->out, source, false, columns_left(list, CALL_INDENT + 1));
+        nytp_text_put_source(list->out, source, false,
+                             columns_left(list, text_column(list) + 1));
     nytp_putc(list->out, '\n');
 }
 
@@ -116,7 +134,7 @@ static void put_context(const struct list *list, uint32_t file, uint32_t line)
     if (nytp_profile_source(list->profile, file, line) == NULL)
         return;
     set_style(list, NYTP_STYLE_DIM);
-    nytp_text_pad(list->out, CALL_INDENT - 9);
+    nytp_text_pad(list->out, text_column(list) - 9);
     put_source(list, file, line);
     set_style(list, NYTP_STYLE_PLAIN);
 }
@@ -133,6 +151,8 @@ static void put_line(const struct list *list, const struct nytp_line_row *row,
     put_time(list, row->self_ticks, 9);
     nytp_putc(list->out, ' ');
     put_time(list, incl, 8);
+    if (has_svs(list))
+        nytp_printf(list->out, " %9lld %9lld", (long long)row->svs, (long long)row->kept_svs);
     put_source(list, row->file, row->line);
     set_style(list, NYTP_STYLE_PLAIN);
     put_calls(list, "->", calls, n_calls, false);
@@ -170,9 +190,9 @@ static void put_gap(const struct list *list, const struct nytp_sub *sub,
             char buffer[4096];
             const struct nytp_name place =
                 nytp_text_place(list->profile, next->file, 0, buffer, sizeof buffer);
-            nytp_text_pad(list->out, CALL_INDENT);
+            nytp_text_pad(list->out, text_column(list));
             nytp_puts(list->out, "in ");
-            nytp_text_put_tail(list->out, place, columns_left(list, CALL_INDENT + 3));
+            nytp_text_put_tail(list->out, place, columns_left(list, text_column(list) + 3));
             nytp_putc(list->out, '\n');
         }
         const bool inside = in_sub(sub, next->file, next->line);
@@ -181,7 +201,7 @@ static void put_gap(const struct list *list, const struct nytp_sub *sub,
     if (next->line > written->line + 2 * CONTEXT + 1) {
         if (in_sub(sub, next->file, written->line))
             put_lines_after(list, sub, written, written->line + CONTEXT);
-        nytp_text_pad(list->out, CALL_INDENT);
+        nytp_text_pad(list->out, text_column(list));
         nytp_puts(list->out, "...\n");
         written->line = next->line - 1 - (next->line > CONTEXT ? CONTEXT : 0);
     }
@@ -226,7 +246,7 @@ static struct nytp_line_rows rows_of_sub(const struct nytp_profile *profile, uin
 static bool put_lines(const struct list *list, uint32_t sub)
 {
     const struct nytp_profile *profile = list->profile;
-    struct nytp_call_rows calls = nytp_calls_by_line(profile, sub);
+    struct nytp_call_rows calls = nytp_calls_by_line(profile, &list->callers, sub);
     struct nytp_line_rows rows = {NULL, 0};
     if (calls.rows != NULL)
         rows = rows_of_sub(profile, sub, &calls);
@@ -295,8 +315,8 @@ static bool put_sub(const struct list *list, uint32_t sub)
     if (callers.rows != NULL)
         put_calls(list, "<-", callers.rows, callers.n, true);
     set_style(list, NYTP_STYLE_BOLD);
-    nytp_printf(list->out, "%9s      self     incl   line  source\n",
-                nytp_text_stmts(list->profile));
+    nytp_printf(list->out, "%9s      self     incl%s   line  source\n",
+                nytp_text_stmts(list->profile), has_svs(list) ? "       SVs      kept" : "");
     set_style(list, NYTP_STYLE_PLAIN);
     const bool ok = callers.rows != NULL && put_lines(list, sub);
     free(callers.rows);

@@ -4,6 +4,7 @@
  * below it, with their shares of its inclusive time.
  */
 #include "exporters/stacks/calls.h"
+#include "exporters/stacks/inclusive.h"
 #include "exporters/base/exporter.h"
 #include "exporters/base/text.h"
 
@@ -11,17 +12,20 @@
 
 #define MOST_ROWS     20 /* callers, callees */
 #define FIXED_COLUMNS 31
+#define SVS_COLUMNS   10
 
 struct peek {
     const struct nytp_profile *profile;
     const struct nytp_export_options *options;
     struct nytp_out *out;
     struct nytp_callers callers;
+    uint64_t *svs; /* by sub: inclusive; NULL where none were recorded */
     int64_t whole; /* inclusive ticks of the sub that is shown */
 };
 
 /* The first columns of a row; without a number of calls when that is 0. */
-static void put_numbers(const struct peek *peek, int64_t ticks, int64_t whole, uint64_t calls)
+static void put_numbers(const struct peek *peek, int64_t ticks, int64_t whole, uint64_t calls,
+                        int64_t svs)
 {
     nytp_text_time(peek->out, ticks, peek->profile->ticks_per_sec, peek->options->unit, 10);
     nytp_putc(peek->out, ' ');
@@ -30,6 +34,8 @@ static void put_numbers(const struct peek *peek, int64_t ticks, int64_t whole, u
         nytp_printf(peek->out, " %10llu ", (unsigned long long)calls);
     else
         nytp_text_pad(peek->out, 12);
+    if (peek->svs != NULL)
+        nytp_printf(peek->out, "%9lld ", (long long)svs);
 }
 
 static void put_name(const struct peek *peek, const char *arrow, uint32_t sub, uint32_t file,
@@ -39,7 +45,7 @@ static void put_name(const struct peek *peek, const char *arrow, uint32_t sub, u
     const uint32_t columns = peek->options->columns;
     const bool color = peek->options->color;
     nytp_puts(out, arrow);
-    uint32_t used = FIXED_COLUMNS + 4;
+    uint32_t used = FIXED_COLUMNS + 4 + (peek->svs != NULL ? SVS_COLUMNS : 0);
     used += nytp_text_put_tail(out, peek->profile->subs[sub].name,
                                columns == 0     ? 0
                                : columns > used ? columns - used
@@ -59,21 +65,22 @@ static void put_name(const struct peek *peek, const char *arrow, uint32_t sub, u
 static void put_rows(const struct peek *peek, const char *arrow,
                      const struct nytp_call_rows *rows)
 {
-    int64_t ticks = 0;
+    int64_t ticks = 0, svs = 0;
     uint64_t calls = 0;
     const uint32_t shown = rows->n > MOST_ROWS + 1 ? MOST_ROWS : rows->n;
     for (uint32_t i = 0; i < rows->n; i++) {
         const struct nytp_call_row *row = &rows->rows[i];
         if (i < shown) {
-            put_numbers(peek, row->incl_ticks, peek->whole, row->calls);
+            put_numbers(peek, row->incl_ticks, peek->whole, row->calls, row->svs);
             put_name(peek, arrow, row->sub, row->file, row->line);
         } else {
             ticks += row->incl_ticks;
             calls += row->calls;
+            svs += row->svs;
         }
     }
     if (shown < rows->n) {
-        put_numbers(peek, ticks, peek->whole, calls);
+        put_numbers(peek, ticks, peek->whole, calls, svs);
         nytp_printf(peek->out, "%s(%lu more)\n", arrow, (unsigned long)(rows->n - shown));
     }
 }
@@ -82,7 +89,8 @@ static void put_sub(const struct peek *peek, uint32_t index)
 {
     const struct nytp_sub *sub = &peek->profile->subs[index];
     nytp_text_style(peek->out, peek->options->color, NYTP_STYLE_BOLD);
-    put_numbers(peek, sub->incl_ticks, peek->profile->total_ticks, sub->calls);
+    put_numbers(peek, sub->incl_ticks, peek->profile->total_ticks, sub->calls,
+                peek->svs != NULL ? (int64_t)peek->svs[index] : 0);
     nytp_text_style(peek->out, peek->options->color, NYTP_STYLE_PLAIN);
     put_name(peek, "", index, sub->file, sub->first_line);
 }
@@ -92,13 +100,13 @@ static bool put_neighbours(struct peek *peek, uint32_t index)
 {
     const struct nytp_sub *sub = &peek->profile->subs[index];
     struct nytp_call_rows callers = nytp_calls_to(peek->profile, &peek->callers, index);
-    struct nytp_call_rows callees = nytp_calls_from(peek->profile, index);
+    struct nytp_call_rows callees = nytp_calls_from(peek->profile, &peek->callers, index);
     const bool ok = callers.rows != NULL && callees.rows != NULL;
     peek->whole = sub->incl_ticks;
     if (ok) {
         put_rows(peek, "<-  ", &callers);
         put_sub(peek, index);
-        put_numbers(peek, sub->excl_ticks, peek->whole, 0);
+        put_numbers(peek, sub->excl_ticks, peek->whole, 0, sub->svs);
         nytp_puts(peek->out, "    (its own time)\n");
         put_rows(peek, "->  ", &callees);
     }
@@ -130,12 +138,14 @@ static bool peek_write(const struct nytp_profile *profile,
 {
     struct peek peek = {.profile = profile, .options = options, .out = out};
     bool *matches = nytp_patterns_match_asked(&options->names, profile, &out->error);
-    const bool ok = nytp_callers_init(&peek.callers, profile);
+    const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
+    peek.svs = has_svs ? nytp_inclusive_of_subs(profile, nytp_line_svs) : NULL;
+    const bool ok = nytp_callers_init(&peek.callers, profile) && (peek.svs != NULL || !has_svs);
     if (ok && matches != NULL) {
         nytp_text_headline(out, profile, options);
         nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-        nytp_printf(out, "      incl  share %10s sub: callers above, callees below",
-                    nytp_text_calls(profile));
+        nytp_printf(out, "      incl  share %10s %ssub: callers above, callees below",
+                    nytp_text_calls(profile), has_svs ? "      SVs " : "");
         nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
         nytp_putc(out, '\n');
         if (!put_matching(&peek, matches))
@@ -144,6 +154,7 @@ static bool peek_write(const struct nytp_profile *profile,
         nytp_out_of_memory(&out->error);
     }
     nytp_callers_free(&peek.callers);
+    free(peek.svs);
     free(matches);
     return out->error.status == NYTP_OK;
 }

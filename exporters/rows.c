@@ -24,7 +24,7 @@ static void put_text(struct nytp_out *out, const char *key, struct nytp_name tex
 
 static void put_number(struct nytp_out *out, const char *key, int64_t value)
 {
-    const char *quote = value > MAX_EXACT ? "\"" : "";
+    const char *quote = value > MAX_EXACT || value < -MAX_EXACT ? "\"" : "";
     nytp_putc(out, ',');
     nytp_json_key(out, key);
     nytp_printf(out, "%s%lld%s", quote, (long long)value, quote);
@@ -104,6 +104,10 @@ static bool put_row(void *context, const struct nytp_stack_row *row)
     put_number(out, "wall_ns", row->wall_ns);
     if ((row->flags & NYTP_ROW_SAMPLED) != 0)
         put_number(out, "cpu_ns", row->cpu_ns);
+    if (row->has_svs) {
+        put_number(out, "svs", row->svs.net);
+        put_number(out, "kept_svs", row->svs.kept);
+    }
     put_number(out, "flags", row->flags);
     nytp_puts(out, "}\n");
     return true;

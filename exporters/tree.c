@@ -4,10 +4,11 @@
  * of one caller are one row; branches below half a percent (--min-percent) are summed up in a
  * row of their own, so that rows always add up to the one above them. A chain of subs that each
  * call but one is one row; what its members and their small callees take, together less than
- * that half percent, is in its own time.
+ * that half percent, is in its own time. In a tree by SVs these percent are of those kept.
  */
 #include "exporters/base/exporter.h"
 #include "exporters/base/text.h"
+#include "exporters/stacks/inclusive.h"
 #include "exporters/stacks/samples.h"
 
 #include <math.h>
@@ -18,6 +19,7 @@
 #define DEFAULT_MIN_PERCENT 0.5
 #define MAX_ROW_DEPTH       100 /* frames below each other that get a row of their own */
 #define FIXED_COLUMNS       38
+#define SVS_COLUMNS         10
 #define MIN_NAME            24 /* columns of a terminal that indentation does not take */
 #define MIN_CHAIN           3  /* subs from which on a chain is one row */
 
@@ -26,8 +28,8 @@ struct branch {
     uint32_t sub;
     const uint32_t *nodes;
     uint32_t n_nodes;
-    int64_t incl_ticks, excl_ticks;
-    uint64_t count; /* of calls, or of samples where these are all that there is */
+    int64_t incl_ticks, excl_ticks, svs; /* these kept, inclusive */
+    uint64_t count;   /* of calls, or of samples where these are all that there is */
     double key;       /* rows beside each other are sorted by it, falling */
     uint32_t n_above; /* members of the chain before this one, the first of which is `first` */
     uint32_t first;
@@ -38,8 +40,20 @@ struct tree {
     const struct nytp_export_options *options;
     struct nytp_out *out;
     const uint64_t *samples; /* by node, or NULL where calls are counted */
-    double min_ticks; /* branches with less inclusive time have no row of their own */
+    const uint64_t *svs;     /* by node: kept, inclusive; NULL where none were recorded */
+    bool by_svs;             /* it is these in place of time that make a branch large */
+    double min_size;         /* branches of less have no row of their own */
 };
+
+static double size_of(const struct tree *tree, const struct branch *branch)
+{
+    return tree->by_svs ? (double)branch->svs : (double)branch->incl_ticks;
+}
+
+static uint32_t fixed_columns(const struct tree *tree)
+{
+    return FIXED_COLUMNS + (tree->svs != NULL ? SVS_COLUMNS : 0);
+}
 
 static void put_numbers(const struct tree *tree, const struct branch *branch)
 {
@@ -51,6 +65,8 @@ static void put_numbers(const struct tree *tree, const struct branch *branch)
     nytp_text_time(tree->out, branch->excl_ticks, profile->ticks_per_sec, tree->options->unit,
                    11);
     nytp_printf(tree->out, " %8llu ", (unsigned long long)branch->count);
+    if (tree->svs != NULL)
+        nytp_printf(tree->out, "%9lld ", (long long)branch->svs);
 }
 
 /* Put the lines that lead to a row, or its depth as a number where they would leave no room for
@@ -58,8 +74,8 @@ static void put_numbers(const struct tree *tree, const struct branch *branch)
 static uint32_t put_indent(const struct tree *tree, uint32_t depth)
 {
     const uint32_t columns = tree->options->columns;
-    const uint32_t room =
-        columns > FIXED_COLUMNS + MIN_NAME ? columns - FIXED_COLUMNS - MIN_NAME : 0;
+    const uint32_t taken = fixed_columns(tree) + MIN_NAME;
+    const uint32_t room = columns > taken ? columns - taken : 0;
     nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_DIM);
     const uint64_t styled = tree->out->n_bytes;
     if (columns > 0 && depth * 2 > room)
@@ -94,7 +110,7 @@ static void put_branch(const struct tree *tree, const struct branch *branch, uin
     const uint32_t columns = tree->options->columns;
     const bool hot = branch->excl_ticks > profile->total_ticks / 10;
     put_numbers(tree, branch);
-    uint32_t used = FIXED_COLUMNS + put_indent(tree, depth);
+    uint32_t used = fixed_columns(tree) + put_indent(tree, depth);
     const uint32_t left = columns > used ? columns - used : columns > 0 ? 1 : 0;
     uint32_t room = left;
     if (branch->n_above > 0) {
@@ -130,12 +146,18 @@ static uint64_t count_of(const struct tree *tree, uint32_t node)
     return tree->samples != NULL ? tree->samples[node] : tree->profile->nodes[node].calls;
 }
 
+static int64_t svs_of(const struct tree *tree, uint32_t node)
+{
+    return tree->svs != NULL ? (int64_t)tree->svs[node] : 0;
+}
+
 static void add_node(const struct tree *tree, struct branch *branch, uint32_t index)
 {
     const struct nytp_node *node = &tree->profile->nodes[index];
     branch->incl_ticks += node->incl_ticks;
     branch->excl_ticks += node->excl_ticks;
     branch->count += count_of(tree, index);
+    branch->svs += svs_of(tree, index);
 }
 
 static void add_branch(struct branch *sum, const struct branch *branch)
@@ -143,6 +165,7 @@ static void add_branch(struct branch *sum, const struct branch *branch)
     sum->incl_ticks += branch->incl_ticks;
     sum->excl_ticks += branch->incl_ticks;
     sum->count += branch->count;
+    sum->svs += branch->svs;
 }
 
 /* The row of what --min-percent pruned: it comes last, however much time it has. */
@@ -161,6 +184,8 @@ static double key_of(const struct branch *branch, const char *sort)
         return branch->count > 0 ? (double)branch->incl_ticks / (double)branch->count : 0;
     if (sort != NULL && strcmp(sort, "name") == 0)
         return 0;
+    if (sort != NULL && strcmp(sort, "svs") == 0)
+        return (double)branch->svs;
     return (double)branch->incl_ticks;
 }
 
@@ -223,7 +248,7 @@ static bool put_level(const struct tree *tree, struct sub_node *below, uint32_t 
         n_branches = make_branches(tree, below, n, nodes, branches);
     }
     for (uint32_t i = 0; ok && i < n_branches; i++) {
-        if (depth > 0 && (double)branches[i].incl_ticks < tree->min_ticks) {
+        if (depth > 0 && size_of(tree, &branches[i]) < tree->min_size) {
             add_branch(&pruned, &branches[i]);
             n_pruned++;
             continue;
@@ -268,6 +293,7 @@ static bool put_below(const struct tree *tree, const struct branch *row, uint32_
     for (uint32_t i = 0; ok && i < n; i++) {
         sum.incl_ticks += tree->profile->nodes[below[i].node].incl_ticks;
         sum.count += count_of(tree, below[i].node);
+        sum.svs += svs_of(tree, below[i].node);
     }
     sum.excl_ticks = sum.incl_ticks;
     if (ok && n > 0 && depth > MAX_ROW_DEPTH)
@@ -293,7 +319,7 @@ static bool only_branch(const struct tree *tree, const struct branch *row, struc
         qsort(below, n, sizeof *below, by_sub);
         const uint32_t n_branches = make_branches(tree, below, n, *nodes, branches);
         for (uint32_t i = 0; i < n_branches; i++)
-            if ((double)branches[i].incl_ticks >= tree->min_ticks) {
+            if (size_of(tree, &branches[i]) >= tree->min_size) {
                 *only = branches[i];
                 n_large++;
             }
@@ -317,7 +343,7 @@ static struct branch follow_chain(const struct tree *tree, const struct branch *
     end.first = row->sub;
     end.n_above = 0;
     while (only_branch(tree, &end, &next, &below)) {
-        if (!((double)(row->incl_ticks - next.incl_ticks) < tree->min_ticks)) {
+        if (!(size_of(tree, row) - size_of(tree, &next) < tree->min_size)) {
             free(below);
             break;
         }
@@ -329,6 +355,7 @@ static struct branch follow_chain(const struct tree *tree, const struct branch *
     }
     end.excl_ticks += row->incl_ticks - end.incl_ticks;
     end.incl_ticks = row->incl_ticks;
+    end.svs = row->svs;
     return end;
 }
 
@@ -345,40 +372,61 @@ static bool put_rows(const struct tree *tree, const struct branch *row, uint32_t
     return ok;
 }
 
+/* What a branch has that is all there is. */
+static double whole_of(const struct tree *tree)
+{
+    const struct nytp_profile *profile = tree->profile;
+    if (!tree->by_svs)
+        return (double)profile->total_ticks;
+    double svs = 0;
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        svs += (double)svs_of(tree, profile->processes[i].root);
+    return svs;
+}
+
+static bool put_tree(const struct tree *tree)
+{
+    const struct nytp_profile *profile = tree->profile;
+    struct sub_node *roots = malloc(((size_t)profile->n_processes + 1) * sizeof *roots);
+    if (roots == NULL)
+        return false;
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        roots[i] = (struct sub_node){profile->nodes[profile->processes[i].root].sub,
+                                     profile->processes[i].root};
+    nytp_text_headline(tree->out, profile, tree->options);
+    nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_BOLD);
+    nytp_printf(tree->out, "      incl  incl%%       self %8s %ssub",
+                tree->samples != NULL ? "samples" : nytp_text_calls(profile),
+                tree->svs != NULL ? " SVs kept " : "");
+    nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_PLAIN);
+    nytp_putc(tree->out, '\n');
+    const bool ok = put_level(tree, roots, profile->n_processes, 0);
+    free(roots);
+    return ok;
+}
+
 static bool tree_write(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_out *out)
 {
     const double percent =
         options->has_min_percent ? options->min_percent : DEFAULT_MIN_PERCENT;
     const bool of_samples = nytp_is_of_samples(profile);
+    const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
     uint64_t *samples = of_samples ? nytp_samples_by_node(profile) : NULL;
-    const struct tree tree = {
+    uint64_t *svs = has_svs ? nytp_inclusive_of_nodes(profile, nytp_line_kept_svs) : NULL;
+    struct tree tree = {
         .profile = profile,
         .samples = samples,
+        .svs = svs,
+        .by_svs = options->sort != NULL && strcmp(options->sort, "svs") == 0,
         .options = options,
         .out = out,
-        .min_ticks = (double)profile->total_ticks * percent / 100,
     };
-    struct sub_node *roots = malloc(((size_t)profile->n_processes + 1) * sizeof *roots);
-    if (roots == NULL || (of_samples && samples == NULL)) {
-        free(roots);
-        free(samples);
-        return nytp_out_of_memory(&out->error);
-    }
-    for (uint32_t i = 0; i < profile->n_processes; i++)
-        roots[i] = (struct sub_node){profile->nodes[profile->processes[i].root].sub,
-                                     profile->processes[i].root};
-    nytp_text_headline(out, profile, options);
-    nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_printf(out, "      incl  incl%%       self %8s sub",
-                of_samples ? "samples" : nytp_text_calls(profile));
-    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
-    nytp_putc(out, '\n');
-    const bool ok = put_level(&tree, roots, profile->n_processes, 0);
-    free(roots);
-    free(samples);
-    if (!ok)
+    tree.min_size = whole_of(&tree) * percent / 100;
+    if ((of_samples && samples == NULL) || (has_svs && svs == NULL) || !put_tree(&tree))
         nytp_out_of_memory(&out->error);
+    free(samples);
+    free(svs);
     return out->error.status == NYTP_OK;
 }
 

@@ -27,7 +27,8 @@ static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *erro
         return usage_error(
             error, "--diff: %s cannot show a difference: %s", cli->exporter->name,
             cli->exporter->no_diff != NULL ? cli->exporter->no_diff : "use --json or --pprof");
-    if (cli->bases.n > 0 && cli->export.weight == NYTP_WEIGHT_CPU && !cli->exporter->shows_stacks)
+    if (cli->bases.n > 0 && cli->export.weight == NYTP_WEIGHT_CPU &&
+        !cli->exporter->shows_stacks)
         return usage_error(error, "--diff: processor time (--weight cpu) is compared by stacks "
                                   "only: --collapsed or --flamegraph");
     if (cli->bases.n > 0 && cli->export.weight == NYTP_WEIGHT_SVS)
@@ -109,9 +110,6 @@ bool nytp_cli_check(struct nytp_cli *cli, struct nytp_error *error)
         return usage_error(error,
                            "unknown --sort key \"%s\": self, incl, calls, percall, name or svs",
                            cli->export.sort);
-    if (cli->export.sort != NULL && strcmp(cli->export.sort, "svs") == 0 &&
-        strcmp(cli->exporter->name, "top") != 0)
-        return usage_error(error, "--sort svs is for --top");
     if (cli->per_process && (cli->output == NULL || strcmp(cli->output, "-") == 0) &&
         cli->mode == NYTP_MODE_EXPORT)
         return usage_error(error, "--per-process needs -o FILE");

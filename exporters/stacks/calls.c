@@ -4,6 +4,7 @@
  * kept by input and place; here they are added up to what a table shows.
  */
 #include "calls.h"
+#include "inclusive.h"
 #include "formats/base/strings.h"
 #include "formats/model/svs.h"
 
@@ -14,7 +15,9 @@ bool nytp_callers_init(struct nytp_callers *callers, const struct nytp_profile *
 {
     callers->first = calloc((size_t)profile->n_subs + 2, sizeof *callers->first);
     callers->arcs = calloc((size_t)profile->n_arcs + 1, sizeof *callers->arcs);
-    if (callers->first == NULL || callers->arcs == NULL)
+    const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
+    callers->svs = has_svs ? nytp_inclusive(profile, nytp_line_svs) : NULL;
+    if (callers->first == NULL || callers->arcs == NULL || (has_svs && callers->svs == NULL))
         return false;
     /* A counting sort: first[callee + 2] counts, sums make it the end of callee + 1, and
      * filling in moves first[callee + 1] from the callee's start to its end. */
@@ -32,6 +35,7 @@ void nytp_callers_free(struct nytp_callers *callers)
 {
     free(callers->first);
     free(callers->arcs);
+    free(callers->svs);
 }
 
 /* ---- rows of calls ---- */
@@ -70,15 +74,20 @@ static int by_place_and_time(const void *x, const void *y)
     return order != 0 ? order : by_time(x, y);
 }
 
-static struct nytp_call_row row_of(const struct nytp_arc *arc, uint32_t sub)
+/* A row of the arc with this index. */
+static struct nytp_call_row row_of(const struct nytp_profile *profile,
+                                   const struct nytp_callers *callers, uint32_t index,
+                                   bool of_caller)
 {
+    const struct nytp_arc *const arc = &profile->arcs[index];
     return (struct nytp_call_row){
-        .sub = sub,
+        .sub = of_caller ? arc->caller : arc->callee,
         .file = arc->file,
         .line = arc->line,
         .calls = arc->calls,
         .incl_ticks = arc->incl_ticks,
         .place_ticks = arc->incl_ticks,
+        .svs = callers->svs != NULL ? (int64_t)callers->svs[index] : 0,
     };
 }
 
@@ -86,6 +95,7 @@ static void add_row(struct nytp_call_row *sum, const struct nytp_call_row *row)
 {
     sum->calls += row->calls;
     sum->incl_ticks += row->incl_ticks;
+    sum->svs += row->svs;
     if (sum->file == row->file && sum->line == row->line) {
         sum->place_ticks += row->place_ticks;
     } else if (row->place_ticks > sum->place_ticks) {
@@ -136,32 +146,31 @@ struct nytp_call_rows nytp_calls_to(const struct nytp_profile *profile,
     struct nytp_call_rows rows = {calloc((size_t)(end - first) + 1, sizeof *rows.rows), 0};
     if (rows.rows == NULL)
         return rows;
-    for (uint32_t i = first; i < end; i++) {
-        const struct nytp_arc *arc = &profile->arcs[callers->arcs[i]];
-        rows.rows[rows.n++] = row_of(arc, arc->caller);
-    }
+    for (uint32_t i = first; i < end; i++)
+        rows.rows[rows.n++] = row_of(profile, callers, callers->arcs[i], true);
     return sum_by_sub(rows);
 }
 
-static struct nytp_call_rows callees(const struct nytp_profile *profile, uint32_t sub)
+static struct nytp_call_rows callees(const struct nytp_profile *profile,
+                                     const struct nytp_callers *callers, uint32_t sub)
 {
     const struct nytp_sub *caller = &profile->subs[sub];
     struct nytp_call_rows rows = {calloc((size_t)caller->n_arcs + 1, sizeof *rows.rows), 0};
-    for (uint32_t i = 0; rows.rows != NULL && i < caller->n_arcs; i++) {
-        const struct nytp_arc *arc = &profile->arcs[caller->first_arc + i];
-        rows.rows[rows.n++] = row_of(arc, arc->callee);
-    }
+    for (uint32_t i = 0; rows.rows != NULL && i < caller->n_arcs; i++)
+        rows.rows[rows.n++] = row_of(profile, callers, caller->first_arc + i, false);
     return rows;
 }
 
-struct nytp_call_rows nytp_calls_from(const struct nytp_profile *profile, uint32_t sub)
+struct nytp_call_rows nytp_calls_from(const struct nytp_profile *profile,
+                                      const struct nytp_callers *callers, uint32_t sub)
 {
-    return sum_by_sub(callees(profile, sub));
+    return sum_by_sub(callees(profile, callers, sub));
 }
 
-struct nytp_call_rows nytp_calls_by_line(const struct nytp_profile *profile, uint32_t sub)
+struct nytp_call_rows nytp_calls_by_line(const struct nytp_profile *profile,
+                                         const struct nytp_callers *callers, uint32_t sub)
 {
-    struct nytp_call_rows rows = callees(profile, sub);
+    struct nytp_call_rows rows = callees(profile, callers, sub);
     sort_rows(&rows, by_place_and_sub);
     sum_rows(&rows, true);
     sort_rows(&rows, by_place_and_time);

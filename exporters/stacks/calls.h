@@ -13,6 +13,7 @@
 struct nytp_callers {
     uint32_t *first; /* per sub, and one more: into arcs */
     uint32_t *arcs;  /* indices into the profile's arcs */
+    uint64_t *svs;   /* by arc: inclusive; NULL where none were recorded */
 };
 
 /* False when memory is out; nytp_callers_free() in either case. */
@@ -26,6 +27,7 @@ struct nytp_call_row {
     uint64_t calls;
     int64_t incl_ticks;  /* of outermost calls, as in struct nytp_arc */
     int64_t place_ticks; /* inclusive ticks of the call at file, line */
+    int64_t svs;         /* inclusive */
 };
 
 struct nytp_call_rows {
@@ -39,10 +41,12 @@ struct nytp_call_rows nytp_calls_to(const struct nytp_profile *profile,
                                     const struct nytp_callers *callers, uint32_t sub);
 
 /* The subs that `sub` calls, one row each, the most inclusive time first. */
-struct nytp_call_rows nytp_calls_from(const struct nytp_profile *profile, uint32_t sub);
+struct nytp_call_rows nytp_calls_from(const struct nytp_profile *profile,
+                                      const struct nytp_callers *callers, uint32_t sub);
 
 /* The same, one row for each line and callee: sorted by file, line, then inclusive time. */
-struct nytp_call_rows nytp_calls_by_line(const struct nytp_profile *profile, uint32_t sub);
+struct nytp_call_rows nytp_calls_by_line(const struct nytp_profile *profile,
+                                         const struct nytp_callers *callers, uint32_t sub);
 
 /* What a line cost. */
 struct nytp_line_row {

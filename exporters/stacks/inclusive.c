@@ -178,6 +178,18 @@ static uint64_t *add_up(const struct nytp_profile *profile, nytp_line_value_fn *
     return NULL;
 }
 
+uint64_t *nytp_inclusive_of_nodes(const struct nytp_profile *profile, nytp_line_value_fn *value)
+{
+    const struct sums sums = {
+        .profile = profile,
+        .value = value,
+        .below = calloc((size_t)profile->n_nodes + 1, sizeof *sums.below),
+    };
+    if (sums.below != NULL)
+        sum_below(&sums);
+    return sums.below;
+}
+
 uint64_t *nytp_inclusive_of_subs(const struct nytp_profile *profile, nytp_line_value_fn *value)
 {
     return add_up(profile, value, false);

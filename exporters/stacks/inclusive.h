@@ -24,6 +24,10 @@ uint64_t nytp_line_kept_svs(const struct nytp_profile *profile, uint32_t line);
  * memory. */
 uint64_t *nytp_inclusive(const struct nytp_profile *profile, nytp_line_value_fn *value);
 
+/* The same by node: what happened in it and in the calls from it. */
+uint64_t *nytp_inclusive_of_nodes(const struct nytp_profile *profile,
+                                  nytp_line_value_fn *value);
+
 /* The same by sub, wherever it was called. */
 uint64_t *nytp_inclusive_of_subs(const struct nytp_profile *profile, nytp_line_value_fn *value);
 

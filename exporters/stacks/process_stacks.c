@@ -9,6 +9,7 @@
 
 #include "formats/base/arena.h"
 #include "formats/base/table.h"
+#include "formats/model/svs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,7 @@ static void add_values(struct nytp_process_stack *stack, const struct nytp_profi
     for (uint32_t i = 0; i < node->n_node_lines; i++) {
         stack->statements += lines[i].statements;
         stack->cpu_ticks += lines[i].cpu_ticks;
+        nytp_svs_add(&stack->svs, nytp_svs_of_line(profile, node->first_node_line + i));
     }
 }
 
@@ -133,6 +135,7 @@ static void index_lines(struct nytp_process_stacks *stacks, uint32_t n)
             lines[kept - 1].statements += lines[i].statements;
             lines[kept - 1].ticks += lines[i].ticks;
             lines[kept - 1].cpu_ticks += lines[i].cpu_ticks;
+            nytp_svs_add(&lines[kept - 1].svs, lines[i].svs);
         } else {
             lines[kept++] = lines[i];
             stacks->first_line[lines[i].stack + 1]++;
@@ -160,13 +163,14 @@ static bool gather_lines(struct nytp_process_stacks *stacks, const struct nytp_p
         const struct nytp_node *node = &profile->nodes[i];
         const struct nytp_node_line *lines = profile->node_lines + node->first_node_line;
         for (uint32_t k = 0; k < node->n_node_lines; k++)
-            stacks->lines[n++] =
-                (struct nytp_process_line){.stack = stacks->stack_of_node[i - first],
-                                           .file = lines[k].file,
-                                           .line = lines[k].line,
-                                           .statements = lines[k].statements,
-                                           .ticks = lines[k].ticks,
-                                           .cpu_ticks = lines[k].cpu_ticks};
+            stacks->lines[n++] = (struct nytp_process_line){
+                .stack = stacks->stack_of_node[i - first],
+                .file = lines[k].file,
+                .line = lines[k].line,
+                .statements = lines[k].statements,
+                .ticks = lines[k].ticks,
+                .cpu_ticks = lines[k].cpu_ticks,
+                .svs = nytp_svs_of_line(profile, node->first_node_line + k)};
     }
     index_lines(stacks, (uint32_t)n);
     return true;

@@ -16,6 +16,7 @@ struct nytp_process_stack {
     uint32_t site_file, site_line; /* with lines: where the frame outside of it made the call */
     uint64_t calls, statements;
     int64_t ticks, cpu_ticks; /* its own */
+    struct nytp_svs svs;
 };
 
 /* What a stack's last frame spent on one line. */
@@ -23,6 +24,7 @@ struct nytp_process_line {
     uint32_t stack, file, line;
     uint64_t statements;
     int64_t ticks, cpu_ticks;
+    struct nytp_svs svs;
 };
 
 /* Zeroed = empty. */

@@ -176,11 +176,13 @@ static bool trace(struct rows *rows, uint32_t stack, uint32_t *depth)
 
 /* A row's values and the last frame's place are given; what is 0 in all values is left out. */
 static bool put_row(struct rows *rows, struct nytp_stack_row *row, int64_t ticks,
-                    int64_t cpu_ticks)
+                    int64_t cpu_ticks, struct nytp_svs svs)
 {
     row->wall_ns = nytp_scale_next(&rows->scale, ticks);
     row->cpu_ns = nytp_scale_next(&rows->cpu_scale, cpu_ticks);
-    if (row->calls == 0 && row->statements == 0 && row->wall_ns == 0 && row->cpu_ns == 0)
+    row->svs = svs;
+    if (row->calls == 0 && row->statements == 0 && row->wall_ns == 0 && row->cpu_ns == 0 &&
+        svs.net == 0 && svs.kept == 0)
         return true;
     if (row->wall_ns < 0) {
         rows->out->n_negative++;
@@ -199,7 +201,7 @@ static bool put_lines(struct rows *rows, uint32_t stack, struct nytp_stack_row *
         row->file = rows->files[row->depth - 1] = rows->profile->files[line->file].name;
         row->line = rows->lines[row->depth - 1] = line->line;
         row->statements = (int64_t)line->statements;
-        if (!put_row(rows, row, line->ticks, line->cpu_ticks))
+        if (!put_row(rows, row, line->ticks, line->cpu_ticks, line->svs))
             return false;
         row->calls = 0;
         rest -= line->ticks;
@@ -207,7 +209,7 @@ static bool put_lines(struct rows *rows, uint32_t stack, struct nytp_stack_row *
     row->file = rows->files[row->depth - 1] = (struct nytp_name){"", 0};
     row->line = rows->lines[row->depth - 1] = 0;
     row->statements = 0;
-    return put_row(rows, row, rest, 0);
+    return put_row(rows, row, rest, 0, (struct nytp_svs){0, 0});
 }
 
 static bool put_stack(struct rows *rows, const struct nytp_process *process, uint32_t at)
@@ -230,13 +232,14 @@ static bool put_stack(struct rows *rows, const struct nytp_process *process, uin
         .line = sub->first_line,
         .calls = (int64_t)stack->calls,
         .statements = (int64_t)stack->statements,
+        .has_svs = (profile->has & NYTP_HAS_SVS) != 0,
         .flags = (stack->unreturned ? NYTP_ROW_UNRETURNED : 0u) |
                  (profile->estimated_tree ? NYTP_ROW_ESTIMATED : 0u) |
                  (profile->parts[process->part].partial ? NYTP_ROW_PARTIAL : 0u) |
                  (process->sampled ? NYTP_ROW_SAMPLED : 0u),
     };
     return by_line ? put_lines(rows, at, &row)
-                   : put_row(rows, &row, stack->ticks, stack->cpu_ticks);
+                   : put_row(rows, &row, stack->ticks, stack->cpu_ticks, stack->svs);
 }
 
 static bool put_processes(struct rows *rows)

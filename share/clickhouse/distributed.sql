@@ -30,6 +30,8 @@ CREATE TABLE nytp.stacks
     statements   UInt64,
     wall_ns      UInt64,
     cpu_ns       UInt64,
+    svs          Int64,
+    kept_svs     UInt64,
     flags        UInt8
 )
 ENGINE = Distributed(nytp, nytp, stacks_local, cityHash64(host));

@@ -9,10 +9,11 @@
 --
 -- Where several servers share the rows, run it on each, and then distributed.sql.
 --
--- Tables made before there were the columns thread and cpu_ns take rows of threads and samples after this, on each
--- server, for stacks (with distributed.sql for stacks_local and then for stacks):
+-- Tables made before there were the columns thread and cpu_ns, svs and kept_svs take rows of threads, samples and
+-- memory=1 after this, on each server, for stacks (with distributed.sql for stacks_local and then for stacks):
 --
---     ALTER TABLE nytp.stacks ADD COLUMN thread UInt32 AFTER ppid, ADD COLUMN cpu_ns UInt64 AFTER wall_ns
+--     ALTER TABLE nytp.stacks ADD COLUMN thread UInt32 AFTER ppid, ADD COLUMN cpu_ns UInt64 AFTER wall_ns,
+--         ADD COLUMN svs Int64 AFTER cpu_ns, ADD COLUMN kept_svs UInt64 AFTER svs
 --
 -- A row of stacks that is inserted again replaces itself: when parts are merged, or at once where a query says FINAL.
 
@@ -45,6 +46,8 @@ CREATE TABLE IF NOT EXISTS nytp.stacks
     statements   UInt64,
     wall_ns      UInt64,          -- of the stack itself: sums count nothing twice
     cpu_ns       UInt64,          -- of a sampled process: processor time, likewise
+    svs          Int64,           -- with memory=1: perl's values made less freed, likewise,
+    kept_svs     UInt64,          -- and what each context kept of them
     flags        UInt8,           -- 1 never returned, 2 estimated, 4 the recording ends early, 8 sampled: statements
                                   -- are samples, and there were as many calls or more
     stack_hash   UInt64 MATERIALIZED cityHash64(

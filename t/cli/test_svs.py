@@ -65,6 +65,41 @@ def test_tables_show_them(tmp_path):
         "main::RUNTIME": ("-29", "-18"), "main::f": ("9", "11"), "main::xs": ("2", "2")}
 
 
+def test_the_other_tables_of_the_terminal_show_them(tmp_path):
+    file = recording(tmp_path / "s.out")
+    tree = good("-q", "--tree", file).decode()
+    assert "SVs kept sub" in tree and re.findall(r" (\d+) [| ]*(?:\+-)?main::(\w+)", tree) == [("11", "RUNTIME"), ("11", "f"), ("2", "xs")]
+    peek = good("-q", "--peek=^main::f$", file).decode()
+    assert re.findall(r" (-?\d+) +(<-  main::RUNTIME|main::f|\(its|->  main::xs) ", peek) == [
+        ("11", "<-  main::RUNTIME"), ("11", "main::f"), ("9", "(its"), ("2", "->  main::xs")]
+    lines = good("-q", "--list=^main::f$", file).decode()
+    assert re.findall(r" (-?\d+) +(\d+) +(1\d)  \n", lines) == [("3", "2", "10"), ("0", "0", "11"), ("10", "7", "12"), ("-4", "0", "13")]
+    assert re.findall(r"(<-|->) 1x .* (-?\d+) SVs  main::(\w+)", lines) == [("<-", "11", "RUNTIME"), ("->", "2", "xs")]
+
+
+def test_a_tree_by_them_has_branches_of_little_time_that_keep_many(tmp_path):
+    stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1, 1000.0).fid(1, "/x/app.pl")
+    for n, (sub, line) in enumerate((("main::slow", 10), ("main::leak", 20))):
+        stream.time(10, 1, 1).entry(1, 1).time(1, 1, 1).comment(f"nytp-svs {500 * n} 1 {line}")
+        ticks = 100000 if n == 0 else 1
+        stream.time(ticks, 1, line).leave(1, ticks, ticks, sub).sub(1, sub, line, line)
+        stream.callers(1, 1, "main::RUNTIME", sub, 1, ticks * 1e-7, ticks * 1e-7)
+    (tmp_path / "t.out").write_bytes(stream.time(10, 1, 1).pid_end(7, 2000.0).data())
+    for options, names in ([], ["RUNTIME", "slow"]), (["--sort=svs"], ["RUNTIME", "leak"]):
+        assert re.findall(r"main::(\w+)", good("-q", "--tree", *options, tmp_path / "t.out").decode()) == names
+
+
+@pytest.mark.parametrize("options", [[], ["--lines"]])
+def test_rows_have_them_and_add_up(tmp_path, options):
+    file = recording(tmp_path / "s.out")
+    found = [json.loads(line) for line in good("-q", "--rows", *options, file).decode().splitlines()]
+    sums = {}
+    for row in found:
+        net, kept = sums.get(row["sub"], (0, 0))
+        sums[row["sub"]] = net + row["svs"], kept + row["kept_svs"]
+    assert sums == {"main::RUNTIME": (-29, 0), "main::f": (9, 9), "main::xs": (2, 2)}
+
+
 def test_what_has_no_sign_shows_what_contexts_kept(tmp_path):
     file = recording(tmp_path / "s.out")
     assert good("--collapsed", "--weight=svs", file).decode().splitlines() == ["main::RUNTIME;main::f 9", "main::RUNTIME;main::f;main::xs 2"]
@@ -84,7 +119,9 @@ def test_a_recording_without_says_how_to_make_one(tmp_path):
     assert "NYTPROF=memory=1" in refused("--top", "--sort=svs", path)
     assert "svs" not in good("-q", "--json", path).decode() and "SVs" not in good("-q", "--top", path).decode()
     assert "not compared" in refused("--collapsed", "--weight=svs", "--diff", path, path)
-    assert "--sort svs is for --top" in refused("--tree", "--sort=svs", path)
+    assert "NYTPROF=memory=1" in refused("--tree", "--sort=svs", path)
+    for option in ("--tree", "--peek=.", "--list=."):
+        assert "kept" not in good("-q", option, path).decode() and "SVs" not in good("-q", option, path).decode()
 
 
 @pytest.mark.parametrize("broken", ["nytp-svs", "nytp-svs 1", "nytp-svs 1 1", "nytp-svs 1 1 1 1", "nytp-svs x 1 1", "nytp-svs --1 1 1", "nytp-svs 1 -1 1",
