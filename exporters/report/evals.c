@@ -124,6 +124,7 @@ static void take_over(struct nytp_report *report, uint32_t into, uint32_t from)
     sub->merged_into = into;
     sum->calls += sub->calls;
     sum->excl_ticks += sub->excl_ticks;
+    sum->svs += sub->svs;
     sum->incl_ticks += sub->incl_ticks;
     sum->reci_ticks += sub->reci_ticks;
     if (sub->rec_depth > sum->rec_depth)

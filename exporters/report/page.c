@@ -144,6 +144,11 @@ void nytp_report_plural(struct nytp_out *out, uint64_t n, const char *one, const
 
 /* ---- head and foot ---- */
 
+bool nytp_report_has_svs(const struct nytp_report *report)
+{
+    return (report->profile->has & NYTP_HAS_SVS) != 0;
+}
+
 bool nytp_report_is_sampled(const struct nytp_report *report)
 {
     return report->profile->sampled;

@@ -88,6 +88,7 @@ struct nytp_report_file { /* by index of the model's files */
 struct nytp_report_sub {
     uint64_t calls;
     int64_t excl_ticks, incl_ticks, reci_ticks;
+    int64_t svs; /* exclusive */
     uint32_t rec_depth;
     uint32_t merged_into;        /* the sub that it is shown as, or NONE */
     uint32_t file;               /* index of its file, or NONE */
@@ -264,6 +265,9 @@ void nytp_report_put_line_id(struct nytp_report *report, uint32_t line);
 
 /* Numbers of statements are numbers of samples, and of calls there were as many or more. */
 bool nytp_report_is_sampled(const struct nytp_report *report);
+
+/* Whether perl's values were counted, so that tables have a column of them. */
+bool nytp_report_has_svs(const struct nytp_report *report);
 
 /* "1.23ms": three digits and a unit, as Devel::NYTProf::Util::fmt_time; escaped, should the
  * user's own format need it. The second is of each of n. */

@@ -310,6 +310,23 @@ static bool has_changes(const struct nytp_report *report, const struct cursor *c
     return report->changes != NULL && cursor->level == NYTP_LEVEL_LINE;
 }
 
+/* Whether it has one for the SVs that lines kept; there is room for one of the two. */
+static bool has_svs(const struct nytp_report *report, const struct cursor *cursor)
+{
+    return report->changes == NULL && cursor->level == NYTP_LEVEL_LINE &&
+           nytp_report_has_svs(report);
+}
+
+/* Its cell. What is freed elsewhere in the same call is not kept, which is nearly all. */
+static void put_svs_cell(struct nytp_report *report, const struct nytp_line_row *row)
+{
+    if (row == NULL || (row->svs == 0 && row->kept_svs == 0))
+        nytp_puts(report->out, "<td>");
+    else
+        nytp_printf(report->out, "<td title=\"made less freed: %lld\">%lld",
+                    (long long)row->svs, (long long)row->kept_svs);
+}
+
 /* Begins the cell of a line's code, which is as wide as all columns from the second on. A
  * quarter of all lines are comments: what tells the style sheet so is that the same number is
  * written with a 0 before it, at a byte a line. */
@@ -317,7 +334,8 @@ static void put_wide_cell(struct nytp_report *report, const struct cursor *curso
                           bool is_comment)
 {
     nytp_puts(report->out, is_comment ? "<td colspan=0" : "<td colspan=");
-    nytp_puts(report->out, has_changes(report, cursor) ? "6>" : "5>");
+    const bool has_more = has_changes(report, cursor) || has_svs(report, cursor);
+    nytp_puts(report->out, has_more ? "6>" : "5>");
 }
 
 /* What is told of a line. */
@@ -356,6 +374,8 @@ static void put_cells(struct nytp_report *report, struct cursor *cursor,
         put_call_cells(report, cursor->next_call, line->calls_end, cursor->hottest_ticks);
         if (has_changes(report, cursor))
             nytp_report_put_change(report, &line->change);
+        else if (has_svs(report, cursor))
+            put_svs_cell(report, line->row);
         nytp_puts(report->out, "<td>");
     } else if (text.len > 0 || noted) {
         put_wide_cell(report, cursor, comment);
@@ -528,21 +548,24 @@ static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level le
            report->profile->sources[cursor.next_text].line == 0)
         cursor.next_text++; /* a damaged profile may have text of it */
     const bool sampled = nytp_report_is_sampled(report), changes = has_changes(report, &cursor);
-    nytp_printf(report->out,
-                "<div class=\"source\">\n<table class=\"src%s\">\n<thead><tr><th scope=col>Line"
-                "<th scope=col title=\"%s\">%s"
-                "<th scope=col title=\"Without the time in the Perl subs called\">Time on line"
-                "<th scope=col title=\"Number of calls made%s\">Calls%s"
-                "<th scope=col title=\"Time in the subs called\">Time in subs"
-                "%s<th scope=col>Code\n",
-                changes ? " diffed" : "",
-                sampled ? "Number of samples that hit it" : "Number of statements executed",
-                sampled ? "Samples" : "Statements", sampled ? ": at least so many" : "",
-                sampled ? ", at least" : "",
-                !changes  ? ""
-                : sampled ? "<th scope=col title=\"Change of samples since the base\">\xce\x94"
-                          : "<th scope=col title=\"Change of statements since the base\">"
-                            "\xce\x94");
+    const bool svs = has_svs(report, &cursor);
+    nytp_printf(
+        report->out,
+        "<div class=\"source\">\n<table class=\"src%s\">\n<thead><tr><th scope=col>Line"
+        "<th scope=col title=\"%s\">%s"
+        "<th scope=col title=\"Without the time in the Perl subs called\">Time on line"
+        "<th scope=col title=\"Number of calls made%s\">Calls%s"
+        "<th scope=col title=\"Time in the subs called\">Time in subs"
+        "%s<th scope=col>Code\n",
+        changes || svs ? " wider" : "",
+        sampled ? "Number of samples that hit it" : "Number of statements executed",
+        sampled ? "Samples" : "Statements", sampled ? ": at least so many" : "",
+        sampled ? ", at least" : "",
+        svs ? "<th scope=col title=\"Perl's values that were made here and kept\">SVs kept"
+        : !changes ? ""
+        : sampled  ? "<th scope=col title=\"Change of samples since the base\">\xce\x94"
+                   : "<th scope=col title=\"Change of statements since the base\">"
+                     "\xce\x94");
     if (cursor.rows.rows == NULL)
         nytp_out_of_memory(&report->out->error);
     put_lines(report, &cursor);

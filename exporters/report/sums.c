@@ -533,6 +533,7 @@ static void take_subs(struct nytp_report *report)
         report->subs[s] = (struct nytp_report_sub){
             .calls = sub->calls,
             .excl_ticks = sub->excl_ticks,
+            .svs = sub->svs,
             .incl_ticks = sub->incl_ticks,
             .reci_ticks = sub->reci_ticks,
             .rec_depth = sub->rec_depth,

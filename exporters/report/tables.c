@@ -26,6 +26,7 @@ static const struct nytp_report_column sub_columns[] = {
     {"excl", "Time in the sub itself", "Exclusive time", false},
     {"", "Its share of the whole", "%", false},
     {"incl", "Time in the sub and all it called", "Inclusive time", false},
+    {"svs", "Perl's values that it made itself, less those that it freed", "SVs", false},
     {"sub", NULL, "Subroutine", true},
 };
 
@@ -38,7 +39,7 @@ static const char *text_of_column(const struct nytp_report *report,
         return column->text;
     return strcmp(column->key, "stmts") == 0    ? "Samples"
            : strcmp(column->key, "dstmts") == 0 ? "\xce\x94 samples"
-           : strcmp(column->key, "calls") == 0 ? of_calls
+           : strcmp(column->key, "calls") == 0  ? of_calls
                                                 : column->text;
 }
 
@@ -54,10 +55,14 @@ void nytp_report_table_begin(struct nytp_report *report, const char *id, const c
         nytp_printf(out, " data-sum=\"%s\"", sum);
     nytp_puts(out, ">\n<table class=\"list ");
     nytp_puts(out, id);
+    if (columns == sub_columns && nytp_report_has_svs(report))
+        nytp_puts(out, " wider");
     nytp_putc(out, '"');
     nytp_report_put_id(report, id);
     nytp_printf(out, ">\n<caption>%s</caption>\n<thead><tr>", caption);
     for (size_t i = 0; i < n; i++) {
+        if (strcmp(columns[i].key, "svs") == 0 && !nytp_report_has_svs(report))
+            continue;
         nytp_puts(out, "<th scope=col");
         if (columns[i].key[0] != '\0')
             nytp_printf(out, " data-key=%s", columns[i].key);
@@ -119,11 +124,14 @@ static void put_sub_row(struct nytp_report *report, uint32_t sub)
     const int64_t total = report->profile->total_ticks;
     const uint64_t count = report->samples != NULL ? report->samples[sub] : s->calls;
     const double percent = total > 0 ? 100 * (double)s->excl_ticks / (double)total : 0;
-    nytp_printf(report->out, "%s><td>%llu<td>%u<td>%u", report->waits[sub] ? " class=waits" : "",
-                (unsigned long long)count, (unsigned)s->places, (unsigned)s->files);
+    nytp_printf(report->out, "%s><td>%llu<td>%u<td>%u",
+                report->waits[sub] ? " class=waits" : "", (unsigned long long)count,
+                (unsigned)s->places, (unsigned)s->files);
     nytp_report_time_cell(report, s->excl_ticks, true, total);
     nytp_printf(report->out, percent >= 0.05 ? "<td>%.1f%%" : "<td>", percent);
     nytp_report_time_cell(report, s->incl_ticks, true, total);
+    if (nytp_report_has_svs(report))
+        nytp_printf(report->out, "<td>%lld", (long long)s->svs);
     nytp_puts(report->out, "<td>");
     put_sub_link(report, sub);
     put_sub_remarks(report, sub);

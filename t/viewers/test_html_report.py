@@ -16,6 +16,7 @@ import pytest
 
 import exports
 import hostile
+import nytpwrite
 import profiles
 import report_pages
 
@@ -272,6 +273,30 @@ def test_one_file_without_script_shows_everything(page, report):
 
 # -------------------------------------------------------------------- differences
 
+@pytest.mark.parametrize("width", [1200, 420])
+def test_what_values_lines_kept_stands_beside_their_code(page, tmp_path, width):
+    stream = nytpwrite.Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1, 1000.0).fid(1, "/x/app.pl")
+    for number, text in enumerate(["", "f(); g();", "sub f {", "    1 }", "sub g { 1 }"]):
+        stream.source(1, number + 1, text + "\n")
+    for sub, line, svs in (("main::f", 4, [30, -10]), ("main::g", 5, [400])):
+        stream.time(10, 1, 2).entry(1, 2).time(5, 1, 2)
+        for n in svs:
+            stream.comment(f"nytp-svs {n} 1 {line if n > 0 else line - 1}").time(10, 1, line)
+        stream.leave(1, 50, 50, sub).sub(1, sub, line - (sub == "main::f"), line).callers(1, 2, "main::RUNTIME", sub, 1, 5e-6, 5e-6)
+    (tmp_path / "s.out").write_bytes(stream.time(10, 1, 2).pid_end(7, 2000.0).data())
+    code, _, errors = exports.nytp_export("--html", "-q", "-o", f"{tmp_path}/r/", tmp_path / "s.out")
+    assert code == 0, errors
+    one = page(tmp_path / "r" / "index-subs-excl.html", width=width)
+    one.click_on("#subs th[data-key=svs] button")
+    assert report_pages.column(one, "subs", 6) == ["400", "20", "0"]
+    one.open(f"file://{next((tmp_path / 'r').glob('*-line.html'))}")
+    lines = one.eval("[...document.querySelectorAll('.src tr[class] td:nth-child(6)')].map(cell => { const text = document.createRange();"
+                     " text.selectNodeContents(cell.nextElementSibling); return [cell.textContent, cell.title,"
+                     " cell.getBoundingClientRect().right <= text.getBoundingClientRect().left]; })")
+    assert ["20", "made less freed: 30", True] in lines and ["400", "made less freed: 400", True] in lines
+    assert all(beside for _, _, beside in lines)
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_differences_can_be_sorted_and_followed(page, tmp_path, dark):
     out = tmp_path / "r"
@@ -288,7 +313,7 @@ def test_differences_can_be_sorted_and_followed(page, tmp_path, dark):
         one.eval(AXE.read_text() + "; 0")
         assert one.eval("axe.run({preload: false}).then(r => r.violations.map(v => [v.id, v.nodes[0].html.slice(0, 200)]))") == []
     one.follow(lambda: one.click_on("#diff a"), "document.querySelector('.src .here')")
-    margin = one.eval("[...document.querySelectorAll('.diffed .grew, .diffed .shrank')].map(cell => [cell.textContent, cell.className,"
+    margin = one.eval("[...document.querySelectorAll('.wider .grew, .wider .shrank')].map(cell => [cell.textContent, cell.className,"
                       " cell.getBoundingClientRect().right <= cell.nextElementSibling.getBoundingClientRect().left + 1])")
     assert margin and all(cls == ("grew" if text[0] == "+" else "shrank") and beside for text, cls, beside in margin)
     if AXE.exists():
