@@ -337,11 +337,19 @@ static struct nytp_profile *load_merged(struct run *run, const char *const *path
 
 /* ---- what is shown of it ---- */
 
+/* Of a comparison both sides must have them. */
+static bool has_svs(const struct nytp_cli *cli, const struct nytp_profile *profile)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < profile->n_parts; i++)
+        all = all && (profile->parts[i].has & NYTP_HAS_SVS) != 0;
+    return cli->bases.n > 0 ? all : (profile->has & NYTP_HAS_SVS) != 0;
+}
+
 static bool weight_is_known(const struct nytp_cli *cli, const struct nytp_profile *profile)
 {
     const bool by_svs = cli->export.sort != NULL && strcmp(cli->export.sort, "svs") == 0;
-    if ((by_svs || cli->export.weight == NYTP_WEIGHT_SVS) &&
-        (profile->has & NYTP_HAS_SVS) == 0) {
+    if ((by_svs || cli->export.weight == NYTP_WEIGHT_SVS) && !has_svs(cli, profile)) {
         nytp_cli_say("%s svs: SVs are known of recordings with NYTPROF=memory=1 only",
                      by_svs ? "--sort" : "--weight");
         return false;

@@ -27,12 +27,14 @@ static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *erro
         return usage_error(
             error, "--diff: %s cannot show a difference: %s", cli->exporter->name,
             cli->exporter->no_diff != NULL ? cli->exporter->no_diff : "use --json or --pprof");
-    if (cli->bases.n > 0 && cli->export.weight == NYTP_WEIGHT_CPU &&
-        !cli->exporter->shows_stacks)
-        return usage_error(error, "--diff: processor time (--weight cpu) is compared by stacks "
-                                  "only: --collapsed or --flamegraph");
-    if (cli->bases.n > 0 && cli->export.weight == NYTP_WEIGHT_SVS)
-        return usage_error(error, "--diff: SVs (--weight svs) are not compared");
+    const enum nytp_weight weight = cli->export.weight;
+    if (cli->bases.n > 0 && !cli->exporter->shows_stacks &&
+        (weight == NYTP_WEIGHT_CPU || weight == NYTP_WEIGHT_SVS))
+        return usage_error(error,
+                           "--diff: %s are compared by stacks only: --collapsed or "
+                           "--flamegraph",
+                           weight == NYTP_WEIGHT_CPU ? "processor times (--weight cpu)"
+                                                     : "SVs (--weight svs)");
     if (cli->export.spread && cli->export.lines)
         return usage_error(error, "--spread is of subs, not of --lines");
     if (cli->limits.n > 0 && cli->bases.n == 0)

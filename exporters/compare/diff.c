@@ -11,6 +11,7 @@
 
 #include "formats/base/arena.h"
 #include "formats/base/table.h"
+#include "formats/model/svs.h"
 #include "counts.h"
 #include "exporters/base/process_tree.h"
 #include "match.h"
@@ -314,12 +315,33 @@ static bool give_cells(struct comparing *c)
     struct nytp_diff *diff = c->diff;
     const size_t n = ((size_t)diff->n_rows + 1) * c->n_runs;
     diff->cells = calloc(n + 1, sizeof *diff->cells);
-    if (diff->cells == NULL)
+    if ((c->profile->has & NYTP_HAS_SVS) != 0)
+        diff->svs = calloc(n + 1, sizeof *diff->svs);
+    if (diff->cells == NULL || (diff->svs == NULL && (c->profile->has & NYTP_HAS_SVS) != 0))
         return false;
     for (uint32_t i = 0; i < diff->n_rows; i++)
         diff->rows[i].runs = diff->cells + (size_t)i * c->n_runs;
     diff->total.runs = diff->cells + (size_t)diff->n_rows * c->n_runs;
     return true;
+}
+
+/* Where the SVs of a cell are. */
+static int64_t *svs_at(const struct nytp_diff *diff, const struct nytp_diff_cell *cell)
+{
+    return &diff->svs[cell - diff->cells];
+}
+
+int64_t nytp_diff_svs(const struct nytp_diff *diff, const struct nytp_diff_row *row,
+                      uint32_t run)
+{
+    return diff->svs != NULL ? *svs_at(diff, &row->runs[run]) : 0;
+}
+
+static void add_svs(const struct nytp_diff *diff, const struct nytp_diff_cell *cell,
+                    const struct nytp_diff_cell *total, int64_t svs)
+{
+    *svs_at(diff, cell) += svs;
+    *svs_at(diff, total) += svs;
 }
 
 /* Add what each run of a recording counted to the cells of the rows. */
@@ -335,6 +357,8 @@ static void add_recorded(struct comparing *c)
         cell->statements += (int64_t)cost->statements;
         cell->ticks += cost->excl_ticks;
         total[run].statements += (int64_t)cost->statements;
+        if (c->diff->svs != NULL)
+            add_svs(c->diff, cell, &total[run], nytp_svs_of_cost(p, i).net);
     }
     for (uint32_t i = 0; i < p->n_arcs; i++) {
         const struct nytp_arc *arc = &p->arcs[i];
@@ -429,7 +453,11 @@ static bool join_renamed(struct comparing *c)
         struct nytp_diff_row *const now = &diff->rows[at];
         if (now->was.len > 0 || !counts_agree(c, row, now))
             continue;
-        memcpy(now->runs, row->runs, diff->n_runs[NYTP_DIFF_BASE] * sizeof *now->runs);
+        const uint32_t n_base = diff->n_runs[NYTP_DIFF_BASE];
+        memcpy(now->runs, row->runs, n_base * sizeof *now->runs);
+        if (diff->svs != NULL)
+            memcpy(svs_at(diff, now->runs), svs_at(diff, row->runs),
+                   n_base * sizeof *diff->svs);
         now->was = row->name;
         row->runs = NULL;
     }
@@ -627,6 +655,15 @@ static bool compare_sides(struct comparing *c, const struct nytp_diff_sides *sid
     return ok;
 }
 
+static void note_svs(struct nytp_diff *diff)
+{
+    diff->has_svs[NYTP_DIFF_BASE] = diff->counts == NULL;
+    diff->has_svs[NYTP_DIFF_NEW] = true;
+    for (uint32_t i = 0; i < diff->profile->n_parts; i++)
+        if ((diff->profile->parts[i].has & NYTP_HAS_SVS) == 0)
+            diff->has_svs[diff->side_of_part[i]] = false;
+}
+
 static void note_samples(struct nytp_diff *diff)
 {
     for (uint32_t i = 0; i < diff->profile->n_processes; i++) {
@@ -678,6 +715,7 @@ struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
         c.diff->defined = sides->defined;
         c.diff->base_has_times = sides->counts == NULL;
         note_samples(c.diff);
+        note_svs(c.diff);
         c.diff->total.p = -1;
         ok = compare_sides(&c, sides);
     }
@@ -705,5 +743,6 @@ void nytp_diff_free(struct nytp_diff *diff)
         return;
     free(diff->rows);
     free(diff->cells);
+    free(diff->svs);
     free(diff);
 }

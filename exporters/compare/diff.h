@@ -65,6 +65,7 @@ struct nytp_diff {
     uint32_t n_runs[NYTP_DIFF_SIDES];
     bool sampled[NYTP_DIFF_SIDES]; /* its counts are samples, at least in part */
     bool base_has_times;           /* false: the base is a table of counts */
+    bool has_svs[NYTP_DIFF_SIDES]; /* all its recordings have them */
     bool tested;                   /* enough runs for verdicts on times */
     int64_t ticks_per_sec;
     struct nytp_diff_row total; /* its p is not corrected: it is one question */
@@ -76,7 +77,8 @@ struct nytp_diff {
     uint32_t n_of_status[NYTP_DIFF_STATUSES];
     char notes[NYTP_DIFF_MAX_NOTES][160]; /* why the sides are not well comparable */
     uint32_t n_notes;
-    struct nytp_diff_cell *cells; /* private */
+    struct nytp_diff_cell *cells; /* private, as this: */
+    int64_t *svs;                 /* of each cell; NULL where no recording has any */
 };
 
 /* How the parts of a profile are distributed. */
@@ -92,6 +94,10 @@ struct nytp_diff_sides {
 struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
                                 const struct nytp_diff_sides *sides, struct nytp_error *error);
 void nytp_diff_free(struct nytp_diff *diff);
+
+/* The SVs that a row's sub made less those that it freed, in that of the row's runs. */
+int64_t nytp_diff_svs(const struct nytp_diff *diff, const struct nytp_diff_row *row,
+                      uint32_t run);
 
 /* Whether there is anything to tell of a row: another verdict than equal, or other times. */
 bool nytp_diff_row_differs(const struct nytp_diff *diff, const struct nytp_diff_row *row);

@@ -11,6 +11,7 @@
 #include "exporters/compare/rank_test.h"
 #include "formats/base/arena.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,18 +32,26 @@ static double ticks_of_ns(const struct nytp_diff *diff, double ns)
     return ns * ((double)diff->ticks_per_sec / 1e9);
 }
 
+/* SVs may be below 0. */
+static double grown(int64_t base, double percent)
+{
+    return (double)base + fabs((double)base) * percent / 100;
+}
+
 static double most_allowed(const struct checking *c, const struct nytp_gate_rule *rule,
                            int64_t base)
 {
     double plus = (double)rule->plus;
     if (rule->value == NYTP_WEIGHT_TIME)
         plus = ticks_of_ns(c->diff, plus);
-    return rule->from_base ? (double)base * (1 + rule->percent / 100) + plus : plus;
+    return rule->from_base ? grown(base, rule->percent) + plus : plus;
 }
 
 static double least_growth(const struct checking *c, enum nytp_weight value)
 {
     const struct nytp_gate *gate = c->gate;
+    if (value == NYTP_WEIGHT_SVS && (!gate->has_least || gate->least_is_percent))
+        return 0; /* they are no amount that there is a part of */
     const double total = (double)nytp_diff_value(&c->diff->total.median[NYTP_DIFF_BASE], value);
     if (!gate->has_least)
         return total * DEFAULT_LEAST_SHARE;
@@ -60,8 +69,8 @@ static bool is_accepted(struct checking *c, enum nytp_weight value, struct nytp_
         if (!nytp_patterns_match(&accept->pattern, name, &c->error))
             continue;
         accept->used = true;
-        accepted |= accept->any || (accept->value == value &&
-                                    (double)now <= (double)base * (1 + accept->percent / 100));
+        accepted |= accept->any ||
+                    (accept->value == value && (double)now <= grown(base, accept->percent));
     }
     return accepted;
 }
@@ -88,7 +97,9 @@ static void put_amount(const struct nytp_diff *diff, enum nytp_weight value, int
         nytp_diff_time(diff, amount, false, text, size);
     else
         snprintf(text, size, "%lld %s", (long long)amount,
-                 value == NYTP_WEIGHT_CALLS ? "calls" : nytp_text_statements(diff->profile));
+                 value == NYTP_WEIGHT_CALLS ? "calls"
+                 : value == NYTP_WEIGHT_SVS ? "SVs"
+                                            : nytp_text_statements(diff->profile));
 }
 
 /* What it had or may have. */

@@ -33,7 +33,8 @@ static bool find_value(const char *text, size_t len, enum nytp_weight *value)
     } values[] = {{"statements", NYTP_WEIGHT_STATEMENTS},
                   {"stmts", NYTP_WEIGHT_STATEMENTS},
                   {"calls", NYTP_WEIGHT_CALLS},
-                  {"time", NYTP_WEIGHT_TIME}};
+                  {"time", NYTP_WEIGHT_TIME},
+                  {"svs", NYTP_WEIGHT_SVS}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (strlen(values[i].name) == len && memcmp(values[i].name, text, len) == 0) {
             *value = values[i].value;
@@ -91,9 +92,10 @@ bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_e
         return true;
     const size_t len = strcspn(++at, ":");
     if (!find_value(at, len, &rule->value))
-        return nytp_error_set(error, NYTP_ERR_FORMAT,
-                              "--fail-over: unknown value \"%.*s\": statements, calls or time",
-                              (int)(len < 40 ? len : 40), at);
+        return nytp_error_set(
+            error, NYTP_ERR_FORMAT,
+            "--fail-over: unknown value \"%.*s\": statements, calls, time or svs",
+            (int)(len < 40 ? len : 40), at);
     at += len;
     if (*at == '\0' || strcmp(at, ":total") == 0)
         return true;
@@ -216,7 +218,7 @@ static bool read_rule(struct nytp_gate *gate, const char *line, const char *plac
     size_t len = next_word(&at);
     if (!find_value(at, len, &rule->value))
         return nytp_error_set(error, NYTP_ERR_FORMAT,
-                              "unknown value \"%.*s\": calls, statements or time",
+                              "unknown value \"%.*s\": calls, statements, time or svs",
                               (int)(len < 40 ? len : 40), at);
     at += len;
     len = next_word(&at);

@@ -5,14 +5,16 @@
  * since they are the same in each run; times may only where there are enough runs to tell a
  * change from noise.
  *
- * A limit on the command line:   2%            2%:calls:sub        5%:time:^Foo::
- *     P%[:VALUE[:SCOPE]]; VALUE is statements, calls or time; SCOPE is total, sub (each one),
- * or an expression (each sub whose name matches) A rule in a file, one a line:  calls
- * DBI::st::execute <= 12 statements main:: <= base +10% time /^Foo::get/ <= 20 ms VALUE WHAT <=
- * MOST; WHAT is total, a sub, a package with its "::" at the end (the sum of its subs and of
- * those of packages below it), or /an expression/ (each sub); MOST is a number (of a time with
- * its unit), base, base +P% or base +N. Empty lines and lines that begin with # mean nothing. A
- * rule that ends in "or absent" is kept where there is no such sub.
+ * A limit on the command line is P%[:VALUE[:SCOPE]], as 2%, 2%:calls:sub, 5%:time:^Foo::.
+ * VALUE is statements, calls, time or svs (made less freed, so it may be below 0); SCOPE is
+ * total, sub (each one), or an expression (each sub whose name matches).
+ *
+ * A rule in a file, one a line, is VALUE WHAT <= MOST, as "calls DBI::st::execute <= 12",
+ * "statements main:: <= base +10%", "time /^Foo::get/ <= 20 ms". WHAT is total, a sub, a package
+ * with its "::" at the end (the sum of its subs and of those of packages below it), or
+ * /an expression/ (each sub); MOST is a number (of a time with its unit), base, base +P% or
+ * base +N. Empty lines and lines that begin with # mean nothing. A rule that ends in "or absent"
+ * is kept where there is no such sub.
  */
 #ifndef NYTP_GATE_RULES_H
 #define NYTP_GATE_RULES_H

@@ -61,6 +61,10 @@ static bool is_unjudgeable(struct asking *a)
         (diff->sampled[NYTP_DIFF_NEW] || (rule->from_base && diff->sampled[NYTP_DIFF_BASE])))
         return answer(a, NYTP_GATE_UNJUDGED,
                       "it was sampled, and how many samples and calls were seen is chance");
+    if (rule->value == NYTP_WEIGHT_SVS &&
+        (!diff->has_svs[NYTP_DIFF_NEW] || (rule->from_base && !diff->has_svs[NYTP_DIFF_BASE])))
+        return answer(a, NYTP_GATE_UNJUDGED,
+                      "a limit on SVs, which recordings with NYTPROF=memory=1 have");
     if (rule->from_base && nytp_diff_other_program(diff))
         return answer(a, NYTP_GATE_UNJUDGED, "the base is of another program");
     return rule->from_base && !counts && !diff->base_has_times &&
@@ -72,7 +76,9 @@ static bool is_unjudgeable(struct asking *a)
 static void add_values(struct asking *a, const struct nytp_diff_row *row)
 {
     for (uint32_t run = 0; run < a->n_runs; run++)
-        a->values[run] += nytp_diff_value(&row->runs[run], rule_of(a)->value);
+        a->values[run] += rule_of(a)->value == NYTP_WEIGHT_SVS
+                              ? nytp_diff_svs(a->diff, row, run)
+                              : nytp_diff_value(&row->runs[run], rule_of(a)->value);
 }
 
 /* Ask about what a->values holds, which are 0 again afterwards. */

@@ -131,10 +131,12 @@ were freed while it ran; exact, by perl's own count, and without what the profil
 its caller frees counts for the one and against the other, so what is left in the end stands where it was made.
 Temporaries are freed when the next statement begins, those of a sub's last statement thus by its caller; of a sub that
 recurses deeper than before perl makes the variables of the new level, which it keeps. C<nytp-export --top --sort=svs>
-shows it, C<--list>, C<--peek>, C<--csv>, C<--json>, C<--rows> and the report have it; C<--top --lines>,
-C<--tree --sort=svs>, the report's lines, C<--flamegraph --weight=svs>, C<--collapsed>, callgrind and pprof show what each context kept, at least 0. A child of a fork counts from the fork on, a thread all of its own. It is for exact
-profiles with calls=2, statements and subs; they are some 1.6 times as large then, and recording adds about twice as
-much. How many bytes the values take it does not tell.
+shows it, C<--list>, C<--peek>, C<--csv>, C<--json>, C<--rows> and the report have it; C<--top --lines>, C<--tree
+--sort=svs>, the report's lines, C<--flamegraph --weight=svs>, C<--collapsed>, callgrind and pprof show what each
+context kept, at least 0. C<--gate> and C<--fail-over> hold them to limits (C<svs total E<lt>= base +100>). A child of a
+fork counts from the fork on, a thread all of its own. It is for exact profiles with calls=2, statements and subs; they
+are some 1.6 times as large then, and recording adds about twice as much. How many bytes the values take it does not
+tell.
 
 =item sql=1
 

@@ -89,6 +89,52 @@ def test_a_tree_by_them_has_branches_of_little_time_that_keep_many(tmp_path):
         assert re.findall(r"main::(\w+)", good("-q", "--tree", *options, tmp_path / "t.out").decode()) == names
 
 
+def leaking(path, f, xs=2):
+    data = recording(path).read_bytes().replace(b"nytp-svs 10 1 12", b"nytp-svs %d 1 12" % f).replace(b"nytp-svs 2 1 12", b"nytp-svs %d 1 12" % xs)
+    path.write_bytes(data)
+    return path
+
+
+def test_stacks_that_keep_more_than_in_the_base_are_told(tmp_path):
+    base, now = recording(tmp_path / "a.out"), leaking(tmp_path / "b.out", 50)
+    assert good("-q", "--collapsed", "--weight=svs", "--diff", base, now).decode().splitlines() == [
+        "main::RUNTIME;main::f 9 49", "main::RUNTIME;main::f;main::xs 2 2"]
+    assert "SVs" in good("-q", "--flamegraph", "--weight=svs", "--diff", base, now).decode()
+
+
+@pytest.mark.parametrize("rule, status", [
+    ("svs total <= base", 10), ("svs total <= base +39", 10), ("svs total <= base +40", 0), ("svs total <= 22", 0), ("svs total <= 21", 10),
+    ("svs main::f <= 49", 0), ("svs main::f <= 48", 10), ("svs main::RUNTIME <= base", 0), ("svs main:: <= base +222%", 10),
+    ("svs main:: <= base +223%", 0), ("svs /^main::xs$/ <= base", 0)])
+def test_a_limit_on_them(tmp_path, rule, status):
+    base, now = recording(tmp_path / "a.out"), leaking(tmp_path / "b.out", 50)
+    (tmp_path / "rules").write_text(rule + "\n")
+    done = run("-q", "--diff", base, "--gate", tmp_path / "rules", now)
+    assert done.returncode == status, messages(done)
+    if "base" not in rule:
+        assert run("-q", "--gate", tmp_path / "rules", now).returncode == status
+
+
+def test_growth_of_them_is_a_limit_of_the_command_line(tmp_path):
+    base, now = recording(tmp_path / "a.out"), leaking(tmp_path / "b.out", 11)
+    done = run("-q", "--diff", base, "--fail-over=1%:svs:sub", now)
+    assert done.returncode == 10 and messages(done) == ["/x/app.pl:10: main::f: 10 SVs, were 9 (+11.1 %) [1%:svs:sub]"]
+    assert run("-q", "--diff", base, "--fail-over=12%:svs:sub", now).returncode == 0
+    assert run("-q", "--diff", base, "--fail-over=1%:svs:sub", "--fail-least=1", now).returncode == 0
+    renamed = tmp_path / "r.out"
+    renamed.write_bytes(base.read_bytes().replace(b"main::f", b"main::F"))
+    assert run("-q", "--diff", base, "--fail-over=0%:svs:sub", renamed).returncode == 0
+
+
+def test_a_limit_on_them_is_not_judged_without(tmp_path):
+    without = tmp_path / "n.out"
+    without.write_bytes(recording(tmp_path / "a.out").read_bytes().replace(b"nytp-svs", b"nytp-xxx"))
+    (tmp_path / "rules").write_text("svs total <= base\n")
+    for sides in (["--diff", tmp_path / "a.out", without], ["--diff", without, tmp_path / "a.out"]):
+        done = run("-q", *sides[:2], "--gate", tmp_path / "rules", sides[2])
+        assert done.returncode not in (0, 10) and "NYTPROF=memory=1" in messages(done)[0]
+
+
 @pytest.mark.parametrize("options", [[], ["--lines"]])
 def test_rows_have_them_and_add_up(tmp_path, options):
     file = recording(tmp_path / "s.out")
@@ -118,7 +164,8 @@ def test_a_recording_without_says_how_to_make_one(tmp_path):
     assert "NYTPROF=memory=1" in refused("--collapsed", "--weight=svs", path)
     assert "NYTPROF=memory=1" in refused("--top", "--sort=svs", path)
     assert "svs" not in good("-q", "--json", path).decode() and "SVs" not in good("-q", "--top", path).decode()
-    assert "not compared" in refused("--collapsed", "--weight=svs", "--diff", path, path)
+    assert "NYTPROF=memory=1" in refused("--collapsed", "--weight=svs", "--diff", recording(tmp_path / "s.out"), path)
+    assert "by stacks only" in refused("--top", "--weight=svs", "--diff", path, path)
     assert "NYTPROF=memory=1" in refused("--tree", "--sort=svs", path)
     for option in ("--tree", "--peek=.", "--list=."):
         assert "kept" not in good("-q", option, path).decode() and "SVs" not in good("-q", option, path).decode()
