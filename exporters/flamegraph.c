@@ -305,7 +305,8 @@ static void put_subject(const struct flamegraph *flame)
     }
 }
 
-/* The answer to "faster?", or both sides' medians of what else boxes are as wide as. */
+/* The answer to "faster?", or both sides' medians of what else boxes are as wide as; what is
+ * known of stacks alone has the means. */
 static void put_difference(const struct flamegraph *flame)
 {
     const enum nytp_weight weight = flame->options->weight;
@@ -314,7 +315,7 @@ static void put_difference(const struct flamegraph *flame)
     if (weight == NYTP_WEIGHT_TIME) {
         nytp_diff_answer(flame->diff, answer, sizeof answer);
         nytp_html_puts(flame->out, answer);
-    } else if (weight == NYTP_WEIGHT_CPU) {
+    } else if (weight == NYTP_WEIGHT_CPU || weight == NYTP_WEIGHT_SVS) {
         put_value(flame, mean_of(flame, flame->boxes[0].now.width, NYTP_DIFF_NEW));
         nytp_puts(flame->out, ", base ");
         put_value(flame, mean_of(flame, flame->boxes[0].base.width, NYTP_DIFF_BASE));

@@ -99,7 +99,8 @@ def test_stacks_that_keep_more_than_in_the_base_are_told(tmp_path):
     base, now = recording(tmp_path / "a.out"), leaking(tmp_path / "b.out", 50)
     assert good("-q", "--collapsed", "--weight=svs", "--diff", base, now).decode().splitlines() == [
         "main::RUNTIME;main::f 9 49", "main::RUNTIME;main::f;main::xs 2 2"]
-    assert "SVs" in good("-q", "--flamegraph", "--weight=svs", "--diff", base, now).decode()
+    picture = good("-q", "--flamegraph", "--weight=svs", "--diff", base, now).decode()
+    assert "51 SVs, base 11 SVs" in picture and "own +40 SVs" in picture
 
 
 @pytest.mark.parametrize("rule, status", [
