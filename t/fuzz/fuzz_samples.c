@@ -75,7 +75,8 @@ static void know(const void *pointer)
         known[n_known++] = pointer;
 }
 
-static void know_all(pTHX)
+/* `on_stack` is of the C stack, and looks like a sub. */
+static void know_all(pTHX_ const struct sv *on_stack)
 {
     struct nytp_perl_stack walk;
     struct nytp_perl_call call;
@@ -89,7 +90,7 @@ static void know_all(pTHX)
     know(PL_curstackinfo);
     know(PL_curstackinfo->si_prev);
     know(PL_curstackinfo->si_cxstack);
-    know(&walk);
+    know(on_stack);
     know(get_av("kept", 0));
     know(AvARRAY(get_av("kept", 0))[1]);
     know(SvRV(AvARRAY(get_av("kept", 0))[2]));
@@ -194,15 +195,16 @@ static void look_now(pTHX_ CV *cv)
     static const COP *gone;
     struct nytp_tick tick;
     struct nytp_moment moment;
+    struct sv on_stack[3] = {{0}}; /* with room on both sides, as pointers may be off by 8 */
     dXSARGS;
-    PERL_UNUSED_VAR(cv);
     PERL_UNUSED_VAR(items);
     if (recorder.places == NULL) {
         recorder.places = calloc(NYTP_PLACES, sizeof *recorder.places);
         gone = freed_elsewhere(aTHX_ & recorder);
     }
     recorder.options.slowops = 2;
-    know_all(aTHX);
+    on_stack[1] = *(const struct sv *)cv;
+    know_all(aTHX_ & on_stack[1]);
     know(gone);
     nytp_tick_stack_look(aTHX_ & stack);
     for (int i = 0; i < 4 && input.at < input.size; i++) {
