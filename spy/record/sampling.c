@@ -138,13 +138,14 @@ static bool is_same_stack(const struct nytp_stack *a, const struct nytp_stack *b
     return true;
 }
 
-/* Hold back what was seen, or give it out, where it is clear whether it ran. */
-static bool take(struct nytp_sampling *sampling, struct nytp_spied_thread *thread)
+/* Hold back what was seen, or give it out, where it is clear whether it ran. The time that
+ * belongs to it ends when the look began: looks at what moves take longer. */
+static bool take(struct nytp_sampling *sampling, struct nytp_spied_thread *thread, int64_t now)
 {
     const struct nytp_task_state state = nytp_task_state(thread->state_fd);
     const struct nytp_stack stack = thread->walker.stack;
     const bool is_same = thread->n_held > 0 && is_same_stack(&thread->stack, &stack);
-    const int64_t now = nytp_spy_now_ns(), ticks = (now - thread->last_ns) / NS_PER_TICK;
+    const int64_t ticks = (now - thread->last_ns) / NS_PER_TICK;
     if (thread->n_held > 0 && !is_same && !give(sampling, thread, true))
         return false;
     thread->walker.stack = thread->stack;
@@ -231,6 +232,7 @@ bool nytp_sampling_look(struct nytp_sampling *sampling)
         find_threads(sampling, now);
     for (uint32_t i = sampling->n_threads; i-- > 0;) {
         struct nytp_spied_thread *const thread = sampling->threads[i];
+        const int64_t began_ns = nytp_spy_now_ns();
         const enum nytp_sampled sampled = nytp_sample(&thread->walker);
         if (sampled == NYTP_GONE) {
             end_thread(sampling, i);
@@ -243,7 +245,7 @@ bool nytp_sampling_look(struct nytp_sampling *sampling)
         if (sampled == NYTP_TORN) {
             thread->n_torn++;
             sampling->n_torn++;
-        } else if (!take(sampling, thread)) {
+        } else if (!take(sampling, thread, began_ns)) {
             return false;
         }
     }
