@@ -273,7 +273,7 @@ static bool choose_layout(struct nytp_perl *perl, struct nytp_error *error)
         error, is_known ? NYTP_ERR_TRUNCATED : NYTP_ERR_FORMAT,
         is_known
             ? "perl 5.%u.%u (%s%s) is there, but its memory is not as that perl's should be: "
-              "it is beginning or ending, or was built in an unusual way, as with quadmath"
+              "it is beginning or ending, or was built in an unusual way"
             : "perl 5.%u.%u (%s%s) is not known, and debug information is not read; "
               "spy/perl/layouts PERL adds it, in the source of nytp",
         perl->version, perl->subversion, machine, has_threads ? ", threads" : "");

@@ -94,6 +94,11 @@ static struct nytp_name whole_name(const struct nytp_sampled_stream *stream,
     return (struct nytp_name){to, (uint32_t)((size_t)len < size ? (size_t)len : size - 1)};
 }
 
+static double modified_s(const struct stat *status)
+{
+    return (double)status->st_mtim.tv_sec + (double)status->st_mtim.tv_nsec * 1e-9;
+}
+
 /* The file, unless it was changed since the process began, which then read something else. */
 static FILE *open_source(const struct nytp_sampled_stream *stream, struct nytp_name name)
 {
@@ -103,7 +108,7 @@ static FILE *open_source(const struct nytp_sampled_stream *stream, struct nytp_n
         return NULL;
     snprintf(path, sizeof path, "%s%s", stream->facts.root, name.ptr);
     FILE *const file = stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-                               (double)status.st_mtime <= stream->facts.start_s
+                               modified_s(&status) <= stream->facts.start_s
                            ? fopen(path, "re")
                            : NULL;
     return file;

@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 
 import pytest
 
@@ -336,6 +337,42 @@ def test_a_static_perl_is_looked_at_unless_it_is_stripped(tmp_path):
         else:
             assert ran.returncode == 1 and ran.stdout == "" and ran.stderr.count("\n") == 1
             assert "there is no perl in this process: it runs" in ran.stderr, ran.stderr
+
+
+# Exports what a perl of this version does, and has nothing behind it.
+NO_PERL = """
+#include <stdio.h>
+const char PL_version = %d, PL_subversion = 0;
+int PL_thr_key;
+char nothing[65536];
+void *PL_curinterp = nothing;
+int main(void) { for (int i = 0; i < 65536; i++) nothing[i] = 1; puts("ready"); fflush(stdout); return getchar(); }
+"""
+
+
+@pytest.mark.parametrize("version, reason", [(36, r"perl 5.36.0 \(.*threads\) is there, but its memory is not as that perl's should be"),
+                                             (99, r"perl 5.99.0 \(.*threads\) is not known, and debug information is not read")])
+def test_a_perl_that_is_built_otherwise_or_unknown_is_told(version, reason, tmp_path):
+    (tmp_path / "perl.c").write_text(NO_PERL % version)
+    subprocess.run(["cc", "-rdynamic", tmp_path / "perl.c", "-o", tmp_path / "perl"], check=True)
+    with spied.running(str(tmp_path / "perl"), stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        message = spied.spy("dump", process.pid, status=1)
+    assert re.search(reason, message) and message.count("\n") == 1
+
+
+def test_a_file_is_the_programs_source_unless_it_was_written_after_the_start(script, tmp_path):
+    """Be it within the same second: the start is known to a hundredth of one."""
+    for seconds, is_kept in (-0.02, True), (0.05, False):
+        program = script(WAITS)
+        with spied.running(PERL, program, stdin=subprocess.PIPE) as process:
+            process.wait_for("ready")
+            ticks = int(open(f"/proc/{process.pid}/stat").read().rpartition(") ")[2].split()[19])
+            began = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + ticks / os.sysconf("SC_CLK_TCK")
+            os.utime(program, (began + seconds, began + seconds))
+            spied.spy("record", process.pid, "-o", tmp_path / "out", "-r", 1000, "-d", "100ms")
+        program.unlink()
+        assert ("sysread STDIN" in exported(tmp_path / "out", "--list=main::inner")) == is_kept
 
 
 def refusals():
