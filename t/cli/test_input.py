@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """What may be read, and what is said about what may not."""
 
+import fcntl
 import gzip
 import os
 import pathlib
 import pty
 import re
+import resource
 import select
 import shutil
 import subprocess
@@ -474,3 +476,32 @@ def test_a_pipe_that_nobody_reads_is_noticed(profile, tmp_path):
     assert not messages(run("--top", cwd=tmp_path, stdin=reader))
     os.close(reader)
     os.close(writer)
+
+
+# ---- memory ----
+
+def in_large_pages(path, **how):
+    """Whether the kernel may use large pages for an export, looked at while it writes into a full pipe."""
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+    with subprocess.Popen([COMMAND, "--json", "-o", "-", path], stdout=writing, **how) as export:
+        os.close(writing)
+        select.select([reading], [], [])
+        maps = pathlib.Path(f"/proc/{export.pid}/smaps").read_text()
+        with open(reading, "rb") as output:
+            assert len(output.read()) > 8192
+    assert export.returncode == 0
+    return " hg" in maps
+
+
+@pytest.mark.skipif(not os.path.exists("/sys/kernel/mm/transparent_hugepage") or
+                    "CS_GNU_LIBC_VERSION" not in os.confstr_names or "NYTP_EXPORT" in os.environ,
+                    reason="large pages are asked of Linux by glibc's malloc()")
+def test_a_large_recording_is_read_into_large_pages(profile, mixed):
+    """A small one is not: it would take more memory. Nor where address space is limited."""
+    large = profile("big-perltidy")
+    limit = lambda kind: {"preexec_fn": lambda: resource.setrlimit(kind, (1 << 30, 1 << 30))}
+    assert in_large_pages(large)
+    assert not in_large_pages(mixed)
+    assert not in_large_pages(large, **limit(resource.RLIMIT_AS))
+    assert not in_large_pages(large, **limit(resource.RLIMIT_DATA))
