@@ -216,8 +216,8 @@ static bool fits(const struct brief *b, uint32_t room)
 /* The program, or where the recording does not tell it, the first input's name. */
 static struct nytp_name what_was_run(const struct brief *b)
 {
-    const struct nytp_part *const part = &b->profile->parts[0];
-    return part->application.len > 0 ? part->application : part->path;
+    const struct nytp_recording *const recording = &b->profile->recordings[0];
+    return recording->application.len > 0 ? recording->application : recording->path;
 }
 
 static struct nytp_name selected(const struct brief *b)
@@ -229,12 +229,12 @@ static struct nytp_name selected(const struct brief *b)
 /* The input as a word of a shell's command line. */
 static const char *input(const struct brief *b)
 {
-    const struct nytp_name path = b->profile->parts[0].path;
+    const struct nytp_name path = b->profile->recordings[0].path;
     const bool is_plain =
         path.len > 0 && path.len < 60 && path.ptr[0] != '-' &&
         strspn(path.ptr, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                          "0123456789_./,+-") == path.len;
-    return b->profile->n_parts == 1 && is_plain ? path.ptr : "FILE...";
+    return b->profile->n_recordings == 1 && is_plain ? path.ptr : "FILE...";
 }
 
 static const struct {

@@ -10,7 +10,7 @@
  *   the time of outermost calls only. KCachegrind hides edges of no cost; see make_visible().
  * - Lines of another file than the sub's own (a required file, an eval) go under fi=, so that
  *   a sub stays one function.
- * - Each part of a merged profile is a part of the file.
+ * - Each recording of a merged profile is a part of the file.
  */
 #include "exporters/base/exporter.h"
 #include "exporters/stacks/inclusive.h"
@@ -33,10 +33,10 @@ struct writer {
     uint64_t *arc_costs, *arc_cpu, *arc_statements, *arc_svs; /* by arc; arc_cpu in ticks */
     bool cpu, statements, svs; /* there are these events besides time */
 
-    /* indices sorted by part, in the model's order within */
+    /* indices sorted by recording, in the model's order within */
     uint32_t *arcs, *line_costs;
 
-    /* name ids of the part being written; 0 = not yet used. The last one of each is the
+    /* name ids of the recording being written; 0 = not yet used. The last one of each is the
      * program's own: see put_program(). */
     uint32_t *sub_ids, *file_ids;
     uint32_t n_sub_ids, n_file_ids;
@@ -262,24 +262,26 @@ static void put_functions(struct writer *w, struct range lines, struct range arc
 
 /* KCachegrind selects a function that is called exactly "main" when it opens a file. There is
  * one, without any cost of its own, that calls the main::RUNTIME of each process. */
-static void put_program(struct writer *w, const struct nytp_part *part, struct costs costs)
+static void put_program(struct writer *w, const struct nytp_recording *recording,
+                        struct costs costs)
 {
     const struct nytp_profile *profile = w->profile;
     uint32_t file = profile->subs[0].file;
     if (file == 0)
         file = profile->n_files;
     int64_t ticks = 0;
-    for (uint32_t i = 0; i < part->n_processes; i++)
-        ticks += profile->nodes[profile->processes[part->first_process + i].root].incl_ticks;
+    for (uint32_t i = 0; i < recording->n_processes; i++)
+        ticks +=
+            profile->nodes[profile->processes[recording->first_process + i].root].incl_ticks;
     nytp_putc(w->out, '\n');
     put_file(w, "fl=", file);
     put_sub(w, "fn=", profile->n_subs);
-    put_call(w, part->n_processes, 0);
+    put_call(w, recording->n_processes, 0);
     costs.time = edge_cost(w, ticks);
     put_costs_at(w, 0, costs);
 }
 
-/* What the part's self costs will add up to. */
+/* What the recording's self costs will add up to. */
 static struct costs costs_of(struct writer *w, struct range lines)
 {
     struct nytp_scale scale = w->scale, cpu_scale = w->cpu_scale;
@@ -351,39 +353,40 @@ static void put_events(struct writer *w, struct costs costs)
 }
 
 /* What KCachegrind shows of the recording. */
-static void put_descriptions(struct writer *w, const struct nytp_part *part)
+static void put_descriptions(struct writer *w, const struct nytp_recording *recording)
 {
     struct nytp_out *out = w->out;
     const struct nytp_profile *profile = w->profile;
-    put_text_line(w, "desc: Perl: ", part->perl_version);
-    put_text_line(w, "desc: Recorder: ", part->xs_version);
+    put_text_line(w, "desc: Perl: ", recording->perl_version);
+    put_text_line(w, "desc: Recorder: ", recording->xs_version);
     nytp_puts(out, "desc: Processes:");
-    for (uint32_t i = 0; i < part->n_processes; i++)
+    for (uint32_t i = 0; i < recording->n_processes; i++)
         nytp_printf(out, " %lu",
-                    (unsigned long)profile->processes[part->first_process + i].pid);
+                    (unsigned long)profile->processes[recording->first_process + i].pid);
     nytp_putc(out, '\n');
-    if (part->partial)
+    if (recording->partial)
         put_text_line(w, "desc: Partial: ",
-                      (struct nytp_name){.ptr = part->error.message,
-                                         .len = (uint32_t)strlen(part->error.message)});
+                      (struct nytp_name){.ptr = recording->error.message,
+                                         .len = (uint32_t)strlen(recording->error.message)});
     if (profile->sampled)
         nytp_puts(out, "desc: Sampled: numbers of calls are at least so many\n");
-    if (part->estimated_tree)
+    if (recording->estimated_tree)
         nytp_puts(out, "desc: Estimated: inclusive statement counts (no call events)\n");
 }
 
 /* A part of the file: one recording of a merged profile. */
-static void put_part(struct writer *w, uint32_t index, struct range lines, struct range arcs)
+static void put_recording(struct writer *w, uint32_t index, struct range lines,
+                          struct range arcs)
 {
     const struct nytp_profile *profile = w->profile;
-    const struct nytp_part *part = &profile->parts[index];
+    const struct nytp_recording *recording = &profile->recordings[index];
     struct nytp_out *out = w->out;
     memset(w->sub_ids, 0, (profile->n_subs + 1) * sizeof *w->sub_ids);
     memset(w->file_ids, 0, (profile->n_files + 1) * sizeof *w->file_ids);
     w->n_sub_ids = w->n_file_ids = 0;
     w->script = (struct nytp_name){.ptr = "???", .len = 3};
-    if (part->application.len > 0 &&
-        !nytp_labels_escape(w->labels, part->application, &w->script)) {
+    if (recording->application.len > 0 &&
+        !nytp_labels_escape(w->labels, recording->application, &w->script)) {
         nytp_out_of_memory(&out->error);
         return;
     }
@@ -391,57 +394,58 @@ static void put_part(struct writer *w, uint32_t index, struct range lines, struc
     if (index > 0)
         nytp_putc(out, '\n');
     nytp_puts(out, "version: 1\ncreator: nytp-export\n");
-    if (part->n_processes > 0)
+    if (recording->n_processes > 0)
         nytp_printf(out, "pid: %lu\n",
-                    (unsigned long)profile->processes[part->first_process].pid);
+                    (unsigned long)profile->processes[recording->first_process].pid);
     /* KCachegrind complains of a second command */
-    const bool same = part->application.ptr == profile->parts[0].application.ptr;
-    put_text_line(w, same ? "cmd: " : "desc: Command: ", part->application);
-    if (profile->n_parts > 1)
+    const bool same = recording->application.ptr == profile->recordings[0].application.ptr;
+    put_text_line(w, same ? "cmd: " : "desc: Command: ", recording->application);
+    if (profile->n_recordings > 1)
         nytp_printf(out, "part: %lu\n", (unsigned long)index + 1);
-    put_descriptions(w, part);
+    put_descriptions(w, recording);
     const struct costs costs = costs_of(w, lines);
     put_events(w, costs);
-    if (part->n_processes > 0)
-        put_program(w, part, costs);
+    if (recording->n_processes > 0)
+        put_program(w, recording, costs);
     put_functions(w, lines, arcs);
     nytp_puts(out, "\ntotals: ");
     put_costs(w, costs);
 }
 
-static uint32_t part_of_arc(const struct nytp_profile *profile, uint32_t i)
+static uint32_t recording_of_arc(const struct nytp_profile *profile, uint32_t i)
 {
-    return profile->arcs[i].part;
+    return profile->arcs[i].recording;
 }
 
-static uint32_t part_of_line_cost(const struct nytp_profile *profile, uint32_t i)
+static uint32_t recording_of_line_cost(const struct nytp_profile *profile, uint32_t i)
 {
-    return profile->line_costs[i].part;
+    return profile->line_costs[i].recording;
 }
 
-/* Indices of n things by part, keeping their order: first[part] is where a part begins, first
- * has n_parts + 2 zeroed places. */
-static void sort_by_part(const struct nytp_profile *profile, uint32_t *sorted, uint32_t n,
-                         uint32_t (*part_of)(const struct nytp_profile *, uint32_t),
-                         uint32_t *first)
+/* Indices of n things by recording, keeping their order: first[recording] is where a recording
+ * begins, first has n_recordings + 2 zeroed places. */
+static void sort_by_recording(const struct nytp_profile *profile, uint32_t *sorted, uint32_t n,
+                              uint32_t (*recording_of)(const struct nytp_profile *, uint32_t),
+                              uint32_t *first)
 {
     uint32_t *const next = first + 1;
     for (uint32_t i = 0; i < n; i++)
-        next[part_of(profile, i) + 1]++;
-    for (uint32_t p = 0; p < profile->n_parts; p++)
+        next[recording_of(profile, i) + 1]++;
+    for (uint32_t p = 0; p < profile->n_recordings; p++)
         next[p + 1] += next[p];
     for (uint32_t i = 0; i < n; i++)
-        sorted[next[part_of(profile, i)]++] = i;
+        sorted[next[recording_of(profile, i)]++] = i;
 }
 
-static void put_parts(struct writer *w, uint32_t *first_line, uint32_t *first_arc)
+static void put_recordings(struct writer *w, uint32_t *first_line, uint32_t *first_arc)
 {
     const struct nytp_profile *profile = w->profile;
-    sort_by_part(profile, w->line_costs, profile->n_line_costs, part_of_line_cost, first_line);
-    sort_by_part(profile, w->arcs, profile->n_arcs, part_of_arc, first_arc);
+    sort_by_recording(profile, w->line_costs, profile->n_line_costs, recording_of_line_cost,
+                      first_line);
+    sort_by_recording(profile, w->arcs, profile->n_arcs, recording_of_arc, first_arc);
     put_preamble(w->out);
-    for (uint32_t p = 0; p < profile->n_parts; p++)
-        put_part(
+    for (uint32_t p = 0; p < profile->n_recordings; p++)
+        put_recording(
             w, p,
             (struct range){w->line_costs + first_line[p], w->line_costs + first_line[p + 1]},
             (struct range){w->arcs + first_arc[p], w->arcs + first_arc[p + 1]});
@@ -477,12 +481,12 @@ static bool write_callgrind(const struct nytp_profile *profile,
     };
     nytp_scale_init(&w.scale, w.unit, profile->ticks_per_sec);
     w.cpu_scale = w.scale;
-    uint32_t *first_line = calloc((size_t)profile->n_parts + 2, sizeof *first_line);
-    uint32_t *first_arc = calloc((size_t)profile->n_parts + 2, sizeof *first_arc);
+    uint32_t *first_line = calloc((size_t)profile->n_recordings + 2, sizeof *first_line);
+    uint32_t *first_arc = calloc((size_t)profile->n_recordings + 2, sizeof *first_arc);
     if (w.labels != NULL && w.arc_cpu != NULL && w.arc_statements != NULL &&
         w.arc_svs != NULL && w.arcs != NULL && w.line_costs != NULL && w.sub_ids != NULL &&
         w.file_ids != NULL && first_line != NULL && first_arc != NULL && cost_arcs(&w))
-        put_parts(&w, first_line, first_arc);
+        put_recordings(&w, first_line, first_arc);
     else
         nytp_out_of_memory(&out->error);
     free(first_line);

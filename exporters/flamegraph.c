@@ -297,11 +297,11 @@ static void put_subject(const struct flamegraph *flame)
     } else if (flame->diff != NULL) {
         nytp_diff_title(flame->diff, title, sizeof title);
         nytp_html_puts(flame->out, title);
-    } else if (profile->n_parts > 0) {
-        const struct nytp_name name = nytp_base_name(profile->parts[0].application);
+    } else if (profile->n_recordings > 0) {
+        const struct nytp_name name = nytp_base_name(profile->recordings[0].application);
         nytp_xml_text(flame->out, name.ptr, name.len);
-        if (profile->n_parts > 1)
-            nytp_printf(flame->out, " and %lu more", (unsigned long)profile->n_parts - 1);
+        if (profile->n_recordings > 1)
+            nytp_printf(flame->out, " and %lu more", (unsigned long)profile->n_recordings - 1);
     }
 }
 
@@ -480,7 +480,7 @@ static bool write_flamegraph_diff(const struct nytp_diff *diff,
 {
     struct flamegraph flame = {
         .profile = diff->profile, .options = options, .diff = diff, .out = out};
-    flame.tree = nytp_stacktree_of_sides(diff->profile, options, diff->side_of_part, true);
+    flame.tree = nytp_stacktree_of_sides(diff->profile, options, diff->side_of_recording, true);
     return write_picture(&flame);
 }
 

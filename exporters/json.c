@@ -111,17 +111,17 @@ static void begin_list(const struct json *j, const char *key)
 static void put_inputs(const struct json *j)
 {
     begin_list(j, "inputs");
-    for (uint32_t i = 0; i < j->profile->n_parts; i++) {
-        const struct nytp_part *part = &j->profile->parts[i];
-        begin_named(j, i, "path", part->path);
-        put_name(j, "application", part->application);
-        put_name(j, "perl_version", part->perl_version);
-        put_name(j, "xs_version", part->xs_version);
-        put_bool(j, "partial", part->partial);
-        if (part->error.status != NYTP_OK) {
+    for (uint32_t i = 0; i < j->profile->n_recordings; i++) {
+        const struct nytp_recording *recording = &j->profile->recordings[i];
+        begin_named(j, i, "path", recording->path);
+        put_name(j, "application", recording->application);
+        put_name(j, "perl_version", recording->perl_version);
+        put_name(j, "xs_version", recording->xs_version);
+        put_bool(j, "partial", recording->partial);
+        if (recording->error.status != NYTP_OK) {
             put_key(j, "error");
-            nytp_json_text(j->out, part->error.message);
-            put_count(j, "error_offset", part->error.offset);
+            nytp_json_text(j->out, recording->error.message);
+            put_count(j, "error_offset", recording->error.offset);
         }
         nytp_putc(j->out, '}');
     }
@@ -155,7 +155,7 @@ static void put_processes(const struct json *j)
             put_count(j, "thread", process->thread);
             put_count(j, "parent_thread", process->parent_thread);
         }
-        put_count(j, "input", process->part);
+        put_count(j, "input", process->recording);
         put_labels(j, process->labels);
         put_seconds(j, "start", process->start_s);
         put_seconds(j, "end", process->end_s);
@@ -273,7 +273,7 @@ static void put_lines(const struct json *j)
     for (uint32_t i = 0; i < j->profile->n_line_costs; i++) {
         const struct nytp_line_cost *cost = &j->profile->line_costs[i];
         begin_numbered(j, i, "sub", cost->sub);
-        put_count(j, "input", cost->part);
+        put_count(j, "input", cost->recording);
         put_count(j, "file", cost->file);
         put_count(j, "line", cost->line);
         put_time(j, "exclusive", cost->excl_ticks);
@@ -294,7 +294,7 @@ static void put_calls(const struct json *j)
         const struct nytp_arc *arc = &j->profile->arcs[i];
         begin_numbered(j, i, "caller", arc->caller);
         put_count(j, "callee", arc->callee);
-        put_count(j, "input", arc->part);
+        put_count(j, "input", arc->recording);
         put_count(j, "file", arc->file);
         put_count(j, "line", arc->line);
         put_count(j, "count", arc->calls);

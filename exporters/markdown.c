@@ -68,12 +68,13 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
 static void put_head(struct nytp_out *out, const struct nytp_profile *profile,
                      const struct nytp_export_options *options)
 {
-    const struct nytp_part *part = &profile->parts[0];
+    const struct nytp_recording *recording = &profile->recordings[0];
     nytp_puts(out, "### ");
-    nytp_markdown_code(
-        out, nytp_base_name(part->application.len > 0 ? part->application : part->path));
-    if (profile->n_parts > 1)
-        nytp_printf(out, " and %lu more", (unsigned long)profile->n_parts - 1);
+    nytp_markdown_code(out,
+                       nytp_base_name(recording->application.len > 0 ? recording->application
+                                                                     : recording->path));
+    if (profile->n_recordings > 1)
+        nytp_printf(out, " and %lu more", (unsigned long)profile->n_recordings - 1);
     nytp_puts(out, ": ");
     nytp_text_time(out, profile->total_ticks, profile->ticks_per_sec, options->unit, 0);
     nytp_printf(out, "%s%s, %llu %s, %s%llu calls%s\n\n", options->unit != NULL ? " " : "",

@@ -76,7 +76,7 @@ static void binary_text(struct nytp_pprof_encoder *encoder, enum nytp_pprof_fiel
     field_done(b);
 }
 
-static bool write_message(const struct nytp_profile *profile, const uint8_t *side_of_part,
+static bool write_message(const struct nytp_profile *profile, const uint8_t *side_of_recording,
                           const struct nytp_export_options *options, struct nytp_out *out)
 {
     /* field 2000, a string of 5 bytes, which are NUL */
@@ -94,7 +94,7 @@ static bool write_message(const struct nytp_profile *profile, const uint8_t *sid
         nytp_put(out, to_lose, sizeof to_lose);
     else
         nytp_out_gzip(out);
-    const bool ok = nytp_pprof_message(profile, side_of_part, options, out, &b.encoder);
+    const bool ok = nytp_pprof_message(profile, side_of_recording, options, out, &b.encoder);
     nytp_pb_free(&b.pb);
     return ok && out->error.status == NYTP_OK;
 }
@@ -108,7 +108,7 @@ static bool write_pprof(const struct nytp_profile *profile,
 static bool write_pprof_diff(const struct nytp_diff *diff,
                              const struct nytp_export_options *options, struct nytp_out *out)
 {
-    return write_message(diff->profile, diff->side_of_part, options, out);
+    return write_message(diff->profile, diff->side_of_recording, options, out);
 }
 
 const struct nytp_exporter nytp_exporter_pprof = {

@@ -108,7 +108,7 @@ static const char *state_of(const struct nytp_process *process)
 static void put_title(const struct table *table, const struct nytp_process *process,
                       uint32_t depth)
 {
-    const struct nytp_part *part = &table->profile->parts[process->part];
+    const struct nytp_recording *recording = &table->profile->recordings[process->recording];
     struct nytp_out *out = table->out;
     char thread[24] = "";
     if (process->thread > 0)
@@ -119,10 +119,11 @@ static void put_title(const struct table *table, const struct nytp_process *proc
     const uint32_t fixed = is_narrow(table) ? NARROW_FIXED : FIXED + (table->has_cpu ? CPU : 0);
     const uint32_t used = fixed + indent + (uint32_t)strlen(thread),
                    columns = table->options->columns;
-    nytp_text_put_tail(out, part->application.len > 0 ? part->application : part->path,
-                       columns == 0          ? 0
-                       : columns > used + 12 ? columns - used
-                                             : 12);
+    nytp_text_put_tail(
+        out, recording->application.len > 0 ? recording->application : recording->path,
+        columns == 0          ? 0
+        : columns > used + 12 ? columns - used
+                              : 12);
 }
 
 static void put_row(const struct table *table, uint32_t index, uint32_t depth)

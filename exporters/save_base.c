@@ -39,9 +39,9 @@ static void put_conditions(struct nytp_out *out, const struct nytp_profile *prof
 static void write_counts(const struct nytp_diff *diff, struct nytp_out *out)
 {
     struct nytp_name application = {"", 0};
-    for (uint32_t i = 0; i < diff->profile->n_parts && application.len == 0; i++)
-        if (diff->side_of_part[i] == NYTP_DIFF_NEW)
-            application = nytp_base_name(diff->profile->parts[i].application);
+    for (uint32_t i = 0; i < diff->profile->n_recordings && application.len == 0; i++)
+        if (diff->side_of_recording[i] == NYTP_DIFF_NEW)
+            application = nytp_base_name(diff->profile->recordings[i].application);
     nytp_printf(out, "{\"nytp_counts\":%d,\"application\":", NYTP_COUNTS_VERSION);
     nytp_json_string(out, application.ptr, application.len);
     put_conditions(out, diff->profile);
@@ -68,20 +68,20 @@ static void write_counts(const struct nytp_diff *diff, struct nytp_out *out)
 static bool write_base(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_out *out)
 {
-    uint8_t *side_of_part = malloc((size_t)profile->n_parts + 1);
+    uint8_t *side_of_recording = malloc((size_t)profile->n_recordings + 1);
     struct nytp_diff *diff = NULL;
-    if (side_of_part == NULL) {
+    if (side_of_recording == NULL) {
         nytp_out_of_memory(&out->error);
     } else {
-        memset(side_of_part, NYTP_DIFF_NEW, (size_t)profile->n_parts + 1);
-        const struct nytp_diff_sides sides = {.side_of_part = side_of_part,
+        memset(side_of_recording, NYTP_DIFF_NEW, (size_t)profile->n_recordings + 1);
+        const struct nytp_diff_sides sides = {.side_of_recording = side_of_recording,
                                               .merge_runs = options->merge_runs};
         diff = nytp_diff_new(profile, &sides, &out->error);
     }
     if (diff != NULL)
         write_counts(diff, out);
     nytp_diff_free(diff);
-    free(side_of_part);
+    free(side_of_recording);
     return out->error.status == NYTP_OK;
 }
 

@@ -210,8 +210,8 @@ static uint32_t first_view(const struct speedscope *s)
     uint64_t n_pruned = 0;
     for (uint32_t i = 0; i < s->profile->n_processes; i++)
         n_timelines += has_timeline(s, i);
-    for (uint32_t i = 0; i < s->profile->n_parts; i++)
-        n_pruned += s->profile->parts[i].spans_pruned;
+    for (uint32_t i = 0; i < s->profile->n_recordings; i++)
+        n_pruned += s->profile->recordings[i].spans_pruned;
     return n_pruned > 0 ? n_timelines : 0;
 }
 
@@ -260,7 +260,7 @@ static struct nytp_stacktree *tree_of_sides(const struct nytp_diff *diff,
     options.weight = NYTP_WEIGHT_TIME;
     options.lines = false;
     struct nytp_stacktree *tree =
-        nytp_stacktree_of_sides(diff->profile, &options, diff->side_of_part, true);
+        nytp_stacktree_of_sides(diff->profile, &options, diff->side_of_recording, true);
     if (tree != NULL && nytp_stacktree_sort(tree, NULL))
         return tree;
     nytp_stacktree_free(tree);

@@ -18,8 +18,8 @@
 static bool may_read(const struct nytp_profile *profile,
                      const struct nytp_export_options *options, uint32_t f)
 {
-    const struct nytp_part *part = &profile->parts[profile->files[f].part];
-    return !options->no_source_files && (options->source_files || part->is_own);
+    const struct nytp_recording *recording = &profile->recordings[profile->files[f].recording];
+    return !options->no_source_files && (options->source_files || recording->is_own);
 }
 
 /* What the kernel makes up, and devices. Mounts inside them are on devices of their own, which
@@ -60,10 +60,10 @@ static FILE *open_source(const char *path, struct stat *st)
 /* When the last process of the file's recording ended, or began, as far as is known. */
 static double end_of_recording(const struct nytp_profile *profile, uint32_t f)
 {
-    const struct nytp_part *part = &profile->parts[profile->files[f].part];
-    double end_s = part->basetime_s;
-    for (uint32_t i = 0; i < part->n_processes; i++) {
-        const struct nytp_process *process = &profile->processes[part->first_process + i];
+    const struct nytp_recording *recording = &profile->recordings[profile->files[f].recording];
+    double end_s = recording->basetime_s;
+    for (uint32_t i = 0; i < recording->n_processes; i++) {
+        const struct nytp_process *process = &profile->processes[recording->first_process + i];
         const double s = process->end_s > 0 ? process->end_s : process->start_s;
         end_s = s > end_s ? s : end_s;
     }
@@ -76,8 +76,9 @@ static bool was_changed(const struct nytp_profile *profile, uint32_t f, const st
 {
     const struct nytp_file *file = &profile->files[f];
     return (double)st->st_mtime > end_of_recording(profile, f) + 1 ||
-           (file->mtime_s != 0 && ((time_t)file->mtime_s != st->st_mtime ||
-                                   file->mtime_s > profile->parts[file->part].basetime_s)) ||
+           (file->mtime_s != 0 &&
+            ((time_t)file->mtime_s != st->st_mtime ||
+             file->mtime_s > profile->recordings[file->recording].basetime_s)) ||
            (file->size != 0 && (off_t)file->size != st->st_size);
 }
 

@@ -29,7 +29,7 @@ static int by_pid_and_start(const void *x, const void *y)
 
 static const char *host_of(const struct nytp_profile *profile, uint32_t process)
 {
-    return profile->parts[profile->processes[process].part].host.ptr;
+    return profile->recordings[profile->processes[process].recording].host.ptr;
 }
 
 /* The last process of this host, pid and thread, or of any thread where that is none, that

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * The two sides of a comparison: each part of a profile that holds both belongs to one of them.
+ * The two sides of a comparison: each recording of a profile that holds both belongs to one of
+ * them.
  */
 #ifndef NYTP_SIDES_H
 #define NYTP_SIDES_H

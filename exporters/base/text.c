@@ -367,10 +367,11 @@ static void put_whole(struct nytp_out *out, const struct nytp_profile *profile,
 static void put_headline(struct nytp_out *out, const struct nytp_profile *profile,
                          const struct nytp_export_options *options)
 {
-    const struct nytp_part *part = &profile->parts[0];
-    nytp_text_put(out, part->application.len > 0 ? part->application : part->path, 0);
-    if (profile->n_parts > 1)
-        nytp_printf(out, " and %lu more", (unsigned long)profile->n_parts - 1);
+    const struct nytp_recording *recording = &profile->recordings[0];
+    nytp_text_put(out,
+                  recording->application.len > 0 ? recording->application : recording->path, 0);
+    if (profile->n_recordings > 1)
+        nytp_printf(out, " and %lu more", (unsigned long)profile->n_recordings - 1);
     nytp_puts(out, ": ");
     put_time(out, profile, profile->total_ticks, options->unit);
     if (is_part(profile, options))

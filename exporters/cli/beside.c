@@ -78,11 +78,12 @@ static void say_children(const char *path, const struct nytp_profile *profile)
                      n == 1 ? " has a profile of its" : "es have profiles of their", path);
 }
 
-static const struct nytp_part *part_of(const struct nytp_profile *profile, const char *path)
+static const struct nytp_recording *recording_of(const struct nytp_profile *profile,
+                                                 const char *path)
 {
-    for (uint32_t i = 0; i < profile->n_parts; i++)
-        if (strcmp(profile->parts[i].path.ptr, path) == 0)
-            return &profile->parts[i];
+    for (uint32_t i = 0; i < profile->n_recordings; i++)
+        if (strcmp(profile->recordings[i].path.ptr, path) == 0)
+            return &profile->recordings[i];
     return NULL;
 }
 
@@ -96,7 +97,8 @@ static bool is_of_earlier_run(const char *path, const struct nytp_profile *profi
     if (dot == NULL || (size_t)(dot - path) >= sizeof name)
         return false;
     snprintf(name, sizeof name, "%.*s", (int)(dot - path), path);
-    const struct nytp_part *const whole = part_of(profile, name), *one = part_of(profile, path);
+    const struct nytp_recording *const whole = recording_of(profile, name),
+                                       *one = recording_of(profile, path);
     if (!is_child_name(path, name) || whole == NULL || one == NULL || one->n_processes == 0 ||
         whole->n_processes == 0)
         return false;

@@ -112,7 +112,7 @@ static void note_sides(struct sides *sides)
         if (!sides->profiles[i]->partial)
             continue;
         char text[160];
-        const struct nytp_name path = sides->profiles[i]->parts[0].path;
+        const struct nytp_name path = sides->profiles[i]->recordings[0].path;
         const uint32_t skip = path.len > 80 ? path.len - 80 : 0;
         snprintf(text, sizeof text, "%s ends early or is damaged", path.ptr + skip);
         add_note(sides, text);
@@ -121,22 +121,22 @@ static void note_sides(struct sides *sides)
 
 /* ---- loading ---- */
 
-/* The parts of a profile, which come behind those that are there, belong to this side, and so
- * do its subs. */
-static bool add_parts(struct comparison *comparison, const struct nytp_profile *profile,
-                      enum nytp_diff_side side)
+/* The recordings of a profile, which come behind those that are there, belong to this side, and
+ * so do its subs. */
+static bool add_recordings(struct comparison *comparison, const struct nytp_profile *profile,
+                           enum nytp_diff_side side)
 {
-    const uint32_t n = comparison->n_parts + profile->n_parts;
-    uint8_t *grown = realloc(comparison->side_of_part, n);
+    const uint32_t n = comparison->n_recordings + profile->n_recordings;
+    uint8_t *grown = realloc(comparison->side_of_recording, n);
     if (grown != NULL)
-        comparison->side_of_part = grown;
+        comparison->side_of_recording = grown;
     if (grown == NULL ||
         (side == NYTP_DIFF_NEW && !nytp_defined_add(&comparison->defined, profile))) {
         nytp_cli_say("out of memory");
         return false;
     }
-    memset(grown + comparison->n_parts, side, profile->n_parts);
-    comparison->n_parts = n;
+    memset(grown + comparison->n_recordings, side, profile->n_recordings);
+    comparison->n_recordings = n;
     return true;
 }
 
@@ -149,7 +149,7 @@ static enum exit_status add_profile(struct sides *sides, const char *path,
     if (status != EXIT_DONE)
         return status;
     sides->profiles[sides->n++] = profile;
-    if (!add_parts(sides->comparison, profile, side))
+    if (!add_recordings(sides->comparison, profile, side))
         return EXIT_INPUT;
     if (side == NYTP_DIFF_NEW ||
         nytp_adopt_file_names(profile, sides->profiles[0], &sides->comparison->defined, &error))
@@ -224,7 +224,7 @@ static enum exit_status load_new(struct run *run, struct comparison *comparison)
 {
     const enum exit_status status = nytp_cli_load(run, (const char *const *)run->cli.files,
                                                   run->cli.n_files, &comparison->profile);
-    if (status == EXIT_DONE && !add_parts(comparison, comparison->profile, NYTP_DIFF_NEW))
+    if (status == EXIT_DONE && !add_recordings(comparison, comparison->profile, NYTP_DIFF_NEW))
         return EXIT_INPUT;
     return status;
 }
@@ -343,7 +343,7 @@ static enum exit_status compare(const struct run *run, const struct sides *sides
     const struct nytp_cli *cli = &run->cli;
     struct nytp_error error = {0};
     const struct nytp_diff_sides how = {
-        .side_of_part = comparison->side_of_part,
+        .side_of_recording = comparison->side_of_recording,
         .merge_runs = cli->export.merge_runs,
         .counts = comparison->counts,
         .defined = &comparison->defined,
@@ -391,7 +391,7 @@ void nytp_compare_free(struct comparison *comparison)
     nytp_diff_free(comparison->diff);
     nytp_profile_free(comparison->profile);
     nytp_counts_free(comparison->counts);
-    free(comparison->side_of_part);
+    free(comparison->side_of_recording);
     nytp_gate_result_free(&comparison->result);
     nytp_gate_free(&comparison->gate);
     nytp_defined_free(&comparison->defined);

@@ -21,8 +21,8 @@ struct comparison {
     struct nytp_defined defined;    /* subs of the inputs, called or not */
     struct nytp_profile *profile;   /* of the inputs and, with --diff, of the base */
     struct nytp_diff *diff;         /* NULL without --diff and limits */
-    uint8_t *side_of_part;          /* n_parts */
-    uint32_t n_parts;
+    uint8_t *side_of_recording;     /* n_recordings */
+    uint32_t n_recordings;
     struct nytp_counts *counts; /* the base, when it is no recording */
 };
 

@@ -130,7 +130,7 @@ static struct nytp_profile *shown_side(struct nytp_profile *profile,
 {
     uint32_t n = 0;
     while (diff != NULL && n < profile->n_processes &&
-           diff->side_of_part[profile->processes[n].part] == NYTP_DIFF_NEW)
+           diff->side_of_recording[profile->processes[n].recording] == NYTP_DIFF_NEW)
         n++;
     return diff != NULL ? nytp_select_processes(profile, 0, n, error) : profile;
 }
@@ -157,8 +157,8 @@ static bool unpack(struct nytp_profile *profile, const char *dir, struct nytp_na
 
 static bool has_labels(const struct nytp_profile *profile)
 {
-    for (uint32_t i = 0; i < profile->n_parts; i++)
-        if (profile->parts[i].has_labels)
+    for (uint32_t i = 0; i < profile->n_recordings; i++)
+        if (profile->recordings[i].has_labels)
             return true;
     for (uint32_t i = 0; i < profile->n_processes; i++)
         if (profile->processes[i].labels.len > 0)

@@ -143,11 +143,11 @@ static struct nytp_profile *load_recording(struct run *run, const struct input *
         nytp_profile_free(profile);
         return NULL;
     }
-    profile->parts[0].is_own = is_own(path, profile->parts[0].host);
+    profile->recordings[0].is_own = is_own(path, profile->recordings[0].host);
     if (profile->partial && nytp_is_being_recorded(path, profile))
         note_recording(run, path, profile->processes[0].pid);
     else if (profile->partial)
-        nytp_cli_note_partial(run, path, &profile->parts[0].error);
+        nytp_cli_note_partial(run, path, &profile->recordings[0].error);
     if (run->cli.mode == NYTP_MODE_EXPORT)
         nytp_missing_data_add(&run->missing, run->cli.exporter, profile,
                               nytp_cli_input_name(path));
@@ -341,8 +341,8 @@ static struct nytp_profile *load_merged(struct run *run, const char *const *path
 static bool has_svs(const struct nytp_cli *cli, const struct nytp_profile *profile)
 {
     bool all = true;
-    for (uint32_t i = 0; i < profile->n_parts; i++)
-        all = all && (profile->parts[i].has & NYTP_HAS_SVS) != 0;
+    for (uint32_t i = 0; i < profile->n_recordings; i++)
+        all = all && (profile->recordings[i].has & NYTP_HAS_SVS) != 0;
     return cli->bases.n > 0 ? all : (profile->has & NYTP_HAS_SVS) != 0;
 }
 

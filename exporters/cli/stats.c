@@ -56,27 +56,27 @@ static void put_if_known(struct nytp_out *out, const char *label, struct nytp_na
 }
 
 /* What is known of the input as a whole. */
-static void put_part(struct nytp_out *out, const struct nytp_profile *profile,
-                     const struct nytp_part *part)
+static void put_recording(struct nytp_out *out, const struct nytp_profile *profile,
+                          const struct nytp_recording *recording)
 {
     put_label(out, "file");
-    put_name(out, part->path);
+    put_name(out, recording->path);
     nytp_putc(out, '\n');
     put_label(out, "state");
-    if (!part->partial) {
+    if (!recording->partial) {
         nytp_puts(out, "complete\n");
     } else {
         nytp_puts(out, "partial: ");
-        if (part->error.has_offset)
-            nytp_printf(out, "byte %llu%s: ", (unsigned long long)part->error.offset,
-                        part->error.inflated ? " (inflated)" : "");
-        nytp_printf(out, "%s\n", part->error.message);
+        if (recording->error.has_offset)
+            nytp_printf(out, "byte %llu%s: ", (unsigned long long)recording->error.offset,
+                        recording->error.inflated ? " (inflated)" : "");
+        nytp_printf(out, "%s\n", recording->error.message);
     }
-    put_if_known(out, "application", part->application);
-    put_if_known(out, "perl", part->perl_version);
-    put_if_known(out, "recorder", part->xs_version);
-    for (uint32_t i = 0; i < part->n_processes; i++) {
-        const struct nytp_process *process = &profile->processes[part->first_process + i];
+    put_if_known(out, "application", recording->application);
+    put_if_known(out, "perl", recording->perl_version);
+    put_if_known(out, "recorder", recording->xs_version);
+    for (uint32_t i = 0; i < recording->n_processes; i++) {
+        const struct nytp_process *process = &profile->processes[recording->first_process + i];
         put_label(out, i == 0 ? "processes" : "");
         nytp_printf(out, "pid %lu, parent %lu, ", (unsigned long)process->pid,
                     (unsigned long)process->ppid);
@@ -152,8 +152,8 @@ static void put_records(struct nytp_out *out, const struct nytp_count *count)
 void nytp_put_stats(struct nytp_out *out, const struct nytp_profile *profile,
                     const struct nytp_count *count)
 {
-    for (uint32_t i = 0; i < profile->n_parts; i++)
-        put_part(out, profile, &profile->parts[i]);
+    for (uint32_t i = 0; i < profile->n_recordings; i++)
+        put_recording(out, profile, &profile->recordings[i]);
     put_when(out, profile);
     if (count->n[NYTP_TAG_VERSION] > 0) {
         put_label(out, "format");

@@ -40,8 +40,8 @@ static struct nytp_name known(const struct nytp_name *value)
 struct nytp_conditions nytp_conditions_of(const struct nytp_profile *profile)
 {
     struct nytp_conditions conditions = {{
-        [PERL] = profile->parts[0].perl_version,
-        [RECORDER] = profile->parts[0].xs_version,
+        [PERL] = profile->recordings[0].perl_version,
+        [RECORDER] = profile->recordings[0].xs_version,
         [CLOCK] = known(nytp_profile_attribute(profile, "clock_id")),
         [HASH_SEED] = known(nytp_profile_attribute(profile, "hash_seed")),
         [INTERVAL] = known(nytp_profile_attribute(profile, "sample_interval_ns")),

@@ -23,7 +23,7 @@ struct nytp_condition {
 
 extern const struct nytp_condition nytp_condition_names[NYTP_N_CONDITIONS];
 
-/* Those of a profile's first part; they are borrowed from it. */
+/* Those of a profile's first recording; they are borrowed from it. */
 struct nytp_conditions nytp_conditions_of(const struct nytp_profile *profile);
 
 /* Say in `text` (of `size` bytes) how the i-th fact of the base differs from that of the new

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Compares two sides; see diff.h. Line costs and arcs know the part that they belong to, so a
- * sub's numbers in each run are sums over them. A row may gather several subs of one name.
+ * Compares two sides; see diff.h. Line costs and arcs know the recording that they belong to,
+ * so a sub's numbers in each run are sums over them. A row may gather several subs of one name.
  *
  * First the subs of both sides are listed by name and paired up to rows. Then each run's
  * values are added up, and medians are taken. Last come the verdicts: counts are equal or not,
@@ -36,8 +36,8 @@ struct comparing {
     struct nytp_diff *diff;
     const struct nytp_profile *profile;
     const struct nytp_counts *counts;
-    uint32_t *run_of_part; /* index into a row's runs */
-    uint32_t n_runs;       /* of both sides */
+    uint32_t *run_of_recording; /* index into a row's runs */
+    uint32_t n_runs;            /* of both sides */
     uint32_t *row_of_sub;
     uint32_t rows_capacity;
 };
@@ -65,27 +65,27 @@ static uint32_t on_side(const struct comparing *c, const struct nytp_diff_sides 
                         uint32_t process, uint8_t side)
 {
     const struct nytp_process *all = c->profile->processes, *one = &all[process];
-    if (sides->side_of_part[one->part] == side)
+    if (sides->side_of_recording[one->recording] == side)
         return process;
     for (uint32_t i = 0; i < c->profile->n_processes; i++)
-        if (sides->side_of_part[all[i].part] == side && all[i].pid == one->pid &&
+        if (sides->side_of_recording[all[i].recording] == side && all[i].pid == one->pid &&
             all[i].thread == one->thread && all[i].start_s == one->start_s)
             return i;
     return NYTP_NO_PROCESS;
 }
 
-/* The part that the first of a part's ancestors is in, on the same side. */
-static uint32_t root_part(const struct comparing *c, const struct nytp_diff_sides *sides,
-                          const struct nytp_process_tree *tree, uint32_t part)
+/* The recording that the first of a recording's ancestors is in, on the same side. */
+static uint32_t root_recording(const struct comparing *c, const struct nytp_diff_sides *sides,
+                               const struct nytp_process_tree *tree, uint32_t recording)
 {
-    uint32_t root = part;
-    if (c->profile->parts[part].n_processes == 0)
-        return part;
-    for (uint32_t p = c->profile->parts[part].first_process; p != NYTP_NO_PROCESS;
+    uint32_t root = recording;
+    if (c->profile->recordings[recording].n_processes == 0)
+        return recording;
+    for (uint32_t p = c->profile->recordings[recording].first_process; p != NYTP_NO_PROCESS;
          p = tree->parents[p]) {
-        const uint32_t own = on_side(c, sides, p, sides->side_of_part[part]);
+        const uint32_t own = on_side(c, sides, p, sides->side_of_recording[recording]);
         if (own != NYTP_NO_PROCESS)
-            root = c->profile->processes[own].part;
+            root = c->profile->processes[own].recording;
     }
     return root;
 }
@@ -97,11 +97,11 @@ static bool number_runs_of_sides(struct comparing *c, const struct nytp_diff_sid
     uint32_t *n = c->diff->n_runs;
     if (!nytp_process_tree_init(&tree, c->profile))
         return false;
-    for (uint32_t i = 0; i < c->profile->n_parts; i++)
-        if (root_part(c, sides, &tree, i) == i)
-            c->run_of_part[i] = n[sides->side_of_part[i]]++;
-    for (uint32_t i = 0; i < c->profile->n_parts; i++)
-        c->run_of_part[i] = c->run_of_part[root_part(c, sides, &tree, i)];
+    for (uint32_t i = 0; i < c->profile->n_recordings; i++)
+        if (root_recording(c, sides, &tree, i) == i)
+            c->run_of_recording[i] = n[sides->side_of_recording[i]]++;
+    for (uint32_t i = 0; i < c->profile->n_recordings; i++)
+        c->run_of_recording[i] = c->run_of_recording[root_recording(c, sides, &tree, i)];
     nytp_process_tree_free(&tree);
     return true;
 }
@@ -109,18 +109,18 @@ static bool number_runs_of_sides(struct comparing *c, const struct nytp_diff_sid
 /* Base runs come first in a row. */
 static bool number_runs(struct comparing *c, const struct nytp_diff_sides *sides)
 {
-    const uint32_t n_parts = c->profile->n_parts;
+    const uint32_t n_recordings = c->profile->n_recordings;
     uint32_t *n = c->diff->n_runs;
-    c->run_of_part = calloc((size_t)n_parts + 1, sizeof *c->run_of_part);
-    if (c->run_of_part == NULL || (!sides->merge_runs && !number_runs_of_sides(c, sides)))
+    c->run_of_recording = calloc((size_t)n_recordings + 1, sizeof *c->run_of_recording);
+    if (c->run_of_recording == NULL || (!sides->merge_runs && !number_runs_of_sides(c, sides)))
         return false;
-    for (uint32_t i = 0; sides->merge_runs && i < n_parts; i++)
-        n[sides->side_of_part[i]] = 1;
+    for (uint32_t i = 0; sides->merge_runs && i < n_recordings; i++)
+        n[sides->side_of_recording[i]] = 1;
     if (c->counts != NULL)
         n[NYTP_DIFF_BASE] = 1;
-    for (uint32_t i = 0; i < n_parts; i++)
-        if (sides->side_of_part[i] == NYTP_DIFF_NEW)
-            c->run_of_part[i] += n[NYTP_DIFF_BASE];
+    for (uint32_t i = 0; i < n_recordings; i++)
+        if (sides->side_of_recording[i] == NYTP_DIFF_NEW)
+            c->run_of_recording[i] += n[NYTP_DIFF_BASE];
     c->n_runs = n[NYTP_DIFF_BASE] + n[NYTP_DIFF_NEW];
     return true;
 }
@@ -152,9 +152,10 @@ static int by_name(const void *x, const void *y)
     return order != 0 ? order : nytp_compare_u64(a->sub, b->sub);
 }
 
-static void note_side(uint8_t *sides, const struct comparing *c, uint32_t sub, uint32_t part)
+static void note_side(uint8_t *sides, const struct comparing *c, uint32_t sub,
+                      uint32_t recording)
 {
-    sides[sub] |= (uint8_t)(1u << c->diff->side_of_part[part]);
+    sides[sub] |= (uint8_t)(1u << c->diff->side_of_recording[recording]);
 }
 
 /* List the subs that occur in any run, for pairing. */
@@ -162,9 +163,9 @@ static uint32_t list_seen(const struct comparing *c, uint8_t *sides, struct seen
 {
     const struct nytp_profile *profile = c->profile;
     for (uint32_t i = 0; i < profile->n_line_costs; i++)
-        note_side(sides, c, profile->line_costs[i].sub, profile->line_costs[i].part);
+        note_side(sides, c, profile->line_costs[i].sub, profile->line_costs[i].recording);
     for (uint32_t i = 0; i < profile->n_arcs; i++)
-        note_side(sides, c, profile->arcs[i].callee, profile->arcs[i].part);
+        note_side(sides, c, profile->arcs[i].callee, profile->arcs[i].recording);
     uint32_t n = 0;
     for (uint32_t i = 0; i < profile->n_subs; i++)
         if (sides[i] != 0)
@@ -352,7 +353,7 @@ static void add_recorded(struct comparing *c)
     struct nytp_diff_cell *total = c->diff->total.runs;
     for (uint32_t i = 0; i < p->n_line_costs; i++) {
         const struct nytp_line_cost *cost = &p->line_costs[i];
-        const uint32_t run = c->run_of_part[cost->part];
+        const uint32_t run = c->run_of_recording[cost->recording];
         struct nytp_diff_cell *cell = &rows[c->row_of_sub[cost->sub]].runs[run];
         cell->statements += (int64_t)cost->statements;
         cell->ticks += cost->excl_ticks;
@@ -362,7 +363,7 @@ static void add_recorded(struct comparing *c)
     }
     for (uint32_t i = 0; i < p->n_arcs; i++) {
         const struct nytp_arc *arc = &p->arcs[i];
-        const uint32_t run = c->run_of_part[arc->part];
+        const uint32_t run = c->run_of_recording[arc->recording];
         struct nytp_diff_cell *cell = &rows[c->row_of_sub[arc->callee]].runs[run];
         cell->calls += (int64_t)arc->calls;
         cell->incl_ticks += arc->incl_ticks;
@@ -370,7 +371,7 @@ static void add_recorded(struct comparing *c)
     }
     for (uint32_t i = 0; i < p->n_processes; i++) {
         const struct nytp_node *root = &p->nodes[p->processes[i].root];
-        const uint32_t run = c->run_of_part[p->processes[i].part];
+        const uint32_t run = c->run_of_recording[p->processes[i].recording];
         total[run].ticks += root->incl_ticks;
         total[run].incl_ticks += root->incl_ticks;
         if (c->row_of_sub[root->sub] != NONE && root->sub == 0)
@@ -659,16 +660,16 @@ static void note_svs(struct nytp_diff *diff)
 {
     diff->has_svs[NYTP_DIFF_BASE] = diff->counts == NULL;
     diff->has_svs[NYTP_DIFF_NEW] = true;
-    for (uint32_t i = 0; i < diff->profile->n_parts; i++)
-        if ((diff->profile->parts[i].has & NYTP_HAS_SVS) == 0)
-            diff->has_svs[diff->side_of_part[i]] = false;
+    for (uint32_t i = 0; i < diff->profile->n_recordings; i++)
+        if ((diff->profile->recordings[i].has & NYTP_HAS_SVS) == 0)
+            diff->has_svs[diff->side_of_recording[i]] = false;
 }
 
 static void note_samples(struct nytp_diff *diff)
 {
     for (uint32_t i = 0; i < diff->profile->n_processes; i++) {
         const struct nytp_process *process = &diff->profile->processes[i];
-        diff->sampled[diff->side_of_part[process->part]] |= process->sampled;
+        diff->sampled[diff->side_of_recording[process->recording]] |= process->sampled;
     }
     if (diff->counts != NULL)
         diff->sampled[NYTP_DIFF_BASE] = diff->counts->sampled;
@@ -677,10 +678,10 @@ static void note_samples(struct nytp_diff *diff)
 static bool is_program_of(const struct nytp_diff *diff, enum nytp_diff_side side,
                           struct nytp_name program)
 {
-    for (uint32_t i = 0; i < diff->profile->n_parts; i++)
-        if (diff->side_of_part[i] == side &&
-            nytp_compare_names(nytp_base_name(diff->profile->parts[i].application), program) ==
-                0)
+    for (uint32_t i = 0; i < diff->profile->n_recordings; i++)
+        if (diff->side_of_recording[i] == side &&
+            nytp_compare_names(nytp_base_name(diff->profile->recordings[i].application),
+                               program) == 0)
             return true;
     return false;
 }
@@ -693,10 +694,10 @@ bool nytp_diff_other_program(const struct nytp_diff *diff)
                !is_program_of(diff, NYTP_DIFF_NEW,
                               (struct nytp_name){program, (uint32_t)strlen(program)});
     }
-    for (uint32_t i = 0; i < diff->profile->n_parts; i++)
-        if (diff->side_of_part[i] == NYTP_DIFF_BASE &&
+    for (uint32_t i = 0; i < diff->profile->n_recordings; i++)
+        if (diff->side_of_recording[i] == NYTP_DIFF_BASE &&
             is_program_of(diff, NYTP_DIFF_NEW,
-                          nytp_base_name(diff->profile->parts[i].application)))
+                          nytp_base_name(diff->profile->recordings[i].application)))
             return false;
     return diff->n_runs[NYTP_DIFF_BASE] > 0;
 }
@@ -709,7 +710,7 @@ struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
     bool ok = c.diff != NULL;
     if (ok) {
         c.diff->profile = profile;
-        c.diff->side_of_part = sides->side_of_part;
+        c.diff->side_of_recording = sides->side_of_recording;
         c.diff->ticks_per_sec = profile->ticks_per_sec;
         c.diff->counts = sides->counts;
         c.diff->defined = sides->defined;
@@ -719,7 +720,7 @@ struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
         c.diff->total.p = -1;
         ok = compare_sides(&c, sides);
     }
-    free(c.run_of_part);
+    free(c.run_of_recording);
     free(c.row_of_sub);
     if (ok)
         return c.diff;

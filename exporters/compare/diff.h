@@ -6,7 +6,7 @@
  *
  * Both sides are one merged profile, so that everything that takes a profile apart (stacks,
  * names, units) works on a difference, too; which side a process belongs to is known by its
- * part; a process and its children are one run. The base may instead be a table of counts
+ * recording; a process and its children are one run. The base may instead be a table of counts
  * (counts.h), which has no stacks and no times.
  *
  * What is matched: subs by name. Where one side has several subs of a name, by name and the
@@ -58,8 +58,8 @@ struct nytp_diff_row {
 #define NYTP_DIFF_MAX_NOTES 24
 
 struct nytp_diff {
-    const struct nytp_profile *profile; /* borrowed; the new side's parts come first */
-    const uint8_t *side_of_part;        /* enum nytp_diff_side; borrowed */
+    const struct nytp_profile *profile; /* borrowed; the new side's recordings come first */
+    const uint8_t *side_of_recording;   /* enum nytp_diff_side; borrowed */
     const struct nytp_counts *counts;   /* of struct nytp_diff_sides, as the next */
     const struct nytp_defined *defined;
     uint32_t n_runs[NYTP_DIFF_SIDES];
@@ -81,10 +81,10 @@ struct nytp_diff {
     int64_t *svs;                 /* of each cell; NULL where no recording has any */
 };
 
-/* How the parts of a profile are distributed. */
+/* How the recordings of a profile are distributed. */
 struct nytp_diff_sides {
-    const uint8_t *side_of_part;        /* one for each part of the profile */
-    bool merge_runs;                    /* the parts of a side are one run: their sums */
+    const uint8_t *side_of_recording;   /* one for each recording of the profile */
+    bool merge_runs;                    /* the recordings of a side are one run: their sums */
     const struct nytp_counts *counts;   /* the base, when it is no recording; or NULL */
     const struct nytp_defined *defined; /* subs of the new side, called or not; or NULL */
 };

@@ -117,9 +117,9 @@ void nytp_diff_list_free(struct nytp_diff_list *list)
 
 void nytp_diff_title(const struct nytp_diff *diff, char *text, size_t size)
 {
-    const struct nytp_part *part = &diff->profile->parts[0];
-    const struct nytp_name name =
-        nytp_base_name(part->application.len > 0 ? part->application : part->path);
+    const struct nytp_recording *recording = &diff->profile->recordings[0];
+    const struct nytp_name name = nytp_base_name(
+        recording->application.len > 0 ? recording->application : recording->path);
     const uint32_t n_base = diff->n_runs[NYTP_DIFF_BASE], n_new = diff->n_runs[NYTP_DIFF_NEW];
     const int len = (int)(name.len < 60 ? name.len : 60);
     if (n_base == 1 && n_new == 1)

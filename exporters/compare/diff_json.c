@@ -101,11 +101,12 @@ static void put_inputs(const struct json *j, enum nytp_diff_side side)
     const struct nytp_profile *profile = j->diff->profile;
     nytp_printf(j->out, ",\n\"%s_inputs\":[", side == NYTP_DIFF_NEW ? "new" : "base");
     const char *separator = "";
-    for (uint32_t i = 0; i < profile->n_parts; i++) {
-        if (j->diff->side_of_part[i] != side)
+    for (uint32_t i = 0; i < profile->n_recordings; i++) {
+        if (j->diff->side_of_recording[i] != side)
             continue;
         nytp_puts(j->out, separator);
-        nytp_json_string(j->out, profile->parts[i].path.ptr, profile->parts[i].path.len);
+        nytp_json_string(j->out, profile->recordings[i].path.ptr,
+                         profile->recordings[i].path.len);
         separator = ",";
     }
     nytp_putc(j->out, ']');

@@ -57,8 +57,8 @@ static void find_first_lines(const struct nytp_diff *diff, const uint32_t *rows,
         const struct nytp_line_cost *cost = &profile->line_costs[i];
         if (rows[cost->sub] == NONE || !is_own(profile, cost))
             continue;
-        uint32_t *line =
-            &first[NYTP_DIFF_SIDES * rows[cost->sub] + diff->side_of_part[cost->part]];
+        uint32_t *line = &first[NYTP_DIFF_SIDES * rows[cost->sub] +
+                                diff->side_of_recording[cost->recording]];
         *line = cost->line < *line ? cost->line : *line;
     }
 }
@@ -93,7 +93,7 @@ static bool add_costs(struct nytp_diff_lines *lines, const struct nytp_diff *dif
     for (uint32_t i = 0; ok && i < profile->n_line_costs; i++) {
         const struct nytp_line_cost *cost = &profile->line_costs[i];
         const uint32_t row = rows[cost->sub];
-        const enum nytp_diff_side side = diff->side_of_part[cost->part];
+        const enum nytp_diff_side side = diff->side_of_recording[cost->recording];
         if (row != NONE && is_own(profile, cost))
             ok = add_cost(lines, &known, cost, row,
                           cost->line - first[NYTP_DIFF_SIDES * row + side], side);

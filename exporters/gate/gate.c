@@ -153,8 +153,8 @@ static bool add_offender(struct checking *c, const struct nytp_gate_question *q)
         return false;
     struct nytp_gate_offender *offender = &result->offenders[result->n_offenders++];
     *offender = (struct nytp_gate_offender){.rule = q->rule};
-    const struct nytp_part *part = &c->diff->profile->parts[0];
-    struct nytp_name file = q->row != NULL ? q->row->file : part->application;
+    const struct nytp_recording *recording = &c->diff->profile->recordings[0];
+    struct nytp_name file = q->row != NULL ? q->row->file : recording->application;
     const uint32_t most = sizeof offender->place - 1;
     if (file.len > most)
         file = (struct nytp_name){file.ptr + file.len - most, most};

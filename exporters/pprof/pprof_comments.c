@@ -32,32 +32,34 @@ void nytp_pprof_comment(struct nytp_pprof_comments *comments, struct nytp_pprof_
     comments->ids[comments->n++] = nytp_pprof_escaped_id(tables, name);
 }
 
-static void add_part_comments(struct nytp_pprof_comments *comments,
-                              struct nytp_pprof_tables *tables, const struct nytp_part *part)
+static void add_recording_comments(struct nytp_pprof_comments *comments,
+                                   struct nytp_pprof_tables *tables,
+                                   const struct nytp_recording *recording)
 {
-    if (part->application.len > 0)
-        nytp_pprof_comment(comments, tables, "script: %s", part->application.ptr);
-    if (part->perl_version.len > 0)
-        nytp_pprof_comment(comments, tables, "perl: %s", part->perl_version.ptr);
-    if (part->xs_version.len > 0)
-        nytp_pprof_comment(comments, tables, "recorder: %s", part->xs_version.ptr);
-    if (part->partial)
-        nytp_pprof_comment(comments, tables, "partial: %s", part->error.message);
+    if (recording->application.len > 0)
+        nytp_pprof_comment(comments, tables, "script: %s", recording->application.ptr);
+    if (recording->perl_version.len > 0)
+        nytp_pprof_comment(comments, tables, "perl: %s", recording->perl_version.ptr);
+    if (recording->xs_version.len > 0)
+        nytp_pprof_comment(comments, tables, "recorder: %s", recording->xs_version.ptr);
+    if (recording->partial)
+        nytp_pprof_comment(comments, tables, "partial: %s", recording->error.message);
 }
 
 void nytp_pprof_comment_all(struct nytp_pprof_comments *comments,
                             struct nytp_pprof_tables *tables, uint64_t n_pruned)
 {
     const struct nytp_profile *profile = tables->profile;
-    if (profile->n_parts == 1) {
-        add_part_comments(comments, tables, &profile->parts[0]);
+    if (profile->n_recordings == 1) {
+        add_recording_comments(comments, tables, &profile->recordings[0]);
     } else {
         nytp_pprof_comment(comments, tables, "merged from %lu recordings",
-                           (unsigned long)profile->n_parts);
-        for (uint32_t i = 0; i < profile->n_parts; i++)
-            if (profile->parts[i].partial)
+                           (unsigned long)profile->n_recordings);
+        for (uint32_t i = 0; i < profile->n_recordings; i++)
+            if (profile->recordings[i].partial)
                 nytp_pprof_comment(comments, tables, "partial: %s: %s",
-                                   profile->parts[i].path.ptr, profile->parts[i].error.message);
+                                   profile->recordings[i].path.ptr,
+                                   profile->recordings[i].error.message);
     }
     if (profile->estimated_tree)
         nytp_pprof_comment(comments, tables,

@@ -73,7 +73,7 @@ struct process_labels {
 
 struct message {
     const struct nytp_profile *profile;
-    const uint8_t *side_of_part; /* of a difference, or NULL */
+    const uint8_t *side_of_recording; /* of a difference, or NULL */
     struct nytp_out *out;
     struct nytp_pprof_encoder *encoder;
     const struct nytp_unit *unit;
@@ -383,11 +383,12 @@ static void put_process(struct message *m, uint32_t index)
     const int len = snprintf(pid, sizeof pid, "%lu", (unsigned long)process->pid);
     struct process_labels labels = {
         .pid = merges ? 0 : nytp_pprof_string_id(&m->tables, pid, (size_t)len),
-        .script =
-            wants_label(m, "script")
-                ? nytp_pprof_escaped_id(&m->tables, profile->parts[process->part].application)
-                : 0,
-        .of_base = m->side_of_part != NULL && m->side_of_part[process->part] == NYTP_DIFF_BASE,
+        .script = wants_label(m, "script")
+                      ? nytp_pprof_escaped_id(
+                            &m->tables, profile->recordings[process->recording].application)
+                      : 0,
+        .of_base = m->side_of_recording != NULL &&
+                   m->side_of_recording[process->recording] == NYTP_DIFF_BASE,
     };
     if (!merges) {
         add_thread_label(m, process->thread, &labels);
@@ -427,9 +428,9 @@ static void put_mapping(struct message *m)
     struct nytp_pprof_encoder *e = m->encoder;
     e->open(e, FIELD(PROFILE, mapping));
     e->integer(e, FIELD(MAPPING, id), 1);
-    if (m->profile->n_parts > 0)
+    if (m->profile->n_recordings > 0)
         put_integer(m, FIELD(MAPPING, filename),
-                    nytp_pprof_escaped_id(&m->tables, m->profile->parts[0].application));
+                    nytp_pprof_escaped_id(&m->tables, m->profile->recordings[0].application));
     e->flag(e, FIELD(MAPPING, has_functions));
     e->flag(e, FIELD(MAPPING, has_filenames));
     e->flag(e, FIELD(MAPPING, has_line_numbers));
@@ -499,7 +500,7 @@ static void put_message(struct message *m)
 {
     struct nytp_pprof_encoder *e = m->encoder;
     const struct nytp_profile *profile = m->profile;
-    const size_t n_fixed = m->side_of_part != NULL
+    const size_t n_fixed = m->side_of_recording != NULL
                                ? sizeof fixed_strings / sizeof *fixed_strings
                                : N_FIXED_STRINGS;
     for (size_t i = 0; i < n_fixed; i++)
@@ -542,13 +543,13 @@ static void put_message(struct message *m)
     put_integer(m, FIELD(PROFILE, default_sample_type), S_WALL);
 }
 
-bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_of_part,
+bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_of_recording,
                         const struct nytp_export_options *options, struct nytp_out *out,
                         struct nytp_pprof_encoder *encoder)
 {
     struct message m = {
         .profile = profile,
-        .side_of_part = side_of_part,
+        .side_of_recording = side_of_recording,
         .options = options,
         .out = out,
         .encoder = encoder,

@@ -37,10 +37,10 @@ struct nytp_pprof_encoder {
                  struct nytp_name text);
 };
 
-/* Give the whole message to the encoder. With `side_of_part` (compare/diff.h; else NULL) it is
- * a difference as pprof itself writes it: samples of the base's side count negatively and have
- * the label pprof::base. False with out->error set. */
-bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_of_part,
+/* Give the whole message to the encoder. With `side_of_recording` (compare/diff.h; else NULL)
+ * it is a difference as pprof itself writes it: samples of the base's side count negatively and
+ * have the label pprof::base. False with out->error set. */
+bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_of_recording,
                         const struct nytp_export_options *options, struct nytp_out *out,
                         struct nytp_pprof_encoder *encoder);
 

@@ -20,7 +20,7 @@ int64_t nytp_pprof_start_nanoseconds(const struct nytp_profile *profile)
         const struct nytp_process *process = &profile->processes[i];
         int64_t s = nanoseconds(process->start_s);
         if (s == 0)
-            s = nanoseconds(profile->parts[process->part].basetime_s);
+            s = nanoseconds(profile->recordings[process->recording].basetime_s);
         if (s != 0 && (start == 0 || s < start))
             start = s;
     }

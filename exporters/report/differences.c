@@ -156,12 +156,12 @@ static void put_inputs(struct nytp_report *report, enum nytp_diff_side side)
 {
     const struct nytp_diff *diff = report->options->diff;
     const char *separator = "";
-    for (uint32_t i = 0; i < diff->profile->n_parts; i++) {
-        if (diff->side_of_part[i] != (uint8_t)side)
+    for (uint32_t i = 0; i < diff->profile->n_recordings; i++) {
+        if (diff->side_of_recording[i] != (uint8_t)side)
             continue;
         nytp_puts(report->out, separator);
-        nytp_html_text(report->out, diff->profile->parts[i].path.ptr,
-                       diff->profile->parts[i].path.len);
+        nytp_html_text(report->out, diff->profile->recordings[i].path.ptr,
+                       diff->profile->recordings[i].path.len);
         separator = ", ";
     }
     if (*separator == '\0')

@@ -36,7 +36,7 @@ static void put_duration(struct nytp_report *report)
         all += duration(&profile->processes[i]);
         own -= (double)profile->processes[i].recording_ticks;
     }
-    if (overhead != NULL && profile->n_parts == 1)
+    if (overhead != NULL && profile->n_recordings == 1)
         own -= strtod(overhead->ptr, NULL); /* interned names end in NUL */
     own = all + own / (double)profile->ticks_per_sec;
     if (all <= 0 || own <= 0 || report->options->selected != NULL ||
@@ -126,8 +126,9 @@ static void put_process(struct nytp_report *report, uint32_t index)
 {
     const struct nytp_profile *const profile = report->profile;
     const struct nytp_process *const process = &profile->processes[index];
-    const struct nytp_part *const part = &profile->parts[process->part];
-    const struct nytp_name program = part->application.len > 0 ? part->application : part->path;
+    const struct nytp_recording *const recording = &profile->recordings[process->recording];
+    const struct nytp_name program =
+        recording->application.len > 0 ? recording->application : recording->path;
     const int64_t waited = waits_of_process(report, index);
     struct nytp_out *const out = report->out;
     nytp_printf(out, "><td>%u", (unsigned)process->pid);

@@ -157,7 +157,7 @@ bool nytp_report_is_sampled(const struct nytp_report *report)
 /* What was profiled, or the title that the user gave. */
 static void put_program(struct nytp_report *report)
 {
-    const struct nytp_name program = report->profile->parts[0].application;
+    const struct nytp_name program = report->profile->recordings[0].application;
     if (report->options->title != NULL)
         nytp_html_puts(report->out, report->options->title);
     else if (program.len > 0)

@@ -22,28 +22,29 @@ static void *copy_of(const void *array, size_t first, size_t n, size_t size)
 
 #define COPY(array, first, n) copy_of((array), (first), (n), sizeof *(array))
 
-/* The processes from `first` on, and their parts. */
-static void take_parts(struct nytp_profile *some, const struct nytp_profile *profile,
-                       uint32_t first)
+/* The processes from `first` on, and their recordings. */
+static void take_recordings(struct nytp_profile *some, const struct nytp_profile *profile,
+                            uint32_t first)
 {
     const struct nytp_process *last = &profile->processes[first + some->n_processes - 1];
-    const uint32_t first_part = profile->processes[first].part;
-    some->n_parts = last->part - first_part + 1;
+    const uint32_t first_recording = profile->processes[first].recording;
+    some->n_recordings = last->recording - first_recording + 1;
     some->partial = false;
-    for (uint32_t i = 0; i < some->n_parts; i++) {
-        some->parts[i].n_processes = 0;
-        some->partial |= some->parts[i].partial;
+    for (uint32_t i = 0; i < some->n_recordings; i++) {
+        some->recordings[i].n_processes = 0;
+        some->partial |= some->recordings[i].partial;
     }
     for (uint32_t i = 0; i < some->n_processes; i++) {
         struct nytp_process *process = &some->processes[i];
-        process->part -= first_part;
+        process->recording -= first_recording;
         process->root -= profile->processes[first].root;
-        if (some->parts[process->part].n_processes++ == 0)
-            some->parts[process->part].first_process = i;
+        if (some->recordings[process->recording].n_processes++ == 0)
+            some->recordings[process->recording].first_process = i;
     }
     for (uint32_t i = 0; i < some->n_files; i++) {
-        const uint32_t part = some->files[i].part - first_part; /* what came before wraps */
-        some->files[i].part = part < some->n_parts ? part : 0;
+        const uint32_t recording =
+            some->files[i].recording - first_recording; /* what came before wraps */
+        some->files[i].recording = recording < some->n_recordings ? recording : 0;
     }
 }
 
@@ -93,14 +94,14 @@ static struct slice slice_children(const struct nytp_profile *profile, struct sl
     return children;
 }
 
-/* The parts' calls, as far as these processes made all of them or their trees tell. */
+/* The recordings' calls, as far as these processes made all of them or their trees tell. */
 static bool take_arcs(struct nytp_profile *some, const struct nytp_profile *profile,
-                      uint32_t first_part)
+                      uint32_t first_recording)
 {
     struct nytp_arcs_before before;
     if (!nytp_arcs_before_init(&before, profile))
         return false;
-    nytp_arcs_before_take_parts(&before, first_part, some->n_parts);
+    nytp_arcs_before_take_recordings(&before, first_recording, some->n_recordings);
     const bool ok = nytp_profile_rebuild(some, &before);
     nytp_arcs_before_free(&before);
     return ok;
@@ -142,8 +143,9 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
 {
     const uint32_t root = profile->processes[first].root;
     const struct slice nodes = {root, nytp_process_nodes_end(profile, first + n - 1) - root};
-    const uint32_t first_part = profile->processes[first].part;
-    const uint32_t n_parts = profile->processes[first + n - 1].part - first_part + 1;
+    const uint32_t first_recording = profile->processes[first].recording;
+    const uint32_t n_recordings =
+        profile->processes[first + n - 1].recording - first_recording + 1;
     const struct slice lines = slice_lines(profile, nodes);
     const struct slice children = slice_children(profile, nodes);
     *some = *profile;
@@ -157,7 +159,7 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
     some->n_node_lines = lines.n;
     some->n_children = children.n;
     some->n_processes = n;
-    some->parts = COPY(profile->parts, first_part, n_parts);
+    some->recordings = COPY(profile->recordings, first_recording, n_recordings);
     some->processes = COPY(profile->processes, first, n);
     some->attributes = COPY(profile->attributes, 0, profile->n_attributes);
     some->options = COPY(profile->options, 0, profile->n_options);
@@ -178,17 +180,17 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
     const struct slice spans = slice_spans(profile, nodes);
     some->spans = COPY(profile->spans, spans.first, spans.n);
     some->n_spans = spans.n;
-    if (some->parts == NULL || some->processes == NULL || some->attributes == NULL ||
+    if (some->recordings == NULL || some->processes == NULL || some->attributes == NULL ||
         some->options == NULL || some->files == NULL || some->sources == NULL ||
         some->blocks == NULL || some->regexes == NULL || some->subs == NULL ||
         some->nodes == NULL || some->node_lines == NULL || some->children == NULL ||
         some->spans == NULL || (profile->node_line_svs != NULL && some->node_line_svs == NULL))
         return false;
-    take_parts(some, profile, first);
+    take_recordings(some, profile, first);
     take_nodes(some, nodes.first, lines.first, children.first);
     for (uint32_t i = 0; i < spans.n; i++)
         some->spans[i].node -= nodes.first;
-    return take_arcs(some, profile, first_part);
+    return take_arcs(some, profile, first_recording);
 }
 
 struct nytp_profile *nytp_select_processes(const struct nytp_profile *profile, uint32_t first,

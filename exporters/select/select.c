@@ -33,7 +33,7 @@ enum stack_seen {
  * but its file is the script of the process's own input. */
 struct matches {
     bool *subs;  /* per sub; not asked of sub 0 */
-    bool *roots; /* per part: the roots of its processes */
+    bool *roots; /* per recording: the roots of its processes */
 };
 
 /* `alone`: in an input of several processes, whose scripts are not told apart, a root does not
@@ -45,17 +45,17 @@ static bool find_matches(const struct nytp_profile *profile,
     struct nytp_error failed = {0};
     *matches = (struct matches){
         .subs = nytp_patterns_match_subs(patterns, profile, error),
-        .roots = calloc((size_t)profile->n_parts + 1, sizeof *matches->roots),
+        .roots = calloc((size_t)profile->n_recordings + 1, sizeof *matches->roots),
     };
     if (matches->subs == NULL || matches->roots == NULL)
         return false;
-    for (uint32_t i = 0; i < profile->n_parts && patterns->n > 0; i++) {
-        const struct nytp_part *part = &profile->parts[i];
-        const bool by_file = part->script != 0 && (!alone || part->n_processes == 1);
+    for (uint32_t i = 0; i < profile->n_recordings && patterns->n > 0; i++) {
+        const struct nytp_recording *recording = &profile->recordings[i];
+        const bool by_file = recording->script != 0 && (!alone || recording->n_processes == 1);
         matches->roots[i] =
             nytp_patterns_match(patterns, profile->subs[0].name, &failed) ||
             (by_file &&
-             nytp_patterns_match(patterns, profile->files[part->script].name, &failed));
+             nytp_patterns_match(patterns, profile->files[recording->script].name, &failed));
     }
     if (failed.status != NYTP_OK)
         *error = failed;
@@ -68,11 +68,11 @@ static void free_matches(struct matches *matches)
     free(matches->roots);
 }
 
-/* Whether a node matches; `part` is that of its process. */
+/* Whether a node matches; `recording` is that of its process. */
 static bool is_match(const struct nytp_profile *profile, const struct matches *matches,
-                     uint32_t node, uint32_t part)
+                     uint32_t node, uint32_t recording)
 {
-    return is_root(profile, node) ? matches->roots[part]
+    return is_root(profile, node) ? matches->roots[recording]
                                   : matches->subs[profile->nodes[node].sub];
 }
 
@@ -97,15 +97,16 @@ static void plan_filters(struct nytp_plan *plan, const struct nytp_selection *se
     uint32_t process = 0;
     for (uint32_t i = 0; i < profile->n_nodes; i++) {
         process = next_process(profile, process, i);
-        const uint32_t part = profile->processes[process].part;
+        const uint32_t recording = profile->processes[process].recording;
         const bool builtin = profile->subs[profile->nodes[i].sub].kind == NYTP_SUB_OPCODE &&
                              !is_root(profile, i);
         const bool hidden =
-            is_match(profile, &filters->hide, i, part) || (selection->no_builtins && builtin) ||
-            (selection->show.n > 0 && !is_match(profile, &filters->show, i, part));
+            is_match(profile, &filters->hide, i, recording) ||
+            (selection->no_builtins && builtin) ||
+            (selection->show.n > 0 && !is_match(profile, &filters->show, i, recording));
         uint8_t seen = is_root(profile, i) ? 0 : filters->seen[profile->nodes[i].parent];
-        seen |= is_match(profile, &filters->focus, i, part) ? SEEN_FOCUS : 0;
-        seen |= is_match(profile, &filters->ignore, i, part) ? SEEN_IGNORE : 0;
+        seen |= is_match(profile, &filters->focus, i, recording) ? SEEN_FOCUS : 0;
+        seen |= is_match(profile, &filters->ignore, i, recording) ? SEEN_IGNORE : 0;
         seen |= hidden ? 0 : SEEN_SHOWN;
         filters->seen[i] = seen;
         if (hidden && !is_root(profile, i))
@@ -159,7 +160,7 @@ static bool show_from(struct nytp_profile *profile, const struct nytp_patterns *
     for (uint32_t i = 0; planned && i < profile->n_nodes; i++) {
         const struct nytp_node *node = &profile->nodes[i];
         process = next_process(profile, process, i);
-        below[i] = is_match(profile, &matches, i, profile->processes[process].part) ||
+        below[i] = is_match(profile, &matches, i, profile->processes[process].recording) ||
                    (!is_root(profile, i) && below[node->parent]);
         if (!below[i] && is_root(profile, i))
             nytp_plan_drop(&plan, i);

@@ -76,8 +76,8 @@ bool nytp_trim_paths(struct nytp_profile *profile, const char *const *list, uint
         files[i] = profile->files[i].name;
         ok = trim_name(profile, &prefixes, &files[i], true);
     }
-    for (uint32_t i = 0; ok && i < profile->n_parts; i++)
-        ok = trim_name(profile, &prefixes, &profile->parts[i].application, true);
+    for (uint32_t i = 0; ok && i < profile->n_recordings; i++)
+        ok = trim_name(profile, &prefixes, &profile->recordings[i].application, true);
     if (ok)
         ok = nytp_rename(profile, subs, files, error);
     else

@@ -96,10 +96,11 @@ void nytp_frames_json_name(const struct nytp_profile *profile, struct nytp_named
 static void put_process(const struct nytp_profile *profile, uint32_t process, const char *rest,
                         struct nytp_out *out)
 {
-    const struct nytp_part *part = &profile->parts[profile->processes[process].part];
-    struct nytp_name label = nytp_without_folders(part->application);
+    const struct nytp_recording *recording =
+        &profile->recordings[profile->processes[process].recording];
+    struct nytp_name label = nytp_without_folders(recording->application);
     if (label.len == 0)
-        label = nytp_without_folders(part->path);
+        label = nytp_without_folders(recording->path);
     json_joined(out, label, rest);
 }
 

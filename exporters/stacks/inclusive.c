@@ -16,7 +16,7 @@ struct sums {
     nytp_line_value_fn *value;
     uint64_t *below;  /* by node: the value of its subtree */
     uint64_t *exact;  /* by arc, or by sub */
-    uint64_t *shared; /* by first arc of caller, callee and part: of unknown call site */
+    uint64_t *shared; /* by first arc of caller, callee and recording: of unknown call site */
 };
 
 static void sum_below(const struct sums *sums)
@@ -36,13 +36,13 @@ static int order(uint32_t a, uint32_t b)
     return (a > b) - (a < b);
 }
 
-/* As arcs of one caller are sorted: callee, part, file, line. */
-static int compare_arc(const struct nytp_arc *arc, const struct nytp_node *node, uint32_t part,
-                       uint32_t file, uint32_t line)
+/* As arcs of one caller are sorted: callee, recording, file, line. */
+static int compare_arc(const struct nytp_arc *arc, const struct nytp_node *node,
+                       uint32_t recording, uint32_t file, uint32_t line)
 {
     int c = order(arc->callee, node->sub);
     if (c == 0)
-        c = order(arc->part, part);
+        c = order(arc->recording, recording);
     if (c == 0)
         c = order(arc->file, file);
     return c != 0 ? c : order(arc->line, line);
@@ -50,13 +50,13 @@ static int compare_arc(const struct nytp_arc *arc, const struct nytp_node *node,
 
 /* First of the caller's arcs that is not before the given place. */
 static uint32_t lower_bound(const struct nytp_profile *profile, const struct nytp_sub *caller,
-                            const struct nytp_node *node, uint32_t part, uint32_t file,
+                            const struct nytp_node *node, uint32_t recording, uint32_t file,
                             uint32_t line)
 {
     uint32_t low = caller->first_arc, high = caller->first_arc + caller->n_arcs;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (compare_arc(&profile->arcs[middle], node, part, file, line) < 0)
+        if (compare_arc(&profile->arcs[middle], node, recording, file, line) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -65,20 +65,21 @@ static uint32_t lower_bound(const struct nytp_profile *profile, const struct nyt
 }
 
 /* Add to the arc of a call; if its call site is no arc's, to the arcs between the two subs. */
-static void credit_arc(const struct sums *sums, const struct nytp_node *node, uint32_t part,
-                       uint64_t value)
+static void credit_arc(const struct sums *sums, const struct nytp_node *node,
+                       uint32_t recording, uint64_t value)
 {
     const struct nytp_profile *profile = sums->profile;
     const struct nytp_sub *caller = &profile->subs[profile->nodes[node->parent].sub];
     const uint32_t end = caller->first_arc + caller->n_arcs;
-    uint32_t arc = lower_bound(profile, caller, node, part, node->file, node->line);
+    uint32_t arc = lower_bound(profile, caller, node, recording, node->file, node->line);
     if (arc < end &&
-        compare_arc(&profile->arcs[arc], node, part, node->file, node->line) == 0) {
+        compare_arc(&profile->arcs[arc], node, recording, node->file, node->line) == 0) {
         sums->exact[arc] += value;
         return;
     }
-    arc = lower_bound(profile, caller, node, part, 0, 0);
-    if (arc < end && profile->arcs[arc].callee == node->sub && profile->arcs[arc].part == part)
+    arc = lower_bound(profile, caller, node, recording, 0, 0);
+    if (arc < end && profile->arcs[arc].callee == node->sub &&
+        profile->arcs[arc].recording == recording)
         sums->shared[arc] += value;
 }
 
@@ -87,7 +88,7 @@ static void credit_call(void *context, uint32_t process, uint32_t n)
     const struct sums *sums = context;
     const struct nytp_node *node = &sums->profile->nodes[n];
     if (node->parent != n)
-        credit_arc(sums, node, sums->profile->processes[process].part, sums->below[n]);
+        credit_arc(sums, node, sums->profile->processes[process].recording, sums->below[n]);
 }
 
 static void credit_sub(void *context, uint32_t process, uint32_t n)
@@ -126,7 +127,8 @@ static void share_all(const struct sums *sums)
         const struct nytp_arc *arc = &profile->arcs[i];
         uint32_t end = i + 1;
         while (end < profile->n_arcs && profile->arcs[end].caller == arc->caller &&
-               profile->arcs[end].callee == arc->callee && profile->arcs[end].part == arc->part)
+               profile->arcs[end].callee == arc->callee &&
+               profile->arcs[end].recording == arc->recording)
             end++;
         share(sums, i, end, sums->shared[i]);
     }

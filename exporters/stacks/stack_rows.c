@@ -102,20 +102,20 @@ static int64_t nanoseconds(double seconds)
 /* Fill in the columns that all rows of this process share. */
 static void describe_process(struct rows *rows, const struct nytp_process *process)
 {
-    const struct nytp_part *part = &rows->profile->parts[process->part];
+    const struct nytp_recording *recording = &rows->profile->recordings[process->recording];
     const char *host = label_value(rows, "host"), *service = label_value(rows, "service");
     int64_t start = nanoseconds(process->start_s);
     if (start == 0)
-        start = nanoseconds(part->basetime_s);
+        start = nanoseconds(recording->basetime_s);
     const int64_t end = nanoseconds(process->end_s);
     struct nytp_row_process *row = &rows->process;
     *row = (struct nytp_row_process){
-        .host = host != NULL ? nytp_name_of_text(host) : part->host,
+        .host = host != NULL ? nytp_name_of_text(host) : recording->host,
         .service = nytp_name_of_text(service != NULL ? service : ""),
-        .application = part->application,
-        .script = nytp_without_folders(part->application),
-        .perl = part->perl_version,
-        .recorder = part->xs_version,
+        .application = recording->application,
+        .script = nytp_without_folders(recording->application),
+        .perl = recording->perl_version,
+        .recorder = recording->xs_version,
         .pid = process->pid,
         .ppid = process->ppid,
         .thread = process->thread,
@@ -235,7 +235,7 @@ static bool put_stack(struct rows *rows, const struct nytp_process *process, uin
         .has_svs = (profile->has & NYTP_HAS_SVS) != 0,
         .flags = (stack->unreturned ? NYTP_ROW_UNRETURNED : 0u) |
                  (profile->estimated_tree ? NYTP_ROW_ESTIMATED : 0u) |
-                 (profile->parts[process->part].partial ? NYTP_ROW_PARTIAL : 0u) |
+                 (profile->recordings[process->recording].partial ? NYTP_ROW_PARTIAL : 0u) |
                  (process->sampled ? NYTP_ROW_SAMPLED : 0u),
     };
     return by_line ? put_lines(rows, at, &row)

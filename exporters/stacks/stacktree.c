@@ -179,7 +179,7 @@ static bool find_name_subs(struct builder *b)
 }
 
 /* The nodes of each process, which knows its side. */
-static bool add_sides(struct builder *b, const uint8_t *side_of_part)
+static bool add_sides(struct builder *b, const uint8_t *side_of_recording)
 {
     const struct nytp_profile *profile = b->profile;
     bool ok = true;
@@ -187,7 +187,7 @@ static bool add_sides(struct builder *b, const uint8_t *side_of_part)
         uint32_t first, end;
         nytp_process_nodes(profile, i, &first, &end);
         uint32_t *below = malloc(((size_t)(end - first) + 1) * sizeof *below);
-        b->of_base = side_of_part[profile->processes[i].part] == NYTP_DIFF_BASE;
+        b->of_base = side_of_recording[profile->processes[i].recording] == NYTP_DIFF_BASE;
         ok = below != NULL && add_nodes(b, first, end, below);
         free(below);
     }
@@ -205,7 +205,7 @@ static bool add_process(struct builder *b, uint32_t process)
     return ok;
 }
 
-static bool build(struct builder *b, uint32_t process, const uint8_t *side_of_part,
+static bool build(struct builder *b, uint32_t process, const uint8_t *side_of_recording,
                   bool by_name)
 {
     if (!nytp_grow(&b->tree->stacks, &b->stack_capacity, 0, sizeof *b->tree->stacks))
@@ -214,12 +214,13 @@ static bool build(struct builder *b, uint32_t process, const uint8_t *side_of_pa
     b->tree->n_stacks = 1;
     if (by_name && !find_name_subs(b))
         return false;
-    return side_of_part != NULL ? add_sides(b, side_of_part) : add_process(b, process);
+    return side_of_recording != NULL ? add_sides(b, side_of_recording)
+                                     : add_process(b, process);
 }
 
 static struct nytp_stacktree *new_tree(const struct nytp_profile *profile,
                                        const struct nytp_export_options *options,
-                                       uint32_t process, const uint8_t *side_of_part,
+                                       uint32_t process, const uint8_t *side_of_recording,
                                        bool by_name)
 {
     struct builder b = {.profile = profile, .options = options};
@@ -228,7 +229,7 @@ static struct nytp_stacktree *new_tree(const struct nytp_profile *profile,
         return NULL;
 
     const bool ok = nytp_stacks_init(&b.bounds, profile, options) &&
-                    build(&b, process, side_of_part, by_name);
+                    build(&b, process, side_of_recording, by_name);
     nytp_stacks_free(&b.bounds);
     nytp_table_free(&b.frame_ids);
     nytp_table_free(&b.stack_ids);
@@ -297,10 +298,10 @@ static void normalize(struct nytp_stacktree *tree)
 
 struct nytp_stacktree *nytp_stacktree_of_sides(const struct nytp_profile *profile,
                                                const struct nytp_export_options *options,
-                                               const uint8_t *side_of_part, bool by_name)
+                                               const uint8_t *side_of_recording, bool by_name)
 {
     struct nytp_stacktree *tree =
-        new_tree(profile, options, NYTP_ALL_PROCESSES, side_of_part, by_name);
+        new_tree(profile, options, NYTP_ALL_PROCESSES, side_of_recording, by_name);
     if (tree != NULL && options->normalize)
         normalize(tree);
     return tree;

@@ -52,12 +52,12 @@ struct nytp_stacktree *nytp_stacktree_new(const struct nytp_profile *profile,
 bool nytp_stacktree_merge_frames(struct nytp_stacktree *tree, const uint32_t *same);
 
 /* The stacks of two sides of a comparison (compare/diff.h). All processes are merged; the
- * values of those whose part is of the base's side go to `base`, those of others to `value`.
- * With the option `normalize` the base's are made larger or smaller in proportion, so that both
- * sides have the same sum. */
+ * values of those whose recording is of the base's side go to `base`, those of others to
+ * `value`. With the option `normalize` the base's are made larger or smaller in proportion, so
+ * that both sides have the same sum. */
 struct nytp_stacktree *nytp_stacktree_of_sides(const struct nytp_profile *profile,
                                                const struct nytp_export_options *options,
-                                               const uint8_t *side_of_part, bool by_name);
+                                               const uint8_t *side_of_recording, bool by_name);
 void nytp_stacktree_free(struct nytp_stacktree *tree);
 
 /* Fix the order in which the stacks are walked over. ranks[2 * frame] places the stack that

@@ -111,18 +111,20 @@ void nytp_timeline_end(struct nytp_timeline *timeline)
 
 bool nytp_process_has_timeline(const struct nytp_profile *profile, uint32_t process)
 {
-    const struct nytp_part *part = &profile->parts[profile->processes[process].part];
-    return profile->n_spans > 0 && (part->has & NYTP_HAS_CALLS) != 0;
+    const struct nytp_recording *recording =
+        &profile->recordings[profile->processes[process].recording];
+    return profile->n_spans > 0 && (recording->has & NYTP_HAS_CALLS) != 0;
 }
 
 const char *nytp_timeline_remark(const struct nytp_profile *profile, uint32_t process,
                                  char *text, size_t size)
 {
-    const struct nytp_part *part = &profile->parts[profile->processes[process].part];
+    const struct nytp_recording *recording =
+        &profile->recordings[profile->processes[process].recording];
     text[0] = '\0';
-    if (part->spans_pruned > 0)
+    if (recording->spans_pruned > 0)
         snprintf(text, size, ", short calls (up to %.3g \xc2\xb5s) are in their callers",
-                 (double)part->pruned_span_ticks * 1e6 / (double)profile->ticks_per_sec);
+                 (double)recording->pruned_span_ticks * 1e6 / (double)profile->ticks_per_sec);
     return text;
 }
 

@@ -397,28 +397,28 @@ static void make_processes(struct nytp_attribution *s)
         p->total_statements += from->statements;
         const bool announced = from->pid != 0 || from->start_s != 0;
         if (announced && !from->complete && !p->partial) {
-            p->partial = p->parts[0].partial = true;
-            nytp_error_at(&p->parts[0].error, NYTP_ERR_TRUNCATED, b->last_offset, b->inflated,
-                          "no end of process %u after this", from->pid);
+            p->partial = p->recordings[0].partial = true;
+            nytp_error_at(&p->recordings[0].error, NYTP_ERR_TRUNCATED, b->last_offset,
+                          b->inflated, "no end of process %u after this", from->pid);
         }
     }
 }
 
 /* What is known of the input as a whole, and of its processes. */
-static bool make_part(struct nytp_attribution *s)
+static bool make_recording(struct nytp_attribution *s)
 {
     struct nytp_profile *p = s->p;
     struct nytp_builder *b = s->b;
-    p->parts = calloc(1, sizeof *p->parts);
+    p->recordings = calloc(1, sizeof *p->recordings);
     p->processes = calloc(b->n_processes + 1, sizeof *p->processes);
-    if (p->parts == NULL || p->processes == NULL ||
+    if (p->recordings == NULL || p->processes == NULL ||
         !keep_pairs(s, b->attributes, b->n_attributes, &p->attributes) ||
         !keep_pairs(s, b->options_seen, b->n_options, &p->options))
         return false;
     p->n_attributes = b->n_attributes;
     p->n_options = b->n_options;
-    p->n_parts = 1;
-    p->parts[0] = (struct nytp_part){
+    p->n_recordings = 1;
+    p->recordings[0] = (struct nytp_recording){
         .path = name(s, b->path),
         .application = attribute_or_empty(p, "application"),
         .perl_version = attribute_or_empty(p, "perl_version"),
@@ -588,8 +588,8 @@ static bool attribute_all(struct nytp_attribution *s)
     p->estimated_tree = (b->has & NYTP_HAS_CALLS) == 0 && b->n_arcs > 0;
     bool ok = nytp_attribute_subs(s) && sum_up(s, &sums) &&
               (!p->estimated_tree || nytp_estimate_tree(s, &sums)) &&
-              place_uncalled(s, &sums) && fill_call_sites(s) && make_part(s) && make_files(s) &&
-              make_nodes(s) && balance_nodes(s) && time_roots(s, &sums);
+              place_uncalled(s, &sums) && fill_call_sites(s) && make_recording(s) &&
+              make_files(s) && make_nodes(s) && balance_nodes(s) && time_roots(s, &sums);
     if (ok) {
         sum_tree(p);
         ok = nytp_apportion_lines(s) && (!p->sampled || nytp_attribute_cpu(s)) &&

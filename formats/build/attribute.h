@@ -7,7 +7,7 @@
 
 #include "gathered.h"
 
-/* The built parts become the model. The builder stays with the caller. */
+/* The built recordings become the model. The builder stays with the caller. */
 struct nytp_profile *nytp_attribute(struct nytp_builder *builder, struct nytp_error *error);
 
 #endif

@@ -37,8 +37,8 @@ struct nytp_profile *nytp_builder_finish(struct nytp_builder *b,
         else
             profile = nytp_attribute(b, error);
         if (profile != NULL && reason.status != NYTP_OK) {
-            profile->partial = profile->parts[0].partial = true;
-            profile->parts[0].error = reason;
+            profile->partial = profile->recordings[0].partial = true;
+            profile->recordings[0].error = reason;
         }
     }
     nytp_builder_free(b);

@@ -10,10 +10,10 @@
 
 #include "formats/model/model.h"
 
-/* Correct a profile of one part that is complete in all else: exclusive and inclusive times,
- * lines, arcs, subs, the time line and the total. No time goes below zero, and all sums hold as
- * before. Numbers of statements and calls stay, and so do the processes' stmt_ticks. Without
- * costs nothing changes. False when memory is out. */
+/* Correct a profile of one recording that is complete in all else: exclusive and inclusive
+ * times, lines, arcs, subs, the time line and the total. No time goes below zero, and all sums
+ * hold as before. Numbers of statements and calls stay, and so do the processes' stmt_ticks.
+ * Without costs nothing changes. False when memory is out. */
 bool nytp_take_off_recording(struct nytp_profile *profile);
 
 /* What was taken off is right to a quarter of it: so it was for subs of ten shapes, with and

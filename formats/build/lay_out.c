@@ -240,10 +240,10 @@ bool nytp_lay_out_spans(const struct nytp_builder *b, struct nytp_profile *p,
             ok = lay_out_process(&l, p, i, from, &capacity);
         from += b->processes[i].n_spans;
     }
-    p->parts[0].spans_pruned = b->spans_pruned + l.unplaced;
-    p->parts[0].pruned_span_ticks = b->pruned_span_ticks > l.longest_unplaced_ticks
-                                        ? b->pruned_span_ticks
-                                        : l.longest_unplaced_ticks;
+    p->recordings[0].spans_pruned = b->spans_pruned + l.unplaced;
+    p->recordings[0].pruned_span_ticks = b->pruned_span_ticks > l.longest_unplaced_ticks
+                                             ? b->pruned_span_ticks
+                                             : l.longest_unplaced_ticks;
     ok = ok && nytp_profiles_limit_spans(&p, 1, b->options.max_spans); /* boxes count, too */
     free(l.all);
     free(l.open);

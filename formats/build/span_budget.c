@@ -156,7 +156,7 @@ static struct nytp_span_size size_of(const struct nytp_profile *p, const struct 
                                    .depth = p->nodes[span->node].depth};
 }
 
-/* Remove the spans that do not stay. Their part tells how many there were and how long the
+/* Remove the spans that do not stay. Their recording tells how many there were and how long the
  * longest was. */
 static void cut_spans(struct nytp_profile *p, struct nytp_span_cut *cut)
 {
@@ -169,10 +169,10 @@ static void cut_spans(struct nytp_profile *p, struct nytp_span_cut *cut)
         }
         while (process + 1 < p->n_processes && p->processes[process + 1].root <= span.node)
             process++;
-        struct nytp_part *part = &p->parts[p->processes[process].part];
-        part->spans_pruned++;
-        if (part->pruned_span_ticks < span.end_ticks - span.start_ticks)
-            part->pruned_span_ticks = span.end_ticks - span.start_ticks;
+        struct nytp_recording *recording = &p->recordings[p->processes[process].recording];
+        recording->spans_pruned++;
+        if (recording->pruned_span_ticks < span.end_ticks - span.start_ticks)
+            recording->pruned_span_ticks = span.end_ticks - span.start_ticks;
     }
     p->n_spans = kept;
 }

@@ -3,8 +3,8 @@
  * Which arcs stay when a profile's tree changes; see nytp_profile_rebuild() in totals.h.
  *
  * Three lists are compared callee by callee: the arcs that were known, those that the tree told
- * before the change, and those that it tells now. Arcs of one callee, caller and part are a
- * group. A group whose sums are the same before and now was not touched.
+ * before the change, and those that it tells now. Arcs of one callee, caller and recording are
+ * a group. A group whose sums are the same before and now was not touched.
  */
 #include "arcs_before.h"
 
@@ -26,7 +26,7 @@ static int compare_group(const struct nytp_arc *a, const struct nytp_arc *b)
 {
     int order = nytp_compare_u64(a->callee, b->callee);
     order = order != 0 ? order : nytp_compare_u64(a->caller, b->caller);
-    return order != 0 ? order : nytp_compare_u64(a->part, b->part);
+    return order != 0 ? order : nytp_compare_u64(a->recording, b->recording);
 }
 
 static int by_callee(const void *x, const void *y)
@@ -110,28 +110,30 @@ void nytp_arcs_before_renumber(struct nytp_arcs_before *before, const uint32_t *
     renumber_arcs(before->of_tree, &before->n_of_tree, sub_of, file_of);
 }
 
-static uint32_t take_parts(struct nytp_arc *arcs, uint32_t n_arcs, uint32_t first, uint32_t n)
+static uint32_t take_recordings(struct nytp_arc *arcs, uint32_t n_arcs, uint32_t first,
+                                uint32_t n)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n_arcs; i++) {
-        if (arcs[i].part < first || arcs[i].part - first >= n)
+        if (arcs[i].recording < first || arcs[i].recording - first >= n)
             continue;
         arcs[kept] = arcs[i];
-        arcs[kept++].part -= first;
+        arcs[kept++].recording -= first;
     }
     return kept;
 }
 
-void nytp_arcs_before_take_parts(struct nytp_arcs_before *before, uint32_t first, uint32_t n)
+void nytp_arcs_before_take_recordings(struct nytp_arcs_before *before, uint32_t first,
+                                      uint32_t n)
 {
-    before->n_known = take_parts(before->known, before->n_known, first, n);
-    before->n_of_tree = take_parts(before->of_tree, before->n_of_tree, first, n);
+    before->n_known = take_recordings(before->known, before->n_known, first, n);
+    before->n_of_tree = take_recordings(before->of_tree, before->n_of_tree, first, n);
 }
 
 /* ---- comparing ---- */
 
 /* The arcs at the head of a list that `like` is grouped with: the same callee, or also the same
- * caller and part. */
+ * caller and recording. */
 static struct run run_at_head(struct run list, const struct nytp_arc *like, bool whole_callee)
 {
     uint32_t n = 0;

@@ -146,16 +146,16 @@ static bool merge_files(struct merging *f)
             map[k] = to->n_files++;
             to->files[map[k]] = from->files[k];
             to->files[map[k]].name = keep_name(f, from->files[k].name);
-            to->files[map[k]].part += to->n_parts;
+            to->files[map[k]].recording += to->n_recordings;
             to->files[map[k]].n_sources = 0;
             ok = is_eval(&from->files[k]) || nytp_table_put(&by_name, key, map[k]);
         }
         for (uint32_t k = 1; ok && k < from->n_files; k++)
             if (from->files[k].eval_file != 0)
                 to->files[map[k]].eval_file = map[from->files[k].eval_file];
-        to->n_parts += from->n_parts;
+        to->n_recordings += from->n_recordings;
     }
-    to->n_parts = 0; /* counted only to number the files' parts */
+    to->n_recordings = 0; /* counted only to number the files' recordings */
     nytp_table_free(&by_name);
     return ok;
 }
@@ -414,7 +414,7 @@ static bool sort_again(struct nytp_profile *to)
 
 /* The tables of one input are appended with the indices that they have in the merged profile,
  * and with times in common ticks. These go by what is in the profile so far: nodes come before
- * spans, processes and parts last. */
+ * spans, processes and recordings last. */
 static void add_nodes(struct merging *f, uint32_t input, int64_t scale)
 {
     struct nytp_profile *to = f->to;
@@ -482,7 +482,7 @@ static void add_arcs(struct merging *f, uint32_t input, int64_t scale)
         a.caller = subs[a.caller];
         a.callee = subs[a.callee];
         a.file = files[a.file];
-        a.part += to->n_parts;
+        a.recording += to->n_recordings;
         a.incl_ticks *= scale;
         a.excl_ticks *= scale;
         a.reci_ticks = scaled_or_largest(a.reci_ticks, scale);
@@ -498,7 +498,7 @@ static void add_processes(struct merging *f, uint32_t input, int64_t scale, uint
     const struct nytp_profile *from = f->from[input];
     for (uint32_t i = 0; i < from->n_processes; i++) {
         struct nytp_process p = from->processes[i];
-        p.part += to->n_parts;
+        p.recording += to->n_recordings;
         p.root += node_base;
         p.labels = keep_name(f, p.labels);
         p.stmt_ticks *= scale;
@@ -509,22 +509,22 @@ static void add_processes(struct merging *f, uint32_t input, int64_t scale, uint
     }
 }
 
-static void add_parts(struct merging *f, uint32_t input, int64_t scale)
+static void add_recordings(struct merging *f, uint32_t input, int64_t scale)
 {
     struct nytp_profile *to = f->to;
     const struct nytp_profile *from = f->from[input];
     const uint32_t *files = f->file_map[input];
-    for (uint32_t i = 0; i < from->n_parts; i++) {
-        struct nytp_part part = from->parts[i];
-        part.path = keep_name(f, part.path);
-        part.application = keep_name(f, part.application);
-        part.perl_version = keep_name(f, part.perl_version);
-        part.xs_version = keep_name(f, part.xs_version);
-        part.host = keep_name(f, part.host);
-        part.first_process += to->n_processes - from->n_processes;
-        part.script = files[part.script];
-        part.pruned_span_ticks = scaled_or_largest(part.pruned_span_ticks, scale);
-        to->parts[to->n_parts++] = part;
+    for (uint32_t i = 0; i < from->n_recordings; i++) {
+        struct nytp_recording recording = from->recordings[i];
+        recording.path = keep_name(f, recording.path);
+        recording.application = keep_name(f, recording.application);
+        recording.perl_version = keep_name(f, recording.perl_version);
+        recording.xs_version = keep_name(f, recording.xs_version);
+        recording.host = keep_name(f, recording.host);
+        recording.first_process += to->n_processes - from->n_processes;
+        recording.script = files[recording.script];
+        recording.pruned_span_ticks = scaled_or_largest(recording.pruned_span_ticks, scale);
+        to->recordings[to->n_recordings++] = recording;
     }
 }
 
@@ -535,7 +535,7 @@ static void add_input(struct merging *f, uint32_t input, int64_t scale)
     add_spans(f, input, scale, node_base);
     add_arcs(f, input, scale);
     add_processes(f, input, scale, node_base);
-    add_parts(f, input, scale);
+    add_recordings(f, input, scale);
 }
 
 static void add_totals(struct nytp_profile *to, const struct nytp_profile *from, int64_t scale)
@@ -576,7 +576,8 @@ static void free_copied(struct nytp_profile *from)
 static bool merge_tree(struct merging *f)
 {
     struct nytp_profile *to = f->to;
-    size_t nodes = 1, children = 1, lines = 1, spans = 1, arcs = 1, processes = 1, parts = 1;
+    size_t nodes = 1, children = 1, lines = 1, spans = 1, arcs = 1, processes = 1,
+           recordings = 1;
     for (uint32_t i = 0; i < f->n_from; i++) {
         nodes += f->from[i]->n_nodes;
         children += f->from[i]->n_children;
@@ -584,7 +585,7 @@ static bool merge_tree(struct merging *f)
         spans += f->from[i]->n_spans;
         arcs += f->from[i]->n_arcs;
         processes += f->from[i]->n_processes;
-        parts += f->from[i]->n_parts;
+        recordings += f->from[i]->n_recordings;
     }
     if (nodes > UINT32_MAX || lines > UINT32_MAX || spans > UINT32_MAX || arcs > UINT32_MAX)
         return false;
@@ -594,9 +595,10 @@ static bool merge_tree(struct merging *f)
     to->spans = malloc(spans * sizeof *to->spans);
     to->arcs = malloc(arcs * sizeof *to->arcs);
     to->processes = malloc(processes * sizeof *to->processes);
-    to->parts = malloc(parts * sizeof *to->parts);
+    to->recordings = malloc(recordings * sizeof *to->recordings);
     if (to->nodes == NULL || to->children == NULL || to->node_lines == NULL ||
-        to->spans == NULL || to->arcs == NULL || to->processes == NULL || to->parts == NULL)
+        to->spans == NULL || to->arcs == NULL || to->processes == NULL ||
+        to->recordings == NULL)
         return false;
     for (uint32_t i = 0; i < f->n_from; i++) {
         const int64_t scale = to->ticks_per_sec / f->from[i]->ticks_per_sec;

@@ -9,8 +9,8 @@
 #include "model.h"
 
 /* Merge several profiles into one: subs are unified by name and file, files by name (but not
- * string evals, whose numbers mean nothing in another run). Each input keeps a part of its own
- * with its own processes. Frees the inputs in any case. NULL with *error set on failure:
+ * string evals, whose numbers mean nothing in another run). Each input keeps a recording of its
+ * own with its own processes. Frees the inputs in any case. NULL with *error set on failure:
  * memory, or sums beyond NYTP_MAX_TOTAL_TICKS. */
 struct nytp_profile *nytp_profiles_merge(struct nytp_profile **profiles, uint32_t n_profiles,
                                          struct nytp_error *error);

@@ -44,7 +44,7 @@ struct nytp_process {
     uint32_t pid, ppid;
     uint32_t thread, parent_thread; /* a thread of it, and which made that; 0 = the first */
     double start_s, end_s;          /* epoch; end_s 0 when the end was not seen */
-    uint32_t part;
+    uint32_t recording;
     uint32_t root;      /* node index: the root of its tree, sub main::RUNTIME */
     int64_t stmt_ticks; /* sum of all its statement records, as recorded */
     struct nytp_costs costs;
@@ -58,8 +58,8 @@ struct nytp_process {
     struct nytp_name labels; /* DB::label_profile(): lines "KEY=VALUE", each key once; or "" */
 };
 
-/* One input file. Arcs and sub lines are kept apart by part, all else is unified. */
-struct nytp_part {
+/* One input file. Arcs and sub lines are kept apart by recording, all else is unified. */
+struct nytp_recording {
     struct nytp_name path;        /* as given on the command line */
     struct nytp_name application; /* $0, or "" */
     struct nytp_name perl_version, xs_version, host;
@@ -77,14 +77,14 @@ struct nytp_part {
     int64_t pruned_span_ticks; /* the longest of them */
 };
 
-struct nytp_pair { /* attribute or option of the first part, in stream order */
+struct nytp_pair { /* attribute or option of the first recording, in stream order */
     struct nytp_name key, value;
 };
 
 struct nytp_file {
     struct nytp_name name; /* as recorded: absolute path, "-e", "-", "(eval 3)[/x/y.pl:7]" */
-    uint32_t fid;          /* in its part */
-    uint32_t part;         /* the first that has it */
+    uint32_t fid;          /* in its recording */
+    uint32_t recording;    /* the first that has it */
     uint32_t eval_file;    /* index of the file whose line ran this string eval, or 0 */
     uint32_t eval_line;
     uint32_t flags, size, mtime_s;
@@ -143,23 +143,23 @@ struct nytp_sub {
     int64_t stmt_ticks; /* what the statement profiler measured in it, unadjusted */
     int64_t cpu_ticks;  /* of its excl_ticks, as in struct nytp_node_line */
     int64_t svs;        /* exclusive: the net of its lines' */
-    uint32_t first_line_cost, n_line_costs; /* into line_costs (all parts) */
-    uint32_t first_arc, n_arcs;             /* arcs in which it is the caller (all parts) */
+    uint32_t first_line_cost, n_line_costs; /* into line_costs (all recordings) */
+    uint32_t first_arc, n_arcs; /* arcs in which it is the caller (all recordings) */
 };
 
-/* What a sub spent on one line (in one part). The excl_ticks of a sub's line costs add up to
- * its excl_ticks exactly. Sorted by sub, part, file, line. */
+/* What a sub spent on one line (in one recording). The excl_ticks of a sub's line costs add up
+ * to its excl_ticks exactly. Sorted by sub, recording, file, line. */
 struct nytp_line_cost {
-    uint32_t sub, part;
+    uint32_t sub, recording;
     uint32_t file, line; /* file may differ from the sub's: code of a required file, an eval */
     int64_t excl_ticks;
     uint64_t statements;
     int64_t cpu_ticks; /* as in struct nytp_node_line */
 };
 
-/* Calls from one place. Sorted by caller, callee, part, file, line. */
+/* Calls from one place. Sorted by caller, callee, recording, file, line. */
 struct nytp_arc {
-    uint32_t caller, callee, part;
+    uint32_t caller, callee, recording;
     uint32_t file, line; /* call site: first line of the calling statement; may be 0 */
     uint64_t calls;      /* 0: none of its own is left, only what happened in calls below it
                             (a selection), or a share of less than one (calls=0) */
@@ -217,9 +217,9 @@ struct nytp_span {
 
 struct nytp_profile {
     int64_t ticks_per_sec;
-    unsigned has;        /* enum nytp_has, of all parts together */
-    bool partial;        /* any part is */
-    bool estimated_tree; /* of any part */
+    unsigned has;        /* enum nytp_has, of all recordings together */
+    bool partial;        /* any recording is */
+    bool estimated_tree; /* of any recording */
     bool sampled;        /* any process is */
     int64_t total_ticks; /* sum of the roots' incl_ticks */
     uint64_t total_statements, total_calls;
@@ -227,7 +227,7 @@ struct nytp_profile {
     uint64_t wrapped_statements; /* negative statement ticks below -1 s: a 32 bit wrap */
     uint64_t unreturned_frames;
 
-    struct nytp_part *parts;
+    struct nytp_recording *recordings;
     struct nytp_process *processes;
     struct nytp_pair *attributes, *options;
     struct nytp_file *files; /* 0 = no file, name "" */
@@ -243,7 +243,7 @@ struct nytp_profile {
     struct nytp_svs *node_line_svs, *line_cost_svs; /* each beside its node line or line cost;
                                                        NULL without NYTP_HAS_SVS */
     struct nytp_span *spans;
-    uint32_t n_parts, n_processes, n_attributes, n_options, n_files, n_sources, n_blocks,
+    uint32_t n_recordings, n_processes, n_attributes, n_options, n_files, n_sources, n_blocks,
         n_regexes, n_subs, n_line_costs, n_arcs, n_nodes, n_children, n_node_lines, n_spans;
 
     struct nytp_strings *strings; /* owns every name */

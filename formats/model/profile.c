@@ -14,7 +14,7 @@ void nytp_profile_free(struct nytp_profile *p)
 {
     if (p == NULL)
         return;
-    free(p->parts);
+    free(p->recordings);
     free(p->processes);
     free(p->attributes);
     free(p->options);
@@ -96,16 +96,17 @@ const struct nytp_source_line *nytp_profile_source(const struct nytp_profile *p,
 static bool check_processes(const struct nytp_profile *p, struct nytp_error *error)
 {
     REQUIRE(p->ticks_per_sec > 0, "ticks_per_sec=%lld", (long long)p->ticks_per_sec);
-    REQUIRE(p->n_parts > 0 && p->n_processes > 0 && p->n_subs > 0 && p->n_files > 0,
-            "a table is empty: parts=%u processes=%u subs=%u files=%u", p->n_parts,
+    REQUIRE(p->n_recordings > 0 && p->n_processes > 0 && p->n_subs > 0 && p->n_files > 0,
+            "a table is empty: recordings=%u processes=%u subs=%u files=%u", p->n_recordings,
             p->n_processes, p->n_subs, p->n_files);
     int64_t total = 0;
     for (uint32_t i = 0; i < p->n_processes; i++) {
         const struct nytp_process *process = &p->processes[i];
-        REQUIRE(process->part < p->n_parts, "process=%u part=%u", i, process->part);
+        REQUIRE(process->recording < p->n_recordings, "process=%u recording=%u", i,
+                process->recording);
         REQUIRE(process->root < p->n_nodes, "process=%u root=%u", i, process->root);
         REQUIRE(i == 0 || (process->root > p->processes[i - 1].root &&
-                           process->part >= p->processes[i - 1].part),
+                           process->recording >= p->processes[i - 1].recording),
                 "process=%u is out of order", i);
         REQUIRE(p->nodes[process->root].sub == 0, "process=%u root's sub=%u", i,
                 p->nodes[process->root].sub);
@@ -237,9 +238,9 @@ static bool check_subs(const struct nytp_profile *p, struct nytp_error *error)
             (unsigned long long)statements, (unsigned long long)p->total_statements);
     for (uint32_t i = 0; i < p->n_arcs; i++)
         REQUIRE(p->arcs[i].callee < p->n_subs && p->arcs[i].file < p->n_files &&
-                    p->arcs[i].part < p->n_parts,
-                "arc=%u callee=%u file=%u part=%u", i, p->arcs[i].callee, p->arcs[i].file,
-                p->arcs[i].part);
+                    p->arcs[i].recording < p->n_recordings,
+                "arc=%u callee=%u file=%u recording=%u", i, p->arcs[i].callee, p->arcs[i].file,
+                p->arcs[i].recording);
     return true;
 }
 

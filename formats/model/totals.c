@@ -127,8 +127,8 @@ static int by_caller_callee_place(const void *x, const void *y)
         return a->caller < b->caller ? -1 : 1;
     if (a->callee != b->callee)
         return a->callee < b->callee ? -1 : 1;
-    if (a->part != b->part)
-        return a->part < b->part ? -1 : 1;
+    if (a->recording != b->recording)
+        return a->recording < b->recording ? -1 : 1;
     if (a->file != b->file)
         return a->file < b->file ? -1 : 1;
     return a->line < b->line ? -1 : a->line > b->line;
@@ -168,8 +168,8 @@ void nytp_profile_sum_arcs(struct nytp_profile *p)
 static int by_place(const void *x, const void *y)
 {
     const struct nytp_line_cost *a = x, *b = y;
-    if (a->part != b->part)
-        return a->part < b->part ? -1 : 1;
+    if (a->recording != b->recording)
+        return a->recording < b->recording ? -1 : 1;
     if (a->file != b->file)
         return a->file < b->file ? -1 : 1;
     return a->line < b->line ? -1 : a->line > b->line;
@@ -191,7 +191,7 @@ static void collect_line_costs(const struct nytp_profile *p, uint32_t *first,
             for (uint32_t l = n->first_node_line; l < n->first_node_line + n->n_node_lines; l++)
                 costs[first[n->sub + 1]++] =
                     (struct nytp_line_cost){n->sub,
-                                            p->processes[process].part,
+                                            p->processes[process].recording,
                                             p->node_lines[l].file,
                                             p->node_lines[l].line,
                                             p->node_lines[l].ticks,
@@ -227,14 +227,15 @@ static void merge_line_costs(struct nytp_sub *s, struct nytp_line_cost *costs,
 }
 
 /* Add the SVs of a node's lines to those of its sub's line costs. */
-static void add_node_svs(struct nytp_profile *p, const struct nytp_node *n, uint32_t part)
+static void add_node_svs(struct nytp_profile *p, const struct nytp_node *n, uint32_t recording)
 {
     struct nytp_sub *const s = &p->subs[n->sub];
     for (uint32_t l = n->first_node_line; l < n->first_node_line + n->n_node_lines; l++) {
         if (p->node_line_svs[l].net == 0 && p->node_line_svs[l].kept == 0)
             continue;
-        const struct nytp_line_cost key = {
-            .part = part, .file = p->node_lines[l].file, .line = p->node_lines[l].line};
+        const struct nytp_line_cost key = {.recording = recording,
+                                           .file = p->node_lines[l].file,
+                                           .line = p->node_lines[l].line};
         const struct nytp_line_cost *const cost =
             bsearch(&key, p->line_costs + s->first_line_cost, s->n_line_costs,
                     sizeof *p->line_costs, by_place);
@@ -259,7 +260,7 @@ static bool sum_svs(struct nytp_profile *p)
     for (uint32_t process = 0; process < p->n_processes; process++) {
         const uint32_t end = nytp_process_nodes_end(p, process);
         for (uint32_t i = p->processes[process].root; i < end; i++)
-            add_node_svs(p, &p->nodes[i], p->processes[process].part);
+            add_node_svs(p, &p->nodes[i], p->processes[process].recording);
     }
     return true;
 }

@@ -8,11 +8,11 @@
 
 #include "arcs_before.h"
 
-/* Make p->arcs and the subs' call totals from the tree. Nodes, processes and parts must be
+/* Make p->arcs and the subs' call totals from the tree. Nodes, processes and recordings must be
  * set; old arcs are freed.
  *
- * `recorded` are the arcs that the recording itself holds, all of part 0; n_recorded is 0 when
- * there are none or they are no longer true. A callee's recorded arcs are taken instead of
+ * `recorded` are the arcs that the recording itself holds, all of recording 0; n_recorded is 0
+ * when there are none or they are no longer true. A callee's recorded arcs are taken instead of
  * those of the tree where both agree on its number of calls and its exclusive time, since
  * recorded arcs know call sites and recursion better.
  *

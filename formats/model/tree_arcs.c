@@ -15,11 +15,11 @@
 struct arc_list {
     struct nytp_arc *arcs;
     uint32_t n, capacity;
-    struct nytp_table by_key; /* of the current part: (caller, callee, file, line) */
+    struct nytp_table by_key; /* of the current recording: (caller, callee, file, line) */
 };
 
-/* The arc of a key in the current part, made if need be; NULL when memory is out. */
-static struct nytp_arc *arc_at(struct arc_list *list, struct nytp_key key, uint32_t part)
+/* The arc of a key in the current recording, made if need be; NULL when memory is out. */
+static struct nytp_arc *arc_at(struct arc_list *list, struct nytp_key key, uint32_t recording)
 {
     uint32_t index = nytp_table_get(&list->by_key, key);
     if (index == NYTP_TABLE_NONE) {
@@ -27,22 +27,25 @@ static struct nytp_arc *arc_at(struct arc_list *list, struct nytp_key key, uint3
             !nytp_table_put(&list->by_key, key, list->n))
             return NULL;
         index = list->n++;
-        list->arcs[index] = (struct nytp_arc){
-            .caller = key.a, .callee = key.b, .part = part, .file = key.c, .line = key.d};
+        list->arcs[index] = (struct nytp_arc){.caller = key.a,
+                                              .callee = key.b,
+                                              .recording = recording,
+                                              .file = key.c,
+                                              .line = key.d};
     }
     return &list->arcs[index];
 }
 
 /* Add a context to the arc of its call. `above` is how often its sub is on the path already. */
 static bool add_node(const struct nytp_profile *p, uint32_t node, struct arc_list *list,
-                     uint32_t part, uint32_t above)
+                     uint32_t recording, uint32_t above)
 {
     const struct nytp_node *n = &p->nodes[node];
     if (n->calls == 0 && n->incl_ticks == 0)
         return true;
     const uint32_t caller = p->nodes[n->parent].sub;
     struct nytp_arc *a =
-        arc_at(list, (struct nytp_key){caller, n->sub, n->file, n->line}, part);
+        arc_at(list, (struct nytp_key){caller, n->sub, n->file, n->line}, recording);
     if (a == NULL)
         return false;
     a->calls += n->calls;
@@ -67,7 +70,8 @@ static bool walk_process(const struct nytp_profile *p, uint32_t process, struct 
         const struct nytp_node *n = &p->nodes[i];
         while (n_path > n->depth)
             on_path[path[--n_path]]--;
-        if (i != root && !add_node(p, i, list, p->processes[process].part, on_path[n->sub]))
+        if (i != root &&
+            !add_node(p, i, list, p->processes[process].recording, on_path[n->sub]))
             return false;
         path[n_path++] = n->sub;
         on_path[n->sub]++;
@@ -88,7 +92,7 @@ bool nytp_profile_tree_arcs(const struct nytp_profile *p, struct nytp_arc **arcs
     uint32_t *path = malloc(((size_t)max_depth + 1) * sizeof *path);
     bool ok = on_path != NULL && path != NULL;
     for (uint32_t i = 0; ok && i < p->n_processes; i++) {
-        if (i > 0 && p->processes[i].part != p->processes[i - 1].part)
+        if (i > 0 && p->processes[i].recording != p->processes[i - 1].recording)
             nytp_table_free(&list.by_key);
         ok = walk_process(p, i, &list, on_path, path);
     }

@@ -150,33 +150,33 @@ static void test_times(void)
     fixture_free(&f);
 }
 
-static void test_parts(void)
+static void test_recordings(void)
 {
     struct fixture f;
     make(&f);
-    struct nytp_part parts[2] = {f.part, f.part};
+    struct nytp_recording recordings[2] = {f.recording, f.recording};
     struct nytp_process processes[2] = {f.process, f.process};
-    parts[1].application = fixture_name("other\nprog.pl");
-    parts[1].first_process = 1;
-    parts[1].partial = true;
-    nytp_error_set(&parts[1].error, NYTP_ERR_TRUNCATED, "the file ends inside a record");
-    processes[1].part = 1;
+    recordings[1].application = fixture_name("other\nprog.pl");
+    recordings[1].first_process = 1;
+    recordings[1].partial = true;
+    nytp_error_set(&recordings[1].error, NYTP_ERR_TRUNCATED, "the file ends inside a record");
+    processes[1].recording = 1;
     processes[1].pid = 78;
     struct nytp_line_cost costs[32];
     struct nytp_arc arcs[32];
     const uint32_t n_costs = f.profile.n_line_costs, n_arcs = f.profile.n_arcs;
     for (uint32_t i = 0; i < 2 * n_costs; i++) {
         costs[i] = f.line_costs[i / 2];
-        costs[i].part = i % 2;
+        costs[i].recording = i % 2;
     }
     for (uint32_t i = 0; i < 2 * n_arcs; i++) {
         arcs[i] = f.arcs[i / 2];
-        arcs[i].part = i % 2;
+        arcs[i].recording = i % 2;
     }
     struct nytp_profile folded = f.profile;
-    folded.parts = parts;
+    folded.recordings = recordings;
     folded.processes = processes;
-    folded.n_parts = folded.n_processes = 2;
+    folded.n_recordings = folded.n_processes = 2;
     folded.line_costs = costs;
     folded.arcs = arcs;
     folded.n_line_costs = 2 * n_costs;
@@ -199,6 +199,6 @@ int main(void)
     test_body();
     test_options();
     test_times();
-    test_parts();
+    test_recordings();
     return done_testing();
 }

@@ -15,7 +15,7 @@
 
 struct fixture {
     struct nytp_profile profile;
-    struct nytp_part part;
+    struct nytp_recording recording;
     struct nytp_process process;
     struct nytp_file files[16];
     struct nytp_sub subs[16];
@@ -41,15 +41,15 @@ static inline void fixture_begin(struct fixture *f, uint32_t max_nodes)
     f->arcs = calloc(max_nodes, sizeof *f->arcs);
     f->files[0].name = fixture_name("");
     f->profile.n_files = 1;
-    f->part.application = fixture_name("prog.pl");
-    f->part.perl_version = fixture_name("5.36.0");
-    f->part.path = fixture_name("nytprof.out");
-    f->part.n_processes = 1;
+    f->recording.application = fixture_name("prog.pl");
+    f->recording.perl_version = fixture_name("5.36.0");
+    f->recording.path = fixture_name("nytprof.out");
+    f->recording.n_processes = 1;
     f->process =
         (struct nytp_process){.pid = 77, .start_s = 1000, .end_s = 1001, .complete = true};
-    f->profile.parts = &f->part;
+    f->profile.recordings = &f->recording;
     f->profile.processes = &f->process;
-    f->profile.n_parts = f->profile.n_processes = 1;
+    f->profile.n_recordings = f->profile.n_processes = 1;
     f->profile.ticks_per_sec = 10000000;
     f->profile.has = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS | NYTP_HAS_CALLS | NYTP_HAS_ENTRIES;
 }
@@ -119,7 +119,7 @@ static inline int fixture_compare_arcs(const void *left, const void *right)
     const struct nytp_arc *a = left, *b = right;
     const uint32_t keys[][2] = {{a->caller, b->caller},
                                 {a->callee, b->callee},
-                                {a->part, b->part},
+                                {a->recording, b->recording},
                                 {a->file, b->file},
                                 {a->line, b->line}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -132,7 +132,7 @@ static inline int fixture_compare_costs(const void *left, const void *right)
 {
     const struct nytp_line_cost *a = left, *b = right;
     const uint32_t keys[][2] = {
-        {a->sub, b->sub}, {a->part, b->part}, {a->file, b->file}, {a->line, b->line}};
+        {a->sub, b->sub}, {a->recording, b->recording}, {a->file, b->file}, {a->line, b->line}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i][0] != keys[i][1])
             return keys[i][0] < keys[i][1] ? -1 : 1;

@@ -42,7 +42,7 @@ static const struct nytp_sub *sub_named(const struct nytp_profile *p, const char
 static void test_merging(void)
 {
     struct nytp_profile *p = merged(ONE, TWO);
-    ok(p != NULL && p->ticks_per_sec == 10000000 && p->n_processes == 2 && p->n_parts == 2,
+    ok(p != NULL && p->ticks_per_sec == 10000000 && p->n_processes == 2 && p->n_recordings == 2,
        "two recordings with other clocks merge into one");
     if (p == NULL)
         return;
@@ -101,8 +101,8 @@ static void timeline(void)
     struct nytp_profile *p = build("@ 1 /a.pl\n! calls 2\nP 1 0\n> 1 1\n< 1 1 1 m::a\n> 1 1\n"
                                    "< 1 1 1 m::a\n> 1 1\n< 1 9 9 m::b\n+ 20 1 1\np 1\n",
                                    2);
-    ok(p != NULL && p->parts[0].spans_pruned == 1 && p->parts[0].pruned_span_ticks == 1 &&
-           p->n_spans == 2,
+    ok(p != NULL && p->recordings[0].spans_pruned == 1 &&
+           p->recordings[0].pruned_span_ticks == 1 && p->n_spans == 2,
        "and says how many, and how long they were at most");
     nytp_profile_free(p);
 }
