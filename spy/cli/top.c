@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * nytp spy top: a table of where a process spends its time, made anew each second. In a
- * terminal it is written over, and q leaves; elsewhere one table follows the other.
+ * terminal it is written over, 1 and 2 sort by the first and the second column, and q leaves;
+ * elsewhere one table follows the other.
  */
 #define _GNU_SOURCE
 #include "cli.h"
@@ -43,7 +44,7 @@ struct top {
     double total, cpu; /* seconds, as in rows */
     uint64_t n_samples;
     int64_t began_ns;
-    bool is_terminal, failed;
+    bool is_terminal, failed, sorted_by_total, is_asked_for; /* by a key */
     struct termios before;
 };
 
@@ -132,6 +133,12 @@ static int by_self(const void *left, const void *right)
     return a->name < b->name ? -1 : a->name > b->name;
 }
 
+static int by_total(const void *left, const void *right)
+{
+    const struct row *const a = left, *const b = right;
+    return a->total != b->total ? (a->total < b->total ? 1 : -1) : by_self(left, right);
+}
+
 static void fade(struct top *top)
 {
     const double rest = (FADE - 1.0) / FADE;
@@ -183,7 +190,7 @@ static void put_table(struct top *top, struct nytp_out *out)
     if (sorted == NULL)
         return;
     memcpy(sorted, top->rows, top->n_rows * sizeof *sorted);
-    qsort(sorted, top->n_rows, sizeof *sorted, by_self);
+    qsort(sorted, top->n_rows, sizeof *sorted, top->sorted_by_total ? by_total : by_self);
     if (top->is_terminal)
         nytp_puts(out, "\033[H");
     nytp_printf(out, "Process %d: ", (int)top->session->target.pid);
@@ -204,7 +211,7 @@ static void put_table(struct top *top, struct nytp_out *out)
         shown++;
     }
     if (top->is_terminal)
-        nytp_puts(out, "\033[J\nq: leave\033[K");
+        nytp_puts(out, "\033[J\n1, 2: sort by self, total   q: leave\033[K");
     else
         nytp_putc(out, '\n');
     free(sorted);
@@ -219,7 +226,8 @@ static void begin_terminal(struct top *top)
     raw = top->before;
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-    fputs("\033[?1049h\033[?25l", stdout); /* the other screen, no cursor */
+    /* the other screen, no cursor, long lines are cut */
+    fputs("\033[?1049h\033[?25l\033[?7l", stdout);
     fflush(stdout);
 }
 
@@ -227,7 +235,7 @@ static void end_terminal(const struct top *top)
 {
     if (!top->is_terminal)
         return;
-    fputs("\033[?25h\033[?1049l", stdout);
+    fputs("\033[?7h\033[?25h\033[?1049l", stdout);
     fflush(stdout);
     tcsetattr(STDIN_FILENO, TCSANOW, &top->before);
 }
@@ -243,8 +251,14 @@ static bool wait_until(struct top *top, int64_t then_ns)
             left = step;
         step *= 2;
         const struct timespec time = {left / 1000000000, left % 1000000000};
-        if (ppoll(&input, 1, &time, NULL) > 0 && read(STDIN_FILENO, &key, 1) == 1)
-            return key != 'q' && key != 'Q';
+        if (ppoll(&input, 1, &time, NULL) <= 0 || read(STDIN_FILENO, &key, 1) != 1)
+            continue;
+        if (key == 'q' || key == 'Q')
+            return false;
+        if (key == '1' || key == '2') {
+            top->sorted_by_total = key == '2';
+            top->is_asked_for = true;
+        }
     }
     return true;
 }
@@ -256,7 +270,7 @@ static bool show(struct top *top)
     if (out == NULL)
         return false;
     put_table(top, out);
-    fade(top);
+    top->is_asked_for = false;
     return nytp_out_close(out, &error);
 }
 
@@ -272,10 +286,12 @@ static void run(struct top *top)
         const int64_t now = nytp_spy_now_ns();
         const bool is_over = top->spy->duration_s > 0 &&
                              (double)(now - top->began_ns) >= top->spy->duration_s * 1e9;
-        if (is_over || (double)(now - shown) >= top->spy->interval_s * 1e9) {
+        const bool is_due = is_over || (double)(now - shown) >= top->spy->interval_s * 1e9;
+        if ((is_due || top->is_asked_for) && !show(top))
+            return;
+        if (is_due) {
+            fade(top);
             shown = now;
-            if (!show(top))
-                return;
         }
         nytp_pace_next(&pace);
         if (is_over || !wait_until(top, pace.next_ns))

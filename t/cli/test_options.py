@@ -220,6 +220,7 @@ class Zsh:
     ("nytp-export a/on", "nytp-export a/only.out "),
     ("nytp-ctl 4711 che", "nytp-ctl 4711 checkpoint "), ("nytp-ctl --vers", "nytp-ctl --version "),
     ("nytp ex", "nytp export "), ("nytp export --callg", "nytp export --callgrind "),
+    ("nytp spy rec", "nytp spy record "), ("nytp spy top --no-r", "nytp spy top --no-realtime "),
 ])
 def test_zsh_completes_what_is_typed(tmp_path, typed, completed):
     if not shutil.which("zsh"):
