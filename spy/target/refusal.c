@@ -72,10 +72,15 @@ static bool refuse(pid_t pid, struct nytp_error *error)
             "use sudo, or sysctl kernel.yama.ptrace_scope=0, or start it with "
             "nytp spy record -- COMMAND",
             yama_scope());
+    if (process.tracer != 0)
+        return nytp_error_set(error, NYTP_ERR_IO,
+                              "process %d may not be looked at: process %d traces it, and you "
+                              "are not its user, nor have CAP_SYS_PTRACE",
+                              (int)pid, (int)process.tracer);
     return nytp_error_set(error, NYTP_ERR_IO,
                           "process %d may not be looked at; it takes the same user or "
-                          "CAP_SYS_PTRACE%s",
-                          (int)pid, process.tracer != 0 ? ", and a tracer is there" : "");
+                          "CAP_SYS_PTRACE",
+                          (int)pid);
 }
 
 bool nytp_may_read(struct nytp_memory *memory, struct nytp_error *error)

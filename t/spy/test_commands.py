@@ -454,6 +454,33 @@ def test_what_forbids_to_look_is_told_with_the_way_out(with_files, reason):
     assert ran.stdout == "" and ran.stderr.count("\n") == 1
 
 
+# Traces the process without a stop, until it is killed.
+TRACER = """
+import ctypes, sys
+PTRACE_SEIZE = 0x4206
+print(ctypes.CDLL(None).ptrace(PTRACE_SEIZE, int(sys.argv[1]), None, None), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_who_traces_is_told_where_that_may_be_why(script):
+    """A process that is traced can be looked at, and is not stopped."""
+    with spied.running(PERL, script(WAITS), stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        with subprocess.Popen([sys.executable, "-c", TRACER, str(process.pid)], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as tracer:
+            assert tracer.stdout.readline() == "0\n"
+            looked = spied.spy("dump", process.pid)
+            command = ["unshare", "-m", "sh", "-c", WITHOUT_RIGHTS % "true", "sh"]
+            ran = subprocess.run([*command, spied.SPY, "dump", str(process.pid)], capture_output=True, text=True)
+            tracer.kill()
+    if ran.returncode == 99:
+        pytest.skip("no file systems may be mounted here")
+    assert "CORE::sysread" in looked
+    assert ran.returncode == 1 and f": process {tracer.pid} traces it, and you are not its user" in ran.stderr
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_a_program_that_changed_its_user_is_closed_to_that(script, open_spy):
     """As one that is set-uid: the kernel keeps what root's process knew from the user that it became."""
