@@ -385,7 +385,7 @@ PERL
 {
     my $program = put('paused.pl', <<'PERL');
 sub busy { my $until = time + 1; my $n = 0; for (1 .. 60000) { $n += $_ } } sub quiet { my $n = 0; for (1 .. 400000) { $n += $_ } }
-busy() for 1 .. 5; DB::disable_profile(); quiet(); DB::enable_profile(); busy() for 1 .. 5;
+busy() for 1 .. 50; DB::disable_profile(); quiet(); DB::enable_profile(); busy() for 1 .. 50;
 PERL
     like run($program, 'sample=2000'), qr/^status 0$/, 'a pause';
     my %subs = map { $_->subname => $_->calls } values %{ load()->subname_subinfo_map };
