@@ -563,8 +563,10 @@ def test_top_in_a_terminal_leaves_it_as_it_was(script):
             os.execv(spied.SPY, ["nytp-spy", "top", str(process.pid), "-i", "200ms"])
         before = termios.tcgetattr(terminal)
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        until = time.monotonic() + 60
         for first, key in (rb"main::most", b"2"), (rb"\(main program\)", b"q"):
             while not re.search(rb"  sub\x1b\[K\r\n[ \d.%]*  " + first, shown):
+                assert time.monotonic() < until, shown[-2000:]
                 shown += os.read(terminal, 65536)
             os.write(terminal, key)
         with contextlib.suppress(OSError):
