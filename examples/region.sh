@@ -12,8 +12,8 @@ use strict;
 use warnings;
 
 sub work { my $n = 0; $n += $_ for 1 .. $_[0]; return $n }
-sub load   { work(1000) for 1 .. 20 }
-sub answer { work(2000) for 1 .. 20 }
+sub load   { work(50_000) for 1 .. 20 }
+sub answer { work(100_000) for 1 .. 20 }
 
 load();
 DB::enable_profile() if defined &DB::enable_profile;    # harmless without a profiler
