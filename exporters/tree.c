@@ -29,10 +29,10 @@ struct branch {
     const uint32_t *nodes;
     uint32_t n_nodes;
     int64_t incl_ticks, excl_ticks, svs; /* these kept, inclusive */
-    uint64_t count;   /* of calls, or of samples where these are all that there is */
-    double key;       /* rows beside each other are sorted by it, falling */
-    uint32_t n_above; /* members of the chain before this one, the first of which is `first` */
-    uint32_t first;
+    uint64_t count;         /* of calls, or of samples where these are all that there is */
+    double key;             /* rows beside each other are sorted by it, falling */
+    uint32_t n_above;       /* members of the chain before this one */
+    uint32_t first, second; /* of these: subs */
 };
 
 struct tree {
@@ -88,18 +88,25 @@ static uint32_t put_indent(const struct tree *tree, uint32_t depth)
     return width;
 }
 
-/* Put what stands before the name of a chain's last member in "first > (3 more) > last". `left`
- * is how many columns there are, 0 for any number. Returns the columns that it takes. */
+/* Put what stands before the name of a chain's last member in "first > (3 more) > last"; where
+ * one member is between them it has its name. `left` is how many columns there are, 0 for any
+ * number. Returns the columns that it takes. */
 static uint32_t put_chain(const struct tree *tree, const struct branch *branch, uint32_t left)
 {
-    const struct nytp_name first = tree->profile->subs[branch->first].name;
+    const struct nytp_sub *const subs = tree->profile->subs;
+    const bool has_second = branch->n_above == 2;
     char middle[40] = " > ";
-    if (branch->n_above > 1)
+    if (branch->n_above > 2)
         snprintf(middle, sizeof middle, " > (%lu more) > ", (unsigned long)branch->n_above - 1);
-    const uint32_t len = (uint32_t)strlen(middle);
-    const uint32_t most = left == 0 ? 0 : left > len + 2 ? (left - len) / 3 : 1;
-    const uint32_t width = nytp_text_put_tail(tree->out, first, most);
+    const uint32_t len = (uint32_t)strlen(middle) * (has_second ? 2 : 1);
+    const uint32_t n_names = has_second ? 4 : 3; /* the last one has the room of two */
+    const uint32_t most = left == 0 ? 0 : left > len + n_names ? (left - len) / n_names : 1;
+    uint32_t width = nytp_text_put_tail(tree->out, subs[branch->first].name, most);
     nytp_puts(tree->out, middle);
+    if (has_second) {
+        width += nytp_text_put_tail(tree->out, subs[branch->second].name, most);
+        nytp_puts(tree->out, middle);
+    }
     return width + len;
 }
 
@@ -348,6 +355,7 @@ static struct branch follow_chain(const struct tree *tree, const struct branch *
             break;
         }
         next.first = row->sub;
+        next.second = end.n_above == 1 ? end.sub : end.second;
         next.n_above = end.n_above + 1;
         free(*nodes);
         *nodes = below;

@@ -283,17 +283,17 @@ def test_a_line_is_hot_from_a_tenth_and_warm_from_a_hundredth(tmp_path):
     assert styles == [["1;31"], ["33"], []], "red, yellow, plain"
 
 
-def deep_web_application(tmp_path):
-    """Forty subs of a framework call one another, then two handlers of one's own are called."""
+def deep_web_application(tmp_path, n_layers=40):
+    """So many subs of a framework call one another, then two handlers of one's own are called."""
     stream = Writer().pid_start(77).fid(1, "/x/app.pl")
-    names = [f"Framework::Layer{n}::call" for n in range(40)]
+    names = [f"Framework::Layer{n}::call" for n in range(n_layers)]
     for _ in names:
         stream.entry(1, 5).time(1, 1, 5)
     for name in ("main::fast", "main::slow"):
         ticks = 3000 if name == "main::slow" else 1000
-        stream.entry(1, 5).time(1, 1, 5).leave(41, ticks, ticks, name).time(ticks, 1, 6).discount()
+        stream.entry(1, 5).time(1, 1, 5).leave(n_layers + 1, ticks, ticks, name).time(ticks, 1, 6).discount()
     for depth, name in reversed(list(enumerate(names, 1))):
-        stream.leave(depth, 4000 + 41 - depth, 1, name).time(1, 1, 5).discount()
+        stream.leave(depth, 4000 + n_layers + 1 - depth, 1, name).time(1, 1, 5).discount()
     (tmp_path / "deep.out").write_bytes(stream.pid_end(77).data())
     return tmp_path / "deep.out"
 
@@ -308,6 +308,15 @@ def test_chains_of_single_calls_are_one_row(tmp_path):
     assert len(tree_rows("--min-percent=0", file)) == 43
     lines = without_styles(on_terminal(80, "-q", "--tree", "--min-percent=0", file)).splitlines()
     assert any("main::slow" in line for line in lines), "deep rows keep room for names"
+
+
+def test_a_chain_of_three_has_the_names_of_all(tmp_path):
+    file = deep_web_application(tmp_path, 2)
+    row = tree_rows("--min-percent=2", file)[0]
+    assert row[4].split("  ")[0] == "main::RUNTIME > Framework::Layer0::call > Framework::Layer1::call"
+    lines = without_styles(on_terminal(80, "-q", "--tree", file)).splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert any(re.search(r"IME > .+call > .*Layer1::call", line) for line in lines)
 
 
 def test_what_is_pruned_comes_last(profile):
