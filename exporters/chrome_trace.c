@@ -4,12 +4,14 @@
  * speedscope and the Firefox Profiler read it ("Trace Event Format", sections 1.1 and "X").
  *
  * Every call is a complete event: name, start and length in microseconds with three decimals.
+ * What is under a label (DB::label) is one, too, on a track of each key's own beside the calls.
  * There are no `args`, since speedscope makes them part of a function's name. Without call
  * events in the recording, or with --aggregate, the calling-context tree is laid out instead:
  * the callees of a context one after the other, which the track's name says.
  */
 #include "exporters/stacks/frames.h"
 #include "exporters/base/json.h"
+#include "exporters/stacks/label_tracks.h"
 #include "exporters/stacks/stacktree.h"
 #include "exporters/stacks/timeline.h"
 #include "exporters/base/waits.h"
@@ -33,6 +35,7 @@ struct trace {
     uint32_t process;
     int64_t offset_ns; /* of the process's start, from that of the first */
     char ids[60];      /* of the process, as JSON */
+    uint64_t tracks;   /* of labels, so far */
 };
 
 static const char *category(enum nytp_sub_kind kind)
@@ -47,14 +50,18 @@ static const char *category(enum nytp_sub_kind kind)
     }
 }
 
+static void put_ids(char *ids, size_t size, const struct trace *t, uint64_t thread)
+{
+    snprintf(ids, size, ",\"pid\":%lu,\"tid\":%llu",
+             (unsigned long)t->profile->processes[t->process].pid, (unsigned long long)thread);
+}
+
 /* Two processes of one pid (recordings of several machines) differ by their thread. */
 static void begin_process(struct trace *t, uint32_t process)
 {
     t->process = process;
     t->offset_ns = nytp_process_offset_ns(t->profile, process);
-    snprintf(t->ids, sizeof t->ids, ",\"pid\":%lu,\"tid\":%llu",
-             (unsigned long)t->profile->processes[process].pid,
-             (unsigned long long)process + 1);
+    put_ids(t->ids, sizeof t->ids, t, (uint64_t)process + 1);
 }
 
 /* What all calls of a frame begin with, kept ready: names are escaped once, not per call. */
@@ -189,6 +196,54 @@ static bool put_timeline(const struct trace *t)
     return ok;
 }
 
+/* A track of labels, with its name. Viewers that sort tracks put it above the calls. */
+static void put_track(const struct trace *t, struct nytp_name key, const char *ids)
+{
+    nytp_printf(t->out, ",\n{\"ph\":\"M\",\"name\":\"thread_name\"%s,\"args\":{\"name\":", ids);
+    nytp_json_string(t->out, key.ptr, key.len);
+    nytp_printf(
+        t->out,
+        "}},\n{\"ph\":\"M\",\"name\":\"thread_sort_index\"%s,\"args\":{\"sort_index\":-1}}",
+        ids);
+}
+
+static void put_label(const struct trace *t, const struct nytp_stretch *stretch,
+                      const char *ids)
+{
+    const int64_t start_ns =
+        nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, stretch->start_ticks));
+    const int64_t end_ns =
+        nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, stretch->end_ticks));
+    nytp_puts(t->out, ",\n{\"ph\":\"X\",\"name\":");
+    nytp_json_string(t->out, stretch->value.ptr, stretch->value.len);
+    nytp_puts(t->out, ",\"cat\":\"label\",\"ts\":");
+    char text[2 * NYTP_MAX_FIXED + 20], *at = text;
+    append_times(&at, start_ns, end_ns, HUGE_VAL);
+    nytp_put(t->out, text, (size_t)(at - text));
+    nytp_puts(t->out, ids);
+    nytp_putc(t->out, '}');
+}
+
+/* The ids of tracks follow those of all processes. */
+static bool put_labels(struct trace *t)
+{
+    struct nytp_label_tracks tracks;
+    const bool ok = nytp_label_tracks_init(&tracks, t->profile, t->process);
+    for (uint32_t track = 0; ok && track < tracks.n_keys; track++) {
+        char ids[sizeof t->ids];
+        put_ids(ids, sizeof ids, t, t->profile->n_processes + ++t->tracks);
+        put_track(t, tracks.keys[track], ids);
+    }
+    for (uint32_t i = 0; ok && i < tracks.n_stretches; i++) {
+        char ids[sizeof t->ids];
+        put_ids(ids, sizeof ids, t,
+                t->profile->n_processes + t->tracks - tracks.n_keys + 1 + tracks.track[i]);
+        put_label(t, &tracks.stretches[i], ids);
+    }
+    nytp_label_tracks_free(&tracks);
+    return ok;
+}
+
 static int64_t positive(int64_t ticks)
 {
     return ticks > 0 ? ticks : 0;
@@ -230,7 +285,7 @@ static bool write_processes(struct trace *t, bool aggregate)
     for (uint32_t i = 0; i < t->profile->n_processes; i++) {
         begin_process(t, i);
         const bool timeline = !aggregate && nytp_process_has_timeline(t->profile, i);
-        if (!(timeline ? put_timeline(t) : put_layout(t)))
+        if (!(timeline ? put_timeline(t) && put_labels(t) : put_layout(t)))
             return false;
     }
     return true;

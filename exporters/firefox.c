@@ -6,11 +6,13 @@
  *
  * Per process there are up to two threads: the timeline, one weighted sample for each stretch
  * of time in which the stack is the same; and the totals, exact to the line, one sample per
- * distinct stack, where positions on the time axis mean nothing. Tables are columns; of the
- * samples one is kept, where they end, from which the other columns follow.
+ * distinct stack, where positions on the time axis mean nothing. Labels (DB::label) are markers
+ * of the timeline, named by their key. Tables are columns; of the samples one is kept, where
+ * they end, from which the other columns follow.
  */
 #include "exporters/stacks/frames.h"
 #include "exporters/base/json.h"
+#include "exporters/stacks/label_tracks.h"
 #include "exporters/stacks/stacktree.h"
 #include "exporters/stacks/timeline.h"
 #include "exporters/base/waits.h"
@@ -60,6 +62,7 @@ struct thread {
     const struct nytp_stacktree *tree;
     struct nytp_stack_walk walk;
     struct nytp_timeline line;
+    struct nytp_label_tracks labels; /* of the timeline */
     uint32_t first_node, innermost;
     struct nytp_scale scale; /* to nanoseconds */
     int64_t position_ns;
@@ -83,6 +86,7 @@ static void free_tables(struct thread *t)
     free(t->stacks);
     free(t->files);
     free(t->ends_ns);
+    nytp_label_tracks_free(&t->labels);
 }
 
 /* Frames with lines. A viewer knows a file per function only: where a sub ran lines of another
@@ -408,10 +412,61 @@ static void put_tables(const struct thread *t)
     nytp_printf(out,
                 "\"length\":%u},\n\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],"
                 "\"type\":[],\"length\":0},\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],"
-                "\"name\":[],\"functionSize\":[],\"length\":0},\n\"markers\":{\"data\":[],"
-                "\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],\"category\":[],"
-                "\"length\":0},\n",
+                "\"name\":[],\"functionSize\":[],\"length\":0},\n",
                 t->n_funcs);
+}
+
+static void put_marker_data(const struct thread *t, uint32_t i)
+{
+    const struct nytp_name *value = &t->labels.stretches[i].value;
+    nytp_puts(t->out, "{\"type\":\"label\",\"value\":");
+    nytp_json_string(t->out, value->ptr, value->len);
+    nytp_putc(t->out, '}');
+}
+
+static void put_marker_name(const struct thread *t, uint32_t i)
+{
+    nytp_put_u64(t->out, t->n_funcs + t->n_files + t->labels.track[i]);
+}
+
+static void put_marker_time(const struct thread *t, int64_t ticks)
+{
+    nytp_json_fixed(t->out, nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, ticks)), 6);
+}
+
+static void put_marker_start(const struct thread *t, uint32_t i)
+{
+    put_marker_time(t, t->labels.stretches[i].start_ticks);
+}
+
+static void put_marker_end(const struct thread *t, uint32_t i)
+{
+    put_marker_time(t, t->labels.stretches[i].end_ticks);
+}
+
+static void put_marker_phase(const struct thread *t, uint32_t i)
+{
+    (void)i;
+    nytp_putc(t->out, '1'); /* an interval */
+}
+
+static void put_marker_category(const struct thread *t, uint32_t i)
+{
+    (void)i;
+    nytp_putc(t->out, '5'); /* Label, of write_meta() */
+}
+
+static void put_markers(const struct thread *t)
+{
+    const uint32_t n = t->labels.n_stretches;
+    nytp_puts(t->out, "\"markers\":{");
+    put_column(t, "data", n, put_marker_data);
+    put_column(t, "name", n, put_marker_name);
+    put_column(t, "startTime", n, put_marker_start);
+    put_column(t, "endTime", n, put_marker_end);
+    put_column(t, "phase", n, put_marker_phase);
+    put_column(t, "category", n, put_marker_category);
+    nytp_printf(t->out, "\"length\":%u},\n", n);
 }
 
 static void put_strings(const struct thread *t)
@@ -426,6 +481,10 @@ static void put_strings(const struct thread *t)
         const struct nytp_name *name = &t->profile->files[t->files[i]].name;
         nytp_putc(t->out, ',');
         nytp_json_string(t->out, name->ptr, name->len);
+    }
+    for (uint32_t i = 0; i < t->labels.n_keys; i++) {
+        nytp_putc(t->out, ',');
+        nytp_json_string(t->out, t->labels.keys[i].ptr, t->labels.keys[i].len);
     }
     nytp_puts(t->out, "]}");
 }
@@ -452,13 +511,15 @@ static void put_thread(struct thread *t, bool first, bool main_thread, const cha
     nytp_puts(t->out, ",\"unregisterTime\":null,\"pausedRanges\":[],\n");
     put_samples(t);
     put_tables(t);
+    put_markers(t);
     put_strings(t);
 }
 
 static bool write_timeline(struct thread t, bool first)
 {
     char remark[120];
-    const bool ok = tables_from_nodes(&t) && intern_files(&t);
+    const bool ok = tables_from_nodes(&t) && intern_files(&t) &&
+                    nytp_label_tracks_init(&t.labels, t.profile, t.process);
     if (ok)
         put_thread(&t, first, true,
                    nytp_timeline_remark(t.profile, t.process, remark, sizeof remark));
@@ -518,16 +579,24 @@ static void write_meta(const struct nytp_profile *profile, struct nytp_out *out)
     nytp_json_double(out, profile->processes[0].start_s * 1e3 -
                               (double)nytp_process_offset_ns(profile, 0) / 1e6);
     nytp_puts(
-        out, ",\"interval\":1,\"processType\":0,\"stackwalk\":1,\"debug\":false,\n"
-             "\"usesOnlyOneStackType\":true,\"doesNotUseFrameImplementation\":true,"
-             "\"symbolicationNotSupported\":true,\"sourceCodeIsNotOnSearchfox\":true,\n"
-             "\"markerSchema\":[],\"categories\":["
-             "{\"name\":\"Program\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
-             "{\"name\":\"Perl\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
-             "{\"name\":\"XS\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
-             "{\"name\":\"Builtin\",\"color\":\"blue\",\"subcategories\":[\"Other\"]},"
-             "{\"name\":\"Waiting\",\"color\":\"lightblue\",\"subcategories\":[\"Other\"]}]},\n"
-             "\"libs\":[],\"pages\":[],\"counters\":[],\"threads\":[");
+        out,
+        ",\"interval\":1,\"processType\":0,\"stackwalk\":1,\"debug\":false,\n"
+        "\"usesOnlyOneStackType\":true,\"doesNotUseFrameImplementation\":true,"
+        "\"symbolicationNotSupported\":true,\"sourceCodeIsNotOnSearchfox\":true,\n"
+        "\"markerSchema\":[{\"name\":\"label\",\"display\":[\"marker-chart\",\"marker-table\","
+        "\"timeline-overview\"],\"tooltipLabel\":\"{marker.name}: {marker.data.value}\","
+        "\"tableLabel\":\"{marker.data.value}\",\"chartLabel\":\"{marker.data.value}\","
+        "\"data\":"
+        "[{\"key\":\"value\",\"label\":\"Value\",\"format\":\"string\",\"searchable\":true}]}],"
+        "\n"
+        "\"categories\":["
+        "{\"name\":\"Program\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
+        "{\"name\":\"Perl\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
+        "{\"name\":\"XS\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
+        "{\"name\":\"Builtin\",\"color\":\"blue\",\"subcategories\":[\"Other\"]},"
+        "{\"name\":\"Waiting\",\"color\":\"lightblue\",\"subcategories\":[\"Other\"]},"
+        "{\"name\":\"Label\",\"color\":\"purple\",\"subcategories\":[\"Other\"]}]},\n"
+        "\"libs\":[],\"pages\":[],\"counters\":[],\"threads\":[");
 }
 
 static bool write_firefox(const struct nytp_profile *profile,

@@ -125,6 +125,19 @@ static struct slice slice_spans(const struct nytp_profile *profile, struct slice
     return spans;
 }
 
+static struct slice slice_stretches(const struct nytp_profile *profile, uint32_t first,
+                                    uint32_t n)
+{
+    struct slice stretches = {0, 0};
+    while (stretches.first < profile->n_stretches &&
+           profile->stretches[stretches.first].process < first)
+        stretches.first++;
+    while (stretches.first + stretches.n < profile->n_stretches &&
+           profile->stretches[stretches.first + stretches.n].process < first + n)
+        stretches.n++;
+    return stretches;
+}
+
 static struct slice slice_regexes(const struct nytp_profile *profile, uint32_t first,
                                   uint32_t n)
 {
@@ -180,11 +193,17 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
     const struct slice spans = slice_spans(profile, nodes);
     some->spans = COPY(profile->spans, spans.first, spans.n);
     some->n_spans = spans.n;
+    const struct slice stretches = slice_stretches(profile, first, n);
+    some->stretches = COPY(profile->stretches, stretches.first, stretches.n);
+    some->n_stretches = stretches.n;
+    for (uint32_t i = 0; some->stretches != NULL && i < stretches.n; i++)
+        some->stretches[i].process -= first;
     if (some->recordings == NULL || some->processes == NULL || some->attributes == NULL ||
         some->options == NULL || some->files == NULL || some->sources == NULL ||
         some->blocks == NULL || some->regexes == NULL || some->subs == NULL ||
         some->nodes == NULL || some->node_lines == NULL || some->children == NULL ||
-        some->spans == NULL || (profile->node_line_svs != NULL && some->node_line_svs == NULL))
+        some->spans == NULL || some->stretches == NULL ||
+        (profile->node_line_svs != NULL && some->node_line_svs == NULL))
         return false;
     take_recordings(some, profile, first);
     take_nodes(some, nodes.first, lines.first, children.first);

@@ -374,6 +374,8 @@ static void attribute_spans(struct growing *g)
         profile->spans[n++].node = g->number[g->places[old].node];
     }
     profile->n_spans = n;
+    if (g->dropped)
+        profile->n_stretches = 0;
 }
 
 static bool make_tree_anew(struct growing *g)

@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* First span of which the node is `node` or a later one; spans are sorted by process. */
 static uint32_t span_from(const struct nytp_profile *profile, uint32_t first_node)
@@ -125,6 +126,10 @@ const char *nytp_timeline_remark(const struct nytp_profile *profile, uint32_t pr
     if (recording->spans_pruned > 0)
         snprintf(text, size, ", short calls (up to %.3g \xc2\xb5s) are in their callers",
                  (double)recording->pruned_span_ticks * 1e6 / (double)profile->ticks_per_sec);
+    const size_t len = strlen(text);
+    if (recording->stretches_left_out > 0)
+        snprintf(text + len, size - len, ", %llu stretches of labels are left out",
+                 (unsigned long long)recording->stretches_left_out);
     return text;
 }
 

@@ -42,7 +42,8 @@ bool nytp_node_is_inside(const struct nytp_profile *profile, uint32_t node, uint
 bool nytp_process_has_timeline(const struct nytp_profile *profile, uint32_t process);
 
 /* ", short calls (up to 12 µs) are in their callers", or "" when all calls of the process's
- * input are in the time line. Returns `text`. */
+ * input are in the time line, and ", 12 stretches of labels are left out" likewise. Returns
+ * `text`. */
 const char *nytp_timeline_remark(const struct nytp_profile *profile, uint32_t process,
                                  char *text, size_t size);
 

@@ -430,6 +430,7 @@ static bool make_recording(struct nytp_attribution *s)
         .has = p->has,
         .estimated_tree = p->estimated_tree,
         .has_labels = b->has_labels,
+        .stretches_left_out = b->labels.left_out,
     };
     p->n_processes = b->n_processes;
     p->sampled = b->sampled;

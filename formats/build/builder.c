@@ -70,6 +70,9 @@ void nytp_builder_free(struct nytp_builder *b)
     free(b->blocks);
     free(b->regexes);
     free(b->spans);
+    free(b->labels.stretches);
+    free(b->labels.marks);
+    free(b->labels.in_force);
     nytp_table_free(&b->file_by_fid);
     nytp_table_free(&b->page_by_place);
     nytp_table_free(&b->arc_by_key);

@@ -4,6 +4,7 @@
  */
 #include "builder_facts.h"
 #include "builder_places.h"
+#include "label_marks.h"
 #include "formats/stream/comments/attribute_records.h"
 #include "formats/stream/comments/sample_records.h"
 #include "formats/stream/comments/cost_records.h"
@@ -155,6 +156,8 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
         nytp_builder_process(b)->processor_ns = processor_ns;
     const struct nytp_label_record label = nytp_label_record_read(&e->u.comment.text);
     b->has_labels |= label.kind == NYTP_LABEL_SET;
+    if (label.kind != NYTP_LABEL_NONE && label.kind != NYTP_LABEL_PROFILE)
+        return nytp_label_marks_note(b, &label);
     if (label.kind == NYTP_LABEL_PROFILE &&
         !nytp_labels_add(b->strings, &nytp_builder_process(b)->labels, &label))
         return nytp_builder_out_of_memory(b);

@@ -4,6 +4,7 @@
  */
 #include "builder_places.h"
 
+#include "label_marks.h"
 #include "span_keep.h"
 
 #include <string.h>
@@ -96,7 +97,8 @@ bool nytp_builder_end_process(struct nytp_builder *b)
         if (f->entered && !nytp_built_span_keep(b, &span))
             return false;
     }
-    return nytp_callstack_end(&b->stack) || nytp_builder_tree_failed(b);
+    return nytp_label_marks_end_process(b, end) &&
+           (nytp_callstack_end(&b->stack) || nytp_builder_tree_failed(b));
 }
 
 bool nytp_builder_end_pid(struct nytp_builder *b, uint32_t pid, double end_s)

@@ -6,6 +6,7 @@
 #include "builder_statements.h"
 
 #include "builder_places.h"
+#include "label_marks.h"
 
 #include <string.h>
 
@@ -169,6 +170,7 @@ static bool book_statement(struct nytp_builder *b, struct tally *tally, uint32_t
         const int64_t wait_ticks = nytp_sample_waits_of(&b->waits, s->ticks, discount);
         if (!book_wait(b, file, line, ticks, ticks == s->ticks ? wait_ticks : 0))
             return nytp_builder_tree_failed(b);
+        nytp_label_marks_sampled(b, tally->clock);
     }
     if (!tally->has_entries)
         return add_page_line(b, file, line, ticks, statements, after_leave);

@@ -312,6 +312,8 @@ struct self_time {
 struct axis {
     struct self_time *of_node;
     uint32_t *stack; /* open spans */
+    int64_t **ends;  /* of stretches under labels, the earliest first */
+    uint32_t n_ends, next_end;
 };
 
 static double corrected(const struct correction *c, uint32_t node, int64_t ticks)
@@ -366,11 +368,20 @@ struct position {
     double corrected;
 };
 
-static int64_t advance_position(struct position *at, int64_t to, double shrinks)
+static int64_t follow_axis(struct position *at, int64_t to, double shrinks)
 {
     at->corrected += (double)(to - at->recorded) * shrinks;
     at->recorded = to;
     return llround(at->corrected);
+}
+
+/* Follow the axis to `to`, and move the ends of stretches that lie before it. */
+static int64_t advance_position(struct axis *axis, struct position *at, int64_t to,
+                                double shrinks)
+{
+    for (; axis->next_end < axis->n_ends && *axis->ends[axis->next_end] <= to; axis->next_end++)
+        *axis->ends[axis->next_end] = follow_axis(at, *axis->ends[axis->next_end], shrinks);
+    return follow_axis(at, to, shrinks);
 }
 
 /* Move the spans [from, to) of one process. Every stretch of the time axis between two ends of
@@ -386,55 +397,66 @@ static void move_spans(struct nytp_profile *p, struct axis *axis, uint32_t from,
         while (top > 0 && (is_end || p->spans[axis->stack[top - 1]].end_ticks <=
                                          p->spans[i].start_ticks)) {
             struct nytp_span *open = &p->spans[axis->stack[--top]];
-            open->end_ticks =
-                advance_position(&at, open->end_ticks, shrinks_to(&axis->of_node[open->node]));
+            open->end_ticks = advance_position(axis, &at, open->end_ticks,
+                                               shrinks_to(&axis->of_node[open->node]));
         }
         if (is_end)
             break;
         const uint32_t outer = top > 0 ? p->spans[axis->stack[top - 1]].node : root;
         const int64_t start = p->spans[i].start_ticks;
         p->spans[i].start_ticks =
-            advance_position(&at, start, shrinks_to(&axis->of_node[outer]));
+            advance_position(axis, &at, start, shrinks_to(&axis->of_node[outer]));
         axis->stack[top++] = i;
     }
+    if (axis->next_end < axis->n_ends)
+        advance_position(axis, &at, *axis->ends[axis->n_ends - 1],
+                         shrinks_to(&axis->of_node[root]));
 }
 
-static uint32_t process_of_node(const struct nytp_profile *p, uint32_t node)
+static int by_time(const void *x, const void *y)
 {
-    uint32_t low = 0, high = p->n_processes;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (p->processes[middle].root <= node)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    const int64_t a = **(int64_t *const *)x, b = **(int64_t *const *)y;
+    return a < b ? -1 : a > b;
 }
 
-/* Move the spans of all processes, one process after the other. */
+/* The ends of the stretches of a process, which begin with number `from`. Returns where the
+ * next process's begin. */
+static uint32_t list_ends(const struct nytp_profile *p, struct axis *axis, uint32_t process,
+                          uint32_t from)
+{
+    axis->n_ends = axis->next_end = 0;
+    for (; from < p->n_stretches && p->stretches[from].process == process; from++) {
+        axis->ends[axis->n_ends++] = &p->stretches[from].start_ticks;
+        axis->ends[axis->n_ends++] = &p->stretches[from].end_ticks;
+    }
+    qsort(axis->ends, axis->n_ends, sizeof *axis->ends, by_time);
+    return from;
+}
+
+/* Move the spans of all processes, one process after the other, and the stretches with them. */
 static bool correct_spans(const struct correction *c)
 {
     struct nytp_profile *p = c->p;
     struct axis axis = {
         .of_node = calloc((size_t)p->n_nodes + 1, sizeof *axis.of_node),
         .stack = malloc(((size_t)p->n_spans + 1) * sizeof *axis.stack),
+        .ends = malloc((2 * (size_t)p->n_stretches + 1) * sizeof *axis.ends),
     };
-    const bool ok = axis.of_node != NULL && axis.stack != NULL;
-    for (uint32_t from = 0, to; ok && from < p->n_spans; from = to) {
-        const uint32_t process = process_of_node(p, p->spans[from].node);
-        const uint32_t root = p->processes[process].root;
-        const uint32_t end = nytp_process_nodes_end(p, process);
-        for (to = from; to < p->n_spans && p->spans[to].node >= root && p->spans[to].node < end;
-             to++)
-            ;
-        if (p->processes[process].costs.stmt == 0)
+    const bool ok = axis.of_node != NULL && axis.stack != NULL && axis.ends != NULL;
+    uint32_t from = 0, to = 0, stretch = 0;
+    for (uint32_t i = 0; ok && i < p->n_processes; i++, from = to) {
+        const uint32_t end = nytp_process_nodes_end(p, i);
+        while (to < p->n_spans && p->spans[to].node < end)
+            to++;
+        stretch = list_ends(p, &axis, i, stretch);
+        if (p->processes[i].costs.stmt == 0 || (from == to && axis.n_ends == 0))
             continue;
-        sum_self_times(c, &axis, from, to, root);
-        move_spans(p, &axis, from, to, root);
+        sum_self_times(c, &axis, from, to, p->processes[i].root);
+        move_spans(p, &axis, from, to, p->processes[i].root);
     }
     free(axis.of_node);
     free(axis.stack);
+    free(axis.ends);
     return ok;
 }
 

@@ -34,8 +34,8 @@ struct nytp_built_process {
     uint32_t pid, ppid, root;
     uint32_t thread, parent_thread;
     double start_s, end_s;
-    int64_t clock;     /* sum of statement ticks */
-    int64_t cpu_ticks; /* of a sampled process */
+    int64_t clock;        /* sum of statement ticks */
+    int64_t cpu_ticks;    /* of a sampled process */
     int64_t processor_ns; /* of a process that tells; the last that it did */
     uint64_t statements;
     struct nytp_costs costs; /* as its attributes say */
@@ -77,6 +77,32 @@ struct nytp_built_arc {
 struct nytp_built_span {
     uint32_t sub, file, line, depth;
     int64_t start_ticks, ticks;
+};
+
+/* What a label's stretch of the time line is of; and where on it a label changes. */
+struct nytp_built_stretch {
+    uint32_t process, key, value;
+};
+
+struct nytp_built_mark {
+    uint32_t stretch;
+    bool is_end;       /* else its begin */
+    uint32_t depth;    /* of the innermost call around it; 0 = none */
+    uint32_t n_before; /* spans in the list that had ended */
+    int64_t at_ticks;  /* estimate on the time axis */
+};
+
+struct nytp_built_labels { /* label_marks.h */
+    struct nytp_built_stretch *stretches;
+    struct nytp_built_mark *marks; /* as they came */
+    uint32_t *in_force;            /* stretches of the current process that have not ended */
+    uint32_t n_stretches, n_marks, n_in_force, stretches_capacity, marks_capacity,
+        in_force_capacity;
+    uint64_t left_out;
+    uint32_t own_depth;  /* of the calls that comments told of since the last label changed */
+    uint32_t n_timed;    /* marks whose time no sample changes any more */
+    int64_t ahead_ticks; /* of a sampled process: the label's clock, less that of samples */
+    bool has_ahead;
 };
 
 struct nytp_builder {
@@ -152,6 +178,7 @@ struct nytp_builder {
     int64_t pruned_span_ticks; /* the longest call that was left out of the time line */
     uint64_t spans_pruned;
     int64_t time_position; /* the latest instant that is taken on the current time axis */
+    struct nytp_built_labels labels;
 
     uint32_t left_file, left_line; /* the statement that was left last */
     bool discount;

@@ -219,6 +219,17 @@ static bool return_event(struct nytp_label_selection *s, const struct nytp_event
     return call.is_counted ? pass(s, &part) : pass_part_of_call(s, &part);
 }
 
+/* A label changed: it begins or ends a stretch, or is another one within. It is passed on
+ * behind the entries that wait, so that it stands inside them. */
+static bool change_event(struct nytp_label_selection *s, const struct nytp_event *e,
+                         bool was_inside)
+{
+    const bool begins = !was_inside && is_inside(s);
+    if (begins && !enter_open_calls(s, e->offset))
+        return false;
+    return !(was_inside || begins) || pass(s, e);
+}
+
 static bool comment_event(struct nytp_label_selection *s, const struct nytp_event *e)
 {
     const struct nytp_label_record record = nytp_label_record_read(&e->u.comment.text);
@@ -237,7 +248,7 @@ static bool comment_event(struct nytp_label_selection *s, const struct nytp_even
     }
     if (record.kind == NYTP_LABEL_SET || record.kind == NYTP_LABEL_END) {
         note_label(s, &record);
-        return was_inside || !is_inside(s) || enter_open_calls(s, e->offset);
+        return change_event(s, e, was_inside);
     }
     if (record.kind == NYTP_LABEL_PROFILE) {
         note_label(s, &record);

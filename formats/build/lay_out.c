@@ -9,6 +9,7 @@
  */
 #include "lay_out.h"
 
+#include "label_marks.h"
 #include "span_budget.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct layout {
     uint32_t n_inside; /* layouts in it, itself included */
     uint32_t behind;   /* in the model's list, its next child placed stands before this index */
     bool is_box;
+    int64_t *mark; /* what becomes of a label's mark, which is none of the model's spans */
     int64_t start;
     int64_t earlier; /* ticks of its children that are not placed yet */
     union {
@@ -37,11 +39,11 @@ struct layout {
  * before earlier ones. */
 struct laying {
     const struct nytp_builder *b;
-    const struct nytp_profile *p;
+    struct nytp_profile *p;
     const uint32_t *node_of_raw;
     struct layout process; /* placed from the beginning */
     struct layout *all;
-    uint32_t n, capacity;
+    uint32_t n, n_marks, capacity;
     uint32_t *open; /* layouts that a span may lie in */
     uint32_t n_open, open_capacity;
     bool *has_box;       /* by raw node; NULL until there is a box */
@@ -121,6 +123,31 @@ static void open_boxes(struct laying *l, uint32_t levels, uint32_t depth)
     }
 }
 
+static int64_t *mark_target(const struct laying *l, const struct nytp_built_mark *mark)
+{
+    struct nytp_stretch *const stretch = &l->p->stretches[mark->stretch];
+    return mark->is_end ? &stretch->end_ticks : &stretch->start_ticks;
+}
+
+/* Put a mark inside the innermost frame that was open there. */
+static void link_mark(struct laying *l, const struct nytp_built_mark *mark)
+{
+    uint32_t above = l->n_open;
+    while (above > 0 && l->all[l->open[above - 1]].depth > mark->depth)
+        above--;
+    if (!nytp_grow(&l->all, &l->capacity, l->n, sizeof *l->all)) {
+        l->no_memory = true;
+        return;
+    }
+    l->all[l->n++] = (struct layout){
+        .parent = above > 0 ? l->open[above - 1] : NO_SPAN,
+        .depth = mark->depth,
+        .mark = mark_target(l, mark),
+        .start = mark->at_ticks,
+    };
+    l->n_marks++;
+}
+
 /* Put a span below the frame that it was called from. */
 static void link_span(struct laying *l, const struct nytp_built_span *span)
 {
@@ -193,6 +220,10 @@ static void place_frames(struct laying *l, struct nytp_span *spans)
             here->start = above->start + above->earlier;
         if (here->start > above->limit)
             here->start = above->limit;
+        if (here->mark != NULL) {
+            *here->mark = above->limit = here->start;
+            continue;
+        }
         const int64_t end =
             here->start + here->ticks < above->limit ? here->start + here->ticks : above->limit;
         above->limit = here->start;
@@ -205,26 +236,61 @@ static void place_frames(struct laying *l, struct nytp_span *spans)
 
 #define STEPS_PER_SPAN 16 /* a real program has a few levels that never returned */
 
+/* Spans from `from` up to `to` and marks of a process, from the last to the first. */
+static void link_all(struct laying *l, uint32_t from, uint32_t to, uint32_t first_mark,
+                     uint32_t end_mark)
+{
+    const struct nytp_built_mark *const marks = l->b->labels.marks;
+    for (uint32_t i = to; i-- > from && !l->no_memory; link_span(l, &l->b->spans[i]))
+        while (end_mark > first_mark && marks[end_mark - 1].n_before > i && !l->no_memory)
+            link_mark(l, &marks[--end_mark]);
+    while (end_mark > first_mark && !l->no_memory)
+        link_mark(l, &marks[--end_mark]);
+}
+
+/* A sampled process's calls lie where samples do, and its marks where the clock says. */
+static void place_sampled_marks(struct laying *l, uint32_t first, uint32_t end)
+{
+    for (const struct nytp_built_mark *mark = l->b->labels.marks + first;
+         mark < l->b->labels.marks + end; mark++) {
+        const int64_t most = l->process.limit,
+                      at = mark->at_ticks < most ? mark->at_ticks : most;
+        *mark_target(l, mark) = at > 0 ? at : 0;
+    }
+}
+
+/* Where the marks of a process end in their list. */
+static uint32_t marks_end(const struct laying *l, uint32_t process, uint32_t first)
+{
+    const struct nytp_built_labels *const labels = &l->b->labels;
+    while (first < labels->n_marks &&
+           labels->stretches[labels->marks[first].stretch].process == process)
+        first++;
+    return first;
+}
+
 /* The spans of one process, from `from` on. */
 static bool lay_out_process(struct laying *l, struct nytp_profile *p, uint32_t process,
-                            uint32_t from, uint32_t *capacity)
+                            uint32_t from, uint32_t first_mark, uint32_t end_mark,
+                            uint32_t *capacity)
 {
     const uint32_t to = from + l->b->processes[process].n_spans;
     const int64_t total = p->nodes[p->processes[process].root].incl_ticks;
     l->process =
         (struct layout){.raw = l->b->processes[process].root, .limit = total > 0 ? total : 0};
-    l->n = l->n_open = 0;
+    l->n = l->n_marks = l->n_open = 0;
     l->steps_left = 1000 + (uint64_t)(to - from) * STEPS_PER_SPAN;
     if (!nytp_reserve(&l->all, &l->capacity, to - from, sizeof *l->all))
         return false;
-    for (uint32_t i = to; i-- > from && !l->no_memory;)
-        link_span(l, &l->b->spans[i]);
+    if (l->b->sampled)
+        place_sampled_marks(l, first_mark, end_mark);
+    link_all(l, from, to, first_mark, l->b->sampled ? first_mark : end_mark);
     if (!l->no_memory)
         measure_frames(l);
     if (l->no_memory ||
         !nytp_reserve(&p->spans, capacity, (uint64_t)p->n_spans + l->n, sizeof *p->spans))
         return false;
-    l->process.behind = p->n_spans += l->n;
+    l->process.behind = p->n_spans += l->n - l->n_marks;
     place_frames(l, p->spans);
     return true;
 }
@@ -233,13 +299,16 @@ bool nytp_lay_out_spans(const struct nytp_builder *b, struct nytp_profile *p,
                         const uint32_t *node_of_raw)
 {
     struct laying l = {.b = b, .p = p, .node_of_raw = node_of_raw};
-    uint32_t capacity = 0, from = 0;
-    bool ok = true;
+    uint32_t capacity = 0, from = 0, mark = 0;
+    bool ok = nytp_label_stretches_begin(b, p);
     for (uint32_t i = 0; ok && i < b->n_processes; i++) {
-        if (b->processes[i].n_spans > 0)
-            ok = lay_out_process(&l, p, i, from, &capacity);
+        const uint32_t end_mark = marks_end(&l, i, mark);
+        if (b->processes[i].n_spans > 0 || end_mark > mark)
+            ok = lay_out_process(&l, p, i, from, mark, end_mark, &capacity);
         from += b->processes[i].n_spans;
+        mark = end_mark;
     }
+    nytp_label_stretches_end(p);
     p->recordings[0].spans_pruned = b->spans_pruned + l.unplaced;
     p->recordings[0].pruned_span_ticks = b->pruned_span_ticks > l.longest_unplaced_ticks
                                              ? b->pruned_span_ticks

@@ -9,11 +9,14 @@ static void filter_spans(struct nytp_builder *b,
                          bool (*stays)(void *context, struct nytp_span_size size),
                          void *context)
 {
-    uint32_t kept = 0, i = 0;
+    struct nytp_built_labels *const labels = &b->labels;
+    uint32_t kept = 0, i = 0, mark = 0;
     for (uint32_t p = 0; p < b->n_processes; p++) {
         const uint32_t first = kept;
         for (const uint32_t end = i + b->processes[p].n_spans; i < end; i++) {
             const struct nytp_built_span *const span = &b->spans[i];
+            while (mark < labels->n_marks && labels->marks[mark].n_before <= i)
+                labels->marks[mark++].n_before = kept;
             if (stays(context, (struct nytp_span_size){(uint64_t)span->ticks, span->depth}))
                 b->spans[kept++] = *span;
             else
@@ -21,6 +24,8 @@ static void filter_spans(struct nytp_builder *b,
         }
         b->processes[p].n_spans = kept - first;
     }
+    while (mark < labels->n_marks)
+        labels->marks[mark++].n_before = kept;
     b->n_spans = kept;
 }
 

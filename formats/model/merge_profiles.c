@@ -472,6 +472,21 @@ static void add_spans(struct merging *f, uint32_t input, int64_t scale, uint32_t
     }
 }
 
+static void add_stretches(struct merging *f, uint32_t input, int64_t scale)
+{
+    struct nytp_profile *to = f->to;
+    const struct nytp_profile *from = f->from[input];
+    for (uint32_t i = 0; i < from->n_stretches; i++) {
+        struct nytp_stretch s = from->stretches[i];
+        s.process += to->n_processes;
+        s.key = keep_name(f, s.key);
+        s.value = keep_name(f, s.value);
+        s.start_ticks *= scale;
+        s.end_ticks *= scale;
+        to->stretches[to->n_stretches++] = s;
+    }
+}
+
 static void add_arcs(struct merging *f, uint32_t input, int64_t scale)
 {
     struct nytp_profile *to = f->to;
@@ -533,6 +548,7 @@ static void add_input(struct merging *f, uint32_t input, int64_t scale)
     const uint32_t node_base = f->to->n_nodes;
     add_nodes(f, input, scale);
     add_spans(f, input, scale, node_base);
+    add_stretches(f, input, scale);
     add_arcs(f, input, scale);
     add_processes(f, input, scale, node_base);
     add_recordings(f, input, scale);
@@ -559,6 +575,7 @@ static void free_copied(struct nytp_profile *from)
     free(from->node_lines);
     free(from->node_line_svs);
     free(from->spans);
+    free(from->stretches);
     free(from->arcs);
     free(from->line_costs);
     from->nodes = NULL;
@@ -566,23 +583,25 @@ static void free_copied(struct nytp_profile *from)
     from->node_lines = NULL;
     from->node_line_svs = NULL;
     from->spans = NULL;
+    from->stretches = NULL;
     from->arcs = NULL;
     from->line_costs = NULL;
     from->n_nodes = from->n_children = from->n_node_lines = from->n_spans = from->n_arcs = 0;
-    from->n_line_costs = 0;
+    from->n_line_costs = from->n_stretches = 0;
 }
 
 /* Copy what refers to files and subs, input by input, into arrays that have room for all. */
 static bool merge_tree(struct merging *f)
 {
     struct nytp_profile *to = f->to;
-    size_t nodes = 1, children = 1, lines = 1, spans = 1, arcs = 1, processes = 1,
-           recordings = 1;
+    size_t nodes = 1, children = 1, lines = 1, spans = 1, stretches = 1, arcs = 1,
+           processes = 1, recordings = 1;
     for (uint32_t i = 0; i < f->n_from; i++) {
         nodes += f->from[i]->n_nodes;
         children += f->from[i]->n_children;
         lines += f->from[i]->n_node_lines;
         spans += f->from[i]->n_spans;
+        stretches += f->from[i]->n_stretches;
         arcs += f->from[i]->n_arcs;
         processes += f->from[i]->n_processes;
         recordings += f->from[i]->n_recordings;
@@ -593,12 +612,13 @@ static bool merge_tree(struct merging *f)
     to->children = malloc(children * sizeof *to->children);
     to->node_lines = malloc(lines * sizeof *to->node_lines);
     to->spans = malloc(spans * sizeof *to->spans);
+    to->stretches = malloc(stretches * sizeof *to->stretches);
     to->arcs = malloc(arcs * sizeof *to->arcs);
     to->processes = malloc(processes * sizeof *to->processes);
     to->recordings = malloc(recordings * sizeof *to->recordings);
     if (to->nodes == NULL || to->children == NULL || to->node_lines == NULL ||
-        to->spans == NULL || to->arcs == NULL || to->processes == NULL ||
-        to->recordings == NULL)
+        to->spans == NULL || to->stretches == NULL || to->arcs == NULL ||
+        to->processes == NULL || to->recordings == NULL)
         return false;
     for (uint32_t i = 0; i < f->n_from; i++) {
         const int64_t scale = to->ticks_per_sec / f->from[i]->ticks_per_sec;

@@ -75,6 +75,7 @@ struct nytp_recording {
     bool estimated_tree;       /* no call events: its contexts are derived from arcs */
     uint64_t spans_pruned;     /* calls that are not in spans: the shortest, for want of room */
     int64_t pruned_span_ticks; /* the longest of them */
+    uint64_t stretches_left_out; /* of labels, for want of room */
 };
 
 struct nytp_pair { /* attribute or option of the first recording, in stream order */
@@ -215,6 +216,15 @@ struct nytp_span {
     int64_t start_ticks, end_ticks; /* from the process's start; end >= start */
 };
 
+/* What of the time axis was under a label (DB::label()); only with build option `spans`. Sorted
+ * by process, then start. A key has one value at a time: its stretches do not overlap. Of
+ * a sampled process the ends are told by the clock, else they lie between the calls. */
+struct nytp_stretch {
+    uint32_t process;
+    struct nytp_name key, value;    /* as in the stream: control characters as \xHH */
+    int64_t start_ticks, end_ticks; /* on the axis of the process's spans */
+};
+
 struct nytp_profile {
     int64_t ticks_per_sec;
     unsigned has;        /* enum nytp_has, of all recordings together */
@@ -243,8 +253,10 @@ struct nytp_profile {
     struct nytp_svs *node_line_svs, *line_cost_svs; /* each beside its node line or line cost;
                                                        NULL without NYTP_HAS_SVS */
     struct nytp_span *spans;
+    struct nytp_stretch *stretches;
     uint32_t n_recordings, n_processes, n_attributes, n_options, n_files, n_sources, n_blocks,
-        n_regexes, n_subs, n_line_costs, n_arcs, n_nodes, n_children, n_node_lines, n_spans;
+        n_regexes, n_subs, n_line_costs, n_arcs, n_nodes, n_children, n_node_lines, n_spans,
+        n_stretches;
 
     struct nytp_strings *strings; /* owns every name */
     struct nytp_arena *arena;     /* owns the source text and what the regexes' sizes are */

@@ -31,6 +31,7 @@ void nytp_profile_free(struct nytp_profile *p)
     free(p->node_line_svs);
     free(p->line_cost_svs);
     free(p->spans);
+    free(p->stretches);
     nytp_strings_free(p->strings);
     nytp_arena_free(p->arena);
     free(p);
@@ -255,10 +256,25 @@ static bool check_spans(const struct nytp_profile *p, struct nytp_error *error)
     return true;
 }
 
+static bool check_stretches(const struct nytp_profile *p, struct nytp_error *error)
+{
+    for (uint32_t i = 0; i < p->n_stretches; i++) {
+        const struct nytp_stretch *s = &p->stretches[i];
+        const bool is_in_order =
+            i == 0 || s[-1].process < s->process ||
+            (s[-1].process == s->process && s[-1].start_ticks <= s->start_ticks);
+        REQUIRE(s->process < p->n_processes && is_in_order && s->start_ticks >= 0 &&
+                    s->end_ticks >= s->start_ticks,
+                "stretch=%u process=%u from %lld to %lld", i, s->process,
+                (long long)s->start_ticks, (long long)s->end_ticks);
+    }
+    return true;
+}
+
 bool nytp_profile_adds_up(const struct nytp_profile *p, struct nytp_error *error)
 {
     return check_processes(p, error) && check_files(p, error) && check_tree(p, error) &&
-           check_subs(p, error) && check_spans(p, error);
+           check_subs(p, error) && check_spans(p, error) && check_stretches(p, error);
 }
 
 /* Recorders name a file before anything happens in it. A call from a file without a name is one

@@ -412,7 +412,8 @@ C<sample_clock=cpu> by its samples), and its slowest sub by the samples. C<nytp-
           20    9.58 ms    64.5 us     115 us    9.49 ms  main::spin shop.pl:3  GET /fast
 
 Keys are cut to 100 bytes, values to 4000; at most 100 keys have a value at a time. What a call has had of its time
-when a label changes stays with the old one. Other readers of profiles pass labels over. In a program
+when a label changes stays with the old one. C<nytp-export --firefox> and C<--chrome-trace> show the stretches
+as markers and tracks beside the calls. Other readers of profiles pass labels over. In a program
 that also runs without the profiler: C<< DB::label(...) if defined &DB::label >>.
 
 =item DB::label_profile(KEY => VALUE, ...)

@@ -3,12 +3,16 @@
 the sub profiler's numbers in them."""
 
 import collections
+import json
 import math
 import subprocess
 
 import pytest
 
+import bands
 import firefox
+import recordings
+from command import COMMAND
 
 MARK = " [unreturned]"
 
@@ -95,6 +99,26 @@ def test_chrome_trace_has_every_call(session, totals):
         counts = opened.marker_counts()
     assert {name: n for name, n in counts.items() if name in want.subs and "::" in name} == \
         {name: sub.calls for name, sub in want.subs.items() if sub.calls}
+
+
+LABELLED = """sub handle { my $x = 0; $x += $_ for 1 .. 200; $x }
+for my $i (1 .. 3) { DB::label(request => "GET /$i"); handle(); DB::label(request => undef); handle() }
+DB::label(phase => 'end');
+handle();
+"""
+
+
+def test_labels_are_markers_around_their_calls(tmp_path):
+    out = recordings.record(tmp_path, LABELLED)
+    subprocess.run([COMMAND, "--firefox", "-o", tmp_path / "a.json", out], check=True, capture_output=True)
+    with firefox.Session(tmp_path / "a.json") as opened:
+        kinds = json.loads(opened.ask("thread", "markers", "--json"))["byType"]
+    found = {kind["markerName"]: kind["topMarkers"] for kind in kinds}
+    assert sorted(marker["label"] for marker in found["request"]) == ["GET /1", "GET /2", "GET /3"]
+    assert [marker["label"] for marker in found["phase"]] == ["end"]
+    wanted = sorted((round(start / 1e6, 6), round((end - start) / 1e6, 6)) for _, start, end in
+                    bands.markers(out)["request"])
+    assert sorted((round(marker["start"], 6), round(marker["duration"], 6)) for marker in found["request"]) == wanted
 
 
 def test_collapsed_stacks_are_read(session, totals):

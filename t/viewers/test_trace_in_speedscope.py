@@ -7,7 +7,9 @@ import subprocess
 
 import pytest
 
+import bands
 import readers
+import recordings
 import speedscope
 
 
@@ -48,3 +50,19 @@ def test_speedscope_finds_the_times(export_command, profile, totals, tmp_path, n
         if sub != "main::RUNTIME":
             # calls that touch each other become one there
             assert bool(value.inclusive) <= shown.calls[sub] <= value.calls, sub
+
+
+def test_labels_are_a_track_of_their_own(export_command, tmp_path):
+    program = "sub f { my $x = 0; $x += $_ for 1 .. 200 } DB::label(request => 'GET /'); f(); DB::label(request => undef); f()"
+    recording = recordings.record(tmp_path, program)
+    out = tmp_path / "profile.trace.json"
+    subprocess.run([export_command, "--chrome-trace", "-o", out, recording], check=True, capture_output=True)
+    without_instants(out)
+    seen = speedscope.look(out)
+    assert seen["alerts"] == [], seen
+    frames = [frame["name"] for frame in seen["exported"]["shared"]["frames"]]
+    tracks = {profile["name"]: profile for profile in seen["exported"]["profiles"]}
+    of_labels, = [profile for name, profile in tracks.items() if "request" in name]
+    (_, start, end), = bands.trace(recording)[1]["request"]
+    events = [(event["type"], frames[event["frame"]], round(event["at"], 3)) for event in of_labels["events"]]
+    assert events == [("O", "GET /", start / 1000), ("C", "GET /", end / 1000)], tracks.keys()

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Marks where labels change; see label_marks.h.
+ *
+ * Where calls are recorded a mark stands behind the calls that have ended and inside those that
+ * are open, which is exact. Samples are too far apart for that: of a sampled process the
+ * label's own clock tells how far behind the last sample it changed. The two clocks are set by
+ * the label that came soonest after a sample.
+ */
+#include "label_marks.h"
+
+#include <stdlib.h>
+
+static bool add_mark(struct nytp_builder *b, uint32_t stretch, bool is_end, int64_t at_ticks,
+                     uint32_t depth)
+{
+    struct nytp_built_labels *const l = &b->labels;
+    if (!nytp_grow(&l->marks, &l->marks_capacity, l->n_marks, sizeof *l->marks))
+        return nytp_builder_out_of_memory(b);
+    l->marks[l->n_marks++] = (struct nytp_built_mark){.stretch = stretch,
+                                                      .is_end = is_end,
+                                                      .depth = depth,
+                                                      .n_before = b->n_spans,
+                                                      .at_ticks = at_ticks};
+    return true;
+}
+
+/* The stretch in force that has this key is none any more. */
+static bool end_stretch(struct nytp_builder *b, uint32_t key, int64_t at_ticks, uint32_t depth)
+{
+    struct nytp_built_labels *const l = &b->labels;
+    for (uint32_t i = 0; i < l->n_in_force; i++) {
+        const uint32_t stretch = l->in_force[i];
+        if (l->stretches[stretch].key != key)
+            continue;
+        l->in_force[i] = l->in_force[--l->n_in_force];
+        return add_mark(b, stretch, true, at_ticks, depth);
+    }
+    return true;
+}
+
+static bool begin_stretch(struct nytp_builder *b, uint32_t key, uint32_t value,
+                          int64_t at_ticks, uint32_t depth)
+{
+    struct nytp_built_labels *const l = &b->labels;
+    if (l->n_stretches >= NYTP_MOST_STRETCHES || l->n_in_force >= NYTP_MOST_IN_FORCE) {
+        l->left_out++;
+        return true;
+    }
+    if (!nytp_grow(&l->stretches, &l->stretches_capacity, l->n_stretches,
+                   sizeof *l->stretches) ||
+        !nytp_grow(&l->in_force, &l->in_force_capacity, l->n_in_force, sizeof *l->in_force))
+        return nytp_builder_out_of_memory(b);
+    const uint32_t stretch = l->n_stretches++;
+    l->stretches[stretch] =
+        (struct nytp_built_stretch){.process = b->n_processes - 1, .key = key, .value = value};
+    l->in_force[l->n_in_force++] = stretch;
+    return add_mark(b, stretch, false, at_ticks, depth);
+}
+
+/* When a label of a sampled process changes. */
+static int64_t sampled_ticks(struct nytp_builder *b, int64_t label_ticks)
+{
+    struct nytp_built_labels *const l = &b->labels;
+    const int64_t ahead = label_ticks - b->processes[b->n_processes - 1].clock;
+    if (!l->has_ahead || ahead < l->ahead_ticks)
+        l->ahead_ticks = ahead;
+    l->has_ahead = true;
+    return label_ticks - l->ahead_ticks;
+}
+
+static int64_t ticks_of(struct nytp_builder *b, const struct nytp_label_record *record)
+{
+    return b->sampled ? sampled_ticks(b, record->ticks) : b->time_position;
+}
+
+bool nytp_label_marks_note(struct nytp_builder *b, const struct nytp_label_record *record)
+{
+    struct nytp_built_labels *const l = &b->labels;
+    if (b->options.max_spans == 0)
+        return true;
+    if (record->kind == NYTP_LABEL_OWN) {
+        l->own_depth = record->depth > l->own_depth ? record->depth : l->own_depth;
+        return true;
+    }
+    uint32_t key, value = 0;
+    if (!nytp_builder_name(b, &record->key, &key) ||
+        (record->kind == NYTP_LABEL_SET && !nytp_builder_name(b, &record->value, &value)))
+        return false;
+    const uint32_t known = nytp_callstack_depth(&b->stack, b->stack.top);
+    const uint32_t depth = known > l->own_depth ? known : l->own_depth;
+    const int64_t at_ticks = ticks_of(b, record);
+    l->own_depth = 0;
+    return end_stretch(b, key, at_ticks, depth) &&
+           (record->kind == NYTP_LABEL_END || begin_stretch(b, key, value, at_ticks, depth));
+}
+
+bool nytp_label_marks_end_process(struct nytp_builder *b, int64_t at_ticks)
+{
+    struct nytp_built_labels *const l = &b->labels;
+    while (l->n_in_force > 0)
+        if (!end_stretch(b, l->stretches[l->in_force[0]].key, at_ticks, 0))
+            return false;
+    nytp_label_marks_sampled(b, at_ticks);
+    l->has_ahead = false;
+    l->own_depth = 0;
+    return true;
+}
+
+bool nytp_label_stretches_begin(const struct nytp_builder *b, struct nytp_profile *p)
+{
+    const struct nytp_built_labels *const l = &b->labels;
+    p->stretches = calloc((size_t)l->n_stretches + 1, sizeof *p->stretches);
+    if (p->stretches == NULL)
+        return false;
+    for (uint32_t i = 0; i < l->n_stretches; i++)
+        p->stretches[p->n_stretches++] = (struct nytp_stretch){
+            .process = l->stretches[i].process,
+            .key = nytp_strings_get(b->strings, l->stretches[i].key),
+            .value = nytp_strings_get(b->strings, l->stretches[i].value),
+        };
+    return true;
+}
+
+void nytp_label_stretches_end(struct nytp_profile *p)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->n_stretches; i++) {
+        struct nytp_stretch s = p->stretches[i];
+        const struct nytp_stretch *const before = kept > 0 ? &p->stretches[kept - 1] : NULL;
+        if (before != NULL && before->process == s.process &&
+            before->start_ticks > s.start_ticks)
+            s.start_ticks = before->start_ticks; /* its depth was not known */
+        if (s.end_ticks > s.start_ticks)
+            p->stretches[kept++] = s;
+    }
+    p->n_stretches = kept;
+}
