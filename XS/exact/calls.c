@@ -47,12 +47,25 @@ void nytp_calls_free(struct nytp_recorder *rec)
 
 /* ---- frames ---- */
 
+/* Whether the program's own statements call: of its stack no context is a sub's. */
+static inline bool is_outside_subs(pTHX_ I32 n_entered)
+{
+    if (PL_curstackinfo->si_prev != NULL || PL_main_start == NULL)
+        return false;
+    for (const PERL_CONTEXT *cx = &cxstack[cxstack_ix - n_entered]; cx >= cxstack; cx--)
+        if (CxTYPE(cx) == CXt_SUB || CxTYPE(cx) == CXt_FORMAT)
+            return false;
+    return true;
+}
+
 /* Who calls; `n_entered` perl contexts are the callee's already. */
 static NYTP_INLINED struct nytp_rec_sub *caller_now(pTHX_ struct nytp_recorder *rec,
                                                     I32 n_entered)
 {
     if (LIKELY(rec->n_frames > 0 && !rec->finds_caller))
         return rec->frames[rec->n_frames - 1].sub;
+    if (LIKELY(is_outside_subs(aTHX_ n_entered)))
+        return rec->subs.runtime;
     return nytp_running_sub(aTHX_ rec, n_entered);
 }
 

@@ -33,11 +33,15 @@ OP *nytp_call_new_xsub(pTHX_ struct nytp_recorder *rec, CV *cv, struct nytp_rec_
 
 /* The CV that entersub will call for `sv`, as far as can be told without side effects; NULL:
  * perl has to look, which may run the program's code (overloading, AUTOLOAD). */
-CV *nytp_callee_cv_of_value(pTHX_ SV *sv); /* of what is neither a CV nor a glob */
+CV *nytp_callee_cv_of_value(pTHX_ SV *sv); /* of any other */
 static inline CV *nytp_callee_cv(pTHX_ SV *sv)
 {
-    if (LIKELY(isGV_with_GP(sv)))
+    if (isGV_with_GP(sv))
         return GvCVu((GV *)sv);
+    /* What is not blessed overloads nothing. */
+    if (LIKELY(SvROK(sv) && !SvGMAGICAL(sv) && SvTYPE(SvRV(sv)) == SVt_PVCV &&
+               !SvOBJECT(SvRV(sv))))
+        return (CV *)SvRV(sv);
     return SvTYPE(sv) == SVt_PVCV ? (CV *)sv : nytp_callee_cv_of_value(aTHX_ sv);
 }
 

@@ -183,6 +183,21 @@ main::BEGIN@1 (eval 1)[prog.pl:2]:1 main::f x1
 main::RUNTIME (eval 1)[prog.pl:2]:1 main::BEGIN@1 x1
 A
 
+row 'what a format calls is called from the format', { want => qr/main::[fg]\z/ }, <<'P', <<'A';
+sub f { 'x' }
+sub g { f() }
+format STDOUT =
+@<<
+f()
+.
+write;
+g();
+P
+main::RUNTIME 8 main::g x1
+main::STDOUT 5 main::f x1
+main::g 2 main::f x1
+A
+
 row 'phase blocks are called from main::RUNTIME on line 0', { notypes => 1 }, <<'P', <<'A';
 sub f { 1 }
 UNITCHECK { f() }
