@@ -322,7 +322,8 @@ static void put_tile(struct nytp_report *report, uint32_t sub)
     struct nytp_out *out = report->out;
     const int64_t excl_ns = nytp_report_ns(report, s->excl_ticks);
     const int64_t incl_ns = nytp_report_ns(report, s->incl_ticks);
-    nytp_printf(out, "<li data-n=%lld", (long long)excl_ns);
+    nytp_printf(out, "<li%s data-n=%lld", report->waits[sub] ? " class=waits" : "",
+                (long long)excl_ns);
     if (incl_ns != excl_ns)
         nytp_printf(out, " data-i=%lld", (long long)incl_ns);
     put_tile_count(out, 'c', s->calls);

@@ -1019,14 +1019,23 @@ function squarify(items, box, put) {
 function setUpTreemap(section) {
     const bySize = (a, b) => b.size - a.size;
     const size = li => Math.max(0, Number(li.dataset.n));
-    const packages = all("ul.treemap > li", section).map(li => ({name: find("b", li).textContent, size: size(li),
-        subs: all("a", li).map(a => ({name: a.textContent, link: a.href, size: size(a.parentElement), facts: a.parentElement.dataset}))
-            .filter(sub => sub.size > 0).sort(bySize)})).filter(one => one.size > 0).sort(bySize);
-    const total = packages.reduce((sum, one) => sum + one.size, 0);
+    const sum = list => list.reduce((n, one) => n + one.size, 0);
+    const packagesOf = busy => all("ul.treemap > li", section).map(li => {
+        const subs = all(busy ? "li:not(.waits) > a" : "a", li).map(a => ({name: a.textContent, link: a.href, size: size(a.parentElement), facts: a.parentElement.dataset}))
+            .filter(sub => sub.size > 0).sort(bySize);
+        return {name: find("b", li).textContent, size: sum(subs), subs};
+    }).filter(one => one.size > 0).sort(bySize);
+    const recorded = packagesOf(false), busy = packagesOf(true), idle = sum(recorded) - sum(busy);
+    let packages, total, hides = !!+(settings().get("work") || idle * 2 > sum(recorded));
     const canvas = make("canvas", {"aria-hidden": "true"}), detail = make("div", {className: "detail", role: "status"});
     const back = button("All packages", "Escape", () => show(null));
     let only = null, boxes = [], over = null;
-    find(".view", section).append(make("div", {className: "graph"}, canvas), detail);
+    const hide = button("Hide waiting", "for input, locks, children, time", () => {
+        hides = !hides;
+        setting("work", hides ? "1" : "0");
+        choose();
+    });
+    find(".view", section).append(...idle ? [make("div", {className: "bar"}, hide)] : [], make("div", {className: "graph"}, canvas), detail);
 
     function put(pen, words, box, y) {
         if (box.h >= 15)
@@ -1064,7 +1073,7 @@ function setUpTreemap(section) {
 
     function describe() {
         if (!over) {
-            detail.replaceChildren(only ? back : span("Click: one package, then a sub's source. All is in the list below."));
+            detail.replaceChildren(only ? back : span((hides ? `Hidden: ${time(idle)}. ` : "") + "Click: one package, then a sub's source. All is in the list below."));
             return;
         }
         const {one, sub} = over, facts = sub.facts;
@@ -1072,6 +1081,13 @@ function setUpTreemap(section) {
             span(`${time(Number(facts.i || facts.n))} with callees`), span(`calls: ${count(Number(facts.c || 1))}, places: ${facts.p || 1}, files: ${facts.f || 1}`));
         if (only)
             detail.append(back);
+    }
+
+    function choose() {
+        packages = hides ? busy : recorded;
+        total = sum(packages);
+        press(hide, hides);
+        show(null);
     }
 
     function show(one) {
@@ -1095,7 +1111,7 @@ function setUpTreemap(section) {
     new ResizeObserver(draw).observe(canvas.parentElement);
     redraws.push(draw);
     page.keys = {Escape: () => show(null)};
-    describe();
+    choose();
 }
 
 /* ---------------------------------------------------------------- keys, help, start */

@@ -619,6 +619,32 @@ def test_what_waits_is_hidden_where_it_is_most_of_the_time(page, one_file):
     assert "80.0µs of it waiting" in one.eval("document.querySelector('.sentence').innerText").replace("80µs", "80.0µs")
 
 
+def biggest_tile(one):
+    """What is said of a tile that is near the middle of the treemap."""
+    place = one.eval("(r => [r.x + r.width / 3, r.y + r.height / 2])(document.querySelector('.map canvas').getBoundingClientRect())")
+    one.mouse("mouseMoved", *place)
+    one.until("document.querySelector('.map .detail b')")
+    return one.eval("document.querySelector('.map .detail').innerText").split("\n")[:2]
+
+
+def test_what_waits_is_hidden_in_the_treemap_too(page, one_file):
+    one = page(one_file, "#subs-treemap-excl.html")
+    one.until("document.querySelector('.map canvas')?.width > 300")
+    button = "[...document.querySelectorAll('.map button')].find(b => b.textContent == 'Hide waiting')"
+    assert one.eval(f"{button}.getAttribute('aria-pressed')") == "true"
+    assert "Hidden: 80.0µs." in one.eval("document.querySelector('.map .detail').innerText")
+    assert biggest_tile(one) == ["main::work", "15.0µs own (75.0%)"]
+    one.eval(f"{button}.click()")
+    assert "Hidden" not in one.eval("document.querySelector('.map .detail').innerText")
+    assert biggest_tile(one) == ["main::CORE:sselect", "80.0µs own (80.0%)"]
+
+
+def test_the_treemap_of_what_never_waits_has_nothing_to_hide(page, report):
+    one = page(report("mixed-calls2") / "subs-treemap-excl.html")
+    one.until("document.querySelector('.map canvas')?.width > 300")
+    assert one.eval("document.querySelectorAll('.map .bar').length") == 0
+
+
 def test_the_pointer_has_what_is_known_of_the_frame_beside_it(page, one_file):
     one = page(one_file)
     x, y, width, _ = report_pages.drawn(one)
