@@ -339,6 +339,13 @@ static void put_lines(struct brief *b)
     put_cut(b, i, b->lines.n, "lines", "--top=0 --lines");
 }
 
+/* Of samples there were as many calls or more. */
+static void put_calls(struct brief *b, uint64_t calls)
+{
+    nytp_printf(b->out, " %s%llux", b->profile->sampled ? ">=" : "",
+                (unsigned long long)calls);
+}
+
 static void put_callers(struct brief *b, uint32_t sub)
 {
     struct nytp_call_rows rows = nytp_calls_to(b->profile, &b->callers, sub);
@@ -346,7 +353,7 @@ static void put_callers(struct brief *b, uint32_t sub)
         struct text text;
         put_code(b, i == 0 ? "; called by " : ", ",
                  shown(&text, b->profile->subs[rows.rows[i].sub].name, MOST_NAME));
-        nytp_printf(b->out, " %llux", (unsigned long long)rows.rows[i].calls);
+        put_calls(b, rows.rows[i].calls);
     }
     if (rows.n > MOST_CALLERS)
         nytp_printf(b->out, ", %lu more", (unsigned long)rows.n - MOST_CALLERS);
@@ -362,7 +369,8 @@ static void put_subs(struct brief *b)
         struct text text;
         put_share(b, sub->excl_ticks);
         put_code(b, " ", shown(&text, sub->name, MOST_NAME));
-        nytp_printf(b->out, " %llux, inclusive ", (unsigned long long)sub->calls);
+        put_calls(b, sub->calls);
+        nytp_puts(b->out, ", inclusive ");
         put_time(b, sub->incl_ticks);
         put_callers(b, b->subs[i]);
         nytp_putc(b->out, '\n');

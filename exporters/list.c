@@ -57,12 +57,19 @@ static uint32_t columns_left(const struct list *list, uint32_t used)
 
 /* ---- calls ---- */
 
+/* Of samples there were as many calls or more. */
+static void put_count(const struct list *list, const char *arrow, uint64_t calls)
+{
+    nytp_printf(list->out, "%s %s%llux ", arrow, list->profile->sampled ? ">=" : "",
+                (unsigned long long)calls);
+}
+
 static void put_call(const struct list *list, const char *arrow,
                      const struct nytp_call_row *row, bool with_place)
 {
     struct nytp_out *out = list->out;
     const uint64_t before = out->n_bytes;
-    nytp_printf(out, "%s %llux ", arrow, (unsigned long long)row->calls);
+    put_count(list, arrow, row->calls);
     put_time(list, row->incl_ticks, 0);
     if (has_svs(list))
         nytp_printf(out, " %lld SVs", (long long)row->svs);
@@ -99,7 +106,7 @@ static void put_calls(const struct list *list, const char *arrow,
     }
     if (n > MOST_CALLS + 1) {
         nytp_text_pad(list->out, text_column(list));
-        nytp_printf(list->out, "%s %llux ", arrow, (unsigned long long)rest.calls);
+        put_count(list, arrow, rest.calls);
         put_time(list, rest.incl_ticks, 0);
         if (has_svs(list))
             nytp_printf(list->out, " %lld SVs", (long long)rest.svs);

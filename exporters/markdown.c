@@ -6,6 +6,7 @@
 #include "exporters/compare/diff_formats.h"
 #include "exporters/base/markdown.h"
 #include "exporters/base/text.h"
+#include "exporters/stacks/samples.h"
 
 #include <stdlib.h>
 
@@ -44,8 +45,10 @@ static void put_time(struct nytp_out *out, const struct nytp_profile *profile,
     nytp_puts(out, " | ");
 }
 
+/* `samples`: by sub, where these are all that there is; else NULL. */
 static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
-                    const struct nytp_export_options *options, const struct nytp_sub *sub)
+                    const struct nytp_export_options *options, const struct nytp_sub *sub,
+                    const uint64_t *samples)
 {
     char buffer[300];
     nytp_puts(out, "| ");
@@ -53,8 +56,11 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
     nytp_text_percent(out, sub->excl_ticks, profile->total_ticks);
     nytp_puts(out, " | ");
     put_time(out, profile, options, sub->incl_ticks);
-    nytp_printf(out, "%llu | %llu | ", (unsigned long long)sub->statements,
-                (unsigned long long)sub->calls);
+    if (samples != NULL)
+        nytp_printf(out, "%llu | ", (unsigned long long)samples[sub - profile->subs]);
+    else
+        nytp_printf(out, "%llu | %llu | ", (unsigned long long)sub->statements,
+                    (unsigned long long)sub->calls);
     nytp_markdown_code(out, sub->name);
     const struct nytp_name place =
         nytp_text_place(profile, sub->file, sub->first_line, buffer, sizeof buffer);
@@ -82,27 +88,35 @@ static void put_head(struct nytp_out *out, const struct nytp_profile *profile,
                 (unsigned long long)profile->total_statements, nytp_text_statements(profile),
                 profile->sampled ? "at least " : "", (unsigned long long)profile->total_calls,
                 profile->partial ? "; partial: the recording ends early" : "");
-    nytp_printf(out,
-                "| self | self %% | incl | %s | %scalls | sub |\n"
-                "|---:|---:|---:|---:|---:|---|\n",
-                nytp_text_statements(profile), profile->sampled ? ">= " : "");
+    if (nytp_is_of_samples(profile))
+        nytp_puts(out, "| self | self % | incl | samples | sub |\n|---:|---:|---:|---:|---|\n");
+    else
+        nytp_printf(out,
+                    "| self | self %% | incl | %s | %s | sub |\n"
+                    "|---:|---:|---:|---:|---:|---|\n",
+                    nytp_text_statements(profile), nytp_text_calls(profile));
 }
 
 static bool write_markdown(const struct nytp_profile *profile,
                            const struct nytp_export_options *options, struct nytp_out *out)
 {
     struct row *rows = malloc(((size_t)profile->n_subs + 1) * sizeof *rows);
-    if (rows == NULL)
+    const bool of_samples = nytp_is_of_samples(profile);
+    uint64_t *samples = of_samples ? nytp_samples_by_sub(profile) : NULL;
+    if (rows == NULL || (of_samples && samples == NULL)) {
+        free(rows);
         return nytp_out_of_memory(&out->error);
+    }
     const uint32_t n = list_rows(profile, rows);
     const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
     uint32_t i = 0;
     put_head(out, profile, options);
     for (; i < n && i < wanted && out->n_bytes < NYTP_MARKDOWN_ROOM; i++)
-        put_row(out, profile, options, rows[i].sub);
+        put_row(out, profile, options, rows[i].sub, samples);
     if (i < n)
         nytp_printf(out, "\n%lu more subs\n", (unsigned long)(n - i));
     free(rows);
+    free(samples);
     return out->error.status == NYTP_OK;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "exporters/stacks/calls.h"
 #include "exporters/stacks/inclusive.h"
+#include "exporters/stacks/samples.h"
 #include "exporters/base/exporter.h"
 #include "exporters/base/text.h"
 
@@ -19,11 +20,12 @@ struct peek {
     const struct nytp_export_options *options;
     struct nytp_out *out;
     struct nytp_callers callers;
-    uint64_t *svs; /* by sub: inclusive; NULL where none were recorded */
-    int64_t whole; /* inclusive ticks of the sub that is shown */
+    uint64_t *svs;     /* by sub: inclusive; NULL where none were recorded */
+    uint64_t *samples; /* likewise; NULL where calls are counted */
+    int64_t whole;     /* inclusive ticks of the sub that is shown */
 };
 
-/* The first columns of a row; without a number of calls when that is 0. */
+/* The first columns of a row; without a number of calls (or samples) when that is 0. */
 static void put_numbers(const struct peek *peek, int64_t ticks, int64_t whole, uint64_t calls,
                         int64_t svs)
 {
@@ -89,7 +91,8 @@ static void put_sub(const struct peek *peek, uint32_t index)
 {
     const struct nytp_sub *sub = &peek->profile->subs[index];
     nytp_text_style(peek->out, peek->options->color, NYTP_STYLE_BOLD);
-    put_numbers(peek, sub->incl_ticks, peek->profile->total_ticks, sub->calls,
+    put_numbers(peek, sub->incl_ticks, peek->profile->total_ticks,
+                peek->samples != NULL ? peek->samples[index] : sub->calls,
                 peek->svs != NULL ? (int64_t)peek->svs[index] : 0);
     nytp_text_style(peek->out, peek->options->color, NYTP_STYLE_PLAIN);
     put_name(peek, "", index, sub->file, sub->first_line);
@@ -133,6 +136,16 @@ static bool put_matching(struct peek *peek, const bool *matches)
     return true;
 }
 
+/* Where there are nothing but samples they are counted instead of calls. */
+static bool count_samples(struct peek *peek)
+{
+    if (!nytp_is_of_samples(peek->profile))
+        return true;
+    peek->samples = nytp_samples_in_subs(peek->profile);
+    peek->callers.samples = nytp_samples_in_calls(peek->profile);
+    return peek->samples != NULL && peek->callers.samples != NULL;
+}
+
 static bool peek_write(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_out *out)
 {
@@ -140,12 +153,14 @@ static bool peek_write(const struct nytp_profile *profile,
     bool *matches = nytp_patterns_match_asked(&options->names, profile, &out->error);
     const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
     peek.svs = has_svs ? nytp_inclusive_of_subs(profile, nytp_line_svs) : NULL;
-    const bool ok = nytp_callers_init(&peek.callers, profile) && (peek.svs != NULL || !has_svs);
+    const bool ok = nytp_callers_init(&peek.callers, profile) &&
+                    (peek.svs != NULL || !has_svs) && count_samples(&peek);
     if (ok && matches != NULL) {
         nytp_text_headline(out, profile, options);
         nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
         nytp_printf(out, "      incl  share %10s %ssub: callers above, callees below",
-                    nytp_text_calls(profile), has_svs ? "      SVs " : "");
+                    peek.samples != NULL ? "samples" : nytp_text_calls(profile),
+                    has_svs ? "      SVs " : "");
         nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
         nytp_putc(out, '\n');
         if (!put_matching(&peek, matches))
@@ -155,6 +170,7 @@ static bool peek_write(const struct nytp_profile *profile,
     }
     nytp_callers_free(&peek.callers);
     free(peek.svs);
+    free(peek.samples);
     free(matches);
     return out->error.status == NYTP_OK;
 }

@@ -16,6 +16,7 @@ bool nytp_callers_init(struct nytp_callers *callers, const struct nytp_profile *
     callers->first = calloc((size_t)profile->n_subs + 2, sizeof *callers->first);
     callers->arcs = calloc((size_t)profile->n_arcs + 1, sizeof *callers->arcs);
     const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
+    callers->samples = NULL;
     callers->svs = has_svs ? nytp_inclusive(profile, nytp_line_svs) : NULL;
     if (callers->first == NULL || callers->arcs == NULL || (has_svs && callers->svs == NULL))
         return false;
@@ -36,6 +37,7 @@ void nytp_callers_free(struct nytp_callers *callers)
     free(callers->first);
     free(callers->arcs);
     free(callers->svs);
+    free(callers->samples);
 }
 
 /* ---- rows of calls ---- */
@@ -84,7 +86,7 @@ static struct nytp_call_row row_of(const struct nytp_profile *profile,
         .sub = of_caller ? arc->caller : arc->callee,
         .file = arc->file,
         .line = arc->line,
-        .calls = arc->calls,
+        .calls = callers->samples != NULL ? callers->samples[index] : arc->calls,
         .incl_ticks = arc->incl_ticks,
         .place_ticks = arc->incl_ticks,
         .svs = callers->svs != NULL ? (int64_t)callers->svs[index] : 0,

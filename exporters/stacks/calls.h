@@ -14,6 +14,8 @@ struct nytp_callers {
     uint32_t *first; /* per sub, and one more: into arcs */
     uint32_t *arcs;  /* indices into the profile's arcs */
     uint64_t *svs;   /* by arc: inclusive; NULL where none were recorded */
+    uint64_t
+        *samples; /* by arc: what counts instead of calls; NULL unless the caller has set it */
 };
 
 /* False when memory is out; nytp_callers_free() in either case. */
@@ -24,7 +26,7 @@ void nytp_callers_free(struct nytp_callers *callers);
 struct nytp_call_row {
     uint32_t sub;        /* the other one */
     uint32_t file, line; /* of the call; of the call with most time where rows were summed */
-    uint64_t calls;
+    uint64_t calls;      /* or samples: see above */
     int64_t incl_ticks;  /* of outermost calls, as in struct nytp_arc */
     int64_t place_ticks; /* inclusive ticks of the call at file, line */
     int64_t svs;         /* inclusive */

@@ -4,6 +4,8 @@
  */
 #include "samples.h"
 
+#include "inclusive.h"
+
 #include "exporters/base/text.h"
 
 #include <stdlib.h>
@@ -74,5 +76,23 @@ uint64_t *nytp_samples_by_node(const struct nytp_profile *profile)
         samples[i] += own > in_leaves ? own : in_leaves;
         of_root += node->parent != i && own < in_leaves ? in_leaves - own : 0;
     }
+    return samples;
+}
+
+uint64_t *nytp_samples_in_calls(const struct nytp_profile *profile)
+{
+    uint64_t *const samples = nytp_inclusive(profile, nytp_line_statements);
+    for (uint32_t i = 0; samples != NULL && i < profile->n_arcs; i++)
+        if (is_leaf(&profile->subs[profile->arcs[i].callee]))
+            samples[i] = profile->arcs[i].calls;
+    return samples;
+}
+
+uint64_t *nytp_samples_in_subs(const struct nytp_profile *profile)
+{
+    uint64_t *const samples = nytp_inclusive_of_subs(profile, nytp_line_statements);
+    for (uint32_t i = 0; samples != NULL && i < profile->n_subs; i++)
+        if (is_leaf(&profile->subs[i]))
+            samples[i] = profile->subs[i].calls;
     return samples;
 }

@@ -222,7 +222,7 @@ def test_what_several_calls_of_a_sub_waited_is_its_sum(tmp_path):
 # ---- what counts are called ----
 
 WHICH = {"--top": " samples ", "--top --lines": " samples line", "--tree": " samples sub",
-         "--peek=burn": ">= calls", "--list=burn": " samples ", "--markdown": "| samples | >= calls |",
+         "--peek=burn": " samples sub", "--list=burn": " samples ", "--markdown": "| incl | samples | sub |",
          "--processes": " samples ", "--stats": "samples  ", "--callgrind": "event: samples : Samples"}
 NEVER = re.compile(r"\bstmts\b|[Ss]tatements", re.ASCII)
 
@@ -245,6 +245,21 @@ def test_the_table_counts_the_samples_of_each_sub(path, inputs):
     seen = {row[6]: int(row[4]) for row in rows}
     assert {name: n for name, n in seen.items() if n} == \
         {name: n * inputs for name, n in SELF.items()}
+
+
+def test_the_table_in_markdown_counts_them_alike(path):
+    cells = [row.split(" | ") for row in good("-q", "--markdown", path).splitlines() if row.startswith("| ") and "`" in row]
+    assert {row[4].split("`")[1]: int(row[3]) for row in cells if row[3] != "0"} == SELF
+
+
+def test_the_neighbours_of_a_sub_have_the_samples_of_calls(path):
+    """Those in a call and in what it called, as the tree's branches do."""
+    text = good("-q", "--peek=work|burn|sselect", path)
+    count = re.compile(r" (\d+) (<-|->)? *(?:main::|Time::HiRes::)(\S+)")
+    rows = [(arrow, name, int(n)) for n, arrow, name in count.findall(text)]
+    assert rows == [("<-", "doze", 1), ("", "CORE:sselect", 1), ("<-", "work", 3), ("", "burn", 3),
+                    ("<-", "RUNTIME", 4), ("", "work", 4), ("->", "doze", 1), ("->", "burn", 3)]
+    assert ">=2x" in good("-q", "--list=burn", path)
 
 
 def test_the_tree_counts_the_samples_of_each_branch(path):

@@ -144,7 +144,7 @@ PERL
     my %says = (
         'top' => [qr/ on a processor, \d+ samples, at least \d+ calls$/m, qr/incl%  samples/],
         'stats' => [qr/^samples +\d+$/m, qr/^>= calls +\d+$/m],
-        'markdown' => [qr/ \d+ samples, at least \d+ calls/, qr/\| samples \| >= calls \|/],
+        'markdown' => [qr/ \d+ samples, at least \d+ calls/, qr/\| incl \| samples \| sub \|/],
         'callgrind' => [qr/^event: samples : Samples$/m, qr/^events: \S+ cpu samples$/m],
         'pprof-text' => [qr/samples/],
         'json' => [qr/"sampled":true/, qr/"cpu":\d/],
