@@ -101,6 +101,7 @@ static void event(struct nytp_cost_program *p, Perl_ppaddr_t recording_op,
     p->n_measured[kind] += kind == p->kind;
 }
 
+static OP *back_to_outer(pTHX);
 static OP *on_statement(pTHX);
 static OP *on_leave(pTHX);
 static OP *on_call(pTHX);
@@ -212,12 +213,19 @@ static void write_statements(struct nytp_cost_program *p)
     assign_constant(p, 3, N);
 }
 
+/* What follows is the rest of the statement before the last one. */
+static void outer_statement(struct nytp_cost_program *p)
+{
+    add_op(p, OP_NULL)->op.op_ppaddr = back_to_outer;
+}
+
 /* What ends a block within a loop, behind a statement of its own. */
 static void write_leaves(struct nytp_cost_program *p)
 {
     for (PADOFFSET to = Y; to <= I; to++) {
         statement(p);
         assign(p, X, to);
+        outer_statement(p);
         add_op(p, OP_UNSTACK)->op.op_flags |= OPf_SPECIAL;
         event(p, on_leave, NYTP_COST_LEAVE);
     }
@@ -363,6 +371,13 @@ const COP *nytp_cost_program_cop(const struct nytp_cost_program *p, unsigned num
 unsigned nytp_cost_program_events(const struct nytp_cost_program *p, enum nytp_cost_kind kind)
 {
     return p->n_measured[kind];
+}
+
+/* As an op that ends a block does. */
+static OP *back_to_outer(pTHX)
+{
+    PL_curcop--;
+    return PL_op->op_next;
 }
 
 /* ---- recorded ops, as in hooks.c ---- */

@@ -14,6 +14,10 @@
 #include "XS/state/state.h"
 #include "svs.h"
 
+enum {
+    MOST_UNTOLD = 16, /* scopes left within a statement before it is told so far */
+};
+
 /* The most ticks that the 32 bits of a time record hold. */
 static const int64_t longest = INT32_MAX;
 
@@ -225,6 +229,7 @@ static inline int64_t time_of_return(pTHX_ struct nytp_recorder *rec)
 void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
 {
     nytp_guard(rec);
+    rec->n_untold = 0;
     if (rec->svs_on && !rec->left_fresh)
         nytp_svs_tell(rec);
     charge(rec, time_of_return(aTHX_ rec), true);
@@ -236,8 +241,19 @@ void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
 
 static NYTP_INLINED void return_plain(pTHX_ struct nytp_recorder *rec)
 {
+    rec->n_untold = 0;
     charge_plain(rec, time_of_return(aTHX_ rec), true);
     nytp_place_run(rec, nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_STMT));
+}
+
+/* Whether the statement in progress goes on, as after most rounds of a loop: a record and its
+ * rest would say of one place what one record will say. Not always, so that a long loop has been
+ * told up to now where the program is killed, and the clock has been looked at. */
+static NYTP_INLINED bool goes_on(pTHX_ struct nytp_recorder *rec)
+{
+    const struct nytp_place *const place = rec->running_place;
+    return !rec->left_fresh && place != NULL && nytp_place_is_of(place, PL_curcop) &&
+           rec->n_untold++ < MOST_UNTOLD;
 }
 
 OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
@@ -245,12 +261,15 @@ OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
     rec->left_fresh = false;
     OP *const next = real_op(aTHX);
     if (LIKELY(rec->is_plain)) {
+        if (goes_on(aTHX_ rec))
+            return next;
         return_plain(aTHX_ rec);
         return next;
     }
     if (UNLIKELY(rec->looks_first))
         rec->check_open_at_start(aTHX_ rec);
-    if (rec->stmts_on && rec->leave_on)
+    const bool has_more = rec->blocks_on || rec->svs_on; /* to tell than places */
+    if (rec->stmts_on && rec->leave_on && (has_more || !goes_on(aTHX_ rec)))
         nytp_stmt_return(aTHX_ rec);
     return next;
 }

@@ -89,6 +89,7 @@ struct nytp_recorder {
     bool looks_first;      /* of state.c: NYTP_ARMED, or calls are open from before */
     bool is_plain; /* of state.c: all is recorded as by default, so that events need not ask
                       for each of the above; never more than a short way to the same records */
+    uint8_t n_untold; /* of stmts.c: scopes left since the statement was told */
     const void *interpreter; /* of state.c: that it records */
     uint64_t wake_raw; /* clock reading at which wake_up() wants to be called; 0: at once */
     struct nytp_writer *writer; /* where all records go; owned, made by profile.c */

@@ -75,4 +75,33 @@ for my $opts ('', 'slowops=0:calls=1', 'leave=0', 'blocks=1:compress=0') {
     };
 }
 
+# What `next` leaves is not the loop's statement, to which the condition belongs.
+my $NEXT = <<'P';
+my $i = 0;
+while (sleep(100), $i++ < 3) {
+    if ($i) { my $x = $i; next }
+    $x = 1;
+}
+P
+
+scenario 'what comes behind a block that next left is the outer statement\'s' => sub {
+    for my $opts ('', 'calls=2') {
+        my $run = run_prog(code => $NEXT, opts => "clock=1:$opts", env => { stepping_clock() });
+        my $p = profile_in($run);
+        is join('; ', check_sums($p)), '', "'$opts': whole";
+        my $lines = $p->{stmt}{ script_fid($p) };
+        is_deeply [map { sprintf '%.0f', ($lines->{$_}[1] || 0) / $p->{attr}{ticks_per_sec} } 2, 3], [400, 0], "'$opts': seconds";
+    }
+};
+
+scenario 'rounds of a loop within one statement are told now and then only' => sub {
+    for my $opts ('', 'calls=2', 'blocks=1') {
+        my $p = profile_in(run_prog(code => "my \$n = 0;\n\$n += \$_ for 1 .. 1700;\n", opts => $opts));
+        is $p->{stmt}{ script_fid($p) }{2}[0], 1, "'$opts': the statement has run once";
+        my $most = $opts eq 'blocks=1' ? 1710 : 110;
+        cmp_ok $p->{discounts}, '<=', $most, "'$opts': $p->{discounts} records of its rest";
+        cmp_ok $p->{discounts}, '>=', 100, "'$opts': a long one is told up to now";
+    }
+};
+
 done_testing;
