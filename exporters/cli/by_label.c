@@ -12,6 +12,7 @@
 #include "exporters/base/printable.h"
 #include "exporters/base/substitute.h"
 #include "exporters/base/text.h"
+#include "exporters/select/sandbox.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,7 +262,7 @@ static enum exit_status sum_up(struct run *run, struct nytp_label_sums *sums)
     for (int i = 0; i < run->cli.n_files && has_memory; i++)
         has_memory = read_input(run, sums, run->cli.files[i]);
     struct nytp_label_row *const rows =
-        has_memory ? nytp_label_sums_rows(sums, &table.n) : NULL;
+        has_memory ? nytp_label_rows_named(sums, &table.n) : NULL;
     enum exit_status status = EXIT_INPUT;
     table.rows = rows;
     if (rows == NULL) {
@@ -287,7 +288,7 @@ static void write_rows(void *context, struct nytp_out *out)
         struct nytp_label_sums *const sums = new_sums(run);
         struct nytp_label_row *const rows =
             sums != NULL && read_input(run, sums, run->cli.files[i])
-                ? nytp_label_sums_rows(sums, &table.n)
+                ? nytp_label_rows_named(sums, &table.n)
                 : NULL;
         table.rows = rows;
         table.n = rows != NULL ? keep_key(run, rows, table.n) : 0;

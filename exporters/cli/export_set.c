@@ -10,6 +10,7 @@
 
 #include "exporters/compare/diff.h"
 #include "exporters/select/one_process.h"
+#include "exporters/select/sandbox.h"
 #include "formats/model/label_sums.h"
 #include "formats/model/profile.h"
 
@@ -184,7 +185,7 @@ static struct nytp_label_sums *sum_labels(struct run *run, const struct nytp_pro
         nytp_label_sums_end_input(sums);
     }
     if (sums != NULL)
-        *rows = nytp_label_sums_rows(sums, &cli->export.n_label_rows);
+        *rows = nytp_label_rows_named(sums, &cli->export.n_label_rows);
     if (sums == NULL || *rows == NULL)
         cli->export.n_label_rows = 0;
     cli->export.label_rows = *rows;

@@ -34,7 +34,7 @@ static void put_incl_excl(struct nytp_report *report, int64_t incl_ticks, int64_
 
 static void put_average(struct nytp_report *report, int64_t ticks, uint64_t count)
 {
-    if (count <= 1 || ticks <= 0)
+    if (count <= 1 || ticks <= 0 || report->profile->sampled) /* there were more */
         return;
     nytp_puts(report->out, ", avg ");
     nytp_report_put_average(report, ticks, count);
@@ -79,7 +79,7 @@ static void put_caller(struct nytp_report *report, const struct nytp_report_call
 {
     struct nytp_out *out = report->out;
     nytp_puts(out, "<li>");
-    nytp_report_put_calls(out, call->calls);
+    nytp_report_put_calls(report, call->calls);
     nytp_puts(out, " (");
     put_incl_excl(report, call->incl_ticks, call->excl_ticks);
     nytp_putc(out, ')');
@@ -102,7 +102,7 @@ static void put_sub_summary(struct nytp_report *report, uint32_t sub)
     nytp_puts(out, " within <b>");
     nytp_report_put_sub(report, sub);
     nytp_puts(out, "</b>, called ");
-    nytp_report_put_calls(out, s->calls);
+    nytp_report_put_calls(report, s->calls);
     if (s->places > 1)
         nytp_printf(out, " from %u places", (unsigned)s->places);
     put_average(report, s->incl_ticks, s->calls);
@@ -141,7 +141,7 @@ static void put_callee(struct nytp_report *report, const struct nytp_report_call
     const int64_t ticks = nytp_ticks_sum(call->incl_ticks, call->reci_ticks);
     nytp_puts(out, "<li>");
     nytp_report_put_time(report, out, ticks);
-    nytp_puts(out, " making ");
+    nytp_puts(out, report->profile->sampled ? " making at least " : " making ");
     nytp_report_plural(out, call->calls, "call", "calls");
     nytp_puts(out, " to ");
     const bool linked = nytp_report_put_sub_anchor(report, call->sub);

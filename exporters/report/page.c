@@ -127,8 +127,11 @@ void nytp_report_time_cell(struct nytp_report *report, int64_t ticks, bool heat,
     nytp_report_put_time(report, out, ticks);
 }
 
-void nytp_report_put_calls(struct nytp_out *out, uint64_t calls)
+void nytp_report_put_calls(struct nytp_report *report, uint64_t calls)
 {
+    struct nytp_out *const out = report->out;
+    if (report->profile->sampled)
+        nytp_puts(out, "at least ");
     if (calls == 1)
         nytp_puts(out, "once");
     else

@@ -288,7 +288,8 @@ void nytp_report_put_heat(struct nytp_out *out, int heat, int64_t part, int64_t 
 /* "<td data-n=…>1.23ms", with heat on the scale of the total when `heat`, and a title of its
  * percentage of `whole` if that is above 0. */
 void nytp_report_time_cell(struct nytp_report *report, int64_t ticks, bool heat, int64_t whole);
-void nytp_report_put_calls(struct nytp_out *out, uint64_t calls); /* "once", "12 times" */
+/* "once", "12 times"; of samples "at least 12 times". */
+void nytp_report_put_calls(struct nytp_report *report, uint64_t calls);
 void nytp_report_plural(struct nytp_out *out, uint64_t n, const char *one, const char *many);
 
 /* ---- tables.c ---- */

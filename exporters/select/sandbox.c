@@ -34,8 +34,8 @@ static bool is_of(struct nytp_name name, struct nytp_name sandbox)
 static struct nytp_name file_of(const struct nytp_profile *profile, uint32_t first,
                                 struct nytp_name sandbox)
 {
-    for (uint32_t i = first;
-         i < profile->n_subs && is_of(profile->subs[i].name, sandbox); i++) {
+    for (uint32_t i = first; i < profile->n_subs && is_of(profile->subs[i].name, sandbox);
+         i++) {
         uint32_t file = profile->subs[i].file;
         while (profile->files[file].eval_file != 0)
             file = profile->files[file].eval_file;
@@ -45,17 +45,27 @@ static struct nytp_name file_of(const struct nytp_profile *profile, uint32_t fir
     return (struct nytp_name){"app", 3};
 }
 
+/* The name with the file in the sandbox's place; for free(). NULL: no memory. */
+static char *name_in_file(struct nytp_name name, uint32_t sandbox, struct nytp_name file,
+                          size_t *len)
+{
+    const uint32_t rest = name.len - sandbox;
+    char *const text = malloc((size_t)file.len + rest);
+    *len = (size_t)file.len + rest;
+    if (text != NULL) {
+        memcpy(text, file.ptr, file.len);
+        memcpy(text + file.len, name.ptr + sandbox, rest);
+    }
+    return text;
+}
+
 static bool rename_one(const struct nytp_profile *profile, struct nytp_name *name,
                        uint32_t sandbox, struct nytp_name file)
 {
-    const uint32_t rest = name->len - sandbox;
-    char *const text = malloc((size_t)file.len + rest);
-    uint32_t id = UINT32_MAX;
-    if (text != NULL) {
-        memcpy(text, file.ptr, file.len);
-        memcpy(text + file.len, name->ptr + sandbox, rest);
-        id = nytp_strings_intern_mixed(profile->strings, text, (size_t)file.len + rest);
-    }
+    size_t len;
+    char *const text = name_in_file(*name, sandbox, file, &len);
+    const uint32_t id =
+        text != NULL ? nytp_strings_intern_mixed(profile->strings, text, len) : UINT32_MAX;
     free(text);
     if (id == UINT32_MAX)
         return false;
@@ -87,4 +97,31 @@ bool nytp_name_sandboxes(struct nytp_profile *profile, struct nytp_error *error)
         ok = nytp_rename(profile, names, NULL, error);
     free(names);
     return ok;
+}
+
+static bool rename_slowest(struct nytp_label_sums *sums, struct nytp_label_row *row)
+{
+    static const struct nytp_name unknown = {"app", 3};
+    const uint32_t sandbox = sandbox_len(row->slowest);
+    size_t len;
+    if (sandbox == 0)
+        return true;
+    const struct nytp_name file = nytp_base_name(row->slowest_file);
+    char *const text = name_in_file(row->slowest, sandbox, file.len > 0 ? file : unknown, &len);
+    if (text != NULL)
+        row->slowest = nytp_label_sums_keep(sums, text, len);
+    free(text);
+    return text != NULL && row->slowest.ptr != NULL;
+}
+
+struct nytp_label_row *nytp_label_rows_named(struct nytp_label_sums *sums, uint32_t *n_rows)
+{
+    struct nytp_label_row *const rows = nytp_label_sums_rows(sums, n_rows);
+    bool ok = rows != NULL;
+    for (uint32_t i = 0; ok && i < *n_rows; i++)
+        ok = rename_slowest(sums, &rows[i]);
+    if (ok)
+        return rows;
+    free(rows);
+    return NULL;
 }

@@ -622,3 +622,9 @@ struct nytp_label_row *nytp_label_sums_rows(struct nytp_label_sums *s, uint32_t 
     qsort(rows, *n_rows, sizeof *rows, by_key_and_total);
     return rows;
 }
+
+struct nytp_name nytp_label_sums_keep(struct nytp_label_sums *s, const char *text, size_t len)
+{
+    const uint32_t id = nytp_strings_intern_mixed(s->strings, text, len);
+    return id == UINT32_MAX ? (struct nytp_name){NULL, 0} : nytp_strings_get(s->strings, id);
+}

@@ -71,4 +71,8 @@ struct nytp_label_input nytp_label_sums_input(const struct nytp_label_sums *sums
  * memory is out, also if that was so before. */
 struct nytp_label_row *nytp_label_sums_rows(struct nytp_label_sums *sums, uint32_t *n_rows);
 
+/* A text that lives as long as `sums`; ptr NULL: no memory. */
+struct nytp_name nytp_label_sums_keep(struct nytp_label_sums *sums, const char *text,
+                                      size_t len);
+
 #endif

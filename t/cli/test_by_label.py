@@ -134,3 +134,16 @@ def test_where_not_all_subs_could_be_kept_none_is_the_slowest(tmp_path):
     stream.time(60_000, 1, 1).leave(1, 9, 9, "A::late").pid_end(7).save(tmp_path / "a.out")
     found = {row["key"]: row["slowest_sub"] for row in rows(tmp_path, "--by=label", inputs=["a.out"])}
     assert found == {"early": "A::a", **{f"key{label}": "" for label in range(100)}}
+
+
+def test_a_package_that_a_framework_made_up_has_the_files_name(tmp_path):
+    program = """package Plack::Sandbox::_2fx_2fapp_2epsgi;
+sub slow { my $t = 0; $t += $_ for 1 .. 500; $t }
+DB::label(request => 'GET /'); slow(); DB::label(request => undef);
+"""
+    out = record(tmp_path, program, name="app.psgi")
+    assert "  app.psgi::slow app.psgi:2  " in run("--by=request", out).stdout.decode()
+    row, = json.loads(run("--by=request", "--json", out).stdout)["labels"]
+    assert row["slowest_sub"] == "app.psgi::slow"
+    run("--html", "-o", tmp_path / "r.html", out)
+    assert "most in app.psgi::slow" in re.sub("<[^>]+>", "", (tmp_path / "r.html").read_text())

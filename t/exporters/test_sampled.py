@@ -269,6 +269,14 @@ def test_the_tree_counts_the_samples_of_each_branch(path):
         {"RUNTIME": 7, "work": 4, "doze": 1, "CORE:sselect": 1, "burn": 3, "nap": 1, "sleep": 1}
 
 
+def test_the_report_divides_no_time_by_the_calls_that_samples_saw(path, tmp_path):
+    good("-q", "--html", "-o", tmp_path / "r.html", path)
+    page = re.sub("<script.*?</script>|<style.*?</style>", "", (tmp_path / "r.html").read_text(), flags=re.S)
+    text = re.sub("<[^>]+>", "", page)
+    assert "within main::burn, called at least 2 times" in text and "making at least 1 call to main::doze" in text
+    assert "avg" not in text
+
+
 def test_the_list_says_that_calls_are_at_least_so_many(path):
     assert "at least 2 calls" in good("-q", "--list=burn", path)
 
