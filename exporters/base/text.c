@@ -28,7 +28,8 @@ static void put_safe(struct nytp_out *out, struct nytp_name text)
     }
 }
 
-#define DOTS "..."
+#define DOTS          "..."
+#define LEAST_OF_NAME 8 /* columns for what stands before a file in a name */
 
 /* Bytes that take at most (with `least`: at least) this many columns, which become as many as
  * they take. */
@@ -65,12 +66,35 @@ uint32_t nytp_text_put(struct nytp_out *out, struct nytp_name text, uint32_t wid
     return kept + dots;
 }
 
+/* What stands around the folders in "main::__ANON__[/x/y.pl:3]". */
+static bool split_at_folders(struct nytp_name text, struct nytp_name *before,
+                             struct nytp_name *behind)
+{
+    uint32_t name = text.len;
+    while (name > 0 && text.ptr[name - 1] != '/' && text.ptr[name - 1] != '[')
+        name--;
+    uint32_t folders = name;
+    while (folders > 0 && text.ptr[folders - 1] != '[')
+        folders--;
+    *before = (struct nytp_name){text.ptr, folders};
+    *behind = (struct nytp_name){text.ptr + name, text.len - name};
+    return folders > 0 && folders < name;
+}
+
 uint32_t nytp_text_put_tail(struct nytp_out *out, struct nytp_name text, uint32_t width)
 {
     const uint32_t whole = nytp_text_width(text);
+    struct nytp_name before, behind;
     if (width == 0 || whole <= width) {
         put_safe(out, text);
         return whole;
+    }
+    const bool has_folders = split_at_folders(text, &before, &behind);
+    const uint32_t rest = has_folders ? nytp_text_width(behind) : 0;
+    if (has_folders && rest + LEAST_OF_NAME < width) {
+        const uint32_t used = nytp_text_put_tail(out, before, width - rest);
+        put_safe(out, behind);
+        return used + rest;
     }
     const uint32_t dots = width - beside_dots(width);
     uint32_t cut = whole - beside_dots(width);
@@ -424,6 +448,18 @@ static void put_folded(struct nytp_out *out, struct nytp_name text, uint32_t col
     }
 }
 
+/* Put what is in memory as a paragraph of its own, and free that. */
+static void end_paragraph(struct nytp_out *out, struct nytp_out *line, uint32_t columns)
+{
+    size_t len;
+    const char *text = (const char *)nytp_out_bytes(line, &len);
+    put_folded(out, (struct nytp_name){text, (uint32_t)len}, columns);
+    nytp_puts(out, "\n\n");
+    if (line->error.status != NYTP_OK && out->error.status == NYTP_OK)
+        out->error = line->error;
+    nytp_out_discard(line);
+}
+
 /* ---- calls that were open at the end ---- */
 
 static struct nytp_name attribute_of(const struct nytp_profile *profile, const char *key)
@@ -464,10 +500,19 @@ static uint32_t skip_recursion(const struct nytp_profile *profile, uint32_t node
     }
 }
 
+/* " app.pl:3", as the recorder tells it of a signal. */
+static void put_site(struct nytp_out *out, const struct nytp_file *file, uint32_t line)
+{
+    if (file->name.len == 0)
+        return;
+    nytp_putc(out, ' ');
+    nytp_text_put(out, file->eval_file != 0 ? file->name : nytp_base_name(file->name), 0);
+    nytp_printf(out, ":%lu", (unsigned long)line);
+}
+
 static void put_open_calls(struct nytp_out *out, const struct nytp_profile *profile,
                            const struct nytp_process *process)
 {
-    char place[200];
     uint32_t node = process->root, next;
     if (profile->n_processes > 1)
         nytp_printf(out, "pid %lu ", (unsigned long)process->pid);
@@ -477,10 +522,7 @@ static void put_open_calls(struct nytp_out *out, const struct nytp_profile *prof
         next = nytp_text_open_child(profile, node);
         if (next == node)
             return;
-        const struct nytp_name at = nytp_text_place(
-            profile, profile->nodes[next].file, profile->nodes[next].line, place, sizeof place);
-        nytp_puts(out, at.len > 0 ? " " : "");
-        nytp_text_put(out, at, 0);
+        put_site(out, &profile->files[profile->nodes[next].file], profile->nodes[next].line);
         const uint32_t times = skip_recursion(profile, node, &next);
         if (times > 1)
             nytp_printf(out, " (%lu times)", (unsigned long)times);
@@ -490,7 +532,7 @@ static void put_open_calls(struct nytp_out *out, const struct nytp_profile *prof
 
 /* A line for each process that ended in a call: of those that were killed the recording holds
  * what they died of and where, of others the calls that never returned. */
-static void put_ends(struct nytp_out *out, const struct nytp_profile *profile)
+static void put_ends(struct nytp_out *out, const struct nytp_profile *profile, uint32_t columns)
 {
     const struct nytp_name by = attribute_of(profile, "ended_by"),
                            in = attribute_of(profile, "ended_in");
@@ -507,8 +549,13 @@ static void put_ends(struct nytp_out *out, const struct nytp_profile *profile)
         if (process->complete || profile->n_nodes == 0 ||
             nytp_text_open_child(profile, process->root) == process->root)
             continue;
-        put_open_calls(out, profile, process);
-        nytp_puts(out, "\n\n");
+        struct nytp_out *line = nytp_out_memory(true);
+        if (line == NULL) {
+            nytp_out_of_memory(&out->error);
+            return;
+        }
+        put_open_calls(line, profile, process);
+        end_paragraph(out, line, columns);
         n++;
     }
 }
@@ -522,12 +569,6 @@ void nytp_text_headline(struct nytp_out *out, const struct nytp_profile *profile
         return;
     }
     put_headline(line, profile, options);
-    size_t len;
-    const char *text = (const char *)nytp_out_bytes(line, &len);
-    put_folded(out, (struct nytp_name){text, (uint32_t)len}, options->columns);
-    nytp_puts(out, "\n\n");
-    put_ends(out, profile);
-    if (line->error.status != NYTP_OK && out->error.status == NYTP_OK)
-        out->error = line->error;
-    nytp_out_discard(line);
+    end_paragraph(out, line, options->columns);
+    put_ends(out, profile, options->columns);
 }

@@ -418,3 +418,31 @@ def test_a_wait_for_a_child_that_is_not_here_counts(tmp_path):
 def test_the_default_of_min_percent_is_what_it_says(profile):
     file = profile("mixed-calls2")
     assert good("--tree", "--min-percent=0.5", file) == good("--tree", file)
+
+
+def test_calls_that_were_open_stand_in_lines_that_fit(tmp_path):
+    """With the name of each file, not its folders, as where a signal hit is told."""
+    w = Writer(options={"calls": 2}).pid_start(7).fid(1, "/a/long/way/to/the/program.pl").time(5, 1, 9)
+    names = [f"main::a_sub_with_a_long_name_{i}" for i in range(4)]
+    for i, name in enumerate(names):
+        w.entry(1, 9 - i).time(5, 1, 8 - i).sub(1, name, 8 - i, 8 - i)
+    for i in 4, 3, 2, 1:
+        w.comment(f"nytp-open {i} perl {names[i - 1]}")
+    file = w.save(tmp_path / "a.out")
+    text = run("--top", "-q", file).stdout.decode()
+    whole = "main::RUNTIME program.pl:9" + "".join(f" > {name} program.pl:{8 - i}" for i, name in enumerate(names[:3])) + f" > {names[3]}"
+    assert whole in text
+    _, narrow, _ = run_on_terminal("--top", "-q", file, columns=80)
+    lines = re.sub("\x1b[^m]*m", "", narrow.decode()).split("\n")
+    assert max(map(len, lines)) <= 80 and whole in " ".join(lines)
+
+
+def test_an_anonymous_sub_loses_folders_before_its_name(tmp_path):
+    w = Writer(options={"calls": 2}).pid_start(7).fid(1, "/x/a.pl").time(5, 1, 9).entry(1, 9).time(0, 1, 9).time(50, 1, 3)
+    name = "My::Application::Controller::__ANON__[/a/long/way/to/the/folder/of/a/Module.pm:3]"
+    file = w.leave(1, 50, 50, name).time(1, 1, 9).pid_end(7).sub(1, name, 3, 3).save(tmp_path / "a.out")
+    for options, shown in ((["--peek=ANON"], "Controller::__ANON__[Module.pm:3]"), (["--tree"], "Controller::__ANON__[Module.pm:3]"),
+                           (["--list=ANON"], "My::Application::Controller::__ANON__[Module.pm:3]")):
+        text = run_on_terminal("-q", *options, file, columns=80)[1].decode()
+        assert shown in re.sub("\x1b[^m]*m", "", text), text
+        assert name in run("-q", *options, file).stdout.decode()
