@@ -97,19 +97,25 @@ static uint64_t next_look(const struct nytp_recorder *rec, uint64_t raw)
     return rec->kind == NYTP_SAMPLED || look > longest ? longest : look;
 }
 
+/* The next flush is due so long after the last one, however often there was something else to do
+ * in between. One for which there was too little is looked for again soon. */
 void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw)
 {
     const uint64_t calibrate = nytp_clock_raw_of_ns(&rec->clock, rec->stream.calibrate_ns);
     const uint64_t look = rec->options.flush_s > 0 ? next_look(rec, raw) : calibrate;
-    rec->wake_raw = raw + (look < calibrate ? look : calibrate);
+    const uint64_t since = raw - rec->stream.flush_raw;
+    const uint64_t left = since < look ? look - since : look / 4;
+    rec->wake_raw = raw + (left < calibrate ? left : calibrate);
 }
 
-/* Many bytes are on disk soon enough without the clock. */
+/* Many bytes are on disk soon enough without the clock. Where they are few, as many again may
+ * come before it is looked at next. */
 static bool is_little_at_risk(const struct nytp_recorder *rec)
 {
     const uint64_t total =
         rec->writer->n_raw + (uint64_t)(rec->writer->at - rec->writer->block);
-    return total - rec->stream.synced_raw <= total / SHARE_AT_RISK;
+    const uint64_t share = total / SHARE_AT_RISK;
+    return share >= shortest_block(rec) || total - rec->stream.synced_raw <= share / 2;
 }
 
 void nytp_stream_flush_if_due(struct nytp_recorder *rec, uint64_t raw)

@@ -161,6 +161,22 @@ P
     cmp_ok $n, '>=', 0.95 * 3000, "$n of 3000 statements";
 };
 
+scenario 'killed after little was recorded: 99 % by a clock that nothing disturbs' => sub {
+    my @kept = map {
+        my $run = run_prog(opts => 'clock=1:slowops=0', env => { stepping_clock() }, code => <<"P");
+sub work { my \$n = shift; select undef, undef, undef, 0.0001; return \$n }
+for my \$i (1 .. $_) {
+    work(\$i);
+}
+kill KILL => \$\$;
+P
+        my ($n) = cut_facts(profile_in($run));
+        $n / (4 * $_);
+    } map { 1000 + 50 * $_ } 0 .. 20;
+    my ($least) = sort { $a <=> $b } @kept;
+    cmp_ok $least, '>=', 0.992, sprintf 'at least %.4f of the statements', $least;
+};
+
 scenario 'a slow program that is killed has what happened before' => sub {
     my $run = run_prog(code => <<'P');
 sub f { 1 }
