@@ -21,6 +21,7 @@
 #include "known_calls.h"
 #include "XS/perl/ops.h"
 #include "places.h"
+#include "regexes.h"
 #include "XS/perl/stash.h"
 #include "XS/state/state.h"
 #include "stmts.h"
@@ -462,21 +463,28 @@ static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, in
         nytp_write_ahead(aTHX_ rec);
     watch_scope(aTHX_ serial);
     const I32 height = PL_savestack_ix, context = cxstack_ix;
+    int64_t own_ticks = 0;
+    if (type != OP_ENTERSUB)
+        rec->begun_builtin = (uint16_t)type;
     OP *const next = nytp_real_op(aTHX_ type);
     unwatch(aTHX_ height, context);
     sub->returned_normally = true;
     nytp_guard(rec);
     if (LIKELY(rec->n_frames > 0 && rec->frames[rec->n_frames - 1].serial == serial)) {
         const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
+        struct nytp_rec_frame *const frame = &rec->frames[rec->n_frames - 1];
         sub->may_block = sub->waits || now - begun >= LONG_CALL_TICKS;
+        own_ticks = now - frame->enter_ticks - frame->callee_ticks;
         if (LIKELY(rec->is_plain))
-            close_plain(rec, &rec->frames[rec->n_frames - 1], now, ANYWHERE);
+            close_plain(rec, frame, now, ANYWHERE);
         else
             pop(rec, now, ANYWHERE);
     } else {
         nytp_frame_close(aTHX_ rec, serial);
     }
     nytp_unguard(rec);
+    if (type != OP_ENTERSUB && UNLIKELY(rec->ended_regex))
+        nytp_regexes_builtin_ended(aTHX_ rec, own_ticks);
     return next;
 }
 

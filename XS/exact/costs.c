@@ -229,6 +229,11 @@ static double cost_of(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
     return ticks * 1e12 / NYTP_TICKS_PER_SEC;
 }
 
+double nytp_costs_in_builtin_ns(const struct nytp_recorder *rec)
+{
+    return rec->cost_meter == NULL ? 0 : cost_of(rec, NYTP_COST_BUILTIN) / 2 / 1000;
+}
+
 static uint32_t n_measured(const struct nytp_recorder *rec)
 {
     return rec->cost_meter->costs[NYTP_COST_STATEMENT].n;

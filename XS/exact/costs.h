@@ -26,6 +26,10 @@ uint64_t nytp_costs_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t raw);
 /* Before a process's end: the comment that holds. */
 void nytp_costs_end(struct nytp_recorder *rec);
 
+/* Nanoseconds that recording adds to a builtin's own time, as far as it is known; 0: it is not.
+ */
+double nytp_costs_in_builtin_ns(const struct nytp_recorder *rec);
+
 void nytp_costs_free(pTHX_ struct nytp_recorder *rec);
 
 #endif

@@ -6,6 +6,9 @@
  * Most ops have the same one each time: a small table remembers, by op and by where the text
  * lies in memory, what was found last. Both addresses may be used again by perl, so statement
  * and text are compared, too.
+ *
+ * Where the op is a call of a builtin, which has a frame, the clock is not read again: what is
+ * told of a pattern is what is told of the builtin, and is noted when the frame is closed.
  */
 #include "regexes.h"
 
@@ -26,9 +29,10 @@ enum {
 static const char others[] = "(other patterns)";
 
 struct regex {
-    struct nytp_regex_record sums; /* in raw units of the clock, where nanoseconds are told */
-    struct nytp_regex_size *last;  /* of sums: that of the last call */
-    size_t whole_len;              /* of the pattern before it was cut */
+    struct nytp_regex_record sums;
+    struct nytp_regex_size *last;                       /* of sums: that of the last call */
+    uint64_t n_frames, n_size_frames[NYTP_REGEX_SIZES]; /* ops that were calls of builtins */
+    size_t whole_len;                                   /* of the pattern before it was cut */
     uint32_t len;
     bool is_utf8;
     char text[NYTP_REGEX_MOST_PATTERN]; /* as perl has it */
@@ -41,7 +45,27 @@ struct recent {
     struct regex *regex; /* NULL: none */
 };
 
+/* What is known before the op runs. */
+struct call {
+    const OP *op;
+    const PMOP *pm; /* NULL: tr */
+    REGEXP *rx;
+    const SV *subject;    /* NULL: none */
+    uint64_t subject_len; /* in bytes; 0 also where it is no string yet */
+    ptrdiff_t depth;      /* of perl's stack without what the op takes */
+};
+
+/* And after it. */
+struct ended {
+    struct call call;
+    int type;
+    enum nytp_regex_kind kind;
+    bool found;
+    bool in_frame;
+};
+
 struct nytp_rec_regexes {
+    struct ended ended; /* the builtin that is to be noted */
     struct nytp_index index;
     struct regex **all; /* in the order in which they were met; owned */
     uint32_t n, size;
@@ -129,16 +153,6 @@ static NYTP_COLD struct regex *look_up(pTHX_ struct nytp_recorder *rec,
 
 static Perl_ppaddr_t perls_ops[MAXO];
 
-/* What is known before the op runs. */
-struct call {
-    const OP *op;
-    const PMOP *pm; /* NULL: tr */
-    REGEXP *rx;
-    const SV *subject;    /* NULL: none */
-    uint64_t subject_len; /* in bytes; 0 also where it is no string yet */
-    ptrdiff_t depth;      /* of perl's stack without what the op takes */
-};
-
 static const PMOP *pattern_op(const OP *op, int type)
 {
     switch (type) {
@@ -186,8 +200,12 @@ static struct call about_to_run(pTHX_ int type)
     return call;
 }
 
-static bool is_found(pTHX_ const struct call *call, int type, const OP *next)
+static bool is_found(pTHX_ const struct ended *ended, const OP *next)
 {
+    const struct call *const call = &ended->call;
+    const int type = ended->type;
+    if (type == OP_REGCOMP || type == OP_SUBSTCONT)
+        return false;
     if (type == OP_SPLIT || (GIMME_V == G_ARRAY && type == OP_MATCH))
         return PL_stack_sp - PL_stack_base > call->depth;
     if (type == OP_SUBST && next != call->op->op_next)
@@ -199,18 +217,17 @@ static bool is_found(pTHX_ const struct call *call, int type, const OP *next)
     return SvTRUE_nomg(*PL_stack_sp);
 }
 
-static void add(struct regex *regex, uint64_t raw, uint64_t subject_len)
+static void add(struct regex *regex, uint64_t ns, uint64_t subject_len)
 {
     struct nytp_regex_size *const size = &regex->sums.sizes[nytp_regex_size_of(subject_len)];
     regex->last = size;
     regex->sums.calls++;
     size->calls++;
-    size->ns += raw;
     size->bytes += subject_len;
-    if (raw > size->max_ns)
-        size->max_ns = raw;
-    if (raw > regex->sums.max_ns) {
-        regex->sums.max_ns = raw;
+    if (ns > size->max_ns)
+        size->max_ns = ns;
+    if (ns > regex->sums.max_ns) {
+        regex->sums.max_ns = ns;
         regex->sums.max_len = subject_len;
     }
 }
@@ -221,40 +238,50 @@ static bool is_compiled(const struct call *call, REGEXP *rx)
     return rx != call->rx && rx != NULL && ReANY(rx)->mother_re == NULL;
 }
 
-static void note(pTHX_ struct nytp_recorder *rec, const struct call *call, int type,
-                 enum nytp_regex_kind kind, uint64_t raw, const OP *next)
+/* The place and pattern of an op that has run; NULL: there are too many. */
+static struct regex *regex_of(pTHX_ struct nytp_recorder *rec, const struct ended *ended,
+                              const struct pattern *pattern)
 {
-    REGEXP *const rx = type == OP_REGCOMP ? PM_GETRE(call->pm) : call->rx;
-    const struct pattern pattern = pattern_of(rx);
+    const struct call *const call = &ended->call;
+    const enum nytp_regex_kind kind = ended->kind;
     struct recent *const recent =
         &rec->regexes->recent[nytp_hash_u64(PTR2UV(call->pm != NULL ? (void *)call->pm
                                                                     : (void *)call->op) +
-                                            PTR2UV(pattern.text) + (uint64_t)kind) &
+                                            PTR2UV(pattern->text) + (uint64_t)kind) &
                               (RECENT - 1)];
     const bool is_known = recent->regex != NULL && recent->pm == call->pm &&
                           recent->regex->sums.kind == kind &&
-                          (type == OP_SUBSTCONT ||
+                          (ended->type == OP_SUBSTCONT ||
                            (recent->cop == PL_curcop && recent->seq == PL_curcop->cop_seq &&
                             recent->regex->sums.line == CopLINE(PL_curcop))) &&
-                          is_pattern(recent->regex, &pattern);
-    struct regex *const regex = is_known ? recent->regex : look_up(aTHX_ rec, kind, &pattern);
+                          is_pattern(recent->regex, pattern);
+    if (is_known)
+        return recent->regex;
+    struct regex *const regex = look_up(aTHX_ rec, kind, pattern);
+    if (regex != NULL)
+        *recent = (struct recent){call->pm, PL_curcop, PL_curcop->cop_seq, regex};
+    return regex;
+}
+
+static void note(pTHX_ struct nytp_recorder *rec, const struct ended *ended, uint64_t ns)
+{
+    REGEXP *const rx = ended->type == OP_REGCOMP ? PM_GETRE(ended->call.pm) : ended->call.rx;
+    const struct pattern pattern = pattern_of(rx);
+    struct regex *const regex = regex_of(aTHX_ rec, ended, &pattern);
     if (regex == NULL)
         return;
-    if (!is_known)
-        *recent = (struct recent){call->pm, PL_curcop, PL_curcop->cop_seq, regex};
-    regex->sums.ns += raw;
-    if (type == OP_SUBSTCONT) { /* the rest of a call */
-        if (regex->last != NULL)
-            regex->last->ns += raw;
-        return;
+    if (ended->type != OP_SUBSTCONT) { /* the rest of a call */
+        const bool compiles = ended->type == OP_REGCOMP;
+        regex->sums.compiled += compiles && is_compiled(&ended->call, rx);
+        regex->sums.matches += ended->found;
+        add(regex, ns, compiles ? pattern.whole_len : ended->call.subject_len);
     }
-    if (type == OP_REGCOMP) {
-        regex->sums.compiled += is_compiled(call, rx);
-        add(regex, raw, pattern.whole_len);
+    regex->sums.ns += ns;
+    regex->n_frames += ended->in_frame;
+    if (regex->last == NULL)
         return;
-    }
-    regex->sums.matches += is_found(aTHX_ call, type, next);
-    add(regex, raw, call->subject_len);
+    regex->last->ns += ns;
+    regex->n_size_frames[regex->last - regex->sums.sizes] += ended->in_frame;
 }
 
 static inline bool is_measured(const struct nytp_recorder *rec)
@@ -263,22 +290,48 @@ static inline bool is_measured(const struct nytp_recorder *rec)
            rec->kind == NYTP_EXACT && !rec->life.forked;
 }
 
+static uint64_t to_ns(const struct nytp_recorder *rec, uint64_t raw)
+{
+    const struct nytp_wide ns =
+        nytp_wide_mul(raw * (1000000000 / NYTP_TICKS_PER_SEC), rec->clock.rate);
+    return ns.high + (ns.low >> 63);
+}
+
 static OP *measured(pTHX_ int type, enum nytp_regex_kind kind)
 {
     struct nytp_recorder *const rec = nytp_recorder_of(aTHX);
     if (!is_measured(rec))
         return perls_ops[type](aTHX);
-    const struct call call = about_to_run(aTHX_ type);
-    const uint64_t from = nytp_clock_raw(&rec->clock);
+    struct ended ended = {.call = about_to_run(aTHX_ type), .type = type, .kind = kind};
+    ended.in_frame = rec->begun_builtin == type;
+    rec->begun_builtin = 0;
+    const uint64_t from = ended.in_frame ? 0 : nytp_clock_raw(&rec->clock);
     OP *const next = perls_ops[type](aTHX);
     if (!is_measured(rec)) /* code within a pattern may do that */
         return next;
+    if (ended.in_frame) {
+        ended.found = is_found(aTHX_ & ended, next);
+        rec->regexes->ended = ended;
+        rec->ended_regex = true;
+        return next;
+    }
     nytp_aside_begin(rec);
     const uint64_t to = rec->clock.paused_raw;
-    if (LIKELY(to > from))
-        note(aTHX_ rec, &call, type, kind, to - from, next);
+    ended.found = is_found(aTHX_ & ended, next);
+    note(aTHX_ rec, &ended, to > from ? to_ns(rec, to - from) : 0);
     nytp_aside_end(rec);
     return next;
+}
+
+void nytp_regexes_builtin_ended(pTHX_ struct nytp_recorder *rec, int64_t ticks)
+{
+    rec->ended_regex = false;
+    if (!is_measured(rec))
+        return;
+    nytp_aside_begin(rec);
+    const uint64_t ns_per_tick = 1000000000 / NYTP_TICKS_PER_SEC;
+    note(aTHX_ rec, &rec->regexes->ended, ticks > 0 ? (uint64_t)ticks * ns_per_tick : 0);
+    nytp_aside_end(rec);
 }
 
 #define MEASURED_OPS(EACH)                                                                     \
@@ -330,21 +383,31 @@ static void put_pattern(struct nytp_text *text, const struct regex *regex)
         nytp_text_puts(text, "...");
 }
 
-static uint64_t to_ns(const struct nytp_recorder *rec, uint64_t raw)
+/* Less what recording `n` calls of builtins has added; of a single one it may be more. */
+static uint64_t without_costs(uint64_t ns, double cost_ns, uint64_t n)
 {
-    return nytp_wide_mul(raw * (1000000000 / NYTP_TICKS_PER_SEC), rec->clock.rate).high;
+    const double cost = cost_ns * (double)n;
+    return cost < (double)ns ? ns - (uint64_t)cost : 0;
 }
 
-static void write_regex(struct nytp_recorder *rec, const struct regex *regex)
+static void write_regex(struct nytp_recorder *rec, const struct regex *regex, double builtin_ns)
 {
     char text[NYTP_REGEX_LONGEST];
     struct nytp_regex_record told = regex->sums;
-    told.ns = to_ns(rec, told.ns);
-    told.max_ns = to_ns(rec, told.max_ns);
+    uint64_t sizes_ns = 0;
     for (size_t i = 0; i < NYTP_REGEX_SIZES; i++) {
-        told.sizes[i].ns = to_ns(rec, told.sizes[i].ns);
-        told.sizes[i].max_ns = to_ns(rec, told.sizes[i].max_ns);
+        struct nytp_regex_size *const size = &told.sizes[i];
+        const uint64_t n = regex->n_size_frames[i];
+        size->ns = without_costs(size->ns, builtin_ns, n);
+        size->max_ns = without_costs(size->max_ns, builtin_ns, n > 0);
+        if (size->max_ns > size->ns)
+            size->max_ns = size->ns;
+        sizes_ns += size->ns;
     }
+    told.ns = without_costs(told.ns, builtin_ns, regex->n_frames);
+    if (told.ns < sizes_ns)
+        told.ns = sizes_ns;
+    told.max_ns = without_costs(told.max_ns, builtin_ns, regex->n_frames > 0);
     put_pattern(&rec->scratch, regex);
     told.pattern =
         (struct nytp_str){.ptr = rec->scratch.ptr, .len = (uint32_t)rec->scratch.len};
@@ -352,27 +415,29 @@ static void write_regex(struct nytp_recorder *rec, const struct regex *regex)
     nytp_write_comment(rec->writer, text);
 }
 
-void nytp_regexes_write(struct nytp_recorder *rec)
+void nytp_regexes_write(struct nytp_recorder *rec, double builtin_ns)
 {
     for (uint32_t i = 0; rec->regexes != NULL && i < rec->regexes->n; i++) {
         struct regex *const regex = rec->regexes->all[i];
         const struct nytp_regex_record *const sums = &regex->sums;
-        if (sums->ns == 0)
+        if (sums->calls == 0 && sums->ns == 0)
             continue;
-        write_regex(rec, regex);
+        write_regex(rec, regex, builtin_ns);
         regex->sums = (struct nytp_regex_record){
             .kind = sums->kind, .fid = sums->fid, .line = sums->line};
         regex->last = NULL;
+        regex->n_frames = 0;
+        Zero(regex->n_size_frames, NYTP_REGEX_SIZES, uint64_t);
     }
 }
 
-void nytp_regexes_write_if_due(struct nytp_recorder *rec, uint64_t raw)
+void nytp_regexes_write_if_due(struct nytp_recorder *rec, uint64_t raw, double builtin_ns)
 {
     struct nytp_rec_regexes *const regexes = rec->regexes;
     if (regexes == NULL || rec->kind != NYTP_EXACT || rec->dprof != NULL ||
         raw - regexes->told_raw < regexes->period_raw)
         return;
-    nytp_regexes_write(rec);
+    nytp_regexes_write(rec, builtin_ns);
     regexes->told_raw = raw;
     regexes->period_raw *= 2;
 }

@@ -82,11 +82,13 @@ struct nytp_recorder {
     bool blocks_on;
     bool svs_on;
     bool leave_on;
-    bool finds_caller;     /* findcaller=1 */
-    bool discount_pending; /* of stmts.c: the last DISCOUNT has not met its time record yet */
-    bool guarded;          /* some signal may come between nytp_guard() and _unguard() */
-    bool left_fresh;       /* left_ticks is of the op that is running */
-    bool looks_first;      /* of state.c: NYTP_ARMED, or calls are open from before */
+    bool finds_caller;      /* findcaller=1 */
+    bool discount_pending;  /* of stmts.c: the last DISCOUNT has not met its time record yet */
+    bool guarded;           /* some signal may come between nytp_guard() and _unguard() */
+    bool left_fresh;        /* left_ticks is of the op that is running */
+    bool ended_regex;       /* of regexes.c: the builtin that ends is one, and is to be noted */
+    uint16_t begun_builtin; /* of calls.c: the op that is run within its frame at once */
+    bool looks_first;       /* of state.c: NYTP_ARMED, or calls are open from before */
     bool is_plain; /* of state.c: all is recorded as by default, so that events need not ask
                       for each of the above; never more than a short way to the same records */
     uint8_t n_untold; /* of stmts.c: scopes left since the statement was told */

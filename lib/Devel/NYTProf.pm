@@ -118,8 +118,9 @@ Builtins that make system calls, run regexps, sort or format are recorded like s
 =item regex=1
 
 What matches, substitutions, C<split> and C<tr> take, and compilations of patterns at run time, by place and pattern:
-calls, how many of them found something, the time of perl's own operation alone, the longest call and how many bytes
-it searched, and times by how long subjects were. C<nytp-export --patterns> shows it, and which patterns take time
+calls, how many of them found something, their time, the longest call and how many bytes it searched, and times by how
+long subjects were. The time is that of the builtin where it is recorded as one (match, subst, regcomp), without what
+recording took; C<split> and C<tr> are no such builtins, and are timed here alone. C<nytp-export --patterns> shows it, and which patterns take time
 that grows faster than what they search; so do C<--json>, C<--brief> and the report. What keeping it takes is cut out
 of the profile's times; 5,000 places and patterns are told apart. It is for exact profiles. A program that is
 killed keeps what was matched in half of its time at least, a first tenth of a second excepted.

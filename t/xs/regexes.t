@@ -163,6 +163,30 @@ P
     is $seen->{'match 5 ver'}{calls}, 1, 'a match that runs code with matches';
 };
 
+scenario 'a pattern has the time of its builtin, to which measuring it adds nothing' => sub {
+    my $code = 'my ($n, $long) = (0, "ab" x 40_000); for my $i (1 .. 50) { $n++ if $long =~ /b[c]/; (my $t = $long) =~ s/b[c]//; }';
+    my $run = run_prog(opts => 'regex=1', code => $code);
+    my ($seen, $costs) = (regexes("$run->{dir}/nytprof.out"), 0);
+    for_chunks {
+        $costs = $1 if $_[0] eq 'COMMENT' && $_[1] =~ /^nytp-costs .*\bop_in=(\d+)/ && $1 > $costs;
+    } filename => "$run->{dir}/nytprof.out";
+    for my $op (qw(match subst)) {
+        my ($own) = map { $_->{excl} * 1e9 } grep { $_->{callee} eq "main::CORE:$op" } @{ profile_in($run)->{arc} };
+        my ($told) = map { $seen->{$_}{ns} } grep { /^$op 1 / } keys %$seen;
+        cmp_ok $told, '<=', $own + 1, "$op: no more than the builtin took";
+        cmp_ok $told, '>=', $own - 50 * (2 * $costs / 1000 + 2), 'and less only by what recording took';
+    }
+    return if sanitized(); # two libraries to preload
+    my @own = map {
+        my $p = profile_in(run_prog(opts => "clock=1:regex=$_", env => { stepping_clock() }, code => $code));
+        +{ map { ($_->{callee} => $_->{excl} * 1e6) } @{ $p->{arc} } };
+    } 0, 1;
+    for my $op (qw(main::CORE:match main::CORE:subst)) {
+        cmp_ok $own[1]{$op}, '<', $own[0]{$op} + 20, "$op: the clock is not read once more in each of 50 calls";
+        cmp_ok $own[0]{$op}, '>=', 50, 'as it is once without';
+    }
+};
+
 scenario 'with and without builtins as subs; nothing without the option' => sub {
     my $code = 'my $found; for my $i (1 .. 9) { $found = "a$i" =~ /a\d/ }';
     is_deeply counts(of_code(code => $code, opts => "regex=1:$_")), { 'match 1 a\d' => '9 9' }, $_
