@@ -28,8 +28,9 @@ static void put_safe(struct nytp_out *out, struct nytp_name text)
     }
 }
 
-#define DOTS          "..."
-#define LEAST_OF_NAME 8 /* columns for what stands before a file in a name */
+#define DOTS           "..."
+#define MOST_OF_OPTION 40 /* columns of what was selected by */
+#define LEAST_OF_NAME  8  /* columns for what stands before a file in a name */
 
 /* Bytes that take at most (with `least`: at least) this many columns, which become as many as
  * they take. */
@@ -376,6 +377,17 @@ static bool is_part(const struct nytp_profile *profile,
     return options->selected != NULL && options->unselected_ticks > profile->total_ticks;
 }
 
+/* The options of a selection, of each at most so much that one sees which it is. */
+static void put_selection(struct nytp_out *out, const char *selected)
+{
+    for (const char *at = selected; at != NULL;) {
+        const char *const next = strstr(at + 1, " --");
+        const size_t len = next != NULL ? (size_t)(next - at) : strlen(at);
+        nytp_text_put(out, (struct nytp_name){at, (uint32_t)len}, MOST_OF_OPTION);
+        at = next;
+    }
+}
+
 /* " of 274 ms (34.7 %) by --focus=Tokenizer" */
 static void put_whole(struct nytp_out *out, const struct nytp_profile *profile,
                       const struct nytp_export_options *options)
@@ -384,8 +396,7 @@ static void put_whole(struct nytp_out *out, const struct nytp_profile *profile,
     put_time(out, profile, options->unselected_ticks, options->unit);
     nytp_printf(out, " (%.1f %%) by ",
                 (double)profile->total_ticks / (double)options->unselected_ticks * 100);
-    nytp_text_put(
-        out, (struct nytp_name){options->selected, (uint32_t)strlen(options->selected)}, 0);
+    put_selection(out, options->selected);
 }
 
 static void put_headline(struct nytp_out *out, const struct nytp_profile *profile,

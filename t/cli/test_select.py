@@ -190,6 +190,8 @@ def test_a_selection_tells_what_it_is_a_selection_of(profile):
     percent = part["total"] / whole["total"] * 100
     assert f": {part['total']} ns of {whole['total']} ns ({percent:.1f} %) by --focus=main::busy, " in head
     assert " by --" not in good("--top", "--hide=main::busy", file).decode().split("\n")[0]
+    head = run("--top", "--focus=main::busy|" + "x" * 100, "--ignore=nosuch", file).stdout.decode().split("\n")[0]
+    assert " by --focus=main::busy|" + "x" * 18 + "... --ignore=nosuch, " in head     # a long one is cut
 
 
 def test_subs_are_asked_for_by_their_names_and_only_then_by_their_files(profile):
