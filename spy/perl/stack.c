@@ -4,14 +4,16 @@
  *
  * The program is not stopped. PL_op, PL_curpad, PL_curcop and PL_curstackinfo lie side by side
  * and are read as one: they are the sample. Each running sub has a pad of its own, so PL_curpad
- * tells which sub it is and how deep in recursion. Who called it is in the contexts. These are
- * read before the variables and after them, in the same system call; what is the same both
- * times was there all the time.
+ * tells which sub it is and how deep in recursion. Who called it is in the contexts. Those near
+ * the top are read before the variables and after them, in the same system call; what is the
+ * same both times was there all the time. Those far below it are read once: the top was never
+ * seen down there.
  *
  * A sub that takes less time than that is hardly ever there all the time, and who looks again
- * until a whole stack is seen finds those that stay long. So we look again for the same pad.
- * Calls are remembered as they are seen: on a context that was there all the time may lie calls
- * that were seen before, each from a statement of the code below.
+ * until a whole stack is seen finds those that stay long. So calls that one reading alone shows
+ * count where they were seen before or go on with a recursion, and where no reading shows them
+ * they are put together of those that were seen before, each from a statement of the code
+ * below. Else we look again for the same pad.
  *
  * perl changes the variables one after another when it calls a sub and returns from it. Such a
  * moment, some nanoseconds long, is told by the statement, which is the caller's yet or the
@@ -29,13 +31,20 @@
 enum {
     LOOKS = 30,
     LOOKS_FOR_ONE = 20, /* for the same sample */
-    LARGE = 1 << 16,    /* bytes of contexts, which take long to read */
+    LOOKS_DEEP = 4,     /* for the same sample of a deep stack, which is another soon */
     NEAR = 3,           /* contexts whose pads are looked at */
+    FURTHER = 512,      /* where calls come and go that fast */
     MAX_CALLS = 8,      /* that were seen before, on top of each other */
     MOST_CALLS = 1 << 16,
     LATE_NS = 100000, /* a look takes ten microseconds */
     GUESSES = 6,      /* for where the stacks are */
-    SLACK = 8,        /* contexts that may be added until they are read */
+    MOVES_AHEAD = 4,  /* so many times, the top moves on until the variables are read */
+    FAR = 256,        /* contexts, to which it may move */
+    SLACK = 8,        /* contexts that may be added until they are read first */
+    ABOVE = 48,       /* and until they are read the second time */
+    BELOW = 48,       /* the top: contexts that are read twice */
+    DEEP = 32,     /* the first piece of those below; each is half as long again as the last */
+    MAX_DEEP = 32, /* pieces */
     MAX_INFOS = 400,
     MAX_CONTEXTS = 1000000, /* of all stacks */
     MAX_INFO = 128,         /* bytes of a PERL_SI */
@@ -47,7 +56,6 @@ struct moment {
     uint64_t op, curpad, curcop, info, stack_sp;
     unsigned op_type;
     bool is_late;    /* we were not run while we looked */
-    bool is_large;   /* so are the stacks, and looking took long */
     bool is_one_cop; /* the statement did not change while we looked */
     bool has_moved;  /* something did: the program runs */
 };
@@ -135,25 +143,37 @@ struct running_code {
     uint64_t cv, depth, pad;
 };
 
-/* Find the pads, all at once; 0 where there is nothing to read. */
+static bool is_first_of_code(const struct running_code *codes, size_t i)
+{
+    return i == 0 || codes[i].cv != codes[i - 1].cv;
+}
+
+/* Find the pads, all at once; 0 where there is nothing to read. Up to its padlist the same code
+ * is asked once. */
 static void find_pads(struct nytp_walker *walker, struct running_code *codes, size_t n)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
     struct nytp_memory *const memory = walker->names->perl->memory;
     const int32_t way[] = {layout->sv_any, layout->cv_padlist, layout->padlist_array, 0,
                            layout->sv_u};
-    struct nytp_piece pieces[NEAR];
+    struct nytp_piece pieces[FURTHER];
     for (size_t i = 0; i < n; i++)
         codes[i].pad = codes[i].cv;
     for (size_t step = 0; step < sizeof way / sizeof *way; step++) {
+        size_t n_pieces = 0;
         for (size_t i = 0; i < n; i++) {
             const uint64_t index = step == 3 ? codes[i].depth * sizeof(uint64_t) : 0;
-            pieces[i] = (struct nytp_piece){codes[i].pad + (uint64_t)way[step] + index,
-                                            &codes[i].pad, sizeof codes[i].pad};
+            if (step >= 3 || is_first_of_code(codes, i))
+                pieces[n_pieces++] =
+                    (struct nytp_piece){codes[i].pad + (uint64_t)way[step] + index,
+                                        &codes[i].pad, sizeof codes[i].pad};
         }
-        size_t done = nytp_memory_pieces(memory, pieces, n);
-        for (; done < n; done++)
-            codes[done].pad = nytp_memory_u64(memory, pieces[done].from);
+        size_t done = nytp_memory_pieces(memory, pieces, n_pieces);
+        for (; done < n_pieces; done++)
+            *(uint64_t *)pieces[done].to = nytp_memory_u64(memory, pieces[done].from);
+        for (size_t i = 0; i < n && step < 3; i++)
+            if (!is_first_of_code(codes, i))
+                codes[i].pad = codes[i - 1].pad;
     }
 }
 
@@ -171,40 +191,106 @@ static uint64_t read_variable(struct nytp_walker *walker, enum nytp_variable whi
     return nytp_memory_u64(walker->names->perl->memory, walker->of.at[which]);
 }
 
+/* False: that cannot be a stack. */
+static bool take_info(const struct nytp_walker *walker, const uint8_t *bytes,
+                      struct nytp_stack_info *info)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    info->contexts = nytp_u64(bytes, layout->si_cxstack);
+    info->top = (int32_t)nytp_u32(bytes, layout->si_cxix);
+    info->most = (int32_t)nytp_u32(bytes, layout->si_cxmax);
+    return info->top >= -1 && info->top <= info->most && info->most < MAX_CONTEXTS;
+}
+
+static bool is_deep(const struct nytp_walker *walker)
+{
+    return walker->n_infos > 0 && walker->infos[0].n_deep > 0;
+}
+
+static bool read_info(struct nytp_walker *walker, uint64_t address, uint8_t *bytes)
+{
+    return nytp_memory_read(walker->names->perl->memory, address, bytes,
+                            (size_t)walker->names->perl->layout->si_size);
+}
+
+static int32_t lower(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What to read of a stack whose top has moved by `moved` contexts from one call of the system
+ * to the next: it moves on like that until the variables are read. */
+static void plan(struct nytp_stack_info *info, int32_t moved, bool is_in_use)
+{
+    const int32_t ahead = moved * MOVES_AHEAD;
+    const int32_t there = info->top + (ahead > FAR ? FAR : ahead < -FAR ? -FAR : ahead);
+    const int32_t deep = lower(info->top, there) - BELOW;
+    const int32_t end = lower(is_in_use ? there + ABOVE : info->top, info->most) + 1;
+    info->n_deep = deep > 0 ? (uint32_t)deep : 0;
+    info->n_contexts = end > (int32_t)info->n_deep ? (uint32_t)end : info->n_deep;
+    info->n_first = (uint32_t)lower((int32_t)info->n_contexts, info->top + SLACK + 1);
+}
+
+/* How far the top moves while one call of the system is made. */
+static bool see_move(struct nytp_walker *walker, int32_t *moved)
+{
+    struct nytp_stack_info *const info = &walker->infos[0];
+    uint8_t bytes[2][MAX_INFO];
+    for (int i = 0; i < 2; i++) {
+        if (!read_info(walker, info->address, bytes[i]))
+            return false;
+        const int32_t before = info->top;
+        if (!take_info(walker, bytes[i], info))
+            return false;
+        *moved = info->top - before;
+    }
+    return true;
+}
+
+/* Where in walker->bytes they go. */
+static bool place(struct nytp_walker *walker)
+{
+    const uint64_t size = (uint64_t)walker->names->perl->layout->cx_size;
+    uint64_t n = 0, n_first = 0;
+    for (uint32_t i = 0; i < walker->n_infos; i++) {
+        struct nytp_stack_info *const info = &walker->infos[i];
+        info->at = (uint32_t)(n * size);
+        info->first_at = (uint32_t)(n_first * size);
+        n += info->n_contexts;
+        n_first += info->n_first - info->n_deep;
+        if (n > MAX_CONTEXTS)
+            return false;
+    }
+    walker->n_bytes = (uint32_t)(n * size);
+    return nytp_reserve(&walker->bytes, &walker->capacity, (n + n_first) * size, 1);
+}
+
 /* Where the stacks are, from `address` outwards, as a guess for the next look. */
 static bool guess(struct nytp_walker *walker, uint64_t address)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
-    const uint64_t size = (uint64_t)layout->cx_size;
-    uint64_t n_contexts = 0;
-    uint8_t info[MAX_INFO];
-    walker->n_bytes = 0;
+    uint8_t bytes[MAX_INFO];
+    int32_t moved = 0;
     for (walker->n_infos = 0; address != 0 && walker->n_infos < MAX_INFOS; walker->n_infos++) {
         if (!nytp_grow(&walker->infos, &walker->infos_capacity, walker->n_infos,
                        sizeof *walker->infos) ||
-            !nytp_memory_read(walker->names->perl->memory, address, info,
-                              (size_t)layout->si_size))
+            !read_info(walker, address, bytes))
             return false;
-        const int32_t top = (int32_t)nytp_u32(info, layout->si_cxix);
-        const int32_t most = (int32_t)nytp_u32(info, layout->si_cxmax);
-        const int32_t last = walker->n_infos > 0  ? top
-                             : top + SLACK < most ? top + SLACK
-                                                  : most;
-        if (top < -1 || most < 0 || top > most || n_contexts + (uint64_t)last > MAX_CONTEXTS)
+        struct nytp_stack_info *const info = &walker->infos[walker->n_infos];
+        *info = (struct nytp_stack_info){.address = address};
+        if (!take_info(walker, bytes, info))
             return false;
-        walker->infos[walker->n_infos] =
-            (struct nytp_stack_info){address,
-                                     nytp_u64(info, layout->si_cxstack),
-                                     (uint32_t)(last + 1),
-                                     (uint32_t)(n_contexts * size),
-                                     top,
-                                     top};
-        n_contexts += (uint64_t)(last + 1);
-        walker->n_bytes = (uint32_t)(n_contexts * size);
-        address = nytp_u64(info, layout->si_prev);
+        plan(info, 0, walker->n_infos == 0);
+        address = nytp_u64(bytes, layout->si_prev);
     }
-    return walker->n_infos > 0 &&
-           nytp_reserve(&walker->bytes, &walker->capacity, 2 * n_contexts * size, 1);
+    if (walker->n_infos == 0)
+        return false;
+    if (is_deep(walker)) { /* its top is soon elsewhere */
+        if (!see_move(walker, &moved))
+            return false;
+        plan(&walker->infos[0], moved, true);
+    }
+    return place(walker);
 }
 
 /* The variables in as few pieces as they allow; most often they are neighbours. */
@@ -226,45 +312,146 @@ static size_t add_head(const struct nytp_walker *walker, uint8_t *head, uint64_t
     return 1;
 }
 
-/* Whether a stack is where it was thought to be; takes where its top is now. */
-static bool is_as_guessed(const struct nytp_walker *walker, uint32_t i, const uint8_t *info)
+/* When a PERL_SI is read. That in use: at all of these times, the others first and last. */
+enum seen_at {
+    BEFORE_FIRST,
+    BEFORE,
+    AFTER,
+    AFTER_SECOND,
+    N_TIMES
+};
+
+/* All that one look reads, in this order. */
+struct seen {
+    struct nytp_piece pieces[(N_TIMES + 2) * MAX_INFOS + 2 * MAX_DEEP];
+    size_t n;
+    uint64_t start; /* of the heads */
+    uint8_t heads[3][HEAD_ROOM], infos[MAX_INFOS][N_TIMES][MAX_INFO];
+    uint8_t deep[MAX_DEEP][MAX_INFO]; /* that in use, after each piece of its deep contexts */
+    uint32_t deep_ends[MAX_DEEP], n_deep;
+};
+
+static void see_info(const struct nytp_walker *walker, struct seen *seen, uint32_t i, void *to)
+{
+    seen->pieces[seen->n++] = (struct nytp_piece){walker->infos[i].address, to,
+                                                  (size_t)walker->names->perl->layout->si_size};
+}
+
+/* Contexts of a stack, as they were read first or the second time. */
+static uint8_t *reading(const struct nytp_walker *walker, uint32_t i, bool is_first,
+                        uint32_t from)
+{
+    const struct nytp_stack_info *const info = &walker->infos[i];
+    const size_t size = (size_t)walker->names->perl->layout->cx_size;
+    return is_first ? walker->bytes + walker->n_bytes + info->first_at + from * size -
+                          info->n_deep * size
+                    : walker->bytes + info->at + from * size;
+}
+
+static void see_contexts(const struct nytp_walker *walker, struct seen *seen, uint32_t i,
+                         bool is_first, uint32_t from, uint32_t end)
+{
+    const size_t size = (size_t)walker->names->perl->layout->cx_size;
+    if (end > from)
+        seen->pieces[seen->n++] =
+            (struct nytp_piece){walker->infos[i].contexts + from * size,
+                                reading(walker, i, is_first, from), (end - from) * size};
+}
+
+/* Below what is read twice: down from there, faster than any program can come after. */
+static void see_deep_contexts(const struct nytp_walker *walker, struct seen *seen)
+{
+    uint32_t end = walker->infos[0].n_deep;
+    for (uint32_t len = DEEP; end > 0; len += len / 2) {
+        const uint32_t from = end > len ? end - len : 0;
+        see_contexts(walker, seen, 0, false, from, end);
+        seen->deep_ends[seen->n_deep] = end;
+        see_info(walker, seen, 0, seen->deep[seen->n_deep++]);
+        end = from;
+    }
+}
+
+static bool see_head(const struct nytp_walker *walker, struct seen *seen, int i)
+{
+    const size_t n = add_head(walker, seen->heads[i], &seen->start, &seen->pieces[seen->n]);
+    seen->n += n;
+    return n > 0;
+}
+
+/* The variables in the middle and, as near to them as can be, the top of the stack in use. The
+ * variables again tell whether the program runs; a loop of few ops may have come round once. */
+static bool see_all(const struct nytp_walker *walker, struct seen *seen)
+{
+    const struct nytp_stack_info *const infos = walker->infos;
+    seen->n = seen->n_deep = 0;
+    for (uint32_t i = walker->n_infos; i-- > 0;) {
+        see_info(walker, seen, i, seen->infos[i][BEFORE_FIRST]);
+        see_contexts(walker, seen, i, true, infos[i].n_deep, infos[i].n_first);
+    }
+    see_info(walker, seen, 0, seen->infos[0][BEFORE]);
+    if (!see_head(walker, seen, 0))
+        return false;
+    see_info(walker, seen, 0, seen->infos[0][AFTER]);
+    see_head(walker, seen, 1);
+    see_contexts(walker, seen, 0, false, infos[0].n_deep, infos[0].n_contexts);
+    see_info(walker, seen, 0, seen->infos[0][AFTER_SECOND]);
+    see_deep_contexts(walker, seen);
+    for (uint32_t i = 1; i < walker->n_infos; i++) {
+        see_contexts(walker, seen, i, false, 0, infos[i].n_contexts);
+        see_info(walker, seen, i, seen->infos[i][AFTER_SECOND]);
+    }
+    see_head(walker, seen, 2);
+    return nytp_memory_pieces(walker->names->perl->memory, seen->pieces, seen->n) == seen->n;
+}
+
+static int32_t top_in(const struct nytp_walker *walker, const uint8_t *info)
+{
+    return (int32_t)nytp_u32(info, walker->names->perl->layout->si_cxix);
+}
+
+/* Whether a stack lies where it was thought to lie. */
+static bool is_there(const struct nytp_walker *walker, uint32_t i, const uint8_t *info)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
-    struct nytp_stack_info *const guessed = &walker->infos[i];
     const uint64_t below = i + 1 < walker->n_infos ? walker->infos[i + 1].address : 0;
-    const int32_t top = (int32_t)nytp_u32(info, layout->si_cxix);
-    const int32_t n = (int32_t)guessed->n_contexts;
-    const bool is_resting = i > 0;
-    guessed->top = top;
-    return nytp_u64(info, layout->si_cxstack) == guessed->contexts && top >= -1 && top < n &&
-           (is_resting ? top + 1 == n : top + 64 > n) &&
+    return nytp_u64(info, layout->si_cxstack) == walker->infos[i].contexts &&
            (nytp_u64(info, layout->si_prev) == below || walker->n_infos == MAX_INFOS);
 }
 
-/* The second reading of the contexts of a stack. */
-static uint8_t *second_reading(const struct nytp_walker *walker, uint32_t info)
+/* Whether a stack below that in use rested. */
+static bool has_rested(const struct nytp_walker *walker, const struct seen *seen, uint32_t i)
 {
-    return walker->bytes + walker->n_bytes + walker->infos[info].at;
+    const uint8_t *const first = seen->infos[i][BEFORE_FIRST];
+    const uint8_t *const second = seen->infos[i][AFTER_SECOND];
+    return is_there(walker, i, first) && is_there(walker, i, second) &&
+           top_in(walker, first) == walker->infos[i].top &&
+           top_in(walker, second) == walker->infos[i].top;
 }
 
-/* From the outermost stack to the one in use: each PERL_SI, its contexts, and the PERL_SI
- * again. */
-static size_t add_stacks(const struct nytp_walker *walker, uint8_t (*infos)[2][MAX_INFO],
-                         bool is_second, struct nytp_piece *pieces)
+/* Whether what was read of the stack in use holds its top, and its deep contexts before the
+ * program came there. Takes where the top was. */
+static bool is_as_guessed(struct nytp_walker *walker, const struct seen *seen)
 {
-    const struct nytp_layout *const layout = walker->names->perl->layout;
-    size_t n = 0;
-    for (uint32_t i = walker->n_infos; i-- > 0;) {
-        const struct nytp_stack_info *const info = &walker->infos[i];
-        pieces[n++] = (struct nytp_piece){info->address, infos[i][0], (size_t)layout->si_size};
-        if (info->n_contexts > 0)
-            pieces[n++] = (struct nytp_piece){info->contexts,
-                                              is_second ? second_reading(walker, i)
-                                                        : walker->bytes + info->at,
-                                              info->n_contexts * (size_t)layout->cx_size};
-        pieces[n++] = (struct nytp_piece){info->address, infos[i][1], (size_t)layout->si_size};
+    struct nytp_stack_info *const info = &walker->infos[0];
+    const int32_t n = (int32_t)info->n_contexts;
+    int32_t tops[N_TIMES];
+    for (int i = 0; i < N_TIMES; i++) {
+        tops[i] = top_in(walker, seen->infos[0][i]);
+        if (!is_there(walker, 0, seen->infos[0][i]) || tops[i] < -1)
+            return false;
     }
-    return n;
+    info->top = tops[BEFORE];
+    info->low_before =
+        lower(lower(tops[BEFORE_FIRST], tops[BEFORE]), (int32_t)info->n_first - 1);
+    info->low_after = lower(lower(tops[AFTER], tops[AFTER_SECOND]), n - 1);
+    int32_t lowest = info->low_after;
+    for (uint32_t i = 0; i < seen->n_deep; i++) {
+        lowest = lower(lowest, top_in(walker, seen->deep[i]));
+        if (!is_there(walker, 0, seen->deep[i]) || lowest + 1 < (int32_t)seen->deep_ends[i])
+            return false;
+    }
+    return info->top < n && info->top + FAR > n &&
+           lower(info->low_before, info->low_after) + 1 >= (int32_t)info->n_deep;
 }
 
 static struct moment moment_in(const struct nytp_walker *walker, const uint8_t *head,
@@ -281,77 +468,53 @@ static struct moment moment_in(const struct nytp_walker *walker, const uint8_t *
 #undef VARIABLE
 }
 
-static int32_t lowest_top(const struct nytp_layout *layout, uint8_t (*first)[MAX_INFO],
-                          uint8_t (*second)[MAX_INFO])
-{
-    int32_t lowest = INT32_MAX;
-    for (int i = 0; i < 4; i++) {
-        const uint8_t *const info = i < 2 ? first[i] : second[i - 2];
-        const int32_t top = (int32_t)nytp_u32(info, layout->si_cxix);
-        lowest = top < lowest ? top : lowest;
-    }
-    return lowest;
-}
-
 static bool is_same_moment(const struct moment *a, const struct moment *b)
 {
     return a->op == b->op && a->curpad == b->curpad && a->curcop == b->curcop &&
            a->info == b->info && a->stack_sp == b->stack_sp;
 }
 
-/* False: the guess was wrong, or cannot be read. The stacks are read, then the variables
- * twice, then the stacks once more: reading takes long if we are not run meanwhile. The
- * variables again in the end tell whether the program runs; a loop of few ops may have come
- * round once. */
+/* False: the guess was wrong, or cannot be read. Reading takes long if we are not run
+ * meanwhile. */
 static bool look(struct nytp_walker *walker, struct moment *moment, struct moment *wanted)
 {
-    const struct nytp_layout *const layout = walker->names->perl->layout;
-    static _Thread_local uint8_t infos[2][MAX_INFOS][2][MAX_INFO], heads[3][HEAD_ROOM];
-    static _Thread_local struct nytp_piece pieces[6 * MAX_INFOS + 3];
-    uint64_t start;
-    size_t n = add_stacks(walker, infos[0], false, pieces);
-    if (add_head(walker, heads[0], &start, &pieces[n]) == 0)
-        return false;
-    n += 1 + add_head(walker, heads[1], &start, &pieces[n + 1]);
-    n += add_stacks(walker, infos[1], true, pieces + n);
-    n += add_head(walker, heads[2], &start, &pieces[n]);
+    static _Thread_local struct seen seen;
     const int64_t began_ns = now_ns();
-    if (nytp_memory_pieces(walker->names->perl->memory, pieces, n) != n)
+    if (!see_all(walker, &seen))
         return false;
     const int64_t took_ns = now_ns() - began_ns;
-    *moment = moment_in(walker, heads[0], start);
-    const struct moment after = moment_in(walker, heads[1], start);
-    const struct moment end = moment_in(walker, heads[2], start);
+    *moment = moment_in(walker, seen.heads[0], seen.start);
+    const struct moment after = moment_in(walker, seen.heads[1], seen.start);
+    const struct moment end = moment_in(walker, seen.heads[2], seen.start);
     if (walker->fastest_ns == 0 || took_ns < walker->fastest_ns)
         walker->fastest_ns = took_ns;
     moment->is_late = took_ns > 2 * walker->fastest_ns + LATE_NS +
                                     (int64_t)walker->n_bytes; /* of a stack of a megabyte */
-    moment->is_large = walker->n_bytes > LARGE;
     moment->is_one_cop = moment->curcop == after.curcop;
     moment->has_moved = !is_same_moment(moment, &after) || !is_same_moment(moment, &end);
     if (wanted->info == 0 && !moment->is_late)
         *wanted = *moment;
-    for (uint32_t i = 0; i < walker->n_infos; i++) {
-        if (!is_as_guessed(walker, i, infos[0][i][0]))
+    for (uint32_t i = 1; i < walker->n_infos; i++)
+        if (!has_rested(walker, &seen, i))
             return false;
-        walker->infos[i].lowest_top = lowest_top(layout, infos[0][i], infos[1][i]);
-    }
-    return wanted->info == walker->infos[0].address;
+    return is_as_guessed(walker, &seen) && wanted->info == walker->infos[0].address;
 }
 
-/* Until the stacks are where they were guessed to be. While large ones are read, what was
- * wanted is over. */
+/* Until the stacks are where they were guessed to be. */
 static bool look_at_once(struct nytp_walker *walker, struct moment *moment,
                          struct moment *wanted, bool is_any_wanted)
 {
     for (int i = 0; i < GUESSES; i++) {
-        if (is_any_wanted || wanted->is_large || walker->n_bytes > LARGE)
+        if (is_any_wanted)
             *wanted = (struct moment){0};
-        if (walker->n_infos > 0 && look(walker, moment, wanted))
+        const bool is_first = wanted->info == 0;
+        if ((i == 0 && (is_first || is_deep(walker))) || i > 0 || walker->n_infos == 0) {
+            if (!guess(walker,
+                       is_first ? read_variable(walker, NYTP_PL_curstackinfo) : wanted->info))
+                break;
+        }
+        if (look(walker, moment, wanted))
             return true;
-        if (!guess(walker, wanted->info != 0 ? wanted->info
-                                             : read_variable(walker, NYTP_PL_curstackinfo)))
-            break;
     }
     walker->n_infos = 0;
     return false;
@@ -392,8 +555,8 @@ struct top {
 
 /* The innermost contexts with code. */
 struct near {
-    int32_t contexts[NEAR];
-    struct running_code codes[NEAR];
+    int32_t contexts[FURTHER];
+    struct running_code codes[FURTHER];
     int n;
 };
 
@@ -456,24 +619,46 @@ static bool may_be_in(struct nytp_walker *walker, struct code code, uint64_t cop
     return otherwise;
 }
 
-/* Whether all calls down from the innermost code were the same before and after the variables
- * were read: then they were meanwhile. */
+/* Up to which context of the stack in use both readings must agree: it was there from the first
+ * to the second. */
+static int32_t end_of_both(const struct nytp_walker *walker)
+{
+    return lower(walker->infos[0].low_before, walker->infos[0].low_after) + 1;
+}
+
+/* Whether all calls down from code that was there before and after the variables were read were
+ * the same then: so they were meanwhile. */
 static bool is_same_below(struct nytp_walker *walker, int32_t code)
 {
     for (uint32_t i = 0; i < walker->n_infos; i++) {
-        const struct contexts first = contexts_of(walker, i);
-        const struct contexts second = {first.layout, second_reading(walker, i), first.n};
-        const int32_t end = i == 0 && code >= 0 ? code + 1 : first.n;
-        if ((i == 0 ? code : code_below(&first, end)) > walker->infos[i].lowest_top ||
-            (i > 0 && walker->infos[i].lowest_top != walker->infos[i].top))
-            return false;
-        for (int32_t k = 0; k < end; k++)
+        const struct contexts second = contexts_of(walker, i);
+        const int32_t n_deep = (int32_t)walker->infos[i].n_deep;
+        const struct contexts first = {second.layout, reading(walker, i, true, 0), second.n};
+        const int32_t end = i == 0 ? code + 1 : second.n;
+        for (int32_t k = n_deep; k < end; k++)
             if (code_of(&first, k) != code_of(&second, k) ||
                 (code_of(&first, k) != 0 && (kind_of(&first, k) != kind_of(&second, k) ||
                                              cop_below(&first, k) != cop_below(&second, k))))
                 return false;
     }
-    return true;
+    return code < end_of_both(walker);
+}
+
+/* What the second reading shows was there since the variables were read, as far as it goes;
+ * where the program left calls then, the first shows more. Takes it as if read the second time.
+ */
+static struct contexts nearest_reading(const struct nytp_walker *walker)
+{
+    const struct nytp_stack_info *const info = &walker->infos[0];
+    struct contexts contexts = contexts_of(walker, 0);
+    const uint32_t end = (uint32_t)(info->low_before + 1);
+    contexts.n = info->low_after + 1;
+    if (info->low_before > info->low_after) {
+        memcpy(reading(walker, 0, false, info->n_deep), reading(walker, 0, true, info->n_deep),
+               (end - info->n_deep) * (size_t)contexts.layout->cx_size);
+        contexts.n = (int32_t)end;
+    }
+    return contexts;
 }
 
 /* ---- calls that were seen before ---- */
@@ -519,25 +704,48 @@ static bool is_called_by(struct nytp_walker *walker, const struct contexts *cont
                      cop_below(contexts, near->contexts[i]), true);
 }
 
-/* Remember the innermost call that was there all the time; not those of string evals, whose
- * memory is soon another's. */
+/* Remember a call that was there all the time, near[i]; not those of string evals, whose memory
+ * is soon another's. */
 static void learn(struct nytp_walker *walker, const struct contexts *contexts,
-                  const struct near *near)
+                  const struct near *near, int i)
 {
-    if (near->n < 2 || near->codes[0].pad == near->codes[1].pad)
+    if (i + 1 >= near->n || near->codes[i].pad == near->codes[i + 1].pad)
         return;
-    const int32_t i = near->contexts[0];
-    const enum nytp_frame_kind caller = code_at(walker, contexts, near->contexts[1]).kind;
-    if (kind_of(contexts, i) == NYTP_FRAME_SUB &&
+    const int32_t at = near->contexts[i];
+    const enum nytp_frame_kind caller = code_at(walker, contexts, near->contexts[i + 1]).kind;
+    if (kind_of(contexts, at) == NYTP_FRAME_SUB &&
         (caller == NYTP_FRAME_SUB || caller == NYTP_FRAME_MAIN) &&
-        is_called_by(walker, contexts, near, 0))
+        is_called_by(walker, contexts, near, i))
         remember(walker, &(struct nytp_call){
-                             .pad = near->codes[0].pad,
-                             .caller_pad = near->codes[1].pad,
-                             .cv = near->codes[0].cv,
-                             .cop = cop_below(contexts, i),
-                             .depth = near->codes[0].depth,
+                             .pad = near->codes[i].pad,
+                             .caller_pad = near->codes[i + 1].pad,
+                             .cv = near->codes[i].cv,
+                             .cop = cop_below(contexts, at),
+                             .depth = near->codes[i].depth,
                          });
+}
+
+/* Whether near[from] to near[end - 1], which one reading alone shows, were calls: perl writes
+ * who calls into a context before it writes who is called. So a call must have been seen
+ * before, or be a recursion's next. */
+static bool are_known_calls(struct nytp_walker *walker, const struct contexts *contexts,
+                            const struct near *near, int from, int end)
+{
+    if (from < end && end >= near->n)
+        return false;
+    for (int i = from; i < end; i++) {
+        const struct running_code *const code = &near->codes[i], *const caller = code + 1;
+        const uint64_t cop = cop_below(contexts, near->contexts[i]);
+        const struct nytp_call *const call = find_call(walker, code->pad);
+        const bool is_seen = call != NULL && call->cv == code->cv && call->cop == cop &&
+                             call->depth == code->depth && call->caller_pad == caller->pad;
+        const bool is_next = near->contexts[i + 1] >= 0 && caller->cv == code->cv &&
+                             caller->depth + 1 == code->depth &&
+                             cop_below(contexts, near->contexts[i + 1]) == cop;
+        if (!is_seen && !is_next)
+            return false;
+    }
+    return true;
 }
 
 static int find_near(const struct near *near, uint64_t pad)
@@ -548,25 +756,37 @@ static int find_near(const struct near *near, uint64_t pad)
     return i;
 }
 
-/* From the code that runs with this pad down to one that was there all the time, by calls that
- * were seen before. */
+/* Whether the calls are those that they were when they were seen: memory of pads is used again.
+ */
+static bool are_still_calls(struct nytp_walker *walker, const struct top *top)
+{
+    struct running_code codes[MAX_CALLS];
+    for (uint32_t i = 0; i < top->n_calls; i++)
+        codes[i] = (struct running_code){top->calls[i]->cv, top->calls[i]->depth, 0};
+    find_pads(walker, codes, top->n_calls);
+    for (uint32_t i = 0; i < top->n_calls; i++)
+        if (codes[i].pad != top->calls[i]->pad)
+            return false;
+    return true;
+}
+
+/* From the code that runs with this pad down to one that was there all the time, near[from] or
+ * below, by calls that were seen before. */
 static bool follow_calls(struct nytp_walker *walker, const struct contexts *contexts,
-                         const struct near *near, uint64_t pad, struct top *top)
+                         const struct near *near, int from, uint64_t pad, struct top *top)
 {
     while (top->n_calls < MAX_CALLS) {
         const struct nytp_call *const call = find_call(walker, pad);
         if (call == NULL)
             return false;
-        struct running_code code = {call->cv, call->depth, 0};
-        find_pads(walker, &code, 1);
-        if (code.pad != pad)
-            return false;
         top->calls[top->n_calls++] = call;
         pad = call->caller_pad;
         const int caller = find_near(near, pad);
-        if (caller >= 0) {
+        if (caller >= from) {
             top->context = near->contexts[caller];
-            return may_be_in(walker, code_at(walker, contexts, top->context), call->cop, true);
+            return may_be_in(walker, code_at(walker, contexts, top->context), call->cop,
+                             true) &&
+                   are_still_calls(walker, top);
         }
     }
     return false;
@@ -574,27 +794,41 @@ static bool follow_calls(struct nytp_walker *walker, const struct contexts *cont
 
 /* ---- which code was running ---- */
 
+/* The innermost codes of what was read, `most` at most, and their pads. */
+static void see_near(struct nytp_walker *walker, const struct contexts *contexts, int most,
+                     struct near *near)
+{
+    near->n = 0;
+    for (int32_t i = contexts->n; near->n < most && i >= 0;) {
+        i = code_below(contexts, i);
+        near->contexts[near->n] = i;
+        near->codes[near->n++] = running_at(walker, contexts, i);
+    }
+    find_pads(walker, near->codes, (size_t)near->n);
+}
+
 /* The code that runs with PL_curpad, in a stack whose contexts were read. */
 static bool find_top(struct nytp_walker *walker, const struct moment *wanted, struct top *top)
 {
+    const int32_t end_both = end_of_both(walker);
     struct contexts contexts = contexts_of(walker, 0);
-    struct near near = {.n = 0};
-    contexts.n = walker->infos[0].lowest_top + 1;
-    int32_t i = code_below(&contexts, contexts.n);
-    *top = (struct top){.context = i};
-    if (!is_same_below(walker, i))
+    struct near near;
+    *top = (struct top){.context = code_below(&contexts, end_both)};
+    if (!is_same_below(walker, top->context))
         return false;
-    for (; near.n < NEAR; i = code_below(&contexts, i)) {
-        near.contexts[near.n] = i;
-        near.codes[near.n++] = running_at(walker, &contexts, i);
-        if (i < 0)
-            break;
+    contexts = nearest_reading(walker);
+    see_near(walker, &contexts, NEAR, &near);
+    int i = find_near(&near, wanted->curpad), lasting = 0;
+    if (near.contexts[near.n - 1] >= end_both) { /* calls come and go fast */
+        see_near(walker, &contexts, FURTHER, &near);
+        i = find_near(&near, wanted->curpad);
     }
-    find_pads(walker, near.codes, (size_t)near.n);
-    learn(walker, &contexts, &near);
-    i = find_near(&near, wanted->curpad);
-    if (i < 0)
-        return follow_calls(walker, &contexts, &near, wanted->curpad, top);
+    while (lasting < near.n && near.contexts[lasting] >= end_both)
+        lasting++;
+    for (int k = lasting; k + 1 < near.n; k++)
+        learn(walker, &contexts, &near, k);
+    if (i < 0 || !are_known_calls(walker, &contexts, &near, i, lasting))
+        return follow_calls(walker, &contexts, &near, lasting, wanted->curpad, top);
     top->context = near.contexts[i];
     return is_called_by(walker, &contexts, &near, i);
 }
@@ -766,7 +1000,8 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
         const struct moment before = moment;
         if (i == 1)
             walker->n_retried++;
-        if (!look_at_once(walker, &moment, &wanted, i >= LOOKS_FOR_ONE) || moment.is_late)
+        const int for_one = is_deep(walker) ? LOOKS_DEEP : LOOKS_FOR_ONE;
+        if (!look_at_once(walker, &moment, &wanted, i >= for_one) || moment.is_late)
             continue;
         const bool is_compiling = wanted.curcop == walker->of.at[NYTP_PL_compiling];
         const bool is_same = is_same_moment(&wanted, &moment);

@@ -38,10 +38,14 @@ enum nytp_sampled {
 /* One of perl's stacks (PERL_SI): a tie, an overloaded operator, a sort block, a destructor or
  * a signal handler begins one on top of what it interrupts. */
 struct nytp_stack_info {
-    uint64_t address, contexts; /* of it, and of its array of contexts */
-    uint32_t n_contexts;        /* how many to read */
-    uint32_t at;                /* where they are in walker->bytes */
-    int32_t top, lowest_top;    /* si_cxix, at first and the lowest that was seen */
+    uint64_t address, contexts;    /* of it, and of its array of contexts */
+    uint32_t n_deep;               /* contexts so far below the top that they are read once */
+    uint32_t n_first;              /* up to there they are read before the variables, too */
+    uint32_t n_contexts;           /* how many to read */
+    uint32_t at, first_at;         /* where they are in walker->bytes; the first reading */
+    int32_t top, most;             /* si_cxix when the variables were read, si_cxmax */
+    int32_t low_before, low_after; /* the lowest that was seen from the first reading on, and
+                                      until the second */
 };
 
 /* A call that was seen: a sub, its pad, and the statement and the pad of who called it. */
@@ -55,8 +59,7 @@ struct nytp_walker {
     /* Where the stacks were last, innermost first, so as to read all in one go. */
     struct nytp_stack_info *infos;
     uint32_t n_infos, infos_capacity;
-    uint8_t
-        *bytes; /* the contexts of all, twice n_bytes: read before and after the variables */
+    uint8_t *bytes; /* the contexts of all, then once more those that are read twice */
     uint32_t n_bytes, capacity;
     struct nytp_call *calls; /* the last one seen of each pad in each PERL_SI */
     uint32_t n_calls, calls_capacity;
