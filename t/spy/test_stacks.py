@@ -3,6 +3,7 @@
 
 import collections
 import re
+import signal
 import subprocess
 
 import pytest
@@ -77,3 +78,35 @@ def test_every_sample_is_a_stack_that_there_is(perl, deep, tmp_path):
     assert len(samples) >= (0.98 if deep else 0.995) * n, ran.stderr
     seen = {name for sample in samples[:2000] for name, _ in frames(sample)}
     assert ("main::deep" if deep else "main::work") in seen and len(seen) > (2 if deep else 15), seen
+
+
+SHARES = r"""
+use Time::HiRes 'clock';
+my ($deep, $all, $began) = (0, 0, clock());
+$SIG{USR1} = sub { print $deep / $all, "\n"; exit };
+sub deep { my $n = shift; return $n if $n == 0; return deep($n - 1) }
+sub even { my $n = 0; $n++ while $n < 20_000; return $n }
+$| = 1;
+print "ready\n";
+while (1) {
+    deep(2500);
+    my $between = clock();
+    even();
+    my $ended = clock();
+    ($deep, $all, $began) = ($deep + $between - $began, $all + $ended - $began, $ended);
+}
+"""
+
+
+def test_a_deep_recursion_of_short_calls_has_its_share():
+    """Its stack is another one each time it can be read, and was left out for those that stay."""
+    with spied.running("/usr/bin/perl", "-e", SHARES) as process:
+        process.wait_for("ready")
+        ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "2000"], capture_output=True, text=True, check=True)
+        process.popen.send_signal(signal.SIGUSR1)
+        share = float(process.wait_for("."))
+    samples = ran.stdout.splitlines()
+    seen = sum(";main::deep:" in sample for sample in samples) / len(samples)
+    print(share, seen, ran.stderr)
+    assert len(samples) >= 1990, ran.stderr
+    assert share / 4 < seen < (3 + share) / 4, (share, seen)    # far from chance; it was a twelfth, and less
