@@ -557,8 +557,9 @@ def test_top_tells_what_is_hot_and_how_it_counts(script):
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_top_in_a_terminal_leaves_it_as_it_was(script):
-    """On the other screen, 80 columns wide; 2 sorts by the second column, q leaves."""
+@pytest.mark.parametrize("columns", [80, 60])
+def test_top_in_a_terminal_leaves_it_as_it_was(columns, script):
+    """On the other screen, no wider than it; 2 sorts by the second column, q leaves."""
     shown = b""
     with spied.running(PERL, script(SHARES)) as process:
         process.wait_for("ready")
@@ -566,7 +567,7 @@ def test_top_in_a_terminal_leaves_it_as_it_was(script):
         if pid == 0:
             os.execv(spied.SPY, ["nytp-spy", "top", str(process.pid), "-i", "200ms"])
         before = termios.tcgetattr(terminal)
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         until = time.monotonic() + 60
         for first, key in (rb"main::most", b"2"), (rb"\(main program\)", b"q"):
             while not re.search(rb"  sub\x1b\[K\r\n[ \d.%]*  " + first, shown):
@@ -581,7 +582,8 @@ def test_top_in_a_terminal_leaves_it_as_it_was(script):
     os.close(terminal)
     assert shown.startswith(b"\x1b[?1049h") and shown.endswith(b"\x1b[?7h\x1b[?25h\x1b[?1049l")
     rows = re.sub(rb"\x1b\[[?\d]*\w", b"", shown.replace(b"\x1b[H", b"\r\n")).split(b"\r\n")
-    assert max(map(len, rows)) <= 80
+    assert max(len(row) for row in rows if re.match(rb"Process|[ \d.]+%", row)) <= columns
+    assert max(map(len, rows)) <= max(columns, 80) and b"\x1b[?7l" in shown    # of the head, more is cut by the terminal
 
 
 def test_manual_page_help_and_readme_name_the_same():
