@@ -94,6 +94,7 @@ struct nytp_exporter {
     unsigned needs; /* enum nytp_has: what it is poorer without */
     bool binary;    /* refuse a terminal */
     bool wants_spans;    /* build a timeline */
+    bool counts_spans;   /* no viewer has to show them, so there may be more */
     bool wants_sources;  /* keep source lines */
     bool wants_blocks;   /* keep which block and sub each line was in */
     bool wants_names;    /* shows nothing unless the user says of which subs */

@@ -63,7 +63,8 @@ static struct nytp_build_options build_options(const struct nytp_cli *cli)
     const bool everything = cli->mode == NYTP_MODE_CHECK;
     const bool export = cli->mode == NYTP_MODE_EXPORT;
     const bool spans = export && wants_spans(cli);
-    const uint32_t usual = cli->export.spread ? DEFAULT_MAX_SPREAD : DEFAULT_MAX_CALLS;
+    const bool counts = cli->export.spread || (export && exporter->counts_spans);
+    const uint32_t usual = counts ? DEFAULT_MAX_SPREAD : DEFAULT_MAX_CALLS;
     const uint32_t max_calls = cli->max_calls > 0 ? cli->max_calls : usual;
     return (struct nytp_build_options){
         .sources = everything || cli->export.source_dir != NULL ||

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * SQL without its values; see sql_text.h.
+ *
+ * A tokenizer of our own: what has to be told apart (texts, numbers, names, comments) is nearly
+ * the same in all dialects, and a parser of one dialect refuses the others'.
+ */
+#include "sql_text.h"
+
+#include <string.h>
+
+struct reader {
+    const char *at, *end;
+    char *to, *out; /* begin of what is written, and its end */
+    char *in_list;  /* where in the output the list after IN begins; NULL: there is none */
+};
+
+static bool is_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_' || (unsigned char)c >= 0x80;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool begins(const struct reader *r, const char *text)
+{
+    const size_t len = strlen(text);
+    return (size_t)(r->end - r->at) >= len && memcmp(r->at, text, len) == 0;
+}
+
+/* Blanks as labels have them: how many bytes, or 0. */
+static size_t blank(const struct reader *r)
+{
+    if (*r->at == ' ')
+        return 1;
+    return begins(r, "\\x09") || begins(r, "\\x0a") || begins(r, "\\x0d") ? 4 : 0;
+}
+
+static void skip_to(struct reader *r, const char *text)
+{
+    while (r->at < r->end && !begins(r, text))
+        r->at++;
+    r->at += r->at < r->end ? strlen(text) : 0;
+}
+
+/* Whether something was skipped. */
+static bool skip_blanks(struct reader *r)
+{
+    const char *const from = r->at;
+    while (r->at < r->end) {
+        const size_t n = blank(r);
+        if (begins(r, "--"))
+            skip_to(r, "\\x0a");
+        else if (begins(r, "/*"))
+            skip_to(r, "*/");
+        else if (n > 0)
+            r->at += n;
+        else
+            break;
+    }
+    return r->at > from;
+}
+
+/* Up to the quote that ends it; one that is doubled does not. */
+static void skip_quoted(struct reader *r)
+{
+    const char quote = *r->at++;
+    while (r->at < r->end) {
+        if (*r->at++ != quote)
+            continue;
+        if (r->at >= r->end || *r->at != quote)
+            return;
+        r->at++;
+    }
+}
+
+static void skip_name(struct reader *r)
+{
+    while (r->at < r->end && is_name(*r->at))
+        r->at++;
+}
+
+static void skip_number(struct reader *r)
+{
+    while (r->at < r->end && (is_name(*r->at) || *r->at == '.')) {
+        const bool is_exponent = (*r->at | 32) == 'e';
+        r->at++;
+        if (is_exponent && r->at < r->end && (*r->at == '+' || *r->at == '-'))
+            r->at++;
+    }
+}
+
+/* Whether a value stands here, which is skipped. */
+static bool skip_value(struct reader *r)
+{
+    const char next = r->at + 1 < r->end ? r->at[1] : '\0';
+    if (*r->at == '\'') {
+        skip_quoted(r);
+    } else if (is_digit(*r->at) || (*r->at == '.' && is_digit(next))) {
+        skip_number(r);
+    } else if (*r->at == '?' || ((*r->at == ':' || *r->at == '$' || *r->at == '@') &&
+                                 is_name(next) && (r->out == r->to || r->out[-1] != ':'))) {
+        r->at++;
+        skip_name(r);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* What was written ends in the word IN. */
+static bool ends_in_in(const struct reader *r)
+{
+    const char *last = r->out;
+    while (last > r->to && last[-1] == ' ')
+        last--;
+    return last - r->to >= 3 && (last[-1] | 32) == 'n' && (last[-2] | 32) == 'i' &&
+           !is_name(last[-3]);
+}
+
+/* In a list there are only values and commas, else it is none. */
+static void end_list(struct reader *r)
+{
+    bool has_value = false;
+    for (const char *c = r->in_list + 1; c < r->out; c++) {
+        if (*c != '?' && *c != ',' && *c != ' ')
+            return;
+        has_value |= *c == '?';
+    }
+    if (!has_value)
+        return;
+    r->out = r->in_list + 1;
+    *r->out++ = '?';
+}
+
+static void copy_character(struct reader *r)
+{
+    if (*r->at == '(')
+        r->in_list = ends_in_in(r) ? r->out : NULL;
+    if (*r->at == ')' && r->in_list != NULL) {
+        end_list(r);
+        r->in_list = NULL;
+    }
+    *r->out++ = *r->at++;
+}
+
+static void copy_from(struct reader *r, const char *from)
+{
+    memmove(r->out, from, (size_t)(r->at - from));
+    r->out += r->at - from;
+}
+
+size_t nytp_sql_normalize(struct nytp_name sql, char *to)
+{
+    struct reader r = {.at = sql.ptr, .end = sql.ptr + sql.len, .to = to, .out = to};
+    while (r.at < r.end) {
+        const char *const from = r.at;
+        if (skip_blanks(&r)) {
+            if (r.out > to && r.at < r.end)
+                *r.out++ = ' ';
+        } else if (skip_value(&r)) {
+            *r.out++ = '?';
+        } else if (*r.at == '"' || *r.at == '`') {
+            skip_quoted(&r);
+            copy_from(&r, from);
+        } else if (is_name(*r.at)) {
+            skip_name(&r);
+            copy_from(&r, from);
+        } else {
+            copy_character(&r);
+        }
+    }
+    return (size_t)(r.out - to);
+}

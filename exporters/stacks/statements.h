@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What a program asks databases for through DBI, request by request: how many statements, how
+ * long, and which of them again and again.
+ *
+ * A request is a stretch of the label "request" (DB::label()), of the first label that the
+ * profile has if it has none of that name, or a whole process. A statement is a call of a
+ * method that sends one (DBI::db::do and select..., DBI::st::execute...), the database's time
+ * all calls of methods of DBI's handles; a call within another of them is that one's matter.
+ * Texts are those of the label "sql" (option sql=1), normalized (base/sql_text.h).
+ */
+#ifndef NYTP_STATEMENTS_H
+#define NYTP_STATEMENTS_H
+
+#include "exporters/base/exporter.h"
+
+/* Calls of one place in one request, from which on it is a loop. */
+#define NYTP_MANY_STATEMENTS 10
+
+/* All requests of one value. */
+struct nytp_request {
+    struct nytp_name value;
+    uint64_t n; /* stretches */
+    int64_t ticks, database_ticks;
+    uint64_t statements;
+    uint64_t texts; /* different ones; calling contexts, where texts are not known */
+    uint64_t most;  /* statements in one stretch */
+};
+
+/* One statement that was sent again and again by one place. */
+struct nytp_repeat {
+    struct nytp_name request; /* the one in which it was most */
+    uint32_t node;            /* of the calls */
+    uint32_t loop;         /* node that the loop is in: within one call of it all were sent */
+    struct nytp_name text; /* "": not known */
+    uint64_t loops, calls, most; /* how often the loop ran; calls in all, in one of them */
+    int64_t ticks;               /* of all */
+};
+
+struct nytp_statements {
+    struct nytp_name key;          /* what requests are told by; "": none */
+    struct nytp_request *requests; /* the most time of the database first; the last has what was
+                                      outside of all requests (value "", n 0), if anything */
+    struct nytp_repeat *repeats;   /* the most calls first */
+    uint32_t n_requests, n_repeats;
+    uint64_t n; /* statements */
+    int64_t database_ticks;
+    bool has_texts;
+    struct nytp_strings *strings; /* owns the texts */
+};
+
+/* False when memory is out; nytp_statements_free() in either case. */
+bool nytp_statements_init(struct nytp_statements *statements,
+                          const struct nytp_profile *profile);
+void nytp_statements_free(struct nytp_statements *statements);
+
+/* Where the loop is: line of the call in `loop` through which the statement is sent. */
+void nytp_repeat_place(const struct nytp_profile *profile, const struct nytp_repeat *repeat,
+                       uint32_t *file, uint32_t *line);
+
+#endif

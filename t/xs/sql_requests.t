@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# nytp-export --sql: statements by request, and those that are sent in a loop.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+# DBI's methods, as the recorder sees them.
+my $DBI = <<'P';
+package DBI::db; sub do { DB::label(sql => $_[1]); DBI::st::execute(); DB::label(sql => undef); 1 } sub begin_work { 1 }
+sub selectrow_array { DB::label(sql => $_[1]); DBI::st::execute(); DBI::st::fetch(); DB::label(sql => undef); 1 }
+package DBI::st; sub execute { 1 } sub fetch { 1 }
+package main; sub ask { DBI::db->selectrow_array($_[0]) }
+P
+
+sub sql_of {
+    my ($code, @options) = @_;
+    my $run = run_prog(code => "$DBI$code");
+    open my $from, '-|', root() . '/bin/nytp-export', '-q', '--sql', @options, "$run->{dir}/nytprof.out" or die $!;
+    local $/;
+    return <$from>;
+}
+
+# "n statements most distinct name" of each request.
+sub requests { my ($text) = @_; return [map { join q( ), @$_ } rows($text)] }
+
+sub rows {
+    my ($text) = @_;
+    return map { /^ +(\d+|-) +(\d+) +(\d+) +(\d+) +.*  (\S.*)$/ ? [$1, $2, $3, $4, $5] : () } split /\n/, (split /\n\n/, $text)[1];
+}
+
+scenario 'statements, the most in one and different ones, by request' => sub {
+    my $text = sql_of(<<'P');
+DBI::db->do('create table t');
+for my $r (1 .. 3) { DB::label(request => 'GET /a'); ask("select $_ from t where x = '$r''s' -- why") for 1 .. $r; DBI::db->begin_work; }
+DB::label(request => 'GET /b'); ask('select a from t where b in (1, 2, 3)'); ask("select  a\nfrom t where b in (?,?)"); ask('select c'); DB::label(request => undef);
+P
+    is_deeply [sort @{ requests($text) }], ['- 1 1 1 (no request)', '1 3 3 2 GET /b', '3 6 3 1 GET /a'], 'each row' or diag $text;
+    unlike $text, qr/again and again/, 'no loop of ten';
+};
+
+scenario 'a statement in a loop, with the line of the loop' => sub {
+    my $text = sql_of(<<'P');
+sub name { ask("select n from t where id = $_[0]") }
+sub list {
+    for my $id (1 .. $_[0]) {
+        name($id);
+    }
+}
+sub page { list($_[0]) for 1 .. 2; ask('select 1') }
+for my $n (12, 15, 4) { DB::label(request => "GET /$n"); page($n) }
+P
+    my ($loops) = $text =~ /again and again.*?\n(.*)/s;
+    like $loops, qr/^ +54 +15 .*  select n from t where id = \?\n.*DBI::db::selectrow_array at \S*prog\.pl:4 in main::ask\n +the loop: \S*prog\.pl:8 in main::list, as in GET \/15\n/,
+        'calls, most, text, place, loop' or diag $text;
+    is scalar(() = $loops =~ /the loop/g), 1, 'and no other';
+    is_deeply [sort @{ requests($text) }], ['1 25 25 2 GET /12', '1 31 31 2 GET /15', '1 9 9 2 GET /4'], 'its requests';
+};
+
+scenario 'without labels the program is one request; one that batches has no loop' => sub {
+    my $text = sql_of('sub f { DBI::st::execute() } f() for 1 .. 11; for my $n (1 .. 9) { ask("select $n") }');
+    is_deeply requests($text), ['- 20 20 2 (all)'], 'one';
+    like $text, qr/ 11 +11 .*NYTPROF=sql=1 tells which/, 'no text is known';
+    unlike $text, qr/ 9 +9 /, 'nine are no loop';
+    like sql_of('1;'), qr/No statement was sent through DBI/, 'none';
+    my $some = sql_of('for my $r (1 .. 30) { DB::label(request => "R$r"); ask("x") }', '--sql=3');
+    is scalar(my @r = rows($some)), 3, '--sql=3';
+    like $some, qr/^27 more$/m, 'says what it leaves out';
+};
+
+scenario 'texts without their values' => sub {
+    my @texts = ("insert into t values (1, -2.5e+3, 'a''b', :name, \$1)", "select \"a 1\", `b 2` from t1 where c IN (1,'x', ?) and d in (select 1)",
+        "select/* all */x::text from a_1 where y=0x1F", "select 'unfinished", "in (", ")", "--", "a in () b");
+    my $text = sql_of("DB::label(request => 'r'); for my \$s (@{[join ',', map { qq(q\0$_\0) } @texts]}) { ask(\$s) for 1 .. 10 }");
+    for my $want ('insert into t values (?, -?, ?, ?, ?)', 'select "a 1", `b 2` from t1 where c IN (?) and d in (select ?)', 'select x::text from a_1 where y=?',
+        'select ?', 'in (', ')', 'a in () b') {
+        like $text, qr/^ +10 +10 .*  \Q$want\E$/m, $want;
+    }
+};
+
+done_testing;
