@@ -163,7 +163,10 @@ static bool write_sql(const struct nytp_profile *profile,
         nytp_out_of_memory(&out->error);
     nytp_text_headline(out, profile, options);
     if (t.statements.n == 0)
-        nytp_puts(out, "No statement was sent through DBI, or calls were not recorded.\n");
+        nytp_puts(out,
+                  profile->n_spans > 0
+                      ? "No statement was sent through DBI.\n"
+                      : "No calls one by one: not recorded, or left out by a selection.\n");
     put_requests(&t);
     put_repeats(&t);
     put_remarks(&t);

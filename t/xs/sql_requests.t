@@ -67,7 +67,8 @@ scenario 'without labels the program is one request; one that batches has no loo
     is_deeply requests($text), ['- 20 20 2 (all)'], 'one';
     like $text, qr/ 11 +11 .*NYTPROF=sql=1 tells which/, 'no text is known';
     unlike $text, qr/ 9 +9 /, 'nine are no loop';
-    like sql_of('1;'), qr/No statement was sent through DBI/, 'none';
+    like sql_of('sub f { 1 } f();'), qr/^No statement was sent through DBI\.$/m, 'none';
+    like sql_of('ask(1);', '--focus=ask'), qr/left out by a selection/, 'a selection that leaves no single calls';
     my $some = sql_of('for my $r (1 .. 30) { DB::label(request => "R$r"); ask("x") }', '--sql=3');
     is scalar(my @r = rows($some)), 3, '--sql=3';
     like $some, qr/^27 more$/m, 'says what it leaves out';
