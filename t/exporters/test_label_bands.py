@@ -51,7 +51,7 @@ def test_a_band_lies_around_its_calls_and_no_others(tmp_path, options, how):
             assert end <= top[i + 1][0]
     assert bands["request"][3][2] == named(calls, "main::RUNTIME")[0][1]
     for (start, end), (_, from_, to) in zip(named(calls, "main::query"), bands["sql"], strict=True):
-        inner, = [leaf for leaf in leaves if start <= leaf[0] < leaf[1] <= end]
+        inner, = [leaf for leaf in leaves if start <= leaf[0] <= leaf[1] <= end]     # no time at all by a clock that steps
         assert start <= from_ <= inner[0] <= inner[1] <= to <= end
 
 
