@@ -518,6 +518,18 @@ def test_where_the_system_call_is_not_to_be_had_memory_is_read_as_a_file(errno, 
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("errno", [errno.ENOSYS, errno.EPERM], ids=["no such call", "filtered"])
+def test_where_neither_the_call_nor_the_file_is_to_be_had_is_told_who_may(errno, script, open_spy):
+    with spied.running(PERL, script(WAITS), stdin=subprocess.PIPE) as process:
+        process.wait_for("ready")
+        process.wait_until_it_waits()
+        filtered = ["/usr/bin/python3", "-c", FILTERED, str(errno), open_spy, "dump", process.pid]
+        ran = subprocess.run(as_nobody(*filtered), capture_output=True, text=True)
+    assert ran.returncode == 1 and ran.stdout == "", ran.stderr
+    assert ran.stderr.count("\n") == 1 and "is of user 0, you are 65534: use sudo" in ran.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_a_program_in_a_container_is_looked_at_from_outside(script):
     """With process numbers and files of its own: threads are found by the numbers that they have inside."""
     with spied.running("unshare -pmf --mount-proc " + PERL, script(THREADS)) as outer:
