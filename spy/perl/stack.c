@@ -32,8 +32,8 @@ enum {
     LOOKS = 30,
     LOOKS_FOR_ONE = 20, /* for the same sample */
     LOOKS_DEEP = 4,     /* for the same sample of a deep stack, which is another soon */
-    NEAR = 3,           /* contexts whose pads are looked at */
-    FURTHER = 512,      /* where calls come and go that fast */
+    NEAR = 3,           /* contexts that were there all the time, whose pads are looked at */
+    FURTHER = 512,      /* and of those above, where calls come and go that fast */
     MAX_CALLS = 8,      /* that were seen before, on top of each other */
     MOST_CALLS = 1 << 16,
     LATE_NS = 100000, /* a look takes ten microseconds */
@@ -168,9 +168,11 @@ static void find_pads(struct nytp_walker *walker, struct running_code *codes, si
                     (struct nytp_piece){codes[i].pad + (uint64_t)way[step] + index,
                                         &codes[i].pad, sizeof codes[i].pad};
         }
-        size_t done = nytp_memory_pieces(memory, pieces, n_pieces);
-        for (; done < n_pieces; done++)
-            *(uint64_t *)pieces[done].to = nytp_memory_u64(memory, pieces[done].from);
+        for (size_t done = 0; done < n_pieces; done++) {
+            done += nytp_memory_pieces(memory, pieces + done, n_pieces - done);
+            if (done < n_pieces)
+                *(uint64_t *)pieces[done].to = 0;
+        }
         for (size_t i = 0; i < n && step < 3; i++)
             if (!is_first_of_code(codes, i))
                 codes[i].pad = codes[i - 1].pad;
@@ -794,13 +796,16 @@ static bool follow_calls(struct nytp_walker *walker, const struct contexts *cont
 
 /* ---- which code was running ---- */
 
-/* The innermost codes of what was read, `most` at most, and their pads. */
-static void see_near(struct nytp_walker *walker, const struct contexts *contexts, int most,
+/* The innermost codes of what was read, down to NEAR of those below context `end`, and their
+ * pads. */
+static void see_near(struct nytp_walker *walker, const struct contexts *contexts, int32_t end,
                      struct near *near)
 {
+    int n_below = 0;
     near->n = 0;
-    for (int32_t i = contexts->n; near->n < most && i >= 0;) {
+    for (int32_t i = contexts->n; near->n < FURTHER && n_below < NEAR && i >= 0;) {
         i = code_below(contexts, i);
+        n_below += i < end;
         near->contexts[near->n] = i;
         near->codes[near->n++] = running_at(walker, contexts, i);
     }
@@ -817,12 +822,8 @@ static bool find_top(struct nytp_walker *walker, const struct moment *wanted, st
     if (!is_same_below(walker, top->context))
         return false;
     contexts = nearest_reading(walker);
-    see_near(walker, &contexts, NEAR, &near);
+    see_near(walker, &contexts, end_both, &near);
     int i = find_near(&near, wanted->curpad), lasting = 0;
-    if (near.contexts[near.n - 1] >= end_both) { /* calls come and go fast */
-        see_near(walker, &contexts, FURTHER, &near);
-        i = find_near(&near, wanted->curpad);
-    }
     while (lasting < near.n && near.contexts[lasting] >= end_both)
         lasting++;
     for (int k = lasting; k + 1 < near.n; k++)
