@@ -855,6 +855,24 @@ static uint64_t cop_of_ended(const struct contexts *contexts, int32_t below)
     return 0;
 }
 
+/* Whether a call was made from the statement, in other code than `cv`: it is in one code only.
+ * The variables are not read at once: the pad may be that of a sub, the statement that of the
+ * code to which it and its callers have returned meanwhile. */
+static bool is_of_a_caller(const struct nytp_walker *walker, const struct contexts *contexts,
+                           const struct top *top, uint64_t cop, uint64_t cv)
+{
+    const uint64_t below = code_at(walker, contexts, top->context).cv;
+    for (uint32_t k = 0; k < top->n_calls; k++)
+        if (top->calls[k]->cop == cop &&
+            (k + 1 < top->n_calls ? top->calls[k + 1]->cv : below) != cv)
+            return true;
+    for (int32_t i = top->context; i >= 0; i = code_below(contexts, i))
+        if (cop_below(contexts, i) == cop &&
+            code_at(walker, contexts, code_below(contexts, i)).cv != cv)
+            return true;
+    return false;
+}
+
 /* Whether the statement is one of the code that runs, or one that has called it just now. */
 static bool is_statement_of(struct nytp_walker *walker, struct moment *wanted, bool is_resting,
                             struct top *top)
@@ -876,10 +894,13 @@ static bool is_statement_of(struct nytp_walker *walker, struct moment *wanted, b
         return may_be_in(walker, code_at(walker, &contexts, top->context), wanted->curcop,
                          wanted->is_one_cop);
     }
-    if (may_be_in(walker, code, wanted->curcop, wanted->is_one_cop && !is_callers))
+    if (may_be_in(walker, code, wanted->curcop,
+                  wanted->is_one_cop && !is_callers &&
+                      !is_of_a_caller(walker, &contexts, top, wanted->curcop, code.cv)))
         return true;
     const uint64_t ended = is_resting ? cop_of_ended(&contexts, top->context) : 0;
-    if (ended != 0 && may_be_in(walker, code, ended, true)) {
+    if (ended != 0 && may_be_in(walker, code, ended,
+                                !is_of_a_caller(walker, &contexts, top, ended, code.cv))) {
         wanted->curcop = ended;
         return true;
     }
