@@ -17,8 +17,8 @@
 bool nytp_run_is_ancestor(long pid);
 
 /* When the run began, on the clock of file times. The processes of a run are one process group:
- * a shell with a person before it makes one for each command. Where /proc does not tell, now.
- */
+ * a shell with a person before it makes one for each command. Where the system does not
+ * tell, now. */
 struct timespec nytp_run_began(void);
 
 /* Whether the program has rights that the user who started it has not: it is set-user-ID or

@@ -11,6 +11,8 @@
 #endif
 #include "ticks.h"
 
+#include "formats/base/platform.h"
+
 #include "clock.h"
 #include "raw_alarm.h"
 #include "rights.h"
@@ -21,9 +23,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/auxv.h>
-#endif
 
 enum {
     LONGEST_POLL_NS = 200000000, /* poll() cannot be woken: changes are noticed after that */
@@ -110,7 +109,7 @@ NYTP_RAW_CODE static void tick_all(void)
 }
 
 /* What is waited for, copied so that it may be changed meanwhile. */
-struct wait {
+struct awaited {
     struct nytp_tick_watch *watch; /* NULL: no descriptors */
     struct pollfd fds[NYTP_TICK_FDS];
     unsigned n;
@@ -118,7 +117,7 @@ struct wait {
     uint64_t again_ns; /* stays when a tick comes in between; UINT64_MAX: not asked for */
 };
 
-NYTP_RAW_CODE static void prepare_wait(struct wait *wait, uint64_t now_ns, uint64_t until_ns)
+NYTP_RAW_CODE static void prepare_wait(struct awaited *wait, uint64_t now_ns, uint64_t until_ns)
 {
     const uint64_t planned_ns = wait->again_ns;
     wait->until_ns = until_ns;
@@ -145,7 +144,7 @@ NYTP_RAW_CODE static void prepare_wait(struct wait *wait, uint64_t now_ns, uint6
     unlock();
 }
 
-NYTP_RAW_CODE static void answer(struct wait *wait)
+NYTP_RAW_CODE static void answer(struct awaited *wait)
 {
     if (!try_lock())
         return; /* what is ready stays so */
@@ -158,7 +157,7 @@ NYTP_RAW_CODE static void answer(struct wait *wait)
     unlock();
 }
 
-NYTP_RAW_CODE static void wait_for_descriptors(struct wait *wait, uint64_t now_ns)
+NYTP_RAW_CODE static void wait_for_descriptors(struct awaited *wait, uint64_t now_ns)
 {
     uint64_t ns = LONGEST_POLL_NS;
     if (wait->until_ns < now_ns + ns)
@@ -222,7 +221,7 @@ NYTP_RAW_CODE static bool may_go_on(uint64_t now_ns, uint64_t *look_ns)
 NYTP_RAW_CODE static int run(void *unused)
 {
     struct plan plan = {.random = nytp_raw_clock_ns(CLOCK_MONOTONIC) | 1};
-    struct wait wait;
+    struct awaited wait;
     uint64_t rights_ns = 0; /* when to look at them next */
     wait.again_ns = UINT64_MAX;
     (void)unused;
@@ -257,19 +256,10 @@ static void lock(void)
         sched_yield();
 }
 
-/* A thread that is left with more rights than the process gave up is none to have there. */
-static bool is_setuid(void)
-{
-#ifdef __linux__
-    return getauxval(AT_SECURE) != 0;
-#else
-    return getuid() != geteuid() || getgid() != getegid();
-#endif
-}
-
 static bool start(char *error, size_t size)
 {
-    if (is_setuid()) {
+    /* A thread that is left with more rights than the process gave up is none to have there. */
+    if (nytp_platform_is_setuid()) {
         snprintf(error, size, "the program is set-user-ID or its file has capabilities");
         return false;
     }

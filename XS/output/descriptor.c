@@ -4,6 +4,8 @@
  */
 #include "descriptor.h"
 
+#include "formats/base/platform.h"
+
 #include "XS/ground/own_fd.h"
 
 #include <errno.h>
@@ -166,14 +168,12 @@ static size_t write_all(int fd, const char *bytes, size_t len, off_t offset)
 /* Of these signals those that the write has raised; both go to the thread that writes. */
 static void drop_raised(const sigset_t *both, const sigset_t *pending_before)
 {
-    const struct timespec no_time = {0};
     sigset_t raised = *both;
     if (sigismember(pending_before, SIGPIPE))
         sigdelset(&raised, SIGPIPE);
     if (sigismember(pending_before, SIGXFSZ))
         sigdelset(&raised, SIGXFSZ);
-    while (sigtimedwait(&raised, NULL, &no_time) > 0)
-        ;
+    nytp_platform_drop_signals(&raised);
 }
 
 size_t nytp_fd_write(int fd, const void *bytes, size_t len, off_t offset)

@@ -11,6 +11,8 @@
 #endif
 #include "outfile.h"
 
+#include "formats/base/platform.h"
+
 #include "XS/ground/run.h"
 #include "XS/options/file_name.h"
 
@@ -23,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum {
@@ -53,28 +54,6 @@ static bool fail(struct nytp_outfile *file, const char *what, const char *path)
 static bool is_ours(const struct nytp_outfile *file)
 {
     return nytp_fd_is(file->fd, &file->id);
-}
-
-/* The pid that holds the flock on a file, from the kernel's list; 0 if it does not tell. */
-static long lock_holder(const struct nytp_file_id *id)
-{
-    FILE *const list = fopen("/proc/locks", "re");
-    if (list == NULL)
-        return 0;
-    char line[256];
-    long holder = 0;
-    while (holder == 0 && fgets(line, sizeof line, list) != NULL) {
-        long pid;
-        unsigned major_number, minor_number;
-        uintmax_t inode;
-        if (sscanf(line, "%*d: FLOCK %*s %*s %ld %x:%x:%" SCNuMAX, &pid, &major_number,
-                   &minor_number, &inode) == 4 &&
-            major_number == major(id->dev) && minor_number == minor(id->dev) &&
-            inode == id->ino)
-            holder = pid;
-    }
-    fclose(list);
-    return holder;
 }
 
 static bool looks_like_profile(int fd, const struct stat *now)
@@ -151,7 +130,7 @@ static enum claim move_away(const char *path)
 }
 
 /* Whether a file was written in this run. When that began is asked only where there is a
- * profile already, because it takes a look at some files of /proc. */
+ * profile already, because it takes a look at some processes. */
 static bool is_of_run(struct nytp_outfile *file, const struct stat *now)
 {
     if (file->run_began.tv_sec == 0)
@@ -267,7 +246,9 @@ static const char *why_not(const struct nytp_outfile *file, enum claim claim)
 /* Take another name, and say why. */
 static bool rename_for(struct nytp_outfile *file, enum claim claim)
 {
-    file->is_beside_ancestor = claim == IN_USE && nytp_run_is_ancestor(lock_holder(&file->id));
+    file->is_beside_ancestor =
+        claim == IN_USE &&
+        nytp_run_is_ancestor(nytp_platform_lock_holder(file->id.dev, file->id.ino));
     const char *const why = why_not(file, claim);
     if (!append_pid(file))
         return false;

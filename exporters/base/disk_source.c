@@ -2,7 +2,6 @@
  *
  * Source text from files of this machine; see disk_source.h.
  */
-#define _XOPEN_SOURCE 700 /* realpath */
 #include "disk_source.h"
 
 #include "formats/base/arena.h"

@@ -6,7 +6,6 @@
  * The temporary file is opened with O_EXCL and mode 0666 rather than by mkstemp(), so that
  * umask and a folder's default ACL decide as they would for the final file.
  */
-#define _XOPEN_SOURCE 700 /* realpath */
 #include "out.h"
 
 #include <assert.h>

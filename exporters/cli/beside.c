@@ -5,6 +5,8 @@
  */
 #include "beside.h"
 
+#include "formats/base/platform.h"
+
 #include "inputs.h"
 #include "messages.h"
 
@@ -15,23 +17,10 @@
 
 bool nytp_is_being_recorded(const char *path, const struct nytp_profile *profile)
 {
-    struct stat file, opened;
-    char name[300];
-    if (profile->n_processes == 0 || profile->processes[0].end_s > 0 || stat(path, &file) != 0)
-        return false;
-    snprintf(name, sizeof name, "/proc/%lu/fd", (unsigned long)profile->processes[0].pid);
-    DIR *const descriptors = opendir(name);
-    if (descriptors == NULL)
-        return false;
-    bool found = false;
-    const size_t len = strlen(name);
-    for (const struct dirent *entry; !found && (entry = readdir(descriptors)) != NULL;) {
-        snprintf(name + len, sizeof name - len, "/%s", entry->d_name);
-        found = stat(name, &opened) == 0 && opened.st_dev == file.st_dev &&
-                opened.st_ino == file.st_ino;
-    }
-    closedir(descriptors);
-    return found;
+    struct stat file;
+    return profile->n_processes > 0 && profile->processes[0].end_s <= 0 &&
+           stat(path, &file) == 0 &&
+           nytp_platform_has_open((long)profile->processes[0].pid, &file);
 }
 
 /* Whether a name is `parent` with ".PID" behind it. */

@@ -5,7 +5,6 @@
  * A recorded name becomes a path of plain components first; then every folder on the way is
  * opened below the one before without following links, so a path cannot lead out of DIR.
  */
-#define _XOPEN_SOURCE 700 /* realpath */
 #include "unpack.h"
 
 #include "formats/base/strings.h"

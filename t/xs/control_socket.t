@@ -213,6 +213,13 @@ scenario 'a family is told at once, and listed' => sub {
     is end($run), "0end\n", 'runs';
 };
 
+scenario 'where the system has no list of sockets, a process id is not taken for one' => sub {
+    my $code = '$^O = "darwin"; @ARGV = qw(%s); $0 = "nytp-ctl"; do "%s"; die';
+    my @elsewhere = map { my $program = sprintf $code, $_, $CTL; scalar qx{$^X @OURS -e '$program' 2>&1} } "$$ status", 'list';
+    is $_, "nytp-ctl: darwin does not tell the sockets of a process: name the socket (NYTPROF=control=PATH)\n", 'it is told'
+        for @elsewhere;
+};
+
 # A socket, at which main waits for two threads that work, each with lines of its own in the answer.
 scenario 'threads obey, each for itself; one that sleeps when it wakes' => sub {
     plan skip_all => 'this perl has no threads' if !$Config{useithreads};
