@@ -15,6 +15,8 @@ make                                  build-essential
 /usr/include/pcre2.h                  libpcre2-dev
 /usr/include/isa-l/igzip_lib.h        libisal-dev
 /usr/include/valgrind/callgrind.h     valgrind
+/usr/lib/x86_64-linux-gnu/libjemalloc.so.2  libjemalloc2
+/usr/lib/x86_64-linux-gnu/libtcmalloc_minimal.so.4  libtcmalloc-minimal4
 valgrind                              valgrind
 callgrind_annotate                    valgrind
 perl                                  perl

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
-# The folders of formats/, exporters/, XS/ and spy/ are stages in the order of CODE-MAP.md, and the README
+# malloc/ and the folders of formats/, exporters/, XS/ and spy/ are stages in the order of CODE-MAP.md, and the README
 # of each lists its files in order. A file uses only what stands before it: by its #include lines,
 # and by what its object calls. So there is no circle of files or folders anywhere.
 
@@ -22,17 +22,17 @@ sub slurp {
 sub stem { return $_[0] =~ s{.*/}{}r =~ s{\.[ch]\z}{}r }
 sub folder { return $_[0] =~ s{/[^/]*\z}{}r }
 
-# The map's line "    XS/: perl -> ground -> …" for each top folder; an empty name is the top folder itself.
+# The map's line "    XS/: perl -> ground -> …" for each top folder; `NAME.c` and `itself` are its own files.
 my @stages;
-for my $line (slurp("$ROOT/CODE-MAP.md") =~ m{^    ((?:formats|exporters|XS|spy)/: .*)}mg) {
+for my $line (slurp("$ROOT/CODE-MAP.md") =~ m{^    ((?:malloc|formats|exporters|XS|spy)/: .*)}mg) {
     my ($top, $order) = $line =~ m{^(\w+)/: (.*)};
-    push @stages, map { $_ eq 'NAME.c' ? $top : "$top/$_" } split / -> /, $order;
+    push @stages, map { /\A(?:NAME\.c|itself)\z/ ? $top : "$top/$_" } split / -> /, $order;
 }
 cmp_ok scalar(@stages), '>', 20, 'the map lists the stages';
 
 my @files = map { s{^\Q$ROOT\E/}{}r } map { glob "$ROOT/$_/*.[ch] $ROOT/$_/*.def" } @stages;
 my @elsewhere = grep { my $file = $_; !grep { $_ eq $file } @files }
-    map { s{^\Q$ROOT\E/}{}r } map { glob "$ROOT/$_/*.[ch] $ROOT/$_/*/*.[ch] $ROOT/$_/*/*/*.[ch]" } qw(formats exporters XS spy);
+    map { s{^\Q$ROOT\E/}{}r } map { glob "$ROOT/$_/*.[ch] $ROOT/$_/*/*.[ch] $ROOT/$_/*/*/*.[ch]" } qw(malloc formats exporters XS spy);
 is_deeply [grep { !m{^exporters/build|^XS/NYTProf\.c\z} } @elsewhere], [], 'every source file stands in a stage';
 
 # Where a file stands: its stage, and its place in the README. Files beside the stages (NAME.c)
@@ -40,7 +40,7 @@ is_deeply [grep { !m{^exporters/build|^XS/NYTProf\.c\z} } @elsewhere], [], 'ever
 my (%place, %listed);
 for my $stage (0 .. $#stages) {
     my $name = $stages[$stage];
-    if ($name !~ m{/}) {
+    if ($name !~ m{/} && $name ne 'malloc') {
         $place{"$name/$_"} = $stage for map { stem($_) } grep { folder($_) eq $name } @files;
         next;
     }

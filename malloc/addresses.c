@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The set of sampled addresses; see addresses.h. Lists by hash, at whose heads entries are
+ * added and from which none is ever removed: one whose address is taken is free for another. So
+ * a list has as many as it held addresses at one time, and whoever walks it may do so whatever
+ * others do.
+ */
+#include "addresses.h"
+
+#include <stddef.h>
+
+struct entry {
+    struct entry *next;
+    _Atomic uintptr_t address; /* FREE, RESERVED while it is being changed, or an address */
+    struct nytp_sample *sample;
+};
+
+enum {
+    FREE = 0,
+    RESERVED = 1,
+    N_LISTS = 65536
+};
+
+static struct entry *_Atomic lists[N_LISTS];
+_Atomic uint8_t nytp_address_counts[NYTP_ADDRESS_COUNTS];
+
+static void count(uint32_t hash, int by)
+{
+    _Atomic uint8_t *const counted = &nytp_address_counts[hash % NYTP_ADDRESS_COUNTS];
+    uint8_t old = atomic_load_explicit(counted, memory_order_relaxed);
+    while (old != UINT8_MAX &&
+           !atomic_compare_exchange_weak(counted, &old, (uint8_t)(old + by)))
+        ;
+}
+
+static struct entry *_Atomic *list_of(uint32_t hash)
+{
+    return &lists[hash >> 15 & (N_LISTS - 1)];
+}
+
+static bool reserve(struct entry *entry, uintptr_t from)
+{
+    return atomic_load_explicit(&entry->address, memory_order_relaxed) == from &&
+           atomic_compare_exchange_strong(&entry->address, &from, RESERVED);
+}
+
+/* A free entry of the list, or a new one. */
+static struct entry *reserved_entry(struct entry *_Atomic *list)
+{
+    for (struct entry *e = atomic_load(list); e != NULL; e = e->next)
+        if (reserve(e, FREE))
+            return e;
+    struct entry *const added = nytp_next.malloc(sizeof *added);
+    if (added == NULL)
+        return NULL;
+    added->next = atomic_load(list);
+    atomic_init(&added->address, RESERVED);
+    while (!atomic_compare_exchange_weak(list, &added->next, added))
+        ;
+    return added;
+}
+
+bool nytp_address_put(const void *address, struct nytp_sample *sample)
+{
+    const uint32_t hash = nytp_address_hash(address);
+    struct entry *const entry = reserved_entry(list_of(hash));
+    if (entry == NULL)
+        return false;
+    entry->sample = sample;
+    count(hash, 1);
+    atomic_store_explicit(&entry->address, (uintptr_t)address, memory_order_release);
+    return true;
+}
+
+static struct nytp_sample *take(struct entry *entry, uintptr_t address)
+{
+    if (!reserve(entry, address))
+        return NULL;
+    struct nytp_sample *const sample = entry->sample;
+    atomic_store_explicit(&entry->address, FREE, memory_order_release);
+    count(nytp_address_hash((const void *)address), -1);
+    return sample;
+}
+
+struct nytp_sample *nytp_address_take(const void *address)
+{
+    struct entry *e = atomic_load(list_of(nytp_address_hash(address)));
+    for (; e != NULL; e = e->next) {
+        struct nytp_sample *const sample = take(e, (uintptr_t)address);
+        if (sample != NULL)
+            return sample;
+    }
+    return NULL;
+}
+
+void nytp_addresses_clear(void (*taken)(struct nytp_sample *sample))
+{
+    for (uint32_t i = 0; i < N_LISTS; i++) {
+        for (struct entry *e = atomic_load(&lists[i]); e != NULL; e = e->next) {
+            const uintptr_t address = atomic_load(&e->address);
+            struct nytp_sample *const sample = address > RESERVED ? take(e, address) : NULL;
+            if (sample != NULL)
+                taken(sample);
+        }
+    }
+}

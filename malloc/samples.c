@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Samples and the queues in which they wait; see samples.h.
+ *
+ * A sample has both of its events in it, so that freeing never needs memory. It is let go of
+ * when its second event has been told, or, where nobody asks any more, when its block is freed.
+ */
+#define _GNU_SOURCE
+#include "samples.h"
+
+#include "distance.h"
+
+#include <time.h>
+
+/* The queue that was opened. Its samples and whoever opened it keep it. */
+struct queue {
+    struct nytp_malloc_queue shared;
+    _Atomic uint32_t users;
+    atomic_bool closed;
+};
+
+struct nytp_sample {
+    struct nytp_malloc_event made, freed;
+    struct queue *queue;
+    atomic_bool told; /* nobody looks at `made` any more */
+};
+
+/* What a thread knows beside the bytes that are left. */
+struct thread {
+    struct queue *queue; /* NULL: it takes no samples */
+    struct nytp_distance distance;
+    int64_t left_then; /* bytes left when it was held */
+    uint32_t holds;
+};
+
+#define FOREVER INT64_MAX
+
+static _Atomic int queues_open;
+_Thread_local int64_t nytp_bytes_left = FOREVER;
+static _Thread_local struct thread own __attribute__((tls_model("initial-exec")));
+static _Atomic uint64_t last_id;
+
+static void set_left(int64_t left)
+{
+    if (own.holds > 0)
+        own.left_then = left;
+    else
+        nytp_bytes_left = left;
+}
+
+static void push(struct queue *queue, struct nytp_malloc_event *event)
+{
+    event->next = atomic_load(&queue->shared.waiting);
+    while (!atomic_compare_exchange_weak(&queue->shared.waiting, &event->next, event))
+        ;
+}
+
+static void leave_queue(struct queue *queue)
+{
+    if (atomic_fetch_sub(&queue->users, 1) == 1)
+        nytp_next.free(queue);
+}
+
+static void let_go(struct nytp_sample *sample)
+{
+    leave_queue(sample->queue);
+    nytp_next.free(sample);
+}
+
+/* ---- what the program does */
+
+static struct nytp_sample *new_sample(size_t size)
+{
+    struct nytp_sample *const sample = nytp_next.calloc(1, sizeof *sample);
+    if (sample == NULL)
+        return NULL;
+    sample->made = (struct nytp_malloc_event){
+        .id = atomic_fetch_add(&last_id, 1) + 1, .size = size, .mean = own.distance.mean};
+    sample->freed = sample->made;
+    sample->freed.is_free = true;
+    sample->queue = own.queue;
+    atomic_fetch_add(&own.queue->users, 1);
+    return sample;
+}
+
+void nytp_sample_made(void *block, size_t size)
+{
+    if (own.queue == NULL || own.holds > 0) {
+        nytp_bytes_left = FOREVER;
+        return;
+    }
+    nytp_bytes_left = nytp_distance_next(&own.distance);
+    /* What was freed in a way that we do not see: the address is another block's now. */
+    struct nytp_sample *const gone = nytp_sample_of_freed(block);
+    if (gone != NULL)
+        nytp_sample_freed(gone);
+    struct nytp_sample *const sample = new_sample(size);
+    if (sample == NULL)
+        return;
+    if (nytp_address_put(block, sample))
+        push(sample->queue, &sample->made);
+    else
+        let_go(sample);
+}
+
+void nytp_sample_freed(struct nytp_sample *sample)
+{
+    if (!atomic_load(&sample->queue->closed))
+        push(sample->queue, &sample->freed);
+    else if (atomic_load(&sample->told))
+        let_go(sample);
+}
+
+/* Its entry is still free or another's, and where there is no memory for a new one nothing more
+ * is known of the block. */
+void nytp_sample_not_freed(const void *block, struct nytp_sample *sample)
+{
+    if (!nytp_address_put(block, sample))
+        nytp_sample_freed(sample);
+}
+
+/* ---- what the profiler does */
+
+static struct nytp_malloc_queue *open_queue(void)
+{
+    struct queue *const queue = nytp_next.calloc(1, sizeof *queue);
+    if (queue == NULL)
+        return NULL;
+    queue->users = 1;
+    atomic_fetch_add(&queues_open, 1);
+    atomic_fetch_add(&nytp_watchers, 1);
+    return &queue->shared;
+}
+
+static void sample(struct nytp_malloc_queue *queue, uint64_t mean)
+{
+    own.queue = (struct queue *)queue;
+    if (queue == NULL) {
+        set_left(FOREVER);
+        return;
+    }
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    nytp_distance_init(&own.distance, mean,
+                       (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ (uintptr_t)&own);
+    set_left(nytp_distance_next(&own.distance));
+}
+
+static struct nytp_malloc_event *take(struct nytp_malloc_queue *queue)
+{
+    struct nytp_malloc_event *last = atomic_exchange(&queue->waiting, NULL), *first = NULL;
+    while (last != NULL) {
+        struct nytp_malloc_event *const before = last->next;
+        last->next = first;
+        first = last;
+        last = before;
+    }
+    return first;
+}
+
+static struct nytp_sample *sample_of(struct nytp_malloc_event *event)
+{
+    const size_t at = event->is_free ? offsetof(struct nytp_sample, freed)
+                                     : offsetof(struct nytp_sample, made);
+    return (struct nytp_sample *)((char *)event - at);
+}
+
+static void done(struct nytp_malloc_event *first)
+{
+    while (first != NULL) {
+        struct nytp_malloc_event *const event = first;
+        first = event->next;
+        if (event->is_free)
+            let_go(sample_of(event));
+        else
+            atomic_store(&sample_of(event)->told, true);
+    }
+}
+
+static void hold(void)
+{
+    if (own.holds++ > 0)
+        return;
+    own.left_then = nytp_bytes_left;
+    nytp_bytes_left = FOREVER;
+}
+
+static void resume(void)
+{
+    if (own.holds > 0 && --own.holds == 0)
+        nytp_bytes_left = own.left_then;
+}
+
+/* With the last queue the set is emptied: what is freed from now on is not looked for, and its
+ * addresses become other blocks'. */
+static void close_queue(struct nytp_malloc_queue *shared)
+{
+    struct queue *const queue = (struct queue *)shared;
+    atomic_store(&queue->closed, true);
+    done(take(shared));
+    atomic_fetch_sub(&nytp_watchers, 1);
+    if (atomic_fetch_sub(&queues_open, 1) == 1)
+        nytp_addresses_clear(nytp_sample_freed);
+    leave_queue(queue);
+}
+
+extern const struct nytp_malloc nytp_malloc_1 __attribute__((visibility("default")));
+
+const struct nytp_malloc nytp_malloc_1 = {
+    .open = open_queue,
+    .sample = sample,
+    .take = take,
+    .done = done,
+    .hold = hold,
+    .resume = resume,
+    .close = close_queue,
+};

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * libnytp-malloc.so in front of the C library's allocator, jemalloc and tcmalloc: this program
+ * starts itself with the library loaded, and tells what the started ones say.
+ */
+#define _GNU_SOURCE
+#include "malloc/interface.h"
+#include "t/tap.h"
+
+#include <dlfcn.h>
+#include <malloc.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct nytp_malloc *lib;
+static bool is_glibc; /* whose mallinfo2() it is */
+
+struct sums {
+    int64_t made, freed;   /* events */
+    int64_t in_use;        /* bytes */
+    double space, objects; /* what the samples stand for */
+    uint64_t last_id;
+};
+
+static struct sums drained(struct nytp_malloc_queue *queue)
+{
+    struct sums s = {0};
+    struct nytp_malloc_event *const first = lib->take(queue);
+    for (const struct nytp_malloc_event *e = first; e != NULL; e = e->next) {
+        s.in_use += e->is_free ? -(int64_t)e->size : (int64_t)e->size;
+        s.last_id = e->id > s.last_id ? e->id : s.last_id;
+        if (e->is_free) {
+            s.freed++;
+            continue;
+        }
+        s.made++;
+        const double chance = 1 - exp(-(double)e->size / (double)e->mean);
+        s.space += (double)e->size / chance;
+        s.objects += 1 / chance;
+    }
+    lib->done(first);
+    return s;
+}
+
+static uint64_t next_number(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return *state >> 33;
+}
+
+enum {
+    N_BLOCKS = 512
+};
+
+struct blocks {
+    void *at[N_BLOCKS];
+    size_t size[N_BLOCKS];
+};
+
+/* One of the ways to get, to change or to let go of a block. */
+static void step(struct blocks *b, uint64_t *random)
+{
+    const size_t i = next_number(random) % N_BLOCKS;
+    const size_t size = next_number(random) % 3000 + 1;
+    const unsigned way = (unsigned)next_number(random) % 8;
+    if (b->at[i] != NULL && way < 3) {
+        free(b->at[i]);
+        b->at[i] = NULL;
+        b->size[i] = 0;
+        return;
+    }
+    if (b->at[i] != NULL || way < 2) {
+        b->at[i] = way % 2 ? realloc(b->at[i], size) : reallocarray(b->at[i], size, 1);
+    } else {
+        switch (way) {
+        case 2:
+            b->at[i] = malloc(size);
+            break;
+        case 3:
+            b->at[i] = calloc(1, size);
+            break;
+        case 4:
+            b->at[i] = aligned_alloc(64, size);
+            break;
+        case 5:
+            b->at[i] = memalign(128, size);
+            break;
+        default:
+            if (posix_memalign(&b->at[i], 32, size) != 0)
+                abort();
+        }
+    }
+    b->size[i] = size;
+}
+
+static int64_t size_of(const struct blocks *b)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < N_BLOCKS; i++)
+        sum += (int64_t)b->size[i];
+    return sum;
+}
+
+static void free_all(struct blocks *b)
+{
+    for (int i = 0; i < N_BLOCKS; i++) {
+        free(b->at[i]);
+        b->at[i] = NULL;
+        b->size[i] = 0;
+    }
+}
+
+static void test_exact(void)
+{
+    static struct blocks b;
+    uint64_t random = 1;
+    struct nytp_malloc_queue *const queue = lib->open();
+    lib->sample(queue, 1);
+    bool exact = true;
+    int64_t in_use = 0, made = 0;
+    for (int round = 0; round < 50; round++) {
+        for (int i = 0; i < 1000; i++)
+            step(&b, &random);
+        const struct sums s = drained(queue);
+        in_use += s.in_use;
+        made += s.made;
+        exact = exact && in_use == size_of(&b);
+    }
+    ok(exact && made > 20000, "allocated less freed is what is in use, to the byte");
+    free_all(&b);
+    in_use += drained(queue).in_use;
+    lib->sample(NULL, 0);
+    ok(in_use == 0, "and nothing when all is freed");
+    lib->close(queue);
+}
+
+/* The allocator's own sum counts whole blocks with their heads, and would count those that a
+ * thread keeps for itself. */
+static void test_against_mallinfo(void)
+{
+    static struct blocks b;
+    uint64_t random = 2;
+    struct nytp_malloc_queue *const queue = lib->open();
+    const size_t before = mallinfo2().uordblks;
+    lib->sample(queue, 1);
+    for (int i = 0; i < 20000; i++)
+        step(&b, &random);
+    lib->sample(NULL, 0);
+    size_t usable = 0;
+    for (int i = 0; i < N_BLOCKS; i++)
+        usable += b.at[i] != NULL ? malloc_usable_size(b.at[i]) + sizeof(size_t) : 0;
+    ok(drained(queue).in_use == size_of(&b), "a long queue is exact, too");
+    const size_t grown = mallinfo2().uordblks - before;
+    /* Beside them: samples of blocks that are alive, and the set. */
+    ok(grown >= usable && grown < usable + 400000,
+       "told samples of freed blocks take no memory");
+    free_all(&b);
+    lib->close(queue);
+}
+
+static void test_weights(void)
+{
+    struct nytp_malloc_queue *const queue = lib->open();
+    lib->sample(queue, 4096);
+    static const size_t sizes[] = {16, 100, 4096, 20000};
+    double space = 0, objects = 0;
+    for (int i = 0; i < 20000; i++) {
+        for (int k = 0; k < 4; k++) {
+            void *volatile block = malloc(sizes[k]);
+            free(block);
+            space += (double)sizes[k];
+            objects++;
+        }
+    }
+    lib->sample(NULL, 0);
+    const struct sums s = drained(queue);
+    ok(s.made > 20000 && s.made < 60000, "one sample in 4096 bytes, not more than one a block");
+    ok(fabs(s.space / space - 1) < 0.05, "samples stand for the bytes that were allocated");
+    ok(fabs(s.objects / objects - 1) < 0.25, "and for the number of blocks");
+    ok(s.made == s.freed, "all are freed");
+    lib->close(queue);
+}
+
+static void test_edges(void)
+{
+    struct nytp_malloc_queue *const queue = lib->open();
+    void *volatile before = malloc(100);
+    lib->sample(queue, 1);
+    free(before);
+    void *volatile block = malloc(0);
+    struct sums s = drained(queue);
+    ok(s.made == 1 && s.freed == 0,
+       "a block of no bytes is one; what was there before is none");
+    block = realloc(block, 50);
+    drained(queue);
+    const volatile size_t most = PTRDIFF_MAX;
+    void *volatile none = realloc(block, most / 2);
+    s = drained(queue);
+    ok(none == NULL && s.made == 0 && s.freed == 0, "a realloc() that fails changes nothing");
+    none = reallocarray(block, most, 3);
+    ok(none == NULL, "reallocarray() sees an overflow");
+    free(block);
+    ok(drained(queue).freed == 1, "and the block is freed once");
+    free(NULL);
+    lib->hold();
+    lib->hold();
+    block = malloc(1000);
+    lib->resume();
+    void *volatile held = malloc(1000);
+    lib->resume();
+    void *volatile sampled = malloc(7);
+    ok(drained(queue).in_use == 7, "what is held is not counted");
+    lib->sample(NULL, 0);
+    none = malloc(9);
+    free(sampled);
+    s = drained(queue);
+    ok(s.made == 0 && s.in_use == -7, "after the end only what was sampled is looked for");
+    free(none);
+    free(held);
+    free(block);
+    lib->close(queue);
+}
+
+static void test_again(void)
+{
+    struct nytp_malloc_queue *const first = lib->open();
+    lib->sample(first, 1);
+    void *volatile blocks[50];
+    for (int i = 0; i < 50; i++)
+        blocks[i] = malloc(40);
+    lib->sample(NULL, 0);
+    const size_t before = mallinfo2().uordblks;
+    lib->close(first);
+    ok(!is_glibc || before - mallinfo2().uordblks >= 50 * sizeof(struct nytp_malloc_event) * 2,
+       "a queue that is closed takes its samples with it");
+    struct nytp_malloc_queue *const second = lib->open();
+    for (int i = 0; i < 50; i++)
+        free(blocks[i]);
+    ok(drained(second).freed == 0, "and leaves nothing to the next");
+    lib->close(second);
+}
+
+/* ---- threads */
+
+static void *_Atomic shelf[64];
+
+struct worker {
+    pthread_t thread;
+    uint64_t random;
+    struct nytp_malloc_queue *queue;
+};
+
+/* Blocks go to whatever thread finds them on the shelf. */
+static void *work(void *argument)
+{
+    struct worker *const w = argument;
+    lib->sample(w->queue, 1);
+    for (int i = 0; i < 30000; i++) {
+        void *volatile block = malloc(next_number(&w->random) % 200 + 1);
+        free(atomic_exchange(&shelf[next_number(&w->random) % 64], block));
+    }
+    lib->sample(NULL, 0);
+    return NULL;
+}
+
+static void test_threads(void)
+{
+    struct worker workers[4];
+    struct sums all = {0};
+    for (int i = 0; i < 4; i++) {
+        workers[i] = (struct worker){.random = (uint64_t)i + 7, .queue = lib->open()};
+        pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(workers[i].thread, NULL);
+    for (int i = 0; i < 64; i++)
+        free(atomic_exchange(&shelf[i], NULL));
+    for (int i = 0; i < 4; i++) {
+        const struct sums s = drained(workers[i].queue);
+        all.made += s.made;
+        all.freed += s.freed;
+        all.in_use += s.in_use;
+        lib->close(workers[i].queue);
+    }
+    ok(all.made == 120000 && all.freed == all.made && all.in_use == 0,
+       "each free finds the queue of the thread that had allocated");
+}
+
+static atomic_bool stop;
+
+static void *busy(void *argument)
+{
+    lib->sample(argument, 1);
+    while (!atomic_load(&stop))
+        free(malloc(64));
+    lib->sample(NULL, 0);
+    return NULL;
+}
+
+static void test_fork(void)
+{
+    struct nytp_malloc_queue *const queue = lib->open(), *const other = lib->open();
+    pthread_t thread;
+    pthread_create(&thread, NULL, busy, other);
+    lib->sample(queue, 1);
+    bool good = true;
+    for (int i = 0; i < 50; i++) {
+        void *volatile block = malloc(100);
+        const uint64_t last = drained(queue).last_id;
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(60);
+            void *volatile own = malloc(33);
+            free(block);
+            const struct sums s = drained(queue);
+            free(own);
+            _exit(s.made == 1 && s.freed == 1 && s.in_use == 33 - 100 && s.last_id > last ? 0
+                                                                                          : 1);
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        good = good && status == 0;
+        free(block);
+        good = good && drained(queue).freed == 1;
+    }
+    ok(good, "a fork's child goes on with what it has, while another thread allocates");
+    lib->sample(NULL, 0);
+    atomic_store(&stop, true);
+    pthread_join(thread, NULL);
+    drained(other);
+    lib->close(queue);
+    lib->close(other);
+}
+
+/* By which an allocator is known. */
+static const char *own_function(const char *what)
+{
+    return strcmp(what, "jemalloc") == 0   ? "mallctl"
+           : strcmp(what, "tcmalloc") == 0 ? "tc_malloc"
+                                           : NULL;
+}
+
+static int loaded_main(const char *what)
+{
+    void *volatile block = malloc(10);
+    block = realloc(block, 100);
+    free(block);
+    const char *const own = own_function(what);
+    ok(own == NULL || dlsym(RTLD_DEFAULT, own) != NULL,
+       "the allocator behind is the one that was asked for");
+    is_glibc = strcmp(what, "glibc") == 0;
+    test_exact();
+    if (is_glibc)
+        test_against_mallinfo();
+    test_weights();
+    test_edges();
+    test_again();
+    test_threads();
+    test_fork();
+    return done_testing();
+}
+
+/* Runs this program again, with these libraries before all others, and tells what it says. */
+static void test_with(const char *program, const char *what, const char *libraries)
+{
+    char command[8192], line[512], name[600];
+    snprintf(command, sizeof command,
+             "GLIBC_TUNABLES=glibc.malloc.tcache_count=0 LD_PRELOAD='%s' '%s' %s", libraries,
+             program, what);
+    FILE *const said = popen(command, "r");
+    int n = 0;
+    while (said != NULL && fgets(line, sizeof line, said) != NULL) {
+        const char *const text = strstr(line, " - ");
+        if (text == NULL)
+            continue;
+        n++;
+        snprintf(name, sizeof name, "%s: %.*s", what, (int)strcspn(text + 3, "\n"), text + 3);
+        ok(strncmp(line, "ok", 2) == 0, name);
+    }
+    snprintf(name, sizeof name, "%s: ran to the end", what);
+    ok(said != NULL && pclose(said) == 0 && n > 10, name);
+}
+
+/* The loader complains of what it cannot load. */
+static bool is_there(const char *library)
+{
+    char command[200];
+    snprintf(command, sizeof command, "LD_PRELOAD=%s sh -c : 2>&1", library);
+    FILE *const said = popen(command, "r");
+    const bool complains = said == NULL || fgetc(said) != EOF;
+    return said != NULL && pclose(said) == 0 && !complains;
+}
+
+static void test_allocator(const char *program, const char *ours, const char *what,
+                           const char *library)
+{
+    char both[4200];
+    if (!is_there(library)) {
+        snprintf(both, sizeof both, "%s # SKIP not installed", what);
+        ok(true, both);
+        return;
+    }
+    snprintf(both, sizeof both, "%s:%s", ours, library);
+    test_with(program, what, both);
+}
+
+int main(int argc, char **argv)
+{
+    lib = dlsym(RTLD_DEFAULT, NYTP_MALLOC_SYMBOL);
+    if (argc == 2)
+        return lib != NULL ? loaded_main(argv[1]) : 1;
+    char ours[4096];
+    const char *const build = strstr(argv[0], "/t/malloc/");
+    snprintf(ours, sizeof ours, "%.*s/libnytp-malloc.so", (int)(build - argv[0]), argv[0]);
+    test_with(argv[0], "glibc", ours);
+    test_allocator(argv[0], ours, "jemalloc", "libjemalloc.so.2");
+    test_allocator(argv[0], ours, "tcmalloc", "libtcmalloc_minimal.so.4");
+    return done_testing();
+}
