@@ -489,7 +489,8 @@ Load the profiler when the server starts, and record what you want to see:
     NYTPROF=start=no:addpid=1 perl -d:NYTProf -S starman app.psgi
 
 L<Plack::Middleware::NYTP> and L<Mojolicious::Plugin::NYTP> make a profile of each request, or of every N-th,
-which C<nytp-export --by=label> sums up; without a middleware it is
+which C<nytp-export --by=label> sums up, or, with C<when>, of one request on demand, to which the report can be the answer;
+without a middleware it is
 
     DB::enable_profile("/var/tmp/request.$$." . ++$n . ".out");
     my $response = $app->($env);

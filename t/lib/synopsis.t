@@ -18,6 +18,7 @@ my %said = (
     ReadStream => qr/^chunk 0 is the first VERSION: 5 0$/m,
     Reader => qr/\A\z/,
     Recording => qr/^hello\n.*hello\.out holds 1 processes$/ms,
+    RequestAnswer => qr/\A\z/,
     Requests => qr/\A\z/,
     Run => qr/\A3\n\z/,
     SubCallInfo => qr/^main::f: 3 calls from line 2$/m,

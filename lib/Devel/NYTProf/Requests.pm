@@ -8,17 +8,46 @@ use Scalar::Util ();
 
 our $VERSION = '6.14';
 
+my %DEFAULT = (
+    (map { $_ => undef } qw(dir label when slower_than keep)),
+    answer => 0,
+    every  => 1,
+    key    => 'request',
+);
+my %VALID = (
+    every       => [qr/\A[1-9][0-9]{0,8}\z/, 'a whole number from 1 on'],
+    keep        => [qr/\A[1-9][0-9]{0,8}\z/, 'a whole number from 1 on'],
+    slower_than => [qr/\A(?=\.?[0-9])[0-9]*(?:\.[0-9]*)?\z/, 'a number of seconds'],
+    when        => [qr/\ACODE\(/, 'a sub'],
+);
+my %NEEDS = (when => 'dir', slower_than => 'dir', keep => 'dir', answer => 'when');
+
 sub new {
     my ($class, %option) = @_;
-    my %known = (dir => undef, every => 1, key => 'request', label => undef);
-    my @odd = sort grep { !exists $known{$_} } keys %option;
+    my @odd = sort grep { !exists $DEFAULT{$_} } keys %option;
     _croak("unknown option $odd[0]") if @odd;
-    my $self = bless {%known, %option, count => 0, made => 0, running => undef}, $class;
-    _croak("every is a whole number from 1 on, not '$self->{every}'") if $self->{every} !~ /\A[1-9][0-9]{0,8}\z/;
-    if (defined $self->{dir} && !-d $self->{dir}) {
-        mkdir $self->{dir} or -d $self->{dir} or _croak("cannot make $self->{dir}: $!");
+    my $self = bless {%DEFAULT, %option, count => 0, made => 0, running => undef}, $class;
+    for my $name (sort keys %VALID) {
+        my ($is_valid, $is) = @{ $VALID{$name} };
+        _croak("$name is $is, not '$self->{$name}'") if defined $self->{$name} && $self->{$name} !~ $is_valid;
     }
+    for my $name (sort grep { $self->{$_} } keys %NEEDS) {
+        _croak("$name needs $NEEDS{$name}") if !defined $self->{ $NEEDS{$name} };
+    }
+    require Time::HiRes if defined $self->{slower_than};
+    require Devel::NYTProf::RequestAnswer if $self->{answer};
+    $self->make_folder if defined $self->{dir};
     return $self;
+}
+
+# The program may go to another folder later.
+sub make_folder {
+    my ($self) = @_;
+    my $dir = $self->{dir};
+    -d $dir or mkdir $dir or -d $dir or _croak("cannot make $dir: $!");
+    require Cwd;
+    $self->{folder} = Cwd::abs_path($dir);
+    return;
 }
 
 sub _croak {
@@ -29,9 +58,23 @@ sub _croak {
 # Without the profiler nothing is to be done.
 sub is_recording { return defined &DB::label && defined &DB::enable_profile }
 
+# Whether CODE, which is told what is asked for, wants it recorded. When it dies it says no.
+sub is_wanted {
+    my ($code, @what) = @_;
+    local $@;
+    my $is_wanted;
+    eval { $is_wanted = $code->(@what); 1 } or warn "NYTP: when: $@";
+    return $is_wanted;
+}
+
 sub begin {
+    my ($self, $name, @what) = @_;
+    return undef if !is_recording() || ($self->{when} && !is_wanted($self->{when}, @what));
+    return $self->begin_wanted($name);
+}
+
+sub begin_wanted {
     my ($self, $name) = @_;
-    return undef if !is_recording();
     my $is_due = $self->{count}++ % $self->{every} == 0;
     if ($self->{running}) {
         $self->{running}{beside}++;
@@ -40,11 +83,14 @@ sub begin {
     return undef if !$is_due;
     my $request = bless {name => $name, requests => $self, pid => $$}, 'Devel::NYTProf::Requests::One';
     if (defined $self->{dir}) {
-        $request->{file} = sprintf '%s/%d.%d.%d.out', $self->{dir}, time, $$, ++$self->{made};
+        my $file = sprintf '%d.%d.%d.out', time, $$, ++$self->{made};
+        $request->{file} = "$self->{dir}/$file";
+        $request->{path} = "$self->{folder}/$file";
         $self->{running} = $request;
         Scalar::Util::weaken($self->{running});
-        Devel::NYTProf::Core::_enable_exact($request->{file});
+        Devel::NYTProf::Core::_enable_exact($request->{path});
         DB::label_profile($self->{key} => $self->text($name));
+        $request->{began_s} = Time::HiRes::time() if defined $self->{slower_than};
     } else {
         DB::label($self->{key} => $self->text($name));
     }
@@ -57,9 +103,48 @@ sub text {
     return $self->{label} ? $self->{label}->($text) : $text;
 }
 
+# The folder's profiles, the oldest first: lists of files, the request's and those of its child processes.
+sub profiles {
+    my ($self) = @_;
+    opendir my $dir, $self->{folder} or return;
+    my %files_of;
+    for my $file (readdir $dir) {
+        my ($time_s, $pid, $number) = $file =~ /\A(\d+)\.(\d+)\.(\d+)\.out(?:\.|\z)/ or next;
+        push @{ $files_of{ sprintf '%020d %020d %020d', $time_s, $number, $pid } }, "$self->{folder}/$file";
+    }
+    return map { $files_of{$_} } sort keys %files_of;
+}
+
+# The profile of a request that was quick goes; otherwise it stays, and the oldest goes. Another
+# process may have removed that already.
+sub tidy {
+    my ($self, $request) = @_;
+    my $is_quick = $request->is_quick;
+    return if !$is_quick && !$self->{keep};
+    my @profiles = $self->profiles;
+    my @gone;
+    if ($is_quick) {
+        @gone = grep { index($_->[0], $request->{path}) == 0 } @profiles;
+    } elsif (@profiles > $self->{keep}) {
+        @gone = @profiles[0 .. $#profiles - $self->{keep}];
+    }
+    unlink map {@$_} @gone;
+    return;
+}
+
 package Devel::NYTProf::Requests::One;
 
-sub file { return $_[0]{file} }
+# Of a request that has been quick up to now the profile may go with its end, and has no name yet.
+sub file {
+    my ($self) = @_;
+    $self->{took_s} = Time::HiRes::time() - $self->{began_s} if defined $self->{began_s} && !$self->{is_done};
+    return $self->is_quick ? undef : $self->{file};
+}
+
+sub is_quick {
+    my ($self) = @_;
+    return defined $self->{began_s} && $self->{took_s} <= $self->{requests}{slower_than};
+}
 
 # Other code than the request's runs from here on. What comes later of the request cannot be told
 # from what the process does for others.
@@ -80,8 +165,10 @@ sub finish {
     }
     DB::label_profile($requests->{key} => $requests->text($self->{name}, $status)) if defined $status;
     DB::label_profile(beside => $self->{beside}) if $self->{beside};
+    $self->{took_s} = Time::HiRes::time() - $self->{began_s} if defined $self->{began_s};
     Devel::NYTProf::Core::_finish_exact();
     $requests->{running} = undef;
+    $requests->tidy($self);
     return;
 }
 
@@ -121,7 +208,7 @@ same process meanwhile is in its profile, which has the label C<beside> then, ho
 
 =over 4
 
-=item new(dir => FOLDER, every => N, key => KEY, label => CODE)
+=item new(dir => FOLDER, every => N, key => KEY, label => CODE, when => CODE, slower_than => SECONDS, keep => N)
 
 Each N-th request, the first one included, has a profile of its own in FOLDER, which is made if it is not
 there; the file is named by the time, the process and a number. Start the program with
@@ -130,9 +217,19 @@ statement and call. Without C<dir> requests are labels of the profile that is be
 C<DB::label> in L<Devel::NYTProf>). KEY is the label's, C<request> unless given. CODE is called with the
 text ("GET /slow/7 200") and gives what is to be the label's value; use it where paths hold numbers.
 
-=item begin(TEXT)
+C<when>, C<slower_than> and C<keep> are explained in L<Plack::Middleware::NYTP>.
 
-A request begins. An object, or undef when it is not recorded.
+=item begin(TEXT, WHAT...)
+
+A request begins. An object, or undef when it is not recorded. WHAT is what C<when> is called with.
+
+=item begin_wanted(TEXT)
+
+The same where is_recording() and C<when> have been asked.
+
+=item is_wanted(CODE, WHAT...)
+
+A function: whether a C<when> says yes.
 
 =item is_recording()
 
@@ -150,7 +247,11 @@ The request is over. Again, nothing happens.
 
 =item file()
 
-The name of its profile; undef without C<dir>.
+The name of its profile; undef without C<dir>, and when the request was quick up to now and its profile may go.
+
+=item is_quick()
+
+Whether it took no longer than C<slower_than>.
 
 =item leave()
 

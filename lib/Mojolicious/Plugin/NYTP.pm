@@ -4,6 +4,7 @@ package Mojolicious::Plugin::NYTP;
 use Mojo::Base 'Mojolicious::Plugin', -signatures;
 
 use Devel::NYTProf::Requests ();
+use Mojo::Content::Single;
 
 our $VERSION = '6.14';
 
@@ -13,9 +14,9 @@ sub register ($self, $app, $config) {
     $app->hook(around_dispatch => sub ($next, $c) {
         my $tx = $c->tx;
         return $next->() if $tx->is_websocket;
-        my $request = $requests->begin($tx->req->method . ' ' . $tx->req->url->path->to_route);
+        my $request = $requests->begin($tx->req->method . ' ' . $tx->req->url->path->to_route, $c);
         return $next->() if !$request;
-        $c->res->headers->header($header => $request->file) if defined $header && defined $request->file;
+        $c->stash('nytp.request' => $request);
         # The transaction ends when the response has been sent, however late it was made.
         $tx->on(finish => sub ($tx) {
             $request->finish($tx->res->code) if $request;
@@ -24,6 +25,37 @@ sub register ($self, $app, $config) {
         $next->();
         $request->leave if $request;
     });
+    $app->hook(after_dispatch => sub ($c) {
+        my $request = delete $c->stash->{'nytp.request'} or return;
+        replace_by_report($c, $request) if $config->{answer} && can_be_replaced($c);
+        my $file = defined $header ? $request->file : undef;
+        $c->res->headers->header($header => $file) if defined $file;
+    });
+    return;
+}
+
+# An answer in pieces is still to be made, and one to HEAD has no body.
+sub can_be_replaced ($c) {
+    my $content = $c->res->content;
+    return $c->req->method ne 'HEAD' && !$content->is_dynamic && !$content->is_multipart;
+}
+
+sub replace_by_report ($c, $request) {
+    my $res = $c->res;
+    my $answer = Devel::NYTProf::RequestAnswer->new($request);
+    my $asset = $res->content->asset;
+    my $start = $asset->get_chunk(0);
+    $answer->add($start);
+    $answer->skip($asset->size - length $start);
+    my $old = $res->headers;
+    my @headers = map { my $name = $_; map { $name => $_ } @{ $old->every_header($name) } } sort @{ $old->names };
+    my $code = $res->code;
+    $request->finish($code);
+    my ($status, $new, $html) = $answer->page($code, \@headers);
+    $res->code($status)->message(undef)->content(Mojo::Content::Single->new)->body($html);
+    while (my ($name, $value) = splice @$new, 0, 2) {
+        $res->headers->add($name => $value);
+    }
     return;
 }
 
@@ -57,7 +89,15 @@ anew, as hypnotoad does.
 
 =head1 CONFIGURATION
 
-C<dir>, C<every>, C<key>, C<label> and C<header> as in L<Plack::Middleware::NYTP>.
+C<dir>, C<every>, C<key>, C<label>, C<header>, C<when>, C<answer>, C<slower_than> and C<keep> as in
+L<Plack::Middleware::NYTP>. C<when> is called with the controller, before the router has seen the request:
+
+    plugin NYTP => {dir => 'prof', answer => 1, when => sub ($c) {
+        return $c->session('is_admin') && $c->param('nytprof');
+    }};
+
+A cookie or parameter alone is no permission: this one asks for the session of an admin. The report is the
+answer as soon as the application's is there; what runs after that is not in it. An answer in pieces stays as it is.
 
 =head1 METHODS
 

@@ -9,7 +9,7 @@ use parent 'Plack::Middleware';
 use Devel::NYTProf::Requests ();
 use Hash::Util::FieldHash ();
 use Plack::Util ();
-use Plack::Util::Accessor qw(dir every key label header);
+use Plack::Util::Accessor qw(dir every key label header when slower_than keep answer);
 use Scalar::Util ();
 
 our $VERSION = '6.14';
@@ -19,15 +19,30 @@ Hash::Util::FieldHash::fieldhash(my %request_of);
 
 sub prepare_app {
     my ($self) = @_;
-    my %option = map { defined $self->$_ ? ($_ => $self->$_) : () } qw(dir every key label);
+    my %option = map { defined $self->$_ ? ($_ => $self->$_) : () } qw(dir every key label when slower_than keep answer);
     $self->{requests} = Devel::NYTProf::Requests->new(%option);
     return;
 }
 
+# Most requests are not wanted: the shortest way for them.
+sub to_app {
+    my ($self) = @_;
+    my $wanted = $self->SUPER::to_app;
+    my ($app, $when) = ($self->app, $self->when);
+    return $wanted if !defined $when;
+    return sub {
+        my ($env) = @_;
+        return $app->($env) if !defined &DB::label || !Devel::NYTProf::Requests::is_wanted($when, $env);
+        return $wanted->($env);
+    };
+}
+
 sub call {
     my ($self, $env) = @_;
+    return $self->app->($env) if !Devel::NYTProf::Requests::is_recording();
     my $path = ($env->{SCRIPT_NAME} // '') . ($env->{PATH_INFO} // '');
-    my $request = $self->{requests}->begin("$env->{REQUEST_METHOD} $path") or return $self->app->($env);
+    my $request = $self->{requests}->begin_wanted("$env->{REQUEST_METHOD} $path") or return $self->app->($env);
+    return $self->call_for_report($request, $env) if $self->answer && $env->{REQUEST_METHOD} ne 'HEAD';
     my $response = $self->app->($env);
     return $self->respond($request, $response) if ref $response ne 'CODE';
     return sub {
@@ -66,6 +81,67 @@ sub respond {
     return [$status, [@$headers, $self->header => $file], @$response[2 .. $#$response]];
 }
 
+# The report takes the answer's place: the application's body, and what it writes, is taken in.
+sub call_for_report {
+    my ($self, $request, $env) = @_;
+    my $answer = Devel::NYTProf::RequestAnswer->new($request);
+    my $response = $self->app->($env);
+    return $self->report($answer, $response) if ref $response ne 'CODE';
+    return sub {
+        my ($respond) = @_;
+        my $writer;
+        $response->(sub {
+            my ($start) = @_;
+            return $respond->($self->report($answer, $start)) if defined $start->[2];
+            my ($status, $headers) = @$start;
+            my $when_closed = sub { $respond->($self->report($answer, [$status, $headers, []])) };
+            return $writer = Plack::Middleware::NYTP::Writer->new($answer, $when_closed);
+        });
+        $writer->{has_begun} = 1 if $writer;
+        return;
+    };
+}
+
+sub report {
+    my ($self, $answer, $response) = @_;
+    return $response if ref $response ne 'ARRAY';
+    my ($status, $headers, $body) = @$response;
+    Plack::Util::foreach($body, sub { $answer->add($_[0]) });
+    my $request = $answer->request;
+    $request->finish($status);
+    my $file = $self->header ? $request->file : undef;
+    my ($new_status, $new_headers, $html) = $answer->page($status, $headers);
+    return [$new_status, [@$new_headers, defined $file ? ($self->header => $file) : ()], [$html]];
+}
+
+# What an application writes to that answers in pieces. It ends when it is closed or gone; where the
+# application died before it gave the control back, the server has to answer.
+package Plack::Middleware::NYTP::Writer;
+
+sub new {
+    my ($class, $answer, $when_closed) = @_;
+    return bless {answer => $answer, when_closed => $when_closed}, $class;
+}
+
+sub write {
+    my ($self, $bytes) = @_;
+    $self->{answer}->add($bytes);
+    return length $bytes;
+}
+
+sub close {
+    my ($self) = @_;
+    my $when_closed = delete $self->{when_closed} or return;
+    $when_closed->();
+    return;
+}
+
+sub DESTROY {
+    my ($self) = @_;
+    $self->close if $self->{has_begun};
+    return;
+}
+
 1;
 
 __END__
@@ -85,6 +161,18 @@ Plack::Middleware::NYTP - profile the requests of a PSGI application
 
     $ NYTPROF=start=no perl -d:NYTProf -S starman app.psgi
     $ nytp-export --by=label prof
+
+One request on demand, for those who may:
+
+    builder {
+        enable 'Session';
+        enable 'NYTP', dir => 'prof', answer => 1, when => sub {
+            my ($env) = @_;
+            my $session = $env->{'psgix.session'} or return 0;
+            return $session->{is_admin} && ($env->{QUERY_STRING} // '') =~ /(?:\A|&)nytprof=1(?:&|\z)/;
+        };
+        $app;
+    };
 
 =head1 DESCRIPTION
 
@@ -128,6 +216,35 @@ C<< label => sub { $_[0] =~ s{/\d+}{/N}gr } >> makes one of all items.
 =item header
 
 A header with this name, its value the profile's file, is put into the response of what is recorded.
+
+=item when
+
+A sub that is called with the request's C<$env> and tells whether this one is to be recorded; of those
+that are, C<every> takes each N-th. Other requests pass as they are, in less than a microsecond and the
+time of the sub. There is no default: without it nothing that a stranger sends makes a difference.
+A cookie, a header or a parameter alone is no permission, as anybody can send them. Ask for the session
+of somebody who may see the program's source, as above: a profile holds it, and a recorded request takes
+several times as long. A sub that dies says no; its message is a warning.
+
+=item answer
+
+With 1 the report of the request is the answer to it, in the place of the application's, which stands at
+its top as text: status, headers (without the cookies' values) and at most 64 kB of the body. The status
+is 200, or 500 where L<nytp-export(1)>, which makes the report, could not: it has to be in C<PATH>, or
+named by the environment variable C<NYTP_EXPORT>. Cookies that the application sets are set. The answer
+to HEAD stays as it is, and where the application dies the server's answer. A response in pieces is
+answered when it ends, one that never ends never. Only with C<when>. A server that serves several requests
+in one process does nothing else while the report is made.
+
+=item slower_than
+
+Seconds: the profile of a request that takes no longer is removed at its end. The time is that
+of the recorded request, which takes longer than without. The header is not there, then, nor where the
+response begins earlier than that.
+
+=item keep
+
+N: only the N latest profiles of the folder are kept, whichever process they are of.
 
 =back
 

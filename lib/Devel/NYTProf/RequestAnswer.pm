@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+package Devel::NYTProf::RequestAnswer;
+
+use strict;
+use warnings;
+
+use Devel::NYTProf::Export ();
+use POSIX ();
+
+our $VERSION = '6.14';
+
+my $MAX_BODY_BYTES   = 64 * 1024;
+my $MAX_HEADER_CHARS = 1000;
+
+# Values that let whoever reads a report act for the one it was made for.
+my %IS_SECRET = map { $_ => 1 } qw(set-cookie authorization www-authenticate proxy-authenticate);
+
+sub new {
+    my ($class, $request) = @_;
+    return bless {request => $request, body => '', n_bytes => 0}, $class;
+}
+
+sub request { return $_[0]{request} }
+
+sub add {
+    my ($self, $bytes) = @_;
+    return if !defined $bytes;
+    utf8::encode($bytes) if !utf8::downgrade($bytes, 1);
+    my $room = $MAX_BODY_BYTES - length $self->{body};
+    $self->{body} .= substr $bytes, 0, $room if $room > 0;
+    $self->{n_bytes} += length $bytes;
+    return;
+}
+
+# What was left out of the body without being read.
+sub skip {
+    my ($self, $n_bytes) = @_;
+    $self->{n_bytes} += $n_bytes;
+    return;
+}
+
+sub page {
+    my ($self, $status, $headers) = @_;
+    my $request = $self->{request};
+    my $answer = $self->section($status, $headers);
+    my $html = report($request->{path}, "$request->{name} $status");
+    my $is_made = defined $html && $html =~ s{^<main id="main">\n}{$&$answer}m;
+    $html = without_report($request, $answer) if !$is_made;
+    return ($is_made ? 200 : 500, [headers($headers, length $html)], $html);
+}
+
+# The cookies are the application's still; whatever else it said of its answer is not true of this one.
+sub headers {
+    my ($headers, $length) = @_;
+    my @pairs = @$headers;
+    my @kept;
+    while (my ($name, $value) = splice @pairs, 0, 2) {
+        push @kept, $name => $value if lc $name eq 'set-cookie';
+    }
+    return (@kept, 'Content-Type' => 'text/html; charset=utf-8', 'Content-Length' => $length, 'Cache-Control' => 'no-store');
+}
+
+# The report of a profile; undef when there is none. The program does not see that a process of ours
+# has ended; of its own that end meanwhile it is told afterwards.
+sub report {
+    my ($path, $title) = @_;
+    local ($?, $!);
+    my ($blocked, $before) = (POSIX::SigSet->new(POSIX::SIGCHLD()), POSIX::SigSet->new);
+    POSIX::sigprocmask(POSIX::SIG_BLOCK(), $blocked, $before);
+    my $html = output_of(Devel::NYTProf::Export::command(), '-q', '--html', '--title', $title, '-o', '-', $path);
+    POSIX::sigprocmask(POSIX::SIG_SETMASK(), $before);
+    return defined $html && $html =~ m{</html>\s*\z} ? $html : undef;
+}
+
+# perl itself makes this process, so that none of it is recorded.
+sub output_of {
+    my (@command) = @_;
+    no warnings 'exec';
+    open my $fh, '-|', @command or return undef;
+    binmode $fh;
+    local $/;
+    my $output = <$fh>;
+    close $fh;
+    return $output;
+}
+
+sub without_report {
+    my ($request, $answer) = @_;
+    my $file = escape($request->{file});
+    return "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>No report</title>\n"
+        . "<p>There is no report: nytp-export could not be run, or not read the profile $file.\n$answer</html>\n";
+}
+
+# What the application answered.
+sub section {
+    my ($self, $status, $headers) = @_;
+    my @pairs = @$headers;
+    my @lines;
+    while (my ($name, $value) = splice @pairs, 0, 2) {
+        $value = '(not shown)' if $IS_SECRET{ lc $name };
+        push @lines, "$name: $value";
+    }
+    my $head = escape(as_text(substr join("\n", @lines), 0, $MAX_HEADER_CHARS));
+    my $more = $self->{n_bytes} - length $self->{body};
+    my $body = escape(as_text($self->{body}));
+    $body .= "\n($more bytes more)" if $more;
+    my $name = escape($self->{request}{name});
+    return "<details class=\"answer\"><summary>$name: the application answered " . escape($status)
+        . ", $self->{n_bytes} bytes</summary>\n<pre>\n$head\n\n$body</pre></details>\n";
+}
+
+# Bytes as characters: UTF-8 where they are that, up to a character that was cut, and Latin-1 otherwise.
+# What would not be seen is written as a number.
+sub as_text {
+    my ($text) = @_;
+    my $whole = $text =~ s/[\xC2-\xF4][\x80-\xBF]{0,2}\z//r;
+    utf8::decode($text) or (utf8::decode($whole) and $text = $whole);
+    $text =~ s/\r\n/\n/g;
+    $text =~ s/([^\P{C}\t\n])/sprintf '\\x{%x}', ord $1/ge;
+    return $text;
+}
+
+# As bytes of HTML.
+sub escape {
+    my ($text) = @_;
+    my %entity = ('&' => '&amp;', '<' => '&lt;', '>' => '&gt;', '"' => '&quot;', "'" => '&#39;');
+    $text =~ s/([&<>"'])/$entity{$1}/g;
+    utf8::encode($text);
+    return $text;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Devel::NYTProf::RequestAnswer - the report of a request, as the answer to it
+
+=head1 SYNOPSIS
+
+    use Devel::NYTProf::RequestAnswer;
+    use Devel::NYTProf::Requests;
+
+    my $requests = Devel::NYTProf::Requests->new(dir => 'prof', when => sub { 1 }, answer => 1);
+    if (my $request = $requests->begin('GET /slow')) {
+        my $answer = Devel::NYTProf::RequestAnswer->new($request);
+        $answer->add('the body');
+        $request->finish(200);
+        my ($status, $headers, $html) = $answer->page(200, ['Content-Type' => 'text/plain']);
+    }
+
+=head1 DESCRIPTION
+
+What C<answer> of L<Plack::Middleware::NYTP> and L<Mojolicious::Plugin::NYTP> puts in the place of the
+application's answer. L<nytp-export(1)> makes the report.
+
+=head1 METHODS
+
+=over 4
+
+=item new(REQUEST)
+
+For an object of L<Devel::NYTProf::Requests/begin>.
+
+=item add(BYTES), skip(N)
+
+A piece of the application's body; or that there are N bytes more. Of all pieces 64 kB are kept.
+
+=item request()
+
+That object.
+
+=item page(STATUS, HEADERS)
+
+After the request has finished: status, headers and HTML of the report, at whose top stands what the
+application answered, as text: its status, headers (HEADERS, a list of pairs) and body. Cookies are set
+as by the application, but their values are not shown. When there is no report, the page says so, and the
+status is 500.
+
+=back
+
+=cut
