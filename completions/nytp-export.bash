@@ -18,11 +18,11 @@ _nytp_export() {
     --unit)
         words="ns us ms s ticks" ;;
     --weight)
-        words="time calls statements cpu svs" ;;
+        words="time calls statements ops cpu svs" ;;
     --clock)
         words="user system real" ;;
     --sort)
-        words="self incl calls percall name svs" ;;
+        words="self incl calls percall name ops svs" ;;
     --labels)
         words="pid,script pid script none" ;;
     --annotations)

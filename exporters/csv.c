@@ -45,6 +45,8 @@ static void put_row(const struct nytp_profile *profile, const struct nytp_sub *s
         put_number(out, sub->svs);
         put_number(out, (int64_t)incl_svs[sub - profile->subs]);
     }
+    if (!profile->sampled)
+        put_number(out, (int64_t)(sub->statements + sub->calls));
     nytp_puts(out, "\n");
 }
 
@@ -64,7 +66,8 @@ static bool write_csv(const struct nytp_profile *profile,
     uint64_t *const incl_svs = has_svs ? nytp_inclusive_of_subs(profile, nytp_line_svs) : NULL;
     if (has_svs && incl_svs == NULL)
         return nytp_out_of_memory(&out->error);
-    nytp_puts(out, has_svs ? ",svs,inclusive_svs\n" : "\n");
+    nytp_puts(out, has_svs ? ",svs,inclusive_svs" : "");
+    nytp_puts(out, profile->sampled ? "\n" : ",ops\n");
     for (uint32_t i = 0; i < profile->n_subs; i++)
         put_row(profile, &profile->subs[i], &times, incl_svs, out);
     free(incl_svs);

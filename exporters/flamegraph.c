@@ -238,6 +238,7 @@ static void put_value(const struct flamegraph *flame, double mean)
     const enum nytp_weight weight = flame->options->weight;
     nytp_printf(flame->out, "%lld %s", (long long)value,
                 weight == NYTP_WEIGHT_CALLS ? "calls"
+                : weight == NYTP_WEIGHT_OPS ? "ops"
                 : weight == NYTP_WEIGHT_SVS ? "SVs"
                                             : nytp_text_statements(flame->profile));
 }

@@ -255,6 +255,8 @@ static void put_subs(const struct json *j, const double *costs,
         put_time(j, "recursive", sub->reci_ticks);
         put_count(j, "recursion_depth", sub->rec_depth);
         put_count(j, "statements", sub->statements);
+        if (!j->profile->sampled)
+            put_count(j, "ops", sub->statements + sub->calls);
         if (costs[i] > 0)
             put_time(j, "recording_cost", llround(costs[i]));
         if (spreads != NULL)
@@ -365,6 +367,8 @@ static bool write_json(const struct nytp_profile *profile,
     put_time(&j, "total", profile->total_ticks);
     put_count(&j, "statements", profile->total_statements);
     put_count(&j, "calls_made", profile->total_calls);
+    if (!profile->sampled)
+        put_count(&j, "ops", profile->total_statements + profile->total_calls);
     if (options->child_wait_ticks > 0)
         put_time(&j, "child_wait", options->child_wait_ticks);
     put_count(&j, "negative_times", profile->negative_times);

@@ -25,6 +25,7 @@
 #define WAIT_COLUMNS  10
 #define CPU_COLUMNS   10
 #define SVS_COLUMNS   20
+#define OPS_COLUMNS   11
 #define CALL_COLUMNS  10 /* of the time per call, which samples cannot tell */
 #define HOT_PERCENT   10 /* of the total: a sub with more time of its own is coloured */
 
@@ -34,7 +35,8 @@ enum order {
     BY_CALLS,
     BY_PERCALL,
     BY_NAME,
-    BY_SVS
+    BY_SVS,
+    BY_OPS
 };
 
 struct row {
@@ -45,7 +47,7 @@ struct row {
 
 static enum order order_of(const char *sort)
 {
-    static const char *const names[] = {"self", "incl", "calls", "percall", "name", "svs"};
+    static const char *const names[] = {"self", "incl", "calls", "percall", "name", "svs", "ops"};
     for (size_t i = 0; sort != NULL && i < sizeof names / sizeof *names; i++)
         if (strcmp(sort, names[i]) == 0)
             return (enum order)i;
@@ -65,6 +67,8 @@ static double key_of(const struct nytp_sub *sub, uint64_t count, enum order orde
         return sub->calls > 0 ? (double)sub->incl_ticks / (double)sub->calls : 0;
     case BY_SVS:
         return (double)sub->svs;
+    case BY_OPS:
+        return (double)(sub->statements + sub->calls);
     case BY_NAME:
         break;
     }
@@ -114,12 +118,13 @@ struct more_columns {
     const int64_t *waits; /* by sub, or NULL for none */
     const double *costs;  /* by sub: what was taken off it */
     const uint64_t *svs;  /* by sub: inclusive; or NULL for none */
-    bool cpu, per_call, few;
+    bool cpu, per_call, few, ops;
 };
 
 static uint32_t fixed_columns(const struct more_columns *more)
 {
-    const uint32_t cpu = (more->cpu ? CPU_COLUMNS : 0) + (more->svs != NULL ? SVS_COLUMNS : 0);
+    const uint32_t cpu = (more->cpu ? CPU_COLUMNS : 0) + (more->ops ? OPS_COLUMNS : 0) +
+                         (more->svs != NULL ? SVS_COLUMNS : 0);
     if (more->few)
         return FEW_COLUMNS + cpu;
     return FIXED_COLUMNS + (more->waits != NULL ? WAIT_COLUMNS : 0) + cpu -
@@ -207,6 +212,8 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
         put_time_or_none(out, profile, options, sub->cpu_ticks);
     if (more->waits != NULL)
         put_time_or_none(out, profile, options, more->waits[sub - profile->subs]);
+    if (more->ops)
+        nytp_printf(out, "%10llu ", (unsigned long long)(sub->statements + sub->calls));
     if (more->svs != NULL)
         nytp_printf(out, "%9lld %9lld ", (long long)sub->svs,
                     (long long)more->svs[sub - profile->subs]);
@@ -281,8 +288,8 @@ static void put_titles(struct nytp_out *out, const struct nytp_profile *profile,
     else
         nytp_printf(out, "      self  self%%       incl  incl%% %8s %s", counted,
                     more->per_call ? " per call " : "");
-    nytp_printf(out, "%s%s%ssub", more->cpu ? "      cpu " : "",
-                more->waits != NULL ? "     wait " : "",
+    nytp_printf(out, "%s%s%s%ssub", more->cpu ? "      cpu " : "",
+                more->waits != NULL ? "     wait " : "", more->ops ? "       ops " : "",
                 more->svs != NULL ? "      SVs  incl SVs " : "");
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
@@ -334,6 +341,7 @@ static bool top_write(const struct nytp_profile *profile,
         .cpu = profile->sampled,
         .per_call = !of_samples,
         .few = nytp_text_is_narrow(options->columns),
+        .ops = order_of(options->sort) == BY_OPS,
     };
     const uint32_t name_width = name_columns(profile, rows, shown, options->columns, &more);
     nytp_text_headline(out, profile, options);

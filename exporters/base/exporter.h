@@ -20,6 +20,7 @@ enum nytp_weight {
     NYTP_WEIGHT_TIME = 0,
     NYTP_WEIGHT_CALLS,
     NYTP_WEIGHT_STATEMENTS,
+    NYTP_WEIGHT_OPS, /* statements and calls together */
     NYTP_WEIGHT_CPU, /* of a sampled recording, what of the time was processor time */
     NYTP_WEIGHT_SVS, /* kept, where they were recorded */
 };

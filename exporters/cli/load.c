@@ -355,6 +355,12 @@ static bool weight_is_known(const struct nytp_cli *cli, const struct nytp_profil
                      by_svs ? "--sort" : "--weight");
         return false;
     }
+    const bool by_ops = cli->export.sort != NULL && strcmp(cli->export.sort, "ops") == 0;
+    if ((by_ops || cli->export.weight == NYTP_WEIGHT_OPS) && profile->sampled) {
+        nytp_cli_say("%s ops: it was sampled, and how many samples and calls were seen is chance",
+                     by_ops ? "--sort" : "--weight");
+        return false;
+    }
     if (cli->export.weight != NYTP_WEIGHT_CPU || profile->sampled)
         return true;
     nytp_cli_say(

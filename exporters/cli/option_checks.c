@@ -10,7 +10,7 @@
 
 static bool is_sort_key(const char *key)
 {
-    static const char *const keys[] = {"self", "incl", "calls", "percall", "name", "svs"};
+    static const char *const keys[] = {"self", "incl", "calls", "percall", "name", "ops", "svs"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(key, keys[i]) == 0)
             return true;
@@ -110,8 +110,11 @@ bool nytp_cli_check(struct nytp_cli *cli, struct nytp_error *error)
         return false;
     if (cli->export.sort != NULL && !is_sort_key(cli->export.sort))
         return usage_error(error,
-                           "unknown --sort key \"%s\": self, incl, calls, percall, name or svs",
+                           "unknown --sort key \"%s\": self, incl, calls, percall, name, ops or svs",
                            cli->export.sort);
+    if (cli->export.sort != NULL && strcmp(cli->export.sort, "ops") == 0 &&
+        strcmp(cli->exporter->name, "top") != 0)
+        return usage_error(error, "--sort ops is of --top only");
     if (cli->per_process && (cli->output == NULL || strcmp(cli->output, "-") == 0) &&
         cli->mode == NYTP_MODE_EXPORT)
         return usage_error(error, "--per-process needs -o FILE");

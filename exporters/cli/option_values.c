@@ -164,6 +164,7 @@ static bool set_weight(enum nytp_weight *target, const char *value, struct nytp_
         [NYTP_WEIGHT_TIME] = "time",
         [NYTP_WEIGHT_CALLS] = "calls",
         [NYTP_WEIGHT_STATEMENTS] = "statements",
+        [NYTP_WEIGHT_OPS] = "ops",
         [NYTP_WEIGHT_CPU] = "cpu",
         [NYTP_WEIGHT_SVS] = "svs",
     };
@@ -172,7 +173,7 @@ static bool set_weight(enum nytp_weight *target, const char *value, struct nytp_
             *target = (enum nytp_weight)i;
             return true;
         }
-    return usage_error(error, "unknown weight \"%s\": time, calls, statements, cpu or svs",
+    return usage_error(error, "unknown weight \"%s\": time, calls, statements, ops, cpu or svs",
                        value);
 }
 

@@ -30,6 +30,8 @@ int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weig
         return cell->ticks;
     case NYTP_WEIGHT_CALLS:
         return cell->calls;
+    case NYTP_WEIGHT_OPS:
+        return cell->statements + cell->calls;
     case NYTP_WEIGHT_STATEMENTS:
     case NYTP_WEIGHT_CPU: /* of stacks only */
     case NYTP_WEIGHT_SVS: /* not compared */

@@ -37,6 +37,8 @@ static void put_cell(const struct json *j, enum nytp_diff_side side,
     nytp_put_i64(j->out, cell->statements);
     nytp_puts(j->out, ",\"calls\":");
     nytp_put_i64(j->out, cell->calls);
+    nytp_puts(j->out, ",\"ops\":");
+    nytp_put_i64(j->out, cell->statements + cell->calls);
     put_time(j, "exclusive", cell->ticks, times);
     put_time(j, "inclusive", cell->incl_ticks, times);
     nytp_putc(j->out, '}');

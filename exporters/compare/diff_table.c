@@ -70,8 +70,10 @@ static void put_time_total(struct nytp_out *out, const struct nytp_diff *diff)
               now, noise || !diff->base_has_times ? "~" : change, remark);
 }
 
-static void put_head(struct nytp_out *out, const struct nytp_diff *diff, bool color)
+static void put_head(struct nytp_out *out, const struct nytp_diff *diff,
+                     const struct nytp_export_options *options)
 {
+    const bool color = options->color;
     char title[120], answer[240];
     nytp_diff_title(diff, title, sizeof title);
     nytp_diff_answer(diff, answer, sizeof answer);
@@ -81,6 +83,8 @@ static void put_head(struct nytp_out *out, const struct nytp_diff *diff, bool co
     nytp_text_style(out, color, NYTP_STYLE_PLAIN);
     put_count_total(out, diff, nytp_text_statements(diff->profile), NYTP_WEIGHT_STATEMENTS);
     put_count_total(out, diff, nytp_text_calls(diff->profile), NYTP_WEIGHT_CALLS);
+    if (nytp_diff_weight(options) == NYTP_WEIGHT_OPS)
+        put_count_total(out, diff, "ops", NYTP_WEIGHT_OPS);
     put_time_total(out, diff);
     for (uint32_t i = 0; i < diff->n_notes; i++) {
         nytp_puts(out, "note: ");
@@ -213,7 +217,7 @@ bool nytp_diff_write_table(const struct nytp_diff *diff,
     const uint32_t n = list.n < wanted ? list.n : wanted;
     const uint32_t name_width = widest_name(&list, n, options->columns);
     char summary[160];
-    put_head(out, diff, options->color);
+    put_head(out, diff, options);
     if (n > 0) {
         nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
         const bool narrow = nytp_text_is_narrow(options->columns);

@@ -98,6 +98,7 @@ static void put_amount(const struct nytp_diff *diff, enum nytp_weight value, int
     else
         snprintf(text, size, "%lld %s", (long long)amount,
                  value == NYTP_WEIGHT_CALLS ? "calls"
+                 : value == NYTP_WEIGHT_OPS ? "ops"
                  : value == NYTP_WEIGHT_SVS ? "SVs"
                                             : nytp_text_statements(diff->profile));
 }

@@ -33,6 +33,7 @@ static bool find_value(const char *text, size_t len, enum nytp_weight *value)
     } values[] = {{"statements", NYTP_WEIGHT_STATEMENTS},
                   {"stmts", NYTP_WEIGHT_STATEMENTS},
                   {"calls", NYTP_WEIGHT_CALLS},
+                  {"ops", NYTP_WEIGHT_OPS},
                   {"time", NYTP_WEIGHT_TIME},
                   {"svs", NYTP_WEIGHT_SVS}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
@@ -94,7 +95,7 @@ bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_e
     if (!find_value(at, len, &rule->value))
         return nytp_error_set(
             error, NYTP_ERR_FORMAT,
-            "--fail-over: unknown value \"%.*s\": statements, calls, time or svs",
+            "--fail-over: unknown value \"%.*s\": statements, calls, ops, time or svs",
             (int)(len < 40 ? len : 40), at);
     at += len;
     if (*at == '\0' || strcmp(at, ":total") == 0)
@@ -218,7 +219,7 @@ static bool read_rule(struct nytp_gate *gate, const char *line, const char *plac
     size_t len = next_word(&at);
     if (!find_value(at, len, &rule->value))
         return nytp_error_set(error, NYTP_ERR_FORMAT,
-                              "unknown value \"%.*s\": calls, statements, time or svs",
+                              "unknown value \"%.*s\": calls, statements, ops, time or svs",
                               (int)(len < 40 ? len : 40), at);
     at += len;
     len = next_word(&at);

@@ -6,7 +6,7 @@
  * change from noise.
  *
  * A limit on the command line is P%[:VALUE[:SCOPE]], as 2%, 2%:calls:sub, 5%:time:^Foo::.
- * VALUE is statements, calls, time or svs (made less freed, so it may be below 0); SCOPE is
+ * VALUE is statements, calls, ops (both together), time or svs (made less freed, so it may be below 0); SCOPE is
  * total, sub (each one), or an expression (each sub whose name matches).
  *
  * A rule in a file, one a line, is VALUE WHAT <= MOST, as "calls DBI::st::execute <= 12",

@@ -112,6 +112,7 @@ static int64_t node_line_value(const struct builder *b, uint32_t index)
     const struct nytp_node_line *const line = &b->profile->node_lines[index];
     switch (b->options->weight) {
     case NYTP_WEIGHT_STATEMENTS:
+    case NYTP_WEIGHT_OPS:
         return (int64_t)line->statements;
     case NYTP_WEIGHT_CPU:
         return line->cpu_ticks;
@@ -131,6 +132,9 @@ static bool add_node(struct builder *b, uint32_t below, const struct nytp_node *
     const enum nytp_weight weight = b->options->weight;
     if (weight == NYTP_WEIGHT_CALLS)
         return add(b, below, kept, 0, 0, (int64_t)node->calls);
+    if (weight == NYTP_WEIGHT_OPS && node->calls > 0 &&
+        !add(b, below, kept, 0, 0, (int64_t)node->calls))
+        return false;
     if (weight == NYTP_WEIGHT_TIME && (!b->options->lines || node->n_node_lines == 0))
         return add(b, below, kept, 0, 0, node->excl_ticks);
 

@@ -95,6 +95,66 @@ def test_a_time_that_surely_grew_fails(tmp_path):
     assert gate(*bases, "--gate", rules, *old)[0] == 0
 
 
+OPS = """sub x { my $sum = 0; for my $i (1 .. %d) { $sum += $i } return z($sum) }
+sub z { my %%of = map { ($_ => 1) } 1 .. 50; my $n = 0; $n += $of{$_} for keys %%of; return $n }
+x() for 1 .. 20;
+"""
+
+
+def ops_of(path):
+    data = json.loads(good("-q", "--json", path))
+    assert data["ops"] == data["statements"] + data["calls_made"]
+    assert all(sub["ops"] == sub["statements"] + sub["calls"] for sub in data["subs"])
+    return {sub["name"]: sub["ops"] for sub in data["subs"]}
+
+
+def test_ops_are_the_same_in_each_run(tmp_path):
+    runs = [ops_of(record(tmp_path, OPS % 100, out=f"{i}.out", steps=False)) for i in range(5)]
+    assert runs[0]["main::x"] == 20 * (3 + 100) + 20
+    assert all(run == runs[0] for run in runs)
+
+
+def test_two_percent_more_ops_are_found_and_none_are_not(tmp_path):
+    base = record(tmp_path / "old", OPS % 100, steps=False)
+    rules = tmp_path / "rules"
+    rules.write_text("ops main::x <= base +1%\nops total <= base +1%\n")
+    for i in range(3):
+        same = record(tmp_path / "old", OPS % 100, out=f"{i}.out", steps=False)
+        assert gate("--diff", base, "--gate", rules, same) == (0, [])
+        more = record(tmp_path / "new", OPS % 102, out=f"{i}.out", steps=False)
+        status, lines = gate("--diff", base, "--gate", rules, more)
+        assert status == 10 and "main::x: 2120 ops, were 2080 (+1.9 %)" in lines[0]
+    counts = tmp_path / "base.json"
+    good("--save-base", "-o", counts, base)
+    assert gate("--diff", counts, "--fail-over=1%:ops:main::x", more)[0] == 10
+    assert gate("--diff", counts, "--fail-over=2%:ops:main::x", more)[0] == 0
+
+
+def test_ops_in_the_outputs(files, tmp_path):
+    subs = ops_of(files["new"])
+    top = good("-q", "--top=0", "--sort=ops", files["new"]).decode().splitlines()
+    assert " ops " in top[1] or " ops " in top[2]
+    order = [name for line in top for name in subs if f" {name} " in line + " "]
+    assert [subs[name] for name in order] == sorted((subs[name] for name in order), reverse=True)
+    csv = [line.split(",") for line in good("--csv", files["new"]).decode().splitlines()]
+    assert csv[0][-1] == "ops" and {row[0]: int(row[-1]) for row in csv[1:]} == subs
+    stacks = good("--collapsed", "--weight=ops", files["new"]).decode().splitlines()
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in stacks) == sum(subs.values())
+    diff = good("-q", "--diff", files["old"], "--weight=ops", files["new"]).decode()
+    base = json.loads(good("-q", "--json", files["old"]))["ops"]
+    assert any(line.split()[:2] == ["ops", str(base)] for line in diff.splitlines())
+    assert b"ops, base" in good("--flamegraph", "--diff", files["old"], "--weight=ops", files["new"])
+
+
+def test_samples_have_no_ops(tmp_path):
+    sampled = write_run(tmp_path / "s.out", {"main::x": (3, 9)}, attributes={"sampled": 1})
+    for option in (["--top", "--sort=ops"], ["--collapsed", "--weight=ops"]):
+        done = run("-q", *option, sampled)
+        assert done.returncode == 2 and "it was sampled" in messages(done)[0]
+    assert '"ops"' not in good("-q", "--json", sampled).decode()
+    assert run("--tree", "--sort=ops", sampled).returncode == 2
+
+
 # ---- rules in files ----
 
 @pytest.mark.parametrize("rule, status", [
