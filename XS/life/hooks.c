@@ -151,16 +151,43 @@ static OP *call_new_xsub(pTHX_ struct nytp_recorder *rec, CV *cv)
                                                   : nytp_call_new_xsub(aTHX_ rec, cv, sub);
 }
 
+static OP *on_entersub(pTHX);
+
+/* A tied value is fetched, and an object that overloads &{} is asked what to call, as perl's
+ * handler would, once, but before the call has begun: what runs to find out is called by the
+ * caller, too. */
+__attribute__((noinline)) static OP *call_what_it_gives(pTHX)
+{
+    SV *sv = *PL_stack_sp;
+    SvGETMAGIC(sv);
+    if (!SvROK(sv) || !SvAMAGIC(sv)) {
+        *PL_stack_sp = sv_newmortal();
+        sv_setsv_flags(*PL_stack_sp, sv, SV_NOSTEAL);
+        return on_entersub(aTHX);
+    }
+    sv = amagic_deref_call(sv, to_cv_amg);
+    if (SvROK(sv) && SvTYPE(SvRV(sv)) == SVt_PVCV) {
+        *PL_stack_sp = SvRV(sv); /* no reference to it: it may be such an object itself */
+        return on_entersub(aTHX);
+    }
+    *PL_stack_sp = sv_2mortal(newRV_noinc(newSV(0))); /* "Not a CODE reference" */
+    return nytp_real_op(aTHX_ OP_ENTERSUB);
+}
+
 static OP *on_entersub(pTHX)
 {
     struct nytp_recorder *const rec = listening(aTHX);
     if (UNLIKELY(rec == NULL))
         return nytp_real_op(aTHX_ OP_ENTERSUB);
-    CV *const cv = nytp_callee_cv(aTHX_ * PL_stack_sp);
+    SV *const sv = *PL_stack_sp;
+    CV *const cv = nytp_callee_cv(aTHX_ sv);
     if (cv != NULL && CvISXSUB(cv))
         return nytp_call_xsub(aTHX_ rec, cv, call_new_xsub);
-    return LIKELY(rec->subs_on) ? nytp_call_sub(aTHX_ rec, cv)
-                                : nytp_real_op(aTHX_ OP_ENTERSUB);
+    if (UNLIKELY(!rec->subs_on))
+        return nytp_real_op(aTHX_ OP_ENTERSUB);
+    if (UNLIKELY(cv == NULL) && (SvGMAGICAL(sv) || (SvROK(sv) && SvAMAGIC(sv))))
+        return call_what_it_gives(aTHX);
+    return nytp_call_sub(aTHX_ rec, cv);
 }
 
 /* What `goto &sub` jumps to; NULL for a goto to a label. */

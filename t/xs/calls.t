@@ -313,6 +313,39 @@ main::f 5 Ov::add x1
 {main::RUNTIME|main|sort} 7 Ov::cmp3 x1
 A
 
+row 'what an object that overloads &{} runs is called by the caller', { want => qr/Ov|main/ }, <<'P', <<'A';
+package Ov; use overload '&{}' => \&ask;
+sub ask { \&main::f }
+package main;
+sub f { 1 }
+sub g { $_[0]->() }
+g(bless [], 'Ov') for 1 .. 3;
+(bless [], 'Ov')->();
+P
+main::NULL 1 Ov::BEGIN@1 x1
+main::RUNTIME 6 main::g x3
+main::RUNTIME 7 Ov::ask x1
+main::RUNTIME 7 main::f x1
+main::g 5 Ov::ask x3
+main::g 5 main::f x3
+A
+
+row 'so is the FETCH of a tied value that is called', { want => qr/T|main/ }, <<'P', <<'A';
+package T; sub TIESCALAR { bless [] } sub TIEHASH { bless [] } sub FETCH { \&main::f }
+package main;
+sub f { 1 }
+tie my $t, 'T'; tie my %t, 'T';
+$t->();
+&{$t{x}};
+P
+main::RUNTIME 4 T::TIEHASH x1
+main::RUNTIME 4 T::TIESCALAR x1
+main::RUNTIME 5 T::FETCH x1
+main::RUNTIME 5 main::f x1
+main::RUNTIME 6 T::FETCH x1
+main::RUNTIME 6 main::f x1
+A
+
 row 'die through frames: each returns, the handler is a child of the one that died', {}, <<'P', <<'A';
 $SIG{__DIE__} = \&handler;
 sub handler { 1 }

@@ -122,6 +122,22 @@ package T; sub TIESCALAR { bless [], shift } sub FETCH { $n++; sub { 1 } }
 package O; use overload '&{}' => sub { $m++; sub { 2 } };
 package main; tie my $t, 'T'; $t->(); &$t; my $o = bless [], 'O'; $o->(); &$o(); print "$T::n $O::m\n";
 P
+    [ 'what &{} may give', <<'P' ],
+use List::Util; sub told { print join(' ', @_, map { $_ // 'undef' } (caller 1)[3, 5]), "\n"; scalar @_ }
+package Self; use overload '&{}' => sub { $asked++; $_[0] };
+package Chain; use overload '&{}' => sub { $asked++; $_[0][0] };
+package Text; use overload '""' => sub { 'text' };
+package Frees; use overload '&{}' => sub { my $n = 0; my $self = $_[0]; undef $main::frees; sub { main::told('freed', ref $self, @_) } }; sub DESTROY { print "gone\n" }
+package main; no strict 'refs'; sub say_it { print "@_\n" }
+my $self = bless sub { told('self', @_) }, 'Self'; my $text = bless sub { told("@_") }, 'Text';
+my @all = ($self, $text, map { bless [$_], 'Chain' } \&told, $self, $text, \&List::Util::sum, [], 'told', undef, bless [\&told], 'Chain');
+push @all, bless({}, 'Self'), bless [sub { die "in code\n" }], 'Chain';
+for my $object (@all) { my @list = eval { $object->(2, 3) }; say_it("@list", $@ =~ s/0x\w+//r); my $one = eval { &$object }; say_it($one // 'none', $@ =~ s/0x\w+//r) }
+package Tied; sub TIESCALAR { bless [$_[1]] } sub FETCH { $fetched++; $_[0][0] } package main;
+for my $value (\&told, undef, 'told', 'nowhere', '', [], $self, bless([\&told], 'Chain'), 3) { tie my $t, 'Tied', $value; say_it(eval { $t->(1) } // $@ =~ s/0x\w+//r); say_it(eval { &$t } // $@) }
+say_it($Tied::fetched); local $ENV{CODE} = 'told'; say_it($ENV{CODE}->(5)); say_it(eval { 'abc' =~ /b/; "$&"->() } // $@);
+{ no overloading; say_it(eval { $all[2]->(4) } // $@) } our $frees = bless [], 'Frees'; say_it(eval { $frees->(1) }); say_it($Self::asked, $Chain::asked);
+P
     [ 'formats, select, $|, printf to closed handles', <<'P' ],
 our ($n, $t) = (1, 'text'); format STDOUT_TOP =
 Top
