@@ -2,10 +2,10 @@
  *
  * What matters of a profile in at most 8 kB, as Markdown or as JSON (share/brief.schema.json):
  * for a person in a hurry, and for programs that read on. How good the numbers are, the hottest
- * lines with their source, the hottest subs with who calls them, what waits, regular
- * expressions, packages, and for
- * all that is left out the command that shows it. Names come from strangers: they stand as code
- * or as JSON strings, without control characters, cut to a bound.
+ * lines with their source, the hottest subs with who calls them, what waits, what is asked of
+ * databases, regular expressions, packages, and for all that is left out the command that shows
+ * it. Names come from strangers: they stand as code or as JSON strings, without control
+ * characters, cut to a bound.
  */
 #include "exporters/base/json.h"
 #include "exporters/base/markdown.h"
@@ -16,6 +16,7 @@
 #include "exporters/report/flame_picture.h"
 #include "exporters/stacks/calls.h"
 #include "exporters/stacks/hot_lines.h"
+#include "exporters/stacks/statements.h"
 
 #include "formats/base/utf8.h"
 #include "formats/model/profile.h"
@@ -27,9 +28,12 @@
 #define MOST_NAME     200 /* bytes of a name */
 #define MOST_PLACE    160 /* bytes of a path with its line; it loses its start */
 #define MOST_SOURCE   120 /* bytes of a line of source */
+#define MOST_REQUEST  80
 #define MOST_LINES    12
 #define MOST_SUBS     10
 #define MOST_WAITS    5
+#define MOST_REQUESTS 3
+#define MOST_REPEATS  3
 #define MOST_REGEXES  4
 #define MOST_PACKAGES 5
 #define MOST_CALLERS  2
@@ -37,8 +41,10 @@
  * one leaves room for the commands, which are short: 8192 in all. */
 #define ROOM_LINES    4200u
 #define ROOM_SUBS     5300u
-#define ROOM_WAITS    5900u
-#define ROOM_REGEXES  6000u
+#define ROOM_WAITS    5700u
+#define ROOM_REPEATS  5900u
+#define ROOM_REQUESTS 6000u
+#define ROOM_REGEXES  6100u
 #define ROOM_PACKAGES 6400u
 
 /* The own time of all subs of a package, and of the builtins that they call. */
@@ -57,6 +63,7 @@ struct brief {
     uint32_t *subs, *waits; /* by own time; those that wait */
     uint32_t n_subs, n_waits;
     int64_t wait_ticks;
+    struct nytp_statements statements;
     struct nytp_regex_rows regexes;
     struct package *packages; /* by own time */
     uint32_t n_packages;
@@ -196,7 +203,8 @@ static bool gather(struct brief *b)
     b->subs = hottest(b->profile, NULL, &b->n_subs);
     if (!nytp_callers_init(&b->callers, b->profile) || b->lines.rows == NULL ||
         b->subs == NULL || !find_waits(b) || !find_packages(b) ||
-        !nytp_regex_rows_init(&b->regexes, b->profile))
+        !nytp_regex_rows_init(&b->regexes, b->profile) ||
+        !nytp_statements_init(&b->statements, b->profile))
         return nytp_error_set(&b->out->error, NYTP_ERR_MEMORY, "out of memory");
     if (b->lines.n > 0)
         qsort(b->lines.rows, b->lines.n, sizeof *b->lines.rows, nytp_compare_line_times);
@@ -342,8 +350,7 @@ static void put_lines(struct brief *b)
 /* Of samples there were as many calls or more. */
 static void put_calls(struct brief *b, uint64_t calls)
 {
-    nytp_printf(b->out, " %s%llux", b->profile->sampled ? ">=" : "",
-                (unsigned long long)calls);
+    nytp_printf(b->out, " %s%llux", b->profile->sampled ? ">=" : "", (unsigned long long)calls);
 }
 
 static void put_callers(struct brief *b, uint32_t sub)
@@ -395,6 +402,51 @@ static void put_waits(struct brief *b)
     }
 }
 
+static void put_repeats(struct brief *b)
+{
+    uint32_t i = 0;
+    for (; i < b->statements.n_repeats && i < MOST_REPEATS && fits(b, ROOM_REPEATS); i++) {
+        const struct nytp_repeat *const repeat = &b->statements.repeats[i];
+        struct text text;
+        put_share(b, repeat->ticks);
+        nytp_printf(b->out, " %llux, up to %llu in a request, in a loop",
+                    (unsigned long long)repeat->calls, (unsigned long long)repeat->most);
+        put_code(b, " at ", place(b, &text, repeat->loop_file, repeat->loop_line));
+        put_code(b, ": ", shown(&text, repeat->text, MOST_SOURCE));
+        nytp_puts(b->out, "; one statement for all may do\n");
+    }
+    put_cut(b, i, b->statements.n_repeats, "loops", "--sql=0");
+}
+
+static void put_requests(struct brief *b)
+{
+    uint32_t i = 0;
+    for (; i < b->statements.n_requests && i < MOST_REQUESTS && fits(b, ROOM_REQUESTS); i++) {
+        const struct nytp_request *const request = &b->statements.requests[i];
+        struct text text;
+        put_share(b, request->database_ticks);
+        nytp_printf(b->out, " %llu statements, %llu different",
+                    (unsigned long long)request->statements,
+                    (unsigned long long)request->texts);
+        if (request->n > 0) {
+            nytp_printf(b->out, ", %llu requests, of which up to %llu each, of",
+                        (unsigned long long)request->n, (unsigned long long)request->most);
+            put_code(b, " ", shown(&text, request->value, MOST_REQUEST));
+        }
+        nytp_putc(b->out, '\n');
+    }
+    put_cut(b, i, b->statements.n_requests, "requests", "--sql=0");
+}
+
+static void put_statements(struct brief *b)
+{
+    if (b->statements.n == 0)
+        return;
+    nytp_puts(b->out, "\n## Databases, inclusive\n");
+    put_repeats(b);
+    put_requests(b);
+}
+
 static void put_regexes(struct brief *b)
 {
     uint32_t i = 0;
@@ -435,6 +487,7 @@ static void put_markdown(struct brief *b)
     put_lines(b);
     put_subs(b);
     put_waits(b);
+    put_statements(b);
     put_regexes(b);
     put_packages(b);
     nytp_puts(b->out, "\n## More\n");
@@ -529,6 +582,56 @@ static void json_waits(struct brief *b)
     nytp_putc(b->out, ']');
 }
 
+static void json_repeats(struct brief *b)
+{
+    uint32_t i = 0;
+    nytp_puts(b->out, ",\"loops\":[");
+    for (; i < b->statements.n_repeats && i < MOST_REPEATS && fits(b, ROOM_REPEATS); i++) {
+        const struct nytp_repeat *const repeat = &b->statements.repeats[i];
+        struct text text;
+        nytp_puts(b->out, i > 0 ? ",\n{" : "\n{");
+        json_name(b, "place", place(b, &text, repeat->loop_file, repeat->loop_line));
+        nytp_putc(b->out, ',');
+        json_name(b, "statement", shown(&text, repeat->text, MOST_SOURCE));
+        json_count(b, "calls", repeat->calls);
+        json_count(b, "most", repeat->most);
+        json_time(b, "database_ms", repeat->ticks);
+        nytp_putc(b->out, '}');
+    }
+    nytp_putc(b->out, ']');
+    json_count(b, "more_loops", b->statements.n_repeats - i);
+}
+
+static void json_requests(struct brief *b)
+{
+    uint32_t i = 0;
+    nytp_puts(b->out, ",\"requests\":[");
+    for (; i < b->statements.n_requests && i < MOST_REQUESTS && fits(b, ROOM_REQUESTS); i++) {
+        const struct nytp_request *const request = &b->statements.requests[i];
+        struct text text;
+        nytp_puts(b->out, i > 0 ? ",\n{" : "\n{");
+        json_name(b, "request", shown(&text, request->value, MOST_REQUEST));
+        json_count(b, "count", request->n);
+        json_count(b, "statements", request->statements);
+        json_count(b, "most", request->most);
+        json_count(b, "different", request->texts);
+        json_time(b, "database_ms", request->database_ticks);
+        nytp_putc(b->out, '}');
+    }
+    nytp_putc(b->out, ']');
+    json_count(b, "more_requests", b->statements.n_requests - i);
+}
+
+static void json_statements(struct brief *b)
+{
+    nytp_puts(b->out, ",\n\"sql\":{\"statements\":");
+    nytp_put_u64(b->out, b->statements.n);
+    json_time(b, "database_ms", b->statements.database_ticks);
+    json_repeats(b);
+    json_requests(b);
+    nytp_putc(b->out, '}');
+}
+
 static void json_regexes(struct brief *b)
 {
     nytp_puts(b->out, ",\n\"regexes\":[");
@@ -592,6 +695,7 @@ static void put_json(struct brief *b)
     json_lines(b);
     json_subs(b);
     json_waits(b);
+    json_statements(b);
     json_regexes(b);
     json_packages(b);
     json_commands(b);
@@ -613,6 +717,7 @@ static bool write_brief(const struct nytp_profile *profile,
     free(b.waits);
     free(b.packages);
     nytp_regex_rows_free(&b.regexes);
+    nytp_statements_free(&b.statements);
     return out->error.status == NYTP_OK;
 }
 
@@ -621,6 +726,7 @@ const struct nytp_exporter nytp_exporter_brief = {
     .title = "what matters in 8 kB of Markdown or JSON, for people in a hurry and for agents",
     .suffixes = "",
     .wants_sources = true,
+    .wants_statements = true,
     .adds_processes = true,
     .needs = NYTP_HAS_ARCS,
     .write = write_brief,

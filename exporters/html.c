@@ -11,6 +11,7 @@ const struct nytp_exporter nytp_exporter_html = {
     .suffixes = ".html .htm",
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS,
     .wants_sources = true,
+    .wants_statements = true,
     .wants_blocks = true,
     .adds_processes = true,
     .viewer = "xdg-open|sensible-browser|open|firefox|chromium|google-chrome",

@@ -15,6 +15,7 @@
 #include "exporters/stacks/inclusive.h"
 #include "exporters/stacks/spread.h"
 #include "exporters/base/regex_rows.h"
+#include "exporters/stacks/statements.h"
 
 #include "formats/build/correction.h"
 #include "formats/model/svs.h"
@@ -338,6 +339,68 @@ static void put_regexes(const struct json *j)
     nytp_regex_rows_free(&rows);
 }
 
+static void put_requests(const struct json *j, const struct nytp_statements *statements)
+{
+    begin_list(j, "requests");
+    for (uint32_t i = 0; i < statements->n_requests; i++) {
+        const struct nytp_request *const request = &statements->requests[i];
+        begin_named(j, i, "request", request->value);
+        put_count(j, "count", request->n);
+        put_count(j, "statements", request->statements);
+        put_count(j, "most", request->most);
+        put_count(j, "different", request->texts);
+        put_time(j, "database", request->database_ticks);
+        put_time(j, "time",
+                 request->n > 0            ? request->ticks
+                 : statements->key.len > 0 ? 0
+                                           : j->profile->total_ticks);
+        nytp_putc(j->out, '}');
+    }
+    nytp_putc(j->out, ']');
+}
+
+/* Statements that are sent again and again: by whom from where, and where the loop is. */
+static void put_repeats(const struct json *j, const struct nytp_statements *statements)
+{
+    begin_list(j, "loops");
+    for (uint32_t i = 0; i < statements->n_repeats; i++) {
+        const struct nytp_repeat *const repeat = &statements->repeats[i];
+        begin_named(j, i, "statement", repeat->text);
+        put_count(j, "calls", repeat->calls);
+        put_count(j, "most", repeat->most);
+        put_time(j, "database", repeat->ticks);
+        put_name(j, "request", repeat->request);
+        put_count(j, "callee", repeat->callee);
+        put_count(j, "caller", repeat->caller);
+        put_count(j, "file", repeat->file);
+        put_count(j, "line", repeat->line);
+        put_count(j, "loop_sub", repeat->loop_sub);
+        put_count(j, "loop_file", repeat->loop_file);
+        put_count(j, "loop_line", repeat->loop_line);
+        nytp_putc(j->out, '}');
+    }
+    nytp_putc(j->out, ']');
+}
+
+/* Only where statements were sent through DBI. */
+static void put_statements(const struct json *j)
+{
+    struct nytp_statements statements;
+    if (!nytp_statements_init(&statements, j->profile))
+        nytp_out_of_memory(&j->out->error);
+    if (statements.n > 0) {
+        nytp_puts(j->out, ",\n\"sql\":{");
+        nytp_json_key(j->out, "label");
+        nytp_json_string(j->out, statements.key.ptr, statements.key.len);
+        put_count(j, "statements", statements.n);
+        put_time(j, "database", statements.database_ticks);
+        put_requests(j, &statements);
+        put_repeats(j, &statements);
+        nytp_putc(j->out, '}');
+    }
+    nytp_statements_free(&statements);
+}
+
 static bool write_json(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_out *out)
 {
@@ -383,6 +446,7 @@ static bool write_json(const struct nytp_profile *profile,
     put_calls(&j);
     if (profile->n_regexes > 0)
         put_regexes(&j);
+    put_statements(&j);
     nytp_puts(out, "}\n");
     free(j.sub_svs);
     free(j.arc_svs);
@@ -396,6 +460,7 @@ const struct nytp_exporter nytp_exporter_json = {
     .title = "totals of subs, lines, calls and files as JSON, for scripts",
     .suffixes = ".json",
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS,
+    .wants_statements = true,
     .write_diff = nytp_diff_write_json,
     .write = write_json,
 };

@@ -95,16 +95,13 @@ static void put_place(const struct tables *t, uint32_t file, uint32_t line)
         0);
 }
 
-static void put_sub(const struct tables *t, uint32_t node)
+static void put_sub(const struct tables *t, uint32_t sub)
 {
-    nytp_text_put_tail(t->out, t->profile->subs[t->profile->nodes[node].sub].name, 0);
+    nytp_text_put_tail(t->out, t->profile->subs[sub].name, 0);
 }
 
 static void put_repeat(const struct tables *t, const struct nytp_repeat *repeat)
 {
-    const struct nytp_node *const node = &t->profile->nodes[repeat->node];
-    uint32_t file, line;
-    nytp_repeat_place(t->profile, repeat, &file, &line);
     nytp_printf(t->out, "%8llu %6llu ", (unsigned long long)repeat->calls,
                 (unsigned long long)repeat->most);
     put_time(t, repeat->ticks);
@@ -114,15 +111,15 @@ static void put_repeat(const struct tables *t, const struct nytp_repeat *repeat)
                                   : nytp_name_of_text("(NYTPROF=sql=1 tells which)"),
              28);
     nytp_puts(t->out, "           ");
-    put_sub(t, repeat->node);
+    put_sub(t, repeat->callee);
     nytp_puts(t->out, " at ");
-    put_place(t, node->file, node->line);
+    put_place(t, repeat->file, repeat->line);
     nytp_puts(t->out, " in ");
-    put_sub(t, node->parent);
+    put_sub(t, repeat->caller);
     nytp_puts(t->out, "\n           the loop: ");
-    put_place(t, file, line);
+    put_place(t, repeat->loop_file, repeat->loop_line);
     nytp_puts(t->out, " in ");
-    put_sub(t, repeat->loop);
+    put_sub(t, repeat->loop_sub);
     if (repeat->request.len > 0) {
         nytp_puts(t->out, ", as in ");
         nytp_text_put(t->out, repeat->request, 100);
@@ -164,7 +161,7 @@ static bool write_sql(const struct nytp_profile *profile,
     nytp_text_headline(out, profile, options);
     if (t.statements.n == 0)
         nytp_puts(out,
-                  profile->n_spans > 0
+                  options->selected == NULL && (profile->has & NYTP_HAS_CALLS) != 0
                       ? "No statement was sent through DBI.\n"
                       : "No calls one by one: not recorded, or left out by a selection.\n");
     put_requests(&t);
@@ -179,8 +176,7 @@ const struct nytp_exporter nytp_exporter_sql = {
     .title = "what requests ask of databases (DBI), and statements in a loop, in the terminal",
     .suffixes = "",
     .needs = NYTP_HAS_CALLS,
-    .wants_spans = true,
-    .counts_spans = true,
+    .wants_statements = true,
     .write = write_sql,
     .no_diff = "it has no runs to compare; use --top",
 };

@@ -73,7 +73,7 @@ struct nytp_export_options {
     bool source_files, no_source_files; /* files of this machine are read for source that
                                            was not kept; neither: for parts that are own */
     bool no_merge_evals;                /* html: a page for each string eval */
-    bool replace;                 /* html: remove what an earlier report left in the folder */
+    bool replace; /* html: remove what an earlier report left in the folder */
     const struct nytp_label_row *label_rows; /* html: what labels took, n_label_rows; or NULL */
     uint32_t n_label_rows;
     const struct nytp_diff *diff; /* html: what the profile differs in from a base, or NULL */
@@ -94,12 +94,13 @@ struct nytp_exporter {
         *suffixes;  /* blank-separated, each with its dot or "prefix*": ".folded .collapsed" */
     unsigned needs; /* enum nytp_has: what it is poorer without */
     bool binary;    /* refuse a terminal */
-    bool wants_spans;    /* build a timeline */
-    bool counts_spans;   /* no viewer has to show them, so there may be more */
-    bool wants_sources;  /* keep source lines */
-    bool wants_blocks;   /* keep which block and sub each line was in */
-    bool wants_names;    /* shows nothing unless the user says of which subs */
-    bool prunes_itself;  /* min_percent is for the exporter: the profile stays whole */
+    bool wants_spans;      /* build a timeline */
+    bool wants_statements; /* of a timeline only what has to do with databases
+                              (stacks/statements.h) */
+    bool wants_sources;    /* keep source lines */
+    bool wants_blocks;     /* keep which block and sub each line was in */
+    bool wants_names;      /* shows nothing unless the user says of which subs */
+    bool prunes_itself;    /* min_percent is for the exporter: the profile stays whole */
     bool adds_processes; /* shows sums over processes: what they wait for each other counts once
                           */
     const char *viewer;  /* for --open: command to run with the file appended, or NULL */

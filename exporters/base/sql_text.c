@@ -13,6 +13,7 @@ struct reader {
     const char *at, *end;
     char *to, *out; /* begin of what is written, and its end */
     char *in_list;  /* where in the output the list after IN begins; NULL: there is none */
+    bool has_list;  /* one had several values */
 };
 
 static bool is_name(char c)
@@ -125,14 +126,15 @@ static bool ends_in_in(const struct reader *r)
 /* In a list there are only values and commas, else it is none. */
 static void end_list(struct reader *r)
 {
-    bool has_value = false;
+    uint32_t n_values = 0;
     for (const char *c = r->in_list + 1; c < r->out; c++) {
         if (*c != '?' && *c != ',' && *c != ' ')
             return;
-        has_value |= *c == '?';
+        n_values += *c == '?';
     }
-    if (!has_value)
+    if (n_values == 0)
         return;
+    r->has_list |= n_values > 1;
     r->out = r->in_list + 1;
     *r->out++ = '?';
 }
@@ -154,7 +156,7 @@ static void copy_from(struct reader *r, const char *from)
     r->out += r->at - from;
 }
 
-size_t nytp_sql_normalize(struct nytp_name sql, char *to)
+size_t nytp_sql_normalize(struct nytp_name sql, char *to, bool *has_list)
 {
     struct reader r = {.at = sql.ptr, .end = sql.ptr + sql.len, .to = to, .out = to};
     while (r.at < r.end) {
@@ -174,5 +176,107 @@ size_t nytp_sql_normalize(struct nytp_name sql, char *to)
             copy_character(&r);
         }
     }
+    *has_list |= r.has_list;
     return (size_t)(r.out - to);
+}
+
+/* ---- what could be one ---- */
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+/* Whether the text goes on with a word, whatever its case. */
+static bool word_is(const char *at, const char *end, const char *word)
+{
+    for (; *word != '\0'; word++, at++)
+        if (at == end || lower(*at) != *word)
+            return false;
+    return at == end || !is_name(*at);
+}
+
+static bool first_word_is(struct nytp_name text, const char *const *words)
+{
+    const char *at = text.ptr, *const end = text.ptr + text.len;
+    while (at < end && (*at == ' ' || *at == '('))
+        at++;
+    for (; *words != NULL; words++)
+        if (word_is(at, end, *words))
+            return true;
+    return false;
+}
+
+/* Where one of the words begins; NULL: nowhere. Names in quotes are passed over. */
+static const char *find_word(struct nytp_name text, const char *const *words)
+{
+    struct reader r = {.at = text.ptr, .end = text.ptr + text.len};
+    while (r.at < r.end) {
+        const char *const from = r.at;
+        if (*r.at == '"' || *r.at == '`')
+            skip_quoted(&r);
+        else if (is_name(*r.at))
+            skip_name(&r);
+        else
+            r.at++;
+        for (const char *const *word = words; *word != NULL && is_name(*from); word++)
+            if (word_is(from, r.end, *word))
+                return from;
+    }
+    return NULL;
+}
+
+static bool holds(struct nytp_name text, const char *part)
+{
+    const size_t len = strlen(part);
+    for (size_t i = 0; i + len <= text.len; i++)
+        if (memcmp(text.ptr + i, part, len) == 0)
+            return true;
+    return false;
+}
+
+/* "id > ?": behind a value that is given. */
+static bool compares_order(struct nytp_name text)
+{
+    const char *at = text.ptr, *const end = text.ptr + text.len;
+    while (at < end) {
+        if (*at != '<' && *at != '>') {
+            at++;
+            continue;
+        }
+        const char first = *at++;
+        if (at < end && first == '<' && *at == '>')
+            at++; /* that is "not equal" */
+        else {
+            at += at < end && *at == '=';
+            at += at < end && *at == ' ';
+            if (at < end && *at == '?')
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_page(struct nytp_name text)
+{
+    static const char *const limits[] = {"limit", "fetch", "top", "rownum", NULL};
+    static const char *const offsets[] = {"offset", NULL};
+    const char *const limit = find_word(text, limits);
+    if (limit == NULL)
+        return false;
+    const struct nytp_name rest = {limit, (uint32_t)(text.ptr + text.len - limit)};
+    return find_word(text, offsets) != NULL || compares_order(text) || holds(rest, "?,");
+}
+
+bool nytp_sql_could_be_one(struct nytp_name text, enum nytp_sql_sent sent, bool has_list)
+{
+    static const char *const adding[] = {"insert", "replace", "merge", "upsert", NULL};
+    static const char *const commands[] = {
+        "begin",   "start",   "commit", "end",    "rollback", "abort",  "savepoint",
+        "release", "set",     "reset",  "pragma", "use",      "lock",   "unlock",
+        "prepare", "explain", "vacuum", "create", "alter",    "drop",   "truncate",
+        "analyze", "copy",    "listen", "notify", "attach",   "detach", NULL};
+    if (first_word_is(text, adding))
+        return sent == NYTP_SQL_WHOLE && !holds(text, "),") && !holds(text, ") ,");
+    return !has_list && !first_word_is(text, commands) && !is_page(text);
 }

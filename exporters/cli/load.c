@@ -12,6 +12,7 @@
 #include "exporters/select/rename.h"
 #include "exporters/select/sandbox.h"
 #include "exporters/select/trim.h"
+#include "exporters/stacks/statements.h"
 
 #include "formats/build/build.h"
 #include "formats/build/label_selection.h"
@@ -63,14 +64,16 @@ static struct nytp_build_options build_options(const struct nytp_cli *cli)
     const bool everything = cli->mode == NYTP_MODE_CHECK;
     const bool export = cli->mode == NYTP_MODE_EXPORT;
     const bool spans = export && wants_spans(cli);
-    const bool counts = cli->export.spread || (export && exporter->counts_spans);
+    const bool statements = export && !spans && exporter->wants_statements;
+    const bool counts = cli->export.spread || statements;
     const uint32_t usual = counts ? DEFAULT_MAX_SPREAD : DEFAULT_MAX_CALLS;
     const uint32_t max_calls = cli->max_calls > 0 ? cli->max_calls : usual;
     return (struct nytp_build_options){
         .sources = everything || cli->export.source_dir != NULL ||
                    (export && (exporter->wants_sources || cli->export.lines)),
         .blocks = export && exporter->wants_blocks && !cli->export.minimal,
-        .max_spans = everything || spans ? max_calls : 0,
+        .max_spans = everything || spans || statements ? max_calls : 0,
+        .spans_of = statements ? nytp_is_of_database : NULL,
         .as_recorded = cli->as_recorded,
     };
 }

@@ -10,6 +10,7 @@
  *   tables.c    tables of subs, files and packages
  *   differences.c, changes.c  what differs from a base: subs; lines
  *   regexes.c   regular expressions by place and pattern
+ *   statements.c  what requests ask of databases
  *   index.c     index.html, index-subs-excl.html, subs-treemap-excl.html
  *   levels.c    lines summed up by block and by sub
  *   source.c, source_text.{h,c}  the pages of source files; the text of their lines
@@ -314,8 +315,9 @@ void nytp_report_table_begin(struct nytp_report *report, const char *id, const c
                              size_t n);
 void nytp_report_row_begin(struct nytp_out *out, uint32_t row);
 
-/* ---- regexes.c: nothing where the recording holds none ---- */
+/* ---- regexes.c, statements.c: nothing where the recording holds none ---- */
 void nytp_report_regex_table(struct nytp_report *report);
+void nytp_report_statement_tables(struct nytp_report *report);
 
 /* ---- differences.c: only with options->diff ---- */
 void nytp_report_compared(struct nytp_report *report);

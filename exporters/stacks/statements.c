@@ -22,7 +22,9 @@
 enum kind {
     NO_DATABASE,
     DATABASE,
-    STATEMENT,
+    FETCHING,  /* DATABASE, and a statement's rows are asked for */
+    PREPARED,  /* STATEMENT, executed */
+    STATEMENT, /* sent as text */
 };
 
 /* Calls of one place with one text in one stretch, so far, within one open call. */
@@ -36,17 +38,23 @@ struct group {
 
 struct walk {
     const struct nytp_profile *profile;
+    const bool *only; /* recordings, or NULL: all */
     struct nytp_statements *to;
     uint8_t *kinds; /* enum kind, by sub */
     uint32_t requests_capacity, repeats_capacity;
     struct nytp_table rows;    /* value -> index of a request */
     struct nytp_table texts;   /* row and text -> 0 */
     struct nytp_table repeats; /* node, loop, text, row -> index */
+    struct nytp_table
+        fetches;             /* node of a fetch -> node of the statement before the first one */
+    struct nytp_table reads; /* such a node of a statement -> 0 */
+    struct nytp_table lists; /* text -> 0: it asked for several values at a time */
 
     /* of a process */
     uint32_t stretch, end_stretch; /* the request that is looked at: of the profile's */
-    uint32_t sql, end_sql;
+    uint32_t first_sql, sql, end_sql;
     uint64_t in_stretch; /* statements */
+    uint32_t last_sent;  /* node of the statement that was sent last, or NONE */
     struct group *groups;
     uint32_t n_groups, groups_capacity, free_group;
     struct nytp_table by_group;
@@ -71,21 +79,28 @@ static bool starts(struct nytp_name name, const char *text)
     return name.len >= len && memcmp(name.ptr, text, len) == 0;
 }
 
-static enum kind kind_of(const struct nytp_sub *sub)
+static const struct {
+    const char *name; /* or its start */
+    enum kind kind;
+} kinds[] = {
+    {"DBI::db::do", STATEMENT},     {"DBI::db::select", STATEMENT},
+    {"DBI::st::execute", PREPARED}, {"DBI::st::fetch", FETCHING},
+    {"DBI::db::", DATABASE},        {"DBI::st::", DATABASE},
+    {"DBI::dr::", DATABASE},        {"DBI::common::", DATABASE},
+    {"DBI::connect", DATABASE},
+};
+
+static enum kind kind_of(struct nytp_name sub)
 {
-    static const char *const statements[] = {"DBI::db::do", "DBI::db::select",
-                                             "DBI::st::execute"};
-    static const char *const others[] = {
-        "DBI::db::", "DBI::st::", "DBI::dr::", "DBI::common::", "DBI::connect"};
-    if (sub->kind == NYTP_SUB_OPCODE)
-        return NO_DATABASE;
-    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
-        if (starts(sub->name, statements[i]))
-            return STATEMENT;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (starts(sub->name, others[i]))
-            return DATABASE;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (starts(sub, kinds[i].name))
+            return kinds[i].kind;
     return NO_DATABASE;
+}
+
+bool nytp_is_of_database(struct nytp_name sub)
+{
+    return kind_of(sub) != NO_DATABASE;
 }
 
 /* ---- requests ---- */
@@ -121,12 +136,18 @@ static uint32_t row_of(struct walk *w, struct nytp_name value)
     return to->n_requests++;
 }
 
+/* Whether a process is looked at. */
+static bool is_of(const struct walk *w, uint32_t process)
+{
+    return w->only == NULL || w->only[w->profile->processes[process].recording];
+}
+
 static bool add_stretches(struct walk *w)
 {
     const struct nytp_profile *const profile = w->profile;
     for (uint32_t i = 0; i < profile->n_stretches; i++) {
         const struct nytp_stretch *const stretch = &profile->stretches[i];
-        if (stretch->key.ptr != w->to->key.ptr)
+        if (stretch->key.ptr != w->to->key.ptr || !is_of(w, stretch->process))
             continue;
         const uint32_t row = row_of(w, stretch->value);
         if (row == NONE)
@@ -173,6 +194,17 @@ static struct nytp_name sql_key(const struct nytp_profile *profile)
     return (struct nytp_name){NULL, 0};
 }
 
+/* The stretch before the one that is looked at, if it ends at `ticks`: a call may be too short
+ * for the clock. Else UINT32_MAX. */
+static uint32_t stretch_before(const struct walk *w, struct nytp_name key, int64_t ticks)
+{
+    const struct nytp_stretch *const all = w->profile->stretches;
+    for (uint32_t i = w->sql; i-- > w->first_sql;)
+        if (all[i].key.ptr == key.ptr)
+            return all[i].end_ticks == ticks ? i : NONE;
+    return NONE;
+}
+
 /* Id of the text of the statement that was sent between the two; 0: not known. */
 static uint32_t text_between(struct walk *w, struct nytp_name key, int64_t from, int64_t to)
 {
@@ -180,17 +212,21 @@ static uint32_t text_between(struct walk *w, struct nytp_name key, int64_t from,
     if (key.ptr == NULL)
         return 0;
     w->sql = stretch_at(profile, key, w->sql, w->end_sql, from);
-    if (w->sql >= w->end_sql || profile->stretches[w->sql].start_ticks > to)
+    const bool is_within = w->sql < w->end_sql && profile->stretches[w->sql].start_ticks <= to;
+    const uint32_t stretch = is_within ? w->sql : stretch_before(w, key, from);
+    if (stretch == NONE)
         return 0;
-    const struct nytp_name sql = profile->stretches[w->sql].value;
+    const struct nytp_name sql = profile->stretches[stretch].value;
     char *const text = malloc((size_t)sql.len + 1);
     if (text == NULL)
         return NONE;
+    bool has_list = false;
     const uint32_t id =
-        nytp_strings_intern(w->to->strings, text, nytp_sql_normalize(sql, text));
+        nytp_strings_intern(w->to->strings, text, nytp_sql_normalize(sql, text, &has_list));
     free(text);
     w->to->has_texts = true;
-    return id;
+    return !has_list || nytp_table_put(&w->lists, (struct nytp_key){id, 0, 0, 0}, 0) ? id
+                                                                                     : NONE;
 }
 
 /* ---- what is sent again and again ---- */
@@ -231,6 +267,23 @@ static bool count_in(struct walk *w, struct group group)
     return nytp_table_put(&w->by_group, key_of_group(&group), at);
 }
 
+/* Fill in the places of a repeat, whose nodes are there. */
+static void place_repeat(const struct nytp_profile *profile, struct nytp_repeat *repeat)
+{
+    const struct nytp_node *const nodes = profile->nodes;
+    const struct nytp_node *const node = &nodes[repeat->node];
+    uint32_t through = repeat->node;
+    while (nodes[through].parent != repeat->loop && nodes[through].parent != through)
+        through = nodes[through].parent;
+    repeat->callee = node->sub;
+    repeat->caller = nodes[node->parent].sub;
+    repeat->file = node->file;
+    repeat->line = node->line;
+    repeat->loop_sub = nodes[repeat->loop].sub;
+    repeat->loop_file = nodes[through].file;
+    repeat->loop_line = nodes[through].line;
+}
+
 static bool add_repeat(struct walk *w, const struct group *group, uint32_t loop)
 {
     struct nytp_statements *const to = w->to;
@@ -245,6 +298,7 @@ static bool add_repeat(struct walk *w, const struct group *group, uint32_t loop)
             (struct nytp_repeat){.node = group->node,
                                  .loop = loop,
                                  .text = nytp_strings_get(to->strings, group->text)};
+        place_repeat(w->profile, &to->repeats[at]);
     }
     struct nytp_repeat *const repeat = &to->repeats[at];
     repeat->loops++;
@@ -255,6 +309,29 @@ static bool add_repeat(struct walk *w, const struct group *group, uint32_t loop)
     repeat->most = group->calls;
     repeat->request = to->requests[group->row].value;
     return true;
+}
+
+/* A call asks for rows: those of the statement that was sent before the first call from this
+ * place. A loop that reads rows of one statement and sends another with each stays apart so. */
+static bool add_fetch(struct walk *w, uint32_t node)
+{
+    const struct nytp_key fetch = {node, 0, 0, 0}, sent = {w->last_sent, 0, 0, 0};
+    if (w->last_sent == NONE || nytp_table_get(&w->fetches, fetch) != NONE)
+        return true;
+    return nytp_table_put(&w->fetches, fetch, w->last_sent) &&
+           nytp_table_put(&w->reads, sent, 0);
+}
+
+/* Whether one statement for all could do where a group's was sent. */
+static bool could_be_one(const struct walk *w, const struct group *group)
+{
+    const struct nytp_key node = {group->node, 0, 0, 0}, text = {group->text, 0, 0, 0};
+    const bool is_prepared = w->kinds[w->profile->nodes[group->node].sub] == PREPARED;
+    if (group->text == 0)
+        return !is_prepared || nytp_table_get(&w->reads, node) != NONE;
+    return nytp_sql_could_be_one(nytp_strings_get(w->to->strings, group->text),
+                                 is_prepared ? NYTP_SQL_PREPARED : NYTP_SQL_WHOLE,
+                                 nytp_table_get(&w->lists, text) != NONE);
 }
 
 /* A call ends, below which `depth` are open, and which `node` is of. */
@@ -269,7 +346,8 @@ static bool end_groups(struct walk *w, uint32_t depth, uint32_t node)
         w->groups[at].next = w->free_group;
         w->free_group = at;
         if (group.calls >= NYTP_MANY_STATEMENTS) {
-            ok = (w->to->key.len > 0 && group.stretch == NONE) || add_repeat(w, &group, node);
+            ok = (w->to->key.len > 0 && group.stretch == NONE) || !could_be_one(w, &group) ||
+                 add_repeat(w, &group, node);
         } else if (depth > 1) {
             group.depth--;
             ok = count_in(w, group);
@@ -323,7 +401,12 @@ static bool end_call(struct walk *w, const struct nytp_timeline *line, struct ny
     w->open = 0;
     w->to->requests[w->row].database_ticks += ticks;
     w->to->database_ticks += ticks;
-    return w->kind != STATEMENT || add_statement(w, line, sql);
+    if (w->kind == FETCHING)
+        return add_fetch(w, line->node);
+    if (w->kind < PREPARED)
+        return true;
+    w->last_sent = line->node;
+    return add_statement(w, line, sql);
 }
 
 static bool see_event(struct walk *w, const struct nytp_timeline *line, struct nytp_name sql)
@@ -344,9 +427,10 @@ static bool walk_process(struct walk *w, uint32_t process, struct nytp_name sql)
         first++;
     for (end = first; end < profile->n_stretches && profile->stretches[end].process == process;)
         end++;
-    w->stretch = w->sql = first;
+    w->stretch = w->sql = w->first_sql = first;
     w->end_stretch = w->end_sql = end;
     w->in_stretch = 0;
+    w->last_sent = NONE;
     w->in = NONE;
     w->open = 0;
     struct nytp_timeline line;
@@ -371,25 +455,73 @@ static int by_database(const void *x, const void *y)
     return nytp_compare_names(a->value, b->value);
 }
 
+static int compare_places(const struct nytp_repeat *a, const struct nytp_repeat *b)
+{
+    const uint32_t of_a[] = {a->callee,   a->caller,    a->file,     a->line,
+                             a->loop_sub, a->loop_file, a->loop_line};
+    const uint32_t of_b[] = {b->callee,   b->caller,    b->file,     b->line,
+                             b->loop_sub, b->loop_file, b->loop_line};
+    for (size_t i = 0; i < sizeof of_a / sizeof *of_a; i++)
+        if (of_a[i] != of_b[i])
+            return of_a[i] < of_b[i] ? -1 : 1;
+    return nytp_compare_names(a->text, b->text);
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const struct nytp_repeat *const a = x, *const b = y;
+    const int order = compare_places(a, b);
+    return order != 0 ? order : (a->node > b->node) - (a->node < b->node);
+}
+
 static int by_calls(const void *x, const void *y)
 {
     const struct nytp_repeat *const a = x, *const b = y;
     if (a->calls != b->calls)
         return a->calls < b->calls ? 1 : -1;
-    const int order = nytp_compare_names(a->text, b->text);
-    if (order != 0)
-        return order;
-    return a->node != b->node ? (a->node < b->node ? -1 : 1)
-                              : (a->loop > b->loop) - (a->loop < b->loop);
+    return compare_places(a, b);
+}
+
+/* One of what is the same in several processes, or below several callers. */
+static void join_repeats(struct nytp_statements *statements)
+{
+    struct nytp_repeat *const all = statements->repeats;
+    uint32_t kept = 0;
+    if (statements->n_repeats == 0)
+        return;
+    qsort(all, statements->n_repeats, sizeof *all, by_place);
+    for (uint32_t i = 0; i < statements->n_repeats; i++) {
+        if (kept == 0 || compare_places(&all[kept - 1], &all[i]) != 0) {
+            all[kept++] = all[i];
+            continue;
+        }
+        struct nytp_repeat *const to = &all[kept - 1];
+        to->loops += all[i].loops;
+        to->calls += all[i].calls;
+        to->ticks += all[i].ticks;
+        if (all[i].most > to->most) {
+            to->most = all[i].most;
+            to->request = all[i].request;
+        }
+    }
+    statements->n_repeats = kept;
+    qsort(all, kept, sizeof *all, by_calls);
 }
 
 bool nytp_statements_init(struct nytp_statements *statements,
                           const struct nytp_profile *profile)
 {
+    return nytp_statements_init_of(statements, profile, NULL);
+}
+
+bool nytp_statements_init_of(struct nytp_statements *statements,
+                             const struct nytp_profile *profile, const bool *only)
+{
     *statements =
         (struct nytp_statements){.key = key_of(profile), .strings = nytp_strings_new()};
     struct walk w = {
         .profile = profile,
+        .only = only,
         .to = statements,
         .kinds = malloc((size_t)profile->n_subs + 1),
         .free_group = NONE,
@@ -397,22 +529,27 @@ bool nytp_statements_init(struct nytp_statements *statements,
     const struct nytp_name sql = sql_key(profile);
     bool ok = statements->strings != NULL && w.kinds != NULL;
     for (uint32_t i = 0; ok && i < profile->n_subs; i++)
-        w.kinds[i] = (uint8_t)kind_of(&profile->subs[i]);
+        w.kinds[i] = profile->subs[i].kind == NYTP_SUB_OPCODE
+                         ? NO_DATABASE
+                         : (uint8_t)kind_of(profile->subs[i].name);
     ok = ok && (statements->key.len == 0 || add_stretches(&w));
     for (uint32_t i = 0; ok && i < profile->n_processes; i++)
-        ok = !nytp_process_has_timeline(profile, i) || walk_process(&w, i, sql);
+        ok =
+            !is_of(&w, i) || !nytp_process_has_timeline(profile, i) || walk_process(&w, i, sql);
     if (ok && statements->n_requests > 0)
         qsort(statements->requests, statements->n_requests, sizeof *statements->requests,
               by_database);
-    if (ok && statements->n_repeats > 0)
-        qsort(statements->repeats, statements->n_repeats, sizeof *statements->repeats,
-              by_calls);
+    if (ok)
+        join_repeats(statements);
     free(w.kinds);
     free(w.groups);
     free(w.first);
     nytp_table_free(&w.rows);
     nytp_table_free(&w.texts);
     nytp_table_free(&w.repeats);
+    nytp_table_free(&w.fetches);
+    nytp_table_free(&w.reads);
+    nytp_table_free(&w.lists);
     nytp_table_free(&w.by_group);
     return ok;
 }
@@ -422,14 +559,4 @@ void nytp_statements_free(struct nytp_statements *statements)
     free(statements->requests);
     free(statements->repeats);
     nytp_strings_free(statements->strings);
-}
-
-void nytp_repeat_place(const struct nytp_profile *profile, const struct nytp_repeat *repeat,
-                       uint32_t *file, uint32_t *line)
-{
-    uint32_t node = repeat->node;
-    while (profile->nodes[node].parent != repeat->loop && profile->nodes[node].parent != node)
-        node = profile->nodes[node].parent;
-    *file = profile->nodes[node].file;
-    *line = profile->nodes[node].line;
 }

@@ -8,6 +8,10 @@
  * method that sends one (DBI::db::do and select..., DBI::st::execute...), the database's time
  * all calls of methods of DBI's handles; a call within another of them is that one's matter.
  * Texts are those of the label "sql" (option sql=1), normalized (base/sql_text.h).
+ *
+ * A statement is sent again and again (N+1) when one place sends it NYTP_MANY_STATEMENTS times
+ * in one request and one for all could do (nytp_sql_could_be_one()). Where texts are not known,
+ * a prepared statement from which nothing is fetched is taken for one that adds rows.
  */
 #ifndef NYTP_STATEMENTS_H
 #define NYTP_STATEMENTS_H
@@ -27,14 +31,18 @@ struct nytp_request {
     uint64_t most;  /* statements in one stretch */
 };
 
-/* One statement that was sent again and again by one place. */
+/* One statement that was sent again and again by one place, in all processes. */
 struct nytp_repeat {
     struct nytp_name request; /* the one in which it was most */
-    uint32_t node;            /* of the calls */
-    uint32_t loop;         /* node that the loop is in: within one call of it all were sent */
-    struct nytp_name text; /* "": not known */
-    uint64_t loops, calls, most; /* how often the loop ran; calls in all, in one of them */
-    int64_t ticks;               /* of all */
+    struct nytp_name text;    /* "": not known */
+    uint32_t node, loop;      /* of the calls; that all of a request were sent within a call of.
+                                 In one of the processes */
+    uint32_t callee, caller;  /* subs: DBI's method, and who called it … */
+    uint32_t file, line;      /* … from here */
+    uint32_t loop_sub;        /* where the loop is: the sub, … */
+    uint32_t loop_file, loop_line; /* … and the line through which the statement is sent */
+    uint64_t loops, calls, most;   /* how often the loop ran; calls in all, in one of them */
+    int64_t ticks;                 /* of all */
 };
 
 struct nytp_statements {
@@ -49,13 +57,16 @@ struct nytp_statements {
     struct nytp_strings *strings; /* owns the texts */
 };
 
-/* False when memory is out; nytp_statements_free() in either case. */
+/* Whether its calls are the database's time, so that they have to be on the profile's time
+ * line: what struct nytp_build_options' spans_of is to be. */
+bool nytp_is_of_database(struct nytp_name sub);
+
+/* False when memory is out; nytp_statements_free() in either case. The second looks at the
+ * processes of those recordings only for which `only` is true. */
 bool nytp_statements_init(struct nytp_statements *statements,
                           const struct nytp_profile *profile);
+bool nytp_statements_init_of(struct nytp_statements *statements,
+                             const struct nytp_profile *profile, const bool *only);
 void nytp_statements_free(struct nytp_statements *statements);
-
-/* Where the loop is: line of the call in `loop` through which the statement is sent. */
-void nytp_repeat_place(const struct nytp_profile *profile, const struct nytp_repeat *repeat,
-                       uint32_t *file, uint32_t *line);
 
 #endif

@@ -75,6 +75,7 @@ bool nytp_builder_begin_process(struct nytp_builder *b, uint32_t pid, uint32_t p
     b->waits = (struct nytp_sample_waits){.told_seen = b->waits.told_seen};
     b->left_file = b->left_line = 0;
     b->time_position = 0;
+    b->wanted_depth = 0;
     memset(b->page_cache, 0, sizeof b->page_cache);
     return true;
 }

@@ -175,6 +175,8 @@ struct nytp_builder {
     struct nytp_built_span *spans; /* by process, then in the order in which the calls ended */
     uint32_t n_spans, spans_capacity;
     struct nytp_span_floor span_floor;
+    uint32_t wanted_depth;     /* of the last call that was wanted (options.spans_of); 0 = none:
+                                  calls that end less deep lie around it */
     int64_t pruned_span_ticks; /* the longest call that was left out of the time line */
     uint64_t spans_pruned;
     int64_t time_position; /* the latest instant that is taken on the current time axis */

@@ -63,8 +63,24 @@ static bool make_room(struct nytp_builder *b)
     return b->n_spans - b->n_spans / 5 <= b->options.max_spans || nytp_built_spans_limit(b);
 }
 
+/* Calls end from the inside out: until the ones around a wanted call have ended, no other call
+ * ends that is less deep. */
+static bool is_wanted(struct nytp_builder *b, const struct nytp_built_span *span)
+{
+    if (b->options.spans_of == NULL)
+        return true;
+    const bool is_around = span->depth < b->wanted_depth;
+    if (!is_around && (span->sub == NYTP_NO_SUB ||
+                       !b->options.spans_of(nytp_strings_get(b->strings, span->sub))))
+        return false;
+    b->wanted_depth = span->depth;
+    return true;
+}
+
 bool nytp_built_span_keep(struct nytp_builder *b, const struct nytp_built_span *span)
 {
+    if (!is_wanted(b, span))
+        return true;
     const struct nytp_span_size size = {(uint64_t)span->ticks, span->depth};
     if (span->ticks < 0 || !nytp_span_floor_add(&b->span_floor, size)) {
         nytp_built_span_pruned(b, span);

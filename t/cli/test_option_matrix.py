@@ -59,6 +59,7 @@ ALWAYS_SO = {
     "as-recorded": {"by", "dump", "save-base"},
     "collapse-recursion": {"brief", "csv", "csv --diff", "json --diff", "markdown", "markdown --diff", "patterns", "processes", "sql",
                            "save-base", "top", "top --diff"},
+    "max-calls": {"sql"},                           # the program asks no database
     "merge-runs": {"collapsed --diff", "pprof --diff", "speedscope --diff"},
     "merge-evals": {"patterns", "processes", "rows", "save-base", "sql", *(f"{name} --diff" for name in where()["diff"].split())},
     "no-merge-evals": {"patterns", "processes", "sql"},

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * For LD_PRELOAD: a clock that nothing but the program moves on. Every reading of clock_gettime() is
- * a microsecond after the one before, and sleep() and select() without handles return at once while
+ * For LD_PRELOAD: a clock that nothing but the program moves on. Every reading of clock_gettime() and
+ * gettimeofday() is a microsecond after the one before, and sleep() and select() without handles return at once while
  * the clock says that their time has passed: a profile's times are the same in each run.
  */
 #include <sys/select.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +17,16 @@ int clock_gettime(clockid_t id, struct timespec *now)
     now_us++;
     now->tv_sec = (time_t)(1000 + now_us / 1000000);
     now->tv_nsec = (long)(now_us % 1000000 * 1000);
+    return 0;
+}
+
+int gettimeofday(struct timeval *restrict now, void *restrict zone)
+{
+    struct timespec time;
+    (void)zone;
+    clock_gettime(CLOCK_REALTIME, &time);
+    now->tv_sec = time.tv_sec;
+    now->tv_usec = time.tv_nsec / 1000;
     return 0;
 }
 

@@ -63,7 +63,7 @@ P
 };
 
 scenario 'without labels the program is one request; one that batches has no loop' => sub {
-    my $text = sql_of('sub f { DBI::st::execute() } f() for 1 .. 11; for my $n (1 .. 9) { ask("select $n") }');
+    my $text = sql_of('sub f { DBI::st::execute(); DBI::st::fetch() } f() for 1 .. 11; for my $n (1 .. 9) { ask("select $n") }');
     is_deeply requests($text), ['- 20 20 2 (all)'], 'one';
     like $text, qr/ 11 +11 .*NYTPROF=sql=1 tells which/, 'no text is known';
     unlike $text, qr/ 9 +9 /, 'nine are no loop';
@@ -75,13 +75,42 @@ scenario 'without labels the program is one request; one that batches has no loo
 };
 
 scenario 'texts without their values' => sub {
-    my @texts = ("insert into t values (1, -2.5e+3, 'a''b', :name, \$1)", "select \"a 1\", `b 2` from t1 where c IN (1,'x', ?) and d in (select 1)",
+    my @texts = ("insert into t values (1, -2.5e+3, 'a''b', :name, \$1)", "select \"a 1\", `b 2` from t1 where c IN ('x') and d in (select 1)",
         "select/* all */x::text from a_1 where y=0x1F", "select 'unfinished", "in (", ")", "--", "a in () b");
     my $text = sql_of("DB::label(request => 'r'); for my \$s (@{[join ',', map { qq(q\0$_\0) } @texts]}) { ask(\$s) for 1 .. 10 }");
     for my $want ('insert into t values (?, -?, ?, ?, ?)', 'select "a 1", `b 2` from t1 where c IN (?) and d in (select ?)', 'select x::text from a_1 where y=?',
         'select ?', 'in (', ')', 'a in () b') {
         like $text, qr/^ +10 +10 .*  \Q$want\E$/m, $want;
     }
+};
+
+# Ten times each, prepared and as text; what is said to be one statement too many.
+sub flagged {
+    my ($text) = @_;
+    my @ways = (q(sub sth { DB::label(sql => $_[0]); DBI::st::execute(); DB::label(sql => undef); DBI::st::fetch() } sth($s) for 1 .. 10),
+        q(DBI::db->do($s) for 1 .. 10));
+    return join q( ), map { sql_of("my \$s = q\0$text\0; $_") =~ /again and again/ ? 'yes' : 'no' } @ways;
+}
+
+scenario 'what one statement could do, and what has to be many' => sub {
+    my %want = (
+        'select a from t where b = 1' => 'yes yes', 'update t set a = 1 where b = 2' => 'yes yes', 'with x as (select 1) select * from x' => 'yes yes',
+        'delete from t where "limit offset" = 1 and a <> 2' => 'yes yes', 'select a from t order by b limit 1' => 'yes yes',
+        'insert into t values (1, 2)' => 'no yes', 'REPLACE INTO t values (1)' => 'no yes', 'insert into t values (1, 2), (3, 4)' => 'no no',
+        'select a from t where b in (1, 2)' => 'no no', 'select a from t where b in (1)' => 'yes yes',
+        'select a from t limit 10 offset 20' => 'no no', 'select a from t where b >= 7 order by b limit 10' => 'no no', 'select a from t limit 20, 10' => 'no no',
+        'begin' => 'no no', 'savepoint s' => 'no no', 'set x = 1' => 'no no', '(select begin from t)' => 'yes yes',
+    );
+    is flagged($_), $want{$_}, $_ for sort keys %want;
+};
+
+scenario 'a prepared statement without its text adds rows, unless rows of it are asked for' => sub {
+    my $st = 'package DBI::st; sub fetchrow_array { 1 } package main; sub get { DBI::st::execute(); DBI::st::fetch() } sub put { DBI::st::execute() } ';
+    unlike sql_of("$st put() for 1 .. 20"), qr/again and again/, 'a table is filled';
+    like sql_of("$st get() for 1 .. 20"), qr/again and again/, 'each one is read by itself';
+    # rows of one statement are read, and for each one another adds a row
+    my $copy = "$st get(); sub rows { DBI::st::fetchrow_array() } rows(); for (1 .. 20) { put(); rows() }";
+    unlike sql_of($copy), qr/again and again/, 'a table is copied';
 };
 
 done_testing;
