@@ -508,7 +508,7 @@ const struct nytp_exporter nytp_exporter_callgrind = {
     .title = "callgrind.out for KCachegrind and callgrind_annotate",
     .suffixes = ".callgrind callgrind.out*",
     .needs = NYTP_HAS_STATEMENTS | NYTP_HAS_ARCS,
-    .viewer = "kcachegrind",
+    .viewer = "kcachegrind|qcachegrind",
     .no_diff = "its costs have no sign; use --pprof",
     .write = write_callgrind,
 };

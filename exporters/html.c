@@ -14,6 +14,6 @@ const struct nytp_exporter nytp_exporter_html = {
     .wants_statements = true,
     .wants_blocks = true,
     .adds_processes = true,
-    .viewer = "xdg-open|sensible-browser|open|firefox|chromium|google-chrome",
+    .viewer = NYTP_BROWSERS,
     .write_set = nytp_report_write,
 };

@@ -87,6 +87,9 @@ struct nytp_export_options {
     struct nytp_patterns names;        /* list, peek: which subs; list: none = the hottest */
 };
 
+/* A viewer for what any browser shows: the desktop's own way to one, then browsers by name. macOS has open. */
+#define NYTP_BROWSERS "xdg-open|sensible-browser|open|firefox|chromium|google-chrome"
+
 struct nytp_exporter {
     const char *name;  /* "callgrind"; '-' for '_' */
     const char *title; /* one line for --list-formats: what opens it */
@@ -103,7 +106,8 @@ struct nytp_exporter {
     bool prunes_itself;    /* min_percent is for the exporter: the profile stays whole */
     bool adds_processes; /* shows sums over processes: what they wait for each other counts once
                           */
-    const char *viewer;  /* for --open: command to run with the file appended, or NULL */
+    const char *viewer;  /* for --open: commands, with | between them, of which the first that is
+                          * installed gets the file appended; or NULL */
     bool viewer_leaves;  /* it hands the file on to a program that reads it later, as xdg-open
                             does */
     /* Write the whole profile. False with out's sticky error set when writing failed; every

@@ -375,6 +375,16 @@ def test_a_viewer_that_fails_is_a_failure(mixed, tmp_path, viewer):
     assert leftovers(tmp_path / "tmp") == []
 
 
+def test_qcachegrind_where_there_is_no_kde(mixed, tmp_path, viewer):
+    (tmp_path / "bin" / "kcachegrind").rename(tmp_path / "bin" / "qcachegrind")
+    path = f"{tmp_path}/bin:{tmp_path}/tools"  # without this machine's kcachegrind
+    (tmp_path / "tools").mkdir()
+    for tool in "sh", "cp", "ls":
+        (tmp_path / "tools" / tool).symlink_to(shutil.which(tool))
+    assert run("--callgrind", "--open", mixed, env=dict(viewer, PATH=path)).returncode == 0
+    assert (tmp_path / "viewed").read_bytes() == good("--callgrind", mixed)
+
+
 @pytest.mark.parametrize("format_, program", [("flamegraph", "xdg-open"), ("speedscope", "speedscope")])
 def test_the_file_of_a_viewer_that_hands_it_on_is_kept(mixed, tmp_path, viewer, format_, program):
     (tmp_path / "bin" / "kcachegrind").rename(tmp_path / "bin" / program)

@@ -538,8 +538,10 @@ def test_several_profiles_are_one_report(command, tmp_path):
         [(name, calls) for name, calls, _, _ in shown_subs(twice.pages)]
 
 
-def test_open_starts_a_browser_on_the_first_page(command, tmp_path):
-    browser = tmp_path / "bin" / "xdg-open"
+@pytest.mark.parametrize("name", ["xdg-open", "sensible-browser", "open"])
+def test_open_starts_a_browser_on_the_first_page(command, tmp_path, name):
+    """Desktops have xdg-open, Debian sensible-browser, macOS open."""
+    browser = tmp_path / "bin" / name
     browser.parent.mkdir()
     browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened\n')
     browser.chmod(0o755)

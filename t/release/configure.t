@@ -8,6 +8,8 @@ use warnings;
 
 use CPAN::Meta;
 use ExtUtils::Manifest;
+use File::Basename qw(dirname);
+use File::Path     qw(make_path remove_tree);
 use FindBin;
 use lib $FindBin::Bin;
 use Module::CoreList;
@@ -160,6 +162,97 @@ subtest 'systems that cannot build it' => sub {
         my ($status) = run_in($tree, $where->[1]);
         ok($status == 0 && -e "$tree/Makefile", "and $where->[0] it has one");
     }
+};
+
+# A compiler that knows no library by itself, neither header nor file: it takes what -I and -L show.
+sub write_file {
+    my ($path, $text, $mode) = @_;
+    make_path(dirname($path));
+    open my $fh, '>', $path or die "$path: $!\n";
+    print {$fh} $text;
+    close $fh or die "$path: $!\n";
+    chmod $mode // 0644, $path;
+    return;
+}
+my @libraries = (['z', 'zlib.h'], ['pcre2-8', 'pcre2.h'], ['isal', 'isa-l/igzip_lib.h']);
+
+sub compiler_without_libraries {
+    write_file("$dir/without/$_->[1]", "#error none\n") for @libraries;
+    write_file("$dir/bare-cc", <<"SH", 0755);
+#!/bin/sh
+for word; do
+    case \$word in
+    -lz | -lpcre2-8 | -lisal)
+        found=
+        for folder; do [ -e "\${folder#-L}/lib\${word#-l}.so" ] && found=1; done
+        [ "\$found" ] || exit 1
+    esac
+done
+exec cc "\$@" -I$dir/without
+SH
+    return "$dir/bare-cc";
+}
+
+# A prefix with headers and libraries that are this system's.
+sub plant {
+    my ($prefix) = @_;
+    for my $library (@libraries) {
+        my ($name, $header) = @$library;
+        write_file("$prefix/include/$header", qq{#include "/usr/include/$header"\n});
+        make_path("$prefix/lib");
+        chomp(my $file = qx{cc -print-file-name=lib$name.so});
+        symlink $file, "$prefix/lib/lib$name.so" or die $!;
+    }
+    return;
+}
+
+# What Makefile.PL writes and what the Makefile of the plain C would run.
+sub flags_of_both {
+    my ($name, %env) = @_;
+    unlink "$tree/Makefile";
+    my ($status, $text) = run_in($tree, "perl Makefile.PL CC=$dir/bare-cc", %env);
+    ok($status == 0 && -e "$tree/Makefile", "$name: Makefile.PL has them") or diag $text;
+    my $recorder = -e "$tree/Makefile" ? text_of("$tree/Makefile") : '';
+    ($status, $text) = run_in("$tree/exporters", "make -n CC=$dir/bare-cc BUILD=try", %env);
+    is($status, 0, "$name: so has the plain C") or diag $text;
+    my $plain = -e "$tree/exporters/try/flags" ? text_of("$tree/exporters/try/flags") : '';
+    remove_tree("$tree/exporters/try");
+    return ($recorder, $plain);
+}
+
+sub shows {
+    my ($name, $prefix, %env) = @_;
+    my ($recorder, $plain) = flags_of_both($name, %env);
+    like($recorder, qr/^CCFLAGS = .* -I\Q$prefix\E\/include /m,         "$name: the recorder's header files");
+    like($recorder, qr/^LDLOADLIBS = -L\Q$prefix\E\/lib .*-lisal .*-lz/m, "$name: its libraries");
+    like($recorder, qr/-C exporters CC='\Q$dir\E\/bare-cc' ISAL=1 lib/,  "$name: its compiler is the plain C's, too");
+    like($plain, qr/ -I\Q$prefix\E\/include .*\|.* -L\Q$prefix\E\/lib .*-lisal -lpcre2-8 -lz /, "$name: the plain C's");
+    return;
+}
+
+subtest 'where libraries are found' => sub {
+    my $cc = compiler_without_libraries();
+    refuses('nothing anywhere', 'zlib\.h', "NYTP_ROOT=$dir/none PKG_CONFIG=false perl Makefile.PL CC=$cc");
+    for my $prefix (qw(/opt/homebrew /usr/local /opt/local /usr/pkg)) {
+        plant("$dir/system$prefix");
+        shows($prefix, "$dir/system$prefix", NYTP_ROOT => "$dir/system", PKG_CONFIG => 'false');
+        remove_tree("$dir/system");
+    }
+    plant("$dir/elsewhere");
+    write_file("$dir/pkg-config", <<"SH", 0755);
+#!/bin/sh
+for word; do
+    case \$word in zlib | libpcre2-8 | libisal) echo "-I$dir/elsewhere/include -L$dir/elsewhere/lib"; exit ;; esac
+done
+exit 1
+SH
+    shows('pkg-config', "$dir/elsewhere", NYTP_ROOT => "$dir/none", PKG_CONFIG => "$dir/pkg-config");
+    unlink glob "$dir/elsewhere/lib/libisal*";
+    my ($recorder, $plain) = flags_of_both('no ISA-L', NYTP_ROOT => "$dir/none", PKG_CONFIG => "$dir/pkg-config");
+    unlike("$recorder$plain", qr/-lisal|HAVE_ISAL/, 'without ISA-L zlib reads');
+    write_file("$dir/elsewhere/lib/libz.so", "of another machine\n") if unlink "$dir/elsewhere/lib/libz.so";
+    refuses('a library of another machine', 'zlib\.h',
+        "NYTP_ROOT=$dir/none PKG_CONFIG=$dir/pkg-config perl Makefile.PL CC=$cc");
 };
 
 done_testing;
