@@ -9,14 +9,14 @@ _nytp_ctl() {
         [[ ${COMP_WORDS[i]} == -* ]] || n=$((n + 1))
     done
     if [[ $cur == -* ]]; then
-        words="--seconds --children --wait --help --version"
+        words="--seconds --children --wait --output --help --version"
     elif [[ $n == 0 ]]; then
         words=$(for i in /proc/[0-9]*; do [[ -O $i ]] && echo "${i#/proc/}"; done)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
     elif [[ $n == 1 ]]; then
-        words="on off cancel checkpoint rotate stack status"
-    elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == rotate ]]; then
+        words="on off cancel checkpoint rotate stack status heap"
+    elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == @(rotate|-o|--output) ]]; then
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
     fi

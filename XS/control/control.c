@@ -7,6 +7,7 @@
 #include "control.h"
 
 #include "control_socket.h"
+#include "heap_copy.h"
 #include "XS/life/exits.h"
 #include "XS/options/file_name.h"
 #include "XS/life/life.h"
@@ -89,11 +90,33 @@ static bool obey_rotate(pTHX_ struct nytp_recorder *rec, const char *name, char 
     return ok;
 }
 
+/* Of threads the first that comes here makes the copy, for all of them are in it. */
+static bool obey_heap(pTHX_ struct nytp_recorder *rec, const char *name, char *text,
+                      size_t size)
+{
+    struct nytp_own_fd client;
+    struct nytp_heap_copy copy;
+    PERL_UNUSED_VAR(name);
+    if (!nytp_control_take_client(&client))
+        return tell(text, size, "nobody waits for it any more", NULL) && false;
+    const bool has_clock = nytp_file_is_open(rec);
+    if (has_clock)
+        nytp_clock_pause(&rec->clock);
+    const bool ok = nytp_heap_copy_make(&client, &copy, text, size);
+    if (has_clock)
+        nytp_clock_resume(&rec->clock);
+    if (ok)
+        snprintf(text, size, "process %ld is a copy; the program stood still for %.1f ms",
+                 copy.pid, (double)copy.pause_ns / 1e6);
+    return ok;
+}
+
 static obey_fn *const obey[] = {
     [NYTP_COMMAND_ON] = obey_on,
     [NYTP_COMMAND_OFF] = obey_off,
     [NYTP_COMMAND_CHECKPOINT] = obey_checkpoint,
     [NYTP_COMMAND_ROTATE] = obey_rotate,
+    [NYTP_COMMAND_HEAP] = obey_heap,
 };
 
 static void obey_command(pTHX_ struct nytp_recorder *rec)
@@ -317,7 +340,8 @@ void nytp_control_begin(pTHX)
     if (template == NULL)
         return;
     nytp_exits_leave_first(before_end, nytp_control_remove_name);
-    nytp_exits_watch(rec, nytp_finish_without_perl); /* with start=no, before a profile has it */
+    nytp_exits_watch(rec,
+                     nytp_finish_without_perl); /* with start=no, before a profile has it */
     nytp_exits_watch_posix(aTHX_ true, nytp_finish);
     listen_here(aTHX_ rec);
 }

@@ -18,6 +18,8 @@
 #endif
 #include "control_socket.h"
 
+#include "heap_copy.h"
+
 #include "XS/perl/safe_point.h"
 #include "XS/ground/memory.h"
 #include "XS/ground/own_fd.h"
@@ -51,6 +53,7 @@ struct client {
     struct nytp_request request;
     uint64_t until_ns; /* it has to have asked */
     bool waits;        /* for the answer to the command */
+    bool is_taken;     /* by nytp_control_take_client() */
 };
 
 static struct nytp_tick_watch watch;
@@ -348,6 +351,7 @@ NYTP_RAW_CODE static void hand_over(unsigned i, enum nytp_command what, const ch
 {
     withdraw();
     clients[i].waits = true;
+    clients[i].is_taken = false;
     watch.fds[i].events = 0;
     give_order(what, name);
 }
@@ -518,6 +522,7 @@ NYTP_RAW_CODE static void on_ready(struct nytp_tick_watch *unused)
 {
     const uint64_t now_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
     (void)unused;
+    nytp_heap_copies_reap();
     for (unsigned i = 1; i < NYTP_TICK_FDS; i++)
         look_at_client(i, now_ns);
     look_at_socket(now_ns);
@@ -582,6 +587,7 @@ void nytp_control_forked(struct nytp_control_target *only)
 {
     targets = only;
     is_inherited = true;
+    nytp_heap_copies_forget();
     if (only == NULL)
         return;
     only->next = NULL;
@@ -606,6 +612,22 @@ void nytp_control_answer(struct nytp_control_target *target, unsigned number, co
 {
     snprintf(target->answer, sizeof target->answer, "%s", line);
     atomic_store(&target->obeyed, number);
+}
+
+bool nytp_control_take_client(struct nytp_own_fd *client)
+{
+    bool is_there = false;
+    nytp_ticks_hold();
+    for (unsigned i = 1; i < NYTP_TICK_FDS; i++) {
+        if (clients[i].own.fd < 0 || !clients[i].waits || clients[i].is_taken)
+            continue;
+        clients[i].is_taken = true;
+        *client = clients[i].own;
+        is_there = true;
+        break;
+    }
+    nytp_ticks_let_go();
+    return is_there;
 }
 
 void nytp_control_off_after(unsigned number, uint64_t ns)
@@ -734,6 +756,7 @@ void nytp_control_leave(void)
 {
     const bool was_there = socket_path != NULL;
     nytp_control_close();
+    nytp_heap_copies_end();
     if (was_there && !is_inherited)
         atomic_store(&is_lost, true);
 }

@@ -12,6 +12,8 @@
 #define NYTP_CONTROL_SOCKET_H
 
 #include "request.h"
+
+#include "XS/ground/own_fd.h"
 #include "where.h"
 
 #include <stdatomic.h>
@@ -53,6 +55,10 @@ bool nytp_control_is_lost(void);
  * NYTP_COMMAND_NONE: there is nothing to do. *number tells it from others. */
 enum nytp_command nytp_control_command(const struct nytp_control_target *target,
                                        char name[NYTP_CONTROL_LINE], unsigned *number);
+
+/* The client that waits for the newest command. It is given to one who asks; false: to nobody any
+ * more. */
+bool nytp_control_take_client(struct nytp_own_fd *client);
 
 /* Unless another command comes first, all are to be off after this time. For the one that is
  * called first about command `number`. */

@@ -9,8 +9,9 @@
 const char *const nytp_command_words[] = {
     [NYTP_COMMAND_NONE] = "",         [NYTP_COMMAND_ON] = "on",
     [NYTP_COMMAND_OFF] = "off",       [NYTP_COMMAND_CHECKPOINT] = "checkpoint",
-    [NYTP_COMMAND_ROTATE] = "rotate", [NYTP_COMMAND_STATUS] = "status",
-    [NYTP_COMMAND_CANCEL] = "cancel", [NYTP_COMMAND_STACK] = "stack",
+    [NYTP_COMMAND_ROTATE] = "rotate", [NYTP_COMMAND_HEAP] = "heap",
+    [NYTP_COMMAND_STATUS] = "status", [NYTP_COMMAND_CANCEL] = "cancel",
+    [NYTP_COMMAND_STACK] = "stack",
 };
 
 /* The rest of `line` behind the word, past one space; NULL: it begins with another word. */

@@ -18,6 +18,7 @@ enum nytp_command {
     NYTP_COMMAND_OFF,
     NYTP_COMMAND_CHECKPOINT,
     NYTP_COMMAND_ROTATE,
+    NYTP_COMMAND_HEAP,
     NYTP_COMMAND_STATUS, /* this and the next two are not for the program */
     NYTP_COMMAND_CANCEL,
     NYTP_COMMAND_STACK,

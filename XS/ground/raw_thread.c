@@ -47,7 +47,7 @@ static char *new_stack(void)
 }
 
 /* The C library's sigprocmask() leaves out the signals that it keeps for itself. */
-static uint64_t set_signal_mask(uint64_t mask)
+NYTP_RAW_CODE uint64_t nytp_raw_set_signal_mask(uint64_t mask)
 {
     uint64_t before = 0;
     nytp_raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, (long)&before, sizeof mask,
@@ -62,12 +62,12 @@ bool nytp_raw_thread_start(struct nytp_raw_thread *thread, int (*run)(void *), v
     char *const stack = new_stack();
     if (stack == NULL)
         return false;
-    const uint64_t before = set_signal_mask(UINT64_MAX);
+    const uint64_t before = nytp_raw_set_signal_mask(UINT64_MAX);
     thread->id = -1;
     const int id =
         clone(run, stack + GUARD + STACK, flags, context, &thread->id, NULL, &thread->id);
     const int error = errno;
-    set_signal_mask(before);
+    nytp_raw_set_signal_mask(before);
     if (id < 0) {
         munmap(stack, GUARD + STACK);
         errno = error;

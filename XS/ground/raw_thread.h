@@ -106,6 +106,9 @@ NYTP_RAW_CODE static inline long nytp_raw_syscall(long number, long a, long b, l
     return x0;
 #endif
 }
+
+/* Which signals this thread blocks; which it did before. */
+uint64_t nytp_raw_set_signal_mask(uint64_t mask);
 #endif
 
 #endif

@@ -539,6 +539,9 @@ For a service that runs for weeks: C<keep=24>, and C<nytp-ctl PID rotate> from a
 socket in F<$XDG_RUNTIME_DIR>, or else beside the profile, named as that and F<.ctl>; C<nytp-ctl> finds it by the
 process id.
 
+C<nytp-ctl PID heap -o FILE> counts its values at one moment, in a copy that it makes of itself: it stands still for that fork only.
+C<nytp spy heap BEFORE AFTER> tells from two of these what has grown, and what holds it.
+
 C<nytp-ctl PID stack> tells where a program is, also while it executes nothing, and for how long it has waited there:
 
     pid 4711 waits in CORE:readline for 11.9 s, fd 4 (TCP 127.0.0.1:5941)

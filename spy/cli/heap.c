@@ -13,6 +13,7 @@
 #include "formats/base/arena.h"
 #include "spy/perl/holders.h"
 #include "spy/record/sampling.h"
+#include "spy/target/refusal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -213,7 +214,10 @@ static enum nytp_spy_status look(const struct nytp_spy *spy, pid_t pid)
     const bool ok = nytp_census_take(&census, &session.perl, of, show_progress, &error) &&
                     nytp_find_holders(&census, &session.perl, of, show_progress);
     end_progress();
-    if (ok)
+    const bool has_ended = spy->core == NULL && !nytp_may_read(&session.target.memory, &error);
+    if (has_ended)
+        nytp_spy_say("process %d ended while its values were counted", (int)pid);
+    else if (ok)
         status = write_out(spy, &session, &census, (double)(nytp_spy_now_ns() - began) / 1e9);
     else
         nytp_spy_say("%s", error.message);

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * A copy of the process that stands still; see heap_copy.h.
+ *
+ * A second fork, whose middle process ends, would give the copy to init, but to the program
+ * itself where that is a container's first process. A child without a signal is the program's
+ * until it has ended, and only __WCLONE sees it; if the program ends first, init has it.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "heap_copy.h"
+
+#include <stdio.h>
+
+#if NYTP_RAW_THREADS
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+enum {
+    MOST_COPIES = 4,
+    MOST_FDS = 1 << 20, /* closed one by one, where close_range() is not to be had */
+};
+
+static const uint64_t longest_ns = 600000000000; /* of a copy */
+
+static _Atomic long copies[MOST_COPIES]; /* their ids; 0: none. Taken and freed by one thread
+                                            each at a time. */
+
+/* ---- in the copy ---- */
+
+NYTP_RAW_CODE static void close_from_to(unsigned first, unsigned last)
+{
+    struct {
+        uint64_t now, most;
+    } limit = {0, 0};
+    if (first > last || nytp_raw_syscall(SYS_close_range, first, last, 0, 0, 0, 0) == 0)
+        return;
+    nytp_raw_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
+    const uint64_t end = limit.now < MOST_FDS ? limit.now : MOST_FDS;
+    for (unsigned fd = first; fd <= last && fd < end; fd++)
+        nytp_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+/* Where the system lets only parents look at a process (Yama), let those at the socket, and
+ * what they start. */
+NYTP_RAW_CODE static void let_look(int client)
+{
+    struct ucred peer = {0};
+    socklen_t len = sizeof peer;
+    const long result = nytp_raw_syscall(SYS_getsockopt, client, SOL_SOCKET, SO_PEERCRED,
+                                         (long)&peer, (long)&len, 0);
+    if (result == 0 && peer.pid > 0)
+        nytp_raw_syscall(SYS_prctl, PR_SET_PTRACER, peer.pid, 0, 0, 0, 0);
+}
+
+/* Should memory become short, the program is not who is killed. */
+NYTP_RAW_CODE static void go_first(void)
+{
+    const long fd = nytp_raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/oom_score_adj",
+                                     O_WRONLY, 0, 0, 0);
+    if (fd < 0)
+        return;
+    nytp_raw_syscall(SYS_write, fd, (long)"1000", 4, 0, 0, 0);
+    nytp_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+/* All signals are blocked. A session of its own: what is sent to the program's process group is
+ * not for the copy. */
+NYTP_RAW_CODE static void stand_still(const struct nytp_own_fd *client)
+{
+    const int fd = nytp_own_fd(client);
+    struct pollfd hangs_up = {.fd = fd, .events = POLLIN};
+    if (fd >= 0) {
+        close_from_to(0, (unsigned)fd - 1);
+        close_from_to((unsigned)fd + 1, ~0u);
+        nytp_raw_syscall(SYS_setsid, 0, 0, 0, 0, 0, 0);
+        nytp_raw_name_thread("nytp-heap");
+        let_look(fd);
+        go_first();
+        nytp_raw_syscall(SYS_sendto, fd, (long)"ready\n", 6, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
+        nytp_raw_poll(&hangs_up, 1, longest_ns);
+    }
+    for (;;)
+        nytp_raw_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+}
+
+/* ---- in the program ---- */
+
+/* All arguments of clone() are 0: no signal at the end, nothing shared, the same stack. */
+NYTP_RAW_CODE static long split(const struct nytp_own_fd *client)
+{
+    const uint64_t before = nytp_raw_set_signal_mask(UINT64_MAX);
+    const long pid = nytp_raw_syscall(SYS_clone, 0, 0, 0, 0, 0, 0);
+    if (pid == 0)
+        stand_still(client);
+    nytp_raw_set_signal_mask(before);
+    return pid;
+}
+
+static _Atomic long *free_place(void)
+{
+    for (size_t i = 0; i < MOST_COPIES; i++)
+        if (atomic_load(&copies[i]) == 0)
+            return &copies[i];
+    return NULL;
+}
+
+bool nytp_heap_copy_make(const struct nytp_own_fd *client, struct nytp_heap_copy *copy,
+                         char *error, size_t size)
+{
+    _Atomic long *const place = free_place();
+    if (place == NULL) {
+        snprintf(error, size, "its values are being counted %d times already", MOST_COPIES);
+        return false;
+    }
+    const uint64_t began_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
+    const long pid = split(client);
+    if (pid < 0) {
+        snprintf(error, size, "the program cannot be copied: %s", strerror((int)-pid));
+        return false;
+    }
+    atomic_store(place, pid);
+    copy->pid = pid;
+    copy->pause_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC) - began_ns;
+    return true;
+}
+
+NYTP_RAW_CODE static void reap(_Atomic long *copy, int options)
+{
+    const long pid = atomic_load(copy);
+    long result;
+    if (pid == 0)
+        return;
+    do
+        result = nytp_raw_syscall(SYS_wait4, pid, 0, __WCLONE | options, 0, 0, 0);
+    while (result == -EINTR);
+    if (result != 0)
+        atomic_store(copy, 0); /* it has ended, or there is no such child */
+}
+
+NYTP_RAW_CODE void nytp_heap_copies_reap(void)
+{
+    for (size_t i = 0; i < MOST_COPIES; i++)
+        reap(&copies[i], WNOHANG);
+}
+
+void nytp_heap_copies_end(void)
+{
+    for (size_t i = 0; i < MOST_COPIES; i++) {
+        if (atomic_load(&copies[i]) != 0)
+            nytp_raw_syscall(SYS_kill, atomic_load(&copies[i]), SIGKILL, 0, 0, 0, 0);
+        reap(&copies[i], 0);
+    }
+}
+
+void nytp_heap_copies_forget(void)
+{
+    for (size_t i = 0; i < MOST_COPIES; i++)
+        atomic_store(&copies[i], 0);
+}
+
+#else
+
+bool nytp_heap_copy_make(const struct nytp_own_fd *client, struct nytp_heap_copy *copy,
+                         char *error, size_t size)
+{
+    (void)client, (void)copy;
+    snprintf(error, size, "copies of a program are made on Linux only (x86-64, arm64)");
+    return false;
+}
+
+void nytp_heap_copies_reap(void)
+{
+}
+
+void nytp_heap_copies_end(void)
+{
+}
+
+void nytp_heap_copies_forget(void)
+{
+}
+
+#endif
