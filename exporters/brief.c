@@ -3,9 +3,9 @@
  * What matters of a profile in at most 8 kB, as Markdown or as JSON (share/brief.schema.json):
  * for a person in a hurry, and for programs that read on. How good the numbers are, the hottest
  * lines with their source, the hottest subs with who calls them, what waits, what is asked of
- * databases, regular expressions, packages, and for all that is left out the command that shows
- * it. Names come from strangers: they stand as code or as JSON strings, without control
- * characters, cut to a bound.
+ * databases, regular expressions, what keeps perl's values, packages, and for all that is left
+ * out the command that shows it. Names come from strangers: they stand as code or as JSON
+ * strings, without control characters, cut to a bound.
  */
 #include "exporters/base/json.h"
 #include "exporters/base/markdown.h"
@@ -35,6 +35,7 @@
 #define MOST_REQUESTS 3
 #define MOST_REPEATS  3
 #define MOST_REGEXES  4
+#define MOST_KEPT     3
 #define MOST_PACKAGES 5
 #define MOST_CALLERS  2
 /* Bytes after which a list ends. What follows a list has room up to the next bound; the last
@@ -45,6 +46,7 @@
 #define ROOM_REPEATS  5900u
 #define ROOM_REQUESTS 6000u
 #define ROOM_REGEXES  6100u
+#define ROOM_KEPT     6200u
 #define ROOM_PACKAGES 6400u
 
 /* The own time of all subs of a package, and of the builtins that they call. */
@@ -59,8 +61,8 @@ struct brief {
     struct nytp_out *out;
     struct nytp_json_times times;
     struct nytp_callers callers;
-    struct nytp_line_rows lines;
-    uint32_t *subs, *waits; /* by own time; those that wait */
+    struct nytp_line_rows lines, kept; /* by time; by the SVs that they kept */
+    uint32_t *subs, *waits;            /* by own time; those that wait */
     uint32_t n_subs, n_waits;
     int64_t wait_ticks;
     struct nytp_statements statements;
@@ -197,12 +199,30 @@ static bool find_packages(struct brief *b)
     return true;
 }
 
+/* Of those with a place; none without memory=1. */
+static bool find_kept(struct brief *b)
+{
+    if ((b->profile->has & NYTP_HAS_SVS) == 0)
+        return true;
+    b->kept = nytp_lines_of_all(b->profile);
+    if (b->kept.rows == NULL)
+        return false;
+    if (b->kept.n > 0)
+        qsort(b->kept.rows, b->kept.n, sizeof *b->kept.rows, nytp_compare_line_svs);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->kept.n && b->kept.rows[i].kept_svs > 0; i++)
+        if (b->kept.rows[i].file != 0)
+            b->kept.rows[n++] = b->kept.rows[i];
+    b->kept.n = n;
+    return true;
+}
+
 static bool gather(struct brief *b)
 {
     b->lines = nytp_lines_of_all(b->profile);
     b->subs = hottest(b->profile, NULL, &b->n_subs);
     if (!nytp_callers_init(&b->callers, b->profile) || b->lines.rows == NULL ||
-        b->subs == NULL || !find_waits(b) || !find_packages(b) ||
+        b->subs == NULL || !find_waits(b) || !find_packages(b) || !find_kept(b) ||
         !nytp_regex_rows_init(&b->regexes, b->profile) ||
         !nytp_statements_init(&b->statements, b->profile))
         return nytp_error_set(&b->out->error, NYTP_ERR_MEMORY, "out of memory");
@@ -469,6 +489,23 @@ static void put_regexes(struct brief *b)
     put_cut(b, i, b->regexes.n, "of them", "--patterns=0");
 }
 
+static void put_kept(struct brief *b)
+{
+    uint32_t i = 0;
+    if (b->kept.n == 0)
+        return;
+    nytp_puts(b->out, "\n## Lines by perl's values (SVs) that they kept\n");
+    for (; i < b->kept.n && i < MOST_KEPT && fits(b, ROOM_KEPT); i++) {
+        const struct nytp_line_row *const row = &b->kept.rows[i];
+        struct text text;
+        nytp_printf(b->out, "- %lld", (long long)row->kept_svs);
+        put_code(b, " ", place(b, &text, row->file, row->line));
+        put_code(b, ": ", source(b, &text, row->file, row->line));
+        nytp_putc(b->out, '\n');
+    }
+    put_cut(b, i, b->kept.n, "lines", "--top=0 --lines --sort=svs");
+}
+
 static void put_packages(struct brief *b)
 {
     nytp_puts(b->out, "\n## Packages by own time, with builtins that they call\n");
@@ -489,6 +526,7 @@ static void put_markdown(struct brief *b)
     put_waits(b);
     put_statements(b);
     put_regexes(b);
+    put_kept(b);
     put_packages(b);
     nytp_puts(b->out, "\n## More\n");
     for (size_t i = 0; i < N_COMMANDS; i++)
@@ -651,6 +689,24 @@ static void json_regexes(struct brief *b)
     nytp_putc(b->out, ']');
 }
 
+static void json_kept(struct brief *b)
+{
+    uint32_t i = 0;
+    nytp_puts(b->out, ",\n\"svs_lines\":[");
+    for (; i < b->kept.n && i < MOST_KEPT && fits(b, ROOM_KEPT); i++) {
+        const struct nytp_line_row *const row = &b->kept.rows[i];
+        struct text text;
+        nytp_puts(b->out, i > 0 ? ",\n{" : "\n{");
+        json_name(b, "place", place(b, &text, row->file, row->line));
+        nytp_printf(b->out, ",\"svs\":%lld,\"kept_svs\":%lld,", (long long)row->svs,
+                    (long long)row->kept_svs);
+        json_name(b, "source", source(b, &text, row->file, row->line));
+        nytp_putc(b->out, '}');
+    }
+    nytp_putc(b->out, ']');
+    json_count(b, "more_svs_lines", b->kept.n - i);
+}
+
 static void json_packages(struct brief *b)
 {
     nytp_puts(b->out, ",\n\"packages\":[");
@@ -697,6 +753,7 @@ static void put_json(struct brief *b)
     json_waits(b);
     json_statements(b);
     json_regexes(b);
+    json_kept(b);
     json_packages(b);
     json_commands(b);
 }
@@ -713,6 +770,7 @@ static bool write_brief(const struct nytp_profile *profile,
     }
     nytp_callers_free(&b.callers);
     free(b.lines.rows);
+    free(b.kept.rows);
     free(b.subs);
     free(b.waits);
     free(b.packages);

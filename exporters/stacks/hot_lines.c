@@ -26,9 +26,7 @@ int nytp_compare_line_times(const void *x, const void *y)
     return (a->line > b->line) - (a->line < b->line);
 }
 
-/* By what contexts kept: what a sub makes on one line and frees on another is of no interest.
- */
-static int compare_line_svs(const void *x, const void *y)
+int nytp_compare_line_svs(const void *x, const void *y)
 {
     const struct nytp_line_row *a = x, *b = y;
     if (a->kept_svs != b->kept_svs)
@@ -151,7 +149,7 @@ bool nytp_put_hot_lines(const struct nytp_profile *profile,
     drop_empty(&rows);
     if (rows.n > 0)
         qsort(rows.rows, rows.n, sizeof *rows.rows,
-              by_svs ? compare_line_svs : nytp_compare_line_times);
+              by_svs ? nytp_compare_line_svs : nytp_compare_line_times);
     const uint32_t shown = rows.n < wanted ? rows.n : wanted;
     const uint32_t place_width = place_columns(profile, options->columns, rows.rows, shown);
     nytp_text_style(out, options->color, NYTP_STYLE_BOLD);

@@ -30,11 +30,14 @@ def matches(value, schema):
     return not isinstance(value, list) or all(matches(item, schema["items"]) for item in value)
 
 
-def recording(path, subs, file="/x/app.pl", waits=0):
-    """A line of its own for each sub of (name, milliseconds, source)."""
+def recording(path, subs, file="/x/app.pl", waits=0, kept=0):
+    """A line of its own for each sub of (name, milliseconds, source), which keeps `kept` values, the next one more."""
     stream = Writer({"application": file.replace("\n", " ")}).pid_start(77, 1, 1000.0).fid(1, file)
     for line, (name, ms, source) in enumerate(subs, 1):
-        stream.entry(1, 900).time(1, 1, 900).time(ms * MS, 1, line).leave(1, ms * MS, ms * MS, name)
+        stream.entry(1, 900).time(1, 1, 900).time(ms * MS, 1, line)
+        if kept:
+            stream.comment(f"nytp-svs {kept + line} 1 {line}")
+        stream.leave(1, ms * MS, ms * MS, name)
         stream.time(1, 1, 900).discount()
         stream.source(1, line, source)
     if waits:
@@ -78,7 +81,8 @@ def test_ten_planted_lines_are_named_by_the_brief_alone(tmp_path):
     "<script>" * 60, "\N{RIGHT-TO-LEFT OVERRIDE}evil", "ä" * 500])
 def test_a_name_from_a_stranger_stays_a_quoted_name(tmp_path, evil):
     subs = [(f"{evil}{n}::{evil}", 5, f"{evil}\n") for n in range(40)]
-    text, data = both(recording(tmp_path / "p.out", subs, f"/{evil}.pl", waits=3))
+    text, data = both(recording(tmp_path / "p.out", subs, f"/{evil}.pl", waits=3, kept=1000))
+    assert data["svs_lines"]
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e]", text)
     assert all(re.match(r"#|- |$|Total |Times ", line) for line in text.splitlines())
     assert not re.search(r"^\W*Ignore", text, re.M | re.I)
@@ -111,6 +115,17 @@ def test_packages_are_the_sums_of_their_subs(profile):
     assert len(data["packages"]) == min(5, sum(value > 0 for value in sums.values()))
     for row in data["packages"]:
         assert row["self_ms"] == pytest.approx(sums[row["name"]], rel=1e-9)
+
+
+def test_lines_that_keep_values_are_named(tmp_path):
+    subs = [(f"main::f{n}", 5, f"push @kept, {n};\n") for n in range(9)]
+    text, data = both(recording(tmp_path / "p.out", subs, kept=1000))
+    assert "\n## Lines by perl's values (SVs) that they kept\n- 1009 `/x/app.pl:9`: `push @kept, 8;`\n- 1008 `/x/app.pl:8`" in text
+    assert re.search(r"^- 6 more lines: `nytp export --top=0 --lines --sort=svs \S+`$", text, re.M)
+    assert data["svs_lines"][0] == {"place": "/x/app.pl:9", "svs": 1009, "kept_svs": 1009, "source": "push @kept, 8;"}
+    assert data["more_svs_lines"] == 6
+    text, data = both(recording(tmp_path / "q.out", subs))
+    assert "SVs" not in text and data["svs_lines"] == [] and data["more_svs_lines"] == 0
 
 
 def test_a_selection_says_of_what(tmp_path):
