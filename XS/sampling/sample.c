@@ -22,6 +22,7 @@
 #include "tick_stack.h"
 
 #include "formats/stream/comments/sample_records.h"
+#include "formats/base/platform.h"
 #include "formats/base/wide.h"
 
 #include <pthread.h>
@@ -42,6 +43,7 @@ struct last_sample {
     bool is_there;
     struct nytp_encoded_place place;
     int64_t ticks, cpu_ticks;
+    bool is_ready; /* the program did not sleep in it */
 };
 
 struct nytp_sampler {
@@ -56,6 +58,8 @@ struct nytp_sampler {
     uint64_t raw, cpu_ns;            /* up to where time is accounted for */
     uint64_t own_raw;                /* of it, that the sampler itself took */
     uint64_t own_cpu_ns;             /* and of the processor's time */
+    int64_t n_sleeps;                /* of the thread, up to the last safe point with ticks */
+    bool has_slept;                  /* between that and the one before */
     uint64_t fraction;               /* of a tick, in 2^-64 */
     uint64_t window_raw, window_own; /* of the budget */
     uint64_t n_samples, n_slowed;
@@ -115,12 +119,13 @@ static void write_time(struct nytp_recorder *rec, const struct last_sample *last
 /* Readers that do not know what the comment says skip it. */
 static void write_cpu(struct nytp_recorder *rec, const struct last_sample *last)
 {
-    char text[32];
+    char text[48];
     const int64_t wait = last->ticks - last->cpu_ticks;
     if (rec->sample.sampler->by_cpu ||
         (wait < 0 ? -wait : wait) * CPU_NOTE_SHARE <= last->ticks)
         return;
-    snprintf(text, sizeof text, NYTP_SAMPLE_CPU_HEAD " %lld", (long long)last->cpu_ticks);
+    snprintf(text, sizeof text, NYTP_SAMPLE_CPU_HEAD " %lld%s", (long long)last->cpu_ticks,
+             last->is_ready ? NYTP_SAMPLE_CPU_READY : "");
     nytp_write_comment(rec->writer, text);
 }
 
@@ -242,6 +247,14 @@ static void go_to(pTHX_ struct nytp_recorder *rec, const struct nytp_moment *mom
     sampler->n_as_now = n_in_now;
 }
 
+/* The first sample has its statement begin in its own calls, as others have in those of the one
+ * before. */
+static void begin_first(struct nytp_recorder *rec, const struct nytp_encoded_place *place)
+{
+    nytp_write_discount(rec->writer);
+    nytp_write_time_at(rec->writer, 0, place);
+}
+
 static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *tick)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
@@ -252,17 +265,30 @@ static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *t
         return;
     nytp_moment_of(aTHX_ rec, &sampler->stack, tick, &moment);
     go_to(aTHX_ rec, &moment);
+    const struct nytp_encoded_place place =
+        nytp_sampled_place_of(aTHX_ rec, moment.cop, NYTP_FID_VIA_STMT)->encoded;
+    if (!sampler->last.is_there)
+        begin_first(rec, &place);
     nytp_sample_put_last(rec);
     sampler->last = (struct last_sample){
         .is_there = true,
-        .place = nytp_sampled_place_of(aTHX_ rec, moment.cop, NYTP_FID_VIA_STMT)->encoded,
+        .place = place,
         .ticks = ticks,
         .cpu_ticks = cpu_ticks,
+        .is_ready = !sampler->has_slept,
     };
     if (moment.xsub != NULL || moment.builtin != OP_NULL)
         enter_and_leave(aTHX_ rec, &moment, ticks);
     rec->sample.ticks += ticks;
     sampler->n_samples++;
+}
+
+/* What ticks between two safe points saw, a program that did not sleep in between was doing. */
+static void see_sleeps(struct nytp_sampler *sampler)
+{
+    const int64_t n_sleeps = nytp_platform_times_slept();
+    sampler->has_slept = n_sleeps < 0 || n_sleeps != sampler->n_sleeps;
+    sampler->n_sleeps = n_sleeps;
 }
 
 static void take_all(pTHX_ struct nytp_recorder *rec)
@@ -272,6 +298,7 @@ static void take_all(pTHX_ struct nytp_recorder *rec)
     if (tick == NULL)
         return;
     const uint64_t began = nytp_clock_raw(&rec->clock);
+    see_sleeps(sampler);
     nytp_tick_stack_look(aTHX_ & sampler->stack);
     if (sampler->n_as_now > sampler->stack.n_kept)
         sampler->n_as_now = sampler->stack.n_kept;
@@ -331,6 +358,7 @@ static void follow_thread(struct nytp_sampler *sampler)
     sampler->thread = pthread_self();
     nytp_copy_stack_thread(&sampler->ring);
     sampler->cpu_ns = nytp_raw_clock_ns(sampler->ring.cpu_clock);
+    sampler->n_sleeps = -1;
 }
 
 static uint64_t ns_of_raw(const struct nytp_recorder *rec, uint64_t raw)
@@ -395,6 +423,8 @@ void nytp_sample_catch_up(pTHX_ struct nytp_recorder *rec)
     if (sampler->last.is_there) {
         sampler->last.ticks += ticks;
         sampler->last.cpu_ticks += cpu_ticks;
+        see_sleeps(sampler);
+        sampler->last.is_ready &= !sampler->has_slept;
         rec->sample.ticks += ticks;
     }
     nytp_sample_put_last(rec);
@@ -569,6 +599,7 @@ static void account_from_now(struct nytp_recorder *rec)
     sampler->raw = sampler->window_raw = nytp_clock_raw(&rec->clock);
     sampler->cpu_ns = nytp_raw_clock_ns(sampler->ring.cpu_clock);
     sampler->own_raw = sampler->own_cpu_ns = sampler->window_own = 0;
+    sampler->n_sleeps = -1;
     sampler->last.is_there = false;
 }
 

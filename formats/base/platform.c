@@ -10,6 +10,7 @@
 #include "platform.h"
 
 #include <stdint.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -248,6 +249,23 @@ long nytp_platform_lock_holder(dev_t dev, ino_t ino)
     (void)dev;
     (void)ino;
     return 0;
+}
+
+#endif
+
+#ifdef RUSAGE_THREAD
+
+int64_t nytp_platform_times_slept(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : -1;
+}
+
+#else
+
+int64_t nytp_platform_times_slept(void)
+{
+    return -1;
 }
 
 #endif

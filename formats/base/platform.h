@@ -9,6 +9,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
@@ -38,6 +39,9 @@ bool nytp_platform_is_setuid(void);
 
 /* Whether root started the program. */
 bool nytp_platform_is_of_root(void);
+
+/* How often the calling thread has slept: given up its processor of itself. -1: not known. */
+int64_t nytp_platform_times_slept(void);
 
 /* Of these signals, which the thread blocks, take those that are pending. */
 void nytp_platform_drop_signals(const sigset_t *signals);

@@ -9,9 +9,11 @@
 
 bool nytp_sample_waits_note(struct nytp_sample_waits *waits, const struct nytp_str *comment)
 {
-    const int64_t ticks = nytp_sample_cpu_read(comment);
+    bool is_ready;
+    const int64_t ticks = nytp_sample_cpu_read(comment, &is_ready);
     if (ticks < 0)
         return false;
+    waits->is_ready = is_ready;
     waits->is_told = ticks <= NYTP_MAX_TOTAL_TICKS && waits->told_seen <= NYTP_MAX_TOTAL_TICKS;
     waits->told = ticks;
     waits->told_seen += waits->is_told ? ticks : 0;
@@ -63,7 +65,7 @@ bool nytp_sample_waits_book(struct nytp_sample_waits *waits, struct nytp_callsta
     waits->leaf = (struct nytp_sampled_leaf){0};
     if (ticks == 0)
         return true;
-    if (leaf.is_there && ticks > all_ticks / 2)
+    if (leaf.is_there && !waits->is_ready && ticks > all_ticks / 2)
         ticks = all_ticks;
     const int64_t in_call = !leaf.is_there ? 0 : ticks < leaf.ticks ? ticks : leaf.ticks;
     return (in_call == 0 ||

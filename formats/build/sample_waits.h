@@ -17,6 +17,7 @@ struct nytp_sample_waits {
     int64_t told;      /* processor time of the next time record, if is_told */
     int64_t told_seen; /* sum of what was told */
     bool is_told;
+    bool is_ready; /* it is of a sample in which the program never slept */
     bool goes_on; /* the time record before was too short for its time: the next goes on */
 
     /* the builtin or xsub that the sample hit, which returned since the last statement */
@@ -42,7 +43,8 @@ bool nytp_sample_waits_return(struct nytp_sample_waits *waits, struct nytp_calls
 
 /* The statement is about to be booked: put its wait, `ticks` of `all_ticks`, into
  * stack->tree.waits. A builtin or an xsub that waited for the most of a sample waited when it was
- * seen: the processor time before that is of what ran between, and the wait is all of it. */
+ * seen: the processor time before that is of what ran between, and the wait is all of it. But
+ * where the program never slept it only had no processor. */
 bool nytp_sample_waits_book(struct nytp_sample_waits *waits, struct nytp_callstack *stack,
                             uint32_t file, uint32_t line, int64_t ticks, int64_t all_ticks);
 

@@ -276,8 +276,9 @@ static void put_last(struct nytp_sampled_stream *stream)
         return;
     stream->has_last = false;
     if ((wait < 0 ? -wait : wait) * CPU_NOTE_SHARE > stream->last_ticks) {
-        snprintf(text, sizeof text, NYTP_SAMPLE_CPU_HEAD " %lld",
-                 (long long)stream->last_cpu_ticks);
+        snprintf(text, sizeof text, NYTP_SAMPLE_CPU_HEAD " %lld%s",
+                 (long long)stream->last_cpu_ticks,
+                 stream->last_cpu_ticks > 0 ? NYTP_SAMPLE_CPU_READY : "");
         nytp_write_comment(stream->writer, text);
     }
     for (; stream->last_ticks > INT32_MAX; stream->last_ticks -= INT32_MAX) {

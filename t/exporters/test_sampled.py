@@ -174,7 +174,20 @@ def test_what_is_waited_in_all_is_none(tmp_path):
     assert clocks(out.save(tmp_path / "idle.out")) == {"main::burn": (1000 * NS, 0)}
 
 
-@pytest.mark.parametrize("comment", ["cpu -1", "cpu x", "cpu 99999999999999999999", "cpu"])
+def test_a_builtin_that_only_had_no_processor_has_what_it_took(tmp_path):
+    """On a busy machine: what slept for most of a sample has none of its processor time, what never slept has all."""
+    out = sampled.Writer(options={"calls": 2}).pid_start(7).attribute("sampled", 1).fid(1, sampled.SCRIPT)
+    out.entry(1, 9).comment("cpu 10 ready").time(10, 1, 9)
+    for told, builtin in ("cpu 100 ready", "subst"), ("cpu 100", "sleep"):
+        out.entry(1, 3).leave(2, 1000, 1000, f"main::CORE:{builtin}").comment(told).time(1000, 1, 3)
+    path = out.leave(1, 2010, 10, "main::burn").pid_end(7).save(tmp_path / "busy.out")
+    subst = clocks(path)["main::CORE:subst"]
+    assert subst[0] == 1000 * NS and subst[1] > 100 * NS and clocks(path)["main::CORE:sleep"] == (1000 * NS, 0)
+    subprocess.run(["perl", "-Mblib", ROOT / "bin" / "nytprofmerge", "-o", tmp_path / "merged.out", path], check=True, capture_output=True, cwd=ROOT)
+    assert clocks(tmp_path / "merged.out") == clocks(path)
+
+
+@pytest.mark.parametrize("comment", ["cpu -1", "cpu x", "cpu 99999999999999999999", "cpu", "cpu ready", "cpu 5ready", "cpu 5 ready "])
 def test_a_damaged_comment_says_nothing(tmp_path, comment):
     out = sampled.Writer().pid_start(7).attribute("sampled", 1).fid(1, sampled.SCRIPT)
     out.comment(comment).time(1000, 1, 9).pid_end(7)

@@ -380,6 +380,38 @@ PERL
     is run($program, 'sample=5000'), run($program), 'Coro: as without us';
 }
 
+# ---- processor time on a busy machine ----
+
+# A builtin that computes is not one that waits, though five other programs have its processor most of the time. Without an argument
+# the program says what share of its processor time the builtin has.
+SKIP: {
+    skip 'this system has no taskset', 2 if system('taskset -c 0 true 2>/dev/null') != 0;
+    my $program = put('busy.pl', <<'PERL');
+use Time::HiRes 'clock';
+my ($text, $spent, $n, $began) = ('ab ' x 3000, 0, 0, clock());
+my $from = $began;
+for my $round (1 .. 40) {
+    $began = clock() if !@ARGV;
+    (my $copy = $text) =~ s/[aeiou]+/xy/g for 1 .. 10;
+    $spent += clock() - $began if !@ARGV;
+    $n++ while $n < $round * 100_000;
+}
+printf "share %.3f\n", $spent / (clock() - $from);
+PERL
+    my ($share) = run($program) =~ /^share (.*)$/m;
+    my @others = map { fork // die "fork: $!\n" or exec 'taskset', '-c', 0, $^X, '-e', '1 while 1' } 1 .. 5;
+    {
+        local $^X = "taskset -c 0 $^X";
+        like run("$program 1", 'sample=1000'), qr/^status 0$/m, 'beside busy loops';
+    }
+    kill 'KILL', @others;
+    waitpid $_, 0 for @others;
+    my %cpu = map { (split /,/)[0, 7] } split /\n/, in_folder(sub { scalar qx{$top/bin/nytp-export -q --csv out} });
+    my ($builtin, $rest) = @cpu{'main::CORE:subst', 'main::RUNTIME'};
+    my $seen = $builtin / ($builtin + $rest);
+    ok abs($seen - $share) < $share / 3, "a builtin has its processor time: $seen of $share";
+}
+
 # ---- paused, off, options ----
 
 {

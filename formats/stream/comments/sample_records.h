@@ -2,8 +2,9 @@
  *
  * What a stream tells in comments of processor time. A sampled one: "cpu N" before a time
  * record, of whose time N ticks were processor time (if it is the first of several that are one
- * sample, of all of them); without it all of it was. Each: "nytp-processor N", so many
- * nanoseconds the process was on a processor, from its PID_START to here.
+ * sample, of all of them); without it all of it was. "cpu N ready": and it never slept in that
+ * time, but waited for a processor. Each: "nytp-processor N", so many nanoseconds the process
+ * was on a processor, from its PID_START to here.
  */
 #ifndef NYTP_SAMPLE_RECORDS_H
 #define NYTP_SAMPLE_RECORDS_H
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #define NYTP_SAMPLE_CPU_HEAD     "cpu"
+#define NYTP_SAMPLE_CPU_READY    " ready"
 #define NYTP_PROCESSOR_TIME_HEAD "nytp-processor"
 
 /* The number behind the word and a blank; -1: the comment tells something else. */
@@ -33,10 +35,19 @@ static inline int64_t nytp_comment_number(const struct nytp_str *comment, const 
     return number;
 }
 
-/* Ticks, or -1. */
-static inline int64_t nytp_sample_cpu_read(const struct nytp_str *comment)
+/* Ticks, or -1; and whether it was ready to run all the time. */
+static inline int64_t nytp_sample_cpu_read(const struct nytp_str *comment, bool *is_ready)
 {
-    return nytp_comment_number(comment, NYTP_SAMPLE_CPU_HEAD);
+    static const char ready[] = NYTP_SAMPLE_CPU_READY;
+    struct nytp_str number = *comment;
+    if (number.len > 0 && number.ptr[number.len - 1] == '\n')
+        number.len--;
+    *is_ready = number.len >= sizeof ready &&
+                memcmp(number.ptr + number.len - (sizeof ready - 1), ready,
+                       sizeof ready - 1) == 0;
+    if (*is_ready)
+        number.len -= sizeof ready - 1;
+    return nytp_comment_number(&number, NYTP_SAMPLE_CPU_HEAD);
 }
 
 /* Nanoseconds, or -1. */

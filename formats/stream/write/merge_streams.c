@@ -309,8 +309,9 @@ static bool write_record(struct nytp_merge *m, const struct nytp_event *e)
 static bool is_kept(const struct nytp_str *comment)
 {
     struct nytp_open_call call;
+    bool is_ready;
     return nytp_is_costs(comment) || nytp_is_resumed_call(comment) ||
-           nytp_open_call_read(comment, &call) || nytp_sample_cpu_read(comment) >= 0 ||
+           nytp_open_call_read(comment, &call) || nytp_sample_cpu_read(comment, &is_ready) >= 0 ||
            nytp_processor_time_read(comment) >= 0 ||
            nytp_label_record_read(comment).kind != NYTP_LABEL_NONE;
 }
