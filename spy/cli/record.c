@@ -60,6 +60,7 @@ struct recorder {
     int child_status;
     bool child_ended;
     int64_t began_ns, children_ns;
+    bool is_terminal; /* progress is shown */
     struct nytp_aside aside;
     struct nytp_pace pace;
 };
@@ -289,7 +290,7 @@ static void show_progress(const struct recorder *recorder, int64_t *shown_s)
 {
     const int64_t seconds = (nytp_spy_now_ns() - recorder->began_ns) / 1000000000;
     uint64_t n = recorder->n_looks;
-    if (seconds == *shown_s || !isatty(STDERR_FILENO))
+    if (!recorder->is_terminal || seconds == *shown_s)
         return;
     *shown_s = seconds;
     for (uint32_t i = 0; i < recorder->n_processes; i++)
@@ -322,6 +323,7 @@ static void record(struct recorder *recorder)
 {
     struct nytp_pace *const pace = &recorder->pace;
     int64_t shown_s = 0;
+    recorder->is_terminal = isatty(STDERR_FILENO);
     *pace = nytp_pace_begin(recorder->spy->rate, !recorder->spy->no_realtime);
     recorder->began_ns = pace->next_ns;
     nytp_aside_begin(&recorder->aside);

@@ -12,6 +12,7 @@ enum {
     MOST_KNOWN = 20000, /* then all is forgotten and learned anew */
     OPS_TO_FIRST = 12,  /* from a sub's start to its first statement */
     OPS_TO_ROOT = 400,  /* from a statement to the end of its sub, loops left out */
+    PAGE = 4096,
 };
 
 enum kind {
@@ -32,8 +33,9 @@ struct nytp_remembered {
 
 bool nytp_name_cache_init(struct nytp_names *names, struct nytp_perl *perl)
 {
-    *names = (struct nytp_names){.perl = perl, .strings = nytp_strings_new()};
-    return names->strings != NULL;
+    *names = (struct nytp_names){
+        .perl = perl, .words = nytp_words_new(perl->memory), .strings = nytp_strings_new()};
+    return names->strings != NULL && names->words != NULL;
 }
 
 static void forget_all(struct nytp_names *names)
@@ -49,6 +51,7 @@ void nytp_name_cache_free(struct nytp_names *names)
     forget_all(names);
     nytp_table_free(&names->sub_numbers);
     nytp_strings_free(names->strings);
+    nytp_words_free(names->words);
     free(names->subs);
     free(names->known);
     free(names->pieces);
@@ -78,18 +81,40 @@ static void add_first_statement(struct nytp_reader *reader, uint64_t op,
     }
 }
 
-static bool add_sub_name(struct nytp_reader *reader, const uint8_t *body,
+/* A sub or a format. */
+struct code {
+    uint64_t glob, stash, start;
+    uint32_t flags;
+};
+
+/* Reads no more than that: its references and its depth change with each call. */
+static bool look_at_code(struct nytp_reader *reader, uint64_t cv, struct code *code)
+{
+    const struct nytp_layout *const layout = reader->layout;
+    uint32_t flags;
+    const uint64_t body = nytp_look_u64(reader, cv + (uint64_t)layout->sv_any);
+    if (body == 0 || cv % sizeof(uint64_t) != 0 ||
+        !nytp_look(reader, cv + (uint64_t)layout->sv_flags, &flags, sizeof flags) ||
+        !nytp_look(reader, body + (uint64_t)layout->cv_flags, &code->flags, sizeof code->flags))
+        return false;
+    const int32_t type = (int32_t)(flags & (uint32_t)layout->svf_typemask);
+    code->glob = nytp_look_u64(reader, body + (uint64_t)layout->cv_gv);
+    code->stash = nytp_look_u64(reader, body + (uint64_t)layout->cv_stash);
+    code->start = nytp_look_u64(reader, body + (uint64_t)layout->cv_start);
+    return type == layout->svt_PVCV || type == layout->svt_PVFM;
+}
+
+static bool add_sub_name(struct nytp_reader *reader, const struct code *code,
                          struct nytp_label *name)
 {
     const struct nytp_layout *const layout = reader->layout;
-    const uint64_t glob = nytp_u64(body, layout->cv_gv);
-    if (!(nytp_u32(body, layout->cv_flags) & (uint32_t)layout->cvf_named))
-        return nytp_add_glob(reader, glob, name);
+    if (!(code->flags & (uint32_t)layout->cvf_named))
+        return nytp_add_glob(reader, code->glob, name);
     /* `my sub` and many others have a name and no glob */
-    if (!nytp_add_stash(reader, nytp_u64(body, layout->cv_stash), name))
+    if (!nytp_add_stash(reader, code->stash, name))
         nytp_label_add(name, "__ANON__", 8);
     nytp_label_add(name, "::", 2);
-    return nytp_add_hek(reader, glob, name);
+    return nytp_add_hek(reader, code->glob, name);
 }
 
 static bool ends_in_anon(const struct nytp_label *name)
@@ -122,18 +147,14 @@ static bool find_sub(struct nytp_names *names, struct nytp_reader *reader,
                      struct nytp_remembered *found)
 {
     const struct nytp_layout *const layout = reader->layout;
-    struct nytp_value value;
     struct nytp_label name = {.len = 0}, file = {.len = 0};
     struct nytp_spied_sub sub = {0};
-    uint8_t body[512];
-    if (!nytp_value_at(reader, found->address, &value) ||
-        (value.type != layout->svt_PVCV && value.type != layout->svt_PVFM) ||
-        !nytp_look(reader, value.body, body, (size_t)layout->cv_size) ||
-        !add_sub_name(reader, body, &name))
+    struct code code;
+    if (!look_at_code(reader, found->address, &code) || !add_sub_name(reader, &code, &name))
         return false;
-    sub.is_xsub = nytp_u32(body, layout->cv_flags) & (uint32_t)layout->cvf_isxsub;
+    sub.is_xsub = code.flags & (uint32_t)layout->cvf_isxsub;
     if (!sub.is_xsub)
-        add_first_statement(reader, nytp_u64(body, layout->cv_start), &file, &sub.first_line);
+        add_first_statement(reader, code.start, &file, &sub.first_line);
     if (ends_in_anon(&name) && sub.first_line > 0) {
         nytp_label_add(&name, "[", 1);
         nytp_label_add(&name, file.text, file.len);
@@ -293,16 +314,41 @@ bool nytp_place_at(struct nytp_names *names, uint64_t cop, uint32_t *file, uint3
 
 /* ---- which code a statement is in ---- */
 
+/* A page of memory: ops that follow each other mostly lie in one. */
+struct page {
+    uint64_t address; /* 0: none */
+    uint8_t bytes[PAGE], op[64];
+};
+
+/* An op's beginning, up to its type; NULL: it cannot be read. */
+static const uint8_t *op_in(struct nytp_names *names, struct page *page, uint64_t op)
+{
+    struct nytp_memory *const memory = names->perl->memory;
+    const size_t len = (size_t)names->perl->layout->op_type + 4;
+    const uint64_t at = op % PAGE, address = op - at;
+    if (len > sizeof page->op)
+        return NULL;
+    if (at + len > PAGE)
+        return nytp_memory_read(memory, op, page->op, len) ? page->op : NULL;
+    if (page->address != address) {
+        page->address = 0;
+        if (!nytp_memory_read(memory, address, page->bytes, PAGE))
+            return NULL;
+        page->address = address;
+    }
+    return page->bytes + at;
+}
+
 /* Along op_next, which leads out of every loop and past every branch, to the op that has none:
  * the root of the sub. */
 static void find_root(struct nytp_names *names, struct nytp_remembered *found)
 {
-    struct nytp_memory *const memory = names->perl->memory;
     const struct nytp_layout *const layout = names->perl->layout;
-    uint8_t bytes[64];
+    struct page page = {.address = 0};
     uint64_t op = found->address;
     for (int i = 0; i < OPS_TO_ROOT; i++) {
-        if (!nytp_memory_read(memory, op, bytes, (size_t)layout->op_type + 4))
+        const uint8_t *const bytes = op_in(names, &page, op);
+        if (bytes == NULL)
             return;
         const uint64_t next = nytp_u64(bytes, layout->op_next);
         if (next == 0) {
@@ -317,8 +363,7 @@ static void find_root(struct nytp_names *names, struct nytp_remembered *found)
 uint64_t nytp_root_of(struct nytp_names *names, uint64_t cop, unsigned *type)
 {
     struct nytp_remembered *const entry = remembered(names, cop, ROOT);
-    const uint64_t next =
-        nytp_memory_u64(names->perl->memory, cop + (uint64_t)names->perl->layout->op_next);
+    const uint64_t next = nytp_word(names->words, cop + (uint64_t)names->perl->layout->op_next);
     if (entry == NULL || next == 0)
         return 0;
     if (!entry->is_there || entry->next != next) {

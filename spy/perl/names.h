@@ -8,6 +8,7 @@
 #define NYTP_SPY_NAMES_H
 
 #include "values.h"
+#include "words.h"
 
 #include "formats/base/strings.h"
 #include "formats/base/table.h"
@@ -23,6 +24,7 @@ struct nytp_remembered;
 
 struct nytp_names {
     struct nytp_perl *perl;
+    struct nytp_words *words; /* for those who ask about stacks */
     struct nytp_strings *strings;
     struct nytp_spied_sub *subs; /* never fewer: their numbers stay */
     uint32_t n_subs, subs_capacity;
@@ -55,7 +57,8 @@ uint32_t nytp_sub_at(struct nytp_names *names, uint64_t cv);
 bool nytp_place_at(struct nytp_names *names, uint64_t cop, uint32_t *file, uint32_t *line);
 
 /* The op that ends the code which a statement is in, as "leavesub", and its type; 0: not known.
- * Each call asks the memory as it is now. */
+ * As the memory was in this look of names->words, which also has the word at `next` if that
+ * was asked for. */
 uint64_t nytp_root_of(struct nytp_names *names, uint64_t cop, unsigned *type);
 
 #endif

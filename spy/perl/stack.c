@@ -38,6 +38,7 @@ enum {
     MOST_CALLS = 1 << 16,
     LATE_NS = 100000, /* a look takes ten microseconds */
     GUESSES = 6,      /* for where the stacks are */
+    ROUNDS = 6,       /* of reading, on the way to pads: one if nothing was moved */
     MOVES_AHEAD = 4,  /* so many times, the top moves on until the variables are read */
     FAR = 256,        /* contexts, to which it may move */
     SLACK = 8,        /* contexts that may be added until they are read first */
@@ -143,40 +144,46 @@ struct running_code {
     uint64_t cv, depth, pad;
 };
 
-static bool is_first_of_code(const struct running_code *codes, size_t i)
-{
-    return i == 0 || codes[i].cv != codes[i - 1].cv;
-}
-
-/* Find the pads, all at once; 0 where there is nothing to read. Up to its padlist the same code
- * is asked once. */
-static void find_pads(struct nytp_walker *walker, struct running_code *codes, size_t n)
+/* The pad of code, along its pointers as far as this look has read them; asks for the next one
+ * where it has not. With `is_guess` as they were when they were last read, asking for all. */
+static bool follow_to_pad(struct nytp_walker *walker, struct running_code *code, bool is_guess)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
-    struct nytp_memory *const memory = walker->names->perl->memory;
-    const int32_t way[] = {layout->sv_any, layout->cv_padlist, layout->padlist_array, 0,
-                           layout->sv_u};
-    struct nytp_piece pieces[FURTHER];
-    for (size_t i = 0; i < n; i++)
-        codes[i].pad = codes[i].cv;
-    for (size_t step = 0; step < sizeof way / sizeof *way; step++) {
-        size_t n_pieces = 0;
-        for (size_t i = 0; i < n; i++) {
-            const uint64_t index = step == 3 ? codes[i].depth * sizeof(uint64_t) : 0;
-            if (step >= 3 || is_first_of_code(codes, i))
-                pieces[n_pieces++] =
-                    (struct nytp_piece){codes[i].pad + (uint64_t)way[step] + index,
-                                        &codes[i].pad, sizeof codes[i].pad};
+    struct nytp_words *const words = walker->names->words;
+    const uint64_t way[] = {(uint64_t)layout->sv_any, (uint64_t)layout->cv_padlist,
+                            (uint64_t)layout->padlist_array, code->depth * sizeof(uint64_t),
+                            (uint64_t)layout->sv_u};
+    uint64_t at = code->cv;
+    for (size_t step = 0; step < sizeof way / sizeof *way && at != 0; step++) {
+        const uint64_t address = at + way[step];
+        if (is_guess || !nytp_words_has(words, address, &at)) {
+            nytp_words_ask(words, address);
+            if (!is_guess)
+                return false;
+            at = nytp_word_guess(words, address);
         }
-        for (size_t done = 0; done < n_pieces; done++) {
-            done += nytp_memory_pieces(memory, pieces + done, n_pieces - done);
-            if (done < n_pieces)
-                *(uint64_t *)pieces[done].to = 0;
-        }
-        for (size_t i = 0; i < n && step < 3; i++)
-            if (!is_first_of_code(codes, i))
-                codes[i].pad = codes[i - 1].pad;
+        if (is_guess && step == 0 && at != 0)
+            nytp_words_ask(words, at + (uint64_t)layout->cv_root);
     }
+    code->pad = at;
+    return true;
+}
+
+/* Find the pads, all at once; 0 where there is nothing to read. */
+static void find_pads(struct nytp_walker *walker, struct running_code *codes, size_t n)
+{
+    bool is_done = false;
+    for (size_t i = 0; i < n; i++)
+        follow_to_pad(walker, &codes[i], true);
+    for (int round = 0; round < ROUNDS && !is_done; round++) {
+        nytp_words_read(walker->names->words);
+        is_done = true;
+        for (size_t i = 0; i < n; i++)
+            is_done &= follow_to_pad(walker, &codes[i], false);
+    }
+    for (size_t i = 0; i < n && !is_done; i++)
+        if (!follow_to_pad(walker, &codes[i], false))
+            codes[i].pad = 0;
 }
 
 static uint64_t depth_of(const struct contexts *contexts, int32_t i)
@@ -267,12 +274,31 @@ static bool place(struct nytp_walker *walker)
     return nytp_reserve(&walker->bytes, &walker->capacity, (n + n_first) * size, 1);
 }
 
+/* Whether a stack lies where it was thought to lie. */
+static bool is_there(const struct nytp_walker *walker, uint32_t i, const uint8_t *info)
+{
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    const uint64_t below = i + 1 < walker->n_infos ? walker->infos[i + 1].address : 0;
+    return nytp_u64(info, layout->si_cxstack) == walker->infos[i].contexts &&
+           (nytp_u64(info, layout->si_prev) == below || walker->n_infos == MAX_INFOS);
+}
+
+static bool plan_all(struct nytp_walker *walker)
+{
+    int32_t moved = 0;
+    if (is_deep(walker)) { /* its top is soon elsewhere */
+        if (!see_move(walker, &moved))
+            return false;
+        plan(&walker->infos[0], moved, true);
+    }
+    return place(walker);
+}
+
 /* Where the stacks are, from `address` outwards, as a guess for the next look. */
 static bool guess(struct nytp_walker *walker, uint64_t address)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
     uint8_t bytes[MAX_INFO];
-    int32_t moved = 0;
     for (walker->n_infos = 0; address != 0 && walker->n_infos < MAX_INFOS; walker->n_infos++) {
         if (!nytp_grow(&walker->infos, &walker->infos_capacity, walker->n_infos,
                        sizeof *walker->infos) ||
@@ -285,14 +311,31 @@ static bool guess(struct nytp_walker *walker, uint64_t address)
         plan(info, 0, walker->n_infos == 0);
         address = nytp_u64(bytes, layout->si_prev);
     }
-    if (walker->n_infos == 0)
-        return false;
-    if (is_deep(walker)) { /* its top is soon elsewhere */
-        if (!see_move(walker, &moved))
-            return false;
-        plan(&walker->infos[0], moved, true);
+    return walker->n_infos > 0 && plan_all(walker);
+}
+
+/* The same from what is in use now, in one call where the stacks are where they were. */
+static bool guess_first(struct nytp_walker *walker)
+{
+    static _Thread_local struct nytp_piece pieces[2 + MAX_INFOS];
+    static _Thread_local uint8_t bytes[MAX_INFOS][MAX_INFO];
+    const struct nytp_layout *const layout = walker->names->perl->layout;
+    const uint32_t n = walker->n_infos;
+    uint64_t address = 0;
+    pieces[0] = (struct nytp_piece){walker->of.at[NYTP_PL_curstackinfo], &address, 8};
+    pieces[1] = (struct nytp_piece){walker->of.at[NYTP_PL_main_cv], &walker->main_cv, 8};
+    for (uint32_t i = 0; i < n; i++)
+        pieces[2 + i] = (struct nytp_piece){walker->infos[i].address, bytes[i],
+                                            (size_t)layout->si_size};
+    const size_t n_read = nytp_memory_pieces(walker->names->perl->memory, pieces, 2 + n);
+    if (n == 0 || n_read < 2 + n || address != walker->infos[0].address)
+        return guess(walker, address);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!take_info(walker, bytes[i], &walker->infos[i]) || !is_there(walker, i, bytes[i]))
+            return guess(walker, address);
+        plan(&walker->infos[i], 0, i == 0);
     }
-    return place(walker);
+    return plan_all(walker);
 }
 
 /* The variables in as few pieces as they allow; most often they are neighbours. */
@@ -411,15 +454,6 @@ static int32_t top_in(const struct nytp_walker *walker, const uint8_t *info)
     return (int32_t)nytp_u32(info, walker->names->perl->layout->si_cxix);
 }
 
-/* Whether a stack lies where it was thought to lie. */
-static bool is_there(const struct nytp_walker *walker, uint32_t i, const uint8_t *info)
-{
-    const struct nytp_layout *const layout = walker->names->perl->layout;
-    const uint64_t below = i + 1 < walker->n_infos ? walker->infos[i + 1].address : 0;
-    return nytp_u64(info, layout->si_cxstack) == walker->infos[i].contexts &&
-           (nytp_u64(info, layout->si_prev) == below || walker->n_infos == MAX_INFOS);
-}
-
 /* Whether a stack below that in use rested. */
 static bool has_rested(const struct nytp_walker *walker, const struct seen *seen, uint32_t i)
 {
@@ -511,8 +545,7 @@ static bool look_at_once(struct nytp_walker *walker, struct moment *moment,
             *wanted = (struct moment){0};
         const bool is_first = wanted->info == 0;
         if ((i == 0 && (is_first || is_deep(walker))) || i > 0 || walker->n_infos == 0) {
-            if (!guess(walker,
-                       is_first ? read_variable(walker, NYTP_PL_curstackinfo) : wanted->info))
+            if (!(is_first ? guess_first(walker) : guess(walker, wanted->info)))
                 break;
         }
         if (look(walker, moment, wanted))
@@ -534,11 +567,9 @@ static struct contexts contexts_of(const struct nytp_walker *walker, uint32_t in
 static unsigned op_type_at(struct nytp_walker *walker, uint64_t op)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
-    uint16_t bits = 0;
-    if (op == 0 || !nytp_memory_read(walker->names->perl->memory,
-                                     op + (uint64_t)layout->op_type, &bits, sizeof bits))
-        return 0;
-    return (bits & 0x1ff) < layout->op_max ? bits & 0x1ff : 0;
+    const uint64_t bits =
+        op == 0 ? 0 : nytp_word(walker->names->words, op + (uint64_t)layout->op_type);
+    return (bits & 0x1ff) < (uint64_t)layout->op_max ? bits & 0x1ff : 0;
 }
 
 /* Code that runs: of a sub, an eval, a format, or the main program. */
@@ -590,16 +621,16 @@ static struct running_code running_at(struct nytp_walker *walker,
     struct contexts of = *contexts;
     if (i < 0)
         of = code_in_stacks_below(walker, &i);
-    return i < 0 ? (struct running_code){read_variable(walker, NYTP_PL_main_cv), 1, 0}
+    return i < 0 ? (struct running_code){walker->main_cv, 1, 0}
                  : (struct running_code){code_of(&of, i), depth_of(&of, i), 0};
 }
 
 static uint64_t root_of_code(struct nytp_walker *walker, uint64_t cv)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
-    struct nytp_memory *const memory = walker->names->perl->memory;
-    const uint64_t body = nytp_memory_u64(memory, cv + (uint64_t)layout->sv_any);
-    return nytp_memory_u64(memory, body + (uint64_t)layout->cv_root);
+    struct nytp_words *const words = walker->names->words;
+    const uint64_t body = nytp_word(words, cv + (uint64_t)layout->sv_any);
+    return nytp_word(words, body + (uint64_t)layout->cv_root);
 }
 
 /* Whether a statement may be one of this code. What is not known, as in a loop without end, is
@@ -796,18 +827,29 @@ static bool follow_calls(struct nytp_walker *walker, const struct contexts *cont
 
 /* ---- which code was running ---- */
 
+/* What nytp_root_of() wants. */
+static void ask_of_statement(struct nytp_walker *walker, uint64_t cop)
+{
+    if (cop != 0)
+        nytp_words_ask(walker->names->words,
+                       cop + (uint64_t)walker->names->perl->layout->op_next);
+}
+
 /* The innermost codes of what was read, down to NEAR of those below context `end`, and their
  * pads. */
 static void see_near(struct nytp_walker *walker, const struct contexts *contexts, int32_t end,
-                     struct near *near)
+                     const struct moment *wanted, struct near *near)
 {
     int n_below = 0;
     near->n = 0;
+    ask_of_statement(walker, wanted->curcop);
     for (int32_t i = contexts->n; near->n < FURTHER && n_below < NEAR && i >= 0;) {
         i = code_below(contexts, i);
         n_below += i < end;
         near->contexts[near->n] = i;
         near->codes[near->n++] = running_at(walker, contexts, i);
+        if (i >= 0)
+            ask_of_statement(walker, cop_below(contexts, i));
     }
     find_pads(walker, near->codes, (size_t)near->n);
 }
@@ -822,7 +864,7 @@ static bool find_top(struct nytp_walker *walker, const struct moment *wanted, st
     if (!is_same_below(walker, top->context))
         return false;
     contexts = nearest_reading(walker);
-    see_near(walker, &contexts, end_both, &near);
+    see_near(walker, &contexts, end_both, wanted, &near);
     int i = find_near(&near, wanted->curpad), lasting = 0;
     while (lasting < near.n && near.contexts[lasting] >= end_both)
         lasting++;
@@ -1012,6 +1054,14 @@ static bool take_frames(struct nytp_walker *walker, const struct moment *moment,
     return name_frames(walker, top->at_start);
 }
 
+static void begin_words(struct nytp_walker *walker, const struct moment *wanted)
+{
+    struct nytp_words *const words = walker->names->words;
+    nytp_words_begin(words);
+    if (wanted->op != 0)
+        nytp_words_ask(words, wanted->op + (uint64_t)walker->names->perl->layout->op_type);
+}
+
 /* The sample is of the first moment that was seen, whatever runs then: who takes the first that
  * can be seen whole, takes what stays long. */
 enum nytp_sampled nytp_sample(struct nytp_walker *walker)
@@ -1029,11 +1079,12 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
         const bool is_same = is_same_moment(&wanted, &moment);
         const bool is_resting = is_same && (is_compiling || is_same_moment(&before, &moment));
         walker->has_moved = wanted.has_moved;
-        wanted.op_type = op_type_at(walker, wanted.op);
         wanted.is_one_cop &= is_same;
+        begin_words(walker, &wanted);
         if ((is_compiling || !find_top(walker, &wanted, &top)) &&
             (!is_resting || !find_innermost(walker, &top)))
             continue;
+        wanted.op_type = op_type_at(walker, wanted.op);
         if (!is_statement_of(walker, &wanted, is_resting, &top))
             wanted = (struct moment){0}; /* between two subs */
         else if (take_frames(walker, &wanted, &top))

@@ -65,6 +65,7 @@ struct nytp_walker {
     uint32_t n_calls, calls_capacity;
     struct nytp_table calls_by_pad;
     struct nytp_stack stack; /* what came last */
+    uint64_t main_cv;        /* PL_main_cv when the stacks were last found */
     bool has_moved;          /* the program ran while we looked, on another processor */
     int64_t fastest_ns;      /* of all looks; 0: none yet */
     uint64_t n_retried;      /* samples that were not whole at the first look */

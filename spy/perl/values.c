@@ -109,9 +109,11 @@ bool nytp_add_text(struct nytp_reader *reader, uint64_t from, struct nytp_label 
     while (from != 0 && to->len - before < NYTP_LONGEST_NAME - 1) {
         const size_t in_page = PAGE - from % PAGE;
         const size_t len = in_page < sizeof part ? in_page : sizeof part;
-        if (!nytp_look(reader, from, part, len))
+        if (!nytp_memory_read(reader->perl->memory, from, part, len))
             return false;
         const char *const end = memchr(part, '\0', len);
+        if (reader->watch != NULL) /* what lies behind it is another's, who may change it */
+            note(reader->watch, from, part, end == NULL ? len : (size_t)(end - part) + 1);
         nytp_label_add(to, part, end == NULL ? len : (size_t)(end - part));
         if (end != NULL || to->len == sizeof to->text - 1)
             return true;

@@ -18,6 +18,7 @@
 enum {
     NS_PER_TICK = 1000000000 / NYTP_SPY_TICKS_PER_S,
     FIND_NS = 200000000,        /* new threads are looked for that often */
+    STATE_LOOKS = 16,
     LATE_NS = 1000000,          /* a wake that nobody is in the way of takes a tenth of it */
     LONGEST_TICK_NS = 20000000, /* kernels count at least each 10 ms */
 };
@@ -48,6 +49,7 @@ static bool add_thread(struct nytp_sampling *sampling, const struct nytp_interpr
     }
     nytp_walker_init(&thread->walker, sampling->names, of);
     const pid_t pid = sampling->names->perl->target->pid;
+    thread->processor = -1;
     thread->times_fd = of->task == 0 ? -1 : nytp_task_open(pid, of->task, "schedstat");
     thread->state_fd = of->task == 0 ? -1 : nytp_task_open(pid, of->task, "stat");
     thread->last_ns = thread->changed_ns = nytp_spy_now_ns();
@@ -138,11 +140,20 @@ static bool is_same_stack(const struct nytp_stack *a, const struct nytp_stack *b
     return true;
 }
 
+/* The kernel takes ten microseconds to tell it. What moved while we looked was running, and the
+ * processor it runs on is asked for now and then. */
+static struct nytp_task_state state_of(const struct nytp_spied_thread *thread)
+{
+    if (thread->walker.has_moved && thread->n_looks % STATE_LOOKS != 0)
+        return (struct nytp_task_state){'R', thread->processor};
+    return nytp_task_state(thread->state_fd);
+}
+
 /* Hold back what was seen, or give it out, where it is clear whether it ran. The time that
  * belongs to it ends when the look began: looks at what moves take longer. */
 static bool take(struct nytp_sampling *sampling, struct nytp_spied_thread *thread, int64_t now)
 {
-    const struct nytp_task_state state = nytp_task_state(thread->state_fd);
+    const struct nytp_task_state state = state_of(thread);
     const struct nytp_stack stack = thread->walker.stack;
     const bool is_same = thread->n_held > 0 && is_same_stack(&thread->stack, &stack);
     const int64_t ticks = (now - thread->last_ns) / NS_PER_TICK;
@@ -151,6 +162,7 @@ static bool take(struct nytp_sampling *sampling, struct nytp_spied_thread *threa
     thread->walker.stack = thread->stack;
     thread->stack = stack;
     thread->is_waiting = state.letter == 'S' || state.letter == 'D';
+    thread->processor = state.processor;
     thread->n_held++;
     thread->held_ticks += ticks;
     thread->looked_ns = now;

@@ -19,6 +19,7 @@
 struct nytp_spied_thread {
     struct nytp_walker walker;
     int times_fd, state_fd;  /* of its task; -1: not known which that is */
+    int processor;           /* on which it ran; -1: not known */
     struct nytp_stack stack; /* of the sample that is given out or held back */
     bool is_waiting;         /* in it, for something other than a processor */
     uint32_t n_held;         /* looks that saw this stack and are held back */

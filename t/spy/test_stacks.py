@@ -80,6 +80,23 @@ def test_every_sample_is_a_stack_that_there_is(perl, deep, tmp_path):
     assert ("main::deep" if deep else "main::work") in seen and len(seen) > (2 if deep else 15), seen
 
 
+RECURSION = r"""
+sub fib { my $n = shift; $n < 2 ? $n : fib($n - 1) + fib($n - 2) }
+sub words { my %seen; $seen{$_ % 97 . "x"}++ for 1 .. 20000; join ",", sort keys %seen }
+$| = 1;
+print "ready\n";
+while (1) { fib(18); words() }
+"""
+
+
+def test_a_sample_takes_few_system_calls():
+    """Which is what it costs: four, and those that learn new code. It was 27."""
+    with spied.running("/usr/bin/perl", "-e", RECURSION) as process:
+        process.wait_for("ready")
+        ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "2000"], capture_output=True, text=True, check=True)
+    assert float(re.search(r"([\d.]+) calls each", ran.stderr)[1]) < 7, ran.stderr
+
+
 SHARES = r"""
 use Time::HiRes 'clock';
 my ($deep, $all, $began) = (0, 0, clock());

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Words of memory, many at once; see words.h.
+ */
+#include "words.h"
+
+#include <stdlib.h>
+
+struct nytp_words *nytp_words_new(struct nytp_memory *memory)
+{
+    struct nytp_words *const words = calloc(1, sizeof *words);
+    if (words != NULL)
+        words->memory = memory;
+    return words;
+}
+
+void nytp_words_free(struct nytp_words *words)
+{
+    free(words);
+}
+
+void nytp_words_begin(struct nytp_words *words)
+{
+    words->look++;
+    words->n_asked = 0;
+}
+
+static uint32_t slot_of(uint64_t address)
+{
+    return (uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 40) % NYTP_WORDS;
+}
+
+void nytp_words_ask(struct nytp_words *words, uint64_t address)
+{
+    struct nytp_word *const word = &words->all[slot_of(address)];
+    if (address == 0 || (word->address == address && word->asked == words->look) ||
+        words->n_asked == NYTP_ASKED)
+        return;
+    if (word->address != address)
+        *word = (struct nytp_word){.address = address};
+    word->asked = words->look;
+    words->asked[words->n_asked++] = address;
+}
+
+static void put(struct nytp_words *words, uint64_t address, uint64_t value)
+{
+    words->all[slot_of(address)] =
+        (struct nytp_word){address, value, .asked = words->look, .read = words->look};
+}
+
+void nytp_words_read(struct nytp_words *words)
+{
+    static _Thread_local struct nytp_piece pieces[NYTP_ASKED];
+    static _Thread_local uint64_t values[NYTP_ASKED];
+    const uint32_t n = words->n_asked;
+    for (uint32_t i = 0; i < n; i++)
+        pieces[i] = (struct nytp_piece){words->asked[i], &values[i], sizeof values[i]};
+    for (size_t done = 0; done < n; done++) { /* and past each that cannot be read */
+        done += nytp_memory_pieces(words->memory, pieces + done, n - done);
+        if (done < n)
+            values[done] = 0;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        put(words, words->asked[i], values[i]);
+    words->n_asked = 0;
+}
+
+uint64_t nytp_word_guess(const struct nytp_words *words, uint64_t address)
+{
+    const struct nytp_word *const word = &words->all[slot_of(address)];
+    return word->address == address ? word->value : 0;
+}
+
+bool nytp_words_has(const struct nytp_words *words, uint64_t address, uint64_t *value)
+{
+    const struct nytp_word *const word = &words->all[slot_of(address)];
+    if (word->address != address || word->read != words->look)
+        return false;
+    *value = word->value;
+    return true;
+}
+
+uint64_t nytp_word(struct nytp_words *words, uint64_t address)
+{
+    uint64_t value = 0;
+    if (address != 0 && !nytp_words_has(words, address, &value)) {
+        value = nytp_memory_u64(words->memory, address);
+        put(words, address, value);
+    }
+    return value;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Words of the target's memory, eight bytes each, many in one system call. Who follows a chain
+ * of pointers first asks for all of its words, at the addresses where they were the last time,
+ * and then follows it as it is: where it has changed it costs calls more, and no more.
+ */
+#ifndef NYTP_SPY_WORDS_H
+#define NYTP_SPY_WORDS_H
+
+#include "spy/target/memory.h"
+
+enum {
+    NYTP_WORDS = 4096, /* a power of two */
+    NYTP_ASKED = 4000, /* in one look; more are read one by one */
+};
+
+struct nytp_words {
+    struct nytp_memory *memory;
+    struct nytp_word {
+        uint64_t address, value;
+        uint64_t asked, read; /* in which look; 0: never */
+    } all[NYTP_WORDS];        /* by hash of the address; a newer one takes the place */
+    uint64_t asked[NYTP_ASKED];
+    uint32_t n_asked;
+    uint64_t look;
+};
+
+/* NULL when memory is out. */
+struct nytp_words *nytp_words_new(struct nytp_memory *memory);
+void nytp_words_free(struct nytp_words *words); /* accepts NULL */
+
+/* A new look: what was read before is only a guess from now on. */
+void nytp_words_begin(struct nytp_words *words);
+
+/* Have a word read, unless this look has it. */
+void nytp_words_ask(struct nytp_words *words, uint64_t address);
+void nytp_words_read(struct nytp_words *words); /* all that were asked for */
+
+/* What was there when it was last read; 0: nothing, or it is not known. */
+uint64_t nytp_word_guess(const struct nytp_words *words, uint64_t address);
+
+/* Whether this look has read the word, and which it is. 0: there is nothing to be read. */
+bool nytp_words_has(const struct nytp_words *words, uint64_t address, uint64_t *value);
+
+/* What is there in this look; it is read now if it was not asked for. */
+uint64_t nytp_word(struct nytp_words *words, uint64_t address);
+
+#endif
