@@ -8,6 +8,7 @@
 #include "progress.h"
 
 #include "exporters/base/disk_source.h"
+#include "exporters/base/helper_thread.h"
 #include "exporters/select/child_waits.h"
 #include "exporters/select/rename.h"
 #include "exporters/select/sandbox.h"
@@ -30,6 +31,29 @@
 
 /* ---- one input ---- */
 
+/* An input of this size or more is inflated by a thread while what it held is worked on. That
+ * takes a thread's start and a window; smaller ones are read in no time. */
+#define READ_AHEAD_FROM (UINT64_C(512) << 10)
+
+struct opened {
+    struct nytp_source *source; /* NULL: it cannot be opened */
+    struct nytp_helper_thread thread;
+};
+
+static void open_input(struct opened *opened, const char *path, struct nytp_error *error)
+{
+    nytp_helper_thread_init(&opened->thread);
+    opened->source = nytp_source_open(path, error);
+    if (opened->source != NULL && nytp_source_raw_size(opened->source) >= READ_AHEAD_FROM)
+        nytp_source_read_ahead(opened->source, &opened->thread.helper);
+}
+
+static void close_input(struct opened *opened)
+{
+    nytp_source_free(opened->source);
+    nytp_helper_thread_end(&opened->thread);
+}
+
 static bool read_recording(const struct run *run, const char *path, struct nytp_source *source,
                            bool one_of_several, struct nytp_sink *sink,
                            struct nytp_error *error)
@@ -47,9 +71,11 @@ static bool read_recording(const struct run *run, const char *path, struct nytp_
 bool nytp_cli_read(const struct run *run, const char *path, struct nytp_sink *sink,
                    struct nytp_error *error)
 {
-    struct nytp_source *source = nytp_source_open(path, error);
-    const bool ok = source != NULL && read_recording(run, path, source, false, sink, error);
-    nytp_source_free(source);
+    struct opened opened;
+    open_input(&opened, path, error);
+    const bool ok =
+        opened.source != NULL && read_recording(run, path, opened.source, false, sink, error);
+    close_input(&opened);
     return ok;
 }
 
@@ -204,8 +230,11 @@ static bool add_recording(struct run *run, const struct input *input,
 static struct nytp_profile *load_all_of(struct run *run, struct input *input)
 {
     struct nytp_error error = {0};
-    input->source = nytp_source_open(input->path, &error);
+    struct opened opened;
+    open_input(&opened, input->path, &error);
+    input->source = opened.source;
     if (input->source == NULL) {
+        close_input(&opened);
         nytp_cli_say_unusable(run, input->path, &error);
         return NULL;
     }
@@ -215,7 +244,7 @@ static struct nytp_profile *load_all_of(struct run *run, struct input *input)
     uint32_t n = 0;
     while (add_recording(run, input, &all, &n))
         continue;
-    nytp_source_free(input->source);
+    close_input(&opened);
     struct nytp_profile *profile = merge_loaded(all, n);
     free(all);
     return profile;
@@ -233,13 +262,14 @@ static bool is_wanted(struct run *run, const char *path, struct nytp_label_selec
         nytp_cli_say_unusable(run, path, &error);
         return false;
     }
-    struct nytp_source *const source = nytp_source_open(path, &error);
+    struct opened opened;
+    open_input(&opened, path, &error);
     struct nytp_sink *const scan = nytp_label_selection_scan(selection);
-    bool ok = source != NULL;
-    while (ok && read_recording(run, path, source, true, scan, &error) &&
-           nytp_read_another(source))
+    bool ok = opened.source != NULL;
+    while (ok && read_recording(run, path, opened.source, true, scan, &error) &&
+           nytp_read_another(opened.source))
         continue;
-    nytp_source_free(source);
+    close_input(&opened);
     if (error.status == NYTP_OK || nytp_label_selection_is_met(selection))
         return nytp_label_selection_is_met(selection);
     if (error.status == NYTP_ERR_TRUNCATED || error.has_offset)

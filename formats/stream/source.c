@@ -6,6 +6,10 @@
  *
  * Putting a stage on top copies nothing: what is unread in the old window is the first input
  * of the new stage.
+ *
+ * With a helper the inflating stage has two windows: while one is read the helper fills the
+ * other, behind room for what will then be left unread of the first. All stages are the
+ * helper's until it was waited for; what is asked meanwhile is answered from a copy.
  */
 #include "source.h"
 
@@ -21,6 +25,7 @@
 
 #define WINDOW_SIZE (256 * 1024)
 #define MAX_STAGES  3
+#define AHEAD_ROOM  NYTP_SOURCE_MAX_NEED /* more than is left unread where more is needed */
 
 static const uint8_t gzip_magic[2] = {0x1f, 0x8b};
 
@@ -33,6 +38,21 @@ struct stage {
     bool ended;        /* produces no more */
 };
 
+/* What the source says of itself. */
+struct shown {
+    uint64_t produced, raw_bytes;
+    struct nytp_error error;
+};
+
+/* What a helper does. */
+struct ahead {
+    struct nytp_helper *helper; /* NULL: there is none */
+    uint8_t *buffer;            /* the other window */
+    size_t n;                   /* bytes that were put there */
+    bool is_running;
+    struct shown shown; /* while it is running */
+};
+
 struct nytp_source_impl {
     int fd; /* -1: memory */
     bool close_fd;
@@ -40,6 +60,7 @@ struct nytp_source_impl {
     struct nytp_error error;
     struct stage stages[MAX_STAGES];
     int n_stages;
+    struct ahead ahead;
 };
 
 static struct stage *top_stage(const struct nytp_source *source)
@@ -150,12 +171,12 @@ static size_t produce(struct nytp_source_impl *impl, struct stage *stage, uint8_
     return n;
 }
 
-static struct stage *push_stage(struct nytp_source *source, bool buffered)
+static struct stage *push_stage(struct nytp_source *source, size_t buffer_size)
 {
     struct nytp_source_impl *impl = source->impl;
     struct stage *stage = &impl->stages[impl->n_stages];
-    if (buffered) {
-        stage->buffer = malloc(WINDOW_SIZE);
+    if (buffer_size > 0) {
+        stage->buffer = malloc(buffer_size);
         if (stage->buffer == NULL) {
             nytp_out_of_memory(&impl->error);
             return NULL;
@@ -169,7 +190,7 @@ static bool push_inflate(struct nytp_source *source, enum nytp_inflate_wrapper w
 {
     struct stage *below = top_stage(source);
     struct nytp_inflate *inflate = nytp_inflate_new(wrapper);
-    struct stage *stage = inflate != NULL ? push_stage(source, true) : NULL;
+    struct stage *stage = inflate != NULL ? push_stage(source, AHEAD_ROOM + WINDOW_SIZE) : NULL;
     if (stage == NULL) {
         nytp_inflate_free(inflate);
         return nytp_out_of_memory(&source->impl->error);
@@ -189,9 +210,47 @@ static void push_gunzip_if_packed(struct nytp_source *source)
         push_inflate(source, NYTP_INFLATE_GZIP);
 }
 
+/* ---- a window ahead ---- */
+
+static void fill_other_window(void *source_impl)
+{
+    struct nytp_source_impl *impl = source_impl;
+    uint8_t *const at = impl->ahead.buffer + AHEAD_ROOM;
+    impl->ahead.n = produce(impl, &impl->stages[impl->n_stages - 1], at, at + WINDOW_SIZE);
+}
+
+static void wait_for_helper(struct nytp_source_impl *impl)
+{
+    if (impl->ahead.is_running)
+        impl->ahead.helper->wait(impl->ahead.helper);
+    impl->ahead.is_running = false;
+}
+
+static uint64_t raw_bytes(const struct nytp_source *source)
+{
+    const struct nytp_source_impl *impl = source->impl;
+    const struct stage *raw = &impl->stages[0];
+    if (impl->fd >= 0)
+        return raw->produced;
+    const uint8_t *at = impl->n_stages > 1 ? raw->at : source->at;
+    const uint8_t *end = impl->n_stages > 1 ? raw->end : source->end;
+    return raw->produced - (uint64_t)(end - at);
+}
+
+static struct shown show(const struct nytp_source *source)
+{
+    return (struct shown){.produced = top_stage(source)->produced,
+                          .raw_bytes = raw_bytes(source),
+                          .error = source->impl->error};
+}
+
+/* ---- opening and closing ---- */
+
 void nytp_source_leave_inflate(struct nytp_source *source)
 {
     struct nytp_source_impl *impl = source->impl;
+    if (impl->ahead.is_running) /* no end yet */
+        return;
     while (impl->n_stages > 1 && top_stage(source)->ended && source->at == source->end &&
            impl->error.status == NYTP_OK) {
         struct stage *const stage = top_stage(source);
@@ -248,7 +307,7 @@ static struct nytp_source *open_fd(int fd, bool close_fd, struct nytp_error *err
     struct stat st;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
         source->impl->raw_size = (uint64_t)st.st_size;
-    struct stage *stage = push_stage(source, true);
+    struct stage *stage = push_stage(source, WINDOW_SIZE);
     if (stage == NULL) {
         *error = source->impl->error;
         nytp_source_free(source);
@@ -283,7 +342,7 @@ struct nytp_source *nytp_source_memory(const void *data, size_t len, struct nytp
     struct nytp_source *source = source_new(error);
     if (source == NULL)
         return NULL;
-    struct stage *stage = push_stage(source, false);
+    struct stage *stage = push_stage(source, 0);
     stage->produced = len;
     source->impl->raw_size = len;
     source->at = data;
@@ -296,6 +355,8 @@ void nytp_source_free(struct nytp_source *source)
     if (source == NULL)
         return;
     struct nytp_source_impl *impl = source->impl;
+    wait_for_helper(impl);
+    free(impl->ahead.buffer);
     for (int i = 0; i < impl->n_stages; i++) {
         nytp_inflate_free(impl->stages[i].inflate);
         free(impl->stages[i].buffer);
@@ -306,12 +367,49 @@ void nytp_source_free(struct nytp_source *source)
     free(source);
 }
 
+/* Go on with the window that was filled ahead, and have the other filled. */
+static void take_next_window(struct nytp_source *source)
+{
+    struct nytp_source_impl *impl = source->impl;
+    struct stage *stage = top_stage(source);
+    struct ahead *ahead = &impl->ahead;
+    if (ahead->is_running)
+        wait_for_helper(impl);
+    else
+        fill_other_window(impl);
+    const size_t have = (size_t)(source->end - source->at);
+    uint8_t *const filled = ahead->buffer;
+    memcpy(filled + AHEAD_ROOM - have, source->at, have);
+    source->at = filled + AHEAD_ROOM - have;
+    source->end = filled + AHEAD_ROOM + ahead->n;
+    ahead->buffer = stage->buffer;
+    stage->buffer = filled;
+    if (stage->ended)
+        return;
+    ahead->shown = show(source);
+    ahead->is_running = true;
+    ahead->helper->begin(ahead->helper, fill_other_window, impl);
+}
+
+static bool reads_ahead(const struct nytp_source *source)
+{
+    return source->impl->ahead.buffer != NULL && is_inflating(top_stage(source));
+}
+
 size_t nytp_source_fill(struct nytp_source *source, size_t need)
 {
     struct stage *stage = top_stage(source);
+    struct ahead *ahead = &source->impl->ahead;
     size_t have = (size_t)(source->end - source->at);
-    if (have >= need || stage->buffer == NULL || stage->ended)
+    if (have >= need || stage->buffer == NULL || (!ahead->is_running && stage->ended))
         return have;
+    if (reads_ahead(source)) {
+        while (have < need && (ahead->is_running || !stage->ended)) {
+            take_next_window(source);
+            have = (size_t)(source->end - source->at);
+        }
+        return have;
+    }
     memmove(stage->buffer, source->at, have);
     while (have < need && !stage->ended)
         have += produce(source->impl, stage, stage->buffer + have, stage->buffer + WINDOW_SIZE);
@@ -322,7 +420,10 @@ size_t nytp_source_fill(struct nytp_source *source, size_t need)
 
 uint64_t nytp_source_offset(const struct nytp_source *source)
 {
-    return top_stage(source)->produced - (uint64_t)(source->end - source->at);
+    const struct ahead *ahead = &source->impl->ahead;
+    const uint64_t produced =
+        ahead->is_running ? ahead->shown.produced : top_stage(source)->produced;
+    return produced - (uint64_t)(source->end - source->at);
 }
 
 bool nytp_source_inflating(const struct nytp_source *source)
@@ -330,28 +431,40 @@ bool nytp_source_inflating(const struct nytp_source *source)
     return is_inflating(top_stage(source));
 }
 
+void nytp_source_read_ahead(struct nytp_source *source, struct nytp_helper *helper)
+{
+    source->impl->ahead.helper = helper;
+}
+
 bool nytp_source_start_inflate(struct nytp_source *source)
 {
-    if (nytp_source_inflating(source))
-        return nytp_error_at(&source->impl->error, NYTP_ERR_FORMAT, nytp_source_offset(source),
-                             true, "deflated data inside deflated data");
+    struct nytp_source_impl *impl = source->impl;
+    if (nytp_source_inflating(source)) {
+        const uint64_t offset = nytp_source_offset(source);
+        const struct nytp_error before = *nytp_source_error(source);
+        wait_for_helper(impl);
+        impl->error = before; /* what the helper met comes later */
+        return nytp_error_at(&impl->error, NYTP_ERR_FORMAT, offset, true,
+                             "deflated data inside deflated data");
+    }
+    if (impl->ahead.helper != NULL && impl->ahead.buffer == NULL) {
+        impl->ahead.buffer = malloc(AHEAD_ROOM + WINDOW_SIZE);
+        if (impl->ahead.buffer == NULL)
+            return nytp_out_of_memory(&impl->error);
+    }
     return push_inflate(source, NYTP_INFLATE_ZLIB);
 }
 
 const struct nytp_error *nytp_source_error(const struct nytp_source *source)
 {
-    return &source->impl->error;
+    const struct nytp_source_impl *impl = source->impl;
+    return impl->ahead.is_running ? &impl->ahead.shown.error : &impl->error;
 }
 
 uint64_t nytp_source_raw_bytes(const struct nytp_source *source)
 {
     const struct nytp_source_impl *impl = source->impl;
-    const struct stage *raw = &impl->stages[0];
-    if (impl->fd >= 0)
-        return raw->produced;
-    const uint8_t *at = impl->n_stages > 1 ? raw->at : source->at;
-    const uint8_t *end = impl->n_stages > 1 ? raw->end : source->end;
-    return raw->produced - (uint64_t)(end - at);
+    return impl->ahead.is_running ? impl->ahead.shown.raw_bytes : raw_bytes(source);
 }
 
 uint64_t nytp_source_raw_size(const struct nytp_source *source)

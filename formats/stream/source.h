@@ -10,6 +10,7 @@
 #define NYTP_SOURCE_H
 
 #include "formats/base/error.h"
+#include "helper.h"
 
 #include <stddef.h>
 
@@ -35,6 +36,11 @@ struct nytp_source *nytp_source_fd(int fd, struct nytp_error *error);
 struct nytp_source *nytp_source_memory(const void *data, size_t len, struct nytp_error *error);
 
 void nytp_source_free(struct nytp_source *source);
+
+/* What is inflated from here on is inflated by `helper`, a window ahead of what is read. For
+ * readers nothing changes, but that bytes are taken from the input sooner. The helper is nobody
+ * else's until the source is freed. */
+void nytp_source_read_ahead(struct nytp_source *source, struct nytp_helper *helper);
 
 /* Make at least `need` bytes available at `at` (need <= NYTP_SOURCE_MAX_NEED), keeping unread
  * bytes. Returns how many are available: fewer than `need` only at the end of input or on an

@@ -3,11 +3,46 @@
  * Bytes come whole from files, pipes and memory, plain, gzipped and deflated.
  */
 #include "bytes.h"
+#include "exporters/base/helper_thread.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define SIZE 700001 /* more than two windows */
+
+/* Helpers that do a task as soon, or as late, as can be. */
+struct slow_helper {
+    struct nytp_helper helper;
+    void (*task)(void *);
+    void *argument;
+};
+
+static void do_at_once(struct nytp_helper *self, void (*task)(void *), void *argument)
+{
+    (void)self;
+    task(argument);
+}
+
+static void do_later(struct nytp_helper *helper, void (*task)(void *), void *argument)
+{
+    struct slow_helper *self = (struct slow_helper *)helper;
+    self->task = task;
+    self->argument = argument;
+}
+
+static void do_nothing(struct nytp_helper *self)
+{
+    (void)self;
+}
+
+static void do_now(struct nytp_helper *helper)
+{
+    const struct slow_helper *self = (struct slow_helper *)helper;
+    self->task(self->argument);
+}
+
+/* Whose help the sources of the tests have. */
+static struct nytp_helper *helper;
 
 static struct bytes pattern(size_t len)
 {
@@ -50,7 +85,9 @@ static struct bytes drain(struct nytp_source *source)
 {
     struct bytes b = {0};
     size_t need = 1;
+    const uint64_t begun = nytp_source_offset(source);
     while (nytp_source_fill(source, need) > 0) {
+        assert(nytp_source_offset(source) == begun + b.len);
         const size_t have = (size_t)(source->end - source->at);
         const size_t n = have < need ? have : need;
         put(&b, source->at, n);
@@ -82,6 +119,8 @@ static struct nytp_source *memory(const struct bytes *b)
     struct nytp_error error = {0};
     struct nytp_source *source = nytp_source_memory(b->data, b->len, &error);
     assert(source != NULL);
+    if (helper != NULL)
+        nytp_source_read_ahead(source, helper);
     return source;
 }
 
@@ -272,6 +311,43 @@ static void test_failures(void)
     nytp_source_free(NULL);
 }
 
+/* Everything about unpacking, with a helper who is quick, slow, or a thread. */
+static void test_ahead(const struct bytes *data)
+{
+    struct slow_helper quick = {.helper = {do_at_once, do_nothing}};
+    struct slow_helper slow = {.helper = {do_later, do_now}};
+    struct nytp_helper_thread thread;
+    nytp_helper_thread_init(&thread);
+    struct nytp_helper *const helpers[] = {&quick.helper, &slow.helper, &thread.helper};
+    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
+        helper = helpers[i];
+        test_inflate(data);
+        test_gzip(data);
+        test_cuts();
+        struct bytes b = {0};
+        put_zlib(&b, data->data, data->len);
+        struct nytp_source *source = inflating(&b, 0);
+        nytp_source_fill(source, 1);
+        nytp_source_leave_inflate(source);
+        ok(nytp_source_inflating(source), "a stream that goes on is not left");
+        const uint64_t taken = nytp_source_raw_bytes(source);
+        ok(taken > 0 && taken < b.len, "input of the window ahead is not counted yet");
+        nytp_source_free(source); /* amid a task */
+        b.len = 0;
+        put_zlib(&b, data->data, 1000);
+        b.len--;
+        source = inflating(&b, 0);
+        nytp_source_fill(source, 1);
+        ok(!nytp_source_start_inflate(source) &&
+               nytp_source_error(source)->status == NYTP_ERR_FORMAT,
+           "an error that the helper met is not told before its place");
+        nytp_source_free(source);
+        free(b.data);
+    }
+    helper = NULL;
+    nytp_helper_thread_end(&thread);
+}
+
 int main(void)
 {
     struct bytes data = pattern(SIZE);
@@ -280,6 +356,7 @@ int main(void)
     test_gzip(&data);
     test_inflate(&data);
     test_cuts();
+    test_ahead(&data);
     test_failures();
     free(data.data);
     return done_testing();
