@@ -238,6 +238,8 @@ static void push_sub(struct nytp_cost_program *p, enum body body)
     add_op(p, OP_ENTERSUB)->op.op_flags = OPf_WANT_VOID;
 }
 
+/* From a line each, as real programs: without comments four of five calls have to look for their
+ * arc there, too. */
 static void write_calls(struct nytp_cost_program *p)
 {
     for (unsigned i = 0; i < 4; i++) {
