@@ -44,6 +44,7 @@ struct nytp_cli {
     const char *by_key;            /* NYTP_MODE_BY_LABEL: labels of this key; NULL = all */
     struct nytp_label_where where; /* only the time under these labels */
     struct nytp_substitute *group; /* what is done to labels' values first, or NULL */
+    bool gate_statements;          /* a rule of a gate counts SQL statements */
     bool gate_tap, allow_absent;
     bool format_given; /* the user named a format, or a file whose name tells it */
     char **files;      /* n_files >= 1 */

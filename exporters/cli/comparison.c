@@ -376,6 +376,7 @@ enum exit_status nytp_compare_load(struct run *run, struct comparison *compariso
     const struct nytp_cli *cli = &run->cli;
     struct sides sides = {.run = run, .comparison = comparison};
     enum exit_status status = read_gate(cli, &comparison->gate);
+    run->cli.gate_statements = nytp_gate_needs_statements(&comparison->gate);
     if (status == EXIT_DONE)
         status = cli->bases.n > 0 ? load_both(comparison, &sides) : load_new(run, comparison);
     if (status == EXIT_DONE && cli->bases.n + comparison->gate.n_rules > 0)

@@ -90,7 +90,8 @@ static struct nytp_build_options build_options(const struct nytp_cli *cli)
     const bool everything = cli->mode == NYTP_MODE_CHECK;
     const bool export = cli->mode == NYTP_MODE_EXPORT;
     const bool spans = export && wants_spans(cli);
-    const bool statements = export && !spans && exporter->wants_statements;
+    const bool statements =
+        export && !spans && (exporter->wants_statements || cli->gate_statements);
     const bool counts = cli->export.spread || statements;
     const uint32_t usual = counts ? DEFAULT_MAX_SPREAD : DEFAULT_MAX_CALLS;
     const uint32_t max_calls = cli->max_calls > 0 ? cli->max_calls : usual;
@@ -390,8 +391,9 @@ static bool weight_is_known(const struct nytp_cli *cli, const struct nytp_profil
     }
     const bool by_ops = cli->export.sort != NULL && strcmp(cli->export.sort, "ops") == 0;
     if ((by_ops || cli->export.weight == NYTP_WEIGHT_OPS) && profile->sampled) {
-        nytp_cli_say("%s ops: it was sampled, and how many samples and calls were seen is chance",
-                     by_ops ? "--sort" : "--weight");
+        nytp_cli_say(
+            "%s ops: it was sampled, and how many samples and calls were seen is chance",
+            by_ops ? "--sort" : "--weight");
         return false;
     }
     if (cli->export.weight != NYTP_WEIGHT_CPU || profile->sampled)

@@ -36,7 +36,7 @@ struct comparing {
     struct nytp_diff *diff;
     const struct nytp_profile *profile;
     const struct nytp_counts *counts;
-    uint32_t *run_of_recording; /* index into a row's runs */
+    uint32_t *run_of_recording; /* index into a row's runs; becomes the diff's */
     uint32_t n_runs;            /* of both sides */
     uint32_t *row_of_sub;
     uint32_t rows_capacity;
@@ -720,8 +720,9 @@ struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
         c.diff->total.p = -1;
         ok = compare_sides(&c, sides);
     }
-    free(c.run_of_recording);
     free(c.row_of_sub);
+    if (c.diff != NULL)
+        c.diff->run_of_recording = c.run_of_recording;
     if (ok)
         return c.diff;
     nytp_diff_free(c.diff);
@@ -745,5 +746,6 @@ void nytp_diff_free(struct nytp_diff *diff)
     free(diff->rows);
     free(diff->cells);
     free(diff->svs);
+    free(diff->run_of_recording);
     free(diff);
 }

@@ -79,6 +79,7 @@ struct nytp_diff {
     uint32_t n_notes;
     struct nytp_diff_cell *cells; /* private, as this: */
     int64_t *svs;                 /* of each cell; NULL where no recording has any */
+    uint32_t *run_of_recording;   /* index into a row's runs */
 };
 
 /* How the recordings of a profile are distributed. */

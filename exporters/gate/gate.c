@@ -90,17 +90,23 @@ static bool exceeds(const struct checking *c, const struct nytp_gate_rule *rule,
 
 /* ---- what to say ---- */
 
-static void put_amount(const struct nytp_diff *diff, enum nytp_weight value, int64_t amount,
-                       char *text, size_t size)
+static const char *counted(const struct nytp_diff *diff, const struct nytp_gate_rule *rule)
 {
-    if (value == NYTP_WEIGHT_TIME)
+    return rule->counted == NYTP_GATE_QUERIES ? "SQL statements"
+           : rule->counted == NYTP_GATE_LOOPS ? "SQL statements in a loop"
+           : rule->value == NYTP_WEIGHT_CALLS ? "calls"
+           : rule->value == NYTP_WEIGHT_OPS   ? "ops"
+           : rule->value == NYTP_WEIGHT_SVS   ? "SVs"
+                                              : nytp_text_statements(diff->profile);
+}
+
+static void put_amount(const struct nytp_diff *diff, const struct nytp_gate_rule *rule,
+                       int64_t amount, char *text, size_t size)
+{
+    if (rule->value == NYTP_WEIGHT_TIME)
         nytp_diff_time(diff, amount, false, text, size);
     else
-        snprintf(text, size, "%lld %s", (long long)amount,
-                 value == NYTP_WEIGHT_CALLS ? "calls"
-                 : value == NYTP_WEIGHT_OPS ? "ops"
-                 : value == NYTP_WEIGHT_SVS ? "SVs"
-                                            : nytp_text_statements(diff->profile));
+        snprintf(text, size, "%lld %s", (long long)amount, counted(diff, rule));
 }
 
 /* What it had or may have. */
@@ -110,8 +116,7 @@ static void put_limit(const struct checking *c, const struct nytp_gate_rule *rul
     const bool is_time = rule->value == NYTP_WEIGHT_TIME;
     char amount[60], percent[40], chance[32] = "";
     if (!rule->from_base) {
-        put_amount(c->diff, rule->value, (int64_t)most_allowed(c, rule, 0), amount,
-                   sizeof amount);
+        put_amount(c->diff, rule, (int64_t)most_allowed(c, rule, 0), amount, sizeof amount);
         snprintf(text, size, "at most %s allowed", amount);
         return;
     }
@@ -136,7 +141,7 @@ static void explain(const struct checking *c, const struct nytp_gate_question *q
     const bool uncalled =
         q->row != NULL ? q->row->status == NYTP_DIFF_UNCALLED : rule->scope == NYTP_GATE_SUB;
     char now[60], limit[160], runs[40] = "";
-    put_amount(c->diff, rule->value, q->now, now, sizeof now);
+    put_amount(c->diff, rule, q->now, now, sizeof now);
     put_limit(c, rule, q, limit, sizeof limit);
     if (n_runs > 1)
         snprintf(runs, sizeof runs, " (median of %lu runs)", (unsigned long)n_runs);

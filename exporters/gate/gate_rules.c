@@ -44,6 +44,26 @@ static bool find_value(const char *text, size_t len, enum nytp_weight *value)
     return false;
 }
 
+/* "queries" and "loops", which are no values of subs. */
+static bool find_counted(const char *text, size_t len, struct nytp_gate_rule *rule)
+{
+    if (len == 7 && memcmp(text, "queries", len) == 0)
+        rule->counted = NYTP_GATE_QUERIES;
+    else if (len == 5 && memcmp(text, "loops", len) == 0)
+        rule->counted = NYTP_GATE_LOOPS;
+    else
+        return false;
+    rule->value = NYTP_WEIGHT_CALLS;
+    return true;
+}
+
+/* Whether there is what the rule asks for. */
+static bool counts_that(const struct nytp_gate_rule *rule)
+{
+    return rule->counted == NYTP_GATE_SUBS || rule->scope == NYTP_GATE_TOTAL ||
+           (rule->counted == NYTP_GATE_QUERIES && rule->scope == NYTP_GATE_EACH);
+}
+
 /* "12.5%" at the start of `text`; the rest is behind *end. */
 static bool read_percent(const char *text, const char **end, double *percent)
 {
@@ -217,16 +237,22 @@ static bool read_rule(struct nytp_gate *gate, const char *line, const char *plac
         return nytp_out_of_memory(error);
     const char *at = line;
     size_t len = next_word(&at);
-    if (!find_value(at, len, &rule->value))
-        return nytp_error_set(error, NYTP_ERR_FORMAT,
-                              "unknown value \"%.*s\": calls, statements, ops, time or svs",
-                              (int)(len < 40 ? len : 40), at);
+    if (!find_counted(at, len, rule) && !find_value(at, len, &rule->value))
+        return nytp_error_set(
+            error, NYTP_ERR_FORMAT,
+            "unknown value \"%.*s\": calls, statements, ops, time, svs, queries or loops",
+            (int)(len < 40 ? len : 40), at);
     at += len;
     len = next_word(&at);
     if (len == 0)
         return nytp_error_set(error, NYTP_ERR_FORMAT, "VALUE WHAT <= MOST expected");
     if (!set_what(rule, at, len, error))
         return false;
+    if (!counts_that(rule))
+        return nytp_error_set(error, NYTP_ERR_FORMAT, "%s are of total%s, not of \"%.60s\"",
+                              rule->counted == NYTP_GATE_LOOPS ? "loops" : "queries",
+                              rule->counted == NYTP_GATE_LOOPS ? "" : " or of /REGEX/",
+                              rule->name);
     at += len;
     len = next_word(&at);
     if (len != 2 || memcmp(at, "<=", 2) != 0)
@@ -342,6 +368,14 @@ bool nytp_gate_needs_base(const struct nytp_gate *gate)
 {
     for (uint32_t i = 0; i < gate->n_rules; i++)
         if (gate->rules[i].from_base)
+            return true;
+    return false;
+}
+
+bool nytp_gate_needs_statements(const struct nytp_gate *gate)
+{
+    for (uint32_t i = 0; i < gate->n_rules; i++)
+        if (gate->rules[i].counted != NYTP_GATE_SUBS)
             return true;
     return false;
 }

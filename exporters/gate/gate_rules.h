@@ -6,15 +6,19 @@
  * change from noise.
  *
  * A limit on the command line is P%[:VALUE[:SCOPE]], as 2%, 2%:calls:sub, 5%:time:^Foo::.
- * VALUE is statements, calls, ops (both together), time or svs (made less freed, so it may be below 0); SCOPE is
- * total, sub (each one), or an expression (each sub whose name matches).
+ * VALUE is statements, calls, ops (both together), time or svs (made less freed, so it may be
+ * below 0); SCOPE is total, sub (each one), or an expression (each sub whose name matches).
  *
  * A rule in a file, one a line, is VALUE WHAT <= MOST, as "calls DBI::st::execute <= 12",
- * "statements main:: <= base +10%", "time /^Foo::get/ <= 20 ms". WHAT is total, a sub, a package
- * with its "::" at the end (the sum of its subs and of those of packages below it), or
+ * "statements main:: <= base +10%", "time /^Foo::get/ <= 20 ms". WHAT is total, a sub, a
+ * package with its "::" at the end (the sum of its subs and of those of packages below it), or
  * /an expression/ (each sub); MOST is a number (of a time with its unit), base, base +P% or
- * base +N. Empty lines and lines that begin with # mean nothing. A rule that ends in "or absent"
- * is kept where there is no such sub.
+ * base +N. Empty lines and lines that begin with # mean nothing. A rule that ends in "or
+ * absent" is kept where there is no such sub.
+ *
+ * "queries" are SQL statements that are sent through DBI (stacks/statements.h): of total all of
+ * them, of /an expression/ the most in one of the requests of a name that matches. "loops
+ * total" are those that are sent again and again (N+1).
  */
 #ifndef NYTP_GATE_RULES_H
 #define NYTP_GATE_RULES_H
@@ -29,10 +33,18 @@ enum nytp_gate_scope {
     NYTP_GATE_PACKAGE, /* the sum of all whose names begin so */
 };
 
+/* What a rule counts. */
+enum nytp_gate_counted {
+    NYTP_GATE_SUBS, /* its `value`, of subs */
+    NYTP_GATE_QUERIES,
+    NYTP_GATE_LOOPS,
+};
+
 struct nytp_gate_rule {
     char *text;  /* as it was written */
     char *place; /* "FILE:LINE" where, or NULL: on the command line */
-    enum nytp_weight value;
+    enum nytp_gate_counted counted;
+    enum nytp_weight value; /* of QUERIES and LOOPS: CALLS */
     enum nytp_gate_scope scope;
     char *name;                   /* the sub, package or expression; NULL: each */
     bool or_absent;               /* kept where there is no such sub */
@@ -73,7 +85,8 @@ bool nytp_gate_read_rules(struct nytp_gate *gate, const char *path, struct nytp_
 bool nytp_gate_read_accepts(struct nytp_gate *gate, const char *path, struct nytp_error *error);
 void nytp_gate_free(struct nytp_gate *gate);
 
-/* Whether some rule speaks of the base. */
+/* Whether some rule speaks of the base, or of SQL statements. */
 bool nytp_gate_needs_base(const struct nytp_gate *gate);
+bool nytp_gate_needs_statements(const struct nytp_gate *gate);
 
 #endif

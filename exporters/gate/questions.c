@@ -9,6 +9,7 @@
 #include "exporters/compare/diff_formats.h"
 #include "exporters/compare/match.h"
 #include "exporters/compare/rank_test.h"
+#include "exporters/stacks/statements.h"
 #include "formats/base/arena.h"
 
 #include <stdarg.h>
@@ -178,10 +179,84 @@ static bool ask_rows(struct asking *a)
     return all || ask(a, NULL, name);
 }
 
+/* ---- SQL statements ---- */
+
+/* What the rule counts of a run. *found: there is a request that it speaks of. */
+static int64_t count_statements(struct asking *a, const struct nytp_statements *statements,
+                                bool *found)
+{
+    const struct nytp_gate_rule *rule = rule_of(a);
+    int64_t most = 0;
+    if (rule->counted == NYTP_GATE_LOOPS)
+        return statements->n_repeats;
+    if (rule->scope == NYTP_GATE_TOTAL)
+        return (int64_t)statements->n;
+    for (uint32_t i = 0; i < statements->n_requests; i++) {
+        const struct nytp_request *const request = &statements->requests[i];
+        const bool is_all = statements->key.len == 0;
+        if ((request->n == 0 && !is_all) ||
+            !nytp_patterns_match(&rule->pattern,
+                                 is_all ? nytp_name_of_text("(all)") : request->value,
+                                 &a->error))
+            continue;
+        *found = true;
+        most = (int64_t)request->most > most ? (int64_t)request->most : most;
+    }
+    return most;
+}
+
+static bool count_run(struct asking *a, uint32_t run, bool *only, bool *found)
+{
+    struct nytp_statements statements;
+    for (uint32_t i = 0; i < a->diff->profile->n_recordings; i++)
+        only[i] = a->diff->run_of_recording[i] == run;
+    const bool ok = nytp_statements_init_of(&statements, a->diff->profile, only);
+    if (ok)
+        a->values[run] = count_statements(a, &statements, found);
+    nytp_statements_free(&statements);
+    return ok;
+}
+
+/* Whether all calls, one by one, are known of the recordings. */
+static bool has_calls(const struct asking *a)
+{
+    const struct nytp_profile *const profile = a->diff->profile;
+    bool all = !rule_of(a)->from_base || a->diff->base_has_times;
+    for (uint32_t i = 0; i < profile->n_recordings; i++)
+        all = all && (profile->recordings[i].has & NYTP_HAS_CALLS) != 0 &&
+              profile->recordings[i].spans_pruned == 0;
+    return all;
+}
+
+static bool ask_statements(struct asking *a)
+{
+    const struct nytp_gate_rule *rule = rule_of(a);
+    const uint32_t first = rule->from_base ? 0 : a->n_base;
+    if (!has_calls(a))
+        return answer(
+            a, NYTP_GATE_UNJUDGED,
+            "a limit on SQL statements, for which all calls have to be known one by one");
+    bool *const only = calloc((size_t)a->diff->profile->n_recordings + 1, sizeof *only);
+    bool ok = only != NULL, found = rule->scope == NYTP_GATE_TOTAL;
+    for (uint32_t run = first; ok && run < a->n_runs; run++)
+        ok = count_run(a, run, only, &found);
+    free(only);
+    if (ok && !found) {
+        memset(a->values, 0, a->n_runs * sizeof *a->values);
+        return answer(
+            a, rule->or_absent || a->gate->or_absent ? NYTP_GATE_KEPT : NYTP_GATE_UNJUDGED,
+            "no request matches");
+    }
+    return ok && ask(a, NULL,
+                     nytp_name_of_text(rule->scope == NYTP_GATE_TOTAL ? "total" : rule->name));
+}
+
 static bool ask_rule(struct asking *a)
 {
     if (is_unjudgeable(a))
         return true;
+    if (rule_of(a)->counted != NYTP_GATE_SUBS)
+        return ask_statements(a);
     if (rule_of(a)->scope != NYTP_GATE_TOTAL)
         return ask_rows(a);
     add_values(a, &a->diff->total);

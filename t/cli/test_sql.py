@@ -147,3 +147,42 @@ def test_megabytes_of_text(tmp_path):
 def test_the_schema_knows_them():
     schema = json.loads((ROOT / "share" / "brief.schema.json").read_text())
     assert schema["properties"]["version"]["const"] == 1 and "sql" in schema["required"]
+
+
+def judged(folder, rules, *arguments):
+    (folder / "rules").write_text(rules)
+    done = run("-q", "--gate", folder / "rules", "--gate-tap", *arguments)
+    return done.returncode, done.stdout.decode()
+
+
+@pytest.mark.parametrize("rule, status, said", [
+    ("queries total <= 34", 0, "total: 34 SQL statements, at most 34"), ("queries total <= 33", 10, "total: 34 SQL statements, at most 33"),
+    (r"queries /^GET\s\/list/ <= 16", 0, "16 SQL statements"), ("queries /list/ <= 15", 10, "16 SQL statements, at most 15"),
+    ("queries /short/ <= 5", 0, "5 SQL statements"), ("queries /short/ <= 4", 10, "5 SQL statements"),
+    ("loops total <= 1", 0, "1 SQL statements in a loop"), ("loops total <= 0", 10, "1 SQL statements in a loop, at most 0"),
+    ("queries /nobody/ <= 5", 2, "no request matches"), ("queries /nobody/ <= 5 or absent", 0, "no request matches")])
+def test_limits_on_statements_of_a_request(recording, tmp_path, rule, status, said):
+    returned, tap = judged(tmp_path, rule + "\n", recording)
+    assert (returned, said in tap) == (status, True), tap
+
+
+def test_limits_from_a_base(recording, tmp_path):
+    more = record(tmp_path, PROGRAM.replace("15, 4)", "15, 22, 4)"))
+    one = record(tmp_path / "one", PROGRAM.replace("12, 15, 4)", "3, 4, 5)"))
+    for rule, base, now, status in [("queries total <= base", recording, more, 10), ("queries total <= base +100%", recording, more, 0),
+                                    ("queries /list/ <= base +6", recording, more, 10), ("queries /list/ <= base +7", recording, more, 0),
+                                    ("loops total <= base", recording, more, 0), ("loops total <= base", one, recording, 10)]:
+        assert judged(tmp_path, rule + "\n", "--diff", base, now)[0] == status, rule
+
+
+def test_limits_where_nothing_can_be_told(recording, tmp_path):
+    quiet = record(tmp_path / "q", PROGRAM, options="calls=0")
+    assert judged(tmp_path, "queries total <= 99\n", quiet)[0] == 2
+    counts = tmp_path / "base.json"
+    good("-q", "--save-base", "-o", counts, recording)
+    assert judged(tmp_path, "queries total <= base\n", "--diff", counts, recording)[0] == 2
+    status, tap = judged(tmp_path, "queries total <= 99\n", "--chrome-trace", "-o", tmp_path / "t.json", "--max-calls=9", recording)
+    assert status == 2 and "one by one" in tap
+    for rule in "queries main::page <= 9", "loops /x/ <= 9", "queries GET <= 9":
+        done = run("--gate", tmp_path / "rules", recording) if (tmp_path / "rules").write_text(rule) else None
+        assert done.returncode == 2 and b"are of total" in done.stderr
