@@ -2,9 +2,12 @@
  *
  * Regular expressions by place and pattern; see regex_rows.h.
  *
- * How time grows with the subject is the slope of a line through the logarithms of mean times
- * and mean lengths, one point for each power of two. The longest call of a point is left out,
- * which may have been interrupted.
+ * How time grows with the subject is the median slope from one point to the next, of the
+ * logarithms of mean lengths and mean times, one point for each power of two. The longest call
+ * of a point is left out, which may have been interrupted. A line through all points would be
+ * steeper than the pattern where time jumps once: perl keeps what it can go back to in memory
+ * that is new from some length on, and what takes longer than a turn of a busy processor waits
+ * for the next one.
  */
 #include "regex_rows.h"
 
@@ -36,17 +39,22 @@ static bool make_point(const struct nytp_regex_size *size, struct point *point)
     return true;
 }
 
-/* Of the line that is nearest to the points by least squares. */
-static double slope(const struct point *points, uint32_t n)
+static int by_size(const void *x, const void *y)
 {
-    double x = 0, y = 0, xx = 0, xy = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        x += points[i].length;
-        y += points[i].time;
-        xx += points[i].length * points[i].length;
-        xy += points[i].length * points[i].time;
-    }
-    return ((double)n * xy - x * y) / ((double)n * xx - x * x);
+    const double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* The median of the slopes between neighbours; there are two points or more. */
+static double median_slope(const struct point *points, uint32_t n)
+{
+    double slopes[NYTP_REGEX_SIZES];
+    const uint32_t n_slopes = n - 1;
+    for (uint32_t i = 0; i < n_slopes; i++)
+        slopes[i] =
+            (points[i + 1].time - points[i].time) / (points[i + 1].length - points[i].length);
+    qsort(slopes, n_slopes, sizeof *slopes, by_size);
+    return (slopes[(n_slopes - 1) / 2] + slopes[n_slopes / 2]) / 2;
 }
 
 static double growth(const struct nytp_regex_size sizes[NYTP_REGEX_SIZES])
@@ -54,11 +62,12 @@ static double growth(const struct nytp_regex_size sizes[NYTP_REGEX_SIZES])
     struct point points[NYTP_REGEX_SIZES];
     uint32_t n = 0;
     for (uint32_t i = 0; i < NYTP_REGEX_SIZES; i++)
-        n += make_point(&sizes[i], &points[n]);
+        n += make_point(&sizes[i], &points[n]) &&
+             (n == 0 || points[n].length > points[n - 1].length);
     if (n < LEAST_POINTS || points[n - 1].length - points[0].length < LEAST_SPAN ||
         points[n - 1].time < log(LEAST_LAST_NS))
         return 0;
-    const double power = slope(points, n);
+    const double power = median_slope(points, n);
     return power > 0 ? power : 0;
 }
 

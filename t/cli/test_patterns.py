@@ -46,6 +46,16 @@ def test_time_that_grows_faster_than_the_subject_is_flagged(tmp_path, power, is_
     assert ("time grows" in good("-q", "--brief", file).decode()) == is_steep
 
 
+@pytest.mark.parametrize("ns, is_steep", [
+    # per byte: memory that is new from some length on; then calls that wait for the processor
+    ([30, 30, 30, 30, 30, 120, 120, 120, 400, 1700], False), ([30, 30, 30, 300, 300, 300, 300], False), ([90, 30, 30, 30, 3000], False),
+    ([16, 32, 64, 128, 256, 5120], True), ([16, 32, 32, 64, 128, 256], True)])
+def test_one_jump_is_no_growth(tmp_path, ns, is_steep):
+    sizes = ",".join(f"10:{each * 32 * 2 ** n * 10 + each}:{each * 32 * 2 ** n}:{32 * 2 ** n * 10}" for n, each in enumerate(ns))
+    text = good("-q", "--patterns", recording(tmp_path / "p.out", regex(sizes=sizes))).decode()
+    assert ("time grows" in text) == is_steep, text
+
+
 @pytest.mark.parametrize("sizes", [
     "-", "100:9000000:90000:800", growing(3, lengths=(16, 40)), growing(3, lengths=(16, 20, 24)),  # too few, too near
     "10:2000:500:40,10:20000:500:400,10:40000000:39990000:4000",                                # one call of ten
