@@ -14,6 +14,7 @@
 #include "exporters/compare/diff.h"
 #include "pprof_comments.h"
 #include "pprof_entries.h"
+#include "pprof_patterns.h"
 #include "pprof_tables.h"
 #include "pprof_times.h"
 
@@ -59,12 +60,14 @@ enum value {
 struct merged_stack {
     uint32_t parent, location; /* parent: itself for a root, whose location is a string */
     int64_t values[N_VALUES];
-    uint32_t state; /* of the last frame: S_WAITING or 0 */
+    uint32_t state;   /* of the last frame: S_WAITING or 0 */
+    uint32_t pattern; /* of the last frame: a string, or 0 */
     bool of_base;
 };
 
 struct process_labels {
     uint32_t state;       /* S_WAITING or 0 */
+    uint32_t pattern;     /* string, or 0 */
     uint32_t pid, script; /* strings; script 0 = unknown */
     bool of_base;         /* of a difference: counts negatively */
     uint32_t own[2 * MAX_OWN_LABELS],
@@ -83,6 +86,8 @@ struct message {
     struct nytp_waits waits;
     struct nytp_stacks stacks;
     struct nytp_pprof_entries entries;
+    struct nytp_pprof_patterns patterns;
+    uint32_t pattern_key; /* string; 0: there are none */
 
     int64_t *stack; /* location ids of one sample, leaf first */
     uint32_t n_stack, stack_size;
@@ -186,6 +191,7 @@ static void put_sample(struct message *m, const struct process_labels *labels, u
     put_label(m, S_PID, labels->pid);
     put_label(m, S_SCRIPT, labels->script);
     put_label(m, S_STATE, labels->state);
+    put_label(m, m->pattern_key, labels->pattern);
     for (uint32_t i = 0; i < labels->n_own; i++)
         put_label(m, labels->own[2 * i], labels->own[2 * i + 1]);
     for (uint32_t i = 0; i < m->options->labels.n; i++)
@@ -206,9 +212,12 @@ static bool wants_label(const struct message *m, const char *name)
  * out, which the message then knows. A `parent` of UINT32_MAX makes a root, whose location is
  * the string of its label. */
 static uint32_t merged_stack(struct message *m, uint32_t parent, uint32_t location,
-                             const struct process_labels *labels, uint32_t state)
+                             const struct process_labels *labels, uint32_t state,
+                             uint32_t pattern)
 {
-    const struct nytp_key key = {parent, location, labels->of_base, state};
+    /* what matches does not wait, and a pattern's string is none of the fixed ones */
+    const struct nytp_key key = {parent, location, labels->of_base,
+                                 pattern != 0 ? pattern : state};
     const uint32_t known = nytp_table_get(&m->merged_ids, key);
     if (known != NYTP_TABLE_NONE)
         return known;
@@ -222,6 +231,7 @@ static uint32_t merged_stack(struct message *m, uint32_t parent, uint32_t locati
         (struct merged_stack){.parent = parent == UINT32_MAX ? id : parent,
                               .location = location,
                               .state = state,
+                              .pattern = pattern,
                               .of_base = labels->of_base};
     return id;
 }
@@ -238,12 +248,12 @@ static uint32_t caller_stack(struct message *m, const struct process_labels *lab
         return *known - 1;
     uint32_t stack;
     if (outer == n)
-        stack = merged_stack(m, UINT32_MAX, labels->script, labels, 0);
+        stack = merged_stack(m, UINT32_MAX, labels->script, labels, 0, 0);
     else /* the outer one was seen before: its index is lower */
         stack = merged_stack(
             m, m->caller_stacks[outer - m->first_node] - 1,
             nytp_pprof_location_id(&m->tables, nodes[outer].sub, site->file, site->line),
-            labels, 0);
+            labels, 0, 0);
     *known = stack + 1;
     return stack;
 }
@@ -252,8 +262,8 @@ static uint32_t caller_stack(struct message *m, const struct process_labels *lab
 static void add_merged(struct message *m, const struct process_labels *labels, uint32_t n,
                        uint32_t leaf, const int64_t *values)
 {
-    const uint32_t stack =
-        merged_stack(m, caller_stack(m, labels, n), leaf, labels, labels->state);
+    const uint32_t stack = merged_stack(m, caller_stack(m, labels, n), leaf, labels,
+                                        labels->state, labels->pattern);
     for (int i = 0; ok(m) && i < N_VALUES; i++)
         m->merged[stack].values[i] += values[i];
 }
@@ -289,7 +299,8 @@ static void put_merged(struct message *m)
         const struct merged_stack *merged = &m->merged[i];
         if (merged->parent == i || !has_value(merged->values))
             continue;
-        struct process_labels labels = {.state = merged->state, .of_base = merged->of_base};
+        struct process_labels labels = {
+            .state = merged->state, .pattern = merged->pattern, .of_base = merged->of_base};
         m->n_stack = 0;
         uint32_t at = i;
         for (; m->merged[at].parent != at && ok(m); at = m->merged[at].parent)
@@ -400,6 +411,7 @@ static void put_process(struct message *m, uint32_t index)
         if (merges)
             caller_stack(m, &labels, n);
         labels.state = m->waits.kinds[n] != NYTP_WAIT_NONE ? S_WAITING : 0;
+        labels.pattern = nytp_pprof_pattern_of(&m->patterns, profile, n);
         put_context(m, &labels, n);
     }
 }
@@ -494,6 +506,16 @@ static void add_labels(struct message *m)
         nytp_out_of_memory(&m->out->error);
 }
 
+/* Label of samples in builtins that match, where regular expressions were recorded. */
+static void add_patterns(struct message *m)
+{
+    if (m->profile->n_regexes == 0)
+        return;
+    m->pattern_key = nytp_pprof_string_id(&m->tables, "pattern", 7);
+    if (!nytp_pprof_patterns_init(&m->patterns, &m->tables))
+        nytp_out_of_memory(&m->out->error);
+}
+
 /* Write all fields in the order of their numbers. Strings that later fields refer to must be
  * interned before the table of strings is written. */
 static void put_message(struct message *m)
@@ -506,6 +528,7 @@ static void put_message(struct message *m)
     for (size_t i = 0; i < n_fixed; i++)
         nytp_pprof_string_id(&m->tables, fixed_strings[i], strlen(fixed_strings[i]));
     add_labels(m);
+    add_patterns(m);
     nytp_pprof_comment_all(
         &m->comments, &m->tables,
         m->stacks.n_pruned); /* their strings come before the fields that refer to them */
@@ -571,6 +594,7 @@ bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_
         nytp_out_of_memory(&m.out->error);
     free(m.stack);
     nytp_pprof_entries_free(&m.entries);
+    nytp_pprof_patterns_free(&m.patterns);
     free(m.label_ids);
     free(m.merged);
     free(m.caller_stacks);

@@ -9,6 +9,8 @@ import pytest
 
 from command import ROOT, good, run
 from nytpwrite import Writer
+from readers import PprofReader
+from recordings import record
 
 
 def regex(kind="match", line=7, calls=10, found=4, compiled=0, ns=5000, longest=900, length=30, sizes="-", pattern="a+b", fid=1):
@@ -133,6 +135,30 @@ def test_the_report_has_a_table_with_places_and_patterns(tmp_path):
     assert re.search(r'<a href=["#]?[^>]*[:#]3"?>[^<]*app\.pl line 3</a>', table), table
     assert "<td data-n=5000>" in table
     assert ": `` <script>alert(1)</script>`|\\x1b[31m ``" in good("-q", "--brief", file).decode()
+
+
+PROGRAM = r"""
+sub scan { for (1 .. 30) { $_[0] =~ /fo+b[ar]z/; my $copy = $_[0]; $copy =~ s/q+/q/g } }
+sub each_of { my ($s, @patterns) = @_; for my $pattern (@patterns) { $s =~ $pattern for 1 .. 5 } }
+sub none { my @parts = sort @_; return scalar @parts }
+scan('fooobar' x 50); each_of('abc' x 30, qr/b+d/, qr/x\s*y/); none(3, 2, 1);
+"""
+
+
+@pytest.mark.parametrize("labels", ["pid,script", "none"])
+def test_samples_in_pprof_have_their_pattern(tmp_path, labels):
+    file = record(tmp_path, PROGRAM, options="regex=1:slowops=2")
+    samples = PprofReader(good("-q", "--pprof", f"--labels={labels}", "-o", "-", file)).samples
+    seen = {(stack[0][0][0], tags.get("pattern")) for stack, _, tags in samples}
+    several = {pattern for _, pattern in seen if pattern and "more" in pattern}
+    assert len(several) >= 1 and several <= {"b+d and 1 more", r"x\s*y and 1 more"}
+    assert {("main::CORE:match", "fo+b[ar]z"), ("main::CORE:subst", "q+")} <= seen
+    assert {leaf for leaf, pattern in seen if pattern} <= {"main::CORE:match", "main::CORE:subst", "main::CORE:regcomp", "main::CORE:qr"}
+    assert ("main::scan", None) in seen and ("main::none", None) in seen
+    counted = {tags["pattern"]: values[0] for stack, values, tags in samples if stack[0][0][0] == "main::CORE:match"}
+    assert counted["fo+b[ar]z"] == 30
+    without = PprofReader(good("-q", "--pprof", "-o", "-", record(tmp_path / "off", PROGRAM)))
+    assert "pattern" not in without.strings
 
 
 def test_pieces_of_a_brief_fit(tmp_path):
