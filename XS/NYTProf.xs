@@ -40,21 +40,27 @@ set_option(const char *name, const char *value)
 bool
 enable_profile(const char *file = NULL)
   CODE:
+    dSAVE_ERRNO;
     RETVAL = nytp_enable(aTHX_ file);
+    RESTORE_ERRNO;
   OUTPUT:
     RETVAL
 
 bool
 disable_profile()
   CODE:
+    dSAVE_ERRNO;
     RETVAL = nytp_disable(aTHX);
+    RESTORE_ERRNO;
   OUTPUT:
     RETVAL
 
 bool
 rotate_profile(const char *file = NULL)
   CODE:
+    dSAVE_ERRNO;
     RETVAL = nytp_rotate(aTHX_ file);
+    RESTORE_ERRNO;
   OUTPUT:
     RETVAL
 
@@ -63,14 +69,18 @@ checkpoint_profile()
   CODE:
     struct nytp_recorder *const rec = nytp_recorder_get(aTHX);
     char text[600];
+    dSAVE_ERRNO;
     RETVAL = rec != NULL && nytp_checkpoint(aTHX_ rec, text, sizeof text);
+    RESTORE_ERRNO;
   OUTPUT:
     RETVAL
 
 void
 finish_profile()
   CODE:
+    dSAVE_ERRNO;
     nytp_finish_profile(aTHX);
+    RESTORE_ERRNO;
 
 void
 label(...)
@@ -87,7 +97,9 @@ label(...)
         pairs[i] = sv_2mortal(SvREFCNT_inc_simple_NN(ST(i)));
     for (int i = 0; i < items; i++)
         pairs[i] = sv_mortalcopy(pairs[i]);
+    dSAVE_ERRNO;
     nytp_label(aTHX_ pairs, (int)items, ix != 0);
+    RESTORE_ERRNO;
 
 void
 DB(...)

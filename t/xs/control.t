@@ -19,6 +19,18 @@ sub good {
 
 my $F = "sub f { g() } sub g { 1 }\n";
 
+scenario '$! stays what it was, whether it works or not' => sub {
+    for my $opts (matrix()) {
+        my $run = run_prog(opts => $opts, code => <<'P');
+sub kept { $! = 7; $_[0]->(); push @errors, 0 + $! }
+kept($_) for \&DB::disable_profile, \&DB::enable_profile, sub { DB::enable_profile('second.out') }, sub { DB::enable_profile('no/such/folder') },
+    sub { DB::rotate_profile('third.out') }, \&DB::rotate_profile, \&DB::checkpoint_profile, sub { DB::label(key => 1) }, \&DB::finish_profile, \&DB::enable_profile;
+print "@errors\n";
+P
+        is $run->{out}, join(' ', (7) x 10) . "\n", "$opts: \$!";
+    }
+};
+
 scenario 'disable and enable: calls in between do not exist, open frames report their return' => sub {
     for my $opts (matrix()) {
         my $run = run_prog(opts => $opts, code => $F . <<'P');
