@@ -532,7 +532,7 @@ def test_where_neither_the_call_nor_the_file_is_to_be_had_is_told_who_may(errno,
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_a_program_in_a_container_is_looked_at_from_outside(script):
     """With process numbers and files of its own: threads are found by the numbers that they have inside."""
-    with spied.running("unshare -pmf --mount-proc " + PERL, script(THREADS)) as outer:
+    with spied.running("unshare -pmf --kill-child --mount-proc " + PERL, script(THREADS)) as outer:
         outer.wait_for("all")
         inner = int(open(f"/proc/{outer.pid}/task/{outer.pid}/children").read())
         spied.Process(argparse.Namespace(pid=inner)).wait_until_it_waits()
