@@ -9,6 +9,7 @@
  * decoded without any check while the window holds more than the longest of them.
  */
 #include "formats/stream/call_records.h"
+#include "formats/stream/comments/hang_records.h"
 #include "formats/stream/format.h"
 #include "formats/stream/nv.h"
 #include "formats/stream/record.h"
@@ -27,6 +28,9 @@ struct reader {
     struct nytp_call_reader calls;
     uint8_t *large; /* gathers a record larger than the window */
     size_t large_size;
+    bool in_process;
+    uint32_t hang_len; /* of hang[]; 0: there is no note */
+    char hang[NYTP_HANG_ROOM];
 };
 
 /* Supplying the decoder with bytes */
@@ -131,8 +135,43 @@ static bool read_large_record(struct reader *r, struct nytp_cursor *c, struct ny
         *c = (struct nytp_cursor){.start = r->large, .end = r->large + have};
         outcome = decode(r, c, e);
     } while (outcome == NYTP_SHORT);
-    return outcome == NYTP_SILENT ||
-           (outcome == NYTP_DECODED && nytp_deliver(&r->decoder, e));
+    return outcome == NYTP_SILENT || (outcome == NYTP_DECODED && nytp_deliver(&r->decoder, e));
+}
+
+/* Where the program hangs is told in the head, and belongs behind the last record. */
+
+static void keep_hang(struct reader *r, const struct nytp_str *comment)
+{
+    const size_t head = sizeof NYTP_HANG_HEAD; /* with a blank behind it */
+    struct nytp_str body;
+    if (!nytp_hang_note_body(comment, &body) || head + body.len + 1 > sizeof r->hang)
+        return;
+    memcpy(r->hang, NYTP_HANG_HEAD " ", head);
+    memcpy(r->hang + head, body.ptr, body.len);
+    r->hang[head + body.len] = '\n';
+    r->hang_len = (uint32_t)(head + body.len + 1);
+}
+
+static void note_event(struct reader *r, const struct nytp_event *event)
+{
+    if (event->tag == NYTP_TAG_PID_START || event->tag == NYTP_TAG_PID_END)
+        r->in_process = event->tag == NYTP_TAG_PID_START;
+    else if (event->tag == NYTP_TAG_COMMENT)
+        keep_hang(r, &event->u.comment.text);
+}
+
+/* The input has ended, whole or not. A note that was written before the file's last bytes is of
+ * a time that the records tell of. */
+static bool deliver_hang(struct reader *r)
+{
+    struct nytp_event event = {.tag = NYTP_TAG_COMMENT,
+                               .offset = nytp_source_offset(r->decoder.source)};
+    struct nytp_hang hang;
+    event.u.comment.text = (struct nytp_str){.ptr = r->hang, .len = r->hang_len};
+    return r->hang_len == 0 || !r->in_process ||
+           !nytp_hang_read(&event.u.comment.text, &hang) ||
+           hang.at != nytp_source_file_bytes(r->decoder.source) ||
+           nytp_deliver(&r->decoder, &event);
 }
 
 /* Read the next record, of whatever kind, and deliver it. */
@@ -147,6 +186,8 @@ static bool read_record(struct reader *r)
             return false;
         if (outcome != NYTP_SHORT) {
             source->at = c.at;
+            if (outcome == NYTP_DECODED)
+                note_event(r, &event);
             if (outcome == NYTP_DECODED && !nytp_deliver(&r->decoder, &event))
                 return false;
             break;
@@ -361,8 +402,8 @@ static bool read_quick_records(struct reader *r)
             if (outcome == NYTP_SHORT)
                 break;
             at = c.at;
-            going_on = outcome == NYTP_SILENT ||
-                       r->decoder.sink->event(r->decoder.sink, &event);
+            going_on =
+                outcome == NYTP_SILENT || r->decoder.sink->event(r->decoder.sink, &event);
             continue;
         }
         behind = decode_quick_record(r, quick, at, &event);
@@ -469,7 +510,9 @@ static bool nytprof_read(struct nytp_source *source, const struct nytp_read_opti
     (void)options;
     struct reader reader = {
         .decoder = {.source = source, .sink = sink, .error = error, .nv_size = 8}};
-    const bool read = read_version(&reader) && read_records(&reader);
+    bool read = read_version(&reader) && read_records(&reader);
+    if (read || error->status == NYTP_ERR_TRUNCATED)
+        read = deliver_hang(&reader) && read;
     free(reader.large);
     nytp_call_reader_free(&reader.calls);
     return read;

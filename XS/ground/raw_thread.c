@@ -123,6 +123,11 @@ NYTP_RAW_CODE int nytp_raw_poll(struct pollfd *fds, unsigned n, uint64_t ns)
     return (int)nytp_raw_syscall(SYS_ppoll, (long)fds, n, (long)&left, 0, 8, 0);
 }
 
+NYTP_RAW_CODE long nytp_raw_pwrite(int fd, const void *bytes, size_t len, uint64_t at)
+{
+    return nytp_raw_syscall(SYS_pwrite64, fd, (long)bytes, (long)len, (long)at, 0, 0);
+}
+
 NYTP_RAW_CODE void nytp_raw_name_thread(const char *name)
 {
     nytp_raw_syscall(SYS_prctl, PR_SET_NAME, (long)name, 0, 0, 0, 0);
@@ -198,6 +203,11 @@ int nytp_raw_poll(struct pollfd *fds, unsigned n, uint64_t ns)
 {
     const int ready = poll(fds, n, (int)((ns + 999999) / 1000000));
     return ready < 0 ? -errno : ready;
+}
+
+long nytp_raw_pwrite(int fd, const void *bytes, size_t len, uint64_t at)
+{
+    return (long)pwrite(fd, bytes, len, (off_t)at);
 }
 
 void nytp_raw_name_thread(const char *name)

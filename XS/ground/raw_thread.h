@@ -72,6 +72,9 @@ void nytp_raw_wake(_Atomic uint32_t *word);
  * those that are; below 0: -errno. */
 int nytp_raw_poll(struct pollfd *fds, unsigned n, uint64_t ns);
 
+/* Write over what a file has there; the number of bytes, or below 0. */
+long nytp_raw_pwrite(int fd, const void *bytes, size_t len, uint64_t at);
+
 void nytp_raw_name_thread(const char *name); /* as `top -H` shows it */
 
 #if NYTP_RAW_THREADS

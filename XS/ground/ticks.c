@@ -103,8 +103,11 @@ NYTP_RAW_CODE static void tick_all(void)
 {
     if (!try_lock())
         return;
-    for (struct nytp_ring *ring = ticks.rings; ring != NULL; ring = ring->next)
+    for (struct nytp_ring *ring = ticks.rings; ring != NULL; ring = ring->next) {
         look(ring);
+        if (ring->ticked != NULL)
+            ring->ticked(ring);
+    }
     unlock();
 }
 

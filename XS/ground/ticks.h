@@ -65,6 +65,9 @@ struct nytp_ring {
     /* Called in the thread, under the rules of raw_thread.h, when the words are others than
      * before; NULL: not. */
     void (*copy)(const struct nytp_ring *ring, struct nytp_tick *tick);
+    /* The same, after each tick; NULL: not. */
+    void (*ticked)(struct nytp_ring *ring);
+    const void *owner; /* is for `ticked` */
     void *interpreter; /* these two are for `copy` */
     const void *home;
     long pid;    /* of this process */

@@ -257,6 +257,7 @@ static void note_fork(struct nytp_recorder *rec, void *forking)
 {
     rec->life.forked = true;
     rec->wake_raw = 0;
+    nytp_hang_note_forget(rec);
     if (forking != NULL && rec != forking && nytp_file_is_open(rec))
         nytp_outfile_close(&rec->file);
     if (rec->sample.is_on) /* no other event comes */

@@ -33,6 +33,7 @@ enum {
     SLOWEST_US = 1000000,
     MOST_CALLS = 1000,    /* in the stack of a sample */
     INNERMOST_CALLS = 64, /* of them, if there were more */
+    LONG_TICKS = 500000,  /* a sample that long is not kept back from the disk */
     CPU_NOTE_SHARE = 16,  /* processor time is told where it differs by one part in so many */
     LONG_NS = 50000,      /* who takes that long has perhaps waited */
     NEW_END_NS = 10000000,
@@ -127,6 +128,19 @@ static void write_cpu(struct nytp_recorder *rec, const struct last_sample *last)
     snprintf(text, sizeof text, NYTP_SAMPLE_CPU_HEAD " %lld%s", (long long)last->cpu_ticks,
              last->is_ready ? NYTP_SAMPLE_CPU_READY : "");
     nytp_write_comment(rec->writer, text);
+}
+
+/* A long sample may be followed by one as long, which may be the end: its time is put before
+ * the next sample is known, which gets to know of it by a record that goes on, without time. */
+static void put_long_last(struct nytp_recorder *rec)
+{
+    struct last_sample *const last = &rec->sample.sampler->last;
+    if (!last->is_there || last->ticks < LONG_TICKS)
+        return;
+    write_cpu(rec, last);
+    write_time(rec, last);
+    nytp_write_discount(rec->writer);
+    last->ticks = last->cpu_ticks = 0;
 }
 
 void nytp_sample_put_last(struct nytp_recorder *rec)
@@ -306,6 +320,7 @@ static void take_all(pTHX_ struct nytp_recorder *rec)
         take_tick(aTHX_ rec, tick);
         nytp_tick_taken(&sampler->ring);
     }
+    put_long_last(rec);
     const uint64_t own = nytp_clock_raw(&rec->clock) - began;
     sampler->own_raw += own;
     sampler->window_own += own;
@@ -394,6 +409,7 @@ void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
         nytp_now(aTHX_ rec);
     follow_thread(sampler);
     const uint64_t began = nytp_clock_raw(&rec->clock);
+    nytp_hang_note_end(rec);
     if (rec->state == NYTP_RECORDING)
         take_all(aTHX_ rec);
     else
@@ -612,6 +628,7 @@ bool nytp_sample_begin(pTHX_ struct nytp_recorder *rec)
         rec->sample.sampler = new_sampler(aTHX_ rec);
     rec->sample.sampler->thread = pthread_self();
     nytp_copy_stack_thread(&rec->sample.sampler->ring);
+    nytp_hang_note_begin(rec, &rec->sample.sampler->ring);
     account_from_now(rec);
     nytp_safe_point_begin(aTHX);
     nytp_ticks_set_period((uint32_t)(1000000 / rec->options.sample));
@@ -633,6 +650,7 @@ void nytp_sample_pause(pTHX_ struct nytp_recorder *rec)
     if (!rec->sample.is_on)
         return;
     nytp_sample_catch_up(aTHX_ rec);
+    nytp_hang_note_end(rec);
     nytp_ticks_remove(&rec->sample.sampler->ring);
     rec->sample.is_on = false;
 }

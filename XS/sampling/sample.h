@@ -9,6 +9,7 @@
 #ifndef NYTP_SAMPLE_H
 #define NYTP_SAMPLE_H
 
+#include "hang_note.h"
 #include "XS/perl/perl_compat.h"
 
 struct nytp_recorder;
@@ -20,6 +21,7 @@ struct nytp_rec_sample {
     bool is_on;                   /* ticks come */
     uint32_t n_end_files;         /* ids above all others, of files that only the end was in */
     int64_t ticks;                /* the axis of samples: time that they account for */
+    struct nytp_hang_note note;   /* of hang_note.c */
 };
 
 /* Let ticks come from now on; again after nytp_sample_pause(). False: they cannot be had, and a

@@ -487,6 +487,8 @@ uint32_t nytp_text_open_child(const struct nytp_profile *profile, uint32_t node)
     uint32_t found = node;
     for (uint32_t i = 0; i < n->n_children; i++) {
         const uint32_t child = profile->children[n->first_child + i];
+        if (profile->nodes[child].flags & NYTP_NODE_HANGS)
+            return child;
         if ((profile->nodes[child].flags & NYTP_NODE_UNRETURNED) &&
             (found == node || profile->nodes[child].line != 0))
             found = child;

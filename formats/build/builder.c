@@ -13,6 +13,7 @@
 #include "builder_places.h"
 #include "builder_statements.h"
 #include "gathered.h"
+#include "hang.h"
 #include "span_keep.h"
 
 #include "formats/stream/comments/svs_records.h"
@@ -276,6 +277,9 @@ static bool svs_event(struct nytp_builder *b, const struct nytp_svs_record *reco
 static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     struct nytp_svs_record svs;
+    struct nytp_hang hang;
+    if (b->in_process && b->sampled && nytp_hang_read(&e->u.comment.text, &hang))
+        return nytp_builder_hang(b, &hang);
     return b->in_process && nytp_svs_record_read(&e->u.comment.text, &svs)
                ? svs_event(b, &svs)
                : nytp_builder_fact(b, e);

@@ -80,14 +80,10 @@ bool nytp_builder_begin_process(struct nytp_builder *b, uint32_t pid, uint32_t p
     return true;
 }
 
-bool nytp_builder_end_process(struct nytp_builder *b)
+/* Calls that are open above this index of the stack's frames end on the time line. */
+static bool keep_open_spans(struct nytp_builder *b, uint32_t index, int64_t end)
 {
-    if (!b->in_process)
-        return true;
-    b->in_process = false;
-    const int64_t clock = nytp_builder_process(b)->clock;
-    const int64_t end = clock > b->time_position ? clock : b->time_position;
-    for (uint32_t i = b->stack.top; i > 0 && b->options.max_spans > 0; i--) {
+    for (uint32_t i = b->stack.top; i > index && b->options.max_spans > 0; i--) {
         const struct nytp_frame *f = &b->stack.frames[i];
         const struct nytp_built_span span = {.sub = NYTP_NO_SUB,
                                              .file = f->file,
@@ -98,8 +94,24 @@ bool nytp_builder_end_process(struct nytp_builder *b)
         if (f->entered && !nytp_built_span_keep(b, &span))
             return false;
     }
-    return nytp_label_marks_end_process(b, end) &&
-           (nytp_callstack_end(&b->stack) || nytp_builder_tree_failed(b));
+    return true;
+}
+
+bool nytp_builder_leave(struct nytp_builder *b, uint32_t index)
+{
+    return keep_open_spans(b, index, b->time_position) &&
+           (nytp_callstack_leave(&b->stack, index) || nytp_builder_tree_failed(b));
+}
+
+bool nytp_builder_end_process(struct nytp_builder *b)
+{
+    if (!b->in_process)
+        return true;
+    b->in_process = false;
+    const int64_t clock = nytp_builder_process(b)->clock;
+    const int64_t end = clock > b->time_position ? clock : b->time_position;
+    return keep_open_spans(b, 0, end) && nytp_label_marks_end_process(b, end) &&
+           (nytp_callstack_leave(&b->stack, 0) || nytp_builder_tree_failed(b));
 }
 
 bool nytp_builder_end_pid(struct nytp_builder *b, uint32_t pid, double end_s)

@@ -43,6 +43,10 @@ bool nytp_builder_begin_process(struct nytp_builder *builder, uint32_t pid, uint
  * happens where there is none. */
 bool nytp_builder_end_pid(struct nytp_builder *builder, uint32_t pid, double end_s);
 
+/* Calls that are open above this index of the stack's frames have been left, how is not told.
+ */
+bool nytp_builder_leave(struct nytp_builder *builder, uint32_t index);
+
 /* End the process that is open, closing its open frames. Nothing happens where none is. */
 bool nytp_builder_end_process(struct nytp_builder *builder);
 

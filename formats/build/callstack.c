@@ -252,6 +252,7 @@ static bool name_node(struct nytp_callstack *stack, const struct nytp_frame *fra
     n->calls += !frame->resumed;
     n->excl_ticks += excl_ticks;
     n->unreturned |= unreturned;
+    n->hangs |= frame->hangs;
     if (unreturned && frame->told != 0)
         n->told = frame->told;
     move_owner(stack, index, node);
@@ -505,16 +506,28 @@ void nytp_callstack_resumed(struct nytp_callstack *stack)
     stack->resumed = true;
 }
 
-bool nytp_callstack_end(struct nytp_callstack *stack)
+bool nytp_callstack_hangs_in_top(struct nytp_callstack *stack, int64_t ticks,
+                                 int64_t wait_ticks)
+{
+    const uint32_t node = frame_node(stack, stack->top);
+    stack->frames[stack->top].hangs = true;
+    stack->frames[stack->top].excl_ticks = ticks;
+    return node != NYTP_NO_NODE &&
+           (wait_ticks == 0 ||
+            nytp_wait_sums_add(&stack->tree.waits, nytp_wait_of_node(node), wait_ticks));
+}
+
+bool nytp_callstack_leave(struct nytp_callstack *stack, uint32_t top)
 {
     if (!book_all_pending(stack))
         return false;
-    while (stack->top > 0) {
+    while (stack->top > top) {
         const uint32_t index = stack->top;
         const struct nytp_frame frame = stack->frames[index];
         stack->top--;
-        if (!(frame.entered ? name_frame(stack, &frame, index, NYTP_NO_SUB, 0, true)
-                            : close_implied(stack, &frame, index)))
+        if (!(frame.entered
+                  ? name_frame(stack, &frame, index, NYTP_NO_SUB, frame.excl_ticks, true)
+                  : close_implied(stack, &frame, index)))
             return false;
     }
     return true;

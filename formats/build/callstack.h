@@ -39,6 +39,8 @@ struct nytp_frame {
     uint32_t first_pending; /* its entries in `pending` begin here */
     int64_t entry_clock;    /* `clock` of nytp_callstack_entry() */
     int64_t start_ticks;    /* estimate on the time axis */
+    bool hangs;             /* the program hangs in it */
+    int64_t excl_ticks;     /* what it is known to have had when it does not return */
 };
 
 struct nytp_callstack {
@@ -132,7 +134,12 @@ bool nytp_callstack_frame_is_fresh(const struct nytp_callstack *stack, uint32_t 
 /* The next statement begins in the current frame; no time is booked. */
 void nytp_callstack_next_statement(struct nytp_callstack *stack);
 
-/* End the process: frames still open become nodes marked unreturned. */
-bool nytp_callstack_end(struct nytp_callstack *stack);
+/* The top frame is one in which the program hangs, which took it so long without a statement;
+ * of these ticks some were waiting. */
+bool nytp_callstack_hangs_in_top(struct nytp_callstack *stack, int64_t ticks,
+                                 int64_t wait_ticks);
+
+/* All frames above this index become nodes marked unreturned: with 0, the process ends. */
+bool nytp_callstack_leave(struct nytp_callstack *stack, uint32_t index);
 
 #endif

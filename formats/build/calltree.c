@@ -333,6 +333,7 @@ static bool drain_work(struct nytp_calltree *tree)
             return false;
         tree->nodes[to].calls += tree->nodes[from].calls;
         tree->nodes[to].excl_ticks += tree->nodes[from].excl_ticks;
+        tree->nodes[to].hangs |= tree->nodes[from].hangs;
         if (tree->nodes[to].told == 0)
             tree->nodes[to].told = tree->nodes[from].told;
         if (tree->owner == from)

@@ -35,6 +35,7 @@ struct nytp_tree_node {
     uint32_t n_lines;    /* beyond NYTP_UNINDEXED_LINES they are in by_line */
     uint32_t told;       /* of one that never returned: the name that a comment told, or 0 */
     bool unreturned;
+    bool hangs; /* and the program hung in it at its end */
     uint64_t calls;
     int64_t excl_ticks;
 };

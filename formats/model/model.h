@@ -174,6 +174,7 @@ struct nytp_arc {
  * are contiguous from its root on. Siblings are sorted by sub, file, line. */
 enum nytp_node_flag {
     NYTP_NODE_UNRETURNED = 1 << 0, /* a frame that was open when the recording ended */
+    NYTP_NODE_HANGS = 1 << 1,      /* and the recording tells that the program hung in it */
 };
 
 struct nytp_node {

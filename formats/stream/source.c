@@ -471,3 +471,9 @@ uint64_t nytp_source_raw_size(const struct nytp_source *source)
 {
     return source->impl->raw_size;
 }
+
+uint64_t nytp_source_file_bytes(const struct nytp_source *source)
+{
+    const struct stage *const top = top_stage(source);
+    return (is_inflating(top) ? top - 1 : top)->produced;
+}

@@ -68,4 +68,8 @@ const struct nytp_error *nytp_source_error(const struct nytp_source *source);
 uint64_t nytp_source_raw_bytes(const struct nytp_source *source);
 uint64_t nytp_source_raw_size(const struct nytp_source *source);
 
+/* Bytes of the file read so far, after gunzip and before they are inflated: at the end of input
+ * its size. */
+uint64_t nytp_source_file_bytes(const struct nytp_source *source);
+
 #endif

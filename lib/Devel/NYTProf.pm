@@ -209,6 +209,12 @@ Sources are not kept unless C<savesrc=1> is given (of files that are as they wer
 that ends by C<POSIX::_exit> has its profile up to the last flush. What perl still runs after the C<END>
 blocks, to destroy objects, is sampled when it takes more than 10 ms.
 
+A program that hangs shows where, alive or killed, by whatever signal: when it has come to no statement for a
+tenth of a second, the thread that looks notes in the file's head (4 kB that are kept for that, unless C<flush=0>, or where a pipe is
+written) which calls are open, and for how long; again and again while it lasts. C<nytp-export> shows them as calls
+that are open, with this time, of which at most a sixteenth, or 10 s, is missing. Of the 1,000 innermost
+calls as many are noted as there is room for, some fifty.
+
 For always, where a service is started, with a name that tells its processes apart:
 
     NYTPROF=sample=100:file=/var/tmp/app.%p.prof perl -d:NYTProf app.pl

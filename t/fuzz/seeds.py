@@ -46,12 +46,22 @@ def svs():
     return stream.comment("nytp-svs 3 1 5").pid_end(5).comment("nytp-svs 3 1 5").data()
 
 
+def hangs():
+    """Where a sampled process hangs, as readers hand it on: in calls that were open, in others, and when it is over."""
+    stream = Writer({"application": "/x.p", "sampled": "1"}, {"calls": "2"}).comment("nytp-hang-note 1 2 3").pid_start(5)
+    stream.fid(1, "/x.p").entry(1, 5).entry(1, 6).time(5, 1, 7)
+    for calls in ("builtin main::CORE:read\tmain::b\tx.p:7\tmain::a\t:6\t\t:5\t", "xsub A::x\tmain::c\t(eval 1):1\tmain::a\tx.p:9\t", "-\t\tx.p:2\t"):
+        stream.comment("nytp-hangs 1 6442450944 5 2\t" + calls).time(1, 1, 7)
+    return stream.pid_end(5).comment("nytp-hangs 1 1 1 1\t-\tmain::a\tx.p:1\t").data()
+
+
 def seeds():
     streams = {name: function() for name, function in hostile.STREAMS.items()
                if name not in SLOW}
     streams.update(old_versions())
     streams.update(DPROF)
     streams["svs"] = svs()
+    streams["hangs"] = hangs()
     for name, data in streams.items():
         if len(data) <= MAX_SIZE:
             # what the target does depends on the size

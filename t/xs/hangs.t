@@ -8,6 +8,7 @@ use File::Temp qw(tempdir);
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Test::More;
+use Time::HiRes qw(time);
 
 use NYTPTest;
 
@@ -182,6 +183,172 @@ P
 scenario 'flush=0 leaves it to the size' => sub {
     my (undef, $dir) = hang("${BUSY}ready();\nsub waiter { sleep 60 }\nwaiter();\n", opts => 'flush=0');
     is open_calls($dir), '', 'nothing was told';
+};
+
+# ---- sampled: the thread that ticks notes it in the head of the file ----
+
+# What it notes: how many bytes the file had, ticks, how many calls are open.
+sub note_of {
+    my ($file) = @_;
+    open my $fh, '<:raw', $file or return;
+    read $fh, my $head, 16384;
+    return $head =~ /^#nytp-hang-note \d+ \d+ (\d+) (\d+) \d+ (\d+)\t/m ? { at => $1, ticks => $2, depth => $3 } : undef;
+}
+
+# Waits until the note in a file is as wanted, or the process has ended.
+sub await_note {
+    my ($pid, $file, $wanted) = @_;
+    while (!NYTPTest::has_ended($pid)) {
+        my $note = note_of($file);
+        return $note if $note && $wanted->($note);
+        select undef, undef, undef, 0.01;
+    }
+    return { at => 0, ticks => 0, depth => 0 };
+}
+
+# Runs $code until $o{see} is done with it, and kills it.
+sub hang_sampled {
+    my ($code, %o) = @_;
+    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    return run_prog(
+        code => $code, dir => $dir, timeout => 120, opts => 'sample=100' . ($o{opts} // ''),
+        on_start => sub {
+            my ($pid) = @_;
+            $o{see}->($pid, $dir);
+            kill 'KILL', $pid if !$o{lives};
+        },
+    );
+}
+
+sub export {
+    my ($dir, @arguments) = @_;
+    return run_perl(impl => 'plain', dir => $dir, args => ['-e', 'exec @ARGV', $EXPORT, @arguments])->{out};
+}
+
+# Of --collapsed, stack => ticks.
+sub stacks_of {
+    my ($dir, $file) = @_;
+    my %ticks;
+    for (split /\n/, export($dir, '--collapsed', '--unit=ns', $file // 'nytprof.out')) {
+        my ($stack, $ns) = /^(.*) (\d+)$/ or next;
+        $stack =~ s/_\[unreturned\]//g;
+        $ticks{$stack} += $ns / 100;
+    }
+    return \%ticks;
+}
+
+my $JOB = "sub waiter { pipe my \$in, my \$out; sysread \$in, my \$byte, 1 }\nsub job { waiter() }\n";
+my $HANG = 'main::RUNTIME;main::job;main::waiter;main::CORE:sysread';
+
+for my $opts ('', ':compress=0', ':slowops=1', ':sample_clock=cpu') {
+    scenario "sampled, killed in its first read$opts" => sub {
+        my ($began, $seen, $note) = (time);
+        my $run = hang_sampled("${JOB}job();\n", opts => $opts, see => sub {
+            my ($pid, $dir) = @_;
+            $note = await_note($pid, "$dir/nytprof.out", sub { $opts =~ /cpu/ || $_[0]{ticks} > 4_000_000 });
+            $seen = time;
+        });
+        is $run->{signal}, 9, 'killed';
+        like export($run->{dir}, '--top'), qr{open at its end \(killed, or still running\): main::RUNTIME prog.pl:3 > main::job prog.pl:2 > main::waiter prog.pl:1 > \S*CORE:+sysread},
+            'where it hangs';
+        my $told = note_of("$run->{dir}/nytprof.out");
+        is $told->{depth}, 2, 'calls of subs';
+        return if $opts =~ /cpu/; # it has had none
+        my $stack = $opts =~ /slowops/ ? $HANG =~ s/main::CORE:/CORE::/r : $HANG;
+        is stacks_of($run->{dir})->{$stack}, $told->{ticks}, 'with the time that the note tells';
+        cmp_ok $told->{ticks}, '>=', $note->{ticks}, 'which grows';
+        cmp_ok $note->{ticks}, '<=', ($seen - $began + 1) * 1e7, 'and is no more than has passed';
+    };
+}
+
+# What is told of a hang that is over lacks what the sampler took.
+scenario 'sampled: what ran before, and hangs one after the other' => sub {
+    my $code = "use POSIX ();\n$BUSY${JOB}busy() while times < 0.3;\nPOSIX::mkfifo('fifo', 0600);\nopen my \$fh, '<', 'fifo' or die;\njob();\n";
+    my ($first, $second);
+    my $run = hang_sampled($code, see => sub {
+        my ($pid, $dir) = @_;
+        $first = await_note($pid, "$dir/nytprof.out", sub { $_[0]{ticks} > 3_000_000 });
+        open my $fh, '>', "$dir/fifo" or die $!;
+        $second = await_note($pid, "$dir/nytprof.out", sub { $_[0]{at} > $first->{at} && $_[0]{depth} == 2 });
+    });
+    my $ticks = stacks_of($run->{dir});
+    cmp_ok $ticks->{'main::RUNTIME;main::busy'}, '>', 0, 'what ran';
+    cmp_ok $ticks->{'main::RUNTIME;main::CORE:open'}, '>=', $first->{ticks} * 0.99, 'the hang that is over';
+    my ($longest) = sort { $b <=> $a } export($run->{dir}, '--dump') =~ /TIME_LINE ticks=(\d+)/g;
+    cmp_ok $longest, '>=', $first->{ticks} * 0.99, 'on its line as well';
+    cmp_ok $ticks->{$HANG}, '>=', $second->{ticks}, 'the one that is not';
+    like export($run->{dir}, '--top'), qr/> main::CORE:sysread$/m, 'which is open';
+};
+
+scenario 'sampled: looked at while it hangs, and once it is over' => sub {
+    my ($live, $live_top);
+    my $run = hang_sampled("use POSIX ();\nPOSIX::mkfifo('fifo', 0600);\nsub waiter { open my \$fh, '<', 'fifo' or die }\nwaiter();\nprint 'done';\n", lives => 1, see => sub {
+        my ($pid, $dir) = @_;
+        $live = await_note($pid, "$dir/nytprof.out", sub { $_[0]{ticks} > 2_000_000 });
+        $live_top = export($dir, '--top');
+        open my $fh, '>', "$dir/fifo" or die $!;
+    });
+    is "$run->{out} $run->{status} $run->{err}", 'done 0 ', 'the program ends as ever';
+    like $live_top, qr/main::waiter prog.pl:3 > main::CORE:open$/m, 'live';
+    unlike export($run->{dir}, '--top'), qr/open at its end/, 'over';
+    is note_of("$run->{dir}/nytprof.out"), undef, 'the note is none any more';
+    cmp_ok stacks_of($run->{dir})->{'main::RUNTIME;main::waiter;main::CORE:open'}, '>=', $live->{ticks} * 0.99, 'its time is';
+    is join('; ', check_sums(profile_in($run))), '', 'whole';
+};
+
+scenario 'sampled: a child notes in its own file' => sub {
+    my @pids;
+    my $run = hang_sampled("${JOB}my \$pid = fork;\nif (!\$pid) { job() }\nwaitpid \$pid, 0;\n", see => sub {
+        my ($pid, $dir) = @_;
+        await_note($pid, "$dir/nytprof.out", sub { 1 });
+        my ($file) = glob "$dir/nytprof.out.*";
+        ($pids[0]) = ($file // '') =~ /(\d+)$/;
+        await_note($pids[0], $file, sub { 1 }) if $file;
+        kill 'KILL', @pids;
+    });
+    is_deeply [grep { stacks_of($run->{dir}, "nytprof.out.$pids[0]")->{$_} } $HANG, 'main::RUNTIME;main::CORE:waitpid'], [$HANG], 'the child';
+    is_deeply [grep { stacks_of($run->{dir})->{$_} } $HANG, 'main::RUNTIME;main::CORE:waitpid'], ['main::RUNTIME;main::CORE:waitpid'], 'the parent';
+};
+
+scenario 'sampled: more calls than there is room for' => sub {
+    my $code = "sub deep { my \$n = shift;\nif (!\$n) { sleep 1000 } deep(\$n - 1) }\ndeep(300);\n";
+    my $run = hang_sampled($code, see => sub { my ($pid, $dir) = @_; await_note($pid, "$dir/nytprof.out", sub { 1 }) });
+    is note_of("$run->{dir}/nytprof.out")->{depth}, 301, 'their number';
+    my ($stack) = grep { /CORE:sleep$/ } keys %{ stacks_of($run->{dir}) };
+    cmp_ok scalar(() = ($stack // '') =~ /main::deep/g), '>', 50, 'the inner ones';
+};
+
+# Numbers of descriptors that are the program's by now are not written to.
+scenario 'sampled: the program closes all descriptors, and uses them' => sub {
+    my $code = <<'P';
+use POSIX ();
+POSIX::close($_) for 3 .. 1023;
+my @files;
+while (1) { open my $fh, '+>', 'own.' . @files or last; push @files, $fh }
+select undef, undef, undef, 0.7;
+print scalar(@files), ' ', scalar(grep { -s $_ } @files), "\n";
+P
+    my $run = run_prog(code => $code, opts => 'sample=100', shell => 'ulimit -n 100');
+    like $run->{out}, qr/\A\d\d 0\n\z/, 'they are as they were';
+    is $run->{status}, 0, 'it ends as ever';
+};
+
+scenario 'sampled: no room where it could not be written over, or nobody wants it' => sub {
+    for my $opts ('sample=100:flush=0', 'start=begin') {
+        my $run = run_prog(code => "1;\n", opts => $opts);
+        cmp_ok -s "$run->{dir}/nytprof.out", '<', 4096, $opts;
+    }
+    my $dir = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $run = run_prog(code => "select undef, undef, undef, 0.3;\n", dir => $dir, opts => 'sample=100:file=pipe', shell => 'mkfifo pipe; cat pipe > copy & exec 9> pipe');
+    is "$run->{status} $run->{err}", '0 ', 'a FIFO';
+};
+
+# The limit is reached by the source of an eval: what hangs is noted in the head all the same.
+scenario 'sampled: a file that cannot grow' => sub {
+    my $code = "my \$x = '';\n\$x .= 'sub f' . \$_ . ' { ' . rand() . ' } ' for 1 .. 20000;\n${JOB}eval \$x;\nbusy() for 1;\nsub busy { my \$n = 0; \$n += \$_ for 1 .. 2e6 }\nprint 'on'; \$| = 1; print '';\nselect undef, undef, undef, 0.3;\nprint ' end';\n";
+    my $run = run_prog(code => $code, opts => 'sample=1000', shell => 'ulimit -f 5');
+    is $run->{out}, 'on end', 'the program goes on';
+    is $run->{status}, 0, 'to its end';
 };
 
 done_testing;

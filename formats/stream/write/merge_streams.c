@@ -12,6 +12,7 @@
 #include "formats/base/arena.h"
 #include "formats/stream/comments/attribute_records.h"
 #include "formats/stream/comments/cost_records.h"
+#include "formats/stream/comments/hang_records.h"
 #include "formats/stream/format.h"
 #include "formats/stream/comments/label_records.h"
 #include "formats/stream/comments/open_calls.h"
@@ -309,9 +310,11 @@ static bool write_record(struct nytp_merge *m, const struct nytp_event *e)
 static bool is_kept(const struct nytp_str *comment)
 {
     struct nytp_open_call call;
+    struct nytp_hang hang;
     bool is_ready;
     return nytp_is_costs(comment) || nytp_is_resumed_call(comment) ||
-           nytp_open_call_read(comment, &call) || nytp_sample_cpu_read(comment, &is_ready) >= 0 ||
+           nytp_open_call_read(comment, &call) || nytp_hang_read(comment, &hang) ||
+           nytp_sample_cpu_read(comment, &is_ready) >= 0 ||
            nytp_processor_time_read(comment) >= 0 ||
            nytp_label_record_read(comment).kind != NYTP_LABEL_NONE;
 }
@@ -319,7 +322,7 @@ static bool is_kept(const struct nytp_str *comment)
 static bool copy_comment(struct nytp_merge *m, const struct nytp_event *e)
 {
     struct nytp_str text = e->u.comment.text;
-    char line[NYTP_LABEL_LONGEST];
+    char line[NYTP_LABEL_LONGEST > NYTP_HANG_ROOM ? NYTP_LABEL_LONGEST : NYTP_HANG_ROOM];
     if (text.len > 0 && text.ptr[text.len - 1] == '\n')
         text.len--;
     if (text.len >= sizeof line)

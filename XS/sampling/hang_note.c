@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Where the program hangs; see hang_note.h. What the thread runs is marked NYTP_RAW_CODE, under
+ * the rules of raw_thread.h and the lock of ticks.c, so it may have its text in one place for
+ * all interpreters.
+ */
+#include "hang_note.h"
+
+#include "XS/ground/open_stack.h"
+#include "XS/names/builtins.h"
+#include "XS/state/state.h"
+
+#include "formats/stream/comments/hang_records.h"
+
+enum {
+    NS_PER_TICK = 100,
+    SOON_NS = 100000000, /* who waits for less does not hang */
+    LATE_SHARE = 16,     /* what is noted lacks at most this share, */
+    LONGEST_HEAD = 64,   /* of the text, before its body */
+};
+
+#define LATEST_NS 10000000000u /* and as much; a page is not to be written all the time */
+
+static struct nytp_open_stack stack;
+static char body[NYTP_HANG_ROOM - LONGEST_HEAD], room[NYTP_HANG_ROOM];
+
+/* ---- in the thread ---- */
+
+/* What separates is not in names. */
+NYTP_RAW_CODE static void end_part(struct nytp_raw_text *text, size_t begin)
+{
+    for (size_t i = begin; i < text->n; i++)
+        if ((unsigned char)text->to[i] < ' ')
+            text->to[i] = '?';
+    nytp_raw_put(text, "\t");
+}
+
+NYTP_RAW_CODE static bool is_same_text(const char *a, const char *b, size_t len)
+{
+    while (len > 0 && a[len - 1] == b[len - 1])
+        len--;
+    return len == 0;
+}
+
+/* A file that was told last. */
+struct told_file {
+    size_t at, len;
+};
+
+/* "FILE:LINE", or ":LINE" if the file is the one told last. */
+NYTP_RAW_CODE static void put_place(struct nytp_raw_text *text, struct told_file *last,
+                                    const COP *cop)
+{
+    const size_t begin = text->n;
+    const uint32_t line = nytp_open_stack_put_file(text, &stack, cop);
+    const size_t len = text->n - begin;
+    if (len > 0 && len == last->len &&
+        is_same_text(text->to + begin, text->to + last->at, len)) {
+        text->n = begin;
+    } else if (len > 0) {
+        last->at = begin;
+        last->len = len;
+    }
+    nytp_raw_put(text, ":");
+    nytp_raw_put_number(text, line);
+    end_part(text, begin);
+}
+
+/* A builtin is told by the name that samples have for it. */
+NYTP_RAW_CODE static void put_leaf(struct nytp_raw_text *text, const struct nytp_recorder *rec)
+{
+    const size_t begin = text->n;
+    const bool is_builtin = rec->options.slowops > 0 && nytp_is_slowop[stack.op_type % MAXO];
+    if (stack.xsub != NULL) {
+        nytp_raw_put(text, "xsub ");
+    } else if (is_builtin) {
+        nytp_raw_put(text, "builtin ");
+        if (rec->options.slowops > 1)
+            nytp_open_stack_put_package(text, &stack, (const COP *)stack.cop);
+        else
+            nytp_raw_put(text, "CORE::");
+    } else {
+        nytp_raw_put(text, "-");
+    }
+    if (stack.xsub != NULL || (is_builtin && rec->options.slowops > 1))
+        nytp_open_stack_put_leaf(text, &stack, "");
+    else if (is_builtin)
+        nytp_raw_put(text, PL_op_name[stack.op_type % MAXO]);
+    end_part(text, begin);
+}
+
+/* As many calls as there is room for, and the program itself. */
+NYTP_RAW_CODE static void put_calls(struct nytp_raw_text *text)
+{
+    const COP *cop = stack.cop;
+    struct told_file last;
+    last.at = last.len = 0;
+    for (unsigned i = 0; i <= stack.n; i++) {
+        const size_t begin = text->n;
+        if (i == stack.n && !stack.is_whole)
+            return;
+        if (i < stack.n)
+            nytp_open_stack_put_sub(text, &stack, stack.calls[i].cv);
+        if (i < stack.n && text->n == begin)
+            nytp_raw_put(text, "?");
+        end_part(text, begin);
+        put_place(text, &last, cop);
+        if (text->n == text->size) { /* this one does not fit */
+            text->n = begin;
+            return;
+        }
+        if (i < stack.n)
+            cop = stack.calls[i].site;
+    }
+}
+
+NYTP_RAW_CODE static void put_body(struct nytp_raw_text *text, const struct nytp_recorder *rec,
+                                   uint64_t size, uint64_t ticks, uint64_t cpu_ticks)
+{
+    const uint64_t numbers[] = {size, ticks, cpu_ticks, stack.n};
+    for (unsigned i = 0; i < 4; i++) {
+        nytp_raw_put_number(text, numbers[i]);
+        nytp_raw_put(text, i < 3 ? " " : "\t");
+    }
+    put_leaf(text, rec);
+    put_calls(text);
+    text->to[text->n] = '\0';
+}
+
+/* The room's text around the body. */
+NYTP_RAW_CODE static void fill_room(size_t body_len)
+{
+    struct nytp_raw_text text;
+    uint64_t sum = NYTP_HANG_SUM;
+    for (size_t i = 0; i < body_len; i++)
+        sum = NYTP_HANG_SUM_STEP(sum, body[i]);
+    text.to = room;
+    text.n = 0;
+    text.size = sizeof room;
+    nytp_raw_put(&text, "#" NYTP_HANG_NOTE " ");
+    nytp_raw_put_number(&text, sum);
+    nytp_raw_put(&text, " ");
+    nytp_raw_put_number(&text, body_len);
+    nytp_raw_put(&text, " ");
+    nytp_raw_put(&text, body);
+    while (text.n < sizeof room)
+        room[text.n++] = ' ';
+    room[sizeof room - 1] = '\n';
+}
+
+/* The program may wake at any time; what it does then is no hang, and is not written. */
+NYTP_RAW_CODE static void write_note(const struct nytp_recorder *rec,
+                                     struct nytp_hang_note *note, const struct nytp_ring *ring)
+{
+    const uint64_t size = *(const volatile uint64_t *)&rec->file.size;
+    const uint64_t cpu_ticks = (note->tick_cpu_ns - note->since_cpu_ns) / NS_PER_TICK;
+    const uint64_t ticks =
+        note->by_cpu ? cpu_ticks : (note->tick_ns - note->since_ns) / NS_PER_TICK;
+    struct nytp_raw_text text;
+    if (size < note->room_at + sizeof room ||
+        !nytp_open_stack_look(&stack, ring->interpreter, ring->pid))
+        return;
+    text.to = body;
+    text.n = 0;
+    text.size = sizeof body - 1;
+    put_body(&text, rec, size, ticks, cpu_ticks);
+    fill_room(text.n);
+    const int fd = nytp_own_fd(&note->file);
+    if (fd >= 0 && nytp_open_stack_is_same(&stack) && ring->tail == note->tail &&
+        nytp_raw_pwrite(fd, room, sizeof room, note->room_at) == (long)sizeof room)
+        note->is_written = true;
+}
+
+/* Ticks come faster than most safe points; it is a matter of a few times as many. */
+NYTP_RAW_CODE static void ticked(struct nytp_ring *ring)
+{
+    const struct nytp_recorder *const rec = ring->owner;
+    struct nytp_hang_note *const note = (struct nytp_hang_note *)&rec->sample.note;
+    const uint32_t tail = ring->tail;
+    const uint64_t now_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
+    const uint64_t cpu_ns = ring->ticks[(ring->head - 1) % NYTP_TICKS_IN_RING].cpu_ns;
+    if (!note->has_ticked || tail != note->tail) {
+        note->since_ns = note->has_ticked ? note->tick_ns : now_ns;
+        note->since_cpu_ns = note->has_ticked ? note->tick_cpu_ns : cpu_ns;
+        note->due_ns = note->since_ns + SOON_NS;
+        note->tail = tail;
+        note->has_ticked = true;
+    }
+    note->tick_ns = now_ns;
+    note->tick_cpu_ns = cpu_ns;
+    if (note->room_at == 0 || now_ns < note->due_ns ||
+        *(const volatile enum nytp_state *)&rec->state != NYTP_RECORDING)
+        return;
+    write_note(rec, note, ring);
+    const uint64_t share_ns = (now_ns - note->since_ns) / LATE_SHARE;
+    note->due_ns = now_ns + (share_ns < SOON_NS     ? SOON_NS
+                             : share_ns < LATEST_NS ? share_ns
+                                                    : LATEST_NS);
+}
+
+/* ---- in the program ---- */
+
+void nytp_hang_note_reserve(struct nytp_recorder *rec)
+{
+    char blanks[NYTP_HANG_ROOM - 1]; /* without the mark and the newline, which are written */
+    struct nytp_hang_note *const note = &rec->sample.note;
+    if (rec->kind != NYTP_SAMPLED)
+        return;
+    const bool has_room = rec->file.is_regular && rec->options.flush_s > 0;
+    nytp_ticks_hold();
+    note->room_at =
+        has_room ? rec->writer->n_raw + (uint64_t)(rec->writer->at - rec->writer->block) : 0;
+    note->file = (struct nytp_own_fd){rec->file.fd, rec->file.id.dev, rec->file.id.ino};
+    note->by_cpu = rec->options.sample_clock != NULL && strEQ(rec->options.sample_clock, "cpu");
+    note->is_written = false;
+    nytp_ticks_let_go();
+    memset(blanks, ' ', sizeof blanks - 1);
+    blanks[sizeof blanks - 1] = '\0';
+    if (has_room)
+        nytp_write_comment(rec->writer, blanks);
+}
+
+void nytp_hang_note_begin(struct nytp_recorder *rec, struct nytp_ring *ring)
+{
+    struct nytp_hang_note *const note = &rec->sample.note;
+    note->has_ticked = false;
+    ring->owner = rec;
+    ring->ticked = ticked;
+}
+
+void nytp_hang_note_end(struct nytp_recorder *rec)
+{
+    static const char over[] = "#" NYTP_HANG_NOTE " -";
+    struct nytp_hang_note *const note = &rec->sample.note;
+    if (note->room_at == 0 || (!note->is_written && note->file.fd == rec->file.fd))
+        return;
+    nytp_ticks_hold();
+    note->file.fd = rec->file.fd;
+    if (note->is_written)
+        nytp_outfile_overwrite(&rec->file, note->room_at, (const uint8_t *)over,
+                               sizeof over - 1);
+    note->is_written = false;
+    nytp_ticks_let_go();
+}
+
+void nytp_hang_note_forget(struct nytp_recorder *rec)
+{
+    struct nytp_hang_note *const note = &rec->sample.note;
+    note->room_at = 0;
+    note->has_ticked = false;
+}
