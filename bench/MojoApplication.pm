@@ -8,7 +8,7 @@ use Mojo::Transaction::HTTP;
 app->log->level('fatal');
 app->secrets(['bench']);
 
-get '/' => sub ($c) { $c->render(template => 'index', rows => [map { {id => $_, name => "row $_"} } 1 .. 20]) };
+get '/' => sub ($c) { $c->render(template => 'index', rows => [map { {id => $_, name => "row $_"} } 1 .. $c->param('rows') // 20]) };
 get '/row/:id' => [id => qr/\d+/] => sub ($c) { $c->render(json => {id => $c->param('id'), list => [1 .. 20]}) };
 post '/form' => sub ($c) {
     my $v = $c->validation;
