@@ -99,6 +99,44 @@ static void put_sentence(struct nytp_report *report)
 
 /* ---- processes and labels ---- */
 
+#define MOST_INPUTS 3 /* that a command names */
+
+/* A word for a shell. */
+static void put_word(struct nytp_out *out, struct nytp_name word)
+{
+    nytp_putc(out, '\'');
+    for (uint32_t i = 0, from = 0; i <= word.len; i++)
+        if (i == word.len || word.ptr[i] == '\'') {
+            nytp_html_text(out, word.ptr + from, i - from);
+            nytp_puts(out, i < word.len ? "'\\''" : "'");
+            from = i + 1;
+        }
+}
+
+static void put_inputs(struct nytp_report *report)
+{
+    const struct nytp_profile *const profile = report->profile;
+    if (profile->n_recordings > MOST_INPUTS)
+        nytp_puts(report->out, " FILES");
+    for (uint32_t i = 0; i < profile->n_recordings && profile->n_recordings <= MOST_INPUTS;
+         i++) {
+        nytp_putc(report->out, ' ');
+        put_word(report->out, profile->recordings[i].path);
+    }
+}
+
+/* A row opens to tell the command that makes the report of it alone. */
+static void begin_command(struct nytp_out *out)
+{
+    nytp_puts(out, "<details><summary><small>its report</small></summary>"
+                   "<code>nytp export --html");
+}
+
+static void end_command(struct nytp_out *out)
+{
+    nytp_puts(out, "</code></details>\n");
+}
+
 static const struct nytp_report_column process_columns[] = {
     {"pid", NULL, "Process", false},
     {"wall", "From its start to its end", "Wall time", false},
@@ -144,7 +182,15 @@ static void put_process(struct nytp_report *report, uint32_t index)
         nytp_report_put_time(report, out, waited);
         nytp_puts(out, "</small>");
     }
-    nytp_puts(out, process->complete ? "\n" : " <small>partial</small>\n");
+    nytp_puts(out, process->complete ? "" : " <small>partial</small>");
+    if (recording->n_processes == 1) {
+        begin_command(out);
+        nytp_putc(out, ' ');
+        put_word(out, recording->path);
+        end_command(out);
+    } else {
+        nytp_putc(out, '\n');
+    }
 }
 
 static void put_processes(struct nytp_report *report)
@@ -183,7 +229,14 @@ static void put_label(struct nytp_report *report, const struct nytp_label_row *r
         nytp_puts(out, "; most in ");
         nytp_report_put_any_name(report, row->slowest);
     }
-    nytp_puts(out, "</small>\n");
+    nytp_puts(out, "</small>");
+    begin_command(out);
+    nytp_puts(out, " --where ");
+    put_word(out, row->key);
+    nytp_putc(out, '=');
+    put_word(out, row->value);
+    put_inputs(report);
+    end_command(out);
 }
 
 /* What --by=label tells. */

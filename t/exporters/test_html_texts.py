@@ -3,9 +3,11 @@
 that are no UTF-8, every character there is.
 """
 
+import html
 import json
 import os
 import re
+import shlex
 import socket
 import subprocess
 import time
@@ -193,21 +195,26 @@ def rows_of(page, table):
     """The texts of a table's cells; of the last one what is no remark."""
     body = re.search(rf'<table class="list {table}".*?</table>', page, re.S)
     rows = [re.split("<td[^>]*>", row)[1:] for row in re.findall(r"<tr[^>]*>(<td.*)", body[0])] if body else []
+    rows = [[re.sub("<details>.*?</details>", "", cell) for cell in row] for row in rows]
     return [[re.sub("<small>.*?</small>|<[^>]*>", "", cell).strip() for cell in row] for row in rows]
 
 
 def test_processes_and_labels_have_tables(written, tmp_path):
     stream = nytpwrite.Writer(options={"calls": 2}).pid_start(7, 1, 1000.0).fid(1, "/x/serve.pl")
     for ticks in 1000, 3000, 8000:
-        stream.comment(f"nytp-label {ticks} request=GET /<a>").time(1000, 1, 3).comment(f"nytp-label {ticks + ticks} request")
+        stream.comment(f"nytp-label {ticks} request=GET /<a>'s").time(1000, 1, 3).comment(f"nytp-label {ticks + ticks} request")
     stream.entry(1, 9).time(2000, 1, 4).leave(1, 2000, 2000, "main::CORE:sselect").pid_end(7, 1000.5)
     stream.pid_start(8, 7, 1000.1).time(500, 1, 9).pid_end(8, 1000.2)
     file = stream.save(tmp_path / "serve.out")
     page = written(file)
-    assert rows_of(page, "labels") == [["3", "300µs", "1.20ms", "request GET /&lt;a>"]]
+    assert rows_of(page, "labels") == [["3", "300µs", "1.20ms", "request GET /&lt;a>'s"]]
     processes = rows_of(page, "processes")
     assert [row[:3] for row in processes] == [["7", "500ms", "300µs"], ["8", "100ms", "50µs"]]
     assert "and waited 200µs" in page
+    command, = re.findall("<code>(nytp export --html.*?)</code>", page)
+    words = shlex.split(html.unescape(command))
+    assert words == ["nytp", "export", "--html", "--where", "request=GET /<a>'s", str(file)], "a row's own report"
+    assert exports.nytp_export(*words[2:], "-o", tmp_path / "its")[0] == 0
     one = nytpwrite.Writer().pid_start(7).fid(1, "/x/a.pl").time(10, 1, 1).pid_end(7).save(tmp_path / "one.out")
     page = written(one)
     assert not rows_of(page, "labels") and not rows_of(page, "processes"), "where there is nothing to tell"
