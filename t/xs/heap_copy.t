@@ -235,6 +235,7 @@ print "awake\n";
 select undef, undef, undef, 0.01 until -e 'stop';
 print "end\n";
 P
+    ok await(sub { NYTPTest::slurp("/proc/$run->{pid}/stat") =~ /\) S / }), 'it waits';
     my $out = qx{$^X @OURS $CTL $run->{pid} heap --wait 1 2>&1};
     like $out, qr/\AProcess $run->{pid} has executed no Perl code for 1 s: its values as it stands, not in a copy\n/, 'is said';
     like $out, qr/^ +500 +\S+ kB +hash +My::Kept\n +held by \@main::kept/m, 'its values';
