@@ -63,3 +63,9 @@ SELECT label_key, label_value, sum(n) AS times, quantileExactWeighted(0.5)(ns, n
        quantileExactWeighted(0.95)(ns, n) AS p95_ns, argMax(host, ns) AS worst_host, argMax(slowest_sub, ns) AS slowest
 FROM nytp.labels
 GROUP BY label_key, label_value ORDER BY label_key, p95_ns DESC, label_value LIMIT 20 BY label_key;
+
+-- name: svs
+-- What keeps perl's values, of processes with NYTPROF=memory=1: the sum, the middle of those that keep some, and the worst.
+SELECT sub, sum(kept) AS kept_svs, quantileExact(0.5)(kept) AS p50_kept, max(kept) AS max_kept, argMax(host, kept) AS worst_host
+FROM (SELECT sub, host, profile, sum(kept_svs) AS kept FROM nytp.stacks GROUP BY sub, host, profile HAVING kept > 0)
+GROUP BY sub ORDER BY kept_svs DESC, sub LIMIT 20;

@@ -7,6 +7,7 @@ import pytest
 
 import cluster as clickhouse
 from command import run
+from nytpwrite import Writer
 from recordings import record
 
 PROGRAM = """sub price { my $t = 0; $t += $_ for 1 .. $_[0]; $t }
@@ -50,3 +51,17 @@ def test_labels_of_the_fleet_are_those_of_by_label(server, files):
     assert (key, value, int(times), slowest) == ("request", "GET /cart/N", 60, "main::price")
     for shown, exact in (p50, row["median_ns"]), (p95, row["p95_ns"]):
         assert int(float(shown)) == pytest.approx(exact, rel=0.1)
+
+
+def test_what_keeps_perls_values_is_named_with_its_host(server, tmp_path):
+    """After the others, whose sums are of all rows."""
+    assert server.ask(clickhouse.queries()["svs"]) == []
+    for n in range(1, 4):
+        stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(70 + n, 1, 1000.0).fid(1, "/x/app.pl")
+        stream.time(100, 1, 1).comment(f"nytp-svs {40 - 10 * n} 1 1").entry(1, 2).time(10, 1, 12).comment(f"nytp-svs {n * n} 1 12")
+        stream.leave(1, 40, 35, "main::f").time(10, 1, 13).discount().sub(1, "main::f", 10, 14)
+        stream.callers(1, 2, "main::RUNTIME", "main::f", 1, 40e-7, 35e-7)
+        (tmp_path / "s.out").write_bytes(stream.pid_end(70 + n, 2000.0).data())
+        rows = run("--rows", "-q", f"--label=host=m{n}", tmp_path / "s.out").stdout
+        server.ask("INSERT INTO nytp.stacks FORMAT JSONEachRow", data=rows)
+    assert server.ask(clickhouse.queries()["svs"]) == [["main::RUNTIME", "60", "20", "30", "m1"], ["main::f", "14", "4", "9", "m3"]]
