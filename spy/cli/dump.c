@@ -163,7 +163,7 @@ static void put_process(struct dump *dump)
     nytp_printf(dump->out, "Perl v5.%u.%u (", perl->version, perl->subversion);
     nytp_text_put_tail(dump->out, name_of(perl->path), dump->columns - 40);
     nytp_printf(dump->out, ")%s%s\n", perl->layout->has_threads ? ", threads" : "",
-                strcmp(perl->layout->option, "debugging") == 0 ? ", DEBUGGING" : "");
+                nytp_layout_is_debugging(perl->layout) ? ", DEBUGGING" : "");
     for (uint32_t i = 0; i < perl->n_interpreters; i++)
         put_interpreter(dump, &perl->interpreters[i]);
 }

@@ -257,8 +257,7 @@ static bool choose_layout(struct nytp_perl *perl, struct nytp_error *error)
     bool is_known = false;
     for (const struct nytp_layout *row = nytp_layouts; row->version != 0; row++) {
         if (row->version != perl->version || row->has_threads != has_threads ||
-            strcmp(row->machine, machine) != 0 ||
-            (strcmp(row->option, "debugging") == 0) != debugging)
+            strcmp(row->machine, machine) != 0 || nytp_layout_is_debugging(row) != debugging)
             continue;
         is_known = true;
         if (!fits(perl, row))

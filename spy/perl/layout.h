@@ -28,6 +28,9 @@ struct nytp_layout {
 /* The rows, ended by one of version 0. */
 extern const struct nytp_layout nytp_layouts[];
 
+/* Whether it is that of a perl with assertions. */
+bool nytp_layout_is_debugging(const struct nytp_layout *layout);
+
 /* "op", "curcop" and so on. */
 const char *nytp_variable_name(enum nytp_variable variable);
 

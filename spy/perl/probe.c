@@ -85,7 +85,9 @@
 #error this machine is not known to nytp-spy
 #endif
 
-#ifdef DEBUGGING
+#if defined(DEBUGGING) && NVSIZE == 16
+#define OPTION "debugging_nv16"
+#elif defined(DEBUGGING)
 #define OPTION "debugging"
 #elif NVSIZE == 16
 #define OPTION "nv16"

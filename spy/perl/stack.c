@@ -325,8 +325,8 @@ static bool guess_first(struct nytp_walker *walker)
     pieces[0] = (struct nytp_piece){walker->of.at[NYTP_PL_curstackinfo], &address, 8};
     pieces[1] = (struct nytp_piece){walker->of.at[NYTP_PL_main_cv], &walker->main_cv, 8};
     for (uint32_t i = 0; i < n; i++)
-        pieces[2 + i] = (struct nytp_piece){walker->infos[i].address, bytes[i],
-                                            (size_t)layout->si_size};
+        pieces[2 + i] =
+            (struct nytp_piece){walker->infos[i].address, bytes[i], (size_t)layout->si_size};
     const size_t n_read = nytp_memory_pieces(walker->names->perl->memory, pieces, 2 + n);
     if (n == 0 || n_read < 2 + n || address != walker->infos[0].address)
         return guess(walker, address);
@@ -1070,8 +1070,8 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
     struct top top;
     for (int i = 0; i < LOOKS; i++) {
         const struct moment before = moment;
-        if (i == 1)
-            walker->n_retried++;
+        walker->n_retried += i == 1;
+        walker->n_retried_more += i == 2;
         const int for_one = is_deep(walker) ? LOOKS_DEEP : LOOKS_FOR_ONE;
         if (!look_at_once(walker, &moment, &wanted, i >= for_one) || moment.is_late)
             continue;

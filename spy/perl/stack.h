@@ -69,6 +69,7 @@ struct nytp_walker {
     bool has_moved;          /* the program ran while we looked, on another processor */
     int64_t fastest_ns;      /* of all looks; 0: none yet */
     uint64_t n_retried;      /* samples that were not whole at the first look */
+    uint64_t n_retried_more; /* nor at the second */
 };
 
 void nytp_walker_init(struct nytp_walker *walker, struct nytp_names *names,

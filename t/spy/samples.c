@@ -6,7 +6,6 @@
  *
  *     samples PID HZ N
  */
-#define _GNU_SOURCE
 #include "spy/perl/attach.h"
 #include "spy/perl/stack.h"
 
@@ -61,8 +60,10 @@ int main(int argc, char **argv)
     }
     fprintf(
         stderr,
-        "%ld whole, %llu of them at a second look, %ld torn, %.0f us each, %.1f calls each\n",
-        counts[NYTP_WHOLE], (unsigned long long)walker.n_retried, counts[NYTP_TORN],
+        "%ld whole, %llu of them at a second look, %llu at a later one, %ld torn, %.0f us each, "
+        "%.1f calls each\n",
+        counts[NYTP_WHOLE], (unsigned long long)walker.n_retried,
+        (unsigned long long)walker.n_retried_more, counts[NYTP_TORN],
         (seconds() - began) / (double)(i + 1) * 1e6,
         (double)target.memory.n_calls / (double)(i + 1));
     nytp_walker_free(&walker);

@@ -20,15 +20,20 @@ def perls():
 
 
 @functools.cache
-def sampler():
-    """t/spy/samples.c, compiled."""
+def compiled(*sources):
+    """A program of these C files in t/ and our libraries."""
     build = ROOT / "exporters" / "build"
-    made = ROOT / "t" / ".cache" / f"samples.{os.getpid()}"
+    made = ROOT / "t" / ".cache" / f"{pathlib.Path(sources[0]).stem}.{os.getpid()}"
     made.parent.mkdir(exist_ok=True)
     libs = [word for word in (build / "flags").read_text().split() if word.startswith("-l")]
-    subprocess.run(["cc", "-std=c11", "-O2", "-g", "-Wall", f"-I{ROOT}", HERE / "samples.c",
+    subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", f"-I{ROOT}", *(ROOT / "t" / source for source in sources),
                     build / "libnytpspy.a", build / "libnytpexport.a", build / "libnytp.a", *libs, "-o", made], check=True)
     return made
+
+
+def sampler():
+    """Which writes single samples."""
+    return compiled("spy/samples.c")
 
 
 class Process:

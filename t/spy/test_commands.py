@@ -383,6 +383,13 @@ def refusals():
     yield "no match", [spied.SPY, "dump", "-P", "no-such-[p]rocess"], r"no process's command line matches"
 
 
+def test_a_process_that_has_ended_is_told():
+    """Of which its parent has not taken notice."""
+    with subprocess.Popen(["true"]) as child:
+        spied.wait_until(lambda: "Z" in open(f"/proc/{child.pid}/stat").read().rpartition(") ")[2])
+        assert f": process {child.pid} has ended\n" in spied.spy("dump", child.pid, status=1)
+
+
 @pytest.mark.parametrize("command, message", [pytest.param(c, m, id=i) for i, c, m in refusals()])
 def test_a_refusal_says_why(command, message):
     ran = subprocess.run(command, capture_output=True, text=True)

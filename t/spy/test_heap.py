@@ -217,6 +217,32 @@ def test_a_core_file_that_does_not_list_its_files(core, tmp_path):
     assert "no perl" in spied.spy("dump", "--core", bare, status=1)
 
 
+SMALL = """
+sub f { my %kept = map { $_ => bless [1, "x$_"], "Node" } 1 .. 30; eval "g(2)" }
+sub g { kill ABRT => $$ }
+f(1);
+"""
+
+
+def core_in(folder, command):
+    """The core file that this command leaves."""
+    pattern = open("/proc/sys/kernel/core_pattern").read()
+    if pattern.startswith("|") or "/" in pattern:
+        pytest.skip("core files go elsewhere on this machine")
+    unlimited = lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    subprocess.run(command, cwd=folder, preexec_fn=unlimited)
+    path, = folder.glob("core*")
+    return path
+
+
+def test_two_thousand_damaged_core_files_come_to_an_end(tmp_path):
+    """Always the same ones; none has more read than 30 times what is read of the whole file, which is where this program aborts."""
+    environment = {**os.environ, "NYTP_FUZZ_CORE": str(core_in(tmp_path, [PERL, "-e", SMALL]))}
+    command = [spied.compiled("spy/damaged_cores.c", "fuzz/fuzz_core.c"), "2000"]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0 and ran.stdout == "2000 damaged core files\n", ran.stderr[-2000:]
+
+
 def test_damaged_core_files_never_crash_hang_or_eat_memory(core, tmp_path):
     """Bytes flipped all over the file, and files cut short: an answer or one line."""
     whole = bytearray(core[0].read_bytes())

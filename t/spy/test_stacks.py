@@ -80,6 +80,16 @@ def test_every_sample_is_a_stack_that_there_is(perl, deep, tmp_path):
     assert ("main::deep" if deep else "main::work") in seen and len(seen) > (2 if deep else 15), seen
 
 
+@pytest.mark.parametrize("deep", [False, True], ids=["ways", "recursion"])
+def test_at_100_hz_samples_are_whole(deep, tmp_path):
+    """How many looks each takes depends on what else the machine does: who is not run meanwhile looks again."""
+    with spied.running("/usr/bin/perl", spied.HERE / "stacks.pl", tmp_path / "told", *(["deep"] if deep else [])) as process:
+        process.wait_for("ready")
+        ran = subprocess.run([spied.sampler(), str(process.pid), "100", "1000"], capture_output=True, text=True, check=True)
+    print(ran.stderr)
+    assert int(re.match(r"(\d+) whole, ", ran.stderr)[1]) >= 999, ran.stderr
+
+
 RECURSION = r"""
 sub fib { my $n = shift; $n < 2 ? $n : fib($n - 1) + fib($n - 2) }
 sub words { my %seen; $seen{$_ % 97 . "x"}++ for 1 .. 20000; join ",", sort keys %seen }
