@@ -110,6 +110,7 @@ void nytp_copy_stack_thread(struct nytp_ring *ring)
 #endif
     ring->cpu_clock = cpu_clock;
     ring->pid = (long)getpid();
+    nytp_wait_look_begin(&ring->call);
     nytp_memory_begin();
 }
 

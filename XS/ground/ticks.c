@@ -87,8 +87,10 @@ NYTP_RAW_CODE static void look(struct nytp_ring *ring)
         tick->copy.n_calls = -1;
         if (ring->copy != NULL)
             ring->copy(ring, tick);
+        tick->wait.reason = NYTP_WAIT_UNKNOWN;
         atomic_store_explicit(&tick->n, 0, memory_order_relaxed);
     }
+    nytp_wait_look(&ring->call, ring->pid, &tick->wait);
     atomic_store_explicit(&tick->cpu_ns, nytp_raw_clock_ns(ring->cpu_clock),
                           memory_order_relaxed);
     atomic_store_explicit(&tick->raw, raw_now(ring), memory_order_relaxed);

@@ -15,6 +15,7 @@
 #define NYTP_TICKS_H
 
 #include "raw_thread.h"
+#include "wait_look.h"
 
 #include <poll.h>
 
@@ -52,6 +53,7 @@ struct nytp_tick {
     _Atomic uint64_t cpu_ns; /* processor time of the thread that is looked at */
     const void *words[NYTP_TICK_WORDS];
     _Atomic uint32_t n; /* ticks that saw this */
+    struct nytp_wait_seen wait; /* by the last of them that saw it wait */
     struct nytp_tick_copy copy;
 };
 
@@ -74,6 +76,7 @@ struct nytp_ring {
     bool is_tsc; /* `raw` is the time stamp counter, else nanoseconds of `clock` */
     clockid_t clock;
     _Atomic clockid_t cpu_clock; /* of the thread that runs it; may be changed at any time */
+    struct nytp_own_fd call;     /* wait_look.h: of the same thread */
 
     _Atomic uint32_t head, tail; /* ticks put, ticks taken */
     _Atomic uint64_t n_ticks;

@@ -45,6 +45,7 @@ struct last_sample {
     struct nytp_encoded_place place;
     int64_t ticks, cpu_ticks;
     bool is_ready; /* the program did not sleep in it */
+    struct nytp_wait_seen wait;
 };
 
 struct nytp_sampler {
@@ -117,6 +118,17 @@ static void write_time(struct nytp_recorder *rec, const struct last_sample *last
     nytp_write_time_at(rec->writer, (int32_t)ticks, &last->place);
 }
 
+static void write_reason(struct nytp_recorder *rec, const struct nytp_wait_seen *wait)
+{
+    char peer[NYTP_MAX_PEER + 1], text[NYTP_MAX_PEER + 40];
+    if (wait->reason == NYTP_WAIT_UNKNOWN)
+        return;
+    nytp_wait_peer_text(wait, peer, sizeof peer);
+    snprintf(text, sizeof text, NYTP_WAIT_HEAD "%s%s%s", nytp_wait_reason_name(wait->reason),
+             peer[0] != '\0' ? " " : "", peer);
+    nytp_write_comment(rec->writer, text);
+}
+
 /* Readers that do not know what the comment says skip it. */
 static void write_cpu(struct nytp_recorder *rec, const struct last_sample *last)
 {
@@ -125,6 +137,8 @@ static void write_cpu(struct nytp_recorder *rec, const struct last_sample *last)
     if (rec->sample.sampler->by_cpu ||
         (wait < 0 ? -wait : wait) * CPU_NOTE_SHARE <= last->ticks)
         return;
+    if (wait > 0)
+        write_reason(rec, &last->wait);
     snprintf(text, sizeof text, NYTP_SAMPLE_CPU_HEAD " %lld%s", (long long)last->cpu_ticks,
              last->is_ready ? NYTP_SAMPLE_CPU_READY : "");
     nytp_write_comment(rec->writer, text);
@@ -290,6 +304,7 @@ static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *t
         .ticks = ticks,
         .cpu_ticks = cpu_ticks,
         .is_ready = !sampler->has_slept,
+        .wait = tick->wait,
     };
     if (moment.xsub != NULL || moment.builtin != OP_NULL)
         enter_and_leave(aTHX_ rec, &moment, ticks);
@@ -673,6 +688,7 @@ void nytp_sample_free(struct nytp_recorder *rec)
         return;
     if (rec->sample.is_on)
         nytp_ticks_remove(&sampler->ring);
+    nytp_wait_look_end(&sampler->ring.call);
     Safefree(sampler->open);
     nytp_tick_stack_free(&sampler->stack);
     Safefree(sampler);

@@ -151,6 +151,17 @@ static struct slice slice_regexes(const struct nytp_profile *profile, uint32_t f
     return regexes;
 }
 
+static struct slice slice_waited(const struct nytp_profile *profile, uint32_t first, uint32_t n)
+{
+    struct slice waited = {0, 0};
+    while (waited.first < profile->n_waited && profile->waited[waited.first].process < first)
+        waited.first++;
+    while (waited.first + waited.n < profile->n_waited &&
+           profile->waited[waited.first + waited.n].process < first + n)
+        waited.n++;
+    return waited;
+}
+
 static bool copy_processes(struct nytp_profile *some, const struct nytp_profile *profile,
                            uint32_t first, uint32_t n)
 {
@@ -184,6 +195,11 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
     some->n_regexes = regexes.n;
     for (uint32_t i = 0; some->regexes != NULL && i < regexes.n; i++)
         some->regexes[i].process -= first;
+    const struct slice waited = slice_waited(profile, first, n);
+    some->waited = COPY(profile->waited, waited.first, waited.n);
+    some->n_waited = waited.n;
+    for (uint32_t i = 0; some->waited != NULL && i < waited.n; i++)
+        some->waited[i].process -= first;
     some->subs = COPY(profile->subs, 0, profile->n_subs);
     some->nodes = COPY(profile->nodes, nodes.first, nodes.n);
     some->node_lines = COPY(profile->node_lines, lines.first, lines.n);
@@ -200,7 +216,7 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
         some->stretches[i].process -= first;
     if (some->recordings == NULL || some->processes == NULL || some->attributes == NULL ||
         some->options == NULL || some->files == NULL || some->sources == NULL ||
-        some->blocks == NULL || some->regexes == NULL || some->subs == NULL ||
+        some->blocks == NULL || some->regexes == NULL || some->waited == NULL || some->subs == NULL ||
         some->nodes == NULL || some->node_lines == NULL || some->children == NULL ||
         some->spans == NULL || some->stretches == NULL ||
         (profile->node_line_svs != NULL && some->node_line_svs == NULL))

@@ -556,6 +556,21 @@ static void take_regexes(struct nytp_attribution *s)
         p->regexes[i].pattern = nytp_strings_get(s->b->strings, p->regexes[i].pattern.len);
 }
 
+static void take_waited(struct nytp_attribution *s)
+{
+    struct nytp_profile *p = s->p;
+    p->waited = s->b->waits.waited;
+    p->n_waited = s->b->waits.n_waited;
+    s->b->waits.waited = NULL;
+    for (uint32_t i = 0; i < p->n_waited; i++) {
+        struct nytp_waited *const waited = &p->waited[i];
+        waited->peer = waited->reason == NYTP_WAIT_UNKNOWN
+                           ? (struct nytp_name){"", 0}
+                           : nytp_strings_get(s->b->strings, waited->peer.len);
+        waited->ns = (int64_t)((double)waited->ns * 1e9 / (double)s->b->ticks_per_sec);
+    }
+}
+
 /* The arcs: those of the recording where it has them, else those of the tree. */
 static bool make_arcs(struct nytp_attribution *s)
 {
@@ -600,6 +615,7 @@ static bool attribute_all(struct nytp_attribution *s)
              (b->options.as_recorded || nytp_take_off_recording(p));
         take_blocks(s);
         take_regexes(s);
+        take_waited(s);
     }
     free_sums(&sums);
     return ok;

@@ -70,6 +70,7 @@ void nytp_builder_free(struct nytp_builder *b)
     free(b->sources);
     free(b->blocks);
     free(b->regexes);
+    nytp_sample_waits_free(&b->waits);
     free(b->spans);
     free(b->labels.stretches);
     free(b->labels.marks);

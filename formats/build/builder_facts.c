@@ -143,6 +143,8 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     struct nytp_event attribute;
     struct nytp_open_call call;
     struct nytp_regex_record regex;
+    enum nytp_wait_reason reason;
+    struct nytp_str peer;
     uint32_t name;
     if (nytp_attribute_record_read(e, &attribute))
         return keep_attribute(b, &attribute);
@@ -150,6 +152,11 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
         return true;
     if (b->sampled && nytp_sample_waits_note(&b->waits, &e->u.comment.text))
         return true;
+    if (b->sampled && (reason = nytp_wait_record_read(&e->u.comment.text, &peer)) !=
+                          NYTP_WAIT_UNKNOWN) {
+        b->waits.reason = reason;
+        return nytp_builder_name(b, &peer, &b->waits.peer);
+    }
     nytp_costs_note(&nytp_builder_process(b)->costs, &e->u.comment.text);
     const int64_t processor_ns = nytp_processor_time_read(&e->u.comment.text);
     if (processor_ns >= 0)

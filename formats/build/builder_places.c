@@ -72,7 +72,9 @@ bool nytp_builder_begin_process(struct nytp_builder *b, uint32_t pid, uint32_t p
                                     .has_entries = b->option_calls_2};
     b->in_process = true;
     b->discount = b->returned = b->discount_calls = false;
-    b->waits = (struct nytp_sample_waits){.told_seen = b->waits.told_seen};
+    b->waits.is_told = b->waits.goes_on = false;
+    b->waits.leaf = (struct nytp_sampled_leaf){0};
+    b->waits.reason = NYTP_WAIT_UNKNOWN;
     b->left_file = b->left_line = 0;
     b->time_position = 0;
     b->wanted_depth = 0;

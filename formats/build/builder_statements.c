@@ -119,6 +119,8 @@ static bool book_wait(struct nytp_builder *b, uint32_t file, uint32_t line, int6
                       int64_t wait_ticks)
 {
     nytp_builder_process(b)->cpu_ticks += ticks - wait_ticks;
+    if (!nytp_sample_waits_reason(&b->waits, b->n_processes - 1, file, line, wait_ticks))
+        return false;
     return !nytp_builder_process(b)->has_entries ||
            nytp_sample_waits_book(&b->waits, &b->stack, file, line, wait_ticks, ticks);
 }

@@ -4,8 +4,11 @@
  */
 #include "sample_waits.h"
 
+#include "formats/base/arena.h"
 #include "formats/model/model.h"
 #include "formats/stream/comments/sample_records.h"
+
+#include <stdlib.h>
 
 bool nytp_sample_waits_note(struct nytp_sample_waits *waits, const struct nytp_str *comment)
 {
@@ -56,6 +59,39 @@ bool nytp_sample_waits_return(struct nytp_sample_waits *waits, struct nytp_calls
         .ticks = ticks > 0 ? ticks : 0,
     };
     return nytp_callstack_waiter(stack);
+}
+
+bool nytp_sample_waits_reason(struct nytp_sample_waits *waits, uint32_t process, uint32_t file,
+                              uint32_t line, int64_t ticks)
+{
+    const enum nytp_wait_reason reason = waits->reason;
+    const uint32_t peer = reason == NYTP_WAIT_UNKNOWN ? 0 : waits->peer;
+    if (!waits->goes_on)
+        waits->reason = NYTP_WAIT_UNKNOWN;
+    if (ticks <= 0)
+        return true;
+    const struct nytp_key what = {peer, file, line, process * NYTP_WAIT_REASONS + reason};
+    uint32_t index = nytp_table_get(&waits->by_what, what);
+    if (index == NYTP_TABLE_NONE) {
+        index = waits->n_waited;
+        if (!nytp_grow(&waits->waited, &waits->waited_capacity, index, sizeof *waits->waited) ||
+            !nytp_table_put(&waits->by_what, what, index))
+            return false;
+        waits->waited[waits->n_waited++] = (struct nytp_waited){.reason = reason,
+                                                                .process = process,
+                                                                .file = file,
+                                                                .line = line,
+                                                                .peer.len = peer};
+    }
+    waits->waited[index].ns += ticks;
+    waits->waited[index].samples++;
+    return true;
+}
+
+void nytp_sample_waits_free(struct nytp_sample_waits *waits)
+{
+    nytp_table_free(&waits->by_what);
+    free(waits->waited);
 }
 
 bool nytp_sample_waits_book(struct nytp_sample_waits *waits, struct nytp_callstack *stack,

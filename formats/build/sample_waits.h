@@ -11,6 +11,7 @@
 #define NYTP_SAMPLE_WAITS_H
 
 #include "callstack.h"
+#include "formats/model/model.h"
 #include "formats/stream/event.h"
 
 struct nytp_sample_waits {
@@ -19,6 +20,12 @@ struct nytp_sample_waits {
     bool is_told;
     bool is_ready; /* it is of a sample in which the program never slept */
     bool goes_on; /* the time record before was too short for its time: the next goes on */
+    enum nytp_wait_reason reason; /* of the next time record, or of the one that goes on */
+    uint32_t peer;                /* string id, if so */
+
+    struct nytp_table by_what; /* index in `waited` */
+    struct nytp_waited *waited; /* their peer.len is a string id, their ns are ticks */
+    uint32_t n_waited, waited_capacity;
 
     /* the builtin or xsub that the sample hit, which returned since the last statement */
     struct nytp_sampled_leaf {
@@ -47,5 +54,10 @@ bool nytp_sample_waits_return(struct nytp_sample_waits *waits, struct nytp_calls
  * where the program never slept it only had no processor. */
 bool nytp_sample_waits_book(struct nytp_sample_waits *waits, struct nytp_callstack *stack,
                             uint32_t file, uint32_t line, int64_t ticks, int64_t all_ticks);
+
+/* It waited for the reason that was told, if one was: add it up. False when memory is out. */
+bool nytp_sample_waits_reason(struct nytp_sample_waits *waits, uint32_t process, uint32_t file,
+                              uint32_t line, int64_t ticks);
+void nytp_sample_waits_free(struct nytp_sample_waits *waits);
 
 #endif

@@ -252,6 +252,25 @@ static bool merge_regexes(struct merging *f)
     return true;
 }
 
+static bool merge_waited(struct merging *f)
+{
+    struct nytp_profile *to = f->to;
+    uint32_t first_process = 0;
+    uint32_t capacity = 0;
+    for (uint32_t i = 0; i < f->n_from; first_process += f->from[i++]->n_processes)
+        for (uint32_t k = 0; k < f->from[i]->n_waited; k++) {
+            struct nytp_waited waited = f->from[i]->waited[k];
+            waited.peer = keep_name(f, waited.peer);
+            if (waited.peer.ptr == NULL ||
+                !nytp_grow(&to->waited, &capacity, to->n_waited, sizeof *to->waited))
+                return false;
+            waited.file = f->file_map[i][waited.file];
+            waited.process += first_process;
+            to->waited[to->n_waited++] = waited;
+        }
+    return true;
+}
+
 /* ---- subs -------------------------------------------------------------------------------- */
 
 struct candidate {
@@ -658,7 +677,7 @@ static bool merge_all(struct merging *f, struct nytp_error *error)
         return false;
     const bool ok = f->file_map != NULL && f->sub_map != NULL && f->to->strings != NULL &&
                     f->to->arena != NULL && merge_files(f) && merge_subs(f) &&
-                    merge_sources(f) && merge_blocks(f) && merge_regexes(f) && merge_pairs(f) &&
+                    merge_sources(f) && merge_blocks(f) && merge_regexes(f) && merge_waited(f) && merge_pairs(f) &&
                     merge_tree(f);
     if (ok)
         nytp_profile_sum_arcs(f->to);

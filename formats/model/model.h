@@ -15,6 +15,7 @@
 
 #include "formats/stream/comments/cost_records.h"
 #include "formats/stream/comments/regex_records.h"
+#include "formats/stream/comments/wait_records.h"
 #include "formats/base/error.h"
 #include "formats/stream/event.h"
 #include "formats/stream/source.h"
@@ -119,6 +120,15 @@ struct nytp_regex {
     uint64_t compiled;                   /* of compile: how often it was not spared */
     uint64_t total_ns, max_ns, max_len;  /* the longest call, and the bytes of its subject */
     const struct nytp_regex_size *sizes; /* NYTP_REGEX_SIZES, by nytp_regex_size_of() */
+};
+
+/* What a sampled process waited for on a line, of all samples together. */
+struct nytp_waited {
+    enum nytp_wait_reason reason;
+    uint32_t process, file, line;
+    struct nytp_name peer; /* of a socket; may be "" */
+    uint64_t samples;
+    int64_t ns;
 };
 
 enum nytp_sub_kind {
@@ -245,6 +255,7 @@ struct nytp_profile {
     struct nytp_source_line *sources;
     struct nytp_block *blocks;
     struct nytp_regex *regexes; /* by process */
+    struct nytp_waited *waited; /* by process */
     struct nytp_sub *subs;
     struct nytp_line_cost *line_costs;
     struct nytp_arc *arcs;
@@ -256,7 +267,7 @@ struct nytp_profile {
     struct nytp_span *spans;
     struct nytp_stretch *stretches;
     uint32_t n_recordings, n_processes, n_attributes, n_options, n_files, n_sources, n_blocks,
-        n_regexes, n_subs, n_line_costs, n_arcs, n_nodes, n_children, n_node_lines, n_spans,
+        n_regexes, n_waited, n_subs, n_line_costs, n_arcs, n_nodes, n_children, n_node_lines, n_spans,
         n_stretches;
 
     struct nytp_strings *strings; /* owns every name */

@@ -22,6 +22,7 @@ void nytp_profile_free(struct nytp_profile *p)
     free(p->sources);
     free(p->blocks);
     free(p->regexes);
+    free(p->waited);
     free(p->subs);
     free(p->line_costs);
     free(p->arcs);

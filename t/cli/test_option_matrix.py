@@ -41,7 +41,7 @@ GIVEN = {
     "accept": ["--accept", "ACCEPTS", ["--gate", "RULES"]], "gate-tap": ["--gate-tap", ["--gate", "RULES", "-o", "x"]],
     "allow-absent": ["--allow-absent", ["--gate", "ABSENT"]], "gate-junit": ["--gate-junit=j.xml", ["--gate", "RULES"]],
     "annotations": ["--annotations=github", ["--gate", "RULES", "-o", "x"]], "unit": ["--unit=ms"],
-    "weight": ["--weight=calls"], "top": ["--top=2"], "brief": ["--brief=json"], "patterns": ["--patterns=2"], "sql": ["--sql=2"], "list": ["--list=early"], "peek": ["--peek=early"],
+    "weight": ["--weight=calls"], "top": ["--top=2"], "brief": ["--brief=json"], "patterns": ["--patterns=2"], "sql": ["--sql=2"], "waits": ["--waits=2"], "list": ["--list=early"], "peek": ["--peek=early"],
     "sort": ["--sort=name", ["--min-percent=0"]], "label": ["--label=service=web"], "labels": ["--labels=none"],
     "plain-names": ["--plain-names"], "aggregate": ["--aggregate"], "spread": ["--spread"], "max-calls": ["--max-calls=3"],
     "lines": ["--lines"], "lib": ["--lib", "FOLDER/lib"], "title": ["--title=A title"], "minimal": ["--minimal", ["-o", "r/"]],
@@ -53,17 +53,17 @@ MODES = {"stats": ["--stats"], "check": ["--check"], "dump": ["--dump"], "by": [
          "list-formats": ["--list-formats"]}
 
 # Seen beside other inputs or outputs than these, or formats by themselves: here for refusals only.
-NOT_SEEN = {"clock", "keep-overhead", "source-files", "no-source-files", "replace", "format", "top", "brief", "patterns", "sql", "list", "peek"}
+NOT_SEEN = {"clock", "keep-overhead", "source-files", "no-source-files", "replace", "format", "top", "brief", "patterns", "sql", "waits", "list", "peek"}
 # It is so with and without the option: nothing is taken off counts and records, sums of subs know no frames, ...
 ALWAYS_SO = {
     "as-recorded": {"by", "dump", "save-base"},
-    "collapse-recursion": {"brief", "csv", "csv --diff", "json --diff", "markdown", "markdown --diff", "patterns", "processes", "sql",
+    "collapse-recursion": {"brief", "csv", "csv --diff", "json --diff", "markdown", "markdown --diff", "patterns", "processes", "sql", "waits",
                            "save-base", "top", "top --diff"},
     "max-calls": {"sql"},                           # the program asks no database
     "merge-runs": {"collapsed --diff", "pprof --diff", "speedscope --diff"},
-    "merge-evals": {"patterns", "processes", "rows", "save-base", "sql", *(f"{name} --diff" for name in where()["diff"].split())},
-    "no-merge-evals": {"patterns", "processes", "sql"},
-    "trim-path": {"collapsed --diff", "flamegraph", "flamegraph --diff", "list", "markdown --diff", "patterns", "processes", "save-base", "sql", "top --diff",
+    "merge-evals": {"waits", "patterns", "processes", "rows", "save-base", "sql", *(f"{name} --diff" for name in where()["diff"].split())},
+    "no-merge-evals": {"waits", "patterns", "processes", "sql"},
+    "trim-path": {"collapsed --diff", "flamegraph", "flamegraph --diff", "list", "markdown --diff", "patterns", "processes", "save-base", "sql", "waits", "top --diff",
                   "tree"},
 }
 

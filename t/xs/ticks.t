@@ -14,7 +14,7 @@ my $dir     = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 my @sources = map {"$FindBin::Bin/$_"}
     qw(ticks.c ../../XS/ground/ticks.c ../../XS/ground/raw_alarm.c
     ../../XS/ground/raw_thread.c ../../XS/ground/rights.c ../../XS/ground/own_fd.c
-    ../../XS/ground/memory.c ../../formats/base/platform.c);
+    ../../XS/ground/memory.c ../../XS/ground/wait_look.c ../../formats/base/platform.c);
 
 # perl.h of a perl with -DDEBUGGING makes `register` nothing.
 for my $kind (['raw thread', ''], ['ordinary thread', '-DNYTP_NO_RAW_THREADS'],

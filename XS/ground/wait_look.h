@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What a thread of the program waits for, seen from beside: the kernel says which system call it
+ * is in (/proc/thread-self/syscall), and the call's descriptor what that leads to.
+ *
+ * Where the kernel does not say, nothing is known.
+ */
+#ifndef NYTP_WAIT_LOOK_H
+#define NYTP_WAIT_LOOK_H
+
+#include "formats/stream/comments/wait_records.h"
+#include "own_fd.h"
+
+enum {
+    NYTP_PEER_BYTES = 112, /* of a socket address */
+};
+
+struct nytp_wait_seen {
+    enum nytp_wait_reason reason; /* NYTP_WAIT_UNKNOWN: it runs, or nothing is known */
+    uint32_t peer_len;            /* of a socket; 0: none */
+    unsigned char peer[NYTP_PEER_BYTES];
+};
+
+/* In the thread that will be looked at: what nytp_wait_look() reads, in place of what was open for
+ * another thread or for the parent process. */
+void nytp_wait_look_begin(struct nytp_own_fd *call);
+void nytp_wait_look_end(struct nytp_own_fd *call);
+
+/* In a thread beside it (raw_thread.h). What waits is written; of one that runs nothing is. */
+void nytp_wait_look(const struct nytp_own_fd *call, long pid, struct nytp_wait_seen *seen);
+
+/* The other side as text, "127.0.0.1:5432" or the path of a local socket; "" where there is none. */
+void nytp_wait_peer_text(const struct nytp_wait_seen *seen, char *text, size_t size);
+
+#endif

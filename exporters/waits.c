@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What a sampled program waited for, as a table for the terminal: the reason, the other side of a
+ * socket, and the line.
+ */
+#include "exporters/base/exporter.h"
+#include "exporters/base/regex_rows.h"
+#include "exporters/base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_ROWS 20
+
+static int compare_names(struct nytp_name a, struct nytp_name b)
+{
+    const int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/* Rows of different processes are one. */
+static int by_what(const void *x, const void *y)
+{
+    const struct nytp_waited *a = x, *b = y;
+    if (a->reason != b->reason)
+        return a->reason < b->reason ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    return compare_names(a->peer, b->peer);
+}
+
+static int by_time(const void *x, const void *y)
+{
+    const struct nytp_waited *a = x, *b = y;
+    if (a->ns != b->ns)
+        return a->ns < b->ns ? 1 : -1;
+    return by_what(x, y);
+}
+
+/* Rows, the longest waits first; returns how many. */
+static uint32_t list_rows(const struct nytp_profile *profile, struct nytp_waited *rows)
+{
+    uint32_t n = 0;
+    if (profile->n_waited == 0)
+        return 0;
+    memcpy(rows, profile->waited, profile->n_waited * sizeof *rows);
+    qsort(rows, profile->n_waited, sizeof *rows, by_what);
+    for (uint32_t i = 0; i < profile->n_waited; i++) {
+        if (n > 0 && by_what(&rows[n - 1], &rows[i]) == 0) {
+            rows[n - 1].ns += rows[i].ns;
+            rows[n - 1].samples += rows[i].samples;
+        } else {
+            rows[n++] = rows[i];
+        }
+    }
+    qsort(rows, n, sizeof *rows, by_time);
+    return n;
+}
+
+static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
+                    const struct nytp_export_options *options, const struct nytp_waited *row)
+{
+    char buffer[400];
+    nytp_text_time(out, row->ns, NYTP_NS_PER_SEC, options->unit, 10);
+    nytp_putc(out, ' ');
+    nytp_text_percent(out, row->ns, nytp_total_ns(profile));
+    nytp_printf(out, " %8llu %-10s ", (unsigned long long)row->samples,
+                nytp_wait_reason_name(row->reason));
+    const uint32_t width = nytp_text_put(out, row->peer, 0);
+    nytp_text_pad(out, width < 24 ? 24 - width : 1);
+    nytp_text_put_tail(
+        out, nytp_text_place(profile, row->file, row->line, buffer, sizeof buffer), 0);
+    nytp_putc(out, '\n');
+}
+
+static void put_sums(struct nytp_out *out, const struct nytp_profile *profile,
+                     const struct nytp_export_options *options, const struct nytp_waited *rows,
+                     uint32_t n)
+{
+    int64_t waited_ns = 0, cpu_ticks = 0;
+    for (uint32_t i = 0; i < n; i++)
+        waited_ns += rows[i].ns;
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        cpu_ticks += profile->processes[i].cpu_ticks;
+    nytp_text_time(out, nytp_total_ns(profile), NYTP_NS_PER_SEC, options->unit, 0);
+    nytp_puts(out, " in all: ");
+    nytp_text_time(out, cpu_ticks, profile->ticks_per_sec, options->unit, 0);
+    nytp_puts(out, " on a processor, ");
+    nytp_text_time(out, waited_ns, NYTP_NS_PER_SEC, options->unit, 0);
+    nytp_puts(out, " waiting\n");
+}
+
+static bool write_waits(const struct nytp_profile *profile,
+                        const struct nytp_export_options *options, struct nytp_out *out)
+{
+    struct nytp_waited *const rows = malloc(((size_t)profile->n_waited + 1) * sizeof *rows);
+    if (rows == NULL)
+        return nytp_out_of_memory(&out->error);
+    const uint32_t n = list_rows(profile, rows);
+    const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
+    nytp_text_headline(out, profile, options);
+    if (!profile->sampled)
+        nytp_puts(out, "Reasons of waiting are known of samples: NYTPROF=sample=100.\n");
+    else
+        put_sums(out, profile, options, rows, n);
+    nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
+    nytp_puts(out, "      time      %  samples for        with                    at");
+    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+    nytp_putc(out, '\n');
+    for (uint32_t i = 0; i < n && i < wanted; i++)
+        put_row(out, profile, options, &rows[i]);
+    if (n > wanted)
+        nytp_printf(out, "%lu more\n", (unsigned long)(n - wanted));
+    free(rows);
+    return out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_waits = {
+    .name = "waits",
+    .title = "what a sampled program waited for, in the terminal",
+    .suffixes = "",
+    .adds_processes = true,
+    .write = write_waits,
+    .no_diff = "it has no runs to compare; use --top",
+};
