@@ -18,11 +18,11 @@ _nytp_export() {
     --unit)
         words="ns us ms s ticks" ;;
     --weight)
-        words="time calls statements ops cpu svs" ;;
+        words="time calls statements ops cpu svs alloc_space alloc_objects inuse_space inuse_objects" ;;
     --clock)
         words="user system real" ;;
     --sort)
-        words="self incl calls percall name ops svs" ;;
+        words="self incl calls percall name ops svs alloc_space alloc_objects inuse_space inuse_objects" ;;
     --labels)
         words="pid,script pid script none" ;;
     --annotations)

@@ -31,7 +31,8 @@ struct writer {
     struct nytp_scale scale, cpu_scale;
     struct nytp_labels *labels;
     uint64_t *arc_costs, *arc_cpu, *arc_statements, *arc_svs; /* by arc; arc_cpu in ticks */
-    bool cpu, statements, svs; /* there are these events besides time */
+    struct nytp_inclusive_bytes arc_bytes;
+    bool cpu, statements, svs, bytes; /* there are these events besides time */
 
     /* indices sorted by recording, in the model's order within */
     uint32_t *arcs, *line_costs;
@@ -107,7 +108,23 @@ static void put_sub(struct writer *w, const char *key, uint32_t sub)
 /* All that one line of the file counts. */
 struct costs {
     uint64_t time, cpu, statements, svs;
+    uint64_t bytes[NYTP_N_BYTES_MEASURES];
 };
+
+/* Memory's events, in the order of nytp_bytes_names. */
+static const char *const bytes_events[NYTP_N_BYTES_MEASURES] = {
+    [NYTP_ALLOC_OBJECTS] = "AllocN",
+    [NYTP_ALLOC_SPACE] = "AllocB",
+    [NYTP_INUSE_OBJECTS] = "InUseN",
+    [NYTP_INUSE_SPACE] = "InUseB",
+};
+
+static void add_memory(struct costs *costs, struct nytp_svs svs)
+{
+    costs->svs += (uint64_t)svs.kept;
+    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++)
+        costs->bytes[i] += (uint64_t)svs.bytes.of[i];
+}
 
 /* The rest of a line of the file. */
 static void put_costs(struct writer *w, struct costs costs)
@@ -125,6 +142,10 @@ static void put_costs(struct writer *w, struct costs costs)
     if (w->svs) {
         nytp_putc(out, ' ');
         nytp_put_u64(out, costs.svs);
+    }
+    for (int i = 0; w->bytes && i < NYTP_N_BYTES_MEASURES; i++) {
+        nytp_putc(out, ' ');
+        nytp_put_u64(out, costs.bytes[i]);
     }
     nytp_putc(out, '\n');
 }
@@ -165,22 +186,24 @@ static void put_arc(struct writer *w, uint32_t *current, uint32_t index)
     const struct nytp_arc *arc = &w->profile->arcs[index];
     change_file(w, arc->caller, current, arc->file, arc->line);
     put_call(w, arc->calls, arc->callee);
-    put_costs_at(w, arc->line,
-                 (struct costs){.time = w->arc_costs[index],
-                                .cpu = w->cpu ? edge_cost(w, (int64_t)w->arc_cpu[index]) : 0,
-                                .statements = w->arc_statements[index],
-                                .svs = w->arc_svs[index]});
+    struct costs costs = {.time = w->arc_costs[index],
+                          .cpu = w->cpu ? edge_cost(w, (int64_t)w->arc_cpu[index]) : 0,
+                          .statements = w->arc_statements[index],
+                          .svs = w->arc_svs[index]};
+    for (int i = 0; w->bytes && i < NYTP_N_BYTES_MEASURES; i++)
+        costs.bytes[i] = w->arc_bytes.of[i][index];
+    put_costs_at(w, arc->line, costs);
 }
 
 static void put_line_cost(struct writer *w, uint32_t *current, uint32_t index)
 {
     const struct nytp_line_cost *cost = &w->profile->line_costs[index];
     change_file(w, cost->sub, current, cost->file, cost->line);
-    put_costs_at(w, cost->line,
-                 (struct costs){.time = self_cost(w, &w->scale, cost->excl_ticks),
-                                .cpu = self_cost(w, &w->cpu_scale, cost->cpu_ticks),
-                                .statements = cost->statements,
-                                .svs = (uint64_t)nytp_svs_of_cost(w->profile, index).kept});
+    struct costs costs = {.time = self_cost(w, &w->scale, cost->excl_ticks),
+                          .cpu = self_cost(w, &w->cpu_scale, cost->cpu_ticks),
+                          .statements = cost->statements};
+    add_memory(&costs, nytp_svs_of_cost(w->profile, index));
+    put_costs_at(w, cost->line, costs);
 }
 
 /* KCachegrind shows no caller, callee or arrow for an edge of no cost: those of nested calls,
@@ -292,7 +315,7 @@ static struct costs costs_of(struct writer *w, struct range lines)
         sum.time += self_cost(w, &scale, cost->excl_ticks);
         sum.cpu += self_cost(w, &cpu_scale, cost->cpu_ticks);
         sum.statements += cost->statements;
-        sum.svs += (uint64_t)nytp_svs_of_cost(w->profile, *lines.at).kept;
+        add_memory(&sum, nytp_svs_of_cost(w->profile, *lines.at));
     }
     w->out->n_negative = n_negative;
     return sum;
@@ -346,9 +369,13 @@ static void put_events(struct writer *w, struct costs costs)
                     descriptions[nytp_text_counted(w->profile)]);
     if (w->svs)
         nytp_puts(out, "event: svs : SVs kept\n");
-    nytp_printf(out, "events: %s%s%s%s%s\n", w->unit->name, w->cpu ? " cpu" : "",
+    for (int i = 0; w->bytes && i < NYTP_N_BYTES_MEASURES; i++)
+        nytp_printf(out, "event: %s : %s\n", bytes_events[i], nytp_bytes_names[i].title);
+    nytp_printf(out, "events: %s%s%s%s%s", w->unit->name, w->cpu ? " cpu" : "",
                 w->statements ? " " : "", w->statements ? stmts : "", w->svs ? " svs" : "");
-    nytp_puts(out, "summary: ");
+    for (int i = 0; w->bytes && i < NYTP_N_BYTES_MEASURES; i++)
+        nytp_printf(out, " %s", bytes_events[i]);
+    nytp_puts(out, "\nsummary: ");
     put_costs(w, costs);
 }
 
@@ -474,6 +501,7 @@ static bool write_callgrind(const struct nytp_profile *profile,
         .cpu = profile->sampled,
         .statements = profile->total_statements > 0,
         .svs = (profile->has & NYTP_HAS_SVS) != 0,
+        .bytes = (profile->has & NYTP_HAS_BYTES) != 0,
         .arcs = calloc((size_t)profile->n_arcs + 1, sizeof *w.arcs),
         .line_costs = calloc((size_t)profile->n_line_costs + 1, sizeof *w.line_costs),
         .sub_ids = calloc((size_t)profile->n_subs + 1, sizeof *w.sub_ids),
@@ -483,7 +511,8 @@ static bool write_callgrind(const struct nytp_profile *profile,
     w.cpu_scale = w.scale;
     uint32_t *first_line = calloc((size_t)profile->n_recordings + 2, sizeof *first_line);
     uint32_t *first_arc = calloc((size_t)profile->n_recordings + 2, sizeof *first_arc);
-    if (w.labels != NULL && w.arc_cpu != NULL && w.arc_statements != NULL &&
+    const bool has_bytes = nytp_inclusive_bytes_init(&w.arc_bytes, profile, true);
+    if (has_bytes && w.labels != NULL && w.arc_cpu != NULL && w.arc_statements != NULL &&
         w.arc_svs != NULL && w.arcs != NULL && w.line_costs != NULL && w.sub_ids != NULL &&
         w.file_ids != NULL && first_line != NULL && first_arc != NULL && cost_arcs(&w))
         put_recordings(&w, first_line, first_arc);
@@ -499,6 +528,7 @@ static bool write_callgrind(const struct nytp_profile *profile,
     free(w.arc_cpu);
     free(w.arc_statements);
     free(w.arc_svs);
+    nytp_inclusive_bytes_free(&w.arc_bytes);
     nytp_labels_free(w.labels);
     return out->error.status == NYTP_OK;
 }

@@ -12,6 +12,8 @@
 #include "exporters/base/text.h"
 #include "exporters/stacks/inclusive.h"
 
+#include "formats/model/svs.h"
+
 #include <stdlib.h>
 
 static void put_number(struct nytp_out *out, int64_t value)
@@ -29,7 +31,7 @@ static void put_time(struct nytp_out *out, const struct nytp_json_times *times, 
 /* `incl_svs` by sub, or NULL where they were not recorded. */
 static void put_row(const struct nytp_profile *profile, const struct nytp_sub *sub,
                     const struct nytp_json_times *times, const uint64_t *incl_svs,
-                    struct nytp_out *out)
+                    const struct nytp_inclusive_bytes *incl_bytes, struct nytp_out *out)
 {
     nytp_csv_field(out, sub->name);
     nytp_putc(out, ',');
@@ -47,6 +49,10 @@ static void put_row(const struct nytp_profile *profile, const struct nytp_sub *s
     }
     if (!profile->sampled)
         put_number(out, (int64_t)(sub->statements + sub->calls));
+    for (int i = 0; i < NYTP_N_BYTES_MEASURES && incl_bytes->of[i] != NULL; i++) {
+        put_number(out, sub->bytes.of[i]);
+        put_number(out, (int64_t)incl_bytes->of[i][sub - profile->subs]);
+    }
     nytp_puts(out, "\n");
 }
 
@@ -64,12 +70,22 @@ static bool write_csv(const struct nytp_profile *profile,
         nytp_printf(out, ",cpu_%s", unit->name);
     const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
     uint64_t *const incl_svs = has_svs ? nytp_inclusive_of_subs(profile, nytp_line_svs) : NULL;
-    if (has_svs && incl_svs == NULL)
+    struct nytp_inclusive_bytes incl_bytes;
+    if (!nytp_inclusive_bytes_init(&incl_bytes, profile, false) ||
+        (has_svs && incl_svs == NULL)) {
+        nytp_inclusive_bytes_free(&incl_bytes);
+        free(incl_svs);
         return nytp_out_of_memory(&out->error);
+    }
     nytp_puts(out, has_svs ? ",svs,inclusive_svs" : "");
-    nytp_puts(out, profile->sampled ? "\n" : ",ops\n");
+    nytp_puts(out, profile->sampled ? "" : ",ops");
+    for (int i = 0; i < NYTP_N_BYTES_MEASURES && incl_bytes.of[i] != NULL; i++)
+        nytp_printf(out, ",%s,inclusive_%s", nytp_bytes_names[i].name,
+                    nytp_bytes_names[i].name);
+    nytp_puts(out, "\n");
     for (uint32_t i = 0; i < profile->n_subs; i++)
-        put_row(profile, &profile->subs[i], &times, incl_svs, out);
+        put_row(profile, &profile->subs[i], &times, incl_svs, &incl_bytes, out);
+    nytp_inclusive_bytes_free(&incl_bytes);
     free(incl_svs);
     return out->error.status == NYTP_OK;
 }

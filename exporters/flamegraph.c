@@ -17,6 +17,7 @@
 #include "exporters/base/text.h"
 
 #include "formats/model/profile.h"
+#include "formats/model/svs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -240,7 +241,10 @@ static void put_value(const struct flamegraph *flame, double mean)
                 weight == NYTP_WEIGHT_CALLS ? "calls"
                 : weight == NYTP_WEIGHT_OPS ? "ops"
                 : weight == NYTP_WEIGHT_SVS ? "SVs"
-                                            : nytp_text_statements(flame->profile));
+                : nytp_weight_is_bytes(weight)
+                    ? nytp_bytes_names[weight - NYTP_WEIGHT_ALLOC_OBJECTS].is_space ? "bytes"
+                                                                                    : "blocks"
+                    : nytp_text_statements(flame->profile));
 }
 
 static void put_share(const struct flamegraph *flame, int64_t value)
@@ -316,7 +320,7 @@ static void put_difference(const struct flamegraph *flame)
     if (weight == NYTP_WEIGHT_TIME) {
         nytp_diff_answer(flame->diff, answer, sizeof answer);
         nytp_html_puts(flame->out, answer);
-    } else if (weight == NYTP_WEIGHT_CPU || weight == NYTP_WEIGHT_SVS) {
+    } else if (nytp_weight_is_of_stacks(weight)) {
         put_value(flame, mean_of(flame, flame->boxes[0].now.width, NYTP_DIFF_NEW));
         nytp_puts(flame->out, ", base ");
         put_value(flame, mean_of(flame, flame->boxes[0].base.width, NYTP_DIFF_BASE));

@@ -22,6 +22,7 @@
 #include "formats/stream/comments/label_records.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define VERSION 1 /* of this layout; grows when a field changes its meaning or goes */
@@ -31,6 +32,7 @@ struct json {
     struct nytp_out *out;
     struct nytp_json_times times;
     uint64_t *sub_svs, *arc_svs; /* inclusive ones, or NULL where they were not recorded */
+    struct nytp_inclusive_bytes sub_bytes, arc_bytes; /* likewise */
 };
 
 static void put_key(const struct json *j, const char *key)
@@ -222,6 +224,25 @@ static void put_svs(const struct json *j, const char *key, int64_t svs)
     nytp_put_i64(j->out, svs);
 }
 
+/* Memory of its own, and with the calls from it. */
+static void put_bytes(const struct json *j, const struct nytp_bytes *bytes)
+{
+    for (int i = 0; i < NYTP_N_BYTES_MEASURES && j->sub_bytes.of[i] != NULL; i++) {
+        put_key(j, nytp_bytes_names[i].name);
+        nytp_put_i64(j->out, bytes->of[i]);
+    }
+}
+
+static void put_inclusive_bytes(const struct json *j, const struct nytp_inclusive_bytes *bytes,
+                                uint32_t index)
+{
+    char key[40];
+    for (int i = 0; i < NYTP_N_BYTES_MEASURES && bytes->of[i] != NULL; i++) {
+        snprintf(key, sizeof key, "inclusive_%s", nytp_bytes_names[i].name);
+        put_count(j, key, bytes->of[i][index]);
+    }
+}
+
 /* What is not known is left out. */
 static void put_spread(const struct json *j, const struct nytp_spread *spread)
 {
@@ -265,6 +286,8 @@ static void put_subs(const struct json *j, const double *costs,
         put_cpu(j, sub->cpu_ticks);
         put_svs(j, "svs", sub->svs);
         put_svs(j, "inclusive_svs", j->sub_svs == NULL ? 0 : (int64_t)j->sub_svs[i]);
+        put_bytes(j, &sub->bytes);
+        put_inclusive_bytes(j, &j->sub_bytes, i);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');
@@ -282,8 +305,10 @@ static void put_lines(const struct json *j)
         put_time(j, "exclusive", cost->excl_ticks);
         put_count(j, "statements", cost->statements);
         put_cpu(j, cost->cpu_ticks);
-        put_svs(j, "svs", nytp_svs_of_cost(j->profile, i).net);
-        put_svs(j, "kept_svs", nytp_svs_of_cost(j->profile, i).kept);
+        const struct nytp_svs svs = nytp_svs_of_cost(j->profile, i);
+        put_svs(j, "svs", svs.net);
+        put_svs(j, "kept_svs", svs.kept);
+        put_bytes(j, &svs.bytes);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');
@@ -306,6 +331,7 @@ static void put_calls(const struct json *j)
         put_time(j, "recursive", arc->reci_ticks);
         put_count(j, "recursion_depth", arc->rec_depth);
         put_svs(j, "inclusive_svs", j->arc_svs == NULL ? 0 : (int64_t)j->arc_svs[i]);
+        put_inclusive_bytes(j, &j->arc_bytes, i);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');
@@ -401,6 +427,14 @@ static void put_statements(const struct json *j)
     nytp_statements_free(&statements);
 }
 
+static void free_memory(struct json *j)
+{
+    free(j->sub_svs);
+    free(j->arc_svs);
+    nytp_inclusive_bytes_free(&j->sub_bytes);
+    nytp_inclusive_bytes_free(&j->arc_bytes);
+}
+
 static bool write_json(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_out *out)
 {
@@ -408,12 +442,13 @@ static bool write_json(const struct nytp_profile *profile,
     const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
     j.sub_svs = has_svs ? nytp_inclusive_of_subs(profile, nytp_line_svs) : NULL;
     j.arc_svs = has_svs ? nytp_inclusive(profile, nytp_line_svs) : NULL;
+    const bool has_bytes = nytp_inclusive_bytes_init(&j.sub_bytes, profile, false);
+    const bool has_arc_bytes = nytp_inclusive_bytes_init(&j.arc_bytes, profile, true);
     double *const costs = nytp_recording_by_sub(profile);
     struct nytp_spread *const spreads = options->spread ? nytp_spread_by_sub(profile) : NULL;
     if (costs == NULL || (options->spread && spreads == NULL) ||
-        (has_svs && (j.sub_svs == NULL || j.arc_svs == NULL))) {
-        free(j.sub_svs);
-        free(j.arc_svs);
+        (has_svs && (j.sub_svs == NULL || j.arc_svs == NULL)) || !has_bytes || !has_arc_bytes) {
+        free_memory(&j);
         free(costs);
         free(spreads);
         return nytp_out_of_memory(&out->error);
@@ -448,8 +483,7 @@ static bool write_json(const struct nytp_profile *profile,
         put_regexes(&j);
     put_statements(&j);
     nytp_puts(out, "}\n");
-    free(j.sub_svs);
-    free(j.arc_svs);
+    free_memory(&j);
     free(costs);
     free(spreads);
     return out->error.status == NYTP_OK;

@@ -18,6 +18,7 @@
 #include "exporters/base/json.h"
 #include "exporters/stacks/stacktree.h"
 #include "exporters/stacks/timeline.h"
+#include "formats/model/svs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,11 +229,19 @@ static bool write_profiles(const struct speedscope *s)
     static const struct nytp_unit none = {"none", "none", 0}; /* nothing is converted */
     struct speedscope counted = *s;
     counted.unit = &none;
-    return write_sampled(s, first, NYTP_WEIGHT_TIME, "totals") &&
-           (!s->profile->sampled ||
-            write_sampled(s, false, NYTP_WEIGHT_CPU, "totals of processor time")) &&
-           ((s->profile->has & NYTP_HAS_SVS) == 0 ||
-            write_sampled(&counted, false, NYTP_WEIGHT_SVS, "SVs kept"));
+    bool ok = write_sampled(s, first, NYTP_WEIGHT_TIME, "totals") &&
+              (!s->profile->sampled ||
+               write_sampled(s, false, NYTP_WEIGHT_CPU, "totals of processor time")) &&
+              ((s->profile->has & NYTP_HAS_SVS) == 0 ||
+               write_sampled(&counted, false, NYTP_WEIGHT_SVS, "SVs kept"));
+    static const struct nytp_unit bytes = {"bytes", "bytes", 0};
+    struct speedscope space = *s;
+    space.unit = &bytes;
+    for (int i = 0; (s->profile->has & NYTP_HAS_BYTES) != 0 && i < NYTP_N_BYTES_MEASURES; i++)
+        ok = ok && write_sampled(nytp_bytes_names[i].is_space ? &space : &counted, false,
+                                 (enum nytp_weight)(NYTP_WEIGHT_ALLOC_OBJECTS + i),
+                                 nytp_bytes_names[i].title);
+    return ok;
 }
 
 /* speedscope has no view of a difference, but a list of profiles: both sides, and what each has

@@ -13,6 +13,7 @@
 #include "exporters/base/waits.h"
 
 #include "formats/build/correction.h"
+#include "formats/model/svs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,8 @@ enum order {
     BY_PERCALL,
     BY_NAME,
     BY_SVS,
-    BY_OPS
+    BY_OPS,
+    BY_BYTES /* and the measures behind it */
 };
 
 struct row {
@@ -45,17 +47,20 @@ struct row {
     double key;     /* descending */
 };
 
-static enum order order_of(const char *sort)
+static unsigned order_of(const char *sort)
 {
     static const char *const names[] = {"self", "incl", "calls", "percall", "name", "svs", "ops"};
     for (size_t i = 0; sort != NULL && i < sizeof names / sizeof *names; i++)
         if (strcmp(sort, names[i]) == 0)
-            return (enum order)i;
-    return BY_SELF;
+            return (unsigned)i;
+    const enum nytp_bytes_measure measure = nytp_bytes_measure_of(sort);
+    return measure < NYTP_N_BYTES_MEASURES ? BY_BYTES + measure : BY_SELF;
 }
 
-static double key_of(const struct nytp_sub *sub, uint64_t count, enum order order)
+static double key_of(const struct nytp_sub *sub, uint64_t count, unsigned order)
 {
+    if (order >= BY_BYTES)
+        return (double)sub->bytes.of[order - BY_BYTES];
     switch (order) {
     case BY_SELF:
         return (double)sub->excl_ticks;
@@ -69,10 +74,9 @@ static double key_of(const struct nytp_sub *sub, uint64_t count, enum order orde
         return (double)sub->svs;
     case BY_OPS:
         return (double)(sub->statements + sub->calls);
-    case BY_NAME:
-        break;
+    default: /* by name */
+        return 0;
     }
-    return 0;
 }
 
 /* Subs are sorted by name: their address breaks ties. */
@@ -86,13 +90,14 @@ static int by_key(const void *x, const void *y)
 
 /* A row for each sub that has anything to show, sorted; `samples` by sub, or NULL where calls
  * are counted. Returns how many. */
-static uint32_t list_rows(const struct nytp_profile *profile, enum order order,
+static uint32_t list_rows(const struct nytp_profile *profile, unsigned order,
                           const uint64_t *samples, struct row *rows)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < profile->n_subs; i++) {
         const struct nytp_sub *sub = &profile->subs[i];
-        if (sub->calls == 0 && sub->excl_ticks == 0 && sub->incl_ticks == 0 && sub->svs == 0)
+        if (sub->calls == 0 && sub->excl_ticks == 0 && sub->incl_ticks == 0 && sub->svs == 0 &&
+            sub->bytes.of[NYTP_ALLOC_OBJECTS] == 0)
             continue;
         const uint64_t count = samples != NULL ? samples[i] : sub->calls;
         rows[n++] = (struct row){sub, count, key_of(sub, count, order)};
@@ -118,6 +123,7 @@ struct more_columns {
     const int64_t *waits; /* by sub, or NULL for none */
     const double *costs;  /* by sub: what was taken off it */
     const uint64_t *svs;  /* by sub: inclusive; or NULL for none */
+    enum nytp_memory_columns memory;
     bool cpu, per_call, few, ops;
 };
 
@@ -215,8 +221,8 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
     if (more->ops)
         nytp_printf(out, "%10llu ", (unsigned long long)(sub->statements + sub->calls));
     if (more->svs != NULL)
-        nytp_printf(out, "%9lld %9lld ", (long long)sub->svs,
-                    (long long)more->svs[sub - profile->subs]);
+        nytp_text_memory(out, more->memory, sub->svs, (int64_t)more->svs[sub - profile->subs],
+                         sub->bytes);
 
     nytp_text_style(out, options->color, hot ? NYTP_STYLE_HOT : NYTP_STYLE_PLAIN);
     const uint32_t width =
@@ -288,9 +294,10 @@ static void put_titles(struct nytp_out *out, const struct nytp_profile *profile,
     else
         nytp_printf(out, "      self  self%%       incl  incl%% %8s %s", counted,
                     more->per_call ? " per call " : "");
-    nytp_printf(out, "%s%s%s%ssub", more->cpu ? "      cpu " : "",
-                more->waits != NULL ? "     wait " : "", more->ops ? "       ops " : "",
-                more->svs != NULL ? "      SVs  incl SVs " : "");
+    nytp_printf(out, "%s%s%s", more->cpu ? "      cpu " : "",
+                more->waits != NULL ? "     wait " : "", more->ops ? "       ops " : "");
+    nytp_text_memory_title(out, more->memory, "      SVs  incl SVs ");
+    nytp_puts(out, "sub");
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
 }
@@ -338,6 +345,7 @@ static bool top_write(const struct nytp_profile *profile,
         .waits = waits,
         .costs = costs,
         .svs = svs,
+        .memory = nytp_text_memory_columns(profile, options->sort),
         .cpu = profile->sampled,
         .per_call = !of_samples,
         .few = nytp_text_is_narrow(options->columns),

@@ -4,6 +4,7 @@
  */
 #include "svs.h"
 
+#include "bytes.h"
 #include "places.h"
 
 #include "formats/stream/comments/svs_records.h"
@@ -33,6 +34,8 @@ void nytp_svs_tell(struct nytp_recorder *rec)
     char text[NYTP_SVS_LONGEST];
     const struct nytp_place *const place = rec->running_place;
     const IV change = count(rec) - rec->svs.seen;
+    if (UNLIKELY(nytp_bytes_wait(&rec->bytes)))
+        nytp_bytes_tell_waiting(rec);
     if (change == 0)
         return;
     if (place == NULL) {

@@ -22,7 +22,7 @@ struct nytp_rec_svs {
 /* What comes from now on counts. */
 void nytp_svs_restart(struct nytp_recorder *rec);
 
-/* Tell what changed up to now; to be called only where rec->svs_on. */
+/* Tell what changed up to now, and what was allocated; to be called only where rec->svs_on. */
 void nytp_svs_tell(struct nytp_recorder *rec);
 
 /* An SV that we have just made is none of the program's. */

@@ -34,6 +34,7 @@
 #include "XS/exact/open_at_start.h"
 #include "XS/state/state.h"
 #include "XS/exact/stmts.h"
+#include "XS/exact/bytes.h"
 #include "XS/exact/svs.h"
 #include "XS/state/stream.h"
 #include "XS/names/subs.h"
@@ -52,6 +53,7 @@ static void go_on_recording(pTHX_ struct nytp_recorder *rec)
 {
     nytp_state_set(rec, NYTP_RECORDING);
     nytp_svs_restart(rec);
+    nytp_bytes_start(rec);
     nytp_stream_restart(rec);
     if (!nytp_sample_begin(aTHX_ rec))
         nytp_state_set(rec, NYTP_OFF);
@@ -150,6 +152,7 @@ void nytp_close(pTHX_ struct nytp_recorder *rec)
         return;
     nytp_guard(rec);
     nytp_sample_pause(aTHX_ rec);
+    nytp_bytes_pause(rec);
     if (rec->stmts_on)
         nytp_stmt_end(aTHX_ rec);
     nytp_profile_write_closing(aTHX_ rec);
@@ -325,6 +328,8 @@ static void begin_child(pTHX_ struct nytp_recorder *rec)
     rec->life.forked = false;
     const bool was_open = nytp_file_is_open(rec), was_recording = rec->state == NYTP_RECORDING;
     nytp_sample_fork(rec);
+    nytp_bytes_pause(rec);
+    nytp_bytes_drop(rec);
     rec->life.pid = getpid();
     if (!was_open && !is_thread_in_wait(rec))
         return;
@@ -561,6 +566,7 @@ void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
     nytp_calls_free(rec);
     nytp_labels_free(rec);
     nytp_regexes_free(rec);
+    nytp_bytes_free(rec);
     nytp_finished_profiles_forget(rec);
     nytp_open_at_start_free(rec);
     nytp_release_free(rec);

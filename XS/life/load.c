@@ -5,6 +5,7 @@
  */
 #include "load.h"
 
+#include "XS/exact/bytes.h"
 #include "XS/exact/compile.h"
 #include "exits.h"
 #include "hooks.h"
@@ -248,8 +249,12 @@ static void prepare_memory(struct nytp_recorder *rec)
 {
     struct nytp_options *const options = &rec->options;
     const bool has_all = options->subs && options->stmts && options->calls > 1;
-    if (!options->memory || (options->sample == 0 && has_all))
+    if (!options->memory)
         return;
+    if (options->sample == 0 && has_all) {
+        nytp_bytes_prepare(rec);
+        return;
+    }
     nytp_say(options, "memory= counts in exact profiles with stmts=1, subs=1 and calls=2 only, "
                       "it is ignored");
     options->memory = 0;
@@ -469,6 +474,7 @@ bool nytp_disable(pTHX)
         return false;
     nytp_guard(rec);
     nytp_sample_pause(aTHX_ rec);
+    nytp_bytes_pause(rec);
     if (rec->stmts_on)
         nytp_stmt_pause(aTHX_ rec);
     nytp_state_set(rec, NYTP_PAUSED);

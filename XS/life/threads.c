@@ -71,6 +71,7 @@ const struct nytp_recorder *nytp_thread_inherit(pTHX)
     nytp_names_init(aTHX_ rec);
     nytp_bodies_inherit(rec, from);
     nytp_labels_inherit(rec, from);
+    nytp_bytes_inherit(rec, from);
     if (from->dprof != NULL)
         nytp_dprof_choose(aTHX_ rec);
     nytp_kind_set(rec, rec->options.sample > 0 ? NYTP_SAMPLED : NYTP_EXACT);

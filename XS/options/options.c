@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -79,12 +80,24 @@ bool nytp_options_copy(struct nytp_options *options, const struct nytp_options *
     return ok;
 }
 
+/* A k or m behind a number of bytes multiplies it. How long that is. */
+static size_t scale_bytes(const char *unit, long long *number)
+{
+    const int shift = *unit == 'k' || *unit == 'K' ? 10 : *unit == 'm' || *unit == 'M' ? 20 : 0;
+    if (shift == 0 || *number < 0 || *number > LLONG_MAX >> shift)
+        return 0;
+    *number <<= shift;
+    return 1;
+}
+
 static bool set_number(struct nytp_options *options, const struct option_row *row,
                        const char *value, struct nytp_error *error)
 {
     char *end;
     errno = 0;
-    const long long number = strtoll(value, &end, 0);
+    long long number = strtoll(value, &end, 0);
+    if (end != value && strcmp(row->name, "memory") == 0)
+        end += scale_bytes(end, &number);
     if (end == value || *end != '\0' || errno != 0)
         return nytp_error_set(error, NYTP_ERR_FORMAT, "option %s: '%s' is not a number",
                               row->name, value);

@@ -184,6 +184,8 @@ void nytp_kind_set(struct nytp_recorder *rec, enum nytp_kind kind)
 
 uint64_t nytp_woken(pTHX_ struct nytp_recorder *rec, uint64_t raw)
 {
+    nytp_bytes_hold(&rec->bytes);
     rec->wake_up(aTHX_ rec, &raw);
+    nytp_bytes_resume(&rec->bytes);
     return raw;
 }

@@ -30,6 +30,7 @@
 
 /* The owners of its parts. */
 #include "XS/exact/arcs.h"
+#include "XS/exact/bytes.h"
 #include "XS/names/builtins.h"
 #include "XS/exact/compile.h"
 #include "XS/control/control.h"
@@ -119,6 +120,7 @@ struct nytp_recorder {
     /* Each of these parts is written by the file of its name only, and defined in its header.
      */
     struct nytp_rec_stmts stmts;
+    struct nytp_rec_bytes bytes;
     struct nytp_rec_svs svs;
     struct nytp_rec_subs subs;
     struct nytp_rec_switch_ops switch_ops;
@@ -260,17 +262,19 @@ static inline void nytp_unguard(struct nytp_recorder *rec)
 /* Between these two the recorder does what is rare and takes many times as long as an event:
  * the first sight of a place, a sub, an arc; compiling. No statement or call of the program is
  * to pay for it, and its length depends on what is seen, so that no calibration could take it
- * off: it is cut out of the time axis. Guarded, too. Pairs may nest; no perl code may run and
+ * off: it is cut out of the time axis, and what it allocates is not the program's. Guarded, too. Pairs may nest; no perl code may run and
  * no event may be recorded inside. */
 static inline void nytp_aside_begin(struct nytp_recorder *rec)
 {
     nytp_guard(rec);
+    nytp_bytes_hold(&rec->bytes);
     nytp_clock_pause(&rec->clock);
 }
 
 static inline void nytp_aside_end(struct nytp_recorder *rec)
 {
     nytp_clock_resume(&rec->clock);
+    nytp_bytes_resume(&rec->bytes);
     nytp_unguard(rec);
 }
 

@@ -20,10 +20,25 @@ enum nytp_weight {
     NYTP_WEIGHT_TIME = 0,
     NYTP_WEIGHT_CALLS,
     NYTP_WEIGHT_STATEMENTS,
-    NYTP_WEIGHT_OPS, /* statements and calls together */
-    NYTP_WEIGHT_CPU, /* of a sampled recording, what of the time was processor time */
-    NYTP_WEIGHT_SVS, /* kept, where they were recorded */
+    NYTP_WEIGHT_OPS,           /* statements and calls together */
+    NYTP_WEIGHT_CPU,           /* of a sampled recording, what of the time was processor time */
+    NYTP_WEIGHT_SVS,           /* kept, where they were recorded */
+    NYTP_WEIGHT_ALLOC_OBJECTS, /* from here on in the order of enum nytp_bytes_measure */
+    NYTP_WEIGHT_ALLOC_SPACE,
+    NYTP_WEIGHT_INUSE_OBJECTS,
+    NYTP_WEIGHT_INUSE_SPACE,
 };
+
+static inline bool nytp_weight_is_bytes(enum nytp_weight weight)
+{
+    return weight >= NYTP_WEIGHT_ALLOC_OBJECTS;
+}
+
+/* Whether it is known of stacks alone where two sides are compared. */
+static inline bool nytp_weight_is_of_stacks(enum nytp_weight weight)
+{
+    return weight >= NYTP_WEIGHT_CPU;
+}
 
 static inline bool nytp_weight_is_time(enum nytp_weight weight)
 {

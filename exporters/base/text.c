@@ -11,6 +11,8 @@
 #include "printable.h"
 #include "waits.h"
 
+#include "formats/model/svs.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -213,6 +215,58 @@ void nytp_text_per_call(struct nytp_out *out, int64_t ticks, uint64_t calls,
         put_in_unit(out, (double)ticks / (double)calls, rate, unit, width, 1);
     else
         put_scaled(out, "", (double)ticks / (double)calls, rate, width);
+}
+
+void nytp_text_bytes(struct nytp_out *out, int64_t bytes, int width)
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB"};
+    size_t unit = 0;
+    double value = (double)bytes / 1000;
+    if (bytes < 1000) {
+        nytp_printf(out, "%*lld B", width - 2, (long long)bytes);
+        return;
+    }
+    for (; value >= 999.95 && unit + 1 < sizeof units / sizeof *units; unit++)
+        value /= 1000;
+    nytp_printf(out, "%*.1f %s", width - 3, value, units[unit]);
+}
+
+enum nytp_memory_columns nytp_text_memory_columns(const struct nytp_profile *profile,
+                                                  const char *sort)
+{
+    if ((profile->has & NYTP_HAS_SVS) == 0)
+        return NYTP_MEMORY_NONE;
+    if ((profile->has & NYTP_HAS_BYTES) == 0 || (sort != NULL && strcmp(sort, "svs") == 0))
+        return NYTP_MEMORY_SVS;
+    const enum nytp_bytes_measure measure = nytp_bytes_measure_of(sort);
+    return measure == NYTP_N_BYTES_MEASURES || nytp_bytes_names[measure].is_space
+               ? NYTP_MEMORY_SPACE
+               : NYTP_MEMORY_BLOCKS;
+}
+
+void nytp_text_memory_title(struct nytp_out *out, enum nytp_memory_columns columns,
+                            const char *of_svs)
+{
+    static const char *const titles[] = {[NYTP_MEMORY_BLOCKS] = "allocated    in use ",
+                                         [NYTP_MEMORY_SPACE] = "    alloc    in use "};
+    if (columns != NYTP_MEMORY_NONE)
+        nytp_puts(out, columns == NYTP_MEMORY_SVS ? of_svs : titles[columns]);
+}
+
+void nytp_text_memory(struct nytp_out *out, enum nytp_memory_columns columns, int64_t svs,
+                      int64_t more_svs, struct nytp_bytes bytes)
+{
+    if (columns == NYTP_MEMORY_SPACE) {
+        nytp_text_bytes(out, bytes.of[NYTP_ALLOC_SPACE], 9);
+        nytp_putc(out, ' ');
+        nytp_text_bytes(out, bytes.of[NYTP_INUSE_SPACE], 9);
+        nytp_putc(out, ' ');
+    } else if (columns != NYTP_MEMORY_NONE) {
+        const bool are_svs = columns == NYTP_MEMORY_SVS;
+        nytp_printf(out, "%9lld %9lld ",
+                    (long long)(are_svs ? svs : bytes.of[NYTP_ALLOC_OBJECTS]),
+                    (long long)(are_svs ? more_svs : bytes.of[NYTP_INUSE_OBJECTS]));
+    }
 }
 
 void nytp_text_percent(struct nytp_out *out, int64_t part, int64_t whole)

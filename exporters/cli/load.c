@@ -20,6 +20,7 @@
 #include "formats/build/span_budget.h"
 #include "formats/model/merge_profiles.h"
 #include "formats/model/profile.h"
+#include "formats/model/svs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -373,20 +374,29 @@ static struct nytp_profile *load_merged(struct run *run, const char *const *path
 /* ---- what is shown of it ---- */
 
 /* Of a comparison both sides must have them. */
-static bool has_svs(const struct nytp_cli *cli, const struct nytp_profile *profile)
+static bool has(const struct nytp_cli *cli, const struct nytp_profile *profile,
+                enum nytp_has what)
 {
     bool all = true;
     for (uint32_t i = 0; i < profile->n_recordings; i++)
-        all = all && (profile->recordings[i].has & NYTP_HAS_SVS) != 0;
-    return cli->bases.n > 0 ? all : (profile->has & NYTP_HAS_SVS) != 0;
+        all = all && (profile->recordings[i].has & what) != 0;
+    return cli->bases.n > 0 ? all : (profile->has & what) != 0;
 }
 
 static bool weight_is_known(const struct nytp_cli *cli, const struct nytp_profile *profile)
 {
     const bool by_svs = cli->export.sort != NULL && strcmp(cli->export.sort, "svs") == 0;
-    if ((by_svs || cli->export.weight == NYTP_WEIGHT_SVS) && !has_svs(cli, profile)) {
+    if ((by_svs || cli->export.weight == NYTP_WEIGHT_SVS) && !has(cli, profile, NYTP_HAS_SVS)) {
         nytp_cli_say("%s svs: SVs are known of recordings with NYTPROF=memory=1 only",
                      by_svs ? "--sort" : "--weight");
+        return false;
+    }
+    const bool by_bytes = nytp_bytes_measure_of(cli->export.sort) < NYTP_N_BYTES_MEASURES;
+    if ((by_bytes || nytp_weight_is_bytes(cli->export.weight)) &&
+        !has(cli, profile, NYTP_HAS_BYTES)) {
+        nytp_cli_say("%s of bytes: they are known of recordings with NYTPROF=memory=512k and "
+                     "libnytp-malloc.so only (nytp run --memory)",
+                     by_bytes ? "--sort" : "--weight");
         return false;
     }
     const bool by_ops = cli->export.sort != NULL && strcmp(cli->export.sort, "ops") == 0;

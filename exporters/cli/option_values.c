@@ -167,13 +167,19 @@ static bool set_weight(enum nytp_weight *target, const char *value, struct nytp_
         [NYTP_WEIGHT_OPS] = "ops",
         [NYTP_WEIGHT_CPU] = "cpu",
         [NYTP_WEIGHT_SVS] = "svs",
+        [NYTP_WEIGHT_ALLOC_OBJECTS] = "alloc_objects",
+        [NYTP_WEIGHT_ALLOC_SPACE] = "alloc_space",
+        [NYTP_WEIGHT_INUSE_OBJECTS] = "inuse_objects",
+        [NYTP_WEIGHT_INUSE_SPACE] = "inuse_space",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(value, names[i]) == 0) {
             *target = (enum nytp_weight)i;
             return true;
         }
-    return usage_error(error, "unknown weight \"%s\": time, calls, statements, ops, cpu or svs",
+    return usage_error(error,
+                       "unknown weight \"%s\": time, calls, statements, ops, cpu, svs, "
+                       "alloc_space, alloc_objects, inuse_space or inuse_objects",
                        value);
 }
 

@@ -34,7 +34,11 @@ int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weig
         return cell->statements + cell->calls;
     case NYTP_WEIGHT_STATEMENTS:
     case NYTP_WEIGHT_CPU: /* of stacks only */
-    case NYTP_WEIGHT_SVS: /* not compared */
+    case NYTP_WEIGHT_SVS: /* not compared, as what follows */
+    case NYTP_WEIGHT_ALLOC_OBJECTS:
+    case NYTP_WEIGHT_ALLOC_SPACE:
+    case NYTP_WEIGHT_INUSE_OBJECTS:
+    case NYTP_WEIGHT_INUSE_SPACE:
         break;
     }
     return cell->statements;

@@ -13,6 +13,7 @@
 struct nytp_pprof_entry {
     uint32_t file, line;
     int64_t ticks, cpu_ticks, kept_svs;
+    struct nytp_bytes bytes;
     uint64_t statements;
 };
 

@@ -27,6 +27,7 @@
 #include "formats/base/arena.h"
 #include "formats/base/strings.h"
 #include "formats/base/table.h"
+#include "formats/model/svs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,9 +51,10 @@ enum value {
     VALUE_CALLS,
     VALUE_STATEMENTS,
     VALUE_WALL,
-    VALUE_CPU, /* only of sampled recordings */
-    VALUE_SVS, /* only where they were recorded */
-    N_VALUES
+    VALUE_CPU,   /* only of sampled recordings */
+    VALUE_SVS,   /* only where they were recorded */
+    VALUE_BYTES, /* likewise, in the order of nytp_bytes_names */
+    N_VALUES = VALUE_BYTES + NYTP_N_BYTES_MEASURES
 };
 
 /* A stack of samples that are added up, over processes: the stack of its caller and one more
@@ -329,13 +331,15 @@ static void put_context(struct message *m, const struct process_labels *labels, 
     for (uint32_t i = 0; i < m->entries.n && ok(m); i++) {
         const struct nytp_pprof_entry *entry = &m->entries.at[i];
         const int64_t sign = labels->of_base ? -1 : 1;
-        const int64_t values[N_VALUES] = {
+        int64_t values[N_VALUES] = {
             [VALUE_CALLS] = sign * (int64_t)calls,
             [VALUE_STATEMENTS] = sign * (int64_t)entry->statements,
             [VALUE_WALL] = sign * wall_value(m, entry->ticks),
             [VALUE_CPU] = sign * nytp_scale_next(&m->cpu_scale, entry->cpu_ticks),
             [VALUE_SVS] = sign * entry->kept_svs,
         };
+        for (int k = 0; k < NYTP_N_BYTES_MEASURES; k++)
+            values[VALUE_BYTES + k] = sign * entry->bytes.of[k];
         calls = 0;
         if (!has_value(values))
             continue;
@@ -516,6 +520,16 @@ static void add_patterns(struct message *m)
         nytp_out_of_memory(&m->out->error);
 }
 
+static void put_types_of_bytes(struct message *m)
+{
+    for (int i = 0; m->has[VALUE_BYTES] && i < NYTP_N_BYTES_MEASURES; i++) {
+        const struct nytp_bytes_name *const n = &nytp_bytes_names[i];
+        put_value_type(m, FIELD(PROFILE, sample_type),
+                       nytp_pprof_string_id(&m->tables, n->name, strlen(n->name)),
+                       nytp_pprof_string_id(&m->tables, n->unit, strlen(n->unit)));
+    }
+}
+
 /* Write all fields in the order of their numbers. Strings that later fields refer to must be
  * interned before the table of strings is written. */
 static void put_message(struct message *m)
@@ -548,6 +562,7 @@ static void put_message(struct message *m)
     if (m->has[VALUE_SVS])
         put_value_type(m, FIELD(PROFILE, sample_type),
                        nytp_pprof_string_id(&m->tables, "svs", 3), S_COUNT);
+    put_types_of_bytes(m);
     for (uint32_t i = 0; i < profile->n_processes && ok(m); i++)
         put_process(m, i);
     put_merged(m);
@@ -583,6 +598,8 @@ bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_
                 [VALUE_CPU] = profile->sampled,
                 [VALUE_SVS] = (profile->has & NYTP_HAS_SVS) != 0},
     };
+    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++)
+        m.has[VALUE_BYTES + i] = (profile->has & NYTP_HAS_BYTES) != 0;
     nytp_scale_init(&m.scale, m.unit, profile->ticks_per_sec);
     m.cpu_scale = m.scale;
     if (nytp_pprof_tables_init(&m.tables, profile) &&

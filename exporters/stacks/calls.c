@@ -198,6 +198,7 @@ static void sum_lines(struct nytp_line_rows *rows)
             last->self_ticks += rows->rows[i].self_ticks;
             last->svs += rows->rows[i].svs;
             last->kept_svs += rows->rows[i].kept_svs;
+            nytp_bytes_add(&last->bytes, rows->rows[i].bytes);
         } else {
             rows->rows[n++] = rows->rows[i];
         }
@@ -223,6 +224,7 @@ static struct nytp_line_row row_of_cost(const struct nytp_profile *profile, uint
         .self_ticks = cost->excl_ticks,
         .svs = svs.net,
         .kept_svs = svs.kept,
+        .bytes = svs.bytes,
     };
 }
 
@@ -249,10 +251,19 @@ static void move_svs_to_call(const struct nytp_profile *profile, const struct ny
         return;
     const struct nytp_node_line *const line = &profile->node_lines[node->first_node_line];
     const struct nytp_svs svs = nytp_svs_of_line(profile, node->first_node_line);
-    rows->rows[rows->n++] = (struct nytp_line_row){
-        .file = node->file, .line = node->line, .svs = svs.net, .kept_svs = svs.kept};
-    rows->rows[rows->n++] = (struct nytp_line_row){
-        .file = line->file, .line = line->line, .svs = -svs.net, .kept_svs = -svs.kept};
+    struct nytp_bytes less;
+    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++)
+        less.of[i] = -svs.bytes.of[i];
+    rows->rows[rows->n++] = (struct nytp_line_row){.file = node->file,
+                                                   .line = node->line,
+                                                   .svs = svs.net,
+                                                   .kept_svs = svs.kept,
+                                                   .bytes = svs.bytes};
+    rows->rows[rows->n++] = (struct nytp_line_row){.file = line->file,
+                                                   .line = line->line,
+                                                   .svs = -svs.net,
+                                                   .kept_svs = -svs.kept,
+                                                   .bytes = less};
 }
 
 struct nytp_line_rows nytp_lines_of_all(const struct nytp_profile *profile)

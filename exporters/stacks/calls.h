@@ -56,6 +56,7 @@ struct nytp_line_row {
     uint64_t statements;
     int64_t self_ticks;
     int64_t svs, kept_svs;
+    struct nytp_bytes bytes;
 };
 
 struct nytp_line_rows {

@@ -7,6 +7,7 @@
 #include "exporters/base/text.h"
 
 #include "formats/model/profile.h"
+#include "formats/model/svs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,52 @@ int nytp_compare_line_svs(const void *x, const void *y)
     if (a->kept_svs != b->kept_svs)
         return a->kept_svs < b->kept_svs ? 1 : -1;
     return nytp_compare_line_times(x, y);
+}
+
+/* One by each measure of memory, since qsort() hands nothing on. */
+static int compare_bytes(const void *x, const void *y, enum nytp_bytes_measure measure)
+{
+    const struct nytp_line_row *a = x, *b = y;
+    if (a->bytes.of[measure] != b->bytes.of[measure])
+        return a->bytes.of[measure] < b->bytes.of[measure] ? 1 : -1;
+    return nytp_compare_line_times(x, y);
+}
+
+static int compare_alloc_objects(const void *x, const void *y)
+{
+    return compare_bytes(x, y, NYTP_ALLOC_OBJECTS);
+}
+
+static int compare_alloc_space(const void *x, const void *y)
+{
+    return compare_bytes(x, y, NYTP_ALLOC_SPACE);
+}
+
+static int compare_inuse_objects(const void *x, const void *y)
+{
+    return compare_bytes(x, y, NYTP_INUSE_OBJECTS);
+}
+
+static int compare_inuse_space(const void *x, const void *y)
+{
+    return compare_bytes(x, y, NYTP_INUSE_SPACE);
+}
+
+typedef int compare_fn(const void *x, const void *y);
+
+static compare_fn *order_of(const char *sort)
+{
+    static compare_fn *const by_bytes[NYTP_N_BYTES_MEASURES] = {
+        [NYTP_ALLOC_OBJECTS] = compare_alloc_objects,
+        [NYTP_ALLOC_SPACE] = compare_alloc_space,
+        [NYTP_INUSE_OBJECTS] = compare_inuse_objects,
+        [NYTP_INUSE_SPACE] = compare_inuse_space,
+    };
+    const enum nytp_bytes_measure measure = nytp_bytes_measure_of(sort);
+    if (measure < NYTP_N_BYTES_MEASURES)
+        return by_bytes[measure];
+    return sort != NULL && strcmp(sort, "svs") == 0 ? nytp_compare_line_svs
+                                                    : nytp_compare_line_times;
 }
 
 static bool has_svs(const struct nytp_profile *profile)
@@ -72,11 +119,6 @@ static uint32_t place_columns(const struct nytp_profile *profile, uint32_t colum
     return longest < left / 2 ? longest : left / 2;
 }
 
-static void put_svs(struct nytp_out *out, int64_t svs, int64_t kept_svs)
-{
-    nytp_printf(out, "%9lld %9lld ", (long long)svs, (long long)kept_svs);
-}
-
 static void put_row(const struct nytp_profile *profile,
                     const struct nytp_export_options *options, const struct nytp_line_row *row,
                     uint32_t place_width, struct nytp_out *out)
@@ -88,8 +130,8 @@ static void put_row(const struct nytp_profile *profile,
     nytp_putc(out, ' ');
     nytp_text_percent(out, row->self_ticks, profile->total_ticks);
     nytp_printf(out, " %9llu ", (unsigned long long)row->statements);
-    if (has_svs(profile))
-        put_svs(out, row->svs, row->kept_svs);
+    nytp_text_memory(out, nytp_text_memory_columns(profile, options->sort), row->svs,
+                     row->kept_svs, row->bytes);
     const uint32_t width =
         nytp_text_put_tail(out, place_of(profile, row, options->columns, buffer, sizeof buffer),
                            options->columns > 0 ? place_width : 0);
@@ -111,19 +153,21 @@ static void put_rest(const struct nytp_profile *profile,
 {
     int64_t ticks = 0;
     int64_t svs = 0, kept_svs = 0;
+    struct nytp_bytes bytes = {{0}};
     uint64_t statements = 0;
     for (uint32_t i = 0; i < n; i++) {
         ticks += rows[i].self_ticks;
         svs += rows[i].svs;
         kept_svs += rows[i].kept_svs;
+        nytp_bytes_add(&bytes, rows[i].bytes);
         statements += rows[i].statements;
     }
     nytp_text_time(out, ticks, profile->ticks_per_sec, options->unit, 10);
     nytp_putc(out, ' ');
     nytp_text_percent(out, ticks, profile->total_ticks);
     nytp_printf(out, " %9llu ", (unsigned long long)statements);
-    if (has_svs(profile))
-        put_svs(out, svs, kept_svs);
+    nytp_text_memory(out, nytp_text_memory_columns(profile, options->sort), svs, kept_svs,
+                     bytes);
     nytp_printf(out, "(%lu more lines)\n", (unsigned long)n);
 }
 
@@ -133,7 +177,7 @@ static void drop_empty(struct nytp_line_rows *rows)
     uint32_t n = 0;
     for (uint32_t i = 0; i < rows->n; i++)
         if (rows->rows[i].self_ticks != 0 || rows->rows[i].statements > 0 ||
-            rows->rows[i].svs != 0)
+            rows->rows[i].svs != 0 || rows->rows[i].bytes.of[NYTP_ALLOC_OBJECTS] != 0)
             rows->rows[n++] = rows->rows[i];
     rows->n = n;
 }
@@ -145,16 +189,16 @@ bool nytp_put_hot_lines(const struct nytp_profile *profile,
     struct nytp_line_rows rows = nytp_lines_of_all(profile);
     if (rows.rows == NULL)
         return nytp_out_of_memory(&out->error);
-    const bool by_svs = options->sort != NULL && strcmp(options->sort, "svs") == 0;
     drop_empty(&rows);
     if (rows.n > 0)
-        qsort(rows.rows, rows.n, sizeof *rows.rows,
-              by_svs ? nytp_compare_line_svs : nytp_compare_line_times);
+        qsort(rows.rows, rows.n, sizeof *rows.rows, order_of(options->sort));
     const uint32_t shown = rows.n < wanted ? rows.n : wanted;
     const uint32_t place_width = place_columns(profile, options->columns, rows.rows, shown);
     nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_printf(out, "      self  self%% %9s %sline", nytp_text_stmts(profile),
-                has_svs(profile) ? "      SVs      kept " : "");
+    nytp_printf(out, "      self  self%% %9s ", nytp_text_stmts(profile));
+    nytp_text_memory_title(out, nytp_text_memory_columns(profile, options->sort),
+                           "      SVs      kept ");
+    nytp_puts(out, "line");
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
     for (uint32_t i = 0; i < shown; i++)

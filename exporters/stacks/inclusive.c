@@ -154,6 +154,33 @@ uint64_t nytp_line_kept_svs(const struct nytp_profile *profile, uint32_t line)
     return (uint64_t)nytp_svs_of_line(profile, line).kept;
 }
 
+static uint64_t line_alloc_objects(const struct nytp_profile *profile, uint32_t line)
+{
+    return (uint64_t)nytp_svs_of_line(profile, line).bytes.of[NYTP_ALLOC_OBJECTS];
+}
+
+static uint64_t line_alloc_space(const struct nytp_profile *profile, uint32_t line)
+{
+    return (uint64_t)nytp_svs_of_line(profile, line).bytes.of[NYTP_ALLOC_SPACE];
+}
+
+static uint64_t line_inuse_objects(const struct nytp_profile *profile, uint32_t line)
+{
+    return (uint64_t)nytp_svs_of_line(profile, line).bytes.of[NYTP_INUSE_OBJECTS];
+}
+
+static uint64_t line_inuse_space(const struct nytp_profile *profile, uint32_t line)
+{
+    return (uint64_t)nytp_svs_of_line(profile, line).bytes.of[NYTP_INUSE_SPACE];
+}
+
+nytp_line_value_fn *const nytp_line_bytes[NYTP_N_BYTES_MEASURES] = {
+    [NYTP_ALLOC_OBJECTS] = line_alloc_objects,
+    [NYTP_ALLOC_SPACE] = line_alloc_space,
+    [NYTP_INUSE_OBJECTS] = line_inuse_objects,
+    [NYTP_INUSE_SPACE] = line_inuse_space,
+};
+
 /* By arc, where calls whose place is not known are shared out, or by sub. */
 static uint64_t *add_up(const struct nytp_profile *profile, nytp_line_value_fn *value,
                         bool by_arc)
@@ -200,4 +227,25 @@ uint64_t *nytp_inclusive_of_subs(const struct nytp_profile *profile, nytp_line_v
 uint64_t *nytp_inclusive(const struct nytp_profile *profile, nytp_line_value_fn *value)
 {
     return add_up(profile, value, true);
+}
+
+bool nytp_inclusive_bytes_init(struct nytp_inclusive_bytes *bytes,
+                               const struct nytp_profile *profile, bool by_arc)
+{
+    *bytes = (struct nytp_inclusive_bytes){{NULL}};
+    if ((profile->has & NYTP_HAS_BYTES) == 0)
+        return true;
+    bool ok = true;
+    for (int i = 0; ok && i < NYTP_N_BYTES_MEASURES; i++) {
+        bytes->of[i] = by_arc ? nytp_inclusive(profile, nytp_line_bytes[i])
+                              : nytp_inclusive_of_subs(profile, nytp_line_bytes[i]);
+        ok = bytes->of[i] != NULL;
+    }
+    return ok;
+}
+
+void nytp_inclusive_bytes_free(struct nytp_inclusive_bytes *bytes)
+{
+    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++)
+        free(bytes->of[i]);
 }

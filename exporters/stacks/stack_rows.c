@@ -209,7 +209,7 @@ static bool put_lines(struct rows *rows, uint32_t stack, struct nytp_stack_row *
     row->file = rows->files[row->depth - 1] = (struct nytp_name){"", 0};
     row->line = rows->lines[row->depth - 1] = 0;
     row->statements = 0;
-    return put_row(rows, row, rest, 0, (struct nytp_svs){0, 0});
+    return put_row(rows, row, rest, 0, (struct nytp_svs){0});
 }
 
 static bool put_stack(struct rows *rows, const struct nytp_process *process, uint32_t at)

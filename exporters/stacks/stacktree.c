@@ -118,6 +118,12 @@ static int64_t node_line_value(const struct builder *b, uint32_t index)
         return line->cpu_ticks;
     case NYTP_WEIGHT_SVS:
         return nytp_svs_of_line(b->profile, index).kept;
+    case NYTP_WEIGHT_ALLOC_OBJECTS:
+    case NYTP_WEIGHT_ALLOC_SPACE:
+    case NYTP_WEIGHT_INUSE_OBJECTS:
+    case NYTP_WEIGHT_INUSE_SPACE:
+        return nytp_svs_of_line(b->profile, index)
+            .bytes.of[b->options->weight - NYTP_WEIGHT_ALLOC_OBJECTS];
     case NYTP_WEIGHT_TIME:
     case NYTP_WEIGHT_CALLS:
         break;

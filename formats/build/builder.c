@@ -16,6 +16,7 @@
 #include "hang.h"
 #include "span_keep.h"
 
+#include "formats/stream/comments/bytes_records.h"
 #include "formats/stream/comments/svs_records.h"
 
 #include <math.h>
@@ -275,15 +276,62 @@ static bool svs_event(struct nytp_builder *b, const struct nytp_svs_record *reco
            nytp_builder_tree_failed(b);
 }
 
+/* IDs only grow among the samples of a process. One that was never told is of its parent's. */
+static void free_event(struct nytp_builder *b, uint64_t id)
+{
+    struct nytp_calltree *const tree = &b->stack.tree;
+    uint32_t low = b->first_sample, high = tree->n_samples;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (tree->samples[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < tree->n_samples && tree->samples[low].id == id)
+        tree->samples[low].freed = true;
+}
+
+static bool alloc_event(struct nytp_builder *b, const struct nytp_bytes_record *record)
+{
+    struct nytp_built_process *const p = nytp_builder_process(b);
+    struct nytp_calltree *const tree = &b->stack.tree;
+    uint32_t file;
+    if (!nytp_builder_file(b, record->fid, &file))
+        return false;
+    const bool follows = tree->n_samples <= b->first_sample ||
+                         tree->samples[tree->n_samples - 1].id < record->id;
+    if (!follows || b->bytes_seen > NYTP_MAX_TOTAL_TICKS)
+        return true;
+    b->bytes_seen += (int64_t)(record->space + record->objects);
+    b->has |= NYTP_HAS_SVS | NYTP_HAS_BYTES;
+    const struct nytp_tree_sample sample = {
+        .id = record->id, .space = record->space, .objects = record->objects};
+    return ((p->has_entries || nytp_builder_begin_entries(b, p)) &&
+            nytp_callstack_sample(&b->stack, file, record->line, sample)) ||
+           nytp_builder_tree_failed(b);
+}
+
+static bool bytes_event(struct nytp_builder *b, const struct nytp_bytes_record *record)
+{
+    if (!record->is_free)
+        return alloc_event(b, record);
+    free_event(b, record->id);
+    return true;
+}
+
 static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     struct nytp_svs_record svs;
+    struct nytp_bytes_record bytes;
     struct nytp_hang hang;
     if (b->in_process && b->sampled && nytp_hang_read(&e->u.comment.text, &hang))
         return nytp_builder_hang(b, &hang);
-    return b->in_process && nytp_svs_record_read(&e->u.comment.text, &svs)
-               ? svs_event(b, &svs)
-               : nytp_builder_fact(b, e);
+    if (b->in_process && nytp_svs_record_read(&e->u.comment.text, &svs))
+        return svs_event(b, &svs);
+    if (b->in_process && nytp_bytes_record_read(&e->u.comment.text, &bytes))
+        return bytes_event(b, &bytes);
+    return nytp_builder_fact(b, e);
 }
 
 static bool rare_event(struct nytp_builder *b, const struct nytp_event *e)

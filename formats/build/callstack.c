@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bookings of SVs in a row: one, or two where a call died. What has more is looked at no longer
- * than that. */
-#define MOST_FRESH_SVS 4u
+/* Bookings of SVs in a row: one, or two where a call died; a few samples. What has more is
+ * looked at no longer than that. */
+#define MOST_FRESH_SVS 8u
 
 bool nytp_callstack_init(struct nytp_callstack *stack, uint64_t max_nodes)
 {
@@ -103,7 +103,7 @@ bool nytp_callstack_frame_is_fresh(const struct nytp_callstack *stack, uint32_t 
     uint32_t at = stack->frames[index].first_pending;
     if (stack->frames[index].node != NYTP_NO_NODE || end > at + MOST_FRESH_SVS)
         return false;
-    while (at < end && stack->pending[at].what == NYTP_BOOK_SVS)
+    while (at < end && (stack->pending[at].what & (NYTP_BOOK_SVS | NYTP_BOOK_SAMPLE)) != 0)
         at++;
     return at == end;
 }
@@ -186,6 +186,20 @@ bool nytp_callstack_svs(struct nytp_callstack *stack, uint32_t file, uint32_t li
         return false;
     stack->pending[stack->n_pending++] = (struct nytp_booking){.what = NYTP_BOOK_SVS,
                                                                .svs = svs,
+                                                               .file = has_line ? file : 0,
+                                                               .line = has_line ? line : 0};
+    return true;
+}
+
+bool nytp_callstack_sample(struct nytp_callstack *stack, uint32_t file, uint32_t line,
+                           struct nytp_tree_sample sample)
+{
+    const bool has_line = stack->owner_frame == stack->top && line != 0;
+    const uint32_t index = nytp_calltree_new_sample(&stack->tree, sample);
+    if (index == 0 || !make_room(stack, 1))
+        return false;
+    stack->pending[stack->n_pending++] = (struct nytp_booking){.what = NYTP_BOOK_SAMPLE,
+                                                               .sample = index,
                                                                .file = has_line ? file : 0,
                                                                .line = has_line ? line : 0};
     return true;

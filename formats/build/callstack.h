@@ -128,6 +128,10 @@ bool nytp_callstack_call_wait(struct nytp_callstack *stack, uint32_t sub, uint32
 bool nytp_callstack_svs(struct nytp_callstack *stack, uint32_t file, uint32_t line,
                         int32_t svs);
 
+/* A sample of allocated memory in the top frame, likewise. */
+bool nytp_callstack_sample(struct nytp_callstack *stack, uint32_t file, uint32_t line,
+                           struct nytp_tree_sample sample);
+
 /* Whether nothing has happened yet in the frame at this index, but that SVs were made. */
 bool nytp_callstack_frame_is_fresh(const struct nytp_callstack *stack, uint32_t index);
 

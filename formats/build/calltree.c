@@ -31,6 +31,9 @@ void nytp_calltree_free(struct nytp_calltree *tree)
     free(tree->lines);
     free(tree->node_svs.of);
     free(tree->line_svs.of);
+    free(tree->samples);
+    free(tree->node_samples.last);
+    free(tree->line_samples.last);
     free(tree->work);
     free(tree->booked_calls);
     nytp_table_free(&tree->by_call);
@@ -242,6 +245,86 @@ bool nytp_calltree_add_svs(struct nytp_calltree *tree, uint32_t node, uint32_t f
     return record != 0 && add_svs(&tree->line_svs, record, svs);
 }
 
+uint32_t nytp_calltree_new_sample(struct nytp_calltree *tree, struct nytp_tree_sample sample)
+{
+    const uint32_t index = tree->n_samples == 0 ? 1 : tree->n_samples;
+    if (index > NYTP_MAX_SAMPLES ||
+        !nytp_grow(&tree->samples, &tree->samples_capacity, index, sizeof *tree->samples))
+        return 0;
+    tree->n_samples = index + 1;
+    sample.next = index;
+    tree->samples[index] = sample;
+    return index;
+}
+
+/* Append the list that ends with this sample, 0 for none. */
+static bool add_samples(struct nytp_calltree *tree, struct nytp_tree_sample_lists *lists,
+                        uint32_t index, uint32_t last)
+{
+    const uint32_t had = lists->capacity;
+    if (last == 0)
+        return true;
+    if (!nytp_reserve(&lists->last, &lists->capacity, (uint64_t)index + 1, sizeof *lists->last))
+        return false;
+    if (lists->capacity > had)
+        memset(lists->last + had, 0, (lists->capacity - had) * sizeof *lists->last);
+    const uint32_t before = lists->last[index];
+    if (before != 0) {
+        const uint32_t first = tree->samples[before].next;
+        tree->samples[before].next = tree->samples[last].next;
+        tree->samples[last].next = first;
+    }
+    lists->last[index] = last;
+    return true;
+}
+
+/* The list that is there, which is then empty. */
+static uint32_t take_samples(struct nytp_tree_sample_lists *lists, uint32_t index)
+{
+    const uint32_t last = index < lists->capacity ? lists->last[index] : 0;
+    if (last != 0)
+        lists->last[index] = 0;
+    return last;
+}
+
+/* Add them to a node's line record, or with line 0 to the node. */
+static bool add_samples_at(struct nytp_calltree *tree, uint32_t node, uint32_t file,
+                           uint32_t line, uint32_t last)
+{
+    if (line == 0 || last == 0)
+        return add_samples(tree, &tree->node_samples, node, last);
+    const uint32_t record =
+        cached_line_record(tree, line_slot(node, file, line), node, file, line);
+    return record != 0 && add_samples(tree, &tree->line_samples, record, last);
+}
+
+static struct nytp_bytes bytes_of(const struct nytp_calltree *tree,
+                                  const struct nytp_tree_sample_lists *lists, uint32_t index)
+{
+    struct nytp_bytes sum = {{0}};
+    const uint32_t last = index < lists->capacity ? lists->last[index] : 0;
+    for (uint32_t i = last; i != 0;) {
+        const struct nytp_tree_sample *const sample = &tree->samples[i];
+        const int64_t objects = (int64_t)sample->objects, space = (int64_t)sample->space;
+        sum.of[NYTP_ALLOC_OBJECTS] += objects;
+        sum.of[NYTP_ALLOC_SPACE] += space;
+        sum.of[NYTP_INUSE_OBJECTS] += sample->freed ? 0 : objects;
+        sum.of[NYTP_INUSE_SPACE] += sample->freed ? 0 : space;
+        i = sample->next == last ? 0 : sample->next;
+    }
+    return sum;
+}
+
+struct nytp_bytes nytp_calltree_node_bytes(const struct nytp_calltree *tree, uint32_t node)
+{
+    return bytes_of(tree, &tree->node_samples, node);
+}
+
+struct nytp_bytes nytp_calltree_line_bytes(const struct nytp_calltree *tree, uint32_t record)
+{
+    return bytes_of(tree, &tree->line_samples, record);
+}
+
 /* Free a line record of a node that is about to go. */
 static void drop_line(struct nytp_calltree *tree, uint32_t node, uint32_t record)
 {
@@ -283,7 +366,8 @@ static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
         drop_line(tree, from, r);
         if (!nytp_calltree_add_line(tree, to, l.file, l.line, l.ticks, l.statements,
                                     l.after_leave) ||
-            !nytp_calltree_add_svs(tree, to, l.file, l.line, take_svs(&tree->line_svs, r)))
+            !nytp_calltree_add_svs(tree, to, l.file, l.line, take_svs(&tree->line_svs, r)) ||
+            !add_samples_at(tree, to, l.file, l.line, take_samples(&tree->line_samples, r)))
             return false;
         if (tree->waits.n > 0 &&
             !nytp_wait_sums_move(&tree->waits, nytp_wait_of_line(from, l.file, l.line),
@@ -329,7 +413,9 @@ static bool drain_work(struct nytp_calltree *tree)
         if (!merge_lines(tree, from, to) || !merge_children(tree, from, to) ||
             !nytp_wait_sums_move(&tree->waits, nytp_wait_of_node(from),
                                  nytp_wait_of_node(to)) ||
-            !add_svs(&tree->node_svs, to, take_svs(&tree->node_svs, from)))
+            !add_svs(&tree->node_svs, to, take_svs(&tree->node_svs, from)) ||
+            !add_samples(tree, &tree->node_samples, to,
+                         take_samples(&tree->node_samples, from)))
             return false;
         tree->nodes[to].calls += tree->nodes[from].calls;
         tree->nodes[to].excl_ticks += tree->nodes[from].excl_ticks;
@@ -378,6 +464,10 @@ bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
             const struct nytp_booking *const e = &bookings[--i];
             if (!nytp_calltree_add_svs(tree, call.node, e->file, e->line, e->svs))
                 return false;
+        } else if (i > call.first && bookings[i - 1].what == NYTP_BOOK_SAMPLE) {
+            const struct nytp_booking *const e = &bookings[--i];
+            if (!add_samples_at(tree, call.node, e->file, e->line, e->sample))
+                return false;
         } else if (i > call.first) {
             i -= 2;
             const struct nytp_booking *const e = &bookings[i];
@@ -401,6 +491,8 @@ bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
 bool nytp_calltree_move_content(struct nytp_calltree *tree, uint32_t from, uint32_t to)
 {
     return add_svs(&tree->node_svs, to, take_svs(&tree->node_svs, from)) &&
+           add_samples(tree, &tree->node_samples, to,
+                       take_samples(&tree->node_samples, from)) &&
            merge_lines(tree, from, to) && merge_children(tree, from, to) && drain_work(tree);
 }
 

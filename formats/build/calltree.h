@@ -10,6 +10,7 @@
 #define NYTP_CALLTREE_H
 
 #include "formats/base/table.h"
+#include "formats/model/model.h"
 #include "wait_sums.h"
 
 #include <stdbool.h>
@@ -62,6 +63,23 @@ static inline int64_t nytp_tree_svs_of(const struct nytp_tree_svs *svs, uint32_t
     return index < svs->capacity ? svs->of[index] : 0;
 }
 
+/* A sample of allocated memory, in the circular list of what it belongs to: a node (if to none
+ * of its lines), a line, or neither yet. */
+struct nytp_tree_sample {
+    uint64_t id;
+    uint64_t space, objects;
+    uint32_t next;
+    bool freed;
+};
+
+#define NYTP_MAX_SAMPLES 67108864u /* of a stream: what damaged input can make us allocate */
+
+/* The last sample of each list, whose next is the first; 0 = none. */
+struct nytp_tree_sample_lists {
+    uint32_t *last;
+    uint32_t capacity;
+};
+
 /* What is to be booked on a node, in the order in which it happened: a list of these, read
  * backwards, has each call before all that happened in it, which stands right before it and is
  * booked on the call's node. They are small, since there is one for each statement. A call
@@ -73,6 +91,7 @@ struct nytp_booking {
             union {
                 int32_t ticks; /* of a statement */
                 int32_t svs;
+                uint32_t sample;
                 uint32_t sub; /* of a call */
             };
         };
@@ -86,7 +105,8 @@ struct nytp_booking {
     };
 };
 
-/* Bits of `what`. A statement is less than NYTP_BOOK_SVS, which is SVs on a line, or on none.
+/* Bits of `what`. A statement is less than NYTP_BOOK_SVS, which is SVs on a line, or on none;
+ * so is NYTP_BOOK_SAMPLE.
  * NYTP_BOOK_RUNNING stands for a statement whose line is not known yet: the running statement
  * began there. */
 #define NYTP_BOOK_COUNTS      1u /* it counts as a statement, or a call */
@@ -94,6 +114,7 @@ struct nytp_booking {
 #define NYTP_BOOK_SVS         4u
 #define NYTP_BOOK_CALL        8u
 #define NYTP_BOOK_RUNNING     16u
+#define NYTP_BOOK_SAMPLE      32u
 
 struct nytp_calltree {
     struct nytp_tree_node *nodes; /* [0] unused */
@@ -101,6 +122,9 @@ struct nytp_calltree {
     uint32_t n_nodes, nodes_capacity, free_nodes;
     uint32_t n_lines, lines_capacity, free_lines;
     struct nytp_tree_svs node_svs, line_svs;
+    struct nytp_tree_sample *samples; /* [0] unused */
+    uint32_t n_samples, samples_capacity;
+    struct nytp_tree_sample_lists node_samples, line_samples;
     uint32_t max_nodes;
     uint32_t live_nodes;
 
@@ -152,6 +176,13 @@ bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t 
 bool nytp_calltree_add_svs(struct nytp_calltree *tree, uint32_t node, uint32_t file,
                            uint32_t line, int64_t svs);
 
+/* A sample that is not booked yet; 0 when memory or the limit is out. */
+uint32_t nytp_calltree_new_sample(struct nytp_calltree *tree, struct nytp_tree_sample sample);
+
+/* Sums of the samples of a node that are on none of its lines; of a line record. */
+struct nytp_bytes nytp_calltree_node_bytes(const struct nytp_calltree *tree, uint32_t node);
+struct nytp_bytes nytp_calltree_line_bytes(const struct nytp_calltree *tree, uint32_t record);
+
 /* Book what happened in a node: on its lines, and on children made if need be, and so on. Where
  * the running statement began in one of them, that becomes the owner. False when memory or the
  * limit is out, here and below. */
@@ -164,7 +195,8 @@ bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
 uint32_t nytp_calltree_attach(struct nytp_calltree *tree, uint32_t parent, uint32_t subtree,
                               uint32_t sub, uint32_t file, uint32_t line);
 
-/* Lines, SVs and children of `from` go to `to`; `from` stays, with its own time and calls. */
+/* Lines, SVs, samples and children of `from` go to `to`; `from` stays, with its own time and
+ * calls. */
 bool nytp_calltree_move_content(struct nytp_calltree *tree, uint32_t from, uint32_t to);
 
 /* Merge everything of `from` (times, calls, lines, children) into `to`; `from` must not be

@@ -118,6 +118,8 @@ struct nytp_builder {
     uint64_t last_offset; /* of the latest event, in the inflated stream if `inflated` */
     bool inflated;
     int64_t ticks_seen, statement_ticks_seen; /* of all calls, all statements, without signs */
+    int64_t bytes_seen;                       /* that were allocated, and blocks */
+    uint32_t first_sample;                    /* of the process in progress */
     int64_t svs_seen;                         /* that were made or freed */
     uint32_t name_runtime, name_null;
 

@@ -25,9 +25,9 @@ static bool add_entry(struct nytp_attribution *s, struct nytp_line_entry e)
 
 /* And that it has SVs on a line, of which there is such a note, too. */
 static bool add_svs(struct nytp_attribution *s, uint32_t node, uint32_t file, uint32_t line,
-                    int64_t net)
+                    struct nytp_svs svs)
 {
-    return nytp_svs_rows_add(&s->svs, (struct nytp_svs_row){node, file, line, {net, 0}});
+    return nytp_svs_rows_add(&s->svs, (struct nytp_svs_row){node, file, line, svs});
 }
 
 /* The part of `total` that falls to weights up to `cumulated` of `sum`: differences of
@@ -41,7 +41,7 @@ struct weighted {
     uint32_t file, line;
     int64_t ticks, weight;
     uint64_t statements, after_leave;
-    int64_t svs;
+    struct nytp_svs svs;
 };
 
 static int by_line(const void *x, const void *y)
@@ -84,7 +84,8 @@ static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
                                              t->lines[l].ticks,
                                              t->lines[l].statements,
                                              t->lines[l].after_leave,
-                                             nytp_tree_svs_of(&t->line_svs, l)};
+                                             {.net = nytp_tree_svs_of(&t->line_svs, l),
+                                              .bytes = nytp_calltree_line_bytes(t, l)}};
     if (n_lines > 0)
         qsort(lines, n_lines, sizeof *lines, by_line);
     for (uint32_t c = 0; c < n->n_children; c++) {
@@ -100,7 +101,7 @@ static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
     for (uint32_t i = 0; i < n_lines; i++) {
         cumulated += lines[i].weight;
         const int64_t upto = share_up_to(n->excl_ticks, cumulated, sum);
-        if (upto == given && lines[i].statements == 0 && lines[i].svs == 0)
+        if (upto == given && lines[i].statements == 0 && nytp_svs_are_none(lines[i].svs))
             continue;
         if (!add_entry(s, (struct nytp_line_entry){.node = node,
                                                    .file = lines[i].file,
@@ -221,9 +222,12 @@ static bool apportion_on_first_line(struct nytp_attribution *s, uint32_t node)
 static bool place_svs(struct nytp_attribution *s, uint32_t node)
 {
     const struct nytp_sub *sub = &s->p->subs[s->p->nodes[node].sub];
-    const int64_t svs = nytp_tree_svs_of(&s->b->stack.tree.node_svs, s->raw_of_node[node]);
+    const struct nytp_calltree *const tree = &s->b->stack.tree;
+    const uint32_t raw = s->raw_of_node[node];
+    const struct nytp_svs svs = {.net = nytp_tree_svs_of(&tree->node_svs, raw),
+                                 .bytes = nytp_calltree_node_bytes(tree, raw)};
     const struct nytp_line_entry e = {.node = node, .file = sub->file, .line = sub->first_line};
-    return svs == 0 || (add_entry(s, e) && add_svs(s, node, e.file, e.line, svs));
+    return nytp_svs_are_none(svs) || (add_entry(s, e) && add_svs(s, node, e.file, e.line, svs));
 }
 
 #define PROPORTIONAL_SHARE 64 /* nodes with at least 1/64 of their sub's time are "big" */
@@ -327,7 +331,7 @@ static void gather_loose_lines(const struct nytp_attribution *s, uint32_t proces
                               l->ticks - (leaf == NYTP_TABLE_NONE ? 0 : leaf_ticks[leaf]),
                               l->statements,
                               l->after_leave,
-                              0};
+                              {0}};
     }
     *next = loose;
 }

@@ -38,6 +38,7 @@ enum nytp_has {
     NYTP_HAS_SOURCE = 1 << 4,     /* source lines: savesrc=1 */
     NYTP_HAS_BLOCKS = 1 << 5,     /* TIME_BLOCK: blocks=1 */
     NYTP_HAS_SVS = 1 << 6,        /* SVs made and freed: memory=1 */
+    NYTP_HAS_BYTES = 1 << 7,      /* and samples of allocated bytes: memory=BYTES */
 };
 
 /* One process of the recording. */
@@ -131,6 +132,19 @@ struct nytp_waited {
     int64_t ns;
 };
 
+/* What samples of allocated memory stand for. */
+enum nytp_bytes_measure {
+    NYTP_ALLOC_OBJECTS, /* blocks, and bytes, that were allocated */
+    NYTP_ALLOC_SPACE,
+    NYTP_INUSE_OBJECTS, /* of these, what was not freed before the end */
+    NYTP_INUSE_SPACE,
+    NYTP_N_BYTES_MEASURES
+};
+
+struct nytp_bytes {
+    int64_t of[NYTP_N_BYTES_MEASURES]; /* each at least 0 */
+};
+
 enum nytp_sub_kind {
     NYTP_SUB_PERL = 0,
     NYTP_SUB_XSUB,
@@ -151,9 +165,10 @@ struct nytp_sub {
     int64_t reci_ticks; /* inclusive time of the nested calls of a recursion */
     uint32_t rec_depth; /* deepest recursion, 0 = none */
     uint64_t statements;
-    int64_t stmt_ticks; /* what the statement profiler measured in it, unadjusted */
-    int64_t cpu_ticks;  /* of its excl_ticks, as in struct nytp_node_line */
-    int64_t svs;        /* exclusive: the net of its lines' */
+    int64_t stmt_ticks;      /* what the statement profiler measured in it, unadjusted */
+    int64_t cpu_ticks;       /* of its excl_ticks, as in struct nytp_node_line */
+    int64_t svs;             /* exclusive: the net of its lines' */
+    struct nytp_bytes bytes; /* exclusive */
     uint32_t first_line_cost, n_line_costs; /* into line_costs (all recordings) */
     uint32_t first_arc, n_arcs; /* arcs in which it is the caller (all recordings) */
 };
@@ -213,11 +228,12 @@ struct nytp_node_line {
                              add up to its cpu_ticks, before any selection. Else 0: not known */
 };
 
-/* Perl's values (SVs) on a line of a node, and in a line cost. */
+/* Perl's values (SVs) on a line of a node, and in a line cost, and memory. */
 struct nytp_svs {
     int64_t net;  /* that were made there, less those that were freed */
     int64_t kept; /* for what has no sign: as many as the node made more than it freed, at least
                      0, on the lines that made more */
+    struct nytp_bytes bytes;
 };
 
 /* One call on the time axis; only with build option `spans`. Sorted by process, start,

@@ -1,16 +1,33 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Perl's values beside the lines of a profile; see svs.h.
+ * Perl's values and memory beside the lines of a profile; see svs.h.
  */
 #include "svs.h"
 
 #include "formats/base/arena.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+const struct nytp_bytes_name nytp_bytes_names[NYTP_N_BYTES_MEASURES] = {
+    [NYTP_ALLOC_OBJECTS] = {"alloc_objects", "count", "blocks allocated", false},
+    [NYTP_ALLOC_SPACE] = {"alloc_space", "bytes", "bytes allocated", true},
+    [NYTP_INUSE_OBJECTS] = {"inuse_objects", "count", "blocks in use", false},
+    [NYTP_INUSE_SPACE] = {"inuse_space", "bytes", "bytes in use", true},
+};
+
+enum nytp_bytes_measure nytp_bytes_measure_of(const char *name)
+{
+    int i = 0;
+    while (i < NYTP_N_BYTES_MEASURES &&
+           (name == NULL || strcmp(name, nytp_bytes_names[i].name) != 0))
+        i++;
+    return (enum nytp_bytes_measure)i;
+}
 
 bool nytp_svs_rows_add(struct nytp_svs_rows *rows, struct nytp_svs_row row)
 {
-    if (row.svs.net == 0 && row.svs.kept == 0)
+    if (nytp_svs_are_none(row.svs))
         return true;
     if (!nytp_grow(&rows->rows, &rows->capacity, rows->n, sizeof *rows->rows))
         return false;

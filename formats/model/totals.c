@@ -231,7 +231,7 @@ static void add_node_svs(struct nytp_profile *p, const struct nytp_node *n, uint
 {
     struct nytp_sub *const s = &p->subs[n->sub];
     for (uint32_t l = n->first_node_line; l < n->first_node_line + n->n_node_lines; l++) {
-        if (p->node_line_svs[l].net == 0 && p->node_line_svs[l].kept == 0)
+        if (nytp_svs_are_none(p->node_line_svs[l]))
             continue;
         const struct nytp_line_cost key = {.recording = recording,
                                            .file = p->node_lines[l].file,
@@ -242,6 +242,7 @@ static void add_node_svs(struct nytp_profile *p, const struct nytp_node *n, uint
         if (cost != NULL)
             nytp_svs_add(&p->line_cost_svs[cost - p->line_costs], p->node_line_svs[l]);
         s->svs += p->node_line_svs[l].net;
+        nytp_bytes_add(&s->bytes, p->node_line_svs[l].bytes);
     }
 }
 
@@ -255,8 +256,10 @@ static bool sum_svs(struct nytp_profile *p)
     p->line_cost_svs = calloc((size_t)p->n_line_costs + 1, sizeof *p->line_cost_svs);
     if (p->line_cost_svs == NULL)
         return false;
-    for (uint32_t i = 0; i < p->n_subs; i++)
+    for (uint32_t i = 0; i < p->n_subs; i++) {
         p->subs[i].svs = 0;
+        p->subs[i].bytes = (struct nytp_bytes){{0}};
+    }
     for (uint32_t process = 0; process < p->n_processes; process++) {
         const uint32_t end = nytp_process_nodes_end(p, process);
         for (uint32_t i = p->processes[process].root; i < end; i++)

@@ -139,6 +139,16 @@ fork counts from the fork on, a thread all of its own. It is for exact profiles 
 are some 1.6 times as large then, and recording adds about twice as much. How many bytes the values take it does not
 tell.
 
+=item memory=BYTES
+
+Beside the above, samples of the memory that the program allocates, one every so many bytes on average (C<memory=512k>; C<k> and C<m>
+multiply), each with the sub and line that was running, and whether it was freed before the end. C<nytp run --memory app.pl> does that. The
+library F<libnytp-malloc.so>, which stands beside the profiler's own, must have been loaded with the program (C<LD_PRELOAD>); where it was
+not, a message names it and values alone are counted. Whatever other allocator the program uses stays. C<nytp-export --top
+--sort=inuse_space> (and C<--lines>), C<--flamegraph --weight=alloc_space>, C<--collapsed>, C<--csv>, C<--json>, callgrind, pprof and speedscope
+show bytes and blocks that were allocated, and of these what was in use at the end. They are estimates: of what 100 samples stand for a tenth is
+their usual error, of one sample all. What the profiler allocates is left out, by and large. Linux only.
+
 =item sql=1
 
 The text of each statement that L<DBI> runs is the label C<sql> while it is prepared and executed by C<do> and

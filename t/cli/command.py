@@ -106,7 +106,7 @@ def pprof_top(file, *arguments, scratch):
                  scratch=scratch)
     rows = {}
     for line in text.splitlines():
-        match = re.match(r"\s*(-?\d+)(?:ns)?\s+\S+%\s+\S+%\s+(-?\d+)(?:ns)?\s+\S+%\s+(.*)$", line)
+        match = re.match(r"\s*(-?\d+)(?:ns|B)?\s+\S+%\s+\S+%\s+(-?\d+)(?:ns|B)?\s+\S+%\s+(.*)$", line)
         if match:
             flat, cumulated, name = int(match[1]), int(match[2]), match[3]
             if cumulated and not (flat == 0 and name.startswith(PROGRAM)):

@@ -119,7 +119,7 @@ def test_bash_completes_values(tmp_path):
     assert sorted(complete("--format", "")) == sorted(formats())
     assert complete("--format", "=", "callg") == ["callgrind"]
     assert complete("--unit", "m") == ["ms"]
-    assert complete("--weight", "") == ["time", "calls", "statements", "ops", "cpu", "svs"]
+    assert complete("--weight", "") == ["time", "calls", "statements", "ops", "cpu", "svs", "alloc_space", "alloc_objects", "inuse_space", "inuse_objects"]
     assert complete("--sort", "p") == ["percall"]
     (tmp_path / "nytprof.out.7").touch()
     assert complete(str(tmp_path / "ny")) == [str(tmp_path / "nytprof.out.7")]

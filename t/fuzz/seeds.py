@@ -55,6 +55,16 @@ def hangs():
     return stream.pid_end(5).comment("nytp-hangs 1 1 1 1\t-\tmain::a\tx.p:1\t").data()
 
 
+def allocated():
+    """Samples of memory before the first call, in calls, more of them than a context has statements, freed in and behind it."""
+    stream = Writer({"application": "/x.p"}, {"calls": "2"}).comment("nytp-alloc 1 1 1 1 1").pid_start(5)
+    stream.fid(1, "/x.p").time(5, 1, 5).comment("nytp-alloc 2 1000000000 3 1 5").entry(1, 5)
+    for n in range(20):
+        stream.comment(f"nytp-alloc {3 + n} {n} 1 1 {n % 3}").comment(f"nytp-free {n}")
+    stream.entry(1, 6).time(5, 1, 6).comment("nytp-alloc 40 7 1 9 6").leave(2, 5, 5, "main::b").leave(4, 9, 4, "main::a")
+    return stream.comment("nytp-free 40").comment("nytp-alloc 39 1 1 1 5").pid_end(5).comment("nytp-free 3").data()
+
+
 def seeds():
     streams = {name: function() for name, function in hostile.STREAMS.items()
                if name not in SLOW}
@@ -62,6 +72,7 @@ def seeds():
     streams.update(DPROF)
     streams["svs"] = svs()
     streams["hangs"] = hangs()
+    streams["allocated"] = allocated()
     for name, data in streams.items():
         if len(data) <= MAX_SIZE:
             # what the target does depends on the size

@@ -78,6 +78,17 @@ subtest 'run: options' => sub {
     like +(shell("$bin/nytp-export -q t.out"))[0], qr/main::f/, 'is recorded';
 };
 
+subtest 'run --memory' => sub {
+    my ($library) = glob "$bin/../blib/arch/auto/Devel/NYTProf/libnytp-malloc.so";
+    plan skip_all => 'no libnytp-malloc.so' if !$library || ($ENV{LD_PRELOAD} || '') =~ /libasan/;
+    put('keeps.pl', 'our @k; sub keep { push @k, "x" x 100_000 for 1 .. 400; return } keep(); system $^X, "child.pl"; print "done\n";');
+    my ($out, $err, $status) = shell("$bin/nytp run --memory --with=memory=64k -o m.out keeps.pl");
+    like $out, qr/done\n\z/, 'the program runs';
+    like $err, qr{^ .* alloc +in use line\n.* \d\d\.\d MB +\d\d\.\d MB \S+/keeps\.pl:1\b}m, 'the line that keeps most is shown';
+    my ($own) = (shell("$bin/nytp-export -q --csv m.out"))[0] =~ /^main::keep,.*,(\d+),\d+$/m;
+    cmp_ok $own, '>', 30_000_000, 'and what the sub keeps';
+};
+
 subtest 'dprofpp -p' => sub {
     put('dies.pl', 'sub f { 1 } f(); die "dead\n"');
     my ($out, $err, $status) = shell("$bin/dprofpp -p dies.pl");

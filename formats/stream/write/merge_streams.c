@@ -18,6 +18,7 @@
 #include "formats/stream/comments/open_calls.h"
 #include "formats/stream/comments/regex_records.h"
 #include "formats/stream/comments/sample_records.h"
+#include "formats/stream/comments/bytes_records.h"
 #include "formats/stream/comments/svs_records.h"
 #include "merged_files.h"
 #include "merged_settings.h"
@@ -362,13 +363,30 @@ static bool merge_svs(struct nytp_merge *m, const struct nytp_event *e,
     return true;
 }
 
+static bool merge_bytes(struct nytp_merge *m, const struct nytp_event *e,
+                        struct nytp_bytes_record *bytes)
+{
+    char text[NYTP_BYTES_LONGEST];
+    if (!begin_records(m))
+        return false;
+    bytes->fid = bytes->is_free ? 0 : out_fid(m, e, bytes->fid);
+    if (bytes->fid == NONE)
+        return false;
+    nytp_bytes_record_format(bytes, text);
+    nytp_write_comment(m->writer, text);
+    return true;
+}
+
 static bool merge_comment(struct nytp_merge *m, const struct nytp_event *e)
 {
     struct nytp_event attribute;
     struct nytp_regex_record regex;
     struct nytp_svs_record svs;
+    struct nytp_bytes_record bytes;
     if (nytp_svs_record_read(&e->u.comment.text, &svs))
         return merge_svs(m, e, &svs);
+    if (nytp_bytes_record_read(&e->u.comment.text, &bytes))
+        return merge_bytes(m, e, &bytes);
     if (nytp_regex_record_read(&e->u.comment.text, &regex))
         return merge_regex(m, e, &regex);
     if (nytp_attribute_record_read(e, &attribute)) {

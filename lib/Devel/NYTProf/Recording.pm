@@ -34,11 +34,12 @@ is to come; then these become one profile.
 
 =head1 METHODS
 
-=head2 new(out => FILE, options => TEXT)
+=head2 new(out => FILE, options => TEXT, memory => BOOL)
 
 Makes the folder F<FILE.PID.d>. Dies when that cannot be done, or when FILE is there and is no
 profile. TEXT are more options as in the environment variable NYTPROF; before them stands C<sigexit=1>, so that a
-program which is killed tells where.
+program which is killed tells where. With C<memory> allocated bytes are sampled (C<memory=512k> if TEXT says nothing else), and
+F<libnytp-malloc.so> is loaded with all that the program starts.
 
 =cut
 
@@ -65,14 +66,24 @@ sub environment {
     my $name = "$self->{folder}/%s.%p.out";
     $name =~ s/([:\\])/\\$1/g;
     $name =~ s/%(?![sp]\b)/%%/g;
-    my $options = join ':', grep { defined && length } 'sigexit=1', $self->{options}, "file=$name";
+    my $memory  = $self->{memory} ? 'memory=512k' : undef;
+    my $options = join ':', grep { defined && length } 'sigexit=1', $memory, $self->{options}, "file=$name";
     my @ours = grep { !ref && -e "$_/Devel/NYTProf.pm" || -d "$_/auto/Devel/NYTProf" } @INC;
     my @libs = map { Cwd::abs_path($_) } @ours;
     return (
+        $self->preload,
         NYTPROF  => $options,
         PERL5OPT => join(' ', grep { defined && length } $ENV{PERL5OPT}, '-d:NYTProf'),
         PERL5LIB => join($Config::Config{path_sep}, @libs, grep { defined && length } $ENV{PERL5LIB}),
     );
+}
+
+# What stands beside the recorder, before what the user loads.
+sub preload {
+    my ($self) = @_;
+    my ($library) = grep {-e} map {"$_/auto/Devel/NYTProf/libnytp-malloc.so"} map { Cwd::abs_path($_) // () } grep { !ref } @INC;
+    return () if !$self->{memory} || !defined $library;
+    return (LD_PRELOAD => join ':', grep { defined && length } $library, $ENV{LD_PRELOAD});
 }
 
 =head2 run(CODE)

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Which bytes the program allocates and frees; see bytes.h.
+ */
+#include "bytes.h"
+
+#include "places.h"
+
+#include "XS/output/say.h"
+#include "formats/stream/comments/bytes_records.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <string.h>
+
+/* It is installed beside us. */
+static void say_where_it_is(const struct nytp_recorder *rec)
+{
+    static const char here;
+    Dl_info ours;
+    const char *const path = dladdr(&here, &ours) != 0 ? ours.dli_fname : "";
+    const char *const name = strrchr(path, '/');
+    nytp_say(&rec->options,
+             "memory= counts values only; for bytes the program is to be started with "
+             "LD_PRELOAD=%.*slibnytp-malloc.so",
+             name != NULL ? (int)(name + 1 - path) : 0, path);
+}
+
+void nytp_bytes_prepare(struct nytp_recorder *rec)
+{
+    if (rec->options.memory < 2)
+        return;
+    rec->bytes.library = dlsym(RTLD_DEFAULT, NYTP_MALLOC_SYMBOL);
+    if (rec->bytes.library != NULL)
+        return;
+    say_where_it_is(rec);
+    rec->options.memory = 1;
+}
+
+void nytp_bytes_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
+{
+    rec->bytes.library = from->bytes.library;
+}
+
+void nytp_bytes_start(struct nytp_recorder *rec)
+{
+    if (!rec->svs_on || rec->bytes.library == NULL)
+        return;
+    if (rec->bytes.queue == NULL)
+        rec->bytes.queue = rec->bytes.library->open();
+    rec->bytes.library->sample(rec->bytes.queue, (uint64_t)rec->options.memory);
+}
+
+void nytp_bytes_pause(struct nytp_recorder *rec)
+{
+    if (rec->bytes.library != NULL)
+        rec->bytes.library->sample(NULL, 0);
+}
+
+void nytp_bytes_drop(struct nytp_recorder *rec)
+{
+    if (rec->bytes.queue != NULL)
+        rec->bytes.library->done(rec->bytes.library->take(rec->bytes.queue));
+}
+
+void nytp_bytes_free(struct nytp_recorder *rec)
+{
+    nytp_bytes_pause(rec);
+    if (rec->bytes.queue != NULL)
+        rec->bytes.library->close(rec->bytes.queue);
+    rec->bytes.queue = NULL;
+}
+
+/* A block of s bytes is sampled with a probability of 1 - exp(-s/R), and stands for as many as
+ * that is the share of. Parts of blocks go to the next sample. */
+static void weigh(struct nytp_rec_bytes *bytes, const struct nytp_malloc_event *event,
+                  struct nytp_bytes_record *record)
+{
+    const double size = event->size > 0 ? (double)event->size : 1;
+    const double chance = event->mean > 1 ? -expm1(-size / (double)event->mean) : 1;
+    const double most = (double)NYTP_MOST_SAMPLE_BYTES;
+    const double objects = 1 / chance + bytes->objects_over;
+    record->objects = (uint64_t)fmin(floor(objects), most);
+    bytes->objects_over = objects - floor(objects);
+    record->space = (uint64_t)fmin(nearbyint((double)event->size / chance), most);
+}
+
+void nytp_bytes_tell_waiting(struct nytp_recorder *rec)
+{
+    struct nytp_malloc_event *const first = rec->bytes.library->take(rec->bytes.queue);
+    const struct nytp_place *const place = rec->running_place;
+    char text[NYTP_BYTES_LONGEST];
+    for (const struct nytp_malloc_event *e = first; e != NULL; e = e->next) {
+        struct nytp_bytes_record record = {.id = e->id, .is_free = e->is_free};
+        if (!e->is_free) {
+            if (place == NULL)
+                continue;
+            weigh(&rec->bytes, e, &record);
+            record.fid = place->fid;
+            record.line = nytp_line_of_stmt(place->line);
+        }
+        nytp_bytes_record_format(&record, text);
+        nytp_write_comment(rec->writer, text);
+    }
+    rec->bytes.library->done(first);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Which bytes the program allocates and frees (option memory=BYTES): samples, which
+ * libnytp-malloc.so takes where it is loaded (malloc/interface.h), told as comments
+ * (formats/stream/comments/bytes_records.h) from one event to the next, as SVs are.
+ */
+#ifndef NYTP_BYTES_H
+#define NYTP_BYTES_H
+
+#include "malloc/interface.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+struct nytp_recorder;
+
+/* The part of the state that belongs to bytes.c. */
+struct nytp_rec_bytes {
+    const struct nytp_malloc *library; /* NULL: bytes are not wanted, or it is not loaded */
+    struct nytp_malloc_queue *queue;   /* owned; NULL: there is none yet */
+    double objects_over;               /* parts of blocks that no comment has told */
+};
+
+/* Find the library where bytes are wanted; where it is not loaded say so. */
+void nytp_bytes_prepare(struct nytp_recorder *rec);
+
+/* The same for a thread of that recorder's. */
+void nytp_bytes_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from);
+
+/* The thread's allocations count from now on; no longer; the interpreter records no more. */
+void nytp_bytes_start(struct nytp_recorder *rec);
+void nytp_bytes_pause(struct nytp_recorder *rec);
+void nytp_bytes_free(struct nytp_recorder *rec);
+
+/* What waits is another process's: the parent's. */
+void nytp_bytes_drop(struct nytp_recorder *rec);
+
+/* Tell what waits. */
+void nytp_bytes_tell_waiting(struct nytp_recorder *rec);
+
+static inline bool nytp_bytes_wait(const struct nytp_rec_bytes *bytes)
+{
+    return bytes->queue != NULL &&
+           atomic_load_explicit(&bytes->queue->waiting, memory_order_relaxed) != NULL;
+}
+
+/* What is allocated between these two is ours. Pairs may nest. */
+static inline void nytp_bytes_hold(const struct nytp_rec_bytes *bytes)
+{
+    if (bytes->library != NULL)
+        bytes->library->hold();
+}
+
+static inline void nytp_bytes_resume(const struct nytp_rec_bytes *bytes)
+{
+    if (bytes->library != NULL)
+        bytes->library->resume();
+}
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Reads and writes the comments about allocated bytes; see bytes_records.h. A comment that does
+ * not fit is some other comment and is passed over.
+ */
+#include "bytes_records.h"
+
+#include <string.h>
+
+static const char alloc_head[] = NYTP_ALLOC_HEAD, free_head[] = NYTP_FREE_HEAD;
+
+/* The number at *at and the character `end` behind it; *at is passed both. */
+static bool next_number(const char **at, const char *end_of_text, char end, uint64_t most,
+                        uint64_t *value)
+{
+    uint64_t sum = 0;
+    const char *const first = *at;
+    const char *p = first;
+    for (; p < end_of_text && *p >= '0' && *p <= '9' && p - first < 19; p++)
+        sum = sum * 10 + (uint64_t)(*p - '0');
+    if (p == first || p == end_of_text || *p != end || sum > most)
+        return false;
+    *value = sum;
+    *at = p + 1;
+    return true;
+}
+
+/* Whether it begins with this word and a space; *at is passed them. */
+static bool has_head(const struct nytp_str *comment, const char *head, size_t len,
+                     const char **at)
+{
+    if (comment->len <= len || memcmp(comment->ptr, head, len) != 0 || comment->ptr[len] != ' ')
+        return false;
+    *at = comment->ptr + len + 1;
+    return true;
+}
+
+bool nytp_bytes_record_read(const struct nytp_str *comment, struct nytp_bytes_record *record)
+{
+    const char *at, *const end = comment->ptr + comment->len;
+    struct nytp_bytes_record r = {0};
+    uint64_t fid = 0, line = 0;
+    if (has_head(comment, free_head, sizeof free_head - 1, &at)) {
+        r.is_free = true;
+        if (!next_number(&at, end, '\n', INT64_MAX, &r.id) || at != end)
+            return false;
+    } else if (!has_head(comment, alloc_head, sizeof alloc_head - 1, &at) ||
+               !next_number(&at, end, ' ', INT64_MAX, &r.id) ||
+               !next_number(&at, end, ' ', NYTP_MOST_SAMPLE_BYTES, &r.space) ||
+               !next_number(&at, end, ' ', NYTP_MOST_SAMPLE_BYTES, &r.objects) ||
+               !next_number(&at, end, ' ', UINT32_MAX, &fid) ||
+               !next_number(&at, end, '\n', UINT32_MAX, &line) || at != end) {
+        return false;
+    }
+    r.fid = (uint32_t)fid;
+    r.line = (uint32_t)line;
+    *record = r;
+    return true;
+}
+
+/* The number in digits behind a space. Without printf(): one may be told in a signal. */
+static char *put_number(char *at, uint64_t number)
+{
+    char digits[20];
+    int n = 0;
+    do
+        digits[n++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    *at++ = ' ';
+    while (n > 0)
+        *at++ = digits[--n];
+    return at;
+}
+
+void nytp_bytes_record_format(const struct nytp_bytes_record *record,
+                              char text[NYTP_BYTES_LONGEST])
+{
+    const char *const head = record->is_free ? free_head : alloc_head;
+    const size_t len = strlen(head);
+    memcpy(text, head, len);
+    char *at = put_number(text + len, record->id);
+    if (!record->is_free) {
+        at = put_number(at, record->space);
+        at = put_number(at, record->objects);
+        at = put_number(at, record->fid);
+        at = put_number(at, record->line);
+    }
+    *at = '\0';
+}

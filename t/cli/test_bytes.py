@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""Samples of allocated bytes (memory=BYTES): what is made of the stream's comments."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+
+from command import good, messages, pprof_top, run
+from nytpwrite import Writer
+
+MEASURES = ("alloc_objects", "alloc_space", "inuse_objects", "inuse_space")
+
+
+def recording(path, pid=77):
+    """main calls f at line 2: 1,000 bytes in 2 blocks before its first line, 50,000 on line 12, which stay, 7,000 in 70 blocks on line 13,
+    which are freed there, and an xsub's 300, which main frees after that has returned; main has 20 of its own. What another process
+    allocated is freed, too."""
+    stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(pid, 1, 1000.0).fid(1, "/x/app.pl")
+    stream.time(100, 1, 1).comment("nytp-alloc 3 20 1 1 2").entry(1, 2).comment("nytp-alloc 4 1000 2 1 2").time(10, 1, 2).time(10, 1, 11)
+    stream.comment("nytp-alloc 6 50000 1 1 12").entry(1, 12).comment("nytp-alloc 8 300 3 1 12").leave(2, 5, 5, "main::xs").time(20, 1, 12)
+    stream.comment("nytp-alloc 9 7000 70 1 13").comment("nytp-free 9").leave(1, 40, 35, "main::f").time(10, 1, 13).discount()
+    stream.comment("nytp-free 8").comment("nytp-free 2").comment("nytp-free 9").time(10, 1, 2)
+    stream.sub(1, "main::f", 10, 14).sub(1, "main::xs", 0, 0).callers(1, 2, "main::RUNTIME", "main::f", 1, 40e-7, 35e-7)
+    stream.callers(1, 12, "main::f", "main::xs", 1, 5e-7, 5e-7).callers(0, 0, "", "main::xs", 0, 0, 0)
+    path.write_bytes(stream.pid_end(pid, 2000.0).data())
+    return path
+
+
+OWN = {"main::RUNTIME": (1, 20, 1, 20), "main::f": (73, 58000, 3, 51000), "main::xs": (3, 300, 0, 0)}
+INCLUSIVE = {"main::RUNTIME": (77, 58320, 4, 51020), "main::f": (76, 58300, 3, 51000), "main::xs": (3, 300, 0, 0)}
+
+
+def measures(row, head=""):
+    return tuple(int(row[head + name]) for name in MEASURES)
+
+
+def subs(*arguments, head=""):
+    return {row["name"]: measures(row, head) for row in json.loads(good("-q", "--json", *arguments))["subs"]}
+
+
+def test_each_goes_to_the_open_call_and_to_the_line_that_began_in_it(tmp_path):
+    file = recording(tmp_path / "b.out")
+    assert subs(file) == OWN and subs(file, head="inclusive_") == INCLUSIVE
+    data = json.loads(good("-q", "--json", file))
+    names = [sub["name"] for sub in data["subs"]]
+    assert {(names[row["sub"]], row["line"]): measures(row) for row in data["lines"] if row["alloc_space"]} == {
+        ("main::RUNTIME", 2): (1, 20, 1, 20), ("main::f", 10): (2, 1000, 2, 1000), ("main::f", 12): (1, 50000, 1, 50000),
+        ("main::f", 13): (70, 7000, 0, 0), ("main::xs", 0): (3, 300, 0, 0)}
+    assert {(names[row["callee"]], row["line"]): measures(row, "inclusive_") for row in data["calls"]} == {
+        ("main::f", 2): (76, 58300, 3, 51000), ("main::xs", 12): (3, 300, 0, 0)}
+
+
+def test_several_inputs_and_selections_are_added_up(tmp_path):
+    files = recording(tmp_path / "a.out"), recording(tmp_path / "b.out", pid=78)
+    assert subs(*files) == {name: tuple(2 * value for value in values) for name, values in OWN.items()}
+    assert subs("--focus=^main::f$", files[0])["main::f"] == OWN["main::f"]
+    assert subs("--hide=^main::xs$", files[0])["main::f"] == (76, 58300, 3, 51000)
+
+
+def test_a_block_that_is_freed_when_its_calls_have_become_one_is_found(tmp_path):
+    """A thousand calls of f from two places, each with a block; every second is freed at the end."""
+    stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").time(1, 1, 1)
+    for n in range(1, 1001):
+        stream.entry(1, 1 + n % 2).time(1, 1, 1).comment(f"nytp-alloc {2 * n} {n} 1 1 9").entry(1, 9).comment(f"nytp-alloc {2 * n + 1} 10 1 0 0")
+        stream.leave(2, 1, 1, "main::g").leave(1, 1, 1, "main::f")
+    for n in range(2, 1001, 2):
+        stream.comment(f"nytp-free {2 * n}").comment(f"nytp-free {2 * n + 1}")
+    for line in 1, 2:
+        stream.callers(1, line, "main::RUNTIME", "main::f", 500, 1e-4, 1e-4)
+    stream.sub(1, "main::f", 5, 10).sub(1, "main::g", 12, 14).callers(1, 9, "main::f", "main::g", 1000, 1e-4, 1e-4)
+    (tmp_path / "m.out").write_bytes(stream.time(1, 1, 1).pid_end(7, 2000.0).data())
+    found = subs(tmp_path / "m.out")
+    assert found["main::f"] == (1000, 500500, 500, 250000) and found["main::g"] == (1000, 10000, 500, 5000)
+
+
+def test_what_a_long_call_allocates_before_it_has_its_name_is_found(tmp_path):
+    """Two calls of f, each with more statements than wait to be booked, and a call of g in it."""
+    stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").time(1, 1, 1)
+    for n in 1, 2:
+        stream.entry(1, 1).comment(f"nytp-alloc {10 * n} 5 1 0 0").time(1, 1, 1).comment(f"nytp-alloc {10 * n + 1} 100 1 1 6").entry(1, 6).time(1, 1, 6)
+        stream.comment(f"nytp-alloc {10 * n + 2} 3000 1 1 13")
+        for _ in range(70000):
+            stream.time(1, 1, 13)
+        stream.leave(2, 70000, 70000, "main::g").leave(1, 1, 1, "main::f")
+    stream.comment("nytp-free 11").comment("nytp-free 22").comment("nytp-free 10")
+    stream.callers(1, 1, "main::RUNTIME", "main::f", 2, 1e-2, 1e-2).callers(1, 6, "main::f", "main::g", 2, 1e-2, 1e-2)
+    stream.sub(1, "main::f", 5, 10).sub(1, "main::g", 12, 14)
+    (tmp_path / "m.out").write_bytes(stream.time(1, 1, 1).pid_end(7, 2000.0).data())
+    found = subs(tmp_path / "m.out")
+    assert found["main::f"] == (4, 210, 2, 105) and found["main::g"] == (2, 6000, 1, 3000)
+
+
+def test_a_sample_out_of_order_is_none(tmp_path):
+    path = recording(tmp_path / "b.out")
+    path.write_bytes(path.read_bytes().replace(b"nytp-alloc 6 50000", b"nytp-alloc 4 50000"))
+    assert subs(path)["main::f"] == (72, 8000, 2, 1000)
+
+
+def test_tables_show_them(tmp_path):
+    file = recording(tmp_path / "b.out")
+    for options, rows in (["--sort=inuse_space"], [("58.0 kB", "51.0 kB", "f"), ("20 B", "20 B", "RUNTIME"), ("300 B", "0 B", "xs")]), (
+            ["--sort=alloc_objects"], [("73", "3", "f"), ("3", "0", "xs"), ("1", "1", "RUNTIME")]):
+        top = good("-q", "--top", *options, file).decode()
+        assert re.findall(r" (\d[\d.]*(?: k?B)?) +(\d[\d.]*(?: k?B)?) main::(\w+)", top) == rows
+    assert "SVs" in good("-q", "--top", "--sort=svs", file).decode() and "in use" in good("-q", "--top", file).decode()
+    lines = good("-q", "--top", "--lines", "--sort=alloc_space", file).decode()
+    assert re.findall(r" (\d[\d.]* k?B) +(\d[\d.]* k?B) /x/app\.pl:(\d+)", lines)[:4] == [
+        ("50.3 kB", "50.0 kB", "12"), ("7.0 kB", "0 B", "13"), ("1.0 kB", "1.0 kB", "10"), ("20 B", "20 B", "2")]
+    rows = list(csv.DictReader(io.StringIO(good("-q", "--csv", file).decode())))
+    assert {row["sub"]: measures(row) for row in rows} == OWN and {row["sub"]: measures(row, "inclusive_") for row in rows} == INCLUSIVE
+
+
+def test_stacks_show_them(tmp_path):
+    file = recording(tmp_path / "b.out")
+    assert good("-q", "--collapsed", "--weight=inuse_space", file).decode().splitlines() == ["main::RUNTIME 20", "main::RUNTIME;main::f 51000"]
+    assert good("-q", "--collapsed", "--weight=alloc_objects", file).decode().splitlines() == [
+        "main::RUNTIME 1", "main::RUNTIME;main::f 73", "main::RUNTIME;main::f;main::xs 3"]
+    assert "58320 bytes" in good("-q", "--flamegraph", "--weight=alloc_space", file).decode()
+    assert "4 blocks" in good("-q", "--flamegraph", "--weight=inuse_objects", file).decode()
+    profiles = json.loads(good("-q", "--speedscope", file))["profiles"]
+    assert [(profile["unit"], sorted(profile["weights"])) for profile in profiles[-4:]] == [
+        ("none", [1, 3, 73]), ("bytes", [20, 300, 58000]), ("none", [1, 3]), ("bytes", [20, 51000])]
+
+
+def test_a_difference_of_stacks_shows_them(tmp_path):
+    base, now = recording(tmp_path / "a.out"), recording(tmp_path / "b.out")
+    now.write_bytes(now.read_bytes().replace(b"nytp-alloc 6 50000", b"nytp-alloc 6 90000"))
+    assert good("-q", "--collapsed", "--weight=inuse_space", "--diff", base, now).decode().splitlines() == [
+        "main::RUNTIME 20 20", "main::RUNTIME;main::f 51000 91000"]
+    assert "by stacks only" in messages(run("--top", "--weight=inuse_space", "--diff", base, now))[0]
+
+
+def test_callgrind_has_events_of_them(tmp_path):
+    text = good("-q", "--callgrind", "--plain-names", recording(tmp_path / "b.out")).decode()
+    assert "events: ns stmts svs AllocN AllocB InUseN InUseB\n" in text
+    assert [tuple(map(int, line.split()[-4:])) for line in text.splitlines() if re.match("(summary|totals):", line)] == [(77, 58320, 4, 51020)] * 2
+
+
+def test_pprof_has_sample_types_of_them(tmp_path):
+    profile = tmp_path / "b.pb.gz"
+    good("-q", "--pprof", "-o", profile, recording(tmp_path / "b.out"))
+    for index, name in enumerate(MEASURES):
+        expected = {sub: (OWN[sub][index], INCLUSIVE[sub][index]) for sub in OWN if INCLUSIVE[sub][index]}
+        assert pprof_top(profile, f"-sample_index={name}", *(["-unit=B"] if "space" in name else []), scratch=tmp_path) == expected
+
+
+def test_a_recording_without_says_how_to_make_one(tmp_path):
+    path = tmp_path / "n.out"
+    path.write_bytes(recording(tmp_path / "b.out").read_bytes().replace(b"nytp-alloc", b"nytp-xxxxx"))
+    for option in ["--collapsed", "--weight=inuse_space"], ["--top", "--sort=alloc_space"], ["--top", "--lines", "--sort=inuse_objects"]:
+        done = run(*option, path)
+        assert done.returncode != 0 and "nytp run --memory" in messages(done)[0]
+    assert "space" not in good("-q", "--json", path).decode()
+    assert "--tree has no bytes" in messages(run("--tree", "--sort=inuse_space", tmp_path / "b.out"))[0]
+
+
+@pytest.mark.parametrize("broken", ["nytp-alloc", "nytp-alloc 1", "nytp-alloc 1 1 1 1", "nytp-alloc 1 1 1 1 1 1", "nytp-alloc x 1 1 1 1", "nytp-alloc -1 1 1 1 1",
+                                    "nytp-alloc 1 1125899906842625 1 1 1", "nytp-alloc 1 1 1 4294967296 1", "nytp-alloc 1 1 1 1 1 ", "nytp-free", "nytp-free x"])
+def test_what_is_no_such_comment_is_passed_over(tmp_path, broken):
+    path = tmp_path / "x.out"
+    path.write_bytes(Writer().pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").comment(broken).time(10, 1, 1).pid_end(7, 2000.0).data())
+    assert "space" not in good("-q", "--json", path).decode()

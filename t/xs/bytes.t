@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+# memory=BYTES with libnytp-malloc.so: samples of what is allocated, by line, and what of it is freed.
+
+use strict;
+use warnings;
+
+use Config;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Test::More;
+
+use NYTPTest;
+
+plan skip_all => 'the sanitizer has memory of its own' if sanitized();
+my $LIBRARY = root() . '/blib/arch/auto/Devel/NYTProf/libnytp-malloc.so';
+plan skip_all => 'no libnytp-malloc.so' if !-e $LIBRARY;
+
+# {LINE => {space, objects, inuse}}; comments of a plain file follow whatever record.
+sub bytes_of {
+    my ($file) = @_;
+    my (%line, %sample);
+    my $stream = NYTPTest::slurp($file);
+    while ($stream =~ /#nytp-(?:alloc (\d+) (\d+) (\d+) \d+ (\d+)|free (\d+))\n/g) {
+        if (defined $1) {
+            $sample{$1} = [$4, $2];
+            $line{$4}{space}   += $2;
+            $line{$4}{objects} += $3;
+            $line{$4}{inuse}   += $2;
+        }
+        elsif (my $freed = delete $sample{$5}) {
+            $line{ $freed->[0] }{inuse} -= $freed->[1];
+        }
+    }
+    return \%line;
+}
+
+sub record {
+    my ($code, %how) = @_;
+    my $preload = join ':', $LIBRARY, grep { defined } $how{allocator};
+    return run_prog(code => $code, opts => 'memory=' . ($how{mean} // '4k') . ':compress=0', env => { LD_PRELOAD => $preload });
+}
+
+sub near {
+    my ($got, $want, $name) = @_;
+    ok $got > 0.9 * $want && $got < 1.1 * $want, $name or diag "got $got, not some $want";
+    return;
+}
+
+# A thousand and more samples each: ten percent is three times what chance makes of it, and more.
+my $PLANTED = <<'P';
+our @keep; my $n = 10000;
+sub keeper { push @keep, "x" x ($n + $_) for 1 .. 2000; return }
+sub churn { for my $i (1 .. 4000) { my $s = "y" x ($n / 2 + $i % 8); undef $s } return }
+sub big { push @keep, "z" x ($n * 3000); return }
+keeper(); churn(); big();
+1;
+P
+
+sub holds_what_was_planted {
+    my ($allocator) = @_;
+    my $run = record($PLANTED, allocator => $allocator);
+    is "$run->{status} $run->{err}", '0 ', 'runs';
+    my $bytes = bytes_of("$run->{dir}/nytprof.out");
+    near $bytes->{2}{space}, 22_000_000, 'what one line keeps';
+    near $bytes->{2}{inuse}, 22_000_000, 'is in use';
+    near $bytes->{3}{space}, 20_000_000, 'what another allocates';
+    cmp_ok $bytes->{3}{inuse}, '<', 200_000, 'and frees';
+    near $bytes->{4}{space}, 30_000_000, 'one large block';
+    is $bytes->{4}{objects}, 1, 'is one';
+    return;
+}
+
+scenario 'planted lines have what they allocate' => sub { holds_what_was_planted() };
+
+for my $allocator (qw(libjemalloc.so.2 libtcmalloc_minimal.so.4)) {
+    scenario "and with $allocator" => sub {
+        plan skip_all => "no $allocator" if `LD_PRELOAD=$allocator sh -c : 2>&1` ne '';
+        holds_what_was_planted($allocator);
+    };
+}
+
+# A record of each of twenty thousand places that call, which takes megabytes; the calls themselves take nothing.
+scenario 'what the profiler allocates is left out' => sub {
+    my $run = record('sub f { return } eval "# line 1000\n" . "f();\n" x 20000 . "1" or die; 1;');
+    is "$run->{status} $run->{err}", '0 ', 'runs';
+    my $bytes = bytes_of("$run->{dir}/nytprof.out");
+    my $space = 0;
+    $space += $bytes->{$_}{space} // 0 for grep { $_ >= 1000 } keys %$bytes;
+    cmp_ok $bytes->{1}{space}, '>', 1_000_000, 'perl has compiled it';
+    cmp_ok $space, '<', 300_000, 'and what ran took little';
+};
+
+scenario 'the program behaves as without' => sub {
+    my $code = 'my %h = map { $_ => "x" x $_ } 1 .. 3000; print length join("", @h{sort { $a <=> $b } keys %h}), "\n"; print STDERR "err\n"; exit 3;';
+    my $plain = run_prog(code => $code, impl => 'plain');
+    my $run   = record($code, mean => 16);
+    is_deeply [@$run{qw(out err status)}], [@$plain{qw(out err status)}], 'output, errors and status';
+    is $run->{status} , 3, 'of which there is some';
+};
+
+scenario 'a fork and a thread have samples of their own' => sub {
+    my $run = record(<<'P');
+our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
+f(); if (my $pid = fork) { waitpid $pid, 0 } else { f(); f(); exit }
+f();
+1;
+P
+    near bytes_of("$run->{dir}/nytprof.out")->{1}{space}, 20_000_000, 'the parent';
+    my ($child) = glob "$run->{dir}/nytprof.out.*";
+    near bytes_of($child)->{1}{space}, 20_000_000, 'the child';
+    plan skip_all => 'perl without threads' if !$Config{useithreads};
+    $run = record(<<'P');
+use threads;
+our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
+f(); threads->create(sub { f(); f(); 1 })->join;
+1;
+P
+    near bytes_of("$run->{dir}/nytprof.out")->{2}{space}, 10_000_000, 'the first thread';
+    near bytes_of("$run->{dir}/nytprof.out.t1")->{2}{space}, 20_000_000, 'the second';
+};
+
+scenario 'merged recordings keep them' => sub {
+    my $run = record($PLANTED);
+    my $out = "$run->{dir}/merged.out";
+    system $^X, (map { "-I$_" } NYTPTest::lib_dirs('ours')), root() . '/bin/nytprofmerge', '--out', $out, "$run->{dir}/nytprof.out";
+    my $plain = `${\ root()}/bin/nytp-export --dump '$out'`;
+    is scalar(() = $plain =~ /nytp-alloc/g), scalar(() = NYTPTest::slurp("$run->{dir}/nytprof.out") =~ /#nytp-alloc/g), 'all of them';
+};
+
+scenario 'paused recording samples nothing' => sub {
+    my $run = record(<<'P');
+our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
+DB::disable_profile(); f(); f(); DB::enable_profile();
+f();
+1;
+P
+    near bytes_of("$run->{dir}/nytprof.out")->{1}{space}, 10_000_000, 'of what ran in between';
+};
+
+scenario 'without the library' => sub {
+    my $run = run_prog(opts => 'memory=512k', code => '1;');
+    like $run->{err}, qr{\A\S+ memory= counts values only; .* LD_PRELOAD=/\S+/libnytp-malloc\.so$}, 'it is said how, in one line';
+    is run_prog(opts => 'memory=1', code => '1;')->{err}, '', 'not where only values are wanted';
+    for ('512q', '-1', '2000000m') {
+        like run_prog(opts => "memory=$_", code => '1;')->{err}, qr/option memory: /, "$_ is no number of bytes";
+    }
+};
+
+done_testing;
