@@ -168,6 +168,10 @@ static void put_processes(const struct json *j)
         put_time(j, "recording_cost", process->recording_ticks);
         if (process->processor_ticks > 0)
             put_time(j, "processor", process->processor_ticks);
+        if (process->memory_peak > 0) {
+            put_count(j, "memory_start", (uint64_t)process->memory_start);
+            put_count(j, "memory_peak", (uint64_t)process->memory_peak);
+        }
         if (process->sampled)
             put_time(j, "cpu", process->cpu_ticks);
         nytp_putc(j->out, '}');

@@ -18,6 +18,7 @@
 #define NARROW       110 /* columns below which a terminal gets the most important ones */
 #define FIXED        94  /* columns of the numbers, and where there are fewer */
 #define CPU          11  /* and where one more is known; a narrow terminal has no start then */
+#define PEAK         11  /* and where its memory is; a narrow terminal has none */
 #define NARROW_FIXED 63
 
 struct row {
@@ -34,7 +35,8 @@ struct table {
     struct row *rows; /* by process, and one more for those without a parent */
     struct nytp_process_tree tree;
     double first_s;
-    bool has_cpu; /* processor time of some process is known */
+    bool has_cpu;  /* processor time of some process is known */
+    bool has_peak; /* and its memory */
 };
 
 static const struct nytp_process *process_of(const struct table *table, uint32_t index)
@@ -99,6 +101,14 @@ static void put_ticks(const struct table *table, int64_t ticks)
     }
 }
 
+static void put_memory(const struct table *table, int64_t bytes)
+{
+    if (bytes == 0)
+        nytp_printf(table->out, "%11s", "-");
+    else
+        nytp_text_bytes(table->out, bytes, 11);
+}
+
 static const char *state_of(const struct nytp_process *process)
 {
     return process->complete ? "complete" : "partial";
@@ -116,7 +126,9 @@ static void put_title(const struct table *table, const struct nytp_process *proc
     const uint32_t indent = 2 * (depth < 20 ? depth : 20);
     nytp_text_pad(out, indent);
     nytp_puts(out, thread);
-    const uint32_t fixed = is_narrow(table) ? NARROW_FIXED : FIXED + (table->has_cpu ? CPU : 0);
+    const uint32_t fixed =
+        is_narrow(table) ? NARROW_FIXED
+                         : FIXED + (table->has_cpu ? CPU : 0) + (table->has_peak ? PEAK : 0);
     const uint32_t used = fixed + indent + (uint32_t)strlen(thread),
                    columns = table->options->columns;
     nytp_text_put_tail(
@@ -147,6 +159,8 @@ static void put_row(const struct table *table, uint32_t index, uint32_t depth)
         nytp_printf(out, "%11s", "-");
     if (table->has_cpu)
         put_ticks(table, process->processor_ticks);
+    if (table->has_peak && !is_narrow(table))
+        put_memory(table, process->memory_peak);
     put_ticks(table, measured - row->child_wait - row->other_wait);
     put_ticks(table, row->child_wait);
     if (!is_narrow(table)) {
@@ -229,9 +243,10 @@ static void put_table(struct table *table)
                     table->has_cpu ? "       wall        cpu" : "      start       wall");
     else
         nytp_printf(table->out,
-                    "     pid   parent      start       wall%s        own child-wait other-wait"
-                    " %10s  state    command",
-                    table->has_cpu ? "        cpu" : "", nytp_text_stmts(table->profile));
+                    "     pid   parent      start       wall%s%s        own child-wait"
+                    " other-wait %10s  state    command",
+                    table->has_cpu ? "        cpu" : "", table->has_peak ? "     memory" : "",
+                    nytp_text_stmts(table->profile));
     nytp_text_style(table->out, table->options->color, NYTP_STYLE_PLAIN);
     nytp_putc(table->out, '\n');
     put_rows(table);
@@ -245,6 +260,8 @@ static bool processes_write(const struct nytp_profile *profile,
     struct nytp_waits waits;
     for (uint32_t i = 0; i < profile->n_processes; i++)
         table.has_cpu |= profile->processes[i].processor_ticks > 0;
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        table.has_peak |= profile->processes[i].memory_peak > 0;
     table.rows = calloc((size_t)profile->n_processes + 1, sizeof *table.rows);
     const bool ok = nytp_waits_init(&waits, profile, options->waits, &out->error) &&
                     table.rows != NULL && nytp_process_tree_init(&table.tree, profile);

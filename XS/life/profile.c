@@ -23,6 +23,7 @@
 #include "XS/state/state.h"
 #include "XS/ground/thread_number.h"
 
+#include "formats/base/platform.h"
 #include "formats/stream/comments/sample_records.h"
 
 #include <string.h>
@@ -107,6 +108,9 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     if (rec->options.compress > 0)
         nytp_write_start_deflate(rec->writer, (int)rec->options.compress);
     rec->profile.began_s = time(NULL);
+    int64_t peak;
+    if (!nytp_platform_memory(&rec->profile.memory_start, &peak))
+        rec->profile.memory_start = 0;
     rec->profile.processor_ns = processor_time();
     nytp_write_pid_start(rec->writer, (uint32_t)rec->life.pid, (uint32_t)getppid(),
                          time_of_day());
@@ -352,19 +356,35 @@ static char *decimal(char *end, int64_t number)
     return at;
 }
 
+static void write_number(struct nytp_recorder *rec, const char *head, int64_t number)
+{
+    char text[64], digits[DECIMAL];
+    const size_t len = strlen(head);
+    digits[DECIMAL - 1] = '\0';
+    const char *const at = decimal(digits + DECIMAL - 1, number);
+    memcpy(text, head, len);
+    text[len] = ' ';
+    memcpy(text + len + 1, at, strlen(at) + 1);
+    nytp_write_comment(rec->writer, text);
+}
+
 /* Beside the time of day from start to end it tells how long the process waited, for a
  * processor as well. Another thread, which may end the profile, has a time of its own. */
 static void write_processor_time(struct nytp_recorder *rec)
 {
-    char text[sizeof NYTP_PROCESSOR_TIME_HEAD + DECIMAL] = NYTP_PROCESSOR_TIME_HEAD " ";
-    char digits[DECIMAL];
     const int64_t began = rec->profile.processor_ns, now = processor_time();
-    if (rec->dprof != NULL || began < 0 || now < began)
+    if (rec->dprof == NULL && began >= 0 && now >= began)
+        write_number(rec, NYTP_PROCESSOR_TIME_HEAD, now - began);
+}
+
+static void write_memory(struct nytp_recorder *rec)
+{
+    int64_t now, peak;
+    if (rec->dprof != NULL || rec->profile.memory_start == 0 ||
+        !nytp_platform_memory(&now, &peak))
         return;
-    digits[DECIMAL - 1] = '\0';
-    const char *const at = decimal(digits + DECIMAL - 1, now - began);
-    memcpy(text + sizeof NYTP_PROCESSOR_TIME_HEAD, at, strlen(at) + 1);
-    nytp_write_comment(rec->writer, text);
+    write_number(rec, NYTP_MEMORY_START_HEAD, rec->profile.memory_start);
+    write_number(rec, NYTP_MEMORY_PEAK_HEAD, peak);
 }
 
 static void write_overhead(struct nytp_recorder *rec)
@@ -395,6 +415,7 @@ void nytp_profile_write_closing(pTHX_ struct nytp_recorder *rec)
         nytp_costs_end(rec);
     }
     write_processor_time(rec);
+    write_memory(rec);
     nytp_write_pid_end(rec->writer, (uint32_t)rec->life.pid, time_of_day());
 }
 
@@ -410,6 +431,7 @@ void nytp_profile_write_closing_without_perl(struct nytp_recorder *rec)
     if (rec->dprof != NULL)
         nytp_dprof_end(rec, nytp_axis_now(rec));
     write_processor_time(rec);
+    write_memory(rec);
     nytp_write_pid_end(rec->writer, (uint32_t)rec->life.pid, time_of_day());
 }
 

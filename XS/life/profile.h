@@ -29,6 +29,7 @@ struct nytp_rec_profile {
     unsigned n_of_rounds;   /* exact profiles that were completed beside the sampled one */
     bool is_child;          /* of the process that base_path belongs to */
     time_t started;         /* when this process's first profile was opened; 0: not yet */
+    int64_t memory_start;   /* bytes in core when the present one was begun; 0: not known */
     int64_t processor_ns;   /* of this thread when the present one was begun */
     time_t began_s;         /* when the present one was */
     unsigned n_finished;    /* profile files that were completed under base_path */

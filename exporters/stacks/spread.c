@@ -165,6 +165,25 @@ static void put_rest(struct nytp_out *out, const struct nytp_profile *profile,
     nytp_printf(out, " %8llu (%lu more subs)\n", (unsigned long long)calls, (unsigned long)n);
 }
 
+/* Of the process that had the most. */
+static void put_memory(struct nytp_out *out, const struct nytp_profile *profile)
+{
+    const struct nytp_process *most = NULL;
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        if (profile->processes[i].memory_peak > (most != NULL ? most->memory_peak : 0))
+            most = &profile->processes[i];
+    if (most == NULL)
+        return;
+    nytp_puts(out, "memory: ");
+    nytp_text_bytes(out, most->memory_peak, 0);
+    nytp_puts(out, " at most, ");
+    nytp_text_bytes(out, most->memory_start, 0);
+    nytp_puts(out, " at the start");
+    if (profile->n_processes > 1)
+        nytp_printf(out, " (pid %lu)", (unsigned long)most->pid);
+    nytp_putc(out, '\n');
+}
+
 bool nytp_put_spread(const struct nytp_profile *profile,
                      const struct nytp_export_options *options, uint32_t wanted,
                      struct nytp_out *out)
@@ -183,6 +202,7 @@ bool nytp_put_spread(const struct nytp_profile *profile,
         put_row(out, profile, options, &rows[i]);
     if (shown < n)
         put_rest(out, profile, options, rows + shown, n - shown);
+    put_memory(out, profile);
     const bool ok = spreads != NULL && rows != NULL;
     free(spreads);
     free(rows);

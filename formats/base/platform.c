@@ -74,6 +74,28 @@ bool nytp_platform_process(long pid, struct nytp_system_process *process)
     return to_time(number_in(name_end + 1, 19), &process->began);
 }
 
+/* The line of /proc/self/status that begins with `word`, in bytes; -1: there is none. */
+static int64_t kilobytes_of(const char *text, const char *word)
+{
+    const char *const line = strstr(text, word);
+    return line != NULL ? (int64_t)number_in(line + strlen(word) + 1, 0) * 1024 : -1;
+}
+
+/* getrusage() would tell of the program that called exec, too. */
+bool nytp_platform_memory(int64_t *now, int64_t *peak)
+{
+    char text[4096];
+    const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const ssize_t len = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[len > 0 ? len : 0] = '\0';
+    *now = kilobytes_of(text, "\nVmRSS:");
+    *peak = kilobytes_of(text, "\nVmHWM:");
+    return *now >= 0 && *peak >= 0;
+}
+
 bool nytp_platform_has_open(long pid, const struct stat *file)
 {
     struct stat opened;
@@ -249,6 +271,17 @@ long nytp_platform_lock_holder(dev_t dev, ino_t ino)
     (void)dev;
     (void)ino;
     return 0;
+}
+
+#endif
+
+#ifndef __linux__
+
+bool nytp_platform_memory(int64_t *now, int64_t *peak)
+{
+    (void)now;
+    (void)peak;
+    return false;
 }
 
 #endif

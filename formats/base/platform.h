@@ -43,6 +43,10 @@ bool nytp_platform_is_of_root(void);
 /* How often the calling thread has slept: given up its processor of itself. -1: not known. */
 int64_t nytp_platform_times_slept(void);
 
+/* The memory of this process that is in core, now and at its most, in bytes. False where the
+ * system does not tell. To be called in signal handlers, too. */
+bool nytp_platform_memory(int64_t *now, int64_t *peak);
+
 /* Of these signals, which the thread blocks, take those that are pending. */
 void nytp_platform_drop_signals(const sigset_t *signals);
 

@@ -152,8 +152,8 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
         return true;
     if (b->sampled && nytp_sample_waits_note(&b->waits, &e->u.comment.text))
         return true;
-    if (b->sampled && (reason = nytp_wait_record_read(&e->u.comment.text, &peer)) !=
-                          NYTP_WAIT_UNKNOWN) {
+    if (b->sampled &&
+        (reason = nytp_wait_record_read(&e->u.comment.text, &peer)) != NYTP_WAIT_UNKNOWN) {
         b->waits.reason = reason;
         return nytp_builder_name(b, &peer, &b->waits.peer);
     }
@@ -161,6 +161,12 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     const int64_t processor_ns = nytp_processor_time_read(&e->u.comment.text);
     if (processor_ns >= 0)
         nytp_builder_process(b)->processor_ns = processor_ns;
+    const int64_t start = nytp_comment_number(&e->u.comment.text, NYTP_MEMORY_START_HEAD);
+    if (start >= 0)
+        nytp_builder_process(b)->memory_start = start;
+    const int64_t peak = nytp_comment_number(&e->u.comment.text, NYTP_MEMORY_PEAK_HEAD);
+    if (peak >= 0)
+        nytp_builder_process(b)->memory_peak = peak;
     const struct nytp_label_record label = nytp_label_record_read(&e->u.comment.text);
     b->has_labels |= label.kind == NYTP_LABEL_SET;
     if (label.kind != NYTP_LABEL_NONE && label.kind != NYTP_LABEL_PROFILE)

@@ -251,8 +251,8 @@ static void link_all(struct laying *l, uint32_t from, uint32_t to, uint32_t firs
 /* A sampled process's calls lie where samples do, and its marks where the clock says. */
 static void place_sampled_marks(struct laying *l, uint32_t first, uint32_t end)
 {
-    for (const struct nytp_built_mark *mark = l->b->labels.marks + first;
-         mark < l->b->labels.marks + end; mark++) {
+    for (uint32_t i = first; i < end; i++) {
+        const struct nytp_built_mark *const mark = &l->b->labels.marks[i];
         const int64_t most = l->process.limit,
                       at = mark->at_ticks < most ? mark->at_ticks : most;
         *mark_target(l, mark) = at > 0 ? at : 0;

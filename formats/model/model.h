@@ -55,6 +55,8 @@ struct nytp_process {
     int64_t cpu_ticks; /* if so: of stmt_ticks, what it was on a processor */
     int64_t
         processor_ticks; /* from start_s on, on a processor, sampled or not; 0 = not known */
+    int64_t memory_start,
+        memory_peak;         /* bytes in core at start_s, and at most; 0 = not known */
     int64_t recording_ticks; /* what recording cost, as far as it was taken off the times */
     bool complete;           /* its end was seen */
     struct nytp_name labels; /* DB::label_profile(): lines "KEY=VALUE", each key once; or "" */
@@ -283,8 +285,8 @@ struct nytp_profile {
     struct nytp_span *spans;
     struct nytp_stretch *stretches;
     uint32_t n_recordings, n_processes, n_attributes, n_options, n_files, n_sources, n_blocks,
-        n_regexes, n_waited, n_subs, n_line_costs, n_arcs, n_nodes, n_children, n_node_lines, n_spans,
-        n_stretches;
+        n_regexes, n_waited, n_subs, n_line_costs, n_arcs, n_nodes, n_children, n_node_lines,
+        n_spans, n_stretches;
 
     struct nytp_strings *strings; /* owns every name */
     struct nytp_arena *arena;     /* owns the source text and what the regexes' sizes are */

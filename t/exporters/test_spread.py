@@ -12,6 +12,7 @@ import pytest
 from nytpread import Reader
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from command import ROOT  # noqa: E402
 from recordings import record  # noqa: E402
 
 PROGRAM = """sub grows { my $n = shift; for my $i (1 .. $n) { 1 } }
@@ -72,3 +73,26 @@ def test_what_the_shortest_calls_would_decide_is_not_known(export, tmp_path):
 
 def test_it_is_of_subs(export, tmp_path):
     assert "--spread is of subs" in export("--top", "--lines", "--spread", record(tmp_path, PROGRAM), code=2)
+
+
+MEMORY = """my ($few, $many) = (30_000_000, 60_000_000);
+my $parent = "x" x $few;
+if (my $pid = fork) { waitpid $pid, 0 } else { my $child = "y" x $many }
+"""
+
+
+def test_memory_of_each_process(export, tmp_path):
+    """At the start and at most; also in a merged file, and of a process whose parent had more."""
+    file = record(tmp_path, MEMORY)
+    files = sorted(tmp_path.glob("a.pl.out*"))
+    merged = tmp_path / "merged"
+    subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", ROOT / "bin/nytprofmerge", "--out", merged, *files],
+                   check=True, capture_output=True)
+    for inputs in files, [merged]:
+        parent, child = sorted(json.loads(export("--json", *inputs))["processes"], key=lambda process: process["start"])
+        assert 1e6 < parent["memory_start"] < 29e6 and 30e6 < parent["memory_peak"] < 89e6
+        assert 30e6 < child["memory_start"] < 89e6 and 90e6 < child["memory_peak"] < 250e6
+        table = export("--processes", *inputs)
+        assert re.search(r"^ +pid .* memory +own", table, re.M) and len(re.findall(r" [\d.]+ MB ", table)) == 2
+        assert re.search(rf"^memory: [\d.]+ MB at most, [\d.]+ MB at the start \(pid {child['pid']}\)$",
+                         export("--top", "--spread", *inputs), re.M)

@@ -4,7 +4,8 @@
  * record, of whose time N ticks were processor time (if it is the first of several that are one
  * sample, of all of them); without it all of it was. "cpu N ready": and it never slept in that
  * time, but waited for a processor. Each: "nytp-processor N", so many nanoseconds the process
- * was on a processor, from its PID_START to here.
+ * was on a processor, from its PID_START to here; "nytp-memory-start N" and "nytp-memory-peak
+ * N", so many bytes of it were in core then, and at most.
  */
 #ifndef NYTP_SAMPLE_RECORDS_H
 #define NYTP_SAMPLE_RECORDS_H
@@ -16,6 +17,8 @@
 #define NYTP_SAMPLE_CPU_HEAD     "cpu"
 #define NYTP_SAMPLE_CPU_READY    " ready"
 #define NYTP_PROCESSOR_TIME_HEAD "nytp-processor"
+#define NYTP_MEMORY_START_HEAD   "nytp-memory-start"
+#define NYTP_MEMORY_PEAK_HEAD    "nytp-memory-peak"
 
 /* The number behind the word and a blank; -1: the comment tells something else. */
 static inline int64_t nytp_comment_number(const struct nytp_str *comment, const char *word)
@@ -42,9 +45,9 @@ static inline int64_t nytp_sample_cpu_read(const struct nytp_str *comment, bool 
     struct nytp_str number = *comment;
     if (number.len > 0 && number.ptr[number.len - 1] == '\n')
         number.len--;
-    *is_ready = number.len >= sizeof ready &&
-                memcmp(number.ptr + number.len - (sizeof ready - 1), ready,
-                       sizeof ready - 1) == 0;
+    *is_ready =
+        number.len >= sizeof ready &&
+        memcmp(number.ptr + number.len - (sizeof ready - 1), ready, sizeof ready - 1) == 0;
     if (*is_ready)
         number.len -= sizeof ready - 1;
     return nytp_comment_number(&number, NYTP_SAMPLE_CPU_HEAD);
