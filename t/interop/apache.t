@@ -208,7 +208,7 @@ sub exported {
     my $json = qx{"$FindBin::Bin/../../bin/nytp-export" -q --json "$path"};
     my $status = $? >> 8;
     my ($work) = $json =~ /"name":"Hello::work",[^}]*"calls":(\d+)/;
-    return {status => $status, work => $work || 0, holds => scalar $json =~ /"name":"Hello::hold"/};
+    return {status => $status, work => $work || 0, holds => scalar $json =~ /"name":"Hello::hold",[^}]*"calls":[1-9]/};
 }
 
 # Whether the profile of this process tells of the request that it serves, and so of those before.
