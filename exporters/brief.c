@@ -12,6 +12,7 @@
 #include "exporters/base/printable.h"
 #include "exporters/base/regex_rows.h"
 #include "exporters/base/text.h"
+#include "exporters/base/wait_rows.h"
 #include "exporters/base/waits.h"
 #include "exporters/report/flame_picture.h"
 #include "exporters/stacks/calls.h"
@@ -31,6 +32,7 @@
 #define MOST_REQUEST  80
 #define MOST_LINES    12
 #define MOST_SUBS     10
+#define MOST_REASONS  4
 #define MOST_WAITS    5
 #define MOST_REQUESTS 3
 #define MOST_REPEATS  3
@@ -42,6 +44,7 @@
  * one leaves room for the commands, which are short: 8192 in all. */
 #define ROOM_LINES    4200u
 #define ROOM_SUBS     5300u
+#define ROOM_REASONS  5500u
 #define ROOM_WAITS    5700u
 #define ROOM_REPEATS  5900u
 #define ROOM_REQUESTS 6000u
@@ -65,6 +68,7 @@ struct brief {
     uint32_t *subs, *waits;            /* by own time; those that wait */
     uint32_t n_subs, n_waits;
     int64_t wait_ticks;
+    struct nytp_wait_rows reasons; /* none is "other" */
     struct nytp_statements statements;
     struct nytp_regex_rows regexes;
     struct package *packages; /* by own time */
@@ -217,13 +221,24 @@ static bool find_kept(struct brief *b)
     return true;
 }
 
+static bool find_reasons(struct brief *b)
+{
+    const bool ok = nytp_wait_rows_init(&b->reasons, b->profile, NULL);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->reasons.n; i++)
+        if (b->reasons.rows[i].reason != NYTP_WAIT_UNKNOWN)
+            b->reasons.rows[n++] = b->reasons.rows[i];
+    b->reasons.n = n;
+    return ok;
+}
+
 static bool gather(struct brief *b)
 {
     b->lines = nytp_lines_of_all(b->profile);
     b->subs = hottest(b->profile, NULL, &b->n_subs);
     if (!nytp_callers_init(&b->callers, b->profile) || b->lines.rows == NULL ||
-        b->subs == NULL || !find_waits(b) || !find_packages(b) || !find_kept(b) ||
-        !nytp_regex_rows_init(&b->regexes, b->profile) ||
+        b->subs == NULL || !find_waits(b) || !find_reasons(b) || !find_packages(b) ||
+        !find_kept(b) || !nytp_regex_rows_init(&b->regexes, b->profile) ||
         !nytp_statements_init(&b->statements, b->profile))
         return nytp_error_set(&b->out->error, NYTP_ERR_MEMORY, "out of memory");
     if (b->lines.n > 0)
@@ -405,14 +420,31 @@ static void put_subs(struct brief *b)
     put_cut(b, i, b->n_subs, "subs", "--top=0");
 }
 
+static void put_reasons(struct brief *b)
+{
+    uint32_t i = 0;
+    for (; i < b->reasons.n && i < MOST_REASONS && fits(b, ROOM_REASONS); i++) {
+        const struct nytp_waited *const row = &b->reasons.rows[i];
+        struct text text;
+        nytp_puts(b->out, "- ");
+        nytp_text_time(b->out, row->ns, NYTP_NS_PER_SEC, NULL, 0);
+        nytp_printf(b->out, " for %s", nytp_wait_reason_name(row->reason));
+        put_code(b, " ", shown(&text, row->peer, NYTP_MAX_PEER));
+        put_code(b, " at ", place(b, &text, row->file, row->line));
+        nytp_putc(b->out, '\n');
+    }
+    put_cut(b, i, b->reasons.n, "reasons", "--waits=0");
+}
+
 static void put_waits(struct brief *b)
 {
     uint32_t i = 0;
-    if (b->wait_ticks <= 0)
+    if (b->wait_ticks <= 0 && b->reasons.n == 0)
         return;
     nytp_puts(b->out, "\n## Waiting\n");
     put_share(b, b->wait_ticks);
     nytp_puts(b->out, " in all\n");
+    put_reasons(b);
     for (; i < b->n_waits && i < MOST_WAITS && fits(b, ROOM_WAITS); i++) {
         const struct nytp_sub *const sub = &b->profile->subs[b->waits[i]];
         struct text text;
@@ -605,9 +637,30 @@ static void json_subs(struct brief *b)
     json_count(b, "more_subs", b->n_subs - i);
 }
 
+static void json_reasons(struct brief *b)
+{
+    uint32_t i = 0;
+    nytp_puts(b->out, ",\n\"wait_reasons\":[");
+    for (; i < b->reasons.n && i < MOST_REASONS && fits(b, ROOM_REASONS); i++) {
+        const struct nytp_waited *const row = &b->reasons.rows[i];
+        struct text text;
+        nytp_printf(b->out, "%s\"reason\":\"%s\",", i > 0 ? ",\n{" : "\n{",
+                    nytp_wait_reason_name(row->reason));
+        json_name(b, "peer", shown(&text, row->peer, NYTP_MAX_PEER));
+        nytp_putc(b->out, ',');
+        json_name(b, "place", place(b, &text, row->file, row->line));
+        json_count(b, "samples", row->samples);
+        json_count(b, "total_ns", (uint64_t)row->ns);
+        nytp_putc(b->out, '}');
+    }
+    nytp_putc(b->out, ']');
+    json_count(b, "more_wait_reasons", b->reasons.n - i);
+}
+
 static void json_waits(struct brief *b)
 {
     json_time(b, "waiting_ms", b->wait_ticks);
+    json_reasons(b);
     nytp_puts(b->out, ",\n\"waits\":[");
     for (uint32_t i = 0; i < b->n_waits && i < MOST_WAITS && fits(b, ROOM_WAITS); i++) {
         const struct nytp_sub *const sub = &b->profile->subs[b->waits[i]];
@@ -774,6 +827,7 @@ static bool write_brief(const struct nytp_profile *profile,
     free(b.subs);
     free(b.waits);
     free(b.packages);
+    nytp_wait_rows_free(&b.reasons);
     nytp_regex_rows_free(&b.regexes);
     nytp_statements_free(&b.statements);
     return out->error.status == NYTP_OK;

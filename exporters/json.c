@@ -15,6 +15,7 @@
 #include "exporters/stacks/inclusive.h"
 #include "exporters/stacks/spread.h"
 #include "exporters/base/regex_rows.h"
+#include "exporters/base/wait_rows.h"
 #include "exporters/stacks/statements.h"
 
 #include "formats/build/correction.h"
@@ -369,6 +370,28 @@ static void put_regexes(const struct json *j)
     nytp_regex_rows_free(&rows);
 }
 
+/* In nanoseconds, as regexes. */
+static void put_waited(const struct json *j)
+{
+    struct nytp_wait_rows rows;
+    if (!nytp_wait_rows_init(&rows, j->profile, NULL))
+        nytp_out_of_memory(&j->out->error);
+    begin_list(j, "waited");
+    for (uint32_t i = 0; i < rows.n; i++) {
+        const struct nytp_waited *const row = &rows.rows[i];
+        begin_numbered(j, i, "file", row->file);
+        put_count(j, "line", row->line);
+        put_key(j, "reason");
+        nytp_json_text(j->out, nytp_wait_reason_name(row->reason));
+        put_name(j, "peer", row->peer);
+        put_count(j, "samples", row->samples);
+        put_count(j, "total_ns", (uint64_t)row->ns);
+        nytp_putc(j->out, '}');
+    }
+    nytp_putc(j->out, ']');
+    nytp_wait_rows_free(&rows);
+}
+
 static void put_requests(const struct json *j, const struct nytp_statements *statements)
 {
     begin_list(j, "requests");
@@ -485,6 +508,8 @@ static bool write_json(const struct nytp_profile *profile,
     put_calls(&j);
     if (profile->n_regexes > 0)
         put_regexes(&j);
+    if (profile->n_waited > 0)
+        put_waited(&j);
     put_statements(&j);
     nytp_puts(out, "}\n");
     free_memory(&j);

@@ -1,63 +1,14 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a sampled program waited for, as a table for the terminal: the reason, the other side of a
- * socket, and the line.
+ * What a sampled program waited for, as a table for the terminal: the reason, the other side of
+ * a socket, and the line.
  */
 #include "exporters/base/exporter.h"
 #include "exporters/base/regex_rows.h"
 #include "exporters/base/text.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "exporters/base/wait_rows.h"
 
 #define DEFAULT_ROWS 20
-
-static int compare_names(struct nytp_name a, struct nytp_name b)
-{
-    const int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
-/* Rows of different processes are one. */
-static int by_what(const void *x, const void *y)
-{
-    const struct nytp_waited *a = x, *b = y;
-    if (a->reason != b->reason)
-        return a->reason < b->reason ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    return compare_names(a->peer, b->peer);
-}
-
-static int by_time(const void *x, const void *y)
-{
-    const struct nytp_waited *a = x, *b = y;
-    if (a->ns != b->ns)
-        return a->ns < b->ns ? 1 : -1;
-    return by_what(x, y);
-}
-
-/* Rows, the longest waits first; returns how many. */
-static uint32_t list_rows(const struct nytp_profile *profile, struct nytp_waited *rows)
-{
-    uint32_t n = 0;
-    if (profile->n_waited == 0)
-        return 0;
-    memcpy(rows, profile->waited, profile->n_waited * sizeof *rows);
-    qsort(rows, profile->n_waited, sizeof *rows, by_what);
-    for (uint32_t i = 0; i < profile->n_waited; i++) {
-        if (n > 0 && by_what(&rows[n - 1], &rows[i]) == 0) {
-            rows[n - 1].ns += rows[i].ns;
-            rows[n - 1].samples += rows[i].samples;
-        } else {
-            rows[n++] = rows[i];
-        }
-    }
-    qsort(rows, n, sizeof *rows, by_time);
-    return n;
-}
 
 static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
                     const struct nytp_export_options *options, const struct nytp_waited *row)
@@ -76,12 +27,9 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
 }
 
 static void put_sums(struct nytp_out *out, const struct nytp_profile *profile,
-                     const struct nytp_export_options *options, const struct nytp_waited *rows,
-                     uint32_t n)
+                     const struct nytp_export_options *options, int64_t waited_ns)
 {
-    int64_t waited_ns = 0, cpu_ticks = 0;
-    for (uint32_t i = 0; i < n; i++)
-        waited_ns += rows[i].ns;
+    int64_t cpu_ticks = 0;
     for (uint32_t i = 0; i < profile->n_processes; i++)
         cpu_ticks += profile->processes[i].cpu_ticks;
     nytp_text_time(out, nytp_total_ns(profile), NYTP_NS_PER_SEC, options->unit, 0);
@@ -95,25 +43,24 @@ static void put_sums(struct nytp_out *out, const struct nytp_profile *profile,
 static bool write_waits(const struct nytp_profile *profile,
                         const struct nytp_export_options *options, struct nytp_out *out)
 {
-    struct nytp_waited *const rows = malloc(((size_t)profile->n_waited + 1) * sizeof *rows);
-    if (rows == NULL)
-        return nytp_out_of_memory(&out->error);
-    const uint32_t n = list_rows(profile, rows);
+    struct nytp_wait_rows rows;
     const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
+    if (!nytp_wait_rows_init(&rows, profile, NULL))
+        nytp_out_of_memory(&out->error);
     nytp_text_headline(out, profile, options);
     if (!profile->sampled)
         nytp_puts(out, "Reasons of waiting are known of samples: NYTPROF=sample=100.\n");
     else
-        put_sums(out, profile, options, rows, n);
+        put_sums(out, profile, options, rows.total_ns);
     nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
     nytp_puts(out, "      time      %  samples for        with                    at");
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');
-    for (uint32_t i = 0; i < n && i < wanted; i++)
-        put_row(out, profile, options, &rows[i]);
-    if (n > wanted)
-        nytp_printf(out, "%lu more\n", (unsigned long)(n - wanted));
-    free(rows);
+    for (uint32_t i = 0; i < rows.n && i < wanted; i++)
+        put_row(out, profile, options, &rows.rows[i]);
+    if (rows.n > wanted)
+        nytp_printf(out, "%lu more\n", (unsigned long)(rows.n - wanted));
+    nytp_wait_rows_free(&rows);
     return out->error.status == NYTP_OK;
 }
 

@@ -44,24 +44,36 @@ static bool find_value(const char *text, size_t len, enum nytp_weight *value)
     return false;
 }
 
-/* "queries" and "loops", which are no values of subs. */
+/* What is no value of subs. */
+static const struct {
+    const char *name;
+    enum nytp_weight value;
+    bool has_names; /* that /REGEX/ may choose */
+} counted[] = {
+    [NYTP_GATE_QUERIES] = {"queries", NYTP_WEIGHT_CALLS, true},
+    [NYTP_GATE_LOOPS] = {"loops", NYTP_WEIGHT_CALLS, false},
+    [NYTP_GATE_WAITS] = {"waits", NYTP_WEIGHT_TIME, true},
+};
+
 static bool find_counted(const char *text, size_t len, struct nytp_gate_rule *rule)
 {
-    if (len == 7 && memcmp(text, "queries", len) == 0)
-        rule->counted = NYTP_GATE_QUERIES;
-    else if (len == 5 && memcmp(text, "loops", len) == 0)
-        rule->counted = NYTP_GATE_LOOPS;
-    else
-        return false;
-    rule->value = NYTP_WEIGHT_CALLS;
-    return true;
+    for (int i = NYTP_GATE_SUBS + 1; i < (int)(sizeof counted / sizeof *counted); i++)
+        if (strlen(counted[i].name) == len && memcmp(counted[i].name, text, len) == 0) {
+            rule->counted = (enum nytp_gate_counted)i;
+            rule->value = counted[i].value;
+            return true;
+        }
+    return false;
 }
 
 /* Whether there is what the rule asks for. */
-static bool counts_that(const struct nytp_gate_rule *rule)
+static bool counts_that(const struct nytp_gate_rule *rule, struct nytp_error *error)
 {
     return rule->counted == NYTP_GATE_SUBS || rule->scope == NYTP_GATE_TOTAL ||
-           (rule->counted == NYTP_GATE_QUERIES && rule->scope == NYTP_GATE_EACH);
+           (counted[rule->counted].has_names && rule->scope == NYTP_GATE_EACH) ||
+           nytp_error_set(error, NYTP_ERR_FORMAT, "%s are of total%s, not of \"%.60s\"",
+                          counted[rule->counted].name,
+                          counted[rule->counted].has_names ? " or of /REGEX/" : "", rule->name);
 }
 
 /* "12.5%" at the start of `text`; the rest is behind *end. */
@@ -112,21 +124,24 @@ bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_e
     if (*at == '\0')
         return true;
     const size_t len = strcspn(++at, ":");
-    if (!find_value(at, len, &rule->value))
+    if (!find_counted(at, len, rule) && !find_value(at, len, &rule->value))
         return nytp_error_set(
             error, NYTP_ERR_FORMAT,
-            "--fail-over: unknown value \"%.*s\": statements, calls, ops, time or svs",
+            "--fail-over: unknown value \"%.*s\": statements, calls, ops, time, svs, queries, "
+            "loops or waits",
             (int)(len < 40 ? len : 40), at);
+    rule->needs_least = rule->counted == NYTP_GATE_SUBS || rule->value == NYTP_WEIGHT_TIME;
     at += len;
     if (*at == '\0' || strcmp(at, ":total") == 0)
         return true;
-    if (strcmp(at, ":sub") != 0) {
-        rule->name = copy_text(at + 1, strlen(at + 1));
-        return rule->name != NULL ? set_regex(rule, "fail-over", rule->name, error)
-                                  : nytp_out_of_memory(error);
+    if (strcmp(at, ":sub") == 0 && rule->counted == NYTP_GATE_SUBS) {
+        rule->scope = NYTP_GATE_EACH;
+        return true;
     }
-    rule->scope = NYTP_GATE_EACH;
-    return true;
+    rule->name = copy_text(at + 1, strlen(at + 1));
+    if (rule->name == NULL)
+        return nytp_out_of_memory(error);
+    return set_regex(rule, "fail-over", rule->name, error) && counts_that(rule, error);
 }
 
 bool nytp_gate_set_least(struct nytp_gate *gate, const char *text, struct nytp_error *error)
@@ -238,21 +253,18 @@ static bool read_rule(struct nytp_gate *gate, const char *line, const char *plac
     const char *at = line;
     size_t len = next_word(&at);
     if (!find_counted(at, len, rule) && !find_value(at, len, &rule->value))
-        return nytp_error_set(
-            error, NYTP_ERR_FORMAT,
-            "unknown value \"%.*s\": calls, statements, ops, time, svs, queries or loops",
-            (int)(len < 40 ? len : 40), at);
+        return nytp_error_set(error, NYTP_ERR_FORMAT,
+                              "unknown value \"%.*s\": calls, statements, ops, time, svs, "
+                              "queries, loops or waits",
+                              (int)(len < 40 ? len : 40), at);
     at += len;
     len = next_word(&at);
     if (len == 0)
         return nytp_error_set(error, NYTP_ERR_FORMAT, "VALUE WHAT <= MOST expected");
     if (!set_what(rule, at, len, error))
         return false;
-    if (!counts_that(rule))
-        return nytp_error_set(error, NYTP_ERR_FORMAT, "%s are of total%s, not of \"%.60s\"",
-                              rule->counted == NYTP_GATE_LOOPS ? "loops" : "queries",
-                              rule->counted == NYTP_GATE_LOOPS ? "" : " or of /REGEX/",
-                              rule->name);
+    if (!counts_that(rule, error))
+        return false;
     at += len;
     len = next_word(&at);
     if (len != 2 || memcmp(at, "<=", 2) != 0)
@@ -375,7 +387,8 @@ bool nytp_gate_needs_base(const struct nytp_gate *gate)
 bool nytp_gate_needs_statements(const struct nytp_gate *gate)
 {
     for (uint32_t i = 0; i < gate->n_rules; i++)
-        if (gate->rules[i].counted != NYTP_GATE_SUBS)
+        if (gate->rules[i].counted == NYTP_GATE_QUERIES ||
+            gate->rules[i].counted == NYTP_GATE_LOOPS)
             return true;
     return false;
 }

@@ -19,6 +19,9 @@
  * "queries" are SQL statements that are sent through DBI (stacks/statements.h): of total all of
  * them, of /an expression/ the most in one of the requests of a name that matches. "loops
  * total" are those that are sent again and again (N+1).
+ *
+ * "waits" are the time that sampled programs waited: of total all of it, of /an expression/ what
+ * was waited for a reason that matches, with the other side, as "socket 127.0.0.1:5432".
  */
 #ifndef NYTP_GATE_RULES_H
 #define NYTP_GATE_RULES_H
@@ -38,13 +41,14 @@ enum nytp_gate_counted {
     NYTP_GATE_SUBS, /* its `value`, of subs */
     NYTP_GATE_QUERIES,
     NYTP_GATE_LOOPS,
+    NYTP_GATE_WAITS,
 };
 
 struct nytp_gate_rule {
     char *text;  /* as it was written */
     char *place; /* "FILE:LINE" where, or NULL: on the command line */
     enum nytp_gate_counted counted;
-    enum nytp_weight value; /* of QUERIES and LOOPS: CALLS */
+    enum nytp_weight value; /* of QUERIES and LOOPS: CALLS; of WAITS: TIME */
     enum nytp_gate_scope scope;
     char *name;                   /* the sub, package or expression; NULL: each */
     bool or_absent;               /* kept where there is no such sub */

@@ -6,6 +6,7 @@
 
 #include "exporters/base/near.h"
 #include "exporters/base/printable.h"
+#include "exporters/base/wait_rows.h"
 #include "exporters/compare/diff_formats.h"
 #include "exporters/compare/match.h"
 #include "exporters/compare/rank_test.h"
@@ -205,11 +206,17 @@ static int64_t count_statements(struct asking *a, const struct nytp_statements *
     return most;
 }
 
+/* Which recordings are of a run. */
+static void choose_run(const struct asking *a, uint32_t run, bool *only)
+{
+    for (uint32_t i = 0; i < a->diff->profile->n_recordings; i++)
+        only[i] = a->diff->run_of_recording[i] == run;
+}
+
 static bool count_run(struct asking *a, uint32_t run, bool *only, bool *found)
 {
     struct nytp_statements statements;
-    for (uint32_t i = 0; i < a->diff->profile->n_recordings; i++)
-        only[i] = a->diff->run_of_recording[i] == run;
+    choose_run(a, run, only);
     const bool ok = nytp_statements_init_of(&statements, a->diff->profile, only);
     if (ok)
         a->values[run] = count_statements(a, &statements, found);
@@ -251,10 +258,56 @@ static bool ask_statements(struct asking *a)
                      nytp_name_of_text(rule->scope == NYTP_GATE_TOTAL ? "total" : rule->name));
 }
 
+/* ---- waiting ---- */
+
+static bool wait_of_run(struct asking *a, uint32_t run, bool *only)
+{
+    struct nytp_wait_rows rows;
+    int64_t ns = 0;
+    choose_run(a, run, only);
+    const bool ok = nytp_wait_rows_init(&rows, a->diff->profile, only);
+    for (uint32_t i = 0; ok && i < rows.n; i++) {
+        char text[NYTP_MAX_WAIT_TEXT];
+        if (nytp_patterns_match(&rule_of(a)->pattern, nytp_wait_text(&rows.rows[i], text),
+                                &a->error))
+            ns += rows.rows[i].ns;
+    }
+    a->values[run] = (int64_t)((double)(rule_of(a)->pattern.n > 0 ? ns : rows.total_ns) *
+                               ((double)a->diff->ticks_per_sec / 1e9));
+    nytp_wait_rows_free(&rows);
+    return ok;
+}
+
+static bool is_sampled(const struct asking *a)
+{
+    const struct nytp_profile *const profile = a->diff->profile;
+    bool all = true;
+    for (uint32_t i = 0; i < profile->n_processes; i++)
+        all = all && profile->processes[i].sampled;
+    return all;
+}
+
+static bool ask_waits(struct asking *a)
+{
+    const struct nytp_gate_rule *rule = rule_of(a);
+    if (!is_sampled(a))
+        return answer(a, NYTP_GATE_UNJUDGED,
+                      "a limit on waiting, whose reasons samples know (NYTPROF=sample=100)");
+    bool *const only = calloc((size_t)a->diff->profile->n_recordings + 1, sizeof *only);
+    bool ok = only != NULL;
+    for (uint32_t run = rule->from_base ? 0 : a->n_base; ok && run < a->n_runs; run++)
+        ok = wait_of_run(a, run, only);
+    free(only);
+    return ok && ask(a, NULL,
+                     nytp_name_of_text(rule->scope == NYTP_GATE_TOTAL ? "total" : rule->name));
+}
+
 static bool ask_rule(struct asking *a)
 {
     if (is_unjudgeable(a))
         return true;
+    if (rule_of(a)->counted == NYTP_GATE_WAITS)
+        return ask_waits(a);
     if (rule_of(a)->counted != NYTP_GATE_SUBS)
         return ask_statements(a);
     if (rule_of(a)->scope != NYTP_GATE_TOTAL)

@@ -356,6 +356,21 @@ bool nytp_report_put_line_url(struct nytp_report *report, uint32_t file, uint32_
     return true;
 }
 
+void nytp_report_put_place(struct nytp_report *report, uint32_t file, uint32_t line)
+{
+    uint32_t at = line;
+    const bool linked = nytp_report_page_of(report, file, &at) != NONE;
+    if (linked) {
+        nytp_puts(report->out, "<a href=");
+        nytp_report_put_line_url(report, file, line);
+        nytp_putc(report->out, '>');
+    }
+    nytp_report_put_file(report, file);
+    nytp_printf(report->out, " line %lu", (unsigned long)line);
+    if (linked)
+        nytp_puts(report->out, "</a>");
+}
+
 bool nytp_report_foreign_id(struct nytp_name name, char *id)
 {
     for (uint32_t i = 0; i < name.len; i++) {

@@ -31,22 +31,6 @@ static void put_count(struct nytp_report *report, uint64_t count)
     nytp_printf(report->out, "<td>%llu", (unsigned long long)count);
 }
 
-static void put_place(struct nytp_report *report, const struct nytp_regex *sums)
-{
-    uint32_t line = sums->line;
-    const bool linked = nytp_report_page_of(report, sums->file, &line) != NYTP_REPORT_NONE;
-    nytp_puts(report->out, "<td>");
-    if (linked) {
-        nytp_puts(report->out, "<a href=");
-        nytp_report_put_line_url(report, sums->file, sums->line);
-        nytp_putc(report->out, '>');
-    }
-    nytp_report_put_file(report, sums->file);
-    nytp_printf(report->out, " line %u", (unsigned)sums->line);
-    if (linked)
-        nytp_puts(report->out, "</a>");
-}
-
 static void put_pattern(struct nytp_report *report, const struct nytp_regex_row *row)
 {
     char remark[100];
@@ -72,7 +56,8 @@ static void put_row(struct nytp_report *report, const struct nytp_regex_row *row
     put_ns(report, sums->max_ns);
     put_count(report, sums->max_len);
     nytp_printf(report->out, "<td>%s", nytp_regex_kind_names[sums->kind]);
-    put_place(report, sums);
+    nytp_puts(report->out, "<td>");
+    nytp_report_put_place(report, sums->file, sums->line);
     put_pattern(report, row);
 }
 

@@ -11,6 +11,7 @@
  *   differences.c, changes.c  what differs from a base: subs; lines
  *   regexes.c   regular expressions by place and pattern
  *   statements.c  what requests ask of databases
+ *   reasons.c   what a sampled program waited for
  *   index.c     index.html, index-subs-excl.html, subs-treemap-excl.html
  *   levels.c    lines summed up by block and by sub
  *   source.c, source_text.{h,c}  the pages of source files; the text of their lines
@@ -224,6 +225,8 @@ enum nytp_level nytp_report_link_level(const struct nytp_report *report, uint32_
  * false). As the value of an attribute, quotes not needed. */
 void nytp_report_put_url(struct nytp_report *report, const char *page, const char *fragment);
 bool nytp_report_put_line_url(struct nytp_report *report, uint32_t file, uint32_t line);
+/* A file and a line, as a link where they have a page. */
+void nytp_report_put_place(struct nytp_report *report, uint32_t file, uint32_t line);
 bool nytp_report_put_sub_url(struct nytp_report *report, uint32_t sub);
 
 /* <a href=…>: false, and nothing put, when there is nowhere to go. */
@@ -305,7 +308,8 @@ void nytp_report_package_table(struct nytp_report *report);
 void nytp_report_jump_list(struct nytp_report *report);
 
 /* Head of a table, and of a row of it. `sum` is the key of the column that the table is sorted
- * by, and summed up when it is filtered; NULL: sorted by name; "": by none. */
+ * by, and summed up when it is filtered; NULL: sorted by name; "": by none. Behind a blank after
+ * `id` stands that of a table whose columns it shares the widths of. */
 struct nytp_report_column {
     const char *key, *title, *text;
     bool is_text;
@@ -315,9 +319,10 @@ void nytp_report_table_begin(struct nytp_report *report, const char *id, const c
                              size_t n);
 void nytp_report_row_begin(struct nytp_out *out, uint32_t row);
 
-/* ---- regexes.c, statements.c: nothing where the recording holds none ---- */
+/* ---- regexes.c, statements.c, reasons.c: nothing where the recording holds none ---- */
 void nytp_report_regex_table(struct nytp_report *report);
 void nytp_report_statement_tables(struct nytp_report *report);
+void nytp_report_reason_table(struct nytp_report *report);
 
 /* ---- differences.c: only with options->diff ---- */
 void nytp_report_compared(struct nytp_report *report);

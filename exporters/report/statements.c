@@ -66,19 +66,9 @@ static void put_request(struct nytp_report *report, const struct nytp_statements
 
 static void put_place(struct nytp_report *report, uint32_t sub, uint32_t file, uint32_t line)
 {
-    uint32_t at = line;
-    const bool linked = nytp_report_page_of(report, file, &at) != NYTP_REPORT_NONE;
     nytp_report_put_sub(report, sub);
     nytp_puts(report->out, " at ");
-    if (linked) {
-        nytp_puts(report->out, "<a href=");
-        nytp_report_put_line_url(report, file, line);
-        nytp_putc(report->out, '>');
-    }
-    nytp_report_put_file(report, file);
-    nytp_printf(report->out, " line %lu", (unsigned long)line);
-    if (linked)
-        nytp_puts(report->out, "</a>");
+    nytp_report_put_place(report, file, line);
 }
 
 static void put_loop(struct nytp_report *report, const struct nytp_repeat *repeat)

@@ -58,7 +58,8 @@ void nytp_report_table_begin(struct nytp_report *report, const char *id, const c
     if (columns == sub_columns && nytp_report_has_svs(report))
         nytp_puts(out, " wider");
     nytp_putc(out, '"');
-    nytp_report_put_id(report, id);
+    nytp_report_put_id(report, "");
+    nytp_printf(out, "%.*s", (int)strcspn(id, " "), id);
     nytp_printf(out, ">\n<caption>%s</caption>\n<thead><tr>", caption);
     for (size_t i = 0; i < n; i++) {
         if (strcmp(columns[i].key, "svs") == 0 && !nytp_report_has_svs(report))

@@ -103,6 +103,16 @@ is rows_of("my \$pid = fork // die; if (!\$pid) { sleep 1000 } \$SIG{USR1} = sub
     sub { kill USR1 => $_[0] }), 'child', 'a child';
 
 SKIP: {
+    my ($unlock, $number_of) = (0x40045431, 0x80045430); # TIOCSPTLCK, TIOCGPTN
+    open my $master, '+<', '/dev/ptmx' or skip 'no terminal to be had', 1;
+    my $locked = my $number = pack 'i', 0;
+    ioctl($master, $unlock, $locked) && ioctl($master, $number_of, $number) or skip 'no terminal to be had', 1;
+    my $path = '/dev/pts/' . unpack 'i', $number;
+    skip 'no terminal to be had', 1 if !-c $path;
+    is rows_of("open my \$t, '<', '$path' or die; $READY my \$l = <\$t>;", sub { syswrite $master, "line\n" }), 'terminal', 'a terminal';
+}
+
+SKIP: {
     my $advise = {x86_64 => 221, aarch64 => 223}->{(POSIX::uname())[4]} or skip 'the number of fadvise64 is not known', 2;
     my $read = join '', map {"open \$f, '%s', '$folder/big' or die; syscall $advise, fileno \$f, 0, 0, 4; %s\n"} 1;
     open my $big, '>', "$folder/big" or die $!;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What sampled processes waited for, over all processes: a row for each reason, other side of a
+ * socket, and line.
+ */
+#ifndef NYTP_WAIT_ROWS_H
+#define NYTP_WAIT_ROWS_H
+
+#include "formats/model/model.h"
+
+struct nytp_wait_rows {
+    struct nytp_waited *rows; /* the longest first; `process` means nothing */
+    uint32_t n;
+    int64_t total_ns; /* of all rows */
+    int64_t known_ns; /* of those that have a reason */
+};
+
+/* `only`: by recording, whether it counts; NULL = all. To be freed also where it fails, because
+ * memory is out. */
+bool nytp_wait_rows_init(struct nytp_wait_rows *rows, const struct nytp_profile *profile,
+                         const bool *only);
+void nytp_wait_rows_free(struct nytp_wait_rows *rows);
+
+#define NYTP_MAX_WAIT_TEXT (NYTP_MAX_PEER + 20)
+
+/* "socket 127.0.0.1:5432": the reason, and the other side where it is known. */
+struct nytp_name nytp_wait_text(const struct nytp_waited *row, char text[NYTP_MAX_WAIT_TEXT]);
+
+#endif
