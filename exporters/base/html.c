@@ -147,19 +147,25 @@ void nytp_html_puts(struct nytp_out *out, const char *text)
 
 /* ---- URLs ---- */
 
+static bool is_plain_in_url(unsigned char c, const char *also)
+{
+    return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
+           (c != '\0' && strchr(also, c) != NULL);
+}
+
 static void put_url(struct nytp_out *out, const char *text, size_t len, const char *also)
 {
-    for (size_t i = 0; i < len; i++) {
-        const unsigned char c = (unsigned char)text[i];
-        const bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
-                           (c != '\0' && strchr(also, c) != NULL);
-        if (plain && c < 0x80) {
-            nytp_putc(out, (char)c);
-        } else {
-            nytp_putc(out, '%');
-            nytp_putc(out, hex_digits[c >> 4]);
-            nytp_putc(out, hex_digits[c & 15]);
-        }
+    const char *at = text, *const end = text + len;
+    while (at < end) {
+        const char *const run = at;
+        while (at < end && is_plain_in_url((unsigned char)*at, also))
+            at++;
+        nytp_put(out, run, (size_t)(at - run));
+        if (at == end)
+            return;
+        const unsigned char c = (unsigned char)*at++;
+        const char escape[] = {'%', hex_digits[c >> 4], hex_digits[c & 15]};
+        nytp_put(out, escape, sizeof escape);
     }
 }
 

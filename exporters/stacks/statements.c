@@ -90,8 +90,11 @@ static const struct {
     {"DBI::connect", DATABASE},
 };
 
+/* Asked of each call that a time line could have: mostly the first bytes say no. */
 static enum kind kind_of(struct nytp_name sub)
 {
+    if (!starts(sub, "DBI::"))
+        return NO_DATABASE;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (starts(sub, kinds[i].name))
             return kinds[i].kind;
