@@ -382,10 +382,17 @@ bool nytp_find_interpreters(struct nytp_perl *perl)
 
 void nytp_op_name(struct nytp_perl *perl, unsigned type, char *to, size_t size)
 {
+    char *const known = type < NYTP_OP_TYPES ? perl->op_names_read[type] : NULL;
+    if (known != NULL && known[0] != '\0') {
+        snprintf(to, size, "%s", known);
+        return;
+    }
     const uint64_t name =
         nytp_memory_u64(perl->memory, perl->op_names + type * sizeof(uint64_t));
     if (perl->op_names == 0 || nytp_memory_text(perl->memory, name, to, size) < 0)
         to[0] = '\0';
+    if (known != NULL && strlen(to) < NYTP_OP_NAME)
+        memcpy(known, to, strlen(to) + 1);
 }
 
 static uint32_t read_u8(struct nytp_perl *perl, const char *name)

@@ -13,6 +13,7 @@ enum {
     OPS_TO_FIRST = 12,  /* from a sub's start to its first statement */
     OPS_TO_ROOT = 400,  /* from a statement to the end of its sub, loops left out */
     PAGE = 4096,
+    FEW_PAGES = 8,
 };
 
 enum kind {
@@ -281,7 +282,7 @@ void nytp_name_cache_look(struct nytp_names *names)
         at += (uint32_t)names->pieces[i].len;
     }
     const size_t n_read =
-        nytp_memory_pieces(names->perl->memory, names->pieces, names->n_pieces);
+        nytp_memory_scattered(names->perl->memory, names->pieces, names->n_pieces);
     uint32_t piece = 0;
     at = 0;
     for (uint32_t i = 0; i < names->n_asked; i++) {
@@ -314,29 +315,38 @@ bool nytp_place_at(struct nytp_names *names, uint64_t cop, uint32_t *file, uint3
 
 /* ---- which code a statement is in ---- */
 
-/* A page of memory: ops that follow each other mostly lie in one. */
-struct page {
-    uint64_t address; /* 0: none */
-    uint8_t bytes[PAGE], op[64];
+/* Pages of memory: ops that follow each other mostly lie in a few. */
+struct pages {
+    uint64_t addresses[FEW_PAGES]; /* 0: none */
+    uint8_t bytes[FEW_PAGES][PAGE], op[64];
+    unsigned next; /* to make room */
 };
 
+static const uint8_t *page_at(struct nytp_memory *memory, struct pages *pages, uint64_t address)
+{
+    for (unsigned i = 0; i < FEW_PAGES; i++)
+        if (pages->addresses[i] == address)
+            return pages->bytes[i];
+    const unsigned i = pages->next++ % FEW_PAGES;
+    pages->addresses[i] = 0;
+    if (!nytp_memory_read(memory, address, pages->bytes[i], PAGE))
+        return NULL;
+    pages->addresses[i] = address;
+    return pages->bytes[i];
+}
+
 /* An op's beginning, up to its type; NULL: it cannot be read. */
-static const uint8_t *op_in(struct nytp_names *names, struct page *page, uint64_t op)
+static const uint8_t *op_in(struct nytp_names *names, struct pages *pages, uint64_t op)
 {
     struct nytp_memory *const memory = names->perl->memory;
     const size_t len = (size_t)names->perl->layout->op_type + 4;
-    const uint64_t at = op % PAGE, address = op - at;
-    if (len > sizeof page->op)
+    const uint64_t at = op % PAGE;
+    if (len > sizeof pages->op)
         return NULL;
     if (at + len > PAGE)
-        return nytp_memory_read(memory, op, page->op, len) ? page->op : NULL;
-    if (page->address != address) {
-        page->address = 0;
-        if (!nytp_memory_read(memory, address, page->bytes, PAGE))
-            return NULL;
-        page->address = address;
-    }
-    return page->bytes + at;
+        return nytp_memory_read(memory, op, pages->op, len) ? pages->op : NULL;
+    const uint8_t *const page = page_at(memory, pages, op - at);
+    return page == NULL ? NULL : page + at;
 }
 
 /* Along op_next, which leads out of every loop and past every branch, to the op that has none:
@@ -344,10 +354,12 @@ static const uint8_t *op_in(struct nytp_names *names, struct page *page, uint64_
 static void find_root(struct nytp_names *names, struct nytp_remembered *found)
 {
     const struct nytp_layout *const layout = names->perl->layout;
-    struct page page = {.address = 0};
+    struct pages pages;
+    memset(pages.addresses, 0, sizeof pages.addresses);
+    pages.next = 0;
     uint64_t op = found->address;
     for (int i = 0; i < OPS_TO_ROOT; i++) {
-        const uint8_t *const bytes = op_in(names, &page, op);
+        const uint8_t *const bytes = op_in(names, &pages, op);
         if (bytes == NULL)
             return;
         const uint64_t next = nytp_u64(bytes, layout->op_next);

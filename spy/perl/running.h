@@ -10,6 +10,11 @@
 #include "spy/target/symbols.h"
 #include "spy/target/target.h"
 
+enum {
+    NYTP_OP_TYPES = 512, /* op_type has nine bits */
+    NYTP_OP_NAME = 32,   /* bytes of a name that is kept */
+};
+
 /* A thread of Perl, or the whole program. */
 struct nytp_interpreter {
     uint64_t at[NYTP_VARIABLES]; /* where its variables are */
@@ -26,7 +31,8 @@ struct nytp_perl {
     const char
         *path; /* of the program or library that has perl in it; borrowed of the target */
     uint32_t version, subversion;
-    uint64_t op_names; /* PL_op_name */
+    uint64_t op_names;                               /* PL_op_name */
+    char op_names_read[NYTP_OP_TYPES][NYTP_OP_NAME]; /* those that were asked for */
     struct nytp_interpreter *interpreters;
     uint32_t n_interpreters, capacity;
     const uint8_t *file; /* image.file, to be unmapped */

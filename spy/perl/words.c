@@ -56,7 +56,7 @@ void nytp_words_read(struct nytp_words *words)
     for (uint32_t i = 0; i < n; i++)
         pieces[i] = (struct nytp_piece){words->asked[i], &values[i], sizeof values[i]};
     for (size_t done = 0; done < n; done++) { /* and past each that cannot be read */
-        done += nytp_memory_pieces(words->memory, pieces + done, n - done);
+        done += nytp_memory_scattered(words->memory, pieces + done, n - done);
         if (done < n)
             values[done] = 0;
     }

@@ -6,7 +6,8 @@
  * Processor time belongs to stacks that ran. On a busy machine a program mostly stands where it
  * was last interrupted, which is no place like others: the end of a system call, above all. So
  * a sample that shows no movement is held back until the kernel's counters tell whether the
- * thread was running or only ready to run.
+ * thread was running or only ready to run. (The clock of another process's processor time is no
+ * faster: the kernel brings it up to date for those who ask about themselves.)
  */
 #ifndef NYTP_SPY_SAMPLING_H
 #define NYTP_SPY_SAMPLING_H

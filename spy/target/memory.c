@@ -50,6 +50,7 @@ static size_t read_directly(struct nytp_memory *memory, const struct nytp_piece 
             to[i] = (struct iovec){piece->to, piece->len};
         }
         memory->n_calls++;
+        memory->n_pieces += part;
         ssize_t got = process_vm_readv(memory->pid, to, part, from, part, 0);
         if (got < 0)
             return done;
@@ -73,6 +74,89 @@ void nytp_memory_close(struct nytp_memory *memory)
     if (memory->fd >= 0)
         close(memory->fd);
     memory->fd = -1;
+}
+
+/* ---- scattered pieces ---- */
+
+enum {
+    BLOCK = 256, /* bytes, of which what is asked for is read as one span */
+    MOST_SCATTERED = 4096,
+    SPAN_SLOTS = 2048,
+    SPAN_BYTES = 1 << 18,
+};
+
+/* What is asked for in each block. */
+struct spans {
+    struct nytp_piece all[NYTP_MAX_PIECES];
+    uint16_t of_piece[MOST_SCATTERED];
+    struct {
+        uint64_t block;
+        uint32_t read, span; /* it holds in that read only */
+    } slots[SPAN_SLOTS];
+    uint32_t read, n;
+    uint8_t bytes[SPAN_BYTES];
+};
+
+static uint32_t slot_of_block(const struct spans *spans, uint64_t block)
+{
+    uint32_t slot = (uint32_t)(block * UINT64_C(0x9e3779b97f4a7c15) >> 40) % SPAN_SLOTS;
+    while (spans->slots[slot].read == spans->read && spans->slots[slot].block != block)
+        slot = (slot + 1) % SPAN_SLOTS;
+    return slot;
+}
+
+static bool add_to_span(struct spans *spans, const struct nytp_piece *piece, uint16_t *span)
+{
+    const uint64_t block = piece->from / BLOCK;
+    const uint32_t slot = slot_of_block(spans, block);
+    if (spans->slots[slot].read != spans->read) {
+        if (spans->n == NYTP_MAX_PIECES)
+            return false;
+        spans->slots[slot].block = block;
+        spans->slots[slot].read = spans->read;
+        spans->slots[slot].span = spans->n;
+        spans->all[spans->n++] = (struct nytp_piece){piece->from, NULL, piece->len};
+    }
+    *span = (uint16_t)spans->slots[slot].span;
+    struct nytp_piece *const of = &spans->all[*span];
+    const uint64_t from = piece->from < of->from ? piece->from : of->from;
+    const uint64_t end = piece->from + piece->len, end_of = of->from + of->len;
+    of->from = from;
+    of->len = (size_t)((end > end_of ? end : end_of) - from);
+    return true;
+}
+
+/* False: that is too much, or some of it cannot be read. */
+static bool read_spans(struct nytp_memory *memory, struct spans *spans,
+                       const struct nytp_piece *pieces, size_t n)
+{
+    size_t len = 0;
+    spans->n = 0;
+    spans->read++;
+    for (size_t i = 0; i < n; i++)
+        if (!add_to_span(spans, &pieces[i], &spans->of_piece[i]))
+            return false;
+    for (uint32_t i = 0; i < spans->n; i++) {
+        if (spans->all[i].len > SPAN_BYTES - len)
+            return false;
+        spans->all[i].to = spans->bytes + len;
+        len += spans->all[i].len;
+    }
+    return nytp_memory_pieces(memory, spans->all, spans->n) == spans->n;
+}
+
+size_t nytp_memory_scattered(struct nytp_memory *memory, const struct nytp_piece *pieces,
+                             size_t n)
+{
+    static _Thread_local struct spans spans;
+    if (n > MOST_SCATTERED || !read_spans(memory, &spans, pieces, n))
+        return nytp_memory_pieces(memory, pieces, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct nytp_piece *const span = &spans.all[spans.of_piece[i]];
+        memcpy(pieces[i].to, (const uint8_t *)span->to + (pieces[i].from - span->from),
+               pieces[i].len);
+    }
+    return n;
 }
 
 /* ---- kept pages ---- */

@@ -30,6 +30,7 @@ struct nytp_memory {
     int fd;    /* /proc/PID/mem where there is no system call to read with; or -1 */
     struct nytp_core *core; /* of a core file; else NULL */
     uint64_t n_calls;       /* of the system */
+    uint64_t n_pieces;      /* in all of these */
 };
 
 /* The memory of a running process. It is not stopped and does not notice. */
@@ -45,8 +46,13 @@ static inline size_t nytp_memory_pieces(struct nytp_memory *memory,
     return memory->read(memory, pieces, n);
 }
 
-/* The same memory through pages that are kept, for those who follow many pointers and do not mind
- * what changes meanwhile. NULL when memory is out. */
+/* The same for small pieces that lie here and there, in whatever order: what is near each other
+ * is read as one, as the kernel takes as long for a word as for a page. */
+size_t nytp_memory_scattered(struct nytp_memory *memory, const struct nytp_piece *pieces,
+                             size_t n);
+
+/* The same memory through pages that are kept, for those who follow many pointers and do not
+ * mind what changes meanwhile. NULL when memory is out. */
 struct nytp_memory *nytp_memory_cached(struct nytp_memory *of);
 void nytp_memory_cached_free(struct nytp_memory *cached); /* accepts NULL */
 

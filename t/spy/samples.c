@@ -61,11 +61,12 @@ int main(int argc, char **argv)
     fprintf(
         stderr,
         "%ld whole, %llu of them at a second look, %llu at a later one, %ld torn, %.0f us each, "
-        "%.1f calls each\n",
+        "%.1f calls each, %.1f pieces each\n",
         counts[NYTP_WHOLE], (unsigned long long)walker.n_retried,
         (unsigned long long)walker.n_retried_more, counts[NYTP_TORN],
         (seconds() - began) / (double)(i + 1) * 1e6,
-        (double)target.memory.n_calls / (double)(i + 1));
+        (double)target.memory.n_calls / (double)(i + 1),
+        (double)target.memory.n_pieces / (double)(i + 1));
     nytp_walker_free(&walker);
     nytp_name_cache_free(&names);
     nytp_detach(&perl);

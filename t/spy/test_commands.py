@@ -172,6 +172,38 @@ def test_record_makes_a_profile_whose_shares_are_true(step, script, tmp_path):
         assert abs(cpu.get(name, 0) / sum(cpu[name] for name in true if name in cpu) - share) <= bound, (name, cpu, true, n, ran.stderr)
 
 
+STILL = r"""
+use Time::HiRes 'clock';
+my $text = "b" x 100;
+my %ran;
+$SIG{USR1} = sub { print "still ", $ran{still} / ($ran{still} + $ran{moves}), "\n"; exit };
+sub still { my $n = () = $text =~ /b*b*[cd]/ }
+sub moves { my $n = 0; $n++ while $n < 20_000; return $n }
+$| = 1;
+print "ready\n";
+while (1) {
+    my $began = clock();
+    still();
+    my $between = clock();
+    moves();
+    $ran{still} += $between - $began;
+    $ran{moves} += clock() - $between;
+}
+"""
+
+
+def test_what_stands_still_while_it_is_looked_at_has_its_share(script, tmp_path):
+    """A long regular expression: that it runs is not seen, and may not be taken for that it does not."""
+    with spied.running(PERL, script(STILL)) as process:
+        process.wait_for("ready")
+        spied.spy("record", process.pid, "-o", tmp_path / "out", "-r", "250", "-d", "4s")
+        process.popen.send_signal(signal.SIGUSR1)
+        share = float(process.wait_for("still").split()[1])
+    cpu = {row["sub"]: int(row["cpu_ns"]) for row in csv.DictReader(exported(tmp_path / "out", "--csv").splitlines())}
+    seen = (cpu.get("main::CORE:match", 0) + cpu.get("main::still", 0)) / sum(cpu.values())
+    assert share / 2 < seen < (1 + share) / 2, (share, cpu)    # far from chance
+
+
 def test_short_calls_are_seen(script, tmp_path):
     """What is hardly ever whole when looked at is not left out for what stays longer."""
     with spied.running(PERL, script(SHORT)) as process:

@@ -107,6 +107,22 @@ def test_a_sample_takes_few_system_calls():
     assert float(re.search(r"([\d.]+) calls each", ran.stderr)[1]) < 7, ran.stderr
 
 
+NAMES = "\n".join(f"sub a_sub_named_{i} {{ my $n = shift; return a_sub_named_{i + 1}($n) }}" for i in range(20)) + r"""
+sub a_sub_named_20 { my $n = shift; $n ^= $_ for 1 .. 200_000; $n }
+$| = 1;
+print "ready\n";
+while (1) { a_sub_named_0(1) }
+"""
+
+
+def test_names_that_lie_near_each_other_are_read_as_one():
+    """Of each sub's name eleven words and texts are read again in each sample, most of them in the same few places."""
+    with spied.running("/usr/bin/perl", "-e", NAMES) as process:
+        process.wait_for("ready")
+        ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "2000"], capture_output=True, text=True, check=True)
+    assert float(re.search(r"([\d.]+) pieces each", ran.stderr)[1]) < 200, ran.stderr
+
+
 SHARES = r"""
 use Time::HiRes 'clock';
 my ($deep, $all, $began) = (0, 0, clock());
