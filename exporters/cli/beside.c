@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Looks beside the inputs; see beside.h. A recording replaces that of an earlier run, but not
- * those of the processes that the earlier run had forked.
+ * Looks beside the inputs; see beside.h.
  */
 #include "beside.h"
 
@@ -67,51 +66,9 @@ static void say_children(const char *path, const struct nytp_profile *profile)
                      n == 1 ? " has a profile of its" : "es have profiles of their", path);
 }
 
-static const struct nytp_recording *recording_of(const struct nytp_profile *profile,
-                                                 const char *path)
-{
-    for (uint32_t i = 0; i < profile->n_recordings; i++)
-        if (strcmp(profile->recordings[i].path.ptr, path) == 0)
-            return &profile->recordings[i];
-    return NULL;
-}
-
-/* Whether the input is of a process that began before the one whose child its name says it is.
- */
-static bool is_of_earlier_run(const char *path, const struct nytp_profile *profile,
-                              const char **parent)
-{
-    char name[4096];
-    const char *const dot = strrchr(path, '.');
-    if (dot == NULL || (size_t)(dot - path) >= sizeof name)
-        return false;
-    snprintf(name, sizeof name, "%.*s", (int)(dot - path), path);
-    const struct nytp_recording *const whole = recording_of(profile, name),
-                                       *one = recording_of(profile, path);
-    if (!is_child_name(path, name) || whole == NULL || one == NULL || one->n_processes == 0 ||
-        whole->n_processes == 0)
-        return false;
-    *parent = whole->path.ptr;
-    return profile->processes[one->first_process].start_s <
-           profile->processes[whole->first_process].start_s;
-}
-
 void nytp_say_files_beside(const char *const *paths, int n_paths,
                            const struct nytp_profile *profile)
 {
-    const char *first = NULL, *parent = NULL;
-    unsigned n = 0;
     if (n_paths == 1 && profile->n_processes == 1)
         say_children(paths[0], profile);
-    for (int i = 0; n_paths > 1 && i < n_paths; i++) {
-        if (!is_of_earlier_run(paths[i], profile, &parent))
-            continue;
-        first = first == NULL ? paths[i] : first;
-        n++;
-    }
-    if (n > 0)
-        nytp_cli_say(
-            "%u of the inputs, as %s, began before %s did: they are of an earlier run, and are "
-            "counted",
-            n, first, parent);
 }

@@ -12,8 +12,7 @@
 /* Whether the (first) process of the profile is running and has the file open. */
 bool nytp_is_being_recorded(const char *path, const struct nytp_profile *profile);
 
-/* Say when processes that belong to the run are not among the inputs, or some that are among
- * them are of an earlier run. */
+/* Say when processes that belong to the run are not among the inputs. */
 void nytp_say_files_beside(const char *const *paths, int n_paths,
                            const struct nytp_profile *profile);
 

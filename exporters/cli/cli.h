@@ -30,7 +30,7 @@ struct nytp_cli {
     bool given[NYTP_MOST_OPTIONS]; /* which rows of options.def are on the command line */
     const struct nytp_exporter *exporter; /* NYTP_MODE_EXPORT: never NULL */
     const char *output;                   /* -o; NULL = not given */
-    bool per_process, open, strict, as_recorded, quiet;
+    bool per_process, open, strict, as_recorded, quiet, all_runs;
     uint32_t max_calls; /* 0 = not given */
     struct nytp_export_options export;
     struct nytp_read_options read;

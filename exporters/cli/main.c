@@ -7,6 +7,7 @@
  */
 #define _DEFAULT_SOURCE /* madvise(): must come before any header */
 
+#include "earlier_runs.h"
 #include "help.h"
 #include "inputs.h"
 #include "modes.h"
@@ -111,12 +112,14 @@ int main(int argc, char **argv)
     } else if (run.cli.output != NULL && nytp_cli_replaces_input(&run.cli, run.cli.output))
         status = EXIT_USAGE;
     else if (run.cli.mode == NYTP_MODE_EXPORT) {
+        nytp_leave_out_earlier_runs(&run.cli);
         reserve_large_pages(&run.cli);
         status = nytp_cli_run_export(&run);
-    } else if (run.cli.mode == NYTP_MODE_BY_LABEL)
+    } else if (run.cli.mode == NYTP_MODE_BY_LABEL) {
+        nytp_leave_out_earlier_runs(&run.cli);
         status = nytp_cli_run_by_label(&run);
-    else if (run.cli.mode == NYTP_MODE_STATS || run.cli.mode == NYTP_MODE_CHECK ||
-             run.cli.mode == NYTP_MODE_DUMP)
+    } else if (run.cli.mode == NYTP_MODE_STATS || run.cli.mode == NYTP_MODE_CHECK ||
+               run.cli.mode == NYTP_MODE_DUMP)
         status = nytp_cli_run_inspection(&run);
     else
         status = nytp_cli_write_output("-", write_about, &run.cli.mode);

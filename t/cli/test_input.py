@@ -3,6 +3,7 @@
 
 import fcntl
 import gzip
+import json
 import os
 import pathlib
 import pty
@@ -135,8 +136,19 @@ def test_children_beside_a_profile_are_told_and_those_of_an_earlier_run_apart(tm
     assert len(files) == 7
     said = messages(run("--top", *files, cwd=tmp_path))
     first = min(path.name for path in earlier)
-    assert said == [f"nytp-export: 3 of the inputs, as {first}, began before nytprof.out did: "
-                    "they are of an earlier run, and are counted"]
+    assert len(said) == 1
+    assert re.fullmatch(rf"nytp-export: {re.escape(first)} and 2 more are of an earlier run \(\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d\): "
+                        "left out; --all-runs takes them", said[0])
+    assert n_processes(tmp_path, files) == 4
+    assert n_processes(tmp_path, files, "--all-runs") == 7
+    assert not messages(run("--top", "--all-runs", *files, cwd=tmp_path))
+    assert n_processes(tmp_path, [name for name in files if name != "nytprof.out"]) == 6
+    # The first program is kept beside the second, as both are of one process group: what it forked is then of this run.
+    assert n_processes(tmp_path, [*files, "nytprof.out.1"]) == 8
+
+
+def n_processes(folder, files, *options):
+    return len(json.loads(good("--json", "-q", *options, *files, cwd=folder))["processes"])
 
 
 def test_standard_input(mixed):
