@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * What requests ask of databases, as tables for the terminal: how many statements and how long
- * each request, and which statement one place sends again and again.
+ * each request, and which statement one place sends again and again. With --by=KEY,sql the
+ * statements of each request, with who sends them.
  */
 #include "exporters/base/text.h"
 #include "exporters/stacks/statements.h"
 #include "exporters/stacks/timeline.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #define DEFAULT_ROWS 20
 #define FIXED        65 /* columns before a request's name */
@@ -48,11 +52,14 @@ static void put_more(const struct tables *t, uint32_t n)
         nytp_printf(t->out, "%lu more\n", (unsigned long)(n - t->wanted));
 }
 
+static struct nytp_name outside_of(const struct tables *t)
+{
+    return nytp_name_of_text(t->statements.key.len > 0 ? "(no request)" : "(all)");
+}
+
 /* What was outside of all requests has no number and no time of its own. */
 static void put_request(const struct tables *t, const struct nytp_request *request)
 {
-    const struct nytp_name outside =
-        nytp_name_of_text(t->statements.key.len > 0 ? "(no request)" : "(all)");
     const bool is_outside = request->n == 0;
     if (is_outside)
         nytp_puts(t->out, "       -");
@@ -71,7 +78,7 @@ static void put_request(const struct tables *t, const struct nytp_request *reque
         put_time(t, whole);
     }
     nytp_puts(t->out, "  ");
-    put_rest(t, is_outside ? outside : request->value, FIXED);
+    put_rest(t, is_outside ? outside_of(t) : request->value, FIXED);
 }
 
 static void put_requests(const struct tables *t)
@@ -139,6 +146,131 @@ static void put_repeats(const struct tables *t)
     put_more(t, t->statements.n_repeats);
 }
 
+/* ---- statements of each request ---- */
+
+#define FIXED_SENT  30  /* columns before a statement */
+#define MOST_TEXT   60  /* columns of a statement, where there is no terminal */
+#define WIDE        120 /* a terminal in which the way stands beside the statement */
+#define NARROW_NAME 1   /* a width with which places are told without their folders */
+
+static bool is_wide(const struct tables *t)
+{
+    return t->options->columns == 0 || t->options->columns >= WIDE;
+}
+
+static struct nytp_name text_of(const struct tables *t, const struct nytp_sent *sent)
+{
+    return sent->text.len > 0 ? sent->text : t->profile->subs[sent->callee].name;
+}
+
+/* "app.pl:6 customer_name <- app.pl:9", a name of main without its package. */
+static uint32_t put_way(const struct tables *t, const struct nytp_sent *sent, char *text,
+                        size_t size)
+{
+    uint32_t len = 0;
+    for (uint32_t i = 0; i < sent->n_sites && len < size; i++) {
+        char buffer[4096];
+        const struct nytp_call_site site = sent->sites[i];
+        const struct nytp_sub *const sub = &t->profile->subs[site.sub];
+        const struct nytp_name place = nytp_text_place_in(t->profile, site.file, site.line,
+                                                          NARROW_NAME, buffer, sizeof buffer);
+        struct nytp_name name = sub->name;
+        if (name.len > 6 && memcmp(name.ptr, "main::", 6) == 0)
+            name = (struct nytp_name){name.ptr + 6, name.len - 6};
+        if (sub->kind >= NYTP_SUB_RUNTIME)
+            name.len = 0;
+        len += (uint32_t)snprintf(text + len, size - len, "%s%.*s%s%.*s", i > 0 ? " <- " : "",
+                                  (int)place.len, place.ptr, name.len > 0 ? " " : "",
+                                  (int)name.len, name.ptr);
+    }
+    return len < size ? len : (uint32_t)size - 1;
+}
+
+static void put_sent(const struct tables *t, const struct nytp_request *request,
+                     const struct nytp_sent *sent, uint32_t text_columns)
+{
+    static const char mark[] = "N+1? ";
+    char way[2000];
+    const int64_t whole = request->n > 0 ? request->ticks : t->profile->total_ticks;
+    if (request->n > 0)
+        nytp_printf(t->out, "%10.1f", (double)sent->calls / (double)request->n);
+    else
+        nytp_printf(t->out, "%10llu", (unsigned long long)sent->calls);
+    put_time(t, sent->ticks);
+    nytp_putc(t->out, ' ');
+    nytp_text_percent(t->out, sent->ticks, whole);
+    nytp_puts(t->out, "  ");
+    const uint32_t used =
+        nytp_text_put(t->out, text_of(t, sent), t->options->columns == 0 ? 0 : text_columns);
+    if (is_wide(t))
+        nytp_text_pad(t->out, used < text_columns ? text_columns - used + 2 : 2);
+    else
+        nytp_puts(t->out, "\n            ");
+    const bool is_repeated = nytp_statements_is_repeated(&t->statements, sent);
+    nytp_puts(t->out, is_repeated ? mark : "");
+    const struct nytp_name text = {way, put_way(t, sent, way, sizeof way)};
+    put_rest(t, text,
+             (is_wide(t) ? FIXED_SENT + text_columns : 12) +
+                 (is_repeated ? (uint32_t)sizeof mark - 1 : 0));
+}
+
+static uint32_t columns_for_texts(const struct tables *t)
+{
+    const uint32_t columns = t->options->columns;
+    const uint32_t most = columns == 0 ? MOST_TEXT
+                          : columns < WIDE
+                              ? (columns > FIXED_SENT + LEAST ? columns - FIXED_SENT : LEAST)
+                              : (columns - FIXED_SENT) / 2;
+    uint32_t widest = LEAST;
+    for (uint32_t i = 0; i < t->statements.n_sent; i++) {
+        const uint32_t width = nytp_text_width(text_of(t, &t->statements.sent[i]));
+        widest = width > widest ? width : widest;
+    }
+    return widest < most ? widest : most;
+}
+
+static void put_request_head(const struct tables *t, const struct nytp_request *request)
+{
+    const bool is_outside = request->n == 0;
+    const int64_t whole = is_outside ? t->profile->total_ticks : request->ticks;
+    const int64_t per_sec = t->profile->ticks_per_sec;
+    nytp_text_style(t->out, t->options->color, NYTP_STYLE_BOLD);
+    nytp_text_put(t->out, is_outside ? outside_of(t) : request->value, t->options->columns);
+    nytp_text_style(t->out, t->options->color, NYTP_STYLE_PLAIN);
+    nytp_puts(t->out, is_wide(t) ? "   " : "\n  ");
+    if (is_outside)
+        nytp_puts(t->out, "of ");
+    else
+        nytp_printf(t->out, "%llu request%s, ", (unsigned long long)request->n,
+                    request->n == 1 ? "" : "s");
+    nytp_text_time(t->out, whole, per_sec, t->options->unit, 0);
+    nytp_puts(t->out, "; database ");
+    nytp_text_time(t->out, request->database_ticks, per_sec, t->options->unit, 0);
+    nytp_printf(t->out, ", %.1f%%\n",
+                whole > 0 ? 100 * (double)request->database_ticks / (double)whole : 0);
+}
+
+static void put_by_statement(const struct tables *t)
+{
+    const uint32_t text_columns = columns_for_texts(t);
+    for (uint32_t i = 0; i < t->statements.n_requests && i < t->wanted; i++) {
+        const struct nytp_request *const request = &t->statements.requests[i];
+        nytp_puts(t->out, i > 0 ? "\n" : "");
+        put_request_head(t, request);
+        if (request->n_sent == 0)
+            continue;
+        nytp_printf(t->out, "%10s      total   share  ", request->n > 0 ? "per req" : "calls");
+        nytp_printf(t->out, is_wide(t) ? "%-*s  called from\n" : "statement, called from\n",
+                    (int)text_columns, "statement");
+        for (uint32_t k = 0; k < request->n_sent && k < t->wanted; k++)
+            put_sent(t, request, &t->statements.sent[request->first_sent + k], text_columns);
+        put_more(t, request->n_sent);
+    }
+    put_more(t, t->statements.n_requests);
+    if (t->statements.n > 0 && !t->statements.has_texts)
+        nytp_puts(t->out, "\nmethods of DBI: NYTPROF=sql=1 tells which statements\n");
+}
+
 static void put_remarks(const struct tables *t)
 {
     char text[200];
@@ -156,7 +288,7 @@ static bool write_sql(const struct nytp_profile *profile,
 {
     struct tables t = {profile, options, out,
                        .wanted = options->top > 0 ? options->top : DEFAULT_ROWS};
-    if (!nytp_statements_init(&t.statements, profile))
+    if (!nytp_statements_init_of(&t.statements, profile, NULL, options->request_key))
         nytp_out_of_memory(&out->error);
     nytp_text_headline(out, profile, options);
     if (t.statements.n == 0)
@@ -164,8 +296,12 @@ static bool write_sql(const struct nytp_profile *profile,
                   options->selected == NULL && (profile->has & NYTP_HAS_CALLS) != 0
                       ? "No statement was sent through DBI.\n"
                       : "No calls one by one: not recorded, or left out by a selection.\n");
-    put_requests(&t);
-    put_repeats(&t);
+    if (options->by_statement) {
+        put_by_statement(&t);
+    } else {
+        put_requests(&t);
+        put_repeats(&t);
+    }
     put_remarks(&t);
     nytp_statements_free(&t.statements);
     return out->error.status == NYTP_OK;

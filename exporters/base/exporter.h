@@ -69,11 +69,13 @@ struct nytp_export_options {
     bool plain_names;         /* callgrind: no name compression */
     bool aggregate;           /* speedscope: no timeline */
     bool spread;              /* top, json: how the calls of a sub differ; build a timeline */
-    bool lines;       /* collapsed, flamegraph: frames carry call lines; top: lines, not subs */
-    bool brief_json;  /* brief: JSON, not Markdown */
-    uint32_t top;     /* top: how many rows; 0 = default */
-    const char *sort; /* top, tree: order, NULL = default */
-    double min_percent; /* tree: no rows below it, if has_min_percent */
+    bool lines;      /* collapsed, flamegraph: frames carry call lines; top: lines, not subs */
+    bool brief_json; /* brief: JSON, not Markdown */
+    bool by_statement;            /* sql: each statement of each request */
+    struct nytp_name request_key; /* so: the label that requests are told by, "" = the usual */
+    uint32_t top;                 /* top: how many rows; 0 = default */
+    const char *sort;             /* top, tree: order, NULL = default */
+    double min_percent;           /* tree: no rows below it, if has_min_percent */
     bool has_min_percent;
     uint32_t columns;         /* width of the terminal that is written to, 0 = none */
     bool color;               /* that terminal takes colours */
@@ -102,7 +104,8 @@ struct nytp_export_options {
     struct nytp_patterns names;        /* list, peek: which subs; list: none = the hottest */
 };
 
-/* A viewer for what any browser shows: the desktop's own way to one, then browsers by name. macOS has open. */
+/* A viewer for what any browser shows: the desktop's own way to one, then browsers by name.
+ * macOS has open. */
 #define NYTP_BROWSERS "xdg-open|sensible-browser|open|firefox|chromium|google-chrome"
 
 struct nytp_exporter {
@@ -121,10 +124,10 @@ struct nytp_exporter {
     bool prunes_itself;    /* min_percent is for the exporter: the profile stays whole */
     bool adds_processes; /* shows sums over processes: what they wait for each other counts once
                           */
-    const char *viewer;  /* for --open: commands, with | between them, of which the first that is
-                          * installed gets the file appended; or NULL */
-    bool viewer_leaves;  /* it hands the file on to a program that reads it later, as xdg-open
-                            does */
+    const char *viewer; /* for --open: commands, with | between them, of which the first that is
+                         * installed gets the file appended; or NULL */
+    bool viewer_leaves; /* it hands the file on to a program that reads it later, as xdg-open
+                           does */
     /* Write the whole profile. False with out's sticky error set when writing failed; every
      * byte goes through `out`. Names must be escaped so that the format's viewers load them. */
     bool (*write)(const struct nytp_profile *profile, const struct nytp_export_options *options,

@@ -413,6 +413,39 @@ static bool weight_is_known(const struct nytp_cli *cli, const struct nytp_profil
     return false;
 }
 
+/* Whether a label has the key that requests are to be told by; else a message. */
+static bool request_key_is_known(const struct run *run, const struct nytp_profile *profile)
+{
+    const struct nytp_name key = run->cli.export.request_key;
+    for (uint32_t i = 0; i < profile->n_stretches; i++)
+        if (nytp_compare_names(profile->stretches[i].key, key) == 0)
+            return true;
+    if (key.len > 0)
+        nytp_cli_say("no label %.*s in the input (--by=label tells which there are)",
+                     (int)key.len, key.ptr);
+    return key.len == 0;
+}
+
+/* --group: requests whose values become equal are one. False when memory is out. */
+static bool group_requests(const struct run *run, struct nytp_profile *profile)
+{
+    const struct nytp_name key = run->cli.export.request_key;
+    for (uint32_t i = 0; run->cli.group != NULL && i < profile->n_stretches; i++) {
+        struct nytp_stretch *const stretch = &profile->stretches[i];
+        if (key.len > 0 ? nytp_compare_names(stretch->key, key) != 0
+                        : nytp_compare_names(stretch->key, nytp_name_of_text("sql")) == 0)
+            continue;
+        const struct nytp_str text =
+            nytp_substitute_apply(run->cli.group, (struct nytp_str){.ptr = stretch->value.ptr,
+                                                                    .len = stretch->value.len});
+        const uint32_t id = nytp_strings_intern_mixed(profile->strings, text.ptr, text.len);
+        if (id == UINT32_MAX)
+            return false;
+        stretch->value = nytp_strings_get(profile->strings, id);
+    }
+    return true;
+}
+
 /* Carry out the selection. Its expressions are about the names that the recording has, so other
  * names come after it. */
 static bool select_shown(struct nytp_cli *cli, struct nytp_profile *profile,
@@ -470,6 +503,11 @@ enum exit_status nytp_cli_load(struct run *run, const char *const *paths, int n,
     enum exit_status status = EXIT_DONE;
     if (!weight_is_known(&run->cli, *profile)) {
         status = EXIT_USAGE;
+    } else if (!request_key_is_known(run, *profile)) {
+        status = EXIT_INPUT;
+    } else if (!group_requests(run, *profile)) {
+        nytp_cli_say("out of memory");
+        status = EXIT_INPUT;
     } else if (!select_shown(&run->cli, *profile, &error)) {
         nytp_cli_say("selection: %s", error.message);
         status = error.status == NYTP_ERR_LIMIT ? EXIT_USAGE : EXIT_INPUT;

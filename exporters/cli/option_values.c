@@ -206,15 +206,24 @@ static bool choose_mode(struct nytp_cli *cli, enum nytp_mode mode,
     return true;
 }
 
-/* "label" for all, else KEY or "label=KEY" */
+/* "label" for all, else KEY or "label=KEY"; with ",sql" behind it the statements of each. */
 static bool set_by(struct nytp_cli *cli, const char **key, const struct nytp_option *option,
                    const char *value, struct nytp_error *error)
 {
+    static const char statements[] = ",sql";
     const bool has_word = strncmp(value, "label=", 6) == 0;
-    *key = strcmp(value, "label") == 0 ? NULL : has_word ? value + 6 : value;
-    if (*key != NULL && **key == '\0')
+    const char *const name = has_word ? value + 6 : value;
+    const size_t len = strlen(name), end = sizeof statements - 1;
+    cli->export.by_statement = len > end && strcmp(name + len - end, statements) == 0;
+    *key = strcmp(value, "label") == 0 ? NULL : name;
+    if (len == 0)
         return usage_error(error, "--by takes label or the KEY of labels, not \"%s\"", value);
-    return choose_mode(cli, NYTP_MODE_BY_LABEL, option, error);
+    if (!cli->export.by_statement)
+        return choose_mode(cli, NYTP_MODE_BY_LABEL, option, error);
+    cli->export.request_key = (struct nytp_name){name, (uint32_t)(len - end)};
+    if (strncmp(name, "label,", 6) == 0)
+        cli->export.request_key.len = 0;
+    return nytp_choose_format(cli, "sql", error);
 }
 
 static bool set_substitute(struct nytp_substitute **target, const struct nytp_option *option,

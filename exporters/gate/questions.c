@@ -217,7 +217,8 @@ static bool count_run(struct asking *a, uint32_t run, bool *only, bool *found)
 {
     struct nytp_statements statements;
     choose_run(a, run, only);
-    const bool ok = nytp_statements_init_of(&statements, a->diff->profile, only);
+    const bool ok =
+        nytp_statements_init_of(&statements, a->diff->profile, only, nytp_name_of_text(""));
     if (ok)
         a->values[run] = count_statements(a, &statements, found);
     nytp_statements_free(&statements);

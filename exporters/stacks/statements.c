@@ -41,9 +41,10 @@ struct walk {
     const bool *only; /* recordings, or NULL: all */
     struct nytp_statements *to;
     uint8_t *kinds; /* enum kind, by sub */
-    uint32_t requests_capacity, repeats_capacity;
+    uint32_t requests_capacity, repeats_capacity, sent_capacity;
     struct nytp_table rows;    /* value -> index of a request */
     struct nytp_table texts;   /* row and text -> 0 */
+    struct nytp_table sent;    /* row, text, node -> index */
     struct nytp_table repeats; /* node, loop, text, row -> index */
     struct nytp_table
         fetches;             /* node of a fetch -> node of the statement before the first one */
@@ -108,14 +109,16 @@ bool nytp_is_of_database(struct nytp_name sub)
 
 /* ---- requests ---- */
 
-static struct nytp_name key_of(const struct nytp_profile *profile)
+/* The key that requests are told by: `wanted`, or one that is likely to be of requests. */
+static struct nytp_name key_of(const struct nytp_profile *profile, struct nytp_name wanted)
 {
+    const struct nytp_name first = wanted.len > 0 ? wanted : nytp_name_of_text("request");
     struct nytp_name key = {"", 0};
     for (uint32_t i = 0; i < profile->n_stretches; i++) {
         const struct nytp_name seen = profile->stretches[i].key;
-        if (name_is(seen, "request"))
+        if (nytp_compare_names(seen, first) == 0)
             return seen;
-        if (key.len == 0 && !name_is(seen, "sql"))
+        if (wanted.len == 0 && key.len == 0 && !name_is(seen, "sql"))
             key = seen;
     }
     return key;
@@ -359,6 +362,39 @@ static bool end_groups(struct walk *w, uint32_t depth, uint32_t node)
     return ok;
 }
 
+/* ---- who sends what ---- */
+
+static void find_sites(const struct nytp_profile *profile, struct nytp_sent *sent)
+{
+    const struct nytp_node *const nodes = profile->nodes;
+    sent->callee = nodes[sent->node].sub;
+    for (uint32_t at = sent->node; sent->n_sites < NYTP_SENT_SITES && nodes[at].parent != at;
+         at = nodes[at].parent)
+        sent->sites[sent->n_sites++] = (struct nytp_call_site){nodes[nodes[at].parent].sub,
+                                                               nodes[at].file, nodes[at].line};
+}
+
+static bool add_sent(struct walk *w, const struct group *group)
+{
+    struct nytp_statements *const to = w->to;
+    const struct nytp_key key = {group->row, group->text, group->node, 0};
+    uint32_t at = nytp_table_get(&w->sent, key);
+    if (at == NONE) {
+        at = to->n_sent;
+        if (!nytp_grow(&to->sent, &w->sent_capacity, at, sizeof *to->sent) ||
+            !nytp_table_put(&w->sent, key, at))
+            return false;
+        to->sent[to->n_sent++] =
+            (struct nytp_sent){.text = nytp_strings_get(to->strings, group->text),
+                               .node = group->node,
+                               .request = group->row};
+        find_sites(w->profile, &to->sent[at]);
+    }
+    to->sent[at].calls += group->calls;
+    to->sent[at].ticks += group->ticks;
+    return true;
+}
+
 /* ---- the time line ---- */
 
 static bool begin_call(struct walk *w, const struct nytp_timeline *line, enum kind kind)
@@ -395,7 +431,7 @@ static bool add_statement(struct walk *w, const struct nytp_timeline *line,
         if (!nytp_table_put(&w->texts, seen, 0))
             return false;
     }
-    return count_in(w, group);
+    return add_sent(w, &group) && count_in(w, group);
 }
 
 static bool end_call(struct walk *w, const struct nytp_timeline *line, struct nytp_name sql)
@@ -511,17 +547,86 @@ static void join_repeats(struct nytp_statements *statements)
     qsort(all, kept, sizeof *all, by_calls);
 }
 
+static int compare_ways(const struct nytp_sent *a, const struct nytp_sent *b)
+{
+    if (a->request != b->request)
+        return a->request < b->request ? -1 : 1;
+    if (a->callee != b->callee || a->n_sites != b->n_sites)
+        return a->callee != b->callee ? (a->callee < b->callee ? -1 : 1)
+                                      : (a->n_sites < b->n_sites ? -1 : 1);
+    const int order = memcmp(a->sites, b->sites, sizeof a->sites);
+    return order != 0 ? order : nytp_compare_names(a->text, b->text);
+}
+
+static int by_way(const void *x, const void *y)
+{
+    const struct nytp_sent *const a = x, *const b = y;
+    const int order = compare_ways(a, b);
+    return order != 0 ? order : (a->node > b->node) - (a->node < b->node);
+}
+
+static int by_request_and_time(const void *x, const void *y)
+{
+    const struct nytp_sent *const a = x, *const b = y;
+    if (a->request != b->request)
+        return a->request < b->request ? -1 : 1;
+    if (a->ticks != b->ticks)
+        return a->ticks < b->ticks ? 1 : -1;
+    const int order = nytp_compare_names(a->text, b->text);
+    return order != 0 ? order : by_way(a, b);
+}
+
+/* One of what goes the same way in several processes; then each request gets its own. */
+static void join_sent(struct nytp_statements *statements)
+{
+    struct nytp_sent *const all = statements->sent;
+    uint32_t kept = 0;
+    if (statements->n_sent == 0)
+        return;
+    qsort(all, statements->n_sent, sizeof *all, by_way);
+    for (uint32_t i = 0; i < statements->n_sent; i++) {
+        if (kept == 0 || compare_ways(&all[kept - 1], &all[i]) != 0) {
+            all[kept++] = all[i];
+            continue;
+        }
+        all[kept - 1].calls += all[i].calls;
+        all[kept - 1].ticks += all[i].ticks;
+    }
+    statements->n_sent = kept;
+    qsort(all, kept, sizeof *all, by_request_and_time);
+    for (uint32_t i = kept; i-- > 0;) {
+        struct nytp_request *const request = &statements->requests[all[i].request];
+        request->first_sent = i;
+        request->n_sent++;
+    }
+}
+
+bool nytp_statements_is_repeated(const struct nytp_statements *statements,
+                                 const struct nytp_sent *sent)
+{
+    const struct nytp_call_site site = sent->sites[0];
+    for (uint32_t i = 0; i < statements->n_repeats; i++) {
+        const struct nytp_repeat *const repeat = &statements->repeats[i];
+        if (sent->calls >= NYTP_MANY_STATEMENTS && repeat->callee == sent->callee &&
+            repeat->caller == site.sub && repeat->file == site.file &&
+            repeat->line == site.line && nytp_compare_names(repeat->text, sent->text) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool nytp_statements_init(struct nytp_statements *statements,
                           const struct nytp_profile *profile)
 {
-    return nytp_statements_init_of(statements, profile, NULL);
+    return nytp_statements_init_of(statements, profile, NULL, (struct nytp_name){"", 0});
 }
 
 bool nytp_statements_init_of(struct nytp_statements *statements,
-                             const struct nytp_profile *profile, const bool *only)
+                             const struct nytp_profile *profile, const bool *only,
+                             struct nytp_name key)
 {
     *statements =
-        (struct nytp_statements){.key = key_of(profile), .strings = nytp_strings_new()};
+        (struct nytp_statements){.key = key_of(profile, key), .strings = nytp_strings_new()};
     struct walk w = {
         .profile = profile,
         .only = only,
@@ -539,6 +644,8 @@ bool nytp_statements_init_of(struct nytp_statements *statements,
     for (uint32_t i = 0; ok && i < profile->n_processes; i++)
         ok =
             !is_of(&w, i) || !nytp_process_has_timeline(profile, i) || walk_process(&w, i, sql);
+    if (ok)
+        join_sent(statements);
     if (ok && statements->n_requests > 0)
         qsort(statements->requests, statements->n_requests, sizeof *statements->requests,
               by_database);
@@ -549,6 +656,7 @@ bool nytp_statements_init_of(struct nytp_statements *statements,
     free(w.first);
     nytp_table_free(&w.rows);
     nytp_table_free(&w.texts);
+    nytp_table_free(&w.sent);
     nytp_table_free(&w.repeats);
     nytp_table_free(&w.fetches);
     nytp_table_free(&w.reads);
@@ -561,5 +669,6 @@ void nytp_statements_free(struct nytp_statements *statements)
 {
     free(statements->requests);
     free(statements->repeats);
+    free(statements->sent);
     nytp_strings_free(statements->strings);
 }

@@ -21,6 +21,25 @@
 /* Calls of one place in one request, from which on it is a loop. */
 #define NYTP_MANY_STATEMENTS 10
 
+/* A call: of what was it made, and where there. */
+struct nytp_call_site {
+    uint32_t sub, file, line;
+};
+
+#define NYTP_SENT_SITES 3
+
+/* One statement as one request sends it, by one way of calls, in all processes. */
+struct nytp_sent {
+    struct nytp_name text;                        /* "": not known */
+    uint32_t node;                                /* of the calls, in one of the processes */
+    uint32_t callee;                              /* sub: DBI's method */
+    struct nytp_call_site sites[NYTP_SENT_SITES]; /* where it was called, where its caller … */
+    uint32_t n_sites;                             /* without what called the program itself */
+    uint32_t request; /* index, while requests have not been put in order */
+    uint64_t calls;
+    int64_t ticks;
+};
+
 /* All requests of one value. */
 struct nytp_request {
     struct nytp_name value;
@@ -29,6 +48,7 @@ struct nytp_request {
     uint64_t statements;
     uint64_t texts; /* different ones; calling contexts, where texts are not known */
     uint64_t most;  /* statements in one stretch */
+    uint32_t first_sent, n_sent; /* into `sent` */
 };
 
 /* One statement that was sent again and again by one place, in all processes. */
@@ -50,7 +70,8 @@ struct nytp_statements {
     struct nytp_request *requests; /* the most time of the database first; the last has what was
                                       outside of all requests (value "", n 0), if anything */
     struct nytp_repeat *repeats;   /* the most calls first */
-    uint32_t n_requests, n_repeats;
+    struct nytp_sent *sent;        /* of each request those of the most time first */
+    uint32_t n_requests, n_repeats, n_sent;
     uint64_t n; /* statements */
     int64_t database_ticks;
     bool has_texts;
@@ -62,11 +83,17 @@ struct nytp_statements {
 bool nytp_is_of_database(struct nytp_name sub);
 
 /* False when memory is out; nytp_statements_free() in either case. The second looks at the
- * processes of those recordings only for which `only` is true. */
+ * processes of those recordings only for which `only` is true (NULL: at all), and tells
+ * requests by the label of that key ("": as the first does). */
 bool nytp_statements_init(struct nytp_statements *statements,
                           const struct nytp_profile *profile);
 bool nytp_statements_init_of(struct nytp_statements *statements,
-                             const struct nytp_profile *profile, const bool *only);
+                             const struct nytp_profile *profile, const bool *only,
+                             struct nytp_name key);
+
+/* Whether such a statement is one of those that are sent again and again. */
+bool nytp_statements_is_repeated(const struct nytp_statements *statements,
+                                 const struct nytp_sent *sent);
 void nytp_statements_free(struct nytp_statements *statements);
 
 #endif

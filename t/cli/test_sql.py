@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from command import ROOT, good, run
+from command import ROOT, good, run, run_on_terminal
 from nytpwrite import Writer
 from recordings import record
 
@@ -85,6 +85,43 @@ def test_each_output_tells_the_same(recording):
     table = re.search(r'<table class="list loops".*?</table>', page, re.S)[0]
     assert re.search(r"<td>27<td>15<td .*<code>select name from t where id = \?</code> <small>sent by main::get at <a [^>]*>[^<]*a\.pl line 4</a>; "
                      r"the loop is in main::page at <a [^>]*>[^<]*a\.pl line 6</a>, as in GET /list</small>$", table, re.M), table
+
+
+def test_the_statements_of_each_request_with_their_share_and_who_sends_them(recording):
+    rows = {row["request"]: row for row in sql_of(recording)["requests"]}
+    text = good("-q", "--by=request,sql", "--unit=us", recording).decode()
+    assert text == good("-q", "--by=label=request,sql", "--unit=us", recording).decode() == good(
+        "-q", "--by=label,sql", "--unit=us", recording).decode()
+    heads = re.findall(r"^(GET \S+)   (\d) requests?, ([\d.]+); database ([\d.]+), ([\d.]+)%$", text, re.M)
+    assert [(head[0], int(head[1])) for head in heads] == [(key, row["count"]) for key, row in rows.items()]
+    for name, _, whole, database, share in heads:
+        assert float(whole) == pytest.approx(rows[name]["time"], abs=0.051)
+        assert float(database) == pytest.approx(rows[name]["database"], abs=0.051)
+        assert float(share) == pytest.approx(100 * float(database) / float(whole), abs=0.06)
+    of_list, of_short = re.split(r"^GET .*\n", text, flags=re.M)[1:]
+    line = r"^ +{} +([\d.]+) +([\d.]+)%  {} +{}$"
+    sent = re.search(line.format(r"13\.5", r"select name from t where id = \?", r"N\+1\? a\.pl:4 get <- a\.pl:6 page <- a\.pl:11"), of_list, re.M)
+    assert float(sent[2]) == pytest.approx(100 * float(sent[1]) / rows["GET /list"]["time"], abs=0.06)
+    other = re.search(line.format(r"1\.0", r"update t set n = n \+ \?", r"a\.pl:7 page <- a\.pl:11"), of_list, re.M)
+    assert float(sent[1]) + float(other[1]) == pytest.approx(rows["GET /list"]["database"], abs=0.11)
+    assert re.search(line.format(r"4\.0", r"select name from t where id = \?", r"a\.pl:4 get <- a\.pl:6 page <- a\.pl:11"), of_short, re.M)
+
+    grouped = good("-q", "--by=request,sql", "--group=s{/.*}{/N}", recording).decode()
+    assert re.findall(r"^GET /N   3 requests", grouped, re.M) and len(re.findall(r"^GET", grouped, re.M)) == 1
+    assert re.search(r"^ +10\.3 .*N\+1\?", grouped, re.M)
+
+    for columns, shown in (80, r"^ +13\.5 .*%  select name from t where id = \?\n {12}N\+1\? a\.pl:4 get <- a\.pl:6 page <- a\.pl:11$"), (
+            200, r"^ +13\.5 .*%  select name from t where id = \? +N\+1\? a\.pl:4 get"):
+        _, seen, _ = run_on_terminal("-q", "--by=request,sql", recording, columns=columns)
+        seen = re.sub("\x1b\\[[0-9;]*m|\r", "", seen if isinstance(seen, str) else seen.decode())
+        assert re.search(shown, seen, re.M) and max(map(len, seen.splitlines())) <= columns
+
+
+def test_statements_by_what_is_no_label(recording):
+    done = run("--by=reqest,sql", recording)
+    assert done.returncode == 1 and done.stdout == b""
+    assert done.stderr == b"nytp-export: no label reqest in the input (--by=label tells which there are)\n"
+    assert run("--by=request,sql", "--json", recording).returncode == 2
 
 
 def test_a_recording_without_has_none_of_it(tmp_path):
