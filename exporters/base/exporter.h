@@ -93,6 +93,7 @@ struct nytp_export_options {
     bool replace; /* html: remove what an earlier report left in the folder */
     const struct nytp_label_row *label_rows; /* html: what labels took, n_label_rows; or NULL */
     uint32_t n_label_rows;
+    struct nytp_profile *const *label_parts; /* html: what ran under each, or NULL; or NULL */
     const struct nytp_diff *diff; /* html: what the profile differs in from a base, or NULL */
     uint32_t name_trim;      /* html: longer names of files are cut in names of pages; 0 = 50 */
     const char *time_format; /* html: of seconds, for printf; NULL = three digits and a unit */

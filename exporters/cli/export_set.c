@@ -192,6 +192,79 @@ static struct nytp_label_sums *sum_labels(struct run *run, const struct nytp_pro
     return sums;
 }
 
+/* ---- what ran under each label ---- */
+
+#define MOST_LABEL_PARTS 12        /* of those that took longest */
+#define MOST_READ_AGAIN  (4 << 20) /* bytes of the inputs, for each of these */
+
+/* The row after those of most time that were chosen, but the texts of statements, which are
+ * within requests. n_rows: there is none. */
+static uint32_t longest_row(const struct nytp_export_options *options, const bool *seen)
+{
+    uint32_t best = options->n_label_rows;
+    for (uint32_t i = 0; i < options->n_label_rows; i++) {
+        const struct nytp_label_row *const rows = options->label_rows;
+        const bool is_sql = strcmp(rows[i].key.ptr, "sql") == 0;
+        if (!seen[i] && !is_sql &&
+            (best == options->n_label_rows || rows[i].total_s > rows[best].total_s))
+            best = i;
+    }
+    return best;
+}
+
+/* The inputs as far as they were under a label; NULL when that cannot be told. */
+static struct nytp_profile *load_label(const struct run *run, const struct nytp_label_row *row)
+{
+    struct run again = *run;
+    struct nytp_error error = {0};
+    struct nytp_profile *profile = NULL;
+    const size_t size = (size_t)row->key.len + row->value.len + 2;
+    char *const text = malloc(size);
+    if (text == NULL)
+        return NULL;
+    snprintf(text, size, "%s=%s", row->key.ptr, row->value.ptr);
+    again.cli.where = (struct nytp_label_where){.n = 0};
+    again.cli.quiet = true; /* all has been said */
+    if (nytp_label_where_add(&again.cli.where, text, &error))
+        nytp_cli_load(&again, (const char *const *)run->cli.files, run->cli.n_files, &profile);
+    nytp_label_where_free(&again.cli.where);
+    free(text);
+    return profile;
+}
+
+/* By row of the labels' table, for the longest of them. Each is another two readings of the
+ * inputs, which therefore have to be small, and whole. NULL: of none. */
+static struct nytp_profile **load_labels(const struct run *run)
+{
+    const struct nytp_export_options *const options = &run->cli.export;
+    const uint32_t n = options->n_label_rows;
+    struct stat st;
+    int64_t size = 0;
+    for (int i = 0; i < run->cli.n_files; i++)
+        size +=
+            stat(run->cli.files[i], &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : INT32_MAX;
+    if (n == 0 || options->no_flame || run->failed || run->partial || size > MOST_READ_AGAIN)
+        return NULL;
+    struct nytp_profile **const parts = calloc(n, sizeof *parts);
+    bool *const seen = calloc(n, sizeof *seen);
+    for (uint32_t i = 0; parts != NULL && seen != NULL && i < MOST_LABEL_PARTS; i++) {
+        const uint32_t row = longest_row(options, seen);
+        if (row == n)
+            break;
+        seen[row] = true;
+        parts[row] = load_label(run, &options->label_rows[row]);
+    }
+    free(seen);
+    return parts;
+}
+
+static void free_parts(struct nytp_profile **parts, uint32_t n)
+{
+    for (uint32_t i = 0; parts != NULL && i < n; i++)
+        nytp_profile_free(parts[i]);
+    free(parts);
+}
+
 enum exit_status nytp_cli_export_set(struct run *run, struct nytp_profile *profile,
                                      const struct nytp_diff *diff)
 {
@@ -214,6 +287,8 @@ enum exit_status nytp_cli_export_set(struct run *run, struct nytp_profile *profi
     cli->export.source_paths = paths;
     struct nytp_label_row *rows = NULL;
     struct nytp_label_sums *const labels = sum_labels(run, shown, &rows);
+    struct nytp_profile **const parts = diff == NULL ? load_labels(run) : NULL;
+    cli->export.label_parts = parts;
     read_environment(run);
     cli->export.diff = diff;
     cli->export.partial = run->partial;
@@ -225,6 +300,7 @@ enum exit_status nytp_cli_export_set(struct run *run, struct nytp_profile *profi
         nytp_profile_free(shown);
     cli->export.source_paths = NULL;
     free(paths);
+    free_parts(parts, cli->export.n_label_rows);
     free(rows);
     nytp_label_sums_free(labels);
     if (status == EXIT_DONE && cli->open)

@@ -3,9 +3,10 @@
  * A program of the build: turns style sheets and scripts into C arrays, with the SHA-256 that a
  * content policy names them by (FIPS 180-4; base64 of RFC 4648). Comments that have lines of
  * their own, the blanks that lines begin with, those beside marks that need none and semicolons
- * before } are left out: so no text in the two files may span lines, no regular expression hold
- * quotes, every statement ends in a semicolon, and no block ends with a loop without a body, and
- * no - or + stands before another.
+ * before } are left out, declarations on lines one after the other become one, and words of a
+ * script for which there are shorter ones get these: so no text in the two files may span
+ * lines, no regular expression hold quotes, every statement ends in a semicolon, and no block
+ * ends with a loop without a body, and no - or + stands before another.
  *
  *     embed report.css report.js … > assets.c
  */
@@ -127,9 +128,38 @@ static size_t shorten_line(const unsigned char *line, size_t len, bool *in_comme
  * matter, and beside + or - or * it does. */
 struct marks {
     const char *behind, *before;
+    bool has_words; /* of `words` below */
 };
-static const struct marks style_marks = {"{};,:(=<>&|?", "{}=<>&|?"};
-static const struct marks script_marks = {"{};,:(=<>&|?+*/-)]", "{}=<>&|?:+*/-([!"};
+static const struct marks style_marks = {"{};,:(=<>&|?", "{}=<>&|?", false};
+static const struct marks script_marks = {"{};,:(=<>&|?+*/-)]", "{}=<>&|?:+*/-([!", true};
+
+/* Once the script is right, nothing is assigned to what is const. */
+static const struct {
+    const char *word, *shorter;
+} words[] = {{"const", "let"}, {"true", "!0"}, {"false", "!1"}, {"undefined", "void 0"}};
+
+static bool is_of_word(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_' || c == '$' || c == '.';
+}
+
+/* Puts the shorter word for the one at *at, which is moved behind it; false: there is none. */
+static bool shorten_word(unsigned char *line, size_t len, size_t *at, size_t *to)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const size_t n = strlen(words[i].word), end = *at + n;
+        if (end > len || memcmp(line + *at, words[i].word, n) != 0 ||
+            (*at > 0 && is_of_word(line[*at - 1])) ||
+            (end < len && (is_of_word(line[end]) || line[end] == ':')))
+            continue;
+        memcpy(line + *to, words[i].shorter, strlen(words[i].shorter));
+        *to += strlen(words[i].shorter);
+        *at = end - 1;
+        return true;
+    }
+    return false;
+}
 
 /* Takes out blanks and semicolons that mean nothing, but not inside quotes; and the end of a
  * line behind a mark that no statement of a script ends with but for its own semicolon. Returns
@@ -154,7 +184,9 @@ static size_t drop_blanks(unsigned char *line, size_t len, const struct marks *m
         const bool is_needless = quote == 0 && c == ' ' && to > 0 && at + 1 < len &&
                                  (strchr(marks->behind, line[to - 1]) != NULL ||
                                   strchr(marks->before, line[at + 1]) != NULL);
-        if (!is_needless)
+        const bool is_shortened =
+            quote == 0 && marks->has_words && c != ' ' && shorten_word(line, len, &at, &to);
+        if (!is_needless && !is_shortened)
             line[to++] = c;
     }
     if (to > 1 && line[to - 1] == '\n' && strchr("{};,(", line[to - 2]) != NULL)
@@ -162,10 +194,16 @@ static size_t drop_blanks(unsigned char *line, size_t len, const struct marks *m
     return to;
 }
 
+/* A line that is a declaration and nothing else, so: without another statement behind it. */
+static bool is_declaration(const unsigned char *line, size_t len)
+{
+    return len > 5 && memcmp(line, "let ", 4) == 0 && line[len - 1] == ';';
+}
+
 static size_t shorten_text(unsigned char *bytes, size_t len, const struct marks *marks)
 {
     size_t to = 0;
-    bool in_comment = false;
+    bool in_comment = false, declared = false;
     for (size_t at = 0, next; at < len; at = next) {
         const unsigned char *end = memchr(bytes + at, '\n', len - at);
         next = end != NULL ? (size_t)(end - bytes) + 1 : len;
@@ -181,7 +219,15 @@ static size_t shorten_text(unsigned char *bytes, size_t len, const struct marks 
             to--; /* the last declaration or statement of a block needs none */
             memmove(bytes + to, bytes + to + 1, n);
         }
-        to += drop_blanks(bytes + to, n, marks);
+        size_t short_len = drop_blanks(bytes + to, n, marks);
+        const bool declares = marks->has_words && is_declaration(bytes + to, short_len);
+        if (declares && declared && bytes[to - 1] == ';') {
+            bytes[to - 1] = ',';
+            short_len -= 4;
+            memmove(bytes + to, bytes + to + 4, short_len);
+        }
+        declared = n > 0 ? declares : declared;
+        to += short_len;
     }
     return to;
 }

@@ -11,6 +11,7 @@
 #include "exporters/base/text.h"
 
 #include "formats/base/arena.h"
+#include "formats/model/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,8 +109,8 @@ static void put_place(struct nytp_report *report, uint32_t index)
     const struct nytp_sub *const sub = &report->profile->subs[index];
     const struct nytp_name whole =
         nytp_text_place(report->profile, sub->file, sub->first_line, place, sizeof place);
-    const struct nytp_name name = sub->first_line > 0 ? nytp_base_name(whole)
-                                                      : (struct nytp_name){"", 0};
+    const struct nytp_name name =
+        sub->first_line > 0 ? nytp_base_name(whole) : (struct nytp_name){"", 0};
     nytp_html_json(report->out, name.ptr, name.len);
 }
 
@@ -152,8 +153,9 @@ static void put_name_lists(struct nytp_flame *flame, const uint32_t *example, ui
     nytp_puts(out, "],\n");
 }
 
-/* Siblings that are not listed, as one: how many frames, and how wide together. */
-static void put_small(struct nytp_flame *flame, uint32_t parent, int64_t *depth_before)
+/* Siblings that are not listed, as one: how many frames, and how wide together. Returns how
+ * many frames of the list that makes. */
+static uint32_t put_small(struct nytp_flame *flame, uint32_t parent, int64_t *depth_before)
 {
     const uint32_t first = parent == NONE ? 0 : flame->frames[parent].first_child;
     const uint32_t n = parent == NONE ? flame->n_roots : flame->frames[parent].n_children;
@@ -166,30 +168,97 @@ static void put_small(struct nytp_flame *flame, uint32_t parent, int64_t *depth_
         width += frame->listed ? 0 : frame->width;
     }
     if (width == 0)
-        return;
+        return 0;
     nytp_printf(flame->report->out, ",\n%lld,-1,%lld,%u",
                 (long long)(*depth_before + 1 - depth), (long long)width, (unsigned)n_small);
     *depth_before = depth;
+    return 1;
 }
 
-static bool put_frames(struct nytp_flame *flame)
+/* ---- data for the script: parts ---- */
+
+/* What one part has of the listed frames: their numbers, each less the one before, widths and
+ * calls; first of all of it. */
+static bool put_part(const struct nytp_flame *flame, const uint32_t *number,
+                     const struct nytp_stacks *stacks, uint32_t first, uint32_t end)
+{
+    struct nytp_out *const out = flame->report->out;
+    struct nytp_flame_walk walk;
+    struct nytp_flame_part part;
+    const bool ok = nytp_flame_part_init(flame, stacks, first, end, &part);
+    const bool walks = nytp_flame_walk_begin(&walk, flame);
+    uint32_t before = 0;
+    nytp_printf(out, ":[0,%lld,0", (long long)part.total);
+    for (uint32_t at; ok && walks && (at = nytp_flame_walk_next(&walk, flame)) != NONE;) {
+        if (number[at] == 0 || part.width[at] == 0)
+            continue;
+        nytp_printf(out, ",%u,%lld,%llu", (unsigned)(number[at] - before),
+                    (long long)part.width[at], (unsigned long long)part.calls[at]);
+        before = number[at];
+    }
+    nytp_putc(out, ']');
+    nytp_flame_walk_end(&walk);
+    nytp_flame_part_free(&part);
+    return ok && walks;
+}
+
+static bool put_process_parts(const struct nytp_flame *flame, const uint32_t *number)
+{
+    const struct nytp_report *const report = flame->report;
+    struct nytp_stacks stacks = {0};
+    bool ok = nytp_stacks_init(&stacks, report->profile, report->options);
+    for (uint32_t i = 0; ok && i < report->profile->n_processes; i++) {
+        if (!nytp_report_process_is_part(report, i))
+            continue;
+        nytp_printf(report->out, "%s\n\"%up\"", i > 0 ? "," : "", (unsigned)i);
+        ok = put_part(flame, number, &stacks, report->profile->processes[i].root,
+                      nytp_process_nodes_end(report->profile, i));
+    }
+    nytp_stacks_free(&stacks);
+    return ok;
+}
+
+static bool put_label_parts(const struct nytp_flame *flame, const uint32_t *number,
+                            bool is_first)
+{
+    const struct nytp_export_options *const options = flame->report->options;
+    bool ok = true;
+    for (uint32_t i = 0; ok && options->label_parts != NULL && i < options->n_label_rows; i++) {
+        const struct nytp_profile *const profile = options->label_parts[i];
+        struct nytp_stacks stacks = {0};
+        if (profile == NULL)
+            continue;
+        nytp_printf(flame->report->out, "%s\n\"%ul\"", is_first ? "" : ",", (unsigned)i);
+        is_first = false;
+        ok = nytp_stacks_init(&stacks, profile, options) &&
+             put_part(flame, number, &stacks, 0, profile->n_nodes);
+        nytp_stacks_free(&stacks);
+    }
+    return ok;
+}
+
+/* number[i] becomes the number of frame i in the script's list, from 1 on; 0: it is not in it.
+ */
+static bool put_frames(struct nytp_flame *flame, uint32_t *number)
 {
     struct nytp_out *out = flame->report->out;
     struct nytp_flame_walk walk;
     bool ok = nytp_flame_walk_begin(&walk, flame);
     int64_t depth_before = -1;
+    uint32_t n = 0;
     bool first = true;
     for (uint32_t at; ok && (at = nytp_flame_walk_next(&walk, flame)) != NONE;) {
         const struct nytp_flame_frame *frame = &flame->frames[at];
         if (!frame->listed)
             continue;
+        number[at] = ++n;
         nytp_printf(out, first ? "\n%lld,%u,%lld,%llu" : ",\n%lld,%u,%lld,%llu",
                     (long long)(depth_before + 1 - frame->depth),
                     (unsigned)*name_id(flame, frame), (long long)frame->width,
                     (unsigned long long)frame->calls);
         first = false;
         depth_before = frame->depth;
-        put_small(flame, at, &depth_before);
+        n += put_small(flame, at, &depth_before);
     }
     nytp_flame_walk_end(&walk);
     return ok;
@@ -201,6 +270,7 @@ static bool put_data(struct nytp_flame *flame)
     struct nytp_out *out = report->out;
     uint32_t *example = malloc(((size_t)flame->n + 1) * sizeof *example);
     flame->name_ids = malloc((2 * (size_t)report->profile->n_subs + 1) * sizeof(uint32_t));
+    uint32_t *number = calloc((size_t)flame->n + 1, sizeof *number);
     bool ok = example != NULL && flame->name_ids != NULL;
     if (ok) {
         nytp_printf(out, "{\"version\":1,\"unit_ns\":%.17g,\"total\":%lld,\"estimated\":%s,\n",
@@ -208,9 +278,13 @@ static bool put_data(struct nytp_flame *flame)
                     report->profile->estimated_tree ? "true" : "false");
         put_name_lists(flame, example, number_names(flame, example));
         nytp_puts(out, "\"frames\":[");
-        ok = put_frames(flame);
-        nytp_puts(out, "]}");
+        ok = number != NULL && put_frames(flame, number);
+        nytp_puts(out, "],\n\"parts\":{");
+        ok = ok && put_process_parts(flame, number) &&
+             put_label_parts(flame, number, !nytp_report_process_is_part(report, 0));
+        nytp_puts(out, "}}");
     }
+    free(number);
     free(example);
     return ok;
 }
@@ -361,6 +435,13 @@ static bool put_picture(struct nytp_flame *flame, bool inlined)
 }
 
 /* ---- what the pages say ---- */
+
+#define MOST_PROCESS_PARTS 100
+
+bool nytp_report_process_is_part(const struct nytp_report *report, uint32_t process)
+{
+    return report->flame && report->profile->n_processes > 1 && process < MOST_PROCESS_PARTS;
+}
 
 void nytp_report_flame_section(struct nytp_report *report, uint32_t file)
 {

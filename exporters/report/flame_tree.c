@@ -6,8 +6,6 @@
 #include "flame_tree.h"
 
 #include "formats/base/arena.h"
-#include "formats/base/table.h"
-#include "exporters/stacks/stacks.h"
 
 #include <stdlib.h>
 
@@ -23,15 +21,15 @@ uint32_t nytp_flame_first_of_name(const struct nytp_profile *profile, uint32_t s
     return sub;
 }
 
-static uint32_t frame_below(struct nytp_flame *flame, struct nytp_table *known, uint32_t parent,
-                            uint32_t sub, bool unreturned)
+static uint32_t frame_below(struct nytp_flame *flame, uint32_t parent, uint32_t sub,
+                            bool unreturned)
 {
     const struct nytp_key key = {.a = parent, .b = sub, .c = unreturned};
-    const uint32_t found = nytp_table_get(known, key);
+    const uint32_t found = nytp_table_get(&flame->known, key);
     if (found != NYTP_TABLE_NONE)
         return found;
     if (!nytp_grow(&flame->frames, &flame->capacity, flame->n, sizeof *flame->frames) ||
-        !nytp_table_put(known, key, flame->n))
+        !nytp_table_put(&flame->known, key, flame->n))
         return NONE;
     flame->frames[flame->n] = (struct nytp_flame_frame){
         .parent = parent,
@@ -47,7 +45,6 @@ static uint32_t frame_below(struct nytp_flame *flame, struct nytp_table *known, 
 static bool merge_nodes(struct nytp_flame *flame, struct nytp_stacks *stacks)
 {
     const struct nytp_profile *profile = flame->report->profile;
-    struct nytp_table known = {0};
     uint32_t *frame_of = malloc(((size_t)profile->n_nodes + 1) * sizeof *frame_of);
     bool ok = frame_of != NULL;
     for (uint32_t i = 0; ok && i < profile->n_nodes; i++) {
@@ -55,7 +52,7 @@ static bool merge_nodes(struct nytp_flame *flame, struct nytp_stacks *stacks)
         const uint32_t kept = nytp_stacks_kept(stacks, i);
         if (kept == i) {
             const uint32_t outer = nytp_stacks_outer(stacks, i);
-            frame_of[i] = frame_below(flame, &known, outer == i ? NONE : frame_of[outer],
+            frame_of[i] = frame_below(flame, outer == i ? NONE : frame_of[outer],
                                       nytp_flame_first_of_name(profile, node->sub),
                                       (node->flags & NYTP_NODE_UNRETURNED) != 0);
             ok = frame_of[i] != NONE;
@@ -68,7 +65,6 @@ static bool merge_nodes(struct nytp_flame *flame, struct nytp_stacks *stacks)
             frame->own += node->excl_ticks > 0 ? node->excl_ticks : 0;
         }
     }
-    nytp_table_free(&known);
     free(frame_of);
     return ok;
 }
@@ -163,6 +159,78 @@ void nytp_flame_free(struct nytp_flame *flame)
     free(flame->frames);
     free(flame->children);
     free(flame->name_ids);
+    nytp_table_free(&flame->known);
+}
+
+/* ---- parts ---- */
+
+/* The first sub of that name in the report's profile, or NONE. */
+static uint32_t sub_of_name(const struct nytp_profile *profile, struct nytp_name name)
+{
+    uint32_t low = 1, high = profile->n_subs; /* the first is main::RUNTIME, out of order */
+    if (high > 0 && nytp_compare_names(profile->subs[0].name, name) == 0)
+        return 0;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (nytp_compare_names(profile->subs[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < profile->n_subs && nytp_compare_names(profile->subs[low].name, name) == 0
+               ? low
+               : NONE;
+}
+
+/* The frame of a kept node below that of the next one out. */
+static uint32_t part_frame(const struct nytp_flame *flame, const struct nytp_profile *profile,
+                           uint32_t node, uint32_t parent)
+{
+    const struct nytp_profile *const whole = flame->report->profile;
+    const uint32_t sub = profile->nodes[node].sub;
+    const struct nytp_key key = {
+        .a = parent,
+        .b = profile == whole ? nytp_flame_first_of_name(whole, sub)
+                              : sub_of_name(whole, profile->subs[sub].name),
+        .c = (profile->nodes[node].flags & NYTP_NODE_UNRETURNED) != 0,
+    };
+    const uint32_t found = nytp_table_get(&flame->known, key);
+    return found != NYTP_TABLE_NONE ? found : parent;
+}
+
+bool nytp_flame_part_init(const struct nytp_flame *flame, const struct nytp_stacks *stacks,
+                          uint32_t first, uint32_t end, struct nytp_flame_part *part)
+{
+    const struct nytp_profile *const profile = stacks->profile;
+    uint32_t *const frame_of = malloc(((size_t)end - first + 1) * sizeof *frame_of);
+    *part = (struct nytp_flame_part){.width = calloc((size_t)flame->n + 1, sizeof(int64_t)),
+                                     .calls = calloc((size_t)flame->n + 1, sizeof(uint64_t))};
+    const bool ok = frame_of != NULL && part->width != NULL && part->calls != NULL;
+    for (uint32_t i = first; ok && i < end; i++) {
+        const uint32_t kept = nytp_stacks_kept(stacks, i);
+        const uint32_t outer = kept == i ? nytp_stacks_outer(stacks, i) : kept;
+        const uint32_t parent = outer == i ? NONE : frame_of[outer - first];
+        const uint32_t frame = kept == i ? part_frame(flame, profile, i, parent) : parent;
+        frame_of[i - first] = frame;
+        if (frame == NONE)
+            continue;
+        part->calls[frame] += kept == i && frame != parent ? profile->nodes[i].calls : 0;
+        part->width[frame] +=
+            profile->nodes[i].excl_ticks > 0 ? profile->nodes[i].excl_ticks : 0;
+    }
+    for (uint32_t i = ok ? flame->n : 0; i-- > 0;)
+        if (flame->frames[i].parent != NONE)
+            part->width[flame->frames[i].parent] += part->width[i];
+        else
+            part->total += part->width[i];
+    free(frame_of);
+    return ok;
+}
+
+void nytp_flame_part_free(struct nytp_flame_part *part)
+{
+    free(part->width);
+    free(part->calls);
 }
 
 bool nytp_flame_init(struct nytp_report *report, struct nytp_flame *flame)

@@ -8,6 +8,9 @@
 
 #include "report.h"
 
+#include "exporters/stacks/stacks.h"
+#include "formats/base/table.h"
+
 struct nytp_flame_frame {
     uint32_t parent; /* index, lower than this one; NONE for a root */
     uint32_t sub;    /* of the model; the first one with its name */
@@ -23,11 +26,27 @@ struct nytp_flame {
     struct nytp_report *report;
     struct nytp_flame_frame *frames;
     uint32_t n, capacity;
-    uint32_t *children; /* frames in order of parent, then name */
-    uint32_t n_roots;   /* the first in `children` */
-    uint32_t *name_ids; /* by sub and unreturned: number in the script's list, or NONE */
+    uint32_t *children;      /* frames in order of parent, then name */
+    uint32_t n_roots;        /* the first in `children` */
+    struct nytp_table known; /* (parent, sub, unreturned) -> frame */
+    uint32_t *name_ids;      /* by sub and unreturned: number in the script's list, or NONE */
     int64_t total;
 };
+
+/* The time and the calls of a part of the program, as a process or what was under a label, in
+ * the frames of the whole; by frame. */
+struct nytp_flame_part {
+    int64_t *width;
+    uint64_t *calls;
+    int64_t total;
+};
+
+/* Of the nodes from `first` to before `end` of the stacks' profile, which may be another one
+ * than the report's: its frames are told by their names, and what the whole does not have is
+ * its caller's. False when memory is out; nytp_flame_part_free() in either case. */
+bool nytp_flame_part_init(const struct nytp_flame *flame, const struct nytp_stacks *stacks,
+                          uint32_t first, uint32_t end, struct nytp_flame_part *part);
+void nytp_flame_part_free(struct nytp_flame_part *part);
 
 /* Walks all frames depth first, children by name. The next frame is NYTP_REPORT_NONE at the
  * end. */

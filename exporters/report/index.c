@@ -169,6 +169,8 @@ static void put_process(struct nytp_report *report, uint32_t index)
         recording->application.len > 0 ? recording->application : recording->path;
     const int64_t waited = waits_of_process(report, index);
     struct nytp_out *const out = report->out;
+    if (nytp_report_process_is_part(report, index))
+        nytp_printf(out, " data-part=%up", (unsigned)index);
     nytp_printf(out, "><td>%u", (unsigned)process->pid);
     put_seconds_cell(report, duration(process));
     nytp_report_time_cell(report, profile->nodes[process->root].incl_ticks - waited, true,
@@ -213,9 +215,13 @@ static const struct nytp_report_column label_columns[] = {
     {"label", NULL, "Label", true},
 };
 
-static void put_label(struct nytp_report *report, const struct nytp_label_row *row)
+static void put_label(struct nytp_report *report, uint32_t index)
 {
     struct nytp_out *const out = report->out;
+    const struct nytp_label_row *const row = &report->options->label_rows[index];
+    if (report->flame && report->options->label_parts != NULL &&
+        report->options->label_parts[index] != NULL)
+        nytp_printf(out, " data-part=%ul", (unsigned)index);
     nytp_printf(out, "><td>%llu", (unsigned long long)row->n);
     put_seconds_cell(report, row->median_s);
     put_seconds_cell(report, row->total_s);
@@ -249,7 +255,7 @@ static void put_labels(struct nytp_report *report)
                             sizeof label_columns / sizeof *label_columns);
     for (uint32_t i = 0; i < options->n_label_rows && i < MOST_ROWS; i++) {
         nytp_report_row_begin(report->out, i);
-        put_label(report, &options->label_rows[i]);
+        put_label(report, i);
     }
     nytp_puts(report->out, "</table></div>\n");
 }

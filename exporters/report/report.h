@@ -357,6 +357,9 @@ bool nytp_report_put_evals(struct nytp_report *report, uint32_t first, uint32_t 
 void nytp_report_flame_section(struct nytp_report *report, uint32_t file);
 bool nytp_report_flame_files(struct nytp_report *report);
 void nytp_report_flame_inline(struct nytp_report *report);
+
+/* Whether the flame graph can be seen of one process alone: there are several, not too many. */
+bool nytp_report_process_is_part(const struct nytp_report *report, uint32_t process);
 void nytp_report_dots(struct nytp_report *report);
 
 /* ---- write.c ---- */

@@ -27,14 +27,12 @@ function make(tag, properties, ...children) {
     return element;
 }
 
-function button(text, title, onclick) {
-    return make("button", {type: "button", title, onclick}, text);
-}
+const button = (text, title, onclick) => make("button", {type: "button", title, onclick}, text);
 
-function press(element, on) {
-    element.setAttribute("aria-pressed", String(on));
-}
+const press = (element, on) => element.setAttribute("aria-pressed", on);
 
+/* A box of that class. */
+const div = (className, ...children) => make("div", {className}, ...children);
 const span = text => make("span", {}, text);
 const count = n => n.toLocaleString("en");
 const percent = (part, whole) => (whole ? 100 * part / whole : 0).toFixed(part > whole / 10 ? 1 : 2) + "%";
@@ -73,7 +71,7 @@ function matcher(query) {
     }
 }
 
-const invalid = (element, isSo) => element.setAttribute("aria-invalid", String(!!isSo));
+const invalid = (element, isSo) => element.setAttribute("aria-invalid", !!isSo);
 
 /* ---------------------------------------------------------------- theme (before the first paint) */
 
@@ -155,7 +153,7 @@ function setting(key, value) {
 /* ---------------------------------------------------------------- tables: sort and filter */
 
 /* The exact number of a cell: of nanoseconds the text has all digits. */
-const numberOf = cell => Number(cell.dataset.n || cell.textContent.replace(/[^\d.-]/g, ""));
+const numberOf = cell => +(cell.dataset.n || cell.textContent.replace(/[^\d.-]/g, ""));
 
 function cellValue(row, column, isText) {
     const cell = row.cells[column];
@@ -244,7 +242,7 @@ function setUpTable(box, main) {
             filter(input.value);
             setting(key + "q", input.value);
         };
-        table.before(make("div", {className: "bar"}, input, said));
+        table.before(div("bar", input, said));
     }
     redraws.push(follow);
     follow();
@@ -252,7 +250,7 @@ function setUpTable(box, main) {
 
 /* ---------------------------------------------------------------- source pages */
 
-const heatOf = element => Number((/\bh(\d)/.exec(element.className) || [0, 0])[1]);
+const heatOf = element => +((/\bh(\d)/.exec(element.className) || [0, 0])[1]);
 
 function markHere(row) {
     all(".here").forEach(old => old.classList.remove("here"));
@@ -541,6 +539,17 @@ function rewrite(tree, isFolded, collapse, isMine) {
     return result;
 }
 
+/* What one part of the program has of them: [number less the one before, width, calls, …]. */
+function partOf(tree, list) {
+    const width = tree.width.map(() => 0), calls = [...width];
+    for (let i = 0, at = 0; i < list.length; i += 3) {
+        at += list[i];
+        width[at] = list[i + 1];
+        calls[at] = list[i + 2];
+    }
+    return {...tree, width, calls};
+}
+
 /* The same stacks without the time of what waits. */
 function withoutWaits(tree, waits) {
     const lost = ownTimes(tree).map((own, i) => waits[tree.name[i]] ? own : 0);
@@ -724,11 +733,11 @@ function firstEndingAfter(row, x) {
 /* Everything of one flame graph: `scene` is what there is to see, `from` and `to` the part of it that is
  * zoomed to, `chosen` and `over` the frames of the keyboard and of the mouse. */
 function drawFlame(section, data) {
-    const home = page, box = find(".view", section), fid = Number(section.dataset.fid || 0);
-    const recorded = readTree(data), busy = withoutWaits(recorded, data.waits), idle = recorded.width[0] - busy.width[0], now = settings(), packages = data.names.map(name => name.slice(0, Math.max(0, name.lastIndexOf("::"))));
-    const view = {pivot: data.names.indexOf(now.get("pivot"))};
+    const home = page, box = find(".view", section), fid = +(section.dataset.fid || 0);
+    const recorded = readTree(data), now = settings(), packages = data.names.map(name => name.slice(0, Math.max(0, name.lastIndexOf("::"))));
+    const view = {pivot: data.names.indexOf(now.get("pivot")), only: now.get("only")};
     const library = new Set(data.library);
-    let read = recorded, tree, scene, from, to, over = null, chosen = null, found = null;
+    let read, idle, tree, scene, from, to, over = null, chosen = null, found = null;
     all(".still", section).forEach(still => still.setAttribute("hidden", "")); // an SVG element has no such property
 
     const ns = width => time(width * data.unit_ns);
@@ -742,10 +751,20 @@ function drawFlame(section, data) {
         : frame.name === -1 ? `${count(frame.calls)} small frames` : "all";
     const isZoomed = () => from > 0 || to < scene.total;
 
+    /* All stacks, or those of the row that was chosen: of a process, under a label, through a package. */
+    function choosePart() {
+        read = data.parts[view.only] ? partOf(recorded, data.parts[view.only]) : recorded;
+        const busy = withoutWaits(read, data.waits);
+        idle = read.width[0] - busy.width[0];
+        if (view.work)
+            read = busy;
+    }
+    choosePart();
+
     /* controls */
     const canvas = make("canvas", {tabIndex: 0, role: "application", "aria-label":
         "Flame graph: arrows move, Enter zooms, Escape goes back, p: callers and callees, i: inverted"});
-    const space = make("div"), graph = make("div", {className: "graph"}, canvas, space);
+    const space = make("div"), graph = div("graph", canvas, space);
     const detail = make("div", {className: "detail", role: "status"}), said = make("output");
     const tip = make("div", {className: "tip", hidden: true});
     const field = (text, title, properties) => make("input", {type: "search", placeholder: text, "aria-label": title, title, ...properties});
@@ -765,7 +784,7 @@ function drawFlame(section, data) {
     ].filter(([key]) => ({library: library.size, work: idle})[key] !== 0).map(([key, keep, text, title]) => {
         view[key] = !!(keep === kept ? kept(key) : now.get(key));
         if (key === "work")
-            view.work = +(now.get(key) || idle * 2 > recorded.width[0]);
+            view.work = +(now.get(key) || idle * 2 > read.width[0]);
         const element = button(text, title, () => {
             view[key] = !view[key];
             if (view.inverted)
@@ -777,22 +796,34 @@ function drawFlame(section, data) {
     });
     const whole = button("Whole graph", "Escape", () => {
         view.pivot = -1;
+        view.only = null;
         rebuild();
     });
-    box.append(make("div", {className: "bar"}, search, said, ...toggles.map(toggle => toggle.element), fold, whole), graph, detail, tip);
+    box.append(div("bar", search, said, ...toggles.map(toggle => toggle.element), fold, whole), graph, detail, tip);
+    all("[data-part]", home).forEach(row => {
+        const {part} = row.dataset, element = button("Only this", "in the flame graph", () => {
+            view.only = view.only === part ? null : part;
+            rebuild();
+            section.scrollIntoView();
+        });
+        row.lastElementChild.prepend(element, " ");
+        toggles.push({key: part, element});
+    });
 
     /* building */
     function rebuild() {
-        read = view.work ? busy : recorded;
+        choosePart();
+        const inPackage = data.parts[view.only] ? "" : view.only;
         home.classList.toggle("no-waits", !!view.work);
         const folds = fold.value && matcher("re:" + fold.value);
         invalid(fold, folds === null);
         const isFolded = name => name >= 0 && (folds && (folds(data.names[name]) || folds(data.hrefs[name]))
             || (view.library && library.has(data.fids[name])));
-        tree = fid || folds || view.collapse || view.library
-            ? rewrite(read, isFolded, view.collapse, name => !fid || (name >= 0 && data.fids[name] === fid)) : read;
+        tree = fid || folds || view.only || view.collapse || view.library
+            ? rewrite(read, isFolded, view.collapse, name => fid ? data.fids[name] === fid : !inPackage || packages[name] === inPackage) : read;
         scene = picture(tree, view);
-        toggles.forEach(({key, element}) => press(element, !!view[key]));
+        toggles.forEach(({key, element}) => press(element, key === view.only || !!view[key]));
+        setting("only", view.only || "");
         over = chosen = null;
         setting("pivot", data.names[view.pivot] || "");
         zoom(null);
@@ -829,7 +860,7 @@ function drawFlame(section, data) {
             return;
         const pen = penFor(canvas, width, height), top = graph.scrollTop, perTick = width / (to - from);
         space.style.height = tall - height + "px";
-        whole.hidden = !isZoomed() && view.pivot < 0;
+        whole.hidden = !isZoomed() && view.pivot < 0 && !view.only;
         scene.rows.forEach((row, r) => {
             const y = r * ROW - top;
             for (let x = y > -ROW && y < height ? from : to; x < to;) {
@@ -922,7 +953,7 @@ function drawFlame(section, data) {
     function back() {
         if (isZoomed())
             zoom(null);
-        else if (view.pivot >= 0)
+        else if (view.pivot >= 0 || view.only)
             whole.click();
         else if (search.value) {
             search.value = "";
@@ -1018,7 +1049,7 @@ function squarify(items, box, put) {
 
 function setUpTreemap(section) {
     const bySize = (a, b) => b.size - a.size;
-    const size = li => Math.max(0, Number(li.dataset.n));
+    const size = li => Math.max(0, +li.dataset.n);
     const sum = list => list.reduce((n, one) => n + one.size, 0);
     const packagesOf = busy => all("ul.treemap > li", section).map(li => {
         const subs = all(busy ? "li:not(.waits) > a" : "a", li).map(a => ({name: a.textContent, link: a.href, size: size(a.parentElement), facts: a.parentElement.dataset}))
@@ -1035,7 +1066,7 @@ function setUpTreemap(section) {
         setting("work", hides ? "1" : "0");
         choose();
     });
-    find(".view", section).append(...idle ? [make("div", {className: "bar"}, hide)] : [], make("div", {className: "graph"}, canvas), detail);
+    find(".view", section).append(...idle ? [div("bar", hide)] : [], div("graph", canvas), detail);
 
     function put(pen, words, box, y) {
         if (box.h >= 15)
@@ -1078,7 +1109,7 @@ function setUpTreemap(section) {
         }
         const {one, sub} = over, facts = sub.facts;
         detail.replaceChildren(make("b", {}, one.name + "::" + sub.name), span(`${time(sub.size)} own (${percent(sub.size, total)})`),
-            span(`${time(Number(facts.i || facts.n))} with callees`), span(`calls: ${count(Number(facts.c || 1))}, places: ${facts.p || 1}, files: ${facts.f || 1}`));
+            span(`${time(+(facts.i || facts.n))} with callees`), span(`calls: ${count(+(facts.c || 1))}, places: ${facts.p || 1}, files: ${facts.f || 1}`));
         if (only)
             detail.append(back);
     }

@@ -474,13 +474,19 @@ static void put_packages(struct nytp_report *report, struct package *packages, u
                             sizeof package_columns / sizeof *package_columns);
     for (uint32_t i = 0; i < n; i++) {
         nytp_report_row_begin(out, i);
+        const uint32_t len = packages[i].name.len;
+        const struct nytp_name name = {packages[i].name.ptr, len >= 2 ? len - 2 : len};
+        if (report->flame && name.len > 0) {
+            nytp_puts(out, " data-part=\"");
+            nytp_html_text(out, name.ptr, name.len);
+            nytp_putc(out, '"');
+        }
         nytp_printf(out, "><td>%u<td>%llu", (unsigned)packages[i].subs,
                     (unsigned long long)packages[i].calls);
         nytp_report_time_cell(report, packages[i].excl_ticks, true,
                               report->profile->total_ticks);
         nytp_puts(out, "<td>");
-        const uint32_t len = packages[i].name.len;
-        nytp_html_text(out, packages[i].name.ptr, len >= 2 ? len - 2 : len);
+        nytp_html_text(out, name.ptr, name.len);
         nytp_putc(out, '\n');
     }
     nytp_puts(out, "</table></div>\n");

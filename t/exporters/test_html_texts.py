@@ -219,3 +219,40 @@ def test_processes_and_labels_have_tables(written, tmp_path):
     page = written(one)
     assert not rows_of(page, "labels") and not rows_of(page, "processes"), "where there is nothing to tell"
     assert rows_of(written("--focus=main", file), "labels") == [], "a selection is not of labels"
+
+
+def test_the_flame_graph_has_what_was_under_each_label(written, tmp_path):
+    """As much as a report of that label alone; texts of statements are none, and a selection has no parts."""
+    file = record(tmp_path, """sub work { my $n = 0; $n += $_ for 1 .. $_[0] * 300; $n } sub page { work($_[0]) for 1 .. 3 }
+        for (1 .. 4) { DB::label(request => $_ % 2 ? 'GET /odd' : "GET /<even>"); page($_ * 10); DB::label(sql => "select $_"); work(9);
+        DB::label(sql => undef); DB::label(request => undef) } work(5)""", steps=False)
+    page = written(file)
+    data = flame_data(page)
+    rows = dict(re.findall(r"<tr data-part=(\d+l)>.*?<td><i>request</i> (.*?) <small>", page))
+    assert sorted(rows.values()) == ["GET /&lt;even>", "GET /odd"] and set(data["parts"]) == set(rows)
+    for row, value in rows.items():
+        alone = flame_data(written("--where", "request=" + html.unescape(value), file))
+        assert alone["parts"] == {}
+        assert data["parts"][row][1] == alone["total"] > 0
+        here, there = by_sub(data, data["parts"][row]), by_sub(alone)
+        assert here == {path: there[path] for path in here} and ("main::RUNTIME", "main::page", "main::work") in here
+
+
+def flame_data(page):
+    return json.loads(re.search(r'id="flame-data">(.*?)</script>', page, re.S)[1])
+
+
+def by_sub(data, part=None):
+    """Time and calls by the names on a stack."""
+    frames, path, sums, at, widths, calls = data["frames"], [], {}, 0, {}, {}
+    for i in range(0, len(part or []), 3):
+        at += part[i]
+        widths[at], calls[at] = part[i + 1], part[i + 2]
+    for number, (up, name, width, n) in enumerate(zip(*(frames[i::4] for i in range(4))), 1):
+        if number > 1:
+            del path[len(path) - up:]
+        path.append(data["names"][name] if name >= 0 else "small")
+        seen = (widths.get(number, 0), calls.get(number, 0)) if part else (width, n)
+        if name >= 0 and seen[0] > 0:
+            sums[tuple(path)] = seen
+    return sums

@@ -2,6 +2,7 @@
 """The views of the HTML report in a real browser: tables, the flame graph, source pages and the treemap
 draw, sort, filter, find and zoom with the right numbers, by mouse and by keys."""
 
+import itertools
 import json
 import re
 import subprocess
@@ -137,6 +138,48 @@ def test_zooming_by_click_and_by_key(page, report):
     one.key("Escape")
     report_pages.frames_drawn(one)
     assert one.eval("location.hash") == ""
+
+
+def in_all(one):
+    report_pages.frames_drawn(one)
+    return one.eval("document.querySelector('.flame .detail').textContent").partition(" in all")[0]
+
+
+def test_rows_of_processes_and_packages_are_filters(page, report):
+    folder = report("forks-merged")
+    flame = report_pages.Flame(folder / "flame.js")
+    parts = flame.data["parts"]
+    assert len(parts) > 1 and sum(part[1] for part in parts.values()) == flame.total
+    one = page(folder / "index.html", "#work=0")
+    report_pages.drawn(one)
+    assert in_all(one) == report_pages.time_text(flame.total * flame.unit)
+    for row in one.eval("[...document.querySelectorAll('.processes [data-part]')].map(row => row.dataset.part)"):
+        one.click_on(f"[data-part='{row}'] button")
+        assert in_all(one) == report_pages.time_text(parts[row][1] * flame.unit)
+        assert one.eval("[...document.querySelectorAll('[data-part] [aria-pressed=true]')].map(b => b.closest('tr').dataset.part)") == [row]
+        assert f"only={row}" in one.eval("location.hash")
+        width = dict(zip(itertools.accumulate(parts[row][0::3]), parts[row][1::3]))
+        top = max((f for f in range(len(flame.frames)) if len(flame.frames[f].path) == 1), key=lambda f: width.get(f + 1, 0))
+        one.eval("document.querySelector('.flame canvas').focus()")
+        for key in "ArrowDown", "ArrowDown", "ArrowDown":
+            one.key(key)
+        shown = report_pages.detail(one)
+        assert shown[0] == flame.names[flame.frames[top].name]
+        assert shown[1].startswith(report_pages.time_text(width[top + 1] * flame.unit))
+    again = page(folder / "index.html", "#work=0&only=" + row)
+    report_pages.drawn(again)
+    assert in_all(again) == report_pages.time_text(parts[row][1] * flame.unit)
+    one.key("Escape")
+    assert in_all(one) == report_pages.time_text(flame.total * flame.unit)
+    one.click_on("[data-part=main] button")
+    own = sum(f.width for f in flame.frames if f.name >= 0 and is_of_main(flame, f.name) and not any(is_of_main(flame, n) for n in f.path))
+    assert in_all(one) == report_pages.time_text(own * flame.unit)
+    one.click_on("[data-part=main] button")
+    assert in_all(one) == report_pages.time_text(flame.total * flame.unit)
+
+
+def is_of_main(flame, name):
+    return name >= 0 and flame.names[name].rpartition("::")[0] == "main"
 
 
 def test_a_frame_leads_to_its_source_line(page, report):
