@@ -6,6 +6,7 @@
 
 #include "places.h"
 
+#include "XS/ground/run.h"
 #include "XS/output/say.h"
 #include "formats/stream/comments/bytes_records.h"
 
@@ -24,6 +25,41 @@ static void say_where_it_is(const struct nytp_recorder *rec)
              "memory= counts values only; for bytes the program is to be started with "
              "LD_PRELOAD=%.*slibnytp-malloc.so",
              name != NULL ? (int)(name + 1 - path) : 0, path);
+}
+
+/* Of a list of libraries (LD_PRELOAD), those that are not ours. */
+static void put_others(pTHX_ const char *list, SV *others)
+{
+    static const char separators[] = ": ", name[] = "libnytp-malloc.so";
+    for (const char *end; *list != '\0'; list = end + strspn(end, separators)) {
+        end = list + strcspn(list, separators);
+        const size_t len = (size_t)(end - list);
+        const bool is_ours = len >= strlen(name) &&
+                             memcmp(end - strlen(name), name, strlen(name)) == 0 &&
+                             (len == strlen(name) || end[-(ptrdiff_t)sizeof name] == '/');
+        if (!is_ours)
+            sv_catpvf(others, "%s%.*s", SvCUR(others) > 0 ? ":" : "", (int)len, list);
+    }
+}
+
+void nytp_bytes_take_out_of_environment(pTHX)
+{
+    static const char variable[] = "LD_PRELOAD";
+    const char *const list = getenv(variable);
+    if (list == NULL || PL_envgv == NULL || nytp_run_is_handed_down() ||
+        dlsym(RTLD_DEFAULT, NYTP_MALLOC_SYMBOL) == NULL)
+        return;
+    SV *const others = newSVpvs("");
+    put_others(aTHX_ list, others);
+    HV *const environment = GvHVn(PL_envgv);
+    if (SvCUR(others) == 0)
+        (void)hv_delete(environment, variable, (I32)strlen(variable), G_DISCARD);
+    else if (strcmp(SvPVX(others), list) != 0) {
+        SV **const value = hv_fetch(environment, variable, (I32)strlen(variable), 1);
+        if (value != NULL)
+            sv_setsv_mg(*value, others);
+    }
+    SvREFCNT_dec(others);
 }
 
 void nytp_bytes_prepare(struct nytp_recorder *rec)

@@ -7,6 +7,7 @@
 #ifndef NYTP_BYTES_H
 #define NYTP_BYTES_H
 
+#include "XS/perl/perl_compat.h"
 #include "malloc/interface.h"
 
 #include <stdatomic.h>
@@ -26,6 +27,10 @@ void nytp_bytes_prepare(struct nytp_recorder *rec);
 
 /* The same for a thread of that recorder's. */
 void nytp_bytes_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from);
+
+/* Where the programs that this one starts are not recorded they need no library of ours: take
+ * it out of LD_PRELOAD in %ENV. The loader has read that already. */
+void nytp_bytes_take_out_of_environment(pTHX);
 
 /* The thread's allocations count from now on; no longer; the interpreter records no more. */
 void nytp_bytes_start(struct nytp_recorder *rec);

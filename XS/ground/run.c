@@ -27,15 +27,15 @@ bool nytp_run_is_ancestor(long ancestor)
     return false;
 }
 
-static bool environment_loads_profiler(void)
+static bool names_profiler(const char *variable)
 {
-    static const char *const variables[] = {"PERL5OPT", "PERL5DB", "HARNESS_PERL_SWITCHES"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *const value = getenv(variables[i]);
-        if (value != NULL && strstr(value, "NYTProf") != NULL)
-            return true;
-    }
-    return false;
+    const char *const value = getenv(variable);
+    return value != NULL && strstr(value, "NYTProf") != NULL;
+}
+
+bool nytp_run_is_handed_down(void)
+{
+    return names_profiler("PERL5OPT") || names_profiler("HARNESS_PERL_SWITCHES");
 }
 
 /* The process that the run began with: the oldest above this one that is still of its group. */
@@ -44,7 +44,7 @@ static bool read_first(struct nytp_system_process *first)
     struct nytp_system_process above;
     if (!nytp_platform_process((long)getpid(), first))
         return false;
-    if (!environment_loads_profiler())
+    if (!nytp_run_is_handed_down() && !names_profiler("PERL5DB"))
         return true;
     for (int i = 0; first->parent > 0 && i < MAX_ANCESTORS; i++) {
         if (!nytp_platform_process(first->parent, &above) || above.group != first->group)

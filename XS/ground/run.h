@@ -12,6 +12,10 @@
 #include <stdbool.h>
 #include <time.h>
 
+/* Whether the environment loads the profiler into the perls that this process starts. PERL5DB
+ * does not tell: `perl -d:NYTProf` sets it, and it is for perls with -d. */
+bool nytp_run_is_handed_down(void);
+
 /* Whether the process of this pid, which was there after this one had begun, started this one,
  * or started one that did. Those that did are older, so nobody else can have had their pids. */
 bool nytp_run_is_ancestor(long pid);

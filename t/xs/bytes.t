@@ -98,6 +98,59 @@ scenario 'the program behaves as without' => sub {
     is $run->{status} , 3, 'of which there is some';
 };
 
+# What a shell that the program starts finds in its environment. `before` and `after` stand beside our library.
+sub given_on {
+    my (%how) = @_;
+    my $show = 'print defined $ENV{LD_PRELOAD} ? $ENV{LD_PRELOAD} : "none", "\n"; $| = 1; system q(echo "${LD_PRELOAD-none}"); 1;';
+    my $preload = join ' ', grep { defined } $how{before}, $LIBRARY, $how{after};
+    return run_prog(code => $show, opts => $how{opts} // 'memory=64k', env => { LD_PRELOAD => $preload, %{ $how{env} || {} } })->{out};
+}
+
+scenario 'programs that are not recorded are started without the library' => sub {
+    is given_on(), "none\nnone\n", 'it is not in %ENV, and not in theirs';
+    is given_on(opts => 'start=no'), "none\nnone\n", 'nor where bytes are not wanted';
+    my ($other) = grep { `LD_PRELOAD=$_ sh -c : 2>&1` eq '' } qw(libm.so.6 libpthread.so.0);
+    plan skip_all => 'no other library' if !$other;
+    is given_on(before => $other), "$other\n" x 2, 'what the user loads before it stays';
+    is given_on(after => $other), "$other\n" x 2, 'and what after it';
+};
+
+scenario 'programs that are recorded keep it' => sub {
+    is given_on(env => { PERL5OPT => '-d:NYTProf' }), "$LIBRARY\n" x 2, 'where the environment loads the profiler';
+};
+
+# The loader takes LD_PRELOAD out of their environment itself.
+scenario 'a program with the rights of another user runs without it' => sub {
+    plan skip_all => 'needs root' if $> != 0;
+    my $run  = run_prog(code => '1;', impl => 'plain');
+    my $perl = "$run->{dir}/set-user-ID";
+    system 'cp', $^X, $perl;
+    chmod 0777, $run->{dir};
+    chown 65534, -1, $perl;
+    chmod 04755, $perl;
+    my $done = NYTPTest::run_command(
+        [$perl, (map {"-I$_"} NYTPTest::lib_dirs('ours')), '-d:NYTProf', '-e', 'print "$> ", $ENV{LD_PRELOAD} // "none"; exit 3'],
+        dir => $run->{dir},
+        env => { LD_PRELOAD => $LIBRARY, NYTPROF => 'memory=64k' }
+    );
+    plan skip_all => 'the folder for temporary files has no such programs' if $done->{out} =~ /\A0 /;
+    is "$done->{out} $done->{status}", '65534 none 3', 'as without us';
+    like $done->{err}, qr/\A\S+ memory= counts values only; [^\n]*\n\z/, 'which is said';
+};
+
+scenario 'a program without a loader runs without it' => sub {
+    my $run = run_prog(
+        impl => 'plain', code => '1;',
+        files => { 'static.c' => "#include <stdio.h>\n#include <stdlib.h>\nint main(void) { free(malloc(9)); return puts(\"static\") < 0 ? 1 : 3; }\n" }
+    );
+    plan skip_all => 'nothing can be linked statically here' if system "cd '$run->{dir}' && $Config{cc} -static -o static static.c 2>/dev/null";
+    $run = run_prog(
+        dir => $run->{dir}, code => 'system "./static"; print $? >> 8, "\n"; 1;',
+        opts => 'memory=64k', env => { LD_PRELOAD => $LIBRARY, PERL5OPT => '-d:NYTProf' }
+    );
+    is "$run->{out}$run->{err}$run->{status}", "static\n3\n0", 'as without us';
+};
+
 scenario 'a fork and a thread have samples of their own' => sub {
     my $run = record(<<'P');
 our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
