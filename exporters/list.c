@@ -14,11 +14,11 @@
 
 #define LEAST_PERCENT                                                                          \
     1 /* without an expression: subs with at least that much time of their own */
-#define MOST_SUBS   20 /* and no more of them than that */
-#define MOST_CALLS  5  /* callers of a sub, callees of a line */
-#define CONTEXT     2  /* lines without numbers beside those with */
-#define CALL_INDENT 37
-#define SVS_COLUMNS 20
+#define MOST_SUBS      20 /* and no more of them than that */
+#define MOST_CALLS     5  /* callers of a sub, callees of a line */
+#define CONTEXT        2  /* lines without numbers beside those with */
+#define CALL_INDENT    37
+#define MEMORY_COLUMNS 21
 
 struct list {
     const struct nytp_profile *profile;
@@ -37,15 +37,27 @@ static void set_style(const struct list *list, enum nytp_style style)
     nytp_text_style(list->out, list->options->color, style);
 }
 
-static bool has_svs(const struct list *list)
+static enum nytp_memory_columns memory_of(const struct list *list)
 {
-    return (list->profile->has & NYTP_HAS_SVS) != 0;
+    return nytp_text_memory_columns(list->profile, NULL);
+}
+
+/* What calls made of SVs, or have in use of bytes. */
+static void put_memory_of_calls(const struct list *list, const struct nytp_call_row *row)
+{
+    if (memory_of(list) == NYTP_MEMORY_SVS) {
+        nytp_printf(list->out, " %lld SVs", (long long)row->svs);
+    } else if (memory_of(list) != NYTP_MEMORY_NONE) {
+        nytp_putc(list->out, ' ');
+        nytp_text_bytes(list->out, row->inuse_bytes, 0);
+        nytp_puts(list->out, " in use");
+    }
 }
 
 /* The columns before a line's text, and before its calls. */
 static uint32_t text_column(const struct list *list)
 {
-    return CALL_INDENT + (has_svs(list) ? SVS_COLUMNS : 0);
+    return CALL_INDENT + (memory_of(list) != NYTP_MEMORY_NONE ? MEMORY_COLUMNS : 0);
 }
 
 /* The text from column `used` on, cut where the terminal ends. */
@@ -71,8 +83,7 @@ static void put_call(const struct list *list, const char *arrow,
     const uint64_t before = out->n_bytes;
     put_count(list, arrow, row->calls);
     put_time(list, row->incl_ticks, 0);
-    if (has_svs(list))
-        nytp_printf(out, " %lld SVs", (long long)row->svs);
+    put_memory_of_calls(list, row);
     nytp_puts(out, "  ");
     uint32_t used = text_column(list) + (uint32_t)(out->n_bytes - before);
     used +=
@@ -99,6 +110,7 @@ static void put_calls(const struct list *list, const char *arrow,
             rest.calls += rows[i].calls;
             rest.incl_ticks += rows[i].incl_ticks;
             rest.svs += rows[i].svs;
+            rest.inuse_bytes += rows[i].inuse_bytes;
             continue;
         }
         nytp_text_pad(list->out, text_column(list));
@@ -108,8 +120,7 @@ static void put_calls(const struct list *list, const char *arrow,
         nytp_text_pad(list->out, text_column(list));
         put_count(list, arrow, rest.calls);
         put_time(list, rest.incl_ticks, 0);
-        if (has_svs(list))
-            nytp_printf(list->out, " %lld SVs", (long long)rest.svs);
+        put_memory_of_calls(list, &rest);
         nytp_printf(list->out, "  (%lu more)\n", (unsigned long)n - MOST_CALLS);
     }
     set_style(list, NYTP_STYLE_PLAIN);
@@ -158,8 +169,9 @@ static void put_line(const struct list *list, const struct nytp_line_row *row,
     put_time(list, row->self_ticks, 9);
     nytp_putc(list->out, ' ');
     put_time(list, incl, 8);
-    if (has_svs(list))
-        nytp_printf(list->out, " %9lld %9lld", (long long)row->svs, (long long)row->kept_svs);
+    if (memory_of(list) != NYTP_MEMORY_NONE)
+        nytp_putc(list->out, ' ');
+    nytp_text_memory(list->out, memory_of(list), row->svs, row->kept_svs, row->bytes);
     put_source(list, row->file, row->line);
     set_style(list, NYTP_STYLE_PLAIN);
     put_calls(list, "->", calls, n_calls, false);
@@ -322,8 +334,10 @@ static bool put_sub(const struct list *list, uint32_t sub)
     if (callers.rows != NULL)
         put_calls(list, "<-", callers.rows, callers.n, true);
     set_style(list, NYTP_STYLE_BOLD);
-    nytp_printf(list->out, "%9s      self     incl%s   line  source\n",
-                nytp_text_stmts(list->profile), has_svs(list) ? "       SVs      kept" : "");
+    nytp_printf(list->out, "%9s      self     incl%s", nytp_text_stmts(list->profile),
+                memory_of(list) != NYTP_MEMORY_NONE ? " " : "");
+    nytp_text_memory_title(list->out, memory_of(list), "      SVs      kept ");
+    nytp_puts(list->out, "   line  source\n");
     set_style(list, NYTP_STYLE_PLAIN);
     const bool ok = callers.rows != NULL && put_lines(list, sub);
     free(callers.rows);

@@ -6,6 +6,8 @@
 #include "exporters/base/json.h"
 #include "exporters/stacks/stack_rows.h"
 
+#include "formats/model/svs.h"
+
 #define MAX_EXACT                                                                              \
     INT64_C(9007199254740992) /* 2^53: beyond it readers of JSON round numbers                 \
                                */
@@ -108,6 +110,8 @@ static bool put_row(void *context, const struct nytp_stack_row *row)
         put_number(out, "svs", row->svs.net);
         put_number(out, "kept_svs", row->svs.kept);
     }
+    for (int i = 0; row->has_bytes && i < NYTP_N_BYTES_MEASURES; i++)
+        put_number(out, nytp_bytes_names[i].name, row->svs.bytes.of[i]);
     put_number(out, "flags", row->flags);
     nytp_puts(out, "}\n");
     return true;

@@ -4,12 +4,14 @@
  * of one caller are one row; branches below half a percent (--min-percent) are summed up in a
  * row of their own, so that rows always add up to the one above them. A chain of subs that each
  * call but one is one row; what its members and their small callees take, together less than
- * that half percent, is in its own time. In a tree by SVs these percent are of those kept.
+ * that half percent, is in its own time. In a tree by SVs or bytes these percent are of those.
  */
 #include "exporters/base/exporter.h"
 #include "exporters/base/text.h"
 #include "exporters/stacks/inclusive.h"
 #include "exporters/stacks/samples.h"
+
+#include "formats/model/svs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +21,7 @@
 #define DEFAULT_MIN_PERCENT 0.5
 #define MAX_ROW_DEPTH       100 /* frames below each other that get a row of their own */
 #define FIXED_COLUMNS       38
-#define SVS_COLUMNS         10
+#define MEMORY_COLUMNS      10
 #define MIN_NAME            24 /* columns of a terminal that indentation does not take */
 #define MIN_CHAIN           3  /* subs from which on a chain is one row */
 
@@ -28,7 +30,7 @@ struct branch {
     uint32_t sub;
     const uint32_t *nodes;
     uint32_t n_nodes;
-    int64_t incl_ticks, excl_ticks, svs; /* these kept, inclusive */
+    int64_t incl_ticks, excl_ticks, memory; /* that of the tree's column, inclusive */
     uint64_t count;         /* of calls, or of samples where these are all that there is */
     double key;             /* rows beside each other are sorted by it, falling */
     uint32_t n_above;       /* members of the chain before this one */
@@ -40,19 +42,21 @@ struct tree {
     const struct nytp_export_options *options;
     struct nytp_out *out;
     const uint64_t *samples; /* by node, or NULL where calls are counted */
-    const uint64_t *svs;     /* by node: kept, inclusive; NULL where none were recorded */
-    bool by_svs;             /* it is these in place of time that make a branch large */
+    const uint64_t *memory;  /* by node, inclusive; NULL where none was recorded */
+    const char *title;       /* of that */
+    bool is_space;           /* it is bytes */
+    bool by_memory;          /* it is that in place of time that makes a branch large */
     double min_size;         /* branches of less have no row of their own */
 };
 
 static double size_of(const struct tree *tree, const struct branch *branch)
 {
-    return tree->by_svs ? (double)branch->svs : (double)branch->incl_ticks;
+    return tree->by_memory ? (double)branch->memory : (double)branch->incl_ticks;
 }
 
 static uint32_t fixed_columns(const struct tree *tree)
 {
-    return FIXED_COLUMNS + (tree->svs != NULL ? SVS_COLUMNS : 0);
+    return FIXED_COLUMNS + (tree->memory != NULL ? MEMORY_COLUMNS : 0);
 }
 
 static void put_numbers(const struct tree *tree, const struct branch *branch)
@@ -65,8 +69,13 @@ static void put_numbers(const struct tree *tree, const struct branch *branch)
     nytp_text_time(tree->out, branch->excl_ticks, profile->ticks_per_sec, tree->options->unit,
                    11);
     nytp_printf(tree->out, " %8llu ", (unsigned long long)branch->count);
-    if (tree->svs != NULL)
-        nytp_printf(tree->out, "%9lld ", (long long)branch->svs);
+    if (tree->memory == NULL)
+        return;
+    if (tree->is_space)
+        nytp_text_bytes(tree->out, branch->memory, 9);
+    else
+        nytp_printf(tree->out, "%9lld", (long long)branch->memory);
+    nytp_putc(tree->out, ' ');
 }
 
 /* Put the lines that lead to a row, or its depth as a number where they would leave no room for
@@ -153,9 +162,9 @@ static uint64_t count_of(const struct tree *tree, uint32_t node)
     return tree->samples != NULL ? tree->samples[node] : tree->profile->nodes[node].calls;
 }
 
-static int64_t svs_of(const struct tree *tree, uint32_t node)
+static int64_t memory_of(const struct tree *tree, uint32_t node)
 {
-    return tree->svs != NULL ? (int64_t)tree->svs[node] : 0;
+    return tree->memory != NULL ? (int64_t)tree->memory[node] : 0;
 }
 
 static void add_node(const struct tree *tree, struct branch *branch, uint32_t index)
@@ -164,7 +173,7 @@ static void add_node(const struct tree *tree, struct branch *branch, uint32_t in
     branch->incl_ticks += node->incl_ticks;
     branch->excl_ticks += node->excl_ticks;
     branch->count += count_of(tree, index);
-    branch->svs += svs_of(tree, index);
+    branch->memory += memory_of(tree, index);
 }
 
 static void add_branch(struct branch *sum, const struct branch *branch)
@@ -172,7 +181,7 @@ static void add_branch(struct branch *sum, const struct branch *branch)
     sum->incl_ticks += branch->incl_ticks;
     sum->excl_ticks += branch->incl_ticks;
     sum->count += branch->count;
-    sum->svs += branch->svs;
+    sum->memory += branch->memory;
 }
 
 /* The row of what --min-percent pruned: it comes last, however much time it has. */
@@ -191,8 +200,6 @@ static double key_of(const struct branch *branch, const char *sort)
         return branch->count > 0 ? (double)branch->incl_ticks / (double)branch->count : 0;
     if (sort != NULL && strcmp(sort, "name") == 0)
         return 0;
-    if (sort != NULL && strcmp(sort, "svs") == 0)
-        return (double)branch->svs;
     return (double)branch->incl_ticks;
 }
 
@@ -231,9 +238,9 @@ static uint32_t make_branches(const struct tree *tree, const struct sub_node *be
         add_node(tree, branch, below[i].node);
     }
     for (uint32_t i = 0; i < n_branches; i++)
-        branches[i].key = is_pruned(tree, &branches[i])
-                              ? -HUGE_VAL
-                              : key_of(&branches[i], tree->options->sort);
+        branches[i].key = is_pruned(tree, &branches[i]) ? -HUGE_VAL
+                          : tree->by_memory             ? (double)branches[i].memory
+                                            : key_of(&branches[i], tree->options->sort);
     if (n_branches > 0)
         qsort(branches, n_branches, sizeof *branches, by_key);
     return n_branches;
@@ -300,7 +307,7 @@ static bool put_below(const struct tree *tree, const struct branch *row, uint32_
     for (uint32_t i = 0; ok && i < n; i++) {
         sum.incl_ticks += tree->profile->nodes[below[i].node].incl_ticks;
         sum.count += count_of(tree, below[i].node);
-        sum.svs += svs_of(tree, below[i].node);
+        sum.memory += memory_of(tree, below[i].node);
     }
     sum.excl_ticks = sum.incl_ticks;
     if (ok && n > 0 && depth > MAX_ROW_DEPTH)
@@ -363,7 +370,7 @@ static struct branch follow_chain(const struct tree *tree, const struct branch *
     }
     end.excl_ticks += row->incl_ticks - end.incl_ticks;
     end.incl_ticks = row->incl_ticks;
-    end.svs = row->svs;
+    end.memory = row->memory;
     return end;
 }
 
@@ -384,12 +391,12 @@ static bool put_rows(const struct tree *tree, const struct branch *row, uint32_t
 static double whole_of(const struct tree *tree)
 {
     const struct nytp_profile *profile = tree->profile;
-    if (!tree->by_svs)
+    if (!tree->by_memory)
         return (double)profile->total_ticks;
-    double svs = 0;
+    double memory = 0;
     for (uint32_t i = 0; i < profile->n_processes; i++)
-        svs += (double)svs_of(tree, profile->processes[i].root);
-    return svs;
+        memory += (double)memory_of(tree, profile->processes[i].root);
+    return memory;
 }
 
 static bool put_tree(const struct tree *tree)
@@ -403,14 +410,44 @@ static bool put_tree(const struct tree *tree)
                                      profile->processes[i].root};
     nytp_text_headline(tree->out, profile, tree->options);
     nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_BOLD);
-    nytp_printf(tree->out, "      incl  incl%%       self %8s %ssub",
-                tree->samples != NULL ? "samples" : nytp_text_calls(profile),
-                tree->svs != NULL ? " SVs kept " : "");
+    nytp_printf(tree->out, "      incl  incl%%       self %8s ",
+                tree->samples != NULL ? "samples" : nytp_text_calls(profile));
+    if (tree->memory != NULL)
+        nytp_printf(tree->out, "%9s ", tree->title);
+    nytp_puts(tree->out, "sub");
     nytp_text_style(tree->out, tree->options->color, NYTP_STYLE_PLAIN);
     nytp_putc(tree->out, '\n');
     const bool ok = put_level(tree, roots, profile->n_processes, 0);
     free(roots);
     return ok;
+}
+
+/* The column of memory: by the key to sort by, else what is in use of bytes, if these are
+ * known, else the SVs that were kept. False: memory is out. */
+static bool fill_memory(struct tree *tree, uint64_t **memory)
+{
+    static const char *const titles[NYTP_N_BYTES_MEASURES] = {[NYTP_ALLOC_OBJECTS] =
+                                                                  "allocated",
+                                                              [NYTP_ALLOC_SPACE] = "allocated",
+                                                              [NYTP_INUSE_OBJECTS] = "in use",
+                                                              [NYTP_INUSE_SPACE] = "in use"};
+    const char *const sort = tree->options->sort;
+    const enum nytp_memory_columns columns = nytp_text_memory_columns(tree->profile, sort);
+    enum nytp_bytes_measure measure = nytp_bytes_measure_of(sort);
+    *memory = NULL;
+    if (columns == NYTP_MEMORY_NONE)
+        return true;
+    tree->by_memory =
+        measure != NYTP_N_BYTES_MEASURES || (sort != NULL && strcmp(sort, "svs") == 0);
+    if (measure == NYTP_N_BYTES_MEASURES)
+        measure = NYTP_INUSE_SPACE;
+    const bool are_svs = columns == NYTP_MEMORY_SVS;
+    tree->title = are_svs ? "SVs kept" : titles[measure];
+    tree->is_space = columns == NYTP_MEMORY_SPACE;
+    *memory = nytp_inclusive_of_nodes(tree->profile,
+                                      are_svs ? nytp_line_kept_svs : nytp_line_bytes[measure]);
+    tree->memory = *memory;
+    return *memory != NULL;
 }
 
 static bool tree_write(const struct nytp_profile *profile,
@@ -419,22 +456,20 @@ static bool tree_write(const struct nytp_profile *profile,
     const double percent =
         options->has_min_percent ? options->min_percent : DEFAULT_MIN_PERCENT;
     const bool of_samples = nytp_is_of_samples(profile);
-    const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
     uint64_t *samples = of_samples ? nytp_samples_by_node(profile) : NULL;
-    uint64_t *svs = has_svs ? nytp_inclusive_of_nodes(profile, nytp_line_kept_svs) : NULL;
+    uint64_t *memory;
     struct tree tree = {
         .profile = profile,
         .samples = samples,
-        .svs = svs,
-        .by_svs = options->sort != NULL && strcmp(options->sort, "svs") == 0,
         .options = options,
         .out = out,
     };
+    const bool ok = fill_memory(&tree, &memory) && (samples != NULL || !of_samples);
     tree.min_size = whole_of(&tree) * percent / 100;
-    if ((of_samples && samples == NULL) || (has_svs && svs == NULL) || !put_tree(&tree))
+    if (!ok || !put_tree(&tree))
         nytp_out_of_memory(&out->error);
     free(samples);
-    free(svs);
+    free(memory);
     return out->error.status == NYTP_OK;
 }
 

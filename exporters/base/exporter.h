@@ -34,7 +34,23 @@ static inline bool nytp_weight_is_bytes(enum nytp_weight weight)
     return weight >= NYTP_WEIGHT_ALLOC_OBJECTS;
 }
 
-/* Whether it is known of stacks alone where two sides are compared. */
+static inline enum nytp_bytes_measure nytp_weight_measure(enum nytp_weight weight)
+{
+    return (enum nytp_bytes_measure)(weight - NYTP_WEIGHT_ALLOC_OBJECTS);
+}
+
+/* Whether it is bytes and no blocks. */
+static inline bool nytp_weight_is_space(enum nytp_weight weight)
+{
+    return weight == NYTP_WEIGHT_ALLOC_SPACE || weight == NYTP_WEIGHT_INUSE_SPACE;
+}
+
+static inline bool nytp_weight_is_memory(enum nytp_weight weight)
+{
+    return weight >= NYTP_WEIGHT_SVS;
+}
+
+/* Whether a picture of stacks shows it of these alone where two sides are compared. */
 static inline bool nytp_weight_is_of_stacks(enum nytp_weight weight)
 {
     return weight >= NYTP_WEIGHT_CPU;

@@ -13,6 +13,7 @@
 
 #include "formats/model/svs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -217,18 +218,25 @@ void nytp_text_per_call(struct nytp_out *out, int64_t ticks, uint64_t calls,
         put_scaled(out, "", (double)ticks / (double)calls, rate, width);
 }
 
-void nytp_text_bytes(struct nytp_out *out, int64_t bytes, int width)
+void nytp_bytes_text(int64_t bytes, char *text, size_t size)
 {
     static const char *const units[] = {"kB", "MB", "GB", "TB", "PB"};
     size_t unit = 0;
     double value = (double)bytes / 1000;
-    if (bytes < 1000) {
-        nytp_printf(out, "%*lld B", width - 2, (long long)bytes);
+    if (fabs(value) < 1) {
+        snprintf(text, size, "%lld B", (long long)bytes);
         return;
     }
-    for (; value >= 999.95 && unit + 1 < sizeof units / sizeof *units; unit++)
+    for (; fabs(value) >= 999.95 && unit + 1 < sizeof units / sizeof *units; unit++)
         value /= 1000;
-    nytp_printf(out, "%*.1f %s", width - 3, value, units[unit]);
+    snprintf(text, size, "%.1f %s", value, units[unit]);
+}
+
+void nytp_text_bytes(struct nytp_out *out, int64_t bytes, int width)
+{
+    char text[32];
+    nytp_bytes_text(bytes, text, sizeof text);
+    nytp_printf(out, "%*s", width, text);
 }
 
 enum nytp_memory_columns nytp_text_memory_columns(const struct nytp_profile *profile,

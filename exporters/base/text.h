@@ -37,7 +37,8 @@ void nytp_text_about(struct nytp_out *out, int64_t ticks, int64_t ticks_per_sec,
 void nytp_text_per_call(struct nytp_out *out, int64_t ticks, uint64_t calls,
                         int64_t ticks_per_sec, const struct nytp_unit *unit, int width);
 
-/* Put a number of bytes, right-aligned: "999 B", "22.8 MB". */
+/* A number of bytes: "999 B", "-22.8 MB"; the same put right-aligned. */
+void nytp_bytes_text(int64_t bytes, char *text, size_t size);
 void nytp_text_bytes(struct nytp_out *out, int64_t bytes, int width);
 
 /* The titles of two columns for a profile with memory, each of nine and a blank, and the two

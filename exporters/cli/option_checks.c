@@ -12,7 +12,8 @@
 
 static bool is_sort_key(const char *key)
 {
-    static const char *const keys[] = {"self", "incl", "calls", "percall", "name", "ops", "svs"};
+    static const char *const keys[] = {"self", "incl", "calls", "percall",
+                                       "name", "ops",  "svs"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(key, keys[i]) == 0)
             return true;
@@ -30,13 +31,12 @@ static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *erro
             error, "--diff: %s cannot show a difference: %s", cli->exporter->name,
             cli->exporter->no_diff != NULL ? cli->exporter->no_diff : "use --json or --pprof");
     const enum nytp_weight weight = cli->export.weight;
-    if (cli->bases.n > 0 && !cli->exporter->shows_stacks && nytp_weight_is_of_stacks(weight))
+    if (cli->bases.n > 0 && !cli->exporter->shows_stacks && nytp_weight_is_of_stacks(weight) &&
+        !(strcmp(cli->exporter->name, "top") == 0 && nytp_weight_is_memory(weight)))
         return usage_error(error,
-                           "--diff: %s are compared by stacks only: --collapsed or "
-                           "--flamegraph",
-                           weight == NYTP_WEIGHT_CPU   ? "processor times (--weight cpu)"
-                           : weight == NYTP_WEIGHT_SVS ? "SVs (--weight svs)"
-                                                       : "bytes and blocks");
+                           "--diff: %s compared by stacks only: --collapsed or --flamegraph",
+                           weight == NYTP_WEIGHT_CPU ? "processor times (--weight cpu) are"
+                                                     : "memory is, but for --top,");
     if (cli->export.spread && cli->export.lines)
         return usage_error(error, "--spread is of subs, not of --lines");
     if (cli->limits.n > 0 && cli->bases.n == 0)
@@ -111,14 +111,11 @@ bool nytp_cli_check(struct nytp_cli *cli, struct nytp_error *error)
     if (!nytp_options_fit(cli, error))
         return false;
     if (cli->export.sort != NULL && !is_sort_key(cli->export.sort))
-        return usage_error(error,
-                           "unknown --sort key \"%s\": self, incl, calls, percall, name, ops, svs, "
-                           "alloc_space, alloc_objects, inuse_space or inuse_objects",
-                           cli->export.sort);
-    if (cli->export.sort != NULL && strcmp(cli->exporter->name, "tree") == 0 &&
-        nytp_bytes_measure_of(cli->export.sort) < NYTP_N_BYTES_MEASURES)
-        return usage_error(error, "--tree has no bytes: --top, or --flamegraph --weight=%s",
-                           cli->export.sort);
+        return usage_error(
+            error,
+            "unknown --sort key \"%s\": self, incl, calls, percall, name, ops, svs, "
+            "alloc_space, alloc_objects, inuse_space or inuse_objects",
+            cli->export.sort);
     if (cli->export.sort != NULL && strcmp(cli->export.sort, "ops") == 0 &&
         strcmp(cli->exporter->name, "top") != 0)
         return usage_error(error, "--sort ops is of --top only");

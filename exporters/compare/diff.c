@@ -316,33 +316,12 @@ static bool give_cells(struct comparing *c)
     struct nytp_diff *diff = c->diff;
     const size_t n = ((size_t)diff->n_rows + 1) * c->n_runs;
     diff->cells = calloc(n + 1, sizeof *diff->cells);
-    if ((c->profile->has & NYTP_HAS_SVS) != 0)
-        diff->svs = calloc(n + 1, sizeof *diff->svs);
-    if (diff->cells == NULL || (diff->svs == NULL && (c->profile->has & NYTP_HAS_SVS) != 0))
+    if (diff->cells == NULL)
         return false;
     for (uint32_t i = 0; i < diff->n_rows; i++)
         diff->rows[i].runs = diff->cells + (size_t)i * c->n_runs;
     diff->total.runs = diff->cells + (size_t)diff->n_rows * c->n_runs;
     return true;
-}
-
-/* Where the SVs of a cell are. */
-static int64_t *svs_at(const struct nytp_diff *diff, const struct nytp_diff_cell *cell)
-{
-    return &diff->svs[cell - diff->cells];
-}
-
-int64_t nytp_diff_svs(const struct nytp_diff *diff, const struct nytp_diff_row *row,
-                      uint32_t run)
-{
-    return diff->svs != NULL ? *svs_at(diff, &row->runs[run]) : 0;
-}
-
-static void add_svs(const struct nytp_diff *diff, const struct nytp_diff_cell *cell,
-                    const struct nytp_diff_cell *total, int64_t svs)
-{
-    *svs_at(diff, cell) += svs;
-    *svs_at(diff, total) += svs;
 }
 
 /* Add what each run of a recording counted to the cells of the rows. */
@@ -358,8 +337,8 @@ static void add_recorded(struct comparing *c)
         cell->statements += (int64_t)cost->statements;
         cell->ticks += cost->excl_ticks;
         total[run].statements += (int64_t)cost->statements;
-        if (c->diff->svs != NULL)
-            add_svs(c->diff, cell, &total[run], nytp_svs_of_cost(p, i).net);
+        nytp_svs_add(&cell->memory, nytp_svs_of_cost(p, i));
+        nytp_svs_add(&total[run].memory, nytp_svs_of_cost(p, i));
     }
     for (uint32_t i = 0; i < p->n_arcs; i++) {
         const struct nytp_arc *arc = &p->arcs[i];
@@ -456,9 +435,6 @@ static bool join_renamed(struct comparing *c)
             continue;
         const uint32_t n_base = diff->n_runs[NYTP_DIFF_BASE];
         memcpy(now->runs, row->runs, n_base * sizeof *now->runs);
-        if (diff->svs != NULL)
-            memcpy(svs_at(diff, now->runs), svs_at(diff, row->runs),
-                   n_base * sizeof *diff->svs);
         now->was = row->name;
         row->runs = NULL;
     }
@@ -477,10 +453,12 @@ enum value {
     VALUE_CALLS,
     VALUE_TICKS,
     VALUE_INCL,
-    N_VALUES
+    VALUE_SVS,
+    VALUE_BYTES, /* from here on in the order of enum nytp_bytes_measure */
+    N_VALUES = VALUE_BYTES + NYTP_N_BYTES_MEASURES
 };
 
-static int64_t *value_of(struct nytp_diff_cell *cell, enum value value)
+static int64_t *value_of(struct nytp_diff_cell *cell, int value)
 {
     switch (value) {
     case VALUE_STATEMENTS:
@@ -489,13 +467,17 @@ static int64_t *value_of(struct nytp_diff_cell *cell, enum value value)
         return &cell->calls;
     case VALUE_TICKS:
         return &cell->ticks;
-    default:
+    case VALUE_INCL:
         return &cell->incl_ticks;
+    case VALUE_SVS:
+        return &cell->memory.net;
+    default:
+        return &cell->memory.bytes.of[value - VALUE_BYTES];
     }
 }
 
-static void copy_values(const struct nytp_diff_row *row, enum value value, uint32_t first,
-                        uint32_t n, int64_t *values)
+static void copy_values(const struct nytp_diff_row *row, int value, uint32_t first, uint32_t n,
+                        int64_t *values)
 {
     for (uint32_t i = 0; i < n; i++)
         values[i] = *value_of(&row->runs[first + i], value);
@@ -507,8 +489,8 @@ static void set_medians(const struct comparing *c, struct nytp_diff_row *row, in
     for (int side = 0; side < NYTP_DIFF_SIDES; side++) {
         const uint32_t n = c->diff->n_runs[side];
         for (int value = 0; value < N_VALUES; value++) {
-            copy_values(row, (enum value)value, first, n, values);
-            *value_of(&row->median[side], (enum value)value) = nytp_median(values, n);
+            copy_values(row, value, first, n, values);
+            *value_of(&row->median[side], value) = nytp_median(values, n);
             row->varies |= value <= VALUE_CALLS && n > 0 && values[0] != values[n - 1];
         }
         copy_values(row, VALUE_TICKS, first, n, values);
@@ -656,13 +638,12 @@ static bool compare_sides(struct comparing *c, const struct nytp_diff_sides *sid
     return ok;
 }
 
-static void note_svs(struct nytp_diff *diff)
+static void note_recorded(struct nytp_diff *diff)
 {
-    diff->has_svs[NYTP_DIFF_BASE] = diff->counts == NULL;
-    diff->has_svs[NYTP_DIFF_NEW] = true;
+    diff->has[NYTP_DIFF_BASE] = diff->counts == NULL ? UINT32_MAX : 0;
+    diff->has[NYTP_DIFF_NEW] = UINT32_MAX;
     for (uint32_t i = 0; i < diff->profile->n_recordings; i++)
-        if ((diff->profile->recordings[i].has & NYTP_HAS_SVS) == 0)
-            diff->has_svs[diff->side_of_recording[i]] = false;
+        diff->has[diff->side_of_recording[i]] &= diff->profile->recordings[i].has;
 }
 
 static void note_samples(struct nytp_diff *diff)
@@ -716,7 +697,7 @@ struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
         c.diff->defined = sides->defined;
         c.diff->base_has_times = sides->counts == NULL;
         note_samples(c.diff);
-        note_svs(c.diff);
+        note_recorded(c.diff);
         c.diff->total.p = -1;
         ok = compare_sides(&c, sides);
     }
@@ -736,7 +717,9 @@ bool nytp_diff_row_differs(const struct nytp_diff *diff, const struct nytp_diff_
     const struct nytp_diff_cell *now = &row->median[NYTP_DIFF_NEW];
     return row->status != NYTP_DIFF_EQUAL ||
            (diff->base_has_times &&
-            (base->ticks != now->ticks || base->incl_ticks != now->incl_ticks));
+            (base->ticks != now->ticks || base->incl_ticks != now->incl_ticks)) ||
+           ((diff->has[NYTP_DIFF_BASE] & diff->has[NYTP_DIFF_NEW] & NYTP_HAS_SVS) != 0 &&
+            memcmp(&base->memory, &now->memory, sizeof base->memory) != 0);
 }
 
 void nytp_diff_free(struct nytp_diff *diff)
@@ -745,7 +728,6 @@ void nytp_diff_free(struct nytp_diff *diff)
         return;
     free(diff->rows);
     free(diff->cells);
-    free(diff->svs);
     free(diff->run_of_recording);
     free(diff);
 }

@@ -37,8 +37,9 @@ extern const char *const nytp_diff_status_names[NYTP_DIFF_STATUSES];
 /* One run, or the median of several. */
 struct nytp_diff_cell {
     int64_t statements, calls;
-    int64_t ticks;      /* the sub's own */
-    int64_t incl_ticks; /* outermost calls */
+    int64_t ticks;          /* the sub's own */
+    int64_t incl_ticks;     /* outermost calls */
+    struct nytp_svs memory; /* all 0 where it was not recorded */
 };
 
 struct nytp_diff_row {
@@ -65,7 +66,7 @@ struct nytp_diff {
     uint32_t n_runs[NYTP_DIFF_SIDES];
     bool sampled[NYTP_DIFF_SIDES]; /* its counts are samples, at least in part */
     bool base_has_times;           /* false: the base is a table of counts */
-    bool has_svs[NYTP_DIFF_SIDES]; /* all its recordings have them */
+    uint32_t has[NYTP_DIFF_SIDES]; /* enum nytp_has: what all its recordings have */
     bool tested;                   /* enough runs for verdicts on times */
     int64_t ticks_per_sec;
     struct nytp_diff_row total; /* its p is not corrected: it is one question */
@@ -78,7 +79,6 @@ struct nytp_diff {
     char notes[NYTP_DIFF_MAX_NOTES][160]; /* why the sides are not well comparable */
     uint32_t n_notes;
     struct nytp_diff_cell *cells; /* private, as this: */
-    int64_t *svs;                 /* of each cell; NULL where no recording has any */
     uint32_t *run_of_recording;   /* index into a row's runs */
 };
 
@@ -96,11 +96,8 @@ struct nytp_diff *nytp_diff_new(const struct nytp_profile *profile,
                                 const struct nytp_diff_sides *sides, struct nytp_error *error);
 void nytp_diff_free(struct nytp_diff *diff);
 
-/* The SVs that a row's sub made less those that it freed, in that of the row's runs. */
-int64_t nytp_diff_svs(const struct nytp_diff *diff, const struct nytp_diff_row *row,
-                      uint32_t run);
-
-/* Whether there is anything to tell of a row: another verdict than equal, or other times. */
+/* Whether there is anything to tell of a row: another verdict than equal, or other times
+ * or memory. */
 bool nytp_diff_row_differs(const struct nytp_diff *diff, const struct nytp_diff_row *row);
 
 /* Whether the row takes enough of the time for a question about it: each that is asked makes

@@ -5,7 +5,9 @@
  */
 #include "diff_formats.h"
 
+#include "exporters/base/text.h"
 #include "formats/base/utf8.h"
+#include "formats/model/svs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,15 @@ const char *nytp_diff_count_remark(const struct nytp_diff *diff)
                                   : "exact";
 }
 
+const char *nytp_diff_weight_title(const struct nytp_diff *diff, enum nytp_weight weight)
+{
+    return nytp_weight_is_bytes(weight)  ? nytp_bytes_names[nytp_weight_measure(weight)].title
+           : weight == NYTP_WEIGHT_CALLS ? "calls"
+           : weight == NYTP_WEIGHT_OPS   ? "ops"
+           : weight == NYTP_WEIGHT_SVS   ? "SVs"
+                                         : nytp_text_statements(diff->profile);
+}
+
 int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weight)
 {
     switch (weight) {
@@ -32,13 +43,15 @@ int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weig
         return cell->calls;
     case NYTP_WEIGHT_OPS:
         return cell->statements + cell->calls;
-    case NYTP_WEIGHT_STATEMENTS:
-    case NYTP_WEIGHT_CPU: /* of stacks only */
-    case NYTP_WEIGHT_SVS: /* not compared, as what follows */
+    case NYTP_WEIGHT_SVS:
+        return cell->memory.net;
     case NYTP_WEIGHT_ALLOC_OBJECTS:
     case NYTP_WEIGHT_ALLOC_SPACE:
     case NYTP_WEIGHT_INUSE_OBJECTS:
     case NYTP_WEIGHT_INUSE_SPACE:
+        return cell->memory.bytes.of[nytp_weight_measure(weight)];
+    case NYTP_WEIGHT_STATEMENTS:
+    case NYTP_WEIGHT_CPU: /* of stacks only */
         break;
     }
     return cell->statements;
@@ -87,7 +100,7 @@ bool nytp_diff_is_listed(const struct nytp_diff *diff, const struct nytp_diff_ro
 {
     const bool times = weight == NYTP_WEIGHT_TIME && diff->base_has_times && !diff->tested;
     return row->status != NYTP_DIFF_EQUAL || row->significant || explains_total(diff, row) ||
-           (times && change_of(row, weight) != 0);
+           ((times || nytp_weight_is_memory(weight)) && change_of(row, weight) != 0);
 }
 
 bool nytp_diff_list_init(struct nytp_diff_list *list, const struct nytp_diff *diff,
@@ -159,6 +172,17 @@ void nytp_diff_time(const struct nytp_diff *diff, int64_t ticks, bool sign, char
     const int decimals = absolute >= 99.95 || ticks == 0 ? 0 : absolute >= 9.995 ? 1 : 2;
     snprintf(text, size, sign && ticks != 0 ? "%+.*f %s" : "%.*f %s", decimals, value,
              units[i]);
+}
+
+void nytp_diff_text(const struct nytp_diff *diff, int64_t value, enum nytp_weight weight,
+                    char *text, size_t size)
+{
+    if (weight == NYTP_WEIGHT_TIME)
+        nytp_diff_time(diff, value, false, text, size);
+    else if (nytp_weight_is_space(weight))
+        nytp_bytes_text(value, text, size);
+    else
+        snprintf(text, size, "%lld", (long long)value);
 }
 
 void nytp_diff_time_change(const struct nytp_diff *diff, const struct nytp_diff_row *row,

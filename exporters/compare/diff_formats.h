@@ -25,9 +25,9 @@ struct nytp_diff_list {
 };
 
 /* Rows of which a count changed or whose time changed significantly, and where the total did so
- * those that are a part of that; by the size of the change of the chosen value, statements if the
- * user chose none, then of the time. Where times get no verdict and the user
- * wants to see time, all whose time differs. False when memory is out. */
+ * those that are a part of that; by the size of the change of the chosen value, statements if
+ * the user chose none, then of the time. Where times get no verdict and the user wants to see
+ * time, all whose time differs. False when memory is out. */
 bool nytp_diff_list_init(struct nytp_diff_list *list, const struct nytp_diff *diff,
                          const struct nytp_export_options *options);
 /* Whether the list has it. */
@@ -39,6 +39,9 @@ void nytp_diff_list_free(struct nytp_diff_list *list);
 enum nytp_weight nytp_diff_weight(const struct nytp_export_options *options);
 /* How certain counts are, where runs agree: not at all by samples. */
 const char *nytp_diff_count_remark(const struct nytp_diff *diff);
+
+/* What a weight other than time counts: "calls", "SVs", "bytes in use". */
+const char *nytp_diff_weight_title(const struct nytp_diff *diff, enum nytp_weight weight);
 
 int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weight);
 
@@ -52,6 +55,10 @@ void nytp_diff_percent(int64_t base, int64_t now, char *text, size_t size);
 void nytp_diff_time(const struct nytp_diff *diff, int64_t ticks, bool sign, char *text,
                     size_t size);
 
+/* A value by its weight: "12.3 ms", "51.0 kB" or a count. */
+void nytp_diff_text(const struct nytp_diff *diff, int64_t value, enum nytp_weight weight,
+                    char *text, size_t size);
+
 /* The change of a row's time as far as anything can be said of it: "+9.1 ms ±0.6 ms", "~" when
  * that is noise, "+9.1 ms p=0.3" when it explains what the total surely changed by, and plainly
  * "+9.1 ms" where there is no verdict. */
@@ -59,8 +66,8 @@ void nytp_diff_time_change(const struct nytp_diff *diff, const struct nytp_diff_
                            char *text, size_t size);
 
 /* The answer in a sentence: "faster: 50.3 ms -> 33.3 ms, -33.8 % (95 %: -36.0 to -32.1), 5 runs
- * against 5", "no difference that 5 runs against 5 could show (95 %: -1.0 to +1.2)" or why there is
- * none. */
+ * against 5", "no difference that 5 runs against 5 could show (95 %: -1.0 to +1.2)" or why
+ * there is none. */
 void nytp_diff_answer(const struct nytp_diff *diff, char *text, size_t size);
 
 /* What can be said of all times: "p=0.40, noise ±4.1 %" or why nothing can. */

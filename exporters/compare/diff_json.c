@@ -8,6 +8,8 @@
 #include "diff_formats.h"
 #include "diff_lines.h"
 
+#include "formats/model/svs.h"
+
 #define VERSION 1 /* of this layout; grows when a field changes its meaning or goes */
 
 struct json {
@@ -28,6 +30,22 @@ static void put_time(const struct json *j, const char *key, int64_t ticks, bool 
         nytp_puts(j->out, "null");
 }
 
+/* A side's own, where all its recordings have it. */
+static void put_memory(const struct json *j, enum nytp_diff_side side,
+                       const struct nytp_svs *memory)
+{
+    if ((j->diff->has[side] & NYTP_HAS_SVS) != 0) {
+        nytp_puts(j->out, ",\"svs\":");
+        nytp_put_i64(j->out, memory->net);
+    }
+    if ((j->diff->has[side] & NYTP_HAS_BYTES) == 0)
+        return;
+    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++) {
+        nytp_printf(j->out, ",\"%s\":", nytp_bytes_names[i].name);
+        nytp_put_i64(j->out, memory->bytes.of[i]);
+    }
+}
+
 static void put_cell(const struct json *j, enum nytp_diff_side side,
                      const struct nytp_diff_cell *cell)
 {
@@ -41,6 +59,7 @@ static void put_cell(const struct json *j, enum nytp_diff_side side,
     nytp_put_i64(j->out, cell->statements + cell->calls);
     put_time(j, "exclusive", cell->ticks, times);
     put_time(j, "inclusive", cell->incl_ticks, times);
+    put_memory(j, side, &cell->memory);
     nytp_putc(j->out, '}');
 }
 

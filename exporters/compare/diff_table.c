@@ -50,10 +50,12 @@ static void put_count_total(struct nytp_out *out, const struct nytp_diff *diff,
     const int64_t base = nytp_diff_value(&diff->total.median[NYTP_DIFF_BASE], weight);
     const int64_t now = nytp_diff_value(&diff->total.median[NYTP_DIFF_NEW], weight);
     char base_text[24], new_text[24], change[24];
-    snprintf(base_text, sizeof base_text, "%lld", (long long)base);
-    snprintf(new_text, sizeof new_text, "%lld", (long long)now);
+    nytp_diff_text(diff, base, weight, base_text, sizeof base_text);
+    nytp_diff_text(diff, now, weight, new_text, sizeof new_text);
     nytp_diff_percent(base, now, change, sizeof change);
-    put_total(out, label, base_text, new_text, change, nytp_diff_count_remark(diff));
+    put_total(out, label, base_text, new_text, change,
+              nytp_weight_is_bytes(weight) ? "estimated from samples"
+                                           : nytp_diff_count_remark(diff));
 }
 
 static void put_time_total(struct nytp_out *out, const struct nytp_diff *diff)
@@ -83,8 +85,10 @@ static void put_head(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_text_style(out, color, NYTP_STYLE_PLAIN);
     put_count_total(out, diff, nytp_text_statements(diff->profile), NYTP_WEIGHT_STATEMENTS);
     put_count_total(out, diff, nytp_text_calls(diff->profile), NYTP_WEIGHT_CALLS);
-    if (nytp_diff_weight(options) == NYTP_WEIGHT_OPS)
-        put_count_total(out, diff, "ops", NYTP_WEIGHT_OPS);
+    if (nytp_diff_weight(options) == NYTP_WEIGHT_OPS ||
+        nytp_weight_is_memory(nytp_diff_weight(options)))
+        put_count_total(out, diff, nytp_diff_weight_title(diff, nytp_diff_weight(options)),
+                        nytp_diff_weight(options));
     put_time_total(out, diff);
     for (uint32_t i = 0; i < diff->n_notes; i++) {
         nytp_puts(out, "note: ");
@@ -108,11 +112,7 @@ static void put_value(struct nytp_out *out, const struct nytp_diff *diff,
                       const struct nytp_diff_cell *cell, enum nytp_weight weight)
 {
     char text[40];
-    const int64_t value = nytp_diff_value(cell, weight);
-    if (weight == NYTP_WEIGHT_TIME)
-        nytp_diff_time(diff, value, false, text, sizeof text);
-    else
-        snprintf(text, sizeof text, "%lld", (long long)value);
+    nytp_diff_text(diff, nytp_diff_value(cell, weight), weight, text, sizeof text);
     put_right(out, text, 11);
 }
 

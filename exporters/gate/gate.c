@@ -94,10 +94,7 @@ static const char *counted(const struct nytp_diff *diff, const struct nytp_gate_
 {
     return rule->counted == NYTP_GATE_QUERIES ? "SQL statements"
            : rule->counted == NYTP_GATE_LOOPS ? "SQL statements in a loop"
-           : rule->value == NYTP_WEIGHT_CALLS ? "calls"
-           : rule->value == NYTP_WEIGHT_OPS   ? "ops"
-           : rule->value == NYTP_WEIGHT_SVS   ? "SVs"
-                                              : nytp_text_statements(diff->profile);
+                                              : nytp_diff_weight_title(diff, rule->value);
 }
 
 static void put_amount(const struct nytp_diff *diff, const struct nytp_gate_rule *rule,

@@ -8,12 +8,14 @@
 #include "formats/base/arena.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_LINE  4096
 #define MAX_LINES 100000
+#define MEASURES  "alloc_space, alloc_objects, inuse_space or inuse_objects"
 
 static char *copy_text(const char *text, size_t len)
 {
@@ -35,7 +37,11 @@ static bool find_value(const char *text, size_t len, enum nytp_weight *value)
                   {"calls", NYTP_WEIGHT_CALLS},
                   {"ops", NYTP_WEIGHT_OPS},
                   {"time", NYTP_WEIGHT_TIME},
-                  {"svs", NYTP_WEIGHT_SVS}};
+                  {"svs", NYTP_WEIGHT_SVS},
+                  {"alloc_objects", NYTP_WEIGHT_ALLOC_OBJECTS},
+                  {"alloc_space", NYTP_WEIGHT_ALLOC_SPACE},
+                  {"inuse_objects", NYTP_WEIGHT_INUSE_OBJECTS},
+                  {"inuse_space", NYTP_WEIGHT_INUSE_SPACE}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (strlen(values[i].name) == len && memcmp(values[i].name, text, len) == 0) {
             *value = values[i].value;
@@ -128,7 +134,7 @@ bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_e
         return nytp_error_set(
             error, NYTP_ERR_FORMAT,
             "--fail-over: unknown value \"%.*s\": statements, calls, ops, time, svs, queries, "
-            "loops or waits",
+            "loops, waits, " MEASURES,
             (int)(len < 40 ? len : 40), at);
     rule->needs_least = rule->counted == NYTP_GATE_SUBS || rule->value == NYTP_WEIGHT_TIME;
     at += len;
@@ -184,15 +190,31 @@ static bool set_what(struct nytp_gate_rule *rule, const char *text, size_t len,
     return true;
 }
 
-/* A count, or a time with its unit as nanoseconds. */
-static bool read_amount(const char *text, bool is_time, int64_t *amount)
+/* How many bytes a unit is; 0: it is none. */
+static int64_t bytes_of(const char *unit)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    int64_t bytes = 1;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++, bytes *= 1000)
+        if (strcmp(unit, units[i]) == 0)
+            return bytes;
+    return 0;
+}
+
+/* A count, of bytes with a unit or without, or a time with its unit as nanoseconds. */
+static bool read_amount(const char *text, enum nytp_weight value, int64_t *amount)
 {
     const char *end;
     double number;
     if (!nytp_read_number(text, &end, &number) || number >= 9e15)
         return false;
     end += strspn(end, " \t");
-    if (!is_time) {
+    if (nytp_weight_is_space(value) && *end != '\0') {
+        const double bytes = nearbyint(number * (double)bytes_of(end));
+        *amount = bytes < 9e15 ? (int64_t)bytes : 0;
+        return bytes_of(end) > 0 && bytes < 9e15;
+    }
+    if (value != NYTP_WEIGHT_TIME) {
         *amount = (int64_t)number;
         return *end == '\0' && (double)*amount == number;
     }
@@ -208,9 +230,8 @@ static bool read_amount(const char *text, bool is_time, int64_t *amount)
 /* "base", "base +10%", "base + 12" or an amount */
 static bool set_most(struct nytp_gate_rule *rule, const char *text)
 {
-    const bool is_time = rule->value == NYTP_WEIGHT_TIME;
     if (strncmp(text, "base", 4) != 0)
-        return read_amount(text, is_time, &rule->plus);
+        return read_amount(text, rule->value, &rule->plus);
     rule->from_base = true;
     text += 4;
     text += strspn(text, " \t");
@@ -223,7 +244,7 @@ static bool set_most(struct nytp_gate_rule *rule, const char *text)
     if (read_percent(text, &end, &rule->percent))
         return *end == '\0';
     rule->percent = 0;
-    return read_amount(text, is_time, &rule->plus);
+    return read_amount(text, rule->value, &rule->plus);
 }
 
 /* Cut an ending and the blanks before it. */
@@ -255,7 +276,7 @@ static bool read_rule(struct nytp_gate *gate, const char *line, const char *plac
     if (!find_counted(at, len, rule) && !find_value(at, len, &rule->value))
         return nytp_error_set(error, NYTP_ERR_FORMAT,
                               "unknown value \"%.*s\": calls, statements, ops, time, svs, "
-                              "queries, loops or waits",
+                              "queries, loops, waits, " MEASURES,
                               (int)(len < 40 ? len : 40), at);
     at += len;
     len = next_word(&at);

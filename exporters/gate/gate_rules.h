@@ -6,15 +6,16 @@
  * change from noise.
  *
  * A limit on the command line is P%[:VALUE[:SCOPE]], as 2%, 2%:calls:sub, 5%:time:^Foo::.
- * VALUE is statements, calls, ops (both together), time or svs (made less freed, so it may be
- * below 0); SCOPE is total, sub (each one), or an expression (each sub whose name matches).
+ * VALUE is statements, calls, ops (both together), time, svs (made less freed, so it may be
+ * below 0), or alloc_space, alloc_objects, inuse_space and inuse_objects, which are estimates
+ * from samples; SCOPE is total, sub (each one), or an expression (each sub whose name matches).
  *
  * A rule in a file, one a line, is VALUE WHAT <= MOST, as "calls DBI::st::execute <= 12",
  * "statements main:: <= base +10%", "time /^Foo::get/ <= 20 ms". WHAT is total, a sub, a
  * package with its "::" at the end (the sum of its subs and of those of packages below it), or
- * /an expression/ (each sub); MOST is a number (of a time with its unit), base, base +P% or
- * base +N. Empty lines and lines that begin with # mean nothing. A rule that ends in "or
- * absent" is kept where there is no such sub.
+ * /an expression/ (each sub); MOST is a number (of a time with its unit, of bytes with B, kB,
+ * MB, GB or TB, or nothing), base, base +P% or base +N. Empty lines and lines that begin with #
+ * mean nothing. A rule that ends in "or absent" is kept where there is no such sub.
  *
  * "queries" are SQL statements that are sent through DBI (stacks/statements.h): of total all of
  * them, of /an expression/ the most in one of the requests of a name that matches. "loops

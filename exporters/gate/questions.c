@@ -54,6 +54,14 @@ answer(struct asking *a, enum nytp_gate_verdict verdict, const char *format, ...
 
 /* ---- what cannot be judged, whoever is asked ---- */
 
+/* Whether a side that the rule speaks of was recorded without. */
+static bool lacks(const struct asking *a, enum nytp_has what)
+{
+    const uint32_t *const has = a->diff->has;
+    return (has[NYTP_DIFF_NEW] & what) == 0 ||
+           (rule_of(a)->from_base && (has[NYTP_DIFF_BASE] & what) == 0);
+}
+
 static bool is_unjudgeable(struct asking *a)
 {
     const struct nytp_gate_rule *rule = rule_of(a);
@@ -63,10 +71,12 @@ static bool is_unjudgeable(struct asking *a)
         (diff->sampled[NYTP_DIFF_NEW] || (rule->from_base && diff->sampled[NYTP_DIFF_BASE])))
         return answer(a, NYTP_GATE_UNJUDGED,
                       "it was sampled, and how many samples and calls were seen is chance");
-    if (rule->value == NYTP_WEIGHT_SVS &&
-        (!diff->has_svs[NYTP_DIFF_NEW] || (rule->from_base && !diff->has_svs[NYTP_DIFF_BASE])))
+    if (rule->value == NYTP_WEIGHT_SVS && lacks(a, NYTP_HAS_SVS))
         return answer(a, NYTP_GATE_UNJUDGED,
                       "a limit on SVs, which recordings with NYTPROF=memory=1 have");
+    if (nytp_weight_is_bytes(rule->value) && lacks(a, NYTP_HAS_BYTES))
+        return answer(a, NYTP_GATE_UNJUDGED,
+                      "a limit on bytes, which recordings of nytp run --memory have");
     if (rule->from_base && nytp_diff_other_program(diff))
         return answer(a, NYTP_GATE_UNJUDGED, "the base is of another program");
     return rule->from_base && !counts && !diff->base_has_times &&
@@ -78,9 +88,7 @@ static bool is_unjudgeable(struct asking *a)
 static void add_values(struct asking *a, const struct nytp_diff_row *row)
 {
     for (uint32_t run = 0; run < a->n_runs; run++)
-        a->values[run] += rule_of(a)->value == NYTP_WEIGHT_SVS
-                              ? nytp_diff_svs(a->diff, row, run)
-                              : nytp_diff_value(&row->runs[run], rule_of(a)->value);
+        a->values[run] += nytp_diff_value(&row->runs[run], rule_of(a)->value);
 }
 
 /* Ask about what a->values holds, which are 0 again afterwards. */

@@ -18,7 +18,11 @@ bool nytp_callers_init(struct nytp_callers *callers, const struct nytp_profile *
     const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
     callers->samples = NULL;
     callers->svs = has_svs ? nytp_inclusive(profile, nytp_line_svs) : NULL;
-    if (callers->first == NULL || callers->arcs == NULL || (has_svs && callers->svs == NULL))
+    const bool has_bytes = (profile->has & NYTP_HAS_BYTES) != 0;
+    callers->inuse_bytes =
+        has_bytes ? nytp_inclusive(profile, nytp_line_bytes[NYTP_INUSE_SPACE]) : NULL;
+    if (callers->first == NULL || callers->arcs == NULL || (has_svs && callers->svs == NULL) ||
+        (has_bytes && callers->inuse_bytes == NULL))
         return false;
     /* A counting sort: first[callee + 2] counts, sums make it the end of callee + 1, and
      * filling in moves first[callee + 1] from the callee's start to its end. */
@@ -37,6 +41,7 @@ void nytp_callers_free(struct nytp_callers *callers)
     free(callers->first);
     free(callers->arcs);
     free(callers->svs);
+    free(callers->inuse_bytes);
     free(callers->samples);
 }
 
@@ -90,6 +95,7 @@ static struct nytp_call_row row_of(const struct nytp_profile *profile,
         .incl_ticks = arc->incl_ticks,
         .place_ticks = arc->incl_ticks,
         .svs = callers->svs != NULL ? (int64_t)callers->svs[index] : 0,
+        .inuse_bytes = callers->inuse_bytes != NULL ? (int64_t)callers->inuse_bytes[index] : 0,
     };
 }
 
@@ -98,6 +104,7 @@ static void add_row(struct nytp_call_row *sum, const struct nytp_call_row *row)
     sum->calls += row->calls;
     sum->incl_ticks += row->incl_ticks;
     sum->svs += row->svs;
+    sum->inuse_bytes += row->inuse_bytes;
     if (sum->file == row->file && sum->line == row->line) {
         sum->place_ticks += row->place_ticks;
     } else if (row->place_ticks > sum->place_ticks) {

@@ -13,7 +13,8 @@
 struct nytp_callers {
     uint32_t *first; /* per sub, and one more: into arcs */
     uint32_t *arcs;  /* indices into the profile's arcs */
-    uint64_t *svs;   /* by arc: inclusive; NULL where none were recorded */
+    uint64_t *svs;   /* by arc: inclusive; NULL where none were recorded, as the next */
+    uint64_t *inuse_bytes;
     uint64_t
         *samples; /* by arc: what counts instead of calls; NULL unless the caller has set it */
 };
@@ -29,7 +30,7 @@ struct nytp_call_row {
     uint64_t calls;      /* or samples: see above */
     int64_t incl_ticks;  /* of outermost calls, as in struct nytp_arc */
     int64_t place_ticks; /* inclusive ticks of the call at file, line */
-    int64_t svs;         /* inclusive */
+    int64_t svs, inuse_bytes; /* inclusive */
 };
 
 struct nytp_call_rows {

@@ -8,6 +8,7 @@
 #include "exporters/stacks/process_stacks.h"
 
 #include "formats/model/profile.h"
+#include "formats/model/svs.h"
 #include "formats/base/fnv1a.h"
 #include "formats/base/strings.h"
 
@@ -182,7 +183,7 @@ static bool put_row(struct rows *rows, struct nytp_stack_row *row, int64_t ticks
     row->cpu_ns = nytp_scale_next(&rows->cpu_scale, cpu_ticks);
     row->svs = svs;
     if (row->calls == 0 && row->statements == 0 && row->wall_ns == 0 && row->cpu_ns == 0 &&
-        svs.net == 0 && svs.kept == 0)
+        nytp_svs_are_none(svs))
         return true;
     if (row->wall_ns < 0) {
         rows->out->n_negative++;
@@ -233,6 +234,7 @@ static bool put_stack(struct rows *rows, const struct nytp_process *process, uin
         .calls = (int64_t)stack->calls,
         .statements = (int64_t)stack->statements,
         .has_svs = (profile->has & NYTP_HAS_SVS) != 0,
+        .has_bytes = (profile->has & NYTP_HAS_BYTES) != 0,
         .flags = (stack->unreturned ? NYTP_ROW_UNRETURNED : 0u) |
                  (profile->estimated_tree ? NYTP_ROW_ESTIMATED : 0u) |
                  (profile->recordings[process->recording].partial ? NYTP_ROW_PARTIAL : 0u) |

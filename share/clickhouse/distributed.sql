@@ -32,6 +32,10 @@ CREATE TABLE nytp.stacks
     cpu_ns       UInt64,
     svs          Int64,
     kept_svs     UInt64,
+    alloc_objects UInt64,
+    alloc_space  UInt64,
+    inuse_objects UInt64,
+    inuse_space  UInt64,
     flags        UInt8
 )
 ENGINE = Distributed(nytp, nytp, stacks_local, cityHash64(host));

@@ -69,3 +69,12 @@ GROUP BY label_key, label_value ORDER BY label_key, p95_ns DESC, label_value LIM
 SELECT sub, sum(kept) AS kept_svs, quantileExact(0.5)(kept) AS p50_kept, max(kept) AS max_kept, argMax(host, kept) AS worst_host
 FROM (SELECT sub, host, profile, sum(kept_svs) AS kept FROM nytp.stacks GROUP BY sub, host, profile HAVING kept > 0)
 GROUP BY sub ORDER BY kept_svs DESC, sub LIMIT 20;
+
+-- name: bytes
+-- What has memory in use at the end, of processes of nytp run --memory: the sum, the middle of those that have some, the worst, and how
+-- much the sub allocated.
+SELECT sub, sum(inuse) AS inuse_space, quantileExact(0.5)(inuse) AS p50_inuse, max(inuse) AS max_inuse, argMax(host, inuse) AS worst_host,
+       sum(alloc) AS alloc_space
+FROM (SELECT sub, host, profile, sum(inuse_space) AS inuse, sum(alloc_space) AS alloc
+      FROM nytp.stacks GROUP BY sub, host, profile HAVING inuse > 0)
+GROUP BY sub ORDER BY inuse_space DESC, sub LIMIT 20;

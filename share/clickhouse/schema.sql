@@ -9,11 +9,13 @@
 --
 -- Where several servers share the rows, run it on each, and then distributed.sql.
 --
--- Tables made before there were the columns thread and cpu_ns, svs and kept_svs take rows of threads, samples and
--- memory=1 after this, on each server, for stacks (with distributed.sql for stacks_local and then for stacks):
+-- Tables made before there were the columns thread and cpu_ns, svs and kept_svs, alloc_objects to inuse_space take rows of threads, samples,
+-- memory=1 and memory=512k after this, on each server, for stacks (with distributed.sql for stacks_local and then for stacks):
 --
 --     ALTER TABLE nytp.stacks ADD COLUMN thread UInt32 AFTER ppid, ADD COLUMN cpu_ns UInt64 AFTER wall_ns,
---         ADD COLUMN svs Int64 AFTER cpu_ns, ADD COLUMN kept_svs UInt64 AFTER svs
+--         ADD COLUMN svs Int64 AFTER cpu_ns, ADD COLUMN kept_svs UInt64 AFTER svs,
+--         ADD COLUMN alloc_objects UInt64 AFTER kept_svs, ADD COLUMN alloc_space UInt64 AFTER alloc_objects,
+--         ADD COLUMN inuse_objects UInt64 AFTER alloc_space, ADD COLUMN inuse_space UInt64 AFTER inuse_objects
 --
 -- A row of stacks that is inserted again replaces itself: when parts are merged, or at once where a query says FINAL.
 
@@ -48,6 +50,10 @@ CREATE TABLE IF NOT EXISTS nytp.stacks
     cpu_ns       UInt64,          -- of a sampled process: processor time, likewise
     svs          Int64,           -- with memory=1: perl's values made less freed, likewise,
     kept_svs     UInt64,          -- and what each context kept of them
+    alloc_objects UInt64,         -- with memory=512k and libnytp-malloc.so: blocks and bytes that were allocated,
+    alloc_space  UInt64,          -- estimated from samples, likewise,
+    inuse_objects UInt64,         -- and of these what was not freed before the end
+    inuse_space  UInt64,
     flags        UInt8,           -- 1 never returned, 2 estimated, 4 the recording ends early, 8 sampled: statements
                                   -- are samples, and there were as many calls or more
     stack_hash   UInt64 MATERIALIZED cityHash64(

@@ -130,7 +130,96 @@ def test_a_difference_of_stacks_shows_them(tmp_path):
     now.write_bytes(now.read_bytes().replace(b"nytp-alloc 6 50000", b"nytp-alloc 6 90000"))
     assert good("-q", "--collapsed", "--weight=inuse_space", "--diff", base, now).decode().splitlines() == [
         "main::RUNTIME 20 20", "main::RUNTIME;main::f 51000 91000"]
-    assert "by stacks only" in messages(run("--top", "--weight=inuse_space", "--diff", base, now))[0]
+    assert "by stacks only" in messages(run("--markdown", "--weight=inuse_space", "--diff", base, now))[0]
+
+
+def grown(path):
+    """Line 12 of f, 50,000 bytes in use, has 90,000."""
+    path.write_bytes(recording(path).read_bytes().replace(b"nytp-alloc 6 50000", b"nytp-alloc 6 90000"))
+    return path
+
+
+def test_a_difference_of_subs_shows_them(tmp_path):
+    base, now = recording(tmp_path / "a.out"), grown(tmp_path / "b.out")
+    table = good("-q", "--top", "--weight=inuse_space", "--diff", base, now).decode()
+    assert re.findall(r"^bytes in use +51\.0 kB +91\.0 kB +\+78\.4 %  estimated from samples$", table, re.M)
+    assert re.findall(r" ([\d.]+ k?B) +([\d.]+ k?B)  (main::\w+)", table) == [("51.0 kB", "91.0 kB", "main::f")]
+    assert "main::" not in good("-q", "--top", "--weight=inuse_objects", "--diff", base, now).decode()
+    rows = {row["sub"]: row for row in json.loads(good("-q", "--json", "--diff", base, now))["diff"]}
+    assert measures(rows["main::f"]["base"]) == OWN["main::f"] and measures(rows["main::f"]["new"]) == (73, 98000, 3, 91000)
+
+
+def test_runs_of_a_side_are_their_medians(tmp_path):
+    base, now = [recording(tmp_path / f"a{n}.out") for n in range(3)], [grown(tmp_path / "b1.out"), grown(tmp_path / "b2.out"), recording(tmp_path / "b3.out")]
+    table = good("-q", "--top", "--weight=alloc_space", "--diff", base[0], "--diff", base[1], "--diff", base[2], *now).decode()
+    assert re.search(r"^bytes allocated +58\.3 kB +98\.3 kB ", table, re.M)
+
+
+@pytest.mark.parametrize("rule,status", [
+    ("inuse_space total <= 91020", 0), ("inuse_space total <= 91019", 10), ("inuse_space total <= 91.02 kB", 0), ("inuse_space total <= 0.09 MB", 10),
+    ("inuse_space total <= base +79%", 0), ("inuse_space main::f <= base +78%", 10), ("inuse_space main::f <= base + 40 kB", 0),
+    ("inuse_space /^main::/ <= base + 39 kB", 10), ("alloc_space main:: <= 98320 B", 0), ("alloc_objects total <= base", 0), ("inuse_objects total <= 3", 10)])
+def test_a_limit_on_them(tmp_path, rule, status):
+    (tmp_path / "rules").write_text(rule + "\n")
+    done = run("-q", "--diff", recording(tmp_path / "a.out"), "--gate", tmp_path / "rules", grown(tmp_path / "b.out"))
+    assert done.returncode == status, messages(done)
+
+
+def test_growth_of_them_is_a_limit_of_the_command_line(tmp_path):
+    base, now = recording(tmp_path / "a.out"), grown(tmp_path / "b.out")
+    done = run("-q", "--diff", base, "--fail-over=78%:inuse_space:sub", now)
+    assert done.returncode == 10 and messages(done) == [
+        "/x/app.pl:10: main::f: 91000 bytes in use, were 51000 (+78.4 %) [78%:inuse_space:sub]"]
+    assert run("-q", "--diff", base, "--fail-over=79%:inuse_space:sub", now).returncode == 0
+
+
+@pytest.mark.parametrize("rule", ["inuse_space total <= 3 KiB", "inuse_objects total <= 3 kB", "inuse_space total <= 1000000000 TB", "inuse total <= 3"])
+def test_what_is_no_limit_on_them_is_refused(tmp_path, rule):
+    (tmp_path / "rules").write_text(rule + "\n")
+    done = run("-q", "--gate", tmp_path / "rules", recording(tmp_path / "a.out"))
+    assert done.returncode not in (0, 10) and "rules:1: " in messages(done)[0]
+
+
+def test_a_limit_on_them_is_not_judged_without(tmp_path):
+    without = tmp_path / "n.out"
+    without.write_bytes(recording(tmp_path / "a.out").read_bytes().replace(b"nytp-alloc", b"nytp-xxxxx"))
+    (tmp_path / "rules").write_text("inuse_space total <= base\n")
+    for base, now in ((tmp_path / "a.out", without), (without, tmp_path / "a.out")):
+        done = run("-q", "--diff", base, "--gate", tmp_path / "rules", now)
+        assert done.returncode not in (0, 10) and "nytp run --memory" in messages(done)[0]
+
+
+@pytest.mark.parametrize("options,title,rows", [
+    ([], "in use", [("51.0 kB", "RUNTIME"), ("51.0 kB", "f"), ("0 B", "xs")]),
+    (["--sort=alloc_space"], "allocated", [("58.3 kB", "RUNTIME"), ("58.3 kB", "f"), ("300 B", "xs")]),
+    (["--sort=inuse_objects"], "in use", [("4", "RUNTIME"), ("3", "f"), ("0", "xs")])])
+def test_a_tree_shows_them(tmp_path, options, title, rows):
+    tree = good("-q", "--tree", "--min-percent=0", *options, recording(tmp_path / "b.out")).decode()
+    assert re.search(rf"^ +incl +incl% +self +calls +{title} sub$", tree, re.M)
+    assert re.findall(r" (\d[\d.]*(?: k?B)?) (?:\+-|\| )*main::(\w+)", tree) == rows
+
+
+def test_small_branches_of_a_tree_of_them_are_one(tmp_path):
+    tree = good("-q", "--tree", "--sort=inuse_space", "--min-percent=1", recording(tmp_path / "b.out")).decode()
+    assert "main::f" in tree and "main::xs" not in tree
+    assert "main::xs" in good("-q", "--tree", "--sort=alloc_objects", "--min-percent=1", tmp_path / "b.out").decode()
+
+
+def test_a_list_shows_them(tmp_path):
+    shown = good("-q", "--list=main::f", recording(tmp_path / "b.out")).decode()
+    assert re.search(r"<- 1x \S+ \S+ 51\.0 kB in use  main::RUNTIME", shown) and re.search(r"-> 1x \S+ \S+ 0 B in use  main::xs", shown)
+    assert re.search(r" +alloc +in use +line  source$", shown, re.M)
+    assert re.findall(r" (\d[\d.]* k?B) +(\d[\d.]* k?B) +(\d+) *$", shown, re.M) == [
+        ("1.0 kB", "1.0 kB", "10"), ("0 B", "0 B", "11"), ("50.0 kB", "50.0 kB", "12"), ("7.0 kB", "0 B", "13")]
+
+
+@pytest.mark.parametrize("options", [[], ["--lines"]])
+def test_rows_have_them_and_add_up(tmp_path, options):
+    sums = {}
+    for line in good("-q", "--rows", *options, recording(tmp_path / "b.out")).decode().splitlines():
+        row = json.loads(line)
+        sums[row["sub"]] = tuple(map(sum, zip(sums.get(row["sub"], (0, 0, 0, 0)), measures(row))))
+    assert sums == OWN
 
 
 def test_callgrind_has_events_of_them(tmp_path):
@@ -154,7 +243,10 @@ def test_a_recording_without_says_how_to_make_one(tmp_path):
         done = run(*option, path)
         assert done.returncode != 0 and "nytp run --memory" in messages(done)[0]
     assert "space" not in good("-q", "--json", path).decode()
-    assert "--tree has no bytes" in messages(run("--tree", "--sort=inuse_space", tmp_path / "b.out"))[0]
+    assert "nytp run --memory" in messages(run("--tree", "--sort=inuse_space", path))[0]
+    for option in ("--tree", "--list=."):
+        assert "in use" not in good("-q", option, path).decode()
+    assert "space" not in good("-q", "--rows", path).decode()
 
 
 @pytest.mark.parametrize("broken", ["nytp-alloc", "nytp-alloc 1", "nytp-alloc 1 1 1 1", "nytp-alloc 1 1 1 1 1 1", "nytp-alloc x 1 1 1 1", "nytp-alloc -1 1 1 1 1",

@@ -116,6 +116,11 @@ def test_a_limit_on_them(tmp_path, rule, status):
         assert run("-q", "--gate", tmp_path / "rules", now).returncode == status
 
 
+def test_a_difference_of_subs_shows_them(tmp_path):
+    table = good("-q", "--top", "--weight=svs", "--diff", recording(tmp_path / "a.out"), leaking(tmp_path / "b.out", 50)).decode()
+    assert re.search(r"^SVs +-18 +22 ", table, re.M) and re.search(r" 9 +49  main::f ", table)
+
+
 def test_growth_of_them_is_a_limit_of_the_command_line(tmp_path):
     base, now = recording(tmp_path / "a.out"), leaking(tmp_path / "b.out", 11)
     done = run("-q", "--diff", base, "--fail-over=1%:svs:sub", now)
@@ -166,7 +171,8 @@ def test_a_recording_without_says_how_to_make_one(tmp_path):
     assert "NYTPROF=memory=1" in refused("--top", "--sort=svs", path)
     assert "svs" not in good("-q", "--json", path).decode() and "SVs" not in good("-q", "--top", path).decode()
     assert "NYTPROF=memory=1" in refused("--collapsed", "--weight=svs", "--diff", recording(tmp_path / "s.out"), path)
-    assert "by stacks only" in refused("--top", "--weight=svs", "--diff", path, path)
+    assert "NYTPROF=memory=1" in refused("--top", "--weight=svs", "--diff", tmp_path / "s.out", path)
+    assert "by stacks only" in refused("--markdown", "--weight=svs", "--diff", path, path)
     assert "NYTPROF=memory=1" in refused("--tree", "--sort=svs", path)
     for option in ("--tree", "--peek=.", "--list=."):
         assert "kept" not in good("-q", option, path).decode() and "SVs" not in good("-q", option, path).decode()

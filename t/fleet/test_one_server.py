@@ -65,3 +65,16 @@ def test_what_keeps_perls_values_is_named_with_its_host(server, tmp_path):
         rows = run("--rows", "-q", f"--label=host=m{n}", tmp_path / "s.out").stdout
         server.ask("INSERT INTO nytp.stacks FORMAT JSONEachRow", data=rows)
     assert server.ask(clickhouse.queries()["svs"]) == [["main::RUNTIME", "60", "20", "30", "m1"], ["main::f", "14", "4", "9", "m3"]]
+
+
+def test_what_has_bytes_in_use_is_named_with_its_host(server, tmp_path):
+    assert server.ask(clickhouse.queries()["bytes"]) == []
+    for n in range(1, 4):
+        stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(80 + n, 1, 1000.0).fid(1, "/x/app.pl")
+        stream.time(100, 1, 1).comment("nytp-alloc 1 500 1 1 1").entry(1, 2).time(10, 1, 12).comment(f"nytp-alloc 2 {1000 * n} 1 1 12")
+        stream.comment("nytp-free 1").leave(1, 40, 35, "main::f").time(10, 1, 13).discount().sub(1, "main::f", 10, 14)
+        stream.callers(1, 2, "main::RUNTIME", "main::f", 1, 40e-7, 35e-7)
+        (tmp_path / "b.out").write_bytes(stream.pid_end(80 + n, 2000.0).data())
+        rows = run("--rows", "-q", f"--label=host=b{n}", tmp_path / "b.out").stdout
+        server.ask("INSERT INTO nytp.stacks FORMAT JSONEachRow", data=rows)
+    assert server.ask(clickhouse.queries()["bytes"]) == [["main::f", "6000", "2000", "3000", "b3", "6000"]]
