@@ -125,6 +125,7 @@ static void take_over(struct nytp_report *report, uint32_t into, uint32_t from)
     sum->calls += sub->calls;
     sum->excl_ticks += sub->excl_ticks;
     sum->svs += sub->svs;
+    sum->inuse_bytes += sub->inuse_bytes;
     sum->incl_ticks += sub->incl_ticks;
     sum->reci_ticks += sub->reci_ticks;
     if (sub->rec_depth > sum->rec_depth)

@@ -127,6 +127,15 @@ void nytp_report_time_cell(struct nytp_report *report, int64_t ticks, bool heat,
     nytp_report_put_time(report, out, ticks);
 }
 
+void nytp_report_bytes_cell(struct nytp_report *report, int64_t bytes)
+{
+    if (bytes == 0)
+        nytp_puts(report->out, "<td>");
+    else
+        nytp_printf(report->out, "<td data-n=%lld>", (long long)bytes);
+    nytp_text_bytes(report->out, bytes, 0);
+}
+
 void nytp_report_put_calls(struct nytp_report *report, uint64_t calls)
 {
     struct nytp_out *const out = report->out;
@@ -147,9 +156,9 @@ void nytp_report_plural(struct nytp_out *out, uint64_t n, const char *one, const
 
 /* ---- head and foot ---- */
 
-bool nytp_report_has_svs(const struct nytp_report *report)
+enum nytp_memory_columns nytp_report_memory(const struct nytp_report *report)
 {
-    return (report->profile->has & NYTP_HAS_SVS) != 0;
+    return nytp_text_memory_columns(report->profile, NULL);
 }
 
 bool nytp_report_is_sampled(const struct nytp_report *report)

@@ -27,6 +27,7 @@
 #ifndef NYTP_REPORT_H
 #define NYTP_REPORT_H
 
+#include "exporters/base/text.h"
 #include "formats/model/model.h"
 #include "exporters/compare/diff.h"
 #include "exporters/base/asset.h"
@@ -90,7 +91,7 @@ struct nytp_report_file { /* by index of the model's files */
 struct nytp_report_sub {
     uint64_t calls;
     int64_t excl_ticks, incl_ticks, reci_ticks;
-    int64_t svs; /* exclusive */
+    int64_t svs, inuse_bytes; /* exclusive */
     uint32_t rec_depth;
     uint32_t merged_into;        /* the sub that it is shown as, or NONE */
     uint32_t file;               /* index of its file, or NONE */
@@ -270,8 +271,12 @@ void nytp_report_put_line_id(struct nytp_report *report, uint32_t line);
 /* Numbers of statements are numbers of samples, and of calls there were as many or more. */
 bool nytp_report_is_sampled(const struct nytp_report *report);
 
-/* Whether perl's values were counted, so that tables have a column of them. */
-bool nytp_report_has_svs(const struct nytp_report *report);
+/* What of memory tables have a column of: what is in use of bytes, if they are known, else
+ * perl's values, or nothing. */
+enum nytp_memory_columns nytp_report_memory(const struct nytp_report *report);
+
+/* A cell of bytes; the script sorts by their number. */
+void nytp_report_bytes_cell(struct nytp_report *report, int64_t bytes);
 
 /* "1.23ms": three digits and a unit, as Devel::NYTProf::Util::fmt_time; escaped, should the
  * user's own format need it. The second is of each of n. */
@@ -287,7 +292,8 @@ void nytp_report_put_exact(struct nytp_report *report, int64_t ticks);
 /* 0 to 7 on the scale of the hottest line. */
 int nytp_report_line_heat(const struct nytp_report *report, int64_t ticks);
 
-/* The classes of that shade, from 0 to 7, and of a bar as long as the share, as an attribute. */
+/* The classes of that shade, from 0 to 7, and of a bar as long as the share, as an attribute.
+ */
 void nytp_report_put_heat(struct nytp_out *out, int heat, int64_t part, int64_t whole);
 /* "<td data-n=…>1.23ms", with heat on the scale of the total when `heat`, and a title of its
  * percentage of `whole` if that is above 0. */

@@ -195,7 +195,7 @@ struct cursor { /* how far a page has come */
     uint32_t next_sub, sub_end;   /* into subs_by_file */
     uint32_t next_call, call_end; /* into calls */
     uint32_t next_eval, eval_end; /* into evals_by_place */
-    int64_t hottest_ticks; /* of the page's cells */
+    int64_t hottest_ticks;        /* of the page's cells */
     uint32_t in_body;
     bool in_pod;
     struct nytp_report_disk disk;
@@ -310,21 +310,29 @@ static bool has_changes(const struct nytp_report *report, const struct cursor *c
     return report->changes != NULL && cursor->level == NYTP_LEVEL_LINE;
 }
 
-/* Whether it has one for the SVs that lines kept; there is room for one of the two. */
-static bool has_svs(const struct nytp_report *report, const struct cursor *cursor)
+/* Whether it has one for what lines kept of SVs or bytes; there is room for one of the two. */
+static bool has_memory(const struct nytp_report *report, const struct cursor *cursor)
 {
     return report->changes == NULL && cursor->level == NYTP_LEVEL_LINE &&
-           nytp_report_has_svs(report);
+           nytp_report_memory(report) != NYTP_MEMORY_NONE;
 }
 
 /* Its cell. What is freed elsewhere in the same call is not kept, which is nearly all. */
-static void put_svs_cell(struct nytp_report *report, const struct nytp_line_row *row)
+static void put_memory_cell(struct nytp_report *report, const struct nytp_line_row *row)
 {
-    if (row == NULL || (row->svs == 0 && row->kept_svs == 0))
+    const bool are_bytes = nytp_report_memory(report) == NYTP_MEMORY_SPACE;
+    if (row == NULL || (are_bytes ? row->bytes.of[NYTP_ALLOC_SPACE] == 0
+                                  : row->svs == 0 && row->kept_svs == 0)) {
         nytp_puts(report->out, "<td>");
-    else
+    } else if (are_bytes) {
+        nytp_puts(report->out, "<td title=\"allocated: ");
+        nytp_text_bytes(report->out, row->bytes.of[NYTP_ALLOC_SPACE], 0);
+        nytp_puts(report->out, "\">");
+        nytp_text_bytes(report->out, row->bytes.of[NYTP_INUSE_SPACE], 0);
+    } else {
         nytp_printf(report->out, "<td title=\"made less freed: %lld\">%lld",
                     (long long)row->svs, (long long)row->kept_svs);
+    }
 }
 
 /* Begins the cell of a line's code, which is as wide as all columns from the second on. A
@@ -334,7 +342,7 @@ static void put_wide_cell(struct nytp_report *report, const struct cursor *curso
                           bool is_comment)
 {
     nytp_puts(report->out, is_comment ? "<td colspan=0" : "<td colspan=");
-    const bool has_more = has_changes(report, cursor) || has_svs(report, cursor);
+    const bool has_more = has_changes(report, cursor) || has_memory(report, cursor);
     nytp_puts(report->out, has_more ? "6>" : "5>");
 }
 
@@ -374,8 +382,8 @@ static void put_cells(struct nytp_report *report, struct cursor *cursor,
         put_call_cells(report, cursor->next_call, line->calls_end, cursor->hottest_ticks);
         if (has_changes(report, cursor))
             nytp_report_put_change(report, &line->change);
-        else if (has_svs(report, cursor))
-            put_svs_cell(report, line->row);
+        else if (has_memory(report, cursor))
+            put_memory_cell(report, line->row);
         nytp_puts(report->out, "<td>");
     } else if (text.len > 0 || noted) {
         put_wide_cell(report, cursor, comment);
@@ -548,24 +556,28 @@ static void put_table(struct nytp_report *report, uint32_t f, enum nytp_level le
            report->profile->sources[cursor.next_text].line == 0)
         cursor.next_text++; /* a damaged profile may have text of it */
     const bool sampled = nytp_report_is_sampled(report), changes = has_changes(report, &cursor);
-    const bool svs = has_svs(report, &cursor);
-    nytp_printf(
-        report->out,
-        "<div class=\"source\">\n<table class=\"src%s\">\n<thead><tr><th scope=col>Line"
-        "<th scope=col title=\"%s\">%s"
-        "<th scope=col title=\"Without the time in the Perl subs called\">Time on line"
-        "<th scope=col title=\"Number of calls made%s\">Calls%s"
-        "<th scope=col title=\"Time in the subs called\">Time in subs"
-        "%s<th scope=col>Code\n",
-        changes || svs ? " wider" : "",
-        sampled ? "Number of samples that hit it" : "Number of statements executed",
-        sampled ? "Samples" : "Statements", sampled ? ": at least so many" : "",
-        sampled ? ", at least" : "",
-        svs ? "<th scope=col title=\"Perl's values that were made here and kept\">SVs kept"
-        : !changes ? ""
-        : sampled  ? "<th scope=col title=\"Change of samples since the base\">\xce\x94"
-                   : "<th scope=col title=\"Change of statements since the base\">"
-                     "\xce\x94");
+    static const char *const memory_heads[] = {
+        [NYTP_MEMORY_SVS] =
+            "<th scope=col title=\"Perl's values that were made here and kept\">SVs kept",
+        [NYTP_MEMORY_SPACE] =
+            "<th scope=col title=\"Bytes allocated here that were in use at the end\">In use"};
+    const bool memory = has_memory(report, &cursor);
+    nytp_printf(report->out,
+                "<div class=\"source\">\n<table class=\"src%s\">\n<thead><tr><th scope=col>Line"
+                "<th scope=col title=\"%s\">%s"
+                "<th scope=col title=\"Without the time in the Perl subs called\">Time on line"
+                "<th scope=col title=\"Number of calls made%s\">Calls%s"
+                "<th scope=col title=\"Time in the subs called\">Time in subs"
+                "%s<th scope=col>Code\n",
+                changes || memory ? " wider" : "",
+                sampled ? "Number of samples that hit it" : "Number of statements executed",
+                sampled ? "Samples" : "Statements", sampled ? ": at least so many" : "",
+                sampled ? ", at least" : "",
+                memory     ? memory_heads[nytp_report_memory(report)]
+                : !changes ? ""
+                : sampled  ? "<th scope=col title=\"Change of samples since the base\">\xce\x94"
+                           : "<th scope=col title=\"Change of statements since the base\">"
+                             "\xce\x94");
     if (cursor.rows.rows == NULL)
         nytp_out_of_memory(&report->out->error);
     put_lines(report, &cursor);

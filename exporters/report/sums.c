@@ -534,6 +534,7 @@ static void take_subs(struct nytp_report *report)
             .calls = sub->calls,
             .excl_ticks = sub->excl_ticks,
             .svs = sub->svs,
+            .inuse_bytes = sub->bytes.of[NYTP_INUSE_SPACE],
             .incl_ticks = sub->incl_ticks,
             .reci_ticks = sub->reci_ticks,
             .rec_depth = sub->rec_depth,
@@ -591,9 +592,8 @@ bool nytp_report_sum_up(struct nytp_report *report)
         return false;
     for (uint32_t f = 0; f < profile->n_files; f++)
         count_lines(report, f);
-    return find_waits(report) &&
-           (!nytp_is_of_samples(profile) ||
-            (report->samples = nytp_samples_by_sub(profile)) != NULL);
+    return find_waits(report) && (!nytp_is_of_samples(profile) ||
+                                  (report->samples = nytp_samples_by_sub(profile)) != NULL);
 }
 
 void nytp_report_free_sums(struct nytp_report *report)

@@ -27,8 +27,19 @@ static const struct nytp_report_column sub_columns[] = {
     {"", "Its share of the whole", "%", false},
     {"incl", "Time in the sub and all it called", "Inclusive time", false},
     {"svs", "Perl's values that it made itself, less those that it freed", "SVs", false},
+    {"inuse", "Bytes that it allocated itself and that were in use at the end", "In use",
+     false},
     {"sub", NULL, "Subroutine", true},
 };
+
+/* There is a column of memory at most. */
+static bool is_shown(const struct nytp_report *report, const struct nytp_report_column *column)
+{
+    const enum nytp_memory_columns memory = nytp_report_memory(report);
+    return strcmp(column->key, "svs") == 0     ? memory == NYTP_MEMORY_SVS
+           : strcmp(column->key, "inuse") == 0 ? memory == NYTP_MEMORY_SPACE
+                                               : true;
+}
 
 static const char *text_of_column(const struct nytp_report *report,
                                   const struct nytp_report_column *column)
@@ -55,14 +66,14 @@ void nytp_report_table_begin(struct nytp_report *report, const char *id, const c
         nytp_printf(out, " data-sum=\"%s\"", sum);
     nytp_puts(out, ">\n<table class=\"list ");
     nytp_puts(out, id);
-    if (columns == sub_columns && nytp_report_has_svs(report))
+    if (columns == sub_columns && nytp_report_memory(report) != NYTP_MEMORY_NONE)
         nytp_puts(out, " wider");
     nytp_putc(out, '"');
     nytp_report_put_id(report, "");
     nytp_printf(out, "%.*s", (int)strcspn(id, " "), id);
     nytp_printf(out, ">\n<caption>%s</caption>\n<thead><tr>", caption);
     for (size_t i = 0; i < n; i++) {
-        if (strcmp(columns[i].key, "svs") == 0 && !nytp_report_has_svs(report))
+        if (!is_shown(report, &columns[i]))
             continue;
         nytp_puts(out, "<th scope=col");
         if (columns[i].key[0] != '\0')
@@ -131,7 +142,9 @@ static void put_sub_row(struct nytp_report *report, uint32_t sub)
     nytp_report_time_cell(report, s->excl_ticks, true, total);
     nytp_printf(report->out, percent >= 0.05 ? "<td>%.1f%%" : "<td>", percent);
     nytp_report_time_cell(report, s->incl_ticks, true, total);
-    if (nytp_report_has_svs(report))
+    if (nytp_report_memory(report) == NYTP_MEMORY_SPACE)
+        nytp_report_bytes_cell(report, s->inuse_bytes);
+    else if (nytp_report_memory(report) == NYTP_MEMORY_SVS)
         nytp_printf(report->out, "<td>%lld", (long long)s->svs);
     nytp_puts(report->out, "<td>");
     put_sub_link(report, sub);

@@ -297,6 +297,29 @@ def test_what_values_lines_kept_stands_beside_their_code(page, tmp_path, width):
     assert all(beside for _, _, beside in lines)
 
 
+@pytest.mark.parametrize("width", [1200, 420])
+def test_what_bytes_lines_have_in_use_stands_beside_their_code(page, tmp_path, width):
+    stream = nytpwrite.Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1, 1000.0).fid(1, "/x/app.pl")
+    for number, text in enumerate(["", "f(); g();", "sub f {", "    1 }", "sub g { 1 }"]):
+        stream.source(1, number + 1, text + "\n")
+    for sub, line, size in ("main::f", 4, 9000), ("main::g", 5, 2000000):
+        stream.time(10, 1, 2).entry(1, 2).time(5, 1, 2).comment(f"nytp-alloc {line}0 {size} 1 1 {line}").time(10, 1, line)
+        stream.comment(f"nytp-alloc {line}1 800 1 1 {line}").comment(f"nytp-free {line}1").time(10, 1, line)
+        stream.leave(1, 50, 50, sub).sub(1, sub, line - (sub == "main::f"), line).callers(1, 2, "main::RUNTIME", sub, 1, 5e-6, 5e-6)
+    (tmp_path / "b.out").write_bytes(stream.time(10, 1, 2).pid_end(7, 2000.0).data())
+    code, _, errors = exports.nytp_export("--html", "-q", "-o", f"{tmp_path}/r/", tmp_path / "b.out")
+    assert code == 0, errors
+    one = page(tmp_path / "r" / "index-subs-excl.html", width=width)
+    one.click_on("#subs th[data-key=inuse] button")
+    assert report_pages.column(one, "subs", 6) == ["2000000", "9000", "0 B"]
+    one.open(f"file://{next((tmp_path / 'r').glob('*-line.html'))}")
+    lines = one.eval("[...document.querySelectorAll('.src tr[class] td:nth-child(6)')].map(cell => { const text = document.createRange();"
+                     " text.selectNodeContents(cell.nextElementSibling); return [cell.textContent, cell.title,"
+                     " cell.getBoundingClientRect().right <= text.getBoundingClientRect().left]; })")
+    assert ["9.0 kB", "allocated: 9.8 kB", True] in lines and ["2.0 MB", "allocated: 2.0 MB", True] in lines
+    assert all(beside for _, _, beside in lines)
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_differences_can_be_sorted_and_followed(page, tmp_path, dark):
     out = tmp_path / "r"

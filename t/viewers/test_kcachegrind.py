@@ -12,6 +12,7 @@ import exports
 import hostile
 import kcachegrind
 import profiles
+from nytpwrite import Writer
 from totals import ROOT
 
 PROFILES = ["mixed-calls2", "mixed-calls0", "recurse", "evals", "requires", "names",
@@ -158,6 +159,20 @@ def test_both_events_have_their_long_names(fresh):
     types = {row[0]: row[2] for row in seen["subs"]["main::busy"]["types"]}
     assert len(types) == 2, types
     assert all(re.search(r"[a-z]{4}", name) for name in types), types
+
+
+def test_bytes_are_events_of_their_own(tmp_path):
+    stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").time(10, 1, 1).entry(1, 1)
+    stream.comment("nytp-alloc 1 50000 3 1 5").time(10, 1, 5).comment("nytp-alloc 2 800 1 1 6").comment("nytp-free 2").time(10, 1, 6)
+    stream.leave(1, 20, 20, "main::f").time(10, 1, 1).sub(1, "main::f", 5, 6).callers(1, 1, "main::RUNTIME", "main::f", 1, 2e-6, 2e-6)
+    (tmp_path / "b.out").write_bytes(stream.pid_end(7, 2000.0).data())
+    code, _, errors = exports.nytp_export("--callgrind", "-q", "-o", tmp_path / "callgrind.out.b", tmp_path / "b.out")
+    assert code == 0, errors
+    seen = kcachegrind.look(tmp_path / "callgrind.out.b", subs=["main::f"])
+    assert seen["errors"] == [] and seen["dialogs"] == []
+    types = {row[3]: (row[0], kcachegrind.number_of(row[1])) for row in seen["subs"]["main::f"]["types"]}
+    assert {name: types[name] for name in ("AllocN", "AllocB", "InUseN", "InUseB")} == {
+        "AllocN": ("blocks allocated", 4), "AllocB": ("bytes allocated", 50800), "InUseN": ("blocks in use", 3), "InUseB": ("bytes in use", 50000)}
 
 
 def test_names_that_break_line_formats_stay_apart(fresh):
