@@ -147,7 +147,9 @@ library F<libnytp-malloc.so>, which stands beside the profiler's own, must have 
 not, a message names it and values alone are counted. Whatever other allocator the program uses stays. C<nytp-export --top
 --sort=inuse_space> (and C<--lines>), C<--tree>, C<--list>, C<--flamegraph --weight=alloc_space>, C<--collapsed>, C<--csv>, C<--json>, C<--rows>,
 callgrind, pprof and speedscope, the report (what is in use), comparisons by stacks and with C<--top> and limits (C<inuse_space total E<lt>= 100 MB>) show bytes and blocks that were allocated, and of these what was in use at the end. They are estimates: of what 100 samples stand for a tenth is
-their usual error, of one sample all. What the profiler allocates is left out, by and large. Linux only. Programs
+their usual error, of one sample all. What the profiler allocates is left out, by and large. Of the
+files that C<rotate> finishes each has what was allocated while it was written, and what of that was in use at its end; what is freed later is no
+matter of a file that is finished. With C<sample> there are no bytes. Linux only. Programs
 that the program starts are given the library where C<PERL5OPT> or C<HARNESS_PERL_SWITCHES> records them, else it is taken out of C<LD_PRELOAD> in
 C<%ENV>. The loader ignores that variable for a program with more rights than its caller, and a program that is linked statically has no loader.
 
