@@ -300,6 +300,12 @@ static const char *how(const struct nytp_profile *profile)
     return nytp_text_counted(profile) == NYTP_COUNTED_SAMPLES ? "sampled" : "mixed";
 }
 
+/* Statements and calls together: the same in each run; 0 where they are chance. */
+static uint64_t ops(bool sampled, uint64_t statements, uint64_t calls)
+{
+    return sampled ? 0 : statements + calls;
+}
+
 /* Markdown. */
 
 static void put_code(struct brief *b, const char *before, struct nytp_name name)
@@ -333,11 +339,15 @@ static void put_head(struct brief *b)
     nytp_markdown_code_in_text(b->out, shown(&text, what_was_run(b), MOST_NAME));
     nytp_puts(b->out, "\n\nTotal ");
     put_time(b, profile->total_ticks);
-    nytp_printf(b->out,
-                ", %llu %s, %s%llu calls, %lu process%s. Names below are quoted from the "
-                "profile.\n\nTimes are %s, ",
+    nytp_printf(b->out, ", %llu %s, %s%llu calls, ",
                 (unsigned long long)profile->total_statements, nytp_text_statements(profile),
-                profile->sampled ? "at least " : "", (unsigned long long)profile->total_calls,
+                profile->sampled ? "at least " : "", (unsigned long long)profile->total_calls);
+    if (!profile->sampled)
+        nytp_printf(
+            b->out, "%llu ops, ",
+            (unsigned long long)ops(false, profile->total_statements, profile->total_calls));
+    nytp_printf(b->out,
+                "%lu process%s. Names below are quoted from the profile.\n\nTimes are %s, ",
                 (unsigned long)profile->n_processes, profile->n_processes == 1 ? "" : "es",
                 how(profile));
     if (taken_off > 0) {
@@ -412,6 +422,9 @@ static void put_subs(struct brief *b)
         put_share(b, sub->excl_ticks);
         put_code(b, " ", shown(&text, sub->name, MOST_NAME));
         put_calls(b, sub->calls);
+        if (!b->profile->sampled)
+            nytp_printf(b->out, ", %llu ops",
+                        (unsigned long long)ops(false, sub->statements, sub->calls));
         nytp_puts(b->out, ", inclusive ");
         put_time(b, sub->incl_ticks);
         put_callers(b, b->subs[i]);
@@ -620,6 +633,7 @@ static void json_subs(struct brief *b)
         json_time(b, "self_ms", sub->excl_ticks);
         json_time(b, "inclusive_ms", sub->incl_ticks);
         json_count(b, "calls", sub->calls);
+        json_count(b, "ops", ops(b->profile->sampled, sub->statements, sub->calls));
         nytp_puts(b->out, ",\"callers\":[");
         for (uint32_t k = 0; k < rows.n && k < MOST_CALLERS; k++) {
             const struct nytp_name name = b->profile->subs[rows.rows[k].sub].name;
@@ -800,6 +814,8 @@ static void put_json(struct brief *b)
     json_time(b, "taken_off_ms", nytp_recording_ticks(profile));
     json_count(b, "statements", profile->total_statements);
     json_count(b, "calls", profile->total_calls);
+    json_count(b, "ops",
+               ops(profile->sampled, profile->total_statements, profile->total_calls));
     json_count(b, "processes", profile->n_processes);
     json_lines(b);
     json_subs(b);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Looks at what is waited for; see wait_look.h. The file's form is that of the kernel's
- * fs/proc/base.c, proc_pid_syscall(): "running", or the number of the call, six arguments and two
- * addresses; -1 for a thread that is blocked and in no call, as in a page fault.
+ * fs/proc/base.c, proc_pid_syscall(): "running", or the number of the call, six arguments and
+ * two addresses; -1 for a thread that is blocked and in no call, as in a page fault.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -88,10 +88,12 @@ NYTP_RAW_CODE static enum nytp_wait_reason of_socket(int fd, struct nytp_wait_se
     const struct sockaddr_in *const address = (const void *)seen->peer;
     for (uint32_t i = 0; i < NYTP_PEER_BYTES; i++)
         ((volatile unsigned char *)seen->peer)[i] = 0;
-    const long error = nytp_raw_syscall(SYS_getpeername, fd, (long)seen->peer, (long)&len, 0, 0, 0);
+    const long error =
+        nytp_raw_syscall(SYS_getpeername, fd, (long)seen->peer, (long)&len, 0, 0, 0);
     seen->peer_len = error != 0 ? 0 : len < NYTP_PEER_BYTES ? len : NYTP_PEER_BYTES;
-    const bool is_internet = seen->peer_len >= sizeof *address &&
-                             (address->sin_family == AF_INET || address->sin_family == AF_INET6);
+    const bool is_internet =
+        seen->peer_len >= sizeof *address &&
+        (address->sin_family == AF_INET || address->sin_family == AF_INET6);
     return is_internet && address->sin_port == htons(DNS_PORT) ? NYTP_WAIT_FOR_DNS
                                                                : NYTP_WAIT_FOR_SOCKET;
 }
@@ -207,7 +209,49 @@ void nytp_wait_look_end(struct nytp_own_fd *call)
     *call = (struct nytp_own_fd){.fd = -1};
 }
 
+/* The number and what follows it; returns where that ends. */
+NYTP_RAW_CODE static size_t put_number(char *text, size_t size, size_t n, unsigned number,
+                                       char end)
+{
+    char digits[12];
+    int i = 0;
+    do
+        digits[i++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (i > 0 && n + 1 < size)
+        text[n++] = digits[--i];
+    if (n + 1 < size)
+        text[n++] = end;
+    return n;
+}
+
+NYTP_RAW_CODE void nytp_wait_put_peer(const struct nytp_wait_seen *seen, char *text,
+                                      size_t size)
+{
+    const struct sockaddr_in *const four = (const void *)seen->peer;
+    const struct sockaddr_un *const local = (const void *)seen->peer;
+    size_t n = 0;
+    if (seen->peer_len >= sizeof *four && four->sin_family == AF_INET) {
+        const unsigned char *const host = (const unsigned char *)&four->sin_addr;
+        for (int i = 0; i < 4; i++)
+            n = put_number(text, size, n, host[i], i < 3 ? '.' : ':');
+        n = put_number(text, size, n, ntohs(four->sin_port), '\0') - 1;
+    } else if (seen->peer_len > offsetof(struct sockaddr_un, sun_path) &&
+               local->sun_family == AF_UNIX) {
+        const size_t len = seen->peer_len - offsetof(struct sockaddr_un, sun_path);
+        for (; n < len && n + 1 < size && local->sun_path[n] != '\0'; n++)
+            text[n] = local->sun_path[n];
+    }
+    text[n] = '\0';
+}
+
 #else
+
+void nytp_wait_put_peer(const struct nytp_wait_seen *seen, char *text, size_t size)
+{
+    (void)seen, (void)size;
+    text[0] = '\0';
+}
 
 void nytp_wait_look(const struct nytp_own_fd *call, long pid, struct nytp_wait_seen *seen)
 {

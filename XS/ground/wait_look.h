@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a thread of the program waits for, seen from beside: the kernel says which system call it
- * is in (/proc/thread-self/syscall), and the call's descriptor what that leads to.
+ * What a thread of the program waits for, seen from beside: the kernel says which system call
+ * it is in (/proc/thread-self/syscall), and the call's descriptor what that leads to.
  *
  * Where the kernel does not say, nothing is known.
  */
@@ -21,15 +21,20 @@ struct nytp_wait_seen {
     unsigned char peer[NYTP_PEER_BYTES];
 };
 
-/* In the thread that will be looked at: what nytp_wait_look() reads, in place of what was open for
- * another thread or for the parent process. */
+/* In the thread that will be looked at: what nytp_wait_look() reads, in place of what was open
+ * for another thread or for the parent process. */
 void nytp_wait_look_begin(struct nytp_own_fd *call);
 void nytp_wait_look_end(struct nytp_own_fd *call);
 
 /* In a thread beside it (raw_thread.h). What waits is written; of one that runs nothing is. */
 void nytp_wait_look(const struct nytp_own_fd *call, long pid, struct nytp_wait_seen *seen);
 
-/* The other side as text, "127.0.0.1:5432" or the path of a local socket; "" where there is none. */
+/* The same in the thread beside, into `text` of that many bytes: not where an Internet address
+ * is of version 6. */
+void nytp_wait_put_peer(const struct nytp_wait_seen *seen, char *text, size_t size);
+
+/* The other side as text, "127.0.0.1:5432" or the path of a local socket; "" where there is
+ * none. */
 void nytp_wait_peer_text(const struct nytp_wait_seen *seen, char *text, size_t size);
 
 #endif

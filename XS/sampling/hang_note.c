@@ -114,14 +114,31 @@ NYTP_RAW_CODE static void put_calls(struct nytp_raw_text *text)
     }
 }
 
+/* What the latest tick saw it wait for. */
+NYTP_RAW_CODE static void put_reason(struct nytp_raw_text *text,
+                                     const struct nytp_wait_seen *wait)
+{
+    static char peer[NYTP_MAX_PEER + 1];
+    if (wait->reason == NYTP_WAIT_UNKNOWN)
+        return;
+    nytp_raw_put(text, " ");
+    nytp_raw_put(text, nytp_wait_reason_name(wait->reason));
+    nytp_wait_put_peer(wait, peer, sizeof peer);
+    nytp_raw_put(text, peer[0] != '\0' ? " " : "");
+    nytp_raw_put(text, peer);
+}
+
 NYTP_RAW_CODE static void put_body(struct nytp_raw_text *text, const struct nytp_recorder *rec,
-                                   uint64_t size, uint64_t ticks, uint64_t cpu_ticks)
+                                   const struct nytp_wait_seen *wait, uint64_t size,
+                                   uint64_t ticks, uint64_t cpu_ticks)
 {
     const uint64_t numbers[] = {size, ticks, cpu_ticks, stack.n};
     for (unsigned i = 0; i < 4; i++) {
+        nytp_raw_put(text, i > 0 ? " " : "");
         nytp_raw_put_number(text, numbers[i]);
-        nytp_raw_put(text, i < 3 ? " " : "\t");
     }
+    put_reason(text, wait);
+    end_part(text, 0);
     put_leaf(text, rec);
     put_calls(text);
     text->to[text->n] = '\0';
@@ -163,7 +180,8 @@ NYTP_RAW_CODE static void write_note(const struct nytp_recorder *rec,
     text.to = body;
     text.n = 0;
     text.size = sizeof body - 1;
-    put_body(&text, rec, size, ticks, cpu_ticks);
+    put_body(&text, rec, &ring->ticks[(ring->head - 1) % NYTP_TICKS_IN_RING].wait, size, ticks,
+             cpu_ticks);
     fill_room(text.n);
     const int fd = nytp_own_fd(&note->file);
     if (fd >= 0 && nytp_open_stack_is_same(&stack) && ring->tail == note->tail &&

@@ -92,7 +92,8 @@ static struct nytp_build_options build_options(const struct nytp_cli *cli)
     const bool export = cli->mode == NYTP_MODE_EXPORT;
     const bool spans = export && wants_spans(cli);
     const bool statements =
-        export && !spans && (exporter->wants_statements || cli->gate_statements);
+        export && !spans &&
+        (exporter->wants_statements || cli->gate_statements || cli->bases.n > 0);
     const bool counts = cli->export.spread || statements;
     const uint32_t usual = counts ? DEFAULT_MAX_SPREAD : DEFAULT_MAX_CALLS;
     const uint32_t max_calls = cli->max_calls > 0 ? cli->max_calls : usual;

@@ -5,6 +5,7 @@
  * tested.
  */
 #include "exporters/base/json.h"
+#include "diff_amounts.h"
 #include "diff_formats.h"
 #include "diff_lines.h"
 
@@ -133,6 +134,30 @@ static void put_inputs(const struct json *j, enum nytp_diff_side side)
     nytp_putc(j->out, ']');
 }
 
+/* SQL statements, as counts; waiting, as times. */
+static void put_amounts(const struct json *j)
+{
+    struct nytp_diff_amounts amounts;
+    if (!nytp_diff_amounts_init(&amounts, j->diff))
+        nytp_out_of_memory(&j->out->error);
+    for (uint32_t i = 0; i < amounts.n; i++) {
+        const struct nytp_diff_amount *const amount = &amounts.list[i];
+        nytp_printf(j->out, "%s\n{\"kind\":\"%s\",\"name\":", i > 0 ? "," : ",\n\"besides\":[",
+                    nytp_diff_amount_names[amount->kind]);
+        nytp_json_string(j->out, amount->name.ptr, amount->name.len);
+        for (int side = 0; side < NYTP_DIFF_SIDES; side++) {
+            nytp_puts(j->out, side == NYTP_DIFF_NEW ? ",\"new\":" : ",\"base\":");
+            if (amount->kind == NYTP_DIFF_WAIT)
+                nytp_json_time(j->out, &j->times, amount->median[side]);
+            else
+                nytp_put_i64(j->out, amount->median[side]);
+        }
+        nytp_putc(j->out, '}');
+    }
+    nytp_puts(j->out, amounts.n > 0 ? "]" : "");
+    nytp_diff_amounts_free(&amounts);
+}
+
 bool nytp_diff_write_json(const struct nytp_diff *diff,
                           const struct nytp_export_options *options, struct nytp_out *out)
 {
@@ -171,7 +196,9 @@ bool nytp_diff_write_json(const struct nytp_diff *diff,
         put_row(&j, &diff->rows[i], separator);
         separator = ",\n";
     }
-    nytp_puts(out, "]}\n");
+    nytp_putc(out, ']');
+    put_amounts(&j);
+    nytp_puts(out, "}\n");
     nytp_diff_lines_free(&j.lines);
     return out->error.status == NYTP_OK;
 }

@@ -4,17 +4,21 @@
  */
 #include "exporters/base/printable.h"
 #include "exporters/base/text.h"
+#include "diff_amounts.h"
 #include "diff_formats.h"
 #include "diff_lines.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define DEFAULT_ROWS  20
-#define TIME_COLUMNS  20
-#define FIXED_COLUMNS 72 /* the numbers and the gaps between them */
-#define FEW_COLUMNS   46 /* without both sides' values, where a terminal has no room */
-#define MIN_NAME      16
+#define DEFAULT_ROWS   20
+#define MOST_AMOUNTS   10 /* of a kind */
+#define TIME_COLUMNS   20
+#define FIXED_COLUMNS  72 /* the numbers and the gaps between them */
+#define FEW_COLUMNS    46 /* without both sides' values, where a terminal has no room */
+#define MIN_NAME       16
+#define MOST_NAME      200 /* columns of an SQL statement, where there is no terminal */
+#define AMOUNT_COLUMNS 33  /* before what they are */
 
 static uint32_t fixed_columns(uint32_t columns)
 {
@@ -199,6 +203,59 @@ static uint32_t widest_name(const struct nytp_diff_list *list, uint32_t n, uint3
     return columns > 0 && widest > left ? left : widest;
 }
 
+static void put_amount(struct nytp_out *out, const struct nytp_diff *diff,
+                       const struct nytp_diff_amount *amount, uint32_t columns)
+{
+    static const char *const words[NYTP_DIFF_AMOUNT_KINDS] = {
+        "SQL statements", "loops of statements", "most in one ", "", "waiting for "};
+    const int64_t base = amount->median[NYTP_DIFF_BASE], now = amount->median[NYTP_DIFF_NEW];
+    char base_text[40], new_text[40], change[40];
+    if (amount->kind == NYTP_DIFF_WAIT) {
+        nytp_diff_time(diff, base, false, base_text, sizeof base_text);
+        nytp_diff_time(diff, now, false, new_text, sizeof new_text);
+    } else {
+        snprintf(base_text, sizeof base_text, "%lld", (long long)base);
+        snprintf(new_text, sizeof new_text, "%lld", (long long)now);
+    }
+    nytp_diff_percent(base, now, change, sizeof change);
+    put_right(out, base_text, 10);
+    put_right(out, new_text, 10);
+    put_right(out, now == 0 && base != 0 ? "gone" : change, 11);
+    nytp_printf(out, "  %s", words[amount->kind]);
+    const uint32_t used = AMOUNT_COLUMNS + (uint32_t)strlen(words[amount->kind]);
+    nytp_text_put(out, amount->name, columns > used ? columns - used : MOST_NAME);
+    nytp_putc(out, '\n');
+}
+
+/* SQL statements and waiting, as far as there are any: what changed. */
+static void put_amounts(struct nytp_out *out, const struct nytp_diff *diff,
+                        const struct nytp_export_options *options)
+{
+    struct nytp_diff_amounts amounts;
+    uint32_t n_of_kind[NYTP_DIFF_AMOUNT_KINDS] = {0}, n_left = 0;
+    if (!nytp_diff_amounts_init(&amounts, diff))
+        nytp_out_of_memory(&out->error);
+    if (amounts.n > 0) {
+        nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
+        nytp_puts(out, "\n      base       new     change  besides");
+        nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+        nytp_putc(out, '\n');
+    }
+    for (uint32_t i = 0; i < amounts.n; i++) {
+        const struct nytp_diff_amount *const amount = &amounts.list[i];
+        const bool is_same = amount->median[NYTP_DIFF_BASE] == amount->median[NYTP_DIFF_NEW];
+        if (is_same && amount->kind != NYTP_DIFF_QUERIES)
+            continue;
+        if (n_of_kind[amount->kind]++ < MOST_AMOUNTS)
+            put_amount(out, diff, amount, options->columns);
+        else
+            n_left++;
+    }
+    if (n_left > 0)
+        nytp_printf(out, "%31s  (%lu more: --json)\n", "", (unsigned long)n_left);
+    nytp_diff_amounts_free(&amounts);
+}
+
 bool nytp_diff_write_table(const struct nytp_diff *diff,
                            const struct nytp_export_options *options, struct nytp_out *out)
 {
@@ -236,6 +293,7 @@ bool nytp_diff_write_table(const struct nytp_diff *diff,
                     (unsigned long)(list.n - n));
     nytp_diff_summary(diff, summary, sizeof summary);
     nytp_printf(out, "%s%s\n", n > 0 ? "" : "\n", summary);
+    put_amounts(out, diff, options);
     nytp_diff_list_free(&list);
     nytp_diff_lines_free(&lines);
     return out->error.status == NYTP_OK;

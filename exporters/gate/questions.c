@@ -7,6 +7,7 @@
 #include "exporters/base/near.h"
 #include "exporters/base/printable.h"
 #include "exporters/base/wait_rows.h"
+#include "exporters/compare/diff_amounts.h"
 #include "exporters/compare/diff_formats.h"
 #include "exporters/compare/match.h"
 #include "exporters/compare/rank_test.h"
@@ -214,17 +215,10 @@ static int64_t count_statements(struct asking *a, const struct nytp_statements *
     return most;
 }
 
-/* Which recordings are of a run. */
-static void choose_run(const struct asking *a, uint32_t run, bool *only)
-{
-    for (uint32_t i = 0; i < a->diff->profile->n_recordings; i++)
-        only[i] = a->diff->run_of_recording[i] == run;
-}
-
 static bool count_run(struct asking *a, uint32_t run, bool *only, bool *found)
 {
     struct nytp_statements statements;
-    choose_run(a, run, only);
+    nytp_diff_choose_run(a->diff, run, only);
     const bool ok =
         nytp_statements_init_of(&statements, a->diff->profile, only, nytp_name_of_text(""));
     if (ok)
@@ -233,22 +227,11 @@ static bool count_run(struct asking *a, uint32_t run, bool *only, bool *found)
     return ok;
 }
 
-/* Whether all calls, one by one, are known of the recordings. */
-static bool has_calls(const struct asking *a)
-{
-    const struct nytp_profile *const profile = a->diff->profile;
-    bool all = !rule_of(a)->from_base || a->diff->base_has_times;
-    for (uint32_t i = 0; i < profile->n_recordings; i++)
-        all = all && (profile->recordings[i].has & NYTP_HAS_CALLS) != 0 &&
-              profile->recordings[i].spans_pruned == 0;
-    return all;
-}
-
 static bool ask_statements(struct asking *a)
 {
     const struct nytp_gate_rule *rule = rule_of(a);
     const uint32_t first = rule->from_base ? 0 : a->n_base;
-    if (!has_calls(a))
+    if ((rule->from_base && !a->diff->base_has_times) || !nytp_diff_has_calls(a->diff))
         return answer(
             a, NYTP_GATE_UNJUDGED,
             "a limit on SQL statements, for which all calls have to be known one by one");
@@ -273,7 +256,7 @@ static bool wait_of_run(struct asking *a, uint32_t run, bool *only)
 {
     struct nytp_wait_rows rows;
     int64_t ns = 0;
-    choose_run(a, run, only);
+    nytp_diff_choose_run(a->diff, run, only);
     const bool ok = nytp_wait_rows_init(&rows, a->diff->profile, only);
     for (uint32_t i = 0; ok && i < rows.n; i++) {
         char text[NYTP_MAX_WAIT_TEXT];

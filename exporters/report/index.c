@@ -82,6 +82,11 @@ static void put_sentence(struct nytp_report *report)
         nytp_puts(out, " and ");
         nytp_report_plural(out, n_evals, "string eval", "string evals");
     }
+    if (!sampled) {
+        nytp_puts(out, ", together <b>");
+        nytp_report_plural(out, profile->total_statements + profile->total_calls, "op", "ops");
+        nytp_puts(out, "</b>");
+    }
     nytp_puts(out, ".</p>\n");
     put_duration(report);
     if (report->options->child_wait_ticks > 0) {

@@ -15,8 +15,6 @@ static const struct nytp_report_column columns[] = {
     {"", "Its share of all time", "%", false},
     {"samples", "Samples that saw it waiting", "Samples", false},
     {"for", NULL, "For", true},
-    {"with", "The other side of a socket", "With", true},
-    {"place", NULL, "Place", true},
 };
 
 static void put_row(struct nytp_report *report, const struct nytp_waited *row, int64_t all_ns)
@@ -24,13 +22,13 @@ static void put_row(struct nytp_report *report, const struct nytp_waited *row, i
     struct nytp_out *const out = report->out;
     nytp_printf(out, "><td data-n=%lld>", (long long)row->ns);
     nytp_report_put_seconds(report, out, (double)row->ns / NYTP_NS_PER_SEC);
-    nytp_printf(out, "<td>%.1f<td>%llu<td>%s<td>",
+    nytp_printf(out, "<td>%.1f<td>%llu<td>%s ",
                 all_ns > 0 ? 100 * (double)row->ns / (double)all_ns : 0,
                 (unsigned long long)row->samples, nytp_wait_reason_name(row->reason));
     nytp_html_text(out, row->peer.ptr, row->peer.len);
-    nytp_puts(out, "<td>");
+    nytp_puts(out, " <small>at ");
     nytp_report_put_place(report, row->file, row->line);
-    nytp_putc(out, '\n');
+    nytp_puts(out, "</small>\n");
 }
 
 void nytp_report_reason_table(struct nytp_report *report)

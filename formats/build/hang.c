@@ -159,6 +159,14 @@ static bool book(struct nytp_builder *b, const struct call *place, int64_t ticks
     return true;
 }
 
+/* Of the sample that comes now. */
+static bool tell_reason(struct nytp_builder *b, const struct nytp_hang *hang)
+{
+    b->waits.reason = hang->reason;
+    return hang->reason == NYTP_WAIT_UNKNOWN ||
+           nytp_builder_name(b, &hang->peer, &b->waits.peer);
+}
+
 static bool book_in_leaf(struct nytp_builder *b, const struct nytp_hang *hang,
                          const struct call *place)
 {
@@ -172,8 +180,11 @@ static bool book_in_leaf(struct nytp_builder *b, const struct nytp_hang *hang,
     nytp_builder_process(b)->cpu_ticks -= wait_ticks;
     b->stack.frames[b->stack.top].start_ticks = began;
     b->stack.frames[b->stack.top].told = name;
-    return nytp_callstack_hangs_in_top(&b->stack, hang->ticks, wait_ticks) ||
-           nytp_builder_tree_failed(b);
+    if (!nytp_callstack_hangs_in_top(&b->stack, hang->ticks, wait_ticks))
+        return nytp_builder_tree_failed(b);
+    return tell_reason(b, hang) &&
+           nytp_sample_waits_reason(&b->waits, b->n_processes - 1, place->file, place->line,
+                                    wait_ticks);
 }
 
 static bool book_on_line(struct nytp_builder *b, const struct nytp_hang *hang,
@@ -183,7 +194,7 @@ static bool book_on_line(struct nytp_builder *b, const struct nytp_hang *hang,
     b->waits.is_told = true;
     b->waits.is_ready = false;
     b->waits.goes_on = false;
-    return book(b, place, hang->ticks);
+    return tell_reason(b, hang) && book(b, place, hang->ticks);
 }
 
 bool nytp_builder_hang(struct nytp_builder *b, const struct nytp_hang *hang)

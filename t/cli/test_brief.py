@@ -51,6 +51,13 @@ def recording(path, subs, file="/x/app.pl", waits=0, kept=0):
     return path
 
 
+def test_ops_are_statements_and_calls(tmp_path):
+    text, value = both(recording(tmp_path / "p.out", [("main::hot", 90, "hot"), ("main::cold", 10, "cold")]))
+    assert value["ops"] == value["statements"] + value["calls"] == 7 and f", {value['ops']} ops, " in text
+    assert [(sub["name"], sub["ops"]) for sub in value["subs"]][:2] == [("main::hot", 3), ("main::cold", 3)]
+    assert re.search(r"`main::hot` 1x, 3 ops, inclusive", text)
+
+
 def both(*files):
     text, data = good("-q", "--brief", *files), good("-q", "--brief=json", *files)
     assert text == good("-q", "--brief", *files) and data == good("-q", "--brief=json", *files)

@@ -223,3 +223,33 @@ def test_limits_where_nothing_can_be_told(recording, tmp_path):
     for rule in "queries main::page <= 9", "loops /x/ <= 9", "queries GET <= 9":
         done = run("--gate", tmp_path / "rules", recording) if (tmp_path / "rules").write_text(rule) else None
         assert done.returncode == 2 and b"are of total" in done.stderr
+
+
+def test_a_comparison_tells_new_and_gone_statements(recording, tmp_path):
+    now = record(tmp_path, PROGRAM.replace("15, 4)", "15, 22, 4)").replace("update t set n = n + 1", "delete from t"))
+    text = good("-q", "--diff", recording, now).decode()
+    for row in r"34 +57 +\+67\.6 %  SQL statements", r"0 +4 +new  delete from t", r"3 +0 +gone  update t set n = n \+ \?", \
+            r"16 +23 +\+43\.8 %  most in one GET /list", r"31 +53 +\+71\.0 %  select name from t where id = \?":
+        assert re.search(rf"^ +{row}$", text, re.M), (row, text)
+    assert "GET /short" not in text and "loops of statements" not in text
+    rows = json.loads(good("-q", "--diff", recording, "--json", now))["besides"]
+    assert [(row["kind"], row["name"], row["base"], row["new"]) for row in rows] == [
+        ("queries", "", 34, 57), ("loops", "", 1, 1), ("request", "GET /list", 16, 23), ("request", "GET /short", 5, 5),
+        ("statement", "select name from t where id = ?", 31, 53), ("statement", "delete from t", 0, 4), ("statement", "update t set n = n + ?", 3, 0)]
+    same = good("-q", "--diff", recording, recording).decode()
+    assert re.search(r"^ +34 +34 +\S.*  SQL statements$", same, re.M) and "select name" not in same
+
+
+def test_a_comparison_of_strangers_texts_is_harmless(tmp_path):
+    base = stream(tmp_path / "base.out", "select 1")
+    for n, text in enumerate(EVIL):
+        now = stream(tmp_path / f"{n}.out", text, value="/")
+        shown = good("-q", "--diff", base, now)
+        assert b"\x1b" not in shown and b"\r" not in shown and max(map(len, shown.decode().splitlines())) < 400
+        json.loads(good("-q", "--diff", base, "--json", now))
+
+
+def test_a_comparison_without_all_calls_tells_none(recording, tmp_path):
+    quiet = record(tmp_path / "q", PROGRAM, options="calls=0")
+    for base, now in (quiet, recording), (recording, quiet):
+        assert "SQL statements" not in good("-q", "--diff", base, now).decode()

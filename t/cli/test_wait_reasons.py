@@ -75,7 +75,7 @@ def test_the_report_has_a_table_where_there_are_reasons(waiting, tmp_path):
     page = good("-q", "--html", "-o", "-", waiting).decode()
     table = re.search(r'<table class="list reasons loops" id=\S*reasons>.*?</table>', page, re.DOTALL)[0]
     rows = [re.sub(r"<[^>]*>", "|", row) for row in re.split("<tr", table)[2:]]
-    assert len(rows) == len(SUMS) and re.search(r"1\.50s\|79\.\d\|2\|socket\|127\.0\.0\.1:5432\|.*app\.pl line 6", rows[0])
+    assert len(rows) == len(SUMS) and re.search(r"1\.50s\|79\.\d\|2\|socket 127\.0\.0\.1:5432 \|at .*app\.pl line 6", rows[0])
     assert "&lt;b>" in table or "&lt;b&gt;" in table
     for quiet in sampled(tmp_path / "other.out", WAITS[3]), sampled(tmp_path / "none.out"):
         assert b'"list reasons' not in good("-q", "--html", "-o", "-", quiet)
@@ -120,3 +120,14 @@ def test_of_what_is_not_sampled_nothing_is_judged(waiting, tmp_path):
     for inputs in ([exact], [waiting, exact]):
         status, text = judged(tmp_path, "waits total <= 9 s", *inputs)
         assert status == 2 and "samples know" in text
+
+
+def test_a_comparison_tells_them(tmp_path):
+    before = sampled(tmp_path / "a.out", (6, 200, 0, "socket 127.0.0.1:5432"), (7, 300, 0, "sleep"), (8, 9, 0, "lock"))
+    after = sampled(tmp_path / "b.out", (6, 500, 0, "socket 127.0.0.1:5432"), (7, 300, 0, "sleep"), (9, 7, 0, f"socket {HOSTILE}"))
+    text = good("-q", "--diff", before, after).decode()
+    assert re.search(r"\n +200 ms +500 ms +\+150\.0 %  waiting for socket 127\.0\.0\.1:5432\n", text), text
+    assert re.search(r"\n +9\.00 ms +0 s +gone  waiting for lock\n", text) and "for sleep" not in text and "\x1b" not in text
+    rows = json.loads(good("-q", "--diff", before, "--json", "--unit=ms", after))["besides"]
+    assert [(row["kind"], row["name"], row["base"], row["new"]) for row in rows] == [
+        ("wait", "socket 127.0.0.1:5432", 200, 500), ("wait", "lock", 9, 0), ("wait", f"socket {HOSTILE}", 0, 7), ("wait", "sleep", 300, 300)]

@@ -4,6 +4,7 @@ nothing was written behind it."""
 
 import collections
 import gzip
+import json
 import re
 import subprocess
 
@@ -117,6 +118,15 @@ def test_what_runs_and_does_not_wait(tmp_path):
     path = hanging(tmp_path / "x.out", calls=calls, depth=1, cpu=TICKS, sites=())
     assert stacks(path)["main::RUNTIME;main::waiter"] == TICKS
     assert "waiting" not in run("--top", path)
+
+
+@pytest.mark.parametrize("reason, peer", [("socket", "127.0.0.1:5432"), ("socket", "/run/my db.sock"), ("lock", ""), ("other", "")])
+@pytest.mark.parametrize("calls", [CALLS, CALLS.replace("builtin main::CORE:sysread", "-")])
+def test_what_it_waits_for(tmp_path, reason, peer, calls):
+    told = "" if reason == "other" else f" {reason} {peer}".rstrip()
+    path = hanging(tmp_path / "h.out", calls=calls, depth=f"3{told}", cpu=TICKS // 4)
+    waited = json.loads(run("--json", path))["waited"]
+    assert [(row["reason"], row["peer"], row["samples"], row["total_ns"]) for row in waited] == [(reason, peer, 1, TICKS * 75)]
 
 
 def test_longer_than_a_record_holds(tmp_path):

@@ -192,7 +192,7 @@ sub note_of {
     my ($file) = @_;
     open my $fh, '<:raw', $file or return;
     read $fh, my $head, 16384;
-    return $head =~ /^#nytp-hang-note \d+ \d+ (\d+) (\d+) \d+ (\d+)\t/m ? { at => $1, ticks => $2, depth => $3 } : undef;
+    return $head =~ /^#nytp-hang-note \d+ \d+ (\d+) (\d+) \d+ (\d+)(?: [^\t]*)?\t/m ? { at => $1, ticks => $2, depth => $3 } : undef;
 }
 
 # Waits until the note in a file is as wanted, or the process has ended.
@@ -256,6 +256,12 @@ for my $opts ('', ':compress=0', ':slowops=1', ':sample_clock=cpu') {
         return if $opts =~ /cpu/; # it has had none
         my $stack = $opts =~ /slowops/ ? $HANG =~ s/main::CORE:/CORE::/r : $HANG;
         is stacks_of($run->{dir})->{$stack}, $told->{ticks}, 'with the time that the note tells';
+        my ($all, $cpu, $waited) = export($run->{dir}, '--waits', '--unit=us') =~ /^([\d.]+) in all: ([\d.]+) on a processor, ([\d.]+) waiting$/m;
+        cmp_ok abs($all - $cpu - $waited), '<=', 0.2, 'which is processor time and waiting';
+        SKIP: {
+            skip 'the kernel does not say which call a thread is in', 1 if !-r '/proc/thread-self/syscall';
+            like export($run->{dir}, '--waits'), qr/ pipe +\S*prog\.pl:1$/m, 'and for what';
+        }
         cmp_ok $told->{ticks}, '>=', $note->{ticks}, 'which grows';
         cmp_ok $note->{ticks}, '<=', ($seen - $began + 1) * 1e7, 'and is no more than has passed';
     };

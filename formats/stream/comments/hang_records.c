@@ -79,7 +79,7 @@ bool nytp_hang_read_body(const struct nytp_str *body, struct nytp_hang *hang)
     if (!number_of(next_part(&numbers, ' '), UINT64_MAX, &at) ||
         !number_of(next_part(&numbers, ' '), MOST_TICKS, &ticks) ||
         !number_of(next_part(&numbers, ' '), MOST_TICKS, &cpu_ticks) ||
-        !number_of(numbers, NYTP_MAX_DEPTH, &depth) ||
+        !number_of(next_part(&numbers, ' '), NYTP_MAX_DEPTH, &depth) ||
         !read_leaf(next_part(&rest, '\t'), &read) || rest.len == 0)
         return false;
     *hang = read;
@@ -87,6 +87,8 @@ bool nytp_hang_read_body(const struct nytp_str *body, struct nytp_hang *hang)
     hang->ticks = (int64_t)ticks;
     hang->cpu_ticks = (int64_t)(cpu_ticks < ticks ? cpu_ticks : ticks);
     hang->depth = (uint32_t)depth;
+    if (numbers.len > 0)
+        hang->reason = nytp_wait_reason_read(numbers.ptr, numbers.len, &hang->peer);
     hang->calls = rest;
     return true;
 }

@@ -9,12 +9,14 @@
  *
  * SUM is that of the LEN bytes of BODY, by which a note is known that is half written, and BODY
  *
- *     AT TICKS CPU DEPTH<tab>LEAF<tab>NAME<tab>FILE:LINE<tab>NAME<tab>FILE:LINE ...
+ *     AT TICKS CPU DEPTH [REASON [PEER]]<tab>LEAF<tab>NAME<tab>FILE:LINE<tab>NAME<tab>FILE:LINE
+ * ...
  *
  * AT is how many bytes the file had: it holds while there are no more. For TICKS, of which CPU
  * were processor time, the program has been where it is: in DEPTH calls of subs, told with the
  * places that they have come to, innermost first, as many as there is room for. The last of
  * all, if there is, has an empty NAME: the program itself. An empty FILE is the one before.
+ * REASON and PEER are what it waits for, as in wait_records.h, where that was seen.
  * LEAF is `-`, or `xsub NAME` or `builtin NAME`, which runs.
  *
  * The reader of the format hands the note on where it belongs, behind the last record, as
@@ -23,6 +25,8 @@
  */
 #ifndef NYTP_HANG_RECORDS_H
 #define NYTP_HANG_RECORDS_H
+
+#include "wait_records.h"
 
 #include "formats/stream/event.h"
 
@@ -40,6 +44,8 @@ struct nytp_hang {
     uint64_t at;
     int64_t ticks, cpu_ticks;
     uint32_t depth;
+    enum nytp_wait_reason reason; /* NYTP_WAIT_UNKNOWN: not told */
+    struct nytp_str peer;
     bool has_leaf, leaf_is_xsub;
     struct nytp_str leaf;
     struct nytp_str calls; /* for nytp_hang_next() */

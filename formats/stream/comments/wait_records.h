@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a sampled stream tells in comments of what was waited for: "nytp-wait REASON [PEER]" before
- * the comment "cpu N" of a time record (sample_records.h). The part of the record's time that was
- * no processor time was waited for that reason. PEER is the other side of a socket, as text.
+ * What a sampled stream tells in comments of what was waited for: "nytp-wait REASON [PEER]"
+ * before the comment "cpu N" of a time record (sample_records.h). The part of the record's time
+ * that was no processor time was waited for that reason. PEER is the other side of a socket, as
+ * text.
  */
 #ifndef NYTP_WAIT_RECORDS_H
 #define NYTP_WAIT_RECORDS_H
@@ -31,21 +32,15 @@ static inline const char *nytp_wait_reason_name(enum nytp_wait_reason reason)
     return names[reason];
 }
 
-/* The reason; NYTP_WAIT_UNKNOWN: the comment tells something else. `peer` may be empty. */
-static inline enum nytp_wait_reason nytp_wait_record_read(const struct nytp_str *comment,
+/* "REASON [PEER]"; NYTP_WAIT_UNKNOWN: it is something else. `peer` may be empty. */
+static inline enum nytp_wait_reason nytp_wait_reason_read(const char *word, size_t rest,
                                                           struct nytp_str *peer)
 {
-    const size_t head = sizeof NYTP_WAIT_HEAD - 1;
-    if (comment->len <= head || memcmp(comment->ptr, NYTP_WAIT_HEAD, head) != 0)
-        return NYTP_WAIT_UNKNOWN;
-    const char *const word = comment->ptr + head;
-    size_t rest = comment->len - head, len = 0;
-    rest -= word[rest - 1] == '\n';
+    size_t len = 0;
     while (len < rest && word[len] != ' ')
         len++;
     const size_t blank = len < rest;
-    *peer = (struct nytp_str){.ptr = word + len + blank,
-                              .len = (uint32_t)(rest - len - blank)};
+    *peer = (struct nytp_str){.ptr = word + len + blank, .len = (uint32_t)(rest - len - blank)};
     if (peer->len > NYTP_MAX_PEER)
         peer->len = NYTP_MAX_PEER;
     for (int i = NYTP_WAIT_UNKNOWN + 1; i < NYTP_WAIT_REASONS; i++) {
@@ -54,6 +49,18 @@ static inline enum nytp_wait_reason nytp_wait_record_read(const struct nytp_str 
             return (enum nytp_wait_reason)i;
     }
     return NYTP_WAIT_UNKNOWN;
+}
+
+/* The same of a comment. */
+static inline enum nytp_wait_reason nytp_wait_record_read(const struct nytp_str *comment,
+                                                          struct nytp_str *peer)
+{
+    const size_t head = sizeof NYTP_WAIT_HEAD - 1;
+    if (comment->len <= head || memcmp(comment->ptr, NYTP_WAIT_HEAD, head) != 0)
+        return NYTP_WAIT_UNKNOWN;
+    const char *const word = comment->ptr + head;
+    const size_t rest = comment->len - head;
+    return nytp_wait_reason_read(word, rest - (word[rest - 1] == '\n'), peer);
 }
 
 #endif

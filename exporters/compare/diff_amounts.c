@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * SQL statements and waiting of two sides; see diff_amounts.h.
+ */
+#include "diff_amounts.h"
+
+#include "rank_test.h"
+
+#include "exporters/base/wait_rows.h"
+#include "exporters/stacks/statements.h"
+#include "formats/base/arena.h"
+#include "formats/base/table.h"
+
+#include <stdlib.h>
+
+const char *const nytp_diff_amount_names[NYTP_DIFF_AMOUNT_KINDS] = {
+    "queries", "loops", "request", "statement", "wait"};
+
+struct counting {
+    const struct nytp_diff *diff;
+    struct nytp_diff_amounts *to;
+    struct nytp_table by_name;
+    int64_t *values; /* of each amount n_runs */
+    uint32_t n_values, capacity, n_runs, run;
+};
+
+static bool add(struct counting *c, enum nytp_diff_amount_kind kind, struct nytp_name name,
+                int64_t value)
+{
+    struct nytp_diff_amounts *const to = c->to;
+    const uint32_t id = nytp_strings_intern(to->strings, name.ptr, name.len);
+    const struct nytp_key key = {id, (uint32_t)kind, 0, 0};
+    if (id == UINT32_MAX)
+        return false;
+    uint32_t at = nytp_table_get(&c->by_name, key);
+    if (at == NYTP_TABLE_NONE) {
+        at = to->n;
+        if (!nytp_grow(&to->list, &to->capacity, at, sizeof *to->list) ||
+            !nytp_table_put(&c->by_name, key, at))
+            return false;
+        to->list[to->n++] = (struct nytp_diff_amount){
+            .kind = kind, .name = nytp_strings_get(to->strings, id), .first = c->n_values};
+        for (uint32_t i = 0; i < c->n_runs; i++) {
+            if (!nytp_grow(&c->values, &c->capacity, c->n_values, sizeof *c->values))
+                return false;
+            c->values[c->n_values++] = 0;
+        }
+    }
+    c->values[to->list[at].first + c->run] += value;
+    return true;
+}
+
+static bool add_statements(struct counting *c, const bool *only)
+{
+    struct nytp_statements statements;
+    bool ok =
+        nytp_statements_init_of(&statements, c->diff->profile, only, nytp_name_of_text(""));
+    if (ok && statements.n > 0)
+        ok = add(c, NYTP_DIFF_QUERIES, (struct nytp_name){"", 0}, (int64_t)statements.n) &&
+             add(c, NYTP_DIFF_LOOPS, (struct nytp_name){"", 0}, statements.n_repeats);
+    for (uint32_t i = 0; ok && i < statements.n_requests; i++)
+        ok = statements.requests[i].n == 0 ||
+             add(c, NYTP_DIFF_REQUEST, statements.requests[i].value,
+                 (int64_t)statements.requests[i].most);
+    for (uint32_t i = 0; ok && i < statements.n_sent; i++)
+        ok = statements.sent[i].text.len == 0 ||
+             add(c, NYTP_DIFF_STATEMENT, statements.sent[i].text,
+                 (int64_t)statements.sent[i].calls);
+    nytp_statements_free(&statements);
+    return ok;
+}
+
+static bool add_waits(struct counting *c, const bool *only)
+{
+    struct nytp_wait_rows rows;
+    bool ok = nytp_wait_rows_init(&rows, c->diff->profile, only);
+    for (uint32_t i = 0; ok && i < rows.n; i++) {
+        char text[NYTP_MAX_WAIT_TEXT];
+        ok = add(c, NYTP_DIFF_WAIT, nytp_wait_text(&rows.rows[i], text),
+                 (int64_t)((double)rows.rows[i].ns * ((double)c->diff->ticks_per_sec / 1e9)));
+    }
+    nytp_wait_rows_free(&rows);
+    return ok;
+}
+
+static int64_t change(const struct nytp_diff_amount *amount)
+{
+    const int64_t by = amount->median[NYTP_DIFF_NEW] - amount->median[NYTP_DIFF_BASE];
+    return by < 0 ? -by : by;
+}
+
+static int by_change(const void *x, const void *y)
+{
+    const struct nytp_diff_amount *const a = x, *const b = y;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (change(a) != change(b))
+        return change(a) < change(b) ? 1 : -1;
+    return nytp_compare_names(a->name, b->name);
+}
+
+bool nytp_diff_amounts_init(struct nytp_diff_amounts *amounts, const struct nytp_diff *diff)
+{
+    const uint32_t n_base = diff->n_runs[NYTP_DIFF_BASE];
+    struct counting c = {
+        .diff = diff, .to = amounts, .n_runs = n_base + diff->n_runs[NYTP_DIFF_NEW]};
+    *amounts = (struct nytp_diff_amounts){.strings = nytp_strings_new()};
+    bool *const only = calloc((size_t)diff->profile->n_recordings + 1, sizeof *only);
+    bool ok = only != NULL && amounts->strings != NULL;
+    const bool has_statements = nytp_diff_has_calls(diff);
+    for (; ok && diff->base_has_times && c.run < c.n_runs; c.run++) {
+        nytp_diff_choose_run(diff, c.run, only);
+        ok = (!has_statements || add_statements(&c, only)) && add_waits(&c, only);
+    }
+    for (uint32_t i = 0; ok && i < amounts->n; i++) {
+        int64_t *const values = c.values + amounts->list[i].first;
+        amounts->list[i].median[NYTP_DIFF_BASE] = nytp_median(values, n_base);
+        amounts->list[i].median[NYTP_DIFF_NEW] =
+            nytp_median(values + n_base, c.n_runs - n_base);
+    }
+    if (ok && amounts->n > 0)
+        qsort(amounts->list, amounts->n, sizeof *amounts->list, by_change);
+    free(only);
+    free(c.values);
+    nytp_table_free(&c.by_name);
+    return ok;
+}
+
+void nytp_diff_amounts_free(struct nytp_diff_amounts *amounts)
+{
+    free(amounts->list);
+    nytp_strings_free(amounts->strings);
+}
+
+void nytp_diff_choose_run(const struct nytp_diff *diff, uint32_t run, bool *only)
+{
+    for (uint32_t i = 0; i < diff->profile->n_recordings; i++)
+        only[i] = diff->run_of_recording[i] == run;
+}
+
+bool nytp_diff_has_calls(const struct nytp_diff *diff)
+{
+    const struct nytp_profile *const profile = diff->profile;
+    bool all = true;
+    for (uint32_t i = 0; i < profile->n_recordings; i++)
+        all = all && (profile->recordings[i].has & NYTP_HAS_CALLS) != 0 &&
+              profile->recordings[i].spans_pruned == 0;
+    return all;
+}
