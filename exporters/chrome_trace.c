@@ -5,9 +5,10 @@
  *
  * Every call is a complete event: name, start and length in microseconds with three decimals.
  * What is under a label (DB::label) is one, too, on a track of each key's own beside the calls.
- * There are no `args`, since speedscope makes them part of a function's name. Without call
- * events in the recording, or with --aggregate, the calling-context tree is laid out instead:
- * the callees of a context one after the other, which the track's name says.
+ * Memory is counter events ("C"), a track for each kind of it. There are no other `args`, since
+ * speedscope makes them part of a function's name. Without call events in the recording, or
+ * with --aggregate, the calling-context tree is laid out instead: the callees of a context one
+ * after the other, which the track's name says.
  */
 #include "exporters/stacks/frames.h"
 #include "exporters/base/json.h"
@@ -244,6 +245,32 @@ static bool put_labels(struct trace *t)
     return ok;
 }
 
+static void put_counter(const struct trace *t, const struct nytp_memory_point *point,
+                        const char *name, const char *unit, int64_t value)
+{
+    const int64_t at_ns =
+        nytp_ticks_sum(t->offset_ns, nytp_scale_once(&t->scale, point->at_ticks));
+    char text[NYTP_MAX_FIXED + 1];
+    nytp_printf(t->out, ",\n{\"ph\":\"C\",\"name\":\"%s\",\"ts\":", name);
+    nytp_put(t->out, text, (size_t)(nytp_json_append_fixed(text, at_ns, 3) - text));
+    nytp_printf(t->out, "%s,\"args\":{\"%s\":%lld}}", t->ids, unit, (long long)value);
+}
+
+static void put_memory(const struct trace *t)
+{
+    const struct nytp_profile *const profile = t->profile;
+    const unsigned has = profile->recordings[profile->processes[t->process].recording].has;
+    const uint32_t end = nytp_memory_points_from(profile, t->process + 1);
+    for (uint32_t i = nytp_memory_points_from(profile, t->process); i < end; i++) {
+        const struct nytp_memory_point *const point = &profile->memory_points[i];
+        put_counter(t, point, "resident memory", "bytes", point->resident);
+        if ((has & NYTP_HAS_BYTES) != 0)
+            put_counter(t, point, "allocated memory in use", "bytes", point->in_use);
+        if ((has & NYTP_HAS_SVS) != 0)
+            put_counter(t, point, "values kept", "SVs", point->svs);
+    }
+}
+
 static int64_t positive(int64_t ticks)
 {
     return ticks > 0 ? ticks : 0;
@@ -287,6 +314,8 @@ static bool write_processes(struct trace *t, bool aggregate)
         const bool timeline = !aggregate && nytp_process_has_timeline(t->profile, i);
         if (!(timeline ? put_timeline(t) && put_labels(t) : put_layout(t)))
             return false;
+        if (timeline)
+            put_memory(t);
     }
     return true;
 }

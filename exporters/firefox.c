@@ -7,8 +7,8 @@
  * Per process there are up to two threads: the timeline, one weighted sample for each stretch
  * of time in which the stack is the same; and the totals, exact to the line, one sample per
  * distinct stack, where positions on the time axis mean nothing. Labels (DB::label) are markers
- * of the timeline, named by their key. Tables are columns; of the samples one is kept, where
- * they end, from which the other columns follow.
+ * of the timeline, named by their key; memory is counters beside it. Tables are columns; of the
+ * samples one is kept, where they end, from which the other columns follow.
  */
 #include "exporters/stacks/frames.h"
 #include "exporters/base/json.h"
@@ -21,8 +21,10 @@
 #include "formats/model/profile.h"
 #include "formats/base/table.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FORMAT_VERSION 47
 #define NONE           UINT32_MAX
@@ -547,12 +549,18 @@ static bool write_totals(struct thread t, const struct nytp_export_options *user
     return ok && !t.no_memory;
 }
 
+static bool has_timeline(const struct nytp_profile *profile,
+                         const struct nytp_export_options *options, uint32_t process)
+{
+    return !options->aggregate && nytp_process_has_timeline(profile, process);
+}
+
 static bool write_threads(const struct nytp_profile *profile,
                           const struct nytp_export_options *options, const bool *is_waiting,
                           struct nytp_out *out)
 {
     for (uint32_t i = 0; i < profile->n_processes; i++) {
-        const bool timeline = !options->aggregate && nytp_process_has_timeline(profile, i);
+        const bool timeline = has_timeline(profile, options, i);
         const struct thread t = {
             .profile = profile,
             .out = out,
@@ -596,7 +604,77 @@ static void write_meta(const struct nytp_profile *profile, struct nytp_out *out)
         "{\"name\":\"Builtin\",\"color\":\"blue\",\"subcategories\":[\"Other\"]},"
         "{\"name\":\"Waiting\",\"color\":\"lightblue\",\"subcategories\":[\"Other\"]},"
         "{\"name\":\"Label\",\"color\":\"purple\",\"subcategories\":[\"Other\"]}]},\n"
-        "\"libs\":[],\"pages\":[],\"counters\":[],\"threads\":[");
+        "\"libs\":[],\"pages\":[],\"counters\":[");
+}
+
+/* What a counter counts, and how many there are at a point. */
+struct counter {
+    const char *name, *description, *color;
+    unsigned needs; /* enum nytp_has */
+    size_t offset;  /* in struct nytp_memory_point */
+};
+
+static const struct counter counters[] = {
+    {"resident", "Memory of the process in core", "purple", 0,
+     offsetof(struct nytp_memory_point, resident)},
+    {"in use", "Allocated and not freed, since recording began", "orange", NYTP_HAS_BYTES,
+     offsetof(struct nytp_memory_point, in_use)},
+};
+
+static int64_t count_at(const struct counter *counter, const struct nytp_memory_point *point)
+{
+    int64_t count;
+    memcpy(&count, (const char *)point + counter->offset, sizeof count);
+    return count;
+}
+
+/* A sample tells by how much there is more than at the one before. */
+static void put_counter(struct nytp_out *out, const struct nytp_profile *profile,
+                        const struct counter *counter, const struct nytp_memory_point *first,
+                        uint32_t n, uint32_t thread)
+{
+    const int64_t offset_ns = nytp_process_offset_ns(profile, first->process);
+    struct nytp_scale scale;
+    nytp_scale_init(&scale, nytp_unit_find("ns"), profile->ticks_per_sec);
+    nytp_printf(out,
+                "{\"name\":\"%s\",\"category\":\"Memory\",\"description\":\"%s\","
+                "\"color\":\"%s\",\"pid\":\"%u\",\"mainThreadIndex\":%u,"
+                "\"sampleGroups\":[{\"id\":0,\"samples\":{\"time\":[",
+                counter->name, counter->description, counter->color,
+                profile->processes[first->process].pid, thread);
+    for (uint32_t i = 0; i < n; i++) {
+        nytp_puts(out, i > 0 ? "," : "");
+        nytp_json_fixed(
+            out, nytp_ticks_sum(offset_ns, nytp_scale_once(&scale, first[i].at_ticks)), 6);
+    }
+    nytp_puts(out, "],\"count\":[");
+    for (uint32_t i = 0; i < n; i++)
+        nytp_printf(out, "%s%lld", i > 0 ? "," : "",
+                    (long long)(count_at(counter, &first[i]) -
+                                (i > 0 ? count_at(counter, &first[i - 1]) : 0)));
+    nytp_printf(out, "],\"length\":%u}}]}", n);
+}
+
+/* Of processes that have a timeline, where points lie on it. */
+static void write_counters(const struct nytp_profile *profile,
+                           const struct nytp_export_options *options, struct nytp_out *out)
+{
+    const char *before = "\n";
+    uint32_t thread = 0;
+    for (uint32_t i = 0; i < profile->n_processes; i++) {
+        const unsigned has = profile->recordings[profile->processes[i].recording].has;
+        const bool timeline = has_timeline(profile, options, i);
+        const uint32_t first = nytp_memory_points_from(profile, i),
+                       n = nytp_memory_points_from(profile, i + 1) - first;
+        for (size_t c = 0; c < sizeof counters / sizeof *counters; c++)
+            if (timeline && n > 0 && (has & counters[c].needs) == counters[c].needs) {
+                nytp_puts(out, before);
+                put_counter(out, profile, &counters[c], &profile->memory_points[first], n,
+                            thread);
+                before = ",\n";
+            }
+        thread += timeline ? 2 : 1;
+    }
 }
 
 static bool write_firefox(const struct nytp_profile *profile,
@@ -607,6 +685,8 @@ static bool write_firefox(const struct nytp_profile *profile,
     bool *is_waiting = known ? nytp_waits_subs(&waits, profile) : NULL;
     nytp_waits_free(&waits);
     write_meta(profile, out);
+    write_counters(profile, options, out);
+    nytp_puts(out, "],\"threads\":[");
     if (is_waiting == NULL || !write_threads(profile, options, is_waiting, out))
         nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for the Firefox profile");
     nytp_puts(out, "]}\n");

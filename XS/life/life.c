@@ -542,6 +542,7 @@ void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
     nytp_clock_pause(&rec->clock);
     nytp_sub_infos_write(aTHX_ rec, false);
     nytp_regexes_write_if_due(rec, *raw, nytp_costs_in_builtin_ns(rec));
+    nytp_stream_tell_memory_if_due(rec, *raw);
     nytp_stream_flush_if_due(rec, *raw);
     nytp_clock_resume(&rec->clock);
     *raw = nytp_clock_raw(&rec->clock);

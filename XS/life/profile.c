@@ -62,6 +62,34 @@ static void write_application(pTHX_ struct nytp_recorder *rec)
                                   PL_origfilename == NULL ? "" : PL_origfilename);
 }
 
+#define DECIMAL 24
+
+/* The number as digits that end before `end`, where they begin; without printf(), since it may
+ * be in a signal. */
+static char *decimal(char *end, int64_t number)
+{
+    char *at = end;
+    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    do
+        *--at = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (number < 0)
+        *--at = '-';
+    return at;
+}
+
+static void write_number(struct nytp_recorder *rec, const char *head, int64_t number)
+{
+    char text[64], digits[DECIMAL];
+    const size_t len = strlen(head);
+    digits[DECIMAL - 1] = '\0';
+    const char *const at = decimal(digits + DECIMAL - 1, number);
+    memcpy(text, head, len);
+    text[len] = ' ';
+    memcpy(text + len + 1, at, strlen(at) + 1);
+    nytp_write_comment(rec->writer, text);
+}
+
 /* Unless calls= was written out, or SVs are told between them, they are told in a few bytes.
  * What a file has begun with holds to its end. */
 static void begin_calls(struct nytp_recorder *rec)
@@ -114,6 +142,8 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     rec->profile.processor_ns = processor_time();
     nytp_write_pid_start(rec->writer, (uint32_t)rec->life.pid, (uint32_t)getppid(),
                          time_of_day());
+    if (rec->profile.memory_start > 0)
+        write_number(rec, NYTP_MEMORY_NOW_HEAD, rec->profile.memory_start);
     begin_calls(rec);
     nytp_sample_write_header(rec);
     if (rec->dprof == NULL) {
@@ -340,34 +370,6 @@ bool nytp_profile_open(pTHX_ struct nytp_recorder *rec)
     return true;
 }
 
-#define DECIMAL 24
-
-/* The number as digits that end before `end`, where they begin; without printf(), since it may
- * be in a signal. */
-static char *decimal(char *end, int64_t number)
-{
-    char *at = end;
-    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
-    do
-        *--at = (char)('0' + rest % 10);
-    while ((rest /= 10) > 0);
-    if (number < 0)
-        *--at = '-';
-    return at;
-}
-
-static void write_number(struct nytp_recorder *rec, const char *head, int64_t number)
-{
-    char text[64], digits[DECIMAL];
-    const size_t len = strlen(head);
-    digits[DECIMAL - 1] = '\0';
-    const char *const at = decimal(digits + DECIMAL - 1, number);
-    memcpy(text, head, len);
-    text[len] = ' ';
-    memcpy(text + len + 1, at, strlen(at) + 1);
-    nytp_write_comment(rec->writer, text);
-}
-
 /* Beside the time of day from start to end it tells how long the process waited, for a
  * processor as well. Another thread, which may end the profile, has a time of its own. */
 static void write_processor_time(struct nytp_recorder *rec)
@@ -383,6 +385,7 @@ static void write_memory(struct nytp_recorder *rec)
     if (rec->dprof != NULL || rec->profile.memory_start == 0 ||
         !nytp_platform_memory(&now, &peak))
         return;
+    write_number(rec, NYTP_MEMORY_NOW_HEAD, now);
     write_number(rec, NYTP_MEMORY_START_HEAD, rec->profile.memory_start);
     write_number(rec, NYTP_MEMORY_PEAK_HEAD, peak);
 }

@@ -9,11 +9,19 @@
 #include "XS/output/say.h"
 #include "state.h"
 
+#include "formats/base/platform.h"
+#include "formats/stream/comments/sample_records.h"
+
+#include <stdio.h>
+
 enum {
-    SHARE_AT_RISK = 128, /* one in so many bytes of a profile may not be on disk yet */
-    TIME_AT_RISK = 200,  /* so much of its time, */
+    SHARE_AT_RISK = 128,       /* one in so many bytes of a profile may not be on disk yet */
+    TIME_AT_RISK = 200,        /* so much of its time, */
     LEAST_AT_RISK_NS = 500000, /* or this, while there are few bytes */
     BLOCK_OF_SAMPLES = 4 * NYTP_WRITER_BLOCK,
+    MEMORY_TIMES =
+        500, /* memory is told so often, while the time that has passed doubles or so, */
+    LEAST_MEMORY_NS = 10000000, /* and not sooner than that again */
     FIRST_CALIBRATION_NS = 1000000,
     LAST_CALIBRATION_NS = 1000000000,
     WAIT_SHARE = 50, /* see nytp_stream_can_pay_flush() */
@@ -97,8 +105,8 @@ static uint64_t next_look(const struct nytp_recorder *rec, uint64_t raw)
     return rec->kind == NYTP_SAMPLED || look > longest ? longest : look;
 }
 
-/* The next flush is due so long after the last one, however often there was something else to do
- * in between. One for which there was too little is looked for again soon. */
+/* The next flush is due so long after the last one, however often there was something else to
+ * do in between. One for which there was too little is looked for again soon. */
 void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw)
 {
     const uint64_t calibrate = nytp_clock_raw_of_ns(&rec->clock, rec->stream.calibrate_ns);
@@ -141,6 +149,23 @@ bool nytp_stream_can_pay_flush(struct nytp_recorder *rec, uint64_t raw)
     return rec->stream.credit_raw > 0;
 }
 
+/* The longer the program runs, the farther apart: a curve of a day has a few thousand points.
+ */
+void nytp_stream_tell_memory_if_due(struct nytp_recorder *rec, uint64_t raw)
+{
+    const uint64_t least = nytp_clock_raw_of_ns(&rec->clock, LEAST_MEMORY_NS);
+    const uint64_t share = (raw - rec->stream.begun_raw) / MEMORY_TIMES;
+    char text[sizeof NYTP_MEMORY_NOW_HEAD + 24];
+    int64_t now;
+    if (rec->dprof != NULL || raw - rec->stream.memory_raw < (share > least ? share : least))
+        return;
+    rec->stream.memory_raw = raw;
+    if (!nytp_platform_resident(&now))
+        return;
+    snprintf(text, sizeof text, NYTP_MEMORY_NOW_HEAD " %lld", (long long)now);
+    nytp_write_comment(rec->writer, text);
+}
+
 void nytp_stream_recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw)
 {
     if (raw - rec->stream.calibrated_raw <
@@ -173,6 +198,7 @@ void nytp_stream_begin(struct nytp_recorder *rec)
     rec->stream.calibrate_ns = FIRST_CALIBRATION_NS;
     rec->stream.begun_raw = nytp_clock_raw(&rec->clock);
     rec->stream.synced_raw = 0;
+    rec->stream.memory_raw = rec->stream.begun_raw; /* the head of the profile tells it */
     nytp_writer_set_block(rec->writer, shortest_block(rec));
 }
 

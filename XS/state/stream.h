@@ -21,6 +21,7 @@ struct nytp_rec_stream {
     uint64_t flush_raw;      /* when the last timed flush was */
     int64_t credit_raw;      /* what flushes before calls that may block may cost yet */
     uint64_t credited_raw;   /* when that was worked out */
+    uint64_t memory_raw;     /* when memory in core was told last */
     uint64_t synced_raw;     /* bytes of the stream that are on disk */
     uint64_t calibrated_raw; /* when the last calibration was */
     uint64_t calibrate_ns;   /* from one to the next; grows */
@@ -51,6 +52,7 @@ void nytp_stream_restore(struct nytp_recorder *rec, const struct nytp_rec_stream
 /* What hangs on the clock: do it at reading `raw` if it is due, and set rec->wake_raw, when it
  * is to be looked at again. */
 void nytp_stream_flush_if_due(struct nytp_recorder *rec, uint64_t raw);
+void nytp_stream_tell_memory_if_due(struct nytp_recorder *rec, uint64_t raw);
 void nytp_stream_recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw);
 void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw);
 

@@ -214,11 +214,19 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
     some->n_stretches = stretches.n;
     for (uint32_t i = 0; some->stretches != NULL && i < stretches.n; i++)
         some->stretches[i].process -= first;
+    const uint32_t first_point = nytp_memory_points_from(profile, first);
+    const struct slice points = {first_point,
+                                 nytp_memory_points_from(profile, first + n) - first_point};
+    some->memory_points = COPY(profile->memory_points, points.first, points.n);
+    some->n_memory_points = points.n;
+    for (uint32_t i = 0; some->memory_points != NULL && i < points.n; i++)
+        some->memory_points[i].process -= first;
     if (some->recordings == NULL || some->processes == NULL || some->attributes == NULL ||
         some->options == NULL || some->files == NULL || some->sources == NULL ||
-        some->blocks == NULL || some->regexes == NULL || some->waited == NULL || some->subs == NULL ||
-        some->nodes == NULL || some->node_lines == NULL || some->children == NULL ||
-        some->spans == NULL || some->stretches == NULL ||
+        some->blocks == NULL || some->regexes == NULL || some->waited == NULL ||
+        some->subs == NULL || some->nodes == NULL || some->node_lines == NULL ||
+        some->children == NULL || some->spans == NULL || some->stretches == NULL ||
+        some->memory_points == NULL ||
         (profile->node_line_svs != NULL && some->node_line_svs == NULL))
         return false;
     take_recordings(some, profile, first);

@@ -375,7 +375,7 @@ static void attribute_spans(struct growing *g)
     }
     profile->n_spans = n;
     if (g->dropped)
-        profile->n_stretches = 0;
+        profile->n_stretches = profile->n_memory_points = 0;
 }
 
 static bool make_tree_anew(struct growing *g)

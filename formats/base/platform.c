@@ -96,6 +96,21 @@ bool nytp_platform_memory(int64_t *now, int64_t *peak)
     return *now >= 0 && *peak >= 0;
 }
 
+/* proc(5), statm: pages of the program, pages that are in core. */
+bool nytp_platform_resident(int64_t *now)
+{
+    char text[128];
+    const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const ssize_t len = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[len > 0 ? len : 0] = '\0';
+    const uint64_t pages = number_in(text, 1);
+    *now = (int64_t)pages * sysconf(_SC_PAGESIZE);
+    return pages > 0;
+}
+
 bool nytp_platform_has_open(long pid, const struct stat *file)
 {
     struct stat opened;
@@ -281,6 +296,12 @@ bool nytp_platform_memory(int64_t *now, int64_t *peak)
 {
     (void)now;
     (void)peak;
+    return false;
+}
+
+bool nytp_platform_resident(int64_t *now)
+{
+    (void)now;
     return false;
 }
 

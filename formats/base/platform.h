@@ -47,6 +47,9 @@ int64_t nytp_platform_times_slept(void);
  * system does not tell. To be called in signal handlers, too. */
 bool nytp_platform_memory(int64_t *now, int64_t *peak);
 
+/* The same of now alone, at a third of the cost. */
+bool nytp_platform_resident(int64_t *now);
+
 /* Of these signals, which the thread blocks, take those that are pending. */
 void nytp_platform_drop_signals(const sigset_t *signals);
 

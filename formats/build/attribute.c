@@ -12,6 +12,7 @@
 #include "attribution.h"
 #include "correction.h"
 #include "lay_out.h"
+#include "memory_points.h"
 #include "formats/model/profile.h"
 #include "formats/model/totals.h"
 #include "formats/base/units.h"
@@ -612,8 +613,9 @@ static bool attribute_all(struct nytp_attribution *s)
     if (ok) {
         sum_tree(p);
         ok = nytp_apportion_lines(s) && (!p->sampled || nytp_attribute_cpu(s)) &&
-             make_arcs(s) && nytp_profile_make_line_costs(p) && take_sources(s) &&
-             nytp_lay_out_spans(b, p, s->node_of_raw) &&
+             make_arcs(s) && nytp_profile_make_line_costs(p) && take_sources(s);
+        nytp_memory_points_take(b, p);
+        ok = ok && nytp_lay_out_spans(b, p, s->node_of_raw) &&
              (b->options.as_recorded || nytp_take_off_recording(p));
         take_blocks(s);
         take_regexes(s);

@@ -71,6 +71,7 @@ void nytp_builder_free(struct nytp_builder *b)
     free(b->sources);
     free(b->blocks);
     free(b->regexes);
+    free(b->memory.points);
     nytp_sample_waits_free(&b->waits);
     free(b->spans);
     free(b->labels.stretches);
@@ -271,6 +272,7 @@ static bool svs_event(struct nytp_builder *b, const struct nytp_svs_record *reco
         return true;
     b->svs_seen += record->n < 0 ? -record->n : record->n;
     b->has |= NYTP_HAS_SVS;
+    b->memory.svs += record->n;
     return ((p->has_entries || nytp_builder_begin_entries(b, p)) &&
             nytp_callstack_svs(&b->stack, file, record->line, record->n)) ||
            nytp_builder_tree_failed(b);
@@ -288,8 +290,10 @@ static void free_event(struct nytp_builder *b, uint64_t id)
         else
             high = middle;
     }
-    if (low < tree->n_samples && tree->samples[low].id == id)
-        tree->samples[low].freed = true;
+    if (low >= tree->n_samples || tree->samples[low].id != id || tree->samples[low].freed)
+        return;
+    tree->samples[low].freed = true;
+    b->memory.in_use -= (int64_t)tree->samples[low].space;
 }
 
 static bool alloc_event(struct nytp_builder *b, const struct nytp_bytes_record *record)
@@ -305,6 +309,7 @@ static bool alloc_event(struct nytp_builder *b, const struct nytp_bytes_record *
         return true;
     b->bytes_seen += (int64_t)(record->space + record->objects);
     b->has |= NYTP_HAS_SVS | NYTP_HAS_BYTES;
+    b->memory.in_use += (int64_t)record->space;
     const struct nytp_tree_sample sample = {
         .id = record->id, .space = record->space, .objects = record->objects};
     return ((p->has_entries || nytp_builder_begin_entries(b, p)) &&

@@ -5,6 +5,7 @@
 #include "builder_facts.h"
 #include "builder_places.h"
 #include "label_marks.h"
+#include "memory_points.h"
 #include "formats/stream/comments/attribute_records.h"
 #include "formats/stream/comments/sample_records.h"
 #include "formats/stream/comments/cost_records.h"
@@ -167,6 +168,9 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
     const int64_t peak = nytp_comment_number(&e->u.comment.text, NYTP_MEMORY_PEAK_HEAD);
     if (peak >= 0)
         nytp_builder_process(b)->memory_peak = peak;
+    const int64_t resident = nytp_comment_number(&e->u.comment.text, NYTP_MEMORY_NOW_HEAD);
+    if (resident > 0)
+        return nytp_memory_points_note(b, resident);
     const struct nytp_label_record label = nytp_label_record_read(&e->u.comment.text);
     b->has_labels |= label.kind == NYTP_LABEL_SET;
     if (label.kind != NYTP_LABEL_NONE && label.kind != NYTP_LABEL_PROFILE)

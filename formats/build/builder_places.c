@@ -78,6 +78,7 @@ bool nytp_builder_begin_process(struct nytp_builder *b, uint32_t pid, uint32_t p
     b->waits.reason = NYTP_WAIT_UNKNOWN;
     b->left_file = b->left_line = 0;
     b->time_position = 0;
+    b->memory.in_use = b->memory.svs = 0;
     b->wanted_depth = 0;
     memset(b->page_cache, 0, sizeof b->page_cache);
     return true;

@@ -312,7 +312,7 @@ struct self_time {
 struct axis {
     struct self_time *of_node;
     uint32_t *stack; /* open spans */
-    int64_t **ends;  /* of stretches under labels, the earliest first */
+    int64_t **ends;  /* of stretches under labels, and points of memory, the earliest first */
     uint32_t n_ends, next_end;
 };
 
@@ -375,7 +375,7 @@ static int64_t follow_axis(struct position *at, int64_t to, double shrinks)
     return llround(at->corrected);
 }
 
-/* Follow the axis to `to`, and move the ends of stretches that lie before it. */
+/* Follow the axis to `to`, and move the ends that lie before it. */
 static int64_t advance_position(struct axis *axis, struct position *at, int64_t to,
                                 double shrinks)
 {
@@ -419,18 +419,19 @@ static int by_time(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* The ends of the stretches of a process, which begin with number `from`. Returns where the
- * next process's begin. */
-static uint32_t list_ends(const struct nytp_profile *p, struct axis *axis, uint32_t process,
-                          uint32_t from)
+/* The ends of the stretches of a process, which begin with number *stretch, and its points of
+ * memory, likewise. Both are set to where the next process's begin. */
+static void list_ends(const struct nytp_profile *p, struct axis *axis, uint32_t process,
+                      uint32_t *stretch, uint32_t *point)
 {
     axis->n_ends = axis->next_end = 0;
-    for (; from < p->n_stretches && p->stretches[from].process == process; from++) {
-        axis->ends[axis->n_ends++] = &p->stretches[from].start_ticks;
-        axis->ends[axis->n_ends++] = &p->stretches[from].end_ticks;
+    for (; *stretch < p->n_stretches && p->stretches[*stretch].process == process; ++*stretch) {
+        axis->ends[axis->n_ends++] = &p->stretches[*stretch].start_ticks;
+        axis->ends[axis->n_ends++] = &p->stretches[*stretch].end_ticks;
     }
+    for (; *point < p->n_memory_points && p->memory_points[*point].process == process; ++*point)
+        axis->ends[axis->n_ends++] = &p->memory_points[*point].at_ticks;
     qsort(axis->ends, axis->n_ends, sizeof *axis->ends, by_time);
-    return from;
 }
 
 /* Move the spans of all processes, one process after the other, and the stretches with them. */
@@ -440,15 +441,16 @@ static bool correct_spans(const struct correction *c)
     struct axis axis = {
         .of_node = calloc((size_t)p->n_nodes + 1, sizeof *axis.of_node),
         .stack = malloc(((size_t)p->n_spans + 1) * sizeof *axis.stack),
-        .ends = malloc((2 * (size_t)p->n_stretches + 1) * sizeof *axis.ends),
+        .ends =
+            malloc((2 * (size_t)p->n_stretches + p->n_memory_points + 1) * sizeof *axis.ends),
     };
     const bool ok = axis.of_node != NULL && axis.stack != NULL && axis.ends != NULL;
-    uint32_t from = 0, to = 0, stretch = 0;
+    uint32_t from = 0, to = 0, stretch = 0, point = 0;
     for (uint32_t i = 0; ok && i < p->n_processes; i++, from = to) {
         const uint32_t end = nytp_process_nodes_end(p, i);
         while (to < p->n_spans && p->spans[to].node < end)
             to++;
-        stretch = list_ends(p, &axis, i, stretch);
+        list_ends(p, &axis, i, &stretch, &point);
         if (p->processes[i].costs.stmt == 0 || (from == to && axis.n_ends == 0))
             continue;
         sum_self_times(c, &axis, from, to, p->processes[i].root);

@@ -106,6 +106,12 @@ struct nytp_built_labels { /* label_marks.h */
     bool has_ahead;
 };
 
+struct nytp_built_memory {            /* memory_points.h */
+    struct nytp_memory_point *points; /* as they came; at_ticks as recorded */
+    uint32_t n_points, points_capacity;
+    int64_t in_use, svs; /* of the process in progress, now */
+};
+
 struct nytp_builder {
     struct nytp_sink sink;
     struct nytp_build_options options;
@@ -184,6 +190,7 @@ struct nytp_builder {
     uint64_t spans_pruned;
     int64_t time_position; /* the latest instant that is taken on the current time axis */
     struct nytp_built_labels labels;
+    struct nytp_built_memory memory;
 
     uint32_t left_file, left_line; /* the statement that was left last */
     bool discount;

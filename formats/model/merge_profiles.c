@@ -506,6 +506,18 @@ static void add_stretches(struct merging *f, uint32_t input, int64_t scale)
     }
 }
 
+static void add_memory_points(struct merging *f, uint32_t input, int64_t scale)
+{
+    struct nytp_profile *to = f->to;
+    const struct nytp_profile *from = f->from[input];
+    for (uint32_t i = 0; i < from->n_memory_points; i++) {
+        struct nytp_memory_point point = from->memory_points[i];
+        point.process += to->n_processes;
+        point.at_ticks *= scale;
+        to->memory_points[to->n_memory_points++] = point;
+    }
+}
+
 static void add_arcs(struct merging *f, uint32_t input, int64_t scale)
 {
     struct nytp_profile *to = f->to;
@@ -568,6 +580,7 @@ static void add_input(struct merging *f, uint32_t input, int64_t scale)
     add_nodes(f, input, scale);
     add_spans(f, input, scale, node_base);
     add_stretches(f, input, scale);
+    add_memory_points(f, input, scale);
     add_arcs(f, input, scale);
     add_processes(f, input, scale, node_base);
     add_recordings(f, input, scale);
@@ -595,6 +608,7 @@ static void free_copied(struct nytp_profile *from)
     free(from->node_line_svs);
     free(from->spans);
     free(from->stretches);
+    free(from->memory_points);
     free(from->arcs);
     free(from->line_costs);
     from->nodes = NULL;
@@ -603,17 +617,18 @@ static void free_copied(struct nytp_profile *from)
     from->node_line_svs = NULL;
     from->spans = NULL;
     from->stretches = NULL;
+    from->memory_points = NULL;
     from->arcs = NULL;
     from->line_costs = NULL;
     from->n_nodes = from->n_children = from->n_node_lines = from->n_spans = from->n_arcs = 0;
-    from->n_line_costs = from->n_stretches = 0;
+    from->n_line_costs = from->n_stretches = from->n_memory_points = 0;
 }
 
 /* Copy what refers to files and subs, input by input, into arrays that have room for all. */
 static bool merge_tree(struct merging *f)
 {
     struct nytp_profile *to = f->to;
-    size_t nodes = 1, children = 1, lines = 1, spans = 1, stretches = 1, arcs = 1,
+    size_t nodes = 1, children = 1, lines = 1, spans = 1, stretches = 1, points = 1, arcs = 1,
            processes = 1, recordings = 1;
     for (uint32_t i = 0; i < f->n_from; i++) {
         nodes += f->from[i]->n_nodes;
@@ -621,23 +636,26 @@ static bool merge_tree(struct merging *f)
         lines += f->from[i]->n_node_lines;
         spans += f->from[i]->n_spans;
         stretches += f->from[i]->n_stretches;
+        points += f->from[i]->n_memory_points;
         arcs += f->from[i]->n_arcs;
         processes += f->from[i]->n_processes;
         recordings += f->from[i]->n_recordings;
     }
-    if (nodes > UINT32_MAX || lines > UINT32_MAX || spans > UINT32_MAX || arcs > UINT32_MAX)
+    if (nodes > UINT32_MAX || lines > UINT32_MAX || spans > UINT32_MAX || arcs > UINT32_MAX ||
+        points > UINT32_MAX)
         return false;
     to->nodes = malloc(nodes * sizeof *to->nodes);
     to->children = malloc(children * sizeof *to->children);
     to->node_lines = malloc(lines * sizeof *to->node_lines);
     to->spans = malloc(spans * sizeof *to->spans);
     to->stretches = malloc(stretches * sizeof *to->stretches);
+    to->memory_points = malloc(points * sizeof *to->memory_points);
     to->arcs = malloc(arcs * sizeof *to->arcs);
     to->processes = malloc(processes * sizeof *to->processes);
     to->recordings = malloc(recordings * sizeof *to->recordings);
     if (to->nodes == NULL || to->children == NULL || to->node_lines == NULL ||
-        to->spans == NULL || to->stretches == NULL || to->arcs == NULL ||
-        to->processes == NULL || to->recordings == NULL)
+        to->spans == NULL || to->stretches == NULL || to->memory_points == NULL ||
+        to->arcs == NULL || to->processes == NULL || to->recordings == NULL)
         return false;
     for (uint32_t i = 0; i < f->n_from; i++) {
         const int64_t scale = to->ticks_per_sec / f->from[i]->ticks_per_sec;
@@ -677,8 +695,8 @@ static bool merge_all(struct merging *f, struct nytp_error *error)
         return false;
     const bool ok = f->file_map != NULL && f->sub_map != NULL && f->to->strings != NULL &&
                     f->to->arena != NULL && merge_files(f) && merge_subs(f) &&
-                    merge_sources(f) && merge_blocks(f) && merge_regexes(f) && merge_waited(f) && merge_pairs(f) &&
-                    merge_tree(f);
+                    merge_sources(f) && merge_blocks(f) && merge_regexes(f) &&
+                    merge_waited(f) && merge_pairs(f) && merge_tree(f);
     if (ok)
         nytp_profile_sum_arcs(f->to);
     return (ok && nytp_profile_make_line_costs(f->to)) || nytp_out_of_memory(error);

@@ -254,6 +254,20 @@ struct nytp_stretch {
     int64_t start_ticks, end_ticks; /* on the axis of the process's spans */
 };
 
+/* What a process had in memory at an instant. Sorted by process, then time; those of an input
+ * are at most NYTP_MOST_MEMORY_POINTS. Where there would be more, one stands for two, with the
+ * larger values of both, at the time of the later one. */
+#define NYTP_MOST_MEMORY_POINTS 65536u
+
+struct nytp_memory_point {
+    uint32_t process;
+    int64_t at_ticks; /* on the axis of the process's spans */
+    int64_t resident; /* bytes in core */
+    int64_t in_use;   /* of what samples tell that it allocated, not freed yet; 0 without
+                         NYTP_HAS_BYTES */
+    int64_t svs;      /* made less freed since recording began; 0 without NYTP_HAS_SVS */
+};
+
 struct nytp_profile {
     int64_t ticks_per_sec;
     unsigned has;        /* enum nytp_has, of all recordings together */
@@ -284,9 +298,10 @@ struct nytp_profile {
                                                        NULL without NYTP_HAS_SVS */
     struct nytp_span *spans;
     struct nytp_stretch *stretches;
+    struct nytp_memory_point *memory_points;
     uint32_t n_recordings, n_processes, n_attributes, n_options, n_files, n_sources, n_blocks,
         n_regexes, n_waited, n_subs, n_line_costs, n_arcs, n_nodes, n_children, n_node_lines,
-        n_spans, n_stretches;
+        n_spans, n_stretches, n_memory_points;
 
     struct nytp_strings *strings; /* owns every name */
     struct nytp_arena *arena;     /* owns the source text and what the regexes' sizes are */

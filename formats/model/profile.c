@@ -33,6 +33,7 @@ void nytp_profile_free(struct nytp_profile *p)
     free(p->line_cost_svs);
     free(p->spans);
     free(p->stretches);
+    free(p->memory_points);
     nytp_strings_free(p->strings);
     nytp_arena_free(p->arena);
     free(p);
@@ -272,10 +273,23 @@ static bool check_stretches(const struct nytp_profile *p, struct nytp_error *err
     return true;
 }
 
+static bool check_memory_points(const struct nytp_profile *p, struct nytp_error *error)
+{
+    for (uint32_t i = 0; i < p->n_memory_points; i++) {
+        const struct nytp_memory_point *m = &p->memory_points[i];
+        const bool is_in_order = i == 0 || m[-1].process < m->process ||
+                                 (m[-1].process == m->process && m[-1].at_ticks <= m->at_ticks);
+        REQUIRE(m->process < p->n_processes && is_in_order && m->at_ticks >= 0,
+                "memory point=%u process=%u at %lld", i, m->process, (long long)m->at_ticks);
+    }
+    return true;
+}
+
 bool nytp_profile_adds_up(const struct nytp_profile *p, struct nytp_error *error)
 {
     return check_processes(p, error) && check_files(p, error) && check_tree(p, error) &&
-           check_subs(p, error) && check_spans(p, error) && check_stretches(p, error);
+           check_subs(p, error) && check_spans(p, error) && check_stretches(p, error) &&
+           check_memory_points(p, error);
 }
 
 /* Recorders name a file before anything happens in it. A call from a file without a name is one
@@ -303,4 +317,17 @@ bool nytp_profile_check(const struct nytp_profile *p, struct nytp_error *error)
 uint32_t nytp_process_nodes_end(const struct nytp_profile *p, uint32_t process)
 {
     return process + 1 < p->n_processes ? p->processes[process + 1].root : p->n_nodes;
+}
+
+uint32_t nytp_memory_points_from(const struct nytp_profile *p, uint32_t process)
+{
+    uint32_t low = 0, high = p->n_memory_points;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (p->memory_points[middle].process < process)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }

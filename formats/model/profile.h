@@ -44,6 +44,9 @@ static inline int64_t nytp_ticks_sum(int64_t a, int64_t b)
 /* The order of profile->blocks, for qsort(). */
 int nytp_compare_blocks(const void *x, const void *y);
 
+/* The first point of memory of this process or a later one. */
+uint32_t nytp_memory_points_from(const struct nytp_profile *p, uint32_t process);
+
 /* The end of a process's nodes. */
 uint32_t nytp_process_nodes_end(const struct nytp_profile *p, uint32_t process);
 

@@ -153,6 +153,9 @@ matter of a file that is finished. With C<sample> there are no bytes. Linux only
 that the program starts are given the library where C<PERL5OPT> or C<HARNESS_PERL_SWITCHES> records them, else it is taken out of C<LD_PRELOAD> in
 C<%ENV>. The loader ignores that variable for a program with more rights than its caller, and a program that is linked statically has no loader.
 
+How much memory of the process is in core is told over time in any profile (on Linux): C<nytp-export --chrome-trace> and C<--firefox> have
+it as tracks, with C<memory=BYTES> also what was in use.
+
 =item sql=1
 
 The text of each statement that L<DBI> runs is the label C<sql> while it is prepared and executed by C<do> and

@@ -121,6 +121,21 @@ def test_labels_are_markers_around_their_calls(tmp_path):
     assert sorted((round(marker["start"], 6), round(marker["duration"], 6)) for marker in found["request"]) == wanted
 
 
+GROWS = """sub grow { my $keep = 'x' x 40_000_000; idle(); return length $keep }
+sub idle { my $s = 0; for my $i (1 .. 3000) { $s += $i } return $s }
+idle(); grow(); idle();
+"""
+
+
+def test_memory_is_a_track(tmp_path):
+    out = recordings.record(tmp_path, GROWS)
+    subprocess.run([COMMAND, "--firefox", "-o", tmp_path / "a.json", out], check=True, capture_output=True)
+    with firefox.Session(tmp_path / "a.json") as opened:
+        (counter,) = json.loads(opened.ask("counter", "list", "--json"))["counters"]
+    assert (counter["unit"], counter["category"], counter["mainThreadHandle"]) == ("bytes", "Memory", "t-0")
+    assert counter["graph"][-1] - counter["graph"][0] > 35e6 or max(counter["graph"]) > 35e6
+
+
 def test_collapsed_stacks_are_read(session, totals):
     """It makes a sample of every unit, so the unit is a microsecond."""
     want = totals("mixed-calls2")

@@ -5,7 +5,8 @@
  * sample, of all of them); without it all of it was. "cpu N ready": and it never slept in that
  * time, but waited for a processor. Each: "nytp-processor N", so many nanoseconds the process
  * was on a processor, from its PID_START to here; "nytp-memory-start N" and "nytp-memory-peak
- * N", so many bytes of it were in core then, and at most.
+ * N", so many bytes of it were in core then, and at most; "nytp-memory N" now and then, so many
+ * bytes are in core here.
  */
 #ifndef NYTP_SAMPLE_RECORDS_H
 #define NYTP_SAMPLE_RECORDS_H
@@ -17,6 +18,7 @@
 #define NYTP_SAMPLE_CPU_HEAD     "cpu"
 #define NYTP_SAMPLE_CPU_READY    " ready"
 #define NYTP_PROCESSOR_TIME_HEAD "nytp-processor"
+#define NYTP_MEMORY_NOW_HEAD     "nytp-memory"
 #define NYTP_MEMORY_START_HEAD   "nytp-memory-start"
 #define NYTP_MEMORY_PEAK_HEAD    "nytp-memory-peak"
 

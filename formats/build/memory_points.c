@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The curve of memory; see memory_points.h.
+ *
+ * However many points an input has, few are kept: when there are too many, one takes the place
+ * of two neighbours. Those that come later stand closer together then, until that happens
+ * again.
+ */
+#include "memory_points.h"
+
+#include "builder_places.h"
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* One of two that follow one another in a process. */
+static struct nytp_memory_point join(const struct nytp_memory_point *first,
+                                     const struct nytp_memory_point *second)
+{
+    return (struct nytp_memory_point){
+        .process = second->process,
+        .at_ticks = second->at_ticks,
+        .resident = larger(first->resident, second->resident),
+        .in_use = larger(first->in_use, second->in_use),
+        .svs = larger(first->svs, second->svs),
+    };
+}
+
+static void halve(struct nytp_built_memory *m)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < m->n_points; i++) {
+        const struct nytp_memory_point *const here = &m->points[i];
+        const bool is_pair = i + 1 < m->n_points && here[1].process == here->process;
+        m->points[kept++] = is_pair ? join(here, &here[1]) : *here;
+        i += is_pair;
+    }
+    m->n_points = kept;
+}
+
+bool nytp_memory_points_note(struct nytp_builder *b, int64_t resident)
+{
+    struct nytp_built_memory *const m = &b->memory;
+    const int64_t clock = nytp_builder_process(b)->clock;
+    if (m->n_points >= NYTP_MOST_MEMORY_POINTS)
+        halve(m);
+    if (m->n_points >= NYTP_MOST_MEMORY_POINTS) /* of as many processes */
+        return true;
+    if (!nytp_grow(&m->points, &m->points_capacity, m->n_points, sizeof *m->points))
+        return nytp_builder_out_of_memory(b);
+    m->points[m->n_points++] = (struct nytp_memory_point){
+        .process = b->n_processes - 1,
+        .at_ticks = larger(larger(clock, b->time_position), 0),
+        .resident = resident,
+        .in_use = m->in_use,
+        .svs = m->svs,
+    };
+    return true;
+}
+
+/* Statements of negative time set the clock back, which a curve cannot show. */
+void nytp_memory_points_take(struct nytp_builder *b, struct nytp_profile *p)
+{
+    p->memory_points = b->memory.points;
+    p->n_memory_points = b->memory.n_points;
+    b->memory.points = NULL;
+    for (uint32_t i = 0; i < p->n_memory_points; i++) {
+        struct nytp_memory_point *const point = &p->memory_points[i];
+        const int64_t end = larger(p->nodes[p->processes[point->process].root].incl_ticks, 0);
+        if (i > 0 && point[-1].process == point->process)
+            point->at_ticks = larger(point->at_ticks, point[-1].at_ticks);
+        if (point->at_ticks > end)
+            point->at_ticks = end;
+    }
+}

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""The curve of a process's memory over time: told by comments `nytp-memory N`, shown as counters of
+a trace and of the Firefox Profiler, on the axis of the calls."""
+
+import collections
+import json
+import re
+import subprocess
+
+import pytest
+
+from command import ROOT, good, run
+from nytpread import Reader
+from nytpwrite import Writer
+from recordings import record
+
+RESIDENT, IN_USE, VALUES = "resident memory", "allocated memory in use", "values kept"
+MOST = 65536
+
+
+@pytest.fixture(autouse=True)
+def built(export_command):
+    pass
+
+
+def trace(*arguments):
+    """{(pid, counter): [(microsecond, value)]}, and where the program ends, by pid."""
+    curves, ends = collections.defaultdict(list), {}
+    for event in json.loads(good("--chrome-trace", "-q", *arguments))["traceEvents"]:
+        if event["ph"] == "C":
+            (value,) = event["args"].values()
+            curves[event["pid"], event["name"]].append((event["ts"], value))
+        elif event["name"] == "main::RUNTIME":
+            ends[event["pid"]] = event["ts"] + event["dur"]
+    return dict(curves), ends
+
+
+def counters(*arguments):
+    """The same of Firefox, in its units: milliseconds, and what is more than before."""
+    profile = json.loads(good("--firefox", "-q", *arguments))
+    found = {}
+    for counter in profile["counters"]:
+        assert profile["threads"][counter["mainThreadIndex"]]["pid"] == counter["pid"]
+        assert "totals" not in profile["threads"][counter["mainThreadIndex"]]["name"]
+        samples = counter["sampleGroups"][0]["samples"]
+        assert samples["length"] == len(samples["time"]) == len(samples["count"])
+        found[int(counter["pid"]), counter["name"]] = list(zip(samples["time"], samples["count"]))
+    return found
+
+
+def begun(pid=7):
+    return Writer(attributes={"ticks_per_sec": 1000000}, options={"calls": 2}).pid_start(pid, 1).fid(1, "/x/a.pl")
+
+
+def memory(stream, value):
+    return stream.comment(f"nytp-memory {value}")
+
+
+def called(stream, pid=7):
+    return stream.entry(1, 9).time(0, 1, 9).time(50, 1, 3).leave(1, 50, 50, "main::work").time(10, 1, 9).pid_end(pid)
+
+
+def small(pid=7):
+    stream = memory(memory(begun(pid), 4096).time(100, 1, 9), 5000000).time(40, 1, 9)
+    return memory(stream, 3000000)
+
+
+def test_points_lie_where_the_comments_stand(tmp_path):
+    file = called(small()).save(tmp_path / "a.out")
+    points = [(0, 4096), (100, 5000000), (140, 3000000)]
+    assert trace(file) == ({(7, RESIDENT): points}, {7: 200})
+    assert counters(file) == {(7, "resident"): [(0, 4096), (0.1, 4995904), (0.14, -2000000)]}
+    assert trace("--aggregate", file)[0] == counters("--aggregate", file) == {}
+    assert trace("--focus=work", file)[0] == {}         # calls that were taken out have left no time line
+
+
+def test_of_samples_what_is_in_use_there_and_values(tmp_path):
+    stream = begun().entry(1, 9).time(10, 1, 9)
+    stream.comment("nytp-alloc 1 700 1 1 3").comment("nytp-alloc 2 90 1 1 3").comment("nytp-svs 3 1 3")
+    memory(stream, 1000).time(10, 1, 3)
+    stream.comment("nytp-free 1").comment("nytp-free 1").comment("nytp-free 9").comment("nytp-svs -2 1 3")
+    memory(stream, 1001).leave(1, 10, 10, "main::f").time(5, 1, 9).pid_end(7)
+    # another process begins anew
+    stream.pid_start(8, 7)
+    memory(stream, 2000).entry(1, 9).time(1, 1, 3).leave(1, 1, 1, "main::f").time(5, 1, 9).pid_end(8)
+    file = stream.save(tmp_path / "a.out")
+    curves, _ = trace(file)
+    assert curves == {(7, RESIDENT): [(10, 1000), (20, 1001)], (7, IN_USE): [(10, 790), (20, 90)],
+                      (7, VALUES): [(10, 3), (20, 1)],
+                      (8, RESIDENT): [(0, 2000)], (8, IN_USE): [(0, 0)], (8, VALUES): [(0, 0)]}
+    assert {key: [count for _, count in samples] for key, samples in counters(file).items()} == \
+        {(7, "resident"): [1000, 1], (7, "in use"): [790, -700], (8, "resident"): [2000], (8, "in use"): [0]}
+
+
+def test_several_inputs_and_a_merged_stream_keep_them(tmp_path):
+    files = [called(small(pid), pid).save(tmp_path / f"{pid}.out") for pid in (7, 8)]
+    curves, _ = trace(*files)
+    assert curves[7, RESIDENT] == curves[8, RESIDENT] == [(0, 4096), (100, 5000000), (140, 3000000)]
+    subprocess.run(["perl", f"-I{ROOT}/blib/lib", f"-I{ROOT}/blib/arch", ROOT / "bin/nytprofmerge", "-o", tmp_path / "m.out", *files],
+                   check=True, capture_output=True)
+    assert trace(tmp_path / "m.out")[0] == curves
+    good("--chrome-trace", "--per-process", "-o", tmp_path / "%p.json", *files)
+    one = json.loads((tmp_path / "8.json").read_text())["traceEvents"]
+    assert [event["args"]["bytes"] for event in one if event["ph"] == "C"] == [4096, 5000000, 3000000]
+
+
+def test_what_recording_cost_moves_them_with_the_calls(tmp_path):
+    """The call takes half of what was recorded of it; a point inside it stays inside."""
+    stream = begun().time(1000, 1, 9).entry(1, 9).time(0, 1, 9)
+    for _ in range(50):
+        stream.time(10, 1, 3)
+    memory(stream, 7000)
+    for _ in range(50):
+        stream.time(10, 1, 3)
+    stream.leave(1, 1000, 1000, "main::work").time(10, 1, 9)
+    memory(stream, 8000).comment("nytp-costs stmt=5000000 leave=0 call_in=0 call_out=0 xsub_in=0 xsub_out=0 op_in=0 op_out=0")
+    file = stream.pid_end(7).save(tmp_path / "a.out")
+    (raw, raw_ends), (curves, ends) = trace("--as-recorded", file), trace(file)
+    assert raw[7, RESIDENT] == [(1500, 7000), (raw_ends[7], 8000)]
+    (inside, _), (last, _) = curves[7, RESIDENT]
+    assert last == ends[7] < raw_ends[7] - 400 and 1150 < inside < 1350
+
+
+def test_of_too_many_few_are_kept_and_the_peak_is_among_them(tmp_path):
+    stream = begun()
+    for i in range(100000):
+        memory(stream, 10**9 if i == 31001 else 1000 + i).time(1, 1, 9)
+    file = called(stream).save(tmp_path / "a.out", compress=True)
+    points = trace(file)[0][7, RESIDENT]
+    assert MOST / 2 <= len(points) <= MOST
+    assert [at for at, _ in points] == sorted(at for at, _ in points)
+    (peak,) = [at for at, value in points if value == 10**9]
+    assert abs(peak - 31001) < 4 and points[-1] == (99999, 100999)
+
+
+def test_damage_is_survived(tmp_path):
+    stream = Writer(options={"calls": 2}).comment("nytp-memory 5").fid(1, "/x/a.pl").pid_start(7, 1)
+    for text in ("nytp-memory", "nytp-memory ", "nytp-memory x", "nytp-memory -1", "nytp-memory " + "9" * 30, "nytp-memory 99999999999999999"):
+        stream.comment(text).time(-5, 1, 9).time(10, 1, 9)
+    stream.entry(1, 9).time(1, 1, 3).leave(1, 1, 1, "main::f").time(1, 1, 9)
+    done = run("--chrome-trace", stream.save(tmp_path / "a.out"))
+    assert done.returncode == 3
+    assert [event["args"] for event in json.loads(done.stdout)["traceEvents"] if event["ph"] == "C"] == [{"bytes": 99999999999999999}]
+
+
+GROWS = """sub grow { my $keep = "x" x 40_000_000; idle(3000); return length $keep }
+sub idle { my $s = 0; for my $i (1 .. $_[0]) { $s += $i } return $s }
+idle(3000); grow(); idle(3000);
+"""
+
+
+@pytest.mark.parametrize("options", ["", "calls=2", "stmts=0", "sample=2000"])
+def test_a_program_that_grows_has_a_curve(tmp_path, options):
+    """Its recorder looks where it looks at the clock anyway: when it begins, now and then, and at the end."""
+    out = record(tmp_path, GROWS, options=options, steps=not options.startswith("sample"))
+    told = [int(text.split()[1]) for tag, text in ((tag, fields[0]) for tag, *fields in Reader(str(out)) if tag == "#")
+            if re.match(rb"nytp-memory ", text)]
+    assert len(told) >= 2 and all(10**6 < value < 10**9 for value in told)
+    if options.startswith("sample"):
+        return                                  # how often depends on the machine
+    curves, ends = trace(out)
+    ((pid, _),) = curves
+    points = curves[pid, RESIDENT]
+    assert [value for _, value in points] == told and points[-1][0] <= ends[pid]
+    assert max(told) > told[0] + 35e6
