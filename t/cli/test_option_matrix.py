@@ -66,6 +66,9 @@ ALWAYS_SO = {
     "trim-path": {"collapsed --diff", "flamegraph", "flamegraph --diff", "list", "markdown --diff", "patterns", "processes", "save-base", "sql", "waits", "top --diff",
                   "tree"},
 }
+# No bytes were sampled, so that massif has the curve alone and no stacks.
+for _option in ("collapse-recursion", "hide", "max-depth", "merge-evals", "min-percent", "no-builtins", "no-merge-evals", "trim-path", "where"):
+    ALWAYS_SO.setdefault(_option, set()).add("massif")
 
 
 def places(option):

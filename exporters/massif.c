@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * Massif's output, as ms_print and massif-visualizer read it (Valgrind's manual, "Massif": what
+ * they read is what massif/ms_main.c writes): snapshots of a process's memory in the order of
+ * time, of which the last has a tree of who allocated what is in use.
+ *
+ * With samples of bytes (memory=BYTES) the heap is what was in use of them, else it is what of
+ * the process was in core, and there is no tree. The format holds one process: the one that had
+ * most. As of Massif itself the tree goes from what allocated up to its callers, 30 deep at
+ * most, and what is below 1 % is one leaf.
+ */
+#include "exporters/base/text.h"
+#include "exporters/stacks/stacktree.h"
+
+#include "formats/model/profile.h"
+
+#include <stdlib.h>
+
+enum {
+    MOST_SNAPSHOTS = 100, /* and the last one */
+    MOST_DEPTH = 30,
+    LEAST_PERCENT = 1,
+};
+
+struct massif {
+    const struct nytp_profile *profile;
+    struct nytp_out *out;
+    const struct nytp_memory_point *points; /* of the process; n */
+    uint32_t process, n;
+    bool has_bytes;
+    const struct nytp_stacktree *tree;
+    struct nytp_scale scale; /* to milliseconds */
+    int64_t total;           /* bytes of all its stacks */
+    uint64_t n_snapshots;
+};
+
+static int64_t bytes_at(const struct massif *m, const struct nytp_memory_point *point)
+{
+    return m->has_bytes ? point->in_use : point->resident;
+}
+
+/* The process that had most at any time; the first of several. */
+static void choose_process(struct massif *m)
+{
+    const struct nytp_profile *const profile = m->profile;
+    int64_t most = -1;
+    for (uint32_t i = 0; i < profile->n_memory_points; i++)
+        if (bytes_at(m, &profile->memory_points[i]) > most) {
+            most = bytes_at(m, &profile->memory_points[i]);
+            m->process = profile->memory_points[i].process;
+        }
+    const uint32_t first = nytp_memory_points_from(profile, m->process);
+    m->n = nytp_memory_points_from(profile, m->process + 1) - first;
+    m->points = m->n > 0 ? &profile->memory_points[first] : NULL;
+}
+
+/* ms_print takes what follows a # for a comment. */
+static void put_name(struct nytp_out *out, struct nytp_name name)
+{
+    for (uint32_t i = 0; i < name.len; i++) {
+        const unsigned char c = (unsigned char)name.ptr[i];
+        nytp_putc(out, c < ' ' || c == 0x7f || c == '#' ? '?' : (char)c);
+    }
+}
+
+/* ---- the tree ---- */
+
+/* A stack, and how far up it the tree has come. */
+struct item {
+    const struct nytp_stack *at; /* depth 0: all of it is in the tree */
+    int64_t bytes;
+};
+
+/* Items with the same frame. */
+struct group {
+    uint32_t from, to, frame;
+    int64_t bytes;
+};
+
+static int by_frame(const void *x, const void *y)
+{
+    const struct item *a = x, *b = y;
+    const uint32_t frame_a = a->at->depth > 0 ? a->at->frame : UINT32_MAX;
+    const uint32_t frame_b = b->at->depth > 0 ? b->at->frame : UINT32_MAX;
+    if (frame_a != frame_b)
+        return frame_a < frame_b ? -1 : 1;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+static int by_bytes(const void *x, const void *y)
+{
+    const struct group *a = x, *b = y;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    return (a->frame > b->frame) - (a->frame < b->frame);
+}
+
+/* Sorts the items by frame, and makes the groups of those that have one, the largest first. */
+static uint32_t make_groups(struct item *items, uint32_t from, uint32_t to,
+                            struct group *groups)
+{
+    uint32_t n = 0;
+    qsort(items + from, to - from, sizeof *items, by_frame);
+    for (uint32_t i = from; i < to && items[i].at->depth > 0; i++) {
+        if (n == 0 || groups[n - 1].frame != items[i].at->frame)
+            groups[n++] = (struct group){.from = i, .frame = items[i].at->frame};
+        groups[n - 1].to = i + 1;
+        groups[n - 1].bytes += items[i].bytes;
+    }
+    qsort(groups, n, sizeof *groups, by_bytes);
+    return n;
+}
+
+static void put_indent(struct nytp_out *out, uint32_t depth)
+{
+    for (uint32_t i = 0; i < depth; i++)
+        nytp_putc(out, ' ');
+}
+
+/* Viewers want an address; this is the frame's number. */
+static void put_frame(const struct massif *m, const struct group *group)
+{
+    const struct nytp_stack_frame *const frame = &m->tree->frames[group->frame];
+    nytp_printf(m->out, "%lld 0x%X: ", (long long)group->bytes, (unsigned)group->frame + 1);
+    put_name(m->out, m->profile->subs[frame->sub].name);
+    if (frame->line > 0) {
+        nytp_puts(m->out, " (");
+        put_name(m->out, m->profile->files[frame->file].name);
+        nytp_printf(m->out, ":%u)", (unsigned)frame->line);
+    }
+    nytp_putc(m->out, '\n');
+}
+
+/* What calls, or allocated, what the items have in common: behind a node's "n" of children. The
+ * recursion is as deep as the tree. */
+static bool put_children(const struct massif *m, struct item *items, uint32_t from, uint32_t to,
+                         const struct group *node, uint32_t depth)
+{
+    struct group *const groups = calloc((size_t)(to - from) + 1, sizeof *groups);
+    if (groups == NULL)
+        return false;
+    const uint32_t n = depth < MOST_DEPTH ? make_groups(items, from, to, groups) : 0;
+    uint32_t shown = 0;
+    int64_t below = 0;
+    while (shown < n && (double)groups[shown].bytes * 100 >= (double)m->total * LEAST_PERCENT)
+        shown++;
+    for (uint32_t i = shown; i < n; i++)
+        below += groups[i].bytes;
+    put_indent(m->out, depth);
+    nytp_printf(m->out, "n%u: ", (unsigned)(shown + (shown < n)));
+    if (node != NULL)
+        put_frame(m, node);
+    else
+        nytp_printf(m->out, "%lld (heap allocation functions) malloc, by samples\n",
+                    (long long)m->total);
+    bool ok = true;
+    for (uint32_t g = 0; g < shown && ok; g++) {
+        for (uint32_t i = groups[g].from; i < groups[g].to; i++)
+            items[i].at = &m->tree->stacks[items[i].at->parent];
+        ok = put_children(m, items, groups[g].from, groups[g].to, &groups[g], depth + 1);
+    }
+    if (shown < n) {
+        put_indent(m->out, depth + 1);
+        nytp_printf(m->out, "n0: %lld in %u places, all below massif's threshold (%u.00%%)\n",
+                    (long long)below, (unsigned)(n - shown), (unsigned)LEAST_PERCENT);
+    }
+    free(groups);
+    return ok;
+}
+
+static bool put_tree(const struct massif *m)
+{
+    struct item *const items = malloc(((size_t)m->tree->n_stacks + 1) * sizeof *items);
+    if (items == NULL)
+        return false;
+    uint32_t n = 0;
+    for (uint32_t i = 1; i < m->tree->n_stacks; i++)
+        if (m->tree->stacks[i].value > 0)
+            items[n++] = (struct item){&m->tree->stacks[i], m->tree->stacks[i].value};
+    const bool ok = put_children(m, items, 0, n, NULL, 0);
+    free(items);
+    return ok;
+}
+
+/* ---- snapshots ---- */
+
+static void put_snapshot(struct massif *m, int64_t at_ticks, int64_t bytes, const char *tree)
+{
+    nytp_printf(m->out,
+                "#-----------\nsnapshot=%llu\n#-----------\ntime=%lld\nmem_heap_B=%lld\n"
+                "mem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=%s\n",
+                (unsigned long long)m->n_snapshots++,
+                (long long)nytp_scale_once(&m->scale, at_ticks), (long long)bytes, tree);
+}
+
+/* Of each stretch of the time one point, the largest. The last point of all comes later. */
+static int64_t put_snapshots(struct massif *m)
+{
+    const int64_t end = m->n > 0 ? m->points[m->n - 1].at_ticks + 1 : 1;
+    const int64_t step = end / MOST_SNAPSHOTS + 1;
+    int64_t most = 0;
+    for (uint32_t i = 0, next; i + 1 < m->n; i = next) {
+        const struct nytp_memory_point *largest = &m->points[i];
+        for (next = i + 1;
+             next + 1 < m->n && m->points[next].at_ticks / step == m->points[i].at_ticks / step;
+             next++)
+            if (bytes_at(m, &m->points[next]) > bytes_at(m, largest))
+                largest = &m->points[next];
+        put_snapshot(m, largest->at_ticks, bytes_at(m, largest), "empty");
+        if (bytes_at(m, largest) > most)
+            most = bytes_at(m, largest);
+    }
+    return most;
+}
+
+static void put_head(const struct massif *m)
+{
+    const struct nytp_profile *const profile = m->profile;
+    const struct nytp_process *const process = &profile->processes[m->process];
+    const struct nytp_recording *const recording = &profile->recordings[process->recording];
+    nytp_printf(m->out, "desc: nytp-export, %s, pid %u",
+                m->has_bytes ? "bytes in use by samples" : "memory in core",
+                (unsigned)process->pid);
+    if (profile->n_processes > 1)
+        nytp_printf(m->out, ", the largest of %u processes (--per-process)",
+                    (unsigned)profile->n_processes);
+    nytp_puts(m->out, m->n > 0 ? "\ncmd: " : ", the end alone: no curve is known\ncmd: ");
+    put_name(m->out, recording->application.len > 0 ? recording->application : recording->path);
+    nytp_puts(m->out, "\ntime_unit: ms\n");
+}
+
+static bool write_snapshots(struct massif *m)
+{
+    for (uint32_t i = 0; i < m->tree->n_stacks; i++)
+        m->total += m->tree->stacks[i].value;
+    put_head(m);
+    const int64_t most = put_snapshots(m);
+    const struct nytp_memory_point *const last = m->n > 0 ? &m->points[m->n - 1] : NULL;
+    const int64_t at_ticks = last != NULL ? last->at_ticks : 0;
+    if (!m->has_bytes) {
+        put_snapshot(m, at_ticks, last != NULL ? last->resident : 0, "empty");
+        return true;
+    }
+    put_snapshot(m, at_ticks, m->total, m->total >= most ? "peak" : "detailed");
+    return put_tree(m);
+}
+
+static bool write_massif(const struct nytp_profile *profile,
+                         const struct nytp_export_options *user, struct nytp_out *out)
+{
+    struct nytp_export_options options = *user;
+    struct massif m = {
+        .profile = profile, .out = out, .has_bytes = (profile->has & NYTP_HAS_BYTES) != 0};
+    choose_process(&m);
+    nytp_scale_init(&m.scale, nytp_unit_find("ms"), profile->ticks_per_sec);
+    options.weight = NYTP_WEIGHT_INUSE_SPACE;
+    options.lines = true;
+    struct nytp_stacktree *const tree =
+        nytp_stacktree_new(profile, &options, m.n > 0 ? m.process : NYTP_ALL_PROCESSES, false);
+    m.tree = tree;
+    if (tree == NULL || !write_snapshots(&m))
+        nytp_out_of_memory(&out->error);
+    nytp_stacktree_free(tree);
+    return out->error.status == NYTP_OK;
+}
+
+const struct nytp_exporter nytp_exporter_massif = {
+    .name = "massif",
+    .title = "massif.out of a process's memory over time: ms_print, massif-visualizer",
+    .suffixes = ".massif massif.out*",
+    .viewer = "massif-visualizer",
+    .no_diff = "it holds one run; use --pprof, or --flamegraph --weight=inuse_space",
+    .write = write_massif,
+};

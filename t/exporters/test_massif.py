@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+"""--massif: snapshots of a process's memory, as Valgrind's own ms_print reads them."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from command import ROOT, good
+from nytpwrite import Writer
+from recordings import record
+
+
+@pytest.fixture(autouse=True)
+def built(export_command):
+    pass
+
+
+def snapshots(*arguments):
+    """[(ms, bytes, kind of tree)], the lines of trees, and the head, of the file as it is."""
+    text = good("--massif", "-q", *arguments).decode()
+    head, *parts = re.split(r"^#-+\nsnapshot=\d+\n#-+\n", text, flags=re.M)
+    found, trees = [], []
+    for part in parts:
+        time, heap, extra, stacks, tree, *nodes = part.splitlines()
+        assert (extra, stacks) == ("mem_heap_extra_B=0", "mem_stacks_B=0")
+        found.append((int(time.removeprefix("time=")), int(heap.removeprefix("mem_heap_B=")), tree.removeprefix("heap_tree=")))
+        trees += [re.sub("0x[0-9A-F]+:", "0x:", node) for node in nodes]
+    return found, trees, head
+
+
+def ms_print(path):
+    if shutil.which("ms_print") is None:
+        pytest.skip("not installed: valgrind")
+    done = subprocess.run(["ms_print", "--threshold=0", path], check=True, capture_output=True, text=True)
+    assert done.stderr == ""
+    return done.stdout
+
+
+def begun(pid=7, ticks_per_sec=1000):
+    return Writer(attributes={"ticks_per_sec": ticks_per_sec}, options={"calls": 2}).pid_start(pid, 1).fid(1, "/x/a#b.pl")
+
+
+def memory(stream, value):
+    return stream.comment(f"nytp-memory {value}")
+
+
+def alloc(stream, number, size, line):
+    return stream.comment(f"nytp-alloc {number} {size} 1 1 {line}")
+
+
+def sampled():
+    """load 9000 of 20000, called by quote; note 8000; the program 1000; others below 1 %."""
+    stream = memory(begun(), 500).time(10, 1, 9)
+    stream.entry(1, 9).time(0, 1, 9).entry(1, 5).time(5, 1, 5)
+    memory(alloc(alloc(stream, 1, 9000, 3), 2, 11000, 4), 600).time(10, 1, 3)
+    stream.comment("nytp-free 2").leave(2, 10, 10, "main::load").time(1, 1, 5).leave(1, 16, 6, "main::quote")
+    stream.time(5, 1, 9).entry(1, 10).time(0, 1, 10)
+    alloc(stream, 3, 8000, 6).time(5, 1, 6).leave(1, 5, 5, "main::note").time(1, 1, 10)
+    alloc(alloc(alloc(stream, 4, 1000, 11), 5, 20, 12), 6, 30, 13)
+    return memory(stream.time(2, 1, 11), 700).pid_end(7)
+
+
+def test_snapshots_of_memory_in_core(tmp_path):
+    stream = memory(memory(begun(), 4096).time(100, 1, 9), 5000000).time(40, 1, 9)
+    file = memory(stream, 3000000).entry(1, 9).time(1, 1, 3).leave(1, 1, 1, "main::f").pid_end(7).save(tmp_path / "a.out")
+    found, trees, head = snapshots(file)
+    assert found == [(0, 4096, "empty"), (100, 5000000, "empty"), (140, 3000000, "empty")] and trees == []
+    assert head == "desc: nytp-export, memory in core, pid 7\ncmd: hand.pl\ntime_unit: ms\n"
+
+
+def test_with_samples_the_last_one_tells_who_allocated(tmp_path):
+    file = sampled().save(tmp_path / "a.out")
+    found, trees, head = snapshots(file)
+    assert found == [(0, 0, "empty"), (15, 20000, "empty"), (39, 18050, "detailed")]
+    assert "bytes in use by samples" in head
+    assert trees == ["n4: 18050 (heap allocation functions) malloc, by samples",
+                     " n1: 9000 0x: main::load (/x/a?b.pl:3)",
+                     "  n1: 9000 0x: main::quote (/x/a?b.pl:5)",
+                     "   n0: 9000 0x: main::RUNTIME (/x/a?b.pl:9)",
+                     " n1: 8000 0x: main::note (/x/a?b.pl:6)",
+                     "  n0: 8000 0x: main::RUNTIME (/x/a?b.pl:10)",
+                     " n0: 1000 0x: main::RUNTIME (/x/a?b.pl:11)",
+                     " n0: 50 in 2 places, all below massif's threshold (1.00%)"]
+
+
+def test_ms_print_reads_both(tmp_path):
+    good("--massif", "-o", tmp_path / "a.massif", sampled().save(tmp_path / "a.out"))
+    text = ms_print(tmp_path / "a.massif")
+    assert "Number of snapshots: 3\n Detailed snapshots: [2]" in text
+    assert re.search(r"^100\.00% \(18,050B\) \(heap allocation functions\) malloc", text, re.M)
+    assert re.search(r"^->49\.86% \(9,000B\) 0x\w+: main::load \(/x/a\?b\.pl:3\)$", text, re.M)
+    assert re.search(r"^\| ->49\.86% \(9,000B\) 0x\w+: main::quote ", text, re.M)
+    empty = begun().entry(1, 9).time(1, 1, 3).leave(1, 1, 1, "main::f").pid_end(7).save(tmp_path / "b.out")
+    good("--massif", "-o", tmp_path / "b.massif", empty)
+    assert "the end alone: no curve is known" in ms_print(tmp_path / "b.massif")
+
+
+def test_of_selected_subs_the_end_alone_is_known(tmp_path):
+    found, trees, head = snapshots("--focus=quote", sampled().save(tmp_path / "a.out"))
+    assert found == [(0, 9000, "peak")] and "the end alone" in head
+    assert trees[1] == " n1: 9000 0x: main::load (/x/a?b.pl:3)"
+
+
+def test_deep_stacks_end_at_thirty_frames(tmp_path):
+    stream = begun()
+    for _ in range(50):
+        stream.entry(1, 9).time(0, 1, 9)
+    alloc(stream, 1, 77, 9)
+    for depth in range(50, 0, -1):
+        stream.time(1, 1, 9).leave(depth, 1, 1, "main::deep")
+    trees = snapshots(memory(stream, 1).pid_end(7).save(tmp_path / "a.out"))[1]
+    assert len(trees) == 31 and trees[-1].strip().startswith("n0: 77 ")
+
+
+def test_of_several_processes_the_largest_and_each_in_a_file(tmp_path):
+    files = []
+    for pid, most in ((7, 1000), (8, 3000), (9, 2000)):
+        stream = memory(begun(pid), most).entry(1, 9).time(1, 1, 3).leave(1, 1, 1, "main::f").time(2, 1, 9)
+        files.append(memory(stream, 10).pid_end(pid).save(tmp_path / f"{pid}.out"))
+    found, _, head = snapshots(*files)
+    assert [size for _, size, _ in found] == [3000, 10] and "pid 8, the largest of 3 processes (--per-process)" in head
+    good("--massif", "--per-process", "-o", tmp_path / "massif.out.%p", *files)
+    assert "mem_heap_B=2000\n" in (tmp_path / "massif.out.9").read_text()
+
+
+def test_many_points_are_a_hundred_snapshots_with_the_peak(tmp_path):
+    stream = begun()
+    for i in range(5000):
+        memory(stream, 10**9 if i == 3111 else 1000 + i).time(1, 1, 9)
+    file = memory(stream, 5).entry(1, 9).time(1, 1, 3).leave(1, 1, 1, "main::f").pid_end(7).save(tmp_path / "a.out")
+    found, _, _ = snapshots(file)
+    assert 95 <= len(found) <= 101 and (3111, 10**9, "empty") in found and found[-1][1] == 5
+    assert [time for time, *_ in found] == sorted(time for time, *_ in found)
+
+
+LEAK = """my %cache;
+sub load { my ($n) = @_; return "x" x $n }
+sub quote { my ($k) = @_; $cache{$k} //= load(40_000) }
+for my $i (1 .. 300) { quote($i); my $s = 0; $s += $_ for 1 .. 50 }
+"""
+
+
+def test_a_leak_is_found_by_its_line(tmp_path):
+    library = ROOT / "blib/arch/auto/Devel/NYTProf/libnytp-malloc.so"
+    if not library.exists():
+        pytest.skip("not installed: libnytp-malloc.so")
+    if os.environ.get("NYTP_SAN"):
+        pytest.skip("not installed: the sanitizer has memory of its own")
+    out = record(tmp_path, LEAK, options="memory=16k", steps=False, LD_PRELOAD=str(library))
+    good("--massif", "-o", tmp_path / "a.massif", out)
+    total, part = (int(re.search(pattern, ms_print(tmp_path / "a.massif"), re.M)[1].replace(",", "")) for pattern in
+                   (r"^100\.00% \(([\d,]+)B\)", r"^->[\d.]+% \(([\d,]+)B\) 0x\w+: main::load \(\S+a\.pl:2\)$"))
+    assert 9e6 < part < 15e6 and part <= total < 20e6       # 300 times 40,000 bytes, by some 700 samples
