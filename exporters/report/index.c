@@ -315,6 +315,7 @@ void nytp_report_index(struct nytp_report *report)
     nytp_report_statement_tables(report);
     nytp_report_regex_table(report);
     nytp_report_reason_table(report);
+    nytp_report_memory_curve(report);
     nytp_report_file_table(report);
     nytp_report_package_table(report);
     nytp_report_page_end(report);

@@ -327,6 +327,9 @@ void nytp_report_row_begin(struct nytp_out *out, uint32_t row);
 
 /* ---- regexes.c, statements.c, reasons.c: nothing where the recording holds none ---- */
 void nytp_report_regex_table(struct nytp_report *report);
+
+/* The curve of the largest process's memory; nothing where too little of it is known. */
+void nytp_report_memory_curve(struct nytp_report *report);
 void nytp_report_statement_tables(struct nytp_report *report);
 void nytp_report_reason_table(struct nytp_report *report);
 

@@ -154,7 +154,7 @@ that the program starts are given the library where C<PERL5OPT> or C<HARNESS_PER
 C<%ENV>. The loader ignores that variable for a program with more rights than its caller, and a program that is linked statically has no loader.
 
 How much memory of the process is in core is told over time in any profile (on Linux): C<nytp-export --chrome-trace> and C<--firefox> have
-it as tracks, with C<memory=BYTES> also what was in use, and C<--massif> is for C<ms_print> and massif-visualizer.
+it as tracks, with C<memory=BYTES> also what was in use, and C<--massif> is for C<ms_print> and massif-visualizer; the report draws it.
 
 =item sql=1
 

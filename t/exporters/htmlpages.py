@@ -135,7 +135,7 @@ REFUSED = re.compile(r"^on|^style$|^srcdoc$|^background$")
 ELEMENTS = {"document", "html", "head", "meta", "title", "link", "script", "body", "a", "header", "nav",
             "div", "main", "h1", "h2", "p", "b", "i", "code", "section", "img", "table", "caption",
             "thead", "tbody", "tfoot", "tr", "th", "td", "span", "small", "details", "summary",
-            "ul", "li", "dl", "dt", "dd", "footer", "style", "svg", "g", "rect", "text"}
+            "ul", "li", "dl", "dt", "dd", "footer", "style", "svg", "g", "rect", "text", "polyline"}
 
 
 def markup_problems(page):

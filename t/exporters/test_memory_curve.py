@@ -143,6 +143,33 @@ def test_damage_is_survived(tmp_path):
     assert [event["args"] for event in json.loads(done.stdout)["traceEvents"] if event["ph"] == "C"] == [{"bytes": 99999999999999999}]
 
 
+def report(tmp_path, file):
+    good("--html", "-q", "-o", tmp_path / "r.html", file)
+    return re.search(r"<section id=memory>(.*?)</section>", (tmp_path / "r.html").read_text(), re.S)
+
+
+def test_the_report_draws_it(tmp_path):
+    stream = begun()
+    for value in (10_000_000, 40_000_000, 30_000_000, 20_000_000):
+        memory(stream, value).time(100, 1, 9)
+    text = report(tmp_path, called(memory(stream, 5_000_000)).save(tmp_path / "a.out"))[1]
+    assert re.sub("<.*?>", "", text.splitlines()[1]) == "In core 10.0 MB at first, 40.0 MB at most (after 100µs), 5.0 MB in the end."
+    assert re.findall(r'points="(.*?)"', text) == ["0,75 250,0 500,25 750,50 1000,88"]
+    assert report(tmp_path, called(small()).save(tmp_path / "b.out")) is None       # three points are no curve
+
+
+def test_the_report_has_what_was_in_use_beside_it(tmp_path):
+    stream = begun().entry(1, 9).time(10, 1, 9).comment("nytp-alloc 1 3000000 1 1 3")
+    for value in (1_000_000, 2_000_000, 3_500_000):
+        memory(stream, value).time(10, 1, 3)
+    memory(stream.comment("nytp-free 1"), 4_000_000).leave(1, 30, 30, "main::f").time(5, 1, 9).pid_end(7)
+    memory(stream.pid_start(8, 7), 7000).time(1, 1, 9).pid_end(8)
+    text = report(tmp_path, stream.save(tmp_path / "a.out"))[1]
+    assert "Process 7, the largest. In core" in text and "at most <b>3.0 MB</b>, by samples." in text
+    assert re.findall(r'stroke=(\w+)', text) == ["currentColor", "orange"]
+    assert [points.split()[-1] for points in re.findall(r'points="(.*?)"', text)] == ["1000,0", "1000,100"]
+
+
 GROWS = """sub grow { my $keep = "x" x 40_000_000; idle(3000); return length $keep }
 sub idle { my $s = 0; for my $i (1 .. $_[0]) { $s += $i } return $s }
 idle(3000); grow(); idle(3000);
