@@ -43,12 +43,15 @@ static const struct nytp_unit *unit_of(const struct nytp_label_table *table)
 enum column_kind {
     KIND_TEXT,
     KIND_COUNT,
+    KIND_CHANGE, /* "": not known */
     KIND_TIME
 };
 
 struct value {
     struct nytp_name text;
     uint64_t count;
+    int64_t change;
+    bool is_known;
     double seconds;
 };
 
@@ -64,13 +67,14 @@ struct value {
     X(TEXT, "slowest_sub", .text = row->slowest)                                               \
     X(TIME, "slowest_sub_own", .seconds = row->slowest_s)                                      \
     X(TEXT, "file", .text = row->slowest_file)                                                 \
-    X(COUNT, "line", .count = row->slowest_line)
+    X(COUNT, "line", .count = row->slowest_line)                                               \
+    X(CHANGE, "svs_grown", .change = row->svs, .is_known = row->knows_svs)
 
 static const struct {
     enum column_kind kind;
     const char *name;
 } columns[] = {
-#define X(kind, name, value) {KIND_##kind, name},
+#define X(kind, name, ...) {KIND_##kind, name},
     LABEL_COLUMNS(X)
 #undef X
 };
@@ -80,7 +84,7 @@ static void values_of(const struct nytp_label_table *table, const struct nytp_la
                       struct value values[N_COLUMNS])
 {
     const struct value all[] = {
-#define X(kind, name, value) {value},
+#define X(kind, name, ...) {__VA_ARGS__},
         LABEL_COLUMNS(X)
 #undef X
     };
@@ -101,6 +105,8 @@ static void put_number(const struct nytp_label_table *table, size_t column,
     nytp_json_times_init(&times, unit_of(table), NS_PER_SEC);
     if (columns[column].kind == KIND_TIME)
         nytp_json_time(out, &times, nanoseconds(value->seconds));
+    else if (columns[column].kind == KIND_CHANGE)
+        nytp_printf(out, "%lld", (long long)value->change);
     else
         nytp_put_u64(out, value->count);
 }
@@ -113,6 +119,8 @@ static void write_json(const struct nytp_label_table *table, struct nytp_out *ou
         values_of(table, &table->rows[i], values);
         nytp_puts(out, i > 0 ? ",\n{" : "\n{");
         for (size_t c = 0; c < N_COLUMNS; c++) {
+            if (columns[c].kind == KIND_CHANGE && !values[c].is_known)
+                continue;
             nytp_puts(out, c > 0 ? ",\"" : "\"");
             put_head(table, c, out);
             nytp_puts(out, "\":");
@@ -140,7 +148,7 @@ static void write_csv(const struct nytp_label_table *table, struct nytp_out *out
             nytp_puts(out, c > 0 ? "," : "");
             if (columns[c].kind == KIND_TEXT)
                 nytp_csv_field(out, values[c].text);
-            else
+            else if (columns[c].kind != KIND_CHANGE || values[c].is_known)
                 put_number(table, c, &values[c], out);
         }
         nytp_putc(out, '\n');

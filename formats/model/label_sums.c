@@ -16,6 +16,7 @@
 #include "formats/base/arena.h"
 #include "formats/stream/comments/attribute_records.h"
 #include "formats/stream/comments/label_records.h"
+#include "formats/stream/comments/svs_records.h"
 #include "formats/base/strings.h"
 #include "formats/base/table.h"
 
@@ -31,6 +32,8 @@ struct label {
     uint64_t n;
     double total_s, max_s;
     uint32_t max_input;
+    bool knows_svs;
+    int64_t svs;     /* that were added meanwhile */
     bool lacks_subs; /* of some there was no room for their time */
 };
 
@@ -39,6 +42,7 @@ struct active {
     uint32_t key, label;
     int64_t since_ticks; /* on the process's axis */
     int64_t since_clock; /* of statements */
+    int64_t since_svs;
 };
 
 struct cell {
@@ -79,7 +83,9 @@ struct nytp_label_sums {
 
     /* the process that is being read */
     double ticks_per_sec;
-    int64_t clock;  /* its statements so far */
+    int64_t clock; /* its statements so far */
+    int64_t svs;   /* made less freed so far */
+    bool has_svs;
     double calls_s; /* own time of all its calls */
     struct active *active;
     uint32_t n_active, active_capacity;
@@ -224,7 +230,11 @@ static bool add_own(struct nytp_label_sums *s, uint32_t label, uint32_t sub, dou
 
 static bool end_active(struct nytp_label_sums *s, uint32_t at, double ticks)
 {
-    const uint32_t label = s->active[at].label;
+    const struct active ended = s->active[at];
+    const uint32_t label = ended.label;
+    struct label *const sums = &s->labels[label];
+    sums->knows_svs |= s->has_svs;
+    sums->svs += s->svs - ended.since_svs;
     s->active[at] = s->active[--s->n_active];
     return add_length(s, label, (ticks > 0 ? ticks : 0) / s->ticks_per_sec);
 }
@@ -255,7 +265,8 @@ static bool end_process(struct nytp_label_sums *s)
     for (uint32_t o = 0; o < s->n_timed; o++)
         s->own[s->timed[o]] = (struct own){0};
     s->n_timed = s->n_told = s->n_of_profile = 0;
-    s->clock = 0;
+    s->clock = s->svs = 0;
+    s->has_svs = false;
     s->calls_s = 0;
     return true;
 }
@@ -325,8 +336,11 @@ static bool change_label(struct nytp_label_sums *s, const struct nytp_label_reco
         return false;
     if (!nytp_grow(&s->active, &s->active_capacity, s->n_active, sizeof *s->active))
         return failed(s);
-    s->active[s->n_active++] = (struct active){
-        .key = key, .label = label, .since_ticks = record->ticks, .since_clock = s->clock};
+    s->active[s->n_active++] = (struct active){.key = key,
+                                               .label = label,
+                                               .since_ticks = record->ticks,
+                                               .since_clock = s->clock,
+                                               .since_svs = s->svs};
     return true;
 }
 
@@ -349,8 +363,18 @@ static bool label_profile(struct nytp_label_sums *s, const struct nytp_label_rec
     return true;
 }
 
+static void note_svs(struct nytp_label_sums *s, const struct nytp_str *comment)
+{
+    struct nytp_svs_record svs;
+    if (!nytp_svs_record_read(comment, &svs))
+        return;
+    s->has_svs = true;
+    s->svs += svs.n;
+}
+
 static bool comment_event(struct nytp_label_sums *s, const struct nytp_event *e)
 {
+    note_svs(s, &e->u.comment.text);
     const struct nytp_label_record record = nytp_label_record_read(&e->u.comment.text);
     switch (record.kind) {
     case NYTP_LABEL_OWN:
@@ -590,6 +614,8 @@ static void fill_row(const struct nytp_label_sums *s, const struct nytp_label_le
         .n = label->n,
         .total_s = label->total_s,
         .max_s = label->max_s,
+        .knows_svs = label->knows_svs,
+        .svs = label->svs,
         .max_input = label->max_input,
         .median_s = quantile(lengths, label->n, 0.5),
         .p95_s = quantile(lengths, label->n, 0.95),

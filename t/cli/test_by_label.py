@@ -84,10 +84,25 @@ def test_grouped_lengths_add_up(folder):
 def test_csv_and_markdown_tell_the_same(folder):
     of_json = rows(folder, "--by=request")
     of_csv = list(csv.DictReader(io.StringIO(by(folder, "--by=request", "--csv").stdout.decode())))
-    assert [{key: str(value) for key, value in row.items()} for row in of_json] == of_csv
+    assert [{key: str(row.get(key, "")) for key in of_csv[0]} for row in of_json] == of_csv and set(of_json[0]) <= set(of_csv[0])
     lines = by(folder, "--by=request", "--markdown").stdout.decode().splitlines()
     assert lines[0].startswith("| request | n | total |")
     assert [line.split(" | ")[:2] for line in lines[2:]] == [[f"| `{row['value']}`", str(row["n"])] for row in of_json]
+
+
+def test_what_a_label_adds_to_values(tmp_path):
+    program = """my (%cache, $n); sub iteration { $cache{$n++} = 'x' x 1000 for 1 .. $_[0] }
+        iteration(30);
+        for my $i (1 .. 8) { DB::label(request => $i % 2 ? 'GROWS' : 'STAYS'); iteration($i % 2 ? 1600 : 3); DB::label(request => undef) }"""
+    record(tmp_path, program, out="plain")
+    record(tmp_path, program, out="svs", options="memory=1")
+    assert all("svs_grown" not in row for row in rows(tmp_path, "--by=request", inputs=("plain",)))
+    assert "svs +" not in by(tmp_path, "--by=request", inputs=("plain",)).stdout.decode()
+    svs = {row["value"]: row["svs_grown"] for row in rows(tmp_path, "--by=request", inputs=("svs",))}
+    assert svs == {"GROWS": 4 * 1600, "STAYS": 4 * 3}
+    table = by(tmp_path, "--by=request", inputs=("svs",)).stdout.decode()
+    assert re.search(r"own +svs \+  slowest sub +request$", table, re.M)
+    assert re.search(r" +6400  main::iteration a\.pl:1 +GROWS$", table, re.M)
 
 
 def test_a_format_without_a_place_for_labels_is_refused(folder):
