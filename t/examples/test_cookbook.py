@@ -73,5 +73,6 @@ def test_the_options_that_are_named_exist():
     known |= set(re.findall(r"^  (\S+)", formats, re.M)) | {"nytp-quiet"}
     spy = subprocess.run([ROOT / "bin" / "nytp-spy", "--help"], check=True, capture_output=True, text=True).stdout
     known |= set(re.findall(r"--([a-z-]+)", spy))
-    known |= set(re.findall(r"^    --([a-z-]+)", (ROOT / "bin" / "nytp-startup").read_text(), re.M))
+    for command in "nytp-startup", "nytp-run":
+        known |= set(re.findall(r"^    --([a-z-]+)", (ROOT / "bin" / command).read_text(), re.M))
     assert set(re.findall(r"(?<![\w-])--([a-z-]+)", PAGE)) - {"-"} <= known
