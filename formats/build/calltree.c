@@ -338,32 +338,23 @@ static void drop_line(struct nytp_calltree *tree, uint32_t node, uint32_t record
 
 /* Book the statements that stand before index `at`, back to the call's first booking or to what
  * is no statement. Returns the index of the last that was booked; UINT32_MAX when memory is
- * out. There is a round for nearly each record of the input: so what a new line may move is
- * held in variables, of which compilers could not know that they stay as they are. */
+ * out. */
 static uint32_t book_lines(struct nytp_calltree *tree, struct nytp_booked_call call,
                            const struct nytp_booking *bookings, uint32_t at)
 {
-    const struct nytp_booking *const first = &bookings[call.first], *e = &bookings[at];
     const uint32_t node = call.node, of_node = line_slot(node, 0, 0);
-    uint32_t *const cache = tree->line_cache;
-    struct nytp_tree_line *lines = tree->lines;
-    while (e > first && e[-1].what < NYTP_BOOK_SVS) {
-        e--;
-        const uint32_t file = e->file, line = e->line;
-        uint32_t *const cached = &cache[(of_node + line_slot(0, file, line)) % NYTP_LINE_CACHE];
-        struct nytp_tree_line *l = &lines[*cached];
-        if (l->line != line || l->node != node || l->file != file) {
-            *cached = line_record(tree, node, file, line);
-            if (*cached == 0)
-                return UINT32_MAX;
-            lines = tree->lines;
-            l = &lines[*cached];
-        }
-        l->ticks += e->ticks;
-        l->statements += e->what & NYTP_BOOK_COUNTS;
-        l->after_leave += e->what / NYTP_BOOK_AFTER_LEAVE;
+    for (; at > call.first && bookings[at - 1].what < NYTP_BOOK_SVS; at--) {
+        const struct nytp_booking e = bookings[at - 1];
+        const uint32_t record = cached_line_record(tree, of_node + line_slot(0, e.file, e.line),
+                                                   node, e.file, e.line);
+        if (record == 0)
+            return UINT32_MAX;
+        struct nytp_tree_line *const l = &tree->lines[record];
+        l->ticks += e.ticks;
+        l->statements += e.what & NYTP_BOOK_COUNTS;
+        l->after_leave += e.what / NYTP_BOOK_AFTER_LEAVE;
     }
-    return (uint32_t)(e - bookings);
+    return at;
 }
 
 /* Add the lines of `from` to those of `to` and free them. */
