@@ -70,10 +70,10 @@ RECORDED = {
     "cut-plain": ("mixed-plain", 0.6),
     "cut-deflated": ("mixed-calls2", 0.5),
     "cut-calls1": ("mixed-calls1", 0.7),
-    "big-perltidy": ("perltidy 60000", "calls=1"),
-    "perltidy": ("perltidy 20000", "calls=2"),
-    "perltidy-calls1": ("perltidy 20000", "calls=1"),
-    "perlcritic": ("perlcritic", "calls=1"),
+    "big-perltidy": ("perltidy 30000", "calls=1"),
+    "perltidy": ("perltidy 10000", "calls=2"),
+    "perltidy-calls1": ("perltidy 10000", "calls=1"),
+    "perlcritic": ("perlcritic 2000", "calls=1"),
 }
 
 MADE = hostile.STREAMS
@@ -122,7 +122,7 @@ def module_text(size):
 def record_tool(program, options, out, scratch):
     tool, _, size = program.partition(" ")
     source = scratch / "module.pm"
-    source.write_bytes(module_text(int(size or 12000)))
+    source.write_bytes(module_text(int(size)))
     if tool == "perltidy":
         arguments = ["/usr/bin/perltidy", "-npro", "-o", str(scratch / "tidied"), str(source)]
     else:
