@@ -25,14 +25,25 @@ void nytp_words_begin(struct nytp_words *words)
     words->n_asked = 0;
 }
 
-static uint32_t slot_of(uint64_t address)
+/* Where the word is; else where it is to be, instead of one that was wanted longest ago: none
+ * of this look, as two words that take each other's place are never both there. */
+static uint32_t slot_of(const struct nytp_words *words, uint64_t address)
 {
-    return (uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 40) % NYTP_WORDS;
+    const uint64_t hash = address * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+    const uint32_t first = (uint32_t)(hash % (NYTP_WORDS / NYTP_WORD_WAYS)) * NYTP_WORD_WAYS;
+    uint32_t oldest = first;
+    for (uint32_t slot = first; slot < first + NYTP_WORD_WAYS; slot++) {
+        if (words->all[slot].address == address)
+            return slot;
+        if (words->all[slot].asked < words->all[oldest].asked)
+            oldest = slot;
+    }
+    return oldest;
 }
 
 void nytp_words_ask(struct nytp_words *words, uint64_t address)
 {
-    struct nytp_word *const word = &words->all[slot_of(address)];
+    struct nytp_word *const word = &words->all[slot_of(words, address)];
     if (address == 0 || (word->address == address && word->asked == words->look) ||
         words->n_asked == NYTP_ASKED)
         return;
@@ -44,7 +55,7 @@ void nytp_words_ask(struct nytp_words *words, uint64_t address)
 
 static void put(struct nytp_words *words, uint64_t address, uint64_t value)
 {
-    words->all[slot_of(address)] =
+    words->all[slot_of(words, address)] =
         (struct nytp_word){address, value, .asked = words->look, .read = words->look};
 }
 
@@ -67,13 +78,13 @@ void nytp_words_read(struct nytp_words *words)
 
 uint64_t nytp_word_guess(const struct nytp_words *words, uint64_t address)
 {
-    const struct nytp_word *const word = &words->all[slot_of(address)];
+    const struct nytp_word *const word = &words->all[slot_of(words, address)];
     return word->address == address ? word->value : 0;
 }
 
 bool nytp_words_has(const struct nytp_words *words, uint64_t address, uint64_t *value)
 {
-    const struct nytp_word *const word = &words->all[slot_of(address)];
+    const struct nytp_word *const word = &words->all[slot_of(words, address)];
     if (word->address != address || word->read != words->look)
         return false;
     *value = word->value;

@@ -10,8 +10,9 @@
 #include "spy/target/memory.h"
 
 enum {
-    NYTP_WORDS = 4096, /* a power of two */
-    NYTP_ASKED = 4000, /* in one look; more are read one by one */
+    NYTP_WORDS = 4096,  /* a power of two */
+    NYTP_WORD_WAYS = 8, /* places for a word */
+    NYTP_ASKED = 4000,  /* in one look; more are read one by one */
 };
 
 struct nytp_words {
@@ -19,7 +20,7 @@ struct nytp_words {
     struct nytp_word {
         uint64_t address, value;
         uint64_t asked, read; /* in which look; 0: never */
-    } all[NYTP_WORDS];        /* by hash of the address; a newer one takes the place */
+    } all[NYTP_WORDS];        /* by hash of the address, of several the newest */
     uint64_t asked[NYTP_ASKED];
     uint32_t n_asked;
     uint64_t look;
