@@ -126,6 +126,7 @@ static void tell_change(pTHX_ struct nytp_recorder *rec, const char *key, const 
     nytp_clock_pause(&rec->clock);
     if (rec->state == NYTP_RECORDING && rec->counting && rec->returns_on)
         tell_open_calls(rec, now);
+    nytp_stream_tell_memory_of_label(rec, nytp_clock_raw(&rec->clock));
     tell_label(rec, key, value, label_now);
     nytp_clock_resume(&rec->clock);
 }

@@ -44,7 +44,8 @@ static bool read_first(struct nytp_system_process *first)
     struct nytp_system_process above;
     if (!nytp_platform_process((long)getpid(), first))
         return false;
-    if (!nytp_run_is_handed_down() && !names_profiler("PERL5DB"))
+    if (!nytp_run_is_handed_down() &&
+        !(names_profiler("PERL5DB") && nytp_platform_began_with("PERL5DB=")))
         return true;
     for (int i = 0; first->parent > 0 && i < MAX_ANCESTORS; i++) {
         if (!nytp_platform_process(first->parent, &above) || above.group != first->group)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * The run that this process is part of. Where the environment loads the profiler (PERL5OPT,
- * PERL5DB, HARNESS_PERL_SWITCHES), the run is what was started by one command of a shell,
+ * HARNESS_PERL_SWITCHES, or PERL5DB, which `perl -d:NYTProf` sets for itself, too, and which
+ * therefore has to come from outside), the run is what was started by one command of a shell,
  * `prove`, say, and all the programs that it starts: they are told to write the same file.
  * Where the profiler was named for this program alone, the run is the process, with all that it
  * was before an exec.

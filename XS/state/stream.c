@@ -21,7 +21,8 @@ enum {
     BLOCK_OF_SAMPLES = 4 * NYTP_WRITER_BLOCK,
     MEMORY_TIMES =
         500, /* memory is told so often, while the time that has passed doubles or so, */
-    LEAST_MEMORY_NS = 10000000, /* and not sooner than that again */
+    LEAST_MEMORY_NS = 10000000,         /* and not sooner than that again, */
+    LEAST_MEMORY_OF_LABEL_NS = 1000000, /* or that, where a label changes */
     FIRST_CALIBRATION_NS = 1000000,
     LAST_CALIBRATION_NS = 1000000000,
     WAIT_SHARE = 50, /* see nytp_stream_can_pay_flush() */
@@ -149,21 +150,33 @@ bool nytp_stream_can_pay_flush(struct nytp_recorder *rec, uint64_t raw)
     return rec->stream.credit_raw > 0;
 }
 
+static void tell_memory(struct nytp_recorder *rec, uint64_t raw)
+{
+    char text[sizeof NYTP_MEMORY_NOW_HEAD + 24];
+    int64_t now;
+    rec->stream.memory_raw = raw;
+    if (!nytp_platform_resident(&now))
+        return;
+    snprintf(text, sizeof text, NYTP_MEMORY_NOW_HEAD " %lld", (long long)now);
+    nytp_write_comment(rec->writer, text);
+}
+
+void nytp_stream_tell_memory_of_label(struct nytp_recorder *rec, uint64_t raw)
+{
+    if (rec->dprof == NULL && raw - rec->stream.memory_raw >=
+                                  nytp_clock_raw_of_ns(&rec->clock, LEAST_MEMORY_OF_LABEL_NS))
+        tell_memory(rec, raw);
+}
+
 /* The longer the program runs, the farther apart: a curve of a day has a few thousand points.
  */
 void nytp_stream_tell_memory_if_due(struct nytp_recorder *rec, uint64_t raw)
 {
     const uint64_t least = nytp_clock_raw_of_ns(&rec->clock, LEAST_MEMORY_NS);
     const uint64_t share = (raw - rec->stream.begun_raw) / MEMORY_TIMES;
-    char text[sizeof NYTP_MEMORY_NOW_HEAD + 24];
-    int64_t now;
     if (rec->dprof != NULL || raw - rec->stream.memory_raw < (share > least ? share : least))
         return;
-    rec->stream.memory_raw = raw;
-    if (!nytp_platform_resident(&now))
-        return;
-    snprintf(text, sizeof text, NYTP_MEMORY_NOW_HEAD " %lld", (long long)now);
-    nytp_write_comment(rec->writer, text);
+    tell_memory(rec, raw);
 }
 
 void nytp_stream_recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw)

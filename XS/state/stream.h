@@ -53,6 +53,7 @@ void nytp_stream_restore(struct nytp_recorder *rec, const struct nytp_rec_stream
  * is to be looked at again. */
 void nytp_stream_flush_if_due(struct nytp_recorder *rec, uint64_t raw);
 void nytp_stream_tell_memory_if_due(struct nytp_recorder *rec, uint64_t raw);
+void nytp_stream_tell_memory_of_label(struct nytp_recorder *rec, uint64_t raw);
 void nytp_stream_recalibrate_if_due(struct nytp_recorder *rec, uint64_t raw);
 void nytp_stream_plan_wake_up(struct nytp_recorder *rec, uint64_t raw);
 

@@ -30,8 +30,8 @@ static void put_time(struct nytp_out *out, const struct nytp_unit *unit, double 
 struct layout {
     const struct nytp_label_table *table;
     bool is_narrow;
-    bool has_svs;   /* known: a column of its own */
-    bool has_files; /* the longest one's file is shown: there are several */
+    bool has_memory, has_svs; /* columns of their own */
+    bool has_files;           /* the longest one's file is shown: there are several */
     uint32_t sub_columns, file_columns;
     uint32_t label_columns; /* 0: whole */
 };
@@ -84,6 +84,7 @@ static struct layout layout_of(const struct nytp_label_table *table)
                             .file_columns = LEAST_NAME};
     for (uint32_t i = 0; i < table->n; i++) {
         char buffer[LONGEST_PLACE];
+        layout.has_memory |= table->rows[i].knows_memory;
         layout.has_svs |= table->rows[i].knows_svs;
         widen(&layout.sub_columns, MOST_NAME, sub_and_place(&table->rows[i], buffer));
         widen(&layout.file_columns, MOST_NAME, max_file(&layout, &table->rows[i]));
@@ -92,7 +93,7 @@ static struct layout layout_of(const struct nytp_label_table *table)
         return layout;
     layout.has_files = layout.has_files && !layout.is_narrow;
     const uint32_t fixed = (layout.is_narrow ? FIXED_NARROW : FIXED) +
-                           (layout.has_svs ? MEMORY_COLUMN : 0) +
+                           (layout.has_memory + layout.has_svs) * MEMORY_COLUMN +
                            (layout.has_files ? layout.file_columns + 2 : 0);
     const uint32_t left = columns > fixed + 2 * LEAST_NAME ? columns - fixed : 2 * LEAST_NAME;
     if (layout.sub_columns > left / 2 - 1)
@@ -107,6 +108,7 @@ static void put_head(struct nytp_out *out, const struct layout *layout, struct n
     nytp_text_style(out, color, NYTP_STYLE_BOLD);
     nytp_puts(out, layout->is_narrow ? "       n     median        p95"
                                      : "       n      total     median        p95        own");
+    nytp_puts(out, layout->has_memory ? "     rss +" : "");
     nytp_puts(out, layout->has_svs ? "     svs +" : "");
     nytp_puts(out, "  ");
     nytp_printf(out, "%-*s  ", (int)layout->sub_columns, "slowest sub");
@@ -139,6 +141,10 @@ static void put_row(struct nytp_out *out, const struct layout *layout,
         put_time(out, unit, row->slowest_s);
     else if (!layout->is_narrow)
         nytp_printf(out, "%11s", "-");
+    if (layout->has_memory && row->knows_memory)
+        nytp_text_bytes(out, row->memory_bytes, MEMORY_COLUMN);
+    else if (layout->has_memory)
+        nytp_printf(out, "%*s", MEMORY_COLUMN, "-");
     if (layout->has_svs && row->knows_svs)
         nytp_printf(out, "%*lld", MEMORY_COLUMN, (long long)row->svs);
     else if (layout->has_svs)

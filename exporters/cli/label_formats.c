@@ -68,6 +68,7 @@ struct value {
     X(TIME, "slowest_sub_own", .seconds = row->slowest_s)                                      \
     X(TEXT, "file", .text = row->slowest_file)                                                 \
     X(COUNT, "line", .count = row->slowest_line)                                               \
+    X(CHANGE, "memory_grown", .change = row->memory_bytes, .is_known = row->knows_memory)      \
     X(CHANGE, "svs_grown", .change = row->svs, .is_known = row->knows_svs)
 
 static const struct {

@@ -111,6 +111,25 @@ bool nytp_platform_resident(int64_t *now)
     return pages > 0;
 }
 
+/* proc(5), environ: one variable after another, each with a zero behind it. */
+bool nytp_platform_began_with(const char *variable)
+{
+    char text[4096];
+    size_t matched = 0; /* characters of this one; `missed`: it is another */
+    const size_t all = strlen(variable), missed = all + 1;
+    const int fd = open("/proc/self/environ", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return true;
+    for (ssize_t len; matched != all && (len = read(fd, text, sizeof text)) > 0;)
+        for (ssize_t i = 0; i < len && matched != all; i++)
+            if (text[i] == '\0')
+                matched = 0;
+            else
+                matched = matched < all && text[i] == variable[matched] ? matched + 1 : missed;
+    close(fd);
+    return matched == all;
+}
+
 bool nytp_platform_has_open(long pid, const struct stat *file)
 {
     struct stat opened;
@@ -303,6 +322,12 @@ bool nytp_platform_resident(int64_t *now)
 {
     (void)now;
     return false;
+}
+
+bool nytp_platform_began_with(const char *variable)
+{
+    (void)variable;
+    return true;
 }
 
 #endif

@@ -40,6 +40,10 @@ bool nytp_platform_is_setuid(void);
 /* Whether root started the program. */
 bool nytp_platform_is_of_root(void);
 
+/* Whether the environment that the program was started with has this variable, "NAME=", whatever
+ * became of it since. True where the system does not tell. */
+bool nytp_platform_began_with(const char *variable);
+
 /* How often the calling thread has slept: given up its processor of itself. -1: not known. */
 int64_t nytp_platform_times_slept(void);
 

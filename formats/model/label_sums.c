@@ -16,6 +16,7 @@
 #include "formats/base/arena.h"
 #include "formats/stream/comments/attribute_records.h"
 #include "formats/stream/comments/label_records.h"
+#include "formats/stream/comments/sample_records.h"
 #include "formats/stream/comments/svs_records.h"
 #include "formats/base/strings.h"
 #include "formats/base/table.h"
@@ -32,9 +33,9 @@ struct label {
     uint64_t n;
     double total_s, max_s;
     uint32_t max_input;
-    bool knows_svs;
-    int64_t svs;     /* that were added meanwhile */
-    bool lacks_subs; /* of some there was no room for their time */
+    bool knows_memory, knows_svs;
+    int64_t memory_bytes, svs; /* that were added meanwhile */
+    bool lacks_subs;           /* of some there was no room for their time */
 };
 
 /* A key that has a value now. */
@@ -42,7 +43,7 @@ struct active {
     uint32_t key, label;
     int64_t since_ticks; /* on the process's axis */
     int64_t since_clock; /* of statements */
-    int64_t since_svs;
+    int64_t since_memory, since_svs;
 };
 
 struct cell {
@@ -83,8 +84,9 @@ struct nytp_label_sums {
 
     /* the process that is being read */
     double ticks_per_sec;
-    int64_t clock; /* its statements so far */
-    int64_t svs;   /* made less freed so far */
+    int64_t clock;  /* its statements so far */
+    int64_t memory; /* in core, as told last; 0: not known */
+    int64_t svs;    /* made less freed so far */
     bool has_svs;
     double calls_s; /* own time of all its calls */
     struct active *active;
@@ -228,11 +230,23 @@ static bool add_own(struct nytp_label_sums *s, uint32_t label, uint32_t sub, dou
 
 /* ---- the process that is being read ---- */
 
+/* A damaged file may tell of any size. */
+static bool can_add(int64_t sum, int64_t more)
+{
+    const int64_t most = NYTP_MAX_TOTAL_TICKS;
+    return sum < most && sum > -most && more < most && more > -most;
+}
+
 static bool end_active(struct nytp_label_sums *s, uint32_t at, double ticks)
 {
     const struct active ended = s->active[at];
     const uint32_t label = ended.label;
     struct label *const sums = &s->labels[label];
+    const int64_t grown = s->memory - ended.since_memory;
+    if (ended.since_memory > 0 && s->memory > 0 && can_add(sums->memory_bytes, grown)) {
+        sums->knows_memory = true;
+        sums->memory_bytes += grown;
+    }
     sums->knows_svs |= s->has_svs;
     sums->svs += s->svs - ended.since_svs;
     s->active[at] = s->active[--s->n_active];
@@ -265,7 +279,7 @@ static bool end_process(struct nytp_label_sums *s)
     for (uint32_t o = 0; o < s->n_timed; o++)
         s->own[s->timed[o]] = (struct own){0};
     s->n_timed = s->n_told = s->n_of_profile = 0;
-    s->clock = s->svs = 0;
+    s->clock = s->memory = s->svs = 0;
     s->has_svs = false;
     s->calls_s = 0;
     return true;
@@ -340,6 +354,7 @@ static bool change_label(struct nytp_label_sums *s, const struct nytp_label_reco
                                                .label = label,
                                                .since_ticks = record->ticks,
                                                .since_clock = s->clock,
+                                               .since_memory = s->memory,
                                                .since_svs = s->svs};
     return true;
 }
@@ -363,9 +378,13 @@ static bool label_profile(struct nytp_label_sums *s, const struct nytp_label_rec
     return true;
 }
 
-static void note_svs(struct nytp_label_sums *s, const struct nytp_str *comment)
+/* What comments tell of memory. */
+static void note_memory(struct nytp_label_sums *s, const struct nytp_str *comment)
 {
     struct nytp_svs_record svs;
+    const int64_t memory = nytp_comment_number(comment, NYTP_MEMORY_NOW_HEAD);
+    if (memory > 0)
+        s->memory = memory;
     if (!nytp_svs_record_read(comment, &svs))
         return;
     s->has_svs = true;
@@ -374,7 +393,7 @@ static void note_svs(struct nytp_label_sums *s, const struct nytp_str *comment)
 
 static bool comment_event(struct nytp_label_sums *s, const struct nytp_event *e)
 {
-    note_svs(s, &e->u.comment.text);
+    note_memory(s, &e->u.comment.text);
     const struct nytp_label_record record = nytp_label_record_read(&e->u.comment.text);
     switch (record.kind) {
     case NYTP_LABEL_OWN:
@@ -614,7 +633,9 @@ static void fill_row(const struct nytp_label_sums *s, const struct nytp_label_le
         .n = label->n,
         .total_s = label->total_s,
         .max_s = label->max_s,
+        .knows_memory = label->knows_memory,
         .knows_svs = label->knows_svs,
+        .memory_bytes = label->memory_bytes,
         .svs = label->svs,
         .max_input = label->max_input,
         .median_s = quantile(lengths, label->n, 0.5),

@@ -31,9 +31,10 @@ struct nytp_label_row {
     uint64_t n;                  /* stretches */
     double total_s, max_s;
     double median_s, p95_s; /* to 0.2 % */
-    bool knows_svs;
-    int64_t svs;        /* with memory=1: values made less freed meanwhile */
-    uint32_t max_input; /* the longest was in this input, counted from 0 */
+    bool knows_memory, knows_svs;
+    int64_t memory_bytes; /* by how much what the process had in core grew meanwhile */
+    int64_t svs;          /* values made less freed meanwhile */
+    uint32_t max_input;   /* the longest was in this input, counted from 0 */
     /* The sub with the most own time in all these stretches, and where it begins; "" when no
      * call is known, or not all are, and where no line is. The profiler's own subs are not
      * looked at. */

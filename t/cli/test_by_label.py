@@ -90,19 +90,33 @@ def test_csv_and_markdown_tell_the_same(folder):
     assert [line.split(" | ")[:2] for line in lines[2:]] == [[f"| `{row['value']}`", str(row["n"])] for row in of_json]
 
 
-def test_what_a_label_adds_to_values(tmp_path):
+def test_what_a_label_adds_to_memory(tmp_path):
     program = """my (%cache, $n); sub iteration { $cache{$n++} = 'x' x 1000 for 1 .. $_[0] }
-        iteration(30);
+        iteration(3000);
         for my $i (1 .. 8) { DB::label(request => $i % 2 ? 'GROWS' : 'STAYS'); iteration($i % 2 ? 1600 : 3); DB::label(request => undef) }"""
-    record(tmp_path, program, out="plain")
-    record(tmp_path, program, out="svs", options="memory=1")
-    assert all("svs_grown" not in row for row in rows(tmp_path, "--by=request", inputs=("plain",)))
-    assert "svs +" not in by(tmp_path, "--by=request", inputs=("plain",)).stdout.decode()
-    svs = {row["value"]: row["svs_grown"] for row in rows(tmp_path, "--by=request", inputs=("svs",))}
-    assert svs == {"GROWS": 4 * 1600, "STAYS": 4 * 3}
+    record(tmp_path, program, steps=False, out="plain")
+    record(tmp_path, program, steps=False, out="svs", options="memory=1")
+    plain = {row["value"]: row for row in rows(tmp_path, "--by=request", inputs=("plain",))}
+    assert 4e6 < plain["GROWS"]["memory_grown"] < 16e6 and abs(plain["STAYS"]["memory_grown"]) < 2e6
+    assert "svs_grown" not in plain["GROWS"]
+    svs = {row["value"]: row for row in rows(tmp_path, "--by=request", inputs=("svs",))}
+    assert svs["GROWS"]["svs_grown"] == 4 * 1600 and svs["STAYS"]["svs_grown"] == 4 * 3
     table = by(tmp_path, "--by=request", inputs=("svs",)).stdout.decode()
-    assert re.search(r"own +svs \+  slowest sub +request$", table, re.M)
-    assert re.search(r" +6400  main::iteration a\.pl:1 +GROWS$", table, re.M)
+    assert re.search(r"own +rss \+ +svs \+  slowest sub +request$", table, re.M)
+    assert re.search(r" +[\d.]+ MB +6400  main::iteration a\.pl:1 +GROWS$", table, re.M)
+
+
+def test_memory_is_told_of_what_is_known_only(tmp_path):
+    """It is as told last before a label changes, of this process; a label that ends with less has grown by less than nothing."""
+    out = Writer(options={"calls": 2}).pid_start(7, 1, 1000.0).fid(1, "/x/a.pl").comment("nytp-label 0 request=early").comment("nytp-label 5 request")
+    out.comment("nytp-memory 5000000").comment("nytp-label 10 request=less").time(100, 1, 1).comment("nytp-memory 3000000")
+    out.comment("nytp-label 20 request=more").time(100, 1, 1).comment("nytp-memory 4500000").comment("nytp-label 30 request").comment("nytp-memory 9000000")
+    out.pid_end(7, 1001.0).pid_start(8, 1, 1000.0).comment("nytp-label 0 request=other").time(100, 1, 1).comment("nytp-memory 800000").pid_end(8, 1001.0)
+    out.save(tmp_path / "a.out")
+    grown = {row["value"]: row.get("memory_grown") for row in rows(tmp_path, "--by=request", inputs=("a.out",))}
+    assert grown == {"early": None, "less": -2000000, "more": 1500000, "other": None}
+    table = by(tmp_path, "--by=request", inputs=("a.out",)).stdout.decode()
+    assert re.search(r" -2\.0 MB .* less$", table, re.M) and re.search(r" - .* early$", table, re.M)
 
 
 def test_a_format_without_a_place_for_labels_is_refused(folder):

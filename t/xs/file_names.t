@@ -66,6 +66,21 @@ scenario 'programs that run one after another with one file name' => sub {
     is join(' ', names($run)), 'nytprof.out nytprof.out.1 nytprof.out.2', 'by numbers, the last one with the plain name';
 };
 
+# The kernel tells starts in hundredths of a second: the next program begins after one.
+scenario 'programs of one script that are profiled each by itself replace the profile before' => sub {
+    my %files = map { ("$_.pl" => "sub $_ { 1 }\n$_();\n") } qw(one two three);
+    my $run = run_prog(impl => 'plain', files => \%files, code => '1');
+    for (['-d:NYTProf', {}, 'nytprof.out'], ['-d', { PERL5DB => 'use Devel::NYTProf' }, 'nytprof.out nytprof.out.1 nytprof.out.2']) {
+        my ($switch, $env, $names) = @$_;
+        unlink glob "$run->{dir}/nytprof.out*";
+        NYTPTest::run_command(
+            ['/bin/sh', '-c', join '; ', (map { "$^X $switch $_.pl; $^X -e 'select undef, undef, undef, 0.05'" } qw(one two three)), ':'], dir => $run->{dir},
+            env => { PATH => $ENV{PATH}, PERL5LIB => join(':', NYTPTest::lib_dirs('ours')), %$env },
+        );
+        is join(' ', names($run)), $names, "$switch: $names";
+    }
+};
+
 scenario 'prove -j2 with the profiler for its tests keeps every profile' => sub {
     my $prove = "$Config{scriptdir}/prove";
     plan skip_all => 'no prove' if !-x $prove;
