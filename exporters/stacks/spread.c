@@ -13,6 +13,7 @@
 #define WIDE_COLUMNS  83 /* the numbers and the gaps between them */
 #define FEW_COLUMNS   57 /* those of a narrow terminal */
 #define TREND_COLUMNS 8
+#define LEAST_PLACE   12
 
 /* ---- the numbers ---- */
 
@@ -117,6 +118,22 @@ static void put_trend(struct nytp_out *out, const struct nytp_spread *spread)
     nytp_printf(out, "%*s ", TREND_COLUMNS - 1, text);
 }
 
+/* Where the sub begins, as far as that is known and there is room for most of it. */
+static void put_place(struct nytp_out *out, const struct nytp_profile *profile,
+                      const struct nytp_export_options *options, const struct nytp_sub *sub,
+                      uint32_t room)
+{
+    char buffer[4096];
+    const struct nytp_name place = nytp_text_place_in(profile, sub->file, sub->first_line,
+                                                      options->columns, buffer, sizeof buffer);
+    if (place.len == 0 || room < LEAST_PLACE + 2)
+        return;
+    nytp_puts(out, "  ");
+    nytp_text_style(out, options->color, NYTP_STYLE_DIM);
+    nytp_text_put_tail(out, place, room == UINT32_MAX ? 0 : room - 2);
+    nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
+}
+
 static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
                     const struct nytp_export_options *options, const struct row *row)
 {
@@ -135,7 +152,9 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
     put_trend(out, row->spread);
     const uint32_t fixed = narrow ? FEW_COLUMNS : WIDE_COLUMNS;
     const uint32_t room = options->columns > fixed + 8 ? options->columns - fixed : 8;
-    nytp_text_put_tail(out, sub->name, options->columns > 0 ? room : 0);
+    const uint32_t used = nytp_text_put_tail(out, sub->name, options->columns > 0 ? room : 0);
+    if (!narrow)
+        put_place(out, profile, options, sub, options->columns > 0 ? room - used : UINT32_MAX);
     nytp_putc(out, '\n');
 }
 

@@ -57,8 +57,8 @@ def test_ranks_are_those_of_the_returns(export, tmp_path):
     assert "median" not in subs_of(export("--json", file))["main::grows"]
     trend = rf"x{subs['main::grows']['last_tenth'] / subs['main::grows']['first_tenth']:.1f}"
     table = export("--top", "--spread", "--as-recorded", file)
-    assert re.search(rf" 97 .*{trend} main::grows$", table, re.M) and re.search(r" 40 .* x1\.0 main::same$", table, re.M)
-    assert re.search(r" 9 .* - main::few$", table, re.M)
+    assert re.search(rf" 97 .*{trend} main::grows  \S+a\.pl:1$", table, re.M) and re.search(r" 40 .* x1\.0 main::same  \S+a\.pl:\d$", table, re.M)
+    assert re.search(r" 9 .* - main::few  \S+a\.pl:\d$", table, re.M)
 
 
 def test_what_the_shortest_calls_would_decide_is_not_known(export, tmp_path):
