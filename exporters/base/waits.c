@@ -47,6 +47,15 @@ static const struct waiter *find_waiter(const struct nytp_sub *sub)
     return NULL;
 }
 
+bool nytp_waits_by_name(struct nytp_name name, double mean_s)
+{
+    const bool is_builtin = strstr(name.ptr, "CORE:") != NULL;
+    const struct nytp_sub sub = {.name = name,
+                                 .kind = is_builtin ? NYTP_SUB_OPCODE : NYTP_SUB_PERL};
+    const struct waiter *const waiter = find_waiter(&sub);
+    return waiter != NULL && mean_s * 1e6 >= (double)waiter->least_us;
+}
+
 /* Per sub the row that it matches, or NULL. */
 static const struct waiter **match_subs(const struct nytp_profile *profile,
                                         const struct nytp_patterns *more,

@@ -26,6 +26,9 @@ bool nytp_waits_init(struct nytp_waits *waits, const struct nytp_profile *profil
                      const struct nytp_patterns *more, struct nytp_error *error);
 void nytp_waits_free(struct nytp_waits *waits);
 
+/* Whether calls of a sub of this name that take so long in mean wait. */
+bool nytp_waits_by_name(struct nytp_name sub, double mean_s);
+
 /* Per sub whether it waits: in its contexts that do it spent more than half of its own time.
  * For formats that class subs, not contexts. The caller frees it; NULL when memory is out. */
 bool *nytp_waits_subs(const struct nytp_waits *waits, const struct nytp_profile *profile);

@@ -12,6 +12,7 @@
 #include "exporters/base/printable.h"
 #include "exporters/base/substitute.h"
 #include "exporters/base/text.h"
+#include "exporters/base/waits.h"
 #include "exporters/select/sandbox.h"
 
 #include <stdio.h>
@@ -21,25 +22,33 @@
 
 #define TICKS_PER_SEC 1000000000
 
+/* What a damaged file tells may be any time. */
+static int64_t ticks_of(double seconds)
+{
+    const double ticks = seconds * TICKS_PER_SEC + 0.5, most = 9e18;
+    return !(ticks > -most) ? (int64_t)-most : ticks < most ? (int64_t)ticks : (int64_t)most;
+}
+
 static void put_time(struct nytp_out *out, const struct nytp_unit *unit, double seconds)
 {
-    nytp_text_time(out, (int64_t)(seconds * TICKS_PER_SEC + 0.5), TICKS_PER_SEC, unit, 11);
+    nytp_text_time(out, ticks_of(seconds), TICKS_PER_SEC, unit, 11);
 }
 
 /* How the table fits: a narrow terminal has no room for sums, and cuts names. */
 struct layout {
     const struct nytp_label_table *table;
     bool is_narrow;
-    bool has_memory, has_svs; /* columns of their own */
-    bool has_files;           /* the longest one's file is shown: there are several */
+    bool has_database, has_waiting, has_memory, has_svs; /* columns of their own */
+    bool has_files; /* the longest one's file is shown: there are several */
     uint32_t sub_columns, file_columns;
     uint32_t label_columns; /* 0: whole */
 };
 
 enum {
-    NARROW = 100,           /* columns of a terminal */
-    FIXED = 8 + 4 * 11 + 2, /* what stands before the sub's name */
+    NARROW = 120,           /* columns of a terminal */
+    FIXED = 8 + 5 * 11 + 2, /* what stands before the sub's name */
     FIXED_NARROW = 8 + 2 * 11 + 2,
+    SHARE_COLUMN = 7,
     MEMORY_COLUMN = 10,
     MOST_NAME = 40,
     LEAST_NAME = 12,
@@ -84,6 +93,8 @@ static struct layout layout_of(const struct nytp_label_table *table)
                             .file_columns = LEAST_NAME};
     for (uint32_t i = 0; i < table->n; i++) {
         char buffer[LONGEST_PLACE];
+        layout.has_database |= !layout.is_narrow && table->rows[i].database_s > 0;
+        layout.has_waiting |= !layout.is_narrow && table->rows[i].waiting_s > 0;
         layout.has_memory |= table->rows[i].knows_memory;
         layout.has_svs |= table->rows[i].knows_svs;
         widen(&layout.sub_columns, MOST_NAME, sub_and_place(&table->rows[i], buffer));
@@ -93,6 +104,7 @@ static struct layout layout_of(const struct nytp_label_table *table)
         return layout;
     layout.has_files = layout.has_files && !layout.is_narrow;
     const uint32_t fixed = (layout.is_narrow ? FIXED_NARROW : FIXED) +
+                           (layout.has_database + layout.has_waiting) * SHARE_COLUMN +
                            (layout.has_memory + layout.has_svs) * MEMORY_COLUMN +
                            (layout.has_files ? layout.file_columns + 2 : 0);
     const uint32_t left = columns > fixed + 2 * LEAST_NAME ? columns - fixed : 2 * LEAST_NAME;
@@ -107,7 +119,10 @@ static void put_head(struct nytp_out *out, const struct layout *layout, struct n
     const bool color = layout->table->run->cli.export.color;
     nytp_text_style(out, color, NYTP_STYLE_BOLD);
     nytp_puts(out, layout->is_narrow ? "       n     median        p95"
-                                     : "       n      total     median        p95        own");
+                                     : "       n      total     median        p95        max"
+                                       "        own");
+    nytp_puts(out, layout->has_database ? "     db" : "");
+    nytp_puts(out, layout->has_waiting ? "   wait" : "");
     nytp_puts(out, layout->has_memory ? "     rss +" : "");
     nytp_puts(out, layout->has_svs ? "     svs +" : "");
     nytp_puts(out, "  ");
@@ -126,6 +141,12 @@ static void put_column(struct nytp_out *out, struct nytp_name text, uint32_t col
     nytp_text_pad(out, width < columns ? columns - width + 2 : 2);
 }
 
+static void put_share(struct nytp_out *out, double part_s, double whole_s)
+{
+    nytp_putc(out, ' ');
+    nytp_text_percent(out, ticks_of(part_s), ticks_of(whole_s));
+}
+
 static void put_row(struct nytp_out *out, const struct layout *layout,
                     const struct nytp_label_row *row)
 {
@@ -137,10 +158,16 @@ static void put_row(struct nytp_out *out, const struct layout *layout,
         put_time(out, unit, row->total_s);
     put_time(out, unit, row->median_s);
     put_time(out, unit, row->p95_s);
+    if (!layout->is_narrow)
+        put_time(out, unit, row->max_s);
     if (!layout->is_narrow && row->slowest.len > 0)
         put_time(out, unit, row->slowest_s);
     else if (!layout->is_narrow)
         nytp_printf(out, "%11s", "-");
+    if (layout->has_database)
+        put_share(out, row->database_s, row->total_s);
+    if (layout->has_waiting)
+        put_share(out, row->waiting_s, row->total_s);
     if (layout->has_memory && row->knows_memory)
         nytp_text_bytes(out, row->memory_bytes, MEMORY_COLUMN);
     else if (layout->has_memory)
@@ -180,9 +207,20 @@ static struct nytp_str group_value(void *context, struct nytp_str value)
     return nytp_substitute_apply(context, value);
 }
 
+static enum nytp_label_time time_of(struct nytp_name sub, double seconds, uint64_t calls)
+{
+    if (strncmp(sub.ptr, "DBI::", 5) == 0 || strncmp(sub.ptr, "DBD::", 5) == 0)
+        return NYTP_LABEL_DATABASE;
+    return nytp_waits_by_name(sub, calls > 0 ? seconds / (double)calls : seconds)
+               ? NYTP_LABEL_WAITING
+               : NYTP_LABEL_WORKING;
+}
+
 static struct nytp_label_sums *new_sums(const struct run *run)
 {
     struct nytp_label_sums *const sums = nytp_label_sums_new();
+    if (sums != NULL)
+        nytp_label_sums_times(sums, time_of);
     if (sums != NULL && run->cli.group != NULL)
         nytp_label_sums_group(sums, group_value, run->cli.group);
     return sums;

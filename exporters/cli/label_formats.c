@@ -66,6 +66,8 @@ struct value {
     X(TEXT, "max_file", .text = nytp_name_of_text(nytp_label_max_file(table, row)))            \
     X(TEXT, "slowest_sub", .text = row->slowest)                                               \
     X(TIME, "slowest_sub_own", .seconds = row->slowest_s)                                      \
+    X(TIME, "database", .seconds = row->database_s)                                            \
+    X(TIME, "waiting", .seconds = row->waiting_s)                                              \
     X(TEXT, "file", .text = row->slowest_file)                                                 \
     X(COUNT, "line", .count = row->slowest_line)                                               \
     X(CHANGE, "memory_grown", .change = row->memory_bytes, .is_known = row->knows_memory)      \

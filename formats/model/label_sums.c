@@ -49,6 +49,7 @@ struct active {
 struct cell {
     uint32_t label, sub;
     double seconds;
+    uint64_t calls; /* that returned under the label */
 };
 
 /* Where a sub begins, by its name; file is a string id, as sub and the input's texts are. */
@@ -74,6 +75,7 @@ struct nytp_label_sums {
     struct place *places;
     uint32_t n_places, places_capacity;
     struct nytp_table place_of_sub; /* (sub) -> place */
+    nytp_label_time_fn *time_of;
     nytp_label_group_fn *group;
     void *group_context;
 
@@ -95,6 +97,7 @@ struct nytp_label_sums {
     uint32_t n_of_profile, of_profile_capacity;
     struct own {
         double seconds;
+        uint64_t calls;
         bool is_listed; /* in timed */
     } * own;            /* by sub: own time in this process */
     uint32_t own_capacity;
@@ -209,7 +212,8 @@ static bool add_length(struct nytp_label_sums *s, uint32_t label, double seconds
     return true;
 }
 
-static bool add_own(struct nytp_label_sums *s, uint32_t label, uint32_t sub, double seconds)
+static bool add_own(struct nytp_label_sums *s, uint32_t label, uint32_t sub, double seconds,
+                    uint64_t calls)
 {
     const struct nytp_key key = {label, sub, 0, 0};
     uint32_t at = nytp_table_get(&s->by_sub, key);
@@ -225,6 +229,7 @@ static bool add_own(struct nytp_label_sums *s, uint32_t label, uint32_t sub, dou
         s->cells[at] = (struct cell){.label = label, .sub = sub};
     }
     s->cells[at].seconds += seconds;
+    s->cells[at].calls += calls;
     return true;
 }
 
@@ -261,7 +266,8 @@ static bool end_profile_labels(struct nytp_label_sums *s)
         if (!add_length(s, label, clock_s > 0 ? clock_s : s->calls_s))
             return false;
         for (uint32_t o = 0; o < s->n_timed; o++)
-            if (!add_own(s, label, s->timed[o], s->own[s->timed[o]].seconds))
+            if (!add_own(s, label, s->timed[o], s->own[s->timed[o]].seconds,
+                         s->own[s->timed[o]].calls))
                 return false;
     }
     return true;
@@ -296,8 +302,9 @@ static struct own *own_of(struct nytp_label_sums *s, uint32_t sub)
     return &s->own[sub];
 }
 
-/* Own time of a sub, under the labels that are in force. */
-static bool book_time(struct nytp_label_sums *s, const struct nytp_str *name, double ticks)
+/* Own time of a sub and calls of it that end, under the labels that are in force. */
+static bool book_time(struct nytp_label_sums *s, const struct nytp_str *name, double ticks,
+                      uint64_t calls)
 {
     const double seconds = ticks / s->ticks_per_sec;
     const uint32_t sub = nytp_strings_intern_mixed(s->strings, name->ptr, name->len);
@@ -311,9 +318,10 @@ static bool book_time(struct nytp_label_sums *s, const struct nytp_str *name, do
         own->is_listed = true;
     }
     own->seconds += seconds;
+    own->calls += calls;
     s->calls_s += seconds;
     for (uint32_t i = 0; i < s->n_active; i++)
-        if (!add_own(s, s->active[i].label, sub, seconds))
+        if (!add_own(s, s->active[i].label, sub, seconds, calls))
             return false;
     return true;
 }
@@ -330,7 +338,7 @@ static bool note_own(struct nytp_label_sums *s, const struct nytp_label_record *
     while (s->n_told <= record->depth)
         s->told[s->n_told++] = 0;
     s->told[record->depth] += record->ticks;
-    return book_time(s, &record->value, (double)record->ticks);
+    return book_time(s, &record->value, (double)record->ticks, 0);
 }
 
 /* A key gets a value, another value, or none: the stretch before ends. */
@@ -416,7 +424,7 @@ static bool return_event(struct nytp_label_sums *s, const struct nytp_event *e)
     if (depth < s->n_told)
         s->n_told = depth;
     const double excl = e->u.sub_return.excl_ticks;
-    return !isfinite(excl) || book_time(s, &e->u.sub_return.name, excl - told);
+    return !isfinite(excl) || book_time(s, &e->u.sub_return.name, excl - told, 1);
 }
 
 static bool time_event(struct nytp_label_sums *s, const struct nytp_event *e)
@@ -527,6 +535,11 @@ void nytp_label_sums_group(struct nytp_label_sums *s, nytp_label_group_fn *group
     s->group_context = context;
 }
 
+void nytp_label_sums_times(struct nytp_label_sums *s, nytp_label_time_fn *time_of)
+{
+    s->time_of = time_of;
+}
+
 bool nytp_label_sums_end_input(struct nytp_label_sums *s)
 {
     const bool ok = !s->failed && end_process(s);
@@ -586,6 +599,12 @@ static bool is_profilers(struct nytp_name sub)
     return false;
 }
 
+static void add_time(struct nytp_label_row *row, enum nytp_label_time time, double seconds)
+{
+    row->database_s += time == NYTP_LABEL_DATABASE ? seconds : 0;
+    row->waiting_s += time == NYTP_LABEL_WAITING ? seconds : 0;
+}
+
 /* Which sub had the most own time under each label; code outside of all subs has the rest.
  * Where a sub is missing, none is told: it may be the one. */
 static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row *rows)
@@ -598,6 +617,8 @@ static void find_slowest(const struct nytp_label_sums *s, struct nytp_label_row 
         const struct nytp_name sub = nytp_strings_get(s->strings, cell->sub);
         if (rest != NULL)
             rest[cell->label] += cell->seconds;
+        if (s->time_of != NULL)
+            add_time(row, s->time_of(sub, cell->seconds, cell->calls), cell->seconds);
         if (s->labels[cell->label].lacks_subs || is_profilers(sub))
             continue;
         if (row->slowest.len > 0 &&

@@ -26,11 +26,23 @@ struct nytp_label_length {
     uint64_t n;
 };
 
+/* What the own time of a sub is. */
+enum nytp_label_time {
+    NYTP_LABEL_WORKING,
+    NYTP_LABEL_DATABASE,
+    NYTP_LABEL_WAITING,
+};
+
+/* `seconds` of own time in so many calls; 0 where calls are not known. */
+typedef enum nytp_label_time nytp_label_time_fn(struct nytp_name sub, double seconds,
+                                                uint64_t calls);
+
 struct nytp_label_row {
     struct nytp_name key, value; /* as in the stream: control characters as \xHH */
     uint64_t n;                  /* stretches */
     double total_s, max_s;
-    double median_s, p95_s; /* to 0.2 % */
+    double median_s, p95_s;       /* to 0.2 % */
+    double database_s, waiting_s; /* own time of such subs; 0 without nytp_label_sums_times() */
     bool knows_memory, knows_svs;
     int64_t memory_bytes; /* by how much what the process had in core grew meanwhile */
     int64_t svs;          /* values made less freed meanwhile */
@@ -54,6 +66,9 @@ struct nytp_label_sums;
 
 struct nytp_label_sums *nytp_label_sums_new(void); /* NULL: no memory */
 void nytp_label_sums_free(struct nytp_label_sums *sums);
+
+/* Tell the subs of the database and those that wait from others. */
+void nytp_label_sums_times(struct nytp_label_sums *sums, nytp_label_time_fn *time_of);
 
 /* For nytp_read(). */
 struct nytp_sink *nytp_label_sums_sink(struct nytp_label_sums *sums);

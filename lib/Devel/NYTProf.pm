@@ -435,11 +435,11 @@ so does the next profile. With C<sample=> how long a stretch is, is told by the 
 C<sample_clock=cpu> by its samples), and its slowest sub by the samples. C<nytp-export --by=label> tells how often and how long each was, and its slowest sub:
 
     $ nytp-export --by=request
-           n      total     median        p95        own     rss +  slowest sub           request
-          20    39.6 ms     703 us    8.77 ms    39.5 ms    1.2 MB  main::spin shop.pl:3  GET /slow
-          20    9.58 ms    64.5 us     115 us    9.49 ms       0 B  main::spin shop.pl:3  GET /fast
+           n      total     median        p95        max        own     rss +  slowest sub           request
+          20    39.6 ms     703 us    8.77 ms    8.81 ms    39.5 ms    1.2 MB  main::spin shop.pl:3  GET /slow
+          20    9.58 ms    64.5 us     115 us     120 us    9.49 ms       0 B  main::spin shop.pl:3  GET /fast
 
-C<rss +> is by how much the memory that the process has in core grew meanwhile; divided by C<n> what each of them keeps, once there are many.
+Where there is some, C<db> is the share of the subs of DBI and its drivers, C<wait> that of builtins and subs that wait. C<rss +> is by how much the memory that the process has in core grew meanwhile; divided by C<n> what each of them keeps, once there are many.
 
 Keys are cut to 100 bytes, values to 4000; at most 100 keys have a value at a time. What a call has had of its time
 when a label changes stays with the old one. C<nytp-export --firefox> and C<--chrome-trace> show the stretches

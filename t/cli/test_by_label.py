@@ -119,6 +119,22 @@ def test_memory_is_told_of_what_is_known_only(tmp_path):
     assert re.search(r" -2\.0 MB .* less$", table, re.M) and re.search(r" - .* early$", table, re.M)
 
 
+def test_which_part_is_the_databases_and_which_is_waiting(tmp_path):
+    """Own time of DBI's and its drivers' subs, and of what waits: reading does where a call takes a millisecond in mean."""
+    out = Writer(options={"calls": 2}).pid_start(7, 1, 1000.0).fid(1, "/x/a.pl").comment("nytp-label 0 request=both")
+    for sub, ticks in (("DBI::st::execute", 200000), ("DBD::SQLite::st::_prepare", 50000), ("main::CORE:readline", 15000), ("IO::Socket::CORE:sysread", 5000), ("main::CORE:sselect", 100000), ("main::work", 630000)):
+        out.entry(1, 1).time(ticks, 1, 1).leave(1, ticks, ticks, sub)
+    out.comment("nytp-label 1000000 request").pid_end(7, 1001.0)
+    out.save(tmp_path / "a.out")
+    row, = rows(tmp_path, "--by=request", inputs=("a.out",))
+    assert [row[key] for key in ("total_ns", "database_ns", "waiting_ns")] == [100000000, 25000000, 11500000]
+    table = by(tmp_path, "--by=request", inputs=("a.out",)).stdout.decode()
+    assert re.search(r"max +own +db +wait +slowest sub +request$", table, re.M) and re.search(r" 25\.0% +11\.5%  main::work", table)
+    out = Writer(options={"calls": 2}).pid_start(7, 1, 1000.0).fid(1, "/x/a.pl").comment("nytp-label 0 request=none").time(5, 1, 1)
+    out.comment("nytp-label 5 request").pid_end(7, 1001.0).save(tmp_path / "b.out")
+    assert not re.search(" db | wait ", by(tmp_path, "--by=request", inputs=("b.out",)).stdout.decode())
+
+
 def test_a_format_without_a_place_for_labels_is_refused(folder):
     for words in ["--pprof"], ["--top=2"], ["-o", "x.html"]:
         assert "--by has a table of its own" in messages(by(folder, "--by=label", *words, status=2))[0]

@@ -21,8 +21,7 @@ sub by_label {
     my %by;
     for (grep {/\S/} split /\n/, $table) {
         my ($n, @cells) = split / {2,}/, s/^ +//r;
-        splice @cells, 4, 1 if $table =~ /rss \+/ && @cells > 5;    # its column is before the sub's
-        $by{ $cells[-1] } = [$n, (split / /, $cells[4])[0]] if $n =~ /\A\d+\z/ && @cells > 5;
+        $by{ $cells[-1] } = [$n, (split / /, $cells[$table =~ /slowest in/ ? -3 : -2])[0]] if $n =~ /\A\d+\z/ && @cells > 5;
     }
     return (\%by, $? >> 8, $table);
 }

@@ -40,7 +40,7 @@ sub by_label {
     my (%by, $has_file, $key);
     for my $line (split /\n/, $r->{out}) {
         if ($line =~ /^ +n .* slowest sub +(slowest in +)?(.*)\z/) { ($has_file, $key) = ($1, $2); next }
-        my ($n, $total, $median, $p95, $own, $sub, $value) = $line =~ /^ *(\d+)(?: +([\d.-]+))(?: +([\d.-]+))(?: +([\d.-]+))(?: +([\d.-]+))(?: +(?:-|-?[\d.]+ [kMGT]?B))?(?: +-?\d+)?  (\S+)(?: \S+:\d+)? +(.*)\z/
+        my ($n, $total, $median, $p95, $own, $sub, $value) = $line =~ /^ *(\d+)(?: +([\d.-]+))(?: +([\d.-]+))(?: +([\d.-]+))(?: +[\d.-]+)(?: +([\d.-]+))(?: +[\d.]+%){0,2}(?: +(?:-|-?[\d.]+ [kMGT]?B))?(?: +-?\d+)?  (\S+)(?: \S+:\d+)? +(.*)\z/
             or next;
         $value =~ s/^\S+ +// if $has_file;
         $by{$key}{$value} = [$n, $total, $median, $p95, $own, $sub];
