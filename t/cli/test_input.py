@@ -130,6 +130,7 @@ def test_children_beside_a_profile_are_told_and_those_of_an_earlier_run_apart(tm
     assert messages(run("--top", cwd=tmp_path)) == [told]
     assert not messages(run("--top", "nytprof.out", *earlier, cwd=tmp_path))
     assert not messages(run("--top", "-q", cwd=tmp_path))
+    (tmp_path / "nytprof.out").rename(tmp_path / "nytprof.out.1")
     profiled(forks, tmp_path).wait()
     assert messages(run("--top", cwd=tmp_path)) == [told]
     files = sorted(path.name for path in tmp_path.glob("nytprof.out*") if path.name != "nytprof.out.1")
@@ -143,7 +144,7 @@ def test_children_beside_a_profile_are_told_and_those_of_an_earlier_run_apart(tm
     assert n_processes(tmp_path, files, "--all-runs") == 7
     assert not messages(run("--top", "--all-runs", *files, cwd=tmp_path))
     assert n_processes(tmp_path, [name for name in files if name != "nytprof.out"]) == 6
-    # The first program is kept beside the second, as both are of one process group: what it forked is then of this run.
+    # With the program that forked them they are of a run that is asked for.
     assert n_processes(tmp_path, [*files, "nytprof.out.1"]) == 8
 
 
