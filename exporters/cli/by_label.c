@@ -20,18 +20,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TICKS_PER_SEC 1000000000
-
-/* What a damaged file tells may be any time. */
-static int64_t ticks_of(double seconds)
-{
-    const double ticks = seconds * TICKS_PER_SEC + 0.5, most = 9e18;
-    return !(ticks > -most) ? (int64_t)-most : ticks < most ? (int64_t)ticks : (int64_t)most;
-}
+#define NS_PER_SEC 1000000000
 
 static void put_time(struct nytp_out *out, const struct nytp_unit *unit, double seconds)
 {
-    nytp_text_time(out, ticks_of(seconds), TICKS_PER_SEC, unit, 11);
+    nytp_text_time(out, nytp_label_ns(seconds), NS_PER_SEC, unit, 11);
 }
 
 /* How the table fits: a narrow terminal has no room for sums, and cuts names. */
@@ -144,7 +137,7 @@ static void put_column(struct nytp_out *out, struct nytp_name text, uint32_t col
 static void put_share(struct nytp_out *out, double part_s, double whole_s)
 {
     nytp_putc(out, ' ');
-    nytp_text_percent(out, ticks_of(part_s), ticks_of(whole_s));
+    nytp_text_percent(out, nytp_label_ns(part_s), nytp_label_ns(whole_s));
 }
 
 static void put_row(struct nytp_out *out, const struct layout *layout,

@@ -27,9 +27,10 @@ bool nytp_label_same_key(const struct nytp_label_row *a, const struct nytp_label
     return nytp_compare_names(a->key, b->key) == 0;
 }
 
-static int64_t nanoseconds(double seconds)
+int64_t nytp_label_ns(double seconds)
 {
-    return (int64_t)(seconds * NS_PER_SEC + 0.5);
+    const double ns = seconds * NS_PER_SEC + 0.5, most = 9e18;
+    return !(ns > -most) ? (int64_t)-most : ns < most ? (int64_t)ns : (int64_t)most;
 }
 
 static const struct nytp_unit *unit_of(const struct nytp_label_table *table)
@@ -107,7 +108,7 @@ static void put_number(const struct nytp_label_table *table, size_t column,
     struct nytp_json_times times;
     nytp_json_times_init(&times, unit_of(table), NS_PER_SEC);
     if (columns[column].kind == KIND_TIME)
-        nytp_json_time(out, &times, nanoseconds(value->seconds));
+        nytp_json_time(out, &times, nytp_label_ns(value->seconds));
     else if (columns[column].kind == KIND_CHANGE)
         nytp_printf(out, "%lld", (long long)value->change);
     else
@@ -162,7 +163,7 @@ static void write_csv(const struct nytp_label_table *table, struct nytp_out *out
 
 static void put_cell(const struct nytp_label_table *table, double seconds, struct nytp_out *out)
 {
-    nytp_text_time(out, nanoseconds(seconds), NS_PER_SEC, table->run->cli.export.unit, 0);
+    nytp_text_time(out, nytp_label_ns(seconds), NS_PER_SEC, table->run->cli.export.unit, 0);
     nytp_puts(out, " | ");
 }
 
@@ -242,7 +243,7 @@ void nytp_label_put_rows(const struct nytp_label_table *table, struct nytp_label
             nytp_printf(out, "\"start\":%lld,\"n\":%llu,\"ns\":%lld}\n",
                         strtoll(input.basetime.ptr, NULL, 10),
                         (unsigned long long)row->lengths[l].n,
-                        (long long)nanoseconds(row->lengths[l].seconds));
+                        (long long)nytp_label_ns(row->lengths[l].seconds));
         }
     }
 }

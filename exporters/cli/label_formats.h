@@ -25,6 +25,9 @@ bool nytp_label_format_write(const char *format, const struct nytp_label_table *
 void nytp_label_put_rows(const struct nytp_label_table *table, struct nytp_label_input input,
                          struct nytp_out *out);
 
+/* A time of a row in nanoseconds; what a damaged file tells may be any, and is cut at 9e18. */
+int64_t nytp_label_ns(double seconds);
+
 /* The input in which the longest stretch was. */
 const char *nytp_label_max_file(const struct nytp_label_table *table,
                                 const struct nytp_label_row *row);

@@ -55,17 +55,24 @@ static bool to_time(unsigned long long start, struct timespec *time)
     return true;
 }
 
-/* Without stdio, since every start comes here. */
+/* The head of a file of /proc. Without stdio: every start and signal handlers come here. */
+static bool read_text(const char *path, char *text, size_t size)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const ssize_t len = read(fd, text, size - 1);
+    close(fd);
+    text[len > 0 ? len : 0] = '\0';
+    return true;
+}
+
 bool nytp_platform_process(long pid, struct nytp_system_process *process)
 {
     char path[40], text[1024];
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (!read_text(path, text, sizeof text))
         return false;
-    const ssize_t len = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[len > 0 ? len : 0] = '\0';
     const char *const name_end = strrchr(text, ')'); /* the name may hold anything */
     if (name_end == NULL)
         return false;
@@ -85,12 +92,8 @@ static int64_t kilobytes_of(const char *text, const char *word)
 bool nytp_platform_memory(int64_t *now, int64_t *peak)
 {
     char text[4096];
-    const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (!read_text("/proc/self/status", text, sizeof text))
         return false;
-    const ssize_t len = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[len > 0 ? len : 0] = '\0';
     *now = kilobytes_of(text, "\nVmRSS:");
     *peak = kilobytes_of(text, "\nVmHWM:");
     return *now >= 0 && *peak >= 0;
@@ -100,12 +103,8 @@ bool nytp_platform_memory(int64_t *now, int64_t *peak)
 bool nytp_platform_resident(int64_t *now)
 {
     char text[128];
-    const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (!read_text("/proc/self/statm", text, sizeof text))
         return false;
-    const ssize_t len = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[len > 0 ? len : 0] = '\0';
     const uint64_t pages = number_in(text, 1);
     *now = (int64_t)pages * sysconf(_SC_PAGESIZE);
     return pages > 0;

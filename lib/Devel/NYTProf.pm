@@ -436,8 +436,8 @@ C<sample_clock=cpu> by its samples), and its slowest sub by the samples. C<nytp-
 
     $ nytp-export --by=request
            n      total     median        p95        max        own     rss +  slowest sub           request
-          20    39.6 ms     703 us    8.77 ms    8.81 ms    39.5 ms    1.2 MB  main::spin shop.pl:3  GET /slow
-          20    9.58 ms    64.5 us     115 us     120 us    9.49 ms       0 B  main::spin shop.pl:3  GET /fast
+          20    8.07 ms     395 us     482 us     490 us    6.72 ms    1.4 MB  main::spin shop.pl:3  GET /slow
+          20     813 us    37.5 us    45.5 us     106 us     765 us  245.8 kB  main::spin shop.pl:3  GET /fast
 
 Where there is some, C<db> is the share of the subs of DBI and its drivers, C<wait> that of builtins and subs that wait. C<rss +> is by how much the memory that the process has in core grew meanwhile; divided by C<n> what each of them keeps, once there are many.
 

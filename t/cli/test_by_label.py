@@ -119,6 +119,17 @@ def test_memory_is_told_of_what_is_known_only(tmp_path):
     assert re.search(r" -2\.0 MB .* less$", table, re.M) and re.search(r" - .* early$", table, re.M)
 
 
+def test_what_a_damaged_file_tells_of_memory_and_time_is_not_summed_beyond_what_numbers_hold(tmp_path):
+    out = Writer(attributes={"ticks_per_sec": 1}, options={"calls": 2}).pid_start(7, 1, 1000.0).fid(1, "/x/a.pl")
+    for _ in range(3):
+        out.comment("nytp-memory 1").comment("nytp-label 0 request=huge").comment("nytp-memory 99999999999999999").comment("nytp-label 40000000000 request")
+    out.pid_end(7, 1001.0).save(tmp_path / "a.out")
+    row, = rows(tmp_path, "--by=request", inputs=("a.out",))
+    assert row.get("memory_grown") is None and (row["n"], row["total_ns"], row["median_ns"]) == (3, 9000000000000000000, 9000000000000000000)
+    table = by(tmp_path, "--by=request", inputs=("a.out",)).stdout.decode()
+    assert re.search(r"^ +3(9000000000 s +){4}- .*huge$", table, re.M), table     # the longest that is shown
+
+
 def test_which_part_is_the_databases_and_which_is_waiting(tmp_path):
     """Own time of DBI's and its drivers' subs, and of what waits: reading does where a call takes a millisecond in mean."""
     out = Writer(options={"calls": 2}).pid_start(7, 1, 1000.0).fid(1, "/x/a.pl").comment("nytp-label 0 request=both")
