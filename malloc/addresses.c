@@ -82,8 +82,11 @@ static struct nytp_sample *take(struct entry *entry, uintptr_t address)
     return sample;
 }
 
+/* NULL, which a program may free, is what stands in a free entry. */
 struct nytp_sample *nytp_address_take(const void *address)
 {
+    if (address == NULL)
+        return NULL;
     struct entry *e = atomic_load(list_of(nytp_address_hash(address)));
     for (; e != NULL; e = e->next) {
         struct nytp_sample *const sample = take(e, (uintptr_t)address);
