@@ -5,10 +5,11 @@
  * src/types/profile.ts.
  *
  * Per process there are up to two threads: the timeline, one weighted sample for each stretch
- * of time in which the stack is the same; and the totals, exact to the line, one sample per
- * distinct stack, where positions on the time axis mean nothing. Labels (DB::label) are markers
- * of the timeline, named by their key; memory is counters beside it. Tables are columns; of the
- * samples one is kept, where they end, from which the other columns follow.
+ * of time in which the stack is the same, and one of no length at its end; and the totals,
+ * exact to the line, one sample per distinct stack, where positions on the time axis mean
+ * nothing. Labels (DB::label) are markers of the timeline, named by their key; memory is
+ * counters beside it. Tables are columns; of the samples one is kept, where they end, from
+ * which the other columns follow.
  */
 #include "exporters/stacks/frames.h"
 #include "exporters/base/json.h"
@@ -233,18 +234,25 @@ static void keep_end(struct thread *t, const struct sample *sample)
         t->ends_ns[t->n_samples++] = nytp_ticks_sum(sample->start_ns, sample->length_ns);
 }
 
+static void put_sample(struct thread *t, const struct sample *sample)
+{
+    char text[NYTP_MAX_DIGITS + 1] = ",";
+    const char *const end = nytp_append_u64(text + (t->n_samples > 0), sample->stack);
+    nytp_put(t->out, text, (size_t)(end - text));
+    keep_end(t, sample);
+}
+
+/* A viewer's time axis ends where the last sample begins, so that has no length. */
 static void put_sample_stacks(struct thread *t)
 {
     nytp_puts(t->out, "\"stack\":[");
     begin_samples(t);
-    struct sample sample;
-    while (!t->no_memory && next_sample(t, &sample)) {
-        char text[NYTP_MAX_DIGITS + 1] = ",";
-        const char *const end = nytp_append_u64(text + (t->n_samples > 0), sample.stack);
-        nytp_put(t->out, text, (size_t)(end - text));
-        keep_end(t, &sample);
-    }
+    struct sample sample = {0};
+    while (!t->no_memory && next_sample(t, &sample))
+        put_sample(t, &sample);
     end_samples(t);
+    if (t->tree == NULL && t->n_samples > 0)
+        put_sample(t, &(struct sample){sample.stack, t->position_ns, 0});
     nytp_puts(t->out, "],\n");
 }
 

@@ -259,3 +259,15 @@ def test_a_process_too_far_away_for_the_axis_is_drawn_at_its_start_and_says_so(t
     assert {pid: text.endswith(remark) for pid, text in said.items()} == {1: False, 2: True, 3: False}
     for thread in json.loads(good("-q", "--firefox", *names))["threads"]:
         assert thread["name"].endswith(remark) == (thread["pid"] == "2")
+
+
+def test_the_axis_of_firefox_reaches_to_the_end_of_what_ran_last(tmp_path):
+    """Its viewer ends the axis where the last sample begins."""
+    stream = Writer().pid_start(7).fid(1, "/x/a.pl").time(10, 1, 1).entry(1, 1).time(900, 1, 2)
+    stream.leave(1, 900, 900, "main::sleep_long").pid_end(7)
+    (tmp_path / "out").write_bytes(stream.data())
+    timeline, totals = json.loads(good("-q", "--firefox", tmp_path / "out"))["threads"]
+    times, weights = timeline["samples"]["time"], timeline["samples"]["weight"]
+    assert weights[-1] == 0 and weights[-2] > 0 and times[-1] == times[-2] + weights[-2] == sum(weights)
+    assert timeline["samples"]["stack"][-1] == timeline["samples"]["stack"][-2]
+    assert timeline["samples"]["length"] == len(times) and 0 not in totals["samples"]["weight"]
