@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * The curve of a process's memory over time; see report.h and README.md. A picture without
- * text, which may be stretched, under a sentence that tells its figures.
+ * text, which may be stretched, under a sentence that tells its figures and under which labels
+ * memory grew most.
  */
 #include "report.h"
 
+#include "exporters/base/html.h"
 #include "exporters/base/text.h"
 
 #include "formats/model/profile.h"
@@ -13,14 +15,54 @@ enum {
     WIDTH = 1000, /* of the picture's own coordinates */
     HEIGHT = 100,
     LEAST_POINTS = 4, /* fewer are no curve */
+    MOST_LABELS = 3,  /* are told under which memory grew most */
+};
+
+/* By how much it grew under a label. */
+struct growth {
+    const struct nytp_stretch *under;
+    int64_t bytes;
 };
 
 struct curve {
     const struct nytp_memory_point *points;
     uint32_t n;
     const struct nytp_memory_point *highest;
-    int64_t most_in_use, top; /* top: the height of the picture */
+    int64_t most_in_use, top;           /* top: the height of the picture */
+    struct growth growths[MOST_LABELS]; /* the largest first */
+    uint32_t n_growths;
 };
+
+/* What was in core at that time, as told last. */
+static int64_t resident_at(const struct curve *curve, int64_t ticks)
+{
+    uint32_t first = 0, end = curve->n;
+    while (end - first > 1) {
+        const uint32_t middle = first + (end - first) / 2;
+        if (curve->points[middle].at_ticks <= ticks)
+            first = middle;
+        else
+            end = middle;
+    }
+    return curve->points[first].resident;
+}
+
+/* Those that are told are at least a hundredth of the picture's height. */
+static void add_growth(struct curve *curve, const struct nytp_stretch *under)
+{
+    const struct growth added = {under, resident_at(curve, under->end_ticks) -
+                                            resident_at(curve, under->start_ticks)};
+    uint32_t at = curve->n_growths;
+    while (at > 0 && curve->growths[at - 1].bytes < added.bytes)
+        at--;
+    if (at == MOST_LABELS || added.bytes <= curve->top / 100)
+        return;
+    if (curve->n_growths < MOST_LABELS)
+        curve->n_growths++;
+    for (uint32_t i = curve->n_growths - 1; i > at; i--)
+        curve->growths[i] = curve->growths[i - 1];
+    curve->growths[at] = added;
+}
 
 /* Of the process that had most in core at any time. */
 static struct curve curve_of(const struct nytp_profile *profile)
@@ -41,6 +83,9 @@ static struct curve curve_of(const struct nytp_profile *profile)
             curve.most_in_use = curve.points[i].in_use;
     curve.top = curve.highest->resident > curve.most_in_use ? curve.highest->resident
                                                             : curve.most_in_use;
+    for (uint32_t i = 0; i < profile->n_stretches; i++)
+        if (profile->stretches[i].process == process)
+            add_growth(&curve, &profile->stretches[i]);
     return curve;
 }
 
@@ -71,6 +116,29 @@ static void put_line(struct nytp_out *out, const struct curve *curve, bool in_us
     nytp_puts(out, "\"></polyline>");
 }
 
+static void put_label(struct nytp_out *out, const struct nytp_stretch *stretch)
+{
+    nytp_html_text(out, stretch->key.ptr, stretch->key.len);
+    nytp_putc(out, '=');
+    nytp_html_text(out, stretch->value.ptr, stretch->value.len);
+}
+
+/* Behind the curve, the time of each of these labels; the pointer at it tells which. */
+static void put_bands(struct nytp_out *out, const struct curve *curve)
+{
+    const int64_t end = curve->points[curve->n - 1].at_ticks;
+    for (uint32_t i = 0; i < curve->n_growths; i++) {
+        const struct nytp_stretch *const under = curve->growths[i].under;
+        const int64_t x = scaled(under->start_ticks, end, WIDTH);
+        const int64_t width = scaled(under->end_ticks, end, WIDTH) - x;
+        nytp_printf(out,
+                    "<rect x=%lld width=%lld height=%d fill=currentColor opacity=.15><title>",
+                    (long long)x, (long long)(width > 0 ? width : 1), HEIGHT);
+        put_label(out, under);
+        nytp_puts(out, "</title></rect>");
+    }
+}
+
 static void put_bytes(struct nytp_out *out, int64_t bytes, const char *then)
 {
     nytp_puts(out, "<b>");
@@ -97,6 +165,15 @@ static void put_figures(struct nytp_report *report, const struct curve *curve)
         nytp_puts(out, "; in orange what was in use of the memory it allocated, at most ");
         put_bytes(out, curve->most_in_use, ", by samples");
     }
+    for (uint32_t i = 0; i < curve->n_growths; i++) {
+        const struct growth *const growth = &curve->growths[i];
+        nytp_puts(out, i > 0 ? ", " : ". It grew most under ");
+        put_label(out, growth->under);
+        nytp_puts(out, " (");
+        put_bytes(out, growth->bytes, " from ");
+        nytp_report_put_time(report, out, growth->under->start_ticks);
+        nytp_puts(out, " on)");
+    }
     nytp_puts(out, ".</p>\n");
 }
 
@@ -112,6 +189,7 @@ void nytp_report_memory_curve(struct nytp_report *report)
                 "<svg role=img aria-label=\"Memory over time\" width=\"100%%\" height=120 "
                 "viewBox=\"0 -2 %d %d\" preserveAspectRatio=none fill=none stroke-width=2>",
                 WIDTH, HEIGHT + 4);
+    put_bands(out, &curve);
     put_line(out, &curve, false, "stroke=currentColor");
     if (curve.most_in_use > 0)
         put_line(out, &curve, true, "stroke=orange");

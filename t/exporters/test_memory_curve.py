@@ -170,6 +170,27 @@ def test_the_report_has_what_was_in_use_beside_it(tmp_path):
     assert [points.split()[-1] for points in re.findall(r'points="(.*?)"', text)] == ["1000,0", "1000,100"]
 
 
+@pytest.mark.parametrize("grown, told", [
+    ([1.5, 30, 50, -20, 9], "<c> (50.0 MB from 200µs on), /b (30.0 MB from 100µs on), /e (9.0 MB from 400µs on)"),
+    ([0.4, 30, 0.3], "/b (30.0 MB from 100µs on)"),         # a hundredth of the picture's height, or more
+    ([0, -1, 0.1], ""),
+])
+def test_the_report_says_under_which_labels_it_grew_most(tmp_path, grown, told):
+    now, ticks = 10_000_000, 0
+    stream = memory(begun(), now)
+    for request, more in zip(("a", "b", "<c>", "d", "e"), grown):
+        now += round(more * 1_000_000)
+        memory(stream.comment(f"nytp-label {ticks} request=/{request}").time(90, 1, 3), now)
+        ticks += 100
+        stream.time(10, 1, 3).comment(f"nytp-label {ticks} request")
+    text = report(tmp_path, called(stream).save(tmp_path / "a.out"))[1]
+    said = re.sub("</?b>", "", text).replace("request=/&lt;c>", "<c>").replace("request=", "")
+    assert told + ".</p>" in said and ("It grew most under" in said) == bool(told)
+    starts = re.findall(r"from (\d+)µs", told)
+    assert re.findall(r"<rect x=(\d+)", text) == [str(int(int(start) * 1000 / (ticks - 10))) for start in starts]
+    assert len(re.findall("<title>request=/", text)) == len(starts)
+
+
 GROWS = """sub grow { my $keep = "x" x 40_000_000; idle(3000); return length $keep }
 sub idle { my $s = 0; for my $i (1 .. $_[0]) { $s += $i } return $s }
 idle(3000); grow(); idle(3000);
