@@ -4,7 +4,8 @@
  * lines end in LF, as Unix tools want. The program itself comes first, then subs by name, file.
  * Of a comparison with the option `lines`, one row per line of each sub.
  */
-#include "exporters/compare/diff.h"
+#include "exporters/compare/diff_amounts.h"
+#include "exporters/compare/diff_formats.h"
 #include "exporters/compare/diff_lines.h"
 #include "exporters/base/csv_field.h"
 #include "exporters/base/exporter.h"
@@ -108,6 +109,33 @@ static void put_time_pair(struct nytp_out *out, const struct nytp_diff *diff,
     put_time(out, times, now);
 }
 
+/* Whether there are columns of it: one side tells it at least. */
+static bool is_column(const struct nytp_diff *diff, enum nytp_weight weight)
+{
+    return nytp_diff_side_has(diff, NYTP_DIFF_BASE, weight) ||
+           nytp_diff_side_has(diff, NYTP_DIFF_NEW, weight);
+}
+
+static void put_memory_names(const struct nytp_diff *diff, struct nytp_out *out)
+{
+    for (int weight = NYTP_WEIGHT_SVS; weight <= NYTP_WEIGHT_INUSE_SPACE; weight++)
+        if (is_column(diff, weight))
+            nytp_printf(out, ",base_%s,new_%s", nytp_diff_memory_name(weight),
+                        nytp_diff_memory_name(weight));
+}
+
+/* `cells`: of both sides, or NULL for empty fields. */
+static void put_memory(const struct nytp_diff *diff, const struct nytp_diff_cell *cells,
+                       struct nytp_out *out)
+{
+    for (int weight = NYTP_WEIGHT_SVS; weight <= NYTP_WEIGHT_INUSE_SPACE; weight++)
+        for (int side = 0; is_column(diff, weight) && side < NYTP_DIFF_SIDES; side++) {
+            nytp_putc(out, ',');
+            if (cells != NULL && nytp_diff_side_has(diff, side, weight))
+                nytp_put_i64(out, nytp_diff_value(&cells[side], weight));
+        }
+}
+
 static void put_diff_row(const struct nytp_diff *diff, const struct nytp_diff_row *row,
                          const struct nytp_json_times *times, struct nytp_out *out)
 {
@@ -125,19 +153,23 @@ static void put_diff_row(const struct nytp_diff *diff, const struct nytp_diff_ro
     nytp_putc(out, ',');
     if (row->p >= 0)
         nytp_json_double(out, row->p);
-    nytp_printf(out, ",%d\n", row->significant);
+    nytp_printf(out, ",%d", row->significant);
+    put_memory(diff, row->median, out);
 }
 
 static void put_diff_line(const struct nytp_diff *diff, const struct nytp_diff_line *line,
                           const struct nytp_json_times *times, struct nytp_out *out)
 {
     const struct nytp_diff_row *row = &diff->rows[line->row];
+    const struct nytp_diff_cell *base = &line->mean[NYTP_DIFF_BASE];
+    const struct nytp_diff_cell *now = &line->mean[NYTP_DIFF_NEW];
     nytp_csv_field(out, row->name);
     nytp_putc(out, ',');
     nytp_csv_field(out, row->file);
     put_number(out, line->line);
-    put_pair(out, line->statements[NYTP_DIFF_BASE], line->statements[NYTP_DIFF_NEW]);
-    put_time_pair(out, diff, times, line->ticks[NYTP_DIFF_BASE], line->ticks[NYTP_DIFF_NEW]);
+    put_pair(out, base->statements, now->statements);
+    put_time_pair(out, diff, times, base->ticks, now->ticks);
+    put_memory(diff, line->mean, out);
     nytp_putc(out, '\n');
 }
 
@@ -149,8 +181,10 @@ static bool write_csv_diff_lines(const struct nytp_diff *diff, const struct nytp
     if (nytp_diff_lines_init(&lines, diff)) {
         nytp_printf(out,
                     "sub,file,line,base_statements,new_statements,base_exclusive_%s,"
-                    "new_exclusive_%s\n",
+                    "new_exclusive_%s",
                     unit->name, unit->name);
+        put_memory_names(diff, out);
+        nytp_putc(out, '\n');
         for (uint32_t i = 0; i < lines.n; i++)
             put_diff_line(diff, &lines.lines[i], times, out);
     } else {
@@ -158,6 +192,22 @@ static bool write_csv_diff_lines(const struct nytp_diff *diff, const struct nytp
     }
     nytp_diff_lines_free(&lines);
     return out->error.status == NYTP_OK;
+}
+
+/* A row without a sub, so that columns of subs can still be added up. */
+static void put_amount(const struct nytp_diff *diff, const struct nytp_diff_amount *amount,
+                       const struct nytp_json_times *times, struct nytp_out *out)
+{
+    nytp_puts(out, ",,,,,,,,,,,,,"); /* between the 14 columns up to `significant` */
+    put_memory(diff, NULL, out);
+    nytp_printf(out, ",%s,", nytp_diff_amount_names[amount->kind]);
+    nytp_csv_field(out, amount->name);
+    for (int side = 0; side < NYTP_DIFF_SIDES; side++)
+        if (amount->kind == NYTP_DIFF_WAIT)
+            put_time(out, times, amount->median[side]);
+        else
+            put_number(out, amount->median[side]);
+    nytp_putc(out, '\n');
 }
 
 static bool write_csv_diff(const struct nytp_diff *diff,
@@ -168,13 +218,23 @@ static bool write_csv_diff(const struct nytp_diff *diff,
     nytp_json_times_init(&times, unit, diff->ticks_per_sec);
     if (options->lines && diff->base_has_times)
         return write_csv_diff_lines(diff, unit, &times, out);
+    struct nytp_diff_amounts amounts;
+    if (!nytp_diff_amounts_init(&amounts, diff))
+        nytp_out_of_memory(&out->error);
     nytp_printf(out,
                 "sub,file,line,status,base_calls,new_calls,base_statements,new_statements,"
                 "base_exclusive_%s,new_exclusive_%s,base_inclusive_%s,new_inclusive_%s,p,"
-                "significant\n",
+                "significant",
                 unit->name, unit->name, unit->name, unit->name);
-    for (uint32_t i = 0; i < diff->n_rows; i++)
+    put_memory_names(diff, out);
+    nytp_puts(out, amounts.n > 0 ? ",kind,name,base,new\n" : "\n");
+    for (uint32_t i = 0; i < diff->n_rows; i++) {
         put_diff_row(diff, &diff->rows[i], &times, out);
+        nytp_puts(out, amounts.n > 0 ? ",,,,\n" : "\n");
+    }
+    for (uint32_t i = 0; i < amounts.n; i++)
+        put_amount(diff, &amounts.list[i], &times, out);
+    nytp_diff_amounts_free(&amounts);
     return out->error.status == NYTP_OK;
 }
 

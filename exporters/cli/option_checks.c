@@ -31,12 +31,10 @@ static bool check_comparison(const struct nytp_cli *cli, struct nytp_error *erro
             error, "--diff: %s cannot show a difference: %s", cli->exporter->name,
             cli->exporter->no_diff != NULL ? cli->exporter->no_diff : "use --json or --pprof");
     const enum nytp_weight weight = cli->export.weight;
-    if (cli->bases.n > 0 && !cli->exporter->shows_stacks && nytp_weight_is_of_stacks(weight) &&
-        !(strcmp(cli->exporter->name, "top") == 0 && nytp_weight_is_memory(weight)))
-        return usage_error(error,
-                           "--diff: %s compared by stacks only: --collapsed or --flamegraph",
-                           weight == NYTP_WEIGHT_CPU ? "processor times (--weight cpu) are"
-                                                     : "memory is, but for --top,");
+    if (cli->bases.n > 0 && !cli->exporter->shows_stacks && weight == NYTP_WEIGHT_CPU)
+        return usage_error(
+            error, "--diff: processor times (--weight cpu) are compared by stacks only: "
+                   "--collapsed or --flamegraph");
     if (cli->export.spread && cli->export.lines)
         return usage_error(error, "--spread is of subs, not of --lines");
     if (cli->limits.n > 0 && cli->bases.n == 0)

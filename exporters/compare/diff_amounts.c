@@ -4,6 +4,7 @@
  */
 #include "diff_amounts.h"
 
+#include "diff_formats.h"
 #include "rank_test.h"
 
 #include "exporters/base/wait_rows.h"
@@ -11,7 +12,10 @@
 #include "formats/base/arena.h"
 #include "formats/base/table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+#define MOST_SHOWN 10 /* of a kind */
 
 const char *const nytp_diff_amount_names[NYTP_DIFF_AMOUNT_KINDS] = {
     "queries", "loops", "request", "statement", "wait"};
@@ -124,6 +128,39 @@ bool nytp_diff_amounts_init(struct nytp_diff_amounts *amounts, const struct nytp
     free(c.values);
     nytp_table_free(&c.by_name);
     return ok;
+}
+
+void nytp_diff_amounts_keep_changed(struct nytp_diff_amounts *amounts)
+{
+    uint32_t n_of_kind[NYTP_DIFF_AMOUNT_KINDS] = {0}, n = 0;
+    for (uint32_t i = 0; i < amounts->n; i++) {
+        const struct nytp_diff_amount *const amount = &amounts->list[i];
+        if (change(amount) == 0 && amount->kind != NYTP_DIFF_QUERIES)
+            continue;
+        if (n_of_kind[amount->kind]++ < MOST_SHOWN)
+            amounts->list[n++] = *amount;
+        else
+            amounts->n_left++;
+    }
+    amounts->n = n;
+}
+
+struct nytp_diff_amount_text nytp_diff_amount_text(const struct nytp_diff *diff,
+                                                   const struct nytp_diff_amount *amount)
+{
+    static const char *const words[NYTP_DIFF_AMOUNT_KINDS] = {
+        "SQL statements", "loops of statements", "most in one ", "", "waiting for "};
+    const int64_t base = amount->median[NYTP_DIFF_BASE], now = amount->median[NYTP_DIFF_NEW];
+    const enum nytp_weight weight =
+        amount->kind == NYTP_DIFF_WAIT ? NYTP_WEIGHT_TIME : NYTP_WEIGHT_CALLS;
+    struct nytp_diff_amount_text text = {.what = words[amount->kind]};
+    nytp_diff_text(diff, base, weight, text.base, sizeof text.base);
+    nytp_diff_text(diff, now, weight, text.now, sizeof text.now);
+    if (now == 0 && base != 0)
+        snprintf(text.change, sizeof text.change, "gone");
+    else
+        nytp_diff_percent(base, now, text.change, sizeof text.change);
+    return text;
 }
 
 void nytp_diff_amounts_free(struct nytp_diff_amounts *amounts)

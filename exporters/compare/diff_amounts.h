@@ -30,12 +30,25 @@ struct nytp_diff_amount {
 struct nytp_diff_amounts {
     struct nytp_diff_amount *list;
     uint32_t n, capacity;
+    uint32_t n_left; /* of those that nytp_diff_amounts_keep_changed() took away, for room */
     struct nytp_strings *strings; /* owns the names */
 };
 
 /* False when memory is out; nytp_diff_amounts_free() in either case. */
 bool nytp_diff_amounts_init(struct nytp_diff_amounts *amounts, const struct nytp_diff *diff);
 void nytp_diff_amounts_free(struct nytp_diff_amounts *amounts);
+
+/* Keep what a person wants to see: ten of a kind that changed, and how many SQL statements
+ * there are in all. */
+void nytp_diff_amounts_keep_changed(struct nytp_diff_amounts *amounts);
+
+/* One of them in words; `what`, "waiting for ", stands before its name. */
+struct nytp_diff_amount_text {
+    const char *what;
+    char base[40], now[40], change[24];
+};
+struct nytp_diff_amount_text nytp_diff_amount_text(const struct nytp_diff *diff,
+                                                   const struct nytp_diff_amount *amount);
 
 /* Which recordings are of a run: `only` has room for all. */
 void nytp_diff_choose_run(const struct nytp_diff *diff, uint32_t run, bool *only);

@@ -9,6 +9,7 @@
 #include "formats/base/utf8.h"
 #include "formats/model/svs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +17,6 @@
 enum nytp_weight nytp_diff_weight(const struct nytp_export_options *options)
 {
     return options->weight_given ? options->weight : NYTP_WEIGHT_STATEMENTS;
-}
-
-const char *nytp_diff_count_remark(const struct nytp_diff *diff)
-{
-    return diff->profile->sampled ? "sampled"
-           : diff->total.varies   ? "median, the runs differ"
-                                  : "exact";
 }
 
 const char *nytp_diff_weight_title(const struct nytp_diff *diff, enum nytp_weight weight)
@@ -55,6 +49,69 @@ int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weig
         break;
     }
     return cell->statements;
+}
+
+/* ---- counts ---- */
+
+const char *nytp_diff_memory_name(enum nytp_weight weight)
+{
+    return weight == NYTP_WEIGHT_SVS ? "svs"
+                                     : nytp_bytes_names[nytp_weight_measure(weight)].name;
+}
+
+bool nytp_diff_side_has(const struct nytp_diff *diff, enum nytp_diff_side side,
+                        enum nytp_weight weight)
+{
+    const uint32_t needs = weight == NYTP_WEIGHT_SVS ? NYTP_HAS_SVS : NYTP_HAS_BYTES;
+    return (diff->has[side] & needs) != 0;
+}
+
+bool nytp_diff_memory(const struct nytp_diff *diff, enum nytp_weight *weight)
+{
+    static const enum nytp_weight shown[] = {NYTP_WEIGHT_INUSE_SPACE, NYTP_WEIGHT_SVS};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        if (nytp_diff_side_has(diff, NYTP_DIFF_BASE, shown[i]) &&
+            nytp_diff_side_has(diff, NYTP_DIFF_NEW, shown[i])) {
+            *weight = shown[i];
+            return true;
+        }
+    return false;
+}
+
+uint32_t nytp_diff_counts(const struct nytp_diff *diff, enum nytp_weight asked,
+                          enum nytp_weight counts[NYTP_DIFF_MOST_COUNTS])
+{
+    counts[0] = NYTP_WEIGHT_STATEMENTS;
+    counts[1] = NYTP_WEIGHT_CALLS;
+    counts[2] = asked;
+    return asked == NYTP_WEIGHT_OPS || nytp_weight_is_memory(asked) ||
+                   nytp_diff_memory(diff, &counts[2])
+               ? 3
+               : 2;
+}
+
+/* How certain counts are, where runs agree: not at all by samples. */
+static const char *count_remark(const struct nytp_diff *diff, enum nytp_weight weight)
+{
+    return nytp_weight_is_bytes(weight) ? "estimated from samples"
+           : diff->profile->sampled     ? "sampled"
+           : diff->total.varies         ? "median, the runs differ"
+                                        : "exact";
+}
+
+struct nytp_diff_count_text nytp_diff_count_text(const struct nytp_diff *diff,
+                                                 enum nytp_weight weight)
+{
+    const int64_t base = nytp_diff_value(&diff->total.median[NYTP_DIFF_BASE], weight);
+    const int64_t now = nytp_diff_value(&diff->total.median[NYTP_DIFF_NEW], weight);
+    struct nytp_diff_count_text text = {.label = weight == NYTP_WEIGHT_CALLS
+                                                     ? nytp_text_calls(diff->profile)
+                                                     : nytp_diff_weight_title(diff, weight),
+                                        .remark = count_remark(diff, weight)};
+    nytp_diff_text(diff, base, weight, text.base, sizeof text.base);
+    nytp_diff_text(diff, now, weight, text.now, sizeof text.now);
+    nytp_diff_percent(base, now, text.change, sizeof text.change);
+    return text;
 }
 
 /* ---- the list ---- */
@@ -155,7 +212,8 @@ void nytp_diff_percent(int64_t base, int64_t now, char *text, size_t size)
     else if (base == 0)
         snprintf(text, size, "new");
     else
-        snprintf(text, size, "%+.1f %%", ((double)now - (double)base) / (double)base * 100);
+        snprintf(text, size, "%+.1f %%",
+                 ((double)now - (double)base) / fabs((double)base) * 100);
 }
 
 void nytp_diff_time(const struct nytp_diff *diff, int64_t ticks, bool sign, char *text,

@@ -37,11 +37,34 @@ void nytp_diff_list_free(struct nytp_diff_list *list);
 
 /* The value that rows are sorted by. */
 enum nytp_weight nytp_diff_weight(const struct nytp_export_options *options);
-/* How certain counts are, where runs agree: not at all by samples. */
-const char *nytp_diff_count_remark(const struct nytp_diff *diff);
-
 /* What a weight other than time counts: "calls", "SVs", "bytes in use". */
 const char *nytp_diff_weight_title(const struct nytp_diff *diff, enum nytp_weight weight);
+
+/* By which the fields of a weight of memory are known: "svs", "inuse_space". */
+const char *nytp_diff_memory_name(enum nytp_weight weight);
+
+/* Whether all recordings of a side tell the weight of memory. */
+bool nytp_diff_side_has(const struct nytp_diff *diff, enum nytp_diff_side side,
+                        enum nytp_weight weight);
+
+/* What of memory a table has a column of: bytes in use, if both sides tell them, else perl's
+ * values. False, with `weight` untouched, where there is neither. */
+bool nytp_diff_memory(const struct nytp_diff *diff, enum nytp_weight *weight);
+
+/* What a comparison has totals of besides time: statements, calls and one more, which is the
+ * weight that was asked for, if it is ops or memory, else nytp_diff_memory(), if there is any.
+ * Returns how many. */
+#define NYTP_DIFF_MOST_COUNTS 3
+uint32_t nytp_diff_counts(const struct nytp_diff *diff, enum nytp_weight asked,
+                          enum nytp_weight counts[NYTP_DIFF_MOST_COUNTS]);
+
+/* The total of one of them, in words. */
+struct nytp_diff_count_text {
+    const char *label, *remark; /* "bytes in use", "estimated from samples" */
+    char base[40], now[40], change[24];
+};
+struct nytp_diff_count_text nytp_diff_count_text(const struct nytp_diff *diff,
+                                                 enum nytp_weight weight);
 
 int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weight);
 

@@ -9,8 +9,6 @@
 #include "diff_formats.h"
 #include "diff_lines.h"
 
-#include "formats/model/svs.h"
-
 #define VERSION 1 /* of this layout; grows when a field changes its meaning or goes */
 
 struct json {
@@ -33,18 +31,13 @@ static void put_time(const struct json *j, const char *key, int64_t ticks, bool 
 
 /* A side's own, where all its recordings have it. */
 static void put_memory(const struct json *j, enum nytp_diff_side side,
-                       const struct nytp_svs *memory)
+                       const struct nytp_diff_cell *cell)
 {
-    if ((j->diff->has[side] & NYTP_HAS_SVS) != 0) {
-        nytp_puts(j->out, ",\"svs\":");
-        nytp_put_i64(j->out, memory->net);
-    }
-    if ((j->diff->has[side] & NYTP_HAS_BYTES) == 0)
-        return;
-    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++) {
-        nytp_printf(j->out, ",\"%s\":", nytp_bytes_names[i].name);
-        nytp_put_i64(j->out, memory->bytes.of[i]);
-    }
+    for (int weight = NYTP_WEIGHT_SVS; weight <= NYTP_WEIGHT_INUSE_SPACE; weight++)
+        if (nytp_diff_side_has(j->diff, side, weight)) {
+            nytp_printf(j->out, ",\"%s\":", nytp_diff_memory_name(weight));
+            nytp_put_i64(j->out, nytp_diff_value(cell, weight));
+        }
 }
 
 static void put_cell(const struct json *j, enum nytp_diff_side side,
@@ -60,7 +53,7 @@ static void put_cell(const struct json *j, enum nytp_diff_side side,
     nytp_put_i64(j->out, cell->statements + cell->calls);
     put_time(j, "exclusive", cell->ticks, times);
     put_time(j, "inclusive", cell->incl_ticks, times);
-    put_memory(j, side, &cell->memory);
+    put_memory(j, side, cell);
     nytp_putc(j->out, '}');
 }
 
@@ -77,15 +70,22 @@ static void put_values(const struct json *j, const struct nytp_diff_row *row)
                 row->significant ? "true" : "false", row->varies ? "true" : "false");
 }
 
+static void put_line_side(const struct json *j, enum nytp_diff_side side,
+                          const struct nytp_diff_cell *mean)
+{
+    nytp_printf(j->out, ",\"%s\":{\"statements\":%lld", side == NYTP_DIFF_NEW ? "new" : "base",
+                (long long)mean->statements);
+    put_time(j, "exclusive", mean->ticks, side == NYTP_DIFF_NEW || j->diff->base_has_times);
+    put_memory(j, side, mean);
+    nytp_putc(j->out, '}');
+}
+
 static void put_line(const struct json *j, const struct nytp_diff_line *line)
 {
-    nytp_printf(j->out, "{\"line\":%lu,\"base\":{\"statements\":%lld",
-                (unsigned long)line->line, (long long)line->statements[NYTP_DIFF_BASE]);
-    put_time(j, "exclusive", line->ticks[NYTP_DIFF_BASE], j->diff->base_has_times);
-    nytp_printf(j->out, "},\"new\":{\"statements\":%lld",
-                (long long)line->statements[NYTP_DIFF_NEW]);
-    put_time(j, "exclusive", line->ticks[NYTP_DIFF_NEW], true);
-    nytp_puts(j->out, "}}");
+    nytp_printf(j->out, "{\"line\":%lu", (unsigned long)line->line);
+    put_line_side(j, NYTP_DIFF_BASE, &line->mean[NYTP_DIFF_BASE]);
+    put_line_side(j, NYTP_DIFF_NEW, &line->mean[NYTP_DIFF_NEW]);
+    nytp_putc(j->out, '}');
 }
 
 static void put_lines(const struct json *j, const struct nytp_diff_row *row)

@@ -4,7 +4,10 @@
  */
 #include "diff_lines.h"
 
+#include "diff_formats.h"
+
 #include "formats/base/table.h"
+#include "formats/model/svs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +67,8 @@ static void find_first_lines(const struct nytp_diff *diff, const uint32_t *rows,
 }
 
 static bool add_cost(struct nytp_diff_lines *lines, struct nytp_table *known,
-                     const struct nytp_line_cost *cost, uint32_t row, uint32_t offset,
-                     enum nytp_diff_side side)
+                     const struct nytp_line_cost *cost, struct nytp_svs memory, uint32_t row,
+                     uint32_t offset, enum nytp_diff_side side)
 {
     const struct nytp_key key = {row, offset, 0, 0};
     uint32_t id = nytp_table_get(known, key);
@@ -79,8 +82,9 @@ static bool add_cost(struct nytp_diff_lines *lines, struct nytp_table *known,
     struct nytp_diff_line *line = &lines->lines[id];
     if (side == NYTP_DIFF_NEW)
         line->line = cost->line;
-    line->statements[side] += (int64_t)cost->statements;
-    line->ticks[side] += cost->excl_ticks;
+    line->mean[side].statements += (int64_t)cost->statements;
+    line->mean[side].ticks += cost->excl_ticks;
+    nytp_svs_add(&line->mean[side].memory, memory);
     return true;
 }
 
@@ -95,7 +99,7 @@ static bool add_costs(struct nytp_diff_lines *lines, const struct nytp_diff *dif
         const uint32_t row = rows[cost->sub];
         const enum nytp_diff_side side = diff->side_of_recording[cost->recording];
         if (row != NONE && is_own(profile, cost))
-            ok = add_cost(lines, &known, cost, row,
+            ok = add_cost(lines, &known, cost, nytp_svs_of_cost(profile, i), row,
                           cost->line - first[NYTP_DIFF_SIDES * row + side], side);
     }
     nytp_table_free(&known);
@@ -115,6 +119,16 @@ static int64_t mean(int64_t sum, uint32_t n)
     return n > 1 ? (sum + (sum < 0 ? -(int64_t)n : (int64_t)n) / 2) / n : sum;
 }
 
+static void take_mean(struct nytp_diff_cell *sum, uint32_t n)
+{
+    sum->statements = mean(sum->statements, n);
+    sum->ticks = mean(sum->ticks, n);
+    sum->memory.net = mean(sum->memory.net, n);
+    sum->memory.kept = mean(sum->memory.kept, n);
+    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++)
+        sum->memory.bytes.of[i] = mean(sum->memory.bytes.of[i], n);
+}
+
 static void arrange_lines(struct nytp_diff_lines *lines, const struct nytp_diff *diff)
 {
     if (lines->n > 0)
@@ -122,10 +136,8 @@ static void arrange_lines(struct nytp_diff_lines *lines, const struct nytp_diff 
     for (uint32_t i = 0; i < lines->n; i++) {
         struct nytp_diff_line *line = &lines->lines[i];
         lines->first[line->row + 1]++;
-        for (int side = 0; side < NYTP_DIFF_SIDES; side++) {
-            line->statements[side] = mean(line->statements[side], diff->n_runs[side]);
-            line->ticks[side] = mean(line->ticks[side], diff->n_runs[side]);
-        }
+        for (int side = 0; side < NYTP_DIFF_SIDES; side++)
+            take_mean(&line->mean[side], diff->n_runs[side]);
     }
     for (uint32_t i = 0; i < diff->n_rows; i++)
         lines->first[i + 1] += lines->first[i];
@@ -156,12 +168,26 @@ bool nytp_diff_lines_init(struct nytp_diff_lines *lines, const struct nytp_diff 
     return ok;
 }
 
-bool nytp_diff_line_matters(const struct nytp_diff_row *row, const struct nytp_diff_line *line)
+enum nytp_weight nytp_diff_line_weight(enum nytp_weight weight)
 {
-    /* the base's lines of what has another name now are not known */
-    return row->status != NYTP_DIFF_RENAMED &&
-           (line->statements[NYTP_DIFF_BASE] != line->statements[NYTP_DIFF_NEW] ||
-            row->status == NYTP_DIFF_EQUAL);
+    return weight == NYTP_WEIGHT_TIME || nytp_weight_is_memory(weight) ? weight
+                                                                       : NYTP_WEIGHT_STATEMENTS;
+}
+
+int64_t nytp_diff_line_statements(const struct nytp_diff_line *line)
+{
+    return line->mean[NYTP_DIFF_NEW].statements - line->mean[NYTP_DIFF_BASE].statements;
+}
+
+bool nytp_diff_line_matters(const struct nytp_diff_row *row, const struct nytp_diff_line *line,
+                            enum nytp_weight weight)
+{
+    if (row->status == NYTP_DIFF_RENAMED) /* lines of its name in the base are not known */
+        return false;
+    if (nytp_weight_is_memory(weight))
+        return nytp_diff_value(&line->mean[NYTP_DIFF_BASE], weight) !=
+               nytp_diff_value(&line->mean[NYTP_DIFF_NEW], weight);
+    return row->status == NYTP_DIFF_EQUAL || nytp_diff_line_statements(line) != 0;
 }
 
 void nytp_diff_lines_free(struct nytp_diff_lines *lines)

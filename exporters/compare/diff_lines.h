@@ -8,12 +8,14 @@
 
 #include "diff.h"
 
+#include "exporters/base/exporter.h"
+
 struct nytp_diff_line {
-    uint32_t row;                        /* of the comparison */
-    uint32_t offset;                     /* lines behind the sub's first one */
-    uint32_t line;                       /* as the new side has it, else the base */
-    int64_t statements[NYTP_DIFF_SIDES]; /* means of a side's runs, */
-    int64_t ticks[NYTP_DIFF_SIDES];      /* rounded */
+    uint32_t row;    /* of the comparison */
+    uint32_t offset; /* lines behind the sub's first one */
+    uint32_t line;   /* as the new side has it, else the base */
+    /* Means of a side's runs, rounded: statements, ticks and memory. */
+    struct nytp_diff_cell mean[NYTP_DIFF_SIDES];
 };
 
 /* Zeroed = empty. */
@@ -27,8 +29,15 @@ struct nytp_diff_lines {
 bool nytp_diff_lines_init(struct nytp_diff_lines *lines, const struct nytp_diff *diff);
 void nytp_diff_lines_free(struct nytp_diff_lines *lines);
 
-/* Whether a line is worth showing below its sub: its count changed. Where no count of the sub
- * did, all are, as only times can have. */
-bool nytp_diff_line_matters(const struct nytp_diff_row *row, const struct nytp_diff_line *line);
+/* Whether a line is worth showing below its sub: its count changed, or its memory, if that is
+ * the weight. Where no count of the sub did, all are, as only times can have. */
+bool nytp_diff_line_matters(const struct nytp_diff_row *row, const struct nytp_diff_line *line,
+                            enum nytp_weight weight);
+
+/* What a line's statements changed by. */
+int64_t nytp_diff_line_statements(const struct nytp_diff_line *line);
+
+/* What of a line stands in the columns of the weight: of counts its statements. */
+enum nytp_weight nytp_diff_line_weight(enum nytp_weight weight);
 
 #endif

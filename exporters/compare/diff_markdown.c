@@ -4,6 +4,7 @@
  */
 #include "exporters/base/markdown.h"
 #include "exporters/base/text.h"
+#include "diff_amounts.h"
 #include "diff_formats.h"
 #include "diff_lines.h"
 
@@ -12,19 +13,11 @@
 #define SHOWN_ROWS  20 /* the others fold up */
 #define SHOWN_LINES 10 /* of a sub */
 
-static void put_count_total(struct nytp_out *out, const struct nytp_diff *diff,
-                            const char *label, enum nytp_weight weight)
+static void put_totals(struct nytp_out *out, const struct nytp_diff *diff,
+                       enum nytp_weight weight)
 {
-    const int64_t base = nytp_diff_value(&diff->total.median[NYTP_DIFF_BASE], weight);
-    const int64_t now = nytp_diff_value(&diff->total.median[NYTP_DIFF_NEW], weight);
-    char change[24];
-    nytp_diff_percent(base, now, change, sizeof change);
-    nytp_printf(out, "| %s | %lld | %lld | %s | %s |\n", label, (long long)base, (long long)now,
-                change, nytp_diff_count_remark(diff));
-}
-
-static void put_totals(struct nytp_out *out, const struct nytp_diff *diff)
-{
+    enum nytp_weight counts[NYTP_DIFF_MOST_COUNTS];
+    const uint32_t n_counts = nytp_diff_counts(diff, weight, counts);
     const struct nytp_diff_row *total = &diff->total;
     char title[120], base[40] = "", now[40], change[40] = "~", remark[100], answer[240];
     nytp_diff_title(diff, title, sizeof title);
@@ -33,8 +26,11 @@ static void put_totals(struct nytp_out *out, const struct nytp_diff *diff)
     nytp_diff_answer(diff, answer, sizeof answer);
     nytp_printf(out, "\n\n**%s**\n\n| | base | new | change | |\n|---|---:|---:|---:|---|\n",
                 answer);
-    put_count_total(out, diff, nytp_text_statements(diff->profile), NYTP_WEIGHT_STATEMENTS);
-    put_count_total(out, diff, nytp_text_calls(diff->profile), NYTP_WEIGHT_CALLS);
+    for (uint32_t i = 0; i < n_counts; i++) {
+        const struct nytp_diff_count_text text = nytp_diff_count_text(diff, counts[i]);
+        nytp_printf(out, "| %s | %s | %s | %s | %s |\n", text.label, text.base, text.now,
+                    text.change, text.remark);
+    }
     if (diff->base_has_times) {
         nytp_diff_time(diff, total->median[NYTP_DIFF_BASE].ticks, false, base, sizeof base);
         if (!diff->tested || total->significant)
@@ -57,8 +53,17 @@ static void put_change(struct nytp_out *out, int64_t change)
     nytp_printf(out, change == 0 ? "| %lld " : "| %+lld ", (long long)change);
 }
 
+/* A value of the columns of both sides. */
+static void put_value(struct nytp_out *out, const struct nytp_diff *diff,
+                      const struct nytp_diff_cell *cell, enum nytp_weight weight)
+{
+    char text[40];
+    nytp_diff_text(diff, nytp_diff_value(cell, weight), weight, text, sizeof text);
+    nytp_printf(out, "| %s ", text);
+}
+
 static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
-                    const struct nytp_diff_row *row)
+                    const struct nytp_diff_row *row, enum nytp_weight weight)
 {
     const struct nytp_diff_cell *base = &row->median[NYTP_DIFF_BASE];
     const struct nytp_diff_cell *now = &row->median[NYTP_DIFF_NEW];
@@ -67,8 +72,10 @@ static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_diff_place(row, place, sizeof place);
     put_change(out, now->statements - base->statements);
     put_change(out, now->calls - base->calls);
-    nytp_printf(out, "| %s | %lld | %lld | ", time, (long long)base->statements,
-                (long long)now->statements);
+    nytp_printf(out, "| %s ", time);
+    put_value(out, diff, base, weight);
+    put_value(out, diff, now, weight);
+    nytp_puts(out, "| ");
     nytp_markdown_code(out, row->name);
     if (row->status != NYTP_DIFF_EQUAL && row->status != NYTP_DIFF_CHANGED)
         nytp_printf(out, " (%s)", nytp_diff_status_names[row->status]);
@@ -84,26 +91,29 @@ static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
 }
 
 static void put_line(struct nytp_out *out, const struct nytp_diff *diff,
-                     const struct nytp_diff_line *line)
+                     const struct nytp_diff_line *line, enum nytp_weight weight)
 {
+    const struct nytp_diff_cell *base = &line->mean[NYTP_DIFF_BASE];
+    const struct nytp_diff_cell *now = &line->mean[NYTP_DIFF_NEW];
     char time[40];
-    nytp_diff_time(diff, line->ticks[NYTP_DIFF_NEW] - line->ticks[NYTP_DIFF_BASE], true, time,
-                   sizeof time);
-    put_change(out, line->statements[NYTP_DIFF_NEW] - line->statements[NYTP_DIFF_BASE]);
-    nytp_printf(out, "| | %s | %lld | %lld | line %lu |\n", time,
-                (long long)line->statements[NYTP_DIFF_BASE],
-                (long long)line->statements[NYTP_DIFF_NEW], (unsigned long)line->line);
+    nytp_diff_time(diff, now->ticks - base->ticks, true, time, sizeof time);
+    put_change(out, nytp_diff_line_statements(line));
+    nytp_printf(out, "| | %s ", time);
+    put_value(out, diff, base, nytp_diff_line_weight(weight));
+    put_value(out, diff, now, nytp_diff_line_weight(weight));
+    nytp_printf(out, "| line %lu |\n", (unsigned long)line->line);
 }
 
 /* Below a sub the first of its lines that matter. */
 static void put_lines(struct nytp_out *out, const struct nytp_diff *diff,
-                      const struct nytp_diff_lines *lines, const struct nytp_diff_row *row)
+                      const struct nytp_diff_lines *lines, const struct nytp_diff_row *row,
+                      enum nytp_weight weight)
 {
     const uint32_t at = (uint32_t)(row - diff->rows);
     uint32_t n = 0;
     for (uint32_t i = lines->first[at]; i < lines->first[at + 1]; i++)
-        if (nytp_diff_line_matters(row, &lines->lines[i]) && n++ < SHOWN_LINES)
-            put_line(out, diff, &lines->lines[i]);
+        if (nytp_diff_line_matters(row, &lines->lines[i], weight) && n++ < SHOWN_LINES)
+            put_line(out, diff, &lines->lines[i], weight);
     if (n > SHOWN_LINES)
         nytp_printf(out, "| | | | | | %lu more lines |\n", (unsigned long)(n - SHOWN_LINES));
 }
@@ -119,14 +129,14 @@ static void put_table_head(struct nytp_out *out, const struct nytp_diff *diff)
 /* Rows [first, end) as far as there is room, with lines if there are any; returns how many. */
 static uint32_t put_rows(struct nytp_out *out, const struct nytp_diff *diff,
                          const struct nytp_diff_list *list, const struct nytp_diff_lines *lines,
-                         uint32_t first, uint32_t end)
+                         enum nytp_weight weight, uint32_t first, uint32_t end)
 {
     uint32_t i = first;
     put_table_head(out, diff);
     for (; i < end && out->n_bytes < NYTP_MARKDOWN_ROOM; i++) {
-        put_row(out, diff, list->rows[i]);
+        put_row(out, diff, list->rows[i], weight);
         if (lines->lines != NULL)
-            put_lines(out, diff, lines, list->rows[i]);
+            put_lines(out, diff, lines, list->rows[i], weight);
     }
     nytp_putc(out, '\n');
     return i - first;
@@ -134,20 +144,43 @@ static uint32_t put_rows(struct nytp_out *out, const struct nytp_diff *diff,
 
 static void put_list(struct nytp_out *out, const struct nytp_diff *diff,
                      const struct nytp_diff_list *list, const struct nytp_diff_lines *lines,
-                     uint32_t wanted)
+                     enum nytp_weight weight, uint32_t wanted)
 {
     uint32_t n = list->n < wanted ? list->n : wanted;
     if (n > 0)
-        n = put_rows(out, diff, list, lines, 0, n);
+        n = put_rows(out, diff, list, lines, weight, 0, n);
     if (n < list->n && out->n_bytes < NYTP_MARKDOWN_ROOM) {
         nytp_printf(out, "<details><summary>%lu more</summary>\n\n",
                     (unsigned long)(list->n - n));
-        n += put_rows(out, diff, list, lines, n, list->n);
+        n += put_rows(out, diff, list, lines, weight, n, list->n);
         nytp_puts(out, "</details>\n\n");
     }
     if (n < list->n)
         nytp_printf(out, "%lu more are left out, since pages that show this have a limit.\n\n",
                     (unsigned long)(list->n - n));
+}
+
+/* What changed of SQL statements and waiting, if there are any. */
+static void put_amounts(struct nytp_out *out, const struct nytp_diff *diff)
+{
+    struct nytp_diff_amounts amounts;
+    if (!nytp_diff_amounts_init(&amounts, diff))
+        nytp_out_of_memory(&out->error);
+    nytp_diff_amounts_keep_changed(&amounts);
+    if (amounts.n > 0)
+        nytp_puts(out, "\n| base | new | change | besides |\n|---:|---:|---:|---|\n");
+    uint32_t i = 0;
+    for (; i < amounts.n && out->n_bytes < NYTP_MARKDOWN_ROOM; i++) {
+        const struct nytp_diff_amount_text text = nytp_diff_amount_text(diff, &amounts.list[i]);
+        nytp_printf(out, "| %s | %s | %s | %s", text.base, text.now, text.change, text.what);
+        if (amounts.list[i].name.len > 0)
+            nytp_markdown_code(out, amounts.list[i].name);
+        nytp_puts(out, " |\n");
+    }
+    const uint32_t n_left = amounts.n_left + amounts.n - i;
+    if (n_left > 0)
+        nytp_printf(out, "\n%lu more: --json\n", (unsigned long)n_left);
+    nytp_diff_amounts_free(&amounts);
 }
 
 bool nytp_diff_write_markdown(const struct nytp_diff *diff,
@@ -160,11 +193,14 @@ bool nytp_diff_write_markdown(const struct nytp_diff *diff,
         (by_line && !nytp_diff_lines_init(&lines, diff))) {
         nytp_out_of_memory(&out->error);
     } else {
+        const enum nytp_weight weight = nytp_diff_weight(options);
         char summary[160];
-        put_totals(out, diff);
-        put_list(out, diff, &list, &lines, options->top > 0 ? options->top : SHOWN_ROWS);
+        put_totals(out, diff, weight);
+        put_list(out, diff, &list, &lines, weight,
+                 options->top > 0 ? options->top : SHOWN_ROWS);
         nytp_diff_summary(diff, summary, sizeof summary);
         nytp_printf(out, "%s\n", summary);
+        put_amounts(out, diff);
     }
     nytp_diff_list_free(&list);
     nytp_diff_lines_free(&lines);

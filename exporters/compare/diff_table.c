@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define DEFAULT_ROWS   20
-#define MOST_AMOUNTS   10 /* of a kind */
 #define TIME_COLUMNS   20
 #define FIXED_COLUMNS  72 /* the numbers and the gaps between them */
 #define FEW_COLUMNS    46 /* without both sides' values, where a terminal has no room */
@@ -48,20 +47,6 @@ static void put_total(struct nytp_out *out, const char *label, const char *base,
     nytp_putc(out, '\n');
 }
 
-static void put_count_total(struct nytp_out *out, const struct nytp_diff *diff,
-                            const char *label, enum nytp_weight weight)
-{
-    const int64_t base = nytp_diff_value(&diff->total.median[NYTP_DIFF_BASE], weight);
-    const int64_t now = nytp_diff_value(&diff->total.median[NYTP_DIFF_NEW], weight);
-    char base_text[24], new_text[24], change[24];
-    nytp_diff_text(diff, base, weight, base_text, sizeof base_text);
-    nytp_diff_text(diff, now, weight, new_text, sizeof new_text);
-    nytp_diff_percent(base, now, change, sizeof change);
-    put_total(out, label, base_text, new_text, change,
-              nytp_weight_is_bytes(weight) ? "estimated from samples"
-                                           : nytp_diff_count_remark(diff));
-}
-
 static void put_time_total(struct nytp_out *out, const struct nytp_diff *diff)
 {
     const struct nytp_diff_row *total = &diff->total;
@@ -81,18 +66,18 @@ static void put_head(struct nytp_out *out, const struct nytp_diff *diff,
 {
     const bool color = options->color;
     char title[120], answer[240];
+    enum nytp_weight counts[NYTP_DIFF_MOST_COUNTS];
     nytp_diff_title(diff, title, sizeof title);
     nytp_diff_answer(diff, answer, sizeof answer);
     nytp_printf(out, "%s\n\n", answer);
     nytp_text_style(out, color, NYTP_STYLE_BOLD);
     put_total(out, title, "base", "new", "change", "");
     nytp_text_style(out, color, NYTP_STYLE_PLAIN);
-    put_count_total(out, diff, nytp_text_statements(diff->profile), NYTP_WEIGHT_STATEMENTS);
-    put_count_total(out, diff, nytp_text_calls(diff->profile), NYTP_WEIGHT_CALLS);
-    if (nytp_diff_weight(options) == NYTP_WEIGHT_OPS ||
-        nytp_weight_is_memory(nytp_diff_weight(options)))
-        put_count_total(out, diff, nytp_diff_weight_title(diff, nytp_diff_weight(options)),
-                        nytp_diff_weight(options));
+    const uint32_t n = nytp_diff_counts(diff, nytp_diff_weight(options), counts);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct nytp_diff_count_text text = nytp_diff_count_text(diff, counts[i]);
+        put_total(out, text.label, text.base, text.now, text.change, text.remark);
+    }
     put_time_total(out, diff);
     for (uint32_t i = 0; i < diff->n_notes; i++) {
         nytp_puts(out, "note: ");
@@ -167,28 +152,33 @@ static void put_row(struct nytp_out *out, const struct nytp_diff *diff,
     nytp_putc(out, '\n');
 }
 
+static void put_line(struct nytp_out *out, const struct nytp_diff *diff,
+                     const struct nytp_diff_line *line,
+                     const struct nytp_export_options *options)
+{
+    const enum nytp_weight weight = nytp_diff_line_weight(nytp_diff_weight(options));
+    const struct nytp_diff_cell *base = &line->mean[NYTP_DIFF_BASE];
+    const struct nytp_diff_cell *now = &line->mean[NYTP_DIFF_NEW];
+    char time[40];
+    nytp_diff_time(diff, now->ticks - base->ticks, true, time, sizeof time);
+    nytp_printf(out, "%+13lld %11s", (long long)nytp_diff_line_statements(line), "");
+    put_right(out, time, TIME_COLUMNS);
+    if (!nytp_text_is_narrow(options->columns)) {
+        put_value(out, diff, base, weight);
+        put_value(out, diff, now, weight);
+    }
+    nytp_printf(out, "    line %lu\n", (unsigned long)line->line);
+}
+
 /* Below a sub those of its lines that matter. */
 static void put_lines(struct nytp_out *out, const struct nytp_diff *diff,
                       const struct nytp_diff_lines *lines, const struct nytp_diff_row *row,
-                      bool narrow)
+                      const struct nytp_export_options *options)
 {
     const uint32_t at = (uint32_t)(row - diff->rows);
-    for (uint32_t i = lines->first[at]; i < lines->first[at + 1]; i++) {
-        const struct nytp_diff_line *line = &lines->lines[i];
-        const int64_t *statements = line->statements;
-        char time[40];
-        if (!nytp_diff_line_matters(row, line))
-            continue;
-        nytp_diff_time(diff, line->ticks[NYTP_DIFF_NEW] - line->ticks[NYTP_DIFF_BASE], true,
-                       time, sizeof time);
-        nytp_printf(out, "%+13lld %11s",
-                    (long long)(statements[NYTP_DIFF_NEW] - statements[NYTP_DIFF_BASE]), "");
-        put_right(out, time, TIME_COLUMNS);
-        if (!narrow)
-            nytp_printf(out, "%11lld%11lld", (long long)statements[NYTP_DIFF_BASE],
-                        (long long)statements[NYTP_DIFF_NEW]);
-        nytp_printf(out, "    line %lu\n", (unsigned long)line->line);
-    }
+    for (uint32_t i = lines->first[at]; i < lines->first[at + 1]; i++)
+        if (nytp_diff_line_matters(row, &lines->lines[i], nytp_diff_weight(options)))
+            put_line(out, diff, &lines->lines[i], options);
 }
 
 static uint32_t widest_name(const struct nytp_diff_list *list, uint32_t n, uint32_t columns)
@@ -206,23 +196,12 @@ static uint32_t widest_name(const struct nytp_diff_list *list, uint32_t n, uint3
 static void put_amount(struct nytp_out *out, const struct nytp_diff *diff,
                        const struct nytp_diff_amount *amount, uint32_t columns)
 {
-    static const char *const words[NYTP_DIFF_AMOUNT_KINDS] = {
-        "SQL statements", "loops of statements", "most in one ", "", "waiting for "};
-    const int64_t base = amount->median[NYTP_DIFF_BASE], now = amount->median[NYTP_DIFF_NEW];
-    char base_text[40], new_text[40], change[40];
-    if (amount->kind == NYTP_DIFF_WAIT) {
-        nytp_diff_time(diff, base, false, base_text, sizeof base_text);
-        nytp_diff_time(diff, now, false, new_text, sizeof new_text);
-    } else {
-        snprintf(base_text, sizeof base_text, "%lld", (long long)base);
-        snprintf(new_text, sizeof new_text, "%lld", (long long)now);
-    }
-    nytp_diff_percent(base, now, change, sizeof change);
-    put_right(out, base_text, 10);
-    put_right(out, new_text, 10);
-    put_right(out, now == 0 && base != 0 ? "gone" : change, 11);
-    nytp_printf(out, "  %s", words[amount->kind]);
-    const uint32_t used = AMOUNT_COLUMNS + (uint32_t)strlen(words[amount->kind]);
+    const struct nytp_diff_amount_text text = nytp_diff_amount_text(diff, amount);
+    put_right(out, text.base, 10);
+    put_right(out, text.now, 10);
+    put_right(out, text.change, 11);
+    nytp_printf(out, "  %s", text.what);
+    const uint32_t used = AMOUNT_COLUMNS + (uint32_t)strlen(text.what);
     nytp_text_put(out, amount->name, columns > used ? columns - used : MOST_NAME);
     nytp_putc(out, '\n');
 }
@@ -232,27 +211,19 @@ static void put_amounts(struct nytp_out *out, const struct nytp_diff *diff,
                         const struct nytp_export_options *options)
 {
     struct nytp_diff_amounts amounts;
-    uint32_t n_of_kind[NYTP_DIFF_AMOUNT_KINDS] = {0}, n_left = 0;
     if (!nytp_diff_amounts_init(&amounts, diff))
         nytp_out_of_memory(&out->error);
+    nytp_diff_amounts_keep_changed(&amounts);
     if (amounts.n > 0) {
         nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
         nytp_puts(out, "\n      base       new     change  besides");
         nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
         nytp_putc(out, '\n');
     }
-    for (uint32_t i = 0; i < amounts.n; i++) {
-        const struct nytp_diff_amount *const amount = &amounts.list[i];
-        const bool is_same = amount->median[NYTP_DIFF_BASE] == amount->median[NYTP_DIFF_NEW];
-        if (is_same && amount->kind != NYTP_DIFF_QUERIES)
-            continue;
-        if (n_of_kind[amount->kind]++ < MOST_AMOUNTS)
-            put_amount(out, diff, amount, options->columns);
-        else
-            n_left++;
-    }
-    if (n_left > 0)
-        nytp_printf(out, "%31s  (%lu more: --json)\n", "", (unsigned long)n_left);
+    for (uint32_t i = 0; i < amounts.n; i++)
+        put_amount(out, diff, &amounts.list[i], options->columns);
+    if (amounts.n_left > 0)
+        nytp_printf(out, "%31s  (%lu more: --json)\n", "", (unsigned long)amounts.n_left);
     nytp_diff_amounts_free(&amounts);
 }
 
@@ -286,7 +257,7 @@ bool nytp_diff_write_table(const struct nytp_diff *diff,
     for (uint32_t i = 0; i < n; i++) {
         put_row(out, diff, options, list.rows[i], name_width);
         if (by_line)
-            put_lines(out, diff, &lines, list.rows[i], nytp_text_is_narrow(options->columns));
+            put_lines(out, diff, &lines, list.rows[i], options);
     }
     if (n < list.n)
         nytp_printf(out, "%*s  (%lu more subs)\n", (int)fixed_columns(options->columns) - 4, "",

@@ -12,7 +12,6 @@
 #include "formats/base/table.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static int by_place(const void *x, const void *y)
 {
@@ -41,7 +40,7 @@ static bool index_names(const struct nytp_report *report, struct nytp_table *by_
 
 static bool ran(const struct nytp_diff_line *line, enum nytp_diff_side side)
 {
-    return line->statements[side] != 0 || line->ticks[side] != 0;
+    return line->mean[side].statements != 0 || line->mean[side].ticks != 0;
 }
 
 /* Line number of offset 0 in the new side; 0 when no line of the row ran there. */
@@ -64,8 +63,10 @@ static void add_row(struct nytp_report *report, const struct nytp_table *by_name
         struct nytp_report_change *change = &report->changes[report->n_changes++];
         *change =
             (struct nytp_report_change){.file = file, .line = first + lines->lines[i].offset};
-        memcpy(change->statements, lines->lines[i].statements, sizeof change->statements);
-        memcpy(change->ticks, lines->lines[i].ticks, sizeof change->ticks);
+        for (int side = 0; side < NYTP_DIFF_SIDES; side++) {
+            change->statements[side] = lines->lines[i].mean[side].statements;
+            change->ticks[side] = lines->lines[i].mean[side].ticks;
+        }
     }
 }
 

@@ -8,10 +8,13 @@
  */
 #include "report.h"
 
+#include "exporters/compare/diff_amounts.h"
 #include "exporters/compare/diff_formats.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct nytp_report_column columns[] = {
     {"bcalls", "Calls in the base", "Calls before", false},
@@ -21,8 +24,35 @@ static const struct nytp_report_column columns[] = {
     {"excl", "Time in the sub itself in this profile", "Time now", false},
     {"dexcl", "Change of that time", "\xce\x94 time", false},
     {"dstmts", "Change of statements executed in the sub", "\xce\x94 statements", false},
+    {"dinuse", "Change of bytes that it allocated itself and that were in use at the end",
+     "\xce\x94 in use", false},
+    {"dsvs", "Change of perl's values that it made itself, less those that it freed",
+     "\xce\x94 SVs", false},
     {"sub", NULL, "Subroutine", true},
 };
+#define N_COLUMNS (sizeof columns / sizeof *columns)
+
+static const struct nytp_report_column amount_columns[] = {
+    {"base", NULL, "Before", false},
+    {"new", NULL, "Now", false},
+    {"change", NULL, "Change", false},
+    {"name", NULL, "SQL statements and waiting", true},
+};
+
+/* Of the columns those that there are: all but two of memory, or but one. Returns how many. */
+static size_t choose_columns(const struct nytp_diff *diff,
+                             struct nytp_report_column chosen[N_COLUMNS])
+{
+    enum nytp_weight memory = NYTP_WEIGHT_TIME;
+    size_t n = 0;
+    nytp_diff_memory(diff, &memory);
+    for (size_t i = 0; i < N_COLUMNS; i++)
+        if (strcmp(columns[i].key, "dinuse") == 0 ? memory == NYTP_WEIGHT_INUSE_SPACE
+            : strcmp(columns[i].key, "dsvs") == 0 ? memory == NYTP_WEIGHT_SVS
+                                                  : true)
+            chosen[n++] = columns[i];
+    return n;
+}
 
 /* ---- which rows ---- */
 
@@ -91,6 +121,24 @@ static void put_change_of_time(struct nytp_report *report, const struct nytp_dif
     nytp_puts(out, diff->tested || ticks == 0 ? "" : " ?");
 }
 
+/* With both sides' values as the title, if there is a column of memory. */
+static void put_change_of_memory(struct nytp_report *report, const struct nytp_diff_row *row)
+{
+    const struct nytp_diff *diff = report->options->diff;
+    enum nytp_weight weight;
+    char base[40], now[40], text[40];
+    if (!nytp_diff_memory(diff, &weight))
+        return;
+    const int64_t by = change(row, weight);
+    nytp_diff_text(diff, nytp_diff_value(&row->median[NYTP_DIFF_BASE], weight), weight, base,
+                   sizeof base);
+    nytp_diff_text(diff, nytp_diff_value(&row->median[NYTP_DIFF_NEW], weight), weight, now,
+                   sizeof now);
+    nytp_diff_text(diff, by, weight, text, sizeof text);
+    nytp_printf(report->out, "<td data-n=%lld title=\"%s before, %s now\">%s%s", (long long)by,
+                base, now, by > 0 ? "+" : "", text);
+}
+
 static bool put_anchor(struct nytp_report *report, const struct nytp_diff_row *row)
 {
     const uint32_t sub = nytp_report_sub_named(report, row->name);
@@ -140,6 +188,7 @@ static void put_row(struct nytp_report *report, const struct nytp_diff_row *row)
     nytp_report_time_cell(report, now->ticks, false, 0);
     put_change_of_time(report, row);
     put_count(report->out, now->statements - base->statements, true);
+    put_change_of_memory(report, row);
     put_name(report, row);
 }
 
@@ -168,16 +217,56 @@ static void put_inputs(struct nytp_report *report, enum nytp_diff_side side)
         nytp_puts(report->out, "a table of counts");
 }
 
-/* "statements: 336091, -28.7 % (exact)" */
-static void put_total(struct nytp_report *report, const char *label, enum nytp_weight weight)
+/* "Statements: 471000 -> 336091, -28.7 % (exact)", and so on. */
+static void put_totals(struct nytp_report *report)
 {
     const struct nytp_diff *diff = report->options->diff;
-    const int64_t base = nytp_diff_value(&diff->total.median[NYTP_DIFF_BASE], weight);
-    const int64_t now = nytp_diff_value(&diff->total.median[NYTP_DIFF_NEW], weight);
-    char change[24];
-    nytp_diff_percent(base, now, change, sizeof change);
-    nytp_printf(report->out, "\n<dt>%s<dd>%lld \xe2\x86\x92 %lld: %s (%s)", label,
-                (long long)base, (long long)now, change, nytp_diff_count_remark(diff));
+    enum nytp_weight counts[NYTP_DIFF_MOST_COUNTS];
+    const uint32_t n = nytp_diff_counts(diff, NYTP_WEIGHT_TIME, counts);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct nytp_diff_count_text text = nytp_diff_count_text(diff, counts[i]);
+        char label[40];
+        snprintf(label, sizeof label, "%s", text.label);
+        label[0] = (char)toupper((unsigned char)label[0]);
+        nytp_puts(report->out, "\n<dt>");
+        nytp_html_puts(report->out, label);
+        nytp_printf(report->out, "<dd>%s \xe2\x86\x92 %s: %s (%s)", text.base, text.now,
+                    text.change, text.remark);
+    }
+}
+
+static void put_amount(struct nytp_report *report, const struct nytp_diff_amount *amount)
+{
+    const struct nytp_diff_amount_text text =
+        nytp_diff_amount_text(report->options->diff, amount);
+    nytp_printf(report->out, "><td data-n=%lld>%s<td data-n=%lld>%s<td>%s<td>%s",
+                (long long)amount->median[NYTP_DIFF_BASE], text.base,
+                (long long)amount->median[NYTP_DIFF_NEW], text.now, text.change, text.what);
+    nytp_html_text(report->out, amount->name.ptr, amount->name.len);
+    nytp_putc(report->out, '\n');
+}
+
+/* What changed of SQL statements and waiting, if there are any. */
+static void put_amounts(struct nytp_report *report)
+{
+    struct nytp_diff_amounts amounts;
+    if (!nytp_diff_amounts_init(&amounts, report->options->diff))
+        nytp_out_of_memory(&report->out->error);
+    nytp_diff_amounts_keep_changed(&amounts);
+    if (amounts.n > 0) {
+        nytp_report_table_begin(report, "besides loops",
+                                "SQL statements and waiting that changed", "", amount_columns,
+                                sizeof amount_columns / sizeof *amount_columns);
+        for (uint32_t i = 0; i < amounts.n; i++) {
+            nytp_report_row_begin(report->out, i);
+            put_amount(report, &amounts.list[i]);
+        }
+        nytp_puts(report->out, "</table></div>\n");
+    }
+    if (amounts.n_left > 0)
+        nytp_printf(report->out, "<p>%lu more: nytp export --diff --json shows all.</p>\n",
+                    (unsigned long)amounts.n_left);
+    nytp_diff_amounts_free(&amounts);
 }
 
 /* The numbers are the terminal's, of one run; those of the page's other tables are sums. */
@@ -200,8 +289,7 @@ void nytp_report_compared(struct nytp_report *report)
     put_inputs(report, NYTP_DIFF_BASE);
     nytp_puts(report->out, "\n<dt>This profile<dd>");
     put_inputs(report, NYTP_DIFF_NEW);
-    put_total(report, "Statements", NYTP_WEIGHT_STATEMENTS);
-    put_total(report, "Calls", NYTP_WEIGHT_CALLS);
+    put_totals(report);
     nytp_puts(report->out, "\n<dt>Times<dd>");
     nytp_diff_time_remark(diff, text, sizeof text);
     nytp_html_puts(report->out, text);
@@ -211,12 +299,14 @@ void nytp_report_compared(struct nytp_report *report)
     nytp_puts(report->out, "\n</dl>\n");
     for (uint32_t i = 0; i < diff->n_notes; i++)
         put_paragraph(report, "note", diff->notes[i]);
+    put_amounts(report);
 }
 
 void nytp_report_difference_table(struct nytp_report *report, uint32_t most)
 {
     const bool only_certain = most < UINT32_MAX;
     const struct nytp_diff *diff = report->options->diff;
+    struct nytp_report_column chosen[N_COLUMNS];
     uint32_t n;
     struct ranked *ranked = rank(diff, only_certain, &n);
     if (ranked == NULL) {
@@ -228,9 +318,10 @@ void nytp_report_difference_table(struct nytp_report *report, uint32_t most)
                       only_certain && diff->tested ? "No sub differs by more than chance."
                                                    : "No sub differs.");
     } else {
-        nytp_report_table_begin(report, "diff",
+        const size_t n_columns = choose_columns(diff, chosen);
+        nytp_report_table_begin(report, n_columns == N_COLUMNS - 1 ? "diff wider" : "diff",
                                 n > most ? "Subs that changed most" : "Subs that changed", "",
-                                columns, sizeof columns / sizeof *columns);
+                                chosen, n_columns);
         for (uint32_t i = 0; i < n && i < most; i++) {
             nytp_report_row_begin(report->out, i);
             put_row(report, &diff->rows[ranked[i].row]);

@@ -130,7 +130,6 @@ def test_a_difference_of_stacks_shows_them(tmp_path):
     now.write_bytes(now.read_bytes().replace(b"nytp-alloc 6 50000", b"nytp-alloc 6 90000"))
     assert good("-q", "--collapsed", "--weight=inuse_space", "--diff", base, now).decode().splitlines() == [
         "main::RUNTIME 20 20", "main::RUNTIME;main::f 51000 91000"]
-    assert "by stacks only" in messages(run("--markdown", "--weight=inuse_space", "--diff", base, now))[0]
 
 
 def grown(path):
@@ -147,6 +146,53 @@ def test_a_difference_of_subs_shows_them(tmp_path):
     assert "main::" not in good("-q", "--top", "--weight=inuse_objects", "--diff", base, now).decode()
     rows = {row["sub"]: row for row in json.loads(good("-q", "--json", "--diff", base, now))["diff"]}
     assert measures(rows["main::f"]["base"]) == OWN["main::f"] and measures(rows["main::f"]["new"]) == (73, 98000, 3, 91000)
+
+
+def test_each_table_of_a_difference_has_the_numbers_of_json(tmp_path):
+    """Where nothing was asked for, the totals tell what is in use; by sub and line all measures are told."""
+    base, now = recording(tmp_path / "a.out"), grown(tmp_path / "b.out")
+    total = ("bytes in use", "51.0 kB", "91.0 kB", "+78.4 %", "estimated from samples")
+    assert re.search("^" + " +".join(map(re.escape, total)) + "$", good("-q", "--diff", base, now).decode(), re.M)
+    for options, wanted in ([], [total]), (["--weight=alloc_space"], [
+            ("bytes allocated", "58.3 kB", "98.3 kB", "+68.6 %", total[4]), ("0", "0", "0 s", "58.0 kB", "98.0 kB", "`main::f` `/x/app.pl:10`")]), (
+            ["--weight=inuse_space", "--lines"], [total, ("0", "0", "0 s", "51.0 kB", "91.0 kB", "`main::f` `/x/app.pl:10`"),
+                                                  ("0", "", "0 s", "50.0 kB", "90.0 kB", "line 12")]):
+        rows = [tuple(cell.strip() for cell in line.split("|")[1:-1]) for line in good("-q", "--markdown", *options, "--diff", base, now).decode().splitlines()]
+        assert [row for row in rows if any("B" in cell for cell in row)] == wanted
+    table = good("-q", "--top", "--lines", "--weight=inuse_space", "--diff", base, now).decode()
+    assert re.findall(r" ([\d.]+ k?B) +([\d.]+ k?B)    line (\d+)", table) == [("50.0 kB", "90.0 kB", "12")]
+    for options in [], ["--lines"]:
+        document = json.loads(good("-q", "--json", *options, "--diff", base, now))["diff"]
+        table = [row for row in csv.DictReader(io.StringIO(good("-q", "--csv", *options, "--diff", base, now).decode())) if row["sub"] == "main::f"]
+        cells = [line for row in document if row["sub"] == "main::f" for line in row["lines"]] if options else document
+        assert [(measures(row, "base_"), measures(row, "new_"), row["base_svs"]) for row in table] == [
+            (measures(cell["base"]), measures(cell["new"]), str(cell["base"]["svs"])) for cell in cells]
+    assert sum(int(row["new_inuse_space"]) for row in table) == 91000 and len(table) == 4
+
+
+def test_a_table_of_a_difference_where_one_side_has_none(tmp_path):
+    base, now = tmp_path / "a.out", recording(tmp_path / "b.out")
+    base.write_bytes(now.read_bytes().replace(b"nytp-alloc", b"nytp-xxxxx"))
+    row = [row for row in csv.DictReader(io.StringIO(good("-q", "--csv", "--diff", base, now).decode())) if row["sub"] == "main::f"][0]
+    assert measures(row, "new_") == OWN["main::f"] and not any(row["base_" + name] for name in MEASURES)
+    for option in "--top", "--markdown":
+        assert "in use" not in good("-q", option, "--diff", base, now).decode()
+    done = run("-q", "--markdown", "--weight=inuse_space", "--diff", base, now)
+    assert done.returncode != 0 and "nytp run --memory" in messages(done)[0]
+
+
+def test_the_report_of_a_difference_shows_them(tmp_path):
+    base, now = recording(tmp_path / "a.out"), grown(tmp_path / "b.out")
+    good("-q", "--html", "-o", tmp_path / "r.html", "--diff", base, now)
+    page = (tmp_path / "r.html").read_text()
+    assert "<dt>Bytes in use<dd>51.0 kB \u2192 91.0 kB: +78.4 % (estimated from samples)" in page
+    assert page.count('data-key=dinuse') == page.count('title="51.0 kB before, 91.0 kB now">+40.0 kB<td>') == 1
+    good("-q", "--html", "-o", tmp_path / "s.html", "--diff", now, base)
+    assert '<td data-n=-40000 title="91.0 kB before, 51.0 kB now">-40.0 kB<td>' in (tmp_path / "s.html").read_text()
+    for path in base, now:
+        path.write_bytes(path.read_bytes().replace(b"nytp-alloc", b"nytp-xxxxx"))
+    good("-q", "--html", "-o", tmp_path / "n.html", "--diff", base, now)
+    assert "dinuse" not in (tmp_path / "n.html").read_text()
 
 
 def test_runs_of_a_side_are_their_medians(tmp_path):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """What requests ask of databases, in each output that tells it: the same numbers, and texts of strangers are harmless."""
 
+import csv
+import io
 import json
 import re
 
@@ -240,6 +242,37 @@ def test_a_comparison_tells_new_and_gone_statements(recording, tmp_path):
     assert re.search(r"^ +34 +34 +\S.*  SQL statements$", same, re.M) and "select name" not in same
 
 
+def test_each_form_of_a_comparison_tells_them(recording, tmp_path):
+    now = record(tmp_path, PROGRAM.replace("15, 4)", "15, 22, 4)").replace("update t set n = n + 1", "delete from t"))
+    shown = good("-q", "--markdown", "--diff", recording, now).decode()
+    assert shown.split("\n\n")[-1].splitlines() == [
+        "| base | new | change | besides |", "|---:|---:|---:|---|", "| 34 | 57 | +67.6 % | SQL statements |",
+        "| 16 | 23 | +43.8 % | most in one `GET /list` |", "| 31 | 53 | +71.0 % | `select name from t where id = ?` |",
+        "| 0 | 4 | new | `delete from t` |", "| 3 | 0 | gone | `update t set n = n + ?` |"]
+    rows = list(csv.DictReader(io.StringIO(good("-q", "--csv", "--diff", recording, now).decode())))
+    besides = json.loads(good("-q", "--diff", recording, "--json", now))["besides"]
+    assert [(row["kind"], row["name"], int(row["base"]), int(row["new"])) for row in rows if not row["sub"]] == [
+        (row["kind"], row["name"], row["base"], row["new"]) for row in besides]
+    for row in rows:                            # what is none of a sub adds nothing to sums by sub, and the other way round
+        assert bool(row["sub"]) == bool(row["new_calls"]) == bool(row["status"]) != bool(row["kind"])
+    good("-q", "--html", "-o", tmp_path / "r.html", "--diff", recording, now)
+    table = re.search(r'<table class="list besides.*?</table>', (tmp_path / "r.html").read_text(), re.S)[0]
+    cells = [re.findall(r"<td[^>]*>([^<]*?)\s*(?=<|$)", row) for row in re.findall(r"<tr.*?(?=<tr|</table)", table, re.S)]
+    assert cells[1:] == [["34", "57", "+67.6 %", "SQL statements"], ["16", "23", "+43.8 %", "most in one GET /list"],
+                         ["31", "53", "+71.0 %", "select name from t where id = ?"], ["0", "4", "new", "delete from t"],
+                         ["3", "0", "gone", "update t set n = n + ?"]]
+
+
+def test_a_long_list_of_new_statements_is_cut_and_says_so(tmp_path):
+    base, now = (record(tmp_path / name, DBI + f"for (1 .. {n}) {{ DBI::db->do('select 1 from u_' . 'x' x $_) }}\n") for name, n in (("a", 1), ("b", 13)))
+    for form, said in ("--top", r"^ +\(2 more: --json\)$"), ("--markdown", r"^2 more: --json$"):
+        text = good("-q", form, "--diff", base, now).decode()
+        assert re.search(said, text, re.M) and text.count("u_x") == 10
+    good("-q", "--html", "-o", tmp_path / "r.html", "--diff", base, now)
+    assert "<p>2 more: nytp export --diff --json shows all.</p>" in (tmp_path / "r.html").read_text()
+    assert good("-q", "--csv", "--diff", base, now).decode().count("u_x") == 13
+
+
 def test_a_comparison_of_strangers_texts_is_harmless(tmp_path):
     base = stream(tmp_path / "base.out", "select 1")
     for n, text in enumerate(EVIL):
@@ -247,6 +280,12 @@ def test_a_comparison_of_strangers_texts_is_harmless(tmp_path):
         shown = good("-q", "--diff", base, now)
         assert b"\x1b" not in shown and b"\r" not in shown and max(map(len, shown.decode().splitlines())) < 400
         json.loads(good("-q", "--diff", base, "--json", now))
+        marked = good("-q", "--diff", base, "--markdown", now)
+        assert b"\x1b" not in marked and b"\r" not in marked and max(map(len, marked.decode().splitlines())) < 800
+        assert {len(re.findall(rb"(?<!\\)\|", line)) for line in marked.split(b"besides |")[1].splitlines()} - {0} == {5}
+        good("-q", "--diff", base, "--html", "-o", tmp_path / "r.html", now)
+        page = (tmp_path / "r.html").read_bytes()
+        assert b"<script>alert" not in page and b"\x1b" not in page
 
 
 def test_a_comparison_without_all_calls_tells_none(recording, tmp_path):

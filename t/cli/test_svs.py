@@ -121,6 +121,19 @@ def test_a_difference_of_subs_shows_them(tmp_path):
     assert re.search(r"^SVs +-18 +22 ", table, re.M) and re.search(r" 9 +49  main::f ", table)
 
 
+def test_each_form_of_a_difference_shows_them(tmp_path):
+    sides = "--diff", recording(tmp_path / "a.out"), leaking(tmp_path / "b.out", 50)
+    for options in [], ["--weight=svs"]:
+        assert re.search(r"^SVs +-18 +22 +\+222\.2 %  exact$", good("-q", "--top", *options, *sides).decode(), re.M)
+        assert "| SVs | -18 | 22 | +222.2 % | exact |" in good("-q", "--markdown", *options, *sides).decode()
+    assert "| 9 | 49 | `main::f` `/x/app.pl:10` |" in good("-q", "--markdown", "--weight=svs", *sides).decode()
+    rows = {row["sub"]: row for row in csv.DictReader(io.StringIO(good("-q", "--csv", *sides).decode()))}
+    assert (rows["main::f"]["base_svs"], rows["main::f"]["new_svs"]) == ("9", "49") and "base_alloc_space" not in rows["main::f"]
+    good("-q", "--html", "-o", tmp_path / "r.html", *sides)
+    page = (tmp_path / "r.html").read_text()
+    assert 'data-key=dsvs' in page and '<td data-n=40 title="9 before, 49 now">+40<td>' in page
+
+
 def test_growth_of_them_is_a_limit_of_the_command_line(tmp_path):
     base, now = recording(tmp_path / "a.out"), leaking(tmp_path / "b.out", 11)
     done = run("-q", "--diff", base, "--fail-over=1%:svs:sub", now)
@@ -172,7 +185,7 @@ def test_a_recording_without_says_how_to_make_one(tmp_path):
     assert "svs" not in good("-q", "--json", path).decode() and "SVs" not in good("-q", "--top", path).decode()
     assert "NYTPROF=memory=1" in refused("--collapsed", "--weight=svs", "--diff", recording(tmp_path / "s.out"), path)
     assert "NYTPROF=memory=1" in refused("--top", "--weight=svs", "--diff", tmp_path / "s.out", path)
-    assert "by stacks only" in refused("--markdown", "--weight=svs", "--diff", path, path)
+    assert "NYTPROF=memory=1" in refused("--markdown", "--weight=svs", "--diff", path, path)
     assert "NYTPROF=memory=1" in refused("--tree", "--sort=svs", path)
     for option in ("--tree", "--peek=.", "--list=."):
         assert "kept" not in good("-q", option, path).decode() and "SVs" not in good("-q", option, path).decode()

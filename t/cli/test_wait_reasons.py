@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """What sampled programs waited for, as every format tells it: recordings written by hand."""
 
+import csv
+import io
 import json
 import re
 
@@ -131,3 +133,23 @@ def test_a_comparison_tells_them(tmp_path):
     rows = json.loads(good("-q", "--diff", before, "--json", "--unit=ms", after))["besides"]
     assert [(row["kind"], row["name"], row["base"], row["new"]) for row in rows] == [
         ("wait", "socket 127.0.0.1:5432", 200, 500), ("wait", "lock", 9, 0), ("wait", f"socket {HOSTILE}", 0, 7), ("wait", "sleep", 300, 300)]
+
+
+def test_each_form_of_a_comparison_tells_them(tmp_path):
+    before = sampled(tmp_path / "a.out", (6, 200, 0, "socket 127.0.0.1:5432"), (7, 300, 0, "sleep"), (8, 9, 0, "lock"))
+    after = sampled(tmp_path / "b.out", (6, 500, 0, "socket 127.0.0.1:5432"), (7, 300, 0, "sleep"))
+    marked = good("-q", "--markdown", "--diff", before, after).decode()
+    assert marked.split("\n\n")[-1].splitlines()[2:] == [
+        "| 200 ms | 500 ms | +150.0 % | waiting for `socket 127.0.0.1:5432` |", "| 9.00 ms | 0 s | gone | waiting for `lock` |"]
+    rows = [row for row in csv.DictReader(io.StringIO(good("-q", "--csv", "--unit=ms", "--diff", before, after).decode())) if row["kind"]]
+    assert [(row["kind"], row["name"], float(row["base"]), float(row["new"])) for row in rows] == [
+        ("wait", "socket 127.0.0.1:5432", 200, 500), ("wait", "lock", 9, 0), ("wait", "sleep", 300, 300)]
+    good("-q", "--html", "-o", tmp_path / "r.html", "--diff", before, after)
+    page = (tmp_path / "r.html").read_text()
+    assert re.search(r"<td data-n=\d+>200 ms<td data-n=\d+>500 ms<td>\+150\.0 %<td>waiting for socket 127\.0\.0\.1:5432\n", page)
+
+
+def test_a_comparison_in_which_none_changed_has_no_table_of_them(tmp_path):
+    file = sampled(tmp_path / "a.out", (7, 300, 0, "sleep"))
+    for form in "--top", "--markdown":
+        assert "besides" not in good("-q", form, "--diff", file, file).decode()
