@@ -235,8 +235,9 @@ static int64_t take_svs(struct nytp_tree_svs *svs, uint32_t index)
     return n;
 }
 
-bool nytp_calltree_add_svs(struct nytp_calltree *tree, uint32_t node, uint32_t file,
-                           uint32_t line, int64_t svs)
+/* To a node's line record, or with line 0 to the node. */
+static bool add_svs_at(struct nytp_calltree *tree, uint32_t node, uint32_t file, uint32_t line,
+                       int64_t svs)
 {
     if (line == 0)
         return add_svs(&tree->node_svs, node, svs);
@@ -366,7 +367,7 @@ static bool merge_lines(struct nytp_calltree *tree, uint32_t from, uint32_t to)
         drop_line(tree, from, r);
         if (!nytp_calltree_add_line(tree, to, l.file, l.line, l.ticks, l.statements,
                                     l.after_leave) ||
-            !nytp_calltree_add_svs(tree, to, l.file, l.line, take_svs(&tree->line_svs, r)) ||
+            !add_svs_at(tree, to, l.file, l.line, take_svs(&tree->line_svs, r)) ||
             !add_samples_at(tree, to, l.file, l.line, take_samples(&tree->line_samples, r)))
             return false;
         if (tree->waits.n > 0 &&
@@ -462,7 +463,7 @@ bool nytp_calltree_book(struct nytp_calltree *tree, uint32_t node,
             i--;
         } else if (i > call.first && bookings[i - 1].what == NYTP_BOOK_SVS) {
             const struct nytp_booking *const e = &bookings[--i];
-            if (!nytp_calltree_add_svs(tree, call.node, e->file, e->line, e->svs))
+            if (!add_svs_at(tree, call.node, e->file, e->line, e->svs))
                 return false;
         } else if (i > call.first && bookings[i - 1].what == NYTP_BOOK_SAMPLE) {
             const struct nytp_booking *const e = &bookings[--i];

@@ -172,10 +172,6 @@ bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t 
                             uint32_t line, int64_t ticks, uint64_t statements,
                             uint64_t after_leave);
 
-/* Add SVs to a node's line record, or with line 0 to the node. */
-bool nytp_calltree_add_svs(struct nytp_calltree *tree, uint32_t node, uint32_t file,
-                           uint32_t line, int64_t svs);
-
 /* A sample that is not booked yet; 0 when memory or the limit is out. */
 uint32_t nytp_calltree_new_sample(struct nytp_calltree *tree, struct nytp_tree_sample sample);
 

@@ -346,6 +346,7 @@ static const char *own_function(const char *what)
 
 static int loaded_main(const char *what)
 {
+    setvbuf(stdout, NULL, _IOLBF, 0); /* what is said before it dies is heard */
     void *volatile block = malloc(10);
     block = realloc(block, 100);
     free(block);

@@ -71,7 +71,7 @@ static bool read_leaf(struct nytp_str part, struct nytp_hang *hang)
     return part.len > 0 && (hang->leaf_is_xsub || is_word(&kind, "builtin"));
 }
 
-bool nytp_hang_read_body(const struct nytp_str *body, struct nytp_hang *hang)
+static bool read_body(const struct nytp_str *body, struct nytp_hang *hang)
 {
     struct nytp_str rest = *body, numbers = next_part(&rest, '\t');
     uint64_t at, ticks, cpu_ticks, depth;
@@ -99,7 +99,7 @@ bool nytp_hang_read(const struct nytp_str *comment, struct nytp_hang *hang)
     if (rest.len > 0 && rest.ptr[rest.len - 1] == '\n')
         rest.len--;
     const struct nytp_str head = next_part(&rest, ' ');
-    return is_word(&head, NYTP_HANG_HEAD) && nytp_hang_read_body(&rest, hang);
+    return is_word(&head, NYTP_HANG_HEAD) && read_body(&rest, hang);
 }
 
 bool nytp_hang_next(struct nytp_hang *hang, struct nytp_hang_call *call)

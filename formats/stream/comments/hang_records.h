@@ -60,10 +60,7 @@ struct nytp_hang_call {
 /* The BODY of a note, inside the comment; false: the comment is another, or not whole. */
 bool nytp_hang_note_body(const struct nytp_str *comment, struct nytp_str *body);
 
-/* Read a BODY. False, and `hang` is as it was, when it does not fit. */
-bool nytp_hang_read_body(const struct nytp_str *body, struct nytp_hang *hang);
-
-/* The same of a comment that was handed on. */
+/* Read a comment that was handed on. False, and `hang` is as it was, when it does not fit. */
 bool nytp_hang_read(const struct nytp_str *comment, struct nytp_hang *hang);
 
 /* The next of the calls; false: there is none. */
