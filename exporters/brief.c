@@ -330,6 +330,12 @@ static void put_share(struct brief *b, int64_t ticks)
     nytp_puts(b->out, ")");
 }
 
+/* Of all; 0 = not known, as those of a part never are. */
+static int64_t instructions(const struct brief *b)
+{
+    return selected(b).len == 0 ? nytp_profile_instructions(b->profile, NULL) : 0;
+}
+
 static void put_head(struct brief *b)
 {
     const struct nytp_profile *const profile = b->profile;
@@ -346,6 +352,8 @@ static void put_head(struct brief *b)
         nytp_printf(
             b->out, "%llu ops, ",
             (unsigned long long)ops(false, profile->total_statements, profile->total_calls));
+    if (instructions(b) > 0)
+        nytp_printf(b->out, "%lld instructions, ", (long long)instructions(b));
     nytp_printf(b->out,
                 "%lu process%s. Names below are quoted from the profile.\n\nTimes are %s, ",
                 (unsigned long)profile->n_processes, profile->n_processes == 1 ? "" : "es",
@@ -816,6 +824,7 @@ static void put_json(struct brief *b)
     json_count(b, "calls", profile->total_calls);
     json_count(b, "ops",
                ops(profile->sampled, profile->total_statements, profile->total_calls));
+    json_count(b, "instructions", (uint64_t)instructions(b));
     json_count(b, "processes", profile->n_processes);
     json_lines(b);
     json_subs(b);

@@ -94,7 +94,9 @@ static const char *counted(const struct nytp_diff *diff, const struct nytp_gate_
 {
     return rule->counted == NYTP_GATE_QUERIES ? "SQL statements"
            : rule->counted == NYTP_GATE_LOOPS ? "SQL statements in a loop"
-                                              : nytp_diff_weight_title(diff, rule->value);
+           : rule->counted == NYTP_GATE_INSTRUCTIONS
+               ? "instructions"
+               : nytp_diff_weight_title(diff, rule->value);
 }
 
 static void put_amount(const struct nytp_diff *diff, const struct nytp_gate_rule *rule,

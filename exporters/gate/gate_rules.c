@@ -59,6 +59,7 @@ static const struct {
     [NYTP_GATE_QUERIES] = {"queries", NYTP_WEIGHT_CALLS, true},
     [NYTP_GATE_LOOPS] = {"loops", NYTP_WEIGHT_CALLS, false},
     [NYTP_GATE_WAITS] = {"waits", NYTP_WEIGHT_TIME, true},
+    [NYTP_GATE_INSTRUCTIONS] = {"instructions", NYTP_WEIGHT_CALLS, false},
 };
 
 static bool find_counted(const char *text, size_t len, struct nytp_gate_rule *rule)
@@ -134,7 +135,7 @@ bool nytp_gate_add_limit(struct nytp_gate *gate, const char *text, struct nytp_e
         return nytp_error_set(
             error, NYTP_ERR_FORMAT,
             "--fail-over: unknown value \"%.*s\": statements, calls, ops, time, svs, queries, "
-            "loops, waits, " MEASURES,
+            "loops, waits, instructions, " MEASURES,
             (int)(len < 40 ? len : 40), at);
     rule->needs_least = rule->counted == NYTP_GATE_SUBS || rule->value == NYTP_WEIGHT_TIME;
     at += len;
@@ -276,7 +277,7 @@ static bool read_rule(struct nytp_gate *gate, const char *line, const char *plac
     if (!find_counted(at, len, rule) && !find_value(at, len, &rule->value))
         return nytp_error_set(error, NYTP_ERR_FORMAT,
                               "unknown value \"%.*s\": calls, statements, ops, time, svs, "
-                              "queries, loops, waits, " MEASURES,
+                              "queries, loops, waits, instructions, " MEASURES,
                               (int)(len < 40 ? len : 40), at);
     at += len;
     len = next_word(&at);

@@ -21,8 +21,11 @@
  * them, of /an expression/ the most in one of the requests of a name that matches. "loops
  * total" are those that are sent again and again (N+1).
  *
- * "waits" are the time that sampled programs waited: of total all of it, of /an expression/ what
- * was waited for a reason that matches, with the other side, as "socket 127.0.0.1:5432".
+ * "waits" are the time that sampled programs waited: of total all of it, of /an expression/
+ * what was waited for a reason that matches, with the other side, as "socket 127.0.0.1:5432".
+ *
+ * "instructions total" are what the processor counted of recordings with
+ * NYTPROF=instructions=1.
  */
 #ifndef NYTP_GATE_RULES_H
 #define NYTP_GATE_RULES_H
@@ -43,13 +46,14 @@ enum nytp_gate_counted {
     NYTP_GATE_QUERIES,
     NYTP_GATE_LOOPS,
     NYTP_GATE_WAITS,
+    NYTP_GATE_INSTRUCTIONS,
 };
 
 struct nytp_gate_rule {
     char *text;  /* as it was written */
     char *place; /* "FILE:LINE" where, or NULL: on the command line */
     enum nytp_gate_counted counted;
-    enum nytp_weight value; /* of QUERIES and LOOPS: CALLS; of WAITS: TIME */
+    enum nytp_weight value; /* of WAITS: TIME; of the others CALLS */
     enum nytp_gate_scope scope;
     char *name;                   /* the sub, package or expression; NULL: each */
     bool or_absent;               /* kept where there is no such sub */

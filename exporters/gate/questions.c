@@ -13,6 +13,7 @@
 #include "exporters/compare/rank_test.h"
 #include "exporters/stacks/statements.h"
 #include "formats/base/arena.h"
+#include "formats/model/profile.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,7 +69,7 @@ static bool is_unjudgeable(struct asking *a)
     const struct nytp_gate_rule *rule = rule_of(a);
     const struct nytp_diff *diff = a->diff;
     const bool counts = rule->value != NYTP_WEIGHT_TIME;
-    if (counts &&
+    if (counts && rule->counted != NYTP_GATE_INSTRUCTIONS &&
         (diff->sampled[NYTP_DIFF_NEW] || (rule->from_base && diff->sampled[NYTP_DIFF_BASE])))
         return answer(a, NYTP_GATE_UNJUDGED,
                       "it was sampled, and how many samples and calls were seen is chance");
@@ -294,12 +295,35 @@ static bool ask_waits(struct asking *a)
                      nytp_name_of_text(rule->scope == NYTP_GATE_TOTAL ? "total" : rule->name));
 }
 
+/* ---- instructions ---- */
+
+static bool ask_instructions(struct asking *a)
+{
+    const uint32_t first = rule_of(a)->from_base ? 0 : a->n_base;
+    bool *const only = calloc((size_t)a->diff->profile->n_recordings + 1, sizeof *only);
+    bool all = first > 0 || a->diff->base_has_times;
+    for (uint32_t run = first; only != NULL && all && run < a->n_runs; run++) {
+        nytp_diff_choose_run(a->diff, run, only);
+        a->values[run] = nytp_profile_instructions(a->diff->profile, only);
+        all = a->values[run] > 0;
+    }
+    free(only);
+    if (all)
+        return only != NULL && ask(a, NULL, nytp_name_of_text("total"));
+    memset(a->values, 0, a->n_runs * sizeof *a->values);
+    return answer(a, NYTP_GATE_UNJUDGED,
+                  "a limit on instructions, which recordings with NYTPROF=instructions=1 have "
+                  "where the processor counts them");
+}
+
 static bool ask_rule(struct asking *a)
 {
     if (is_unjudgeable(a))
         return true;
     if (rule_of(a)->counted == NYTP_GATE_WAITS)
         return ask_waits(a);
+    if (rule_of(a)->counted == NYTP_GATE_INSTRUCTIONS)
+        return ask_instructions(a);
     if (rule_of(a)->counted != NYTP_GATE_SUBS)
         return ask_statements(a);
     if (rule_of(a)->scope != NYTP_GATE_TOTAL)

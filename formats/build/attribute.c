@@ -397,6 +397,7 @@ static void make_processes(struct nytp_attribution *s)
                 nytp_whole((double)from->processor_ns * 1e-9 * (double)p->ticks_per_sec),
             .memory_start = from->memory_start,
             .memory_peak = from->memory_peak,
+            .instructions = from->instructions,
             .complete = from->complete};
         p->total_statements += from->statements;
         const bool announced = from->pid != 0 || from->start_s != 0;

@@ -56,7 +56,8 @@ struct nytp_process {
     int64_t
         processor_ticks; /* from start_s on, on a processor, sampled or not; 0 = not known */
     int64_t memory_start,
-        memory_peak;         /* bytes in core at start_s, and at most; 0 = not known */
+        memory_peak;      /* bytes in core at start_s, and at most; 0 = not known */
+    int64_t instructions; /* executed in user space, with those of recording; 0 = not known */
     int64_t recording_ticks; /* what recording cost, as far as it was taken off the times */
     bool complete;           /* its end was seen */
     struct nytp_name labels; /* DB::label_profile(): lines "KEY=VALUE", each key once; or "" */

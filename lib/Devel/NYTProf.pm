@@ -156,6 +156,20 @@ C<%ENV>. The loader ignores that variable for a program with more rights than it
 How much memory of the process is in core is told over time in any profile (on Linux): C<nytp-export --chrome-trace> and C<--firefox> have
 it as tracks, with C<memory=BYTES> also what was in use, and C<--massif> is for C<ms_print> and massif-visualizer; the report draws it.
 
+=item instructions=1
+
+How many instructions the program executed in user space, as the processor counts them (Linux, C<perf_event_open>; no root is
+needed where F</proc/sys/kernel/perf_event_paranoid> is 2 or less): one number for each process, and for each thread with its profile. It stands in
+the headline of C<nytp-export>'s tables, C<--brief> and C<--json>; C<--diff> compares it, and limits may be on it
+(C<instructions total E<lt>= base +1%>). It is counted while the program is recorded. What the profiler does now and then (compressing, writing, measuring what
+recording costs, taking samples) is left out; what it does at each statement and call, which is as much in each run, is in it, so compare what
+was recorded with the same options. By sub it is not told: C<ops>, statements and calls, are.
+
+Where there is no counter a message says why, once, and all else is recorded as without: often in virtual machines, and in
+containers. A profile that ends in a signal's handler in another thread has no number, nor has a program that closed the
+counter's descriptor. No machine that has a counter was at hand when this was written: it was tried with the kernel's count of
+processor time in its place.
+
 =item sql=1
 
 The text of each statement that L<DBI> runs is the label C<sql> while it is prepared and executed by C<do> and
