@@ -3,9 +3,9 @@
  * What matters of a profile in at most 8 kB, as Markdown or as JSON (share/brief.schema.json):
  * for a person in a hurry, and for programs that read on. How good the numbers are, the hottest
  * lines with their source, the hottest subs with who calls them, what waits, what is asked of
- * databases, regular expressions, what keeps perl's values, packages, and for all that is left
- * out the command that shows it. Names come from strangers: they stand as code or as JSON
- * strings, without control characters, cut to a bound.
+ * databases, regular expressions, what keeps memory and perl's values, packages, and for all
+ * that is left out the command that shows it. Names come from strangers: they stand as code or
+ * as JSON strings, without control characters, cut to a bound.
  */
 #include "exporters/base/json.h"
 #include "exporters/base/markdown.h"
@@ -21,6 +21,7 @@
 
 #include "formats/base/utf8.h"
 #include "formats/model/profile.h"
+#include "formats/model/svs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,12 +44,13 @@
 /* Bytes after which a list ends. What follows a list has room up to the next bound; the last
  * one leaves room for the commands, which are short: 8192 in all. */
 #define ROOM_LINES    4200u
-#define ROOM_SUBS     5300u
+#define ROOM_SUBS     5050u
 #define ROOM_REASONS  5500u
 #define ROOM_WAITS    5700u
 #define ROOM_REPEATS  5900u
 #define ROOM_REQUESTS 6000u
 #define ROOM_REGEXES  6100u
+#define ROOM_IN_USE   6150u
 #define ROOM_KEPT     6200u
 #define ROOM_PACKAGES 6400u
 
@@ -64,8 +66,9 @@ struct brief {
     struct nytp_out *out;
     struct nytp_json_times times;
     struct nytp_callers callers;
-    struct nytp_line_rows lines, kept; /* by time; by the SVs that they kept */
-    uint32_t *subs, *waits;            /* by own time; those that wait */
+    struct nytp_line_rows lines, kept, in_use; /* by time; SVs that they kept; bytes in use */
+    struct nytp_bytes bytes;                   /* of all subs */
+    uint32_t *subs, *waits;                    /* by own time; those that wait */
     uint32_t n_subs, n_waits;
     int64_t wait_ticks;
     struct nytp_wait_rows reasons; /* none is "other" */
@@ -203,22 +206,50 @@ static bool find_packages(struct brief *b)
     return true;
 }
 
-/* Of those with a place; none without memory=1. */
-static bool find_kept(struct brief *b)
+static int64_t self_of(const struct nytp_line_row *row)
 {
-    if ((b->profile->has & NYTP_HAS_SVS) == 0)
-        return true;
-    b->kept = nytp_lines_of_all(b->profile);
-    if (b->kept.rows == NULL)
-        return false;
-    if (b->kept.n > 0)
-        qsort(b->kept.rows, b->kept.n, sizeof *b->kept.rows, nytp_compare_line_svs);
+    return row->self_ticks;
+}
+
+static int64_t kept_of(const struct nytp_line_row *row)
+{
+    return row->kept_svs;
+}
+
+static int64_t in_use_of(const struct nytp_line_row *row)
+{
+    return row->bytes.of[NYTP_INUSE_SPACE];
+}
+
+/* The lines of which `value` is above 0 and that have a place, by a key of --sort that sorts by
+ * it. */
+static bool find_lines(const struct brief *b, struct nytp_line_rows *lines, const char *sort,
+                       int64_t value(const struct nytp_line_row *))
+{
     uint32_t n = 0;
-    for (uint32_t i = 0; i < b->kept.n && b->kept.rows[i].kept_svs > 0; i++)
-        if (b->kept.rows[i].file != 0)
-            b->kept.rows[n++] = b->kept.rows[i];
-    b->kept.n = n;
+    *lines = nytp_lines_of_all(b->profile);
+    if (lines->rows == NULL)
+        return false;
+    if (lines->n > 0)
+        qsort(lines->rows, lines->n, sizeof *lines->rows, nytp_line_order(sort));
+    for (uint32_t i = 0; i < lines->n && value(&lines->rows[i]) > 0; i++)
+        if (lines->rows[i].file != 0)
+            lines->rows[n++] = lines->rows[i];
+    lines->n = n;
     return true;
+}
+
+static bool has_bytes(const struct brief *b)
+{
+    return (b->profile->has & NYTP_HAS_BYTES) != 0;
+}
+
+static bool find_memory(struct brief *b)
+{
+    for (uint32_t i = 0; i < b->profile->n_subs; i++)
+        nytp_bytes_add(&b->bytes, b->profile->subs[i].bytes);
+    return ((b->profile->has & NYTP_HAS_SVS) == 0 || find_lines(b, &b->kept, "svs", kept_of)) &&
+           (!has_bytes(b) || find_lines(b, &b->in_use, "inuse_space", in_use_of));
 }
 
 static bool find_reasons(struct brief *b)
@@ -234,20 +265,13 @@ static bool find_reasons(struct brief *b)
 
 static bool gather(struct brief *b)
 {
-    b->lines = nytp_lines_of_all(b->profile);
     b->subs = hottest(b->profile, NULL, &b->n_subs);
-    if (!nytp_callers_init(&b->callers, b->profile) || b->lines.rows == NULL ||
-        b->subs == NULL || !find_waits(b) || !find_reasons(b) || !find_packages(b) ||
-        !find_kept(b) || !nytp_regex_rows_init(&b->regexes, b->profile) ||
+    if (!nytp_callers_init(&b->callers, b->profile) || b->subs == NULL ||
+        !find_lines(b, &b->lines, NULL, self_of) || !find_waits(b) || !find_reasons(b) ||
+        !find_packages(b) || !find_memory(b) ||
+        !nytp_regex_rows_init(&b->regexes, b->profile) ||
         !nytp_statements_init(&b->statements, b->profile))
         return nytp_error_set(&b->out->error, NYTP_ERR_MEMORY, "out of memory");
-    if (b->lines.n > 0)
-        qsort(b->lines.rows, b->lines.n, sizeof *b->lines.rows, nytp_compare_line_times);
-    uint32_t kept = 0; /* what has a place and time */
-    for (uint32_t i = 0; i < b->lines.n && b->lines.rows[i].self_ticks > 0; i++)
-        if (b->lines.rows[i].file != 0)
-            b->lines.rows[kept++] = b->lines.rows[i];
-    b->lines.n = kept;
     return true;
 }
 
@@ -542,6 +566,34 @@ static void put_regexes(struct brief *b)
     put_cut(b, i, b->regexes.n, "of them", "--patterns=0");
 }
 
+static void put_bytes_of(struct brief *b, int64_t in_use, int64_t allocated)
+{
+    nytp_puts(b->out, "- ");
+    nytp_text_bytes(b->out, in_use, 0);
+    nytp_puts(b->out, " of ");
+    nytp_text_bytes(b->out, allocated, 0);
+    nytp_puts(b->out, " allocated");
+}
+
+static void put_in_use(struct brief *b)
+{
+    uint32_t i = 0;
+    if (!has_bytes(b))
+        return;
+    nytp_puts(b->out, "\n## Lines by bytes in use at the end, estimated from samples\n");
+    put_bytes_of(b, b->bytes.of[NYTP_INUSE_SPACE], b->bytes.of[NYTP_ALLOC_SPACE]);
+    nytp_puts(b->out, " in all\n");
+    for (; i < b->in_use.n && i < MOST_KEPT && fits(b, ROOM_IN_USE); i++) {
+        const struct nytp_line_row *const row = &b->in_use.rows[i];
+        struct text text;
+        put_bytes_of(b, row->bytes.of[NYTP_INUSE_SPACE], row->bytes.of[NYTP_ALLOC_SPACE]);
+        put_code(b, " ", place(b, &text, row->file, row->line));
+        put_code(b, ": ", source(b, &text, row->file, row->line));
+        nytp_putc(b->out, '\n');
+    }
+    put_cut(b, i, b->in_use.n, "lines", "--top=0 --lines --sort=inuse_space");
+}
+
 static void put_kept(struct brief *b)
 {
     uint32_t i = 0;
@@ -579,6 +631,7 @@ static void put_markdown(struct brief *b)
     put_waits(b);
     put_statements(b);
     put_regexes(b);
+    put_in_use(b);
     put_kept(b);
     put_packages(b);
     nytp_puts(b->out, "\n## More\n");
@@ -764,6 +817,34 @@ static void json_regexes(struct brief *b)
     nytp_putc(b->out, ']');
 }
 
+static void json_bytes(struct brief *b, const struct nytp_bytes *bytes)
+{
+    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++)
+        if (nytp_bytes_names[i].is_space)
+            json_count(b, nytp_bytes_names[i].name, (uint64_t)bytes->of[i]);
+}
+
+static void json_in_use(struct brief *b)
+{
+    uint32_t i = 0;
+    nytp_printf(b->out, ",\n\"bytes\":{\"sampled\":%s", has_bytes(b) ? "true" : "false");
+    json_bytes(b, &b->bytes);
+    nytp_puts(b->out, ",\"lines\":[");
+    for (; i < b->in_use.n && i < MOST_KEPT && fits(b, ROOM_IN_USE); i++) {
+        const struct nytp_line_row *const row = &b->in_use.rows[i];
+        struct text text;
+        nytp_puts(b->out, i > 0 ? ",\n{" : "\n{");
+        json_name(b, "place", place(b, &text, row->file, row->line));
+        json_bytes(b, &row->bytes);
+        nytp_putc(b->out, ',');
+        json_name(b, "source", source(b, &text, row->file, row->line));
+        nytp_putc(b->out, '}');
+    }
+    nytp_putc(b->out, ']');
+    json_count(b, "more_lines", b->in_use.n - i);
+    nytp_putc(b->out, '}');
+}
+
 static void json_kept(struct brief *b)
 {
     uint32_t i = 0;
@@ -831,6 +912,7 @@ static void put_json(struct brief *b)
     json_waits(b);
     json_statements(b);
     json_regexes(b);
+    json_in_use(b);
     json_kept(b);
     json_packages(b);
     json_commands(b);
@@ -849,6 +931,7 @@ static bool write_brief(const struct nytp_profile *profile,
     nytp_callers_free(&b.callers);
     free(b.lines.rows);
     free(b.kept.rows);
+    free(b.in_use.rows);
     free(b.subs);
     free(b.waits);
     free(b.packages);

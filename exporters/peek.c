@@ -11,23 +11,24 @@
 
 #include <stdlib.h>
 
-#define MOST_ROWS     20 /* callers, callees */
-#define FIXED_COLUMNS 31
-#define SVS_COLUMNS   10
+#define MOST_ROWS      20 /* callers, callees */
+#define FIXED_COLUMNS  31
+#define MEMORY_COLUMNS 10
 
 struct peek {
     const struct nytp_profile *profile;
     const struct nytp_export_options *options;
     struct nytp_out *out;
     struct nytp_callers callers;
-    uint64_t *svs;     /* by sub: inclusive; NULL where none were recorded */
-    uint64_t *samples; /* likewise; NULL where calls are counted */
-    int64_t whole;     /* inclusive ticks of the sub that is shown */
+    enum nytp_memory_columns columns; /* one: SVs, or bytes in use */
+    uint64_t *memory;                 /* by sub: inclusive; NULL where none was recorded */
+    uint64_t *samples;                /* by sub; NULL where calls are counted */
+    int64_t whole;                    /* inclusive ticks of the sub that is shown */
 };
 
 /* The first columns of a row; without a number of calls (or samples) when that is 0. */
 static void put_numbers(const struct peek *peek, int64_t ticks, int64_t whole, uint64_t calls,
-                        int64_t svs)
+                        int64_t memory)
 {
     nytp_text_time(peek->out, ticks, peek->profile->ticks_per_sec, peek->options->unit, 10);
     nytp_putc(peek->out, ' ');
@@ -36,8 +37,13 @@ static void put_numbers(const struct peek *peek, int64_t ticks, int64_t whole, u
         nytp_printf(peek->out, " %10llu ", (unsigned long long)calls);
     else
         nytp_text_pad(peek->out, 12);
-    if (peek->svs != NULL)
-        nytp_printf(peek->out, "%9lld ", (long long)svs);
+    if (peek->columns == NYTP_MEMORY_NONE)
+        return;
+    if (peek->columns == NYTP_MEMORY_SVS)
+        nytp_printf(peek->out, "%9lld", (long long)memory);
+    else
+        nytp_text_bytes(peek->out, memory, 9);
+    nytp_putc(peek->out, ' ');
 }
 
 static void put_name(const struct peek *peek, const char *arrow, uint32_t sub, uint32_t file,
@@ -47,7 +53,8 @@ static void put_name(const struct peek *peek, const char *arrow, uint32_t sub, u
     const uint32_t columns = peek->options->columns;
     const bool color = peek->options->color;
     nytp_puts(out, arrow);
-    uint32_t used = FIXED_COLUMNS + 4 + (peek->svs != NULL ? SVS_COLUMNS : 0);
+    uint32_t used =
+        FIXED_COLUMNS + 4 + (peek->columns != NYTP_MEMORY_NONE ? MEMORY_COLUMNS : 0);
     used += nytp_text_put_tail(out, peek->profile->subs[sub].name,
                                columns == 0     ? 0
                                : columns > used ? columns - used
@@ -64,25 +71,30 @@ static void put_name(const struct peek *peek, const char *arrow, uint32_t sub, u
     nytp_putc(out, '\n');
 }
 
+static int64_t memory_of(const struct peek *peek, const struct nytp_call_row *row)
+{
+    return peek->columns == NYTP_MEMORY_SVS ? row->svs : row->inuse_bytes;
+}
+
 static void put_rows(const struct peek *peek, const char *arrow,
                      const struct nytp_call_rows *rows)
 {
-    int64_t ticks = 0, svs = 0;
+    int64_t ticks = 0, memory = 0;
     uint64_t calls = 0;
     const uint32_t shown = rows->n > MOST_ROWS + 1 ? MOST_ROWS : rows->n;
     for (uint32_t i = 0; i < rows->n; i++) {
         const struct nytp_call_row *row = &rows->rows[i];
         if (i < shown) {
-            put_numbers(peek, row->incl_ticks, peek->whole, row->calls, row->svs);
+            put_numbers(peek, row->incl_ticks, peek->whole, row->calls, memory_of(peek, row));
             put_name(peek, arrow, row->sub, row->file, row->line);
         } else {
             ticks += row->incl_ticks;
             calls += row->calls;
-            svs += row->svs;
+            memory += memory_of(peek, row);
         }
     }
     if (shown < rows->n) {
-        put_numbers(peek, ticks, peek->whole, calls, svs);
+        put_numbers(peek, ticks, peek->whole, calls, memory);
         nytp_printf(peek->out, "%s(%lu more)\n", arrow, (unsigned long)(rows->n - shown));
     }
 }
@@ -93,7 +105,7 @@ static void put_sub(const struct peek *peek, uint32_t index)
     nytp_text_style(peek->out, peek->options->color, NYTP_STYLE_BOLD);
     put_numbers(peek, sub->incl_ticks, peek->profile->total_ticks,
                 peek->samples != NULL ? peek->samples[index] : sub->calls,
-                peek->svs != NULL ? (int64_t)peek->svs[index] : 0);
+                peek->memory != NULL ? (int64_t)peek->memory[index] : 0);
     nytp_text_style(peek->out, peek->options->color, NYTP_STYLE_PLAIN);
     put_name(peek, "", index, sub->file, sub->first_line);
 }
@@ -109,7 +121,9 @@ static bool put_neighbours(struct peek *peek, uint32_t index)
     if (ok) {
         put_rows(peek, "<-  ", &callers);
         put_sub(peek, index);
-        put_numbers(peek, sub->excl_ticks, peek->whole, 0, sub->svs);
+        put_numbers(peek, sub->excl_ticks, peek->whole, 0,
+                    peek->columns == NYTP_MEMORY_SVS ? sub->svs
+                                                     : sub->bytes.of[NYTP_INUSE_SPACE]);
         nytp_puts(peek->out, "    (its own time)\n");
         put_rows(peek, "->  ", &callees);
     }
@@ -146,21 +160,33 @@ static bool count_samples(struct peek *peek)
     return peek->samples != NULL && peek->callers.samples != NULL;
 }
 
+static bool sum_memory(struct peek *peek)
+{
+    peek->columns = nytp_text_memory_columns(peek->profile, NULL);
+    if (peek->columns == NYTP_MEMORY_NONE)
+        return true;
+    peek->memory = nytp_inclusive_of_subs(
+        peek->profile,
+        peek->columns == NYTP_MEMORY_SVS ? nytp_line_svs : nytp_line_bytes[NYTP_INUSE_SPACE]);
+    return peek->memory != NULL;
+}
+
 static bool peek_write(const struct nytp_profile *profile,
                        const struct nytp_export_options *options, struct nytp_out *out)
 {
+    static const char *const titles[] = {[NYTP_MEMORY_NONE] = "",
+                                         [NYTP_MEMORY_SVS] = "      SVs ",
+                                         [NYTP_MEMORY_SPACE] = "   in use "};
     struct peek peek = {.profile = profile, .options = options, .out = out};
     bool *matches = nytp_patterns_match_asked(&options->names, profile, &out->error);
-    const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
-    peek.svs = has_svs ? nytp_inclusive_of_subs(profile, nytp_line_svs) : NULL;
-    const bool ok = nytp_callers_init(&peek.callers, profile) &&
-                    (peek.svs != NULL || !has_svs) && count_samples(&peek);
+    const bool ok =
+        nytp_callers_init(&peek.callers, profile) && sum_memory(&peek) && count_samples(&peek);
     if (ok && matches != NULL) {
         nytp_text_headline(out, profile, options);
         nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
         nytp_printf(out, "      incl  share %10s %ssub: callers above, callees below",
                     peek.samples != NULL ? "samples" : nytp_text_calls(profile),
-                    has_svs ? "      SVs " : "");
+                    titles[peek.columns]);
         nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
         nytp_putc(out, '\n');
         if (!put_matching(&peek, matches))
@@ -169,7 +195,7 @@ static bool peek_write(const struct nytp_profile *profile,
         nytp_out_of_memory(&out->error);
     }
     nytp_callers_free(&peek.callers);
-    free(peek.svs);
+    free(peek.memory);
     free(peek.samples);
     free(matches);
     return out->error.status == NYTP_OK;

@@ -17,7 +17,7 @@
 #define MIN_SOURCE    24
 #define HOT_PERCENT   10
 
-int nytp_compare_line_times(const void *x, const void *y)
+static int compare_times(const void *x, const void *y)
 {
     const struct nytp_line_row *a = x, *b = y;
     if (a->self_ticks != b->self_ticks)
@@ -27,12 +27,12 @@ int nytp_compare_line_times(const void *x, const void *y)
     return (a->line > b->line) - (a->line < b->line);
 }
 
-int nytp_compare_line_svs(const void *x, const void *y)
+static int compare_svs(const void *x, const void *y)
 {
     const struct nytp_line_row *a = x, *b = y;
     if (a->kept_svs != b->kept_svs)
         return a->kept_svs < b->kept_svs ? 1 : -1;
-    return nytp_compare_line_times(x, y);
+    return compare_times(x, y);
 }
 
 /* One by each measure of memory, since qsort() hands nothing on. */
@@ -41,7 +41,7 @@ static int compare_bytes(const void *x, const void *y, enum nytp_bytes_measure m
     const struct nytp_line_row *a = x, *b = y;
     if (a->bytes.of[measure] != b->bytes.of[measure])
         return a->bytes.of[measure] < b->bytes.of[measure] ? 1 : -1;
-    return nytp_compare_line_times(x, y);
+    return compare_times(x, y);
 }
 
 static int compare_alloc_objects(const void *x, const void *y)
@@ -64,11 +64,9 @@ static int compare_inuse_space(const void *x, const void *y)
     return compare_bytes(x, y, NYTP_INUSE_SPACE);
 }
 
-typedef int compare_fn(const void *x, const void *y);
-
-static compare_fn *order_of(const char *sort)
+nytp_line_order_fn *nytp_line_order(const char *sort)
 {
-    static compare_fn *const by_bytes[NYTP_N_BYTES_MEASURES] = {
+    static nytp_line_order_fn *const by_bytes[NYTP_N_BYTES_MEASURES] = {
         [NYTP_ALLOC_OBJECTS] = compare_alloc_objects,
         [NYTP_ALLOC_SPACE] = compare_alloc_space,
         [NYTP_INUSE_OBJECTS] = compare_inuse_objects,
@@ -77,8 +75,7 @@ static compare_fn *order_of(const char *sort)
     const enum nytp_bytes_measure measure = nytp_bytes_measure_of(sort);
     if (measure < NYTP_N_BYTES_MEASURES)
         return by_bytes[measure];
-    return sort != NULL && strcmp(sort, "svs") == 0 ? nytp_compare_line_svs
-                                                    : nytp_compare_line_times;
+    return sort != NULL && strcmp(sort, "svs") == 0 ? compare_svs : compare_times;
 }
 
 static bool has_svs(const struct nytp_profile *profile)
@@ -191,7 +188,7 @@ bool nytp_put_hot_lines(const struct nytp_profile *profile,
         return nytp_out_of_memory(&out->error);
     drop_empty(&rows);
     if (rows.n > 0)
-        qsort(rows.rows, rows.n, sizeof *rows.rows, order_of(options->sort));
+        qsort(rows.rows, rows.n, sizeof *rows.rows, nytp_line_order(options->sort));
     const uint32_t shown = rows.n < wanted ? rows.n : wanted;
     const uint32_t place_width = place_columns(profile, options->columns, rows.rows, shown);
     nytp_text_style(out, options->color, NYTP_STYLE_BOLD);

@@ -8,12 +8,12 @@
 
 #include "exporters/base/exporter.h"
 
-/* The order of lines (struct nytp_line_row), most time first. */
-int nytp_compare_line_times(const void *x, const void *y);
-
-/* The same by what contexts kept of perl's values: what a sub makes on one line and frees on
- * another is of no interest. */
-int nytp_compare_line_svs(const void *x, const void *y);
+/* The order of lines (struct nytp_line_row) for qsort(), by a key of --sort: most time first,
+ * and so without a key; by what contexts kept of perl's values ("svs"), as what a sub makes on
+ * one line and frees on another is of no interest; or by a measure of memory ("inuse_space").
+ */
+typedef int nytp_line_order_fn(const void *x, const void *y);
+nytp_line_order_fn *nytp_line_order(const char *sort);
 
 /* Put at most `wanted` lines with their source, then one row for the rest. A line's time and
  * SVs are those of its statements with the builtins and xsubs that they call. False with out's

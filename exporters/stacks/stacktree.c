@@ -37,12 +37,7 @@ void nytp_process_nodes(const struct nytp_profile *profile, uint32_t process, ui
                         uint32_t *end)
 {
     *first = profile->processes[process].root;
-    *end = profile->n_nodes;
-    for (uint32_t i = 0; i < profile->n_processes; i++) {
-        const uint32_t root = profile->processes[i].root;
-        if (root > *first && root < *end)
-            *end = root;
-    }
+    *end = nytp_process_nodes_end(profile, process);
 }
 
 static uint32_t intern_frame(struct builder *b, uint32_t sub, bool unreturned, uint32_t file,

@@ -259,6 +259,13 @@ def test_a_list_shows_them(tmp_path):
         ("1.0 kB", "1.0 kB", "10"), ("0 B", "0 B", "11"), ("50.0 kB", "50.0 kB", "12"), ("7.0 kB", "0 B", "13")]
 
 
+def test_the_neighbours_of_a_sub_show_what_is_in_use(tmp_path):
+    peek = good("-q", "--peek=^main::f$", recording(tmp_path / "b.out")).decode()
+    assert re.search(r"^ +incl +share +calls +in use sub: ", peek, re.M) and "SVs" not in peek
+    assert re.findall(r" (\d[\d.]* k?B) +(<-  main::RUNTIME|main::f|\(its|->  main::xs)", peek) == [
+        ("51.0 kB", "<-  main::RUNTIME"), ("51.0 kB", "main::f"), ("51.0 kB", "(its"), ("0 B", "->  main::xs")]
+
+
 @pytest.mark.parametrize("options", [[], ["--lines"]])
 def test_rows_have_them_and_add_up(tmp_path, options):
     sums = {}
@@ -290,7 +297,7 @@ def test_a_recording_without_says_how_to_make_one(tmp_path):
         assert done.returncode != 0 and "nytp run --memory" in messages(done)[0]
     assert "space" not in good("-q", "--json", path).decode()
     assert "nytp run --memory" in messages(run("--tree", "--sort=inuse_space", path))[0]
-    for option in ("--tree", "--list=."):
+    for option in ("--tree", "--list=.", "--peek=."):
         assert "in use" not in good("-q", option, path).decode()
     assert "space" not in good("-q", "--rows", path).decode()
 

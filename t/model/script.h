@@ -7,6 +7,7 @@
  *     > FID LINE           < DEPTH INCL EXCL NAME        s FID NAME FIRST LAST
  *     c FID LINE CALLER COUNT INCL EXCL RECI DEPTH CALLEE                      x CALLEE
  *     P PID PPID           p PID                         tps N                 ! KEY VALUE
+ *     # COMMENT
  */
 #ifndef NYTP_TEST_SCRIPT_H
 #define NYTP_TEST_SCRIPT_H
@@ -94,6 +95,11 @@ static inline void feed_line(struct nytp_sink *sink, const char *line)
         e.tag = NYTP_TAG_PID_END;
         sscanf(line, "p %u", &e.u.pid_end.pid);
         e.u.pid_end.time_s = 1.7e9 + 1;
+        break;
+    case '#':
+        e.tag = NYTP_TAG_COMMENT;
+        snprintf(a, sizeof a, "%s\n", line + 2);
+        e.u.comment.text = str(a);
         break;
     case '!':
         e.tag = NYTP_TAG_OPTION;
