@@ -59,19 +59,23 @@ function stored(where, key, value) {
 const kept = (key, value) => stored("localStorage", key, value);
 const keptHere = value => stored("sessionStorage", page.dataset.file, value);
 
-/* Text that a reader looks for: without capitals in any case, "re:" begins a regular expression.
- * Null when that expression is none. */
-function matcher(query) {
-    const source = query.startsWith("re:") ? query.slice(3) : query.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-    try {
-        const expression = new RegExp(source, /[A-Z]/.test(query) ? "u" : "iu");
-        return text => expression.test(text);
-    } catch {
-        return null;
-    }
-}
+/* A field for what a reader looks for. */
+const field = (text, title, properties) => make("input",
+    {type: "search", autocomplete: "off", spellcheck: false, placeholder: text, "aria-label": title, title, ...properties});
 
-const invalid = (element, isSo) => element.setAttribute("aria-invalid", !!isSo);
+/* What the field's text matches: without capitals in any case, "re:" begins a regular expression.
+ * Null, and the field says so, when that expression is none. */
+function matcher(input, query = input.value) {
+    const source = query.startsWith("re:") ? query.slice(3) : query.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+    let expression = null;
+    try {
+        expression = new RegExp(source, /[A-Z]/.test(query) ? "u" : "iu");
+    } catch {
+        /* the field is marked */
+    }
+    input.setAttribute("aria-invalid", !expression);
+    return expression && (text => expression.test(text));
+}
 
 /* ---------------------------------------------------------------- theme (before the first paint) */
 
@@ -165,7 +169,7 @@ function setUpTable(box, main) {
     const name = table.id.slice(prefix().length), key = name === main ? "" : name + ".";
     const written = [...table.tBodies].flatMap(body => [...body.rows]);
     const sumColumn = heads.findIndex(head => head.dataset.key === box.dataset.sum);
-    let texts = null, order = "";
+    let texts = null, order = null;
 
     function place(rows) {
         const perBody = Math.ceil(rows.length / table.tBodies.length);
@@ -173,30 +177,26 @@ function setUpTable(box, main) {
             body.replaceChildren(...rows.slice(i * perBody, (i + 1) * perBody)));
     }
 
+    /* As written it is sorted by the column that data-sort names. */
     function sort(wanted) {
-        if (wanted === order)
-            return;
-        order = wanted;
         const column = heads.findIndex(head => head.dataset.key === wanted.replace("-", ""));
-        if (column < 0)
+        if (wanted === order || column < 0)
             return;
-        const isText = heads[column].dataset.kind === "text";
-        const upward = isText !== wanted.startsWith("-");
-        const keyed = written.map(row => ({row, value: cellValue(row, column, isText)}));
-        const sign = upward ? 1 : -1;
-        keyed.sort((a, b) => sign * (a.value < b.value ? -1 : a.value > b.value ? 1 : 0));
-        place(keyed.map(entry => entry.row));
+        const isText = heads[column].dataset.kind === "text", upward = isText !== wanted.startsWith("-"), sign = upward ? 1 : -1;
+        if (order || wanted !== box.dataset.sort) {
+            const keyed = written.map(row => ({row, value: cellValue(row, column, isText)}));
+            keyed.sort((a, b) => sign * ((a.value > b.value) - (a.value < b.value)));
+            place(keyed.map(entry => entry.row));
+        }
+        order = wanted;
         heads.forEach((head, i) => i === column
             ? head.setAttribute("aria-sort", upward ? "ascending" : "descending") : head.removeAttribute("aria-sort"));
     }
 
-    const input = make("input", {type: "search", autocomplete: "off", spellcheck: false,
-        placeholder: "filter, or re:expression", "aria-label": "Filter " + name});
-    const said = make("output", {});
+    const input = field("filter, or re:expression", "Filter " + name), said = make("output");
 
-    function filter(query) {
-        const matches = matcher(query);
-        invalid(input, !matches);
+    function filter() {
+        const matches = matcher(input);
         if (!matches) {
             said.textContent = "no regular expression";
             return;
@@ -211,7 +211,7 @@ function setUpTable(box, main) {
                 sum += sumColumn < 0 ? 0 : cellValue(row, sumColumn, false);
             }
         });
-        said.textContent = query ? `${count(shown)} of ${count(written.length)}`
+        said.textContent = input.value ? `${count(shown)} of ${count(written.length)}`
             + (sumColumn < 0 ? "" : ", " + time(sum)) : "";
     }
 
@@ -220,7 +220,7 @@ function setUpTable(box, main) {
         sort(now.get(key + "sort") || box.dataset.sort || "");
         if (input.value !== (now.get(key + "q") || "") || texts) {
             input.value = now.get(key + "q") || "";
-            filter(input.value);
+            filter();
         }
     }
 
@@ -228,18 +228,15 @@ function setUpTable(box, main) {
         const label = make("button", {type: "button", title: head.title});
         label.append(...head.childNodes);
         head.append(label);
-        if (head.dataset.key === box.dataset.sort)
-            head.setAttribute("aria-sort", head.dataset.kind === "text" ? "ascending" : "descending");
         label.onclick = () => {
             const next = order === head.dataset.key ? "-" + order : head.dataset.key;
             setting(key + "sort", next === box.dataset.sort ? "" : next);
             sort(next);
         };
     });
-    order = box.dataset.sort || "";
     if (written.length > 20) {
         input.oninput = () => {
-            filter(input.value);
+            filter();
             setting(key + "q", input.value);
         };
         table.before(div("bar", input, said));
@@ -252,13 +249,14 @@ function setUpTable(box, main) {
 
 const heatOf = element => +((/\bh(\d)/.exec(element.className) || [0, 0])[1]);
 
+/* Marks the row, if any, and no other. */
 function markHere(row) {
     all(".here").forEach(old => old.classList.remove("here"));
-    row.classList.add("here");
+    if (row)
+        row.classList.add("here");
 }
 
 function goToRow(row) {
-    row.scrollIntoView({block: "center"});
     address(row.id.slice(prefix().length));
     markHere(row);
 }
@@ -267,10 +265,7 @@ function goToRow(row) {
 function setUpSource(box, tools) {
     const rows = all("tbody > tr", box), ran = rows.filter(row => row.className);
 
-    const onlyRan = button("Only lines that ran", "c", () => {
-        press(onlyRan, box.classList.toggle("only-ran"));
-        map.draw();
-    });
+    const onlyRan = button("Only lines that ran", "c", () => press(onlyRan, box.classList.toggle("only-ran")));
     press(onlyRan, false);
     /* To the next hot line from the one that is marked, or from the first in view. */
     function step(by) {
@@ -278,8 +273,11 @@ function setUpSource(box, tools) {
         const here = find(".here", box) || firstVisible() || box;
         const hot = ran.filter(row => heatOf(row) >= least && row !== here
             && here.compareDocumentPosition(row) & (by > 0 ? 4 : 2));
-        if (hot.length)
-            goToRow(hot[by > 0 ? 0 : hot.length - 1]);
+        const row = hot.at(by > 0 ? 0 : -1);
+        if (row) {
+            row.scrollIntoView({block: "center"});
+            goToRow(row);
+        }
     }
 
     const firstVisible = () => {
@@ -289,13 +287,10 @@ function setUpSource(box, tools) {
     };
 
     box.addEventListener("click", event => {
-        const head = event.target.closest("tbody th"), row = head && head.parentElement;
-        if (row && row.id) {
-            address(row.id.slice(prefix().length));
-            markHere(row);
-        }
+        if (event.target.matches("tr[id] > th"))
+            goToRow(event.target.parentElement);
     });
-    const map = minimap(box, rows, firstVisible);
+    minimap(box, rows, firstVisible);
     setUpColours(box);
     tools.append(onlyRan, button("▴", "k: the hot line before", () => step(-1)),
         button("▾", "j: the next hot line", () => step(1)));
@@ -329,12 +324,16 @@ function minimap(box, rows, firstVisible) {
         lines[Math.min(lines.length - 1, Math.floor(event.offsetY / canvas.clientHeight * lines.length))]
             .scrollIntoView({block: "center"});
     };
-    const soon = later(draw);
-    addEventListener("scroll", soon, {passive: true});
-    addEventListener("resize", soon);
-    redraws.push(soon);
-    soon();
-    return {draw: soon};
+    addEventListener("scroll", drawnIn(box, draw), {passive: true});
+}
+
+/* Draws on what is shown of the element, again whenever that, theme or address is another. */
+function drawnIn(element, paint) {
+    const draw = later(paint);
+    new ResizeObserver(draw).observe(element);
+    addEventListener("resize", draw);
+    redraws.push(draw);
+    return draw;
 }
 
 /* The function, once before the next frame however often it is asked for. */
@@ -478,24 +477,22 @@ function setUpColours(box) {
 
 /* A tree is arrays by node; node 0 is the root, parents come before their children. */
 function newTree(total) {
-    const tree = {name: [-2], parent: [-1], width: [total], calls: [0], children: new Map()};
-    tree.child = (parent, name) => {
-        const key = parent * 4194304 + name + 2;
-        let node = tree.children.get(key);
-        if (node === undefined) {
-            node = tree.name.length;
-            tree.children.set(key, node);
-            tree.name.push(name);
-            tree.parent.push(parent);
-            tree.width.push(0);
-            tree.calls.push(0);
-        }
-        return node;
+    const tree = {name: [], parent: [], width: [], calls: []}, children = new Map();
+    tree.append = (parent, name, width, calls) => {
+        tree.parent.push(parent);
+        tree.width.push(width);
+        tree.calls.push(calls);
+        return tree.name.push(name) - 1;
     };
-    tree.add = (node, width, calls) => {
+    /* Adds to the child of that name, which is returned. */
+    tree.add = (parent, name, width, calls) => {
+        const key = parent * 4194304 + name + 2, known = children.get(key), node = known || tree.append(parent, name, 0, 0);
+        children.set(key, node);
         tree.width[node] += width;
         tree.calls[node] += calls;
+        return node;
     };
+    tree.append(-1, -2, total, 0);
     return tree;
 }
 
@@ -503,13 +500,9 @@ function newTree(total) {
 function readTree(data) {
     const tree = newTree(data.total), path = [0];
     for (let i = 0; i < data.frames.length; i += 4) {
-        const [up, name, width, calls] = data.frames.slice(i, i + 4);
+        const [up, ...frame] = data.frames.slice(i, i + 4);
         path.length -= i ? up : 0;
-        tree.name.push(name);
-        tree.parent.push(path[path.length - 1]);
-        tree.width.push(width);
-        tree.calls.push(calls);
-        path.push(tree.name.length - 1);
+        path.push(tree.append(path.at(-1), ...frame));
     }
     return tree;
 }
@@ -532,8 +525,7 @@ function rewrite(tree, isFolded, collapse, isMine) {
         if (value === 0 || isFolded(name) || (collapse && up && result.name[up] === name)) {
             to[i] = up;
         } else {
-            to[i] = result.child(up, name);
-            result.add(to[i], value, tree.calls[i]);
+            to[i] = result.add(up, name, value, tree.calls[i]);
         }
     }
     return result;
@@ -568,10 +560,8 @@ function ownTimes(tree) {
 /* Adds the frames above `node` as a stack that begins with the innermost of them. */
 function addCallers(result, tree, node, width, calls) {
     let at = 0;
-    for (let i = node; i > 0; i = tree.parent[i]) {
-        at = result.child(at, tree.name[i]);
-        result.add(at, width, calls);
-    }
+    for (let i = node; i > 0; i = tree.parent[i])
+        at = result.add(at, tree.name[i], width, calls);
 }
 
 /* Who spent the time, and under each who called it. */
@@ -589,10 +579,8 @@ function pivot(tree, name) {
     const n = tree.name.length, to = new Int32Array(n), below = newTree(0), above = newTree(0);
     for (let i = 1; i < n; i++) {
         const up = to[tree.parent[i]];
-        if (up || tree.name[i] === name) {
-            to[i] = below.child(up, tree.name[i]);
-            below.add(to[i], tree.width[i], tree.calls[i]);
-        }
+        if (up || tree.name[i] === name)
+            to[i] = below.add(up, tree.name[i], tree.width[i], tree.calls[i]);
         if (!up && tree.name[i] === name) {
             below.width[0] = above.width[0] += tree.width[i];
             addCallers(above, tree, tree.parent[i], tree.width[i], tree.calls[i]);
@@ -604,42 +592,35 @@ function pivot(tree, name) {
 /* ---------------------------------------------------------------- flame graph: places */
 
 /* Gives each node its place: children from their parent's left edge on, the widest first, what is too
- * small to be listed last. `rows` are the nodes of each depth from left to right. */
+ * small to be listed last. `rows` are {place, nodes}: those of each depth from left to right. */
 function layOut(tree) {
-    const n = tree.name.length, start = new Float64Array(n), end = new Float64Array(n), depth = new Int32Array(n);
-    const order = Array.from({length: n - 1}, (_, i) => i + 1);
+    const n = tree.name.length, start = new Float64Array(n), end = new Float64Array(n), children = [], rows = [];
+    const place = {tree, own: ownTimes(tree), start, end, rows};
     const isRest = i => tree.name[i] < 0 ? 1 : 0;
-    order.sort((a, b) => depth[a] - depth[b] || isRest(a) - isRest(b) || tree.width[b] - tree.width[a] || a - b);
-    for (let i = 1; i < n; i++)
-        depth[i] = depth[tree.parent[i]] + 1;
-    const byParent = [];
+    const order = Array.from({length: n - 1}, (_, i) => i + 1);
+    order.sort((a, b) => isRest(a) - isRest(b) || tree.width[b] - tree.width[a] || a - b);
     for (const i of order)
-        (byParent[tree.parent[i]] = byParent[tree.parent[i]] || []).push(i);
-    for (let i = 0; i < n; i++) {
-        let x = start[i];
-        for (const child of byParent[i] || []) {
+        (children[tree.parent[i]] = children[tree.parent[i]] || []).push(i);
+    function below(node) {
+        let x = start[node];
+        for (const child of children[node] || []) {
             start[child] = x;
             end[child] = x += tree.width[child];
         }
+        return children[node] || [];
     }
     end[0] = tree.width[0];
-    const rows = [];
-    for (let i = 0; i < n; i++)
-        (rows[depth[i]] = rows[depth[i]] || []).push(i);
-    rows.forEach(row => row.sort((a, b) => start[a] - start[b] || a - b));
-    return {tree, own: ownTimes(tree), start, end, rows: rows.map(nodes => ({nodes}))};
+    for (let nodes = [0]; nodes.length; nodes = nodes.flatMap(below))
+        rows.push({place, nodes});
+    return place;
 }
 
-/* A picture is rows from top to bottom, each {place, nodes}; a frame in it is {row, node}. */
+/* A picture is rows from top to bottom; a frame in it is {row, node}. */
 function picture(tree, view) {
-    if (view.pivot < 0) {
-        const place = layOut(view.inverted ? invert(tree) : tree);
-        return {total: tree.width[0], middle: 0, rows: place.rows.map(row => ({place, nodes: row.nodes}))};
-    }
-    const {above, below} = pivot(tree, view.pivot), up = layOut(above), down = layOut(below);
-    const rows = up.rows.slice(1).reverse().map(row => ({place: up, nodes: row.nodes}));
-    return {total: below.width[0], middle: rows.length,
-        rows: rows.concat(down.rows.slice(1).map(row => ({place: down, nodes: row.nodes})))};
+    if (view.pivot < 0)
+        return {total: tree.width[0], middle: 0, rows: layOut(view.inverted ? invert(tree) : tree).rows};
+    const {above, below} = pivot(tree, view.pivot), callers = layOut(above).rows.slice(1).reverse();
+    return {total: below.width[0], middle: callers.length, rows: [...callers, ...layOut(below).rows.slice(1)]};
 }
 
 /* ---------------------------------------------------------------- flame graph: the view */
@@ -691,6 +672,13 @@ function fitting(pen, name, width) {
     }
     return text.length > 2 ? text : "";
 }
+
+/* Waiting is hidden when the reader said so, or from half of all the time on. */
+const HIDE_WAITING = ["Hide waiting", "for input, locks, children, time"];
+const hidesWaiting = (idle, whole) => !!+(settings().get("work") || idle * 2 > whole);
+
+/* The line that says what is under the pointer. */
+const newDetail = () => make("div", {className: "detail", role: "status"});
 
 /* A canvas in the sizes of the screen's own pixels, ready to draw on. */
 function penFor(canvas, width, height) {
@@ -765,9 +753,8 @@ function drawFlame(section, data) {
     const canvas = make("canvas", {tabIndex: 0, role: "application", "aria-label":
         "Flame graph: arrows move, Enter zooms, Escape goes back, p: callers and callees, i: inverted"});
     const space = make("div"), graph = div("graph", canvas, space);
-    const detail = make("div", {className: "detail", role: "status"}), said = make("output");
+    const detail = newDetail(), said = make("output");
     const tip = make("div", {className: "tip", hidden: true});
-    const field = (text, title, properties) => make("input", {type: "search", placeholder: text, "aria-label": title, title, ...properties});
     const search = field("find subs, or re:expression", "Find in the flame graph", {value: now.get("find") || "", oninput: () => {
         setting("find", search.value);
         look();
@@ -777,19 +764,17 @@ function drawFlame(section, data) {
             kept("fold", fold.value);
             rebuild();
         }});
-    const toggles = [["inverted", setting, "Inverted", "i: who took time, under it who called"],
-        ["collapse", setting, "Recursion as one", "direct recursion"],
-        ["library", kept, "Fold library", "modules of perl's own folders"],
-        ["work", setting, "Hide waiting", "for input, locks, children, time"]
-    ].filter(([key]) => ({library: library.size, work: idle})[key] !== 0).map(([key, keep, text, title]) => {
-        view[key] = !!(keep === kept ? kept(key) : now.get(key));
-        if (key === "work")
-            view.work = +(now.get(key) || idle * 2 > read.width[0]);
-        const element = button(text, title, () => {
+    const toggles = [["inverted", setting, 1, now.get("inverted"), "", "Inverted", "i: who took time, under it who called"],
+        ["collapse", setting, 1, now.get("collapse"), "", "Recursion as one", "direct recursion"],
+        ["library", kept, library.size, kept("library"), "", "Fold library", "modules of perl's own folders"],
+        ["work", setting, idle, hidesWaiting(idle, read.width[0]), "0", ...HIDE_WAITING]
+    ].filter(([, , isOf]) => isOf).map(([key, keep, , isOn, off, ...words]) => {
+        view[key] = !!isOn;
+        const element = button(...words, () => {
             view[key] = !view[key];
             if (view.inverted)
                 view.pivot = -1;
-            keep(key, view[key] ? "1" : key === "work" ? "0" : "");
+            keep(key, view[key] ? "1" : off);
             rebuild();
         });
         return {key, element};
@@ -815,11 +800,10 @@ function drawFlame(section, data) {
         choosePart();
         const inPackage = data.parts[view.only] ? "" : view.only;
         home.classList.toggle("no-waits", !!view.work);
-        const folds = fold.value && matcher("re:" + fold.value);
-        invalid(fold, folds === null);
-        const isFolded = name => name >= 0 && (folds && (folds(data.names[name]) || folds(data.hrefs[name]))
+        const folds = matcher(fold, fold.value && "re:" + fold.value);
+        const isFolded = name => name >= 0 && (fold.value && folds && (folds(data.names[name]) || folds(data.hrefs[name]))
             || (view.library && library.has(data.fids[name])));
-        tree = fid || folds || view.only || view.collapse || view.library
+        tree = fid || fold.value || view.only || view.collapse || view.library
             ? rewrite(read, isFolded, view.collapse, name => fid ? data.fids[name] === fid : !inPackage || packages[name] === inPackage) : read;
         scene = picture(tree, view);
         toggles.forEach(({key, element}) => press(element, key === view.only || !!view[key]));
@@ -832,9 +816,8 @@ function drawFlame(section, data) {
 
     /* Frames shown that match, and the time of all stacks with such a frame, each stack once. */
     function look() {
-        const matches = search.value ? matcher(search.value) : null, inside = new Uint8Array(tree.name.length);
-        invalid(search, search.value && !matches);
-        found = matches && data.names.map(matches);
+        const matches = matcher(search), inside = new Uint8Array(tree.name.length);
+        found = search.value && matches && data.names.map(matches);
         let sum = 0, frames = 0;
         for (let i = 1; found && i < inside.length; i++) {
             const isIn = inside[tree.parent[i]], isHit = found[tree.name[i]];
@@ -888,7 +871,7 @@ function drawFlame(section, data) {
             pen.fillText(fitting(pen, label(frame), wide - 8), left + 4, y + ROW / 2);
         }
     }
-    const draw = later(paint);
+    const draw = drawnIn(graph, paint);
 
     /* At the pointer, what the line below the graph says of the frame there. */
     function point(event) {
@@ -1002,8 +985,6 @@ function drawFlame(section, data) {
         }
     };
     graph.onscroll = draw;
-    new ResizeObserver(draw).observe(graph);
-    redraws.push(draw);
     rebuild();
     const [row, start] = (now.get("zoom") || "-1.0").split(".").map(Number);
     if (scene.rows[row]) {
@@ -1019,7 +1000,7 @@ function drawFlame(section, data) {
 function squarify(items, box, put) {
     let {x, y, w, h} = box, left = items.reduce((sum, item) => sum + item.size, 0), i = 0;
     while (i < items.length && w > 0.5 && h > 0.5) {
-        const side = Math.min(w, h), scale = w * h / left;
+        const side = Math.min(w, h), scale = w * h / left, isWide = w >= h;
         let sum = 0, worst = Infinity, n = i;
         for (; n < items.length; n++) {
             const area = (sum + items[n].size) * scale, least = items[n].size * scale, most = items[i].size * scale;
@@ -1030,19 +1011,12 @@ function squarify(items, box, put) {
             sum += items[n].size;
         }
         const thick = sum * scale / side;
-        let along = 0;
-        for (; i < n; i++) {
+        for (let along = 0; i < n; i++) {
             const long = items[i].size * scale / thick;
-            put(items[i], w < h ? {x: x + along, y, w: long, h: thick} : {x, y: y + along, w: thick, h: long});
+            put(items[i], isWide ? {x, y: y + along, w: thick, h: long} : {x: x + along, y, w: long, h: thick});
             along += long;
         }
-        if (w < h) {
-            y += thick;
-            h -= thick;
-        } else {
-            x += thick;
-            w -= thick;
-        }
+        [x, y, w, h] = isWide ? [x + thick, y, w - thick, h] : [x, y + thick, w, h - thick];
         left -= sum;
     }
 }
@@ -1057,11 +1031,11 @@ function setUpTreemap(section) {
         return {name: find("b", li).textContent, size: sum(subs), subs};
     }).filter(one => one.size > 0).sort(bySize);
     const recorded = packagesOf(false), busy = packagesOf(true), idle = sum(recorded) - sum(busy);
-    let packages, total, hides = !!+(settings().get("work") || idle * 2 > sum(recorded));
-    const canvas = make("canvas", {"aria-hidden": "true"}), detail = make("div", {className: "detail", role: "status"});
+    let packages, total, hides = hidesWaiting(idle, sum(recorded));
+    const canvas = make("canvas", {"aria-hidden": "true"}), detail = newDetail();
     const back = button("All packages", "Escape", () => show(null));
     let only = null, boxes = [], over = null;
-    const hide = button("Hide waiting", "for input, locks, children, time", () => {
+    const hide = button(...HIDE_WAITING, () => {
         hides = !hides;
         setting("work", hides ? "1" : "0");
         choose();
@@ -1100,7 +1074,7 @@ function setUpTreemap(section) {
             pen.font = pen.font.replace("600 ", "");
         });
     }
-    const draw = later(paint);
+    const draw = drawnIn(canvas.parentElement, paint);
 
     function describe() {
         if (!over) {
@@ -1139,8 +1113,6 @@ function setUpTreemap(section) {
         else if (over)
             show(over.one);
     };
-    new ResizeObserver(draw).observe(canvas.parentElement);
-    redraws.push(draw);
     page.keys = {Escape: () => show(null)};
     choose();
 }
@@ -1234,16 +1206,13 @@ function choosePage(tools) {
 
 /* Opens what hides the element that the fragment names and brings it into view. */
 function showTarget() {
-    all(".here").forEach(old => old.classList.remove("here"));
     const target = document.getElementById(location.hash.slice(1)) || document.getElementById(fragment());
+    markHere(target && target.closest(".src tr"));
     if (!target || target === page)
         return;
     for (let at = target; at; at = at.parentElement)
         if (at.tagName === "DETAILS")
             at.open = true;
-    const row = target.closest("tr");
-    if (row && row.closest(".src"))
-        markHere(row);
     target.scrollIntoView({block: "center"});
 }
 

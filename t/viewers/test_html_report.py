@@ -121,7 +121,7 @@ def test_the_script_makes_no_markup_of_text():
 
 def test_style_and_script_are_small(report):
     folder = report("mixed-blocks")
-    assert sum((folder / name).stat().st_size for name in ("report.css", "report.js")) <= 44600
+    assert sum((folder / name).stat().st_size for name in ("report.css", "report.js")) <= 44000
 
 
 # -------------------------------------------------------------------- themes, paper, no script
