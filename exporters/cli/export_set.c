@@ -194,18 +194,16 @@ static struct nytp_label_sums *sum_labels(struct run *run, const struct nytp_pro
 
 /* ---- what ran under each label ---- */
 
-#define MOST_LABEL_PARTS 12        /* of those that took longest */
-#define MOST_READ_AGAIN  (4 << 20) /* bytes of the inputs, for each of these */
-
-/* The row after those of most time that were chosen, but the texts of statements, which are
- * within requests. n_rows: there is none. */
-static uint32_t longest_row(const struct nytp_export_options *options, const bool *seen)
+/* The row after those of most time that were chosen, among those of statements or the others.
+ * n_rows: there is none. */
+static uint32_t longest_row(const struct nytp_export_options *options, const bool *seen,
+                            bool of_statements)
 {
     uint32_t best = options->n_label_rows;
     for (uint32_t i = 0; i < options->n_label_rows; i++) {
         const struct nytp_label_row *const rows = options->label_rows;
         const bool is_sql = strcmp(rows[i].key.ptr, "sql") == 0;
-        if (!seen[i] && !is_sql &&
+        if (!seen[i] && is_sql == of_statements &&
             (best == options->n_label_rows || rows[i].total_s > rows[best].total_s))
             best = i;
     }
@@ -243,14 +241,16 @@ static struct nytp_profile **load_labels(const struct run *run)
     for (int i = 0; i < run->cli.n_files; i++)
         size +=
             stat(run->cli.files[i], &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : INT32_MAX;
-    if (n == 0 || options->no_flame || run->failed || run->partial || size > MOST_READ_AGAIN)
+    if (n == 0 || options->no_flame || run->failed || run->partial ||
+        size > NYTP_LABEL_PARTS_BYTES)
         return NULL;
     struct nytp_profile **const parts = calloc(n, sizeof *parts);
     bool *const seen = calloc(n, sizeof *seen);
-    for (uint32_t i = 0; parts != NULL && seen != NULL && i < MOST_LABEL_PARTS; i++) {
-        const uint32_t row = longest_row(options, seen);
+    for (uint32_t i = 0;
+         parts != NULL && seen != NULL && i < NYTP_LABEL_PARTS + NYTP_STATEMENT_PARTS; i++) {
+        const uint32_t row = longest_row(options, seen, i >= NYTP_LABEL_PARTS);
         if (row == n)
-            break;
+            continue;
         seen[row] = true;
         parts[row] = load_label(run, &options->label_rows[row]);
     }

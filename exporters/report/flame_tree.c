@@ -164,8 +164,7 @@ void nytp_flame_free(struct nytp_flame *flame)
 
 /* ---- parts ---- */
 
-/* The first sub of that name in the report's profile, or NONE. */
-static uint32_t sub_of_name(const struct nytp_profile *profile, struct nytp_name name)
+uint32_t nytp_flame_sub_of_name(const struct nytp_profile *profile, struct nytp_name name)
 {
     uint32_t low = 1, high = profile->n_subs; /* the first is main::RUNTIME, out of order */
     if (high > 0 && nytp_compare_names(profile->subs[0].name, name) == 0)
@@ -191,7 +190,7 @@ static uint32_t part_frame(const struct nytp_flame *flame, const struct nytp_pro
     const struct nytp_key key = {
         .a = parent,
         .b = profile == whole ? nytp_flame_first_of_name(whole, sub)
-                              : sub_of_name(whole, profile->subs[sub].name),
+                              : nytp_flame_sub_of_name(whole, profile->subs[sub].name),
         .c = (profile->nodes[node].flags & NYTP_NODE_UNRETURNED) != 0,
     };
     const uint32_t found = nytp_table_get(&flame->known, key);

@@ -65,6 +65,9 @@ bool nytp_flame_walk_begin(struct nytp_flame_walk *walk, const struct nytp_flame
 uint32_t nytp_flame_walk_next(struct nytp_flame_walk *walk, const struct nytp_flame *flame);
 void nytp_flame_walk_end(struct nytp_flame_walk *walk);
 
+/* The first sub of that name in the profile, or NYTP_REPORT_NONE. */
+uint32_t nytp_flame_sub_of_name(const struct nytp_profile *profile, struct nytp_name name);
+
 /* Subs of one name in several files are one frame: names are sorted, so they are neighbours. */
 uint32_t nytp_flame_first_of_name(const struct nytp_profile *profile, uint32_t sub);
 

@@ -220,13 +220,12 @@ static const struct nytp_report_column label_columns[] = {
     {"label", NULL, "Label", true},
 };
 
-static void put_label(struct nytp_report *report, uint32_t index)
+/* Whether the flame graph can be of it alone. */
+static bool put_label(struct nytp_report *report, uint32_t index)
 {
     struct nytp_out *const out = report->out;
     const struct nytp_label_row *const row = &report->options->label_rows[index];
-    if (report->flame && report->options->label_parts != NULL &&
-        report->options->label_parts[index] != NULL)
-        nytp_printf(out, " data-part=%ul", (unsigned)index);
+    const bool is_part = nytp_report_put_label_part(report, row->key, row->value);
     nytp_printf(out, "><td>%llu", (unsigned long long)row->n);
     put_seconds_cell(report, row->median_s);
     put_seconds_cell(report, row->total_s);
@@ -248,6 +247,7 @@ static void put_label(struct nytp_report *report, uint32_t index)
     put_word(out, row->value);
     put_inputs(report);
     end_command(out);
+    return is_part;
 }
 
 /* What --by=label tells. */
@@ -258,11 +258,14 @@ static void put_labels(struct nytp_report *report)
         return;
     nytp_report_table_begin(report, "labels", "Labels", "", label_columns,
                             sizeof label_columns / sizeof *label_columns);
+    bool are_parts = true;
     for (uint32_t i = 0; i < options->n_label_rows && i < MOST_ROWS; i++) {
         nytp_report_row_begin(report->out, i);
-        put_label(report, i);
+        are_parts = put_label(report, i) && are_parts;
     }
     nytp_puts(report->out, "</table></div>\n");
+    if (!are_parts)
+        nytp_report_put_part_bounds(report);
 }
 
 /* ---- the index ---- */
@@ -309,6 +312,7 @@ void nytp_report_index(struct nytp_report *report)
         nytp_report_flame_section(report, NONE);
     nytp_report_sub_table(report, "top", "Top 15 subroutines", report->subs_by_time,
                           report->n_called < N_TOP ? report->n_called : N_TOP);
+    nytp_report_part_tables(report, N_TOP);
     put_more_links(report);
     put_labels(report);
     put_processes(report);

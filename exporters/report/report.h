@@ -307,6 +307,10 @@ void nytp_report_plural(struct nytp_out *out, uint64_t n, const char *one, const
 /* Table of these subs, `id` is top or subs; of those that were never called. */
 void nytp_report_sub_table(struct nytp_report *report, const char *id, const char *caption,
                            const uint32_t *subs, uint32_t n);
+/* The same of a part of the program, by its own sums of all subs and its own time. */
+void nytp_report_part_table(struct nytp_report *report, const char *id, const char *caption,
+                            const struct nytp_report_sub *sums, int64_t total,
+                            const uint32_t *subs, uint32_t n);
 void nytp_report_never_table(struct nytp_report *report);
 void nytp_report_file_table(struct nytp_report *report);
 void nytp_report_package_table(struct nytp_report *report);
@@ -324,6 +328,17 @@ void nytp_report_table_begin(struct nytp_report *report, const char *id, const c
                              const char *sum, const struct nytp_report_column *columns,
                              size_t n);
 void nytp_report_row_begin(struct nytp_out *out, uint32_t row);
+
+/* ---- parts.c ---- */
+
+/* Of each part that the flame graph can be of alone the table of its hottest subs, of `most` at
+ * most. Hidden, until the script shows one in place of what stands before them. */
+void nytp_report_part_tables(struct nytp_report *report, uint32_t most);
+/* Make the row that was begun one of a part, if there is one of this label. */
+bool nytp_report_put_label_part(struct nytp_report *report, struct nytp_name key,
+                                struct nytp_name value);
+/* Behind a table of rows that are not all parts: why. */
+void nytp_report_put_part_bounds(struct nytp_report *report);
 
 /* ---- regexes.c, statements.c, reasons.c: nothing where the recording holds none ---- */
 void nytp_report_regex_table(struct nytp_report *report);

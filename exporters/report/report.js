@@ -795,6 +795,15 @@ function drawFlame(section, data) {
         toggles.push({key: part, element});
     });
 
+    /* The hottest subs of the part, where the page has that table; a class marks the others, which are of all. */
+    function showTables() {
+        const tables = all("[data-of]", home), own = tables.find(box => box.dataset.of === view.only);
+        tables.forEach(box => box.hidden = box !== own);
+        if (tables.length)
+            tables[0].previousElementSibling.hidden = !!own;
+        home.classList.toggle("part", !!view.only);
+    }
+
     /* building */
     function rebuild() {
         choosePart();
@@ -805,6 +814,7 @@ function drawFlame(section, data) {
             || (view.library && library.has(data.fids[name])));
         tree = fid || fold.value || view.only || view.collapse || view.library
             ? rewrite(read, isFolded, view.collapse, name => fid ? data.fids[name] === fid : !inPackage || packages[name] === inPackage) : read;
+        showTables();
         scene = picture(tree, view);
         toggles.forEach(({key, element}) => press(element, key === view.only || !!view[key]));
         setting("only", view.only || "");

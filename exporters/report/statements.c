@@ -47,6 +47,7 @@ static void put_request(struct nytp_report *report, const struct nytp_statements
     const int64_t whole = request->n > 0 ? request->ticks
                           : has_requests ? 0
                                          : report->profile->total_ticks;
+    nytp_report_put_label_part(report, statements->key, request->value);
     nytp_puts(report->out, "><td>");
     if (request->n > 0)
         nytp_put_u64(report->out, request->n);
@@ -71,8 +72,11 @@ static void put_place(struct nytp_report *report, uint32_t sub, uint32_t file, u
     nytp_report_put_place(report, file, line);
 }
 
-static void put_loop(struct nytp_report *report, const struct nytp_repeat *repeat)
+/* Whether the flame graph can be of it alone. */
+static bool put_loop(struct nytp_report *report, const struct nytp_repeat *repeat)
 {
+    const bool is_part =
+        nytp_report_put_label_part(report, nytp_name_of_text("sql"), repeat->text);
     nytp_putc(report->out, '>');
     put_count(report, repeat->calls);
     put_count(report, repeat->most);
@@ -94,6 +98,7 @@ static void put_loop(struct nytp_report *report, const struct nytp_repeat *repea
         nytp_html_text(report->out, repeat->request.ptr, repeat->request.len);
     }
     nytp_puts(report->out, "</small>\n");
+    return is_part;
 }
 
 static void put_more(struct nytp_report *report, uint32_t n)
@@ -123,11 +128,14 @@ void nytp_report_statement_tables(struct nytp_report *report)
         nytp_report_table_begin(report, "loops",
                                 "Statements in a loop: one statement for all may do", "calls",
                                 loop_columns, sizeof loop_columns / sizeof *loop_columns);
+        bool are_parts = true;
         for (uint32_t i = 0; i < statements.n_repeats && i < MOST; i++) {
             nytp_report_row_begin(report->out, i);
-            put_loop(report, &statements.repeats[i]);
+            are_parts = put_loop(report, &statements.repeats[i]) && are_parts;
         }
         put_more(report, statements.n_repeats);
+        if (!are_parts)
+            nytp_report_put_part_bounds(report);
     }
     nytp_statements_free(&statements);
 }

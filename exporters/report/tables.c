@@ -112,9 +112,9 @@ static void put_sub_link(struct nytp_report *report, uint32_t sub)
         nytp_puts(report->out, "</a>");
 }
 
-static void put_sub_remarks(struct nytp_report *report, uint32_t sub)
+static void put_sub_remarks(struct nytp_report *report, uint32_t sub,
+                            const struct nytp_report_sub *s)
 {
-    const struct nytp_report_sub *s = &report->subs[sub];
     const enum nytp_sub_kind kind = report->profile->subs[sub].kind;
     if (kind == NYTP_SUB_OPCODE)
         nytp_puts(report->out, " <small>opcode</small>");
@@ -130,26 +130,43 @@ static void put_sub_remarks(struct nytp_report *report, uint32_t sub)
     }
 }
 
-static void put_sub_row(struct nytp_report *report, uint32_t sub)
+static void put_counts(struct nytp_report *report, uint32_t sub)
 {
     const struct nytp_report_sub *s = &report->subs[sub];
-    const int64_t total = report->profile->total_ticks;
     const uint64_t count = report->samples != NULL ? report->samples[sub] : s->calls;
-    const double percent = total > 0 ? 100 * (double)s->excl_ticks / (double)total : 0;
-    nytp_printf(report->out, "%s><td>%llu<td>%u<td>%u",
-                report->waits[sub] ? " class=waits" : "", (unsigned long long)count,
+    nytp_printf(report->out, "<td>%llu<td>%u<td>%u", (unsigned long long)count,
                 (unsigned)s->places, (unsigned)s->files);
+}
+
+static void put_times(struct nytp_report *report, const struct nytp_report_sub *s,
+                      int64_t total)
+{
+    const double percent = total > 0 ? 100 * (double)s->excl_ticks / (double)total : 0;
     nytp_report_time_cell(report, s->excl_ticks, true, total);
     nytp_printf(report->out, percent >= 0.05 ? "<td>%.1f%%" : "<td>", percent);
     nytp_report_time_cell(report, s->incl_ticks, true, total);
+}
+
+static void put_sub_cell(struct nytp_report *report, uint32_t sub,
+                         const struct nytp_report_sub *s)
+{
+    nytp_puts(report->out, "<td>");
+    put_sub_link(report, sub);
+    put_sub_remarks(report, sub, s);
+    nytp_putc(report->out, '\n');
+}
+
+static void put_sub_row(struct nytp_report *report, uint32_t sub)
+{
+    const struct nytp_report_sub *s = &report->subs[sub];
+    nytp_puts(report->out, report->waits[sub] ? " class=waits>" : ">");
+    put_counts(report, sub);
+    put_times(report, s, report->profile->total_ticks);
     if (nytp_report_memory(report) == NYTP_MEMORY_SPACE)
         nytp_report_bytes_cell(report, s->inuse_bytes);
     else if (nytp_report_memory(report) == NYTP_MEMORY_SVS)
         nytp_printf(report->out, "<td>%lld", (long long)s->svs);
-    nytp_puts(report->out, "<td>");
-    put_sub_link(report, sub);
-    put_sub_remarks(report, sub);
-    nytp_putc(report->out, '\n');
+    put_sub_cell(report, sub, s);
 }
 
 void nytp_report_sub_table(struct nytp_report *report, const char *id, const char *caption,
@@ -162,6 +179,33 @@ void nytp_report_sub_table(struct nytp_report *report, const char *id, const cha
         put_sub_row(report, subs[i]);
     }
     nytp_puts(report->out, "</table></div>\n");
+}
+
+/* Where calls are made from, samples and memory are not known of a part. */
+static void put_part_row(struct nytp_report *report, uint32_t sub,
+                         const struct nytp_report_sub *s, int64_t total)
+{
+    nytp_puts(report->out, report->waits[sub] ? " class=waits><td>" : "><td>");
+    if (report->samples == NULL)
+        nytp_put_u64(report->out, s->calls);
+    nytp_puts(report->out, "<td><td>");
+    put_times(report, s, total);
+    if (nytp_report_memory(report) != NYTP_MEMORY_NONE)
+        nytp_puts(report->out, "<td>");
+    put_sub_cell(report, sub, s);
+}
+
+void nytp_report_part_table(struct nytp_report *report, const char *id, const char *caption,
+                            const struct nytp_report_sub *sums, int64_t total,
+                            const uint32_t *subs, uint32_t n)
+{
+    nytp_report_table_begin(report, id, caption, "excl", sub_columns,
+                            sizeof sub_columns / sizeof *sub_columns);
+    for (uint32_t i = 0; i < n; i++) {
+        nytp_report_row_begin(report->out, i);
+        put_part_row(report, subs[i], &sums[subs[i]], total);
+    }
+    nytp_puts(report->out, "</table></div>");
 }
 
 static const struct nytp_report_column never_columns[] = {

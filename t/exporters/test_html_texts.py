@@ -222,20 +222,50 @@ def test_processes_and_labels_have_tables(written, tmp_path):
 
 
 def test_the_flame_graph_has_what_was_under_each_label(written, tmp_path):
-    """As much as a report of that label alone; texts of statements are none, and a selection has no parts."""
+    """As much as a report of that label alone, as has the table of its hottest subs; a selection has no parts."""
     file = record(tmp_path, """sub work { my $n = 0; $n += $_ for 1 .. $_[0] * 300; $n } sub page { work($_[0]) for 1 .. 3 }
         for (1 .. 4) { DB::label(request => $_ % 2 ? 'GET /odd' : "GET /<even>"); page($_ * 10); DB::label(sql => "select $_"); work(9);
         DB::label(sql => undef); DB::label(request => undef) } work(5)""", steps=False)
     page = written(file)
     data = flame_data(page)
-    rows = dict(re.findall(r"<tr data-part=(\d+l)>.*?<td><i>request</i> (.*?) <small>", page))
-    assert sorted(rows.values()) == ["GET /&lt;even>", "GET /odd"] and set(data["parts"]) == set(rows)
+    rows = {row: f"{key}={value}" for row, key, value in re.findall(r"<tr data-part=(\d+l)>.*?<td><i>(\w+)</i> (.*?) <small>", page)}
+    assert sorted(rows.values()) == ["request=GET /&lt;even>", "request=GET /odd", *(f"sql=select {n}" for n in range(1, 5))]
+    assert set(data["parts"]) == set(rows)
+    assert ALONE not in page and ALONE in written(record(tmp_path, "DB::label(request => $_) for 1 .. 13", "many.pl")), "why not all"
     for row, value in rows.items():
-        alone = flame_data(written("--where", "request=" + html.unescape(value), file))
+        its = written("--where", html.unescape(value), file)
+        alone = flame_data(its)
         assert alone["parts"] == {}
+        assert its_table(page, row) == its_table(its) != []
         assert data["parts"][row][1] == alone["total"] > 0
         here, there = by_sub(data, data["parts"][row]), by_sub(alone)
-        assert here == {path: there[path] for path in here} and ("main::RUNTIME", "main::page", "main::work") in here
+        assert here == {path: there[path] for path in here}
+        assert ("main::RUNTIME", "main::work" if value.startswith("sql") else "main::page") in here
+
+
+def test_processes_and_packages_have_tables_of_their_hottest_subs(written, tmp_path):
+    """A process those of a report of it alone, a package those of all subs; recursion counts once."""
+    file = record(tmp_path, """sub Shop::down { my $n = 0; $n += $_ for 1 .. 50; $_[0] ? Shop::down($_[0] - 1) : Shop::Item::end() } sub Shop::Item::end { my $n = 0; $n += $_ for 1 .. 20 }
+        Shop::down(3) for 1 .. 3; if (my $pid = fork) { waitpid $pid, 0 } else { Shop::down(1); Shop::Item::end() for 1 .. 5; exit 0 }""")
+    files = sorted(file.parent.glob(file.name + "*"))
+    page = written(*files)
+    def own(*its):                      # what a process waits for the other is counted once where both are told
+        return [(calls, excl, incl if sub != "main::RUNTIME" else "", sub) for calls, excl, _, incl, sub in its_table(*its) if sub != "main::CORE:waitpid"]
+    alone = [own(written(one)) for one in files]
+    assert [own(page, "0p"), own(page, "1p")] == alone and [] not in alone and alone[0] != alone[1]
+    every = [row[:1] + row[3:] for row in rows_of(page, "subs")]
+    numbers = re.findall(r'<div data-of="([^"]*)" hidden>.*\n<table class="list top(\d+k) top"', page)
+    assert {"Shop", "Shop::Item"} <= {package for package, _ in numbers}
+    for package, number in numbers:
+        assert its_table(page, number) == [row for row in every if row[-1].rpartition("::")[0] == package][:15], package
+
+
+ALONE = "The flame graph can be of a row alone for the 12 labels and the 6 statements that took longest"
+
+
+def its_table(page, part=""):
+    """The rows of the hottest subs but for places and files, which parts do not tell."""
+    return [row[:1] + row[3:] for row in rows_of(page, f"top{part} top" if part else "top")]
 
 
 def flame_data(page):

@@ -14,6 +14,7 @@ import hostile
 import profiles
 import report_pages
 from nytpwrite import Writer
+from recordings import record
 
 
 # -------------------------------------------------------------------- tables
@@ -176,6 +177,47 @@ def test_rows_of_processes_and_packages_are_filters(page, report):
     assert in_all(one) == report_pages.time_text(own * flame.unit)
     one.click_on("[data-part=main] button")
     assert in_all(one) == report_pages.time_text(flame.total * flame.unit)
+
+
+def captions(one):
+    return one.eval("""[...document.querySelectorAll('caption')].filter(c => c.checkVisibility())
+        .map(c => c.textContent + getComputedStyle(c, '::after').content.replace(/^none$|"/g, ''))""")
+
+
+def shown_tops(one):
+    return one.eval("[...document.querySelectorAll('table.top')].filter(t => t.checkVisibility()).map(t => t.id)")
+
+
+def test_a_part_has_its_table_of_subs_and_the_others_say_that_they_are_of_all(page, tmp_path):
+    """By mouse and by keys; rows of requests and of statements, too; the address keeps it."""
+    file = record(tmp_path, """package DBI::db; sub ask { my $t = 0; $t += $_ for 1 .. 50 } sub do { DB::label(sql => $_[1]); ask(); DB::label(sql => undef) } package main;
+        sub fill { DBI::db->do('insert into t values (?)') for 1 .. 12 } sub idle { my $t = 0; $t += $_ for 1 .. 9999 }
+        for my $n (1, 2) { DB::label(request => "GET /$n"); fill(); DB::label(request => undef) } idle()""", steps=False)
+    folder = tmp_path / "report"
+    assert exports.nytp_export("--html", "-o", f"{folder}/", file)[0] == 0
+    one = page(folder / "index.html", "#work=0")
+    report_pages.drawn(one)
+    every = captions(one)
+    assert shown_tops(one) == ["top"] and not [c for c in every if "whole program" in c]
+    statement = one.eval("document.querySelector('.loops [data-part]').dataset.part")
+    one.click_on(".loops [data-part] button")
+    report_pages.frames_drawn(one)
+    assert shown_tops(one) == [f"top{statement}"] and f"only={statement}" in one.eval("location.hash")
+    subs = [row["sub"] for row in report_pages.table(folder / "index.html", f"top{statement}")]
+    assert "DBI::db::ask" in subs and "main::idle" not in subs, "the statement's own stacks"
+    assert "Source files of the whole program" in captions(one) and "Labels" in captions(one)
+    again = page(folder / "index.html", one.eval("location.hash"))
+    report_pages.drawn(again)
+    assert shown_tops(again) == [f"top{statement}"]
+    one.eval("document.querySelector('.requests [data-part] button').focus()")
+    one.key("Enter")
+    request = one.eval("document.activeElement.closest('tr').dataset.part")
+    assert shown_tops(one) == [f"top{request}"] and request != statement
+    one.key("Enter")
+    assert shown_tops(one) == ["top"] and captions(one) == every
+    one.click_on("[data-part='DBI::db'] button")
+    assert one.eval("[...document.querySelectorAll('table.top')].find(t => t.checkVisibility()).innerText").count("DBI::db::do") == 1
+    assert "Top subroutines of this package" in captions(one)
 
 
 def is_of_main(flame, name):
