@@ -104,10 +104,13 @@ static void begin_calls(struct nytp_recorder *rec)
         nytp_write_calls_head(rec->writer);
 }
 
-/* Once for the process: what others lack its children lack, too. */
+/* Once for the process: what it lacks its children lack, too. Programs that a recorded one
+ * starts say nothing: it may look at what they write. */
 static void say_no_counter(struct nytp_recorder *rec, const char *reason)
 {
     static atomic_bool is_said;
+    if (rec->file.is_beside_ancestor && rec->options.log == NULL)
+        return;
     if (!atomic_exchange(&is_said, true))
         nytp_say(
             &rec->options,
