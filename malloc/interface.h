@@ -23,11 +23,16 @@ struct nytp_malloc_event {
                                        to the child of its fork */
     uint64_t size;                  /* bytes that were asked for */
     uint64_t mean;                  /* the mean distance at which it was sampled */
+    const void *where; /* what `look` of its queue returned; NULL: there was none */
     bool is_free;
 };
 
 struct nytp_malloc_queue {
     struct nytp_malloc_event *_Atomic waiting; /* the last one first; NULL: nothing waits */
+    /* Called where a sampled block is allocated, inside malloc(): it allocates nothing. Set by
+     * the thread that is sampled into the queue, or before there is one; NULL: not wanted. */
+    const void *(*look)(void *context);
+    void *context;
     /* what follows is the library's own */
 };
 
@@ -36,8 +41,12 @@ struct nytp_malloc {
     struct nytp_malloc_queue *(*open)(void);
 
     /* Sample the calling thread's allocations into this queue, one every `mean` bytes (1: each
-     * of them); NULL: no longer. What was sampled goes on being looked for when it is freed. */
+     * of them), and no other thread's any more. */
     void (*sample)(struct nytp_malloc_queue *queue, uint64_t mean);
+
+    /* If the calling thread's go into this queue, no longer. What was sampled goes on being
+     * looked for when it is freed. */
+    void (*stop)(struct nytp_malloc_queue *queue);
 
     /* All that waits, the first one first, with what comes next in `next`; NULL: nothing. */
     struct nytp_malloc_event *(*take)(struct nytp_malloc_queue *queue);
@@ -49,7 +58,7 @@ struct nytp_malloc {
     void (*hold)(void);
     void (*resume)(void);
 
-    /* The queue is not asked any more. No thread may be sampled into it. */
+    /* The queue is not asked any more, and does not call `look`. From any thread. */
     void (*close)(struct nytp_malloc_queue *queue);
 };
 

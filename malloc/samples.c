@@ -10,13 +10,18 @@
 
 #include "distance.h"
 
+#include <sched.h>
 #include <time.h>
 
-/* The queue that was opened. Its samples and whoever opened it keep it. */
+struct thread;
+
+/* The queue that was opened. Its samples, whoever opened it and threads that have been sampled
+ * into it keep it: a thread may end, or live on, without being told to stop. */
 struct queue {
     struct nytp_malloc_queue shared;
     _Atomic uint32_t users;
-    atomic_bool closed;
+    atomic_bool closed, is_looking;
+    _Atomic(const struct thread *) thread; /* whose allocations go here */
 };
 
 struct nytp_sample {
@@ -33,7 +38,8 @@ struct thread {
     uint32_t holds;
 };
 
-#define FOREVER INT64_MAX
+#define FOREVER     INT64_MAX
+#define MOST_YIELDS 10000
 
 static _Atomic int queues_open;
 _Thread_local int64_t nytp_bytes_left = FOREVER;
@@ -61,6 +67,20 @@ static void leave_queue(struct queue *queue)
         nytp_next.free(queue);
 }
 
+static void stop_own(void)
+{
+    if (own.queue != NULL)
+        leave_queue(own.queue);
+    own.queue = NULL;
+    set_left(FOREVER);
+}
+
+/* It is closed, or whom it is for has gone on in another thread. */
+static bool is_over(struct queue *queue)
+{
+    return atomic_load(&queue->closed) || atomic_load(&queue->thread) != &own;
+}
+
 static void let_go(struct nytp_sample *sample)
 {
     leave_queue(sample->queue);
@@ -68,6 +88,18 @@ static void let_go(struct nytp_sample *sample)
 }
 
 /* ---- what the program does */
+
+/* Whoever closes the queue waits until this is over; but in the child of a fork a thread that
+ * was here may have stayed behind. */
+static const void *look(struct queue *queue)
+{
+    const void *where = NULL;
+    atomic_store(&queue->is_looking, true);
+    if (queue->shared.look != NULL && !atomic_load(&queue->closed))
+        where = queue->shared.look(queue->shared.context);
+    atomic_store(&queue->is_looking, false);
+    return where;
+}
 
 static struct nytp_sample *new_sample(size_t size)
 {
@@ -78,6 +110,7 @@ static struct nytp_sample *new_sample(size_t size)
         .id = atomic_fetch_add(&last_id, 1) + 1, .size = size, .mean = own.distance.mean};
     sample->freed = sample->made;
     sample->freed.is_free = true;
+    sample->made.where = look(own.queue);
     sample->queue = own.queue;
     atomic_fetch_add(&own.queue->users, 1);
     return sample;
@@ -87,6 +120,10 @@ void nytp_sample_made(void *block, size_t size)
 {
     if (own.queue == NULL || own.holds > 0) {
         nytp_bytes_left = FOREVER;
+        return;
+    }
+    if (is_over(own.queue)) {
+        stop_own();
         return;
     }
     nytp_bytes_left = nytp_distance_next(&own.distance);
@@ -132,18 +169,24 @@ static struct nytp_malloc_queue *open_queue(void)
     return &queue->shared;
 }
 
-static void sample(struct nytp_malloc_queue *queue, uint64_t mean)
+static void sample(struct nytp_malloc_queue *shared, uint64_t mean)
 {
-    own.queue = (struct queue *)queue;
-    if (queue == NULL) {
-        set_left(FOREVER);
-        return;
-    }
+    struct queue *const queue = (struct queue *)shared;
+    atomic_fetch_add(&queue->users, 1);
+    stop_own();
+    own.queue = queue;
+    atomic_store(&queue->thread, &own);
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     nytp_distance_init(&own.distance, mean,
                        (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ (uintptr_t)&own);
     set_left(nytp_distance_next(&own.distance));
+}
+
+static void stop(struct nytp_malloc_queue *queue)
+{
+    if (own.queue == (struct queue *)queue)
+        stop_own();
 }
 
 static struct nytp_malloc_event *take(struct nytp_malloc_queue *queue)
@@ -197,6 +240,8 @@ static void close_queue(struct nytp_malloc_queue *shared)
 {
     struct queue *const queue = (struct queue *)shared;
     atomic_store(&queue->closed, true);
+    for (int i = 0; i < MOST_YIELDS && atomic_load(&queue->is_looking); i++)
+        sched_yield();
     done(take(shared));
     atomic_fetch_sub(&nytp_watchers, 1);
     if (atomic_fetch_sub(&queues_open, 1) == 1)
@@ -209,6 +254,7 @@ extern const struct nytp_malloc nytp_malloc_1 __attribute__((visibility("default
 const struct nytp_malloc nytp_malloc_1 = {
     .open = open_queue,
     .sample = sample,
+    .stop = stop,
     .take = take,
     .done = done,
     .hold = hold,

@@ -22,8 +22,9 @@ static void say_where_it_is(const struct nytp_recorder *rec)
     const char *const path = dladdr(&here, &ours) != 0 ? ours.dli_fname : "";
     const char *const name = strrchr(path, '/');
     nytp_say(&rec->options,
-             "memory= counts values only; for bytes the program is to be started with "
+             "memory= counts %s; for bytes the program is to be started with "
              "LD_PRELOAD=%.*slibnytp-malloc.so",
+             rec->options.sample == 0 ? "values only" : "nothing",
              name != NULL ? (int)(name + 1 - path) : 0, path);
 }
 
@@ -70,7 +71,7 @@ void nytp_bytes_prepare(struct nytp_recorder *rec)
     if (rec->bytes.library != NULL)
         return;
     say_where_it_is(rec);
-    rec->options.memory = 1;
+    rec->options.memory = rec->options.sample == 0;
 }
 
 void nytp_bytes_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
@@ -78,25 +79,47 @@ void nytp_bytes_inherit(struct nytp_recorder *rec, const struct nytp_recorder *f
     rec->bytes.library = from->bytes.library;
 }
 
+void nytp_bytes_set_look(struct nytp_recorder *rec, const void *(*look)(void *context),
+                         void *context)
+{
+    rec->bytes.look = look;
+    rec->bytes.context = context;
+}
+
 void nytp_bytes_start(struct nytp_recorder *rec)
 {
-    if (!rec->svs_on || rec->bytes.library == NULL)
+    struct nytp_rec_bytes *const bytes = &rec->bytes;
+    if (bytes->library == NULL || !(rec->svs_on || rec->sample.is_on))
         return;
-    if (rec->bytes.queue == NULL)
-        rec->bytes.queue = rec->bytes.library->open();
-    rec->bytes.library->sample(rec->bytes.queue, (uint64_t)rec->options.memory);
+    if (bytes->queue == NULL)
+        bytes->queue = bytes->library->open();
+    if (bytes->queue == NULL)
+        return;
+    bytes->queue->look = rec->sample.is_on ? bytes->look : NULL;
+    bytes->queue->context = bytes->context;
+    bytes->library->sample(bytes->queue, (uint64_t)rec->options.memory);
 }
 
 void nytp_bytes_pause(struct nytp_recorder *rec)
 {
-    if (rec->bytes.library != NULL)
-        rec->bytes.library->sample(NULL, 0);
+    if (rec->bytes.queue != NULL)
+        rec->bytes.library->stop(rec->bytes.queue);
+}
+
+struct nytp_malloc_event *nytp_bytes_take(struct nytp_recorder *rec)
+{
+    return nytp_bytes_wait(&rec->bytes) ? rec->bytes.library->take(rec->bytes.queue) : NULL;
+}
+
+void nytp_bytes_done(struct nytp_recorder *rec, struct nytp_malloc_event *first)
+{
+    if (first != NULL)
+        rec->bytes.library->done(first);
 }
 
 void nytp_bytes_drop(struct nytp_recorder *rec)
 {
-    if (rec->bytes.queue != NULL)
-        rec->bytes.library->done(rec->bytes.library->take(rec->bytes.queue));
+    nytp_bytes_done(rec, nytp_bytes_take(rec));
 }
 
 void nytp_bytes_free(struct nytp_recorder *rec)
@@ -121,22 +144,26 @@ static void weigh(struct nytp_rec_bytes *bytes, const struct nytp_malloc_event *
     record->space = (uint64_t)fmin(nearbyint((double)event->size / chance), most);
 }
 
+void nytp_bytes_tell(struct nytp_recorder *rec, const struct nytp_malloc_event *event,
+                     const struct nytp_place *place)
+{
+    struct nytp_bytes_record record = {.id = event->id, .is_free = event->is_free};
+    char text[NYTP_BYTES_LONGEST];
+    if (!event->is_free) {
+        if (place == NULL)
+            return;
+        weigh(&rec->bytes, event, &record);
+        record.fid = place->fid;
+        record.line = nytp_line_of_stmt(place->line);
+    }
+    nytp_bytes_record_format(&record, text);
+    nytp_write_comment(rec->writer, text);
+}
+
 void nytp_bytes_tell_waiting(struct nytp_recorder *rec)
 {
-    struct nytp_malloc_event *const first = rec->bytes.library->take(rec->bytes.queue);
-    const struct nytp_place *const place = rec->running_place;
-    char text[NYTP_BYTES_LONGEST];
-    for (const struct nytp_malloc_event *e = first; e != NULL; e = e->next) {
-        struct nytp_bytes_record record = {.id = e->id, .is_free = e->is_free};
-        if (!e->is_free) {
-            if (place == NULL)
-                continue;
-            weigh(&rec->bytes, e, &record);
-            record.fid = place->fid;
-            record.line = nytp_line_of_stmt(place->line);
-        }
-        nytp_bytes_record_format(&record, text);
-        nytp_write_comment(rec->writer, text);
-    }
-    rec->bytes.library->done(first);
+    struct nytp_malloc_event *const first = nytp_bytes_take(rec);
+    for (const struct nytp_malloc_event *e = first; e != NULL; e = e->next)
+        nytp_bytes_tell(rec, e, rec->running_place);
+    nytp_bytes_done(rec, first);
 }

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+struct nytp_place;
 struct nytp_recorder;
 
 /* The part of the state that belongs to bytes.c. */
@@ -20,9 +21,11 @@ struct nytp_rec_bytes {
     const struct nytp_malloc *library; /* NULL: bytes are not wanted, or it is not loaded */
     struct nytp_malloc_queue *queue;   /* owned; NULL: there is none yet */
     double objects_over;               /* parts of blocks that no comment has told */
+    const void *(*look)(void *context);
+    void *context; /* of `look` */
 };
 
-/* Find the library where bytes are wanted; where it is not loaded say so. */
+/* Find the library where bytes are wanted; where it is not loaded say so, and want none. */
 void nytp_bytes_prepare(struct nytp_recorder *rec);
 
 /* The same for a thread of that recorder's. */
@@ -32,6 +35,10 @@ void nytp_bytes_inherit(struct nytp_recorder *rec, const struct nytp_recorder *f
  * it out of LD_PRELOAD in %ENV. The loader has read that already. */
 void nytp_bytes_take_out_of_environment(pTHX);
 
+/* In a sampled profile: called where a sampled block is allocated (malloc/interface.h). */
+void nytp_bytes_set_look(struct nytp_recorder *rec, const void *(*look)(void *context),
+                         void *context);
+
 /* The thread's allocations count from now on; no longer; the interpreter records no more. */
 void nytp_bytes_start(struct nytp_recorder *rec);
 void nytp_bytes_pause(struct nytp_recorder *rec);
@@ -40,8 +47,17 @@ void nytp_bytes_free(struct nytp_recorder *rec);
 /* What waits is another process's: the parent's. */
 void nytp_bytes_drop(struct nytp_recorder *rec);
 
-/* Tell what waits. */
+/* Tell what waits: of the statement in progress. */
 void nytp_bytes_tell_waiting(struct nytp_recorder *rec);
+
+/* What waits, the first one first, to be told one by one; NULL: nothing. Then it is done with.
+ */
+struct nytp_malloc_event *nytp_bytes_take(struct nytp_recorder *rec);
+void nytp_bytes_done(struct nytp_recorder *rec, struct nytp_malloc_event *first);
+
+/* Tell of one. An allocation whose statement is not known, NULL, is left out. */
+void nytp_bytes_tell(struct nytp_recorder *rec, const struct nytp_malloc_event *event,
+                     const struct nytp_place *place);
 
 static inline bool nytp_bytes_wait(const struct nytp_rec_bytes *bytes)
 {

@@ -53,10 +53,10 @@ static void go_on_recording(pTHX_ struct nytp_recorder *rec)
 {
     nytp_state_set(rec, NYTP_RECORDING);
     nytp_svs_restart(rec);
-    nytp_bytes_start(rec);
     nytp_stream_restart(rec);
     if (!nytp_sample_begin(aTHX_ rec))
         nytp_state_set(rec, NYTP_OFF);
+    nytp_bytes_start(rec);
 }
 
 /* A large program has many ops: the time that this takes is none of an open call's. */
@@ -559,7 +559,8 @@ void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
 
 void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
 {
-    nytp_sample_free(rec); /* first: it ends a thread that shares the memory */
+    nytp_bytes_free(rec);  /* first: another thread may be about to look where it is, */
+    nytp_sample_free(rec); /* and this ends one that shares the memory */
     nytp_writer_free(rec->writer);
     nytp_instructions_close(&rec->instructions);
     nytp_dprof_free(rec);
@@ -569,7 +570,6 @@ void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
     nytp_calls_free(rec);
     nytp_labels_free(rec);
     nytp_regexes_free(rec);
-    nytp_bytes_free(rec);
     nytp_finished_profiles_forget(rec);
     nytp_open_at_start_free(rec);
     nytp_release_free(rec);

@@ -244,19 +244,21 @@ static void set_debug_bits(pTHX_ struct nytp_recorder *rec)
         sv_setiv_mg(PL_DBsingle, 1);
 }
 
-/* SVs are told between the records of calls and statements. */
+/* SVs are told between the records of calls and statements, which a sampled profile has not. */
 static void prepare_memory(struct nytp_recorder *rec)
 {
     struct nytp_options *const options = &rec->options;
     const bool has_all = options->subs && options->stmts && options->calls > 1;
     if (!options->memory)
         return;
-    if (options->sample == 0 && has_all) {
+    if (has_all && (options->sample == 0 || options->memory > 1)) {
         nytp_bytes_prepare(rec);
         return;
     }
-    nytp_say(options, "memory= counts in exact profiles with stmts=1, subs=1 and calls=2 only, "
-                      "it is ignored");
+    nytp_say(options,
+             has_all ? "memory=1 counts values from each statement and call to the next, which "
+                       "sample= does not see; it is ignored, memory=512k samples bytes"
+                     : "memory= counts with stmts=1, subs=1 and calls=2 only, it is ignored");
     options->memory = 0;
 }
 

@@ -9,6 +9,8 @@
 #include "sample.h"
 
 #include "XS/names/builtins.h"
+#include "alloc_ticks.h"
+#include "XS/exact/bytes.h"
 #include "XS/exact/calls.h"
 #include "XS/names/files.h"
 #include "XS/ground/open_stack.h"
@@ -42,6 +44,7 @@ enum {
 /* The sample whose time record is to come. */
 struct last_sample {
     bool is_there;
+    bool is_alloc; /* at no tick: a block was allocated there */
     struct nytp_encoded_place place;
     int64_t ticks, cpu_ticks;
     bool is_ready; /* the program did not sleep in it */
@@ -50,6 +53,7 @@ struct last_sample {
 
 struct nytp_sampler {
     struct nytp_ring ring;
+    struct nytp_alloc_ticks *allocs; /* owned; NULL: bytes are not wanted */
     struct nytp_tick_stack stack;
     struct nytp_stack_call *open; /* of each frame in rec->frames, what it was made for */
     uint32_t size_open;
@@ -164,6 +168,8 @@ void nytp_sample_put_last(struct nytp_recorder *rec)
         return;
     sampler->last.is_there = false;
     write_cpu(rec, &sampler->last);
+    if (sampler->last.is_alloc && sampler->last.ticks == 0)
+        nytp_write_discount(rec->writer); /* no statement was seen by a tick */
     write_time(rec, &sampler->last);
 }
 
@@ -200,19 +206,21 @@ static void enter(pTHX_ struct nytp_recorder *rec, const struct nytp_stack_call 
     sampler->open[rec->n_frames - 1] = *call;
 }
 
-/* An xsub or builtin is a whole call inside its statement. */
-static void enter_and_leave(pTHX_ struct nytp_recorder *rec, const struct nytp_moment *moment,
-                            int64_t ticks)
+/* An xsub or builtin is a whole call inside its statement, which is left at once. False: there
+ * is none. */
+static bool enter_leaf(pTHX_ struct nytp_recorder *rec, const struct nytp_moment *moment)
 {
+    if (moment->xsub == NULL && moment->builtin == OP_NULL)
+        return false;
     struct nytp_rec_sub *const sub =
         moment->xsub != NULL ? nytp_sub_of_cv(aTHX_ rec, moment->xsub)
                              : nytp_sub_of_op(aTHX_ rec, moment->cop, moment->builtin);
     const struct nytp_call_site site = site_at(aTHX_ rec, moment->cop);
     if (sub->special == NYTP_SUB_CONTROL)
-        return;
+        return false;
     open_frame(rec, sub, &site);
     sub->returned_normally = true;
-    nytp_frame_leave(rec, rec->sample.ticks + ticks);
+    return true;
 }
 
 static bool is_same_call(const struct nytp_stack_call *a, const struct nytp_stack_call *b)
@@ -256,8 +264,9 @@ static uint32_t count_in_now(const struct shown_calls *calls)
     return calls->n_hidden > 0 && n > outermost ? outermost : n;
 }
 
-/* Leave and enter calls, from those that were open at the last sample to those of this one. */
-static void go_to(pTHX_ struct nytp_recorder *rec, const struct nytp_moment *moment)
+/* Leave and enter calls, from those that were open at the last sample to those of this one.
+ * False: they are the same. */
+static bool go_to(pTHX_ struct nytp_recorder *rec, const struct nytp_moment *moment)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
     const struct shown_calls calls = shown_calls(sampler, moment);
@@ -268,11 +277,13 @@ static void go_to(pTHX_ struct nytp_recorder *rec, const struct nytp_moment *mom
     while (same < calls.n && same < rec->n_frames &&
            is_same_call(&sampler->open[same], call_at(&calls, same)))
         same++;
+    const bool is_elsewhere = rec->n_frames > same || same < calls.n;
     while (rec->n_frames > same)
         nytp_frame_leave(rec, rec->sample.ticks);
     while (same < calls.n)
         enter(aTHX_ rec, call_at(&calls, same++));
     sampler->n_as_now = n_in_now;
+    return is_elsewhere;
 }
 
 /* The first sample has its statement begin in its own calls, as others have in those of the one
@@ -281,6 +292,64 @@ static void begin_first(struct nytp_recorder *rec, const struct nytp_encoded_pla
 {
     nytp_write_discount(rec->writer);
     nytp_write_time_at(rec->writer, 0, place);
+}
+
+/* Each sample's calls and its statement have begun: the time of the sample before. */
+static void put_before(struct nytp_recorder *rec, const struct nytp_encoded_place *place)
+{
+    if (!rec->sample.sampler->last.is_there)
+        begin_first(rec, place);
+    nytp_sample_put_last(rec);
+}
+
+static struct nytp_place place_of(pTHX_ struct nytp_recorder *rec,
+                                  const struct nytp_moment *moment)
+{
+    return *nytp_sampled_place_of(aTHX_ rec, moment->cop, NYTP_FID_VIA_STMT);
+}
+
+/* What was allocated at one moment. In other calls than those of the last sample it is a sample
+ * without time, so that its statement has begun in them: only then it has what is allocated
+ * (formats/stream/comments/bytes_records.h). The event that comes next. */
+static const struct nytp_malloc_event *take_allocs(pTHX_ struct nytp_recorder *rec,
+                                                   const struct nytp_malloc_event *event)
+{
+    struct nytp_sampler *const sampler = rec->sample.sampler;
+    const struct nytp_tick *const tick = event->where;
+    struct nytp_moment moment;
+    nytp_moment_of(aTHX_ rec, &sampler->stack, tick, &moment);
+    const bool is_elsewhere = go_to(aTHX_ rec, &moment);
+    const struct nytp_place place = place_of(aTHX_ rec, &moment);
+    if (is_elsewhere || !sampler->last.is_there) {
+        put_before(rec, &place.encoded);
+        sampler->last = (struct last_sample){
+            .is_there = true, .is_alloc = true, .is_ready = true, .place = place.encoded};
+    }
+    const bool is_in_leaf = enter_leaf(aTHX_ rec, &moment);
+    while (event != NULL && event->where == tick) {
+        nytp_bytes_tell(rec, event, &place);
+        event = event->next;
+    }
+    if (is_in_leaf)
+        nytp_frame_leave(rec, rec->sample.ticks);
+    return event;
+}
+
+/* What was allocated up to this reading of the clock, and freed. The event that comes next. */
+static const struct nytp_malloc_event *
+take_bytes(pTHX_ struct nytp_recorder *rec, const struct nytp_malloc_event *event, uint64_t raw)
+{
+    while (event != NULL) {
+        if (event->where != NULL) {
+            if (((const struct nytp_tick *)event->where)->raw > raw)
+                break;
+            event = take_allocs(aTHX_ rec, event);
+        } else {
+            nytp_bytes_tell(rec, event, NULL);
+            event = event->next;
+        }
+    }
+    return event;
 }
 
 static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *tick)
@@ -293,21 +362,18 @@ static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *t
         return;
     nytp_moment_of(aTHX_ rec, &sampler->stack, tick, &moment);
     go_to(aTHX_ rec, &moment);
-    const struct nytp_encoded_place place =
-        nytp_sampled_place_of(aTHX_ rec, moment.cop, NYTP_FID_VIA_STMT)->encoded;
-    if (!sampler->last.is_there)
-        begin_first(rec, &place);
-    nytp_sample_put_last(rec);
+    const struct nytp_place place = place_of(aTHX_ rec, &moment);
+    put_before(rec, &place.encoded);
     sampler->last = (struct last_sample){
         .is_there = true,
-        .place = place,
+        .place = place.encoded,
         .ticks = ticks,
         .cpu_ticks = cpu_ticks,
         .is_ready = !sampler->has_slept,
         .wait = tick->wait,
     };
-    if (moment.xsub != NULL || moment.builtin != OP_NULL)
-        enter_and_leave(aTHX_ rec, &moment, ticks);
+    if (enter_leaf(aTHX_ rec, &moment))
+        nytp_frame_leave(rec, rec->sample.ticks + ticks);
     rec->sample.ticks += ticks;
     sampler->n_samples++;
 }
@@ -324,21 +390,32 @@ static void take_all(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
     const struct nytp_tick *tick = nytp_tick_next(&sampler->ring);
-    if (tick == NULL)
+    struct nytp_malloc_event *const first = nytp_bytes_take(rec);
+    const struct nytp_malloc_event *event = first;
+    const bool has_ticks = tick != NULL;
+    if (!has_ticks && event == NULL)
         return;
+    nytp_bytes_hold(&rec->bytes);
     const uint64_t began = nytp_clock_raw(&rec->clock);
-    see_sleeps(sampler);
+    if (has_ticks)
+        see_sleeps(sampler);
     nytp_tick_stack_look(aTHX_ & sampler->stack);
     if (sampler->n_as_now > sampler->stack.n_kept)
         sampler->n_as_now = sampler->stack.n_kept;
     for (; tick != NULL; tick = nytp_tick_next(&sampler->ring)) {
+        event = take_bytes(aTHX_ rec, event, tick->raw);
         take_tick(aTHX_ rec, tick);
         nytp_tick_taken(&sampler->ring);
     }
+    take_bytes(aTHX_ rec, event, UINT64_MAX);
+    nytp_bytes_done(rec, first);
+    nytp_alloc_ticks_taken(sampler->allocs);
     put_long_last(rec);
     const uint64_t own = nytp_clock_raw(&rec->clock) - began;
     sampler->own_raw += own;
-    sampler->window_own += own;
+    if (has_ticks) /* only of those there can be fewer */
+        sampler->window_own += own;
+    nytp_bytes_resume(&rec->bytes);
 }
 
 /* ---- the budget ---- */
@@ -364,7 +441,8 @@ static void keep_to_budget(struct nytp_recorder *rec, uint64_t raw)
 bool nytp_sample_is_due(const struct nytp_recorder *rec)
 {
     return rec->sample.is_on &&
-           (rec->life.forked || nytp_tick_next(&rec->sample.sampler->ring) != NULL);
+           (rec->life.forked || nytp_tick_next(&rec->sample.sampler->ring) != NULL ||
+            nytp_bytes_wait(&rec->bytes));
 }
 
 /* A new end takes as long as many samples. */
@@ -374,17 +452,23 @@ bool nytp_sample_is_worth_new_end(const struct nytp_recorder *rec)
     return rec->life.forked || since >= nytp_clock_raw_of_ns(&rec->clock, NEW_END_NS);
 }
 
-static void forget_ticks(struct nytp_sampler *sampler)
+static void forget_ticks(struct nytp_recorder *rec)
 {
+    struct nytp_sampler *const sampler = rec->sample.sampler;
     while (nytp_tick_next(&sampler->ring) != NULL)
         nytp_tick_taken(&sampler->ring);
+    nytp_bytes_drop(rec);
+    nytp_alloc_ticks_taken(sampler->allocs);
 }
 
 /* The interpreter may go from thread to thread. */
-static void follow_thread(struct nytp_sampler *sampler)
+static void follow_thread(struct nytp_recorder *rec)
 {
+    struct nytp_sampler *const sampler = rec->sample.sampler;
     if (pthread_equal(sampler->thread, pthread_self()))
         return;
+    if (rec->state == NYTP_RECORDING)
+        nytp_bytes_start(rec);
     sampler->thread = pthread_self();
     nytp_copy_stack_thread(&sampler->ring);
     sampler->cpu_ns = nytp_raw_clock_ns(sampler->ring.cpu_clock);
@@ -423,13 +507,13 @@ void nytp_sample_take_ticks(pTHX_ struct nytp_recorder *rec)
     nytp_instructions_pause(&rec->instructions);
     if (rec->life.forked)
         nytp_now(aTHX_ rec);
-    follow_thread(sampler);
+    follow_thread(rec);
     const uint64_t began = nytp_clock_raw(&rec->clock);
     nytp_hang_note_end(rec);
     if (rec->state == NYTP_RECORDING)
         take_all(aTHX_ rec);
     else
-        forget_ticks(sampler);
+        forget_ticks(rec);
     if (rec->state == NYTP_RECORDING) {
         const uint64_t before = nytp_clock_raw(&rec->clock);
         keep_to_budget(rec, before);
@@ -623,6 +707,8 @@ static struct nytp_sampler *new_sampler(pTHX_ struct nytp_recorder *rec)
     sampler->ring.is_tsc = rec->clock.is_tsc;
     sampler->ring.clock = rec->clock.id;
     nytp_copy_stack_begin(aTHX_ & sampler->ring);
+    if (rec->bytes.library != NULL)
+        sampler->allocs = nytp_alloc_ticks_new(rec, &sampler->ring);
     return sampler;
 }
 
@@ -677,7 +763,7 @@ void nytp_sample_fork(struct nytp_recorder *rec)
     char error[120];
     if (!rec->sample.is_on)
         return;
-    forget_ticks(rec->sample.sampler);
+    forget_ticks(rec);
     nytp_copy_stack_thread(&rec->sample.sampler->ring);
     account_from_now(rec);
     nytp_ticks_run(error, sizeof error);
@@ -692,6 +778,7 @@ void nytp_sample_free(struct nytp_recorder *rec)
         nytp_ticks_remove(&sampler->ring);
     nytp_wait_look_end(&sampler->ring.call);
     Safefree(sampler->open);
+    Safefree(sampler->allocs);
     nytp_tick_stack_free(&sampler->stack);
     Safefree(sampler);
 }

@@ -133,7 +133,7 @@ static void test_exact(void)
     ok(exact && made > 20000, "allocated less freed is what is in use, to the byte");
     free_all(&b);
     in_use += drained(queue).in_use;
-    lib->sample(NULL, 0);
+    lib->stop(queue);
     ok(in_use == 0, "and nothing when all is freed");
     lib->close(queue);
 }
@@ -149,7 +149,7 @@ static void test_against_mallinfo(void)
     lib->sample(queue, 1);
     for (int i = 0; i < 20000; i++)
         step(&b, &random);
-    lib->sample(NULL, 0);
+    lib->stop(queue);
     size_t usable = 0;
     for (int i = 0; i < N_BLOCKS; i++)
         usable += b.at[i] != NULL ? malloc_usable_size(b.at[i]) + sizeof(size_t) : 0;
@@ -176,7 +176,7 @@ static void test_weights(void)
             objects++;
         }
     }
-    lib->sample(NULL, 0);
+    lib->stop(queue);
     const struct sums s = drained(queue);
     ok(s.made > 20000 && s.made < 60000, "one sample in 4096 bytes, not more than one a block");
     ok(fabs(s.space / space - 1) < 0.05, "samples stand for the bytes that were allocated");
@@ -214,7 +214,7 @@ static void test_edges(void)
     lib->resume();
     void *volatile sampled = malloc(7);
     ok(drained(queue).in_use == 7, "what is held is not counted");
-    lib->sample(NULL, 0);
+    lib->stop(queue);
     none = malloc(9);
     free(sampled);
     s = drained(queue);
@@ -232,7 +232,7 @@ static void test_again(void)
     void *volatile blocks[50];
     for (int i = 0; i < 50; i++)
         blocks[i] = malloc(40);
-    lib->sample(NULL, 0);
+    lib->stop(first);
     const size_t before = mallinfo2().uordblks;
     lib->close(first);
     ok(!is_glibc || before - mallinfo2().uordblks >= 50 * sizeof(struct nytp_malloc_event) * 2,
@@ -263,7 +263,7 @@ static void *work(void *argument)
         void *volatile block = malloc(next_number(&w->random) % 200 + 1);
         free(atomic_exchange(&shelf[next_number(&w->random) % 64], block));
     }
-    lib->sample(NULL, 0);
+    lib->stop(w->queue);
     return NULL;
 }
 
@@ -290,6 +290,67 @@ static void test_threads(void)
        "each free finds the queue of the thread that had allocated");
 }
 
+static const void *_Atomic looked_from;
+
+static const void *look(void *context)
+{
+    atomic_store(&looked_from, context);
+    return context;
+}
+
+/* The events of a queue that were made at `where`. */
+static int count_at(struct nytp_malloc_queue *queue, const void *where)
+{
+    struct nytp_malloc_event *const first = lib->take(queue);
+    int n = 0;
+    for (const struct nytp_malloc_event *e = first; e != NULL; e = e->next)
+        n += e->where == where && !e->is_free;
+    lib->done(first);
+    return n;
+}
+
+static void allocate(void)
+{
+    void *volatile block = malloc(64);
+    free(block);
+}
+
+static void *take_over(void *queue)
+{
+    lib->sample(queue, 1);
+    allocate();
+    return NULL; /* without a word */
+}
+
+/* As an interpreter does that goes on in another thread. */
+static void test_taken_over(void)
+{
+    struct nytp_malloc_queue *const queue = lib->open(), *const other = lib->open();
+    static const char here;
+    pthread_t thread;
+    queue->look = look;
+    queue->context = (void *)&here;
+    lib->sample(queue, 1);
+    allocate();
+    ok(count_at(queue, &here) == 1, "a sample says where it was taken");
+    lib->stop(other);
+    allocate();
+    ok(count_at(queue, &here) == 1, "another queue is stopped");
+    lib->hold();
+    pthread_create(&thread, NULL, take_over, queue);
+    pthread_join(thread, NULL);
+    lib->resume();
+    ok(count_at(queue, &here) > 0, "another thread takes the queue over");
+    allocate();
+    ok(count_at(queue, &here) == 0, "and this one has lost it");
+    lib->sample(queue, 1);
+    lib->close(queue);
+    atomic_store(&looked_from, NULL);
+    allocate();
+    ok(atomic_load(&looked_from) == NULL, "from a queue that is closed nobody looks");
+    lib->close(other);
+}
+
 static atomic_bool stop;
 
 static void *busy(void *argument)
@@ -297,7 +358,7 @@ static void *busy(void *argument)
     lib->sample(argument, 1);
     while (!atomic_load(&stop))
         free(malloc(64));
-    lib->sample(NULL, 0);
+    lib->stop(argument);
     return NULL;
 }
 
@@ -328,7 +389,7 @@ static void test_fork(void)
         good = good && drained(queue).freed == 1;
     }
     ok(good, "a fork's child goes on with what it has, while another thread allocates");
-    lib->sample(NULL, 0);
+    lib->stop(queue);
     atomic_store(&stop, true);
     pthread_join(thread, NULL);
     drained(other);
@@ -361,6 +422,7 @@ static int loaded_main(const char *what)
     test_edges();
     test_again();
     test_threads();
+    test_taken_over();
     test_fork();
     return done_testing();
 }

@@ -15,7 +15,7 @@ plan skip_all => 'the sanitizer has memory of its own' if sanitized();
 my $LIBRARY = root() . '/blib/arch/auto/Devel/NYTProf/libnytp-malloc.so';
 plan skip_all => 'no libnytp-malloc.so' if !-e $LIBRARY;
 
-# {LINE => {space, objects, inuse}}; comments of a plain file follow whatever record.
+# {LINE => {space, objects, inuse, samples => [[space, objects], ...]}}; comments of a plain file follow whatever record.
 sub bytes_of {
     my ($file) = @_;
     my (%line, %sample);
@@ -26,6 +26,7 @@ sub bytes_of {
             $line{$4}{space}   += $2;
             $line{$4}{objects} += $3;
             $line{$4}{inuse}   += $2;
+            push @{ $line{$4}{samples} }, [$2, $3];
         }
         elsif (my $freed = delete $sample{$5}) {
             $line{ $freed->[0] }{inuse} -= $freed->[1];
@@ -37,7 +38,8 @@ sub bytes_of {
 sub record {
     my ($code, %how) = @_;
     my $preload = join ':', $LIBRARY, grep { defined } $how{allocator};
-    return run_prog(code => $code, opts => 'memory=' . ($how{mean} // '4k') . ':compress=0', env => { LD_PRELOAD => $preload });
+    my $opts = join ':', 'memory=' . ($how{mean} // '4k'), 'compress=0', $how{sampled} ? 'sample=1000' : ();
+    return run_prog(code => $code, opts => $opts, env => { LD_PRELOAD => $preload });
 }
 
 sub near {
@@ -57,8 +59,7 @@ keeper(); churn(); big();
 P
 
 sub holds_what_was_planted {
-    my ($allocator) = @_;
-    my $run = record($PLANTED, allocator => $allocator);
+    my $run = record($PLANTED, @_);
     is "$run->{status} $run->{err}", '0 ', 'runs';
     my $bytes = bytes_of("$run->{dir}/nytprof.out");
     near $bytes->{2}{space}, 22_000_000, 'what one line keeps';
@@ -66,18 +67,58 @@ sub holds_what_was_planted {
     near $bytes->{3}{space}, 20_000_000, 'what another allocates';
     cmp_ok $bytes->{3}{inuse}, '<', 200_000, 'and frees';
     near $bytes->{4}{space}, 30_000_000, 'one large block';
-    is $bytes->{4}{objects}, 1, 'is one';
+    is_deeply [map { $_->[1] } grep { $_->[0] > 29e6 } @{ $bytes->{4}{samples} }], [1], 'is one';
     return;
 }
 
 scenario 'planted lines have what they allocate' => sub { holds_what_was_planted() };
+scenario 'and in a sampled recording' => sub { holds_what_was_planted(sampled => 1) };
 
 for my $allocator (qw(libjemalloc.so.2 libtcmalloc_minimal.so.4)) {
     scenario "and with $allocator" => sub {
         plan skip_all => "no $allocator" if `LD_PRELOAD=$allocator sh -c : 2>&1` ne '';
-        holds_what_was_planted($allocator);
+        holds_what_was_planted(allocator => $allocator);
     };
 }
+
+sub exported {
+    my ($run, @options) = @_;
+    return qx{${\ root()}/bin/nytp-export -q @options '$run->{dir}/nytprof.out'};
+}
+
+# What a sub allocates in its last statement is allocated long before perl looks whether anybody wants anything of it: all
+# of these have been left by then, but the recursion's outermost calls.
+scenario 'a sampled recording has the calls that were open when a block was allocated' => sub {
+    my $run = record(<<'P', sampled => 1);
+our @keep;
+sub leaf {
+    my $n = 20000;
+    push @keep, "x" x $n
+}
+sub one { leaf() }
+sub two { one() }
+sub deep { my $n = shift; $n > 0 ? deep($n - 1) : leaf() }
+sub match { my $s = "ab" x 100000; my @m = $s =~ /(.)/g; return scalar @m }
+sub compile { eval q{push @keep, "x" x 20000} }
+one(), two(), two(), deep(3), compile() for 1 .. 300;
+match() for 1 .. 2;
+1;
+P
+    is "$run->{status} $run->{err}", '0 ', 'runs';
+    my %space = map { /\A(.*) (\d+)\Z/ } split /\n/, exported($run, qw(--collapsed --weight=alloc_space));
+    my $deep  = join ';', ('main::deep') x 4;
+    my $evals = 0;
+    near $space{"main::RUNTIME;$_->[0]"} // 0, $_->[1], $_->[0]
+        for ['main::one;main::leaf', 6e6], ['main::two;main::one;main::leaf', 12e6], ["$deep;main::leaf", 6e6];
+    ok !(grep { /leaf;|leaf.*leaf/ } keys %space), 'and no other of a leaf' or diag explain \%space;
+    $evals += $space{$_} for grep { /\Amain::RUNTIME;main::compile\b/ } keys %space;
+    cmp_ok $evals, '>', 6e6, 'a string eval';
+    cmp_ok $space{'main::RUNTIME;main::match;main::CORE:match'}, '>', 10 * $space{'main::RUNTIME;main::match'}, 'a builtin';
+    near exported($run, qw(--top --lines --sort=alloc_space)) =~ m{ ([\d.]+) MB +[\d.]+ MB \S+/prog\.pl:4\b} ? $1 : 0, 24, 'its line';
+    my ($ticks) = NYTPTest::slurp("$run->{dir}/nytprof.out") =~ /:samples=(\d+)\n/;
+    my ($shown) = exported($run, '--top') =~ /, (\d+) samples,/;
+    cmp_ok $shown, '<=', $ticks, 'samples of time are none but those of ticks';
+};
 
 # A record of each of twenty thousand places that call, which takes megabytes; the calls themselves take nothing.
 scenario 'what the profiler allocates is left out' => sub {
@@ -90,13 +131,15 @@ scenario 'what the profiler allocates is left out' => sub {
     cmp_ok $space, '<', 300_000, 'and what ran took little';
 };
 
-scenario 'the program behaves as without' => sub {
-    my $code = 'my %h = map { $_ => "x" x $_ } 1 .. 3000; print length join("", @h{sort { $a <=> $b } keys %h}), "\n"; print STDERR "err\n"; exit 3;';
-    my $plain = run_prog(code => $code, impl => 'plain');
-    my $run   = record($code, mean => 16);
-    is_deeply [@$run{qw(out err status)}], [@$plain{qw(out err status)}], 'output, errors and status';
-    is $run->{status} , 3, 'of which there is some';
-};
+for my $sampled (0, 1) {
+    scenario 'the program behaves as without' . ($sampled ? ', sampled' : '') => sub {
+        my $code = 'my %h = map { $_ => "x" x $_ } 1 .. 3000; print length join("", @h{sort { $a <=> $b } keys %h}), "\n"; print STDERR "err\n"; exit 3;';
+        my $plain = run_prog(code => $code, impl => 'plain');
+        my $run   = record($code, mean => 16, sampled => $sampled);
+        is_deeply [@$run{qw(out err status)}], [@$plain{qw(out err status)}], 'output, errors and status';
+        is $run->{status} , 3, 'of which there is some';
+    };
+}
 
 # What a shell that the program starts finds in its environment. `before` and `after` stand beside our library.
 sub given_on {
@@ -151,26 +194,29 @@ scenario 'a program without a loader runs without it' => sub {
     is "$run->{out}$run->{err}$run->{status}", "static\n3\n0", 'as without us';
 };
 
-scenario 'a fork and a thread have samples of their own' => sub {
-    my $run = record(<<'P');
+for my $sampled (0, 1) {
+    scenario 'a fork and a thread have samples of their own' . ($sampled ? ', sampled' : '') => sub {
+        my $run = record(<<'P', sampled => $sampled);
 our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
 f(); if (my $pid = fork) { waitpid $pid, 0 } else { f(); f(); exit }
 f();
 1;
 P
-    near bytes_of("$run->{dir}/nytprof.out")->{1}{space}, 20_000_000, 'the parent';
-    my ($child) = glob "$run->{dir}/nytprof.out.*";
-    near bytes_of($child)->{1}{space}, 20_000_000, 'the child';
-    plan skip_all => 'perl without threads' if !$Config{useithreads};
-    $run = record(<<'P');
+        near bytes_of("$run->{dir}/nytprof.out")->{1}{space}, 20_000_000, 'the parent';
+        my ($child) = glob "$run->{dir}/nytprof.out.*";
+        near bytes_of($child)->{1}{space}, 20_000_000, 'the child';
+        plan skip_all => 'perl without threads' if !$Config{useithreads};
+        $run = record(<<'P', sampled => $sampled);
 use threads;
 our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
 f(); threads->create(sub { f(); f(); 1 })->join;
+f();
 1;
 P
-    near bytes_of("$run->{dir}/nytprof.out")->{2}{space}, 10_000_000, 'the first thread';
-    near bytes_of("$run->{dir}/nytprof.out.t1")->{2}{space}, 20_000_000, 'the second';
-};
+        near bytes_of("$run->{dir}/nytprof.out")->{2}{space}, 20_000_000, 'the first thread, before and after it joins the second';
+        near bytes_of("$run->{dir}/nytprof.out.t1")->{2}{space}, 20_000_000, 'the second';
+    };
+}
 
 scenario 'merged recordings keep them' => sub {
     my $run = record($PLANTED);
@@ -180,20 +226,23 @@ scenario 'merged recordings keep them' => sub {
     is scalar(() = $plain =~ /nytp-alloc/g), scalar(() = NYTPTest::slurp("$run->{dir}/nytprof.out") =~ /#nytp-alloc/g), 'all of them';
 };
 
-scenario 'paused recording samples nothing' => sub {
-    my $run = record(<<'P');
+for my $sampled (0, 1) {
+    scenario 'paused recording samples nothing' . ($sampled ? ', sampled' : '') => sub {
+        my $run = record(<<'P', sampled => $sampled);
 our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
 DB::disable_profile(); f(); f(); DB::enable_profile();
 f();
 1;
 P
-    near bytes_of("$run->{dir}/nytprof.out")->{1}{space}, 10_000_000, 'of what ran in between';
-};
+        near bytes_of("$run->{dir}/nytprof.out")->{1}{space}, 10_000_000, 'of what ran in between';
+    };
+}
 
 scenario 'without the library' => sub {
     my $run = run_prog(opts => 'memory=512k', code => '1;');
     like $run->{err}, qr{\A\S+ memory= counts values only; .* LD_PRELOAD=/\S+/libnytp-malloc\.so$}, 'it is said how, in one line';
     is run_prog(opts => 'memory=1', code => '1;')->{err}, '', 'not where only values are wanted';
+    like run_prog(opts => 'memory=512k:sample=100', code => '1;')->{err}, qr{\A\S+ memory= counts nothing; .* LD_PRELOAD=/\S+\n\z}, 'and with sample=';
     for ('512q', '-1', '2000000m') {
         like run_prog(opts => "memory=$_", code => '1;')->{err}, qr/option memory: /, "$_ is no number of bytes";
     }
