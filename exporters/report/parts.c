@@ -223,6 +223,7 @@ void nytp_report_part_tables(struct nytp_report *report, uint32_t most)
     struct parts parts = {.report = report, .most = most};
     if (!report->flame)
         return;
+    report->explained = false; /* the table before them has told what its columns are */
     parts.sums = malloc(((size_t)report->profile->n_subs + 1) * sizeof *parts.sums);
     parts.top = malloc(((size_t)most + 1) * sizeof *parts.top);
     if (parts.sums != NULL && parts.top != NULL && put_processes(&parts) && put_labels(&parts))
@@ -231,4 +232,5 @@ void nytp_report_part_tables(struct nytp_report *report, uint32_t most)
         nytp_out_of_memory(&report->out->error);
     free(parts.sums);
     free(parts.top);
+    report->explained = true;
 }

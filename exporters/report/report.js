@@ -799,6 +799,10 @@ function drawFlame(section, data) {
     function showTables() {
         const tables = all("[data-of]", home), own = tables.find(box => box.dataset.of === view.only);
         tables.forEach(box => box.hidden = box !== own);
+        if (own && !own.isSetUp) {
+            own.isSetUp = true;
+            setUpTable(own.firstChild);
+        }
         if (tables.length)
             tables[0].previousElementSibling.hidden = !!own;
         home.classList.toggle("part", !!view.only);
@@ -1191,7 +1195,7 @@ function setUpPage(tools) {
     page.isSetUp = true;
     page.tools = make("span");
     const kind = page.dataset.page, main = {index: "files", subs: "subs", source: "subs"}[kind];
-    all(".rows", page).forEach(box => find("table", box) && setUpTable(box, main));
+    all(".rows", page).forEach(box => find("table", box) && !box.parentElement.dataset.of && setUpTable(box, main));
     all(".source", page).forEach(box => setUpSource(box, page.tools));
     all(".flame", page).forEach(setUpFlame);
     all(".map", page).forEach(setUpTreemap);

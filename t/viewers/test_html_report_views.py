@@ -205,6 +205,10 @@ def test_a_part_has_its_table_of_subs_and_the_others_say_that_they_are_of_all(pa
     assert shown_tops(one) == [f"top{statement}"] and f"only={statement}" in one.eval("location.hash")
     subs = [row["sub"] for row in report_pages.table(folder / "index.html", f"top{statement}")]
     assert "DBI::db::ask" in subs and "main::idle" not in subs, "the statement's own stacks"
+    one.click_on(f"#top{statement} th[data-key=sub] button")
+    assert one.eval(f"document.querySelector('#top{statement} th[data-key=sub]').ariaSort") == "ascending"
+    shown = one.eval(f"[...document.querySelectorAll('#top{statement} tbody tr')].map(row => row.lastElementChild.querySelector('a')?.textContent || row.lastElementChild.textContent.trim())")
+    assert shown == sorted(subs), "set up when it is first shown"
     assert "Source files of the whole program" in captions(one) and "Labels" in captions(one)
     again = page(folder / "index.html", one.eval("location.hash"))
     report_pages.drawn(again)
