@@ -11,6 +11,7 @@
 #include "distance.h"
 
 #include <sched.h>
+#include <string.h>
 #include <time.h>
 
 struct thread;
@@ -52,6 +53,13 @@ static void set_left(int64_t left)
         own.left_then = left;
     else
         nytp_bytes_left = left;
+}
+
+/* Without calloc(), which may come back to us; see wrap.c. */
+static void *zeros(size_t size)
+{
+    void *const block = nytp_next.malloc(size);
+    return block != NULL ? memset(block, 0, size) : NULL;
 }
 
 static void push(struct queue *queue, struct nytp_malloc_event *event)
@@ -103,7 +111,7 @@ static const void *look(struct queue *queue)
 
 static struct nytp_sample *new_sample(size_t size)
 {
-    struct nytp_sample *const sample = nytp_next.calloc(1, sizeof *sample);
+    struct nytp_sample *const sample = zeros(sizeof *sample);
     if (sample == NULL)
         return NULL;
     sample->made = (struct nytp_malloc_event){
@@ -160,7 +168,7 @@ void nytp_sample_not_freed(const void *block, struct nytp_sample *sample)
 
 static struct nytp_malloc_queue *open_queue(void)
 {
-    struct queue *const queue = nytp_next.calloc(1, sizeof *queue);
+    struct queue *const queue = zeros(sizeof *queue);
     if (queue == NULL)
         return NULL;
     queue->users = 1;

@@ -41,9 +41,24 @@ EXPORTED void *malloc(size_t size)
     return nobody_watches() ? nytp_next.malloc(size) : watched_malloc(size);
 }
 
+/* musl's allocator calls malloc(), which is ours, for these: no other block. */
+static inline int64_t start_unseen(void)
+{
+    const int64_t left = nytp_bytes_left;
+    nytp_bytes_left = INT64_MAX;
+    return left;
+}
+
+static inline void *made_unseen(int64_t left, void *block, size_t size)
+{
+    nytp_bytes_left = left;
+    return made(block, size);
+}
+
 static APART void *watched_calloc(size_t n, size_t size)
 {
-    return made(nytp_next.calloc(n, size), n * size);
+    const int64_t left = start_unseen();
+    return made_unseen(left, nytp_next.calloc(n, size), n * size);
 }
 
 EXPORTED void *calloc(size_t n, size_t size)
@@ -101,22 +116,40 @@ EXPORTED void *reallocarray(void *block, size_t n, size_t size)
     return realloc(block, bytes);
 }
 
+static APART int watched_posix_memalign(void **block, size_t alignment, size_t size)
+{
+    const int64_t left = start_unseen();
+    const int status = nytp_next.posix_memalign(block, alignment, size);
+    made_unseen(left, status == 0 ? *block : NULL, size);
+    return status;
+}
+
 EXPORTED int posix_memalign(void **block, size_t alignment, size_t size)
 {
-    const int status = nytp_next.posix_memalign(block, alignment, size);
-    if (!nobody_watches() && status == 0)
-        made(*block, size);
-    return status;
+    return nobody_watches() ? nytp_next.posix_memalign(block, alignment, size)
+                            : watched_posix_memalign(block, alignment, size);
+}
+
+static APART void *watched_aligned_alloc(size_t alignment, size_t size)
+{
+    const int64_t left = start_unseen();
+    return made_unseen(left, nytp_next.aligned_alloc(alignment, size), size);
 }
 
 EXPORTED void *aligned_alloc(size_t alignment, size_t size)
 {
-    void *const block = nytp_next.aligned_alloc(alignment, size);
-    return nobody_watches() ? block : made(block, size);
+    return nobody_watches() ? nytp_next.aligned_alloc(alignment, size)
+                            : watched_aligned_alloc(alignment, size);
+}
+
+static APART void *watched_memalign(size_t alignment, size_t size)
+{
+    const int64_t left = start_unseen();
+    return made_unseen(left, nytp_next.memalign(alignment, size), size);
 }
 
 EXPORTED void *memalign(size_t alignment, size_t size)
 {
-    void *const block = nytp_next.memalign(alignment, size);
-    return nobody_watches() ? block : made(block, size);
+    return nobody_watches() ? nytp_next.memalign(alignment, size)
+                            : watched_memalign(alignment, size);
 }

@@ -191,7 +191,7 @@ static void look_at(struct nytp_rec_file *file, const char *path)
         return;
     file->is_looked_at = true;
     if (stat(path, &st) != 0 || st.st_size > UINT32_MAX || st.st_mtime < 0 ||
-        st.st_mtime > UINT32_MAX)
+        (uint64_t)st.st_mtime > UINT32_MAX)
         return;
     file->size = (uint32_t)st.st_size;
     file->mtime_s = (uint32_t)st.st_mtime;

@@ -581,10 +581,10 @@ static struct nytp_encoded_place blocked_place(struct nytp_recorder *rec, const 
             *fid = nytp_file_known_fid(rec, rec->files.all[i]);
     if (*fid == 0) {
         *fid = ++rec->sample.n_end_files + rec->files.n;
-        nytp_write_new_fid(rec->writer,
-                           &(struct nytp_new_fid){.fid = *fid,
-                                                  .flags = NYTP_FID_VIA_SUB,
-                                                  .name = {name, (uint32_t)text.n}});
+        nytp_write_new_fid(rec->writer, &(struct nytp_new_fid){
+                                            .fid = *fid,
+                                            .flags = NYTP_FID_VIA_SUB,
+                                            .name = {.ptr = name, .len = (uint32_t)text.n}});
     }
     return nytp_encode_place(*fid, nytp_line_of_stmt(*line));
 }
