@@ -307,17 +307,21 @@ static int take_copy(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *st
     return hit;
 }
 
+/* Whether a call that is open now has this pad. */
+static bool has_pad(const struct nytp_stack_call *call, const void *pad)
+{
+    const I32 depth = (I32)call->si->si_cxstack[call->index].blk_sub.olddepth + 1;
+    return pad_at(call->cv, depth) == pad;
+}
+
 /* Without a copy: which of the calls that are open now had the pad; the number of those up to
  * it, 0: none. */
 static uint32_t find_in_now(const struct nytp_tick_stack *stack, const void *pad)
 {
     uint32_t n = stack->n_now;
-    for (uint32_t looked = 0; n > 0 && looked < SAME_IN_A_ROW; n--, looked++) {
-        const struct nytp_stack_call *const call = &stack->now[n - 1];
-        const I32 depth = (I32)call->si->si_cxstack[call->index].blk_sub.olddepth + 1;
-        if (pad_at(call->cv, depth) == pad)
+    for (uint32_t looked = 0; n > 0 && looked < SAME_IN_A_ROW; n--, looked++)
+        if (has_pad(&stack->now[n - 1], pad))
             return n;
-    }
     return 0;
 }
 
@@ -366,8 +370,9 @@ static void find_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *
     const int hit = take_copy(aTHX_ rec, stack, tick, moment);
     if (hit >= 0)
         moment->n_above = (uint32_t)hit + 1;
-    else if (is_main_pad(aTHX_ pad) && moment->n_below == 0)
-        moment->n_above = 0;
+    else if (moment->n_below > 0 ? has_pad(&stack->now[moment->n_below - 1], pad)
+                                 : is_main_pad(aTHX_ pad))
+        moment->n_above = 0; /* the block of a sort has its sub's, on a stack of its own */
     else
         push_owner(aTHX_ rec, stack, pad, moment);
     /* A call whose first statement has not begun: what is current is its caller's yet. */

@@ -238,6 +238,23 @@ P
     };
 }
 
+for my $sampled (0, 1) {
+    scenario 'a file that rotate begins has its own' . ($sampled ? ', sampled' : '') => sub {
+        my $run = record(<<'P', sampled => $sampled);
+our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
+f(); splice @k, 0, 250; DB::rotate_profile() or die;
+f(); splice @k, 0, 350;
+P
+        is "$run->{status} $run->{err}", '0 ', 'runs';
+        for (['', 5_000_000], ['.2', 8_000_000]) {
+            my ($file, $kept) = @$_;
+            my $line = bytes_of("$run->{dir}/nytprof.out$file")->{1};
+            near $line->{space}, 10_000_000, "nytprof.out$file: what was allocated while it was written";
+            near $line->{inuse}, $kept, 'and what of it was in use at its end';
+        }
+    };
+}
+
 scenario 'without the library' => sub {
     my $run = run_prog(opts => 'memory=512k', code => '1;');
     like $run->{err}, qr{\A\S+ memory= counts values only; .* LD_PRELOAD=/\S+/libnytp-malloc\.so$}, 'it is said how, in one line';

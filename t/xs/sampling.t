@@ -380,6 +380,20 @@ PERL
     is run($program, 'sample=5000'), run($program), 'Coro: as without us';
 }
 
+# ---- the block of a sort ----
+
+# It has a stack of its own, and the pad of the sub that it stands in.
+{
+    my $program = put('sorting.pl', <<'PERL');
+sub sorter { my @sorted = sort { my $n = 0; $n++ for 1 .. 2000; $a <=> $b } 1 .. 20; return }
+sorter() for 1 .. 200;
+PERL
+    like run($program, 'sample=2000'), qr/^status 0$/, 'a sort with a block';
+    my $stacks = in_folder(sub { scalar qx{$top/bin/nytp-export -q --collapsed out} });
+    like $stacks, qr/^main::RUNTIME;main::sorter;main::CORE:sort \d+$/m, 'is in its sub';
+    unlike $stacks, qr/main::sorter;main::sorter/, 'once';
+}
+
 # ---- processor time on a busy machine ----
 
 # A builtin that computes is not one that waits, though five other programs have its processor most of the time. Without an argument
