@@ -273,6 +273,25 @@ static void move_svs_to_call(const struct nytp_profile *profile, const struct ny
                                                    .bytes = less};
 }
 
+/* Where the own time of a builtin or xsub in one recording is; NULL: it has none there. */
+static const struct nytp_line_cost *cost_without_line(const struct nytp_profile *profile,
+                                                      const struct nytp_sub *sub,
+                                                      uint32_t recording)
+{
+    uint32_t first = sub->first_line_cost, end = first + sub->n_line_costs;
+    while (first < end) {
+        const uint32_t middle = first + (end - first) / 2;
+        if (profile->line_costs[middle].recording < recording)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first < sub->first_line_cost + sub->n_line_costs &&
+                   profile->line_costs[first].recording == recording
+               ? &profile->line_costs[first]
+               : NULL;
+}
+
 struct nytp_line_rows nytp_lines_of_all(const struct nytp_profile *profile)
 {
     const bool has_svs = (profile->has & NYTP_HAS_SVS) != 0;
@@ -286,9 +305,10 @@ struct nytp_line_rows nytp_lines_of_all(const struct nytp_profile *profile)
     for (uint32_t i = 0; i < profile->n_arcs; i++) {
         const struct nytp_arc *arc = &profile->arcs[i];
         const struct nytp_sub *callee = &profile->subs[arc->callee];
-        if (!has_no_lines(callee) || callee->n_line_costs == 0)
+        const struct nytp_line_cost *cost =
+            has_no_lines(callee) ? cost_without_line(profile, callee, arc->recording) : NULL;
+        if (cost == NULL)
             continue;
-        const struct nytp_line_cost *cost = &profile->line_costs[callee->first_line_cost];
         rows.rows[rows.n++] = (struct nytp_line_row){
             .file = arc->file, .line = arc->line, .self_ticks = arc->excl_ticks};
         rows.rows[rows.n++] = (struct nytp_line_row){

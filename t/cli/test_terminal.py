@@ -11,6 +11,7 @@ import pytest
 
 from command import PROGRAM, good, run, run_on_terminal
 from nytpwrite import Writer
+from recordings import record
 
 TICKS_PER_SEC = 10_000_000
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
@@ -281,6 +282,16 @@ def test_a_line_is_hot_from_a_tenth_and_warm_from_a_hundredth(tmp_path):
     lines = [line for line in text.splitlines() if "work();" in line]
     styles = [re.findall(r"\033\[(1;31|33)m", line) for line in lines]
     assert styles == [["1;31"], ["33"], []], "red, yellow, plain"
+
+
+def test_builtins_of_several_programs_are_on_the_lines_of_each(tmp_path):
+    """One sub in a comparison or a sum, but each program's own time of it is that program's."""
+    files = [record(tmp_path / name, f"my $s = '';\n$s .= sprintf '%d', $_ for 1 .. {n};\n", name=f"{name}.pl")
+             for name, n in (("one", 10), ("two", 500), ("three", 40))]
+    text = good("-q", "--top=0", "--lines", *files).decode()
+    shown = {match[2]: float(match[1]) for match in re.finditer(r"^ *(-?[\d.]+) \ws .*/(\w+\.pl(?::\d+)?) ", text, re.M)}
+    assert {f"{name}.pl:2" for name in ("one", "two", "three")} <= set(shown)
+    assert all(":" in place for place in shown) and min(shown.values()) > 0, text
 
 
 def deep_web_application(tmp_path, n_layers=40):
