@@ -21,7 +21,13 @@
 /* More than a TIME_BLOCK of largest numbers, a discounted TIME_LINE, or a SUB_RETURN of two
  * doubles up to its name. */
 #define QUICK_BYTES 32
-#define MAX_RUN     256u
+
+/* How the next statement of a file mostly begins: with ticks of one byte. The bits of its first
+ * eight bytes that the mask leaves tell it at once. */
+struct beginning {
+    uint64_t mask, bits;
+    uint32_t fid, line_at; /* the line's number begins at this byte */
+};
 
 struct reader {
     struct nytp_decoder decoder;
@@ -29,7 +35,8 @@ struct reader {
     uint8_t *large; /* gathers a record larger than the window */
     size_t large_size;
     bool in_process;
-    uint32_t hang_len; /* of hang[]; 0: there is no note */
+    struct beginning next; /* of the file of the last statement */
+    uint32_t hang_len;     /* of hang[]; 0: there is no note */
     char hang[NYTP_HANG_ROOM];
 };
 
@@ -212,40 +219,36 @@ static bool fail_stopped(struct reader *r, uint64_t offset)
                          nytp_source_inflating(r->decoder.source), "stopped");
 }
 
-/* Four bytes as a number, the first the lowest; compilers make one load of it. */
-static inline uint32_t four_bytes(const uint8_t *at)
+/* Eight bytes as a number, the first the highest; compilers make one load of it. */
+static inline uint64_t eight_bytes(const uint8_t *at)
 {
-    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    return (uint64_t)at[0] << 56 | (uint64_t)at[1] << 48 | (uint64_t)at[2] << 40 |
+           (uint64_t)at[3] << 32 | (uint64_t)at[4] << 24 | (uint64_t)at[5] << 16 |
+           (uint64_t)at[6] << 8 | at[7];
 }
 
 /* Decodes a TIME_LINE of any numbers, all of which is there. Returns what stands behind it,
- * NULL if it is something else or took less than no time. A function of its own, since it is
- * rare: otherwise the loop that calls it would prepare for it each time. */
-__attribute__((noinline)) static const uint8_t *
-decode_statement(const uint8_t *at, uint32_t *fid, struct nytp_statement *s)
+ * NULL if it took less than no time. A function of its own, since it is rare: otherwise the
+ * loop that calls it would prepare for it each time. */
+__attribute__((noinline)) static const uint8_t *decode_statement(const uint8_t *at,
+                                                                 struct nytp_statement *s)
 {
     uint32_t ticks;
-    if (*at != '+')
-        return NULL;
     at = nytp_u32_unchecked(at + 1, &ticks);
-    at = nytp_u32_unchecked(at, fid);
+    at = nytp_u32_unchecked(at, &s->fid);
     s->ticks = (int32_t)ticks;
     return ticks > INT32_MAX ? NULL : nytp_u32_unchecked(at, &s->line);
 }
 
-/* How the next statements of a file mostly begin: with ticks and fid of a byte each and a line
- * of two or three. The bits of the first four bytes that the masks leave tell it at once. */
-#define TWO_MASK   0xc0ff80ffu
-#define THREE_MASK 0xe0ff80ffu
-struct beginnings {
-    uint32_t two, three;
-};
-
-static struct beginnings beginnings_of(uint32_t fid)
+static struct beginning beginning_of(uint32_t fid)
 {
-    if (fid >= 0x80)
-        return (struct beginnings){UINT32_MAX, UINT32_MAX}; /* no bits are these */
-    return (struct beginnings){0x80000000u | fid << 16 | '+', 0xc0000000u | fid << 16 | '+'};
+    const uint64_t tag = (uint64_t)'+' << 56;
+    if (fid < 0x80)
+        return (struct beginning){0xff80ffull << 40, tag | (uint64_t)fid << 40, fid, 3};
+    if (fid < 0x4000)
+        return (struct beginning){0xff80ffffull << 32, tag | (uint64_t)(0x8000 | fid) << 32,
+                                  fid, 4};
+    return (struct beginning){0, 1, fid, 0}; /* no bits are these */
 }
 
 /* Statements of one file that follow one another, handed over together. `bias` turns places in
@@ -253,47 +256,54 @@ static struct beginnings beginnings_of(uint32_t fid)
  * sink stops. */
 static const uint8_t *read_statements(struct reader *r, const uint8_t *at, uint64_t bias)
 {
-    struct nytp_statement run[MAX_RUN];
     struct nytp_sink *const sink = r->decoder.sink;
     const uint8_t *const last = r->decoder.source->end - QUICK_BYTES;
     const uint8_t *latest = at;
-    struct beginnings next = beginnings_of(UINT32_MAX);
-    uint32_t fid = 0;
-    size_t n = 0;
-    uint64_t axis = r->calls.axis;
-    while (at <= last && n < MAX_RUN) {
-        struct nytp_statement *const s = &run[n];
+    struct nytp_statement *s = sink->room, *const end = s + NYTP_MAX_RUN;
+    struct beginning next = r->next;
+    uint32_t n_discounted = 0;
+    uint64_t ticks = 0;
+    for (; at <= last && s < end; s++) {
         const uint8_t *tag = at;
-        uint32_t first_four = four_bytes(tag);
         /* Branches, not sums: processors foresee which tags follow one another. */
-        s->discounted = false;
-        if ((first_four & 0xff) == '-') {
-            first_four = four_bytes(++tag);
-            s->discounted = true;
+        s->what = NYTP_STATEMENT_COUNTS;
+        if (*tag == '-') {
+            tag++;
+            s->what = NYTP_STATEMENT_DISCOUNTED;
+            n_discounted++;
         }
+        const uint64_t bytes = eight_bytes(tag);
         s->ticks = tag[1];
-        if ((first_four & TWO_MASK) == next.two) {
-            s->line = (tag[3] & 0x3fu) << 8 | tag[4];
-            at = tag + 5;
-        } else if ((first_four & THREE_MASK) == next.three) {
-            s->line = (tag[3] & 0x1fu) << 16 | (uint32_t)tag[4] << 8 | tag[5];
-            at = tag + 6;
+        s->fid = next.fid;
+        if ((bytes & next.mask) == next.bits) {
+            const uint64_t line = bytes << 8 * next.line_at;
+            if (line >> 62 == 2) {
+                s->line = line >> 48 & 0x3fff;
+                at = tag + next.line_at + 2;
+            } else if (line >> 63 == 0) {
+                s->line = (uint32_t)(line >> 56);
+                at = tag + next.line_at + 1;
+            } else {
+                at = nytp_u32_unchecked(tag + next.line_at, &s->line);
+            }
         } else {
-            uint32_t its_fid = 0;
-            const uint8_t *const behind = decode_statement(tag, &its_fid, s);
-            if (behind == NULL || (n > 0 && its_fid != fid))
+            const uint8_t *const behind = *tag == '+' ? decode_statement(tag, s) : NULL;
+            if (behind == NULL || (s > sink->room && s->fid != next.fid)) {
+                n_discounted -= tag > at;
                 break;
-            fid = its_fid;
-            next = beginnings_of(fid);
+            }
+            if (s->fid != next.fid)
+                next = r->next = beginning_of(s->fid);
             at = behind;
         }
         latest = tag;
-        axis += (uint64_t)s->ticks; /* no less than 0 */
-        n++;
+        ticks += (uint64_t)s->ticks; /* no less than 0 */
     }
-    r->calls.axis = axis;
+    r->calls.axis += ticks;
     const uint64_t offset = bias + (uintptr_t)latest;
-    if (n == 0 || sink->statements(sink, fid, run, n, offset))
+    const struct nytp_run run = {sink->room, (uint32_t)(s - sink->room), n_discounted,
+                                 (int64_t)ticks};
+    if (run.n == 0 || sink->statements(sink, &run, offset))
         return at;
     fail_stopped(r, offset);
     return NULL;
@@ -509,6 +519,7 @@ static bool nytprof_read(struct nytp_source *source, const struct nytp_read_opti
 {
     (void)options;
     struct reader reader = {
+        .next = beginning_of(0),
         .decoder = {.source = source, .sink = sink, .error = error, .nv_size = 8}};
     bool read = read_version(&reader) && read_records(&reader);
     if (read || error->status == NYTP_ERR_TRUNCATED)

@@ -156,8 +156,9 @@ static bool is_perl_return(struct nytp_builder *b, uint32_t sub)
 
 static bool time_event(struct nytp_builder *b, const struct nytp_event *e)
 {
-    const struct nytp_statement statement = {.ticks = e->u.time.ticks, .line = e->u.time.line};
-    return nytp_builder_book_statements(b, e->u.time.fid, &statement, 1);
+    return nytp_builder_book_statement(
+        b, (struct nytp_statement){NYTP_STATEMENT_COUNTS, e->u.time.ticks, e->u.time.fid,
+                                   e->u.time.line});
 }
 
 /* A statement of which the recording tells the block and the sub. */
@@ -181,13 +182,15 @@ static bool block_event(struct nytp_builder *b, const struct nytp_event *e)
     return true;
 }
 
-static bool builder_statements(struct nytp_sink *sink, uint32_t fid,
-                               const struct nytp_statement *run, size_t n, uint64_t offset)
+static bool builder_statements(struct nytp_sink *sink, const struct nytp_run *run,
+                               uint64_t offset)
 {
     struct nytp_builder *b = (struct nytp_builder *)sink;
     b->last_offset = offset;
     b->has |= NYTP_HAS_STATEMENTS;
-    return nytp_builder_book_statements(b, fid, run, n);
+    const bool ok = nytp_builder_book_statements(b, run);
+    sink->room = nytp_callstack_room(&b->stack);
+    return ok;
 }
 
 static bool entry_event(struct nytp_builder *b, const struct nytp_event *e)
@@ -386,15 +389,16 @@ static bool builder_event(struct nytp_sink *sink, const struct nytp_event *e)
 {
     struct nytp_builder *b = (struct nytp_builder *)sink;
     b->last_offset = e->offset;
-    if (e->tag != NYTP_TAG_TIME_LINE)
-        return rare_event(b, e);
-    b->has |= NYTP_HAS_STATEMENTS;
-    return time_event(b, e);
+    b->has |= e->tag == NYTP_TAG_TIME_LINE ? NYTP_HAS_STATEMENTS : 0;
+    const bool ok = e->tag == NYTP_TAG_TIME_LINE ? time_event(b, e) : rare_event(b, e);
+    sink->room = nytp_callstack_room(&b->stack);
+    return ok;
 }
 
 struct nytp_sink *nytp_builder_sink(struct nytp_builder *builder)
 {
     builder->sink.event = builder_event;
     builder->sink.statements = builder_statements;
+    builder->sink.room = nytp_callstack_room(&builder->stack);
     return &builder->sink;
 }

@@ -147,7 +147,7 @@ static bool book_statement(struct nytp_builder *b, struct tally *tally, uint32_t
                            const struct nytp_statement *s)
 {
     const int64_t ticks = statement_ticks(b, s->ticks);
-    const bool discount = s->discounted | b->discount;
+    const bool discount = s->what == NYTP_STATEMENT_DISCOUNTED || b->discount;
     const uint32_t line = s->line, statements = !discount;
     const uint32_t after_leave = discount & !b->discount_calls;
     b->discount = false;
@@ -182,9 +182,8 @@ static bool book_statement(struct nytp_builder *b, struct tally *tally, uint32_t
            nytp_builder_tree_failed(b);
 }
 
-/* The most statements that are booked at a time, and ticks that all of them have less than. */
-#define MAX_PLAIN       256u
-#define MAX_PLAIN_TICKS ((int64_t)MAX_PLAIN << 31)
+/* All statements of a run have less ticks than these. */
+#define MAX_RUN_TICKS ((int64_t)NYTP_MAX_RUN << 31)
 
 /* How a statement that is discounted counts, in the same form as what is known of a line. */
 static uint64_t after_leave_count(bool discount_calls)
@@ -194,7 +193,7 @@ static uint64_t after_leave_count(bool discount_calls)
 
 /* Book statements up to the first whose line was not met lately. Returns how many there were.
  */
-static size_t book_on_recent_lines(struct nytp_builder *b, struct tally *tally, uint32_t file,
+static size_t book_on_recent_lines(struct nytp_builder *b, uint32_t file,
                                    const struct nytp_statement *run, size_t n)
 {
     const uint32_t slot_of_file = file * 1021;
@@ -202,87 +201,59 @@ static size_t book_on_recent_lines(struct nytp_builder *b, struct tally *tally, 
     struct nytp_recent_line *const recent_lines = b->recent_lines;
     uint64_t after_leave = after_leave_count(b->discount_calls),
              next_after_leave = after_leave_count(b->returned);
-    int64_t ticks = 0;
-    uint64_t counts = 0;
     const struct nytp_statement *s = run, *const end = run + n;
     for (; s < end; s++) {
         struct nytp_recent_line *const r =
             &recent_lines[(slot_of_file + s->line) % NYTP_RECENT_LINES];
         if (r->place != (place_of_file | s->line))
             break;
-        const uint64_t count = s->discounted ? after_leave : 1;
         r->ticks += s->ticks;
-        r->counts += count;
-        ticks += s->ticks;
-        counts += count;
+        r->counts += s->what == NYTP_STATEMENT_COUNTS ? 1 : after_leave;
         after_leave = next_after_leave;
         next_after_leave = after_leave_count(false);
     }
     b->discount_calls = after_leave == 0;
     b->returned = next_after_leave == 0;
     b->n_recent += (uint32_t)(s - run);
-    b->statement_ticks_seen += ticks;
-    tally->clock += ticks;
-    tally->statements += (uint32_t)counts;
     return (size_t)(s - run);
 }
 
-static bool book_on_pages(struct nytp_builder *b, struct tally *tally, uint32_t file,
-                          const struct nytp_statement *run, size_t n)
+static bool book_on_pages(struct nytp_builder *b, uint32_t file, const struct nytp_run *run)
 {
     if (b->n_recent > INT32_MAX && !nytp_builder_settle_lines(b))
         return false;
-    for (size_t i = 0; i < n;) {
-        if (!meet_line(b, file, run[i].line))
+    for (size_t i = 0; i < run->n;) {
+        if (!meet_line(b, file, run->at[i].line))
             return false;
-        i += book_on_recent_lines(b, tally, file, &run[i], n - i);
+        i += book_on_recent_lines(b, file, &run->at[i], run->n - i);
     }
     return true;
 }
 
-/* The same, in the current frame. */
-static bool book_on_tree(struct nytp_builder *b, struct tally *tally, uint32_t file,
-                         const struct nytp_statement *run, size_t n)
+/* The same, in the current frame, in which none returned since the statement before. */
+static bool book_on_tree(struct nytp_builder *b, uint32_t file, const struct nytp_run *run)
 {
-    struct nytp_booking *booking = nytp_callstack_room(&b->stack, (uint32_t)n);
-    if (booking == NULL)
-        return nytp_builder_tree_failed(b);
-    uint32_t after_leave = b->discount_calls ? 0 : NYTP_BOOK_AFTER_LEAVE;
-    int64_t ticks = 0;
-    uint64_t statements = 0;
-    const struct nytp_statement *s = run, *const end = run + n;
-    for (; s < end; s++) {
-        *booking++ =
-            (struct nytp_booking){.what = s->discounted ? after_leave : NYTP_BOOK_COUNTS,
-                                  .ticks = s->ticks,
-                                  .file = file,
-                                  .line = s->line};
-        statements += !s->discounted;
-        ticks += s->ticks;
-        after_leave = NYTP_BOOK_AFTER_LEAVE;
-    }
-    b->discount_calls = false; /* and none returned since the statement before */
-    nytp_callstack_add(&b->stack, (uint32_t)n);
-    b->statement_ticks_seen += ticks;
-    tally->clock += ticks;
-    tally->statements += statements;
-    return true;
+    const uint32_t what = b->discount_calls ? run->at->what & NYTP_BOOK_COUNTS : run->at->what;
+    b->discount_calls = false;
+    return nytp_callstack_statements(&b->stack, file, run->at, run->n, what) ||
+           nytp_builder_tree_failed(b);
 }
 
 /* Book statements that have nothing special about them: they began in the current frame, and
  * none took less than no time. */
 static bool book_plain(struct nytp_builder *b, struct tally *tally, uint32_t file,
-                       const struct nytp_statement *run, size_t n)
+                       const struct nytp_run *run)
 {
     if (file != b->left_file)
         enter_file(b, file, b->left_file, b->left_line);
-    if (!(tally->has_entries ? book_on_tree : book_on_pages)(b, tally, file, run, n))
-        return false;
     b->left_file = file;
-    b->left_line = run[n - 1].line;
+    b->left_line = run->at[run->n - 1].line;
+    b->statement_ticks_seen += run->ticks;
+    tally->clock += run->ticks;
+    tally->statements += run->n - run->n_discounted;
     if (b->time_position < tally->clock && b->options.max_spans > 0)
         b->time_position = tally->clock;
-    return true;
+    return (tally->has_entries ? book_on_tree : book_on_pages)(b, file, run);
 }
 
 /* Whether the next statements are such. In the tree the first one may have begun in another
@@ -293,37 +264,44 @@ static bool is_plain(const struct nytp_builder *b, const struct tally *tally, ui
     const bool began_here =
         !tally->has_entries || (b->stack.owner_frame == b->stack.top && !b->returned);
     return began_here && file != 0 && next->ticks >= 0 && !b->discount && !b->sampled &&
-           b->statement_ticks_seen <= NYTP_MAX_TOTAL_TICKS - MAX_PLAIN_TICKS;
+           b->statement_ticks_seen <= NYTP_MAX_TOTAL_TICKS - MAX_RUN_TICKS;
 }
 
-static bool book_run(struct nytp_builder *b, struct tally *tally, uint32_t fid,
-                     const struct nytp_statement *run, size_t n)
+static bool book_run(struct nytp_builder *b, struct tally *tally, const struct nytp_run *run)
 {
+    struct nytp_run rest = *run;
     uint32_t file;
-    if (!nytp_builder_file(b, fid, &file))
+    if (!nytp_builder_file(b, run->at->fid, &file))
         return false;
-    for (size_t i = 0; i < n;) {
-        const bool plain = is_plain(b, tally, file, &run[i]);
-        const size_t most = !plain ? 1 : n - i < MAX_PLAIN ? n - i : MAX_PLAIN;
-        if (!(plain ? book_plain(b, tally, file, &run[i], most)
-                    : book_statement(b, tally, file, &run[i])))
+    while (rest.n > 0) {
+        if (is_plain(b, tally, file, rest.at))
+            return book_plain(b, tally, file, &rest);
+        const struct nytp_statement s = *rest.at++;
+        rest.n--;
+        rest.n_discounted -= s.what == NYTP_STATEMENT_DISCOUNTED;
+        rest.ticks -= s.ticks;
+        if (!book_statement(b, tally, file, &s))
             return false;
-        i += most;
     }
     return true;
 }
 
-bool nytp_builder_book_statements(struct nytp_builder *b, uint32_t fid,
-                                  const struct nytp_statement *run, size_t n)
+bool nytp_builder_book_statements(struct nytp_builder *b, const struct nytp_run *run)
 {
     if (!nytp_builder_need_process(b))
         return false;
     struct nytp_built_process *const p = nytp_builder_process(b);
     struct tally tally = {p->clock, p->statements, p->has_entries};
-    const bool ok = book_run(b, &tally, fid, run, n);
+    const bool ok = book_run(b, &tally, run);
     p->clock = tally.clock;
     p->statements = tally.statements;
     return ok;
+}
+
+bool nytp_builder_book_statement(struct nytp_builder *b, struct nytp_statement s)
+{
+    const struct nytp_run run = {&s, 1, s.what == NYTP_STATEMENT_DISCOUNTED, s.ticks};
+    return nytp_builder_book_statements(b, &run);
 }
 
 bool nytp_builder_begin_entries(struct nytp_builder *b, struct nytp_built_process *p)

@@ -13,10 +13,10 @@
 
 #include "gathered.h"
 
-/* Book statements of one file that follow one another, with no other event between them. One
- * alone may have taken less than no time. */
-bool nytp_builder_book_statements(struct nytp_builder *builder, uint32_t fid,
-                                  const struct nytp_statement *run, size_t n);
+/* Book statements that follow one another, with no other event between them; or one, which may
+ * have taken less than no time. */
+bool nytp_builder_book_statements(struct nytp_builder *builder, const struct nytp_run *run);
+bool nytp_builder_book_statement(struct nytp_builder *builder, struct nytp_statement statement);
 
 /* The first entry event of a process: what ran before it ran outside any call. */
 bool nytp_builder_begin_entries(struct nytp_builder *builder,

@@ -18,7 +18,8 @@ bool nytp_callstack_init(struct nytp_callstack *stack, uint64_t max_nodes)
     *stack = (struct nytp_callstack){0};
     return nytp_calltree_init(&stack->tree, max_nodes) &&
            nytp_grow(&stack->frames, &stack->frames_capacity, 0, sizeof *stack->frames) &&
-           (stack->pending = malloc(NYTP_MAX_PENDING * sizeof *stack->pending)) != NULL;
+           (stack->pending =
+                malloc((NYTP_MAX_PENDING + NYTP_MAX_RUN) * sizeof *stack->pending)) != NULL;
 }
 
 void nytp_callstack_free(struct nytp_callstack *stack)
@@ -139,9 +140,22 @@ static inline bool make_room(struct nytp_callstack *stack, uint32_t n)
     return stack->n_pending + n <= NYTP_MAX_PENDING || book_all_pending(stack);
 }
 
-struct nytp_booking *nytp_callstack_room(struct nytp_callstack *stack, uint32_t n)
+bool nytp_callstack_statements(struct nytp_callstack *stack, uint32_t file,
+                               const struct nytp_statement *run, uint32_t n, uint32_t what)
 {
-    return make_room(stack, n) ? &stack->pending[stack->n_pending] : NULL;
+    _Static_assert(sizeof(struct nytp_statement) == sizeof(struct nytp_booking),
+                   "statements lie in a list of bookings");
+    if (!make_room(stack, n))
+        return false;
+    struct nytp_booking *const bookings = &stack->pending[stack->n_pending];
+    if (run != &bookings->statement)
+        memmove(bookings, run, n * sizeof *bookings);
+    if (bookings->file != file)
+        for (uint32_t i = 0; i < n; i++)
+            bookings[i].file = file;
+    bookings->what = what;
+    stack->n_pending += n;
+    return true;
 }
 
 /* The statement that runs began in a call that has returned. */

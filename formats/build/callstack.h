@@ -24,8 +24,11 @@
 #include "calltree.h"
 #include "formats/stream/event.h"
 
-#define NYTP_NO_BOOKING  UINT32_MAX /* no index of `pending` */
-#define NYTP_MAX_PENDING 131072u    /* bookings that may wait; then all are booked */
+#define NYTP_NO_BOOKING UINT32_MAX /* no index of `pending` */
+
+/* Bookings that may wait; then all are booked, and the open frames get nameless nodes, which it
+ * takes long to merge. */
+#define NYTP_MAX_PENDING 262144u
 
 /* Open frames. Implied frames in which nothing happened are not kept: two neighbours on the
  * stack can differ by more than one in depth. */
@@ -98,15 +101,17 @@ static inline uint32_t nytp_callstack_depth(const struct nytp_callstack *stack, 
 bool nytp_callstack_statement(struct nytp_callstack *stack, uint32_t file, uint32_t line,
                               int32_t ticks, uint32_t what);
 
-/* Room for `n` statements, at most NYTP_MAX_PENDING, that follow the one booked last: they
- * begin and end in the current frame. The caller fills in as many as it likes and says how
- * many. NULL when memory or a limit is out. */
-struct nytp_booking *nytp_callstack_room(struct nytp_callstack *stack, uint32_t n);
-
-static inline void nytp_callstack_add(struct nytp_callstack *stack, uint32_t n)
+/* Where NYTP_MAX_RUN statements can be written that nytp_callstack_statements() is to book; not
+ * there any more after another booking. */
+static inline struct nytp_statement *nytp_callstack_room(const struct nytp_callstack *stack)
 {
-    stack->n_pending += n;
+    return &stack->pending[stack->n_pending].statement;
 }
+
+/* Book statements, at most NYTP_MAX_RUN, that follow the one booked last: they begin and end in
+ * the current frame. `what` is of the first of them. */
+bool nytp_callstack_statements(struct nytp_callstack *stack, uint32_t file,
+                               const struct nytp_statement *run, uint32_t n, uint32_t what);
 
 /* The next three are for sampled recordings, which tell of each sample how much of its time was
  * waiting and no processor time (sample_waits.h).

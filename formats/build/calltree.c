@@ -344,18 +344,25 @@ static uint32_t book_lines(struct nytp_calltree *tree, struct nytp_booked_call c
                            const struct nytp_booking *bookings, uint32_t at)
 {
     const uint32_t node = call.node, of_node = line_slot(node, 0, 0);
-    for (; at > call.first && bookings[at - 1].what < NYTP_BOOK_SVS; at--) {
-        const struct nytp_booking e = bookings[at - 1];
-        const uint32_t record = cached_line_record(tree, of_node + line_slot(0, e.file, e.line),
-                                                   node, e.file, e.line);
-        if (record == 0)
-            return UINT32_MAX;
-        struct nytp_tree_line *const l = &tree->lines[record];
-        l->ticks += e.ticks;
-        l->statements += e.what & NYTP_BOOK_COUNTS;
-        l->after_leave += e.what / NYTP_BOOK_AFTER_LEAVE;
+    const struct nytp_booking *e = &bookings[at], *const first = &bookings[call.first];
+    struct nytp_tree_line *lines = tree->lines;
+    for (; e > first && e[-1].what < NYTP_BOOK_SVS; e--) {
+        const uint32_t file = e[-1].file, line = e[-1].line;
+        uint32_t *const cached =
+            &tree->line_cache[(of_node + line_slot(0, file, line)) % NYTP_LINE_CACHE];
+        struct nytp_tree_line *l = &lines[*cached];
+        if (l->line != line || l->node != node || l->file != file) {
+            *cached = line_record(tree, node, file, line);
+            if (*cached == 0)
+                return UINT32_MAX;
+            lines = tree->lines;
+            l = &lines[*cached];
+        }
+        l->ticks += e[-1].ticks;
+        l->statements += e[-1].what & NYTP_BOOK_COUNTS;
+        l->after_leave += e[-1].what / NYTP_BOOK_AFTER_LEAVE;
     }
-    return at;
+    return (uint32_t)(e - bookings);
 }
 
 /* Add the lines of `from` to those of `to` and free them. */

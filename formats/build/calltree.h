@@ -11,6 +11,7 @@
 
 #include "formats/base/table.h"
 #include "formats/model/model.h"
+#include "formats/stream/event.h"
 #include "wait_sums.h"
 
 #include <stdbool.h>
@@ -22,7 +23,7 @@
 
 #define NYTP_MAX_NODES       20000000u /* of a tree: what damaged input can make us allocate */
 #define NYTP_LINE_CACHE      65536u    /* entries of `line_cache` */
-#define NYTP_CALL_CACHE      4096u     /* and of `call_cache` */
+#define NYTP_CALL_CACHE      65536u    /* and of `call_cache` */
 #define NYTP_UNINDEXED_LINES 16u       /* lines of a node that are searched one by one */
 
 /* A context: the path of calls from the root to here. What it measures is its own, without what
@@ -86,22 +87,27 @@ struct nytp_tree_sample_lists {
  * takes two: a NYTP_BOOK_CALL, and before it what else there is to say of it. */
 struct nytp_booking {
     union {
+        struct nytp_statement statement; /* as it was read; its fid gives way to `file` */
         struct {
-            uint32_t what;
             union {
-                int32_t ticks; /* of a statement */
-                int32_t svs;
-                uint32_t sample;
-                uint32_t sub; /* of a call */
+                struct {
+                    uint32_t what;
+                    union {
+                        int32_t ticks; /* of a statement */
+                        int32_t svs;
+                        uint32_t sample;
+                        uint32_t sub; /* of a call */
+                    };
+                };
+                int64_t excl_ticks; /* of the call that is next in the list */
+            };
+            union {
+                struct {
+                    uint32_t file, line;
+                };
+                uint32_t inside; /* so many bookings before this one happened in that call */
             };
         };
-        int64_t excl_ticks; /* of the call that is next in the list */
-    };
-    union {
-        struct {
-            uint32_t file, line;
-        };
-        uint32_t inside; /* so many bookings before this one happened in that call */
     };
 };
 
@@ -109,12 +115,13 @@ struct nytp_booking {
  * so is NYTP_BOOK_SAMPLE.
  * NYTP_BOOK_RUNNING stands for a statement whose line is not known yet: the running statement
  * began there. */
-#define NYTP_BOOK_COUNTS      1u /* it counts as a statement, or a call */
-#define NYTP_BOOK_AFTER_LEAVE 2u /* a block was left to go on with this statement */
-#define NYTP_BOOK_SVS         4u
-#define NYTP_BOOK_CALL        8u
-#define NYTP_BOOK_RUNNING     16u
-#define NYTP_BOOK_SAMPLE      32u
+#define NYTP_BOOK_COUNTS NYTP_STATEMENT_COUNTS /* it counts as a statement, or a call */
+#define NYTP_BOOK_AFTER_LEAVE                                                                  \
+    NYTP_STATEMENT_DISCOUNTED /* a block was left to go on with this statement */
+#define NYTP_BOOK_SVS     4u
+#define NYTP_BOOK_CALL    8u
+#define NYTP_BOOK_RUNNING 16u
+#define NYTP_BOOK_SAMPLE  32u
 
 struct nytp_calltree {
     struct nytp_tree_node *nodes; /* [0] unused */

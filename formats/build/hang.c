@@ -148,13 +148,14 @@ static bool go_to(struct nytp_builder *b, const struct calls *calls)
 /* One sample, in as many records as its time takes. */
 static bool book(struct nytp_builder *b, const struct call *place, int64_t ticks)
 {
-    struct nytp_statement s = {.line = place->line};
+    struct nytp_statement s = {NYTP_STATEMENT_COUNTS, 0, b->files[place->file].fid,
+                               place->line};
     do {
         s.ticks = ticks > INT32_MAX ? INT32_MAX : (int32_t)ticks;
         ticks -= s.ticks;
-        if (!nytp_builder_book_statements(b, b->files[place->file].fid, &s, 1))
+        if (!nytp_builder_book_statement(b, s))
             return false;
-        s.discounted = true;
+        s.what = NYTP_STATEMENT_DISCOUNTED;
     } while (ticks > 0);
     return true;
 }

@@ -418,7 +418,11 @@ static uint32_t merge_node_lines(struct nytp_profile *p, struct nytp_node_line *
                                  uint32_t n, uint32_t kept)
 {
     const uint32_t first = kept;
-    qsort(lines, n, sizeof *lines, by_place);
+    uint32_t n_sorted = 1; /* mostly all of them: those of one context come in order */
+    while (n_sorted < n && by_place(&lines[n_sorted - 1], &lines[n_sorted]) <= 0)
+        n_sorted++;
+    if (n_sorted < n)
+        qsort(lines, n, sizeof *lines, by_place);
     for (uint32_t l = 0; l < n; l++) {
         if (kept > first && by_place(&p->node_lines[kept - 1], &lines[l]) == 0) {
             p->node_lines[kept - 1].ticks += lines[l].ticks;

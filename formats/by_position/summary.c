@@ -30,7 +30,8 @@ struct nytp_summary *nytp_summary_new(void)
         nytp_summary_free(summary);
         return NULL;
     }
-    summary->sink = (struct nytp_sink){add_event_to_summary, nytp_summary_add_statements};
+    summary->sink =
+        (struct nytp_sink){add_event_to_summary, nytp_summary_add_statements, summary->run};
     return summary;
 }
 
@@ -254,14 +255,15 @@ static bool add_source_line(struct nytp_summary *summary, const struct nytp_even
     struct nytp_summary_file *file = &summary->files[at];
     const uint32_t line = event->u.src_line.line;
     const struct nytp_str text = event->u.src_line.text;
-    if (!nytp_summary_reserve_line(summary, &file->source, &file->n_source, line, sizeof *file->source))
+    if (!nytp_summary_reserve_line(summary, &file->source, &file->n_source, line,
+                                   sizeof *file->source))
         return false;
     char *copy = nytp_arena_alloc(summary->arena, text.len == 0 ? 1 : text.len);
     if (copy == NULL)
         return nytp_summary_no_memory(summary);
     memcpy(copy, text.ptr, text.len);
-    file->source[line] =
-        (struct nytp_summary_text){.ptr = copy, .len = text.len, .utf8 = nytp_summary_keep_utf8(text)};
+    file->source[line] = (struct nytp_summary_text){
+        .ptr = copy, .len = text.len, .utf8 = nytp_summary_keep_utf8(text)};
     return true;
 }
 

@@ -127,7 +127,8 @@ struct nytp_summary_pairs { /* in order of first sight; a later value replaces a
 
 struct nytp_summary {
     struct nytp_sink sink;
-    struct nytp_error error; /* why `sink` stopped the reader */
+    struct nytp_statement run[NYTP_MAX_RUN]; /* the room of `sink` */
+    struct nytp_error error;                 /* why `sink` stopped the reader */
 
     struct nytp_summary_pairs attributes, options;
     struct nytp_summary_file *files; /* sorted by fid after nytp_summary_finish() */

@@ -44,22 +44,23 @@ bool nytp_summary_add_time(struct nytp_summary *summary, uint32_t file,
 }
 
 /* One statement of a run, as the events that it stands for. */
-static bool add_statement_event(struct nytp_summary *summary, uint32_t fid,
+static bool add_statement_event(struct nytp_summary *summary,
                                 const struct nytp_statement *statement, uint64_t offset)
 {
     const struct nytp_event event = {
         .tag = NYTP_TAG_TIME_LINE,
         .offset = offset,
-        .u.time = {.ticks = statement->ticks, .fid = fid, .line = statement->line}};
-    summary->discount = summary->discount || statement->discounted;
+        .u.time = {.ticks = statement->ticks, .fid = statement->fid, .line = statement->line}};
+    summary->discount = summary->discount || statement->what == NYTP_STATEMENT_DISCOUNTED;
     return summary->sink.event(&summary->sink, &event);
 }
 
 /* Add statements up to the first whose line is new, or about which anything is wrong. Returns
  * how many there were. */
-static size_t add_known(struct nytp_summary *summary, uint32_t fid,
-                        const struct nytp_statement *run, size_t n)
+static size_t add_known(struct nytp_summary *summary, const struct nytp_statement *run,
+                        size_t n)
 {
+    const uint32_t fid = run->fid;
     const uint32_t file = fid < summary->n_fids ? summary->file_of_fid[fid] : NONE;
     if (file == NONE || summary->discount)
         return 0;
@@ -70,9 +71,9 @@ static size_t add_known(struct nytp_summary *summary, uint32_t fid,
     for (; s < end && s->line < lines.n; s++) {
         struct nytp_summary_time *const time = &lines.at[s->line];
         time->ticks += s->ticks;
-        time->count += !s->discounted;
+        time->count += s->what == NYTP_STATEMENT_COUNTS;
         time->seen = true;
-        discounts += s->discounted;
+        discounts += s->what == NYTP_STATEMENT_DISCOUNTED;
         ticks += s->ticks;
     }
     const size_t added = (size_t)(s - run);
@@ -85,13 +86,13 @@ static size_t add_known(struct nytp_summary *summary, uint32_t fid,
 
 /* TIME_LINE records in a row. Where a line is met for the first time, or anything is wrong, it
  * is an event like any other. */
-bool nytp_summary_add_statements(struct nytp_sink *sink, uint32_t fid,
-                                 const struct nytp_statement *run, size_t n, uint64_t offset)
+bool nytp_summary_add_statements(struct nytp_sink *sink, const struct nytp_run *run,
+                                 uint64_t offset)
 {
     struct nytp_summary *summary = (struct nytp_summary *)sink;
-    for (size_t i = 0; i < n;) {
-        i += add_known(summary, fid, run + i, n - i);
-        if (i < n && !add_statement_event(summary, fid, &run[i++], offset))
+    for (size_t i = 0; i < run->n;) {
+        i += add_known(summary, &run->at[i], run->n - i);
+        if (i < run->n && !add_statement_event(summary, &run->at[i++], offset))
             return false;
     }
     return true;

@@ -10,7 +10,7 @@
 /* A time record of a file that is known; a run of them, for the sink. */
 bool nytp_summary_add_time(struct nytp_summary *summary, uint32_t file,
                            const struct nytp_event *event);
-bool nytp_summary_add_statements(struct nytp_sink *sink, uint32_t fid,
-                                 const struct nytp_statement *run, size_t n, uint64_t offset);
+bool nytp_summary_add_statements(struct nytp_sink *sink, const struct nytp_run *run,
+                                 uint64_t offset);
 
 #endif

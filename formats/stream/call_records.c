@@ -96,13 +96,22 @@ static enum nytp_decoded get_long_count(struct nytp_decoder *d, const struct nyt
     return damaged(d, e, "a byte that is part of no number");
 }
 
-/* Most numbers have one byte. */
+/* Most numbers have one byte, or two. */
 static inline enum nytp_decoded get_count(struct nytp_decoder *d, const struct nytp_event *e,
                                           struct nytp_cursor *c, uint64_t *value)
 {
-    if (c->at == c->end || *c->at < NYTP_CALL_LAST_BYTE || *c->at >= 0x80)
+    const uint8_t *const at = c->at;
+    if (c->end - at < 2)
         return get_long_count(d, e, c, value);
-    *value = *c->at++ - NYTP_CALL_LAST_BYTE;
+    if (at[0] - NYTP_CALL_LAST_BYTE < NYTP_CALL_LASTS) {
+        *value = at[0] - NYTP_CALL_LAST_BYTE;
+        c->at = at + 1;
+        return NYTP_DECODED;
+    }
+    if (at[0] < 0x80 || at[1] - NYTP_CALL_LAST_BYTE >= NYTP_CALL_LASTS)
+        return get_long_count(d, e, c, value);
+    *value = (at[0] & 0x7f) + NYTP_CALL_LASTS + ((at[1] - NYTP_CALL_LAST_BYTE) << 7);
+    c->at = at + 2;
     return NYTP_DECODED;
 }
 

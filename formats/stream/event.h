@@ -87,24 +87,34 @@ struct nytp_event {
     } u;
 };
 
-/* A TIME_LINE record of no less than 0 ticks; `discounted` where a DISCOUNT stands right before
- * it. */
+/* A TIME_LINE record of no less than 0 ticks, and whether a DISCOUNT stands right before it. */
 struct nytp_statement {
+    uint32_t what; /* one of the two below */
     int32_t ticks;
-    uint32_t line;
-    bool discounted;
+    uint32_t fid, line;
+};
+#define NYTP_STATEMENT_COUNTS     1u
+#define NYTP_STATEMENT_DISCOUNTED 2u
+
+/* Statements of one file that follow one another, at least one of them, and their sums. */
+#define NYTP_MAX_RUN 256u
+struct nytp_run {
+    const struct nytp_statement *at;
+    uint32_t n, n_discounted;
+    int64_t ticks;
 };
 
 /* Receives events in stream order. `event` returns false to stop the reader, which then
  * fails with NYTP_ERR_STOPPED unless the sink keeps a better error of its own.
  *
  * Nearly all of a stream are statements. A sink that sets `statements` may get those of one
- * file that follow one another there, at least one at a time, instead of two events for each;
- * `offset` is that of the last of them. */
+ * file that follow one another there, instead of two events for each; `offset` is that of the
+ * last of them. The reader writes them where `room` points to, which is the sink's, and may be
+ * elsewhere after each event. */
 struct nytp_sink {
     bool (*event)(struct nytp_sink *sink, const struct nytp_event *event);
-    bool (*statements)(struct nytp_sink *sink, uint32_t fid, const struct nytp_statement *run,
-                       size_t n, uint64_t offset);
+    bool (*statements)(struct nytp_sink *sink, const struct nytp_run *run, uint64_t offset);
+    struct nytp_statement *room; /* for NYTP_MAX_RUN */
 };
 
 #endif

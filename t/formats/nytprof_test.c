@@ -93,6 +93,73 @@ static void test_integers(void)
     free(b.data);
 }
 
+/* A sink that takes statements in runs, and logs what they stand for. */
+static bool runs_are_summed;
+
+static bool log_run(struct nytp_sink *sink, const struct nytp_run *run, uint64_t offset)
+{
+    int64_t ticks = 0;
+    uint32_t n_discounted = 0;
+    for (uint32_t i = 0; i < run->n; i++) {
+        const struct nytp_statement *const s = &run->at[i];
+        const struct nytp_event discount = {.tag = NYTP_TAG_DISCOUNT, .offset = offset};
+        const struct nytp_event time = {
+            .tag = NYTP_TAG_TIME_LINE,
+            .offset = offset,
+            .u.time = {.ticks = s->ticks, .fid = s->fid, .line = s->line}};
+        if (s->what == NYTP_STATEMENT_DISCOUNTED && !sink->event(sink, &discount))
+            return false;
+        if (!sink->event(sink, &time))
+            return false;
+        n_discounted += s->what == NYTP_STATEMENT_DISCOUNTED;
+        ticks += s->ticks;
+        runs_are_summed = runs_are_summed && s->fid == run->at->fid;
+    }
+    runs_are_summed = runs_are_summed && run->n > 0 && run->n <= NYTP_MAX_RUN &&
+                      ticks == run->ticks && n_discounted == run->n_discounted;
+    return true;
+}
+
+/* Numbers of all lengths in every combination, some longer than needed; one file for long; and
+ * what ends a run. */
+static void test_runs(void)
+{
+    static const uint32_t numbers[] = {
+        0, 1, 0x7f, 0x80, 0x3fff, 0x4000, 0x1fffff, 0x200000, 0xfffffff, 0x10000000, INT32_MAX};
+    enum {
+        N = sizeof numbers / sizeof *numbers
+    };
+    static const uint8_t ends[] = {'+',  0x80, 1, 0x80, 5,   0x80, 7,    '-',  '-',
+                                   '+',  1,    5, 7,    '-', '+',  0xff, 0xff, 0xff,
+                                   0xff, 0xff, 5, 7,    '-', '>',  5,    7};
+    struct bytes b = stream("NYTProf 5 0\n");
+    for (size_t i = 0; i < N * N * N * 3; i++) {
+        if (i % 3 == 2)
+            put_byte(&b, '-');
+        put_record(&b, '+', 3, numbers[i / 3 % N], numbers[i / 3 / N / N],
+                   numbers[i / 3 / N % N]);
+    }
+    put(&b, ends, sizeof ends);
+    for (uint32_t i = 0; i < 3 * NYTP_MAX_RUN; i++)
+        put_record(&b, '+', 3, i % 3, 5, i);
+
+    struct log events, runs = log_new();
+    struct nytp_statement room[NYTP_MAX_RUN];
+    struct nytp_error error = {0};
+    ok(read_bytes(b.data, b.len, &events, &error), "statements of numbers of all lengths");
+    runs.sink.statements = log_run;
+    runs.sink.room = room;
+    runs_are_summed = true;
+    struct nytp_source *source = nytp_source_memory(b.data, b.len, &error);
+    ok(nytp_read(source, NULL, &runs.sink, &error) && runs_are_summed,
+       "in runs with their sums");
+    is_text(log_text(&runs), log_text(&events), "tell the same as one by one");
+    nytp_source_free(source);
+    free(runs.text.data);
+    free(events.text.data);
+    free(b.data);
+}
+
 static void test_strings(void)
 {
     struct bytes b = stream("NYTProf 5 0\n");
@@ -209,7 +276,8 @@ static void test_headers(void)
         {" NYTProf 5 0\n", "this is not a profile in any known format", NYTP_ERR_FORMAT},
         {"{\"nytp_totals\":1,", "this is what --json wrote, not a recording", NYTP_ERR_FORMAT},
         {"{\"nytp_counts\":1,",
-         "this is what --save-base wrote: a base, which --diff takes from a file, not from a pipe",
+         "this is what --save-base wrote: a base, which --diff takes from a file, not from a "
+         "pipe",
          NYTP_ERR_FORMAT},
         {"<html>\n", "this is not a profile in any known format", NYTP_ERR_FORMAT},
     };
@@ -232,6 +300,7 @@ int main(void)
     test_trickle();
     test_offsets();
     test_integers();
+    test_runs();
     test_strings();
     test_large();
     test_lines();
