@@ -238,8 +238,8 @@ profile. Needs Linux for what is said here; on other systems and processors, sub
 takes the time are seen less well.
 
 What the program waits for when a sample finds it waiting is recorded, too, where the kernel says which system call a
-thread is in (Linux): C<nytp-export --waits> tells sleep, lock, child, pipe, socket and its other side, name look-up,
-disk, page fault or terminal, by line.
+thread is in (Linux on x86-64 and arm64): C<nytp-export --waits> tells sleep, lock, child, pipe, socket and its
+other side, name look-up, disk, page fault or terminal, by line.
 
 Sources are not kept unless C<savesrc=1> is given (of files that are as they were nytp-export reads them here); blocks=1 and use_db_sub=1 are ignored. A process
 that ends by C<POSIX::_exit> has its profile up to the last flush. What perl still runs after the C<END>

@@ -259,7 +259,7 @@ for my $opts ('', ':compress=0', ':slowops=1', ':sample_clock=cpu') {
         my ($all, $cpu, $waited) = export($run->{dir}, '--waits', '--unit=us') =~ /^([\d.]+) in all: ([\d.]+) on a processor, ([\d.]+) waiting$/m;
         cmp_ok abs($all - $cpu - $waited), '<=', 0.2, 'which is processor time and waiting';
         SKIP: {
-            skip 'the kernel does not say which call a thread is in', 1 if !-r '/proc/thread-self/syscall';
+            skip 'here samples do not tell it', 1 if !NYTPTest::sees_waits();
             like export($run->{dir}, '--waits'), qr/ pipe +\S*prog\.pl:1$/m, 'and for what';
         }
         cmp_ok $told->{ticks}, '>=', $note->{ticks}, 'which grows';
@@ -270,10 +270,12 @@ for my $opts ('', ':compress=0', ':slowops=1', ':sample_clock=cpu') {
 # What is told of a hang that is over lacks what the sampler took.
 scenario 'sampled: what ran before, and hangs one after the other' => sub {
     my $code = "use POSIX ();\n$BUSY${JOB}busy() while times < 0.3;\nPOSIX::mkfifo('fifo', 0600);\nopen my \$fh, '<', 'fifo' or die;\njob();\n";
-    my ($first, $second);
+    my ($first, $second, $before);
     my $run = hang_sampled($code, see => sub {
         my ($pid, $dir) = @_;
-        $first = await_note($pid, "$dir/nytprof.out", sub { $_[0]{ticks} > 3_000_000 });
+        # A busy machine may have a hang before, whose note stays and grows no more.
+        $first = await_note($pid, "$dir/nytprof.out",
+            sub { -p "$dir/fifo" && $_[0]{ticks} != ($before //= $_[0]{ticks}) && $_[0]{ticks} > 3_000_000 });
         open my $fh, '>', "$dir/fifo" or die $!;
         $second = await_note($pid, "$dir/nytprof.out", sub { $_[0]{at} > $first->{at} && $_[0]{depth} == 2 });
     });

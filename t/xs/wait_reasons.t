@@ -12,7 +12,10 @@ use POSIX ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-plan skip_all => 'the kernel does not say which call a thread is in' if $^O ne 'linux' || !-r '/proc/thread-self/syscall';
+use lib "$FindBin::Bin/../lib";
+use NYTPTest ();
+
+plan skip_all => 'here samples do not tell it' if !NYTPTest::sees_waits();
 my $top = "$FindBin::Bin/../..";
 my $export = "$top/bin/nytp-export";
 plan skip_all => 'nytp-export is not built' if !-x $export;
