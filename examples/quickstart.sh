@@ -113,6 +113,12 @@ how_to_open() {
     json) echo "jq -r '.subs | sort_by(-.exclusive)[:10][] | [.exclusive, .name] | @tsv' $2" ;;
     csv) echo "any spreadsheet" ;;
     html) echo "any browser: source with times, flame graph, who calls whom (xdg-open $2)" ;;
+    flamegraph) echo "any browser: a flame graph with zoom and search (xdg-open $2)" ;;
+    cpuprofile) echo "VS Code (code $2), or Chrome's DevTools: Performance, Load profile" ;;
+    massif) echo "ms_print $2 (apt-get install valgrind), or massif-visualizer" ;;
+    tmon) echo "dprofpp $2 (cpanm Devel::DProf)" ;;
+    save-base) echo "nytp export --diff=$2 nytprof.out: what has changed since" ;;
+    rows) echo "clickhouse-local, or any engine that reads JSON lines: share/clickhouse/" ;;
     *) echo "less -S $2" ;;
     esac
 }
