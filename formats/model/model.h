@@ -198,8 +198,8 @@ struct nytp_arc {
     uint32_t rec_depth;
 };
 
-/* Calling-context tree. A parent's index is lower than its children's; the nodes of a process
- * are contiguous from its root on. Siblings are sorted by sub, file, line. */
+/* Calling-context tree. The nodes of a process are contiguous from its root on, depth first,
+ * so a parent's index is lower than its children's. Siblings are sorted by sub, file, line. */
 enum nytp_node_flag {
     NYTP_NODE_UNRETURNED = 1 << 0, /* a frame that was open when the recording ended */
     NYTP_NODE_HANGS = 1 << 1,      /* and the recording tells that the program hung in it */
