@@ -14,12 +14,14 @@ use NYTPTest;
 my $EXPORT = root() . '/bin/nytp-export';
 plan skip_all => 'nytp-export is not built' if !-x $EXPORT;
 
-# toggle() begins a round and ends it: the signal is obeyed in its loop.
+# toggle() begins a round and ends it: the signal is obeyed in its loop. work() is for so long on a processor: beside other programs
+# it takes the longer, and is sampled as often.
 my $BEGIN = <<'P';
-use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
+use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC CLOCK_PROCESS_CPUTIME_ID);
 sub now { clock_gettime(CLOCK_MONOTONIC) }
 sub spin { my $n = 0; for my $i (1 .. 2000) { $n += $i } return $n }
-sub work { my $end = now() + shift; spin() while now() < $end; return 1 }
+sub spent { clock_gettime(CLOCK_PROCESS_CPUTIME_ID) }
+sub work { my $end = spent() + shift; spin() while spent() < $end; return 1 }
 sub toggle { kill USR2 => $$; my $n = 0; $n++ for 1 .. 100; return }
 P
 my $SAMPLED = 'sample=1000:sample_budget=0:sigcontrol=USR2';
@@ -172,7 +174,7 @@ scenario 'a profile that cannot be written: sampling goes on' => sub {
 };
 
 scenario 'labels' => sub {
-    my $run = ok_run('labels', code => 'DB::label(tenant => 7, job => 1); work(0.05); toggle(); work(0.02); DB::label(job => 2); work(0.02); toggle(); work(0.05); DB::label(job => undef, tenant => undef)');
+    my $run = ok_run('labels', code => 'DB::label(tenant => 7, job => 1); work(0.2); toggle(); work(0.02); DB::label(job => 2); work(0.02); toggle(); work(0.2); DB::label(job => undef, tenant => undef)');
     for my $name ('nytprof.out', 'nytprof.out.exact') {
         my @rows = map { my @f = split; "$f[-1] x$f[0]" } grep { /main::/ } split /\n/, qx{$EXPORT --by=label=job --unit=ns $run->{dir}/$name};
         is join(' ', sort @rows), '1 x1 2 x1', "$name: labels of its time";

@@ -121,7 +121,7 @@ PERL
 {
     my %true = true_shares($tails);
     is scalar(keys %true), 7, 'tails: all are measured';
-    my ($off, $table, $seen) = points_off($tails, 150, \%true, sub {
+    my ($off, $table, $seen) = points_off($tails, 400, \%true, sub {
         map { $_->subname =~ /\Amain::(\w+)\z/ ? ($1 => $_->incl_time) : () } values %{ $_[0]->subname_subinfo_map };
     });
     cmp_ok $off, '<=', 8, 'tails: half the sum of differences is small' or diag $table;
@@ -443,7 +443,7 @@ PERL
 
 SKIP: {
     skip 'no stock commands', 2 if !stock_command();
-    run($tails, 'sample=200');
+    run("$tails 400", 'sample=2000');
     local %ENV = %ENV;
     delete @ENV{qw(PERL5LIB PERL5OPT)};
     my ($calls, $csv) = map { join ' ', stock_command(@$_) } ['nytprofcalls', 'out'], ['nytprofcsv', '-f', 'out', '-o', 'csv'];
