@@ -5,6 +5,7 @@
  * took.
  */
 #include "waits.h"
+#include "formats/base/strings.h"
 #include "formats/model/outermost.h"
 
 #include <stdlib.h>
@@ -27,21 +28,31 @@ static const struct waiter waiters[] = {
 
 static const struct waiter added = {.name = "", .kind = NYTP_WAIT_BLOCK};
 
-/* "Pkg::CORE:sleep" and "CORE::sleep" are the builtin sleep; NULL when it is none. */
-static const char *builtin_name(const struct nytp_sub *sub)
+/* Without the detail, which only builtins and xsubs have. */
+static struct nytp_name bare_name(const struct nytp_sub *sub)
 {
-    if (sub->kind != NYTP_SUB_OPCODE)
-        return NULL;
-    const char *colon = strrchr(sub->name.ptr, ':');
-    return colon != NULL ? colon + 1 : NULL;
+    const bool may_have = sub->kind == NYTP_SUB_OPCODE || sub->kind == NYTP_SUB_XSUB;
+    const char *const blank = may_have ? memchr(sub->name.ptr, ' ', sub->name.len) : NULL;
+    return (struct nytp_name){sub->name.ptr, blank != NULL ? (uint32_t)(blank - sub->name.ptr)
+                                                           : sub->name.len};
+}
+
+struct nytp_name nytp_builtin_name(const struct nytp_sub *sub)
+{
+    const struct nytp_name name = bare_name(sub);
+    uint32_t begin = sub->kind == NYTP_SUB_OPCODE ? name.len : 0;
+    while (begin > 0 && name.ptr[begin - 1] != ':')
+        begin--;
+    return begin > 0 ? (struct nytp_name){name.ptr + begin, name.len - begin}
+                     : (struct nytp_name){"", 0};
 }
 
 static const struct waiter *find_waiter(const struct nytp_sub *sub)
 {
-    const char *builtin = builtin_name(sub);
+    const struct nytp_name builtin = nytp_builtin_name(sub), bare = bare_name(sub);
     for (size_t i = 0; i < sizeof waiters / sizeof *waiters; i++) {
-        const char *name = waiters[i].is_builtin ? builtin : sub->name.ptr;
-        if (name != NULL && strcmp(name, waiters[i].name) == 0)
+        const struct nytp_name name = waiters[i].is_builtin ? builtin : bare;
+        if (nytp_compare_names(name, nytp_name_of_text(waiters[i].name)) == 0)
             return &waiters[i];
     }
     return NULL;
@@ -51,7 +62,7 @@ bool nytp_waits_by_name(struct nytp_name name, double mean_s)
 {
     const bool is_builtin = strstr(name.ptr, "CORE:") != NULL;
     const struct nytp_sub sub = {.name = name,
-                                 .kind = is_builtin ? NYTP_SUB_OPCODE : NYTP_SUB_PERL};
+                                 .kind = is_builtin ? NYTP_SUB_OPCODE : NYTP_SUB_XSUB};
     const struct waiter *const waiter = find_waiter(&sub);
     return waiter != NULL && mean_s * 1e6 >= (double)waiter->least_us;
 }

@@ -14,12 +14,12 @@
 #include "exporters/compare/diff.h"
 #include "pprof_comments.h"
 #include "pprof_entries.h"
-#include "pprof_patterns.h"
 #include "pprof_tables.h"
 #include "pprof_times.h"
 
 #include "formats/stream/comments/label_records.h"
 #include "exporters/stacks/stacks.h"
+#include "exporters/base/node_details.h"
 #include "exporters/base/text.h"
 #include "exporters/base/waits.h"
 
@@ -57,19 +57,26 @@ enum value {
     N_VALUES = VALUE_BYTES + NYTP_N_BYTES_MEASURES
 };
 
+/* What exporters/base/node_details.h knows of a frame. */
+struct detail_label {
+    uint32_t key, text; /* strings, or 0 */
+};
+
 /* A stack of samples that are added up, over processes: the stack of its caller and one more
  * location. Roots hold what the samples of a process are labelled with. */
 struct merged_stack {
     uint32_t parent, location; /* parent: itself for a root, whose location is a string */
     int64_t values[N_VALUES];
-    uint32_t state;   /* of the last frame: S_WAITING or 0 */
-    uint32_t pattern; /* of the last frame: a string, or 0 */
+    uint32_t state;             /* of the last frame: S_WAITING or 0 */
+    struct detail_label detail; /* of the last frame */
     bool of_base;
 };
 
+static const struct detail_label no_detail = {0, 0};
+
 struct process_labels {
-    uint32_t state;       /* S_WAITING or 0 */
-    uint32_t pattern;     /* string, or 0 */
+    uint32_t state; /* S_WAITING or 0 */
+    struct detail_label detail;
     uint32_t pid, script; /* strings; script 0 = unknown */
     bool of_base;         /* of a difference: counts negatively */
     uint32_t own[2 * MAX_OWN_LABELS],
@@ -88,8 +95,8 @@ struct message {
     struct nytp_waits waits;
     struct nytp_stacks stacks;
     struct nytp_pprof_entries entries;
-    struct nytp_pprof_patterns patterns;
-    uint32_t pattern_key; /* string; 0: there are none */
+    struct nytp_node_details details;
+    struct nytp_table detail_texts; /* (kind, row) -> string */
 
     int64_t *stack; /* location ids of one sample, leaf first */
     uint32_t n_stack, stack_size;
@@ -193,7 +200,7 @@ static void put_sample(struct message *m, const struct process_labels *labels, u
     put_label(m, S_PID, labels->pid);
     put_label(m, S_SCRIPT, labels->script);
     put_label(m, S_STATE, labels->state);
-    put_label(m, m->pattern_key, labels->pattern);
+    put_label(m, labels->detail.key, labels->detail.text);
     for (uint32_t i = 0; i < labels->n_own; i++)
         put_label(m, labels->own[2 * i], labels->own[2 * i + 1]);
     for (uint32_t i = 0; i < m->options->labels.n; i++)
@@ -215,11 +222,11 @@ static bool wants_label(const struct message *m, const char *name)
  * the string of its label. */
 static uint32_t merged_stack(struct message *m, uint32_t parent, uint32_t location,
                              const struct process_labels *labels, uint32_t state,
-                             uint32_t pattern)
+                             struct detail_label detail)
 {
-    /* what matches does not wait, and a pattern's string is none of the fixed ones */
+    /* a detail's string is none of the fixed ones */
     const struct nytp_key key = {parent, location, labels->of_base,
-                                 pattern != 0 ? pattern : state};
+                                 detail.text != 0 ? detail.text : state};
     const uint32_t known = nytp_table_get(&m->merged_ids, key);
     if (known != NYTP_TABLE_NONE)
         return known;
@@ -233,7 +240,7 @@ static uint32_t merged_stack(struct message *m, uint32_t parent, uint32_t locati
         (struct merged_stack){.parent = parent == UINT32_MAX ? id : parent,
                               .location = location,
                               .state = state,
-                              .pattern = pattern,
+                              .detail = detail,
                               .of_base = labels->of_base};
     return id;
 }
@@ -250,12 +257,12 @@ static uint32_t caller_stack(struct message *m, const struct process_labels *lab
         return *known - 1;
     uint32_t stack;
     if (outer == n)
-        stack = merged_stack(m, UINT32_MAX, labels->script, labels, 0, 0);
+        stack = merged_stack(m, UINT32_MAX, labels->script, labels, 0, no_detail);
     else /* the outer one was seen before: its index is lower */
         stack = merged_stack(
             m, m->caller_stacks[outer - m->first_node] - 1,
             nytp_pprof_location_id(&m->tables, nodes[outer].sub, site->file, site->line),
-            labels, 0, 0);
+            labels, 0, no_detail);
     *known = stack + 1;
     return stack;
 }
@@ -265,7 +272,7 @@ static void add_merged(struct message *m, const struct process_labels *labels, u
                        uint32_t leaf, const int64_t *values)
 {
     const uint32_t stack = merged_stack(m, caller_stack(m, labels, n), leaf, labels,
-                                        labels->state, labels->pattern);
+                                        labels->state, labels->detail);
     for (int i = 0; ok(m) && i < N_VALUES; i++)
         m->merged[stack].values[i] += values[i];
 }
@@ -302,7 +309,7 @@ static void put_merged(struct message *m)
         if (merged->parent == i || !has_value(merged->values))
             continue;
         struct process_labels labels = {
-            .state = merged->state, .pattern = merged->pattern, .of_base = merged->of_base};
+            .state = merged->state, .detail = merged->detail, .of_base = merged->of_base};
         m->n_stack = 0;
         uint32_t at = i;
         for (; m->merged[at].parent != at && ok(m); at = m->merged[at].parent)
@@ -384,6 +391,33 @@ static void add_own_labels(struct message *m, struct nytp_name text,
         add_own_label(m, key, value, labels);
 }
 
+/* Its strings are made when they are first met. */
+static struct detail_label detail_label(struct message *m, uint32_t node)
+{
+    static const char *const keys[] = {
+        [NYTP_DETAIL_PATTERN] = "pattern", [NYTP_DETAIL_WAIT] = "waits_for"};
+    const struct nytp_detail detail = nytp_detail_of(&m->details, node);
+    const struct nytp_key key = {(uint32_t)detail.kind, detail.row, 0, 0};
+    if (detail.kind == NYTP_DETAIL_NONE)
+        return no_detail;
+    const uint32_t label =
+        nytp_pprof_string_id(&m->tables, keys[detail.kind], strlen(keys[detail.kind]));
+    uint32_t known = nytp_table_get(&m->detail_texts, key);
+    if (known != NYTP_TABLE_NONE)
+        return (struct detail_label){label, known};
+    size_t len;
+    char *const text = nytp_detail_text(&m->details, detail, (struct nytp_name){"", 0}, &len);
+    if (text == NULL) {
+        nytp_out_of_memory(&m->out->error);
+        return no_detail;
+    }
+    known = nytp_pprof_escaped_id(&m->tables, (struct nytp_name){text, (uint32_t)len});
+    free(text);
+    if (!nytp_table_put(&m->detail_texts, key, known))
+        nytp_out_of_memory(&m->out->error);
+    return (struct detail_label){label, known};
+}
+
 /* Write the samples of a process, or add them to the merged stacks where processes are not
  * told apart. */
 static void put_process(struct message *m, uint32_t index)
@@ -415,7 +449,7 @@ static void put_process(struct message *m, uint32_t index)
         if (merges)
             caller_stack(m, &labels, n);
         labels.state = m->waits.kinds[n] != NYTP_WAIT_NONE ? S_WAITING : 0;
-        labels.pattern = nytp_pprof_pattern_of(&m->patterns, profile, n);
+        labels.detail = detail_label(m, n);
         put_context(m, &labels, n);
     }
 }
@@ -510,16 +544,6 @@ static void add_labels(struct message *m)
         nytp_out_of_memory(&m->out->error);
 }
 
-/* Label of samples in builtins that match, where regular expressions were recorded. */
-static void add_patterns(struct message *m)
-{
-    if (m->profile->n_regexes == 0)
-        return;
-    m->pattern_key = nytp_pprof_string_id(&m->tables, "pattern", 7);
-    if (!nytp_pprof_patterns_init(&m->patterns, &m->tables))
-        nytp_out_of_memory(&m->out->error);
-}
-
 static void put_types_of_bytes(struct message *m)
 {
     for (int i = 0; m->has[VALUE_BYTES] && i < NYTP_N_BYTES_MEASURES; i++) {
@@ -542,7 +566,8 @@ static void put_message(struct message *m)
     for (size_t i = 0; i < n_fixed; i++)
         nytp_pprof_string_id(&m->tables, fixed_strings[i], strlen(fixed_strings[i]));
     add_labels(m);
-    add_patterns(m);
+    if (!nytp_node_details_init(&m->details, profile))
+        nytp_out_of_memory(&m->out->error);
     nytp_pprof_comment_all(
         &m->comments, &m->tables,
         m->stacks.n_pruned); /* their strings come before the fields that refer to them */
@@ -611,7 +636,8 @@ bool nytp_pprof_message(const struct nytp_profile *profile, const uint8_t *side_
         nytp_out_of_memory(&m.out->error);
     free(m.stack);
     nytp_pprof_entries_free(&m.entries);
-    nytp_pprof_patterns_free(&m.patterns);
+    nytp_node_details_free(&m.details);
+    nytp_table_free(&m.detail_texts);
     free(m.label_ids);
     free(m.merged);
     free(m.caller_stacks);

@@ -17,7 +17,7 @@
 uint32_t nytp_package_len(struct nytp_name name)
 {
     uint32_t len = 0;
-    for (uint32_t i = 0; i + 1 < name.len && name.ptr[i] != '['; i++)
+    for (uint32_t i = 0; i + 1 < name.len && name.ptr[i] != '[' && name.ptr[i] != ' '; i++)
         if (name.ptr[i] == ':' && name.ptr[i + 1] == ':')
             len = i + 2;
     return len;

@@ -47,9 +47,13 @@ struct growing {
     bool dropped;
 };
 
-static uint32_t new_sub(const struct growing *g, uint32_t sub)
+static uint32_t new_sub(const struct growing *g, uint32_t old)
 {
-    return g->rewriting->sub_of != NULL ? g->rewriting->sub_of[sub] : sub;
+    const struct nytp_rewriting *const rewriting = g->rewriting;
+    const uint32_t sub = g->profile->nodes[old].sub;
+    return rewriting->sub_of_node != NULL ? rewriting->sub_of_node[old]
+           : rewriting->sub_of != NULL    ? rewriting->sub_of[sub]
+                                          : sub;
 }
 
 static uint32_t new_file(const struct growing *g, uint32_t file)
@@ -103,7 +107,7 @@ static uint32_t child_of(struct growing *g, uint32_t parent, uint32_t sub, uint3
 static bool place_root(struct growing *g, uint32_t old)
 {
     const struct nytp_node *from = &g->profile->nodes[old];
-    struct nytp_node root = {.sub = new_sub(g, from->sub),
+    struct nytp_node root = {.sub = new_sub(g, old),
                              .flags = from->flags,
                              .calls = is_dropped(g, old) ? 0 : from->calls};
     root.parent = g->n_nodes;
@@ -141,8 +145,7 @@ static bool place_child(struct growing *g, uint32_t old)
         place->at_site = true;
         return true;
     }
-    const uint32_t sub =
-        action == NYTP_PRUNE ? g->rewriting->pruned_sub : new_sub(g, from->sub);
+    const uint32_t sub = action == NYTP_PRUNE ? g->rewriting->pruned_sub : new_sub(g, old);
     place->at_site = false;
     place->bare = action == NYTP_PRUNE;
     place->node = child_of(g, parent.node, sub, place->file, place->line, from->flags);
@@ -378,6 +381,15 @@ static void attribute_spans(struct growing *g)
         profile->n_stretches = profile->n_memory_points = 0;
 }
 
+/* What is known of places apart from the tree. */
+static void attribute_places(struct growing *g)
+{
+    for (uint32_t i = 0; i < g->profile->n_regexes; i++)
+        g->profile->regexes[i].file = new_file(g, g->profile->regexes[i].file);
+    for (uint32_t i = 0; i < g->profile->n_waited; i++)
+        g->profile->waited[i].file = new_file(g, g->profile->waited[i].file);
+}
+
 static bool make_tree_anew(struct growing *g)
 {
     find_alive(g);
@@ -386,6 +398,7 @@ static bool make_tree_anew(struct growing *g)
         !number_nodes(g))
         return false;
     attribute_spans(g);
+    attribute_places(g);
     nytp_arcs_before_renumber(g->rewriting->before, g->rewriting->sub_of,
                               g->rewriting->file_of);
     return attribute_nodes(g) && attribute_children(g->profile) && attribute_lines(g) &&

@@ -24,8 +24,9 @@ struct nytp_rewriting {
     bool *drop;      /* its own cost and calls go; the frame stays if something below it
                         does. NULL = nothing is dropped */
     const uint32_t *sub_of, *file_of; /* what subs and files become; NULL = themselves */
-    uint32_t pruned_sub;              /* sub (new index) of NYTP_PRUNE nodes */
-    struct nytp_arcs_before *before;  /* taken down when subs and files had their old indices */
+    const uint32_t *sub_of_node; /* what the sub of each node becomes; NULL = sub_of tells */
+    uint32_t pruned_sub;         /* sub (new index) of NYTP_PRUNE nodes */
+    struct nytp_arcs_before *before; /* taken down when subs and files had their old indices */
 };
 
 /* Replace the profile's nodes, children, node lines and spans, then compute the rest with

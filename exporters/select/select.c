@@ -9,6 +9,7 @@
 
 #include "formats/base/strings.h"
 #include "exporters/base/waits.h"
+#include "detail.h"
 #include "merge_evals.h"
 #include "plan.h"
 #include "sub_list.h"
@@ -284,6 +285,8 @@ bool nytp_select(struct nytp_profile *profile, const struct nytp_selection *sele
                  struct nytp_error *error)
 {
     if (selection->merge_evals && !nytp_merge_evals(profile, error))
+        return false;
+    if (selection->detail && !nytp_add_details(profile, error))
         return false;
     tell_misses(profile, selection);
     if (selection->no_wait && !drop_waits(profile, &selection->waits, error))

@@ -20,6 +20,7 @@
  * the rest, but loses its own time and call where pprof would drop the sample. */
 struct nytp_selection {
     bool merge_evals; /* string evals run by one line become one file "(eval 0)[...]" */
+    bool detail;      /* builtins and xsubs become subs by detail: see detail.h */
     struct nytp_patterns focus, ignore; /* whole stacks: some frame must / none may match */
     struct nytp_patterns waits;         /* subs that wait besides those of waits.def */
     bool no_wait;              /* own time of what waits is dropped, what is below it stays */

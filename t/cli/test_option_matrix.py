@@ -34,7 +34,7 @@ GIVEN = {
     "keep-overhead": ["--keep-overhead"], "focus": ["--focus=early"], "ignore": ["--ignore=early"],
     "hide": ["--hide=helper"], "show": ["--show=^Foo::"], "show-from": ["--show-from=^Foo::"],
     "min-percent": ["--min-percent=30"], "max-depth": ["--max-depth=2"],
-    "collapse-recursion": ["--collapse-recursion"], "merge-evals": ["--merge-evals"], "no-wait": ["--no-wait"],
+    "detail": ["--detail"], "collapse-recursion": ["--collapse-recursion"], "merge-evals": ["--merge-evals"], "no-wait": ["--no-wait"],
     "wait": ["--wait=."], "no-builtins": ["--no-builtins"], "diff": ["--diff", "BASE"],
     "merge-runs": ["--merge-runs"], "normalize": ["--normalize"], "fail-over": ["--fail-over=1%:calls"],
     "fail-least": ["--fail-least=90%", ["--fail-over=1%:calls"]], "gate": ["--gate", "RULES"],
@@ -59,6 +59,7 @@ ALWAYS_SO = {
     "as-recorded": {"by", "dump", "save-base"},
     "collapse-recursion": {"brief", "csv", "csv --diff", "json --diff", "markdown", "markdown --diff", "patterns", "processes", "sql", "waits",
                            "save-base", "top", "top --diff"},
+    "detail": {"patterns", "processes", "sql", "waits", "massif"},
     "max-calls": {"sql"},                           # the program asks no database
     "merge-runs": {"collapsed --diff", "pprof --diff", "speedscope --diff"},
     "merge-evals": {"waits", "patterns", "processes", "rows", "save-base", "sql", *(f"{name} --diff" for name in where()["diff"].split())},
@@ -97,6 +98,7 @@ def files(tmp_path_factory):
         (folder / name / "lib").mkdir(parents=True)
         (folder / name / "lib" / "Foo.pm").write_text(MODULE)
         record(folder / name, program)
+    record(folder / "now", PROGRAM + '"x" =~ /x+/ for 1 .. 2000;', name="patterns.pl", options="regex=1")
     (folder / "rules").write_text("calls main::early <= 1\n")
     (folder / "absent").write_text("calls main::nosuch <= 1\n")
     (folder / "accepts").write_text("early any\n")
@@ -134,6 +136,8 @@ def test_each_option_does_something_or_is_refused(files, tmp_path, option):
         inputs = [files / "cut.out"]
     elif option in ("merge-evals", "fail-over", "fail-least"):
         inputs = inputs[:1]     # evals of several processes are merged anyway
+    elif option == "detail":
+        inputs = [files / "now" / "patterns.pl.out"]
     elif option == "merge-runs":
         inputs.append(files / "base" / "a.pl.out")      # a process and its children are one run anyway
     words = [word for word in GIVEN[option] if isinstance(word, str)]
