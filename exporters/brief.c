@@ -557,8 +557,9 @@ static void put_regexes(struct brief *b)
         nytp_regex_remark(row, remark);
         nytp_puts(b->out, "- ");
         nytp_text_time(b->out, (int64_t)row->sums.total_ns, NYTP_NS_PER_SEC, NULL, 0);
-        nytp_printf(b->out, " %s %llux", nytp_regex_kind_names[row->sums.kind],
-                    (unsigned long long)row->sums.calls);
+        nytp_printf(b->out, " %s %llu%s", nytp_regex_kind_names[row->sums.kind],
+                    (unsigned long long)row->sums.calls,
+                    b->profile->sampled ? " samples" : "x");
         put_code(b, " at ", place(b, &text, row->sums.file, row->sums.line));
         put_code(b, ": ", shown(&text, row->sums.pattern, MOST_SOURCE));
         nytp_printf(b->out, "%s%s\n", *remark != '\0' ? "; " : "", remark);
@@ -810,7 +811,7 @@ static void json_regexes(struct brief *b)
         json_name(b, "place", place(b, &text, row->sums.file, row->sums.line));
         nytp_printf(b->out, ",\"op\":\"%s\",", nytp_regex_kind_names[row->sums.kind]);
         json_name(b, "pattern", shown(&text, row->sums.pattern, MOST_SOURCE));
-        json_count(b, "calls", row->sums.calls);
+        json_count(b, b->profile->sampled ? "samples" : "calls", row->sums.calls);
         json_count(b, "total_ns", row->sums.total_ns);
         nytp_printf(b->out, ",\"remark\":\"%s\"}", remark);
     }

@@ -344,6 +344,16 @@ static void put_calls(const struct json *j)
     nytp_putc(j->out, ']');
 }
 
+/* What samples do not know. */
+static void put_regex_calls(const struct json *j, const struct nytp_regex_row *row)
+{
+    put_count(j, "matches", row->sums.matches);
+    put_count(j, "compiled", row->sums.compiled);
+    put_count(j, "longest_ns", row->sums.max_ns);
+    put_count(j, "longest_bytes", row->sums.max_len);
+    put_seconds(j, "growth", row->growth);
+}
+
 /* In nanoseconds, whatever the unit is: they are no times of the model. */
 static void put_regexes(const struct json *j)
 {
@@ -359,13 +369,10 @@ static void put_regexes(const struct json *j)
         nytp_json_text(j->out, nytp_regex_kind_names[row->sums.kind]);
         put_name(j, "pattern", row->sums.pattern);
         put_count(j, "patterns", row->n_patterns);
-        put_count(j, "calls", row->sums.calls);
-        put_count(j, "matches", row->sums.matches);
-        put_count(j, "compiled", row->sums.compiled);
+        put_count(j, j->profile->sampled ? "samples" : "calls", row->sums.calls);
         put_count(j, "total_ns", row->sums.total_ns);
-        put_count(j, "longest_ns", row->sums.max_ns);
-        put_count(j, "longest_bytes", row->sums.max_len);
-        put_seconds(j, "growth", row->growth);
+        if (!j->profile->sampled)
+            put_regex_calls(j, row);
         nytp_putc(j->out, '}');
     }
     nytp_putc(j->out, ']');

@@ -16,16 +16,17 @@
 #define LEAST        16 /* columns of a pattern */
 
 struct layout {
-    bool is_narrow;
+    bool has_calls;          /* what is known of calls; of samples it is not */
     uint32_t place, pattern; /* columns; 0: whole */
 };
 
-static struct layout layout_of(uint32_t columns)
+static struct layout layout_of(const struct nytp_profile *profile, uint32_t columns)
 {
     const bool is_narrow = columns > 0 && columns < NARROW;
+    const bool has_calls = !is_narrow && !profile->sampled;
     const uint32_t place = is_narrow ? 24 : 32;
-    const uint32_t used = (is_narrow ? FIXED_NARROW : FIXED) + place + 1;
-    return (struct layout){is_narrow, place,
+    const uint32_t used = (has_calls ? FIXED : FIXED_NARROW) + place + 1;
+    return (struct layout){has_calls, place,
                            columns == 0             ? 0
                            : columns > used + LEAST ? columns - used - 1
                                                     : LEAST};
@@ -73,7 +74,7 @@ static void put_row(struct nytp_out *out, const struct nytp_profile *profile,
     put_time(out, options, sums->total_ns);
     nytp_text_percent(out, (int64_t)sums->total_ns, nytp_total_ns(profile));
     nytp_printf(out, " %8llu ", (unsigned long long)sums->calls);
-    if (!layout->is_narrow) {
+    if (layout->has_calls) {
         nytp_printf(out, "%8llu ",
                     (unsigned long long)(is_compile ? sums->compiled : sums->matches));
         put_time(out, options, sums->calls > 0 ? sums->total_ns / sums->calls : 0);
@@ -98,14 +99,15 @@ static bool write_patterns(const struct nytp_profile *profile,
     struct nytp_regex_rows rows;
     if (!nytp_regex_rows_init(&rows, profile))
         nytp_out_of_memory(&out->error);
-    const struct layout layout = layout_of(options->columns);
+    const struct layout layout = layout_of(profile, options->columns);
     const uint32_t wanted = options->top > 0 ? options->top : DEFAULT_ROWS;
     nytp_text_headline(out, profile, options);
     if (rows.n == 0)
         nytp_puts(out, "No regular expression was recorded; NYTPROF=regex=1 does that.\n");
     nytp_text_style(out, options->color, NYTP_STYLE_BOLD);
-    nytp_printf(out, "      time      %%    calls %sop      %-*s pattern",
-                layout.is_narrow ? "" : "   found       mean    longest of bytes ",
+    nytp_printf(out, "      time      %%  %s %sop      %-*s pattern",
+                profile->sampled ? "samples" : "  calls",
+                layout.has_calls ? "   found       mean    longest of bytes " : "",
                 (int)layout.place, "place");
     nytp_text_style(out, options->color, NYTP_STYLE_PLAIN);
     nytp_putc(out, '\n');

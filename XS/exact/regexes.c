@@ -13,6 +13,7 @@
 #include "regexes.h"
 
 #include "XS/exact/places.h"
+#include "XS/ground/memory.h"
 #include "XS/perl/index.h"
 #include "XS/perl/ops.h"
 #include "XS/state/state.h"
@@ -137,16 +138,21 @@ static struct regex *find(struct nytp_rec_regexes *regexes, enum nytp_regex_kind
 }
 
 /* NULL: there are too many places. */
+static struct regex *look_up_at(struct nytp_rec_regexes *regexes, enum nytp_regex_kind kind,
+                                const struct nytp_place *place, const struct pattern *pattern)
+{
+    const struct pattern rest = {others, sizeof others - 1, sizeof others - 1, false};
+    struct regex *const regex = find(regexes, kind, place, pattern, regexes->n < MOST);
+    return regex != NULL ? regex : find(regexes, kind, place, &rest, regexes->n < 2 * MOST);
+}
+
 static NYTP_COLD struct regex *look_up(pTHX_ struct nytp_recorder *rec,
                                        enum nytp_regex_kind kind, const struct pattern *pattern)
 {
-    const struct pattern rest = {others, sizeof others - 1, sizeof others - 1, false};
-    struct nytp_rec_regexes *const regexes = rec->regexes;
     dSAVE_ERRNO;
     const struct nytp_place place = *nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_STMT);
     RESTORE_ERRNO;
-    struct regex *const regex = find(regexes, kind, &place, pattern, regexes->n < MOST);
-    return regex != NULL ? regex : find(regexes, kind, &place, &rest, regexes->n < 2 * MOST);
+    return look_up_at(rec->regexes, kind, &place, pattern);
 }
 
 /* ---- measuring ---- */
@@ -350,6 +356,73 @@ void nytp_regexes_builtin_ended(pTHX_ struct nytp_recorder *rec, int64_t ticks)
     }
 MEASURED_OPS(MEASURED)
 
+static int kind_of(int type)
+{
+    switch (type) {
+#define KIND(of, kind)                                                                         \
+    case of:                                                                                   \
+        return kind;
+        MEASURED_OPS(KIND)
+    default:
+        return NYTP_REGEX_KINDS;
+    }
+}
+
+/* ---- samples ---- */
+
+/* The operation that has the pattern, read as memory that may be gone. False: it is. */
+static bool peek_pattern_op(int type, const void *op, PMOP *pm)
+{
+    union {
+        OP op;
+        LOGOP logop;
+        LISTOP listop;
+    } peeked;
+    if (!nytp_peek_memory(op, &peeked, sizeof peeked) || peeked.op.op_type != type)
+        return false;
+    const PMOP *const has = pattern_op(&peeked.op, type);
+    const bool is_itself = (const OP *)has == &peeked.op;
+    return nytp_peek_memory(is_itself ? op : (const void *)has, pm, sizeof *pm) &&
+           pm->op_type < MAXO && (PL_opargs[pm->op_type] & OA_CLASS_MASK) == OA_PMOP;
+}
+
+/* What it has now; another one is compiled only by the next call of its regcomp. */
+static REGEXP *regexp_of(pTHX_ const PMOP *pm)
+{
+#ifdef USE_ITHREADS
+    const SSize_t at = (SSize_t)pm->op_pmoffset;
+    return at >= 0 && at <= AvFILLp(PL_regex_padav) ? PM_GETRE(pm) : NULL;
+#else
+    SV head;
+    return nytp_peek_memory(pm->op_pmregexp, &head, sizeof head) && SvTYPE(&head) == SVt_REGEXP
+               ? PM_GETRE(pm)
+               : NULL;
+#endif
+}
+
+void nytp_regexes_sampled(pTHX_ struct nytp_recorder *rec, int type, const void *op,
+                          const struct nytp_place *place, int64_t ticks)
+{
+    const uint64_t ns_per_tick = 1000000000 / NYTP_TICKS_PER_SEC;
+    const int kind = kind_of(type);
+    PMOP pm;
+    REGEXP *rx = NULL;
+    if (rec->regexes == NULL || kind == NYTP_REGEX_KINDS)
+        return;
+    if (kind != NYTP_REGEX_TR &&
+        (!peek_pattern_op(type, op, &pm) || (rx = regexp_of(aTHX_ & pm)) == NULL))
+        return;
+    const struct pattern pattern = pattern_of(rx);
+    struct regex *const regex =
+        look_up_at(rec->regexes, (enum nytp_regex_kind)kind, place, &pattern);
+    if (regex == NULL)
+        return;
+    regex->sums.calls++;
+    regex->sums.ns += (uint64_t)ticks * ns_per_tick;
+}
+
+/* ---- begin ---- */
+
 void nytp_regexes_begin(struct nytp_recorder *rec)
 {
 #define WRAP(type, kind) nytp_op_wrap(type, measured_##type, &perls_ops[type]);
@@ -417,7 +490,8 @@ static void write_regex(struct nytp_recorder *rec, const struct regex *regex, do
 
 void nytp_regexes_write(struct nytp_recorder *rec, double builtin_ns)
 {
-    for (uint32_t i = 0; rec->regexes != NULL && i < rec->regexes->n; i++) {
+    const bool is_told = rec->regexes != NULL && rec->dprof == NULL;
+    for (uint32_t i = 0; is_told && i < rec->regexes->n; i++) {
         struct regex *const regex = rec->regexes->all[i];
         const struct nytp_regex_record *const sums = &regex->sums;
         if (sums->calls == 0 && sums->ns == 0)
@@ -434,8 +508,7 @@ void nytp_regexes_write(struct nytp_recorder *rec, double builtin_ns)
 void nytp_regexes_write_if_due(struct nytp_recorder *rec, uint64_t raw, double builtin_ns)
 {
     struct nytp_rec_regexes *const regexes = rec->regexes;
-    if (regexes == NULL || rec->kind != NYTP_EXACT || rec->dprof != NULL ||
-        raw - regexes->told_raw < regexes->period_raw)
+    if (regexes == NULL || raw - regexes->told_raw < regexes->period_raw)
         return;
     nytp_regexes_write(rec, builtin_ns);
     regexes->told_raw = raw;

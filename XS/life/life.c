@@ -175,6 +175,7 @@ static void end_for_now(pTHX_ struct nytp_recorder *rec)
     if (rec->svs_on)
         nytp_svs_tell(rec);
     nytp_sub_infos_write(aTHX_ rec, true);
+    nytp_regexes_write(rec, nytp_costs_in_builtin_ns(rec)); /* is told once: it has to stay */
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
     rec->life.before_end = (struct nytp_before_end){
         .state = rec->state,

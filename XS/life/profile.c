@@ -451,10 +451,9 @@ void nytp_profile_write_closing(pTHX_ struct nytp_recorder *rec)
     if (rec->dprof != NULL)
         nytp_dprof_end(rec, nytp_axis_now(rec));
     nytp_sample_write_end(rec);
-    if (rec->dprof == NULL && rec->kind == NYTP_EXACT) {
-        nytp_regexes_write(rec, nytp_costs_in_builtin_ns(rec));
+    nytp_regexes_write(rec, nytp_costs_in_builtin_ns(rec));
+    if (rec->dprof == NULL && rec->kind == NYTP_EXACT)
         nytp_costs_end(rec);
-    }
     write_processor_time(rec);
     write_memory(rec);
     write_instructions(rec);

@@ -16,6 +16,7 @@
 #include "XS/ground/open_stack.h"
 #include "XS/state/info_queue.h"
 #include "XS/exact/places.h"
+#include "XS/exact/regexes.h"
 #include "XS/perl/safe_point.h"
 #include "XS/output/say.h"
 #include "XS/state/state.h"
@@ -374,6 +375,7 @@ static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *t
     };
     if (enter_leaf(aTHX_ rec, &moment))
         nytp_frame_leave(rec, rec->sample.ticks + ticks);
+    nytp_regexes_sampled(aTHX_ rec, moment.op_type, moment.op, &place, ticks);
     rec->sample.ticks += ticks;
     sampler->n_samples++;
 }

@@ -389,12 +389,14 @@ static void find_leaf(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *s
     const struct nytp_tick_copy *const copy = &tick->copy;
     const unsigned type = copy->n_calls < 0 ? OP_NULL : copy->op_type;
     moment->xsub = NULL;
-    moment->builtin = OP_NULL;
+    moment->builtin = moment->op_type = OP_NULL;
     if (copy->n_calls < 0)
         return;
     const bool is_op = type < MAXO && copy->op_handler != NULL &&
                        (copy->op_handler == (const void *)PL_ppaddr[type] ||
                         copy->op_handler == (const void *)nytp_real_ops[type]);
+    moment->op_type = is_op ? (int)type : OP_NULL;
+    moment->op = tick->words[NYTP_TICK_OP];
     if (is_op && type == OP_ENTERSUB) {
         CV *const cv = callee_of(stack, copy->callee);
         moment->xsub = cv != NULL && CvISXSUB(cv) ? cv : NULL;
@@ -412,5 +414,9 @@ void nytp_moment_of(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *sta
     const COP *const cop = tick->words[NYTP_TICK_COP];
     find_calls(aTHX_ rec, stack, tick, moment);
     find_leaf(aTHX_ rec, stack, tick, moment);
-    moment->cop = is_live_cop(aTHX_ rec, cop) ? cop : PL_curcop;
+    moment->cop = cop;
+    if (is_live_cop(aTHX_ rec, cop))
+        return;
+    moment->cop = PL_curcop;
+    moment->op_type = OP_NULL; /* it is gone with its statement */
 }

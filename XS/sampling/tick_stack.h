@@ -31,6 +31,8 @@ struct nytp_moment {
     const COP *cop; /* the statement */
     CV *xsub;       /* that was running, or NULL */
     int builtin;    /* or op type of the builtin that was; OP_NULL: none */
+    int op_type;    /* of any operation of the statement that was; OP_NULL: not known */
+    const void *op; /* where it lay; it may be gone by now */
 };
 
 struct nytp_known_pad {

@@ -20,6 +20,14 @@ static const struct nytp_report_column columns[] = {
     {"pattern", NULL, "Pattern", true},
 };
 
+static const struct nytp_report_column sampled_columns[] = {
+    {"time", "Time of all samples", "Time", false},
+    {"samples", "Samples that were taken while it ran", "Samples", false},
+    {"op", NULL, "Operation", true},
+    {"place", NULL, "Place", true},
+    {"pattern", NULL, "Pattern", true},
+};
+
 static void put_ns(struct nytp_report *report, uint64_t ns)
 {
     nytp_printf(report->out, "<td data-n=%llu>", (unsigned long long)ns);
@@ -45,16 +53,23 @@ static void put_pattern(struct nytp_report *report, const struct nytp_regex_row 
     nytp_putc(report->out, '\n');
 }
 
+/* What samples do not know. */
+static void put_calls(struct nytp_report *report, const struct nytp_regex *sums)
+{
+    put_count(report, sums->kind == NYTP_REGEX_COMPILE ? sums->compiled : sums->matches);
+    put_ns(report, sums->calls > 0 ? sums->total_ns / sums->calls : 0);
+    put_ns(report, sums->max_ns);
+    put_count(report, sums->max_len);
+}
+
 static void put_row(struct nytp_report *report, const struct nytp_regex_row *row)
 {
     const struct nytp_regex *const sums = &row->sums;
     nytp_putc(report->out, '>');
     put_ns(report, sums->total_ns);
     put_count(report, sums->calls);
-    put_count(report, sums->kind == NYTP_REGEX_COMPILE ? sums->compiled : sums->matches);
-    put_ns(report, sums->calls > 0 ? sums->total_ns / sums->calls : 0);
-    put_ns(report, sums->max_ns);
-    put_count(report, sums->max_len);
+    if (!report->profile->sampled)
+        put_calls(report, sums);
     nytp_printf(report->out, "<td>%s", nytp_regex_kind_names[sums->kind]);
     nytp_puts(report->out, "<td>");
     nytp_report_put_place(report, sums->file, sums->line);
@@ -69,9 +84,11 @@ void nytp_report_regex_table(struct nytp_report *report)
     if (!nytp_regex_rows_init(&rows, report->profile))
         nytp_out_of_memory(&report->out->error);
     if (rows.n > 0) {
-        nytp_report_table_begin(report, "regexes",
-                                "Regular expressions with most time, of the whole recording",
-                                "time", columns, sizeof columns / sizeof *columns);
+        nytp_report_table_begin(
+            report, "regexes", "Regular expressions with most time, of the whole recording",
+            "time", report->profile->sampled ? sampled_columns : columns,
+            report->profile->sampled ? sizeof sampled_columns / sizeof *sampled_columns
+                                     : sizeof columns / sizeof *columns);
         for (uint32_t i = 0; i < rows.n && i < MOST; i++) {
             nytp_report_row_begin(report->out, i);
             put_row(report, &rows.rows[i]);

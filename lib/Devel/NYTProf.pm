@@ -122,8 +122,10 @@ calls, how many of them found something, their time, the longest call and how ma
 long subjects were. The time is that of the builtin where it is recorded as one (match, subst, regcomp), without what
 recording took; C<split> and C<tr> are no such builtins, and are timed here alone. C<nytp-export --patterns> shows it, and which patterns take time
 that grows faster than what they search; so do C<--json>, C<--brief> and the report. What keeping it takes is cut out
-of the profile's times; 5,000 places and patterns are told apart. It is for exact profiles. A program that is
+of the profile's times; 5,000 places and patterns are told apart. A program that is
 killed keeps what was matched in half of its time at least, a first tenth of a second excepted.
+With B<sample> it is the samples that were taken while such an operation ran, and their time, by place and the pattern
+that the operation had when the sample was looked at.
 
 =item memory=1
 

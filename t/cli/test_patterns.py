@@ -161,6 +161,25 @@ def test_samples_in_pprof_have_their_pattern(tmp_path, labels):
     assert "pattern" not in without.strings
 
 
+def test_samples_tell_no_calls(tmp_path):
+    stream = Writer({"application": "/x/app.pl"}).pid_start(77, 1, 1000.0).attribute("sampled", 1).fid(1, "/x/app.pl").time(100000, 1, 3)
+    stream.comment(regex(calls=12, found=0, ns=9000000, longest=0, length=0)).comment(regex("compile", calls=2, found=0, ns=2000000, longest=0, length=0))
+    file = tmp_path / "s.out"
+    file.write_bytes(stream.pid_end(77, 2000.0).data())
+    first, second = rows(file)
+    assert first == {"file": 1, "line": 7, "op": "match", "pattern": "a+b", "patterns": 1, "samples": 12, "total_ns": 9000000}
+    assert second["op"] == "compile" and "compiled" not in second
+    table = good("-q", "--patterns", file).decode()
+    assert re.search(r"^ +time +% +samples op +place +pattern$", table, re.M) and re.search(r"^ +9\.00 ms +90\.0% +12 match +/x/app\.pl:7 +a\+b$", table, re.M)
+    assert "9.00 ms match 12 samples at `/x/app.pl:7`" in good("-q", "--brief", file).decode()
+    brief = json.loads(good("-q", "--brief=json", file))["regexes"][0]
+    assert brief["samples"] == 12 and "calls" not in brief
+    good("-q", "--html", "-o", f"{tmp_path / 'report'}/", file)
+    table = re.search(r'<table class="list regexes".*?</table>', (tmp_path / "report" / "index.html").read_text(), re.DOTALL)[0]
+    assert re.findall(r"<td data-n=(\d+)>[^<]*<td>(\d+)<td>(\w+)", table) == [("9000000", "12", "match"), ("2000000", "2", "compile")]
+    assert len(re.findall("<th[ >]", table)) == 5
+
+
 def test_pieces_of_a_brief_fit(tmp_path):
     file = recording(tmp_path / "p.out", *[regex(line=n, pattern="\\" * 190 + str(n)) for n in range(40)], file="/" + "long/" * 40)
     assert len(good("-q", "--brief", file)) <= 8192 and len(good("-q", "--brief=json", file)) <= 8192

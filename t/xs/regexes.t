@@ -145,6 +145,15 @@ P
     is_deeply counts(regexes("$run->{dir}/second.out")), { 'match 1 a' => '4 4' }, 'the second';
 };
 
+scenario 'an end that is taken back loses nothing' => sub {
+    my $code = 'sub f { $_[0] =~ /a\d/ } for my $i (1 .. 9) { f("a$i") }';
+    for my $how ('DB::checkpoint_profile() or die', '{ no warnings; exec "./does-not-exist" }') {
+        is_deeply counts(of_code(code => "$code $how; f('a1')")), { 'match 1 a\d' => '10 10' }, $how;
+    }
+    my $run = run_prog(opts => 'regex=1', code => "$code DB::checkpoint_profile() or die");
+    is_deeply counts(regexes("$run->{dir}/nytprof.out.checkpoint")), { 'match 1 a\d' => '9 9' }, 'the checkpoint has it, too';
+};
+
 scenario 'the program runs as without: matches, captures, errors, deaths inside' => sub {
     my $code = <<'P';
 my @log; $! = 2; "abc" =~ /b(.)/; push @log, "$!", $1, "@-", pos // '-';
@@ -192,7 +201,74 @@ scenario 'with and without builtins as subs; nothing without the option' => sub 
     is_deeply counts(of_code(code => $code, opts => "regex=1:$_")), { 'match 1 a\d' => '9 9' }, $_
         for qw(slowops=0 slowops=1 subs=0 calls=0 stmts=0 blocks=1);
     is_deeply regexes(run_prog(code => $code)->{dir} . '/nytprof.out'), {}, 'not asked for';
-    is_deeply regexes(run_prog(code => $code, opts => 'regex=1:sample=100')->{dir} . '/nytprof.out'), {}, 'samples';
+};
+
+# Each is at work for so much of the processor's time that samples see it on a busy machine, too.
+scenario 'samples: the operation in progress, with its time' => sub {
+    my $code = <<'P';
+my ($text, $n) = ("key=value; " x 3000, 0);
+sub spent { my ($user, $system) = times; return $user + $system }
+sub during { my ($seconds, $code) = @_; my $end = spent() + $seconds; $code->() while spent() < $end }
+during(0.6, sub { $n++ while $text =~ /(\w+)=/g });
+during(0.2, sub { my @parts = split /;\s*/, $text; $n += @parts });
+during(0.2, sub { (my $copy = $text) =~ s/a[l]/b/g; $n += $copy =~ tr/b//; });
+during(0.2, sub { my $pattern = "v[a]l" . ($n++ % 3); $n += $text =~ /$pattern/ });
+print spent();
+P
+    my $run = run_prog(opts => 'regex=1:sample=1000:sample_budget=0', code => $code);
+    is $run->{err} . $run->{status}, '0', 'nothing is said';
+    my $seen = regexes("$run->{dir}/nytprof.out");
+    my %ns;
+    for my $key (sort keys %$seen) {
+        my ($op, $line, $pattern) = split / /, $key, 3;
+        $pattern =~ s/\d\z/N/;
+        $ns{"$op $line $pattern"} += $seen->{$key}{ns};
+        is join("", map { $seen->{$key}{$_} } qw(found compiled max_ns max_len)), "0000", "$key: what samples do not know is not told";
+    }
+    ok $ns{$_}, "$_ is seen" for 'match 4 (\w+)=', 'split 5 ;\s*', 'subst 6 a[l]', 'match 7 v[a]lN';
+    cmp_ok $ns{'match 4 (\w+)='}, '>', $ns{'split 5 ;\s*'}, 'what takes longer has more' or diag explain \%ns;
+    my $all = 0;
+    $all += $_ for values %ns;
+    my $p = profile_in($run);
+    my $ticks = 0;
+    for my $lines (values %{ $p->{stmt} }) { $ticks += $_->[1] for values %$lines }
+    cmp_ok $all, '<=', 100 * $ticks, 'all of them have no more than there was';
+    cmp_ok $all, '>=', 0.3e9 * $run->{out} / 1.2, 'and much of it' or diag explain \%ns;
+};
+
+scenario 'samples: operations that are gone when they are looked at' => sub {
+    my $code = <<'P';
+my ($text, $n) = ("abc " x 2000, 0);
+for my $i (1 .. 1500) {
+    my $sub = eval "sub { \$n++ while \$text =~ /a(b)c$i?/g; my \@f = split /b$i*/, \$text; \$text =~ tr/a//; my \$r = 'c$i*'; \$text =~ /\$r/ }" or die $@;
+    $sub->();
+    undef $sub;
+}
+print "$n\n";
+P
+    my $plain = run_plain(code => $code);
+    my $run = run_prog(opts => 'regex=1:sample=5000:sample_budget=0', code => $code);
+    is "$run->{status} $run->{out} $run->{err}", "$plain->{status} $plain->{out} $plain->{err}", 'the program runs';
+    my @rows = keys %{ regexes("$run->{dir}/nytprof.out") };
+    cmp_ok scalar(@rows), '>', 0, 'some are seen';
+    is_deeply [grep { !/^(?:match|split|tr|compile) 1 (?:a\(b\)c\d+\?|b\d+\*|c\d+\*|)$/ } @rows], [], 'with patterns that there were';
+};
+
+scenario 'samples and rounds of exact recording have their own' => sub {
+    my $code = <<'P';
+my $text = "key=value; " x 3000;
+sub spent { my ($user, $system) = times; return $user + $system }
+sub sampled { my $end = spent() + shift; while (spent() < $end) { my $n = () = $text =~ /(\w+)=/g } }
+sub toggle { kill USR2 => $$; my $n = 0; $n++ for 1 .. 100; return }
+sampled(0.6); toggle(); for (1 .. 7) { "x" =~ /in_round/ } toggle(); sampled(0.3);
+P
+    my $run = run_prog(opts => 'regex=1:sample=1000:sample_budget=0:sigcontrol=USR2', code => $code);
+    my $exact = counts(regexes("$run->{dir}/nytprof.out.exact"));
+    is $exact->{'match 5 in_round'}, '7 0', 'the round has all calls';
+    my $seen = regexes("$run->{dir}/nytprof.out");
+    is join(',', grep { /match/ } keys %$seen), 'match 3 (\w+)=', 'the samples what they saw';
+    my ($own) = map { $_->{excl} * 1e9 } grep { $_->{callee} eq 'main::CORE:match' } @{ profile_in($run)->{arc} };
+    cmp_ok $seen->{'match 3 (\w+)='}{ns}, '>', 0.85 * $own, 'what they saw before and after the round';
 };
 
 scenario 'a thread has its own' => sub {
