@@ -257,10 +257,12 @@ static bool add_text(struct nytp_texts *texts, const char *value, struct nytp_er
     return true;
 }
 
-/* Whether an option chooses what of the profile is shown. */
+/* Whether an option chooses what of the profile is shown; with other names it is all of it. */
 static bool selects(const struct nytp_option *option)
 {
     const size_t first = offsetof(struct nytp_cli, selection);
+    if (option->target == offsetof(struct nytp_cli, selection.detail))
+        return false;
     return option->kind == NYTP_OPTION_WHERE ||
            (option->kind != NYTP_OPTION_MODE &&
             ((option->target >= first &&

@@ -41,6 +41,8 @@ def test_a_pattern_is_a_sub_of_its_own_in_every_format(matching, tmp_path):
     assert subs["main::CORE:match /fo+b[ar]z/"] == 30 and subs["main::CORE:subst /q+/"] == 30
     assert '"main::CORE:subst /q+/"' in good("-q", "--speedscope", "--detail", "-o", "-", matching).decode()
     good("-q", "--check", "--detail", matching)
+    page = good("-q", "--html", "--detail", "-o", "-", matching).decode()
+    assert "CORE:subst /q+/" in page and "--detail" not in page         # it is no selection
 
 
 def test_a_selection_sees_the_pattern(matching):
