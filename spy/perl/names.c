@@ -118,11 +118,10 @@ static bool add_sub_name(struct nytp_reader *reader, const struct code *code,
     return nytp_add_hek(reader, code->glob, name);
 }
 
-static bool ends_in_anon(const struct nytp_label *name)
+static bool ends_in(const struct nytp_label *name, const char *end)
 {
-    static const char anon[] = "::__ANON__";
-    const size_t len = sizeof anon - 1;
-    return name->len >= len && memcmp(name->text + name->len - len, anon, len) == 0;
+    const size_t len = strlen(end);
+    return name->len >= len && memcmp(name->text + name->len - len, end, len) == 0;
 }
 
 static uint32_t number_of(struct nytp_names *names, const struct nytp_spied_sub *sub)
@@ -156,10 +155,17 @@ static bool find_sub(struct nytp_names *names, struct nytp_reader *reader,
     sub.is_xsub = code.flags & (uint32_t)layout->cvf_isxsub;
     if (!sub.is_xsub)
         add_first_statement(reader, code.start, &file, &sub.first_line);
-    if (ends_in_anon(&name) && sub.first_line > 0) {
+    if (ends_in(&name, "::__ANON__") && sub.first_line > 0) {
         nytp_label_add(&name, "[", 1);
         nytp_label_add(&name, file.text, file.len);
         nytp_label_printf(&name, ":%u]", sub.first_line);
+    }
+    if (ends_in(&name, "::BEGIN") && !sub.is_xsub) {
+        if (code.start == 0)
+            return false; /* it has ended and is being freed */
+        sub.is_begin = sub.first_line > 0;
+        if (sub.is_begin) /* each is a sub of its own, as for those who record it */
+            nytp_label_printf(&name, "@%u", sub.first_line);
     }
     sub.name = interned(names, &name);
     sub.file = interned(names, &file);

@@ -18,6 +18,7 @@ struct nytp_spied_sub {
     uint32_t name, file; /* strings */
     uint32_t first_line; /* of its first statement; 0: it has none */
     bool is_xsub;
+    bool is_begin; /* a BEGIN block: its name ends in "@" and first_line */
 };
 
 struct nytp_remembered;

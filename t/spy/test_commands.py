@@ -244,6 +244,76 @@ def test_a_recording_is_whole_and_every_exporter_reads_it(script, tmp_path):
     assert "sleep 1;" in exported(out, "--list=main::RUNTIME")  # the source is in the profile
 
 
+# Blocks that last until nytp-spy, which has started the program, has looked at them.
+BLOCKS = """# What is said on a line, and where perl says that it is.
+BEGIN { unshift @INC, $ENV{BLOCKS}; require Looked; }
+BEGIN { Looked->import }
+BEGIN {
+    # a comment
+
+    Looked->import;
+}
+BEGIN
+{
+    Looked->import;
+}
+BEGIN {
+    if ($] > 5) {
+        Looked->import;
+    }
+}
+use Looked qw(a
+    b
+    c
+);
+use Looked ( # with a comment
+    a => 1,
+    b => [2],
+);
+use Looked
+    'a',
+    'b';
+use
+    Looked;
+no Looked {
+    a => 1,
+};
+require Other;
+eval 'BEGIN { Looked->import }';
+"""
+LOOKED = r"""package Looked;
+sub looks {
+    open my $status, '<', "/proc/" . getppid . "/status" or die $!;
+    my ($n) = map { /^voluntary_ctxt_switches:\s+(\d+)/ } <$status>;
+    return $n;
+}
+sub import { my $before = looks(); 1 until $ENV{ALONE} || looks() > $before + 20 }
+*unimport = \&import;
+1;
+"""
+OTHER = """
+
+BEGIN { Looked->import }
+1;
+"""
+
+
+def test_begin_blocks_are_named_as_by_a_recorder(script, tmp_path):
+    """By the lines on which they begin, so that a comparison pairs them; one of the same line in another file has a number."""
+    program = script(BLOCKS)
+    script(LOOKED, "Looked.pm")
+    script(OTHER, "Other.pm")
+    blib = f"{spied.ROOT}/blib/lib:{spied.ROOT}/blib/arch"
+    environment = {**os.environ, "BLOCKS": str(tmp_path)}
+    subprocess.run([PERL, "-d:NYTProf", program], check=True,
+                   env={**environment, "ALONE": "1", "PERL5LIB": blib, "NYTPROF": f"file={tmp_path}/own"})
+    spied.spy("record", "-r", "1000", "-o", tmp_path / "out", "--", PERL, program, env=environment)
+    own, out = ({(row["sub"], row["line"]) for row in csv.DictReader(exported(tmp_path / name, "--csv").splitlines())
+                 if "main::BEGIN" in row["sub"]} for name in ("own", "out"))
+    quick = ("main::BEGIN@2", "2")
+    assert out - {quick} == own - {quick} and len(out) >= 10
+
+
 GROWS = """
 use strict;
 sub steady { my $x = 0; $x += $_ for 1 .. 20000; $x }
