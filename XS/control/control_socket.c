@@ -67,7 +67,8 @@ static char *socket_path; /* NULL: not listening */
 static dev_t name_dev;    /* what had that name when the socket had got it */
 static ino_t name_ino;
 static atomic_bool is_lost;      /* the program closed the socket, or is another user */
-static atomic_bool changes_user; /* the tick thread removes the name when it gives up its own */
+static atomic_bool changes_user; /* the program has: the tick thread is to remove the name */
+static atomic_bool name_is_gone; /* which it has tried */
 
 struct order {
     atomic_int command; /* enum nytp_command */
@@ -518,10 +519,23 @@ NYTP_RAW_CODE static void keep_deadline(uint64_t now_ns)
     }
 }
 
+/* The last moment at which the socket's name can be removed: the program may not have the
+ * right. A program that is root for a while only, or not for a while, keeps its socket. */
+NYTP_RAW_CODE static void give_up_name(void)
+{
+    if (atomic_load(&name_is_gone) ||
+        !(atomic_load(&changes_user) || nytp_rights_are_given_up()))
+        return;
+    nytp_rights_use_all(remove_name);
+    atomic_store(&is_lost, true);
+    atomic_store(&name_is_gone, true);
+}
+
 NYTP_RAW_CODE static void on_ready(struct nytp_tick_watch *unused)
 {
     const uint64_t now_ns = nytp_raw_clock_ns(CLOCK_MONOTONIC);
     (void)unused;
+    give_up_name();
     nytp_heap_copies_reap();
     for (unsigned i = 1; i < NYTP_TICK_FDS; i++)
         look_at_client(i, now_ns);
@@ -540,14 +554,10 @@ NYTP_RAW_CODE static void on_ready(struct nytp_tick_watch *unused)
         keep_deadline(now_ns);
 }
 
-/* The last moment at which the socket's name can be removed: the program may not have the
- * right. A program that is root for a while only, or not for a while, keeps its socket. */
-NYTP_RAW_CODE static void on_rights(bool are_others)
+NYTP_RAW_CODE static void on_rights(void)
 {
-    if (are_others && (atomic_load(&changes_user) || nytp_rights_are_given_up())) {
-        remove_name();
-        atomic_store(&is_lost, true);
-    }
+    nytp_rights_keep();
+    give_up_name();
     ask_targets();
 }
 
@@ -724,6 +734,7 @@ bool nytp_control_listen(const char *path, char *error, size_t size)
     atomic_store(&is_waiting, false);
     atomic_store(&is_lost, false);
     atomic_store(&changes_user, false);
+    atomic_store(&name_is_gone, false);
     for (unsigned i = 0; i < NYTP_TICK_FDS; i++) {
         clients[i].own.fd = -1;
         watch.fds[i] = (struct pollfd){.fd = -1};
@@ -746,8 +757,7 @@ bool nytp_control_is_lost(void)
 {
     if (nytp_ticks_follow_rights()) {
         const struct nytp_rights rights = nytp_rights_now();
-        if (!nytp_rights_are_of(&rights, owner))
-            atomic_store(&changes_user, true);
+        atomic_store(&changes_user, !nytp_rights_are_of(&rights, owner));
     }
     return atomic_load(&is_lost) && atomic_exchange(&is_lost, false);
 }
@@ -761,6 +771,16 @@ void nytp_control_leave(void)
         atomic_store(&is_lost, true);
 }
 
+/* By the tick thread, since the program has no right to. It looks after LOOK_MS, if it was not
+ * told by a socket that the program has closed, and may be gone. */
+static void wait_for_removal(void)
+{
+    const struct timespec one = {.tv_nsec = NS_PER_MS};
+    for (int ms = 0; ms < LOOK_MS && atomic_load(&changes_user) && !atomic_load(&name_is_gone);
+         ms++)
+        nanosleep(&one, NULL);
+}
+
 void nytp_control_close(void)
 {
     char unused[80];
@@ -768,7 +788,9 @@ void nytp_control_close(void)
         return;
     if (maker == getpid() && !is_inherited) {
         remove_name();
+        atomic_store(&changes_user, geteuid() != owner);
         shutdown(fd_of(0), SHUT_RDWR); /* lets the tick thread take notice */
+        wait_for_removal();
     }
     nytp_ticks_watch(NULL, unused, sizeof unused);
     for (unsigned i = 0; i < NYTP_TICK_FDS; i++)

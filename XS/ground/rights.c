@@ -27,30 +27,69 @@ static uint64_t hash_of_groups(void)
     return hash;
 }
 
-#if NYTP_RAW_THREADS
+#ifdef __linux__
 
 #include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+/* In a thread of ours that the C library does not know its functions are not to be called. */
+#if NYTP_RAW_THREADS
+#define SYSTEM_CALL(number, a, b) nytp_raw_syscall(number, a, b, 0, 0, 0, 0)
+#else
+#define SYSTEM_CALL(number, a, b) syscall(number, a, b)
+#endif
 
 struct capabilities {
     uint32_t effective, permitted, inheritable;
 };
 
+struct capabilities_head {
+    uint32_t version;
+    int32_t thread; /* 0: the calling one */
+};
+
 NYTP_RAW_CODE static bool read_capabilities(long thread, struct capabilities to[2])
 {
-    const struct {
-        uint32_t version;
-        int32_t thread;
-    } head = {_LINUX_CAPABILITY_VERSION_3, (int32_t)thread};
-    return nytp_raw_syscall(SYS_capget, (long)&head, (long)to, 0, 0, 0, 0) == 0;
+    const struct capabilities_head head = {_LINUX_CAPABILITY_VERSION_3, (int32_t)thread};
+    return SYSTEM_CALL(SYS_capget, (long)&head, (long)to) == 0;
 }
 
 NYTP_RAW_CODE bool nytp_rights_are_given_up(void)
 {
-    const long program = nytp_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    const long program = SYSTEM_CALL(SYS_getpid, 0, 0);
     struct capabilities its[2], own[2];
     return read_capabilities(program, its) && read_capabilities(0, own) &&
            ((own[0].permitted & ~its[0].permitted) | (own[1].permitted & ~its[1].permitted)) !=
                0;
+}
+
+NYTP_RAW_CODE void nytp_rights_keep(void)
+{
+#if !NYTP_RAW_THREADS
+    prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0); /* of this thread alone */
+#endif
+}
+
+NYTP_RAW_CODE static void set_effective(uint32_t first, uint32_t second)
+{
+    const struct capabilities_head head = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct capabilities own[2];
+    if (!read_capabilities(0, own))
+        return;
+    own[0].effective = first & own[0].permitted;
+    own[1].effective = second & own[1].permitted;
+    SYSTEM_CALL(SYS_capset, (long)&head, (long)own);
+}
+
+NYTP_RAW_CODE void nytp_rights_use_all(void (*act)(void))
+{
+    struct capabilities before[2];
+    const bool is_read = read_capabilities(0, before);
+    set_effective(UINT32_MAX, UINT32_MAX);
+    act();
+    if (is_read)
+        set_effective(before[0].effective, before[1].effective);
 }
 
 static bool has_capabilities(void)
@@ -61,10 +100,19 @@ static bool has_capabilities(void)
 
 #else
 
-/* The C library, or the system, makes all threads alike. */
+/* The system makes all threads alike. */
 bool nytp_rights_are_given_up(void)
 {
     return false;
+}
+
+void nytp_rights_keep(void)
+{
+}
+
+void nytp_rights_use_all(void (*act)(void))
+{
+    act();
 }
 
 static bool has_capabilities(void)

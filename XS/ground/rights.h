@@ -2,7 +2,8 @@
  *
  * Whose rights a thread has. The C library carries setuid() and its like out in every thread
  * that it knows, and does not know ours (raw_thread.h): that has to see by itself when the
- * program has given up rights, and have none of them any more.
+ * program has given up rights, and have none of them any more. Where ours is one that it knows,
+ * the same is true of the capabilities that it keeps.
  */
 #ifndef NYTP_RIGHTS_H
 #define NYTP_RIGHTS_H
@@ -29,5 +30,14 @@ bool nytp_rights_are_of(const struct nytp_rights *rights, uid_t user);
 
 /* In a thread of ours: whether it has rights that the program cannot have again. */
 bool nytp_rights_are_given_up(void);
+
+/* In a thread of ours that has something to undo when the program gives up its rights: it goes
+ * on having its capabilities until it has noticed and ends. One that the C library does not
+ * know has them anyway. */
+void nytp_rights_keep(void);
+
+/* In a thread of ours: do something with all capabilities that it has, also those that have no
+ * effect while its user is another. Where the system is not Linux, it has none. */
+void nytp_rights_use_all(void (*act)(void));
 
 #endif

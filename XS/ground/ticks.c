@@ -218,7 +218,7 @@ NYTP_RAW_CODE static bool may_go_on(uint64_t now_ns, uint64_t *look_ns)
     for (struct nytp_ring *ring = ticks.rings; ring != NULL; ring = ring->next)
         *ring->asked = 1;
     if (ticks.watch != NULL)
-        ticks.watch->on_rights(leaves);
+        ticks.watch->on_rights();
     unlock();
     return !leaves;
 }

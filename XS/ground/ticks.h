@@ -119,7 +119,7 @@ struct nytp_tick_watch {
     void (*on_ready)(struct nytp_tick_watch *watch);
     /* The same when the program is to look at its rights at its next safe point; if they are
      * not the thread's any more, this is the last that the thread does. */
-    void (*on_rights)(bool are_others);
+    void (*on_rights)(void);
 };
 
 /* Watch, one at a time; NULL: no more, when this returns on_ready() does not run. Something

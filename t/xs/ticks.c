@@ -167,9 +167,8 @@ static void test_storm(void)
 
 static _Atomic unsigned n_answers;
 
-NYTP_RAW_CODE static void on_rights(bool are_others)
+NYTP_RAW_CODE static void on_rights(void)
 {
-    (void)are_others;
 }
 
 static void on_ready(struct nytp_tick_watch *watch)
