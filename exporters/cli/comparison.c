@@ -11,6 +11,7 @@
 #include "exporters/compare/conditions.h"
 #include "exporters/compare/match.h"
 #include "exporters/gate/gate_answers.h"
+#include "exporters/select/rename.h"
 
 #include "formats/model/merge_profiles.h"
 #include "formats/model/profile.h"
@@ -140,28 +141,44 @@ static bool add_recordings(struct comparison *comparison, const struct nytp_prof
     return true;
 }
 
-static enum exit_status add_profile(struct sides *sides, const char *path,
-                                    enum nytp_diff_side side)
+static enum exit_status add_profile(struct sides *sides, const char *path)
 {
-    struct nytp_error error = {0};
     struct nytp_profile *profile;
     const enum exit_status status = nytp_cli_load(sides->run, &path, 1, &profile);
-    if (status != EXIT_DONE)
-        return status;
-    sides->profiles[sides->n++] = profile;
-    if (!add_recordings(sides->comparison, profile, side))
-        return EXIT_INPUT;
-    if (side == NYTP_DIFF_NEW ||
-        nytp_adopt_file_names(profile, sides->profiles[0], &sides->comparison->defined, &error))
-        return EXIT_DONE;
-    nytp_cli_say("%s: %s", nytp_cli_input_name(path), error.message);
-    return EXIT_INPUT;
+    if (status == EXIT_DONE)
+        sides->profiles[sides->n++] = profile;
+    return status;
+}
+
+/* Names of subs and files by which both sides can be compared, those of the new one first. */
+static enum exit_status name_alike(struct sides *sides)
+{
+    const uint32_t n_new = (uint32_t)sides->run->cli.n_files;
+    struct comparison *const comparison = sides->comparison;
+    struct nytp_error error = {0};
+    bool has_samples = false;
+    for (uint32_t i = 0; i < sides->n; i++)
+        has_samples |= sides->profiles[i]->sampled;
+    for (uint32_t i = 0; i < sides->n; i++) {
+        struct nytp_profile *const profile = sides->profiles[i];
+        const enum nytp_diff_side side = i < n_new ? NYTP_DIFF_NEW : NYTP_DIFF_BASE;
+        if (nytp_rename_stably(profile, !has_samples, &error) &&
+            !add_recordings(comparison, profile, side))
+            return EXIT_INPUT;
+        if (side == NYTP_DIFF_BASE && error.status == NYTP_OK)
+            nytp_adopt_file_names(profile, sides->profiles[0], &comparison->defined, &error);
+        if (error.status != NYTP_OK) {
+            nytp_cli_say("comparing the inputs: %s", error.message);
+            return EXIT_INPUT;
+        }
+    }
+    return EXIT_DONE;
 }
 
 static enum exit_status add_base(struct sides *sides, const char *path)
 {
     if (!nytp_counts_is_one(path))
-        return add_profile(sides, path, NYTP_DIFF_BASE);
+        return add_profile(sides, path);
     struct nytp_error error = {0};
     if (sides->run->cli.bases.n > 1) {
         nytp_cli_say("%s: a table of counts must be the only base", path);
@@ -184,10 +201,10 @@ static enum exit_status load_sides(struct sides *sides)
     }
     enum exit_status status = EXIT_DONE;
     for (int i = 0; status == EXIT_DONE && i < cli->n_files; i++)
-        status = add_profile(sides, cli->files[i], NYTP_DIFF_NEW);
+        status = add_profile(sides, cli->files[i]);
     for (uint32_t i = 0; status == EXIT_DONE && i < cli->bases.n; i++)
         status = add_base(sides, cli->bases.at[i]);
-    return status;
+    return status == EXIT_DONE ? name_alike(sides) : status;
 }
 
 /* Both sides as one profile, string evals of all inputs merged. NULL after a message. */

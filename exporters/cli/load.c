@@ -453,7 +453,7 @@ static bool select_shown(struct nytp_cli *cli, struct nytp_profile *profile,
                          struct nytp_error *error)
 {
     const bool once = cli->exporter->adds_processes && !cli->per_process;
-    const bool stable_names = cli->bases.n > 0 || cli->exporter->stable_names;
+    const bool stable_names = cli->bases.n == 0 && cli->exporter->stable_names;
     struct nytp_selection selection = cli->selection;
     selection.on_miss = cli->quiet ? NULL : nytp_cli_say_miss;
     /* the same eval has another number in each process */
@@ -462,7 +462,7 @@ static bool select_shown(struct nytp_cli *cli, struct nytp_profile *profile,
         return false;
     cli->export.unselected_ticks = profile->total_ticks;
     return nytp_select(profile, &selection, error) &&
-           (!stable_names || nytp_rename_stably(profile, error));
+           (!stable_names || nytp_rename_stably(profile, true, error));
 }
 
 static void say_sources(const struct nytp_profile *profile,

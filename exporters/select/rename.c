@@ -244,7 +244,7 @@ static bool number_placed(const struct nytp_profile *profile, struct placed *lis
 }
 
 /* The stable name of each sub; the caller frees the array. NULL when memory is out. */
-static struct nytp_name *stable_names(const struct nytp_profile *profile)
+static struct nytp_name *stable_names(const struct nytp_profile *profile, bool number_begins)
 {
     struct nytp_name *names = malloc(((size_t)profile->n_subs + 1) * sizeof *names);
     struct placed *list = malloc(((size_t)profile->n_subs + 1) * sizeof *list);
@@ -254,7 +254,7 @@ static struct nytp_name *stable_names(const struct nytp_profile *profile)
         struct placed placed = {.sub = i};
         set_file(&placed, profile, profile->subs[i].file);
         names[i] = profile->subs[i].name;
-        if (is_anonymous(names[i], &placed) || is_begin(names[i], &placed))
+        if (is_anonymous(names[i], &placed) || (number_begins && is_begin(names[i], &placed)))
             list[n++] = placed;
     }
     ok = ok && number_placed(profile, list, n, names);
@@ -265,9 +265,10 @@ static struct nytp_name *stable_names(const struct nytp_profile *profile)
     return NULL;
 }
 
-bool nytp_rename_stably(struct nytp_profile *profile, struct nytp_error *error)
+bool nytp_rename_stably(struct nytp_profile *profile, bool number_begins,
+                        struct nytp_error *error)
 {
-    struct nytp_name *names = stable_names(profile);
+    struct nytp_name *names = stable_names(profile, number_begins);
     if (names == NULL)
         return nytp_out_of_memory(error);
     bool changed = false;

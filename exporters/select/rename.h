@@ -18,7 +18,9 @@ bool nytp_rename(struct nytp_profile *profile, const struct nytp_name *subs,
 /* Give subs names by which they are known again after the code around them has moved: the line
  * in "main::__ANON__[/x/a.pl:12]" and "Foo::BEGIN@7" becomes a number in order of appearance
  * within the package and file, "main::__ANON__#1", or within a string eval of the file,
- * "main::__ANON__(eval#1)#1". False with *error set, as nytp_rename(). */
-bool nytp_rename_stably(struct nytp_profile *profile, struct nytp_error *error);
+ * "main::__ANON__(eval#1)#1". BEGIN blocks keep their lines without `number_begins`: where samples
+ * are compared, each side has seen a few of them. False with *error set, as nytp_rename(). */
+bool nytp_rename_stably(struct nytp_profile *profile, bool number_begins,
+                        struct nytp_error *error);
 
 #endif

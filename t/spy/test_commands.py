@@ -312,6 +312,9 @@ def test_begin_blocks_are_named_as_by_a_recorder(script, tmp_path):
                  if "main::BEGIN" in row["sub"]} for name in ("own", "out"))
     quick = ("main::BEGIN@2", "2")
     assert out - {quick} == own - {quick} and len(out) >= 10
+    for base, new in (("own", "out"), ("out", "own")):      # one of them has not seen all: their order tells nothing
+        rows = csv.DictReader(exported(tmp_path / new, f"--diff={tmp_path / base}", "--csv").splitlines())
+        assert {(row["sub"], row["line"]) for row in rows if "main::BEGIN" in row["sub"]} >= own - {quick}
 
 
 GROWS = """
