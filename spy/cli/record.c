@@ -127,7 +127,8 @@ static bool take_sample(void *context, struct nytp_spied_thread *thread, int64_t
     struct part *part = thread->of_user;
     if (ticks < 0) {
         if (part != NULL && part->stream != NULL)
-            part->failed |= !nytp_sampled_stream_end(part->stream, thread->n_looks);
+            part->failed |=
+                !nytp_sampled_stream_end(part->stream, thread->n_looks, thread->n_torn);
         if (part != NULL)
             part->stream = NULL;
         return true;

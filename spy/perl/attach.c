@@ -226,19 +226,28 @@ static bool arena_fits(struct nytp_reader *reader, uint64_t arena)
     return arena != 0 && slots >= 2 && slots <= MAX_ARENA;
 }
 
+/* PL_curcop is a statement, or PL_compiling while perl compiles, as in the first second of a
+ * large program. */
+static bool statement_fits(struct nytp_reader *reader, const struct nytp_interpreter *first)
+{
+    struct nytp_label file = {.len = 0};
+    uint32_t line;
+    const uint64_t cop = variable(reader->perl, first, NYTP_PL_curcop);
+    return cop == first->at[NYTP_PL_compiling] || nytp_statement_at(reader, cop, &file, &line);
+}
+
 static bool fits(struct nytp_perl *perl, const struct nytp_layout *layout)
 {
     struct nytp_reader reader = {.perl = perl, .layout = layout};
     const struct nytp_interpreter first = first_interpreter(perl, layout);
-    struct nytp_label name = {.len = 0}, file = {.len = 0};
-    uint32_t line;
+    struct nytp_label name = {.len = 0};
     return names_fit(perl, layout) &&
            nytp_add_stash(&reader, variable(perl, &first, NYTP_PL_defstash), &name) &&
            strcmp(name.text, "main") == 0 &&
            is_type(&reader, variable(perl, &first, NYTP_PL_main_cv), layout->svt_PVCV) &&
            variable(perl, &first, NYTP_PL_sv_count) > LEAST_VALUES &&
            stacks_fit(&reader, variable(perl, &first, NYTP_PL_curstackinfo)) &&
-           nytp_statement_at(&reader, variable(perl, &first, NYTP_PL_curcop), &file, &line) &&
+           statement_fits(&reader, &first) &&
            globs_fit(&reader, variable(perl, &first, NYTP_PL_defstash)) &&
            arena_fits(&reader, variable(perl, &first, NYTP_PL_sv_arenaroot));
 }

@@ -29,12 +29,14 @@
 #include <time.h>
 
 enum {
-    LOOKS = 30,
-    LOOKS_FOR_ONE = 20, /* for the same sample */
-    LOOKS_DEEP = 4,     /* for the same sample of a deep stack, which is another soon */
-    NEAR = 3,           /* contexts that were there all the time, whose pads are looked at */
-    FURTHER = 512,      /* and of those above, where calls come and go that fast */
-    MAX_CALLS = 8,      /* that were seen before, on top of each other */
+    LOOKS = 16,
+    LOOKS_FOR_ONE = 6, /* for the same moment: what five do not find, fifteen more hardly do */
+    LOOKS_DEEP = 4,    /* for the same moment of a deep stack, which is another soon */
+    LOOKS_LEAST = 4,
+    LONGEST_NS = 50000000, /* a sample, if it has had those */
+    NEAR = 3,              /* contexts that were there all the time, whose pads are looked at */
+    FURTHER = 512,         /* and of those above, where calls come and go that fast */
+    MAX_CALLS = 8,         /* that were seen before, on top of each other */
     MOST_CALLS = 1 << 16,
     LATE_NS = 100000, /* a look takes ten microseconds */
     GUESSES = 6,      /* for where the stacks are */
@@ -516,6 +518,7 @@ static bool look(struct nytp_walker *walker, struct moment *moment, struct momen
 {
     static _Thread_local struct seen seen;
     const int64_t began_ns = now_ns();
+    walker->n_looks++;
     if (!see_all(walker, &seen))
         return false;
     const int64_t took_ns = now_ns() - began_ns;
@@ -536,11 +539,18 @@ static bool look(struct nytp_walker *walker, struct moment *moment, struct momen
     return is_as_guessed(walker, &seen) && wanted->info == walker->infos[0].address;
 }
 
+/* Whether this sample is given up: a program that changes its stack all the time, or one whose
+ * memory is slow to read, may not keep us from others. */
+static bool is_long(const struct nytp_walker *walker)
+{
+    return walker->n_looks >= LOOKS_LEAST && now_ns() - walker->began_ns > LONGEST_NS;
+}
+
 /* Until the stacks are where they were guessed to be. */
 static bool look_at_once(struct nytp_walker *walker, struct moment *moment,
                          struct moment *wanted, bool is_any_wanted)
 {
-    for (int i = 0; i < GUESSES; i++) {
+    for (int i = 0; i < GUESSES && !is_long(walker); i++) {
         if (is_any_wanted)
             *wanted = (struct moment){0};
         const bool is_first = wanted->info == 0;
@@ -583,7 +593,8 @@ struct top {
     int32_t context; /* of it, or of that which is below the calls; -1: in a stack below */
     const struct nytp_call *calls[MAX_CALLS]; /* above it, innermost first */
     uint32_t n_calls;
-    bool at_start; /* the statement is not the sub's yet */
+    bool at_start;   /* the statement is not the sub's yet */
+    bool has_no_pad; /* the pad in use is that of no code that runs */
 };
 
 /* The innermost contexts with code. */
@@ -881,7 +892,7 @@ static bool find_top(struct nytp_walker *walker, const struct moment *wanted, st
 static bool find_innermost(struct nytp_walker *walker, struct top *top)
 {
     const struct contexts contexts = contexts_of(walker, 0);
-    *top = (struct top){.context = code_below(&contexts, contexts.n)};
+    *top = (struct top){.context = code_below(&contexts, contexts.n), .has_no_pad = true};
     return is_same_below(walker, top->context);
 }
 
@@ -944,6 +955,11 @@ static bool is_statement_of(struct nytp_walker *walker, struct moment *wanted, b
     if (ended != 0 && may_be_in(walker, code, ended,
                                 !is_of_a_caller(walker, &contexts, top, ended, code.cv))) {
         wanted->curcop = ended;
+        return true;
+    }
+    if (top->has_no_pad && is_resting && code.kind != NYTP_FRAME_SUB) {
+        /* perl looks through the statements of a sub that it has compiled */
+        wanted->curcop = walker->of.at[NYTP_PL_compiling];
         return true;
     }
     top->at_start = code.kind == NYTP_FRAME_SUB && (is_callers || is_resting);
@@ -1068,7 +1084,9 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
 {
     struct moment wanted = {0}, moment = {0};
     struct top top;
-    for (int i = 0; i < LOOKS; i++) {
+    walker->n_looks = 0;
+    walker->began_ns = now_ns();
+    for (int i = 0; i < LOOKS && !is_long(walker); i++) {
         const struct moment before = moment;
         walker->n_retried += i == 1;
         walker->n_retried_more += i == 2;

@@ -66,6 +66,8 @@ struct nytp_walker {
     struct nytp_table calls_by_pad;
     struct nytp_stack stack; /* what came last */
     uint64_t main_cv;        /* PL_main_cv when the stacks were last found */
+    int64_t began_ns;        /* of this sample: when, and how often was looked */
+    uint32_t n_looks;        /* so far */
     bool has_moved;          /* the program ran while we looked, on another processor */
     int64_t fastest_ns;      /* of all looks; 0: none yet */
     uint64_t n_retried;      /* samples that were not whole at the first look */

@@ -538,13 +538,15 @@ struct nytp_sampled_stream *nytp_sampled_stream_new(struct nytp_names *names,
     return stream;
 }
 
-bool nytp_sampled_stream_end(struct nytp_sampled_stream *stream, uint64_t n_looks)
+bool nytp_sampled_stream_end(struct nytp_sampled_stream *stream, uint64_t n_looks,
+                             uint64_t n_torn)
 {
     while (stream->n_calls > 0)
         leave(stream, stream->ticks);
     put_last(stream);
     nytp_write_number_attribute(stream->writer, "samples", stream->n_samples);
     nytp_write_number_attribute(stream->writer, "sample_ticks", n_looks);
+    nytp_write_number_attribute(stream->writer, "samples_torn", n_torn);
     write_sub_infos(stream);
     nytp_write_pid_end(stream->writer, (uint32_t)stream->facts.pid, time_of_day());
     write_arcs(stream);

@@ -36,8 +36,9 @@ struct nytp_sampled_stream *nytp_sampled_stream_new(struct nytp_names *names,
 bool nytp_sampled_stream_add(struct nytp_sampled_stream *stream, const struct nytp_stack *stack,
                              int64_t ticks, int64_t cpu_ticks);
 
-/* Write the end and free it. `n_looks`: how often was looked, samples that were not whole
- * included. */
-bool nytp_sampled_stream_end(struct nytp_sampled_stream *stream, uint64_t n_looks);
+/* Write the end and free it. `n_looks`: how often was looked, the `n_torn` samples that were
+ * not whole included. */
+bool nytp_sampled_stream_end(struct nytp_sampled_stream *stream, uint64_t n_looks,
+                             uint64_t n_torn);
 
 #endif

@@ -124,6 +124,18 @@ def test_dump_shows_where_a_program_waits_and_for_what(script):
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_dump_shows_a_program_that_is_being_compiled():
+    """It waits for its third line; no statement runs."""
+    with spied.running(PERL, "-", stdin=subprocess.PIPE) as process:
+        process.popen.stdin.write('BEGIN { $| = 1; print "ready\\n" }\nsub never { 1 }\n')
+        process.popen.stdin.flush()
+        process.wait_for("ready")
+        process.wait_until_it_waits()
+        text = spied.spy("dump", process.pid)
+        process.popen.stdin.close()
+    assert re.search(r"waiting: read of pipe:", text) and "(main program) (-:3)" in text, text
+
+
 def test_dump_shows_every_thread(script):
     with spied.running(PERL, script(THREADS)) as process:
         process.wait_for("all")
@@ -235,7 +247,8 @@ def test_a_recording_is_whole_and_every_exporter_reads_it(script, tmp_path):
                      "my $n = eval 'f() for 1 .. 300; 1';\nsleep 1;\nexit 3;\n")
     ran = subprocess.run([spied.SPY, "record", "-o", out, "-r", "300", "--", PERL, program], capture_output=True, text=True)
     assert ran.returncode == 3, ran.stderr
-    assert re.search(r"samples of 1 thread in .* left out \(\d", ran.stderr)
+    torn = re.search(r"samples of 1 thread in .*, (\d+) not whole and left out \(\d", ran.stderr)[1]
+    assert f'samples_torn" value="{torn}"' in exported(out, "--dump")
     assert "ok" in subprocess.run([EXPORT, "--check", out], check=True, capture_output=True, text=True).stdout
     for name in ("--callgrind", "--pprof-text", "--collapsed", "--speedscope", "--csv", "--tree", "--list=main::f"):
         assert exported(out, name)

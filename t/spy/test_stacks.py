@@ -2,6 +2,7 @@
 """nytp-spy sees right stacks: each sample of a program whose stacks are known is one of them."""
 
 import collections
+import os
 import re
 import signal
 import subprocess
@@ -121,6 +122,56 @@ def test_names_that_lie_near_each_other_are_read_as_one():
         process.wait_for("ready")
         ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "2000"], capture_output=True, text=True, check=True)
     assert float(re.search(r"([\d.]+) pieces each", ran.stderr)[1]) < 200, ran.stderr
+
+
+COMPILES = r"""
+my $body = 'my ($n) = @_; if ($n > 1) { $n += $_ for 1 .. 3 } else { $n = join ",", map { $_ + 1 } 1, 2 } return $n;';
+my $text = join "\n", map { "sub f$_ { $body $body }" } 1 .. 40;
+no warnings;
+$| = 1;
+print "ready\n";
+while (1) { eval "$text\n1" or die }
+"""
+
+
+def test_what_is_compiled_is_seen_whole():
+    """perl goes through the statements of a sub that it has compiled as if they ran; of these samples a tenth was left out."""
+    with spied.running("/usr/bin/perl", "-e", COMPILES) as process:
+        process.wait_for("ready")
+        ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "1000"], capture_output=True, text=True, check=True)
+    print(ran.stderr)
+    assert int(re.match(r"(\d+) whole, ", ran.stderr)[1]) >= 980, ran.stderr
+
+
+# From the twentieth look on, which are the calls with many pieces, memory takes so long to read that each is late.
+SLOW = r"""
+#define _GNU_SOURCE
+#include <sys/uio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long n_to, const struct iovec *from, unsigned long n_from, unsigned long flags)
+{
+    static int n;
+    if (n_from > 8 && n++ >= 20)
+        nanosleep(&(struct timespec){0, 15000000}, NULL);
+    return syscall(SYS_process_vm_readv, pid, to, n_to, from, n_from, flags);
+}
+"""
+
+
+def test_a_sample_that_takes_long_is_given_up(tmp_path):
+    """After four looks, if these took 50 ms (LONGEST_NS), and is counted; without that it would be sixteen."""
+    (tmp_path / "slow.c").write_text(SLOW)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "slow.so", tmp_path / "slow.c"], check=True)
+    with spied.running("/usr/bin/perl", "-e", RECURSION) as process:
+        process.wait_for("ready")
+        ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "60"], capture_output=True, text=True, check=True,
+                             env={**os.environ, "LD_PRELOAD": str(tmp_path / "slow.so")})
+    print(ran.stderr)
+    torn = int(re.search(r"(\d+) torn", ran.stderr)[1])
+    calls = 61 * float(re.search(r"([\d.]+) calls each", ran.stderr)[1])
+    assert torn >= 30 and calls / torn < 40, ran.stderr
 
 
 SHARES = r"""
