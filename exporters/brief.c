@@ -567,11 +567,12 @@ static void put_regexes(struct brief *b)
     put_cut(b, i, b->regexes.n, "of them", "--patterns=0");
 }
 
+/* More may be in use than was allocated since the recording began. */
 static void put_bytes_of(struct brief *b, int64_t in_use, int64_t allocated)
 {
     nytp_puts(b->out, "- ");
     nytp_text_bytes(b->out, in_use, 0);
-    nytp_puts(b->out, " of ");
+    nytp_puts(b->out, in_use > allocated ? ", " : " of ");
     nytp_text_bytes(b->out, allocated, 0);
     nytp_puts(b->out, " allocated");
 }

@@ -49,7 +49,8 @@ struct row {
 
 static unsigned order_of(const char *sort)
 {
-    static const char *const names[] = {"self", "incl", "calls", "percall", "name", "svs", "ops"};
+    static const char *const names[] = {"self", "incl", "calls", "percall",
+                                        "name", "svs",  "ops"};
     for (size_t i = 0; sort != NULL && i < sizeof names / sizeof *names; i++)
         if (strcmp(sort, names[i]) == 0)
             return (unsigned)i;
@@ -97,7 +98,7 @@ static uint32_t list_rows(const struct nytp_profile *profile, unsigned order,
     for (uint32_t i = 0; i < profile->n_subs; i++) {
         const struct nytp_sub *sub = &profile->subs[i];
         if (sub->calls == 0 && sub->excl_ticks == 0 && sub->incl_ticks == 0 && sub->svs == 0 &&
-            sub->bytes.of[NYTP_ALLOC_OBJECTS] == 0)
+            nytp_bytes_are_none(sub->bytes))
             continue;
         const uint64_t count = samples != NULL ? samples[i] : sub->calls;
         rows[n++] = (struct row){sub, count, key_of(sub, count, order)};

@@ -4,6 +4,7 @@
  */
 #include "bytes.h"
 
+#include "blocks.h"
 #include "places.h"
 
 #include "XS/ground/run.h"
@@ -119,7 +120,11 @@ void nytp_bytes_done(struct nytp_recorder *rec, struct nytp_malloc_event *first)
 
 void nytp_bytes_drop(struct nytp_recorder *rec)
 {
-    nytp_bytes_done(rec, nytp_bytes_take(rec));
+    struct nytp_malloc_event *const first = nytp_bytes_take(rec);
+    for (const struct nytp_malloc_event *e = first; e != NULL; e = e->next)
+        if (e->is_free)
+            nytp_blocks_freed(rec, e->id);
+    nytp_bytes_done(rec, first);
 }
 
 void nytp_bytes_free(struct nytp_recorder *rec)
@@ -155,6 +160,9 @@ void nytp_bytes_tell(struct nytp_recorder *rec, const struct nytp_malloc_event *
         weigh(&rec->bytes, event, &record);
         record.fid = place->fid;
         record.line = nytp_line_of_stmt(place->line);
+        nytp_blocks_add(rec, &record);
+    } else {
+        nytp_blocks_freed(rec, record.id);
     }
     nytp_bytes_record_format(&record, text);
     nytp_write_comment(rec->writer, text);

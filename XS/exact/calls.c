@@ -374,24 +374,35 @@ struct nytp_call_site nytp_call_site_now(pTHX_ struct nytp_recorder *rec)
     return call_site(aTHX_ rec);
 }
 
+/* What was made and allocated so far was not in this call. */
+static __attribute__((noinline)) void enter_untold(struct nytp_recorder *rec,
+                                                   struct nytp_rec_sub *sub,
+                                                   const struct nytp_call_site *site)
+{
+    struct nytp_rec_arc *const arc = nytp_arc_of(rec, sub, site);
+    if (rec->entries_on && rec->svs_on)
+        nytp_svs_tell(rec);
+    push(rec, arc, site->now);
+    if (rec->entries_on)
+        nytp_write_sub_entry(rec->writer, site->fid, site->line);
+    else if (rec->marks_on)
+        nytp_dprof_enter(rec, sub, site->now);
+}
+
 static NYTP_INLINED void enter(struct nytp_recorder *rec, struct nytp_rec_sub *sub,
                                const struct nytp_call_site *site, enum call_record record)
 {
     nytp_guard(rec);
-    const struct nytp_rec_frame *const frame =
-        push(rec, nytp_arc_of(rec, sub, site), site->now);
     if (LIKELY(rec->comments_on)) {
+        const struct nytp_rec_frame *const frame =
+            push(rec, nytp_arc_of(rec, sub, site), site->now);
         const struct nytp_encoded_entry *const entry = entry_of(rec, frame);
         if (record == BESIDE_STATEMENT)
             nytp_write_call_entry(rec->writer, entry, rec->stmt.since_ticks, site->now);
         else
             nytp_write_call_entry_at(rec->writer, entry, rec->stmt.since_ticks, site->now);
-    } else if (rec->entries_on) {
-        if (rec->svs_on)
-            nytp_svs_tell(rec);
-        nytp_write_sub_entry(rec->writer, site->fid, site->line);
-    } else if (rec->marks_on) {
-        nytp_dprof_enter(rec, sub, site->now);
+    } else {
+        enter_untold(rec, sub, site);
     }
     nytp_unguard(rec);
 }

@@ -45,6 +45,12 @@ static void use_subs_of_frames(const struct nytp_rec_frame *frames, uint32_t n)
         frames[i].sub->in_use = frames[i].caller->in_use = true;
 }
 
+static void use_subs_of_blocks(const struct nytp_rec_blocks *blocks)
+{
+    for (uint32_t i = 1; i < blocks->n_calls; i++)
+        blocks->calls[i].sub->in_use = true;
+}
+
 /* Arcs of a profile that goes on later have to wait. */
 static void use_subs_of_arcs(const struct nytp_index *arcs)
 {
@@ -67,6 +73,7 @@ static void mark_subs(struct nytp_recorder *rec)
     use_subs_of_frames(rec->frames, rec->n_frames);
     use_subs_of_frames(rec->pause_for_exact.frames.all, rec->pause_for_exact.frames.n);
     use_subs_of_arcs(&rec->pause_for_exact.arcs);
+    use_subs_of_blocks(&rec->blocks);
     for (uint32_t i = 1; i <= rec->subs.n; i++)
         if (!rec->subs.all[i]->in_use)
             rec->subs.all[i]->in_use = is_kept_for_package(rec, rec->subs.all[i]);
@@ -152,6 +159,7 @@ static NYTP_COLD void release(pTHX_ struct nytp_recorder *rec)
     nytp_aside_begin(rec);
     nytp_name_compiled(aTHX_ rec);
     nytp_bodies_sweep(rec);
+    nytp_blocks_sweep(rec);
     mark_subs(rec);
     if (is_open)
         tell_places(aTHX_ rec);

@@ -187,8 +187,10 @@ static inline int64_t time_of_begin(pTHX_ struct nytp_recorder *rec, const COP *
 void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     nytp_guard(rec);
-    if (rec->svs_on)
+    if (rec->svs_on) {
         nytp_svs_tell(rec);
+        nytp_blocks_place_is_here(rec);
+    }
     charge(rec, time_of_begin(aTHX_ rec, cop), false);
     set_stmt(aTHX_ rec, cop);
     rec->left_fresh = false;
@@ -234,8 +236,10 @@ void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
         nytp_svs_tell(rec);
     charge(rec, time_of_return(aTHX_ rec), true);
     set_stmt(aTHX_ rec, PL_curcop);
-    if (rec->svs_on)
+    if (rec->svs_on) {
+        nytp_blocks_place_is_here(rec);
         nytp_svs_tell(rec);
+    }
     nytp_unguard(rec);
 }
 
@@ -247,8 +251,8 @@ static NYTP_INLINED void return_plain(pTHX_ struct nytp_recorder *rec)
 }
 
 /* Whether the statement in progress goes on, as after most rounds of a loop: a record and its
- * rest would say of one place what one record will say. Not always, so that a long loop has been
- * told up to now where the program is killed, and the clock has been looked at. */
+ * rest would say of one place what one record will say. Not always, so that a long loop has
+ * been told up to now where the program is killed, and the clock has been looked at. */
 static NYTP_INLINED bool goes_on(pTHX_ struct nytp_recorder *rec)
 {
     const struct nytp_place *const place = rec->running_place;

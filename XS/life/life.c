@@ -34,6 +34,7 @@
 #include "XS/exact/open_at_start.h"
 #include "XS/state/state.h"
 #include "XS/exact/stmts.h"
+#include "XS/exact/blocks.h"
 #include "XS/exact/bytes.h"
 #include "XS/exact/svs.h"
 #include "XS/state/stream.h"
@@ -113,6 +114,7 @@ void nytp_finish_without_perl(struct nytp_recorder *rec)
 {
     if (!nytp_file_is_open(rec) || rec->life.is_ended || getpid() != rec->life.pid)
         return;
+    nytp_blocks_end(&rec->blocks);
     nytp_sample_put_blocked(rec);
     nytp_sample_put_last(rec);
     nytp_profile_write_closing_without_perl(rec);
@@ -232,6 +234,7 @@ void nytp_life_suspend(pTHX_ struct nytp_recorder *rec, struct nytp_before_end *
 {
     end_for_now(aTHX_ rec);
     nytp_writer_put_trailer(rec->writer);
+    nytp_blocks_suspend(rec);
     rec->life.is_ended = false;
     *before_end = rec->life.before_end;
 }
@@ -243,6 +246,7 @@ void nytp_life_resume(pTHX_ struct nytp_recorder *rec, const struct nytp_before_
     if (!take_back_end(rec))
         nytp_stream_abandon_profile(rec);
     nytp_labels_resume(rec);
+    nytp_blocks_resume(aTHX_ rec);
     if (rec->state == NYTP_RECORDING)
         go_on_recording(aTHX_ rec);
 }
@@ -332,6 +336,7 @@ static void begin_child(pTHX_ struct nytp_recorder *rec)
     nytp_sample_fork(rec);
     nytp_bytes_pause(rec);
     nytp_bytes_drop(rec);
+    nytp_blocks_forget(&rec->blocks);
     rec->life.pid = getpid();
     if (!was_open && !is_thread_in_wait(rec))
         return;
@@ -566,6 +571,7 @@ void nytp_recorder_free(pTHX_ struct nytp_recorder *rec)
     nytp_instructions_close(&rec->instructions);
     nytp_dprof_free(rec);
     nytp_costs_free(aTHX_ rec);
+    nytp_blocks_forget(&rec->blocks);
     nytp_places_free(rec);
     nytp_known_calls_free(rec);
     nytp_calls_free(rec);

@@ -5,6 +5,7 @@
 #include "profile.h"
 
 #include "XS/exact/arcs.h"
+#include "XS/exact/blocks.h"
 #include "XS/names/begin_blocks.h"
 #include "XS/exact/calls.h"
 #include "XS/exact/costs.h"
@@ -171,6 +172,8 @@ static void write_header(pTHX_ struct nytp_recorder *rec)
     rec->profile.processor_ns = processor_time();
     nytp_write_pid_start(rec->writer, (uint32_t)rec->life.pid, (uint32_t)getppid(),
                          time_of_day());
+    if (rec->dprof == NULL)
+        nytp_blocks_write(aTHX_ rec);
     if (rec->profile.memory_start > 0)
         write_number(rec, NYTP_MEMORY_NOW_HEAD, rec->profile.memory_start);
     begin_calls(rec);

@@ -326,6 +326,7 @@ static const struct nytp_malloc_event *take_allocs(pTHX_ struct nytp_recorder *r
         sampler->last = (struct last_sample){
             .is_there = true, .is_alloc = true, .is_ready = true, .place = place.encoded};
     }
+    nytp_blocks_place_is_here(rec);
     const bool is_in_leaf = enter_leaf(aTHX_ rec, &moment);
     while (event != NULL && event->where == tick) {
         nytp_bytes_tell(rec, event, &place);

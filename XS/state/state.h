@@ -30,6 +30,7 @@
 
 /* The owners of its parts. */
 #include "XS/exact/arcs.h"
+#include "XS/exact/blocks.h"
 #include "XS/exact/bytes.h"
 #include "XS/names/builtins.h"
 #include "XS/exact/compile.h"
@@ -91,8 +92,8 @@ struct nytp_recorder {
     bool ended_regex;       /* of regexes.c: the builtin that ends is one, and is to be noted */
     uint16_t begun_builtin; /* of calls.c: the op that is run within its frame at once */
     bool looks_first;       /* of state.c: NYTP_ARMED, or calls are open from before */
-    bool is_plain; /* of state.c: all is recorded as by default, so that events need not ask
-                      for each of the above; never more than a short way to the same records */
+    bool is_plain;    /* of state.c: all is recorded as by default, so that events need not ask
+                         for each of the above; never more than a short way to the same records */
     uint8_t n_untold; /* of stmts.c: scopes left since the statement was told */
     const void *interpreter; /* of state.c: that it records */
     uint64_t wake_raw; /* clock reading at which wake_up() wants to be called; 0: at once */
@@ -122,6 +123,7 @@ struct nytp_recorder {
      */
     struct nytp_rec_stmts stmts;
     struct nytp_rec_bytes bytes;
+    struct nytp_rec_blocks blocks;
     struct nytp_rec_svs svs;
     struct nytp_instructions instructions; /* of state.c and profile.c: while recording */
     struct nytp_rec_subs subs;
@@ -264,8 +266,8 @@ static inline void nytp_unguard(struct nytp_recorder *rec)
 /* Between these two the recorder does what is rare and takes many times as long as an event:
  * the first sight of a place, a sub, an arc; compiling. No statement or call of the program is
  * to pay for it, and its length depends on what is seen, so that no calibration could take it
- * off: it is cut out of the time axis, and what it allocates is not the program's. Guarded, too. Pairs may nest; no perl code may run and
- * no event may be recorded inside. */
+ * off: it is cut out of the time axis, and what it allocates is not the program's. Guarded,
+ * too. Pairs may nest; no perl code may run and no event may be recorded inside. */
 static inline void nytp_aside_begin(struct nytp_recorder *rec)
 {
     nytp_guard(rec);

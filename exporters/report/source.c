@@ -11,6 +11,7 @@
 
 #include "formats/base/strings.h"
 #include "formats/model/profile.h"
+#include "formats/model/svs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -321,8 +322,8 @@ static bool has_memory(const struct nytp_report *report, const struct cursor *cu
 static void put_memory_cell(struct nytp_report *report, const struct nytp_line_row *row)
 {
     const bool are_bytes = nytp_report_memory(report) == NYTP_MEMORY_SPACE;
-    if (row == NULL || (are_bytes ? row->bytes.of[NYTP_ALLOC_SPACE] == 0
-                                  : row->svs == 0 && row->kept_svs == 0)) {
+    if (row == NULL ||
+        (are_bytes ? nytp_bytes_are_none(row->bytes) : row->svs == 0 && row->kept_svs == 0)) {
         nytp_puts(report->out, "<td>");
     } else if (are_bytes) {
         nytp_puts(report->out, "<td title=\"allocated: ");

@@ -174,7 +174,7 @@ static void drop_empty(struct nytp_line_rows *rows)
     uint32_t n = 0;
     for (uint32_t i = 0; i < rows->n; i++)
         if (rows->rows[i].self_ticks != 0 || rows->rows[i].statements > 0 ||
-            rows->rows[i].svs != 0 || rows->rows[i].bytes.of[NYTP_ALLOC_OBJECTS] != 0)
+            rows->rows[i].svs != 0 || !nytp_bytes_are_none(rows->rows[i].bytes))
             rows->rows[n++] = rows->rows[i];
     rows->n = n;
 }

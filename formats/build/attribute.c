@@ -13,6 +13,7 @@
 #include "correction.h"
 #include "lay_out.h"
 #include "memory_points.h"
+#include "formats/model/in_use.h"
 #include "formats/model/profile.h"
 #include "formats/model/totals.h"
 #include "formats/base/units.h"
@@ -398,7 +399,8 @@ static void make_processes(struct nytp_attribution *s)
             .memory_start = from->memory_start,
             .memory_peak = from->memory_peak,
             .instructions = from->instructions,
-            .complete = from->complete};
+            .complete = from->complete,
+            .knows_before = from->knows_before};
         p->total_statements += from->statements;
         const bool announced = from->pid != 0 || from->start_s != 0;
         if (announced && !from->complete && !p->partial) {
@@ -614,7 +616,8 @@ static bool attribute_all(struct nytp_attribution *s)
     if (ok) {
         sum_tree(p);
         ok = nytp_apportion_lines(s) && (!p->sampled || nytp_attribute_cpu(s)) &&
-             make_arcs(s) && nytp_profile_make_line_costs(p) && take_sources(s);
+             make_arcs(s) && nytp_in_use_keep_last(p) && nytp_profile_make_line_costs(p) &&
+             take_sources(s);
         nytp_memory_points_take(b, p);
         ok = ok && nytp_lay_out_spans(b, p, s->node_of_raw) &&
              (b->options.as_recorded || nytp_take_off_recording(p));

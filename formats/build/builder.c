@@ -14,6 +14,7 @@
 #include "builder_statements.h"
 #include "gathered.h"
 #include "hang.h"
+#include "in_use_before.h"
 #include "span_keep.h"
 
 #include "formats/stream/comments/bytes_records.h"
@@ -72,6 +73,7 @@ void nytp_builder_free(struct nytp_builder *b)
     free(b->blocks);
     free(b->regexes);
     free(b->memory.points);
+    nytp_in_use_before_free(b);
     nytp_sample_waits_free(&b->waits);
     free(b->spans);
     free(b->labels.stretches);
@@ -313,11 +315,25 @@ static bool alloc_event(struct nytp_builder *b, const struct nytp_bytes_record *
     b->bytes_seen += (int64_t)(record->space + record->objects);
     b->has |= NYTP_HAS_SVS | NYTP_HAS_BYTES;
     b->memory.in_use += (int64_t)record->space;
-    const struct nytp_tree_sample sample = {
-        .id = record->id, .space = record->space, .objects = record->objects};
-    return ((p->has_entries || nytp_builder_begin_entries(b, p)) &&
-            nytp_callstack_sample(&b->stack, file, record->line, sample)) ||
-           nytp_builder_tree_failed(b);
+    const struct nytp_tree_sample sample = {.id = record->id,
+                                            .space = record->space,
+                                            .objects = record->objects,
+                                            .is_from_before = record->is_from_before};
+    if (!p->has_entries && !nytp_builder_begin_entries(b, p))
+        return nytp_builder_tree_failed(b);
+    if (!record->is_from_before)
+        return nytp_callstack_sample(&b->stack, file, record->line, sample) ||
+               nytp_builder_tree_failed(b);
+    p->knows_before = true;
+    const uint32_t index = nytp_calltree_new_sample(tree, sample);
+    return index == 0 ? nytp_builder_tree_failed(b)
+                      : nytp_in_use_before_block(b, record, file, index);
+}
+
+static bool in_use_call_event(struct nytp_builder *b, const struct nytp_in_use_call *call)
+{
+    uint32_t file;
+    return nytp_builder_file(b, call->fid, &file) && nytp_in_use_before_call(b, call, file);
 }
 
 static bool bytes_event(struct nytp_builder *b, const struct nytp_bytes_record *record)
@@ -332,6 +348,7 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
 {
     struct nytp_svs_record svs;
     struct nytp_bytes_record bytes;
+    struct nytp_in_use_call call;
     struct nytp_hang hang;
     if (b->in_process && b->sampled && nytp_hang_read(&e->u.comment.text, &hang))
         return nytp_builder_hang(b, &hang);
@@ -339,6 +356,8 @@ static bool comment_event(struct nytp_builder *b, const struct nytp_event *e)
         return svs_event(b, &svs);
     if (b->in_process && nytp_bytes_record_read(&e->u.comment.text, &bytes))
         return bytes_event(b, &bytes);
+    if (b->in_process && nytp_in_use_call_read(&e->u.comment.text, &call))
+        return in_use_call_event(b, &call);
     return nytp_builder_fact(b, e);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "builder_places.h"
 
+#include "in_use_before.h"
 #include "label_marks.h"
 #include "span_keep.h"
 
@@ -115,7 +116,8 @@ bool nytp_builder_end_process(struct nytp_builder *b)
     const int64_t clock = nytp_builder_process(b)->clock;
     const int64_t end = clock > b->time_position ? clock : b->time_position;
     return keep_open_spans(b, 0, end) && nytp_label_marks_end_process(b, end) &&
-           (nytp_callstack_leave(&b->stack, 0) || nytp_builder_tree_failed(b));
+           (nytp_callstack_leave(&b->stack, 0) || nytp_builder_tree_failed(b)) &&
+           nytp_in_use_before_book(b);
 }
 
 bool nytp_builder_end_pid(struct nytp_builder *b, uint32_t pid, double end_s)

@@ -299,6 +299,12 @@ static bool add_samples_at(struct nytp_calltree *tree, uint32_t node, uint32_t f
     return record != 0 && add_samples(tree, &tree->line_samples, record, last);
 }
 
+bool nytp_calltree_book_sample(struct nytp_calltree *tree, uint32_t node, uint32_t file,
+                               uint32_t line, uint32_t sample)
+{
+    return add_samples_at(tree, node, file, line, sample);
+}
+
 static struct nytp_bytes bytes_of(const struct nytp_calltree *tree,
                                   const struct nytp_tree_sample_lists *lists, uint32_t index)
 {
@@ -307,8 +313,8 @@ static struct nytp_bytes bytes_of(const struct nytp_calltree *tree,
     for (uint32_t i = last; i != 0;) {
         const struct nytp_tree_sample *const sample = &tree->samples[i];
         const int64_t objects = (int64_t)sample->objects, space = (int64_t)sample->space;
-        sum.of[NYTP_ALLOC_OBJECTS] += objects;
-        sum.of[NYTP_ALLOC_SPACE] += space;
+        sum.of[NYTP_ALLOC_OBJECTS] += sample->is_from_before ? 0 : objects;
+        sum.of[NYTP_ALLOC_SPACE] += sample->is_from_before ? 0 : space;
         sum.of[NYTP_INUSE_OBJECTS] += sample->freed ? 0 : objects;
         sum.of[NYTP_INUSE_SPACE] += sample->freed ? 0 : space;
         i = sample->next == last ? 0 : sample->next;

@@ -71,6 +71,7 @@ struct nytp_tree_sample {
     uint64_t space, objects;
     uint32_t next;
     bool freed;
+    bool is_from_before; /* it was allocated before the recording began */
 };
 
 #define NYTP_MAX_SAMPLES 67108864u /* of a stream: what damaged input can make us allocate */
@@ -181,6 +182,10 @@ bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t 
 
 /* A sample that is not booked yet; 0 when memory or the limit is out. */
 uint32_t nytp_calltree_new_sample(struct nytp_calltree *tree, struct nytp_tree_sample sample);
+
+/* Add one to a node's line, or with line 0 to the node. */
+bool nytp_calltree_book_sample(struct nytp_calltree *tree, uint32_t node, uint32_t file,
+                               uint32_t line, uint32_t sample);
 
 /* Sums of the samples of a node that are on none of its lines; of a line record. */
 struct nytp_bytes nytp_calltree_node_bytes(const struct nytp_calltree *tree, uint32_t node);

@@ -44,6 +44,7 @@ struct nytp_built_process {
     uint32_t n_spans;        /* of its calls that are in the list of spans */
     bool has_entries;        /* statements are in the tree, not in pages */
     bool complete;
+    bool knows_before; /* as in the model */
 };
 
 /* Statement costs of lines whose context is not known. */
@@ -110,6 +111,23 @@ struct nytp_built_memory {            /* memory_points.h */
     struct nytp_memory_point *points; /* as they came; at_ticks as recorded */
     uint32_t n_points, points_capacity;
     int64_t in_use, svs; /* of the process in progress, now */
+};
+
+struct nytp_built_in_use_call {
+    uint32_t caller; /* index in the list, or NYTP_NO_CALL: the program itself */
+    uint32_t sub, file, line;
+    uint32_t node; /* once it is booked */
+};
+
+#define NYTP_NO_CALL UINT32_MAX
+
+struct nytp_built_in_use { /* in_use_before.h; of the process in progress */
+    struct nytp_built_in_use_call *calls;
+    struct nytp_built_in_use_block {
+        uint32_t sample, call, file, line;
+    } * blocks;
+    uint32_t n_calls, n_blocks, calls_capacity, blocks_capacity;
+    uint32_t first_call; /* index of the call that has number 1 */
 };
 
 struct nytp_builder {
@@ -191,6 +209,7 @@ struct nytp_builder {
     int64_t time_position; /* the latest instant that is taken on the current time axis */
     struct nytp_built_labels labels;
     struct nytp_built_memory memory;
+    struct nytp_built_in_use in_use;
 
     uint32_t left_file, left_line; /* the statement that was left last */
     bool discount;

@@ -9,6 +9,7 @@
 #include "label_selection.h"
 
 #include "formats/base/arena.h"
+#include "formats/stream/comments/bytes_records.h"
 #include "formats/stream/comments/hang_records.h"
 #include "formats/stream/comments/label_records.h"
 #include "formats/stream/comments/open_calls.h"
@@ -236,6 +237,7 @@ static bool comment_event(struct nytp_label_selection *s, const struct nytp_even
     const struct nytp_label_record record = nytp_label_record_read(&e->u.comment.text);
     const bool was_inside = is_inside(s);
     struct nytp_open_call open;
+    struct nytp_bytes_record bytes;
     struct nytp_hang hang;
     if (record.kind == NYTP_LABEL_OWN) {
         struct open_call *const call = call_at(s, record.depth);
@@ -259,7 +261,9 @@ static bool comment_event(struct nytp_label_selection *s, const struct nytp_even
     const bool is_of_calls = nytp_is_resumed_call(&e->u.comment.text) ||
                              nytp_open_call_read(&e->u.comment.text, &open) ||
                              nytp_hang_read(&e->u.comment.text, &hang);
-    return (is_of_calls && !was_inside) || pass(s, e);
+    const bool is_from_before =
+        nytp_bytes_record_read(&e->u.comment.text, &bytes) && bytes.is_from_before;
+    return is_from_before || (is_of_calls && !was_inside) || pass(s, e);
 }
 
 static void begin_process(struct nytp_label_selection *s)

@@ -8,6 +8,7 @@
 #include "formats/base/arena.h"
 #include "profile.h"
 #include "formats/base/strings.h"
+#include "in_use.h"
 #include "svs.h"
 #include "formats/base/table.h"
 #include "totals.h"
@@ -699,7 +700,8 @@ static bool merge_all(struct merging *f, struct nytp_error *error)
                     merge_waited(f) && merge_pairs(f) && merge_tree(f);
     if (ok)
         nytp_profile_sum_arcs(f->to);
-    return (ok && nytp_profile_make_line_costs(f->to)) || nytp_out_of_memory(error);
+    return (ok && nytp_in_use_keep_last(f->to) && nytp_profile_make_line_costs(f->to)) ||
+           nytp_out_of_memory(error);
 }
 
 struct nytp_profile *nytp_profiles_merge(struct nytp_profile **profiles, uint32_t n_profiles,

@@ -60,6 +60,7 @@ struct nytp_process {
     int64_t instructions; /* executed in user space, with those of recording; 0 = not known */
     int64_t recording_ticks; /* what recording cost, as far as it was taken off the times */
     bool complete;           /* its end was seen */
+    bool knows_before;       /* it tells what is in use that earlier files of it allocated */
     struct nytp_name labels; /* DB::label_profile(): lines "KEY=VALUE", each key once; or "" */
 };
 
@@ -139,7 +140,8 @@ struct nytp_waited {
 enum nytp_bytes_measure {
     NYTP_ALLOC_OBJECTS, /* blocks, and bytes, that were allocated */
     NYTP_ALLOC_SPACE,
-    NYTP_INUSE_OBJECTS, /* of these, what was not freed before the end */
+    NYTP_INUSE_OBJECTS, /* of these, what was not freed before the end; and of what the process
+                           allocated before, where that is known */
     NYTP_INUSE_SPACE,
     NYTP_N_BYTES_MEASURES
 };

@@ -35,11 +35,18 @@ static inline void nytp_svs_add(struct nytp_svs *sum, struct nytp_svs svs)
     nytp_bytes_add(&sum->bytes, svs.bytes);
 }
 
-/* What is in use was allocated. */
+/* What is in use may have been allocated before the recording began. */
+static inline bool nytp_bytes_are_none(struct nytp_bytes bytes)
+{
+    for (int i = 0; i < NYTP_N_BYTES_MEASURES; i++)
+        if (bytes.of[i] != 0)
+            return false;
+    return true;
+}
+
 static inline bool nytp_svs_are_none(struct nytp_svs svs)
 {
-    return svs.net == 0 && svs.kept == 0 && svs.bytes.of[NYTP_ALLOC_OBJECTS] == 0 &&
-           svs.bytes.of[NYTP_ALLOC_SPACE] == 0;
+    return svs.net == 0 && svs.kept == 0 && nytp_bytes_are_none(svs.bytes);
 }
 
 /* By which a measure of memory is known outside, and what it counts. */

@@ -150,9 +150,10 @@ not, a message names it and values alone are counted. Whatever other allocator t
 --sort=inuse_space> (and C<--lines>), C<--tree>, C<--list>, C<--peek>, C<--brief>, C<--flamegraph --weight=alloc_space>, C<--collapsed>, C<--csv>, C<--json>, C<--rows>,
 callgrind, pprof and speedscope, the report (what is in use), comparisons by stacks and by sub (C<--diff> of C<--top>, C<--markdown>, C<--csv>, C<--json> and the report) and limits (C<inuse_space total E<lt>= 100 MB>) show bytes and blocks that were allocated, and of these what was in use at the end. They are estimates: of what 100 samples stand for a tenth is
 their usual error, of one sample all. What the profiler allocates is left out, by and large. Of the
-files that C<rotate> finishes each has what was allocated while it was written, and what of that was in use at its end; what is freed later is no
-matter of a file that is finished. With C<sample> each has the calls that were open where its block was allocated, as far in as samples of
-time have them; values are not counted then, and what is freed while an exact profile is recorded beside it counts as in use. Linux only. Programs
+files that C<rotate> finishes each has what was allocated while it was written, and all that was in use at its end, also of what earlier ones have
+allocated, in the calls that did (262,144 samples and 65,536 distinct calls, some 20 MB, are kept for later files; that there were more is said). Given
+several of them, C<nytp-export> adds up what was allocated, and shows what was in use at the end of the last. With C<sample> each sample has the calls that were open where its block was allocated, as far in as samples of
+time have them; values are not counted then. Linux only. Programs
 that the program starts are given the library where C<PERL5OPT> or C<HARNESS_PERL_SWITCHES> records them, else it is taken out of C<LD_PRELOAD> in
 C<%ENV>. The loader ignores that variable for a program with more rights than its caller, and a program that is linked statically has no loader.
 

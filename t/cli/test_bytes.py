@@ -308,3 +308,71 @@ def test_what_is_no_such_comment_is_passed_over(tmp_path, broken):
     path = tmp_path / "x.out"
     path.write_bytes(Writer().pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").comment(broken).time(10, 1, 1).pid_end(7, 2000.0).data())
     assert "space" not in good("-q", "--json", path).decode()
+
+
+def later_file(path, start=2000.0, pid=77, before=True, end=3000.0):
+    """The process goes on in another file, inside of f, which no entry told of: 30,000 of f's bytes and 9 of g's, called by f, are in use from
+    before, and main's 20, and another process's f has 5. 10,000 of f's are freed now, and 4,000 allocated."""
+    stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(pid, 1, start).fid(1, "/x/app.pl")
+    if before:
+        stream.comment("nytp-in-use-call 1 0 1 2 main::f").comment("nytp-in-use-call 2 1 1 12 main::g x")
+        stream.comment("nytp-in-use 3 20 1 0 1 2").comment("nytp-in-use 5 20000 1 1 1 12").comment("nytp-in-use 6 10000 2 1 1 12")
+        stream.comment("nytp-in-use 8 9 1 2 0 0")
+    stream.comment("nytp-memory 1000000").time(200000, 1, 12).comment("nytp-free 6").comment("nytp-alloc 11 4000 1 1 12").entry(1, 12)
+    stream.leave(2, 5, 5, "main::g x").leave(1, 40, 35, "main::f").time(10, 1, 2).sub(1, "main::f", 10, 14).sub(1, "main::g x", 20, 22)
+    stream.comment("nytp-memory 1000000")
+    path.write_bytes(stream.pid_end(pid, end).data())
+    return path
+
+
+LATER = {"main::RUNTIME": (0, 0, 1, 20), "main::f": (1, 4000, 2, 24000), "main::g x": (0, 0, 1, 9)}
+
+
+def test_what_is_in_use_from_before_is_where_it_was_allocated(tmp_path):
+    file = later_file(tmp_path / "b.out")
+    assert {name: values for name, values in subs(file).items() if any(values)} == LATER
+    assert good("-q", "--collapsed", "--weight=inuse_space", file).decode().splitlines() == [
+        "main::RUNTIME 20", "main::RUNTIME;main::f 24000", "main::RUNTIME;main::f;main::g_x 9"]
+    assert good("-q", "--collapsed", "--weight=alloc_space", file).decode() == "main::RUNTIME;main::f 4000\n"
+    assert re.search(r" 0 B +9 B /x/app\.pl:20\n", good("-q", "--top", "--lines", "--sort=inuse_space", file).decode()), "a line with nothing else"
+    massif = good("-q", "--massif", file).decode()
+    assert [int(n) for n in re.findall(r"mem_heap_B=(\d+)", massif)] == [30029, 24029]
+    brief = good("-q", "--brief", file).decode()
+    assert "- 24.0 kB, 4.0 kB allocated in all" in brief, brief
+
+
+def test_of_several_files_of_a_process_the_last_tells_what_is_in_use(tmp_path):
+    first, second = recording(tmp_path / "a.out"), later_file(tmp_path / "a.out.2")
+    third = later_file(tmp_path / "a.out.3", start=3000.0, end=4000.0)
+    both = {"main::RUNTIME": (1, 20, 1, 20), "main::f": (74, 62000, 2, 24000), "main::g x": (0, 0, 1, 9), "main::xs": (3, 300, 0, 0)}
+    for files in (first, second), (second, first):
+        assert subs(*files) == both
+    assert subs(second, third, first)["main::f"] == (75, 66000, 2, 24000)
+    other = recording(tmp_path / "b.out", pid=78)
+    assert subs(first, second, other)["main::f"] == (147, 120000, 5, 75000)
+    later = later_file(tmp_path / "d.out", start=5000.0, end=6000.0, before=False)  # another process with the same id
+    assert subs(first, second, later)["main::f"] == (75, 66000, 3, 28000)
+
+
+def test_labels_have_nothing_of_what_was_in_use_before(tmp_path):
+    path = tmp_path / "l.out"
+    stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").comment("nytp-in-use 3 20000 1 0 1 2")
+    stream.comment("nytp-label 0 request=1").comment("nytp-alloc 5 300 1 1 3").time(10, 1, 3)
+    path.write_bytes(stream.pid_end(7, 2000.0).data())
+    assert subs(path)["main::RUNTIME"] == (1, 300, 2, 20300)
+    assert subs("--where=request=1", path)["main::RUNTIME"] == (1, 300, 1, 300)
+
+
+@pytest.mark.parametrize("broken", ["nytp-in-use", "nytp-in-use 1 1 1 1 1", "nytp-in-use 1 1 1 1 1 1 1", "nytp-in-use 1 1 1 4294967296 1 1", "nytp-in-use 1 1125899906842625 1 0 1 1"])
+def test_what_is_no_block_in_use_is_passed_over(tmp_path, broken):
+    path = tmp_path / "x.out"
+    path.write_bytes(Writer().pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").comment(broken).time(10, 1, 1).pid_end(7, 2000.0).data())
+    assert "space" not in good("-q", "--json", path).decode()
+
+
+@pytest.mark.parametrize("broken", ["nytp-in-use-call 1 1 1 1 a", "nytp-in-use-call 2 0 1 1 a", "nytp-in-use-call 1 0 1 a", "nytp-in-use-call 1 0 1 1 ", "nytp-in-use-call 0 0 1 1 a"])
+def test_a_block_whose_call_was_not_told_is_the_programs(tmp_path, broken):
+    path = tmp_path / "x.out"
+    stream = Writer().pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").comment(broken).comment("nytp-in-use 4 70 1 1 1 3")
+    path.write_bytes(stream.time(10, 1, 1).pid_end(7, 2000.0).data())
+    assert good("-q", "--collapsed", "--weight=inuse_space", path).decode() == "main::RUNTIME 70\n"

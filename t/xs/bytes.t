@@ -6,6 +6,7 @@ use warnings;
 
 use Config;
 use FindBin;
+use JSON::PP qw(decode_json);
 use lib "$FindBin::Bin/../lib";
 use Test::More;
 
@@ -15,18 +16,23 @@ plan skip_all => 'the sanitizer has memory of its own' if sanitized();
 my $LIBRARY = root() . '/blib/arch/auto/Devel/NYTProf/libnytp-malloc.so';
 plan skip_all => 'no libnytp-malloc.so' if !-e $LIBRARY;
 
-# {LINE => {space, objects, inuse, samples => [[space, objects], ...]}}; comments of a plain file follow whatever record.
+# {LINE => {space, objects, before, inuse, samples => [[space, objects], ...]}}; comments of a plain file follow whatever record.
 sub bytes_of {
     my ($file) = @_;
     my (%line, %sample);
     my $stream = NYTPTest::slurp($file);
-    while ($stream =~ /#nytp-(?:alloc (\d+) (\d+) (\d+) \d+ (\d+)|free (\d+))\n/g) {
+    while ($stream =~ /#nytp-(?:alloc (\d+) (\d+) (\d+) \d+ (\d+)|free (\d+)|in-use (\d+) (\d+) \d+ \d+ \d+ (\d+))\n/g) {
         if (defined $1) {
             $sample{$1} = [$4, $2];
             $line{$4}{space}   += $2;
             $line{$4}{objects} += $3;
             $line{$4}{inuse}   += $2;
             push @{ $line{$4}{samples} }, [$2, $3];
+        }
+        elsif (defined $6) {
+            $sample{$6} = [$8, $7];
+            $line{$8}{before} += $7;
+            $line{$8}{inuse}  += $7;
         }
         elsif (my $freed = delete $sample{$5}) {
             $line{ $freed->[0] }{inuse} -= $freed->[1];
@@ -250,10 +256,165 @@ P
             my ($file, $kept) = @$_;
             my $line = bytes_of("$run->{dir}/nytprof.out$file")->{1};
             near $line->{space}, 10_000_000, "nytprof.out$file: what was allocated while it was written";
-            near $line->{inuse}, $kept, 'and what of it was in use at its end';
+            near $line->{inuse}, $kept, 'and what was in use at its end';
         }
     };
 }
+
+# {ID => SPACE} of the sampled blocks that are in use at the end, as these files' comments say: those that were allocated while they
+# were written and, with `before`, those that they say were in use before.
+sub in_use {
+    my ($run, $before, @files) = @_;
+    my (%space, %freed);
+    for my $stream (map { NYTPTest::slurp("$run->{dir}/nytprof.out$_") } @files) {
+        $space{$1} = $2 while $stream =~ /#nytp-alloc (\d+) (\d+) /g;
+        $freed{$1} = 1  while $stream =~ /#nytp-free (\d+)\n/g;
+        while ($before && $stream =~ /#nytp-in-use (\d+) (\d+) /g) { $space{$1} = $2 }
+    }
+    delete @space{ keys %freed };
+    return \%space;
+}
+
+sub collapsed {
+    my ($run, $file, $measure) = @_;
+    return { map { /\A(.*) (\d+)\Z/ } split /\n/, qx{${\ root()}/bin/nytp-export -q --collapsed --weight=$measure '$run->{dir}/nytprof.out$file'} };
+}
+
+# A cache that grows by 600 blocks in the first file, in two calls; of 500 that the second adds to it 250 of the oldest go, and in the third
+# another 100, for 100 of its own. The mean distance is so short that each block is sampled.
+my $CACHE = <<'P';
+our @cache;
+sub add {
+    my $n = shift;
+    push @cache, "a" x 20000 for 1 .. $n;
+    return;
+}
+sub fill { add(@_); return }
+sub refill { add(@_); return }
+sub other { splice @cache, 0, $_[0]; return }
+fill(500); refill(100); NEXT;
+add(500); other(250); NEXT;
+fill(100); other(100);
+1;
+P
+
+for my $sampled (0, 1) {
+    my $name = $sampled ? ', sampled' : '';
+    scenario "a later file knows what is in use from before$name" => sub {
+        my $run = record($CACHE =~ s/NEXT/DB::rotate_profile() or die/gr, sampled => $sampled, mean => 2);
+        is "$run->{status} $run->{err}", '0 ', 'runs';
+        is_deeply in_use($run, 1, ".$_"), in_use($run, 0, map { $_ == 1 ? '' : ".$_" } 1 .. $_), "file $_ knows of all that is in use at its end" for 2, 3;
+        my ($fill, $refill, $add) = map {"main::RUNTIME;main::$_"} qw(fill;main::add refill;main::add add);
+        for my $file ('.2', '.3') {
+            my ($in_use, $allocated) = map { collapsed($run, $file, $_) } qw(inuse_space alloc_space);
+            my %want = ($fill => 250, $refill => 100, $add => 500);
+            near $in_use->{$_} / 20000, $want{$_}, "$file: in use, by $_" for sort keys %want;
+            my %new = $file eq '.2' ? ($add => 500) : ($fill => 100);
+            is join(' ', sort grep { $allocated->{$_} > 100_000 } keys %$allocated), join(' ', keys %new), "$file: allocated, only its own";
+            near $allocated->{$_} / 20000, $new{$_}, 'as much as was' for keys %new;
+        }
+        my ($line) = qx{${\ root()}/bin/nytp-export -q --top --lines --sort=inuse_space '$run->{dir}/nytprof.out.3'} =~ m{[\d.]+ MB +([\d.]+) MB \S+/prog\.pl:4\b};
+        near $line, 17, 'on the line that allocated it';
+    };
+
+    scenario "and so does one that begins after the one before was finished$name" => sub {
+        my $run = record($CACHE =~ s/NEXT/DB::finish_profile(); other(1); DB::enable_profile()/gr, sampled => $sampled, mean => 2);
+        is $run->{status}, 0, 'runs';
+        my $in_use = collapsed($run, '.3', 'inuse_space');
+        my $sum = 0;
+        $sum += $in_use->{$_} for grep {/main::add\z/} keys %$in_use;
+        near $sum / 20000, 848, 'without what was freed in between';
+    };
+}
+
+# Of each sub and line, as SUB:LINE.
+sub in_use_by_line {
+    my ($run, $file) = @_;
+    my $data = decode_json(scalar qx{${\ root()}/bin/nytp-export -q --json '$run->{dir}/nytprof.out$file'});
+    return { map { ("$data->{subs}[$_->{sub}]{name}:$_->{line}" => $_->{inuse_space}) } grep { $_->{inuse_space} } @{ $data->{lines} } };
+}
+
+for my $sampled (0, 1) {
+    scenario 'in the calls and on the lines of the file that told the allocation' . ($sampled ? ', sampled' : '') => sub {
+        my $run = record(<<'P', sampled => $sampled, mean => 2);
+our (@keep, $text);
+sub keep { my ($value) = @_; push @keep, $value; return "r" x 700 }
+sub argument {
+    keep("a" x 3000);
+    push @keep, keep("b" x 900) . "c" x 5000;
+    push @keep, map { $_ x 400 } 1 .. 9 }
+sub deep { my $n = shift; return $n > 0 ? deep($n - 1) : argument() }
+my $closure = sub { my @own = map { "d" x 800 } 1 .. 3; push @keep, sub { \@own }; $text .= "e" x 9000 };
+for (1 .. 40) { argument(); deep(2); deep($_ % 5); $closure->(); eval 'push @keep, "f" x 1000; keep("g" x 100)'; push @keep, join ",", 1 .. 100 }
+DB::rotate_profile() or die;
+1;
+P
+        is "$run->{status} $run->{err}", '0 ', 'runs';
+        my ($first, $second) = map { collapsed($run, $_, 'inuse_space') } '', '.2';
+        delete @$_{'main::RUNTIME'} for $first, $second;
+        is_deeply $second, $first, 'each stack';
+        my ($before, $after) = map { in_use_by_line($run, $_) } '', '.2';
+        delete @$_{ grep {/\Amain::RUNTIME:/} keys %$_ } for $before, $after;
+        is_deeply $after, $before, 'each line of a sub';
+        cmp_ok scalar keys %$after, '>', 5, 'of which there are some';
+    };
+}
+
+scenario 'an exact file beside a sampled one knows what is in use from before, and the sampled one what happened meanwhile' => sub {
+    plan skip_all => 'no signals' if $^O eq 'MSWin32';
+    my $toggle = 'kill USR2 => $$; my $n = 0; $n++ for 1 .. 100';
+    my $run = run_prog(code => $CACHE =~ s/NEXT/$toggle/gr =~ s/my \$n = 0; \$n\+\+/our \$n = 0; \$n++/gr, env => { LD_PRELOAD => $LIBRARY },
+        opts => 'memory=2:compress=0:sample=1000:sigcontrol=USR2');
+    is "$run->{status} $run->{err}", '0 ', 'runs';
+    my $exact = collapsed($run, '.exact', 'inuse_space');
+    near $exact->{'main::RUNTIME;main::fill;main::add'} / 20000, 250, 'the exact file';
+    is_deeply in_use($run, 1, ''), in_use($run, 0, '', '.exact'), 'the sampled one, at its end';
+    my ($in_use, $allocated) = map { collapsed($run, '', $_) } qw(inuse_space alloc_space);
+    my ($fill, $refill, $add) = map {"main::RUNTIME;main::$_"} qw(fill;main::add refill;main::add add);
+    near $in_use->{$add} / 20000, 500, 'what was allocated meanwhile is in use';
+    is $allocated->{$add}, undef, 'and is not in what it allocated';
+    near $in_use->{$fill} / 20000, 250, 'what was freed meanwhile is not';
+};
+
+scenario 'a child knows of none of its parent\'s blocks' => sub {
+    my $run = record(<<'P', mean => 2);
+our @k; sub f { push @k, "a" x 20000 for 1 .. 100; return }
+f(); if (my $pid = fork) { waitpid $pid, 0 } else { f(); DB::rotate_profile() or die; splice @k, 0, 150; exit }
+DB::rotate_profile() or die;
+P
+    my ($child) = glob "$run->{dir}/nytprof.out.*.2";
+    near bytes_of("$run->{dir}/nytprof.out.2")->{1}{before}, 2_000_000, 'the parent\'s second file';
+    near bytes_of($child)->{1}{before}, 2_000_000, 'the child\'s second file has the child\'s';
+    near bytes_of($child)->{1}{inuse}, 1_000_000, 'less what it freed';
+};
+
+# Each eval leaves a block behind that its own anonymous sub allocated; so many of them are let go of while they run.
+scenario 'what subs of string evals allocated that are gone keeps its names' => sub {
+    my $run = record(<<'P', mean => 2);
+our @k;
+sub one { my $sub = eval "sub { push \@main::k, q(x) x 3000; return }" or die; $sub->(); return }
+one() for 1 .. 9000;
+DB::rotate_profile() or die;
+splice @k, 0, 4500;
+P
+    is "$run->{status} $run->{err}", '0 ', 'runs';
+    my $in_use = collapsed($run, '.2', 'inuse_space');
+    my @kept = grep { /\Amain::RUNTIME;main::one;main::__ANON__\[\(eval.(\d+)\)\S*\z/ && $1 > 4500 && $in_use->{$_} > 2900 } keys %$in_use;
+    is scalar @kept, 4500, 'each its own' or diag join "\n", (sort keys %$in_use)[0 .. 5];
+    is_deeply in_use($run, 1, '.2'), in_use($run, 0, '', '.2'), 'and all of it';
+};
+
+scenario 'no more than 262,144 are kept for later files' => sub {
+    my $run = record(<<'P', mean => 2);
+our @k; sub f { $#k = 300_000; $k[$_] = "a" x 100 for 1 .. $_[0]; return }
+f(270_000); DB::rotate_profile() or die; @k = (); DB::rotate_profile() or die;
+P
+    is $run->{status}, 0, 'runs';
+    my ($second, $third) = map { scalar(() = NYTPTest::slurp("$run->{dir}/nytprof.out.$_") =~ /#nytp-in-use \d/g) } 2, 3;
+    is $second, 262144, 'those that came first';
+    like $run->{err}, qr{\A\S+ memory=: \S+/nytprof\.out\.2 does not know all that was in use before: more than 262144 blocks\n\z}, 'which is said once';
+    cmp_ok $third, '<', 10_000, 'and those that are freed make room';
+};
 
 scenario 'without the library' => sub {
     my $run = run_prog(opts => 'memory=512k', code => '1;');

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-static const char alloc_head[] = NYTP_ALLOC_HEAD, free_head[] = NYTP_FREE_HEAD;
+static const char alloc_head[] = NYTP_ALLOC_HEAD, free_head[] = NYTP_FREE_HEAD,
+                  in_use_head[] = NYTP_IN_USE_HEAD, call_head[] = NYTP_IN_USE_CALL_HEAD;
 
 /* The number at *at and the character `end` behind it; *at is passed both. */
 static bool next_number(const char **at, const char *end_of_text, char end, uint64_t most,
@@ -39,19 +40,23 @@ bool nytp_bytes_record_read(const struct nytp_str *comment, struct nytp_bytes_re
 {
     const char *at, *const end = comment->ptr + comment->len;
     struct nytp_bytes_record r = {0};
-    uint64_t fid = 0, line = 0;
+    uint64_t call = 0, fid = 0, line = 0;
     if (has_head(comment, free_head, sizeof free_head - 1, &at)) {
         r.is_free = true;
         if (!next_number(&at, end, '\n', INT64_MAX, &r.id) || at != end)
             return false;
-    } else if (!has_head(comment, alloc_head, sizeof alloc_head - 1, &at) ||
-               !next_number(&at, end, ' ', INT64_MAX, &r.id) ||
-               !next_number(&at, end, ' ', NYTP_MOST_SAMPLE_BYTES, &r.space) ||
-               !next_number(&at, end, ' ', NYTP_MOST_SAMPLE_BYTES, &r.objects) ||
-               !next_number(&at, end, ' ', UINT32_MAX, &fid) ||
-               !next_number(&at, end, '\n', UINT32_MAX, &line) || at != end) {
-        return false;
+    } else {
+        r.is_from_before = has_head(comment, in_use_head, sizeof in_use_head - 1, &at);
+        if ((!r.is_from_before && !has_head(comment, alloc_head, sizeof alloc_head - 1, &at)) ||
+            !next_number(&at, end, ' ', INT64_MAX, &r.id) ||
+            !next_number(&at, end, ' ', NYTP_MOST_SAMPLE_BYTES, &r.space) ||
+            !next_number(&at, end, ' ', NYTP_MOST_SAMPLE_BYTES, &r.objects) ||
+            (r.is_from_before && !next_number(&at, end, ' ', UINT32_MAX, &call)) ||
+            !next_number(&at, end, ' ', UINT32_MAX, &fid) ||
+            !next_number(&at, end, '\n', UINT32_MAX, &line) || at != end)
+            return false;
     }
+    r.call = (uint32_t)call;
     r.fid = (uint32_t)fid;
     r.line = (uint32_t)line;
     *record = r;
@@ -75,15 +80,55 @@ static char *put_number(char *at, uint64_t number)
 void nytp_bytes_record_format(const struct nytp_bytes_record *record,
                               char text[NYTP_BYTES_LONGEST])
 {
-    const char *const head = record->is_free ? free_head : alloc_head;
+    const char *const head = record->is_free          ? free_head
+                             : record->is_from_before ? in_use_head
+                                                      : alloc_head;
     const size_t len = strlen(head);
     memcpy(text, head, len);
     char *at = put_number(text + len, record->id);
     if (!record->is_free) {
         at = put_number(at, record->space);
         at = put_number(at, record->objects);
+        if (record->is_from_before)
+            at = put_number(at, record->call);
         at = put_number(at, record->fid);
         at = put_number(at, record->line);
     }
     *at = '\0';
+}
+
+bool nytp_in_use_call_read(const struct nytp_str *comment, struct nytp_in_use_call *call)
+{
+    const char *at, *const end = comment->ptr + comment->len;
+    uint64_t number, caller, fid, line;
+    if (!has_head(comment, call_head, sizeof call_head - 1, &at) ||
+        !next_number(&at, end, ' ', UINT32_MAX, &number) ||
+        !next_number(&at, end, ' ', UINT32_MAX, &caller) ||
+        !next_number(&at, end, ' ', UINT32_MAX, &fid) ||
+        !next_number(&at, end, ' ', UINT32_MAX, &line) || caller >= number || end - at < 2 ||
+        end[-1] != '\n')
+        return false;
+    *call = (struct nytp_in_use_call){
+        .number = (uint32_t)number,
+        .caller = (uint32_t)caller,
+        .fid = (uint32_t)fid,
+        .line = (uint32_t)line,
+        .name = {.ptr = at, .len = (uint32_t)(end - 1 - at)},
+    };
+    return true;
+}
+
+void nytp_in_use_call_format(const struct nytp_in_use_call *call,
+                             char text[NYTP_IN_USE_CALL_ROOM])
+{
+    const uint32_t len =
+        call->name.len < NYTP_IN_USE_NAME_MOST ? call->name.len : NYTP_IN_USE_NAME_MOST;
+    memcpy(text, call_head, sizeof call_head - 1);
+    char *at = put_number(text + sizeof call_head - 1, call->number);
+    at = put_number(at, call->caller);
+    at = put_number(at, call->fid);
+    at = put_number(at, call->line);
+    *at++ = ' ';
+    memcpy(at, call->name.ptr, len);
+    at[len] = '\0';
 }

@@ -9,6 +9,16 @@
  * The sample stands for SPACE bytes in OBJECTS blocks, which the innermost open call allocated,
  * in the statement at FID and LINE if that statement began in it. When its block is freed, all
  * that it stands for is. An ID is of one process; one that was never told is of its parent's.
+ *
+ * What an earlier file of the same process told and is in use still, stands behind PID_START,
+ * or, after an exact profile was recorded beside a sampled one, where that goes on:
+ *
+ *     #nytp-in-use-call CALL CALLER FID LINE NAME
+ *     #nytp-in-use ID SPACE OBJECTS CALL FID LINE
+ *
+ * Calls are numbered 1, 2, ...; with 1 a new list begins. CALLER is one of before, or 0: the
+ * program itself; it called the sub NAME at FID and LINE. CALL allocated the sample; LINE is 0
+ * where it had begun no statement.
  */
 #ifndef NYTP_BYTES_RECORDS_H
 #define NYTP_BYTES_RECORDS_H
@@ -19,15 +29,29 @@
 
 #define NYTP_ALLOC_HEAD        "nytp-alloc"
 #define NYTP_FREE_HEAD         "nytp-free"
+#define NYTP_IN_USE_HEAD       "nytp-in-use"
+#define NYTP_IN_USE_CALL_HEAD  "nytp-in-use-call"
 #define NYTP_BYTES_LONGEST     112                /* such a comment is shorter */
 #define NYTP_MOST_SAMPLE_BYTES (INT64_C(1) << 50) /* and blocks, that one stands for */
 
 struct nytp_bytes_record {
     uint64_t id;
     bool is_free;            /* then there is nothing else */
+    bool is_from_before;     /* an earlier file told the allocation; then there is `call` */
     uint64_t space, objects; /* at most NYTP_MOST_SAMPLE_BYTES */
     uint32_t fid, line;
+    uint32_t call;
 };
+
+/* A call that allocated what is in use from before, or led there. */
+struct nytp_in_use_call {
+    uint32_t number, caller; /* less than `number` */
+    uint32_t fid, line;
+    struct nytp_str name; /* not empty, without a newline; inside the comment's text */
+};
+
+#define NYTP_IN_USE_NAME_MOST 1024 /* bytes; a call of a sub with a longer name is not told */
+#define NYTP_IN_USE_CALL_ROOM (NYTP_IN_USE_NAME_MOST + 80) /* such a comment is shorter */
 
 /* False when the comment is another. */
 bool nytp_bytes_record_read(const struct nytp_str *comment, struct nytp_bytes_record *record);
@@ -35,5 +59,10 @@ bool nytp_bytes_record_read(const struct nytp_str *comment, struct nytp_bytes_re
 /* The comment's text, without its "#". */
 void nytp_bytes_record_format(const struct nytp_bytes_record *record,
                               char text[NYTP_BYTES_LONGEST]);
+
+/* The same for calls. */
+bool nytp_in_use_call_read(const struct nytp_str *comment, struct nytp_in_use_call *call);
+void nytp_in_use_call_format(const struct nytp_in_use_call *call,
+                             char text[NYTP_IN_USE_CALL_ROOM]);
 
 #endif

@@ -381,8 +381,23 @@ static bool merge_bytes(struct nytp_merge *m, const struct nytp_event *e,
     return true;
 }
 
+static bool merge_in_use_call(struct nytp_merge *m, const struct nytp_event *e,
+                              struct nytp_in_use_call *call)
+{
+    char text[NYTP_IN_USE_CALL_ROOM];
+    if (!begin_records(m))
+        return false;
+    call->fid = out_fid(m, e, call->fid);
+    if (call->fid == NONE)
+        return false;
+    nytp_in_use_call_format(call, text);
+    nytp_write_comment(m->writer, text);
+    return true;
+}
+
 static bool merge_comment(struct nytp_merge *m, const struct nytp_event *e)
 {
+    struct nytp_in_use_call call;
     struct nytp_event attribute;
     struct nytp_regex_record regex;
     struct nytp_svs_record svs;
@@ -391,6 +406,8 @@ static bool merge_comment(struct nytp_merge *m, const struct nytp_event *e)
         return merge_svs(m, e, &svs);
     if (nytp_bytes_record_read(&e->u.comment.text, &bytes))
         return merge_bytes(m, e, &bytes);
+    if (nytp_in_use_call_read(&e->u.comment.text, &call))
+        return merge_in_use_call(m, e, &call);
     if (nytp_regex_record_read(&e->u.comment.text, &regex))
         return merge_regex(m, e, &regex);
     if (nytp_attribute_record_read(e, &attribute)) {
