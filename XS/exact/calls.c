@@ -702,6 +702,7 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     if (UNLIKELY(!rec->is_plain || cv == NULL || CvROOT(cv) == NULL))
         return call_any(aTHX_ rec, cv);
+    nytp_known_call_expect(aTHX_ rec);
     const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
     OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
     if (LIKELY(rec->is_plain && next == CvSTART(cv)))

@@ -45,6 +45,12 @@ static inline struct nytp_known_call *nytp_known_call(pTHX_ const struct nytp_re
     return &rec->known_calls[address >> 4 & (NYTP_KNOWN_CALLS - 1)];
 }
 
+/* It will be asked for soon. */
+static inline void nytp_known_call_expect(pTHX_ const struct nytp_recorder *rec)
+{
+    __builtin_prefetch(nytp_known_call(aTHX_ rec));
+}
+
 static inline uint64_t nytp_name_in(const HV *stash, const HEK *name)
 {
     return PTR2UV(stash) ^ (uint64_t)HEK_HASH(name) << 32;

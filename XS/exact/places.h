@@ -60,6 +60,13 @@ static inline struct nytp_place *nytp_sampled_place_slot(const struct nytp_recor
     return &rec->places[address >> NYTP_COP_SHIFT & (NYTP_SAMPLED_PLACES - 1)];
 }
 
+/* It will be asked for soon. The table is larger than a processor's nearest cache, and programs
+ * come back to a statement after many others. */
+static inline void nytp_place_expect(const struct nytp_recorder *rec, const COP *cop)
+{
+    __builtin_prefetch(nytp_place_slot(rec, cop));
+}
+
 /* Whether that is the place of this COP. */
 static inline bool nytp_place_is_of(const struct nytp_place *slot, const COP *cop)
 {

@@ -209,6 +209,7 @@ static NYTP_INLINED void begin_plain(pTHX_ struct nytp_recorder *rec, const COP 
 OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
 {
     const COP *const cop = cCOPx(PL_op);
+    nytp_place_expect(rec, cop);
     OP *const next = real_op(aTHX);
     if (LIKELY(rec->is_plain))
         begin_plain(aTHX_ rec, cop);
@@ -246,6 +247,7 @@ void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
 static NYTP_INLINED void return_plain(pTHX_ struct nytp_recorder *rec)
 {
     rec->n_untold = 0;
+    nytp_place_expect(rec, PL_curcop);
     charge_plain(rec, time_of_return(aTHX_ rec), true);
     nytp_place_run(rec, nytp_place_of(aTHX_ rec, PL_curcop, NYTP_FID_VIA_STMT));
 }
