@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * libnytp-malloc.so in front of the C library's allocator, jemalloc and tcmalloc: this program
- * starts itself with the library loaded, and tells what the started ones say.
+ * libnytp-malloc.so in front of the C library's allocator, jemalloc, tcmalloc and one that
+ * calls malloc() as musl's does: this program starts itself with the library loaded, and tells
+ * what the started ones say.
  */
 #define _GNU_SOURCE
 #include "malloc/interface.h"
@@ -417,9 +418,10 @@ static void test_fork(void)
 /* By which an allocator is known. */
 static const char *own_function(const char *what)
 {
-    return strcmp(what, "jemalloc") == 0   ? "mallctl"
-           : strcmp(what, "tcmalloc") == 0 ? "tc_malloc"
-                                           : NULL;
+    return strcmp(what, "jemalloc") == 0       ? "mallctl"
+           : strcmp(what, "tcmalloc") == 0     ? "tc_malloc"
+           : strcmp(what, "calls-malloc") == 0 ? "nytp_calls_malloc"
+                                               : NULL;
 }
 
 static int loaded_main(const char *what)
@@ -493,10 +495,14 @@ int main(int argc, char **argv)
     lib = dlsym(RTLD_DEFAULT, NYTP_MALLOC_SYMBOL);
     if (argc == 2)
         return lib != NULL ? loaded_main(argv[1]) : 1;
-    char ours[4096];
+    char ours[4096], calls_malloc[4096], both[8193];
     const char *const build = strstr(argv[0], "/t/malloc/");
     snprintf(ours, sizeof ours, "%.*s/libnytp-malloc.so", (int)(build - argv[0]), argv[0]);
+    snprintf(calls_malloc, sizeof calls_malloc, "%.*s/libcalls-malloc.so",
+             (int)(strrchr(argv[0], '/') - argv[0]), argv[0]);
+    snprintf(both, sizeof both, "%s:%s", ours, calls_malloc);
     test_with(argv[0], "glibc", ours);
+    test_with(argv[0], "calls-malloc", both);
     test_allocator(argv[0], ours, "jemalloc", "libjemalloc.so.2");
     test_allocator(argv[0], ours, "tcmalloc", "libtcmalloc_minimal.so.4");
     return done_testing();
