@@ -36,6 +36,12 @@ enum kind {
     BUILTIN
 };
 
+enum timed { /* whether a builtin is told by name */
+    NOT_ASKED,
+    IS_TIMED,
+    IS_NOT_TIMED
+};
+
 struct sub {
     uint32_t name, file, first_line, last_line;
     uint32_t depth; /* calls of it that are open */
@@ -67,7 +73,8 @@ struct nytp_sampled_stream {
     uint32_t n_begins_renamed; /* of one line, each in another file */
     uint32_t runtime;          /* main::RUNTIME, which calls what no sub calls */
     int64_t ticks;
-    bool has_last; /* the sample whose time record is to come */
+    enum timed builtins[NYTP_OP_TYPES]; /* by their op */
+    bool has_last;                      /* the sample whose time record is to come */
     uint32_t last_fid, last_line;
     int64_t last_ticks, last_cpu_ticks;
     uint64_t n_samples;
@@ -384,16 +391,26 @@ static void go_to(struct nytp_sampled_stream *stream, const struct nytp_stack *s
         leave(stream, stream->ticks);
 }
 
+/* False: the op is no builtin that is told by name. */
+static bool name_builtin(struct nytp_sampled_stream *stream, unsigned op, char *to, size_t size)
+{
+    if (op >= NYTP_OP_TYPES || stream->builtins[op] == IS_NOT_TIMED)
+        return false;
+    nytp_op_name(stream->names->perl, op, to, size);
+    if (stream->builtins[op] == NOT_ASKED)
+        stream->builtins[op] = nytp_is_timed_builtin(to) ? IS_TIMED : IS_NOT_TIMED;
+    return stream->builtins[op] == IS_TIMED;
+}
+
 /* An xsub or builtin is a whole call inside its statement. */
 static void enter_and_leave(struct nytp_sampled_stream *stream, const struct nytp_stack *stack,
                             uint32_t fid, int64_t ticks)
 {
     char builtin[60];
     struct call call = {.fid = fid, .line = stack->frames[0].line};
-    nytp_op_name(stream->names->perl, stack->builtin, builtin, sizeof builtin);
     if (stack->xsub != UINT32_MAX)
         call.sub = sub_named(stream, stream->names->subs[stack->xsub].name, XSUB);
-    else if (nytp_is_timed_builtin(builtin))
+    else if (name_builtin(stream, stack->builtin, builtin, sizeof builtin))
         call.sub = sub_of_builtin(stream, innermost_sub(stream), builtin);
     else
         return;

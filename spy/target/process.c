@@ -231,13 +231,16 @@ struct nytp_task_state nytp_task_state(int stat_fd)
     char text[600];
     const ssize_t len = pread(stat_fd, text, sizeof text - 1, 0);
     text[len < 0 ? 0 : len] = '\0';
-    const char *const end = strrchr(text, ')'); /* of the name, which may hold any */
-    if (end != NULL) /* the state is the third field, the processor the 39th */
-        sscanf(
-            end + 1,
-            " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-            "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
-            &state.letter, &state.processor);
+    const char *at = strrchr(text, ')'); /* of the name, which may hold any */
+    for (int field = 3; at != NULL && (at = strchr(at, ' ')) != NULL; field++) {
+        at++;
+        if (field == 3)
+            state.letter = *at;
+        if (field < 39)
+            continue;
+        state.processor = atoi(at);
+        break;
+    }
     return state;
 }
 
