@@ -8,12 +8,13 @@
  * of time in which the stack is the same, and one of no length at its end; and the totals,
  * exact to the line, one sample per distinct stack, where positions on the time axis mean
  * nothing. Labels (DB::label) are markers of the timeline, named by their key; memory is
- * counters beside it. Tables are columns; of the samples one is kept, where they end, from
- * which the other columns follow.
+ * counters beside it, and what stacks allocated is in the totals. Tables are columns; of the
+ * samples one is kept, where they end, from which the other columns follow.
  */
 #include "exporters/stacks/frames.h"
 #include "exporters/base/json.h"
 #include "exporters/stacks/label_tracks.h"
+#include "exporters/stacks/stack_bytes.h"
 #include "exporters/stacks/stacktree.h"
 #include "exporters/stacks/timeline.h"
 #include "exporters/base/waits.h"
@@ -56,6 +57,7 @@ struct thread {
     struct nytp_out *out;
     const bool *is_waiting; /* by sub */
     uint32_t process;
+    bool is_second;    /* of its process */
     int64_t offset_ns; /* of the process's start, from that of the first */
     struct func *funcs;
     struct frame *frames;
@@ -63,6 +65,7 @@ struct thread {
     uint32_t *files; /* whose names are strings, in order of the first function in them */
     uint32_t n_funcs, n_frames, n_stacks, n_files;
     const struct nytp_stacktree *tree;
+    const struct nytp_stack_bytes *bytes; /* by stack of `tree`; NULL: not known */
     struct nytp_stack_walk walk;
     struct nytp_timeline line;
     struct nytp_label_tracks labels; /* of the timeline */
@@ -73,6 +76,11 @@ struct thread {
     uint32_t n_samples, ends_capacity;
     bool no_memory;
 };
+
+static uint32_t thread_id(const struct thread *t)
+{
+    return 2 * t->process + t->is_second;
+}
 
 static bool alloc_tables(struct thread *t, size_t n_funcs, size_t n_frames, size_t n_stacks)
 {
@@ -282,6 +290,83 @@ static void put_samples(struct thread *t)
     nytp_printf(t->out, "\"weightType\":\"tracing-ms\",\"length\":%u},\n", t->n_samples);
 }
 
+static void put_or_null(const struct thread *t, uint32_t value, uint32_t null)
+{
+    if (value == null)
+        nytp_puts(t->out, "null");
+    else
+        nytp_put_u64(t->out, value);
+}
+
+/* A stack has up to three allocations: of what is in use; of what was freed; and that one's
+ * end, less than 0 at the same address, whose stack is not known. Addresses only tell which
+ * belong together. */
+struct allocation {
+    int64_t weight;
+    uint32_t stack; /* NONE: not known */
+    uint64_t address;
+};
+
+static uint32_t allocations_of(const struct thread *t, uint32_t i, struct allocation of[3])
+{
+    const int64_t in_use = t->bytes[i].in_use, freed = t->bytes[i].allocated - in_use;
+    const uint64_t address = 2 * (uint64_t)i;
+    uint32_t n = 0;
+    if (in_use > 0)
+        of[n++] = (struct allocation){in_use, i - 1, address};
+    if (freed > 0) {
+        of[n++] = (struct allocation){freed, i - 1, address + 1};
+        of[n++] = (struct allocation){-freed, NONE, address + 1};
+    }
+    return n;
+}
+
+enum allocation_column {
+    ALLOCATION_TIME,
+    ALLOCATION_WEIGHT,
+    ALLOCATION_STACK,
+    ALLOCATION_ADDRESS,
+    ALLOCATION_THREAD,
+    ALLOCATION_COLUMNS
+};
+
+static void put_allocation(const struct thread *t, const struct allocation *allocation,
+                           enum allocation_column column)
+{
+    if (column == ALLOCATION_TIME)
+        nytp_json_fixed(t->out, t->offset_ns, 6);
+    else if (column == ALLOCATION_WEIGHT)
+        nytp_put_i64(t->out, allocation->weight);
+    else if (column == ALLOCATION_STACK)
+        put_or_null(t, allocation->stack, NONE);
+    else
+        nytp_put_u64(t->out, column == ALLOCATION_ADDRESS ? allocation->address : thread_id(t));
+}
+
+static void put_allocations(const struct thread *t)
+{
+    static const char *const keys[ALLOCATION_COLUMNS] = {"time", "weight", "stack",
+                                                         "memoryAddress", "threadId"};
+    struct allocation of[3];
+    uint32_t n = 0;
+    nytp_puts(t->out, "\"nativeAllocations\":{");
+    for (int column = 0; column < ALLOCATION_COLUMNS; column++) {
+        n = 0;
+        nytp_json_key(t->out, keys[column]);
+        nytp_putc(t->out, '[');
+        for (uint32_t i = 1; i < t->tree->n_stacks; i++) {
+            const uint32_t n_of_stack = allocations_of(t, i, of);
+            for (uint32_t a = 0; a < n_of_stack; a++) {
+                if (n++ > 0)
+                    nytp_putc(t->out, ',');
+                put_allocation(t, &of[a], (enum allocation_column)column);
+            }
+        }
+        nytp_puts(t->out, "],");
+    }
+    nytp_printf(t->out, "\"weightType\":\"bytes\",\"length\":%u},\n", n);
+}
+
 /* Categories are listed in write_meta(). */
 static uint32_t func_category(const struct thread *t, uint32_t func)
 {
@@ -335,14 +420,6 @@ static void put_false(const struct thread *t, uint32_t i)
 {
     (void)i;
     nytp_puts(t->out, "false");
-}
-
-static void put_or_null(const struct thread *t, uint32_t value, uint32_t null)
-{
-    if (value == null)
-        nytp_puts(t->out, "null");
-    else
-        nytp_put_u64(t->out, value);
 }
 
 static void put_stack_prefix(const struct thread *t, uint32_t i)
@@ -514,12 +591,14 @@ static void put_thread(struct thread *t, bool first, bool main_thread, const cha
                 ",\"processType\":\"default\",\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,"
                 "\"processStartupTime\":",
                 main_thread && process->thread == 0 ? "true" : "false", process->pid,
-                2 * t->process + (main_thread ? 0 : 1));
+                thread_id(t));
     nytp_json_fixed(t->out, t->offset_ns, 6);
     nytp_puts(t->out, ",\"processShutdownTime\":null,\"registerTime\":");
     nytp_json_fixed(t->out, t->offset_ns, 6);
     nytp_puts(t->out, ",\"unregisterTime\":null,\"pausedRanges\":[],\n");
     put_samples(t);
+    if (t->bytes != NULL)
+        put_allocations(t);
     put_tables(t);
     put_markers(t);
     put_strings(t);
@@ -537,6 +616,12 @@ static bool write_timeline(struct thread t, bool first)
     return ok && !t.no_memory;
 }
 
+static bool has_bytes(const struct thread *t)
+{
+    const uint32_t recording = t->profile->processes[t->process].recording;
+    return (t->profile->recordings[recording].has & NYTP_HAS_BYTES) != 0;
+}
+
 static bool write_totals(struct thread t, const struct nytp_export_options *user, bool first,
                          bool main_thread)
 {
@@ -545,14 +630,21 @@ static bool write_totals(struct thread t, const struct nytp_export_options *user
     options.lines = true;
     struct nytp_stacktree *tree = nytp_stacktree_new(t.profile, &options, t.process, false);
     t.tree = tree;
+    struct nytp_stack_bytes *const bytes =
+        tree != NULL && has_bytes(&t)
+            ? nytp_stack_bytes_new(t.profile, &options, t.process, tree)
+            : NULL;
+    t.bytes = bytes;
+    t.is_second = !main_thread;
     const bool ok = tree != NULL && nytp_stacktree_sort(tree, NULL) && tables_from_tree(&t) &&
-                    intern_files(&t);
+                    intern_files(&t) && (bytes != NULL || !has_bytes(&t));
     if (ok) {
         for (uint32_t i = 0; i < tree->n_stacks; i++)
             t.out->n_negative += tree->stacks[i].value < 0;
         put_thread(&t, first, main_thread, ", totals: positions are not times");
     }
     free_tables(&t);
+    free(bytes);
     nytp_stacktree_free(tree);
     return ok && !t.no_memory;
 }

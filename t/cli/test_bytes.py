@@ -376,3 +376,32 @@ def test_a_block_whose_call_was_not_told_is_the_programs(tmp_path, broken):
     stream = Writer().pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").comment(broken).comment("nytp-in-use 4 70 1 1 1 3")
     path.write_bytes(stream.time(10, 1, 1).pid_end(7, 2000.0).data())
     assert good("-q", "--collapsed", "--weight=inuse_space", path).decode() == "main::RUNTIME 70\n"
+
+
+def test_firefox_has_allocations_by_stack(tmp_path):
+    """A freed block is a positive weight and a negative one at the same address. What took no time has a stack as well."""
+    file = recording(tmp_path / "b.out")
+    call = Writer().entry(1, 11).leave(2, 0, 0, "main::a").data()[len(Writer().data()):]
+    data = file.read_bytes()
+    at = data.index(b"#nytp-alloc 6 ")
+    file.write_bytes(data[:at] + call + data[at:])
+    threads = json.loads(good("-q", "--firefox", file))["threads"]
+    assert ["nativeAllocations" in thread for thread in threads] == [False, True]
+    thread = threads[1]
+    table, live = thread["nativeAllocations"], {}
+    assert {len(column) for column in table.values() if isinstance(column, list)} == {table["length"]} and table["weightType"] == "bytes"
+    allocated = dict.fromkeys(OWN, 0)
+    for weight, stack, address in zip(table["weight"], table["stack"], table["memoryAddress"]):
+        if weight < 0:
+            assert stack is None and live.pop(address)[1] == -weight
+            continue
+        func = thread["frameTable"]["func"][thread["stackTable"]["frame"][stack]]
+        name = thread["stringArray"][thread["funcTable"]["name"][func]]
+        assert address not in live
+        live[address] = name, weight
+        allocated[name] += weight
+    assert allocated == {name: values[1] for name, values in OWN.items()}
+    assert {name: sum(weight for sub, weight in live.values() if sub == name) for name in OWN} == {name: values[3] for name, values in OWN.items()}
+    without = tmp_path / "w.out"
+    without.write_bytes(file.read_bytes().replace(b"nytp-alloc", b"nytp-xxxxx"))
+    assert b"nativeAllocations" not in good("-q", "--firefox", without)

@@ -73,10 +73,11 @@ class Session:
         text = self.ask("profile", "info", "--all")
         return re.findall(r"^\s+(t-\d+): (.*) \[tid", text, re.M)
 
-    def functions(self, thread):
-        """Sums by name: a sub that ran lines of two files is two functions."""
+    def functions(self, thread, strategy="timing"):
+        """Sums by name: a sub that ran lines of two files is two functions. A strategy of allocations
+        counts bytes."""
         answer = json.loads(self.ask("thread", "functions", "--thread", thread, "--limit", "0",
-                                     "--include-idle", "--json"))
+                                     "--include-idle", "--strategy", strategy, "--json"))
         sums = collections.defaultdict(lambda: [0, 0])
         for function in answer["functions"]:
             sums[function["name"]][0] += function["selfSamples"]

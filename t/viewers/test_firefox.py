@@ -13,6 +13,7 @@ import bands
 import firefox
 import recordings
 from command import COMMAND
+from nytpwrite import Writer
 
 MARK = " [unreturned]"
 
@@ -134,6 +135,32 @@ def test_memory_is_a_track(tmp_path):
         (counter,) = json.loads(opened.ask("counter", "list", "--json"))["counters"]
     assert (counter["unit"], counter["category"], counter["mainThreadHandle"]) == ("bytes", "Memory", "t-0")
     assert counter["graph"][-1] - counter["graph"][0] > 35e6 or max(counter["graph"]) > 35e6
+
+
+ALLOCATES = (Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").time(10, 1, 1)
+             .comment("nytp-alloc 1 60 1 1 1").entry(1, 1).comment("nytp-alloc 2 50000 3 1 5").time(10, 1, 5).comment("nytp-alloc 3 800 1 1 6")
+             .comment("nytp-free 3").entry(1, 6).time(5, 1, 8).comment("nytp-alloc 4 9000 1 1 9").comment("nytp-alloc 5 700 1 1 9")
+             .leave(2, 5, 5, "main::g").comment("nytp-free 4").time(10, 1, 9).leave(1, 20, 15, "main::f").time(10, 1, 1).sub(1, "main::f", 5, 7)
+             .sub(1, "main::g", 8, 9).pid_end(7, 2000.0).data())
+
+
+@pytest.mark.parametrize("mode", [[], ["--aggregate"]])
+def test_allocations_have_their_call_trees(tmp_path, mode):
+    (tmp_path / "a.out").write_bytes(ALLOCATES)
+    subprocess.run([COMMAND, "-q", "--firefox", *mode, "-o", tmp_path / "a.json", tmp_path / "a.out"], check=True, capture_output=True)
+    subs = json.loads(subprocess.run([COMMAND, "-q", "--json", tmp_path / "a.out"], check=True, capture_output=True).stdout)["subs"]
+    with firefox.Session(tmp_path / "a.json") as opened:
+        thread = opened.threads()[-1][0]
+        allocated, retained, freed, freed_at = (opened.functions(thread, "native-" + strategy) for strategy in (
+            "allocations", "retained-allocations", "deallocations-memory", "deallocations-sites"))
+
+    def of(measure):
+        return {sub["name"]: (sub[measure], sub["inclusive_" + measure]) for sub in subs if sub["inclusive_" + measure]}
+    assert allocated == of("alloc_space") == {"main::RUNTIME": (60, 60560), "main::f": (50800, 60500), "main::g": (9700, 9700)}
+    assert retained == of("inuse_space") == {"main::RUNTIME": (60, 50760), "main::f": (50000, 50700), "main::g": (700, 700)}
+    assert {name: tuple(map(abs, pair)) for name, pair in freed.items() if any(pair)} == {
+        "main::RUNTIME": (0, 9800), "main::f": (800, 9800), "main::g": (9000, 9000)}
+    assert not any(map(any, freed_at.values())), "where it is freed is not recorded"
 
 
 def test_collapsed_stacks_are_read(session, totals):
