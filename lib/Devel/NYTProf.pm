@@ -147,7 +147,7 @@ Beside the above, samples of the memory that the program allocates, one every so
 multiply), each with the sub and line that was running, and whether it was freed before the end. C<nytp run --memory app.pl> does that. The
 library F<libnytp-malloc.so>, which stands beside the profiler's own, must have been loaded with the program (C<LD_PRELOAD>); where it was
 not, a message names it and values alone are counted. Whatever other allocator the program uses stays. C<nytp-export --top
---sort=inuse_space> (and C<--lines>), C<--tree>, C<--list>, C<--peek>, C<--brief>, C<--flamegraph --weight=alloc_space>, C<--collapsed>, C<--csv>, C<--json>, C<--rows>,
+--sort=inuse_space> (and C<--lines>), C<--tree>, C<--list>, C<--peek>, C<--brief>, C<--markdown>, C<--flamegraph --weight=alloc_space>, C<--collapsed>, C<--csv>, C<--json>, C<--rows>,
 callgrind, pprof, speedscope and C<--firefox>, the report (what is in use), comparisons by stacks and by sub (C<--diff> of C<--top>, C<--markdown>, C<--csv>, C<--json> and the report) and limits (C<inuse_space total E<lt>= 100 MB>) show bytes and blocks that were allocated, and of these what was in use at the end. They are estimates: of what 100 samples stand for a tenth is
 their usual error, of one sample all. What the profiler allocates is left out, by and large. Of the
 files that C<rotate> finishes each has what was allocated while it was written, and all that was in use at its end, also of what earlier ones have

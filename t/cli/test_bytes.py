@@ -405,3 +405,23 @@ def test_firefox_has_allocations_by_stack(tmp_path):
     without = tmp_path / "w.out"
     without.write_bytes(file.read_bytes().replace(b"nytp-alloc", b"nytp-xxxxx"))
     assert b"nativeAllocations" not in good("-q", "--firefox", without)
+
+
+def test_markdown_has_them(tmp_path):
+    def table(path):
+        return [[cell.strip() for cell in line.split("|")[1:-1]] for line in good("-q", "--markdown", path).decode().splitlines() if line.startswith("|")]
+    head, line, *rows = table(recording(tmp_path / "b.out"))
+    assert head[-3:] == ["alloc", "in use", "sub"] and len({len(row) for row in (head, line, *rows)}) == 1
+    assert {row[-1].split("`")[1]: tuple(row[-3:-1]) for row in rows} == {
+        "main::RUNTIME": ("20 B", "20 B"), "main::f": ("58.0 kB", "51.0 kB"), "main::xs": ("300 B", "0 B")}
+    path = tmp_path / "s.out"
+    stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").comment("nytp-in-use-call 1 0 1 2 main::h")
+    path.write_bytes(stream.comment("nytp-in-use 3 9 1 1 0 0").time(10, 1, 1).entry(1, 1).leave(1, 2, 2, "main::f").pid_end(7, 2000.0).data())
+    assert {row[-1].split("`")[1]: row[-3:-1] for row in table(path)[2:]}["main::h"] == ["0 B", "9 B"], "a sub that ran in an earlier file only"
+    stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").time(10, 1, 1).comment("nytp-svs 5 1 1")
+    path.write_bytes(stream.entry(1, 1).comment("nytp-svs 7 1 1").leave(1, 20, 20, "main::f").time(9, 1, 1).sub(1, "main::f", 5, 6).pid_end(7, 2000.0).data())
+    head, _, *rows = table(path)
+    assert head[-3:] == ["SVs", "incl SVs", "sub"]
+    assert {row[-1].split("`")[1]: row[-3:-1] for row in rows} == {"main::f": ["7", "7"], "main::RUNTIME": ["5", "12"]}
+    path.write_bytes(path.read_bytes().replace(b"nytp-svs", b"nytp-xxx"))
+    assert not any("SVs" in row for row in table(path)[0])
