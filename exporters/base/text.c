@@ -392,9 +392,9 @@ static void put_recording_cost(struct nytp_out *out, const struct nytp_profile *
         return;
     nytp_puts(out, "; less ");
     put_time(out, profile, ticks, unit);
-    nytp_puts(out, " \xc2\xb1 ");
-    put_time(out, profile, NYTP_RECORDING_MARGIN(ticks), unit);
-    nytp_puts(out, " that recording cost");
+    nytp_puts(out, " that recording cost (of up to ");
+    put_time(out, profile, NYTP_MOST_RECORDING(ticks), unit);
+    nytp_putc(out, ')');
 }
 
 /* ", 3.97 s of it waiting", from one percent on. */

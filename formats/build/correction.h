@@ -16,9 +16,10 @@
  * Without costs nothing changes. False when memory is out. */
 bool nytp_take_off_recording(struct nytp_profile *profile);
 
-/* What was taken off is right to a quarter of it: so it was for subs of ten shapes, with and
- * without calls of their own (bench/truth --kinds judges single kinds of events). */
-#define NYTP_RECORDING_MARGIN(ticks) ((ticks) / 4)
+/* What recording may have cost where so much was taken off. In loops that a processor's caches
+ * hold it is what is taken off, to a quarter of it (bench/truth --kinds); real programs
+ * paid 1.2 to 2.2 times as much (formats/model.md, "What recording cost"). */
+#define NYTP_MOST_RECORDING(ticks) (2 * (ticks))
 
 /* What recording cost each sub itself, in ticks; zeros where nothing was taken off. To free();
  * NULL when memory is out. A sub without the time for it lost all that it had. */
