@@ -78,7 +78,7 @@ static enum nytp_detail_kind question(const struct nytp_profile *profile,
     const struct nytp_sub *const sub = &profile->subs[node->sub];
     const struct nytp_name builtin = nytp_builtin_name(sub);
     for (size_t i = 0; i < sizeof matching / sizeof *matching; i++) {
-        if (!nytp_compare_names(builtin, nytp_name_of_text(matching[i].name)) == 0)
+        if (nytp_compare_names(builtin, nytp_name_of_text(matching[i].name)) != 0)
             continue;
         *kind = matching[i].kind;
         return NYTP_DETAIL_PATTERN;
