@@ -10,6 +10,8 @@ import subprocess
 import profiles
 import pytest
 
+from nytpwrite import Writer
+
 ROOT = profiles.TESTS.parent
 FINDING = re.compile(rb"runtime error|Sanitizer|^==\d+==", re.M)
 MODES = ["--check", "--stats", "--dump"]
@@ -98,6 +100,17 @@ def test_the_c_tests_are_clean_in_valgrind(valgrind):
 @pytest.mark.parametrize("name", CHECKED)
 def test_every_format_is_clean_in_valgrind(valgrind, export_command, profile, tmp_path, name):
     assert findings([*valgrind, str(export_command)], profile(name), tmp_path / "out") == []
+
+
+def test_samples_of_memory_are_clean_in_valgrind(valgrind, export_command, tmp_path):
+    """Freed and in use from before, in the first process of an input."""
+    stream = Writer({"application": "/x.p"}, {"calls": "2"}).pid_start(7).fid(1, "/x.p").comment("nytp-free 2")
+    stream.comment("nytp-in-use-call 1 0 1 2 main::f").comment("nytp-in-use 3 900 1 1 1 2").comment("nytp-free 1").time(10, 1, 1)
+    stream.comment("nytp-alloc 5 70 1 1 3").comment("nytp-free 3").comment("nytp-alloc 6 70 1 1 3").entry(1, 3).leave(1, 2, 2, "main::f")
+    (tmp_path / "m.out").write_bytes(stream.time(10, 1, 1).pid_end(7).data())
+    for how in "--json", "--firefox", "--massif", "--markdown":
+        done = subprocess.run([*valgrind, str(export_command), "-q", how, "-o", tmp_path / "out", tmp_path / "m.out"], capture_output=True, timeout=300)
+        assert (done.returncode, done.stderr) == (0, b""), how
 
 
 def test_the_recorder_is_clean_sanitized(tmp_path):

@@ -72,7 +72,7 @@ bool nytp_builder_begin_process(struct nytp_builder *b, uint32_t pid, uint32_t p
                                     .start_s = start_s,
                                     .has_entries = b->option_calls_2};
     b->in_process = true;
-    b->first_sample = b->stack.tree.n_samples;
+    b->first_sample = b->stack.tree.n_samples > 0 ? b->stack.tree.n_samples : 1;
     b->discount = b->returned = b->discount_calls = false;
     b->waits.is_told = b->waits.goes_on = false;
     b->waits.leaf = (struct nytp_sampled_leaf){0};
