@@ -448,11 +448,31 @@ static NYTP_INLINED bool is_known(pTHX_ struct nytp_recorder *rec,
            known->caller == caller_now(aTHX_ rec, n_entered);
 }
 
+static __attribute__((noinline)) const struct nytp_known_call *
+known_before(pTHX_ struct nytp_recorder *rec, const struct nytp_known_call *known,
+             struct nytp_callee callee, I32 n_entered)
+{
+    const struct nytp_known_call *const before = nytp_known_call_before(rec, known);
+    return is_known(aTHX_ rec, before, callee, n_entered) ? before : NULL;
+}
+
+/* NULL: it is not known. */
+static NYTP_INLINED const struct nytp_known_call *
+find_known(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee, I32 n_entered)
+{
+    const struct nytp_known_call *const known = nytp_known_call(aTHX_ rec);
+    return LIKELY(is_known(aTHX_ rec, known, callee, n_entered))
+               ? known
+               : known_before(aTHX_ rec, known, callee, n_entered);
+}
+
 /* The innermost call is known from now on. */
 static void know_call(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee)
 {
     struct nytp_rec_arc *const arc = rec->frames[rec->n_frames - 1].arc;
-    *nytp_known_call(aTHX_ rec) = (struct nytp_known_call){
+    struct nytp_known_call *const known = nytp_known_call(aTHX_ rec);
+    *nytp_known_call_before(rec, known) = *known;
+    *known = (struct nytp_known_call){
         .cop = PL_curcop == &PL_compiling ? NULL : PL_curcop, /* its file and line change */
         .seq = PL_curcop->cop_seq,
         .line = CopLINE(PL_curcop),
@@ -503,8 +523,8 @@ static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, in
 static NYTP_INLINED bool run_known(pTHX_ struct nytp_recorder *rec, int type,
                                    struct nytp_callee callee, OP **next)
 {
-    const struct nytp_known_call *const known = nytp_known_call(aTHX_ rec);
-    if (UNLIKELY(!is_known(aTHX_ rec, known, callee, 0)))
+    const struct nytp_known_call *const known = find_known(aTHX_ rec, callee, 0);
+    if (UNLIKELY(known == NULL))
         return false;
     const uint64_t raw = nytp_clock_raw(&rec->clock);
     if (UNLIKELY(raw >= rec->wake_raw))
@@ -685,9 +705,9 @@ __attribute__((noinline)) static void enter_to_know(pTHX_ struct nytp_recorder *
 static NYTP_INLINED void enter_plain(pTHX_ struct nytp_recorder *rec, CV *cv, OP *next,
                                      int64_t now)
 {
-    const struct nytp_known_call *const known = nytp_known_call(aTHX_ rec);
-    if (UNLIKELY(!is_known(aTHX_ rec, known, nytp_callee_of_sub(cv), 1) ||
-                 next->op_type == OP_CUSTOM)) {
+    const struct nytp_known_call *const known =
+        find_known(aTHX_ rec, nytp_callee_of_sub(cv), 1);
+    if (UNLIKELY(known == NULL || next->op_type == OP_CUSTOM)) {
         enter_to_know(aTHX_ rec, cv, next, now);
         return;
     }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
  * Calls as they were made last, by op: which arc a call belongs to, found with one look instead
- * of one each for its place, its sub and its arc.
+ * of one each for its place, its sub and its arc. A call that was made otherwise the time
+ * before (another sub; the condition of a loop, which perl comes to from its first and its last
+ * statement) is found with a second look, beside the first.
  *
  * The op's address only says where to look. What is there holds for a statement, a caller and
  * what a callee has its name from, all of which are compared. Its arc and its place are still
@@ -31,24 +33,32 @@ struct nytp_known_call {
     uint64_t version;
 };
 
-#define NYTP_KNOWN_CALLS 4096
+#define NYTP_KNOWN_CALLS 16384 /* a power of two */
 
 /* The table, rec->known_calls, which is needed before anything is recorded. False when out of
  * memory. */
 bool nytp_known_calls_begin(struct nytp_recorder *rec);
 void nytp_known_calls_free(struct nytp_recorder *rec);
 
-/* What is known of the call that PL_op makes, or another's in its place. */
+/* What is known of the call that PL_op makes, or another's in its place. Two ops that call are
+ * farther apart than so many bytes. */
 static inline struct nytp_known_call *nytp_known_call(pTHX_ const struct nytp_recorder *rec)
 {
     const UV address = PTR2UV(PL_op);
-    return &rec->known_calls[address >> 4 & (NYTP_KNOWN_CALLS - 1)];
+    return &rec->known_calls[address >> 6 & (NYTP_KNOWN_CALLS - 1)];
 }
 
-/* It will be asked for soon. */
+/* What was known there before. */
+static inline struct nytp_known_call *
+nytp_known_call_before(const struct nytp_recorder *rec, const struct nytp_known_call *known)
+{
+    return &rec->known_calls[(known - rec->known_calls) ^ 1];
+}
+
+/* It will be asked for soon, and so will its arc. */
 static inline void nytp_known_call_expect(pTHX_ const struct nytp_recorder *rec)
 {
-    __builtin_prefetch(nytp_known_call(aTHX_ rec));
+    __builtin_prefetch(nytp_known_call(aTHX_ rec)->arc);
 }
 
 static inline uint64_t nytp_name_in(const HV *stash, const HEK *name)
