@@ -152,7 +152,7 @@ def test_a_fifo_is_written_in_place(mixed, tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     with subprocess.Popen([COMMAND, "--callgrind", "-o", fifo, mixed]) as process:
-        data = subprocess.run(["cat", fifo], stdout=subprocess.PIPE, timeout=30,
+        data = subprocess.run(["cat", fifo], stdout=subprocess.PIPE, timeout=300,
                               check=True).stdout
     assert process.returncode == 0
     assert data == good("--callgrind", mixed)

@@ -139,7 +139,7 @@ class Cluster:
             data = statement.encode()
         else:
             command += ["--query", statement]
-        return subprocess.run(command, input=data, capture_output=True, check=False, timeout=60,
+        return subprocess.run(command, input=data, capture_output=True, check=False, timeout=300,
                               env=dict(os.environ, HOME=str(self.folder)))
 
     def ask_by_http(self, statement, shard=0):
@@ -147,7 +147,7 @@ class Cluster:
         url = f"http://127.0.0.1:{self.http[shard]}/?wait_end_of_query=1"
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with direct.open(url, data=statement.encode(), timeout=60) as answer:
+            with direct.open(url, data=statement.encode(), timeout=300) as answer:
                 return answer.status, answer.read().decode().split("\t")[0]
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()

@@ -103,7 +103,7 @@ class Server:
         shutil.rmtree(self.home, ignore_errors=True)
 
     def get(self, page):
-        with urllib.request.urlopen(self.url + page, timeout=60) as answer:
+        with urllib.request.urlopen(self.url + page, timeout=300) as answer:
             return answer.read().decode("utf-8", "replace")
 
     def top(self, query=""):
