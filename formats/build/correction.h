@@ -18,7 +18,7 @@ bool nytp_take_off_recording(struct nytp_profile *profile);
 
 /* What recording may have cost where so much was taken off. In loops that a processor's caches
  * hold it is what is taken off, to a quarter of it (bench/truth --kinds); real programs
- * paid 1.2 to 2.2 times as much (formats/model.md, "What recording cost"). */
+ * paid 1.3 to 1.9 times as much (formats/model.md, "What recording cost"). */
 #define NYTP_MOST_RECORDING(ticks) (2 * (ticks))
 
 /* What recording cost each sub itself, in ticks; zeros where nothing was taken off. To free();

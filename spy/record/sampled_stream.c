@@ -17,10 +17,12 @@
 #include "formats/base/arena.h"
 #include "formats/stream/comments/sample_records.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     MOST_CALLS = 1000,    /* in the stack of a sample */
@@ -117,10 +119,13 @@ static FILE *open_source(const struct nytp_sampled_stream *stream, struct nytp_n
     if (stream->facts.root == NULL || name.len == 0 || name.ptr[0] != '/')
         return NULL;
     snprintf(path, sizeof path, "%s%s", stream->facts.root, name.ptr);
-    FILE *const file = stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-                               modified_s(&status) <= stream->facts.start_s
-                           ? fopen(path, "re")
-                           : NULL;
+    /* what lies there may become something else meanwhile, or nobody writes into it */
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    const bool is_it = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+                       modified_s(&status) <= stream->facts.start_s;
+    FILE *const file = is_it ? fdopen(fd, "r") : NULL;
+    if (file == NULL && fd >= 0)
+        close(fd);
     return file;
 }
 
