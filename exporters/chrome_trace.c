@@ -33,6 +33,7 @@ struct trace {
     const uint8_t *head_text;
     size_t *head_ends;       /* per frame */
     struct nytp_scale scale; /* to nanoseconds */
+    double first_start_s;    /* of all processes */
     uint32_t process;
     int64_t offset_ns; /* of the process's start, from that of the first */
     char ids[60];      /* of the process, as JSON */
@@ -61,7 +62,7 @@ static void put_ids(char *ids, size_t size, const struct trace *t, uint64_t thre
 static void begin_process(struct trace *t, uint32_t process)
 {
     t->process = process;
-    t->offset_ns = nytp_process_offset_ns(t->profile, process);
+    t->offset_ns = nytp_process_offset_ns(&t->profile->processes[process], t->first_start_s);
     put_ids(t->ids, sizeof t->ids, t, (uint64_t)process + 1);
 }
 
@@ -156,7 +157,7 @@ static void put_name(const struct trace *t, const char *remark)
     nytp_puts(t->out, ",\"args\":{\"name\":");
     char both[200];
     snprintf(both, sizeof both, "%s%s", remark,
-             nytp_process_offset_remark(t->profile, t->process));
+             nytp_process_offset_remark(&t->profile->processes[t->process], t->first_start_s));
     nytp_process_json_label(t->profile, t->process, both, t->out);
     nytp_puts(t->out, "}}");
 }
@@ -323,7 +324,8 @@ static bool write_processes(struct trace *t, bool aggregate)
 static bool write_chrome_trace(const struct nytp_profile *profile,
                                const struct nytp_export_options *options, struct nytp_out *out)
 {
-    struct trace t = {.profile = profile, .out = out};
+    struct trace t = {
+        .profile = profile, .out = out, .first_start_s = nytp_first_start_s(profile)};
     struct nytp_waits waits;
     const bool known = nytp_waits_init(&waits, profile, options->waits, &out->error);
     bool *is_waiting = known ? nytp_waits_subs(&waits, profile) : NULL;

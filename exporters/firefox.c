@@ -57,8 +57,9 @@ struct thread {
     struct nytp_out *out;
     const bool *is_waiting; /* by sub */
     uint32_t process;
-    bool is_second;    /* of its process */
-    int64_t offset_ns; /* of the process's start, from that of the first */
+    bool is_second;       /* of its process */
+    double first_start_s; /* of all processes */
+    int64_t offset_ns;    /* of the process's start, from that */
     struct func *funcs;
     struct frame *frames;
     struct stack *stacks;
@@ -582,7 +583,7 @@ static void put_thread(struct thread *t, bool first, bool main_thread, const cha
     const struct nytp_process *process = &t->profile->processes[t->process];
     char both[200];
     snprintf(both, sizeof both, "%s%s", remark,
-             nytp_process_offset_remark(t->profile, t->process));
+             nytp_process_offset_remark(process, t->first_start_s));
     nytp_puts(t->out, first ? "\n{\"name\":" : ",\n{\"name\":");
     nytp_process_json_label(t->profile, t->process, both, t->out);
     nytp_puts(t->out, ",\"processName\":");
@@ -657,7 +658,7 @@ static bool has_timeline(const struct nytp_profile *profile,
 
 static bool write_threads(const struct nytp_profile *profile,
                           const struct nytp_export_options *options, const bool *is_waiting,
-                          struct nytp_out *out)
+                          double first_start_s, struct nytp_out *out)
 {
     for (uint32_t i = 0; i < profile->n_processes; i++) {
         const bool timeline = has_timeline(profile, options, i);
@@ -666,7 +667,8 @@ static bool write_threads(const struct nytp_profile *profile,
             .out = out,
             .is_waiting = is_waiting,
             .process = i,
-            .offset_ns = nytp_process_offset_ns(profile, i),
+            .first_start_s = first_start_s,
+            .offset_ns = nytp_process_offset_ns(&profile->processes[i], first_start_s),
         };
         if (timeline && !write_timeline(t, i == 0))
             return false;
@@ -678,14 +680,16 @@ static bool write_threads(const struct nytp_profile *profile,
 
 /* What the viewer wants to know of the whole file: version, categories, when it was recorded.
  */
-static void write_meta(const struct nytp_profile *profile, struct nytp_out *out)
+static void write_meta(const struct nytp_profile *profile, double first_start_s,
+                       struct nytp_out *out)
 {
     nytp_printf(out, "{\"meta\":{\"version\":27,\"preprocessedProfileVersion\":%d,\"product\":",
                 FORMAT_VERSION);
     nytp_process_json_label(profile, 0, "", out);
     nytp_puts(out, ",\"importedFrom\":\"nytp-export\",\"startTime\":");
-    nytp_json_double(out, profile->processes[0].start_s * 1e3 -
-                              (double)nytp_process_offset_ns(profile, 0) / 1e6);
+    const struct nytp_process *const process = &profile->processes[0];
+    nytp_json_double(out, process->start_s * 1e3 -
+                              (double)nytp_process_offset_ns(process, first_start_s) / 1e6);
     nytp_puts(
         out,
         ",\"interval\":1,\"processType\":0,\"stackwalk\":1,\"debug\":false,\n"
@@ -731,9 +735,8 @@ static int64_t count_at(const struct counter *counter, const struct nytp_memory_
 /* A sample tells by how much there is more than at the one before. */
 static void put_counter(struct nytp_out *out, const struct nytp_profile *profile,
                         const struct counter *counter, const struct nytp_memory_point *first,
-                        uint32_t n, uint32_t thread)
+                        uint32_t n, uint32_t thread, int64_t offset_ns)
 {
-    const int64_t offset_ns = nytp_process_offset_ns(profile, first->process);
     struct nytp_scale scale;
     nytp_scale_init(&scale, nytp_unit_find("ns"), profile->ticks_per_sec);
     nytp_printf(out,
@@ -757,7 +760,8 @@ static void put_counter(struct nytp_out *out, const struct nytp_profile *profile
 
 /* Of processes that have a timeline, where points lie on it. */
 static void write_counters(const struct nytp_profile *profile,
-                           const struct nytp_export_options *options, struct nytp_out *out)
+                           const struct nytp_export_options *options, double first_start_s,
+                           struct nytp_out *out)
 {
     const char *before = "\n";
     uint32_t thread = 0;
@@ -770,7 +774,8 @@ static void write_counters(const struct nytp_profile *profile,
             if (timeline && n > 0 && (has & counters[c].needs) == counters[c].needs) {
                 nytp_puts(out, before);
                 put_counter(out, profile, &counters[c], &profile->memory_points[first], n,
-                            thread);
+                            thread,
+                            nytp_process_offset_ns(&profile->processes[i], first_start_s));
                 before = ",\n";
             }
         thread += timeline ? 2 : 1;
@@ -784,10 +789,11 @@ static bool write_firefox(const struct nytp_profile *profile,
     const bool known = nytp_waits_init(&waits, profile, options->waits, &out->error);
     bool *is_waiting = known ? nytp_waits_subs(&waits, profile) : NULL;
     nytp_waits_free(&waits);
-    write_meta(profile, out);
-    write_counters(profile, options, out);
+    const double first_start_s = nytp_first_start_s(profile);
+    write_meta(profile, first_start_s, out);
+    write_counters(profile, options, first_start_s, out);
     nytp_puts(out, "],\"threads\":[");
-    if (is_waiting == NULL || !write_threads(profile, options, is_waiting, out))
+    if (is_waiting == NULL || !write_threads(profile, options, is_waiting, first_start_s, out))
         nytp_error_set(&out->error, NYTP_ERR_MEMORY, "out of memory for the Firefox profile");
     nytp_puts(out, "]}\n");
     free(is_waiting);

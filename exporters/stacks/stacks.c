@@ -14,19 +14,20 @@
 
 struct bounding {
     struct nytp_stacks *stacks;
-    uint32_t *depths; /* by node, of kept ones: frames below the root */
+    uint32_t *depths; /* by node from stacks->first on, of kept ones: frames below the root */
     struct nytp_table children;
     uint32_t max_depth; /* 0 = only bound */
     bool collapse_recursion;
 };
 
 static bool needs_bounding(const struct nytp_profile *profile,
-                           const struct nytp_export_options *options)
+                           const struct nytp_export_options *options, uint32_t first,
+                           uint32_t end)
 {
     if (options->collapse_recursion)
         return true;
     const uint32_t most = options->max_depth > 0 ? options->max_depth : NYTP_STACKS_BOUND;
-    for (uint32_t n = 0; n < profile->n_nodes; n++)
+    for (uint32_t n = first; n < end; n++)
         if (profile->nodes[n].depth >= most)
             return true;
     return false;
@@ -38,7 +39,7 @@ static uint32_t same_sub_outside(const struct nytp_stacks *stacks, uint32_t node
     for (;;) {
         if (stacks->profile->nodes[node].sub == sub)
             return node;
-        const uint32_t outer = stacks->outer[node];
+        const uint32_t outer = nytp_stacks_outer(stacks, node);
         if (outer == node)
             return NYTP_TABLE_NONE;
         node = outer;
@@ -52,7 +53,7 @@ static uint32_t place_node(const struct bounding *bounding, uint32_t n, uint32_t
     const struct nytp_node *node = &stacks->profile->nodes[n];
     if (bounding->collapse_recursion && stacks->profile->nodes[outer].sub == node->sub)
         return outer;
-    const uint32_t depth = bounding->depths[outer] + 1;
+    const uint32_t depth = bounding->depths[outer - stacks->first] + 1;
     if (bounding->max_depth > 0)
         return depth < bounding->max_depth ? n : outer;
     if (depth < NYTP_STACKS_BOUND)
@@ -65,12 +66,13 @@ static uint32_t place_node(const struct bounding *bounding, uint32_t n, uint32_t
 static bool bound_node(struct bounding *bounding, uint32_t n)
 {
     struct nytp_stacks *stacks = bounding->stacks;
+    const uint32_t at = n - stacks->first;
     const struct nytp_node *node = &stacks->profile->nodes[n];
     if (node->parent == n) {
-        stacks->kept[n] = stacks->outer[n] = stacks->site[n] = n;
+        stacks->kept[at] = stacks->outer[at] = stacks->site[at] = n;
         return true;
     }
-    const uint32_t outer = stacks->kept[node->parent];
+    const uint32_t outer = nytp_stacks_kept(stacks, node->parent);
     const struct nytp_key key = {outer, node->sub, node->file, node->line};
     uint32_t kept = nytp_table_get(&bounding->children, key);
     if (kept == NYTP_TABLE_NONE) {
@@ -78,14 +80,14 @@ static bool bound_node(struct bounding *bounding, uint32_t n)
         if (!nytp_table_put(&bounding->children, key, kept))
             return false;
     }
-    stacks->kept[n] = kept;
+    stacks->kept[at] = kept;
     if (kept == n) {
         /* a sub that is not on a full stack yet takes the place of the last frame */
-        const bool full =
-            bounding->max_depth == 0 && bounding->depths[outer] + 1 >= NYTP_STACKS_BOUND;
-        stacks->site[n] = full ? stacks->site[outer] : n;
-        stacks->outer[n] = full ? stacks->outer[outer] : outer;
-        bounding->depths[n] = bounding->depths[stacks->outer[n]] + 1;
+        const bool full = bounding->max_depth == 0 &&
+                          bounding->depths[outer - stacks->first] + 1 >= NYTP_STACKS_BOUND;
+        stacks->site[at] = full ? nytp_stacks_site(stacks, outer) : n;
+        stacks->outer[at] = full ? nytp_stacks_outer(stacks, outer) : outer;
+        bounding->depths[at] = bounding->depths[stacks->outer[at] - stacks->first] + 1;
     } else {
         stacks->n_pruned++;
     }
@@ -95,21 +97,29 @@ static bool bound_node(struct bounding *bounding, uint32_t n)
 bool nytp_stacks_init(struct nytp_stacks *stacks, const struct nytp_profile *profile,
                       const struct nytp_export_options *options)
 {
-    *stacks = (struct nytp_stacks){.profile = profile};
-    if (!needs_bounding(profile, options))
+    return nytp_stacks_init_nodes(stacks, profile, options, 0, profile->n_nodes);
+}
+
+bool nytp_stacks_init_nodes(struct nytp_stacks *stacks, const struct nytp_profile *profile,
+                            const struct nytp_export_options *options, uint32_t first,
+                            uint32_t end)
+{
+    *stacks = (struct nytp_stacks){.profile = profile, .first = first};
+    if (!needs_bounding(profile, options, first, end))
         return true;
+    const size_t size = (size_t)(end - first) + 1;
     struct bounding bounding = {
         .stacks = stacks,
-        .depths = calloc((size_t)profile->n_nodes + 1, sizeof *bounding.depths),
+        .depths = calloc(size, sizeof *bounding.depths),
         .max_depth = options->max_depth,
         .collapse_recursion = options->collapse_recursion,
     };
-    stacks->kept = calloc((size_t)profile->n_nodes + 1, sizeof *stacks->kept);
-    stacks->outer = calloc((size_t)profile->n_nodes + 1, sizeof *stacks->outer);
-    stacks->site = calloc((size_t)profile->n_nodes + 1, sizeof *stacks->site);
+    stacks->kept = calloc(size, sizeof *stacks->kept);
+    stacks->outer = calloc(size, sizeof *stacks->outer);
+    stacks->site = calloc(size, sizeof *stacks->site);
     bool ok = bounding.depths != NULL && stacks->kept != NULL && stacks->outer != NULL &&
               stacks->site != NULL;
-    for (uint32_t n = 0; ok && n < profile->n_nodes; n++)
+    for (uint32_t n = first; ok && n < end; n++)
         ok = bound_node(&bounding, n);
     nytp_table_free(&bounding.children);
     free(bounding.depths);

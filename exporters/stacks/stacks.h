@@ -22,35 +22,43 @@
 
 struct nytp_stacks {
     const struct nytp_profile *profile;
-    /* By node, both NULL when nothing is pruned. kept[n]: the node on whose stack n is
-     * counted, n itself or a lower index. outer[n], for n == kept[n]: the next frame out,
-     * n itself for a root. */
+    uint32_t first;
+    /* By node from `first` on, all NULL when nothing is pruned. kept: the node on whose stack n
+     * is counted, n itself or a lower index. outer, for n == kept: the next frame out, n itself
+     * for a root. */
     uint32_t *kept, *outer;
-    uint32_t *site;    /* for n == kept[n]: the node whose call site is where outer[n] calls */
-    uint64_t n_pruned; /* nodes for which kept[n] != n */
+    uint32_t *site; /* for n == kept: the node whose call site is where the outer one calls */
+    uint64_t n_pruned; /* nodes for which kept != n */
 };
 
 /* `profile` must outlive the stacks; max_depth and collapse_recursion are taken from `options`.
  * False when there is no memory; nytp_stacks_free() in either case. */
 bool nytp_stacks_init(struct nytp_stacks *stacks, const struct nytp_profile *profile,
                       const struct nytp_export_options *options);
+
+/* The same for the nodes of whole processes, from `first` to before `end`: no others are looked
+ * at, and none may be asked for. */
+bool nytp_stacks_init_nodes(struct nytp_stacks *stacks, const struct nytp_profile *profile,
+                            const struct nytp_export_options *options, uint32_t first,
+                            uint32_t end);
 void nytp_stacks_free(struct nytp_stacks *stacks);
 
 /* The three tables for a node, where nothing was pruned too. nytp_stacks_outer() and
  * nytp_stacks_site() are for kept nodes only. */
 static inline uint32_t nytp_stacks_kept(const struct nytp_stacks *stacks, uint32_t node)
 {
-    return stacks->kept != NULL ? stacks->kept[node] : node;
+    return stacks->kept != NULL ? stacks->kept[node - stacks->first] : node;
 }
 
 static inline uint32_t nytp_stacks_outer(const struct nytp_stacks *stacks, uint32_t node)
 {
-    return stacks->outer != NULL ? stacks->outer[node] : stacks->profile->nodes[node].parent;
+    return stacks->outer != NULL ? stacks->outer[node - stacks->first]
+                                 : stacks->profile->nodes[node].parent;
 }
 
 static inline uint32_t nytp_stacks_site(const struct nytp_stacks *stacks, uint32_t node)
 {
-    return stacks->site != NULL ? stacks->site[node] : node;
+    return stacks->site != NULL ? stacks->site[node - stacks->first] : node;
 }
 
 #endif

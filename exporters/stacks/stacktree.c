@@ -148,7 +148,7 @@ static bool add_node(struct builder *b, uint32_t below, const struct nytp_node *
 }
 
 /* below[i] is the stack that node first + i is called from. */
-static bool add_nodes(struct builder *b, uint32_t first, uint32_t end, uint32_t *below)
+static bool add_to(uint32_t *below, struct builder *b, uint32_t first, uint32_t end)
 {
     const struct nytp_node *nodes = b->profile->nodes;
     for (uint32_t i = first; i < end; i++) {
@@ -164,6 +164,14 @@ static bool add_nodes(struct builder *b, uint32_t first, uint32_t end, uint32_t 
             return false;
     }
     return true;
+}
+
+static bool add_nodes(struct builder *b, uint32_t first, uint32_t end)
+{
+    uint32_t *below = malloc(((size_t)(end - first) + 1) * sizeof *below);
+    const bool ok = below != NULL && add_to(below, b, first, end);
+    free(below);
+    return ok;
 }
 
 static bool find_name_subs(struct builder *b)
@@ -191,27 +199,14 @@ static bool add_sides(struct builder *b, const uint8_t *side_of_recording)
     for (uint32_t i = 0; ok && i < profile->n_processes; i++) {
         uint32_t first, end;
         nytp_process_nodes(profile, i, &first, &end);
-        uint32_t *below = malloc(((size_t)(end - first) + 1) * sizeof *below);
         b->of_base = side_of_recording[profile->processes[i].recording] == NYTP_DIFF_BASE;
-        ok = below != NULL && add_nodes(b, first, end, below);
-        free(below);
+        ok = add_nodes(b, first, end);
     }
     return ok;
 }
 
-static bool add_process(struct builder *b, uint32_t process)
-{
-    uint32_t first = 0, end = b->profile->n_nodes;
-    if (process != NYTP_ALL_PROCESSES)
-        nytp_process_nodes(b->profile, process, &first, &end);
-    uint32_t *below = malloc(((size_t)(end - first) + 1) * sizeof *below);
-    const bool ok = below != NULL && add_nodes(b, first, end, below);
-    free(below);
-    return ok;
-}
-
-static bool build(struct builder *b, uint32_t process, const uint8_t *side_of_recording,
-                  bool by_name)
+static bool build(struct builder *b, uint32_t first, uint32_t end,
+                  const uint8_t *side_of_recording, bool by_name)
 {
     if (!nytp_grow(&b->tree->stacks, &b->stack_capacity, 0, sizeof *b->tree->stacks))
         return false;
@@ -220,7 +215,7 @@ static bool build(struct builder *b, uint32_t process, const uint8_t *side_of_re
     if (by_name && !find_name_subs(b))
         return false;
     return side_of_recording != NULL ? add_sides(b, side_of_recording)
-                                     : add_process(b, process);
+                                     : add_nodes(b, first, end);
 }
 
 static struct nytp_stacktree *new_tree(const struct nytp_profile *profile,
@@ -233,8 +228,11 @@ static struct nytp_stacktree *new_tree(const struct nytp_profile *profile,
     if (b.tree == NULL)
         return NULL;
 
-    const bool ok = nytp_stacks_init(&b.bounds, profile, options) &&
-                    build(&b, process, side_of_recording, by_name);
+    uint32_t first = 0, end = profile->n_nodes;
+    if (process != NYTP_ALL_PROCESSES)
+        nytp_process_nodes(profile, process, &first, &end);
+    const bool ok = nytp_stacks_init_nodes(&b.bounds, profile, options, first, end) &&
+                    build(&b, first, end, side_of_recording, by_name);
     nytp_stacks_free(&b.bounds);
     nytp_table_free(&b.frame_ids);
     nytp_table_free(&b.stack_ids);

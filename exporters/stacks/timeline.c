@@ -136,27 +136,31 @@ const char *nytp_timeline_remark(const struct nytp_profile *profile, uint32_t pr
 /* Farther apart, nanoseconds are no whole numbers for those who read JSON as doubles. */
 #define FAR_US 8e12
 
-static double offset_us(const struct nytp_profile *profile, uint32_t process)
+double nytp_first_start_s(const struct nytp_profile *profile)
 {
-    const double start_s = profile->processes[process].start_s;
-    double first_s = start_s;
+    double first_s = 0;
     for (uint32_t i = 0; i < profile->n_processes; i++) {
-        const double other_s = profile->processes[i].start_s;
-        if (other_s > 0 && other_s < first_s)
-            first_s = other_s;
+        const double start_s = profile->processes[i].start_s;
+        if (start_s > 0 && (first_s == 0 || start_s < first_s))
+            first_s = start_s;
     }
-    return (start_s - first_s) * 1e6 + 0.5;
+    return first_s;
 }
 
-int64_t nytp_process_offset_ns(const struct nytp_profile *profile, uint32_t process)
+static double offset_us(const struct nytp_process *process, double first_start_s)
 {
-    const double us = offset_us(profile, process);
+    return (process->start_s - first_start_s) * 1e6 + 0.5;
+}
+
+int64_t nytp_process_offset_ns(const struct nytp_process *process, double first_start_s)
+{
+    const double us = offset_us(process, first_start_s);
     return us > 0 && us < FAR_US ? (int64_t)us * 1000 : 0;
 }
 
-const char *nytp_process_offset_remark(const struct nytp_profile *profile, uint32_t process)
+const char *nytp_process_offset_remark(const struct nytp_process *process, double first_start_s)
 {
-    return offset_us(profile, process) < FAR_US
+    return offset_us(process, first_start_s) < FAR_US
                ? ""
                : ", drawn at 0: it began more than 92 days after the first";
 }

@@ -47,10 +47,16 @@ bool nytp_process_has_timeline(const struct nytp_profile *profile, uint32_t proc
 const char *nytp_timeline_remark(const struct nytp_profile *profile, uint32_t process,
                                  char *text, size_t size);
 
-/* How long after the first process this one began, by the clock of the day: whole
- * microseconds, as nanoseconds. 0 when that is more than 92 days, which a viewer's axis does
- * not hold; the remark for the process's label then says so, and is "" otherwise. */
-int64_t nytp_process_offset_ns(const struct nytp_profile *profile, uint32_t process);
-const char *nytp_process_offset_remark(const struct nytp_profile *profile, uint32_t process);
+/* When the first of all processes began, in seconds since 1970; 0: that is not known of any.
+ * It looks at each of them: ask once for a profile. */
+double nytp_first_start_s(const struct nytp_profile *profile);
+
+/* How long after that this process began, by the clock of the day: whole microseconds, as
+ * nanoseconds. 0 when its start is not known, and when that is more than 92 days, which a
+ * viewer's axis does not hold; the remark for the process's label then says so, and is ""
+ * otherwise. */
+int64_t nytp_process_offset_ns(const struct nytp_process *process, double first_start_s);
+const char *nytp_process_offset_remark(const struct nytp_process *process,
+                                       double first_start_s);
 
 #endif

@@ -66,6 +66,43 @@ static struct nytp_stacks bounded(const struct nytp_profile *profile,
     return stacks;
 }
 
+/* Two processes: of one context, and of a sub that calls itself. */
+static const struct nytp_profile *make_two(struct fixture *f)
+{
+    fixture_begin(f, LEVELS + 2);
+    fixture_sub(f, fixture_name("main::RUNTIME"), 0, 0, 0);
+    fixture_sub(f, fixture_name("main::again"), 0, 0, 0);
+    fixture_node(f, 0, 0, 0, 0, 1);
+    uint32_t node = fixture_node(f, 1, 0, 0, 0, 1);
+    f->nodes[node].depth = 0;
+    for (uint32_t i = 0; i < LEVELS; i++)
+        node = fixture_node(f, node, 1, 0, 9, 1);
+    f->profile.nodes = f->nodes;
+    return &f->profile;
+}
+
+static struct nytp_stacks bounded_nodes(const struct nytp_profile *profile, uint32_t first,
+                                        uint32_t end)
+{
+    struct nytp_stacks stacks;
+    if (!nytp_stacks_init_nodes(&stacks, profile, &(struct nytp_export_options){0}, first, end))
+        exit(2);
+    return stacks;
+}
+
+static bool same_stacks(const struct nytp_stacks *a, const struct nytp_stacks *b,
+                        uint32_t first)
+{
+    for (uint32_t n = first; n < a->profile->n_nodes; n++) {
+        const uint32_t kept = nytp_stacks_kept(a, n);
+        if (kept != nytp_stacks_kept(b, n) ||
+            nytp_stacks_outer(a, kept) != nytp_stacks_outer(b, kept) ||
+            nytp_stacks_site(a, kept) != nytp_stacks_site(b, kept))
+            return false;
+    }
+    return true;
+}
+
 int main(void)
 {
     struct fixture f;
@@ -101,6 +138,19 @@ int main(void)
     ok(stacks.kept == NULL && nytp_stacks_kept(&stacks, 0) == 0,
        "a usual profile is left alone");
     nytp_stacks_free(&stacks);
+    fixture_free(&f);
+
+    const struct nytp_profile *two = make_two(&f);
+    stacks = bounded(two, &(struct nytp_export_options){0});
+    struct nytp_stacks first = bounded_nodes(two, 0, 1),
+                       second = bounded_nodes(two, 1, two->n_nodes);
+    ok(stacks.kept != NULL && first.kept == NULL,
+       "a process is left alone however deep another is");
+    ok(second.n_pruned > 0 && same_stacks(&stacks, &second, 1),
+       "and the deep one is bounded by itself as among all");
+    nytp_stacks_free(&stacks);
+    nytp_stacks_free(&first);
+    nytp_stacks_free(&second);
     fixture_free(&f);
     return done_testing();
 }
