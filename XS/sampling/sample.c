@@ -10,10 +10,10 @@
 
 #include "XS/names/builtins.h"
 #include "alloc_ticks.h"
+#include "blocked.h"
 #include "XS/exact/bytes.h"
 #include "XS/exact/calls.h"
 #include "XS/names/files.h"
-#include "XS/ground/open_stack.h"
 #include "XS/state/info_queue.h"
 #include "XS/exact/places.h"
 #include "XS/exact/regexes.h"
@@ -24,7 +24,6 @@
 #include "XS/names/subs.h"
 #include "tick_stack.h"
 
-#include "formats/stream/comments/sample_records.h"
 #include "formats/base/platform.h"
 #include "formats/base/wide.h"
 
@@ -36,20 +35,8 @@ enum {
     SLOWEST_US = 1000000,
     MOST_CALLS = 1000,    /* in the stack of a sample */
     INNERMOST_CALLS = 64, /* of them, if there were more */
-    LONG_TICKS = 500000,  /* a sample that long is not kept back from the disk */
-    CPU_NOTE_SHARE = 16,  /* processor time is told where it differs by one part in so many */
     LONG_NS = 50000,      /* who takes that long has perhaps waited */
     NEW_END_NS = 10000000,
-};
-
-/* The sample whose time record is to come. */
-struct last_sample {
-    bool is_there;
-    bool is_alloc; /* at no tick: a block was allocated there */
-    struct nytp_encoded_place place;
-    int64_t ticks, cpu_ticks;
-    bool is_ready; /* the program did not sleep in it */
-    struct nytp_wait_seen wait;
 };
 
 struct nytp_sampler {
@@ -59,7 +46,7 @@ struct nytp_sampler {
     struct nytp_stack_call *open; /* of each frame in rec->frames, what it was made for */
     uint32_t size_open;
     uint32_t n_as_now; /* of `open`, from the outermost: the same as in stack.now */
-    struct last_sample last;
+    struct nytp_last_sample last;
     bool by_cpu;
     pthread_t thread;
     uint64_t raw, cpu_ns;            /* up to where time is accounted for */
@@ -113,65 +100,10 @@ static void measure(struct nytp_recorder *rec, uint64_t raw, uint64_t cpu_ns, in
 
 /* ---- the stream ---- */
 
-static void write_time(struct nytp_recorder *rec, const struct last_sample *last)
-{
-    int64_t ticks = last->ticks;
-    for (; ticks > INT32_MAX; ticks -= INT32_MAX) {
-        nytp_write_time_at(rec->writer, INT32_MAX, &last->place);
-        nytp_write_discount(rec->writer);
-    }
-    nytp_write_time_at(rec->writer, (int32_t)ticks, &last->place);
-}
-
-static void write_reason(struct nytp_recorder *rec, const struct nytp_wait_seen *wait)
-{
-    char peer[NYTP_MAX_PEER + 1], text[NYTP_MAX_PEER + 40];
-    if (wait->reason == NYTP_WAIT_UNKNOWN)
-        return;
-    nytp_wait_peer_text(wait, peer, sizeof peer);
-    snprintf(text, sizeof text, NYTP_WAIT_HEAD "%s%s%s", nytp_wait_reason_name(wait->reason),
-             peer[0] != '\0' ? " " : "", peer);
-    nytp_write_comment(rec->writer, text);
-}
-
-/* Readers that do not know what the comment says skip it. */
-static void write_cpu(struct nytp_recorder *rec, const struct last_sample *last)
-{
-    char text[48];
-    const int64_t wait = last->ticks - last->cpu_ticks;
-    if (rec->sample.sampler->by_cpu ||
-        (wait < 0 ? -wait : wait) * CPU_NOTE_SHARE <= last->ticks)
-        return;
-    if (wait > 0)
-        write_reason(rec, &last->wait);
-    snprintf(text, sizeof text, NYTP_SAMPLE_CPU_HEAD " %lld%s", (long long)last->cpu_ticks,
-             last->is_ready ? NYTP_SAMPLE_CPU_READY : "");
-    nytp_write_comment(rec->writer, text);
-}
-
-/* A long sample may be followed by one as long, which may be the end: its time is put before
- * the next sample is known, which gets to know of it by a record that goes on, without time. */
-static void put_long_last(struct nytp_recorder *rec)
-{
-    struct last_sample *const last = &rec->sample.sampler->last;
-    if (!last->is_there || last->ticks < LONG_TICKS)
-        return;
-    write_cpu(rec, last);
-    write_time(rec, last);
-    nytp_write_discount(rec->writer);
-    last->ticks = last->cpu_ticks = 0;
-}
-
 void nytp_sample_put_last(struct nytp_recorder *rec)
 {
-    struct nytp_sampler *const sampler = rec->sample.sampler;
-    if (sampler == NULL || !sampler->last.is_there)
-        return;
-    sampler->last.is_there = false;
-    write_cpu(rec, &sampler->last);
-    if (sampler->last.is_alloc && sampler->last.ticks == 0)
-        nytp_write_discount(rec->writer); /* no statement was seen by a tick */
-    write_time(rec, &sampler->last);
+    if (rec->sample.sampler != NULL)
+        nytp_last_sample_put(rec->writer, &rec->sample.sampler->last);
 }
 
 static struct nytp_call_site site_at(pTHX_ struct nytp_recorder *rec, const COP *cop)
@@ -323,7 +255,7 @@ static const struct nytp_malloc_event *take_allocs(pTHX_ struct nytp_recorder *r
     const struct nytp_place place = place_of(aTHX_ rec, &moment);
     if (is_elsewhere || !sampler->last.is_there) {
         put_before(rec, &place.encoded);
-        sampler->last = (struct last_sample){
+        sampler->last = (struct nytp_last_sample){
             .is_there = true, .is_alloc = true, .is_ready = true, .place = place.encoded};
     }
     nytp_blocks_place_is_here(rec);
@@ -366,7 +298,7 @@ static void take_tick(pTHX_ struct nytp_recorder *rec, const struct nytp_tick *t
     go_to(aTHX_ rec, &moment);
     const struct nytp_place place = place_of(aTHX_ rec, &moment);
     put_before(rec, &place.encoded);
-    sampler->last = (struct last_sample){
+    sampler->last = (struct nytp_last_sample){
         .is_there = true,
         .place = place.encoded,
         .ticks = ticks,
@@ -413,7 +345,7 @@ static void take_all(pTHX_ struct nytp_recorder *rec)
     take_bytes(aTHX_ rec, event, UINT64_MAX);
     nytp_bytes_done(rec, first);
     nytp_alloc_ticks_taken(sampler->allocs);
-    put_long_last(rec);
+    nytp_last_sample_put_if_long(rec->writer, &sampler->last);
     const uint64_t own = nytp_clock_raw(&rec->clock) - began;
     sampler->own_raw += own;
     if (has_ticks) /* only of those there can be fewer */
@@ -561,141 +493,17 @@ void nytp_sample_forget_cop(struct nytp_recorder *rec, const OP *op)
 
 /* ---- the end in a signal ---- */
 
-/* perl may be in the middle of anything: nothing is asked of it, and nothing allocated. So what
- * blocks is read as from beside (open_stack.h) and written as records, without a frame. */
-static struct nytp_open_stack blocked;
-
-enum {
-    LONGEST_NAME = 512,
-    MOST_BLOCKED = 200, /* calls that were not open at the last sample */
-};
-
-/* The id of the statement's file, which the stream is told first if it does not know it. */
-static struct nytp_encoded_place blocked_place(struct nytp_recorder *rec, const COP *cop,
-                                               uint32_t *fid, uint32_t *line)
-{
-    char name[LONGEST_NAME];
-    struct nytp_raw_text text = {.to = name, .size = sizeof name - 1};
-    *line = nytp_open_stack_put_file(&text, &blocked, cop);
-    name[text.n] = '\0';
-    *fid = 0;
-    for (uint32_t i = 1; i <= rec->files.n && *fid == 0; i++)
-        if (rec->files.all[i] != NULL && strEQ(rec->files.all[i]->perl_name, name))
-            *fid = nytp_file_known_fid(rec, rec->files.all[i]);
-    if (*fid == 0) {
-        *fid = ++rec->sample.n_end_files + rec->files.n;
-        nytp_write_new_fid(rec->writer, &(struct nytp_new_fid){
-                                            .fid = *fid,
-                                            .flags = NYTP_FID_VIA_SUB,
-                                            .name = {.ptr = name, .len = (uint32_t)text.n}});
-    }
-    return nytp_encode_place(*fid, nytp_line_of_stmt(*line));
-}
-
-/* The name of blocked.calls[i], or of what runs in the innermost, for i < 0. */
-static struct nytp_str blocked_name(const struct nytp_recorder *rec, int i,
-                                    char name[LONGEST_NAME])
-{
-    struct nytp_raw_text text = {.to = name, .size = LONGEST_NAME - 1};
-    if (i >= 0)
-        nytp_open_stack_put_sub(&text, &blocked, blocked.calls[i].cv);
-    else if (blocked.xsub == NULL && rec->options.slowops > 1)
-        nytp_open_stack_put_package(&text, &blocked, blocked.cop);
-    if (i < 0)
-        nytp_open_stack_put_leaf(&text, &blocked, "");
-    return (struct nytp_str){.ptr = name, .len = (uint32_t)text.n};
-}
-
-static struct nytp_str caller_name(const struct nytp_recorder *rec, int i,
-                                   char name[LONGEST_NAME])
-{
-    if (i + 1 < (int)(blocked.n - rec->n_frames))
-        return blocked_name(rec, i + 1, name);
-    const struct nytp_rec_sub *const sub =
-        rec->n_frames > 0 ? rec->frames[rec->n_frames - 1].sub : rec->subs.runtime;
-    return (struct nytp_str){.ptr = sub->name, .len = (uint32_t)sub->name_len};
-}
-
-/* How many calls, from the outermost, are those of the last sample. */
-static uint32_t count_still_open(const struct nytp_recorder *rec)
-{
-    const struct nytp_stack_call *const open = rec->sample.sampler->open;
-    uint32_t n = 0;
-    while (n < rec->n_frames && n < blocked.n &&
-           open[n].cv == blocked.calls[blocked.n - 1 - n].cv &&
-           open[n].site == blocked.calls[blocked.n - 1 - n].site)
-        n++;
-    return n;
-}
-
-static void write_blocked_return(struct nytp_recorder *rec, int i, int64_t ticks, bool is_leaf)
-{
-    char name[LONGEST_NAME], caller[LONGEST_NAME];
-    uint8_t encoded[LONGEST_NAME + NYTP_ENCODED_STR_EXTRA + NYTP_COPY_STEP];
-    const COP *const site = i < 0 ? blocked.cop : blocked.calls[i].site;
-    const struct nytp_str sub = blocked_name(rec, i, name);
-    const int64_t own = is_leaf ? ticks : 0;
-    struct nytp_sub_callers calls = {
-        .count = 1,
-        .incl_s = (double)ticks / NYTP_TICKS_PER_SEC,
-        .excl_s = (double)own / NYTP_TICKS_PER_SEC,
-        .caller = caller_name(rec, i, caller),
-        .callee = sub,
-    };
-    blocked_place(rec, site, &calls.fid, &calls.line);
-    nytp_write_sub_return(rec->writer, blocked.n - (uint32_t)i, ticks, own, encoded,
-                          nytp_encode_str(encoded, sub.ptr, sub.len));
-    nytp_write_sub_callers(rec->writer, &calls);
-    if (i < 0) /* says that it is none of perl's subs */
-        nytp_write_sub_callers(
-            rec->writer, &(struct nytp_sub_callers){.caller = {.ptr = ""}, .callee = sub});
-}
-
-static void write_blocked_entry(struct nytp_recorder *rec, const COP *site)
-{
-    uint32_t fid, line;
-    blocked_place(rec, site, &fid, &line);
-    nytp_write_sub_entry(rec->writer, fid, line);
-}
-
-static void write_blocked(struct nytp_recorder *rec, const struct last_sample *sample)
-{
-    const int n = (int)(blocked.n - rec->n_frames);
-    const bool has_leaf = blocked.xsub != NULL ||
-                          (rec->options.slowops > 0 && nytp_is_slowop[blocked.op_type % MAXO]);
-    for (int i = n - 1; i >= 0; i--)
-        write_blocked_entry(rec, blocked.calls[i].site);
-    nytp_sample_put_last(rec);
-    if (has_leaf) {
-        write_blocked_entry(rec, blocked.cop);
-        write_blocked_return(rec, -1, sample->ticks, true);
-    }
-    write_cpu(rec, sample);
-    write_time(rec, sample);
-    for (int i = 0; i < n; i++)
-        write_blocked_return(rec, i, sample->ticks, i == 0 && !has_leaf);
-    if (n > 0 || has_leaf)
-        nytp_frame_called(rec, sample->ticks);
-}
-
 void nytp_sample_put_blocked(struct nytp_recorder *rec)
 {
     struct nytp_sampler *const sampler = rec->sample.sampler;
-    struct last_sample sample = {.is_there = true};
-    uint32_t fid, line;
+    struct nytp_last_sample sample = {.is_there = true};
     if (!rec->sample.is_on || rec->state != NYTP_RECORDING)
         return;
     measure(rec, nytp_clock_raw(&rec->clock), nytp_raw_clock_ns(sampler->ring.cpu_clock),
             &sample.ticks, &sample.cpu_ticks);
-    if (sample.ticks <= 0 ||
-        !nytp_open_stack_look(&blocked, rec->interpreter, (long)rec->life.pid) ||
-        !blocked.is_whole || blocked.n > MOST_BLOCKED)
+    if (sample.ticks <= 0 || !nytp_blocked_look(rec))
         return;
-    const uint32_t n_open = count_still_open(rec);
-    while (rec->n_frames > n_open)
-        nytp_frame_leave(rec, rec->sample.ticks);
-    sample.place = blocked_place(rec, blocked.cop, &fid, &line);
-    write_blocked(rec, &sample);
+    nytp_blocked_put(rec, sampler->open, &sampler->last, &sample);
     rec->sample.ticks += sample.ticks;
     sampler->n_samples++;
 }

@@ -19,7 +19,6 @@ struct nytp_sampler;
 struct nytp_rec_sample {
     struct nytp_sampler *sampler; /* owned; NULL: nothing was sampled yet */
     bool is_on;                   /* ticks come */
-    uint32_t n_end_files;         /* ids above all others, of files that only the end was in */
     int64_t ticks;                /* the axis of samples: time that they account for */
     struct nytp_hang_note note;   /* of hang_note.c */
 };

@@ -48,6 +48,7 @@
 #include "XS/exact/switch_ops.h"
 #include "XS/life/profile.h"
 #include "XS/exact/release.h"
+#include "XS/sampling/blocked.h"
 #include "XS/sampling/sample.h"
 #include "XS/exact/open_at_start.h"
 #include "XS/exact/stmts.h"
@@ -140,6 +141,7 @@ struct nytp_recorder {
     struct nytp_rec_stream stream;
     struct nytp_rec_profile profile;
     struct nytp_rec_sample sample;
+    struct nytp_rec_blocked blocked;
     struct nytp_rec_life life;
     struct nytp_rec_pause_for_exact pause_for_exact;
     struct nytp_rec_finished_profiles finished_profiles;

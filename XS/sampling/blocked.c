@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What the program blocks in; see blocked.h. It is read as from beside (open_stack.h) and
+ * written as records, without a frame.
+ */
+#include "blocked.h"
+
+#include "tick_stack.h"
+
+#include "XS/exact/calls.h"
+#include "XS/exact/places.h"
+#include "XS/ground/open_stack.h"
+#include "XS/names/builtins.h"
+#include "XS/names/files.h"
+#include "XS/state/state.h"
+
+static struct nytp_open_stack blocked;
+
+enum {
+    LONGEST_NAME = 512,
+    MOST_BLOCKED = 200, /* calls that were not open at the last sample */
+};
+
+/* The id of the statement's file, which the stream is told first if it does not know it. */
+static struct nytp_encoded_place blocked_place(struct nytp_recorder *rec, const COP *cop,
+                                               uint32_t *fid, uint32_t *line)
+{
+    char name[LONGEST_NAME];
+    struct nytp_raw_text text = {.to = name, .size = sizeof name - 1};
+    *line = nytp_open_stack_put_file(&text, &blocked, cop);
+    name[text.n] = '\0';
+    *fid = 0;
+    for (uint32_t i = 1; i <= rec->files.n && *fid == 0; i++)
+        if (rec->files.all[i] != NULL && strEQ(rec->files.all[i]->perl_name, name))
+            *fid = nytp_file_known_fid(rec, rec->files.all[i]);
+    if (*fid == 0) {
+        *fid = ++rec->blocked.n_files + rec->files.n;
+        nytp_write_new_fid(rec->writer, &(struct nytp_new_fid){
+                                            .fid = *fid,
+                                            .flags = NYTP_FID_VIA_SUB,
+                                            .name = {.ptr = name, .len = (uint32_t)text.n}});
+    }
+    return nytp_encode_place(*fid, nytp_line_of_stmt(*line));
+}
+
+/* The name of blocked.calls[i], or of what runs in the innermost, for i < 0. */
+static struct nytp_str blocked_name(const struct nytp_recorder *rec, int i,
+                                    char name[LONGEST_NAME])
+{
+    struct nytp_raw_text text = {.to = name, .size = LONGEST_NAME - 1};
+    if (i >= 0)
+        nytp_open_stack_put_sub(&text, &blocked, blocked.calls[i].cv);
+    else if (blocked.xsub == NULL && rec->options.slowops > 1)
+        nytp_open_stack_put_package(&text, &blocked, blocked.cop);
+    if (i < 0)
+        nytp_open_stack_put_leaf(&text, &blocked, "");
+    return (struct nytp_str){.ptr = name, .len = (uint32_t)text.n};
+}
+
+static struct nytp_str caller_name(const struct nytp_recorder *rec, int i,
+                                   char name[LONGEST_NAME])
+{
+    if (i + 1 < (int)(blocked.n - rec->n_frames))
+        return blocked_name(rec, i + 1, name);
+    const struct nytp_rec_sub *const sub =
+        rec->n_frames > 0 ? rec->frames[rec->n_frames - 1].sub : rec->subs.runtime;
+    return (struct nytp_str){.ptr = sub->name, .len = (uint32_t)sub->name_len};
+}
+
+/* How many calls, from the outermost, are those of the last sample. */
+static uint32_t count_still_open(const struct nytp_recorder *rec,
+                                 const struct nytp_stack_call *open)
+{
+    uint32_t n = 0;
+    while (n < rec->n_frames && n < blocked.n &&
+           open[n].cv == blocked.calls[blocked.n - 1 - n].cv &&
+           open[n].site == blocked.calls[blocked.n - 1 - n].site)
+        n++;
+    return n;
+}
+
+static void write_blocked_return(struct nytp_recorder *rec, int i, int64_t ticks, bool is_leaf)
+{
+    char name[LONGEST_NAME], caller[LONGEST_NAME];
+    uint8_t encoded[LONGEST_NAME + NYTP_ENCODED_STR_EXTRA + NYTP_COPY_STEP];
+    const COP *const site = i < 0 ? blocked.cop : blocked.calls[i].site;
+    const struct nytp_str sub = blocked_name(rec, i, name);
+    const int64_t own = is_leaf ? ticks : 0;
+    struct nytp_sub_callers calls = {
+        .count = 1,
+        .incl_s = (double)ticks / NYTP_TICKS_PER_SEC,
+        .excl_s = (double)own / NYTP_TICKS_PER_SEC,
+        .caller = caller_name(rec, i, caller),
+        .callee = sub,
+    };
+    blocked_place(rec, site, &calls.fid, &calls.line);
+    nytp_write_sub_return(rec->writer, blocked.n - (uint32_t)i, ticks, own, encoded,
+                          nytp_encode_str(encoded, sub.ptr, sub.len));
+    nytp_write_sub_callers(rec->writer, &calls);
+    if (i < 0) /* says that it is none of perl's subs */
+        nytp_write_sub_callers(
+            rec->writer, &(struct nytp_sub_callers){.caller = {.ptr = ""}, .callee = sub});
+}
+
+static void write_blocked_entry(struct nytp_recorder *rec, const COP *site)
+{
+    uint32_t fid, line;
+    blocked_place(rec, site, &fid, &line);
+    nytp_write_sub_entry(rec->writer, fid, line);
+}
+
+static void write_blocked(struct nytp_recorder *rec, struct nytp_last_sample *before,
+                          const struct nytp_last_sample *sample)
+{
+    const int n = (int)(blocked.n - rec->n_frames);
+    const bool has_leaf = blocked.xsub != NULL ||
+                          (rec->options.slowops > 0 && nytp_is_slowop[blocked.op_type % MAXO]);
+    for (int i = n - 1; i >= 0; i--)
+        write_blocked_entry(rec, blocked.calls[i].site);
+    nytp_last_sample_put(rec->writer, before);
+    if (has_leaf) {
+        write_blocked_entry(rec, blocked.cop);
+        write_blocked_return(rec, -1, sample->ticks, true);
+    }
+    nytp_last_sample_put_time(rec->writer, sample);
+    for (int i = 0; i < n; i++)
+        write_blocked_return(rec, i, sample->ticks, i == 0 && !has_leaf);
+    if (n > 0 || has_leaf)
+        nytp_frame_called(rec, sample->ticks);
+}
+
+bool nytp_blocked_look(const struct nytp_recorder *rec)
+{
+    return nytp_open_stack_look(&blocked, rec->interpreter, (long)rec->life.pid) &&
+           blocked.is_whole && blocked.n <= MOST_BLOCKED;
+}
+
+void nytp_blocked_put(struct nytp_recorder *rec, const struct nytp_stack_call *open,
+                      struct nytp_last_sample *before, struct nytp_last_sample *sample)
+{
+    const uint32_t n_open = count_still_open(rec, open);
+    uint32_t fid, line;
+    while (rec->n_frames > n_open)
+        nytp_frame_leave(rec, rec->sample.ticks);
+    sample->place = blocked_place(rec, blocked.cop, &fid, &line);
+    write_blocked(rec, before, sample);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * What the program blocks in when it ends in a signal: calls of which no tick may have seen a
+ * safe point. perl may be in the middle of anything: nothing is asked of it, and nothing
+ * allocated.
+ */
+#ifndef NYTP_BLOCKED_H
+#define NYTP_BLOCKED_H
+
+#include "last_sample.h"
+
+struct nytp_recorder;
+struct nytp_stack_call;
+
+/* The part of the state that blocked.c writes. */
+struct nytp_rec_blocked {
+    uint32_t n_files; /* ids above all others, of files that only the end was in */
+};
+
+/* Look which calls are open. False: that is not known, or there are too many. */
+bool nytp_blocked_look(const struct nytp_recorder *rec);
+
+/* Put what was found into the stream, and the sample `before` it where its calls have begun.
+ * `open` is what each of rec->frames was made for; frames that are not open any more are left.
+ * `sample` has the times, and gets its place. */
+void nytp_blocked_put(struct nytp_recorder *rec, const struct nytp_stack_call *open,
+                      struct nytp_last_sample *before, struct nytp_last_sample *sample);
+
+#endif

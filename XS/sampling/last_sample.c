@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The time record of a sample; see last_sample.h.
+ */
+#include "last_sample.h"
+
+#include "formats/stream/comments/sample_records.h"
+
+#include <stdio.h>
+
+enum {
+    LONG_TICKS = 500000, /* a sample that long is not kept back from the disk */
+    CPU_NOTE_SHARE = 16, /* processor time is told where it differs by one part in so many */
+};
+
+static void write_time(struct nytp_writer *writer, const struct nytp_last_sample *last)
+{
+    int64_t ticks = last->ticks;
+    for (; ticks > INT32_MAX; ticks -= INT32_MAX) {
+        nytp_write_time_at(writer, INT32_MAX, &last->place);
+        nytp_write_discount(writer);
+    }
+    nytp_write_time_at(writer, (int32_t)ticks, &last->place);
+}
+
+static void write_reason(struct nytp_writer *writer, const struct nytp_wait_seen *wait)
+{
+    char peer[NYTP_MAX_PEER + 1], text[NYTP_MAX_PEER + 40];
+    if (wait->reason == NYTP_WAIT_UNKNOWN)
+        return;
+    nytp_wait_peer_text(wait, peer, sizeof peer);
+    snprintf(text, sizeof text, NYTP_WAIT_HEAD "%s%s%s", nytp_wait_reason_name(wait->reason),
+             peer[0] != '\0' ? " " : "", peer);
+    nytp_write_comment(writer, text);
+}
+
+/* Readers that do not know what the comment says skip it. */
+static void write_cpu(struct nytp_writer *writer, const struct nytp_last_sample *last)
+{
+    char text[48];
+    const int64_t wait = last->ticks - last->cpu_ticks;
+    if ((wait < 0 ? -wait : wait) * CPU_NOTE_SHARE <= last->ticks)
+        return;
+    if (wait > 0)
+        write_reason(writer, &last->wait);
+    snprintf(text, sizeof text, NYTP_SAMPLE_CPU_HEAD " %lld%s", (long long)last->cpu_ticks,
+             last->is_ready ? NYTP_SAMPLE_CPU_READY : "");
+    nytp_write_comment(writer, text);
+}
+
+void nytp_last_sample_put_time(struct nytp_writer *writer, const struct nytp_last_sample *last)
+{
+    write_cpu(writer, last);
+    write_time(writer, last);
+}
+
+void nytp_last_sample_put_if_long(struct nytp_writer *writer, struct nytp_last_sample *last)
+{
+    if (!last->is_there || last->ticks < LONG_TICKS)
+        return;
+    nytp_last_sample_put_time(writer, last);
+    nytp_write_discount(writer);
+    last->ticks = last->cpu_ticks = 0;
+}
+
+void nytp_last_sample_put(struct nytp_writer *writer, struct nytp_last_sample *last)
+{
+    if (!last->is_there)
+        return;
+    last->is_there = false;
+    write_cpu(writer, last);
+    if (last->is_alloc && last->ticks == 0)
+        nytp_write_discount(writer); /* no statement was seen by a tick */
+    write_time(writer, last);
+}
