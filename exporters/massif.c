@@ -10,6 +10,7 @@
  * most, and what is below 1 % is one leaf.
  */
 #include "exporters/base/text.h"
+#include "exporters/select/one_process.h"
 #include "exporters/stacks/stacktree.h"
 
 #include "formats/model/profile.h"
@@ -255,12 +256,18 @@ static bool write_massif(const struct nytp_profile *profile,
     nytp_scale_init(&m.scale, nytp_unit_find("ms"), profile->ticks_per_sec);
     options.weight = NYTP_WEIGHT_INUSE_SPACE;
     options.lines = true;
+    struct nytp_profile *one = NULL;
+    if (m.n > 0 && profile->n_processes > 1 &&
+        (one = nytp_select_processes(profile, m.process, 1, &out->error)) == NULL)
+        return false;
     struct nytp_stacktree *const tree =
-        nytp_stacktree_new(profile, &options, m.n > 0 ? m.process : NYTP_ALL_PROCESSES, false);
+        nytp_stacktree_new(one != NULL ? one : profile, &options, NYTP_ALL_PROCESSES, false);
     m.tree = tree;
     if (tree == NULL || !write_snapshots(&m))
         nytp_out_of_memory(&out->error);
     nytp_stacktree_free(tree);
+    if (one != NULL)
+        nytp_profile_free(one);
     return out->error.status == NYTP_OK;
 }
 

@@ -254,6 +254,7 @@ static void write_blocks(pTHX_ struct nytp_recorder *rec, uint64_t after)
             .call = block->call,
             .fid = told_fid(aTHX_ rec, block->fid, NYTP_FID_VIA_STMT),
             .line = block->line,
+            .parent_pid = block->is_inherited ? rec->blocks.parent_pid : 0,
         };
         if (block->id <= after || block->is_freed)
             continue;
@@ -289,6 +290,12 @@ void nytp_blocks_suspend(struct nytp_recorder *rec)
     blocks->is_suspended = true;
 }
 
+void nytp_blocks_forget_suspended(struct nytp_rec_blocks *blocks)
+{
+    blocks->n_freed_meanwhile = 0;
+    blocks->is_suspended = false;
+}
+
 void nytp_blocks_resume(pTHX_ struct nytp_recorder *rec)
 {
     struct nytp_rec_blocks *const blocks = &rec->blocks;
@@ -300,8 +307,14 @@ void nytp_blocks_resume(pTHX_ struct nytp_recorder *rec)
         nytp_write_comment(rec->writer, text);
     }
     write_after(aTHX_ rec, blocks->last_suspended_id);
-    blocks->n_freed_meanwhile = 0;
-    blocks->is_suspended = false;
+    nytp_blocks_forget_suspended(blocks);
+}
+
+void nytp_blocks_inherit(struct nytp_rec_blocks *blocks, uint32_t parent_pid)
+{
+    for (uint32_t i = 0; i < blocks->n; i++)
+        blocks->all[i].is_inherited = true;
+    blocks->parent_pid = parent_pid;
 }
 
 void nytp_blocks_end(struct nytp_rec_blocks *blocks)

@@ -2,7 +2,8 @@
  *
  * Sampled blocks that are in use (option memory=BYTES), each with the calls that allocated it:
  * the next profile file of this process is told them at its beginning, since it knows nothing
- * of what came before. Calls are kept as a tree, in which a path that has been met is one node.
+ * of what came before; so is the first file of a fork's child. Calls are kept as a tree, in
+ * which a path that has been met is one node.
  *
  * NYTP_MOST_BLOCKS and NYTP_MOST_BLOCK_CALLS bound what that takes, some 20 MB; what is more is
  * in the file that was open when it was allocated, and in no later one.
@@ -24,7 +25,7 @@ struct nytp_rec_block {
     uint64_t id, space, objects;
     uint32_t call;      /* index in `calls`; 0: the program itself */
     uint32_t fid, line; /* of the call's statement; line 0: it had begun none */
-    bool is_freed;
+    bool is_freed, is_inherited;
 };
 
 /* The part of the state that belongs to blocks.c. Lists are owned. */
@@ -49,6 +50,7 @@ struct nytp_rec_blocks {
     uint32_t n_freed_meanwhile, freed_meanwhile_capacity;
     bool is_suspended;
     bool is_over;
+    uint32_t parent_pid; /* whose the inherited blocks are */
 };
 
 /* The statement in progress began in the innermost open call. */
@@ -72,7 +74,13 @@ void nytp_blocks_sweep(struct nytp_recorder *rec);
 /* No more blocks are kept: there may be no memory to be had, as in a signal. */
 void nytp_blocks_end(struct nytp_rec_blocks *blocks);
 
-/* Those were of another process. Also frees the lists. */
+/* This process is a fork's child: all that is in use is inherited from its parent. */
+void nytp_blocks_inherit(struct nytp_rec_blocks *blocks, uint32_t parent_pid);
+
+/* The file that was to be gone on with is not: a child has one of its own. */
+void nytp_blocks_forget_suspended(struct nytp_rec_blocks *blocks);
+
+/* Free the lists. */
 void nytp_blocks_forget(struct nytp_rec_blocks *blocks);
 
 #endif

@@ -336,7 +336,9 @@ static void begin_child(pTHX_ struct nytp_recorder *rec)
     nytp_sample_fork(rec);
     nytp_bytes_pause(rec);
     nytp_bytes_drop(rec);
-    nytp_blocks_forget(&rec->blocks);
+    nytp_blocks_forget_suspended(&rec->blocks);
+    if (rec->life.pid != getpid())
+        nytp_blocks_inherit(&rec->blocks, (uint32_t)rec->life.pid);
     rec->life.pid = getpid();
     if (!was_open && !is_thread_in_wait(rec))
         return;

@@ -203,7 +203,7 @@ static struct nytp_profile *merge_loaded(struct nytp_profile **profiles, uint32_
     struct nytp_error error = {0};
     if (n < 2)
         return n == 1 ? profiles[0] : NULL;
-    struct nytp_profile *profile = nytp_profiles_merge(profiles, n, &error);
+    struct nytp_profile *profile = nytp_profiles_merge(profiles, n, false, &error);
     if (profile == NULL)
         nytp_cli_say("merging %lu inputs: %s", (unsigned long)n, error.message);
     return profile;
@@ -315,7 +315,7 @@ static bool merge_group(const struct run *run, struct nytp_profile **profiles,
     if (*n - *n_groups < least || wants_spans(cli))
         return true;
     struct nytp_profile *merged =
-        nytp_profiles_merge(profiles + *n_groups, *n - *n_groups, &error);
+        nytp_profiles_merge(profiles + *n_groups, *n - *n_groups, false, &error);
     const struct nytp_selection evals = {.merge_evals = !cli->export.no_merge_evals};
     *n = *n_groups;
     if (merged != NULL && !nytp_select(merged, &evals, &error)) {

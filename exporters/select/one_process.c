@@ -6,6 +6,7 @@
 #include "one_process.h"
 
 #include "formats/model/arcs_before.h"
+#include "formats/model/in_use.h"
 #include "formats/model/profile.h"
 #include "formats/model/totals.h"
 
@@ -233,7 +234,7 @@ static bool copy_processes(struct nytp_profile *some, const struct nytp_profile 
     take_nodes(some, nodes.first, lines.first, children.first);
     for (uint32_t i = 0; i < spans.n; i++)
         some->spans[i].node -= nodes.first;
-    return take_arcs(some, profile, first_recording);
+    return nytp_in_use_count_once(some) && take_arcs(some, profile, first_recording);
 }
 
 struct nytp_profile *nytp_select_processes(const struct nytp_profile *profile, uint32_t first,

@@ -400,7 +400,8 @@ static void make_processes(struct nytp_attribution *s)
             .memory_peak = from->memory_peak,
             .instructions = from->instructions,
             .complete = from->complete,
-            .knows_before = from->knows_before};
+            .knows_before = from->knows_before,
+            .inherits_from = from->inherits_from};
         p->total_statements += from->statements;
         const bool announced = from->pid != 0 || from->start_s != 0;
         if (announced && !from->complete && !p->partial) {
@@ -616,7 +617,7 @@ static bool attribute_all(struct nytp_attribution *s)
     if (ok) {
         sum_tree(p);
         ok = nytp_apportion_lines(s) && (!p->sampled || nytp_attribute_cpu(s)) &&
-             make_arcs(s) && nytp_in_use_keep_last(p) && nytp_profile_make_line_costs(p) &&
+             make_arcs(s) && nytp_in_use_count_once(p) && nytp_profile_make_line_costs(p) &&
              take_sources(s);
         nytp_memory_points_take(b, p);
         ok = ok && nytp_lay_out_spans(b, p, s->node_of_raw) &&

@@ -318,13 +318,17 @@ static bool alloc_event(struct nytp_builder *b, const struct nytp_bytes_record *
     const struct nytp_tree_sample sample = {.id = record->id,
                                             .space = record->space,
                                             .objects = record->objects,
-                                            .is_from_before = record->is_from_before};
+                                            .is_from_before = record->is_from_before,
+                                            .is_inherited = record->parent_pid != 0};
     if (!p->has_entries && !nytp_builder_begin_entries(b, p))
         return nytp_builder_tree_failed(b);
     if (!record->is_from_before)
         return nytp_callstack_sample(&b->stack, file, record->line, sample) ||
                nytp_builder_tree_failed(b);
-    p->knows_before = true;
+    if (sample.is_inherited)
+        p->inherits_from = record->parent_pid;
+    else
+        p->knows_before = true;
     const uint32_t index = nytp_calltree_new_sample(tree, sample);
     return index == 0 ? nytp_builder_tree_failed(b)
                       : nytp_in_use_before_block(b, record, file, index);

@@ -5,6 +5,7 @@
 #include "calltree.h"
 
 #include "formats/base/arena.h"
+#include "formats/model/svs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -305,31 +306,44 @@ bool nytp_calltree_book_sample(struct nytp_calltree *tree, uint32_t node, uint32
     return add_samples_at(tree, node, file, line, sample);
 }
 
-static struct nytp_bytes bytes_of(const struct nytp_calltree *tree,
-                                  const struct nytp_tree_sample_lists *lists, uint32_t index)
+static void add_sample(struct nytp_svs *sum, const struct nytp_tree_sample *sample)
 {
-    struct nytp_bytes sum = {{0}};
+    const int64_t objects = (int64_t)sample->objects, space = (int64_t)sample->space;
+    if (!sample->is_from_before) {
+        sum->bytes.of[NYTP_ALLOC_OBJECTS] += objects;
+        sum->bytes.of[NYTP_ALLOC_SPACE] += space;
+    }
+    if (sample->freed)
+        return;
+    sum->bytes.of[NYTP_INUSE_OBJECTS] += objects;
+    sum->bytes.of[NYTP_INUSE_SPACE] += space;
+    if (sample->is_inherited)
+        nytp_in_use_add(&sum->inherited, (struct nytp_in_use){objects, space});
+}
+
+static void add_all_samples(const struct nytp_calltree *tree,
+                            const struct nytp_tree_sample_lists *lists, uint32_t index,
+                            struct nytp_svs *sum)
+{
     const uint32_t last = index < lists->capacity ? lists->last[index] : 0;
     for (uint32_t i = last; i != 0;) {
-        const struct nytp_tree_sample *const sample = &tree->samples[i];
-        const int64_t objects = (int64_t)sample->objects, space = (int64_t)sample->space;
-        sum.of[NYTP_ALLOC_OBJECTS] += sample->is_from_before ? 0 : objects;
-        sum.of[NYTP_ALLOC_SPACE] += sample->is_from_before ? 0 : space;
-        sum.of[NYTP_INUSE_OBJECTS] += sample->freed ? 0 : objects;
-        sum.of[NYTP_INUSE_SPACE] += sample->freed ? 0 : space;
-        i = sample->next == last ? 0 : sample->next;
+        add_sample(sum, &tree->samples[i]);
+        i = tree->samples[i].next == last ? 0 : tree->samples[i].next;
     }
-    return sum;
 }
 
-struct nytp_bytes nytp_calltree_node_bytes(const struct nytp_calltree *tree, uint32_t node)
+struct nytp_svs nytp_calltree_node_svs(const struct nytp_calltree *tree, uint32_t node)
 {
-    return bytes_of(tree, &tree->node_samples, node);
+    struct nytp_svs svs = {.net = nytp_tree_svs_of(&tree->node_svs, node)};
+    add_all_samples(tree, &tree->node_samples, node, &svs);
+    return svs;
 }
 
-struct nytp_bytes nytp_calltree_line_bytes(const struct nytp_calltree *tree, uint32_t record)
+struct nytp_svs nytp_calltree_line_svs(const struct nytp_calltree *tree, uint32_t record)
 {
-    return bytes_of(tree, &tree->line_samples, record);
+    struct nytp_svs svs = {.net = nytp_tree_svs_of(&tree->line_svs, record)};
+    add_all_samples(tree, &tree->line_samples, record, &svs);
+    return svs;
 }
 
 /* Free a line record of a node that is about to go. */

@@ -72,6 +72,7 @@ struct nytp_tree_sample {
     uint32_t next;
     bool freed;
     bool is_from_before; /* it was allocated before the recording began */
+    bool is_inherited;   /* if so: by a parent of the process, before the fork */
 };
 
 #define NYTP_MAX_SAMPLES 67108864u /* of a stream: what damaged input can make us allocate */
@@ -188,8 +189,8 @@ bool nytp_calltree_book_sample(struct nytp_calltree *tree, uint32_t node, uint32
                                uint32_t line, uint32_t sample);
 
 /* Sums of the samples of a node that are on none of its lines; of a line record. */
-struct nytp_bytes nytp_calltree_node_bytes(const struct nytp_calltree *tree, uint32_t node);
-struct nytp_bytes nytp_calltree_line_bytes(const struct nytp_calltree *tree, uint32_t record);
+struct nytp_svs nytp_calltree_node_svs(const struct nytp_calltree *tree, uint32_t node);
+struct nytp_svs nytp_calltree_line_svs(const struct nytp_calltree *tree, uint32_t record);
 
 /* Book what happened in a node: on its lines, and on children made if need be, and so on. Where
  * the running statement began in one of them, that becomes the owner. False when memory or the

@@ -45,6 +45,7 @@ struct nytp_built_process {
     bool has_entries;        /* statements are in the tree, not in pages */
     bool complete;
     bool knows_before; /* as in the model */
+    uint32_t inherits_from;
 };
 
 /* Statement costs of lines whose context is not known. */

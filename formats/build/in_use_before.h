@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * What a process allocated before its recording began, and what is in use still, as an earlier
- * file's recorder knew it (formats/stream/comments/bytes_records.h). It has calls of its own,
- * which become contexts when the process ends: until then the calls that are open may turn out
- * to lie deeper than they seem (callstack.h), and these do not lie in them.
+ * What a process, or a parent of it, allocated before its recording began, and what is in use
+ * still, as an earlier file's recorder knew it (formats/stream/comments/bytes_records.h). It
+ * has calls of its own, which become contexts when the process ends: until then the calls that
+ * are open may turn out to lie deeper than they seem (callstack.h), and these do not lie in
+ * them.
  */
 #ifndef NYTP_IN_USE_BEFORE_H
 #define NYTP_IN_USE_BEFORE_H

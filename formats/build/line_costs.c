@@ -84,8 +84,7 @@ static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
                                              t->lines[l].ticks,
                                              t->lines[l].statements,
                                              t->lines[l].after_leave,
-                                             {.net = nytp_tree_svs_of(&t->line_svs, l),
-                                              .bytes = nytp_calltree_line_bytes(t, l)}};
+                                             nytp_calltree_line_svs(t, l)};
     if (n_lines > 0)
         qsort(lines, n_lines, sizeof *lines, by_line);
     for (uint32_t c = 0; c < n->n_children; c++) {
@@ -222,10 +221,7 @@ static bool apportion_on_first_line(struct nytp_attribution *s, uint32_t node)
 static bool place_svs(struct nytp_attribution *s, uint32_t node)
 {
     const struct nytp_sub *sub = &s->p->subs[s->p->nodes[node].sub];
-    const struct nytp_calltree *const tree = &s->b->stack.tree;
-    const uint32_t raw = s->raw_of_node[node];
-    const struct nytp_svs svs = {.net = nytp_tree_svs_of(&tree->node_svs, raw),
-                                 .bytes = nytp_calltree_node_bytes(tree, raw)};
+    const struct nytp_svs svs = nytp_calltree_node_svs(&s->b->stack.tree, s->raw_of_node[node]);
     const struct nytp_line_entry e = {.node = node, .file = sub->file, .line = sub->first_line};
     return nytp_svs_are_none(svs) || (add_entry(s, e) && add_svs(s, node, e.file, e.line, svs));
 }

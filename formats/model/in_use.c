@@ -5,6 +5,9 @@
  * Those of one process have the same host, process id and thread. A process id is used again:
  * one that begins when the file before has ended, and knows of nothing from before, is of
  * another process, or nothing was in use.
+ *
+ * What is inherited is known by its sum for each line, not by block: what the parent freed
+ * later than it forked, or one child and not another, counts as if both had done the same.
  */
 #include "in_use.h"
 
@@ -52,16 +55,48 @@ static bool is_same_process(const struct file *last, const struct file *next)
              last->process->complete));
 }
 
-static void drop_in_use(struct nytp_profile *p, const struct file *file)
+/* Do it to each line of the process's nodes. */
+static void change_lines(struct nytp_profile *p, uint32_t process,
+                         void (*change)(struct nytp_svs *svs))
 {
-    const bool is_last = file->index + 1 == p->n_processes;
-    const uint32_t end = is_last ? p->n_nodes : file->process[1].root;
-    for (uint32_t i = file->process->root; i < end; i++) {
+    const bool is_last = process + 1 == p->n_processes;
+    const uint32_t end = is_last ? p->n_nodes : p->processes[process + 1].root;
+    for (uint32_t i = p->processes[process].root; i < end; i++) {
         const struct nytp_node *const node = &p->nodes[i];
-        struct nytp_svs *const svs = &p->node_line_svs[node->first_node_line];
         for (uint32_t l = 0; l < node->n_node_lines; l++)
-            svs[l].bytes.of[NYTP_INUSE_OBJECTS] = svs[l].bytes.of[NYTP_INUSE_SPACE] = 0;
+            change(&p->node_line_svs[node->first_node_line + l]);
     }
+}
+
+static void count_in_use(struct nytp_svs *svs, struct nytp_in_use in_use, int sign)
+{
+    svs->bytes.of[NYTP_INUSE_OBJECTS] += sign * in_use.objects;
+    svs->bytes.of[NYTP_INUSE_SPACE] += sign * in_use.space;
+    svs->elsewhere.objects -= sign * in_use.objects;
+    svs->elsewhere.space -= sign * in_use.space;
+}
+
+static void count_all_here(struct nytp_svs *svs)
+{
+    count_in_use(svs, svs->elsewhere, 1);
+}
+
+static void count_none_here(struct nytp_svs *svs)
+{
+    const struct nytp_in_use all = {svs->bytes.of[NYTP_INUSE_OBJECTS],
+                                    svs->bytes.of[NYTP_INUSE_SPACE]};
+    count_in_use(svs, all, -1);
+}
+
+static void count_inherited_elsewhere(struct nytp_svs *svs)
+{
+    count_in_use(svs, svs->inherited, -1);
+}
+
+static void supersede(struct nytp_profile *p, const struct file *file)
+{
+    change_lines(p, file->index, count_none_here);
+    p->processes[file->index].is_superseded = true;
 }
 
 /* Of a file and the next the one that ends first; the other remains to be compared. */
@@ -73,21 +108,16 @@ static void keep_last(struct nytp_profile *p, const struct file *files)
         if (!is_same_process(last, next)) {
             last = next;
         } else if (ends_before(next, last)) {
-            drop_in_use(p, next);
+            supersede(p, next);
         } else {
-            drop_in_use(p, last);
+            supersede(p, last);
             last = next;
         }
     }
 }
 
-bool nytp_in_use_keep_last(struct nytp_profile *p)
+static bool keep_last_of_each(struct nytp_profile *p)
 {
-    bool knows_before = false;
-    for (uint32_t i = 0; i < p->n_processes; i++)
-        knows_before |= p->processes[i].knows_before;
-    if (!knows_before || p->n_processes < 2 || p->node_line_svs == NULL)
-        return true;
     struct file *const files = malloc(p->n_processes * sizeof *files);
     if (files == NULL)
         return false;
@@ -99,4 +129,87 @@ bool nytp_in_use_keep_last(struct nytp_profile *p)
     keep_last(p, files);
     free(files);
     return true;
+}
+
+/* ---- what a child inherits ---- */
+
+/* A process that has what the process `pid` allocated: that itself, or a child of it. */
+struct holder {
+    struct nytp_name host;
+    uint32_t pid;
+    bool is_child;
+    double start_s;
+    uint32_t index; /* of the process */
+};
+
+static int compare_memory(const struct holder *a, const struct holder *b)
+{
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    if (a->host.len != b->host.len)
+        return a->host.len < b->host.len ? -1 : 1;
+    return memcmp(a->host.ptr, b->host.ptr, a->host.len);
+}
+
+/* Whoever counts it is the first. */
+static int by_memory(const void *x, const void *y)
+{
+    const struct holder *const a = x, *const b = y;
+    const int order = compare_memory(a, b);
+    if (order != 0)
+        return order;
+    if (a->is_child != b->is_child)
+        return a->is_child ? 1 : -1;
+    if (a->start_s != b->start_s)
+        return a->start_s < b->start_s ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static uint32_t list_holders(const struct nytp_profile *p, struct holder *holders)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->n_processes; i++) {
+        const struct nytp_process *const process = &p->processes[i];
+        if (process->is_superseded)
+            continue;
+        struct holder holder = {.host = p->recordings[process->recording].host,
+                                .pid = process->pid,
+                                .start_s = process->start_s,
+                                .index = i};
+        holders[n++] = holder;
+        holder.pid = process->inherits_from;
+        holder.is_child = true;
+        if (holder.pid != 0)
+            holders[n++] = holder;
+    }
+    return n;
+}
+
+static bool count_inherited_once(struct nytp_profile *p)
+{
+    struct holder *const holders = malloc(2 * (size_t)p->n_processes * sizeof *holders);
+    if (holders == NULL)
+        return false;
+    const uint32_t n = list_holders(p, holders);
+    qsort(holders, n, sizeof *holders, by_memory);
+    for (uint32_t i = 1; i < n; i++)
+        if (holders[i].is_child && compare_memory(&holders[i - 1], &holders[i]) == 0)
+            change_lines(p, holders[i].index, count_inherited_elsewhere);
+    free(holders);
+    return true;
+}
+
+bool nytp_in_use_count_once(struct nytp_profile *p)
+{
+    bool share = false;
+    for (uint32_t i = 0; i < p->n_processes; i++) {
+        struct nytp_process *const process = &p->processes[i];
+        share |= process->knows_before || process->inherits_from != 0 || process->is_superseded;
+        process->is_superseded = false;
+    }
+    if (!share || p->node_line_svs == NULL)
+        return true;
+    for (uint32_t i = 0; i < p->n_processes; i++)
+        change_lines(p, i, count_all_here);
+    return keep_last_of_each(p) && count_inherited_once(p);
 }

@@ -24,6 +24,7 @@ struct merging {
     struct nytp_profile *to;
     struct nytp_profile **from;
     uint32_t n_from;
+    bool to_compare;
     uint32_t **file_map, **sub_map; /* per input: old index -> new */
     struct nytp_svs_rows svs;       /* of the lines so far */
 };
@@ -700,16 +701,20 @@ static bool merge_all(struct merging *f, struct nytp_error *error)
                     merge_waited(f) && merge_pairs(f) && merge_tree(f);
     if (ok)
         nytp_profile_sum_arcs(f->to);
-    return (ok && nytp_in_use_keep_last(f->to) && nytp_profile_make_line_costs(f->to)) ||
+    return (ok && (f->to_compare || nytp_in_use_count_once(f->to)) &&
+            nytp_profile_make_line_costs(f->to)) ||
            nytp_out_of_memory(error);
 }
 
 struct nytp_profile *nytp_profiles_merge(struct nytp_profile **profiles, uint32_t n_profiles,
-                                         struct nytp_error *error)
+                                         bool to_compare, struct nytp_error *error)
 {
     if (n_profiles == 1)
         return profiles[0];
-    struct merging f = {.to = calloc(1, sizeof *f.to), .from = profiles, .n_from = n_profiles};
+    struct merging f = {.to = calloc(1, sizeof *f.to),
+                        .from = profiles,
+                        .n_from = n_profiles,
+                        .to_compare = to_compare};
     bool ok = f.to != NULL;
     if (!ok)
         nytp_out_of_memory(error);

@@ -10,9 +10,10 @@
 
 /* Merge several profiles into one: subs are unified by name and file, files by name (but not
  * string evals, whose numbers mean nothing in another run). Each input keeps a recording of its
- * own with its own processes. Frees the inputs in any case. NULL with *error set on failure:
- * memory, or sums beyond NYTP_MAX_TOTAL_TICKS. */
+ * own with its own processes. Frees the inputs in any case. `to_compare`: each stands for
+ * itself, and counts memory that is in use in others, too (in_use.h). NULL with *error set on
+ * failure: memory, or sums beyond NYTP_MAX_TOTAL_TICKS. */
 struct nytp_profile *nytp_profiles_merge(struct nytp_profile **profiles, uint32_t n_profiles,
-                                         struct nytp_error *error);
+                                         bool to_compare, struct nytp_error *error);
 
 #endif

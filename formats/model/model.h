@@ -61,6 +61,9 @@ struct nytp_process {
     int64_t recording_ticks; /* what recording cost, as far as it was taken off the times */
     bool complete;           /* its end was seen */
     bool knows_before;       /* it tells what is in use that earlier files of it allocated */
+    uint32_t inherits_from;  /* pid of a parent that allocated some of what it tells before it
+                                forked; 0 = none */
+    bool is_superseded; /* a later file of it in the profile tells what is in use (in_use.h) */
     struct nytp_name labels; /* DB::label_profile(): lines "KEY=VALUE", each key once; or "" */
 };
 
@@ -233,12 +236,18 @@ struct nytp_node_line {
                              add up to its cpu_ticks, before any selection. Else 0: not known */
 };
 
+struct nytp_in_use {
+    int64_t objects, space; /* blocks, and bytes */
+};
+
 /* Perl's values (SVs) on a line of a node, and in a line cost, and memory. */
 struct nytp_svs {
     int64_t net;  /* that were made there, less those that were freed */
     int64_t kept; /* for what has no sign: as many as the node made more than it freed, at least
                      0, on the lines that made more */
     struct nytp_bytes bytes;
+    struct nytp_in_use inherited; /* of what is in use, what the process has from its parent */
+    struct nytp_in_use elsewhere; /* in use, but counted in another process (in_use.h) */
 };
 
 /* One call on the time axis; only with build option `spans`. Sorted by process, start,

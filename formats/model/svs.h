@@ -28,11 +28,19 @@ static inline void nytp_bytes_add(struct nytp_bytes *sum, struct nytp_bytes byte
         sum->of[i] += bytes.of[i];
 }
 
+static inline void nytp_in_use_add(struct nytp_in_use *sum, struct nytp_in_use in_use)
+{
+    sum->objects += in_use.objects;
+    sum->space += in_use.space;
+}
+
 static inline void nytp_svs_add(struct nytp_svs *sum, struct nytp_svs svs)
 {
     sum->net += svs.net;
     sum->kept += svs.kept;
     nytp_bytes_add(&sum->bytes, svs.bytes);
+    nytp_in_use_add(&sum->inherited, svs.inherited);
+    nytp_in_use_add(&sum->elsewhere, svs.elsewhere);
 }
 
 /* What is in use may have been allocated before the recording began. */
@@ -46,7 +54,8 @@ static inline bool nytp_bytes_are_none(struct nytp_bytes bytes)
 
 static inline bool nytp_svs_are_none(struct nytp_svs svs)
 {
-    return svs.net == 0 && svs.kept == 0 && nytp_bytes_are_none(svs.bytes);
+    return svs.net == 0 && svs.kept == 0 && nytp_bytes_are_none(svs.bytes) &&
+           svs.elsewhere.objects == 0 && svs.elsewhere.space == 0;
 }
 
 /* By which a measure of memory is known outside, and what it counts. */

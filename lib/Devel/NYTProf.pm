@@ -152,7 +152,10 @@ callgrind, pprof, speedscope and C<--firefox>, the report (what is in use), comp
 their usual error, of one sample all. What the profiler allocates is left out, by and large. Of the
 files that C<rotate> finishes each has what was allocated while it was written, and all that was in use at its end, also of what earlier ones have
 allocated, in the calls that did (262,144 samples and 65,536 distinct calls, some 20 MB, are kept for later files; that there were more is said). Given
-several of them, C<nytp-export> adds up what was allocated, and shows what was in use at the end of the last. With C<sample> each sample has the calls that were open where its block was allocated, as far in as samples of
+several of them, C<nytp-export> adds up what was allocated, and shows what was in use at the end of the last. The file of a forked child also has what is in
+use of its parent's, allocated before the fork, in the calls that did, less what the child frees (of the thread that forked): what a pre-forking server's worker holds. Given parent
+and children, or several children, C<nytp-export> counts what they share once: as the parent holds it, else the first child; C<--per-process>, and one
+file alone, show all that a process holds. With C<sample> each sample has the calls that were open where its block was allocated, as far in as samples of
 time have them; values are not counted then. Linux only. Programs
 that the program starts are given the library where C<PERL5OPT> or C<HARNESS_PERL_SWITCHES> records them, else it is taken out of C<LD_PRELOAD> in
 C<%ENV>. The loader ignores that variable for a program with more rights than its caller, and a program that is linked statically has no loader.

@@ -5,10 +5,11 @@ import csv
 import io
 import json
 import re
+import subprocess
 
 import pytest
 
-from command import good, messages, pprof_top, run
+from command import ROOT, good, messages, pprof_top, run
 from nytpwrite import Writer
 
 MEASURES = ("alloc_objects", "alloc_space", "inuse_objects", "inuse_space")
@@ -354,6 +355,75 @@ def test_of_several_files_of_a_process_the_last_tells_what_is_in_use(tmp_path):
     assert subs(first, second, later)["main::f"] == (75, 66000, 3, 28000)
 
 
+def child_file(path, pid, parent=77, start=1500.0, own=700):
+    """A child of recording()'s process: it inherits f's 50,000 bytes and 1,000, of which it frees the latter, and main's 20; it has some of its own in f."""
+    stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(pid, parent, start).fid(1, "/x/app.pl")
+    stream.comment("nytp-in-use-call 1 0 1 2 main::f").comment(f"nytp-inherited 3 20 1 0 1 2 {parent}").comment(f"nytp-inherited 4 1000 2 1 1 2 {parent}")
+    stream.comment(f"nytp-inherited 6 50000 1 1 1 12 {parent}").comment("nytp-memory 1000").time(20, 1, 1).entry(1, 2).time(10, 1, 12)
+    stream.comment("nytp-free 4").comment(f"nytp-alloc 9 {own} 1 1 12").leave(1, 10, 10, "main::f").time(5, 1, 2).sub(1, "main::f", 10, 14)
+    path.write_bytes(stream.comment("nytp-memory 1000").pid_end(pid, 1900.0).data())
+    return path
+
+
+def in_use(*arguments):
+    return {name: values[2:] for name, values in subs(*arguments).items() if any(values[2:])}
+
+
+def test_a_childs_file_has_what_is_in_use_of_its_parents(tmp_path):
+    child = child_file(tmp_path / "c.out", 80)
+    assert in_use(child) == {"main::RUNTIME": (1, 20), "main::f": (2, 50700)} and subs(child)["main::f"][:2] == (1, 700)
+    assert good("-q", "--collapsed", "--weight=inuse_space", child).decode() == "main::RUNTIME 20\nmain::RUNTIME;main::f 50700\n"
+
+
+def test_files_that_share_memory_count_it_once(tmp_path):
+    parent = recording(tmp_path / "p.out")
+    children = [child_file(tmp_path / f"c{pid}.out", pid, own=pid) for pid in (80, 81, 82)]
+    all_own = 80 + 81 + 82
+    for files in (parent, *children), (*children, parent):
+        assert in_use(*files) == {"main::RUNTIME": (1, 20), "main::f": (6, 51000 + all_own)}, "in the parent, as it holds it"
+    assert in_use(*children) == {"main::RUNTIME": (1, 20), "main::f": (4, 50000 + all_own)}, "without it in one of its children"
+    assert in_use(parent, child_file(tmp_path / "o.out", 83, parent=99))["main::f"] == (5, 101700), "another process's child"
+    grandchild = child_file(tmp_path / "g.out", 90, parent=80, start=1600.0)
+    assert in_use(parent, children[0], grandchild)["main::f"] == (5, 51000 + 80 + 700)
+    again = child_file(tmp_path / "c80.2.out", 80, start=1700.0)
+    assert in_use(children[0], again)["main::f"] == (3, 50780), "another child with the same process id"
+    next_file = child_file(tmp_path / "c82.2.out", 82, start=1700.0)
+    next_file.write_bytes(next_file.read_bytes().replace(b"#nytp-free 4", b"#nytp-in-use 7 30 1 1 1 12\n#nytp-free 4"))
+    assert in_use(children[2], next_file)["main::f"] == (3, 50730), "its later file"
+    many = [child_file(tmp_path / f"m{pid}.out", pid, own=1) for pid in range(100, 160)]  # merged in groups
+    assert in_use(*many, parent)["main::f"] == (63, 51060) and in_use(*many)["main::f"] == (61, 50060)
+
+
+def test_a_stream_of_several_processes_counts_what_they_share_once(tmp_path):
+    parts = recording(tmp_path / "p.out"), child_file(tmp_path / "c.out", 80), child_file(tmp_path / "d.out", 81)
+    good_merge = subprocess.run(["perl", "-Mblib", "bin/nytprofmerge", "--out", str(tmp_path / "m.out"), *map(str, parts)], cwd=ROOT, capture_output=True)
+    assert good_merge.returncode == 0, good_merge.stderr
+    assert in_use(tmp_path / "m.out") == in_use(*parts) == {"main::RUNTIME": (1, 20), "main::f": (5, 52400)}
+    assert in_use(tmp_path / "m.out", child_file(tmp_path / "e.out", 82)) == {"main::RUNTIME": (1, 20), "main::f": (6, 53100)}
+
+
+def test_each_process_by_itself_has_all_that_it_holds(tmp_path):
+    files = recording(tmp_path / "p.out"), child_file(tmp_path / "c.out", 80), later_file(tmp_path / "p.out.2")
+    good("-q", "--collapsed", "--weight=inuse_space", "--per-process", "-o", tmp_path / "out.%p", *files)
+    of = {path.name: path.read_text() for path in tmp_path.glob("out.*")}
+    assert of["out.80"] == "main::RUNTIME 20\nmain::RUNTIME;main::f 50700\n"
+    assert of["out.77"] == "main::RUNTIME 20\nmain::RUNTIME;main::f 51000\n", "also an earlier file of a process"
+    good("-q", "--collapsed", "--weight=inuse_space", "--per-process", "-o", tmp_path / "of.%p",
+         *(child_file(tmp_path / f"m{pid}.out", pid, own=1) for pid in range(100, 160)))  # merged in groups
+    assert {path.read_text() for path in tmp_path.glob("of.*")} == {"main::RUNTIME 20\nmain::RUNTIME;main::f 50001\n"}
+    massif = good("-q", "--massif", *(child_file(tmp_path / f"{pid}.out", pid, start=1400.0 + pid, own=pid) for pid in (83, 82))).decode()
+    assert re.findall(r"mem_heap_B=(\d+)", massif)[-1] == "50103" and "\nn2: 50103 " in massif and "pid 83" in massif
+
+
+def test_a_comparison_has_what_each_file_holds(tmp_path):
+    def total(*sides):
+        table = good("-q", "--top", "--diff", sides[0], "--weight=inuse_space", *sides[1:]).decode()
+        return re.search(r"bytes in use +([\d.]+) kB +([\d.]+) kB", table).groups()
+    parent = recording(tmp_path / "p.out")
+    assert total(parent, later_file(tmp_path / "p.out.2")) == ("51.0", "24.0"), "two files of a process"
+    assert total(parent, child_file(tmp_path / "c.out", 80)) == ("51.0", "50.7"), "a process and its child"
+
+
 def test_labels_have_nothing_of_what_was_in_use_before(tmp_path):
     path = tmp_path / "l.out"
     stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").comment("nytp-in-use 3 20000 1 0 1 2")
@@ -363,7 +433,8 @@ def test_labels_have_nothing_of_what_was_in_use_before(tmp_path):
     assert subs("--where=request=1", path)["main::RUNTIME"] == (1, 300, 1, 300)
 
 
-@pytest.mark.parametrize("broken", ["nytp-in-use", "nytp-in-use 1 1 1 1 1", "nytp-in-use 1 1 1 1 1 1 1", "nytp-in-use 1 1 1 4294967296 1 1", "nytp-in-use 1 1125899906842625 1 0 1 1"])
+@pytest.mark.parametrize("broken", ["nytp-in-use", "nytp-in-use 1 1 1 1 1", "nytp-in-use 1 1 1 1 1 1 1", "nytp-inherited 1 1 1 1 1 1", "nytp-inherited 1 1 1 1 1 1 0", "nytp-inherited 1 1 1 0 1 1 4294967296",
+                                    "nytp-in-use 1 1 1 4294967296 1 1", "nytp-in-use 1 1125899906842625 1 0 1 1"])
 def test_what_is_no_block_in_use_is_passed_over(tmp_path, broken):
     path = tmp_path / "x.out"
     path.write_bytes(Writer().pid_start(7, 1, 1000.0).fid(1, "/x/app.pl").comment(broken).time(10, 1, 1).pid_end(7, 2000.0).data())

@@ -63,6 +63,7 @@ def allocated():
         stream.comment(f"nytp-alloc {3 + n} {n} 1 1 {n % 3}").comment(f"nytp-free {n}")
     stream.comment("nytp-in-use-call 1 0 1 5 main::a").comment("nytp-in-use-call 2 1 1 6 main::b").comment("nytp-in-use-call 4 3 1 6 main::b")
     stream.comment("nytp-in-use 30 9 1 2 1 6").comment("nytp-in-use 31 9 1 9 9 0").comment("nytp-free 30").comment("nytp-in-use-call 1 0 7 5 main::c")
+    stream.comment("nytp-inherited 32 9 1 1 1 6 4").comment("nytp-inherited 33 9 1 9 9 0 3").comment("nytp-free 33")
     stream.entry(1, 6).time(5, 1, 6).comment("nytp-alloc 40 7 1 9 6").leave(2, 5, 5, "main::b").leave(4, 9, 4, "main::a")
     return stream.comment("nytp-free 40").comment("nytp-alloc 39 1 1 1 5").pid_end(5).comment("nytp-free 3").data()
 

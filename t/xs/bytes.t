@@ -21,7 +21,7 @@ sub bytes_of {
     my ($file) = @_;
     my (%line, %sample);
     my $stream = NYTPTest::slurp($file);
-    while ($stream =~ /#nytp-(?:alloc (\d+) (\d+) (\d+) \d+ (\d+)|free (\d+)|in-use (\d+) (\d+) \d+ \d+ \d+ (\d+))\n/g) {
+    while ($stream =~ /#nytp-(?:alloc (\d+) (\d+) (\d+) \d+ (\d+)|free (\d+)|(?:in-use|inherited) (\d+) (\d+) \d+ \d+ \d+ (\d+)(?: \d+)?)\n/g) {
         if (defined $1) {
             $sample{$1} = [$4, $2];
             $line{$4}{space}   += $2;
@@ -277,7 +277,7 @@ sub in_use {
 
 sub collapsed {
     my ($run, $file, $measure) = @_;
-    return { map { /\A(.*) (\d+)\Z/ } split /\n/, qx{${\ root()}/bin/nytp-export -q --collapsed --weight=$measure '$run->{dir}/nytprof.out$file'} };
+    return { map { /\A(.*) (\d+)\Z/ } split /\n/, qx{${\ root()}/bin/nytp-export -q --collapsed --weight=$measure '$run->{dir}/nytprof.out'$file} };
 }
 
 # A cache that grows by 600 blocks in the first file, in two calls; of 500 that the second adds to it 250 of the oldest go, and in the third
@@ -376,16 +376,100 @@ scenario 'an exact file beside a sampled one knows what is in use from before, a
     near $in_use->{$fill} / 20000, 250, 'what was freed meanwhile is not';
 };
 
-scenario 'a child knows of none of its parent\'s blocks' => sub {
-    my $run = record(<<'P', mean => 2);
-our @k; sub f { push @k, "a" x 20000 for 1 .. 100; return }
-f(); if (my $pid = fork) { waitpid $pid, 0 } else { f(); DB::rotate_profile() or die; splice @k, 0, 150; exit }
-DB::rotate_profile() or die;
+# Ids, with pids, of blocks of that many bytes and more, as comments of this kind tell them.
+sub told {
+    my ($run, $file, $kind, $least) = @_;
+    my $stream = NYTPTest::slurp("$run->{dir}/nytprof.out$file");
+    my ($is_inherited, @told) = $kind eq 'inherited';
+    while ($stream =~ /#nytp-$kind (\d+) (\d+) \d+ \d+ \d+(?: \d+)?(?: (\d+))?\n/g) {
+        push @told, $is_inherited ? "$1 of $3" : $1 if $2 >= $least;
+    }
+    return \@told;
+}
+
+sub blocks_in_use {
+    my ($run, $file, $sub, $size) = @_;
+    my ($in_use, $sum) = (collapsed($run, $file, 'inuse_space'), 0);
+    $sum += $in_use->{$_} for grep {/\b\Q$sub\E\z/} keys %$in_use;
+    return $sum / $size;
+}
+
+my $FORK = <<'P';
+our @keep; our $n = 20000; sub get { push @keep, "a" x $n for 1 .. 100; return } sub own { push @keep, "b" x ($n / 2) for 1 .. 50; return }
+get(); FIRST;
+if (my $pid = fork) { waitpid $pid, 0; splice @keep, 0, 10; exit }
+splice @keep, 0, 30; own(); NEXT; splice @keep, 0, 20;
+1;
 P
-    my ($child) = glob "$run->{dir}/nytprof.out.*.2";
-    near bytes_of("$run->{dir}/nytprof.out.2")->{1}{before}, 2_000_000, 'the parent\'s second file';
-    near bytes_of($child)->{1}{before}, 2_000_000, 'the child\'s second file has the child\'s';
-    near bytes_of($child)->{1}{inuse}, 1_000_000, 'less what it freed';
+
+sub child_of {
+    my ($run) = @_;
+    my ($pid) = map { /\.(\d+)\z/ ? $1 : () } glob "$run->{dir}/nytprof.out.*";
+    return $pid;
+}
+
+for my $sampled (0, 1) {
+    scenario 'a child of a fork knows what is in use of its parent\'s' . ($sampled ? ', sampled' : '') => sub {
+        my $run = record($FORK =~ s/FIRST/1/r =~ s/NEXT/DB::rotate_profile() or die/r, sampled => $sampled, mean => 2);
+        is "$run->{status} $run->{err}", '0 ', 'runs';
+        my $child = child_of($run);
+        my $inherited = told($run, ".$child", 'inherited', 15_000);
+        my ($of) = map {/ of (\d+)\z/} @$inherited;
+        is_deeply $inherited, [map {"$_ of $of"} @{ told($run, '', 'alloc', 15_000) }], 'each of them, of one process';
+        near blocks_in_use($run, ".$child", "main::$_->[0]", $_->[1]), $_->[2], "the child: $_->[0]" for [get => 20_000, 70], [own => 10_000, 50];
+        is_deeply [grep {/main::get/} keys %{ collapsed($run, ".$child", 'alloc_space') }], [], 'of which it allocated its own';
+        near blocks_in_use($run, '', 'main::get', 20_000), 90, 'the parent';
+        my %freed = map { ("$_ of $of" => 1) } NYTPTest::slurp("$run->{dir}/nytprof.out.$child") =~ /#nytp-free (\d+)\n/g;
+        is_deeply told($run, ".$child.2", 'inherited', 15_000), [grep { !$freed{$_} } @$inherited], 'its next file tells them apart, too';
+        is_deeply told($run, ".$child.2", 'in-use', 9_000), [grep { !$freed{"$_ of $of"} } @{ told($run, ".$child", 'alloc', 9_000) }], 'from its own';
+        near blocks_in_use($run, ".$child.2", 'main::get', 20_000), 50, 'and at its end';
+        near blocks_in_use($run, '*', 'main::get', 20_000), 90, 'all files together count them once';
+        near blocks_in_use($run, '*', 'main::own', 10_000), 50, 'and the child\'s';
+    };
+
+    scenario 'and so does the child of that' . ($sampled ? ', sampled' : '') => sub {
+        my $run = record($FORK =~ s/FIRST/1/r =~ s/NEXT/if (my \$pid = fork) { waitpid \$pid, 0; exit }/r, sampled => $sampled, mean => 2);
+        is "$run->{status} $run->{err}", '0 ', 'runs';
+        my %inherited = map { m{/nytprof\.out\.(\d+)\z} ? ($1 => told($run, ".$1", 'inherited', 9_000)) : () } glob "$run->{dir}/nytprof.out.*";
+        my ($middle, $last) = sort { @{ $inherited{$a} } <=> @{ $inherited{$b} } || $a <=> $b } keys %inherited;
+        is scalar(grep { !/ of $middle\z/ } @{ $inherited{$last} }), 0, 'all are its own parent\'s';
+        near blocks_in_use($run, ".$last", 'main::get', 20_000), 50, 'what it holds of the first';
+        near blocks_in_use($run, ".$last", 'main::own', 10_000), 50, 'and of the second';
+        near blocks_in_use($run, '*', 'main::get', 20_000), 90, 'all files together count each once';
+        near blocks_in_use($run, '*', 'main::own', 10_000), 50, 'whoever allocated it';
+    };
+
+    scenario 'and one that records when its parent does no more' . ($sampled ? ', sampled' : '') => sub {
+        my $run = record($FORK =~ s/FIRST/DB::finish_profile()/r =~ s/NEXT/DB::enable_profile()/r, sampled => $sampled, mean => 2);
+        is $run->{status}, 0, 'runs';
+        near blocks_in_use($run, '.2', 'main::get', 20_000), 50, 'less what it freed before it did, and after';
+    };
+}
+
+# This fork is not seen as a call.
+scenario 'a child inherits what the statement allocated that forked' => sub {
+    my $code = 'our @keep; our $n = 20000; push @keep, "a" x $n, my $pid = open my $from, "-|"; close $from if $pid; 1;';
+    my $run = run_prog(code => $code, env => { LD_PRELOAD => $LIBRARY }, opts => 'memory=2:compress=0:slowops=0');
+    my ($before) = @{ told($run, '', 'alloc', 15_000) };
+    my ($inherited) = map {s/ of .*//r} @{ told($run, '.' . child_of($run), 'inherited', 15_000) };
+    is $inherited, $before, 'as its parent told it later';
+};
+
+# In the child a call is seen before there is a safe point at which sampling goes on.
+scenario 'a child that was forked while an exact file was recorded beside a sampled one' => sub {
+    my $toggle = 'kill USR2 => $$; $main::i = 0; $main::i++ for 1 .. 100';
+    my $fork   = 'our @pid; push @pid, (open my $from, "-|"), utf8::is_utf8($n); if ($pid[0]) { close $from; splice @keep, 0, 10; exit }';
+    my $run = run_prog(code => $FORK =~ s/FIRST|NEXT|^1/$toggle/gmr =~ s/^if .*/$fork/mr . ';1', env => { LD_PRELOAD => $LIBRARY },
+        opts => 'memory=2:compress=0:sample=1000:sigcontrol=USR2:slowops=0');
+    is "$run->{status} $run->{err}", '0 ', 'runs';
+    my ($child) = map { m{/nytprof\.out\.(\d+)\z} ? ".$1" : () } glob "$run->{dir}/nytprof.out.*";
+    my $inherited = told($run, $child, 'inherited', 15_000);
+    is_deeply [map {s/ of .*//r} @$inherited], told($run, '', 'alloc', 15_000), 'what it inherited';
+    is scalar(grep { "." . s/.* of //r eq $child } @$inherited), 0, 'is another process\'s';
+    near blocks_in_use($run, $child, "main::$_->[0]", $_->[1]), $_->[2], "in use at its end, behind an exact file of its own: $_->[0]" for [get => 20_000, 50], [own => 10_000, 50];
+    my %times;
+    $times{$_}++ for NYTPTest::slurp("$run->{dir}/nytprof.out$child") =~ /#nytp-free (\d+)\n/g;
+    is_deeply [grep { $times{$_} > 1 } keys %times], [], 'each is freed once';
 };
 
 # Each eval leaves a block behind that its own anonymous sub allocated; so many of them are let go of while they run.

@@ -8,7 +8,8 @@
 #include <string.h>
 
 static const char alloc_head[] = NYTP_ALLOC_HEAD, free_head[] = NYTP_FREE_HEAD,
-                  in_use_head[] = NYTP_IN_USE_HEAD, call_head[] = NYTP_IN_USE_CALL_HEAD;
+                  in_use_head[] = NYTP_IN_USE_HEAD, inherited_head[] = NYTP_INHERITED_HEAD,
+                  call_head[] = NYTP_IN_USE_CALL_HEAD;
 
 /* The number at *at and the character `end` behind it; *at is passed both. */
 static bool next_number(const char **at, const char *end_of_text, char end, uint64_t most,
@@ -40,25 +41,31 @@ bool nytp_bytes_record_read(const struct nytp_str *comment, struct nytp_bytes_re
 {
     const char *at, *const end = comment->ptr + comment->len;
     struct nytp_bytes_record r = {0};
-    uint64_t call = 0, fid = 0, line = 0;
+    uint64_t call = 0, fid = 0, line = 0, parent_pid = 0;
     if (has_head(comment, free_head, sizeof free_head - 1, &at)) {
         r.is_free = true;
         if (!next_number(&at, end, '\n', INT64_MAX, &r.id) || at != end)
             return false;
     } else {
-        r.is_from_before = has_head(comment, in_use_head, sizeof in_use_head - 1, &at);
+        const bool is_inherited =
+            has_head(comment, inherited_head, sizeof inherited_head - 1, &at);
+        r.is_from_before =
+            is_inherited || has_head(comment, in_use_head, sizeof in_use_head - 1, &at);
         if ((!r.is_from_before && !has_head(comment, alloc_head, sizeof alloc_head - 1, &at)) ||
             !next_number(&at, end, ' ', INT64_MAX, &r.id) ||
             !next_number(&at, end, ' ', NYTP_MOST_SAMPLE_BYTES, &r.space) ||
             !next_number(&at, end, ' ', NYTP_MOST_SAMPLE_BYTES, &r.objects) ||
             (r.is_from_before && !next_number(&at, end, ' ', UINT32_MAX, &call)) ||
             !next_number(&at, end, ' ', UINT32_MAX, &fid) ||
-            !next_number(&at, end, '\n', UINT32_MAX, &line) || at != end)
+            !next_number(&at, end, is_inherited ? ' ' : '\n', UINT32_MAX, &line) ||
+            (is_inherited && !next_number(&at, end, '\n', UINT32_MAX, &parent_pid)) ||
+            (is_inherited && parent_pid == 0) || at != end)
             return false;
     }
     r.call = (uint32_t)call;
     r.fid = (uint32_t)fid;
     r.line = (uint32_t)line;
+    r.parent_pid = (uint32_t)parent_pid;
     *record = r;
     return true;
 }
@@ -80,9 +87,10 @@ static char *put_number(char *at, uint64_t number)
 void nytp_bytes_record_format(const struct nytp_bytes_record *record,
                               char text[NYTP_BYTES_LONGEST])
 {
-    const char *const head = record->is_free          ? free_head
-                             : record->is_from_before ? in_use_head
-                                                      : alloc_head;
+    const char *const head = record->is_free           ? free_head
+                             : record->parent_pid != 0 ? inherited_head
+                             : record->is_from_before  ? in_use_head
+                                                       : alloc_head;
     const size_t len = strlen(head);
     memcpy(text, head, len);
     char *at = put_number(text + len, record->id);
@@ -93,6 +101,8 @@ void nytp_bytes_record_format(const struct nytp_bytes_record *record,
             at = put_number(at, record->call);
         at = put_number(at, record->fid);
         at = put_number(at, record->line);
+        if (record->parent_pid != 0)
+            at = put_number(at, record->parent_pid);
     }
     *at = '\0';
 }

@@ -8,7 +8,7 @@
  *
  * The sample stands for SPACE bytes in OBJECTS blocks, which the innermost open call allocated,
  * in the statement at FID and LINE if that statement began in it. When its block is freed, all
- * that it stands for is. An ID is of one process; one that was never told is of its parent's.
+ * that it stands for is. An ID is of one process and, up to a fork, of its child.
  *
  * What an earlier file of the same process told and is in use still, stands behind PID_START,
  * or, after an exact profile was recorded beside a sampled one, where that goes on:
@@ -19,6 +19,11 @@
  * Calls are numbered 1, 2, ...; with 1 a new list begins. CALLER is one of before, or 0: the
  * program itself; it called the sub NAME at FID and LINE. CALL allocated the sample; LINE is 0
  * where it had begun no statement.
+ *
+ * In the child of a fork, and its later files, there is also what its parent PID (or a parent
+ * of that) allocated before and the child has not freed. Its calls are in the same list:
+ *
+ *     #nytp-inherited ID SPACE OBJECTS CALL FID LINE PID
  */
 #ifndef NYTP_BYTES_RECORDS_H
 #define NYTP_BYTES_RECORDS_H
@@ -30,17 +35,19 @@
 #define NYTP_ALLOC_HEAD        "nytp-alloc"
 #define NYTP_FREE_HEAD         "nytp-free"
 #define NYTP_IN_USE_HEAD       "nytp-in-use"
+#define NYTP_INHERITED_HEAD    "nytp-inherited"
 #define NYTP_IN_USE_CALL_HEAD  "nytp-in-use-call"
-#define NYTP_BYTES_LONGEST     112                /* such a comment is shorter */
+#define NYTP_BYTES_LONGEST     128                /* such a comment is shorter */
 #define NYTP_MOST_SAMPLE_BYTES (INT64_C(1) << 50) /* and blocks, that one stands for */
 
 struct nytp_bytes_record {
     uint64_t id;
     bool is_free;            /* then there is nothing else */
-    bool is_from_before;     /* an earlier file told the allocation; then there is `call` */
+    bool is_from_before;     /* another file told the allocation; then there is `call` */
     uint64_t space, objects; /* at most NYTP_MOST_SAMPLE_BYTES */
     uint32_t fid, line;
     uint32_t call;
+    uint32_t parent_pid; /* from before, of a file of this process; 0: of an own one */
 };
 
 /* A call that allocated what is in use from before, or led there. */
