@@ -900,7 +900,7 @@ function drawFlame(section, data) {
         const frame = over || chosen, parts = [];
         const say = text => parts.push(span(text));
         if (!frame) {
-            say(`${ns(scene.total)} in all. ${view.work ? "Hidden: " + ns(idle) : ""} Click or Enter zooms, Escape goes back, arrows move.`);
+            say(`${ns(scene.total)} in all. ${view.work && idle ? "Hidden: " + ns(idle) + ". " : ""}Click or Enter zooms, Escape goes back, arrows move.`);
         } else {
             parts.push(make("b", {}, label(frame)));
             say(`${ns(frame.width)}, ${percent(frame.width, read.width[0])}`);
@@ -1092,7 +1092,7 @@ function setUpTreemap(section) {
 
     function describe() {
         if (!over) {
-            detail.replaceChildren(only ? back : span((hides ? `Hidden: ${time(idle)}. ` : "") + "Click: one package, then a sub's source. All is in the list below."));
+            detail.replaceChildren(only ? back : span((hides && idle ? `Hidden: ${time(idle)}. ` : "") + "Click: one package, then a sub's source. All is in the list below."));
             return;
         }
         const {one, sub} = over, facts = sub.facts;

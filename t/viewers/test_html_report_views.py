@@ -736,28 +736,24 @@ def test_what_waits_is_hidden_in_the_treemap_too(page, one_file):
     assert biggest_tile(one) == ["main::CORE:sselect", "80.0µs own (80.0%)"]
 
 
-def test_the_treemap_of_what_never_waits_has_nothing_to_hide(page, report):
-    one = page(report("mixed-calls2") / "subs-treemap-excl.html")
-    one.until("document.querySelector('.map canvas')?.width > 300")
-    assert one.eval("document.querySelectorAll('.map .bar').length") == 0
+def working(folder):
+    """It never waits."""
+    out = Writer(options={"calls": 2}).pid_start(8).fid(1, "/x/work.pl").entry(1, 9).time(50, 1, 7)
+    return out.leave(1, 50, 50, "main::work").pid_end(8).save(folder / "work.out")
 
 
-def test_the_pointer_has_what_is_known_of_the_frame_beside_it(page, one_file):
-    one = page(one_file)
-    x, y, width, _ = report_pages.drawn(one)
-    one.mouse("mouseMoved", x + width * 0.3, y + 19 * 2.5)
-    one.until("document.querySelector('.tip').innerText.includes('serve.pl:5')")
-    assert one.eval("document.querySelector('.tip').innerText").split("\n") == \
-        ["main::work", "15.0µs, 75.0%", "own 15.0µs", "1 call", "serve.pl:5"]
-    tip = one.eval("(r => [r.x, r.y])(document.querySelector('.tip').getBoundingClientRect())")
-    assert abs(tip[0] - (x + width * 0.3)) < 40 and abs(tip[1] - (y + 19 * 2.5)) < 200
-    one.mouse("mouseMoved", 2, 2)
-    one.until("document.querySelector('.tip').hidden")
-
-
-def test_one_file_shows_one_flame_graph_and_its_name_once(page, one_file):
-    one = page(one_file)
+def test_nothing_is_called_hidden_in_a_part_that_does_not_wait(page, export_command, tmp_path):
+    subprocess.run([export_command, "-q", "--html", "-o", f"{tmp_path}/r/", serving(tmp_path), working(tmp_path)], check=True)
+    one = page(tmp_path / "r" / "index.html")
     report_pages.drawn(one)
-    assert one.eval("getComputedStyle(document.querySelector('.still')).display") == "none"
-    heads = one.eval("[...document.querySelectorAll('h1, h2')].map(h => h.innerText).filter(text => text)")
-    assert heads == ["Profile of hand.pl", "Overview", "Flame graph"]
+    assert "Hidden: 80.0µs" in report_pages.detail(one)[0]
+    row, = one.eval("[...document.querySelectorAll('.processes [data-part]')].map(row => row.dataset.part).slice(1)")
+    one.click_on(f"[data-part='{row}'] button")
+    assert "5.00µs in all." in report_pages.detail(one)[0] and "Hidden" not in report_pages.detail(one)[0]
+
+
+def test_nothing_is_called_hidden_in_a_treemap_where_nothing_waits(page, export_command, tmp_path):
+    subprocess.run([export_command, "-q", "--html", "-o", f"{tmp_path}/r/", working(tmp_path)], check=True)
+    one = page(tmp_path / "r" / "subs-treemap-excl.html", "#work=1")
+    one.until("document.querySelector('.map .detail')?.innerText.includes('Click')")
+    assert "Hidden" not in one.eval("document.querySelector('.map .detail').innerText")
