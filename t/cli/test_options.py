@@ -200,7 +200,7 @@ class Zsh:
     def until(self, pattern):
         text = b""
         while not re.search(pattern, text):
-            assert select.select([self.terminal], [], [], 30)[0], text
+            assert select.select([self.terminal], [], [], 300)[0], text
             text += os.read(self.terminal, 65536)
         return re.search(pattern, text)
 
