@@ -278,8 +278,9 @@ void nytp_blocks_write(pTHX_ struct nytp_recorder *rec)
     write_after(aTHX_ rec, 0);
     if (rec->blocks.n_left_out > 0)
         nytp_say(&rec->options,
-                 "memory=: %s does not know all that was in use before: more than %u blocks",
-                 rec->file.path, NYTP_MOST_BLOCKS);
+                 "memory=: %s does not know all that was in use before: more than %u blocks, "
+                 "or %u ways of calls to them",
+                 rec->file.path, NYTP_MOST_BLOCKS, NYTP_MOST_BLOCK_CALLS);
     rec->blocks.n_left_out = 0;
 }
 

@@ -12,8 +12,11 @@
 #include <malloc.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -369,6 +372,62 @@ static void test_taken_over(void)
     lib->close(other);
 }
 
+/* ---- the end of a queue in which a thread looks */
+
+static pthread_t looker, closer;
+static sem_t looks, may_go_on;
+static atomic_bool is_closing;
+static bool has_waited;
+
+/* In place of the C library's, as the library calls it while it waits. The thread that looks
+ * goes on when it is waited for, and is over afterwards. */
+__attribute__((visibility("default"))) int sched_yield(void)
+{
+    if (is_closing && !has_waited && pthread_equal(pthread_self(), closer)) {
+        has_waited = true;
+        sem_post(&may_go_on);
+        pthread_join(looker, NULL);
+    }
+    return (int)syscall(SYS_sched_yield);
+}
+
+static const void *look_long(void *context)
+{
+    sem_post(&looks);
+    while (sem_wait(&may_go_on) != 0)
+        ;
+    return context;
+}
+
+static void *look_once(void *queue)
+{
+    lib->sample(queue, 1);
+    void *volatile block = malloc(64);
+    lib->hold();
+    free(block);
+    return NULL;
+}
+
+static void test_closed_while_looking(void)
+{
+    struct nytp_malloc_queue *const queue = lib->open();
+    queue->look = look_long;
+    sem_init(&looks, 0, 0);
+    sem_init(&may_go_on, 0, 0);
+    closer = pthread_self();
+    pthread_create(&looker, NULL, look_once, queue);
+    while (sem_wait(&looks) != 0)
+        ;
+    is_closing = true;
+    lib->close(queue);
+    is_closing = false;
+    ok(has_waited, "who closes a queue waits until nobody looks for it any more");
+    if (!has_waited) {
+        sem_post(&may_go_on);
+        pthread_join(looker, NULL);
+    }
+}
+
 static atomic_bool stop;
 
 static void *busy(void *argument)
@@ -442,6 +501,7 @@ static int loaded_main(const char *what)
     test_again();
     test_threads();
     test_taken_over();
+    test_closed_while_looking();
     test_fork();
     return done_testing();
 }
