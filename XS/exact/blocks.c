@@ -107,7 +107,7 @@ static void drop_freed(struct nytp_rec_blocks *blocks)
 void nytp_blocks_add(struct nytp_recorder *rec, const struct nytp_bytes_record *record)
 {
     struct nytp_rec_blocks *const blocks = &rec->blocks;
-    if (blocks->is_over || (blocks->n > 0 && blocks->all[blocks->n - 1].id >= record->id))
+    if (blocks->n > 0 && blocks->all[blocks->n - 1].id >= record->id)
         return;
     if (blocks->n >= NYTP_MOST_BLOCKS)
         drop_freed(blocks);
@@ -151,7 +151,7 @@ static void note_freed_meanwhile(struct nytp_rec_blocks *blocks, uint64_t id)
 void nytp_blocks_freed(struct nytp_recorder *rec, uint64_t id)
 {
     struct nytp_rec_blocks *const blocks = &rec->blocks;
-    struct nytp_rec_block *const block = blocks->is_over ? NULL : block_of(blocks, id);
+    struct nytp_rec_block *const block = block_of(blocks, id);
     if (block == NULL || block->is_freed)
         return;
     block->is_freed = true;
@@ -316,11 +316,6 @@ void nytp_blocks_inherit(struct nytp_rec_blocks *blocks, uint32_t parent_pid)
     for (uint32_t i = 0; i < blocks->n; i++)
         blocks->all[i].is_inherited = true;
     blocks->parent_pid = parent_pid;
-}
-
-void nytp_blocks_end(struct nytp_rec_blocks *blocks)
-{
-    blocks->is_over = true;
 }
 
 void nytp_blocks_forget(struct nytp_rec_blocks *blocks)

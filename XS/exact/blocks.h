@@ -49,7 +49,6 @@ struct nytp_rec_blocks {
     uint64_t *freed_meanwhile; /* ids up to that one, that were freed since */
     uint32_t n_freed_meanwhile, freed_meanwhile_capacity;
     bool is_suspended;
-    bool is_over;
     uint32_t parent_pid; /* whose the inherited blocks are */
 };
 
@@ -70,9 +69,6 @@ void nytp_blocks_resume(pTHX_ struct nytp_recorder *rec);
 
 /* Forget calls that no block needs. The subs of the others have to stay (release.c). */
 void nytp_blocks_sweep(struct nytp_recorder *rec);
-
-/* No more blocks are kept: there may be no memory to be had, as in a signal. */
-void nytp_blocks_end(struct nytp_rec_blocks *blocks);
 
 /* This process is a fork's child: all that is in use is inherited from its parent. */
 void nytp_blocks_inherit(struct nytp_rec_blocks *blocks, uint32_t parent_pid);

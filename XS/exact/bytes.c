@@ -114,7 +114,7 @@ struct nytp_malloc_event *nytp_bytes_take(struct nytp_recorder *rec)
 
 void nytp_bytes_done(struct nytp_recorder *rec, struct nytp_malloc_event *first)
 {
-    if (first != NULL)
+    if (first != NULL && !rec->bytes.is_over)
         rec->bytes.library->done(first);
 }
 
@@ -125,6 +125,11 @@ void nytp_bytes_drop(struct nytp_recorder *rec)
         if (e->is_free)
             nytp_blocks_freed(rec, e->id);
     nytp_bytes_done(rec, first);
+}
+
+void nytp_bytes_end(struct nytp_rec_bytes *bytes)
+{
+    bytes->is_over = true;
 }
 
 void nytp_bytes_free(struct nytp_recorder *rec)
@@ -160,8 +165,9 @@ void nytp_bytes_tell(struct nytp_recorder *rec, const struct nytp_malloc_event *
         weigh(&rec->bytes, event, &record);
         record.fid = place->fid;
         record.line = nytp_line_of_stmt(place->line);
-        nytp_blocks_add(rec, &record);
-    } else {
+        if (!rec->bytes.is_over)
+            nytp_blocks_add(rec, &record);
+    } else if (!rec->bytes.is_over) {
         nytp_blocks_freed(rec, record.id);
     }
     nytp_bytes_record_format(&record, text);

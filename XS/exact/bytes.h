@@ -23,6 +23,7 @@ struct nytp_rec_bytes {
     double objects_over;               /* parts of blocks that no comment has told */
     const void *(*look)(void *context);
     void *context; /* of `look` */
+    bool is_over;
 };
 
 /* Find the library where bytes are wanted; where it is not loaded say so, and want none. */
@@ -64,6 +65,10 @@ static inline bool nytp_bytes_wait(const struct nytp_rec_bytes *bytes)
     return bytes->queue != NULL &&
            atomic_load_explicit(&bytes->queue->waiting, memory_order_relaxed) != NULL;
 }
+
+/* From now on what waits is told and no more: no memory may be had or freed, as in a signal. So
+ * no later file knows of it, and the library keeps its samples. */
+void nytp_bytes_end(struct nytp_rec_bytes *bytes);
 
 /* What is allocated between these two is ours. Pairs may nest. */
 static inline void nytp_bytes_hold(const struct nytp_rec_bytes *bytes)

@@ -114,7 +114,7 @@ void nytp_finish_without_perl(struct nytp_recorder *rec)
 {
     if (!nytp_file_is_open(rec) || rec->life.is_ended || getpid() != rec->life.pid)
         return;
-    nytp_blocks_end(&rec->blocks);
+    nytp_bytes_end(&rec->bytes);
     nytp_sample_put_blocked(rec);
     nytp_sample_put_last(rec);
     nytp_profile_write_closing_without_perl(rec);

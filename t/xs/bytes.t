@@ -5,6 +5,7 @@ use strict;
 use warnings;
 
 use Config;
+use File::Temp qw(tempdir);
 use FindBin;
 use JSON::PP qw(decode_json);
 use lib "$FindBin::Bin/../lib";
@@ -44,7 +45,7 @@ sub bytes_of {
 sub record {
     my ($code, %how) = @_;
     my $preload = join ':', $LIBRARY, grep { defined } $how{allocator};
-    my $opts = join ':', 'memory=' . ($how{mean} // '4k'), 'compress=0', $how{sampled} ? 'sample=1000' : ();
+    my $opts = join ':', 'memory=' . ($how{mean} // '4k'), 'compress=0', $how{sampled} ? 'sample=1000' : (), grep { defined } $how{opts};
     return run_prog(code => $code, opts => $opts, env => { LD_PRELOAD => $preload });
 }
 
@@ -516,6 +517,19 @@ P
     like $run->{err}, qr{\A\S+ memory=: \S+/nytprof\.out\.2 does not know all [^\n]*\n\z}, 'which is said once';
     cmp_ok $third, '<', 1000, 'those of which nothing is in use make room';
     cmp_ok $fourth, '>=', 261, 'for others';
+};
+
+scenario 'a signal that ends the program within malloc() allocates and frees nothing' => sub {
+    my $allocator = tempdir('nytp-XXXXXX', TMPDIR => 1, CLEANUP => 1) . '/signal_in_malloc.so';
+    is system($Config{cc}, '-shared', '-fPIC', '-fno-builtin', '-o', $allocator, root() . '/t/xs/signal_in_malloc.c'), 0, 'an allocator';
+    my $run = record(<<'P', mean => 2, allocator => $allocator, opts => 'sigexit=term');
+our @keep = map { "k" x (1000 + $_) } 1 .. 50; our $large = 6_000_000;
+sub last_call { return scalar(my @all = ((undef $keep[0]), (map "y" x (100 + $_), 1 .. 5000), "b" x $large)) }
+sub outer { return last_call() } outer(); print "not reached\n";
+P
+    is $run->{signal}, 15, 'it has ended';
+    is $run->{out} . $run->{err}, '', 'and so it was';
+    cmp_ok collapsed($run, '', 'alloc_space')->{'main::RUNTIME;main::outer;main::last_call'}, '>', 10_000_000, 'what it was about to do is told';
 };
 
 scenario 'without the library' => sub {
