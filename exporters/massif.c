@@ -2,7 +2,7 @@
  *
  * Massif's output, as ms_print and massif-visualizer read it (Valgrind's manual, "Massif": what
  * they read is what massif/ms_main.c writes): snapshots of a process's memory in the order of
- * time, of which the last has a tree of who allocated what is in use.
+ * time, of which the last, and that with most in use, have a tree of who allocated it.
  *
  * With samples of bytes (memory=BYTES) the heap is what was in use of them, else it is what of
  * the process was in core, and there is no tree. The format holds one process: the one that had
@@ -29,9 +29,10 @@ struct massif {
     const struct nytp_memory_point *points; /* of the process; n */
     uint32_t process, n;
     bool has_bytes;
-    const struct nytp_stacktree *tree;
-    struct nytp_scale scale; /* to milliseconds */
-    int64_t total;           /* bytes of all its stacks */
+    const struct nytp_stacktree *at_peak; /* NULL: most was in use at the end */
+    const struct nytp_stacktree *tree;    /* that is being written */
+    struct nytp_scale scale;              /* to milliseconds */
+    int64_t total;                        /* bytes of all the tree's stacks */
     uint64_t n_snapshots;
 };
 
@@ -169,6 +170,14 @@ static bool put_children(const struct massif *m, struct item *items, uint32_t fr
     return ok;
 }
 
+static int64_t total_of(const struct nytp_stacktree *tree)
+{
+    int64_t total = 0;
+    for (uint32_t i = 0; i < tree->n_stacks; i++)
+        total += tree->stacks[i].value;
+    return total;
+}
+
 static bool put_tree(const struct massif *m)
 {
     struct item *const items = malloc(((size_t)m->tree->n_stacks + 1) * sizeof *items);
@@ -194,24 +203,45 @@ static void put_snapshot(struct massif *m, int64_t at_ticks, int64_t bytes, cons
                 (long long)nytp_scale_once(&m->scale, at_ticks), (long long)bytes, tree);
 }
 
-/* Of each stretch of the time one point, the largest. The last point of all comes later. */
-static int64_t put_snapshots(struct massif *m)
+static bool put_detailed(struct massif *m, const struct nytp_stacktree *tree, int64_t at_ticks,
+                         const char *kind)
+{
+    m->tree = tree;
+    m->total = total_of(tree);
+    put_snapshot(m, at_ticks, m->total, kind);
+    return put_tree(m);
+}
+
+static bool put_peak(struct massif *m)
+{
+    const struct nytp_process *const process = &m->profile->processes[m->process];
+    return put_detailed(m, m->at_peak, process->peak_ticks, "peak");
+}
+
+/* Of each stretch of the time one point, the largest, and the peak where it belongs. The last
+ * point of all comes later. */
+static bool put_snapshots(struct massif *m)
 {
     const int64_t end = m->n > 0 ? m->points[m->n - 1].at_ticks + 1 : 1;
     const int64_t step = end / MOST_SNAPSHOTS + 1;
-    int64_t most = 0;
-    for (uint32_t i = 0, next; i + 1 < m->n; i = next) {
+    const int64_t peak_ticks = m->profile->processes[m->process].peak_ticks;
+    bool is_due = m->at_peak != NULL, ok = true;
+    for (uint32_t i = 0, next; ok && i + 1 < m->n; i = next) {
         const struct nytp_memory_point *largest = &m->points[i];
         for (next = i + 1;
              next + 1 < m->n && m->points[next].at_ticks / step == m->points[i].at_ticks / step;
              next++)
             if (bytes_at(m, &m->points[next]) > bytes_at(m, largest))
                 largest = &m->points[next];
+        if (is_due && peak_ticks <= largest->at_ticks) {
+            ok = put_peak(m);
+            is_due = false;
+            if (peak_ticks == largest->at_ticks)
+                continue;
+        }
         put_snapshot(m, largest->at_ticks, bytes_at(m, largest), "empty");
-        if (bytes_at(m, largest) > most)
-            most = bytes_at(m, largest);
     }
-    return most;
+    return ok && (!is_due || put_peak(m));
 }
 
 static void put_head(const struct massif *m)
@@ -230,42 +260,52 @@ static void put_head(const struct massif *m)
     nytp_puts(m->out, "\ntime_unit: ms\n");
 }
 
-static bool write_snapshots(struct massif *m)
+static bool write_snapshots(struct massif *m, const struct nytp_stacktree *at_end)
 {
-    for (uint32_t i = 0; i < m->tree->n_stacks; i++)
-        m->total += m->tree->stacks[i].value;
     put_head(m);
-    const int64_t most = put_snapshots(m);
     const struct nytp_memory_point *const last = m->n > 0 ? &m->points[m->n - 1] : NULL;
     const int64_t at_ticks = last != NULL ? last->at_ticks : 0;
-    if (!m->has_bytes) {
-        put_snapshot(m, at_ticks, last != NULL ? last->resident : 0, "empty");
-        return true;
-    }
-    put_snapshot(m, at_ticks, m->total, m->total >= most ? "peak" : "detailed");
-    return put_tree(m);
+    if (!put_snapshots(m))
+        return false;
+    if (m->has_bytes)
+        return put_detailed(m, at_end, at_ticks, m->at_peak != NULL ? "detailed" : "peak");
+    put_snapshot(m, at_ticks, last != NULL ? last->resident : 0, "empty");
+    return true;
+}
+
+static bool write_trees(struct massif *m, const struct nytp_export_options *user,
+                        const struct nytp_profile *profile)
+{
+    struct nytp_export_options options = *user;
+    options.weight = NYTP_WEIGHT_INUSE_SPACE;
+    options.lines = true;
+    struct nytp_stacktree *const at_end =
+        nytp_stacktree_new(profile, &options, NYTP_ALL_PROCESSES, false);
+    options.weight = NYTP_WEIGHT_PEAK_SPACE;
+    struct nytp_stacktree *const at_peak =
+        nytp_stacktree_new(profile, &options, NYTP_ALL_PROCESSES, false);
+    bool ok = at_end != NULL && at_peak != NULL;
+    if (ok && m->n > 0 && total_of(at_peak) > total_of(at_end))
+        m->at_peak = at_peak;
+    ok = ok && write_snapshots(m, at_end);
+    nytp_stacktree_free(at_end);
+    nytp_stacktree_free(at_peak);
+    return ok;
 }
 
 static bool write_massif(const struct nytp_profile *profile,
                          const struct nytp_export_options *user, struct nytp_out *out)
 {
-    struct nytp_export_options options = *user;
     struct massif m = {
         .profile = profile, .out = out, .has_bytes = (profile->has & NYTP_HAS_BYTES) != 0};
     choose_process(&m);
     nytp_scale_init(&m.scale, nytp_unit_find("ms"), profile->ticks_per_sec);
-    options.weight = NYTP_WEIGHT_INUSE_SPACE;
-    options.lines = true;
     struct nytp_profile *one = NULL;
     if (m.n > 0 && profile->n_processes > 1 &&
         (one = nytp_select_processes(profile, m.process, 1, &out->error)) == NULL)
         return false;
-    struct nytp_stacktree *const tree =
-        nytp_stacktree_new(one != NULL ? one : profile, &options, NYTP_ALL_PROCESSES, false);
-    m.tree = tree;
-    if (tree == NULL || !write_snapshots(&m))
+    if (!write_trees(&m, user, one != NULL ? one : profile))
         nytp_out_of_memory(&out->error);
-    nytp_stacktree_free(tree);
     if (one != NULL)
         nytp_profile_free(one);
     return out->error.status == NYTP_OK;

@@ -27,6 +27,7 @@ enum nytp_weight {
     NYTP_WEIGHT_ALLOC_SPACE,
     NYTP_WEIGHT_INUSE_OBJECTS,
     NYTP_WEIGHT_INUSE_SPACE,
+    NYTP_WEIGHT_PEAK_SPACE, /* massif's own: in use at the process's peak */
 };
 
 static inline bool nytp_weight_is_bytes(enum nytp_weight weight)

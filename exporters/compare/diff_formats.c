@@ -46,6 +46,7 @@ int64_t nytp_diff_value(const struct nytp_diff_cell *cell, enum nytp_weight weig
         return cell->memory.bytes.of[nytp_weight_measure(weight)];
     case NYTP_WEIGHT_STATEMENTS:
     case NYTP_WEIGHT_CPU: /* of stacks only */
+    case NYTP_WEIGHT_PEAK_SPACE:
         break;
     }
     return cell->statements;

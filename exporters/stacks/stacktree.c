@@ -119,6 +119,8 @@ static int64_t node_line_value(const struct builder *b, uint32_t index)
     case NYTP_WEIGHT_INUSE_SPACE:
         return nytp_svs_of_line(b->profile, index)
             .bytes.of[b->options->weight - NYTP_WEIGHT_ALLOC_OBJECTS];
+    case NYTP_WEIGHT_PEAK_SPACE:
+        return nytp_svs_of_line(b->profile, index).peak_space;
     case NYTP_WEIGHT_TIME:
     case NYTP_WEIGHT_CALLS:
         break;

@@ -401,7 +401,9 @@ static void make_processes(struct nytp_attribution *s)
             .instructions = from->instructions,
             .complete = from->complete,
             .knows_before = from->knows_before,
-            .inherits_from = from->inherits_from};
+            .inherits_from = from->inherits_from,
+            .peak_in_use = from->peak_in_use,
+            .peak_ticks = from->peak_ticks};
         p->total_statements += from->statements;
         const bool announced = from->pid != 0 || from->start_s != 0;
         if (announced && !from->complete && !p->partial) {

@@ -15,6 +15,7 @@
 #include "gathered.h"
 #include "hang.h"
 #include "in_use_before.h"
+#include "memory_peak.h"
 #include "span_keep.h"
 
 #include "formats/stream/comments/bytes_records.h"
@@ -295,10 +296,28 @@ static void free_event(struct nytp_builder *b, uint64_t id)
         else
             high = middle;
     }
-    if (low >= tree->n_samples || tree->samples[low].id != id || tree->samples[low].freed)
+    if (low >= tree->n_samples || tree->samples[low].id != id ||
+        tree->samples[low].freed_as != 0)
         return;
-    tree->samples[low].freed = true;
+    tree->samples[low].freed_as = ++b->memory.n_freed;
     b->memory.in_use -= (int64_t)tree->samples[low].space;
+}
+
+/* A sample of a call, or of what was in use before. */
+static bool add_sample(struct nytp_builder *b, const struct nytp_bytes_record *record,
+                       uint32_t file, struct nytp_tree_sample sample)
+{
+    struct nytp_built_process *const p = nytp_builder_process(b);
+    if (!record->is_from_before)
+        return nytp_callstack_sample(&b->stack, file, record->line, sample) ||
+               nytp_builder_tree_failed(b);
+    if (sample.is_inherited)
+        p->inherits_from = record->parent_pid;
+    else
+        p->knows_before = true;
+    const uint32_t index = nytp_calltree_new_sample(&b->stack.tree, sample);
+    return index == 0 ? nytp_builder_tree_failed(b)
+                      : nytp_in_use_before_block(b, record, file, index);
 }
 
 static bool alloc_event(struct nytp_builder *b, const struct nytp_bytes_record *record)
@@ -322,16 +341,10 @@ static bool alloc_event(struct nytp_builder *b, const struct nytp_bytes_record *
                                             .is_inherited = record->parent_pid != 0};
     if (!p->has_entries && !nytp_builder_begin_entries(b, p))
         return nytp_builder_tree_failed(b);
-    if (!record->is_from_before)
-        return nytp_callstack_sample(&b->stack, file, record->line, sample) ||
-               nytp_builder_tree_failed(b);
-    if (sample.is_inherited)
-        p->inherits_from = record->parent_pid;
-    else
-        p->knows_before = true;
-    const uint32_t index = nytp_calltree_new_sample(tree, sample);
-    return index == 0 ? nytp_builder_tree_failed(b)
-                      : nytp_in_use_before_block(b, record, file, index);
+    if (!add_sample(b, record, file, sample))
+        return false;
+    nytp_memory_peak_note(b);
+    return true;
 }
 
 static bool in_use_call_event(struct nytp_builder *b, const struct nytp_in_use_call *call)

@@ -5,6 +5,7 @@
 #include "builder_places.h"
 
 #include "in_use_before.h"
+#include "memory_peak.h"
 #include "label_marks.h"
 #include "span_keep.h"
 
@@ -79,7 +80,8 @@ bool nytp_builder_begin_process(struct nytp_builder *b, uint32_t pid, uint32_t p
     b->waits.reason = NYTP_WAIT_UNKNOWN;
     b->left_file = b->left_line = 0;
     b->time_position = 0;
-    b->memory.in_use = b->memory.svs = 0;
+    b->memory.in_use = b->memory.svs = b->memory.peak.in_use = b->memory.peak.at_ticks = 0;
+    b->memory.peak.n_samples = 0;
     b->wanted_depth = 0;
     memset(b->page_cache, 0, sizeof b->page_cache);
     return true;
@@ -113,6 +115,7 @@ bool nytp_builder_end_process(struct nytp_builder *b)
     if (!b->in_process)
         return true;
     b->in_process = false;
+    nytp_memory_peak_end(b);
     const int64_t clock = nytp_builder_process(b)->clock;
     const int64_t end = clock > b->time_position ? clock : b->time_position;
     return keep_open_spans(b, 0, end) && nytp_label_marks_end_process(b, end) &&

@@ -313,7 +313,8 @@ static void add_sample(struct nytp_svs *sum, const struct nytp_tree_sample *samp
         sum->bytes.of[NYTP_ALLOC_OBJECTS] += objects;
         sum->bytes.of[NYTP_ALLOC_SPACE] += space;
     }
-    if (sample->freed)
+    sum->peak_space += sample->is_of_peak ? space : 0;
+    if (sample->freed_as != 0)
         return;
     sum->bytes.of[NYTP_INUSE_OBJECTS] += objects;
     sum->bytes.of[NYTP_INUSE_SPACE] += space;

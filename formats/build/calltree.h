@@ -70,12 +70,15 @@ struct nytp_tree_sample {
     uint64_t id;
     uint64_t space, objects;
     uint32_t next;
-    bool freed;
-    bool is_from_before; /* it was allocated before the recording began */
-    bool is_inherited;   /* if so: by a parent of the process, before the fork */
+    uint32_t freed_as : 28;  /* the how-manieth that was freed, from 1 on; 0: it was not */
+    bool is_from_before : 1; /* it was allocated before the recording began */
+    bool is_inherited : 1;   /* if so: by a parent of the process, before the fork */
+    bool is_of_peak : 1;     /* it was in use when most of its process was */
 };
 
-#define NYTP_MAX_SAMPLES 67108864u /* of a stream: what damaged input can make us allocate */
+/* Of a stream: what damaged input can make us allocate. Those that are freed are counted in 28
+ * bits. */
+#define NYTP_MAX_SAMPLES 67108864u
 
 /* The last sample of each list, whose next is the first; 0 = none. */
 struct nytp_tree_sample_lists {

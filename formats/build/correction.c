@@ -419,9 +419,9 @@ static int by_time(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* The ends of the stretches of a process, which begin with number *stretch, and its points of
- * memory, likewise. Both are set to where the next process's begin. */
-static void list_ends(const struct nytp_profile *p, struct axis *axis, uint32_t process,
+/* The ends of the stretches of a process, which begin with number *stretch, its points of
+ * memory, likewise, and its peak. Both are set to where the next process's begin. */
+static void list_ends(struct nytp_profile *p, struct axis *axis, uint32_t process,
                       uint32_t *stretch, uint32_t *point)
 {
     axis->n_ends = axis->next_end = 0;
@@ -431,6 +431,8 @@ static void list_ends(const struct nytp_profile *p, struct axis *axis, uint32_t 
     }
     for (; *point < p->n_memory_points && p->memory_points[*point].process == process; ++*point)
         axis->ends[axis->n_ends++] = &p->memory_points[*point].at_ticks;
+    if (p->processes[process].peak_in_use > 0)
+        axis->ends[axis->n_ends++] = &p->processes[process].peak_ticks;
     qsort(axis->ends, axis->n_ends, sizeof *axis->ends, by_time);
 }
 
@@ -442,7 +444,7 @@ static bool correct_spans(const struct correction *c)
         .of_node = calloc((size_t)p->n_nodes + 1, sizeof *axis.of_node),
         .stack = malloc(((size_t)p->n_spans + 1) * sizeof *axis.stack),
         .ends =
-            malloc((2 * (size_t)p->n_stretches + p->n_memory_points + 1) * sizeof *axis.ends),
+            malloc((2 * (size_t)p->n_stretches + p->n_memory_points + 2) * sizeof *axis.ends),
     };
     const bool ok = axis.of_node != NULL && axis.stack != NULL && axis.ends != NULL;
     uint32_t from = 0, to = 0, stretch = 0, point = 0;

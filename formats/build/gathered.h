@@ -46,6 +46,7 @@ struct nytp_built_process {
     bool complete;
     bool knows_before; /* as in the model */
     uint32_t inherits_from;
+    int64_t peak_in_use, peak_ticks;
 };
 
 /* Statement costs of lines whose context is not known. */
@@ -112,6 +113,11 @@ struct nytp_built_memory {            /* memory_points.h */
     struct nytp_memory_point *points; /* as they came; at_ticks as recorded */
     uint32_t n_points, points_capacity;
     int64_t in_use, svs; /* of the process in progress, now */
+    uint32_t n_freed;    /* samples, of all processes */
+    struct {
+        int64_t in_use, at_ticks;
+        uint32_t n_samples, n_freed; /* in the tree, and freed, up to then */
+    } peak;                          /* when most was in use, likewise */
 };
 
 struct nytp_built_in_use_call {

@@ -100,7 +100,7 @@ static bool apportion_measured(struct nytp_attribution *s, uint32_t node,
     for (uint32_t i = 0; i < n_lines; i++) {
         cumulated += lines[i].weight;
         const int64_t upto = share_up_to(n->excl_ticks, cumulated, sum);
-        if (upto == given && lines[i].statements == 0 && nytp_svs_are_none(lines[i].svs))
+        if (upto == given && lines[i].statements == 0 && nytp_svs_are_empty(lines[i].svs))
             continue;
         if (!add_entry(s, (struct nytp_line_entry){.node = node,
                                                    .file = lines[i].file,
@@ -223,7 +223,8 @@ static bool place_svs(struct nytp_attribution *s, uint32_t node)
     const struct nytp_sub *sub = &s->p->subs[s->p->nodes[node].sub];
     const struct nytp_svs svs = nytp_calltree_node_svs(&s->b->stack.tree, s->raw_of_node[node]);
     const struct nytp_line_entry e = {.node = node, .file = sub->file, .line = sub->first_line};
-    return nytp_svs_are_none(svs) || (add_entry(s, e) && add_svs(s, node, e.file, e.line, svs));
+    return nytp_svs_are_empty(svs) ||
+           (add_entry(s, e) && add_svs(s, node, e.file, e.line, svs));
 }
 
 #define PROPORTIONAL_SHARE 64 /* nodes with at least 1/64 of their sub's time are "big" */

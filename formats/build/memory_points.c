@@ -9,6 +9,7 @@
 #include "memory_points.h"
 
 #include "builder_places.h"
+#include "memory_peak.h"
 
 static int64_t larger(int64_t a, int64_t b)
 {
@@ -43,7 +44,6 @@ static void halve(struct nytp_built_memory *m)
 bool nytp_memory_points_note(struct nytp_builder *b, int64_t resident)
 {
     struct nytp_built_memory *const m = &b->memory;
-    const int64_t clock = nytp_builder_process(b)->clock;
     if (m->n_points >= NYTP_MOST_MEMORY_POINTS)
         halve(m);
     if (m->n_points >= NYTP_MOST_MEMORY_POINTS) /* of as many processes */
@@ -52,7 +52,7 @@ bool nytp_memory_points_note(struct nytp_builder *b, int64_t resident)
         return nytp_builder_out_of_memory(b);
     m->points[m->n_points++] = (struct nytp_memory_point){
         .process = b->n_processes - 1,
-        .at_ticks = larger(larger(clock, b->time_position), 0),
+        .at_ticks = nytp_memory_ticks_now(b),
         .resident = resident,
         .in_use = m->in_use,
         .svs = m->svs,
@@ -73,5 +73,10 @@ void nytp_memory_points_take(struct nytp_builder *b, struct nytp_profile *p)
             point->at_ticks = larger(point->at_ticks, point[-1].at_ticks);
         if (point->at_ticks > end)
             point->at_ticks = end;
+    }
+    for (uint32_t i = 0; i < p->n_processes; i++) {
+        const int64_t end = larger(p->nodes[p->processes[i].root].incl_ticks, 0);
+        if (p->processes[i].peak_ticks > end)
+            p->processes[i].peak_ticks = end;
     }
 }

@@ -553,6 +553,7 @@ static void add_processes(struct merging *f, uint32_t input, int64_t scale, uint
         p.recording_ticks *= scale;
         p.cpu_ticks *= scale;
         p.processor_ticks *= scale;
+        p.peak_ticks *= scale;
         to->processes[to->n_processes++] = p;
     }
 }

@@ -63,6 +63,8 @@ struct nytp_process {
     bool knows_before;       /* it tells what is in use that earlier files of it allocated */
     uint32_t inherits_from;  /* pid of a parent that allocated some of what it tells before it
                                 forked; 0 = none */
+    int64_t peak_in_use, peak_ticks; /* the most bytes that were in use at any time, and when
+                                        that was reached, on the axis of its spans */
     bool is_superseded; /* a later file of it in the profile tells what is in use (in_use.h) */
     struct nytp_name labels; /* DB::label_profile(): lines "KEY=VALUE", each key once; or "" */
 };
@@ -248,6 +250,7 @@ struct nytp_svs {
     struct nytp_bytes bytes;
     struct nytp_in_use inherited; /* of what is in use, what the process has from its parent */
     struct nytp_in_use elsewhere; /* in use, but counted in another process (in_use.h) */
+    int64_t peak_space;           /* bytes in use at the process's peak */
 };
 
 /* One call on the time axis; only with build option `spans`. Sorted by process, start,

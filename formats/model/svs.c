@@ -27,7 +27,7 @@ enum nytp_bytes_measure nytp_bytes_measure_of(const char *name)
 
 bool nytp_svs_rows_add(struct nytp_svs_rows *rows, struct nytp_svs_row row)
 {
-    if (nytp_svs_are_none(row.svs))
+    if (nytp_svs_are_empty(row.svs))
         return true;
     if (!nytp_grow(&rows->rows, &rows->capacity, rows->n, sizeof *rows->rows))
         return false;

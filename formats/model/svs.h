@@ -41,6 +41,7 @@ static inline void nytp_svs_add(struct nytp_svs *sum, struct nytp_svs svs)
     nytp_bytes_add(&sum->bytes, svs.bytes);
     nytp_in_use_add(&sum->inherited, svs.inherited);
     nytp_in_use_add(&sum->elsewhere, svs.elsewhere);
+    sum->peak_space += svs.peak_space;
 }
 
 /* What is in use may have been allocated before the recording began. */
@@ -54,8 +55,14 @@ static inline bool nytp_bytes_are_none(struct nytp_bytes bytes)
 
 static inline bool nytp_svs_are_none(struct nytp_svs svs)
 {
-    return svs.net == 0 && svs.kept == 0 && nytp_bytes_are_none(svs.bytes) &&
-           svs.elsewhere.objects == 0 && svs.elsewhere.space == 0;
+    return svs.net == 0 && svs.kept == 0 && nytp_bytes_are_none(svs.bytes);
+}
+
+/* Also of what counts elsewhere, or at another time. */
+static inline bool nytp_svs_are_empty(struct nytp_svs svs)
+{
+    return nytp_svs_are_none(svs) && svs.elsewhere.objects == 0 && svs.elsewhere.space == 0 &&
+           svs.peak_space == 0;
 }
 
 /* By which a measure of memory is known outside, and what it counts. */

@@ -355,13 +355,13 @@ def test_of_several_files_of_a_process_the_last_tells_what_is_in_use(tmp_path):
     assert subs(first, second, later)["main::f"] == (75, 66000, 3, 28000)
 
 
-def child_file(path, pid, parent=77, start=1500.0, own=700):
+def child_file(path, pid, parent=77, start=1500.0, end=1900.0, own=700):
     """A child of recording()'s process: it inherits f's 50,000 bytes and 1,000, of which it frees the latter, and main's 20; it has some of its own in f."""
     stream = Writer({"application": "/x/app.pl"}, {"calls": "2"}).pid_start(pid, parent, start).fid(1, "/x/app.pl")
     stream.comment("nytp-in-use-call 1 0 1 2 main::f").comment(f"nytp-inherited 3 20 1 0 1 2 {parent}").comment(f"nytp-inherited 4 1000 2 1 1 2 {parent}")
     stream.comment(f"nytp-inherited 6 50000 1 1 1 12 {parent}").comment("nytp-memory 1000").time(20, 1, 1).entry(1, 2).time(10, 1, 12)
     stream.comment("nytp-free 4").comment(f"nytp-alloc 9 {own} 1 1 12").leave(1, 10, 10, "main::f").time(5, 1, 2).sub(1, "main::f", 10, 14)
-    path.write_bytes(stream.comment("nytp-memory 1000").pid_end(pid, 1900.0).data())
+    path.write_bytes(stream.comment("nytp-memory 1000").pid_end(pid, end).data())
     return path
 
 
@@ -387,7 +387,7 @@ def test_files_that_share_memory_count_it_once(tmp_path):
     assert in_use(parent, children[0], grandchild)["main::f"] == (5, 51000 + 80 + 700)
     again = child_file(tmp_path / "c80.2.out", 80, start=1700.0)
     assert in_use(children[0], again)["main::f"] == (3, 50780), "another child with the same process id"
-    next_file = child_file(tmp_path / "c82.2.out", 82, start=1700.0)
+    next_file = child_file(tmp_path / "c82.2.out", 82, start=1900.0, end=2000.0)
     next_file.write_bytes(next_file.read_bytes().replace(b"#nytp-free 4", b"#nytp-in-use 7 30 1 1 1 12\n#nytp-free 4"))
     assert in_use(children[2], next_file)["main::f"] == (3, 50730), "its later file"
     many = [child_file(tmp_path / f"m{pid}.out", pid, own=1) for pid in range(100, 160)]  # merged in groups
@@ -413,6 +413,7 @@ def test_each_process_by_itself_has_all_that_it_holds(tmp_path):
     assert {path.read_text() for path in tmp_path.glob("of.*")} == {"main::RUNTIME 20\nmain::RUNTIME;main::f 50001\n"}
     massif = good("-q", "--massif", *(child_file(tmp_path / f"{pid}.out", pid, start=1400.0 + pid, own=pid) for pid in (83, 82))).decode()
     assert re.findall(r"mem_heap_B=(\d+)", massif)[-1] == "50103" and "\nn2: 50103 " in massif and "pid 83" in massif
+    assert re.findall(r"mem_heap_B=(\d+)", massif)[-2] == "51020" and "\nn3: 51020 " in massif, "its peak, with what it has freed of its parent's"
 
 
 def test_a_comparison_has_what_each_file_holds(tmp_path):

@@ -71,12 +71,19 @@ def test_snapshots_of_memory_in_core(tmp_path):
     assert head == "desc: nytp-export, memory in core, pid 7\ncmd: hand.pl\ntime_unit: ms\n"
 
 
-def test_with_samples_the_last_one_tells_who_allocated(tmp_path):
+def test_with_samples_the_peak_and_the_last_one_tell_who_allocated(tmp_path):
     file = sampled().save(tmp_path / "a.out")
     found, trees, head = snapshots(file)
-    assert found == [(0, 0, "empty"), (15, 20000, "empty"), (39, 18050, "detailed")]
+    assert found == [(0, 0, "empty"), (15, 20000, "peak"), (39, 18050, "detailed")]
     assert "bytes in use by samples" in head
-    assert trees == ["n4: 18050 (heap allocation functions) malloc, by samples",
+    assert trees == ["n2: 20000 (heap allocation functions) malloc, by samples",
+                     " n1: 11000 0x: main::load (/x/a?b.pl:4)",
+                     "  n1: 11000 0x: main::quote (/x/a?b.pl:5)",
+                     "   n0: 11000 0x: main::RUNTIME (/x/a?b.pl:9)",
+                     " n1: 9000 0x: main::load (/x/a?b.pl:3)",
+                     "  n1: 9000 0x: main::quote (/x/a?b.pl:5)",
+                     "   n0: 9000 0x: main::RUNTIME (/x/a?b.pl:9)",
+                     "n4: 18050 (heap allocation functions) malloc, by samples",
                      " n1: 9000 0x: main::load (/x/a?b.pl:3)",
                      "  n1: 9000 0x: main::quote (/x/a?b.pl:5)",
                      "   n0: 9000 0x: main::RUNTIME (/x/a?b.pl:9)",
@@ -86,10 +93,70 @@ def test_with_samples_the_last_one_tells_who_allocated(tmp_path):
                      " n0: 50 in 2 places, all below massif's threshold (1.00%)"]
 
 
+def grown_and_freed(clock=1):
+    """Between two comments of memory 700 bytes are in use at most: 500 of line 3, 200 of line 4, after 300 of line 5 were freed, before which 600 were.
+    Of another process of the same input, later, 50."""
+    stream = memory(begun(), 1000).time(10 * clock, 1, 9)
+    alloc(alloc(stream, 1, 300, 5), 2, 300, 3).time(10 * clock, 1, 3).comment("nytp-free 1")
+    alloc(alloc(stream, 3, 200, 3), 4, 200, 4).time(10 * clock, 1, 4)
+    stream.comment("nytp-free 2").comment("nytp-free 4").comment("nytp-free 4").time(10 * clock, 1, 6)
+    alloc(stream, 5, 100, 6)
+    memory(stream.comment("nytp-free 3"), 1000).time(10 * clock, 1, 9)
+    stream.entry(1, 9).time(1, 1, 3).leave(1, 1, 1, "main::f").time(9 * clock, 1, 9)
+    return memory(stream, 1000).pid_end(7)
+
+
+def test_a_peak_between_the_points_of_the_curve_is_a_snapshot_of_its_own(tmp_path):
+    found, trees, _ = snapshots(grown_and_freed().save(tmp_path / "a.out"))
+    assert found == [(0, 0, "empty"), (20, 700, "peak"), (40, 100, "empty"), (60, 100, "detailed")]
+    assert trees[:3] == ["n2: 700 (heap allocation functions) malloc, by samples",
+                         " n0: 500 0x: main::RUNTIME (/x/a?b.pl:3)", " n0: 200 0x: main::RUNTIME (/x/a?b.pl:4)"]
+    two = grown_and_freed()
+    alloc(memory(two.pid_start(8, 1), 2000), 2, 50, 6).time(10, 1, 6)
+    two = memory(two.comment("nytp-free 2"), 2000).time(10, 1, 6).pid_end(8).save(tmp_path / "b.out")
+    assert snapshots(two)[:2] == (found, trees)
+    good("--massif", "--per-process", "-q", "-o", tmp_path / "massif.out.%p", two)
+    second = (tmp_path / "massif.out.8").read_text()
+    assert re.findall(r"time=(\d+)\nmem_heap_B=(\d+)\n.*\n.*\nheap_tree=(.*)\n", second) == [("0", "50", "peak"), ("10", "0", "detailed")]
+
+
+def test_a_peak_behind_all_points_but_the_last_comes_before_that(tmp_path):
+    stream = alloc(memory(begun(), 10).time(10, 1, 9), 1, 700, 3).time(10, 1, 3).comment("nytp-free 1").time(10, 1, 9)
+    assert snapshots(memory(stream, 10).pid_end(7).save(tmp_path / "a.out"))[0] == [(0, 0, "empty"), (10, 700, "peak"), (30, 0, "detailed")]
+
+
+def test_what_recording_cost_moves_the_peak_with_the_calls(tmp_path):
+    """The call takes half of what was recorded of it; the peak is inside it, where a point of the curve is."""
+    stream = memory(begun(ticks_per_sec=1000000), 10).time(100000, 1, 9).entry(1, 9).time(0, 1, 9)
+    for i in range(1000):
+        if i == 500:
+            memory(alloc(stream, 1, 700, 3), 20).comment("nytp-free 1")
+        stream.time(200, 1, 3)
+    memory(stream.leave(1, 200000, 200000, "main::work").time(10000, 1, 9), 10)
+    stream.comment("nytp-costs stmt=100000000 leave=0 call_in=0 call_out=0 xsub_in=0 xsub_out=0 op_in=0 op_out=0")
+    file = stream.pid_end(7).save(tmp_path / "a.out")
+    assert snapshots("--as-recorded", file)[0] == [(0, 0, "empty"), (200, 700, "peak"), (310, 0, "detailed")]
+    _, (at, size, kind), (end, *_) = snapshots(file)[0]
+    assert end < 220 and 100 < at < 180 and (size, kind) == (700, "peak")
+
+
+def test_the_peak_is_not_behind_the_end(tmp_path):
+    """A statement's time may be below 0."""
+    stream = alloc(memory(begun(), 10).time(100, 1, 9), 1, 700, 3).comment("nytp-free 1").time(-60, 1, 3)
+    assert [at for at, *_ in snapshots(memory(stream, 10).pid_end(7).save(tmp_path / "a.out"))[0]] == [0, 40, 40]
+
+
+def test_the_peak_of_merged_inputs_is_on_their_axis(tmp_path):
+    """Both have the finer clock of the two."""
+    other = memory(begun(9, ticks_per_sec=1000000), 10).time(1000, 1, 9).pid_end(9).save(tmp_path / "b.out")
+    file = grown_and_freed().save(tmp_path / "a.out")
+    assert snapshots(other, file)[:2] == snapshots(file)[:2]
+
+
 def test_ms_print_reads_both(tmp_path):
     good("--massif", "-o", tmp_path / "a.massif", sampled().save(tmp_path / "a.out"))
     text = ms_print(tmp_path / "a.massif")
-    assert "Number of snapshots: 3\n Detailed snapshots: [2]" in text
+    assert "Number of snapshots: 3\n Detailed snapshots: [1 (peak), 2]" in text
     assert re.search(r"^100\.00% \(18,050B\) \(heap allocation functions\) malloc", text, re.M)
     assert re.search(r"^->49\.86% \(9,000B\) 0x\w+: main::load \(/x/a\?b\.pl:3\)$", text, re.M)
     assert re.search(r"^\| ->49\.86% \(9,000B\) 0x\w+: main::quote ", text, re.M)
