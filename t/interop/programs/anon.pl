@@ -38,3 +38,6 @@ my $made = eval q{
     }
 };
 $count = $made->($count) for 1 .. 3;
+my $undefined = sub { return 'never' };
+undef &$undefined;
+eval { $undefined->() };
