@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
 """No access to memory that is not ours, nothing leaked, nothing undefined: everything in C under
-AddressSanitizer, UndefinedBehaviorSanitizer and valgrind."""
+AddressSanitizer, UndefinedBehaviorSanitizer and valgrind, which also counts work."""
 
 import os
 import re
@@ -158,3 +158,25 @@ def test_afl_builds_the_fuzz_target_and_replays_its_corpus():
     if result.returncode == 77:
         pytest.skip("AFL++ is not installed")
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def forked(n):
+    """A recording of so many processes, with a call in each."""
+    stream = Writer().pid_start(1).fid(1, "/x/a.pl")
+    for pid in range(1, n + 1):
+        if pid > 1:
+            stream.pid_start(pid, time=1.7e9 + pid)
+        stream.time(10, 1, 1).entry(1, 1).time(5, 1, 2).leave(1, 5, 5, "main::work").time(1, 1, 1).pid_end(pid)
+    return stream
+
+
+@pytest.mark.parametrize("name", ["firefox", "chrome-trace", "speedscope"])
+def test_twice_as_many_processes_are_twice_the_work_in_valgrind(valgrind, export_command, tmp_path, name):
+    """Instructions are counted: one look at all processes for each of them is two and a half times the work."""
+    counts = []
+    for n in (1000, 2000):
+        done = subprocess.run([valgrind[0], "--tool=callgrind", "--callgrind-out-file=/dev/null", str(export_command), "-q",
+                               f"--{name}", "-o", tmp_path / "out", forked(n).save(tmp_path / str(n))],
+                              capture_output=True, text=True, check=True, timeout=300)
+        counts.append(int(re.search(r"Collected : (\d+)", done.stderr)[1]))
+    assert 1.5 < counts[1] / counts[0] < 2.2, counts
