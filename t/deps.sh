@@ -62,7 +62,6 @@ clickhouse-client                     clickhouse-client
 node                                  nodejs
 npm                                   npm
 clang                                 clang
-afl-clang-fast                        afl++
 ccache                                ccache
 /usr/sbin/setcap                      libcap2-bin
 valgrind                              valgrind
