@@ -70,7 +70,7 @@ struct nytp_tree_sample {
     uint64_t id;
     uint64_t space, objects;
     uint32_t next;
-    uint32_t freed_as : 28;  /* the how-manieth that was freed, from 1 on; 0: it was not */
+    uint32_t freed_as : 28;  /* its number among the freed, from 1 on; 0: it is none of them */
     bool is_from_before : 1; /* it was allocated before the recording began */
     bool is_inherited : 1;   /* if so: by a parent of the process, before the fork */
     bool is_of_peak : 1;     /* it was in use when most of its process was */
