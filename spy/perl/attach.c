@@ -366,6 +366,11 @@ static uint64_t ring_of(struct nytp_perl *perl, const struct nytp_interpreter *o
     return 0;
 }
 
+uint64_t nytp_attached_interpreter(const struct nytp_perl *perl)
+{
+    return perl->curinterp == 0 ? 0 : nytp_memory_u64(perl->memory, perl->curinterp);
+}
+
 bool nytp_find_interpreters(struct nytp_perl *perl)
 {
     const struct nytp_interpreter first = first_interpreter(perl, perl->layout);
@@ -419,6 +424,8 @@ bool nytp_attach(struct nytp_perl *perl, struct nytp_target *target, struct nytp
     perl->version = read_u8(perl, "PL_version");
     perl->subversion = read_u8(perl, "PL_subversion");
     perl->op_names = nytp_symbol(&perl->image, "PL_op_name");
+    if (nytp_symbol(&perl->image, "PL_curcop") == 0)
+        perl->curinterp = nytp_symbol(&perl->image, "PL_curinterp");
     const int tries = target->core == NULL ? TRIES : 1;
     for (int i = 0; i < tries; i++) {
         if (i >= TRIES / 2)

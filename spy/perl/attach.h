@@ -18,6 +18,9 @@ void nytp_detach(struct nytp_perl *perl);
  * so only PL_curinterp is known of them. */
 bool nytp_find_interpreters(struct nytp_perl *perl);
 
+/* The address of the one that is always there; 0 without threads. */
+uint64_t nytp_attached_interpreter(const struct nytp_perl *perl);
+
 /* A builtin's name, "nextstate" for example; "" for no type. */
 void nytp_op_name(struct nytp_perl *perl, unsigned type, char *to, size_t size);
 

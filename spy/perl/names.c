@@ -229,10 +229,15 @@ static struct nytp_remembered *remembered(struct nytp_names *names, uint64_t add
     return entry;
 }
 
+static void forget_asked(struct nytp_names *names)
+{
+    names->n_pieces = names->n_asked = names->n_bytes = 0;
+}
+
 void nytp_name_cache_begin(struct nytp_names *names)
 {
     names->sample++;
-    names->n_pieces = names->n_asked = names->n_bytes = 0;
+    forget_asked(names);
     if (names->n_known > MOST_KNOWN)
         forget_all(names);
 }
@@ -280,17 +285,39 @@ bool nytp_name_cache_expect_place(struct nytp_names *names, uint64_t cop)
     return expect(names, cop, PLACE);
 }
 
-void nytp_name_cache_look(struct nytp_names *names)
+static void recall(struct nytp_names *names, uint64_t address, enum kind kind)
+{
+    const uint32_t at = nytp_table_get(&names->by_address, key_of(address, kind));
+    struct nytp_remembered *const entry = at == NYTP_TABLE_NONE ? NULL : &names->known[at];
+    if (entry != NULL && entry->watch != NULL && entry->sample != names->sample &&
+        ask(names, entry))
+        entry->sample = names->sample;
+}
+
+void nytp_name_cache_recall_sub(struct nytp_names *names, uint64_t cv)
+{
+    recall(names, cv, SUB);
+}
+
+void nytp_name_cache_recall_place(struct nytp_names *names, uint64_t cop)
+{
+    recall(names, cop, PLACE);
+}
+
+/* Where the pieces go to. */
+static void lay_out(struct nytp_names *names)
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < names->n_pieces; i++) {
         names->pieces[i].to = names->bytes + at;
         at += (uint32_t)names->pieces[i].len;
     }
-    const size_t n_read =
-        nytp_memory_scattered(names->perl->memory, names->pieces, names->n_pieces);
-    uint32_t piece = 0;
-    at = 0;
+}
+
+/* What is not as it was remembered is found anew. */
+static void compare(struct nytp_names *names, size_t n_read)
+{
+    uint32_t piece = 0, at = 0;
     for (uint32_t i = 0; i < names->n_asked; i++) {
         struct nytp_remembered *const entry = &names->known[names->asked[i]];
         const struct nytp_watch *const watch = entry->watch;
@@ -300,6 +327,24 @@ void nytp_name_cache_look(struct nytp_names *names)
             find(names, entry);
         at += len;
     }
+    forget_asked(names);
+}
+
+void nytp_name_cache_look(struct nytp_names *names)
+{
+    if (names->n_asked == 0)
+        return;
+    lay_out(names);
+    compare(names, nytp_memory_scattered(names->perl->memory, names->pieces, names->n_pieces));
+}
+
+void nytp_name_cache_look_ahead(struct nytp_names *names)
+{
+    lay_out(names);
+    if (nytp_words_read_with(names->words, names->pieces, names->n_pieces))
+        compare(names, names->n_pieces);
+    else
+        nytp_name_cache_begin(names);
 }
 
 uint32_t nytp_sub_at(struct nytp_names *names, uint64_t cv)

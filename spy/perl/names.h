@@ -51,6 +51,13 @@ bool nytp_name_cache_expect_sub(struct nytp_names *names, uint64_t cv);
 bool nytp_name_cache_expect_place(struct nytp_names *names, uint64_t cop);
 void nytp_name_cache_look(struct nytp_names *names);
 
+/* Look at subs and places that may be asked for and are known, and read the words that were
+ * asked for (words.h), all in one system call: of those that come to be asked for none is read
+ * again. */
+void nytp_name_cache_recall_sub(struct nytp_names *names, uint64_t cv);
+void nytp_name_cache_recall_place(struct nytp_names *names, uint64_t cop);
+void nytp_name_cache_look_ahead(struct nytp_names *names);
+
 /* The sub's number in `subs`; UINT32_MAX: there is none at this address. */
 uint32_t nytp_sub_at(struct nytp_names *names, uint64_t cv);
 

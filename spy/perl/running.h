@@ -31,6 +31,7 @@ struct nytp_perl {
     const char
         *path; /* of the program or library that has perl in it; borrowed of the target */
     uint32_t version, subversion;
+    uint64_t curinterp;                              /* PL_curinterp; 0: without threads */
     uint64_t op_names;                               /* PL_op_name */
     char op_names_read[NYTP_OP_TYPES][NYTP_OP_NAME]; /* those that were asked for */
     struct nytp_interpreter *interpreters;

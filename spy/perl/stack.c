@@ -43,9 +43,9 @@ enum {
     ROUNDS = 6,       /* of reading, on the way to pads: one if nothing was moved */
     MOVES_AHEAD = 4,  /* so many times, the top moves on until the variables are read */
     FAR = 256,        /* contexts, to which it may move */
-    SLACK = 8,        /* contexts that may be added until they are read first */
-    ABOVE = 48,       /* and until they are read the second time */
-    BELOW = 48,       /* the top: contexts that are read twice */
+    SLACK = 8,     /* contexts that may be added until they are read first: of a deep stack */
+    ABOVE = 48,    /* and until they are read the second time */
+    BELOW = 48,    /* the top: contexts that are read twice */
     DEEP = 32,     /* the first piece of those below; each is half as long again as the last */
     MAX_DEEP = 32, /* pieces */
     MAX_INFOS = 400,
@@ -171,14 +171,15 @@ static bool follow_to_pad(struct nytp_walker *walker, struct running_code *code,
     return true;
 }
 
-/* Find the pads, all at once; 0 where there is nothing to read. */
+/* Find the pads, all at once and with all names that were recalled; 0 where there is nothing to
+ * read. */
 static void find_pads(struct nytp_walker *walker, struct running_code *codes, size_t n)
 {
     bool is_done = false;
     for (size_t i = 0; i < n; i++)
         follow_to_pad(walker, &codes[i], true);
     for (int round = 0; round < ROUNDS && !is_done; round++) {
-        nytp_words_read(walker->names->words);
+        nytp_name_cache_look_ahead(walker->names);
         is_done = true;
         for (size_t i = 0; i < n; i++)
             is_done &= follow_to_pad(walker, &codes[i], false);
@@ -239,7 +240,8 @@ static void plan(struct nytp_stack_info *info, int32_t moved, bool is_in_use)
     const int32_t end = lower(is_in_use ? there + ABOVE : info->top, info->most) + 1;
     info->n_deep = deep > 0 ? (uint32_t)deep : 0;
     info->n_contexts = end > (int32_t)info->n_deep ? (uint32_t)end : info->n_deep;
-    info->n_first = (uint32_t)lower((int32_t)info->n_contexts, info->top + SLACK + 1);
+    info->n_first = deep > 0 ? (uint32_t)lower((int32_t)info->n_contexts, info->top + SLACK + 1)
+                             : info->n_contexts;
 }
 
 /* How far the top moves while one call of the system is made. */
@@ -314,6 +316,15 @@ static bool guess(struct nytp_walker *walker, uint64_t address)
         address = nytp_u64(bytes, layout->si_prev);
     }
     return walker->n_infos > 0 && plan_all(walker);
+}
+
+/* The same from where the last sample has left them; false: they are better looked for. */
+static bool guess_same(struct nytp_walker *walker)
+{
+    if (walker->n_infos == 0)
+        return false;
+    plan(&walker->infos[0], 0, true);
+    return !is_deep(walker) && place(walker);
 }
 
 /* The same from what is in use now, in one call where the stacks are where they were. */
@@ -546,7 +557,8 @@ static bool is_long(const struct nytp_walker *walker)
     return walker->n_looks >= LOOKS_LEAST && now_ns() - walker->began_ns > LONGEST_NS;
 }
 
-/* Until the stacks are where they were guessed to be. */
+/* Until the stacks are where they were guessed to be. Stacks that are not deep are first looked
+ * for where the last sample has left them. */
 static bool look_at_once(struct nytp_walker *walker, struct moment *moment,
                          struct moment *wanted, bool is_any_wanted)
 {
@@ -554,10 +566,9 @@ static bool look_at_once(struct nytp_walker *walker, struct moment *moment,
         if (is_any_wanted)
             *wanted = (struct moment){0};
         const bool is_first = wanted->info == 0;
-        if ((i == 0 && (is_first || is_deep(walker))) || i > 0 || walker->n_infos == 0) {
-            if (!(is_first ? guess_first(walker) : guess(walker, wanted->info)))
-                break;
-        }
+        const bool is_guessed = i == 0 && guess_same(walker);
+        if (!is_guessed && !(is_first ? guess_first(walker) : guess(walker, wanted->info)))
+            break;
         if (look(walker, moment, wanted))
             return true;
     }
@@ -846,6 +857,23 @@ static void ask_of_statement(struct nytp_walker *walker, uint64_t cop)
                        cop + (uint64_t)walker->names->perl->layout->op_next);
 }
 
+/* Names that the stack will need, if it is what was read; of a deep one they are too many to be
+ * worth it. */
+static void recall_names(struct nytp_walker *walker, const struct moment *wanted)
+{
+    if (is_deep(walker))
+        return;
+    nytp_name_cache_recall_place(walker->names, wanted->curcop);
+    for (uint32_t info = 0; info < walker->n_infos; info++) {
+        const struct contexts contexts = contexts_of(walker, info);
+        for (int32_t i = code_below(&contexts, contexts.n); i >= 0;
+             i = code_below(&contexts, i)) {
+            nytp_name_cache_recall_sub(walker->names, code_of(&contexts, i));
+            nytp_name_cache_recall_place(walker->names, cop_below(&contexts, i));
+        }
+    }
+}
+
 /* The innermost codes of what was read, down to NEAR of those below context `end`, and their
  * pads. */
 static void see_near(struct nytp_walker *walker, const struct contexts *contexts, int32_t end,
@@ -862,6 +890,7 @@ static void see_near(struct nytp_walker *walker, const struct contexts *contexts
         if (i >= 0)
             ask_of_statement(walker, cop_below(contexts, i));
     }
+    recall_names(walker, wanted);
     find_pads(walker, near->codes, (size_t)near->n);
 }
 
@@ -1048,7 +1077,6 @@ static bool take_frames(struct nytp_walker *walker, const struct moment *moment,
     uint64_t cop = moment->curcop;
     walker->stack.n = 0;
     walker->stack.builtin = moment->op_type;
-    nytp_name_cache_begin(walker->names);
     if (callee != 0 && !nytp_name_cache_expect_sub(walker->names, callee))
         return false;
     for (uint32_t i = 0; i < top->n_calls; i++) {
@@ -1073,6 +1101,7 @@ static bool take_frames(struct nytp_walker *walker, const struct moment *moment,
 static void begin_words(struct nytp_walker *walker, const struct moment *wanted)
 {
     struct nytp_words *const words = walker->names->words;
+    nytp_name_cache_begin(walker->names);
     nytp_words_begin(words);
     if (wanted->op != 0)
         nytp_words_ask(words, wanted->op + (uint64_t)walker->names->perl->layout->op_type);

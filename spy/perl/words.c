@@ -61,19 +61,33 @@ static void put(struct nytp_words *words, uint64_t address, uint64_t value)
 
 void nytp_words_read(struct nytp_words *words)
 {
+    nytp_words_read_with(words, NULL, 0);
+}
+
+bool nytp_words_read_with(struct nytp_words *words, const struct nytp_piece *others, size_t n)
+{
     static _Thread_local struct nytp_piece pieces[NYTP_ASKED];
     static _Thread_local uint64_t values[NYTP_ASKED];
-    const uint32_t n = words->n_asked;
-    for (uint32_t i = 0; i < n; i++)
+    const uint32_t n_words = words->n_asked;
+    const size_t n_others = n <= NYTP_ASKED - n_words ? n : 0, n_all = n_words + n_others;
+    bool has_others = n_others == n;
+    for (uint32_t i = 0; i < n_words; i++)
         pieces[i] = (struct nytp_piece){words->asked[i], &values[i], sizeof values[i]};
-    for (size_t done = 0; done < n; done++) { /* and past each that cannot be read */
-        done += nytp_memory_scattered(words->memory, pieces + done, n - done);
-        if (done < n)
+    for (size_t i = 0; i < n_others; i++)
+        pieces[n_words + i] = others[i];
+    for (size_t done = 0; done < n_all; done++) { /* and past each that cannot be read */
+        done += nytp_memory_scattered(words->memory, pieces + done, n_all - done);
+        if (done < n_words)
             values[done] = 0;
+        else if (done < n_all)
+            has_others = false;
+        if (!has_others && done >= n_words)
+            break;
     }
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n_words; i++)
         put(words, words->asked[i], values[i]);
     words->n_asked = 0;
+    return has_others;
 }
 
 uint64_t nytp_word_guess(const struct nytp_words *words, uint64_t address)

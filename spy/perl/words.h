@@ -37,6 +37,9 @@ void nytp_words_begin(struct nytp_words *words);
 void nytp_words_ask(struct nytp_words *words, uint64_t address);
 void nytp_words_read(struct nytp_words *words); /* all that were asked for */
 
+/* The same, with other pieces in the same system call. False: not all of those can be read. */
+bool nytp_words_read_with(struct nytp_words *words, const struct nytp_piece *others, size_t n);
+
 /* What was there when it was last read; 0: nothing, or it is not known. */
 uint64_t nytp_word_guess(const struct nytp_words *words, uint64_t address);
 

@@ -17,7 +17,7 @@
 
 enum {
     NS_PER_TICK = 1000000000 / NYTP_SPY_TICKS_PER_S,
-    FIND_NS = 200000000,        /* new threads are looked for that often */
+    FIND_NS = 200000000, /* new threads are looked for that often */
     STATE_LOOKS = 16,
     LATE_NS = 1000000,          /* a wake that nobody is in the way of takes a tenth of it */
     LONGEST_TICK_NS = 20000000, /* kernels count at least each 10 ms */
@@ -98,11 +98,22 @@ static bool is_in_ring(const struct nytp_perl *perl, uint64_t address)
     return false;
 }
 
+/* Whether there can be no other interpreter than the one that is known: looking for them takes
+ * twenty calls of the system. */
+static bool is_alone(const struct nytp_sampling *sampling)
+{
+    if (sampling->n_threads != 1)
+        return false;
+    const struct nytp_spied_thread *const thread = sampling->threads[0];
+    return nytp_task_state(thread->state_fd).n_tasks == 1 &&
+           nytp_attached_interpreter(sampling->names->perl) == thread->walker.of.address;
+}
+
 static void find_threads(struct nytp_sampling *sampling, int64_t now)
 {
     struct nytp_perl *const perl = sampling->names->perl;
     sampling->found_ns = now;
-    if (!nytp_find_interpreters(perl))
+    if (is_alone(sampling) || !nytp_find_interpreters(perl))
         return;
     for (uint32_t i = 0; i < perl->n_interpreters; i++)
         if (thread_of(sampling, perl->interpreters[i].address) == NULL)
@@ -145,7 +156,7 @@ static bool is_same_stack(const struct nytp_stack *a, const struct nytp_stack *b
 static struct nytp_task_state state_of(const struct nytp_spied_thread *thread)
 {
     if (thread->walker.has_moved && thread->n_looks % STATE_LOOKS != 0)
-        return (struct nytp_task_state){'R', thread->processor};
+        return (struct nytp_task_state){.letter = 'R', .processor = thread->processor};
     return nytp_task_state(thread->state_fd);
 }
 

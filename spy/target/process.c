@@ -227,7 +227,7 @@ int nytp_task_open(pid_t pid, pid_t task, const char *name)
 
 struct nytp_task_state nytp_task_state(int stat_fd)
 {
-    struct nytp_task_state state = {'\0', -1};
+    struct nytp_task_state state = {'\0', -1, 0};
     char text[600];
     const ssize_t len = pread(stat_fd, text, sizeof text - 1, 0);
     text[len < 0 ? 0 : len] = '\0';
@@ -236,6 +236,8 @@ struct nytp_task_state nytp_task_state(int stat_fd)
         at++;
         if (field == 3)
             state.letter = *at;
+        if (field == 20)
+            state.n_tasks = atoi(at);
         if (field < 39)
             continue;
         state.processor = atoi(at);

@@ -44,10 +44,10 @@ char nytp_task_doing(pid_t pid, pid_t task, char *to, size_t size);
 /* A file of a thread, "schedstat" or "stat", for the functions below; -1: there is none. */
 int nytp_task_open(pid_t pid, pid_t task, const char *name);
 
-/* Its state as in ps, NUL: the thread is gone; and the processor that it last ran on. */
 struct nytp_task_state {
-    char letter;
-    int processor;
+    char letter;   /* its state as in ps, NUL: the thread is gone */
+    int processor; /* that it last ran on */
+    int n_tasks;   /* threads of its process, whatever they run */
 };
 struct nytp_task_state nytp_task_state(int stat_fd);
 

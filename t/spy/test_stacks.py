@@ -100,8 +100,28 @@ while (1) { fib(18); words() }
 """
 
 
-def test_a_sample_takes_few_system_calls():
-    """Which is what it costs: four, and those that learn new code. It was 27."""
+RESTS = r"""
+sub rests { my $n = shift; $n > 0 ? rests($n - 1) : do { print "ready\n"; select undef, undef, undef, undef } }
+$| = 1;
+rests(5);
+"""
+
+
+def test_a_sample_takes_two_system_calls():
+    """One for the stack, one for what its parts are called, where nothing is new; they are most of what it costs. It was four."""
+    with spied.running("/usr/bin/perl", "-e", RESTS) as process:
+        process.wait_for("ready")
+        process.wait_until_it_waits()
+        def calls(n):
+            ran = subprocess.run([spied.sampler(), str(process.pid), "10000", str(n)], capture_output=True, text=True, check=True)
+            assert ran.stderr.startswith(f"{n} whole, 0 of them at a second look"), ran.stderr
+            return (n + 1) * float(re.search(r"([\d.]+) calls each", ran.stderr)[1])
+        each = (calls(1100) - calls(100)) / 1000
+    assert 1.9 < each < 2.1, each
+
+
+def test_a_sample_of_what_runs_takes_few_system_calls():
+    """Those that learn new code besides. It was 27."""
     with spied.running("/usr/bin/perl", "-e", RECURSION) as process:
         process.wait_for("ready")
         ran = subprocess.run([spied.sampler(), str(process.pid), "1000", "2000"], capture_output=True, text=True, check=True)
