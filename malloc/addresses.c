@@ -22,20 +22,11 @@ enum {
 };
 
 static struct entry *_Atomic lists[N_LISTS];
-_Atomic uint8_t nytp_address_counts[NYTP_ADDRESS_COUNTS];
 
-static void count(uint32_t hash, int by)
+static struct entry *_Atomic *list_of(const void *address)
 {
-    _Atomic uint8_t *const counted = &nytp_address_counts[hash % NYTP_ADDRESS_COUNTS];
-    uint8_t old = atomic_load_explicit(counted, memory_order_relaxed);
-    while (old != UINT8_MAX &&
-           !atomic_compare_exchange_weak(counted, &old, (uint8_t)(old + by)))
-        ;
-}
-
-static struct entry *_Atomic *list_of(uint32_t hash)
-{
-    return &lists[hash >> 15 & (N_LISTS - 1)];
+    const uint64_t hash = ((uintptr_t)address >> 4) * UINT64_C(0x9E3779B97F4A7C15);
+    return &lists[hash >> 47 & (N_LISTS - 1)];
 }
 
 static bool reserve(struct entry *entry, uintptr_t from)
@@ -62,12 +53,11 @@ static struct entry *reserved_entry(struct entry *_Atomic *list)
 
 bool nytp_address_put(const void *address, struct nytp_sample *sample)
 {
-    const uint32_t hash = nytp_address_hash(address);
-    struct entry *const entry = reserved_entry(list_of(hash));
+    struct entry *const entry = reserved_entry(list_of(address));
     if (entry == NULL)
         return false;
     entry->sample = sample;
-    count(hash, 1);
+    nytp_filter_add(address);
     atomic_store_explicit(&entry->address, (uintptr_t)address, memory_order_release);
     return true;
 }
@@ -78,7 +68,7 @@ static struct nytp_sample *take(struct entry *entry, uintptr_t address)
         return NULL;
     struct nytp_sample *const sample = entry->sample;
     atomic_store_explicit(&entry->address, FREE, memory_order_release);
-    count(nytp_address_hash((const void *)address), -1);
+    nytp_filter_remove((const void *)address);
     return sample;
 }
 
@@ -87,7 +77,7 @@ struct nytp_sample *nytp_address_take(const void *address)
 {
     if (address == NULL)
         return NULL;
-    struct entry *e = atomic_load(list_of(nytp_address_hash(address)));
+    struct entry *e = atomic_load(list_of(address));
     for (; e != NULL; e = e->next) {
         struct nytp_sample *const sample = take(e, (uintptr_t)address);
         if (sample != NULL)

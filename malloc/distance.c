@@ -39,10 +39,10 @@ static double logarithm(double x)
     return exponent * 0.693147180559945309417 + 2 * z * sum;
 }
 
-int64_t nytp_distance_next(struct nytp_distance *distance)
+uint64_t nytp_distance_next(struct nytp_distance *distance)
 {
     if (distance->mean <= 1)
-        return -1;
+        return 0;
     const double uniform = (double)((next_random(&distance->random) >> 11) + 1) * 0x1p-53;
-    return (int64_t)(-logarithm(uniform) * (double)distance->mean);
+    return (uint64_t)(-logarithm(uniform) * (double)distance->mean) + 1;
 }

@@ -19,8 +19,8 @@ struct nytp_distance {
 /* `seed` may be anything; other seeds give other sequences. */
 void nytp_distance_init(struct nytp_distance *distance, uint64_t mean, uint64_t seed);
 
-/* The block is sampled whose last byte is more than this many bytes away: -1, always, where the
- * mean is 1. */
-int64_t nytp_distance_next(struct nytp_distance *distance);
+/* The next block of at least as many bytes, less those of the blocks before it, is sampled: 0,
+ * always, where the mean is 1. */
+uint64_t nytp_distance_next(struct nytp_distance *distance);
 
 #endif

@@ -15,7 +15,6 @@
 _Alignas(64) char nytp_early[NYTP_EARLY_SIZE];
 static size_t taken;
 static bool looking;
-_Atomic int nytp_watchers;
 
 /* The size stands before each block. What the program's first thread does before main() is the
  * only thing that comes here. */
@@ -30,10 +29,9 @@ static void *take(size_t alignment, size_t size)
                          ~(uintptr_t)(alignment - 1);
     if (at > end || size > end - at)
         return NULL;
-    if (taken == 0)
-        nytp_watchers++;
     taken = at + size - (uintptr_t)nytp_early;
     memcpy((char *)at - sizeof size, &size, sizeof size);
+    nytp_filter_add((char *)at);
     return (char *)at;
 }
 

@@ -6,12 +6,9 @@
 #ifndef NYTP_MALLOC_NEXT_H
 #define NYTP_MALLOC_NEXT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "filter.h"
 
-/* Not to be looked up: what the compiler knows when it is told that nobody else defines it. */
-#define NYTP_OWN __attribute__((visibility("hidden")))
+#include <stddef.h>
 
 struct nytp_next {
     void *(*malloc)(size_t size);
@@ -26,14 +23,10 @@ struct nytp_next {
 /* Each may be called at any time. */
 extern struct nytp_next nytp_next NYTP_OWN;
 
-/* 0: calls of the program go straight on. Up by one for each queue that is open, and for a
- * buffer from which something was taken: then blocks are looked at before they are freed. */
-extern _Atomic int nytp_watchers NYTP_OWN;
-
 #define NYTP_EARLY_SIZE 16384
 extern char nytp_early[NYTP_EARLY_SIZE] NYTP_OWN;
 
-/* The block is in the buffer. */
+/* The block is in the buffer. The filter holds all of them. */
 static inline bool nytp_is_early(const void *block)
 {
     return (uintptr_t)block - (uintptr_t)nytp_early < NYTP_EARLY_SIZE;

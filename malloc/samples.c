@@ -35,24 +35,24 @@ struct nytp_sample {
 struct thread {
     struct queue *queue; /* NULL: it takes no samples */
     struct nytp_distance distance;
-    int64_t left_then; /* bytes left when it was held */
+    uint64_t to_sample_then; /* when it was held */
     uint32_t holds;
 };
 
-#define FOREVER     INT64_MAX
+#define FOREVER     UINT64_MAX
 #define MOST_YIELDS 10000
 
 static _Atomic int queues_open;
-_Thread_local int64_t nytp_bytes_left = FOREVER;
+_Thread_local uint64_t nytp_bytes_to_sample = FOREVER;
 static _Thread_local struct thread own __attribute__((tls_model("initial-exec")));
 static _Atomic uint64_t last_id;
 
-static void set_left(int64_t left)
+static void set_to_sample(uint64_t to_sample)
 {
     if (own.holds > 0)
-        own.left_then = left;
+        own.to_sample_then = to_sample;
     else
-        nytp_bytes_left = left;
+        nytp_bytes_to_sample = to_sample;
 }
 
 /* Without calloc(), which may come back to us; see wrap.c. */
@@ -80,7 +80,7 @@ static void stop_own(void)
     if (own.queue != NULL)
         leave_queue(own.queue);
     own.queue = NULL;
-    set_left(FOREVER);
+    set_to_sample(FOREVER);
 }
 
 /* It is closed, or whom it is for has gone on in another thread. */
@@ -127,14 +127,14 @@ static struct nytp_sample *new_sample(size_t size)
 void nytp_sample_made(void *block, size_t size)
 {
     if (own.queue == NULL || own.holds > 0) {
-        nytp_bytes_left = FOREVER;
+        nytp_bytes_to_sample = FOREVER;
         return;
     }
     if (is_over(own.queue)) {
         stop_own();
         return;
     }
-    nytp_bytes_left = nytp_distance_next(&own.distance);
+    nytp_bytes_to_sample = nytp_distance_next(&own.distance);
     /* What was freed in a way that we do not see: the address is another block's now. */
     struct nytp_sample *const gone = nytp_sample_of_freed(block);
     if (gone != NULL)
@@ -173,7 +173,6 @@ static struct nytp_malloc_queue *open_queue(void)
         return NULL;
     queue->users = 1;
     atomic_fetch_add(&queues_open, 1);
-    atomic_fetch_add(&nytp_watchers, 1);
     return &queue->shared;
 }
 
@@ -188,7 +187,7 @@ static void sample(struct nytp_malloc_queue *shared, uint64_t mean)
     clock_gettime(CLOCK_MONOTONIC, &now);
     nytp_distance_init(&own.distance, mean,
                        (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ (uintptr_t)&own);
-    set_left(nytp_distance_next(&own.distance));
+    set_to_sample(nytp_distance_next(&own.distance));
 }
 
 static void stop(struct nytp_malloc_queue *queue)
@@ -232,14 +231,14 @@ static void hold(void)
 {
     if (own.holds++ > 0)
         return;
-    own.left_then = nytp_bytes_left;
-    nytp_bytes_left = FOREVER;
+    own.to_sample_then = nytp_bytes_to_sample;
+    nytp_bytes_to_sample = FOREVER;
 }
 
 static void resume(void)
 {
     if (own.holds > 0 && --own.holds == 0)
-        nytp_bytes_left = own.left_then;
+        nytp_bytes_to_sample = own.to_sample_then;
 }
 
 /* With the last queue the set is emptied: what is freed from now on is not looked for, and its
@@ -251,7 +250,6 @@ static void close_queue(struct nytp_malloc_queue *shared)
     for (int i = 0; i < MOST_YIELDS && atomic_load(&queue->is_looking); i++)
         sched_yield();
     done(take(shared));
-    atomic_fetch_sub(&nytp_watchers, 1);
     if (atomic_fetch_sub(&queues_open, 1) == 1)
         nytp_addresses_clear(nytp_sample_freed);
     leave_queue(queue);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * malloc() and its relatives, in front of those of the next allocator (next.h). While nobody
- * takes samples, each looks at one word and goes on. The others count down the bytes of their
- * thread, and look for what is freed among what was sampled.
+ * malloc() and its relatives, in front of those of the next allocator (next.h). Each allocation
+ * counts down the bytes of its thread, and what is freed is looked for in the filter. Nearly
+ * all go on to the next allocator by a jump: what else there is to do stands apart, so that the
+ * way past it has nothing to save.
  */
 #define _GNU_SOURCE
 #include "next.h"
@@ -13,97 +14,77 @@
 #include <stdlib.h>
 
 #define EXPORTED    __attribute__((visibility("default")))
-#define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 #define APART __attribute__((noinline))
 
-static inline bool nobody_watches(void)
+/* Else its bytes are counted, also those of a block that cannot be had: however far the next
+ * sample is, the distance behind them is distributed as the one before them. */
+static inline bool is_sampled(size_t size)
 {
-    return LIKELY(atomic_load_explicit(&nytp_watchers, memory_order_relaxed) == 0);
+    if (UNLIKELY(size >= nytp_bytes_to_sample))
+        return true;
+    nytp_bytes_to_sample -= size;
+    return false;
 }
 
-static inline void *made(void *block, size_t size)
+static inline void *sampled(void *block, size_t size)
 {
-    if (LIKELY(block != NULL) && UNLIKELY((nytp_bytes_left -= (int64_t)size) < 0))
+    if (block != NULL)
         nytp_sample_made(block, size);
     return block;
 }
 
-/* What stands apart leaves the way past it without anything to save. */
-static APART void *watched_malloc(size_t size)
+static APART void *sampled_malloc(size_t size)
 {
-    return made(nytp_next.malloc(size), size);
+    return sampled(nytp_next.malloc(size), size);
 }
 
 EXPORTED void *malloc(size_t size)
 {
-    return nobody_watches() ? nytp_next.malloc(size) : watched_malloc(size);
+    return is_sampled(size) ? sampled_malloc(size) : nytp_next.malloc(size);
 }
 
-/* musl's allocator calls malloc(), which is ours, for these: no other block. */
-static inline int64_t start_unseen(void)
+static APART void looked_at_free(void *block)
 {
-    const int64_t left = nytp_bytes_left;
-    nytp_bytes_left = INT64_MAX;
-    return left;
-}
-
-static inline void *made_unseen(int64_t left, void *block, size_t size)
-{
-    nytp_bytes_left = left;
-    return made(block, size);
-}
-
-static APART void *watched_calloc(size_t n, size_t size)
-{
-    const int64_t left = start_unseen();
-    return made_unseen(left, nytp_next.calloc(n, size), n * size);
-}
-
-EXPORTED void *calloc(size_t n, size_t size)
-{
-    return nobody_watches() ? nytp_next.calloc(n, size) : watched_calloc(n, size);
-}
-
-static APART void watched_free(void *block)
-{
-    if (UNLIKELY(nytp_is_early(block)))
+    if (nytp_is_early(block))
         return;
     struct nytp_sample *const sample = nytp_sample_of_freed(block);
-    if (UNLIKELY(sample != NULL))
+    if (sample != NULL)
         nytp_sample_freed(sample);
     nytp_next.free(block);
 }
 
 EXPORTED void free(void *block)
 {
-    if (nobody_watches())
-        nytp_next.free(block);
+    if (UNLIKELY(nytp_filter_may_hold(block)))
+        looked_at_free(block);
     else
-        watched_free(block);
+        nytp_next.free(block);
 }
 
 /* The old block is taken out before it is gone, for another thread may be given its address at
  * once. NULL for a size of 0 says that it was freed, for another that nothing was done. */
-static APART void *watched_realloc(void *block, size_t size)
+static APART void *looked_at_realloc(void *block, size_t size)
 {
-    if (UNLIKELY(nytp_is_early(block)))
+    if (nytp_is_early(block))
         return nytp_early_realloc(block, size);
     struct nytp_sample *const sample = nytp_sample_of_freed(block);
     void *const moved = nytp_next.realloc(block, size);
-    if (UNLIKELY(sample != NULL)) {
+    if (sample != NULL) {
         if (moved == NULL && size != 0)
             nytp_sample_not_freed(block, sample);
         else
             nytp_sample_freed(sample);
     }
-    return made(moved, size);
+    return is_sampled(size) ? sampled(moved, size) : moved;
 }
 
 EXPORTED void *realloc(void *block, size_t size)
 {
-    return nobody_watches() ? nytp_next.realloc(block, size) : watched_realloc(block, size);
+    if (UNLIKELY(nytp_filter_may_hold(block)) || is_sampled(size))
+        return looked_at_realloc(block, size);
+    return nytp_next.realloc(block, size);
 }
 
 EXPORTED void *reallocarray(void *block, size_t n, size_t size)
@@ -116,40 +97,42 @@ EXPORTED void *reallocarray(void *block, size_t n, size_t size)
     return realloc(block, bytes);
 }
 
-static APART int watched_posix_memalign(void **block, size_t alignment, size_t size)
+/* musl's allocator calls malloc(), which is ours, for these: no other block. */
+static inline uint64_t start_unseen(void)
 {
-    const int64_t left = start_unseen();
-    const int status = nytp_next.posix_memalign(block, alignment, size);
-    made_unseen(left, status == 0 ? *block : NULL, size);
-    return status;
+    const uint64_t to_sample = nytp_bytes_to_sample;
+    nytp_bytes_to_sample = UINT64_MAX;
+    return to_sample;
+}
+
+static inline void *made_unseen(uint64_t to_sample, void *block, size_t size)
+{
+    nytp_bytes_to_sample = to_sample;
+    return is_sampled(size) ? sampled(block, size) : block;
+}
+
+EXPORTED void *calloc(size_t n, size_t size)
+{
+    const uint64_t to_sample = start_unseen();
+    return made_unseen(to_sample, nytp_next.calloc(n, size), n * size);
 }
 
 EXPORTED int posix_memalign(void **block, size_t alignment, size_t size)
 {
-    return nobody_watches() ? nytp_next.posix_memalign(block, alignment, size)
-                            : watched_posix_memalign(block, alignment, size);
-}
-
-static APART void *watched_aligned_alloc(size_t alignment, size_t size)
-{
-    const int64_t left = start_unseen();
-    return made_unseen(left, nytp_next.aligned_alloc(alignment, size), size);
+    const uint64_t to_sample = start_unseen();
+    const int status = nytp_next.posix_memalign(block, alignment, size);
+    made_unseen(to_sample, status == 0 ? *block : NULL, size);
+    return status;
 }
 
 EXPORTED void *aligned_alloc(size_t alignment, size_t size)
 {
-    return nobody_watches() ? nytp_next.aligned_alloc(alignment, size)
-                            : watched_aligned_alloc(alignment, size);
-}
-
-static APART void *watched_memalign(size_t alignment, size_t size)
-{
-    const int64_t left = start_unseen();
-    return made_unseen(left, nytp_next.memalign(alignment, size), size);
+    const uint64_t to_sample = start_unseen();
+    return made_unseen(to_sample, nytp_next.aligned_alloc(alignment, size), size);
 }
 
 EXPORTED void *memalign(size_t alignment, size_t size)
 {
-    return nobody_watches() ? nytp_next.memalign(alignment, size)
-                            : watched_memalign(alignment, size);
+    const uint64_t to_sample = start_unseen();
+    return made_unseen(to_sample, nytp_next.memalign(alignment, size), size);
 }

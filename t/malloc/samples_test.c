@@ -181,6 +181,8 @@ static void test_weights(void)
     struct nytp_malloc_queue *const queue = lib->open();
     lib->sample(queue, 4096);
     static const size_t sizes[] = {16, 100, 4096, 20000};
+    void *volatile none = malloc(SIZE_MAX / 4 * 3);
+    ok(none == NULL, "a block that cannot be had keeps no other from being sampled:");
     double space = 0, objects = 0;
     for (int i = 0; i < 20000; i++) {
         for (int k = 0; k < 4; k++) {
