@@ -155,7 +155,8 @@ static bool find_sub(struct nytp_names *names, struct nytp_reader *reader,
     sub.is_xsub = code.flags & (uint32_t)layout->cvf_isxsub;
     if (!sub.is_xsub)
         add_first_statement(reader, code.start, &file, &sub.first_line);
-    if (ends_in(&name, "::__ANON__") && sub.first_line > 0) {
+    sub.is_anonymous = ends_in(&name, "::__ANON__") && sub.first_line > 0;
+    if (sub.is_anonymous) {
         nytp_label_add(&name, "[", 1);
         nytp_label_add(&name, file.text, file.len);
         nytp_label_printf(&name, ":%u]", sub.first_line);

@@ -18,7 +18,8 @@ struct nytp_spied_sub {
     uint32_t name, file; /* strings */
     uint32_t first_line; /* of its first statement; 0: it has none */
     bool is_xsub;
-    bool is_begin; /* a BEGIN block: its name ends in "@" and first_line */
+    bool is_begin;     /* a BEGIN block: its name ends in "@" and first_line */
+    bool is_anonymous; /* its name ends in "[", the file, ":", first_line and "]" */
 };
 
 struct nytp_remembered;

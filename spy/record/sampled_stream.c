@@ -8,7 +8,7 @@
  */
 #include "sampled_stream.h"
 
-#include "begin_line.h"
+#include "named_line.h"
 
 #include "spy/perl/attach.h"
 #include "spy/perl/builtins.h"
@@ -67,7 +67,7 @@ struct nytp_sampled_stream {
     struct nytp_names *names;
     struct nytp_stream_facts facts;
     struct nytp_writer *writer;
-    struct nytp_table fids, subs_by_name, begins, arcs_by_place;
+    struct nytp_table fids, subs_by_name, by_line, arcs_by_place;
     struct sub *subs;
     struct call *calls;
     struct arc *arcs;
@@ -191,8 +191,9 @@ static uint32_t sub_named(struct nytp_sampled_stream *stream, uint32_t name, enu
     return stream->n_subs++;
 }
 
-static uint32_t line_of_begin(const struct nytp_sampled_stream *stream,
-                              const struct nytp_spied_sub *from)
+/* The line by which a recorder names the sub. */
+static uint32_t named_line(const struct nytp_sampled_stream *stream,
+                           const struct nytp_spied_sub *from)
 {
     char room[4200];
     FILE *const source = open_source(
@@ -200,47 +201,55 @@ static uint32_t line_of_begin(const struct nytp_sampled_stream *stream,
                            sizeof room));
     if (source == NULL)
         return from->first_line;
-    const uint32_t line = nytp_begin_line(source, from->first_line);
+    const uint32_t line = from->is_begin ? nytp_begin_line(source, from->first_line)
+                                         : nytp_anonymous_line(source, from->first_line);
     fclose(source);
     return line;
 }
 
-/* By the name that a recorder gives it, "Pkg::BEGIN@7", and where that is taken a number. */
-static uint32_t sub_of_begin(struct nytp_sampled_stream *stream, uint32_t spied)
+/* By the name that a recorder gives it: "Pkg::BEGIN@7", and where that is taken a number, or
+ * "Pkg::__ANON__[file:12]". */
+static uint32_t sub_of_line(struct nytp_sampled_stream *stream, uint32_t spied)
 {
     const struct nytp_key key = {spied, 0, 0, 0};
-    const uint32_t known = nytp_table_get(&stream->begins, key);
+    const uint32_t known = nytp_table_get(&stream->by_line, key);
     if (known != NYTP_TABLE_NONE)
         return known;
     struct nytp_strings *const strings = stream->names->strings;
     const struct nytp_spied_sub *const from = &stream->names->subs[spied];
     const struct nytp_name whole = nytp_strings_get(strings, from->name);
     uint32_t len = whole.len;
-    while (len > 0 && whole.ptr[len - 1] != '@')
+    while (len > 0 && whole.ptr[len - 1] != (from->is_begin ? '@' : ':'))
         len--;
-    const uint32_t line = line_of_begin(stream, from);
+    const uint32_t line = named_line(stream, from);
     struct nytp_label name = {.len = 0};
     nytp_label_add(&name, whole.ptr, len);
-    nytp_label_printf(&name, "%u", line);
+    nytp_label_printf(&name, from->is_begin ? "%u" : "%u]", line);
     uint32_t interned = nytp_strings_intern(strings, name.text, name.len);
-    if (nytp_table_get(&stream->subs_by_name, (struct nytp_key){interned, PERL_SUB, 0, 0}) !=
-        NYTP_TABLE_NONE) {
+    if (from->is_begin &&
+        nytp_table_get(&stream->subs_by_name, (struct nytp_key){interned, PERL_SUB, 0, 0}) !=
+            NYTP_TABLE_NONE) {
         nytp_label_printf(&name, ".%u", ++stream->n_begins_renamed);
         interned = nytp_strings_intern(strings, name.text, name.len);
     }
     const uint32_t number = sub_named(stream, interned, PERL_SUB);
-    if (!nytp_table_put(&stream->begins, key, number))
+    struct sub *const sub = &stream->subs[number];
+    if (!nytp_table_put(&stream->by_line, key, number))
         stream->failed = true;
-    stream->subs[number].file = from->file;
-    stream->subs[number].first_line = stream->subs[number].last_line = line;
+    if (sub->first_line == 0) {
+        sub->file = from->file;
+        sub->first_line = from->is_begin ? line : from->first_line;
+        sub->last_line = line;
+    }
     return number;
 }
 
 static uint32_t sub_of_frame(struct nytp_sampled_stream *stream, const struct nytp_frame *frame)
 {
     const struct nytp_spied_sub *const from = &stream->names->subs[frame->sub];
-    const uint32_t number = from->is_begin ? sub_of_begin(stream, frame->sub)
-                                           : sub_named(stream, from->name, PERL_SUB);
+    const uint32_t number = from->is_begin || from->is_anonymous
+                                ? sub_of_line(stream, frame->sub)
+                                : sub_named(stream, from->name, PERL_SUB);
     struct sub *const sub = &stream->subs[number];
     if (sub->first_line == 0) {
         sub->file = from->file;
@@ -531,7 +540,7 @@ static void free_stream(struct nytp_sampled_stream *stream)
     nytp_writer_free(stream->writer);
     nytp_table_free(&stream->fids);
     nytp_table_free(&stream->subs_by_name);
-    nytp_table_free(&stream->begins);
+    nytp_table_free(&stream->by_line);
     nytp_table_free(&stream->arcs_by_place);
     free(stream->subs);
     free(stream->calls);

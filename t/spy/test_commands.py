@@ -330,6 +330,61 @@ def test_begin_blocks_are_named_as_by_a_recorder(script, tmp_path):
         assert {(row["sub"], row["line"]) for row in rows if "main::BEGIN" in row["sub"]} >= own - {quick}
 
 
+# Each lasts until nytp-spy, which has started the program, has looked at it.
+ANONYMOUS = r"""use strict;
+sub looks {
+    open my $status, '<', "/proc/" . getppid . "/status" or die $!;
+    my ($n) = map { /^voluntary_ctxt_switches:\s+(\d+)/ } <$status>;
+    return $n;
+}
+sub stays { my $before = looks(); 1 until $ENV{ALONE} || looks() > $before + 20 }
+my %subs = (
+    first => sub {
+        my ($x) = @_;
+        if ($x) {
+            stays();
+        }
+    }, second => sub {
+        no strict;
+        # a comment with a }
+
+        stays();
+    },
+);
+my $short = sub { stays() };
+my @listed = map { sub { stays();
+    my $text = "a } and a '"; } } 1;
+my $outer = sub {
+    return sub {
+        stays();
+        return 1;
+    };
+};
+my $below = sub
+{
+    stays();
+};
+my $signed = sub ($) {
+    stays();
+    sub { stays(); 1 }->();
+};
+$_->(1) for @subs{"first", "second"}, $short, @listed, $outer->(), $below, $signed;
+"""
+
+
+def test_anonymous_subs_are_named_as_by_a_recorder(script, tmp_path):
+    """By the lines on which they end, so that a comparison pairs them."""
+    program = script(ANONYMOUS)
+    blib = f"{spied.ROOT}/blib/lib:{spied.ROOT}/blib/arch"
+    subprocess.run([PERL, "-d:NYTProf", program], check=True,
+                   env={**os.environ, "ALONE": "1", "PERL5LIB": blib, "NYTPROF": f"file={tmp_path}/own"})
+    spied.spy("record", "-r", "1000", "-o", tmp_path / "out", "--", PERL, program)
+    own, out = ({row["sub"] for row in csv.DictReader(exported(tmp_path / name, "--csv").splitlines()) if "main::__ANON__" in row["sub"]}
+                for name in ("own", "out"))
+    quick = {name for name in own if name.endswith(":29]")}     # the one that makes another and is left
+    assert len(quick) == 1 and out - quick == own - quick and len(out - quick) == 8
+
+
 GROWS = """
 use strict;
 sub steady { my $x = 0; $x += $_ for 1 .. 20000; $x }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * The lines that BEGIN blocks and anonymous subs are named by.
+ */
+#ifndef NYTP_SPY_NAMED_LINE_H
+#define NYTP_SPY_NAMED_LINE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* A recorder sees where perl compiles it: the line of its brace, or of what follows the module
+ * in `use`. perl keeps only that of the first statement, often the next line: so it is looked
+ * for in the source above that. What is not found there is named by the first statement. */
+uint32_t nytp_begin_line(FILE *source, uint32_t first_statement);
+
+/* An anonymous sub is compiled, and named by a recorder, at its closing brace. That is the one
+ * with the indentation of the line with the opening brace, or, where code follows on that line,
+ * the one that closes it. What is not found is named by the first statement, too. */
+uint32_t nytp_anonymous_line(FILE *source, uint32_t first_statement);
+
+#endif
