@@ -519,9 +519,9 @@ static NYTP_INLINED OP *run_inside(pTHX_ struct nytp_recorder *rec, int type, in
     return next;
 }
 
-/* A call inside perl's handler, if it is known: *next is set then. False: nothing was done. */
-static NYTP_INLINED bool run_known(pTHX_ struct nytp_recorder *rec, int type,
-                                   struct nytp_callee callee, OP **next)
+/* A call inside perl's handler begins now, if it is known. False: nothing was done. */
+static NYTP_INLINED bool enter_known(pTHX_ struct nytp_recorder *rec, struct nytp_callee callee,
+                                     int64_t *now)
 {
     const struct nytp_known_call *const known = find_known(aTHX_ rec, callee, 0);
     if (UNLIKELY(known == NULL))
@@ -529,9 +529,36 @@ static NYTP_INLINED bool run_known(pTHX_ struct nytp_recorder *rec, int type,
     const uint64_t raw = nytp_clock_raw(&rec->clock);
     if (UNLIKELY(raw >= rec->wake_raw))
         return false; /* there is something else to do first */
-    const int64_t now = nytp_clock_ticks(&rec->clock, raw);
-    const struct nytp_rec_frame *const frame = push(rec, known->arc, now);
-    nytp_write_call_entry_at(rec->writer, entry_of(rec, frame), rec->stmt.since_ticks, now);
+    *now = nytp_clock_ticks(&rec->clock, raw);
+    const struct nytp_rec_frame *const frame = push(rec, known->arc, *now);
+    nytp_write_call_entry_at(rec->writer, entry_of(rec, frame), rec->stmt.since_ticks, *now);
+    return true;
+}
+
+static __attribute__((noinline)) bool enter_known_timed(pTHX_ struct nytp_recorder *rec,
+                                                        struct nytp_callee callee,
+                                                        enum nytp_handler handler, int64_t *now)
+{
+    const uint64_t begun = nytp_clock_cycles(&rec->clock);
+    if (!enter_known(aTHX_ rec, callee, now))
+        return false;
+    nytp_handler_took(&rec->handler_times[handler], &rec->until_timed[handler],
+                      nytp_clock_cycles(&rec->clock) - begun);
+    return true;
+}
+
+/* The same, and *next is what follows it. */
+static NYTP_INLINED bool run_known(pTHX_ struct nytp_recorder *rec, int type,
+                                   struct nytp_callee callee, OP **next)
+{
+    int64_t now;
+    const enum nytp_handler handler =
+        type == OP_ENTERSUB ? NYTP_HANDLER_XSUB : NYTP_HANDLER_BUILTIN;
+    const bool has_begun = nytp_handler_is_timed(&rec->until_timed[handler])
+                               ? enter_known_timed(aTHX_ rec, callee, handler, &now)
+                               : enter_known(aTHX_ rec, callee, &now);
+    if (UNLIKELY(!has_begun))
+        return false;
     *next = run_inside(aTHX_ rec, type, now);
     return true;
 }
@@ -718,6 +745,16 @@ static NYTP_INLINED void enter_plain(pTHX_ struct nytp_recorder *rec, CV *cv, OP
     watch_scope(aTHX_ frame->serial);
 }
 
+static __attribute__((noinline)) void enter_timed(pTHX_ struct nytp_recorder *rec, CV *cv,
+                                                  OP *next, int64_t now)
+{
+    const uint64_t begun = nytp_clock_cycles(&rec->clock);
+    enter_plain(aTHX_ rec, cv, next, now);
+    nytp_handler_took(&rec->handler_times[NYTP_HANDLER_ENTRY],
+                      &rec->until_timed[NYTP_HANDLER_ENTRY],
+                      nytp_clock_cycles(&rec->clock) - begun);
+}
+
 OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
 {
     if (UNLIKELY(!rec->is_plain || cv == NULL || CvROOT(cv) == NULL))
@@ -725,10 +762,12 @@ OP *nytp_call_sub(pTHX_ struct nytp_recorder *rec, CV *cv)
     nytp_known_call_expect(aTHX_ rec);
     const int64_t now = nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec));
     OP *const next = nytp_real_op(aTHX_ OP_ENTERSUB);
-    if (LIKELY(rec->is_plain && next == CvSTART(cv)))
-        enter_plain(aTHX_ rec, cv, next, now);
-    else
+    if (UNLIKELY(!rec->is_plain || next != CvSTART(cv)))
         enter_new(aTHX_ rec, next, now);
+    else if (nytp_handler_is_timed(&rec->until_timed[NYTP_HANDLER_ENTRY]))
+        enter_timed(aTHX_ rec, cv, next, now);
+    else
+        enter_plain(aTHX_ rec, cv, next, now);
     return next;
 }
 

@@ -11,6 +11,10 @@
  * recorded, by a recorder made for it, whose stream goes nowhere: again and again while the
  * program runs. The mean over the run says how fast the machine was for the program.
  *
+ * Such a loop is all in the processor's caches, a program is not. So the handlers that look
+ * things up are timed, in the program and in the loops (XS/state/handler_time.h): what they
+ * take longer in the program belongs to the costs.
+ *
  * Where reading the clock is a system call it dwarfs all else, and may be all but a thirtieth
  * of what was recorded, so that a mean that is a little too high would leave nothing of the
  * program: the lowest measurement holds.
@@ -26,6 +30,7 @@
 #include "places.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,12 +40,27 @@
 enum {
     N_ROUNDS = 9,
     N_FIRST_ROUNDS = 3, /* of many programs there is no more than their start */
-    N_RUNS = 8,         /* of a program, in a round */
+    N_HANDLER_ROUNDS = 5,
+    N_RUNS = 8, /* of a program, in a round */
     N_SYSTEM_CLOCK_RUNS = 2,
     FIRST_PERIOD_NS = 1000000, /* to the second measurement; then twice as long each time */
     LONGEST_PERIOD_NS = 20000000,
+    LEAST_SPANS = 4, /* of a handler's difference: fewer do not tell how far they are apart */
+    LOOP_UNITS = 16, /* of a raw unit: as exactly the rounds of a handler are compared */
     LEAST_BYTES = 16384, /* of records: where there are fewer, costs do not matter */
     SYSTEM_CLOCK_PERIOD_FACTOR = 10, /* a measurement takes as much longer */
+};
+
+enum told {
+    TOLD_STMT,
+    TOLD_LEAVE,
+    TOLD_CALL_IN,
+    TOLD_CALL_OUT,
+    TOLD_XSUB_IN,
+    TOLD_XSUB_OUT,
+    TOLD_OP_IN,
+    TOLD_OP_OUT,
+    N_TOLD
 };
 
 /* What the stream says of a cost. Of what a call adds, the larger part comes before the clock
@@ -50,11 +70,33 @@ static const struct told_cost {
     const char *name;
     enum nytp_cost_kind kind;
     double part;
-} told_costs[] = {
-    {"stmt", NYTP_COST_STATEMENT, 1.0}, {"leave", NYTP_COST_LEAVE, 1.0},
-    {"call_in", NYTP_COST_CALL, 0.42},  {"call_out", NYTP_COST_CALL, 0.58},
-    {"xsub_in", NYTP_COST_XSUB, 0.5},   {"xsub_out", NYTP_COST_XSUB, 0.5},
-    {"op_in", NYTP_COST_BUILTIN, 0.5},  {"op_out", NYTP_COST_BUILTIN, 0.5},
+    double part_of_longer; /* and of what its handler takes longer in the program */
+} told_costs[N_TOLD] = {
+    [TOLD_STMT] = {"stmt", NYTP_COST_STATEMENT, 1.0, 1.0},
+    [TOLD_LEAVE] = {"leave", NYTP_COST_LEAVE, 1.0, 0},
+    [TOLD_CALL_IN] = {"call_in", NYTP_COST_CALL, 0.42, 1.0},
+    [TOLD_CALL_OUT] = {"call_out", NYTP_COST_CALL, 0.58, 0},
+    [TOLD_XSUB_IN] = {"xsub_in", NYTP_COST_XSUB, 0.5, 0.5},
+    [TOLD_XSUB_OUT] = {"xsub_out", NYTP_COST_XSUB, 0.5, 0.5},
+    [TOLD_OP_IN] = {"op_in", NYTP_COST_BUILTIN, 0.5, 0.5},
+    [TOLD_OP_OUT] = {"op_out", NYTP_COST_BUILTIN, 0.5, 0.5},
+};
+
+/* Which handler is timed for a kind of event. */
+static const enum nytp_handler handlers[NYTP_COST_KINDS] = {
+    [NYTP_COST_STATEMENT] = NYTP_HANDLER_STATEMENT,
+    [NYTP_COST_LEAVE] = NYTP_HANDLERS, /* none: it takes as long in a program */
+    [NYTP_COST_CALL] = NYTP_HANDLER_ENTRY,
+    [NYTP_COST_XSUB] = NYTP_HANDLER_XSUB,
+    [NYTP_COST_BUILTIN] = NYTP_HANDLER_BUILTIN,
+};
+
+/* By how much a handler takes longer in the program than in the loop, in raw units: sums over
+ * the spans between two measurements, each with the runs in it as its weight. Of the program's
+ * span and the loop behind it the machine's speed is the same. */
+struct longer {
+    double weights, longer, weights2, longer2, longer_of_weights2;
+    unsigned n_spans;
 };
 
 /* What was measured of a kind. */
@@ -68,6 +110,7 @@ struct nytp_cost_meter {
     struct nytp_recorder scratch; /* records events as the real one does, nothing else */
     struct nytp_cost_program *program;
     struct measured_cost costs[NYTP_COST_KINDS];
+    struct longer longer[NYTP_HANDLERS];
     uint64_t period_ns;      /* to the next measurement */
     uint64_t due_raw;        /* which is then */
     uint64_t measured_bytes; /* had been recorded at the last */
@@ -162,6 +205,66 @@ static struct event_times time_events(pTHX_ struct nytp_cost_meter *meter,
                                 .recorded = typical_round(recorded, n) / events};
 }
 
+/* Raw units that the handler takes in the loop; 0: not known. In these runs every other one is
+ * timed. As of other rounds a typical one is taken: one interruption among so few would be a
+ * large part of the mean. */
+static double time_handler(pTHX_ struct nytp_cost_meter *meter, enum nytp_cost_kind kind)
+{
+    const enum nytp_handler handler = handlers[kind];
+    struct nytp_handler_time *const time = &meter->scratch.handler_times[handler];
+    uint64_t rounds[N_HANDLER_ROUNDS];
+    for (int r = 0; r < N_HANDLER_ROUNDS; r++) {
+        *time = (struct nytp_handler_time){.period = 1};
+        meter->scratch.until_timed[handler] = 1;
+        nytp_cost_program_time(aTHX_ meter->program, kind, true, 1);
+        if (time->n == 0)
+            return 0;
+        rounds[r] = LOOP_UNITS * time->raw / time->n;
+    }
+    *time = (struct nytp_handler_time){.period = NYTP_HANDLER_PERIOD};
+    return typical_round(rounds, N_HANDLER_ROUNDS) / LOOP_UNITS;
+}
+
+/* A span of the program has ended. */
+static void add_span(struct longer *to, struct nytp_handler_time *in_program, double in_loop)
+{
+    const double weight = in_program->n;
+    const double longer = (double)in_program->raw - weight * in_loop;
+    to->weights += weight;
+    to->longer += longer;
+    to->weights2 += weight * weight;
+    to->longer2 += longer * longer;
+    to->longer_of_weights2 += longer * weight;
+    to->n_spans++;
+    *in_program = (struct nytp_handler_time){.period = NYTP_HANDLER_PERIOD};
+}
+
+/* Whether events of this kind are recorded at all. */
+static bool is_recorded(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
+{
+    const bool is_sub = kind == NYTP_COST_CALL || kind == NYTP_COST_XSUB;
+    return (!is_sub || nytp_real_ops[OP_ENTERSUB] != NULL) &&
+           (kind != NYTP_COST_BUILTIN || nytp_real_ops[OP_SORT] != NULL) &&
+           (kind == NYTP_COST_STATEMENT || kind == NYTP_COST_LEAVE || rec->options.subs);
+}
+
+/* The handlers in the loops, against what they took in the program since it was measured last.
+ */
+static void compare_handlers(pTHX_ struct nytp_recorder *rec)
+{
+    struct nytp_cost_meter *const meter = rec->cost_meter;
+    for (enum nytp_cost_kind kind = 0; kind < NYTP_COST_KINDS; kind++) {
+        if (handlers[kind] == NYTP_HANDLERS || !is_recorded(rec, kind))
+            continue;
+        struct nytp_handler_time *const in_program = &rec->handler_times[handlers[kind]];
+        if (in_program->n == 0)
+            continue;
+        const double in_loop = time_handler(aTHX_ meter, kind);
+        if (in_loop > 0)
+            add_span(&meter->longer[handlers[kind]], in_program, in_loop);
+    }
+}
+
 /* The slower the machine is, the fewer events there are between two measurements: so each has
  * the weight of the speed that it found, and of its rounds. Where recording seems to take
  * nearly nothing, all plain rounds were interrupted. */
@@ -176,15 +279,6 @@ static void add_measurement(struct measured_cost *to, struct event_times times, 
     if (to->n == 0 || cost < to->lowest)
         to->lowest = cost;
     to->n++;
-}
-
-/* Whether events of this kind are recorded at all. */
-static bool is_recorded(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
-{
-    const bool is_sub = kind == NYTP_COST_CALL || kind == NYTP_COST_XSUB;
-    return (!is_sub || nytp_real_ops[OP_ENTERSUB] != NULL) &&
-           (kind != NYTP_COST_BUILTIN || nytp_real_ops[OP_SORT] != NULL) &&
-           (kind == NYTP_COST_STATEMENT || kind == NYTP_COST_LEAVE || rec->options.subs);
 }
 
 /* The kinds from `first` to `last`. The places of the statements lie in the table of all places
@@ -209,13 +303,23 @@ static void measure_kinds(pTHX_ struct nytp_recorder *rec, enum nytp_cost_kind f
     sigset_t all, before; /* some handlers of the program run inside signals */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (enum nytp_cost_kind kind = first; kind <= last; kind++)
-        if (is_recorded(rec, kind))
-            add_measurement(&meter->costs[kind], time_events(aTHX_ meter, kind, n_rounds),
-                            n_rounds);
+    for (enum nytp_cost_kind kind = first; kind <= last; kind++) {
+        if (!is_recorded(rec, kind))
+            continue;
+        add_measurement(&meter->costs[kind], time_events(aTHX_ meter, kind, n_rounds),
+                        n_rounds);
+    }
+    if (meter->scratch.clock.is_tsc && first == NYTP_COST_STATEMENT)
+        compare_handlers(aTHX_ rec);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     for (unsigned i = NYTP_COST_STATEMENTS; i-- > 0;)
         *nytp_place_slot(rec, nytp_cost_program_cop(meter->program, i)) = displaced[i];
+}
+
+static double picoseconds(const struct nytp_recorder *rec, double raw)
+{
+    const double ticks = raw * (double)rec->clock.rate * 0x1p-64;
+    return ticks * 1e12 / NYTP_TICKS_PER_SEC;
 }
 
 /* Picoseconds that an event takes longer; 0: it is not recorded. */
@@ -224,14 +328,38 @@ static double cost_of(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
     const struct measured_cost *const cost = &rec->cost_meter->costs[kind];
     if (cost->n == 0)
         return 0;
-    const double raw = rec->clock.is_tsc ? cost->costs / cost->weights : cost->lowest;
-    const double ticks = raw * (double)rec->clock.rate * 0x1p-64;
-    return ticks * 1e12 / NYTP_TICKS_PER_SEC;
+    return picoseconds(rec, rec->clock.is_tsc ? cost->costs / cost->weights : cost->lowest);
+}
+
+/* Picoseconds that the handler of an event takes longer in the program than in the loop: the
+ * mean, and of it as much as is more than its noise, by the spans' own differences. */
+static double longer_in_program(const struct nytp_recorder *rec, enum nytp_cost_kind kind)
+{
+    if (handlers[kind] == NYTP_HANDLERS)
+        return 0;
+    const struct longer *const sums = &rec->cost_meter->longer[handlers[kind]];
+    if (sums->n_spans < LEAST_SPANS || sums->weights == 0)
+        return 0;
+    const double mean = sums->longer / sums->weights;
+    const double apart =
+        sums->longer2 - 2 * mean * sums->longer_of_weights2 + mean * mean * sums->weights2;
+    const double noise =
+        apart / (sums->weights * sums->weights) * sums->n_spans / (sums->n_spans - 1);
+    const double square = mean * mean;
+    return square == 0 ? 0 : picoseconds(rec, mean * square / (square + noise));
+}
+
+/* What is told, in picoseconds. */
+static double told(const struct nytp_recorder *rec, const struct told_cost *cost)
+{
+    const double in_loop = cost_of(rec, cost->kind) * cost->part;
+    const double longer = longer_in_program(rec, cost->kind) * cost->part_of_longer;
+    return in_loop == 0 ? 0 : fmax(in_loop / 2, in_loop + longer);
 }
 
 double nytp_costs_in_builtin_ns(const struct nytp_recorder *rec)
 {
-    return rec->cost_meter == NULL ? 0 : cost_of(rec, NYTP_COST_BUILTIN) / 2 / 1000;
+    return rec->cost_meter == NULL ? 0 : told(rec, &told_costs[TOLD_OP_IN]) / 1000;
 }
 
 static uint32_t n_measured(const struct nytp_recorder *rec)
@@ -245,10 +373,10 @@ static void write_costs(struct nytp_recorder *rec)
         return;
     char text[400] = "nytp-costs";
     size_t len = strlen(text);
-    for (size_t i = 0; i < sizeof told_costs / sizeof *told_costs; i++) {
+    for (size_t i = 0; i < N_TOLD; i++) {
         const struct told_cost *const c = &told_costs[i];
         len += (size_t)snprintf(text + len, sizeof text - len, " %s=%" PRId64, c->name,
-                                (int64_t)(cost_of(rec, c->kind) * c->part + 0.5));
+                                (int64_t)(told(rec, c) + 0.5));
     }
     nytp_write_comment(rec->writer, text);
 }
@@ -281,14 +409,23 @@ static void measure(pTHX_ struct nytp_recorder *rec, enum nytp_cost_kind first,
     rec->cost_meter->measured_bytes = bytes_recorded(rec);
 }
 
+static void begin_handler_times(struct nytp_recorder *rec)
+{
+    for (int i = 0; i < NYTP_HANDLERS; i++)
+        rec->handler_times[i] = (struct nytp_handler_time){.period = NYTP_HANDLER_PERIOD};
+}
+
 void nytp_costs_begin(pTHX_ struct nytp_recorder *rec)
 {
+    begin_handler_times(rec);
     if (rec->cost_meter == NULL)
         rec->cost_meter = new_meter(aTHX_ rec);
     struct nytp_cost_meter *const meter = rec->cost_meter;
     if (meter == NULL)
         return;
     memset(meter->costs, 0, sizeof meter->costs);
+    begin_handler_times(&meter->scratch);
+    memset(meter->longer, 0, sizeof meter->longer);
     meter->period_ns = longer_with_system_clock(rec, FIRST_PERIOD_NS);
     measure(aTHX_ rec, 0, NYTP_COST_KINDS - 1, N_FIRST_ROUNDS);
     plan(rec);

@@ -8,10 +8,11 @@
 
 #include "XS/state/state.h"
 
-/* Each measurement is made with the options in force, takes some 60 us (half a millisecond
+/* Each measurement is made with the options in force, takes some 100 us (half a millisecond
  * where the clock is a system call), which are cut out of the time axis, and leaves no trace in
  * the program or in the records. The comment that tells the costs says the mean of all
- * measurements so far, the lowest of them where the clock is a system call. When memory is out
+ * measurements so far, and by how much handlers take longer in the program than there; the
+ * lowest measurement where the clock is a system call. When memory is out
  * nothing is written.
  */
 

@@ -204,6 +204,16 @@ static NYTP_INLINED void begin_plain(pTHX_ struct nytp_recorder *rec, const COP 
     rec->left_fresh = false;
 }
 
+static __attribute__((noinline)) void begin_timed(pTHX_ struct nytp_recorder *rec,
+                                                  const COP *cop)
+{
+    const uint64_t begun = nytp_clock_cycles(&rec->clock);
+    begin_plain(aTHX_ rec, cop);
+    nytp_handler_took(&rec->handler_times[NYTP_HANDLER_STATEMENT],
+                      &rec->until_timed[NYTP_HANDLER_STATEMENT],
+                      nytp_clock_cycles(&rec->clock) - begun);
+}
+
 /* perl's handler comes first: it frees the temporaries of the statement before, which may take
  * long and belongs there. */
 OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
@@ -211,10 +221,14 @@ OP *nytp_stmt_run(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
     const COP *const cop = cCOPx(PL_op);
     nytp_place_expect(rec, cop);
     OP *const next = real_op(aTHX);
-    if (LIKELY(rec->is_plain))
+    if (UNLIKELY(!rec->is_plain)) {
+        if (rec->stmts_on)
+            nytp_stmt_begin(aTHX_ rec, cop);
+    } else if (nytp_handler_is_timed(&rec->until_timed[NYTP_HANDLER_STATEMENT])) {
+        begin_timed(aTHX_ rec, cop);
+    } else {
         begin_plain(aTHX_ rec, cop);
-    else if (rec->stmts_on)
-        nytp_stmt_begin(aTHX_ rec, cop);
+    }
     return next;
 }
 

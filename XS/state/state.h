@@ -37,6 +37,7 @@
 #include "XS/control/control.h"
 #include "XS/names/evals.h"
 #include "XS/names/files.h"
+#include "handler_time.h"
 #include "frames.h"
 #include "XS/life/hooks.h"
 #include "info_queue.h"
@@ -91,12 +92,13 @@ struct nytp_recorder {
     bool guarded;           /* some signal may come between nytp_guard() and _unguard() */
     bool left_fresh;        /* left_ticks is of the op that is running */
     bool ended_regex;       /* of regexes.c: the builtin that ends is one, and is to be noted */
-    uint16_t begun_builtin; /* of calls.c: the op that is run within its frame at once */
     bool looks_first;       /* of state.c: NYTP_ARMED, or calls are open from before */
+    uint16_t begun_builtin; /* of calls.c: the op that is run within its frame at once */
     bool is_plain;    /* of state.c: all is recorded as by default, so that events need not ask
                          for each of the above; never more than a short way to the same records */
     uint8_t n_untold; /* of stmts.c: scopes left since the statement was told */
-    const void *interpreter; /* of state.c: that it records */
+    int8_t until_timed[NYTP_HANDLERS]; /* of handler_time.h */
+    const void *interpreter;           /* of state.c: that it records */
     uint64_t wake_raw; /* clock reading at which wake_up() wants to be called; 0: at once */
     struct nytp_writer *writer; /* where all records go; owned, made by profile.c */
     struct nytp_place *places;  /* of places.c: NYTP_PLACES, by COP address; owned */
@@ -148,6 +150,7 @@ struct nytp_recorder {
     struct nytp_rec_control control;
     struct nytp_rec_hooks hooks;
     struct nytp_rec_load load;
+    struct nytp_handler_time handler_times[NYTP_HANDLERS]; /* of costs.c, and of those timed */
 
     enum nytp_state state;    /* only nytp_state_set() changes it */
     enum nytp_kind kind;      /* only nytp_kind_set() changes it */

@@ -415,18 +415,20 @@ Has been removed; the program runs unprofiled.
 
 =head1 WHAT RECORDING COSTS
 
-Each statement and call takes a little longer while it is recorded: some 7 ns a statement, 35 a call. What has
-many small ones would look dearer than it is. So each process measures what that cost is, among ops as perl
-programs have them, at its start and again and again while it runs (some 25 microseconds each, less than 0.3 % of
-the time), and writes it into the profile, and L<nytp-export> takes counts times costs off: shares then come near
-those of the program that nobody looks at. What is taken off is right to a quarter of it in loops that the processor's caches
-hold. Programs that are larger pay up to twice as much, of which only that is taken off: nytp-export tells both figures. One that calls
-thousands of subs in turn, so that what is known of each has left the caches when it is called again, pays ten times as much and is
-told at twice its time and more: C<sample=1000> is nearer there, too. The C<--top> of nytp-export marks
-subs that lost more than they have left with C<~>: there C<sample=1000> is nearer. C<--as-recorded> shows the
-times as they were measured. L<nytprofhtml> has the option, too, and says on its first page how much was taken off. L<nytprofcg>,
-L<nytprofcalls>, L<nytprofcsv>, this distribution's reading modules and any other reader of the format show what was
-recorded: their numbers are those that Devel::NYTProf's own commands give for the same file, and scripts compare them.
+Each statement and call takes a little longer while it is recorded: some 7 ns a statement, 35 a call. What has many
+small ones would look dearer than it is. So each process measures what that cost is, among ops as perl programs have
+them, at its start and again and again while it runs (up to fifty times a second, some 100 microseconds each, which
+are in no profile), adds what our own code takes longer in the program than there, and writes it into the profile, and
+L<nytp-export> takes counts times costs off: shares then come near those of the program that nobody looks at. What is
+taken off is right to a quarter of it in loops that the processor's caches hold. Programs that are larger pay up to
+twice as much as what is taken off: nytp-export tells both figures. One that calls thousands of subs in turn, so that
+what is known of each has left the caches when it is called again, pays ten times as much, of which half and more is
+seen and taken off, but in its first twentieth of a second nearly nothing: C<sample=1000> is nearer there, too. The
+C<--top> of nytp-export marks subs that lost more than they have left with C<~>: there C<sample=1000> is nearer.
+C<--as-recorded> shows the times as they were measured. L<nytprofhtml> has the option, too, and says on its first page
+how much was taken off. L<nytprofcg>, L<nytprofcalls>, L<nytprofcsv>, this distribution's reading modules and any
+other reader of the format show what was recorded: their numbers are those that Devel::NYTProf's own commands give for
+the same file, and scripts compare them.
 
 =head1 FUNCTIONS
 

@@ -69,6 +69,24 @@ scenario 'each kind is measured by itself: their proportion is no constant' => s
     cmp_ok scalar(keys %{$proportions{$_}}), '>', 1, "$_: " . join ' ', sort keys %{$proportions{$_}} for sort keys %proportions;
 };
 
+scenario 'in a program that fills the caches a call costs more than in a loop' => sub {
+    plan skip_all => 'the clock is a system call' if $system_clock || $ENV{LD_PRELOAD};
+    my %code = (
+        loop => 'sub f { my $n = shift; return $n + 1 } my $x = 0; $x = f($x) for 1 .. 80_000;',
+        large => join("\n", map { "sub f$_ { my \$n = shift; return \$n + $_ }" } 1 .. 20_000)
+            . "\nmy \$x = 0;\nfor (1 .. 4) {\n" . join("\n", map { "\$x = f$_(\$x);" } 1 .. 20_000) . "\n}\n",
+    );
+    # What a handler takes longer in the program is in what is taken off the sub, not in its caller's part.
+    my %in;
+    for my $name (sort keys %code) {
+        my $run = run_prog(code => $code{$name}, opts => 'savesrc=0');
+        my %cost = map { @$_ } grep { @$_ > 1 } records_of("$run->{dir}/nytprof.out");
+        $in{$name} = $cost{call_in} / $cost{call_out};
+        note "$name: call_in $cost{call_in}, call_out $cost{call_out}";
+    }
+    cmp_ok $in{large}, '>', 1.2 * $in{loop}, 'the part of the sub grows';
+};
+
 scenario 'nothing of the measurement is in the profile' => sub {
     my $run = run_prog(code => $CODE, opts => 'savesrc=0');
     my $p = profile_in($run);
