@@ -37,12 +37,11 @@ enum {
     NEAR = 3,              /* contexts that were there all the time, whose pads are looked at */
     FURTHER = 512,         /* and of those above, where calls come and go that fast */
     MAX_CALLS = 8,         /* that were seen before, on top of each other */
-    MOST_CALLS = 1 << 16,
-    LATE_NS = 100000, /* a look takes ten microseconds */
-    GUESSES = 6,      /* for where the stacks are */
-    ROUNDS = 6,       /* of reading, on the way to pads: one if nothing was moved */
-    MOVES_AHEAD = 4,  /* so many times, the top moves on until the variables are read */
-    FAR = 256,        /* contexts, to which it may move */
+    LATE_NS = 100000,      /* a look takes ten microseconds */
+    GUESSES = 6,           /* for where the stacks are */
+    ROUNDS = 6,            /* of reading, on the way to pads: one if nothing was moved */
+    MOVES_AHEAD = 4,       /* so many times, the top moves on until the variables are read */
+    FAR = 256,             /* contexts, to which it may move */
     SLACK = 8,     /* contexts that may be added until they are read first: of a deep stack */
     ABOVE = 48,    /* and until they are read the second time */
     BELOW = 48,    /* the top: contexts that are read twice */
@@ -80,8 +79,7 @@ void nytp_walker_free(struct nytp_walker *walker)
 {
     free(walker->infos);
     free(walker->bytes);
-    free(walker->calls);
-    nytp_table_free(&walker->calls_by_pad);
+    nytp_seen_calls_free(&walker->calls);
     free(walker->stack.frames);
     *walker = (struct nytp_walker){0};
 }
@@ -718,35 +716,9 @@ static struct contexts nearest_reading(const struct nytp_walker *walker)
 
 /* ---- calls that were seen before ---- */
 
-static struct nytp_key key_of(uint64_t pad, uint64_t info)
+static const struct nytp_call *find_call(const struct nytp_walker *walker, uint64_t pad)
 {
-    return (struct nytp_key){(uint32_t)pad, (uint32_t)(pad >> 32), (uint32_t)info,
-                             (uint32_t)(info >> 32)};
-}
-
-static struct nytp_call *find_call(const struct nytp_walker *walker, uint64_t pad)
-{
-    const struct nytp_key key = key_of(pad, walker->infos[0].address);
-    const uint32_t at = nytp_table_get(&walker->calls_by_pad, key);
-    return at == NYTP_TABLE_NONE ? NULL : &walker->calls[at];
-}
-
-static void remember(struct nytp_walker *walker, const struct nytp_call *call)
-{
-    const struct nytp_key key = key_of(call->pad, walker->infos[0].address);
-    struct nytp_call *const known = find_call(walker, call->pad);
-    if (known != NULL) {
-        *known = *call;
-        return;
-    }
-    if (walker->n_calls == MOST_CALLS) {
-        nytp_table_free(&walker->calls_by_pad);
-        walker->n_calls = 0;
-    }
-    if (nytp_grow(&walker->calls, &walker->calls_capacity, walker->n_calls,
-                  sizeof *walker->calls) &&
-        nytp_table_put(&walker->calls_by_pad, key, walker->n_calls))
-        walker->calls[walker->n_calls++] = *call;
+    return nytp_seen_call(&walker->calls, pad, walker->infos[0].address);
 }
 
 /* Whether a context was begun by the code below it. Where one is just begun lies an earlier
@@ -771,13 +743,14 @@ static void learn(struct nytp_walker *walker, const struct contexts *contexts,
     if (kind_of(contexts, at) == NYTP_FRAME_SUB &&
         (caller == NYTP_FRAME_SUB || caller == NYTP_FRAME_MAIN) &&
         is_called_by(walker, contexts, near, i))
-        remember(walker, &(struct nytp_call){
-                             .pad = near->codes[i].pad,
-                             .caller_pad = near->codes[i + 1].pad,
-                             .cv = near->codes[i].cv,
-                             .cop = cop_below(contexts, at),
-                             .depth = near->codes[i].depth,
-                         });
+        nytp_remember_call(&walker->calls, walker->infos[0].address,
+                           &(struct nytp_call){
+                               .pad = near->codes[i].pad,
+                               .caller_pad = near->codes[i + 1].pad,
+                               .cv = near->codes[i].cv,
+                               .cop = cop_below(contexts, at),
+                               .depth = near->codes[i].depth,
+                           });
 }
 
 /* Whether near[from] to near[end - 1], which one reading alone shows, were calls: perl writes

@@ -6,6 +6,7 @@
 #define NYTP_SPY_STACK_H
 
 #include "names.h"
+#include "seen_calls.h"
 
 enum nytp_frame_kind {
     NYTP_FRAME_SUB,
@@ -48,11 +49,6 @@ struct nytp_stack_info {
                                       until the second */
 };
 
-/* A call that was seen: a sub, its pad, and the statement and the pad of who called it. */
-struct nytp_call {
-    uint64_t pad, cv, cop, caller_pad, depth;
-};
-
 struct nytp_walker {
     struct nytp_names *names;
     struct nytp_interpreter of;
@@ -61,9 +57,7 @@ struct nytp_walker {
     uint32_t n_infos, infos_capacity;
     uint8_t *bytes; /* the contexts of all, then once more those that are read twice */
     uint32_t n_bytes, capacity;
-    struct nytp_call *calls; /* the last one seen of each pad in each PERL_SI */
-    uint32_t n_calls, calls_capacity;
-    struct nytp_table calls_by_pad;
+    struct nytp_seen_calls calls;
     struct nytp_stack stack; /* what came last */
     uint64_t main_cv;        /* PL_main_cv when the stacks were last found */
     int64_t began_ns;        /* of this sample: when, and how often was looked */
