@@ -590,17 +590,17 @@ P
 @{[ map { "main::RUNTIME 5 Given::n$_ x1\n" } 1 .. 9 ]}
 A
 
-row 'one op calls under another caller', { not => qr{slowops=[01]}, want => qr{refaddr|key} }, <<'P', <<'A';
+row 'one op calls under another caller', { not => qr{slowops=[01]}, want => qr{readonly|key} }, <<'P', <<'A';
 use Scalar::Util ();
 sub key { $_[0] }
-sub by { Scalar::Util::refaddr([]); key(1) <=> key(2) }
+sub by { Scalar::Util::readonly([]); key(1) <=> key(2) }
 my @s = sort by 2, 1;
 package P;
 @s = sort main::by 2, 1;
 P
-{main::by|P|sort} 3 Scalar::Util::refaddr x1
+{main::by|P|sort} 3 Scalar::Util::readonly x1
 {main::by|P|sort} 3 main::key x2
-{main::by|main|sort} 3 Scalar::Util::refaddr x1
+{main::by|main|sort} 3 Scalar::Util::readonly x1
 {main::by|main|sort} 3 main::key x2
 A
 
@@ -644,13 +644,13 @@ main::NULL 4 List::Util::maxstr x1
 main::NULL other.pl:4 List::Util::maxstr x1
 A
 
-row 'string evals call an xsub, each from the place of the one before it', { want => qr{refaddr} }, <<'P', <<'A';
+row 'string evals call an xsub, each from the place of the one before it', { want => qr{readonly} }, <<'P', <<'A';
 use Scalar::Util ();
-eval 'Scalar::Util::refaddr([])' for 1 .. 3;
+eval 'Scalar::Util::readonly([])' for 1 .. 3;
 P
-main::RUNTIME (eval 1)[prog.pl:2]:1 Scalar::Util::refaddr x1
-main::RUNTIME (eval 2)[prog.pl:2]:1 Scalar::Util::refaddr x1
-main::RUNTIME (eval 3)[prog.pl:2]:1 Scalar::Util::refaddr x1
+main::RUNTIME (eval 1)[prog.pl:2]:1 Scalar::Util::readonly x1
+main::RUNTIME (eval 2)[prog.pl:2]:1 Scalar::Util::readonly x1
+main::RUNTIME (eval 3)[prog.pl:2]:1 Scalar::Util::readonly x1
 A
 
 run_rows();
@@ -686,7 +686,7 @@ P
 scenario 'calls that are known are counted in each file' => sub {
     my $run = run_prog(code => <<'P');
 use Scalar::Util ();
-sub f { Scalar::Util::refaddr([]); unpack 'a', ''; g() }
+sub f { Scalar::Util::readonly([]); unpack 'a', ''; g() }
 sub g { }
 f() for 1 .. 3;
 DB::enable_profile('second.out');
@@ -695,23 +695,23 @@ P
     for my $case (['nytprof.out', 3], ['second.out', 5]) {
         my ($file, $n) = @$case;
         my $p = profile_in($run, $file);
-        is join("\n", arc_lines($p, ops => 1, want => qr/refaddr|unpack|main::g/)),
-          join("\n", map { "main::f 2 $_ x$n" } qw(Scalar::Util::refaddr main::CORE:unpack main::g)), $file;
+        is join("\n", arc_lines($p, ops => 1, want => qr/readonly|unpack|main::g/)),
+          join("\n", map { "main::f 2 $_ x$n" } qw(Scalar::Util::readonly main::CORE:unpack main::g)), $file;
     }
 };
 
 scenario 'a call that is known is the first of a child, in a file of its own' => sub {
     my $run = run_prog(code => <<'P');
 use Scalar::Util ();
-sub f { $_[0] && fork || Scalar::Util::refaddr([]) }
+sub f { $_[0] && fork || Scalar::Util::readonly([]) }
 f(0);
 f(1);
 wait;
 P
     my ($child) = glob "$run->{dir}/nytprof.out.*";
     my $p = read_profile($child);
-    is join("\n", arc_lines($p, want => qr/refaddr/)), 'main::f 2 Scalar::Util::refaddr x1', 'the call';
-    is scalar @{ $p->{sub}{'Scalar::Util::refaddr'} || [] }, 1, 'of a sub that the file tells of';
+    is join("\n", arc_lines($p, want => qr/readonly/)), 'main::f 2 Scalar::Util::readonly x1', 'the call';
+    is scalar @{ $p->{sub}{'Scalar::Util::readonly'} || [] }, 1, 'of a sub that the file tells of';
 };
 
 done_testing;
