@@ -41,7 +41,7 @@ SAN = ["SAN=1"]
 SAN_BUILD = ROOT / "exporters" / "build-san"
 if shutil.which("clang"):
     SAN_BUILD = profiles.TESTS / ".cache" / "fuzz" / "libfuzzer"
-    SAN += ["CC=clang", "CFLAGS=-O1 -g -fsanitize=fuzzer-no-link", f"BUILD={SAN_BUILD}"]
+    SAN += ["CC=clang", "CFLAGS=-O0 -g1 -fsanitize=fuzzer-no-link", f"BUILD={SAN_BUILD}"]
 
 
 def make(*arguments):
@@ -126,7 +126,7 @@ def test_the_recorder_is_clean_sanitized(tmp_path):
     programs = sorted(map(str, PROGRAMS.glob("*.pl")))
     assert len(programs) >= 20
     result = subprocess.run(
-        [str(ROOT / "t" / "sanitized"), "sh", "-c", PROFILED_AND_PLAIN, "sh",
+        [str(ROOT / "t" / "sanitized"), "--recorder", "sh", "-c", PROFILED_AND_PLAIN, "sh",
          str(tmp_path), *programs], capture_output=True, text=True, timeout=HANGS)
     if result.returncode == 77:
         pytest.skip("no libasan.so")

@@ -69,20 +69,22 @@ bool nytp_builder_settle_lines(struct nytp_builder *b)
     bool ok = true;
     if (b->n_recent == 0)
         return true;
-    for (uint32_t i = 0; ok && i < NYTP_RECENT_LINES; i++)
-        ok = settle_recent_line(b, &b->recent_lines[i]);
-    b->n_recent = 0;
+    for (uint32_t i = 0; ok && i < b->n_met; i++)
+        ok = settle_recent_line(b, &b->recent_lines[b->met[i]]);
+    b->n_recent = b->n_met = 0;
     return ok;
 }
 
 /* See to it that a line is among those met lately. */
 static bool meet_line(struct nytp_builder *b, uint32_t file, uint32_t line)
 {
-    struct nytp_recent_line *const r =
-        &b->recent_lines[(file * 1021 + line) % NYTP_RECENT_LINES];
+    const uint32_t slot = (file * 1021 + line) % NYTP_RECENT_LINES;
+    struct nytp_recent_line *const r = &b->recent_lines[slot];
     const uint64_t place = (uint64_t)file << 32 | line;
     if (r->place == place)
         return true;
+    if (r->place == 0)
+        b->met[b->n_met++] = (uint16_t)slot;
     if (!settle_recent_line(b, r) || !add_page_line(b, file, line, 0, 0, 0))
         return false;
     r->place = place;

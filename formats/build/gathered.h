@@ -182,7 +182,9 @@ struct nytp_builder {
         uint32_t file, number, page; /* index + 1, 0 = none */
     } page_cache[NYTP_PAGE_CACHE];   /* of the current process, as are these: */
     struct nytp_recent_line recent_lines[NYTP_RECENT_LINES];
-    uint32_t n_recent; /* statements that are counted there, at most */
+    uint32_t n_recent;               /* statements that are counted there, at most */
+    uint32_t n_met;                  /* how many of them are of a line, */
+    uint16_t met[NYTP_RECENT_LINES]; /* and which */
 
     struct nytp_built_range *ranges;
     uint32_t n_ranges, ranges_capacity;
