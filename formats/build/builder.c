@@ -68,6 +68,7 @@ void nytp_builder_free(struct nytp_builder *b)
     free(b->processes);
     free(b->files);
     free(b->pages);
+    free(b->recent);
     free(b->ranges);
     free(b->arcs);
     free(b->sources);

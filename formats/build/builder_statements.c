@@ -8,6 +8,7 @@
 #include "builder_places.h"
 #include "label_marks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The page that holds a line of a file in the current process, as index + 1; 0 when memory is
@@ -66,25 +67,31 @@ static bool settle_recent_line(struct nytp_builder *b, struct nytp_recent_line *
 
 bool nytp_builder_settle_lines(struct nytp_builder *b)
 {
+    struct nytp_recent_lines *const recent = b->recent;
     bool ok = true;
     if (b->n_recent == 0)
         return true;
-    for (uint32_t i = 0; ok && i < b->n_met; i++)
-        ok = settle_recent_line(b, &b->recent_lines[b->met[i]]);
-    b->n_recent = b->n_met = 0;
+    for (uint32_t i = 0; ok && i < recent->n_met; i++)
+        ok = settle_recent_line(b, &recent->at[recent->met[i]]);
+    b->n_recent = recent->n_met = 0;
     return ok;
 }
 
 /* See to it that a line is among those met lately. */
 static bool meet_line(struct nytp_builder *b, uint32_t file, uint32_t line)
 {
+    if (b->recent == NULL)
+        b->recent = calloc(1, sizeof *b->recent);
+    if (b->recent == NULL)
+        return nytp_builder_out_of_memory(b);
     const uint32_t slot = (file * 1021 + line) % NYTP_RECENT_LINES;
-    struct nytp_recent_line *const r = &b->recent_lines[slot];
+    struct nytp_recent_lines *const recent = b->recent;
+    struct nytp_recent_line *const r = &recent->at[slot];
     const uint64_t place = (uint64_t)file << 32 | line;
     if (r->place == place)
         return true;
     if (r->place == 0)
-        b->met[b->n_met++] = (uint16_t)slot;
+        recent->met[recent->n_met++] = (uint16_t)slot;
     if (!settle_recent_line(b, r) || !add_page_line(b, file, line, 0, 0, 0))
         return false;
     r->place = place;
@@ -200,7 +207,7 @@ static size_t book_on_recent_lines(struct nytp_builder *b, uint32_t file,
 {
     const uint32_t slot_of_file = file * 1021;
     const uint64_t place_of_file = (uint64_t)file << 32;
-    struct nytp_recent_line *const recent_lines = b->recent_lines;
+    struct nytp_recent_line *const recent_lines = b->recent->at;
     uint64_t after_leave = after_leave_count(b->discount_calls),
              next_after_leave = after_leave_count(b->returned);
     const struct nytp_statement *s = run, *const end = run + n;

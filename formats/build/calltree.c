@@ -10,6 +10,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CACHE_FIRST 1024u /* entries */
+#define CACHE_MOST  65536u
+#define CACHE_SHARE 16u /* entries for each that is to be found */
+
+/* The cache for this many. What it knew is found again without it, and so is all if there is no
+ * memory for more. */
+static bool cache_for(struct nytp_tree_cache *cache, uint32_t n)
+{
+    uint32_t size = cache->of == NULL ? CACHE_FIRST : cache->mask + 1;
+    if (cache->of != NULL && (size == CACHE_MOST || n <= size / CACHE_SHARE))
+        return true;
+    while (size < CACHE_MOST && n > size / CACHE_SHARE)
+        size *= 4;
+    uint32_t *const wider = calloc(size, sizeof *wider);
+    if (wider == NULL)
+        return cache->of != NULL;
+    free(cache->of);
+    *cache = (struct nytp_tree_cache){wider, size - 1};
+    return true;
+}
+
 bool nytp_calltree_init(struct nytp_calltree *tree, uint64_t max_nodes)
 {
     *tree = (struct nytp_calltree){
@@ -18,7 +39,8 @@ bool nytp_calltree_init(struct nytp_calltree *tree, uint64_t max_nodes)
         .n_nodes = 1, /* index 0 means none */
         .n_lines = 1,
     };
-    if (!nytp_grow(&tree->nodes, &tree->nodes_capacity, 0, sizeof *tree->nodes) ||
+    if (!cache_for(&tree->line_cache, 0) || !cache_for(&tree->call_cache, 0) ||
+        !nytp_grow(&tree->nodes, &tree->nodes_capacity, 0, sizeof *tree->nodes) ||
         !nytp_grow(&tree->lines, &tree->lines_capacity, 0, sizeof *tree->lines))
         return false;
     tree->nodes[0] = (struct nytp_tree_node){.sub = NYTP_NO_SUB};
@@ -37,6 +59,8 @@ void nytp_calltree_free(struct nytp_calltree *tree)
     free(tree->line_samples.last);
     free(tree->work);
     free(tree->booked_calls);
+    free(tree->line_cache.of);
+    free(tree->call_cache.of);
     nytp_table_free(&tree->by_call);
     nytp_table_free(&tree->by_line);
     nytp_wait_sums_free(&tree->waits);
@@ -54,6 +78,7 @@ uint32_t nytp_calltree_new_node(struct nytp_calltree *tree)
         if (!nytp_grow(&tree->nodes, &tree->nodes_capacity, tree->n_nodes, sizeof *tree->nodes))
             return NYTP_NO_NODE;
         node = tree->n_nodes++;
+        cache_for(&tree->call_cache, tree->n_nodes);
     }
     tree->live_nodes++;
     tree->nodes[node] = (struct nytp_tree_node){.sub = NYTP_NO_SUB};
@@ -85,16 +110,18 @@ static bool link_child(struct nytp_calltree *tree, uint32_t parent, uint32_t nod
 }
 
 /* Where a node has its place in the cache. */
-static inline uint32_t call_slot(uint32_t parent, uint32_t sub, uint32_t file, uint32_t line)
+static inline uint32_t *cached_call(const struct nytp_calltree *tree, uint32_t parent,
+                                    uint32_t sub, uint32_t file, uint32_t line)
 {
-    return (parent * 61 + sub * 17 + file * 7 + line) % NYTP_CALL_CACHE;
+    const uint32_t slot = parent * 61 + sub * 17 + file * 7 + line;
+    return &tree->call_cache.of[slot & tree->call_cache.mask];
 }
 
 uint32_t nytp_calltree_child(const struct nytp_calltree *tree, uint32_t parent, uint32_t sub,
                              uint32_t file, uint32_t line)
 {
     /* A node that is not linked has another parent: none, or, a root, itself. */
-    const uint32_t cached = tree->call_cache[call_slot(parent, sub, file, line)];
+    const uint32_t cached = *cached_call(tree, parent, sub, file, line);
     const struct nytp_tree_node *const n = &tree->nodes[cached];
     if (n->parent == parent && n->line == line && n->sub == sub && n->file == file &&
         cached != parent)
@@ -119,7 +146,7 @@ uint32_t nytp_calltree_add_child(struct nytp_calltree *tree, uint32_t parent, ui
         if (!link_child(tree, parent, node))
             return NYTP_NO_NODE;
     }
-    tree->call_cache[call_slot(parent, sub, file, line)] = node;
+    *cached_call(tree, parent, sub, file, line) = node;
     return node;
 }
 
@@ -174,6 +201,7 @@ static uint32_t line_record(struct nytp_calltree *tree, uint32_t node, uint32_t 
         if (!nytp_grow(&tree->lines, &tree->lines_capacity, tree->n_lines, sizeof *tree->lines))
             return 0;
         record = tree->n_lines++;
+        cache_for(&tree->line_cache, tree->n_lines);
     }
     struct nytp_tree_node *n = &tree->nodes[node];
     tree->lines[record] = (struct nytp_tree_line){
@@ -183,7 +211,8 @@ static uint32_t line_record(struct nytp_calltree *tree, uint32_t node, uint32_t 
     return index_lines(tree, node) ? record : 0;
 }
 
-/* Where a line has its place in the cache: the lines of a node stand side by side, anywhere. */
+/* Where a line has its place in the cache: the lines of a node stand side by side, anywhere.
+ * Its low bits are meant. */
 static inline uint32_t line_slot(uint32_t node, uint32_t file, uint32_t line)
 {
     return (node * 0x9E3779B1u >> 12) + file * 17 + line;
@@ -193,11 +222,13 @@ static inline uint32_t line_slot(uint32_t node, uint32_t file, uint32_t line)
 static inline uint32_t cached_line_record(struct nytp_calltree *tree, uint32_t slot,
                                           uint32_t node, uint32_t file, uint32_t line)
 {
-    uint32_t *const cached = &tree->line_cache[slot % NYTP_LINE_CACHE];
-    const struct nytp_tree_line *const l = &tree->lines[*cached];
+    const uint32_t cached = tree->line_cache.of[slot & tree->line_cache.mask];
+    const struct nytp_tree_line *const l = &tree->lines[cached];
     if (l->line == line && l->node == node && l->file == file)
-        return *cached;
-    return *cached = line_record(tree, node, file, line);
+        return cached;
+    const uint32_t record = line_record(tree, node, file, line);
+    tree->line_cache.of[slot & tree->line_cache.mask] = record;
+    return record;
 }
 
 bool nytp_calltree_add_line(struct nytp_calltree *tree, uint32_t node, uint32_t file,
@@ -367,17 +398,18 @@ static uint32_t book_lines(struct nytp_calltree *tree, struct nytp_booked_call c
     const uint32_t node = call.node, of_node = line_slot(node, 0, 0);
     const struct nytp_booking *e = &bookings[at], *const first = &bookings[call.first];
     struct nytp_tree_line *lines = tree->lines;
+    struct nytp_tree_cache cache = tree->line_cache;
     for (; e > first && e[-1].what < NYTP_BOOK_SVS; e--) {
         const uint32_t file = e[-1].file, line = e[-1].line;
-        uint32_t *const cached =
-            &tree->line_cache[(of_node + line_slot(0, file, line)) % NYTP_LINE_CACHE];
-        struct nytp_tree_line *l = &lines[*cached];
+        const uint32_t slot = of_node + line_slot(0, file, line);
+        struct nytp_tree_line *l = &lines[cache.of[slot & cache.mask]];
         if (l->line != line || l->node != node || l->file != file) {
-            *cached = line_record(tree, node, file, line);
-            if (*cached == 0)
+            const uint32_t record = cached_line_record(tree, slot, node, file, line);
+            if (record == 0)
                 return UINT32_MAX;
             lines = tree->lines;
-            l = &lines[*cached];
+            cache = tree->line_cache;
+            l = &lines[record];
         }
         l->ticks += e[-1].ticks;
         l->statements += e[-1].what & NYTP_BOOK_COUNTS;

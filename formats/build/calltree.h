@@ -22,8 +22,6 @@
 #define NYTP_NO_SUB  UINT32_MAX /* a frame whose name never became known */
 
 #define NYTP_MAX_NODES       20000000u /* of a tree: what damaged input can make us allocate */
-#define NYTP_LINE_CACHE      65536u    /* entries of `line_cache` */
-#define NYTP_CALL_CACHE      65536u    /* and of `call_cache` */
 #define NYTP_UNINDEXED_LINES 16u       /* lines of a node that are searched one by one */
 
 /* A context: the path of calls from the root to here. What it measures is its own, without what
@@ -128,6 +126,12 @@ struct nytp_booking {
 #define NYTP_BOOK_RUNNING 16u
 #define NYTP_BOOK_SAMPLE  32u
 
+/* A cache of numbers by the low bits of a hash, as wide as what it is for has become. */
+struct nytp_tree_cache {
+    uint32_t *of; /* 0: nothing yet */
+    uint32_t mask;
+};
+
 struct nytp_calltree {
     struct nytp_tree_node *nodes; /* [0] unused */
     struct nytp_tree_line *lines; /* [0] unused */
@@ -162,7 +166,7 @@ struct nytp_calltree {
 
     /* The last lines and nodes touched: what happens usually happened before. Their fields say
      * what they are of. */
-    uint32_t line_cache[NYTP_LINE_CACHE], call_cache[NYTP_CALL_CACHE];
+    struct nytp_tree_cache line_cache, call_cache;
 };
 
 bool nytp_calltree_init(struct nytp_calltree *tree, uint64_t max_nodes);

@@ -67,6 +67,13 @@ struct nytp_recent_line {
     uint64_t counts; /* after_leave << 32 | statements */
 };
 
+/* Of each slot the line that was met last in it. */
+struct nytp_recent_lines {
+    struct nytp_recent_line at[NYTP_RECENT_LINES];
+    uint32_t n_met;                  /* slots that have a line, */
+    uint16_t met[NYTP_RECENT_LINES]; /* and which */
+};
+
 struct nytp_built_range {
     uint32_t name, file, first_line, last_line;
 };
@@ -179,12 +186,10 @@ struct nytp_builder {
     uint32_t n_pages, pages_capacity;
     struct nytp_table page_by_place; /* (process, file, number) -> index */
     struct {
-        uint32_t file, number, page; /* index + 1, 0 = none */
-    } page_cache[NYTP_PAGE_CACHE];   /* of the current process, as are these: */
-    struct nytp_recent_line recent_lines[NYTP_RECENT_LINES];
-    uint32_t n_recent;               /* statements that are counted there, at most */
-    uint32_t n_met;                  /* how many of them are of a line, */
-    uint16_t met[NYTP_RECENT_LINES]; /* and which */
+        uint32_t file, number, page;  /* index + 1, 0 = none */
+    } page_cache[NYTP_PAGE_CACHE];    /* of the current process, as are these: */
+    struct nytp_recent_lines *recent; /* NULL: no line was met yet */
+    uint32_t n_recent;                /* statements that are counted there, at most */
 
     struct nytp_built_range *ranges;
     uint32_t n_ranges, ranges_capacity;

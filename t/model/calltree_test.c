@@ -4,6 +4,7 @@
  */
 #include "script.h"
 
+#include "formats/build/calltree.h"
 #include "formats/model/profile.h"
 
 #define START  "@ 1 /a.pl\n! calls 2\nP 7 1\n"
@@ -197,8 +198,45 @@ static void invariants_hold_for_noise(void)
     ok(all, "invariants hold for any order of events");
 }
 
+/* Give a root children with a line each. How many of them all are found again. */
+static uint32_t grow_to(struct nytp_calltree *tree, uint32_t root, uint32_t from, uint32_t to)
+{
+    bool is_good = true;
+    for (uint32_t i = from; is_good && i < to; i++) {
+        const uint32_t node = nytp_calltree_add_child(tree, root, i, 1, i);
+        is_good = node != NYTP_NO_NODE && nytp_calltree_add_line(tree, node, 1, i, 5, 1, 0);
+    }
+    uint32_t found = 0;
+    for (; is_good && found < to; found++) {
+        const uint32_t node = nytp_calltree_child(tree, root, found, 1, found);
+        is_good = node != NYTP_NO_NODE && tree->nodes[node].n_lines == 1 &&
+                  nytp_calltree_add_line(tree, node, 1, found, 5, 1, 0) &&
+                  tree->nodes[node].n_lines == 1;
+    }
+    return found;
+}
+
+/* What is read of many small files must not be the clearing of large tables. */
+static void caches_grow_with_the_tree(void)
+{
+    struct nytp_calltree tree;
+    ok(nytp_calltree_init(&tree, 0), "a tree");
+    const uint32_t root = nytp_calltree_new_node(&tree);
+    tree.nodes[root].parent = root;
+    ok(grow_to(&tree, root, 0, 30) >= 30 && tree.line_cache.mask < 4096 &&
+           tree.call_cache.mask < 4096 && sizeof tree < 4096,
+       "a small one has small caches");
+    ok(grow_to(&tree, root, 30, 20000) == 20000, "all is found again while they grow");
+    ok(tree.line_cache.mask > 20000 && tree.line_cache.mask == tree.call_cache.mask,
+       "a large one has large caches");
+    ok(grow_to(&tree, root, 20000, 80000) == 80000 && tree.line_cache.mask < 65536,
+       "of bounded size");
+    nytp_calltree_free(&tree);
+}
+
 int main(void)
 {
+    caches_grow_with_the_tree();
     statements_belong_to_the_frame_they_began_in();
     calls_that_fail_or_jump();
     frames_from_before_the_recording();
