@@ -81,7 +81,7 @@ subtest 'run: options' => sub {
 subtest 'run --memory' => sub {
     my ($library) = glob "$bin/../blib/arch/auto/Devel/NYTProf/libnytp-malloc.so";
     plan skip_all => 'no libnytp-malloc.so' if !$library || ($ENV{LD_PRELOAD} || '') =~ /libasan/;
-    put('keeps.pl', 'our @k; sub keep { push @k, "x" x 100_000 for 1 .. 400; return } keep(); system $^X, "child.pl"; print "done\n";');
+    put('keeps.pl', 'our @k; our $n = 100_000; sub keep { push @k, "x" x $n for 1 .. 400; return } keep(); system $^X, "child.pl"; print "done\n";');
     my ($out, $err, $status) = shell("$bin/nytp run --memory --with=memory=64k -o m.out keeps.pl");
     like $out, qr/done\n\z/, 'the program runs';
     like $err, qr{^ .* alloc +in use line\n.* \d\d\.\d MB +\d\d\.\d MB \S+/keeps\.pl:1\b}m, 'the line that keeps most is shown';

@@ -644,7 +644,8 @@ main::NULL 4 List::Util::maxstr x1
 main::NULL other.pl:4 List::Util::maxstr x1
 A
 
-row 'string evals call an xsub, each from the place of the one before it', { want => qr{readonly} }, <<'P', <<'A';
+# Scalar::Util of perl 5.20 has string evals of its own.
+row 'string evals call an xsub, each from the place of the one before it', { since => 5.022, want => qr{readonly} }, <<'P', <<'A';
 use Scalar::Util ();
 eval 'Scalar::Util::readonly([])' for 1 .. 3;
 P
