@@ -177,6 +177,13 @@ static const PMOP *pattern_op(const OP *op, int type)
     }
 }
 
+/* A split finds its pattern's op below what it splits, on the stack, in older perls. */
+#if PERL_VERSION < 26
+#define BELOW_SPLIT 1
+#else
+#define BELOW_SPLIT 0
+#endif
+
 /* What is searched, which lies on the stack below `above` others; pp_hot.c and pp.c. */
 static struct call about_to_run(pTHX_ int type)
 {
@@ -202,7 +209,8 @@ static struct call about_to_run(pTHX_ int type)
     else
         call.subject = op->op_targ != 0 ? PAD_SVl(op->op_targ) : DEFSV;
     call.subject_len = SvPOK(call.subject) ? SvCUR(call.subject) : 0;
-    call.depth = PL_stack_sp - PL_stack_base - above - (is_on_stack ? 1 : 0);
+    call.depth = PL_stack_sp - PL_stack_base - above - (is_on_stack ? 1 : 0) -
+                 (is_split ? BELOW_SPLIT : 0);
     return call;
 }
 
