@@ -42,6 +42,7 @@ enum {
     ROUNDS = 6,            /* of reading, on the way to pads: one if nothing was moved */
     MOVES_AHEAD = 4,       /* so many times, the top moves on until the variables are read */
     FAR = 256,             /* contexts, to which it may move */
+    LATELY = 64,           /* samples */
     SLACK = 8,     /* contexts that may be added until they are read first: of a deep stack */
     ABOVE = 48,    /* and until they are read the second time */
     BELOW = 48,    /* the top: contexts that are read twice */
@@ -555,8 +556,9 @@ static bool is_long(const struct nytp_walker *walker)
     return walker->n_looks >= LOOKS_LEAST && now_ns() - walker->began_ns > LONGEST_NS;
 }
 
-/* Until the stacks are where they were guessed to be. Stacks that are not deep are first looked
- * for where the last sample has left them. */
+/* Until the stacks are where they were guessed to be. They are first looked for where the last
+ * sample has left them, but not where one was deep lately: a look that fails is one more moment
+ * in which a recursion of short calls ends, and so has less of the samples than its share. */
 static bool look_at_once(struct nytp_walker *walker, struct moment *moment,
                          struct moment *wanted, bool is_any_wanted)
 {
@@ -564,11 +566,17 @@ static bool look_at_once(struct nytp_walker *walker, struct moment *moment,
         if (is_any_wanted)
             *wanted = (struct moment){0};
         const bool is_first = wanted->info == 0;
-        const bool is_guessed = i == 0 && guess_same(walker);
+        const bool is_guessed =
+            i == 0 && (!is_first || walker->n_first_found == 0) && guess_same(walker);
         if (!is_guessed && !(is_first ? guess_first(walker) : guess(walker, wanted->info)))
             break;
-        if (look(walker, moment, wanted))
+        if (look(walker, moment, wanted)) {
+            if (is_deep(walker))
+                walker->n_first_found = LATELY;
+            else if (walker->n_first_found > 0)
+                walker->n_first_found--;
             return true;
+        }
     }
     walker->n_infos = 0;
     return false;

@@ -63,6 +63,7 @@ struct nytp_walker {
     int64_t began_ns;        /* of this sample: when, and how often was looked */
     uint32_t n_looks;        /* so far */
     bool has_moved;          /* the program ran while we looked, on another processor */
+    uint32_t n_first_found;  /* samples to come for which stacks are not guessed but found */
     int64_t fastest_ns;      /* of all looks; 0: none yet */
     uint64_t n_retried;      /* samples that were not whole at the first look */
     uint64_t n_retried_more; /* nor at the second */

@@ -223,4 +223,4 @@ def test_a_deep_recursion_of_short_calls_has_its_share():
     seen = sum(";main::deep:" in sample for sample in samples) / len(samples)
     print(share, seen, ran.stderr)
     assert len(samples) >= 1990, ran.stderr
-    assert share / 4 < seen < (3 + share) / 4, (share, seen)    # far from chance; it was a twelfth, and less
+    assert share / 8 < seen < (3 + share) / 4, (share, seen)    # far from chance (a quarter to a half); it was a twelfth, and less
