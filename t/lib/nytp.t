@@ -210,6 +210,16 @@ subtest 'prove: which test file' => sub {
     like +(shell("$bin/nytprofmerge -v -o m.out s.out"))[1], qr/merged into m\.out/, 'nytprofmerge makes one of them';
 };
 
+subtest 'prove: what a shell starts belongs to the test that ran, not to one that perl began late with' => sub {
+    mkdir 'late';
+    put('late/a.t', 'print "1..1\nok 1\n";');
+    put('late/b.t', 'print "1..1\nok 1\n"; system "$^X child.pl; true";');
+    put('late.sh', "case \$1 in *a.t) sleep 1;; esac\nexec $^X \"\$@\"\n");
+    my (undef, $err) = shell("$bin/nytp prove --nytp-out=l.out --exec 'sh late.sh' late");
+    my %row = map { m{^late/(\w+)\.t.*  (\S.*)$} } split /\n/, $err;
+    is_deeply \%row, { a => 'ok', b => 'ok, 1 child' }, 'each has its own';
+};
+
 subtest 'compare' => sub {
     put('loop.pl', <<'P');
 sub work { my $x = 0; $x += $_ for 1 .. 100; return $x }
