@@ -294,13 +294,14 @@ no Looked {
 require Other;
 eval 'BEGIN { Looked->import }';
 """
-LOOKED = r"""package Looked;
-sub looks {
+# How often nytp-spy, which has started the program, has looked at it.
+LOOKS = r"""sub looks {
     open my $status, '<', "/proc/" . getppid . "/status" or die $!;
     my ($n) = map { /^voluntary_ctxt_switches:\s+(\d+)/ } <$status>;
     return $n;
 }
-sub import { my $before = looks(); 1 until $ENV{ALONE} || looks() > $before + 20 }
+"""
+LOOKED = "package Looked;\n" + LOOKS + r"""sub import { my $before = looks(); 1 until $ENV{ALONE} || looks() > $before + 20 }
 *unimport = \&import;
 1;
 """
@@ -331,13 +332,7 @@ def test_begin_blocks_are_named_as_by_a_recorder(script, tmp_path):
 
 
 # Each lasts until nytp-spy, which has started the program, has looked at it.
-ANONYMOUS = r"""use strict;
-sub looks {
-    open my $status, '<', "/proc/" . getppid . "/status" or die $!;
-    my ($n) = map { /^voluntary_ctxt_switches:\s+(\d+)/ } <$status>;
-    return $n;
-}
-sub stays { my $before = looks(); 1 until $ENV{ALONE} || looks() > $before + 20 }
+ANONYMOUS = "use strict;\n" + LOOKS + r"""sub stays { my $before = looks(); 1 until $ENV{ALONE} || looks() > $before + 20 }
 my %subs = (
     first => sub {
         my ($x) = @_;
