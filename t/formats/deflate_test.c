@@ -156,7 +156,8 @@ static bool survives(int level, enum nytp_framing framing, const uint8_t *bytes,
 
 static bool survives_at_all_levels(const uint8_t *bytes)
 {
-    /* under valgrind or sanitizers, where each level takes seconds, one of each kind of search */
+    /* under valgrind or sanitizers, where each level takes seconds, one of each kind of search
+     */
     const int step = getenv("NYTP_TEST_QUICK") != NULL ? 4 : 1;
     for (int level = 1; level <= 9; level += step)
         if (!survives(level, NYTP_ZLIB, bytes, 16384, 1000) ||
