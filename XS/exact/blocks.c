@@ -30,6 +30,16 @@ void nytp_blocks_place_is_here(struct nytp_recorder *rec)
     rec->blocks.place_serial = innermost_serial(rec);
 }
 
+/* A call of an xsub or builtin has no statements of its own, and a sub that was just entered
+ * none yet. */
+void nytp_blocks_find_place(struct nytp_recorder *rec)
+{
+    const bool is_here =
+        rec->n_frames == 0 || (rec->frames[rec->n_frames - 1].sub->kind == NYTP_REC_SUB_PERL &&
+                               rec->entered_op == NULL);
+    rec->blocks.place_serial = is_here ? innermost_serial(rec) : 0;
+}
+
 /* ---- calls ---- */
 
 static bool add_call(struct nytp_rec_blocks *blocks, const struct nytp_rec_block_call *call,

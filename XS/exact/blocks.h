@@ -55,6 +55,9 @@ struct nytp_rec_blocks {
 /* The statement in progress began in the innermost open call. */
 void nytp_blocks_place_is_here(struct nytp_recorder *rec);
 
+/* Whether it did is found out; for where nobody said so. */
+void nytp_blocks_find_place(struct nytp_recorder *rec);
+
 /* A block was allocated by the innermost open call; one was freed. */
 void nytp_blocks_add(struct nytp_recorder *rec, const struct nytp_bytes_record *record);
 void nytp_blocks_freed(struct nytp_recorder *rec, uint64_t id);

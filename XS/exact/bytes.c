@@ -15,6 +15,11 @@
 #include <math.h>
 #include <string.h>
 
+static bool counts_svs(const struct nytp_recorder *rec)
+{
+    return rec->options.sample == 0 && rec->options.svs;
+}
+
 /* It is installed beside us. */
 static void say_where_it_is(const struct nytp_recorder *rec)
 {
@@ -25,7 +30,7 @@ static void say_where_it_is(const struct nytp_recorder *rec)
     nytp_say(&rec->options,
              "memory= counts %s; for bytes the program is to be started with "
              "LD_PRELOAD=%.*slibnytp-malloc.so",
-             rec->options.sample == 0 ? "values only" : "nothing",
+             counts_svs(rec) ? "values only" : "nothing",
              name != NULL ? (int)(name + 1 - path) : 0, path);
 }
 
@@ -66,13 +71,18 @@ void nytp_bytes_take_out_of_environment(pTHX)
 
 void nytp_bytes_prepare(struct nytp_recorder *rec)
 {
+    if (rec->options.memory == 1 && !rec->options.svs) {
+        nytp_say(&rec->options,
+                 "memory=1 counts values, which svs=0 does not want: it is ignored");
+        rec->options.memory = 0;
+    }
     if (rec->options.memory < 2)
         return;
     rec->bytes.library = dlsym(RTLD_DEFAULT, NYTP_MALLOC_SYMBOL);
     if (rec->bytes.library != NULL)
         return;
     say_where_it_is(rec);
-    rec->options.memory = rec->options.sample == 0;
+    rec->options.memory = counts_svs(rec);
 }
 
 void nytp_bytes_inherit(struct nytp_recorder *rec, const struct nytp_recorder *from)
@@ -87,17 +97,30 @@ void nytp_bytes_set_look(struct nytp_recorder *rec, const void *(*look)(void *co
     rec->bytes.context = context;
 }
 
+/* Where no event asks for bytes. */
+static const void *have_events_ask(void *context)
+{
+    nytp_state_note_waiting(context, true);
+    return NULL;
+}
+
+void nytp_bytes_look_for_freed(struct nytp_recorder *rec)
+{
+    if (rec->memory_on && nytp_bytes_wait(&rec->bytes))
+        nytp_state_note_waiting(rec, true);
+}
+
 void nytp_bytes_start(struct nytp_recorder *rec)
 {
     struct nytp_rec_bytes *const bytes = &rec->bytes;
-    if (bytes->library == NULL || !(rec->svs_on || rec->sample.is_on))
+    if (bytes->library == NULL || !(rec->memory_on || rec->sample.is_on))
         return;
     if (bytes->queue == NULL)
         bytes->queue = bytes->library->open();
     if (bytes->queue == NULL)
         return;
-    bytes->queue->look = rec->sample.is_on ? bytes->look : NULL;
-    bytes->queue->context = bytes->context;
+    bytes->queue->look = rec->sample.is_on ? bytes->look : have_events_ask;
+    bytes->queue->context = rec->sample.is_on ? bytes->context : rec;
     bytes->library->sample(bytes->queue, (uint64_t)rec->options.memory);
 }
 
@@ -177,6 +200,8 @@ void nytp_bytes_tell(struct nytp_recorder *rec, const struct nytp_malloc_event *
 void nytp_bytes_tell_waiting(struct nytp_recorder *rec)
 {
     struct nytp_malloc_event *const first = nytp_bytes_take(rec);
+    if (!rec->svs_on)
+        nytp_blocks_find_place(rec);
     for (const struct nytp_malloc_event *e = first; e != NULL; e = e->next)
         nytp_bytes_tell(rec, e, rec->running_place);
     nytp_bytes_done(rec, first);

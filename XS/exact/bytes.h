@@ -40,6 +40,9 @@ void nytp_bytes_take_out_of_environment(pTHX);
 void nytp_bytes_set_look(struct nytp_recorder *rec, const void *(*look)(void *context),
                          void *context);
 
+/* What was freed since the last event that told anything is told soon, too. */
+void nytp_bytes_look_for_freed(struct nytp_recorder *rec);
+
 /* The thread's allocations count from now on; no longer; the interpreter records no more. */
 void nytp_bytes_start(struct nytp_recorder *rec);
 void nytp_bytes_pause(struct nytp_recorder *rec);

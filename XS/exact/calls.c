@@ -117,8 +117,6 @@ static __attribute__((noinline)) void write_return_record(struct nytp_recorder *
                                                           uint32_t depth, int64_t incl,
                                                           int64_t excl)
 {
-    if (rec->svs_on)
-        nytp_svs_tell(rec);
     nytp_write_sub_return(rec->writer, depth, incl, excl, sub->encoded, sub->encoded_len);
 }
 
@@ -126,6 +124,8 @@ static NYTP_INLINED void write_return(struct nytp_recorder *rec,
                                       const struct nytp_rec_frame *frame, uint32_t depth,
                                       int64_t incl, int64_t excl, enum call_record record)
 {
+    if (UNLIKELY(rec->memory_on))
+        nytp_memory_tell(rec);
     if (UNLIKELY(frame->resumed))
         tell_resumed(rec);
     if (UNLIKELY(!rec->comments_on))
@@ -374,14 +374,11 @@ struct nytp_call_site nytp_call_site_now(pTHX_ struct nytp_recorder *rec)
     return call_site(aTHX_ rec);
 }
 
-/* What was made and allocated so far was not in this call. */
 static __attribute__((noinline)) void enter_untold(struct nytp_recorder *rec,
                                                    struct nytp_rec_sub *sub,
                                                    const struct nytp_call_site *site)
 {
     struct nytp_rec_arc *const arc = nytp_arc_of(rec, sub, site);
-    if (rec->entries_on && rec->svs_on)
-        nytp_svs_tell(rec);
     push(rec, arc, site->now);
     if (rec->entries_on)
         nytp_write_sub_entry(rec->writer, site->fid, site->line);
@@ -393,6 +390,8 @@ static NYTP_INLINED void enter(struct nytp_recorder *rec, struct nytp_rec_sub *s
                                const struct nytp_call_site *site, enum call_record record)
 {
     nytp_guard(rec);
+    if (UNLIKELY(rec->memory_on)) /* what was made and allocated so far was not in this call */
+        nytp_memory_tell(rec);
     if (LIKELY(rec->comments_on)) {
         const struct nytp_rec_frame *const frame =
             push(rec, nytp_arc_of(rec, sub, site), site->now);

@@ -297,7 +297,7 @@ static void measure_kinds(pTHX_ struct nytp_recorder *rec, enum nytp_cost_kind f
                                     .line = CopLINE(cop),
                                     .encoded = nytp_encode_place(1, CopLINE(cop))};
     }
-    meter->scratch.is_plain = rec->is_plain;
+    meter->scratch.is_plain = nytp_state_is_plain(rec);
     meter->scratch.clock = rec->clock;
     meter->scratch.clock.pauses = 0;
     sigset_t all, before; /* some handlers of the program run inside signals */

@@ -187,8 +187,8 @@ static inline int64_t time_of_begin(pTHX_ struct nytp_recorder *rec, const COP *
 void nytp_stmt_begin(pTHX_ struct nytp_recorder *rec, const COP *cop)
 {
     nytp_guard(rec);
-    if (rec->svs_on) {
-        nytp_svs_tell(rec);
+    if (rec->memory_on) {
+        nytp_memory_tell(rec);
         nytp_blocks_place_is_here(rec);
     }
     charge(rec, time_of_begin(aTHX_ rec, cop), false);
@@ -247,13 +247,13 @@ void nytp_stmt_return(pTHX_ struct nytp_recorder *rec)
 {
     nytp_guard(rec);
     rec->n_untold = 0;
-    if (rec->svs_on && !rec->left_fresh)
-        nytp_svs_tell(rec);
+    if (rec->memory_on && !rec->left_fresh)
+        nytp_memory_tell(rec);
     charge(rec, time_of_return(aTHX_ rec), true);
     set_stmt(aTHX_ rec, PL_curcop);
-    if (rec->svs_on) {
+    if (rec->memory_on) {
         nytp_blocks_place_is_here(rec);
-        nytp_svs_tell(rec);
+        nytp_memory_tell(rec);
     }
     nytp_unguard(rec);
 }
@@ -288,7 +288,7 @@ OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
     }
     if (UNLIKELY(rec->looks_first))
         rec->check_open_at_start(aTHX_ rec);
-    const bool has_more = rec->blocks_on || rec->svs_on; /* to tell than places */
+    const bool has_more = rec->blocks_on || rec->memory_on; /* to tell than places */
     if (rec->stmts_on && rec->leave_on && (has_more || !goes_on(aTHX_ rec)))
         nytp_stmt_return(aTHX_ rec);
     return next;
@@ -296,8 +296,8 @@ OP *nytp_stmt_leave(pTHX_ struct nytp_recorder *rec, Perl_ppaddr_t real_op)
 
 void nytp_stmt_end(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->svs_on)
-        nytp_svs_tell(rec);
+    if (rec->memory_on)
+        nytp_memory_tell(rec);
     if (!rec->discount_pending)
         charge(rec, nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)), false);
     nytp_stmt_drop(rec);
@@ -326,8 +326,8 @@ void nytp_stmt_restart(struct nytp_recorder *rec, int64_t ticks)
  * record if recording never goes on. */
 void nytp_stmt_pause(pTHX_ struct nytp_recorder *rec)
 {
-    if (rec->svs_on)
-        nytp_svs_tell(rec);
+    if (rec->memory_on)
+        nytp_memory_tell(rec);
     rec->stmts.paused = rec->stmt;
     rec->stmts.paused.since_ticks =
         nytp_clock_ticks(&rec->clock, nytp_now(aTHX_ rec)) - rec->stmt.since_ticks;

@@ -29,13 +29,11 @@ void nytp_svs_restart(struct nytp_recorder *rec)
 
 /* What is too much for one comment waits for the next. What happens while no statement is in
  * progress, as when recording begins, is no statement's. */
-void nytp_svs_tell(struct nytp_recorder *rec)
+static void tell(struct nytp_recorder *rec)
 {
     char text[NYTP_SVS_LONGEST];
     const struct nytp_place *const place = rec->running_place;
     const IV change = count(rec) - rec->svs.seen;
-    if (UNLIKELY(nytp_bytes_wait(&rec->bytes)))
-        nytp_bytes_tell_waiting(rec);
     if (change == 0)
         return;
     if (place == NULL) {
@@ -52,4 +50,14 @@ void nytp_svs_tell(struct nytp_recorder *rec)
     rec->svs.seen += record.n;
     nytp_svs_record_format(&record, text);
     nytp_write_comment(rec->writer, text);
+}
+
+void nytp_memory_tell(struct nytp_recorder *rec)
+{
+    if (UNLIKELY(nytp_bytes_wait(&rec->bytes)))
+        nytp_bytes_tell_waiting(rec);
+    if (rec->svs_on)
+        tell(rec);
+    else
+        nytp_state_note_waiting(rec, false);
 }

@@ -4,8 +4,9 @@
  * that there are, for itself; here it is told by how many they became more or fewer from one
  * event to the next, as comments (formats/stream/comments/svs_records.h).
  *
- * It costs nothing where it is not asked for: calls are told in records of their own then, not
- * in comments, and only what writes those, and what is no plain event, comes here.
+ * Bytes (bytes.h) are told at the same events. It costs nothing where it is not asked for:
+ * where SVs are counted no event is a plain one, and where bytes are sampled alone (svs=0) none
+ * while some wait.
  */
 #ifndef NYTP_SVS_H
 #define NYTP_SVS_H
@@ -22,8 +23,9 @@ struct nytp_rec_svs {
 /* What comes from now on counts. */
 void nytp_svs_restart(struct nytp_recorder *rec);
 
-/* Tell what changed up to now, and what was allocated; to be called only where rec->svs_on. */
-void nytp_svs_tell(struct nytp_recorder *rec);
+/* Tell what changed up to now, and what was allocated; to be called only where rec->memory_on.
+ */
+void nytp_memory_tell(struct nytp_recorder *rec);
 
 /* An SV that we have just made is none of the program's. */
 static inline void nytp_svs_add_own(struct nytp_rec_svs *svs)

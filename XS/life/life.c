@@ -174,8 +174,8 @@ void nytp_close(pTHX_ struct nytp_recorder *rec)
 static void end_for_now(pTHX_ struct nytp_recorder *rec)
 {
     nytp_sample_catch_up(aTHX_ rec);
-    if (rec->svs_on)
-        nytp_svs_tell(rec);
+    if (rec->memory_on)
+        nytp_memory_tell(rec);
     nytp_sub_infos_write(aTHX_ rec, true);
     nytp_regexes_write(rec, nytp_costs_in_builtin_ns(rec)); /* is told once: it has to stay */
     nytp_stream_flush(rec, NYTP_FLUSH_SYNC);
@@ -552,6 +552,7 @@ void nytp_wake_up(pTHX_ struct nytp_recorder *rec, uint64_t *raw)
     nytp_sub_infos_write(aTHX_ rec, false);
     nytp_regexes_write_if_due(rec, *raw, nytp_costs_in_builtin_ns(rec));
     nytp_stream_tell_memory_if_due(rec, *raw);
+    nytp_bytes_look_for_freed(rec);
     nytp_stream_flush_if_due(rec, *raw);
     nytp_clock_resume(&rec->clock);
     *raw = nytp_clock_raw(&rec->clock);

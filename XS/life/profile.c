@@ -99,7 +99,7 @@ static void begin_calls(struct nytp_recorder *rec)
     const struct nytp_options *const options = &rec->options;
     rec->profile.has_comments = rec->kind == NYTP_EXACT && rec->dprof == NULL &&
                                 options->subs && options->calls > 1 && !options->has_calls &&
-                                !options->memory;
+                                !(options->memory && options->svs);
     nytp_state_set(rec, rec->state);
     if (rec->comments_on)
         nytp_write_calls_head(rec->writer);

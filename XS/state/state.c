@@ -147,6 +147,17 @@ void nytp_recorders_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
+bool nytp_state_is_plain(const struct nytp_recorder *rec)
+{
+    return rec->stmts_on && rec->subs_on && rec->leave_on && rec->comments_on &&
+           !rec->blocks_on && !rec->finds_caller && !rec->guarded && !rec->looks_first;
+}
+
+void nytp_state_note_waiting(struct nytp_recorder *rec, bool is_waiting)
+{
+    rec->is_plain = !is_waiting && nytp_state_is_plain(rec);
+}
+
 void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state)
 {
     const bool on = state == NYTP_RECORDING;
@@ -162,12 +173,12 @@ void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state)
     rec->comments_on = rec->profile.has_comments;
     rec->marks_on = rec->dprof != NULL;
     rec->blocks_on = rec->options.blocks;
-    rec->svs_on = exact && rec->options.memory && rec->dprof == NULL;
+    rec->memory_on = exact && rec->options.memory && rec->dprof == NULL;
+    rec->svs_on = rec->memory_on && rec->options.svs;
     rec->finds_caller = rec->options.findcaller;
     rec->leave_on = rec->options.leave && !rec->options.use_db_sub;
     rec->looks_first = state == NYTP_ARMED || rec->open_at_start.n > 0;
-    rec->is_plain = rec->stmts_on && rec->subs_on && rec->leave_on && rec->comments_on &&
-                    !rec->blocks_on && !rec->finds_caller && !rec->guarded && !rec->looks_first;
+    rec->is_plain = nytp_state_is_plain(rec);
     nytp_instructions_set_recording(&rec->instructions, on);
     if (!on)
         rec->wake_raw = UINT64_MAX;

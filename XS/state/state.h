@@ -85,6 +85,7 @@ struct nytp_recorder {
     bool returns_on;        /* calls=1 or 2 */
     bool marks_on;          /* neither: dprof writes both */
     bool blocks_on;
+    bool memory_on; /* allocated bytes are told, or SVs counted */
     bool svs_on;
     bool leave_on;
     bool finds_caller;      /* findcaller=1 */
@@ -95,7 +96,8 @@ struct nytp_recorder {
     bool looks_first;       /* of state.c: NYTP_ARMED, or calls are open from before */
     uint16_t begun_builtin; /* of calls.c: the op that is run within its frame at once */
     bool is_plain;    /* of state.c: all is recorded as by default, so that events need not ask
-                         for each of the above; never more than a short way to the same records */
+                         for each of the above; never more than a short way to the same records.
+                         Not while bytes wait to be told */
     uint8_t n_untold; /* of stmts.c: scopes left since the statement was told */
     int8_t until_timed[NYTP_HANDLERS]; /* of handler_time.h */
     const void *interpreter;           /* of state.c: that it records */
@@ -237,6 +239,13 @@ static inline bool nytp_file_is_open(const struct nytp_recorder *rec)
 
 /* Go to a state; what every event looks at follows from it. */
 void nytp_state_set(struct nytp_recorder *rec, enum nytp_state state);
+
+/* What is_plain is where nothing waits to be told. */
+bool nytp_state_is_plain(const struct nytp_recorder *rec);
+
+/* Something waits, which every event that is not plain asks for; or nothing does any more. May
+ * be called within malloc(). */
+void nytp_state_note_waiting(struct nytp_recorder *rec, bool is_waiting);
 
 /* The profile file that is open, or the next, is of this kind. */
 void nytp_kind_set(struct nytp_recorder *rec, enum nytp_kind kind);

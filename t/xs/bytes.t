@@ -46,7 +46,7 @@ sub record {
     my ($code, %how) = @_;
     my $preload = join ':', $LIBRARY, grep { defined } $how{allocator};
     my $opts = join ':', 'memory=' . ($how{mean} // '4k'), 'compress=0', $how{sampled} ? 'sample=1000' : (), grep { defined } $how{opts};
-    return run_prog(code => $code, opts => $opts, env => { LD_PRELOAD => $preload });
+    return run_prog(code => $code, opts => $opts, env => { LD_PRELOAD => $preload, %{ $how{env} // {} } });
 }
 
 sub near {
@@ -78,8 +78,13 @@ sub holds_what_was_planted {
     return;
 }
 
-scenario 'planted lines have what they allocate' => sub { holds_what_was_planted() };
-scenario 'and in a sampled recording' => sub { holds_what_was_planted(sampled => 1) };
+# Ways to record, and their options.
+my @KINDS = ([''], [', sampled', sampled => 1], [', without SVs', opts => 'svs=0']);
+
+for my $kind (@KINDS) {
+    my ($name, @how) = @$kind;
+    scenario 'planted lines have what they allocate' . $name => sub { holds_what_was_planted(@how) };
+}
 
 for my $allocator (qw(libjemalloc.so.2 libtcmalloc_minimal.so.4)) {
     scenario "and with $allocator" => sub {
@@ -127,6 +132,44 @@ P
     cmp_ok $shown, '<=', $ticks, 'samples of time are none but those of ticks';
 };
 
+# Each block of a thousand bytes is sampled. What is freed is told while nothing is allocated any more.
+scenario 'without SVs there are the same samples, in a profile that is as without memory= else' => sub {
+    my $code = <<'P';
+our (@keep, $large);
+sub made { return "m" x (1000 * $_[0]) }
+sub kept { push @keep, made($_) . "k" for 1 .. 5; return }
+sub deep { my ($n) = @_; my $s = "d" x 3000; return $n ? deep($n - 1) . $s : $s }
+sub sorted { my @s = sort { length(made($a)) <=> length(made($b)) } 1 .. 9; return "@s" }
+sub matched { my @m = ("ab" x 900) =~ /(.*)/g; return "@m" }
+sub DESTROY { my $s = "o" x 5000; return }
+sub object { my $o = bless [map { "p" x (1000 + $_) } 1 .. 9]; return join ',', @$o }
+sub evaluated { eval q{my $s = "e" x 4000; die "y" x 2000}; return }
+kept(), deep(9), sorted(), matched(), object(), evaluated() for 1 .. 5;
+{ local $large = "l" x 7_000_000; kept() }
+undef $large; my $n = 0; $n ^= $_ for 1 .. 10; for (1 .. 300_000) { $n ^= $_ }
+1;
+P
+    my %seeds = (PERL_HASH_SEED => 0, PERL_PERTURB_KEYS => 0);    # else arenas are allocated now here, now there
+    my %run = map { ($_ => record($code, mean => 2, opts => "svs=$_", env => \%seeds)) } 0, 1;
+    my (%lines, %stacks, %stream);
+    for (0, 1) {
+        is "$run{$_}{status} $run{$_}{err}", '0 ', 'runs';
+        my $lines = bytes_of("$run{$_}{dir}/nytprof.out");
+        my $stacks = exported($run{$_}, qw(--collapsed --weight=alloc_space));
+        $stream{$_} = NYTPTest::slurp("$run{$_}{dir}/nytprof.out");
+        for my $line (keys %$lines) { $lines{$_}{$line} = [sort { $a <=> $b } grep { $_ > 999 } map { $_->[0] } @{ $lines->{$line}{samples} }] }
+        while ($stacks =~ /^(.*) (\d+)$/mg) { $stacks{$_}{$1} = $2 if $2 > 20_000 }
+    }
+    is_deeply $lines{0}, $lines{1}, 'of each line';
+    near $stacks{0}{$_} // 0, $stacks{1}{$_}, $_ for sort keys %{ $stacks{1} };
+    cmp_ok scalar keys %{ $stacks{1} }, '>', 12, 'these are some stacks';
+    is scalar(() = $stream{$_} =~ /^#nytp-svs/mg) > 0, !!$_, "svs=$_: SVs" for 0, 1;
+    like $stream{0}, qr/#nytp-calls 1\n/, 'calls are told as by default';
+    my ($large) = $stream{0} =~ /#nytp-alloc (\d+) \d{7} /;
+    my ($before, $after) = split /#nytp-free $large\n/, $stream{0};
+    cmp_ok length $after, '>', length($stream{0}) / 4, 'and what is freed, soon';
+};
+
 # A record of each of twenty thousand places that call, which takes megabytes; the calls themselves take nothing.
 scenario 'what the profiler allocates is left out' => sub {
     my $run = record('sub f { return } eval "# line 1000\n" . "f();\n" x 20000 . "1" or die; 1;');
@@ -138,11 +181,12 @@ scenario 'what the profiler allocates is left out' => sub {
     cmp_ok $space, '<', 300_000, 'and what ran took little';
 };
 
-for my $sampled (0, 1) {
-    scenario 'the program behaves as without' . ($sampled ? ', sampled' : '') => sub {
+for my $kind (@KINDS) {
+    my ($name, @how) = @$kind;
+    scenario 'the program behaves as without' . $name => sub {
         my $code = 'my %h = map { $_ => "x" x $_ } 1 .. 3000; print length join("", @h{sort { $a <=> $b } keys %h}), "\n"; print STDERR "err\n"; exit 3;';
         my $plain = run_prog(code => $code, impl => 'plain');
-        my $run   = record($code, mean => 16, sampled => $sampled);
+        my $run   = record($code, mean => 16, @how);
         is_deeply [@$run{qw(out err status)}], [@$plain{qw(out err status)}], 'output, errors and status';
         is $run->{status} , 3, 'of which there is some';
     };
@@ -201,9 +245,10 @@ scenario 'a program without a loader runs without it' => sub {
     is "$run->{out}$run->{err}$run->{status}", "static\n3\n0", 'as without us';
 };
 
-for my $sampled (0, 1) {
-    scenario 'a fork and a thread have samples of their own' . ($sampled ? ', sampled' : '') => sub {
-        my $run = record(<<'P', sampled => $sampled);
+for my $kind (@KINDS) {
+    my ($name, @how) = @$kind;
+    scenario 'a fork and a thread have samples of their own' . $name => sub {
+        my $run = record(<<'P', @how);
 our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
 f(); if (my $pid = fork) { waitpid $pid, 0 } else { f(); f(); exit }
 f();
@@ -213,7 +258,7 @@ P
         my ($child) = glob "$run->{dir}/nytprof.out.*";
         near bytes_of($child)->{1}{space}, 20_000_000, 'the child';
         plan skip_all => 'perl without threads' if !$Config{useithreads};
-        $run = record(<<'P', sampled => $sampled);
+        $run = record(<<'P', @how);
 use threads;
 our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
 f(); threads->create(sub { f(); f(); 1 })->join;
@@ -233,9 +278,10 @@ scenario 'merged recordings keep them' => sub {
     is scalar(() = $plain =~ /nytp-alloc/g), scalar(() = NYTPTest::slurp("$run->{dir}/nytprof.out") =~ /#nytp-alloc/g), 'all of them';
 };
 
-for my $sampled (0, 1) {
-    scenario 'paused recording samples nothing' . ($sampled ? ', sampled' : '') => sub {
-        my $run = record(<<'P', sampled => $sampled);
+for my $kind (@KINDS) {
+    my ($name, @how) = @$kind;
+    scenario 'paused recording samples nothing' . $name => sub {
+        my $run = record(<<'P', @how);
 our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
 DB::disable_profile(); f(); f(); DB::enable_profile();
 f();
@@ -245,9 +291,10 @@ P
     };
 }
 
-for my $sampled (0, 1) {
-    scenario 'a file that rotate begins has its own' . ($sampled ? ', sampled' : '') => sub {
-        my $run = record(<<'P', sampled => $sampled);
+for my $kind (@KINDS) {
+    my ($name, @how) = @$kind;
+    scenario 'a file that rotate begins has its own' . $name => sub {
+        my $run = record(<<'P', @how);
 our @k; sub f { push @k, "a" x (20000 + $_) for 1 .. 500; return }
 f(); splice @k, 0, 250; DB::rotate_profile() or die;
 f(); splice @k, 0, 350;
@@ -300,10 +347,10 @@ fill(100); other(100);
 1;
 P
 
-for my $sampled (0, 1) {
-    my $name = $sampled ? ', sampled' : '';
+for my $kind (@KINDS) {
+    my ($name, @how) = @$kind;
     scenario "a later file knows what is in use from before$name" => sub {
-        my $run = record($CACHE =~ s/NEXT/DB::rotate_profile() or die/gr, sampled => $sampled, mean => 2);
+        my $run = record($CACHE =~ s/NEXT/DB::rotate_profile() or die/gr, @how, mean => 2);
         is "$run->{status} $run->{err}", '0 ', 'runs';
         is_deeply in_use($run, 1, ".$_"), in_use($run, 0, map { $_ == 1 ? '' : ".$_" } 1 .. $_), "file $_ knows of all that is in use at its end" for 2, 3;
         my ($fill, $refill, $add) = map {"main::RUNTIME;main::$_"} qw(fill;main::add refill;main::add add);
@@ -320,7 +367,7 @@ for my $sampled (0, 1) {
     };
 
     scenario "and so does one that begins after the one before was finished$name" => sub {
-        my $run = record($CACHE =~ s/NEXT/DB::finish_profile(); other(1); DB::enable_profile()/gr, sampled => $sampled, mean => 2);
+        my $run = record($CACHE =~ s/NEXT/DB::finish_profile(); other(1); DB::enable_profile()/gr, @how, mean => 2);
         is $run->{status}, 0, 'runs';
         my $in_use = collapsed($run, '.3', 'inuse_space');
         my $sum = 0;
@@ -336,9 +383,10 @@ sub in_use_by_line {
     return { map { ("$data->{subs}[$_->{sub}]{name}:$_->{line}" => $_->{inuse_space}) } grep { $_->{inuse_space} } @{ $data->{lines} } };
 }
 
-for my $sampled (0, 1) {
-    scenario 'in the calls and on the lines of the file that told the allocation' . ($sampled ? ', sampled' : '') => sub {
-        my $run = record(<<'P', sampled => $sampled, mean => 2);
+for my $kind (@KINDS) {
+    my ($name, @how) = @$kind;
+    scenario 'in the calls and on the lines of the file that told the allocation' . $name => sub {
+        my $run = record(<<'P', @how, mean => 2);
 our (@keep, $text);
 sub keep { my ($value) = @_; push @keep, $value; return "r" x 700 }
 sub argument {
@@ -410,9 +458,10 @@ sub child_of {
     return $pid;
 }
 
-for my $sampled (0, 1) {
-    scenario 'a child of a fork knows what is in use of its parent\'s' . ($sampled ? ', sampled' : '') => sub {
-        my $run = record($FORK =~ s/FIRST/1/r =~ s/NEXT/DB::rotate_profile() or die/r, sampled => $sampled, mean => 2);
+for my $kind (@KINDS) {
+    my ($name, @how) = @$kind;
+    scenario 'a child of a fork knows what is in use of its parent\'s' . $name => sub {
+        my $run = record($FORK =~ s/FIRST/1/r =~ s/NEXT/DB::rotate_profile() or die/r, @how, mean => 2);
         is "$run->{status} $run->{err}", '0 ', 'runs';
         my $child = child_of($run);
         my $inherited = told($run, ".$child", 'inherited', 15_000);
@@ -429,8 +478,8 @@ for my $sampled (0, 1) {
         near blocks_in_use($run, '*', 'main::own', 10_000), 50, 'and the child\'s';
     };
 
-    scenario 'and so does the child of that' . ($sampled ? ', sampled' : '') => sub {
-        my $run = record($FORK =~ s/FIRST/1/r =~ s/NEXT/if (my \$pid = fork) { waitpid \$pid, 0; exit }/r, sampled => $sampled, mean => 2);
+    scenario 'and so does the child of that' . $name => sub {
+        my $run = record($FORK =~ s/FIRST/1/r =~ s/NEXT/if (my \$pid = fork) { waitpid \$pid, 0; exit }/r, @how, mean => 2);
         is "$run->{status} $run->{err}", '0 ', 'runs';
         my %inherited = map { m{/nytprof\.out\.(\d+)\z} ? ($1 => told($run, ".$1", 'inherited', 9_000)) : () } glob "$run->{dir}/nytprof.out.*";
         my ($middle, $last) = sort { @{ $inherited{$a} } <=> @{ $inherited{$b} } || $a <=> $b } keys %inherited;
@@ -441,8 +490,8 @@ for my $sampled (0, 1) {
         near blocks_in_use($run, '*', 'main::own', 10_000), 50, 'whoever allocated it';
     };
 
-    scenario 'and one that records when its parent does no more' . ($sampled ? ', sampled' : '') => sub {
-        my $run = record($FORK =~ s/FIRST/DB::finish_profile()/r =~ s/NEXT/DB::enable_profile()/r, sampled => $sampled, mean => 2);
+    scenario 'and one that records when its parent does no more' . $name => sub {
+        my $run = record($FORK =~ s/FIRST/DB::finish_profile()/r =~ s/NEXT/DB::enable_profile()/r, @how, mean => 2);
         is $run->{status}, 0, 'runs';
         near blocks_in_use($run, '.2', 'main::get', 20_000), 50, 'less what it freed before it did, and after';
     };
@@ -538,6 +587,8 @@ scenario 'without the library' => sub {
     like $run->{err}, qr{\A\S+ memory= counts values only; .* LD_PRELOAD=/\S+/libnytp-malloc\.so$}, 'it is said how, in one line';
     is run_prog(opts => 'memory=1', code => '1;')->{err}, '', 'not where only values are wanted';
     like run_prog(opts => 'memory=512k:sample=100', code => '1;')->{err}, qr{\A\S+ memory= counts nothing; .* LD_PRELOAD=/\S+\n\z}, 'and with sample=';
+    like run_prog(opts => 'memory=512k:svs=0', code => '1;')->{err}, qr{\A\S+ memory= counts nothing; }, 'and with svs=0';
+    like run_prog(opts => 'memory=1:svs=0', code => '1;')->{err}, qr{\A\S+ memory=1 counts values, which svs=0 does not want: it is ignored\n\z}, 'which leaves memory=1 nothing';
     for ('512q', '-1', '2000000m') {
         like run_prog(opts => "memory=$_", code => '1;')->{err}, qr/option memory: /, "$_ is no number of bytes";
     }
