@@ -14,6 +14,17 @@
 
 enum {
     CONTEXTS = 20, /* that are copied: blocks, loops and evals among the calls */
+    ABOVE = 4,     /* and so many that may be entered until they are */
+    TRIES = 3,
+};
+
+/* What is current, and the contexts below the top. */
+struct moment {
+    const PERL_SI *si;
+    PERL_SI where;
+    PERL_CONTEXT contexts[CONTEXTS + ABOVE];
+    int32_t lowest, n;
+    SV *const *stack_sp;
 };
 
 /* Of these contexts keep those that are calls, or that run the code of a file or a string eval:
@@ -21,9 +32,9 @@ enum {
 NYTP_RAW_CODE static void keep_calls(struct nytp_tick_copy *copy, const PERL_CONTEXT *contexts,
                                      int n)
 {
-    struct nytp_tick_call found[CONTEXTS];
-    int at = CONTEXTS;
-    for (int i = n - 1; i >= 0 && at > CONTEXTS - NYTP_TICK_CALLS; i--) {
+    struct nytp_tick_call found[NYTP_TICK_CALLS];
+    int at = NYTP_TICK_CALLS;
+    for (int i = n - 1; i >= 0 && at > 0; i--) {
         const PERL_CONTEXT *const cx = &contexts[i];
         const int32_t index = copy->lowest + i;
         struct nytp_tick_call *const call = &found[at - 1];
@@ -40,10 +51,10 @@ NYTP_RAW_CODE static void keep_calls(struct nytp_tick_copy *copy, const PERL_CON
         call->index = index;
         at -= call->code != NULL;
     }
-    copy->n_calls = CONTEXTS - at;
+    copy->n_calls = NYTP_TICK_CALLS - at;
     if (copy->n_calls == NYTP_TICK_CALLS)
         copy->lowest = found[at].index;
-    for (int i = 0; at < CONTEXTS; i++, at++)
+    for (int i = 0; at < NYTP_TICK_CALLS; i++, at++)
         copy->calls[i] = found[at];
 }
 
@@ -56,6 +67,7 @@ NYTP_RAW_CODE static bool find_contexts(const struct nytp_ring *ring, const PERL
     if (si == ring->home) {
         copy->si_cxstack = si->si_cxstack;
         copy->si_cxix = si->si_cxix;
+        copy->si_cxmax = si->si_cxmax;
         copy->si_type = si->si_type;
         return true;
     }
@@ -63,40 +75,71 @@ NYTP_RAW_CODE static bool find_contexts(const struct nytp_ring *ring, const PERL
     return nytp_raw_read_memory(ring->pid, &to, &from, 1) == (long)sizeof *copy;
 }
 
-NYTP_RAW_CODE static void capture(const struct nytp_ring *ring, struct nytp_tick *tick)
+/* What is current and the contexts, in one call of the kernel's: from the one to the other the
+ * program makes fewer calls than from one system call to the next. False: they do not go
+ * together. */
+NYTP_RAW_CODE static bool read_at_once(const struct nytp_ring *ring, struct nytp_tick *tick,
+                                       struct moment *moment)
 {
 #ifdef MULTIPLICITY
     PerlInterpreter *const my_perl = ring->interpreter;
 #endif
-    SV *const *const stack_top = PL_stack_sp;
-    const PERL_SI *const si = PL_curstackinfo;
-    PERL_CONTEXT contexts[CONTEXTS];
-    PERL_SI where;
-    struct op op;
+    PERL_SI *const where = &moment->where;
+    const PERL_SI *si;
+    I32 top;
+    moment->si = PL_curstackinfo;
+    if (moment->si == NULL || !find_contexts(ring, moment->si, where) || where->si_cxix < -1 ||
+        where->si_cxix > where->si_cxmax)
+        return false;
+    const int32_t room = where->si_cxmax - where->si_cxix;
+    const int32_t end = where->si_cxix + 1 + (room < ABOVE ? room : ABOVE);
+    moment->lowest = where->si_cxix + 1 > CONTEXTS ? where->si_cxix + 1 - CONTEXTS : 0;
+    const struct iovec to[] = {
+        {&si, sizeof si},
+        {&moment->stack_sp, sizeof moment->stack_sp},
+        {&tick->words[NYTP_TICK_OP], sizeof(void *)},
+        {&tick->words[NYTP_TICK_COP], sizeof(void *)},
+        {&tick->words[NYTP_TICK_PAD], sizeof(void *)},
+        {&top, sizeof top},
+        {moment->contexts, (size_t)(end - moment->lowest) * sizeof *moment->contexts}};
+    const struct iovec from[] = {{(void *)&PL_curstackinfo, to[0].iov_len},
+                                 {(void *)&PL_stack_sp, to[1].iov_len},
+                                 {(void *)ring->look_at[NYTP_TICK_OP], to[2].iov_len},
+                                 {(void *)ring->look_at[NYTP_TICK_COP], to[3].iov_len},
+                                 {(void *)ring->look_at[NYTP_TICK_PAD], to[4].iov_len},
+                                 {(void *)&moment->si->si_cxix, to[5].iov_len},
+                                 {(void *)(where->si_cxstack + moment->lowest), to[6].iov_len}};
+    const long len = (long)(sizeof top + 5 * sizeof(void *) + to[6].iov_len);
+    if (nytp_raw_read_memory(ring->pid, to, from, 7) != len || si != moment->si ||
+        top + 1 < moment->lowest || top >= end)
+        return false;
+    moment->n = top + 1 - moment->lowest;
+    return true;
+}
+
+NYTP_RAW_CODE static void capture(const struct nytp_ring *ring, struct nytp_tick *tick)
+{
+    struct moment moment;
     struct nytp_tick_copy *const copy = &tick->copy;
-    if (si == NULL || !find_contexts(ring, si, &where) || where.si_cxix < -1)
-        return;
-    const int n = where.si_cxix + 1 < CONTEXTS ? where.si_cxix + 1 : CONTEXTS;
-    const struct iovec to[] = {{contexts, (size_t)n * sizeof *contexts},
-                               {&op, sizeof op},
-                               {&copy->callee, sizeof copy->callee}};
-    copy->lowest = where.si_cxix + 1 - n;
-    const struct iovec from[] = {{(void *)(where.si_cxstack + copy->lowest), to[0].iov_len},
-                                 {(void *)tick->words[NYTP_TICK_OP], to[1].iov_len},
-                                 {(void *)(stack_top + 1), to[2].iov_len}};
+    int tries = 0;
+    while (!read_at_once(ring, tick, &moment))
+        if (++tries == TRIES)
+            return;
+    struct op op;
     copy->op_handler = NULL;
     copy->op_type = OP_NULL;
     copy->callee = NULL;
-    const long len = nytp_raw_read_memory(ring->pid, to, from, 3);
-    if (len < (long)to[0].iov_len)
-        return;
-    if (len >= (long)(to[0].iov_len + to[1].iov_len)) {
+    const struct iovec to[] = {{&op, sizeof op}, {&copy->callee, sizeof copy->callee}};
+    const struct iovec from[] = {{(void *)tick->words[NYTP_TICK_OP], sizeof op},
+                                 {(void *)(moment.stack_sp + 1), sizeof copy->callee}};
+    if (nytp_raw_read_memory(ring->pid, to, from, 2) >= (long)sizeof op) {
         copy->op_type = op.op_type;
         copy->op_handler = (const void *)op.op_ppaddr;
     }
-    copy->stack = si;
-    copy->stack_type = where.si_type;
-    keep_calls(copy, contexts, n);
+    copy->lowest = moment.lowest;
+    copy->stack = moment.si;
+    copy->stack_type = moment.where.si_type;
+    keep_calls(copy, moment.contexts, moment.n);
 }
 
 void nytp_copy_stack_thread(struct nytp_ring *ring)

@@ -34,8 +34,9 @@ struct nytp_tick_call {
 };
 
 /* What a ring's owner lets the tick thread copy of the stacks that the program works with. It
- * is a moment later than the words, and each part may be half of what was before and half of
- * what came after: nothing of it is to be believed without a check. */
+ * is a moment later than the words, which are copied once more with it, and each part may be
+ * half of what was before and half of what came after: nothing of it is to be believed without
+ * a check. */
 struct nytp_tick_copy {
     int n_calls;       /* outermost first; -1: nothing could be copied */
     const void *stack; /* that they lie on */
@@ -52,7 +53,7 @@ struct nytp_tick {
     _Atomic uint64_t raw;    /* of the ring's clock, at the last tick that saw this */
     _Atomic uint64_t cpu_ns; /* processor time of the thread that is looked at */
     const void *words[NYTP_TICK_WORDS];
-    _Atomic uint32_t n; /* ticks that saw this */
+    _Atomic uint32_t n;         /* ticks that saw this */
     struct nytp_wait_seen wait; /* by the last of them that saw it wait */
     struct nytp_tick_copy copy;
 };

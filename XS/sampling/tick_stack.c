@@ -19,6 +19,7 @@ enum {
     SAME_IN_A_ROW = 256, /* calls that are as before: so are those below */
     MOST_REFERENCES = 1 << 28,
     NEAR_STACK = 16 << 20, /* bytes: a C stack is seldom longer */
+    MOST_LEFT = 8,         /* calls that have returned since a tick, on top of each other */
 };
 
 void nytp_tick_stack_free(struct nytp_tick_stack *stack)
@@ -151,13 +152,27 @@ static bool is_live_cop(pTHX_ const struct nytp_recorder *rec, const COP *cop)
 
 /* ---- perl's stack now ---- */
 
-static void learn_pad(struct nytp_tick_stack *stack, CV *cv, I32 depth, const COP *site)
+static struct nytp_known_pad *known_pad(struct nytp_tick_stack *stack, const PAD *pad)
 {
-    const PAD *const pad = pad_at(cv, depth);
-    if (pad == NULL)
+    return &stack->pads[slot_of(pad, NYTP_KNOWN_PADS)];
+}
+
+static struct nytp_known_pad *known_call(struct nytp_tick_stack *stack, const PAD *pad,
+                                         const PAD *caller)
+{
+    const UV both = PTR2UV(pad) + PTR2UV(caller) * 3;
+    return &stack->calls[nytp_hash_u64(both) & (NYTP_KNOWN_PADS - 1)];
+}
+
+/* Learn whose pad that of a call is, and who called it from where. */
+static void learn_call(struct nytp_tick_stack *stack, const struct nytp_stack_call *call,
+                       const PAD *caller)
+{
+    if (call->pad == NULL)
         return;
-    know_sv(stack, cv);
-    stack->pads[slot_of(pad, NYTP_KNOWN_PADS)] = (struct nytp_known_pad){pad, cv, site, depth};
+    know_sv(stack, call->cv);
+    *known_pad(stack, call->pad) = *known_call(stack, call->pad, caller) =
+        (struct nytp_known_pad){call->pad, caller, call->cv, call->site, call->depth};
 }
 
 static bool is_same(const struct nytp_stack_call *a, const struct nytp_stack_call *b)
@@ -195,6 +210,7 @@ static void put_upper(struct nytp_tick_stack *stack, uint32_t n_stay, uint32_t n
     }
     const uint32_t n_before = stack->n_now;
     bool is_kept = true;
+    const PAD *caller = n_stay > 0 ? stack->now[n_stay - 1].pad : NULL;
     stack->n_now = stack->n_kept = n_stay;
     while (n_upper > 0) {
         struct nytp_stack_call *const to = &stack->now[stack->n_now];
@@ -202,11 +218,13 @@ static void put_upper(struct nytp_tick_stack *stack, uint32_t n_stay, uint32_t n
         is_kept = is_kept && stack->n_now < n_before && is_same(to, call);
         stack->n_now++;
         stack->n_kept += is_kept;
-        if (is_kept)
-            continue;
-        *to = *call;
-        learn_pad(stack, call->cv, (I32)call->si->si_cxstack[call->index].blk_sub.olddepth + 1,
-                  call->site);
+        if (!is_kept) {
+            *to = *call;
+            to->depth = (I32)call->si->si_cxstack[call->index].blk_sub.olddepth + 1;
+            to->pad = pad_at(call->cv, to->depth);
+            learn_call(stack, to, caller);
+        }
+        caller = to->pad;
     }
 }
 
@@ -238,8 +256,11 @@ void nytp_tick_stack_look(pTHX_ struct nytp_tick_stack *stack)
     uint32_t n = 0, n_same = 0, end = stack->n_now;
     nytp_perl_stack_begin(aTHX_ & walk);
     while (n_same < SAME_IN_A_ROW && nytp_perl_stack_next(&walk, &found)) {
-        const struct nytp_stack_call call = {found.cv, CvROOT(found.cv), found.site, found.si,
-                                             found.index};
+        const struct nytp_stack_call call = {.cv = found.cv,
+                                             .root = CvROOT(found.cv),
+                                             .site = found.site,
+                                             .si = found.si,
+                                             .index = found.index};
         end = pass_stacks(stack->now, end, call.si);
         end = place_in(stack->now, end, call.si, call.index);
         const bool is_there = end > 0 && is_same(&stack->now[end - 1], &call);
@@ -297,21 +318,28 @@ static int take_copy(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *st
         const bool is_sub = from->depth > 0 && CvROOT(cv) != NULL;
         const COP *const site =
             is_sub && (is_open || is_live_cop(aTHX_ rec, from->site)) ? from->site : NULL;
-        if (pad == pad_at(cv, from->depth > 0 ? from->depth : 1))
+        const PAD *const own = pad_at(cv, from->depth > 0 ? from->depth : 1);
+        if (pad == own)
             hit = (int)moment->n_above;
-        if (is_sub)
-            learn_pad(stack, cv, from->depth, site);
-        moment->above[moment->n_above++] = (struct nytp_stack_call){
-            is_sub ? cv : NULL, is_sub ? CvROOT(cv) : NULL, site, copy->stack, from->index};
+        moment->above[moment->n_above++] =
+            is_sub ? (struct nytp_stack_call){cv,          CvROOT(cv),  site, copy->stack,
+                                              from->index, from->depth, own}
+                   : (struct nytp_stack_call){
+                         .site = site, .si = copy->stack, .index = from->index};
     }
     return hit;
 }
 
-/* Whether a call that is open now has this pad. */
-static bool has_pad(const struct nytp_stack_call *call, const void *pad)
+/* What the tick hit was there while it was copied, and so were those that had called it. */
+static void learn_above(struct nytp_tick_stack *stack, const struct nytp_moment *moment)
 {
-    const I32 depth = (I32)call->si->si_cxstack[call->index].blk_sub.olddepth + 1;
-    return pad_at(call->cv, depth) == pad;
+    const PAD *caller = NULL;
+    for (uint32_t i = 0; i < moment->n_above; i++) {
+        if (caller != NULL)
+            learn_call(stack, &moment->above[i], caller);
+        if (moment->above[i].pad != NULL)
+            caller = moment->above[i].pad;
+    }
 }
 
 /* Without a copy: which of the calls that are open now had the pad; the number of those up to
@@ -320,24 +348,86 @@ static uint32_t find_in_now(const struct nytp_tick_stack *stack, const void *pad
 {
     uint32_t n = stack->n_now;
     for (uint32_t looked = 0; n > 0 && looked < SAME_IN_A_ROW; n--, looked++)
-        if (has_pad(&stack->now[n - 1], pad))
+        if (stack->now[n - 1].pad == pad)
             return n;
     return 0;
 }
 
-/* The call that had the pad and has returned since. */
-static void push_owner(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
-                       const void *pad, struct nytp_moment *moment)
+/* One of the calls of a moment, which come outermost first. */
+static const struct nytp_stack_call *call_of(const struct nytp_tick_stack *stack,
+                                             const struct nytp_moment *moment, uint32_t i)
 {
-    const struct nytp_known_pad *const known = &stack->pads[slot_of(pad, NYTP_KNOWN_PADS)];
-    CV *const cv = pad != NULL && known->pad == pad ? live_cv(stack, known->cv) : NULL;
-    if (cv == NULL || pad_at(cv, known->depth) != pad || CvROOT(cv) == NULL)
+    return i < moment->n_below ? &stack->now[i] : &moment->above[i - moment->n_below];
+}
+
+/* The calls from there on are none of the moment. */
+static void cut(struct nytp_moment *moment, uint32_t n)
+{
+    moment->n_above = n > moment->n_below ? n - moment->n_below : 0;
+    if (n < moment->n_below)
+        moment->n_below = n;
+}
+
+/* The innermost call that has called this pad's before, its number from 1, or 0: the program
+ * itself; NULL: none is known. */
+static const struct nytp_known_pad *find_caller(struct nytp_tick_stack *stack,
+                                                const struct nytp_moment *moment,
+                                                const PAD *pad, uint32_t *n)
+{
+    *n = moment->n_below + moment->n_above;
+    for (uint32_t looked = 0; looked < SAME_IN_A_ROW; looked++) {
+        const PAD *const caller = *n > 0 ? call_of(stack, moment, *n - 1)->pad : NULL;
+        const struct nytp_known_pad *const known = known_call(stack, pad, caller);
+        if (known->pad == pad && known->caller == caller && (caller != NULL || *n == 0))
+            return known;
+        if ((*n)-- == 0)
+            break;
+    }
+    return NULL;
+}
+
+static void push_known(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
+                       const struct nytp_known_pad *known, struct nytp_moment *moment)
+{
+    CV *const cv = live_cv(stack, known->cv);
+    if (cv == NULL || pad_at(cv, known->depth) != known->pad || CvROOT(cv) == NULL ||
+        moment->n_above == sizeof moment->above / sizeof *moment->above)
         return;
     moment->above[moment->n_above++] = (struct nytp_stack_call){
         .cv = cv,
         .root = CvROOT(cv),
         .site = is_live_cop(aTHX_ rec, known->site) ? known->site : NULL,
+        .pad = known->pad,
     };
+}
+
+/* The call that had the pad has returned since, and those perhaps that had called it: down to
+ * one that is open yet. Of a call that no other than those has made it is not known where it
+ * was; it is put above all that are open. */
+static void push_left(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
+                      const PAD *pad, struct nytp_moment *moment)
+{
+    struct nytp_known_pad left[MOST_LEFT];
+    int n_left = 0;
+    uint32_t n_open;
+    if (pad == NULL)
+        return;
+    const struct nytp_known_pad *known = find_caller(stack, moment, pad, &n_open);
+    while (known == NULL && n_left < MOST_LEFT - 1 && known_pad(stack, pad)->pad == pad) {
+        left[n_left++] = *known_pad(stack, pad);
+        pad = left[n_left - 1].caller;
+        known = pad == NULL ? NULL : find_caller(stack, moment, pad, &n_open);
+        if (pad == NULL)
+            break;
+    }
+    if (known != NULL) {
+        left[n_left++] = *known;
+        cut(moment, n_open);
+    } else if (n_left > 1) {
+        n_left = 1;
+    }
+    while (n_left > 0)
+        push_known(aTHX_ rec, stack, &left[--n_left], moment);
 }
 
 static bool is_main_pad(pTHX_ const void *pad)
@@ -363,18 +453,20 @@ static void find_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *
         const uint32_t n = find_in_now(stack, pad);
         moment->n_below = n > 0 ? n : stack->n_now;
         if (n == 0 && pad != PL_comppad)
-            push_owner(aTHX_ rec, stack, pad, moment);
+            push_left(aTHX_ rec, stack, pad, moment);
         return;
     }
     moment->n_below = count_below(aTHX_ stack, &tick->copy);
     const int hit = take_copy(aTHX_ rec, stack, tick, moment);
-    if (hit >= 0)
+    if (hit >= 0) {
         moment->n_above = (uint32_t)hit + 1;
-    else if (moment->n_below > 0 ? has_pad(&stack->now[moment->n_below - 1], pad)
-                                 : is_main_pad(aTHX_ pad))
+        learn_above(stack, moment);
+    } else if (moment->n_below > 0 ? stack->now[moment->n_below - 1].pad == pad
+                                   : is_main_pad(aTHX_ pad)) {
         moment->n_above = 0; /* the block of a sort has its sub's, on a stack of its own */
-    else
-        push_owner(aTHX_ rec, stack, pad, moment);
+    } else {
+        push_left(aTHX_ rec, stack, pad, moment);
+    }
     /* A call whose first statement has not begun: what is current is its caller's yet. */
     if (moment->n_above > 0 &&
         moment->above[moment->n_above - 1].site == tick->words[NYTP_TICK_COP])

@@ -6,7 +6,8 @@
  * The innermost calls are the tick's own copy; the rest is believed to be as it is now. The pad
  * that was current at the tick tells which of the calls it hit, for each call of a sub that is
  * in progress has its own: what lies above was entered a moment later. A pad that none of them
- * has belongs to a call that returned in that moment, and whose pad it is has been learned.
+ * has belongs to a call that returned in that moment. Whose pad it is has been learned, and who
+ * has called it: it lies above the innermost of those.
  */
 #ifndef NYTP_TICK_STACK_H
 #define NYTP_TICK_STACK_H
@@ -21,6 +22,8 @@ struct nytp_stack_call {
     const COP *site; /* the statement that called; NULL: not known */
     const PERL_SI *si;
     I32 index;
+    I32 depth;      /* of recursion */
+    const PAD *pad; /* of this call; NULL: none */
 };
 
 /* The moment of a tick. */
@@ -35,8 +38,9 @@ struct nytp_moment {
     const void *op; /* where it lay; it may be gone by now */
 };
 
+/* A call that was seen. */
 struct nytp_known_pad {
-    const PAD *pad;
+    const PAD *pad, *caller; /* NULL: the program itself has called it */
     CV *cv;
     const COP *site;
     I32 depth;
@@ -53,8 +57,10 @@ struct nytp_tick_stack {
     uint32_t n_kept; /* of them, as at the last safe point */
     struct nytp_stack_call *upper;
     uint32_t size_upper;
-    struct nytp_known_pad pads[NYTP_KNOWN_PADS]; /* by hash of the pad's address */
-    const void *svs[NYTP_KNOWN_SVS];             /* addresses of SVs, by hash */
+    struct nytp_known_pad
+        pads[NYTP_KNOWN_PADS]; /* by hash of the pad's address: the last one */
+    struct nytp_known_pad calls[NYTP_KNOWN_PADS]; /* and of the caller's pad's, too */
+    const void *svs[NYTP_KNOWN_SVS];              /* addresses of SVs, by hash */
 };
 
 /* At a safe point: look at perl's stack. Takes time for what is new, and 256 calls more,

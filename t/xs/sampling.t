@@ -380,6 +380,38 @@ PERL
     is run($program, 'sample=5000'), run($program), 'Coro: as without us';
 }
 
+# ---- calls that return while the tick looks ----
+
+# Each call takes less than a microsecond, which is as long as a look: what is seen has mostly gone on by then.
+{
+    my $program = put('callers.pl', <<'PERL');
+use Time::HiRes qw(clock_gettime CLOCK_THREAD_CPUTIME_ID);
+my $at;
+sub next_chr { $at++; return $at < 0 }
+sub white { next_chr() || next_chr(); return }
+sub string { next_chr() for 1 .. 4; return }
+sub number { next_chr() || next_chr(); return }
+sub value { white(); $_[0] ? string() : number(); white(); return }
+sub array { value($_ % 2) for 1 .. 4; return }
+while (clock_gettime(CLOCK_THREAD_CPUTIME_ID) < 1) { array() for 1 .. 200 }
+PERL
+    my %calls = (array => 'value', value => 'white|string|number', map { ($_ => 'next_chr') } qw(white string number));
+    like run($program, 'sample=2000'), qr/^status 0$/, 'short calls';
+    my ($sum, %never) = 0;
+    for (split /\n/, in_folder(sub { scalar qx{$top/bin/nytp-export -q --collapsed out} })) {
+        my ($stack, $time) = /\A(.*) (\d+)\z/ or next;
+        my @subs = $stack =~ /main::([a-z_]+)/g;
+        $sum += $time;
+        for my $i (1 .. $#subs) {
+            my $called = $calls{ $subs[$i - 1] } // 'none';
+            $never{"$subs[$i - 1] $subs[$i]"} += $time if $subs[$i] !~ /\A(?:$called)\z/;
+        }
+    }
+    my $never = 0;
+    $never += $_ for values %never;
+    cmp_ok $never, '<', $sum / 100, 'no sub has called what it never calls' or diag join "\n", map {"$_ $never{$_} of $sum"} sort keys %never;
+}
+
 # ---- the block of a sort ----
 
 # It has a stack of its own, and the pad of the sub that it stands in.
