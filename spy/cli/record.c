@@ -113,7 +113,7 @@ static struct part *begin_part(struct process *process, const struct nytp_spied_
         .parent = process->parent,
         .start_s = process->start_s,
         .rate = recorder->spy->rate,
-        .thread = thread->walker.of.tid,
+        .thread = thread->walker.look.of.tid,
     };
     part->stream = nytp_sampled_stream_new(&process->session.names, &facts, put_part, part);
     recorder->parts[recorder->n_parts++] = part;

@@ -2,12 +2,9 @@
  *
  * The stack of a perl that runs on; see stack.h. Relies on cop.h and pp_hot.c of perl.
  *
- * The program is not stopped. PL_op, PL_curpad, PL_curcop and PL_curstackinfo lie side by side
- * and are read as one: they are the sample. Each running sub has a pad of its own, so PL_curpad
- * tells which sub it is and how deep in recursion. Who called it is in the contexts. Those near
- * the top are read before the variables and after them, in the same system call; what is the
- * same both times was there all the time. Those far below it are read once: the top was never
- * seen down there.
+ * The program is not stopped. Each running sub has a pad of its own, so PL_curpad tells which
+ * sub it is and how deep in recursion. Who called it is in the contexts: what is the same in
+ * both readings of them (look.h) was there all the time.
  *
  * A sub that takes less time than that is hardly ever there all the time, and who looks again
  * until a whole stack is seen finds those that stay long. So calls that one reading alone shows
@@ -26,41 +23,15 @@
 #include "formats/base/arena.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     LOOKS = 16,
     LOOKS_FOR_ONE = 6, /* for the same moment: what five do not find, fifteen more hardly do */
     LOOKS_DEEP = 4,    /* for the same moment of a deep stack, which is another soon */
-    LOOKS_LEAST = 4,
-    LONGEST_NS = 50000000, /* a sample, if it has had those */
-    NEAR = 3,              /* contexts that were there all the time, whose pads are looked at */
-    FURTHER = 512,         /* and of those above, where calls come and go that fast */
-    MAX_CALLS = 8,         /* that were seen before, on top of each other */
-    LATE_NS = 100000,      /* a look takes ten microseconds */
-    GUESSES = 6,           /* for where the stacks are */
-    ROUNDS = 6,            /* of reading, on the way to pads: one if nothing was moved */
-    MOVES_AHEAD = 4,       /* so many times, the top moves on until the variables are read */
-    FAR = 256,             /* contexts, to which it may move */
-    LATELY = 64,           /* samples */
-    SLACK = 8,     /* contexts that may be added until they are read first: of a deep stack */
-    ABOVE = 48,    /* and until they are read the second time */
-    BELOW = 48,    /* the top: contexts that are read twice */
-    DEEP = 32,     /* the first piece of those below; each is half as long again as the last */
-    MAX_DEEP = 32, /* pieces */
-    MAX_INFOS = 400,
-    MAX_CONTEXTS = 1000000, /* of all stacks */
-    MAX_INFO = 128,         /* bytes of a PERL_SI */
-    HEAD_ROOM = 4096,
-};
-
-/* Read at one moment. */
-struct moment {
-    uint64_t op, curpad, curcop, info, stack_sp;
-    unsigned op_type;
-    bool is_late;    /* we were not run while we looked */
-    bool is_one_cop; /* the statement did not change while we looked */
-    bool has_moved;  /* something did: the program runs */
+    NEAR = 3,          /* contexts that were there all the time, whose pads are looked at */
+    FURTHER = 512,     /* and of those above, where calls come and go that fast */
+    MAX_CALLS = 8,     /* that were seen before, on top of each other */
+    ROUNDS = 6,        /* of reading, on the way to pads: one if nothing was moved */
 };
 
 /* Contexts of one PERL_SI, of which each may be of a sub or not. */
@@ -73,23 +44,15 @@ struct contexts {
 void nytp_walker_init(struct nytp_walker *walker, struct nytp_names *names,
                       const struct nytp_interpreter *of)
 {
-    *walker = (struct nytp_walker){.names = names, .of = *of};
+    *walker = (struct nytp_walker){.names = names, .look = {.perl = names->perl, .of = *of}};
 }
 
 void nytp_walker_free(struct nytp_walker *walker)
 {
-    free(walker->infos);
-    free(walker->bytes);
+    nytp_look_free(&walker->look);
     nytp_seen_calls_free(&walker->calls);
     free(walker->stack.frames);
     *walker = (struct nytp_walker){0};
-}
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* ---- contexts ---- */
@@ -195,397 +158,10 @@ static uint64_t depth_of(const struct contexts *contexts, int32_t i)
     return nytp_u32(context_at(contexts, i), contexts->layout->cx_sub_olddepth) + UINT64_C(1);
 }
 
-/* ---- one look ---- */
-
-static uint64_t read_variable(struct nytp_walker *walker, enum nytp_variable which)
-{
-    return nytp_memory_u64(walker->names->perl->memory, walker->of.at[which]);
-}
-
-/* False: that cannot be a stack. */
-static bool take_info(const struct nytp_walker *walker, const uint8_t *bytes,
-                      struct nytp_stack_info *info)
-{
-    const struct nytp_layout *const layout = walker->names->perl->layout;
-    info->contexts = nytp_u64(bytes, layout->si_cxstack);
-    info->top = (int32_t)nytp_u32(bytes, layout->si_cxix);
-    info->most = (int32_t)nytp_u32(bytes, layout->si_cxmax);
-    return info->top >= -1 && info->top <= info->most && info->most < MAX_CONTEXTS;
-}
-
-static bool is_deep(const struct nytp_walker *walker)
-{
-    return walker->n_infos > 0 && walker->infos[0].n_deep > 0;
-}
-
-static bool read_info(struct nytp_walker *walker, uint64_t address, uint8_t *bytes)
-{
-    return nytp_memory_read(walker->names->perl->memory, address, bytes,
-                            (size_t)walker->names->perl->layout->si_size);
-}
-
-static int32_t lower(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
-/* What to read of a stack whose top has moved by `moved` contexts from one call of the system
- * to the next: it moves on like that until the variables are read. */
-static void plan(struct nytp_stack_info *info, int32_t moved, bool is_in_use)
-{
-    const int32_t ahead = moved * MOVES_AHEAD;
-    const int32_t there = info->top + (ahead > FAR ? FAR : ahead < -FAR ? -FAR : ahead);
-    const int32_t deep = lower(info->top, there) - BELOW;
-    const int32_t end = lower(is_in_use ? there + ABOVE : info->top, info->most) + 1;
-    info->n_deep = deep > 0 ? (uint32_t)deep : 0;
-    info->n_contexts = end > (int32_t)info->n_deep ? (uint32_t)end : info->n_deep;
-    info->n_first = deep > 0 ? (uint32_t)lower((int32_t)info->n_contexts, info->top + SLACK + 1)
-                             : info->n_contexts;
-}
-
-/* How far the top moves while one call of the system is made. */
-static bool see_move(struct nytp_walker *walker, int32_t *moved)
-{
-    struct nytp_stack_info *const info = &walker->infos[0];
-    uint8_t bytes[2][MAX_INFO];
-    for (int i = 0; i < 2; i++) {
-        if (!read_info(walker, info->address, bytes[i]))
-            return false;
-        const int32_t before = info->top;
-        if (!take_info(walker, bytes[i], info))
-            return false;
-        *moved = info->top - before;
-    }
-    return true;
-}
-
-/* Where in walker->bytes they go. */
-static bool place(struct nytp_walker *walker)
-{
-    const uint64_t size = (uint64_t)walker->names->perl->layout->cx_size;
-    uint64_t n = 0, n_first = 0;
-    for (uint32_t i = 0; i < walker->n_infos; i++) {
-        struct nytp_stack_info *const info = &walker->infos[i];
-        info->at = (uint32_t)(n * size);
-        info->first_at = (uint32_t)(n_first * size);
-        n += info->n_contexts;
-        n_first += info->n_first - info->n_deep;
-        if (n > MAX_CONTEXTS)
-            return false;
-    }
-    walker->n_bytes = (uint32_t)(n * size);
-    return nytp_reserve(&walker->bytes, &walker->capacity, (n + n_first) * size, 1);
-}
-
-/* Whether a stack lies where it was thought to lie. */
-static bool is_there(const struct nytp_walker *walker, uint32_t i, const uint8_t *info)
-{
-    const struct nytp_layout *const layout = walker->names->perl->layout;
-    const uint64_t below = i + 1 < walker->n_infos ? walker->infos[i + 1].address : 0;
-    return nytp_u64(info, layout->si_cxstack) == walker->infos[i].contexts &&
-           (nytp_u64(info, layout->si_prev) == below || walker->n_infos == MAX_INFOS);
-}
-
-static bool plan_all(struct nytp_walker *walker)
-{
-    int32_t moved = 0;
-    if (is_deep(walker)) { /* its top is soon elsewhere */
-        if (!see_move(walker, &moved))
-            return false;
-        plan(&walker->infos[0], moved, true);
-    }
-    return place(walker);
-}
-
-/* Where the stacks are, from `address` outwards, as a guess for the next look. */
-static bool guess(struct nytp_walker *walker, uint64_t address)
-{
-    const struct nytp_layout *const layout = walker->names->perl->layout;
-    uint8_t bytes[MAX_INFO];
-    for (walker->n_infos = 0; address != 0 && walker->n_infos < MAX_INFOS; walker->n_infos++) {
-        if (!nytp_grow(&walker->infos, &walker->infos_capacity, walker->n_infos,
-                       sizeof *walker->infos) ||
-            !read_info(walker, address, bytes))
-            return false;
-        struct nytp_stack_info *const info = &walker->infos[walker->n_infos];
-        *info = (struct nytp_stack_info){.address = address};
-        if (!take_info(walker, bytes, info))
-            return false;
-        plan(info, 0, walker->n_infos == 0);
-        address = nytp_u64(bytes, layout->si_prev);
-    }
-    return walker->n_infos > 0 && plan_all(walker);
-}
-
-/* The same from where the last sample has left them; false: they are better looked for. */
-static bool guess_same(struct nytp_walker *walker)
-{
-    if (walker->n_infos == 0)
-        return false;
-    plan(&walker->infos[0], 0, true);
-    return !is_deep(walker) && place(walker);
-}
-
-/* The same from what is in use now, in one call where the stacks are where they were. */
-static bool guess_first(struct nytp_walker *walker)
-{
-    static _Thread_local struct nytp_piece pieces[2 + MAX_INFOS];
-    static _Thread_local uint8_t bytes[MAX_INFOS][MAX_INFO];
-    const struct nytp_layout *const layout = walker->names->perl->layout;
-    const uint32_t n = walker->n_infos;
-    uint64_t address = 0;
-    pieces[0] = (struct nytp_piece){walker->of.at[NYTP_PL_curstackinfo], &address, 8};
-    pieces[1] = (struct nytp_piece){walker->of.at[NYTP_PL_main_cv], &walker->main_cv, 8};
-    for (uint32_t i = 0; i < n; i++)
-        pieces[2 + i] =
-            (struct nytp_piece){walker->infos[i].address, bytes[i], (size_t)layout->si_size};
-    const size_t n_read = nytp_memory_pieces(walker->names->perl->memory, pieces, 2 + n);
-    if (n == 0 || n_read < 2 + n || address != walker->infos[0].address)
-        return guess(walker, address);
-    for (uint32_t i = 0; i < n; i++) {
-        if (!take_info(walker, bytes[i], &walker->infos[i]) || !is_there(walker, i, bytes[i]))
-            return guess(walker, address);
-        plan(&walker->infos[i], 0, i == 0);
-    }
-    return plan_all(walker);
-}
-
-/* The variables in as few pieces as they allow; most often they are neighbours. */
-static size_t add_head(const struct nytp_walker *walker, uint8_t *head, uint64_t *start,
-                       struct nytp_piece *pieces)
-{
-    static const enum nytp_variable wanted[] = {NYTP_PL_op, NYTP_PL_curpad, NYTP_PL_curcop,
-                                                NYTP_PL_curstackinfo, NYTP_PL_stack_sp};
-    uint64_t first = UINT64_MAX, last = 0;
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        const uint64_t at = walker->of.at[wanted[i]];
-        first = at < first ? at : first;
-        last = at > last ? at : last;
-    }
-    *start = first;
-    if (last - first > HEAD_ROOM - sizeof(uint64_t))
-        return 0;
-    *pieces = (struct nytp_piece){first, head, last - first + sizeof(uint64_t)};
-    return 1;
-}
-
-/* When a PERL_SI is read. That in use: at all of these times, the others first and last. */
-enum seen_at {
-    BEFORE_FIRST,
-    BEFORE,
-    AFTER,
-    AFTER_SECOND,
-    N_TIMES
-};
-
-/* All that one look reads, in this order. */
-struct seen {
-    struct nytp_piece pieces[(N_TIMES + 2) * MAX_INFOS + 2 * MAX_DEEP];
-    size_t n;
-    uint64_t start; /* of the heads */
-    uint8_t heads[3][HEAD_ROOM], infos[MAX_INFOS][N_TIMES][MAX_INFO];
-    uint8_t deep[MAX_DEEP][MAX_INFO]; /* that in use, after each piece of its deep contexts */
-    uint32_t deep_ends[MAX_DEEP], n_deep;
-};
-
-static void see_info(const struct nytp_walker *walker, struct seen *seen, uint32_t i, void *to)
-{
-    seen->pieces[seen->n++] = (struct nytp_piece){walker->infos[i].address, to,
-                                                  (size_t)walker->names->perl->layout->si_size};
-}
-
-/* Contexts of a stack, as they were read first or the second time. */
-static uint8_t *reading(const struct nytp_walker *walker, uint32_t i, bool is_first,
-                        uint32_t from)
-{
-    const struct nytp_stack_info *const info = &walker->infos[i];
-    const size_t size = (size_t)walker->names->perl->layout->cx_size;
-    return is_first ? walker->bytes + walker->n_bytes + info->first_at + from * size -
-                          info->n_deep * size
-                    : walker->bytes + info->at + from * size;
-}
-
-static void see_contexts(const struct nytp_walker *walker, struct seen *seen, uint32_t i,
-                         bool is_first, uint32_t from, uint32_t end)
-{
-    const size_t size = (size_t)walker->names->perl->layout->cx_size;
-    if (end > from)
-        seen->pieces[seen->n++] =
-            (struct nytp_piece){walker->infos[i].contexts + from * size,
-                                reading(walker, i, is_first, from), (end - from) * size};
-}
-
-/* Below what is read twice: down from there, faster than any program can come after. */
-static void see_deep_contexts(const struct nytp_walker *walker, struct seen *seen)
-{
-    uint32_t end = walker->infos[0].n_deep;
-    for (uint32_t len = DEEP; end > 0; len += len / 2) {
-        const uint32_t from = end > len ? end - len : 0;
-        see_contexts(walker, seen, 0, false, from, end);
-        seen->deep_ends[seen->n_deep] = end;
-        see_info(walker, seen, 0, seen->deep[seen->n_deep++]);
-        end = from;
-    }
-}
-
-static bool see_head(const struct nytp_walker *walker, struct seen *seen, int i)
-{
-    const size_t n = add_head(walker, seen->heads[i], &seen->start, &seen->pieces[seen->n]);
-    seen->n += n;
-    return n > 0;
-}
-
-/* The variables in the middle and, as near to them as can be, the top of the stack in use. The
- * variables again tell whether the program runs; a loop of few ops may have come round once. */
-static bool see_all(const struct nytp_walker *walker, struct seen *seen)
-{
-    const struct nytp_stack_info *const infos = walker->infos;
-    seen->n = seen->n_deep = 0;
-    for (uint32_t i = walker->n_infos; i-- > 0;) {
-        see_info(walker, seen, i, seen->infos[i][BEFORE_FIRST]);
-        see_contexts(walker, seen, i, true, infos[i].n_deep, infos[i].n_first);
-    }
-    see_info(walker, seen, 0, seen->infos[0][BEFORE]);
-    if (!see_head(walker, seen, 0))
-        return false;
-    see_info(walker, seen, 0, seen->infos[0][AFTER]);
-    see_head(walker, seen, 1);
-    see_contexts(walker, seen, 0, false, infos[0].n_deep, infos[0].n_contexts);
-    see_info(walker, seen, 0, seen->infos[0][AFTER_SECOND]);
-    see_deep_contexts(walker, seen);
-    for (uint32_t i = 1; i < walker->n_infos; i++) {
-        see_contexts(walker, seen, i, false, 0, infos[i].n_contexts);
-        see_info(walker, seen, i, seen->infos[i][AFTER_SECOND]);
-    }
-    see_head(walker, seen, 2);
-    return nytp_memory_pieces(walker->names->perl->memory, seen->pieces, seen->n) == seen->n;
-}
-
-static int32_t top_in(const struct nytp_walker *walker, const uint8_t *info)
-{
-    return (int32_t)nytp_u32(info, walker->names->perl->layout->si_cxix);
-}
-
-/* Whether a stack below that in use rested. */
-static bool has_rested(const struct nytp_walker *walker, const struct seen *seen, uint32_t i)
-{
-    const uint8_t *const first = seen->infos[i][BEFORE_FIRST];
-    const uint8_t *const second = seen->infos[i][AFTER_SECOND];
-    return is_there(walker, i, first) && is_there(walker, i, second) &&
-           top_in(walker, first) == walker->infos[i].top &&
-           top_in(walker, second) == walker->infos[i].top;
-}
-
-/* Whether what was read of the stack in use holds its top, and its deep contexts before the
- * program came there. Takes where the top was. */
-static bool is_as_guessed(struct nytp_walker *walker, const struct seen *seen)
-{
-    struct nytp_stack_info *const info = &walker->infos[0];
-    const int32_t n = (int32_t)info->n_contexts;
-    int32_t tops[N_TIMES];
-    for (int i = 0; i < N_TIMES; i++) {
-        tops[i] = top_in(walker, seen->infos[0][i]);
-        if (!is_there(walker, 0, seen->infos[0][i]) || tops[i] < -1)
-            return false;
-    }
-    info->top = tops[BEFORE];
-    info->low_before =
-        lower(lower(tops[BEFORE_FIRST], tops[BEFORE]), (int32_t)info->n_first - 1);
-    info->low_after = lower(lower(tops[AFTER], tops[AFTER_SECOND]), n - 1);
-    int32_t lowest = info->low_after;
-    for (uint32_t i = 0; i < seen->n_deep; i++) {
-        lowest = lower(lowest, top_in(walker, seen->deep[i]));
-        if (!is_there(walker, 0, seen->deep[i]) || lowest + 1 < (int32_t)seen->deep_ends[i])
-            return false;
-    }
-    return info->top < n && info->top + FAR > n &&
-           lower(info->low_before, info->low_after) + 1 >= (int32_t)info->n_deep;
-}
-
-static struct moment moment_in(const struct nytp_walker *walker, const uint8_t *head,
-                               uint64_t start)
-{
-#define VARIABLE(name) nytp_u64(head, (int32_t)(walker->of.at[NYTP_PL_##name] - start))
-    return (struct moment){
-        .op = VARIABLE(op),
-        .curpad = VARIABLE(curpad),
-        .curcop = VARIABLE(curcop),
-        .info = VARIABLE(curstackinfo),
-        .stack_sp = VARIABLE(stack_sp),
-    };
-#undef VARIABLE
-}
-
-static bool is_same_moment(const struct moment *a, const struct moment *b)
-{
-    return a->op == b->op && a->curpad == b->curpad && a->curcop == b->curcop &&
-           a->info == b->info && a->stack_sp == b->stack_sp;
-}
-
-/* False: the guess was wrong, or cannot be read. Reading takes long if we are not run
- * meanwhile. */
-static bool look(struct nytp_walker *walker, struct moment *moment, struct moment *wanted)
-{
-    static _Thread_local struct seen seen;
-    const int64_t began_ns = now_ns();
-    walker->n_looks++;
-    if (!see_all(walker, &seen))
-        return false;
-    const int64_t took_ns = now_ns() - began_ns;
-    *moment = moment_in(walker, seen.heads[0], seen.start);
-    const struct moment after = moment_in(walker, seen.heads[1], seen.start);
-    const struct moment end = moment_in(walker, seen.heads[2], seen.start);
-    if (walker->fastest_ns == 0 || took_ns < walker->fastest_ns)
-        walker->fastest_ns = took_ns;
-    moment->is_late = took_ns > 2 * walker->fastest_ns + LATE_NS +
-                                    (int64_t)walker->n_bytes; /* of a stack of a megabyte */
-    moment->is_one_cop = moment->curcop == after.curcop;
-    moment->has_moved = !is_same_moment(moment, &after) || !is_same_moment(moment, &end);
-    if (wanted->info == 0 && !moment->is_late)
-        *wanted = *moment;
-    for (uint32_t i = 1; i < walker->n_infos; i++)
-        if (!has_rested(walker, &seen, i))
-            return false;
-    return is_as_guessed(walker, &seen) && wanted->info == walker->infos[0].address;
-}
-
-/* Whether this sample is given up: a program that changes its stack all the time, or one whose
- * memory is slow to read, may not keep us from others. */
-static bool is_long(const struct nytp_walker *walker)
-{
-    return walker->n_looks >= LOOKS_LEAST && now_ns() - walker->began_ns > LONGEST_NS;
-}
-
-/* Until the stacks are where they were guessed to be. They are first looked for where the last
- * sample has left them, but not where one was deep lately: a look that fails is one more moment
- * in which a recursion of short calls ends, and so has less of the samples than its share. */
-static bool look_at_once(struct nytp_walker *walker, struct moment *moment,
-                         struct moment *wanted, bool is_any_wanted)
-{
-    for (int i = 0; i < GUESSES && !is_long(walker); i++) {
-        if (is_any_wanted)
-            *wanted = (struct moment){0};
-        const bool is_first = wanted->info == 0;
-        const bool is_guessed =
-            i == 0 && (!is_first || walker->n_first_found == 0) && guess_same(walker);
-        if (!is_guessed && !(is_first ? guess_first(walker) : guess(walker, wanted->info)))
-            break;
-        if (look(walker, moment, wanted)) {
-            if (is_deep(walker))
-                walker->n_first_found = LATELY;
-            else if (walker->n_first_found > 0)
-                walker->n_first_found--;
-            return true;
-        }
-    }
-    walker->n_infos = 0;
-    return false;
-}
-
 static struct contexts contexts_of(const struct nytp_walker *walker, uint32_t info)
 {
-    const struct nytp_stack_info *const from = &walker->infos[info];
-    return (struct contexts){walker->names->perl->layout, walker->bytes + from->at,
+    const struct nytp_stack_info *const from = &walker->look.infos[info];
+    return (struct contexts){walker->names->perl->layout, walker->look.bytes + from->at,
                              from->top + 1};
 }
 
@@ -626,7 +202,7 @@ static struct contexts code_in_stacks_below(const struct nytp_walker *walker, in
 {
     struct contexts contexts = {0};
     *code = -1;
-    for (uint32_t i = 1; i < walker->n_infos && *code < 0; i++) {
+    for (uint32_t i = 1; i < walker->look.n_infos && *code < 0; i++) {
         contexts = contexts_of(walker, i);
         *code = code_below(&contexts, contexts.n);
     }
@@ -649,7 +225,7 @@ static struct running_code running_at(struct nytp_walker *walker,
     struct contexts of = *contexts;
     if (i < 0)
         of = code_in_stacks_below(walker, &i);
-    return i < 0 ? (struct running_code){walker->main_cv, 1, 0}
+    return i < 0 ? (struct running_code){walker->look.main_cv, 1, 0}
                  : (struct running_code){code_of(&of, i), depth_of(&of, i), 0};
 }
 
@@ -684,17 +260,19 @@ static bool may_be_in(struct nytp_walker *walker, struct code code, uint64_t cop
  * to the second. */
 static int32_t end_of_both(const struct nytp_walker *walker)
 {
-    return lower(walker->infos[0].low_before, walker->infos[0].low_after) + 1;
+    const struct nytp_stack_info *const info = &walker->look.infos[0];
+    return (info->low_before < info->low_after ? info->low_before : info->low_after) + 1;
 }
 
 /* Whether all calls down from code that was there before and after the variables were read were
  * the same then: so they were meanwhile. */
 static bool is_same_below(struct nytp_walker *walker, int32_t code)
 {
-    for (uint32_t i = 0; i < walker->n_infos; i++) {
+    for (uint32_t i = 0; i < walker->look.n_infos; i++) {
         const struct contexts second = contexts_of(walker, i);
-        const int32_t n_deep = (int32_t)walker->infos[i].n_deep;
-        const struct contexts first = {second.layout, reading(walker, i, true, 0), second.n};
+        const int32_t n_deep = (int32_t)walker->look.infos[i].n_deep;
+        const struct contexts first = {second.layout,
+                                       nytp_look_reading(&walker->look, i, true, 0), second.n};
         const int32_t end = i == 0 ? code + 1 : second.n;
         for (int32_t k = n_deep; k < end; k++)
             if (code_of(&first, k) != code_of(&second, k) ||
@@ -710,12 +288,13 @@ static bool is_same_below(struct nytp_walker *walker, int32_t code)
  */
 static struct contexts nearest_reading(const struct nytp_walker *walker)
 {
-    const struct nytp_stack_info *const info = &walker->infos[0];
+    const struct nytp_stack_info *const info = &walker->look.infos[0];
     struct contexts contexts = contexts_of(walker, 0);
     const uint32_t end = (uint32_t)(info->low_before + 1);
     contexts.n = info->low_after + 1;
     if (info->low_before > info->low_after) {
-        memcpy(reading(walker, 0, false, info->n_deep), reading(walker, 0, true, info->n_deep),
+        memcpy(nytp_look_reading(&walker->look, 0, false, info->n_deep),
+               nytp_look_reading(&walker->look, 0, true, info->n_deep),
                (end - info->n_deep) * (size_t)contexts.layout->cx_size);
         contexts.n = (int32_t)end;
     }
@@ -726,7 +305,7 @@ static struct contexts nearest_reading(const struct nytp_walker *walker)
 
 static const struct nytp_call *find_call(const struct nytp_walker *walker, uint64_t pad)
 {
-    return nytp_seen_call(&walker->calls, pad, walker->infos[0].address);
+    return nytp_seen_call(&walker->calls, pad, walker->look.infos[0].address);
 }
 
 /* Whether a context was begun by the code below it. Where one is just begun lies an earlier
@@ -751,7 +330,7 @@ static void learn(struct nytp_walker *walker, const struct contexts *contexts,
     if (kind_of(contexts, at) == NYTP_FRAME_SUB &&
         (caller == NYTP_FRAME_SUB || caller == NYTP_FRAME_MAIN) &&
         is_called_by(walker, contexts, near, i))
-        nytp_remember_call(&walker->calls, walker->infos[0].address,
+        nytp_remember_call(&walker->calls, walker->look.infos[0].address,
                            &(struct nytp_call){
                                .pad = near->codes[i].pad,
                                .caller_pad = near->codes[i + 1].pad,
@@ -840,12 +419,12 @@ static void ask_of_statement(struct nytp_walker *walker, uint64_t cop)
 
 /* Names that the stack will need, if it is what was read; of a deep one they are too many to be
  * worth it. */
-static void recall_names(struct nytp_walker *walker, const struct moment *wanted)
+static void recall_names(struct nytp_walker *walker, const struct nytp_spied_moment *wanted)
 {
-    if (is_deep(walker))
+    if (nytp_look_is_deep(&walker->look))
         return;
     nytp_name_cache_recall_place(walker->names, wanted->curcop);
-    for (uint32_t info = 0; info < walker->n_infos; info++) {
+    for (uint32_t info = 0; info < walker->look.n_infos; info++) {
         const struct contexts contexts = contexts_of(walker, info);
         for (int32_t i = code_below(&contexts, contexts.n); i >= 0;
              i = code_below(&contexts, i)) {
@@ -858,7 +437,7 @@ static void recall_names(struct nytp_walker *walker, const struct moment *wanted
 /* The innermost codes of what was read, down to NEAR of those below context `end`, and their
  * pads. */
 static void see_near(struct nytp_walker *walker, const struct contexts *contexts, int32_t end,
-                     const struct moment *wanted, struct near *near)
+                     const struct nytp_spied_moment *wanted, struct near *near)
 {
     int n_below = 0;
     near->n = 0;
@@ -876,7 +455,8 @@ static void see_near(struct nytp_walker *walker, const struct contexts *contexts
 }
 
 /* The code that runs with PL_curpad, in a stack whose contexts were read. */
-static bool find_top(struct nytp_walker *walker, const struct moment *wanted, struct top *top)
+static bool find_top(struct nytp_walker *walker, const struct nytp_spied_moment *wanted,
+                     struct top *top)
 {
     const int32_t end_both = end_of_both(walker);
     struct contexts contexts = contexts_of(walker, 0);
@@ -937,8 +517,8 @@ static bool is_of_a_caller(const struct nytp_walker *walker, const struct contex
 }
 
 /* Whether the statement is one of the code that runs, or one that has called it just now. */
-static bool is_statement_of(struct nytp_walker *walker, struct moment *wanted, bool is_resting,
-                            struct top *top)
+static bool is_statement_of(struct nytp_walker *walker, struct nytp_spied_moment *wanted,
+                            bool is_resting, struct top *top)
 {
     const struct contexts contexts = contexts_of(walker, 0);
     const struct nytp_call *const call = top->n_calls > 0 ? top->calls[0] : NULL;
@@ -948,7 +528,7 @@ static bool is_statement_of(struct nytp_walker *walker, struct moment *wanted, b
                              : top->context >= 0 ? cop_below(&contexts, top->context)
                                                  : 0;
     const bool is_callers = wanted->curcop == callers;
-    if (wanted->curcop == walker->of.at[NYTP_PL_compiling])
+    if (wanted->curcop == walker->look.of.at[NYTP_PL_compiling])
         return code.kind != NYTP_FRAME_SUB;
     if (code.kind != NYTP_FRAME_SUB && is_callers) { /* compiled, but it has not begun */
         if (call != NULL)
@@ -969,7 +549,7 @@ static bool is_statement_of(struct nytp_walker *walker, struct moment *wanted, b
     }
     if (top->has_no_pad && is_resting && code.kind != NYTP_FRAME_SUB) {
         /* perl looks through the statements of a sub that it has compiled */
-        wanted->curcop = walker->of.at[NYTP_PL_compiling];
+        wanted->curcop = walker->look.of.at[NYTP_PL_compiling];
         return true;
     }
     top->at_start = code.kind == NYTP_FRAME_SUB && (is_callers || is_resting);
@@ -1049,7 +629,7 @@ static uint32_t xsub_at(struct nytp_walker *walker, uint64_t cv)
     return sub != UINT32_MAX && walker->names->subs[sub].is_xsub ? sub : UINT32_MAX;
 }
 
-static bool take_frames(struct nytp_walker *walker, const struct moment *moment,
+static bool take_frames(struct nytp_walker *walker, const struct nytp_spied_moment *moment,
                         const struct top *top)
 {
     const struct nytp_layout *const layout = walker->names->perl->layout;
@@ -1065,7 +645,7 @@ static bool take_frames(struct nytp_walker *walker, const struct moment *moment,
             return false;
         cop = top->calls[i]->cop;
     }
-    for (uint32_t i = 0; i < walker->n_infos; i++) {
+    for (uint32_t i = 0; i < walker->look.n_infos; i++) {
         const struct contexts contexts = contexts_of(walker, i);
         const int32_t code = i == 0 ? top->context : code_below(&contexts, contexts.n);
         if ((i > 0 && !may_be_in(walker, code_at(walker, &contexts, code), cop, true)) ||
@@ -1079,7 +659,7 @@ static bool take_frames(struct nytp_walker *walker, const struct moment *moment,
     return name_frames(walker, top->at_start);
 }
 
-static void begin_words(struct nytp_walker *walker, const struct moment *wanted)
+static void begin_words(struct nytp_walker *walker, const struct nytp_spied_moment *wanted)
 {
     struct nytp_words *const words = walker->names->words;
     nytp_name_cache_begin(walker->names);
@@ -1092,20 +672,20 @@ static void begin_words(struct nytp_walker *walker, const struct moment *wanted)
  * can be seen whole, takes what stays long. */
 enum nytp_sampled nytp_sample(struct nytp_walker *walker)
 {
-    struct moment wanted = {0}, moment = {0};
+    struct nytp_spied_moment wanted = {0}, moment = {0};
     struct top top;
-    walker->n_looks = 0;
-    walker->began_ns = now_ns();
-    for (int i = 0; i < LOOKS && !is_long(walker); i++) {
-        const struct moment before = moment;
+    nytp_look_begin(&walker->look);
+    for (int i = 0; i < LOOKS && !nytp_look_is_long(&walker->look); i++) {
+        const struct nytp_spied_moment before = moment;
         walker->n_retried += i == 1;
         walker->n_retried_more += i == 2;
-        const int for_one = is_deep(walker) ? LOOKS_DEEP : LOOKS_FOR_ONE;
-        if (!look_at_once(walker, &moment, &wanted, i >= for_one) || moment.is_late)
+        const int for_one = nytp_look_is_deep(&walker->look) ? LOOKS_DEEP : LOOKS_FOR_ONE;
+        if (!nytp_look_at_once(&walker->look, &moment, &wanted, i >= for_one) || moment.is_late)
             continue;
-        const bool is_compiling = wanted.curcop == walker->of.at[NYTP_PL_compiling];
-        const bool is_same = is_same_moment(&wanted, &moment);
-        const bool is_resting = is_same && (is_compiling || is_same_moment(&before, &moment));
+        const bool is_compiling = wanted.curcop == walker->look.of.at[NYTP_PL_compiling];
+        const bool is_same = nytp_is_same_spied_moment(&wanted, &moment);
+        const bool is_resting =
+            is_same && (is_compiling || nytp_is_same_spied_moment(&before, &moment));
         walker->has_moved = wanted.has_moved;
         wanted.is_one_cop &= is_same;
         begin_words(walker, &wanted);
@@ -1114,9 +694,10 @@ enum nytp_sampled nytp_sample(struct nytp_walker *walker)
             continue;
         wanted.op_type = op_type_at(walker, wanted.op);
         if (!is_statement_of(walker, &wanted, is_resting, &top))
-            wanted = (struct moment){0}; /* between two subs */
+            wanted = (struct nytp_spied_moment){0}; /* between two subs */
         else if (take_frames(walker, &wanted, &top))
             return NYTP_WHOLE;
     }
-    return read_variable(walker, NYTP_PL_curstackinfo) == 0 ? NYTP_GONE : NYTP_TORN;
+    const uint64_t in_use = walker->look.of.at[NYTP_PL_curstackinfo];
+    return nytp_memory_u64(walker->names->perl->memory, in_use) == 0 ? NYTP_GONE : NYTP_TORN;
 }

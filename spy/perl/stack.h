@@ -5,6 +5,7 @@
 #ifndef NYTP_SPY_STACK_H
 #define NYTP_SPY_STACK_H
 
+#include "look.h"
 #include "names.h"
 #include "seen_calls.h"
 
@@ -36,35 +37,12 @@ enum nytp_sampled {
     NYTP_GONE, /* there is nothing to read any more */
 };
 
-/* One of perl's stacks (PERL_SI): a tie, an overloaded operator, a sort block, a destructor or
- * a signal handler begins one on top of what it interrupts. */
-struct nytp_stack_info {
-    uint64_t address, contexts;    /* of it, and of its array of contexts */
-    uint32_t n_deep;               /* contexts so far below the top that they are read once */
-    uint32_t n_first;              /* up to there they are read before the variables, too */
-    uint32_t n_contexts;           /* how many to read */
-    uint32_t at, first_at;         /* where they are in walker->bytes; the first reading */
-    int32_t top, most;             /* si_cxix when the variables were read, si_cxmax */
-    int32_t low_before, low_after; /* the lowest that was seen from the first reading on, and
-                                      until the second */
-};
-
 struct nytp_walker {
     struct nytp_names *names;
-    struct nytp_interpreter of;
-    /* Where the stacks were last, innermost first, so as to read all in one go. */
-    struct nytp_stack_info *infos;
-    uint32_t n_infos, infos_capacity;
-    uint8_t *bytes; /* the contexts of all, then once more those that are read twice */
-    uint32_t n_bytes, capacity;
+    struct nytp_look look;
     struct nytp_seen_calls calls;
     struct nytp_stack stack; /* what came last */
-    uint64_t main_cv;        /* PL_main_cv when the stacks were last found */
-    int64_t began_ns;        /* of this sample: when, and how often was looked */
-    uint32_t n_looks;        /* so far */
     bool has_moved;          /* the program ran while we looked, on another processor */
-    uint32_t n_first_found;  /* samples to come for which stacks are not guessed but found */
-    int64_t fastest_ns;      /* of all looks; 0: none yet */
     uint64_t n_retried;      /* samples that were not whole at the first look */
     uint64_t n_retried_more; /* nor at the second */
 };

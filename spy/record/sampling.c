@@ -34,7 +34,7 @@ static struct nytp_spied_thread *thread_of(const struct nytp_sampling *sampling,
                                            uint64_t address)
 {
     for (uint32_t i = 0; i < sampling->n_threads; i++)
-        if (sampling->threads[i]->walker.of.address == address)
+        if (sampling->threads[i]->walker.look.of.address == address)
             return sampling->threads[i];
     return NULL;
 }
@@ -106,7 +106,7 @@ static bool is_alone(const struct nytp_sampling *sampling)
         return false;
     const struct nytp_spied_thread *const thread = sampling->threads[0];
     return nytp_task_state(thread->state_fd).n_tasks == 1 &&
-           nytp_attached_interpreter(sampling->names->perl) == thread->walker.of.address;
+           nytp_attached_interpreter(sampling->names->perl) == thread->walker.look.of.address;
 }
 
 static void find_threads(struct nytp_sampling *sampling, int64_t now)
@@ -119,7 +119,7 @@ static void find_threads(struct nytp_sampling *sampling, int64_t now)
         if (thread_of(sampling, perl->interpreters[i].address) == NULL)
             add_thread(sampling, &perl->interpreters[i]);
     for (uint32_t i = sampling->n_threads; i-- > 0;)
-        if (!is_in_ring(perl, sampling->threads[i]->walker.of.address))
+        if (!is_in_ring(perl, sampling->threads[i]->walker.look.of.address))
             end_thread(sampling, i);
 }
 

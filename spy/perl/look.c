@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
+ *
+ * One look at the stacks of a perl that runs on; see look.h. Relies on cop.h of perl.
+ */
+#include "look.h"
+
+#include "values.h"
+
+#include "formats/base/arena.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    LOOKS_LEAST = 4,
+    LONGEST_NS = 50000000, /* a sample, if it has had those */
+    LATE_NS = 100000,      /* a look takes ten microseconds */
+    GUESSES = 6,           /* for where the stacks are */
+    MOVES_AHEAD = 4,       /* so many times, the top moves on until the variables are read */
+    FAR = 256,             /* contexts, to which it may move */
+    LATELY = 64,           /* samples */
+    SLACK = 8,     /* contexts that may be added until they are read first: of a deep stack */
+    ABOVE = 48,    /* and until they are read the second time */
+    BELOW = 48,    /* the top: contexts that are read twice */
+    DEEP = 32,     /* the first piece of those below; each is half as long again as the last */
+    MAX_DEEP = 32, /* pieces */
+    MAX_INFOS = 400,
+    MAX_CONTEXTS = 1000000, /* of all stacks */
+    MAX_INFO = 128,         /* bytes of a PERL_SI */
+    HEAD_ROOM = 4096,
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void nytp_look_free(struct nytp_look *look)
+{
+    free(look->infos);
+    free(look->bytes);
+    *look = (struct nytp_look){0};
+}
+
+void nytp_look_begin(struct nytp_look *look)
+{
+    look->n_looks = 0;
+    look->began_ns = now_ns();
+}
+
+/* False: that cannot be a stack. */
+static bool take_info(const struct nytp_look *look, const uint8_t *bytes,
+                      struct nytp_stack_info *info)
+{
+    const struct nytp_layout *const layout = look->perl->layout;
+    info->contexts = nytp_u64(bytes, layout->si_cxstack);
+    info->top = (int32_t)nytp_u32(bytes, layout->si_cxix);
+    info->most = (int32_t)nytp_u32(bytes, layout->si_cxmax);
+    return info->top >= -1 && info->top <= info->most && info->most < MAX_CONTEXTS;
+}
+
+bool nytp_look_is_deep(const struct nytp_look *look)
+{
+    return look->n_infos > 0 && look->infos[0].n_deep > 0;
+}
+
+static bool read_info(struct nytp_look *look, uint64_t address, uint8_t *bytes)
+{
+    return nytp_memory_read(look->perl->memory, address, bytes,
+                            (size_t)look->perl->layout->si_size);
+}
+
+static int32_t lower(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What to read of a stack whose top has moved by `moved` contexts from one call of the system
+ * to the next: it moves on like that until the variables are read. */
+static void plan(struct nytp_stack_info *info, int32_t moved, bool is_in_use)
+{
+    const int32_t ahead = moved * MOVES_AHEAD;
+    const int32_t there = info->top + (ahead > FAR ? FAR : ahead < -FAR ? -FAR : ahead);
+    const int32_t deep = lower(info->top, there) - BELOW;
+    const int32_t end = lower(is_in_use ? there + ABOVE : info->top, info->most) + 1;
+    info->n_deep = deep > 0 ? (uint32_t)deep : 0;
+    info->n_contexts = end > (int32_t)info->n_deep ? (uint32_t)end : info->n_deep;
+    info->n_first = deep > 0 ? (uint32_t)lower((int32_t)info->n_contexts, info->top + SLACK + 1)
+                             : info->n_contexts;
+}
+
+/* How far the top moves while one call of the system is made. */
+static bool see_move(struct nytp_look *look, int32_t *moved)
+{
+    struct nytp_stack_info *const info = &look->infos[0];
+    uint8_t bytes[2][MAX_INFO];
+    for (int i = 0; i < 2; i++) {
+        if (!read_info(look, info->address, bytes[i]))
+            return false;
+        const int32_t before = info->top;
+        if (!take_info(look, bytes[i], info))
+            return false;
+        *moved = info->top - before;
+    }
+    return true;
+}
+
+/* Where in look->bytes they go. */
+static bool place(struct nytp_look *look)
+{
+    const uint64_t size = (uint64_t)look->perl->layout->cx_size;
+    uint64_t n = 0, n_first = 0;
+    for (uint32_t i = 0; i < look->n_infos; i++) {
+        struct nytp_stack_info *const info = &look->infos[i];
+        info->at = (uint32_t)(n * size);
+        info->first_at = (uint32_t)(n_first * size);
+        n += info->n_contexts;
+        n_first += info->n_first - info->n_deep;
+        if (n > MAX_CONTEXTS)
+            return false;
+    }
+    look->n_bytes = (uint32_t)(n * size);
+    return nytp_reserve(&look->bytes, &look->capacity, (n + n_first) * size, 1);
+}
+
+/* Whether a stack lies where it was thought to lie. */
+static bool is_there(const struct nytp_look *look, uint32_t i, const uint8_t *info)
+{
+    const struct nytp_layout *const layout = look->perl->layout;
+    const uint64_t below = i + 1 < look->n_infos ? look->infos[i + 1].address : 0;
+    return nytp_u64(info, layout->si_cxstack) == look->infos[i].contexts &&
+           (nytp_u64(info, layout->si_prev) == below || look->n_infos == MAX_INFOS);
+}
+
+static bool plan_all(struct nytp_look *look)
+{
+    int32_t moved = 0;
+    if (nytp_look_is_deep(look)) { /* its top is soon elsewhere */
+        if (!see_move(look, &moved))
+            return false;
+        plan(&look->infos[0], moved, true);
+    }
+    return place(look);
+}
+
+/* Where the stacks are, from `address` outwards, as a guess for the next look. */
+static bool guess(struct nytp_look *look, uint64_t address)
+{
+    const struct nytp_layout *const layout = look->perl->layout;
+    uint8_t bytes[MAX_INFO];
+    for (look->n_infos = 0; address != 0 && look->n_infos < MAX_INFOS; look->n_infos++) {
+        if (!nytp_grow(&look->infos, &look->infos_capacity, look->n_infos,
+                       sizeof *look->infos) ||
+            !read_info(look, address, bytes))
+            return false;
+        struct nytp_stack_info *const info = &look->infos[look->n_infos];
+        *info = (struct nytp_stack_info){.address = address};
+        if (!take_info(look, bytes, info))
+            return false;
+        plan(info, 0, look->n_infos == 0);
+        address = nytp_u64(bytes, layout->si_prev);
+    }
+    return look->n_infos > 0 && plan_all(look);
+}
+
+/* The same from where the last sample has left them; false: they are better looked for. */
+static bool guess_same(struct nytp_look *look)
+{
+    if (look->n_infos == 0)
+        return false;
+    plan(&look->infos[0], 0, true);
+    return !nytp_look_is_deep(look) && place(look);
+}
+
+/* The same from what is in use now, in one call where the stacks are where they were. */
+static bool guess_first(struct nytp_look *look)
+{
+    static _Thread_local struct nytp_piece pieces[2 + MAX_INFOS];
+    static _Thread_local uint8_t bytes[MAX_INFOS][MAX_INFO];
+    const struct nytp_layout *const layout = look->perl->layout;
+    const uint32_t n = look->n_infos;
+    uint64_t address = 0;
+    pieces[0] = (struct nytp_piece){look->of.at[NYTP_PL_curstackinfo], &address, 8};
+    pieces[1] = (struct nytp_piece){look->of.at[NYTP_PL_main_cv], &look->main_cv, 8};
+    for (uint32_t i = 0; i < n; i++)
+        pieces[2 + i] =
+            (struct nytp_piece){look->infos[i].address, bytes[i], (size_t)layout->si_size};
+    const size_t n_read = nytp_memory_pieces(look->perl->memory, pieces, 2 + n);
+    if (n == 0 || n_read < 2 + n || address != look->infos[0].address)
+        return guess(look, address);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!take_info(look, bytes[i], &look->infos[i]) || !is_there(look, i, bytes[i]))
+            return guess(look, address);
+        plan(&look->infos[i], 0, i == 0);
+    }
+    return plan_all(look);
+}
+
+/* The variables in as few pieces as they allow; most often they are neighbours. */
+static size_t add_head(const struct nytp_look *look, uint8_t *head, uint64_t *start,
+                       struct nytp_piece *pieces)
+{
+    static const enum nytp_variable wanted[] = {NYTP_PL_op, NYTP_PL_curpad, NYTP_PL_curcop,
+                                                NYTP_PL_curstackinfo, NYTP_PL_stack_sp};
+    uint64_t first = UINT64_MAX, last = 0;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const uint64_t at = look->of.at[wanted[i]];
+        first = at < first ? at : first;
+        last = at > last ? at : last;
+    }
+    *start = first;
+    if (last - first > HEAD_ROOM - sizeof(uint64_t))
+        return 0;
+    *pieces = (struct nytp_piece){first, head, last - first + sizeof(uint64_t)};
+    return 1;
+}
+
+/* When a PERL_SI is read. That in use: at all of these times, the others first and last. */
+enum seen_at {
+    BEFORE_FIRST,
+    BEFORE,
+    AFTER,
+    AFTER_SECOND,
+    N_TIMES
+};
+
+/* All that one look reads, in this order. */
+struct seen {
+    struct nytp_piece pieces[(N_TIMES + 2) * MAX_INFOS + 2 * MAX_DEEP];
+    size_t n;
+    uint64_t start; /* of the heads */
+    uint8_t heads[3][HEAD_ROOM], infos[MAX_INFOS][N_TIMES][MAX_INFO];
+    uint8_t deep[MAX_DEEP][MAX_INFO]; /* that in use, after each piece of its deep contexts */
+    uint32_t deep_ends[MAX_DEEP], n_deep;
+};
+
+static void see_info(const struct nytp_look *look, struct seen *seen, uint32_t i, void *to)
+{
+    seen->pieces[seen->n++] =
+        (struct nytp_piece){look->infos[i].address, to, (size_t)look->perl->layout->si_size};
+}
+
+uint8_t *nytp_look_reading(const struct nytp_look *look, uint32_t i, bool is_first,
+                           uint32_t from)
+{
+    const struct nytp_stack_info *const info = &look->infos[i];
+    const size_t size = (size_t)look->perl->layout->cx_size;
+    return is_first ? look->bytes + look->n_bytes + info->first_at + from * size -
+                          info->n_deep * size
+                    : look->bytes + info->at + from * size;
+}
+
+static void see_contexts(const struct nytp_look *look, struct seen *seen, uint32_t i,
+                         bool is_first, uint32_t from, uint32_t end)
+{
+    const size_t size = (size_t)look->perl->layout->cx_size;
+    if (end > from)
+        seen->pieces[seen->n++] = (struct nytp_piece){
+            look->infos[i].contexts + from * size, nytp_look_reading(look, i, is_first, from),
+            (end - from) * size};
+}
+
+/* Below what is read twice: down from there, faster than any program can come after. */
+static void see_deep_contexts(const struct nytp_look *look, struct seen *seen)
+{
+    uint32_t end = look->infos[0].n_deep;
+    for (uint32_t len = DEEP; end > 0; len += len / 2) {
+        const uint32_t from = end > len ? end - len : 0;
+        see_contexts(look, seen, 0, false, from, end);
+        seen->deep_ends[seen->n_deep] = end;
+        see_info(look, seen, 0, seen->deep[seen->n_deep++]);
+        end = from;
+    }
+}
+
+static bool see_head(const struct nytp_look *look, struct seen *seen, int i)
+{
+    const size_t n = add_head(look, seen->heads[i], &seen->start, &seen->pieces[seen->n]);
+    seen->n += n;
+    return n > 0;
+}
+
+/* The variables in the middle and, as near to them as can be, the top of the stack in use. The
+ * variables again tell whether the program runs; a loop of few ops may have come round once. */
+static bool see_all(const struct nytp_look *look, struct seen *seen)
+{
+    const struct nytp_stack_info *const infos = look->infos;
+    seen->n = seen->n_deep = 0;
+    for (uint32_t i = look->n_infos; i-- > 0;) {
+        see_info(look, seen, i, seen->infos[i][BEFORE_FIRST]);
+        see_contexts(look, seen, i, true, infos[i].n_deep, infos[i].n_first);
+    }
+    see_info(look, seen, 0, seen->infos[0][BEFORE]);
+    if (!see_head(look, seen, 0))
+        return false;
+    see_info(look, seen, 0, seen->infos[0][AFTER]);
+    see_head(look, seen, 1);
+    see_contexts(look, seen, 0, false, infos[0].n_deep, infos[0].n_contexts);
+    see_info(look, seen, 0, seen->infos[0][AFTER_SECOND]);
+    see_deep_contexts(look, seen);
+    for (uint32_t i = 1; i < look->n_infos; i++) {
+        see_contexts(look, seen, i, false, 0, infos[i].n_contexts);
+        see_info(look, seen, i, seen->infos[i][AFTER_SECOND]);
+    }
+    see_head(look, seen, 2);
+    return nytp_memory_pieces(look->perl->memory, seen->pieces, seen->n) == seen->n;
+}
+
+static int32_t top_in(const struct nytp_look *look, const uint8_t *info)
+{
+    return (int32_t)nytp_u32(info, look->perl->layout->si_cxix);
+}
+
+/* Whether a stack below that in use rested. */
+static bool has_rested(const struct nytp_look *look, const struct seen *seen, uint32_t i)
+{
+    const uint8_t *const first = seen->infos[i][BEFORE_FIRST];
+    const uint8_t *const second = seen->infos[i][AFTER_SECOND];
+    return is_there(look, i, first) && is_there(look, i, second) &&
+           top_in(look, first) == look->infos[i].top &&
+           top_in(look, second) == look->infos[i].top;
+}
+
+/* Whether what was read of the stack in use holds its top, and its deep contexts before the
+ * program came there. Takes where the top was. */
+static bool is_as_guessed(struct nytp_look *look, const struct seen *seen)
+{
+    struct nytp_stack_info *const info = &look->infos[0];
+    const int32_t n = (int32_t)info->n_contexts;
+    int32_t tops[N_TIMES];
+    for (int i = 0; i < N_TIMES; i++) {
+        tops[i] = top_in(look, seen->infos[0][i]);
+        if (!is_there(look, 0, seen->infos[0][i]) || tops[i] < -1)
+            return false;
+    }
+    info->top = tops[BEFORE];
+    info->low_before =
+        lower(lower(tops[BEFORE_FIRST], tops[BEFORE]), (int32_t)info->n_first - 1);
+    info->low_after = lower(lower(tops[AFTER], tops[AFTER_SECOND]), n - 1);
+    int32_t lowest = info->low_after;
+    for (uint32_t i = 0; i < seen->n_deep; i++) {
+        lowest = lower(lowest, top_in(look, seen->deep[i]));
+        if (!is_there(look, 0, seen->deep[i]) || lowest + 1 < (int32_t)seen->deep_ends[i])
+            return false;
+    }
+    return info->top < n && info->top + FAR > n &&
+           lower(info->low_before, info->low_after) + 1 >= (int32_t)info->n_deep;
+}
+
+static struct nytp_spied_moment moment_in(const struct nytp_look *look, const uint8_t *head,
+                                          uint64_t start)
+{
+#define VARIABLE(name) nytp_u64(head, (int32_t)(look->of.at[NYTP_PL_##name] - start))
+    return (struct nytp_spied_moment){
+        .op = VARIABLE(op),
+        .curpad = VARIABLE(curpad),
+        .curcop = VARIABLE(curcop),
+        .info = VARIABLE(curstackinfo),
+        .stack_sp = VARIABLE(stack_sp),
+    };
+#undef VARIABLE
+}
+
+bool nytp_is_same_spied_moment(const struct nytp_spied_moment *a,
+                               const struct nytp_spied_moment *b)
+{
+    return a->op == b->op && a->curpad == b->curpad && a->curcop == b->curcop &&
+           a->info == b->info && a->stack_sp == b->stack_sp;
+}
+
+/* False: the guess was wrong, or cannot be read. Reading takes long if we are not run
+ * meanwhile. */
+static bool look_once(struct nytp_look *look, struct nytp_spied_moment *moment,
+                      struct nytp_spied_moment *wanted)
+{
+    static _Thread_local struct seen seen;
+    const int64_t began_ns = now_ns();
+    look->n_looks++;
+    if (!see_all(look, &seen))
+        return false;
+    const int64_t took_ns = now_ns() - began_ns;
+    *moment = moment_in(look, seen.heads[0], seen.start);
+    const struct nytp_spied_moment after = moment_in(look, seen.heads[1], seen.start);
+    const struct nytp_spied_moment end = moment_in(look, seen.heads[2], seen.start);
+    if (look->fastest_ns == 0 || took_ns < look->fastest_ns)
+        look->fastest_ns = took_ns;
+    moment->is_late = took_ns > 2 * look->fastest_ns + LATE_NS +
+                                    (int64_t)look->n_bytes; /* of a stack of a megabyte */
+    moment->is_one_cop = moment->curcop == after.curcop;
+    moment->has_moved =
+        !nytp_is_same_spied_moment(moment, &after) || !nytp_is_same_spied_moment(moment, &end);
+    if (wanted->info == 0 && !moment->is_late)
+        *wanted = *moment;
+    for (uint32_t i = 1; i < look->n_infos; i++)
+        if (!has_rested(look, &seen, i))
+            return false;
+    return is_as_guessed(look, &seen) && wanted->info == look->infos[0].address;
+}
+
+bool nytp_look_is_long(const struct nytp_look *look)
+{
+    return look->n_looks >= LOOKS_LEAST && now_ns() - look->began_ns > LONGEST_NS;
+}
+
+/* The stacks are first looked for where the last sample has left them, but not where one was
+ * deep lately: a look that fails is one more moment in which a recursion of short calls ends,
+ * and so has less of the samples than its share. */
+bool nytp_look_at_once(struct nytp_look *look, struct nytp_spied_moment *moment,
+                       struct nytp_spied_moment *wanted, bool is_any_wanted)
+{
+    for (int i = 0; i < GUESSES && !nytp_look_is_long(look); i++) {
+        if (is_any_wanted)
+            *wanted = (struct nytp_spied_moment){0};
+        const bool is_first = wanted->info == 0;
+        const bool is_guessed =
+            i == 0 && (!is_first || look->n_first_found == 0) && guess_same(look);
+        if (!is_guessed && !(is_first ? guess_first(look) : guess(look, wanted->info)))
+            break;
+        if (look_once(look, moment, wanted)) {
+            if (nytp_look_is_deep(look))
+                look->n_first_found = LATELY;
+            else if (look->n_first_found > 0)
+                look->n_first_found--;
+            return true;
+        }
+    }
+    look->n_infos = 0;
+    return false;
+}
