@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 enum {
-    CONTEXTS = 20, /* that are copied: blocks, loops and evals among the calls */
-    ABOVE = 4,     /* and so many that may be entered until they are */
+    CONTEXTS = 20,   /* that are copied: blocks, loops and evals among the calls */
+    ABOVE = 4,       /* and so many that may be entered until they are */
+    VARIABLES = 512, /* bytes, in which those lie that are copied */
     TRIES = 3,
 };
 
@@ -75,9 +76,27 @@ NYTP_RAW_CODE static bool find_contexts(const struct nytp_ring *ring, const PERL
     return nytp_raw_read_memory(ring->pid, &to, &from, 1) == (long)sizeof *copy;
 }
 
+/* Where the variables lie that are copied: those of the ring, the stack and its top. Most often
+ * they are neighbours. */
+NYTP_RAW_CODE static void include(struct iovec *from, const void *variable)
+{
+    const uintptr_t at = (uintptr_t)variable, start = (uintptr_t)from->iov_base;
+    const uintptr_t end = start + from->iov_len, new_end = at + sizeof(void *);
+    const uintptr_t lowest = from->iov_len == 0 || at < start ? at : start;
+    from->iov_len = (from->iov_len == 0 || new_end > end ? new_end : end) - lowest;
+    from->iov_base = (void *)lowest;
+}
+
+NYTP_RAW_CODE static const void *variable_in(const char *bytes, const struct iovec *from,
+                                             const void *variable)
+{
+    const size_t at = (size_t)((const char *)variable - (const char *)from->iov_base);
+    return *(const void *const *)(bytes + at);
+}
+
 /* What is current and the contexts, in one call of the kernel's: from the one to the other the
- * program makes fewer calls than from one system call to the next. False: they do not go
- * together. */
+ * program makes fewer calls than from one system call to the next, and from variable to
+ * variable none, or hardly any. False: they do not go together. */
 NYTP_RAW_CODE static bool read_at_once(const struct nytp_ring *ring, struct nytp_tick *tick,
                                        struct moment *moment)
 {
@@ -85,7 +104,6 @@ NYTP_RAW_CODE static bool read_at_once(const struct nytp_ring *ring, struct nytp
     PerlInterpreter *const my_perl = ring->interpreter;
 #endif
     PERL_SI *const where = &moment->where;
-    const PERL_SI *si;
     I32 top;
     moment->si = PL_curstackinfo;
     if (moment->si == NULL || !find_contexts(ring, moment->si, where) || where->si_cxix < -1 ||
@@ -94,25 +112,28 @@ NYTP_RAW_CODE static bool read_at_once(const struct nytp_ring *ring, struct nytp
     const int32_t room = where->si_cxmax - where->si_cxix;
     const int32_t end = where->si_cxix + 1 + (room < ABOVE ? room : ABOVE);
     moment->lowest = where->si_cxix + 1 > CONTEXTS ? where->si_cxix + 1 - CONTEXTS : 0;
+    const size_t len = (size_t)(end - moment->lowest) * sizeof *moment->contexts;
+    _Alignas(void *) char bytes[VARIABLES];
+    struct iovec variables = {NULL, 0};
+    include(&variables, &PL_curstackinfo);
+    include(&variables, &PL_stack_sp);
+    for (int i = 0; i < NYTP_TICK_WORDS; i++)
+        include(&variables, (const void *)ring->look_at[i]);
+    if (variables.iov_len > sizeof bytes)
+        return false;
     const struct iovec to[] = {
-        {&si, sizeof si},
-        {&moment->stack_sp, sizeof moment->stack_sp},
-        {&tick->words[NYTP_TICK_OP], sizeof(void *)},
-        {&tick->words[NYTP_TICK_COP], sizeof(void *)},
-        {&tick->words[NYTP_TICK_PAD], sizeof(void *)},
-        {&top, sizeof top},
-        {moment->contexts, (size_t)(end - moment->lowest) * sizeof *moment->contexts}};
-    const struct iovec from[] = {{(void *)&PL_curstackinfo, to[0].iov_len},
-                                 {(void *)&PL_stack_sp, to[1].iov_len},
-                                 {(void *)ring->look_at[NYTP_TICK_OP], to[2].iov_len},
-                                 {(void *)ring->look_at[NYTP_TICK_COP], to[3].iov_len},
-                                 {(void *)ring->look_at[NYTP_TICK_PAD], to[4].iov_len},
-                                 {(void *)&moment->si->si_cxix, to[5].iov_len},
-                                 {(void *)(where->si_cxstack + moment->lowest), to[6].iov_len}};
-    const long len = (long)(sizeof top + 5 * sizeof(void *) + to[6].iov_len);
-    if (nytp_raw_read_memory(ring->pid, to, from, 7) != len || si != moment->si ||
+        {bytes, variables.iov_len}, {&top, sizeof top}, {moment->contexts, len}};
+    const struct iovec from[] = {variables,
+                                 {(void *)&moment->si->si_cxix, sizeof top},
+                                 {(void *)(where->si_cxstack + moment->lowest), len}};
+    if (nytp_raw_read_memory(ring->pid, to, from, 3) !=
+            (long)(variables.iov_len + sizeof top + len) ||
+        variable_in(bytes, &variables, &PL_curstackinfo) != moment->si ||
         top + 1 < moment->lowest || top >= end)
         return false;
+    for (int i = 0; i < NYTP_TICK_WORDS; i++)
+        tick->words[i] = variable_in(bytes, &variables, (const void *)ring->look_at[i]);
+    moment->stack_sp = variable_in(bytes, &variables, &PL_stack_sp);
     moment->n = top + 1 - moment->lowest;
     return true;
 }
