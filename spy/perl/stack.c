@@ -308,6 +308,12 @@ static const struct nytp_call *find_call(const struct nytp_walker *walker, uint6
     return nytp_seen_call(&walker->calls, pad, walker->look.infos[0].address);
 }
 
+static const struct nytp_call *find_call_from(const struct nytp_walker *walker, uint64_t pad,
+                                              uint64_t caller_pad)
+{
+    return nytp_seen_call_from(&walker->calls, pad, caller_pad, walker->look.infos[0].address);
+}
+
 /* Whether a context was begun by the code below it. Where one is just begun lies an earlier
  * one; perl before 5.24 leaves its sub there. */
 static bool is_called_by(struct nytp_walker *walker, const struct contexts *contexts,
@@ -340,9 +346,18 @@ static void learn(struct nytp_walker *walker, const struct contexts *contexts,
                            });
 }
 
-/* Whether near[from] to near[end - 1], which one reading alone shows, were calls: perl writes
- * who calls into a context before it writes who is called. So a call must have been seen
- * before, or be a recursion's next. */
+/* Whether a context tells of a call by itself: perl writes who calls before it writes who is
+ * called, and has taken that out when the call that was there before ended. */
+static bool tells_by_itself(struct nytp_walker *walker, const struct contexts *contexts,
+                            const struct near *near, int i)
+{
+    return walker->names->perl->version >= 24 && near->codes[i].pad != 0 &&
+           may_be_in(walker, code_at(walker, contexts, near->contexts[i + 1]),
+                     cop_below(contexts, near->contexts[i]), false);
+}
+
+/* Whether near[from] to near[end - 1], which one reading alone shows, were calls: one that does
+ * not tell so by itself must have been seen before, or be a recursion's next. */
 static bool are_known_calls(struct nytp_walker *walker, const struct contexts *contexts,
                             const struct near *near, int from, int end)
 {
@@ -351,13 +366,14 @@ static bool are_known_calls(struct nytp_walker *walker, const struct contexts *c
     for (int i = from; i < end; i++) {
         const struct running_code *const code = &near->codes[i], *const caller = code + 1;
         const uint64_t cop = cop_below(contexts, near->contexts[i]);
-        const struct nytp_call *const call = find_call(walker, code->pad);
-        const bool is_seen = call != NULL && call->cv == code->cv && call->cop == cop &&
-                             call->depth == code->depth && call->caller_pad == caller->pad;
+        const struct nytp_call *const call = find_call_from(walker, code->pad, caller->pad);
+        const bool is_seen = call != NULL && call->cv == code->cv &&
+                             call->depth == code->depth &&
+                             (call->cop == cop || is_called_by(walker, contexts, near, i));
         const bool is_next = near->contexts[i + 1] >= 0 && caller->cv == code->cv &&
                              caller->depth + 1 == code->depth &&
                              cop_below(contexts, near->contexts[i + 1]) == cop;
-        if (!is_seen && !is_next)
+        if (!is_seen && !is_next && !tells_by_itself(walker, contexts, near, i))
             return false;
     }
     return true;
@@ -385,23 +401,37 @@ static bool are_still_calls(struct nytp_walker *walker, const struct top *top)
     return true;
 }
 
-/* From the code that runs with this pad down to one that was there all the time, near[from] or
- * below, by calls that were seen before. */
+/* The innermost code that has called this pad's before: one that was there all the time,
+ * near[lasting] or below, or that is above it by known calls. -1: none. */
+static int find_caller(struct nytp_walker *walker, const struct contexts *contexts,
+                       const struct near *near, int lasting, uint64_t pad)
+{
+    for (int i = 0; i < near->n; i++) {
+        const struct nytp_call *const call = find_call_from(walker, pad, near->codes[i].pad);
+        if (call != NULL && are_known_calls(walker, contexts, near, i, lasting) &&
+            may_be_in(walker, code_at(walker, contexts, near->contexts[i]), call->cop, true))
+            return i;
+    }
+    return -1;
+}
+
+/* From the code that runs with this pad down to one that is there, by calls that were seen
+ * before. */
 static bool follow_calls(struct nytp_walker *walker, const struct contexts *contexts,
-                         const struct near *near, int from, uint64_t pad, struct top *top)
+                         const struct near *near, int lasting, uint64_t pad, struct top *top)
 {
     while (top->n_calls < MAX_CALLS) {
-        const struct nytp_call *const call = find_call(walker, pad);
+        const int caller = find_caller(walker, contexts, near, lasting, pad);
+        const struct nytp_call *const call =
+            caller >= 0 ? find_call_from(walker, pad, near->codes[caller].pad)
+                        : find_call(walker, pad);
         if (call == NULL)
             return false;
         top->calls[top->n_calls++] = call;
         pad = call->caller_pad;
-        const int caller = find_near(near, pad);
-        if (caller >= from) {
+        if (caller >= 0) {
             top->context = near->contexts[caller];
-            return may_be_in(walker, code_at(walker, contexts, top->context), call->cop,
-                             true) &&
-                   are_still_calls(walker, top);
+            return are_still_calls(walker, top);
         }
     }
     return false;
@@ -473,6 +503,8 @@ static bool find_top(struct nytp_walker *walker, const struct nytp_spied_moment 
         learn(walker, &contexts, &near, k);
     if (i < 0 || !are_known_calls(walker, &contexts, &near, i, lasting))
         return follow_calls(walker, &contexts, &near, lasting, wanted->curpad, top);
+    for (int k = i; k < lasting; k++)
+        learn(walker, &contexts, &near, k);
     top->context = near.contexts[i];
     return is_called_by(walker, &contexts, &near, i);
 }
