@@ -346,18 +346,9 @@ static void learn(struct nytp_walker *walker, const struct contexts *contexts,
                            });
 }
 
-/* Whether a context tells of a call by itself: perl writes who calls before it writes who is
- * called, and has taken that out when the call that was there before ended. */
-static bool tells_by_itself(struct nytp_walker *walker, const struct contexts *contexts,
-                            const struct near *near, int i)
-{
-    return walker->names->perl->version >= 24 && near->codes[i].pad != 0 &&
-           may_be_in(walker, code_at(walker, contexts, near->contexts[i + 1]),
-                     cop_below(contexts, near->contexts[i]), false);
-}
-
-/* Whether near[from] to near[end - 1], which one reading alone shows, were calls: one that does
- * not tell so by itself must have been seen before, or be a recursion's next. */
+/* Whether near[from] to near[end - 1], which one reading alone shows, were calls: perl writes
+ * who calls into a context before it writes who is called. So a call must have been seen
+ * before, or be a recursion's next. */
 static bool are_known_calls(struct nytp_walker *walker, const struct contexts *contexts,
                             const struct near *near, int from, int end)
 {
@@ -367,13 +358,12 @@ static bool are_known_calls(struct nytp_walker *walker, const struct contexts *c
         const struct running_code *const code = &near->codes[i], *const caller = code + 1;
         const uint64_t cop = cop_below(contexts, near->contexts[i]);
         const struct nytp_call *const call = find_call_from(walker, code->pad, caller->pad);
-        const bool is_seen = call != NULL && call->cv == code->cv &&
-                             call->depth == code->depth &&
-                             (call->cop == cop || is_called_by(walker, contexts, near, i));
+        const bool is_seen = call != NULL && call->cv == code->cv && call->cop == cop &&
+                             call->depth == code->depth;
         const bool is_next = near->contexts[i + 1] >= 0 && caller->cv == code->cv &&
                              caller->depth + 1 == code->depth &&
                              cop_below(contexts, near->contexts[i + 1]) == cop;
-        if (!is_seen && !is_next && !tells_by_itself(walker, contexts, near, i))
+        if (!is_seen && !is_next)
             return false;
     }
     return true;
@@ -503,8 +493,6 @@ static bool find_top(struct nytp_walker *walker, const struct nytp_spied_moment 
         learn(walker, &contexts, &near, k);
     if (i < 0 || !are_known_calls(walker, &contexts, &near, i, lasting))
         return follow_calls(walker, &contexts, &near, lasting, wanted->curpad, top);
-    for (int k = i; k < lasting; k++)
-        learn(walker, &contexts, &near, k);
     top->context = near.contexts[i];
     return is_called_by(walker, &contexts, &near, i);
 }
