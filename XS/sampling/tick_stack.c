@@ -408,17 +408,14 @@ static void push_left(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *s
                       const PAD *pad, struct nytp_moment *moment)
 {
     struct nytp_known_pad left[MOST_LEFT];
+    const struct nytp_known_pad *known = NULL;
     int n_left = 0;
     uint32_t n_open;
-    if (pad == NULL)
-        return;
-    const struct nytp_known_pad *known = find_caller(stack, moment, pad, &n_open);
-    while (known == NULL && n_left < MOST_LEFT - 1 && known_pad(stack, pad)->pad == pad) {
+    while (pad != NULL && n_left < MOST_LEFT - 1 &&
+           (known = find_caller(stack, moment, pad, &n_open)) == NULL &&
+           known_pad(stack, pad)->pad == pad) {
         left[n_left++] = *known_pad(stack, pad);
         pad = left[n_left - 1].caller;
-        known = pad == NULL ? NULL : find_caller(stack, moment, pad, &n_open);
-        if (pad == NULL)
-            break;
     }
     if (known != NULL) {
         left[n_left++] = *known;
