@@ -6,6 +6,7 @@ import os
 import pathlib
 import pickle
 import sys
+import tempfile
 
 import pytest
 
@@ -24,6 +25,14 @@ def export_command():
     if not os.access(command, os.X_OK):
         pytest.fail(f"{command} is not built")
     return command
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that other users may enter. pytest's own are below one that each pytest which starts beside this one closes to others."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        yield pathlib.Path(name)
 
 
 @pytest.fixture(scope="session")

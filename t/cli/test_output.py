@@ -80,11 +80,9 @@ def test_a_file_that_is_replaced_stays_its_owners(mixed, tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
 @pytest.mark.parametrize("has_group, mode", [(True, 0o660), (False, 0o600)])
-def test_another_group_gets_no_rights_by_a_file_that_is_replaced(mixed, tmp_path, has_group, mode):
-    tmp_path.chmod(0o777)
-    for folder in tmp_path.parent, tmp_path.parent.parent:
-        folder.chmod(0o755)
-    file = tmp_path / "app.json"
+def test_another_group_gets_no_rights_by_a_file_that_is_replaced(mixed, open_folder, has_group, mode):
+    open_folder.chmod(0o777)
+    file = open_folder / "app.json"
     file.write_text("old")
     os.chown(file, 65534, 65533)
     file.chmod(0o660)
@@ -96,10 +94,8 @@ def test_another_group_gets_no_rights_by_a_file_that_is_replaced(mixed, tmp_path
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
-def test_a_file_in_a_folder_that_is_not_ours_is_told_and_stays(mixed, tmp_path):
-    for folder in tmp_path, tmp_path.parent, tmp_path.parent.parent:
-        folder.chmod(0o755)
-    file = tmp_path / "app.json"
+def test_a_file_in_a_folder_that_is_not_ours_is_told_and_stays(mixed, open_folder):
+    file = open_folder / "app.json"
     file.write_text("old")
     file.chmod(0o666)
     with open(mixed, "rb") as data:

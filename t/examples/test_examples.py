@@ -9,7 +9,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import tempfile
 
 import pytest
 
@@ -130,27 +129,20 @@ def test_quickstart_in_a_fresh_clone(tmp_path, export_command):
     assert "/shop/category-1/item" in (out / "report.txt").read_text()
 
 
-@pytest.fixture
-def public_folder():
-    """Not below pytest's, which only its user may enter."""
-    with tempfile.TemporaryDirectory(prefix="nytp-examples.") as folder:
-        os.chmod(folder, 0o777)
-        yield pathlib.Path(folder)
-
-
-def test_quickstart_without_root_says_what_to_install(public_folder):
+def test_quickstart_without_root_says_what_to_install(open_folder):
     """In a world without compiler and make."""
-    bare = public_folder / "bin"
+    open_folder.chmod(0o777)
+    bare = open_folder / "bin"
     bare.mkdir()
     for command in ("bash", "dirname", "mkdir", "sort", "tr", "cat", "id", "perl", "apt-get"):
         if shutil.which(command):
             (bare / command).symlink_to(shutil.which(command))
-    script = public_folder / "examples" / "quickstart.sh"
+    script = open_folder / "examples" / "quickstart.sh"
     script.parent.mkdir()
     shutil.copy(EXAMPLES / "quickstart.sh", script)
     drop = [shutil.which("setpriv"), "--reuid=65534", "--regid=65534", "--clear-groups"] \
         if os.geteuid() == 0 else []
-    _, errors = run(script, public_folder / "out", expect=1, before=drop, env={"PATH": str(bare)})
+    _, errors = run(script, open_folder / "out", expect=1, before=drop, env={"PATH": str(bare)})
     assert "sudo apt-get install --no-install-recommends" in errors
     assert "build-essential" in errors
 

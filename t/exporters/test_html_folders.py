@@ -8,7 +8,6 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import tempfile
 
 import pytest
 
@@ -114,14 +113,6 @@ def test_what_is_written_over_can_still_be_removed(command, old_report):
     done = run(command, "--html", "--no-flame", "--minimal", "--replace", "-o", f"{old_report}/", profile)
     assert done.returncode == 0 and done.stderr == b""
     assert not {"flame.js", "packages-callgraph.dot"} & {p.name for p in old_report.iterdir()}
-
-
-@pytest.fixture
-def open_folder():
-    """A folder that other users may enter, as pytest's own are not."""
-    with tempfile.TemporaryDirectory() as name:
-        os.chmod(name, 0o755)
-        yield pathlib.Path(name)
 
 
 def test_a_folder_that_may_not_be_written_to_is_left_alone(command, open_folder):

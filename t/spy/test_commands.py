@@ -566,13 +566,11 @@ def test_a_refusal_says_why(command, message):
 
 
 @pytest.fixture
-def open_spy(tmp_path):
+def open_spy(open_folder):
     """A copy of nytp-spy where every user may run it."""
-    command = tmp_path / "nytp-spy"
+    command = open_folder / "nytp-spy"
     command.write_bytes(spied.SPY.read_bytes())
     command.chmod(0o755)
-    for folder in [tmp_path, *tmp_path.parents][:3]:
-        folder.chmod(0o755)
     return command
 
 
