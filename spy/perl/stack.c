@@ -256,31 +256,45 @@ static bool may_be_in(struct nytp_walker *walker, struct code code, uint64_t cop
     return otherwise;
 }
 
-/* Up to which context of the stack in use both readings must agree: it was there from the first
- * to the second. */
+/* A reading of the contexts of a stack, `n` of them. */
+static struct contexts reading_of(const struct nytp_walker *walker, uint32_t info,
+                                  bool is_first, int32_t n)
+{
+    return (struct contexts){walker->names->perl->layout,
+                             nytp_look_reading(&walker->look, info, is_first, 0), n};
+}
+
+/* Up to which of `n` contexts both readings of a stack show the same calls. */
+static int32_t end_of_same(const struct nytp_walker *walker, uint32_t info, int32_t n)
+{
+    const struct contexts first = reading_of(walker, info, true, n);
+    const struct contexts second = reading_of(walker, info, false, n);
+    int32_t k = (int32_t)walker->look.infos[info].n_deep;
+    while (k < n && code_of(&first, k) == code_of(&second, k) &&
+           (code_of(&first, k) == 0 || (kind_of(&first, k) == kind_of(&second, k) &&
+                                        cop_below(&first, k) == cop_below(&second, k))))
+        k++;
+    return k;
+}
+
+/* Up to which context the stack in use was the same from the first reading to the second, and
+ * so when the variables were read. */
 static int32_t end_of_both(const struct nytp_walker *walker)
 {
     const struct nytp_stack_info *const info = &walker->look.infos[0];
-    return (info->low_before < info->low_after ? info->low_before : info->low_after) + 1;
+    const int32_t low = info->low_before < info->low_after ? info->low_before : info->low_after;
+    return end_of_same(walker, 0, low + 1);
 }
 
-/* Whether all calls down from code that was there before and after the variables were read were
- * the same then: so they were meanwhile. */
-static bool is_same_below(struct nytp_walker *walker, int32_t code)
+/* Whether the stacks below that in use were. */
+static bool are_same_below(const struct nytp_walker *walker)
 {
-    for (uint32_t i = 0; i < walker->look.n_infos; i++) {
-        const struct contexts second = contexts_of(walker, i);
-        const int32_t n_deep = (int32_t)walker->look.infos[i].n_deep;
-        const struct contexts first = {second.layout,
-                                       nytp_look_reading(&walker->look, i, true, 0), second.n};
-        const int32_t end = i == 0 ? code + 1 : second.n;
-        for (int32_t k = n_deep; k < end; k++)
-            if (code_of(&first, k) != code_of(&second, k) ||
-                (code_of(&first, k) != 0 && (kind_of(&first, k) != kind_of(&second, k) ||
-                                             cop_below(&first, k) != cop_below(&second, k))))
-                return false;
+    for (uint32_t i = 1; i < walker->look.n_infos; i++) {
+        const int32_t n = contexts_of(walker, i).n;
+        if (end_of_same(walker, i, n) < n)
+            return false;
     }
-    return code < end_of_both(walker);
+    return true;
 }
 
 /* What the second reading shows was there since the variables were read, as far as it goes;
@@ -482,7 +496,7 @@ static bool find_top(struct nytp_walker *walker, const struct nytp_spied_moment 
     struct contexts contexts = contexts_of(walker, 0);
     struct near near;
     *top = (struct top){.context = code_below(&contexts, end_both)};
-    if (!is_same_below(walker, top->context))
+    if (!are_same_below(walker))
         return false;
     contexts = nearest_reading(walker);
     see_near(walker, &contexts, end_both, wanted, &near);
@@ -503,7 +517,7 @@ static bool find_innermost(struct nytp_walker *walker, struct top *top)
 {
     const struct contexts contexts = contexts_of(walker, 0);
     *top = (struct top){.context = code_below(&contexts, contexts.n), .has_no_pad = true};
-    return is_same_below(walker, top->context);
+    return are_same_below(walker) && end_of_both(walker) == contexts.n;
 }
 
 /* The statement that called the sub which is being left, whose context is there yet. */
