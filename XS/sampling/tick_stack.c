@@ -441,6 +441,26 @@ static void drop_evals(struct nytp_moment *moment)
     moment->n_above = n;
 }
 
+/* The statement that a sub begins with; NULL: it begins with something else. */
+static const COP *first_statement(const CV *cv)
+{
+    const OP *const start = cv == NULL ? NULL : CvSTART(cv);
+    return start != NULL && (start->op_type == OP_NEXTSTATE || start->op_type == OP_DBSTATE)
+               ? (const COP *)start
+               : NULL;
+}
+
+/* A call whose first statement has not begun: what is current is its caller's yet. */
+static void begin_innermost(struct nytp_moment *moment)
+{
+    const struct nytp_stack_call *const call = &moment->above[moment->n_above - 1];
+    const COP *const first = first_statement(call->cv);
+    if (first != NULL)
+        moment->cop = first;
+    else
+        moment->n_above--;
+}
+
 static void find_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
                        const struct nytp_tick *tick, struct nytp_moment *moment)
 {
@@ -464,10 +484,8 @@ static void find_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *
     } else {
         push_left(aTHX_ rec, stack, pad, moment);
     }
-    /* A call whose first statement has not begun: what is current is its caller's yet. */
-    if (moment->n_above > 0 &&
-        moment->above[moment->n_above - 1].site == tick->words[NYTP_TICK_COP])
-        moment->n_above--;
+    if (moment->n_above > 0 && moment->above[moment->n_above - 1].site == moment->cop)
+        begin_innermost(moment);
     drop_evals(moment);
 }
 
@@ -500,11 +518,10 @@ static void find_leaf(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *s
 void nytp_moment_of(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
                     const struct nytp_tick *tick, struct nytp_moment *moment)
 {
-    const COP *const cop = tick->words[NYTP_TICK_COP];
+    moment->cop = tick->words[NYTP_TICK_COP];
     find_calls(aTHX_ rec, stack, tick, moment);
     find_leaf(aTHX_ rec, stack, tick, moment);
-    moment->cop = cop;
-    if (is_live_cop(aTHX_ rec, cop))
+    if (is_live_cop(aTHX_ rec, moment->cop))
         return;
     moment->cop = PL_curcop;
     moment->op_type = OP_NULL; /* it is gone with its statement */
