@@ -95,8 +95,11 @@ NYTP_RAW_CODE static const void *variable_in(const char *bytes, const struct iov
 }
 
 /* What is current and the contexts, in one call of the kernel's: from the one to the other the
- * program makes fewer calls than from one system call to the next, and from variable to
- * variable none, or hardly any. False: they do not go together. */
+ * program makes fewer calls than from one system call to the next. The variables are one piece,
+ * yet on several cache lines, which come from the program's processor one after the other: now
+ * and then a statement is that of a call that the pad is no more. False: they do not go
+ * together.
+ */
 NYTP_RAW_CODE static bool read_at_once(const struct nytp_ring *ring, struct nytp_tick *tick,
                                        struct moment *moment)
 {
