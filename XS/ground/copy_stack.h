@@ -13,10 +13,12 @@
 #include "XS/perl/perl_compat.h"
 #include "ticks.h"
 
+/* The words of a tick, in the order in which they are read: PL_op and PL_curpad lie on one cache
+ * line most often. */
 enum {
     NYTP_TICK_OP,
-    NYTP_TICK_COP,
-    NYTP_TICK_PAD
+    NYTP_TICK_PAD,
+    NYTP_TICK_COP
 };
 
 /* Let ticks of the ring look at this interpreter, from the thread that runs it. */

@@ -34,13 +34,14 @@ struct nytp_tick_call {
 };
 
 /* What a ring's owner lets the tick thread copy of the stacks that the program works with. It
- * is a moment later than the words, which are copied once more with it, and each part may be
- * half of what was before and half of what came after: nothing of it is to be believed without
- * a check. */
+ * is a moment later than the words, and each part may be half of what was before and half of
+ * what came after: nothing of it is to be believed without a check. */
 struct nytp_tick_copy {
     int n_calls;       /* outermost first; -1: nothing could be copied */
+    int n_there;       /* of them were there yet; those above may be over */
     const void *stack; /* that they lie on */
     int stack_type;
+    int32_t top;            /* place on it that was the top at the tick */
     int32_t lowest;         /* calls at lower places of the stack were not looked at */
     const void *op_handler; /* of the operation in progress */
     unsigned op_type;

@@ -19,7 +19,7 @@ enum {
     SAME_IN_A_ROW = 256, /* calls that are as before: so are those below */
     MOST_REFERENCES = 1 << 28,
     NEAR_STACK = 16 << 20, /* bytes: a C stack is seldom longer */
-    MOST_LEFT = 8,         /* calls that have returned since a tick, on top of each other */
+    MOST_BLOCKS = 8,       /* contexts that a call has above its own */
 };
 
 void nytp_tick_stack_free(struct nytp_tick_stack *stack)
@@ -94,12 +94,14 @@ static CV *callee_of(struct nytp_tick_stack *stack, const void *address)
     return SvROK(sv) ? live_cv(stack, SvRV(sv)) : NULL;
 }
 
-/* The pad of a sub's call at this depth of recursion; NULL: it has none. */
-static const PAD *pad_at(CV *cv, I32 depth)
+/* The pad of a sub's call at this depth of recursion, as PL_curpad has it; NULL: it has none.
+ */
+static SV *const *pad_at(CV *cv, I32 depth)
 {
     PADLIST *const pads = CvISXSUB(cv) ? NULL : CvPADLIST(cv);
-    return pads == NULL || depth < 1 || PadlistMAX(pads) < depth ? NULL
-                                                                 : PadlistARRAY(pads)[depth];
+    const bool has_one = pads != NULL && depth >= 1 && PadlistMAX(pads) >= depth &&
+                         PadlistARRAY(pads)[depth] != NULL;
+    return has_one ? AvARRAY(PadlistARRAY(pads)[depth]) : NULL;
 }
 
 /* Whether the address may be on the C stack. Memory near it may be taken for it, too. */
@@ -152,27 +154,84 @@ static bool is_live_cop(pTHX_ const struct nytp_recorder *rec, const COP *cop)
 
 /* ---- perl's stack now ---- */
 
-static struct nytp_known_pad *known_pad(struct nytp_tick_stack *stack, const PAD *pad)
+/* Each call that was seen is in the table three times: by who called it, by that and how far
+ * above it was, and by where it lay. */
+static struct nytp_known_call *known_slot(struct nytp_tick_stack *stack, SV *const *pad,
+                                          uint64_t with)
 {
-    return &stack->pads[slot_of(pad, NYTP_KNOWN_PADS)];
+    return &stack->known[nytp_hash_u64(PTR2UV(pad) + with) & (NYTP_KNOWN_CALLS - 1)];
 }
 
-static struct nytp_known_pad *known_call(struct nytp_tick_stack *stack, const PAD *pad,
-                                         const PAD *caller)
+static struct nytp_known_call *slot_of_caller(struct nytp_tick_stack *stack, SV *const *pad,
+                                              SV *const *caller)
 {
-    const UV both = PTR2UV(pad) + PTR2UV(caller) * 3;
-    return &stack->calls[nytp_hash_u64(both) & (NYTP_KNOWN_PADS - 1)];
+    return known_slot(stack, pad, PTR2UV(caller) * 3);
+}
+
+static struct nytp_known_call *slot_above(struct nytp_tick_stack *stack, SV *const *pad,
+                                          SV *const *caller, I32 distance)
+{
+    return known_slot(stack, pad, PTR2UV(caller) * 5 + ((uint64_t)distance << 32));
+}
+
+static struct nytp_known_call *slot_at(struct nytp_tick_stack *stack, SV *const *pad, I32 index)
+{
+    return known_slot(stack, pad, (uint64_t)index << 32);
+}
+
+static I32 distance_of(const struct nytp_known_call *known)
+{
+    return known->index - known->caller_index;
+}
+
+/* The last call with this pad from this caller that was seen; NULL: none. */
+static const struct nytp_known_call *known_call(struct nytp_tick_stack *stack, SV *const *pad,
+                                                SV *const *caller)
+{
+    const struct nytp_known_call *const known = slot_of_caller(stack, pad, caller);
+    const bool is_it = pad != NULL && known->pad == pad && known->caller == caller;
+    return is_it ? known : NULL;
+}
+
+/* The last one so far above its caller. */
+static const struct nytp_known_call *known_above(struct nytp_tick_stack *stack, SV *const *pad,
+                                                 SV *const *caller, I32 distance)
+{
+    const struct nytp_known_call *const known = slot_above(stack, pad, caller, distance);
+    const bool is_it = pad != NULL && known->pad == pad && known->caller == caller &&
+                       distance_of(known) == distance;
+    return is_it ? known : NULL;
+}
+
+/* The last one that lay there. */
+static const struct nytp_known_call *known_at(struct nytp_tick_stack *stack, SV *const *pad,
+                                              const PERL_SI *si, I32 index)
+{
+    const struct nytp_known_call *const known = slot_at(stack, pad, index);
+    const bool is_it =
+        pad != NULL && known->pad == pad && known->si == si && known->index == index;
+    return is_it ? known : NULL;
 }
 
 /* Learn whose pad that of a call is, and who called it from where. */
 static void learn_call(struct nytp_tick_stack *stack, const struct nytp_stack_call *call,
-                       const PAD *caller)
+                       const struct nytp_stack_call *caller)
 {
     if (call->pad == NULL)
         return;
+    const bool is_below = caller != NULL && caller->si == call->si;
+    const struct nytp_known_call known = {.pad = call->pad,
+                                          .caller = caller != NULL ? caller->pad : NULL,
+                                          .cv = call->cv,
+                                          .site = call->site,
+                                          .si = call->si,
+                                          .index = call->index,
+                                          .caller_index = is_below ? caller->index : -1,
+                                          .depth = call->depth};
     know_sv(stack, call->cv);
-    *known_pad(stack, call->pad) = *known_call(stack, call->pad, caller) =
-        (struct nytp_known_pad){call->pad, caller, call->cv, call->site, call->depth};
+    *slot_of_caller(stack, known.pad, known.caller) = known;
+    *slot_above(stack, known.pad, known.caller, distance_of(&known)) = known;
+    *slot_at(stack, known.pad, known.index) = known;
 }
 
 static bool is_same(const struct nytp_stack_call *a, const struct nytp_stack_call *b)
@@ -210,7 +269,6 @@ static void put_upper(struct nytp_tick_stack *stack, uint32_t n_stay, uint32_t n
     }
     const uint32_t n_before = stack->n_now;
     bool is_kept = true;
-    const PAD *caller = n_stay > 0 ? stack->now[n_stay - 1].pad : NULL;
     stack->n_now = stack->n_kept = n_stay;
     while (n_upper > 0) {
         struct nytp_stack_call *const to = &stack->now[stack->n_now];
@@ -222,9 +280,8 @@ static void put_upper(struct nytp_tick_stack *stack, uint32_t n_stay, uint32_t n
             *to = *call;
             to->depth = (I32)call->si->si_cxstack[call->index].blk_sub.olddepth + 1;
             to->pad = pad_at(call->cv, to->depth);
-            learn_call(stack, to, caller);
+            learn_call(stack, to, to > stack->now ? to - 1 : NULL);
         }
-        caller = to->pad;
     }
 }
 
@@ -300,32 +357,33 @@ static bool is_still_open(const struct nytp_tick_stack *stack,
            now->site == call->site && call->depth > 0;
 }
 
-/* The calls that the tick copied, as far as they are some; those of files and string evals have
- * no `cv`. Which of them had the pad, or -1. */
-static int take_copy(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
-                     const struct nytp_tick *tick, struct nytp_moment *moment)
+/* Calls that a tick copied, as far as they are some; those of files and string evals have no
+ * `cv`. Which of those above had the pad, or -1. */
+static int take_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
+                      const struct nytp_tick *tick, struct nytp_moment *moment, int from,
+                      int end)
 {
     const struct nytp_tick_copy *const copy = &tick->copy;
     const void *const pad = tick->words[NYTP_TICK_PAD];
     uint32_t at = moment->n_below;
     int hit = -1;
-    for (int i = 0; i < copy->n_calls; i++) {
-        const struct nytp_tick_call *const from = &copy->calls[i];
-        const bool is_open = is_still_open(stack, copy, from, &at);
-        CV *const cv = is_open ? (CV *)from->code : live_cv(stack, from->code);
+    for (int i = from; i < end; i++) {
+        const struct nytp_tick_call *const call = &copy->calls[i];
+        const bool is_open = is_still_open(stack, copy, call, &at);
+        CV *const cv = is_open ? (CV *)call->code : live_cv(stack, call->code);
         if (cv == NULL || CvISXSUB(cv))
             continue;
-        const bool is_sub = from->depth > 0 && CvROOT(cv) != NULL;
+        const bool is_sub = call->depth > 0 && CvROOT(cv) != NULL;
         const COP *const site =
-            is_sub && (is_open || is_live_cop(aTHX_ rec, from->site)) ? from->site : NULL;
-        const PAD *const own = pad_at(cv, from->depth > 0 ? from->depth : 1);
+            is_sub && (is_open || is_live_cop(aTHX_ rec, call->site)) ? call->site : NULL;
+        SV *const *const own = pad_at(cv, call->depth > 0 ? call->depth : 1);
         if (pad == own)
             hit = (int)moment->n_above;
         moment->above[moment->n_above++] =
             is_sub ? (struct nytp_stack_call){cv,          CvROOT(cv),  site, copy->stack,
-                                              from->index, from->depth, own}
+                                              call->index, call->depth, own}
                    : (struct nytp_stack_call){
-                         .site = site, .si = copy->stack, .index = from->index};
+                         .site = site, .si = copy->stack, .index = call->index};
     }
     return hit;
 }
@@ -333,12 +391,12 @@ static int take_copy(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *st
 /* What the tick hit was there while it was copied, and so were those that had called it. */
 static void learn_above(struct nytp_tick_stack *stack, const struct nytp_moment *moment)
 {
-    const PAD *caller = NULL;
+    const struct nytp_stack_call *caller = NULL;
     for (uint32_t i = 0; i < moment->n_above; i++) {
         if (caller != NULL)
             learn_call(stack, &moment->above[i], caller);
         if (moment->above[i].pad != NULL)
-            caller = moment->above[i].pad;
+            caller = &moment->above[i];
     }
 }
 
@@ -368,63 +426,139 @@ static void cut(struct nytp_moment *moment, uint32_t n)
         moment->n_below = n;
 }
 
-/* The innermost call that has called this pad's before, its number from 1, or 0: the program
- * itself; NULL: none is known. */
-static const struct nytp_known_pad *find_caller(struct nytp_tick_stack *stack,
-                                                const struct nytp_moment *moment,
-                                                const PAD *pad, uint32_t *n)
+/* The calls of the moment that lie below this place of the stack: their number. */
+static uint32_t open_below(const struct nytp_tick_stack *stack,
+                           const struct nytp_moment *moment, const PERL_SI *si, I32 index)
 {
-    *n = moment->n_below + moment->n_above;
-    for (uint32_t looked = 0; looked < SAME_IN_A_ROW; looked++) {
-        const PAD *const caller = *n > 0 ? call_of(stack, moment, *n - 1)->pad : NULL;
-        const struct nytp_known_pad *const known = known_call(stack, pad, caller);
-        if (known->pad == pad && known->caller == caller && (caller != NULL || *n == 0))
-            return known;
-        if ((*n)-- == 0)
-            break;
-    }
-    return NULL;
+    uint32_t n = moment->n_below + moment->n_above;
+    while (n > 0 && call_of(stack, moment, n - 1)->si == si &&
+           call_of(stack, moment, n - 1)->index >= index)
+        n--;
+    return n;
 }
 
 static void push_known(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
-                       const struct nytp_known_pad *known, struct nytp_moment *moment)
+                       const struct nytp_known_call *known, struct nytp_moment *moment)
 {
     CV *const cv = live_cv(stack, known->cv);
-    if (cv == NULL || pad_at(cv, known->depth) != known->pad || CvROOT(cv) == NULL ||
-        moment->n_above == sizeof moment->above / sizeof *moment->above)
+    if (cv == NULL || pad_at(cv, known->depth) != known->pad || CvROOT(cv) == NULL)
         return;
     moment->above[moment->n_above++] = (struct nytp_stack_call){
         .cv = cv,
         .root = CvROOT(cv),
         .site = is_live_cop(aTHX_ rec, known->site) ? known->site : NULL,
+        .si = known->si,
+        .index = known->index,
         .pad = known->pad,
     };
 }
 
-/* The call that had the pad has returned since, and those perhaps that had called it: down to
- * one that is open yet. Of a call that no other than those has made it is not known where it
- * was; it is put above all that are open. */
-static void push_left(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
-                      const PAD *pad, struct nytp_moment *moment)
-{
-    struct nytp_known_pad left[MOST_LEFT];
-    const struct nytp_known_pad *known = NULL;
-    int n_left = 0;
+/* Calls that have returned since, innermost first, and the number of those below them. */
+struct left {
+    const struct nytp_known_call *calls[NYTP_TICK_LEFT];
+    int n;
     uint32_t n_open;
-    while (pad != NULL && n_left < MOST_LEFT - 1 &&
-           (known = find_caller(stack, moment, pad, &n_open)) == NULL &&
-           known_pad(stack, pad)->pad == pad) {
-        left[n_left++] = *known_pad(stack, pad);
-        pad = left[n_left - 1].caller;
+};
+
+/* If the call that had the pad lay at this place of the stack: that which has been seen there,
+ * and who had called it, down to one that is open yet. With `is_over`, what is open at the
+ * place of a caller has come since. False: nothing fits. */
+static bool find_left_at(struct nytp_tick_stack *stack, const struct nytp_moment *moment,
+                         SV *const *pad, const PERL_SI *si, I32 index, bool is_over,
+                         struct left *left)
+{
+    for (left->n = 0; left->n < NYTP_TICK_LEFT;) {
+        left->n_open = open_below(stack, moment, si, index);
+        const struct nytp_stack_call *const below =
+            left->n_open > 0 ? call_of(stack, moment, left->n_open - 1) : NULL;
+        SV *const *const caller = below != NULL ? below->pad : NULL;
+        const I32 below_index = below != NULL && below->si == si ? below->index : -1;
+        const struct nytp_known_call **const next = &left->calls[left->n++];
+        if (below == NULL || caller != NULL) {
+            *next = known_above(stack, pad, caller, index - below_index);
+            if (*next != NULL)
+                return true;
+        }
+        *next = known_at(stack, pad, si, index);
+        if (*next == NULL || (*next)->caller_index <= (is_over ? -1 : below_index))
+            return false;
+        pad = (*next)->caller;
+        index = (*next)->caller_index;
     }
-    if (known != NULL) {
-        left[n_left++] = *known;
-        cut(moment, n_open);
-    } else if (n_left > 1) {
-        n_left = 1;
+    return false;
+}
+
+/* The same wherever it lay: it has been called by the innermost of those that are open and have
+ * called it before. */
+static bool find_caller(struct nytp_tick_stack *stack, const struct nytp_moment *moment,
+                        SV *const *pad, struct left *left)
+{
+    left->n_open = moment->n_below + moment->n_above;
+    for (uint32_t looked = 0; looked < SAME_IN_A_ROW; looked++) {
+        SV *const *const caller =
+            left->n_open > 0 ? call_of(stack, moment, left->n_open - 1)->pad : NULL;
+        left->calls[0] = known_call(stack, pad, caller);
+        left->n = 1;
+        if (left->calls[0] != NULL && (caller != NULL || left->n_open == 0))
+            return true;
+        if (left->n_open-- == 0)
+            break;
     }
-    while (n_left > 0)
-        push_known(aTHX_ rec, stack, &left[--n_left], moment);
+    return false;
+}
+
+/* The call that had the pad has returned since, and those perhaps that had called it. It lay at
+ * the top but for blocks of its own. If none has been seen there, nor from any that is open,
+ * the time is theirs. */
+static void push_left(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
+                      const struct nytp_tick *tick, struct nytp_moment *moment)
+{
+    SV *const *const pad = tick->words[NYTP_TICK_PAD];
+    const PERL_SI *const si = tick->copy.n_calls >= 0 ? tick->copy.stack : NULL;
+    struct left left = {.n = 0};
+    bool is_found = false;
+    for (I32 blocks = 0; blocks < MOST_BLOCKS && si != NULL && !is_found; blocks++) {
+        const I32 index = tick->copy.top - blocks;
+        is_found = index >= 0 && (find_left_at(stack, moment, pad, si, index, false, &left) ||
+                                  find_left_at(stack, moment, pad, si, index, true, &left));
+    }
+    if (!is_found && !find_caller(stack, moment, pad, &left))
+        return;
+    cut(moment, left.n_open);
+    while (left.n > 0)
+        push_known(aTHX_ rec, stack, left.calls[--left.n], moment);
+}
+
+/* Whether calls of the moment, from number `from` to that above which is the last, have been
+ * seen before: a context may be half that of one call and half that of another. */
+static bool are_known_calls(struct nytp_tick_stack *stack, const struct nytp_moment *moment,
+                            uint32_t from, uint32_t last)
+{
+    for (uint32_t i = from; i <= moment->n_below + last; i++) {
+        const struct nytp_stack_call *const call = call_of(stack, moment, i);
+        SV *const *const caller = i > 0 ? call_of(stack, moment, i - 1)->pad : NULL;
+        const struct nytp_known_call *const known = known_call(stack, call->pad, caller);
+        if (known == NULL || (i > 0 && caller == NULL) || known->cv != call->cv)
+            return false;
+    }
+    return true;
+}
+
+/* The calls that the tick copied, up to that which had the pad; false: none had it, and those
+ * are left that were there yet. What may be over counts if it has been seen before. */
+static bool take_copy(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
+                      const struct nytp_tick *tick, struct nytp_moment *moment)
+{
+    const struct nytp_tick_copy *const copy = &tick->copy;
+    int hit = take_calls(aTHX_ rec, stack, tick, moment, 0, copy->n_there);
+    const uint32_t n_there = moment->n_below + moment->n_above;
+    if (hit < 0) {
+        hit = take_calls(aTHX_ rec, stack, tick, moment, copy->n_there, copy->n_calls);
+        if (hit >= 0 && !are_known_calls(stack, moment, n_there, (uint32_t)hit))
+            hit = -1;
+    }
+    cut(moment, hit < 0 ? n_there : moment->n_below + (uint32_t)hit + 1);
+    return hit >= 0;
 }
 
 static bool is_main_pad(pTHX_ const void *pad)
@@ -469,20 +603,18 @@ static void find_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *
     if (tick->copy.n_calls < 0) {
         const uint32_t n = find_in_now(stack, pad);
         moment->n_below = n > 0 ? n : stack->n_now;
-        if (n == 0 && pad != PL_comppad)
-            push_left(aTHX_ rec, stack, pad, moment);
+        if (n == 0 && pad != PL_curpad)
+            push_left(aTHX_ rec, stack, tick, moment);
         return;
     }
     moment->n_below = count_below(aTHX_ stack, &tick->copy);
-    const int hit = take_copy(aTHX_ rec, stack, tick, moment);
-    if (hit >= 0) {
-        moment->n_above = (uint32_t)hit + 1;
+    if (take_copy(aTHX_ rec, stack, tick, moment)) {
         learn_above(stack, moment);
     } else if (moment->n_below > 0 ? stack->now[moment->n_below - 1].pad == pad
                                    : is_main_pad(aTHX_ pad)) {
         moment->n_above = 0; /* the block of a sort has its sub's, on a stack of its own */
     } else {
-        push_left(aTHX_ rec, stack, pad, moment);
+        push_left(aTHX_ rec, stack, tick, moment);
     }
     if (moment->n_above > 0 && moment->above[moment->n_above - 1].site == moment->cop)
         begin_innermost(moment);

@@ -6,14 +6,19 @@
  * The innermost calls are the tick's own copy; the rest is believed to be as it is now. The pad
  * that was current at the tick tells which of the calls it hit, for each call of a sub that is
  * in progress has its own: what lies above was entered a moment later. A pad that none of them
- * has belongs to a call that returned in that moment. Whose pad it is has been learned, and who
- * has called it: it lies above the innermost of those.
+ * has belongs to a call that returned in that moment. Whose pad it is has been learned, who has
+ * called it and where on the stack it lay then; where the top was at the tick tells which of
+ * these calls it was.
  */
 #ifndef NYTP_TICK_STACK_H
 #define NYTP_TICK_STACK_H
 
 #include "XS/ground/copy_stack.h"
 #include "XS/state/state.h"
+
+enum {
+    NYTP_TICK_LEFT = 8, /* calls that have returned since a tick, on top of each other */
+};
 
 /* A call in a stack. Pointers are borrowed from perl and may be compared at any time. */
 struct nytp_stack_call {
@@ -23,14 +28,14 @@ struct nytp_stack_call {
     const PERL_SI *si;
     I32 index;
     I32 depth;      /* of recursion */
-    const PAD *pad; /* of this call; NULL: none */
+    SV *const *pad; /* of this call, as PL_curpad has it; NULL: none */
 };
 
 /* The moment of a tick. */
 struct nytp_moment {
     uint32_t n_below; /* calls that are as they are now */
     uint32_t n_above; /* and above them */
-    struct nytp_stack_call above[NYTP_TICK_CALLS + 1];
+    struct nytp_stack_call above[NYTP_TICK_CALLS + NYTP_TICK_LEFT];
     const COP *cop; /* the statement */
     CV *xsub;       /* that was running, or NULL */
     int builtin;    /* or op type of the builtin that was; OP_NULL: none */
@@ -39,15 +44,17 @@ struct nytp_moment {
 };
 
 /* A call that was seen. */
-struct nytp_known_pad {
-    const PAD *pad, *caller; /* NULL: the program itself has called it */
+struct nytp_known_call {
+    SV *const *pad, *const *caller; /* NULL: the program itself has called it */
     CV *cv;
     const COP *site;
+    const PERL_SI *si;
+    I32 index, caller_index; /* on it; -1: that of the caller is another */
     I32 depth;
 };
 
 enum {
-    NYTP_KNOWN_PADS = 4096,
+    NYTP_KNOWN_CALLS = 8192,
     NYTP_KNOWN_SVS = 4096,
 };
 
@@ -57,10 +64,8 @@ struct nytp_tick_stack {
     uint32_t n_kept; /* of them, as at the last safe point */
     struct nytp_stack_call *upper;
     uint32_t size_upper;
-    struct nytp_known_pad
-        pads[NYTP_KNOWN_PADS]; /* by hash of the pad's address: the last one */
-    struct nytp_known_pad calls[NYTP_KNOWN_PADS]; /* and of the caller's pad's, too */
-    const void *svs[NYTP_KNOWN_SVS];              /* addresses of SVs, by hash */
+    struct nytp_known_call known[NYTP_KNOWN_CALLS]; /* by hash */
+    const void *svs[NYTP_KNOWN_SVS];                /* addresses of SVs, by hash */
 };
 
 /* At a safe point: look at perl's stack. Takes time for what is new, and 256 calls more,
