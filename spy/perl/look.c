@@ -217,13 +217,14 @@ static size_t add_head(const struct nytp_look *look, uint8_t *head, uint64_t *st
     return 1;
 }
 
-/* When a PERL_SI is read. That in use: at all of these times, the others first and last. */
+/* When a PERL_SI is read: that in use after the variables and after each reading of its
+ * contexts, the others before the variables and at the end. */
 enum seen_at {
-    BEFORE_FIRST,
-    BEFORE,
-    AFTER,
+    AFTER_HEAD,
+    AFTER_FIRST,
     AFTER_SECOND,
-    N_TIMES
+    N_TIMES,
+    BEFORE = AFTER_HEAD,
 };
 
 /* All that one look reads, in this order. */
@@ -282,21 +283,24 @@ static bool see_head(const struct nytp_look *look, struct seen *seen, int i)
     return n > 0;
 }
 
-/* The variables in the middle and, as near to them as can be, the top of the stack in use. The
- * variables again tell whether the program runs; a loop of few ops may have come round once. */
+/* Nothing that the program writes is read before the variables are: its next write to that
+ * would wait, and all its writes behind, so that it would seem to be in the caller, whose next
+ * call waits. Then, as near to them as can be, the top of the stack in use. The variables again
+ * tell whether the program runs; a loop of few ops may have come round once. */
 static bool see_all(const struct nytp_look *look, struct seen *seen)
 {
     const struct nytp_stack_info *const infos = look->infos;
     seen->n = seen->n_deep = 0;
-    for (uint32_t i = look->n_infos; i-- > 0;) {
-        see_info(look, seen, i, seen->infos[i][BEFORE_FIRST]);
+    for (uint32_t i = look->n_infos; i-- > 1;) {
+        see_info(look, seen, i, seen->infos[i][BEFORE]);
         see_contexts(look, seen, i, true, infos[i].n_deep, infos[i].n_first);
     }
-    see_info(look, seen, 0, seen->infos[0][BEFORE]);
     if (!see_head(look, seen, 0))
         return false;
-    see_info(look, seen, 0, seen->infos[0][AFTER]);
+    see_info(look, seen, 0, seen->infos[0][AFTER_HEAD]);
     see_head(look, seen, 1);
+    see_contexts(look, seen, 0, true, infos[0].n_deep, infos[0].n_first);
+    see_info(look, seen, 0, seen->infos[0][AFTER_FIRST]);
     see_contexts(look, seen, 0, false, infos[0].n_deep, infos[0].n_contexts);
     see_info(look, seen, 0, seen->infos[0][AFTER_SECOND]);
     see_deep_contexts(look, seen);
@@ -316,7 +320,7 @@ static int32_t top_in(const struct nytp_look *look, const uint8_t *info)
 /* Whether a stack below that in use rested. */
 static bool has_rested(const struct nytp_look *look, const struct seen *seen, uint32_t i)
 {
-    const uint8_t *const first = seen->infos[i][BEFORE_FIRST];
+    const uint8_t *const first = seen->infos[i][BEFORE];
     const uint8_t *const second = seen->infos[i][AFTER_SECOND];
     return is_there(look, i, first) && is_there(look, i, second) &&
            top_in(look, first) == look->infos[i].top &&
@@ -335,18 +339,18 @@ static bool is_as_guessed(struct nytp_look *look, const struct seen *seen)
         if (!is_there(look, 0, seen->infos[0][i]) || tops[i] < -1)
             return false;
     }
-    info->top = tops[BEFORE];
-    info->low_before =
-        lower(lower(tops[BEFORE_FIRST], tops[BEFORE]), (int32_t)info->n_first - 1);
-    info->low_after = lower(lower(tops[AFTER], tops[AFTER_SECOND]), n - 1);
-    int32_t lowest = info->low_after;
+    info->top = tops[AFTER_HEAD];
+    info->low_first =
+        lower(lower(tops[AFTER_HEAD], tops[AFTER_FIRST]), (int32_t)info->n_first - 1);
+    info->low_second = lower(lower(tops[AFTER_FIRST], tops[AFTER_SECOND]), n - 1);
+    int32_t lowest = info->low_second;
     for (uint32_t i = 0; i < seen->n_deep; i++) {
         lowest = lower(lowest, top_in(look, seen->deep[i]));
         if (!is_there(look, 0, seen->deep[i]) || lowest + 1 < (int32_t)seen->deep_ends[i])
             return false;
     }
     return info->top < n && info->top + FAR > n &&
-           lower(info->low_before, info->low_after) + 1 >= (int32_t)info->n_deep;
+           lower(info->low_first, info->low_second) + 1 >= (int32_t)info->n_deep;
 }
 
 static struct nytp_spied_moment moment_in(const struct nytp_look *look, const uint8_t *head,

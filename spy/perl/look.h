@@ -4,10 +4,10 @@
  * call.
  *
  * PL_op, PL_curpad, PL_curcop and PL_curstackinfo lie side by side and are read as one: a
- * moment. The contexts near the top are read before the variables and after them; those far
- * below it once: the top was never seen down there. So it has to be known where all lies: that
- * is where it was the last time, or is looked for first. What was read is in `infos` and
- * `bytes`.
+ * moment. The contexts near the top are read twice right after them; those far below it once:
+ * the top was never seen down there; those of the stacks below, which rest, before and after.
+ * So it has to be known where all lies: that is where it was the last time, or is looked for
+ * first. What was read is in `infos` and `bytes`.
  */
 #ifndef NYTP_LOOK_H
 #define NYTP_LOOK_H
@@ -19,12 +19,11 @@
 struct nytp_stack_info {
     uint64_t address, contexts;    /* of it, and of its array of contexts */
     uint32_t n_deep;               /* contexts so far below the top that they are read once */
-    uint32_t n_first;              /* up to there they are read before the variables, too */
+    uint32_t n_first;              /* up to there they are read first */
     uint32_t n_contexts;           /* how many to read */
     uint32_t at, first_at;         /* where they are in `bytes`; the first reading */
     int32_t top, most;             /* si_cxix when the variables were read, si_cxmax */
-    int32_t low_before, low_after; /* the lowest that was seen from the first reading on, and
-                                      until the second */
+    int32_t low_first, low_second; /* the lower top of those before and after each reading */
 };
 
 struct nytp_look {

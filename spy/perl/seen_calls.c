@@ -8,60 +8,119 @@
 
 #include <stdlib.h>
 
-static struct nytp_key key_of(uint64_t pad, uint64_t info)
+/* What the keys of one pad differ in. What is found is compared: another call may have the same
+ * key. */
+static uint64_t with_caller(uint64_t caller_pad)
 {
-    return (struct nytp_key){(uint32_t)pad, (uint32_t)(pad >> 32), (uint32_t)info,
-                             (uint32_t)(info >> 32)};
+    return caller_pad * 3;
 }
 
-/* What is found by it is compared: another call may have the same. */
-static struct nytp_key key_of_both(uint64_t pad, uint64_t caller_pad, uint64_t info)
+static uint64_t with_distance(uint64_t caller_pad, int32_t distance)
 {
-    struct nytp_key key = key_of(pad, caller_pad);
-    key.b ^= (uint32_t)info;
-    return key;
+    return caller_pad * 5 + ((uint64_t)(uint32_t)distance << 32) + 1;
+}
+
+static uint64_t with_place(int32_t context)
+{
+    return ((uint64_t)(uint32_t)context << 32) + 2;
+}
+
+static uint64_t with_statement(uint64_t caller_pad, int32_t distance, uint64_t cop)
+{
+    return with_distance(caller_pad, distance) + cop * 7 + 3;
+}
+
+static struct nytp_key key_of(uint64_t pad, uint64_t info, uint64_t with)
+{
+    with ^= info;
+    return (struct nytp_key){(uint32_t)pad, (uint32_t)(pad >> 32), (uint32_t)with,
+                             (uint32_t)(with >> 32)};
+}
+
+static const struct nytp_call *find(const struct nytp_seen_calls *calls, uint64_t pad,
+                                    uint64_t info, uint64_t with)
+{
+    const uint32_t at = nytp_table_get(&calls->by, key_of(pad, info, with));
+    const struct nytp_call *const call = at == NYTP_TABLE_NONE ? NULL : &calls->all[at];
+    return call != NULL && call->pad == pad && call->info == info ? call : NULL;
 }
 
 const struct nytp_call *nytp_seen_call(const struct nytp_seen_calls *calls, uint64_t pad,
                                        uint64_t info)
 {
-    const uint32_t at = nytp_table_get(&calls->by_pad, key_of(pad, info));
-    return at == NYTP_TABLE_NONE ? NULL : &calls->all[at];
+    return find(calls, pad, info, 0);
 }
 
 const struct nytp_call *nytp_seen_call_from(const struct nytp_seen_calls *calls, uint64_t pad,
                                             uint64_t caller_pad, uint64_t info)
 {
-    const uint32_t at = nytp_table_get(&calls->by_pads, key_of_both(pad, caller_pad, info));
-    const struct nytp_call *const call = at == NYTP_TABLE_NONE ? NULL : &calls->all[at];
-    return call != NULL && call->pad == pad && call->caller_pad == caller_pad ? call : NULL;
+    const struct nytp_call *const call = find(calls, pad, info, with_caller(caller_pad));
+    return call != NULL && call->caller_pad == caller_pad ? call : NULL;
 }
 
-void nytp_remember_call(struct nytp_seen_calls *calls, uint64_t info,
-                        const struct nytp_call *call)
+const struct nytp_call *nytp_seen_call_above(const struct nytp_seen_calls *calls, uint64_t pad,
+                                             uint64_t caller_pad, int32_t distance,
+                                             uint64_t info)
 {
-    const struct nytp_key both = key_of_both(call->pad, call->caller_pad, info);
-    uint32_t at = nytp_table_get(&calls->by_pads, both);
+    const struct nytp_call *const call =
+        find(calls, pad, info, with_distance(caller_pad, distance));
+    return call != NULL && call->caller_pad == caller_pad &&
+                   call->context - call->caller_context == distance
+               ? call
+               : NULL;
+}
+
+const struct nytp_call *nytp_seen_call_at(const struct nytp_seen_calls *calls, uint64_t pad,
+                                          int32_t context, uint64_t info)
+{
+    const struct nytp_call *const call = find(calls, pad, info, with_place(context));
+    return call != NULL && call->context == context ? call : NULL;
+}
+
+const struct nytp_call *nytp_seen_call_same(const struct nytp_seen_calls *calls,
+                                            const struct nytp_call *wanted)
+{
+    const int32_t distance = wanted->context - wanted->caller_context;
+    const struct nytp_call *const call =
+        find(calls, wanted->pad, wanted->info,
+             with_statement(wanted->caller_pad, distance, wanted->cop));
+    return call != NULL && call->caller_pad == wanted->caller_pad && call->cop == wanted->cop &&
+                   call->cv == wanted->cv && call->depth == wanted->depth &&
+                   call->context - call->caller_context == distance
+               ? call
+               : NULL;
+}
+
+void nytp_remember_call(struct nytp_seen_calls *calls, const struct nytp_call *call)
+{
+    const int32_t distance = call->context - call->caller_context;
+    const struct nytp_key key =
+        key_of(call->pad, call->info, with_statement(call->caller_pad, distance, call->cop));
+    uint32_t at = nytp_table_get(&calls->by, key);
     if (at == NYTP_TABLE_NONE) {
         if (calls->n == NYTP_MOST_SEEN_CALLS) {
-            nytp_table_free(&calls->by_pad);
-            nytp_table_free(&calls->by_pads);
+            nytp_table_free(&calls->by);
             calls->n = 0;
         }
         at = calls->n;
         if (!nytp_grow(&calls->all, &calls->capacity, at, sizeof *calls->all) ||
-            !nytp_table_put(&calls->by_pads, both, at))
+            !nytp_table_put(&calls->by, key, at))
             return;
         calls->n++;
     }
     calls->all[at] = *call;
-    nytp_table_put(&calls->by_pad, key_of(call->pad, info), at);
+    nytp_table_put(&calls->by, key_of(call->pad, call->info, 0), at);
+    nytp_table_put(&calls->by, key_of(call->pad, call->info, with_caller(call->caller_pad)),
+                   at);
+    nytp_table_put(&calls->by,
+                   key_of(call->pad, call->info, with_distance(call->caller_pad, distance)),
+                   at);
+    nytp_table_put(&calls->by, key_of(call->pad, call->info, with_place(call->context)), at);
 }
 
 void nytp_seen_calls_free(struct nytp_seen_calls *calls)
 {
     free(calls->all);
-    nytp_table_free(&calls->by_pad);
-    nytp_table_free(&calls->by_pads);
+    nytp_table_free(&calls->by);
     *calls = (struct nytp_seen_calls){0};
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Artistic-1.0-Perl OR GPL-1.0-or-later
  *
- * Calls that were seen, in each of perl's stacks (PERL_SI): of each pad the last one from each
- * caller's pad.
+ * Calls that were seen, in each of perl's stacks (PERL_SI): of each pad the last one, the last
+ * at each place of the stack, the last from each caller's pad, the last so far above it, and
+ * that from each of its statements.
  */
 #ifndef NYTP_SPY_SEEN_CALLS_H
 #define NYTP_SPY_SEEN_CALLS_H
@@ -10,20 +11,22 @@
 
 #include <stdint.h>
 
-/* A sub, its pad, and the statement and the pad of who called it. */
+/* The stack, a sub, its pad, the statement and the pad of who called it, and where on the stack
+ * it and that lay. */
 struct nytp_call {
-    uint64_t pad, cv, cop, caller_pad, depth;
+    uint64_t info, pad, cv, cop, caller_pad, depth;
+    int32_t context, caller_context; /* -1: in a stack below */
 };
 
 /* When there are so many all are forgotten: a program that goes on for days makes and frees
  * pads without end. */
-#define NYTP_MOST_SEEN_CALLS 65536u
+#define NYTP_MOST_SEEN_CALLS 32768u
 
 /* All zero at first. */
 struct nytp_seen_calls {
     struct nytp_call *all;
     uint32_t n, capacity;
-    struct nytp_table by_pad, by_pads; /* the last of a pad, and those from each caller */
+    struct nytp_table by; /* all of these keys */
 };
 
 /* The last call of this pad, until the next one is remembered; NULL: none was seen. */
@@ -34,9 +37,21 @@ const struct nytp_call *nytp_seen_call(const struct nytp_seen_calls *calls, uint
 const struct nytp_call *nytp_seen_call_from(const struct nytp_seen_calls *calls, uint64_t pad,
                                             uint64_t caller_pad, uint64_t info);
 
+/* The same so many contexts above it. */
+const struct nytp_call *nytp_seen_call_above(const struct nytp_seen_calls *calls, uint64_t pad,
+                                             uint64_t caller_pad, int32_t distance,
+                                             uint64_t info);
+
+/* The last call of this pad that lay there. */
+const struct nytp_call *nytp_seen_call_at(const struct nytp_seen_calls *calls, uint64_t pad,
+                                          int32_t context, uint64_t info);
+
+/* One with the same pad, sub, depth, statement and caller's pad, as far above it. */
+const struct nytp_call *nytp_seen_call_same(const struct nytp_seen_calls *calls,
+                                            const struct nytp_call *wanted);
+
 /* When memory is out it is not remembered. */
-void nytp_remember_call(struct nytp_seen_calls *calls, uint64_t info,
-                        const struct nytp_call *call);
+void nytp_remember_call(struct nytp_seen_calls *calls, const struct nytp_call *call);
 
 void nytp_seen_calls_free(struct nytp_seen_calls *calls);
 

@@ -3,14 +3,14 @@
  * The stack of a perl that runs on; see stack.h. Relies on cop.h and pp_hot.c of perl.
  *
  * The program is not stopped. Each running sub has a pad of its own, so PL_curpad tells which
- * sub it is and how deep in recursion. Who called it is in the contexts: what is the same in
- * both readings of them (look.h) was there all the time.
+ * sub it is and how deep in recursion. Who called it is in the contexts, which are read twice
+ * right after the variables (look.h): what is the same in both readings was there.
  *
  * A sub that takes less time than that is hardly ever there all the time, and who looks again
  * until a whole stack is seen finds those that stay long. So calls that one reading alone shows
- * count where they were seen before or go on with a recursion, and where no reading shows them
- * they are put together of those that were seen before, each from a statement of the code
- * below. Else we look again for the same pad.
+ * count where they were seen before or go on with a recursion. A call that has returned by then
+ * is one of those that were seen before: where the top of the stack was tells how far above its
+ * caller it lay, or, if that has returned as well, where. Else we look again for the same pad.
  *
  * perl changes the variables one after another when it calls a sub and returns from it. Such a
  * moment, some nanoseconds long, is told by the statement, which is the caller's yet or the
@@ -31,6 +31,7 @@ enum {
     NEAR = 3,          /* contexts that were there all the time, whose pads are looked at */
     FURTHER = 512,     /* and of those above, where calls come and go that fast */
     MAX_CALLS = 8,     /* that were seen before, on top of each other */
+    MAX_BLOCKS = 8,    /* contexts that a call has above its own */
     ROUNDS = 6,        /* of reading, on the way to pads: one if nothing was moved */
 };
 
@@ -277,12 +278,12 @@ static int32_t end_of_same(const struct nytp_walker *walker, uint32_t info, int3
     return k;
 }
 
-/* Up to which context the stack in use was the same from the first reading to the second, and
- * so when the variables were read. */
+/* Up to which context the stack in use was the same from the first reading to the second. What
+ * runs with the variables' pad was there then, and so was what lies below. */
 static int32_t end_of_both(const struct nytp_walker *walker)
 {
     const struct nytp_stack_info *const info = &walker->look.infos[0];
-    const int32_t low = info->low_before < info->low_after ? info->low_before : info->low_after;
+    const int32_t low = info->low_first < info->low_second ? info->low_first : info->low_second;
     return end_of_same(walker, 0, low + 1);
 }
 
@@ -297,16 +298,15 @@ static bool are_same_below(const struct nytp_walker *walker)
     return true;
 }
 
-/* What the second reading shows was there since the variables were read, as far as it goes;
- * where the program left calls then, the first shows more. Takes it as if read the second time.
- */
+/* The first reading is the nearer one to the variables; of a deep stack the second goes
+ * further. What the first shows is taken as if it was read the second time. */
 static struct contexts nearest_reading(const struct nytp_walker *walker)
 {
     const struct nytp_stack_info *const info = &walker->look.infos[0];
     struct contexts contexts = contexts_of(walker, 0);
-    const uint32_t end = (uint32_t)(info->low_before + 1);
-    contexts.n = info->low_after + 1;
-    if (info->low_before > info->low_after) {
+    const uint32_t end = (uint32_t)(info->low_first + 1);
+    contexts.n = info->low_second + 1;
+    if (end < info->n_first || info->low_first >= info->low_second) {
         memcpy(nytp_look_reading(&walker->look, 0, false, info->n_deep),
                nytp_look_reading(&walker->look, 0, true, info->n_deep),
                (end - info->n_deep) * (size_t)contexts.layout->cx_size);
@@ -338,6 +338,22 @@ static bool is_called_by(struct nytp_walker *walker, const struct contexts *cont
                      cop_below(contexts, near->contexts[i]), true);
 }
 
+/* The call near[i], of the code next to it. */
+static struct nytp_call call_at(const struct nytp_walker *walker,
+                                const struct contexts *contexts, const struct near *near, int i)
+{
+    return (struct nytp_call){
+        .info = walker->look.infos[0].address,
+        .pad = near->codes[i].pad,
+        .caller_pad = near->codes[i + 1].pad,
+        .cv = near->codes[i].cv,
+        .cop = cop_below(contexts, near->contexts[i]),
+        .depth = near->codes[i].depth,
+        .context = near->contexts[i],
+        .caller_context = near->contexts[i + 1],
+    };
+}
+
 /* Remember a call that was there all the time, near[i]; not those of string evals, whose memory
  * is soon another's. */
 static void learn(struct nytp_walker *walker, const struct contexts *contexts,
@@ -345,19 +361,12 @@ static void learn(struct nytp_walker *walker, const struct contexts *contexts,
 {
     if (i + 1 >= near->n || near->codes[i].pad == near->codes[i + 1].pad)
         return;
-    const int32_t at = near->contexts[i];
-    const enum nytp_frame_kind caller = code_at(walker, contexts, near->contexts[i + 1]).kind;
-    if (kind_of(contexts, at) == NYTP_FRAME_SUB &&
+    const struct nytp_call call = call_at(walker, contexts, near, i);
+    const enum nytp_frame_kind caller = code_at(walker, contexts, call.caller_context).kind;
+    if (kind_of(contexts, call.context) == NYTP_FRAME_SUB &&
         (caller == NYTP_FRAME_SUB || caller == NYTP_FRAME_MAIN) &&
         is_called_by(walker, contexts, near, i))
-        nytp_remember_call(&walker->calls, walker->look.infos[0].address,
-                           &(struct nytp_call){
-                               .pad = near->codes[i].pad,
-                               .caller_pad = near->codes[i + 1].pad,
-                               .cv = near->codes[i].cv,
-                               .cop = cop_below(contexts, at),
-                               .depth = near->codes[i].depth,
-                           });
+        nytp_remember_call(&walker->calls, &call);
 }
 
 /* Whether near[from] to near[end - 1], which one reading alone shows, were calls: perl writes
@@ -369,14 +378,11 @@ static bool are_known_calls(struct nytp_walker *walker, const struct contexts *c
     if (from < end && end >= near->n)
         return false;
     for (int i = from; i < end; i++) {
-        const struct running_code *const code = &near->codes[i], *const caller = code + 1;
-        const uint64_t cop = cop_below(contexts, near->contexts[i]);
-        const struct nytp_call *const call = find_call_from(walker, code->pad, caller->pad);
-        const bool is_seen = call != NULL && call->cv == code->cv && call->cop == cop &&
-                             call->depth == code->depth;
-        const bool is_next = near->contexts[i + 1] >= 0 && caller->cv == code->cv &&
-                             caller->depth + 1 == code->depth &&
-                             cop_below(contexts, near->contexts[i + 1]) == cop;
+        const struct nytp_call call = call_at(walker, contexts, near, i);
+        const bool is_seen = nytp_seen_call_same(&walker->calls, &call) != NULL;
+        const bool is_next = call.caller_context >= 0 && near->codes[i + 1].cv == call.cv &&
+                             near->codes[i + 1].depth + 1 == call.depth &&
+                             cop_below(contexts, call.caller_context) == call.cop;
         if (!is_seen && !is_next)
             return false;
     }
@@ -405,22 +411,57 @@ static bool are_still_calls(struct nytp_walker *walker, const struct top *top)
     return true;
 }
 
+/* Whether near[i] has made this call before, and may have made it now. */
+static bool is_caller(struct nytp_walker *walker, const struct contexts *contexts,
+                      const struct near *near, int i, int lasting, const struct nytp_call *call)
+{
+    return call != NULL && are_known_calls(walker, contexts, near, i, lasting) &&
+           may_be_in(walker, code_at(walker, contexts, near->contexts[i]), call->cop, true);
+}
+
 /* The innermost code that has called this pad's before: one that was there all the time,
  * near[lasting] or below, or that is above it by known calls. -1: none. */
 static int find_caller(struct nytp_walker *walker, const struct contexts *contexts,
                        const struct near *near, int lasting, uint64_t pad)
 {
-    for (int i = 0; i < near->n; i++) {
-        const struct nytp_call *const call = find_call_from(walker, pad, near->codes[i].pad);
-        if (call != NULL && are_known_calls(walker, contexts, near, i, lasting) &&
-            may_be_in(walker, code_at(walker, contexts, near->contexts[i]), call->cop, true))
+    for (int i = 0; i < near->n; i++)
+        if (is_caller(walker, contexts, near, i, lasting,
+                      find_call_from(walker, pad, near->codes[i].pad)))
             return i;
-    }
     return -1;
 }
 
-/* From the code that runs with this pad down to one that is there, by calls that were seen
- * before. */
+/* If the code that runs with this pad lay at `context`: the call that was seen there, and who
+ * had called that, down to one that is there yet. With `is_over`, what is there in place of a
+ * caller has come since. */
+static bool follow_from(struct nytp_walker *walker, const struct contexts *contexts,
+                        const struct near *near, int lasting, uint64_t pad, int32_t context,
+                        bool is_over, struct top *top)
+{
+    const uint64_t info = walker->look.infos[0].address;
+    for (int i = 0; top->n_calls < MAX_CALLS;) {
+        while (i < near->n && near->contexts[i] >= context)
+            i++;
+        if (i == near->n)
+            return false;
+        const struct nytp_call **const next = &top->calls[top->n_calls++];
+        const int32_t below = near->contexts[i];
+        *next = nytp_seen_call_above(&walker->calls, pad, near->codes[i].pad, context - below,
+                                     info);
+        if (is_caller(walker, contexts, near, i, lasting, *next)) {
+            top->context = below;
+            return are_still_calls(walker, top);
+        }
+        *next = nytp_seen_call_at(&walker->calls, pad, context, info);
+        if (*next == NULL || (*next)->caller_context <= (is_over ? -1 : below))
+            return false;
+        pad = (*next)->caller_pad;
+        context = (*next)->caller_context;
+    }
+    return false;
+}
+
+/* The same wherever it lay. */
 static bool follow_calls(struct nytp_walker *walker, const struct contexts *contexts,
                          const struct near *near, int lasting, uint64_t pad, struct top *top)
 {
@@ -439,6 +480,40 @@ static bool follow_calls(struct nytp_walker *walker, const struct contexts *cont
         }
     }
     return false;
+}
+
+/* Whether the call has just returned to the innermost code that is there yet: it lay right
+ * above the top, and that has made it before. */
+static bool has_just_returned(struct nytp_walker *walker, const struct contexts *contexts,
+                              const struct near *near, int lasting, uint64_t pad,
+                              struct top *top)
+{
+    const struct nytp_stack_info *const in_use = &walker->look.infos[0];
+    const int32_t below = near->contexts[0];
+    const struct nytp_call *const call = nytp_seen_call_above(
+        &walker->calls, pad, near->codes[0].pad, in_use->top + 1 - below, in_use->address);
+    if (below > in_use->top || !is_caller(walker, contexts, near, 0, lasting, call))
+        return false;
+    *top = (struct top){.context = below, .calls = {call}, .n_calls = 1};
+    return are_still_calls(walker, top);
+}
+
+/* The code that runs with this pad has returned since, or has not begun where the contexts were
+ * read. It lay at the top, but for blocks of its own. */
+static bool find_left(struct nytp_walker *walker, const struct contexts *contexts,
+                      const struct near *near, int lasting, uint64_t pad, struct top *top)
+{
+    const int32_t end = walker->look.infos[0].top;
+    if (has_just_returned(walker, contexts, near, lasting, pad, top))
+        return true;
+    for (int32_t context = end; context >= 0 && context > end - MAX_BLOCKS; context--)
+        for (int is_over = 0; is_over < 2; is_over++) {
+            top->n_calls = 0;
+            if (follow_from(walker, contexts, near, lasting, pad, context, is_over, top))
+                return true;
+        }
+    top->n_calls = 0;
+    return follow_calls(walker, contexts, near, lasting, pad, top);
 }
 
 /* ---- which code was running ---- */
@@ -506,7 +581,7 @@ static bool find_top(struct nytp_walker *walker, const struct nytp_spied_moment 
     for (int k = lasting; k + 1 < near.n; k++)
         learn(walker, &contexts, &near, k);
     if (i < 0 || !are_known_calls(walker, &contexts, &near, i, lasting))
-        return follow_calls(walker, &contexts, &near, lasting, wanted->curpad, top);
+        return find_left(walker, &contexts, &near, lasting, wanted->curpad, top);
     top->context = near.contexts[i];
     return is_called_by(walker, &contexts, &near, i);
 }

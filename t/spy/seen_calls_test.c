@@ -18,20 +18,21 @@ int main(void)
     struct nytp_seen_calls calls = {0};
     bool are_all_there = true;
     for (uint64_t pad = 1; pad <= NYTP_MOST_SEEN_CALLS; pad++)
-        nytp_remember_call(&calls, INFO, &(struct nytp_call){.pad = pad, .cv = pad});
+        nytp_remember_call(&calls, &(struct nytp_call){.info = INFO, .pad = pad, .cv = pad});
     for (uint64_t pad = 1; pad <= NYTP_MOST_SEEN_CALLS; pad++) {
         const struct nytp_call *const call = nytp_seen_call(&calls, pad, INFO);
         are_all_there &= call != NULL && call->cv == pad;
     }
-    ok(are_all_there, "65,536 calls are remembered");
+    ok(are_all_there, "32,768 calls are remembered");
     ok(nytp_seen_call(&calls, 1, OTHER_INFO) == NULL, "those of another stack are others");
-    nytp_remember_call(&calls, INFO, &(struct nytp_call){.pad = 1, .cv = 7});
+    nytp_remember_call(&calls, &(struct nytp_call){.info = INFO, .pad = 1, .cv = 7});
     ok(calls.n == NYTP_MOST_SEEN_CALLS && nytp_seen_call(&calls, 1, INFO)->cv == 7,
        "a call of a pad that is known takes the place of the one before");
     nytp_seen_calls_free(&calls);
     for (uint64_t caller = 11; caller <= 12; caller++)
-        nytp_remember_call(&calls, INFO,
-                           &(struct nytp_call){.pad = 1, .caller_pad = caller, .cop = caller});
+        nytp_remember_call(
+            &calls,
+            &(struct nytp_call){.info = INFO, .pad = 1, .caller_pad = caller, .cop = caller});
     ok(nytp_seen_call_from(&calls, 1, 11, INFO)->cop == 11 &&
            nytp_seen_call_from(&calls, 1, 12, INFO)->cop == 12,
        "of one pad the last call from each caller");
@@ -39,19 +40,40 @@ int main(void)
            nytp_seen_call_from(&calls, 1, 11, OTHER_INFO) == NULL,
        "from no other, and of no other stack");
     ok(nytp_seen_call(&calls, 1, INFO)->cop == 12, "the last of all is the last");
-    nytp_remember_call(&calls, INFO,
-                       &(struct nytp_call){.pad = 1, .caller_pad = 11, .cop = 21});
-    ok(nytp_seen_call(&calls, 1, INFO)->cop == 21 && calls.n == 2, "also where it is known");
+    for (int32_t distance = 1; distance <= 2; distance++)
+        nytp_remember_call(&calls, &(struct nytp_call){.info = INFO,
+                                                       .pad = 2,
+                                                       .caller_pad = 11,
+                                                       .cop = (uint64_t)distance,
+                                                       .context = 5 + distance,
+                                                       .caller_context = 5});
+    ok(nytp_seen_call_above(&calls, 2, 11, 1, INFO)->cop == 1 &&
+           nytp_seen_call_above(&calls, 2, 11, 2, INFO)->cop == 2,
+       "of one caller the last call so far above it");
+    ok(nytp_seen_call_above(&calls, 2, 11, 3, INFO) == NULL &&
+           nytp_seen_call_above(&calls, 2, 12, 1, INFO) == NULL &&
+           nytp_seen_call_above(&calls, 2, 11, 1, OTHER_INFO) == NULL,
+       "no further, of no other, in no other stack");
+    ok(nytp_seen_call_at(&calls, 2, 6, INFO)->cop == 1 &&
+           nytp_seen_call_at(&calls, 2, 7, INFO)->cop == 2,
+       "the last call at each place");
+    ok(nytp_seen_call_at(&calls, 2, 8, INFO) == NULL &&
+           nytp_seen_call_at(&calls, 1, 6, INFO) == NULL &&
+           nytp_seen_call_at(&calls, 2, 6, OTHER_INFO) == NULL,
+       "at no other, of no other pad, in no other stack");
+    nytp_remember_call(
+        &calls, &(struct nytp_call){.info = INFO, .pad = 1, .caller_pad = 11, .cop = 21});
+    ok(nytp_seen_call(&calls, 1, INFO)->cop == 21 && calls.n == 4, "also where it is known");
     bool is_there = true, is_bounded = true;
     for (uint64_t pad = NYTP_MOST_SEEN_CALLS + 1; pad <= 3 * NYTP_MOST_SEEN_CALLS; pad++) {
-        nytp_remember_call(&calls, INFO, &(struct nytp_call){.pad = pad, .cv = pad});
+        nytp_remember_call(&calls, &(struct nytp_call){.info = INFO, .pad = pad, .cv = pad});
         const struct nytp_call *const call = nytp_seen_call(&calls, pad, INFO);
         is_there &= call != NULL && call->cv == pad;
         is_bounded &=
             calls.n <= NYTP_MOST_SEEN_CALLS && calls.capacity <= 2 * NYTP_MOST_SEEN_CALLS;
     }
     ok(is_there, "each one more is remembered");
-    ok(is_bounded, "and never more than 65,536 at once");
+    ok(is_bounded, "and never more than 32,768 at once");
     nytp_seen_calls_free(&calls);
     return done_testing();
 }

@@ -173,7 +173,7 @@ SLOW = r"""
 ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long n_to, const struct iovec *from, unsigned long n_from, unsigned long flags)
 {
     static int n;
-    if (n_from > 8 && n++ >= 20)
+    if (n_from > 7 && n++ >= 20)
         nanosleep(&(struct timespec){0, 15000000}, NULL);
     return syscall(SYS_process_vm_readv, pid, to, n_to, from, n_from, flags);
 }
