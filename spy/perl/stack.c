@@ -354,8 +354,9 @@ static struct nytp_call call_at(const struct nytp_walker *walker,
     };
 }
 
-/* Remember a call that was there all the time, near[i]; not those of string evals, whose memory
- * is soon another's. */
+/* Remember a call that was there all the time, near[i], with what runs or below it: the call
+ * above may be half written, for as long as the program is kept from its processor. Not those
+ * of string evals, whose memory is soon another's. */
 static void learn(struct nytp_walker *walker, const struct contexts *contexts,
                   const struct near *near, int i)
 {
@@ -578,7 +579,7 @@ static bool find_top(struct nytp_walker *walker, const struct nytp_spied_moment 
     int i = find_near(&near, wanted->curpad), lasting = 0;
     while (lasting < near.n && near.contexts[lasting] >= end_both)
         lasting++;
-    for (int k = lasting; k + 1 < near.n; k++)
+    for (int k = i > lasting ? i : lasting; i >= 0 && k + 1 < near.n; k++)
         learn(walker, &contexts, &near, k);
     if (i < 0 || !are_known_calls(walker, &contexts, &near, i, lasting))
         return find_left(walker, &contexts, &near, lasting, wanted->curpad, top);
