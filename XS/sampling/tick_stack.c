@@ -217,7 +217,7 @@ static const struct nytp_known_call *known_at(struct nytp_tick_stack *stack, SV 
 static void learn_call(struct nytp_tick_stack *stack, const struct nytp_stack_call *call,
                        const struct nytp_stack_call *caller)
 {
-    if (call->pad == NULL)
+    if (call->pad == NULL || (caller != NULL && caller->pad == call->pad))
         return;
     const bool is_below = caller != NULL && caller->si == call->si;
     const struct nytp_known_call known = {.pad = call->pad,
@@ -358,7 +358,8 @@ static bool is_still_open(const struct nytp_tick_stack *stack,
 }
 
 /* Calls that a tick copied, as far as they are some; those of files and string evals have no
- * `cv`. Which of those above had the pad, or -1. */
+ * `cv`. Which of those above had the pad, or -1; no two calls have the same, so that the
+ * outermost is it. */
 static int take_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *stack,
                       const struct nytp_tick *tick, struct nytp_moment *moment, int from,
                       int end)
@@ -377,7 +378,7 @@ static int take_calls(pTHX_ struct nytp_recorder *rec, struct nytp_tick_stack *s
         const COP *const site =
             is_sub && (is_open || is_live_cop(aTHX_ rec, call->site)) ? call->site : NULL;
         SV *const *const own = pad_at(cv, call->depth > 0 ? call->depth : 1);
-        if (pad == own)
+        if (pad == own && hit < 0)
             hit = (int)moment->n_above;
         moment->above[moment->n_above++] =
             is_sub ? (struct nytp_stack_call){cv,          CvROOT(cv),  site, copy->stack,
