@@ -4,13 +4,18 @@
  * For the tests of the walk, which look at single samples; in the end it says how many were
  * whole.
  *
- *     samples PID HZ N
+ *     samples PID HZ N [stopped]
+ *
+ * With "stopped" the process is stopped for each look: what is seen then was not changed by
+ * being looked at.
  */
 #include "spy/perl/attach.h"
 #include "spy/perl/stack.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static void put_stack(const struct nytp_names *names, const struct nytp_stack *stack)
@@ -31,6 +36,22 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+/* Stops a process, and waits until it has stopped. */
+static void stop(pid_t pid)
+{
+    char path[40], text[400] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    kill(pid, SIGSTOP);
+    for (const char *state = NULL; state == NULL || state[2] != 'T';) {
+        FILE *const file = fopen(path, "r");
+        if (file == NULL)
+            return;
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        fclose(file);
+        state = strrchr(text, ')');
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct nytp_target target;
@@ -38,7 +59,7 @@ int main(int argc, char **argv)
     struct nytp_names names;
     struct nytp_walker walker;
     struct nytp_error error = {0};
-    if (argc != 4)
+    if (argc < 4)
         return 2;
     const long rate = atol(argv[2]), n = atol(argv[3]);
     if (!nytp_target_of_process(&target, atoi(argv[1]), &error) ||
@@ -50,7 +71,11 @@ int main(int argc, char **argv)
     long counts[3] = {0}, i = 0;
     const double began = seconds();
     for (; i < n; i++) {
+        if (argc > 4)
+            stop(target.pid);
         const enum nytp_sampled sampled = nytp_sample(&walker);
+        if (argc > 4)
+            kill(target.pid, SIGCONT);
         counts[sampled]++;
         if (sampled == NYTP_WHOLE)
             put_stack(&names, &walker.stack);
@@ -58,15 +83,15 @@ int main(int argc, char **argv)
             break;
         nanosleep(&(struct timespec){0, 1000000000 / rate}, NULL);
     }
-    fprintf(
-        stderr,
-        "%ld whole, %llu of them at a second look, %llu at a later one, %ld torn, %.0f us each, "
-        "%.1f calls each, %.1f pieces each\n",
-        counts[NYTP_WHOLE], (unsigned long long)walker.n_retried,
-        (unsigned long long)walker.n_retried_more, counts[NYTP_TORN],
-        (seconds() - began) / (double)(i + 1) * 1e6,
-        (double)target.memory.n_calls / (double)(i + 1),
-        (double)target.memory.n_pieces / (double)(i + 1));
+    fprintf(stderr,
+            "%ld whole, %llu of them at a second look, %llu at a later one, %ld torn, %.0f us "
+            "each, "
+            "%.1f calls each, %.1f pieces each\n",
+            counts[NYTP_WHOLE], (unsigned long long)walker.n_retried,
+            (unsigned long long)walker.n_retried_more, counts[NYTP_TORN],
+            (seconds() - began) / (double)(i + 1) * 1e6,
+            (double)target.memory.n_calls / (double)(i + 1),
+            (double)target.memory.n_pieces / (double)(i + 1));
     nytp_walker_free(&walker);
     nytp_name_cache_free(&names);
     nytp_detach(&perl);
